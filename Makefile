@@ -172,6 +172,9 @@ $(eval $(call pure_lib,.,$(PURE_SRC)))
 $(eval $(call pure_lib,san,$(PURE_SRC)))
 $(eval $(call pure_lib,counted,$(wildcard user/base/*.c user/sites/family.c user/model/*.c user/analyse/*.c)))
 
+# A test or an observer need not use all that it is handed.
+$(B)/san/tests/unit/%.o $(B)/counted/tests/unit/%.o: CFLAGS += -Wno-unused-parameter
+
 # Tests of how work grows have their code count it, in place of the sanitizers.
 counts = $(filter test_analyse_many,$1)
 

@@ -33,7 +33,6 @@ static const struct site_name names[] = {
 
 static const struct site_name *site(void *ctx, uint32_t n)
 {
-	(void)ctx;
 	static const struct site_frame frame = { "__epoll_wait", NULL, 0, 0 };
 	static const struct site_name polling = { 1, &frame, "/lib/libc.so.6", 0x10,
 						  .build_id = NULL };
@@ -60,7 +59,6 @@ static const char *task(void *ctx, uint32_t tid)
 {
 	static uint32_t calls;
 
-	(void)ctx;
 	if (tid == HOSTILE)
 		return "\x1b[31m\n\xe2\x80\xae%s%n";
 	if (tid == RENAMED)
@@ -74,7 +72,6 @@ static const char *lock(void *ctx, uint32_t tgid, uint32_t inc, uint64_t addr)
 {
 	static char long_name[4096];
 
-	(void)ctx;
 	assert_int_equal(tgid, PID);
 	assert_int_equal(inc, INC);
 	memset(long_name, 'x', sizeof(long_name) - 1);
@@ -83,15 +80,11 @@ static const char *lock(void *ctx, uint32_t tgid, uint32_t inc, uint64_t addr)
 
 static const char *mapping(void *ctx, uint32_t tgid, uint32_t inc, uint64_t addr)
 {
-	(void)ctx;
-	(void)tgid;
-	(void)inc;
 	return addr == PAGE ? "[heap]" : NULL;
 }
 
 static const char *file(void *ctx, uint64_t inode)
 {
-	(void)ctx;
 	return inode == INODE ? "/var/log/out" : inode == INODE + 1 ? "a pipe" : NULL;
 }
 
@@ -100,9 +93,6 @@ static uint32_t stack(void *ctx, uint32_t tgid, uint32_t inc, uint64_t key, uint
 {
 	uint32_t i;
 
-	(void)ctx;
-	(void)tgid;
-	(void)inc;
 	if (key == POLLING && max) {
 		sites[0] = 3;
 		return 1;
@@ -224,17 +214,14 @@ static void test_work(void **state)
 {
 	struct bench *b = bench_new(4);
 
-	(void)state;
 	late_one(b, 12 * MS);
 	take(b);
 	assert_string_equal(b->out.dominant->name, "work");
-	assert_near(b->out.share, 1, 1e-12);
-	assert_int_equal(b->out.nparts, 1);
-	assert_int_equal(b->out.lateness_ns, 12 * MS);
-	assert_null(b->out.culprit);
-	assert_string_equal(b->out.text,
-			    "Thread 2 came 12.0 ms after thread 1: 100 % of that because it was on "
-			    "a CPU for longer.");
+	assert_fields(b, NEAR(out.share, 1, 1e-12), IS(out.nparts, 1), IS(out.lateness_ns, 12 * MS),
+		      IS(out.culprit, NULL),
+		      TEXT(out.text,
+			   "Thread 2 came 12.0 ms after thread 1: 100 % of that because it was on "
+			   "a CPU for longer."));
 	/* What it spun for its turn is no work. */
 	detail_of(&b->m, 2)->turn_ns = detail_of(&b->m, 2)->turn_oncpu_ns = 9 * MS;
 	take(b);
@@ -247,8 +234,7 @@ static void test_work(void **state)
 	assert_string_equal(b->out.dominant->name, "work");
 	b->m.members[3].flags = 0;
 	take(b);
-	assert_int_equal(b->out.nparts, 0);
-	assert_null(b->out.dominant);
+	assert_fields(b, IS(out.nparts, 0), IS(out.dominant, NULL));
 	assert_true(isnan(b->out.share));
 	assert_string_equal(b->out.text, "");
 	bench_free(b);
@@ -270,7 +256,6 @@ static void test_folded(void **state)
 	struct arena *a = arena_new();
 	struct report_cause out;
 
-	(void)state;
 	assert_non_null(a);
 	late_one(b, 12 * MS);
 	take(b);
@@ -281,9 +266,7 @@ static void test_folded(void **state)
 	take(b);
 	assert_int_equal(causes_fold_barrier(b->causes, 0, 3), 0);
 	assert_int_equal(causes_site(b->causes, 3, a, &out), 0);
-	assert_int_equal(out.episodes, 2);
-	assert_int_equal(out.dominated, 2);
-	assert_int_equal(out.lateness_ns, 32 * MS);
+	assert_fields(&out, IS(episodes, 2), IS(dominated, 2), IS(lateness_ns, 32 * MS));
 	assert_int_equal(part(&out, CAUSE_WORK), 32 * MS);
 	assert_string_equal(out.dominant->name, "work");
 	arena_free(a);
@@ -294,7 +277,6 @@ static void test_instructions(void **state)
 {
 	struct bench *b = bench_new(4);
 
-	(void)state;
 	late_one(b, 20 * MS);
 	set_instructions(b, 1, 5000);
 	set_instructions(b, 2, 10000);
@@ -334,7 +316,6 @@ static void test_cpu(void **state)
 	struct bench *b = bench_new(4);
 	struct model_detail *d;
 
-	(void)state;
 	late_one(b, 12 * MS);
 	d = detail_of(&b->m, 2);
 	d->oncpu_ns = 10 * MS;
@@ -343,9 +324,9 @@ static void test_cpu(void **state)
 	d->ran_ns = 11 * MS;
 	take(b);
 	assert_string_equal(b->out.dominant->name, "no cpu");
-	assert_string_equal(b->out.culprit, "stress-ng (4711)");
-	assert_says(b->out.text,
-		    "it was ready to run and waited for a CPU that stress-ng (4711) had.");
+	assert_fields(b, TEXT(out.culprit, "stress-ng (4711)"),
+		      HAS(out.text,
+			  "it was ready to run and waited for a CPU that stress-ng (4711) had."));
 	d->ran_ns = 4 * MS;
 	take(b);
 	assert_says(b->out.text, "a CPU that stress-ng (4711) had, among others.");
@@ -359,8 +340,8 @@ static void test_cpu(void **state)
 	assert_string_equal(b->out.culprit, "task 999");
 	d->ran = 0;
 	take(b);
-	assert_null(b->out.culprit);
-	assert_says(b->out.text, "because it was ready to run and waited for a CPU.");
+	assert_fields(b, IS(out.culprit, NULL),
+		      HAS(out.text, "because it was ready to run and waited for a CPU."));
 	bench_free(b);
 }
 
@@ -369,13 +350,12 @@ static void test_places(void **state)
 	struct bench *b = bench_new(4);
 	struct model_block *k;
 
-	(void)state;
 	late_one(b, 12 * MS);
 	blocked(&b->m, 2, MODEL_BLOCKED_IO, 12 * MS)->addr = INODE;
 	take(b);
 	assert_string_equal(b->out.dominant->name, "i/o");
-	assert_string_equal(b->out.culprit, "/var/log/out");
-	assert_says(b->out.text, "because it waited for I/O on /var/log/out.");
+	assert_fields(b, TEXT(out.culprit, "/var/log/out"),
+		      HAS(out.text, "because it waited for I/O on /var/log/out."));
 
 	late_one(b, 12 * MS);
 	blocked(&b->m, 2, MODEL_BLOCKED_FAULT, 2 * MS)->addr = PAGE;
@@ -390,18 +370,15 @@ static void test_places(void **state)
 	k->stack = STACK;
 	take(b);
 	assert_string_equal(b->out.dominant->name, "sleep");
-	assert_string_equal(b->out.culprit, "snooze");
-	assert_says(b->out.text, "it slept in snooze.");
-	assert_int_equal(b->out.nframes, 3);
-	assert_string_equal(b->out.frames[0].function, "clock_nanosleep");
-	assert_string_equal(b->out.frames[2].function, "main");
-	assert_int_equal(b->out.frames[2].line, 99);
+	assert_fields(b, TEXT(out.culprit, "snooze"), HAS(out.text, "it slept in snooze."),
+		      IS(out.nframes, 3), TEXT(out.frames[0].function, "clock_nanosleep"),
+		      TEXT(out.frames[2].function, "main"), IS(out.frames[2].line, 99));
 
 	late_one(b, 12 * MS);
 	blocked(&b->m, 2, MODEL_BLOCKED_SLEEP, 12 * MS)->stack = STRIPPED;
 	take(b);
-	assert_string_equal(b->out.culprit, "libfast.so.2");
-	assert_says(b->out.text, "it slept in libfast.so.2.");
+	assert_fields(b, TEXT(out.culprit, "libfast.so.2"),
+		      HAS(out.text, "it slept in libfast.so.2."));
 
 	late_one(b, 12 * MS);
 	blocked(&b->m, 2, MODEL_BLOCKED_THROTTLED, 12 * MS);
@@ -458,12 +435,11 @@ static void test_lock(void **state)
 	struct bench *b = bench_new(4);
 	struct model_block *k;
 
-	(void)state;
 	k = locked(b);
 	take(b);
 	assert_string_equal(b->out.dominant->name, "lock");
-	assert_string_equal(b->out.culprit, "the lock `m`, held by thread 3");
-	assert_says(b->out.text, "it waited for the lock `m` held by thread 3.");
+	assert_fields(b, TEXT(out.culprit, "the lock `m`, held by thread 3"),
+		      HAS(out.text, "it waited for the lock `m` held by thread 3."));
 	/* Nobody is called the holder who is not known to be. */
 	k->holder = 0;
 	take(b);
@@ -484,36 +460,37 @@ static void test_no_lock(void **state)
 	struct bench *b = bench_new(4);
 	struct model_block *k = locked(b);
 
-	(void)state;
 	k->waited = MODEL_WAITED_JOIN;
 	k->doing = MODEL_DOING_ONCPU;
 	k->doing_ns = 11 * MS;
 	take(b);
 	assert_string_equal(b->out.dominant->name, "lock");
-	assert_string_equal(b->out.culprit, "the end of thread 3");
-	assert_says(b->out.text, "because it waited for thread 3 to end, which was on a CPU.");
-	assert_int_equal(b->out.waited, WAITED_JOIN);
+	assert_fields(b, TEXT(out.culprit, "the end of thread 3"),
+		      HAS(out.text, "because it waited for thread 3 to end, which was on a CPU."),
+		      IS(out.waited, WAITED_JOIN));
 	k->holder = 0;
 	k->waited = MODEL_WAITED_EVENT;
 	k->stack = WAITING;
 	take(b);
-	assert_string_equal(b->out.culprit, "the condition variable `m`, woken by thread 0");
-	assert_says(b->out.text, "it waited for the condition variable `m`, woken by thread 0, "
-				 "which was on a CPU.");
-	assert_int_equal(b->out.doing, MODEL_DOING_ONCPU);
+	assert_fields(b, TEXT(out.culprit, "the condition variable `m`, woken by thread 0"),
+		      HAS(out.text, "it waited for the condition variable `m`, woken by thread 0, "
+				    "which was on a CPU."),
+		      IS(out.doing, MODEL_DOING_ONCPU));
 	k->doing = MODEL_DOING_RUNQ;
 	k->culprit = STRESS;
 	take(b);
-	assert_says(b->out.text, "woken by thread 0, which itself was waiting for a CPU that "
-				 "stress-ng (4711) had.");
-	assert_string_equal(b->out.culprit, "the condition variable `m`, woken by thread 0");
+	assert_fields(b,
+		      HAS(out.text, "woken by thread 0, which itself was waiting for a CPU that "
+				    "stress-ng (4711) had."),
+		      TEXT(out.culprit, "the condition variable `m`, woken by thread 0"));
 	/* As in recordings from before that was known. */
 	k->doing = MODEL_DOING_UNKNOWN;
 	k->doing_ns = 0;
 	k->culprit = 0;
 	take(b);
-	assert_says(b->out.text, "it waited for the condition variable `m`, woken by thread 0.");
-	assert_int_equal(b->out.doing, MODEL_DOING_UNKNOWN);
+	assert_fields(b,
+		      HAS(out.text, "it waited for the condition variable `m`, woken by thread 0."),
+		      IS(out.doing, MODEL_DOING_UNKNOWN));
 	k->stack = NAMELESS;
 	take(b);
 	assert_says(b->out.text, "it waited for the semaphore `m`, woken by thread 0.");
@@ -545,7 +522,6 @@ static void test_chain(void **state)
 	struct bench *b = bench_new(4);
 	struct model_block *k = locked(b);
 
-	(void)state;
 	k->doing = MODEL_DOING_RUNQ;
 	k->doing_ns = 11 * MS;
 	k->culprit = STRESS;
@@ -588,7 +564,6 @@ static void test_released_late(void **state)
 	struct bench *b = bench_new(4);
 	struct model_detail *d;
 
-	(void)state;
 	left_late(b); /* there was none before */
 	take(b);
 	assert_string_equal(b->out.dominant->name, "released late");
@@ -603,9 +578,10 @@ static void test_released_late(void **state)
 	left_late(b);
 	take(b);
 	assert_string_equal(b->out.dominant->name, "released late");
-	assert_string_equal(b->out.culprit, "stress-ng (4711)");
-	assert_says(b->out.text, "it left the barrier before later, having waited for a CPU that "
-				 "stress-ng (4711) had when it was released.");
+	assert_fields(b, TEXT(out.culprit, "stress-ng (4711)"),
+		      HAS(out.text,
+			  "it left the barrier before later, having waited for a CPU that "
+			  "stress-ng (4711) had when it was released."));
 	/* That was in the episode before the one before. */
 	left_late(b);
 	take(b);
@@ -623,7 +599,6 @@ static void test_team_after_a_serial_part(void **state)
 	struct bench *b = bench_new(4);
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 2; i++) {
 		uint64_t at = b->now + serial, from[4] = { b->now, at, at, at };
 		uint64_t work[4] = { serial + 11 * MS, 10 * MS, 18 * MS, 12 * MS };
@@ -648,7 +623,6 @@ static void test_held_up_elsewhere(void **state)
 	struct bench *b = bench_new(4);
 	uint64_t from[4], work[4] = { 1 * MS, 1 * MS, 1 * MS, 1 * MS };
 
-	(void)state;
 	late_one(b, 0);
 	take(b);
 	from[0] = from[1] = b->now;
@@ -663,10 +637,11 @@ static void test_held_up_elsewhere(void **state)
 	b->m.ep.phase_ns = 10 * MS;
 	take(b);
 	assert_string_equal(b->out.dominant->name, "released late");
-	assert_says(b->out.text, "Thread 1 came 9.0 ms after thread 2");
-	assert_says(b->out.text,
+	assert_fields(
+		b, HAS(out.text, "Thread 1 came 9.0 ms after thread 2"),
+		HAS(out.text,
 		    "it came from another meeting, which ended later, having waited there for "
-		    "thread 3.");
+		    "thread 3."));
 	bench_free(b);
 }
 
@@ -677,7 +652,6 @@ static void test_mixed(void **state)
 	struct bench *b = bench_new(4);
 	struct model_detail *d;
 
-	(void)state;
 	late_one(b, 10 * MS);
 	d = detail_of(&b->m, 2);
 	blocked(&b->m, 2, MODEL_BLOCKED_IO, 6 * MS)->addr = INODE;
@@ -706,7 +680,6 @@ static void test_site(void **state)
 	struct model_block *k;
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 190; i++) {
 		k = locked(b);
 		k->doing = MODEL_DOING_RUNQ;
@@ -722,15 +695,14 @@ static void test_site(void **state)
 	}
 	site_cause(b, a, &c);
 	assert_string_equal(c.dominant->name, "lock");
-	assert_int_equal(c.episodes, 200);
-	assert_int_equal(c.dominated, 190);
-	assert_int_equal(c.lateness_ns, 190 * 12 * MS + 10 * 24 * MS);
-	assert_near(c.share, 190.0 * 12 / (190 * 12 + 240), 1e-9);
-	assert_string_equal(c.culprit, "the lock `m`, held by thread 3");
-	assert_string_equal(c.text, "Late mostly because it waited for the lock `m` held by thread "
-				    "3, which itself was waiting for a CPU that stress-ng (4711) "
-				    "had: 90 % of the lost time, in 190 of 200 episodes.");
-	assert_int_equal(c.nframes, 3);
+	assert_fields(&c, IS(episodes, 200), IS(dominated, 190),
+		      IS(lateness_ns, 190 * 12 * MS + 10 * 24 * MS),
+		      NEAR(share, 190.0 * 12 / (190 * 12 + 240), 1e-9),
+		      TEXT(culprit, "the lock `m`, held by thread 3"),
+		      TEXT(text, "Late mostly because it waited for the lock `m` held by thread "
+				 "3, which itself was waiting for a CPU that stress-ng (4711) "
+				 "had: 90 % of the lost time, in 190 of 200 episodes."),
+		      IS(nframes, 3));
 	assert_string_equal(c.frames[1].function, "snooze");
 	arena_free(a);
 	bench_free(b);
@@ -746,7 +718,6 @@ static void test_largest_part(void **state)
 	struct report_cause c;
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 20; i++) {
 		/* All three wait for the last one, ... */
 		meet_with(b, one);
@@ -760,9 +731,8 @@ static void test_largest_part(void **state)
 	}
 	site_cause(b, a, &c);
 	assert_string_equal(c.dominant->name, "no cpu");
-	assert_near(c.share, 12.0 / 22, 1e-9);
-	assert_int_equal(c.dominated, 20);
-	assert_says(c.text, "55 % of the lateness, in 20 of 40 episodes");
+	assert_fields(&c, NEAR(share, 12.0 / 22, 1e-9), IS(dominated, 20),
+		      HAS(text, "55 % of the lateness, in 20 of 40 episodes"));
 	arena_free(a);
 	bench_free(b);
 }
@@ -776,7 +746,6 @@ static void test_site_coarse(void **state)
 	struct model_detail *d;
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 200; i++) {
 		locked(b)->holder = 1000 + i;
 		take(b);
@@ -790,8 +759,8 @@ static void test_site_coarse(void **state)
 	site_cause(b, a, &c);
 	assert_string_equal(c.culprit, "the lock `m`");
 	site_cause(b2, a, &c);
-	assert_string_equal(c.culprit, "stress-ng");
-	assert_says(c.text, "a CPU that stress-ng had: 100 % of the lost time, in 200 of 200");
+	assert_fields(&c, TEXT(culprit, "stress-ng"),
+		      HAS(text, "a CPU that stress-ng had: 100 % of the lost time, in 200 of 200"));
 	arena_free(a);
 	bench_free(b);
 	bench_free(b2);
@@ -805,7 +774,6 @@ static void test_site_renamed(void **state)
 	struct report_cause c;
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 20; i++) {
 		locked(b)->holder = RENAMED;
 		take(b);
@@ -825,7 +793,6 @@ static void test_balanced(void **state)
 	struct report_cause c;
 	uint32_t i, k;
 
-	(void)state;
 	for (i = 0; i < 1000; i++) {
 		for (k = 0; k < 4; k++) {
 			from[k] = b->now + rnd_to(&seed, 8000);
@@ -834,8 +801,7 @@ static void test_balanced(void **state)
 		meet_at(&b->m, 0, 4, NULL, from, work);
 		b->now = b->m.ep.release_ns;
 		take(b);
-		assert_null(b->out.dominant);
-		assert_string_equal(b->out.text, "");
+		assert_fields(b, IS(out.dominant, NULL), TEXT(out.text, ""));
 		assert_true(isnan(b->out.share));
 		assert_int_equal(b->out.lateness_ns,
 				 b->m.members[3].arrive_ns - b->m.members[1].arrive_ns);
@@ -844,9 +810,7 @@ static void test_balanced(void **state)
 	take(b);
 	assert_non_null(b->out.dominant);
 	site_cause(b, a, &c);
-	assert_int_equal(c.episodes, 1001);
-	assert_null(c.dominant);
-	assert_string_equal(c.text, "");
+	assert_fields(&c, IS(episodes, 1001), IS(dominant, NULL), TEXT(text, ""));
 	assert_true(isnan(c.share));
 	arena_free(a);
 	bench_free(b);
@@ -858,7 +822,6 @@ static void test_short_phases(void **state)
 	struct bench *b = bench_new(2);
 	uint64_t from[2] = { b->now, b->now }, work[2] = { 10000, 29000 };
 
-	(void)state;
 	meet_at(&b->m, 0, 2, NULL, from, work);
 	take(b);
 	assert_null(b->out.dominant);
@@ -878,7 +841,6 @@ static void test_unknown(void **state)
 	uint64_t from = b->now, work = 5 * MS;
 	struct report_cause c;
 
-	(void)state;
 	late_one(b, 12 * MS);
 	b->m.members[3].work_ns = MODEL_UNKNOWN;
 	take(b);
@@ -899,8 +861,7 @@ static void test_unknown(void **state)
 	take(b);
 	assert_int_equal(b->out.nparts, 0);
 	site_cause(b, a, &c);
-	assert_int_equal(c.episodes, 0);
-	assert_null(c.dominant);
+	assert_fields(&c, IS(episodes, 0), IS(dominant, NULL));
 	/* "All of it": the rest of its time was on a CPU. */
 	late_one(b, 12 * MS);
 	blocked(&b->m, 2, MODEL_BLOCKED_IO, 12 * MS);
@@ -920,7 +881,6 @@ static void test_many_files(void **state)
 	struct report_cause c;
 	struct model_block *k;
 
-	(void)state;
 	late_one(b, 12 * MS);
 	k = blocked(&b->m, 2, MODEL_BLOCKED_IO, 12 * MS);
 	k->stack = POLLING;
@@ -933,8 +893,8 @@ static void test_many_files(void **state)
 	k = blocked(&b->m, 2, MODEL_BLOCKED_IO, 12 * MS);
 	k->stack = STACK;
 	take(b);
-	assert_string_equal(b->out.culprit, "snooze");
-	assert_says(b->out.text, "because it waited for I/O in snooze.");
+	assert_fields(b, TEXT(out.culprit, "snooze"),
+		      HAS(out.text, "because it waited for I/O in snooze."));
 	late_one(b, 12 * MS);
 	blocked(&b->m, 2, MODEL_BLOCKED_IO, 12 * MS);
 	take(b);
@@ -956,26 +916,24 @@ static void test_other_end(void **state)
 	struct bench *b = bench_new(4);
 	struct model_block *k;
 
-	(void)state;
 	late_one(b, 12 * MS);
 	k = blocked(&b->m, 2, MODEL_BLOCKED_IO, 12 * MS);
 	k->addr = INODE + 1;
 	k->waker = TID(3);
 	take(b);
 	/* It happened to be on the CPU to which an interrupt came. */
-	assert_string_equal(b->out.culprit, "a pipe");
-	assert_says(b->out.text, "it waited for I/O on a pipe, whose other end is not known.");
+	assert_fields(b, TEXT(out.culprit, "a pipe"),
+		      HAS(out.text, "it waited for I/O on a pipe, whose other end is not known."));
 	k->waited = MODEL_WAITED_WAKER;
 	take(b);
-	assert_string_equal(b->out.culprit, "a pipe, whose other end is thread 3");
-	assert_says(b->out.text, "it waited for I/O on a pipe, whose other end is thread 3.");
-	assert_int_equal(b->out.waited, WAITED_THREAD);
-	assert_int_equal(b->out.doing, MODEL_DOING_UNKNOWN);
+	assert_fields(b, TEXT(out.culprit, "a pipe, whose other end is thread 3"),
+		      HAS(out.text, "it waited for I/O on a pipe, whose other end is thread 3."),
+		      IS(out.waited, WAITED_THREAD), IS(out.doing, MODEL_DOING_UNKNOWN));
 	k->doing = MODEL_DOING_BLOCKED + MODEL_BLOCKED_SLEEP;
 	k->doing_ns = 11 * MS;
 	take(b);
-	assert_says(b->out.text, "whose other end is thread 3, which was asleep.");
-	assert_int_equal(b->out.doing, MODEL_DOING_BLOCKED + MODEL_BLOCKED_SLEEP);
+	assert_fields(b, HAS(out.text, "whose other end is thread 3, which was asleep."),
+		      IS(out.doing, MODEL_DOING_BLOCKED + MODEL_BLOCKED_SLEEP));
 	k->addr = INODE;
 	take(b);
 	assert_says(b->out.text, "I/O on /var/log/out, woken by thread 3, which was asleep.");
@@ -983,8 +941,8 @@ static void test_other_end(void **state)
 	k->waker = STRESS;
 	k->doing = MODEL_DOING_UNKNOWN;
 	take(b);
-	assert_says(b->out.text, "I/O on /var/log/out, woken by stress-ng (4711).");
-	assert_int_equal(b->out.waited, WAITED_LOCK);
+	assert_fields(b, HAS(out.text, "I/O on /var/log/out, woken by stress-ng (4711)."),
+		      IS(out.waited, WAITED_LOCK));
 	bench_free(b);
 }
 
@@ -997,7 +955,6 @@ static void test_wakers_of_one_name(void **state)
 	struct model_block *k;
 	unsigned i;
 
-	(void)state;
 	for (i = 0; i < 40; i++) {
 		k = locked(b);
 		k->holder = 0;
@@ -1011,9 +968,10 @@ static void test_wakers_of_one_name(void **state)
 		take(b);
 	}
 	site_cause(b, a, &c);
-	assert_says(c.text,
-		    "woken by helper, which itself was waiting for a CPU that stress-ng had");
-	assert_int_equal(c.doing, MODEL_DOING_RUNQ);
+	assert_fields(
+		&c,
+		HAS(text, "woken by helper, which itself was waiting for a CPU that stress-ng had"),
+		IS(doing, MODEL_DOING_RUNQ));
 	arena_free(a);
 	bench_free(b);
 }
@@ -1027,7 +985,6 @@ static void test_doings_differ(void **state)
 	struct model_block *k;
 	unsigned i;
 
-	(void)state;
 	for (i = 0; i < 40; i++) {
 		k = locked(b);
 		k->holder = 0;
@@ -1043,12 +1000,11 @@ static void test_doings_differ(void **state)
 		take(b);
 	}
 	site_cause(b, a, &c);
-	assert_says(c.text, "the condition variable `m`, woken by thread 0, which was");
-	assert_says(c.text, "was asleep in 16");
-	assert_says(c.text, "was on a CPU in 16");
-	assert_says(c.text,
-		    "and itself was waiting for a CPU that stress-ng (4711) had in 8 (20 %)");
-	assert_int_equal(c.doing, MODEL_DOING_UNKNOWN);
+	assert_fields(
+		&c, HAS(text, "the condition variable `m`, woken by thread 0, which was"),
+		HAS(text, "was asleep in 16"), HAS(text, "was on a CPU in 16"),
+		HAS(text, "and itself was waiting for a CPU that stress-ng (4711) had in 8 (20 %)"),
+		IS(doing, MODEL_DOING_UNKNOWN));
 	/* From then on it sleeps. */
 	for (i = 0; i < 60; i++) {
 		k->doing = MODEL_DOING_BLOCKED + MODEL_BLOCKED_SLEEP;
@@ -1056,8 +1012,10 @@ static void test_doings_differ(void **state)
 		take(b);
 	}
 	site_cause(b, a, &c);
-	assert_says(c.text, "which was asleep in 76 episodes (76 %) and was on a CPU in 16 (16 %)");
-	assert_int_equal(c.doing, MODEL_DOING_BLOCKED + MODEL_BLOCKED_SLEEP);
+	assert_fields(
+		&c,
+		HAS(text, "which was asleep in 76 episodes (76 %) and was on a CPU in 16 (16 %)"),
+		IS(doing, MODEL_DOING_BLOCKED + MODEL_BLOCKED_SLEEP));
 	arena_free(a);
 	bench_free(b);
 }
@@ -1071,7 +1029,6 @@ static void test_hostile_names(void **state)
 	struct model_block *k;
 	const char *s;
 
-	(void)state;
 	k = locked(b);
 	k->addr = LOCK + 8;
 	k->holder = HOSTILE;
@@ -1099,7 +1056,6 @@ static void test_any_figures(void **state)
 	struct model_detail *d;
 	uint32_t i, k, j;
 
-	(void)state;
 	for (i = 0; i < 2000; i++) {
 		for (k = 0; k < 8; k++) {
 			from[k] = rnd_to(&seed, 1000 * MS);
@@ -1141,7 +1097,6 @@ static void test_reuse(void **state)
 	struct bench *b = bench_new(4);
 	struct model_detail *d;
 
-	(void)state;
 	late_one(b, 0);
 	detail_of(&b->m, 1)->inside_runq_ns = 8 * MS;
 	detail_of(&b->m, 1)->inside_ran = STRESS;
@@ -1168,7 +1123,6 @@ static void test_tally(void **state)
 	uint64_t i;
 	int place;
 
-	(void)state;
 	assert_int_equal(tally_top(&t), -1);
 	/* 30 % of it is one's, the rest is of ten thousand others. */
 	for (i = 0; i < 10000; i++) {
@@ -1194,7 +1148,6 @@ static void test_names_of_kinds(void **state)
 {
 	unsigned i, j;
 
-	(void)state;
 	for (i = 0; i < CAUSE_KINDS; i++) {
 		assert_non_null(cause_name(i));
 		assert_true(culprit_clause(i)[0]);

@@ -2,12 +2,8 @@
 // Copyright (c) 2026 The sbt-trace authors
 /* --cost-limit: who is let go of, and whose probes go. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
-
+#include "test_check.h"
 #include "analyse/ceiling.h"
 
 #define SECOND	1000000000ULL
@@ -36,7 +32,6 @@ static void test_shares(void **state)
 {
 	struct ceiling_process p = process(0, PTHREAD, 0.5);
 
-	(void)state;
 	assert_true(fabs(ceiling_share(&p) - 0.5) < 1e-9);
 	/* The same million crossings, 0.6 us shorter each: 0.4 s of 1.4 s. */
 	assert_true(fabs(ceiling_share_excluded(&p, CEILING_WHOLE) - 0.4 / 1.4) < 1e-9);
@@ -67,7 +62,6 @@ static void test_calm(void **state)
 	struct ceiling_verdict v[N];
 	uint32_t i;
 
-	(void)state;
 	/* Of these nothing is known. */
 	p[2].price_ns = NAN;
 	p[3].time_ns = 0;
@@ -82,12 +76,9 @@ static void test_alone(void **state)
 	struct ceiling_process p[2] = { process(0, PTHREAD, 0.06), process(1, GOMP, 0.01) };
 	struct ceiling_verdict v[2];
 
-	(void)state;
 	/* Nobody else meets them: they need not stay. */
 	assert_int_equal(ceiling_decide(p, 2, 0.05, v), PTHREAD);
-	assert_int_equal(v[0].way, CEILING_ALL);
-	assert_int_equal(v[0].probe_groups, CEILING_WHOLE);
-	assert_int_equal(v[0].culprit, 0);
+	assert_fields(&v[0], IS(way, CEILING_ALL), IS(probe_groups, CEILING_WHOLE), IS(culprit, 0));
 	assert_true(fabs(v[0].share - 0.06) < 1e-6);
 	assert_int_equal(v[1].way, CEILING_KEEP);
 	p[0].own = PTHREAD;
@@ -101,7 +92,6 @@ static void test_company(void **state)
 					process(2, GOMP, 0.01) };
 	struct ceiling_verdict v[3];
 
-	(void)state;
 	/* 0.032 of 0.952 remain. */
 	assert_int_equal(ceiling_decide(p, 3, 0.05, v), 0);
 	assert_int_equal(v[0].way, CEILING_EXCLUDE);
@@ -110,8 +100,7 @@ static void test_company(void **state)
 	p[0] = process(0, PTHREAD, 0.8);
 	assert_int_equal(ceiling_decide(p, 3, 0.05, v), PTHREAD);
 	assert_int_equal(v[0].way, CEILING_ALL);
-	assert_int_equal(v[1].way, CEILING_ALL);
-	assert_int_equal(v[1].culprit, 0);
+	assert_fields(&v[1], IS(way, CEILING_ALL), IS(culprit, 0));
 	assert_true(fabs(v[1].share - 0.8) < 1e-6);
 	assert_int_equal(v[2].way, CEILING_KEEP);
 	/* What would remain is not known. */
@@ -135,13 +124,11 @@ static void test_groups(void **state)
 	struct ceiling_verdict v[N];
 	uint32_t i;
 
-	(void)state;
 	p[0].group = p[1].group = p[2].group = 0;
 	/* A stranger crosses what one of them does: excluded all three. */
 	assert_int_equal(ceiling_decide(p, N, 0.05, v), 0);
 	for (i = 0; i < 3; i++) {
-		assert_int_equal(v[i].way, CEILING_EXCLUDE);
-		assert_int_equal(v[i].culprit, 1);
+		assert_fields(&v[i], IS(way, CEILING_EXCLUDE), IS(culprit, 1));
 	}
 	assert_int_equal(v[3].way, CEILING_KEEP);
 	/* Too much for that: with the probes of all that they cross. */
@@ -182,8 +169,7 @@ static struct ceiling_process of_parts(uint32_t index, double share, const struc
 static void assert_verdict(const struct ceiling_verdict *v, enum ceiling_way way,
 			   uint64_t probe_groups)
 {
-	assert_int_equal(v->way, way);
-	assert_int_equal(v->probe_groups, probe_groups);
+	assert_fields(v, IS(way, way), IS(probe_groups, probe_groups));
 }
 
 static void test_choice(void **state)
@@ -191,7 +177,6 @@ static void test_choice(void **state)
 	struct ceiling_process p =
 		of_parts(0, 0.5, PARTS({ GOMP, 20 }, { PTHREAD, 900 }, { USER, 80 }));
 
-	(void)state;
 	/* The rest of a million crossings is 0.1 s of 2 s. */
 	assert_int_equal(ceiling_choose(&p, 0.051), PTHREAD);
 	/* 0.02 s: the two hottest, and not the third. */
@@ -234,7 +219,6 @@ static void test_dear_traps(void **state)
 	};
 	struct ceiling_verdict v;
 
-	(void)state;
 	assert_true(ceiling_share(&p) > 0.99);
 	assert_int_equal(ceiling_choose(&p, 0.05), PTHREAD);
 	/* However dear. */
@@ -258,7 +242,6 @@ static void test_part(void **state)
 	struct ceiling_process p[3];
 	struct ceiling_verdict v[3];
 
-	(void)state;
 	three_processes(p);
 	/* Excluded it would still cost 0.4: the probes go for both, and the others stay for all. */
 	assert_int_equal(ceiling_decide(p, 3, 0.05, v), PTHREAD);
@@ -283,7 +266,6 @@ static void test_part_own(void **state)
 	struct ceiling_process p[3];
 	struct ceiling_verdict v[3];
 
-	(void)state;
 	three_processes(p);
 	p[0].own = PTHREAD;
 	assert_int_equal(ceiling_decide(p, 3, 0.05, v), 0);
@@ -319,7 +301,6 @@ static void test_part_of_group(void **state)
 	struct ceiling_verdict v[3];
 	uint32_t i;
 
-	(void)state;
 	assert_int_equal(ceiling_decide(p, 3, 0.05, v), PTHREAD);
 	assert_verdict(&v[0], CEILING_ALL, PTHREAD);
 	assert_verdict(&v[1], CEILING_ALL, PTHREAD);
@@ -350,7 +331,6 @@ static void test_functions(void **state)
 	struct ceiling_process p[2];
 	struct ceiling_verdict v[2];
 
-	(void)state;
 	p[0] = of_parts(0, 0.5, parts);
 	p[0].probe_groups = MPI | HOT | COLD | GOMP;
 	/* 0.1 of a second's half is left. */
@@ -378,7 +358,6 @@ static void test_no_family(void **state)
 	struct ceiling_process p[1] = { process(0, 0, 0.9) };
 	struct ceiling_verdict v[1];
 
-	(void)state;
 	assert_int_equal(ceiling_decide(p, 1, 0.05, v), 0);
 	assert_int_equal(v[0].way, CEILING_EXCLUDE);
 }

@@ -22,7 +22,6 @@ static void barrier(void *ctx, const struct model *model, uint32_t index, struct
 {
 	struct through *t = ctx;
 
-	(void)model;
 	assert_int_equal(
 		conceptual_barrier(t->c, index, t->begins[b->sites[0]], t->ends[b->sites[0]]), 0);
 }
@@ -105,7 +104,6 @@ static void test_by_hand(void **state)
 	struct through t;
 	uint64_t now;
 
-	(void)state;
 	begin(&t, 1);
 	t.begins[0] = t.ends[2] = 1;
 	now = meet(&t, 1, 2, 0, (uint64_t[]){ 50, 70 });
@@ -120,29 +118,19 @@ static void test_by_hand(void **state)
 
 	assert_int_equal(t.rep.nconceptuals, 1);
 	p = &t.rep.conceptuals[0];
-	assert_string_equal(p->name, "first");
-	assert_int_equal(p->occurrences, 2);
-	assert_int_equal(p->unfinished, 0);
-	assert_int_equal(p->episodes, 4);
-	assert_int_equal(p->phase_ns.sum, 11 + 17);
-	assert_int_equal(p->phase_ns.min, 11);
-	assert_int_equal(p->phase_ns.max, 17);
-	assert_int_equal(p->lost_ns, 2 + 2 + 0 + 8);
-	assert_int_equal(p->gain_ns, 6);
-	assert_int_equal(p->nthreads, 2);
-	assert_int_equal(p->threads[0].work_ns, 3 + 4 + 6 + 1);
-	assert_int_equal(p->threads[1].work_ns, 5 + 2 + 6 + 9);
-	assert_int_equal(p->threads[0].wait_ns, 2 + 0 + 0 + 8);
-	assert_int_equal(p->threads[0].wait_max_ns, 8);
-	assert_int_equal(p->threads[1].wait_ns, 2);
-	assert_int_equal(p->threads[0].last, 1);
-	assert_int_equal(p->threads[0].crossings, 4);
+	assert_fields(p, TEXT(name, "first"), IS(occurrences, 2), IS(unfinished, 0),
+		      IS(episodes, 4), IS(phase_ns.sum, 11 + 17), IS(phase_ns.min, 11),
+		      IS(phase_ns.max, 17), IS(lost_ns, 2 + 2 + 0 + 8), IS(gain_ns, 6),
+		      IS(nthreads, 2), IS(threads[0].work_ns, 3 + 4 + 6 + 1),
+		      IS(threads[1].work_ns, 5 + 2 + 6 + 9), IS(threads[0].wait_ns, 2 + 0 + 0 + 8),
+		      IS(threads[0].wait_max_ns, 8), IS(threads[1].wait_ns, 2),
+		      IS(threads[0].last, 1), IS(threads[0].crossings, 4));
 	/* 18 of the mean over 22 of the longest; 22 over 24 of the path; 24 over the time. */
-	assert_near(p->efficiency.load_balance, 18.0 / 22, 1e-12);
-	assert_near(p->efficiency.serialisation, 22.0 / 24, 1e-12);
-	assert_near(p->efficiency.transfer, 24.0 / 28, 1e-12);
-	assert_near(p->efficiency.parallel, 18.0 / 28, 1e-12);
-	assert_near(p->imbalance, 12.0 / 56, 1e-12);
+	assert_fields(p, NEAR(efficiency.load_balance, 18.0 / 22, 1e-12),
+		      NEAR(efficiency.serialisation, 22.0 / 24, 1e-12),
+		      NEAR(efficiency.transfer, 24.0 / 28, 1e-12),
+		      NEAR(efficiency.parallel, 18.0 / 28, 1e-12),
+		      NEAR(imbalance, 12.0 / 56, 1e-12));
 	over(&t);
 }
 
@@ -155,7 +143,6 @@ static void test_closed_forms(void **state)
 	uint32_t n, i, k;
 	int rotate;
 
-	(void)state;
 	for (n = 2; n <= MOST; n *= 2) {
 		double form = (n + 1) / (2.0 * n);
 
@@ -174,12 +161,11 @@ static void test_closed_forms(void **state)
 			}
 			finish(&t, now);
 			p = &t.rep.conceptuals[0];
-			assert_int_equal(p->occurrences, 3);
-			assert_int_equal(p->episodes, 9 * n);
-			assert_int_equal(p->phase_ns.sum, 9 * n * 2001);
-			assert_near(p->efficiency.load_balance, rotate ? 1 : form, 1e-12);
-			assert_near(p->efficiency.serialisation, rotate ? form : 1, 1e-12);
-			assert_near(p->efficiency.parallel, form * 2000 / 2001, 1e-12);
+			assert_fields(p, IS(occurrences, 3), IS(episodes, 9 * n),
+				      IS(phase_ns.sum, 9 * n * 2001),
+				      NEAR(efficiency.load_balance, rotate ? 1 : form, 1e-12),
+				      NEAR(efficiency.serialisation, rotate ? form : 1, 1e-12),
+				      NEAR(efficiency.parallel, form * 2000 / 2001, 1e-12));
 			over(&t);
 		}
 	}
@@ -192,7 +178,6 @@ static void test_several(void **state)
 	const struct report_conceptual *p;
 	struct through t;
 
-	(void)state;
 	begin(&t, ALL);
 	t.begins[0] = 0x1; /* first: 0..2 */
 	t.begins[1] = 0x6; /* second: 1..2, inside of it; third: 1..0, overlaps */
@@ -224,7 +209,6 @@ static void test_unfinished(void **state)
 	struct model_crossing c;
 	struct through t;
 
-	(void)state;
 	/* The end barrier never comes. */
 	begin(&t, 1);
 	t.begins[0] = t.ends[2] = 1;
@@ -232,9 +216,7 @@ static void test_unfinished(void **state)
 	now = meet(&t, 1, 2, now, even);
 	finish(&t, now);
 	p = t.rep.conceptuals;
-	assert_int_equal(p->occurrences, 0);
-	assert_int_equal(p->unfinished, 1);
-	assert_int_equal(p->episodes, 0);
+	assert_fields(p, IS(occurrences, 0), IS(unfinished, 1), IS(episodes, 0));
 	assert_true(p->phase_ns.sum == REPORT_UNKNOWN);
 	assert_true(isnan(p->efficiency.parallel));
 	over(&t);
@@ -259,9 +241,7 @@ static void test_unfinished(void **state)
 	now = meet(&t, 2, 2, now + 11, even);
 	finish(&t, now);
 	p = t.rep.conceptuals;
-	assert_int_equal(p->occurrences, 1);
-	assert_int_equal(p->phase_ns.sum, 22);
-	assert_int_equal(p->incomplete, 1);
+	assert_fields(p, IS(occurrences, 1), IS(phase_ns.sum, 22), IS(incomplete, 1));
 	assert_true(isnan(p->efficiency.parallel));
 	over(&t);
 }
@@ -299,7 +279,6 @@ static void test_marked(void **state)
 	const struct report_conceptual *p;
 	struct through t;
 
-	(void)state;
 	begin(&t, 0);
 	mark(&t, 0, "a", true, 50, 30);
 	mark(&t, 1, "a", true, 80, 80);
@@ -317,34 +296,25 @@ static void test_marked(void **state)
 	assert_int_equal(conceptual_marks(NULL, 0), 0);
 	assert_int_equal(t.rep.nconceptuals, 3);
 	p = &t.rep.conceptuals[0];
-	assert_string_equal(p->name, "a");
-	assert_int_equal(p->occurrences, 1);
-	assert_int_equal(p->unfinished, 0);
-	assert_int_equal(p->phase_ns.sum, 200);
-	assert_int_equal(p->episodes, 2);
-	assert_int_equal(p->nthreads, 2);
-	assert_int_equal(p->threads[0].work_ns, 40 + 49);
-	assert_int_equal(p->threads[0].wait_ns, 10);
-	assert_int_equal(p->threads[0].idle_ns, 11);
-	assert_int_equal(p->threads[0].crossings, 1);
-	assert_int_equal(p->threads[1].work_ns, 20 + 79 + 49);
-	assert_int_equal(p->threads[1].wait_ns, 20);
-	assert_int_equal(p->threads[1].idle_ns, 1 + 21);
+	assert_fields(p, TEXT(name, "a"), IS(occurrences, 1), IS(unfinished, 0),
+		      IS(phase_ns.sum, 200), IS(episodes, 2), IS(nthreads, 2),
+		      IS(threads[0].work_ns, 40 + 49), IS(threads[0].wait_ns, 10),
+		      IS(threads[0].idle_ns, 11), IS(threads[0].crossings, 1),
+		      IS(threads[1].work_ns, 20 + 79 + 49), IS(threads[1].wait_ns, 20),
+		      IS(threads[1].idle_ns, 1 + 21));
 	/* Of the first phase nothing is known but that it was on a CPU: test crossings are not accounted for. */
-	assert_int_equal(p->threads[0].parts.oncpu_ns, 40);
-	assert_int_equal(p->threads[1].parts.oncpu_ns, 20);
-	assert_int_equal(p->threads[0].parts.unattributed_ns, 49);
-	assert_int_equal(p->threads[1].parts.unattributed_ns, 128);
+	assert_fields(p, IS(threads[0].parts.oncpu_ns, 40), IS(threads[1].parts.oncpu_ns, 20),
+		      IS(threads[0].parts.unattributed_ns, 49),
+		      IS(threads[1].parts.unattributed_ns, 128));
 	/* 0 begins at once and 1 is 30 behind; they meet at 50, and 1 goes on alone. */
-	assert_near(p->efficiency.load_balance, (89 + 148) / 2.0 / 148, 1e-12);
-	assert_near(p->efficiency.serialisation, 148.0 / (50 + 79 + 49), 1e-12);
-	assert_near(p->efficiency.parallel, (89 + 148) / 2.0 / 200, 1e-12);
+	assert_fields(p, NEAR(efficiency.load_balance, (89 + 148) / 2.0 / 148, 1e-12),
+		      NEAR(efficiency.serialisation, 148.0 / (50 + 79 + 49), 1e-12),
+		      NEAR(efficiency.parallel, (89 + 148) / 2.0 / 200, 1e-12));
 	p = &t.rep.conceptuals[1];
 	assert_string_equal(p->name, "b");
 	assert_int_equal(p->occurrences + p->unfinished, 0);
 	p = &t.rep.conceptuals[2];
-	assert_int_equal(p->occurrences, 0);
-	assert_int_equal(p->unfinished, 1);
+	assert_fields(p, IS(occurrences, 0), IS(unfinished, 1));
 	assert_true(p->phase_ns.sum == REPORT_UNKNOWN);
 	over(&t);
 }
@@ -355,7 +325,6 @@ static void test_marked_anew(void **state)
 	const struct report_conceptual *p;
 	struct through t;
 
-	(void)state;
 	begin(&t, 0);
 	mark(&t, 0, "a", true, 0, 0);
 	mark(&t, 1, "a", true, 1, 0);
@@ -374,13 +343,9 @@ static void test_marked_anew(void **state)
 
 	assert_int_equal(t.rep.nconceptuals, 1);
 	p = &t.rep.conceptuals[0];
-	assert_int_equal(p->occurrences, 2);
-	assert_int_equal(p->unfinished, 0);
-	assert_int_equal(p->episodes, 2);
-	assert_int_equal(p->phase_ns.sum, 15 + 10);
-	assert_int_equal(p->phase_ns.min, 10);
-	assert_int_equal(p->threads[0].work_ns, 9 + 1 + 7 + 1);
-	assert_int_equal(p->threads[1].work_ns, 9 + 4 + 3 + 2);
+	assert_fields(p, IS(occurrences, 2), IS(unfinished, 0), IS(episodes, 2),
+		      IS(phase_ns.sum, 15 + 10), IS(phase_ns.min, 10),
+		      IS(threads[0].work_ns, 9 + 1 + 7 + 1), IS(threads[1].work_ns, 9 + 4 + 3 + 2));
 	over(&t);
 }
 
@@ -390,7 +355,6 @@ static void test_marked_within(void **state)
 	const struct report_conceptual *p;
 	struct through t;
 
-	(void)state;
 	begin(&t, 0);
 	meet(&t, 0, 2, 0, (uint64_t[]){ 10, 10 });
 	mark(&t, 0, "a", true, 20, 4);
@@ -402,18 +366,12 @@ static void test_marked_within(void **state)
 	mark(&t, 0, "b", false, 101, 0);
 	finish(&t, 110);
 	p = &t.rep.conceptuals[0];
-	assert_int_equal(p->occurrences, 2);
-	assert_int_equal(p->phase_ns.sum, 15);
-	assert_int_equal(p->nthreads, 1);
-	assert_int_equal(p->threads[0].work_ns, 15);
-	assert_int_equal(p->threads[0].parts.oncpu_ns, 8 + 3);
-	assert_int_equal(p->episodes, 0);
+	assert_fields(p, IS(occurrences, 2), IS(phase_ns.sum, 15), IS(nthreads, 1),
+		      IS(threads[0].work_ns, 15), IS(threads[0].parts.oncpu_ns, 8 + 3),
+		      IS(episodes, 0));
 	p = &t.rep.conceptuals[1];
-	assert_int_equal(p->phase_ns.sum, 51);
-	assert_int_equal(p->nthreads, 2);
-	assert_int_equal(p->threads[0].work_ns, 50);
-	assert_int_equal(p->threads[1].work_ns, 30);
-	assert_int_equal(p->threads[1].wait_ns, 20);
+	assert_fields(p, IS(phase_ns.sum, 51), IS(nthreads, 2), IS(threads[0].work_ns, 50),
+		      IS(threads[1].work_ns, 30), IS(threads[1].wait_ns, 20));
 	over(&t);
 }
 
@@ -425,7 +383,6 @@ static void test_marked_by_one(void **state)
 	struct through t;
 	uint32_t i;
 
-	(void)state;
 	begin(&t, 0);
 	mark(&t, 0, "a", true, 50, 40);
 	for (i = 0; i < 2; i++) {
@@ -442,12 +399,10 @@ static void test_marked_by_one(void **state)
 	/* What it had behind it at the phase's start nobody noted: its parts inside are not known, but their sum is. */
 	parts = &t.rep.conceptuals[0].threads[1].parts;
 	assert_int_equal(t.rep.conceptuals[0].threads[1].work_ns, 50);
-	assert_int_equal(parts->oncpu_ns, 0);
-	assert_int_equal(parts->unattributed_ns, 50);
+	assert_fields(parts, IS(oncpu_ns, 0), IS(unattributed_ns, 50));
 	parts = &t.rep.conceptuals[0].threads[0].parts;
 	assert_int_equal(t.rep.conceptuals[0].threads[0].work_ns, 40 + 50);
-	assert_int_equal(parts->oncpu_ns, 20 + 30);
-	assert_int_equal(parts->unattributed_ns, 40);
+	assert_fields(parts, IS(oncpu_ns, 20 + 30), IS(unattributed_ns, 40));
 	over(&t);
 }
 
@@ -459,7 +414,6 @@ static void test_marked_many(void **state)
 	char name[16];
 	uint32_t i;
 
-	(void)state;
 	begin(&t, 0);
 	for (i = 0; i < USER_PHASES_MAX + 5; i++) {
 		snprintf(name, sizeof(name), "n%u", i);
@@ -472,9 +426,7 @@ static void test_marked_many(void **state)
 	assert_int_equal(t.rep.nconceptuals, USER_PHASES_MAX);
 	p = &t.rep.conceptuals[0];
 	/* Thread 0 never leaves the first. */
-	assert_int_equal(p->unfinished, 1);
-	assert_int_equal(p->occurrences, 49999);
-	assert_int_equal(p->phase_ns.sum, 49999);
+	assert_fields(p, IS(unfinished, 1), IS(occurrences, 49999), IS(phase_ns.sum, 49999));
 	over(&t);
 }
 

@@ -102,7 +102,6 @@ static void test_one_team(void **state)
 	struct play p;
 	uint32_t i;
 
-	(void)state;
 	begin(&p);
 	for (i = 0; i < 100; i++) {
 		all3(&p, 0, 10, 20, 30);
@@ -119,13 +118,11 @@ static void test_passed_on(void **state)
 {
 	struct play p;
 
-	(void)state;
 	begin(&p);
 	all3(&p, 2, 1, 1, 1);
 	pair(&p, 0, 0, 25, 1, 125);
 	pair(&p, 1, 0, 5, 2, 30);
-	assert_int_equal(p.m.members[0].thread, 2);
-	assert_int_equal(p.m.members[0].wait_ns, 100);
+	assert_fields(&p.m.members[0], IS(thread, 2), IS(wait_ns, 100));
 	/* Of 0's excess of 125, it waited 100 before A and worked 25 there; 2 did neither. */
 	costs(&p, 0, 100 + 20, 80);
 	costs(&p, 1, 0, 0);
@@ -138,7 +135,6 @@ static void test_all_passed_on(void **state)
 {
 	struct play p;
 
-	(void)state;
 	begin(&p);
 	all3(&p, 2, 1, 1, 1);
 	pair(&p, 0, 0, 0, 1, 100);
@@ -157,7 +153,6 @@ static void test_two_steps(void **state)
 	static const uint64_t ones[4] = { 1, 1, 1, 1 };
 	struct play p;
 
-	(void)state;
 	begin(&p);
 	set(&p, 3, 4, four, ones);
 	feed(&p);
@@ -180,7 +175,6 @@ static void test_both(void **state)
 {
 	struct play p;
 
-	(void)state;
 	begin(&p);
 	all3(&p, 2, 1, 1, 1);
 	pair(&p, 0, 0, 0, 1, 50);
@@ -198,7 +192,6 @@ static void test_both_had_waited(void **state)
 	static const uint64_t ones[4] = { 1, 1, 1, 1 };
 	struct play p;
 
-	(void)state;
 	begin(&p);
 	set(&p, 4, 4, four, ones);
 	feed(&p);
@@ -218,7 +211,6 @@ static void test_left_late(void **state)
 {
 	struct play p;
 
-	(void)state;
 	begin(&p);
 	p.latency = 40;
 	all3(&p, 0, 5, 5, 5);
@@ -237,7 +229,6 @@ static void test_unknown_work(void **state)
 	static const uint64_t work[3] = { 10, 10, 50 };
 	struct play p;
 
-	(void)state;
 	begin(&p);
 	all3(&p, 0, 10, 20, 30);
 	set(&p, 0, 3, who, work);
@@ -264,7 +255,6 @@ static void test_incomplete(void **state)
 	static const uint64_t work[2] = { 0, 100 };
 	struct play p;
 
-	(void)state;
 	begin(&p);
 	all3(&p, 2, 1, 1, 1);
 	set(&p, 0, 2, who, work);
@@ -291,7 +281,6 @@ static void test_long_run(void **state)
 	struct play p;
 	uint32_t i;
 
-	(void)state;
 	begin(&p);
 	all3(&p, 2, 1, 1, 1);
 	for (i = 0; i < 1000; i++)
@@ -319,7 +308,6 @@ static void test_any_meetings(void **state)
 	uint64_t known = 0, d, q;
 	struct play p;
 
-	(void)state;
 	begin(&p);
 	for (i = 0; i < 20000; i++) {
 		for (k = 0; k < MOST; k++)
@@ -363,7 +351,6 @@ static void take(void *ctx, const struct model *model, const struct model_episod
 	struct through *t = ctx;
 	uint32_t i;
 
-	(void)model;
 	assert_int_equal(delay_episode(t->d, ep), 0);
 	t->why |= ep->why;
 	for (i = 0; i < ep->n; i++)
@@ -384,7 +371,6 @@ static void test_causality(void **state)
 	uint64_t direct, passed;
 	uint32_t i;
 
-	(void)state;
 	assert_non_null(t.d);
 	assert_non_null(m);
 	assert_int_equal(model_add_process(m, PID, INC, 0, 0, 0, true, NULL), 0);

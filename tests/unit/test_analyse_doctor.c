@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /* From what was found to what is said: states, what is used instead, what to do, and the verdict. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "test_check.h"
 #include "analyse/doctor.h"
 
 static const char *const capabilities[] = { "CAP_BPF", "CAP_PERFMON", "CAP_SYS_PTRACE",
@@ -98,7 +95,6 @@ static void test_all_well(void **state)
 	struct doctor_facts x;
 	struct doctor *d;
 
-	(void)state;
 	all_well(&x);
 	d = diagnose(&x);
 	check_sound(d);
@@ -116,7 +112,6 @@ static void test_nothing_known(void **state)
 	struct doctor_facts x;
 	struct doctor *d;
 
-	(void)state;
 	all_well(&x);
 	x.first_pidns = x.first_userns = x.bpf_sysctl = x.yama = x.seccomp = DOCTOR_UNTRIED;
 	x.map = x.program = x.ring = x.btf = x.throttle = x.perf = DOCTOR_UNTRIED;
@@ -142,7 +137,6 @@ static void test_rights(void **state)
 	struct doctor *d;
 	uint32_t i, j;
 
-	(void)state;
 	for (i = 0; i < NNEEDED; i++) {
 		all_well(&x);
 		x.rights[i].there = false;
@@ -186,7 +180,6 @@ static void test_namespaces(void **state)
 	struct doctor_facts x;
 	struct doctor *d;
 
-	(void)state;
 	all_well(&x);
 	x.numbers = x.first_pidns = 0;
 	x.trial = DOCTOR_UNSEEN;
@@ -219,7 +212,6 @@ static void test_lockdown_and_seccomp(void **state)
 	struct doctor_facts x;
 	struct doctor *d;
 
-	(void)state;
 	all_well(&x);
 	snprintf(x.lockdown, sizeof(x.lockdown), "confidentiality");
 	x.trial = -EPERM;
@@ -247,7 +239,6 @@ static void test_5_10(void **state)
 	struct doctor_facts x;
 	struct doctor *d;
 
-	(void)state;
 	all_well(&x);
 	snprintf(x.release, sizeof(x.release), "5.10.0-32-cloud-amd64");
 	snprintf(x.method, sizeof(x.method), "perf");
@@ -281,7 +272,6 @@ static void test_multi(void **state)
 	struct doctor_facts x;
 	struct doctor *d;
 
-	(void)state;
 	all_well(&x);
 	snprintf(x.release, sizeof(x.release), "6.8.0");
 	snprintf(x.method, sizeof(x.method), "multi");
@@ -302,7 +292,6 @@ static void test_refused(void **state)
 	struct doctor_facts x;
 	struct doctor *d;
 
-	(void)state;
 	all_well(&x);
 	x.trial = -EINVAL;
 	*x.method = '\0';
@@ -336,7 +325,6 @@ static void test_died(void **state)
 	struct doctor_facts x;
 	struct doctor *d;
 
-	(void)state;
 	all_well(&x);
 	x.trial = -EINTR;
 	x.trial_signal = 11;
@@ -351,7 +339,6 @@ static void test_limits(void **state)
 	struct doctor_facts x;
 	struct doctor *d;
 
-	(void)state;
 	all_well(&x);
 	x.files = 40;
 	x.trial = -EMFILE;
@@ -383,7 +370,6 @@ static void test_old_or_bare(void **state)
 	struct doctor_facts x;
 	struct doctor *d;
 
-	(void)state;
 	all_well(&x);
 	x.map = -ENOSYS;
 	d = diagnose(&x);
@@ -409,7 +395,6 @@ static void test_hangs(void **state)
 	struct doctor_facts x;
 	struct doctor *d;
 
-	(void)state;
 	all_well(&x);
 	x.registers = -EINVAL;
 	x.samples = -EACCES;
@@ -425,7 +410,6 @@ static void test_hangs(void **state)
 
 static void test_release(void **state)
 {
-	(void)state;
 	assert_true(doctor_release_from("6.14.0", 6, 14));
 	assert_true(doctor_release_from("7.2.13+deb14", 6, 14));
 	assert_true(doctor_release_from("6.18", 6, 14));
@@ -441,7 +425,6 @@ static void test_cpus(void **state)
 	struct doctor *d;
 	char why[200] = "";
 
-	(void)state;
 	all_well(&x);
 	x.cpus = 16;
 	assert_false(doctor_cpus_wait(&x, why, sizeof(why))); /* 6.18 */
@@ -471,7 +454,6 @@ static void check_log(const char *log, const char *expected)
 
 static void test_log(void **state)
 {
-	(void)state;
 	check_log("", "");
 	check_log("\n", "");
 	check_log("libbpf: failed to load object 'sbt_bpf'\n", "");

@@ -21,21 +21,17 @@ static void test_talp(void **state)
 	};
 	struct efficiency_omp_ratios r;
 
-	(void)state;
 	r = efficiency_openmp(&t);
-	assert_near(r.load_balance, 0.83, 1e-9);
-	assert_near(r.serialisation, 0.58, 1e-9);
-	assert_near(r.scheduling, 0.99, 1e-9);
-	assert_near(r.parallel, 0.48, 0.005);
+	assert_fields(&r, NEAR(load_balance, 0.83, 1e-9), NEAR(serialisation, 0.58, 1e-9),
+		      NEAR(scheduling, 0.99, 1e-9), NEAR(parallel, 0.48, 0.005));
 	assert_near(r.load_balance * r.scheduling * r.serialisation, r.parallel, 1e-12);
 	assert_near(r.start, 1, 1e-12);
 	/* A third of what was serial was the start of the teams: 8.217 - 1.15038 are left of 8.217. */
 	t.start_ns = 1150380;
 	t.serialisation_ns -= 1150380;
 	r = efficiency_openmp(&t);
-	assert_near(r.load_balance, 0.83, 1e-9);
-	assert_near(r.start, 7.06662 / 8.217, 1e-9);
-	assert_near(r.serialisation, 4.76586 / 7.06662, 1e-9);
+	assert_fields(&r, NEAR(load_balance, 0.83, 1e-9), NEAR(start, 7.06662 / 8.217, 1e-9),
+		      NEAR(serialisation, 4.76586 / 7.06662, 1e-9));
 	assert_near(r.load_balance * r.scheduling * r.start * r.serialisation, r.parallel, 1e-12);
 	/* Not known: it is in what was serial. */
 	t.start_ns = MODEL_UNKNOWN;
@@ -47,9 +43,8 @@ static void test_talp(void **state)
 	t.useful_ns -= t.useful_ns / 5;
 	t.turns_ns = t.useful_ns / 4;
 	r = efficiency_openmp(&t);
-	assert_near(r.turns, 0.8, 1e-5);
-	assert_near(r.load_balance, 0.83, 1e-5);
-	assert_near(r.serialisation, 0.58, 1e-5);
+	assert_fields(&r, NEAR(turns, 0.8, 1e-5), NEAR(load_balance, 0.83, 1e-5),
+		      NEAR(serialisation, 0.58, 1e-5));
 	assert_near(r.load_balance * r.scheduling * r.serialisation * r.turns, r.parallel, 1e-12);
 	/* Order matters for the factors: imbalance first would make the load balance 8317 of 10000. */
 	assert_true(fabs(r.load_balance - (1 - 0.1683)) > 0.001);
@@ -60,16 +55,13 @@ static void test_openmp_edges(void **state)
 	struct efficiency_omp t = { 0 };
 	struct efficiency_omp_ratios r;
 
-	(void)state;
 	r = efficiency_openmp(&t);
 	assert_true(isnan(r.load_balance) && isnan(r.scheduling) && isnan(r.serialisation) &&
 		    isnan(r.parallel));
 	t.useful_ns = 5;
 	r = efficiency_openmp(&t);
-	assert_near(r.load_balance, 1, 1e-12);
-	assert_near(r.scheduling, 1, 1e-12);
-	assert_near(r.serialisation, 1, 1e-12);
-	assert_near(r.parallel, 1, 1e-12);
+	assert_fields(&r, NEAR(load_balance, 1, 1e-12), NEAR(scheduling, 1, 1e-12),
+		      NEAR(serialisation, 1, 1e-12), NEAR(parallel, 1, 1e-12));
 }
 
 /* --- through the model --------------------------------------------------------------------------------------- */
@@ -136,10 +128,8 @@ static void run_form(uint32_t n, bool rotate, struct report *rep)
 	assert_int_equal(report_build(m, &env, rep), 0);
 	assert_int_equal(t.waits, ROUNDS * (n - 1) * UNIT);
 	/* One team: all of it began in the phases that end here. */
-	assert_int_equal(rep->nbarriers, 1);
-	assert_int_equal(rep->barriers[0].delay_direct_ns, t.waits);
-	assert_int_equal(rep->barriers[0].delay_passed_ns, 0);
-	assert_int_equal(rep->barriers[0].gain_ns, t.waits / n);
+	assert_fields(rep, IS(nbarriers, 1), IS(barriers[0].delay_direct_ns, t.waits),
+		      IS(barriers[0].delay_passed_ns, 0), IS(barriers[0].gain_ns, t.waits / n));
 	causes_free(t.causes);
 	model_free(m);
 }
@@ -150,16 +140,15 @@ static void test_closed_forms(void **state)
 	struct report rep;
 	uint32_t n;
 
-	(void)state;
 	for (n = 2; n <= 8; n++) {
 		double form = (n + 1) / (2.0 * n);
 
 		run_form(n, false, &rep);
 		p = &rep.processes[0];
-		assert_near(p->efficiency.load_balance, form, 1e-12);
-		assert_near(p->efficiency.serialisation, 1, 1e-12);
-		assert_near(p->efficiency.transfer, 1, 1e-6);
-		assert_near(p->efficiency.parallel, form, 1e-6);
+		assert_fields(p, NEAR(efficiency.load_balance, form, 1e-12),
+			      NEAR(efficiency.serialisation, 1, 1e-12),
+			      NEAR(efficiency.transfer, 1, 1e-6),
+			      NEAR(efficiency.parallel, form, 1e-6));
 		assert_near(rep.barriers[0].load_balance, form, 1e-12);
 		assert_near(p->useful_oncpu, 0.5, 1e-12);
 		assert_true(isnan(p->omp_load_balance) && isnan(p->omp_scheduling) &&
@@ -172,9 +161,9 @@ static void test_closed_forms(void **state)
 
 		run_form(n, true, &rep);
 		p = &rep.processes[0];
-		assert_near(p->efficiency.load_balance, 1, 1e-12);
-		assert_near(p->efficiency.serialisation, form, 1e-12);
-		assert_near(p->efficiency.parallel, form, 1e-6);
+		assert_fields(p, NEAR(efficiency.load_balance, 1, 1e-12),
+			      NEAR(efficiency.serialisation, form, 1e-12),
+			      NEAR(efficiency.parallel, form, 1e-6));
 		assert_near(rep.barriers[0].serialisation, form, 1e-12);
 		assert_near(p->useful_oncpu, 0.5, 1e-12);
 		report_free(&rep);
@@ -188,17 +177,13 @@ static void test_cause_in_report(void **state)
 	const struct report_parts *parts;
 	struct report rep;
 
-	(void)state;
 	run_form(4, true, &rep);
 	c = &rep.barriers[0].cause;
-	assert_int_equal(c->episodes, ROUNDS);
-	assert_int_equal(c->lateness_ns, ROUNDS * UNIT);
-	assert_int_equal(c->nparts, 2);
-	assert_near(c->share, 0.5, 1e-12);
+	assert_fields(c, IS(episodes, ROUNDS), IS(lateness_ns, ROUNDS * UNIT), IS(nparts, 2),
+		      NEAR(share, 0.5, 1e-12));
 	parts = &rep.barriers[0].threads[0].parts;
-	assert_int_equal(parts->oncpu_ns, rep.barriers[0].threads[0].work_ns / 2);
-	assert_int_equal(parts->blocked_ns[MODEL_BLOCKED_SLEEP], parts->oncpu_ns);
-	assert_int_equal(parts->unattributed_ns, 0);
+	assert_fields(parts, IS(oncpu_ns, rep.barriers[0].threads[0].work_ns / 2),
+		      IS(blocked_ns[MODEL_BLOCKED_SLEEP], parts->oncpu_ns), IS(unattributed_ns, 0));
 	report_free(&rep);
 }
 
@@ -209,7 +194,6 @@ static void test_unaccounted(void **state)
 	struct run *r = known_threads(2);
 	struct report rep;
 
-	(void)state;
 	assert_int_equal(model_finish(r->model, 1000), 0);
 	env.end_ns = 1000;
 	assert_int_equal(report_build(r->model, &env, &rep), 0);
@@ -239,12 +223,9 @@ static void test_counters(void **state)
 	struct report_counter *c;
 	int err = 0;
 
-	(void)state;
 	c = counters_of(arena, &env, &a, &err);
 	assert_int_equal(err, 0);
-	assert_string_equal(c[1].name, "instructions");
-	assert_int_equal(c[1].value, 20);
-	assert_int_equal(c[1].inside, 2);
+	assert_fields(&c[1], TEXT(name, "instructions"), IS(value, 20), IS(inside, 2));
 	assert_true(c[0].scaled);
 	assert_false(c[1].scaled);
 	model_sums_join(&a, &b);
@@ -252,8 +233,7 @@ static void test_counters(void **state)
 	assert_int_equal(c[0].value, 15);
 	assert_true(c[1].value == REPORT_UNKNOWN);
 	assert_true(c[1].inside == REPORT_UNKNOWN);
-	assert_int_equal(c[1].least, 25);
-	assert_int_equal(c[1].inside_least, 2);
+	assert_fields(&c[1], IS(least, 25), IS(inside_least, 2));
 	assert_int_equal(c[0].least, 0);
 	assert_int_equal(c[2].value, 35);
 	memset(&a, 0, sizeof(a));
@@ -270,7 +250,6 @@ static void test_counter_sum(void **state)
 {
 	int first, i;
 
-	(void)state;
 	for (first = 0; first < 3; first++) {
 		struct report_counter sum = { 0 };
 
@@ -282,11 +261,9 @@ static void test_counter_sum(void **state)
 			assert_true((sum.value == REPORT_UNKNOWN) == (i > (3 - first) % 3));
 			report_counter_add(&sum, &c);
 		}
-		assert_string_equal(sum.name, "cycles");
-		assert_true(sum.scaled);
+		assert_fields(&sum, TEXT(name, "cycles"), IS(scaled, true));
 		assert_true(sum.value == REPORT_UNKNOWN && sum.inside == REPORT_UNKNOWN);
-		assert_int_equal(sum.least, 700);
-		assert_int_equal(sum.inside_least, 7);
+		assert_fields(&sum, IS(least, 700), IS(inside_least, 7));
 	}
 }
 
@@ -300,16 +277,13 @@ static void test_parts(void **state)
 				.switches = 9 };
 	struct report_parts p = parts_of(&s);
 
-	(void)state;
-	assert_int_equal(p.unattributed_ns, 100 - 50 - 20 - 21);
-	assert_int_equal(p.fault_ns, 7);
-	assert_int_equal(p.switches, 9);
+	assert_fields(&p, IS(unattributed_ns, 100 - 50 - 20 - 21), IS(fault_ns, 7),
+		      IS(switches, 9));
 	assert_true(p.spin_ns == REPORT_UNKNOWN); /* nothing known of the time inside */
 	s.oncpu_ns = 90;
 	s.inside_known_ns = 10;
 	p = parts_of(&s);
-	assert_int_equal(p.unattributed_ns, 0);
-	assert_int_equal(p.spin_ns, 0);
+	assert_fields(&p, IS(unattributed_ns, 0), IS(spin_ns, 0));
 }
 
 int main(void)

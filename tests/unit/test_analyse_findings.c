@@ -102,7 +102,6 @@ static void test_nothing(void **state)
 	struct bench *b = bench_new();
 	uint32_t i;
 
-	(void)state;
 	assert_null(only(b));
 	for (i = 0; i < 100; i++) {
 		ready(b);
@@ -125,18 +124,16 @@ static void test_detached(void **state)
 	struct bench *b = bench_new();
 	const struct report_finding *f;
 
-	(void)state;
 	b->rep.start_ns = 2 * SECOND;
 	b->process.detached_ns = 3 * SECOND + SECOND / 4;
 	b->process.detached_cost = 0.34;
 	b->process.detached_limit = 0.05;
 	f = only(b);
 	assert_non_null(f);
-	assert_string_equal(f->kind, "cost_limit");
-	assert_int_equal(f->pid, PID);
-	assert_string_equal(f->text,
-			    "Traced up to 1.250 s only: tracing cost it 34 % of its threads' time "
-			    "(estimated; --cost-limit 5). What it did later is in no figure.");
+	assert_fields(f, TEXT(kind, "cost_limit"), IS(pid, PID),
+		      TEXT(text,
+			   "Traced up to 1.250 s only: tracing cost it 34 % of its threads' time "
+			   "(estimated; --cost-limit 5). What it did later is in no figure."));
 	b->process.detached_because = 4294967295;
 	b->process.detached_probed = true;
 	b->process.detached_cost = 4294.967;
@@ -153,25 +150,23 @@ static void test_detached(void **state)
 static void test_detached_parts(void **state)
 {
 	struct report_detached sheds[1] = { { .family = "pthread",
-					  .t_ns = 3 * SECOND + SECOND / 4,
-					  .cost = 0.34,
-					  .limit = 0.05 } };
+					      .t_ns = 3 * SECOND + SECOND / 4,
+					      .cost = 0.34,
+					      .limit = 0.05 } };
 	struct bench *b = bench_new();
 	const struct report_finding *f;
 
-	(void)state;
 	b->rep.start_ns = 2 * SECOND;
 	b->process.nsheds = 1;
 	b->process.sheds = sheds;
 	f = only(b);
 	assert_non_null(f);
-	assert_string_equal(f->kind, "cost_limit");
-	assert_int_equal(f->pid, PID);
-	assert_string_equal(
-		f->text,
-		"Barriers of pthread traced up to 1.250 s only: tracing cost it 34 % of its "
-		"threads' time (estimated; --cost-limit 5). Phases and work at others have in "
-		"them what came there later; efficiencies are unknown.");
+	assert_fields(
+		f, TEXT(kind, "cost_limit"), IS(pid, PID),
+		TEXT(text,
+		     "Barriers of pthread traced up to 1.250 s only: tracing cost it 34 % of its "
+		     "threads' time (estimated; --cost-limit 5). Phases and work at others have in "
+		     "them what came there later; efficiencies are unknown."));
 	sheds[0].function = "my_barrier";
 	f = only(b);
 	assert_non_null(f);
@@ -200,7 +195,6 @@ static void test_oversubscribed(void **state)
 	const struct report_finding *f;
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 4; i++) {
 		b->members[i].parts.runq_ns = 4 * SECOND;
 		b->members[i].parts.late_ns = 1 * SECOND;
@@ -210,10 +204,8 @@ static void test_oversubscribed(void **state)
 	b->env.ncpus = 2;
 	f = only(b);
 	assert_non_null(f);
-	assert_string_equal(f->kind, "oversubscribed");
-	assert_int_equal(f->pid, PID);
-	assert_near(f->figure, 2, 1e-9);
-	assert_says(f->text, "4 threads on 2 CPUs, 2.0 on average");
+	assert_fields(f, TEXT(kind, "oversubscribed"), IS(pid, PID), NEAR(figure, 2, 1e-9),
+		      HAS(text, "4 threads on 2 CPUs, 2.0 on average"));
 	/* Its threads may use half of the four. */
 	b->env.ncpus = 4;
 	for (i = 0; i < 4; i++)
@@ -235,7 +227,6 @@ static void test_not_at_once(void **state)
 	const struct report_finding *f;
 	uint32_t i;
 
-	(void)state;
 	b->env.ncpus = 2;
 	for (i = 0; i < 4; i++) {
 		b->members[i].parts.runq_ns = 4 * SECOND;
@@ -256,7 +247,6 @@ static void test_spinning(void **state)
 	const struct report_finding *f;
 	uint32_t i, k;
 
-	(void)state;
 	for (i = 0; i < 100; i++) {
 		ready(b);
 		for (k = 0; k < 3; k++)
@@ -297,9 +287,8 @@ static void test_spinning(void **state)
 	}
 	f = only(b);
 	assert_non_null(f);
-	assert_string_equal(f->kind, "spinning");
-	assert_near(f->figure, 0.1, 1e-9); /* 100 times 1 ms */
-	assert_says(f->text, "in 100 of 400 episodes");
+	assert_fields(f, TEXT(kind, "spinning"), NEAR(figure, 0.1, 1e-9), /* 100 times 1 ms */
+		      HAS(text, "in 100 of 400 episodes"));
 	bench_free(b);
 }
 
@@ -309,7 +298,6 @@ static void test_pinned(void **state)
 	const struct report_finding *f;
 	uint32_t k;
 
-	(void)state;
 	ready(b);
 	for (k = 0; k < 4; k++)
 		b->m.details[k].cpus_allowed = 1;
@@ -323,9 +311,8 @@ static void test_pinned(void **state)
 	take(b);
 	f = only(b);
 	assert_non_null(f);
-	assert_string_equal(f->kind, "pinned");
-	assert_near(f->figure, 3, 1e-9);
-	assert_says(f->text, "3 of its 4 threads may run on CPU 1 only");
+	assert_fields(f, TEXT(kind, "pinned"), NEAR(figure, 3, 1e-9),
+		      HAS(text, "3 of its 4 threads may run on CPU 1 only"));
 	/* A machine of one CPU pins everybody. */
 	b->env.ncpus = 1;
 	assert_null(only(b));
@@ -338,7 +325,6 @@ static void test_migrating(void **state)
 	const struct report_finding *f;
 	uint32_t i, k;
 
-	(void)state;
 	for (i = 0; i < 4; i++)
 		b->members[i].parts.migrations = 100; /* in 10 s */
 	assert_null(only(b));
@@ -346,9 +332,8 @@ static void test_migrating(void **state)
 		b->members[i].parts.migrations = 2000;
 	f = only(b);
 	assert_non_null(f);
-	assert_string_equal(f->kind, "migrating");
-	assert_near(f->figure, 200, 1e-6);
-	assert_says(f->text, "200 times in each second");
+	assert_fields(f, TEXT(kind, "migrating"), NEAR(figure, 200, 1e-6),
+		      HAS(text, "200 times in each second"));
 	/* A few in hardly any time, and of one whose time is not known: no rate. */
 	for (i = 0; i < 4; i++) {
 		b->members[i].parts.migrations = 3;
@@ -383,15 +368,13 @@ static void test_throttled(void **state)
 	struct bench *b = bench_new();
 	const struct report_finding *f;
 
-	(void)state;
 	b->members[1].parts.blocked_ns[MODEL_BLOCKED_THROTTLED] = 500000;
 	assert_null(only(b));
 	b->members[1].parts.blocked_ns[MODEL_BLOCKED_THROTTLED] = 1250 * MS;
 	f = only(b);
 	assert_non_null(f);
-	assert_string_equal(f->kind, "throttled");
-	assert_near(f->figure, 1.25, 1e-9);
-	assert_says(f->text, "for 1.25 s");
+	assert_fields(f, TEXT(kind, "throttled"), NEAR(figure, 1.25, 1e-9),
+		      HAS(text, "for 1.25 s"));
 	bench_free(b);
 }
 
@@ -416,7 +399,6 @@ static void test_slow_cpu(void **state)
 	struct bench *b = bench_new();
 	const struct report_finding *f;
 
-	(void)state;
 	clocks(b, 2, 2700, 0); /* a tenth less is no finding */
 	assert_null(only(b));
 	bench_free(b);
@@ -425,10 +407,8 @@ static void test_slow_cpu(void **state)
 	clocks(b, 2, 1500, 0);
 	f = only(b);
 	assert_non_null(f);
-	assert_string_equal(f->kind, "slow_cpu");
-	assert_int_equal(f->pid, 0);
-	assert_near(f->figure, 0.5, 1e-9);
-	assert_says(f->text, "CPU 2 ran at 1.50 GHz");
+	assert_fields(f, TEXT(kind, "slow_cpu"), IS(pid, 0), NEAR(figure, 0.5, 1e-9),
+		      HAS(text, "CPU 2 ran at 1.50 GHz"));
 	bench_free(b);
 
 	/* In phases with switches it may have been another CPU. */
@@ -451,7 +431,6 @@ static void test_many(void **state)
 	struct bench *b = bench_new();
 	uint32_t i;
 
-	(void)state;
 	b->env.ncpus = 2;
 	for (i = 0; i < 4; i++) {
 		b->members[i].parts.runq_ns = 5 * SECOND;
@@ -461,9 +440,8 @@ static void test_many(void **state)
 	clocks(b, 1, 1000, 0);
 	b->arena = arena_new();
 	assert_int_equal(findings_build(b->arena, b->r->model, &b->env, b->threads, &b->rep), 0);
-	assert_int_equal(b->rep.nfindings, 4);
-	assert_string_equal(b->rep.findings[0].kind, "oversubscribed");
-	assert_string_equal(b->rep.findings[3].kind, "slow_cpu");
+	assert_fields(b, IS(rep.nfindings, 4), TEXT(rep.findings[0].kind, "oversubscribed"),
+		      TEXT(rep.findings[3].kind, "slow_cpu"));
 	bench_free(b);
 }
 
@@ -479,13 +457,11 @@ static void test_site_unknown(void **state)
 	};
 	const struct report_finding *f;
 
-	(void)state;
 	b->rep.barriers = rows;
 	b->rep.nbarriers = 2;
 	f = only(b);
 	assert_non_null(f);
-	assert_string_equal(f->kind, "site_unknown");
-	assert_int_equal(f->pid, PID);
+	assert_fields(f, TEXT(kind, "site_unknown"), IS(pid, PID));
 	assert_true(f->figure == 12);
 	assert_non_null(strstr(f->text, "The place of 12 of its crossings"));
 	/* Of another program that the same process ran. */
@@ -506,7 +482,7 @@ static void test_site_unknown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_detached),	    cmocka_unit_test(test_detached_parts),
+		cmocka_unit_test(test_detached),    cmocka_unit_test(test_detached_parts),
 		cmocka_unit_test(test_nothing),	    cmocka_unit_test(test_oversubscribed),
 		cmocka_unit_test(test_not_at_once), cmocka_unit_test(test_spinning),
 		cmocka_unit_test(test_pinned),	    cmocka_unit_test(test_migrating),

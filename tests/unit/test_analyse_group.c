@@ -70,7 +70,6 @@ static void test_one_definition(void **state)
 	struct report rep;
 	uint32_t i;
 
-	(void)state;
 	run_with(UNIT, 3, false, true, &rep);
 	all = &rep.groups[0].all;
 	assert_near(all->wait_share, 2.0 / 9, 1e-9);
@@ -94,7 +93,6 @@ static void test_seen_late(void **state)
 	struct report rep;
 	uint32_t late, i, k;
 
-	(void)state;
 	for (late = 0; late < 3; late++) {
 		/* Not; so little later that it does not matter; in the middle. */
 		uint64_t at = late == 0 ? 0 : late == 1 ? UNIT / 100 : ROUNDS * UNIT, now = 0;
@@ -127,7 +125,6 @@ static void test_closed_forms(void **state)
 	struct report rep;
 	uint32_t n, i;
 
-	(void)state;
 	for (n = 2; n <= RANKS; n *= 2) {
 		double form = (n + 1) / (2.0 * n);
 
@@ -135,21 +132,19 @@ static void test_closed_forms(void **state)
 		assert_int_equal(rep.ngroups, 1);
 		assert_int_equal(rep.groups[0].nprocesses, n);
 		all = &rep.groups[0].all;
-		assert_int_equal(all->threads, n);
-		assert_int_equal(all->nmembers, n);
-		assert_near(all->efficiency.load_balance, form, 1e-12);
-		assert_near(all->efficiency.serialisation, 1, 1e-12);
-		assert_near(all->efficiency.parallel, form, 1e-6);
-		assert_int_equal(all->wait_ns, ROUNDS * (n - 1) * UNIT);
-		assert_int_equal(all->pattern, REPORT_STATIC);
-		assert_near(all->members[1].last_share, 1, 1e-12);
-		assert_near(all->members[0].last_share, 0, 1e-12);
+		assert_fields(all, IS(threads, n), IS(nmembers, n),
+			      NEAR(efficiency.load_balance, form, 1e-12),
+			      NEAR(efficiency.serialisation, 1, 1e-12),
+			      NEAR(efficiency.parallel, form, 1e-6),
+			      IS(wait_ns, ROUNDS * (n - 1) * UNIT), IS(pattern, REPORT_STATIC),
+			      NEAR(members[1].last_share, 1, 1e-12),
+			      NEAR(members[0].last_share, 0, 1e-12));
 		/* Of one of them alone nothing of that is known. */
 		assert_int_equal(all->episodes, ROUNDS);
 		for (i = 0; i < rep.nprocesses; i++) {
 			/* With each that took part, and once with all. */
-			assert_int_equal(rep.processes[i].episodes, ROUNDS);
-			assert_true(rep.processes[i].meets_others);
+			assert_fields(&rep.processes[i], IS(episodes, ROUNDS),
+				      IS(meets_others, true));
 			assert_true(isnan(rep.processes[i].efficiency.parallel));
 			assert_true(rep.processes[i].members[0].last_share <= 1);
 			assert_says(rep.processes[i].verdict, "see the group");
@@ -158,9 +153,9 @@ static void test_closed_forms(void **state)
 
 		run(n, true, true, &rep);
 		all = &rep.groups[0].all;
-		assert_near(all->efficiency.load_balance, 1, 1e-12);
-		assert_near(all->efficiency.serialisation, form, 1e-12);
-		assert_int_equal(all->pattern, REPORT_ROTATING);
+		assert_fields(all, NEAR(efficiency.load_balance, 1, 1e-12),
+			      NEAR(efficiency.serialisation, form, 1e-12),
+			      IS(pattern, REPORT_ROTATING));
 		report_free(&rep);
 	}
 }
@@ -170,7 +165,6 @@ static void test_names(void **state)
 {
 	struct report rep;
 
-	(void)state;
 	run(3, false, true, &rep);
 	assert_true(rep.barriers[0].ranked);
 	assert_true(rep.groups[0].all.ranked);
@@ -194,7 +188,6 @@ static void test_who_is_in(void **state)
 	struct report rep;
 	uint32_t i, k;
 
-	(void)state;
 	for (k = 1; k <= 10; k++) {
 		for (i = 0; i < 4; i++)
 			meet(m, i, A, 1 + i / 2, 2, k, 100 * k + i, 100 * k + 10, false);
@@ -203,8 +196,7 @@ static void test_who_is_in(void **state)
 	assert_int_equal(model_finish(m, 2000), 0);
 	env.end_ns = 2000;
 	assert_int_equal(report_build(m, &env, &rep), 0);
-	assert_int_equal(rep.nprocesses, 5);
-	assert_int_equal(rep.ngroups, 2);
+	assert_fields(&rep, IS(nprocesses, 5), IS(ngroups, 2));
 	assert_int_equal(rep.groups[0].nprocesses, 2);
 	assert_int_equal(rep.groups[1].nprocesses, 2);
 	assert_int_equal(rep.groups[0].processes[0].pid / 2, rep.groups[0].processes[1].pid / 2);

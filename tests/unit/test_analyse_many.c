@@ -59,15 +59,11 @@ void *__wrap_memmove(void *to, const void *from, size_t n)
 
 static const struct site_name *no_site(void *ctx, uint32_t site)
 {
-	(void)ctx;
-	(void)site;
 	return NULL;
 }
 
 static const char *no_name(void *ctx, const struct model_barrier *barrier)
 {
-	(void)ctx;
-	(void)barrier;
 	return NULL;
 }
 
@@ -151,8 +147,8 @@ static uint64_t work_of(int way, uint32_t n)
 	assert_int_equal(model_finish(m, t), 0);
 	env.end_ns = t;
 	assert_int_equal(report_build(m, &env, &report), 0);
-	assert_int_equal(report.nprocesses, way >= THREADS ? 1 : n);
-	assert_int_equal(report.crossings, way == HELD_BACK ? 3 * n : n);
+	assert_fields(&report, IS(nprocesses, way >= THREADS ? 1 : n),
+		      IS(crossings, way == HELD_BACK ? 3 * n : n));
 	report_free(&report);
 	model_free(m);
 	return blocks - begun;
@@ -171,61 +167,51 @@ static void grows_with_their_number(int way)
 
 static void each_alone(void **state)
 {
-	(void)state;
 	grows_with_their_number(ALONE);
 }
 
 static void barriers_that_stay_open(void **state)
 {
-	(void)state;
 	grows_with_their_number(OPEN);
 }
 
 static void one_team(void **state)
 {
-	(void)state;
 	grows_with_their_number(ONE_TEAM);
 }
 
 static void teams_of_two(void **state)
 {
-	(void)state;
 	grows_with_their_number(PAIRS);
 }
 
 static void all_at_a_barrier_for_two(void **state)
 {
-	(void)state;
 	grows_with_their_number(ONE_BARRIER);
 }
 
 static void held_back(void **state)
 {
-	(void)state;
 	grows_with_their_number(HELD_BACK);
 }
 
 static void threads_at_one(void **state)
 {
-	(void)state;
 	grows_with_their_number(THREADS);
 }
 
 static void threads_alone(void **state)
 {
-	(void)state;
 	grows_with_their_number(THREADS_ALONE);
 }
 
 static void many_sites(void **state)
 {
-	(void)state;
 	grows_with_their_number(SITES);
 }
 
 static void many_objects(void **state)
 {
-	(void)state;
 	grows_with_their_number(OBJECTS);
 }
 

@@ -110,18 +110,17 @@ static void test_by_hand(void **state)
 	struct efficiency_omp out;
 	struct through t;
 
-	(void)state;
 	begin(&t);
 	two_regions(&t);
 	assert_int_equal(model_finish(t.model, 300), 0);
 	assert_true(times_at(&t, 300, &out));
 	/* Waits of threads 1, 2, 3: 1+10, 22+30, 13+20 in the first region, then 20, 10, 30. */
-	assert_int_equal(out.scheduling_ns, 3 * 11 + 3 * 10);
-	assert_int_equal(out.imbalance_ns, 41 + 22 + 10 + 20);
+	assert_fields(&out, IS(scheduling_ns, 3 * 11 + 3 * 10),
+		      IS(imbalance_ns, 41 + 22 + 10 + 20));
 	/* Threads 2 and 3 begin at 10 and 20, and have no region from 140 to 150, and from 260 to the end. */
-	assert_int_equal(out.start_ns, 50 + 55);
-	assert_int_equal(out.serialisation_ns, 10 + 20 + 10 + 10 + 40 + 40);
-	assert_int_equal(out.useful_ns, 269 + 128 + 112);
+	assert_fields(&out, IS(start_ns, 50 + 55),
+		      IS(serialisation_ns, 10 + 20 + 10 + 10 + 40 + 40),
+		      IS(useful_ns, 269 + 128 + 112));
 	/* The time of three threads is in one of the five: the product of the efficiencies is PE. */
 	assert_int_equal(out.useful_ns + out.scheduling_ns + out.imbalance_ns + out.start_ns +
 				 out.serialisation_ns,
@@ -136,17 +135,15 @@ static void test_other_barriers(void **state)
 	struct model_crossing c;
 	struct through t;
 
-	(void)state;
 	begin(&t);
 	two_regions(&t);
 	c = crossing(1, A, 1, 270, 290);
 	feed(&t, c);
 	assert_int_equal(model_finish(t.model, 300), 0);
 	assert_true(times_at(&t, 300, &out));
-	assert_int_equal(out.start_ns, 50 + 55);
-	assert_int_equal(out.serialisation_ns, 10 + 20 + 10 + 10 + 40 + 40);
-	assert_int_equal(out.imbalance_ns, 41 + 22 + 10 + 20 + 20);
-	assert_int_equal(out.useful_ns, 269 + 128 + 112 - 20);
+	assert_fields(
+		&out, IS(start_ns, 50 + 55), IS(serialisation_ns, 10 + 20 + 10 + 10 + 40 + 40),
+		IS(imbalance_ns, 41 + 22 + 10 + 20 + 20), IS(useful_ns, 269 + 128 + 112 - 20));
 	end(&t);
 }
 
@@ -155,7 +152,6 @@ static void test_unknown(void **state)
 	struct efficiency_omp out;
 	struct through t;
 
-	(void)state;
 	/* No teams at all. */
 	begin(&t);
 	feed(&t, crossing(1, A, 1, 10, 20));

@@ -36,13 +36,10 @@ static void test_all_the_time(void **state)
 	uint32_t positions;
 	struct report_efficiency e = of(s, 2, 28, 24, &positions);
 
-	(void)state;
 	assert_int_equal(positions, 2);
-	assert_near(e.load_balance, 18.0 / 22, 1e-12);
-	assert_near(e.serialisation, 22.0 / 24, 1e-12);
-	assert_near(e.transfer, 24.0 / 28, 1e-12);
-	assert_near(e.communication, 22.0 / 28, 1e-12);
-	assert_near(e.parallel, 18.0 / 28, 1e-12);
+	assert_fields(&e, NEAR(load_balance, 18.0 / 22, 1e-12),
+		      NEAR(serialisation, 22.0 / 24, 1e-12), NEAR(transfer, 24.0 / 28, 1e-12),
+		      NEAR(communication, 22.0 / 28, 1e-12), NEAR(parallel, 18.0 / 28, 1e-12));
 }
 
 /*
@@ -56,11 +53,9 @@ static void test_alone_first(void **state)
 	uint32_t positions;
 	struct report_efficiency e = of(s, 4, 150, 150, &positions);
 
-	(void)state;
 	assert_int_equal(positions, 4);
-	assert_near(e.parallel, 255.0 / 360, 1e-12);
-	assert_near(e.load_balance, e.parallel, 1e-12);
-	assert_near(e.communication, 1, 1e-12);
+	assert_fields(&e, NEAR(parallel, 255.0 / 360, 1e-12), NEAR(load_balance, e.parallel, 1e-12),
+		      NEAR(communication, 1, 1e-12));
 }
 
 /* The same, but each of them waits for half of the 70 in which there are several: none more than another. */
@@ -71,11 +66,8 @@ static void test_rotating_after_alone(void **state)
 	uint32_t positions;
 	struct report_efficiency e = of(s, 4, 150, 150, &positions);
 
-	(void)state;
-	assert_near(e.parallel, 220.0 / 360, 1e-12);
-	assert_near(e.load_balance, 1, 1e-12);
-	assert_near(e.transfer, 1, 1e-12);
-	assert_near(e.serialisation, 220.0 / 360, 1e-12);
+	assert_fields(&e, NEAR(parallel, 220.0 / 360, 1e-12), NEAR(load_balance, 1, 1e-12),
+		      NEAR(transfer, 1, 1e-12), NEAR(serialisation, 220.0 / 360, 1e-12));
 }
 
 /* Rounds of three workers, which are new in each, with 1, 2 and 3 to do: as of three that stay. */
@@ -85,7 +77,6 @@ static void test_rounds(void **state)
 	struct report_efficiency e;
 	uint32_t i, positions;
 
-	(void)state;
 	for (i = 0; i < 300; i++)
 		s[i] = span(i / 3 * 40 + i % 3, i / 3 * 40 + 32, 10 * (i % 3 + 1));
 	e = of(s, 300, 4000, 4000, &positions);
@@ -97,8 +88,7 @@ static void test_rounds(void **state)
 	for (i = 0; i < 300; i++)
 		s[i] = span(i / 3 * 40 + i % 3, i / 3 * 40 + 32, 10 * ((i + i / 3) % 3 + 1));
 	e = of(s, 300, 4000, 4000, &positions);
-	assert_near(e.parallel, 20.0 / 31, 1e-12);
-	assert_near(e.load_balance, 1, 0.05);
+	assert_fields(&e, NEAR(parallel, 20.0 / 31, 1e-12), NEAR(load_balance, 1, 0.05));
 	/* Ends that are seen late make no position of their own. */
 	for (i = 0; i < 300; i++)
 		s[i] = span(i / 3 * 40, i / 3 * 40 + 41, 10 * (i % 3 + 1));
@@ -113,12 +103,11 @@ static void test_away(void **state)
 	struct report_efficiency e;
 	uint32_t positions, i;
 
-	(void)state;
 	for (i = 0; i < 3; i++)
 		s[i].away_ns = s[i].work_ns == 10 ? 990 : 0;
 	e = of(s, 3, 1000, 1000, &positions);
-	assert_near(e.parallel, 1510.0 / 2010, 1e-12);
-	assert_near(e.load_balance, e.parallel, 1e-12);
+	assert_fields(&e, NEAR(parallel, 1510.0 / 2010, 1e-12),
+		      NEAR(load_balance, e.parallel, 1e-12));
 }
 
 /* One that lives for a moment, and loses nothing in it, makes no static imbalance of what rotates. */
@@ -129,10 +118,8 @@ static void test_short_one(void **state)
 	uint32_t positions;
 	struct report_efficiency e = of(s, 4, 1000, 1000, &positions);
 
-	(void)state;
 	assert_int_equal(positions, 4);
-	assert_near(e.load_balance, 1, 0.01);
-	assert_near(e.serialisation, 0.5, 0.01);
+	assert_fields(&e, NEAR(load_balance, 1, 0.01), NEAR(serialisation, 0.5, 0.01));
 }
 
 /* Threads that are kept as a sum count for PE, and follow nobody. */
@@ -142,13 +129,12 @@ static void test_sum_of_threads(void **state)
 	struct report_efficiency e;
 	uint32_t positions;
 
-	(void)state;
 	s[2].work_ns = 150;
 	e = of(s, 3, 100, 100, &positions);
 	assert_int_equal(positions, 2);
 	assert_true(s[2].position == MODEL_NONE);
-	assert_near(e.parallel, 300.0 / 400, 1e-12);
-	assert_near(e.load_balance, e.parallel, 1e-12);
+	assert_fields(&e, NEAR(parallel, 300.0 / 400, 1e-12),
+		      NEAR(load_balance, e.parallel, 1e-12));
 }
 
 static void test_edges(void **state)
@@ -157,10 +143,8 @@ static void test_edges(void **state)
 	uint32_t positions;
 	struct report_efficiency e = of(one, 1, 100, 90, &positions);
 
-	(void)state;
-	assert_near(e.parallel, 0.8, 1e-12);
-	assert_near(e.load_balance, 1, 1e-12);
-	assert_near(e.transfer, 0.9, 1e-12);
+	assert_fields(&e, NEAR(parallel, 0.8, 1e-12), NEAR(load_balance, 1, 1e-12),
+		      NEAR(transfer, 0.9, 1e-12));
 	e = of(one, 1, 100, MODEL_UNKNOWN, &positions);
 	assert_near(e.communication, 0.8, 1e-12);
 	assert_true(isnan(e.serialisation) && isnan(e.transfer));
@@ -181,12 +165,9 @@ static void test_sums_of_positions(void **state)
 	struct efficiency_sums sums = { .n = 3, .sum_ns = 120, .max_ns = 50 };
 	uint32_t positions;
 
-	(void)state;
 	assert_int_equal(positions_assign(s, 3, &positions), 0);
 	assert_int_equal(positions_sums(s, 3, positions, &sums), 0);
-	assert_int_equal(sums.n, 2);
-	assert_int_equal(sums.max_ns, 70);
-	assert_int_equal(sums.sum_ns, 120);
+	assert_fields(&sums, IS(n, 2), IS(max_ns, 70), IS(sum_ns, 120));
 }
 
 int main(void)

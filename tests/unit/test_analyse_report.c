@@ -33,7 +33,6 @@ static const struct site_name sites[] = {
 
 static const struct site_name *site(void *ctx, uint32_t n)
 {
-	(void)ctx;
 	return n < sizeof(sites) / sizeof(sites[0]) ? &sites[n] : NULL;
 }
 
@@ -51,7 +50,6 @@ static const char *family_name(uint8_t family)
 
 static const char *given_name(void *ctx, const struct model_barrier *b)
 {
-	(void)b;
 	return ctx;
 }
 
@@ -72,18 +70,6 @@ static void build(struct run *r, uint64_t end_ns, struct report *out)
 
 	assert_int_equal(model_finish(r->model, end_ns), 0);
 	assert_int_equal(report_build(r->model, &e, out), 0);
-}
-
-static void assert_near(double a, double b, double eps)
-{
-	if (!(a > b - eps && a < b + eps))
-		fail_msg("%.9f is not %.9f", a, b);
-}
-
-static void assert_says(const char *text, const char *part)
-{
-	if (!strstr(text, part))
-		fail_msg("\"%s\" does not say \"%s\"", text, part);
 }
 
 /* A team of @n, tids from 101, whose thread i works work(i, k) in round k. */
@@ -111,13 +97,11 @@ static uint64_t play(struct run *r, uint32_t n, uint32_t rounds, uint32_t at, ui
 
 static uint64_t even(uint32_t i, uint32_t k)
 {
-	(void)k;
 	return 1000000 + i;
 }
 
 static uint64_t one_slow(uint32_t i, uint32_t k)
 {
-	(void)k;
 	return i == 2 ? 2000000 : 1000000;
 }
 
@@ -135,41 +119,29 @@ static void test_static(void **state)
 	struct report_barrier *b;
 	struct report rep;
 
-	(void)state;
 	run_launched(r, 0);
 	build(r, play(r, 4, 20, 0, 10, one_slow), &rep);
 	assert_int_equal(rep.nprocesses, 1);
 	p = &rep.processes[0];
-	assert_int_equal(p->pid, PID);
-	assert_string_equal(p->comm, "prog");
-	assert_near(p->efficiency.load_balance, 5 / 8.0, 1e-9);
-	assert_near(p->efficiency.serialisation, 1, 1e-9);
-	assert_near(p->efficiency.parallel,
-		    p->efficiency.load_balance * p->efficiency.communication, 1e-12);
+	assert_fields(p, IS(pid, PID), TEXT(comm, "prog"),
+		      NEAR(efficiency.load_balance, 5 / 8.0, 1e-9),
+		      NEAR(efficiency.serialisation, 1, 1e-9),
+		      NEAR(efficiency.parallel,
+			   p->efficiency.load_balance * p->efficiency.communication, 1e-12));
 	assert_near(1 - p->lost_static - p->lost_rotating - p->lost_transfer,
 		    p->efficiency.parallel, 1e-12);
-	assert_int_equal(p->pattern, REPORT_STATIC);
-	assert_says(p->verdict, "the same threads always");
-	assert_says(p->advice, "Divide the work anew");
+	assert_fields(p, IS(pattern, REPORT_STATIC), HAS(verdict, "the same threads always"),
+		      HAS(advice, "Divide the work anew"));
 	assert_int_equal(rep.nbarriers, 1);
 	b = &rep.barriers[0];
-	assert_int_equal(b->pattern, REPORT_STATIC);
-	assert_int_equal(b->last_tid, 103);
-	assert_int_equal(b->last_count, 20);
-	assert_near(b->last_share, 1, 1e-12);
-	assert_int_equal(b->lost_ns, 20 * 3 * 1000000ULL);
-	assert_int_equal(b->gain_ns, 20 * 3 * 1000000ULL / 4);
-	assert_near(b->load_balance, 5 / 8.0, 1e-9);
-	assert_near(b->serialisation, 1, 1e-9);
-	assert_near(b->imbalance, 3 / 8.0, 1e-4);
-	assert_says(b->verdict, "37 %"); /* 3 of 8, less the price of the barrier */
-	assert_says(b->verdict, "thread 2");
-	assert_says(b->verdict, "100 %");
-	assert_says(b->verdict, "threads 0, 1, 3 wait 50 %");
-	assert_int_equal(b->nthreads, 4);
-	assert_int_equal(p->nmembers, 4);
-	assert_int_equal(p->wait_ns, b->lost_ns);
-	assert_int_equal(p->release_ns, 20 * 4 * 10);
+	assert_fields(b, IS(pattern, REPORT_STATIC), IS(last_tid, 103), IS(last_count, 20),
+		      NEAR(last_share, 1, 1e-12), IS(lost_ns, 20 * 3 * 1000000ULL),
+		      IS(gain_ns, 20 * 3 * 1000000ULL / 4), NEAR(load_balance, 5 / 8.0, 1e-9),
+		      NEAR(serialisation, 1, 1e-9), NEAR(imbalance, 3 / 8.0, 1e-4),
+		      HAS(verdict, "37 %"), /* 3 of 8, less the price of the barrier */
+		      HAS(verdict, "thread 2"), HAS(verdict, "100 %"),
+		      HAS(verdict, "threads 0, 1, 3 wait 50 %"), IS(nthreads, 4));
+	assert_fields(p, IS(nmembers, 4), IS(wait_ns, b->lost_ns), IS(release_ns, 20 * 4 * 10));
 	assert_int_equal(b->participants, 4);
 	report_free(&rep);
 	run_free(r);
@@ -192,12 +164,11 @@ static void test_outlier(void **state)
 	struct run *r = run_new(0);
 	struct report rep;
 
-	(void)state;
 	run_launched(r, 0);
 	build(r, play(r, 140, 20, 0, 10, one_of_many), &rep);
-	assert_int_equal(rep.barriers[0].pattern, REPORT_STATIC);
-	assert_says(rep.barriers[0].verdict, "threads 0-69, 71-139 wait 67 % of their time there, "
-					     "thread 70 0 %.");
+	assert_fields(&rep.barriers[0], IS(pattern, REPORT_STATIC),
+		      HAS(verdict, "threads 0-69, 71-139 wait 67 % of their time there, "
+				   "thread 70 0 %."));
 	assert_says(rep.processes[0].verdict, "thread 70 0 %");
 	report_free(&rep);
 	run_free(r);
@@ -259,7 +230,6 @@ static void test_headline_by_cause(void **state)
 	struct report rep;
 	size_t i;
 
-	(void)state;
 	run_launched(r, 0);
 	build(r, play(r, 4, 20, 0, 10, one_slow), &rep);
 	b = &rep.barriers[0];
@@ -270,9 +240,8 @@ static void test_headline_by_cause(void **state)
 		p->verdict[0] = b->verdict[0] = '\0';
 		verdict_barrier(b);
 		verdict_process(p, b, &(struct verdict_shares){ 1, verdict_by_work(b) ? 1 : 0, 1 });
-		assert_int_equal(p->pattern, REPORT_STATIC);
-		assert_says(p->verdict, cases[i].says);
-		assert_says(p->advice, cases[i].advice);
+		assert_fields(p, IS(pattern, REPORT_STATIC), HAS(verdict, cases[i].says),
+			      HAS(advice, cases[i].advice));
 		assert_says(b->advice, cases[i].advice);
 	}
 	report_free(&rep);
@@ -286,14 +255,13 @@ static void test_hung(void **state)
 	struct report_process *p;
 	struct report rep;
 
-	(void)state;
 	run_launched(r, 0);
 	build(r, play(r, 4, 20, 0, 10, one_slow), &rep);
 	p = &rep.processes[0];
 	p->hung = true;
 	verdict_process(p, &rep.barriers[0], &(struct verdict_shares){ 1, 1, 1 });
-	assert_says(p->verdict, "It hung, see above. Until then ");
-	assert_says(p->verdict, "The efficiencies below count the hang as lost.");
+	assert_fields(p, HAS(verdict, "It hung, see above. Until then "),
+		      HAS(verdict, "The efficiencies below count the hang as lost."));
 	report_free(&rep);
 	run_free(r);
 }
@@ -306,7 +274,6 @@ static void test_serial_parts(void **state)
 	struct report_process *p;
 	struct report rep;
 
-	(void)state;
 	run_launched(r, 0);
 	build(r, play(r, 4, 20, 0, 10, one_slow), &rep);
 	p = &rep.processes[0];
@@ -315,16 +282,14 @@ static void test_serial_parts(void **state)
 	p->omp_load_balance = 0.8;
 	p->omp_serialisation = 0.5;
 	assert_true(report_openmp_losses(p, &l));
-	assert_near(l.runtime, 0.1, 1e-12);
-	assert_near(l.waiting, 0.18, 1e-12);
-	assert_near(l.serial, 0.36, 1e-12);
+	assert_fields(&l, NEAR(runtime, 0.1, 1e-12), NEAR(waiting, 0.18, 1e-12),
+		      NEAR(serial, 0.36, 1e-12));
 	assert_true(isnan(l.start));
 	/* A part of that is the start of the teams. */
 	p->omp_start = 0.75;
 	p->omp_serialisation = 0.5 / 0.75;
 	assert_true(report_openmp_losses(p, &l));
-	assert_near(l.start, 0.18, 1e-12);
-	assert_near(l.serial, 0.18, 1e-12);
+	assert_fields(&l, NEAR(start, 0.18, 1e-12), NEAR(serial, 0.18, 1e-12));
 	p->omp_start = 0.5;
 	p->omp_serialisation = 0.9;
 	verdict_process(p, &rep.barriers[0], &(struct verdict_shares){ 1, 1, 1 });
@@ -338,21 +303,20 @@ static void test_serial_parts(void **state)
 	p->lost_static = 0.01;
 	p->lost_rotating = 0;
 	verdict_process(p, &rep.barriers[0], &(struct verdict_shares){ 1, 1, 1 });
-	assert_int_equal(p->pattern, REPORT_STATIC);
-	assert_says(p->verdict, "36 % of the threads' time is lost in serial parts");
-	assert_says(p->verdict, "18 % in waiting for others");
-	assert_says(p->advice, "parallel regions");
+	assert_fields(p, IS(pattern, REPORT_STATIC),
+		      HAS(verdict, "36 % of the threads' time is lost in serial parts"),
+		      HAS(verdict, "18 % in waiting for others"), HAS(advice, "parallel regions"));
 	refuses(p->verdict, "barriers themselves");
 	/* So do waits for a turn; those at the barrier are their consequence. */
 	p->omp_serialisation = 1;
 	p->omp_turns = 0.8;
 	assert_true(report_openmp_losses(p, &l));
-	assert_near(l.turns, 0.144, 1e-12);
-	assert_near(l.serial, 0, 1e-12);
+	assert_fields(&l, NEAR(turns, 0.144, 1e-12), NEAR(serial, 0, 1e-12));
 	verdict_process(p, &rep.barriers[0], &(struct verdict_shares){ 1, 1, 1 });
-	assert_int_equal(p->pattern, REPORT_ROTATING);
-	assert_says(p->verdict, "14 % of the threads' time is lost as they work one after another");
-	assert_says(p->advice, "Do less in critical and ordered parts");
+	assert_fields(
+		p, IS(pattern, REPORT_ROTATING),
+		HAS(verdict, "14 % of the threads' time is lost as they work one after another"),
+		HAS(advice, "Do less in critical and ordered parts"));
 	p->omp_turns = 1;
 	/* Where waiting costs more, that is said. */
 	p->omp_serialisation = 0.9;
@@ -372,26 +336,21 @@ static void test_come_and_go(void **state)
 	struct run *r;
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 2; i++) {
 		r = run_new(0);
 		run_launched(r, 0);
 		play_teams(r, 30, rounds[i], &rep);
 		b = &rep.barriers[0];
 		p = &rep.processes[0];
-		assert_int_equal(b->episodes, 30 * rounds[i]);
-		assert_int_equal(b->pattern, REPORT_MIXED_LOSS);
-		assert_says(b->verdict, "none can be said to be always late.");
-		assert_says(b->advice, "each team");
+		assert_fields(b, IS(episodes, 30 * rounds[i]), IS(pattern, REPORT_MIXED_LOSS),
+			      HAS(verdict, "none can be said to be always late."),
+			      HAS(advice, "each team"));
 		refuses(b->verdict, "same thread");
 		refuses(b->verdict, "thread 2");
 		/* Those that follow each other are compared as one that stays: three quarters of a half are lost. */
-		assert_int_equal(p->positions, 4);
-		assert_int_equal(p->threads, 120);
-		assert_int_equal(p->pattern, REPORT_STATIC);
-		assert_near(p->efficiency.load_balance, 5 / 8.0, 1e-3);
-		assert_near(b->load_balance, 5 / 8.0, 1e-9);
-		assert_near(b->serialisation, 1, 1e-9);
+		assert_fields(p, IS(positions, 4), IS(threads, 120), IS(pattern, REPORT_STATIC),
+			      NEAR(efficiency.load_balance, 5 / 8.0, 1e-3));
+		assert_fields(b, NEAR(load_balance, 5 / 8.0, 1e-9), NEAR(serialisation, 1, 1e-9));
 		refuses(p->verdict, "same threads");
 		assert_says(p->verdict, "the same positions");
 		report_free(&rep);
@@ -401,10 +360,9 @@ static void test_come_and_go(void **state)
 	r = run_new(0);
 	run_launched(r, 0);
 	play_teams(r, 1, 30, &rep);
-	assert_int_equal(rep.barriers[0].pattern, REPORT_STATIC);
-	assert_says(rep.barriers[0].verdict, "thread 2 is last in 100 %");
-	assert_int_equal(rep.processes[0].positions, 4);
-	assert_says(rep.processes[0].verdict, "the same threads");
+	assert_fields(&rep.barriers[0], IS(pattern, REPORT_STATIC),
+		      HAS(verdict, "thread 2 is last in 100 %"));
+	assert_fields(&rep.processes[0], IS(positions, 4), HAS(verdict, "the same threads"));
 	report_free(&rep);
 	run_free(r);
 }
@@ -444,7 +402,6 @@ static void test_chance(void **state)
 	struct run *r;
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
 		r = run_new(0);
 		run_launched(r, 0);
@@ -471,16 +428,14 @@ static void test_rotating(void **state)
 	struct run *r = run_new(0);
 	struct report rep;
 
-	(void)state;
 	run_launched(r, 0);
 	build(r, play(r, 4, 20, 0, 10, rotating), &rep);
-	assert_near(rep.processes[0].efficiency.load_balance, 1, 1e-9);
-	assert_near(rep.processes[0].efficiency.serialisation, 5 / 8.0, 1e-9);
+	assert_fields(&rep.processes[0].efficiency, NEAR(load_balance, 1, 1e-9),
+		      NEAR(serialisation, 5 / 8.0, 1e-9));
 	assert_int_equal(rep.processes[0].pattern, REPORT_ROTATING);
-	assert_int_equal(rep.barriers[0].pattern, REPORT_ROTATING);
-	assert_says(rep.barriers[0].verdict, "another thread each time");
-	assert_says(rep.barriers[0].advice, "fewer barriers");
-	assert_near(rep.barriers[0].last_share, 0.25, 1e-12);
+	assert_fields(&rep.barriers[0], IS(pattern, REPORT_ROTATING),
+		      HAS(verdict, "another thread each time"), HAS(advice, "fewer barriers"),
+		      NEAR(last_share, 0.25, 1e-12));
 	report_free(&rep);
 	run_free(r);
 }
@@ -504,11 +459,10 @@ static void test_last_by_turn(void **state)
 				    .threads = threads,
 				    .nthreads = 2 };
 
-	(void)state;
 	verdict_barrier(&b);
-	assert_int_equal(b.pattern, REPORT_STATIC);
-	assert_says(b.verdict, "thread 1 is last in 100 % of the episodes");
-	assert_says(b.advice, "Divide the work anew");
+	assert_fields(&b, IS(pattern, REPORT_STATIC),
+		      HAS(verdict, "thread 1 is last in 100 % of the episodes"),
+		      HAS(advice, "Divide the work anew"));
 	threads[1].parts.turn_ns = 500;
 	verdict_barrier(&b);
 	assert_says(b.advice, "Do less in critical");
@@ -527,7 +481,6 @@ static void test_others_at_others(void **state)
 	struct report rep;
 	uint32_t i, k;
 
-	(void)state;
 	run_launched(r, 0);
 	for (k = 0; k < 40; k++, ready += 2000010) {
 		for (i = 0; i < 2; i++) {
@@ -542,10 +495,9 @@ static void test_others_at_others(void **state)
 	assert_int_equal(rep.nbarriers, 2);
 	assert_int_equal(rep.barriers[0].pattern, REPORT_STATIC);
 	assert_int_equal(rep.barriers[1].pattern, REPORT_STATIC);
-	assert_int_equal(p->pattern, REPORT_ROTATING);
-	assert_true(p->by_barrier);
-	assert_says(p->verdict, "at each barrier the same threads are late, others at others");
-	assert_says(p->advice, "Divide the work of each phase anew");
+	assert_fields(p, IS(pattern, REPORT_ROTATING), IS(by_barrier, true),
+		      HAS(verdict, "at each barrier the same threads are late, others at others"),
+		      HAS(advice, "Divide the work of each phase anew"));
 	refuses(p->advice, "new shares will not help");
 	report_free(&rep);
 	run_free(r);
@@ -559,7 +511,6 @@ static void test_two_numbers(void **state)
 	struct report rep;
 	uint32_t i, k;
 
-	(void)state;
 	run_launched(r, 0);
 	for (k = 0; k < 5; k++) {
 		for (i = 0; i < 2; i++) {
@@ -580,11 +531,9 @@ static void test_two_numbers(void **state)
 		const struct report_barrier *b = &rep.barriers[k];
 
 		if (b->nthreads == 1) {
-			assert_int_equal(b->threads[0].index, 7);
-			assert_true(b->threads[0].ranked);
+			assert_fields(b, IS(threads[0].index, 7), IS(threads[0].ranked, true));
 		} else {
-			assert_int_equal(b->threads[0].index, 0);
-			assert_int_equal(b->threads[1].index, 1);
+			assert_fields(b, IS(threads[0].index, 0), IS(threads[1].index, 1));
 		}
 	}
 	assert_int_equal(rep.processes[0].members[0].index, 0);
@@ -598,13 +547,11 @@ static void test_costly(void **state)
 	struct run *r = run_new(0);
 	struct report rep;
 
-	(void)state;
 	run_launched(r, 0);
 	build(r, play(r, 4, 20, 0, 500000, even), &rep);
 	assert_int_equal(rep.processes[0].pattern, REPORT_COSTLY);
-	assert_int_equal(rep.barriers[0].pattern, REPORT_COSTLY);
-	assert_says(rep.barriers[0].verdict, "500.0 µs");
-	assert_says(rep.barriers[0].advice, "cheaper");
+	assert_fields(&rep.barriers[0], IS(pattern, REPORT_COSTLY), HAS(verdict, "500.0 µs"),
+		      HAS(advice, "cheaper"));
 	report_free(&rep);
 	run_free(r);
 }
@@ -614,20 +561,18 @@ static void test_balanced_and_few(void **state)
 	struct run *r = run_new(0);
 	struct report rep;
 
-	(void)state;
 	run_launched(r, 0);
 	build(r, play(r, 4, 20, 0, 10, even), &rep);
-	assert_int_equal(rep.barriers[0].pattern, REPORT_BALANCED);
-	assert_says(rep.barriers[0].verdict, "Balanced");
-	assert_string_equal(rep.barriers[0].advice, "");
+	assert_fields(&rep.barriers[0], IS(pattern, REPORT_BALANCED), HAS(verdict, "Balanced"),
+		      TEXT(advice, ""));
 	report_free(&rep);
 	run_free(r);
 
 	r = run_new(0);
 	run_launched(r, 0);
 	build(r, play(r, 4, 3, 0, 10, one_slow), &rep);
-	assert_int_equal(rep.barriers[0].pattern, REPORT_FEW);
-	assert_says(rep.barriers[0].verdict, "3 complete episodes only");
+	assert_fields(&rep.barriers[0], IS(pattern, REPORT_FEW),
+		      HAS(verdict, "3 complete episodes only"));
 	report_free(&rep);
 	run_free(r);
 }
@@ -650,19 +595,16 @@ static void test_lu_block(void **state)
 	struct report_barrier *b;
 	struct report rep;
 
-	(void)state;
 	run_launched(r, 0);
 	build(r, play(r, 8, LU_N - 1, 0, 1, lu_block), &rep);
 	b = &rep.barriers[0];
-	assert_int_equal(b->episodes, LU_N - 1);
-	assert_near(b->load_balance, 128 / 191.0, 0.01);
-	assert_near(rep.processes[0].efficiency.load_balance, 128 / 191.0, 0.01);
-	assert_near(rep.processes[0].efficiency.serialisation, 1, 0.01);
+	assert_fields(b, IS(episodes, LU_N - 1), NEAR(load_balance, 128 / 191.0, 0.01));
+	assert_fields(&rep.processes[0].efficiency, NEAR(load_balance, 128 / 191.0, 0.01),
+		      NEAR(serialisation, 1, 0.01));
 	assert_int_equal(b->pattern, REPORT_STATIC);
 	/* Who idles and who works: 23, 65 and 101 of 191 are below the mean of 128. */
-	assert_says(b->verdict, "thread 7");
-	assert_says(b->verdict, "threads 0-2 wait");
-	assert_says(b->verdict, "threads 3-7 0-32");
+	assert_fields(b, HAS(verdict, "thread 7"), HAS(verdict, "threads 0-2 wait"),
+		      HAS(verdict, "threads 3-7 0-32"));
 	assert_says(rep.processes[0].verdict, "threads 0-2 wait");
 	report_free(&rep);
 	run_free(r);
@@ -701,7 +643,6 @@ static void test_names(void **state)
 	uint64_t t = 0;
 	uint32_t i, j;
 
-	(void)state;
 	run_launched(r, 0);
 	for (i = 0; i < 6; i++)
 		meet(r, i, i, &t);
@@ -709,20 +650,14 @@ static void test_names(void **state)
 	build(r, t, &rep);
 	assert_int_equal(rep.nbarriers, 7);
 	b = at_site(&rep, 0x1234);
-	assert_string_equal(b->label, "lu lu.c:42");
-	assert_string_equal(b->function, "lu");
-	assert_string_equal(b->file, "/src/lu.c");
-	assert_int_equal(b->line, 42);
-	assert_string_equal(b->family, "pthread");
-	assert_string_equal(b->kind, "explicit");
-	assert_string_equal(b->object, "0x1000");
-	assert_null(b->callsites[0].inlined);
+	assert_fields(b, TEXT(label, "lu lu.c:42"), TEXT(function, "lu"), TEXT(file, "/src/lu.c"),
+		      IS(line, 42), TEXT(family, "pthread"), TEXT(kind, "explicit"),
+		      TEXT(object, "0x1000"), IS(callsites[0].inlined, NULL));
 	b = at_site(&rep, 0x2000);
-	assert_string_equal(b->label, "wait_all in solve sync.h:7");
-	assert_string_equal(b->callsites[0].inlined, "solve");
+	assert_fields(b, TEXT(label, "wait_all in solve sync.h:7"),
+		      TEXT(callsites[0].inlined, "solve"));
 	b = at_site(&rep, 0x3456);
-	assert_string_equal(b->label, "libx.so.1+0x3456");
-	assert_null(b->function);
+	assert_fields(b, TEXT(label, "libx.so.1+0x3456"), IS(function, NULL));
 	b = at_site(&rep, 0x10);
 	assert_string_equal(b->label, "a\\x1b[31m\\x0a \\xe2\\x80\\xae.c:3");
 	for (i = 0; i < rep.nbarriers; i++) {
@@ -760,7 +695,6 @@ static void test_ids_are_stable(void **state)
 	static const uint32_t one[] = { 0, 1, 2 }, two[] = { 2, 1, 0 }, copy[] = { 6 };
 	char a[17], b[17], c[17];
 
-	(void)state;
 	id_of(0, one, 3, 0x1234, a);
 	id_of(5000, two, 3, 0x1234, b);
 	id_of(0, copy, 1, 0x9999, c);
@@ -781,7 +715,6 @@ static void test_name_while_it_runs(void **state)
 	void *arena;
 	char id[17];
 
-	(void)state;
 	run_launched(r, 0);
 	meet(r, 0, 0, &t);
 	meet(r, 4, 4, &t);
@@ -813,7 +746,6 @@ static void test_many_names(void **state)
 	void *arena, *other;
 	uint32_t i;
 
-	(void)state;
 	assert_non_null(namer);
 	run_launched(r, 0);
 	for (i = 0; i < MANY; i++)
@@ -827,8 +759,7 @@ static void test_many_names(void **state)
 		/* From time to time: it takes longer each time. */
 		if (i % 97 == 0) {
 			assert_int_equal(report_barrier_name(r->model, &e, i, &alone, &other), 0);
-			assert_string_equal(live.id, alone.id);
-			assert_string_equal(live.label, alone.label);
+			assert_fields(&live, TEXT(id, alone.id), TEXT(label, alone.label));
 			report_arena_free(other);
 		}
 		report_arena_free(arena);
@@ -847,7 +778,6 @@ static void test_long_label_in_headline(void **state)
 	struct report rep;
 	size_t i;
 
-	(void)state;
 	run_launched(r, 0);
 	build(r, play(r, 4, 20, 0, 10, one_slow), &rep);
 	b = &rep.barriers[0];
@@ -855,8 +785,8 @@ static void test_long_label_in_headline(void **state)
 	memset(b->label, 'x', sizeof(b->label) - 1);
 	for (i = 0; i < sizeof(shares) / sizeof(shares[0]); i++) {
 		verdict_process(p, b, &(struct verdict_shares){ shares[i], 0, 1 });
-		assert_says(p->verdict, b->label);
-		assert_says(p->verdict, ": the same threads always come late; threads ");
+		assert_fields(p, HAS(verdict, b->label),
+			      HAS(verdict, ": the same threads always come late; threads "));
 		assert_string_equal(p->verdict + strlen(p->verdict) - 3, " %.");
 	}
 	report_free(&rep);
@@ -868,7 +798,6 @@ static void test_cut(void **state)
 {
 	char text[32];
 
-	(void)state;
 	strcpy(text, "threads 1, 2");
 	name_append(text, sizeof(text), " wait 69 %% of their time");
 	assert_string_equal(text, "threads 1, 2 wait 69 % of...");
@@ -891,7 +820,6 @@ static void test_long_name(void **state)
 	void *arena;
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < 1000; i += 2)
 		memcpy(name + i, "\xc3\xa4", 2);
 	name[1000] = 0;
@@ -934,7 +862,6 @@ static void test_function_names(void **state)
 	char out[256];
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		name_function(out, sizeof(out), names[i].from, 4);
 		assert_string_equal(out, names[i].to);
@@ -954,7 +881,6 @@ static void test_phases(void **state)
 	uint64_t t = 0;
 	uint32_t i;
 
-	(void)state;
 	run_launched(r, 0);
 	for (i = 0; i < 10; i++) {
 		meet(r, 0, 0, &t);
@@ -964,15 +890,12 @@ static void test_phases(void **state)
 	build(r, t, &rep);
 	assert_int_equal(rep.nphases, 3);
 	/* From the first to the second takes 150, back 100. */
-	assert_string_equal(rep.phases[0].from, "lu lu.c:42");
-	assert_string_equal(rep.phases[0].to, "libx.so.1+0x3456");
-	assert_int_equal(rep.phases[0].occurrences, 10);
+	assert_fields(&rep.phases[0], TEXT(from, "lu lu.c:42"), TEXT(to, "libx.so.1+0x3456"),
+		      IS(occurrences, 10));
 	assert_int_equal(rep.phases[0].phase_ns.sum, 1500);
-	assert_int_equal(rep.phases[0].lost_ns, 200);
-	assert_near(rep.phases[0].share, 1500.0 / t, 1e-12);
+	assert_fields(&rep.phases[0], IS(lost_ns, 200), NEAR(share, 1500.0 / t, 1e-12));
 	assert_int_equal(rep.phases[1].phase_ns.sum, 900);
-	assert_string_equal(rep.phases[2].from, "start");
-	assert_string_equal(rep.phases[2].from_id, "");
+	assert_fields(&rep.phases[2], TEXT(from, "start"), TEXT(from_id, ""));
 	assert_int_equal(rep.phases[2].phase_ns.sum, 30);
 	report_free(&rep);
 	run_free(r);
@@ -988,14 +911,12 @@ static void test_loss(void **state)
 	struct report rep;
 	uint64_t t = 0;
 
-	(void)state;
 	run_launched(r, 0);
 	meet(r, 0, 0, &t);
 	assert_int_equal(model_finish(r->model, 1000), 0);
 	e.produced = e.consumed = 2;
 	assert_int_equal(report_build(r->model, &e, &rep), 0);
-	assert_true(rep.complete);
-	assert_int_equal(rep.crossings, 2);
+	assert_fields(&rep, IS(complete, true), IS(crossings, 2));
 	report_free(&rep);
 	e.produced = 5;
 	e.losses = losses;
@@ -1003,11 +924,8 @@ static void test_loss(void **state)
 	e.uncounted = uncounted;
 	e.nuncounted = 1;
 	assert_int_equal(report_build(r->model, &e, &rep), 0);
-	assert_false(rep.complete);
-	assert_int_equal(rep.lost, 3);
-	assert_int_equal(rep.nlosses, 2);
-	assert_int_equal(rep.nuncounted, 1);
-	assert_false(rep.accounted);
+	assert_fields(&rep, IS(complete, false), IS(lost, 3), IS(nlosses, 2), IS(nuncounted, 1),
+		      IS(accounted, false));
 	assert_string_equal(rep.uncounted[0].reason, "no PMU");
 	assert_string_equal(rep.losses[0].cause, "ring_full");
 	report_free(&rep);
@@ -1020,14 +938,12 @@ static void test_cost(void **state)
 	struct report_env e = env(0);
 	struct report rep;
 
-	(void)state;
 	run_launched(r, 0);
 	e.end_ns = play(r, 4, 20, 0, 10, even);
 	e.crossing_cost_ns = 1000;
 	assert_int_equal(model_finish(r->model, e.end_ns), 0);
 	assert_int_equal(report_build(r->model, &e, &rep), 0);
-	assert_int_equal(rep.processes[0].cost_ns, 80 * 1000);
-	assert_near(rep.processes[0].cost_share, 0.001, 1e-5);
+	assert_fields(&rep.processes[0], IS(cost_ns, 80 * 1000), NEAR(cost_share, 0.001, 1e-5));
 	report_free(&rep);
 	e.crossing_cost_ns = NAN;
 	assert_int_equal(report_build(r->model, &e, &rep), 0);
@@ -1059,7 +975,6 @@ static void test_cost_above_all(void **state)
 	struct run *r;
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
 		r = run_new(0);
 		run_launched(r, 0);
@@ -1085,7 +1000,6 @@ static void test_cost_above_all(void **state)
 
 static uint64_t little(uint32_t i, uint32_t k)
 {
-	(void)k;
 	return 4000 + i;
 }
 
@@ -1110,7 +1024,6 @@ static bool is_rough(uint32_t threads, uint64_t (*work)(uint32_t i, uint32_t k))
 /* Where several threads meet after little work, how they are woken decides. */
 static void test_cost_rough(void **state)
 {
-	(void)state;
 	assert_true(is_rough(4, little));
 	assert_false(is_rough(4, even));
 	assert_false(is_rough(1, little));
@@ -1121,7 +1034,6 @@ static void test_met(void **state)
 {
 	struct model_proc p = { .crossings = 2000, .met = 1000, .nthreads_crossed = 2000 };
 
-	(void)state;
 	assert_int_equal(report_met(&p), 2);
 	p.crossings = 2600;
 	assert_int_equal(report_met(&p), 3);
@@ -1139,7 +1051,6 @@ static void test_cost_formula(void **state)
 	struct report_env e = { .switch_cost_ns = 500 };
 	struct model_sums sums = { .switches = 7, .inside_switches = 90, .slept = 30 };
 
-	(void)state;
 	/* Of two that meet one sleeps: both pay. */
 	assert_near(report_cost(&e, 1000, 60, &sums, 2), 60000 + 60 * 500 + 7 * 500, 1e-6);
 	assert_near(report_cost(&e, 1000, 100, &sums, 2), 100000 + 60 * 500 + 7 * 500, 1e-6);
@@ -1170,7 +1081,6 @@ static void test_interim(void **state)
 	struct report_env e = env(0);
 	struct report now, end;
 
-	(void)state;
 	run_launched(r, 0);
 	run_launched(whole, 0);
 	e.end_ns = play(r, 4, 12, 0, 10, one_slow) + 500000;
@@ -1196,13 +1106,10 @@ static void test_empty(void **state)
 	struct run *r = run_new(0);
 	struct report rep;
 
-	(void)state;
 	run_launched(r, 0);
 	build(r, 1000, &rep);
-	assert_int_equal(rep.nprocesses, 0);
-	assert_int_equal(rep.nbarriers, 0);
-	assert_int_equal(rep.nphases, 0);
-	assert_true(rep.complete);
+	assert_fields(&rep, IS(nprocesses, 0), IS(nbarriers, 0), IS(nphases, 0),
+		      IS(complete, true));
 	report_free(&rep);
 	run_free(r);
 }
@@ -1213,20 +1120,17 @@ static void test_only_incomplete(void **state)
 	struct run *r = run_new(0);
 	struct report rep;
 
-	(void)state;
 	run_launched(r, 0);
 	cross(r, 1, A, 3, 10, 21);
 	cross(r, 2, A, 3, 20, 22);
 	build(r, 100, &rep);
 	assert_int_equal(rep.nbarriers, 1);
-	assert_int_equal(rep.barriers[0].incomplete, 1);
-	assert_int_equal(rep.barriers[0].episodes, 0);
-	assert_int_equal(rep.barriers[0].participants_min, 0);
+	assert_fields(&rep.barriers[0], IS(incomplete, 1), IS(episodes, 0),
+		      IS(participants_min, 0));
 	assert_true(rep.barriers[0].phase_ns.sum == REPORT_UNKNOWN);
 	assert_true(isnan(rep.barriers[0].phase_ns.mean));
 	assert_true(isnan(rep.barriers[0].imbalance));
-	assert_says(rep.barriers[0].verdict, "No complete episode");
-	assert_int_equal(rep.barriers[0].lost_ns, 0);
+	assert_fields(&rep.barriers[0], HAS(verdict, "No complete episode"), IS(lost_ns, 0));
 	report_free(&rep);
 	run_free(r);
 }
@@ -1237,13 +1141,11 @@ static void test_one_of_others(void **state)
 	struct run *r = run_new(0);
 	struct report rep;
 
-	(void)state;
 	run_launched(r, 0);
 	cross(r, 1, A, 2, 10, 80);
 	build(r, 100, &rep);
-	assert_int_equal(rep.processes[0].threads, 1);
-	assert_int_equal(rep.processes[0].pattern, REPORT_FEW);
-	assert_says(rep.processes[0].verdict, "No complete episode");
+	assert_fields(&rep.processes[0], IS(threads, 1), IS(pattern, REPORT_FEW),
+		      HAS(verdict, "No complete episode"));
 	report_free(&rep);
 	run_free(r);
 }
@@ -1266,7 +1168,6 @@ static void test_unmet(void **state)
 	struct report_env e = env(100);
 	struct report rep;
 
-	(void)state;
 	run_launched(r, 0);
 	model_stat_init(&s.wait);
 	model_stat_init(&s.release);
@@ -1276,9 +1177,7 @@ static void test_unmet(void **state)
 	assert_int_equal(model_finish(r->model, 100), 0);
 	e.aggregate = true;
 	assert_int_equal(report_build(r->model, &e, &rep), 0);
-	assert_int_equal(rep.unmet, 7);
-	assert_true(rep.lossless);
-	assert_false(rep.complete);
+	assert_fields(&rep, IS(unmet, 7), IS(lossless, true), IS(complete, false));
 	assert_int_equal(rep.barriers[0].unmet, 7);
 	assert_true(rep.barriers[0].lost_ns == REPORT_UNKNOWN);
 	assert_true(rep.barriers[0].threads[0].wait_ns == REPORT_UNKNOWN);
@@ -1306,7 +1205,6 @@ static void test_one_thread(void **state)
 	uint64_t t;
 	uint32_t i, k;
 
-	(void)state;
 	for (i = 0; i < 2; i++) {
 		r = run_new(0);
 		for (t = 0, k = 0; needed[i] == 2 && k < 3; k++, t += 1000000)
@@ -1314,14 +1212,14 @@ static void test_one_thread(void **state)
 		if (needed[i] == 1)
 			t = play(r, 1, 20, 7, 10, even);
 		build(r, t, &rep);
-		assert_int_equal(rep.processes[0].threads, 1);
-		assert_int_equal(rep.processes[0].episodes, needed[i] == 1 ? 20 : 0);
+		assert_fields(&rep.processes[0], IS(threads, 1),
+			      IS(episodes, needed[i] == 1 ? 20 : 0));
 		if (needed[i] == 1) {
 			assert_says(rep.processes[0].verdict, "waits for no other");
 		} else {
 			refuses(rep.processes[0].verdict, "waits for no other");
-			assert_says(rep.processes[0].verdict, "nothing can be said");
-			assert_int_equal(rep.processes[0].pattern, REPORT_FEW);
+			assert_fields(&rep.processes[0], HAS(verdict, "nothing can be said"),
+				      IS(pattern, REPORT_FEW));
 		}
 		report_free(&rep);
 		run_free(r);
@@ -1337,7 +1235,6 @@ static void test_waits_unseen(void **state)
 	struct report rep;
 	uint64_t t = play(r, 2, 20, 7, 10, even);
 
-	(void)state;
 	assert_int_equal(model_finish(r->model, t), 0);
 	e = env(t);
 	e.remarks = remarks;
@@ -1347,8 +1244,7 @@ static void test_waits_unseen(void **state)
 	report_free(&rep);
 	e.nremarks = 2;
 	assert_int_equal(report_build(r->model, &e, &rep), 0);
-	assert_true(rep.waits_unseen);
-	assert_false(rep.complete);
+	assert_fields(&rep, IS(waits_unseen, true), IS(complete, false));
 	report_free(&rep);
 	run_free(r);
 }

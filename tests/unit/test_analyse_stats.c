@@ -1,22 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /* Tests of means, against published and hand-worked values. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <math.h>
-#include <cmocka.h>
 
+#include "test_check.h"
 #include "analyse/stats.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
-
-static void near(double got, double expected, double within)
-{
-	if (!(fabs(got - expected) <= within))
-		fail_msg("%.12g, not %.12g", got, expected);
-}
 
 /* 2 4 4 4 5 5 7 9: mean 5, squares of deviations add up to 32. */
 static void test_of(void **state)
@@ -24,15 +14,10 @@ static void test_of(void **state)
 	static const double v[] = { 2, NAN, 4, 4, 4, 5, INFINITY, 5, 7, 9 };
 	struct stats s = stats_of(v, COUNT(v));
 
-	(void)state;
-	assert_int_equal(s.n, 8);
-	near(s.mean, 5, 1e-12);
-	near(s.stddev, sqrt(32.0 / 7), 1e-12);
-	near(s.min, 2, 0);
-	near(s.max, 9, 0);
+	assert_fields(&s, IS(n, 8), NEAR(mean, 5, 1e-12), NEAR(stddev, sqrt(32.0 / 7), 1e-12),
+		      NEAR(min, 2, 0), NEAR(max, 9, 0));
 	s = stats_of(v, 1);
-	assert_int_equal(s.n, 1);
-	near(s.mean, 2, 0);
+	assert_fields(&s, IS(n, 1), NEAR(mean, 2, 0));
 	assert_true(isnan(s.stddev));
 	s = stats_of(v, 0);
 	assert_int_equal(s.n, 0);
@@ -44,8 +29,7 @@ static void test_digits(void **state)
 {
 	static const double v[] = { 1e15 + 1, 1e15 + 2, 1e15 + 3 };
 
-	(void)state;
-	near(stats_of(v, 3).stddev, 1, 1e-9);
+	assert_near(stats_of(v, 3).stddev, 1, 1e-9);
 }
 
 /* Two-sided points of Student's distribution, as printed in every table of it. */
@@ -61,19 +45,21 @@ static void test_distribution(void **state)
 	};
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < COUNT(table); i++) {
-		near(stats_t_critical(table[i].p, table[i].df), table[i].t, 6e-7 * table[i].t);
-		near(stats_t_two_sided(table[i].t, table[i].df), table[i].p, 1e-6 * table[i].p);
-		near(stats_t_two_sided(-table[i].t, table[i].df), table[i].p, 1e-6 * table[i].p);
+		assert_near(stats_t_critical(table[i].p, table[i].df), table[i].t,
+			    6e-7 * table[i].t);
+		assert_near(stats_t_two_sided(table[i].t, table[i].df), table[i].p,
+			    1e-6 * table[i].p);
+		assert_near(stats_t_two_sided(-table[i].t, table[i].df), table[i].p,
+			    1e-6 * table[i].p);
 	}
 	/* With 1 it is Cauchy's, with 2 it is 1 - t / sqrt(t^2 + 2): closed forms. */
-	near(stats_t_two_sided(1, 1), 0.5, 1e-14);
-	near(stats_t_two_sided(3, 2), 1 - 3 / sqrt(11), 1e-14);
-	near(stats_t_two_sided(0, 7), 1, 0);
-	near(stats_t_two_sided(INFINITY, 7), 0, 0);
+	assert_near(stats_t_two_sided(1, 1), 0.5, 1e-14);
+	assert_near(stats_t_two_sided(3, 2), 1 - 3 / sqrt(11), 1e-14);
+	assert_near(stats_t_two_sided(0, 7), 1, 0);
+	assert_near(stats_t_two_sided(INFINITY, 7), 0, 0);
 	/* The normal distribution's, in the limit; and the fraction still converges. */
-	near(stats_t_two_sided(1.959963985, 1e7), 0.05, 1e-7);
+	assert_near(stats_t_two_sided(1.959963985, 1e7), 0.05, 1e-7);
 	assert_true(isnan(stats_t_two_sided(1, 0)));
 	assert_true(isnan(stats_t_two_sided(NAN, 3)));
 	assert_true(isnan(stats_t_critical(0, 3)));
@@ -98,15 +84,10 @@ static void test_welch(void **state)
 	static const double two[] = { 1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4 };
 	struct stats_test r = welch(one, 10, two, 10);
 
-	(void)state;
-	near(r.t, 1.8608, 5e-5);
-	near(r.df, 17.776, 5e-4);
-	near(r.p, 0.07939, 5e-6);
-	near(r.low, -0.2054832, 5e-8);
-	near(r.high, 3.3654832, 5e-8);
+	assert_fields(&r, NEAR(t, 1.8608, 5e-5), NEAR(df, 17.776, 5e-4), NEAR(p, 0.07939, 5e-6),
+		      NEAR(low, -0.2054832, 5e-8), NEAR(high, 3.3654832, 5e-8));
 	r = welch(two, 10, one, 10);
-	near(r.t, -1.8608, 5e-5);
-	near(r.low, -3.3654832, 5e-8);
+	assert_fields(&r, NEAR(t, -1.8608, 5e-5), NEAR(low, -3.3654832, 5e-8));
 }
 
 /* By hand: means 2 and 6, variances 1 and 4, three each: t = 4 / sqrt(5/3), df = (5/3)^2 / ((1/9 + 16/9) / 2). */
@@ -115,10 +96,9 @@ static void test_welch_by_hand(void **state)
 	static const double a[] = { 1, 2, 3 }, b[] = { 4, 6, 8 };
 	struct stats_test r = welch(a, 3, b, 3);
 
-	(void)state;
-	near(r.t, 4 / sqrt(5.0 / 3), 1e-12);
-	near(r.df, 25.0 / 9 / (17.0 / 18), 1e-12);
-	near((r.low + r.high) / 2, 4, 1e-12);
+	assert_fields(&r, NEAR(t, 4 / sqrt(5.0 / 3), 1e-12),
+		      NEAR(df, 25.0 / 9 / (17.0 / 18), 1e-12));
+	assert_near((r.low + r.high) / 2, 4, 1e-12);
 }
 
 static uint64_t next(uint64_t *x)
@@ -154,7 +134,6 @@ static void test_false_alarms(void **state)
 	unsigned s, d, n, i, found, outside;
 	struct stats_test r;
 
-	(void)state;
 	for (s = 0; s < COUNT(sizes); s++) {
 		for (d = 0; d < COUNT(deviations); d++) {
 			for (n = found = outside = 0; n < 4000; n++) {
@@ -181,7 +160,6 @@ static void test_false_alarms_single(void **state)
 	struct stats st;
 	double a[5];
 
-	(void)state;
 	for (n = 0; n < 4000; n++) {
 		for (i = 0; i < 5; i++)
 			a[i] = normal(&x);
@@ -196,14 +174,10 @@ static void test_nothing_varies(void **state)
 	static const double a[] = { 7, 7, 7 }, b[] = { 8, 8 };
 	struct stats_test r = welch(a, 3, b, 2);
 
-	(void)state;
 	assert_true(isinf(r.t) && r.t > 0);
-	near(r.p, 0, 0);
-	near(r.low, 1, 0);
-	near(r.high, 1, 0);
+	assert_fields(&r, NEAR(p, 0, 0), NEAR(low, 1, 0), NEAR(high, 1, 0));
 	r = welch(a, 3, a, 2);
-	near(r.t, 0, 0);
-	near(r.p, 1, 0);
+	assert_fields(&r, NEAR(t, 0, 0), NEAR(p, 1, 0));
 }
 
 static void test_too_few(void **state)
@@ -211,7 +185,6 @@ static void test_too_few(void **state)
 	static const double a[] = { 7, 8 }, b[] = { 9 };
 	struct stats_test r = welch(a, 2, b, 1);
 
-	(void)state;
 	assert_true(isnan(r.t) && isnan(r.p) && isnan(r.df) && isnan(r.low) && isnan(r.high));
 	r = stats_welch(NAN, 1, 5, 1, 5, 0.95);
 	assert_true(isnan(r.p));
@@ -225,11 +198,9 @@ static void test_single(void **state)
 	struct stats_test r = stats_single(8, &s, 0.95);
 	double t = 4 / sqrt(4.0 / 3);
 
-	(void)state;
-	near(r.t, t, 1e-12);
-	near(r.df, 2, 0);
-	near(r.p, 1 - t / sqrt(t * t + 2), 1e-12);
-	near(r.high - 8, 4.302652730 * 2 * sqrt(4.0 / 3), 1e-7);
+	assert_fields(&r, NEAR(t, t, 1e-12), NEAR(df, 2, 0),
+		      NEAR(p, 1 - t / sqrt(t * t + 2), 1e-12));
+	assert_near(r.high - 8, 4.302652730 * 2 * sqrt(4.0 / 3), 1e-7);
 	s = stats_of(a, 1);
 	assert_true(isnan(stats_single(8, &s, 0.95).p));
 }
@@ -240,17 +211,16 @@ static void test_holm(void **state)
 	double p[] = { 0.01, NAN, 0.04, 0.03, 0.005, NAN };
 	double one[] = { 0.5, 0.6, 0.7 };
 
-	(void)state;
 	assert_int_equal(stats_holm(p, 6), 0);
-	near(p[0], 0.03, 1e-15);
+	assert_near(p[0], 0.03, 1e-15);
 	assert_true(isnan(p[1]));
-	near(p[2], 0.06, 1e-15);
-	near(p[3], 0.06, 1e-15);
-	near(p[4], 0.02, 1e-15);
+	assert_near(p[2], 0.06, 1e-15);
+	assert_near(p[3], 0.06, 1e-15);
+	assert_near(p[4], 0.02, 1e-15);
 	assert_true(isnan(p[5]));
 	assert_int_equal(stats_holm(one, 3), 0);
-	near(one[0], 1, 0);
-	near(one[2], 1, 0);
+	assert_near(one[0], 1, 0);
+	assert_near(one[2], 1, 0);
 	assert_int_equal(stats_holm(one, 0), 0);
 }
 

@@ -24,18 +24,6 @@ struct meeting {
 	struct model_detail details[MOST];
 };
 
-static inline void assert_near(double a, double b, double eps)
-{
-	if (!(a > b - eps && a < b + eps))
-		fail_msg("%.9f is not %.9f", a, b);
-}
-
-static inline void assert_says(const char *text, const char *part)
-{
-	if (!strstr(text, part))
-		fail_msg("\"%s\" does not say \"%s\"", text, part);
-}
-
 /* A model that knows threads 0..n-1 (their indexes too) and barriers 0 (at A) and 1 (at B). */
 static inline struct run *known_threads(uint32_t n)
 {
@@ -54,8 +42,7 @@ static inline struct run *known_threads(uint32_t n)
 	assert_int_equal(model_advance(r->model, 100), 0);
 	assert_int_equal(r->nkept, 2);
 	for (i = 0; i < n; i++) {
-		assert_int_equal(model_thread(r->model, i)->tid, TID(i));
-		assert_int_equal(model_thread(r->model, i)->ordinal, i);
+		assert_fields(model_thread(r->model, i), IS(tid, TID(i)), IS(ordinal, i));
 	}
 	return r;
 }

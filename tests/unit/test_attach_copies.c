@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /* Breakpoints in copies of code: which are found, and which are left alone. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "test_check.h"
 #include "attach/copies.h"
 
 #define BYTES 1024
@@ -72,7 +67,6 @@ static void test_copies_found(void **state)
 	struct code c;
 	size_t at = 0, i;
 
-	(void)state;
 	code_new(&c);
 	code_probe(&c, offsets, 4);
 	memcpy(copy, c.bytes, BYTES);
@@ -95,7 +89,6 @@ static void test_copies_short(void **state)
 	const uint8_t *original;
 	struct code c;
 
-	(void)state;
 	code_new(&c);
 	code_probe(&c, &offset, 1);
 	/* A function that was copied alone: fifteen bytes of it are enough, fourteen are not. */
@@ -116,7 +109,6 @@ static void test_copies_of_others(void **state)
 	const uint8_t *original;
 	struct code c;
 
-	(void)state;
 	code_new(&c);
 	code_probe(&c, &offset, 1);
 	memcpy(copy, c.bytes, BYTES);
@@ -135,7 +127,6 @@ static void test_copies_alike(void **state)
 	const uint8_t *original;
 	struct code c;
 
-	(void)state;
 	code_new(&c);
 	/* Two places that differ in what the breakpoint hides alone. */
 	memcpy(c.bytes + 600 - COPIES_AROUND, c.bytes + 100 - COPIES_AROUND, sizeof(copy));
@@ -154,7 +145,6 @@ static void test_copies_file(void **state)
 	uint64_t dev;
 	struct code c;
 
-	(void)state;
 	code_new(&c);
 	assert_false(copies_in_file(&c.copies, NULL, 1));
 	code_probe(&c, &offset, 1);
@@ -179,7 +169,6 @@ static void test_copies_many(void **state)
 	struct copies c = { 0 };
 	uint32_t i;
 
-	(void)state;
 	assert_non_null(offsets);
 	assert_non_null(file);
 	assert_int_equal(ftruncate(fileno(file), 4 * COPIES_MAX), 0);

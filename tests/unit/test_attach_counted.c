@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "test_check.h"
 #include "../bpf/state.h"
 
 static void counted(uint64_t count, uint64_t enabled, uint64_t running, uint64_t expected,
@@ -21,7 +15,6 @@ static void counted(uint64_t count, uint64_t enabled, uint64_t running, uint64_t
 
 static void test_all_the_time(void **state)
 {
-	(void)state;
 	counted(1000, 5000, 5000, 1000, SBT_COUNT_EXACT);
 	/* The two are read one after the other. */
 	counted(1000, 5000, 5001, 1000, SBT_COUNT_EXACT);
@@ -30,7 +23,6 @@ static void test_all_the_time(void **state)
 
 static void test_part_of_the_time(void **state)
 {
-	(void)state;
 	counted(1000, 8000, 4000, 2000, SBT_COUNT_SCALED);
 	counted(1000, 8000, 1000, 8000, SBT_COUNT_SCALED);
 	counted(1ULL << 43, 1ULL << 40, 1ULL << 39, 1ULL << 44, SBT_COUNT_SCALED);
@@ -39,7 +31,6 @@ static void test_part_of_the_time(void **state)
 /* A few cycles of a moment in the kernel were told as 2,483 of a phase of a million. */
 static void test_hardly_ever(void **state)
 {
-	(void)state;
 	counted(1000, 8000, 999, 0, SBT_COUNT_UNKNOWN);
 	counted(5, 1000000, 2000, 0, SBT_COUNT_UNKNOWN);
 	counted(0, 8000, 0, 0, SBT_COUNT_UNKNOWN);

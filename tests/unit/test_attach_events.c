@@ -3,18 +3,13 @@
 #include <errno.h>
 #include <ftw.h>
 #include <linux/perf_event.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "test_check.h"
 #include "attach/events.h"
 
 #define CACHE(cache, op, result)                                          \
@@ -86,9 +81,6 @@ static int setup(void **state)
 
 static int drop(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
-	(void)st;
-	(void)type;
-	(void)ftw;
 	return remove(path);
 }
 
@@ -146,18 +138,13 @@ static void absent_at(struct machine *m, uint32_t i, const char *name, const cha
 static void is_event(struct machine *m, const char *name, uint32_t type, uint64_t config)
 {
 	is_good(m, name, 1);
-	assert_string_equal(m->spec[0].name, name);
-	assert_string_equal(m->spec[0].why, "");
+	assert_fields(m, TEXT(spec[0].name, name), TEXT(spec[0].why, ""));
 	assert_true(strlen(m->spec[0].what) > 4);
-	assert_int_equal(m->spec[0].type, type);
-	assert_int_equal(m->spec[0].config, config);
-	assert_int_equal(m->spec[0].config1, 0);
-	assert_int_equal(m->spec[0].config2, 0);
-	assert_false(m->spec[0].exclude_user);
-	assert_false(m->spec[0].exclude_kernel);
-	assert_false(m->spec[0].exclude_hv);
-	assert_int_equal(m->spec[0].source,
-			 type == PERF_TYPE_SOFTWARE ? EVENT_SOFTWARE : EVENT_HARDWARE);
+	assert_fields(
+		m, IS(spec[0].type, type), IS(spec[0].config, config), IS(spec[0].config1, 0),
+		IS(spec[0].config2, 0), IS(spec[0].exclude_user, false),
+		IS(spec[0].exclude_kernel, false), IS(spec[0].exclude_hv, false),
+		IS(spec[0].source, type == PERF_TYPE_SOFTWARE ? EVENT_SOFTWARE : EVENT_HARDWARE));
 }
 
 static void test_hardware(void **state)
@@ -242,9 +229,9 @@ static void test_thesis(void **state)
 	struct machine *m = *state;
 
 	is_good(m, "PAPI_TOT_CYC:PAPI_L2_TCM", 2); /* table 3.1 */
-	assert_string_equal(m->spec[0].name, "PAPI_TOT_CYC");
-	assert_int_equal(m->spec[0].config, PERF_COUNT_HW_CPU_CYCLES);
-	assert_string_equal(m->spec[1].name, "PAPI_L2_TCM");
+	assert_fields(m, TEXT(spec[0].name, "PAPI_TOT_CYC"),
+		      IS(spec[0].config, PERF_COUNT_HW_CPU_CYCLES),
+		      TEXT(spec[1].name, "PAPI_L2_TCM"));
 }
 
 static void preset(struct machine *m, enum events_cpu cpu, unsigned int levels, const char *name,
@@ -324,11 +311,9 @@ static void test_pmu(void **state)
 	is_event(m, "software/config=2/", PERF_TYPE_SOFTWARE, 2);
 
 	is_good(m, "cpu/mem-loads/", 1);
-	assert_int_equal(m->spec[0].config, 0x1cd);
-	assert_int_equal(m->spec[0].config1, 3);
+	assert_fields(m, IS(spec[0].config, 0x1cd), IS(spec[0].config1, 3));
 	is_good(m, "cpu/far=1,config1=7/", 1);
-	assert_int_equal(m->spec[0].config1, 7);
-	assert_int_equal(m->spec[0].config2, 1ULL << 63);
+	assert_fields(m, IS(spec[0].config1, 7), IS(spec[0].config2, 1ULL << 63));
 
 	is_absent(m, "cpu/event=0x1000/", "more bits");
 	is_absent(m, "cpu/nosuch/", "no event or term 'nosuch'");
@@ -362,8 +347,7 @@ static void test_unknown(void **state)
 	is_event(m, "cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
 	is_good(m, "cs:nosuch:cycles:u", 3);
 	absent_at(m, 1, "nosuch", "no such event");
-	assert_string_equal(m->spec[2].name, "cycles:u");
-	assert_true(m->spec[2].exclude_kernel);
+	assert_fields(m, TEXT(spec[2].name, "cycles:u"), IS(spec[2].exclude_kernel, true));
 	/* With colons of its own, up to what is known. */
 	is_good(m, "sched:sched_switch,cs", 2);
 	absent_at(m, 0, "sched:sched_switch", "no such event");
@@ -371,15 +355,13 @@ static void test_unknown(void **state)
 	absent_at(m, 0, "snb::nosuch:nomask:u", "no such event");
 	assert_string_equal(m->spec[1].name, "cs");
 	is_good(m, "nosuch:cpu/event=1/:cs", 3);
-	assert_string_equal(m->spec[1].name, "cpu/event=1/");
-	assert_int_equal(m->spec[1].config, 1);
+	assert_fields(m, TEXT(spec[1].name, "cpu/event=1/"), IS(spec[1].config, 1));
 	/* What is wrong with one is no matter of the next. */
 	is_good(m, "cpu/nosuch/,PAPI_NONSENSE:u,5,cs", 4);
 	absent_at(m, 0, "cpu/nosuch/", "no event or term");
 	absent_at(m, 1, "PAPI_NONSENSE:u", "no preset");
 	absent_at(m, 2, "5", "no such event");
-	assert_string_equal(m->spec[3].why, "");
-	assert_int_equal(m->spec[3].config, PERF_COUNT_SW_CONTEXT_SWITCHES);
+	assert_fields(m, TEXT(spec[3].why, ""), IS(spec[3].config, PERF_COUNT_SW_CONTEXT_SWITCHES));
 	is_good(m, "nosuch,nosuch", 1);
 	/* They are names all the same: none may be empty. */
 	is_bad(m, "nosuch,,cycles", "without a name");
@@ -423,20 +405,15 @@ static void test_modifiers(void **state)
 	struct machine *m = *state;
 
 	is_good(m, "cycles:u", 1);
-	assert_string_equal(m->spec[0].name, "cycles:u");
-	assert_false(m->spec[0].exclude_user);
-	assert_true(m->spec[0].exclude_kernel);
-	assert_true(m->spec[0].exclude_hv);
+	assert_fields(m, TEXT(spec[0].name, "cycles:u"), IS(spec[0].exclude_user, false),
+		      IS(spec[0].exclude_kernel, true), IS(spec[0].exclude_hv, true));
 	is_good(m, "cycles:k", 1);
-	assert_true(m->spec[0].exclude_user);
-	assert_false(m->spec[0].exclude_kernel);
+	assert_fields(m, IS(spec[0].exclude_user, true), IS(spec[0].exclude_kernel, false));
 	is_good(m, "cycles:uk", 1);
-	assert_false(m->spec[0].exclude_user);
-	assert_false(m->spec[0].exclude_kernel);
-	assert_true(m->spec[0].exclude_hv);
+	assert_fields(m, IS(spec[0].exclude_user, false), IS(spec[0].exclude_kernel, false),
+		      IS(spec[0].exclude_hv, true));
 	is_good(m, "cycles:pp", 1);
-	assert_false(m->spec[0].exclude_user);
-	assert_false(m->spec[0].exclude_kernel);
+	assert_fields(m, IS(spec[0].exclude_user, false), IS(spec[0].exclude_kernel, false));
 	is_good(m, "PAPI_TOT_INS:u", 1);
 	assert_true(m->spec[0].exclude_kernel);
 	is_good(m, "cpu/event=1/u", 1);
@@ -445,10 +422,8 @@ static void test_modifiers(void **state)
 	assert_true(m->spec[0].exclude_user);
 	/* A modifier goes with the event before it, and colons separate still. */
 	is_good(m, "cycles:u:instructions:k:page-faults", 3);
-	assert_string_equal(m->spec[0].name, "cycles:u");
-	assert_string_equal(m->spec[1].name, "instructions:k");
-	assert_true(m->spec[1].exclude_user);
-	assert_false(m->spec[2].exclude_user);
+	assert_fields(m, TEXT(spec[0].name, "cycles:u"), TEXT(spec[1].name, "instructions:k"),
+		      IS(spec[1].exclude_user, true), IS(spec[2].exclude_user, false));
 	is_absent(m, "u", "no such event");
 	is_good(m, "cycles,u", 2);
 	absent_at(m, 1, "u", "no such event");
@@ -467,12 +442,10 @@ static void test_lists(void **state)
 	is_good(m, "cycles,instructions:page-faults", 3);
 	assert_string_equal(m->spec[2].name, "page-faults");
 	is_good(m, " cycles , instructions\t: cs ", 3);
-	assert_string_equal(m->spec[0].name, "cycles");
-	assert_string_equal(m->spec[2].name, "cs");
+	assert_fields(m, TEXT(spec[0].name, "cycles"), TEXT(spec[2].name, "cs"));
 	is_good(m, "cpu/event=1,umask=2/,cycles:cpu/event=3,umask=4/u:cs", 4);
-	assert_int_equal(m->spec[0].config, 0x201);
-	assert_string_equal(m->spec[2].name, "cpu/event=3,umask=4/u");
-	assert_int_equal(m->spec[2].config, 0x403);
+	assert_fields(m, IS(spec[0].config, 0x201), TEXT(spec[2].name, "cpu/event=3,umask=4/u"),
+		      IS(spec[2].config, 0x403));
 
 	is_bad(m, "", "no event is named");
 	is_bad(m, "  ", "no event is named");
@@ -572,15 +545,13 @@ static void test_libpfm(void **state)
 	/* Its names keep their colons, and do not swallow what comes after them. */
 	is_good(m, "cycles:perf::PERF_COUNT_SW_CPU_MIGRATIONS:u:cs:perf::PERF_COUNT_SW_PAGE_FAULTS",
 		4);
-	assert_string_equal(m->spec[1].name, "perf::PERF_COUNT_SW_CPU_MIGRATIONS:u");
-	assert_int_equal(m->spec[1].type, PERF_TYPE_SOFTWARE);
-	assert_int_equal(m->spec[1].config, PERF_COUNT_SW_CPU_MIGRATIONS);
-	assert_true(m->spec[1].exclude_kernel);
-	assert_int_equal(m->spec[1].source, EVENT_SOFTWARE);
+	assert_fields(m, TEXT(spec[1].name, "perf::PERF_COUNT_SW_CPU_MIGRATIONS:u"),
+		      IS(spec[1].type, PERF_TYPE_SOFTWARE),
+		      IS(spec[1].config, PERF_COUNT_SW_CPU_MIGRATIONS),
+		      IS(spec[1].exclude_kernel, true), IS(spec[1].source, EVENT_SOFTWARE));
 	assert_non_null(strstr(m->spec[1].what, "libpfm4: "));
-	assert_string_equal(m->spec[2].name, "cs");
-	assert_int_equal(m->spec[3].config, PERF_COUNT_SW_PAGE_FAULTS);
-	assert_false(m->spec[3].exclude_kernel);
+	assert_fields(m, TEXT(spec[2].name, "cs"), IS(spec[3].config, PERF_COUNT_SW_PAGE_FAULTS),
+		      IS(spec[3].exclude_kernel, false));
 }
 
 struct seen {
@@ -609,7 +580,6 @@ static int see(void *ctx, const struct event_spec *spec)
 
 static int stop_at_three(void *ctx, const struct event_spec *spec)
 {
-	(void)spec;
 	return ++*(int *)ctx == 3 ? 7 : 0;
 }
 
@@ -620,13 +590,8 @@ static void test_each(void **state)
 	int n = 0;
 
 	assert_int_equal(events_each(&m->host, see, &seen), 0);
-	assert_int_equal(seen.cycles, 1);
-	assert_int_equal(seen.pmu, 1);
-	assert_int_equal(seen.uncore, 1);
-	assert_int_equal(seen.papi, 1);
-	assert_int_equal(seen.asks, 1);
-	assert_int_equal(seen.details, 0);
-	assert_int_equal(seen.same, seen.n - 2); /* cpu/asks/ and cpu/loop/ */
+	assert_fields(&seen, IS(cycles, 1), IS(pmu, 1), IS(uncore, 1), IS(papi, 1), IS(asks, 1),
+		      IS(details, 0), IS(same, seen.n - 2)); /* cpu/asks/ and cpu/loop/ */
 	assert_int_equal(events_each(&m->host, stop_at_three, &n), 7);
 	assert_int_equal(n, 3);
 }

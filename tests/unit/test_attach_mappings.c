@@ -3,10 +3,6 @@
 /* What processes map, as the kernel reports it; and that nothing is left where it does not. */
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -15,8 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "test_check.h"
 #include "attach/mappings.h"
 
 #define SELF "/proc/self/exe"
@@ -62,7 +57,6 @@ static void test_none(void **state)
 	struct mappings *m = NULL;
 	int before = open_descriptors();
 
-	(void)state;
 	assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
 	none.rlim_max = old.rlim_max;
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
@@ -90,7 +84,6 @@ static void test_mapping(void **state)
 	struct stat st;
 	void *at;
 
-	(void)state;
 	assert_true(fd >= 0);
 	assert_int_equal(fstat(fd, &st), 0);
 	at = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
@@ -98,9 +91,7 @@ static void test_mapping(void **state)
 	seen.ino = st.st_ino;
 	seen.start = (uintptr_t)at;
 	assert_int_equal(mappings_read(m, see, &seen), 0);
-	assert_true(seen.mapped);
-	assert_true(seen.ordered);
-	assert_false(seen.executed);
+	assert_fields(&seen, IS(mapped, true), IS(ordered, true), IS(executed, false));
 	assert_non_null(strstr(seen.path, "test_attach_mappings"));
 	munmap(at, 4096);
 	close(fd);
@@ -115,7 +106,6 @@ static void test_exec(void **state)
 	struct stat st;
 	pid_t child;
 
-	(void)state;
 	assert_int_equal(stat("/bin/true", &st), 0);
 	child = fork();
 	assert_true(child >= 0);
@@ -127,9 +117,7 @@ static void test_exec(void **state)
 	seen.tgid = (uint32_t)child;
 	seen.ino = st.st_ino;
 	assert_int_equal(mappings_read(m, see, &seen), 0);
-	assert_true(seen.executed);
-	assert_string_equal(seen.comm, "true");
-	assert_true(seen.mapped);
+	assert_fields(&seen, IS(executed, true), TEXT(comm, "true"), IS(mapped, true));
 	assert_non_null(strstr(seen.path, "/true"));
 	mappings_free(m);
 }
@@ -143,7 +131,6 @@ static void test_deleted(void **state)
 	struct stat st;
 	void *at;
 
-	(void)state;
 	assert_true(fd >= 0);
 	assert_int_equal(ftruncate(fd, 4096), 0);
 	assert_int_equal(fstat(fd, &st), 0);
@@ -153,8 +140,7 @@ static void test_deleted(void **state)
 		skip(); /* mounted noexec */
 	seen.ino = st.st_ino;
 	assert_int_equal(mappings_read(m, see, &seen), 0);
-	assert_true(seen.mapped);
-	assert_string_equal(seen.path, path);
+	assert_fields(&seen, IS(mapped, true), TEXT(path, path));
 	munmap(at, 4096);
 	close(fd);
 	mappings_free(m);

@@ -2,14 +2,9 @@
 // Copyright (c) 2026 The sbt-trace authors
 /* Which probes can be told apart where a probe carries no number. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "test_check.h"
 #include "attach/probe_sites.h"
 
 #define AT(page, probe_site) ((page)*4096ULL + (probe_site))
@@ -41,7 +36,6 @@ static void test_probe_site_alone(void **state)
 	struct probe_sites p = { .n = 0 };
 	bool shared;
 
-	(void)state;
 	assert_int_equal(add(&p, 10, AT(3, 0x120), 1, 0, &shared), 0);
 	assert_false(shared);
 	/* Another place; another file, and the same thing is looked for there. */
@@ -64,7 +58,6 @@ static void test_code_tells(void **state)
 	const struct probe_sites_probe *probe;
 	bool shared;
 
-	(void)state;
 	assert_int_equal(add(&p, 10, AT(3, 0x120), 1, 0, &shared), 0);
 	assert_int_equal(add(&p, 11, AT(5, 0x120), 2, 4, &shared), 0);
 	assert_true(shared);
@@ -87,7 +80,6 @@ static void test_end_of_page(void **state)
 	uint32_t last = SBT_PAGE_PROBE_SITES - SBT_BREAKPOINT_BYTES - SBT_CODE_BYTES;
 	bool shared;
 
-	(void)state;
 	assert_true(probe_sites_code_fits(AT(2, last)));
 	assert_false(probe_sites_code_fits(AT(2, last + 1)));
 	assert_int_equal(add(&p, 10, AT(1, last + 1), 0, 0, &shared), 0);
@@ -107,7 +99,6 @@ static void test_neighbours(void **state)
 	struct probe_sites p = { .n = 0 };
 	bool shared;
 
-	(void)state;
 	/* As long as the places tell them, they may be as near as they are. */
 	assert_int_equal(add(&p, 10, AT(3, 0x120), 1, 0, &shared), 0);
 	assert_int_equal(add(&p, 10, AT(3, 0x121), 2, 1, &shared), 0);
@@ -134,7 +125,6 @@ static void test_many(void **state)
 	bool shared;
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 300; i++)
 		assert_int_equal(add(&p, i, AT(i, 0x40), i + 1, i, &shared), 0);
 	assert_int_equal(asked_for(&p, 0x40), 300);

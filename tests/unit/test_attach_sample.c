@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include <linux/perf_event.h>
 
+#include "test_check.h"
 #include "attach/sample.h"
 
 #if defined(__aarch64__)
@@ -53,20 +48,16 @@ static void test_whole(void **unused)
 	struct record r = make();
 	struct sample s = { 0 };
 
-	(void)unused;
 	assert_true(sample_parse(&r, sizeof(r), &s));
 	assert_true(s.taken);
-	assert_int_equal(s.regs.value[STACK_SP], 1000 + SP_AT);
-	assert_int_equal(s.regs.value[STACK_PC], 1000 + PC_AT);
+	assert_fields(&s.regs, IS(value[STACK_SP], 1000 + SP_AT),
+		      IS(value[STACK_PC], 1000 + PC_AT));
 #if !defined(__aarch64__)
 	/* The kernel counts rax, rbx, rcx, rdx; DWARF rax, rdx, rcx, rbx. */
-	assert_int_equal(s.regs.value[3], 1001);
-	assert_int_equal(s.regs.value[1], 1003);
-	assert_int_equal(s.regs.value[15], 1016);
+	assert_fields(&s.regs, IS(value[3], 1001), IS(value[1], 1003), IS(value[15], 1016));
 #endif
 	assert_int_equal(s.regs.exact, 1);
-	assert_int_equal(s.sp, 1000 + SP_AT);
-	assert_int_equal(s.len, 40);
+	assert_fields(&s, IS(sp, 1000 + SP_AT), IS(len, 40));
 	assert_memory_equal(s.bytes, r.stack, 40);
 	sample_release(&s, 1);
 	assert_null(s.bytes);
@@ -77,7 +68,6 @@ static void test_refused(void **unused)
 	struct record r = make();
 	struct sample s = { 0 };
 
-	(void)unused;
 	assert_false(sample_parse(&r, 0, &s));
 	assert_false(sample_parse(&r, sizeof(r.header), &s));
 	assert_false(sample_parse(&r, offsetof(struct record, bytes) - 1, &s));
@@ -99,14 +89,12 @@ static void test_no_stack(void **unused)
 	struct sample s = { 0 };
 	size_t i;
 
-	(void)unused;
 	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		struct record r = make();
 
 		r.bytes = sizes[i];
 		assert_true(sample_parse(&r, sizeof(r), &s));
-		assert_null(s.bytes);
-		assert_int_equal(s.len, 0);
+		assert_fields(&s, IS(bytes, NULL), IS(len, 0));
 	}
 }
 
@@ -115,7 +103,6 @@ static void test_more_given_than_room(void **unused)
 	struct record r = make();
 	struct sample s = { 0 };
 
-	(void)unused;
 	r.given = UINT64_MAX;
 	assert_true(sample_parse(&r, sizeof(r), &s));
 	assert_int_equal(s.len, STACK);

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "test_check.h"
 #include "base/function_name.h"
 
 /* @to NULL: nothing is certain of it. */
@@ -25,7 +20,6 @@ static void becomes(const char *from, const char *to)
 
 static void test_cxx(void **state)
 {
-	(void)state;
 	becomes("meet", "meet");
 	becomes("app::Barrier::wait(int)", "app::Barrier::wait()");
 	becomes("void app::meet<int>(int)", "app::meet<>()");
@@ -41,7 +35,6 @@ static void test_cxx(void **state)
 
 static void test_rust(void **state)
 {
-	(void)state;
 	becomes("main::run::{{closure}}", "main::run::{{closure}}");
 	becomes("main::run::<u32>", "main::run::<>");
 	becomes("<app::Team as app::Meet>::wait", "<app::Team as app::Meet>::wait");
@@ -64,7 +57,6 @@ static void test_anything(void **state)
 	unsigned i, k, len;
 	char *name;
 
-	(void)state;
 	srand(11);
 	for (i = 0; i < 300000; i++) {
 		len = (unsigned)rand() % 24;

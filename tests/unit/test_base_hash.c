@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "test_check.h"
 #include "base/hash.h"
 
 static void test_empty(void **state)
@@ -18,7 +13,6 @@ static void test_empty(void **state)
 	uint64_t v = 42;
 	size_t pos = 0;
 
-	(void)state;
 	hash_init(&h);
 	assert_false(hash_get(&h, 1, &v));
 	assert_false(hash_get(&h, 0, &v));
@@ -36,7 +30,6 @@ static void test_put_replaces(void **state)
 	struct hash h = { 0 };
 	uint64_t v;
 
-	(void)state;
 	assert_int_equal(hash_put(&h, 7, 1), 0);
 	assert_int_equal(hash_put(&h, 7, 2), 0);
 	assert_int_equal(hash_count(&h), 1);
@@ -55,7 +48,6 @@ static void test_zero_key(void **state)
 	uint64_t v;
 	size_t pos = 0;
 
-	(void)state;
 	assert_int_equal(hash_put(&h, 0, 9), 0);
 	assert_true(hash_get(&h, 0, &v));
 	assert_int_equal(v, 9);
@@ -78,7 +70,6 @@ static void test_pointers(void **state)
 	struct hash h = { 0 };
 	int x;
 
-	(void)state;
 	assert_int_equal(hash_put_ptr(&h, 3, &x), 0);
 	assert_ptr_equal(hash_get_ptr(&h, 3), &x);
 	hash_free(&h);
@@ -97,7 +88,6 @@ static void test_random_against_array(void **state)
 	size_t n = 0, pos, walked;
 	unsigned i, k;
 
-	(void)state;
 	memset(there, 0, sizeof(there));
 	for (i = 0; i < 200000; i++) {
 		x = x * 6364136223846793005ULL + 1442695040888963407ULL;

@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "test_check.h"
 #include "base/number.h"
 
 static void test_whole(void **state)
 {
-	(void)state;
 	assert_int_equal(number_whole(0.9), 0);
 	assert_int_equal(number_whole(1234.9), 1234);
 	assert_int_equal(number_whole(-5), 0);
@@ -21,7 +15,6 @@ static void test_whole(void **state)
 
 static void test_signed(void **state)
 {
-	(void)state;
 	assert_true(number_signed(-7.5) == -7);
 	assert_true(number_signed(7.5) == 7);
 	assert_true(number_signed(NAN) == 0);

@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "test_check.h"
 #include "base/remark.h"
 
 /* What remarks_say() writes to stderr. */
@@ -35,7 +30,6 @@ static void said(uint32_t from, bool quiet, char *text, size_t size)
 
 static int forget(void **state)
 {
-	(void)state;
 	remarks_forget(0);
 	return 0;
 }
@@ -45,17 +39,13 @@ static void test_kept_in_order_and_once(void **state)
 	const struct remark *all;
 	uint32_t n;
 
-	(void)state;
 	remark_note(REMARK_WARN, "ranks", 0, "%d ranks", 3);
 	remark_note(REMARK_HINT, "candidate", 12, "a candidate");
 	remark_note(REMARK_WARN, "ranks", 0, "%d ranks", 3);
 	all = remarks_all(&n);
 	assert_int_equal(n, 2);
-	assert_string_equal(all[0].kind, "ranks");
-	assert_string_equal(all[0].text, "3 ranks");
-	assert_int_equal(all[0].pid, 0);
-	assert_string_equal(all[1].text, "a candidate");
-	assert_int_equal(all[1].pid, 12);
+	assert_fields(&all[0], TEXT(kind, "ranks"), TEXT(text, "3 ranks"), IS(pid, 0));
+	assert_fields(&all[1], TEXT(text, "a candidate"), IS(pid, 12));
 }
 
 static void test_printable(void **state)
@@ -63,7 +53,6 @@ static void test_printable(void **state)
 	const struct remark *all;
 	uint32_t n;
 
-	(void)state;
 	remark_note(REMARK_WARN, "not_probed", 0, "%s cannot be probed", "\x1b[31m\n");
 	all = remarks_all(&n);
 	assert_int_equal(n, 1);
@@ -74,7 +63,6 @@ static void test_said_once(void **state)
 {
 	char text[512];
 
-	(void)state;
 	remark_note(REMARK_ERROR, "nothing_crossed", 0, "nothing in:");
 	remark_note(REMARK_ERROR, "looked_at", 0, "/a: has none");
 	remark_note(REMARK_HINT, "candidate", 0, "a candidate");
@@ -96,7 +84,6 @@ static void test_warned_of_at_once(void **state)
 	char text[512];
 	uint32_t n;
 
-	(void)state;
 	remark_warn("not_traced", 7, "process %d", 7);
 	said(0, false, text, sizeof(text));
 	assert_string_equal(text, "");
@@ -109,7 +96,6 @@ static void test_forgotten_from(void **state)
 {
 	uint32_t n;
 
-	(void)state;
 	remark_note(REMARK_WARN, "ranks", 0, "kept");
 	remark_note(REMARK_WARN, "ranks", 0, "of an interim report");
 	remarks_forget(1);
@@ -126,7 +112,6 @@ static void test_bounded(void **state)
 	const struct remark *all;
 	uint32_t i, n;
 
-	(void)state;
 	for (i = 0; i < REMARKS_MAX + 9; i++)
 		remark_note(REMARK_WARN, "not_probed", 0, "remark %u", i);
 	all = remarks_all(&n);

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "test_check.h"
 #include "base/text.h"
 
 static void shows(const char *in, const char *out)
@@ -23,7 +18,6 @@ static void shows(const char *in, const char *out)
 
 static void test_plain(void **state)
 {
-	(void)state;
 	shows("", "");
 	shows("lu_block main.c:42", "lu_block main.c:42");
 	shows("B\xc3\xa4rlauch \xe2\x82\xac \xf0\x9f\x98\x80",
@@ -32,7 +26,6 @@ static void test_plain(void **state)
 
 static void test_control(void **state)
 {
-	(void)state;
 	shows("\x1b[31mred", "\\x1b[31mred");
 	shows("a\nb\r\tc", "a\\x0ab\\x0d\\x09c");
 	shows("\x7f", "\\x7f");
@@ -44,7 +37,6 @@ static void test_control(void **state)
 
 static void test_debris(void **state)
 {
-	(void)state;
 	shows("\x80", "\\x80");
 	shows("\xff\xfe", "\\xff\\xfe");
 	shows("x\xc3", "x\\xc3"); /* cut off */
@@ -59,7 +51,6 @@ static void test_debris(void **state)
 
 static void test_bidi(void **state)
 {
-	(void)state;
 	shows("a\xe2\x80\xae"
 	      "b",
 	      "a\\xe2\\x80\\xae"
@@ -73,7 +64,6 @@ static void test_utf8(void **state)
 {
 	uint32_t cp = 0;
 
-	(void)state;
 	assert_int_equal(text_utf8((const uint8_t *)"A", 1, &cp), 1);
 	assert_int_equal(cp, 'A');
 	assert_int_equal(text_utf8((const uint8_t *)"\xe2\x82\xac", 3, &cp), 3);
@@ -87,7 +77,6 @@ static void test_utf8(void **state)
 /* The published vectors of FNV-1a, 64 bits. */
 static void test_hash(void **state)
 {
-	(void)state;
 	assert_true(text_hash(TEXT_HASH_INIT, "", 0) == 0xcbf29ce484222325ULL);
 	assert_true(text_hash(TEXT_HASH_INIT, "a", 1) == 0xaf63dc4c8601ec8cULL);
 	assert_true(text_hash(TEXT_HASH_INIT, "foobar", 6) == 0x85944171f73967e8ULL);

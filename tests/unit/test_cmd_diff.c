@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /* diff from its words to its exit status, on recordings that are made here instead of read. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <cmocka.h>
 
+#include "test_check.h"
 #include "cmd/diff.c"
 #include "cmd/pictures.c"
 #include "cmd/view_options.c"
@@ -22,7 +18,6 @@ static void test_sides(void **state)
 {
 	char *out;
 
-	(void)state;
 	assert_int_equal(diff("cont-1 non-1", &out), 0);
 	assert_non_null(strstr(out, "\nA: cont-1\nB: non-1\n"));
 	free(out);
@@ -59,13 +54,11 @@ static void test_usage(void **state)
 		"--quantity nosuch cont-1 non-1",
 	};
 
-	(void)state;
 	cmd_usage(cmd_diff, wrong, sizeof(wrong) / sizeof(wrong[0]));
 }
 
 static void test_fails(void **state)
 {
-	(void)state;
 	assert_int_equal(diff("cont-1 nosuch", NULL), EXIT_FAILED);
 	assert_int_equal(diff("cont-1 non-1 -o /nosuch/file", NULL), EXIT_FAILED);
 	assert_int_equal(diff("cont-1 non-1 -o /dev/full", NULL), EXIT_FAILED);
@@ -77,7 +70,6 @@ static void test_regression(void **state)
 {
 	char *out;
 
-	(void)state;
 	assert_int_equal(diff("--fail-above 25 cont-1 cont-2 -- non-1 non-2", NULL), 3);
 	assert_int_equal(diff("--fail-above 32 cont-1 cont-2 -- non-1 non-2", NULL), 0);
 	assert_int_equal(diff("--fail-above 25% cont-1 non-1", NULL), 3);
@@ -106,7 +98,6 @@ static void test_words(void **state)
 {
 	double share;
 
-	(void)state;
 	assert_int_equal(view_percent("2.5", &share), 0);
 	assert_true(share == 0.025);
 	assert_int_equal(view_percent("inf", &share), -EINVAL);
@@ -118,7 +109,6 @@ static void test_words(void **state)
 
 static void test_forms(void **state)
 {
-	(void)state;
 	cmd_forms(cmd_diff, "cont-1 non-1", "{\"type\":\"comparison\"");
 	cmd_page(cmd_diff, "cont-1 non-1");
 	cmd_screen(diff_help);

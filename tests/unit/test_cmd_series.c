@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /* series from its words to its exit status, on recordings that are made here instead of read. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <cmocka.h>
 
+#include "test_check.h"
 #include "cmd/pictures.c"
 #include "cmd/view_options.c"
 #include "cmd/series.c"
@@ -22,7 +18,6 @@ static void test_labels(void **state)
 {
 	char *out;
 
-	(void)state;
 	assert_int_equal(series("cont-1 cont-2 non-1", &out), 0);
 	assert_non_null(strstr(out, "SBT series: 2 points from 3 recordings; fastest: lu cont"));
 	free(out);
@@ -61,13 +56,11 @@ static void test_usage(void **state)
 		"--base nosuch cont-1",
 	};
 
-	(void)state;
 	cmd_usage(cmd_series, wrong, sizeof(wrong) / sizeof(wrong[0]));
 }
 
 static void test_fails(void **state)
 {
-	(void)state;
 	assert_int_equal(series("cont-1 nosuch", NULL), EXIT_FAILED);
 	assert_int_equal(series("cont-1 -o /nosuch/file", NULL), EXIT_FAILED);
 	assert_int_equal(series("cont-1 -o /dev/full", NULL), EXIT_FAILED);
@@ -76,7 +69,6 @@ static void test_fails(void **state)
 
 static void test_forms(void **state)
 {
-	(void)state;
 	cmd_forms(cmd_series, "--label a cont-1 cont-2 --label b non-1",
 		  "{\"type\":\"series\",\"label\":\"a\"");
 	cmd_page(cmd_series, "--label a cont-1 cont-2 --label b non-1");

@@ -1,20 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /* Recordings against recordings: what is matched with what, and what is said of the difference. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "test_check.h"
 #include "compare/compare.h"
 #include "test_recordings.h"
-
-static void near(double got, double expected, double within)
-{
-	if (!(fabs(got - expected) <= within))
-		fail_msg("%.12g, not %.12g", got, expected);
-}
 
 static const struct compare_options plain = { .confidence = 0.95, .fail_above = NAN };
 
@@ -81,7 +70,6 @@ static void test_sites(void **state)
 	struct recording *r = recordings(2);
 	struct episode_match m;
 
-	(void)state;
 	recording_process(&r[0], "a", 1);
 	recording_site(&r[0], "#1", "same", 1, 1, 1, 0);
 	recording_site(&r[0], "#2", "old_name", 2, 1, 1, 0)->name = "End of step";
@@ -121,7 +109,6 @@ static void test_sites_unclear(void **state)
 	struct episode_match m;
 	unsigned i;
 
-	(void)state;
 	recording_process(&r[0], "a", 1);
 	recording_process(&r[1], "a", 1);
 	recording_site(&r[0], "#1", "f", 10, 1, 1, 0);
@@ -147,7 +134,6 @@ static void test_sites_followed(void **state)
 	struct recording *r = recordings(4);
 	struct episode_match m;
 
-	(void)state;
 	recording_process(&r[0], "a", 1);
 	recording_process(&r[1], "a", 1);
 	recording_process(&r[2], "a", 1);
@@ -171,7 +157,6 @@ static void test_processes(void **state)
 	struct report_process *p;
 	struct episode_match m;
 
-	(void)state;
 	/* Ranks 0 and 1, reported the other way round; and a helper that is there once only. */
 	p = recording_process(&r[0], "mpi", 1);
 	p->nmembers = 1;
@@ -204,7 +189,6 @@ static void test_processes_renamed(void **state)
 	struct recording *r = recordings(3);
 	struct episode_match m;
 
-	(void)state;
 	recording_process(&r[0], "lu_cont", 1);
 	recording_site(&r[0], "#1", "f", 10, 1, 1, 0);
 	recording_process(&r[1], "lu_non", 1);
@@ -215,8 +199,7 @@ static void test_processes_renamed(void **state)
 	assert_int_equal(m.nprocesses, 3);
 	assert_true(m.processes[0].by_order);
 	assert_ptr_equal(m.processes[0].in[1], &r[1].processes[0]);
-	assert_string_equal(m.processes[0].comm, "lu_cont");
-	assert_null(m.processes[0].in[2]);
+	assert_fields(&m.processes[0], TEXT(comm, "lu_cont"), IS(in[2], NULL));
 	assert_int_equal(m.nsites, 1);
 	assert_int_equal(m.sites[0].how, EPISODE_MATCH_PLACE);
 	episode_match_free(&m);
@@ -230,7 +213,6 @@ static void test_groups(void **state)
 	struct compare c;
 	unsigned i;
 
-	(void)state;
 	for (i = 0; i < 2; i++) {
 		recording_process(&r[i], "mpi", 10);
 		recording_process(&r[i], "mpi", 12);
@@ -244,10 +226,10 @@ static void test_groups(void **state)
 	}
 	compare(r, 1, 1, &plain, &c);
 	assert_int_equal(c.match.ngroups, 1);
-	near(find(&c, COMPARE_GROUP, NULL, "elapsed_ns")->ratio, 1.5, 1e-12);
+	assert_near(find(&c, COMPARE_GROUP, NULL, "elapsed_ns")->ratio, 1.5, 1e-12);
 	/* The longest of all. */
-	near(find(&c, COMPARE_RUN, NULL, "elapsed_ns")->b, 30, 0);
-	near(c.b.elapsed_ns, 30, 0);
+	assert_near(find(&c, COMPARE_RUN, NULL, "elapsed_ns")->b, 30, 0);
+	assert_near(c.b.elapsed_ns, 30, 0);
 	compare_free(&c);
 	free(r);
 }
@@ -258,7 +240,6 @@ static void test_empty(void **state)
 	struct recording *r = recordings(2);
 	struct compare c;
 
-	(void)state;
 	compare(r, 1, 1, &plain, &c);
 	assert_int_equal(c.nrows, 0);
 	assert_true(isnan(c.a.elapsed_ns));
@@ -284,23 +265,19 @@ static void test_ratio(void **state)
 	const struct compare_row *row;
 	struct compare c;
 
-	(void)state;
 	recording_process(&r[0], "a", 900 * MS);
 	recording_site(&r[0], "#1", "f", 10, 16, 700 * MS, NAN);
 	recording_process(&r[1], "a", 1200 * MS);
 	recording_site(&r[1], "#1", "f", 10, 16, 1000 * MS, NAN);
 	compare(r, 1, 1, &plain, &c);
 	row = find(&c, COMPARE_BARRIER, "#1", "phase_ns");
-	near(row->a, 7e8, 0);
-	near(row->difference, 3e8, 0);
-	near(row->ratio, 1.43, 0.002);
-	assert_int_equal(row->test, COMPARE_UNTESTED);
-	assert_int_equal(row->significant, COMPARE_UNKNOWN);
-	assert_int_equal(row->change, COMPARE_NO_CHANGE);
+	assert_fields(row, NEAR(a, 7e8, 0), NEAR(difference, 3e8, 0), NEAR(ratio, 1.43, 0.002),
+		      IS(test, COMPARE_UNTESTED), IS(significant, COMPARE_UNKNOWN),
+		      IS(change, COMPARE_NO_CHANGE));
 	assert_true(isnan(row->stddev_a) && isnan(row->p) && isnan(row->p_holm) && isnan(row->low));
-	near(find(&c, COMPARE_BARRIER, "#1", "lost_ns")->ratio, 10.0 / 7, 1e-9);
-	near(find(&c, COMPARE_PROCESS, NULL, "elapsed_ns")->ratio, 4.0 / 3, 1e-9);
-	near(find(&c, COMPARE_PROCESS, NULL, "nthreads")->b, RECORDING_THREADS, 0);
+	assert_near(find(&c, COMPARE_BARRIER, "#1", "lost_ns")->ratio, 10.0 / 7, 1e-9);
+	assert_near(find(&c, COMPARE_PROCESS, NULL, "elapsed_ns")->ratio, 4.0 / 3, 1e-9);
+	assert_near(find(&c, COMPARE_PROCESS, NULL, "nthreads")->b, RECORDING_THREADS, 0);
 	compare_free(&c);
 	free(r);
 }
@@ -325,7 +302,6 @@ static void test_episodes(void **state)
 	struct compare c;
 	unsigned i;
 
-	(void)state;
 	for (i = 0; i < 2; i++) {
 		recording_process(&r[i], "a", 1);
 		recording_site(&r[i], "#1", "f", 10, 64, i ? 1100 : 1000, 2);
@@ -337,10 +313,8 @@ static void test_episodes(void **state)
 	row = find(&c, COMPARE_BARRIER, "#1", "phase_ns");
 	assert_int_equal(row->test, COMPARE_EPISODES);
 	t = (log(1.11) + log(1.09)) / 2 / (deviation * sqrt(1 + 1.0 / BATCHES_PARTS));
-	near(row->t, t, 1e-9);
-	near(row->df, BATCHES_PARTS - 1, 0);
-	assert_int_equal(row->significant, 1);
-	assert_int_equal(row->change, COMPARE_WORSE);
+	assert_fields(row, NEAR(t, t, 1e-9), NEAR(df, BATCHES_PARTS - 1, 0), IS(significant, 1),
+		      IS(change, COMPARE_WORSE));
 	assert_true(row->low < 100 && row->high > 100);
 	assert_int_equal(find(&c, COMPARE_BARRIER, "#1", "lost_ns")->test, COMPARE_UNTESTED);
 	assert_int_equal(find(&c, COMPARE_RUN, NULL, "elapsed_ns")->significant, COMPARE_UNKNOWN);
@@ -352,8 +326,7 @@ static void test_episodes(void **state)
 	compare_free(&c);
 	o.fail_above = 0.09;
 	compare_one(r, &o, &c);
-	assert_int_equal(c.regressions, 0);
-	assert_int_equal(c.suspects, 1);
+	assert_fields(&c, IS(regressions, 0), IS(suspects, 1));
 	compare_free(&c);
 	/* One part that is much longer says nothing of the others. */
 	r[1].of_batches[0].phase = r[0].of_batches[0].phase;
@@ -383,7 +356,6 @@ static void test_false_alarms(void **state)
 	uint32_t random = 1;
 	struct compare c;
 
-	(void)state;
 	for (pair = 0; pair < 4000; pair++) {
 		slow = pair % 2;
 		for (side = 0; side < 2; side++) {
@@ -438,31 +410,23 @@ static void test_runs(void **state)
 	const struct compare_row *row;
 	struct compare c;
 
-	(void)state;
 	compare(r, 3, 3, &plain, &c);
 	row = find(&c, COMPARE_BARRIER, "#1", "phase_ns");
-	assert_int_equal(row->test, COMPARE_WELCH);
-	near(row->t, 4 / sqrt(5.0 / 3), 1e-12);
-	near(row->stddev_b, 200, 1e-9);
-	near(row->p_holm, row->p, 0);
-	assert_int_equal(row->significant, row->p < 0.05);
+	assert_fields(row, IS(test, COMPARE_WELCH), NEAR(t, 4 / sqrt(5.0 / 3), 1e-12),
+		      NEAR(stddev_b, 200, 1e-9), NEAR(p_holm, row->p, 0),
+		      IS(significant, row->p < 0.05));
 	row = find(&c, COMPARE_PROCESS, NULL, "parallel");
-	assert_int_equal(row->unit, COMPARE_RATIO);
-	near(row->difference, -0.4, 1e-9);
+	assert_fields(row, IS(unit, COMPARE_RATIO), NEAR(difference, -0.4, 1e-9));
 	/* They never vary, and differ. */
 	row = find(&c, COMPARE_BARRIER, "#1", "cycles");
-	assert_int_equal(row->significant, 1);
-	assert_int_equal(row->change, COMPARE_MORE);
-	assert_true(row->counter);
-	near(row->p, 0, 0);
+	assert_fields(row, IS(significant, 1), IS(change, COMPARE_MORE), IS(counter, true),
+		      NEAR(p, 0, 0));
 	/* Unknown in one of them: the others count. */
 	row = find(&c, COMPARE_PROCESS, NULL, "cycles");
-	assert_int_equal(row->runs_a, 2);
-	near(row->a, 71, 1e-9);
+	assert_fields(row, IS(runs_a, 2), NEAR(a, 71, 1e-9));
 	/* The same on both sides. */
 	row = find(&c, COMPARE_PROCESS, NULL, "elapsed_ns");
-	assert_int_equal(row->significant, 0);
-	near(row->p, 1, 0);
+	assert_fields(row, IS(significant, 0), NEAR(p, 1, 0));
 	compare_free(&c);
 	free(r);
 }
@@ -474,13 +438,11 @@ static void test_single(void **state)
 	const struct compare_row *row;
 	struct compare c;
 
-	(void)state;
 	compare(r, 5, 1, &plain, &c);
 	row = find(&c, COMPARE_BARRIER, "#1", "phase_ns");
-	assert_int_equal(row->test, COMPARE_SINGLE);
-	near(row->df, 4, 0);
+	assert_fields(row, IS(test, COMPARE_SINGLE), NEAR(df, 4, 0));
 	/* 320 +- sqrt(37000): by hand. */
-	near(row->t, 480 / sqrt(37000 * 1.2), 1e-9);
+	assert_near(row->t, 480 / sqrt(37000 * 1.2), 1e-9);
 	compare_free(&c);
 	free(r);
 }
@@ -494,15 +456,14 @@ static void test_holm(void **state)
 	struct compare c;
 	unsigned i;
 
-	(void)state;
 	for (i = 0; i < 6; i++)
 		recording_site(&r[i], "#2", "g", 20, 10, 100 + noise[i], 1);
 	compare(r, 3, 3, &plain, &c);
 	one = find(&c, COMPARE_BARRIER, "#1", "phase_ns");
 	two = find(&c, COMPARE_BARRIER, "#2", "phase_ns");
 	assert_true(one->p < two->p);
-	near(one->p_holm, 2 * one->p, 1e-15);
-	near(two->p_holm, fmax(two->p, one->p_holm), 1e-15);
+	assert_near(one->p_holm, 2 * one->p, 1e-15);
+	assert_near(two->p_holm, fmax(two->p, one->p_holm), 1e-15);
 	/* Its greater difference comes first. */
 	assert_true(one < two);
 	compare_free(&c);
@@ -515,7 +476,6 @@ static void test_missing(void **state)
 	const struct compare_row *row;
 	struct compare c;
 
-	(void)state;
 	/* In A everywhere, nowhere in B; and one that is in one run of B only. */
 	recording_site(&r[0], "#2", "g", 20, 10, 5000, 1);
 	recording_site(&r[1], "#2", "g", 20, 10, 5000, 1);
@@ -525,17 +485,14 @@ static void test_missing(void **state)
 	recording_site(&r[5], "#4", "i", 20, 0, 0, NAN);
 	compare(r, 3, 3, &plain, &c);
 	row = find(&c, COMPARE_BARRIER, "#2", "phase_ns");
-	assert_int_equal(row->only, COMPARE_ONLY_A);
-	near(row->a, 5000, 0);
+	assert_fields(row, IS(only, COMPARE_ONLY_A), NEAR(a, 5000, 0));
 	assert_true(isnan(row->b) && isnan(row->difference));
-	assert_int_equal(row->runs_b, 0);
-	assert_int_equal(row->significant, COMPARE_UNKNOWN);
+	assert_fields(row, IS(runs_b, 0), IS(significant, COMPARE_UNKNOWN));
 	/* It weighs most. */
 	assert_string_equal(c.rows[find(&c, COMPARE_BARRIER, NULL, "phase_ns") - c.rows].id, "#2");
 	assert_int_equal(find(&c, COMPARE_BARRIER, "#3", "phase_ns")->runs_b, 1);
 	assert_null(find(&c, COMPARE_BARRIER, "#4", "phase_ns"));
-	assert_int_equal(c.only_a, 1);
-	assert_int_equal(c.only_b, 2);
+	assert_fields(&c, IS(only_a, 1), IS(only_b, 2));
 	compare_free(&c);
 	free(r);
 }
@@ -547,17 +504,14 @@ static void test_quantities(void **state)
 	struct recording *r = six();
 	struct compare c;
 
-	(void)state;
 	o.nquantities = 1;
 	compare(r, 3, 3, &o, &c);
-	assert_int_equal(c.nrows, 1);
-	assert_null(c.unknown);
+	assert_fields(&c, IS(nrows, 1), IS(unknown, NULL));
 	compare_free(&c);
 	o.nquantities = 4;
 	compare(r, 3, 3, &o, &c);
 	/* Phase time and cycles of the site, parallel efficiency and cycles of the process. */
-	assert_int_equal(c.nrows, 4);
-	assert_string_equal(c.unknown, "nosuch");
+	assert_fields(&c, IS(nrows, 4), TEXT(unknown, "nosuch"));
 	compare_free(&c);
 	free(r);
 }
@@ -574,7 +528,6 @@ static void test_regression(void **state)
 	struct compare c;
 	unsigned i;
 
-	(void)state;
 	for (i = 0; i < 6; i++) {
 		recording_process(&r[i], "a", 5000)->efficiency.parallel = i < 3 ? 0.9 : 0.5;
 		recording_site(&r[i], "#1", "f", 10, 10, phase[i], 1);
@@ -603,8 +556,7 @@ static void test_regression(void **state)
 	o.nquantities = 0;
 	o.fail_above = 0.1;
 	compare(r + 2, 1, 1, &o, &c);
-	assert_int_equal(c.regressions, 0);
-	assert_int_equal(c.suspects, 1);
+	assert_fields(&c, IS(regressions, 0), IS(suspects, 1));
 	compare_free(&c);
 	/* For the better is none, and is said to be for the better. */
 	o.fail_above = 0;
@@ -623,7 +575,6 @@ static void test_lossy(void **state)
 	struct recording *r = six();
 	struct compare c;
 
-	(void)state;
 	r[4].report.lossless = false;
 	compare(r, 3, 3, &plain, &c);
 	assert_int_equal(c.a.lossy, 0);
@@ -639,7 +590,6 @@ static void test_detached(void **state)
 	struct compare c;
 	uint32_t i;
 
-	(void)state;
 	compare(r, 3, 3, &plain, &c);
 	assert_true(isfinite(find(&c, COMPARE_RUN, NULL, "elapsed_ns")->b));
 	compare_free(&c);
@@ -672,7 +622,6 @@ static void test_detached_parts(void **state)
 	struct compare c;
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 6; i++)
 		r[i].processes[0].wait_ns = 1000;
 	for (i = 3; i < 6; i++) {

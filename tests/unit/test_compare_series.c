@@ -1,19 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /* Many recordings as one table: the thesis's tables and figures from numbers put in by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "test_check.h"
 #include "test_many.h"
-
-static void near(double got, double expected, double within)
-{
-	if (!(fabs(got - expected) <= within))
-		fail_msg("%.12g, not %.12g", got, expected);
-}
 
 static const struct series_point *point(const struct many *t, const char *label)
 {
@@ -34,7 +23,6 @@ static void test_runs(void **state)
 	const struct series_point *p;
 	unsigned i;
 
-	(void)state;
 	for (i = 0; i < 5; i++)
 		many_add(t, "512/SBT_OFF", ms[i]);
 	many_add(t, "512/SBT_WATCH_ALL", 1573);
@@ -42,20 +30,14 @@ static void test_runs(void **state)
 	many_build(t, SERIES_ROW, NULL);
 	assert_int_equal(t->s.npoints, 2);
 	p = point(t, "512/SBT_OFF");
-	assert_int_equal(p->runs, 5);
-	assert_int_equal(p->lossy, 1);
-	assert_int_equal(p->time.mean, 1430 * MS);
-	assert_int_equal(p->time.min, 1410 * MS);
-	assert_int_equal(p->time.max, 1450 * MS);
+	assert_fields(p, IS(runs, 5), IS(lossy, 1), IS(time.mean, 1430 * MS),
+		      IS(time.min, 1410 * MS), IS(time.max, 1450 * MS));
 	/* Squares of deviations: 0 + 1 + 1 + 4 + 4, times 10^2, over 4. */
-	assert_int_equal(p->time.stddev, (uint64_t)llround(sqrt(250) * 1e6));
-	assert_string_equal(p->row, "512");
-	assert_string_equal(p->column, "SBT_OFF");
+	assert_fields(p, IS(time.stddev, (uint64_t)llround(sqrt(250) * 1e6)), TEXT(row, "512"),
+		      TEXT(column, "SBT_OFF"));
 	p = point(t, "512/SBT_WATCH_ALL");
-	assert_int_equal(p->time.stddev, REPORT_UNKNOWN);
-	near(p->normalised, 1.1, 1e-12);
-	assert_int_equal(t->s.nrows, 1);
-	assert_int_equal(t->s.ncolumns, 2);
+	assert_fields(p, IS(time.stddev, REPORT_UNKNOWN), NEAR(normalised, 1.1, 1e-12));
+	assert_fields(t, IS(s.nrows, 1), IS(s.ncolumns, 2));
 	many_free(t);
 }
 
@@ -75,7 +57,6 @@ static void test_table_3_3(void **state)
 	struct recording *r;
 	unsigned i;
 
-	(void)state;
 	r = many_add(t, "sequential", 0);
 	r->report.end_ns = r->report.start_ns + 100000 * MS;
 	for (i = 0; i < 6; i++) {
@@ -83,10 +64,9 @@ static void test_table_3_3(void **state)
 		r->processes[0].threads = (uint32_t)atoi(rows[i].label);
 	}
 	many_build(t, SERIES_LABEL, "sequential");
-	assert_true(point(t, "sequential")->whole);
-	assert_int_equal(point(t, "sequential")->threads, SERIES_NONE);
+	assert_fields(point(t, "sequential"), IS(whole, true), IS(threads, SERIES_NONE));
 	for (i = 0; i < 6; i++) {
-		near(point(t, rows[i].label)->speedup, rows[i].speedup, 0.0005);
+		assert_near(point(t, rows[i].label)->speedup, rows[i].speedup, 0.0005);
 		assert_true(isnan(point(t, rows[i].label)->efficiency));
 	}
 	assert_null(t->s.base_label);
@@ -111,18 +91,17 @@ static void test_table_5_4(void **state)
 	struct many *t = many_new();
 	unsigned i;
 
-	(void)state;
 	for (i = 0; i < 4; i++) {
 		many_add(t, rows[i].contiguous, rows[i].a);
 		many_add(t, rows[i].other, rows[i].b);
 	}
 	many_build(t, SERIES_ROW, NULL);
 	for (i = 0; i < 4; i++) {
-		near(point(t, rows[i].other)->normalised - 1, rows[i].increase, 0.005);
-		near(series_at(&t->s, i, 0)->normalised, 1, 0);
+		assert_near(point(t, rows[i].other)->normalised - 1, rows[i].increase, 0.005);
+		assert_near(series_at(&t->s, i, 0)->normalised, 1, 0);
 	}
-	near(series_average(&t->s, 1), 0.34, 0.005);
-	near(series_average(&t->s, 0), 0, 0);
+	assert_near(series_average(&t->s, 1), 0.34, 0.005);
+	assert_near(series_average(&t->s, 0), 0, 0);
 	many_free(t);
 }
 
@@ -143,7 +122,6 @@ static void test_table_5_5(void **state)
 	const struct series_point *p;
 	unsigned i;
 
-	(void)state;
 	for (i = 0; i < 4; i++) {
 		many_add(t, rows[i].label, rows[i].ms);
 		recording_counter(&t->r[i], false, "L1", rows[i].l1 * RECORDING_THREADS);
@@ -154,11 +132,10 @@ static void test_table_5_5(void **state)
 	assert_string_equal(t->s.points[t->s.slowest].label, "128x128");
 	for (i = 0; i < 4; i++) {
 		p = point(t, rows[i].label);
-		near(p->normalised, rows[i].time, 5e-5);
-		assert_int_equal(p->ncounters, 2);
-		near(p->counters[0].per_thread, (double)rows[i].l1, 1e-6);
-		near(p->counters[1].per_thread, (double)rows[i].l2, 1e-6);
-		near(p->counters[1].normalised, rows[i].misses, 5e-5);
+		assert_fields(p, NEAR(normalised, rows[i].time, 5e-5), IS(ncounters, 2),
+			      NEAR(counters[0].per_thread, (double)rows[i].l1, 1e-6),
+			      NEAR(counters[1].per_thread, (double)rows[i].l2, 1e-6),
+			      NEAR(counters[1].normalised, rows[i].misses, 5e-5));
 		assert_true(isnan(p->counters[0].stddev));
 	}
 	many_free(t);
@@ -178,7 +155,6 @@ static void test_phases(void **state)
 	char id[8];
 	unsigned i, run;
 
-	(void)state;
 	for (run = 0; run < 2; run++) {
 		r = many_add(t, "16M", 7730);
 		for (i = 0; i < 3; i++) {
@@ -193,15 +169,15 @@ static void test_phases(void **state)
 	p = point(t, "16M");
 	assert_int_equal(p->nsites, 3);
 	for (i = 0; i < 3; i++) {
-		assert_int_equal(p->sites[i].id[1], 'a' + i);
-		assert_int_equal(p->sites[i].phase.mean, (phase[i] + 1) * MS);
-		assert_int_equal(p->sites[i].barrier.mean, barrier[i] * MS);
-		assert_int_equal(p->sites[i].barrier.stddev, 0);
-		assert_int_equal(p->sites[i].work_ns, (phase[i] + 1 - barrier[i]) * MS);
+		assert_fields(p, IS(sites[i].id[1], 'a' + i),
+			      IS(sites[i].phase.mean, (phase[i] + 1) * MS),
+			      IS(sites[i].barrier.mean, barrier[i] * MS),
+			      IS(sites[i].barrier.stddev, 0),
+			      IS(sites[i].work_ns, (phase[i] + 1 - barrier[i]) * MS));
 		sum += p->sites[i].share;
 	}
-	near(sum, 1, 1e-12);
-	near(p->sites[2].barrier_share, 900.0 / 7733, 1e-12);
+	assert_near(sum, 1, 1e-12);
+	assert_near(p->sites[2].barrier_share, 900.0 / 7733, 1e-12);
 	many_free(t);
 }
 
@@ -214,7 +190,6 @@ static void test_idle(void **state)
 	struct recording *r;
 	unsigned run, i;
 
-	(void)state;
 	for (run = 0; run < 2; run++) {
 		r = many_add(t, "64M", 100);
 		recording_site(r, "#1", "f", 10, 4, 40 * MS, 0);
@@ -226,12 +201,9 @@ static void test_idle(void **state)
 	many_build(t, SERIES_FIRST, NULL);
 	s = &t->s.points[0].sites[0];
 	/* 20, 30, 40 and 40: mean 32.5. */
-	assert_int_equal(s->idle.n, 4);
-	assert_int_equal(s->idle.min, 20000);
-	assert_int_equal(s->idle.mean, 32500);
-	assert_int_equal(s->idle.max, 40000);
-	assert_int_equal(s->idle.stddev,
-			 (uint64_t)llround(sqrt((156.25 + 6.25 + 56.25 * 2) / 4) * 1000));
+	assert_fields(
+		s, IS(idle.n, 4), IS(idle.min, 20000), IS(idle.mean, 32500), IS(idle.max, 40000),
+		IS(idle.stddev, (uint64_t)llround(sqrt((156.25 + 6.25 + 56.25 * 2) / 4) * 1000)));
 	many_free(t);
 }
 
@@ -241,7 +213,6 @@ static void test_column(void **state)
 	struct many *t = many_new();
 	unsigned i;
 
-	(void)state;
 	many_add(t, "1/a", 100);
 	many_add(t, "1/b", 300);
 	many_add(t, "4/a", 50);
@@ -249,10 +220,9 @@ static void test_column(void **state)
 	for (i = 0; i < 4; i++)
 		t->r[i].processes[0].threads = i < 2 ? 1 : 4;
 	many_build(t, SERIES_COLUMN, NULL);
-	near(point(t, "4/a")->speedup, 2, 1e-12);
-	near(point(t, "4/a")->efficiency, 0.5, 1e-12);
-	near(point(t, "4/b")->speedup, 3, 1e-12);
-	near(point(t, "1/b")->efficiency, 1, 1e-12);
+	assert_fields(point(t, "4/a"), NEAR(speedup, 2, 1e-12), NEAR(efficiency, 0.5, 1e-12));
+	assert_near(point(t, "4/b")->speedup, 3, 1e-12);
+	assert_near(point(t, "1/b")->efficiency, 1, 1e-12);
 	many_free(t);
 }
 
@@ -264,7 +234,6 @@ static void test_labels(void **state)
 	struct many *t = many_new();
 	unsigned i;
 
-	(void)state;
 	for (i = 0; i < 3; i++) {
 		many_add(t, NULL, 10);
 		t->in[i].command = commands[i];
@@ -337,15 +306,13 @@ static void test_slashes(void **state)
 {
 	struct many *t = many_new();
 
-	(void)state;
 	many_add(t, "/a", 1);
 	many_add(t, "a/", 1);
 	many_add(t, "a/b/c", 1);
 	many_build(t, SERIES_FIRST, NULL);
 	assert_null(point(t, "/a")->column);
 	assert_null(point(t, "a/")->column);
-	assert_string_equal(point(t, "a/b/c")->row, "a/b");
-	assert_string_equal(point(t, "a/b/c")->column, "c");
+	assert_fields(point(t, "a/b/c"), TEXT(row, "a/b"), TEXT(column, "c"));
 	many_free(t);
 }
 
@@ -355,11 +322,9 @@ static void test_unknown(void **state)
 	struct series_point *p;
 	struct recording *r;
 
-	(void)state;
 	/* Nothing at all. */
 	many_build(t, SERIES_FASTEST, NULL);
-	assert_int_equal(t->s.npoints, 0);
-	assert_int_equal(t->s.fastest, SERIES_NONE);
+	assert_fields(t, IS(s.npoints, 0), IS(s.fastest, SERIES_NONE));
 	series_free(&t->s);
 
 	/* A recording of nothing, one whose time is not known, and one that counted for part of the time. */
@@ -373,15 +338,12 @@ static void test_unknown(void **state)
 	many_build(t, SERIES_LABEL, "nosuch");
 	assert_string_equal(t->s.base_label, "nosuch");
 	p = &t->s.points[0];
-	assert_int_equal(p->time.n, 0);
-	assert_int_equal(p->time.mean, REPORT_UNKNOWN);
-	assert_false(p->whole);
+	assert_fields(p, IS(time.n, 0), IS(time.mean, REPORT_UNKNOWN), IS(whole, false));
 	p = &t->s.points[1];
 	assert_int_equal(p->time.n, 0);
 	assert_true(isnan(p->normalised));
-	assert_int_equal(p->nsites, 1);
-	assert_int_equal(p->sites[0].phase.mean, REPORT_UNKNOWN);
-	assert_int_equal(p->sites[0].work_ns, REPORT_UNKNOWN);
+	assert_fields(p, IS(nsites, 1), IS(sites[0].phase.mean, REPORT_UNKNOWN),
+		      IS(sites[0].work_ns, REPORT_UNKNOWN));
 	assert_true(isnan(p->sites[0].share));
 	assert_int_equal(p->sites[0].lost.n, 0);
 	assert_true(isnan(p->sites[0].counters[0].mean));

@@ -193,8 +193,8 @@ static void test_static(void **state)
 		fixture_run(f, "cc %s -o st st.c", kinds[i]);
 		elf = open_elf(f, "st");
 		assert_int_equal(elf_find_function(elf, "pthread_barrier_wait", sym, 4), 1);
-		assert_int_equal(sym[0].vaddr, fixture_nm(f, "st", "pthread_barrier_wait"));
-		assert_true(sym[0].from_symtab);
+		assert_fields(&sym[0], IS(vaddr, fixture_nm(f, "st", "pthread_barrier_wait")),
+			      IS(from_symtab, true));
 		elf_traits(elf, &t);
 		assert_true(t.glibc && !t.musl && t.executable && !t.dynamic && !t.go);
 		assert_true(t.imports_setcanceltype && t.imports_signal && !t.imports_throw);
@@ -255,8 +255,7 @@ static void test_traits(void **state)
 	assert_int_equal(t.machine, EM_X86_64);
 	assert_true(t.executable && t.dynamic && !t.stripped && !t.glibc && !t.musl && !t.go);
 	assert_true(t.imports_setcanceltype && t.imports_signal && !t.imports_throw);
-	assert_string_equal(t.interp, "/lib64/ld-linux-x86-64.so.2");
-	assert_string_equal(t.soname, "");
+	assert_fields(&t, TEXT(interp, "/lib64/ld-linux-x86-64.so.2"), TEXT(soname, ""));
 	/* A program exports nothing: its hash table does not tell how many imports there are. */
 	fixture_run(f, "cc -no-pie -Wl,--hash-style=gnu -o tr.fix tr.c");
 	drop_sections(f, "tr.fix", "tr.bare");
@@ -339,8 +338,7 @@ static void test_build_id(void **state)
 	assert_int_equal(t.build_id_len, 0);
 	fixture_run(f, "cc -Wl,--build-id=0xabcd -o id id.c");
 	traits_of(f, "id", &t);
-	assert_int_equal(t.build_id_len, 2);
-	assert_int_equal(t.build_id[0], 0xab);
+	assert_fields(&t, IS(build_id_len, 2), IS(build_id[0], 0xab));
 	/* More than there is room for is none. */
 	memset(want, '7', 160);
 	want[160] = 0;
@@ -474,8 +472,8 @@ static void test_symtab_versions(void **state)
 	fd = fixture_memory(bytes, len);
 	assert_int_equal(elf_open(fd, &elf), 0);
 	assert_int_equal(elf_find_function(elf, "versioned", sym, 2), 1);
-	assert_true(sym[0].from_symtab);
-	assert_int_equal(sym[0].vaddr, fixture_nm(f, "sv.so", "versioned"));
+	assert_fields(&sym[0], IS(from_symtab, true),
+		      IS(vaddr, fixture_nm(f, "sv.so", "versioned")));
 	elf_close(elf);
 	close(fd);
 	free(bytes);

@@ -38,8 +38,7 @@ static void check(const char *function, enum exits_follow follow, const char *co
 	assert_int_equal(elf_find_function(lib.elf, function, &symbol, 1), 1);
 	exits_find(lib.elf, EM_X86_64, &symbol, follow, &exits);
 	if (!labels) {
-		assert_int_equal(exits.n, 0);
-		assert_true(exits.why[0]);
+		assert_fields(&exits, IS(n, 0), IS(why[0] != 0, true));
 		return;
 	}
 	assembled_check(&lib, function, labels, exits.at, exits.n);
@@ -50,7 +49,6 @@ static void check(const char *function, enum exits_follow follow, const char *co
 
 static void test_follow(void **state)
 {
-	(void)state;
 	CHECK("plain", EXITS_FOLLOW_NONE, "plain_1", "plain_2");
 	check("whole", EXITS_FOLLOW_NONE, NULL);
 	CHECK("whole", EXITS_FOLLOW_COLD, "whole_1", "part_1");
@@ -61,7 +59,6 @@ static void test_follow(void **state)
 
 static void test_returns_at_once(void **state)
 {
-	(void)state;
 	CHECK("gives_back", EXITS_FOLLOW_ALL, "gives_back_1", "gives_back_2");
 	check("gives_back", EXITS_FOLLOW_COLD, NULL);
 	check("leaves", EXITS_FOLLOW_ALL, NULL);
@@ -69,7 +66,6 @@ static void test_returns_at_once(void **state)
 
 static void test_other_library(void **state)
 {
-	(void)state;
 	check("leaves", EXITS_FOLLOW_ALL, NULL);
 	CHECK("leaves", EXITS_FOLLOW_OUTSIDE, "leaves_1", "leaves_2");
 	/* What waits is what is called there: to take the call for the end would be a wait of nothing. */
@@ -78,7 +74,6 @@ static void test_other_library(void **state)
 
 static void test_registers(void **state)
 {
-	(void)state;
 	check("anywhere", EXITS_FOLLOW_OUTSIDE, NULL);
 }
 
@@ -88,11 +83,9 @@ static void test_no_size(void **state)
 	struct elf_symbol symbol, around;
 	struct exits exits;
 
-	(void)state;
 	assert_int_equal(elf_find_function(lib.elf, "plain", &symbol, 1), 1);
 	assert_true(exits_function_around(lib.elf, symbol.vaddr + 2, &around));
-	assert_int_equal(around.vaddr, symbol.vaddr);
-	assert_int_equal(around.size, symbol.size);
+	assert_fields(&around, IS(vaddr, symbol.vaddr), IS(size, symbol.size));
 	symbol.size = 0;
 	exits_find(lib.elf, EM_X86_64, &symbol, EXITS_FOLLOW_NONE, &exits);
 	assert_int_equal(exits.n, 2);
@@ -133,8 +126,8 @@ static void test_arm64(void **state)
 	assert_int_equal(elf_open(fd, &elf), 0);
 	close(fd);
 	assert_int_equal(arm_exits(elf, "leaves", &exits), 2);
-	assert_int_equal(exits.at[0], fixture_nm(f, "arm.so", "leaves_1"));
-	assert_int_equal(exits.at[1], fixture_nm(f, "arm.so", "part_1"));
+	assert_fields(&exits, IS(at[0], fixture_nm(f, "arm.so", "leaves_1")),
+		      IS(at[1], fixture_nm(f, "arm.so", "part_1")));
 	assert_int_equal(arm_exits(elf, "only", &exits), 0);
 	assert_int_equal(arm_exits(elf, "tail", &exits), 2);
 	elf_close(elf);

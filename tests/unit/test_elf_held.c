@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <elf.h>
 
+#include "test_check.h"
 #include "elf/held_args.h"
 
 static const uint8_t code[] = {
@@ -36,22 +32,17 @@ static void first_call(void **state)
 {
 	struct held_arg held[HELD_ARGS_MAX];
 
-	(void)state;
 	assert_int_equal(held_args_find(EM_X86_64, code, sizeof(code), 0x20, held), 0);
-	assert_int_equal(held[3].how, HELD_IN_REGISTER);
-	assert_int_equal(held[3].reg, R12);
+	assert_fields(&held[3], IS(how, HELD_IN_REGISTER), IS(reg, R12));
 	/* Three pushes with the return address, and 0x18 bytes: the stack pointer is 0x30 below the CFA. */
-	assert_int_equal(held[5].how, HELD_ON_STACK);
-	assert_int_equal(held[5].offset, -0x30 + 8);
-	assert_int_equal(held[5].size, 8);
+	assert_fields(&held[5], IS(how, HELD_ON_STACK), IS(offset, -0x30 + 8), IS(size, 8));
 	/* On one of two paths rbx has something else. */
 	assert_int_equal(held[0].how, HELD_NOWHERE);
 	/* All are still in their registers as the function is called. */
 	assert_int_equal(held[0].passed, 0);
 	assert_int_equal(held[1].passed, 1);
 	/* The seventh is the caller's, above the return address. */
-	assert_int_equal(held[6].how, HELD_ON_STACK);
-	assert_int_equal(held[6].offset, 0);
+	assert_fields(&held[6], IS(how, HELD_ON_STACK), IS(offset, 0));
 }
 
 /* The register was overwritten after the first call, and argument registers are gone. */
@@ -59,7 +50,6 @@ static void second_call(void **state)
 {
 	struct held_arg held[HELD_ARGS_MAX];
 
-	(void)state;
 	assert_int_equal(held_args_find(EM_X86_64, code, sizeof(code), 0x28, held), 0);
 	assert_int_equal(held[3].how, HELD_NOWHERE);
 	assert_int_equal(held[1].passed, -1);
@@ -70,7 +60,6 @@ static void no_call(void **state)
 {
 	struct held_arg held[HELD_ARGS_MAX];
 
-	(void)state;
 	assert_true(held_args_find(EM_X86_64, code, sizeof(code), 0x07, held) < 0);
 	assert_true(held_args_find(EM_X86_64, code, 0, 0, held) < 0);
 	assert_true(held_args_find(EM_AARCH64, code, sizeof(code), 0x20, held) < 0);
@@ -84,7 +73,6 @@ static void any_bytes(void **state)
 	uint8_t bytes[96];
 	size_t i;
 
-	(void)state;
 	for (round = 0; round < 2000; round++) {
 		memcpy(bytes, code, sizeof(code));
 		for (i = round % 2 ? sizeof(code) : 0; i < sizeof(bytes); i++) {

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <elf.h>
 
+#include "test_check.h"
 #include "elf/inline_wait.h"
 
 /* A wait for the byte at (%r15) to change from what is in %r13b. */
@@ -48,16 +44,11 @@ static void finds_barrier(void **state)
 {
 	struct inline_wait w;
 
-	(void)state;
 	assert_int_equal(inline_waits_find(EM_X86_64, barrier, sizeof(barrier), &w, 1), 1);
-	assert_int_equal(w.kind, INLINE_WAIT_BARRIER);
-	assert_int_equal(w.enter, 0x00);
-	assert_int_equal(w.nleaves, 1);
-	assert_int_equal(w.leaves[0], 0x1d);
-	assert_int_equal(w.object.how, SBT_ARG_REG);
-	assert_int_equal(w.object.reg, R15);
-	assert_int_equal(w.old.reg, R13);
-	assert_int_equal(w.old.size, 1);
+	assert_fields(&w, IS(kind, INLINE_WAIT_BARRIER), IS(enter, 0x00), IS(nleaves, 1),
+		      IS(leaves[0], 0x1d));
+	assert_fields(&w.object, IS(how, SBT_ARG_REG), IS(reg, R15));
+	assert_fields(&w.old, IS(reg, R13), IS(size, 1));
 	assert_int_equal(inline_wait_hint(barrier, sizeof(barrier), 0), 1);
 }
 
@@ -65,12 +56,10 @@ static void finds_latch(void **state)
 {
 	struct inline_wait w;
 
-	(void)state;
 	assert_int_equal(inline_waits_find(EM_X86_64, latch, sizeof(latch), &w, 1), 1);
 	assert_int_equal(w.kind, INLINE_WAIT_LATCH);
 	/* A jump leads to the addition: the probe is behind it. */
-	assert_int_equal(w.enter, 0x07);
-	assert_int_equal(w.leaves[0], 0x19);
+	assert_fields(&w, IS(enter, 0x07), IS(leaves[0], 0x19));
 	assert_int_equal(w.object.reg, RBX);
 }
 
@@ -80,7 +69,6 @@ static void number_is_no_latch(void **state)
 	struct inline_wait w;
 	uint8_t other[sizeof(latch)];
 
-	(void)state;
 	memcpy(other, latch, sizeof(latch));
 	other[0x0e] = 0x75;
 	assert_int_equal(inline_waits_find(EM_X86_64, other, sizeof(other), &w, 1), 1);
@@ -93,7 +81,6 @@ static void needs_all(void **state)
 	struct inline_wait w;
 	uint8_t other[sizeof(barrier)];
 
-	(void)state;
 	memcpy(other, barrier, sizeof(barrier));
 	other[0x13] = 0x90;
 	assert_int_equal(inline_waits_find(EM_X86_64, other, sizeof(other), &w, 1), 0);
@@ -110,11 +97,9 @@ static void stack_moves_before(void **state)
 	uint8_t other[sizeof(barrier) + 3] = { 0x48, 0x83, 0xec, 0x08 }; /* sub $8,%rsp */
 	struct inline_wait w;
 
-	(void)state;
 	memcpy(other + 4, barrier + 1, sizeof(barrier) - 1);
 	assert_int_equal(inline_waits_find(EM_X86_64, other, sizeof(other), &w, 1), 1);
-	assert_int_equal(w.kind, INLINE_WAIT_BARRIER);
-	assert_int_equal(w.enter, 0x0a);
+	assert_fields(&w, IS(kind, INLINE_WAIT_BARRIER), IS(enter, 0x0a));
 }
 
 static void any_bytes(void **state)
@@ -124,7 +109,6 @@ static void any_bytes(void **state)
 	uint32_t seed = 1, round, i, k;
 	int n;
 
-	(void)state;
 	for (round = 0; round < 2000; round++) {
 		for (i = 0; i < sizeof(bytes); i++) {
 			seed = seed * 1664525 + 1013904223;

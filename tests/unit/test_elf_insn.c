@@ -23,7 +23,6 @@ static void expect_class(enum insn_class class, uint8_t length, const uint8_t *b
 
 static void test_emulated(void **state)
 {
-	(void)state;
 	expect_class(INSN_EMULATED, 1, BYTES(0x50));
 	expect_class(INSN_EMULATED, 1, BYTES(0x55));
 	expect_class(INSN_EMULATED, 2, BYTES(0x41, 0x55));
@@ -38,7 +37,6 @@ static void test_emulated(void **state)
 
 static void test_stepped(void **state)
 {
-	(void)state;
 	expect_class(INSN_STEPPED, 3, BYTES(0x48, 0x89, 0xe5));
 	expect_class(INSN_STEPPED, 4, BYTES(0x48, 0x83, 0xec, 0x08));
 	expect_class(INSN_STEPPED, 7, BYTES(0x48, 0x8b, 0x05, 1, 2, 3, 4));
@@ -58,14 +56,12 @@ static void test_stepped(void **state)
 
 static void test_special(void **state)
 {
-	(void)state;
 	expect_class(INSN_ENDBR, 4, BYTES(0xf3, 0x0f, 0x1e, 0xfa));
 	expect_class(INSN_NOP5, 5, BYTES(0x0f, 0x1f, 0x44, 0x00, 0x00));
 }
 
 static void test_refused(void **state)
 {
-	(void)state;
 	expect_class(INSN_REFUSED, 1, BYTES(0xcc));
 	expect_class(INSN_REFUSED, 1, BYTES(0xf4));
 	expect_class(INSN_REFUSED, 1, BYTES(0xfa));
@@ -86,7 +82,6 @@ static void test_undecodable(void **state)
 {
 	struct insn in;
 
-	(void)state;
 	expect_class(INSN_UNKNOWN, 0, BYTES(0x06));
 	expect_class(INSN_UNKNOWN, 0, BYTES(0xe9, 1, 0)); /* cut off */
 	insn_decode(EM_X86_64, NULL, 0, &in);
@@ -99,7 +94,6 @@ static void test_text(void **state)
 {
 	struct insn in;
 
-	(void)state;
 	insn_decode(EM_X86_64, BYTES(0x41, 0x55), &in);
 	assert_string_equal(in.text, "push %r13");
 	insn_decode(EM_X86_64, BYTES(0xc3), &in);
@@ -119,7 +113,6 @@ static void expect_entry(int want, uint32_t skip, enum insn_class class, const u
 
 static void test_entry(void **state)
 {
-	(void)state;
 	/* glibc's pthread_barrier_wait: push %r13. */
 	expect_entry(0, 0, INSN_EMULATED, BYTES(0x41, 0x55, 0x41, 0x54));
 	/* endbr64; push %rbp. */
@@ -157,7 +150,6 @@ static void expect_late(uint32_t skip, enum insn_class class, const uint8_t *byt
 /* Of functions whose arguments nobody reads. */
 static void test_entry_late(void **state)
 {
-	(void)state;
 	/* GOMP_barrier: endbr64; mov rip; mov %fs:; test; je +0x20; sub; jmp; nop; ret: on the je, which all come to. */
 	expect_late(0x13, INSN_EMULATED,
 		    BYTES(0xf3, 0x0f, 0x1e, 0xfa, 0x48, 0x8b, 0x05, 0xbd, 0x9d, 0x03, 0x00, 0x64,
@@ -183,7 +175,6 @@ static void test_entry_refused(void **state)
 {
 	struct insn_entry e;
 
-	(void)state;
 	expect_entry(-ENOTSUP, 0, 0, BYTES(0x0f, 0x1f, 0x44, 0x00, 0x00));
 	expect_entry(-ENOTSUP, 0, 0, BYTES(0xcc, 0xc3));
 	expect_entry(-ENOTSUP, 0, 0, BYTES(0x06));
@@ -195,7 +186,6 @@ static void test_entry_refused(void **state)
 /* A loop whose head is the place behind the nop would be counted once a turn. */
 static void test_entry_loop(void **state)
 {
-	(void)state;
 	/* endbr64; 4: call; jmp 4 */
 	expect_entry(0, 0, INSN_ENDBR,
 		     BYTES(0xf3, 0x0f, 0x1e, 0xfa, 0xe8, 0x00, 0x01, 0x00, 0x00, 0xeb, 0xf9));
@@ -217,7 +207,6 @@ static void test_exits(void **state)
 {
 	uint32_t out[4];
 
-	(void)state;
 	assert_int_equal(exits_of(BYTES(0xc3), out, 4), 1);
 	assert_int_equal(out[0], 0);
 	/* test; je 6; xor; ret; 6: ret */
@@ -240,7 +229,6 @@ static void test_exits_unknown(void **state)
 {
 	uint32_t out[4];
 
-	(void)state;
 	/* Tail jumps: out at the end, out at the front, conditionally, through a register. */
 	assert_int_equal(exits_of(BYTES(0x31, 0xff, 0xe9, 0x00, 0x10, 0x00, 0x00), out, 4),
 			 -ENOTSUP);
@@ -275,7 +263,6 @@ static void test_arm64(void **state)
 	uint32_t out[4];
 	char why[128];
 
-	(void)state;
 	assert_int_equal(insn_find_exits(EM_AARCH64, (const uint8_t *)body, sizeof(body), out, 4,
 					 why, sizeof(why)),
 			 2);
@@ -285,8 +272,7 @@ static void test_arm64(void **state)
 					 why, sizeof(why)),
 			 -ENOTSUP);
 	insn_decode(EM_AARCH64, (const uint8_t *)&stp, 4, &in);
-	assert_int_equal(in.class, INSN_STEPPED);
-	assert_int_equal(in.length, 4);
+	assert_fields(&in, IS(class, INSN_STEPPED), IS(length, 4));
 	insn_decode(EM_AARCH64, (const uint8_t *)&brk, 4, &in);
 	assert_int_equal(in.class, INSN_REFUSED);
 	insn_decode(EM_AARCH64, (const uint8_t *)&stp, 3, &in);
@@ -493,7 +479,6 @@ static void test_any_bytes(void **state)
 	size_t len;
 	int n;
 
-	(void)state;
 	for (i = 0; i < 20000; i++) {
 		for (k = 0; k < sizeof(bytes); k++) {
 			seed = seed * 1103515245 + 12345;

@@ -48,7 +48,6 @@ static void check(const char *region, const char *invoke, const char *const *lab
 
 static void test_both_sides(void **state)
 {
-	(void)state;
 	CHECK("region", NULL, "region_1", "worker_1", "worker_2");
 	CHECK("never", NULL, "never_1", "worker_1", "worker_2");
 	CHECK(NULL, "alone", "alone_1");
@@ -59,7 +58,6 @@ static void test_not_known(void **state)
 	uint64_t begin = assembled_vaddr(&lib, "region"), middle = begin + 1;
 	struct returns found;
 
-	(void)state;
 	/* One side of two is worse than none: some members would never end. */
 	CHECK_NONE("alone", NULL);
 	CHECK_NONE("finish", NULL);

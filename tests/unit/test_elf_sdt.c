@@ -70,8 +70,8 @@ static void expect_args(const struct sdt_note *note, const int8_t *sizes, uint32
 
 	assert_int_equal(note->n_args, n);
 	for (i = 0; i < n; i++) {
-		assert_int_equal(note->args[i].size, abs(sizes[i]));
-		assert_int_equal(note->args[i].is_signed, sizes[i] < 0);
+		assert_fields(note, IS(args[i].size, abs(sizes[i])),
+			      IS(args[i].is_signed, sizes[i] < 0));
 		assert_int_not_equal(note->args[i].kind, SDT_UNKNOWN);
 	}
 }
@@ -82,8 +82,7 @@ static void expect_marker(const struct sdt_note *note)
 	static const int8_t leave[] = { 8 };
 	static const int8_t init[] = { -4, 8, 8, -4 };
 
-	assert_string_equal(note->provider, "sbt");
-	assert_int_equal(note->semaphore, 0);
+	assert_fields(note, TEXT(provider, "sbt"), IS(semaphore, 0));
 	if (!strcmp(note->name, "enter")) {
 		expect_args(note, enter, ARRAY_SIZE(enter));
 		assert_int_equal(note->args[6].kind, SDT_MEM);
@@ -92,8 +91,7 @@ static void expect_marker(const struct sdt_note *note)
 	} else if (!strcmp(note->name, "init")) {
 		expect_args(note, init, ARRAY_SIZE(init));
 	} else {
-		assert_string_equal(note->name, "finalize");
-		assert_int_equal(note->n_args, 0);
+		assert_fields(note, TEXT(name, "finalize"), IS(n_args, 0));
 	}
 }
 
@@ -443,7 +441,6 @@ static void test_run(void **state)
 
 static void test_run(void **state)
 {
-	(void)state;
 	skip();
 }
 
@@ -537,7 +534,6 @@ static const struct text_case arm_cases[] = {
 
 static int resolve_known(const char *name, uint64_t *vaddr, void *ctx)
 {
-	(void)ctx;
 	if (strcmp(name, "known") != 0)
 		return -ENOENT;
 	*vaddr = 0x4000;
@@ -551,12 +547,8 @@ static void expect_arg(const struct sdt_arg *got, const struct sdt_arg *want, co
 	assert_int_equal(got->kind, want->kind);
 	if (want->kind == SDT_UNKNOWN)
 		return;
-	assert_int_equal(got->size, want->size);
-	assert_int_equal(got->is_signed, want->is_signed);
-	assert_int_equal(got->reg, want->reg);
-	assert_int_equal(got->index, want->index);
-	assert_int_equal(got->scale, want->scale);
-	assert_int_equal(got->value, want->value);
+	assert_fields(got, IS(size, want->size), IS(is_signed, want->is_signed), IS(reg, want->reg),
+		      IS(index, want->index), IS(scale, want->scale), IS(value, want->value));
 }
 
 static void expect_texts(uint16_t machine, const struct text_case *cases, size_t n)
@@ -575,7 +567,6 @@ static void test_texts(void **state)
 {
 	struct sdt_arg arg;
 
-	(void)state;
 	expect_texts(EM_X86_64, x86_cases, ARRAY_SIZE(x86_cases));
 	expect_texts(EM_AARCH64, arm_cases, ARRAY_SIZE(arm_cases));
 	/* Without anybody who knows symbols, and on machines that are not known. */
@@ -602,21 +593,17 @@ static void test_registers(void **state)
 	char text[32];
 	int i, j;
 
-	(void)state;
 	for (i = 0; i < 16; i++) {
 		for (j = 0; j < 4; j++) {
 			snprintf(text, sizeof(text), "%d@%%%s", 8 >> j, names[i][j]);
 			assert_int_equal(sdt_parse_args(EM_X86_64, text, NULL, NULL, &arg, 1), 1);
-			assert_int_equal(arg.kind, SDT_REG);
-			assert_int_equal(arg.reg, i);
-			assert_int_equal(arg.size, 8 >> j);
+			assert_fields(&arg, IS(kind, SDT_REG), IS(reg, i), IS(size, 8 >> j));
 		}
 	}
 	for (i = 0; i < 31; i++) {
 		snprintf(text, sizeof(text), "8@[x%d]", i);
 		assert_int_equal(sdt_parse_args(EM_AARCH64, text, NULL, NULL, &arg, 1), 1);
-		assert_int_equal(arg.kind, SDT_MEM);
-		assert_int_equal(arg.reg, i);
+		assert_fields(&arg, IS(kind, SDT_MEM), IS(reg, i));
 	}
 }
 
@@ -630,7 +617,6 @@ static void test_offsets(void **state)
 #undef AT
 	int i;
 
-	(void)state;
 	for (i = 0; i < 16; i++)
 		assert_int_equal(sdt_regs_offset(EM_X86_64, i), at[i]);
 	assert_int_equal(sdt_regs_offset(EM_X86_64, 16), -1);
@@ -647,7 +633,6 @@ static void test_several(void **state)
 	char *many = malloc(200001);
 	size_t i;
 
-	(void)state;
 	assert_int_equal(sdt_parse_args(EM_X86_64, "", NULL, NULL, args, 3), 0);
 	assert_int_equal(sdt_parse_args(EM_X86_64, "  ", NULL, NULL, args, 3), 0);
 	assert_int_equal(sdt_parse_args(EM_X86_64, " 8@%rdi\t-4@$5  junk ", NULL, NULL, args, 3),
@@ -674,24 +659,16 @@ static void test_operand(void **state)
 	struct sdt_note note = { .vaddr = 0x5000, .n_args = 40 };
 	struct sbt_arg o;
 
-	(void)state;
 	assert_int_equal(sizeof(o), 16);
 	note.args[0] = (struct sdt_arg){ SDT_MEM, 4, true, 7, 15, 2, -8 };
 	assert_int_equal(sdt_probe_arg(EM_X86_64, &note, 0, &o), 0);
-	assert_int_equal(o.how, SBT_ARG_MEM);
-	assert_int_equal(o.size, 4);
-	assert_int_equal(o.flags, SBT_ARG_SIGNED);
-	assert_int_equal(o.scale, 2);
-	assert_int_equal(o.reg, 8 * 19);
-	assert_int_equal(o.index, 0);
-	assert_int_equal(o.disp, -8);
+	assert_fields(&o, IS(how, SBT_ARG_MEM), IS(size, 4), IS(flags, SBT_ARG_SIGNED),
+		      IS(scale, 2), IS(reg, 8 * 19), IS(index, 0), IS(disp, -8));
 	/* A variable is as far from the probe as it was in the file, wherever that is mapped. */
 	note.args[0] = (struct sdt_arg){ SDT_STATIC, 8, false, NONE, NONE, 1, 0x4000 };
 	assert_int_equal(sdt_probe_arg(EM_X86_64, &note, 0, &o), 0);
-	assert_int_equal(o.how, SBT_ARG_MEM);
-	assert_int_equal(o.reg, 8 * 16);
-	assert_int_equal(o.index, SBT_ARG_NO_REG);
-	assert_int_equal(o.disp, -0x1000);
+	assert_fields(&o, IS(how, SBT_ARG_MEM), IS(reg, 8 * 16), IS(index, SBT_ARG_NO_REG),
+		      IS(disp, -0x1000));
 	note.args[0] = (struct sdt_arg){ SDT_REG, 8, false, 31, NONE, 1, 0 };
 	assert_int_equal(sdt_probe_arg(EM_AARCH64, &note, 0, &o), 0);
 	assert_int_equal(o.reg, 31 * 8);
@@ -819,12 +796,9 @@ static void expect_made(struct made *m, uint64_t claimed, size_t n, size_t malfo
 	size_t i;
 
 	assert_int_equal(sdt_read(elf, "sbt", &list), 0);
-	assert_int_equal(list.n, n);
-	assert_int_equal(list.malformed, malformed);
-	assert_int_equal(list.elsewhere, elsewhere);
+	assert_fields(&list, IS(n, n), IS(malformed, malformed), IS(elsewhere, elsewhere));
 	for (i = 0; i < n; i++) {
-		assert_string_equal(list.notes[i].name, "enter");
-		assert_int_equal(list.notes[i].n_args, 2);
+		assert_fields(&list.notes[i], TEXT(name, "enter"), IS(n_args, 2));
 	}
 	sdt_free(&list);
 	elf_close(elf);
@@ -838,7 +812,6 @@ static void test_made(void **state)
 	struct sdt_list list;
 	struct elf_file *elf;
 
-	(void)state;
 	add_good(&m, CODE_VADDR + 0x10);
 	/* Made when the base was elsewhere: moved, with its counter. */
 	add_note(&m, 0x10020, BASE_VADDR - CODE_VADDR + 0x10000, 0x13000, GOOD, sizeof(GOOD));
@@ -853,18 +826,14 @@ static void test_made(void **state)
 	assert_int_equal(sdt_read(elf, "sbt", &list), 0);
 	assert_int_equal(list.malformed + list.elsewhere, 0);
 	assert_int_equal(list.n, 2);
-	assert_int_equal(list.notes[0].vaddr, CODE_VADDR + 0x10);
-	assert_int_equal(list.notes[0].offset, 0x10);
-	assert_int_equal(list.notes[0].semaphore, 0);
-	assert_int_equal(list.notes[1].vaddr, CODE_VADDR + 0x20);
-	assert_int_equal(list.notes[1].offset, 0x20);
-	assert_int_equal(list.notes[1].semaphore, CODE_VADDR + 0x3000);
+	assert_fields(&list.notes[0], IS(vaddr, CODE_VADDR + 0x10), IS(offset, 0x10),
+		      IS(semaphore, 0));
+	assert_fields(&list.notes[1], IS(vaddr, CODE_VADDR + 0x20), IS(offset, 0x20),
+		      IS(semaphore, CODE_VADDR + 0x3000));
 	sdt_free(&list);
 	assert_int_equal(sdt_read(elf, NULL, &list), 0);
 	assert_int_equal(list.n, 3);
-	assert_string_equal(list.notes[2].provider, "other");
-	assert_string_equal(list.notes[2].name, "x");
-	assert_string_equal(list.notes[2].text, "");
+	assert_fields(&list.notes[2], TEXT(provider, "other"), TEXT(name, "x"), TEXT(text, ""));
 	sdt_free(&list);
 	elf_close(elf);
 	free(m.bytes);
@@ -876,7 +845,6 @@ static void test_hostile_notes(void **state)
 	struct made m = { 0 };
 	char *longest = malloc(100000);
 
-	(void)state;
 	assert_non_null(longest);
 	/* Strings that do not end; only two; no room for the addresses; nothing at all. */
 	add_note(&m, CODE_VADDR, 0, 0, "sbt\0enter\0008@%rdi", 16);
@@ -912,7 +880,6 @@ static void test_hostile_lengths(void **state)
 	size_t i, whole;
 	bool all;
 
-	(void)state;
 	for (i = 0; i < ARRAY_SIZE(absurd); i++) {
 		add_good(&m, CODE_VADDR);
 		add_header(&m, absurd[i], 8, 3);
@@ -949,7 +916,6 @@ static void test_many(void **state)
 	struct elf_file *elf;
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < 40000; i++)
 		add_good(&m, CODE_VADDR + i % CODE_SIZE);
 	elf = make_elf(&m, m.len);
@@ -970,7 +936,6 @@ static void test_flipped(void **state)
 	size_t i;
 	int bit;
 
-	(void)state;
 	for (i = 0; i < 3; i++)
 		add_note(&m, CODE_VADDR + i, BASE_VADDR, 0, GOOD, sizeof(GOOD));
 	for (i = 0; i < m.len; i++) {

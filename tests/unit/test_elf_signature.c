@@ -98,8 +98,8 @@ static void expect_found(const struct fixture *f, const char *name, const char *
 
 	assert_int_equal(find(f, name, &s), 0);
 	assert_int_equal(s.musl, musl);
-	assert_int_equal(s.wait.vaddr, fixture_nm(f, original, "pthread_barrier_wait"));
-	assert_int_equal(s.wait.size, size_of(f, original, "pthread_barrier_wait"));
+	assert_fields(&s.wait, IS(vaddr, fixture_nm(f, original, "pthread_barrier_wait")),
+		      IS(size, size_of(f, original, "pthread_barrier_wait")));
 	assert_int_equal(s.init.vaddr, musl ? 0 : fixture_nm(f, original, "pthread_barrier_init"));
 	fd = fixture_open(f, name);
 	assert_int_equal(elf_open(fd, &elf), 0);
@@ -227,8 +227,7 @@ static void expect_library(const struct fixture *f, const char *path)
 	close(fd);
 	assert_int_equal(elf_find_function(elf, "pthread_barrier_wait", &symbol, 1), 1);
 	assert_int_equal(signature_find(elf, EM_X86_64, &s), 0);
-	assert_int_equal(s.wait.offset, symbol.offset);
-	assert_int_equal(s.wait.size, symbol.size);
+	assert_fields(&s.wait, IS(offset, symbol.offset), IS(size, symbol.size));
 	if (!s.musl) {
 		assert_int_equal(elf_find_function(elf, "pthread_barrier_init", &symbol, 1), 1);
 		assert_int_equal(s.init.offset, symbol.offset);

@@ -36,7 +36,6 @@ static const struct site_name *env_site(void *ctx, uint32_t site)
 		{ 1, &frames[1], "/x/a", 32, NULL, NULL, NULL, 0 }
 	};
 
-	(void)ctx;
 	return &names[site % 2];
 }
 
@@ -283,7 +282,6 @@ static void test_two_threads(void **state)
 	struct drawn d;
 	json_t *o, *events, *e, *args;
 
-	(void)state;
 	begin(&d);
 	/* 102 comes last to A, 101 to B. */
 	meet(&d, 101, A, 2, START + 1000, START + 4100, 1000);
@@ -300,9 +298,8 @@ static void test_two_threads(void **state)
 	assert_int_equal(sum_of(events, "work"), 1000 + 4001 + 4900 + 1000);
 	assert_int_equal(sum_of(events, "wait"), 3001 + 3950);
 	assert_int_equal(sum_of(events, "leave"), 99 + 49 + 10 + 40);
-	assert_int_equal(d.work_ns, sum_of(events, "work"));
-	assert_int_equal(d.wait_ns, sum_of(events, "wait"));
-	assert_int_equal(d.leave_ns, sum_of(events, "leave"));
+	assert_fields(&d, IS(work_ns, sum_of(events, "work")), IS(wait_ns, sum_of(events, "wait")),
+		      IS(leave_ns, sum_of(events, "leave")));
 
 	e = find(events, "X", "wait", 101);
 	assert_int_equal(number(e, "ts"), 1000);
@@ -332,7 +329,6 @@ static void test_names(void **state)
 	unsigned named = 0;
 	size_t i;
 
-	(void)state;
 	begin(&d);
 	meet(&d, 101, A, 2, START + 1000, START + 4100, 1000);
 	meet(&d, 102, A, 2, START + 4001, START + 4050, 4001);
@@ -364,7 +360,6 @@ static void test_unknown(void **state)
 	unsigned leaves = 0, inside = 0;
 	size_t i;
 
-	(void)state;
 	begin(&d);
 	/* The worker 101 stays; the others leave. */
 	c = crossing(101, A, 3, START + 1000, NEVER);
@@ -403,7 +398,6 @@ static void test_thinned(void **state)
 	struct drawn d;
 	json_t *o, *events, *e, *meta;
 
-	(void)state;
 	begin(&d);
 	chrome_limit(d.chrome, 20000);
 	assert_false(chrome_thinned(d.chrome, &thinned));
@@ -448,7 +442,6 @@ static void test_corrupt(void **state)
 	uint64_t x = 88172645463325252ULL;
 	unsigned i, k;
 
-	(void)state;
 	begin(&d);
 	meet(&d, 101, A, 2, START + 1, START + 3, 1);
 	meet(&d, 102, A, 2, START + 2, START + 4, 2);
@@ -485,7 +478,6 @@ static void test_full(void **state)
 	struct chrome *c;
 	int err = 0, i;
 
-	(void)state;
 	assert_non_null(full);
 	begin(&d);
 	meet(&d, 101, A, 1, START + 1, START + 3, 1);

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /* What diff prints: text against golden files (UPDATE_GOLDEN=1 makes them anew), JSON and CSV read back. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <cmocka.h>
 #include <jansson.h>
 
+#include "test_check.h"
 #include "emit/compare.h"
 #include "emit/emit.h"
 #include "test_emit_golden.h"
@@ -77,7 +73,6 @@ static void test_several(void **state)
 	struct recording *r;
 	struct compare c;
 
-	(void)state;
 	o.fail_above = 0.1;
 	r = lu(5, 5, &o, &c);
 	golden("diff", &c, inputs);
@@ -92,7 +87,6 @@ static void test_one(void **state)
 	struct recording *r;
 	struct compare c;
 
-	(void)state;
 	o.fail_above = 0.02;
 	r = lu(1, 1, &o, &c);
 	golden("diff_one", &c, inputs + 4);
@@ -108,7 +102,6 @@ static void test_single(void **state)
 	struct recording *r;
 	struct compare c;
 
-	(void)state;
 	o.nquantities = 1;
 	o.quantities = &phase;
 	o.fail_above = 0.5;
@@ -129,7 +122,6 @@ static void test_nothing(void **state)
 	struct recording r[2];
 	struct compare c;
 
-	(void)state;
 	recording_init(&r[0]);
 	recording_init(&r[1]);
 	assert_int_equal(compare_reports((const struct report *[]){ &r[0].report }, 1,
@@ -171,7 +163,6 @@ static void test_hostile(void **state)
 	char *out;
 	size_t i;
 
-	(void)state;
 	hostile(r, &c);
 	assert_true(c.only_a > 0);
 	for (i = 0; i < sizeof(widths) / sizeof(widths[0]); i++) {
@@ -222,7 +213,6 @@ static void test_json(void **state)
 	json_t *lines, *one;
 	char *out;
 
-	(void)state;
 	r = lu(5, 5, &plain, &c);
 	out = print(&c, inputs, EMIT_JSON, 0);
 	lines = read_lines(out);
@@ -275,7 +265,6 @@ static void test_csv(void **state)
 	bool quoted;
 	char *s;
 
-	(void)state;
 	hostile(r, &c);
 	out = print(&c, in, EMIT_CSV, 0);
 	assert_int_equal(strncmp(out, "type,elapsed_a,", 15), 0);
@@ -302,7 +291,6 @@ static void test_values(void **state)
 {
 	char s[TEXTOUT_CELL];
 
-	(void)state;
 	assert_string_equal(compare_value(s, 1278722, COMPARE_COUNT), "1.28 M");
 	assert_string_equal(compare_value(s, 999999, COMPARE_COUNT), "999999");
 	assert_string_equal(compare_value(s, 186519978, COMPARE_COUNT), "187 M");

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /* CSV, read back by a strict reader of RFC 4180. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <cmocka.h>
 
+#include "test_check.h"
 #include "base/text.h"
 #include "test_emit_data.h"
 
@@ -110,7 +107,6 @@ static void test_rows(void **state)
 	unsigned i, c, d;
 	size_t len;
 
-	(void)state;
 	data_report(&r);
 	rows = parse(data_all(&csv_options, &r, &len));
 	assert_string_equal(rows->cells[0][0], "type");
@@ -170,7 +166,6 @@ static void test_accounts(void **state)
 	unsigned i;
 	size_t len;
 
-	(void)state;
 	data_report(&r);
 	r.barriers[0].threads[0].counters[2].value = REPORT_UNKNOWN;
 	rows = parse(data_all(&csv_options, &r, &len));
@@ -221,7 +216,6 @@ static void test_hostile(void **state)
 	unsigned i, c;
 	size_t len;
 
-	(void)state;
 	data_report(&r);
 	data_hostile(&r, path);
 	out = data_all(&csv_options, &r, &len);

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /* What doctor says, as people see it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "test_check.h"
 #include "emit/emit.h"
 #include "emit/textout.h"
 
@@ -84,7 +81,6 @@ static void test_table(void **state)
 	char *out;
 	size_t i;
 
-	(void)state;
 	out = print(d, 0, false);
 	assert_int_equal(strncmp(out, "sbt-trace can trace here\n", 25), 0);
 	assert_non_null(strstr(out, "\nrights\n"));
@@ -107,7 +103,6 @@ static void test_wrapped(void **state)
 	char *out = print(d, 80, false), *word, *save, *at = out;
 	char remedy[sizeof(d->features[2].remedy)];
 
-	(void)state;
 	snprintf(remedy, sizeof(remedy), "%s", d->features[2].remedy);
 	for (word = strtok_r(remedy, " ", &save); word; word = strtok_r(NULL, " ", &save)) {
 		at = strstr(at, word);
@@ -125,7 +120,6 @@ static void test_cannot(void **state)
 	struct doctor *d = some();
 	char *out;
 
-	(void)state;
 	d->verdict.state = DOCTOR_NO;
 	snprintf(d->verdict.found, sizeof(d->verdict.found), "CAP_BPF is missing");
 	snprintf(d->verdict.remedy, sizeof(d->verdict.remedy), "run it as root");

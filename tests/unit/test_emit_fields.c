@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /* The list of fields: sound in itself, and the same in schema and output. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <errno.h>
-#include <cmocka.h>
 #include <jansson.h>
 
+#include "test_check.h"
 #include "emit/fields.h"
 #include "emit/table.h"
 #include "test_emit_data.h"
@@ -23,7 +20,6 @@ static int load_schema(void **state)
 	FILE *f = open_memstream(&out, &len);
 	json_error_t error;
 
-	(void)state;
 	assert_int_equal(emit_json_schema(f), 0);
 	fclose(f);
 	schema = json_loads(out, JSON_REJECT_DUPLICATES, &error);
@@ -35,7 +31,6 @@ static int load_schema(void **state)
 
 static int drop_schema(void **state)
 {
-	(void)state;
 	json_decref(schema);
 	return 0;
 }
@@ -302,7 +297,6 @@ static void test_schema(void **state)
 	char *out;
 	size_t len;
 
-	(void)state;
 	data_report(&r);
 	group.all = r.processes[0];
 	r.groups = &group;
@@ -408,7 +402,6 @@ static void test_list(void **state)
 {
 	const struct emit_record *const *rec;
 
-	(void)state;
 	for (rec = fields_records; *rec; rec++)
 		check_record(*rec, false);
 }
@@ -447,7 +440,6 @@ static void test_promised(void **state)
 	char names[512], *name, *save;
 	unsigned i;
 
-	(void)state;
 	for (i = 0; i < sizeof(promised) / sizeof(promised[0]); i++) {
 		snprintf(names, sizeof(names), "%s", promised[i].names);
 		for (name = strtok_r(names, " ", &save); name; name = strtok_r(NULL, " ", &save))
@@ -460,7 +452,6 @@ static void test_schema_unwritable(void **state)
 {
 	FILE *f = fopen("/dev/full", "w");
 
-	(void)state;
 	assert_int_equal(emit_json_schema(f), -ENOSPC);
 	fclose(f);
 }

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /* Folded stacks: every line is a stack, and each thread's lines add up to what the report says of it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
 #include <errno.h>
 
+#include "test_check.h"
 #include "emit/folded.h"
 #include "test_emit_data.h"
 
@@ -60,7 +56,6 @@ static void test_sums(void **state)
 	char *text, who[32];
 	unsigned i;
 
-	(void)state;
 	data_report(&r);
 	text = print(&r);
 	for (i = 0; i < DATA_THREADS; i++) {
@@ -90,7 +85,6 @@ static void test_unknown(void **state)
 	struct report r;
 	char *text;
 
-	(void)state;
 	data_report(&r);
 	r.barriers[0].threads[3].parts = data_unknown();
 	r.barriers[0].threads[4].parts = data_unknown();
@@ -108,7 +102,6 @@ static void test_hostile(void **state)
 	char path[4097], *text;
 	struct report r;
 
-	(void)state;
 	data_report(&r);
 	data_hostile(&r, path);
 	r.processes[0].members[0].comm = "a;b c 12";
@@ -123,7 +116,6 @@ static void test_full(void **state)
 	FILE *full = fopen("/dev/full", "w");
 	struct report r;
 
-	(void)state;
 	assert_non_null(full);
 	data_report(&r);
 	assert_int_equal(folded_print(full, &r), -ENOSPC);

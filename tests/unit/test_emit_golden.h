@@ -4,15 +4,11 @@
 #ifndef TEST_EMIT_GOLDEN_H
 #define TEST_EMIT_GOLDEN_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "test_check.h"
 #include "base/text.h"
 #include "emit/textout.h"
 

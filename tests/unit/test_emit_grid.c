@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /* The grid of the HTML report: whatever its width becomes, no time is lost and none is put elsewhere. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "test_check.h"
 #include "emit/grid.h"
 
 static double total(const struct grid *g, uint32_t lane, enum grid_kind kind)
@@ -40,7 +35,6 @@ static void test_buckets(void **state)
 	struct grid *g = malloc(sizeof(*g));
 	uint32_t a;
 
-	(void)state;
 	assert_non_null(g);
 	grid_init(g);
 	a = lane_of(g, 7);
@@ -53,8 +47,7 @@ static void test_buckets(void **state)
 	assert_about(g->lanes[a].ns[GRID_WAIT][2], 100);
 	/* Beyond the last bucket: all become wider. */
 	grid_add(g, a, GRID_LEAVE, 40000000, 40000100);
-	assert_int_equal(g->lane_ns, 4000);
-	assert_int_equal(g->width, GRID_WIDTH);
+	assert_fields(g, IS(lane_ns, 4000), IS(width, GRID_WIDTH));
 	assert_about(g->lanes[a].ns[GRID_WORK][0], 2000);
 	assert_about(g->lanes[a].ns[GRID_WAIT][0], 100);
 	assert_about(g->lanes[a].ns[GRID_LEAVE][10000], 100);
@@ -69,7 +62,6 @@ static void test_lanes(void **state)
 	struct grid *g = malloc(sizeof(*g));
 	uint32_t i, lane;
 
-	(void)state;
 	assert_non_null(g);
 	grid_init(g);
 	for (i = 0; i < GRID_LANES + 10; i++) {
@@ -79,8 +71,7 @@ static void test_lanes(void **state)
 		assert_true(g->nlanes * g->width <= GRID_CELLS);
 		assert_true(g->width >= GRID_LEAST);
 	}
-	assert_int_equal(g->nlanes, GRID_LANES);
-	assert_int_equal(g->left_out, 10);
+	assert_fields(g, IS(nlanes, GRID_LANES), IS(left_out, 10));
 	lane_of(g, GRID_LANES + 3);
 	assert_int_equal(g->left_out, 10);
 	for (i = 0; i < GRID_LANES; i++) {
@@ -102,7 +93,6 @@ static void test_series(void **state)
 	double sum = 0;
 	uint32_t i;
 
-	(void)state;
 	assert_non_null(g);
 	grid_init(g);
 	/* 10,000 episodes in 10 s: 4.096 s is what the first buckets of 1 us would have to become 2 ms for. */
@@ -142,7 +132,6 @@ static void test_random(void **state)
 	uint64_t x = 88172645463325252ULL, at, len;
 	uint32_t i, lane, kind;
 
-	(void)state;
 	assert_non_null(g);
 	grid_init(g);
 	for (i = 0; i < 20000; i++) {
@@ -169,7 +158,6 @@ static void test_corrupt(void **state)
 	struct grid *g = malloc(sizeof(*g));
 	uint32_t a;
 
-	(void)state;
 	assert_non_null(g);
 	grid_init(g);
 	a = lane_of(g, 1);

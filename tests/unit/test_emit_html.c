@@ -28,8 +28,6 @@ static const struct site_name *env_site(void *ctx, uint32_t site)
 	static const struct site_frame frame = { DATA_HOSTILE, "/x/\"<b>.c", 41, 0 };
 	static const struct site_name name = { 1, &frame, "/x/a", 16, NULL, NULL, NULL, 0 };
 
-	(void)ctx;
-	(void)site;
 	return &name;
 }
 
@@ -51,7 +49,6 @@ static void test_available(void **state)
 	struct html *h;
 	int err = html_begin(&h, stdout, &options);
 
-	(void)state;
 	assert_int_equal(err, html_available() ? 0 : -ENOSYS);
 	assert_int_equal(h != NULL, html_available());
 	assert_non_null(strstr(html_missing(), "built without the charting library"));
@@ -184,7 +181,6 @@ static void test_data(void **state)
 	struct page p;
 	size_t n;
 
-	(void)state;
 	if (!html_available())
 		skip();
 	begin(&p, NULL);
@@ -237,7 +233,6 @@ static void test_many(void **state)
 	uint64_t t = START, k;
 	json_t *o, *timeline;
 
-	(void)state;
 	if (!html_available())
 		skip();
 	begin(&p, NULL);
@@ -264,7 +259,6 @@ static void test_hostile(void **state)
 	struct page p;
 	const char *c;
 
-	(void)state;
 	if (!html_available())
 		skip();
 	begin(&p, NULL);
@@ -289,7 +283,6 @@ static void test_full(void **state)
 	struct page p;
 	FILE *full;
 
-	(void)state;
 	if (!html_available())
 		skip();
 	full = fopen("/dev/full", "w");
@@ -304,7 +297,6 @@ static void test_given_up(void **state)
 {
 	struct page p;
 
-	(void)state;
 	if (!html_available())
 		skip();
 	begin(&p, NULL);

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /* The data of the pages of series, diff and predict, read back by a parser that is not ours. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <cmocka.h>
 #include <errno.h>
 #include <jansson.h>
 
+#include "test_check.h"
 #include "emit/html.h"
 #include "emit/html_tables.h"
 #include "test_many.h"
@@ -61,7 +57,6 @@ static void test_series(void **state)
 	struct many *t = many_new();
 	json_t *o, *records, *says;
 
-	(void)state;
 	many_add(t, HOSTILE, 300);
 	many_add(t, HOSTILE, 500);
 	many_add(t, "b", 200);
@@ -95,7 +90,6 @@ static void test_compare(void **state)
 	FILE *f;
 	json_t *o, *records;
 
-	(void)state;
 	recording_lu(&r[0], 1, 0);
 	recording_lu(&r[1], 1, 1);
 	a = &r[0].report;
@@ -138,7 +132,6 @@ static void test_predictions(void **state)
 	FILE *f = open_memstream(&page, &n);
 	json_t *o, *records;
 
-	(void)state;
 	assert_int_equal(html_predictions(f, &p, "t"), 0);
 	fclose(f);
 	o = data_of(page);
@@ -162,7 +155,6 @@ static void test_full(void **state)
 	struct many *t = many_new();
 	FILE *f = fopen("/dev/full", "w");
 
-	(void)state;
 	assert_non_null(f);
 	many_add(t, "a", 300);
 	many_build(t, SERIES_FIRST, NULL);
@@ -176,7 +168,6 @@ static void test_without(void **state)
 {
 	const struct predictions none = { 0 };
 
-	(void)state;
 	assert_int_equal(html_predictions(stdout, &none, NULL), -ENOSYS);
 }
 

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /* JSON Lines, read back by a parser that is not ours; and the writer's errors. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <errno.h>
 #include <signal.h>
 #include <unistd.h>
-#include <cmocka.h>
 #include <jansson.h>
 
+#include "test_check.h"
 #include "emit/json.h"
 #include "test_emit_data.h"
 
@@ -81,7 +78,6 @@ static void test_records(void **state)
 	char *out;
 	size_t len;
 
-	(void)state;
 	data_report(&r);
 	out = data_all(&json_options, &r, &len);
 	all = parse(out);
@@ -149,7 +145,6 @@ static void test_hang(void **state)
 	char *out;
 	size_t len;
 
-	(void)state;
 	data_report(&r);
 	out = data_all(&json_options, &r, &len);
 	all = parse(out);
@@ -192,7 +187,6 @@ static void test_accounts(void **state)
 	char *out;
 	size_t len;
 
-	(void)state;
 	data_report(&r);
 	r.barriers[0].threads[0].parts = data_unknown();
 	r.barriers[0].threads[1].counters[1].value = REPORT_UNKNOWN;
@@ -269,7 +263,6 @@ static void test_interim(void **state)
 	char *out;
 	size_t len;
 
-	(void)state;
 	data_report(&r);
 	r.interim = true;
 	out = data_all(&json_options, &r, &len);
@@ -304,7 +297,6 @@ static void test_strings(void **state)
 	char all[256];
 	unsigned i;
 
-	(void)state;
 	check_string("", "");
 	check_string("a\"b\\c/d\n\t\r\033[2J\x7f", "a\"b\\c/d\n\t\r\033[2J\x7f");
 	check_string("µ 漢字 \xf0\x9f\x98\x80", "µ 漢字 \xf0\x9f\x98\x80");
@@ -327,7 +319,6 @@ static void test_numbers(void **state)
 	struct buf buf = { 0 };
 	size_t n;
 
-	(void)state;
 	buf_uint(&buf, 0);
 	buf_char(&buf, ' ');
 	buf_uint(&buf, 100);
@@ -346,8 +337,7 @@ static void test_numbers(void **state)
 		buf_clear(&buf);
 		buf_pad(&buf, n);
 		buf_printf(&buf, "<%*s>", (int)n, "x");
-		assert_int_equal(buf.len, strlen(buf.s));
-		assert_int_equal(buf.len, 2 * n + 2 + !n);
+		assert_fields(&buf, IS(len, strlen(buf.s)), IS(len, 2 * n + 2 + !n));
 		assert_int_equal(strcspn(buf.s, "<"), n);
 		assert_string_equal(buf.s + buf.len - 2, "x>");
 		if (n % 7 == 0)
@@ -364,7 +354,6 @@ static void test_hostile(void **state)
 	char *out, *c;
 	size_t len;
 
-	(void)state;
 	data_report(&r);
 	data_hostile(&r, path);
 	out = data_all(&json_options, &r, &len);
@@ -394,7 +383,6 @@ static void test_unknown(void **state)
 	struct fields_context context = { .clock_start_ns = DATA_START };
 	struct buf buf = { 0 };
 
-	(void)state;
 	jsonl_record(&buf, &fields_rec_member, &member, &context);
 	assert_non_null(strstr(buf.s, "\"arrive_ns\":null"));
 	assert_non_null(strstr(buf.s, "\"depart_ns\":null"));
@@ -434,7 +422,6 @@ static int write_to(const char *path, enum emit_format format)
 
 static void test_full_disk(void **state)
 {
-	(void)state;
 	assert_int_equal(write_to("/dev/full", EMIT_JSON), -ENOSPC);
 	assert_int_equal(write_to("/dev/full", EMIT_CSV), -ENOSPC);
 	assert_int_equal(write_to("/dev/full", EMIT_TEXT), -ENOSPC);
@@ -448,7 +435,6 @@ static void test_pipe(void **state)
 	int fds[2];
 	FILE *f;
 
-	(void)state;
 	signal(SIGPIPE, SIG_IGN);
 	assert_int_equal(pipe(fds), 0);
 	close(fds[0]);

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /* The report as Markdown: the words of the text, its tables as tables, and nothing in it that acts. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
-
+#include "test_check.h"
 #include "emit/emit.h"
 #include "emit/textout.h"
 #include "test_emit_data.h"
@@ -92,7 +87,6 @@ static void test_report(void **state)
 	struct report r;
 	char *text;
 
-	(void)state;
 	data_report(&r);
 	text = print(&r, EMIT_MARKDOWN);
 	assert_true(check_tables(text) >= 4);
@@ -115,7 +109,6 @@ static void test_hostile(void **state)
 	char path[4097], *text, *c;
 	struct report r;
 
-	(void)state;
 	data_report(&r);
 	data_hostile(&r, path);
 	r.barriers[0].name = NULL;
@@ -143,7 +136,6 @@ static void markdown_is(const char *s, const char *expected)
 
 static void test_escapes(void **state)
 {
-	(void)state;
 	markdown_is("", "");
 	markdown_is("lu.c:77", "lu.c:77");
 	markdown_is("# no heading", "\\# no heading");
@@ -161,7 +153,6 @@ static void test_text(void **state)
 	struct report r;
 	char *text;
 
-	(void)state;
 	data_report(&r);
 	text = print(&r, EMIT_TEXT);
 	assert_null(strstr(text, "##"));

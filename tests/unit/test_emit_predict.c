@@ -62,7 +62,6 @@ static void test_text(void **state)
 	struct predictions p = made(&facts);
 	char *out = print(&p, &o), *line, *save;
 
-	(void)state;
 	expect(out, "Predicted for distributed: ");
 	expect(out, "Warning: Threads waited 500.0 us for locks");
 	expect(out, "could change.");
@@ -93,7 +92,6 @@ static void test_answers(void **state)
 	struct emit_options o = { .format = EMIT_TEXT, .ascii = true };
 	char *out;
 
-	(void)state;
 	all[0].limit_label = all[1].limit_label = "x";
 	all[0].speedup = 1;
 	all[1].speedup = 5.0 / 6;
@@ -120,19 +118,17 @@ static void test_figures(void **state)
 	struct predictions p = made(&facts);
 	uint32_t i, k, alone = 0;
 
-	(void)state;
 	/* The run was longer than what its threads met in. */
 	for (i = 0; i < p.nnotes; i++)
 		alone += strstr(p.notes[i].text, "5.0 ms before the threads that meet began") &&
 			 strstr(p.notes[i].text, "and 3.0 \xc2\xb5s after they had ended");
 	assert_int_equal(alone, 1);
-	assert_int_equal(p.n, 5);
-	assert_int_equal(p.recorded_ns, 5);
+	assert_fields(&p, IS(n, 5), IS(recorded_ns, 5));
 	assert_int_equal(p.all[0].time_ns, p.serial_ns);
 	for (i = 0; i < p.n; i++) {
 		uint64_t sum = 0;
 
-		near(p.all[i].speedup, p.all[i].efficiency * p.all[i].processors);
+		assert_close(p.all[i].speedup, p.all[i].efficiency * p.all[i].processors);
 		assert_true(fabs(p.all[i].speedup * (double)p.all[i].time_ns / (double)p.serial_ns -
 				 1) < 1e-6);
 		assert_true(p.all[i].time_ns >= p.all[p.best].time_ns * 100 / 102);
@@ -157,17 +153,14 @@ static void test_joined(void **state)
 	uint32_t i, moved = 0, threads = 0, locks = 0;
 	char *out;
 
-	(void)state;
 	for (i = 0; i < of[1].n; i++)
 		of[1].all[i].threads = 4;
 	of[1].serial_ns *= 2;
 	assert_int_equal(predictions_join(of, names, 2, &all), 0);
-	assert_int_equal(all.n, 10);
-	assert_int_equal(all.recordings, 2);
-	assert_int_equal(all.serial_ns, of[1].serial_ns);
+	assert_fields(&all, IS(n, 10), IS(recordings, 2), IS(serial_ns, of[1].serial_ns));
 	for (i = 0; i < all.n; i++) {
-		assert_string_equal(all.all[i].recording, names[i < 5]);
-		near(all.all[i].speedup, (double)all.serial_ns / (double)all.all[i].time_ns);
+		assert_fields(&all.all[i], TEXT(recording, names[i < 5]),
+			      CLOSE(speedup, (double)all.serial_ns / (double)all.all[i].time_ns));
 	}
 	for (i = 0; i < all.nnotes; i++) {
 		moved += strstr(all.notes[i].text, "Barriers are of the model") != NULL;
@@ -195,7 +188,6 @@ static void test_csv(void **state)
 	struct predictions p = made(&facts);
 	char *out = print(&p, &o);
 
-	(void)state;
 	assert_ptr_equal(
 		strstr(out, "type,machine,processors,threads,barrier_model,time_ns,speedup"), out);
 	assert_null(strstr(out, "blocked_ns"));
@@ -215,7 +207,6 @@ static void test_machine(void **state)
 	FILE *f = open_memstream(&out, &len);
 	struct emit *emit = emit_new(f, &o);
 
-	(void)state;
 	emit_machine(emit, &m, "what it is");
 	assert_int_equal(emit_free(emit), 0);
 	fclose(f);
@@ -224,7 +215,7 @@ static void test_machine(void **state)
 		fail_msg("%s", why);
 	assert_string_equal(back.name, "cm5");
 	for (param = predict_params; param->name; param++)
-		near(predict_param_get(&m, param), predict_param_get(&back, param));
+		assert_close(predict_param_get(&m, param), predict_param_get(&back, param));
 	free(out);
 }
 

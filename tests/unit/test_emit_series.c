@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /* What series prints: the thesis's tables against golden files, JSON and CSV read back. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <cmocka.h>
 #include <jansson.h>
 
+#include "test_check.h"
 #include "emit/emit.h"
 #include "test_emit_golden.h"
 #include "test_many.h"
@@ -53,7 +49,6 @@ static void test_table_5_5(void **state)
 	struct many *t = many_new();
 	unsigned i;
 
-	(void)state;
 	for (i = 0; i < 4; i++) {
 		many_add(t, rows[i].label, rows[i].ms);
 		recording_counter(&t->r[i], false, "L1 misses", rows[i].l1 * RECORDING_THREADS);
@@ -80,7 +75,6 @@ static void test_table_5_4(void **state)
 	struct many *t = many_new();
 	unsigned i;
 
-	(void)state;
 	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		many_add(t, rows[i].label, rows[i].ms);
 	t->r[8].report.lossless = false;
@@ -103,7 +97,6 @@ static void test_table_3_3(void **state)
 	struct recording *r;
 	unsigned i;
 
-	(void)state;
 	r = many_add(t, "sequential", 0);
 	r->report.end_ns = r->report.start_ns + 100000 * MS;
 	for (i = 0; i < 12; i++) {
@@ -151,7 +144,6 @@ static void test_phases(void **state)
 {
 	struct many *t = radix();
 
-	(void)state;
 	golden("series_sites", t);
 	many_free(t);
 }
@@ -170,7 +162,6 @@ static void test_long_labels(void **state)
 	char *out;
 	unsigned i;
 
-	(void)state;
 	for (i = 0; i < 3; i++) {
 		r = many_add(t, labels[i], 1000 - 100 * i);
 		b = recording_site(r, "#1", "lu_cyclic", 90, 1000, (900 - 100 * i) * MS, 0);
@@ -192,7 +183,6 @@ static void test_nothing(void **state)
 	struct many *t = many_new();
 	char *out;
 
-	(void)state;
 	many_build(t, SERIES_FIRST, NULL);
 	out = print(&t->s, EMIT_TEXT, 0);
 	assert_string_equal(out,
@@ -216,7 +206,6 @@ static void test_hostile(void **state)
 	char label[INPUTS][128], *out;
 	unsigned i;
 
-	(void)state;
 	for (i = 0; i < INPUTS; i++) {
 		snprintf(label[i], sizeof(label[i]), "%s%u/%s%u", HOSTILE, i % 3, HOSTILE, i);
 		many_add(t, label[i], 10 + i);
@@ -244,7 +233,6 @@ static void test_json(void **state)
 	json_t *one = NULL, *site, *counter;
 	unsigned n = 0;
 
-	(void)state;
 	for (line = strtok_r(out, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
 		json_decref(one);
 		one = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
@@ -276,7 +264,6 @@ static void test_csv(void **state)
 	char *out = print(&t->s, EMIT_CSV, 0), *line, *save;
 	unsigned points = 0, sites = 0, counters = 0;
 
-	(void)state;
 	assert_int_equal(strncmp(out, "type,label,row,column,", 22), 0);
 	assert_null(strstr(out, "elapsed"));
 	for (line = strtok_r(out, "\r\n", &save); line; line = strtok_r(NULL, "\r\n", &save)) {

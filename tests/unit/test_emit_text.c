@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /* Text output, against golden files. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <time.h>
-#include <cmocka.h>
 
+#include "test_check.h"
 #include "base/text.h"
 #include "emit/table.h"
 #include "emit/textout.h"
@@ -50,7 +47,6 @@ static void test_live(void **state)
 	struct report r;
 	struct run run;
 
-	(void)state;
 	data_report(&r);
 	options.verbose = true;
 	run_begin(&run, &text_options);
@@ -94,7 +90,6 @@ static void test_hang(void **state)
 	struct run run;
 	char *c;
 
-	(void)state;
 	data_report(&r);
 	data_hang(&h, 2);
 	data_hang(&crowd, 60);
@@ -160,7 +155,6 @@ static void test_crowd(void **state)
 	unsigned i, lines = 0;
 	char *c;
 
-	(void)state;
 	data_report(&r);
 	data_episode(&e, &r.barriers[0], members);
 	for (i = DATA_THREADS; i < 1000; i++) {
@@ -201,7 +195,6 @@ static void test_outliers(void **state)
 	char *out, *at;
 	unsigned i;
 
-	(void)state;
 	data_report(&r);
 	had = r.barriers[0].threads;
 	members = r.processes[0].members;
@@ -261,7 +254,6 @@ static void test_cost_for_others(void **state)
 	struct report r;
 	char *out;
 
-	(void)state;
 	data_report(&r);
 	r.accounted = false;
 	out = report_text(&text_options, &r);
@@ -282,7 +274,6 @@ static void test_positions(void **state)
 	char *out;
 	unsigned i;
 
-	(void)state;
 	data_report(&r);
 	out = report_text(&text_options, &r);
 	assert_null(strstr(out, "at a time)"));
@@ -310,7 +301,6 @@ static void test_uncounted(void **state)
 	struct report r;
 	char *out, *at;
 
-	(void)state;
 	data_report(&r);
 	out = report_text(&text_options, &r);
 	assert_null(strstr(out, "Not counted"));
@@ -332,7 +322,6 @@ static void test_report(void **state)
 	struct report r;
 	char *out;
 
-	(void)state;
 	data_report(&r);
 	out = report_text(&text_options, &r);
 	check_golden("report", out);
@@ -415,7 +404,6 @@ static void test_quantities_whole(void **state)
 	unsigned width;
 	size_t i;
 
-	(void)state;
 	for (width = 14; width < 120; width++) {
 		struct buf buf = { 0 };
 		struct textout t = { .buf = &buf, .width = width };
@@ -435,7 +423,6 @@ static void test_quantities_too_wide(void **state)
 	struct buf buf = { 0 };
 	struct textout t = { .buf = &buf, .width = 8 };
 
-	(void)state;
 	textout_wrap(&t, TEXTOUT_PLAIN, "", 0, "%s", "1234567 ms");
 	assert_string_equal(buf.s, "1234567\nms\n");
 	buf_clear(&buf);
@@ -449,7 +436,6 @@ static void test_reasons(void **state)
 	struct report r;
 	char *out;
 
-	(void)state;
 	make_reasons(&r);
 	out = report_text(&text_options, &r);
 	check_golden("reasons", out);
@@ -471,7 +457,6 @@ static void test_unaccounted(void **state)
 	struct run run;
 	unsigned i;
 
-	(void)state;
 	data_report(&r);
 	for (i = 0; i < DATA_THREADS; i++) {
 		r.barriers[0].threads[i].parts = data_unknown();
@@ -506,7 +491,6 @@ static void test_ascii(void **state)
 	struct report r;
 	char *out, *c;
 
-	(void)state;
 	options.ascii = true;
 	data_report(&r);
 	out = report_text(&options, &r);
@@ -602,7 +586,6 @@ static void test_large(void **state)
 	struct report r;
 	char *out;
 
-	(void)state;
 	make_large(&r);
 	out = report_text(&text_options, &r);
 	assert_non_null(strstr(out, "INCOMPLETE"));
@@ -619,7 +602,6 @@ static void test_lost_beside(void **state)
 	struct report r;
 	char *out;
 
-	(void)state;
 	make_large(&r);
 	r.consumed = r.produced;
 	r.lost = 0;
@@ -645,7 +627,6 @@ static void test_nothing(void **state)
 			    .complete = true };
 	char *out;
 
-	(void)state;
 	out = report_text(&text_options, &r);
 	check_golden("nothing", out);
 	free(out);
@@ -659,7 +640,6 @@ static void test_hostile(void **state)
 	char *out;
 	size_t len;
 
-	(void)state;
 	data_report(&r);
 	data_hostile(&r, path);
 	for (options.width = 1; options.width < 200; options.width += 33) {
@@ -678,7 +658,6 @@ static void test_quiet(void **state)
 	char *all, *quiet;
 	size_t len;
 
-	(void)state;
 	data_report(&r);
 	options.quiet = true;
 	quiet = data_all(&options, &r, &len);
@@ -695,7 +674,6 @@ static void test_colour(void **state)
 	struct report r;
 	char *plain, *colour, *from, *to;
 
-	(void)state;
 	data_report(&r);
 	options.colour = true;
 	colour = report_text(&options, &r);
@@ -725,7 +703,6 @@ static void test_decimal(void **state)
 	size_t i;
 	int d;
 
-	(void)state;
 	for (i = 0; i < 200000; i++) {
 		seed = seed * 6364136223846793005u + 1442695040888963407u;
 		v = i < sizeof(near) / sizeof(near[0])
@@ -764,7 +741,6 @@ static void test_time(void **state)
 	char s[TEXTOUT_CELL];
 	unsigned i;
 
-	(void)state;
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		assert_string_equal(textout_time(s, cases[i].ns), cases[i].text);
 	assert_string_equal(textout_clock(s, 21727345999), "21.727345 s");
@@ -789,7 +765,6 @@ static void test_fit(void **state)
 	unsigned i;
 	char *s;
 
-	(void)state;
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		s = textout_fit(cases[i].s, cases[i].columns);
 		assert_string_equal(s, cases[i].fit);

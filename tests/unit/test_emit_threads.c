@@ -4,16 +4,11 @@
  * Where threads are, for people: together what is at one place, and nothing that a terminal could
  * act on.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "test_check.h"
 #include "emit/emit.h"
 
 static char *print(const struct emit_thread *threads, uint32_t n)
@@ -53,7 +48,6 @@ static void test_together(void **unused)
 					 sleeper(14, &d, 1), sleeper(15, &e, 1) };
 	char *out;
 
-	(void)unused;
 	out = print(threads, 5);
 	assert_string_equal(out,
 			    "prog (pid 10): 5 threads\n"
@@ -84,7 +78,6 @@ static void test_states(void **unused)
 	};
 	char *out;
 
-	(void)unused;
 	threads[0].truncated = true;
 	out = print(threads, 3);
 	assert_string_equal(out, "prog (pid 10): 3 threads\n"
@@ -104,7 +97,6 @@ static void test_many(void **unused)
 	uint32_t i;
 	char *out;
 
-	(void)unused;
 	for (i = 0; i < 40; i++)
 		frames[i] = (struct hang_frame){ .function = "f", .address = i };
 	for (i = 0; i < 30; i++)

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /* Hangs made by hand: who is missing, whether they can come, and what is said of it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "test_check.h"
 #include "hang/hang.h"
 
 #define PID	  100
@@ -185,8 +181,7 @@ static void assert_missing(const struct report_hang *h, uint32_t at, uint32_t i,
 			   enum hang_known why)
 {
 	assert_true(at < h->nmissing);
-	assert_int_equal(h->missing[at].tid, TID(i));
-	assert_int_equal(h->missing[at].why, why);
+	assert_fields(h, IS(missing[at].tid, TID(i)), IS(missing[at].why, why));
 }
 
 /* --- verdicts --------------------------------------------------------------------------------- */
@@ -196,22 +191,16 @@ static void test_long_phase(void **state)
 	struct scene *s = scene_new(4);
 	const struct report_hang *h;
 
-	(void)state;
 	come(s, 0, 4, 3);
 	h = classify(s, 0);
 	assert_verdict(h, HANG_LONG_PHASE);
 	assert_text(h, "long phase: the barrier at x.c:30 waits for thread 3 (tid 104), which is "
 		       "running in work() at x.c:55");
-	assert_int_equal(h->waited_ns, 20 * S);
-	assert_int_equal(h->narrived, 3);
-	assert_int_equal(h->arrived[2].waited_ns, 18 * S);
-	assert_int_equal(h->arrived[2].line, 30);
-	assert_int_equal(h->nmissing, 1);
+	assert_fields(h, IS(waited_ns, 20 * S), IS(narrived, 3), IS(arrived[2].waited_ns, 18 * S),
+		      IS(arrived[2].line, 30), IS(nmissing, 1));
 	assert_missing(h, 0, 3, HANG_BY_PAST);
-	assert_null(h->missing[0].blocked_on);
-	assert_int_equal(h->missing[0].frames[0].line, 55);
-	assert_false(h->guess);
-	assert_int_equal(h->ncycle, 0);
+	assert_fields(h, IS(missing[0].blocked_on, NULL), IS(missing[0].frames[0].line, 55),
+		      IS(guess, false), IS(ncycle, 0));
 
 	/* Ready to run counts, and so does one that sleeps for a moment at a time. */
 	s->threads[3].state = HANG_RUNNABLE;
@@ -234,7 +223,6 @@ static void test_outside(void **state)
 	const struct report_hang *h;
 	uint32_t i;
 
-	(void)state;
 	come(s, 0, 4, 3);
 	for (i = 0; i < 4; i++) {
 		blocked(s, 3, ways[i])->waits_for = "read() of a pipe";
@@ -256,7 +244,6 @@ static void test_unknown(void **state)
 	struct scene *s = scene_new(2);
 	uint32_t i;
 
-	(void)state;
 	come(s, 0, 2, 1);
 	for (i = 0; i < 5; i++) {
 		blocked(s, 1, ways[i])->waits_for = "a condition variable";
@@ -280,7 +267,6 @@ static void test_several(void **state)
 	const struct report_hang *h;
 	uint32_t i;
 
-	(void)state;
 	come(s, 0, 8, 1);
 	h = classify(s, 0);
 	assert_verdict(h, HANG_LONG_PHASE);
@@ -301,7 +287,6 @@ static void test_gone(void **state)
 	struct scene *s = scene_new(4);
 	const struct report_hang *h;
 
-	(void)state;
 	come(s, 0, 4, 3);
 	s->in.nthreads = 3;
 	s->team[0][3].gone = true;
@@ -310,8 +295,7 @@ static void test_gone(void **state)
 	assert_text(h, "never fills: the barrier at x.c:30 needs thread 3 (tid 104), which was "
 		       "there the last time and has ended");
 	assert_missing(h, 0, 3, HANG_BY_PAST);
-	assert_int_equal(h->missing[0].state, HANG_GONE);
-	assert_int_equal(h->missing[0].index, 3);
+	assert_fields(h, IS(missing[0].state, HANG_GONE), IS(missing[0].index, 3));
 
 	/* A main thread that was there all the time changes nothing. */
 	s->in.nthreads = 4;
@@ -335,7 +319,6 @@ static void test_left_region(void **state)
 	struct scene *s = scene_new(4);
 	const struct report_hang *h;
 
-	(void)state;
 	barrier(s, 0, 0)->team_declared = true;
 	team(s, 0, 4);
 	arrives(s, 0, 0);
@@ -356,7 +339,6 @@ static void test_idle_worker(void **state)
 	struct scene *s = scene_new(4);
 	const struct report_hang *h;
 
-	(void)state;
 	barrier(s, 0, 0)->of_regions = true;
 	arrives(s, 0, 0);
 	arrives(s, 0, 1);
@@ -376,15 +358,14 @@ static void test_finalized(void **state)
 	struct scene *s = scene_new(2);
 	const struct report_hang *h;
 
-	(void)state;
 	come(s, 0, 2, 1);
 	s->threads[1].left = "MPI_Finalize";
 	h = classify(s, 0);
 	assert_verdict(h, HANG_NEVER_FILLS);
 	assert_text(h, "never fills: the barrier at x.c:30 needs thread 1 (tid 102), which is in "
 		       "MPI_Finalize");
-	assert_string_equal(h->missing[0].blocked_on, "MPI_Finalize");
-	assert_int_equal(h->missing[0].state, HANG_RUNNING);
+	assert_fields(h, TEXT(missing[0].blocked_on, "MPI_Finalize"),
+		      IS(missing[0].state, HANG_RUNNING));
 	scene_free(s);
 }
 
@@ -396,7 +377,6 @@ static void test_count_too_large(void **state)
 	const struct report_hang *h;
 	uint32_t i;
 
-	(void)state;
 	barrier(s, 0, 5);
 	for (i = 0; i < 4; i++)
 		arrives(s, 0, i);
@@ -430,7 +410,6 @@ static void test_by_count(void **state)
 	struct scene *s = scene_new(3);
 	const struct report_hang *h;
 
-	(void)state;
 	barrier(s, 0, 3);
 	arrives(s, 0, 0);
 	h = classify(s, 0);
@@ -447,7 +426,6 @@ static void test_guess(void **state)
 	struct scene *s = scene_new(4);
 	const struct report_hang *h;
 
-	(void)state;
 	barrier(s, 0, 2);
 	arrives(s, 0, 0);
 	blocked(s, 1, HANG_ON_IO);
@@ -476,7 +454,6 @@ static void test_other_team(void **state)
 	struct scene *s = scene_new(4);
 	const struct report_hang *h;
 
-	(void)state;
 	barrier(s, 0, 3);
 	was_there(s, 0, 0);
 	was_there(s, 0, 1);
@@ -486,8 +463,7 @@ static void test_other_team(void **state)
 	arrives(s, 0, 2);
 	h = classify(s, 0);
 	assert_verdict(h, HANG_LONG_PHASE);
-	assert_true(h->guess);
-	assert_int_equal(h->nmissing, 2);
+	assert_fields(h, IS(guess, true), IS(nmissing, 2));
 	assert_missing(h, 0, 1, HANG_BY_PAST);
 	assert_missing(h, 1, 3, HANG_BY_PROCESS);
 	scene_free(s);
@@ -500,7 +476,6 @@ static void test_self(void **state)
 	struct scene *s = scene_new(2);
 	const struct report_hang *h;
 
-	(void)state;
 	come(s, 0, 2, 1);
 	waits_for_lock(s, 1, "the mutex `m`", TID(1));
 	h = classify(s, 0);
@@ -518,7 +493,6 @@ static void test_rings(void **state)
 					     "the mutex `d`" };
 	uint32_t len, i;
 
-	(void)state;
 	for (len = 2; len <= 4; len++) {
 		struct scene *s = scene_new(len + 2);
 		const struct report_hang *h;
@@ -533,8 +507,8 @@ static void test_rings(void **state)
 		assert_verdict(h, HANG_DEADLOCK);
 		assert_int_equal(h->ncycle, len);
 		for (i = 0; i < len; i++) {
-			assert_int_equal(h->cycle[i].next, h->cycle[(i + 1) % len].tid);
-			assert_string_equal(h->cycle[i].waits_for, locks[h->cycle[i].tid - TID(0)]);
+			assert_fields(h, IS(cycle[i].next, h->cycle[(i + 1) % len].tid),
+				      TEXT(cycle[i].waits_for, locks[h->cycle[i].tid - TID(0)]));
 		}
 		if (len == 2)
 			assert_text(h,
@@ -560,16 +534,14 @@ static void test_through_barrier(void **state)
 	struct scene *s = scene_new(3);
 	const struct report_hang *h;
 
-	(void)state;
 	come(s, 0, 3, 2);
 	waits_for_lock(s, 2, "the mutex `lock_a`", TID(1));
 	h = classify(s, 0);
 	assert_verdict(h, HANG_DEADLOCK);
 	assert_text(h, "deadlock: thread 2 (tid 103) waits for the mutex `lock_a` held by thread 1 "
 		       "(tid 102), which waits at the barrier at x.c:30 for thread 2");
-	assert_int_equal(h->ncycle, 2);
-	assert_string_equal(h->cycle[1].waits_for, "the barrier at x.c:30");
-	assert_string_equal(h->missing[0].blocked_on, "the mutex `lock_a` held by thread 1");
+	assert_fields(h, IS(ncycle, 2), TEXT(cycle[1].waits_for, "the barrier at x.c:30"),
+		      TEXT(missing[0].blocked_on, "the mutex `lock_a` held by thread 1"));
 
 	/* Who came before is not known, but there is nobody else. */
 	s->barriers[0].nteam = 0;
@@ -591,8 +563,7 @@ static void test_through_barrier(void **state)
 		    "perhaps a deadlock: thread 2 (tid 103) waits for the mutex `lock_a` held by "
 		    "thread 1 (tid 102), which waits at the barrier at x.c:30 for thread 2; unless "
 		    "a thread comes that was not there the last time");
-	assert_int_equal(h->ncycle, 2);
-	assert_true(h->guess);
+	assert_fields(h, IS(ncycle, 2), IS(guess, true));
 	/* Not where the runtime says who is of the team, nor from a thread that waits for one of them to end. */
 	s->barriers[0].team_declared = true;
 	assert_verdict(classify(s, 0), HANG_DEADLOCK);
@@ -610,7 +581,6 @@ static void test_through_join(void **state)
 	struct scene *s = scene_new(3);
 	const struct report_hang *h;
 
-	(void)state;
 	come(s, 0, 3, 2);
 	joins(s, 2, 0);
 	h = classify(s, 0);
@@ -630,7 +600,6 @@ static void test_join_within(void **state)
 	struct scene *s = scene_new(3);
 	const struct report_hang *h;
 
-	(void)state;
 	barrier(s, 0, 3);
 	arrives(s, 0, 1);
 	arrives(s, 0, 2);
@@ -652,7 +621,6 @@ static void test_behind_cycle(void **state)
 	struct scene *s = scene_new(4);
 	const struct report_hang *h;
 
-	(void)state;
 	barrier(s, 0, 2);
 	was_there(s, 0, 0);
 	was_there(s, 0, 1);
@@ -672,7 +640,6 @@ static void test_dead_holder(void **state)
 {
 	struct scene *s = scene_new(2);
 
-	(void)state;
 	come(s, 0, 2, 1);
 	waits_for_lock(s, 1, "the mutex `m`", TID(7));
 	assert_verdict(classify(s, 0), HANG_NEVER_FILLS);
@@ -686,7 +653,6 @@ static void test_chains(void **state)
 	struct scene *s = scene_new(5);
 	const struct report_hang *h;
 
-	(void)state;
 	barrier(s, 0, 2);
 	was_there(s, 0, 0);
 	was_there(s, 0, 1);
@@ -722,7 +688,6 @@ static void test_two_barriers(void **state)
 	const struct report_hang *h;
 	uint32_t b, i;
 
-	(void)state;
 	for (b = 0; b < 2; b++) {
 		barrier(s, b, 4);
 		team(s, b, 4);
@@ -732,8 +697,7 @@ static void test_two_barriers(void **state)
 	arrives(s, 1, 3);
 	h = classify(s, 0);
 	assert_verdict(h, HANG_NEVER_FILLS);
-	assert_int_equal(h->nmissing, 1);
-	assert_string_equal(h->missing[0].blocked_on, "the barrier at x.c:31");
+	assert_fields(h, IS(nmissing, 1), TEXT(missing[0].blocked_on, "the barrier at x.c:31"));
 	assert_non_null(strstr(h->text, "thread 3 (tid 104) waits at the barrier at x.c:31 for"));
 	assert_verdict(classify(s, 1), HANG_NEVER_FILLS);
 	/* A main thread that waits for one of them to end makes no deadlock of it. */
@@ -764,7 +728,6 @@ static void test_two_barriers_and_lock(void **state)
 	struct scene *s = scene_new(4);
 	const struct report_hang *h;
 
-	(void)state;
 	barrier(s, 0, 2);
 	was_there(s, 0, 0);
 	was_there(s, 0, 1);
@@ -792,7 +755,6 @@ static void test_ranks(void **state)
 	struct hang_barrier *b = barrier(s, 0, 3);
 	uint32_t i;
 
-	(void)state;
 	b->of_processes = true;
 	b->pids = pids;
 	b->npids = 3;
@@ -812,8 +774,7 @@ static void test_ranks(void **state)
 	blocked(s, 4, HANG_ON_SLEEP)->waits_for = "sleep";
 	h = classify(s, 0);
 	assert_verdict(h, HANG_OUTSIDE);
-	assert_int_equal(h->nmissing, 1);
-	assert_int_equal(h->missing[0].pid, 300);
+	assert_fields(h, IS(nmissing, 1), IS(missing[0].pid, 300));
 	assert_non_null(strstr(h->text, "rank 2 (pid 300)"));
 	/* It has left, and was there the last time. */
 	was_there(s, 0, 0)->tid = 100;
@@ -839,7 +800,6 @@ static void test_processes(void **state)
 	const struct report_hang *h;
 	uint32_t i;
 
-	(void)state;
 	b->pids = pids;
 	b->npids = 2;
 	for (i = 0; i < 3; i++) {
@@ -869,7 +829,6 @@ static void test_user_frame(void **state)
 		{ .module = "/bin/x", .function = "work" },
 	};
 
-	(void)state;
 	assert_null(hang_user_frame(f, 0));
 	assert_ptr_equal(hang_user_frame(f, 3), &f[0]);
 	assert_ptr_equal(hang_user_frame(f, 5), &f[4]);
@@ -883,7 +842,6 @@ static void test_hostile(void **state)
 	const struct report_hang *h;
 	const char *p;
 
-	(void)state;
 	memset(huge, 'x', sizeof(huge) - 1);
 	huge[17] = '\033';
 	barrier(s, 0, 2)->name = huge;
@@ -999,7 +957,6 @@ static void test_random(void **state)
 	uint32_t seed = 20260, round, b, i, deadlocks = 0;
 	struct scene *s;
 
-	(void)state;
 	for (round = 0; round < 20000; round++) {
 		s = scene_new(1 + rnd(&seed, THREADS));
 		scramble(s, &seed);
@@ -1029,7 +986,6 @@ static void test_healthy(void **state)
 	uint32_t seed = 7, round, i;
 	struct scene *s;
 
-	(void)state;
 	for (round = 0; round < 5000; round++) {
 		uint32_t n = 2 + rnd(&seed, THREADS - 2), first = 1 + rnd(&seed, n - 1);
 
@@ -1085,7 +1041,6 @@ static void test_other_collective(void **state)
 	struct scene *s = ranks_new();
 	const struct report_hang *h;
 
-	(void)state;
 	calls(s, 2, "MPI_Bcast", HANG_ON_COLLECTIVE);
 	h = classify(s, 0);
 	assert_verdict(h, HANG_DEADLOCK);
@@ -1107,7 +1062,6 @@ static void test_other_collective_waits_for_work(void **state)
 {
 	struct scene *s = ranks_new();
 
-	(void)state;
 	s->barriers[0].narrived = 1;
 	s->threads[1].state = HANG_RUNNING;
 	s->threads[1].on = HANG_ON_UNKNOWN;
@@ -1124,7 +1078,6 @@ static void test_odd_one(void **state)
 	const struct report_hang *h;
 	uint32_t i;
 
-	(void)state;
 	arrives(s, 0, 2);
 	for (i = 0; i < 3; i++)
 		s->threads[i].call = i == 2 ? "MPI_Allreduce" : "MPI_Barrier";
@@ -1142,7 +1095,6 @@ static void test_message(void **state)
 	struct scene *s = ranks_new();
 	const struct report_hang *h;
 
-	(void)state;
 	calls(s, 2, "MPI_Recv", HANG_ON_MESSAGE)->holder = TID(0);
 	h = classify(s, 0);
 	assert_verdict(h, HANG_DEADLOCK);

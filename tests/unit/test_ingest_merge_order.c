@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /* Whose turn it is: as whoever looks at all of them finds, for every number of players. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "test_check.h"
 #include "ingest/merge_order.h"
 
 #define MOST 70
@@ -75,7 +70,6 @@ static void test_as_by_looking(void **unused)
 	struct merge_order t;
 	uint32_t n, again;
 
-	(void)unused;
 	assert_int_equal(merge_order_init(&t, MOST), 0);
 	for (n = 0; n <= MOST; n++)
 		for (again = 0; again < 50; again++)

@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /* Which communicator a rank means, how many meet there, and which of their meetings it is. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "test_check.h"
 #include "ingest/ranks.c"
 
 #define WORLD 0x44000000u
@@ -18,9 +12,6 @@
 /* Handles that are addresses are not looked for here. */
 int module_offset_to_vaddr(const struct module *m, uint64_t offset, uint64_t *vaddr)
 {
-	(void)m;
-	(void)offset;
-	(void)vaddr;
 	return -ENOENT;
 }
 
@@ -99,14 +90,12 @@ static void test_split(void **state)
 
 	assert_int_equal(split(w, 0).count, N);
 	first = meet(w, 0, HALF);
-	assert_int_equal(first.count, 0);
-	assert_int_equal(first.round, 1);
+	assert_fields(&first, IS(count, 0), IS(round, 1));
 	split(w, 1);
 	split(w, 2);
 	split(w, 3);
 	last = meet(w, 2, HALF);
-	assert_int_equal(last.count, 2);
-	assert_int_equal(last.round, 1);
+	assert_fields(&last, IS(count, 2), IS(round, 1));
 	assert_true(last.shared == first.shared);
 	/* The other half has the same handle, and is another communicator. */
 	last = meet(w, 3, HALF);
@@ -127,15 +116,13 @@ static void test_missed(void **state)
 	/* What is known later does not make it whole. */
 	assert_int_equal(ranks_began(w->ranks, pid_of(3), INC), 0);
 	m = meet(w, 3, WORLD);
-	assert_int_equal(m.count, N);
-	assert_int_equal(m.round, 0);
+	assert_fields(&m, IS(count, N), IS(round, 0));
 	split(w, 3);
 	m = meet(w, 3, HALF);
 	assert_true(!m.shared && m.flags & MODEL_CROSSING_PARTIAL);
 	assert_int_equal(meet(w, 0, WORLD).round, 1);
 	ranks_sums(w->ranks, &sums);
-	assert_int_equal(sums.unknown, 1);
-	assert_int_equal(sums.unseen, 0);
+	assert_fields(&sums, IS(unknown, 1), IS(unseen, 0));
 }
 
 /* A record was lost, or a call never came back: the same from there on. */
@@ -164,8 +151,7 @@ static void test_gone(void **state)
 	assert_int_equal(ranks_crossing(w->ranks, &c, &m), 0);
 	assert_true(!m.shared && m.flags & MODEL_CROSSING_PARTIAL);
 	ranks_sums(w->ranks, &sums);
-	assert_int_equal(sums.unseen, 1);
-	assert_int_equal(sums.no_job, 0);
+	assert_fields(&sums, IS(unseen, 1), IS(no_job, 0));
 }
 
 int main(void)

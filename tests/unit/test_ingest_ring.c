@@ -2,17 +2,12 @@
 // Copyright (c) 2026 The sbt-trace authors
 /* Rings as the kernel lays them out, in memory files: in what order their records come, and what is given back. */
 #include <linux/bpf.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "test_check.h"
 #include "ingest/ring.h"
 
 #define PAGE  ((size_t)sysconf(_SC_PAGESIZE))
@@ -98,7 +93,6 @@ static uint64_t given_back(const struct rings *r, int ring)
 
 static void see(void *ctx, const struct sbt_event *event)
 {
-	(void)event;
 	++*(unsigned int *)ctx;
 }
 
@@ -127,7 +121,6 @@ static void test_order(void **state)
 	unsigned int events = 0;
 	struct rings r;
 
-	(void)state;
 	set_up(&r);
 	put_crossing(&r, 0, 1, 100, 0);
 	put_crossing(&r, 0, 2, 300, 0);
@@ -159,7 +152,6 @@ static void test_unfinished(void **state)
 	struct rings r;
 	uint32_t *len;
 
-	(void)state;
 	set_up(&r);
 	put_crossing(&r, 1, 1, 10, BPF_RINGBUF_DISCARD_BIT);
 	put_crossing(&r, 1, 2, 20, 0);
@@ -189,7 +181,6 @@ static void test_around(void **state)
 	uint32_t tid;
 	int i, round;
 
-	(void)state;
 	set_up(&r);
 	for (round = 0; round < 300; round++) {
 		for (i = 0; i < RINGS - 1; i++) {
@@ -242,7 +233,6 @@ static void test_saved(void **state)
 	struct rings r;
 	int turn;
 
-	(void)state;
 	set_up(&r);
 	put_crossing(&r, 0, tid++, t++, 0);
 	put_event(&r, 0, t++);
@@ -284,7 +274,6 @@ static void test_saved_limit(void **state)
 	uint64_t before;
 	uint32_t i;
 
-	(void)state;
 	set_up(&r);
 	for (i = 0; i < 8; i++)
 		put_crossing(&r, 0, i, 100 + i, 0);

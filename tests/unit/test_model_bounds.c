@@ -22,7 +22,6 @@ static void test_garbage(void **state)
 	struct run *r;
 	uint32_t i;
 
-	(void)state;
 	for (seed = 0; seed < 12; seed++) {
 		r = run_new(1000);
 		fed = 0;
@@ -92,7 +91,6 @@ static void test_many_objects(void **state)
 	struct run *r = run_new(0);
 	uint32_t i;
 
-	(void)state;
 	run_launched(r, 0);
 	for (i = 0; i < n; i++)
 		cross(r, 1, 0x1000 + 64ULL * i, 2, 10 * i, 10 * i + 5);
@@ -113,7 +111,6 @@ static void test_many_sites(void **state)
 	uint64_t sum = 0;
 	uint32_t i;
 
-	(void)state;
 	run_launched(r, 0);
 	for (i = 0; i < 17000; i++) {
 		c = crossing(1, 0x1000, 1, 10 * i, 10 * i + 5);
@@ -139,7 +136,6 @@ static void test_many_threads(void **state)
 	struct model_crossing c;
 	uint32_t i, tid;
 
-	(void)state;
 	run_launched(r, 0);
 	for (i = 0; i < n; i++) {
 		tid = 1000 + i;
@@ -171,8 +167,7 @@ static void test_many_threads(void **state)
 	assert_int_equal(crossings + p->folded.crossings, n);
 	assert_int_equal(outside + p->folded.outside_ns, 19ULL * n);
 	assert_int_equal(wait + p->folded.wait_ns, 20ULL * n);
-	assert_int_equal(p->nthreads_crossed, n + 1);
-	assert_int_equal(p->elapsed_ns, 100 * n);
+	assert_fields(p, IS(nthreads_crossed, n + 1), IS(elapsed_ns, 100 * n));
 	b = model_barrier(r->model, 0);
 	for (i = 0, wait = 0; i < b->nthreads; i++)
 		wait += b->threads[i].wait_ns;
@@ -188,7 +183,6 @@ static void test_seq_wraps(void **state)
 	struct model_crossing c;
 	uint32_t i;
 
-	(void)state;
 	run_launched(r, 0);
 	for (i = 0; i < 6; i++) {
 		c = crossing(1, 0x1000, 1, 10 * i + 5, 10 * i + 8);
@@ -198,8 +192,7 @@ static void test_seq_wraps(void **state)
 		assert_int_equal(model_add_crossing(r->model, &c), 0);
 	}
 	assert_int_equal(model_finish(r->model, 100), 0);
-	assert_int_equal(model_totals(r->model)->crossings, 6);
-	assert_int_equal(model_totals(r->model)->episodes, 6);
+	assert_fields(model_totals(r->model), IS(crossings, 6), IS(episodes, 6));
 	run_free(r);
 }
 

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /* Which candidates are barriers: programs of both kinds, played without a kernel. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "test_check.h"
 #include "model/discover.h"
 
 #define RECORDS 65536
@@ -36,7 +32,6 @@ struct play {
 /* Sites of one hundred are in one function; below 10 it is unknown, above 900 without what was inlined there. */
 static uint64_t function_of(void *ctx, uint32_t site, bool *exact)
 {
-	(void)ctx;
 	*exact = site < 900;
 	return site < 10 ? 0 : site / 100 + 1;
 }
@@ -172,9 +167,7 @@ static void test_rotating(void **state)
 	for (i = 3; i < 100; i++)
 		meet(p, 4, 1 + i % 4, 100, 101);
 	finish(p);
-	assert_int_equal(p->taken, 400);
-	assert_int_equal(p->barriers, 1);
-	assert_int_equal(p->arrive[0], p->depart[0]);
+	assert_fields(p, IS(taken, 400), IS(barriers, 1), IS(arrive[0], p->depart[0]));
 }
 
 static void test_same_waker(void **state)
@@ -199,8 +192,7 @@ static void test_first_round_irregular(void **state)
 	for (i = 0; i < 10; i++)
 		meet(p, 4, 1 + i % 4, 100, 101);
 	finish(p);
-	assert_int_equal(p->taken, 40);
-	assert_int_equal(p->dropped, 2);
+	assert_fields(p, IS(taken, 40), IS(dropped, 2));
 }
 
 /* Another object with calls at the same places is a barrier from its first round, and at any size. */
@@ -286,10 +278,8 @@ static void test_spurious(void **state)
 	rest = waited(p, 2, 100);
 	waited(p, 3, 100);
 	finish(p);
-	assert_int_equal(p->fate[half], DROPPED);
-	assert_int_equal(p->fate[rest], TAKEN);
-	assert_true(p->merged[rest]);
-	assert_int_equal(p->arrive[rest], from + 100);
+	assert_fields(p, IS(fate[half], DROPPED), IS(fate[rest], TAKEN), IS(merged[rest], true),
+		      IS(arrive[rest], from + 100));
 }
 
 /* Waits in turns of a timeout: one arrival each, at the first. */
@@ -312,8 +302,7 @@ static void test_timeouts(void **state)
 			assert_int_equal(p->arrive[last], from);
 	}
 	finish(p);
-	assert_int_equal(p->taken, 30);
-	assert_true(p->merged[last]);
+	assert_fields(p, IS(taken, 30), IS(merged[last], true));
 }
 
 static void test_only_timeouts(void **state)
@@ -387,8 +376,7 @@ static void test_futex_functions_unknown(void **state)
 	for (i = 0; i < 10; i++)
 		meet(p, 4, 1 + i % 4, 1, 2);
 	finish(p);
-	assert_int_equal(p->taken, 80);
-	assert_int_equal(p->team, 4);
+	assert_fields(p, IS(taken, 80), IS(team, 4));
 }
 
 /* All calls through one wrapper: a mutex that uses it is no barrier, a barrier must show by its wakers. */
@@ -427,8 +415,7 @@ static void test_futex_convoy(void **state)
 	for (i = 0; i < 20; i++)
 		meet(p, 4, 1 + i % 4, 100, 101);
 	finish(p);
-	assert_int_equal(p->taken, 0);
-	assert_int_equal(p->barriers, 0);
+	assert_fields(p, IS(taken, 0), IS(barriers, 0));
 }
 
 /* It is not enough that values differed before the rounds that are counted. */
@@ -482,9 +469,8 @@ static void test_futex_again(void **state)
 	late = feed(p, 3, DISCOVER_AGAIN, 0, 100, p->now + 50, p->now + 60);
 	meet(p, 3, 1, 100, 101);
 	finish(p);
-	assert_int_equal(p->fate[early], TAKEN);
-	assert_int_equal(p->fate[late], TAKEN);
-	assert_int_equal(p->arrive[waker], p->depart[early]);
+	assert_fields(p, IS(fate[early], TAKEN), IS(fate[late], TAKEN),
+		      IS(arrive[waker], p->depart[early]));
 	assert_int_equal(p->arrive[late] - p->depart[early], 990);
 	assert_int_equal(p->taken, 21);
 }
@@ -525,9 +511,7 @@ static void test_futex_late_wakes_next(void **state)
 		meet(p, 4, 3 + i % 2, 100, 101);
 	assert_int_equal(p->team, 4);
 	finish(p);
-	assert_int_equal(p->fate[late], TAKEN);
-	assert_int_equal(p->arrive[late], p->arrive[woken]);
-	assert_int_equal(p->taken, 44);
+	assert_fields(p, IS(fate[late], TAKEN), IS(arrive[late], p->arrive[woken]), IS(taken, 44));
 	assert_int_equal(discover_unseen(p->d).given_up, 0);
 }
 
@@ -552,9 +536,7 @@ static void test_futex_late_before_others_leave(void **state)
 		meet(p, 4, 2 + i % 3, 100, 101);
 	assert_int_equal(p->team, 4);
 	finish(p);
-	assert_int_equal(p->fate[late], TAKEN);
-	assert_int_equal(p->arrive[late], p->arrive[woken]);
-	assert_int_equal(p->taken, 44);
+	assert_fields(p, IS(fate[late], TAKEN), IS(arrive[late], p->arrive[woken]), IS(taken, 44));
 	assert_int_equal(discover_unseen(p->d).given_up, 0);
 }
 
@@ -570,8 +552,7 @@ static void test_futex_late_at_first(void **state)
 		comes_late(p, 3);
 	}
 	meet(p, 4, 3, 100, 101);
-	assert_int_equal(p->barriers, 1);
-	assert_int_equal(p->team, 4);
+	assert_fields(p, IS(barriers, 1), IS(team, 4));
 	finish(p);
 	assert_int_equal(p->taken, 16);
 }
@@ -592,9 +573,8 @@ static void test_futex_early_not_late(void **state)
 	p->value ^= 1;
 	meet_without(p, 3);
 	finish(p);
-	assert_int_equal(p->fate[early], TAKEN);
-	assert_int_equal(p->arrive[early], p->depart[early] - 50);
-	assert_int_equal(p->team, 4);
+	assert_fields(p, IS(fate[early], TAKEN), IS(arrive[early], p->depart[early] - 50),
+		      IS(team, 4));
 }
 
 static void test_futex_wakes_one(void **state)
@@ -610,8 +590,7 @@ static void test_futex_wakes_one(void **state)
 		waited(p, 1 + (i + 2) % 3, 100);
 	}
 	finish(p);
-	assert_int_equal(p->taken, 0);
-	assert_int_equal(p->others, 1);
+	assert_fields(p, IS(taken, 0), IS(others, 1));
 }
 
 /* --- no barriers ----------------------------------------------------------------------------------- */
@@ -624,8 +603,7 @@ static void test_two_threads(void **state)
 	for (i = 0; i < 100; i++)
 		meet(p, 2, 1 + i % 2, 100, 101);
 	finish(p);
-	assert_int_equal(p->taken, 0);
-	assert_int_equal(p->others, 0);
+	assert_fields(p, IS(taken, 0), IS(others, 0));
 }
 
 static void test_two_are_a_candidate(void **state)
@@ -635,10 +613,8 @@ static void test_two_are_a_candidate(void **state)
 
 	test_two_threads(state);
 	discover_each(p->d, find, &o);
-	assert_int_equal(o.members, 2);
-	assert_int_equal(o.rounds, 100);
-	assert_int_equal(o.verdict, DISCOVER_OPEN);
-	assert_int_equal(o.wait_site, 100);
+	assert_fields(&o, IS(members, 2), IS(rounds, 100), IS(verdict, DISCOVER_OPEN),
+		      IS(wait_site, 100));
 }
 
 /* A pool's workers wait in one function, its master wakes them in another: every round the same set. */
@@ -650,8 +626,7 @@ static void test_pool(void **state)
 	for (i = 0; i < 100; i++)
 		meet(p, 5, 1, 100, 201);
 	finish(p);
-	assert_int_equal(p->taken, 0);
-	assert_int_equal(p->others, 1);
+	assert_fields(p, IS(taken, 0), IS(others, 1));
 }
 
 /* Whoever publishes wakes all who read, and both may have been inlined into one function. */
@@ -694,8 +669,7 @@ static void test_queue(void **state)
 			waited(p, 1 + (first + k) % 8, 100);
 	}
 	finish(p);
-	assert_int_equal(p->taken, 0);
-	assert_int_equal(p->others, 1);
+	assert_fields(p, IS(taken, 0), IS(others, 1));
 }
 
 /* Woken one by one: pthread_cond_signal is not seen, and waits end without a waking. */
@@ -707,8 +681,7 @@ static void test_signalled(void **state)
 	for (i = 0; i < 100; i++)
 		waited(p, 1 + i % 4, 100);
 	finish(p);
-	assert_int_equal(p->taken, 0);
-	assert_int_equal(p->others, 1);
+	assert_fields(p, IS(taken, 0), IS(others, 1));
 }
 
 /* One who wakes all, and waits himself over his own waking's round. */
@@ -733,8 +706,7 @@ static void test_broadcast_to_nobody(void **state)
 	for (i = 0; i < 100; i++)
 		wake(p, 1, 101);
 	finish(p);
-	assert_int_equal(p->taken, 0);
-	assert_int_equal(p->others, 1);
+	assert_fields(p, IS(taken, 0), IS(others, 1));
 }
 
 static void test_once(void **state)
@@ -837,8 +809,7 @@ static void test_two_phases(void **state)
 			meet_twice(p, 4, 1 + i % 4, 1 + (i + 1 + i % 3) % 4, back);
 	}
 	finish(p);
-	assert_int_equal(p->taken, 5 * 40 * 4);
-	assert_int_equal(p->barriers, 5);
+	assert_fields(p, IS(taken, 5 * 40 * 4), IS(barriers, 5));
 }
 
 /*
@@ -872,8 +843,7 @@ static void test_two_phases_late(void **state)
 	for (i = 0; i < 40; i++)
 		meet_twice_late(p, 4, 1, 500000);
 	finish(p);
-	assert_int_equal(p->taken, 40 * 4);
-	assert_int_equal(p->barriers, 1);
+	assert_fields(p, IS(taken, 40 * 4), IS(barriers, 1));
 }
 
 /* The machine is busy only after it was known which waking is the second. */
@@ -924,7 +894,6 @@ static void test_no_second_phase(void **state)
 /* All sites are in line in one call of a function; there 100 and 101 are on one line, 102 and 103 on another. */
 static uint64_t line_of(void *ctx, uint32_t site, uint32_t depth)
 {
-	(void)ctx;
 	return depth == 0 ? 1 : depth == 1 || depth == DISCOVER_INNERMOST ? site / 2 : 0;
 }
 
@@ -1010,8 +979,7 @@ static void test_second_phase_that_is_short(void **state)
 	assert_int_equal(p->taken, 40 * 4);
 	assert_int_equal(discover_unseen(p->d).given_up, 0);
 	discover_each(p->d, find, &o);
-	assert_true(o.echo);
-	assert_int_equal(o.echo_ns, 0);
+	assert_fields(&o, IS(echo, true), IS(echo_ns, 0));
 }
 
 /* Nobody but once waited for the second waking: that does not leave open for ever which of both ends a meeting. */
@@ -1073,8 +1041,7 @@ static void test_many_functions_same_waker(void **state)
 	for (i = 0; i < 40; i++)
 		meet(p, 4, 1, 1000 + 100 * (i % 4), 1001 + 100 * (i % 4));
 	finish(p);
-	assert_int_equal(p->taken, 160);
-	assert_int_equal(p->barriers, 1);
+	assert_fields(p, IS(taken, 160), IS(barriers, 1));
 }
 
 /* One function alone may have others inlined, in which one thread starts the others. */
@@ -1094,9 +1061,6 @@ static void test_one_function_same_waker(void **state)
 
 static bool not_compact(void *ctx, uint32_t wait, uint32_t wake)
 {
-	(void)ctx;
-	(void)wait;
-	(void)wake;
 	return false;
 }
 
@@ -1124,7 +1088,6 @@ static void test_start_signal(void **state)
 
 static uint64_t in_one(void *ctx, uint32_t site)
 {
-	(void)ctx;
 	return site < 10 ? 0 : 1;
 }
 
@@ -1285,12 +1248,8 @@ static void test_two_functions(void **state)
 	struct discover_object o = apart(*state, false);
 	struct play *p = *state;
 
-	assert_int_equal(p->taken, 0);
-	assert_int_equal(p->barriers, 0);
-	assert_int_equal(o.split, 12);
-	assert_int_equal(o.members, 4);
-	assert_int_equal(o.wait_site, 100);
-	assert_int_equal(o.wake_site, 300);
+	assert_fields(p, IS(taken, 0), IS(barriers, 0));
+	assert_fields(&o, IS(split, 12), IS(members, 4), IS(wait_site, 100), IS(wake_site, 300));
 }
 
 /* A pool, whose master hands out work and never waits; or a barrier to which the same thread always comes last. */
@@ -1298,8 +1257,7 @@ static void test_two_functions_of_a_pool(void **state)
 {
 	struct discover_object o = apart(*state, true);
 
-	assert_int_equal(o.split, 0);
-	assert_int_equal(o.led, 12);
+	assert_fields(&o, IS(split, 0), IS(led, 12));
 }
 
 /* Nobody wakes all: a queue, or threads that are woken one by one. */
@@ -1318,11 +1276,8 @@ static void test_woken_one_by_one(void **state)
 	discover_finish(p->d);
 	discover_each(p->d, reported, &found);
 	assert_int_equal(p->taken, 0);
-	assert_int_equal(found.alone, 3);
-	assert_int_equal(found.batches, 2);
-	assert_int_equal(found.loose, 0);
-	assert_int_equal(found.split, 0);
-	assert_int_equal(found.wait_site, 100);
+	assert_fields(&found, IS(alone, 3), IS(batches, 2), IS(loose, 0), IS(split, 0),
+		      IS(wait_site, 100));
 }
 
 /* An interpreter's lock: one leaves, and comes again before all others have left. */
@@ -1655,8 +1610,7 @@ static void test_more_come_at_once(void **state)
 	waited(p, 3, 100);
 	assert_int_equal(p->taken, before);
 	wake(p, 2, 101);
-	assert_int_equal(p->taken, before + 4);
-	assert_int_equal(p->team, 4);
+	assert_fields(p, IS(taken, before + 4), IS(team, 4));
 	waited(p, 1, 100);
 	waited(p, 3, 100);
 	waited(p, 4, 100);

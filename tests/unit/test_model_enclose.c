@@ -58,7 +58,6 @@ static void test_macro_on_one_line(void **state)
 	uint32_t n = way("b1 w1", wait);
 	bool through;
 
-	(void)state;
 	way("b2 w1", wakes);
 	wait[0].line = wakes[0].line = 77;
 	assert_int_equal(enclose_note(e, wait, n, false, false), 0);
@@ -76,7 +75,6 @@ static void test_large_function(void **state)
 	uint32_t n = way("b1 w1", wait);
 	bool through;
 
-	(void)state;
 	way("b2 w1", wakes);
 	wait[0].large = wakes[0].large = true;
 	assert_int_equal(enclose_note(e, wait, n, false, false), 0);
@@ -90,7 +88,6 @@ static void test_called_from_several(void **state)
 {
 	struct enclose *e = enclose_new();
 
-	(void)state;
 	seen(e, "b1 w1", false, false);
 	seen(e, "b2 w1", true, false);
 	seen(e, "b1 w2", false, false);
@@ -104,7 +101,6 @@ static void test_called_from_one(void **state)
 {
 	struct enclose *e = enclose_new();
 
-	(void)state;
 	seen(e, "b1 w1", false, false);
 	seen(e, "b2 w1", true, false);
 	site_is(e, "b1 w1", false, 1, true);
@@ -116,7 +112,6 @@ static void test_where_threads_work(void **state)
 {
 	struct enclose *e = enclose_new();
 
-	(void)state;
 	seen(e, "w1 m1", false, false);
 	seen(e, "w1 *s1", false, false);
 	seen(e, "w2 m1", true, false);
@@ -132,7 +127,6 @@ static void test_fewer_callers_than_waits(void **state)
 	const char *const waits[] = { "l1 s1", "l2 s1", "l3 s1" };
 	unsigned i;
 
-	(void)state;
 	for (i = 0; i < 3; i++)
 		seen(e, waits[i], false, false);
 	seen(e, "l4 s1", true, false);
@@ -145,7 +139,6 @@ static void test_inlined(void **state)
 {
 	struct enclose *e = enclose_new();
 
-	(void)state;
 	seen(e, "!l1 s1", false, false);
 	seen(e, "!l4 s1", true, false);
 	site_is(e, "!l1 s1", false, 0, false);
@@ -160,7 +153,6 @@ static void test_decided_once(void **state)
 {
 	struct enclose *e = enclose_new();
 
-	(void)state;
 	seen(e, "b1 w1", false, false);
 	site_is(e, "b1 w1", false, 1, true);
 	seen(e, "b3 w1", false, false);
@@ -175,7 +167,6 @@ static void test_wrappers(void **state)
 {
 	struct enclose *e = enclose_new();
 
-	(void)state;
 	seen(e, "~c1 b1 w1", false, false);
 	seen(e, "b2 w1", true, false);
 	site_is(e, "~c1 b1 w1", false, 2, true);
@@ -188,7 +179,6 @@ static void test_helpers(void **state)
 {
 	struct enclose *e = enclose_new();
 
-	(void)state;
 	/* Either by one function, */
 	seen(e, "~y1 f1 b1 w1", false, true);
 	seen(e, "~y1 f1 b2 w2", true, true);
@@ -211,7 +201,6 @@ static void test_unknown(void **state)
 {
 	struct enclose *e = enclose_new();
 
-	(void)state;
 	seen(e, "?1", false, false);
 	site_is(e, "?1", false, 0, false);
 	seen(e, "b1", false, false);

@@ -22,8 +22,7 @@ static void assert_ep(const struct run *r, uint32_t i, const char *members, enum
 		      uint32_t why)
 {
 	assert_tids(ep(r, i), members);
-	assert_int_equal(ep(r, i)->state, state);
-	assert_int_equal(ep(r, i)->why, why);
+	assert_fields(ep(r, i), IS(state, state), IS(why, why));
 }
 
 static void test_one_meeting(void **state)
@@ -31,7 +30,6 @@ static void test_one_meeting(void **state)
 	struct run *r = run_new(0);
 	const struct model_member *mem;
 
-	(void)state;
 	run_launched(r, 0);
 	cross(r, 2, A, 3, 250, 310);
 	cross(r, 1, A, 3, 100, 320);
@@ -40,18 +38,12 @@ static void test_one_meeting(void **state)
 	/* Known to be full: it does not wait for anything. */
 	assert_int_equal(r->nkept, 1);
 	assert_ep(r, 0, "1 2 3", MODEL_COMPLETE, 0);
-	assert_int_equal(ep(r, 0)->release_ns, 300);
-	assert_int_equal(ep(r, 0)->barrier_ns, 200);
-	assert_int_equal(ep(r, 0)->phase_ns, 300);
-	assert_int_equal(ep(r, 0)->phase_from, MODEL_NONE);
-	assert_int_equal(ep(r, 0)->number, 0);
+	assert_fields(ep(r, 0), IS(release_ns, 300), IS(barrier_ns, 200), IS(phase_ns, 300),
+		      IS(phase_from, MODEL_NONE), IS(number, 0));
 	mem = member_of(ep(r, 0), 1);
-	assert_int_equal(mem->wait_ns, 200);
-	assert_int_equal(mem->latency_ns, 20);
-	assert_int_equal(mem->work_ns, 100);
+	assert_fields(mem, IS(wait_ns, 200), IS(latency_ns, 20), IS(work_ns, 100));
 	mem = member_of(ep(r, 0), 3);
-	assert_int_equal(mem->wait_ns, 0);
-	assert_int_equal(mem->latency_ns, 50);
+	assert_fields(mem, IS(wait_ns, 0), IS(latency_ns, 50));
 	finish(r, 400);
 	assert_int_equal(r->nkept, 1);
 	run_free(r);
@@ -62,7 +54,6 @@ static void test_attach_in_mid_episode(void **state)
 {
 	struct run *r = run_new(1000);
 
-	(void)state;
 	cross(r, 2, A, 3, 1100, 1210);
 	cross(r, 3, A, 3, 1200, 1220);
 	cross(r, 1, A, 3, 1300, 1410);
@@ -78,8 +69,7 @@ static void test_attach_in_mid_episode(void **state)
 	assert_ep(r, 2, "3 1 2", MODEL_COMPLETE, 0);
 	/* Who was missing had arrived before: the release is known, and so is the next phase. */
 	assert_int_equal(ep(r, 1)->phase_ns, 200);
-	assert_int_equal(model_barrier(r->model, 0)->incomplete, 1);
-	assert_int_equal(model_barrier(r->model, 0)->episodes, 2);
+	assert_fields(model_barrier(r->model, 0), IS(incomplete, 1), IS(episodes, 2));
 	/* Nothing of the incomplete one is imbalance: 100 + 50 and 150 + 100. */
 	assert_int_equal(model_barrier(r->model, 0)->wait.sum, 150 + 250);
 	run_free(r);
@@ -90,7 +80,6 @@ static void test_attach_quick_thread(void **state)
 {
 	struct run *r = run_new(1000);
 
-	(void)state;
 	cross(r, 2, A, 3, 1100, 1210);
 	cross(r, 3, A, 3, 1200, 1220);
 	cross(r, 1, A, 3, 1205, 1410); /* left at 1203, unseen; came again before 1210 */
@@ -117,7 +106,6 @@ static void test_attach_with_one_inside(void **state)
 	struct run *r = run_new(1000);
 	uint64_t t;
 
-	(void)state;
 	assert_int_equal(model_add_found(r->model, PID, INC, 1, 0), 0);
 	assert_int_equal(model_add_found(r->model, PID, INC, 2, A), 0);
 	cross(r, 1, A, 2, 1100, 1115);
@@ -142,7 +130,6 @@ static void test_attach_with_two_inside(void **state)
 	struct run *r = run_new(1000);
 	uint64_t t;
 
-	(void)state;
 	assert_int_equal(model_add_found(r->model, PID, INC, 1, 0), 0);
 	assert_int_equal(model_add_found(r->model, PID, INC, 2, A), 0);
 	assert_int_equal(model_add_found(r->model, PID, INC, 3, A), 0);
@@ -166,7 +153,6 @@ static void test_attach_with_one_inside_of_two(void **state)
 	struct run *r = run_new(1000);
 	uint64_t t;
 
-	(void)state;
 	assert_int_equal(model_add_found(r->model, PID, INC, 1, 0), 0);
 	assert_int_equal(model_add_found(r->model, PID, INC, 2, A), 0);
 	cross(r, 1, A, 3, 1100, 1115);
@@ -197,7 +183,6 @@ static void test_lost_record(void **state)
 	struct run *r = run_new(0);
 	const struct model_thread *t;
 
-	(void)state;
 	run_launched(r, 0);
 	rounds(r, 0, 1);
 	cross(r, 1, A, 3, 110, 132);
@@ -215,10 +200,8 @@ static void test_lost_record(void **state)
 	assert_int_equal(ep(r, 2)->phase_ns, MODEL_UNKNOWN);
 	assert_int_equal(ep(r, 3)->phase_ns, 100);
 	t = thread_of(r, 2);
-	assert_int_equal(t->lost, 1);
-	assert_int_equal(t->unknown_ns, 220 - 34);
-	assert_int_equal(t->outside_ns, 20 + (320 - 234) + (500 - 334));
-	assert_int_equal(t->idle_ns, 3 * 14);
+	assert_fields(t, IS(lost, 1), IS(unknown_ns, 220 - 34),
+		      IS(outside_ns, 20 + (320 - 234) + (500 - 334)), IS(idle_ns, 3 * 14));
 	assert_int_equal(model_totals(r->model)->lost, 1);
 	/* Sums: 3 complete episodes of 20 + 10. */
 	assert_int_equal(model_barrier(r->model, 0)->wait.sum, 90);
@@ -231,7 +214,6 @@ static void test_lost_record_quick_thread(void **state)
 	struct run *r = run_new(0);
 	uint32_t i;
 
-	(void)state;
 	run_launched(r, 0);
 	rounds(r, 0, 1);
 	lose(r, 1); /* 110 - 131 */
@@ -259,7 +241,6 @@ static void test_out_of_order(void **state)
 	struct run *r = run_new(0);
 	struct model_crossing first, second;
 
-	(void)state;
 	run_launched(r, 0);
 	first = crossing(1, A, 2, 10, 30);
 	first.seq = 1;
@@ -283,7 +264,6 @@ static void test_later_than_the_watermark(void **state)
 	struct run *r = run_new(0);
 	struct model_crossing first, second;
 
-	(void)state;
 	run_launched(r, 0);
 	first = crossing(1, A, 1, 10, 30);
 	first.seq = 1;
@@ -296,8 +276,7 @@ static void test_later_than_the_watermark(void **state)
 	assert_int_equal(model_add_crossing(r->model, &first), 0);
 	assert_int_equal(model_totals(r->model)->lost, 0);
 	finish(r, 100);
-	assert_int_equal(thread_of(r, 1)->lost, 0);
-	assert_int_equal(thread_of(r, 1)->idle_ns, 40);
+	assert_fields(thread_of(r, 1), IS(lost, 0), IS(idle_ns, 40));
 	assert_int_equal(thread_of(r, 1)->outside_ns + thread_of(r, 1)->unknown_ns, 60);
 	run_free(r);
 }
@@ -306,7 +285,6 @@ static void test_two_objects(void **state)
 {
 	struct run *r = run_new(0);
 
-	(void)state;
 	run_launched(r, 0);
 	/* {1, 2} meet on A, {3, 4} on B, one inside the other. */
 	cross(r, 3, B, 2, 15, 21);
@@ -345,7 +323,6 @@ static void test_sites(void **state)
 	struct run *r = run_new(0);
 	const struct model_barrier *b;
 
-	(void)state;
 	run_launched(r, 0);
 	cross_at(r, 1, 7, 10, 21);
 	cross_at(r, 2, 7, 20, 22);
@@ -365,10 +342,7 @@ static void test_sites(void **state)
 	assert_int_equal(ep(r, 3)->barrier, 2);
 	assert_int_equal(ep(r, 4)->barrier, 0);
 	b = model_barrier(r->model, 2);
-	assert_int_equal(b->nsites, 2);
-	assert_int_equal(b->sites[0], 5);
-	assert_int_equal(b->sites[1], 7);
-	assert_int_equal(b->episodes, 2);
+	assert_fields(b, IS(nsites, 2), IS(sites[0], 5), IS(sites[1], 7), IS(episodes, 2));
 	assert_int_equal(member_of(ep(r, 2), 1)->site, 7);
 	assert_int_equal(member_of(ep(r, 2), 2)->site, 5);
 	/* The phase that ends at the second began at the first. */
@@ -382,7 +356,6 @@ static void test_made_again(void **state)
 {
 	struct run *r = run_new(0);
 
-	(void)state;
 	run_launched(r, 0);
 	cross(r, 1, A, 3, 10, 31);
 	cross(r, 2, A, 3, 20, 32);
@@ -408,7 +381,6 @@ static void test_made_again_unfinished(void **state)
 {
 	struct run *r = run_new(0);
 
-	(void)state;
 	run_launched(r, 0);
 	cross(r, 1, A, 3, 10, NEVER);
 	cross(r, 1, A, 2, 40, 51);
@@ -427,7 +399,6 @@ static void test_made_again_late(void **state)
 {
 	struct run *r = run_new(0);
 
-	(void)state;
 	run_launched(r, 0);
 	cross(r, 1, A, 3, 10, 31);
 	cross(r, 2, A, 3, 20, 32);
@@ -450,7 +421,6 @@ static void test_made_again_without(void **state)
 {
 	struct run *r = run_new(0);
 
-	(void)state;
 	run_launched(r, 0);
 	cross(r, 1, A, 3, 10, 31);
 	cross(r, 2, A, 3, 20, 32);
@@ -477,7 +447,6 @@ static void test_made_again_for_more(void **state)
 	struct run *r = run_new(0);
 	uint64_t at;
 
-	(void)state;
 	run_launched(r, 0);
 	cross(r, 1, A, 4, 5, 31);
 	cross(r, 2, A, 4, 10, 32);
@@ -502,7 +471,6 @@ static void test_made_again_twice(void **state)
 {
 	struct run *r = run_new(0);
 
-	(void)state;
 	run_launched(r, 0);
 	cross(r, 1, A, 3, 10, NEVER);
 	cross(r, 1, A, 2, 40, 51);
@@ -527,7 +495,6 @@ static void test_made_again_leftover(void **state)
 {
 	struct run *r = run_new(0);
 
-	(void)state;
 	run_launched(r, 0);
 	cross(r, 9, A, 3, 5, NEVER);
 	cross(r, 1, A, 3, 10, 31);
@@ -548,7 +515,6 @@ static void test_count_known_late(void **state)
 {
 	struct run *r = run_new(0);
 
-	(void)state;
 	run_launched(r, 0);
 	cross(r, 1, A, 0, 10, 21);
 	cross(r, 3, A, 2, 30, 41);
@@ -566,7 +532,6 @@ static void test_new_count_known_late(void **state)
 {
 	struct run *r = run_new(0);
 
-	(void)state;
 	run_launched(r, 0);
 	cross(r, 3, A, 3, 15, 16);
 	cross(r, 1, A, 3, 5, 17);
@@ -588,7 +553,6 @@ static void test_made_again_unseen(void **state)
 {
 	struct run *r = run_new(0);
 
-	(void)state;
 	cross(r, 1, A, 1, 10, 20);
 	cross(r, 4, A, 2, 30, 50);
 	cross(r, 2, A, 2, 40, 60);
@@ -608,7 +572,6 @@ static void test_made_again_lost(void **state)
 	struct run *r = run_new(0);
 	uint64_t at;
 
-	(void)state;
 	run_launched(r, 0);
 	cross(r, 1, A, 2, 10, 21);
 	cross(r, 2, A, 2, 20, 22);
@@ -635,7 +598,6 @@ static void test_slow_departure(void **state)
 {
 	struct run *r = run_new(0);
 
-	(void)state;
 	run_launched(r, 0);
 	cross(r, 1, A, 3, 10, 31);
 	cross(r, 3, A, 3, 30, 32);
@@ -656,7 +618,6 @@ static void test_unknown_count(void **state)
 {
 	struct run *r = run_new(0);
 
-	(void)state;
 	run_launched(r, 0);
 	cross_uncounted(r, A);
 	assert_int_equal(model_advance(r->model, 91), 0);
@@ -695,7 +656,6 @@ static void test_process_shared(void **state)
 	struct run *r = run_new(0);
 	const struct model_barrier *b;
 
-	(void)state;
 	assert_int_equal(model_add_process(r->model, 10, 1, 0, 0, 0, true, "one"), 0);
 	assert_int_equal(model_add_process(r->model, 20, 2, 10, 1, 5, true, "two"), 0);
 	cross_in(r, 20, 2, 20, 0x7000, 99, 15, 31);
@@ -715,8 +675,7 @@ static void test_process_shared(void **state)
 	assert_true(b->shared);
 	/* It belongs to the process seen first, the sums of the threads to their own. */
 	assert_int_equal(model_proc(r->model, b->proc)->tgid, 20);
-	assert_int_equal(ep(r, 1)->number, 1);
-	assert_int_equal(ep(r, 1)->phase_ns, 30);
+	assert_fields(ep(r, 1), IS(number, 1), IS(phase_ns, 30));
 	assert_int_equal(thread_of(r, 10)->wait_ns, 20);
 	assert_int_equal(thread_of(r, 20)->wait_ns, 15);
 	assert_int_equal(model_proc(r->model, 1)->parent, 0);
@@ -739,7 +698,6 @@ static void test_unmet(void **state)
 {
 	struct run *r = run_new(0);
 
-	(void)state;
 	run_launched(r, 0);
 	cross_unmet(r, 1, 0x5000, 10, 31);
 	cross_unmet(r, 2, 0x5000, 30, 32);
@@ -760,7 +718,6 @@ static void test_more_threads_than_count(void **state)
 {
 	struct run *r = run_new(0);
 
-	(void)state;
 	run_launched(r, 0);
 	cross(r, 1, A, 2, 1, 4);
 	cross(r, 3, A, 2, 3, 5);
@@ -788,7 +745,6 @@ static void test_cyclic_swap(void **state)
 {
 	struct run *r = run_new(0);
 
-	(void)state;
 	run_launched(r, 0);
 	cross(r, 3, A, 2, 5, 8);
 	cross(r, 1, A, 2, 4, 9);
@@ -805,10 +761,8 @@ static void test_cyclic_swap(void **state)
 	finish(r, 200);
 	assert_int_equal(r->nkept, 5);
 	assert_ep(r, 0, "1 3", MODEL_COMPLETE, 0);
-	assert_int_equal(ep(r, 1)->state, MODEL_AMBIGUOUS);
-	assert_int_equal(ep(r, 1)->why, MODEL_WHY_SWAP);
-	assert_int_equal(ep(r, 2)->state, MODEL_AMBIGUOUS);
-	assert_int_equal(ep(r, 2)->why, MODEL_WHY_SWAP);
+	assert_fields(ep(r, 1), IS(state, MODEL_AMBIGUOUS), IS(why, MODEL_WHY_SWAP));
+	assert_fields(ep(r, 2), IS(state, MODEL_AMBIGUOUS), IS(why, MODEL_WHY_SWAP));
 	assert_ep(r, 3, "2 1", MODEL_COMPLETE, 0);
 	assert_ep(r, 4, "3 1", MODEL_COMPLETE, 0);
 	assert_int_equal(model_totals(r->model)->ambiguous, 2);
@@ -832,7 +786,6 @@ static void test_more_than_were_seen(void **state)
 	struct run *r = run_new(0);
 	uint64_t t;
 
-	(void)state;
 	run_launched(r, 0);
 	cross_by_hand(r, 1, 2, 10, 25);
 	cross_by_hand(r, 2, 2, 20, 20);
@@ -854,7 +807,6 @@ static void test_cyclic_forced_swap(void **state)
 {
 	struct run *r = run_new(0);
 
-	(void)state;
 	run_launched(r, 0);
 	cross(r, 3, A, 2, 5, 8);
 	cross(r, 1, A, 2, 4, 9);
@@ -880,7 +832,6 @@ static void test_cyclic_again_and_again(void **state)
 	uint64_t members = 0;
 	uint32_t i;
 
-	(void)state;
 	run_launched(r, 0);
 	cross(r, 1, 0x1000, 2, 100, 200);
 	cross(r, 2, 0x1000, 2, 110, 200);
@@ -905,7 +856,6 @@ static void test_tid_reuse(void **state)
 	struct run *r = run_new(0);
 	uint32_t i, found = 0;
 
-	(void)state;
 	run_launched(r, 0);
 	cross_and_replace(r, A);
 	r->seq[2] = 0;
@@ -915,8 +865,7 @@ static void test_tid_reuse(void **state)
 	assert_int_equal(r->nkept, 2);
 	assert_ep(r, 1, "1 2", MODEL_COMPLETE, 0);
 	assert_int_not_equal(member_of(ep(r, 0), 2)->thread, member_of(ep(r, 1), 2)->thread);
-	assert_int_equal(ep(r, 1)->phase_ns, 80 - 60);
-	assert_int_equal(ep(r, 1)->phase_from, MODEL_NONE);
+	assert_fields(ep(r, 1), IS(phase_ns, 80 - 60), IS(phase_from, MODEL_NONE));
 	for (i = 0; i < model_nthreads(r->model); i++) {
 		const struct model_thread *t = model_thread(r->model, i);
 
@@ -924,12 +873,10 @@ static void test_tid_reuse(void **state)
 			continue;
 		found++;
 		if (t->exited) {
-			assert_string_equal(t->comm, "old");
-			assert_int_equal(t->end_ns, 50);
-			assert_int_equal(t->outside_ns, 20 + 28);
+			assert_fields(t, TEXT(comm, "old"), IS(end_ns, 50),
+				      IS(outside_ns, 20 + 28));
 		} else {
-			assert_int_equal(t->start_ns, 60);
-			assert_int_equal(t->outside_ns, 20 + 18);
+			assert_fields(t, IS(start_ns, 60), IS(outside_ns, 20 + 18));
 		}
 		assert_int_equal(t->crossings, 1);
 	}
@@ -944,7 +891,6 @@ static void test_record_after_exit(void **state)
 {
 	struct run *r = run_new(0);
 
-	(void)state;
 	run_launched(r, 0);
 	cross(r, 1, A, 2, 10, 21);
 	assert_int_equal(model_end_thread(r->model, PID, INC, 2, 50, "late"), 0);
@@ -962,7 +908,6 @@ static void test_incarnations(void **state)
 {
 	struct run *r = run_new(0);
 
-	(void)state;
 	assert_int_equal(model_add_process(r->model, 10, 1, 0, 0, 0, true, "sh"), 0);
 	cross_in(r, 10, 1, 10, A, 0, 10, 21);
 	cross_in(r, 10, 1, 11, A, 0, 20, 22);
@@ -978,14 +923,11 @@ static void test_incarnations(void **state)
 	assert_int_equal(r->nkept, 3);
 	assert_ep(r, 0, "10 11", MODEL_COMPLETE, 0);
 	/* They are two processes, each with its own order. */
-	assert_int_equal(model_proc(r->model, 0)->episodes, 1);
-	assert_int_equal(model_proc(r->model, 0)->incomplete, 1);
-	assert_int_equal(model_proc(r->model, 0)->abandoned, 1);
+	assert_fields(model_proc(r->model, 0), IS(episodes, 1), IS(incomplete, 1),
+		      IS(abandoned, 1));
 	assert_int_equal(model_proc(r->model, 1)->episodes, 1);
-	assert_int_equal(model_proc(r->model, 0)->end_ns, 40);
-	assert_string_equal(model_proc(r->model, 0)->comm, "sh");
-	assert_string_equal(model_proc(r->model, 1)->comm, "prog");
-	assert_int_equal(model_proc(r->model, 1)->elapsed_ns, 60);
+	assert_fields(model_proc(r->model, 0), IS(end_ns, 40), TEXT(comm, "sh"));
+	assert_fields(model_proc(r->model, 1), TEXT(comm, "prog"), IS(elapsed_ns, 60));
 	run_free(r);
 }
 
@@ -994,7 +936,6 @@ static void test_found_late(void **state)
 {
 	bool known;
 
-	(void)state;
 	for (known = false;; known = true) {
 		struct run *r = run_new(0);
 		struct model_thread t;
@@ -1015,18 +956,13 @@ static void test_found_late(void **state)
 		finish(r, 200);
 		assert_ep(r, 0, "1 2 3", MODEL_COMPLETE, 0);
 		model_proc_at(r->model, 0, 200, &p);
-		assert_false(p.start_seen);
-		assert_int_equal(p.start_ns, 100);
-		assert_int_equal(p.elapsed_ns, 100);
+		assert_fields(&p, IS(start_seen, false), IS(start_ns, 100), IS(elapsed_ns, 100));
 		model_thread_at(r->model, model_find_thread(r->model, PID, INC, 1), 200, &t);
-		assert_int_equal(t.outside_ns, 1 + 69);
-		assert_false(t.start_seen);
+		assert_fields(&t, IS(outside_ns, 1 + 69), IS(start_seen, false));
 		model_thread_at(r->model, model_find_thread(r->model, PID, INC, 2), 200, &t);
-		assert_int_equal(t.outside_ns, 20 + 68);
-		assert_false(t.start_seen);
+		assert_fields(&t, IS(outside_ns, 20 + 68), IS(start_seen, false));
 		model_thread_at(r->model, model_find_thread(r->model, PID, INC, 3), 200, &t);
-		assert_int_equal(t.outside_ns, 20 + 67);
-		assert_true(t.start_seen);
+		assert_fields(&t, IS(outside_ns, 20 + 67), IS(start_seen, true));
 		run_free(r);
 		if (known)
 			break;
@@ -1038,7 +974,6 @@ static void test_abandoned(void **state)
 {
 	struct run *r = run_new(0);
 
-	(void)state;
 	run_launched(r, 0);
 	cross(r, 1, A, 3, 20, 31);
 	cross(r, 3, A, 3, 30, 32);
@@ -1050,15 +985,14 @@ static void test_abandoned(void **state)
 	finish(r, 100);
 	assert_int_equal(r->nkept, 2);
 	assert_ep(r, 0, "2 1 3", MODEL_COMPLETE, MODEL_WHY_ABANDONED);
-	assert_int_equal(member_of(ep(r, 0), 2)->wait_ns, 20);
-	assert_int_equal(member_of(ep(r, 0), 2)->latency_ns, MODEL_UNKNOWN);
+	assert_fields(member_of(ep(r, 0), 2), IS(wait_ns, 20), IS(latency_ns, MODEL_UNKNOWN));
 	assert_ep(r, 1, "2 1 3", MODEL_COMPLETE, 0);
 	assert_int_equal(member_of(ep(r, 1), 2)->work_ns, MODEL_UNKNOWN);
-	assert_int_equal(thread_of(r, 2)->abandoned, 1);
-	assert_int_equal(thread_of(r, 2)->unknown_ns, 30); /* inside or outside, who knows */
-	assert_int_equal(thread_of(r, 2)->outside_ns, 10 + 38);
-	assert_int_equal(model_barrier(r->model, 0)->wait.sum, 20 + 10 + 20 + 10);
-	assert_int_equal(model_barrier(r->model, 0)->release.n, 5);
+	assert_fields(thread_of(r, 2), IS(abandoned, 1),
+		      IS(unknown_ns, 30), /* inside or outside, who knows */
+		      IS(outside_ns, 10 + 38));
+	assert_fields(model_barrier(r->model, 0), IS(wait.sum, 20 + 10 + 20 + 10),
+		      IS(release.n, 5));
 	run_free(r);
 }
 
@@ -1067,7 +1001,6 @@ static void test_abandoned_by_all(void **state)
 {
 	struct run *r = run_new(0);
 
-	(void)state;
 	run_launched(r, 0);
 	cross(r, 1, A, 2, 10, NEVER);
 	cross(r, 2, A, 2, 20, NEVER);
@@ -1076,8 +1009,7 @@ static void test_abandoned_by_all(void **state)
 	assert_int_equal(ep(r, 0)->state, MODEL_INCOMPLETE);
 	assert_true(ep(r, 0)->why & MODEL_WHY_ABANDONED);
 	assert_int_equal(ep(r, 0)->number, MODEL_UNKNOWN);
-	assert_int_equal(model_totals(r->model)->episodes, 0);
-	assert_int_equal(model_totals(r->model)->abandoned, 2);
+	assert_fields(model_totals(r->model), IS(episodes, 0), IS(abandoned, 2));
 	run_free(r);
 }
 
@@ -1086,7 +1018,6 @@ static void test_abandoned_leftover(void **state)
 {
 	struct run *r = run_new(0);
 
-	(void)state;
 	run_launched(r, 0);
 	cross(r, 1, A, 3, 10, NEVER);
 	cross(r, 2, A, 3, 50, 61);
@@ -1108,7 +1039,6 @@ static void test_abandoned_counted_twice(void **state)
 {
 	struct run *r = run_new(0);
 
-	(void)state;
 	run_launched(r, 0);
 	cross(r, 1, A, 3, 10, NEVER);
 	cross(r, 1, A, 3, 20, 31);
@@ -1127,7 +1057,6 @@ static void test_abandoned_without_a_count(void **state)
 {
 	struct run *r = run_new(0);
 
-	(void)state;
 	run_launched(r, 0);
 	cross(r, 1, A, 0, 10, 31);
 	cross(r, 2, A, 0, 20, 32);
@@ -1159,7 +1088,6 @@ static void test_fresh_without_a_count(void **state)
 	struct run *r = run_new(0);
 	uint32_t i;
 
-	(void)state;
 	run_launched(r, 0);
 	for (i = 0; i < 10; i++) {
 		at += 150 * ms;
@@ -1173,9 +1101,8 @@ static void test_fresh_without_a_count(void **state)
 	finish(r, at + 10);
 	assert_int_equal(r->nkept, 20);
 	for (i = 0; i < 20; i++) {
-		assert_int_equal(ep(r, i)->release_ns, (i + 1) * 150 * ms);
-		assert_int_equal(ep(r, i)->number, i);
-		assert_int_equal(ep(r, i)->phase_ns, 150 * ms);
+		assert_fields(ep(r, i), IS(release_ns, (i + 1) * 150 * ms), IS(number, i),
+			      IS(phase_ns, 150 * ms));
 	}
 	run_free(r);
 }
@@ -1185,7 +1112,6 @@ static void test_pending_at_the_end(void **state)
 {
 	struct run *r = run_new(0);
 
-	(void)state;
 	run_launched(r, 0);
 	rounds(r, 0, 1);
 	cross(r, 1, A, 3, 110, 132);
@@ -1194,8 +1120,7 @@ static void test_pending_at_the_end(void **state)
 	finish(r, 135);
 	assert_int_equal(r->nkept, 2);
 	assert_ep(r, 1, "1 2", MODEL_INCOMPLETE, MODEL_WHY_END);
-	assert_int_equal(thread_of(r, 3)->outside_ns, 30 + (130 - 36));
-	assert_int_equal(thread_of(r, 3)->pending_ns, 130);
+	assert_fields(thread_of(r, 3), IS(outside_ns, 30 + (130 - 36)), IS(pending_ns, 130));
 	run_free(r);
 }
 
@@ -1204,7 +1129,6 @@ static void test_count_mismatch(void **state)
 {
 	struct run *r = run_new(0);
 
-	(void)state;
 	run_launched(r, 0);
 	cross(r, 1, A, 3, 10, 21);
 	cross(r, 2, A, 3, 20, 22);
@@ -1219,15 +1143,14 @@ static void test_causality(void **state)
 {
 	struct run *r = run_new(0);
 
-	(void)state;
 	run_launched(r, 0);
 	cross(r, 2, A, 2, 50, 60);
 	cross(r, 1, A, 2, 10, 47);
 	finish(r, 100);
 	assert_int_equal(r->nkept, 1);
 	assert_ep(r, 0, "1 2", MODEL_COMPLETE, MODEL_WHY_CAUSALITY);
-	assert_int_equal(member_of(ep(r, 0), 1)->wait_ns, 37); /* cut to the crossing */
-	assert_int_equal(member_of(ep(r, 0), 1)->latency_ns, 0);
+	assert_fields(member_of(ep(r, 0), 1), IS(wait_ns, 37), /* cut to the crossing */
+		      IS(latency_ns, 0));
 	run_free(r);
 }
 
@@ -1238,7 +1161,6 @@ static void test_nested(void **state)
 	struct model_crossing c;
 	uint32_t tid;
 
-	(void)state;
 	run_launched(r, 0);
 	for (tid = 1; tid <= 2; tid++) {
 		c = crossing(tid, B, 2, 10 * tid + 1, 22 + tid);
@@ -1252,9 +1174,7 @@ static void test_nested(void **state)
 	assert_true(ep(r, 0)->nested || ep(r, 1)->nested);
 	assert_int_equal(r->nbarriers, 2);
 	assert_int_equal(model_totals(r->model)->episodes, 1);
-	assert_int_equal(thread_of(r, 1)->crossings, 1);
-	assert_int_equal(thread_of(r, 1)->wait_ns, 10);
-	assert_int_equal(thread_of(r, 1)->idle_ns, 16);
+	assert_fields(thread_of(r, 1), IS(crossings, 1), IS(wait_ns, 10), IS(idle_ns, 16));
 	assert_int_equal(model_proc(r->model, 0)->crossings, 4);
 	assert_int_equal(model_totals(r->model)->lost, 0);
 	run_free(r);
@@ -1266,7 +1186,6 @@ static void test_nested_order_of_records(void **state)
 	struct run *r = run_new(0);
 	struct model_crossing outer = crossing(1, A, 1, 10, 40), inner = crossing(1, B, 1, 20, 30);
 
-	(void)state;
 	run_launched(r, 0);
 	outer.seq = 1;
 	inner.seq = 2;

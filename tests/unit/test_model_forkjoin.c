@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /* Which joins end rounds: threads that come and go, played without a kernel. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "test_check.h"
 #include "model/forkjoin.h"
 #include "sbt/record.h"
 
@@ -160,13 +156,8 @@ static void test_rounds(void **state)
 		join(p, 200 + 10 * i, 3);
 		assert_int_equal(p->taken, i ? i + 1 : 0);
 	}
-	assert_int_equal(p->last->n, 3);
-	assert_int_equal(p->last->tid, MAIN);
-	assert_int_equal(p->last->site, SITE);
-	assert_int_equal(p->last->members[0].tid, 290);
-	assert_int_equal(p->last->members[2].tid, 292);
-	assert_int_equal(p->last->members[2].seq, 293);
-	assert_int_equal(p->last->members[2].cpu, 3);
+	assert_fields(p->last, IS(n, 3), IS(tid, MAIN), IS(site, SITE), IS(members[0].tid, 290),
+		      IS(members[2].tid, 292), IS(members[2].seq, 293), IS(members[2].cpu, 3));
 	assert_int_equal(p->last->depart_ns - p->last->arrive_ns, 3 * 100 + 2 * 10);
 	assert_int_equal(p->last->arrive_ns - p->last->members[2].arrive_ns, 0);
 	assert_int_equal(forkjoin_untold(p->f), 0);
@@ -179,8 +170,7 @@ static void test_one_episode_is_no_loop(void **state)
 	episode_of(p, 200, 4);
 	assert_int_equal(p->taken + p->dropped, 3);
 	forkjoin_end_process(p->f, TGID, INC);
-	assert_int_equal(p->taken, 0);
-	assert_int_equal(p->dropped, 4);
+	assert_fields(p, IS(taken, 0), IS(dropped, 4));
 }
 
 static void test_other_sites_and_processes_do_not_count(void **state)
@@ -222,8 +212,7 @@ static void test_ends_are_seen_later(void **state)
 	stop_at(p, 211, left + 5);
 	assert_int_equal(p->taken, 2);
 	/* It had ended when it had been joined. */
-	assert_int_equal(p->last->members[1].arrive_ns, left);
-	assert_int_equal(p->last->members[1].seq, 212);
+	assert_fields(p->last, IS(members[1].arrive_ns, left), IS(members[1].seq, 212));
 }
 
 static void test_an_end_is_never_seen(void **state)
@@ -603,8 +592,7 @@ static void test_all_come_last(void **state)
 	p->now += 20 * MS;
 	scope(p, 230);
 	assert_int_equal(p->taken, 3);
-	assert_int_equal(p->last->n, 3);
-	assert_int_equal(p->last->members[0].tid, 230);
+	assert_fields(p->last, IS(n, 3), IS(members[0].tid, 230));
 	assert_int_equal(forkjoin_untold(p->f), 4);
 	/* At once it cannot be told; that is seen by the number, and nothing is made of it. */
 	make(p, 240, 3);

@@ -43,7 +43,6 @@ static void test_two_regions(void **state)
 	struct run *r = team_of_three();
 	const struct model_member *m;
 
-	(void)state;
 	run_feed(r, team(2, 0, 110, NEVER));
 	run_feed(r, team(3, 0, 120, NEVER));
 	run_feed(r, team(1, 3, 130, 140));
@@ -54,9 +53,8 @@ static void test_two_regions(void **state)
 	run_feed(r, team(2, 0, 250, NEVER));
 	finish(r, 1000);
 
-	assert_int_equal(r->nkept, 2);
-	assert_int_equal(r->kept[0].ep.state, MODEL_COMPLETE);
-	assert_int_equal(r->kept[1].ep.state, MODEL_COMPLETE);
+	assert_fields(r, IS(nkept, 2), IS(kept[0].ep.state, MODEL_COMPLETE),
+		      IS(kept[1].ep.state, MODEL_COMPLETE));
 	assert_tids(&r->kept[0].ep, "2 3 1");
 	assert_tids(&r->kept[1].ep, "3 1 2");
 	assert_int_equal(r->kept[0].ep.why, 0);
@@ -67,13 +65,10 @@ static void test_two_regions(void **state)
 	assert_int_equal(m->work_ns, 50);
 	assert_int_equal(member_of(&r->kept[1].ep, 3)->work_ns, 25);
 	assert_int_equal(member_of(&r->kept[1].ep, 1)->work_ns, 100);
-	assert_int_equal(model_totals(r->model)->crossings, 6);
-	assert_int_equal(model_totals(r->model)->abandoned, 0);
-	assert_int_equal(model_totals(r->model)->lost, 0);
+	assert_fields(model_totals(r->model), IS(crossings, 6), IS(abandoned, 0), IS(lost, 0));
 	/* Idle from each join on, to the resumption and to the end. */
-	assert_int_equal(thread_of(r, 2)->idle_ns, 90 + 750);
-	assert_int_equal(thread_of(r, 2)->outside_ns, 100 + 50);
-	assert_int_equal(thread_of(r, 2)->unknown_ns, 0);
+	assert_fields(thread_of(r, 2), IS(idle_ns, 90 + 750), IS(outside_ns, 100 + 50),
+		      IS(unknown_ns, 0));
 	assert_int_equal(thread_of(r, 1)->idle_ns, 10 + 20);
 	run_free(r);
 }
@@ -83,7 +78,6 @@ static void test_resume_lost(void **state)
 {
 	struct run *r = team_of_three();
 
-	(void)state;
 	run_feed(r, team(2, 0, 110, NEVER));
 	run_feed(r, team(3, 0, 120, NEVER));
 	run_feed(r, team(1, 3, 130, 140));
@@ -98,8 +92,7 @@ static void test_resume_lost(void **state)
 	assert_int_equal(model_totals(r->model)->lost, 1);
 	assert_true(member_of(&r->kept[1].ep, 2)->work_ns == MODEL_UNKNOWN);
 	assert_int_equal(member_of(&r->kept[1].ep, 3)->work_ns, 25);
-	assert_int_equal(thread_of(r, 2)->unknown_ns, 140);
-	assert_int_equal(thread_of(r, 2)->idle_ns, 50);
+	assert_fields(thread_of(r, 2), IS(unknown_ns, 140), IS(idle_ns, 50));
 	run_free(r);
 }
 
@@ -108,7 +101,6 @@ static void test_join_lost(void **state)
 {
 	struct run *r = team_of_three();
 
-	(void)state;
 	lose(r, 2);
 	run_feed(r, team(3, 0, 120, NEVER));
 	run_feed(r, team(1, 3, 130, 140));
@@ -130,18 +122,14 @@ static void test_worker_exits(void **state)
 {
 	struct run *r = team_of_three();
 
-	(void)state;
 	run_feed(r, team(2, 0, 110, NEVER));
 	run_feed(r, team(3, 0, 120, NEVER));
 	run_feed(r, team(1, 3, 130, 140));
 	assert_int_equal(model_end_thread(r->model, PID, INC, 2, 500, "worker"), 0);
 	finish(r, 1000);
 
-	assert_int_equal(r->nkept, 1);
-	assert_int_equal(r->kept[0].ep.state, MODEL_COMPLETE);
-	assert_int_equal(thread_of(r, 2)->abandoned, 0);
-	assert_int_equal(thread_of(r, 2)->idle_ns, 390);
-	assert_int_equal(thread_of(r, 2)->outside_ns, 100);
+	assert_fields(r, IS(nkept, 1), IS(kept[0].ep.state, MODEL_COMPLETE));
+	assert_fields(thread_of(r, 2), IS(abandoned, 0), IS(idle_ns, 390), IS(outside_ns, 100));
 	assert_int_equal(thread_of(r, 3)->idle_ns, 880);
 	run_free(r);
 }
@@ -153,7 +141,6 @@ static void test_sizes_change(void **state)
 	uint64_t t = 100;
 	uint32_t i;
 
-	(void)state;
 	assert_int_equal(model_add_thread(r->model, PID, INC, 4, 30), 0);
 	for (i = 0; i < 20; i++, t += 100) {
 		uint32_t n = 2 + i % 3, w;
@@ -168,9 +155,8 @@ static void test_sizes_change(void **state)
 	finish(r, t);
 	assert_int_equal(r->nkept, 20);
 	for (i = 0; i < 20; i++) {
-		assert_int_equal(r->kept[i].ep.state, MODEL_COMPLETE);
-		assert_int_equal(r->kept[i].ep.n, 2 + i % 3);
-		assert_int_equal(r->kept[i].ep.why, 0);
+		assert_fields(r, IS(kept[i].ep.state, MODEL_COMPLETE), IS(kept[i].ep.n, 2 + i % 3),
+			      IS(kept[i].ep.why, 0));
 	}
 	run_free(r);
 }
@@ -207,7 +193,6 @@ static void test_found_and_late(bool counted, uint32_t complete)
 
 static void test_found(void **state)
 {
-	(void)state;
 	test_found_and_late(false, 0);
 	test_found_and_late(true, 6);
 }
@@ -218,7 +203,6 @@ static void test_rounds_keep_apart(void **state)
 	struct run *r = team_of_three();
 	struct model_crossing c;
 
-	(void)state;
 	c = team(1, 3, 130, 140);
 	c.round = 1 << 16 | 1;
 	run_feed(r, c);
@@ -230,9 +214,7 @@ static void test_rounds_keep_apart(void **state)
 	c.round = 1 << 16 | 2;
 	run_feed(r, c);
 	finish(r, 300);
-	assert_int_equal(r->nkept, 2);
-	assert_int_equal(r->kept[0].ep.state, MODEL_INCOMPLETE);
-	assert_int_equal(r->kept[0].ep.n, 2);
+	assert_fields(r, IS(nkept, 2), IS(kept[0].ep.state, MODEL_INCOMPLETE), IS(kept[0].ep.n, 2));
 	run_free(r);
 }
 

@@ -32,7 +32,6 @@ static void test_numbers(void **state)
 	const struct model_thread *t;
 	uint32_t i, round, inc, index;
 
-	(void)state;
 	for (inc = 1; inc <= 2; inc++)
 		assert_int_equal(model_add_process(r->model, PID, inc, 0, 0, 0, true, "p"), 0);
 	for (round = 0; round < ROUNDS; round++)
@@ -64,7 +63,6 @@ static void test_number_again(void **state)
 	const struct model_thread *t;
 	uint32_t i, old, index;
 
-	(void)state;
 	run_launched(r, 0);
 	put(r, INC, 64, 1, 10, 20, 1);
 	old = model_find_thread(r->model, PID, INC, 64);
@@ -98,13 +96,11 @@ static void meet(uint32_t n, uint64_t within)
 		put(r, INC, 1 + i, 1, arrive[i], 100000 + i, n);
 	}
 	assert_int_equal(model_finish(r->model, 200000), 0);
-	assert_int_equal(r->nkept, 1);
-	assert_int_equal(r->kept[0].ep.n, n);
-	assert_int_equal(r->kept[0].ep.state, MODEL_COMPLETE);
+	assert_fields(r, IS(nkept, 1), IS(kept[0].ep.n, n), IS(kept[0].ep.state, MODEL_COMPLETE));
 	mem = r->kept[0].members;
 	for (i = 0; i < n; i++) {
-		assert_int_equal(mem[i].arrive_ns, arrive[mem[i].tid - 1]);
-		assert_int_equal(mem[i].depart_ns, 100000 + mem[i].tid - 1);
+		assert_fields(&mem[i], IS(arrive_ns, arrive[mem[i].tid - 1]),
+			      IS(depart_ns, 100000 + mem[i].tid - 1));
 		if (!i)
 			continue;
 		assert_true(mem[i - 1].arrive_ns <= mem[i].arrive_ns);
@@ -118,7 +114,6 @@ static void test_order(void **state)
 {
 	uint32_t n;
 
-	(void)state;
 	for (n = 1; n <= 130; n++) {
 		meet(n, 5000);
 		meet(n, 8);

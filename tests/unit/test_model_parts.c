@@ -106,13 +106,13 @@ static void assert_tags(const struct run *r, uint32_t n)
 				assert_int_equal(mem->detail->inside_counters[0],
 						 mem->arrive_ns + 1);
 			if (mem->work_ns == MODEL_UNKNOWN) {
-				assert_int_equal(mem->detail->oncpu_ns, MODEL_UNKNOWN);
-				assert_int_equal(mem->detail->counters[0], 0);
+				assert_fields(mem->detail, IS(oncpu_ns, MODEL_UNKNOWN),
+					      IS(counters[0], 0));
 				continue;
 			}
 			known++;
-			assert_int_equal(mem->detail->oncpu_ns, mem->work_ns);
-			assert_int_equal(mem->detail->counters[0], mem->arrive_ns);
+			assert_fields(mem->detail, IS(oncpu_ns, mem->work_ns),
+				      IS(counters[0], mem->arrive_ns));
 		}
 	}
 	assert_int_equal(known, n);
@@ -175,7 +175,6 @@ static void test_by_hand(void **state)
 	const struct model_detail *d;
 	const struct model_sums *s;
 
-	(void)state;
 	feed_by_hand(r);
 	finish(r, 300);
 	assert_int_equal(r->nkept, 2);
@@ -183,42 +182,23 @@ static void test_by_hand(void **state)
 	assert_memory_equal(d, &first, sizeof(first));
 	assert_int_equal(member_of(ep(r, 0), 1)->work_ns - phase_parts(d), 10);
 	d = detail_of(r, 0, 2);
-	assert_int_equal(d->oncpu_ns, 150);
-	assert_int_equal(d->inside_oncpu_ns, 5);
-	assert_int_equal(d->ncounters, 0);
+	assert_fields(d, IS(oncpu_ns, 150), IS(inside_oncpu_ns, 5), IS(ncounters, 0));
 	assert_int_equal(detail_of(r, 1, 1)->oncpu_ns, 40);
 	assert_int_equal(detail_of(r, 1, 2)->oncpu_ns, 50);
 	s = &thread_of(r, 1)->sums;
-	assert_int_equal(s->known_ns, 140);
-	assert_int_equal(s->oncpu_ns, 100);
-	assert_int_equal(s->runq_ns, 10);
-	assert_int_equal(s->fault_ns, 7);
-	assert_int_equal(s->blocked_ns[MODEL_BLOCKED_LOCK], 15);
-	assert_int_equal(s->blocked_ns[MODEL_BLOCKED_IO], 0);
-	assert_int_equal(s->blocked_ns[MODEL_BLOCKED_SLEEP], 5);
-	assert_int_equal(s->inside_known_ns, 70);
-	assert_int_equal(s->inside_oncpu_ns, 41);
-	assert_int_equal(s->inside_runq_ns, 8);
-	assert_int_equal(s->interference_ns, 9);
-	assert_int_equal(s->switches, 5);
-	assert_int_equal(s->migrations, 1);
-	assert_int_equal(s->faults, 2);
-	assert_int_equal(s->counters[0], 1005);
-	assert_int_equal(s->counters[1], 26);
-	assert_int_equal(s->inside_counters[0], 307);
-	assert_int_equal(s->inside_counters[1], 12);
-	assert_int_equal(s->counted, 2);
-	assert_int_equal(s->scaled, 1);
-	assert_int_equal(s->unknown, 2);
+	assert_fields(s, IS(known_ns, 140), IS(oncpu_ns, 100), IS(runq_ns, 10), IS(fault_ns, 7),
+		      IS(blocked_ns[MODEL_BLOCKED_LOCK], 15), IS(blocked_ns[MODEL_BLOCKED_IO], 0),
+		      IS(blocked_ns[MODEL_BLOCKED_SLEEP], 5), IS(inside_known_ns, 70),
+		      IS(inside_oncpu_ns, 41), IS(inside_runq_ns, 8), IS(interference_ns, 9),
+		      IS(switches, 5), IS(migrations, 1), IS(faults, 2), IS(counters[0], 1005),
+		      IS(counters[1], 26), IS(inside_counters[0], 307), IS(inside_counters[1], 12),
+		      IS(counted, 2), IS(scaled, 1), IS(unknown, 2));
 	assert_int_equal(thread_of(r, 1)->cpus_allowed, 3);
 	/* All of it was at one barrier. */
 	assert_memory_equal(&at_barrier(r, 0, 1)->sums, s, sizeof(*s));
 	s = &thread_of(r, 2)->sums;
-	assert_int_equal(s->known_ns, 200);
-	assert_int_equal(s->oncpu_ns, 200);
-	assert_int_equal(s->inside_known_ns, 20);
-	assert_int_equal(s->inside_oncpu_ns, 20);
-	assert_int_equal(s->counted, 0);
+	assert_fields(s, IS(known_ns, 200), IS(oncpu_ns, 200), IS(inside_known_ns, 20),
+		      IS(inside_oncpu_ns, 20), IS(counted, 0));
 	assert_int_equal(thread_of(r, 2)->cpus_allowed, 0);
 	assert_memory_equal(&at_barrier(r, 0, 2)->sums, s, sizeof(*s));
 	run_free(r);
@@ -230,7 +210,6 @@ static void test_unaccounted(void **state)
 	static const struct model_sums none;
 	struct run *r = run_new(0);
 
-	(void)state;
 	run_launched(r, 0);
 	cross(r, 1, A, 2, 10, 21);
 	cross_whole(r, 2, 20, 22);
@@ -248,7 +227,6 @@ static void test_clipped(void **state)
 	struct model_detail d = first;
 	struct run *r = run_new(0);
 
-	(void)state;
 	run_launched(r, 0);
 	cross_with(r, 1, 85, 130, first); /* 90 ns of parts in 85, 48 ns in 45 */
 	cross_whole(r, 2, 90, 131);
@@ -263,22 +241,17 @@ static void test_clipped(void **state)
 	finish(r, 300);
 	assert_int_equal(detail_of(r, 0, 1)->oncpu_ns, 55);
 	assert_int_equal(phase_parts(detail_of(r, 0, 1)), 85);
-	assert_int_equal(detail_of(r, 0, 1)->inside_oncpu_ns, 37);
-	assert_int_equal(detail_of(r, 0, 1)->inside_runq_ns, 8);
+	assert_fields(detail_of(r, 0, 1), IS(inside_oncpu_ns, 37), IS(inside_runq_ns, 8));
 	assert_int_equal(phase_parts(detail_of(r, 1, 1)), 100);
-	assert_int_equal(detail_of(r, 1, 1)->oncpu_ns, 0);
-	assert_int_equal(detail_of(r, 1, 1)->fault_ns, 0);
-	assert_int_equal(detail_of(r, 1, 1)->inside_runq_ns, 11);
-	assert_int_equal(detail_of(r, 1, 1)->inside_oncpu_ns, 0);
+	assert_fields(detail_of(r, 1, 1), IS(oncpu_ns, 0), IS(fault_ns, 0), IS(inside_runq_ns, 11),
+		      IS(inside_oncpu_ns, 0));
 	/* No part of what is waited for a CPU is more than that. */
-	assert_int_equal(detail_of(r, 1, 1)->interference_ns, detail_of(r, 1, 1)->runq_ns);
-	assert_int_equal(detail_of(r, 1, 1)->inside_interference_ns, 11);
-	assert_int_equal(detail_of(r, 1, 1)->ncounters, MODEL_COUNTERS_MAX);
-	assert_int_equal(detail_of(r, 1, 1)->block.reason, MODEL_BLOCKED_OTHER);
-	assert_int_equal(detail_of(r, 1, 1)->second.reason, MODEL_BLOCKED_OTHER);
-	assert_int_equal(thread_of(r, 1)->sums.known_ns, 185);
-	assert_int_equal(thread_of(r, 1)->sums.oncpu_ns, 55);
-	assert_int_equal(thread_of(r, 1)->sums.inside_known_ns, 56);
+	assert_fields(detail_of(r, 1, 1), IS(interference_ns, detail_of(r, 1, 1)->runq_ns),
+		      IS(inside_interference_ns, 11), IS(ncounters, MODEL_COUNTERS_MAX),
+		      IS(block.reason, MODEL_BLOCKED_OTHER),
+		      IS(second.reason, MODEL_BLOCKED_OTHER));
+	assert_fields(thread_of(r, 1), IS(sums.known_ns, 185), IS(sums.oncpu_ns, 55),
+		      IS(sums.inside_known_ns, 56));
 	run_free(r);
 }
 
@@ -290,7 +263,6 @@ static void test_lost(void **state)
 	struct run *r = run_new(0);
 	const struct model_detail *d;
 
-	(void)state;
 	run_launched(r, 0);
 	lose(r, 1);
 	cross_with(r, 1, 100, 160, first);
@@ -298,20 +270,12 @@ static void test_lost(void **state)
 	finish(r, 300);
 	d = detail_of(r, 0, 1);
 	assert_int_equal(member_of(ep(r, 0), 1)->work_ns, MODEL_UNKNOWN);
-	assert_int_equal(d->oncpu_ns, MODEL_UNKNOWN);
-	assert_int_equal(d->runq_ns, 0);
-	assert_int_equal(d->block.ns, 0);
-	assert_int_equal(d->counters[0], 0);
-	assert_int_equal(d->inside_oncpu_ns, 40);
-	assert_int_equal(d->inside_runq_ns, 8);
-	assert_int_equal(d->inside_ran, 78);
-	assert_int_equal(d->inside_counters[0], 300);
-	assert_int_equal(thread_of(r, 1)->sums.known_ns, 0);
-	assert_int_equal(thread_of(r, 1)->sums.oncpu_ns, 0);
-	assert_int_equal(thread_of(r, 1)->sums.counters[0], 0);
-	assert_int_equal(thread_of(r, 1)->sums.inside_known_ns, 60);
-	assert_int_equal(thread_of(r, 1)->sums.inside_oncpu_ns, 40);
-	assert_int_equal(thread_of(r, 1)->sums.counted, 1);
+	assert_fields(d, IS(oncpu_ns, MODEL_UNKNOWN), IS(runq_ns, 0), IS(block.ns, 0),
+		      IS(counters[0], 0), IS(inside_oncpu_ns, 40), IS(inside_runq_ns, 8),
+		      IS(inside_ran, 78), IS(inside_counters[0], 300));
+	assert_fields(thread_of(r, 1), IS(sums.known_ns, 0), IS(sums.oncpu_ns, 0),
+		      IS(sums.counters[0], 0), IS(sums.inside_known_ns, 60),
+		      IS(sums.inside_oncpu_ns, 40), IS(sums.counted, 1));
 	run_free(r);
 }
 
@@ -322,7 +286,6 @@ static void test_late(void **state)
 	const struct model_thread *t;
 	struct run *r = run_new(0);
 
-	(void)state;
 	run_launched(r, 0);
 	cross_tagged(r, 1, 10, 21);
 	cross_tagged(r, 2, 20, 22);
@@ -333,12 +296,10 @@ static void test_late(void **state)
 	cross_tagged(r, 1, 180, 190);
 	finish(r, 400);
 	t = thread_of(r, 1);
-	assert_int_equal(t->lost, 0);
-	assert_int_equal(t->sums.known_ns, 10 + 20);
-	assert_int_equal(t->sums.counters[0], 10 + 180);
-	assert_int_equal(t->sums.inside_known_ns, 11 + 10 + 60 + 10);
-	assert_int_equal(t->sums.inside_known_ns, t->idle_ns);
-	assert_int_equal(t->sums.inside_counters[0], 11 + 51 + 101 + 181);
+	assert_fields(t, IS(lost, 0), IS(sums.known_ns, 10 + 20), IS(sums.counters[0], 10 + 180),
+		      IS(sums.inside_known_ns, 11 + 10 + 60 + 10),
+		      IS(sums.inside_known_ns, t->idle_ns),
+		      IS(sums.inside_counters[0], 11 + 51 + 101 + 181));
 	run_free(r);
 }
 
@@ -348,21 +309,16 @@ static void test_abandoned(void **state)
 	struct run *r = run_new(0);
 	const struct model_detail *d;
 
-	(void)state;
 	run_launched(r, 0);
 	cross_with(r, 1, 100, NEVER, first);
 	cross_whole(r, 2, 150, 155);
 	cross_tagged(r, 1, 200, 210);
 	finish(r, 300);
 	d = detail_of(r, 0, 1);
-	assert_int_equal(d->oncpu_ns, 60);
-	assert_int_equal(d->inside_oncpu_ns, MODEL_UNKNOWN);
-	assert_int_equal(d->inside_runq_ns, 0);
-	assert_int_equal(d->inside_counters[0], 0);
-	assert_int_equal(thread_of(r, 1)->sums.known_ns, 100);
-	assert_int_equal(thread_of(r, 1)->sums.counters[0], 1000);
-	assert_int_equal(thread_of(r, 1)->sums.inside_known_ns, 10);
-	assert_int_equal(thread_of(r, 1)->sums.inside_counters[0], 201);
+	assert_fields(d, IS(oncpu_ns, 60), IS(inside_oncpu_ns, MODEL_UNKNOWN),
+		      IS(inside_runq_ns, 0), IS(inside_counters[0], 0));
+	assert_fields(thread_of(r, 1), IS(sums.known_ns, 100), IS(sums.counters[0], 1000),
+		      IS(sums.inside_known_ns, 10), IS(sums.inside_counters[0], 201));
 	run_free(r);
 }
 
@@ -374,7 +330,6 @@ static void test_nested(void **state)
 	struct run *r = run_new(0);
 	struct model_sums before;
 
-	(void)state;
 	run_launched(r, 0);
 	cross_with(r, 1, 100, 160, first);
 	before = thread_of(r, 1)->sums;
@@ -397,7 +352,6 @@ static void test_incomplete(void **state)
 {
 	struct run *r = run_new(0);
 
-	(void)state;
 	run_launched(r, 0);
 	cross_tagged(r, 1, 10, 21);
 	cross_tagged(r, 2, 20, 22);
@@ -405,11 +359,9 @@ static void test_incomplete(void **state)
 	finish(r, 100);
 	assert_int_equal(ep(r, 1)->state, MODEL_INCOMPLETE);
 	assert_tags(r, 3);
-	assert_int_equal(thread_of(r, 1)->sums.known_ns, 19);
-	assert_int_equal(thread_of(r, 1)->sums.counters[0], 40);
-	assert_int_equal(at_barrier(r, 0, 1)->sums.known_ns, 10);
-	assert_int_equal(at_barrier(r, 0, 1)->sums.counters[0], 10);
-	assert_int_equal(at_barrier(r, 0, 1)->work_ns, 10);
+	assert_fields(thread_of(r, 1), IS(sums.known_ns, 19), IS(sums.counters[0], 40));
+	assert_fields(at_barrier(r, 0, 1), IS(sums.known_ns, 10), IS(sums.counters[0], 10),
+		      IS(work_ns, 10));
 	run_free(r);
 }
 
@@ -420,7 +372,6 @@ static void test_late_news(void **state)
 	struct run *r = run_new(0);
 	const struct model_thread *t;
 
-	(void)state;
 	run_launched(r, 0);
 	cross_whole(r, 1, 100, 160);
 	cross_with(r, 2, 150, 155, d);
@@ -428,12 +379,9 @@ static void test_late_news(void **state)
 	assert_int_equal(model_add_thread(r->model, PID, INC, 2, 65), 0);
 	finish(r, 300);
 	t = thread_of(r, 1);
-	assert_int_equal(t->sums.known_ns, 70);
-	assert_int_equal(t->sums.oncpu_ns, 70);
+	assert_fields(t, IS(sums.known_ns, 70), IS(sums.oncpu_ns, 70));
 	t = thread_of(r, 2);
-	assert_int_equal(t->sums.known_ns, 85);
-	assert_int_equal(t->sums.oncpu_ns, 55);
-	assert_int_equal(t->sums.runq_ns, 10);
+	assert_fields(t, IS(sums.known_ns, 85), IS(sums.oncpu_ns, 55), IS(sums.runq_ns, 10));
 	run_free(r);
 }
 
@@ -447,7 +395,6 @@ static void test_parked(void **state)
 	struct run *r = run_new(0);
 	uint32_t i, t;
 
-	(void)state;
 	run_launched(r, 0);
 	for (i = 0; i < 10; i++) {
 		for (t = 1; t <= 2; t++) {
@@ -470,7 +417,6 @@ static void test_parked_left(void **state)
 	struct run *r;
 	uint32_t i, end;
 
-	(void)state;
 	for (end = 0; end < 2; end++) {
 		r = run_new(0);
 		run_launched(r, 0);
@@ -494,7 +440,6 @@ static void test_pending(void **state)
 {
 	struct run *r = run_new(0);
 
-	(void)state;
 	run_launched(r, 0);
 	cross_tagged(r, 1, 10, NEVER);
 	cross_tagged(r, 1, 30, 51);
@@ -532,7 +477,6 @@ static void test_stray(void **state)
 	struct run *r = run_new(0);
 	uint32_t i, n = 0;
 
-	(void)state;
 	run_launched(r, 0);
 	cross_tagged(r, 1, 10, 22);
 	lose(r, 2);
@@ -545,9 +489,8 @@ static void test_stray(void **state)
 	for (i = 0; i < r->nkept; i++)
 		n += r->kept[i].ep.n;
 	assert_int_equal(n, 3);
-	assert_int_equal(thread_of(r, 2)->sums.known_ns, 0);
-	assert_int_equal(thread_of(r, 2)->sums.inside_known_ns, 11 + 3);
-	assert_int_equal(thread_of(r, 2)->sums.inside_counters[0], 13 + 41);
+	assert_fields(thread_of(r, 2), IS(sums.known_ns, 0), IS(sums.inside_known_ns, 11 + 3),
+		      IS(sums.inside_counters[0], 13 + 41));
 	run_free(r);
 }
 
@@ -558,7 +501,6 @@ static void test_cyclic(void **state)
 	uint64_t t = 1000;
 	uint32_t i;
 
-	(void)state;
 	run_launched(r, 0);
 	for (i = 0; i < 300; i++, t += 1000000) {
 		cross_tagged(r, 1 + i % 3, t, t + 200);
@@ -593,7 +535,6 @@ static void test_evicted(void **state)
 	struct run *r = run_new(0);
 	uint32_t i;
 
-	(void)state;
 	run_launched(r, 0);
 	for (i = 0; i < n; i++) {
 		c = crossing(1, A + 64ULL * i, 2, 10 * i + 1, 10 * i + 5);
@@ -619,7 +560,6 @@ static void test_folded(void **state)
 	struct model_crossing c;
 	uint32_t i, tid;
 
-	(void)state;
 	run_launched(r, 0);
 	for (i = 0; i < n; i++) {
 		tid = 1000 + i;
@@ -650,12 +590,10 @@ static void test_folded(void **state)
 		all.inside_known_ns += t->sums.inside_known_ns;
 		all.counted += t->sums.counted;
 	}
-	assert_int_equal(all.known_ns, 19ULL * n); /* 10 ns, and 9 of tail */
-	assert_int_equal(all.oncpu_ns, 12ULL * n);
-	assert_int_equal(all.runq_ns, 3ULL * n);
-	assert_int_equal(all.inside_known_ns, 21ULL * n);
-	assert_int_equal(all.counted, 2ULL * n);
-	assert_int_equal(all.counters[0], 50ULL * n * (n - 1) + 11ULL * n);
+	assert_fields(&all, IS(known_ns, 19ULL * n), /* 10 ns, and 9 of tail */
+		      IS(oncpu_ns, 12ULL * n), IS(runq_ns, 3ULL * n),
+		      IS(inside_known_ns, 21ULL * n), IS(counted, 2ULL * n),
+		      IS(counters[0], 50ULL * n * (n - 1) + 11ULL * n));
 	for (i = 0; i < model_barrier(r->model, 0)->nthreads; i++) {
 		const struct model_barrier_thread *bt = &model_barrier(r->model, 0)->threads[i];
 
@@ -663,9 +601,8 @@ static void test_folded(void **state)
 		barrier.oncpu_ns += bt->sums.oncpu_ns;
 		barrier.counters[0] += bt->sums.counters[0];
 	}
-	assert_int_equal(barrier.known_ns, 10ULL * n);
-	assert_int_equal(barrier.oncpu_ns, 10ULL * n);
-	assert_int_equal(barrier.counters[0], 50ULL * n * (n - 1) + 10ULL * n);
+	assert_fields(&barrier, IS(known_ns, 10ULL * n), IS(oncpu_ns, 10ULL * n),
+		      IS(counters[0], 50ULL * n * (n - 1) + 10ULL * n));
 	run_free(r);
 }
 
@@ -681,7 +618,6 @@ static void test_tail(void **state)
 	struct run *r = run_new(0);
 	struct model_thread th;
 
-	(void)state;
 	feed_by_hand(r);
 	add_tail(r, 1, 290, &first);
 	assert_int_equal(model_end_thread(r->model, PID, INC, 1, 290, NULL), 0);
@@ -697,17 +633,12 @@ static void test_tail(void **state)
 	finish(r, 300);
 	assert_null(thread_of(r, 9));
 	th = *thread_of(r, 1);
-	assert_int_equal(th.sums.known_ns, 140 + 80);
-	assert_int_equal(th.sums.known_ns, th.outside_ns);
-	assert_int_equal(th.sums.oncpu_ns, 100 + 50); /* 90 ns of parts in 80 */
-	assert_int_equal(th.sums.runq_ns, 20);
-	assert_int_equal(th.sums.counters[0], 2005);
-	assert_int_equal(th.sums.inside_counters[0], 307);
-	assert_int_equal(th.sums.inside_known_ns, 70);
-	assert_int_equal(th.sums.counted, 3);
+	assert_fields(&th.sums, IS(known_ns, 140 + 80), IS(known_ns, th.outside_ns),
+		      IS(oncpu_ns, 100 + 50), /* 90 ns of parts in 80 */
+		      IS(runq_ns, 20), IS(counters[0], 2005), IS(inside_counters[0], 307),
+		      IS(inside_known_ns, 70), IS(counted, 3));
 	th = *thread_of(r, 2);
-	assert_int_equal(th.sums.known_ns, 200 + 80);
-	assert_int_equal(th.sums.oncpu_ns, 280);
+	assert_fields(&th.sums, IS(known_ns, 200 + 80), IS(oncpu_ns, 280));
 	/* No barrier has to do with it. */
 	assert_int_equal(at_barrier(r, 0, 1)->sums.known_ns, 140);
 	run_free(r);
@@ -721,7 +652,6 @@ static void test_tail_first(void **state)
 	struct run *r = run_new(0);
 	uint32_t parked;
 
-	(void)state;
 	for (parked = 0; parked < 2; parked++) {
 		r = parked ? run_new(0) : r;
 		run_launched(r, 0);
@@ -736,10 +666,9 @@ static void test_tail_first(void **state)
 			feed_with(r, c, tagged(200));
 		assert_int_equal(model_advance(r->model, 295), 0);
 		finish(r, 300);
-		assert_int_equal(thread_of(r, 1)->sums.known_ns, parked ? 180 : 220);
-		assert_int_equal(thread_of(r, 1)->sums.oncpu_ns, parked ? 130 : 170);
-		assert_int_equal(thread_of(r, 1)->sums.runq_ns, 50);
-		assert_int_equal(thread_of(r, 1)->sums.known_ns, thread_of(r, 1)->outside_ns);
+		assert_fields(thread_of(r, 1), IS(sums.known_ns, parked ? 180 : 220),
+			      IS(sums.oncpu_ns, parked ? 130 : 170), IS(sums.runq_ns, 50),
+			      IS(sums.known_ns, thread_of(r, 1)->outside_ns));
 		run_free(r);
 	}
 }
@@ -749,7 +678,6 @@ static void test_tail_settled(void **state)
 {
 	struct run *r = run_new(0);
 
-	(void)state;
 	run_launched(r, 0);
 	cross_tagged(r, 1, 100, 160);
 	add_tail(r, 1, 290, &first);
@@ -757,9 +685,8 @@ static void test_tail_settled(void **state)
 	assert_int_equal(model_advance(r->model, 295), 0);
 	cross_tagged(r, 1, 200, 210);
 	finish(r, 300);
-	assert_int_equal(thread_of(r, 1)->sums.known_ns, 100 + 130);
-	assert_int_equal(thread_of(r, 1)->sums.counters[0], 100 + 1000);
-	assert_int_equal(thread_of(r, 1)->sums.inside_known_ns, 60 + 10);
+	assert_fields(thread_of(r, 1), IS(sums.known_ns, 100 + 130),
+		      IS(sums.counters[0], 100 + 1000), IS(sums.inside_known_ns, 60 + 10));
 	run_free(r);
 }
 
@@ -768,17 +695,16 @@ static void test_tail_inside(void **state)
 {
 	struct run *r = run_new(0);
 
-	(void)state;
 	feed_by_hand(r);
 	add_tail(r, 1, 300, NULL);
 	assert_int_equal(model_add_pending(r->model, PID, INC, 1, A, 250), 0);
 	cross_with(r, 2, 250, NEVER, first);
 	add_tail(r, 2, 300, &first);
 	finish(r, 300);
-	assert_int_equal(thread_of(r, 1)->sums.known_ns, 140 + 40);
-	assert_int_equal(thread_of(r, 1)->sums.known_ns, thread_of(r, 1)->outside_ns);
-	assert_int_equal(thread_of(r, 2)->sums.known_ns, 200 + 30);
-	assert_int_equal(thread_of(r, 2)->sums.known_ns, thread_of(r, 2)->outside_ns);
+	assert_fields(thread_of(r, 1), IS(sums.known_ns, 140 + 40),
+		      IS(sums.known_ns, thread_of(r, 1)->outside_ns));
+	assert_fields(thread_of(r, 2), IS(sums.known_ns, 200 + 30),
+		      IS(sums.known_ns, thread_of(r, 2)->outside_ns));
 	run_free(r);
 }
 
@@ -787,7 +713,6 @@ static void test_tail_senseless(void **state)
 {
 	struct run *r = run_new(0);
 
-	(void)state;
 	feed_by_hand(r);
 	add_tail(r, 1, 240, &first);
 	add_tail(r, 1, 250, NULL);
@@ -799,11 +724,10 @@ static void test_tail_senseless(void **state)
 	add_tail(r, 1, 260, &first);
 	assert_int_equal(model_thread(r->model, 1)->tid, 1);
 	finish(r, 300);
-	assert_int_equal(model_thread(r->model, 1)->sums.known_ns, 140 + 40);
-	assert_int_equal(model_thread(r->model, 1)->sums.oncpu_ns, 100 + 40);
+	assert_fields(model_thread(r->model, 1), IS(sums.known_ns, 140 + 40),
+		      IS(sums.oncpu_ns, 100 + 40));
 	assert_int_equal(thread_of(r, 2)->sums.known_ns, 200 + 10);
-	assert_int_equal(thread_of(r, 1)->start_ns, 270);
-	assert_int_equal(thread_of(r, 1)->sums.known_ns, 0);
+	assert_fields(thread_of(r, 1), IS(start_ns, 270), IS(sums.known_ns, 0));
 	run_free(r);
 }
 
@@ -929,9 +853,9 @@ static void check_member(const struct model_member *mem, const struct rec *rec)
 		return;
 	}
 	assert_non_null(d);
-	assert_int_equal(d->inside_oncpu_ns, rec->parts.inside_oncpu_ns);
-	assert_int_equal(d->inside_runq_ns, rec->parts.inside_runq_ns);
-	assert_int_equal(d->inside_counters[1], rec->parts.inside_counters[1]);
+	assert_fields(d, IS(inside_oncpu_ns, rec->parts.inside_oncpu_ns),
+		      IS(inside_runq_ns, rec->parts.inside_runq_ns),
+		      IS(inside_counters[1], rec->parts.inside_counters[1]));
 	if (mem->work_ns == MODEL_UNKNOWN) {
 		assert_int_equal(d->oncpu_ns, MODEL_UNKNOWN);
 		return;
@@ -1013,7 +937,6 @@ static void test_random(void **state)
 {
 	uint64_t seed;
 
-	(void)state;
 	for (seed = 1; seed <= 100; seed++)
 		random_run(seed, 0, false);
 	for (seed = 101; seed <= 300; seed++)
@@ -1024,7 +947,6 @@ static void test_random_cyclic(void **state)
 {
 	uint64_t seed;
 
-	(void)state;
 	for (seed = 1; seed <= 30; seed++)
 		random_run(seed, 0, true);
 	for (seed = 31; seed <= 90; seed++)

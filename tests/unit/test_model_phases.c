@@ -85,12 +85,6 @@ static void assert_adds_up(const struct run *r, uint64_t elapsed, uint64_t tail)
 	assert_int_equal(sum + tail, elapsed);
 }
 
-static void assert_near(double a, double b, double eps)
-{
-	if (!(a > b - eps && a < b + eps))
-		fail_msg("%.9f is not %.9f", a, b);
-}
-
 /* One thread always does twice as much: LB = (n + 1) / 2n, SerE = 1. */
 static void test_static_imbalance(void **state)
 {
@@ -99,7 +93,6 @@ static void test_static_imbalance(void **state)
 	struct pop p;
 	uint32_t n, i, k;
 
-	(void)state;
 	for (n = 2; n <= 64; n *= 2) {
 		team_new(&t, n, 5000, 1);
 		for (i = 0; i < n; i++)
@@ -107,12 +100,10 @@ static void test_static_imbalance(void **state)
 		for (k = 0; k < 50; k++)
 			team_round(&t, work);
 		p = team_end(&t, 0);
-		assert_near(p.lb, (n + 1) / (2.0 * n), 1e-12);
-		assert_near(p.ser, 1, 1e-12);
-		assert_near(p.te, 2000 / 2001.0, 1e-12);
+		assert_fields(&p, NEAR(lb, (n + 1) / (2.0 * n), 1e-12), NEAR(ser, 1, 1e-12),
+			      NEAR(te, 2000 / 2001.0, 1e-12));
 		assert_adds_up(t.run, p.elapsed, 1);
-		assert_int_equal(thread_of(t.run, n / 2 + 1)->last, 50);
-		assert_int_equal(thread_of(t.run, n / 2 + 1)->wait_ns, 0);
+		assert_fields(thread_of(t.run, n / 2 + 1), IS(last, 50), IS(wait_ns, 0));
 		assert_int_equal(thread_of(t.run, 1)->wait_ns, 50 * 1000);
 		run_free(t.run);
 	}
@@ -126,7 +117,6 @@ static void test_rotating_imbalance(void **state)
 	struct pop p;
 	uint32_t n, i, k;
 
-	(void)state;
 	for (n = 2; n <= 64; n *= 2) {
 		team_new(&t, n, 5000, 1);
 		for (k = 0; k < 3 * n; k++) {
@@ -135,9 +125,8 @@ static void test_rotating_imbalance(void **state)
 			team_round(&t, work);
 		}
 		p = team_end(&t, 0);
-		assert_near(p.lb, 1, 1e-12);
-		assert_near(p.ser, (n + 1) / (2.0 * n), 1e-12);
-		assert_near(p.te, 2000 / 2001.0, 1e-12);
+		assert_fields(&p, NEAR(lb, 1, 1e-12), NEAR(ser, (n + 1) / (2.0 * n), 1e-12),
+			      NEAR(te, 2000 / 2001.0, 1e-12));
 		for (i = 1; i <= n; i++)
 			assert_int_equal(thread_of(t.run, i)->last, 3);
 		run_free(t.run);
@@ -152,15 +141,12 @@ static void test_transfer(void **state)
 	struct pop p;
 	uint32_t k;
 
-	(void)state;
 	team_new(&t, 4, 0, 100);
 	for (k = 0; k < 20; k++)
 		team_round(&t, work);
 	p = team_end(&t, 500);
-	assert_int_equal(p.elapsed, 20 * 1000 + 500);
-	assert_near(p.lb, 1, 1e-12);
-	assert_near(p.ser, 1, 1e-12);
-	assert_near(p.te, (20 * 900 + 500) / 20500.0, 1e-12);
+	assert_fields(&p, IS(elapsed, 20 * 1000 + 500), NEAR(lb, 1, 1e-12), NEAR(ser, 1, 1e-12),
+		      NEAR(te, (20 * 900 + 500) / 20500.0, 1e-12));
 	/* The last release to the end: the last latency and the tail. */
 	assert_adds_up(t.run, p.elapsed, 100 + 500);
 	run_free(t.run);
@@ -223,8 +209,8 @@ static void lu_block(uint32_t n, uint32_t threads, double limit)
 			max = own;
 	}
 	/* Exactly, for this N; and tending to the limit. */
-	assert_near(p.lb, (double)sum / threads / (double)max, 1e-12);
-	assert_near(p.lb, limit, 3.0 / n);
+	assert_fields(&p, NEAR(lb, (double)sum / threads / (double)max, 1e-12),
+		      NEAR(lb, limit, 3.0 / n));
 	/* Wholly static: the last thread is the last in every iteration. */
 	assert_near(p.ser, 1, 1e-12);
 	assert_int_equal(t.run->nkept, n);
@@ -245,7 +231,6 @@ static void test_lu_block(void **state)
 	struct team t;
 	uint32_t i;
 
-	(void)state;
 	lu_block(256, 2, 8 / 11.0);
 	lu_block(256, 4, 32 / 47.0);
 	lu_block(512, 8, 128 / 191.0);
@@ -263,7 +248,6 @@ static void test_lu_cyclic(void **state)
 	struct team t;
 	struct pop p;
 
-	(void)state;
 	p = lu(CYCLIC, 512, 8, &t);
 	assert_true(p.lb > 0.98);
 	assert_true(p.ser > 0.98);
@@ -278,7 +262,6 @@ static void test_longest_path(void **state)
 {
 	struct run *r = run_new(0);
 
-	(void)state;
 	run_launched(r, 0);
 	/* 1 and 2 meet on A at 100 (2 came at 10), leave at 110. */
 	cross(r, 1, A, 2, 100, 110);
@@ -290,8 +273,7 @@ static void test_longest_path(void **state)
 	assert_int_equal(model_end_thread(r->model, PID, INC, 1, 130, "one"), 0);
 	assert_int_equal(model_finish(r->model, 300), 0);
 	/* 1 and 2 join at 100; 2 works 50 more: 150; 3 works 200: they join at 200, then 70 more. */
-	assert_int_equal(model_proc(r->model, 0)->ideal_ns, 270);
-	assert_int_equal(model_proc(r->model, 0)->elapsed_ns, 300);
+	assert_fields(model_proc(r->model, 0), IS(ideal_ns, 270), IS(elapsed_ns, 300));
 	assert_int_equal(thread_of(r, 1)->ideal_ns, 120);
 	assert_int_equal(thread_of(r, 2)->outside_ns, 10 + 50 + 70);
 	/* Of the thread that came last: 3 had no episode before, so its phase began at its start. */
@@ -308,7 +290,6 @@ static void test_interim(void **state)
 	struct team t, whole;
 	uint32_t i, k;
 
-	(void)state;
 	team_new(&t, 3, 50, 7);
 	team_new(&whole, 3, 50, 7);
 	for (k = 0; k < 10; k++) {
@@ -317,12 +298,12 @@ static void test_interim(void **state)
 	}
 	model_proc_at(t.run->model, 0, t.ready[0] + 40, &now);
 	team_end(&whole, 40);
-	assert_int_equal(now.elapsed_ns, model_proc(whole.run->model, 0)->elapsed_ns);
-	assert_int_equal(now.ideal_ns, model_proc(whole.run->model, 0)->ideal_ns);
+	assert_fields(&now, IS(elapsed_ns, model_proc(whole.run->model, 0)->elapsed_ns),
+		      IS(ideal_ns, model_proc(whole.run->model, 0)->ideal_ns));
 	for (i = 0; i < 3; i++) {
 		model_thread_at(t.run->model, i, t.ready[0] + 40, &at);
-		assert_int_equal(at.outside_ns, model_thread(whole.run->model, i)->outside_ns);
-		assert_int_equal(at.end_ns, t.ready[0] + 40);
+		assert_fields(&at, IS(outside_ns, model_thread(whole.run->model, i)->outside_ns),
+			      IS(end_ns, t.ready[0] + 40));
 	}
 	/* And it changed nothing. */
 	for (k = 0; k < 5; k++) {
@@ -341,7 +322,6 @@ static void test_barrier_sums(void **state)
 	uint64_t at[3] = { 0 };
 	uint32_t k;
 
-	(void)state;
 	run_launched(r, 0);
 	/* Phases of 100, 200, 300; 2 comes last, 10 ns after 1. */
 	for (k = 1; k <= 3; k++) {
@@ -353,30 +333,17 @@ static void test_barrier_sums(void **state)
 	}
 	assert_int_equal(model_finish(r->model, 700), 0);
 	b = model_barrier(r->model, 0);
-	assert_int_equal(b->episodes, 3);
-	assert_int_equal(b->crossings, 6);
-	assert_int_equal(b->phase.sum, 600);
-	assert_int_equal(b->phase.min, 100);
-	assert_int_equal(b->phase.max, 300);
-	assert_near(b->phase.mean, 200, 1e-9);
+	assert_fields(b, IS(episodes, 3), IS(crossings, 6), IS(phase.sum, 600), IS(phase.min, 100),
+		      IS(phase.max, 300), NEAR(phase.mean, 200, 1e-9));
 	assert_near(model_stat_stddev(&b->phase), 81.649658092772603, 1e-9);
-	assert_int_equal(b->barrier.sum, 30);
-	assert_int_equal(b->wait.n, 6);
-	assert_int_equal(b->wait.sum, 30);
-	assert_int_equal(b->release.sum, 3 * 6);
-	assert_int_equal(b->margin_ns, 30);
-	assert_int_equal(b->team_min, 2);
-	assert_int_equal(b->team_max, 2);
-	assert_int_equal(b->nphases, 2); /* from the start, and from itself */
-	assert_int_equal(b->phases[0].from, MODEL_NONE);
-	assert_int_equal(b->phases[1].from, 0);
-	assert_int_equal(b->phases[1].time.sum, 500);
-	assert_int_equal(b->phases[1].thread_ns, 1000);
-	assert_int_equal(b->phases[1].wait_ns, 20);
-	assert_int_equal(b->longest[0].phase_ns, 300);
-	assert_int_equal(b->longest[0].number, 2);
-	assert_int_equal(b->longest[0].release_ns, 600);
-	assert_int_equal(b->longest[2].phase_ns, 100);
+	assert_fields(b, IS(barrier.sum, 30), IS(wait.n, 6), IS(wait.sum, 30),
+		      IS(release.sum, 3 * 6), IS(margin_ns, 30), IS(team_min, 2), IS(team_max, 2),
+		      IS(nphases, 2), /* from the start, and from itself */
+		      IS(phases[0].from, MODEL_NONE), IS(phases[1].from, 0),
+		      IS(phases[1].time.sum, 500), IS(phases[1].thread_ns, 1000),
+		      IS(phases[1].wait_ns, 20), IS(longest[0].phase_ns, 300),
+		      IS(longest[0].number, 2), IS(longest[0].release_ns, 600),
+		      IS(longest[2].phase_ns, 100));
 	/* The longest work of each round: 100, then 200 - 4 and 300 - 4. */
 	assert_int_equal(b->max_work_ns, 100 + 196 + 296);
 	assert_int_equal(b->threads[1].last + b->threads[0].last, 3);
@@ -414,16 +381,14 @@ static void attach_in_the_middle(uint32_t n, uint32_t inside, bool last_first)
 		advance_to(r, 1000 * round + 150, 1000 * round + 1050);
 	}
 	assert_int_equal(model_finish(r->model, 5000 * MS), 0);
-	assert_int_equal(r->nkept, 4);
-	assert_int_equal(r->kept[0].ep.state, MODEL_INCOMPLETE);
-	assert_int_equal(r->kept[0].ep.why, MODEL_WHY_BEFORE);
-	assert_int_equal(r->kept[0].ep.n, n - inside);
+	assert_fields(r, IS(nkept, 4), IS(kept[0].ep.state, MODEL_INCOMPLETE),
+		      IS(kept[0].ep.why, MODEL_WHY_BEFORE), IS(kept[0].ep.n, n - inside));
 	for (round = 0; round <= 3; round++)
 		assert_int_equal(r->kept[round].ep.number, round);
 	for (round = 1; round <= 3; round++) {
-		assert_int_equal(r->kept[round].ep.state, MODEL_COMPLETE);
-		assert_int_equal(r->kept[round].ep.phase_ns, 1000 * MS);
-		assert_int_equal(r->kept[round].ep.release_ns, (1000 * round + 100) * MS);
+		assert_fields(r, IS(kept[round].ep.state, MODEL_COMPLETE),
+			      IS(kept[round].ep.phase_ns, 1000 * MS),
+			      IS(kept[round].ep.release_ns, (1000 * round + 100) * MS));
 	}
 	run_free(r);
 }
@@ -432,7 +397,6 @@ static void test_attach_long_phases(void **state)
 {
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 2; i++) {
 		attach_in_the_middle(2, 1, i);
 		attach_in_the_middle(4, 1, i);
@@ -448,7 +412,6 @@ static void test_phase_of_the_outer_team(void **state)
 	struct run *r = run_new(0);
 	uint32_t round, k;
 
-	(void)state;
 	run_launched(r, 0);
 	for (round = 0; round < 3; round++, t0 += 1000) {
 		for (k = 1; k <= 3; k++) {
@@ -488,16 +451,11 @@ static void test_phase_of_the_outer_team(void **state)
 	assert_int_equal(model_nbarriers(r->model), 2);
 	inner = model_barrier(r->model, 0);
 	outer = model_barrier(r->model, 1);
-	assert_int_equal(outer->episodes, 3);
-	assert_int_equal(outer->phase.n, 3);
-	assert_int_equal(outer->phase.min, 1000);
-	assert_int_equal(outer->phase.max, 1000);
-	assert_int_equal(outer->wait.sum, 3 * (300 + 300 + 10));
+	assert_fields(outer, IS(episodes, 3), IS(phase.n, 3), IS(phase.min, 1000),
+		      IS(phase.max, 1000), IS(wait.sum, 3 * (300 + 300 + 10)));
 	/* From the last time that all met: from the start, then from each other. */
-	assert_int_equal(outer->nphases, 2);
-	assert_int_equal(outer->phases[0].from, MODEL_NONE);
-	assert_int_equal(outer->phases[1].from, 1);
-	assert_int_equal(outer->phases[1].thread_ns, 2 * 4 * 1000);
+	assert_fields(outer, IS(nphases, 2), IS(phases[0].from, MODEL_NONE), IS(phases[1].from, 1),
+		      IS(phases[1].thread_ns, 2 * 4 * 1000));
 	/* The inner ones go by each other, and begin with the outer. */
 	assert_int_equal(inner->phase.sum, 3 * (3 * 300 + 3 * 200));
 	/* Work since then, without what they waited within: thread 2 always had most. */
@@ -511,7 +469,6 @@ static void test_phase_after_an_incomplete_one(void **state)
 	struct run *r = run_new(0);
 	uint32_t tid;
 
-	(void)state;
 	run_launched(r, 0);
 	for (tid = 1; tid <= 3; tid++)
 		cross(r, tid, 0x1000, 3, 10 * tid, 31 + tid);
@@ -523,11 +480,9 @@ static void test_phase_after_an_incomplete_one(void **state)
 	for (tid = 1; tid <= 3; tid++)
 		cross(r, tid, 0x1000, 3, 300 + 10 * tid, 331 + tid);
 	assert_int_equal(model_finish(r->model, 1000), 0);
-	assert_int_equal(r->nkept, 4);
-	assert_int_equal(r->kept[0].ep.phase_ns, 30);
-	assert_int_equal(r->kept[1].ep.state, MODEL_INCOMPLETE);
-	assert_int_equal(r->kept[2].ep.phase_ns, MODEL_UNKNOWN);
-	assert_int_equal(r->kept[3].ep.phase_ns, 100);
+	assert_fields(r, IS(nkept, 4), IS(kept[0].ep.phase_ns, 30),
+		      IS(kept[1].ep.state, MODEL_INCOMPLETE),
+		      IS(kept[2].ep.phase_ns, MODEL_UNKNOWN), IS(kept[3].ep.phase_ns, 100));
 	run_free(r);
 }
 
@@ -537,7 +492,6 @@ static void test_held_before_it_ran(void **state)
 	struct run *r = run_new(100);
 	const struct model_thread *t;
 
-	(void)state;
 	run_launched(r, 100);
 	assert_int_equal(model_add_thread(r->model, PID, INC, PID, 100), 0);
 	run_launched(r, 600);
@@ -548,14 +502,11 @@ static void test_held_before_it_ran(void **state)
 	run_launched(r, 950);
 	cross(r, PID, A, 2, 1000, 1010);
 	assert_int_equal(model_finish(r->model, 1100), 0);
-	assert_int_equal(r->nkept, 1);
-	assert_int_equal(r->kept[0].members[0].work_ns, 200);
-	assert_int_equal(r->kept[0].members[1].work_ns, 400);
+	assert_fields(r, IS(nkept, 1), IS(kept[0].members[0].work_ns, 200),
+		      IS(kept[0].members[1].work_ns, 400));
 	assert_int_equal(model_proc(r->model, 0)->start_ns, 600);
 	t = model_thread(r->model, model_find_thread(r->model, PID, INC, PID));
-	assert_int_equal(t->start_ns, 600);
-	assert_int_equal(t->outside_ns, 400 + 90);
-	assert_int_equal(t->unknown_ns, 0);
+	assert_fields(t, IS(start_ns, 600), IS(outside_ns, 400 + 90), IS(unknown_ns, 0));
 	run_free(r);
 }
 

@@ -19,8 +19,8 @@ static void on_barrier(void *ctx, const struct model *m, uint32_t from, uint32_t
 	struct folded *f = ctx;
 
 	assert_int_not_equal(from, into);
-	assert_int_equal(model_barrier(m, from)->family, model_barrier(m, into)->family);
-	assert_int_equal(model_barrier(m, from)->sites[0], model_barrier(m, into)->sites[0]);
+	assert_fields(model_barrier(m, from), IS(family, model_barrier(m, into)->family),
+		      IS(sites[0], model_barrier(m, into)->sites[0]));
 	f->barriers++;
 }
 
@@ -137,7 +137,6 @@ static void test_sums(void **state)
 	const struct model_proc *p;
 	uint32_t i, at, entries;
 
-	(void)state;
 	/* Process 4 loses most, process 7 the next. */
 	for (i = 0; i < 10; i++)
 		live(m, i, 1, "job", i == 4 ? 8 * MS : i == 7 ? 4 * MS : 0);
@@ -145,60 +144,38 @@ static void test_sums(void **state)
 	assert_int_equal(model_finish(m, 11 * S), 0);
 	assert_int_equal(processes(m, &entries), 10);
 	assert_int_equal(entries, 3);
-	assert_int_equal(f.processes, 7);
-	assert_int_equal(f.barriers, 14);
+	assert_fields(&f, IS(processes, 7), IS(barriers, 14));
 	assert_int_equal(model_totals(m)->episodes, 20);
 
 	p = program_of(m, "job", &at);
 	assert_non_null(p);
-	assert_int_equal(p->tgid, 1000);
-	assert_int_equal(p->processes, 8);
-	assert_true(p->exited);
-	assert_int_equal(p->episodes, 16);
-	assert_int_equal(p->met, 16);
-	assert_int_equal(p->crossings, 32);
-	assert_int_equal(p->nthreads_crossed, 16);
-	assert_int_equal(p->folded.threads, 16);
-	assert_int_equal(p->folded.wait_ns, 8 * 3 * MS);
-	assert_int_equal(p->folded.idle_ns, 8 * (3 * MS + 4 * D));
-	assert_int_equal(p->folded.outside_ns, 8 * (9 * MS - 4 * D));
-	assert_int_equal(p->folded.life_ns, 8 * 12 * MS);
-	assert_int_equal(p->folded.outside_max_ns, 5 * MS - 2 * D);
-	assert_int_equal(p->life_ns, 8 * 6 * MS);
-	assert_int_equal(p->elapsed_ns, 8 * 6 * MS);
+	assert_fields(p, IS(tgid, 1000), IS(processes, 8), IS(exited, true), IS(episodes, 16),
+		      IS(met, 16), IS(crossings, 32), IS(nthreads_crossed, 16),
+		      IS(folded.threads, 16), IS(folded.wait_ns, 8 * 3 * MS),
+		      IS(folded.idle_ns, 8 * (3 * MS + 4 * D)),
+		      IS(folded.outside_ns, 8 * (9 * MS - 4 * D)), IS(folded.life_ns, 8 * 12 * MS),
+		      IS(folded.outside_max_ns, 5 * MS - 2 * D), IS(life_ns, 8 * 6 * MS),
+		      IS(elapsed_ns, 8 * 6 * MS));
 	/* Nobody is faster than the last at A, who goes on to B with the other: 3 + 2 + 1. */
-	assert_int_equal(p->ideal_ns, 8 * (6 * MS - 2 * D));
-	assert_int_equal(p->start_ns, begin_of(0));
-	assert_int_equal(p->end_ns, begin_of(9) + 6 * MS);
+	assert_fields(p, IS(ideal_ns, 8 * (6 * MS - 2 * D)), IS(start_ns, begin_of(0)),
+		      IS(end_ns, begin_of(9) + 6 * MS));
 
 	a = barrier_of(m, at, 1);
 	b = barrier_of(m, at, 2);
 	assert_non_null(a);
 	assert_non_null(b);
-	assert_int_equal(a->episodes, 8);
-	assert_int_equal(a->crossings, 16);
-	assert_int_equal(a->wait.n, 16);
-	assert_int_equal(a->wait.sum, 8 * 2 * MS);
-	assert_int_equal(a->wait.max, 2 * MS);
-	assert_int_equal(a->phase.n, 8);
-	assert_int_equal(a->phase.sum, 8 * 3 * MS);
-	assert_int_equal(a->team_min, 2);
-	assert_int_equal(a->team_max, 2);
-	assert_int_equal(a->nphases, 1);
-	assert_int_equal(a->phases[0].from, MODEL_NONE);
-	assert_int_equal(b->wait.sum, 8 * 1 * MS);
-	assert_int_equal(b->nphases, 1);
+	assert_fields(a, IS(episodes, 8), IS(crossings, 16), IS(wait.n, 16),
+		      IS(wait.sum, 8 * 2 * MS), IS(wait.max, 2 * MS), IS(phase.n, 8),
+		      IS(phase.sum, 8 * 3 * MS), IS(team_min, 2), IS(team_max, 2), IS(nphases, 1),
+		      IS(phases[0].from, MODEL_NONE));
+	assert_fields(b, IS(wait.sum, 8 * 1 * MS), IS(nphases, 1));
 	assert_ptr_equal(model_barrier(m, b->phases[0].from), a);
-	assert_int_equal(b->phases[0].time.sum, 8 * 2 * MS);
-	assert_int_equal(b->phases[0].wait_ns, 8 * 1 * MS);
-	assert_int_equal(b->phases[0].thread_ns, 8 * 4 * MS);
-	assert_int_equal(a->longest[0].phase_ns, 0);
-	assert_int_equal(a->nthreads, 1);
-	assert_int_equal(a->threads[0].thread, MODEL_NONE);
-	assert_int_equal(a->threads[0].crossings, 16);
-	assert_int_equal(a->threads[0].wait_ns, 8 * 2 * MS);
-	assert_int_equal(a->threads[0].last, 8);
-	assert_int_equal(a->threads[0].sums.known_ns, 8 * 4 * MS);
+	assert_fields(b, IS(phases[0].time.sum, 8 * 2 * MS), IS(phases[0].wait_ns, 8 * 1 * MS),
+		      IS(phases[0].thread_ns, 8 * 4 * MS));
+	assert_fields(a, IS(longest[0].phase_ns, 0), IS(nthreads, 1),
+		      IS(threads[0].thread, MODEL_NONE), IS(threads[0].crossings, 16),
+		      IS(threads[0].wait_ns, 8 * 2 * MS), IS(threads[0].last, 8),
+		      IS(threads[0].sums.known_ns, 8 * 4 * MS));
 
 	/* The two that lost most are as they were. */
 	for (i = 0; i < model_nprocs(m); i++) {
@@ -219,7 +196,6 @@ static void test_programs(void **state)
 	struct model *m = model_with(&f, 0);
 	uint32_t i, at, entries, n = 0;
 
-	(void)state;
 	for (i = 0; i < 12; i++)
 		live(m, i, i % 2, i % 3 ? "job" : "other", 0);
 	assert_int_equal(model_advance(m, 10 * S), 0);
@@ -243,7 +219,6 @@ static void test_places(void **state)
 	uint32_t i, entries, procs = 0, barriers = 0, threads = 0;
 	uint64_t sum = 0;
 
-	(void)state;
 	for (i = 0; i < 3900; i++) {
 		live(m, i, 1 + i % 3, "job", 0);
 		assert_int_equal(model_advance(m, begin_of(i)), 0);
@@ -260,8 +235,7 @@ static void test_places(void **state)
 	assert_true(procs < 500);
 	assert_int_equal(model_finish(m, 60 * S), 0);
 	assert_int_equal(processes(m, &entries), 3900);
-	assert_int_equal(model_totals(m)->episodes, 7800);
-	assert_int_equal(model_totals(m)->incomplete, 0);
+	assert_fields(model_totals(m), IS(episodes, 7800), IS(incomplete, 0));
 	for (i = 0; i < model_nprocs(m); i++)
 		sum += model_proc(m, i)->episodes;
 	assert_int_equal(sum, 7800);
@@ -275,16 +249,14 @@ static void test_unfinished(void **state)
 	struct model *m = model_with(&f, 0);
 	uint32_t i, at;
 
-	(void)state;
 	for (i = 0; i < 4; i++) {
 		begin(m, i, 1, "job");
 		put(m, i, 1000 + i, 1, A, 1, begin_of(i) + 1 * MS, NEVER);
 		end(m, i, begin_of(i) + 2 * MS);
 	}
 	assert_int_equal(model_advance(m, 10 * S), 0);
-	assert_int_equal(program_of(m, "job", &at)->processes, 4);
-	assert_int_equal(program_of(m, "job", &at)->incomplete, 4);
-	assert_int_equal(program_of(m, "job", &at)->abandoned, 4);
+	assert_fields(program_of(m, "job", &at), IS(processes, 4), IS(incomplete, 4),
+		      IS(abandoned, 4));
 	assert_int_equal(model_finish(m, 11 * S), 0);
 	assert_int_equal(model_totals(m)->incomplete, 4);
 	model_free(m);
@@ -298,7 +270,6 @@ static void test_kept(void **state)
 	struct model_crossing c;
 	uint32_t i, entries;
 
-	(void)state;
 	for (i = 0; i < 4; i++)
 		begin(m, i, 1, "job");
 	for (i = 0; i < 4; i++) {

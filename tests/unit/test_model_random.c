@@ -49,8 +49,7 @@ static void check_accounts(const struct sim *s, const struct run *r)
 
 	for (i = 0; i < s->nrecs; i++)
 		fed += !s->recs[i].dropped;
-	assert_int_equal(tot->crossings, fed);
-	assert_int_equal(tot->lost, visible_losses(s));
+	assert_fields(tot, IS(crossings, fed), IS(lost, visible_losses(s)));
 	for (i = 0; i < model_nthreads(r->model); i++) {
 		const struct model_thread *t = model_thread(r->model, i);
 
@@ -97,15 +96,13 @@ static void check_exact(struct sim *s, struct run *r)
 	uint32_t i;
 
 	for (i = 0; i < r->nkept; i++) {
-		assert_int_equal(r->kept[i].ep.state, MODEL_COMPLETE);
-		assert_int_equal(r->kept[i].ep.why, 0);
+		assert_fields(r, IS(kept[i].ep.state, MODEL_COMPLETE), IS(kept[i].ep.why, 0));
 		mt = find(s, &r->kept[i].ep);
 		if (!mt) {
 			explain(s, &r->kept[i].ep);
 			fail_msg("a meeting that never was");
 		}
-		assert_int_equal(r->kept[i].ep.number, i);
-		assert_int_equal(r->kept[i].ep.phase_ns, mt->phase);
+		assert_fields(r, IS(kept[i].ep.number, i), IS(kept[i].ep.phase_ns, mt->phase));
 	}
 	assert_int_equal(r->nkept, s->nmeetings);
 	assert_int_equal(model_proc(r->model, 0)->ideal_ns, s->ideal - 1000000);
@@ -118,7 +115,6 @@ static void test_exact(void **state)
 	struct run *r;
 	uint64_t seed;
 
-	(void)state;
 	for (seed = 1; seed <= 400; seed++) {
 		sim_setup(&s, seed);
 		r = sim_run(&s, 120);
@@ -135,7 +131,6 @@ static void test_exact_uncounted(void **state)
 	struct run *r;
 	uint64_t seed;
 
-	(void)state;
 	for (seed = 1; seed <= 400; seed++) {
 		sim_setup(&s, seed);
 		s.counted = false;
@@ -171,7 +166,6 @@ static void test_loss(void **state)
 	struct run *r;
 	uint64_t seed;
 
-	(void)state;
 	for (seed = 1; seed <= 1500; seed++) {
 		sim_setup(&s, seed);
 		s.loss = 1 + rnd_to(&s.seed, seed % 3 ? 20 : 400);
@@ -195,7 +189,6 @@ static void test_attach(void **state)
 	struct run *r;
 	uint64_t seed;
 
-	(void)state;
 	for (seed = 1; seed <= 600; seed++) {
 		uint32_t seq[THREADS_MAX + 1] = { 0 };
 
@@ -267,7 +260,6 @@ static void test_cyclic(void **state)
 	uint32_t good = 0, all = 0;
 	uint64_t seed;
 
-	(void)state;
 	for (seed = 1; seed <= 100; seed++)
 		good += cyclic(seed, 0, 0, &all);
 	print_message("cyclic: %u of %u meetings complete\n", good, all);
@@ -279,7 +271,6 @@ static void test_cyclic_loss(void **state)
 	uint32_t good = 0, all = 0;
 	uint64_t seed;
 
-	(void)state;
 	for (seed = 1; seed <= 100; seed++)
 		good += cyclic(seed, 1 + seed % 50, 0, &all);
 	print_message("cyclic with loss: %u of %u meetings complete\n", good, all);

@@ -131,8 +131,7 @@ static void check(const struct meeting *m, const struct model_episode *ep)
 {
 	uint32_t i;
 
-	assert_int_equal(ep->state, MODEL_COMPLETE);
-	assert_int_equal(ep->n, m->n);
+	assert_fields(ep, IS(state, MODEL_COMPLETE), IS(n, m->n));
 	for (i = 0; i < ep->n; i++)
 		assert_true(m->is_in[ep->members[i].tid]);
 }
@@ -142,7 +141,6 @@ static void test_every_meeting_is_found(void **unused)
 	static struct program p;
 	uint32_t i, j, k;
 
-	(void)unused;
 	for (i = 0; i < PROGRAMS; i++) {
 		struct run *r = run_new(0);
 

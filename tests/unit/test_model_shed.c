@@ -48,7 +48,6 @@ static void test_ends_there(void **state)
 	const struct model_proc *p, *q;
 	uint32_t tid;
 
-	(void)state;
 	assert_int_equal(model_detached(r->model, PID, INC, &detached), 0);
 	/* Another process goes on, a thread of the same number among its own. */
 	other_crosses(r, 11, 2000, 2011);
@@ -58,30 +57,20 @@ static void test_ends_there(void **state)
 	assert_int_equal(model_finish(plain->model, UNTIL), 0);
 	p = model_proc(r->model, 0);
 	q = model_proc(plain->model, 0);
-	assert_int_equal(p->detached.t_ns, UNTIL);
-	assert_int_equal(p->detached.cost_ppm, 80000);
-	assert_int_equal(p->detached.limit_ppm, 50000);
-	assert_int_equal(p->detached.because, 77);
-	assert_true(p->detached.probed);
+	assert_fields(p, IS(detached.t_ns, UNTIL), IS(detached.cost_ppm, 80000),
+		      IS(detached.limit_ppm, 50000), IS(detached.because, 77),
+		      IS(detached.probed, true));
 	assert_int_equal(q->detached.t_ns, MODEL_UNKNOWN);
-	assert_int_equal(model_proc(r->model, 1)->detached.t_ns, MODEL_UNKNOWN);
-	assert_int_equal(model_proc(r->model, 1)->episodes, 1);
-	assert_int_equal(p->end_ns, UNTIL);
-	assert_int_equal(p->episodes, 3);
-	assert_int_equal(p->elapsed_ns, q->elapsed_ns);
-	assert_int_equal(p->ideal_ns, q->ideal_ns);
-	assert_int_equal(p->episodes, q->episodes);
-	assert_int_equal(p->incomplete, q->incomplete);
-	assert_int_equal(p->crossings, q->crossings);
-	assert_int_equal(p->abandoned, 0);
+	assert_fields(model_proc(r->model, 1), IS(detached.t_ns, MODEL_UNKNOWN), IS(episodes, 1));
+	assert_fields(p, IS(end_ns, UNTIL), IS(episodes, 3), IS(elapsed_ns, q->elapsed_ns),
+		      IS(ideal_ns, q->ideal_ns), IS(episodes, q->episodes),
+		      IS(incomplete, q->incomplete), IS(crossings, q->crossings), IS(abandoned, 0));
 	for (tid = 1; tid <= 2; tid++) {
 		const struct model_thread *t = thread_of(r, tid), *u = thread_of(plain, tid);
 
-		assert_int_equal(t->end_ns, UNTIL);
-		assert_int_equal(t->outside_ns, u->outside_ns);
-		assert_int_equal(t->idle_ns, u->idle_ns);
-		assert_int_equal(t->wait_ns, u->wait_ns);
-		assert_int_equal(t->unknown_ns, u->unknown_ns);
+		assert_fields(t, IS(end_ns, UNTIL), IS(outside_ns, u->outside_ns),
+			      IS(idle_ns, u->idle_ns), IS(wait_ns, u->wait_ns),
+			      IS(unknown_ns, u->unknown_ns));
 	}
 	run_free(r);
 	run_free(plain);
@@ -92,7 +81,6 @@ static void test_late(void **state)
 {
 	struct run *r = run_new(0);
 
-	(void)state;
 	run_launched(r, 0);
 	cross(r, 1, A, 2, 100, 201);
 	cross(r, 2, A, 2, 200, 202);
@@ -101,8 +89,7 @@ static void test_late(void **state)
 	assert_int_equal(model_end_process(r->model, PID, INC, 5000), 0);
 	cross(r, 2, A, 2, 410, 412);
 	assert_int_equal(model_finish(r->model, LATER), 0);
-	assert_int_equal(model_proc(r->model, 0)->episodes, 2);
-	assert_int_equal(model_proc(r->model, 0)->end_ns, UNTIL);
+	assert_fields(model_proc(r->model, 0), IS(episodes, 2), IS(end_ns, UNTIL));
 	assert_int_equal(model_nthreads(r->model), 2);
 	run_free(r);
 }
@@ -112,7 +99,6 @@ static void test_gone(void **state)
 {
 	struct run *r = process_runs();
 
-	(void)state;
 	assert_int_equal(model_end_process(r->model, PID, INC, 900), 0);
 	assert_int_equal(model_detached(r->model, PID, INC, &detached), 0);
 	assert_int_equal(model_detached(r->model, 12345, INC, &detached), 0);
@@ -196,22 +182,18 @@ static void test_parts(void **state)
 	copied_detached(c, &part);
 	p = copied_detached(c, &part);
 	assert_int_equal(model_detached(c->run->model, PID + 1, INC, &part), 0);
-	assert_false(p->exited);
-	assert_int_equal(p->detached.t_ns, MODEL_UNKNOWN);
-	assert_int_equal(p->nparts, 2);
-	assert_int_equal(p->parts[0].probe_groups, SBT_PROBE_GROUP(SBT_FAMILY_PTHREAD));
-	assert_int_equal(p->parts[0].t_ns, UNTIL);
-	assert_int_equal(p->parts[0].because, 77);
-	assert_int_equal(p->parts[1].probe_groups, SBT_PROBE_GROUP(SBT_PROBE_GROUPS_USER + 3) |
-							   SBT_PROBE_GROUP(SBT_FAMILY_COND));
-	assert_int_equal(p->parts[1].t_ns, UNTIL + 100);
+	assert_fields(p, IS(exited, false), IS(detached.t_ns, MODEL_UNKNOWN), IS(nparts, 2),
+		      IS(parts[0].probe_groups, SBT_PROBE_GROUP(SBT_FAMILY_PTHREAD)),
+		      IS(parts[0].t_ns, UNTIL), IS(parts[0].because, 77),
+		      IS(parts[1].probe_groups, SBT_PROBE_GROUP(SBT_PROBE_GROUPS_USER + 3) |
+							SBT_PROBE_GROUP(SBT_FAMILY_COND)),
+		      IS(parts[1].t_ns, UNTIL + 100));
 	assert_true(c->parts >= 2);
 	assert_int_equal(model_proc(c->copy, 0)->nparts, 2);
 	assert_memory_equal(model_proc(c->copy, 0)->parts, p->parts, 2 * sizeof(*p->parts));
 	/* And then all of it. */
 	p = copied_detached(c, &detached);
-	assert_int_equal(p->detached.t_ns, UNTIL);
-	assert_int_equal(p->nparts, 2);
+	assert_fields(p, IS(detached.t_ns, UNTIL), IS(nparts, 2));
 }
 
 #define HOT  (SBT_PROBE_GROUPS_USER + 3)
@@ -235,7 +217,6 @@ static void test_function(void **state)
 	const struct model_proc *p;
 	uint32_t i;
 
-	(void)state;
 	part.probe_groups = SBT_PROBE_GROUP(HOT);
 	run_launched(r, 0);
 	meet_by(r, HOT, 1, 100, 201);
@@ -254,10 +235,7 @@ static void test_function(void **state)
 	}
 	assert_int_equal(model_finish(r->model, LATER), 0);
 	p = model_proc(r->model, 0);
-	assert_int_equal(p->episodes, 5);
-	assert_int_equal(p->incomplete, 1);
-	assert_int_equal(p->ambiguous, 0);
-	assert_int_equal(p->nparts, 1);
+	assert_fields(p, IS(episodes, 5), IS(incomplete, 1), IS(ambiguous, 0), IS(nparts, 1));
 	assert_true(p->parts[0].probe_groups == SBT_PROBE_GROUP(HOT));
 	run_free(r);
 }
@@ -293,7 +271,6 @@ static void test_team(void **state)
 	const struct model_proc *p;
 	uint64_t at;
 
-	(void)state;
 	part.probe_groups = SBT_PROBE_GROUP(BARRIER);
 	run_launched(r, 0);
 	team_comes(r, BARRIER, 1, 100, 201);
@@ -313,9 +290,7 @@ static void test_team(void **state)
 	}
 	assert_int_equal(model_finish(r->model, LATER), 0);
 	p = model_proc(r->model, 0);
-	assert_int_equal(p->episodes, 3 + 9);
-	assert_int_equal(p->incomplete, 1);
-	assert_int_equal(p->ambiguous, 0);
+	assert_fields(p, IS(episodes, 3 + 9), IS(incomplete, 1), IS(ambiguous, 0));
 	run_free(r);
 }
 
@@ -328,7 +303,6 @@ static void test_uncounted(void **state)
 	const struct model_proc *p;
 	uint32_t i;
 
-	(void)state;
 	part.probe_groups = SBT_PROBE_GROUP(HOT);
 	run_launched(r, 0);
 	for (i = 0; i < 5; i++) {
@@ -341,8 +315,7 @@ static void test_uncounted(void **state)
 	assert_int_equal(model_detached(r->model, PID, INC, &part), 0);
 	assert_int_equal(model_finish(r->model, LATER), 0);
 	p = model_proc(r->model, 0);
-	assert_int_equal(p->episodes, 2);
-	assert_int_equal(p->incomplete, 1);
+	assert_fields(p, IS(episodes, 2), IS(incomplete, 1));
 	run_free(r);
 }
 
@@ -351,7 +324,6 @@ static void test_probe_groups(void **state)
 {
 	struct run *r = run_new(0);
 
-	(void)state;
 	run_launched(r, 0);
 	meet_by(r, HOT, 1, 100, 201);
 	meet_by(r, COLD, 2, 200, 202);

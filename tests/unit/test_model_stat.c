@@ -2,17 +2,10 @@
 // Copyright (c) 2026 The sbt-trace authors
 #include "test_model_util.h"
 
-static void assert_near(double a, double b, double eps)
-{
-	if (!(a > b - eps && a < b + eps))
-		fail_msg("%.9f is not %.9f", a, b);
-}
-
 static void test_empty(void **state)
 {
 	struct model_stat s;
 
-	(void)state;
 	model_stat_init(&s);
 	assert_int_equal(s.n, 0);
 	assert_true(s.min == MODEL_UNKNOWN);
@@ -25,19 +18,14 @@ static void test_known(void **state)
 	struct model_stat s;
 	unsigned i;
 
-	(void)state;
 	model_stat_init(&s);
 	for (i = 0; i < 8; i++)
 		model_stat_add(&s, v[i]);
-	assert_int_equal(s.n, 8);
-	assert_int_equal(s.sum, 40);
-	assert_int_equal(s.min, 2);
-	assert_int_equal(s.max, 9);
-	assert_near(s.mean, 5, 1e-12);
+	assert_fields(&s, IS(n, 8), IS(sum, 40), IS(min, 2), IS(max, 9), NEAR(mean, 5, 1e-12));
 	assert_near(model_stat_stddev(&s), 2, 1e-12);
-	assert_int_equal(s.hist[1], 1); /* 2 */
-	assert_int_equal(s.hist[2], 6); /* 4 to 7 */
-	assert_int_equal(s.hist[3], 1); /* 9 */
+	assert_fields(&s, IS(hist[1], 1), /* 2 */
+		      IS(hist[2], 6), /* 4 to 7 */
+		      IS(hist[3], 1)); /* 9 */
 }
 
 /* Large values with a small spread: the naive sum of squares would lose it. */
@@ -47,7 +35,6 @@ static void test_cancellation(void **state)
 	struct model_stat s;
 	unsigned i;
 
-	(void)state;
 	model_stat_init(&s);
 	for (i = 0; i < 1000; i++)
 		model_stat_add(&s, base + (i & 1 ? 1 : 3));
@@ -58,14 +45,11 @@ static void test_extremes(void **state)
 {
 	struct model_stat s;
 
-	(void)state;
 	model_stat_init(&s);
 	model_stat_add(&s, 0);
 	model_stat_add(&s, 1);
 	model_stat_add(&s, UINT64_MAX);
-	assert_int_equal(s.hist[0], 2);
-	assert_int_equal(s.hist[63], 1);
-	assert_int_equal(s.min, 0);
+	assert_fields(&s, IS(hist[0], 2), IS(hist[63], 1), IS(min, 0));
 }
 
 int main(void)

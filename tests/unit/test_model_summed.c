@@ -113,10 +113,7 @@ static struct model *by_sums(void)
 
 static void assert_same_stat(const struct model_stat *a, const struct model_stat *b)
 {
-	assert_int_equal(a->n, b->n);
-	assert_int_equal(a->sum, b->sum);
-	assert_int_equal(a->min, b->min);
-	assert_int_equal(a->max, b->max);
+	assert_fields(a, IS(n, b->n), IS(sum, b->sum), IS(min, b->min), IS(max, b->max));
 	assert_memory_equal(a->hist, b->hist, sizeof(a->hist));
 	assert_true(model_stat_stddev(a) - model_stat_stddev(b) < 1e-6 &&
 		    model_stat_stddev(b) - model_stat_stddev(a) < 1e-6);
@@ -128,24 +125,18 @@ static void test_the_same(void **state)
 	const struct model_barrier *x = model_barrier(one, 0), *y = model_barrier(two, 0);
 	uint32_t i;
 
-	(void)state;
 	assert_int_equal(model_nbarriers(one), 1);
 	assert_int_equal(model_nbarriers(two), 1);
 	assert_int_equal(x->episodes, 2);
-	assert_int_equal(y->episodes, 2);
-	assert_int_equal(y->crossings, x->crossings);
-	assert_int_equal(y->incomplete, 0);
-	assert_int_equal(y->team_min, x->team_min);
-	assert_int_equal(y->team_max, x->team_max);
+	assert_fields(y, IS(episodes, 2), IS(crossings, x->crossings), IS(incomplete, 0),
+		      IS(team_min, x->team_min), IS(team_max, x->team_max));
 	assert_same_stat(&y->wait, &x->wait);
 	assert_same_stat(&y->release, &x->release);
 	assert_same_stat(&y->barrier, &x->barrier);
 	/* The second of the threads began 100 after the first: its first phase is as long as it was there. */
-	assert_int_equal(y->phase.n, x->phase.n);
-	assert_int_equal(y->phase.sum, x->phase.sum);
+	assert_fields(y, IS(phase.n, x->phase.n), IS(phase.sum, x->phase.sum));
 	assert_false(x->summed);
-	assert_true(y->summed);
-	assert_int_equal(y->nphases, 0);
+	assert_fields(y, IS(summed, true), IS(nphases, 0));
 	for (i = 0; i < 2; i++) {
 		uint32_t tid = i ? 20 : 10;
 		const struct model_thread *s =
@@ -153,19 +144,15 @@ static void test_the_same(void **state)
 		const struct model_thread *t =
 			model_thread(two, model_find_thread(two, PID, INC, tid));
 
-		assert_int_equal(t->crossings, s->crossings);
-		assert_int_equal(t->wait_ns, s->wait_ns);
-		assert_int_equal(t->idle_ns, s->idle_ns);
-		assert_int_equal(t->outside_ns, s->outside_ns);
-		assert_int_equal(t->last, s->last);
-		assert_int_equal(t->ordinal, s->ordinal);
+		assert_fields(t, IS(crossings, s->crossings), IS(wait_ns, s->wait_ns),
+			      IS(idle_ns, s->idle_ns), IS(outside_ns, s->outside_ns),
+			      IS(last, s->last), IS(ordinal, s->ordinal));
 		assert_true(t->ideal_ns == MODEL_UNKNOWN);
 	}
 	assert_int_equal(model_proc(two, 0)->elapsed_ns, model_proc(one, 0)->elapsed_ns);
 	assert_true(model_proc(two, 0)->ideal_ns == MODEL_UNKNOWN);
 	assert_true(model_proc(one, 0)->ideal_ns != MODEL_UNKNOWN);
-	assert_int_equal(model_totals(two)->episodes, 2);
-	assert_int_equal(model_totals(two)->crossings, 4);
+	assert_fields(model_totals(two), IS(episodes, 2), IS(crossings, 4));
 	model_free(one);
 	model_free(two);
 }
@@ -177,7 +164,6 @@ static void test_joins(void **state)
 	struct model_summed a = summed_of(10), b = summed_of(20);
 	struct model_thread t;
 
-	(void)state;
 	assert_int_equal(model_add_joined(m, PID, INC, 10, 300, 4000, 3000), 0);
 	assert_int_equal(model_add_joined(m, PID, INC, 10, 500, 9000, 8000), 0);
 	assert_int_equal(model_add_joined(m, PID, INC, 10, 200, 9500, 8000), 0);
@@ -201,7 +187,6 @@ static void test_numbers_come_again(void **state)
 	struct model_summed a = summed_of(10), b = summed_of(10);
 	uint32_t i, found = 0;
 
-	(void)state;
 	assert_int_equal(model_end_thread(m, PID, INC, 10, 5000, NULL), 0);
 	assert_int_equal(model_add_thread(m, PID, INC, 10, 6000), 0);
 	a.born_ns = 2000;
@@ -230,7 +215,6 @@ static void test_joined_stats(void **state)
 	struct model_stat a, b, all;
 	uint64_t i;
 
-	(void)state;
 	model_stat_init(&a);
 	model_stat_init(&b);
 	model_stat_init(&all);

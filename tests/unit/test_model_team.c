@@ -44,7 +44,6 @@ static void test_last_meeting(void **state)
 	struct run *r = run_new(0);
 	struct model_team team;
 
-	(void)state;
 	run_launched(r, 0);
 	assert_team(r, &at, NULL);
 	cross(r, 2, A, 3, 250, 310);
@@ -81,7 +80,6 @@ static void test_unknown_count(void **state)
 	struct model_crossing at = crossing(1, A, 0, 0, 0);
 	struct run *r = run_new(0);
 
-	(void)state;
 	run_launched(r, 0);
 	cross_uncounted(r, A);
 	assert_int_equal(r->nkept, 0);
@@ -97,7 +95,6 @@ static void test_gone(void **state)
 	struct model_team team;
 	uint32_t i;
 
-	(void)state;
 	run_launched(r, 0);
 	cross_and_replace(r, A);
 	assert_true(model_team(r->model, &at, met, MOST, &team));
@@ -119,7 +116,6 @@ static void test_changes(void **state)
 	struct model_crossing at = crossing(1, A, 0, 0, 0);
 	struct run *r = run_new(0);
 
-	(void)state;
 	run_launched(r, 0);
 	cross(r, 1, A, 2, 1, 4);
 	cross(r, 3, A, 2, 3, 5);
@@ -144,7 +140,6 @@ static void test_shared(void **state)
 	struct model_crossing at = crossing(10, 0x5000, 0, 0, 0), c;
 	struct run *r = run_new(0);
 
-	(void)state;
 	assert_int_equal(model_add_process(r->model, 10, 1, 0, 0, 0, true, "one"), 0);
 	assert_int_equal(model_add_process(r->model, 20, 2, 10, 1, 5, true, "two"), 0);
 	c = crossing(20, 0x7000, 2, 15, 31);

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "test_check.h"
 #include "model/turnstile.h"
 
 static struct turnstiles *all;
@@ -14,7 +8,6 @@ static uint64_t now;
 
 static int set_up(void **state)
 {
-	(void)state;
 	all = turnstiles_new();
 	now = 1000000;
 	return all ? 0 : -1;
@@ -22,7 +15,6 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-	(void)state;
 	turnstiles_free(all);
 	return 0;
 }
@@ -70,13 +62,10 @@ static void test_meetings(void **state)
 	struct turnstile o;
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 20; i++)
 		meet(0x1000, 4, 1 + i % 4, i % 2);
 	o = the_one();
-	assert_int_equal(o.batches, 19);
-	assert_int_equal(o.loose, 0);
-	assert_int_equal(o.threads, 4);
+	assert_fields(&o, IS(batches, 19), IS(loose, 0), IS(threads, 4));
 	assert_true(turnstile_is(&o));
 }
 
@@ -86,7 +75,6 @@ static void test_two_wait(void **state)
 	struct turnstile o;
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 8; i++)
 		meet(0x1000, 3, 3, false);
 	o = the_one();
@@ -106,7 +94,6 @@ static void test_lock(void **state)
 {
 	uint32_t i, n, kept = 0;
 
-	(void)state;
 	for (n = 2; n <= 6; n++)
 		for (i = 0; i < 40; i++)
 			waited(0x1000ULL * n, 1 + i % n, i < n ? 0 : 1000ULL * (i - n + 1) + 10,
@@ -121,7 +108,6 @@ static void test_queue(void **state)
 	struct turnstile o;
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 40; i++, now += 1000)
 		waited(0x1000, 1 + i % 2, now, now + 900);
 	o = the_one();
@@ -134,7 +120,6 @@ static void test_enough(void **state)
 	uint32_t i;
 	bool more = true;
 
-	(void)state;
 	for (i = 0; i < 1000 && more; i++, now += 1000)
 		more = waited(0x1000, 1, now, now + 900);
 	assert_false(more);
@@ -146,7 +131,6 @@ static void test_many(void **state)
 {
 	uint32_t i, kept = 0;
 
-	(void)state;
 	for (i = 0; i < 20; i++)
 		meet(0x10, 4, 1 + i % 4, true);
 	for (i = 0; i < 100000; i++)

@@ -4,16 +4,11 @@
 #ifndef TEST_MODEL_UTIL_H
 #define TEST_MODEL_UTIL_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "test_check.h"
 #include "model/model.h"
 
 #define PID   100
@@ -56,7 +51,6 @@ static inline void keep_episode(void *ctx, const struct model *model,
 	struct run *r = ctx;
 	struct kept *k;
 
-	(void)model;
 	if (r->nkept == r->cap) {
 		r->cap = r->cap ? 2 * r->cap : 64;
 		r->kept = realloc(r->kept, r->cap * sizeof(*r->kept));
@@ -76,8 +70,6 @@ static inline void keep_barrier(void *ctx, const struct model *model, uint32_t i
 {
 	struct run *r = ctx;
 
-	(void)model;
-	(void)barrier;
 	assert_int_equal(index, r->nbarriers);
 	r->nbarriers++;
 }

@@ -36,8 +36,7 @@ static struct model_crossing wait_at(struct waits *w, uint64_t object, struct wa
 
 static void expect(struct model_crossing c, uint32_t count, uint64_t arrive, bool bound)
 {
-	assert_int_equal(c.count, count);
-	assert_int_equal(c.arrive_ns, arrive);
+	assert_fields(&c, IS(count, count), IS(arrive_ns, arrive));
 	assert_int_equal(!!(c.flags & MODEL_CROSSING_BOUND), bound);
 }
 
@@ -73,8 +72,7 @@ static void work_before_the_wait(void **state)
 	late.words = 2;
 	c = crossing(2, OTHER, 99, 2000000, 2000010);
 	assert_int_equal(waits_add(w, &late, &c), 0);
-	assert_int_equal(c.arrive_ns, 1000009);
-	assert_int_equal(c.depart_ns, 1000010);
+	assert_fields(&c, IS(arrive_ns, 1000009), IS(depart_ns, 1000010));
 	/* What never departed stays so. */
 	late.value = 2;
 	wait_at(w, OTHER, IN(2, 2), 1, 3000000, 3000010);
@@ -195,16 +193,12 @@ static void episodes(void **state)
 	feed(r, w, BARRIER, LATE(6, 2), 2, 890, 910);
 	assert_int_equal(model_finish(r->model, 2000), 0);
 	assert_int_equal(r->nkept, 4);
-	assert_int_equal(ep(r, 0)->state, MODEL_COMPLETE);
-	assert_int_equal(ep(r, 0)->why, MODEL_WHY_BOUND);
-	assert_int_equal(ep(r, 0)->release_ns, 290);
-	assert_int_equal(ep(r, 1)->state, MODEL_COMPLETE);
-	assert_int_equal(ep(r, 1)->why, MODEL_WHY_BOUND | MODEL_WHY_RIVALS);
-	assert_int_equal(ep(r, 1)->release_ns, 499);
-	assert_int_equal(ep(r, 1)->members[2].tid, 2);
-	assert_int_equal(ep(r, 2)->state, MODEL_INCOMPLETE);
-	assert_int_equal(ep(r, 2)->n, 2);
-	assert_int_equal(ep(r, 2)->count, 3);
+	assert_fields(ep(r, 0), IS(state, MODEL_COMPLETE), IS(why, MODEL_WHY_BOUND),
+		      IS(release_ns, 290));
+	assert_fields(ep(r, 1), IS(state, MODEL_COMPLETE),
+		      IS(why, MODEL_WHY_BOUND | MODEL_WHY_RIVALS), IS(release_ns, 499),
+		      IS(members[2].tid, 2));
+	assert_fields(ep(r, 2), IS(state, MODEL_INCOMPLETE), IS(n, 2), IS(count, 3));
 	assert_int_equal(ep(r, 3)->state, MODEL_COMPLETE);
 	run_free(r);
 }
@@ -225,12 +219,10 @@ static void releases(void **state)
 	feed(r, w, BARRIER, OPEN, 3, 900000000, 900000100);
 	assert_int_equal(model_finish(r->model, 1000000000), 0);
 	assert_int_equal(r->nkept, 3);
-	assert_int_equal(ep(r, 0)->state, MODEL_COMPLETE);
-	assert_int_equal(ep(r, 0)->release_ns, 290);
-	assert_int_equal(ep(r, 1)->state, MODEL_INCOMPLETE);
-	assert_int_equal(ep(r, 1)->why, MODEL_WHY_OTHERS);
-	assert_int_equal(ep(r, 2)->state, MODEL_INCOMPLETE);
-	assert_int_equal(ep(r, 2)->why, MODEL_WHY_OTHERS | MODEL_WHY_BOUND);
+	assert_fields(ep(r, 0), IS(state, MODEL_COMPLETE), IS(release_ns, 290));
+	assert_fields(ep(r, 1), IS(state, MODEL_INCOMPLETE), IS(why, MODEL_WHY_OTHERS));
+	assert_fields(ep(r, 2), IS(state, MODEL_INCOMPLETE),
+		      IS(why, MODEL_WHY_OTHERS | MODEL_WHY_BOUND));
 	/* Two waited for somebody who left no trace; the one who came late did not wait. */
 	assert_int_equal(model_proc(r->model, 0)->arrivals_unseen, 2);
 	run_free(r);

@@ -45,18 +45,17 @@ static void test_linear_flags(void **state)
 		MACHINE("ideal", "BarrierModel=linear", TABLE_1, "BarrierByMsgs=0");
 	uint32_t n;
 
-	(void)state;
 	for (n = 2; n <= 64; n *= 2) {
 		struct predict_input in = together(n);
 
-		near(time_on(&in, &m, n), 100e3 + 22e3);
+		assert_close(time_on(&in, &m, n), 100e3 + 22e3);
 		predict_input_free(&in);
 	}
 	/* ModelTime 11: lowered at 18, which the looks that end at 17 and 19 see at 19. */
 	m = MACHINE("ideal", "BarrierModel=linear", TABLE_1, "BarrierByMsgs=0", "ModelTime=11us");
 	struct predict_input in = together(4);
 
-	near(time_on(&in, &m, 4), 100e3 + 24e3);
+	assert_close(time_on(&in, &m, 4), 100e3 + 24e3);
 	predict_input_free(&in);
 }
 
@@ -72,12 +71,11 @@ static void test_linear_messages(void **state)
 			"MsgBuildTime=1us", "CommStartupTime=10us", "ByteTransferTime=0.05us/B");
 	uint32_t n;
 
-	(void)state;
 	for (n = 2; n <= 64; n *= 2) {
 		struct predict_input in = together(n);
 		double by_hand = 22.4 + (n - 1) * 2 + 10 + (n - 1) * 11 + 6.4 + 2 + 5;
 
-		near(time_on(&in, &m, n), 100e3 + 1e3 * by_hand);
+		assert_close(time_on(&in, &m, n), 100e3 + 1e3 * by_hand);
 		predict_input_free(&in);
 	}
 }
@@ -91,12 +89,10 @@ static void test_linear_late(void **state)
 		MACHINE("ideal", "BarrierModel=linear", TABLE_1, "BarrierByMsgs=0");
 	struct predict_run run = simulate(&in, &m, 2);
 
-	(void)state;
 	/* It arrives at 105.5; looks end at 5 + 2 k: 107; lowered at 117; the slave's at 105.5 + 2 k: 117.5. */
-	near(run.time_ns, 117.5e3 + 5e3);
-	near(run.phases[SITE].wait_ns, 100.5e3);
-	near(run.phases[SITE].time_ns, 105.5e3);
-	assert_int_equal(run.phases[SITE].episodes, 1);
+	assert_close(run.time_ns, 117.5e3 + 5e3);
+	assert_fields(&run.phases[SITE], CLOSE(wait_ns, 100.5e3), CLOSE(time_ns, 105.5e3),
+		      IS(episodes, 1));
 	predict_run_free(&run);
 	predict_input_free(&in);
 }
@@ -108,11 +104,10 @@ static void test_central(void **state)
 					   "WakeTime=1us", "FlagTime=4us", "ModelTime=2us");
 	uint32_t n;
 
-	(void)state;
 	for (n = 2; n <= 32; n *= 2) {
 		struct predict_input in = together(n);
 
-		near(time_on(&in, &m, n), 100e3 + n * 500.0 + 2e3 + (n - 1) * 1e3 + 4e3);
+		assert_close(time_on(&in, &m, n), 100e3 + n * 500.0 + 2e3 + (n - 1) * 1e3 + 4e3);
 		predict_input_free(&in);
 	}
 	/*
@@ -121,11 +116,11 @@ static void test_central(void **state)
 	 */
 	struct predict_input in = together(2);
 
-	near(time_on(&in, &m, 1), 200e3 + 500 + 2e3);
+	assert_close(time_on(&in, &m, 1), 200e3 + 500 + 2e3);
 	predict_input_free(&in);
 	/* Four on two come at 100, 100, 200 and 200: of those that are to be woken two are of the other processor. */
 	in = together(4);
-	near(time_on(&in, &m, 2), 200e3 + 2 * 500 + 2e3 + 2 * 1e3 + 4e3);
+	assert_close(time_on(&in, &m, 2), 200e3 + 2 * 500 + 2e3 + 2 * 1e3 + 4e3);
 	predict_input_free(&in);
 }
 
@@ -137,12 +132,11 @@ static void test_tree(void **state)
 		MACHINE("ideal", "BarrierModel=tree", "BarrierArity=2", "FlagTime=3us",
 			"CheckTime=1us", "ExitCheckTime=1us", "ModelTime=2us");
 
-	(void)state;
 	/*
 	 * 1 has its two at 3 + 1 + 1 = 5. 0 takes 2's at 3 + 1 = 4 and 1's at 5 + 3 + 1 = 9; lowered at 11; 1 at
 	 * 15; 3 at 19.
 	 */
-	near(time_on(&in, &m, 5), 100e3 + 19e3);
+	assert_close(time_on(&in, &m, 5), 100e3 + 19e3);
 	predict_input_free(&in);
 }
 
@@ -154,11 +148,10 @@ static void test_dissemination(void **state)
 		MACHINE("ideal", "BarrierModel=dissemination", "FlagTime=3us", "CheckTime=1us");
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(rounds) / sizeof(rounds[0]); i++) {
 		struct predict_input in = together(rounds[i][0]);
 
-		near(time_on(&in, &m, rounds[i][0]), 100e3 + rounds[i][1] * 4e3);
+		assert_close(time_on(&in, &m, rounds[i][0]), 100e3 + rounds[i][1] * 4e3);
 		predict_input_free(&in);
 	}
 }
@@ -171,7 +164,6 @@ static void test_no_model_leaves_early(void **state)
 	uint64_t work[] = { 5 * US, 90 * US, 20 * US, 70 * US, 0, 33 * US, 80 * US };
 	size_t i, last;
 
-	(void)state;
 	for (i = 0; i < 5; i++) {
 		char model[64];
 		struct predict_machine m;
@@ -183,7 +175,7 @@ static void test_no_model_leaves_early(void **state)
 
 			work[last] += 200 * US;
 			in = one_episode(7, work);
-			near(time_on(&in, &m, 7), (double)work[last]);
+			assert_close(time_on(&in, &m, 7), (double)work[last]);
 			predict_input_free(&in);
 			work[last] -= 200 * US;
 		}
@@ -216,14 +208,13 @@ static void test_scheduler(void **state)
 	struct predict_input in = no_episode(3, 3 * MS);
 	struct predict_machine m = MACHINE("ideal", "Scheduler=global");
 
-	(void)state;
-	near(time_on(&in, &m, 2), 6e6);
+	assert_close(time_on(&in, &m, 2), 6e6);
 	m = MACHINE("ideal", "Scheduler=global", "Quantum=1ms");
-	near(time_on(&in, &m, 2), 5e6);
+	assert_close(time_on(&in, &m, 2), 5e6);
 	m = MACHINE("ideal", "Scheduler=block", "Quantum=1ms");
-	near(time_on(&in, &m, 2), 6e6);
-	near(time_on(&in, &m, 3), 3e6);
-	near(time_on(&in, &m, 64), 3e6);
+	assert_close(time_on(&in, &m, 2), 6e6);
+	assert_close(time_on(&in, &m, 3), 3e6);
+	assert_close(time_on(&in, &m, 64), 3e6);
 	predict_input_free(&in);
 }
 
@@ -233,9 +224,8 @@ static void test_switches(void **state)
 	struct predict_input in = no_episode(2, 2 * MS);
 	struct predict_machine m = MACHINE("ideal", "Quantum=1ms", "SwitchTime=100us");
 
-	(void)state;
-	near(time_on(&in, &m, 1), 4.3e6);
-	near(time_on(&in, &m, 2), 2e6);
+	assert_close(time_on(&in, &m, 1), 4.3e6);
+	assert_close(time_on(&in, &m, 2), 2e6);
 	predict_input_free(&in);
 }
 
@@ -246,12 +236,11 @@ static void test_fixed(void **state)
 	struct predict_input in = one_episode(4, work);
 	struct predict_machine m = MACHINE("ideal", "Scheduler=block");
 
-	(void)state;
-	near(time_on(&in, &m, 2), 5e6);
+	assert_close(time_on(&in, &m, 2), 5e6);
 	m = MACHINE("ideal", "Scheduler=cyclic");
-	near(time_on(&in, &m, 2), 5e6);
+	assert_close(time_on(&in, &m, 2), 5e6);
 	m = MACHINE("ideal", "Scheduler=global"); /* the other one does all the rest */
-	near(time_on(&in, &m, 2), 4e6);
+	assert_close(time_on(&in, &m, 2), 4e6);
 	predict_input_free(&in);
 }
 
@@ -262,7 +251,6 @@ static void test_delay(void **state)
 	struct predict_input in;
 	struct gen g;
 
-	(void)state;
 	gen_begin(&g, 2);
 	assert_int_equal(predict_add_step(&g.in, 0, PREDICT_DELAY, 5 * MS, 0, 0), 0);
 	gen_work(&g, 0, 1 * MS);
@@ -270,8 +258,8 @@ static void test_delay(void **state)
 	gen_meet(&g, SITE);
 	assert_int_equal(gen_end(&g, &in), 0);
 	/* Thread 1 computes until 4, thread 0 from 5 to 7: computing takes twice the time, sleeping does not. */
-	near(time_on(&in, &m, 1), 7e6);
-	near(time_on(&in, &m, 2), 7e6);
+	assert_close(time_on(&in, &m, 1), 7e6);
+	assert_close(time_on(&in, &m, 2), 7e6);
 	predict_input_free(&in);
 }
 
@@ -316,15 +304,13 @@ static void test_policies(void **state)
 	struct predict_input in = one_read();
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < 3; i++) {
 		struct predict_machine m = MACHINE("ideal", MESSAGES, cases[i].policy);
 		struct predict_run run = simulate(&in, &m, 2);
 
-		near(run.time_ns, cases[i].total);
-		near(run.access_ns, cases[i].access);
-		near(run.service_ns, cases[i].service);
-		assert_int_equal(run.messages, 2);
+		assert_fields(&run, CLOSE(time_ns, cases[i].total),
+			      CLOSE(access_ns, cases[i].access),
+			      CLOSE(service_ns, cases[i].service), IS(messages, 2));
 		predict_run_free(&run);
 	}
 	predict_input_free(&in);
@@ -342,12 +328,11 @@ static void test_poll_interval(void **state)
 	struct predict_input in = together(2);
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < 3; i++) {
 		struct predict_machine m =
 			MACHINE("ideal", "ServicePolicy=poll", "PollTime=2us", cases[i].interval);
 
-		near(time_on(&in, &m, 2), 100e3 + cases[i].looks * 2e3);
+		assert_close(time_on(&in, &m, 2), 100e3 + cases[i].looks * 2e3);
 	}
 	predict_input_free(&in);
 }
@@ -360,13 +345,10 @@ static void test_cluster(void **state)
 	struct predict_input in = one_read();
 	struct predict_run run = simulate(&in, &m, 2);
 
-	(void)state;
-	near(run.time_ns, 100e3);
-	near(run.access_ns, 3e3);
-	assert_int_equal(run.messages, 0);
+	assert_fields(&run, CLOSE(time_ns, 100e3), CLOSE(access_ns, 3e3), IS(messages, 0));
 	predict_run_free(&run);
 	/* On one processor the data are its own. */
-	near(time_on(&in, &m, 1), 110e3);
+	assert_close(time_on(&in, &m, 1), 110e3);
 	predict_input_free(&in);
 }
 
@@ -379,7 +361,6 @@ static void test_contention(void **state)
 	struct predict_run run;
 	struct gen g;
 
-	(void)state;
 	gen_begin(&g, 3);
 	gen_read(&g, 1, 0, 1000);
 	gen_read(&g, 2, 0, 1000);
@@ -387,11 +368,10 @@ static void test_contention(void **state)
 	assert_int_equal(gen_end(&g, &in), 0);
 	run = simulate(&in, &m, 3);
 	/* 1's request: 1, its answer 10 beside 2's request: 20. 2's: 2, its answer beside 1's: 20. */
-	near(run.time_ns, 22e3);
-	near(run.access_ns, 21e3 + 22e3);
+	assert_fields(&run, CLOSE(time_ns, 22e3), CLOSE(access_ns, 21e3 + 22e3));
 	predict_run_free(&run);
 	m = MACHINE("ideal", "ByteTransferTime=10ns/B", "RequestSize=100", "Topology=bus");
-	near(time_on(&in, &m, 3), 11e3);
+	assert_close(time_on(&in, &m, 3), 11e3);
 	predict_input_free(&in);
 }
 
@@ -413,15 +393,14 @@ static double hop_time(const char *topology, uint32_t from, uint32_t to)
 
 static void test_topologies(void **state)
 {
-	(void)state;
-	near(hop_time("Topology=crossbar", 0, 15), 1);
-	near(hop_time("Topology=ring", 1, 15), 2);
-	near(hop_time("Topology=ring", 0, 8), 8);
-	near(hop_time("Topology=mesh", 0, 15), 6); /* of 4 x 4 */
-	near(hop_time("Topology=hypercube", 0, 15), 4);
-	near(hop_time("Topology=hypercube", 5, 4), 1);
-	near(hop_time("Topology=fattree", 0, 3), 2);
-	near(hop_time("Topology=fattree", 0, 4), 4);
+	assert_close(hop_time("Topology=crossbar", 0, 15), 1);
+	assert_close(hop_time("Topology=ring", 1, 15), 2);
+	assert_close(hop_time("Topology=ring", 0, 8), 8);
+	assert_close(hop_time("Topology=mesh", 0, 15), 6); /* of 4 x 4 */
+	assert_close(hop_time("Topology=hypercube", 0, 15), 4);
+	assert_close(hop_time("Topology=hypercube", 5, 4), 1);
+	assert_close(hop_time("Topology=fattree", 0, 3), 2);
+	assert_close(hop_time("Topology=fattree", 0, 4), 4);
 }
 
 /* A message that needs no answer: the sender goes on, the receiver takes it in. */
@@ -432,15 +411,14 @@ static void test_write(void **state)
 	struct predict_run run;
 	struct gen g;
 
-	(void)state;
 	gen_begin(&g, 2);
 	gen_step(&g, 0, PREDICT_WRITE, 1, 1000);
 	gen_work(&g, 1, 100 * US);
 	gen_meet(&g, SITE);
 	assert_int_equal(gen_end(&g, &in), 0);
 	run = simulate(&in, &m, 2);
-	near(run.time_ns, 105e3); /* interrupted for 3 + 2 */
-	near(run.phases[SITE].wait_ns, 99e3); /* since 6 */
+	assert_close(run.time_ns, 105e3); /* interrupted for 3 + 2 */
+	assert_close(run.phases[SITE].wait_ns, 99e3); /* since 6 */
 	predict_run_free(&run);
 	predict_input_free(&in);
 }
@@ -498,16 +476,15 @@ static void test_random(void **state)
 	double ideal, work, t;
 	uint32_t turn, p;
 
-	(void)state;
 	for (turn = 0; turn < 100; turn++) {
 		uint32_t n = 2 + (uint32_t)(random_next(&x) % 12);
 		struct predict_input in = random_input(&x, n, turn & 1, &work);
 
 		assert_int_equal(predict_translate(&in, NULL, &ideal), 0);
-		near(time_on(&in, &m, n), ideal);
-		near(time_on(&in, &m, n + 3), ideal);
+		assert_close(time_on(&in, &m, n), ideal);
+		assert_close(time_on(&in, &m, n + 3), ideal);
 		if (!(turn & 1))
-			near(time_on(&in, &m, 1), work);
+			assert_close(time_on(&in, &m, 1), work);
 		for (p = 2; p < n && !(turn & 1); p++) {
 			t = time_on(&in, &m, p);
 			assert_true(t >= fmax(ideal, work / p) - 1e-3);
@@ -525,7 +502,6 @@ static void test_phases_add_up(void **state)
 	size_t i;
 	uint32_t k;
 
-	(void)state;
 	for (i = 0; i < 5; i++) {
 		struct predict_machine m = machine(machines[i], NULL);
 		struct predict_input in;
@@ -537,7 +513,7 @@ static void test_phases_add_up(void **state)
 		assert_int_equal(run.nphases, 5);
 		for (k = 0; k < run.nphases; k++)
 			sum += run.phases[k].time_ns;
-		near(sum, run.time_ns);
+		assert_close(sum, run.time_ns);
 		predict_run_free(&run);
 		predict_input_free(&in);
 	}
@@ -552,26 +528,23 @@ static void test_alone(void **state)
 	struct predict_result r;
 	uint32_t i;
 
-	(void)state;
 	m.mips_ratio = 2;
 	for (i = 0; i < 4; i++) {
 		assert_int_equal(predict_add_thread(&in), (int)i);
 		assert_int_equal(predict_add_step(&in, i, PREDICT_END, 20000, 0, 0), 0);
 	}
 	assert_int_equal(predict_run_all(&in, &m, processors, 3, &r), 0);
-	near(r.serial_ns, 2 * 120000);
-	near(r.ideal_ns, 60000);
+	assert_fields(&r, CLOSE(serial_ns, 2 * 120000), CLOSE(ideal_ns, 60000));
 	for (i = 0; i < 3; i++) {
 		const struct predict_run *run = &r.points[i].run;
 
-		near(run->time_ns, 2 * (40000 + 80000.0 / processors[i]));
-		near(run->phases[in.nsites + 1].time_ns, 2 * 40000);
-		near(run->phases[in.nsites + 1].work_ns, 2 * 40000);
-		near(run->phases[in.nsites].time_ns, 2 * 80000.0 / processors[i]);
+		assert_fields(run, CLOSE(time_ns, 2 * (40000 + 80000.0 / processors[i])),
+			      CLOSE(phases[in.nsites + 1].time_ns, 2 * 40000),
+			      CLOSE(phases[in.nsites + 1].work_ns, 2 * 40000),
+			      CLOSE(phases[in.nsites].time_ns, 2 * 80000.0 / processors[i]));
 	}
-	near(r.points[2].speedup, 2);
-	assert_int_equal(r.points[2].limit, in.nsites + 1);
-	assert_int_equal(r.points[2].why, PREDICT_BY_SERIAL);
+	assert_fields(&r.points[2], CLOSE(speedup, 2), IS(limit, in.nsites + 1),
+		      IS(why, PREDICT_BY_SERIAL));
 	predict_result_free(&r);
 	predict_input_free(&in);
 }
@@ -585,7 +558,6 @@ static void test_balanced_sleep(void **state)
 	struct predict_input in;
 	struct gen g;
 
-	(void)state;
 	gen_begin(&g, 2);
 	assert_int_equal(predict_add_step(&g.in, 0, PREDICT_DELAY, 8 * MS, 0, 0), 0);
 	gen_work(&g, 0, 1 * MS);
@@ -593,8 +565,8 @@ static void test_balanced_sleep(void **state)
 	gen_meet(&g, SITE);
 	assert_int_equal(gen_end(&g, &in), 0);
 	assert_int_equal(predict_run_all(&in, &m, processors, 1, &r), 0);
-	near(r.points[0].run.time_ns, 9e6);
-	near(r.points[0].balanced_ns, 5e6);
+	assert_close(r.points[0].run.time_ns, 9e6);
+	assert_close(r.points[0].balanced_ns, 5e6);
 	predict_result_free(&r);
 	predict_input_free(&in);
 }
@@ -615,7 +587,6 @@ static void test_limited_by_sleep(void **state)
 	uint32_t i, k, t;
 	struct gen g;
 
-	(void)state;
 	for (i = 0; i < 3; i++) {
 		gen_begin(&g, 2);
 		for (t = 0; t < 2; t++) {
@@ -646,14 +617,14 @@ static void see(void *ctx, const struct predict_crossed *c)
 
 	assert_true(c->thread < 2);
 	if (c->episode == PREDICT_NONE) {
-		near(c->depart_ns, s->depart[1]);
+		assert_close(c->depart_ns, s->depart[1]);
 		s->ends++;
 		return;
 	}
 	s->last_arrival[c->episode] = fmax(s->last_arrival[c->episode], c->arrive_ns);
 	assert_true(c->depart_ns >= c->arrive_ns);
-	near(c->work_ns, 15e3);
-	near(c->queue_ns + c->inside_queue_ns, 0);
+	assert_close(c->work_ns, 15e3);
+	assert_close(c->queue_ns + c->inside_queue_ns, 0);
 	s->depart[c->episode] = c->depart_ns;
 	s->n++;
 }
@@ -668,7 +639,6 @@ static void test_crossings(void **state)
 	struct gen g;
 	int k;
 
-	(void)state;
 	gen_begin(&g, 2);
 	for (k = 0; k < 2; k++) {
 		gen_work(&g, 0, 10 * US);
@@ -677,12 +647,8 @@ static void test_crossings(void **state)
 	}
 	assert_int_equal(gen_end(&g, &in), 0);
 	assert_int_equal(predict_simulate(&in, &m, 2, see, &seen, &run), 0);
-	assert_int_equal(seen.n, 4);
-	assert_int_equal(seen.ends, 2);
-	near(seen.last_arrival[0], 15e3);
-	near(seen.depart[0], 32e3);
-	near(seen.last_arrival[1], 47e3);
-	near(seen.depart[1], 64e3);
+	assert_fields(&seen, IS(n, 4), IS(ends, 2), CLOSE(last_arrival[0], 15e3),
+		      CLOSE(depart[0], 32e3), CLOSE(last_arrival[1], 47e3), CLOSE(depart[1], 64e3));
 	predict_run_free(&run);
 	predict_input_free(&in);
 }
@@ -696,10 +662,9 @@ static void test_wrong_input(void **state)
 	double t;
 	uint32_t a, b;
 
-	(void)state;
 	assert_int_equal(predict_simulate(&in, &m, 0, NULL, NULL, &run), -EINVAL);
 	assert_int_equal(predict_simulate(&in, &m, 4, NULL, NULL, &run), 0);
-	near(run.time_ns, 0);
+	assert_close(run.time_ns, 0);
 	predict_run_free(&run);
 	assert_int_equal(predict_add_step(&in, 0, PREDICT_END, 1, 0, 0), -EINVAL);
 	assert_int_equal(predict_add_thread(&in), 0);
@@ -736,7 +701,6 @@ static void test_counts(void **state)
 {
 	uint32_t out[8];
 
-	(void)state;
 	check_counts(1, "1,2");
 	check_counts(4, "1,2,4,8");
 	check_counts(6, "1,2,4,6,8");

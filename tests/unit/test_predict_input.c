@@ -62,8 +62,7 @@ static void expect_step(const struct predict_input *in, uint32_t thread, uint32_
 			enum predict_op op, uint64_t ns)
 {
 	assert_true(thread < in->nthreads && i < in->threads[thread].n);
-	assert_int_equal(in->threads[thread].steps[i].op, op);
-	assert_int_equal(in->threads[thread].steps[i].ns, ns);
+	assert_fields(in, IS(threads[thread].steps[i].op, op), IS(threads[thread].steps[i].ns, ns));
 }
 
 /* One of each part: on a CPU 500, of which the host took 40 and tracing 10; 100 asleep; the rest is dropped. */
@@ -76,7 +75,6 @@ static void test_parts(void **state)
 	const struct predict_input *in;
 	struct fixture f;
 
-	(void)state;
 	set_up(&f, 10);
 	run_launched(f.run, 0);
 	d.blocked_ns[MODEL_BLOCKED_SLEEP] = 70;
@@ -87,24 +85,14 @@ static void test_parts(void **state)
 	cross_with(&f, 12, A, 1000, 1100, NULL); /* all on a CPU */
 	in = finish(&f, 1100);
 	facts = predict_feed_facts(f.feed);
-	assert_int_equal(in->nthreads, 2);
-	assert_int_equal(in->nepisodes, 1);
-	assert_int_equal(in->episodes[0].n, 2);
-	assert_int_equal(in->nsites, 1);
+	assert_fields(in, IS(nthreads, 2), IS(nepisodes, 1), IS(episodes[0].n, 2), IS(nsites, 1));
 	expect_step(in, 0, 0, PREDICT_DELAY, 100);
 	expect_step(in, 0, 1, PREDICT_MEET, 450);
 	expect_step(in, 1, 0, PREDICT_MEET, 990);
-	assert_int_equal(facts->runq_ns, 200);
-	assert_int_equal(facts->lock_ns, 90);
-	assert_int_equal(facts->throttled_ns, 60);
-	assert_int_equal(facts->unattributed_ns, 50);
-	assert_int_equal(facts->steal_ns, 40);
-	assert_int_equal(facts->cost_ns, 20);
-	assert_true(facts->cost_known);
-	assert_int_equal(facts->delay_ns, 100);
-	assert_int_equal(facts->wall_ns, 0);
-	assert_int_equal(facts->computing_ns, 450 + 990);
-	assert_int_equal(facts->recorded_ns, 1100);
+	assert_fields(facts, IS(runq_ns, 200), IS(lock_ns, 90), IS(throttled_ns, 60),
+		      IS(unattributed_ns, 50), IS(steal_ns, 40), IS(cost_ns, 20),
+		      IS(cost_known, true), IS(delay_ns, 100), IS(wall_ns, 0),
+		      IS(computing_ns, 450 + 990), IS(recorded_ns, 1100));
 	tear_down(&f);
 }
 
@@ -114,7 +102,6 @@ static void test_wall(void **state)
 	const struct predict_input *in;
 	struct fixture f;
 
-	(void)state;
 	set_up(&f, NAN);
 	run_launched(f.run, 0);
 	cross(f.run, 11, A, 2, 1000, 1100);
@@ -123,8 +110,7 @@ static void test_wall(void **state)
 	expect_step(in, 0, 0, PREDICT_MEET, 1000);
 	expect_step(in, 0, 1, PREDICT_END, 300);
 	expect_step(in, 1, 0, PREDICT_MEET, 1050);
-	assert_int_equal(predict_feed_facts(f.feed)->wall_ns, 2050 + 600);
-	assert_false(predict_feed_facts(f.feed)->cost_known);
+	assert_fields(predict_feed_facts(f.feed), IS(wall_ns, 2050 + 600), IS(cost_known, false));
 	tear_down(&f);
 }
 
@@ -135,7 +121,6 @@ static void test_tail(void **state)
 	const struct predict_input *in;
 	struct fixture f;
 
-	(void)state;
 	set_up(&f, NAN);
 	run_launched(f.run, 0);
 	cross_with(&f, 11, A, 1000, 1100, NULL);
@@ -154,7 +139,6 @@ static void test_incomplete(void **state)
 	const struct predict_input *in;
 	struct fixture f;
 
-	(void)state;
 	set_up(&f, NAN);
 	run_launched(f.run, 0);
 	cross_with(&f, 11, A, 1000, 1100, NULL);
@@ -182,7 +166,6 @@ static void test_made(void **state)
 	struct fixture f;
 	double ideal;
 
-	(void)state;
 	set_up(&f, NAN);
 	run_launched(f.run, 0);
 	assert_int_equal(model_add_thread(f.run->model, PID, INC, 11, 600), 0);
@@ -190,10 +173,8 @@ static void test_made(void **state)
 	cross_with(&f, 11, A, 1500, 1510, NULL); /* 900 */
 	in = finish(&f, 1510);
 	assert_int_equal(predict_feed_facts(f.feed)->forks, 1);
-	assert_int_equal(in->nepisodes, 2);
-	assert_int_equal(in->nsites, 2);
-	assert_int_equal(in->episodes[0].site, 1);
-	assert_int_equal(in->episodes[1].site, 0);
+	assert_fields(in, IS(nepisodes, 2), IS(nsites, 2), IS(episodes[0].site, 1),
+		      IS(episodes[1].site, 0));
 	assert_int_equal(predict_translate(in, NULL, &ideal), 0);
 	assert_int_equal((int)ideal, 600 + 900);
 	tear_down(&f);
@@ -236,7 +217,6 @@ static int two_regions(uint64_t begun)
 
 static void test_regions(void **state)
 {
-	(void)state;
 	/* 300 of serial work, and the longer of 190 and 240. Of the tail nothing was told. */
 	assert_int_equal(two_regions(0), 100 + 300 + 240);
 }
@@ -244,7 +224,6 @@ static void test_regions(void **state)
 /* What the worker takes to wake up is nobody's work: 10 of serial work, and the longer of 480 and 240. */
 static void test_start_of_team(void **state)
 {
-	(void)state;
 	assert_int_equal(two_regions(120), 100 + 10 + 480);
 }
 
@@ -286,7 +265,6 @@ static void test_messages(void **state)
 	const struct predict_input *in;
 	struct fixture f;
 
-	(void)state;
 	set_up(&f, 20);
 	run_launched(f.run, 0);
 	assert_int_equal(model_add_thread(f.run->model, PID, INC, 11, 0), 0);
@@ -300,15 +278,12 @@ static void test_messages(void **state)
 	say_touched(&f, 11, 1150, MODEL_UNKNOWN, 7);
 	in = finish(&f, 1300);
 	facts = predict_feed_facts(f.feed);
-	assert_int_equal(facts->messages, 3);
-	assert_int_equal(facts->strangers, 2);
+	assert_fields(facts, IS(messages, 3), IS(strangers, 2));
 	expect_step(in, 0, 0, PREDICT_READ, 100 - 10);
 	expect_step(in, 0, 1, PREDICT_READ, 150 - 10);
-	assert_int_equal(in->threads[0].steps[0].what, 1);
-	assert_int_equal(in->threads[0].steps[1].bytes, 64);
+	assert_fields(in, IS(threads[0].steps[0].what, 1), IS(threads[0].steps[1].bytes, 64));
 	expect_step(in, 0, 2, PREDICT_MEET, 150 - 20);
-	assert_int_equal(in->threads[0].steps[3].op, PREDICT_READ);
-	assert_int_equal(in->threads[0].n, 5);
+	assert_fields(in, IS(threads[0].steps[3].op, PREDICT_READ), IS(threads[0].n, 5));
 	expect_step(in, 1, 0, PREDICT_MEET, 400 - 20);
 	tear_down(&f);
 }
@@ -320,7 +295,6 @@ static void test_alone(void **state)
 	struct fixture f;
 	int windowed;
 
-	(void)state;
 	for (windowed = 0; windowed < 2; windowed++) {
 		set_up(&f, NAN);
 		if (windowed)
@@ -337,8 +311,8 @@ static void test_alone(void **state)
 		assert_int_equal(model_end_thread(f.run->model, PID, INC, 12, 1620, NULL), 0);
 		assert_int_equal(model_end_process(f.run->model, PID, INC, 1710), 0);
 		in = finish(&f, 2000);
-		assert_int_equal(in->before_ns, windowed ? 0 : 200);
-		assert_int_equal(in->after_ns, windowed ? 0 : 90);
+		assert_fields(in, IS(before_ns, windowed ? 0 : 200),
+			      IS(after_ns, windowed ? 0 : 90));
 		assert_int_equal(predict_feed_facts(f.feed)->cut, windowed ? 2 : 0);
 		expect_step(in, 0, 0, PREDICT_MEET, windowed ? 0 : 900);
 		expect_step(in, 0, 1, PREDICT_MEET, 200);
@@ -357,7 +331,6 @@ static void test_same_as_model(void **state)
 	double ideal;
 	int e, i;
 
-	(void)state;
 	set_up(&f, NAN);
 	run_launched(f.run, 0);
 	for (e = 0; e < 50; e++) {

@@ -19,7 +19,6 @@ static void test_built_in(void **state)
 	char why[256];
 	unsigned i;
 
-	(void)state;
 	for (i = 0; predict_machine_name(i); i++) {
 		assert_int_equal(predict_machine_find(predict_machine_name(i), &m), 0);
 		assert_string_equal(m.name, predict_machine_name(i));
@@ -31,19 +30,13 @@ static void test_built_in(void **state)
 	assert_int_equal(predict_machine_find("no such", &m), -ENOENT);
 	/* Table 3. */
 	m = machine("cm5", NULL);
-	near(m.model_time, 5e3);
-	near(m.startup_time, 10e3);
-	near(m.byte_time, 118);
-	near(m.mips_ratio, 0.41);
+	assert_fields(&m, CLOSE(model_time, 5e3), CLOSE(startup_time, 10e3), CLOSE(byte_time, 118),
+		      CLOSE(mips_ratio, 0.41));
 	/* Table 1. */
 	m = machine("distributed", NULL);
-	near(m.entry_time, 5e3);
-	near(m.exit_time, 5e3);
-	near(m.check_time, 2e3);
-	near(m.exit_check_time, 2e3);
-	near(m.model_time, 10e3);
-	near(m.by_msgs, 1);
-	near(m.msg_size, 128);
+	assert_fields(&m, CLOSE(entry_time, 5e3), CLOSE(exit_time, 5e3), CLOSE(check_time, 2e3),
+		      CLOSE(exit_check_time, 2e3), CLOSE(model_time, 10e3), CLOSE(by_msgs, 1),
+		      CLOSE(msg_size, 128));
 }
 
 /* All of them zero but what has no zero. */
@@ -52,12 +45,11 @@ static void test_ideal(void **state)
 	struct predict_machine m = machine("ideal", NULL);
 	const struct predict_param *p;
 
-	(void)state;
 	for (p = predict_params; p->name; p++)
 		if (p->unit == PREDICT_TIME || p->unit == PREDICT_TIME_A_BYTE ||
 		    p->unit == PREDICT_BYTES)
-			near(predict_param_get(&m, p), 0);
-	near(m.mips_ratio, 1);
+			assert_close(predict_param_get(&m, p), 0);
+	assert_close(m.mips_ratio, 1);
 }
 
 static void test_file(void **state)
@@ -76,22 +68,16 @@ static void test_file(void **state)
 	struct predict_machine m = { 0 };
 	char why[256] = "";
 
-	(void)state;
 	if (predict_machine_parse(&m, text, why, sizeof(why)))
 		fail_msg("%s", why);
-	assert_string_equal(m.name, "my own");
-	near(m.mips_ratio, 2);
-	near(m.model_time, 7e3);
-	near(m.byte_time, 125);
-	near(m.startup_time, 10e3); /* the CM-5's */
-	near(m.msg_size, 1024);
-	near(m.topology, PREDICT_RING);
-	near(m.cores_per_cluster, 4);
+	assert_fields(&m, TEXT(name, "my own"), CLOSE(mips_ratio, 2), CLOSE(model_time, 7e3),
+		      CLOSE(byte_time, 125), CLOSE(startup_time, 10e3), /* the CM-5's */
+		      CLOSE(msg_size, 1024), CLOSE(topology, PREDICT_RING),
+		      CLOSE(cores_per_cluster, 4));
 }
 
 static void test_wrong(void **state)
 {
-	(void)state;
 	expect_wrong("MipsRatio = 1\nNoSuch = 1", "line 2: there is no parameter NoSuch");
 	expect_wrong("MipsRatio", "NAME = VALUE UNIT is expected");
 	expect_wrong("MipsRatio =", "MipsRatio is a number");
@@ -120,13 +106,12 @@ static void test_set(void **state)
 	struct predict_machine m = machine("ideal", NULL);
 	char why[256];
 
-	(void)state;
 	assert_int_equal(predict_machine_set(&m, "", why, sizeof(why)), -EINVAL);
 	assert_int_equal(predict_machine_set(&m, "# no", why, sizeof(why)), -EINVAL);
 	assert_int_equal(predict_machine_set(&m, "EntryTime=1us\nExitTime=1us", why, sizeof(why)),
 			 -EINVAL);
 	assert_int_equal(predict_machine_set(&m, "EntryTime=0.5us", why, sizeof(why)), 0);
-	near(m.entry_time, 500);
+	assert_close(m.entry_time, 500);
 	assert_int_equal(predict_machine_set(&m, "ServicePolicy=poll", why, sizeof(why)), 0);
 	assert_int_equal(predict_machine_check(&m, why, sizeof(why)), -EINVAL);
 	assert_non_null(strstr(why, "PollInterval"));
@@ -137,7 +122,6 @@ static void test_printed(void **state)
 {
 	unsigned i;
 
-	(void)state;
 	for (i = 0; predict_machine_name(i); i++) {
 		struct predict_machine a = machine(predict_machine_name(i), NULL),
 				       b = machine("ideal", NULL);
@@ -149,7 +133,7 @@ static void test_printed(void **state)
 			snprintf(line, sizeof(line), "%s = %s", p->name, value);
 			if (predict_machine_set(&b, line, why, sizeof(why)))
 				fail_msg("%s: %s", line, why);
-			near(predict_param_get(&a, p), predict_param_get(&b, p));
+			assert_close(predict_param_get(&a, p), predict_param_get(&b, p));
 		}
 	}
 }

@@ -50,7 +50,6 @@ static void test_linear_and_flat(void **state)
 	uint32_t k, p;
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < 5; i++) {
 		struct predict_machine m = machine(machines[i], NULL);
 		struct curve embar = curve_of(GEN_EMBAR, &m);
@@ -78,13 +77,12 @@ static void test_fewer_processors(void **state)
 	struct predict_input in;
 	uint32_t p;
 
-	(void)state;
 	assert_int_equal(gen_embar(32, &in), 0);
 	for (p = 1; p <= 32; p *= 2)
-		near(time_on(&in, &m, p), (double)EMBAR_NS / p);
-	near(time_on(&in, &m, 64), (double)EMBAR_NS / 32);
-	near(time_on(&in, &m, 3),
-	     (double)EMBAR_NS / 32 * 11); /* 11 rounds of three, the last of two */
+		assert_close(time_on(&in, &m, p), (double)EMBAR_NS / p);
+	assert_close(time_on(&in, &m, 64), (double)EMBAR_NS / 32);
+	assert_close(time_on(&in, &m, 3),
+		     (double)EMBAR_NS / 32 * 11); /* 11 rounds of three, the last of two */
 	predict_input_free(&in);
 }
 
@@ -95,7 +93,6 @@ static void test_figure_4(void **state)
 	struct curve c[GEN_SORT + 1];
 	int b;
 
-	(void)state;
 	for (b = GEN_EMBAR; b <= GEN_SORT; b++)
 		c[b] = curve_of(b, &m);
 	for (b = GEN_EMBAR + 1; b <= GEN_SORT; b++) {
@@ -123,7 +120,6 @@ static void test_idle_of_blocks(void **state)
 	double four = time_of(&gen_benchmarks[GEN_GRID], 4, &m);
 	uint32_t i, t, k, none;
 
-	(void)state;
 	for (k = 0; k < 6; k++) {
 		struct predict_input in;
 
@@ -138,8 +134,9 @@ static void test_idle_of_blocks(void **state)
 		assert_int_equal(none, idle[k][1]);
 		predict_input_free(&in);
 	}
-	near(time_of(&gen_benchmarks[GEN_GRID], 8, &m), four);
-	near(time_of(&gen_benchmarks[GEN_GRID], 2, &m), time_of(&gen_benchmarks[GEN_GRID], 1, &m));
+	assert_close(time_of(&gen_benchmarks[GEN_GRID], 8, &m), four);
+	assert_close(time_of(&gen_benchmarks[GEN_GRID], 2, &m),
+		     time_of(&gen_benchmarks[GEN_GRID], 1, &m));
 	assert_true(time_of(&gen_benchmarks[GEN_GRID], 16, &m) < 0.3 * four);
 }
 
@@ -167,7 +164,6 @@ static void test_figure_5(void **state)
 	double whole = grid_time(16, 231456, &m), wider = grid_time(16, 231456, &wide);
 	double actual = grid_time(16, 128, &m), quicker = grid_time(16, 128, &quick);
 
-	(void)state;
 	assert_true(wider < 0.5 * whole);
 	assert_true(actual < wider);
 	assert_true(quicker < actual);
@@ -185,7 +181,6 @@ static void test_mips_ratio(void **state)
 	double unchanged[COUNTS] = { 0 }, drop[5] = { 0 };
 	int i, k, b;
 
-	(void)state;
 	for (i = 0; i < 4; i++) {
 		struct predict_machine free_of_cost = MACHINE("ideal", ratios[i]);
 		struct predict_machine m = MACHINE("distributed", ratios[i]);
@@ -216,7 +211,6 @@ static void test_figure_7(void **state)
 						"CommStartupTime=200us" };
 	int at[2][3], i;
 
-	(void)state;
 	for (i = 0; i < 3; i++) {
 		struct predict_machine slow = MACHINE("distributed", startups[i], "MipsRatio=1");
 		struct predict_machine fast = MACHINE("distributed", startups[i], "MipsRatio=0.25");
@@ -243,7 +237,6 @@ static void test_bandwidth(void **state)
 	double before[2] = { INFINITY, INFINITY }, first[2] = { 0, 0 };
 	int i, b;
 
-	(void)state;
 	for (i = 0; i < 3; i++) {
 		struct predict_machine m = MACHINE("distributed", bandwidths[i]);
 
@@ -282,7 +275,6 @@ static void test_figure_8(void **state)
 		MACHINE("distributed", "ServicePolicy=poll", "PollInterval=1ms");
 	uint32_t n;
 
-	(void)state;
 	for (n = 4; n <= 32; n *= 2) {
 		const struct gen_benchmark *grid = &gen_benchmarks[GEN_GRID];
 		double fastest = time_of(grid, n, &interrupt), polled = time_of(grid, n, &poll);
@@ -309,7 +301,6 @@ static void test_ideal_is_fastest(void **state)
 	struct predict_machine ideal = machine("ideal", NULL), m = machine("distributed", NULL);
 	int b, i;
 
-	(void)state;
 	for (b = GEN_EMBAR; b <= GEN_SORT; b++) {
 		for (i = 0; i < COUNTS; i++) {
 			struct predict_input in;
@@ -318,7 +309,7 @@ static void test_ideal_is_fastest(void **state)
 			assert_int_equal(gen_benchmarks[b].make(1u << i, &in), 0);
 			assert_int_equal(predict_translate(&in, NULL, &translated), 0);
 			t = time_on(&in, &ideal, 1u << i);
-			near(t, translated);
+			assert_close(t, translated);
 			assert_true(t < time_on(&in, &m, 1u << i));
 			predict_input_free(&in);
 		}
@@ -348,13 +339,12 @@ static void test_matmul(void **state)
 	uint32_t n;
 	int r, c;
 
-	(void)state;
 	for (n = 4; n <= 16; n *= 2) {
 		for (r = 0; r < 3; r++)
 			for (c = 0; c < 3; c++)
 				t[r][c] = matmul(n, (enum gen_dist)r, (enum gen_dist)c, &m);
 		/* 3 meetings a round, 5 us each where more than one meet. */
-		near(t[GEN_WHOLE][GEN_WHOLE], flat + 32 * 3 * 5e3);
+		assert_close(t[GEN_WHOLE][GEN_WHOLE], flat + 32 * 3 * 5e3);
 		for (r = 0; r < 3; r++)
 			assert_true(t[r][GEN_CYCLIC] > t[r][GEN_BLOCK]);
 		for (r = 0; r < 2; r++)
@@ -364,7 +354,8 @@ static void test_matmul(void **state)
 		assert_true(t[GEN_BLOCK][GEN_WHOLE] < t[GEN_BLOCK][GEN_BLOCK]);
 		assert_true(t[GEN_BLOCK][GEN_BLOCK] < t[GEN_WHOLE][GEN_WHOLE]);
 	}
-	near(matmul(8, GEN_BLOCK, GEN_BLOCK, &ideal), matmul(4, GEN_BLOCK, GEN_BLOCK, &ideal));
+	assert_close(matmul(8, GEN_BLOCK, GEN_BLOCK, &ideal),
+		     matmul(4, GEN_BLOCK, GEN_BLOCK, &ideal));
 	assert_true(matmul(8, GEN_BLOCK, GEN_WHOLE, &ideal) <
 		    matmul(4, GEN_BLOCK, GEN_WHOLE, &ideal));
 }
@@ -382,7 +373,6 @@ static void test_limits(void **state)
 	struct gen g;
 	uint32_t i;
 
-	(void)state;
 	gen_begin(&g, 4);
 	for (i = 0; i < 4; i++)
 		gen_work(&g, i, i == 3 ? 200 * US : 100 * US);
@@ -392,21 +382,17 @@ static void test_limits(void **state)
 	gen_meet(&g, 1);
 	assert_int_equal(gen_end(&g, &in), 0);
 	assert_int_equal(predict_run_all(&in, &m, processors, 3, &r), 0);
-	assert_int_equal(r.n, 3);
-	near(r.ideal_ns, 205e3);
-	near(r.work_ns, 520e3);
-	near(r.points[0].run.time_ns, r.serial_ns);
-	near(r.points[0].speedup, 1);
+	assert_fields(&r, IS(n, 3), CLOSE(ideal_ns, 205e3), CLOSE(work_ns, 520e3));
+	assert_close(r.points[0].run.time_ns, r.serial_ns);
+	assert_close(r.points[0].speedup, 1);
 	/* 4: 200 + 10 + 5 + 10; balanced: 125 + 10 + 5 + 10; no barriers: 205. */
-	near(r.points[1].run.time_ns, 225e3);
-	near(r.points[1].speedup, r.serial_ns / 225e3);
-	near(r.points[1].efficiency, r.serial_ns / 225e3 / 4);
-	near(r.points[1].balanced_ns, 150e3);
-	near(r.points[1].barrier_free_ns, 205e3);
+	assert_close(r.points[1].run.time_ns, 225e3);
+	assert_fields(&r.points[1], CLOSE(speedup, r.serial_ns / 225e3),
+		      CLOSE(efficiency, r.serial_ns / 225e3 / 4), CLOSE(balanced_ns, 150e3),
+		      CLOSE(barrier_free_ns, 205e3));
 	assert_true(isnan(r.points[1].access_free_ns));
-	assert_int_equal(r.points[1].limit, 0);
-	assert_int_equal(r.points[1].why, PREDICT_BY_BALANCE);
-	near(r.points[2].run.time_ns, 225e3);
+	assert_fields(&r.points[1], IS(limit, 0), IS(why, PREDICT_BY_BALANCE));
+	assert_close(r.points[2].run.time_ns, 225e3);
 	predict_result_free(&r);
 	predict_input_free(&in);
 }
@@ -429,7 +415,6 @@ static void test_reasons(void **state)
 	struct predict_machine ideal = machine("ideal", NULL), m = machine("distributed", NULL);
 	struct predict_machine barriers = MACHINE("ideal", "ModelTime=100ms");
 
-	(void)state;
 	test_limit_is(GEN_EMBAR, 8, &ideal, 4, PREDICT_BY_WORK);
 	test_limit_is(GEN_EMBAR, 8, &ideal, 16, PREDICT_BY_THREADS);
 	test_limit_is(GEN_EMBAR, 1, &ideal, 4, PREDICT_BY_SERIAL);

@@ -4,15 +4,11 @@
 #ifndef TEST_PREDICT_UTIL_H
 #define TEST_PREDICT_UTIL_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <errno.h>
-#include <cmocka.h>
 
+#include "test_check.h"
 #include "test_predict_gen.h"
 
 static inline struct predict_machine machine(const char *name, const char *const *settings)
@@ -60,12 +56,6 @@ static inline double time_of(const struct gen_benchmark *b, uint32_t n,
 	t = time_on(&in, m, n);
 	predict_input_free(&in);
 	return t;
-}
-
-static inline void near(double a, double b)
-{
-	if (!(fabs(a - b) <= 1e-9 * fmax(fabs(a), fabs(b)) + 1e-6))
-		fail_msg("%.17g is not %.17g", a, b);
 }
 
 #endif /* TEST_PREDICT_UTIL_H */

@@ -59,16 +59,13 @@ static void test_one_meeting(void **unused)
 	struct align *a = align_new(2);
 	struct align_found found;
 
-	(void)unused;
 	begin(a, 0, 10);
 	begin(a, 1, 10);
 	meet(a, 0, 10, 1, 7, 100, 400);
 	meet(a, 1, 10, 1, 7, 1200, 1350);
 	assert_int_equal(align_solve(a), 0);
 	align_look(a, 1, &found);
-	assert_int_equal(found.meetings, 1);
-	assert_int_equal(found.uncertain_ns, 225);
-	assert_false(found.contradicts);
+	assert_fields(&found, IS(meetings, 1), IS(uncertain_ns, 225), IS(contradicts, false));
 	assert_int_equal(align_time(a, 1, 2000), 2000 - 1025);
 	assert_int_equal(align_time(a, 0, 2000), 2000);
 	assert_true(align_time(a, 1, MODEL_UNKNOWN) == MODEL_UNKNOWN);
@@ -124,7 +121,6 @@ static void random_run(double ppm, uint32_t rounds, uint64_t worst)
 
 static void test_random_runs(void **unused)
 {
-	(void)unused;
 	/* As exact as the quickest way out of a barrier. */
 	random_run(0, 500, 10000);
 	/* 20 millionths over five seconds are 100 us. */
@@ -137,7 +133,6 @@ static void test_not_counted(void **unused)
 	struct align *a = align_new(3);
 	struct align_found found;
 
-	(void)unused;
 	begin(a, 0, 10);
 	meet(a, 0, 10, 1, 7, 100, 400);
 	meet(a, 0, 10, 2, 7, 500, 700);
@@ -161,7 +156,6 @@ static void test_contradiction(void **unused)
 	struct align *a = align_new(2);
 	struct align_found found;
 
-	(void)unused;
 	begin(a, 0, 10);
 	begin(a, 1, 10);
 	meet(a, 0, 10, 1, 7, 100, 110);
@@ -182,7 +176,6 @@ static void test_through_another(void **unused)
 	struct align *a = align_new(3);
 	struct align_found found;
 
-	(void)unused;
 	begin(a, 0, 10);
 	begin(a, 1, 11);
 	begin(a, 2, 12);

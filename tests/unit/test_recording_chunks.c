@@ -2,10 +2,6 @@
 // Copyright (c) 2026 The sbt-trace authors
 /* Files of blocks: what was written comes back; of what was cut or damaged nothing wrong does. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -13,8 +9,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "test_check.h"
 #include "recording/chunks.h"
 
 #define NBLOCKS 6
@@ -60,8 +55,7 @@ static void same_as_written(const struct chunk *b, unsigned int n)
 {
 	uint8_t bytes[1024];
 
-	assert_int_equal(b->kind, 1 + n % 2);
-	assert_int_equal(b->size, content(n, bytes));
+	assert_fields(b, IS(kind, 1 + n % 2), IS(size, content(n, bytes)));
 	assert_memory_equal(b->content, bytes, b->size);
 }
 
@@ -72,7 +66,6 @@ static void test_there_and_back(void **unused)
 	struct chunk b;
 	unsigned int n;
 
-	(void)unused;
 	assert_int_equal(chunks_open(fd, &r), 0);
 	for (n = 0; n < NBLOCKS; n++) {
 		assert_int_equal(chunks_next(r, ~0ull, &b), 1);
@@ -100,7 +93,6 @@ static void test_cut(void **unused)
 	uint8_t *bytes = malloc((size_t)size);
 	unsigned int most = 0;
 
-	(void)unused;
 	assert_int_equal(pread(whole, bytes, (size_t)size, 0), size);
 	for (at = 0; at < size; at++) {
 		struct chunks_reader *r;
@@ -137,7 +129,6 @@ static void test_damaged(void **unused)
 	off_t size = lseek(fd, 0, SEEK_END), at;
 	unsigned int bit, damaged = 0;
 
-	(void)unused;
 	for (at = 0; at < size; at++) {
 		for (bit = 0; bit < 8; bit += 3) {
 			struct chunks_reader *r;
@@ -180,7 +171,6 @@ static void test_of_others(void **unused)
 	const uint32_t other_order = 0x04030201;
 	const uint16_t later = CHUNKS_VERSION + 1;
 
-	(void)unused;
 	assert_int_equal(open_with("\x7f"
 				   "ELF",
 				   0, 4),
@@ -203,7 +193,6 @@ static void test_no_room(void **unused)
 	char path[] = "/tmp/blocks.XXXXXX";
 	int fd = mkstemp(path);
 
-	(void)unused;
 	assert_true(fd >= 0);
 	unlink(path);
 	signal(SIGXFSZ, SIG_IGN);

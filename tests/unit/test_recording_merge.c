@@ -122,7 +122,6 @@ static void test_two_nodes(void **unused)
 	uint32_t i;
 	int got;
 
-	(void)unused;
 	begin_node(&nodes[0], "a", "/x", 5);
 	begin_node(&nodes[1], "b", "/y", 9);
 	for (i = 0; i < ROUNDS; i++) {
@@ -164,8 +163,7 @@ static void test_two_nodes(void **unused)
 	assert_string_equal(
 		merge_site_name(merge, model_barrier(r->model, 0)->sites[0])->frames[0].function,
 		"work");
-	assert_int_equal(model_barrier(r->model, 0)->episodes, ROUNDS);
-	assert_int_equal(model_barrier(r->model, 0)->incomplete, 0);
+	assert_fields(model_barrier(r->model, 0), IS(episodes, ROUNDS), IS(incomplete, 0));
 	assert_int_equal(r->nkept, ROUNDS);
 	for (i = 0; i < ROUNDS; i++) {
 		uint64_t got_ns = r->kept[i].ep.barrier_ns;
@@ -277,7 +275,6 @@ static void test_uncertain_clocks(void **unused)
 	uint64_t seed;
 	uint32_t n;
 
-	(void)unused;
 	for (seed = 1; seed <= 100; seed++)
 		for (n = 2; n <= NODES; n++) {
 			struct node nodes[NODES] = { { .tgid = 100 },
@@ -288,9 +285,7 @@ static void test_uncertain_clocks(void **unused)
 			count(nodes, n, &got, &clock);
 			assert_true(clock.found.uncertain_ns > 10000);
 			assert_int_equal(clock.unnumbered, 0);
-			assert_int_equal(got.wrong, 0);
-			assert_int_equal(got.others, 0);
-			assert_int_equal(got.complete, FEW * COMMS);
+			assert_fields(&got, IS(wrong, 0), IS(others, 0), IS(complete, FEW * COMMS));
 		}
 }
 
@@ -303,13 +298,11 @@ static void test_late_rank(void **unused)
 	struct merge_clock clock;
 	struct tally got;
 
-	(void)unused;
 	run_of(nodes, NODES, 5, 2000000, 1000, 0, false);
 	count(nodes, NODES, &got, &clock);
 	assert_int_equal(clock.found.meetings, 0);
 	assert_int_equal(clock.unnumbered, FEW * COMMS);
-	assert_int_equal(got.wrong, 0);
-	assert_int_equal(got.complete, FEW * COMMS);
+	assert_fields(&got, IS(wrong, 0), IS(complete, FEW * COMMS));
 }
 
 /* Records are missing in the midst: from there on it goes by time. */
@@ -321,7 +314,6 @@ static void test_lost_records(void **unused)
 	struct merge_clock clock;
 	struct tally got;
 
-	(void)unused;
 	run_of(nodes, NODES, 5, 2000000, 1000, 3, true);
 	count(nodes, NODES, &got, &clock);
 	assert_int_equal(clock.found.meetings, 5);
@@ -343,7 +335,6 @@ static void test_lost_before_numbers(void **unused)
 	struct merge_clock clock;
 	struct tally got;
 
-	(void)unused;
 	run_of(nodes, NODES, 5, 2000000, 1000, 3, false);
 	count(nodes, NODES, &got, &clock);
 	assert_int_equal(clock.found.meetings, 0);

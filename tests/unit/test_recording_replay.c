@@ -59,14 +59,9 @@ struct sink {
 static void see_message(struct sink *s, const struct model_message *m)
 {
 	s->messages++;
-	assert_int_equal(m->tgid, PID);
-	assert_int_equal(m->inc, INC);
-	assert_int_equal(m->tid, 7);
-	assert_int_equal(m->t_ns, 123456790);
+	assert_fields(m, IS(tgid, PID), IS(inc, INC), IS(tid, 7), IS(t_ns, 123456790));
 	assert_true(m->oncpu_ns == 1ull << 40);
-	assert_int_equal(m->owner, 3);
-	assert_int_equal(m->bytes, 4096);
-	assert_true(m->write);
+	assert_fields(m, IS(owner, 3), IS(bytes, 4096), IS(write, true));
 }
 
 static void see_input(struct sink *s, const struct model_input *in)
@@ -83,13 +78,8 @@ static void see_mark(struct sink *s, const struct contents_item *item)
 {
 	const struct conceptual_mark *mark = &item->mark;
 
-	assert_int_equal(item->tgid, PID);
-	assert_int_equal(item->inc, INC);
-	assert_int_equal(item->site, 33);
-	assert_true(mark->begins);
-	assert_int_equal(mark->tid, 5);
-	assert_int_equal(mark->seq, 9);
-	assert_int_equal(mark->t_ns, 123456789);
+	assert_fields(item, IS(tgid, PID), IS(inc, INC), IS(site, 33));
+	assert_fields(mark, IS(begins, true), IS(tid, 5), IS(seq, 9), IS(t_ns, 123456789));
 	assert_non_null(mark->detail);
 	assert_int_equal(mark->detail->runq_ns, 77);
 	s->marks++;
@@ -99,15 +89,10 @@ static void see_hang(struct sink *s, const struct report_hang *h)
 {
 	assert_string_equal(h->id, "#1");
 	/* Words of ours cannot be made to act on a terminal. */
-	assert_string_equal(h->text, "held \\x1b[31m");
-	assert_int_equal(h->verdict, HANG_DEADLOCK);
-	assert_int_equal(h->nmissing, 1);
-	assert_int_equal(h->missing[0].tid, 3);
-	assert_int_equal(h->missing[0].state, HANG_BLOCKED);
-	assert_string_equal(h->missing[0].frames[1].function, "outer");
-	assert_null(h->missing[0].comm);
-	assert_int_equal(h->ncycle, 1);
-	assert_string_equal(h->cycle[0].waits_for, "the mutex m");
+	assert_fields(h, TEXT(text, "held \\x1b[31m"), IS(verdict, HANG_DEADLOCK), IS(nmissing, 1),
+		      IS(missing[0].tid, 3), IS(missing[0].state, HANG_BLOCKED),
+		      TEXT(missing[0].frames[1].function, "outer"), IS(missing[0].comm, NULL),
+		      IS(ncycle, 1), TEXT(cycle[0].waits_for, "the mutex m"));
 	s->hangs++;
 }
 
@@ -142,11 +127,9 @@ static void same_barrier(const struct model_barrier *a, const struct model_barri
 {
 	uint32_t i;
 
-	assert_int_equal(a->episodes, b->episodes);
-	assert_int_equal(a->incomplete, b->incomplete);
-	assert_int_equal(a->ambiguous, b->ambiguous);
-	assert_int_equal(a->crossings, b->crossings);
-	assert_int_equal(a->object, b->object);
+	assert_fields(a, IS(episodes, b->episodes), IS(incomplete, b->incomplete),
+		      IS(ambiguous, b->ambiguous), IS(crossings, b->crossings),
+		      IS(object, b->object));
 	same_stat(&a->phase, &b->phase);
 	same_stat(&a->barrier, &b->barrier);
 	same_stat(&a->wait, &b->wait);
@@ -245,7 +228,6 @@ static void test_random_runs(void **unused)
 {
 	uint64_t seed;
 
-	(void)unused;
 	for (seed = 1; seed <= 60; seed++) {
 		struct model_ops nothing = { 0 };
 		struct contents_session session = a_session();
@@ -295,7 +277,6 @@ static void test_detached(void **unused)
 	struct contents_writer *w;
 	int fd = new_file();
 
-	(void)unused;
 	assert_int_equal(contents_create(fd, &w), 0);
 	contents_session(w, &session);
 	model_tap(r->model, contents_input, w);
@@ -309,12 +290,10 @@ static void test_detached(void **unused)
 	assert_int_equal(contents_close(w), 0);
 	run_tape(fd, &sink, CONTENTS_WHOLE);
 	same_models(r->model, sink.model);
-	assert_int_equal(model_proc(sink.model, 0)->detached.t_ns, 5000);
-	assert_int_equal(model_proc(sink.model, 0)->detached.cost_ppm, 4000000);
-	assert_int_equal(model_proc(sink.model, 0)->nparts, 1);
-	assert_int_equal(model_proc(sink.model, 0)->parts[0].probe_groups, 6 | 1ULL << 40);
-	assert_int_equal(model_proc(sink.model, 0)->parts[0].t_ns, 4000);
-	assert_int_equal(model_proc(sink.model, 0)->parts[0].cost_ppm, 90000);
+	assert_fields(model_proc(sink.model, 0), IS(detached.t_ns, 5000),
+		      IS(detached.cost_ppm, 4000000), IS(nparts, 1),
+		      IS(parts[0].probe_groups, 6 | 1ULL << 40), IS(parts[0].t_ns, 4000),
+		      IS(parts[0].cost_ppm, 90000));
 	model_free(sink.model);
 	contents_free(sink.contents);
 	close(fd);
@@ -334,7 +313,6 @@ static void test_threads_that_come_and_go(void **unused)
 	uint64_t t = 2000000;
 	uint32_t i, k;
 
-	(void)unused;
 	assert_int_equal(contents_create(fd, &w), 0);
 	contents_session(w, &session);
 	model_tap(r->model, contents_input, w);
@@ -462,34 +440,26 @@ static void test_the_rest(void **unused)
 	const struct contents_answer *a;
 	int fd = a_tape(true);
 
-	(void)unused;
 	run_tape(fd, &sink, CONTENTS_WHOLE);
-	assert_int_equal(sink.marks, 1);
-	assert_int_equal(sink.messages, 1);
-	assert_int_equal(sink.hangs, 1);
-	assert_int_equal(sink.inputs, 2);
-	assert_string_equal(sink.task, "second");
+	assert_fields(&sink, IS(marks, 1), IS(messages, 1), IS(hangs, 1), IS(inputs, 2),
+		      TEXT(task, "second"));
 	began = contents_began(sink.contents);
-	assert_string_equal(began->session.command, "./a \x1b[31m");
-	assert_string_equal(began->session.probes[0].symbol, "pthread_barrier_wait");
-	assert_int_equal(began->session.probes[0].offset, 0x87510);
-	assert_string_equal(began->session.counters[0].name, "cycles");
-	assert_int_equal(began->realtime_offset_ns, -5);
-	assert_int_equal(began->instructions, MODEL_NONE);
-	assert_null(began->machine);
+	assert_fields(began, TEXT(session.command, "./a \x1b[31m"),
+		      TEXT(session.probes[0].symbol, "pthread_barrier_wait"),
+		      IS(session.probes[0].offset, 0x87510),
+		      TEXT(session.counters[0].name, "cycles"), IS(realtime_offset_ns, -5),
+		      IS(instructions, MODEL_NONE), IS(machine, NULL));
 	ended = contents_ended(sink.contents);
 	assert_non_null(ended);
 	assert_true(ended->crossing_cost_ns == 1.5);
 	assert_true(ended->switch_cost_ns == 3.5);
 	assert_true(ended->tracer_cpu_ns == MODEL_UNKNOWN);
-	assert_int_equal(ended->losses[0].count, 3);
-	assert_string_equal(ended->losses[0].cause, "ring_full");
+	assert_fields(ended, IS(losses[0].count, 3), TEXT(losses[0].cause, "ring_full"));
 	assert_string_equal(contents_site_name(sink.contents, 4)->frames[0].function, "f");
 	assert_null(contents_site_name(sink.contents, 5));
 	a = contents_find(sink.contents, &q);
 	assert_non_null(a);
-	assert_int_equal(a->nsites, 2);
-	assert_int_equal(a->sites[1], 5);
+	assert_fields(a, IS(nsites, 2), IS(sites[1], 5));
 	q.what = 98;
 	assert_null(contents_find(sink.contents, &q));
 	model_free(sink.model);
@@ -503,7 +473,6 @@ static void test_without_its_end(void **unused)
 	struct sink sink = { .model = model_new(&nothing, 1000000) };
 	int fd = a_tape(false);
 
-	(void)unused;
 	run_tape(fd, &sink, CONTENTS_CUT);
 	assert_null(contents_ended(sink.contents));
 	assert_int_equal(sink.inputs, 2);
@@ -522,7 +491,6 @@ static void test_values(void **unused)
 	uint64_t v;
 	size_t i;
 
-	(void)unused;
 	coder_write(&w);
 	for (i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
 		v = values[i];
@@ -560,7 +528,6 @@ static void test_absurd(void **unused)
 	uint64_t v = 0;
 	uint8_t byte = 1;
 
-	(void)unused;
 	/* More bits than there are. */
 	read_bytes("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02", 10, &r, &pool);
 	code_u64(&r, &v);
@@ -602,7 +569,6 @@ static void test_the_same_over_and_over(void **unused)
 	struct contents_writer *w;
 	int i, fd = new_file();
 
-	(void)unused;
 	assert_int_equal(contents_create(fd, &w), 0);
 	contents_session(w, &session);
 	name_task(w, "first");
@@ -618,8 +584,7 @@ static void test_the_same_over_and_over(void **unused)
 	assert_int_equal(contents_close(w), 0);
 	assert_true(lseek(fd, 0, SEEK_END) < 200000);
 	run_tape(fd, &sink, CONTENTS_DAMAGED);
-	assert_int_equal(sink.inputs, 1);
-	assert_string_equal(sink.task, "first");
+	assert_fields(&sink, IS(inputs, 1), TEXT(task, "first"));
 	model_free(sink.model);
 	contents_free(sink.contents);
 	close(fd);
@@ -632,7 +597,6 @@ static void test_prices(void **unused)
 	struct contents_question q = { .kind = CONTENTS_PRICE, .tgid = PID, .inc = INC };
 	uint32_t i;
 
-	(void)unused;
 	for (i = 0; i < sizeof(prices) / sizeof(prices[0]); i++) {
 		struct model_ops nothing = { 0 };
 		struct sink sink = { .model = model_new(&nothing, 1000000) };

@@ -2,10 +2,7 @@
 // Copyright (c) 2026 The sbt-trace authors
 /* A process that runs another program before it is looked at: what it has mapped then is not what it had. */
 #include <errno.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -14,8 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "test_check.h"
 #include "sites/address_space.h"
 #include "target/look.h"
 
@@ -142,8 +138,7 @@ static void check_named(const struct world *w, struct address_space *space)
 		address_spaces_site(w->spaces, address_space_site(w->spaces, space, w->ip));
 
 	assert_non_null(name);
-	assert_int_equal(name->nframes, 1);
-	assert_string_equal(name->frames[0].function, "place");
+	assert_fields(name, IS(nframes, 1), TEXT(frames[0].function, "place"));
 }
 
 /* While it runs there, its mappings are its own. */
@@ -167,8 +162,7 @@ static void test_another(void **state)
 	become(w);
 	assert_int_equal(address_space_read(w->spaces, space), -ESTALE);
 	assert_true(space->gone && !space->read);
-	assert_int_equal(space->maps.n, 0);
-	assert_int_equal(space->libc, FAMILY_LIBC_UNKNOWN);
+	assert_fields(space, IS(maps.n, 0), IS(libc, FAMILY_LIBC_UNKNOWN));
 	assert_int_equal(address_space_assume(w->spaces, space), 0);
 	check_named(w, space);
 	/* What else it had mapped nobody knows. */

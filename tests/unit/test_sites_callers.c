@@ -83,14 +83,10 @@ static void test_rules(void **state)
 	fixture_run(f, "gcc -shared -nostdlib -o rules.so rules.s");
 	assert_int_equal(symbol_server_new(NULL, &server), 0);
 	assert_true(rule_of(f, server, "by_sp", &rule));
-	assert_int_equal(rule.cfa, 48);
-	assert_int_equal(rule.ret, -8);
-	assert_int_equal(rule.flags, 0);
+	assert_fields(&rule, IS(cfa, 48), IS(ret, -8), IS(flags, 0));
 	assert_true(rule_of(f, server, "by_fp", &rule));
-	assert_int_equal(rule.cfa, 16);
-	assert_int_equal(rule.ret, -8);
-	assert_int_equal(rule.fp, -16);
-	assert_int_equal(rule.flags, SBT_FRAME_BY_FP | SBT_FRAME_SAVES_FP);
+	assert_fields(&rule, IS(cfa, 16), IS(ret, -8), IS(fp, -16),
+		      IS(flags, SBT_FRAME_BY_FP | SBT_FRAME_SAVES_FP));
 	assert_true(rule_of(f, server, "outermost", &rule));
 	assert_true(rule.flags & SBT_FRAME_LAST);
 	assert_false(rule_of(f, server, "expression", &rule));
@@ -164,7 +160,6 @@ static void test_own_stack(void **state)
 	struct reported reported = { 0 };
 	struct address_space *space;
 
-	(void)state;
 	assert_int_equal(symbol_server_new(NULL, &server), 0);
 	assert_int_equal(modules_new(NULL, server, &modules), 0);
 	assert_int_equal(address_spaces_new(modules, server, &spaces), 0);
@@ -182,8 +177,7 @@ static void test_own_stack(void **state)
 	assert_non_null(callers_no_call(callers, space, ips[1] + 1));
 	assert_non_null(callers_no_call(callers, space, 4096));
 	code = callers_code(callers, space, ips[1]);
-	assert_string_equal(code->name, "outer");
-	assert_false(code->outer);
+	assert_fields(code, TEXT(name, "outer"), IS(outer, false));
 	/* The same part of the stack, cut: what is not there is not guessed. */
 	sample.len = 8;
 	assert_int_equal(callers_follow(callers, space, &sample, ips, note_reported, &reported), 1);

@@ -28,10 +28,8 @@ static void test_table(void **state)
 	const struct family_function *f = wait_row();
 	struct sbt_spec spec;
 
-	(void)state;
 	assert_non_null(f);
-	assert_int_equal(f->family, SBT_FAMILY_PTHREAD);
-	assert_int_equal(f->role, SBT_ROLE_BARRIER);
+	assert_fields(f, IS(family, SBT_FAMILY_PTHREAD), IS(role, SBT_ROLE_BARRIER));
 	assert_ptr_equal(family_function("pthread_barrier_wait@@GLIBC_2.34", NULL), f);
 	assert_null(family_function("pthread_barrier_wait", f));
 	assert_null(family_function("pthread_barrier_waits", NULL));
@@ -54,35 +52,29 @@ static void test_arguments(void **state)
 	struct family_function f = { .symbol = "f", .object = FAMILY_ARGUMENT(4) };
 	struct sbt_spec spec;
 
-	(void)state;
 	assert_int_equal(family_spec(&f, EM_X86_64, &spec), 0);
-	assert_int_equal(spec.object.how, SBT_ARG_REG);
-	assert_int_equal(spec.object.reg, 8 * 9); /* r8: R15 R14 R13 R12 RBP RBX R11 R10 R9 R8 */
+	assert_fields(&spec.object, IS(how, SBT_ARG_REG),
+		      IS(reg, 8 * 9)); /* r8: R15 R14 R13 R12 RBP RBX R11 R10 R9 R8 */
 	assert_int_equal(spec.words_offset, SBT_WORDS_NONE);
 	f.object.number = 7;
 	assert_int_equal(family_spec(&f, EM_X86_64, &spec), 0);
-	assert_int_equal(spec.object.how, SBT_ARG_MEM);
-	assert_int_equal(spec.object.reg, 8 * 19); /* rsp */
-	assert_int_equal(spec.object.disp, 16);
+	assert_fields(&spec.object, IS(how, SBT_ARG_MEM), IS(reg, 8 * 19), /* rsp */
+		      IS(disp, 16));
 	assert_int_equal(family_spec(&f, EM_AARCH64, &spec), 0);
-	assert_int_equal(spec.object.how, SBT_ARG_REG);
-	assert_int_equal(spec.object.reg, 56);
+	assert_fields(&spec.object, IS(how, SBT_ARG_REG), IS(reg, 56));
 	f.object.number = 8;
 	assert_int_equal(family_spec(&f, EM_AARCH64, &spec), 0);
-	assert_int_equal(spec.object.how, SBT_ARG_MEM);
-	assert_int_equal(spec.object.disp, 0);
+	assert_fields(&spec.object, IS(how, SBT_ARG_MEM), IS(disp, 0));
 	assert_int_equal(family_spec(&f, EM_386, &spec), -ENOTSUP);
 	f.object = (struct family_arg){ .how = SBT_ARG_REG, .size = 4, .flags = SBT_ARG_POINTED };
 	assert_int_equal(family_spec(&f, EM_X86_64, &spec), 0);
-	assert_int_equal(spec.object.how, SBT_ARG_REG);
-	assert_int_equal(spec.object.size, 4);
+	assert_fields(&spec.object, IS(how, SBT_ARG_REG), IS(size, 4));
 }
 
 static void test_glibc_now(void **state)
 {
 	struct family_team t;
 
-	(void)state;
 	t = read_pthread(FAMILY_LIBC_GLIBC, 4, 0);
 	assert_true(t.known && t.sharing_known && !t.process_shared);
 	assert_int_equal(t.count, 4);
@@ -98,13 +90,11 @@ static void test_glibc_before_2_25(void **state)
 {
 	struct family_team t;
 
-	(void)state;
 	t = read_pthread(FAMILY_LIBC_GLIBC, 3, 4);
 	assert_true(t.known && !t.sharing_known);
 	assert_int_equal(t.count, 4);
 	t = read_pthread(FAMILY_LIBC_GLIBC, 0, 2);
-	assert_true(t.known);
-	assert_int_equal(t.count, 2);
+	assert_fields(&t, IS(known, true), IS(count, 2));
 	/* More left than there are: no barrier. */
 	assert_false(read_pthread(FAMILY_LIBC_GLIBC, 5, 4).known);
 	assert_false(read_pthread(FAMILY_LIBC_GLIBC, 1, 0x80000000u).known);
@@ -114,7 +104,6 @@ static void test_musl(void **state)
 {
 	struct family_team t;
 
-	(void)state;
 	t = read_pthread(FAMILY_LIBC_MUSL, 3, 77);
 	assert_true(t.known && t.sharing_known && !t.process_shared);
 	assert_int_equal(t.count, 4);
@@ -127,7 +116,6 @@ static void test_musl(void **state)
 
 static void test_unknown(void **state)
 {
-	(void)state;
 	assert_false(read_pthread(FAMILY_LIBC_UNKNOWN, 4, 0).known);
 	assert_false(family_read_words(SBT_FAMILY_NONE, FAMILY_LIBC_GLIBC, 4).known);
 	assert_int_equal(family_libc_of(true, false), FAMILY_LIBC_GLIBC);
@@ -146,7 +134,6 @@ static void test_live_barrier(void **state)
 	uint64_t words;
 	int shared;
 
-	(void)state;
 	for (shared = 0; shared < 2; shared++) {
 		pthread_barrierattr_init(&attr);
 		pthread_barrierattr_setpshared(&attr, shared ? PTHREAD_PROCESS_SHARED
@@ -155,8 +142,7 @@ static void test_live_barrier(void **state)
 		memcpy(&words, (const char *)&barrier + at, sizeof(words));
 		t = family_read_words(SBT_FAMILY_PTHREAD, FAMILY_LIBC_GLIBC, words);
 		assert_true(t.known && t.sharing_known);
-		assert_int_equal(t.count, 37);
-		assert_int_equal(t.process_shared, shared);
+		assert_fields(&t, IS(count, 37), IS(process_shared, shared));
 		pthread_barrier_destroy(&barrier);
 	}
 }
@@ -187,24 +173,20 @@ static void test_mpi(void **state)
 	const struct family_function *f = family_function("MPI_Barrier", NULL);
 	struct sbt_spec spec;
 
-	(void)state;
 	assert_non_null(f);
-	assert_int_equal(f->family, SBT_FAMILY_MPI);
-	assert_int_equal(f->kind, SBT_KIND_EXPLICIT);
+	assert_fields(f, IS(family, SBT_FAMILY_MPI), IS(kind, SBT_KIND_EXPLICIT));
 	assert_int_equal(family_spec(f, EM_X86_64, &spec), 0);
 	assert_int_equal(spec.object.how, SBT_ARG_FIRST);
 	/* In Fortran the address of the handle. */
 	f = family_function("mpi_barrier_", NULL);
 	assert_non_null(f);
 	assert_int_equal(family_spec(f, EM_X86_64, &spec), 0);
-	assert_int_equal(spec.object.flags, SBT_ARG_POINTED);
-	assert_int_equal(spec.object.size, 4);
+	assert_fields(&spec.object, IS(flags, SBT_ARG_POINTED), IS(size, 4));
 	/* The seventh argument is on the stack, above the return address. */
 	f = family_function("PMPI_Alltoall", NULL);
 	assert_non_null(f);
 	assert_int_equal(family_spec(f, EM_X86_64, &spec), 0);
-	assert_int_equal(spec.object.how, SBT_ARG_MEM);
-	assert_int_equal(spec.object.disp, 8);
+	assert_fields(&spec.object, IS(how, SBT_ARG_MEM), IS(disp, 8));
 	f = family_function("MPI_Comm_split", NULL);
 	assert_non_null(f);
 	assert_int_equal(family_spec(f, EM_X86_64, &spec), 0);
@@ -228,7 +210,6 @@ static void test_probe_groups(void **state)
 	uint8_t reduce = family_probe_group(family_function("MPI_Allreduce", NULL));
 	uint32_t i;
 
-	(void)state;
 	assert_int_not_equal(barrier, reduce);
 	assert_string_equal(family_probe_group_name(reduce), "MPI_Allreduce");
 	assert_int_equal(family_of_probe_group(reduce), SBT_FAMILY_MPI);

@@ -38,7 +38,6 @@ static void try_calls(void *ctx, int sock)
 	struct tried t;
 	struct stat st;
 
-	(void)ctx;
 	t.open = raw(syscall(SYS_openat, AT_FDCWD, "/etc/passwd", O_RDONLY, 0));
 	t.open_to_write = raw(syscall(SYS_openat, AT_FDCWD, "/dev/null", O_WRONLY, 0));
 	t.create = raw(syscall(SYS_openat, AT_FDCWD, "/tmp/sbt-unit-new", O_CREAT, 0600));
@@ -76,17 +75,9 @@ static void child_new(struct child *child, bool opens, struct tried *t)
 
 static void refuses_the_rest(const struct tried *t)
 {
-	assert_int_equal(t->open_to_write, -EPERM);
-	assert_int_equal(t->create, -EPERM);
-	assert_int_equal(t->socket, -EPERM);
-	assert_int_equal(t->kill, -EPERM);
-	assert_int_equal(t->trace, -EPERM);
-	assert_int_equal(t->fork, -EPERM);
-	assert_int_equal(t->exec, -EPERM);
-	assert_int_equal(t->memory_of, -EPERM);
-	assert_int_equal(t->bpf, -EPERM);
-	assert_int_equal(t->x32, -EPERM);
-	assert_int_equal(t->map, 1);
+	assert_fields(t, IS(open_to_write, -EPERM), IS(create, -EPERM), IS(socket, -EPERM),
+		      IS(kill, -EPERM), IS(trace, -EPERM), IS(fork, -EPERM), IS(exec, -EPERM),
+		      IS(memory_of, -EPERM), IS(bpf, -EPERM), IS(x32, -EPERM), IS(map, 1));
 }
 
 static void test_calls(void **state)
@@ -94,11 +85,9 @@ static void test_calls(void **state)
 	struct child child;
 	struct tried t;
 
-	(void)state;
 	child_new(&child, false, &t);
 	child_stop(&child);
-	assert_int_equal(t.open, -EPERM);
-	assert_int_equal(t.stat, -EPERM);
+	assert_fields(&t, IS(open, -EPERM), IS(stat, -EPERM));
 	refuses_the_rest(&t);
 	child_new(&child, true, &t);
 	child_stop(&child);
@@ -119,7 +108,6 @@ static void test_inherits_nothing(void **state)
 	FILE *maps;
 	DIR *fds;
 
-	(void)state;
 	assert_ptr_not_equal(page, MAP_FAILED);
 	assert_true(own >= 0);
 	child_new(&child, false, &t);
@@ -169,20 +157,16 @@ static void same_place(const struct module_probe_site *a, const struct module_pr
 	assert_ptr_equal(a->function, b->function);
 	assert_string_equal(a->symbol, b->symbol);
 	assert_memory_equal(&a->spec, &b->spec, sizeof(a->spec));
-	assert_int_equal(a->start, b->start);
-	assert_int_equal(a->offset, b->offset);
-	assert_int_equal(a->entry.insn.class, b->entry.insn.class);
-	assert_string_equal(a->entry.why, b->entry.why);
-	assert_int_equal(a->error, b->error);
-	assert_int_equal(a->nexits, b->nexits);
+	assert_fields(a, IS(start, b->start), IS(offset, b->offset),
+		      IS(entry.insn.class, b->entry.insn.class), TEXT(entry.why, b->entry.why),
+		      IS(error, b->error), IS(nexits, b->nexits));
 	assert_memory_equal(a->exits, b->exits, a->nexits * sizeof(a->exits[0]));
 }
 
 static void same_waits(const struct module_waits *a, const struct module_waits *b)
 {
 	assert_memory_equal(&a->spec, &b->spec, sizeof(a->spec));
-	assert_int_equal(a->nentries, b->nentries);
-	assert_int_equal(a->nexits, b->nexits);
+	assert_fields(a, IS(nentries, b->nentries), IS(nexits, b->nexits));
 	assert_memory_equal(a->entries, b->entries, a->nentries * sizeof(a->entries[0]));
 	assert_memory_equal(a->exits, b->exits, a->nexits * sizeof(a->exits[0]));
 	assert_string_equal(a->why, b->why);
@@ -200,13 +184,10 @@ static void test_same(void **state)
 	uint64_t vaddr, offset;
 	uint32_t i;
 
-	(void)state;
 	assert_int_equal(modules_new(NULL, NULL, &modules), 0);
 	m = modules_open(modules, path);
 	assert_non_null(m);
-	assert_int_equal(m->error, 0);
-	assert_true(m->is_elf);
-	assert_null(m->elf);
+	assert_fields(m, IS(error, 0), IS(is_elf, true), IS(elf, NULL));
 	own->path = (char *)(uintptr_t)path;
 	assert_int_equal(elf_open(fd, &own->elf), 0);
 	module_examine(&names);
@@ -217,10 +198,9 @@ static void test_same(void **state)
 	same_waits(&m->waits, &own->waits);
 	same_waits(&m->wakes, &own->wakes);
 	same_waits(&m->joins, &own->joins);
-	assert_int_equal(m->traits.machine, own->traits.machine);
-	assert_string_equal(m->traits.soname, own->traits.soname);
-	assert_int_equal(m->traits.glibc, own->traits.glibc);
-	assert_int_equal(m->c_library, own->c_library);
+	assert_fields(m, IS(traits.machine, own->traits.machine),
+		      TEXT(traits.soname, own->traits.soname), IS(traits.glibc, own->traits.glibc),
+		      IS(c_library, own->c_library));
 	/* Addresses, there and back. */
 	assert_int_equal(module_offset_to_vaddr(m, m->places[0].start, &vaddr), 0);
 	assert_int_equal(module_vaddr_to_offset(m, vaddr, &offset), 0);
@@ -284,7 +264,6 @@ static void test_lies(void **state)
 	struct reader *reader;
 	struct stat st;
 
-	(void)state;
 	assert_int_equal(fstat(fd, &st), 0);
 	assert_int_equal(reader_new(NULL, &known, NULL, &reader), 0);
 	assert_int_equal(reader_ask(reader, fd, &asks, NULL, &answer), 0);
@@ -329,7 +308,6 @@ static void test_damaged(void **state)
 	size_t len;
 	int fd;
 
-	(void)state;
 	fd = open(c_library(), O_RDONLY | O_CLOEXEC);
 	all = fixture_slurp(fd, &len);
 	close(fd);
@@ -431,12 +409,10 @@ static void test_killed(void **state)
 	struct modules *modules;
 	struct module *m;
 
-	(void)state;
 	/* The very first: nobody else is to blame. */
 	m = open_disturbed(kill_reader, &killing, &modules);
 	assert_int_equal(killing.n, 1);
-	assert_int_equal(m->error, -EPIPE);
-	assert_false(m->is_elf);
+	assert_fields(m, IS(error, -EPIPE), IS(is_elf, false));
 	assert_true(module_is_unread(m));
 	assert_non_null(strstr(module_why(m->error), "damaged"));
 	modules_idle(modules, NULL, NULL);
@@ -468,7 +444,6 @@ static void test_stopped(void **state)
 	struct module *m;
 	time_t start = time(NULL);
 
-	(void)state;
 	m = open_disturbed(stop_reader, &stopping, &modules);
 	assert_int_equal(m->error, -ETIMEDOUT);
 	assert_true(time(NULL) - start >= 4);
@@ -487,7 +462,6 @@ static void test_not_opened(void **state)
 	struct modules *modules;
 	struct module *m;
 
-	(void)state;
 	assert_true(notify >= 0);
 	assert_non_null(mkdtemp(dir));
 	snprintf(path, sizeof(path), "%s/pipe", dir);

@@ -32,38 +32,26 @@ static void test_names(void **state)
 	struct rules rules = { .n = 0 };
 	const struct rule *r = take(&rules, "my_barrier");
 
-	(void)state;
-	assert_null(r->file);
-	assert_string_equal(r->at[0].name, "my_barrier");
-	assert_false(r->at[0].pattern);
-	assert_false(r->pair);
-	assert_int_equal(r->object, RULE_OBJECT_AUTO);
-	assert_int_equal(r->by_argument.family, SBT_FAMILY_USER);
-	assert_int_equal(r->by_argument.flags, SBT_SPEC_RETS);
-	assert_int_equal(r->by_argument.words.how, SBT_ARG_NONE);
+	assert_fields(r, IS(file, NULL), TEXT(at[0].name, "my_barrier"), IS(at[0].pattern, false),
+		      IS(pair, false), IS(object, RULE_OBJECT_AUTO),
+		      IS(by_argument.family, SBT_FAMILY_USER), IS(by_argument.flags, SBT_SPEC_RETS),
+		      IS(by_argument.words.how, SBT_ARG_NONE));
 
 	r = take(&rules, "/opt/a b/libx.so:ns::Barrier<int, 4>::wait(int, char)@2,count=8");
-	assert_string_equal(r->file, "/opt/a b/libx.so");
-	assert_string_equal(r->at[0].name, "ns::Barrier<int, 4>::wait(int, char)");
-	assert_string_equal(r->at[0].needle, "wait");
-	assert_int_equal(r->object, RULE_OBJECT_ARGUMENT);
-	assert_int_equal(r->by_argument.object.number, 1);
-	assert_int_equal(r->by_argument.words.how, SBT_ARG_CONST);
-	assert_int_equal(r->by_argument.words.value, 8);
+	assert_fields(r, TEXT(file, "/opt/a b/libx.so"),
+		      TEXT(at[0].name, "ns::Barrier<int, 4>::wait(int, char)"),
+		      TEXT(at[0].needle, "wait"), IS(object, RULE_OBJECT_ARGUMENT),
+		      IS(by_argument.object.number, 1), IS(by_argument.words.how, SBT_ARG_CONST),
+		      IS(by_argument.words.value, 8));
 
 	r = take(&rules, "libx.so*:begin_*..end_*@all");
-	assert_string_equal(r->file, "libx.so*");
-	assert_true(r->pair);
-	assert_string_equal(r->at[0].name, "begin_*");
-	assert_string_equal(r->at[1].name, "end_*");
-	assert_true(r->at[1].pattern);
-	assert_int_equal(r->object, RULE_OBJECT_ALL);
-	assert_int_equal(r->for_all.flags, SBT_SPEC_RETS | SBT_SPEC_PAIR);
+	assert_fields(r, TEXT(file, "libx.so*"), IS(pair, true), TEXT(at[0].name, "begin_*"),
+		      TEXT(at[1].name, "end_*"), IS(at[1].pattern, true),
+		      IS(object, RULE_OBJECT_ALL),
+		      IS(for_all.flags, SBT_SPEC_RETS | SBT_SPEC_PAIR));
 
 	r = take(&rules, "../bin/app:0x401a20");
-	assert_string_equal(r->file, "../bin/app");
-	assert_null(r->at[0].name);
-	assert_int_equal(r->at[0].vaddr, 0x401a20);
+	assert_fields(r, TEXT(file, "../bin/app"), IS(at[0].name, NULL), IS(at[0].vaddr, 0x401a20));
 	r = take(&rules, "app:0x10..0x20");
 	assert_int_equal(r->at[1].vaddr, 0x20);
 	rules_free(&rules);
@@ -76,7 +64,6 @@ static void test_rows(void **state)
 	const struct rule *a = take(&rules, "f@all"), *b = take(&rules, "g@all");
 	struct sbt_spec x, y;
 
-	(void)state;
 	assert_int_equal(family_spec(&a->for_all, EM_X86_64, &x), 0);
 	assert_int_equal(family_spec(&b->for_all, EM_X86_64, &y), 0);
 	assert_int_equal(x.object.how, SBT_ARG_CONST);
@@ -95,7 +82,6 @@ static void test_wrong(void **state)
 	char why[256];
 	int i;
 
-	(void)state;
 	refuse("", "the function is missing");
 	refuse("app:", "the function is missing");
 	refuse(":f", "no file");
@@ -127,7 +113,6 @@ static void test_files(void **state)
 	const struct rule *any = take(&rules, "f"), *name = take(&rules, "libx.so.1:f"),
 			  *path = take(&rules, "/opt/libx.so:f"), *glob = take(&rules, "libx*:f");
 
-	(void)state;
 	assert_true(rule_takes_file(any, "/bin/true", ""));
 	assert_true(rule_takes_file(name, "/lib/libx.so.1", ""));
 	assert_true(rule_takes_file(name, "/lib/libx.so.1.2.3", "libx.so.1"));
@@ -155,7 +140,6 @@ static bool demangle(void *ctx, const char *raw, char *name, size_t size)
 {
 	size_t i;
 
-	(void)ctx;
 	asked++;
 	for (i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
 		if (strcmp(sources[i].raw, raw) != 0)
@@ -178,7 +162,6 @@ static bool takes(const char *spec, const char *raw)
 
 static void test_symbols(void **state)
 {
-	(void)state;
 	assert_true(takes("f", "f"));
 	assert_true(takes("f", "f@@VERS_1"));
 	assert_false(takes("f", "ff"));

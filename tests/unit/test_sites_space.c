@@ -136,9 +136,7 @@ static void test_never_examined(void **state)
 	probe_site.ino++;
 	site = address_space_return_site(w.spaces, w.space, &probe_site);
 	name = address_spaces_site(w.spaces, site);
-	assert_null(name->module);
-	assert_int_equal(name->nframes, 0);
-	assert_int_equal(name->offset, probe_site.ip - 1);
+	assert_fields(name, IS(module, NULL), IS(nframes, 0), IS(offset, probe_site.ip - 1));
 	probe_site.unseen = true;
 	probe_site.ino = 0;
 	assert_null(placed(&w, &probe_site));
@@ -173,8 +171,6 @@ static void test_from_the_beginning(void **state)
 
 static int changes_now(void *ctx, uint32_t tgid, uint32_t inc, uint32_t *n)
 {
-	(void)tgid;
-	(void)inc;
 	*n = *(uint32_t *)ctx;
 	return 0;
 }

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 #include <ctype.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "test_check.h"
 #include "base/in_line.h"
 #include "sites/family.h"
 #include "sites/untraced.h"
@@ -55,7 +50,6 @@ static void spellings(void **state)
 	char names[UNTRACED_NAMES];
 	size_t i;
 
-	(void)state;
 	assert_string_equal(names_of(calls_of("MPI_Recv"), names), "MPI_Recv");
 	for (i = 0; i < sizeof(recv) / sizeof(recv[0]); i++)
 		assert_true(is_same(recv[i], "MPI_Recv"));
@@ -74,7 +68,6 @@ static void sentences(void **state)
 	struct untraced far = both_of(calls_of("MPI_Comm_create_group"), "MPI_Recv");
 	struct untraced all = { .mpi = { UINT64_MAX, UINT64_MAX } };
 
-	(void)state;
 	assert_string_equal(names_of((struct untraced){ 0 }, names), "");
 	assert_string_equal(names_of(two, names), "MPI_Recv and MPI_Send");
 	assert_string_equal(names_of(three, names), "MPI_Recv, MPI_Send and MPI_Bcast");
@@ -241,7 +234,6 @@ static void all_that_wait(void **state)
 	char symbol[64];
 	size_t i, k, c;
 
-	(void)state;
 	for (i = 0; i < sizeof(waiting) / sizeof(waiting[0]); i++)
 		for (k = 0; k < sizeof(spellings) / sizeof(spellings[0]); k++) {
 			struct untraced calls;
@@ -266,7 +258,6 @@ static void openmp(void **state)
 	char names[UNTRACED_NAMES];
 	size_t i;
 
-	(void)state;
 	assert_true(lock.openmp && !untraced_has_mpi(&lock));
 	assert_true(lock.openmp == calls_of("omp_set_lock").openmp);
 	assert_true(lock.openmp == calls_of("omp_set_lock@@OMP_3.0").openmp);
@@ -285,7 +276,6 @@ static void turns(void **state)
 	struct untraced seen = { 0 }, unseen = calls_of("omp_set_nest_lock");
 	char names[UNTRACED_NAMES];
 
-	(void)state;
 	assert_true(untraced_has_turns(&calls) && !untraced_has_turns(&test));
 	untraced_join(&calls, &test);
 	untraced_join(&calls, &unseen);
@@ -306,7 +296,6 @@ static void in_line(void **state)
 	struct untraced in = { .in_line = true }, calls = calls_of("MPI_Recv");
 	char names[UNTRACED_NAMES];
 
-	(void)state;
 	untraced_join(&calls, &in);
 	assert_string_equal(untraced_names(&calls, names),
 			    "std::barrier, std::latch or std::atomic::wait() (in line); MPI_Recv");

@@ -6,10 +6,7 @@
  */
 #include <elf.h>
 #include <errno.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,8 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "test_check.h"
 #include "sites/walk.h"
 #include "target/look.h"
 
@@ -165,7 +161,6 @@ static void test_deep(void **unused)
 	struct stack_regs regs;
 	struct world w;
 
-	(void)unused;
 	capture(pid, &regs);
 	world_new(&w, pid);
 	go(&w, &regs, read_child, &pid, FRAMES);
@@ -177,8 +172,7 @@ static void test_deep(void **unused)
 	assert_true(w.whole);
 	/* Again, from what has been learned; and only some of them. */
 	go(&w, &regs, read_child, &pid, 10);
-	assert_int_equal(w.n, 10);
-	assert_false(w.whole);
+	assert_fields(&w, IS(n, 10), IS(whole, false));
 	assert_int_equal(count(&w, "large"), 1);
 	world_free(&w);
 	end_child(pid);
@@ -214,7 +208,6 @@ static void test_return_probe(void **unused)
 	struct world w;
 	uint32_t i, n;
 
-	(void)unused;
 	capture(pid, &regs);
 	world_new(&w, pid);
 	go(&w, &regs, read_child, &pid, FRAMES);
@@ -232,8 +225,7 @@ static void test_return_probe(void **unused)
 	w.space->maps.entries = more;
 	w.space->maps.n++;
 	go(&w, &regs, read_probed, &probed, FRAMES);
-	assert_int_equal(w.n, i);
-	assert_false(w.whole);
+	assert_fields(&w, IS(n, i), IS(whole, false));
 	struct walk_thread thread = { .regs = regs,
 				      .in_call = true,
 				      .read = read_probed,
@@ -296,7 +288,6 @@ static void test_nonsense(void **unused)
 	struct world w;
 	unsigned int i, reg;
 
-	(void)unused;
 	capture(pid, &regs);
 	world_new(&w, pid);
 	x.code = regs.value[STACK_PC];

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "test_check.h"
 #include "base/text.h"
 #include "symbols/rust_name.h"
 
@@ -25,7 +20,6 @@ static void reads(const char *raw, const char *expected)
 
 static void test_paths(void **state)
 {
-	(void)state;
 	reads("_ZN4main3run" HASH, "main::run");
 	reads("_ZN3std4sync7barrier7Barrier4wait" HASH, "std::sync::barrier::Barrier::wait");
 	reads("_ZN4main4main28_$u7b$$u7b$closure$u7d$$u7d$" HASH, "main::main::{{closure}}");
@@ -39,14 +33,12 @@ static void test_paths(void **state)
 
 static void test_suffixes(void **state)
 {
-	(void)state;
 	reads("_ZN4main3run" HASH ".llvm.1234567", "main::run");
 	reads("_ZN4main3run" HASH "v", NULL);
 }
 
 static void test_what_is_no_such_name(void **state)
 {
-	(void)state;
 	reads("", NULL);
 	reads("_ZN", NULL);
 	reads("_ZNE", NULL);
@@ -71,7 +63,6 @@ static void test_what_is_no_such_name(void **state)
 
 static void test_escapes_that_are_not_known(void **state)
 {
-	(void)state;
 	reads("_ZN4a$bc1f" HASH, "a$bc::f");
 	reads("_ZN5a$QX$1f" HASH, "a$QX$::f");
 	/* A control character, half of a pair, too large, no number. */
@@ -92,7 +83,6 @@ static void test_cut(void **state)
 {
 	char name[8];
 
-	(void)state;
 	assert_true(rust_name_legacy("_ZN4main3run" HASH, name, sizeof(name)));
 	assert_string_equal(name, "main::r");
 	assert_true(rust_name_legacy("_ZN6abcdef5$ue9$1f" HASH, name, sizeof(name)));
@@ -114,7 +104,6 @@ static void test_anything(void **state)
 	unsigned i, k, len;
 	size_t size;
 
-	(void)state;
 	srand(7);
 	for (i = 0; i < 200000; i++) {
 		len = (unsigned)strlen(good[i % 2]);

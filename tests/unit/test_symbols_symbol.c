@@ -183,12 +183,12 @@ static void test_split_dwarf(void **state)
 	for (at = from; at < from + 32; at++) {
 		assert_int_equal(look(server, f, "whole", at, &whole), 0);
 		assert_int_equal(look(server, f, "split", at, &split), 0);
-		assert_int_equal(split.nframes, whole.nframes);
-		assert_int_equal(split.function_offset, whole.function_offset);
+		assert_fields(&split, IS(nframes, whole.nframes),
+			      IS(function_offset, whole.function_offset));
 		for (i = 0; i < whole.nframes; i++) {
-			assert_string_equal(split.frames[i].function, whole.frames[i].function);
-			assert_string_equal(split.frames[i].file, whole.frames[i].file);
-			assert_int_equal(split.frames[i].line, whole.frames[i].line);
+			assert_fields(&split.frames[i], TEXT(function, whole.frames[i].function),
+				      TEXT(file, whole.frames[i].file),
+				      IS(line, whole.frames[i].line));
 		}
 		most = whole.nframes > most ? whole.nframes : most;
 	}
@@ -213,9 +213,8 @@ static void test_demangled(void **state)
 	fixture_run(f, "g++ -O2 -o de de.cc");
 	assert_int_equal(look(server, f, "de", fixture_nm(f, "de", "_ZN2ns5outerEiPKc"), &s), 0);
 	assert_int_equal(s.nframes, 1);
-	assert_string_equal(s.frames[0].function, "ns::outer(int, char const*)");
-	assert_string_equal(s.frames[0].file, "");
-	assert_int_equal(s.frames[0].line, 0);
+	assert_fields(&s.frames[0], TEXT(function, "ns::outer(int, char const*)"), TEXT(file, ""),
+		      IS(line, 0));
 	symbol_server_free(server);
 }
 
@@ -614,7 +613,6 @@ static void test_no_file(void **state)
 	struct symbol s;
 	int pair[2];
 
-	(void)state;
 	assert_int_equal(symbol_lookup(server, -1, "", 0, &s), -EBADF);
 	assert_int_equal(pipe(pair), 0);
 	assert_int_equal(symbol_lookup(server, pair[0], "", 0, &s), -EBADMSG);

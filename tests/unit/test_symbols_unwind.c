@@ -696,7 +696,6 @@ static void test_chain(void **state)
 	struct sbt_stack sample;
 	uint64_t words[4];
 
-	(void)state;
 	memset(&sample, 0, sizeof(sample));
 	sample.sp = 0x7000;
 	sample.len = sizeof(words);
@@ -709,8 +708,7 @@ static void test_chain(void **state)
 	stack_set(&regs, STACK_SP, 0x7000);
 	stack_set(&regs, STACK_FP, 0x7000);
 	assert_true(stack_frame_pointer_step(&sample, &regs, &caller));
-	assert_int_equal(caller.value[STACK_PC], 0x1111);
-	assert_int_equal(caller.value[STACK_FP], 0x7010);
+	assert_fields(&caller, IS(value[STACK_PC], 0x1111), IS(value[STACK_FP], 0x7010));
 	assert_true(stack_grows(&regs, &caller));
 	regs = caller;
 	assert_true(stack_frame_pointer_step(&sample, &regs, &caller));

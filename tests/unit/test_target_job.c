@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "test_check.h"
 #include "target/job.h"
 
 #define PARSE(text, job) job_parse(text, sizeof(text), job)
@@ -15,16 +9,12 @@ static void test_openmpi(void **state)
 {
 	struct job job, other;
 
-	(void)state;
 	PARSE("HOME=/"
 	      "\0OMPI_COMM_WORLD_RANK=3\0OMPI_COMM_WORLD_SIZE=8\0OMPI_COMM_WORLD_LOCAL_RANK=1\0"
 	      "OMPI_COMM_WORLD_LOCAL_SIZE=4\0PMIX_NAMESPACE=650248193",
 	      &job);
-	assert_int_equal(job.rank, 3);
-	assert_int_equal(job.size, 8);
-	assert_int_equal(job.local_rank, 1);
-	assert_int_equal(job.local_size, 4);
-	assert_false(job.by_proxy);
+	assert_fields(&job, IS(rank, 3), IS(size, 8), IS(local_rank, 1), IS(local_size, 4),
+		      IS(by_proxy, false));
 	assert_true(job.key != 0);
 	PARSE("OMPI_COMM_WORLD_RANK=0\0OMPI_COMM_WORLD_SIZE=8\0PMIX_NAMESPACE=650248193", &other);
 	assert_true(job.key == other.key);
@@ -37,11 +27,8 @@ static void test_hydra(void **state)
 {
 	struct job job;
 
-	(void)state;
 	PARSE("PMI_RANK=1\0PMI_SIZE=2\0MPI_LOCALRANKID=1\0MPI_LOCALNRANKS=2\0PMI_FD=8", &job);
-	assert_int_equal(job.rank, 1);
-	assert_int_equal(job.size, 2);
-	assert_true(job.by_proxy);
+	assert_fields(&job, IS(rank, 1), IS(size, 2), IS(by_proxy, true));
 	assert_true(job.key == 0);
 	/* Under Slurm two mpiruns have one number: still the proxy's. */
 	PARSE("PMI_RANK=1\0PMI_SIZE=2\0PMI_FD=8\0SLURM_JOB_ID=7", &job);
@@ -52,7 +39,6 @@ static void test_none_and_hostile(void **state)
 {
 	struct job job;
 
-	(void)state;
 	PARSE("HOME=/\0XPMI_RANK=1", &job);
 	assert_int_equal(job.rank, JOB_NONE);
 	assert_true(job.key == 0 && !job.by_proxy);
@@ -69,8 +55,7 @@ static void test_none_and_hostile(void **state)
 	assert_int_equal(job.rank, JOB_NONE);
 	/* A rank beyond the size: the size is wrong. */
 	PARSE("PMI_RANK=5\0PMI_SIZE=2\0PMIX_NAMESPACE=a", &job);
-	assert_int_equal(job.rank, 5);
-	assert_int_equal(job.size, JOB_NONE);
+	assert_fields(&job, IS(rank, 5), IS(size, JOB_NONE));
 }
 
 int main(void)

@@ -2,19 +2,14 @@
 // Copyright (c) 2026 The sbt-trace authors
 /* A program is followed through its start, from one system call to the next. */
 #include <errno.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "test_check.h"
 #include "target/linker.h"
 #include "target/maps.h"
 
@@ -56,7 +51,6 @@ static void test_start_of_a_program(void **unused)
 	unsigned int busy = 0, early = 0, done = 0;
 	int status;
 
-	(void)unused;
 	for (;;) {
 		int now = linker_busy(pid);
 
@@ -85,7 +79,6 @@ static void test_start_of_a_program(void **unused)
 
 static void test_self(void **unused)
 {
-	(void)unused;
 	assert_int_equal(linker_busy(getpid()), 0);
 }
 

@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "test_check.h"
 #include "target/look.h"
 
 /* The numbers of a stat file from the parent on, with when it began as the 22nd. */
@@ -22,14 +18,11 @@ static void stat_is(const char *text, const char *comm, char state)
 	struct look look = { 0 };
 
 	assert_true(look_parse_stat(text, &look));
-	assert_string_equal(look.comm, comm);
-	assert_int_equal(look.state, state);
-	assert_int_equal(look.start_ticks, 777);
+	assert_fields(&look, TEXT(comm, comm), IS(state, state), IS(start_ticks, 777));
 }
 
 static void test_stat(void **unused)
 {
-	(void)unused;
 	stat_is("12 (gen) S " NUMBERS "\n", "gen", 'S');
 	stat_is("12 () R " NUMBERS, "", 'R');
 	stat_is("12 (a b) D " NUMBERS, "a b", 'D');
@@ -54,7 +47,6 @@ static void test_stat_refused(void **unused)
 	struct look look = { 0 };
 	size_t i;
 
-	(void)unused;
 	for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		assert_false(look_parse_stat(texts[i], &look));
 }
@@ -64,15 +56,11 @@ static void test_syscall(void **unused)
 	struct look look = { 0 };
 	int i;
 
-	(void)unused;
 	assert_true(look_parse_syscall("running\n", &look));
-	assert_int_equal(look.syscall, LOOK_NO_CALL);
-	assert_int_equal(look.sp, 0);
+	assert_fields(&look, IS(syscall, LOOK_NO_CALL), IS(sp, 0));
 	/* In the kernel, but in no call: a page fault. */
 	assert_true(look_parse_syscall("-1 0x7ffc00001000 0x401000\n", &look));
-	assert_int_equal(look.syscall, LOOK_NO_CALL);
-	assert_int_equal(look.sp, 0x7ffc00001000);
-	assert_int_equal(look.pc, 0x401000);
+	assert_fields(&look, IS(syscall, LOOK_NO_CALL), IS(sp, 0x7ffc00001000), IS(pc, 0x401000));
 	assert_true(look_parse_syscall("0 0x0 0x0 0x0 0x0 0x0 0x0 0x0 0x0\n", &look));
 	assert_int_equal(look.syscall, LOOK_NO_CALL);
 	assert_true(look_parse_syscall("202 0x1 0x2 0x3 0x4 0x5 0xffffffffffffffff 0x7f00 0x7e00\n",
@@ -81,8 +69,7 @@ static void test_syscall(void **unused)
 	for (i = 0; i < 5; i++)
 		assert_int_equal(look.args[i], i + 1);
 	assert_true(look.args[5] == UINT64_MAX);
-	assert_int_equal(look.sp, 0x7f00);
-	assert_int_equal(look.pc, 0x7e00);
+	assert_fields(&look, IS(sp, 0x7f00), IS(pc, 0x7e00));
 }
 
 static void test_syscall_refused(void **unused)
@@ -92,7 +79,6 @@ static void test_syscall_refused(void **unused)
 	struct look look = { 0 };
 	size_t i;
 
-	(void)unused;
 	for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		assert_false(look_parse_syscall(texts[i], &look));
 		assert_int_equal(look.syscall, LOOK_UNKNOWN_CALL);
@@ -103,7 +89,6 @@ static void test_counts(void **unused)
 {
 	struct look look = { .cpu_ns = 1, .switches = 1 };
 
-	(void)unused;
 	assert_true(look_parse_schedstat("123456789012 34 5\n", &look));
 	assert_true(look.cpu_ns == 123456789012);
 	assert_int_equal(look.runq_ns, 34);
@@ -134,7 +119,6 @@ static void test_files(void **unused)
 	char words[64];
 	size_t i;
 
-	(void)unused;
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		look_file_words(cases[i].link, words, sizeof(words));
 		assert_string_equal(words, cases[i].words);
@@ -148,7 +132,6 @@ static void test_calls(void **unused)
 	struct look look = { .syscall = SYS_read, .args = { 99999 } };
 	char words[128];
 
-	(void)unused;
 	assert_string_equal(look_call_name(SYS_futex), "futex");
 	assert_null(look_call_name(100000));
 	assert_null(look_call_name(LOOK_NO_CALL));
@@ -178,15 +161,13 @@ static void test_self(void **unused)
 	struct look look;
 	char bytes[4], text[] = "abc";
 
-	(void)unused;
 	assert_int_equal(look_thread(getpid(), getpid(), &look), 0);
 	assert_int_equal(look.state, 'R');
 	assert_true(look.start_ticks > 0);
 	assert_true(look.switches != UINT64_MAX);
 	/* A number that cannot be one. */
 	assert_int_equal(look_thread(getpid(), 0x7fffffff, &look), -ESRCH);
-	assert_int_equal(look.state, 0);
-	assert_int_equal(look.syscall, LOOK_UNKNOWN_CALL);
+	assert_fields(&look, IS(state, 0), IS(syscall, LOOK_UNKNOWN_CALL));
 	assert_int_equal(look_read(getpid(), (uint64_t)(uintptr_t)text, bytes, sizeof(bytes)), 0);
 	assert_string_equal(bytes, "abc");
 	assert_int_equal(look_read(getpid(), 8, bytes, sizeof(bytes)), -EFAULT);

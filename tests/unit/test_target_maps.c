@@ -2,19 +2,14 @@
 // Copyright (c) 2026 The sbt-trace authors
 /* What a process has mapped, also when it ends while it is asked. */
 #include <errno.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "test_check.h"
 #include "target/maps.h"
 
 #define MAPPINGS 4000
@@ -27,7 +22,6 @@ static void test_lines(void **unused)
 		      "5000-6000 rw-s 00000000 00:00 0 \n";
 	struct maps maps;
 
-	(void)unused;
 	assert_int_equal(maps_parse(strdup(text), &maps), 0);
 	assert_int_equal(maps.n, 2);
 	assert_string_equal(maps.entries[0].path, "/lib/a\nb");
@@ -49,7 +43,6 @@ static void test_paths(void **unused)
 	const struct maps *all[] = { &maps, &copy };
 	size_t i, k;
 
-	(void)unused;
 	for (i = 0; i < 7; i++)
 		snprintf(text + strlen(text), sizeof(text) - strlen(text),
 			 "%zu000-%zu000 r-xp 00000000 08:01 %d %s\n", i + 1, i + 2, i != 2,
@@ -107,7 +100,6 @@ static void test_ends_meanwhile(void **unused)
 	int i, whole = 0, gone = 0;
 	struct maps maps;
 
-	(void)unused;
 	for (i = 0; i < 40; i++) {
 		pid_t pid = begin(), killer = fork();
 		size_t n;

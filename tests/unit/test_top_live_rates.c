@@ -89,32 +89,22 @@ static const struct live_rates_thread *thread_at(const struct live_rates_row *ro
 	return NULL;
 }
 
-static void assert_near(double a, double b, double eps)
-{
-	if (!(a > b - eps && a < b + eps))
-		fail_msg("%.9f is not %.9f", a, b);
-}
-
 static void test_one_interval(void **state)
 {
 	struct fixture f;
 	const struct live_rates_row *row;
 
-	(void)state;
 	set_up_ten(&f);
 	assert_int_equal(live_rates_nbarriers(f.live_rates), 1);
 	row = live_rates_barrier(f.live_rates, 0);
-	assert_int_equal(row->episodes, 10);
-	assert_int_equal(row->lost_ns, 300 * MS);
-	assert_int_equal(row->team, 2);
-	assert_int_equal(row->last_count, 10);
+	assert_fields(row, IS(episodes, 10), IS(lost_ns, 300 * MS), IS(team, 2),
+		      IS(last_count, 10));
 	assert_int_equal(model_thread(f.run->model, row->last_thread)->tid, 12);
 	assert_near(live_rates_per_second(f.live_rates, row->episodes), 10 / 1.01, 1e-6);
 	/* 30 of 100 ms of one of two. */
 	assert_near(live_rates_imbalance(row), 0.15, 1e-6);
 	assert_int_equal(thread_at(row, 11)->lost_ns, 300 * MS);
-	assert_int_equal(thread_at(row, 12)->lost_ns, 0);
-	assert_int_equal(thread_at(row, 12)->last, 10);
+	assert_fields(thread_at(row, 12), IS(lost_ns, 0), IS(last, 10));
 	assert_int_equal(thread_at(row, 11)->waiting_ns, MODEL_UNKNOWN);
 	tear_down(&f);
 }
@@ -125,25 +115,18 @@ static void test_differences(void **state)
 	struct fixture f;
 	const struct live_rates_row *row;
 
-	(void)state;
 	set_up_ten(&f);
 	meet(&f, A, 1, SEC, 5, 200 * MS, 100 * MS);
 	look(&f, 2 * SEC + 10 * MS);
 	row = live_rates_barrier(f.live_rates, 0);
 	assert_int_equal(live_rates_interval_ns(f.live_rates), SEC);
-	assert_int_equal(row->episodes, 5);
-	assert_int_equal(row->crossings, 10);
-	assert_int_equal(row->lost_ns, 500 * MS);
-	assert_int_equal(row->sum_lost_ns, 800 * MS);
+	assert_fields(row, IS(episodes, 5), IS(crossings, 10), IS(lost_ns, 500 * MS),
+		      IS(sum_lost_ns, 800 * MS));
 	assert_near(live_rates_imbalance(row), 0.25, 1e-6);
-	assert_int_equal(row->phase_n, 5);
-	assert_int_equal(row->phase_ns, 1000 * MS);
-	assert_int_equal(row->quiet_ns, 0);
+	assert_fields(row, IS(phase_n, 5), IS(phase_ns, 1000 * MS), IS(quiet_ns, 0));
 	look(&f, 3 * SEC);
 	row = live_rates_barrier(f.live_rates, 0);
-	assert_int_equal(row->episodes, 0);
-	assert_int_equal(row->lost_ns, 0);
-	assert_int_equal(row->last_thread, MODEL_NONE);
+	assert_fields(row, IS(episodes, 0), IS(lost_ns, 0), IS(last_thread, MODEL_NONE));
 	assert_true(isnan(live_rates_imbalance(row)));
 	assert_int_equal(thread_at(row, 11)->lost_ns, 0);
 	assert_int_equal(row->quiet_ns, 3 * SEC - (2 * SEC + 10 * MS));
@@ -155,7 +138,6 @@ static void test_barriers_appear(void **state)
 	struct fixture f;
 	uint64_t key;
 
-	(void)state;
 	set_up(&f);
 	look(&f, SEC / 2);
 	assert_int_equal(live_rates_nbarriers(f.live_rates), 0);
@@ -172,9 +154,8 @@ static void test_barriers_appear(void **state)
 	assert_int_equal(live_rates_barrier(f.live_rates, 1)->lost_ns, 80 * MS);
 	/* The process: what its barriers have, its threads once. */
 	assert_int_equal(live_rates_nprocesses(f.live_rates), 1);
-	assert_int_equal(live_rates_process(f.live_rates, 0)->lost_ns, 80 * MS);
-	assert_int_equal(live_rates_process(f.live_rates, 0)->sum_lost_ns, 120 * MS);
-	assert_int_equal(live_rates_process(f.live_rates, 0)->nthreads, 2);
+	assert_fields(live_rates_process(f.live_rates, 0), IS(lost_ns, 80 * MS),
+		      IS(sum_lost_ns, 120 * MS), IS(nthreads, 2));
 	assert_int_equal(thread_at(live_rates_process(f.live_rates, 0), 11)->crossings, 4);
 	tear_down(&f);
 }
@@ -187,7 +168,6 @@ static void test_pid_again(void **state)
 	const struct live_rates_row *row;
 	uint64_t key;
 
-	(void)state;
 	set_up(&f);
 	meet(&f, A, 1, 0, 5, 100 * MS, 10 * MS);
 	look(&f, SEC);
@@ -205,12 +185,10 @@ static void test_pid_again(void **state)
 	assert_int_equal(model_add_crossing(f.run->model, &c), 0);
 	look(&f, 2 * SEC);
 	assert_int_equal(live_rates_nprocesses(f.live_rates), 2);
-	assert_true(live_rates_process(f.live_rates, 0)->exited);
-	assert_int_equal(live_rates_process(f.live_rates, 0)->lost_ns, 0);
+	assert_fields(live_rates_process(f.live_rates, 0), IS(exited, true), IS(lost_ns, 0));
 	row = live_rates_process(f.live_rates, 1);
 	assert_int_not_equal(row->key, key);
-	assert_false(row->exited);
-	assert_int_equal(row->lost_ns, 100 * MS);
+	assert_fields(row, IS(exited, false), IS(lost_ns, 100 * MS));
 	look(&f, 20 * SEC);
 	assert_int_equal(live_rates_nprocesses(f.live_rates), 1);
 	assert_int_equal(live_rates_nbarriers(f.live_rates), 1);
@@ -222,7 +200,6 @@ static void test_no_time(void **state)
 {
 	struct fixture f;
 
-	(void)state;
 	set_up(&f);
 	meet(&f, A, 1, 0, 5, 100 * MS, 10 * MS);
 	look(&f, SEC);
@@ -243,18 +220,14 @@ static void test_long_wait(void **state)
 	const struct live_rates_row *row;
 	uint64_t sum = 0;
 
-	(void)state;
 	set_up_one(&f);
 	sum += live_rates_barrier(f.live_rates, 0)->lost_ns;
 	waits(&f, 11, A, 1, SEC + 250 * MS);
 	look(&f, 2 * SEC);
 	row = live_rates_barrier(f.live_rates, 0);
-	assert_int_equal(row->lost_ns, 750 * MS);
-	assert_int_equal(row->waiting, 1);
-	assert_int_equal(row->waiting_ns, 750 * MS);
-	assert_int_equal(row->episodes, 0);
-	assert_int_equal(thread_at(row, 11)->waiting_ns, 750 * MS);
-	assert_int_equal(thread_at(row, 11)->lost_ns, 750 * MS);
+	assert_fields(row, IS(lost_ns, 750 * MS), IS(waiting, 1), IS(waiting_ns, 750 * MS),
+		      IS(episodes, 0));
+	assert_fields(thread_at(row, 11), IS(waiting_ns, 750 * MS), IS(lost_ns, 750 * MS));
 	sum += row->lost_ns;
 	waits(&f, 11, A, 1, SEC + 250 * MS);
 	look(&f, 3 * SEC);
@@ -279,7 +252,6 @@ static void test_late_record(void **state)
 {
 	struct fixture f;
 
-	(void)state;
 	set_up_one(&f);
 	waits(&f, 11, A, 1, SEC);
 	look(&f, 3 * SEC);
@@ -298,7 +270,6 @@ static void test_dropped(void **state)
 {
 	struct fixture f;
 
-	(void)state;
 	set_up_one(&f);
 	waits(&f, 11, A, 1, SEC);
 	look(&f, 60 * SEC);
@@ -317,7 +288,6 @@ static void test_unmet(void **state)
 	struct fixture f;
 	const struct live_rates_row *row;
 
-	(void)state;
 	set_up(&f);
 	look(&f, SEC);
 	waits(&f, 11, A, 1, SEC);
@@ -325,15 +295,10 @@ static void test_unmet(void **state)
 	look(&f, 2 * SEC);
 	assert_int_equal(live_rates_nbarriers(f.live_rates), 1);
 	row = live_rates_barrier(f.live_rates, 0);
-	assert_int_equal(row->barrier, MODEL_NONE);
-	assert_int_equal(row->site, 1);
-	assert_int_equal(row->waiting, 2);
-	assert_int_equal(row->waiting_ns, SEC);
-	assert_int_equal(row->lost_ns, 1500 * MS);
-	assert_int_equal(row->nthreads, 2);
+	assert_fields(row, IS(barrier, MODEL_NONE), IS(site, 1), IS(waiting, 2),
+		      IS(waiting_ns, SEC), IS(lost_ns, 1500 * MS), IS(nthreads, 2));
 	assert_int_equal(thread_at(row, 12)->waiting_ns, 500 * MS);
-	assert_int_equal(live_rates_process(f.live_rates, 0)->lost_ns, 1500 * MS);
-	assert_int_equal(live_rates_process(f.live_rates, 0)->waiting, 2);
+	assert_fields(live_rates_process(f.live_rates, 0), IS(lost_ns, 1500 * MS), IS(waiting, 2));
 	waits(&f, 11, A, 1, SEC);
 	waits(&f, 12, A, 1, SEC + 500 * MS);
 	look(&f, 3 * SEC);
@@ -345,9 +310,7 @@ static void test_unmet(void **state)
 	assert_int_equal(live_rates_nbarriers(f.live_rates), 1);
 	row = live_rates_barrier(f.live_rates, 0);
 	assert_int_not_equal(row->barrier, MODEL_NONE);
-	assert_int_equal(row->episodes, 1);
-	assert_int_equal(row->lost_ns, SEC);
-	assert_int_equal(row->sum_lost_ns, 4500 * MS);
+	assert_fields(row, IS(episodes, 1), IS(lost_ns, SEC), IS(sum_lost_ns, 4500 * MS));
 	tear_down(&f);
 }
 
@@ -356,7 +319,6 @@ static void test_unmet_goes(void **state)
 {
 	struct fixture f;
 
-	(void)state;
 	set_up(&f);
 	waits(&f, 11, A, 1, 0);
 	look(&f, SEC);
@@ -372,7 +334,6 @@ static void test_which_barrier(void **state)
 {
 	struct fixture f;
 
-	(void)state;
 	set_up(&f);
 	meet(&f, A, 1, 0, 2, 100 * MS, 10 * MS);
 	meet(&f, A, 2, 500 * MS, 2, 100 * MS, 10 * MS);
@@ -404,7 +365,6 @@ static void test_cause(void **state)
 	double share = NAN;
 	bool balanced;
 
-	(void)state;
 	assert_null(live_rates_cause(&row, &share, &balanced));
 	row.weight[CAUSE_LOCK] = 60;
 	row.weight[CAUSE_IO] = 30;
@@ -426,7 +386,6 @@ static void test_folded(void **state)
 	uint64_t t = 0, before;
 	uint32_t i;
 
-	(void)state;
 	set_up(&f);
 	for (i = 0; i < 70000; i++, t += 100) {
 		uint32_t tid = 1000 + i;
@@ -442,10 +401,9 @@ static void test_folded(void **state)
 		if (i % 10000 == 9999) {
 			look(&f, t + 90);
 			row = live_rates_barrier(f.live_rates, 0);
-			assert_int_equal(row->episodes, 10000);
-			assert_int_equal(row->lost_ns, 400000);
-			assert_int_equal(thread_at(row, 11)->crossings, 10000);
-			assert_int_equal(thread_at(row, 11)->lost_ns, 400000);
+			assert_fields(row, IS(episodes, 10000), IS(lost_ns, 400000));
+			assert_fields(thread_at(row, 11), IS(crossings, 10000),
+				      IS(lost_ns, 400000));
 		}
 	}
 	before = live_rates_barrier(f.live_rates, 0)->nthreads;

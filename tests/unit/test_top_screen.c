@@ -225,7 +225,6 @@ static void test_sizes(void **state)
 	struct screen_item items[NITEMS];
 	struct screen *s;
 
-	(void)state;
 	fill(items);
 	s = screen_with(items, NITEMS);
 	draw_golden(s, 80, 24, "80x24");
@@ -242,7 +241,6 @@ static void test_threads(void **state)
 	enum screen_kind kind;
 	struct screen *s;
 
-	(void)state;
 	fill(items);
 	s = screen_with(items, NITEMS);
 	assert_int_equal(screen_opened(s, &kind), 0);
@@ -272,7 +270,6 @@ static void test_opened_goes(void **state)
 	struct screen_lines l = { 0 };
 	struct screen *s;
 
-	(void)state;
 	fill(items);
 	s = screen_with(items, NITEMS);
 	assert_true(screen_key(s, SCREEN_ENTER));
@@ -288,7 +285,6 @@ static void test_order(void **state)
 	struct screen_item items[NITEMS];
 	struct screen *s;
 
-	(void)state;
 	fill(items);
 	s = screen_with(items, NITEMS);
 	/* By lost time: a process, its barriers, the nested ones last. */
@@ -328,7 +324,6 @@ static void test_filter(void **state)
 	struct screen *s;
 	char *row;
 
-	(void)state;
 	fill(items);
 	s = screen_with(items, NITEMS);
 	type(s, "/RADIX");
@@ -391,7 +386,6 @@ static void test_chosen_follows(void **state)
 	enum screen_kind kind;
 	struct screen *s;
 
-	(void)state;
 	fill(items);
 	s = screen_with(items, NITEMS);
 	type(s, "jjj");
@@ -419,7 +413,6 @@ static void test_scroll(void **state)
 	struct screen *s;
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 60; i++) {
 		snprintf(names[i], sizeof(names[i]), "name-%02u", i);
 		items[i] = process(i + 1, i + 1, names[i]);
@@ -457,7 +450,6 @@ static void test_hostile(void **state)
 	unsigned width;
 	struct screen *s;
 
-	(void)state;
 	items[0] = process(1, 1, evil);
 	figures(&items[0], 10, 5, 0.5, 1, 2);
 	blame(&items[0], evil, 1, evil, 0.5);
@@ -502,7 +494,6 @@ static void test_all_sizes(void **state)
 	const char *k;
 	unsigned w, h;
 
-	(void)state;
 	fill(items);
 	fill_threads(items + NITEMS);
 	s = screen_with(items, NITEMS + NTHREADS);
@@ -522,7 +513,6 @@ static void test_nothing(void **state)
 	struct screen *s = screen_with(NULL, 0);
 	struct buf plain = { 0 };
 
-	(void)state;
 	draw_golden(s, 80, 24, "nothing_80x24");
 	assert_true(screen_key(s, SCREEN_ENTER));
 	assert_true(screen_key(s, SCREEN_DOWN));
@@ -538,7 +528,6 @@ static void test_help(void **state)
 {
 	struct screen *s = screen_with(NULL, 0);
 
-	(void)state;
 	type(s, "?");
 	draw_golden(s, 80, 24, "help_80x24");
 	type(s, "q");
@@ -554,7 +543,6 @@ static void test_plain(void **state)
 	struct screen_item items[NITEMS];
 	struct buf plain = { 0 };
 
-	(void)state;
 	setenv("TZ", "UTC", 1);
 	fill(items);
 	screen_plain(&facts, items, NITEMS, false, &plain);
@@ -572,7 +560,6 @@ static void test_alert(void **state)
 	struct screen *s;
 	unsigned i;
 
-	(void)state;
 	fill(items);
 	f.alert = "12 crossings were lost";
 	s = screen_new(false);

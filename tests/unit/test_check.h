@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The sbt-trace authors */
+/* cmocka with what it includes, and checks that the tests of all rooms share. */
+#ifndef TEST_CHECK_H
+#define TEST_CHECK_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+
+/* One field of a record, with the value that the test expects. */
+struct field_check {
+	const char *name;
+	bool ok;
+	const char *text, *text_expected; /* NULL unless the field is text */
+	double real, real_expected; /* with @is_real */
+	uintmax_t number, number_expected; /* without @is_real */
+	bool is_real;
+};
+
+static inline bool is_close(double got, double expected)
+{
+	return fabs(got - expected) <= 1e-9 * fmax(fabs(got), fabs(expected)) + 1e-6;
+}
+
+/*
+ * The rows of assert_fields(). IS: a whole number, flag, enum or pointer. NEAR and CLOSE: a real number, within an absolute
+ * or a small relative difference. TEXT: a text. HAS: a text with a part that it must contain.
+ */
+#define IS(field, value)                                                                  \
+	{                                                                                 \
+		.name = #field, .ok = (uintmax_t)(it_->field) == (uintmax_t)(value),      \
+		.number = (uintmax_t)(it_->field), .number_expected = (uintmax_t)(value), \
+	}
+#define NEAR(field, value, within)                                                     \
+	{                                                                              \
+		.name = #field, .ok = fabs((double)it_->field - (value)) <= (within),  \
+		.real = (double)it_->field, .real_expected = (value), .is_real = true, \
+	}
+#define CLOSE(field, value)                                                            \
+	{                                                                              \
+		.name = #field, .ok = is_close(it_->field, value), .real = it_->field, \
+		.real_expected = (value), .is_real = true,                             \
+	}
+#define TEXT(field, value)                                                            \
+	{                                                                             \
+		.name = #field, .ok = !strcmp(it_->field, value), .text = it_->field, \
+		.text_expected = (value),                                             \
+	}
+#define HAS(field, part)                                                            \
+	{                                                                           \
+		.name = #field, .ok = strstr(it_->field, part), .text = it_->field, \
+		.text_expected = (part),                                            \
+	}
+
+/* Fail at @file:@line, and name the field, unless each of the @n fields of @record has its value. */
+static inline void check_fields(const struct field_check *f, size_t n, const char *record,
+				const char *file, int line)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++, f++) {
+		if (f->ok)
+			continue;
+		if (f->text)
+			print_error("%s, %s: \"%s\", expected: \"%s\"\n", record, f->name, f->text,
+				    f->text_expected);
+		else if (f->is_real)
+			print_error("%s, %s: %.17g, expected: %.17g\n", record, f->name, f->real,
+				    f->real_expected);
+		else
+			print_error("%s, %s: %ju (%#jx), expected: %ju (%#jx)\n", record, f->name,
+				    f->number, f->number, f->number_expected, f->number_expected);
+		_fail(file, line);
+	}
+}
+
+/* Check several fields of the record that a pointer points to: assert_fields(p, IS(count, 2), TEXT(name, "x")). */
+#define assert_fields(record, ...)                                                       \
+	do {                                                                             \
+		const __typeof__(*(record)) *it_ = (record);                             \
+		const struct field_check fields_[] = { __VA_ARGS__ };                    \
+		check_fields(fields_, ARRAY_SIZE(fields_), #record, __FILE__, __LINE__); \
+	} while (0)
+
+static inline void assert_near(double got, double expected, double within)
+{
+	if (!(fabs(got - expected) <= within))
+		fail_msg("%.17g, not %.17g", got, expected);
+}
+
+static inline void assert_close(double got, double expected)
+{
+	if (!is_close(got, expected))
+		fail_msg("%.17g, not %.17g", got, expected);
+}
+
+static inline void assert_says(const char *text, const char *part)
+{
+	if (!strstr(text, part))
+		fail_msg("\"%s\" does not say \"%s\"", text, part);
+}
+
+#endif /* TEST_CHECK_H */
