@@ -99,6 +99,7 @@ int calibrate_probe_site(bool stepped, struct attach_probe_site *probe_site, uin
 	if (probe_site->fd < 0)
 		return -errno;
 	probe_site->spec = (struct sbt_spec){
+		/* Not a test: the probe that is measured is that of a pthread barrier. */
 		.family = SBT_FAMILY_PTHREAD,
 		.role = SBT_ROLE_BARRIER,
 		.words_offset = 8,

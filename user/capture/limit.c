@@ -258,7 +258,8 @@ static uint64_t never_alone(const struct limit *l, uint32_t proc)
  */
 static uint8_t probe_group_at(uint32_t probe_site)
 {
-	return probe_site ? (uint8_t)(SBT_PROBE_GROUPS - probe_site) : SBT_FAMILY_FUTEX;
+	return probe_site ? (uint8_t)(SBT_PROBE_GROUPS - probe_site)
+			  : (uint8_t)__builtin_ctzll(family_probe_groups_with(FAMILY_FUTEX_WORD));
 }
 
 static void fill_sets(const struct limit *l, uint32_t proc, struct ceiling_process *out)

@@ -630,12 +630,9 @@ int probes_exits(struct probes *p, struct module *m, uint32_t returns)
 		if (from->error || !has_two_ends(from) || (from->spec.flags & SBT_SPEC_RETS) ||
 		    from->exits_used)
 			continue;
-		/*
-		 * libomp's functions are also called by the program itself, where a region is run by one thread: the exits
-		 * tell when that is over.
-		 */
+		/* Where the program itself calls the function, only the exits show its end. */
 		if (is_returned(from, returns) &&
-		    (!from->nexits || from->spec.family == SBT_FAMILY_GOMP))
+		    (!from->nexits || !family_has(from->spec.family, FAMILY_SERIAL_REGIONS)))
 			continue;
 		if (!from->nexits && from->spec.role == SBT_ROLE_OUTLINED) {
 			from->exits_used = true;
@@ -643,7 +640,7 @@ int probes_exits(struct probes *p, struct module *m, uint32_t returns)
 				first = from;
 			continue;
 		}
-		if (!from->nexits && !family_has(from->spec.family, FAMILY_COUNTED)) {
+		if (!from->nexits && !family_has(from->spec.family, FAMILY_LIBC_OBJECT)) {
 			/* The programs know: struct sbt_spec. */
 			from->exits_used = true;
 			remark_warn(

@@ -76,7 +76,7 @@ int probes_sems(struct probes *probes, struct module *module, uint32_t tgid, uin
 int probes_sems_again(struct probes *probes, struct module *module, uint32_t tgid, uint32_t inc);
 /*
  * Where a runtime's calls of parallel regions' functions return to gets probes, for processes that may have no return
- * probes. @tgid as in probes_module(). Returns of which families, bits 1 << SBT_FAMILY_*: these need no exits; 0.
+ * probes. @tgid as in probes_module(). Returns of which families, a bit by family number: these need no exits; 0.
  */
 uint32_t probes_returns(struct probes *probes, struct module *module, uint32_t tgid);
 /*

@@ -11,6 +11,7 @@
 #include "emit/summary.h"
 #include "emit/table.h"
 #include "emit/why.h"
+#include "sites/family.h"
 
 #define MOST	10 /* rows and details shown whatever they weigh */
 #define WEIGHTY 0.01 /* share of the lost time from which a barrier is shown anyway */
@@ -337,7 +338,7 @@ void detail_threads(struct textout *t, const struct report_thread *threads, uint
 /* Nobody named it: it was told by what its threads do. */
 static bool is_found(const struct report_barrier *b)
 {
-	return !strcmp(b->family, "cond") || !strcmp(b->family, "futex");
+	return family_has(family_by_name(b->family), FAMILY_DISCOVERED);
 }
 
 /* --- one barrier ------------------------------------------------------------------------------ */

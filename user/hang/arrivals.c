@@ -33,7 +33,8 @@ bool arrivals_is_stale(const struct arrivals *s, uint32_t tid, uint64_t since_ns
  */
 static bool is_meeting(const struct sbt_thread *t)
 {
-	return !family_has(t->family, FAMILY_JOINS) && t->family != SBT_FAMILY_NONE &&
+	/* A thread that has not arrived anywhere yet has no family. */
+	return t->family != SBT_FAMILY_NONE && !family_has(t->family, FAMILY_JOINS) &&
 	       t->kind != SBT_KIND_PHASE;
 }
 

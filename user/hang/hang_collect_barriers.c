@@ -136,7 +136,7 @@ static bool is_silent(const struct hang_collect_answer *a, const struct hang_col
 	for (k = 0; k < b->narrived; k++)
 		if (b->arrived[k].tid == a->threads[i].tid)
 			return false;
-	return family_has(b->family, FAMILY_COUNTED) && a->threads[i].on == HANG_ON_BARRIER &&
+	return family_has(b->family, FAMILY_LIBC_OBJECT) && a->threads[i].on == HANG_ON_BARRIER &&
 	       a->threads[i].pid == b->pid && a->locks[i].object == b->object;
 }
 
@@ -148,7 +148,7 @@ static bool may_be_elsewhere(struct hang_collect *s, const struct hang_collect_a
 
 	if (b->nteam || b->npids > 1)
 		return false;
-	return b->of_processes || (family_has(b->family, FAMILY_COUNTED) && p && p->space &&
+	return b->of_processes || (family_has(b->family, FAMILY_LIBC_OBJECT) && p && p->space &&
 				   address_space_shared_key(s->spaces, p->space, b->object, NULL));
 }
 

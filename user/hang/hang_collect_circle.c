@@ -51,6 +51,8 @@ static struct hang_member member_of(const struct hang_thread *t)
 
 int hang_collect_add_circle(struct hang_collect *s, struct hang_collect_answer *a)
 {
+	/* Not a test: only messages of MPI ranks wait for each other in a circle. */
+	const uint8_t family = SBT_FAMILY_MPI;
 	uint32_t first = find_first(a), index = a->in.nbarriers, site = ADDRESS_SPACE_SITE_NONE;
 	const struct hang_collect_process *p;
 	struct report_barrier named = { 0 };
@@ -78,7 +80,7 @@ int hang_collect_add_circle(struct hang_collect *s, struct hang_collect_answer *
 	*b = (struct hang_barrier){ .pid = t->pid,
 				    .comm = t->comm,
 				    .call = t->call,
-				    .family = family_name(SBT_FAMILY_MPI),
+				    .family = family_name(family),
 				    .site = a->arrivals[index]->site,
 				    .narrived = 1,
 				    .arrived = a->arrivals[index],
@@ -91,7 +93,7 @@ int hang_collect_add_circle(struct hang_collect *s, struct hang_collect_answer *
 		site = address_space_site(s->spaces, p->space, b->site.address + 1);
 	if (site == ADDRESS_SPACE_SITE_NONE)
 		return 0;
-	err = report_place_name(&s->env, SBT_FAMILY_MPI, &site, 1, NULL, &named, &a->arenas[index]);
+	err = report_place_name(&s->env, family, &site, 1, NULL, &named, &a->arenas[index]);
 	if (err)
 		return err;
 	memcpy(b->id, named.id, sizeof(b->id));

@@ -222,7 +222,7 @@ static int add_name(const struct hang_env *env, const struct arrival *p,
 static bool is_plain_call(const struct arrival *p)
 {
 	return !p->marked && !(p->how & SBT_SPEC_PAIR) && p->kind != SBT_KIND_JOIN &&
-	       family_has(p->family, FAMILY_COUNTED | FAMILY_OPENMP | FAMILY_RANKS);
+	       family_has(p->family, FAMILY_PLAIN_CALL);
 }
 
 int hang_query_add_barrier(const struct hang_env *env, const struct arrivals *arrivals,

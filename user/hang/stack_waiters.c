@@ -258,7 +258,8 @@ static bool find_place(const struct search *s, const struct snapshot_thread *t, 
  * glibc's threads sleep at the second word (the first, before 2.25); the count tells whether it is
  * one.
  */
-static uint32_t read_pthread(const struct search *s, uint64_t word, uint64_t *object)
+static uint32_t read_libc_object(const struct search *s, uint8_t family, uint64_t word,
+				 uint64_t *object)
 {
 	static const uint8_t before[] = { 4, 0 };
 	struct family_team team;
@@ -269,7 +270,7 @@ static uint32_t read_pthread(const struct search *s, uint64_t word, uint64_t *ob
 		if (snapshot_read(s->look->pid, word - before[i] + WORDS_OFFSET, &words,
 				  sizeof(words)))
 			continue;
-		team = family_read_words(SBT_FAMILY_PTHREAD, s->space->libc, words);
+		team = family_read_words(family, s->space->libc, words);
 		if (!team.known || team.count > COUNT_MOST)
 			continue;
 		*object = word - before[i];
@@ -279,7 +280,7 @@ static uint32_t read_pthread(const struct search *s, uint64_t word, uint64_t *ob
 }
 
 /* libgomp's sleep at the generation, in front of which is how many there are. */
-static uint32_t read_gomp(const struct search *s, uint64_t word, uint64_t *object)
+static uint32_t read_before_futex(const struct search *s, uint64_t word, uint64_t *object)
 {
 	uint32_t total;
 
@@ -296,10 +297,10 @@ static uint32_t read_object(const struct search *s, const struct snapshot_thread
 	*object = 0;
 	if (t->wait != SNAPSHOT_FUTEX)
 		return 0;
-	if (family_has(family, FAMILY_COUNTED) && s->space->libc == FAMILY_LIBC_GLIBC)
-		return read_pthread(s, t->args[0], object);
-	if (family == SBT_FAMILY_GOMP)
-		return read_gomp(s, t->args[0], object);
+	if (family_has(family, FAMILY_LIBC_OBJECT) && s->space->libc == FAMILY_LIBC_GLIBC)
+		return read_libc_object(s, family, t->args[0], object);
+	if (family_has(family, FAMILY_COUNT_BEFORE_FUTEX))
+		return read_before_futex(s, t->args[0], object);
 	return 0;
 }
 

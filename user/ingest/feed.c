@@ -740,6 +740,7 @@ static int feed_worker(struct feed *f, const struct forkjoin_episode *round,
 		.depart_ns = MODEL_UNKNOWN,
 		.arrive_cpu = (uint16_t)mem->cpu,
 		.depart_cpu = (uint16_t)mem->cpu,
+		/* Not a test: an episode that model/forkjoin found has this family. */
 		.family = SBT_FAMILY_FORKJOIN,
 		.kind = SBT_KIND_JOIN,
 		.flags = MODEL_CROSSING_STAYS | MODEL_CROSSING_TEAM,
@@ -775,6 +776,7 @@ int feed_round(struct feed *f, const struct sbt_crossing *c, const struct forkjo
 		.depart_ns = round->depart_ns,
 		.arrive_cpu = c->arrive_cpu,
 		.depart_cpu = c->depart_cpu,
+		/* Not a test: an episode that model/forkjoin found has this family. */
 		.family = SBT_FAMILY_FORKJOIN,
 		.kind = SBT_KIND_JOIN,
 		.flags = round->joins_only ? MODEL_CROSSING_JOINS : MODEL_CROSSING_TEAM,
@@ -794,8 +796,7 @@ int feed_round(struct feed *f, const struct sbt_crossing *c, const struct forkjo
 	return err ? err : model_add_crossing(f->model, &m);
 }
 
-void feed_alive(struct feed *f, uint32_t tgid, uint32_t tid, uint64_t life_ns,
-		uint64_t busy_ns)
+void feed_alive(struct feed *f, uint32_t tgid, uint32_t tid, uint64_t life_ns, uint64_t busy_ns)
 {
 	spin_suspects_note(&f->spin_suspects, tgid, tid, life_ns, busy_ns);
 }

@@ -14,10 +14,12 @@
 #define MUSL_PROCESS_SHARED  0x80000000u
 
 const struct family family_table[SBT_FAMILIES] = {
-	[SBT_FAMILY_PTHREAD] = { "pthread", FAMILY_COUNTED },
-	[SBT_FAMILY_GOMP] = { "gomp", FAMILY_OPENMP },
-	[SBT_FAMILY_LIBOMP] = { "libomp", FAMILY_OPENMP },
-	[SBT_FAMILY_MPI] = { "mpi", FAMILY_RANKS },
+	[SBT_FAMILY_PTHREAD] = { "pthread", FAMILY_LIBC_OBJECT | FAMILY_PLAIN_CALL },
+	[SBT_FAMILY_GOMP] = { "gomp",
+			      FAMILY_OPENMP | FAMILY_PLAIN_CALL | FAMILY_COUNT_BEFORE_FUTEX },
+	[SBT_FAMILY_LIBOMP] = { "libomp",
+				FAMILY_OPENMP | FAMILY_PLAIN_CALL | FAMILY_SERIAL_REGIONS },
+	[SBT_FAMILY_MPI] = { "mpi", FAMILY_RANKS | FAMILY_PLAIN_CALL },
 	[SBT_FAMILY_STD] = { "std", FAMILY_CXX },
 	[SBT_FAMILY_USDT] = { "usdt", FAMILY_MARKERS },
 	[SBT_FAMILY_USER] = { "user", FAMILY_RULES },
@@ -517,6 +519,16 @@ const char *family_name(uint8_t family)
 	return family < SBT_FAMILIES ? family_table[family].name : NULL;
 }
 
+uint8_t family_by_name(const char *name)
+{
+	uint8_t i;
+
+	for (i = 0; i < SBT_FAMILIES; i++)
+		if (family_table[i].name && !strcmp(family_table[i].name, name))
+			return i;
+	return SBT_FAMILY_NONE;
+}
+
 const char *family_list(uint32_t bits, char *out, size_t size)
 {
 	size_t n = 0;
@@ -581,12 +593,12 @@ static struct family_team family_read_musl(uint32_t limit)
 	return team;
 }
 
-struct family_team family_read_words(enum sbt_family family, enum family_libc libc, uint64_t words)
+struct family_team family_read_words(uint8_t family, enum family_libc libc, uint64_t words)
 {
 	uint32_t third = (uint32_t)words, fourth = (uint32_t)(words >> 32);
 	struct family_team unknown = { 0 };
 
-	if (family != SBT_FAMILY_PTHREAD) {
+	if (!family_has(family, FAMILY_LIBC_OBJECT)) {
 		unknown.known = family && words && words <= UINT32_MAX;
 		unknown.count = unknown.known ? (uint32_t)words : 0;
 		return unknown;

@@ -86,25 +86,35 @@ const char *family_probe_group_name(uint8_t probe_group);
 uint8_t family_of_probe_group(uint8_t probe_group);
 
 /*
- * Traits: what is special about a family, by name. Other rooms ask for a trait and do not compare families, so that a new family
- * is a row of the table in family.c.
+ * What is special about a family. Other rooms ask for a trait and do not compare family numbers, so that a new family is
+ * a row of family_table. scripts/rooms counts the comparisons that are left.
  */
 enum family_trait {
-	FAMILY_COUNTED =
-		1u
-		<< 0, /* the object's memory holds how many threads meet there: family_read_words() */
-	FAMILY_OPENMP = 1u << 1, /* teams of parallel regions of an OpenMP runtime */
-	FAMILY_RANKS = 1u << 2, /* collective operations of processes on a communicator */
-	FAMILY_CXX = 1u << 3, /* std::barrier and std::latch, whose waits compilers put in line */
-	FAMILY_MARKERS =
-		1u << 4, /* markers that the program has in its source: include/sbt/sbt.h */
-	FAMILY_RULES = 1u << 5, /* functions that the user named */
-	FAMILY_COND_VAR =
-		1u
-		<< 6, /* condition variables and semaphores: model/discover finds the barriers among them */
-	FAMILY_FUTEX_WORD =
-		1u << 7, /* futex words, likewise; results are those of the system call */
-	FAMILY_JOINS = 1u << 8, /* a thread waits for the end of threads that it made */
+	/* The object is the C library's pthread_barrier_t: family_read_words() knows its layouts. */
+	FAMILY_LIBC_OBJECT = 1u << 0,
+	/* Teams of the parallel regions of an OpenMP runtime. */
+	FAMILY_OPENMP = 1u << 1,
+	/* Collective operations of processes on a communicator. */
+	FAMILY_RANKS = 1u << 2,
+	/* std::barrier and std::latch, whose waits compilers inline. */
+	FAMILY_CXX = 1u << 3,
+	/* Markers in the source of the program: include/sbt/sbt.h. */
+	FAMILY_MARKERS = 1u << 4,
+	/* Functions that the user named. */
+	FAMILY_RULES = 1u << 5,
+	/* Condition variables and semaphores: model/discover finds the barriers among them. */
+	FAMILY_COND_VAR = 1u << 6,
+	/* Futex words: model/discover finds the barriers among them. A result is that of the system call. */
+	FAMILY_FUTEX_WORD = 1u << 7,
+	/* A thread waits for the end of threads that it created. */
+	FAMILY_JOINS = 1u << 8,
+	/* Threads arrive by a plain call, so that the return address is at the stack pointer of the arrival. */
+	FAMILY_PLAIN_CALL = 1u << 9,
+	/* Waiting threads sleep on a futex word; the 32-bit word before it holds the number of threads. */
+	FAMILY_COUNT_BEFORE_FUTEX = 1u << 10,
+	/* A region that one thread runs alone is called by the program itself, not by the runtime. */
+	FAMILY_SERIAL_REGIONS = 1u << 11,
+
 	FAMILY_DISCOVERED = FAMILY_COND_VAR | FAMILY_FUTEX_WORD,
 };
 
@@ -127,6 +137,8 @@ uint64_t family_probe_groups_with(unsigned int traits);
 
 /* "pthread"; NULL if there is no such family. */
 const char *family_name(uint8_t family);
+/* Return the family with this name; SBT_FAMILY_NONE if there is none. */
+uint8_t family_by_name(const char *name);
 #define FAMILY_NAMES 256 /* room for the names of all */
 /* "gomp, mpi": of all families with their bit, 1 << SBT_FAMILY_*, as much as there is room for. Returns @out. */
 const char *family_list(uint32_t bits, char *out, size_t size);
@@ -153,6 +165,6 @@ struct family_team {
  * What the words of a crossing (sbt_crossing.words) say about the barrier. Never guesses: an
  * unknown flavour, or values that no initialised barrier has, give known = false.
  */
-struct family_team family_read_words(enum sbt_family family, enum family_libc libc, uint64_t words);
+struct family_team family_read_words(uint8_t family, enum family_libc libc, uint64_t words);
 
 #endif /* SITES_FAMILY_H */
