@@ -459,11 +459,11 @@ static __always_inline void doing_set(struct sbt_block *b, const struct sbt_acco
 		b->doing = SBT_DOING_ONCPU;
 	} else if (most == SBT_TIME_RUNQ) {
 		b->doing = SBT_DOING_RUNQ;
-		b->culprit = waited_upto(&h->for_cpu, a) ? h->for_cpu.whom : h->out_ran;
+		b->culprit = waited_upto(&h->for_cpu, a) ? h->for_cpu.tid : h->out_ran;
 	} else {
 		b->doing = SBT_DOING_BLOCKED + most - SBT_TIME_BLOCKED;
 		if (most == SBT_TIME_BLOCKED + SBT_BLOCKED_LOCK)
-			b->culprit = waited_upto(&h->for_lock, a) ? h->for_lock.whom : h->holder;
+			b->culprit = waited_upto(&h->for_lock, a) ? h->for_lock.tid : h->holder;
 	}
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* Who called the caller: where a walk up the stack begins. */
+/* The callers of a caller: where a walk up the stack begins. */
 #ifndef BPF_CALLERS_H
 #define BPF_CALLERS_H
 
@@ -9,14 +9,14 @@
 static __always_inline __u64 code_address(__u64 address)
 {
 #if defined(__TARGET_ARCH_arm64)
-	/* It may be signed, in the bits above those in use. */
+	/* Pointer authentication may have signed it, in the unused upper bits. */
 	return address & ((1ULL << 48) - 1);
 #else
 	return address;
 #endif
 }
 
-/* The registers at the entry of a function, for what called it. */
+/* Set the registers as they are in the caller, at the entry of a function. */
 static __always_inline void walk_begin(struct sbt_walk *w, struct pt_regs *ctx, __u64 ip)
 {
 	w->from.ip = code_address(ip);
@@ -31,8 +31,9 @@ static __always_inline void walk_begin(struct sbt_walk *w, struct pt_regs *ctx, 
 }
 
 /*
- * The name of the callers of the thread with this slot, from where its walk begins: of a chain (SBT_CHAIN_NAME), of a sample,
- * or the one caller itself; 0: there is none, and it was wanted plain. Global, as thread_admit() is. In callers.bpf.c.
+ * Return a name for the callers of the thread with this slot, beginning where its walk begins: the name of a chain
+ * (SBT_CHAIN_NAME), the name of a sample, or the address of the single caller. 0: only a plain address was wanted and there
+ * is none. Global for the verifier, as thread_admit() is. In callers.bpf.c.
  */
 extern __u64 callers_walk(__u32 index);
 

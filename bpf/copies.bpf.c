@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Processes that make code of other memory. If that is a copy of code that holds probes, its breakpoints were copied with
- * it: the kernel knows of no probe there, and the process dies of SIGTRAP.
+ * Processes that make memory executable. If that memory is a copy of code that holds probes, the breakpoints were copied, too.
+ * The kernel knows of no probe there, so the process would die of SIGTRAP.
  */
 #include "maps.h"
 #include "userregs.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* Why a CPU's translations of addresses are flushed, enum tlb_flush_reason: here, for memory of the task that runs. */
+/* Values of enum tlb_flush_reason: address translations of the running task's memory are flushed. */
 #define FLUSH_LOCAL 2
 #define FLUSH_SENT  4
 
@@ -18,14 +18,17 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 #define MAP_ANONYMOUS 0x20
 #define MREMAP_FIXED  0x2
 
-/* One call may flush several times. */
+/* One system call may flush several times: flushes within this time (ns) are one. */
 #define COPY_SAME_NS 100000
 
-/* Of processes that are not traced so many calls are reported in a second: probes may be for all. */
+/*
+ * Probes may be for all processes. Of processes that are not traced, at most COPY_STRANGERS_MAX calls are reported in
+ * COPY_STRANGERS_NS.
+ */
 #define COPY_STRANGERS_MAX 64
 #define COPY_STRANGERS_NS  1000000000ULL
 
-/* What a call makes code of. */
+/* The memory that a system call makes executable. */
 struct copy_range {
 	__u64 start, end;
 	bool replaces; /* other memory was there before */
@@ -38,11 +41,11 @@ struct {
 	__type(value, struct sbt_copied);
 } copied SEC(".maps");
 
-__u64 copy_strangers_ns; /* when their count began */
+__u64 copy_strangers_ns; /* when counting copy_strangers began */
 __u32 copy_strangers;
 
 #if defined(__TARGET_ARCH_arm64)
-/* There the flush is no event. */
+/* arm64 has no event for a flush. */
 static __always_inline bool makes_code(struct task_struct *task, struct copy_range *out)
 {
 	(void)task;
@@ -50,7 +53,7 @@ static __always_inline bool makes_code(struct task_struct *task, struct copy_ran
 	return false;
 }
 #else
-/* A file that has no name any more, or never had one: memfd_create(). Libraries have names. */
+/* Has the file been deleted, or did it never have a name (memfd_create())? Libraries have names. */
 static __always_inline bool is_nameless(struct task_struct *task, __u64 fd)
 {
 	struct file *file = file_at(task, fd);
@@ -59,8 +62,8 @@ static __always_inline bool is_nameless(struct task_struct *task, __u64 fd)
 }
 
 /*
- * Is the task in a call that makes code of memory that was none, or puts other memory where its code may be? For memory that was
- * never touched nothing is flushed: there is no copy in it.
+ * Is the task in a system call that makes memory executable, or that replaces memory in which its code may be? Memory that
+ * was never touched causes no flush; it holds no copy.
  */
 static __always_inline bool makes_code(struct task_struct *task, struct copy_range *out)
 {
@@ -99,7 +102,7 @@ static __always_inline bool is_own_code(struct task_struct *task, const struct c
 	       range->end > BPF_CORE_READ(task, mm, start_code);
 }
 
-/* Of one call one event; and no more than are to be looked at. */
+/* Return whether to report this call: once for each call, and no more often than user space examines copies. */
 static __always_inline bool is_due(struct sbt_proc *p, __u32 tgid, const struct copy_range *range,
 				   bool own, __u64 now)
 {
@@ -115,7 +118,7 @@ static __always_inline bool is_due(struct sbt_proc *p, __u32 tgid, const struct 
 	return true;
 }
 
-/* Those alone that may replace code that is probed: compilers that run in a program only add code. */
+/* As is_due(), for a process that is not traced. Only calls that replace memory count: just-in-time compilers only add code. */
 static __always_inline bool stranger_is_due(const struct copy_range *range, __u64 now)
 {
 	if (!range->replaces)
@@ -131,8 +134,8 @@ static __always_inline bool stranger_is_due(const struct copy_range *range, __u6
 }
 
 /*
- * When memory becomes code, or goes away, what the CPU knows of its addresses is flushed. That is an event while the call is
- * still under way, so that the process can be stopped before the copy runs.
+ * When memory becomes executable or goes away, the kernel flushes its address translations. That is an event while the system
+ * call is still running, so the process can be stopped before the copy runs.
  */
 SEC("?tp_btf/tlb_flush")
 int BPF_PROG(on_code_flushed, int reason)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Who had it, one after the other: a CPU that somebody waits for, a lock. A short log each, for the one who
- * waited to add up afterwards who held him up. Nobody writes where nobody waits.
+ * Short logs of the threads that had a CPU or a lock, one after the other. A thread that waited for the CPU or the lock
+ * adds up afterwards which threads had it meanwhile. Nothing is written while no thread waits.
  */
 #ifndef BPF_CPU_OCCUPANCY_H
 #define BPF_CPU_OCCUPANCY_H
@@ -13,13 +13,13 @@
 
 struct sbt_occupant {
 	__u64 from_ns;
-	__u32 tid; /* 0: nobody, or nobody looked */
+	__u32 tid; /* 0: no thread, or not known */
 	__u32 pad;
 };
 
 struct sbt_occupancy {
-	__u32 last; /* the newest, modulo SBT_OCCUPANTS */
-	__u32 left; /* CPUs: so many more are written, unless somebody waits again */
+	__u32 last; /* the newest entry, modulo SBT_OCCUPANTS */
+	__u32 left; /* of a CPU: number of entries still to be written, unless another thread waits */
 	struct sbt_occupant occupant[SBT_OCCUPANTS];
 };
 
@@ -51,7 +51,10 @@ static __always_inline struct sbt_occupancy *occupancy_of_lock(const struct sbt_
 	return bpf_map_lookup_elem(&lock_turns, &lock);
 }
 
-/* From @now on it is @tid's. Two CPUs at once may lose one of the two: then that time counts for the other. */
+/*
+ * Note that thread @tid has it from @now on. If two CPUs do this at once, one entry may be lost: its time then counts for
+ * the other thread.
+ */
 static __always_inline void occupancy_push(struct sbt_occupancy *t, __u32 tid, __u64 now)
 {
 	__u32 at = (t->last + 1) & (SBT_OCCUPANTS - 1);
@@ -61,20 +64,21 @@ static __always_inline void occupancy_push(struct sbt_occupancy *t, __u32 tid, _
 	t->last = at;
 }
 
-/* A wait of @ns for @whom, which is over @now. */
-static __always_inline void waited_longest(struct sbt_waited_for *w, __u32 whom, __u64 ns,
+/* Note a wait of @ns for thread @for_tid that is over @now, if it is the longest so far. */
+static __always_inline void waited_longest(struct sbt_waited_for *w, __u32 for_tid, __u64 ns,
 					   __u64 now)
 {
 	if (ns + (now - w->end_ns) < w->ns)
 		return;
 	w->ns = ns;
 	w->end_ns = now;
-	w->whom = whom;
+	w->tid = for_tid;
 }
 
 /*
- * Global functions are gone through by the verifier once and not for each caller; what is kept in the account and not in
- * a register is the same to it on all ways through a loop.
+ * Charge @ns to task @tid, which had the CPU that thread @index waited for. A global function, because the verifier checks
+ * these once and not for each caller. State is kept in the account, because the verifier would follow registers along each
+ * path through a loop.
  */
 __noinline int runs_add(__u32 index, __u32 tid, __u64 ns)
 {
@@ -100,7 +104,10 @@ __noinline int runs_add(__u32 index, __u32 tid, __u64 ns)
 	return 0;
 }
 
-/* The vote is Boyer and Moore's, by time: right for whoever had it longer than all others together. */
+/*
+ * Boyer and Moore's majority vote, weighted by time: finds the thread that had it for longer than all others together,
+ * if there is one.
+ */
 static __always_inline void occupancy_vote(struct sbt_most *m, __u32 tid, __u64 ns)
 {
 	m->seen_ns += ns;
@@ -117,9 +124,8 @@ static __always_inline void occupancy_vote(struct sbt_most *m, __u32 tid, __u64 
 }
 
 /*
- * One turn that began at @from, of those that occupancy_sum() goes back through. Returns 1: there is nothing before it. A
- * function for the verifier's sake: on its own it is gone through once, in the loop for each turn and all that the one
- * before could come to.
+ * Add one entry that began at @from, as occupancy_sum() goes back in time. Return 1 if no earlier entry matters. A global
+ * function, so that the verifier checks it once and not for each pass of the loop.
  */
 __noinline int occupancy_add(__u32 index, __u32 of_cpu, __u32 tid, __u64 from)
 {
@@ -145,8 +151,8 @@ __noinline int occupancy_add(__u32 index, __u32 of_cpu, __u32 tid, __u64 from)
 }
 
 /*
- * Adds up whose it was while thread @index waited, up to @now: into its account's `most`. @of_cpu: of the CPU that it
- * waited for, and those who ran are charged to it; else of the lock.
+ * Find the thread that had it for most of the wait of thread @index, up to @now, and store it in `most` of the account.
+ * @of_cpu: it is the CPU that the thread waited for, and the tasks that ran are added to `runs`; else it is the lock.
  */
 __noinline int occupancy_sum(__u32 index, __u32 of_cpu, __u64 now)
 {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Waits for other threads' ends where threads' time is not accounted for: account.bpf.c knows since when a thread is blocked,
- * here it is noted of those that are in no barrier.
+ * Waits for other threads' ends where threads' time is not accounted for. With accounting, account.bpf.c knows since when a
+ * thread has been blocked; here it is noted for threads that are in no barrier.
  */
 #include "join.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* A traced thread that is in no barrier; or NULL. */
+/* Return the traced thread with this @tid if it is in no barrier; else NULL. */
 static __always_inline struct sbt_thread *outside(__u32 tid)
 {
 	__u32 index = 0;
@@ -35,7 +35,7 @@ int BPF_PROG(join_waking, struct task_struct *task)
 {
 	struct sbt_thread *t = outside(task->pid);
 
-	/* Woken before it was off its CPU: it has not waited. */
+	/* If it was woken before it left its CPU, it did not wait. */
 	if (t && t->out_ns && !task->on_cpu)
 		join_ended(task, 0, t->out_ns, config.aggregate ? t->summing.depart_ns : 0,
 			   bpf_ktime_get_ns());

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Places that a program has given a name, by the markers of include/sbt/sbt.h. Each gets a number, and user space is told
- * once what is behind it: while the thread is there, for it may be gone in a moment.
+ * Barriers and phases that a program names with the markers of include/sbt/sbt.h. Each name gets a number. User space gets
+ * number and name once, while the thread is at the marker, because the text may be gone a moment later.
  */
 #ifndef BPF_LABEL_H
 #define BPF_LABEL_H
 
 #include "probe.h"
 
-/* The same for the same place, whoever comes first; never 0. That two places share one takes tens of thousands. */
+/*
+ * Return the number of a marker, never 0: a hash, so it does not depend on which thread arrives first. It takes tens of
+ * thousands of markers for two to have the same number.
+ */
 static __always_inline __u32 label_number(const struct sbt_label_key *key)
 {
 	const __u64 *word = (const __u64 *)key;
@@ -22,7 +25,8 @@ static __always_inline __u32 label_number(const struct sbt_label_key *key)
 	return (__u32)(h >> 32) | 1;
 }
 
-static __noinline int label_tell(const struct sbt_label_key *key, __u32 number, __u32 tid, __u64 ip)
+/* Send @key's name with its @number to user space. Return 0, or -1 if there was no room. */
+static __noinline int label_send(const struct sbt_label_key *key, __u32 number, __u32 tid, __u64 ip)
 {
 	struct sbt_label *l;
 
@@ -54,7 +58,7 @@ static __noinline int label_tell(const struct sbt_label_key *key, __u32 number, 
 	return 0;
 }
 
-/* The number of the place that the values of the probe whose spec has this @number name; 0: it could not be told. */
+/* Return the label number for the arguments of the marker whose spec has this @number; 0: not known. */
 static __noinline __u32 label_of(struct pt_regs *ctx, __u32 number, const struct sbt_thread *t)
 {
 	struct sbt_label_key key = {};
@@ -72,8 +76,8 @@ static __noinline __u32 label_of(struct pt_regs *ctx, __u32 number, const struct
 		bpf_probe_read_user_str(key.text, sizeof(key.text), (void *)key.name);
 	label = label_number(&key);
 	known = bpf_map_lookup_elem(&labels, &key);
-	/* Threads that come at once may tell it twice, which is harmless. */
-	if (!known && !label_tell(&key, label, t->tid, PT_REGS_IP(ctx)))
+	/* Threads that arrive at the same time may send it twice, which is harmless. */
+	if (!known && !label_send(&key, label, t->tid, PT_REGS_IP(ctx)))
 		bpf_map_update_elem(&labels, &key, &reported, BPF_ANY);
 	return label;
 }

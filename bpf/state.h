@@ -303,7 +303,7 @@ struct sbt_most {
 /* The longest of the waits of late: one that is over counts for less the longer it is so. */
 struct sbt_waited_for {
 	__u64 ns, end_ns;
-	__u32 whom; /* 0: not known */
+	__u32 tid; /* 0: not known */
 	__u32 pad;
 };
 
