@@ -8,7 +8,10 @@
 
 #define BRACKETS 64
 
-/* "operator" and what belongs to it, at @s: how many bytes; 0: it is none. */
+/*
+ * Return the length in bytes of "operator" and its sign at @s, or 0 if @s is not an operator. @from
+ * is the beginning of the name.
+ */
 static size_t operator_length(const char *from, const char *s)
 {
 	static const char *const signs[] = { "()", "<=>", "<<=", ">>=", "->*", "<<",
@@ -26,8 +29,9 @@ static size_t operator_length(const char *from, const char *s)
 }
 
 /*
- * Leaves out what is between < and >, and between ( and ) but for (anonymous namespace), and all before the last blank
- * outside of them: in place, for it gets no longer. False: the brackets do not match, and nothing is certain.
+ * Remove all that is between < and >, and between ( and ) except "(anonymous namespace)", and all
+ * before the last blank outside brackets. Work in place, as the name never gets longer. Return
+ * false if the brackets do not match: then @name is unusable.
  */
 static bool leave_out(char *name)
 {
@@ -53,7 +57,7 @@ static bool leave_out(char *name)
 				return false;
 			params |= !depth && *s == ')';
 		} else if (!depth && *s == ' ') {
-			/* Behind the parameters: "const", or what is not known here. */
+			/* Only " const" may follow the parameters. Give up on anything else. */
 			if (params && strncmp(s, " const", 6) != 0)
 				return false;
 			if (params) {
@@ -77,7 +81,7 @@ static bool leave_out(char *name)
 	return true;
 }
 
-/* Where the < at the beginning of @s is closed; NULL: nowhere. */
+/* Return the > that closes the < at the beginning of @s, or NULL. */
 static char *closing(char *s)
 {
 	unsigned depth = 0;
@@ -92,7 +96,7 @@ static char *closing(char *s)
 	return NULL;
 }
 
-/* The " as " of a trait, outside of brackets; NULL: there is none. */
+/* Return the " as " of a trait outside brackets, or NULL. */
 static char *find_as(char *s)
 {
 	unsigned depth = 0;
@@ -113,7 +117,11 @@ static char *put(char *to, const char *s, size_t n)
 	return to + n;
 }
 
-/* "<type as trait>::function" of Rust: what is in its brackets is what tells it from others. It gets no longer. */
+/*
+ * Shorten Rust's "<type as trait>::function". Keep what is in its outer brackets, as it
+ * distinguishes the function from others of the same name. Work in place, as the name never gets
+ * longer.
+ */
 static bool leave_out_of_trait(char *name)
 {
 	char *end = closing(name), *as, *to;

@@ -8,8 +8,9 @@
 #include <stddef.h>
 
 /*
- * Return @array, or its copy at another address, with room for at least @n elements of @size bytes, and put the number of elements
- * that there is room for into *@cap; or NULL, with both unchanged. For grow() and grow_zeroed() alone.
+ * Return @array, or its copy at another address, with room for at least @n elements of @size bytes.
+ * Put the number of elements that fit into *@cap. Return NULL if out of memory, with both
+ * unchanged. Only for grow() and grow_zeroed().
  */
 void *grow_array(void *array, size_t *cap, size_t n, size_t size, int zeroed);
 
@@ -25,9 +26,12 @@ void *grow_array(void *array, size_t *cap, size_t n, size_t size, int zeroed);
 		grow_new ? 0 : -ENOMEM;                                                  \
 	})
 
-/* Make room in @array, which has room for @cap elements, for @n of them; twice as much as before where it has to grow. 0 or -ENOMEM. */
+/*
+ * Make room for @n elements in @array, which now has room for @cap. Double the size when the array
+ * must grow. Return 0 or -ENOMEM.
+ */
 #define grow(array, cap, n)	   GROW(array, cap, n, 0)
-/* As grow(), with elements beyond @cap all zero. */
+/* The same as grow(), but set the new elements to zero. */
 #define grow_zeroed(array, cap, n) GROW(array, cap, n, 1)
 
 #endif /* BASE_GROW_H */

@@ -19,7 +19,7 @@ void hash_free(struct hash *h)
 	hash_init(h);
 }
 
-/* Where the key is, or the free place where it would go. The table is never full. */
+/* Return the index of the key, or of the free entry where it belongs. The table is never full. */
 static size_t find(const struct hash *h, uint64_t key)
 {
 	size_t mask = h->size - 1, i = hash_mix(key) & mask;
@@ -74,7 +74,7 @@ int hash_put(struct hash *h, uint64_t key, uint64_t value)
 		h->zero = value;
 		return 0;
 	}
-	/* Three quarters full: linear probing stays short. */
+	/* Grow at three quarters full, which keeps linear probing short. */
 	if (h->used + 1 > h->size / 4 * 3 && grow(h))
 		return -ENOMEM;
 	i = find(h, key);
@@ -99,7 +99,7 @@ bool hash_del(struct hash *h, uint64_t key)
 	hole = find(h, key);
 	if (!h->entries[hole].key)
 		return false;
-	/* Whatever could not be found across the hole any more moves into it. */
+	/* Move an entry into the hole if the hole would cut it off from its home position. */
 	for (i = (hole + 1) & mask; h->entries[i].key; i = (i + 1) & mask) {
 		home = hash_mix(h->entries[i].key) & mask;
 		if (((i - home) & mask) >= ((i - hole) & mask)) {

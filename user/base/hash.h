@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* A map from 64-bit keys to 64-bit values: open addressing, linear probing, deletion without tombstones. */
+/* A map from 64-bit keys to 64-bit values: open addressing, linear probing, no tombstones. */
 #ifndef BASE_HASH_H
 #define BASE_HASH_H
 
@@ -9,14 +9,14 @@
 #include <stdint.h>
 
 struct hash_entry {
-	uint64_t key; /* 0: free; the key 0 itself is kept beside the table */
+	uint64_t key; /* 0: free; the key 0 itself is stored outside the table */
 	uint64_t value;
 };
 
 struct hash {
 	struct hash_entry *entries;
 	size_t size; /* 0 or a power of two */
-	size_t used; /* the key 0 not counted */
+	size_t used; /* entries, without the key 0 */
 	bool has_zero;
 	uint64_t zero;
 };
@@ -25,15 +25,18 @@ struct hash {
 void hash_init(struct hash *h);
 void hash_free(struct hash *h);
 bool hash_get(const struct hash *h, uint64_t key, uint64_t *value);
-/* Sets or replaces. Returns 0 or -ENOMEM. */
+/* Set or replace the value of @key. Return 0 or -ENOMEM. */
 int hash_put(struct hash *h, uint64_t key, uint64_t value);
-/* Returns whether it was there. */
+/* Delete @key. Return whether it was present. */
 bool hash_del(struct hash *h, uint64_t key);
 size_t hash_count(const struct hash *h);
-/* For walks: the entry at or after *@pos, NULL at the end. Nothing may be put or deleted meanwhile. */
+/*
+ * Return the next entry at or after *@pos, or NULL at the end. Neither put nor delete during the
+ * walk.
+ */
 const struct hash_entry *hash_next(const struct hash *h, size_t *pos, struct hash_entry *zero);
 
-/* Spreads the bits of a key: also good for putting several numbers into one. */
+/* Spread the bits of a key. Also useful to combine several numbers into one. */
 static inline uint64_t hash_mix(uint64_t x)
 {
 	x ^= x >> 32;

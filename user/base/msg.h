@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* Words about sbt-trace itself: to stderr, one sentence a line, control characters made harmless. */
+/*
+ * Messages about sbt-trace itself, to stderr: one sentence per line, with control characters
+ * escaped.
+ */
 #ifndef BASE_MSG_H
 #define BASE_MSG_H
 
 #include <stdarg.h>
 
-/* Prints "sbt-trace: " and the sentence. Bytes that a terminal could act on are shown as \xNN. */
+/* Print "sbt-trace: " and the sentence. Bytes that a terminal could act on are printed as \xNN. */
 void msg_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void msg_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* Only with -v. */
+/* The same as msg_error(), but only if @verbose is not 0 (-v). */
 void msg_verbose(int verbose, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif /* BASE_MSG_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* What the user asks for: read once by cmd/options.c, from the command line and the environment, and passed down. */
+/* The user's options. cmd/options.c reads them once, from the command line and the environment. */
 #ifndef BASE_OPTIONS_H
 #define BASE_OPTIONS_H
 
@@ -14,10 +14,10 @@ struct rules;
 #define EXIT_FAILED 1
 #define EXIT_USAGE  2
 
-/* The forms of what is printed as data. EMIT_MARKDOWN is the text, its tables as tables. */
+/* Output formats of data. EMIT_MARKDOWN is the text with Markdown tables. */
 enum emit_format { EMIT_TEXT, EMIT_JSON, EMIT_CSV, EMIT_MARKDOWN };
 
-/* Ways in which the kernel puts in probes, the best one first. */
+/* The kernel's ways to attach probes, the best one first. */
 enum attach_method { ATTACH_SESSION, ATTACH_MULTI, ATTACH_PERF, ATTACH_METHODS };
 
 enum options_mode { OPTIONS_COMMAND, OPTIONS_PIDS, OPTIONS_SYSTEM };
@@ -31,7 +31,7 @@ struct options_name {
 /* --phase NAME=BEGIN..END */
 struct options_phase {
 	const char *name;
-	const char *begin; /* a barrier, as -w has them; "": the start of the process */
+	const char *begin; /* a barrier in the syntax of -w; "": the start of the process */
 	const char *end;
 };
 
@@ -42,17 +42,17 @@ struct options {
 	size_t npids;
 
 	const char *output; /* NULL: stderr with a command, else stdout */
-	const char *record; /* a recording goes there; NULL: none */
+	const char *record; /* path of the recording to write; NULL: none */
 	enum emit_format format;
 	bool quiet;
 	int verbose;
 	bool banner; /* SBT_OPTIONS */
 	bool no_debug; /* SBT_NO_DEBUG */
-	bool only_record; /* sbt-trace record: nothing is printed */
+	bool only_record; /* sbt-trace record: print no report */
 
 	const char **watch;
 	size_t nwatch;
-	bool watch_from_env; /* the first -w takes its place */
+	bool watch_from_env; /* @watch is from the environment: the first -w replaces it */
 	bool watch_all;
 	struct options_name *names;
 	size_t nnames;
@@ -64,23 +64,23 @@ struct options {
 	uint64_t warn_every;
 	bool phase_times;
 
-	uint64_t hang_ns; /* --hang; 0: hangs are not told of */
+	uint64_t hang_ns; /* --hang; 0: do not report hangs */
 	double delay_s;
 	double duration_s; /* 0: until the end */
 	const char *cgroup;
 	const char *comm;
 	const char *user;
 	bool follow;
-	bool discover; /* look for barriers on condition variables */
-	bool discover_futex; /* and on futexes */
+	bool discover; /* find barriers built on condition variables */
+	bool discover_futex; /* also find barriers built on futexes */
 	bool discover_given;
-	const char *events; /* counters by phase; NULL none */
-	const char *events_from; /* who asked for them: -e, or a variable */
-	uint8_t frames; /* callers up that the site is */
-	bool causes; /* account for where threads' time goes */
-	bool aggregate; /* crossings are summed in the kernel */
-	uint32_t keep; /* --keep-processes: exited ones that are kept whole */
-	double cost_limit; /* --cost-limit, a share; 0: none */
+	const char *events; /* counters to read in each phase; NULL: none */
+	const char *events_from; /* origin of @events: -e, or the name of a variable */
+	uint8_t frames; /* attribute a barrier to its Nth caller */
+	bool causes; /* account for the time of the threads */
+	bool aggregate; /* sum crossings in the kernel */
+	uint32_t keep; /* --keep-processes: exited processes to keep in full */
+	double cost_limit; /* --cost-limit, as a share; 0: no limit */
 	bool debuginfod;
 	enum attach_method method;
 	bool method_given;

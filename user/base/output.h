@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* Files that this program writes. */
+/* Files that sbt-trace writes. */
 #ifndef BASE_OUTPUT_H
 #define BASE_OUTPUT_H
 
@@ -8,10 +8,13 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* A new file is for its owner alone: it names other users' programs. A file that exists keeps its mode. */
+/*
+ * A new file is readable only by its owner, as it names other users' programs. A file that exists
+ * keeps its mode.
+ */
 #define OUTPUT_MODE 0600
 
-/* Open @path for writing, empty. Return NULL with errno set on errors. */
+/* Open @path for writing and truncate it. Return NULL with errno set on errors. */
 static inline FILE *output_open(const char *path)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, OUTPUT_MODE);

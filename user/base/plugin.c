@@ -15,7 +15,7 @@ bool plugin_possible(void)
 }
 
 #ifdef SBT_STATIC
-/* libdw, too, would load libraries: this stands in for the C library's. */
+/* Replace the C library's dlopen(): libdw would load libraries, too. */
 void *dlopen(const char *name, int flags)
 {
 	(void)name;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* Libraries that we use where they are installed, and do without where they are not. */
+/* Optional libraries, loaded at run time if they are installed. */
 #ifndef BASE_PLUGIN_H
 #define BASE_PLUGIN_H
 
 #include <stdbool.h>
 
-/* Whether this program loads libraries at all. */
+/* Return whether this build can load libraries. */
 bool plugin_possible(void);
 
 /*
- * The library called @name for dlsym() and dlclose(), or NULL. In the static program always NULL:
- * what is loaded into it brings a C library of its own, which breaks unless it is the very one that
- * we were linked with.
+ * Load the library @name for use with dlsym() and dlclose(). Return NULL if that fails, and always
+ * in the static program: a loaded library brings its own C library, which breaks unless it is
+ * exactly the version that we were linked with.
  */
 void *plugin_open(const char *name);
 

@@ -24,14 +24,14 @@
 
 struct progress {
 	int fd;
-	bool started; /* the thread */
+	bool started; /* the thread runs */
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	/* Under the lock. */
+	/* Protected by the lock. */
 	bool quit, shown;
-	uint32_t depth; /* works within works; 0: none */
-	uint64_t since_ns; /* the outermost */
+	uint32_t depth; /* number of nested works; 0: none */
+	uint64_t since_ns; /* start of the outermost work */
 	char text[DEPTH_MAX][TEXT_MAX];
 };
 
@@ -55,7 +55,7 @@ struct progress *progress_new(int fd)
 	return p;
 }
 
-/* What does not go out is not worth another try. */
+/* Write, and ignore errors: a lost progress line is not worth a second attempt. */
 static void put(const struct progress *p, const char *s, size_t len)
 {
 	if (write(p->fd, s, len) < 0)
@@ -72,8 +72,8 @@ static uint32_t columns(const struct progress *p)
 }
 
 /*
- * So much of it as fits into @columns, in bytes: each character is taken for one column, and the last is left free,
- * for the line not to wrap.
+ * Return how many bytes of @s fit into @columns. Each character counts as one column. The last
+ * column stays free so that the line does not wrap.
  */
 static size_t fitting(const char *s, uint32_t columns)
 {
@@ -87,7 +87,7 @@ static size_t fitting(const char *s, uint32_t columns)
 	return at;
 }
 
-/* The cursor goes back to where the line begins: whoever prints next overwrites it. */
+/* Draw the line and return the cursor to its beginning, so that the next output overwrites it. */
 static void draw(struct progress *p, uint64_t now)
 {
 	uint32_t at = p->depth && p->depth < DEPTH_MAX ? p->depth - 1 : DEPTH_MAX - 1;
@@ -134,7 +134,10 @@ static void *run(void *arg)
 	return NULL;
 }
 
-/* Signals are the other threads'. Without the thread nothing is told. */
+/*
+ * Start the thread, with all signals blocked so that other threads handle them. Without the thread
+ * there is no progress line.
+ */
 static void start(struct progress *p)
 {
 	sigset_t all, before;
@@ -165,7 +168,7 @@ void progress_begin(struct progress *p, const char *fmt, ...)
 	if (p->depth < DEPTH_MAX)
 		snprintf(p->text[p->depth], TEXT_MAX, "%s", printable ? printable : "");
 	p->depth++;
-	/* What is within other work is told of when the line is drawn again. */
+	/* A nested work appears when the line is next redrawn. */
 	if (p->depth == 1)
 		pthread_cond_signal(&p->changed);
 	pthread_mutex_unlock(&p->lock);

@@ -10,7 +10,7 @@
 #include "base/msg.h"
 #include "base/text.h"
 
-/* As there is one stderr. */
+/* Global, as there is one stderr. */
 static struct {
 	struct remark all[REMARKS_MAX];
 	enum remark_say say[REMARKS_MAX];
@@ -19,7 +19,7 @@ static struct {
 	uint64_t beyond;
 } remarks;
 
-/* How many there were no room for stands in the last one. */
+/* Replace the last remark by the number of remarks that did not fit. */
 static void count_beyond(void)
 {
 	struct remark *last = &remarks.all[REMARKS_MAX - 1];

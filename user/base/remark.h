@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * What a reader of the report must know beside its figures: what was asked for and not found, what was not seen or only in part.
- * One list for the run, in the order in which it was noted; every format of the report has it, and a recording.
+ * Remarks that a reader needs beside the figures: what was requested but not found, and what was
+ * seen only in part or not at all. One list per run, in the order of time. Every report format and
+ * the recording contain it.
  */
 #ifndef BASE_REMARK_H
 #define BASE_REMARK_H
@@ -10,33 +11,33 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define REMARKS_MAX 512 /* later ones are counted, and the last one says how many */
+#define REMARKS_MAX 512 /* later ones are counted, and the last remark gives their number */
 
 struct remark {
-	const char *kind; /* lower_snake, ours: fields.c lists them */
-	uint32_t pid; /* the process that it is about; 0: none in particular */
+	const char *kind; /* lower_snake, defined by us: fields.c lists them */
+	uint32_t pid; /* process that the remark is about; 0: no particular one */
 	const char *text; /* a sentence without its full stop; printable */
 };
 
 enum remark_say {
-	REMARK_WARN, /* as a warning */
-	REMARK_ERROR, /* likewise, without that word */
-	REMARK_HINT, /* as a warning, and not with -q */
+	REMARK_WARN, /* print it as a warning */
+	REMARK_ERROR, /* print it without "warning: " */
+	REMARK_HINT, /* print it as a warning, but not with -q */
 };
 
-/* Note it, and print it at once as a warning: for what is found while the run goes on. */
+/* Record a remark and print it at once as a warning. For findings during the run. */
 void remark_warn(const char *kind, uint32_t pid, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-/* Note it alone; remarks_say() prints it. */
+/* Record a remark without printing it. remarks_say() prints it. */
 void remark_note(enum remark_say say, const char *kind, uint32_t pid, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
-/* Is it an item of a list that the remark before it begins? */
+/* Return whether the remark is an item of the list that the remark before it begins. */
 bool remark_is_item(const struct remark *remark);
-/* All that were noted: valid until the next is, or until remarks_forget(). */
+/* Return all remarks: valid until the next one is recorded, and until remarks_forget(). */
 const struct remark *remarks_all(uint32_t *n);
-/* Print those from @from on that remark_note() has noted. */
+/* Print the remarks from index @from on that remark_note() recorded. */
 void remarks_say(uint32_t from, bool quiet);
-/* Forget those from @from on. */
+/* Delete the remarks from index @from on. */
 void remarks_forget(uint32_t from);
 
 #endif /* BASE_REMARK_H */

@@ -44,7 +44,7 @@ size_t text_utf8(const uint8_t *s, size_t len, uint32_t *codepoint)
 	return n;
 }
 
-/* Printable here means: a terminal shows it where it stands and does nothing else. */
+/* Return whether a terminal shows the character in place and does nothing else. */
 static bool codepoint_printable(uint32_t cp)
 {
 	if (cp < 0x20 || (cp >= 0x7f && cp < 0xa0))

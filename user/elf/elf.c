@@ -8,16 +8,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ELF_BYTES_MAX (1UL << 20) /* bytes of one elf_bytes() */
+#define ELF_BYTES_MAX (1UL << 20) /* largest read of one elf_bytes() */
 
 void elf_part_free(struct elf_part *part)
 {
 	free(part->bytes);
-	part->bytes = NULL;
-	part->len = 0;
+	*part = (struct elf_part){ 0 };
 }
 
-/* The open file, opened again if it was suspended; -1: it cannot be. */
+/* Return the file's descriptor, reopened if it was suspended, or -1 if that is impossible. */
 static int elf_descriptor(const struct elf_file *elf)
 {
 	struct elf_file *own = (struct elf_file *)(uintptr_t)elf;
@@ -40,7 +39,7 @@ void elf_suspend(struct elf_file *elf, int (*reopen)(void *ctx), void *ctx)
 	elf->reopen_ctx = ctx;
 }
 
-/* Reads what is there of [offset, offset + len); a file that shrank meanwhile gives less. */
+/* Read up to @len bytes at @offset. Return fewer at the end of the file, also if it has shrunk. */
 size_t elf_pread(const struct elf_file *elf, void *buf, size_t len, uint64_t offset)
 {
 	int fd = elf_descriptor(elf);
@@ -62,7 +61,7 @@ size_t elf_pread(const struct elf_file *elf, void *buf, size_t len, uint64_t off
 	return done;
 }
 
-/* All of [offset, offset + len), or nothing: -EBADMSG, -ENOMEM. */
+/* Load all of [offset, offset + len) into @part, or nothing: -EBADMSG, -ENOMEM. */
 int elf_load(const struct elf_file *elf, uint64_t offset, uint64_t len, uint64_t max,
 	     struct elf_part *part)
 {
@@ -79,8 +78,7 @@ int elf_load(const struct elf_file *elf, uint64_t offset, uint64_t len, uint64_t
 	}
 	bytes[len] = 0;
 	elf_part_free(part);
-	part->bytes = bytes;
-	part->len = (size_t)len;
+	*part = (struct elf_part){ .bytes = bytes, .len = (size_t)len };
 	return 0;
 }
 
@@ -89,7 +87,7 @@ size_t elf_phnum(const struct elf_file *elf)
 	return elf->phdrs.len / sizeof(Elf64_Phdr);
 }
 
-/* By value: the tables come from malloc() and are aligned, but notes and others need not be. */
+/* Return a copy: the tables come from malloc() and are aligned, but notes and others may not be. */
 Elf64_Phdr elf_phdr(const struct elf_file *elf, size_t i)
 {
 	Elf64_Phdr phdr;
@@ -111,7 +109,10 @@ Elf64_Shdr elf_shdr(const struct elf_file *elf, size_t i)
 	return shdr;
 }
 
-/* The string at @offset of a string table: ends within it by the NUL behind every part. */
+/*
+ * Return the string at @offset of a string table. The NUL behind every part ends it within the
+ * part.
+ */
 const char *elf_string(const struct elf_part *strs, uint64_t offset)
 {
 	return offset < strs->len ? (const char *)strs->bytes + offset : "";
@@ -125,7 +126,10 @@ void elf_copy_string(char *to, size_t size, const char *from)
 	to[len] = 0;
 }
 
-/* File offset of @vaddr in any PT_LOAD with all of @flags, and how many bytes of it follow. */
+/*
+ * Find the file offset of @vaddr in a PT_LOAD with all of @flags, and how many bytes follow it
+ * there.
+ */
 int elf_locate(const struct elf_file *elf, uint64_t vaddr, uint32_t flags, uint64_t *offset,
 	       uint64_t *room)
 {
@@ -204,7 +208,7 @@ size_t elf_bytes(const struct elf_file *elf, uint64_t offset, size_t len, const 
 	return len;
 }
 
-/* The @i-th of the segments that are loaded with all of @flags. */
+/* Get the @i-th loaded segment that has all of @flags. */
 static bool loaded(const struct elf_file *elf, size_t i, uint32_t flags, struct elf_range *out,
 		   bool *exec)
 {
@@ -217,10 +221,9 @@ static bool loaded(const struct elf_file *elf, size_t i, uint32_t flags, struct 
 		    ph.p_offset >= elf->size || !ph.p_filesz || i--)
 			continue;
 		*exec = ph.p_flags & PF_X;
-		memset(out, 0, sizeof(*out));
-		out->vaddr = ph.p_vaddr;
-		out->offset = ph.p_offset;
-		out->size = elf->size - ph.p_offset;
+		*out = (struct elf_range){ .vaddr = ph.p_vaddr,
+					   .offset = ph.p_offset,
+					   .size = elf->size - ph.p_offset };
 		if (out->size > ph.p_filesz)
 			out->size = ph.p_filesz;
 		return true;
@@ -240,7 +243,7 @@ bool elf_loaded(const struct elf_file *elf, size_t i, struct elf_range *out, boo
 	return loaded(elf, i, 0, out, exec);
 }
 
-/* The @i-th section of that name with all of @flags that has bytes in the file. */
+/* Get the @i-th section of that name that has all of @flags and bytes in the file. */
 static bool elf_find_section(const struct elf_file *elf, const char *name, uint64_t flags, size_t i,
 			     struct elf_range *out)
 {
@@ -253,10 +256,9 @@ static bool elf_find_section(const struct elf_file *elf, const char *name, uint6
 		    sh.sh_offset >= elf->size || sh.sh_size > elf->size - sh.sh_offset ||
 		    strcmp(elf_string(&elf->shstrs, sh.sh_name), name) != 0 || i--)
 			continue;
-		memset(out, 0, sizeof(*out));
-		out->vaddr = sh.sh_addr;
-		out->offset = sh.sh_offset;
-		out->size = sh.sh_size;
+		*out = (struct elf_range){ .vaddr = sh.sh_addr,
+					   .offset = sh.sh_offset,
+					   .size = sh.sh_size };
 		return true;
 	}
 	return false;
@@ -269,7 +271,7 @@ bool elf_section(const struct elf_file *elf, const char *name, size_t i, struct 
 
 int elf_frames(const struct elf_file *elf, struct elf_range *out)
 {
-	uint8_t head[8]; /* version, three encodings, a pointer relative to itself */
+	uint8_t head[8]; /* version, three encodings, a pointer relative to its own address */
 	Elf64_Phdr ph;
 	int32_t delta;
 	size_t i;
@@ -292,7 +294,7 @@ int elf_frames(const struct elf_file *elf, struct elf_range *out)
 	return -ENOENT;
 }
 
-/* --- what it needs ------------------------------------------------------------------------------- */
+/* --- what a file needs ------------------------------------------------------------------------ */
 
 size_t elf_libraries(const struct elf_file *elf, const char **out, size_t max)
 {

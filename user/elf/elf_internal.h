@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* An open file, as the files of elf share it: read in elf_open.c, by what elf.c gives of its bytes. */
+/*
+ * An open file, shared by the files of this room: elf_open.c reads its tables with the functions of
+ * elf.c.
+ */
 #ifndef ELF_ELF_INTERNAL_H
 #define ELF_ELF_INTERNAL_H
 
@@ -10,7 +13,7 @@
 
 #define ELF_LIBRARIES_MAX 128
 
-/* A part of the file copied into memory; always followed by a NUL that does not count. */
+/* A part of the file in memory. A NUL follows it and is not counted in len. */
 struct elf_part {
 	uint8_t *bytes;
 	size_t len;
@@ -22,21 +25,21 @@ struct elf_symbols {
 	size_t count;
 };
 
-/* What DT_* entries say; 0: absent. Addresses as linked. */
+/* The values of DT_* entries; 0: absent. Addresses are as linked. */
 struct elf_dynamic {
 	uint64_t symtab, strtab, strsz, hash, gnu_hash, verdef, verdefnum, soname, flags_1, rpath,
 		runpath;
-	uint64_t libraries[ELF_LIBRARIES_MAX]; /* names, in the string table */
-	uint32_t nlibraries; /* one more than fit: there are others */
-	uint64_t after_symtab; /* the lowest address above symtab that any entry names */
+	uint64_t libraries[ELF_LIBRARIES_MAX]; /* offsets of names in the string table */
+	uint32_t nlibraries; /* ELF_LIBRARIES_MAX + 1 if there are more */
+	uint64_t after_symtab; /* the lowest address above symtab in any entry */
 	bool needed;
 };
 
 struct elf_file {
 	int fd; /* -1: suspended */
-	int (*reopen)(void *ctx); /* elf_suspend(); NULL: it is gone for good then */
+	int (*reopen)(void *ctx); /* from elf_suspend(); NULL: cannot be reopened */
 	void *reopen_ctx;
-	uint64_t size; /* when opened */
+	uint64_t size; /* at the time of opening */
 	Elf64_Ehdr ehdr;
 	struct elf_part phdrs;
 	struct elf_part shdrs;
@@ -46,8 +49,8 @@ struct elf_file {
 	struct elf_symbols dynsym;
 	struct elf_symbols symtab;
 	bool has_symtab;
-	bool broken; /* a table that the file claims could not be read */
-	struct elf_part *window; /* of elf_bytes() */
+	bool broken; /* a table that the headers declare could not be read */
+	struct elf_part *window; /* buffer of elf_bytes() */
 };
 
 /* elf.c */

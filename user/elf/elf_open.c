@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define ELF_TABLE_MAX (128ULL << 20) /* bytes of one table; a symbol table beyond is not read */
-#define ELF_PHDRS_MAX 65536 /* bytes of program headers: what Linux takes at exec */
+#define ELF_TABLE_MAX (128ULL << 20) /* bytes of one table; longer symbol tables are not read */
+#define ELF_PHDRS_MAX 65536 /* bytes of program headers: the limit of exec() in Linux */
 
 static int elf_load_header(struct elf_file *elf)
 {
@@ -28,7 +28,9 @@ static int elf_load_header(struct elf_file *elf)
 	return 0;
 }
 
-/* Section headers are a help, not a need: a file without them, or with bad ones, is taken. */
+/*
+ * Load the section headers. They are optional: a file without them, or with bad ones, is accepted.
+ */
 static void elf_load_sections(struct elf_file *elf)
 {
 	uint64_t num = elf->ehdr.e_shnum, strndx = elf->ehdr.e_shstrndx;
@@ -64,7 +66,10 @@ static int elf_load_segments(struct elf_file *elf)
 	return elf_load(elf, elf->ehdr.e_phoff, bytes, ELF_PHDRS_MAX, &elf->phdrs);
 }
 
-/* Tables have no sizes here: one ends at the latest where another begins. */
+/*
+ * Record addresses that bound the symbol table. It has no size here, so it ends at the latest where
+ * another table begins.
+ */
 static void elf_note_address(struct elf_dynamic *dyn, int64_t tag, uint64_t value)
 {
 	switch (tag) {
@@ -89,51 +94,31 @@ static void elf_note_address(struct elf_dynamic *dyn, int64_t tag, uint64_t valu
 		dyn->after_symtab = value;
 }
 
+/* Store the value of an entry of the dynamic section. The last one of each kind counts. */
 static void elf_take_dynamic(struct elf_dynamic *dyn, const Elf64_Dyn *entry)
 {
-	switch (entry->d_tag) {
-	case DT_SYMTAB:
-		dyn->symtab = entry->d_un.d_ptr;
-		break;
-	case DT_STRTAB:
-		dyn->strtab = entry->d_un.d_ptr;
-		break;
-	case DT_STRSZ:
-		dyn->strsz = entry->d_un.d_val;
-		break;
-	case DT_HASH:
-		dyn->hash = entry->d_un.d_ptr;
-		break;
-	case DT_GNU_HASH:
-		dyn->gnu_hash = entry->d_un.d_ptr;
-		break;
-	case DT_VERDEF:
-		dyn->verdef = entry->d_un.d_ptr;
-		break;
-	case DT_VERDEFNUM:
-		dyn->verdefnum = entry->d_un.d_val;
-		break;
-	case DT_SONAME:
-		dyn->soname = entry->d_un.d_val;
-		break;
-	case DT_RPATH:
-		dyn->rpath = entry->d_un.d_val;
-		break;
-	case DT_RUNPATH:
-		dyn->runpath = entry->d_un.d_val;
-		break;
-	case DT_FLAGS_1:
-		dyn->flags_1 = entry->d_un.d_val;
-		break;
-	case DT_NEEDED:
-		dyn->needed = true;
-		if (dyn->nlibraries < ELF_LIBRARIES_MAX)
-			dyn->libraries[dyn->nlibraries] = entry->d_un.d_val;
-		dyn->nlibraries += dyn->nlibraries <= ELF_LIBRARIES_MAX;
-		break;
-	default:
-		break;
-	}
+	const struct {
+		int64_t tag;
+		uint64_t *value;
+	} values[] = {
+		{ DT_SYMTAB, &dyn->symtab },	   { DT_STRTAB, &dyn->strtab },
+		{ DT_STRSZ, &dyn->strsz },	   { DT_HASH, &dyn->hash },
+		{ DT_GNU_HASH, &dyn->gnu_hash },   { DT_VERDEF, &dyn->verdef },
+		{ DT_VERDEFNUM, &dyn->verdefnum }, { DT_SONAME, &dyn->soname },
+		{ DT_RPATH, &dyn->rpath },	   { DT_RUNPATH, &dyn->runpath },
+		{ DT_FLAGS_1, &dyn->flags_1 },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(values) / sizeof(values[0]); i++)
+		if (values[i].tag == entry->d_tag)
+			*values[i].value = entry->d_un.d_val;
+	if (entry->d_tag != DT_NEEDED)
+		return;
+	dyn->needed = true;
+	if (dyn->nlibraries < ELF_LIBRARIES_MAX)
+		dyn->libraries[dyn->nlibraries] = entry->d_un.d_val;
+	dyn->nlibraries += dyn->nlibraries <= ELF_LIBRARIES_MAX;
 }
 
 static void elf_load_dynamic(struct elf_file *elf)
@@ -162,7 +147,7 @@ static void elf_load_dynamic(struct elf_file *elf)
 	}
 }
 
-/* 32-bit words at a link-time address, as many as asked for or none. */
+/* Read @n 32-bit words at a linked address. Return false unless all can be read. */
 static bool elf_words_at(const struct elf_file *elf, uint64_t vaddr, uint32_t *words, size_t n)
 {
 	uint64_t offset, room;
@@ -172,7 +157,10 @@ static bool elf_words_at(const struct elf_file *elf, uint64_t vaddr, uint32_t *w
 	return elf_pread(elf, words, n * sizeof(*words), offset) == n * sizeof(*words);
 }
 
-/* The index behind the end of the hash chain at @vaddr, whose first symbol is @index; 0: no end. */
+/*
+ * Walk the hash chain at @vaddr from symbol @index to its end. Return the index after its last
+ * symbol, or 0 if the chain has no end.
+ */
 static uint64_t elf_end_of_chain(const struct elf_file *elf, uint64_t vaddr, uint64_t index)
 {
 	uint64_t offset, room;
@@ -195,8 +183,8 @@ static uint64_t elf_end_of_chain(const struct elf_file *elf, uint64_t vaddr, uin
 }
 
 /*
- * The number of symbols by a DT_GNU_HASH table: the end of the last chain. 0 when it
- * hashes nothing, for then it does not say how many imports come before.
+ * Return the number of symbols by the DT_GNU_HASH table: the end of its last chain. Return 0 if it
+ * hashes nothing, as it then does not say how many imports precede.
  */
 static uint64_t elf_count_gnu_hash(const struct elf_file *elf)
 {
@@ -230,7 +218,7 @@ static uint64_t elf_count_dynsym(const struct elf_file *elf)
 	uint64_t count;
 
 	if (dyn->hash && elf_words_at(elf, dyn->hash, head, 2))
-		return head[1]; /* nchain: one a symbol */
+		return head[1]; /* nchain: one entry per symbol */
 	count = elf_count_gnu_hash(elf);
 	if (!count && dyn->after_symtab)
 		count = (dyn->after_symtab - dyn->symtab) / sizeof(Elf64_Sym);
@@ -259,7 +247,7 @@ static int elf_load_symbols(const struct elf_file *elf, uint64_t syms, uint64_t 
 	return err;
 }
 
-/* .dynsym as the dynamic loader finds it: section headers may be missing or lie. */
+/* Load .dynsym as the dynamic linker finds it: section headers may be missing or wrong. */
 static int elf_load_dynsym(struct elf_file *elf)
 {
 	uint64_t syms, strs, syms_room, strs_room, count;
@@ -326,7 +314,7 @@ int elf_open(int fd, struct elf_file **out)
 	*out = NULL;
 	if (fstat(fd, &st))
 		return -errno;
-	/* A pipe or a device could block us, or act on being read. */
+	/* Opening a pipe or a device could block, or have side effects. */
 	if (!S_ISREG(st.st_mode))
 		return -ENOEXEC;
 	return elf_open_sized(fd, (uint64_t)st.st_size, out);

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define ELF_MATCH_MAX 4096 /* symbols of one name looked at: more is an attack */
+#define ELF_MATCH_MAX 4096 /* symbols of one name that are read: more would be an attack */
 
 Elf64_Sym elf_symbol(const struct elf_symbols *t, size_t i)
 {
@@ -15,7 +15,7 @@ Elf64_Sym elf_symbol(const struct elf_symbols *t, size_t i)
 	return sym;
 }
 
-/* Linkers write versions into .symtab names: "name@@GLIBC_2.34". */
+/* Compare names without a version, which linkers append in .symtab: "name@@GLIBC_2.34". */
 bool elf_name_is(const char *have, const char *want)
 {
 	size_t len = strlen(want);
@@ -23,7 +23,34 @@ bool elf_name_is(const char *have, const char *want)
 	return !strncmp(have, want, len) && (!have[len] || have[len] == '@');
 }
 
-/* One more address of the function, or more about one already there. Returns the new number. */
+/* A walk through the defined symbols of one type, in .dynsym and then .symtab. */
+struct symbol_walk {
+	size_t table; /* 0: .dynsym, 1: .symtab */
+	size_t next; /* index in the table */
+	Elf64_Sym sym;
+	const char *name;
+};
+
+/* Get the next symbol of @type (STT_*). Return false at the end. */
+static bool elf_next_symbol(const struct elf_file *elf, unsigned char type, struct symbol_walk *w)
+{
+	const struct elf_symbols *tables[] = { &elf->dynsym, &elf->symtab };
+
+	for (; w->table < 2; w->table++, w->next = 0) {
+		const struct elf_symbols *table = tables[w->table];
+
+		while (w->next < table->count) {
+			w->sym = elf_symbol(table, w->next++);
+			if (w->sym.st_shndx == SHN_UNDEF || ELF64_ST_TYPE(w->sym.st_info) != type)
+				continue;
+			w->name = elf_string(&table->strs, w->sym.st_name);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Add an address of the function, or enlarge the size of a known one. Return the new number. */
 static int elf_add_function(const struct elf_file *elf, const Elf64_Sym *sym, bool from_symtab,
 			    struct elf_symbol *out, int max, int found)
 {
@@ -49,23 +76,17 @@ static int elf_add_function(const struct elf_file *elf, const Elf64_Sym *sym, bo
 
 int elf_find_function(const struct elf_file *elf, const char *name, struct elf_symbol *out, int max)
 {
-	const struct elf_symbols *tables[] = { &elf->dynsym, &elf->symtab };
-	Elf64_Sym sym;
-	size_t t, i, matches = 0;
+	struct symbol_walk w = { 0 };
+	size_t matches = 0;
 	int found = 0;
 
-	for (t = 0; t < 2; t++) {
-		for (i = 0; i < tables[t]->count; i++) {
-			sym = elf_symbol(tables[t], i);
-			if (sym.st_shndx == SHN_UNDEF || ELF64_ST_TYPE(sym.st_info) != STT_FUNC)
-				continue;
-			if (!elf_name_is(elf_string(&tables[t]->strs, sym.st_name), name))
-				continue;
-			/* Beyond @max nothing can be compared any more: stop telling apart. */
-			if (found > max || ++matches > ELF_MATCH_MAX)
-				return found;
-			found = elf_add_function(elf, &sym, t == 1, out, max, found);
-		}
+	while (elf_next_symbol(elf, STT_FUNC, &w)) {
+		if (!elf_name_is(w.name, name))
+			continue;
+		/* Only @max addresses are stored, so duplicates beyond are not detected: stop. */
+		if (found > max || ++matches > ELF_MATCH_MAX)
+			return found;
+		found = elf_add_function(elf, &w.sym, w.table == 1, out, max, found);
 	}
 	return !found && elf->broken ? -EBADMSG : found;
 }
@@ -77,22 +98,16 @@ uint16_t elf_machine(const struct elf_file *elf)
 
 int elf_find_object(const struct elf_file *elf, const char *name, uint64_t *vaddr)
 {
-	const struct elf_symbols *tables[] = { &elf->dynsym, &elf->symtab };
+	struct symbol_walk w = { 0 };
 	bool found = false;
-	Elf64_Sym sym;
-	size_t t, i;
 
-	for (t = 0; t < 2; t++) {
-		for (i = 0; i < tables[t]->count; i++) {
-			sym = elf_symbol(tables[t], i);
-			if (sym.st_shndx == SHN_UNDEF || ELF64_ST_TYPE(sym.st_info) != STT_OBJECT ||
-			    !elf_name_is(elf_string(&tables[t]->strs, sym.st_name), name))
-				continue;
-			if (found && sym.st_value != *vaddr)
-				return -EEXIST;
-			*vaddr = sym.st_value;
-			found = true;
-		}
+	while (elf_next_symbol(elf, STT_OBJECT, &w)) {
+		if (!elf_name_is(w.name, name))
+			continue;
+		if (found && w.sym.st_value != *vaddr)
+			return -EEXIST;
+		*vaddr = w.sym.st_value;
+		found = true;
 	}
 	if (found)
 		return 0;
@@ -103,33 +118,23 @@ int elf_each_function(const struct elf_file *elf,
 		      int (*each)(void *ctx, const char *name, const struct elf_symbol *symbol),
 		      void *ctx)
 {
-	const struct elf_symbols *tables[] = { &elf->dynsym, &elf->symtab };
-	struct elf_symbol symbol;
-	Elf64_Sym sym;
-	size_t t, i;
-	int err;
+	struct symbol_walk w = { 0 };
+	int err = 0;
 
-	for (t = 0; t < 2; t++) {
-		for (i = 0; i < tables[t]->count; i++) {
-			sym = elf_symbol(tables[t], i);
-			if (sym.st_shndx == SHN_UNDEF || ELF64_ST_TYPE(sym.st_info) != STT_FUNC)
-				continue;
-			symbol = (struct elf_symbol){ .vaddr = sym.st_value,
-						      .size = sym.st_size,
-						      .from_symtab = t == 1 };
-			if (elf_vaddr_to_offset(elf, sym.st_value, &symbol.offset))
-				continue;
-			err = each(ctx, elf_string(&tables[t]->strs, sym.st_name), &symbol);
-			if (err)
-				return err;
-		}
+	while (!err && elf_next_symbol(elf, STT_FUNC, &w)) {
+		struct elf_symbol symbol = { .vaddr = w.sym.st_value,
+					     .size = w.sym.st_size,
+					     .from_symtab = w.table == 1 };
+
+		if (!elf_vaddr_to_offset(elf, w.sym.st_value, &symbol.offset))
+			err = each(ctx, w.name, &symbol);
 	}
-	return 0;
+	return err;
 }
 
 #define SLOTS_AT_ONCE 4096
 
-/* Is this the type of relocation by which a word becomes the address of a symbol? */
+/* Return whether this type of relocation sets a word to the address of a symbol. */
 static bool is_slot(uint16_t machine, uint32_t type)
 {
 	if (machine == EM_AARCH64)
@@ -137,7 +142,7 @@ static bool is_slot(uint16_t machine, uint32_t type)
 	return machine == EM_X86_64 && (type == R_X86_64_GLOB_DAT || type == R_X86_64_JUMP_SLOT);
 }
 
-/* The relocations of one section. */
+/* Call @each for the slots of one section of relocations. */
 static void slots_of(const struct elf_file *elf, const struct elf_range *range,
 		     void (*each)(void *ctx, const char *name, uint64_t vaddr), void *ctx)
 {

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #define ELF_NOTES_MAX (1ULL << 20) /* bytes of one note segment */
-#define ELF_NOTES_TRY 64 /* note segments, and note sections, looked into */
+#define ELF_NOTES_TRY 64 /* note segments, and note sections, that are read */
 #define ELF_GO_SCAN   (64ULL << 10) /* Go's build info is at the start of the data segment */
 
-/* A visitor returns true to end the walk. */
+/* Take one note. Return true to end the walk. */
 typedef bool (*elf_note_fn)(uint32_t type, const char *name, size_t name_len, const uint8_t *desc,
 			    size_t desc_len, void *ctx);
 
@@ -82,7 +82,7 @@ static bool elf_take_note(uint32_t type, const char *name, size_t name_len, cons
 	return false;
 }
 
-/* Section names tell Go in files whose notes are gone. */
+/* Return whether section names identify Go. Needed for files without notes. */
 static bool elf_has_go_sections(const struct elf_file *elf)
 {
 	const char *name;
@@ -97,7 +97,10 @@ static bool elf_has_go_sections(const struct elf_file *elf)
 	return false;
 }
 
-/* The magic bytes of Go's build information, where its own tools look: strip leaves them. */
+/*
+ * Return whether the magic bytes of Go's build information are where Go's own tools look for them.
+ * strip does not remove them.
+ */
 static bool elf_has_go_magic(const struct elf_file *elf)
 {
 	static const char magic[] = "\xff Go buildinf:";
@@ -120,7 +123,7 @@ static bool elf_has_go_magic(const struct elf_file *elf)
 	return found;
 }
 
-/* Whether a version that the file defines is one of glibc's. */
+/* Return whether the file defines a symbol version of glibc. */
 static bool elf_defines_glibc(const struct elf_file *elf)
 {
 	uint64_t at = elf->dyn.verdef, n = elf->dyn.verdefnum, offset, room;
@@ -129,7 +132,9 @@ static bool elf_defines_glibc(const struct elf_file *elf)
 
 	if (!at)
 		return false;
-	/* vd_next only leads on, so this ends; the cap is against a chain of tiny steps. */
+	/*
+	 * vd_next only leads forward, so this ends. The limit guards against a chain of tiny steps.
+	 */
 	if (n > 4096)
 		n = 4096;
 	for (; n; n--) {
@@ -166,7 +171,10 @@ static bool elf_is_signal_call(const char *name)
 	return false;
 }
 
-/* @carried: symbols defined here count as used, for a static program has no imports. */
+/*
+ * Mark the functions that a symbol table mentions. @carried: definitions count as uses, too,
+ * because a static program has no imports.
+ */
 static void elf_mark_symbols(const struct elf_symbols *t, bool carried, struct elf_marks *marks)
 {
 	const char *name;
@@ -201,7 +209,9 @@ static void elf_mark_symbols(const struct elf_symbols *t, bool carried, struct e
 	}
 }
 
-/* Libraries that every program may have, and that neither handle signals nor cancel threads of their own accord. */
+/*
+ * Return whether it is a common library that neither handles signals nor cancels threads by itself.
+ */
 static bool elf_library_plain(const char *name)
 {
 	static const char *const plain[] = {
@@ -264,16 +274,22 @@ void elf_traits(const struct elf_file *elf, struct elf_traits *traits)
 	traits->stripped = !elf->has_symtab;
 	elf_take_segments(elf, traits);
 	traits->dynamic = elf->dyn.needed || traits->interp[0];
-	/* glibc's own libc.so.6 has an interpreter, so that it can be run; its name tells. */
+	/*
+	 * glibc's libc.so.6 also has an interpreter, so that it can be run. Its soname shows that
+	 * it is a library.
+	 */
 	traits->executable = elf->ehdr.e_type == ET_EXEC || (elf->dyn.flags_1 & DF_1_PIE) ||
 			     (traits->interp[0] && !traits->soname[0]);
 	elf_for_each_note(elf, elf_take_note, &find);
 	elf_mark_symbols(&elf->dynsym, false, &marks);
-	/* Local copies in a dynamic program are its own business, but exceptions are not. */
+	/* Local definitions in a dynamic program do not count as uses, except exceptions. */
 	elf_mark_symbols(&elf->symtab, !traits->dynamic && traits->executable, &marks);
 
 	traits->go = traits->go || marks.go || elf_has_go_sections(elf) || elf_has_go_magic(elf);
-	/* glibc's start-up code carries the ABI note; a static program with it carries all of glibc. */
+	/*
+	 * The ABI note is in glibc's start-up code: a static program with that note contains all of
+	 * glibc.
+	 */
 	traits->glibc =
 		elf_defines_glibc(elf) ||
 		(!traits->dynamic && (marks.glibc_static || (find.abi_tag && traits->executable)));

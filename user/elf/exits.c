@@ -12,10 +12,10 @@
 
 #define PARTS_MAX 24
 #define TAILS_MAX 32
-/* The longest part that is decoded. */
+/* The longest part that is decoded, in bytes. */
 #define PART_MAX  (64u << 10)
 
-/* The parts that one function and those that it jumps into have. */
+/* The parts of one function and of the functions that it jumps to. */
 struct parts {
 	const struct elf_file *elf;
 	uint16_t machine;
@@ -55,7 +55,7 @@ bool exits_function_around(const struct elf_file *elf, uint64_t vaddr, struct el
 {
 	struct search s = { .vaddr = vaddr };
 
-	/* The unwind table tells of cold parts and of stripped functions, too. */
+	/* The unwind table also describes cold parts and stripped functions. */
 	if (frames_each(elf, find_in_frames, &s) <= 0 &&
 	    elf_each_function(elf, find_in_symbols, &s) <= 0)
 		return false;
@@ -73,7 +73,7 @@ static bool has_part(const struct parts *p, uint64_t vaddr)
 	return false;
 }
 
-/* Adds the function around @vaddr. False: where it begins and ends cannot be told. */
+/* Add the function around @vaddr. Return false if its bounds are unknown. */
 static bool add_part(struct parts *p, uint64_t vaddr)
 {
 	if (p->n == PARTS_MAX || !exits_function_around(p->elf, vaddr, &p->part[p->n]))
@@ -82,7 +82,7 @@ static bool add_part(struct parts *p, uint64_t vaddr)
 	return true;
 }
 
-/* Is there an entry of the procedure linkage table? */
+/* Return whether @vaddr is an entry of the procedure linkage table. */
 static bool is_linkage(const struct parts *p, uint64_t vaddr)
 {
 	const uint8_t *code;
@@ -97,7 +97,10 @@ struct slot {
 	bool quick;
 };
 
-/* These return at once: who ends by a jump to one of them, as to give a mutex back, has ended by then. */
+/*
+ * Check whether the slot belongs to a function that returns at once. A function that ends by a jump
+ * to one of these, for example to unlock a mutex, has already done its work.
+ */
 static void note_slot(void *ctx, const char *name, uint64_t vaddr)
 {
 	static const char *const quick[] = {
@@ -139,14 +142,14 @@ static bool is_quick(const struct parts *p, uint64_t vaddr)
 	return slot.quick;
 }
 
-/* A jump out of a part. Into another file nobody follows. Returns 0 or -ENOTSUP. */
+/* Follow a jump out of a part, unless it leads to another file. Return 0 or -ENOTSUP. */
 static int take_tail(struct parts *p, const struct elf_symbol *part, const struct insn_tail *tail,
 		     struct exits *out)
 {
 	uint64_t vaddr = part->vaddr + (uint64_t)tail->target;
 	bool all = p->follow >= EXITS_FOLLOW_ALL, outside = all && is_linkage(p, vaddr);
 
-	/* A cold part comes back. */
+	/* A cold part jumps back. */
 	if (has_part(p, vaddr))
 		return 0;
 	if (outside && p->follow == EXITS_FOLLOW_OUTSIDE && !tail->conditional &&
@@ -169,7 +172,7 @@ static int take_tail(struct parts *p, const struct elf_symbol *part, const struc
 	return -ENOTSUP;
 }
 
-/* The exits of one part; jumps out of it become parts. Returns 0 or -ENOTSUP. */
+/* Collect the exits of one part. Jumps out of it become parts. Return 0 or -ENOTSUP. */
 static int take_part(struct parts *p, uint32_t which, struct exits *out)
 {
 	const struct elf_symbol part = p->part[which];
@@ -187,11 +190,11 @@ static int take_part(struct parts *p, uint32_t which, struct exits *out)
 	n = insn_find_ends(p->machine, bytes, len, exits, EXITS_MAX,
 			   p->follow != EXITS_FOLLOW_NONE ? tails : NULL, &ntails, out->why,
 			   sizeof(out->why));
-	/* A cold part may end by throwing. */
+	/* A cold part may end by throwing an exception. */
 	if (n < 0 && !(n == -ENOENT && which))
 		return -ENOTSUP;
 	if (n > EXITS_MAX - (int)out->n) {
-		snprintf(out->why, sizeof(out->why), "it has %d exits, too many", n);
+		snprintf(out->why, sizeof(out->why), "it has too many exits (%d)", n);
 		return -ENOTSUP;
 	}
 	for (i = 0; i < n; i++)
@@ -220,7 +223,9 @@ void exits_find(const struct elf_file *elf, uint16_t machine, const struct elf_s
 		err = take_part(&p, i, out);
 	out->parts = p.n;
 	if (!err && out->n == p.outside) {
-		/* What does nothing but call another one waits there, if anywhere. */
+		/*
+		 * A function that only calls another one waits inside that one, if it waits at all.
+		 */
 		snprintf(out->why, sizeof(out->why), "it has no ret%s",
 			 p.outside ? ", it ends by a jump to another library" : "");
 		err = -ENOENT;

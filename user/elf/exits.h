@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Every place by which a function can return to its caller, where no return probe may be used: its ret instructions,
- * those of the parts of it that lie elsewhere, and those of functions that it ends by jumping to. The stack
- * pointer there tells whose return it is.
+ * All exits of a function, for where no return probe may be used: its ret instructions, those of
+ * its parts that lie elsewhere, and those of functions that it ends by jumping to. At an exit, the
+ * stack pointer shows which call returns.
  */
 #ifndef ELF_EXITS_H
 #define ELF_EXITS_H
@@ -15,35 +15,36 @@
 
 #define EXITS_MAX 48
 
-/* What to do about jumps out of the function: the more, the later in this list. */
+/* How to handle jumps out of the function. Each value follows more of them than the one before. */
 enum exits_follow {
-	EXITS_FOLLOW_NONE, /* its exits are then not known */
-	EXITS_FOLLOW_COLD, /* those on a condition lead into a cold part of the same function */
-	EXITS_FOLLOW_ALL, /* all within the file; one to a function elsewhere that returns at once is an end itself */
+	EXITS_FOLLOW_NONE, /* none: a function with such jumps has unknown exits */
+	EXITS_FOLLOW_COLD, /* conditional ones: they lead to a cold part of the same function */
+	/* all within the file; a jump to a quick function of another file is an exit */
+	EXITS_FOLLOW_ALL,
 	/*
-	 * And one that leaves the file is an end itself, as it would be if what is called there took no time: of functions
-	 * that wait themselves, and return as well.
+	 * Also treat every jump to another file as an exit, as if the function there took no time.
+	 * For functions that wait by themselves and also return.
 	 */
 	EXITS_FOLLOW_OUTSIDE,
 };
 
 struct exits {
-	uint32_t n; /* 0: not known; then why says so */
-	uint64_t at[EXITS_MAX]; /* offsets in the file */
-	uint32_t parts; /* of how many pieces of code they are */
+	uint32_t n; /* 0: unknown, for the reason in why */
+	uint64_t at[EXITS_MAX]; /* file offsets */
+	uint32_t parts; /* number of pieces of code that were searched */
 	char why[128]; /* half a sentence about the function */
 };
 
 /*
- * The exits of the function @symbol. Its size may be unknown (0): then the unwind table is asked. Overwrites what
- * elf_bytes() gave.
+ * Find the exits of the function @symbol. If its size is unknown (0), use the unwind table.
+ * Overwrites the bytes from elf_bytes().
  */
 void exits_find(const struct elf_file *elf, uint16_t machine, const struct elf_symbol *symbol,
 		enum exits_follow follow, struct exits *out);
 
 /*
- * The function, or part of one, that @vaddr lies in, by the unwind table or by symbols. False: where it begins and ends
- * cannot be told. The offset of *out is in the file.
+ * Find the function, or part of one, that contains @vaddr, by the unwind table or by symbols.
+ * Return false if its bounds are unknown. out->offset is the file offset.
  */
 bool exits_function_around(const struct elf_file *elf, uint64_t vaddr, struct elf_symbol *out);
 

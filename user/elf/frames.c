@@ -6,15 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FRAMES_MAX (64u << 20) /* bytes of a table that are looked at */
+#define FRAMES_MAX (64u << 20) /* bytes of a table that are read */
 
-/* The table of .eh_frame: what is in a record decides nothing before it is known to be there. */
+/* The table .eh_frame. It is untrusted: every record is checked to lie inside before it is read. */
 struct frames {
 	const uint8_t *bytes;
 	size_t len;
 	uint64_t vaddr;
 	bool open;
-	/* The encoding of addresses by the common record used last. */
+	/* Encoding of addresses in the common record (CIE) that was used last. */
 	size_t cie;
 	int cie_encoding;
 	frames_fn each;
@@ -37,7 +37,9 @@ static bool skip_leb(const uint8_t *bytes, size_t end, size_t *pos)
 	return false;
 }
 
-/* How many bytes a number of this encoding has; 0: not one that code addresses use. */
+/*
+ * Return the size in bytes of a number of this encoding, or 0 if it is not used for code addresses.
+ */
 static size_t encoding_size(int encoding)
 {
 	switch (encoding & ~0x10) {
@@ -53,7 +55,10 @@ static size_t encoding_size(int encoding)
 	}
 }
 
-/* Which encoding the augmentation "zR..." of the record in [pos, end) names; -1: cannot be told. */
+/*
+ * Return the pointer encoding that the augmentation "zR..." of the record in [pos, end) names, or
+ * -1 if unknown.
+ */
 static int cie_encoding(const struct frames *f, size_t pos, size_t end)
 {
 	size_t letters, skip;
@@ -69,7 +74,10 @@ static int cie_encoding(const struct frames *f, size_t pos, size_t end)
 		return -1;
 	if (f->bytes[letters] != 'z')
 		return f->bytes[letters] ? -1 : 0;
-	/* Factors of code and data, the return address, how long the augmentation is. */
+	/*
+	 * Skip code and data alignment factors, return address register and length of the
+	 * augmentation.
+	 */
 	if (!skip_leb(f->bytes, end, &pos) || !skip_leb(f->bytes, end, &pos))
 		return -1;
 	if (version == 1)
@@ -103,7 +111,7 @@ static int cie_encoding(const struct frames *f, size_t pos, size_t end)
 	return 0;
 }
 
-/* Where the record at @pos has its contents; false: there is none. */
+/* Find the contents of the record at @pos. Return false if there is none. */
 static bool frames_record(const struct frames *f, size_t pos, size_t *body, size_t *end)
 {
 	uint32_t len;
@@ -111,7 +119,7 @@ static bool frames_record(const struct frames *f, size_t pos, size_t *body, size
 	if (f->len < 8 || pos > f->len - 8)
 		return false;
 	len = get_u32(f->bytes + pos);
-	/* 0xffffffff announces 64 bits, which nobody writes. */
+	/* 0xffffffff announces the 64-bit format, which no compiler uses here. */
 	if (len < 4 || len > f->len - pos - 4)
 		return false;
 	*body = pos + 4;
@@ -171,7 +179,7 @@ static int frames_walk(struct frames *f)
 			err = frames_function(f, body, end);
 			pos = end;
 		} else if (!get_u32(f->bytes + pos) && !f->open) {
-			pos += 4; /* a terminator that a linker left among the rest */
+			pos += 4; /* a terminator that a linker left between records */
 		} else {
 			break;
 		}

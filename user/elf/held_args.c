@@ -2,7 +2,6 @@
 // Copyright (c) 2026 The sbt-trace authors
 #include "elf/held_args.h"
 
-#include <capstone/capstone.h>
 #include <elf.h>
 #include <errno.h>
 #include <stdbool.h>
@@ -10,49 +9,47 @@
 #include <string.h>
 
 #include "elf/insn_group.h"
+#include "elf/x86_code.h"
 #include "elf/x86_register.h"
 
 #define BYTES_MAX    65536
-#define SLOTS	     48 /* words of the stack that may hold an argument */
+#define SLOTS	     48 /* words in memory that may hold an argument */
 #define REGISTERS    16
-#define REGISTER_SP  7 /* DWARF's numbers */
-#define IN_REGISTERS 6 /* arguments that come in registers */
+#define REGISTER_SP  7 /* in DWARF's numbering, as all registers here */
+#define IN_REGISTERS 6 /* arguments that are passed in registers */
 #define NOTHING	     -1
 #define PASSES_MAX   64
 
-/* What is known before one instruction: which argument each place holds, NOTHING if none. */
+/* A word in memory that holds an argument. */
+struct slot {
+	int32_t offset; /* from the CFA, or from the address in register .base */
+	int8_t base; /* REGISTER_SP: the CFA */
+	uint8_t size; /* bytes */
+	int8_t arg; /* NOTHING: the slot is free */
+};
+
+/* What is known before one instruction: the argument in each place, NOTHING if none. */
 struct state {
 	bool reached;
 	bool lost; /* paths disagree about the stack pointer: nothing on the stack is known */
-	int32_t sp; /* from the CFA */
+	int32_t sp; /* stack pointer relative to the CFA */
 	int8_t reg[REGISTERS];
-	struct {
-		int32_t offset; /* from the CFA, or from what register .base points to */
-		int8_t base; /* REGISTER_SP: the CFA */
-		uint8_t size; /* bytes */
-		int8_t arg;
-	} slot[SLOTS];
+	struct slot slot[SLOTS];
 };
 
 struct flow {
-	csh handle;
-	const uint8_t *bytes;
-	size_t len;
-	uint32_t *
-		index; /* by offset: 1 + the number of the instruction that begins there; 0: none */
-	cs_insn *insn;
-	size_t n;
-	struct state *before; /* by instruction */
+	struct x86_code code;
+	struct state *before; /* by number of the instruction */
 	bool changed;
 };
 
-/* Of the registers that a call may change, by the System V ABI. */
+/* Return whether a call may change the register, by the System V ABI. */
 static bool is_callers(int reg)
 {
 	return reg == 0 || reg == 1 || reg == 2 || reg == 4 || reg == 5 || (reg >= 8 && reg <= 11);
 }
 
-/* Where the first arguments come in. */
+/* The registers of the first arguments. */
 static const uint8_t in[IN_REGISTERS] = { 5, 4, 1, 2, 8, 9 };
 
 static void at_entry(struct state *s)
@@ -67,15 +64,11 @@ static void at_entry(struct state *s)
 		s->slot[i].arg = NOTHING;
 	for (i = 0; i < IN_REGISTERS; i++)
 		s->reg[in[i]] = (int8_t)i;
-	for (i = IN_REGISTERS; i < HELD_ARGS_MAX; i++) {
-		s->slot[i].arg = (int8_t)i;
-		s->slot[i].base = REGISTER_SP;
-		s->slot[i].size = 8;
-		s->slot[i].offset = 8 * (i - IN_REGISTERS);
-	}
+	for (i = IN_REGISTERS; i < HELD_ARGS_MAX; i++)
+		s->slot[i] = (struct slot){ 8 * (i - IN_REGISTERS), REGISTER_SP, 8, (int8_t)i };
 }
 
-/* --- one instruction ---------------------------------------------------------------------------- */
+/* --- one instruction -------------------------------------------------------------------------- */
 
 static int slot_find(const struct state *s, int base, int32_t offset)
 {
@@ -88,7 +81,9 @@ static int slot_find(const struct state *s, int base, int32_t offset)
 	return NOTHING;
 }
 
-/* What lies there, or next to it, is overwritten by @size bytes; then it holds @arg. */
+/*
+ * Forget the slots that a write of @size bytes overlaps. If @arg is not NOTHING, record it there.
+ */
 static void slot_put(struct state *s, int base, int32_t offset, unsigned int size, int arg)
 {
 	int i;
@@ -101,10 +96,7 @@ static void slot_put(struct state *s, int base, int32_t offset, unsigned int siz
 	for (i = 0; arg != NOTHING && i < SLOTS; i++) {
 		if (s->slot[i].arg != NOTHING)
 			continue;
-		s->slot[i].arg = (int8_t)arg;
-		s->slot[i].base = (int8_t)base;
-		s->slot[i].size = (uint8_t)size;
-		s->slot[i].offset = offset;
+		s->slot[i] = (struct slot){ offset, (int8_t)base, (uint8_t)size, (int8_t)arg };
 		return;
 	}
 }
@@ -124,14 +116,14 @@ static void forget_stack(struct state *s)
 	forget_based(s, REGISTER_SP);
 }
 
-/* The register has new contents: what it pointed to is elsewhere. */
+/* Set the register's contents, and forget the slots at its old address. */
 static void set_register(struct state *s, int reg, int arg)
 {
 	s->reg[reg] = (int8_t)arg;
 	forget_based(s, reg);
 }
 
-/* The place in memory that an operand names. False: none that can be told. */
+/* Find the slot that a memory operand names. Return false if that is unknown. */
 static bool slot_of(const struct state *s, const cs_x86_op *op, int *base, int32_t *offset)
 {
 	bool wide = false;
@@ -159,7 +151,7 @@ static void move_stack_pointer(struct state *s, const cs_insn *ci)
 		forget_stack(s);
 }
 
-/* Copies from a register or slot to another. False: it is something else. */
+/* Execute a copy between registers and slots. Return false if it is another instruction. */
 static bool copies(struct state *s, const cs_insn *ci)
 {
 	const cs_x86 *x = &ci->detail->x86;
@@ -198,7 +190,7 @@ static void forget_written(struct flow *f, struct state *s, const cs_insn *ci)
 	int reg, base;
 	bool wide;
 
-	if (cs_regs_access(f->handle, ci, read, &nread, written, &nwritten))
+	if (cs_regs_access(f->code.handle, ci, read, &nread, written, &nwritten))
 		nwritten = 0;
 	for (i = 0; i < nwritten; i++) {
 		reg = x86_register(written[i], &wide);
@@ -220,7 +212,7 @@ static void clobber(struct state *s)
 	for (i = 0; i < REGISTERS; i++)
 		if (is_callers(i))
 			set_register(s, i, NOTHING);
-	/* What lies below the stack pointer is the callee's. */
+	/* Memory below the stack pointer belongs to the callee. */
 	for (i = 0; i < SLOTS; i++)
 		if (s->slot[i].arg != NOTHING && s->slot[i].base == REGISTER_SP &&
 		    s->slot[i].offset < s->sp)
@@ -251,9 +243,9 @@ static void execute(struct flow *f, struct state *s, const cs_insn *ci)
 	}
 }
 
-/* --- all paths ------------------------------------------------------------------------------------ */
+/* --- all paths -------------------------------------------------------------------------------- */
 
-/* Only what all paths agree about is known. */
+/* Keep only what both states agree about. */
 static void merge(struct flow *f, struct state *to, const struct state *from)
 {
 	int i, at;
@@ -286,13 +278,15 @@ static void merge(struct flow *f, struct state *to, const struct state *from)
 
 static void merge_at(struct flow *f, int64_t offset, const struct state *from)
 {
-	if (offset >= 0 && (size_t)offset < f->len && f->index[offset])
-		merge(f, &f->before[f->index[offset] - 1], from);
+	uint32_t at = x86_code_at(&f->code, offset);
+
+	if (at)
+		merge(f, &f->before[at - 1], from);
 }
 
 /*
- * Carries what is known along all edges until nothing changes. A jump through a register leads anywhere: where it
- * leads is reached by other paths, or stays unreached.
+ * Carry the states along all edges until nothing changes. The targets of a jump through a register
+ * are unknown: they are reached by other paths or not at all.
  */
 static void spread(struct flow *f)
 {
@@ -301,8 +295,8 @@ static void spread(struct flow *f)
 
 	for (passes = 0; f->changed && passes < PASSES_MAX; passes++) {
 		f->changed = false;
-		for (i = 0; i < f->n; i++) {
-			const cs_insn *ci = &f->insn[i];
+		for (i = 0; i < f->code.n; i++) {
+			const cs_insn *ci = &f->code.insn[i];
 			const cs_x86_op *op = &ci->detail->x86.operands[0];
 			struct state s = f->before[i];
 
@@ -323,21 +317,14 @@ static void spread(struct flow *f)
 
 static int decode(struct flow *f)
 {
-	size_t i;
+	int err = x86_code_decode(&f->code);
 
-	if (cs_open(CS_ARCH_X86, CS_MODE_64, &f->handle))
-		return -ENOMEM;
-	cs_option(f->handle, CS_OPT_DETAIL, CS_OPT_ON);
-	f->n = cs_disasm(f->handle, f->bytes, f->len, 0, 0, &f->insn);
-	if (!f->n)
+	if (err)
+		return err;
+	if (!f->code.n)
 		return -ENOTSUP;
-	f->index = calloc(f->len, sizeof(*f->index));
-	f->before = calloc(f->n, sizeof(*f->before));
-	if (!f->index || !f->before)
-		return -ENOMEM;
-	for (i = 0; i < f->n; i++)
-		f->index[f->insn[i].address] = (uint32_t)i + 1;
-	return 0;
+	f->before = calloc(f->code.n, sizeof(*f->before));
+	return f->before ? 0 : -ENOMEM;
 }
 
 static void hold(struct held_arg *arg, enum held_how how, uint8_t reg, int32_t offset)
@@ -347,17 +334,18 @@ static void hold(struct held_arg *arg, enum held_how how, uint8_t reg, int32_t o
 	arg->offset = offset;
 }
 
-/* The state after the call: what callees preserve. */
+/* Fill @out from the state before the call, reduced to what callees preserve. */
 static int answer(struct flow *f, uint32_t after, struct held_arg *out)
 {
+	const cs_insn *insn = f->code.insn;
 	const struct state *s = NULL;
 	struct state kept;
 	size_t i;
 	int k;
 
-	for (i = 0; i < f->n; i++)
-		if (f->insn[i].id == X86_INS_CALL &&
-		    f->insn[i].address + f->insn[i].size == after && f->before[i].reached)
+	for (i = 0; i < f->code.n; i++)
+		if (insn[i].id == X86_INS_CALL && insn[i].address + insn[i].size == after &&
+		    f->before[i].reached)
 			s = &f->before[i];
 	if (!s)
 		return -ENOENT;
@@ -366,7 +354,7 @@ static int answer(struct flow *f, uint32_t after, struct held_arg *out)
 			out[s->reg[in[k]]].passed = (int8_t)k;
 	kept = *s;
 	clobber(&kept);
-	/* The surest last: it stays. */
+	/* The most reliable places come last: they replace earlier ones. */
 	for (k = 0; k < 2 * SLOTS; k++) {
 		i = (size_t)k % SLOTS;
 		if (kept.slot[i].arg != NOTHING &&
@@ -385,7 +373,7 @@ static int answer(struct flow *f, uint32_t after, struct held_arg *out)
 int held_args_find(uint16_t machine, const uint8_t *bytes, size_t len, uint32_t after,
 		   struct held_arg out[HELD_ARGS_MAX])
 {
-	struct flow f = { .bytes = bytes, .len = len, .changed = true };
+	struct flow f = { .code = { .bytes = bytes, .len = len }, .changed = true };
 	int err, i;
 
 	for (i = 0; i < HELD_ARGS_MAX; i++)
@@ -399,10 +387,6 @@ int held_args_find(uint16_t machine, const uint8_t *bytes, size_t len, uint32_t 
 		err = answer(&f, after, out);
 	}
 	free(f.before);
-	free(f.index);
-	if (f.insn)
-		cs_free(f.insn, f.n);
-	if (f.handle)
-		cs_close(&f.handle);
+	x86_code_free(&f.code);
 	return err;
 }

@@ -2,7 +2,6 @@
 // Copyright (c) 2026 The sbt-trace authors
 #include "elf/inline_wait.h"
 
-#include <capstone/capstone.h>
 #include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -11,30 +10,25 @@
 #include "elf/insn.h"
 #include "elf/insn_group.h"
 #include "elf/sdt.h"
+#include "elf/x86_code.h"
 #include "elf/x86_register.h"
 
 #define BYTES_MAX  65536
-#define REGION_MAX 96 /* instructions of a wait, without what follows its calls */
+#define REGION_MAX 96 /* instructions of a wait, without those after its calls */
 #define PC_OFFSET  (8 * 16) /* of the program counter in the kernel's struct pt_regs */
 
 struct code {
-	csh handle;
-	size_t len;
-	cs_insn *insn;
-	size_t n;
-	uint32_t *
-		index; /* by offset: 1 + the number of the instruction that begins there; 0: none */
-	uint8_t *seen; /* by instruction: reached by the walk under way */
-	uint8_t *target; /* by instruction: a jump leads there */
-	const uint8_t *bytes;
+	struct x86_code x86;
+	uint8_t *seen; /* by instruction: reached by the present walk */
+	uint8_t *target; /* by instruction: the target of a jump */
 };
 
-/* The part of a function that a wait is, in the order in which it is reached. */
+/* The instructions of a wait, in the order in which they are reached. */
 struct region {
 	size_t at[REGION_MAX];
 	uint32_t n;
-	bool spins; /* it has a pause instruction */
-	bool broken; /* it reaches something that no wait has */
+	bool spins; /* contains a pause instruction */
+	bool broken; /* contains an instruction that no wait has */
 	uint32_t nleaves;
 	uint32_t leaves[INLINE_WAIT_LEAVES];
 };
@@ -44,7 +38,10 @@ static bool is_locked(const cs_insn *ci)
 	return ci->detail->x86.prefix[0] == X86_PREFIX_LOCK;
 }
 
-/* By how much an atomic instruction changes four bytes in memory; 0: it is none, or does something else. */
+/*
+ * Return by how much an atomic instruction changes four bytes in memory, or 0 if it does something
+ * else.
+ */
 static int64_t changes_by(const cs_insn *ci)
 {
 	const cs_x86 *x = &ci->detail->x86;
@@ -77,31 +74,29 @@ static void add_leave(struct region *r, uint32_t offset)
 
 static void reach(const struct code *c, struct region *r, int64_t offset)
 {
-	size_t i;
+	uint32_t at = x86_code_at(&c->x86, offset);
 
-	if (offset < 0 || (size_t)offset >= c->len || !c->index[offset])
+	if (!at || c->seen[at - 1] || r->n == REGION_MAX)
 		return;
-	i = c->index[offset] - 1;
-	if (c->seen[i] || r->n == REGION_MAX)
-		return;
-	c->seen[i] = 1;
-	r->at[r->n++] = i;
+	c->seen[at - 1] = 1;
+	r->at[r->n++] = at - 1;
 }
 
 /*
- * Walk from the instruction after @enter up to the subtractions. @calls: go on after calls, too. What lies behind a call
- * that does not return is another part of the function, so that only what is reached without is a proof.
+ * Walk from the instruction after @enter up to the subtractions. @calls: continue after calls, too.
+ * The code after a call that does not return is another part of the function. So only what is
+ * reached without that proves a wait.
  */
 static void walk(const struct code *c, size_t enter, bool calls, struct region *r)
 {
-	const cs_insn *ci = &c->insn[enter];
+	const cs_insn *ci = &c->x86.insn[enter];
 	uint32_t next;
 
-	memset(c->seen, 0, c->n);
+	memset(c->seen, 0, c->x86.n);
 	memset(r, 0, sizeof(*r));
 	reach(c, r, (int64_t)ci->address + ci->size);
 	for (next = 0; next < r->n; next++) {
-		ci = &c->insn[r->at[next]];
+		ci = &c->x86.insn[r->at[next]];
 		if (changes_by(ci) == -1) {
 			add_leave(r, (uint32_t)ci->address);
 			continue;
@@ -120,7 +115,7 @@ static void walk(const struct code *c, size_t enter, bool calls, struct region *
 	r->broken |= r->n == REGION_MAX && !calls;
 }
 
-/* --- what it waits for --------------------------------------------------------------------------------- */
+/* --- what a thread waits for ------------------------------------------------------------------ */
 
 #define REGISTERS 16
 #define SLOTS	  16
@@ -128,23 +123,26 @@ static void walk(const struct code *c, size_t enter, bool calls, struct region *
 
 enum value_how { VALUE_UNKNOWN, VALUE_REGISTER, VALUE_STACK, VALUE_CODE };
 
-/* What a register or a place on the stack holds, by what was where when the probe was hit. */
+/* Contents of a register or a stack slot, in terms of the registers at the probe. */
 struct value {
 	uint8_t how;
-	uint8_t reg; /* VALUE_REGISTER: what was in it, and @add; VALUE_STACK: the base of the place */
-	int64_t add; /* VALUE_STACK: of the place, from the base; VALUE_CODE: from the function's start */
+	uint8_t reg; /* VALUE_REGISTER: its contents plus @add; VALUE_STACK: base of the slot */
+	/* VALUE_STACK: offset of the slot from the base; VALUE_CODE: from the function's start */
+	int64_t add;
+};
+
+struct slot {
+	uint8_t base;
+	int64_t disp;
+	struct value value;
 };
 
 struct path {
 	const struct code *c;
 	struct value reg[REGISTERS];
-	struct {
-		uint8_t base;
-		int64_t disp;
-		struct value value;
-	} slot[SLOTS]; /* places on the stack that were written on the way */
+	struct slot slot[SLOTS]; /* stack slots written on the path */
 	uint32_t nslots;
-	bool lost; /* more than can be followed */
+	bool lost; /* more slots than can be followed */
 };
 
 static bool on_stack(const cs_x86_op *op, uint8_t *base)
@@ -156,7 +154,7 @@ static bool on_stack(const cs_x86_op *op, uint8_t *base)
 	return true;
 }
 
-/* Is the register still what the stack is addressed by? */
+/* Return whether the register still has the value that it had at the probe. */
 static bool is_base(const struct path *p, uint8_t base)
 {
 	return p->reg[base].how == VALUE_REGISTER && p->reg[base].reg == base && !p->reg[base].add;
@@ -179,11 +177,10 @@ static struct value value_of(const struct path *p, const cs_x86_op *op)
 	for (i = 0; i < p->nslots; i++)
 		if (p->slot[i].base == base && p->slot[i].disp == op->mem.disp)
 			return p->slot[i].value;
-	v = (struct value){ .how = VALUE_STACK, .reg = base, .add = op->mem.disp };
-	return v;
+	return (struct value){ .how = VALUE_STACK, .reg = base, .add = op->mem.disp };
 }
 
-/* The address that an operand in memory names. */
+/* Return the address of a memory operand. */
 static struct value address_in(const struct path *p, const cs_insn *ci, const cs_x86_op *op)
 {
 	struct value v = { 0 };
@@ -194,15 +191,14 @@ static struct value address_in(const struct path *p, const cs_insn *ci, const cs
 	    op->mem.segment != X86_REG_INVALID)
 		return v;
 	if (op->mem.base == X86_REG_RIP) {
-		v.how = VALUE_CODE;
-		v.add = op->mem.disp + (int64_t)(ci->address + ci->size);
-		return v;
+		return (struct value){ .how = VALUE_CODE,
+				       .add = op->mem.disp + (int64_t)(ci->address + ci->size) };
 	}
 	reg = x86_register(op->mem.base, &wide);
 	if (reg < 0)
 		return v;
 	v = p->reg[reg];
-	/* Of a value that lies in memory the probe can tell no more than that. */
+	/* A probe cannot add to a value that it loads from memory. */
 	if (v.how == VALUE_STACK && op->mem.disp)
 		v.how = VALUE_UNKNOWN;
 	else if (v.how == VALUE_REGISTER || v.how == VALUE_CODE)
@@ -225,9 +221,7 @@ static void store(struct path *p, const cs_x86_op *op, struct value v)
 		return;
 	}
 	p->nslots += i == p->nslots;
-	p->slot[i].base = base;
-	p->slot[i].disp = op->mem.disp;
-	p->slot[i].value = v;
+	p->slot[i] = (struct slot){ .base = base, .disp = op->mem.disp, .value = v };
 }
 
 static void execute(struct path *p, const cs_insn *ci)
@@ -244,8 +238,8 @@ static void execute(struct path *p, const cs_insn *ci)
 		v = value_of(p, &x->operands[1]);
 	else if (ci->id == X86_INS_LEA)
 		v = address_in(p, ci, &x->operands[1]);
-	/* A value in memory is read anew by the probe, the narrow part of one as it is asked for there. */
-	if (cs_regs_access(p->c->handle, ci, read, &nread, written, &nwritten)) {
+	/* The result of any other instruction is unknown. */
+	if (cs_regs_access(p->c->x86.handle, ci, read, &nread, written, &nwritten)) {
 		p->lost = true;
 		return;
 	}
@@ -264,7 +258,10 @@ static void execute(struct path *p, const cs_insn *ci)
 	}
 }
 
-/* What the probe at @at is to be told. @size: of the value, in bytes. */
+/*
+ * Describe the value for the probe at @at. @size is the size of the value in bytes. Return false if
+ * it is unknown.
+ */
 static bool tell_value(const struct value *v, uint32_t at, uint8_t size, struct sbt_arg *out)
 {
 	*out = (struct sbt_arg){ .size = size, .index = SBT_ARG_NO_REG, .disp = v->add };
@@ -289,11 +286,11 @@ static bool tell_value(const struct value *v, uint32_t at, uint8_t size, struct 
 	}
 }
 
-/* The comparison right after a load of a register, and the jump after that. */
+/* A load into a register, the comparison right after it, and the jump after that. */
 struct test {
 	const cs_insn *load, *compare, *jump;
-	const cs_x86_op *other; /* what is compared with */
-	uint8_t size; /* of what was loaded */
+	const cs_x86_op *other; /* what the register is compared with */
+	uint8_t size; /* bytes that were loaded */
 };
 
 static bool test_at(const struct code *c, size_t i, struct test *t)
@@ -302,11 +299,11 @@ static bool test_at(const struct code *c, size_t i, struct test *t)
 	bool wide = false, wide_too = false;
 	int reg, a, b;
 
-	if (i + 2 >= c->n)
+	if (i + 2 >= c->x86.n)
 		return false;
-	t->load = &c->insn[i];
-	t->compare = &c->insn[i + 1];
-	t->jump = &c->insn[i + 2];
+	t->load = &c->x86.insn[i];
+	t->compare = t->load + 1;
+	t->jump = t->load + 2;
 	x = &t->load->detail->x86;
 	if ((t->load->id != X86_INS_MOV && t->load->id != X86_INS_MOVZX) || x->op_count != 2 ||
 	    x->operands[0].type != X86_OP_REG || x->operands[1].type != X86_OP_MEM ||
@@ -326,13 +323,13 @@ static bool test_at(const struct code *c, size_t i, struct test *t)
 	return true;
 }
 
-/* Does the jump, or what follows if it is not taken, end the wait when the test finds equality? */
+/* Return whether the wait ends when the test finds equality, by the jump or the code after it. */
 static bool equal_leaves(const struct code *c, const struct region *r, const struct test *t)
 {
 	int64_t taken = t->jump->detail->x86.operands[0].imm,
 		next = t->jump->address + t->jump->size;
 	int64_t equal = t->jump->id == X86_INS_JE ? taken : next;
-	uint32_t hops, i;
+	uint32_t hops, i, at;
 
 	for (hops = 0; hops < 4; hops++) {
 		const cs_insn *ci;
@@ -340,9 +337,10 @@ static bool equal_leaves(const struct code *c, const struct region *r, const str
 		for (i = 0; i < r->nleaves; i++)
 			if (r->leaves[i] == equal)
 				return true;
-		if (equal < 0 || (size_t)equal >= c->len || !c->index[equal])
+		at = x86_code_at(&c->x86, equal);
+		if (!at)
 			return false;
-		ci = &c->insn[c->index[equal] - 1];
+		ci = &c->x86.insn[at - 1];
 		if (insn_in_group(ci, CS_GRP_JUMP) && ci->id != X86_INS_JMP)
 			return false;
 		equal = ci->id == X86_INS_JMP ? ci->detail->x86.operands[0].imm
@@ -351,7 +349,7 @@ static bool equal_leaves(const struct code *c, const struct region *r, const str
 	return false;
 }
 
-/* What kind of wait has this test, and where it finds what it waits for. */
+/* Classify the wait by its test, and find what it waits for. */
 static void take_test(const struct path *p, const struct region *r, const struct test *t,
 		      struct inline_wait *out)
 {
@@ -371,7 +369,7 @@ static void take_test(const struct path *p, const struct region *r, const struct
 	}
 }
 
-/* Follow one way from the probe to the test: on all ways it is the same that is waited for. */
+/* Follow one path from the probe to the test. All paths wait for the same object. */
 static void classify(const struct code *c, const struct region *r, struct inline_wait *out)
 {
 	struct path p = { .c = c };
@@ -385,11 +383,11 @@ static void classify(const struct code *c, const struct region *r, struct inline
 	for (n = 0; n < PATH_MAX && !p.lost; n++) {
 		const cs_insn *ci;
 
-		if (at < 0 || (size_t)at >= c->len || !c->index[at])
+		i = x86_code_at(&c->x86, at);
+		if (!i)
 			return;
-		i = c->index[at] - 1;
-		ci = &c->insn[i];
-		if (test_at(c, i, &t)) {
+		ci = &c->x86.insn[i - 1];
+		if (test_at(c, i - 1, &t)) {
 			take_test(&p, r, &t, out);
 			return;
 		}
@@ -401,25 +399,25 @@ static void classify(const struct code *c, const struct region *r, struct inline
 	}
 }
 
-/* --- where probes go ------------------------------------------------------------------------------------- */
+/* --- where probes go -------------------------------------------------------------------------- */
 
 static bool may_probe(const struct code *c, const cs_insn *ci)
 {
 	struct insn insn;
 
-	insn_decode(EM_X86_64, c->bytes + ci->address, c->len - ci->address, &insn);
+	insn_decode(EM_X86_64, c->x86.bytes + ci->address, c->x86.len - ci->address, &insn);
 	return insn.class == INSN_EMULATED || insn.class == INSN_STEPPED;
 }
 
-/* The instruction that is executed after number @i, past what must not have a probe and does nothing. */
+/* Find the next instruction after number @i that may have a probe. Skip only nops. */
 static bool probe_after(const struct code *c, size_t i, uint32_t *out)
 {
-	while (++i < c->n) {
-		if (may_probe(c, &c->insn[i])) {
-			*out = (uint32_t)c->insn[i].address;
+	while (++i < c->x86.n) {
+		if (may_probe(c, &c->x86.insn[i])) {
+			*out = (uint32_t)c->x86.insn[i].address;
 			return true;
 		}
-		if (c->insn[i].id != X86_INS_NOP)
+		if (c->x86.insn[i].id != X86_INS_NOP)
 			return false;
 	}
 	return false;
@@ -430,7 +428,7 @@ static bool moves_stack(const struct code *c, const cs_insn *ci)
 	cs_regs read, written;
 	uint8_t nread, nwritten, i;
 
-	if (cs_regs_access(c->handle, ci, read, &nread, written, &nwritten))
+	if (cs_regs_access(c->x86.handle, ci, read, &nread, written, &nwritten))
 		return true;
 	for (i = 0; i < nwritten; i++)
 		if (written[i] == X86_REG_RSP)
@@ -439,8 +437,9 @@ static bool moves_stack(const struct code *c, const cs_insn *ci)
 }
 
 /*
- * The instruction before the addition is executed once in each wait, if there is no other way to the addition. The one after
- * it may be in the loop of the wait. The stack pointer must be the same there and at the end: a departure is known by it.
+ * Return whether the probe can be on the instruction before the addition. It is executed once in
+ * each wait if no jump leads to the addition; the instruction after may be in the loop of the wait.
+ * The stack pointer must be the same there and at the end, as it identifies the departure.
  */
 static bool is_before(const struct code *c, size_t enter)
 {
@@ -448,8 +447,8 @@ static bool is_before(const struct code *c, size_t enter)
 
 	if (!enter || c->target[enter])
 		return false;
-	ci = &c->insn[enter - 1];
-	return ci->address + ci->size == c->insn[enter].address &&
+	ci = &c->x86.insn[enter - 1];
+	return ci->address + ci->size == c->x86.insn[enter].address &&
 	       !insn_in_group(ci, CS_GRP_JUMP) && !insn_in_group(ci, CS_GRP_RET) &&
 	       !insn_in_group(ci, CS_GRP_CALL) && !moves_stack(c, ci) && may_probe(c, ci);
 }
@@ -459,7 +458,7 @@ static bool wait_at(const struct code *c, size_t enter, struct inline_wait *out)
 	struct region proof, all;
 	uint32_t i;
 
-	if (changes_by(&c->insn[enter]) != 1)
+	if (changes_by(&c->x86.insn[enter]) != 1)
 		return false;
 	walk(c, enter, false, &proof);
 	if (proof.broken || !proof.spins || !proof.nleaves)
@@ -470,10 +469,11 @@ static bool wait_at(const struct code *c, size_t enter, struct inline_wait *out)
 	if (all.nleaves < proof.nleaves)
 		all = proof;
 	for (i = 0; i < all.nleaves; i++)
-		if (!probe_after(c, c->index[all.leaves[i]] - 1, &out->leaves[out->nleaves++]))
+		if (!probe_after(c, x86_code_at(&c->x86, all.leaves[i]) - 1,
+				 &out->leaves[out->nleaves++]))
 			return true;
 	if (is_before(c, enter)) {
-		out->enter = (uint32_t)c->insn[enter - 1].address;
+		out->enter = (uint32_t)c->x86.insn[enter - 1].address;
 		classify(c, &proof, out);
 	}
 	if (out->kind == INLINE_WAIT_UNKNOWN && probe_after(c, enter, &out->enter))
@@ -483,27 +483,25 @@ static bool wait_at(const struct code *c, size_t enter, struct inline_wait *out)
 
 static int decode(struct code *c)
 {
+	int err = x86_code_decode(&c->x86);
+	uint32_t to;
 	size_t i;
 
-	if (cs_open(CS_ARCH_X86, CS_MODE_64, &c->handle))
+	if (err)
+		return err;
+	c->seen = calloc(c->x86.n + 1, 1);
+	c->target = calloc(c->x86.n + 1, 1);
+	if (!c->seen || !c->target)
 		return -ENOMEM;
-	cs_option(c->handle, CS_OPT_DETAIL, CS_OPT_ON);
-	c->n = cs_disasm(c->handle, c->bytes, c->len, 0, 0, &c->insn);
-	c->index = calloc(c->len, sizeof(*c->index));
-	c->seen = calloc(c->n + 1, 1);
-	c->target = calloc(c->n + 1, 1);
-	if (!c->index || !c->seen || !c->target)
-		return -ENOMEM;
-	for (i = 0; i < c->n; i++)
-		c->index[c->insn[i].address] = (uint32_t)i + 1;
-	for (i = 0; i < c->n; i++) {
-		const cs_insn *ci = &c->insn[i];
-		int64_t to = ci->detail->x86.operands[0].imm;
+	for (i = 0; i < c->x86.n; i++) {
+		const cs_insn *ci = &c->x86.insn[i];
+		const cs_x86_op *op = &ci->detail->x86.operands[0];
 
-		if (insn_in_group(ci, CS_GRP_JUMP) &&
-		    ci->detail->x86.operands[0].type == X86_OP_IMM && to >= 0 &&
-		    (size_t)to < c->len && c->index[to])
-			c->target[c->index[to] - 1] = 1;
+		if (!insn_in_group(ci, CS_GRP_JUMP) || op->type != X86_OP_IMM)
+			continue;
+		to = x86_code_at(&c->x86, op->imm);
+		if (to)
+			c->target[to - 1] = 1;
 	}
 	return 0;
 }
@@ -511,38 +509,34 @@ static int decode(struct code *c)
 int inline_waits_find(uint16_t machine, const uint8_t *bytes, size_t len, struct inline_wait *out,
 		      int max)
 {
-	struct code c = { .len = len, .bytes = bytes };
+	struct code c = { .x86 = { .bytes = bytes, .len = len } };
 	int err, n = 0;
 	size_t i;
 
 	if (machine != EM_X86_64 || !len || len > BYTES_MAX)
 		return -ENOTSUP;
 	err = decode(&c);
-	for (i = 0; !err && i < c.n && n < max; i++)
+	for (i = 0; !err && i < c.x86.n && n < max; i++)
 		n += wait_at(&c, i, &out[n]);
 	free(c.target);
 	free(c.seen);
-	free(c.index);
-	if (c.insn)
-		cs_free(c.insn, c.n);
-	if (c.handle)
-		cs_close(&c.handle);
+	x86_code_free(&c.x86);
 	return err ? err : n;
 }
 
-/* lock add $1 and lock inc of four bytes. */
+/* Return whether @b begins with a lock add of $1 or a lock inc of four bytes. */
 static bool is_enter(const uint8_t *b, size_t len)
 {
 	size_t at = 1;
 
 	if (len < 10 || b[0] != 0xf0)
 		return false;
-	if ((b[at] & 0xf8) == 0x40) /* a prefix for the registers beyond eight */
+	if ((b[at] & 0xf8) == 0x40) /* REX prefix */
 		at++;
 	return (b[at] == 0x83 || b[at] == 0xff) && (b[at + 1] & 0x38) == 0 && b[at + 1] < 0xc0;
 }
 
-#define PAUSE_NEAR 512 /* bytes to the pause instruction of the spin */
+#define PAUSE_NEAR 512 /* maximum distance in bytes to the pause instruction of the spin loop */
 
 size_t inline_wait_hint(const uint8_t *bytes, size_t len, size_t from)
 {

@@ -10,21 +10,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "elf/insn_group.h"
+
 #define X86_INSN_MAX  15
-#define INSN_AHEAD    64 /* bytes looked at past what may be stepped past */
-#define INSN_BODY_MAX (1UL << 20) /* bytes of a function decoded for its exits */
+#define INSN_AHEAD    64 /* bytes searched for an emulated instruction */
+#define INSN_BODY_MAX (1UL << 20) /* largest function that is decoded, in bytes */
 
 static const uint8_t insn_endbr64[4] = { 0xf3, 0x0f, 0x1e, 0xfa };
 static const uint8_t insn_nop5[5] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 };
 
-/* What an instruction does to the flow of a function. */
+/* How an instruction affects the flow of control. */
 enum insn_flow {
-	FLOW_NEXT, /* goes on to the next, calls included */
-	FLOW_NOP, /* the same, and does nothing: padding */
-	FLOW_CALL, /* may not come back, when the function called never returns */
-	FLOW_BRANCH, /* to target, or on */
+	FLOW_NEXT, /* continues with the next instruction */
+	FLOW_NOP, /* the same, but has no effect: padding */
+	FLOW_CALL, /* may not return, if the called function does not */
+	FLOW_BRANCH, /* to target, or to the next instruction */
 	FLOW_JUMP, /* to target */
-	FLOW_INDIRECT, /* to where a register or memory says */
+	FLOW_INDIRECT, /* to an address in a register or memory */
 	FLOW_RET,
 	FLOW_STOP, /* traps */
 };
@@ -91,14 +93,14 @@ static void decoder_close(struct insn_decoder *d)
 
 /* --- x86-64 ---------------------------------------------------------------------------------- */
 
-/* An instruction taken apart as the kernel does it: prefixes, REX, then the opcode. */
+/* An instruction split up in the same way as in the kernel: prefixes, REX, opcode. */
 struct x86_parts {
-	bool bad_prefix; /* one that uprobes refuse */
+	bool bad_prefix; /* a prefix that uprobes refuse */
 	bool opsize; /* 66 */
 	uint8_t rex; /* 0: none */
 	uint8_t opcode[2]; /* [1] is of the 0f map only */
-	bool two; /* 0f xx; longer maps count as two */
-	bool vex; /* vector encodings, never among the special cases */
+	bool two; /* 0f xx; also set for longer maps */
+	bool vex; /* vector encodings, which never are special cases */
 };
 
 static void x86_take_apart(const uint8_t *b, size_t len, struct x86_parts *p)
@@ -108,7 +110,7 @@ static void x86_take_apart(const uint8_t *b, size_t len, struct x86_parts *p)
 	memset(p, 0, sizeof(*p));
 	for (; i < len; i++) {
 		switch (b[i]) {
-		case 0x26: /* segment overrides, and lock: the kernel does not take them */
+		case 0x26: /* segment overrides, and lock: refused by the kernel */
 		case 0x2e:
 		case 0x36:
 		case 0x3e:
@@ -141,7 +143,10 @@ static void x86_take_apart(const uint8_t *b, size_t len, struct x86_parts *p)
 	}
 }
 
-/* What needs privilege, traps by itself, or is not among the instructions that uprobes know. */
+/*
+ * Return whether the one-byte opcode needs privilege, traps by itself, or is not supported by
+ * uprobes.
+ */
 static bool x86_refused_one(uint8_t op)
 {
 	switch (op) {
@@ -229,13 +234,16 @@ static enum insn_class x86_class(const uint8_t *b, size_t len)
 		return INSN_STEPPED;
 	if (p.two ? x86_refused_two(p.opcode[1]) : x86_refused_one(p.opcode[0]))
 		return INSN_REFUSED;
-	/* Intel ignores 66 before a relative branch and AMD does not: the kernel wants none of it. */
+	/* Intel ignores 66 before a relative branch and AMD does not, so the kernel refuses it. */
 	if (x86_is_relative(&p))
 		return p.opsize ? INSN_REFUSED : INSN_EMULATED;
-	/* Of pushes, only those of one byte and those behind a bare REX.B are emulated. */
+	/* Only pushes of one byte, and those with a bare REX.B, are emulated. */
 	if (!p.two && (p.opcode[0] & 0xf8) == 0x50)
 		return len == 1 || (len == 2 && p.rex == 0x41) ? INSN_EMULATED : INSN_STEPPED;
-	/* With REX.B it is an xchg, but the kernel goes by the opcode and would skip it as a nop. */
+	/*
+	 * With REX.B this is an xchg. But the kernel would take it for a nop, by the opcode, and
+	 * skip it.
+	 */
 	if (!p.two && p.opcode[0] == 0x90)
 		return p.rex & 1 ? INSN_REFUSED : INSN_EMULATED;
 	return INSN_STEPPED;
@@ -243,49 +251,29 @@ static enum insn_class x86_class(const uint8_t *b, size_t len)
 
 static void x86_flow(const cs_insn *ci, enum insn_class class, struct insn_step *step)
 {
+	static const struct {
+		unsigned int id;
+		enum insn_flow flow;
+	} flows[] = {
+		{ X86_INS_NOP, FLOW_NOP },	   { X86_INS_ENDBR64, FLOW_NOP },
+		{ X86_INS_RET, FLOW_RET },	   { X86_INS_RETF, FLOW_RET },
+		{ X86_INS_RETFQ, FLOW_RET },	   { X86_INS_CALL, FLOW_CALL },
+		{ X86_INS_UD2, FLOW_STOP },	   { X86_INS_HLT, FLOW_STOP },
+		{ X86_INS_INT3, FLOW_STOP },	   { X86_INS_IRET, FLOW_INDIRECT },
+		{ X86_INS_IRETD, FLOW_INDIRECT },  { X86_INS_IRETQ, FLOW_INDIRECT },
+		{ X86_INS_SYSRET, FLOW_INDIRECT }, { X86_INS_LJMP, FLOW_INDIRECT },
+		{ X86_INS_LOOP, FLOW_BRANCH },	   { X86_INS_LOOPE, FLOW_BRANCH },
+		{ X86_INS_LOOPNE, FLOW_BRANCH },   { X86_INS_XBEGIN, FLOW_BRANCH },
+		{ X86_INS_JMP, FLOW_JUMP },
+	};
 	const cs_x86 *x86 = &ci->detail->x86;
 	bool direct = x86->op_count == 1 && x86->operands[0].type == X86_OP_IMM;
-	int i;
+	size_t i;
 
-	step->flow = FLOW_NEXT;
-	switch (ci->id) {
-	case X86_INS_NOP:
-	case X86_INS_ENDBR64:
-		step->flow = FLOW_NOP;
-		return;
-	case X86_INS_RET:
-	case X86_INS_RETF:
-	case X86_INS_RETFQ:
-		step->flow = FLOW_RET;
-		return;
-	case X86_INS_CALL:
-		step->flow = FLOW_CALL;
-		return;
-	case X86_INS_UD2:
-	case X86_INS_HLT:
-	case X86_INS_INT3:
-		step->flow = FLOW_STOP;
-		return;
-	case X86_INS_IRET:
-	case X86_INS_IRETD:
-	case X86_INS_IRETQ:
-	case X86_INS_SYSRET:
-	case X86_INS_LJMP:
-		step->flow = FLOW_INDIRECT;
-		return;
-	case X86_INS_LOOP:
-	case X86_INS_LOOPE:
-	case X86_INS_LOOPNE:
-	case X86_INS_XBEGIN:
-		step->flow = FLOW_BRANCH;
-		break;
-	default:
-		for (i = 0; i < ci->detail->groups_count; i++)
-			if (ci->detail->groups[i] == CS_GRP_JUMP)
-				step->flow = FLOW_BRANCH;
-		if (ci->id == X86_INS_JMP)
-			step->flow = FLOW_JUMP;
-	}
+	step->flow = insn_in_group(ci, CS_GRP_JUMP) ? FLOW_BRANCH : FLOW_NEXT;
+	for (i = 0; i < sizeof(flows) / sizeof(flows[0]); i++)
+		if (flows[i].id == ci->id)
+			step->flow = flows[i].flow;
 	if (step->flow != FLOW_BRANCH && step->flow != FLOW_JUMP)
 		return;
 	if (direct && class != INSN_REFUSED)
@@ -294,7 +282,7 @@ static void x86_flow(const cs_insn *ci, enum insn_class class, struct insn_step 
 		step->flow = FLOW_INDIRECT;
 }
 
-/* As binutils write them: in 64-bit code these have one size only. */
+/* Return whether binutils omit the suffix: in 64-bit code these have only one size. */
 static bool x86_drops_q(unsigned int id)
 {
 	return id == X86_INS_PUSH || id == X86_INS_POP || id == X86_INS_RET || id == X86_INS_CALL ||
@@ -303,53 +291,51 @@ static bool x86_drops_q(unsigned int id)
 
 /* --- arm64 ----------------------------------------------------------------------------------- */
 
-/* By fixed bits; what uprobes simulate there is branches, literals and the nop. */
+/* Classify by fixed bits. On arm64, uprobes simulate branches, literal loads and nop. */
 static void arm64_step(uint32_t w, int64_t at, struct insn_step *step)
 {
+	/* The first entry applies that has the same bits as the word under its mask. */
+	static const struct {
+		uint32_t mask, bits;
+		enum insn_class class;
+		enum insn_flow flow;
+		uint8_t left, right; /* shifts that extract the target in words; 0: none */
+	} known[] = {
+		{ 0xffffffff, 0xd503201f, INSN_EMULATED, FLOW_NOP, 0, 0 }, /* nop */
+		{ 0xfffffc1f, 0xd65f0000, INSN_EMULATED, FLOW_RET, 0, 0 }, /* ret */
+		{ 0xfffffbff, 0xd65f0bff, INSN_REFUSED, FLOW_RET, 0, 0 }, /* retaa, retab */
+		{ 0xfc000000, 0x14000000, INSN_EMULATED, FLOW_JUMP, 6, 6 }, /* b */
+		{ 0xfc000000, 0x94000000, INSN_EMULATED, FLOW_CALL, 6, 6 }, /* bl */
+		{ 0xff000000, 0x54000000, INSN_EMULATED, FLOW_BRANCH, 8, 13 }, /* b.cond */
+		{ 0x7e000000, 0x34000000, INSN_EMULATED, FLOW_BRANCH, 8, 13 }, /* cbz, cbnz */
+		{ 0x7e000000, 0x36000000, INSN_EMULATED, FLOW_BRANCH, 13, 18 }, /* tbz, tbnz */
+		{ 0xfffffc1f, 0xd63f0000, INSN_EMULATED, FLOW_CALL, 0, 0 }, /* blr */
+		{ 0xfffffc1f, 0xd61f0000, INSN_EMULATED, FLOW_INDIRECT, 0, 0 }, /* br */
+		{ 0xfe000000, 0xd6000000, INSN_REFUSED, FLOW_INDIRECT, 0, 0 }, /* braa, eret, ... */
+		{ 0xffe0001f, 0xd4000001, INSN_REFUSED, FLOW_NEXT, 0, 0 }, /* svc */
+		{ 0xff000000, 0xd4000000, INSN_REFUSED, FLOW_STOP, 0, 0 }, /* brk, hlt, ... */
+		/* Exclusive loads and stores: a single step would lose the monitor. */
+		{ 0x3f000000, 0x08000000, INSN_REFUSED, FLOW_NEXT, 0, 0 },
+	};
+	size_t i;
+
 	step->insn.class = INSN_STEPPED;
 	step->flow = FLOW_NEXT;
-	if (w == 0xd503201f) { /* nop */
-		step->insn.class = INSN_EMULATED;
-		step->flow = FLOW_NOP;
-	} else if ((w & 0xfffffc1f) == 0xd65f0000) { /* ret */
-		step->insn.class = INSN_EMULATED;
-		step->flow = FLOW_RET;
-	} else if ((w & 0xfffffbff) == 0xd65f0bff) { /* retaa, retab */
-		step->insn.class = INSN_REFUSED;
-		step->flow = FLOW_RET;
-	} else if ((w & 0xfc000000) == 0x14000000) { /* b */
-		step->insn.class = INSN_EMULATED;
-		step->flow = FLOW_JUMP;
-		step->target = at + (int64_t)((int32_t)(w << 6) >> 6) * 4;
-	} else if ((w & 0xfc000000) == 0x94000000) { /* bl */
-		step->insn.class = INSN_EMULATED;
-		step->flow = FLOW_CALL;
-		step->target = at + (int64_t)((int32_t)(w << 6) >> 6) * 4;
-	} else if ((w & 0xff000000) == 0x54000000 || (w & 0x7e000000) == 0x34000000) {
-		step->insn.class = INSN_EMULATED; /* b.cond, cbz, cbnz */
-		step->flow = FLOW_BRANCH;
-		step->target = at + (int64_t)((int32_t)(w << 8) >> 13) * 4;
-	} else if ((w & 0x7e000000) == 0x36000000) { /* tbz, tbnz */
-		step->insn.class = INSN_EMULATED;
-		step->flow = FLOW_BRANCH;
-		step->target = at + (int64_t)((int32_t)(w << 13) >> 18) * 4;
-	} else if ((w & 0xfffffc1f) == 0xd63f0000) { /* blr */
-		step->insn.class = INSN_EMULATED;
-		step->flow = FLOW_CALL;
-	} else if ((w & 0xfe000000) == 0xd6000000) { /* br and authenticated kin */
-		step->insn.class = (w & 0xfffffc1f) == 0xd61f0000 ? INSN_EMULATED : INSN_REFUSED;
-		step->flow = FLOW_INDIRECT;
-	} else if ((w & 0xff000000) == 0xd4000000) { /* svc, brk, hlt and the like */
-		step->insn.class = INSN_REFUSED;
-		step->flow = (w & 0x00e0001f) == 0x00000001 ? FLOW_NEXT : FLOW_STOP;
-	} else if ((w & 0x3f000000) == 0x08000000) { /* exclusive: a step would lose the monitor */
-		step->insn.class = INSN_REFUSED;
+	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		if ((w & known[i].mask) != known[i].bits)
+			continue;
+		step->insn.class = known[i].class;
+		step->flow = known[i].flow;
+		if (known[i].right)
+			step->target =
+				at + (int64_t)((int32_t)(w << known[i].left) >> known[i].right) * 4;
+		return;
 	}
 }
 
 /* --- both ------------------------------------------------------------------------------------ */
 
-/* Decodes at @at of @bytes; step->insn.length is 0 when nothing could be decoded. */
+/* Decode at @at of @bytes. step->insn.length is 0 if that fails. */
 static void decoder_step(struct insn_decoder *d, const uint8_t *bytes, size_t len, size_t at,
 			 struct insn_step *step)
 {
@@ -362,7 +348,7 @@ static void decoder_step(struct insn_decoder *d, const uint8_t *bytes, size_t le
 	memset(step, 0, sizeof(*step));
 	step->insn.class = INSN_UNKNOWN;
 	step->flow = FLOW_STOP;
-	/* The decoder must see no more than one instruction can have: hostile runs of prefixes. */
+	/* Limit the decoder to the length of one instruction, against hostile runs of prefixes. */
 	if (left > X86_INSN_MAX)
 		left = X86_INSN_MAX;
 	if (!left || !cs_disasm_iter(d->handle, &code, &left, &address, ci))
@@ -398,8 +384,8 @@ void insn_decode(uint16_t machine, const uint8_t *bytes, size_t len, struct insn
 }
 
 /*
- * Whether a branch within the function leads to (0, @at]: then the place is passed again without
- * a call. Decodes until something does not decode.
+ * Return whether a branch within the function leads to (0, @at]. Then execution passes @at again
+ * without a call. Decode until something does not decode.
  */
 static bool insn_is_branched_to(struct insn_decoder *d, const uint8_t *bytes, size_t len, size_t at)
 {
@@ -417,7 +403,7 @@ static bool insn_is_branched_to(struct insn_decoder *d, const uint8_t *bytes, si
 	return false;
 }
 
-/* Past what does nothing, to an emulated instruction: its offset, or 0 for none in sight. */
+/* Find an emulated instruction after nops only. Return its offset, or 0 if there is none nearby. */
 static size_t insn_look_ahead(struct insn_decoder *d, const uint8_t *bytes, size_t len, size_t at,
 			      struct insn_step *step)
 {
@@ -434,11 +420,11 @@ static size_t insn_look_ahead(struct insn_decoder *d, const uint8_t *bytes, size
 	return 0;
 }
 
-/* Whether it changes nothing but registers, and not the stack pointer. */
+/* Return whether it only changes registers other than the stack pointer. */
 static bool x86_is_in_registers(const struct insn_decoder *d, const struct insn_step *step)
 {
 	const cs_x86 *x86 = &d->scratch->detail->x86;
-	const cs_x86_op *to = &x86->operands[1]; /* in the order of AT&T: the source first */
+	const cs_x86_op *to = &x86->operands[1]; /* in AT&T order: the source is first */
 
 	if (step->flow == FLOW_NOP)
 		return true;
@@ -462,7 +448,7 @@ static bool x86_is_in_registers(const struct insn_decoder *d, const struct insn_
 	}
 }
 
-/* Past what only changes registers, to an emulated instruction: its offset, or 0 for none in sight. */
+/* Find an emulated instruction after changes of registers only. Return its offset, or 0. */
 static size_t insn_past_registers(struct insn_decoder *d, const uint8_t *bytes, size_t len,
 				  struct insn_step *step)
 {
@@ -495,7 +481,7 @@ static int insn_choose(struct insn_decoder *d, const uint8_t *bytes, size_t len,
 
 	for (;;) {
 		if (at >= len) {
-			snprintf(out->why, sizeof(out->why), "nothing but five-byte nops is known");
+			snprintf(out->why, sizeof(out->why), "it has only five-byte nops");
 			return -ENOTSUP;
 		}
 		decoder_step(d, bytes, len, at, &step);
@@ -517,7 +503,7 @@ static int insn_choose(struct insn_decoder *d, const uint8_t *bytes, size_t len,
 		return -ENOTSUP;
 	}
 	if (step.insn.class == INSN_REFUSED) {
-		snprintf(out->why, sizeof(out->why), "the kernel takes no probe on %s at +%zu",
+		snprintf(out->why, sizeof(out->why), "the kernel refuses a probe on %s at +%zu",
 			 step.insn.text, at);
 		return -ENOTSUP;
 	}
@@ -568,7 +554,7 @@ int insn_choose_late(uint16_t machine, const uint8_t *bytes, size_t len, struct 
 		return 0;
 	out->skip = (uint32_t)at;
 	out->insn = step.insn;
-	snprintf(out->why, sizeof(out->why), "past what leaves the stack as it is, on %s (%s)",
+	snprintf(out->why, sizeof(out->why), "past changes of registers only, on %s (%s)",
 		 step.insn.text, insn_class_name(step.insn.class));
 	return 0;
 }
@@ -581,20 +567,21 @@ int insn_choose_late(uint16_t machine, const uint8_t *bytes, size_t len, struct 
 struct insn_walk {
 	const uint8_t *bytes;
 	size_t len;
-	uint8_t *marks; /* one a byte */
+	uint8_t *marks; /* one per byte */
 	uint32_t *out;
 	int max;
 	int found;
 	struct insn_tail *tails; /* NULL: a jump out of the function is an error */
 	uint32_t max_tails, ntails;
-	char before[sizeof(((struct insn *)0)->text)]; /* the instruction before this one */
+	char before[sizeof(((struct insn *)0)->text)]; /* the previous instruction */
 	char *why;
 	size_t why_len;
 };
 
 /*
- * Does the jump go by the table of a switch? Its address was just added up from the table's, or is in the table, or the
- * compiler says by its prefix that the target needs no mark of a function's entry. All three never are tail calls.
+ * Return whether a jump uses the table of a switch. Three forms show it: the address was just
+ * computed from the table's; it is loaded from the table; or a prefix says that the target needs no
+ * endbr. Tail calls have none of them.
  */
 static bool insn_by_table(const struct insn_walk *w, const char *text)
 {
@@ -635,7 +622,7 @@ static int insn_take_step(struct insn_walk *w, size_t at, const struct insn_step
 	case FLOW_INDIRECT:
 		if (w->tails && insn_by_table(w, text))
 			return 0;
-		snprintf(w->why, w->why_len, "%s at +%zu goes where a register says", text, at);
+		snprintf(w->why, w->why_len, "%s at +%zu is an indirect jump", text, at);
 		return -ENOTSUP;
 	case FLOW_BRANCH:
 	case FLOW_JUMP:
@@ -649,7 +636,7 @@ static int insn_take_step(struct insn_walk *w, size_t at, const struct insn_step
 		return 0;
 	case FLOW_RET:
 		if (step->insn.class == INSN_REFUSED) {
-			snprintf(w->why, w->why_len, "the kernel takes no probe on %s at +%zu",
+			snprintf(w->why, w->why_len, "the kernel refuses a probe on %s at +%zu",
 				 text, at);
 			return -ENOTSUP;
 		}
@@ -666,7 +653,10 @@ static int insn_take_step(struct insn_walk *w, size_t at, const struct insn_step
 	return 0;
 }
 
-/* A branch into an instruction means other code than was decoded; past a lock it is an idiom. */
+/*
+ * Check that every branch leads to a decoded instruction. Otherwise other code is executed than was
+ * decoded. A branch past a lock prefix is a known idiom.
+ */
 static int insn_check_targets(struct insn_walk *w)
 {
 	size_t i;
@@ -706,7 +696,7 @@ static int insn_walk_body(struct insn_decoder *d, struct insn_walk *w)
 	if (err)
 		return err;
 	if (runs_on) {
-		snprintf(w->why, w->why_len, "it runs on past its end");
+		snprintf(w->why, w->why_len, "its last instruction does not end it");
 		return -ENOTSUP;
 	}
 	if (!w->found && !w->ntails) {
@@ -756,12 +746,12 @@ int insn_find_ends(uint16_t machine, const uint8_t *bytes, size_t len, uint32_t 
 	return err;
 }
 
-/* False: it has nothing to do with other functions. */
+/* Find the reference of an x86-64 instruction to another function. Return false if it has none. */
 static bool insn_refers(const struct insn_decoder *d, const struct insn_step *step, size_t at,
 			struct insn_ref *ref)
 {
 	const cs_x86 *x86 = &d->scratch->detail->x86;
-	/* In the order of AT&T: the source first. */
+	/* In AT&T order: the source is first. */
 	const cs_x86_op *op = &x86->operands[0];
 
 	ref->after = (uint32_t)(at + step->insn.length);
@@ -782,13 +772,16 @@ static bool insn_refers(const struct insn_decoder *d, const struct insn_step *st
 
 #define ARM64_REGS 32
 
-/* The pages whose addresses registers were given; a compiler adds the rest a few instructions later. */
+/* Page addresses in registers. A compiler adds the offset a few instructions later. */
 struct arm64_pages {
 	uint64_t page[ARM64_REGS];
 	bool known[ARM64_REGS];
 };
 
-/* The same there. What a register was given since does not matter: a function begins at what is made, or it is none. */
+/*
+ * Find the reference of an arm64 instruction to another function. A register may have been
+ * overwritten since adrp. That does no harm: no function begins at a wrong address.
+ */
 static bool arm64_refers(struct arm64_pages *p, uint32_t w, uint64_t vaddr, size_t at,
 			 const struct insn_step *step, struct insn_ref *ref)
 {
@@ -812,7 +805,7 @@ static bool arm64_refers(struct arm64_pages *p, uint32_t w, uint64_t vaddr, size
 		ref->target = (int64_t)at + imm;
 		return true;
 	}
-	if ((w & 0xffc00000) != 0x91000000 || !p->known[from]) /* add, of what is not shifted */
+	if ((w & 0xffc00000) != 0x91000000 || !p->known[from]) /* add, unshifted */
 		return false;
 	ref->target = (int64_t)(p->page[from] + (w >> 10 & 0xfff) - vaddr);
 	return true;
@@ -852,14 +845,13 @@ int insn_each_ref(uint16_t machine, uint64_t vaddr, const uint8_t *bytes, size_t
 			waits = insn_refers(&d, &step, at, &ref);
 		}
 	}
-	/* A call that ends a function does not return. */
+	/* A call at the end of a function does not return: it has no next instruction. */
 	decoder_close(&d);
 	return err;
 }
 
 bool insn_is_linkage(uint16_t machine, const uint8_t *code, size_t len)
 {
-	static const uint8_t endbr[] = { 0xf3, 0x0f, 0x1e, 0xfa };
 	uint32_t word[2];
 
 	if (machine == EM_AARCH64) {
@@ -871,11 +863,14 @@ bool insn_is_linkage(uint16_t machine, const uint8_t *code, size_t len)
 			len -= 4;
 			memcpy(word, code, len < sizeof(word) ? len : sizeof(word));
 		}
-		/* adrp x16, ...; ldr x17, [x16, ...]. With an add instead it would be on its way within the file. */
+		/*
+		 * adrp x16, ...; ldr x17, [x16, ...]. An add instead of the ldr leads to a place in
+		 * the same file.
+		 */
 		return (word[0] & 0x9f00001f) == 0x90000010 &&
 		       (len < sizeof(word) || (word[1] & 0xffc003ff) == 0xf9400211);
 	}
-	if (len > 4 && !memcmp(code, endbr, 4)) {
+	if (len > 4 && !memcmp(code, insn_endbr64, 4)) {
 		code += 4;
 		len -= 4;
 	}
@@ -898,7 +893,7 @@ static bool arm64_slot(uint64_t vaddr, const uint8_t *code, size_t len, uint64_t
 		i = 1;
 	if ((word[i] & 0x9f00001f) != 0x90000010 || (word[i + 1] & 0xffc003ff) != 0xf9400211)
 		return false;
-	/* 21 bits: two low ones, then 19. */
+	/* 21 bits: the two low ones, then 19. */
 	pages = (int64_t)((word[i] >> 29 & 3) | (word[i] >> 5 & 0x7ffff) << 2);
 	if (pages & 1 << 20)
 		pages -= 1 << 21;
@@ -910,13 +905,12 @@ static bool arm64_slot(uint64_t vaddr, const uint8_t *code, size_t len, uint64_t
 bool insn_linkage_slot(uint16_t machine, uint64_t vaddr, const uint8_t *code, size_t len,
 		       uint64_t *slot)
 {
-	static const uint8_t endbr[] = { 0xf3, 0x0f, 0x1e, 0xfa };
 	size_t at = 0;
 	int32_t disp;
 
 	if (machine == EM_AARCH64)
 		return arm64_slot(vaddr, code, len, slot);
-	if (len > 4 && !memcmp(code, endbr, 4))
+	if (len > 4 && !memcmp(code, insn_endbr64, 4))
 		at = 4;
 	if (len > at && code[at] == 0xf2) /* bnd */
 		at++;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* What kinds of instructions a decoded one belongs to. */
+/* Groups of instructions, as Capstone assigns them. */
 #ifndef ELF_INSN_GROUP_H
 #define ELF_INSN_GROUP_H
 

@@ -11,7 +11,7 @@
 #define FUNCTIONS_MAX 256
 #define BODY_MAX      (64u << 10)
 
-/* Functions, each once, in the order in which they were found. */
+/* A set of functions, in the order of discovery. */
 struct functions {
 	struct elf_symbol at[FUNCTIONS_MAX];
 	uint32_t n;
@@ -20,12 +20,12 @@ struct functions {
 struct look {
 	const struct elf_file *elf;
 	uint16_t machine;
-	struct elf_symbol here; /* the function that is looked at */
+	struct elf_symbol here; /* the function that is searched */
 	uint64_t called[FUNCTIONS_MAX], made[FUNCTIONS_MAX];
 	uint32_t ncalled, nmade;
 	uint32_t sites[RETURNS_MAX];
 	uint32_t nsites;
-	bool bad; /* no probe may sit behind one of its calls */
+	bool bad; /* no probe may sit after one of its calls */
 };
 
 static void take_ref(void *ctx, const struct insn_ref *ref)
@@ -45,7 +45,7 @@ static void take_ref(void *ctx, const struct insn_ref *ref)
 		l->sites[l->nsites++] = ref->after;
 }
 
-/* False: what is there is not a whole function that can be read. */
+/* Search @function. Return false unless it is a complete function that can be decoded. */
 static bool look_at(struct look *l, const struct elf_symbol *function)
 {
 	const uint8_t *bytes;
@@ -61,7 +61,7 @@ static bool look_at(struct look *l, const struct elf_symbol *function)
 	       !insn_each_ref(l->machine, function->vaddr, bytes, len, take_ref, l);
 }
 
-/* Adds those of @vaddrs at which a function begins. */
+/* Add the functions that begin at @vaddrs. */
 static void add_functions(const struct elf_file *elf, struct functions *f, const uint64_t *vaddrs,
 			  uint32_t n)
 {
@@ -77,7 +77,7 @@ static void add_functions(const struct elf_file *elf, struct functions *f, const
 	}
 }
 
-/* Adds what @l has found. False: it does not fit, or no probe may sit there. */
+/* Add the sites that @l has found. Return false if they do not fit or cannot be probed. */
 static bool take_sites(const struct look *l, struct returns *out)
 {
 	uint32_t i;
@@ -89,7 +89,7 @@ static bool take_sites(const struct look *l, struct returns *out)
 	return true;
 }
 
-/* The sites in all of @f; *ok is cleared if some cannot be had. Returns how many there are. */
+/* Add the sites in all of @f. Clear *@ok if some cannot be used. Return how many were added. */
 static uint32_t take_all(struct look *l, const struct functions *f, struct returns *out, bool *ok)
 {
 	uint32_t before = out->n, i;

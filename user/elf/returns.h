@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Where the function of a parallel region returns to, in OpenMP's runtime: behind the calls by which the thread that
- * begins a region and its workers run it. A probe there sees the end of a region by whatever way its function comes to it
- * (a jump into another one, above all), costs nobody else, and is no return probe. Pure: an ELF file in, places out.
+ * Where the function of a parallel region returns to inside an OpenMP runtime: after the calls by
+ * which the thread that begins a region and its workers run it. A probe there sees the end of a
+ * region in whatever way its function ends (often by a jump to another function). It does not slow
+ * down other calls, and it is not a return probe. Pure: an ELF file in, probe sites out.
  */
 #ifndef ELF_RETURNS_H
 #define ELF_RETURNS_H
@@ -15,15 +16,17 @@
 #define RETURNS_MAX 64
 
 struct returns {
-	uint32_t n; /* 0: not known */
-	uint64_t at[RETURNS_MAX]; /* offsets in the file */
+	uint32_t n; /* 0: unknown */
+	uint64_t at[RETURNS_MAX]; /* file offsets */
 };
 
 /*
- * @regions: where @nregions functions that begin a region lie, as linked. Those, and what they, or functions that they
- * call, hand over to others (as the code of a worker is to pthread_create), call a region's function by a pointer.
- * @invoke: a function that is known to do so, 0 none. What else is called by a pointer there is among them: the stack pointer
- * tells. None unless both sides' are found. x86-64 and arm64. Overwrites what elf_bytes() gave.
+ * Find the sites to which the function of a parallel region returns. @regions are the linked
+ * addresses of @nregions functions that begin a region. These, and functions that they or their
+ * callees pass as an argument (as the worker's code to pthread_create), call the region's function
+ * through a pointer. @invoke is a function that is known to do so; 0: none. Other calls through
+ * pointers in these functions are included: the stack pointer distinguishes them. Nothing is found
+ * unless the sites of both sides are. x86-64 and arm64. Overwrites the bytes from elf_bytes().
  */
 void returns_find(const struct elf_file *elf, uint16_t machine, const uint64_t *regions,
 		  uint32_t nregions, uint64_t invoke, struct returns *out);

@@ -9,12 +9,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/grow.h"
+
 #define SDT_OWNER	 "stapsdt"
 #define SDT_TYPE	 3
-#define SDT_ADDRESSES	 3 /* of the marker, of the base, of the semaphore; then the strings */
-#define SDT_SECTIONS_MAX 16 /* sections of the one name that are looked into */
-#define SDT_NOTES_MAX	 65536 /* notes that are kept */
-#define SDT_RESOLVE_MAX	 64 /* symbols looked for in one file: each costs a walk over them all */
+#define SDT_ADDRESSES	 3 /* of the marker, the base and the semaphore; the strings follow */
+#define SDT_SECTIONS_MAX 16 /* sections of that name that are read */
+#define SDT_NOTES_MAX	 65536 /* notes that are stored */
+/* symbols looked up in one file: each look-up walks through all symbols */
+#define SDT_RESOLVE_MAX	 64
 
 struct sdt_reader {
 	const struct elf_file *elf;
@@ -22,11 +25,11 @@ struct sdt_reader {
 	struct elf_range base; /* .stapsdt.base; its size is 0 if there is none */
 	uint16_t machine;
 	uint32_t resolved;
-	size_t room; /* notes that out->notes has memory for */
+	size_t room; /* notes that fit into out->notes */
 	struct sdt_list *out;
 };
 
-/* Three strings that end within @len bytes, or false. */
+/* Split @len bytes into three strings. Return false if one does not end within them. */
 static bool sdt_strings(const char *at, size_t len, const char *out[3])
 {
 	size_t i, n;
@@ -56,7 +59,7 @@ static int sdt_add(struct sdt_reader *r, const uint64_t address[SDT_ADDRESSES],
 		   const char *const strings[3])
 {
 	struct sdt_list *out = r->out;
-	struct sdt_note *note, *more;
+	struct sdt_note *note;
 	uint64_t moved = 0;
 
 	if (out->n == SDT_NOTES_MAX) {
@@ -65,24 +68,18 @@ static int sdt_add(struct sdt_reader *r, const uint64_t address[SDT_ADDRESSES],
 	}
 	if (r->base.size && address[1])
 		moved = r->base.vaddr - address[1];
-	if (out->n == r->room) {
-		r->room = r->room ? 2 * r->room : 16;
-		more = realloc(out->notes, r->room * sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		out->notes = more;
-	}
+	if (grow(out->notes, r->room, out->n + 1))
+		return -ENOMEM;
 	note = &out->notes[out->n];
-	memset(note, 0, sizeof(*note));
-	note->vaddr = address[0] + moved;
+	*note = (struct sdt_note){ .vaddr = address[0] + moved,
+				   .semaphore = address[2] ? address[2] + moved : 0,
+				   .provider = strings[0],
+				   .name = strings[1],
+				   .text = strings[2] };
 	if (!address[0] || elf_vaddr_to_offset(r->elf, note->vaddr, &note->offset)) {
 		out->elsewhere++;
 		return 0;
 	}
-	note->semaphore = address[2] ? address[2] + moved : 0;
-	note->provider = strings[0];
-	note->name = strings[1];
-	note->text = strings[2];
 	note->n_args =
 		sdt_parse_args(r->machine, strings[2], sdt_resolve, r, note->args, SDT_ARGS_MAX);
 	out->n++;
@@ -110,7 +107,7 @@ static size_t sdt_align(size_t n)
 	return (n + 3) & ~(size_t)3;
 }
 
-/* @bytes must last as long as the list: the notes point into it. */
+/* Parse the notes in @bytes, which must live as long as the list: the notes point into it. */
 static int sdt_walk(struct sdt_reader *r, const char *bytes, size_t len)
 {
 	size_t at = 0, name, desc;
@@ -135,7 +132,7 @@ static int sdt_walk(struct sdt_reader *r, const char *bytes, size_t len)
 	return err;
 }
 
-/* All sections .note.stapsdt, one behind the other: *out, *len and where each ends. */
+/* Load all sections .note.stapsdt one after another. Store where each ends in @ends. */
 static int sdt_load(struct sdt_reader *r, size_t *ends, size_t *n)
 {
 	struct elf_range range;

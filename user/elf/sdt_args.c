@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Arguments of markers, as a compiler's assembler text has them: SIZE@OPERAND, separated by blanks.
- * Pure. What is not known here makes an unknown argument, never a wrong one.
+ * Arguments of markers in the text of a compiler's assembler: SIZE@OPERAND, separated by blanks.
+ * Pure. An unknown form becomes an unknown argument, never a wrong one.
  */
 #include "elf/sdt.h"
 
@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SDT_OPERAND_MAX 256 /* bytes of one; one that is longer is unknown */
+#define SDT_OPERAND_MAX 256 /* bytes of one operand; longer ones are unknown */
 #define SDT_NUMBER_MAX	20 /* characters */
 
-/* By DWARF's numbers (System V ABI for x86-64, figure 3.36): 64, 32, 16 and 8 bits. */
+/* By DWARF's numbers (System V ABI for x86-64, figure 3.36): names of 64, 32, 16 and 8 bits. */
 static const char *const x86_names[][4] = {
 	{ "rax", "eax", "ax", "al" },	   { "rdx", "edx", "dx", "dl" },
 	{ "rcx", "ecx", "cx", "cl" },	   { "rbx", "ebx", "bx", "bl" },
@@ -29,7 +29,7 @@ static const char *const x86_names[][4] = {
 
 #define SDT_X86_NREGS (sizeof(x86_names) / sizeof(x86_names[0]))
 
-/* Where they are in the kernel's struct pt_regs (arch/x86/include/uapi/asm/ptrace.h), in words. */
+/* Offsets in the kernel's struct pt_regs (arch/x86/include/uapi/asm/ptrace.h), in words. */
 static const uint8_t x86_words[SDT_X86_NREGS] = { 10, 12, 11, 5, 13, 14, 4, 19,
 						  9,  8,  7,  6, 3,  2,	 1, 0 };
 
@@ -44,13 +44,13 @@ int sdt_regs_offset(uint16_t machine, int reg)
 	return -1;
 }
 
-/* The program counter: at a probe, the address of the probed instruction. */
+/* Return the offset of the program counter, which is the address of the probed instruction. */
 static int pc_offset(uint16_t machine)
 {
 	return machine == EM_X86_64 ? 8 * 16 : machine == EM_AARCH64 ? 8 * 32 : -1;
 }
 
-/* False: there is a register, and it is not in struct pt_regs. */
+/* Return false if there is a register but it is not in struct pt_regs. */
 static bool reg_offset(uint16_t machine, int reg, __u16 *out)
 {
 	int offset = sdt_regs_offset(machine, reg);
@@ -65,18 +65,18 @@ int sdt_probe_arg(uint16_t machine, const struct sdt_note *note, uint32_t i, str
 		[SDT_UNKNOWN] = SBT_ARG_NONE, [SDT_CONST] = SBT_ARG_CONST, [SDT_REG] = SBT_ARG_REG,
 		[SDT_MEM] = SBT_ARG_MEM,      [SDT_STATIC] = SBT_ARG_MEM,
 	};
-	struct sbt_arg to = { 0 };
 	const struct sdt_arg *arg;
+	struct sbt_arg to;
 
 	memset(out, 0, sizeof(*out));
 	if (i >= note->n_args || i >= SDT_ARGS_MAX)
 		return -ENOENT;
 	arg = &note->args[i];
-	to.how = hows[arg->kind];
-	to.size = arg->size;
-	to.flags = arg->is_signed ? SBT_ARG_SIGNED : 0;
-	to.scale = arg->scale;
-	to.disp = arg->value;
+	to = (struct sbt_arg){ .how = hows[arg->kind],
+			       .size = arg->size,
+			       .flags = arg->is_signed ? SBT_ARG_SIGNED : 0,
+			       .scale = arg->scale,
+			       .disp = arg->value };
 	if (to.how == SBT_ARG_NONE || !reg_offset(machine, arg->reg, &to.reg) ||
 	    !reg_offset(machine, arg->index, &to.index))
 		return -ENOENT;
@@ -88,7 +88,7 @@ int sdt_probe_arg(uint16_t machine, const struct sdt_note *note, uint32_t i, str
 	return 0;
 }
 
-/* Moves *at past @c and blanks behind it, if @c is there. */
+/* Move *@at past @c and the blanks behind it, if @c is there. */
 static bool take(const char **at, char c)
 {
 	if (**at != c)
@@ -98,7 +98,10 @@ static bool take(const char **at, char c)
 	return true;
 }
 
-/* A number with or without a sign, decimal or 0x; false: none, or not in 64 bits. */
+/*
+ * Parse a number with an optional sign, decimal or 0x. Return false if there is none, or it needs
+ * more than 64 bits.
+ */
 static bool take_number(const char **at, int64_t *value)
 {
 	bool minus = **at == '-';
@@ -108,7 +111,7 @@ static bool take_number(const char **at, int64_t *value)
 
 	if (!isdigit((unsigned char)*start))
 		return false;
-	/* Nothing but digits is left to strtoull(), which takes signs and octal numbers too. */
+	/* Only digits remain for strtoull(), which would also accept signs and octal numbers. */
 	errno = 0;
 	n = strtoull(start, &end, start[0] == '0' && (start[1] | 0x20) == 'x' ? 16 : 10);
 	if (errno || end == start || end - start > SDT_NUMBER_MAX)
@@ -118,7 +121,7 @@ static bool take_number(const char **at, int64_t *value)
 	return true;
 }
 
-/* A name of letters, digits and what assemblers allow besides: how long it is. */
+/* Return the length of a name of letters, digits, underscores and dots. */
 static size_t name_length(const char *at)
 {
 	size_t n = 0;
@@ -130,11 +133,11 @@ static size_t name_length(const char *at)
 	return n;
 }
 
-/* What was found in front of a parenthesis: numbers added up, and at most one symbol's address. */
+/* The sum before a parenthesis: numbers, and at most one symbol's address. */
 struct sdt_sum {
 	int64_t value;
-	bool number; /* some number */
-	bool symbol; /* value counts from an address as linked */
+	bool number; /* contains a number */
+	bool symbol; /* contains the linked address of a symbol */
 };
 
 struct sdt_parser {
@@ -161,7 +164,7 @@ static bool take_symbol(const struct sdt_parser *p, const char **at, struct sdt_
 	return true;
 }
 
-/* "-8", "16+sym", "sym-4". True also if there is nothing. */
+/* Parse "-8", "16+sym", "sym-4" or nothing. */
 static bool take_sum(const struct sdt_parser *p, const char **at, struct sdt_sum *sum)
 {
 	int64_t value;
@@ -183,7 +186,7 @@ static bool take_sum(const struct sdt_parser *p, const char **at, struct sdt_sum
 
 /* --- x86-64 ----------------------------------------------------------------------------------- */
 
-/* The register at *at, and which of its names it goes by: 0 is all 64 bits. */
+/* Parse a register. Set *@width to the kind of its name: 0 is the 64-bit one. */
 static int x86_take_reg(const char **at, size_t *width)
 {
 	const char *start = *at + (**at == '%');
@@ -210,7 +213,7 @@ static bool x86_take_address_reg(const char **at, int8_t *out)
 	return reg != SDT_NO_REG && width == 0;
 }
 
-/* "(base,index,scale)", each of which may be missing, up to the end. */
+/* Parse "(base,index,scale)" up to the end. Each of them may be missing. */
 static bool x86_take_address(const char *at, struct sdt_arg *arg)
 {
 	int64_t scale = 1;
@@ -235,7 +238,7 @@ static bool x86_memory(const struct sdt_sum *sum, const char *at, struct sdt_arg
 {
 	arg->value = sum->value;
 	if (sum->symbol) {
-		/* Relative to the code or not, it is the symbol's place. */
+		/* Relative to the code or not, this is the symbol's address. */
 		arg->kind = SDT_STATIC;
 		return !*at || !strcmp(at, "(%rip)") || !strcmp(at, "(rip)");
 	}
@@ -243,7 +246,7 @@ static bool x86_memory(const struct sdt_sum *sum, const char *at, struct sdt_arg
 	return x86_take_address(at, arg);
 }
 
-/* Without % and $ the text is that of -masm=intel. */
+/* Parse an operand. Without % and $, the text is from -masm=intel. */
 static bool x86_operand(const struct sdt_parser *p, const char *at, struct sdt_arg *arg)
 {
 	const char *start = at;
@@ -277,7 +280,7 @@ static bool x86_operand(const struct sdt_parser *p, const char *at, struct sdt_a
 #define SDT_ARM_SP   31
 #define SDT_ARM_ZERO 32
 
-/* x0 to x30, sp, and xzr as SDT_ARM_ZERO; *wide: not one of the 32-bit names. */
+/* Parse x0 to x30, sp, or xzr as SDT_ARM_ZERO. Clear *@wide for the 32-bit names. */
 static int arm_take_reg(const char **at, bool *wide)
 {
 	size_t n = name_length(*at);
@@ -316,7 +319,7 @@ static bool arm_take_constant(const char **at, int64_t *value)
 	return take_number(at, value);
 }
 
-/* "[base]", "[base, 16]", "[base, index]", "[base, index, lsl 3]", up to the end. */
+/* Parse "[base]", "[base, 16]", "[base, index]" or "[base, index, lsl 3]" up to the end. */
 static bool arm_address(const char *at, struct sdt_arg *arg)
 {
 	int64_t shift;
@@ -350,7 +353,7 @@ static bool arm_operand(const char *at, struct sdt_arg *arg)
 		return arm_address(at, arg);
 	reg = arm_take_reg(&at, &wide);
 	if (reg != SDT_NO_REG) {
-		/* The register that is always zero. */
+		/* xzr always reads as zero. */
 		arg->kind = reg == SDT_ARM_ZERO ? SDT_CONST : SDT_REG;
 		arg->reg = (int8_t)(reg == SDT_ARM_ZERO ? SDT_NO_REG : reg);
 		return !*at;
@@ -359,9 +362,9 @@ static bool arm_operand(const char *at, struct sdt_arg *arg)
 	return arm_take_constant(&start, &arg->value) && !*start;
 }
 
-/* --- one argument after the other ------------------------------------------------------------- */
+/* --- all arguments ---------------------------------------------------------------------------- */
 
-/* "-4@" in front of an operand: 4 bytes, signed. Without it: a word. */
+/* Parse "-4@" before an operand: 4 bytes, signed. Without it the size is 8 bytes. */
 static bool take_size(const char **at, struct sdt_arg *arg)
 {
 	size_t minus = **at == '-', digits = strspn(*at + minus, "0123456789");
@@ -372,7 +375,7 @@ static bool take_size(const char **at, struct sdt_arg *arg)
 		return true;
 	arg->is_signed = minus;
 	*at = size + digits + 1;
-	/* "4f@": a floating-point number, in registers that a probe cannot see. */
+	/* "4f@": a floating-point number, in registers that probes cannot read. */
 	if (digits != 1 || size[digits] == 'f' || !strchr("1248", *size)) {
 		arg->size = 0;
 		return false;
@@ -381,7 +384,7 @@ static bool take_size(const char **at, struct sdt_arg *arg)
 	return true;
 }
 
-/* As the program would have it in a variable of that size. */
+/* Truncate or extend the value as if stored in a variable of that size. */
 static int64_t sized(int64_t value, const struct sdt_arg *arg)
 {
 	unsigned int unused = 64 - 8 * (unsigned int)arg->size;
@@ -392,28 +395,25 @@ static int64_t sized(int64_t value, const struct sdt_arg *arg)
 
 static void parse_arg(const struct sdt_parser *p, const char *at, struct sdt_arg *arg)
 {
-	const struct sdt_arg unknown = { .reg = SDT_NO_REG, .index = SDT_NO_REG, .scale = 1 };
 	bool known;
 
-	*arg = unknown;
+	*arg = (struct sdt_arg){ .reg = SDT_NO_REG, .index = SDT_NO_REG, .scale = 1 };
 	known = take_size(&at, arg);
 	if (known)
 		known = p->machine == EM_X86_64	   ? x86_operand(p, at, arg)
 			: p->machine == EM_AARCH64 ? arm_operand(at, arg)
 						   : false;
-	if (!known) {
-		uint8_t size = arg->size;
-		bool is_signed = arg->is_signed;
-
-		*arg = unknown;
-		arg->size = size;
-		arg->is_signed = is_signed;
-	} else if (arg->kind == SDT_CONST) {
+	if (!known)
+		*arg = (struct sdt_arg){ .size = arg->size,
+					 .is_signed = arg->is_signed,
+					 .reg = SDT_NO_REG,
+					 .index = SDT_NO_REG,
+					 .scale = 1 };
+	else if (arg->kind == SDT_CONST)
 		arg->value = sized(arg->value, arg);
-	}
 }
 
-/* The length of the argument at @at: up to a blank outside of brackets. */
+/* Return the length of the argument at @at: up to a blank outside brackets. */
 static size_t arg_length(const char *at)
 {
 	bool inside = false;

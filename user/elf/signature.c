@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * From the whole to the part: bytes that the functions must contain (the number of the futex call, the greatest count
- * that is allowed) are looked for in all code; where they are, functions are found by the unwind table, or as what a
- * call leads to; and those few are decoded, following the barrier from the first argument through registers.
+ * Narrow down step by step. First, search all code for bytes that the functions must contain: the
+ * number of the futex call, and the greatest allowed count. Around them, find functions by the
+ * unwind table, or as targets of calls. Only decode those few, and follow the barrier from the
+ * first argument through the registers.
  */
 #include "elf/signature.h"
 
@@ -13,27 +14,31 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "elf/frames.h"
+#include "elf/insn_group.h"
+#include "elf/x86_register.h"
 
 #define BODY_MAX      2048u /* bytes of a function; the longest known is musl's, 1145 */
 #define BODY_MIN      32u
 #define MAKER_MAX     256u /* bytes of pthread_barrier_init */
-#define CHUNK	      (1u << 20) /* of code, looked at at once: what elf_bytes() gives */
-#define CODE_MAX      (1ull << 30) /* bytes looked through; segments of a hostile file may overlap */
-#define ANCHORS_MAX   (1u << 16) /* far above what programs have */
+#define CHUNK	      (1u << 20) /* bytes of code searched at a time: the limit of elf_bytes() */
+/* bytes searched in total; segments of a hostile file may overlap */
+#define CODE_MAX      (1ull << 30)
+#define ANCHORS_MAX   (1u << 16) /* far above the number in real programs */
 #define FUNCTIONS_MAX (1u << 14)
 #define DECODED_MAX   512 /* functions decoded */
 #define INSN_MAX      15
 
-/* A function that may be one, by vaddr. */
+/* A candidate function. */
 struct body {
 	uint64_t vaddr;
 	uint64_t size; /* 0: unknown */
 };
 
-/* Offsets from the barrier that is in a register. */
+/* Offset of a register's value from the barrier, in bytes. */
 #define NOWHERE INT16_MIN
-#define REGS	16 /* in the order of struct regs_names */
+#define REGS	16 /* in DWARF's numbering */
 #define REG_RDI 5
 
 struct regs {
@@ -45,19 +50,19 @@ struct point {
 	struct regs regs;
 };
 
-#define WORDS	   8 /* of four bytes: musl's barrier; glibc's has five */
+#define WORDS	   8 /* words of four bytes: musl's barrier; glibc's has five */
 #define WORD(n)	   (1u << (n))
 #define FIRST_NONE UINT32_MAX
 
-/* What a function does. Sets of words of the barrier, and the rest as seen anywhere in it. */
+/* What a function does: sets of words of the barrier, and facts about all of its code. */
 struct deeds {
 	uint32_t reads, writes; /* plain ones */
 	uint32_t xadds, cmpxchgs, xchgs; /* with a lock */
-	uint32_t first; /* the word touched first, on the straight way */
+	uint32_t first; /* the word that is accessed first, before any branch is taken */
 	uint32_t divs, syscalls, calls, rets;
-	bool elsewhere; /* touches memory around the barrier, or at a variable distance */
+	bool elsewhere; /* accesses memory around the barrier, or at a variable distance */
 	bool int_max, futex, einval, limit, spins, pause; /* constants, and an instruction */
-	bool odd; /* does not decode, or jumps to where a register says */
+	bool odd; /* does not decode, or jumps through a register */
 };
 
 struct walk {
@@ -65,21 +70,21 @@ struct walk {
 	cs_insn *insn;
 	const uint8_t *bytes;
 	uint32_t len;
-	bool whole; /* len is the function's */
+	bool whole; /* len is the length of the whole function */
 	uint8_t seen[BODY_MAX];
-	/* Each instruction is visited once and leaves one point at most. */
+	/* Each instruction is visited once and adds at most one point. */
 	struct point ahead[BODY_MAX], behind_calls[BODY_MAX];
 	uint32_t nahead, nbehind;
 	uint32_t extent;
-	bool endless; /* where it ends is not known */
+	bool endless; /* the end of the function is unknown */
 	struct deeds deeds;
 };
 
 struct hunt {
 	const struct elf_file *elf;
-	uint64_t *anchors; /* vaddrs, ascending */
+	uint64_t *anchors; /* addresses, ascending */
 	uint32_t nanchors, cap_anchors, tried;
-	uint64_t looked; /* bytes */
+	uint64_t looked; /* bytes searched so far */
 	struct body *bodies;
 	uint32_t nbodies, cap_bodies;
 	struct walk *walk;
@@ -96,36 +101,22 @@ static const uint8_t bytes_einval[] = { 0x16, 0, 0, 0 };
 static const uint8_t bytes_syscall[] = { 0x0f, 0x05 };
 static const uint8_t bytes_pause[] = { 0xf3, 0x90 };
 
-/* --- a function, decoded ----------------------------------------------------------------------- */
+/* --- a function, decoded ---------------------------------------------------------------------- */
 
-/* The sixteen registers, by every name they have. */
+/* Return the index of a register by any of its names, or -1. */
 static int reg_index(unsigned int reg)
 {
-	static const uint16_t names[REGS][5] = {
-		{ X86_REG_RAX, X86_REG_EAX, X86_REG_AX, X86_REG_AL, X86_REG_AH },
-		{ X86_REG_RBX, X86_REG_EBX, X86_REG_BX, X86_REG_BL, X86_REG_BH },
-		{ X86_REG_RCX, X86_REG_ECX, X86_REG_CX, X86_REG_CL, X86_REG_CH },
-		{ X86_REG_RDX, X86_REG_EDX, X86_REG_DX, X86_REG_DL, X86_REG_DH },
-		{ X86_REG_RSI, X86_REG_ESI, X86_REG_SI, X86_REG_SIL, 0 },
-		{ X86_REG_RDI, X86_REG_EDI, X86_REG_DI, X86_REG_DIL, 0 },
-		{ X86_REG_RBP, X86_REG_EBP, X86_REG_BP, X86_REG_BPL, 0 },
-		{ X86_REG_RSP, X86_REG_ESP, X86_REG_SP, X86_REG_SPL, 0 },
-		{ X86_REG_R8, X86_REG_R8D, X86_REG_R8W, X86_REG_R8B, 0 },
-		{ X86_REG_R9, X86_REG_R9D, X86_REG_R9W, X86_REG_R9B, 0 },
-		{ X86_REG_R10, X86_REG_R10D, X86_REG_R10W, X86_REG_R10B, 0 },
-		{ X86_REG_R11, X86_REG_R11D, X86_REG_R11W, X86_REG_R11B, 0 },
-		{ X86_REG_R12, X86_REG_R12D, X86_REG_R12W, X86_REG_R12B, 0 },
-		{ X86_REG_R13, X86_REG_R13D, X86_REG_R13W, X86_REG_R13B, 0 },
-		{ X86_REG_R14, X86_REG_R14D, X86_REG_R14W, X86_REG_R14B, 0 },
-		{ X86_REG_R15, X86_REG_R15D, X86_REG_R15W, X86_REG_R15B, 0 },
-	};
-	int i, j;
+	static const uint16_t second_bytes[][2] = { { X86_REG_AH, X86_REG_AL },
+						    { X86_REG_BH, X86_REG_BL },
+						    { X86_REG_CH, X86_REG_CL },
+						    { X86_REG_DH, X86_REG_DL } };
+	bool wide;
+	int i;
 
-	for (i = 0; reg && i < REGS; i++)
-		for (j = 0; j < 5; j++)
-			if (names[i][j] == reg)
-				return i;
-	return -1;
+	for (i = 0; i < 4; i++)
+		if (second_bytes[i][0] == reg)
+			reg = second_bytes[i][1];
+	return x86_register(reg, &wide);
 }
 
 static int16_t reg_place(const struct regs *regs, unsigned int reg)
@@ -196,7 +187,7 @@ static void note_constant(struct deeds *d, uint64_t value)
 	case EINVAL:
 		d->einval = true;
 		break;
-	case 199: /* 200, counted down before or after */
+	case 199: /* 200, decremented before or after the test */
 	case 200:
 	case 201:
 		d->spins = true;
@@ -239,7 +230,7 @@ static void note_deeds(struct deeds *d, const cs_insn *ci, const struct regs *re
 	}
 }
 
-/* Where the first operand points afterwards, if it is a whole register. */
+/* Return the offset of the first operand after the instruction, if it is a whole register. */
 static int16_t result_place(const cs_x86 *x86, unsigned int id, const struct regs *regs)
 {
 	const cs_x86_op *to = &x86->operands[0], *from = &x86->operands[1];
@@ -271,7 +262,7 @@ static void forget_many(struct regs *regs, const uint16_t *list, size_t n)
 		forget(regs, list[n]);
 }
 
-/* What calls, and the kernel, leave otherwise. */
+/* Forget the registers that a call, or the kernel, may change. */
 static void forget_callers(struct regs *regs, bool call)
 {
 	static const uint16_t list[] = { X86_REG_RAX, X86_REG_RCX, X86_REG_R11,
@@ -296,7 +287,7 @@ static void move_places(struct walk *w, struct regs *regs)
 		return;
 	}
 	forget_many(regs, writes, nwrites);
-	/* There are more whole registers than these sixteen. */
+	/* There are 64-bit registers beyond these sixteen. */
 	to = place == NOWHERE ? -1 : reg_index(x86->operands[0].reg);
 	if (to >= 0)
 		regs->at[to] = place;
@@ -304,24 +295,13 @@ static void move_places(struct walk *w, struct regs *regs)
 
 static void walk_push(struct walk *w, int64_t pos, const struct regs *regs)
 {
-	/* Out of it: a tail call, or a part that was put elsewhere. */
+	/* Outside: a tail call, or a cold part of the function. */
 	if (pos < 0 || pos >= w->len || w->seen[pos] || w->nahead == BODY_MAX)
 		return;
-	w->ahead[w->nahead].pos = (uint32_t)pos;
-	w->ahead[w->nahead++].regs = *regs;
+	w->ahead[w->nahead++] = (struct point){ .pos = (uint32_t)pos, .regs = *regs };
 }
 
-static bool insn_in(const cs_insn *ci, uint8_t group)
-{
-	int i;
-
-	for (i = 0; i < ci->detail->groups_count; i++)
-		if (ci->detail->groups[i] == group)
-			return true;
-	return false;
-}
-
-/* Goes where the instruction goes but on; returns whether it also goes on. */
+/* Follow the jumps of an instruction. Return whether the next instruction is reached, too. */
 static bool walk_flow(struct walk *w, uint32_t next, const struct regs *regs)
 {
 	const cs_insn *ci = w->insn;
@@ -334,16 +314,18 @@ static bool walk_flow(struct walk *w, uint32_t next, const struct regs *regs)
 	case X86_INS_INT3:
 		return false;
 	case X86_INS_CALL:
-		/* It may never return, and then what follows is reached otherwise, or is not ours. */
-		if (w->nbehind < BODY_MAX) {
-			w->behind_calls[w->nbehind].pos = next;
-			w->behind_calls[w->nbehind++].regs = *regs;
-		}
+		/*
+		 * The call may not return. Then the code behind it is reached otherwise, or is
+		 * another function.
+		 */
+		if (w->nbehind < BODY_MAX)
+			w->behind_calls[w->nbehind++] =
+				(struct point){ .pos = next, .regs = *regs };
 		return false;
 	default:
 		break;
 	}
-	if (!insn_in(ci, CS_GRP_JUMP))
+	if (!insn_in_group(ci, CS_GRP_JUMP))
 		return true;
 	if (x86->op_count != 1 || x86->operands[0].type != X86_OP_IMM) {
 		w->deeds.odd = true;
@@ -359,7 +341,7 @@ static bool walk_decode(struct walk *w, uint32_t pos)
 	size_t left = w->len - pos;
 	uint64_t address = pos;
 
-	/* The decoder must see no more than one instruction can have: hostile runs of prefixes. */
+	/* Limit the decoder to the length of one instruction, against hostile runs of prefixes. */
 	if (left > INSN_MAX)
 		left = INSN_MAX;
 	return cs_disasm_iter(w->handle, &code, &left, &address, w->insn);
@@ -387,7 +369,7 @@ static void walk_from(struct walk *w, struct point point)
 		w->endless = true;
 }
 
-/* The lowest place behind a call that nothing has led to yet. */
+/* Get the lowest unvisited point after a call. */
 static bool walk_pop_behind(struct walk *w, struct point *out)
 {
 	uint32_t i, lowest;
@@ -404,7 +386,7 @@ static bool walk_pop_behind(struct walk *w, struct point *out)
 	return false;
 }
 
-/* --- what it is ----------------------------------------------------------------------------------- */
+/* --- classification --------------------------------------------------------------------------- */
 
 static bool has_all(uint32_t set, uint32_t words)
 {
@@ -417,8 +399,9 @@ static bool sane(const struct deeds *d)
 }
 
 /*
- * Since 2.25: in (0), current_round (1), count (2), shared (3), out (4). Who comes adds one to "in"; a round is done
- * when current_round is moved on; who leaves adds one to "out", and the last one sets all three back.
+ * Since 2.25: in (0), current_round (1), count (2), shared (3), out (4). An arriving thread adds
+ * one to "in". A round ends when current_round advances. A departing thread adds one to "out", and
+ * the last one resets all three.
  */
 static bool is_glibc_wait(const struct deeds *d)
 {
@@ -430,7 +413,7 @@ static bool is_glibc_wait(const struct deeds *d)
 	       d->syscalls >= 2 && d->futex && d->int_max;
 }
 
-/* Checks the count and fills the five words, reading none. */
+/* pthread_barrier_init checks the count and writes the five words without reading any. */
 static bool is_glibc_init(const struct deeds *d)
 {
 	return sane(d) && d->writes == 0x1f && !(d->reads | d->xadds | d->cmpxchgs | d->xchgs) &&
@@ -438,8 +421,9 @@ static bool is_glibc_init(const struct deeds *d)
 }
 
 /*
- * _b_lock (0), _b_waiters (1), _b_limit (2), _b_count (3), _b_waiters2 (4), _b_inst (6 and 7): the first who comes
- * lends the others a barrier on its stack, spins for a while and sleeps; whoever is first reads the limit.
+ * _b_lock (0), _b_waiters (1), _b_limit (2), _b_count (3), _b_waiters2 (4), _b_inst (6 and 7): the
+ * first arriver shares a structure on its stack with the other threads, spins for a while and
+ * sleeps. Every thread begins by reading the limit.
  */
 static bool is_musl_wait(const struct deeds *d)
 {
@@ -458,11 +442,12 @@ static bool is_known(const struct deeds *d)
 	return is_glibc_wait(d) || is_musl_wait(d) || is_glibc_init(d);
 }
 
-/* --- the whole of it ------------------------------------------------------------------------------ */
+/* --- walking a function ----------------------------------------------------------------------- */
 
 /*
- * A call at the end with padding behind it does not return. Without padding nobody knows: it does
- * when all is there that makes the function what it is, and else it is gone on.
+ * Return whether the function ends before @pos, which follows a call. It does if padding follows,
+ * as the call then does not return. Without padding that is unknown: end if the function is already
+ * recognised, else continue.
  */
 static bool walk_ends_at(struct walk *w, uint32_t pos)
 {
@@ -476,7 +461,7 @@ static bool walk_ends_at(struct walk *w, uint32_t pos)
 	return is_known(&w->deeds);
 }
 
-/* Follows @len bytes of a function from its start; @whole: they are all of it. */
+/* Walk through @len bytes of a function from its start; @whole: they are all of it. */
 static void walk_body(struct walk *w, const uint8_t *bytes, uint32_t len, bool whole)
 {
 	struct point point = { 0 };
@@ -499,14 +484,14 @@ static void walk_body(struct walk *w, const uint8_t *bytes, uint32_t len, bool w
 	} while (!w->deeds.odd && walk_pop_behind(w, &point) && !walk_ends_at(w, point.pos));
 }
 
-/* --- which bytes to look at ------------------------------------------------------------------------- */
+/* --- which bytes to search -------------------------------------------------------------------- */
 
 static bool contains(const uint8_t *bytes, size_t len, const uint8_t *what, size_t what_len)
 {
 	return memmem(bytes, len, what, what_len);
 }
 
-/* lock xadd of 32 bits, with or without REX. */
+/* Return whether there is a lock xadd of 32 bits, with or without REX. */
 static bool contains_xadd(const uint8_t *bytes, size_t len)
 {
 	size_t at;
@@ -536,20 +521,13 @@ static bool may_be_init(const uint8_t *bytes, size_t len)
 
 static int hunt_add_anchor(struct hunt *h, uint64_t vaddr)
 {
-	uint64_t *anchors;
-
-	if (h->nanchors == h->cap_anchors) {
-		h->cap_anchors = h->cap_anchors * 2 + 256;
-		anchors = realloc(h->anchors, h->cap_anchors * sizeof(*anchors));
-		if (!anchors)
-			return -ENOMEM;
-		h->anchors = anchors;
-	}
+	if (grow(h->anchors, h->cap_anchors, h->nanchors + 1))
+		return -ENOMEM;
 	h->anchors[h->nanchors++] = vaddr;
 	return 0;
 }
 
-/* The places of @what in [from, to) with @fits in the neighbourhood. */
+/* Add anchors where @what is found in [from, to) and @fits accepts the bytes around it. */
 static int hunt_bytes(struct hunt *h, const uint8_t *bytes, size_t len, uint64_t vaddr, size_t from,
 		      size_t to, const uint8_t what[4], bool (*fits)(const uint8_t *, size_t),
 		      size_t reach)
@@ -579,7 +557,7 @@ static int hunt_bytes(struct hunt *h, const uint8_t *bytes, size_t len, uint64_t
 static int hunt_anchors(struct hunt *h, const uint8_t *bytes, size_t len, uint64_t vaddr,
 			size_t from, size_t to)
 {
-	/* What begins before @to may end a little behind it. */
+	/* Bytes that begin before @to may end a little after it. */
 	size_t end = len - to < 3 ? len : to + 3;
 	int err;
 
@@ -593,7 +571,7 @@ static int hunt_anchors(struct hunt *h, const uint8_t *bytes, size_t len, uint64
 	return err;
 }
 
-/* Calls @fn for all code: [from, to) of @len bytes, which have more on both sides where there is more. */
+/* Call @fn for all code: [from, to) of @len bytes. Adjacent bytes on both sides are included. */
 static int each_chunk(struct hunt *h, chunk_fn fn)
 {
 	struct elf_range code;
@@ -623,14 +601,15 @@ static int each_chunk(struct hunt *h, chunk_fn fn)
 	return 0;
 }
 
-static int compare_u64(const void *a, const void *b)
+/* Compare addresses, or bodies by their address, which is their first member. */
+static int compare_vaddr(const void *a, const void *b)
 {
 	const uint64_t *x = a, *y = b;
 
 	return (*x > *y) - (*x < *y);
 }
 
-/* The first anchor at or above @vaddr is within @size of it. */
+/* Return whether the first anchor at or above @vaddr is within @size of it. */
 static bool hunt_has_anchor(const struct hunt *h, uint64_t vaddr, uint64_t size)
 {
 	uint32_t low = 0, high = h->nanchors, mid;
@@ -645,14 +624,7 @@ static bool hunt_has_anchor(const struct hunt *h, uint64_t vaddr, uint64_t size)
 	return low < h->nanchors && h->anchors[low] - vaddr < size;
 }
 
-/* --- functions ------------------------------------------------------------------------------------ */
-
-static int compare_bodies(const void *a, const void *b)
-{
-	const struct body *x = a, *y = b;
-
-	return (x->vaddr > y->vaddr) - (x->vaddr < y->vaddr);
-}
+/* --- functions -------------------------------------------------------------------------------- */
 
 static void hunt_unique(struct hunt *h)
 {
@@ -660,7 +632,7 @@ static void hunt_unique(struct hunt *h)
 
 	if (!h->nbodies)
 		return;
-	qsort(h->bodies, h->nbodies, sizeof(*h->bodies), compare_bodies);
+	qsort(h->bodies, h->nbodies, sizeof(*h->bodies), compare_vaddr);
 	for (i = 1; i < h->nbodies; i++)
 		if (h->bodies[i].vaddr != h->bodies[n].vaddr)
 			h->bodies[++n] = h->bodies[i];
@@ -669,27 +641,19 @@ static void hunt_unique(struct hunt *h)
 
 static int hunt_add_body(struct hunt *h, uint64_t vaddr, uint64_t size)
 {
-	struct body *bodies;
-
 	if (h->nbodies == FUNCTIONS_MAX) {
 		hunt_unique(h);
-		/* Making room for a few at a time would never end. */
+		/* Removing only a few duplicates at a time would take forever. */
 		if (h->nbodies > FUNCTIONS_MAX / 2)
 			return -E2BIG;
 	}
-	if (h->nbodies == h->cap_bodies) {
-		h->cap_bodies = h->cap_bodies * 2 + 256;
-		bodies = realloc(h->bodies, h->cap_bodies * sizeof(*bodies));
-		if (!bodies)
-			return -ENOMEM;
-		h->bodies = bodies;
-	}
-	h->bodies[h->nbodies].vaddr = vaddr;
-	h->bodies[h->nbodies++].size = size;
+	if (grow(h->bodies, h->cap_bodies, h->nbodies + 1))
+		return -ENOMEM;
+	h->bodies[h->nbodies++] = (struct body){ .vaddr = vaddr, .size = size };
 	return 0;
 }
 
-/* What direct calls lead to: a function without an entry in the unwind table. */
+/* Add the targets of direct calls, which may be functions without an entry in the unwind table. */
 static int hunt_calls(struct hunt *h, const uint8_t *bytes, size_t len, uint64_t vaddr, size_t from,
 		      size_t to)
 {
@@ -726,21 +690,14 @@ static int hunt_frame(void *ctx, uint64_t start, uint64_t len)
 	return hunt_add_body(h, start, len);
 }
 
-static int hunt_frames(struct hunt *h)
-{
-	return frames_each(h->elf, hunt_frame, h);
-}
-
-/* --- the choice ----------------------------------------------------------------------------------- */
+/* --- the choice ------------------------------------------------------------------------------- */
 
 static void hunt_take(struct hunt *h, struct elf_symbol *symbol, const struct body *body,
 		      uint64_t offset)
 {
 	const struct walk *w = h->walk;
 
-	symbol->vaddr = body->vaddr;
-	symbol->offset = offset;
-	symbol->size = body->size;
+	*symbol = (struct elf_symbol){ .vaddr = body->vaddr, .offset = offset, .size = body->size };
 	if (!body->size && !w->endless)
 		symbol->size = w->extent;
 }
@@ -793,8 +750,8 @@ static int hunt_run(struct hunt *h)
 
 	if (err || !h->nanchors)
 		return err ? err : -ENOENT;
-	qsort(h->anchors, h->nanchors, sizeof(*h->anchors), compare_u64);
-	err = hunt_frames(h);
+	qsort(h->anchors, h->nanchors, sizeof(*h->anchors), compare_vaddr);
+	err = frames_each(h->elf, hunt_frame, h);
 	if (!err)
 		err = hunt_classify_all(h);
 	if (!err && !h->waits) {
@@ -807,7 +764,10 @@ static int hunt_run(struct hunt *h)
 		return err;
 	if (h->waits != 1)
 		return h->waits ? -ENOTUNIQ : -ENOENT;
-	/* A barrier made unseen would keep the count of the one that was there before it. */
+	/*
+	 * Tracing pthread_barrier_init is unsafe unless it is certain: a missed one would leave the
+	 * old count.
+	 */
 	if (h->inits != 1 || h->out->musl)
 		memset(&h->out->init, 0, sizeof(h->out->init));
 	return 0;

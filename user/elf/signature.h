@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Barrier functions in programs that have lost their names: static and stripped. They are told by what their code
- * does with the barrier it is given: which words it reads, writes and locks. x86-64, glibc since 2.25 and musl.
+ * Barrier functions in static and stripped programs, which have no symbols. Found by what their
+ * code does with its barrier: which words it reads, writes and locks. x86-64, glibc since 2.25 and
+ * musl.
  */
 #ifndef ELF_SIGNATURE_H
 #define ELF_SIGNATURE_H
@@ -13,15 +14,15 @@
 #include "elf/elf.h"
 
 struct signature {
-	struct elf_symbol wait; /* pthread_barrier_wait; size 0: its end is not known */
-	struct elf_symbol init; /* pthread_barrier_init; all 0: not found. Never with musl */
-	bool musl; /* whose layout the barrier has; else glibc's */
+	struct elf_symbol wait; /* pthread_barrier_wait; size 0: its end is unknown */
+	struct elf_symbol init; /* pthread_barrier_init; all 0: not found, as always with musl */
+	bool musl; /* the barrier has musl's layout; else glibc's */
 };
 
 /*
- * Searches the code of @elf, which may be anything, for the barrier functions. Returns 0, or -ENOENT (none),
- * -ENOTUNIQ (several look like it: nothing is claimed), -ENOTSUP (another machine), -E2BIG (too much that might be),
- * -ENOMEM. Overwrites what elf_bytes() gave.
+ * Search the code of @elf, which is untrusted, for the barrier functions. Return 0, -ENOENT (none),
+ * -ENOTUNIQ (several candidates: none is used), -ENOTSUP (another machine), -E2BIG (too many
+ * candidates) or -ENOMEM. Overwrites the bytes from elf_bytes().
  */
 int signature_find(const struct elf_file *elf, uint16_t machine, struct signature *out);
 

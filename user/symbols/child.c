@@ -15,24 +15,26 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "symbols/child_internal.h"
 
 #ifndef P_PIDFD
 #define P_PIDFD 3
 #endif
 
-#define LONGEST_MS 60000 /* an answer: what reads has to share its CPU with others */
-#define SLICE_MS   2 /* how often it is looked at meanwhile */
-#define STEP_NS	   100000 /* CPU time in a slice: it goes on */
-/* A child that was killed ends at once; one that may not be killed ends with this process (PR_SET_PDEATHSIG). */
+/* longest wait for an answer: the child shares its CPU with other processes */
+#define LONGEST_MS 60000
+#define SLICE_MS   2 /* interval between two checks of the child's CPU time */
+#define STEP_NS	   100000 /* CPU time since the last progress that counts as progress */
+/*
+ * A killed child exits at once. One that may not be killed exits with this process
+ * (PR_SET_PDEATHSIG).
+ */
 #define END_MS	   1000
 
 static int64_t now_ms(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+	return (int64_t)(now_ns() / 1000000);
 }
 
 uint64_t child_cpu_ns(const struct child *child)
@@ -88,7 +90,7 @@ int child_start(struct child *child, const struct child_kind *kind)
 	child->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (child->pidfd < 0) {
 		err = -errno;
-		close(child->sock); /* the child ends at the end of its input */
+		close(child->sock); /* the child exits at the end of its input */
 		child->sock = -1;
 		waitpid(pid, NULL, WNOHANG);
 		return err;
@@ -117,7 +119,7 @@ int child_send(int sock, const struct iovec *parts, size_t n, int fd)
 	return 0;
 }
 
-/* 0: go on to wait. */
+/* Return whether the wait must end: -EDQUOT, -ETIMEDOUT, or 0 to continue. */
 static int impatience(const struct child *child, struct child_patience *p)
 {
 	int64_t now = now_ms();
@@ -143,7 +145,7 @@ int child_wait(const struct child *child, struct child_patience *p)
 		p->begin_ns = p->seen_ns = child_cpu_ns(child);
 		p->begun = true;
 	}
-	/* However much it has to say. */
+	/* Check first, as a child with many messages would never be idle. */
 	err = impatience(child, p);
 	if (err)
 		return err;
@@ -169,12 +171,11 @@ int child_identify(int fd, struct child_file *out, uid_t *owner)
 		return -errno;
 	if (!S_ISREG(st.st_mode))
 		return -EBADMSG;
-	memset(out, 0, sizeof(*out));
-	out->dev = st.st_dev;
-	out->ino = st.st_ino;
-	out->size = (uint64_t)st.st_size;
-	out->mtime_s = st.st_mtim.tv_sec;
-	out->mtime_ns = st.st_mtim.tv_nsec;
+	*out = (struct child_file){ .dev = st.st_dev,
+				    .ino = st.st_ino,
+				    .size = (uint64_t)st.st_size,
+				    .mtime_s = st.st_mtim.tv_sec,
+				    .mtime_ns = st.st_mtim.tv_nsec };
 	if (owner)
 		*owner = st.st_uid;
 	return 0;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Children without privileges, which read files of unknown origin for the tracer and are asked over a socket: nobody's user id, no
- * capabilities, few system calls, limits of memory and CPU time, and none of the tracer's descriptors and shared memory. What
- * one says may come from a file that took it over. Shared by the symboliser and the reader of modules.
+ * Unprivileged children that read untrusted files for the tracer and answer over a socket. They run
+ * with user id 65534, without capabilities, with few system calls, limited memory and CPU time, and
+ * without the tracer's descriptors and shared memory. Their answers are untrusted, too: a file may
+ * have taken over the child. Used by the symboliser and the reader of modules.
  */
 #ifndef SYMBOLS_CHILD_H
 #define SYMBOLS_CHILD_H
@@ -15,7 +16,7 @@
 #include <sys/uio.h>
 
 struct child {
-	int sock; /* -1: there is none */
+	int sock; /* -1: no child */
 	int pidfd;
 	pid_t pid;
 };
@@ -26,47 +27,48 @@ struct child {
 		.sock = -1, .pidfd = -1 \
 	}
 
-/* What one of a kind may do, and how it lives. */
+/* What a kind of child may do, and its code. */
 struct child_kind {
-	const char *name; /* as ps shows it */
-	bool first; /* it has the tracer's priority: what waits for it is held, or missed */
-	bool opens; /* it may open files, to be read */
-	bool network; /* and ask servers: no system call is refused then */
-	uint64_t data; /* bytes of memory of its own */
-	void (*run)(
-		void *ctx,
-		int sock); /* its life; what it is born with is a copy of all that the tracer has */
+	const char *name; /* name in ps */
+	/* keep the tracer's priority: stopped processes or missed events depend on its answers */
+	bool first;
+	bool opens; /* may open files for reading */
+	bool network; /* may also contact servers: its system calls are not filtered */
+	uint64_t data; /* limit of its private memory, bytes */
+	/* Runs in the child, which begins with a copy of all of the tracer's memory. */
+	void (*run)(void *ctx, int sock);
 	void *ctx;
 };
 
-/* 0 (one that runs already is kept), or -errno. */
+/* Start the child, unless it runs already. Return 0 or -errno. */
 int child_start(struct child *child, const struct child_kind *kind);
-/* Ends it and waits for that, at most a second. None: nothing happens. */
+/* Kill the child and wait for its exit, at most a second. Do nothing if there is none. */
 void child_stop(struct child *child);
-/* CPU time so far. */
+/* Return the child's CPU time so far, ns. */
 uint64_t child_cpu_ns(const struct child *child);
-/* One message with a descriptor (-1: none). Returns 0 or -errno: it has ended. */
+/* Send one message with a descriptor (-1: none). Return 0, or -errno if the child has exited. */
 int child_send(int sock, const struct iovec *parts, size_t n, int fd);
 
-/* How long an answer is waited for. */
+/* Limits for the wait for an answer. */
 struct child_patience {
-	int silent_ms; /* that it may neither answer nor take CPU time: it was stopped, or waits for a disk */
-	uint64_t most_ns; /* of CPU time */
-	void (*idle)(void *ctx); /* called again and again meanwhile; NULL */
+	/* longest time without answer or CPU use: the child was stopped, or waits for a disk */
+	int silent_ms;
+	uint64_t most_ns; /* limit of CPU time */
+	void (*idle)(void *ctx); /* called repeatedly during the wait; NULL: none */
 	void *idle_ctx;
-	/* Of child_wait(). */
+	/* Used by child_wait(). */
 	bool begun;
 	int64_t begin_ms, progress_ms;
 	uint64_t begin_ns, seen_ns;
 };
 
 /*
- * Until there is a message of it, or its end. Returns 0, -ETIMEDOUT, or -EDQUOT: it takes too much. The same @patience goes on
- * with the next message of one answer.
+ * Wait for a message of the child, or its exit. Return 0, -ETIMEDOUT, or -EDQUOT if it uses too
+ * much CPU time. Pass the same @patience for all messages of one answer.
  */
 int child_wait(const struct child *child, struct child_patience *patience);
 
-/* Which state of which file: a rebuilt program is another one. */
+/* The identity and state of a file: a rebuilt program is another file. */
 struct child_file {
 	uint64_t dev;
 	uint64_t ino;
@@ -75,14 +77,20 @@ struct child_file {
 	int64_t mtime_ns;
 };
 
-/* Of an open file, and its owner (may be NULL). Returns 0, -EBADMSG (no regular file, which could keep a child for ever) or -errno. */
+/*
+ * Identify an open file and its owner (may be NULL). Return 0, -EBADMSG (not a regular file, which
+ * could block a child forever) or -errno.
+ */
 int child_identify(int fd, struct child_file *out, uid_t *owner);
 
-/* --- in the child --------------------------------------------------------------------------------- */
+/* --- in the child ----------------------------------------------------------------------------- */
 
-/* The next message: its length, and the descriptor that came along, or -1. 0: nobody asks any more. */
+/*
+ * Receive the next message. Return its length, or 0 if the tracer has closed the socket. Set *@fd
+ * to the descriptor in it, or -1.
+ */
 size_t child_receive(int sock, const struct iovec *parts, size_t n, int *fd);
-/* Gives the next answer @seconds of CPU time. It is ended by SIGXCPU when it has used them up. */
+/* Limit the next answer to @seconds of CPU time. SIGXCPU ends a child that exceeds them. */
 void child_limit_cpu(unsigned int seconds);
 
 #endif /* SYMBOLS_CHILD_H */

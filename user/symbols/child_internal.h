@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* What the two files of children share. */
+/* Shared by the two files of children. */
 #ifndef SYMBOLS_CHILD_INTERNAL_H
 #define SYMBOLS_CHILD_INTERNAL_H
 
 #include "symbols/child.h"
 
 /*
- * The child's whole life: gives up all privileges, then runs. Never returns. Anything that cannot be given up ends the child rather than
- * go on with it.
+ * Run the child: drop all privileges, then call kind->run(). Never returns. Exits if a privilege
+ * cannot be dropped.
  */
 _Noreturn void child_live(const struct child_kind *kind, int sock, pid_t parent);
 

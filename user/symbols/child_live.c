@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* A child without privileges: how it gives everything up. */
+/* An unprivileged child: how it drops its privileges. */
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -22,7 +22,7 @@
 #include "symbols/child_internal.h"
 
 #define NOBODY	 65534
-#define MEMORY	 (4ULL << 30) /* bytes of address space beyond what it is born with */
+#define MEMORY	 (4ULL << 30) /* bytes of address space in addition to that of the tracer */
 #define SOCKET	 3
 #define MAPS_MAX (8u << 20) /* bytes of the list of mappings */
 
@@ -39,7 +39,9 @@ static void limit(int resource, uint64_t value)
 	setrlimit(resource, &now);
 }
 
-/* What the tracer has mapped (programs, debug information) is inherited and counts. */
+/*
+ * Limit the memory. Mappings of the tracer (programs, debug information) are inherited and count.
+ */
 static void limit_memory(uint64_t data)
 {
 #ifndef __SANITIZE_ADDRESS__
@@ -71,18 +73,18 @@ void child_limit_cpu(unsigned int seconds)
 	setrlimit(RLIMIT_CPU, &now);
 }
 
-/* --- system calls ------------------------------------------------------------------------------- */
+/* --- system calls ----------------------------------------------------------------------------- */
 
-/* Memory, descriptors that it is given, the socket, and an end. */
+/* System calls of all children: memory, given descriptors, the socket, and exit. */
 static const int calls_of_all[] = {
 	/* Memory. */
 	__NR_brk, __NR_mmap, __NR_munmap, __NR_mremap, __NR_mprotect, __NR_madvise,
 	/* Open files. */
 	__NR_read, __NR_pread64, __NR_readv, __NR_preadv, __NR_lseek, __NR_fstat, __NR_close,
 	__NR_dup, __NR_fcntl,
-	/* The socket; and what is written to nowhere. */
+	/* The socket, and output that goes to /dev/null. */
 	__NR_recvmsg, __NR_sendto, __NR_sendmsg, __NR_write, __NR_writev,
-	/* Itself. */
+	/* The process itself. */
 	__NR_prlimit64,
 #if defined(__NR_getrlimit)
 	__NR_getrlimit, __NR_setrlimit,
@@ -94,7 +96,7 @@ static const int calls_of_all[] = {
 	__NR_sigaltstack, __NR_restart_syscall, __NR_exit, __NR_exit_group
 };
 
-/* And to find files; __NR_openat is apart. */
+/* System calls to find files. __NR_openat is handled separately. */
 static const int calls_to_open[] = {
 	__NR_newfstatat, __NR_statx, __NR_faccessat, __NR_readlinkat, __NR_getcwd,
 #if defined(__x86_64__)
@@ -121,8 +123,9 @@ static size_t allow(struct sock_filter *code, size_t n, const int *calls, size_t
 }
 
 /*
- * A file that takes the child over must not reach the network, another process or more of the kernel than reading needs. Whatever else is
- * called fails. Calls of another architecture have other numbers: none of them is permitted.
+ * Allow only the listed system calls; all others fail. A file that takes over the child must not
+ * reach the network, another process, or more of the kernel than reading needs. System calls of
+ * another architecture have other numbers: none is allowed.
  */
 static int filter_calls(bool opens)
 {
@@ -136,7 +139,7 @@ static int filter_calls(bool opens)
 		REFUSED_ORDERS,
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
 	};
-	/* To be read alone. */
+	/* Only for reading. */
 	static const struct sock_filter open_to_read[] = {
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_openat, 0, 4),
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[2])),
@@ -161,7 +164,7 @@ static int filter_calls(bool opens)
 	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter, 0, 0) ? -errno : 0;
 }
 
-/* --- what it is born with -------------------------------------------------------------------------- */
+/* --- inherited state -------------------------------------------------------------------------- */
 
 static void reset_signals(void)
 {
@@ -170,7 +173,7 @@ static void reset_signals(void)
 
 	for (sig = 1; sig < NSIG; sig++)
 		signal(sig, SIG_DFL);
-	/* ^C goes to the whole foreground group; the tracer still has questions then. */
+	/* ^C is sent to the whole foreground group, but the tracer still needs answers then. */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGQUIT, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
@@ -179,7 +182,10 @@ static void reset_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* Only the socket stays open, as descriptor 3; the standard ones lead nowhere. */
+/*
+ * Close all descriptors except the socket, which becomes descriptor 3. Redirect the standard ones
+ * to /dev/null.
+ */
 static int close_descriptors(int sock)
 {
 	int null, fd;
@@ -187,7 +193,7 @@ static int close_descriptors(int sock)
 	null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	if (null < 0)
 		return -errno;
-	/* Out of the way first: each may be one of the numbers that are about to be taken. */
+	/* Move both to high numbers first: they may have numbers that are about to be replaced. */
 	sock = fcntl(sock, F_DUPFD, 16);
 	null = fcntl(null, F_DUPFD, 16);
 	if (sock < 0 || null < 0)
@@ -204,9 +210,9 @@ static int close_descriptors(int sock)
 }
 
 /*
- * Rings and maps of BPF are memory that the kernel and the tracer share, and would be the child's as well. So is whatever else
- * is mapped to be shared: nothing of that is the child's business, but for files that are only read, as the C library's
- * tables of character sets, which it goes on to use. The list is read first, as a whole: it changes as it is acted on.
+ * Unmap all shared memory. BPF rings and maps are shared with the kernel, and must not be
+ * accessible to the child. Keep files that are mapped read-only, as the C library continues to use
+ * its tables of character sets. Read the whole list first: it changes with each munmap().
  */
 static int unmap_shared(void)
 {
@@ -240,32 +246,41 @@ static int drop_privileges(void)
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct none[2] = { { 0 } };
 
-	/* Root without CAP_SETUID and CAP_SETGID, or where there is no nobody, stays root, and has no capability below. */
+	/*
+	 * Root without CAP_SETUID and CAP_SETGID, or in a user namespace without this user id,
+	 * stays root. Its capabilities are removed below.
+	 */
 	if (geteuid() == 0 &&
 	    (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) ||
 	     setresuid(NOBODY, NOBODY, NOBODY)) &&
 	    errno != EPERM && errno != EINVAL)
 		return -errno;
-	/* Without root there may be capabilities of the file's own; root has lost them by now. */
+	/* Remove capabilities from other sources than root, such as the executable file. */
 	if (syscall(SYS_capset, &head, none))
 		return -errno;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		return -errno;
-	/* Others run as nobody too: they shall not look inside. */
+	/* Other processes may run with the same user id: deny them access to the child. */
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	return 0;
 }
 
 _Noreturn void child_live(const struct child_kind *kind, int sock, pid_t parent)
 {
-	/* And again below: until then it may be stopped as well. */
+	/*
+	 * Repeated below, as a change of user clears it. Set here, too, in case the child is
+	 * stopped before.
+	 */
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	prctl(PR_SET_NAME, kind->name, 0, 0, 0);
 	reset_signals();
 	setsid();
 	if (close_descriptors(sock) || unmap_shared())
 		_exit(1);
-	/* Who reads the records goes first, and names disturb what is traced no more than others do. */
+	/*
+	 * Only the reader of records has priority. Symbol names must not disturb traced programs
+	 * more than necessary.
+	 */
 	if (!kind->first && getpriority(PRIO_PROCESS, 0) < 0)
 		(void)setpriority(PRIO_PROCESS, 0, 0);
 	limit(RLIMIT_CORE, 0);
@@ -277,11 +292,14 @@ _Noreturn void child_live(const struct child_kind *kind, int sock, pid_t parent)
 	}
 	if (drop_privileges())
 		_exit(1);
-	/* A change of user clears this, so only now; the parent may be gone already. */
+	/* Set again after the change of user. The parent may have exited before. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	if (getppid() != parent)
 		_exit(0);
-	/* A kernel without filters has none to give; debuginfod needs the network and threads. */
+	/*
+	 * A kernel without seccomp filters returns EINVAL. debuginfod needs the network and
+	 * threads.
+	 */
 	if (!kind->network && filter_calls(kind->opens) && errno != EINVAL)
 		_exit(1);
 	kind->run(kind->ctx, SOCKET);

@@ -5,9 +5,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#define HASH_LEN 17 /* "h" and 16 digits */
-#define DIFFERENT \
-	5 /* digits that differ, in a hash: what has fewer is a name of C++ that looks like one */
+#define HASH_LEN   17 /* "h" and 16 digits */
+#define DIFFERENT  5 /* different digits of a hash */
 #define ESCAPE_MAX 10 /* bytes between two $ */
 
 struct out {
@@ -17,7 +16,7 @@ struct out {
 
 static void put(struct out *o, const char *s, size_t n)
 {
-	/* A character is there whole or not at all. */
+	/* Never write a part of a character. */
 	if (o->n + n + 1 > o->size) {
 		o->size = o->n + 1;
 		return;
@@ -56,13 +55,13 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* The value of a digit of a hash or an escape, which are lower case; -1: it is none. */
+/* Return the value of a digit of a hash or an escape, which are lower case, or -1. */
 static int hex(char c)
 {
 	return is_digit(c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* What stands between two $, or 0: nothing that is known. */
+/* Decode an escape between two $. Return 0 if it is unknown. */
 static uint32_t unescape(const char *s, size_t n)
 {
 	static const struct {
@@ -85,7 +84,7 @@ static uint32_t unescape(const char *s, size_t n)
 			return 0;
 		c = c << 4 | (uint32_t)hex(s[i]);
 	}
-	/* No control characters, halves of pairs, or more than there are. */
+	/* Reject control characters, surrogates and values above the maximum. */
 	if (c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0xd800 && c < 0xe000) || c > 0x10ffff)
 		return 0;
 	return c;
@@ -97,7 +96,7 @@ static void put_part(struct out *o, const char *s, size_t n)
 	size_t i = 0, len;
 	uint32_t c;
 
-	/* A part that would begin with an escape has a _ before it. */
+	/* An underscore precedes a part that begins with an escape. */
 	if (n > 1 && s[0] == '_' && s[1] == '$')
 		i = 1;
 	while (i < n) {
@@ -134,7 +133,10 @@ static bool is_hash(const char *s, size_t n)
 	return __builtin_popcount(seen) >= DIFFERENT;
 }
 
-/* The part at *s, with its length before it: *len its bytes. NULL: there is none. */
+/*
+ * Return the next part at *@s, which follows its length, and set *@len. Return NULL if there is
+ * none.
+ */
 static const char *next_part(const char **s, size_t *len)
 {
 	const char *part;
@@ -172,7 +174,7 @@ bool rust_name_legacy(const char *raw, char *name, size_t size)
 		hash = part;
 		hash_len = len;
 	}
-	/* Behind it may stand what a pass of the compiler added: ".llvm.1234". */
+	/* A compiler pass may have appended a suffix: ".llvm.1234". */
 	if (s[0] != 'E' || (s[1] && s[1] != '.') || parts < 2 || !is_hash(hash, hash_len))
 		return false;
 	for (s = first; parts > 1; parts--) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * A sample of a thread's registers and stack, read with care: both may be anything. Pure. Registers
- * are numbered as in DWARF (System V ABI for x86-64, figure 3.36; AADWARF64, table 1).
+ * A sample of a thread's registers and stack. Both are untrusted. Pure. Registers have DWARF's
+ * numbers (System V ABI for x86-64, figure 3.36; AADWARF64, table 1).
  */
 #ifndef SYMBOLS_STACK_H
 #define SYMBOLS_STACK_H
@@ -26,16 +26,16 @@
 
 /* The registers of one frame. */
 struct stack_regs {
-	uint64_t value[STACK_NREGS]; /* of an unknown stack pointer: it is at least this */
-	uint64_t known; /* bit r: value[r] is */
-	uint64_t exact; /* 1: the pc is where the thread stands; 0: where a call returns to */
+	uint64_t value[STACK_NREGS]; /* a lower bound for an unknown stack pointer */
+	uint64_t known; /* bit r is set: value[r] is known */
+	uint64_t exact; /* 1: the pc is the thread's position; 0: it is a return address */
 };
 
-/* The innermost frame. Returns 0, or -ENOTSUP where sbt-trace does not know the registers. */
+/* Get the registers of the innermost frame. Return 0, or -ENOTSUP on other architectures. */
 int stack_first(const struct sbt_stack *stack, struct stack_regs *regs);
-/* The same of registers alone, as in struct sbt_stack. */
+/* The same, from registers only, as in struct sbt_stack. */
 int stack_first_of(const __u64 words[SBT_STACK_REGS], struct stack_regs *regs);
-/* Whether the thread is in a system call, so that the pc is just behind its instruction. */
+/* Return whether the thread is in a system call, so that the pc is right after its instruction. */
 bool stack_in_syscall(const struct sbt_stack *stack);
 
 static inline bool stack_knows(const struct stack_regs *regs, unsigned int reg)
@@ -49,17 +49,20 @@ static inline void stack_set(struct stack_regs *regs, unsigned int reg, uint64_t
 	regs->known |= 1ull << reg;
 }
 
-/* The address itself: arm64 may sign return addresses in the bits above (48 bits are in use). */
+/* Return the address without arm64's signature of return addresses (48 bits are in use). */
 uint64_t stack_pc_of(uint64_t value);
-/* Reads @size (1 to 8) bytes at @addr, little-endian; false if they are not all in the sample. */
+/*
+ * Read @size (1 to 8) bytes at @addr, little-endian. Return false if the sample lacks any of them.
+ */
 bool stack_read(const struct sbt_stack *stack, uint64_t addr, unsigned int size, uint64_t *value);
 /*
- * To the caller by the frame pointer, for code without unwind tables. False if it does not point
- * into the sample, or leads to no caller. If the code keeps none, what is found may be wrong.
+ * Get the caller by the frame pointer, for code without unwind tables. Return false if the frame
+ * pointer is outside the sample, or there is no caller. In code without frame pointers the result
+ * may be wrong.
  */
 bool stack_frame_pointer_step(const struct sbt_stack *stack, const struct stack_regs *regs,
 			      struct stack_regs *caller);
-/* Whether @caller can be the caller of @regs: stacks grow downwards, so every chain has an end. */
+/* Return whether @caller can be the caller of @regs: stacks grow downwards, so every chain ends. */
 bool stack_grows(const struct stack_regs *regs, const struct stack_regs *caller);
 
 #endif /* SYMBOLS_STACK_H */

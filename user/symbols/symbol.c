@@ -7,57 +7,50 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/hash.h"
+#include "base/number.h"
 #include "symbols/symbol_wire.h"
 
 /*
- * How long a child is waited for that neither answers nor takes CPU time, because somebody stopped it, or because it waits for a
- * disk; debuginfod downloads.
+ * How long to wait for a child that neither answers nor uses CPU time, because it was stopped or
+ * waits for a disk. With debuginfod it may download.
  */
 #define SYMBOL_TIMEOUT_MS	5000
 #define SYMBOL_FETCH_TIMEOUT_MS 60000
-/* CPU time that the names of one file may take. */
+/* CPU time limit for the names of one file. */
 #define SYMBOL_FILE_NS		(SYMBOL_FILE_S * 1000000000ULL)
-#define SYMBOL_NOTED_NS		10000000ULL /* an answer that took less is not worth remembering */
-#define SYMBOL_FILES_MAX	512 /* files remembered for what they cost, or for having ended a child */
+#define SYMBOL_NOTED_NS		10000000ULL /* faster answers are not recorded */
+#define SYMBOL_FILES_MAX	512 /* files with a recorded cost or failure */
 
 struct symbol_file {
 	struct child_file identity;
 	uint64_t cpu_ns;
-	bool plain; /* its debug information is not read any more */
-	int err; /* not 0: nothing of it is */
-	bool owner; /* not asked any more because of other files of its owner */
-	char *path; /* of one that is to be told of */
+	bool plain; /* use its symbol table only, not its debug information */
+	int err; /* not 0: do not ask about this file */
+	bool owner; /* skipped because of the CPU time of other files of its owner */
+	char *path; /* of a file to be reported; NULL: none */
 };
 
 struct symbol_server {
-	bool debuginfod; /* may be asked */
+	bool debuginfod; /* debuginfod may be used */
 	bool fetch_at_once;
-	bool fetches; /* this child does */
-	bool fetch_failed; /* it has waited in vain, and nobody is asked any more */
-	char *debug_path; /* as libdwfl takes it */
+	bool fetches; /* the present child uses debuginfod */
+	bool fetch_failed; /* a download timed out; debuginfod is not used any more */
+	char *debug_path; /* in libdwfl's format */
 	struct child child;
 	uint32_t serial;
-	uint32_t answers; /* of this child */
+	uint32_t answers; /* of the present child */
 	struct symbol_file files[SYMBOL_FILES_MAX];
-	uint32_t nfiles; /* ever; the oldest is overwritten */
-	uint32_t untold; /* files that were overwritten and were to be told of */
-	struct hash owners; /* user -> CPU time of answers from its files, ns */
-	int64_t begin_ms;
+	uint32_t nfiles; /* in total; the oldest entry is overwritten */
+	uint32_t nlost; /* overwritten files that should have been reported */
+	struct hash owners; /* user -> CPU time for answers about the user's files, ns */
+	uint64_t begin_ns;
 	void (*idle)(void *ctx);
 	void *idle_ctx;
 };
-
-static int64_t symbol_now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
 
 static int symbol_start(struct symbol_server *server)
 {
@@ -87,9 +80,10 @@ int symbol_server_new(const struct symbol_options *options, struct symbol_server
 	server->child = CHILD_NONE;
 	server->debuginfod = options && options->debuginfod;
 	server->fetch_at_once = options && options->fetch_at_once;
-	server->begin_ms = symbol_now_ms();
-	hash_init(&server->owners);
-	/* Beside the file, in .debug beside it, then below the directory, where build ids are too. */
+	server->begin_ns = now_ns();
+	/*
+	 * Search next to the file, in .debug next to it, then in the directory, also by build id.
+	 */
 	if (asprintf(&server->debug_path, ":.debug:%s", dir) < 0) {
 		free(server);
 		return -ENOMEM;
@@ -100,7 +94,7 @@ int symbol_server_new(const struct symbol_options *options, struct symbol_server
 
 void symbol_server_idle(struct symbol_server *server, void (*idle)(void *ctx), void *ctx)
 {
-	/* The next child may ask others. */
+	/* The next child may use debuginfod. */
 	if (server->idle && !idle && server->debuginfod && !server->fetches)
 		child_stop(&server->child);
 	server->idle = idle;
@@ -146,7 +140,10 @@ static int symbol_send(const struct symbol_server *server, struct symbol_request
 	return child_send(server->child.sock, parts, unwind ? 2 : 1, fd);
 }
 
-/* 0, -ETIMEDOUT, -EDQUOT, or -EPIPE when the child ended or said something that is no answer. */
+/*
+ * Wait for the answer. Return 0, -ETIMEDOUT, -EDQUOT, or -EPIPE if the child has exited or sent
+ * something else.
+ */
 static int symbol_wait(const struct symbol_server *server, uint32_t serial, uint64_t most_ns,
 		       struct symbol_reply *reply)
 {
@@ -164,7 +161,7 @@ static int symbol_wait(const struct symbol_server *server, uint32_t serial, uint
 	return n == sizeof(*reply) && reply->serial == serial ? 0 : -EPIPE;
 }
 
-/* What the child says may come from a file that took it over: lengths and ends are made good. */
+/* Make strings and counts of the answer valid: a file may have taken over the child. */
 static void symbol_sanitise(struct symbol_reply *reply)
 {
 	struct symbol_frame *frame;
@@ -194,7 +191,7 @@ static struct symbol_file *symbol_find_file(struct symbol_server *server,
 	return NULL;
 }
 
-/* The one that is known, or one in the place of the oldest. */
+/* Return the entry of the file. A new one replaces the oldest. */
 static struct symbol_file *symbol_note_file(struct symbol_server *server,
 					    const struct child_file *id)
 {
@@ -203,13 +200,15 @@ static struct symbol_file *symbol_note_file(struct symbol_server *server,
 	if (file)
 		return file;
 	file = &server->files[server->nfiles++ % SYMBOL_FILES_MAX];
-	server->untold += file->path != NULL;
+	server->nlost += file->path != NULL;
 	free(file->path);
 	*file = (struct symbol_file){ .identity = *id };
 	return file;
 }
 
-/* One answer, from a child that may have to be begun; @handler_ns: what it has taken. */
+/*
+ * Ask one question, and start a child if necessary. Set *@handler_ns to the CPU time of the answer.
+ */
 static int symbol_try(struct symbol_server *server, struct symbol_request *req,
 		      const struct symbol_unwind *unwind, int fd, uint64_t most_ns,
 		      struct symbol_reply *reply, uint64_t *handler_ns)
@@ -224,7 +223,10 @@ static int symbol_try(struct symbol_server *server, struct symbol_request *req,
 	before = child_cpu_ns(&server->child);
 	err = symbol_send(server, req, unwind, fd);
 	if (err) {
-		/* It ended between two questions, so this file is not to blame. Once more. */
+		/*
+		 * The child exited between two questions, so this file is not the cause. Try once
+		 * more.
+		 */
 		child_stop(&server->child);
 		err = symbol_start(server);
 		before = 0;
@@ -234,20 +236,20 @@ static int symbol_try(struct symbol_server *server, struct symbol_request *req,
 			return err;
 	}
 	err = symbol_wait(server, req->serial, most_ns, reply);
-	*handler_ns = child_cpu_ns(&server->child);
-	*handler_ns -= *handler_ns > before ? before : *handler_ns;
+	*handler_ns = number_less(child_cpu_ns(&server->child), before);
 	return err;
 }
 
-/* Is it the fault of who asked? */
+/* Return whether the child failed at the file. */
 static bool symbol_is_failure(int err)
 {
 	return err == -EPIPE || err == -ETIMEDOUT || err == -EDQUOT;
 }
 
 /*
- * What the file has cost, and what that means: one that takes too much is asked by its symbol table and its unwind tables
- * alone, which are small; if that fails, too, or if the child stands still, not at all. Whether to ask once more.
+ * Record the cost of a file, and whether it exceeds the limit. Then use only its symbol table and
+ * unwind tables, which are small. If that fails, too, or the child stands still, do not ask about
+ * the file any more. Return whether to ask once more.
  */
 static bool symbol_charge(struct symbol_server *server, const struct symbol_request *req,
 			  uint64_t handler_ns, int err)
@@ -271,11 +273,13 @@ static bool symbol_charge(struct symbol_server *server, const struct symbol_requ
 	return true;
 }
 
-/* Whoever has many files that each take little less than too much. */
+/*
+ * Return whether the owner's files may use more CPU time. Guards against many files that are each
+ * just below the limit.
+ */
 static bool symbol_owner_may(const struct symbol_server *server, uid_t owner)
 {
-	uint64_t most_ms =
-		SYMBOL_OWNER_S * 1000 + (uint64_t)(symbol_now_ms() - server->begin_ms) / 100;
+	uint64_t most_ms = SYMBOL_OWNER_S * 1000 + (now_ns() - server->begin_ns) / 100000000;
 	uint64_t handler_ns = 0;
 
 	if (!server->idle && (owner == 0 || owner == getuid()))
@@ -289,7 +293,7 @@ static void symbol_charge_owner(struct symbol_server *server, uid_t owner, uint6
 	uint64_t before = 0;
 
 	hash_get(&server->owners, owner, &before);
-	/* Out of memory: it costs nothing. */
+	/* Out of memory: not charged. */
 	(void)hash_put(&server->owners, owner, before + ns);
 }
 
@@ -317,7 +321,7 @@ static int symbol_ask(struct symbol_server *server, struct symbol_request *req,
 
 	while (more) {
 		file = symbol_find_file(server, &req->identity);
-		/* Such a file is not open there. */
+		/* Such a file is not open in the child. */
 		if (file && file->err)
 			return req->question == SYMBOL_FORGET ? 0 : file->err;
 		if (req->question != SYMBOL_FORGET && !symbol_owner_may(server, owner))
@@ -326,8 +330,7 @@ static int symbol_ask(struct symbol_server *server, struct symbol_request *req,
 		req->plain = file && file->plain;
 		fresh = server->child.sock < 0 || !server->answers;
 		handler_ns = 0;
-		err = symbol_try(server, req, unwind, fd,
-				 SYMBOL_FILE_NS > cost ? SYMBOL_FILE_NS - cost : 0, reply,
+		err = symbol_try(server, req, unwind, fd, number_less(SYMBOL_FILE_NS, cost), reply,
 				 &handler_ns);
 		fetches = server->fetches;
 		if (err && !symbol_is_failure(err))
@@ -335,13 +338,13 @@ static int symbol_ask(struct symbol_server *server, struct symbol_request *req,
 		symbol_charge_owner(server, owner, handler_ns);
 		if (err)
 			child_stop(&server->child);
-		/* No file's fault: what is here is read all the same. */
+		/* A failed download is no fault of the file: local files are read all the same. */
 		if (err == -ETIMEDOUT && fetches) {
 			server->debuginfod = false;
 			server->fetch_failed = true;
 			continue;
 		}
-		/* Its memory may have been full of other files. */
+		/* The child's memory may have been full of other files. */
 		if (err == -EPIPE && !fresh)
 			continue;
 		more = symbol_charge(server, req, handler_ns, err);
@@ -374,6 +377,21 @@ static int symbol_question(struct symbol_server *server, enum symbol_question qu
 	return err;
 }
 
+/* Ask for what may be unknown. Return the reply, to be freed, or NULL if it is unknown. */
+static struct symbol_reply *symbol_known(struct symbol_server *server,
+					 enum symbol_question question, int fd, const char *path,
+					 uint64_t vaddr)
+{
+	struct symbol_reply *reply = calloc(1, sizeof(*reply));
+
+	if (!reply)
+		return NULL;
+	if (!symbol_question(server, question, fd, path, vaddr, NULL, reply) && reply->known)
+		return reply;
+	free(reply);
+	return NULL;
+}
+
 int symbol_lookup(struct symbol_server *server, int fd, const char *path, uint64_t vaddr,
 		  struct symbol *out)
 {
@@ -395,7 +413,7 @@ void symbol_forget(struct symbol_server *server, int fd)
 {
 	struct symbol_reply *reply;
 
-	/* A child that does not run has nothing open. */
+	/* Without a running child, no file is open. */
 	if (!server || server->child.sock < 0)
 		return;
 	reply = calloc(1, sizeof(*reply));
@@ -407,20 +425,14 @@ void symbol_forget(struct symbol_server *server, int fd)
 bool symbol_data_name(struct symbol_server *server, int fd, const char *path, uint64_t vaddr,
 		      char name[SYMBOL_NAME_MAX])
 {
-	struct symbol_reply *reply;
-	bool known = false;
+	struct symbol_reply *reply = symbol_known(server, SYMBOL_ASK_DATA, fd, path, vaddr);
 
 	name[0] = 0;
-	reply = calloc(1, sizeof(*reply));
 	if (!reply)
 		return false;
-	if (!symbol_question(server, SYMBOL_ASK_DATA, fd, path, vaddr, NULL, reply) &&
-	    reply->known) {
-		symbol_copy(name, SYMBOL_NAME_MAX, reply->data);
-		known = true;
-	}
+	symbol_copy(name, SYMBOL_NAME_MAX, reply->data);
 	free(reply);
-	return known;
+	return true;
 }
 
 int symbol_unwind(struct symbol_server *server, int fd, const char *path, uint64_t vaddr,
@@ -451,49 +463,39 @@ bool symbol_source_name(struct symbol_server *server, int fd, const char *raw, c
 			size_t size)
 {
 	struct symbol_reply *reply;
-	bool known;
 
 	if (strlen(raw) >= SYMBOL_PATH_MAX)
 		return false;
-	reply = calloc(1, sizeof(*reply));
+	reply = symbol_known(server, SYMBOL_ASK_NAME, fd, raw, 0);
 	if (!reply)
 		return false;
-	known = !symbol_question(server, SYMBOL_ASK_NAME, fd, raw, 0, NULL, reply) && reply->known;
-	if (known)
-		snprintf(name, size, "%s", reply->text);
+	snprintf(name, size, "%s", reply->text);
 	free(reply);
-	return known;
+	return true;
 }
 
 bool symbol_parameters(struct symbol_server *server, int fd, const char *path, uint64_t vaddr,
 		       uint32_t *n)
 {
-	struct symbol_reply *reply = calloc(1, sizeof(*reply));
-	bool known;
+	struct symbol_reply *reply = symbol_known(server, SYMBOL_ASK_PARAMETERS, fd, path, vaddr);
 
 	if (!reply)
 		return false;
-	known = !symbol_question(server, SYMBOL_ASK_PARAMETERS, fd, path, vaddr, NULL, reply) &&
-		reply->known;
 	*n = reply->parameters;
 	free(reply);
-	return known;
+	return true;
 }
 
 bool symbol_frame_rule(struct symbol_server *server, int fd, const char *path, uint64_t vaddr,
 		       struct sbt_frame_rule *rule)
 {
-	struct symbol_reply *reply = calloc(1, sizeof(*reply));
-	bool known;
+	struct symbol_reply *reply = symbol_known(server, SYMBOL_ASK_RULE, fd, path, vaddr);
 
 	if (!reply)
 		return false;
-	known = !symbol_question(server, SYMBOL_ASK_RULE, fd, path, vaddr, NULL, reply) &&
-		reply->known;
-	if (known)
-		*rule = reply->rule;
+	*rule = reply->rule;
 	free(reply);
-	return known;
+	return true;
 }
 
 uint32_t symbol_unnamed(const struct symbol_server *server,
@@ -515,5 +517,5 @@ uint32_t symbol_unnamed(const struct symbol_server *server,
 			     : file->err == -ETIMEDOUT ? SYMBOL_UNNAMED_SILENT
 						       : SYMBOL_UNNAMED_ALL);
 	}
-	return server->untold;
+	return server->nlost;
 }

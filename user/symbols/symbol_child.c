@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* The child of the symboliser: all that parses what is in files. */
+/* The symboliser's child: all code that parses files. */
 #include <dlfcn.h>
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -32,7 +32,7 @@ struct symbol_module {
 	struct child_file identity;
 	Dwfl *dwfl;
 	Dwfl_Module *mod;
-	uint64_t used; /* clock of requests, for the least recently used */
+	uint64_t used; /* clock of requests, to find the least recently used */
 };
 
 struct symbol_child {
@@ -45,7 +45,10 @@ struct symbol_child {
 	symbol_demangle_fn demangle;
 };
 
-/* libstdc++ is heavy and not everywhere: it is asked only once a mangled name turns up. */
+/*
+ * Load the demangler of libstdc++ with the first mangled name. The library is large and not always
+ * installed.
+ */
 static symbol_demangle_fn symbol_demangler(struct symbol_child *c)
 {
 	void *lib, *fn;
@@ -61,13 +64,16 @@ static symbol_demangle_fn symbol_demangler(struct symbol_child *c)
 }
 
 #ifdef HAVE_LIBIBERTY
-/* Rust's newer names, which libstdc++ does not know. A suffix that a compiler's pass has put behind one is dropped. */
+/*
+ * Demangle Rust's newer names, which libstdc++ does not know. Suffixes of compiler passes are
+ * dropped.
+ */
 static char *symbol_demangle_rust(const char *raw)
 {
 	return rust_demangle(raw, 0);
 }
 
-/* The same code as libstdc++'s. */
+/* Demangle with the same code as libstdc++. */
 static char *symbol_demangle_cxx(const char *raw)
 {
 	return cplus_demangle_v3(raw, DMGL_PARAMS | DMGL_TYPES);
@@ -86,7 +92,10 @@ static char *symbol_demangle_cxx(const char *raw)
 }
 #endif
 
-/* What is too long loses what its templates are made with first; if that does not help it ends in "...". */
+/*
+ * Copy a name. If it is too long, drop template arguments first; if that is not enough, end it in
+ * "...".
+ */
 static void symbol_copy_name(char *to, size_t size, const char *from)
 {
 	char *own = strlen(from) >= size ? strdup(from) : NULL;
@@ -107,7 +116,7 @@ static void symbol_copy_name(char *to, size_t size, const char *from)
 	free(own);
 }
 
-/* Writes the name as in the source if @raw is mangled and can be read; whether it did. */
+/* Demangle @raw into @name. Return false if it is not mangled or cannot be demangled. */
 static bool symbol_demangle_into(struct symbol_child *c, const char *raw, char *name, size_t size)
 {
 	char rust[SYMBOL_MANGLED_MAX];
@@ -141,7 +150,9 @@ static bool symbol_demangle(struct symbol_child *c, const char *raw, char *name)
 	return symbol_demangle_into(c, raw, name, SYMBOL_NAME_MAX);
 }
 
-/* A name from a symbol table: without the version that linkers append, demangled if possible. */
+/*
+ * Write a name from a symbol table: without the version that linkers append, demangled if possible.
+ */
 static void symbol_table_name(struct symbol_child *c, const char *raw, char *name)
 {
 	char *plain, *at;
@@ -168,12 +179,12 @@ static void symbol_die_name(struct symbol_child *c, Dwarf_Die *die, char *name)
 	if (raw && symbol_demangle(c, raw, name))
 		return;
 	raw = dwarf_diename(die);
-	/* What GCC makes of a region of C++ has the mangled name alone. */
+	/* GCC's code for a C++ parallel region only has the mangled name. */
 	if (raw && !symbol_demangle(c, raw, name))
 		symbol_copy_name(name, SYMBOL_NAME_MAX, raw);
 }
 
-/* The declaration of what @die is a copy of, or a part. */
+/* Return the declaration that @die is a copy or a part of. */
 static Dwarf_Die symbol_origin(Dwarf_Die die)
 {
 	static const unsigned int ways[] = { DW_AT_abstract_origin, DW_AT_specification };
@@ -192,7 +203,10 @@ static Dwarf_Die symbol_origin(Dwarf_Die die)
 	return die;
 }
 
-/* The last part of the name of the file that @die is declared in, or NULL. dwarf_decl_file() ends the process at split units. */
+/*
+ * Return the last part of the name of the file that declares @die, or NULL. Does not use
+ * dwarf_decl_file(), which ends the process at split units.
+ */
 static const char *symbol_declared_file(Dwarf_Die *die)
 {
 	Dwarf_Attribute attr;
@@ -212,8 +226,8 @@ static const char *symbol_declared_file(Dwarf_Die *die)
 }
 
 /*
- * The same number for the same place: the last part of the file's name, a line, a column. Lambdas have none of their own: each is
- * an entry of the debugging information.
+ * Return the same number for the same place: the last part of the file's name, line and column.
+ * Without them, as for lambdas, use the entry in the debug information.
  */
 static uint32_t symbol_declared(Dwarf_Die *die)
 {
@@ -235,7 +249,10 @@ static uint32_t symbol_declared(Dwarf_Die *die)
 
 /* --- code ---------------------------------------------------------------------- */
 
-/* Compilers other than gcc write no .debug_aranges, so that libdwfl finds no unit: look at each. */
+/*
+ * Find the unit at @addr. Compilers other than gcc write no .debug_aranges, so libdwfl may find
+ * none: search all units.
+ */
 static Dwarf_Die *symbol_find_unit(Dwfl_Module *mod, Dwarf_Addr addr, Dwarf_Addr *bias)
 {
 	Dwarf_Die *unit = dwfl_module_addrdie(mod, addr, bias);
@@ -255,7 +272,7 @@ static void symbol_set_line(struct symbol_frame *frame, const char *file, int li
 	frame->line = line > 0 ? (uint32_t)line : 0;
 }
 
-/* Where the inlined function @die was called: the position of the frame around it. */
+/* Set the position of the call of the inlined function @die, which is that of the outer frame. */
 static void symbol_call_site(Dwarf_Die *unit, Dwarf_Die *die, struct symbol_frame *frame)
 {
 	Dwarf_Attribute attr;
@@ -272,7 +289,7 @@ static void symbol_call_site(Dwarf_Die *unit, Dwarf_Die *die, struct symbol_fram
 	symbol_set_line(frame, name, line <= INT32_MAX ? (int)line : 0);
 }
 
-/* With -gsplit-dwarf the unit in the file is a skeleton, and the functions are in another one. */
+/* Get the full unit. With -gsplit-dwarf the unit in the file is a skeleton without functions. */
 static void symbol_full_unit(Dwarf_Die *unit, Dwarf_Die *full)
 {
 	Dwarf_Die sub;
@@ -285,7 +302,7 @@ static void symbol_full_unit(Dwarf_Die *unit, Dwarf_Die *full)
 		*full = sub;
 }
 
-/* The frame to fill next: when there are too many, the outermost replaces the last. */
+/* Return the next frame to fill. If there are too many, the outermost replaces the last. */
 static struct symbol_frame *symbol_next_frame(struct symbol *out)
 {
 	struct symbol_frame *frame;
@@ -297,7 +314,7 @@ static struct symbol_frame *symbol_next_frame(struct symbol *out)
 	return frame;
 }
 
-/* The nest of scopes around an address, outermost first. */
+/* The scopes around an address, outermost first. */
 struct symbol_scopes {
 	Dwarf_Die dies[SYMBOL_DEPTH_MAX];
 	int n;
@@ -312,7 +329,8 @@ static bool symbol_may_hold(int tag, bool thorough)
 	case DW_TAG_class_type:
 	case DW_TAG_union_type:
 		return true;
-	case DW_TAG_subprogram: /* that does not contain the address: outlined parts may be inside */
+	/* although it does not contain the address: outlined parts may be inside */
+	case DW_TAG_subprogram:
 	case DW_TAG_lexical_block:
 		return thorough;
 	default:
@@ -321,8 +339,8 @@ static bool symbol_may_hold(int tag, bool thorough)
 }
 
 /*
- * Descends from @parent to what contains @pc. Our own walk, for dwarf_getscopes() does not look
- * into namespaces, where clang puts functions. Whether anything was found.
+ * Descend from @parent to the scopes that contain @pc. dwarf_getscopes() does not search
+ * namespaces, where clang puts functions. Return whether a scope was found.
  */
 static bool symbol_find_scopes(Dwarf_Die *parent, Dwarf_Addr pc, bool thorough, int depth,
 			       struct symbol_scopes *scopes)
@@ -351,8 +369,8 @@ static bool symbol_find_scopes(Dwarf_Die *parent, Dwarf_Addr pc, bool thorough, 
 }
 
 /*
- * Fills the frames from the scopes around @pc, innermost first. @at is where the code stands by the
- * line table. Returns whether the real function was reached.
+ * Fill the frames from the scopes around @pc, innermost first. @at is the position by the line
+ * table. Return whether the real function was reached.
  */
 static bool symbol_walk_scopes(struct symbol_child *c, Dwarf_Die *unit, Dwarf_Addr pc,
 			       struct symbol_frame at, struct symbol *out)
@@ -380,7 +398,7 @@ static bool symbol_walk_scopes(struct symbol_child *c, Dwarf_Die *unit, Dwarf_Ad
 			symbol_call_site(&full, &scopes.dies[scopes.n], &at);
 			continue;
 		}
-		/* A cold part may lie before the entry: then there is no meaningful distance. */
+		/* A cold part may precede the entry: then the distance is meaningless. */
 		if (!dwarf_entrypc(&scopes.dies[scopes.n], &entry) && pc >= entry)
 			out->function_offset = pc - entry;
 		return true;
@@ -388,7 +406,7 @@ static bool symbol_walk_scopes(struct symbol_child *c, Dwarf_Die *unit, Dwarf_Ad
 	return false;
 }
 
-/* By DWARF. Leaves nframes 0 when there is none for the address. */
+/* Find the frames by DWARF. Leave nframes 0 if there is nothing for the address. */
 static bool symbol_by_dwarf(struct symbol_child *c, Dwfl_Module *mod, uint64_t addr,
 			    struct symbol *out)
 {
@@ -409,7 +427,7 @@ static bool symbol_by_dwarf(struct symbol_child *c, Dwfl_Module *mod, uint64_t a
 	}
 	if (symbol_walk_scopes(c, unit, addr - bias, at, out))
 		return true;
-	/* No function there (assembler), but a line: kept for the symbol table's name. */
+	/* A line without a function (assembler): keep it for the symbol table's name. */
 	if (line && !out->nframes)
 		*symbol_next_frame(out) = at;
 	return false;
@@ -431,7 +449,7 @@ static void symbol_code(struct symbol_child *c, Dwfl_Module *mod, uint64_t addr,
 	name = dwfl_module_addrinfo(mod, addr, &offset, &sym, NULL, NULL, NULL);
 	if (!name || !name[0] || GELF_ST_TYPE(sym.st_info) == STT_OBJECT)
 		return;
-	/* Frames without a real function (a damaged tree) would be misread: only lines are kept. */
+	/* Frames without a real function (a damaged tree) would be misread: keep only lines. */
 	if (!last || (!real && last->function[0]))
 		last = symbol_next_frame(out);
 	symbol_table_name(c, name, last->function);
@@ -456,7 +474,7 @@ static bool symbol_data(struct symbol_child *c, Dwfl_Module *mod, uint64_t addr,
 	return false;
 }
 
-/* The parameters among the children of a function; -1: it cannot be told. */
+/* Count the parameters of a function, or return -1 if unknown. */
 static int symbol_count_parameters(Dwarf_Die *function)
 {
 	Dwarf_Die die;
@@ -484,7 +502,7 @@ static bool symbol_find_parameters(Dwfl_Module *mod, uint64_t addr, uint32_t *ou
 	symbol_full_unit(unit, &full);
 	scopes.n = 0;
 	symbol_find_scopes(&full, addr - bias, false, 0, &scopes);
-	/* The outermost: what is inlined at its very beginning is another function. */
+	/* Use the outermost scope: a function inlined at the very beginning is another one. */
 	if (!scopes.n || dwarf_tag(&scopes.dies[0]) != DW_TAG_subprogram)
 		return false;
 	n = symbol_count_parameters(&scopes.dies[0]);
@@ -501,7 +519,7 @@ static void symbol_close_module(struct symbol_module *m)
 	memset(m, 0, sizeof(*m));
 }
 
-/* Consumes @fd. At a bias of 0, so that addresses are as linked. */
+/* Open a file at a bias of 0, so that addresses are as linked. Consumes @fd. */
 static int symbol_open_module(struct symbol_child *c, struct symbol_module *m, int fd,
 			      const struct symbol_request *req)
 {
@@ -512,7 +530,7 @@ static int symbol_open_module(struct symbol_child *c, struct symbol_module *m, i
 	dwfl_report_begin(m->dwfl);
 	m->mod = dwfl_report_elf(m->dwfl, req->path, req->path, fd, 0, true);
 	if (m->mod)
-		fd = -1; /* now libdwfl's */
+		fd = -1; /* owned by libdwfl now */
 	dwfl_report_end(m->dwfl, NULL, NULL);
 	if (!m->mod)
 		goto out;
@@ -590,7 +608,7 @@ static void symbol_answer(struct symbol_child *c, int fd, const struct symbol_re
 		reply->known = symbol_data(c, mod, req->vaddr, reply->data);
 }
 
-/* Returns the descriptor that came along, or -EPIPE. */
+/* Receive a request. Return its descriptor, or -EPIPE. */
 static int symbol_receive(int sock, struct symbol_request *req, struct symbol_unwind *unwind)
 {
 	const struct iovec parts[] = { { .iov_base = req, .iov_len = sizeof(*req) },
@@ -619,10 +637,10 @@ void symbol_child_run(void *debug_path, int sock)
 		_exit(1);
 	c->sock = sock;
 	c->debug_path = debug_path;
-	c->callbacks.find_elf = dwfl_build_id_find_elf;
-	c->callbacks.find_debuginfo = dwfl_standard_find_debuginfo;
-	c->callbacks.section_address = dwfl_offline_section_address;
-	c->callbacks.debuginfo_path = &c->debug_path;
+	c->callbacks = (Dwfl_Callbacks){ .find_elf = dwfl_build_id_find_elf,
+					 .find_debuginfo = dwfl_standard_find_debuginfo,
+					 .section_address = dwfl_offline_section_address,
+					 .debuginfo_path = &c->debug_path };
 	while ((fd = symbol_receive(c->sock, req, unwind)) >= 0) {
 		child_limit_cpu(SYMBOL_FILE_S);
 		symbol_answer(c, fd, req, unwind, reply);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* What the symboliser and its child say to each other. Of this room only. */
+/* Messages between the symboliser and its child. Only for this room. */
 #ifndef SYMBOLS_SYMBOL_WIRE_H
 #define SYMBOLS_SYMBOL_WIRE_H
 
@@ -22,23 +22,23 @@ enum symbol_question {
 	SYMBOL_ASK_CODE = 1,
 	SYMBOL_ASK_DATA = 2,
 	SYMBOL_ASK_UNWIND = 3, /* with a struct symbol_unwind after the request */
-	SYMBOL_ASK_NAME = 4, /* of no file: what the mangled name in `path` reads in the source */
+	SYMBOL_ASK_NAME = 4, /* no file: demangle the name in `path` */
 	SYMBOL_ASK_PARAMETERS = 5,
 	SYMBOL_ASK_RULE = 6,
-	SYMBOL_FORGET = 7, /* nothing is asked: the file is to be closed */
+	SYMBOL_FORGET = 7, /* no question: close the file */
 };
 
 struct symbol_request {
 	uint32_t question;
 	uint32_t serial;
-	uint32_t plain; /* not 0: without the debug information */
+	uint32_t plain; /* not 0: do not use the debug information */
 	uint32_t pad;
 	uint64_t vaddr;
 	struct child_file identity;
 	char path[SYMBOL_PATH_MAX];
 };
 
-/* What the code is asked about when a stack is unwound. */
+/* Registers and stack of the frame to unwind. */
 struct symbol_unwind {
 	struct stack_regs regs;
 	struct sbt_stack stack;
@@ -46,7 +46,7 @@ struct symbol_unwind {
 
 struct symbol_reply {
 	uint32_t serial;
-	uint32_t known; /* data, text, parameters, rule */
+	uint32_t known; /* data, text, parameters or rule is valid */
 	uint32_t parameters;
 	char data[SYMBOL_NAME_MAX];
 	char text[SYMBOL_TEXT_MAX];
@@ -55,7 +55,7 @@ struct symbol_reply {
 	struct sbt_frame_rule rule;
 };
 
-/* Fills @to, of @size bytes, to its end: nothing of the sender's memory goes along. */
+/* Copy a string and fill the rest of @to with 0, so that no other memory of the sender is sent. */
 static inline void symbol_copy(char *to, size_t size, const char *from)
 {
 	size_t len = strnlen(from, size - 1);
@@ -64,7 +64,7 @@ static inline void symbol_copy(char *to, size_t size, const char *from)
 	memset(to + len, 0, size - len);
 }
 
-/* The child's whole life: answers what comes over @sock. @debug_path is as libdwfl takes it. */
+/* Answer questions over @sock until it is closed. @debug_path is in libdwfl's format. */
 void symbol_child_run(void *debug_path, int sock);
 
 #endif /* SYMBOLS_SYMBOL_WIRE_H */

@@ -12,7 +12,7 @@
 #define UNWIND_STACK_MAX 32 /* operands of an expression */
 #define UNWIND_OPS_MAX	 256
 
-/* What expressions are worked out from. */
+/* Input of an expression. */
 struct unwind_frame {
 	const struct stack_regs *regs;
 	const struct sbt_stack *stack;
@@ -20,17 +20,17 @@ struct unwind_frame {
 	bool has_cfa;
 };
 
-/* An expression under way. */
+/* State of an expression. */
 struct unwind_machine {
 	uint64_t operand[UNWIND_STACK_MAX];
 	unsigned int n;
-	bool is_value; /* DW_OP_stack_value or a register: the top is no address */
+	bool is_value; /* DW_OP_stack_value or a register: the top is not an address */
 };
 
 enum unwind_outcome {
 	UNWIND_OK,
-	UNWIND_BAD, /* no sense in it, or not in the sample */
-	UNWIND_UNKNOWN, /* needs a register that is not known */
+	UNWIND_BAD, /* invalid, or memory outside the sample */
+	UNWIND_UNKNOWN, /* depends on an unknown register */
 };
 
 static enum unwind_outcome unwind_push(struct unwind_machine *m, uint64_t value)
@@ -61,7 +61,7 @@ static enum unwind_outcome unwind_deref(const struct unwind_frame *f, struct unw
 	return stack_read(f->stack, *top, (unsigned int)size, top) ? UNWIND_OK : UNWIND_BAD;
 }
 
-/* Two operands become one. False: no such operation. */
+/* Combine two operands into one. Return false for an unknown operation. */
 static bool unwind_binary(unsigned int atom, uint64_t a, uint64_t b, uint64_t *out)
 {
 	switch (atom) {
@@ -143,7 +143,10 @@ static enum unwind_outcome unwind_operate(struct unwind_machine *m, unsigned int
 	return unwind_binary(atom, a, b, &m->operand[m->n - 1]) ? UNWIND_OK : UNWIND_BAD;
 }
 
-/* No jumps: every expression ends. Compilers write none into unwind tables. */
+/*
+ * Execute an operation. There are no jumps, so every expression ends; compilers use none in unwind
+ * tables.
+ */
 static enum unwind_outcome unwind_operation(const struct unwind_frame *f, struct unwind_machine *m,
 					    const Dwarf_Op *op)
 {
@@ -195,7 +198,7 @@ static enum unwind_outcome unwind_operation(const struct unwind_frame *f, struct
 	}
 }
 
-/* What the expression yields: the value of a register, or with @address that of an address. */
+/* Evaluate an expression: to the value of a register, or to an address if @address is set. */
 static enum unwind_outcome unwind_evaluate(const struct unwind_frame *f, const Dwarf_Op *ops,
 					   size_t nops, bool address, uint64_t *out)
 {
@@ -218,7 +221,7 @@ static enum unwind_outcome unwind_evaluate(const struct unwind_frame *f, const D
 	return UNWIND_OK;
 }
 
-/* One register of the caller. False: its value is not known. */
+/* Get one register of the caller. Return false if its value is unknown. */
 static bool unwind_register(const struct unwind_frame *f, Dwarf_Frame *rules, unsigned int reg,
 			    uint64_t *out)
 {
@@ -251,7 +254,10 @@ static void unwind_registers(struct unwind_frame *f, Dwarf_Frame *rules, int ra,
 	for (reg = 0; reg < STACK_PC; reg++)
 		if (unwind_register(f, rules, reg, &value))
 			stack_set(caller, reg, value);
-	/* A handler's may have another stack, so there the rule counts; else it is so by definition. */
+	/*
+	 * At a signal handler, the rule counts, as it may run on another stack. Otherwise the CFA
+	 * is the caller's stack pointer by definition.
+	 */
 	if (!signal)
 		stack_set(caller, STACK_SP, f->cfa);
 	if (stack_knows(caller, STACK_SP))
@@ -267,7 +273,7 @@ static Dwarf_Frame *unwind_rules(Dwfl_Module *module, uint64_t vaddr)
 	cfi = dwfl_module_eh_cfi(module, &bias);
 	if (cfi && !dwarf_cfi_addrframe(cfi, vaddr - bias, &rules))
 		return rules;
-	/* .debug_frame: what there is with -fno-asynchronous-unwind-tables, and from Go. */
+	/* .debug_frame: used with -fno-asynchronous-unwind-tables, and by Go. */
 	cfi = dwfl_module_dwarf_cfi(module, &bias);
 	if (cfi && !dwarf_cfi_addrframe(cfi, vaddr - bias, &rules))
 		return rules;
@@ -306,7 +312,7 @@ out:
 	free(rules);
 }
 
-/* --- as a rule that fits everywhere ------------------------------------------------------------------ */
+/* --- compact rules ---------------------------------------------------------------------------- */
 
 static bool fits(uint64_t value, int32_t *out)
 {
@@ -339,7 +345,7 @@ static bool rule_cfa(Dwarf_Frame *rules, struct sbt_frame_rule *rule)
 
 enum saved { SAVED_NOWHERE, SAVED_SAME, SAVED_AT, SAVED_ELSE };
 
-/* Where the caller's register is: *at bytes from the CFA. */
+/* Find where the caller's register is saved: *@at bytes from the CFA. */
 static enum saved saved_at(Dwarf_Frame *rules, unsigned int reg, int32_t *at)
 {
 	Dwarf_Op own[3], *ops;

@@ -5,33 +5,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where @len more bytes go, or come from. NULL: there are none. */
+#include "base/grow.h"
+
+/* Return the space for the next @len bytes to write, or the next @len bytes to read, or NULL. */
 static uint8_t *room_for(struct wire *w, size_t len)
 {
-	uint8_t *bytes;
-	size_t cap;
-
+	if (w->bad)
+		return NULL;
+	w->bad = w->reads ? len > w->len - w->at : grow(w->bytes, w->cap, w->len + len) != 0;
 	if (w->bad)
 		return NULL;
 	if (w->reads) {
-		if (len > w->len - w->at)
-			goto bad;
 		w->at += len;
 		return w->bytes + w->at - len;
 	}
-	if (len > w->cap - w->len) {
-		cap = 2 * w->cap + len + 256;
-		bytes = realloc(w->bytes, cap);
-		if (!bytes)
-			goto bad;
-		w->bytes = bytes;
-		w->cap = cap;
-	}
 	w->len += len;
 	return w->bytes + w->len - len;
-bad:
-	w->bad = true;
-	return NULL;
 }
 
 void wire_number(struct wire *w, uint64_t *value, uint64_t max)
@@ -62,7 +51,7 @@ void wire_text(struct wire *w, char *text, size_t size)
 	if (!w->reads)
 		return;
 	memset(text, 0, size);
-	/* A text with a NUL in it is shorter. */
+	/* A text that contains a NUL is cut there. */
 	if (at)
 		memcpy(text, at, (size_t)len);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Values to bytes, and back. One function says both: wire_number() writes the variable, or reads it. What is read is not trusted:
- * what is out of its bounds makes the whole bad, and all that follows is 0.
+ * Serialisation in both directions with the same calls: wire_number() writes the variable or reads
+ * it. Input is untrusted: a value out of bounds makes the whole input bad, and everything after it
+ * reads as 0.
  */
 #ifndef SYMBOLS_WIRE_H
 #define SYMBOLS_WIRE_H
@@ -14,19 +15,22 @@
 struct wire {
 	uint8_t *bytes; /* malloc'ed */
 	size_t len, cap;
-	size_t at; /* of what is read */
+	size_t at; /* read position */
 	bool reads;
-	bool bad; /* what was read makes no sense; or out of memory */
+	bool bad; /* the input is invalid, or out of memory */
 };
 
 void wire_number(struct wire *w, uint64_t *value, uint64_t max);
-/* Of up to @size bytes with its end. Cut to that when it is written. */
+/* Transfer a text that fits into @size bytes with its NUL. A longer text is cut when written. */
 void wire_text(struct wire *w, char *text, size_t size);
-/* Of any length up to @max; malloc'ed when it is read, never NULL unless the whole is bad. */
+/*
+ * Transfer a text of up to @max bytes. When read, it is malloc'ed, and NULL only if the input is
+ * bad.
+ */
 void wire_long_text(struct wire *w, char **text, size_t max);
 void wire_free(struct wire *w);
 
-/* A variable of any integer type, or bool. */
+/* Transfer a variable of any integer type, or bool. */
 #define WIRE(w, variable, max)                                 \
 	do {                                                   \
 		uint64_t wire_value = (uint64_t)(variable);    \

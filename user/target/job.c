@@ -10,12 +10,16 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "target/proc.h"
 
-/* The kernel shows no more than an argument list may have; nobody's job is told beyond this. */
+/* Longer environments are cut. The kernel itself limits them to the size of an argument list. */
 #define ENVIRONMENT_MAX (4u << 20)
 #define ANCESTORS_MAX	16
 
-/* The value of @name, which ends with '='; NULL: it is not there, or not ended. */
+/*
+ * Return the value of the variable @name, which includes the '='. Return NULL if it is missing or
+ * has no terminating 0.
+ */
 static const char *value_of(const char *env, size_t len, const char *name)
 {
 	size_t n = strlen(name), at, size;
@@ -73,7 +77,10 @@ void job_parse(const char *env, size_t len, struct job *out)
 		out->size = JOB_NONE;
 	for (i = 0; i < sizeof(names) / sizeof(names[0]) && !value; i++)
 		value = value_of(env, len, names[i]);
-	/* Several mpiruns in one job of Slurm: its number is not theirs. */
+	/*
+	 * Several mpiruns share one Slurm job, so the number of the Slurm job does not identify
+	 * one.
+	 */
 	if (!value || (i == 4 && value_of(env, len, "PMI_FD="))) {
 		out->by_proxy = true;
 		return;
@@ -86,42 +93,19 @@ void job_parse(const char *env, size_t len, struct job *out)
 		out->key = 1;
 }
 
-/* All of a file of /proc, to be freed; left alone if it cannot be had. */
+/* Read all of a file of /proc into *@out, to be freed. Leave *@out unchanged on errors. */
 static int read_file(int pid, const char *name, char **out, size_t *len)
 {
-	char path[48], *text = NULL, *more;
-	size_t cap = 0, n = 0;
-	ssize_t got = 1;
-	int fd, err = 0;
+	char path[48];
+	int fd, err;
 
 	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return errno == ENOENT ? -ESRCH : -errno;
-	while (!err && got > 0 && n < ENVIRONMENT_MAX) {
-		if (cap - n < 4096) {
-			cap = cap ? 2 * cap : 16384;
-			more = realloc(text, cap);
-			if (!more) {
-				err = -ENOMEM;
-				break;
-			}
-			text = more;
-		}
-		got = read(fd, text + n, cap - n);
-		if (got < 0)
-			err = -errno;
-		else
-			n += (size_t)got;
-	}
+	err = proc_read_all(fd, ENVIRONMENT_MAX, out, len);
 	close(fd);
-	if (err) {
-		free(text);
-		return err;
-	}
-	*out = text;
-	*len = n;
-	return 0;
+	return err;
 }
 
 static int job_of(int pid, struct job *out)
@@ -153,25 +137,22 @@ bool job_links_as_we(int pid)
 	return same;
 }
 
-/* Its parent, and when it was made, in clock ticks. */
+/* Read the parent of @pid, and when @pid started, in clock ticks. */
 static int parent_of(int pid, int *parent, unsigned long long *start)
 {
-	char *text = NULL, *rest;
-	size_t len = 0;
-	int err = read_file(pid, "stat", &text, &len);
+	char text[1024], *rest;
+	ssize_t n = proc_read(text, sizeof(text), "/proc/%d/stat", pid);
 
-	if (!text)
-		return err;
-	text[len < 4096 ? len : 4095] = '\0';
-	/* The name, in brackets, may hold brackets and blanks. */
+	if (n < 0)
+		return (int)n;
+	/* The name, in brackets, may contain brackets and blanks. */
 	rest = strrchr(text, ')');
 	if (!rest || sscanf(rest,
 			    ") %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d "
 			    "%*d %*d %llu",
 			    parent, start) != 2)
-		err = -EINVAL;
-	free(text);
-	return err;
+		return -EINVAL;
+	return 0;
 }
 
 int job_read(int pid, struct job *out)

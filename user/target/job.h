@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Which parallel job a process belongs to, and as which rank: by what its launcher has put into its environment (Open
- * MPI, Hydra of MPICH and its kin, PMIx, Slurm).
+ * The parallel job and rank of a process, from the variables that its launcher has set (Open MPI,
+ * Hydra of MPICH and similar launchers, PMIx, Slurm).
  */
 #ifndef TARGET_JOB_H
 #define TARGET_JOB_H
@@ -14,29 +14,30 @@
 #define JOB_NONE UINT32_MAX
 
 struct job {
-	uint64_t
-		key; /* the same for all ranks of a job on this machine; 0: in none that is known */
-	uint32_t rank; /* JOB_NONE: not known, as all of these */
-	uint32_t size; /* ranks of the whole job */
-	uint32_t local_rank; /* among those on this machine */
+	/* same for all ranks of a job on this machine; 0: in no known job */
+	uint64_t key;
+	uint32_t rank; /* JOB_NONE: unknown, as in all members below */
+	uint32_t size; /* number of ranks in the whole job */
+	uint32_t local_rank; /* rank among those on this machine */
 	uint32_t local_size;
-	bool by_proxy; /* key is not filled in: the job is that of the launcher's process */
+	bool by_proxy; /* key is not set: the launcher's process identifies the job */
 };
 
 /*
- * From an environment as the kernel shows it: strings one after another, each ended by a 0; whoever made the process
- * may have written anything. Sets all of *out.
+ * Parse an environment as the kernel shows it: strings that each end in a 0. The contents are
+ * untrusted. Set all of *@out.
  */
 void job_parse(const char *environment, size_t len, struct job *out);
 /*
- * Of a process that runs. Where launchers give a job no name, it has that of the process that launched it: the nearest
- * ancestor without a rank. Returns 0, also of a process in no job; -ESRCH, -EACCES, -errno.
+ * Read the job of a running process. Where launchers give a job no name, use the process that
+ * launched it: the nearest ancestor without a rank. Return 0, also for a process in no job, or
+ * -ESRCH, -EACCES, -errno.
  */
 int job_read(int pid, struct job *out);
 
 /*
- * Does the process's dynamic linker look for libraries where that of a program of ours would, by its environment? False if
- * that is not known.
+ * By its environment, return whether the process's dynamic linker searches the same directories for
+ * libraries as that of a program that we start. Return false if that is unknown.
  */
 bool job_links_as_we(int pid);
 

@@ -18,7 +18,7 @@
 
 #include "target/users.h"
 
-/* How long what is not to be run after all is waited for: two seconds. */
+/* How long to wait for the child of an aborted launch: two seconds. */
 #define ABORT_LOOKS   2000
 #define ABORT_LOOK_US 1000
 
@@ -68,7 +68,7 @@ int launch_find_user(const char *name, struct launch_user *out)
 	return pw ? fill_user(pw, out) : -ENOENT;
 }
 
-/* In the child: never to come back to a privilege. */
+/* Become the user for good, in the child: no privilege can be regained. */
 static int become(const struct launch_user *user)
 {
 	int err;
@@ -78,7 +78,10 @@ static int become(const struct launch_user *user)
 	err = users_take_groups(user->name, user->gid);
 	if (err)
 		return err;
-	/* What was given to us for tracing is not the other user's. Kernels have it since 4.3. */
+	/*
+	 * Drop the ambient capabilities for tracing: they are not for the other user. Since Linux
+	 * 4.3.
+	 */
 	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
 	if (setresgid(user->gid, user->gid, user->gid) ||
 	    setresuid(user->uid, user->uid, user->uid))
@@ -90,8 +93,8 @@ static int become(const struct launch_user *user)
 }
 
 /*
- * execvp() without its last resort: what is no program is handed to no shell, least of all as root. Returns
- * -errno.
+ * The same as execvp() without its last resort: a file that is not a program is never passed to a
+ * shell, least of all as root. Return -errno.
  */
 static int execute(char *const argv[])
 {
@@ -125,13 +128,16 @@ int launch_here(char *const argv[], const struct launch_user *user)
 	return err ? err : execute(argv);
 }
 
+/* Wait for the parent's permission, then execute the command. */
 static void __attribute__((noreturn))
 child(char *const argv[], const struct launch_user *user, int go, int status)
 {
 	int err;
 	char c = 0;
 
-	/* Our parent gives the sign by closing its end after a byte; an end without one means: never mind. */
+	/*
+	 * The parent writes a byte to start the command. End of file without that byte cancels it.
+	 */
 	while (read(go, &c, 1) < 0) {
 		if (errno != EINTR)
 			_exit(125);
@@ -146,6 +152,12 @@ child(char *const argv[], const struct launch_user *user, int go, int status)
 	_exit(125);
 }
 
+static void close_pipe(const int fds[2])
+{
+	close(fds[0]);
+	close(fds[1]);
+}
+
 int launch_prepare(char *const argv[], const struct launch_user *user, struct launch *out)
 {
 	int go[2], status[2], err;
@@ -154,18 +166,15 @@ int launch_prepare(char *const argv[], const struct launch_user *user, struct la
 		return -errno;
 	if (pipe2(status, O_CLOEXEC)) {
 		err = -errno;
-		close(go[0]);
-		close(go[1]);
+		close_pipe(go);
 		return err;
 	}
 	fflush(NULL);
 	out->pid = fork();
 	if (out->pid < 0) {
 		err = -errno;
-		close(go[0]);
-		close(go[1]);
-		close(status[0]);
-		close(status[1]);
+		close_pipe(go);
+		close_pipe(status);
 		return err;
 	}
 	if (!out->pid) {
@@ -204,7 +213,7 @@ int launch_result(struct launch *l)
 	n = read(l->status, &err, sizeof(err));
 	close(l->status);
 	l->status = -1;
-	/* The pipe closes on exec: nothing in it means that the command runs. */
+	/* The pipe closes on exec: end of file without data means that the command runs. */
 	l->result = n == (ssize_t)sizeof(err) ? err : 1;
 	return l->result;
 }
@@ -219,7 +228,7 @@ void launch_abort(struct launch *l)
 		close(l->status);
 	l->go = -1;
 	l->status = -1;
-	/* It ends by itself as it reads that it is not wanted, unless somebody has stopped it. */
+	/* The child exits by itself when it reads end of file, unless it was stopped. */
 	for (i = 0; i < ABORT_LOOKS && !waitpid(l->pid, NULL, WNOHANG); i++) {
 		if (i == ABORT_LOOKS / 2)
 			kill(l->pid, SIGKILL);

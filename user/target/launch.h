@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* Starting COMMAND: held back until the probes are in place, as the user it should run as. */
+/* Start COMMAND as the right user, and make it wait until the probes are attached. */
 #ifndef TARGET_LAUNCH_H
 #define TARGET_LAUNCH_H
 
@@ -9,10 +9,10 @@
 
 struct launch {
 	pid_t pid;
-	int go; /* closing it lets the command begin; -1 afterwards */
-	int status; /* pipe that brings errno if the exec fails */
-	int result; /* of the exec, once known; 0: not yet */
-	int pidfd; /* readable when the command has ended; -1 if the kernel has none */
+	int go; /* a byte and a close start the command; -1 afterwards */
+	int status; /* pipe for the negative errno of a failed exec; -1 after it was read */
+	int result; /* of the exec: 1 runs, -errno; 0: not known yet */
+	int pidfd; /* readable when the command has exited; -1 if the kernel has no pidfds */
 };
 
 struct launch_user {
@@ -21,27 +21,28 @@ struct launch_user {
 	char name[256];
 	char home[4096];
 	char shell[4096];
-	bool change; /* false: stay as we are */
+	bool change; /* false: keep the present user */
 };
 
 /*
- * Who COMMAND runs as: @name (-u), or the user behind sudo, or nobody else than now. Returns 0, -ENOENT
- * when there is no such user, -errno.
+ * Find the user that COMMAND runs as: @name (-u), the user behind sudo, or the present user. Return
+ * 0, -ENOENT if there is no such user, or -errno.
  */
 int launch_find_user(const char *name, struct launch_user *out);
 
-/* Becomes COMMAND, in this very process. Returns only if it cannot be: -errno. */
+/* Execute COMMAND in this process. Return only on failure: -errno. */
 int launch_here(char *const argv[], const struct launch_user *user);
-/* Forks; the child waits. Returns 0 or -errno. */
+/* Fork a child that waits for launch_go(). Return 0 or -errno. */
 int launch_prepare(char *const argv[], const struct launch_user *user, struct launch *out);
 /*
- * Lets the child execute COMMAND. Returns 0 at once; what became of the exec is told by
- * launch_result().
+ * Let the child execute COMMAND. Return at once; launch_result() reports the outcome of the exec.
  */
 int launch_go(struct launch *launch);
-/* 1 when the command runs, -errno if it could not be executed, 0 not known yet. */
+/*
+ * Return 1 if the command runs, -errno if it could not be executed, or 0 if that is not known yet.
+ */
 int launch_result(struct launch *launch);
-/* The child is not needed: it ends without having executed anything. */
+/* End the child without executing COMMAND. */
 void launch_abort(struct launch *launch);
 
 #endif /* TARGET_LAUNCH_H */

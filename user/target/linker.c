@@ -4,21 +4,19 @@
 
 #include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <link.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <unistd.h>
 
 #include "target/look.h"
+#include "target/proc.h"
 
-/* More are no program's: its memory is untrusted. */
+/* No program has more. These limits guard against untrusted memory. */
 #define SEGMENTS_MAX 64
 #define DYNAMIC_MAX  256
 #define AUXV_MAX     64
 
-/* Where the program's segments are described, by its auxiliary vector. */
+/* The program headers in memory, from the auxiliary vector. */
 struct headers {
 	uint64_t address;
 	uint64_t n;
@@ -26,21 +24,12 @@ struct headers {
 
 static int headers_read(int pid, struct headers *out)
 {
-	Elf64_auxv_t auxv[AUXV_MAX];
+	/* One more: proc_read() ends what it has read with a NUL. */
+	Elf64_auxv_t auxv[AUXV_MAX + 1];
+	ssize_t len = proc_read(auxv, sizeof(auxv), "/proc/%d/auxv", pid);
 	uint64_t size = 0;
-	char path[32];
-	ssize_t len;
 	size_t i;
-	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%d/auxv", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return errno == ENOENT ? -ESRCH : -errno;
-	len = read(fd, auxv, sizeof(auxv));
-	if (len < 0)
-		len = -errno;
-	close(fd);
 	if (len < 0)
 		return (int)len;
 	for (i = 0; i < (size_t)len / sizeof(auxv[0]); i++) {
@@ -56,7 +45,7 @@ static int headers_read(int pid, struct headers *out)
 	return 0;
 }
 
-/* The program's dynamic section in memory: *bytes of it at *address. */
+/* Find the program's dynamic section in memory: *@bytes of it at *@address. */
 static int dynamic_find(int pid, uint64_t *address, uint64_t *bytes)
 {
 	Elf64_Phdr segments[SEGMENTS_MAX];
@@ -104,7 +93,7 @@ int linker_busy(int pid)
 	for (i = 0; i < (size_t)len / sizeof(dynamic[0]) && dynamic[i].d_tag != DT_NULL; i++) {
 		if (dynamic[i].d_tag != DT_DEBUG)
 			continue;
-		/* Filled in by the linker before it maps anything. */
+		/* The linker sets this before it maps anything. */
 		if (!dynamic[i].d_un.d_ptr)
 			return 1;
 		err = look_read(pid, dynamic[i].d_un.d_ptr, &debug, sizeof(debug));

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* What the dynamic linker of a process is at, as it tells debuggers (struct r_debug of <link.h>). */
+/*
+ * State of a process's dynamic linker, as it is published to debuggers (struct r_debug of
+ * <link.h>).
+ */
 #ifndef TARGET_LINKER_H
 #define TARGET_LINKER_H
 
 /*
- * Is it in the midst of mapping files, the program's own at its start or those of a dlopen()? What is mapped then is not all
- * that will be. To be asked before the mappings are read. Returns 1 or 0; -ENOENT: the program does not say (it is static,
- * of another word size, or was linked in an unusual way); -ESRCH: it is gone; or -errno.
+ * Return 1 while the dynamic linker is mapping files, at the program's start or in a dlopen(), else
+ * 0. Until it has finished, the mappings are incomplete, so ask before they are read. Return
+ * -ENOENT if the program does not publish the state (it is static, has another word size, or was
+ * linked in an unusual way), -ESRCH if it has exited, or -errno.
  */
 int linker_busy(int pid);
 

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "target/proc.h"
 
 /* --- /proc ------------------------------------------------------------------------------------ */
 
@@ -30,7 +31,7 @@ bool look_parse_stat(const char *text, struct look *out)
 
 	if (!open || !close || close < open)
 		return false;
-	/* Behind the name are numbers: its own parentheses come before the last one. */
+	/* Numbers follow the name. The last parenthesis ends the name, which may contain others. */
 	if (sscanf(close + 1,
 		   " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*u %*u %*u %*u %*u %*u "
 		   "%llu",
@@ -58,7 +59,7 @@ bool look_parse_syscall(const char *text, struct look *out)
 	n = sscanf(text, "%lld %llx %llx %llx %llx %llx %llx %llx %llx", &nr, &v[0], &v[1], &v[2],
 		   &v[3], &v[4], &v[5], &v[6], &v[7]);
 	if (n == 9 && !v[6]) {
-		nr = LOOK_NO_CALL; /* a kernel thread, which has no stack there: all is 0 */
+		nr = LOOK_NO_CALL; /* a kernel thread: it has no user stack, and all is 0 */
 	} else if (n == 9 && nr >= 0) {
 		for (i = 0; i < 6; i++)
 			out->args[i] = v[i];
@@ -98,23 +99,13 @@ bool look_parse_status(const char *text, struct look *out)
 	return true;
 }
 
-/* A file of /proc/PID/task/TID as a text. Returns its length or -errno: -ESRCH gone. */
+/*
+ * Read a file of /proc/PID/task/TID as text. Return its length, -ESRCH if the thread has exited, or
+ * -errno.
+ */
 static ssize_t read_text(int pid, int tid, const char *name, char *text, size_t size)
 {
-	char path[64];
-	ssize_t n;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/%s", pid, tid, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return errno == ENOENT ? -ESRCH : -errno;
-	n = read(fd, text, size - 1);
-	if (n < 0)
-		n = -errno;
-	close(fd);
-	text[n > 0 ? n : 0] = '\0';
-	return n;
+	return proc_read(text, size, "/proc/%d/task/%d/%s", pid, tid, name);
 }
 
 int look_again(int pid, int tid, struct look *out)
@@ -146,7 +137,7 @@ int look_thread(int pid, int tid, struct look *out)
 		return err;
 	if (read_text(pid, tid, "syscall", text, sizeof(text)) > 0)
 		look_parse_syscall(text, out);
-	/* "0": it is in none, or we are not to know. */
+	/* "0": it is not in the kernel, or we have no permission. */
 	if (read_text(pid, tid, "wchan", text, sizeof(text)) > 0 && strcmp(text, "0") != 0)
 		snprintf(out->wchan, sizeof(out->wchan), "%.*s", (int)strcspn(text, "\n"), text);
 	return 0;
@@ -174,17 +165,17 @@ int look_read(int pid, uint64_t address, void *to, size_t size)
 
 /* --- system calls ----------------------------------------------------------------------------- */
 
-/* How what it waits for is put into words. */
+/* How to describe in words what the call waits for. */
 enum shape {
 	PLAIN, /* "name()" */
-	OF_FILE, /* "name() of FILE": the first argument is a descriptor */
+	OF_FILE, /* "name() of FILE": the first argument is a file descriptor */
 	TO_FILE,
 	ON_FILE,
 	OF_PATH, /* the second argument is a path */
 	OF_ID, /* "name() of NUMBER" */
 	POLL,
 	SELECT,
-	SLEEP, /* the first argument is how long */
+	SLEEP, /* the first argument is the duration */
 	CLOCK_SLEEP,
 	WAIT4,
 	WAITID,
@@ -279,7 +270,7 @@ static const struct call {
 	{ SYS_mprotect, "mprotect", LOOK_OTHER, PLAIN },
 	{ SYS_madvise, "madvise", LOOK_OTHER, PLAIN },
 	{ SYS_sched_yield, "sched_yield", LOOK_NOTHING, PLAIN },
-#ifdef SYS_poll /* arm64 has only the newer ones */
+#ifdef SYS_poll /* arm64 has only the newer calls */
 	{ SYS_poll, "poll", LOOK_IO, POLL },
 	{ SYS_select, "select", LOOK_IO, SELECT },
 	{ SYS_epoll_wait, "epoll_wait", LOOK_IO, PLAIN },
@@ -312,7 +303,7 @@ enum look_wait look_call_wait(const struct look *look)
 
 	if (!call)
 		return look->syscall >= 0 ? LOOK_OTHER : LOOK_NOTHING;
-	/* Waiting for none of no files is how programs sleep. */
+	/* Programs sleep by waiting for an empty set of files. */
 	if (call->shape == POLL && !look->args[1])
 		return LOOK_SLEEP;
 	if (call->shape == SELECT && !look->args[0])
@@ -389,7 +380,7 @@ static void poll_words(int pid, const char *name, const struct look *look, char 
 	char file[256];
 
 	if (!n) {
-		snprintf(words, size, "%s() of no file: a sleep", name);
+		snprintf(words, size, "%s() of no files, as a sleep", name);
 		return;
 	}
 	if (look_read(pid, look->args[0], &first, sizeof(first))) {
@@ -423,7 +414,7 @@ static void futex_words(const struct look *look, char *words, size_t size)
 		snprintf(words, size, "a futex%s", look->args[3] ? ", with a timeout" : "");
 		break;
 	case FUTEX_LOCK_PI:
-	case 13: /* FUTEX_LOCK_PI2, of Linux 5.14 */
+	case 13: /* FUTEX_LOCK_PI2, since Linux 5.14 */
 		snprintf(words, size, "a mutex with priority inheritance%s",
 			 look->args[3] ? ", with a timeout" : "");
 		break;
@@ -501,7 +492,7 @@ void look_words(int pid, const struct look *look, char *words, size_t size)
 		poll_words(pid, call->name, look, words, size);
 		break;
 	case SELECT:
-		snprintf(words, size, look->args[0] ? "%s()" : "%s() of no file: a sleep",
+		snprintf(words, size, look->args[0] ? "%s()" : "%s() of no files, as a sleep",
 			 call->name);
 		break;
 	case SLEEP:
@@ -530,7 +521,7 @@ void look_words(int pid, const struct look *look, char *words, size_t size)
 		snprintf(words, size, "a signal");
 		break;
 	case VFORK:
-		snprintf(words, size, "a child that it has made to run another program");
+		snprintf(words, size, "its child to start another program");
 		break;
 	}
 }

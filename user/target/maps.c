@@ -12,6 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/grow.h"
+#include "target/proc.h"
+
 #define DELETED " (deleted)"
 
 /* The kernel writes newlines and backslashes in paths as \012 and \134. */
@@ -59,8 +62,9 @@ static bool parse_line(char *line, struct maps_entry *e)
 }
 
 /*
- * Keep of the text the paths alone, each of neighbours once, and of both arrays no more than is used: the mappings of a process
- * stay in memory after it has exited. Without memory for it they stay as they are.
+ * Keep only the paths of the text, equal neighbours once, and trim both arrays: the mappings of a
+ * process stay in memory after it has exited. Without memory for the copies, leave the arrays as
+ * they are.
  */
 static void pack(struct maps *maps)
 {
@@ -72,7 +76,7 @@ static void pack(struct maps *maps)
 	for (i = 0; i < maps->n; i++) {
 		struct maps_entry *e = &maps->entries[i];
 
-		/* A path lies behind all that was kept of those before it. */
+		/* A path lies behind everything that was kept of the paths before it. */
 		if (!last || strcmp(last, e->path)) {
 			len = strlen(e->path) + 1;
 			last = memmove(text + used, e->path, len);
@@ -80,7 +84,7 @@ static void pack(struct maps *maps)
 		}
 		e->path = last;
 	}
-	/* Copied, for what is shrunk in place leaves a hole that nothing as large fits into. */
+	/* Copy, because shrinking in place leaves a hole that nothing of this size fits into. */
 	packed = malloc(used + 1);
 	if (packed) {
 		memcpy(packed, text, used);
@@ -96,7 +100,6 @@ static void pack(struct maps *maps)
 
 int maps_parse(char *text, struct maps *maps)
 {
-	struct maps_entry *entries;
 	size_t cap = 0;
 	char *line, *next;
 
@@ -106,14 +109,9 @@ int maps_parse(char *text, struct maps *maps)
 		next = strchr(line, '\n');
 		if (next)
 			*next++ = '\0';
-		if (maps->n == cap) {
-			cap = cap ? cap * 2 : 32;
-			entries = realloc(maps->entries, cap * sizeof(*entries));
-			if (!entries) {
-				maps_free(maps);
-				return -ENOMEM;
-			}
-			maps->entries = entries;
+		if (grow(maps->entries, cap, maps->n + 1)) {
+			maps_free(maps);
+			return -ENOMEM;
 		}
 		if (parse_line(line, &maps->entries[maps->n]))
 			maps->n++;
@@ -124,8 +122,9 @@ int maps_parse(char *text, struct maps *maps)
 }
 
 /*
- * Did the process end while its mappings were read? Then they stop in the middle, which looks like their end. Once its
- * memory is gone there is nothing to be read, from the beginning either.
+ * Return whether the process exited while its mappings were read. The text then stops in the
+ * middle, which looks like its end. Once the memory is gone, nothing can be read from the beginning
+ * either.
  */
 static bool ended_meanwhile(int fd, size_t len)
 {
@@ -134,55 +133,30 @@ static bool ended_meanwhile(int fd, size_t len)
 	return len > 0 && pread(fd, &c, 1, 0) != 1;
 }
 
-/* A file of /proc says nothing of its size: read until it ends. */
-static int read_all(const char *path, char **out)
-{
-	size_t len = 0, cap = 0;
-	char *text = NULL, *more;
-	int fd = open(path, O_RDONLY | O_CLOEXEC), err;
-	ssize_t n;
-
-	if (fd < 0)
-		return errno == ENOENT ? -ESRCH : -errno;
-	for (;;) {
-		if (cap - len < 4096) {
-			cap = cap ? cap * 2 : 32768;
-			more = realloc(text, cap);
-			err = more ? 0 : -ENOMEM;
-			if (err)
-				break;
-			text = more;
-		}
-		n = read(fd, text + len, cap - len - 1);
-		err = n < 0 ? -errno : 0;
-		if (n <= 0)
-			break;
-		len += (size_t)n;
-	}
-	if (!err && ended_meanwhile(fd, len))
-		err = -ESRCH;
-	close(fd);
-	if (err) {
-		free(text);
-		return err;
-	}
-	text[len] = '\0';
-	*out = text;
-	return 0;
-}
-
 int maps_read(int pid, struct maps *maps)
 {
 	char path[32], *text = NULL;
-	int err;
+	size_t len = 0;
+	int fd, err;
 
 	memset(maps, 0, sizeof(*maps));
 	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
-	err = read_all(path, &text);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT ? -ESRCH : -errno;
+	err = proc_read_all(fd, SIZE_MAX, &text, &len);
+	if (!err && ended_meanwhile(fd, len)) {
+		free(text);
+		err = -ESRCH;
+	}
+	close(fd);
 	return err ? err : maps_parse(text, maps);
 }
 
-/* Is the path not that of the mapping before, in one place in memory? */
+/*
+ * Return whether the path is another one than that of the mapping before. Equal neighbours share
+ * one string.
+ */
 static bool is_new_path(const struct maps *maps, size_t i)
 {
 	return !i || maps->entries[i].path != maps->entries[i - 1].path;
@@ -242,7 +216,10 @@ const struct maps_entry *maps_find(const struct maps *maps, uint64_t addr)
 	return NULL;
 }
 
-/* Where the links below are not allowed (CAP_CHECKPOINT_RESTORE) or gone: by its name, if that is the same file still. */
+/*
+ * Open by name where the link of map_files may not be used (CAP_CHECKPOINT_RESTORE) or is gone.
+ * Fail unless the name still means the mapped file.
+ */
 static int open_by_name(int pid, const struct maps_entry *e)
 {
 	char path[PATH_MAX + 32];
@@ -254,7 +231,7 @@ static int open_by_name(int pid, const struct maps_entry *e)
 		return -ENOENT;
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	err = errno;
-	/* The process is gone: likely it had our root. */
+	/* The process has exited: most likely it had the same root directory as we have. */
 	if (fd < 0 && err == ENOENT)
 		fd = open(e->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (fd < 0)
@@ -266,7 +243,10 @@ static int open_by_name(int pid, const struct maps_entry *e)
 	return fd;
 }
 
-/* The link names the mapped inode: right also when the name is gone or means another file. */
+/*
+ * Write the path of the link to the mapped inode. It is right even if the file was renamed, deleted
+ * or replaced.
+ */
 static void link_name(char path[96], int pid, const struct maps_entry *e)
 {
 	snprintf(path, 96, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, e->start, e->end);
@@ -285,7 +265,7 @@ int maps_stat(int pid, const struct maps_entry *e, struct stat *st)
 	fd = open_by_name(pid, e);
 	if (fd < 0)
 		return fd;
-	/* It has been asked for that already. */
+	/* open_by_name() has called fstat() already: this cannot fail. */
 	(void)fstat(fd, st);
 	close(fd);
 	return 0;

@@ -13,35 +13,35 @@ struct maps_entry {
 	uint64_t start, end; /* addresses in the process */
 	uint64_t offset; /* in the file, bytes */
 	uint64_t ino; /* 0: no file */
-	uint32_t dev; /* as the kernel counts: major << 20 | minor */
+	uint32_t dev; /* the kernel's device number: major << 20 | minor */
 	bool exec;
 	bool shared;
 	bool writable;
-	bool deleted; /* the file has no name any more */
-	bool came; /* others' own note: it was not there from the beginning */
-	const char *path; /* octal escapes undone; "" none; untrusted */
+	bool deleted; /* the file was deleted */
+	bool came; /* set by other rooms: mapped after the start */
+	const char *path; /* octal escapes decoded; "": none; untrusted */
 };
 
 struct maps {
-	struct maps_entry *entries; /* by address */
+	struct maps_entry *entries; /* sorted by address */
 	size_t n;
 	char *text; /* owns the paths */
 };
 
 /*
- * Reads the mappings of @pid: all of them, or none where it ends meanwhile. Returns 0 (none of a zombie's or a kernel
- * thread's), -ESRCH when the process is gone, or -errno.
+ * Read all mappings of @pid, or none if it exits meanwhile. Return 0 (zombies and kernel threads
+ * have no mappings), -ESRCH if the process has exited, or -errno.
  */
 int maps_read(int pid, struct maps *maps);
-/* The same from text already read (owned by @maps afterwards, also on failure). */
+/* Parse @text. It belongs to @maps afterwards, also on failure. */
 int maps_parse(char *text, struct maps *maps);
 int maps_copy(const struct maps *from, struct maps *to);
 void maps_free(struct maps *maps);
-/* The mapping that @addr lies in, or NULL. */
+/* Return the mapping that contains @addr, or NULL. */
 const struct maps_entry *maps_find(const struct maps *maps, uint64_t addr);
-/* The file behind a mapping, without opening it: 0 or -errno. */
+/* Get the status of the file behind a mapping. Return 0 or -errno. */
 int maps_stat(int pid, const struct maps_entry *entry, struct stat *st);
-/* Opens the mapped file itself, whatever has become of its name. Returns an fd or -errno. */
+/* Open the mapped file itself, even if it was renamed or deleted. Return an fd or -errno. */
 int maps_open(int pid, const struct maps_entry *entry);
 
 #endif /* TARGET_MAPS_H */

@@ -6,12 +6,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "base/grow.h"
 
 static int each_number(const char *path, void (*each)(void *ctx, int number), void *ctx)
 {
@@ -47,34 +50,66 @@ int proc_each(void (*each)(void *ctx, int pid), void *ctx)
 	return each_number("/proc", each, ctx);
 }
 
-static ssize_t read_some(const char *path, char *buf, size_t len)
+ssize_t proc_read(void *text, size_t size, const char *format, ...)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char path[64];
+	va_list args;
 	ssize_t n;
+	int fd;
 
+	va_start(args, format);
+	vsnprintf(path, sizeof(path), format, args);
+	va_end(args);
+	*(char *)text = '\0';
+	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return errno == ENOENT ? -ESRCH : -errno;
-	n = read(fd, buf, len - 1);
+	n = read(fd, text, size - 1);
 	if (n < 0)
 		n = -errno;
 	else
-		buf[n] = '\0';
+		((char *)text)[n] = '\0';
 	close(fd);
 	return n;
 }
 
-#define WORDS_BYTES 32768 /* of a command line are read */
+int proc_read_all(int fd, size_t max, char **out, size_t *len)
+{
+	char *text = NULL;
+	size_t cap = 0, n = 0;
+	ssize_t got = 1;
+	int err = 0;
+
+	while (!err && got > 0 && n < max) {
+		/* A file of /proc does not know its size. */
+		err = grow(text, cap, n + 4096 + 1);
+		got = err ? 0 : read(fd, text + n, cap - n - 1);
+		if (got < 0)
+			err = -errno;
+		else
+			n += (size_t)got;
+	}
+	if (err) {
+		free(text);
+		return err;
+	}
+	text[n] = '\0';
+	*out = text;
+	*len = n;
+	return 0;
+}
+
+#define WORDS_BYTES 32768 /* longer command lines are cut */
 
 int proc_words(int pid, char **words, size_t max)
 {
-	char path[32], *text = malloc(WORDS_BYTES), *at;
+	char *text = malloc(WORDS_BYTES), *at;
 	size_t n = 0;
 	ssize_t len;
 
 	if (!text)
 		return -ENOMEM;
-	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
-	len = read_some(path, text, WORDS_BYTES);
+	len = proc_read(text, WORDS_BYTES, "/proc/%d/cmdline", pid);
 	for (at = text; len > 0 && at < text + len && n < max; at += strlen(at) + 1)
 		words[n++] = at;
 	words[n] = NULL;
@@ -85,11 +120,9 @@ int proc_words(int pid, char **words, size_t max)
 
 int proc_comm(int pid, int tid, char comm[16])
 {
-	char path[64], buf[64];
-	ssize_t n;
+	char buf[64];
+	ssize_t n = proc_read(buf, sizeof(buf), "/proc/%d/task/%d/comm", pid, tid);
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", pid, tid);
-	n = read_some(path, buf, sizeof(buf));
 	if (n < 0)
 		return (int)n;
 	if (n && buf[n - 1] == '\n')
@@ -102,15 +135,13 @@ int proc_comm(int pid, int tid, char comm[16])
 int proc_image(int pid, struct proc_image *image)
 {
 	struct proc_image read = { 0 };
-	char path[32], buf[1024];
+	char buf[1024];
 	const char *close;
-	ssize_t n;
+	ssize_t n = proc_read(buf, sizeof(buf), "/proc/%d/stat", pid);
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	n = read_some(path, buf, sizeof(buf));
 	if (n < 0)
 		return (int)n;
-	/* Behind the name, which may hold anything, are numbers. */
+	/* Numbers follow the name, which may contain anything. */
 	close = strrchr(buf, ')');
 	if (!close || sscanf(close + 1,
 			     " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*u %*u %*u %*u "
@@ -127,15 +158,13 @@ int proc_image(int pid, struct proc_image *image)
 
 int proc_tgid(int pid, int *tgid)
 {
-	char path[32], buf[512];
+	char buf[512];
 	const char *line;
-	ssize_t n;
+	ssize_t n = proc_read(buf, sizeof(buf), "/proc/%d/status", pid);
 
-	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	n = read_some(path, buf, sizeof(buf));
 	if (n < 0)
 		return (int)n;
-	/* The name comes first and cannot hold a newline: the kernel escapes it. */
+	/* The name comes first and contains no newline: the kernel escapes it. */
 	line = strstr(buf, "\nTgid:");
 	if (!line || sscanf(line, "\nTgid: %d", tgid) != 1)
 		return -ESRCH;
@@ -144,26 +173,20 @@ int proc_tgid(int pid, int *tgid)
 
 bool proc_alive(int pid)
 {
-	char path[32], buf[512];
+	char buf[512], state;
 	const char *line;
-	char state;
 
-	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	if (read_some(path, buf, sizeof(buf)) < 0)
+	if (proc_read(buf, sizeof(buf), "/proc/%d/status", pid) < 0)
 		return false;
 	line = strstr(buf, "\nState:");
 	return line && sscanf(line, "\nState: %c", &state) == 1 && state != 'Z' && state != 'X';
 }
 
-/* Fields 10 and 20 of a stat file: minor faults, and threads. */
-static bool read_faults(const char *path, unsigned long *faults, long *threads)
+/* Parse fields 10 and 20 of a stat file: minor faults and number of threads. */
+static bool parse_faults(const char *stat, unsigned long *faults, long *threads)
 {
-	const char *rest;
-	char buf[512];
+	const char *rest = strrchr(stat, ')');
 
-	if (read_some(path, buf, sizeof(buf)) < 0)
-		return false;
-	rest = strrchr(buf, ')');
 	return rest && sscanf(rest,
 			      ") %*c %*d %*d %*d %*d %*d %*u %lu %*u %*u %*u %*u %*u %*d %*d "
 			      "%*d %*d %ld",
@@ -173,30 +196,28 @@ static bool read_faults(const char *path, unsigned long *faults, long *threads)
 bool proc_was_alone(int pid)
 {
 	unsigned long all, own;
-	char path[64];
+	char stat[512];
 	long threads;
 
-	/* In this order: the faults of the thread that is there only grow. */
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	if (!proc_alive(pid) || !read_faults(path, &all, &threads) || threads != 1)
+	/* The process first: the faults of its remaining thread only grow. */
+	if (!proc_alive(pid) || proc_read(stat, sizeof(stat), "/proc/%d/stat", pid) < 0 ||
+	    !parse_faults(stat, &all, &threads) || threads != 1)
 		return false;
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", pid, pid);
-	return read_faults(path, &own, &threads) && all <= own;
+	return proc_read(stat, sizeof(stat), "/proc/%d/task/%d/stat", pid, pid) >= 0 &&
+	       parse_faults(stat, &own, &threads) && all <= own;
 }
 
 int proc_waits_at(int pid, int tid, uint64_t *address)
 {
-	char path[64], buf[256];
+	char buf[256];
 	unsigned long long word;
-	ssize_t n;
+	ssize_t n = proc_read(buf, sizeof(buf), "/proc/%d/task/%d/syscall", pid, tid);
 	long nr;
 
 	*address = 0;
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", pid, tid);
-	n = read_some(path, buf, sizeof(buf));
 	if (n < 0)
 		return (int)n;
-	/* "running", or the number and arguments of the call that it is blocked in. */
+	/* "running", or the number and arguments of the system call that it is blocked in. */
 	if (!strncmp(buf, "running", 7))
 		*address = UINT64_MAX;
 	else if (sscanf(buf, "%ld 0x%llx", &nr, &word) == 2 && nr == SYS_futex)
@@ -267,7 +288,7 @@ int proc_may_look(int pid)
 {
 	char path[32], target[8];
 
-	/* The kernel asks for the same as for the mappings. */
+	/* The kernel requires the same permission as for the mappings. */
 	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
 	if (readlink(path, target, sizeof(target)) >= 0)
 		return 0;

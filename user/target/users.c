@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * A static program that asks the C library for users loads what /etc/nsswitch.conf names, built for
- * another C library: it may crash. So it reads the files.
+ * In a static program, the C library's look-up of users loads the modules named in
+ * /etc/nsswitch.conf. They are built for another C library and may crash. So the static program
+ * reads the files itself.
  */
 #include "target/users.h"
 

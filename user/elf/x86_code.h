@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The sbt-trace authors */
+/* All instructions of an x86-64 function, decoded in sequence. */
+#ifndef ELF_X86_CODE_H
+#define ELF_X86_CODE_H
+
+#include <capstone/capstone.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct x86_code {
+	csh handle;
+	const uint8_t *bytes;
+	size_t len;
+	cs_insn *insn; /* addresses are offsets in @bytes */
+	size_t n;
+	uint32_t *
+		index; /* by offset: 1 + the number of the instruction that begins there; 0: none */
+};
+
+/*
+ * Decode .bytes and .len, which are set; the rest is 0. Bytes that do not decode end the list.
+ * Return 0 or -ENOMEM. x86_code_free() is needed in both cases.
+ */
+int x86_code_decode(struct x86_code *code);
+void x86_code_free(struct x86_code *code);
+
+/* Return 1 + the number of the instruction at @offset, which may be anything, or 0 if none. */
+static inline uint32_t x86_code_at(const struct x86_code *code, int64_t offset)
+{
+	return offset >= 0 && (size_t)offset < code->len ? code->index[offset] : 0;
+}
+
+#endif /* ELF_X86_CODE_H */
