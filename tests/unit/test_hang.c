@@ -52,7 +52,7 @@ static struct scene *scene_new(uint32_t nthreads)
 						      .start_ns = S,
 						      .state = HANG_RUNNING,
 						      .cpu_ns = S / 10,
-						      .apart_ns = S / 10,
+						      .interval_ns = S / 10,
 						      .barrier = HANG_NONE,
 						      .nframes = 1,
 						      .frames = &work_frame };
@@ -293,7 +293,7 @@ static void test_gone(void **state)
 	h = classify(s, 0);
 	assert_verdict(h, HANG_NEVER_FILLS);
 	assert_text(h, "never fills: the barrier at x.c:30 needs thread 3 (tid 104), which was "
-		       "there the last time and has ended");
+		       "in the last episode and has ended");
 	assert_missing(h, 0, 3, HANG_BY_PAST);
 	assert_fields(h, IS(missing[0].state, HANG_GONE), IS(missing[0].index, 3));
 
@@ -387,9 +387,10 @@ static void test_count_too_large(void **state)
 	h = classify(s, 0);
 	assert_int_equal(h->nmissing, 0);
 	assert_verdict(h, HANG_NEVER_FILLS);
-	assert_text(h, "never fills: the barrier at x.c:30 counts 5, 4 have come, and nobody else "
-		       "can: the main thread (tid 100) waits for the end of thread 0 (tid 101), "
-		       "which waits at the barrier at x.c:30");
+	assert_text(
+		h, "never fills: the barrier at x.c:30 needs 5 threads, 4 have arrived, and no "
+		   "others can: the main thread (tid 100) waits for the end of thread 0 (tid 101), "
+		   "which waits at the barrier at x.c:30");
 	/* Nobody there at all. */
 	s->in.nthreads = 4;
 	assert_verdict(classify(s, 0), HANG_NEVER_FILLS);
@@ -562,7 +563,7 @@ static void test_through_barrier(void **state)
 	assert_text(h,
 		    "perhaps a deadlock: thread 2 (tid 103) waits for the mutex `lock_a` held by "
 		    "thread 1 (tid 102), which waits at the barrier at x.c:30 for thread 2; unless "
-		    "a thread comes that was not there the last time");
+		    "a thread arrives that was not in the last episode");
 	assert_fields(h, IS(ncycle, 2), IS(guess, true));
 	/* Not where the runtime says who is of the team, nor from a thread that waits for one of them to end. */
 	s->barriers[0].team_declared = true;
@@ -643,7 +644,7 @@ static void test_dead_holder(void **state)
 	come(s, 0, 2, 1);
 	waits_for_lock(s, 1, "the mutex `m`", TID(7));
 	assert_verdict(classify(s, 0), HANG_NEVER_FILLS);
-	assert_non_null(strstr(s->out.text, "whose holder, thread 108, has ended"));
+	assert_non_null(strstr(s->out.text, "the mutex `m`: its holder, thread 108, has ended"));
 	scene_free(s);
 }
 
@@ -786,7 +787,7 @@ static void test_ranks(void **state)
 	s->in.nthreads = 4;
 	h = classify(s, 0);
 	assert_verdict(h, HANG_NEVER_FILLS);
-	assert_non_null(strstr(h->text, "rank 2 (pid 300), which was there the last time and has "
+	assert_non_null(strstr(h->text, "rank 2 (pid 300), which was in the last episode and has "
 					"ended"));
 	scene_free(s);
 }

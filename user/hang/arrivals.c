@@ -28,10 +28,8 @@ bool arrivals_is_stale(const struct arrivals *s, uint32_t tid, uint64_t since_ns
 	return hash_get(&s->stale, tid, &since) && since == since_ns;
 }
 
-/*
- * Where somebody waits for the others to come: not for threads to end, nor at what is no meeting.
- */
-static bool is_meeting(const struct sbt_thread *t)
+/* Return whether the thread waits for arrivals: not for the end of threads, nor in a mere phase. */
+static bool is_at_barrier(const struct sbt_thread *t)
 {
 	/* A thread that has not arrived anywhere yet has no family. */
 	return t->family != SBT_FAMILY_NONE && !family_has(t->family, FAMILY_JOINS) &&
@@ -43,8 +41,8 @@ static void note_pending(void *ctx, uint32_t tid, const struct sbt_thread *t)
 	struct arrivals *s = ctx;
 	uint64_t since = __atomic_load_n(&t->arrive_ns, __ATOMIC_ACQUIRE);
 
-	/* One that is traced no more may have left, or its process have been let go of in there. */
-	if (!since || !is_meeting(t) || attach_is_detached(s->attach, t) ||
+	/* A thread without probes may have left since, or tracing stopped while it was inside. */
+	if (!since || !is_at_barrier(t) || attach_is_detached(s->attach, t) ||
 	    arrivals_is_stale(s, tid, since))
 		return;
 	if (grow(s->all, s->cap, s->n + 1)) {
@@ -65,7 +63,7 @@ static void note_pending(void *ctx, uint32_t tid, const struct sbt_thread *t)
 		.how = t->how,
 		.marked = t->marked,
 	};
-	/* It left while it was copied: the copy may be of two arrivals. */
+	/* The thread left during the copy, which may mix two arrivals. */
 	if (__atomic_load_n(&t->arrive_ns, __ATOMIC_ACQUIRE) != since)
 		s->n--;
 }
@@ -93,14 +91,14 @@ struct family_team arrival_team(const struct hang_env *env, const struct arrival
 	const struct address_space *space = address_space_find(env->spaces, p->pid, p->inc);
 	struct family_team none = { 0 };
 
-	/* Of a team of OpenMP's it is known only when it leaves. */
+	/* The team of an OpenMP thread is known only on departure. */
 	if (!space || !p->words ||
 	    family_has(p->family, FAMILY_OPENMP | FAMILY_DISCOVERED | FAMILY_CXX))
 		return none;
 	return family_read_words(p->family, space->libc, p->words);
 }
 
-/* By what processes know it as one. */
+/* Return the key by which several processes know the object, or 0. */
 static uint64_t shared_key(const struct hang_env *env, const struct arrival *p)
 {
 	struct address_space *space = address_space_find(env->spaces, p->pid, p->inc);
@@ -125,7 +123,7 @@ static bool same_group(const struct arrival *a, const struct arrival *b)
 	return a->shared || (a->pid == b->pid && a->inc == b->inc && a->object == b->object);
 }
 
-/* The first arrival of each group goes first. */
+/* Sort by time, so that a group's first member is its earliest arrival. */
 static int by_arrival(const void *a, const void *b)
 {
 	const struct arrival *x = a, *y = b;
@@ -174,10 +172,12 @@ int arrivals_group(struct arrivals *s, const struct hang_env *env)
 
 struct model_crossing arrival_crossing(const struct arrival *p)
 {
-	return (struct model_crossing){ .tgid = p->pid,
-					.inc = p->inc,
-					.tid = p->tid,
-					.object = p->object,
-					.shared = p->shared,
-					.family = p->family };
+	return (struct model_crossing){
+		.tgid = p->pid,
+		.inc = p->inc,
+		.tid = p->tid,
+		.object = p->object,
+		.shared = p->shared,
+		.family = p->family,
+	};
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Who has come to a barrier and not left, as the kernel side has it now; by the barriers at which they are.
+ * The arrivals without a departure that the BPF side has now, grouped by barrier.
  */
 #ifndef HANG_ARRIVALS_H
 #define HANG_ARRIVALS_H
@@ -17,10 +17,12 @@
 /* An arrival that has not departed. */
 struct arrival {
 	uint32_t pid, inc, tid;
-	uint64_t since_ns, object, ip, sp, words, shared;
+	uint64_t since_ns, object, ip, sp;
+	uint64_t words; /* raw barrier word; 0: not read */
+	uint64_t shared; /* key that processes share; 0: the object is private */
 	uint8_t family, kind, how;
 	bool marked;
-	uint32_t group; /* index of the first of its group */
+	uint32_t group; /* index in .groups */
 };
 
 /* Arrivals at one barrier. */
@@ -34,24 +36,27 @@ struct arrivals {
 	uint32_t n, cap;
 	struct arrival_group *groups;
 	uint32_t ngroups;
-	const struct attach *attach; /* while they are looked at */
-	struct hash stale; /* tid -> arrival that is none any more */
+	const struct attach *attach; /* during arrivals_look() */
+	struct hash stale; /* tid -> time of an arrival that is over without a departure */
 	bool failed; /* out of memory */
 };
 
 void arrivals_free(struct arrivals *arrivals);
-/* Copies all arrivals that are at a meeting and not stale; no groups. Returns 0 or -ENOMEM. */
+/* Copy all arrivals at barriers that are not stale, without groups. Return 0 or -ENOMEM. */
 int arrivals_look(struct arrivals *arrivals, const struct hang_env *env);
-/* Has one of them been there for @after_ns? */
+/* Return whether one of them is at least @after_ns old. */
 bool arrivals_old(const struct arrivals *arrivals, uint64_t now_ns, uint64_t after_ns);
-/* Which of them are at one barrier. Returns 0 or -errno. */
+/* Group the arrivals by barrier. Return 0 or -errno. */
 int arrivals_group(struct arrivals *arrivals, const struct hang_env *env);
-/* It has left without a word: until it comes again it is in no barrier. Returns 0 or -ENOMEM. */
+/*
+ * Mark the thread's arrival as stale: it left unseen, and is at no barrier until it arrives again.
+ * Return 0 or -ENOMEM.
+ */
 int arrivals_set_stale(struct arrivals *arrivals, uint32_t tid, uint64_t since_ns);
 bool arrivals_is_stale(const struct arrivals *arrivals, uint32_t tid, uint64_t since_ns);
-/* What the object's own words say of who meets there. */
+/* Return the team that the object's raw barrier word describes. */
 struct family_team arrival_team(const struct hang_env *env, const struct arrival *arrival);
-/* As the model knows arrivals. */
+/* Return the arrival as the model represents it. */
 struct model_crossing arrival_crossing(const struct arrival *arrival);
 
 #endif /* HANG_ARRIVALS_H */

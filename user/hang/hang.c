@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* What follows from who waits for whom. */
+/* The verdict about a barrier, from the graph of waiting threads. */
 #include "hang/hang_internal.h"
 
 #include <errno.h>
@@ -30,10 +30,7 @@ static enum hang_verdict verdict_of(struct graph *g, uint32_t barrier)
 			return HANG_NEVER_FILLS;
 		return g->nsteps && g->locked ? HANG_DEADLOCK : HANG_NEVER_FILLS;
 	}
-	/*
-	 * Among those that may be meant some are locked up for good, though others could come
-	 * instead.
-	 */
+	/* Some candidates are deadlocked, although other threads could arrive instead. */
 	if (g->nsteps && g->locked)
 		return HANG_DEADLOCK;
 	if (!need->exact) {
@@ -48,15 +45,16 @@ static enum hang_verdict verdict_of(struct graph *g, uint32_t barrier)
 	return need->n ? HANG_LONG_PHASE : HANG_UNKNOWN;
 }
 
-/* Is who has to come a matter of the runtime's, in which no other thread takes part? */
-static bool is_told(const struct hang_barrier *b)
+/* Return whether the runtime decides which threads must arrive, so that no other thread can. */
+static bool is_set_by_runtime(const struct hang_barrier *b)
 {
 	return b->team_declared || b->of_regions || b->of_processes;
 }
 
 /*
- * Does the verdict hold, too, if whoever else may come to the barriers comes? Who was there the last time is known, and
- * who will be is not, unless the runtime says so.
+ * Find whether the verdict also holds if any other thread that can arrive at the barriers does. The
+ * threads of the last episode are known, those of the next are not, unless the runtime declares
+ * them.
  */
 static int prove(const struct graph *g, uint32_t barrier, enum hang_verdict verdict, bool *proven)
 {
@@ -64,12 +62,12 @@ static int prove(const struct graph *g, uint32_t barrier, enum hang_verdict verd
 	struct graph strict = *g;
 	uint32_t i;
 
+	strict.strict = true;
 	*proven = true;
 	if (g->needs[barrier].odd != HANG_NONE)
 		return 0;
-	if (verdict != HANG_DEADLOCK && (verdict != HANG_NEVER_FILLS || is_told(b)))
+	if (verdict != HANG_DEADLOCK && (verdict != HANG_NEVER_FILLS || is_set_by_runtime(b)))
 		return 0;
-	strict.strict = true;
 	strict.can = arena_alloc(g->arena, (g->in->nthreads + 1) * sizeof(*strict.can));
 	strict.needs = arena_alloc(g->arena, (g->in->nbarriers + 1) * sizeof(*strict.needs));
 	if (!strict.can || !strict.needs)
@@ -78,9 +76,9 @@ static int prove(const struct graph *g, uint32_t barrier, enum hang_verdict verd
 		strict.needs[i] = g->needs[i];
 		strict.needs[i].fills = strict.needs[i].unclear;
 	}
-	graph_find_who_can(&strict);
+	graph_find_able(&strict);
 	if (verdict == HANG_NEVER_FILLS)
-		*proven = !need_somebody_may_come(&strict, b);
+		*proven = !need_thread_may_come(&strict, b);
 	for (i = 0; verdict == HANG_DEADLOCK && i < g->nsteps; i++)
 		*proven &= !strict.can[g->steps[i].thread];
 	return 0;
@@ -132,10 +130,10 @@ int hang_classify(const struct hang_input *in, uint32_t barrier, struct report_h
 		err = graph_build(&g);
 	if (err)
 		goto out;
-	graph_find_who_can(&g);
+	graph_find_able(&g);
 	err = graph_find_cycle(&g, barrier);
 	if (!err && g.needs[barrier].odd != HANG_NONE)
-		graph_cross(&g, barrier);
+		graph_cross_ranks(&g, barrier);
 	if (!err)
 		err = hang_fill_barrier(&g, &in->barriers[barrier], out);
 	if (!err)
@@ -156,7 +154,7 @@ int hang_classify(const struct hang_input *in, uint32_t barrier, struct report_h
 		out->verdict = HANG_UNKNOWN;
 		out->guess = true;
 	}
-	say_hang(&g, barrier, likely, out);
+	text_fill(&g, barrier, likely, out);
 out:
 	hash_free(&g.by_tid);
 	if (err)

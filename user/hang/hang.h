@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Why a barrier does not fill: from who has come to it, who came before, and what all threads wait
- * for at this moment, to who is missing, whether they can still come, and a sentence about it.
- * Pure.
+ * Classify a barrier that does not fill. The input is the threads that have arrived, the threads
+ * that took part before, and what all threads wait for now. The result is the missing threads,
+ * whether they can still arrive, and a sentence about it. This code does no I/O.
  *
- * Threads wait for others: one that waits for a lock for its holder, one that joins for the thread
- * to end, one at a barrier for all that are missing there. Whoever waits for nobody of these may go
- * on by itself; whoever waits for such a one may, too. What is left can never go on: a cycle among
- * those is a deadlock, and nothing else is called one.
+ * Threads wait for threads: for the holder of a lock, for the end of a joined thread, at a barrier
+ * for all missing threads. A thread that waits for no such thread may go on by itself. A thread
+ * that waits for a thread that may go on may go on, too. The remaining threads can never go on. A
+ * cycle among those is a deadlock, and nothing else is called one.
  */
 #ifndef HANG_HANG_H
 #define HANG_HANG_H
@@ -23,50 +23,51 @@
 enum hang_on {
 	HANG_ON_UNKNOWN,
 	HANG_ON_MUTEX, /* held by .holder, if that is known */
-	HANG_ON_RWLOCK, /* the same; not known where readers hold it */
+	HANG_ON_RWLOCK, /* held by .holder, if a writer holds it and is known */
 	HANG_ON_JOIN, /* the end of .holder */
 	HANG_ON_BARRIER, /* .barrier */
-	HANG_ON_COND, /* a condition variable: whoever signals it */
+	HANG_ON_COND, /* a condition variable: any thread may signal it */
 	HANG_ON_SEM,
-	HANG_ON_FUTEX, /* a word in memory, of which no more is known */
+	HANG_ON_FUTEX, /* a futex word; the kind of its lock is unknown */
 	HANG_ON_IO,
 	HANG_ON_SLEEP,
 	HANG_ON_CHILD,
 	HANG_ON_DISK,
 	HANG_ON_OTHER,
-	HANG_ON_MESSAGE, /* of MPI, from or to the rank whose thread is .holder, if that is known; it may spin */
-	HANG_ON_COLLECTIVE, /* of MPI, another one than the barrier's; it may spin */
+	/* An MPI message from or to the rank of thread .holder, if known. The thread may spin. */
+	HANG_ON_MESSAGE,
+	HANG_ON_COLLECTIVE, /* an MPI collective other than the barrier's; the thread may spin */
 };
 
-/* A thread that is alive, or was just now. */
+/* A thread that was alive when the processes were examined. */
 struct hang_thread {
 	uint32_t pid, tid;
-	uint32_t index; /* as reports number it; HANG_NONE */
-	bool ranked; /* that number is a rank */
-	const char *comm; /* untrusted; NULL unknown */
-	uint64_t start_ns; /* CLOCK_MONOTONIC, to a tick or so; 0 unknown */
+	uint32_t index; /* the thread's number in reports; HANG_NONE: none */
+	bool ranked; /* .index is a rank */
+	const char *comm; /* untrusted; NULL: unknown */
+	uint64_t start_ns; /* CLOCK_MONOTONIC, with the precision of a clock tick; 0: unknown */
 	enum hang_state state;
-	enum hang_on on; /* of HANG_BLOCKED */
+	enum hang_on on; /* valid for HANG_BLOCKED */
 	/*
-	 * Two looks some 100 ms apart found it blocked on the same, the holder the same, and it did
-	 * not run in between. Without this nothing that it waits for is proven.
+	 * Two looks about 100 ms apart found the thread blocked on the same object with the same
+	 * holder, and it did not run in between. Without this, its wait proves nothing.
 	 */
 	bool still;
-	uint64_t cpu_ns; /* that it used between these looks; MODEL_UNKNOWN */
-	uint64_t apart_ns; /* how far apart they were; 0: there was one */
-	uint32_t holder; /* tid; 0 not known */
-	uint32_t barrier; /* HANG_ON_BARRIER: index; HANG_NONE */
+	uint64_t cpu_ns; /* CPU time between these looks; MODEL_UNKNOWN */
+	uint64_t interval_ns; /* time between these looks; 0: there was only one */
+	uint32_t holder; /* tid; 0: unknown */
+	uint32_t barrier; /* index, for HANG_ON_BARRIER; HANG_NONE */
 	const char *object; /* the lock in words: "the mutex `lock_a`"; NULL */
-	const char *waits_for; /* anything else in words: "read() of a pipe"; NULL */
-	const char *syscall; /* that it is in; NULL: none, or not known */
-	const char *wchan; /* where in the kernel; NULL not known */
-	const char *call; /* of MPI that it waits in, "MPI_Recv"; NULL: none */
-	uint32_t call_frame; /* the program's frame that called it; HANG_NONE */
-	uint32_t peer; /* the rank in its communicator that it waits for there; HANG_NONE */
-	bool world; /* that call is on MPI_COMM_WORLD */
-	const char *left; /* the call by which it has left for good: "MPI_Finalize"; NULL */
-	bool idle; /* a worker of OpenMP's that is in no parallel region */
-	bool sampled; /* it ran, and its stack is a sample */
+	const char *waits_for; /* any other object in words: "read() of a pipe"; NULL */
+	const char *syscall; /* the system call that the thread is in; NULL: none, or unknown */
+	const char *wchan; /* the kernel function that it waits in; NULL: unknown */
+	const char *call; /* the MPI call that it waits in: "MPI_Recv"; NULL: none */
+	uint32_t call_frame; /* index of the program's frame that called it; HANG_NONE */
+	uint32_t peer; /* the rank, in its communicator, that the call waits for; HANG_NONE */
+	bool world; /* the call is on MPI_COMM_WORLD */
+	const char *left; /* the call after which the thread never returns: "MPI_Finalize"; NULL */
+	bool idle; /* an OpenMP worker outside of any parallel region */
+	bool sampled; /* the thread ran, and its stack is a sample */
 	uint32_t nframes;
 	const struct hang_frame *frames; /* innermost first */
 };
@@ -74,51 +75,50 @@ struct hang_thread {
 struct hang_arrival {
 	uint32_t tid;
 	uint64_t since_ns; /* CLOCK_MONOTONIC; MODEL_UNKNOWN */
-	struct hang_frame site; /* the call */
+	struct hang_frame site; /* call site */
 };
 
-/* One that was there the last time, or that the runtime says is of the team. */
+/* A thread of the last episode, or one that the runtime declares to be in the team. */
 struct hang_member {
 	uint32_t pid, tid;
 	uint32_t index;
 	bool ranked;
 	const char *comm;
-	bool gone; /* it has ended; else it is among the threads, if they are all there */
-	bool left; /* of the team: it has left the parallel region */
+	bool gone; /* it has ended; otherwise it is in .threads, if these are complete */
+	bool left; /* it has left the parallel region */
 };
 
 struct hang_barrier {
-	uint32_t pid; /* of the first that came */
+	uint32_t pid; /* of the first arrival */
 	const char *comm;
 	char id[17];
 	char label[192];
-	const char *name; /* given by program or user; NULL */
+	const char *name; /* given by the program or the user; NULL */
 	const char *family;
-	const char
-		*call; /* it is no barrier, but a call that waits for one rank: "MPI_Recv"; NULL */
-	struct hang_frame site; /* of the first that came */
-	uint32_t count; /* how many must come; 0 not known */
+	const char *call; /* not a barrier, but a call that waits for one rank: "MPI_Recv"; NULL */
+	struct hang_frame site; /* of the first arrival */
+	uint32_t count; /* number of threads that must arrive; 0: unknown */
 	uint32_t narrived;
 	const struct hang_arrival *arrived;
 	/*
-	 * Who met there the last time; nobody where that is not known, or where they change (more
-	 * threads than the count).
+	 * The threads of the last episode. Empty where they are unknown, or where they change from
+	 * episode to episode (the barrier has more threads than its count).
 	 */
 	uint32_t nteam;
 	const struct hang_member *team;
 	bool team_declared; /* by the runtime: HANG_BY_TEAM */
-	uint64_t team_ns; /* when they met; 0 not known */
-	bool of_regions; /* who is in no parallel region does not come: OpenMP */
-	bool of_processes; /* one thread of each process comes: MPI */
-	bool world; /* of MPI_COMM_WORLD */
-	bool open; /* processes that are not known may come, too */
-	uint32_t npids; /* whose threads may come */
+	uint64_t team_ns; /* time of the last episode; 0: unknown */
+	bool of_regions; /* only threads in a parallel region arrive: OpenMP */
+	bool of_processes; /* one thread of each process arrives: MPI */
+	bool world; /* the communicator is MPI_COMM_WORLD */
+	bool open; /* unknown processes may arrive as well */
+	uint32_t npids; /* processes with threads that may arrive */
 	const uint32_t *pids;
 };
 
 struct hang_input {
 	uint64_t now_ns;
-	bool all; /* these are all threads that the processes have */
+	bool all; /* .threads has all threads of the processes */
 	uint32_t nthreads;
 	const struct hang_thread *threads;
 	uint32_t nbarriers;
@@ -126,22 +126,22 @@ struct hang_input {
 };
 
 /*
- * Judges the barrier with this index. Returns 0 and fills *out (to be released by
- * report_hang_free()), or -ENOMEM. Numbers of threads that are in no list are taken for unknown
- * ones: whatever is put in, something sensible comes out.
+ * Classify the barrier with this index. Return 0 and fill *out, which the caller passes to
+ * report_hang_free(), or return -ENOMEM. A tid that is in no list is an unknown thread: any input
+ * gives a usable result.
  */
 int hang_classify(const struct hang_input *in, uint32_t barrier, struct report_hang *out);
 
 /*
- * Is it a library in which nobody's program hangs, but its callers do: the C library, runtimes of
- * languages, MPI's?
+ * Return whether the module is a library in which a hang belongs to its caller: the C
+ * library, a language runtime, or an MPI library.
  */
 bool hang_is_runtime(const char *module);
-/* "in" or "on": a thread is blocked in a call, on a thing. */
+/* Return "in" or "on": a thread is blocked in a call, but on an object. */
 const char *hang_preposition(const char *words);
 /*
- * Of a stack the innermost frame that is not of the C library or another runtime; the innermost if
- * all are; NULL: none.
+ * Return the innermost frame that is neither in the C library nor in another runtime, the innermost
+ * frame where all are, or NULL where there is none.
  */
 const struct hang_frame *hang_user_frame(const struct hang_frame *frames, uint32_t n);
 

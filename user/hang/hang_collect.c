@@ -12,14 +12,16 @@
 #include "attach/regs.h"
 #include "base/clock.h"
 #include "base/grow.h"
+#include "base/number.h"
 #include "sites/family.h"
 #include "elf/insn.h"
 #include "target/proc.h"
 
-#define STACKS_MAX	  128 /* threads up to which those that have come are shown with stacks, too */
-#define APART_NS	  120000000ULL /* between the two looks */
-#define THREADS_MAX	  1024 /* of one process, beside those that have come */
-/* Of a space of the snapshot's own: nobody traces by this number. */
+/* In a process with up to so many threads, arrived threads are examined with stacks, too. */
+#define STACKS_MAX	  128
+#define LOOK_INTERVAL_NS  120000000ULL /* between the two looks */
+#define THREADS_MAX	  1024 /* threads of one process, besides those that have arrived */
+/* No traced process has this incarnation: the address space belongs to the snapshot. */
 #define ADDRESS_SPACE_INC UINT32_MAX
 
 /* --- names ------------------------------------------------------------------------------------ */
@@ -116,7 +118,10 @@ void hang_collect_answer_free(struct hang_collect_answer *a)
 	free(a);
 }
 
-/* The mappings as they are now; what is in none of them is not looked for again. */
+/*
+ * Read the current mappings. The space is marked as gone afterwards, so that an address outside of
+ * them does not cause another read.
+ */
 static struct address_space *read_address_space(const struct hang_collect *s, uint32_t pid)
 {
 	struct address_space *space = address_space_get(s->spaces, pid, ADDRESS_SPACE_INC);
@@ -130,9 +135,9 @@ static struct address_space *read_address_space(const struct hang_collect *s, ui
 	return err ? NULL : space;
 }
 
-/* --- looking ---------------------------------------------------------------------------------- */
+/* --- the two looks ---------------------------------------------------------------------------- */
 
-static bool has_come(const struct hang_collect_question *q, uint32_t tid)
+static bool has_arrived(const struct hang_collect_question *q, uint32_t tid)
 {
 	uint32_t i, j;
 
@@ -153,7 +158,6 @@ struct splitting {
 
 static void add_tid(struct splitting *s, uint32_t **list, uint32_t *n, uint32_t *cap, uint32_t tid)
 {
-
 	if (grow(*list, *cap, *n + 1)) {
 		s->failed = true;
 		return;
@@ -165,7 +169,7 @@ static void split_thread(void *ctx, int tid)
 {
 	struct splitting *s = ctx;
 
-	if (has_come(s->question, (uint32_t)tid))
+	if (has_arrived(s->question, (uint32_t)tid))
 		add_tid(s, &s->looked->tids, &s->looked->n, &s->cap, (uint32_t)tid);
 	else if (s->nothers < THREADS_MAX)
 		add_tid(s, &s->others, &s->nothers, &s->cap_others, (uint32_t)tid);
@@ -173,7 +177,7 @@ static void split_thread(void *ctx, int tid)
 		s->looked->partly = true;
 }
 
-/* Its threads: those that have come to a barrier, then the others. */
+/* List the process's threads: those that have arrived at a barrier, then the others. */
 static int list_threads(const struct hang_collect_question *q, struct hang_collect_process *p)
 {
 	struct splitting s = { .question = q, .looked = p };
@@ -187,7 +191,7 @@ static int list_threads(const struct hang_collect_question *q, struct hang_colle
 	return err < 0 ? err : s.failed ? -ENOMEM : 0;
 }
 
-/* @stacks: of those that have come to a barrier, too, for they may be missing at another. */
+/* With @stacks, read those of arrived threads, too: they may be missing at another barrier. */
 static int look_first(struct hang_collect *s, struct hang_collect_process *p, bool stacks)
 {
 	int err = 0;
@@ -196,7 +200,7 @@ static int look_first(struct hang_collect *s, struct hang_collect_process *p, bo
 	if (p->narrived && stacks && p->n <= STACKS_MAX)
 		err = snapshot_take(s->snapshots, p->pid, p->tids, p->narrived, &p->arrived);
 	else if (p->narrived)
-		err = snapshot_glance(s->snapshots, p->pid, p->tids, p->narrived, &p->arrived);
+		err = snapshot_glance(p->pid, p->tids, p->narrived, &p->arrived);
 	if (!err && p->n > p->narrived)
 		err = snapshot_take(s->snapshots, p->pid, p->tids + p->narrived, p->n - p->narrived,
 				    &p->others);
@@ -205,17 +209,11 @@ static int look_first(struct hang_collect *s, struct hang_collect_process *p, bo
 
 static bool add_pid(struct hang_collect_answer *a, uint32_t pid)
 {
-	struct hang_collect_process *more;
-	uint32_t i;
-
-	for (i = 0; i < a->nlooked; i++)
-		if (a->looked[i].pid == pid)
-			return true;
-	more = realloc(a->looked, (a->nlooked + 1) * sizeof(*more));
-	if (!more)
+	if (hang_collect_looked(a, pid))
+		return true;
+	if (grow(a->looked, a->looked_cap, a->nlooked + 1))
 		return false;
-	a->looked = more;
-	more[a->nlooked++] = (struct hang_collect_process){ .pid = pid };
+	a->looked[a->nlooked++] = (struct hang_collect_process){ .pid = pid };
 	return true;
 }
 
@@ -243,13 +241,12 @@ static int each_thread(struct hang_collect_answer *a,
 				   const struct snapshot_thread *),
 		       struct hang_collect *s, const struct hang_collect_question *q)
 {
-	const struct snapshot *looks[2];
 	uint32_t i, j, k;
 	int err = 0;
 
 	for (i = 0; i < a->nlooked; i++) {
-		looks[0] = a->looked[i].arrived;
-		looks[1] = a->looked[i].others;
+		const struct snapshot *looks[2] = { a->looked[i].arrived, a->looked[i].others };
+
 		for (k = 0; k < 2; k++)
 			for (j = 0; looks[k] && j < looks[k]->n && !err; j++)
 				err = each(s, a, q, &a->looked[i], &looks[k]->threads[j]);
@@ -266,24 +263,20 @@ static int see_lock(struct hang_collect *s, struct hang_collect_answer *a,
 	return 0;
 }
 
-/* --- the whole -------------------------------------------------------------------------------- */
-
 static void wait_until(uint64_t ns)
 {
-	uint64_t now = clock_ns(CLOCK_MONOTONIC);
-	struct timespec t;
+	uint64_t left = number_less(ns, clock_ns(CLOCK_MONOTONIC));
+	struct timespec t = { .tv_sec = (time_t)(left / 1000000000u),
+			      .tv_nsec = (long)(left % 1000000000u) };
 
-	if (now >= ns)
-		return;
-	t.tv_sec = (time_t)((ns - now) / 1000000000u);
-	t.tv_nsec = (long)((ns - now) % 1000000000u);
-	nanosleep(&t, NULL);
+	if (left)
+		nanosleep(&t, NULL);
 }
 
 /*
- * Begins to count how often the thread comes to where its call returns to: a place in the program, seen in this process
- * alone. (A hardware breakpoint would need no change of its code, but counts nothing, without a word, in some virtual
- * machines.) Returns as regs_count_returns().
+ * Begin to count how often the thread reaches the return address of its call, with a probe in this
+ * process alone. (A hardware breakpoint would not change the code, but in some virtual machines it
+ * silently counts nothing.) Return as regs_count_returns().
  */
 static int count_returns(const struct hang_collect *s, const struct hang_collect_process *p,
 			 const struct snapshot_thread *t, uint32_t slot)
@@ -304,9 +297,10 @@ static int count_returns(const struct hang_collect *s, const struct hang_collect
 }
 
 /*
- * A thread that spins in a call of MPI runs all the time, and one that exchanges messages in a loop is in the same call on
- * every look. First it is counted whether each returns from its call, then their stacks are read again, then all are given
- * time: who has not returned by then was in its call, together with all others, for that time.
+ * Look again at the threads in an MPI call. Such a thread may spin all the time, and one that
+ * exchanges messages in a loop is in the same call on every look. So begin to count each thread's
+ * returns from its call, and then read the stacks again. A thread that has not returned by
+ * see_returns() was in its call for that time, together with all other such threads.
  */
 static int look_calls_again(struct hang_collect *s, struct hang_collect_process *p)
 {
@@ -352,7 +346,7 @@ static int look_twice(struct hang_collect *s, struct hang_collect_answer *a,
 	uint64_t begun;
 	int err = 0, one;
 
-	/* Which of MPI's operations a rank is in is what its stack says. */
+	/* Only its stack says which MPI operation a rank is in. */
 	for (i = 0; i < q->nbarriers; i++)
 		stacks |= q->barriers[i].of_processes;
 	locks_forget(s->locks);
@@ -363,7 +357,7 @@ static int look_twice(struct hang_collect *s, struct hang_collect_answer *a,
 		one = list_threads(q, p);
 		if (!one)
 			one = look_first(s, p, stacks);
-		/* A process that has ended is one of the answers; but not all of them. */
+		/* One process may have ended, but not all of them. */
 		if (!one)
 			nlooked++;
 		else
@@ -385,19 +379,19 @@ static int look_twice(struct hang_collect *s, struct hang_collect_answer *a,
 	begun = clock_ns(CLOCK_MONOTONIC);
 	each_thread(a, see_lock, s, q);
 	a->in.nthreads = 0;
-	wait_until(begun + APART_NS);
-	a->apart_ns = clock_ns(CLOCK_MONOTONIC) - begun;
+	wait_until(begun + LOOK_INTERVAL_NS);
+	a->interval_ns = clock_ns(CLOCK_MONOTONIC) - begun;
 	for (i = 0; i < a->nlooked; i++)
 		if (a->looked[i].n &&
-		    snapshot_glance(s->snapshots, a->looked[i].pid, a->looked[i].tids,
-				    a->looked[i].n, &a->looked[i].again) == -ENOMEM)
+		    snapshot_glance(a->looked[i].pid, a->looked[i].tids, a->looked[i].n,
+				    &a->looked[i].again) == -ENOMEM)
 			return -ENOMEM;
 	for (i = 0; i < a->nlooked; i++)
 		see_returns(s, &a->looked[i]);
 	return each_thread(a, hang_collect_add_thread, s, q);
 }
 
-/* A lock may be held by a process that nobody looks at: then not all that matters is known. */
+/* Return whether all relevant threads are known: a process not examined may hold a lock. */
 static bool is_all(const struct hang_collect_answer *a)
 {
 	uint32_t i, j;

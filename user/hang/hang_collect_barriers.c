@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Barriers and who is in them, for hang/hang.h. */
+/* Barriers and the threads in them, for hang_classify(). */
 #include "hang/hang_collect_internal.h"
 
 #include <errno.h>
@@ -20,16 +20,14 @@ const struct hang_collect_process *hang_collect_looked(const struct hang_collect
 	return NULL;
 }
 
-/*
- * At a function's entry its return address is where the stack ends; elsewhere it is in a register.
- */
+/* At a function's entry, its return address is at the stack pointer or in a register. */
 #if defined(__x86_64__)
 #define RETURNS_ON_STACK true
 #else
 #define RETURNS_ON_STACK false
 #endif
 
-/* What a return probe puts in place of the return address. */
+/* Return whether a return probe has replaced the return address by this one. */
 static bool is_trampoline(const struct address_space *space, uint64_t address)
 {
 	const struct maps_entry *e = space ? maps_find(&space->maps, address) : NULL;
@@ -38,8 +36,8 @@ static bool is_trampoline(const struct address_space *space, uint64_t address)
 }
 
 /*
- * Has the thread left without a word (longjmp, an exception)? Its stack is shorter than it was, or
- * another.
+ * Return whether the thread left unseen (longjmp, an exception): its stack is shorter than on
+ * arrival, or does not hold the return address any more.
  */
 static bool is_stale(const struct hang_collect_answer *a, const struct hang_collect_arrival *at)
 {
@@ -60,15 +58,19 @@ static bool is_stale(const struct hang_collect_answer *a, const struct hang_coll
 	return false;
 }
 
-/* Who has come to one barrier may be missing at another: then it is shown where it came in. */
-static void show_site(struct hang_collect_answer *a, uint32_t tid, const struct hang_frame *site)
+/*
+ * Give an arrived thread without a stack its call site as the only frame: it may be missing at
+ * another barrier.
+ */
+static void add_site_frame(struct hang_collect_answer *a, uint32_t tid,
+			   const struct hang_frame *site)
 {
 	uint32_t i;
 
 	for (i = 0; i < a->in.nthreads; i++) {
 		struct hang_thread *t = &a->threads[i];
 
-		/* There is always room for one. */
+		/* .frames has room for one more. */
 		if (t->tid == tid && !t->nframes && t->frames && site->module)
 			((struct hang_frame *)(uintptr_t)t->frames)[t->nframes++] = *site;
 	}
@@ -127,9 +129,9 @@ static int name_barrier(struct hang_collect *s, const struct hang_collect_barrie
 	return 0;
 }
 
-/* Threads that were in it before anybody looked: their stacks say so, and of which barrier. */
-static bool is_silent(const struct hang_collect_answer *a, const struct hang_collect_barrier *b,
-		      uint32_t i)
+/* Return whether the thread arrived before tracing began, as its stack and futex word say. */
+static bool arrived_unseen(const struct hang_collect_answer *a,
+			   const struct hang_collect_barrier *b, uint32_t i)
 {
 	uint32_t k;
 
@@ -140,7 +142,7 @@ static bool is_silent(const struct hang_collect_answer *a, const struct hang_col
 	       a->threads[i].pid == b->pid && a->locks[i].object == b->object;
 }
 
-/* Nobody has said who meets there, and it need not be this process alone. */
+/* Return whether the team is unknown, and threads of unknown processes may be in it. */
 static bool may_be_elsewhere(struct hang_collect *s, const struct hang_collect_answer *a,
 			     const struct hang_collect_barrier *b)
 {
@@ -152,7 +154,7 @@ static bool may_be_elsewhere(struct hang_collect *s, const struct hang_collect_a
 				   address_space_shared_key(s->spaces, p->space, b->object, NULL));
 }
 
-/* Do all ranks of the job meet there? */
+/* Return whether the barrier is for all ranks of the job. */
 static bool is_world(const struct hang_collect *s, const struct hang_collect_answer *a,
 		     const struct hang_collect_barrier *b)
 {
@@ -207,10 +209,10 @@ int hang_collect_add_barrier(struct hang_collect *s, struct hang_collect_answer 
 			.since_ns = at->since_ns,
 			.site = frame_of(address_spaces_site(s->spaces, site)),
 		};
-		show_site(a, at->tid, &arrived[to->narrived - 1].site);
+		add_site_frame(a, at->tid, &arrived[to->narrived - 1].site);
 	}
 	for (i = 0; to->narrived && i < a->in.nthreads; i++)
-		if (is_silent(a, from, i) && !a->looked[0].partly)
+		if (arrived_unseen(a, from, i) && !a->looked[0].partly)
 			arrived[to->narrived++] = (struct hang_arrival){
 				.tid = a->threads[i].tid,
 				.since_ns = MODEL_UNKNOWN,

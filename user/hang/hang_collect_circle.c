@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Ranks that wait for one another's messages in a circle. No barrier has to do with it: the call in which the first of them
- * waits takes the place of one, with the rank that it waits for as the only thread that is missing.
+ * Ranks that wait for messages of each other in a circle. No barrier is involved. The first rank's
+ * MPI call takes the place of a barrier, and its peer is the only missing thread.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,7 +11,10 @@
 #include "hang/hang_collect_internal.h"
 #include "sites/family.h"
 
-/* The index of the thread that thread @i waits for in a call of MPI, twice looked at; HANG_NONE. */
+/*
+ * Return the index of the thread that thread @i waits for in an MPI call in both looks, or
+ * HANG_NONE.
+ */
 static uint32_t waits_for(const struct hang_collect_answer *a, uint32_t i)
 {
 	const struct hang_thread *t = &a->threads[i];
@@ -25,7 +28,7 @@ static uint32_t waits_for(const struct hang_collect_answer *a, uint32_t i)
 	return HANG_NONE;
 }
 
-/* The first thread that is part of a circle; HANG_NONE. */
+/* Return the first thread that is part of a circle, or HANG_NONE. */
 static uint32_t find_first(const struct hang_collect_answer *a)
 {
 	uint32_t i, at, steps;
@@ -42,11 +45,13 @@ static uint32_t find_first(const struct hang_collect_answer *a)
 
 static struct hang_member member_of(const struct hang_thread *t)
 {
-	return (struct hang_member){ .pid = t->pid,
-				     .tid = t->tid,
-				     .index = t->index,
-				     .ranked = t->ranked,
-				     .comm = t->comm };
+	return (struct hang_member){
+		.pid = t->pid,
+		.tid = t->tid,
+		.index = t->index,
+		.ranked = t->ranked,
+		.comm = t->comm,
+	};
 }
 
 int hang_collect_add_circle(struct hang_collect *s, struct hang_collect_answer *a)
@@ -56,15 +61,14 @@ int hang_collect_add_circle(struct hang_collect *s, struct hang_collect_answer *
 	uint32_t first = find_first(a), index = a->in.nbarriers, site = ADDRESS_SPACE_SITE_NONE;
 	const struct hang_collect_process *p;
 	struct report_barrier named = { 0 };
-	struct hang_thread *t, *peer;
 	struct hang_barrier *b;
+	struct hang_thread *t;
 	int err;
 
 	a->circle = HANG_NONE;
 	if (first == HANG_NONE)
 		return 0;
 	t = &a->threads[first];
-	peer = &a->threads[waits_for(a, first)];
 	b = &a->barriers[index];
 	a->arrivals[index] = calloc(1, sizeof(*a->arrivals[index]));
 	a->both = calloc(2, sizeof(*a->both));
@@ -73,21 +77,23 @@ int hang_collect_add_circle(struct hang_collect *s, struct hang_collect_answer *
 	a->in.nbarriers++;
 	a->circle = index;
 	a->both[0] = member_of(t);
-	a->both[1] = member_of(peer);
+	a->both[1] = member_of(&a->threads[waits_for(a, first)]);
 	*a->arrivals[index] = (struct hang_arrival){ .tid = t->tid, .since_ns = MODEL_UNKNOWN };
 	if (t->call_frame < t->nframes)
 		a->arrivals[index]->site = t->frames[t->call_frame];
-	*b = (struct hang_barrier){ .pid = t->pid,
-				    .comm = t->comm,
-				    .call = t->call,
-				    .family = family_name(family),
-				    .site = a->arrivals[index]->site,
-				    .narrived = 1,
-				    .arrived = a->arrivals[index],
-				    .nteam = 2,
-				    .team = a->both,
-				    .team_declared = true,
-				    .of_processes = true };
+	*b = (struct hang_barrier){
+		.pid = t->pid,
+		.comm = t->comm,
+		.call = t->call,
+		.family = family_name(family),
+		.site = a->arrivals[index]->site,
+		.narrived = 1,
+		.arrived = a->arrivals[index],
+		.nteam = 2,
+		.team = a->both,
+		.team_declared = true,
+		.of_processes = true,
+	};
 	p = hang_collect_looked(a, t->pid);
 	if (p && p->space && b->site.address)
 		site = address_space_site(s->spaces, p->space, b->site.address + 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* What the files of an inquest share. Nobody else includes it. */
+/* Shared by the files of hang_collect only. */
 #ifndef HANG_HANG_COLLECT_INTERNAL_H
 #define HANG_HANG_COLLECT_INTERNAL_H
 
@@ -13,61 +13,66 @@ struct hang_collect {
 	struct address_spaces *spaces;
 	struct snapshots *snapshots;
 	struct locks *locks;
-	struct report_env env; /* to name barriers */
+	struct report_env env; /* names barriers */
 };
 
-/* One process, looked at twice. */
+/* A process that was examined twice. */
 struct hang_collect_process {
 	uint32_t pid;
-	bool partly; /* it has more threads than were looked at */
+	bool partly; /* it has more threads than were examined */
 	struct address_space *space;
-	uint32_t n, narrived; /* of them, those that have come to a barrier: first in .tids */
+	uint32_t n, narrived; /* the first .narrived of .tids have arrived at a barrier */
 	uint32_t *tids;
-	struct snapshot *arrived, *others, *again; /* NULL: nobody */
-	/* Of those that wait in MPI: with their stacks again; NULL: nobody. */
+	struct snapshot *arrived, *others, *again; /* NULL: no threads */
+	/* Second stacks of the threads in an MPI call; NULL: no threads. */
 	struct snapshot *calls_again;
 	uint32_t nreturns;
-	int *returns; /* of each thread in .calls_again: regs_count_returns(), or -errno */
-	uint32_t slot; /* of the first of them */
-	bool *left; /* of each: it has returned from that call meanwhile, or this is not known */
+	int *returns; /* by thread of .calls_again: result of regs_count_returns(), or -errno */
+	uint32_t slot; /* of the first of .returns */
+	bool *left; /* by thread of .calls_again: it has returned from that call, or may have */
 };
 
 struct hang_collect_answer {
 	struct hang_input in;
 	struct hang_collect_process *looked;
-	uint32_t nlooked;
+	uint32_t nlooked, looked_cap;
 	struct hang_thread *threads;
 	struct lock_seen *locks; /* by thread */
 	struct hang_barrier *barriers;
 	struct hang_arrival **arrivals; /* by barrier */
-	void **arenas; /* by barrier: their names */
-	uint32_t
-		circle; /* the barrier's place is taken by a call of MPI: hang_collect_add_circle(); HANG_NONE */
-	struct hang_member *both; /* who is there, and who is missing */
-	uint64_t apart_ns;
+	void **arenas; /* by barrier: its names */
+	uint32_t circle; /* barrier of hang_collect_add_circle(), which is an MPI call; HANG_NONE */
+	struct hang_member *both; /* of .circle: the arrived and the missing thread */
+	uint64_t interval_ns; /* between the two looks */
 };
 
-/* inquest_threads.c */
-/* Appends a thread of a process that was looked at. Returns 0 or -ENOMEM. */
+/* hang_collect_threads.c */
+/*
+ * Append a thread of an examined process. @first holds its stack, if there is one; its entry of
+ * a->locks was filled with @first. Return 0 or -ENOMEM.
+ */
 int hang_collect_add_thread(struct hang_collect *s, struct hang_collect_answer *a,
 			    const struct hang_collect_question *q,
 			    const struct hang_collect_process *p,
 			    const struct snapshot_thread *first);
-/* Which threads those wait for that wait for a rank. */
+/* Set .holder of the threads that wait for a rank. */
 void hang_collect_add_peers(struct hang_collect_answer *a);
-/* Workers of OpenMP that are in nothing but the runtime wait for the next region. */
+/* Mark OpenMP workers with only runtime frames as idle: they wait for the next region. */
 void hang_collect_mark_idle(struct hang_collect_answer *a);
 
-/* inquest_barriers.c */
-/* The process, if it was looked at; NULL. */
+/* hang_collect_barriers.c */
+/* Return the process if it was examined, or NULL. */
 const struct hang_collect_process *hang_collect_looked(const struct hang_collect_answer *a,
 						       uint32_t pid);
-/* Fills the barrier of this index, and notes who of the arrived has left it. Returns 0 or -errno. */
+/* Fill the barrier with this index, and mark stale arrivals in *from. Return 0 or -errno. */
 int hang_collect_add_barrier(struct hang_collect *s, struct hang_collect_answer *a,
 			     const struct hang_collect_barrier *from, uint32_t index);
 
-/* inquest_circle.c */
-/* Looks for ranks that wait for one another's messages: .circle. Behind all barriers. Returns 0 or -ENOMEM. */
+/* hang_collect_circle.c */
+/*
+ * Find ranks that wait for messages of each other in a circle, and fill .circle. Call it after all
+ * barriers are added. Return 0 or -ENOMEM.
+ */
 int hang_collect_add_circle(struct hang_collect *s, struct hang_collect_answer *a);
 
 #endif /* HANG_HANG_COLLECT_INTERNAL_H */

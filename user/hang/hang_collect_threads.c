@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Threads as they were seen, for hang/hang.h. */
+/* Examined threads, for hang_classify(). */
 #include "hang/hang_collect_internal.h"
 
 #include <errno.h>
@@ -9,52 +9,35 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/number.h"
 #include "target/job.h"
 #include "target/look.h"
 
-static enum hang_state state_of(const struct snapshot_thread *t)
-{
-	switch (t->wait) {
-	case SNAPSHOT_RUNNING:
-		return HANG_RUNNING;
-	case SNAPSHOT_RUNNABLE:
-		return HANG_RUNNABLE;
-	case SNAPSHOT_STOPPED:
-		return HANG_STOPPED;
-	case SNAPSHOT_ZOMBIE:
-	case SNAPSHOT_GONE:
-		return HANG_GONE;
-	case SNAPSHOT_UNKNOWN:
-		return HANG_STATE_UNKNOWN;
-	default:
-		return HANG_BLOCKED;
-	}
-}
-
-static enum hang_on wait_of(const struct snapshot_thread *t, const struct lock_seen *lock)
-{
-	switch (t->wait) {
-	case SNAPSHOT_FUTEX:
-		return lock->on;
-	case SNAPSHOT_IO:
-		return HANG_ON_IO;
-	case SNAPSHOT_SLEEP:
-		return HANG_ON_SLEEP;
-	case SNAPSHOT_CHILD:
-		return HANG_ON_CHILD;
-	case SNAPSHOT_DISK:
-		return HANG_ON_DISK;
-	default:
-		return HANG_ON_OTHER;
-	}
-}
+/* What a snapshot's wait is here. At a futex, .on is that of the lock. */
+static const struct {
+	enum hang_state state;
+	enum hang_on on;
+} waits[] = {
+	[SNAPSHOT_UNKNOWN] = { HANG_STATE_UNKNOWN, HANG_ON_OTHER },
+	[SNAPSHOT_RUNNING] = { HANG_RUNNING, HANG_ON_OTHER },
+	[SNAPSHOT_RUNNABLE] = { HANG_RUNNABLE, HANG_ON_OTHER },
+	[SNAPSHOT_FUTEX] = { HANG_BLOCKED, HANG_ON_UNKNOWN },
+	[SNAPSHOT_IO] = { HANG_BLOCKED, HANG_ON_IO },
+	[SNAPSHOT_SLEEP] = { HANG_BLOCKED, HANG_ON_SLEEP },
+	[SNAPSHOT_CHILD] = { HANG_BLOCKED, HANG_ON_CHILD },
+	[SNAPSHOT_STOPPED] = { HANG_STOPPED, HANG_ON_OTHER },
+	[SNAPSHOT_DISK] = { HANG_BLOCKED, HANG_ON_DISK },
+	[SNAPSHOT_ZOMBIE] = { HANG_GONE, HANG_ON_OTHER },
+	[SNAPSHOT_GONE] = { HANG_GONE, HANG_ON_OTHER },
+	[SNAPSHOT_OTHER] = { HANG_BLOCKED, HANG_ON_OTHER },
+};
 
 static bool same_count(uint64_t a, uint64_t b)
 {
 	return a == b && a != UINT64_MAX;
 }
 
-/* Did it wait for one thing all the time, without any end in sight? */
+/* Return whether the thread waited for the same object in both looks, without a timeout. */
 static bool stood_still(const struct snapshot_thread *a, const struct lock_seen *first,
 			const struct snapshot_thread *b, const struct lock_seen *second)
 {
@@ -69,7 +52,7 @@ static bool stood_still(const struct snapshot_thread *a, const struct lock_seen 
 	return same_count(a->switches, b->switches) && a->cpu_ns == b->cpu_ns;
 }
 
-/* What it is in when it has left all that it could meet the others at; NULL. */
+/* Return the MPI call in which the thread has left all communicators, or NULL. */
 static const char *last_call(const struct snapshot_thread *t)
 {
 	static const char *const calls[] = { "MPI_Finalize",   "PMPI_Finalize",	    "mpi_finalize_",
@@ -80,7 +63,7 @@ static const char *last_call(const struct snapshot_thread *t)
 	for (i = 0; i < t->nframes; i++)
 		for (k = 0; t->frames[i].function && k < sizeof(calls) / sizeof(calls[0]); k++)
 			if (!strcmp(t->frames[i].function, calls[k]))
-				/* Open MPI's own, which it calls in the place of a return. */
+				/* Open MPI's own function, which MPI_Finalize tail-calls. */
 				return strncmp(calls[k], "ompi_", 5) ? calls[k] : "MPI_Finalize";
 	return NULL;
 }
@@ -117,7 +100,7 @@ static void number_thread(const struct hang_collect_question *q, struct hang_thr
 	}
 }
 
-/* What it waits in of MPI: .on, .holder is for hang_collect_add_peers(). */
+/* Fill what the thread waits for in an MPI call. hang_collect_add_peers() fills .holder later. */
 static void add_call(const struct hang_collect_process *p, const struct snapshot_thread *first,
 		     struct hang_thread *t)
 {
@@ -143,8 +126,8 @@ static void add_call(const struct hang_collect_process *p, const struct snapshot
 		   !p->left[again - p->calls_again->threads];
 }
 
-/* A rank speaks by the thread that is in a call, else by its first. */
-static const struct hang_thread *speaker(const struct hang_collect_answer *a, uint32_t pid)
+/* Return the thread that stands for the rank: the one in a call, otherwise its first. */
+static const struct hang_thread *rank_thread(const struct hang_collect_answer *a, uint32_t pid)
 {
 	const struct hang_thread *first = NULL;
 	uint32_t i;
@@ -162,7 +145,7 @@ static const struct hang_thread *speaker(const struct hang_collect_answer *a, ui
 	return first;
 }
 
-/* Of MPI_COMM_WORLD it is known which process a rank is. */
+/* Only the ranks of MPI_COMM_WORLD are known processes. */
 void hang_collect_add_peers(struct hang_collect_answer *a)
 {
 	const struct hang_thread *peer;
@@ -175,7 +158,7 @@ void hang_collect_add_peers(struct hang_collect_answer *a)
 		for (j = 0; t->call && t->world && t->peer != HANG_NONE && j < a->nlooked; j++) {
 			if (job_read((int)a->looked[j].pid, &job) || job.rank != t->peer)
 				continue;
-			peer = speaker(a, a->looked[j].pid);
+			peer = rank_thread(a, a->looked[j].pid);
 			t->holder = peer ? peer->tid : 0;
 		}
 	}
@@ -184,15 +167,13 @@ void hang_collect_add_peers(struct hang_collect_answer *a)
 static uint64_t start_of(const struct snapshot_thread *t)
 {
 	long hz = sysconf(_SC_CLK_TCK);
-	uint64_t off = clock_ns(CLOCK_BOOTTIME) - clock_ns(CLOCK_MONOTONIC), ns;
+	uint64_t off = clock_ns(CLOCK_BOOTTIME) - clock_ns(CLOCK_MONOTONIC);
 
 	if (!t->start_ticks || hz <= 0)
 		return 0;
-	ns = t->start_ticks * (1000000000u / (uint64_t)hz);
-	return ns > off ? ns - off : 0;
+	return number_less(t->start_ticks * (1000000000u / (uint64_t)hz), off);
 }
 
-/* @first has the stack, if there is one; @lock was seen with it. */
 int hang_collect_add_thread(struct hang_collect *s, struct hang_collect_answer *a,
 			    const struct hang_collect_question *q,
 			    const struct hang_collect_process *p,
@@ -207,8 +188,9 @@ int hang_collect_add_thread(struct hang_collect *s, struct hang_collect_answer *
 				   .tid = first->tid,
 				   .comm = first->comm,
 				   .start_ns = start_of(first),
-				   .state = state_of(first),
-				   .on = wait_of(first, lock),
+				   .state = waits[first->wait].state,
+				   .on = first->wait == SNAPSHOT_FUTEX ? lock->on
+								       : waits[first->wait].on,
 				   .cpu_ns = MODEL_UNKNOWN,
 				   .barrier = HANG_NONE,
 				   .object = *lock->words ? lock->words : NULL,
@@ -221,7 +203,7 @@ int hang_collect_add_thread(struct hang_collect *s, struct hang_collect_answer *
 	if (second && first->start_ticks == second->start_ticks) {
 		locks_see(s->locks, p->space, second, first, &after);
 		t->still = stood_still(first, lock, second, &after);
-		t->apart_ns = a->apart_ns;
+		t->interval_ns = a->interval_ns;
 		if (first->cpu_ns != UINT64_MAX && second->cpu_ns >= first->cpu_ns)
 			t->cpu_ns = second->cpu_ns - first->cpu_ns;
 	}
@@ -233,7 +215,6 @@ int hang_collect_add_thread(struct hang_collect *s, struct hang_collect_answer *
 	return t->frames ? 0 : -ENOMEM;
 }
 
-/* Workers of OpenMP that are in nothing but the runtime wait for the next region. */
 void hang_collect_mark_idle(struct hang_collect_answer *a)
 {
 	uint32_t i, k;

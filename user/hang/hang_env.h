@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* What the hang monitor looks at, and where it reports to. */
+/* What the hang monitor reads, and where it reports to. */
 #ifndef HANG_HANG_ENV_H
 #define HANG_HANG_ENV_H
 
@@ -13,14 +13,14 @@
 #include "model/model.h"
 #include "sites/address_space.h"
 
-/* All of these must outlive it. */
+/* All of these must outlive the monitor. */
 struct hang_env {
 	struct attach *attach;
-	struct address_spaces *spaces; /* the tracer's own: asked for what is known already */
+	struct address_spaces *spaces; /* the tracer's own; only searched */
 	struct ranks *ranks;
 	struct model *model;
 	const struct report_env *report_env;
-	/* Is shown each hang, and each that has ended (hang->over). */
+	/* Called with each hang that is found, and with each that is over (hang->over). */
 	void (*report)(void *ctx, const struct report_hang *hang);
 	void *report_ctx;
 	uint64_t after_ns; /* --hang */

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* What is told of a hang: copies of what is known, in the report's own memory. */
+/* Fill the report of a hang with copies, in the report's own memory. */
 #include "hang/hang_internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/number.h"
 
 static const char *keep(struct arena *a, const char *s, bool *failed)
 {
@@ -39,7 +41,7 @@ static uint32_t rank_of(const struct graph *g, const struct candidate *c)
 		return RANK_REST;
 	if (!g->can[c->thread])
 		return RANK_STUCK;
-	end = &g->in->threads[graph_end(g, c->thread)];
+	end = &g->in->threads[graph_chain_end(g, c->thread)];
 	if (thread_is_busy(end))
 		return RANK_BUSY;
 	return thread_is_outside(end) ? RANK_OUTSIDE : RANK_REST;
@@ -51,9 +53,7 @@ static int candidate_cmp(const void *a, const void *b)
 
 	if (x->rank != y->rank)
 		return x->rank < y->rank ? -1 : 1;
-	if (x->thread != y->thread)
-		return x->thread < y->thread ? -1 : 1;
-	return 0;
+	return (x->thread > y->thread) - (x->thread < y->thread);
 }
 
 static int arrived_cmp(const void *a, const void *b)
@@ -85,10 +85,8 @@ int hang_fill_arrived(const struct graph *g, const struct hang_barrier *b, struc
 			.tid = from->tid,
 			.index = HANG_NONE,
 			.arrive_ns = from->since_ns,
-			.waited_ns = !known ? MODEL_UNKNOWN
-				     : g->in->now_ns > from->since_ns
-					     ? g->in->now_ns - from->since_ns
-					     : 0,
+			.waited_ns =
+				known ? number_less(g->in->now_ns, from->since_ns) : MODEL_UNKNOWN,
 			.function = site.function,
 			.file = site.file,
 			.module = site.module,
@@ -148,7 +146,7 @@ static int fill_missing_one(const struct graph *g, const struct candidate *c,
 	to->wchan = keep(g->arena, t->wchan, &failed);
 	to->sampled = t->sampled;
 	to->holder = thread_waits_for_holder(t) ? t->holder : 0;
-	to->blocked_on = say_blocked(g, c->thread);
+	to->blocked_on = text_blocked_on(g, c->thread);
 	return failed ? -ENOMEM : fill_frames(g, t, to);
 }
 
@@ -164,7 +162,7 @@ int hang_fill_missing(const struct graph *g, uint32_t barrier, struct report_han
 	out->missing = arena_alloc(g->arena, (need->n + 1) * sizeof(*out->missing));
 	if (!out->missing)
 		return -ENOMEM;
-	/* Those who only wait for the others' end are none that anybody misses. */
+	/* Threads that only join arrived threads are not missing. */
 	for (i = 0; i < need->n && !err; i++)
 		if (!need->candidates[i].barred)
 			err = fill_missing_one(g, &need->candidates[i],
@@ -190,7 +188,7 @@ int hang_fill_cycle(const struct graph *g, struct report_hang *out)
 			.tid = t->tid,
 			.index = t->index,
 			.comm = keep(g->arena, t->comm, &failed),
-			.waits_for = say_step(g, &g->steps[i], next),
+			.waits_for = text_step(g, &g->steps[i], next),
 			.next = g->in->threads[next->thread].tid,
 		};
 	}
@@ -220,6 +218,6 @@ int hang_fill_barrier(const struct graph *g, const struct hang_barrier *b, struc
 		if (b->arrived[i].since_ns < out->since_ns)
 			out->since_ns = b->arrived[i].since_ns;
 	if (out->since_ns != MODEL_UNKNOWN)
-		out->waited_ns = g->in->now_ns > out->since_ns ? g->in->now_ns - out->since_ns : 0;
+		out->waited_ns = number_less(g->in->now_ns, out->since_ns);
 	return failed ? -ENOMEM : 0;
 }

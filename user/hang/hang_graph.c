@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Who waits for whom, who can go on, and circles of those that cannot. */
+/* The graph of waiting threads: which threads can go on, and cycles of those that cannot. */
 #include "hang/hang_internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 /*
- * A thread that was on a CPU for more than this share of the time between two looks is at work,
+ * A thread that was on a CPU for more than this share of the time between the two looks is busy,
  * whatever it waits for.
  */
 #define BUSY_SHARE 0.1
@@ -21,7 +21,7 @@ uint32_t graph_thread(const struct graph *g, uint32_t tid)
 
 bool thread_waits_for_holder(const struct hang_thread *t)
 {
-	/* MPI's libraries spin. */
+	/* MPI libraries spin, so the thread need not be blocked. */
 	if (t->on == HANG_ON_MESSAGE)
 		return t->holder && t->state != HANG_GONE;
 	return t->state == HANG_BLOCKED && t->holder &&
@@ -35,7 +35,7 @@ uint32_t graph_holder(const struct graph *g, uint32_t i)
 	return thread_waits_for_holder(t) ? graph_thread(g, t->holder) : HANG_NONE;
 }
 
-uint32_t graph_end(const struct graph *g, uint32_t i)
+uint32_t graph_chain_end(const struct graph *g, uint32_t i)
 {
 	uint32_t steps, next;
 
@@ -54,8 +54,8 @@ bool thread_is_busy(const struct hang_thread *t)
 		return false;
 	if (t->state == HANG_RUNNING || t->state == HANG_RUNNABLE)
 		return true;
-	return t->state == HANG_BLOCKED && t->apart_ns && t->cpu_ns != MODEL_UNKNOWN &&
-	       (double)t->cpu_ns > BUSY_SHARE * (double)t->apart_ns;
+	return t->state == HANG_BLOCKED && t->interval_ns && t->cpu_ns != MODEL_UNKNOWN &&
+	       (double)t->cpu_ns > BUSY_SHARE * (double)t->interval_ns;
 }
 
 bool thread_is_outside(const struct hang_thread *t)
@@ -67,7 +67,7 @@ bool thread_is_outside(const struct hang_thread *t)
 		t->on == HANG_ON_DISK);
 }
 
-/* --- who can go on ---------------------------------------------------------------------------- */
+/* --- threads that can go on ------------------------------------------------------------------- */
 
 static bool can_fill(const struct graph *g, uint32_t barrier)
 {
@@ -81,7 +81,7 @@ static bool can_fill(const struct graph *g, uint32_t barrier)
 		return true;
 	for (i = 0; i < need->n; i++) {
 		const struct candidate *c = &need->candidates[i];
-		/* Of those that nobody has looked at nothing is proven. */
+		/* Nothing is proven about a thread that was not examined: it may arrive. */
 		bool can = !c->lost && !c->barred && (c->thread == HANG_NONE || g->can[c->thread]);
 
 		if (need->exact && !can && !replaceable)
@@ -93,7 +93,6 @@ static bool can_fill(const struct graph *g, uint32_t barrier)
 	return need->exact || n >= need->k || !need_knows_all(g, &g->in->barriers[barrier]);
 }
 
-/* The barrier of the same communicator at which others wait, while this thread is in another collective; HANG_NONE. */
 uint32_t graph_crossed(const struct graph *g, uint32_t i)
 {
 	const struct hang_thread *t = &g->in->threads[i];
@@ -109,8 +108,9 @@ uint32_t graph_crossed(const struct graph *g, uint32_t i)
 }
 
 /*
- * Can a thread that is in another collective than those at @barrier leave it? Not by them: some collectives let a rank go
- * that has done its part, but then the others have what they need of it. By ranks that are in neither yet.
+ * Return whether a thread that is in a different collective than the threads at @barrier may leave
+ * it. Those threads cannot help: where a collective lets a rank leave early, its part is done. Only
+ * ranks that are in neither collective yet can.
  */
 static bool others_may_help(const struct graph *g, uint32_t i, uint32_t barrier)
 {
@@ -148,8 +148,7 @@ static bool can_go_on(const struct graph *g, uint32_t i)
 	return g->can[holder];
 }
 
-/* The least that holds: nobody can go on but for a reason. */
-void graph_find_who_can(struct graph *g)
+void graph_find_able(struct graph *g)
 {
 	bool more = true;
 	uint32_t i;
@@ -174,14 +173,14 @@ void graph_find_who_can(struct graph *g)
 /* --- cycles ----------------------------------------------------------------------------------- */
 
 struct search {
-	uint32_t *from; /* by thread: from whom it was reached; HANG_NONE not yet */
+	uint32_t *from; /* by thread: the thread from which it was reached; HANG_NONE: not yet */
 	uint32_t *queue;
 	uint32_t n;
 };
 
 static void reach(const struct graph *g, struct search *s, uint32_t from, uint32_t to)
 {
-	/* Whoever can go on is in no cycle that lasts. */
+	/* A thread that can go on is in no lasting cycle. */
 	if (to == HANG_NONE || g->can[to] || s->from[to] != HANG_NONE)
 		return;
 	s->from[to] = from;
@@ -208,7 +207,7 @@ static void reach_next(const struct graph *g, struct search *s, uint32_t i)
 			reach(g, s, i, need->candidates[c].thread);
 }
 
-/* The shortest way from @start back to it is kept if it is shorter than what there is. */
+/* Find the shortest way from @start back to it, and keep it if it is the shortest so far. */
 static void search_from(struct graph *g, struct search *s, uint32_t start)
 {
 	uint32_t i, at, len, done = 0;
@@ -224,7 +223,7 @@ static void search_from(struct graph *g, struct search *s, uint32_t start)
 		return;
 	for (at = start, len = 0; !len || at != start; at = s->from[at], len++)
 		locked |= g->at[at] == HANG_NONE;
-	/* Of two as long one of barriers alone is the lesser news. */
+	/* Of two equally long cycles, prefer one with a lock or a join. */
 	if (g->nsteps && (g->nsteps < len || (g->nsteps == len && g->locked >= locked)))
 		return;
 	g->nsteps = len;
@@ -235,7 +234,6 @@ static void search_from(struct graph *g, struct search *s, uint32_t start)
 	}
 }
 
-/* Cycles that a candidate of this barrier is in, or waits for. */
 int graph_find_cycle(struct graph *g, uint32_t barrier)
 {
 	const struct need *need = &g->needs[barrier];
@@ -251,7 +249,7 @@ int graph_find_cycle(struct graph *g, uint32_t barrier)
 		goto out;
 	for (i = 0; i < need->n; i++) {
 		end = need->candidates[i].thread;
-		/* What a candidate waits for may be the cycle. */
+		/* The candidate may wait for a cycle that it is not part of. */
 		for (steps = 0; steps <= g->in->nthreads && end != HANG_NONE && !g->can[end];
 		     steps++) {
 			search_from(g, &s, end);
@@ -267,12 +265,12 @@ out:
 	return err;
 }
 
-void graph_cross(struct graph *g, uint32_t barrier)
+void graph_cross_ranks(struct graph *g, uint32_t barrier)
 {
 	const struct hang_barrier *b = &g->in->barriers[barrier];
 	const struct need *need = &g->needs[barrier];
 
-	/* There is room for all threads. */
+	/* .steps has room for all threads. */
 	g->steps[0] = (struct step){ graph_thread(g, b->arrived[need->odd].tid), barrier };
 	g->steps[1] = (struct step){ graph_thread(g, b->arrived[need->even].tid), barrier };
 	g->nsteps = 2;

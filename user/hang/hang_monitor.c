@@ -6,46 +6,51 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/hash.h"
 #include "base/msg.h"
+#include "base/number.h"
 #include "hang/hang_query.h"
 #include "hang/hang_worker.h"
 #include "hang/arrivals.h"
 #include "target/proc.h"
 
-#define LOOK_NS	 1000000000ULL /* between two looks at who has come */
-#define LOOK_MIN 4 /* of --hang, where that is shorter */
+#define LOOK_NS	 1000000000ULL /* between two looks at the arrivals */
+#define LOOK_MIN 4 /* looks per --hang, if that is more often */
 
-/* Of one barrier at which somebody waits: what is to be asked of it. */
-struct matter {
-	uint32_t known; /* index of what has been told of it; HANG_NONE */
-	bool due;
+/* A barrier with waiting threads. */
+struct group_state {
+	uint32_t known; /* index of its hang in .known; HANG_NONE */
+	bool due; /* it is time to examine and report the hang */
 };
 
-/* A hang that has been told of, or is about to be. */
+/* A hang that has been reported, or is about to be. */
 struct known {
-	uint32_t pid, inc, tid; /* of the first that came */
+	uint32_t pid, inc, tid; /* of the first arrival */
 	uint64_t since_ns;
 	struct model_crossing at; /* for model_team() */
-	uint32_t reported;
-	uint64_t next_ns; /* when it is told of again */
-	bool seen; /* in the present look */
-	bool circle; /* ranks that wait for one another's messages: no barrier */
-	bool over, lasts; /* it has opened; its process has ended before */
-	struct report_hang hang; /* as it was told last; .told of it is not 0 */
+	uint32_t reported; /* number of reports */
+	uint64_t next_ns; /* time of the next report */
+	bool seen; /* in the current look */
+	bool circle; /* ranks that wait for messages of each other: no barrier */
+	bool over; /* the barrier has opened */
+	bool lasts; /* the process ended before the barrier opened */
+	struct report_hang hang; /* the last report, if .reported is not 0 */
 };
 
 struct hang_monitor {
 	struct hang_env env;
 	uint64_t next_look_ns;
 	struct arrivals arrivals;
-	struct matter *matters; /* by group of .pendings */
+	struct group_state *groups; /* by group of .arrivals */
 	struct known *known;
-	uint32_t nknown;
-	struct report_hang *last; /* hang_monitor_last() */
+	uint32_t nknown, known_cap;
+	struct report_hang *last; /* result of hang_monitor_last() */
 	struct hang_worker *hang_worker;
-	uint64_t crossings, quiet_ns; /* so many, and none since then */
-	bool failed, refused;
+	uint64_t crossings; /* total number */
+	uint64_t quiet_ns; /* no crossing since this time; 0: unknown */
+	bool failed; /* out of memory */
+	bool refused; /* the missing permission to examine a process was reported */
 };
 
 int hang_monitor_new(const struct hang_env *env, struct hang_monitor **out)
@@ -72,17 +77,26 @@ void hang_monitor_free(struct hang_monitor *h)
 	for (i = 0; i < h->nknown; i++)
 		report_hang_free(&h->known[i].hang);
 	arrivals_free(&h->arrivals);
-	free(h->matters);
+	free(h->groups);
 	free(h->known);
 	free(h->last);
 	free(h);
 }
 
-/* --- what is known of hangs ------------------------------------------------------------------- */
+/* --- known hangs ------------------------------------------------------------------------------ */
 
+/* Return the index of the new hang, or HANG_NONE when out of memory. */
+static uint32_t add_known(struct hang_monitor *h, struct known known)
+{
+	if (grow(h->known, h->known_cap, h->nknown + 1))
+		return HANG_NONE;
+	h->known[h->nknown] = known;
+	return h->nknown++;
+}
+
+/* Return the hang with this first arrival, which is added if it is new, or HANG_NONE. */
 static uint32_t find_known(struct hang_monitor *h, const struct arrival *p)
 {
-	struct known *more;
 	uint32_t i;
 
 	for (i = 0; i < h->nknown; i++) {
@@ -92,22 +106,17 @@ static uint32_t find_known(struct hang_monitor *h, const struct arrival *p)
 		    k->since_ns == p->since_ns)
 			return i;
 	}
-	more = realloc(h->known, (h->nknown + 1) * sizeof(*more));
-	if (!more) {
-		h->failed = true;
-		return HANG_NONE;
-	}
-	h->known = more;
-	more[h->nknown] = (struct known){ .pid = p->pid,
-					  .inc = p->inc,
-					  .tid = p->tid,
-					  .since_ns = p->since_ns,
-					  .at = arrival_crossing(p),
-					  .next_ns = p->since_ns + h->env.after_ns };
-	return h->nknown++;
+	i = add_known(h, (struct known){ .pid = p->pid,
+					 .inc = p->inc,
+					 .tid = p->tid,
+					 .since_ns = p->since_ns,
+					 .at = arrival_crossing(p),
+					 .next_ns = p->since_ns + h->env.after_ns });
+	h->failed |= i == HANG_NONE;
+	return i;
 }
 
-/* They have met after all, as far as has been fed. */
+/* Return whether the records fed so far say that the barrier has opened. */
 static bool has_opened(const struct hang_monitor *h, const struct known *k)
 {
 	struct model_team team;
@@ -119,7 +128,7 @@ static bool has_opened(const struct hang_monitor *h, const struct known *k)
 	       team.release_ns >= k->since_ns;
 }
 
-static void tell_over(struct hang_monitor *h, struct known *k, uint64_t now)
+static void report_over(struct hang_monitor *h, struct known *k, uint64_t now)
 {
 	k->over = true;
 	if (!k->reported)
@@ -131,7 +140,7 @@ static void tell_over(struct hang_monitor *h, struct known *k, uint64_t now)
 	h->env.report(h->env.report_ctx, &k->hang);
 }
 
-/* Those of which nobody is inside any more. @end: there is no later. */
+/* Close the hangs that the current look did not see: no thread is inside any more. */
 static void close_known(struct hang_monitor *h, uint64_t now)
 {
 	uint32_t i;
@@ -141,17 +150,17 @@ static void close_known(struct hang_monitor *h, uint64_t now)
 
 		if (k->over || k->lasts || k->seen)
 			continue;
-		/* Who was killed in there did not get out; records of who did are on their way. */
+		/* A killed process never left; the records of threads that left may be delayed. */
 		if (!has_opened(h, k) && !proc_alive((int)k->pid)) {
 			k->lasts = true;
 			k->hang.waited_ns = now - k->since_ns;
 		} else {
-			tell_over(h, k, now);
+			report_over(h, k, now);
 		}
 	}
 }
 
-/* What nobody was ever told of need not be kept. */
+/* Drop the hangs that are over, and those that ended unreported. */
 static void forget_known(struct hang_monitor *h)
 {
 	uint32_t i, n = 0;
@@ -178,49 +187,49 @@ static bool find_due(struct hang_monitor *h, uint64_t now)
 				   proc_alive((int)h->known[i].pid);
 	for (i = 0; i < h->arrivals.ngroups; i++) {
 		const struct arrival *p = &h->arrivals.all[h->arrivals.groups[i].first];
-		struct matter *m = &h->matters[i];
+		struct group_state *g = &h->groups[i];
 
-		*m = (struct matter){ .known = HANG_NONE };
+		*g = (struct group_state){ .known = HANG_NONE };
 		if (now < p->since_ns || now - p->since_ns < h->env.after_ns)
 			continue;
-		m->known = find_known(h, p);
-		if (m->known == HANG_NONE)
+		g->known = find_known(h, p);
+		if (g->known == HANG_NONE)
 			continue;
-		h->known[m->known].seen = true;
-		m->due = now >= h->known[m->known].next_ns;
-		any |= m->due;
+		h->known[g->known].seen = true;
+		g->due = now >= h->known[g->known].next_ns;
+		any |= g->due;
 	}
 	return any;
 }
 
 /* --- the question ----------------------------------------------------------------------------- */
 
-static int add_group(struct hang_monitor *h, uint32_t group, struct errand *job)
+static int add_group(struct hang_monitor *h, uint32_t group, struct hang_job *job)
 {
 	int err = hang_query_add_barrier(&h->env, &h->arrivals, group, &job->question);
 
-	if (err || !h->matters[group].due)
+	if (err || !h->groups[group].due)
 		return err;
 	job->which[job->n] = job->question.nbarriers - 1;
-	job->known[job->n++] = h->matters[group].known;
-	h->matters[group].due = false;
+	job->known[job->n++] = h->groups[group].known;
+	h->groups[group].due = false;
 	return 0;
 }
 
-/* One that is due, and all others that its processes have to do with. */
+/* Start a job for one barrier that is due, with all other barriers that its processes are at. */
 static int ask(struct hang_monitor *h)
 {
-	struct errand *job = NULL;
+	struct hang_job *job = NULL;
 	bool *taken = NULL, more = true;
 	uint32_t i, first;
 	int err;
 
-	for (first = 0; first < h->arrivals.ngroups && !h->matters[first].due; first++)
+	for (first = 0; first < h->arrivals.ngroups && !h->groups[first].due; first++)
 		;
 	if (first == h->arrivals.ngroups)
 		return 0;
 	taken = calloc(h->arrivals.ngroups, sizeof(*taken));
-	err = taken ? errand_new(h->arrivals.ngroups, &job) : -ENOMEM;
+	err = taken ? hang_job_new(h->arrivals.ngroups, &job) : -ENOMEM;
 	if (!err) {
 		taken[first] = true;
 		err = add_group(h, first, job);
@@ -241,7 +250,7 @@ static int ask(struct hang_monitor *h)
 	if (!err)
 		err = hang_worker_start(h->hang_worker, job);
 	if (err)
-		errand_free(job);
+		hang_job_free(job);
 	free(taken);
 	return err;
 }
@@ -249,17 +258,13 @@ static int ask(struct hang_monitor *h)
 static void note_rank(void *ctx, uint32_t tgid, uint32_t rank)
 {
 	struct hang_collect_question *q = ctx;
-	uint32_t *pids = realloc(q->pids, (q->npids + 1) * sizeof(*pids));
 
 	(void)rank;
-	if (!pids)
-		return;
-	q->pids = pids;
-	if (proc_alive((int)tgid))
-		pids[q->npids++] = tgid;
+	if (proc_alive((int)tgid) && !grow(q->pids, q->pids_cap, q->npids + 1))
+		q->pids[q->npids++] = tgid;
 }
 
-/* Ranks of one job that are alive, if there are several. */
+/* Find a job with several ranks that are alive, and put their processes into the question. */
 static void find_job(const struct hang_monitor *h, struct hang_collect_question *q)
 {
 	uint32_t i;
@@ -275,31 +280,25 @@ static void find_job(const struct hang_monitor *h, struct hang_collect_question 
 
 static uint32_t find_circle(struct hang_monitor *h)
 {
-	struct known *more;
 	uint32_t i;
 
 	for (i = 0; i < h->nknown; i++)
 		if (h->known[i].circle && h->known[i].since_ns == h->quiet_ns)
 			return i;
-	more = realloc(h->known, (h->nknown + 1) * sizeof(*more));
-	if (!more)
-		return HANG_NONE;
-	h->known = more;
-	more[h->nknown] = (struct known){ .circle = true,
-					  .seen = true,
-					  .since_ns = h->quiet_ns,
-					  .next_ns = h->quiet_ns + h->env.after_ns };
-	return h->nknown++;
+	return add_known(h, (struct known){ .circle = true,
+					    .seen = true,
+					    .since_ns = h->quiet_ns,
+					    .next_ns = h->quiet_ns + h->env.after_ns });
 }
 
 /*
- * Ranks that wait for one another's messages come to no barrier: where no record has come for so long as --hang says, they are
- * looked at.
+ * Ranks that wait for messages of each other arrive at no barrier. So examine the ranks if there
+ * was no crossing for the time of --hang.
  */
 static int ask_circle(struct hang_monitor *h, uint64_t now)
 {
 	uint64_t crossings = model_totals(h->env.model)->crossings;
-	struct errand *job = NULL;
+	struct hang_job *job = NULL;
 	uint32_t known;
 	int err = 0;
 
@@ -315,12 +314,12 @@ static int ask_circle(struct hang_monitor *h, uint64_t now)
 	if (now < h->known[known].next_ns)
 		return 0;
 	h->known[known].next_ns = now + h->env.after_ns;
-	err = errand_new(1, &job);
+	err = hang_job_new(1, &job);
 	if (err)
 		return err;
 	find_job(h, &job->question);
 	if (job->question.npids < 2) {
-		errand_free(job);
+		hang_job_free(job);
 		return 0;
 	}
 	h->known[known].pid = job->question.pids[0];
@@ -330,17 +329,17 @@ static int ask_circle(struct hang_monitor *h, uint64_t now)
 	if (!err)
 		err = hang_worker_start(h->hang_worker, job);
 	if (err)
-		errand_free(job);
+		hang_job_free(job);
 	return err;
 }
 
-/* --- what was found --------------------------------------------------------------------------- */
+/* --- the results ------------------------------------------------------------------------------ */
 
-static void tell(struct hang_monitor *h, struct known *k, struct report_hang *found)
+static void report_found(struct hang_monitor *h, struct known *k, struct report_hang *found)
 {
-	uint64_t age = found->t_ns > k->since_ns ? found->t_ns - k->since_ns : 0;
+	uint64_t age = number_less(found->t_ns, k->since_ns);
 
-	/* It may have opened while it was looked at. */
+	/* The barrier may have opened during the look. */
 	if (!k->circle && (!attach_is_inside(h->env.attach, k->tid) || has_opened(h, k)))
 		return;
 	if (k->circle)
@@ -353,7 +352,7 @@ static void tell(struct hang_monitor *h, struct known *k, struct report_hang *fo
 	k->next_ns = k->since_ns + 2 * (age > h->env.after_ns ? age : h->env.after_ns);
 }
 
-/* Until it comes again such a thread is in no barrier, whatever was seen of it. */
+/* Remember the threads that left unseen: until they arrive again, they are at no barrier. */
 static void note_stale(struct hang_monitor *h, const struct hang_collect_question *q)
 {
 	uint32_t i, j;
@@ -367,7 +366,7 @@ static void note_stale(struct hang_monitor *h, const struct hang_collect_questio
 		}
 }
 
-static void take_errand(struct hang_monitor *h, struct errand *job)
+static void take_job(struct hang_monitor *h, struct hang_job *job)
 {
 	uint32_t i;
 
@@ -376,24 +375,24 @@ static void take_errand(struct hang_monitor *h, struct errand *job)
 		struct known *k = &h->known[job->known[i]];
 
 		if (arrivals_is_stale(&h->arrivals, k->tid, k->since_ns))
-			k->over = true; /* what of it remains is another one */
+			k->over = true; /* its other arrivals are a new hang */
 		else if (!job->err[i])
-			tell(h, k, &job->out[i]);
+			report_found(h, k, &job->out[i]);
 		else
-			/* Gone by now, or nothing may be read: later, perhaps. */
+			/* The hang is over, or its processes cannot be read: try again later. */
 			k->next_ns += h->env.after_ns + (k->next_ns - k->since_ns);
 	}
 	if ((job->look_err == -EACCES || job->look_err == -EPERM) && !h->refused) {
 		h->refused = true;
-		msg_warn("a barrier hangs, and its process may not be looked at: %s",
+		msg_warn("a barrier hangs, but its process cannot be examined: %s",
 			 strerror(-job->look_err));
 	}
-	errand_free(job);
+	hang_job_free(job);
 }
 
 static int look(struct hang_monitor *h, uint64_t now)
 {
-	struct matter *matters;
+	struct group_state *groups;
 	int err = arrivals_look(&h->arrivals, &h->env);
 
 	if (!err)
@@ -402,19 +401,19 @@ static int look(struct hang_monitor *h, uint64_t now)
 	    (!h->nknown && !arrivals_old(&h->arrivals, now, h->env.after_ns)))
 		return err;
 	err = arrivals_group(&h->arrivals, &h->env);
-	matters = err ? NULL : realloc(h->matters, (h->arrivals.ngroups + 1u) * sizeof(*matters));
-	if (!matters)
+	groups = err ? NULL : realloc(h->groups, (h->arrivals.ngroups + 1u) * sizeof(*groups));
+	if (!groups)
 		return err ? err : -ENOMEM;
-	h->matters = matters;
+	h->groups = groups;
 	if (find_due(h, now))
 		err = ask(h);
 	if (err && err != -ENOMEM) {
-		msg_warn("hangs are not told of: %s", strerror(-err));
+		msg_warn("cannot look for hangs any more: %s", strerror(-err));
 		h->env.after_ns = 0;
 		err = 0;
 	}
 	if (!hang_worker_has(h->hang_worker)) {
-		/* While there is an errand it knows hangs by their places here. */
+		/* A running job would refer to hangs by their index. */
 		close_known(h, now);
 		forget_known(h);
 	}
@@ -424,14 +423,14 @@ static int look(struct hang_monitor *h, uint64_t now)
 int hang_monitor_step(struct hang_monitor *h, uint64_t now)
 {
 	uint64_t every = h->env.after_ns / LOOK_MIN;
-	struct errand *job;
+	struct hang_job *job;
 
 	if (!h->env.after_ns)
 		return 0;
 	job = hang_worker_take(h->hang_worker, false);
 	if (job) {
-		take_errand(h, job);
-		/* Others may be due, too. */
+		take_job(h, job);
+		/* More barriers may be due. */
 		h->next_look_ns = now;
 	}
 	if (hang_worker_has(h->hang_worker) || now < h->next_look_ns)
@@ -442,10 +441,10 @@ int hang_monitor_step(struct hang_monitor *h, uint64_t now)
 
 void hang_monitor_settle(struct hang_monitor *h)
 {
-	struct errand *job = hang_worker_take(h->hang_worker, true);
+	struct hang_job *job = hang_worker_take(h->hang_worker, true);
 
 	if (job)
-		take_errand(h, job);
+		take_job(h, job);
 }
 
 const struct report_hang *hang_monitor_last(struct hang_monitor *h, uint64_t now, uint32_t *n)
@@ -461,7 +460,7 @@ const struct report_hang *hang_monitor_last(struct hang_monitor *h, uint64_t now
 		if (k->over || !k->reported)
 			continue;
 		if (has_opened(h, k)) {
-			tell_over(h, k, now);
+			report_over(h, k, now);
 			continue;
 		}
 		if (!k->lasts)

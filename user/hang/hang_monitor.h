@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * While tracing: barriers that some have reached and others have not, for longer than --hang. Once
- * a second it is looked who has come and not left; when that is long ago a thread of our own looks
- * at the program, so that the reading of records never waits for it.
+ * Watch for hangs during tracing: barriers at which a thread has waited for longer than --hang. The
+ * arrivals without a departure are read once a second. If one is old, hang_worker's thread examines
+ * the program, so that the processing of records is not delayed.
  */
 #ifndef HANG_HANG_MONITOR_H
 #define HANG_HANG_MONITOR_H
@@ -15,21 +15,20 @@
 
 struct hang_monitor;
 
-/* Returns 0 or -ENOMEM. */
+/* Return 0 or -ENOMEM. */
 int hang_monitor_new(const struct hang_env *env, struct hang_monitor **out);
-/* Ends the look that is under way. */
+/* Finishes the running look first. */
 void hang_monitor_free(struct hang_monitor *hang_monitor);
-/*
- * To be called often: does nothing most of the time. Tells of what was found. Returns 0 or -ENOMEM.
- */
+/* Report what was found. Call it often: it rarely has work. Return 0 or -ENOMEM. */
 int hang_monitor_step(struct hang_monitor *hang_monitor, uint64_t now_ns);
 /*
- * The end, with the programs still as they are: waits for the look that is under way, and tells
- * what it found.
+ * Wait for the running look, and report what it found. Called at the end of tracing, before the
+ * programs change.
  */
 void hang_monitor_settle(struct hang_monitor *hang_monitor);
 /*
- * When all records have been fed: those that have not ended. *n of them; valid as long as @hanging.
+ * Return the *n hangs that are not over, when all records have been fed. They are valid as long as
+ * @hang_monitor.
  */
 const struct report_hang *hang_monitor_last(struct hang_monitor *hang_monitor, uint64_t now_ns,
 					    uint32_t *n);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Who is missing at a barrier. */
+/* The threads that are missing at a barrier. */
 #include "hang/hang_internal.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* Times of threads' beginnings come in ticks. */
+/* The start time of a thread is in clock ticks. */
 #define START_SLACK_NS 20000000ULL
 
 static bool may_come(const struct hang_barrier *b, const struct hang_thread *t)
@@ -43,7 +43,7 @@ static bool has_arrived(const struct hang_barrier *b, uint32_t tid)
 	return false;
 }
 
-/* Those that were there the last time are those that must come again. */
+/* Return whether the threads of the last episode are the ones that must arrive again. */
 static bool team_stays(const struct hang_barrier *b)
 {
 	uint32_t i;
@@ -83,7 +83,9 @@ static void add_team(const struct graph *g, const struct hang_barrier *b, struct
 	}
 }
 
-/* Is it in the function that those who have come called the barrier from? */
+/*
+ * Return whether the thread is in the function from which the arrived threads called the barrier.
+ */
 static bool is_within(const struct hang_barrier *b, const struct hang_thread *t)
 {
 	uint32_t i;
@@ -95,8 +97,8 @@ static bool is_within(const struct hang_barrier *b, const struct hang_thread *t)
 }
 
 /*
- * It waits for one that has come here to end: unless it was seen here, that is all that it has to
- * do with it.
+ * Return whether the thread joins a thread that has arrived here. Unless it was seen here, it has
+ * nothing else to do with the barrier.
  */
 static bool joins_arrived(const struct graph *g, const struct hang_barrier *b, uint32_t i)
 {
@@ -115,9 +117,9 @@ static bool joins_arrived(const struct graph *g, const struct hang_barrier *b, u
 	return false;
 }
 
-/* One of each process comes: the first, unless another has been seen. */
-static bool speaks_for_process(const struct graph *g, const struct hang_barrier *b,
-			       const struct hang_thread *t)
+/* Return whether the thread arrives for its process: the first one, unless another was seen. */
+static bool arrives_for_process(const struct graph *g, const struct hang_barrier *b,
+				const struct hang_thread *t)
 {
 	uint32_t i;
 
@@ -135,7 +137,10 @@ static bool speaks_for_process(const struct graph *g, const struct hang_barrier 
 	return t->tid == t->pid;
 }
 
-/* @newer: only those that began after the last meeting, in place of those that have ended. */
+/*
+ * Add the threads that may arrive. With @newer, only those that started after the last episode:
+ * they replace threads that have ended.
+ */
 static void add_others(const struct graph *g, const struct hang_barrier *b, struct need *need,
 		       bool newer)
 {
@@ -145,7 +150,7 @@ static void add_others(const struct graph *g, const struct hang_barrier *b, stru
 	for (i = 0; i < g->in->nthreads; i++) {
 		t = &g->in->threads[i];
 		if (!may_come(b, t) || has_arrived(b, t->tid) || graph_thread(g, t->tid) != i ||
-		    !speaks_for_process(g, b, t))
+		    !arrives_for_process(g, b, t))
 			continue;
 		if (newer && (member_of(b, t->tid) || !t->start_ns ||
 			      t->start_ns + START_SLACK_NS < b->team_ns))
@@ -156,7 +161,6 @@ static void add_others(const struct graph *g, const struct hang_barrier *b, stru
 	}
 }
 
-/* Is everybody that may come among the threads? */
 bool need_knows_all(const struct graph *g, const struct hang_barrier *b)
 {
 	return g->in->all && !b->open;
@@ -180,7 +184,7 @@ static void need_team(const struct graph *g, const struct hang_barrier *b, struc
 	need->exact = true;
 	for (i = 0; i < need->n; i++)
 		lost += need->candidates[i].lost;
-	/* Threads come and go: new ones may take the places of those that have ended. */
+	/* New threads may replace those that have ended. */
 	if (lost && !b->team_declared) {
 		add_others(g, b, need, true);
 		need->exact = need->n == need->k;
@@ -195,7 +199,7 @@ static void need_others(const struct graph *g, const struct hang_barrier *b, str
 	need->k = b->count ? b->count - b->narrived : 1;
 	if (!b->count || !need_knows_all(g, b))
 		return;
-	/* As many as there are: each of them is needed. */
+	/* There are exactly as many threads as are needed. */
 	if (need->n == need->k) {
 		for (i = 0; i < need->n; i++)
 			if (need->candidates[i].why == HANG_BY_PROCESS)
@@ -213,8 +217,9 @@ static const char *call_of(const struct graph *g, const struct hang_barrier *b, 
 }
 
 /*
- * All ranks must call the same operation of a communicator. Where they do not, nobody leaves: no rank leaves one of the
- * operations that are barriers before all have called it. The odd one is of the fewer.
+ * Find two ranks in different operations of a communicator. All ranks must call the same operation:
+ * otherwise no rank leaves, because none leaves an operation that is a barrier before all have
+ * called it. .odd is in the operation that fewer ranks called.
  */
 static void find_odd(const struct graph *g, const struct hang_barrier *b, struct need *need)
 {
@@ -264,7 +269,6 @@ int need_find(struct graph *g, uint32_t barrier)
 	return 0;
 }
 
-/* Threads that were not there the last time, and could come in place of those that were. */
 uint32_t need_outsiders(const struct graph *g, uint32_t barrier)
 {
 	const struct hang_barrier *b = &g->in->barriers[barrier];
@@ -275,7 +279,7 @@ uint32_t need_outsiders(const struct graph *g, uint32_t barrier)
 	for (i = 0; i < g->in->nthreads; i++) {
 		t = &g->in->threads[i];
 		if (!g->can[i] || !may_come(b, t) || has_arrived(b, t->tid) ||
-		    !speaks_for_process(g, b, t) || joins_arrived(g, b, i))
+		    !arrives_for_process(g, b, t) || joins_arrived(g, b, i))
 			continue;
 		for (c = 0; c < need->n && need->candidates[c].thread != i; c++)
 			;
@@ -284,8 +288,7 @@ uint32_t need_outsiders(const struct graph *g, uint32_t barrier)
 	return n;
 }
 
-/* Might somebody who can go on come to this barrier, or make a thread that does? */
-bool need_somebody_may_come(const struct graph *g, const struct hang_barrier *b)
+bool need_thread_may_come(const struct graph *g, const struct hang_barrier *b)
 {
 	uint32_t i;
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "sites/family.h"
 #include "target/proc.h"
 
@@ -19,13 +20,10 @@ struct members {
 
 static struct hang_member *add_member(struct hang_collect_barrier *b)
 {
-	struct hang_member *more = realloc(b->team, (b->nteam + 1u) * sizeof(*more));
-
-	if (!more)
+	if (grow(b->team, b->team_cap, b->nteam + 1))
 		return NULL;
-	b->team = more;
-	more[b->nteam] = (struct hang_member){ .index = HANG_NONE };
-	return &more[b->nteam++];
+	b->team[b->nteam] = (struct hang_member){ .index = HANG_NONE };
+	return &b->team[b->nteam++];
 }
 
 static struct hang_member *find_member(struct hang_collect_barrier *b, uint32_t tid)
@@ -51,7 +49,7 @@ static void describe(const struct hang_env *env, uint32_t thread, bool is_rank,
 	m->gone = t->exited || p->exited;
 }
 
-/* Who met there the last time. */
+/* Add the threads of the last episode. */
 static int add_past(const struct hang_env *env, const struct arrival *p,
 		    struct hang_collect_barrier *b, struct model_team *team)
 {
@@ -106,8 +104,9 @@ static void note_member(void *ctx, uint32_t tid, uint64_t team, uint32_t entered
 }
 
 /*
- * OpenMP: who is in the team now is known, and how many have entered the region. Those of the last
- * meeting that are not in it have left it, where the numbers say that all had entered.
+ * Add the members of an OpenMP team: the threads that are in it now, and the number that entered
+ * the region. Threads of the last episode that are not in it have left it, if the numbers say that
+ * all had entered.
  */
 static int add_region(const struct hang_env *env, struct hang_collect_barrier *b)
 {
@@ -120,7 +119,7 @@ static int add_region(const struct hang_env *env, struct hang_collect_barrier *b
 	if (m.failed)
 		return -ENOMEM;
 	if (!m.in_team || !m.entered) {
-		/* Nothing is known of it after all. */
+		/* Nothing is known about the region. */
 		for (i = 0; i < past; i++)
 			b->team[i].left = false;
 		return 0;
@@ -128,7 +127,7 @@ static int add_region(const struct hang_env *env, struct hang_collect_barrier *b
 	b->team_declared = true;
 	b->count = m.entered;
 	if (b->nteam > m.entered) {
-		/* A team of another size met before: who of them should be here is not known. */
+		/* The last team had more threads: which of them belong to this one is unknown. */
 		for (i = 0, past = 0; i < b->nteam; i++)
 			if (!b->team[i].left)
 				b->team[past++] = b->team[i];
@@ -146,18 +145,16 @@ static void note_process(void *ctx, uint32_t tgid, uint32_t rank)
 {
 	struct processes *r = ctx;
 	struct hang_collect_barrier *b = r->barrier;
-	uint32_t *pids = realloc(b->pids, (b->npids + 1u) * sizeof(*pids)), i;
+	uint32_t i;
 
-	b->pids = pids ? pids : b->pids;
 	(void)rank;
-	for (i = 0; pids && i < b->npids; i++)
-		if (pids[i] == tgid)
+	for (i = 0; i < b->npids; i++)
+		if (b->pids[i] == tgid)
 			return;
-	if (!pids) {
+	if (grow(b->pids, b->pids_cap, b->npids + 1))
 		r->failed = true;
-		return;
-	}
-	pids[b->npids++] = tgid;
+	else
+		b->pids[b->npids++] = tgid;
 }
 
 static int add_ranks(const struct hang_env *env, const struct arrival *p,
@@ -174,7 +171,9 @@ static int add_ranks(const struct hang_env *env, const struct arrival *p,
 	return r.failed ? -ENOMEM : 0;
 }
 
-/* One that processes share: those who were there the last time; who else may come nobody knows. */
+/*
+ * Add the processes of the last episode of a shared barrier. Others may arrive: they are unknown.
+ */
 static int add_sharers(struct hang_collect_barrier *b)
 {
 	struct processes r = { .barrier = b };
@@ -192,8 +191,8 @@ static int add_sharers(struct hang_collect_barrier *b)
 }
 
 /*
- * What the model calls it is better where the site is no plain call: it needs names looked up, here
- * and now.
+ * Take the model's name for the barrier, which is better than that of the call site unless the
+ * barrier has just one plain call. This looks the symbols up at once.
  */
 static int add_name(const struct hang_env *env, const struct arrival *p,
 		    struct hang_collect_barrier *b, uint32_t barrier)
@@ -218,7 +217,7 @@ static int add_name(const struct hang_env *env, const struct arrival *p,
 	return err;
 }
 
-/* Is the return address of the call still at the stack pointer that was seen? */
+/* Return whether the return address of the call is still at the stack pointer of the arrival. */
 static bool is_plain_call(const struct arrival *p)
 {
 	return !p->marked && !(p->how & SBT_SPEC_PAIR) && p->kind != SBT_KIND_JOIN &&
@@ -288,13 +287,12 @@ bool hang_query_is_of(const struct hang_collect_question *q, uint32_t pid)
 	return false;
 }
 
-/* What reports call the threads of these processes. */
 int hang_query_add_numbers(const struct hang_env *env, struct hang_collect_question *q)
 {
 	bool ranks = !q->nbarriers || q->barriers[0].of_processes;
 	uint32_t i, n = model_nthreads(env->model);
 
-	/* Numbers of several processes' threads tell nobody apart, unless they are ranks. */
+	/* Thread numbers of several processes are ambiguous, unless they are ranks. */
 	if (!ranks && q->barriers[0].npids > 1)
 		return 0;
 	q->numbers = calloc(n + 1u, sizeof(*q->numbers));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * What is asked of a barrier that hangs: who has come, who met there before, who is to come as its runtime has it, and what
- * reports call it and them.
+ * Build the question about a barrier that hangs: its arrivals, the threads of the last episode, the
+ * team that its runtime declares, and the names of all in reports.
  */
 #ifndef HANG_HANG_QUERY_H
 #define HANG_HANG_QUERY_H
@@ -11,12 +11,12 @@
 #include "hang/hang_collect.h"
 #include "hang/arrivals.h"
 
-/* Appends the barrier of a group to a question that has room for it. Returns 0 or -errno. */
+/* Append the barrier of a group to @question, which has room for it. Return 0 or -errno. */
 int hang_query_add_barrier(const struct hang_env *env, const struct arrivals *arrivals,
 			   uint32_t group, struct hang_collect_question *question);
-/* Has a barrier of the question to do with this process? */
+/* Return whether a barrier of the question involves this process. */
 bool hang_query_is_of(const struct hang_collect_question *question, uint32_t pid);
-/* What reports call the threads of these processes. Returns 0 or -ENOMEM. */
+/* Add the report numbers of these processes' threads. Return 0 or -ENOMEM. */
 int hang_query_add_numbers(const struct hang_env *env, struct hang_collect_question *question);
 
 #endif /* HANG_HANG_QUERY_H */

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* What is known of a hang, in words. */
+/* The sentence of a hang's report. */
 #include "hang/hang_internal.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define WHO_BYTES   96
-#define PLACE_BYTES 256
-#define SAY_CHAIN   4 /* links of a chain that are told */
-#define SAY_NAMED   3 /* threads that are called by name */
+#define CHAIN_MAX 4 /* reported links of a chain of waits */
+#define NAMED_MAX 3 /* threads that are reported by name */
+
+/* A part of the sentence: not yet printable. */
+struct words {
+	char text[256];
+};
 
 static const char *base_of(const char *path)
 {
@@ -56,80 +59,86 @@ const struct hang_frame *hang_user_frame(const struct hang_frame *frames, uint32
 	return n ? &frames[0] : NULL;
 }
 
-/* @numbers: the number that the system knows it by, too. */
-static void say_number(const struct graph *g, uint32_t pid, uint32_t tid, uint32_t index,
-		       bool is_rank, bool numbers, char out[WHO_BYTES])
+/* With @numbers, add the pid or tid to the number that reports use. */
+static struct words number_words(const struct graph *g, uint32_t pid, uint32_t tid, uint32_t index,
+				 bool is_rank, bool numbers)
 {
+	struct words w;
+
 	if (index != HANG_NONE && is_rank && numbers)
-		snprintf(out, WHO_BYTES, "rank %u (pid %u)", index, pid);
+		snprintf(w.text, sizeof(w.text), "rank %u (pid %u)", index, pid);
 	else if (index != HANG_NONE && is_rank)
-		snprintf(out, WHO_BYTES, "rank %u", index);
+		snprintf(w.text, sizeof(w.text), "rank %u", index);
 	else if (index != HANG_NONE && numbers)
-		snprintf(out, WHO_BYTES, "thread %u (tid %u)", index, tid);
+		snprintf(w.text, sizeof(w.text), "thread %u (tid %u)", index, tid);
 	else if (index != HANG_NONE)
-		snprintf(out, WHO_BYTES, "thread %u", index);
+		snprintf(w.text, sizeof(w.text), "thread %u", index);
 	else if (tid == pid && g->several)
-		snprintf(out, WHO_BYTES, "process %u", pid);
+		snprintf(w.text, sizeof(w.text), "process %u", pid);
 	else if (g->several && numbers)
-		snprintf(out, WHO_BYTES, "thread %u of process %u", tid, pid);
+		snprintf(w.text, sizeof(w.text), "thread %u of process %u", tid, pid);
 	else if (tid == pid && numbers)
-		snprintf(out, WHO_BYTES, "the main thread (tid %u)", tid);
+		snprintf(w.text, sizeof(w.text), "the main thread (tid %u)", tid);
 	else if (tid == pid)
-		snprintf(out, WHO_BYTES, "the main thread");
+		snprintf(w.text, sizeof(w.text), "the main thread");
 	else
-		snprintf(out, WHO_BYTES, "thread %u", tid);
+		snprintf(w.text, sizeof(w.text), "thread %u", tid);
+	return w;
 }
 
-static void say_thread(const struct graph *g, uint32_t i, bool numbers, char out[WHO_BYTES])
+static struct words thread_words(const struct graph *g, uint32_t i, bool numbers)
 {
 	const struct hang_thread *t = &g->in->threads[i];
 
-	say_number(g, t->pid, t->tid, t->index, t->ranked, numbers, out);
+	return number_words(g, t->pid, t->tid, t->index, t->ranked, numbers);
 }
 
-static void say_tid(const struct graph *g, uint32_t tid, bool numbers, char out[WHO_BYTES])
+/* Name the thread that thread @t waits for. */
+static struct words holder_words(const struct graph *g, const struct hang_thread *t)
 {
-	uint32_t i = graph_thread(g, tid);
+	uint32_t i = graph_thread(g, t->holder);
+	struct words w;
 
 	if (i != HANG_NONE)
-		say_thread(g, i, numbers, out);
-	else
-		snprintf(out, WHO_BYTES, "thread %u", tid);
+		return thread_words(g, i, false);
+	snprintf(w.text, sizeof(w.text), "thread %u", t->holder);
+	return w;
 }
 
-static void say_candidate(const struct graph *g, const struct candidate *c, char out[WHO_BYTES])
+static struct words candidate_words(const struct graph *g, const struct candidate *c)
 {
-	if (c->thread != HANG_NONE && (!c->member || g->in->threads[c->thread].index != HANG_NONE))
-		say_thread(g, c->thread, true, out);
-	else if (c->member)
-		say_number(g, c->member->pid, c->member->tid, c->member->index, c->member->ranked,
-			   true, out);
-	else
-		snprintf(out, WHO_BYTES, "a thread");
+	const struct hang_member *m = c->member;
+
+	if (c->thread != HANG_NONE && (!m || g->in->threads[c->thread].index != HANG_NONE))
+		return thread_words(g, c->thread, true);
+	if (m)
+		return number_words(g, m->pid, m->tid, m->index, m->ranked, true);
+	return (struct words){ "a thread" };
 }
 
-void say_barrier(const struct hang_barrier *b, char *out, size_t size)
+static struct words barrier_words(const struct hang_barrier *b)
 {
 	const struct hang_frame *s = &b->site;
+	bool has_line = s->file && s->line;
+	const char *file = has_line ? base_of(s->file) : "";
+	struct words w;
 
-	if (b->call) {
-		snprintf(out, size, s->file && s->line ? "%s at %s:%u" : "%s", b->call,
-			 s->file ? base_of(s->file) : "", s->line);
-		return;
-	}
-	if (b->name && *b->name && s->file && s->line)
-		snprintf(out, size, "the barrier \"%s\" at %s:%u", b->name, base_of(s->file),
+	if (b->call)
+		snprintf(w.text, sizeof(w.text), has_line ? "%s at %s:%u" : "%s", b->call, file,
 			 s->line);
 	else if (b->name && *b->name)
-		snprintf(out, size, "the barrier \"%s\"", b->name);
-	else if (s->file && s->line)
-		snprintf(out, size, "the barrier at %s:%u", base_of(s->file), s->line);
+		snprintf(w.text, sizeof(w.text),
+			 has_line ? "the barrier \"%s\" at %s:%u" : "the barrier \"%s\"", b->name,
+			 file, s->line);
+	else if (has_line)
+		snprintf(w.text, sizeof(w.text), "the barrier at %s:%u", file, s->line);
 	else
-		snprintf(out, size, "the barrier %s%.*s", *b->label ? "in " : b->id,
+		snprintf(w.text, sizeof(w.text), "the barrier %s%.*s", *b->label ? "in " : b->id,
 			 (int)sizeof(b->label) - 1, b->label);
+	return w;
 }
 
-/* A lock's words, or such that fit any. */
+/* Return the lock in words, or words that fit any lock. */
 static const char *object_of(const struct hang_thread *t)
 {
 	if (t->object && *t->object)
@@ -142,70 +151,62 @@ static bool is_lock(const struct hang_thread *t)
 	return t->on == HANG_ON_MUTEX || t->on == HANG_ON_RWLOCK;
 }
 
-const char *say_blocked(const struct graph *g, uint32_t i)
+const char *text_blocked_on(const struct graph *g, uint32_t i)
 {
 	const struct hang_thread *t = &g->in->threads[i];
-	char who[WHO_BYTES], place[PLACE_BYTES];
+	bool blocked = t->state == HANG_BLOCKED;
 
-	if (g->at[i] != HANG_NONE) {
-		say_barrier(&g->in->barriers[g->at[i]], place, sizeof(place));
-		return arena_printf(g->arena, "%s", place);
-	}
+	if (g->at[i] != HANG_NONE)
+		return arena_string(g->arena, barrier_words(&g->in->barriers[g->at[i]]).text);
 	if (t->left)
-		return arena_printf(g->arena, "%s", t->left);
-	if (t->call && t->on == HANG_ON_MESSAGE && t->holder) {
-		say_tid(g, t->holder, false, who);
-		return arena_printf(g->arena, "%s for %s", t->call, who);
-	}
+		return arena_string(g->arena, t->left);
+	if (t->call && t->on == HANG_ON_MESSAGE && t->holder)
+		return arena_printf(g->arena, "%s for %s", t->call, holder_words(g, t).text);
 	if (t->call)
-		return arena_printf(g->arena, "%s", t->call);
-	if (t->idle && t->state == HANG_BLOCKED)
-		return arena_printf(g->arena, "the next parallel region");
-	if (t->state != HANG_BLOCKED && t->state != HANG_STOPPED)
+		return arena_string(g->arena, t->call);
+	if (t->idle && blocked)
+		return arena_string(g->arena, "the next parallel region");
+	if (!blocked && t->state != HANG_STOPPED)
 		return NULL;
-	if (t->state == HANG_BLOCKED && is_lock(t) && t->holder == t->tid)
+	if (blocked && is_lock(t) && t->holder == t->tid)
 		return arena_printf(g->arena, "%s, which it holds itself", object_of(t));
-	if (t->state == HANG_BLOCKED && t->holder && (is_lock(t) || t->on == HANG_ON_JOIN)) {
-		say_tid(g, t->holder, false, who);
-		return is_lock(t) ? arena_printf(g->arena, "%s held by %s", object_of(t), who)
-				  : arena_printf(g->arena, "the end of %s", who);
-	}
-	if (t->state == HANG_BLOCKED && t->object && *t->object)
-		return arena_printf(g->arena, "%s", t->object);
-	return t->waits_for && *t->waits_for ? arena_printf(g->arena, "%s", t->waits_for) : NULL;
+	if (blocked && is_lock(t) && t->holder)
+		return arena_printf(g->arena, "%s held by %s", object_of(t),
+				    holder_words(g, t).text);
+	if (blocked && t->on == HANG_ON_JOIN && t->holder)
+		return arena_printf(g->arena, "the end of %s", holder_words(g, t).text);
+	if (blocked && t->object && *t->object)
+		return arena_string(g->arena, t->object);
+	return t->waits_for && *t->waits_for ? arena_string(g->arena, t->waits_for) : NULL;
 }
 
-const char *say_step(const struct graph *g, const struct step *step, const struct step *next)
+const char *text_step(const struct graph *g, const struct step *step, const struct step *next)
 {
 	const struct hang_thread *t = &g->in->threads[step->thread];
-	char who[WHO_BYTES], place[PLACE_BYTES];
 
-	if (step->barrier != HANG_NONE) {
-		say_barrier(&g->in->barriers[step->barrier], place, sizeof(place));
-		return arena_printf(g->arena, "%s", place);
-	}
+	if (step->barrier != HANG_NONE)
+		return arena_string(g->arena, barrier_words(&g->in->barriers[step->barrier]).text);
 	if (t->call)
-		return arena_printf(g->arena, "%s", t->call);
+		return arena_string(g->arena, t->call);
 	if (is_lock(t))
-		return arena_printf(g->arena, "%s", object_of(t));
-	say_thread(g, next->thread, false, who);
-	return arena_printf(g->arena, "the end of %s", who);
+		return arena_string(g->arena, object_of(t));
+	return arena_printf(g->arena, "the end of %s", thread_words(g, next->thread, false).text);
 }
 
-/* --- sentences -------------------------------------------------------------------------------- */
+/* --- the sentence ----------------------------------------------------------------------------- */
 
-/* The sentence as it grows: not yet printable. */
+/* The sentence so far: not yet printable. */
 struct sentence {
 	const struct graph *g;
 	const struct hang_barrier *b;
 	const struct need *need;
-	char place[PLACE_BYTES]; /* the barrier */
+	struct words place; /* the barrier */
 	char text[1024];
 };
 
 #define ADD(s, ...) name_append((s)->text, sizeof((s)->text), __VA_ARGS__)
 
-/* " in MPI_Recv() at x.c:16" */
+/* Add " in MPI_Recv at x.c:16". */
 static void add_call(struct sentence *s, const struct hang_thread *t)
 {
 	const struct hang_frame *f = t->call_frame < t->nframes ? &t->frames[t->call_frame] : NULL;
@@ -217,7 +218,7 @@ static void add_call(struct sentence *s, const struct hang_thread *t)
 		ADD(s, ", called by %s", f->function);
 }
 
-/* What it waits for in MPI, where that is no thread that is known. */
+/* Add what the thread waits for in an MPI call, where the other thread is unknown. */
 static void add_waits_in_call(struct sentence *s, const struct hang_thread *t)
 {
 	if (t->on == HANG_ON_COLLECTIVE) {
@@ -225,7 +226,7 @@ static void add_waits_in_call(struct sentence *s, const struct hang_thread *t)
 		add_call(s, t);
 		ADD(s, s->b->world && t->world
 			       ? ", a different collective of that communicator"
-			       : ", a different collective (of which communicator is not known)");
+			       : ", a different collective (its communicator is unknown)");
 		return;
 	}
 	ADD(s, " waits");
@@ -233,10 +234,10 @@ static void add_waits_in_call(struct sentence *s, const struct hang_thread *t)
 	if (t->peer != HANG_NONE)
 		ADD(s, t->world ? " for rank %u" : " for rank %u of its communicator", t->peer);
 	else
-		ADD(s, " for a message (whose is not known)");
+		ADD(s, " for a message (the peer rank is unknown)");
 }
 
-/* " in f() at x.c:3" */
+/* Add " in f() at x.c:3". */
 static void add_place(struct sentence *s, const char *comma, const struct hang_thread *t)
 {
 	const struct hang_frame *f = hang_user_frame(t->frames, t->nframes);
@@ -256,25 +257,25 @@ static void add_step(struct sentence *s, const struct step *step, const struct s
 {
 	const struct graph *g = s->g;
 	const struct hang_thread *t = &g->in->threads[step->thread];
-	char who[WHO_BYTES], place[PLACE_BYTES];
+	const struct words other = thread_words(g, next->thread, !last);
 
-	say_thread(g, next->thread, !last, who);
 	if (step->barrier != HANG_NONE) {
-		say_barrier(&g->in->barriers[step->barrier], place, sizeof(place));
-		ADD(s, " waits %s %s for %s", g->in->barriers[step->barrier].call ? "in" : "at",
-		    place, who);
+		const struct hang_barrier *b = &g->in->barriers[step->barrier];
+
+		ADD(s, " waits %s %s for %s", b->call ? "in" : "at", barrier_words(b).text,
+		    other.text);
 	} else if (t->on == HANG_ON_COLLECTIVE) {
 		add_waits_in_call(s, t);
 	} else if (t->on == HANG_ON_MESSAGE) {
 		ADD(s, " waits");
 		add_call(s, t);
-		ADD(s, " for %s", who);
+		ADD(s, " for %s", other.text);
 	} else if (!is_lock(t)) {
-		ADD(s, " waits for the end of %s", who);
+		ADD(s, " waits for the end of %s", other.text);
 	} else if (step->thread == next->thread) {
 		ADD(s, " waits for %s, which it holds itself", object_of(t));
 	} else {
-		ADD(s, " waits for %s held by %s", object_of(t), who);
+		ADD(s, " waits for %s held by %s", object_of(t), other.text);
 	}
 }
 
@@ -291,17 +292,14 @@ static bool in_cycle(const struct graph *g, uint32_t thread)
 static void add_cycle(struct sentence *s)
 {
 	const struct graph *g = s->g;
-	char who[WHO_BYTES];
 	uint32_t i;
 
-	say_thread(g, g->steps[0].thread, true, who);
-	ADD(s, "%s", who);
+	ADD(s, "%s", thread_words(g, g->steps[0].thread, true).text);
 	for (i = 0; i < g->nsteps; i++) {
 		if (i && g->in->threads[g->steps[i - 1].thread].on == HANG_ON_COLLECTIVE &&
 		    g->steps[i - 1].barrier == HANG_NONE) {
-			/* It waits for no one rank alone. */
-			say_thread(g, g->steps[i].thread, true, who);
-			ADD(s, "; %s", who);
+			/* The previous thread waits for more than one rank. */
+			ADD(s, "; %s", thread_words(g, g->steps[i].thread, true).text);
 		} else if (i) {
 			ADD(s, ", which");
 		}
@@ -309,20 +307,22 @@ static void add_cycle(struct sentence *s)
 	}
 }
 
-/* "thread 1, thread 2 and 3 more" of those of this rank. */
+/* Add "thread 1, thread 2 and 3 more" of the candidates with this rank. Return their number. */
 static uint32_t add_names(struct sentence *s, uint32_t rank)
 {
 	uint32_t i, n = 0, all = 0, named;
-	char who[WHO_BYTES];
 
 	for (i = 0; i < s->need->n; i++)
 		all += s->need->candidates[i].rank == rank;
-	named = all > SAY_NAMED + 1 ? SAY_NAMED : all;
+	named = all > NAMED_MAX + 1 ? NAMED_MAX : all;
 	for (i = 0; i < s->need->n && n < named; i++) {
 		if (s->need->candidates[i].rank != rank)
 			continue;
-		say_candidate(s->g, &s->need->candidates[i], who);
-		ADD(s, "%s%s", !n ? "" : n + 1 == all ? " and " : ", ", who);
+		ADD(s, "%s%s",
+		    !n		   ? ""
+		    : n + 1 == all ? " and "
+				   : ", ",
+		    candidate_words(s->g, &s->need->candidates[i]).text);
 		n++;
 	}
 	if (all > named)
@@ -330,16 +330,15 @@ static uint32_t add_names(struct sentence *s, uint32_t rank)
 	return all;
 }
 
-/* What a thread does, after "which": along the chain of those it waits for. */
+/* Add what a thread does, after "which", and so on along the chain of threads that it waits for. */
 static void add_doing(struct sentence *s, uint32_t i)
 {
 	const struct graph *g = s->g;
 	uint32_t links, next;
-	char who[WHO_BYTES];
 
-	for (links = 0; links < SAY_CHAIN; links++) {
+	for (links = 0; links < CHAIN_MAX; links++) {
 		const struct hang_thread *t = &g->in->threads[i];
-		const char *what = say_blocked(g, i);
+		const char *what = text_blocked_on(g, i);
 
 		if (g->at[i] != HANG_NONE) {
 			ADD(s, " waits at %s", what ? what : "another barrier");
@@ -349,13 +348,10 @@ static void add_doing(struct sentence *s, uint32_t i)
 			ADD(s, " has ended");
 			return;
 		}
-		if (thread_is_busy(t)) {
-			ADD(s, t->state == HANG_RUNNABLE ? " wants a CPU" : " is running");
-			add_place(s, "", t);
-			return;
-		}
-		if (t->state == HANG_STOPPED) {
-			ADD(s, " is stopped");
+		if (thread_is_busy(t) || t->state == HANG_STOPPED) {
+			ADD(s, t->state == HANG_STOPPED	   ? " is stopped"
+			       : t->state == HANG_RUNNABLE ? " wants a CPU"
+							   : " is running");
 			add_place(s, "", t);
 			return;
 		}
@@ -365,17 +361,16 @@ static void add_doing(struct sentence *s, uint32_t i)
 			return;
 		}
 		if (t->call) {
-			say_thread(g, next, true, who);
 			ADD(s, " waits");
 			add_call(s, t);
-			ADD(s, " for %s, which", who);
+			ADD(s, " for %s, which", thread_words(g, next, true).text);
 			i = next;
 			continue;
 		}
 		if (next == HANG_NONE || next == i) {
 			if (t->state == HANG_BLOCKED && is_lock(t) && t->holder &&
 			    next == HANG_NONE)
-				ADD(s, " waits for %s, whose holder, thread %u, has ended",
+				ADD(s, " waits for %s: its holder, thread %u, has ended",
 				    object_of(t), t->holder);
 			else
 				ADD(s, " waits %s %s",
@@ -384,17 +379,17 @@ static void add_doing(struct sentence *s, uint32_t i)
 			add_place(s, ",", t);
 			return;
 		}
-		say_thread(g, next, true, who);
 		if (is_lock(t))
-			ADD(s, " waits for %s held by %s, which", object_of(t), who);
+			ADD(s, " waits for %s held by %s, which", object_of(t),
+			    thread_words(g, next, true).text);
 		else
-			ADD(s, " waits for the end of %s, which", who);
+			ADD(s, " waits for the end of %s, which", thread_words(g, next, true).text);
 		i = next;
 	}
-	ADD(s, " waits for others");
+	ADD(s, " waits for other threads");
 }
 
-/* The first of those of this rank. */
+/* Return the first candidate with this rank, or NULL. */
 static const struct candidate *first_of(const struct need *need, uint32_t rank)
 {
 	uint32_t i;
@@ -407,22 +402,19 @@ static const struct candidate *first_of(const struct need *need, uint32_t rank)
 
 static void add_waits_for(struct sentence *s, const struct candidate *c)
 {
-	char who[WHO_BYTES];
-
 	if (!c) {
-		ADD(s, "%s waits for somebody of whom nothing is known", s->place);
+		ADD(s, "%s waits for an unknown thread", s->place.text);
 		return;
 	}
-	say_candidate(s->g, c, who);
-	ADD(s, "%s waits for %s, which", s->place, who);
+	ADD(s, "%s waits for %s, which", s->place.text, candidate_words(s->g, c).text);
 	if (c->thread == HANG_NONE)
-		ADD(s, " could not be looked at");
+		ADD(s, " could not be examined");
 	else
 		add_doing(s, c->thread);
 }
 
-/* The circle, and how the barrier depends on it where it is no part of it. */
-static void say_circle(struct sentence *s, uint32_t barrier)
+/* Add the circle, and how the barrier depends on it unless it is part of it. */
+static void add_circle(struct sentence *s, uint32_t barrier)
 {
 	const struct graph *g = s->g;
 	const struct candidate *c;
@@ -445,10 +437,10 @@ static void say_circle(struct sentence *s, uint32_t barrier)
 	if (c)
 		add_waits_for(s, c);
 	else
-		ADD(s, "%s waits for %s", s->place, g->nsteps == 1 ? "it" : "them");
+		ADD(s, "%s waits for %s", s->place.text, g->nsteps == 1 ? "it" : "them");
 }
 
-/* Those that will not come, and why not. */
+/* Add the threads that will never arrive, and why. */
 static void add_lost(struct sentence *s)
 {
 	const struct need *need = s->need;
@@ -469,11 +461,11 @@ static void add_lost(struct sentence *s)
 		else
 			ended++;
 	}
-	ADD(s, "%s needs ", s->place);
+	ADD(s, "%s needs ", s->place.text);
 	n = add_names(s, RANK_LOST);
 	ADD(s, ", which");
 	if (ended && !left && !call)
-		ADD(s, " %s there the last time and", n == 1 ? "was" : "were");
+		ADD(s, " %s in the last episode and", n == 1 ? "was" : "were");
 	if (call)
 		ADD(s, " %s in %s", n == 1 ? "is" : "are", call);
 	else
@@ -481,7 +473,7 @@ static void add_lost(struct sentence *s)
 		    n == 1 ? "has" : "have");
 }
 
-static void say_never(struct sentence *s, uint32_t barrier)
+static void add_never(struct sentence *s, uint32_t barrier)
 {
 	const struct need *need = s->need;
 	const struct candidate *c = first_of(need, RANK_LOST);
@@ -492,27 +484,21 @@ static void say_never(struct sentence *s, uint32_t barrier)
 		return;
 	}
 	if (need->able < need->k && s->b->count) {
-		ADD(s, "%s counts %u, %u %s come, and ", s->place, s->b->count, s->b->narrived,
+		ADD(s, "%s needs %u %s, %u %s arrived, and ", s->place.text, s->b->count,
+		    s->b->of_processes ? "ranks" : "threads", s->b->narrived,
 		    s->b->narrived == 1 ? "has" : "have");
-		if (need->able)
-			ADD(s, "only %u more can", need->able);
-		else
-			ADD(s, "nobody else can");
-		for (i = 0; i < need->n; i++) {
-			char who[WHO_BYTES];
-
+		ADD(s, need->able ? "only %u more can" : "no others can", need->able);
+		for (i = 0; i < need->n && !need->candidates[i].barred; i++)
+			;
+		if (i < need->n) {
 			c = &need->candidates[i];
-			if (!c->barred)
-				continue;
-			say_candidate(s->g, c, who);
-			ADD(s, ": %s", who);
+			ADD(s, ": %s", candidate_words(s->g, c).text);
 			add_doing(s, c->thread);
-			break;
 		}
 		return;
 	}
 	if (s->g->nsteps) {
-		say_circle(s, barrier);
+		add_circle(s, barrier);
 		return;
 	}
 	for (i = 0, c = NULL; i < need->n && !c; i++)
@@ -522,8 +508,8 @@ static void say_never(struct sentence *s, uint32_t barrier)
 	add_waits_for(s, c);
 }
 
-/* The one that tells most: of those that make the verdict. */
-static void say_others(struct sentence *s, enum hang_verdict verdict)
+/* Add the candidate that explains the verdict best. */
+static void add_others(struct sentence *s, enum hang_verdict verdict)
 {
 	static const struct {
 		enum hang_verdict verdict;
@@ -540,7 +526,8 @@ static void say_others(struct sentence *s, enum hang_verdict verdict)
 	if (!c && s->need->n)
 		c = &s->need->candidates[0];
 	if (s->need->unclear) {
-		ADD(s, "%s counts %u, and as many have come", s->place, s->b->count);
+		ADD(s, "%s needs %u %s, and all have arrived", s->place.text, s->b->count,
+		    s->b->of_processes ? "ranks" : "threads");
 		return;
 	}
 	add_waits_for(s, c);
@@ -550,7 +537,7 @@ static void say_others(struct sentence *s, enum hang_verdict verdict)
 		ADD(s, "; %u more %s missing", others, others == 1 ? "is" : "are");
 }
 
-/* " at x.c:14", where it came in */
+/* Add " at x.c:14", the call site of the arrival. */
 static void add_site(struct sentence *s, uint32_t arrived)
 {
 	const struct hang_frame *f = &s->b->arrived[arrived].site;
@@ -561,24 +548,21 @@ static void add_site(struct sentence *s, uint32_t arrived)
 		ADD(s, ", called by %s", f->function);
 }
 
-/* Two ranks that are in different operations of one communicator. */
-static void say_crossed(struct sentence *s)
+/* Add two ranks that are in different operations of one communicator. */
+static void add_crossed(struct sentence *s)
 {
 	const struct graph *g = s->g;
 	uint32_t odd = g->steps[0].thread, even = g->steps[1].thread;
-	char who[WHO_BYTES];
 
-	say_thread(g, odd, true, who);
-	ADD(s, "%s is in %s", who, g->in->threads[odd].call);
+	ADD(s, "%s is in %s", thread_words(g, odd, true).text, g->in->threads[odd].call);
 	add_site(s, s->need->odd);
-	say_thread(g, even, true, who);
-	ADD(s, ", a different collective of that communicator; %s is in %s", who,
-	    g->in->threads[even].call);
+	ADD(s, ", a different collective of that communicator; %s is in %s",
+	    thread_words(g, even, true).text, g->in->threads[even].call);
 	add_site(s, s->need->even);
 }
 
-void say_hang(const struct graph *g, uint32_t barrier, enum hang_verdict likely,
-	      struct report_hang *out)
+void text_fill(const struct graph *g, uint32_t barrier, enum hang_verdict likely,
+	       struct report_hang *out)
 {
 	static const char *const heads[] = {
 		[HANG_UNKNOWN] = "unknown",	    [HANG_DEADLOCK] = "deadlock",
@@ -588,25 +572,25 @@ void say_hang(const struct graph *g, uint32_t barrier, enum hang_verdict likely,
 	struct sentence s = { .g = g, .b = &g->in->barriers[barrier], .need = &g->needs[barrier] };
 	bool perhaps = likely != out->verdict;
 
-	say_barrier(s.b, s.place, sizeof(s.place));
+	s.place = barrier_words(s.b);
 	if (perhaps)
 		ADD(&s, likely == HANG_DEADLOCK ? "perhaps a deadlock: " : "perhaps never fills: ");
 	else
 		ADD(&s, "%s: ", heads[out->verdict]);
 	if (s.need->odd != HANG_NONE)
-		say_crossed(&s);
+		add_crossed(&s);
 	else if (likely == HANG_DEADLOCK)
-		say_circle(&s, barrier);
+		add_circle(&s, barrier);
 	else if (likely == HANG_NEVER_FILLS)
-		say_never(&s, barrier);
+		add_never(&s, barrier);
 	else
-		say_others(&s, likely);
+		add_others(&s, likely);
 	if (perhaps)
 		ADD(&s, likely == HANG_DEADLOCK
-				? "; unless a thread comes that was not there the last time"
-				: "; unless another thread comes");
+				? "; unless a thread arrives that was not in the last episode"
+				: "; unless another thread arrives");
 	else if (out->guess && likely != HANG_DEADLOCK && likely != HANG_NEVER_FILLS &&
 		 !s.need->unclear)
-		ADD(&s, " (a guess: nobody has been seen at this barrier before)");
+		ADD(&s, " (a guess: no earlier episode of this barrier was seen)");
 	name_copy(out->text, sizeof(out->text), s.text);
 }

@@ -15,16 +15,17 @@
 struct hang_worker {
 	bool debuginfod;
 	pthread_t thread;
-	bool running; /* the thread */
+	bool running; /* .thread exists */
 	pthread_mutex_t lock;
 	pthread_cond_t more;
-	struct errand *job; /* under way, or done and not yet taken back; under the lock: */
+	/* Protected by .lock: */
+	struct hang_job *job; /* running, or done and not yet taken back; NULL */
 	bool done, stop;
 };
 
-int errand_new(uint32_t nbarriers, struct errand **out)
+int hang_job_new(uint32_t nbarriers, struct hang_job **out)
 {
-	struct errand *job = calloc(1, sizeof(*job));
+	struct hang_job *job = calloc(1, sizeof(*job));
 
 	*out = job;
 	if (!job)
@@ -36,12 +37,12 @@ int errand_new(uint32_t nbarriers, struct errand **out)
 	job->err = calloc(nbarriers, sizeof(*job->err));
 	if (job->question.barriers && job->which && job->known && job->out && job->err)
 		return 0;
-	errand_free(job);
+	hang_job_free(job);
 	*out = NULL;
 	return -ENOMEM;
 }
 
-void errand_free(struct errand *job)
+void hang_job_free(struct hang_job *job)
 {
 	uint32_t i;
 
@@ -57,8 +58,8 @@ void errand_free(struct errand *job)
 	free(job);
 }
 
-/* Its own way back from addresses to names: the tracer's is not for two threads. */
-struct rooms {
+/* The thread's own lookup of names for addresses: the tracer's is not safe for two threads. */
+struct lookup {
 	struct symbol_server *symbols;
 	struct modules *modules;
 	struct address_spaces *spaces;
@@ -66,7 +67,7 @@ struct rooms {
 	struct hang_collect *hang_collect;
 };
 
-static int rooms_open(struct rooms *r, bool debuginfod)
+static int lookup_open(struct lookup *r, bool debuginfod)
 {
 	struct symbol_options so = { .debuginfod = debuginfod };
 	int err;
@@ -83,7 +84,7 @@ static int rooms_open(struct rooms *r, bool debuginfod)
 	return err ? err : hang_collect_new(r->spaces, r->snapshots, &r->hang_collect);
 }
 
-static void rooms_close(struct rooms *r)
+static void lookup_close(struct lookup *r)
 {
 	hang_collect_free(r->hang_collect);
 	snapshots_free(r->snapshots);
@@ -92,12 +93,12 @@ static void rooms_close(struct rooms *r)
 	symbol_server_free(r->symbols);
 }
 
-static void do_job(struct rooms *r, struct errand *job, bool debuginfod)
+static void do_job(struct lookup *r, struct hang_job *job, bool debuginfod)
 {
 	struct hang_collect_answer *answer = NULL;
 	uint32_t i;
 
-	job->look_err = rooms_open(r, debuginfod);
+	job->look_err = lookup_open(r, debuginfod);
 	if (!job->look_err)
 		job->look_err = hang_collect_look(r->hang_collect, &job->question, &answer);
 	for (i = 0; i < job->n; i++)
@@ -110,11 +111,11 @@ static void do_job(struct rooms *r, struct errand *job, bool debuginfod)
 static void *run_jobs(void *ctx)
 {
 	struct hang_worker *l = ctx;
-	struct rooms rooms = { 0 };
+	struct lookup lookup = { 0 };
 
-	/* What reads the records goes first; on Linux this is of the thread alone. */
+	/* Do not delay the thread that reads records. On Linux this affects only this thread. */
 	if (setpriority(PRIO_PROCESS, 0, 0))
-		msg_verbose(false, "cannot set the priority");
+		msg_verbose(false, "cannot lower the priority of the thread that examines hangs");
 	pthread_mutex_lock(&l->lock);
 	while (!l->stop) {
 		if (!l->job || l->done) {
@@ -122,13 +123,13 @@ static void *run_jobs(void *ctx)
 			continue;
 		}
 		pthread_mutex_unlock(&l->lock);
-		do_job(&rooms, l->job, l->debuginfod);
+		do_job(&lookup, l->job, l->debuginfod);
 		pthread_mutex_lock(&l->lock);
 		l->done = true;
 		pthread_cond_broadcast(&l->more);
 	}
 	pthread_mutex_unlock(&l->lock);
-	rooms_close(&rooms);
+	lookup_close(&lookup);
 	return NULL;
 }
 
@@ -156,13 +157,13 @@ void hang_worker_free(struct hang_worker *l)
 		pthread_mutex_unlock(&l->lock);
 		pthread_join(l->thread, NULL);
 	}
-	errand_free(l->job);
+	hang_job_free(l->job);
 	pthread_mutex_destroy(&l->lock);
 	pthread_cond_destroy(&l->more);
 	free(l);
 }
 
-/* Signals are the first thread's. */
+/* Start the thread with all signals blocked: they are for the main thread. */
 static int start_thread(struct hang_worker *l)
 {
 	sigset_t all, before;
@@ -178,7 +179,7 @@ static int start_thread(struct hang_worker *l)
 	return -err;
 }
 
-int hang_worker_start(struct hang_worker *l, struct errand *job)
+int hang_worker_start(struct hang_worker *l, struct hang_job *job)
 {
 	int err = start_thread(l);
 
@@ -197,9 +198,9 @@ bool hang_worker_has(const struct hang_worker *l)
 	return l->job;
 }
 
-struct errand *hang_worker_take(struct hang_worker *l, bool wait)
+struct hang_job *hang_worker_take(struct hang_worker *l, bool wait)
 {
-	struct errand *job = NULL;
+	struct hang_job *job = NULL;
 
 	if (!l->job)
 		return NULL;

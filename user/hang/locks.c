@@ -13,15 +13,15 @@
 #include "base/hash.h"
 #include "target/proc.h"
 
-/* So far in does a stack say which function of the C library waits. */
+/* The C library function that waits is among so many innermost frames. */
 #define LOCK_FRAMES 8
 
 /* glibc, struct __pthread_mutex_s: lock, count, owner, nusers, kind. */
 #define MUTEX_OWNER    8
 #define MUTEX_KIND     16
 #define MUTEX_BYTES    20
-#define MUTEX_KINDS    0x3ffu /* all bits that a kind has */
-#define MUTEX_WAITERS  2u /* of the lock word: locked, and others wait */
+#define MUTEX_KINDS    0x3ffu /* all bits of a kind */
+#define MUTEX_WAITERS  2u /* value of the lock word: locked, with waiters */
 /*
  * glibc since 2.25, struct __pthread_rwlock_arch_t: readers, writers, wrphase_futex, writers_futex,
  * pad, pad, cur_writer. Threads wait at the two futexes.
@@ -31,13 +31,13 @@
 #define RWLOCK_WRITER  24
 /* glibc since 2.25, struct pthread_barrier: in, current_round; threads wait at the latter. */
 #define BARRIER_ROUND  4
-/* musl, pthread_mutex_t: type, lock (the owner's number, but for the plain type), waiters. */
+/* musl, pthread_mutex_t: type, lock (the owner's tid, except for the plain type), waiters. */
 #define MUSL_LOCK      4
 
 struct locks {
 	struct address_spaces *spaces;
-	struct hash inner; /* process, number in its own namespace -> number here; 0: none */
-	struct hash namespaced; /* process -> whether it has numbers of its own */
+	struct hash inner; /* process, tid in its own namespace -> tid here */
+	struct hash namespaced; /* process -> whether it is in a pid namespace of its own */
 };
 
 int locks_new(struct address_spaces *spaces, struct locks **out)
@@ -63,11 +63,11 @@ void locks_forget(struct locks *l)
 	hash_free(&l->namespaced);
 }
 
-/* --- threads by their own numbers ------------------------------------------------------------- */
+/* --- tids in pid namespaces ------------------------------------------------------------------- */
 
 /*
- * The number of a thread in its innermost namespace; 0 if there is no such thread. *own: it has
- * more than one number.
+ * Return the tid in the thread's innermost namespace, or 0 if there is no such thread. *own is set
+ * to whether it is in more than one namespace.
  */
 static uint32_t inner_number(uint32_t pid, uint32_t tid, bool *own)
 {
@@ -126,7 +126,7 @@ static bool is_namespaced(struct locks *l, uint32_t pid)
 	return own;
 }
 
-/* The thread that the process calls @number; 0: it has none. */
+/* Return the thread with tid @number in the process's own namespace, or 0. */
 static uint32_t thread_of(struct locks *l, uint32_t pid, uint32_t number)
 {
 	uint64_t tid;
@@ -139,7 +139,7 @@ static uint32_t thread_of(struct locks *l, uint32_t pid, uint32_t number)
 	return hash_get(&l->inner, (uint64_t)pid << 32 | number, &tid) ? (uint32_t)tid : 0;
 }
 
-/* --- which function --------------------------------------------------------------------------- */
+/* --- the waiting function --------------------------------------------------------------------- */
 
 static const struct {
 	const char *begins;
@@ -162,7 +162,7 @@ static const struct {
 	{ "pthread_barrier_wait", HANG_ON_BARRIER },
 };
 
-/* Libraries have their own names for what others call them by: __GI___pthread_mutex_lock. */
+/* Return the function's public name: that of __GI___pthread_mutex_lock is pthread_mutex_lock. */
 static const char *plain(const char *function)
 {
 	const char *before;
@@ -195,13 +195,14 @@ static enum hang_on by_function(const struct snapshot_thread *stack)
 	return HANG_ON_FUTEX;
 }
 
-/* --- who has it ------------------------------------------------------------------------------- */
+/* --- the holder ------------------------------------------------------------------------------- */
 
+/* A futex word. */
 struct word {
 	uint32_t pid;
 	uint64_t at;
-	uint32_t now; /* what is there */
-	uint32_t expected; /* what the thread saw there */
+	uint32_t now; /* its value */
+	uint32_t expected; /* the value that the thread passed to futex() */
 };
 
 static bool read_u32(uint32_t pid, uint64_t at, uint32_t *out)
@@ -218,8 +219,8 @@ static uint32_t u32_at(const uint8_t *bytes, size_t at)
 }
 
 /*
- * glibc's mutex, at its lock word: locked with others waiting, and who owns it, alive or not.
- * *holder stays 0 where that cannot be told. False: it does not look like one.
+ * Read a glibc mutex at its lock word. Return whether it looks like one that is locked with
+ * waiters. *holder is set to its owner, alive or not, or stays 0 where the owner is unknown.
  */
 static bool see_mutex(struct locks *l, const struct word *w, uint32_t *holder)
 {
@@ -233,13 +234,12 @@ static bool see_mutex(struct locks *l, const struct word *w, uint32_t *holder)
 	kind = u32_at(m, MUTEX_KIND);
 	if (kind > MUTEX_KINDS)
 		return false;
-	/* Robust ones have the owner's number in the lock word as well. */
+	/* A robust mutex has the owner's tid in the lock word, too. */
 	if (lock != MUTEX_WAITERS && (lock & FUTEX_TID_MASK) != owner)
 		return false;
 	*holder = thread_of(l, w->pid, owner);
 	/*
-	 * It has ended with the lock in its hands; or is of another process, for one that is
-	 * shared.
+	 * The owner has ended and still holds the mutex, or is in another process that shares it.
 	 */
 	if (!*holder && !is_namespaced(l, w->pid))
 		*holder = owner;
@@ -259,7 +259,7 @@ static void see_rwlock(struct locks *l, const struct word *w, struct lock_seen *
 {
 	uint32_t writer = 0;
 
-	/* The lock begins at a multiple of 8. */
+	/* The lock's address is a multiple of 8. */
 	out->object = w->at - (w->at % 8 ? RWLOCK_WRITERS : RWLOCK_WRPHASE);
 	if (out->object % 8 || !read_u32(w->pid, out->object + RWLOCK_WRITER, &writer))
 		return;
@@ -281,8 +281,8 @@ static bool is_pi_wait(const struct snapshot_thread *t)
 }
 
 /*
- * A thread waits for another's end at the word with its number: not private, for the kernel wakes
- * it.
+ * Find the joined thread. The futex word has its tid, and the futex is not private, because the
+ * kernel wakes the waiter.
  */
 static bool see_join(struct locks *l, const struct snapshot_thread *t, const struct word *w,
 		     struct lock_seen *out)
@@ -293,7 +293,9 @@ static bool see_join(struct locks *l, const struct snapshot_thread *t, const str
 	return out->holder != 0;
 }
 
-/* Without a name for the function: only what cannot well be anything else. */
+/*
+ * Identify a futex without the name of the waiting function, where it can hardly be anything else.
+ */
 static void see_nameless(struct locks *l, const struct snapshot_thread *t, const struct word *w,
 			 struct lock_seen *out)
 {
@@ -308,7 +310,7 @@ static void see_nameless(struct locks *l, const struct snapshot_thread *t, const
 	}
 }
 
-/* A wait that ends by being given a mutex back is one for that mutex. */
+/* Return whether a wait on a condition variable has become one for its mutex. */
 static bool is_mutex_wait(struct locks *l, const struct word *w, uint32_t *holder)
 {
 	return w->now == MUTEX_WAITERS && w->expected == MUTEX_WAITERS && see_mutex(l, w, holder) &&
@@ -352,28 +354,17 @@ static void see_word(struct locks *l, const struct address_space *space,
 
 /* --- words ------------------------------------------------------------------------------------ */
 
-static const char *kind_words(enum hang_on on)
-{
-	switch (on) {
-	case HANG_ON_MUTEX:
-		return "mutex";
-	case HANG_ON_RWLOCK:
-		return "read-write lock";
-	case HANG_ON_COND:
-		return "condition variable";
-	case HANG_ON_SEM:
-		return "semaphore";
-	case HANG_ON_FUTEX:
-		return "futex";
-	default:
-		return NULL;
-	}
-}
-
 static void name_lock(const struct locks *l, const struct address_space *space,
 		      struct lock_seen *out)
 {
-	const char *kind = kind_words(out->on);
+	static const char *const kinds[HANG_ON_COLLECTIVE + 1] = {
+		[HANG_ON_MUTEX] = "mutex",
+		[HANG_ON_RWLOCK] = "read-write lock",
+		[HANG_ON_COND] = "condition variable",
+		[HANG_ON_SEM] = "semaphore",
+		[HANG_ON_FUTEX] = "futex",
+	};
+	const char *kind = kinds[out->on];
 	const char *name =
 		kind && space ? address_space_object_name(l->spaces, space, out->object) : NULL;
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * What a thread that waits at a futex waits for, and who has it: told by the function of the C
- * library that it is in, and by what the memory there says. Nothing is believed that the process's
- * threads do not bear out.
+ * Find what a thread at a futex waits for, and the holder. The C library function that it is in and
+ * the memory of the lock say so. Contents of memory count only if the process's threads confirm
+ * them.
  */
 #ifndef HANG_LOCKS_H
 #define HANG_LOCKS_H
@@ -16,24 +16,24 @@
 #include "sites/address_space.h"
 
 struct lock_seen {
-	enum hang_on on; /* HANG_ON_UNKNOWN: it is at no futex */
-	uint64_t object; /* address of the lock, or what is known of it; 0 unknown */
-	uint32_t holder; /* tid of the holder, or of the thread that is to end; 0 unknown */
-	bool timed; /* it waits for some time only */
-	char words[256]; /* "the mutex `m`"; "" unknown. Not made printable */
+	enum hang_on on; /* HANG_ON_UNKNOWN: the thread is at no futex */
+	uint64_t object; /* address of the lock, or of the futex word; 0: unknown */
+	uint32_t holder; /* tid of the holder, or of the joined thread; 0: unknown */
+	bool timed; /* the wait has a timeout */
+	char words[256]; /* "the mutex `m`"; "": unknown; may be unprintable */
 };
 
 struct locks;
 
-/* @spaces must outlive it: its symbols name locks. Returns 0 or -ENOMEM. */
+/* @spaces must outlive *out: its symbols name locks. Return 0 or -ENOMEM. */
 int locks_new(struct address_spaces *spaces, struct locks **out);
 void locks_free(struct locks *locks);
-/* The numbers of a process's threads are looked up anew. */
+/* Forget the namespaced thread numbers, so that they are read again. */
 void locks_forget(struct locks *locks);
 /*
- * What @thread waits for. @stack has its frames, which may be of an earlier look; @space: its
- * process's, to name the lock, NULL: it is not named. Reads the target's memory: microseconds, but
- * for the first name of a file.
+ * Find what @thread waits for. @stack has its frames, perhaps from an earlier look. @space, that of
+ * its process, names the lock; NULL: no name. Reads the target's memory, which takes microseconds,
+ * except for the first name from a file.
  */
 void locks_see(struct locks *locks, const struct address_space *space,
 	       const struct snapshot_thread *thread, const struct snapshot_thread *stack,

@@ -9,13 +9,16 @@
 #include "elf/held_args.h"
 #include "sites/module.h"
 
-#define PASSED_ON    3 /* functions that one argument may be handed through */
+#define PASSED_ON    3 /* functions that may pass one argument on */
 #define INNER_FRAMES 8
 #define MPICH_WORLD  0x44000000u
 #define NO_ARGUMENT  -1
 #define ANY_FRAME    UINT32_MAX
 
-/* Calls that wait for other ranks: which argument is the other rank, which the communicator, by the MPI standard. */
+/*
+ * Calls that wait for other ranks, with the argument numbers of the peer rank and the communicator
+ * from the MPI standard.
+ */
 static const struct {
 	const char *name;
 	int8_t peer, comm;
@@ -54,9 +57,9 @@ static const struct {
 
 #define CALLS (sizeof(calls) / sizeof(calls[0]))
 
-/* --- names ------------------------------------------------------------------------------------------ */
+/* --- names ------------------------------------------------------------------------------------ */
 
-/* The function that the frame is of, without those inlined into it; NULL. */
+/* Return the frame's real function, not one inlined into it, or NULL. */
 static const char *function_of(const struct mpi_stack *s, uint32_t i)
 {
 	const struct site_name *name = address_spaces_site(s->spaces, s->frames[i].site);
@@ -74,7 +77,10 @@ static bool is_mpi(const struct mpi_stack *s, uint32_t i)
 	return !strncasecmp(name, "mpi_", 4) || !strncasecmp(name, "mpir_", 5);
 }
 
-/* The row of a function in C, by either name; or, @fortran, by what compilers make of one. -1: none. */
+/*
+ * Return the row of calls[] for a C function, by its MPI or PMPI name, or -1. With @fortran, take
+ * the names that Fortran compilers make of these.
+ */
 static int row_of(const char *name, bool fortran)
 {
 	size_t i, len;
@@ -93,7 +99,7 @@ static int row_of(const char *name, bool fortran)
 	return -1;
 }
 
-/* --- arguments ---------------------------------------------------------------------------------------- */
+/* --- arguments -------------------------------------------------------------------------------- */
 
 static bool value_in(const struct mpi_stack *s, const struct walk_frame *f,
 		     const struct held_arg *arg, uint64_t *value)
@@ -115,7 +121,10 @@ static bool value_in(const struct mpi_stack *s, const struct walk_frame *f,
 	       (long)arg->size;
 }
 
-/* Where the function that frame @i is of keeps its arguments. The innermost is in no call: of it nothing is known. */
+/*
+ * Find where the function of frame @i keeps its arguments. The innermost frame is in no call, so
+ * nothing is known about it.
+ */
 static bool held_by(const struct mpi_stack *s, uint32_t i, struct held_arg held[HELD_ARGS_MAX])
 {
 	struct address_space_code at;
@@ -125,7 +134,9 @@ static bool held_by(const struct mpi_stack *s, uint32_t i, struct held_arg held[
 	       module_held_args(at.module, at.vaddr, held);
 }
 
-/* Argument @n of the function that frame @i is of. An argument that is only handed on is looked for further in. */
+/*
+ * Read argument @n of the function of frame @i. If it only passes it on, search the inner frames.
+ */
 static bool argument(const struct mpi_stack *s, uint32_t i, int n, uint64_t *value)
 {
 	struct held_arg held[HELD_ARGS_MAX];
@@ -142,8 +153,9 @@ static bool argument(const struct mpi_stack *s, uint32_t i, int n, uint64_t *val
 }
 
 /*
- * MPICH's inner functions have a pointer to the communicator's object in place of the handle. Every object begins with its
- * own handle, of which bits 26 to 29 are 1 for a communicator.
+ * Find the communicator's handle in MPICH's inner functions, which have a pointer to the
+ * communicator's object instead. Every object begins with its own handle, in which bits 26 to 29
+ * are 1 for a communicator.
  */
 static bool inner_communicator(const struct mpi_stack *s, uint32_t i, uint64_t *handle)
 {
@@ -189,7 +201,7 @@ bool mpi_call_is_world(struct address_spaces *spaces, const struct address_space
 	return false;
 }
 
-/* --- the call ------------------------------------------------------------------------------------------ */
+/* --- the call --------------------------------------------------------------------------------- */
 
 bool mpi_call_likely(const struct mpi_stack *s)
 {
@@ -215,7 +227,7 @@ void mpi_call_find(const struct mpi_stack *s, struct mpi_call *out)
 			outer = i;
 	if (outer == ANY_FRAME)
 		return;
-	/* A Fortran function calls the one in C, whose arguments are no references. */
+	/* A Fortran function calls the C function, which takes its arguments by value. */
 	for (i = outer + 1; i-- > 0 && in_c == ANY_FRAME;)
 		if (row_of(function_of(s, i), false) >= 0)
 			in_c = i;

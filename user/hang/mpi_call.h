@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * The call of MPI that a thread is in, read from its stack: which function, called from where, on which communicator and for
- * which other rank. Nothing was traced: the arguments are where the library keeps them during its own calls.
+ * Read the MPI call that a thread is in from its stack: the function, its call site, communicator
+ * and peer rank. This needs no tracing: the arguments are where the library keeps them during its
+ * own calls.
  */
 #ifndef HANG_MPI_CALL_H
 #define HANG_MPI_CALL_H
@@ -14,31 +15,34 @@
 #include "sites/walk.h"
 
 struct mpi_call {
-	const char *name; /* "MPI_Recv", static; NULL: it is in no such call */
-	uint32_t caller; /* index of the walk's frame that called it; UINT32_MAX unknown */
-	uint64_t site; /* the address of that call */
-	uint64_t cfa; /* of the function's frame: the same call has the same */
+	const char *name; /* "MPI_Recv", static; NULL: the thread is in no such call */
+	uint32_t caller; /* index of the frame that called it; UINT32_MAX: unknown */
+	uint64_t site; /* address of that call */
+	uint64_t cfa; /* of the function's frame, which identifies the call */
 	bool collective; /* all ranks of the communicator call it */
-	bool world; /* on MPI_COMM_WORLD; false: on another one, or not known */
-	int32_t peer; /* the rank in the communicator that it waits for; negative: any, none, or not known */
+	bool world; /* on MPI_COMM_WORLD; false: another communicator, or unknown */
+	int32_t peer; /* peer rank in the communicator; negative: any, none, or unknown */
 };
 
-/* A stack as walk_up() gave it, with all registers. */
+/* A stack from walk_up(), with all registers. */
 struct mpi_stack {
 	struct address_spaces *spaces;
 	struct address_space *space;
 	const struct walk_frame *frames; /* innermost first */
 	uint32_t n;
 	walk_read_fn read;
-	void *ctx; /* of read */
+	void *ctx; /* for .read */
 };
 
-/* Has one of these frames code of an MPI library? Only then mpi_call_find() can find anything. */
+/* Return whether a frame is in an MPI library. Without one, mpi_call_find() finds nothing. */
 bool mpi_call_likely(const struct mpi_stack *stack);
-/* Find the call that the thread waits in. @out->name is NULL where it is in none that waits for other ranks. */
+/*
+ * Find the MPI call that the thread waits in. @out->name is NULL where it is in no call that waits
+ * for other ranks.
+ */
 void mpi_call_find(const struct mpi_stack *stack, struct mpi_call *out);
 
-/* Is @handle MPI_COMM_WORLD in this process, in C? */
+/* Return whether @handle is C's MPI_COMM_WORLD in this process. */
 bool mpi_call_is_world(struct address_spaces *spaces, const struct address_space *space,
 		       uint64_t handle);
 

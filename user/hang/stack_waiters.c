@@ -8,19 +8,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "elf/insn.h"
 #include "sites/family.h"
 #include "sites/module.h"
 
-#define COUNT_MOST    1000000u /* threads of a team: more is no team */
+#define COUNT_MAX     1000000u /* threads of a team: a larger count is garbage */
 #define LINKAGE_BYTES 32
-#define WORDS_OFFSET  8 /* of glibc's barrier: what family_read_words() takes */
+#define WORDS_OFFSET  8 /* in glibc's barrier: the raw barrier word for family_read_words() */
 
-/* One thread's place, while barriers are being made of them. */
+/* The barrier function that a thread is in. */
 struct found {
 	const struct module_probe_site *place;
 	const struct module *module;
-	uint32_t site; /* index of the frame; UINT32_MAX: none */
+	uint32_t site; /* index of the call site's frame; UINT32_MAX: none */
 };
 
 struct search {
@@ -32,23 +33,23 @@ struct search {
 
 /* --- functions -------------------------------------------------------------------------------- */
 
-static bool is_meeting(const struct module_probe_site *p)
+static bool is_barrier(const struct module_probe_site *p)
 {
 	return p->spec.role == SBT_ROLE_BARRIER || p->spec.role == SBT_ROLE_REGION;
 }
 
-/* The barrier's function that begins at @offset of its file. */
+/* Return the barrier function that begins at @offset of its file, or NULL. */
 static const struct module_probe_site *place_at(const struct module *m, uint64_t offset)
 {
 	uint32_t i;
 
 	for (i = 0; i < m->nplaces; i++)
-		if (m->places[i].start == offset && is_meeting(&m->places[i]))
+		if (m->places[i].start == offset && is_barrier(&m->places[i]))
 			return &m->places[i];
 	return NULL;
 }
 
-/* Whether the code is in a barrier's function. */
+/* Return the barrier function that contains the code, or NULL. */
 static const struct module_probe_site *place_around(const struct address_space_code *at)
 {
 	uint64_t start, offset;
@@ -77,8 +78,9 @@ static uint64_t word_at(const struct search *s, uint64_t address)
 }
 
 /*
- * What is called through the entry of a procedure linkage table (PLT) at @target, whose word has been filled in by now; @target
- * itself if that is none.
+ * Return the function that the entry of a procedure linkage table (PLT) at @target calls, or
+ * @target if it is no such entry. The dynamic linker has filled the entry's pointer in, because it
+ * was called.
  */
 static uint64_t through_linkage_x86(const struct search *s, uint64_t target, const uint8_t *code)
 {
@@ -94,7 +96,7 @@ static uint64_t through_linkage_x86(const struct search *s, uint64_t target, con
 	return word_at(s, relative(target + (uint64_t)(at - code) + 6, at + 2));
 }
 
-/* The same: adrp x16, PAGE; ldr x17, [x16, #OFFSET] */
+/* As through_linkage_x86(). The entry is: adrp x16, PAGE; ldr x17, [x16, #OFFSET] */
 static uint64_t through_linkage_arm64(const struct search *s, uint64_t target, const uint8_t *code)
 {
 	uint32_t words[3], page, load;
@@ -117,7 +119,7 @@ static uint64_t through_linkage_arm64(const struct search *s, uint64_t target, c
 	return word_at(s, address + (uint64_t)(load >> 10 & 0xfff) * 8);
 }
 
-/* What the call in front of @back leads to, as it is in memory; 0: it does not say. */
+/* Return the target of the call instruction before @back, or 0 if it cannot be read. */
 static uint64_t call_target(const struct search *s, uint64_t back, uint16_t machine)
 {
 	uint8_t before[8], entry[LINKAGE_BYTES];
@@ -159,7 +161,7 @@ static const struct module_probe_site *place_called(const struct search *s, uint
 
 /* --- stacks ----------------------------------------------------------------------------------- */
 
-/* Is what is there part of how threads wait, and not of the program? */
+/* Return whether the module implements waiting, and is not part of the program. */
 static bool is_runtime(const struct module *m, const struct module *of_place)
 {
 	if (m->traits.executable)
@@ -167,7 +169,7 @@ static bool is_runtime(const struct module *m, const struct module *of_place)
 	return m == of_place || m->c_library || m->runtime || m->mpi;
 }
 
-/* The next frame outwards that is another real function's. */
+/* Return the next outer frame of another real function. */
 static uint32_t next_frame(const struct snapshot_thread *t, uint32_t i)
 {
 	uint64_t address = t->frames[i].address;
@@ -177,7 +179,7 @@ static uint32_t next_frame(const struct snapshot_thread *t, uint32_t i)
 	return i;
 }
 
-/* The first frame from @i on that is the program's. */
+/* Return the first of the frames from @i on that is in the program, or UINT32_MAX. */
 static uint32_t user_frame(const struct search *s, const struct snapshot_thread *t, uint32_t i,
 			   const struct module *of_place)
 {
@@ -190,14 +192,14 @@ static uint32_t user_frame(const struct search *s, const struct snapshot_thread 
 	return UINT32_MAX;
 }
 
-/* Of a region: does the thread wait at its end, rather than run what is inside? */
+/* Return whether the thread waits at the end of a region, rather than runs code of the region. */
 static bool waits_in(const struct search *s, const struct snapshot_thread *t, uint32_t end,
 		     const struct module *of_place)
 {
 	return user_frame(s, t, 0, of_place) >= end;
 }
 
-/* Of C++'s standard library, or Boost's: "void std::wait<...>(...)". */
+/* Return whether the name is in C++'s standard library or Boost: "void std::wait<...>(...)". */
 static bool is_library_name(const char *name)
 {
 	size_t len = strcspn(name, "<(");
@@ -208,7 +210,10 @@ static bool is_library_name(const char *name)
 	return !strncmp(name, "std::", 5) || !strncmp(name, "boost::", 7);
 }
 
-/* Templates and what is inline are in the program, and not the program's. */
+/*
+ * As user_frame(), without templates and inline functions of C++ libraries, which are in the
+ * program's file.
+ */
 static uint32_t program_frame(const struct search *s, const struct snapshot_thread *t, uint32_t i,
 			      const struct module *of_place)
 {
@@ -255,8 +260,8 @@ static bool find_place(const struct search *s, const struct snapshot_thread *t, 
 /* --- objects ---------------------------------------------------------------------------------- */
 
 /*
- * glibc's threads sleep at the second word (the first, before 2.25); the count tells whether it is
- * one.
+ * Read a glibc barrier. Threads sleep at its second word, or the first before 2.25. The count must
+ * be plausible.
  */
 static uint32_t read_libc_object(const struct search *s, uint8_t family, uint64_t word,
 				 uint64_t *object)
@@ -271,7 +276,7 @@ static uint32_t read_libc_object(const struct search *s, uint8_t family, uint64_
 				  sizeof(words)))
 			continue;
 		team = family_read_words(family, s->space->libc, words);
-		if (!team.known || team.count > COUNT_MOST)
+		if (!team.known || team.count > COUNT_MAX)
 			continue;
 		*object = word - before[i];
 		return team.count;
@@ -279,13 +284,13 @@ static uint32_t read_libc_object(const struct search *s, uint8_t family, uint64_
 	return 0;
 }
 
-/* libgomp's sleep at the generation, in front of which is how many there are. */
+/* Read a barrier with its count just before the futex word, as libgomp's. */
 static uint32_t read_before_futex(const struct search *s, uint64_t word, uint64_t *object)
 {
 	uint32_t total;
 
 	if (snapshot_read(s->look->pid, word - 4, &total, sizeof(total)) || !total ||
-	    total > COUNT_MOST)
+	    total > COUNT_MAX)
 		return 0;
 	*object = word - 4;
 	return total;
@@ -306,7 +311,7 @@ static uint32_t read_object(const struct search *s, const struct snapshot_thread
 
 /* --- barriers --------------------------------------------------------------------------------- */
 
-/* Functions of MPI have several names. */
+/* MPI functions have two names. */
 static const char *mpi_name(const char *symbol)
 {
 	return !strncmp(symbol, "PMPI_", 5) ? symbol + 1 : symbol;
@@ -317,13 +322,13 @@ static bool same_barrier(const struct stack_waiters_barrier *b,
 {
 	if (b->family != key->family || (b->kind == SBT_KIND_JOIN) != (key->kind == SBT_KIND_JOIN))
 		return false;
-	/* All ranks have to call the same operation of a communicator: where they do not, that is what hangs. */
+	/* Ranks in different operations of one communicator belong together: that is the hang. */
 	if (key->of_processes)
 		return b->of_processes &&
 		       (!strcmp(b->function, key->function) || (b->world && key->world));
 	if (b->pid != key->pid)
 		return false;
-	/* A thread on its way in or out has no object that could be read. */
+	/* The object of a thread that is just arriving or departing is unknown. */
 	if (!b->object || !key->object)
 		return !strcmp(b->function, key->function);
 	return b->object == key->object;
@@ -332,29 +337,23 @@ static bool same_barrier(const struct stack_waiters_barrier *b,
 static int add_arrival(struct stack_waiters *out, const struct stack_waiters_barrier *key,
 		       const struct stack_waiters_arrival *arrival)
 {
-	struct stack_waiters_barrier *b = NULL, *all;
-	struct stack_waiters_arrival *arrivals;
+	struct stack_waiters_barrier *b;
 	uint32_t i;
 
-	for (i = 0; i < out->n && !b; i++)
-		if (same_barrier(&out->barriers[i], key))
-			b = &out->barriers[i];
-	if (!b) {
-		all = realloc(out->barriers, (out->n + 1) * sizeof(*all));
-		if (!all)
+	for (i = 0; i < out->n && !same_barrier(&out->barriers[i], key); i++)
+		;
+	if (i == out->n) {
+		if (grow(out->barriers, out->cap, out->n + 1))
 			return -ENOMEM;
-		out->barriers = all;
-		b = &all[out->n++];
-		*b = *key;
+		out->barriers[out->n++] = *key;
 	}
+	b = &out->barriers[i];
 	if (!b->object && key->object) {
 		b->object = key->object;
 		b->count = key->count;
 	}
-	arrivals = realloc(b->arrivals, (b->n + 1) * sizeof(*arrivals));
-	if (!arrivals)
+	if (grow(b->arrivals, b->cap, b->n + 1))
 		return -ENOMEM;
-	b->arrivals = arrivals;
 	b->arrivals[b->n++] = *arrival;
 	return 0;
 }

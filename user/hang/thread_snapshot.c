@@ -20,37 +20,37 @@
 #include "target/look.h"
 #include "target/proc.h"
 
-#define ADDRESS_SPACE_INC \
-	UINT32_MAX /* no incarnation of a traced process: the mappings are the snapshot's own */
-#define ROUNDS	     3 /* for a thread that goes on while it is being looked at */
-#define SAMPLE_MS    50 /* in all */
-#define COPY_BYTES   16384 /* of each stack at once; most hold all frames in less */
-#define COPIES_BYTES (64u << 20) /* all of them; what is beyond is read when it is needed */
+/* No traced process has this incarnation: the address space belongs to the snapshot. */
+#define ADDRESS_SPACE_INC UINT32_MAX
+#define ROUNDS		  3 /* attempts to read a thread that runs during the look */
+#define SAMPLE_MS	  50 /* of all attempts */
+#define COPY_BYTES	  16384 /* of each stack: enough for all frames of most stacks */
+#define COPIES_BYTES	  (64u << 20) /* of all stacks: the rest is read when it is needed */
 
-/* The frames of one place in the code, as snapshot_frame has them but for the address. */
+/* The frames of one site, without their address. */
 struct place {
 	uint32_t n;
-	struct snapshot_frame *frames; /* NULL: not asked for yet */
+	struct snapshot_frame *frames; /* NULL: not read yet */
 };
 
 struct snapshots {
 	struct address_spaces *spaces;
 	struct regs *regs; /* NULL: no iterator */
-	char why[160];
+	char why[160]; /* there is no iterator */
 	struct walk *walk;
 	struct place *places; /* by site */
 	uint32_t nplaces;
 };
 
-/* A thread while it is being looked at. */
+/* A thread during the look. */
 struct subject {
 	struct snapshot_thread *thread;
 	struct look look;
 	uint64_t switches; /* when the registers were read */
 	uint64_t returns[REGS_RETURNS];
 	uint32_t nreturns;
-	bool done; /* registers and stack are of one moment */
-	bool running; /* a sample is to be taken */
+	bool done; /* registers and stack are from the same moment */
+	bool running; /* it needs a sample */
 	uint8_t *copy; /* of the stack */
 	uint64_t copy_at;
 	size_t copy_len;
@@ -92,7 +92,7 @@ void snapshots_free(struct snapshots *s)
 			free((char *)(uintptr_t)s->places[i].frames[j].function);
 			free((char *)(uintptr_t)s->places[i].frames[j].file);
 		}
-		/* The module is one text for all. */
+		/* All frames share the module's string. */
 		if (s->places[i].n)
 			free((char *)(uintptr_t)s->places[i].frames[0].module);
 		free(s->places[i].frames);
@@ -137,7 +137,7 @@ const struct snapshot_thread *snapshot_find(const struct snapshot *snapshot, uin
 	return NULL;
 }
 
-/* --- who -------------------------------------------------------------------------------------- */
+/* --- threads ---------------------------------------------------------------------------------- */
 
 struct tids {
 	uint32_t *all;
@@ -149,17 +149,10 @@ static void note_tid(void *ctx, int tid)
 {
 	struct tids *t = ctx;
 
-	if (t->n == t->cap) {
-		uint32_t *all = realloc(t->all, (t->cap * 2 + 64) * sizeof(*all));
-
-		if (!all) {
-			t->failed = true;
-			return;
-		}
-		t->all = all;
-		t->cap = t->cap * 2 + 64;
-	}
-	t->all[t->n++] = (uint32_t)tid;
+	if (grow(t->all, t->cap, t->n + 1))
+		t->failed = true;
+	else
+		t->all[t->n++] = (uint32_t)tid;
 }
 
 static int by_number(const void *a, const void *b)
@@ -171,39 +164,38 @@ static int by_number(const void *a, const void *b)
 
 static int snapshot_new(uint32_t pid, const uint32_t *tids, uint32_t n, struct snapshot **out)
 {
-	struct snapshot *s = calloc(1, sizeof(*s));
+	struct snapshot *s = NULL;
 	struct tids found = { 0 };
-	int err = s ? 0 : -ENOMEM;
+	int err = 0;
 	uint32_t i;
 
-	if (!err && !n) {
+	*out = NULL;
+	if (!n) {
 		err = proc_each_thread((int)pid, note_tid, &found);
-		err = err < 0 ? err : found.failed ? -ENOMEM : 0;
-		if (found.n)
-			qsort(found.all, found.n, sizeof(*found.all), by_number);
+		err = err < 0 ? err : found.failed ? -ENOMEM : found.n ? 0 : -ESRCH;
+		if (err)
+			goto out;
+		qsort(found.all, found.n, sizeof(*found.all), by_number);
 		tids = found.all;
 		n = found.n;
-		if (!err && !n)
-			err = -ESRCH;
 	}
-	if (!err) {
-		s->pid = pid;
-		s->interference_ns = now_ns();
-		s->threads = calloc(n, sizeof(*s->threads));
-		err = s->threads ? 0 : -ENOMEM;
-	}
-	if (!err) {
-		s->n = n;
-		for (i = 0; i < n; i++) {
-			s->threads[i].pid = pid;
-			s->threads[i].tid = tids[i];
-		}
-	} else {
+	err = -ENOMEM;
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		goto out;
+	*s = (struct snapshot){ .pid = pid, .n = n, .threads = calloc(n, sizeof(*s->threads)) };
+	if (!s->threads) {
 		snapshot_free(s);
-		s = NULL;
+		goto out;
 	}
-	free(found.all);
+	for (i = 0; i < n; i++) {
+		s->threads[i].pid = pid;
+		s->threads[i].tid = tids[i];
+	}
 	*out = s;
+	err = 0;
+out:
+	free(found.all);
 	return err;
 }
 
@@ -211,6 +203,13 @@ static int snapshot_new(uint32_t pid, const uint32_t *tids, uint32_t n, struct s
 
 static enum snapshot_wait wait_of(const struct look *look)
 {
+	static const enum snapshot_wait calls[] = {
+		[LOOK_FUTEX] = SNAPSHOT_FUTEX, [LOOK_IO] = SNAPSHOT_IO,
+		[LOOK_SLEEP] = SNAPSHOT_SLEEP, [LOOK_CHILD] = SNAPSHOT_CHILD,
+		[LOOK_OTHER] = SNAPSHOT_OTHER, [LOOK_NOTHING] = SNAPSHOT_OTHER,
+	};
+	enum snapshot_wait wait;
+
 	switch (look->state) {
 	case 'R':
 		return SNAPSHOT_RUNNABLE;
@@ -227,20 +226,8 @@ static enum snapshot_wait wait_of(const struct look *look)
 	}
 	if (look->syscall == LOOK_UNKNOWN_CALL)
 		return look->state == 'D' ? SNAPSHOT_DISK : SNAPSHOT_UNKNOWN;
-	switch (look_call_wait(look)) {
-	case LOOK_FUTEX:
-		return SNAPSHOT_FUTEX;
-	case LOOK_IO:
-		return SNAPSHOT_IO;
-	case LOOK_SLEEP:
-		return SNAPSHOT_SLEEP;
-	case LOOK_CHILD:
-		return SNAPSHOT_CHILD;
-	case LOOK_OTHER:
-	case LOOK_NOTHING:
-		break;
-	}
-	return look->state == 'D' ? SNAPSHOT_DISK : SNAPSHOT_OTHER;
+	wait = calls[look_call_wait(look)];
+	return wait == SNAPSHOT_OTHER && look->state == 'D' ? SNAPSHOT_DISK : wait;
 }
 
 static void take_state(struct snapshot_thread *t, const struct look *look)
@@ -259,7 +246,7 @@ static void take_state(struct snapshot_thread *t, const struct look *look)
 	t->wait = wait_of(look);
 }
 
-/* One that is gone is one of the answers. */
+/* Examine a thread. That it is gone is a valid result. */
 static void look_at(struct snapshot_thread *t, struct look *look)
 {
 	look_thread((int)t->pid, (int)t->tid, look);
@@ -296,7 +283,7 @@ static void take_registers(struct subject *u, const struct regs_thread *r)
 	u->switches = r->switches;
 }
 
-/* sp and pc are enough for code whose frames are counted from the stack pointer. */
+/* Take sp and pc, which suffice where frames are found from the stack pointer. */
 static void take_proc_registers(struct subject *u)
 {
 	struct snapshot_thread *t = u->thread;
@@ -325,18 +312,18 @@ static void copy_stack(struct taking *k, struct subject *u)
 	k->copied += u->copy_len;
 }
 
-/* Did it stand still while it was looked at? */
+/* Return whether the thread did not run during the look. */
 static bool stood_still(const struct subject *u)
 {
 	struct look again;
 
 	if (u->switches == UINT64_MAX)
-		return true; /* nobody can tell */
+		return true; /* unknown */
 	return !look_again((int)u->thread->pid, (int)u->thread->tid, &again) &&
 	       again.switches == u->switches;
 }
 
-/* One look at a thread whose registers may be @r; NULL: none are known. */
+/* Examine a thread once. @r are its registers from the iterator; NULL: unknown. */
 static void look_once(struct taking *k, struct subject *u, const struct regs_thread *r)
 {
 	struct snapshot_thread *t = u->thread;
@@ -373,7 +360,7 @@ static bool all_done(const struct taking *k)
 	return true;
 }
 
-/* --- those that run --------------------------------------------------------------------------- */
+/* --- running threads -------------------------------------------------------------------------- */
 
 static void take_sample(struct subject *u, struct sample *sample)
 {
@@ -423,13 +410,13 @@ static int sample_running(struct taking *k, int wait_ms)
 	return 0;
 }
 
-/* --- all of them ------------------------------------------------------------------------------ */
+/* --- all threads ------------------------------------------------------------------------------ */
 
 /*
- * Registers first, then the rest: a thread that has not been on a CPU from then until its stack was
- * copied was at one place all the time.
+ * Read the registers first, then the rest. A thread that did not run until its stack was copied was
+ * at the same place all the time.
  */
-static int look_round(struct taking *k)
+static void look_round(struct taking *k)
 {
 	struct regs_thread *all = NULL;
 	uint32_t i, n = 0;
@@ -443,7 +430,6 @@ static int look_round(struct taking *k)
 			look_once(k, u, regs_of(all, n, u->thread->tid));
 	}
 	free(all);
-	return 0;
 }
 
 static int look_at_all(struct taking *k)
@@ -458,12 +444,12 @@ static int look_at_all(struct taking *k)
 		now = now_ns();
 		if (!end)
 			end = now + SAMPLE_MS * 1000000ull;
-		/* Most of the time first, but not all: who has blocked meanwhile has no sample. */
+		/* Use most of the time now. A thread that blocks meanwhile needs another round. */
 		err = sample_running(k, now >= end ? 0 : (int)((end - now) * 3 / 4000000u));
 		if (all_done(k))
 			break;
 	}
-	/* One that has lost its CPU without having been sampled is where it lost it. */
+	/* A thread that lost its CPU before it was sampled can now be read. */
 	if (!err && round == ROUNDS)
 		look_round(k);
 	return err;
@@ -510,26 +496,23 @@ static const struct place *place_of(struct snapshots *s, uint32_t site)
 	return p;
 }
 
-/* What was copied while it stood still; beyond that, as it is now. */
+/* Read from the copy of the stack, and beyond the copy from the process's memory. */
 static long read_stack(void *ctx, uint64_t address, void *to, size_t size)
 {
 	const struct subject *u = ctx;
 	uint64_t at = address - u->copy_at;
 
-	if (address >= u->copy_at && at < u->copy_len) {
-		if (size > u->copy_len - at) {
-			/* The rest is behind it, if it is more than what there was. */
-			size_t have = u->copy_len - at;
-			long more = look_read_some((int)u->thread->pid, address + have,
-						   (uint8_t *)to + have, size - have);
+	size_t have;
+	long more = 0;
 
-			memcpy(to, u->copy + at, have);
-			return (long)have + (more > 0 ? more : 0);
-		}
-		memcpy(to, u->copy + at, size);
-		return (long)size;
-	}
-	return look_read_some((int)u->thread->pid, address, to, size);
+	if (address < u->copy_at || at >= u->copy_len)
+		return look_read_some((int)u->thread->pid, address, to, size);
+	have = size < u->copy_len - at ? size : u->copy_len - at;
+	memcpy(to, u->copy + at, have);
+	if (size > have)
+		more = look_read_some((int)u->thread->pid, address + have, (uint8_t *)to + have,
+				      size - have);
+	return (long)have + (more > 0 ? more : 0);
 }
 
 static int add_frames(struct snapshots *s, struct snapshot_thread *t,
@@ -560,7 +543,7 @@ static int add_frames(struct snapshots *s, struct snapshot_thread *t,
 	return 0;
 }
 
-/* What the thread waits for in MPI: the arguments of its call need all registers of the frames. */
+/* Find the thread's MPI call. Its arguments need all registers of the frames: walk again. */
 static int take_call(struct taking *k, struct walk_thread *walk, struct walk_frame *frames,
 		     uint32_t *n, bool *whole, struct snapshot_thread *t)
 {
@@ -606,8 +589,9 @@ static int take_stack(struct taking *k, struct subject *u)
 /* --- words ------------------------------------------------------------------------------------ */
 
 /*
- * Who waits for a thread's end waits at the word in which the C library keeps its number until the
- * kernel clears it: not private, for the kernel's waking is not (glibc's pthread_join).
+ * Return the thread that thread @t joins, or 0. It waits at the futex word in which the C library
+ * keeps the joined thread's tid until the kernel clears it. The futex is not private, because the
+ * kernel's wake-up is not (glibc's pthread_join).
  */
 static uint32_t joined(const struct snapshot *s, const struct snapshot_thread *t)
 {
@@ -629,24 +613,22 @@ static int take_words(struct taking *k, struct subject *u)
 	char words[1400] = "";
 	uint32_t other;
 
-	if (t->sampled || !has_stack(t)) {
-		t->waits_for = strdup("");
-		return t->waits_for ? 0 : -ENOMEM;
+	if (!t->sampled && has_stack(t)) {
+		other = joined(k->snapshot, t);
+		if (other)
+			snprintf(words, sizeof(words), "join of thread %u", other);
+		else if (t->state != 'R' && t->state != 'T' && t->state != 't')
+			look_words((int)t->pid, &u->look, words, sizeof(words));
 	}
-	other = joined(k->snapshot, t);
-	if (other)
-		snprintf(words, sizeof(words), "join of thread %u", other);
-	else if (t->state != 'R' && t->state != 'T' && t->state != 't')
-		look_words((int)t->pid, &u->look, words, sizeof(words));
 	t->waits_for = strdup(words);
 	return t->waits_for ? 0 : -ENOMEM;
 }
 
-/* --- the whole -------------------------------------------------------------------------------- */
+/* --- snapshots -------------------------------------------------------------------------------- */
 
 /*
- * The mappings once, at the beginning: an address in none of them is no code, which shall not cost
- * another look.
+ * Read the mappings once. The space is marked as gone afterwards, so that an address outside of
+ * them does not cause another read.
  */
 static void read_address_space(struct taking *k)
 {
@@ -666,7 +648,7 @@ struct address_space *snapshot_address_space(struct snapshots *s, uint32_t pid)
 	return address_space_find(s->spaces, pid, ADDRESS_SPACE_INC);
 }
 
-/* Nothing of any thread could be read but that it is there. */
+/* Return whether nothing could be read of any thread, except that it exists. */
 static bool nothing_known(const struct snapshot *s)
 {
 	uint32_t i;
@@ -713,21 +695,17 @@ int snapshot_take(struct snapshots *s, uint32_t pid, const uint32_t *tids, uint3
 		snapshot_free(k.snapshot);
 		return err;
 	}
-	k.snapshot->cost_ns = now_ns() - k.snapshot->interference_ns;
 	*out = k.snapshot;
 	return 0;
 }
 
-int snapshot_glance(struct snapshots *s, uint32_t pid, const uint32_t *tids, uint32_t n,
-		    struct snapshot **out)
+int snapshot_glance(uint32_t pid, const uint32_t *tids, uint32_t n, struct snapshot **out)
 {
 	struct snapshot *snapshot;
 	uint32_t i;
-	int err;
+	int err = snapshot_new(pid, tids, n, &snapshot);
 
-	(void)s;
 	*out = NULL;
-	err = snapshot_new(pid, tids, n, &snapshot);
 	for (i = 0; !err && i < snapshot->n; i++) {
 		struct snapshot_thread *t = &snapshot->threads[i];
 		struct look look;
@@ -741,7 +719,6 @@ int snapshot_glance(struct snapshots *s, uint32_t pid, const uint32_t *tids, uin
 		snapshot_free(snapshot);
 		return err;
 	}
-	snapshot->cost_ns = now_ns() - snapshot->interference_ns;
 	*out = snapshot;
 	return 0;
 }
