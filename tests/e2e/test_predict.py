@@ -282,7 +282,7 @@ def test_fits(t):
 def test_wall_clock(t):
     """Without accounting the clock on the wall is all there is: it is said."""
     p = Prediction(t, record(t, [workload("lu"), "--threads", "2", "--size", "128"], "--no-causes"))
-    check_in("warnings", "by the clock on the wall", p.warnings())
+    check_in("warnings", "is wall-clock time", p.warnings())
 
 
 def test_wrong(t):

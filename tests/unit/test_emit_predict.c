@@ -64,12 +64,12 @@ static void test_text(void **state)
 
 	expect(out, "Predicted for distributed: ");
 	expect(out, "Warning: Threads waited 500.0 us for locks");
-	expect(out, "could change.");
-	expect(out, "Warning: At 1 meeting it is not certain");
-	expect(out, "2 incomplete meetings are left out");
-	expect(out, "Tracing's own cost is taken out: 3.0 us");
+	expect(out, "and the order of events could\n  change.");
+	expect(out, "Warning: The last arriver of 1 episode is uncertain");
+	expect(out, "2 incomplete episodes are left out");
+	expect(out, "The cost of tracing, 3.0 us by the cost of a crossing");
 	expect(out, "1 begin of a parallel part is worked out");
-	expect(out, "More than 8 processors");
+	expect(out, "cannot use more than 8 processors");
 	expect(out, "MipsRatio");
 	expect(out, "remote data");
 	expect(out, "Speedup");
@@ -163,7 +163,7 @@ static void test_joined(void **state)
 			      CLOSE(speedup, (double)all.serial_ns / (double)all.all[i].time_ns));
 	}
 	for (i = 0; i < all.nnotes; i++) {
-		moved += strstr(all.notes[i].text, "Barriers are of the model") != NULL;
+		moved += strstr(all.notes[i].text, "Barriers follow the model") != NULL;
 		threads += strstr(all.notes[i].text, "those that met at barriers") != NULL;
 		locks +=
 			!strncmp(all.notes[i].text, "eight.sbt: Threads waited 7 ns for locks", 40);

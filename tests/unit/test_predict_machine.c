@@ -85,13 +85,13 @@ static void test_wrong(void **state)
 	expect_wrong("MipsRatio = 1 us", "without a unit");
 	expect_wrong("MipsRatio = nan", "without a unit");
 	expect_wrong("MipsRatio = 0x10", "without a unit");
-	expect_wrong("MipsRatio = 1e999", "is possible");
+	expect_wrong("MipsRatio = 1e999", "must be from");
 	expect_wrong("MipsRatio = -1", "without a unit");
 	expect_wrong("EntryTime = 5", "a time with its unit");
 	expect_wrong("EntryTime = 5 parsec", "a time with its unit");
-	expect_wrong("EntryTime = 5000 s", "is possible");
+	expect_wrong("EntryTime = 5000 s", "must be from");
 	expect_wrong("ByteTransferTime = 5 us", "bandwidth");
-	expect_wrong("BarrierMsgSize = 1e30", "is possible");
+	expect_wrong("BarrierMsgSize = 1e30", "must be from");
 	expect_wrong("BarrierArity = 1", "from 2 to");
 	expect_wrong("BarrierArity = 2.5", "a whole number");
 	expect_wrong("BarrierByMsgs = 2", "from 0 to 1");

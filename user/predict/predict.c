@@ -1,33 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* For each number of processors: the simulation, what it would be if, and what limits it. */
-#include "predict/predict.h"
+/* For each number of processors: the simulation, the what-ifs, and the limit. */
+#include "predict/predict_internal.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Less than this share of a phase is nothing that limits it. */
+/* A gain of less than this share of a phase is not a limit. */
 #define LITTLE 0.02
-/* More than this share of a phase is what it does. */
+/* A phase that would be shorter by more than this share without sleep is limited by sleep. */
 #define MOST   0.5
-/* Fewer threads than this compute, on average: it is one. */
+/* A phase in which fewer threads than this compute on average is serial. */
 #define SERIAL 1.25
 
-/* --- what if --------------------------------------------------------------------------------------- */
+/* --- changed inputs --------------------------------------------------------------------------- */
 
-static bool has_accesses(const struct predict_input *in)
+static bool accesses(const struct predict_step *s)
 {
-	uint64_t k;
-	uint32_t i;
-
-	for (i = 0; i < in->nthreads; i++)
-		for (k = 0; k < in->threads[i].n; k++)
-			if (in->threads[i].steps[k].op == PREDICT_READ ||
-			    in->threads[i].steps[k].op == PREDICT_WRITE)
-				return true;
-	return false;
+	return s->op == PREDICT_READ || s->op == PREDICT_WRITE;
 }
 
 static bool computes(const struct predict_step *s)
@@ -40,7 +32,22 @@ static bool sleeps(const struct predict_step *s)
 	return s->op == PREDICT_DELAY;
 }
 
-/* Calls @each for the steps of every thread between two meetings, the latter's included. */
+static bool has_steps(const struct predict_input *in, bool (*is)(const struct predict_step *s))
+{
+	uint64_t k;
+	uint32_t i;
+
+	for (i = 0; i < in->nthreads; i++)
+		for (k = 0; k < in->threads[i].n; k++)
+			if (is(&in->threads[i].steps[k]))
+				return true;
+	return false;
+}
+
+/*
+ * Call @each for the steps of every thread between two episodes, with the step that arrives at the
+ * second one, and with the sum of the times of steps that @counts.
+ */
 static void each_interval(struct predict_input *in, double *mean,
 			  void (*each)(struct predict_input *in, struct predict_step *steps,
 				       uint64_t n, double sum, double *mean),
@@ -90,7 +97,9 @@ static void set_mean(struct predict_input *in, struct predict_step *steps, uint6
 			steps[k].ns = (uint64_t)llround((double)steps[k].ns * wanted / work);
 }
 
-/* As set_mean(), of delays: their first takes the whole mean. Room for it was made by copy_steps(). */
+/*
+ * As set_mean(), for delays. The first one, for which copy_steps() made room, gets the whole mean.
+ */
 static void set_mean_delay(struct predict_input *in, struct predict_step *steps, uint64_t n,
 			   double delay, double *mean)
 {
@@ -107,19 +116,10 @@ static void set_mean_delay(struct predict_input *in, struct predict_step *steps,
 	}
 }
 
-static bool has_delays(const struct predict_input *in)
-{
-	uint64_t k;
-	uint32_t i;
-
-	for (i = 0; i < in->nthreads; i++)
-		for (k = 0; k < in->threads[i].n; k++)
-			if (sleeps(&in->threads[i].steps[k]))
-				return true;
-	return false;
-}
-
-/* @room: with a delay of nothing before each meeting where its thread does not sleep, so that it can be given one. */
+/*
+ * Copy a thread's steps. With @room, add a delay of 0 before each episode before which the thread
+ * does not sleep, so that set_mean_delay() can set it. Return 0 or -ENOMEM.
+ */
 static int copy_steps(const struct predict_thread *from, bool room, struct predict_thread *to)
 {
 	uint64_t k, extra = 0;
@@ -142,7 +142,7 @@ static int copy_steps(const struct predict_thread *from, bool room, struct predi
 	return 0;
 }
 
-/* A copy with steps of its own, as copy_steps() has them. 0 or -ENOMEM. */
+/* Copy @in and its steps with copy_steps(). Return 0 or -ENOMEM. */
 static int copy_input(const struct predict_input *in, bool room, struct predict_input *out)
 {
 	uint32_t i;
@@ -163,11 +163,14 @@ static int copy_input(const struct predict_input *in, bool room, struct predict_
 	return 0;
 }
 
-/* A copy in which all members of a meeting compute, and sleep, the same before it. 0 or -ENOMEM. */
+/*
+ * Make a copy in which all members of an episode compute, and sleep, for the same time before it.
+ * Return 0 or -ENOMEM.
+ */
 static int balance(const struct predict_input *in, struct predict_input *out)
 {
 	double *mean = calloc((size_t)in->nepisodes + 1, sizeof(*mean));
-	int err = mean ? copy_input(in, has_delays(in), out) : -ENOMEM;
+	int err = mean ? copy_input(in, has_steps(in, sleeps), out) : -ENOMEM;
 
 	if (err)
 		goto out;
@@ -183,7 +186,7 @@ out:
 	return err;
 }
 
-/* A copy in which nobody sleeps. 0 or -ENOMEM. */
+/* Make a copy in which no thread sleeps. Return 0 or -ENOMEM. */
 static int awaken(const struct predict_input *in, struct predict_input *out)
 {
 	int err = copy_input(in, false, out);
@@ -199,16 +202,19 @@ static int awaken(const struct predict_input *in, struct predict_input *out)
 	return err;
 }
 
-/* --- what limits ------------------------------------------------------------------------------------- */
+/* --- limits ----------------------------------------------------------------------------------- */
 
 struct what_if {
 	const struct predict_input *in, *balanced;
-	const struct predict_input *awake; /* NULL: nobody sleeps in @in either */
+	const struct predict_input *awake; /* NULL: no thread sleeps in .in */
 	struct predict_machine barrier_free, access_free;
 	bool accesses;
 };
 
-/* The site where most processor time is lost; of those where next to none is, the one that takes longest. */
+/*
+ * Return the site where most processor time is lost or, where hardly any is lost, the site that
+ * takes longest.
+ */
 static uint32_t limiting(const struct predict_run *run, uint32_t processors)
 {
 	uint32_t i, most = 0, longest = 0;
@@ -228,6 +234,25 @@ static uint32_t limiting(const struct predict_run *run, uint32_t processors)
 	return most_lost > LITTLE * processors * run->time_ns ? most : longest;
 }
 
+/*
+ * Simulate a changed input or machine. Fill *time_ns with the whole time, and *gain with the time
+ * that the limiting phase gains. Return as predict_simulate().
+ */
+static int gain_of(const struct predict_input *in, const struct predict_machine *m,
+		   const struct predict_point *pt, uint64_t *events, double *time_ns, double *gain)
+{
+	struct predict_run run;
+	int err = predict_simulate(in, m, pt->processors, NULL, NULL, &run);
+
+	if (err)
+		return err;
+	*time_ns = run.time_ns;
+	*gain = pt->run.phases[pt->limit].time_ns - run.phases[pt->limit].time_ns;
+	*events += run.events;
+	predict_run_free(&run);
+	return 0;
+}
+
 static void note_gain(struct predict_point *pt, double gain, double *best, enum predict_limit why)
 {
 	if (gain <= *best)
@@ -236,27 +261,7 @@ static void note_gain(struct predict_point *pt, double gain, double *best, enum 
 	pt->why = why;
 }
 
-/* Would the phase be less than half as long if nobody slept? */
-static int is_delay(const struct what_if *w, const struct predict_machine *m,
-		    const struct predict_point *pt, uint64_t *events, bool *yes)
-{
-	double time = pt->run.phases[pt->limit].time_ns;
-	struct predict_run run;
-	int err;
-
-	*yes = false;
-	if (!w->awake)
-		return 0;
-	err = predict_simulate(w->awake, m, pt->processors, NULL, NULL, &run);
-	if (err)
-		return err;
-	*yes = time - run.phases[pt->limit].time_ns > MOST * time;
-	*events += run.events;
-	predict_run_free(&run);
-	return 0;
-}
-
-/* What a phase does, if nothing that costs time is its limit. */
+/* Return the limit of a phase for which no change is a gain. */
 static enum predict_limit by_itself(const struct predict_point *pt, const struct what_if *w,
 				    bool delay)
 {
@@ -272,42 +277,32 @@ static enum predict_limit by_itself(const struct predict_point *pt, const struct
 static int what_if(const struct what_if *w, const struct predict_machine *m,
 		   struct predict_point *pt, uint64_t *events)
 {
-	double time = pt->run.phases[pt->limit].time_ns, best = LITTLE * time;
-	struct predict_run run;
-	bool delay;
-	int err = is_delay(w, m, pt, events, &delay);
+	double time = pt->run.phases[pt->limit].time_ns, best = LITTLE * time, gain = 0, awake_ns;
+	int err = 0;
 
+	if (w->awake)
+		err = gain_of(w->awake, m, pt, events, &awake_ns, &gain);
 	if (err)
 		return err;
-	pt->why = by_itself(pt, w, delay);
-	err = predict_simulate(w->balanced, m, pt->processors, NULL, NULL, &run);
+	pt->why = by_itself(pt, w, w->awake && gain > MOST * time);
+	err = gain_of(w->balanced, m, pt, events, &pt->balanced_ns, &gain);
 	if (err)
 		return err;
-	pt->balanced_ns = run.time_ns;
-	note_gain(pt, time - run.phases[pt->limit].time_ns, &best, PREDICT_BY_BALANCE);
-	*events += run.events;
-	predict_run_free(&run);
-	err = predict_simulate(w->in, &w->barrier_free, pt->processors, NULL, NULL, &run);
+	note_gain(pt, gain, &best, PREDICT_BY_BALANCE);
+	err = gain_of(w->in, &w->barrier_free, pt, events, &pt->barrier_free_ns, &gain);
 	if (err)
 		return err;
-	pt->barrier_free_ns = run.time_ns;
-	note_gain(pt, time - run.phases[pt->limit].time_ns, &best, PREDICT_BY_BARRIER);
-	*events += run.events;
-	predict_run_free(&run);
+	note_gain(pt, gain, &best, PREDICT_BY_BARRIER);
 	pt->access_free_ns = NAN;
 	if (!w->accesses)
 		return 0;
-	err = predict_simulate(w->in, &w->access_free, pt->processors, NULL, NULL, &run);
-	if (err)
-		return err;
-	pt->access_free_ns = run.time_ns;
-	note_gain(pt, time - run.phases[pt->limit].time_ns, &best, PREDICT_BY_ACCESS);
-	*events += run.events;
-	predict_run_free(&run);
-	return 0;
+	err = gain_of(w->in, &w->access_free, pt, events, &pt->access_free_ns, &gain);
+	if (!err)
+		note_gain(pt, gain, &best, PREDICT_BY_ACCESS);
+	return err;
 }
 
-/* --- all of them --------------------------------------------------------------------------------------- */
+/* --- all numbers of processors ---------------------------------------------------------------- */
 
 static int one_point(const struct what_if *w, const struct predict_machine *m, uint32_t processors,
 		     struct predict_result *out, struct predict_point *pt)
@@ -353,13 +348,13 @@ int predict_run_all(const struct predict_input *in, const struct predict_machine
 	memset(out, 0, sizeof(*out));
 	w.barrier_free.barrier = PREDICT_FREE;
 	w.access_free.access_free = true;
-	w.accesses = has_accesses(in);
+	w.accesses = has_steps(in, accesses);
 	err = predict_translate(in, NULL, &out->ideal_ns);
 	if (!err)
 		err = serial_time(in, m, out);
 	if (!err)
 		err = balance(in, &balanced);
-	if (!err && has_delays(in)) {
+	if (!err && has_steps(in, sleeps)) {
 		err = awaken(in, &awake);
 		w.awake = &awake;
 	}
@@ -390,7 +385,7 @@ void predict_result_free(struct predict_result *r)
 	memset(r, 0, sizeof(*r));
 }
 
-/* --- numbers of processors ------------------------------------------------------------------------------ */
+/* --- lists of numbers ------------------------------------------------------------------------- */
 
 uint32_t predict_counts(uint32_t threads, uint32_t *out, uint32_t max)
 {
@@ -406,13 +401,6 @@ uint32_t predict_counts(uint32_t threads, uint32_t *out, uint32_t max)
 			break;
 	}
 	return n;
-}
-
-static int compare_counts(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return x < y ? -1 : x > y;
 }
 
 static int parse_count(const char **s, uint32_t *out)
@@ -452,7 +440,7 @@ int predict_counts_parse(const char *s, uint32_t *out, uint32_t max)
 	} while (*s++ == ',');
 	if (s[-1])
 		return -EINVAL;
-	qsort(out, n, sizeof(*out), compare_counts);
+	qsort(out, n, sizeof(*out), predict_compare_u32);
 	for (i = 0; i < n; i++)
 		if (!kept || out[i] != out[kept - 1])
 			out[kept++] = out[i];

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Prediction: the same program on a machine it did not run on, by trace-driven simulation (Shanmugam, Malony and Mohr:
- * Performance Extrapolation of Parallel Programs, 1995, section 3). What goes in is what each thread computed between
- * the events that it shares with others; what comes out is how long that takes on a machine that a set of parameters
- * describes. Pure: no I/O, no clock.
+ * Predict the run of a program on another machine by trace-driven simulation (Shanmugam, Malony and
+ * Mohr: Performance Extrapolation of Parallel Programs, 1995, section 3). The input is what each
+ * thread computed between the events that it shares with other threads. The output is how long that
+ * takes on a machine that a set of parameters describes. This code does no I/O and reads no clock.
  *
- * Times are nanoseconds: whole ones in what goes in, double in what comes out (parameters have fractions).
+ * Times are nanoseconds: integers in the input, doubles in the output (parameters have fractions).
  */
 #ifndef PREDICT_PREDICT_H
 #define PREDICT_PREDICT_H
@@ -19,21 +19,21 @@
 #define PREDICT_PROCESSORS_MAX 65536
 #define PREDICT_THREADS_MAX    65536
 
-/* --- what the threads did -------------------------------------------------------------------------- */
+/* --- input ------------------------------------------------------------------------------------ */
 
-/* What a thread does after having computed. */
+/* What a thread does after it has computed. */
 enum predict_op {
-	PREDICT_END, /* nothing more */
-	PREDICT_MEET, /* arrives at a barrier and waits there for the others of the meeting */
-	PREDICT_READ, /* asks another thread for data, and waits for them */
+	PREDICT_END, /* ends */
+	PREDICT_MEET, /* arrives at a barrier, and waits for the episode's other members */
+	PREDICT_READ, /* requests data from another thread, and waits for the answer */
 	PREDICT_WRITE, /* sends data to another thread, and goes on */
 	PREDICT_DELAY, /* needs no processor for a time: sleep, I/O */
 };
 
-/* One step: computing, then an op. 16 bytes, since there are as many as crossings. */
+/* Computing, followed by an op. It has 16 bytes, because there is one for each crossing. */
 struct predict_step {
-	uint64_t ns; /* PREDICT_DELAY: the delay; else CPU time before the op, as recorded */
-	uint32_t what; /* the meeting; or the thread asked or sent to */
+	uint64_t ns; /* PREDICT_DELAY: the delay; otherwise recorded CPU time before the op */
+	uint32_t what; /* index of the episode, or of the other thread */
 	uint32_t bytes : 29; /* of a read's answer or a write */
 	uint32_t op : 3; /* enum predict_op */
 };
@@ -46,38 +46,43 @@ struct predict_thread {
 };
 
 struct predict_episode {
-	uint32_t site; /* which phase ends there: an index of the caller's, below nsites */
-	uint32_t n; /* who meets: so many threads have a step that names it */
+	uint32_t site; /* the caller's index, below .nsites, of the phase that ends here */
+	uint32_t n; /* number of members: threads with a step that has this episode */
 };
 
-/* Zeroed to begin with; released by predict_input_free(). */
+/* Zeroed at first; freed by predict_input_free(). */
 struct predict_input {
 	uint32_t nthreads, cap_threads;
 	struct predict_thread *threads;
 	uint32_t nepisodes, cap_episodes;
 	struct predict_episode *episodes;
 	uint32_t nsites;
-	/* Computing of one processor while there are no threads yet, and when all have ended (Amdahl's serial part). */
+	/* Computing of one processor before and after all threads (Amdahl's serial part). */
 	uint64_t before_ns, after_ns;
 };
 
-/* A thread more; its index, or -ENOMEM, -E2BIG. */
+/* Add a thread. Return its index, -ENOMEM or -E2BIG. */
 int predict_add_thread(struct predict_input *in);
-/* A meeting more at @site; members come with their steps. Its index in *@out. 0, -ENOMEM or -E2BIG. */
+/* Add an episode at @site, without members. *@out is its index. Return 0, -ENOMEM or -E2BIG. */
 int predict_add_episode(struct predict_input *in, uint32_t site, uint32_t *out);
-/* A step of @thread; of a meeting, one member more. 0, -EINVAL (no such thread or meeting) or -ENOMEM. */
+/*
+ * Add a step of @thread; PREDICT_MEET makes it a member of the episode. Return 0, -EINVAL (no such
+ * thread or episode) or -ENOMEM.
+ */
 int predict_add_step(struct predict_input *in, uint32_t thread, enum predict_op op, uint64_t ns,
 		     uint32_t what, uint32_t bytes);
 void predict_input_free(struct predict_input *in);
 
 /*
- * Ideal parallel time (section 3.2): each thread on a processor of its own, barriers and data at no cost, all leave a
- * meeting when the last has come. @released, of nmeetings, is given each meeting's moment (may be NULL); *@total_ns the
- * end of the last thread. 0, -ENOMEM, or -EDEADLK: threads wait for each other in circles.
+ * Compute the ideal parallel time (section 3.2): each thread has a processor of its own, barriers
+ * and data cost nothing, and all members leave an episode at its last arrival. Put each episode's
+ * release time into @released, which may be NULL, and the end of the last thread into *@total_ns.
+ * Return 0, -ENOMEM, or
+ * -EDEADLK: threads wait for each other in a circle.
  */
 int predict_translate(const struct predict_input *in, double *released, double *total_ns);
 
-/* --- the machine --------------------------------------------------------------------------------- */
+/* --- machine ---------------------------------------------------------------------------------- */
 
 enum predict_barrier {
 	PREDICT_LINEAR,
@@ -98,17 +103,17 @@ enum predict_topology {
 };
 
 /*
- * All parameters, by the names that predict_params has for them; times in ns, of transfers in ns a byte. Those of table
- * 1 and of the figures have the paper's names.
+ * All parameters. predict_params has their names, which for those of table 1 and of the figures are
+ * the paper's. Times are in ns, transfer times in ns per byte.
  */
 struct predict_machine {
 	char name[64];
 
 	/* Processors. */
-	double mips_ratio; /* times computing is multiplied with: 2 is a processor half as fast */
-	double scheduler; /* enum predict_scheduler: which thread runs where when there are more than processors */
-	double quantum; /* after so long another thread that waits has its turn; 0: never */
-	double switch_time; /* of a processor, to another thread than it ran before */
+	double mips_ratio; /* factor of computing times: 2 is a processor half as fast */
+	double scheduler; /* enum predict_scheduler: assigns threads to fewer processors */
+	double quantum; /* time after which another ready thread runs; 0: unlimited */
+	double switch_time; /* for a processor to switch to another thread */
 	double cores_per_cluster; /* processors that share memory; 1: none do */
 
 	/* Barriers. */
@@ -116,27 +121,27 @@ struct predict_machine {
 	double arity; /* of the combining tree */
 	double entry_time, exit_time, check_time, exit_check_time, model_time;
 	double by_msgs; /* 1: with messages */
-	double msg_size; /* of those, bytes */
-	double counter_time; /* central: an arrival's update of the counter, one after the other */
-	double wake_time; /* central: of the last, for each of another processor, one after the other */
-	double flag_time; /* from writing a flag to another processor's seeing it */
+	double msg_size; /* of these messages, bytes */
+	double counter_time; /* central: for an arrival to update the counter; serialized */
+	double wake_time; /* central: for the last arriver to wake a thread elsewhere; serialized */
+	double flag_time; /* from writing a flag until another processor sees it */
 
 	/* Remote data. */
 	double service; /* enum predict_service */
-	double poll_interval; /* of computing */
-	double poll_time; /* a look, whether there are messages */
-	double interrupt_time; /* to interrupt a computation and to go back to it */
+	double poll_interval; /* computing time between two polls for messages */
+	double poll_time; /* of one poll */
+	double interrupt_time; /* to interrupt a computation and to resume it */
 	double receive_time; /* to take one message from the queue */
-	double build_time; /* to make one */
-	double startup_time; /* to send one */
-	double byte_time; /* on the way */
-	double request_size; /* bytes of a message that asks */
-	double cluster_startup, cluster_byte; /* of data in memory that is shared */
+	double build_time; /* to build one message */
+	double startup_time; /* to send one message */
+	double byte_time; /* on the network */
+	double request_size; /* bytes of a request for data */
+	double cluster_startup, cluster_byte; /* to access data in shared memory */
 	double topology; /* enum predict_topology, of the clusters */
 	double hop_time;
-	double contention; /* 0: none; 1: messages on the way share the links of the bisection */
+	double contention; /* 0: none; 1: messages share the links of the bisection */
 
-	bool access_free; /* what if remote data cost nothing: no parameter */
+	bool access_free; /* what if remote data cost nothing; not a parameter */
 };
 
 enum predict_unit {
@@ -150,130 +155,136 @@ enum predict_unit {
 
 struct predict_param {
 	const char *name; /* "MipsRatio" */
-	const char *also; /* another name; NULL */
+	const char *also; /* second name; NULL */
 	size_t offset; /* of the double in struct predict_machine */
 	enum predict_unit unit;
 	double least, most;
-	const char *const *words; /* of PREDICT_WORD, by value; ends with NULL */
+	const char *const *words; /* of PREDICT_WORD, by value, with a final NULL */
 	const char *help;
 };
 
-/* Ends with a NULL name. */
+/* The last one has a NULL name. */
 extern const struct predict_param predict_params[];
 
-/* Names of the machines that are built in, NULL after the last, and what each is. */
+/* Return the name and description of a built-in machine, NULL after the last. */
 const char *predict_machine_name(unsigned i);
 const char *predict_machine_text(unsigned i);
-/* 0 or -ENOENT. */
+/* Find a built-in machine. Return 0 or -ENOENT. */
 int predict_machine_find(const char *name, struct predict_machine *out);
 /*
- * Parameters in lines NAME = VALUE UNIT, # before comments, over what *@m has; "machine = NAME" names it, "like = NAME"
- * takes a built-in one's. 0, or -EINVAL and a sentence without its full stop in why[@size].
+ * Set parameters of *@m from lines NAME = VALUE UNIT; # starts a comment. "machine = NAME" names
+ * the machine, "like = NAME" takes a built-in machine's values. Return 0, or -EINVAL and a sentence
+ * without its full stop in why[@size].
  */
 int predict_machine_parse(struct predict_machine *m, const char *text, char *why, size_t size);
-/* One of them: "NAME=VALUE[ ]UNIT". The same. */
+/* As predict_machine_parse(), with one "NAME=VALUE[ ]UNIT". */
 int predict_machine_set(struct predict_machine *m, const char *assignment, char *why, size_t size);
-/* Whether what was set can be together. The same. */
+/* Check whether the parameters are possible together. Return as predict_machine_parse(). */
 int predict_machine_check(const struct predict_machine *m, char *why, size_t size);
-/* A parameter's value as a file has it, "5 us", into out[@size]. */
+/* Print a parameter's value as a file has it, "5 us", into out[@size]. */
 void predict_param_print(const struct predict_machine *m, const struct predict_param *p, char *out,
 			 size_t size);
 double predict_param_get(const struct predict_machine *m, const struct predict_param *p);
 
-/* --- what comes out ------------------------------------------------------------------------------- */
+/* --- output ----------------------------------------------------------------------------------- */
 
-/* The phases that end at one site, over the run. Those of one team, with the tail, add up to the whole. */
+/*
+ * Sums over the phases that end at one site. Those of the barriers of one team, and the tail, add
+ * up to the whole time.
+ */
 struct predict_phase {
 	uint64_t episodes;
 	double time_ns; /* phase times */
-	double work_ns; /* computing in them, of all threads */
-	double wait_ns; /* waiting for the last, of all members */
-	double barrier_ns; /* between the last's arrival and their leaving, of all members; entering too */
-	double access_ns; /* for remote data, of all threads */
-	double queue_ns; /* ready, and no processor free: of all threads */
+	double work_ns; /* computing, of all threads */
+	double wait_ns; /* waiting for the last arriver, of all members */
+	double barrier_ns; /* entering, and last arrival to departure, of all members */
+	double access_ns; /* accessing remote data, of all threads */
+	double queue_ns; /* ready without a free processor, of all threads */
 };
 
 /* One simulation. */
 struct predict_run {
-	double time_ns; /* until the last thread has ended */
+	double time_ns; /* until the last thread ends */
 	uint64_t events; /* of the simulator */
-	double work_ns, access_ns,
-		service_ns; /* of all processors; service: serving others' messages */
+	double work_ns, access_ns; /* of all processors */
+	double service_ns; /* serving messages of other processors, of all processors */
 	uint64_t messages;
-	/* nsites, and two more: what comes after the last meeting, and the serial parts before and after all threads */
+	/* .nsites, then the time after the last episode, then the serial parts before and after. */
 	uint32_t nphases;
 	struct predict_phase *phases;
 };
 
-/* A crossing as it would be there, or a thread's end; ns since the start. */
+/* A predicted crossing, or the end of a thread; times since the start. */
 struct predict_crossed {
 	uint32_t thread;
-	uint32_t
-		episode; /* PREDICT_NONE: the end of the thread, which is both its arrival and its departure */
-	uint32_t processor; /* where it went on */
+	uint32_t episode; /* PREDICT_NONE: the end of the thread, when both times are the same */
+	uint32_t processor; /* where the thread continues */
 	double arrive_ns, depart_ns;
-	double work_ns; /* computing since the last departure, entering included */
-	double queue_ns; /* waiting for a processor since then; not of depart_ns */
-	double inside_queue_ns; /* the same after it might have left */
+	double work_ns; /* computing since the previous departure, including entering */
+	double queue_ns; /* waiting for a processor since then; not that after .depart_ns */
+	double inside_queue_ns; /* waiting for a processor after the thread was allowed to leave */
 };
 
-/* Is told of each, as threads go on: nearly in the order of departures. Optional. */
+/* Called for each crossing as threads go on, nearly in the order of departures. Optional. */
 typedef void predict_crossing(void *ctx, const struct predict_crossed *crossed);
 
 /*
- * Simulates @in on @processors of @m. *@out is to be released by predict_run_free(). 0, -ENOMEM, -EINVAL (processors,
- * parameters), -EDEADLK.
+ * Simulate @in on @processors of @m. Free *@out with predict_run_free(). Return 0, -ENOMEM, -EINVAL
+ * (number of processors, parameters) or -EDEADLK.
  */
 int predict_simulate(const struct predict_input *in, const struct predict_machine *m,
 		     uint32_t processors, predict_crossing *crossing, void *ctx,
 		     struct predict_run *out);
 void predict_run_free(struct predict_run *run);
 
-/* What keeps a phase from being faster: what it would gain most from, if that is worth naming. */
+/* What limits the speed of a phase: the change with the largest gain, if that is worth naming. */
 enum predict_limit {
-	PREDICT_BY_WORK, /* nothing of these: it computes */
-	PREDICT_BY_DELAY, /* likewise: it sleeps, or waits for I/O */
+	PREDICT_BY_WORK, /* no change helps: it computes */
+	PREDICT_BY_DELAY, /* no change helps: it sleeps, or waits for I/O */
 	PREDICT_BY_SERIAL, /* hardly more than one thread computes */
 	PREDICT_BY_THREADS, /* there are fewer threads than processors */
 	PREDICT_BY_BALANCE, /* its threads compute for different times */
-	PREDICT_BY_BARRIER, /* the barriers themselves */
+	PREDICT_BY_BARRIER, /* the cost of barriers */
 	PREDICT_BY_ACCESS, /* remote data */
 };
 
-/* One number of processors. */
+/* The prediction for one number of processors. */
 struct predict_point {
 	uint32_t processors;
 	struct predict_run run;
 	double speedup; /* time on one processor / time */
 	double efficiency; /* speedup / processors */
-	/* The site whose phases keep most processor time from work; nsites: the tail; one more: the serial parts. */
+	/*
+	 * Index in run.phases of the site with the most processor time lost: a site, .nsites (the
+	 * tail) or .nsites + 1 (the serial parts).
+	 */
 	uint32_t limit;
 	enum predict_limit why;
-	double balanced_ns; /* time if all members of each meeting had computed the same before it */
-	double barrier_free_ns; /* if barriers cost nothing */
-	double access_free_ns; /* if remote data cost nothing; NAN: there are none */
+	double balanced_ns; /* time if all members of each episode computed the same before it */
+	double barrier_free_ns; /* time if barriers cost nothing */
+	double access_free_ns; /* time if remote data cost nothing; NAN: there are none */
 };
 
 struct predict_result {
 	uint32_t n;
-	struct predict_point *points; /* as asked for */
-	double serial_ns; /* on one processor */
-	double ideal_ns; /* as many processors as threads, all costs nothing */
-	double work_ns; /* computing of all threads, as recorded */
+	struct predict_point *points; /* in the order requested */
+	double serial_ns; /* time on one processor */
+	double ideal_ns; /* time with a processor per thread, without costs */
+	double work_ns; /* recorded computing of all threads */
 	uint64_t events; /* of all simulations */
 };
 
-/* Simulates for each of @n numbers of processors, with the what-ifs. As predict_simulate(). */
+/* Simulate each of @n numbers of processors, with the what-ifs. Return as predict_simulate(). */
 int predict_run_all(const struct predict_input *in, const struct predict_machine *m,
 		    const uint32_t *processors, uint32_t n, struct predict_result *out);
 void predict_result_free(struct predict_result *r);
 
 /*
- * 1, 2, 4, ... to beyond @threads, and @threads itself, in order: the numbers to try if none are given. At most
- * @max.
+ * Put the default numbers of processors into @out: 1, 2, 4, ... to beyond @threads, and @threads
+ * itself, sorted. Return how many, at most @max.
  */
 uint32_t predict_counts(uint32_t threads, uint32_t *out, uint32_t max);
-/* "1,2,4-8": numbers in order, each once. How many, or -EINVAL, -E2BIG. */
+/* Parse "1,2,4-8" into sorted, distinct numbers. Return how many, or -EINVAL, -E2BIG. */
 int predict_counts_parse(const char *list, uint32_t *out, uint32_t max);
 
 #endif /* PREDICT_PREDICT_H */

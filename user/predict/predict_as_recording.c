@@ -18,7 +18,7 @@
 #include "recording/contents.h"
 
 #define MODE	"prediction" /* of the session */
-#define ADVANCE 1000 /* crossings, after which what is decided is said to be */
+#define ADVANCE 1000 /* crossings between two MODEL_INPUT_ADVANCE */
 
 struct crossed {
 	uint32_t thread, episode, processor, seq;
@@ -28,10 +28,10 @@ struct crossed {
 
 struct thread {
 	uint32_t tid, tgid, inc;
-	uint32_t place; /* as model_crossing has it */
-	const char *comm; /* the model's; NULL unknown */
+	uint32_t place; /* as in struct model_crossing */
+	const char *comm; /* the model's; NULL: unknown */
 	uint32_t seq;
-	double work_ns, queue_ns; /* of what was no crossing of the program's */
+	double work_ns, queue_ns; /* before begins of parallel parts, which are no crossings */
 	uint64_t depart_ns;
 	uint64_t end_ns, tail_ns, tail_runq_ns;
 };
@@ -45,37 +45,26 @@ struct predict_as_recording {
 	struct thread *threads;
 	struct crossed *crossed;
 	uint64_t n, cap;
-	uint32_t *first; /* by meeting: the first of its threads, which tells teams apart */
+	uint32_t *first; /* by episode: the first of its threads, which distinguishes teams */
 	uint64_t start_ns;
-	uint64_t begin_ns; /* of the threads, since then: before it one was alone */
+	uint64_t begin_ns; /* begin of the threads, after the serial part, since .start_ns */
 	uint64_t all_ns; /* of the run */
 	struct contents_writer *contents;
-	int err; /* the first */
+	int err; /* the first one */
 };
 
-/* --- the simulation ---------------------------------------------------------------------------------------- */
+/* --- the simulation --------------------------------------------------------------------------- */
 
+/* Round. The times come from a file, and may be too large. */
 static uint64_t whole(double ns)
 {
-	return ns > 0 ? (uint64_t)llround(fmin(ns, 9e18))
-		      : 0; /* from a file: times may be absurd */
-}
-
-static struct crossed *next_place(struct predict_as_recording *p)
-{
-
-	if (grow(p->crossed, p->cap, p->n + 1)) {
-		p->err = -ENOMEM;
-		return NULL;
-	}
-	return &p->crossed[p->n++];
+	return ns > 0 ? (uint64_t)llround(fmin(ns, 9e18)) : 0;
 }
 
 static void keep(void *ctx, const struct predict_crossed *c)
 {
 	struct predict_as_recording *p = ctx;
 	struct thread *t = &p->threads[c->thread];
-	struct crossed *to;
 
 	t->work_ns += c->work_ns;
 	t->queue_ns += c->queue_ns;
@@ -85,15 +74,16 @@ static void keep(void *ctx, const struct predict_crossed *c)
 		t->tail_runq_ns = whole(t->queue_ns);
 		return;
 	}
-	/* Where a parallel part begins is no barrier of the program's. */
+	/* The begin of a parallel part is not a barrier of the program. */
 	if (p->in->episodes[c->episode].site >= p->nbarriers) {
 		t->queue_ns += c->inside_queue_ns;
 		return;
 	}
-	to = next_place(p);
-	if (!to)
+	if (grow(p->crossed, p->cap, p->n + 1)) {
+		p->err = -ENOMEM;
 		return;
-	*to = (struct crossed){
+	}
+	p->crossed[p->n++] = (struct crossed){
 		.thread = c->thread,
 		.episode = c->episode,
 		.processor = c->processor,
@@ -136,7 +126,7 @@ static int simulate(struct predict_as_recording *p, const struct predict_feed *f
 		bool same = mt->proc != MODEL_NONE && mt->tid == t->tid;
 
 		if (!same) {
-			/* Forgotten by the model: a process of its own is all that can be made of it. */
+			/* The model has forgotten the thread: make it a process of its own. */
 			t->tgid = t->tid;
 			t->inc = UINT32_MAX - i;
 			continue;
@@ -157,7 +147,7 @@ static int simulate(struct predict_as_recording *p, const struct predict_feed *f
 	return p->err;
 }
 
-/* --- as a recording ------------------------------------------------------------------------------------------ */
+/* --- the recording ---------------------------------------------------------------------------- */
 
 static int write_session(struct predict_as_recording *p)
 {
@@ -183,7 +173,7 @@ static int write_session(struct predict_as_recording *p)
 		return -ENOMEM;
 	s.session.command = command;
 	s.session.mode = MODE;
-	/* Tells it from others; the time would do as well. */
+	/* The recording's id. The time suffices if there are no random bytes yet. */
 	if (getrandom(s.ids, sizeof(s.ids), GRND_NONBLOCK) != (ssize_t)sizeof(s.ids))
 		s.ids[0] = p->start_ns;
 	contents_session(p->contents, &s);
@@ -191,7 +181,7 @@ static int write_session(struct predict_as_recording *p)
 	return 0;
 }
 
-/* What the barriers are called, and the places where they are. */
+/* Write the names of the barriers' call sites. */
 static void write_names(struct predict_as_recording *p)
 {
 	const struct report_env *env = replay_env(p->replay);
@@ -209,7 +199,7 @@ static void write_names(struct predict_as_recording *p)
 	}
 }
 
-/* There is one of its process before it. */
+/* Return whether another thread of its process comes before the thread. */
 static bool is_later(const struct predict_as_recording *p, uint32_t i)
 {
 	uint32_t k;
@@ -248,7 +238,7 @@ static void write_thread(struct predict_as_recording *p, uint32_t i)
 	}
 }
 
-/* What is neither computing nor waiting for a processor of @all. */
+/* Divide the time @all into computing, waiting for a processor, and blocked for the rest. */
 static void fill_detail(struct model_detail *d, uint64_t all, uint64_t oncpu, uint64_t runq)
 {
 	d->oncpu_ns = oncpu < all ? oncpu : all;
@@ -268,7 +258,7 @@ static void write_crossing(struct predict_as_recording *p, const struct crossed 
 		.seq = c->seq,
 		.site = b->nsites ? b->sites[0] : 0,
 		.count = p->in->episodes[c->episode].n,
-		/* Several teams at one place have an object each. */
+		/* Several teams at one call site have an object each. */
 		.object = b->object + (b->objects > 1 ? 64 * (uint64_t)p->first[c->episode] : 0),
 		.shared = b->shared ? 1 + (uint64_t)p->in->episodes[c->episode].site : 0,
 		.arrive_ns = p->start_ns + c->arrive_ns,

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Barriers: from when each member has entered to when each may go on. Each model is the recurrence of its
- * algorithm over the members' arrivals. What entering and leaving cost a member itself (EntryTime, ExitTime) is
- * the processor's affair: see predict_sim.c.
+ * Barriers: compute from each member's arrival when it may go on. Each model is the recurrence of
+ * its algorithm over the members' arrivals. A member's own cost of entering and leaving (EntryTime,
+ * ExitTime) is not in it: see predict_sim.c.
  */
 #include "predict/predict_internal.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* What it costs to tell another member something. */
+/* The cost of a signal to another member. */
 struct signal {
-	double send; /* of the sender: it can do nothing else meanwhile */
-	double way;
+	double send; /* time of the sender */
+	double transit;
 };
 
 static struct signal signal_between(const struct predict_net *net, const struct predict_arrival *a,
@@ -21,7 +21,7 @@ static struct signal signal_between(const struct predict_net *net, const struct 
 {
 	const struct predict_machine *m = net->m;
 
-	/* Nothing leaves the processor: it only goes on with the other one, which is SwitchTime. */
+	/* The signal stays on the processor, which only switches threads: that costs SwitchTime. */
 	if (a->home == b->home)
 		return (struct signal){ 0, 0 };
 	if (m->by_msgs != 0 && predict_net_distance(net, a->home, b->home) == PREDICT_CLUSTER)
@@ -34,8 +34,8 @@ static struct signal signal_between(const struct predict_net *net, const struct 
 }
 
 /*
- * One that looks every @period, for the first time at the end of the first look after @from, sees at this time what
- * became true at @when.
+ * Return when a thread that polls every @period sees what became true at @when. Its first poll ends
+ * @period after @from.
  */
 static double seen_at(double from, double when, double period)
 {
@@ -54,7 +54,7 @@ static int compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Mostly they come nearly sorted, and are few. */
+/* Sort few times, which are mostly nearly sorted, by insertion. */
 static void sort(double *t, uint32_t n)
 {
 	uint32_t i, j;
@@ -83,8 +83,9 @@ static double last_of(const struct predict_arrival *m, uint32_t n)
 }
 
 /*
- * The paper's (section 3.3.3), in memory: the master looks every CheckTime whether all have come, takes ModelTime to
- * lower the barrier, and each slave looks every ExitCheckTime since it came whether it is lowered.
+ * The paper's linear barrier (section 3.3.3), in memory. The master checks every CheckTime whether
+ * all threads have arrived, and takes ModelTime to lower the barrier. Each slave checks every
+ * ExitCheckTime since its arrival whether the barrier is lowered.
  */
 static void linear_flags(const struct predict_machine *m, struct predict_arrival *a, uint32_t n)
 {
@@ -97,11 +98,11 @@ static void linear_flags(const struct predict_machine *m, struct predict_arrival
 }
 
 /*
- * By messages: the master takes them one by one, a CheckTime each; then it sends one to each slave, one after the
- * other, and the slave looks once more.
+ * The linear barrier with messages. The master receives them one by one, each in CheckTime. Then it
+ * sends one to each slave in turn, which checks once more.
  */
 static void linear_msgs(const struct predict_net *net, struct predict_arrival *a, uint32_t n,
-			double *came)
+			double *arrivals)
 {
 	const struct predict_machine *m = net->m;
 	double t = a[0].arrive_ns;
@@ -110,23 +111,24 @@ static void linear_msgs(const struct predict_net *net, struct predict_arrival *a
 
 	for (i = 1; i < n; i++) {
 		s = signal_between(net, &a[i], &a[0]);
-		came[i - 1] = a[i].arrive_ns + s.send + s.way;
+		arrivals[i - 1] = a[i].arrive_ns + s.send + s.transit;
 	}
-	sort(came, n - 1);
+	sort(arrivals, n - 1);
 	for (i = 0; i + 1 < n; i++)
-		t = fmax(t, came[i]) + m->check_time;
+		t = fmax(t, arrivals[i]) + m->check_time;
 	t += m->model_time;
 	for (i = 1; i < n; i++) {
 		s = signal_between(net, &a[0], &a[i]);
 		t += s.send;
-		a[i].leave_ns = t + s.way + m->exit_check_time;
+		a[i].leave_ns = t + s.transit + m->exit_check_time;
 	}
 	a[0].leave_ns = t;
 }
 
 /*
- * One counter, as in the C library: each updates it, one after the other; who finds that all have come takes ModelTime,
- * and wakes those of other processors one after the other, each of which then sees it after the way of a flag.
+ * One counter, as in the C library. The threads update it one after the other. The last one takes
+ * ModelTime, and wakes the threads of other processors one after the other. Each of these sees that
+ * after the transit of a flag.
  */
 static void central(const struct predict_net *net, struct predict_arrival *a, uint32_t n,
 		    double *scratch)
@@ -151,21 +153,24 @@ static void central(const struct predict_net *net, struct predict_arrival *a, ui
 		if (i == last)
 			continue;
 		s = signal_between(net, &a[last], &a[i]);
-		/* One of its own processor is only put in line there: what that takes is SwitchTime. */
+		/* A thread of the same processor is only queued there: that costs SwitchTime. */
 		if (a[i].home != a[last].home)
 			wake += m->wake_time + s.send;
-		a[i].leave_ns = wake + s.way + m->exit_check_time;
+		a[i].leave_ns = wake + s.transit + m->exit_check_time;
 	}
-	a[last].leave_ns = wake; /* it returns when it has woken them */
+	a[last].leave_ns = wake; /* after it has woken the other threads */
 }
 
-/* Member i's parent is (i - 1) / arity: up, each takes its children's signals one by one; down, it sends them so. */
+/*
+ * A combining tree. The parent of member i is (i - 1) / arity. Each member receives its children's
+ * signals one by one on the way up, and sends them one by one on the way down.
+ */
 static void tree(const struct predict_net *net, struct predict_arrival *a, uint32_t n,
 		 double *scratch)
 {
 	const struct predict_machine *m = net->m;
 	uint32_t k = (uint32_t)m->arity, i, c, end;
-	double *up = scratch, *came = scratch + n, t;
+	double *up = scratch, *arrivals = scratch + n, t;
 	struct signal s;
 
 	for (i = n; i-- > 0;) {
@@ -175,11 +180,11 @@ static void tree(const struct predict_net *net, struct predict_arrival *a, uint3
 		end = k * i + k < n - 1 ? k * i + k : n - 1;
 		for (c = k * i + 1; c <= end; c++) {
 			s = signal_between(net, &a[c], &a[i]);
-			came[children++] = up[c] + s.send + s.way;
+			arrivals[children++] = up[c] + s.send + s.transit;
 		}
-		sort(came, children);
+		sort(arrivals, children);
 		for (c = 0; c < children; c++)
-			t = fmax(t, came[c]) + m->check_time;
+			t = fmax(t, arrivals[c]) + m->check_time;
 		up[i] = t;
 	}
 	a[0].leave_ns = up[0] + m->model_time;
@@ -188,12 +193,12 @@ static void tree(const struct predict_net *net, struct predict_arrival *a, uint3
 		for (c = k * i + 1; c <= end; c++) {
 			s = signal_between(net, &a[i], &a[c]);
 			a[i].leave_ns += s.send;
-			a[c].leave_ns = a[i].leave_ns + s.way + m->exit_check_time;
+			a[c].leave_ns = a[i].leave_ns + s.transit + m->exit_check_time;
 		}
 	}
 }
 
-/* In round r each tells the one 2^r further, and waits for the one 2^r before it. */
+/* In round r, each member signals the one 2^r further, and waits for the one 2^r before it. */
 static void dissemination(const struct predict_net *net, struct predict_arrival *a, uint32_t n,
 			  double *scratch)
 {
@@ -208,7 +213,7 @@ static void dissemination(const struct predict_net *net, struct predict_arrival 
 			from = (i + n - r) % n;
 			s = signal_between(net, &a[from], &a[i]);
 			own = signal_between(net, &a[i], &a[(i + r) % n]);
-			next[i] = fmax(t[i] + own.send, t[from] + s.send + s.way) +
+			next[i] = fmax(t[i] + own.send, t[from] + s.send + s.transit) +
 				  net->m->check_time;
 		}
 		swap = t;
@@ -227,7 +232,7 @@ void predict_barrier_leave(const struct predict_net *net, struct predict_arrival
 	uint32_t i;
 
 	if (n == 1) {
-		a[0].leave_ns = last; /* nobody to wait for: no model has a cost for it */
+		a[0].leave_ns = last; /* a single member waits for no thread: no model has a cost */
 		return;
 	}
 	switch ((enum predict_barrier)m->barrier) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* What happens next: a heap of four branches, which a cache holds better than one of two. */
+/* The event queue: a heap with four branches, which uses caches better than one with two. */
+#include "base/grow.h"
 #include "predict/predict_internal.h"
 
 #include <errno.h>
@@ -15,15 +16,8 @@ int predict_heap_push(struct predict_heap *h, struct predict_event event)
 {
 	uint32_t i = h->n, up;
 
-	if (h->n == h->cap) {
-		uint32_t cap = h->cap ? h->cap * 2 : 256;
-		struct predict_event *events = realloc(h->events, cap * sizeof(*events));
-
-		if (!events)
-			return -ENOMEM;
-		h->events = events;
-		h->cap = cap;
-	}
+	if (grow(h->events, h->cap, h->n + 1))
+		return -ENOMEM;
 	h->n++;
 	event.seq = h->seq++;
 	for (; i; i = up) {

@@ -11,26 +11,26 @@
 #include "base/hash.h"
 #include "base/number.h"
 
-#define FORK UINT32_MAX /* site of a meeting, until it is known how many there are */
+/* Site of an episode where a parallel part begins, until the number of barriers is known. */
+#define FORK UINT32_MAX
 
 struct feed_thread {
 	uint32_t tid;
-	uint32_t thread; /* in the input; PREDICT_NONE: none yet */
-	uint32_t episode; /* its last; PREDICT_NONE */
-	uint64_t release_ns; /* of it */
-	uint64_t begin_ns; /* since when its phase has run: the moment it left it, or started */
-	uint64_t pending_ns, pending_delay; /* of phases whose end was no meeting */
-	uint64_t oncpu_ns; /* all that was seen */
-	bool stays; /* it did not leave its last meeting: who goes on makes it */
+	uint32_t thread; /* index in the input; PREDICT_NONE: none yet */
+	uint32_t episode; /* its last one; PREDICT_NONE */
+	uint64_t release_ns; /* of that episode */
+	uint64_t pending_ns, pending_delay; /* of phases that ended in no episode */
+	uint64_t oncpu_ns; /* total of its phases so far */
+	bool stays; /* it stays in its last episode until another thread starts it again */
 };
 
-/* In the model. */
+/* The model's thread of a thread of the input. */
 struct origin {
 	uint32_t thread, tid;
-	uint32_t proc; /* MODEL_NONE: it has gone */
+	uint32_t proc; /* MODEL_NONE: it does not exist any more */
 };
 
-/* Messages of a thread whose phase has not ended yet; by the model's index. */
+/* Messages of a thread during its current phase; by the model's index. */
 struct queue {
 	uint32_t tid;
 	uint32_t n, cap, taken;
@@ -47,7 +47,7 @@ struct predict_feed {
 	uint32_t nthreads;
 	struct origin *origins; /* by thread of the input */
 	uint32_t cap_origins;
-	uint64_t *releases; /* by meeting */
+	uint64_t *releases; /* by episode */
 	uint32_t cap_releases;
 	uint64_t start_ns, end_ns;
 	uint64_t from_ns, to_ns; /* the window */
@@ -109,43 +109,24 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* --- threads -------------------------------------------------------------------------------------------- */
+/* --- threads ---------------------------------------------------------------------------------- */
 
 static int grow_threads(struct predict_feed *f, uint32_t need)
 {
-	uint32_t cap = f->nthreads ? f->nthreads * 2 : 64, i;
-	struct feed_thread *all;
+	uint32_t i = f->nthreads;
 
-	if (need <= f->nthreads)
-		return 0;
-	cap = cap < need ? need : cap;
-	all = realloc(f->threads, cap * sizeof(*all));
-	if (!all)
+	if (grow(f->threads, f->nthreads, need))
 		return -ENOMEM;
-	f->threads = all;
-	for (i = f->nthreads; i < cap; i++)
-		all[i] = (struct feed_thread){ .thread = PREDICT_NONE };
-	f->nthreads = cap;
+	for (; i < f->nthreads; i++)
+		f->threads[i] = (struct feed_thread){ .thread = PREDICT_NONE };
 	return 0;
 }
 
-static int keep_origin(struct predict_feed *f, uint32_t thread, struct origin origin)
-{
-	uint32_t cap = f->cap_origins ? f->cap_origins * 2 : 64;
-	struct origin *all;
-
-	if (thread >= f->cap_origins) {
-		all = realloc(f->origins, cap * sizeof(*all));
-		if (!all)
-			return -ENOMEM;
-		f->origins = all;
-		f->cap_origins = cap;
-	}
-	f->origins[thread] = origin;
-	return 0;
-}
-
-/* The thread of a member. The model's place may have been another's before. */
+/*
+ * Find or add the thread of a member. The model's index may have belonged to another thread before.
+ * Return 0 or
+ * -errno.
+ */
 static int thread_of(struct predict_feed *f, const struct model *model,
 		     const struct model_member *m, struct feed_thread **out)
 {
@@ -164,13 +145,15 @@ static int thread_of(struct predict_feed *f, const struct model *model,
 	*t = (struct feed_thread){ .tid = m->tid,
 				   .thread = (uint32_t)err,
 				   .episode = PREDICT_NONE };
-	return keep_origin(f, t->thread,
-			   (struct origin){ .thread = m->thread,
-					    .tid = m->tid,
-					    .proc = model_thread(model, m->thread)->proc });
+	if (grow(f->origins, f->cap_origins, t->thread + 1))
+		return -ENOMEM;
+	f->origins[t->thread] = (struct origin){ .thread = m->thread,
+						 .tid = m->tid,
+						 .proc = model_thread(model, m->thread)->proc };
+	return 0;
 }
 
-/* --- phases ------------------------------------------------------------------------------------------------ */
+/* --- phases ----------------------------------------------------------------------------------- */
 
 struct phase {
 	uint64_t computing_ns, delay_ns, oncpu_ns;
@@ -188,7 +171,7 @@ static struct phase phase_parts(struct predict_feed *f, const struct model_detai
 {
 	static const uint8_t delays[] = { MODEL_BLOCKED_IO, MODEL_BLOCKED_FAULT,
 					  MODEL_BLOCKED_SLEEP, MODEL_BLOCKED_OTHER };
-	/* Who spins for its turn waits for a lock. */
+	/* Spinning for its turn counts as waiting for a lock. */
 	uint64_t computing = number_less(d->oncpu_ns, d->turn_oncpu_ns);
 	struct phase p = { .computing_ns = computing, .oncpu_ns = computing };
 	uint64_t all = d->oncpu_ns + d->runq_ns;
@@ -206,14 +189,14 @@ static struct phase phase_parts(struct predict_feed *f, const struct model_detai
 	return p;
 }
 
-/* What was made of the phase that ended with this crossing. */
+/* Return the parts of the phase that ended with this crossing. */
 static struct phase phase_of(struct predict_feed *f, const struct model_member *m,
 			     const struct feed_thread *t)
 {
 	const struct model_detail *d = m->detail;
 	struct phase p = { 0 };
 
-	/* It began before the window: how much of it lies inside is not known. */
+	/* It began before the window, and its part inside the window is unknown. */
 	if (f->facts.windowed && t->episode == PREDICT_NONE && !t->stays &&
 	    m->work_ns != MODEL_UNKNOWN && number_less(m->arrive_ns, m->work_ns) <= f->from_ns) {
 		f->facts.cut++;
@@ -235,31 +218,25 @@ static struct phase phase_of(struct predict_feed *f, const struct model_member *
 	return p;
 }
 
-/* --- meetings ----------------------------------------------------------------------------------------------- */
+/* --- members ---------------------------------------------------------------------------------- */
 
 static int new_episode(struct predict_feed *f, uint32_t site, uint64_t release_ns, uint32_t *out)
 {
-	uint32_t cap = f->cap_releases ? f->cap_releases * 2 : 256;
-	uint64_t *all;
 	int err = predict_add_episode(&f->in, 0, out);
 
 	if (err)
 		return err;
 	f->in.episodes[*out].site = site;
-	if (*out >= f->cap_releases) {
-		all = realloc(f->releases, cap * sizeof(*all));
-		if (!all)
-			return -ENOMEM;
-		f->releases = all;
-		f->cap_releases = cap;
-	}
+	if (grow(f->releases, f->cap_releases, *out + 1))
+		return -ENOMEM;
 	f->releases[*out] = release_ns;
 	return 0;
 }
 
 /*
- * Episodes come in the order of their releases within a process. Where processes share barriers, one may come late: its
- * step, and the delay before it, goes where it belongs, so that all threads have their meetings in one order.
+ * Move the thread's last steps, from @first on, to where their episode belongs. Within a process,
+ * episodes are fed in the order of their releases. Where processes share barriers, one may be fed
+ * late. All threads must have their episodes in the same order.
  */
 static void put_in_order(struct predict_feed *f, struct feed_thread *ft, uint64_t first,
 			 uint64_t release_ns)
@@ -304,35 +281,19 @@ static int add_member(struct predict_feed *f, struct feed_thread *t, uint32_t ep
 	return 0;
 }
 
-/* --- messages ----------------------------------------------------------------------------------------------- */
-
-static struct queue *queue_of(struct predict_feed *f, uint32_t thread)
-{
-	uint32_t cap = f->nqueues ? f->nqueues * 2 : 64;
-	struct queue *all;
-
-	if (thread < f->nqueues)
-		return &f->queues[thread];
-	cap = cap <= thread ? thread + 1 : cap;
-	all = realloc(f->queues, cap * sizeof(*all));
-	if (!all)
-		return NULL;
-	memset(all + f->nqueues, 0, (cap - f->nqueues) * sizeof(*all));
-	f->queues = all;
-	f->nqueues = cap;
-	return &f->queues[thread];
-}
+/* --- messages --------------------------------------------------------------------------------- */
 
 int predict_feed_message(struct predict_feed *f, const struct model *model, uint32_t thread,
 			 const struct model_message *message)
 {
-	struct queue *q = queue_of(f, thread);
+	struct queue *q;
 
 	(void)model;
-	if (!q)
+	if (grow_zeroed(f->queues, f->nqueues, thread + 1))
 		return -ENOMEM;
+	q = &f->queues[thread];
 	if (q->tid != message->tid) {
-		/* The place was another's, who met nobody any more. */
+		/* The index belonged to another thread, which was in no later episode. */
 		f->facts.strangers += q->n - q->taken;
 		q->n = q->taken = 0;
 		q->tid = message->tid;
@@ -345,7 +306,7 @@ int predict_feed_message(struct predict_feed *f, const struct model *model, uint
 	return 0;
 }
 
-/* What of @p's computing was before the message; @done: before those that were earlier. */
+/* Return the computing of @p before the message, without @done, that before earlier messages. */
 static uint64_t before_message(const struct phase *p, const struct model_message *m,
 			       uint64_t begin_ns, uint64_t end_ns, uint64_t done)
 {
@@ -353,7 +314,7 @@ static uint64_t before_message(const struct phase *p, const struct model_message
 
 	if (m->oncpu_ns != MODEL_UNKNOWN)
 		return number_less(m->oncpu_ns, done);
-	/* By the clock: as if it had computed evenly. */
+	/* Only the time is known: assume that the thread computed evenly. */
 	if (m->t_ns <= begin_ns || end_ns <= begin_ns)
 		return 0;
 	share = (double)(m->t_ns - begin_ns) / (double)(end_ns - begin_ns);
@@ -361,8 +322,9 @@ static uint64_t before_message(const struct phase *p, const struct model_message
 }
 
 /*
- * The messages of a phase that lasted from @begin_ns to @end_ns become steps, with what was computed before each; that
- * is taken out of @p. What was asleep in it goes before them all: when it was is not known.
+ * Make steps of the messages of a phase from @begin_ns to @end_ns, with the computing before each,
+ * which is subtracted from @p. A delay goes before all of them, because its time is unknown. Return
+ * 0 or -errno.
  */
 static int add_messages(struct predict_feed *f, struct feed_thread *t, uint32_t index,
 			uint64_t begin_ns, uint64_t end_ns, struct phase *p)
@@ -389,7 +351,7 @@ static int add_messages(struct predict_feed *f, struct feed_thread *t, uint32_t 
 			t->pending_ns = ns;
 			continue;
 		}
-		/* The number in the program for now: which thread that is, is known at the end. */
+		/* This is the program's number for now: the thread is known only at the end. */
 		err = predict_add_step(&f->in, t->thread, m->write ? PREDICT_WRITE : PREDICT_READ,
 				       ns, m->owner,
 				       (uint32_t)smaller(m->bytes, PREDICT_BYTES_MAX));
@@ -402,7 +364,7 @@ static uint64_t number_key(const struct model_thread *t, uint32_t number)
 	return (uint64_t)t->proc << 32 | number;
 }
 
-/* Threads by their process and number. */
+/* Fill @numbers with the threads by their process and number. Return 0 or -ENOMEM. */
 static int find_numbers(struct predict_feed *f, const struct model *model, struct hash *numbers)
 {
 	uint32_t i;
@@ -417,7 +379,10 @@ static int find_numbers(struct predict_feed *f, const struct model *model, struc
 	return err;
 }
 
-/* One's steps name threads of the input; what has no such thread is only computing. */
+/*
+ * Replace the numbers in a thread's steps by threads of the input. A message to an unknown thread
+ * becomes mere computing.
+ */
 static void name_owners(struct predict_feed *f, const struct model *model,
 			const struct hash *numbers, uint32_t thread)
 {
@@ -460,22 +425,28 @@ static int add_owners(struct predict_feed *f, const struct model *model)
 	return err;
 }
 
-/* --- where parallel parts begin -------------------------------------------------------------------------------- */
+/* --- begins of parallel parts ----------------------------------------------------------------- */
 
 static uint64_t begin_of(const struct model_member *m)
 {
 	return m->arrive_ns - m->work_ns;
 }
 
-/* When its maker had got there: what a worker takes to begin is no work of its maker's. */
-static uint64_t made_at(const struct model_member *m)
+/*
+ * Return when its creator started the member: a worker's own start-up time is not the creator's
+ * work.
+ */
+static uint64_t started_at(const struct model_member *m)
 {
 	return begin_of(m) - (m->team_start_ns == MODEL_UNKNOWN ? 0 : m->team_start_ns);
 }
 
-/* It waited for another to make it: at its first phase, or after the end of a region. */
-static bool was_made(const struct model *model, const struct model_member *m,
-		     const struct feed_thread *t)
+/*
+ * Return whether another thread started the member: in its first phase, or after the end of a
+ * region.
+ */
+static bool was_started(const struct model *model, const struct model_member *m,
+			const struct feed_thread *t)
 {
 	const struct model_thread *mt = model_thread(model, m->thread);
 
@@ -486,75 +457,83 @@ static bool was_made(const struct model *model, const struct model_member *m,
 	return mt->start_seen && m->tid != model_proc(model, mt->proc)->tgid;
 }
 
-/* Who made them: of the same process, with the same past, going on by itself. */
-static bool may_make(const struct model *model, const struct model_member *m,
-		     const struct feed_thread *t, const struct model_member *made,
-		     const struct feed_thread *made_t)
+/*
+ * Return whether the member can have started @started: it is in the same process, has the same last
+ * episode, and was started by no thread.
+ */
+static bool may_have_started(const struct model *model, const struct model_member *m,
+			     const struct feed_thread *t, const struct model_member *started,
+			     const struct feed_thread *started_t)
 {
 	const struct model_thread *mt = model_thread(model, m->thread);
 
-	if (m->work_ns == MODEL_UNKNOWN || was_made(model, m, t) || t->episode != made_t->episode ||
-	    mt->proc != model_thread(model, made->thread)->proc)
+	if (m->work_ns == MODEL_UNKNOWN || was_started(model, m, t) ||
+	    t->episode != started_t->episode ||
+	    mt->proc != model_thread(model, started->thread)->proc)
 		return false;
 	return t->episode != PREDICT_NONE ||
 	       (mt->proc != MODEL_NONE && m->tid == model_proc(model, mt->proc)->tgid);
 }
 
-/* Those of @ep's members that were made; their maker in *@maker, ep->n if there is none. */
-static uint32_t find_made(struct predict_feed *f, const struct model *model,
-			  const struct model_episode *ep, uint32_t *maker, uint64_t *begin)
+/*
+ * Return the number of @ep's members that were started. *@creator is the member that started them,
+ * or ep->n if there is none, and *@begin the time of the first start.
+ */
+static uint32_t find_started(struct predict_feed *f, const struct model *model,
+			     const struct model_episode *ep, uint32_t *creator, uint64_t *begin)
 {
 	const struct feed_thread *ts = f->threads;
 	uint32_t i, n = 0, one = 0;
 
-	*maker = ep->n;
+	*creator = ep->n;
 	*begin = MODEL_UNKNOWN;
 	for (i = 0; i < ep->n; i++) {
 		const struct model_member *m = &ep->members[i];
 
-		if (!was_made(model, m, &ts[m->thread]))
+		if (!was_started(model, m, &ts[m->thread]))
 			continue;
 		n++;
 		one = i;
-		*begin = smaller(*begin, made_at(m));
+		*begin = smaller(*begin, started_at(m));
 	}
-	for (i = 0; n && i < ep->n && *maker == ep->n; i++)
-		if (may_make(model, &ep->members[i], &ts[ep->members[i].thread], &ep->members[one],
-			     &ts[ep->members[one].thread]))
-			*maker = i;
+	for (i = 0; n && i < ep->n && *creator == ep->n; i++)
+		if (may_have_started(model, &ep->members[i], &ts[ep->members[i].thread],
+				     &ep->members[one], &ts[ep->members[one].thread]))
+			*creator = i;
 	return n;
 }
 
 /*
- * A region begins, or the workers are made: they cannot begin before their maker has got there. What it had
- * computed by then is not known: as much as it had time to, on a CPU of its own, which is what it had while they
- * waited.
+ * Add an episode where a region begins, or where workers are created: they cannot begin before
+ * their creator gets there. Its computing up to then is unknown. Assume that it had a CPU for
+ * itself while the workers waited. Return 0 or
+ * -errno.
  */
 static int add_fork(struct predict_feed *f, const struct model *model,
 		    const struct model_episode *ep, struct phase *phases)
 {
 	struct feed_thread *mt;
 	struct phase none = { 0 }, before = { 0 };
-	uint32_t maker, episode, i;
+	uint32_t creator, episode, i;
 	uint64_t begin, time;
 	int err;
 
-	if (!find_made(f, model, ep, &maker, &begin) || maker == ep->n)
+	if (!find_started(f, model, ep, &creator, &begin) || creator == ep->n)
 		return 0;
-	mt = &f->threads[ep->members[maker].thread];
-	time = number_less(begin, begin_of(&ep->members[maker]));
-	before.computing_ns = take_out(&phases[maker].computing_ns, time);
-	before.delay_ns = take_out(&phases[maker].delay_ns, time - before.computing_ns);
+	mt = &f->threads[ep->members[creator].thread];
+	time = number_less(begin, begin_of(&ep->members[creator]));
+	before.computing_ns = take_out(&phases[creator].computing_ns, time);
+	before.delay_ns = take_out(&phases[creator].delay_ns, time - before.computing_ns);
 	if (!before.computing_ns && !before.delay_ns)
 		return 0;
-	/* Between the last meeting of all of them and this one. */
+	/* It lies between the last episode of all of them and this one. */
 	err = new_episode(f, FORK, mt->release_ns, &episode);
 	if (!err)
 		err = add_member(f, mt, episode, &before);
 	for (i = 0; i < ep->n && !err; i++) {
 		const struct model_member *m = &ep->members[i];
 
-		if (i != maker && was_made(model, m, &f->threads[m->thread]) &&
+		if (i != creator && was_started(model, m, &f->threads[m->thread]) &&
 		    f->threads[m->thread].release_ns <= mt->release_ns)
 			err = add_member(f, &f->threads[m->thread], episode, &none);
 	}
@@ -562,7 +541,7 @@ static int add_fork(struct predict_feed *f, const struct model *model,
 	return err;
 }
 
-/* --- episodes --------------------------------------------------------------------------------------------------- */
+/* --- episodes --------------------------------------------------------------------------------- */
 
 static int add_episode(struct predict_feed *f, const struct model *model,
 		       const struct model_episode *ep, struct phase *phases)
@@ -627,9 +606,9 @@ int predict_feed_episode(struct predict_feed *f, const struct model *model,
 	return err;
 }
 
-/* --- the end ------------------------------------------------------------------------------------------------------ */
+/* --- the end ---------------------------------------------------------------------------------- */
 
-/* What it computed after its last meeting: what the sums have more than was seen. */
+/* Return the computing after the thread's last episode: its total less that of its phases. */
 static uint64_t tail_of(struct predict_feed *f, const struct feed_thread *t,
 			const struct model_thread *mt)
 {
@@ -671,7 +650,7 @@ static int add_tail(struct predict_feed *f, const struct model *model, uint32_t 
 	return predict_add_step(&f->in, t->thread, PREDICT_END, t->pending_ns + tail, 0, 0);
 }
 
-/* The price of a crossing of this process, ns; 0 if it is not known. */
+/* Return the cost of a crossing of this process, ns; 0: unknown. */
 static uint64_t crossing_cost(struct predict_feed *f, const struct model_proc *proc)
 {
 	double cost = NAN;
@@ -686,7 +665,10 @@ static uint64_t crossing_cost(struct predict_feed *f, const struct model_proc *p
 	return number_whole(cost);
 }
 
-/* Each phase that ends at a crossing has one's price in it. What that is, is known at the end of tracing only. */
+/*
+ * Subtract the cost of a crossing, known only at the end of tracing, from each phase that ends at
+ * one.
+ */
 static void take_out_cost(struct predict_feed *f, const struct model *model, uint32_t thread)
 {
 	struct predict_thread *t = &f->in.threads[thread];
@@ -702,15 +684,16 @@ static void take_out_cost(struct predict_feed *f, const struct model *model, uin
 		if (!message && (s->op != PREDICT_MEET || f->in.episodes[s->what].site == FORK))
 			continue;
 		ns = s->ns;
-		/* A marker is one probe, a crossing two: half of its price, about. */
+		/* A marker has one probe and a crossing two: it costs about half. */
 		f->facts.cost_ns += take_out(&ns, message ? cost / 2 : cost);
 		t->steps[k].ns = ns;
 	}
 }
 
 /*
- * The thread that made the others and met nobody is not in the input. While it was the only one, it was what the run
- * waited for; what it does beside the others is not known to hold anybody up.
+ * Add the serial parts. A thread that created the others and was in no episode is not in the input.
+ * The run waited for it while it was the only thread. Whether the others wait for what it does
+ * later is unknown.
  */
 static void add_alone(struct predict_feed *f, const struct model *model)
 {

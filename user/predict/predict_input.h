@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * From what was recorded to what the prediction needs: of each thread's phases the time that it computed, tracing's own
- * cost taken out, and who met whom. Pure. The episodes are given one by one, in the order in which the model finishes
- * them; kept are 16 bytes a crossing and 16 a meeting.
+ * Turn a recording into the input of the prediction: the computing time of each thread's phases,
+ * without the cost of tracing, and the members of each episode. This code does no I/O. The episodes
+ * are fed one by one, in the order in which the model finishes them. It keeps 16 bytes per crossing
+ * and 16 per episode.
  *
- * What was made of a phase:
- *   on a CPU             computing, less the price of a crossing and what the host took of this guest's CPU
- *   ready, not running   dropped: it was for a lack of CPUs here
- *   asleep, I/O, pages   a delay that needs no processor, as long there
- *   waiting for a lock, throttled   dropped, and said
- *   not accounted for    all of it computing, and said
- *   before workers start of what their first thread computed: a serial part, which they wait for (a guess; the same
- *                        where a parallel region begins, up to the call that begins it, if that is known)
- *   the process without any thread that meets, before the first and after the last: serial parts, by the clock
- * Incomplete episodes are no meetings: what their members computed is added to their next phase.
+ * What becomes of the parts of a phase:
+ *   on a CPU             computing, without the cost of a crossing and steal time
+ *   ready, not running   dropped: there were not enough CPUs here
+ *   asleep, I/O, pages   a delay without a processor, as long on the target
+ *   waiting for a lock, throttled   dropped, with a note
+ *   not accounted for    counted as computing, with a note
+ *   computing of a thread before it started its workers, or before it began a parallel region
+ *                        (up to the call that begins it, if known)
+ *                        a serial part, for which the workers wait (a guess)
+ *   the process before the first and after the last thread that meets
+ *                        serial parts, by the clock
+ * Incomplete episodes are not used: what their members computed is added to their next phase.
  */
 #ifndef PREDICT_PREDICT_INPUT_H
 #define PREDICT_PREDICT_INPUT_H
@@ -24,59 +27,67 @@
 #include "model/message.h"
 #include "model/model.h"
 
-/* Sums over all threads, ns unless said otherwise. */
+/* Sums over all threads, in ns unless a comment says otherwise. */
 struct predict_facts {
-	uint64_t recorded_ns; /* from the first start to the last end of threads that met */
-	/* Before and after that, while another thread of theirs was there: in the input as its serial parts. */
+	uint64_t recorded_ns; /* from the first start to the last end of threads in episodes */
+	/* Time before and after that with another thread of their processes: the serial parts. */
 	uint64_t before_ns, after_ns;
-	bool windowed; /* only what was in a window: without tails and serial parts */
-	uint32_t cut; /* threads whose first phase began before the window: it is left out */
-	uint64_t crossings, episodes; /* that are in */
-	uint64_t left_out; /* episodes that are not: incomplete */
-	uint64_t ambiguous; /* meetings whose members are a guess */
-	uint64_t rivals; /* meetings where it is not certain who came last */
-	uint64_t unknown; /* crossings whose phase is not known: they computed nothing before it */
-	uint64_t messages; /* remote reads and writes that are in */
-	uint64_t strangers; /* of which it is not known whose data: left out */
-	uint64_t forks; /* begins of parallel parts that were worked out */
+	bool windowed; /* only a time window is used, without tails and serial parts */
+	uint32_t cut; /* threads with a first phase that began before the window: it is left out */
+	uint64_t crossings, episodes; /* used */
+	uint64_t left_out; /* incomplete episodes, which are not used */
+	uint64_t ambiguous; /* episodes with guessed members */
+	uint64_t rivals; /* episodes with an uncertain last arriver */
+	uint64_t unknown; /* crossings after a phase of unknown duration, which counts as 0 */
+	uint64_t messages; /* remote reads and writes that are used */
+	uint64_t strangers; /* remote reads and writes of unknown threads' data: left out */
+	uint64_t forks; /* derived begins of parallel parts */
 	uint64_t computing_ns;
-	uint64_t wall_ns; /* of that, not accounted for: by the clock on the wall */
+	uint64_t wall_ns; /* part of .computing_ns that is wall-clock time */
 	uint64_t delay_ns;
 	uint64_t runq_ns, lock_ns, throttled_ns, unattributed_ns; /* dropped */
-	uint64_t steal_ns, cost_ns; /* taken out */
+	uint64_t steal_ns, cost_ns; /* subtracted */
 	bool cost_known;
-	uint32_t detached_parts; /* processes of which some barriers were (--cost-limit) */
-	uint32_t
-		tasks; /* processes that run OpenMP tasks: what is computed in their barriers is not in the input */
-	uint32_t detached; /* processes that were traced up to some moment only (--cost-limit) */
+	uint32_t detached_parts; /* processes with some barriers detached by --cost-limit */
+	uint32_t tasks; /* processes with OpenMP tasks: computing in their barriers is left out */
+	uint32_t detached; /* processes not traced to the end (--cost-limit) */
 };
 
 struct predict_feed;
 
-/* @env: what a crossing costs; may be NULL, and must outlive the feed. NULL: out of memory. */
+/*
+ * @env has the cost of a crossing; it may be NULL, and must outlive the feed. Return NULL when out
+ * of memory.
+ */
 struct predict_feed *predict_feed_new(const struct report_env *env);
 /*
- * Before the first episode: only a window of the recording is fed, from @from_ns to @to_ns of CLOCK_MONOTONIC (or what
- * the recording has). What began before it is left out, and what comes after the last meeting.
+ * Use only the recording from @from_ns to @to_ns of CLOCK_MONOTONIC, or the part of it that was
+ * recorded. Phases that began earlier, and what comes after the last episode, are left out. Call it
+ * before the first episode.
  */
 void predict_feed_window(struct predict_feed *f, uint64_t from_ns, uint64_t to_ns);
 void predict_feed_free(struct predict_feed *f);
-/* The next episode. 0, -ENOMEM or -E2BIG; after that nothing but predict_feed_free(). */
+/* Feed the next episode. Return 0, -ENOMEM or -E2BIG; after an error only free the feed. */
 int predict_feed_episode(struct predict_feed *f, const struct model *model,
 			 const struct model_episode *ep);
 /*
- * Of @thread of the model, in the order of its messages, and before the episode that ends its phase. 0 or -ENOMEM.
+ * Feed a message of the model's @thread, in the order of its messages, and before the episode that
+ * ends its phase. Return 0 or -ENOMEM.
  */
 int predict_feed_message(struct predict_feed *f, const struct model *model, uint32_t thread,
 			 const struct model_message *message);
 /*
- * After model_finish(): the tails. The input is then whole: its sites are the model's barriers, and one more, where
- * parallel parts begin (model_nbarriers()), if there are such. The same.
+ * Feed the tails after model_finish(), which completes the input. Its sites are the model's
+ * barriers and, if there are parallel parts, one more for their begins (model_nbarriers()). Return
+ * as predict_feed_episode().
  */
 int predict_feed_finish(struct predict_feed *f, const struct model *model);
 const struct predict_input *predict_feed_input(const struct predict_feed *f);
 const struct predict_facts *predict_feed_facts(const struct predict_feed *f);
-/* The model's thread that a thread of the input is, with its number then: the place may be another's since. */
+/*
+ * Return the model's index of a thread of the input, and its tid then: the index may belong to
+ * another thread since.
+ */
 uint32_t predict_feed_thread(const struct predict_feed *f, uint32_t thread, uint32_t *tid);
 
 #endif /* PREDICT_PREDICT_INPUT_H */

@@ -1,53 +1,53 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* What the files of the simulator share. */
+/* Shared by the files of the simulator. */
 #ifndef PREDICT_PREDICT_INTERNAL_H
 #define PREDICT_PREDICT_INTERNAL_H
 
 #include "predict/predict.h"
 
-/* --- predict_net.c: between whom a message goes, and how long ----------------------------------- */
+/* --- predict_net.c: distances between processors, and message times --------------------------- */
 
 enum predict_distance { PREDICT_SAME, PREDICT_CLUSTER, PREDICT_FAR };
 
 struct predict_net {
 	const struct predict_machine *m;
-	uint32_t clusters; /* that the processors make */
+	uint32_t clusters; /* number of clusters of the processors */
 	uint32_t side; /* of the mesh */
-	double links; /* that a cut through the middle crosses */
-	uint32_t inflight; /* messages on the way */
+	double links; /* links that cross the bisection */
+	uint32_t inflight; /* messages on the network */
 };
 
 void predict_net_init(struct predict_net *net, const struct predict_machine *m,
 		      uint32_t processors);
 enum predict_distance predict_net_distance(const struct predict_net *net, uint32_t a, uint32_t b);
-/* Between the clusters of two processors. */
+/* Return the number of hops between the clusters of two processors. */
 uint32_t predict_net_hops(const struct predict_net *net, uint32_t a, uint32_t b);
-/* How long @bytes are on the way, with @inflight others. */
+/* Return the transit time of @bytes, while @inflight other messages are on the network. */
 double predict_net_transit(const struct predict_net *net, uint32_t a, uint32_t b, double bytes);
 
-/* --- predict_barrier.c: when the members of a meeting go on --------------------------------------- */
+/* --- predict_barrier.c: departures of an episode's members ------------------------------------ */
 
 struct predict_arrival {
 	uint32_t thread;
 	uint32_t home; /* its processor */
 	double arrive_ns;
-	double leave_ns; /* out: when it may go on; what it then does to leave is not in it */
+	double leave_ns; /* output: when the thread may go on, without its own cost of leaving */
 };
 
 /*
- * All have come: fills leave_ns, of @n members sorted by thread. @scratch has room for 2 x @n. The first is the
- * master of the linear one and the root of the tree.
+ * Fill leave_ns of an episode's @n members, sorted by thread, when all have arrived. @scratch has
+ * room for 2 x @n. The first member is the master of a linear barrier and the root of a tree.
  */
 void predict_barrier_leave(const struct predict_net *net, struct predict_arrival *members,
 			   uint32_t n, double *scratch);
 
-/* --- predict_heap.c: what happens next ------------------------------------------------------------- */
+/* --- predict_heap.c: the event queue ---------------------------------------------------------- */
 
 struct predict_event {
 	double t;
-	uint64_t seq; /* of those at one time, the first put in is the first out */
-	uint32_t kind, who, generation, other;
+	uint64_t seq; /* events of the same time come out in the order in which they were added */
+	uint32_t kind, subject, generation;
 };
 
 struct predict_heap {
@@ -56,9 +56,12 @@ struct predict_heap {
 	uint64_t seq;
 };
 
-/* 0 or -ENOMEM. */
+/* Return 0 or -ENOMEM. */
 int predict_heap_push(struct predict_heap *h, struct predict_event event);
-/* False: there is none. */
+/* Return false if there is no event. */
 bool predict_heap_pop(struct predict_heap *h, struct predict_event *out);
+
+/* Compare two uint32_t for qsort(). */
+int predict_compare_u32(const void *a, const void *b);
 
 #endif /* PREDICT_PREDICT_INTERNAL_H */

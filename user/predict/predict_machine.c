@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Parameters of machines: their names, the machines that are built in, and files. */
+/* Parameters of machines: their names, the built-in machines, and files. */
 #include "predict/predict.h"
 
 #include <errno.h>
@@ -26,75 +26,81 @@ static const char *const topologies[] = { "crossbar",  "bus",	  "ring", "mesh",
 #define TIME(name, m, help) { name, NULL, P(m), PREDICT_TIME, 0, 3600 * SECOND, NULL, help }
 const struct predict_param predict_params[] = {
 	{ "MipsRatio", NULL, P(mips_ratio), PREDICT_NUMBER, 1e-6, 1e6, NULL,
-	  "what computing times are multiplied with: 2 is a processor half as fast as the recorded one" },
+	  "factor of computing times: 2 is a processor half as fast as the recorded one" },
 	{ "Scheduler", NULL, P(scheduler), PREDICT_WORD, 0, 2, schedulers,
-	  "threads to processors: global (any free one, first come first served), block, cyclic (fixed)" },
-	TIME("Quantum", quantum, "after so long another thread that is ready has its turn; 0: never"),
-	TIME("SwitchTime", switch_time, "of a processor, to another thread than it ran before"),
-	{ "CoresPerCluster", NULL, P(cores_per_cluster), PREDICT_WHOLE, 1, PREDICT_PROCESSORS_MAX, NULL,
+	  "threads to processors: global (any free one), block, cyclic (both fixed)" },
+	TIME("Quantum", quantum, "time after which another ready thread runs; 0: unlimited"),
+	TIME("SwitchTime", switch_time, "time for a processor to switch to another thread"),
+	{ "CoresPerCluster", NULL, P(cores_per_cluster), PREDICT_WHOLE,
+	  1, PREDICT_PROCESSORS_MAX, NULL,
 	  "processors that share memory; 1: none do" },
 	{ "BarrierModel", NULL, P(barrier), PREDICT_WORD, 0, 4, barriers,
 	  "linear (master and slaves), central (one counter), tree, dissemination, free" },
-	{ "BarrierArity", NULL, P(arity), PREDICT_WHOLE, 2, 1024, NULL, "children of a node of the tree" },
-	TIME("EntryTime", entry_time, "of each thread, to enter a barrier"),
-	TIME("ExitTime", exit_time, "of each thread, to come out of a barrier that has been lowered"),
-	TIME("CheckTime", check_time, "of the master, each time it checks if all have come; of others, each signal"),
-	TIME("ExitCheckTime", exit_check_time, "of a slave, each time it checks if the barrier is lowered"),
+	{ "BarrierArity", NULL, P(arity), PREDICT_WHOLE, 2, 1024, NULL,
+	  "children of a node of the tree" },
+	TIME("EntryTime", entry_time, "time of each thread to enter a barrier"),
+	TIME("ExitTime", exit_time, "time of each thread to leave a lowered barrier"),
+	TIME("CheckTime", check_time, "time of one check by the master, or of one signal"),
+	TIME("ExitCheckTime", exit_check_time, "time of one check by a slave"),
 	{ "ModelTime", "BarrierModelTime", P(model_time), PREDICT_TIME, 0, 3600 * SECOND, NULL,
-	  "to begin lowering the barrier after all have come" },
-	{ "BarrierByMsgs", NULL, P(by_msgs), PREDICT_WHOLE, 0, 1, NULL, "1: barriers are made of messages" },
-	{ "BarrierMsgSize", NULL, P(msg_size), PREDICT_BYTES, 0, PREDICT_BYTES_MAX, NULL, "of each of those" },
-	TIME("CounterTime", counter_time, "central: to update the counter, one thread after the other"),
-	TIME("WakeTime", wake_time, "central: of the last thread, for each of another processor that it wakes"),
-	TIME("FlagTime", flag_time, "from writing a flag to another processor's going on"),
+	  "time from the last arrival until the barrier begins to be lowered" },
+	{ "BarrierByMsgs", NULL, P(by_msgs), PREDICT_WHOLE, 0, 1, NULL,
+	  "1: barriers use messages" },
+	{ "BarrierMsgSize", NULL, P(msg_size), PREDICT_BYTES, 0, PREDICT_BYTES_MAX, NULL,
+	  "size of a message of a barrier" },
+	TIME("CounterTime", counter_time, "central: time to update the counter, one by one"),
+	TIME("WakeTime", wake_time, "central: time to wake a thread on another processor"),
+	TIME("FlagTime", flag_time, "time from writing a flag until another processor goes on"),
 	{ "ServicePolicy", NULL, P(service), PREDICT_WORD, 0, 2, services,
-	  "of messages that come while a thread computes: none (served when it waits), interrupt, poll" },
-	TIME("PollInterval", poll_interval, "of computing, between two looks for messages"),
-	TIME("PollTime", poll_time, "of one look"),
-	TIME("InterruptTime", interrupt_time, "to interrupt a computation, and to go back to it"),
-	TIME("ReceiveTime", receive_time, "to take one message from the queue"),
-	TIME("MsgBuildTime", build_time, "to make one"),
-	TIME("CommStartupTime", startup_time, "to send one"),
-	{ "ByteTransferTime", NULL, P(byte_time), PREDICT_TIME_A_BYTE, 0, SECOND, NULL, "on the way" },
+	  "of messages to a thread that computes: none (served when it waits), interrupt, poll" },
+	TIME("PollInterval", poll_interval, "computing time between two polls for messages"),
+	TIME("PollTime", poll_time, "time of one poll"),
+	TIME("InterruptTime", interrupt_time, "time to interrupt a computation and to resume it"),
+	TIME("ReceiveTime", receive_time, "time to take one message from the queue"),
+	TIME("MsgBuildTime", build_time, "time to build one message"),
+	TIME("CommStartupTime", startup_time, "time to send one message"),
+	{ "ByteTransferTime", NULL, P(byte_time), PREDICT_TIME_A_BYTE, 0, SECOND, NULL,
+	  "transfer time of one byte on the network" },
 	{ "RequestSize", NULL, P(request_size), PREDICT_BYTES, 0, PREDICT_BYTES_MAX, NULL,
-	  "of a message that asks for data" },
-	TIME("ClusterStartupTime", cluster_startup, "to begin reading another's data in memory that is shared"),
-	{ "ClusterByteTime", NULL, P(cluster_byte), PREDICT_TIME_A_BYTE, 0, SECOND, NULL, "to read them" },
+	  "size of a request for data" },
+	TIME("ClusterStartupTime", cluster_startup, "time to begin a read of shared memory"),
+	{ "ClusterByteTime", NULL, P(cluster_byte), PREDICT_TIME_A_BYTE, 0, SECOND, NULL,
+	  "time to read one byte of shared memory" },
 	{ "Topology", NULL, P(topology), PREDICT_WORD, 0, 5, topologies,
 	  "of the clusters: crossbar, bus, ring, mesh, hypercube, fattree (of four branches)" },
-	TIME("HopTime", hop_time, "from one cluster to the next"),
+	TIME("HopTime", hop_time, "time from one cluster to the next"),
 	{ "Contention", NULL, P(contention), PREDICT_NUMBER, 0, 1000, NULL,
-	  "0: none; 1: messages on the way share the links across the middle evenly" },
+	  "0: none; 1: messages share the links of the bisection evenly" },
 	{ NULL, NULL, 0, PREDICT_NUMBER, 0, 0, NULL, NULL },
 };
 /* clang-format on */
 
 /*
- * The built-in ones, as files would have them. laptop and two-socket are of the usual size of such machines, for
- * what the C library's barrier does under Linux; --calibrate measures one.
+ * The built-in machines, in the format of files. laptop and two-socket have typical values of such
+ * machines, and the C library's barrier under Linux. --calibrate measures a machine.
  */
 static const struct {
 	const char *name, *what, *text;
 } machines[] = {
-	{ "ideal", "all costs nothing", "ServicePolicy = interrupt\n" },
+	{ "ideal", "nothing costs anything but computing", "ServicePolicy = interrupt\n" },
 	{ "laptop", "8 cores that share memory; the C library's barrier under Linux",
 	  "Scheduler = global\nQuantum = 3 ms\nSwitchTime = 1.5 us\nCoresPerCluster = 8\n"
 	  "BarrierModel = central\nEntryTime = 0.1 us\nExitTime = 0.5 us\nCounterTime = 0.05 us\n"
 	  "WakeTime = 0.7 us\nFlagTime = 4 us\nModelTime = 0.3 us\n"
 	  "ClusterStartupTime = 0.1 us\nClusterByteTime = 10 GB/s\nHopTime = 1 us\n"
 	  "ByteTransferTime = 10 GB/s\n" },
-	{ "two-socket", "2 x 32 cores, memory shared within a socket and across at a price",
+	{ "two-socket", "2 x 32 cores, memory shared within a socket, and across sockets at a cost",
 	  "Scheduler = global\nQuantum = 3 ms\nSwitchTime = 1.5 us\nCoresPerCluster = 32\n"
 	  "BarrierModel = central\nEntryTime = 0.1 us\nExitTime = 0.5 us\nCounterTime = 0.12 us\n"
 	  "WakeTime = 0.9 us\nFlagTime = 5 us\nModelTime = 0.3 us\n"
 	  "ClusterStartupTime = 0.1 us\nClusterByteTime = 12 GB/s\n"
 	  "HopTime = 0.15 us\nCommStartupTime = 0.2 us\nByteTransferTime = 8 GB/s\n"
 	  "ServicePolicy = interrupt\n" },
-	{ "cm5", "the paper's table 3: what matches a CM-5, from a Sun 4",
+	{ "cm5", "table 3 of the paper: a CM-5, from recordings of a Sun 4",
 	  "MipsRatio = 0.41\nScheduler = block\nBarrierModel = linear\nBarrierModelTime = 5 us\n"
 	  "CommStartupTime = 10 us\nByteTransferTime = 0.118 us/B\nServicePolicy = interrupt\n"
 	  "Topology = fattree\n" },
-	{ "distributed", "the paper's: table 1's barrier, 20 MB/s, messages dear to begin",
+	{ "distributed", "table 1 of the paper: 20 MB/s, and messages that are expensive to start",
 	  "Scheduler = block\nBarrierModel = linear\nEntryTime = 5 us\nExitTime = 5 us\n"
 	  "CheckTime = 2 us\nExitCheckTime = 2 us\nModelTime = 10 us\nBarrierByMsgs = 1\n"
 	  "BarrierMsgSize = 128 B\nServicePolicy = interrupt\nInterruptTime = 5 us\n"
@@ -115,7 +121,7 @@ const char *predict_machine_text(unsigned i)
 	return i < NMACHINES ? machines[i].what : NULL;
 }
 
-/* All zero, but for what zero is no value of. */
+/* Set each parameter to 0, or to its default if 0 is not allowed. */
 static void machine_init(struct predict_machine *m, const char *name)
 {
 	memset(m, 0, sizeof(*m));
@@ -140,11 +146,11 @@ int predict_machine_find(const char *name, struct predict_machine *out)
 	return -ENOENT;
 }
 
-/* --- values ------------------------------------------------------------------------------------------- */
+/* --- values ----------------------------------------------------------------------------------- */
 
 struct unit {
 	const char *name;
-	double ns; /* a TIME_A_BYTE of a bandwidth: its inverse */
+	double ns; /* factor; for a bandwidth: ns per byte, times the number */
 };
 
 static const struct unit times[] = { { "ns", 1 },     { "us", 1e3 }, { "\302\265s", 1e3 },
@@ -159,6 +165,19 @@ static const struct unit bandwidths[] = {
 static const struct unit sizes[] = { { "", 1 },	      { "B", 1 },	  { "bytes", 1 },
 				     { "KiB", 1024 }, { "MiB", 1048576 }, { NULL, 0 } };
 static const struct unit none[] = { { "", 1 }, { NULL, 0 } };
+
+static const struct {
+	const struct unit *units;
+	const char *expected;
+} kinds[] = {
+	[PREDICT_TIME] = { times, "a time with its unit: ns, us, ms or s" },
+	[PREDICT_TIME_A_BYTE] = { byte_times,
+				  "a time per byte (ns/B, us/B) or a bandwidth (MB/s, GB/s)" },
+	[PREDICT_NUMBER] = { none, "a number without a unit" },
+	[PREDICT_WHOLE] = { none, "a number without a unit" },
+	[PREDICT_BYTES] = { sizes, "a number of bytes" },
+	[PREDICT_WORD] = { none, "a word" },
+};
 
 static int complain(char *why, size_t size, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -179,34 +198,6 @@ static const struct unit *unit_find(const struct unit *units, const char *name)
 		if (!strcmp(units->name, name))
 			return units;
 	return NULL;
-}
-
-static const struct unit *units_of(enum predict_unit unit)
-{
-	switch (unit) {
-	case PREDICT_TIME:
-		return times;
-	case PREDICT_TIME_A_BYTE:
-		return byte_times;
-	case PREDICT_BYTES:
-		return sizes;
-	default:
-		return none;
-	}
-}
-
-static const char *units_expected(enum predict_unit unit)
-{
-	switch (unit) {
-	case PREDICT_TIME:
-		return "a time with its unit: ns, us, ms or s";
-	case PREDICT_TIME_A_BYTE:
-		return "a time a byte (ns/B, us/B) or a bandwidth (MB/s, GB/s)";
-	case PREDICT_BYTES:
-		return "a number of bytes";
-	default:
-		return "a number without a unit";
-	}
 }
 
 static int parse_word(const struct predict_param *p, const char *value, double *out, char *why,
@@ -235,24 +226,24 @@ static int parse_number(const struct predict_param *p, const char *value, double
 	/* No hexadecimal, no inf, no nan. */
 	if (strspn(value, "0123456789.") == 0 || value[strspn(value, "0")] == 'x')
 		return complain(why, size, "%s is %s, not \"%.40s\"", p->name,
-				units_expected(p->unit), value);
+				kinds[p->unit].expected, value);
 	*out = strtod(value, &end);
 	while (*end == ' ' || *end == '\t')
 		end++;
-	unit = unit_find(units_of(p->unit), end);
+	unit = unit_find(kinds[p->unit].units, end);
 	if (!unit && p->unit == PREDICT_TIME_A_BYTE)
 		bandwidth = unit_find(bandwidths, end);
 	if (unit)
 		*out *= unit->ns;
 	else if (bandwidth && *out > 0)
 		*out = bandwidth->ns / *out;
-	else if (*end || *out != 0) /* nothing is nothing in any unit */
+	else if (*end || *out != 0) /* 0 needs no unit */
 		return complain(why, size, "%s is %s, not \"%.40s\"", p->name,
-				units_expected(p->unit), value);
+				kinds[p->unit].expected, value);
 	if (p->unit == PREDICT_WHOLE && *out != floor(*out))
 		return complain(why, size, "%s is a whole number, not %.40s", p->name, value);
 	if (!(*out >= p->least && *out <= p->most))
-		return complain(why, size, "%s is %.40s: from %g to %g is possible%s", p->name,
+		return complain(why, size, "%s is %.40s, but must be from %g to %g%s", p->name,
 				value, p->least, p->most,
 				p->unit == PREDICT_TIME || p->unit == PREDICT_TIME_A_BYTE ? " (ns)"
 											  : "");
@@ -294,7 +285,7 @@ static int assign(struct predict_machine *m, const char *name, const char *value
 	return err;
 }
 
-/* Cuts the blanks off both ends of *@s, in place. */
+/* Remove the blanks from both ends of @s, in place. */
 static char *trim(char *s)
 {
 	char *end;
@@ -326,7 +317,7 @@ static int parse_like(struct predict_machine *m, const char *value, char *why, s
 	return 0;
 }
 
-/* One line, which is cut up. */
+/* Parse a line, which is modified. */
 static int parse_line(struct predict_machine *m, char *line, char *why, size_t size)
 {
 	char *eq, *name, *value;
@@ -396,11 +387,11 @@ int predict_machine_check(const struct predict_machine *m, char *why, size_t siz
 	for (p = predict_params; p->name; p++) {
 		value = predict_param_get(m, p);
 		if (!(value >= p->least && value <= p->most))
-			return complain(why, size, "%s is %g: from %g to %g is possible", p->name,
+			return complain(why, size, "%s is %g, but must be from %g to %g", p->name,
 					value, p->least, p->most);
 	}
 	if ((enum predict_service)m->service == PREDICT_POLL && m->poll_interval <= 0)
-		return complain(why, size, "ServicePolicy is poll: PollInterval must be above 0");
+		return complain(why, size, "PollInterval must be above 0 if ServicePolicy is poll");
 	return 0;
 }
 
@@ -408,7 +399,7 @@ void predict_param_print(const struct predict_machine *m, const struct predict_p
 			 size_t size)
 {
 	double value = predict_param_get(m, p);
-	const struct unit *u = units_of(p->unit);
+	const struct unit *u = kinds[p->unit].units;
 
 	if (p->words)
 		snprintf(out, size, "%s", p->words[(size_t)value]);

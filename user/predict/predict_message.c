@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Messages: sent, on the way, in a queue, served by one of three policies. */
+/* Messages: sent, on the network, queued, and served with one of three policies. */
 #include "base/grow.h"
 #include "predict/predict_sim.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-
-/* --- messages ------------------------------------------------------------------------------------------ */
 
 static uint32_t new_message(struct sim *s)
 {
@@ -37,7 +35,6 @@ void sim_send(struct sim *s, struct sim_message msg, uint32_t from, double bytes
 	s->net.inflight++;
 }
 
-/* Puts its computing aside, to serve what has come. */
 void sim_interrupt(struct sim *s, uint32_t processor, double before)
 {
 	struct sim_processor *p = &s->processors[processor];
@@ -49,7 +46,7 @@ void sim_interrupt(struct sim *s, uint32_t processor, double before)
 	sim_serve_next(s, processor, before);
 }
 
-/* While it computes: by the policy, now, at its next look, or when it waits. */
+/* A message has arrived at a busy processor: serve it now, at the next poll, or when it waits. */
 static void arrived_busy(struct sim *s, uint32_t processor)
 {
 	struct sim_processor *p = &s->processors[processor];

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Between whom a message goes, and how long it is on the way. Analytical, as in the paper (section 3.3.2): the
- * bytes, the hops, and a factor for those that are on the way already; no link is simulated.
+ * The network: distances and transit times of messages. They are computed, as in the paper (section
+ * 3.3.2), from the bytes, the hops, and a factor for the messages already on the network. No link
+ * is simulated.
  */
 #include "predict/predict_internal.h"
 
 #include <math.h>
 
-/* Links that a cut through the middle crosses: what messages that go anywhere share. */
+/* Return the links that cross the bisection, which messages to any destination share. */
 static double bisection(enum predict_topology topology, uint32_t n)
 {
 	double half = n > 1 ? n / 2.0 : 1;
@@ -20,7 +21,7 @@ static double bisection(enum predict_topology topology, uint32_t n)
 		return n > 2 ? 2 : 1;
 	case PREDICT_MESH:
 		return fmax(1, floor(sqrt(n)));
-	default: /* the others have a link for each pair across */
+	default: /* the others have a link for each pair of nodes across */
 		return fmax(1, floor(half));
 	}
 }
@@ -46,7 +47,7 @@ enum predict_distance predict_net_distance(const struct predict_net *net, uint32
 	return cluster_of(net, a) == cluster_of(net, b) ? PREDICT_CLUSTER : PREDICT_FAR;
 }
 
-static uint32_t apart(uint32_t a, uint32_t b)
+static uint32_t distance(uint32_t a, uint32_t b)
 {
 	return a < b ? b - a : a - b;
 }
@@ -61,13 +62,14 @@ uint32_t predict_net_hops(const struct predict_net *net, uint32_t a, uint32_t b)
 		return 0;
 	switch ((enum predict_topology)net->m->topology) {
 	case PREDICT_RING:
-		d = apart(a, b);
+		d = distance(a, b);
 		return d <= net->clusters - d ? d : net->clusters - d;
 	case PREDICT_MESH:
-		return apart(a % net->side, b % net->side) + apart(a / net->side, b / net->side);
+		return distance(a % net->side, b % net->side) +
+		       distance(a / net->side, b / net->side);
 	case PREDICT_HYPERCUBE:
 		return (uint32_t)__builtin_popcount(a ^ b);
-	case PREDICT_FATTREE: /* of four branches, as the CM-5's: up to where they meet, and down */
+	case PREDICT_FATTREE: /* four branches, as in the CM-5: up to the common node, and down */
 		for (; a != b; a /= 4, b /= 4)
 			hops += 2;
 		return hops;

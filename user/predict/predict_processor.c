@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Threads compute in bursts, and processors take turns with them and with messages. */
+/* Processors run the bursts of threads, and serve messages, in turn. */
 #include "predict/predict_sim.h"
 
 #include <math.h>
 
-void sim_post(struct sim *s, double t, enum sim_kind kind, uint32_t who, uint32_t generation)
+void sim_post(struct sim *s, double t, enum sim_kind kind, uint32_t subject, uint32_t generation)
 {
-	struct predict_event e = { .t = t, .kind = kind, .who = who, .generation = generation };
+	struct predict_event e = {
+		.t = t, .kind = kind, .subject = subject, .generation = generation
+	};
 	int err = predict_heap_push(&s->heap, e);
 
 	if (err)
 		s->err = err;
 }
 
-/* --- queues of threads ------------------------------------------------------------------------------ */
+/* --- queues of threads ------------------------------------------------------------------------ */
 
 void sim_put_thread(struct sim *s, struct sim_queue *q, uint32_t thread)
 {
@@ -40,9 +42,8 @@ struct sim_queue *sim_queue_of(struct sim *s, uint32_t processor)
 	return s->fixed ? &s->processors[processor].threads : &s->ready;
 }
 
-/* --- bursts ------------------------------------------------------------------------------------------ */
+/* --- bursts ----------------------------------------------------------------------------------- */
 
-/* Looks for messages that @computing contains: one after each interval but the last. */
 double sim_looks_in(const struct sim *s, double computing)
 {
 	if ((enum predict_service)s->m->service != PREDICT_POLL)
@@ -50,13 +51,12 @@ double sim_looks_in(const struct sim *s, double computing)
 	return fmax(0, ceil(computing / s->m->poll_interval) - 1);
 }
 
-/* Runs its thread on, or its next turn; @changes: what of the burst is no turn of the thread. */
-void sim_run_on(struct sim *s, uint32_t processor, double changes)
+void sim_run_on(struct sim *s, uint32_t processor, double overhead)
 {
 	struct sim_processor *p = &s->processors[processor];
 	double left = s->threads[p->thread].left;
 
-	p->slice = s->shared && s->m->quantum > 0 ? fmin(left, s->m->quantum + changes) : left;
+	p->slice = s->shared && s->m->quantum > 0 ? fmin(left, s->m->quantum + overhead) : left;
 	p->since = s->now;
 	p->generation++;
 	p->looks = false;
@@ -64,7 +64,6 @@ void sim_run_on(struct sim *s, uint32_t processor, double changes)
 		 processor, p->generation);
 }
 
-/* What it has computed of the burst by now, looks for messages taken out. */
 double sim_computed(const struct sim *s, const struct sim_processor *p)
 {
 	double t = s->now - p->since, period, looks;
@@ -77,7 +76,7 @@ double sim_computed(const struct sim *s, const struct sim_processor *p)
 		    looks * s->m->poll_interval + fmin(t - looks * period, s->m->poll_interval));
 }
 
-/* Before the op, of the thread itself. */
+/* Return the thread's own time for its op. */
 static double op_cost(const struct sim *s, const struct sim_thread *t)
 {
 	const struct predict_machine *m = s->m;
@@ -103,7 +102,6 @@ static double op_cost(const struct sim *s, const struct sim_thread *t)
 	}
 }
 
-/* Its next step; @before: what it has to do first, ns. */
 void sim_next_step(struct sim *s, struct sim_thread *t, const struct predict_thread *steps,
 		   double before)
 {
@@ -129,7 +127,7 @@ void sim_next_step(struct sim *s, struct sim_thread *t, const struct predict_thr
 	t->left = before + work + cost;
 }
 
-/* --- processors --------------------------------------------------------------------------------------- */
+/* --- processors ------------------------------------------------------------------------------- */
 
 static void not_idle(struct sim *s, struct sim_processor *p)
 {
@@ -143,8 +141,8 @@ static void not_idle(struct sim *s, struct sim_processor *p)
 	p->idle = PREDICT_NONE;
 }
 
-/* It goes on after a meeting, @changes later. */
-static void tell_crossing(struct sim *s, uint32_t processor, uint32_t thread, double changes)
+/* Report that the thread leaves an episode, @overhead from now. */
+static void report_crossing(struct sim *s, uint32_t processor, uint32_t thread, double overhead)
 {
 	struct sim_thread *t = &s->threads[thread];
 	double exit_time =
@@ -154,7 +152,7 @@ static void tell_crossing(struct sim *s, uint32_t processor, uint32_t thread, do
 		.episode = t->left_episode,
 		.processor = processor,
 		.arrive_ns = t->arrive,
-		.depart_ns = s->now + changes + exit_time,
+		.depart_ns = s->now + overhead + exit_time,
 		.work_ns = t->past_work,
 		.queue_ns = t->past_waited,
 		.inside_queue_ns = s->now - t->since,
@@ -170,22 +168,22 @@ void sim_start_thread(struct sim *s, uint32_t processor, uint32_t thread)
 {
 	struct sim_processor *p = &s->processors[processor];
 	struct sim_thread *t = &s->threads[thread];
-	double changes = p->last != PREDICT_NONE && p->last != thread ? s->m->switch_time : 0;
+	double overhead = p->last != PREDICT_NONE && p->last != thread ? s->m->switch_time : 0;
 
 	not_idle(s, p);
 	t->queued += s->now - t->since;
 	if (t->left_episode != PREDICT_NONE)
-		tell_crossing(s, processor, thread, changes);
+		report_crossing(s, processor, thread, overhead);
 	else
 		t->waited += s->now - t->since;
-	t->left += changes;
+	t->left += overhead;
 	t->last = processor;
 	p->last = thread;
 	p->thread = thread;
-	sim_run_on(s, processor, changes);
+	sim_run_on(s, processor, overhead);
 }
 
-/* How long the message that it serves takes it. */
+/* Return the processor time to serve the message. */
 static double service_time(const struct sim *s, const struct sim_message *msg)
 {
 	return s->m->receive_time +
@@ -205,7 +203,6 @@ void sim_serve_next(struct sim *s, uint32_t processor, double before)
 	sim_post(s, s->now + t, SIM_SERVED, processor, 0);
 }
 
-/* It has nothing to do: messages first, then what it was doing, then who is ready. */
 void sim_go_on(struct sim *s, uint32_t processor)
 {
 	struct sim_processor *p = &s->processors[processor];
@@ -226,7 +223,6 @@ void sim_go_on(struct sim *s, uint32_t processor)
 	}
 }
 
-/* A thread may run: where it ran last if there is room, else anywhere. */
 void sim_ready(struct sim *s, uint32_t thread)
 {
 	struct sim_thread *t = &s->threads[thread];

@@ -12,10 +12,10 @@
 #include "analyse/internal.h"
 
 #define NOTES_MAX 24
-#define AS_FAST	  1.02 /* times the least is next to as fast */
-#define LITTLE	  0.001 /* of the recorded time: no word about it */
+#define AS_FAST	  1.02 /* up to this multiple of the least time is about as fast */
+#define LITTLE	  0.001 /* less than this share of the recorded time gets no note */
 
-/* --- figures ------------------------------------------------------------------------------------------ */
+/* --- figures ---------------------------------------------------------------------------------- */
 
 static uint64_t whole(double ns)
 {
@@ -36,26 +36,15 @@ static const char *site_label(const struct prediction_source *s, uint32_t site)
 	return site == s->in->nsites ? "after the last barrier" : "one thread alone";
 }
 
-static const char *because(enum predict_limit why)
-{
-	switch (why) {
-	case PREDICT_BY_WORK:
-		return "work";
-	case PREDICT_BY_DELAY:
-		return "sleep or I/O";
-	case PREDICT_BY_SERIAL:
-		return "a serial part";
-	case PREDICT_BY_THREADS:
-		return "too few threads";
-	case PREDICT_BY_BALANCE:
-		return "imbalance";
-	case PREDICT_BY_BARRIER:
-		return "barriers";
-	case PREDICT_BY_ACCESS:
-		return "remote data";
-	}
-	return NULL;
-}
+static const char *const limits[] = {
+	[PREDICT_BY_WORK] = "work",
+	[PREDICT_BY_DELAY] = "sleep or I/O",
+	[PREDICT_BY_SERIAL] = "a serial part",
+	[PREDICT_BY_THREADS] = "too few threads",
+	[PREDICT_BY_BALANCE] = "imbalance",
+	[PREDICT_BY_BARRIER] = "barriers",
+	[PREDICT_BY_ACCESS] = "remote data",
+};
 
 static int phase_cmp(const void *a, const void *b)
 {
@@ -117,7 +106,7 @@ static int fill_point(struct arena *a, const struct prediction_source *s, const 
 		.efficiency = pt->efficiency,
 		.limit = site_id(s, pt->limit),
 		.limit_label = site_label(s, pt->limit),
-		.because = because(pt->why),
+		.because = limits[pt->why],
 		.balanced_ns = whole(pt->balanced_ns),
 		.barrier_free_ns = whole(pt->barrier_free_ns),
 		.access_free_ns =
@@ -126,7 +115,7 @@ static int fill_point(struct arena *a, const struct prediction_source *s, const 
 	return fill_phases(a, s, pt, out);
 }
 
-/* --- words ---------------------------------------------------------------------------------------------- */
+/* --- notes ------------------------------------------------------------------------------------ */
 
 struct notes {
 	struct arena *a;
@@ -160,7 +149,7 @@ static void note(struct notes *n, const char *kind, const char *fmt, ...)
 #define WARN(n, ...)   note(n, "warning", __VA_ARGS__)
 #define ASSUME(n, ...) note(n, "assumption", __VA_ARGS__)
 
-/* Of all threads' recorded time, more than nothing. */
+/* Return whether the time is a share of all threads' recorded time that is worth a note. */
 static bool counts(const struct predict_facts *f, uint64_t ns)
 {
 	return (double)ns >
@@ -178,59 +167,59 @@ static const char *plural(uint64_t n)
 	return n == 1 ? "" : "s";
 }
 
-/* Where the order of events could be another on the target, and what is not known. */
+/* Warn where the order of events could differ on the target, and of what is unknown. */
 static void warn_of_input(struct notes *n, const struct predict_facts *f)
 {
 	char t[32];
 
 	if (counts(f, f->lock_ns))
 		WARN(n,
-		     "Threads waited %s for locks (%.0f %% of what they computed), which is left "
-		     "out: the "
-		     "times are too short by up to what they wait there, and the order of events "
-		     "could "
-		     "change.",
+		     "Threads waited %s for locks (%.0f %% of their computing time), which is left "
+		     "out. "
+		     "The predicted times are too short by their lock waits on the target, and the "
+		     "order "
+		     "of events could change.",
 		     time_of(t, f->lock_ns),
 		     100 * (double)f->lock_ns / fmax((double)f->computing_ns, 1));
 	if (f->tasks)
 		WARN(n,
-		     "Threads run tasks in the barriers of %u process%s: what they compute there "
-		     "is not known and is left out, so that "
-		     "the times are too short, and what limits them may be another thing.",
+		     "Threads run tasks in the barriers of %u process%s. Their computing there is "
+		     "unknown "
+		     "and left out, so the times are too short, and the limit may be a different "
+		     "one.",
 		     f->tasks, f->tasks == 1 ? "" : "es");
 	if (f->rivals)
 		WARN(n,
-		     "At %llu meeting%s it is not certain who came last: the order of events could "
-		     "be another.",
+		     "The last arriver of %llu episode%s is uncertain: the order of events could "
+		     "differ.",
 		     (unsigned long long)f->rivals, plural(f->rivals));
 	if (f->ambiguous)
 		WARN(n,
-		     "Who met at %llu meeting%s is a guess (more threads than the barrier counts): "
-		     "on the "
-		     "target others could meet.",
+		     "The members of %llu episode%s are a guess (more threads than the barrier's "
+		     "count): "
+		     "other threads could meet on the target.",
 		     (unsigned long long)f->ambiguous, plural(f->ambiguous));
 	if (f->left_out)
-		WARN(n, "%llu incomplete meeting%s left out: nobody waits there in the prediction.",
+		WARN(n,
+		     "%llu incomplete episode%s left out: no thread waits there in the prediction.",
 		     (unsigned long long)f->left_out, f->left_out == 1 ? " is" : "s are");
 	if (f->strangers)
 		WARN(n,
-		     "Of %llu remote read%s or write%s it is not known whose data they touch "
-		     "(SBT_THREAD says "
-		     "which thread has which number): left out.",
-		     (unsigned long long)f->strangers, plural(f->strangers), plural(f->strangers));
+		     "%llu remote access%s left out, because the thread that owns the data is "
+		     "unknown "
+		     "(SBT_THREAD gives a thread its number).",
+		     (unsigned long long)f->strangers, f->strangers == 1 ? " is" : "es are");
 	if (f->unknown)
-		WARN(n,
-		     "Of %llu phase%s it is not known how long they took: they are taken to have "
-		     "taken no time.",
-		     (unsigned long long)f->unknown, plural(f->unknown));
+		WARN(n, "%llu phase%s of unknown duration %s as 0.", (unsigned long long)f->unknown,
+		     plural(f->unknown), f->unknown == 1 ? "counts" : "count");
 	if (f->wall_ns)
 		WARN(n,
-		     "%s of the computing is by the clock on the wall, waiting for a CPU included: "
-		     "record "
+		     "%s of the computing is wall-clock time, which includes waiting for a CPU. "
+		     "Record "
 		     "without --no-causes.",
 		     time_of(t, f->wall_ns));
 	if (counts(f, f->unattributed_ns))
-		WARN(n, "%s could not be attributed and is left out.",
+		WARN(n, "%s could not be attributed, and is left out.",
 		     time_of(t, f->unattributed_ns));
 }
 
@@ -240,41 +229,47 @@ static void warn_of_use(struct notes *n, const struct prediction_source *s)
 
 	if (r->n && r->points[r->n - 1].processors > s->in->nthreads)
 		WARN(n,
-		     "More than %u processors: the recorded %u thread%s cannot use them; a run "
-		     "with more "
-		     "threads would divide the work otherwise.",
-		     s->in->nthreads, s->in->nthreads, plural(s->in->nthreads));
+		     "The recorded %u thread%s cannot use more than %u processor%s. A run with "
+		     "more "
+		     "threads would divide the work differently.",
+		     s->in->nthreads, plural(s->in->nthreads), s->in->nthreads,
+		     plural(s->in->nthreads));
 }
 
 static void assume_threads(struct notes *n, const struct prediction_source *s)
 {
-	static const char *const how[] = { "whichever is free takes the next in line",
-					   "in blocks, fixed", "dealt out one by one, fixed" };
+	static const char *const how[] = {
+		"any free processor runs the next ready thread",
+		"each processor has a fixed block of threads",
+		"the threads are dealt out to fixed processors one by one",
+	};
 	const struct predict_machine *m = s->machine;
 	char quantum[32];
 
 	ASSUME(n,
-	       "%u thread%s, those that met at barriers; each does on the target what it did here, "
+	       "%u thread%s, those that met at barriers. Each does on the target what it did here, "
 	       "in the "
-	       "same order: work that is dealt out while it runs may go to others there.",
+	       "same order. Work that is distributed at run time may go to other threads there.",
 	       s->in->nthreads, plural(s->in->nthreads));
 	ASSUME(n,
-	       "Computing takes %g times as long as here (MipsRatio), whatever runs beside it: "
-	       "shared caches "
-	       "and memory, and processors that are two halves of one core, are not in it.",
+	       "Computing takes %g times as long as here (MipsRatio), whatever runs at the same "
+	       "time: "
+	       "shared caches and memory, and hardware threads of one core, are not modelled.",
 	       m->mips_ratio);
-	/* Recorded were times, on however few processors: none of them says whose cache a line was in. */
-	ASSUME(n, "Memory that threads share costs nothing more there: what it takes lines of "
-		  "caches to get to the "
-		  "processor that next needs them is not known from a recording.");
+	/*
+	 * Only times were recorded, perhaps on few processors: the owner of a cache line is
+	 * unknown.
+	 */
+	ASSUME(n, "Shared memory costs no more on the target: the time to move cache lines between "
+		  "processors is unknown from a recording.");
 	if (m->quantum > 0)
 		ASSUME(n,
-		       "With fewer processors than threads: %s, in turns of %s; who waits at a "
-		       "barrier leaves "
-		       "its processor to others.",
+		       "With fewer processors than threads, %s, in turns of %s. A thread that "
+		       "waits at a "
+		       "barrier leaves its processor to other threads.",
 		       how[(size_t)m->scheduler], time_of(quantum, whole(m->quantum)));
 	else
-		ASSUME(n, "With fewer processors than threads: %s, until the thread waits.",
+		ASSUME(n, "With fewer processors than threads, %s, until the thread waits.",
 		       how[(size_t)m->scheduler]);
 }
 
@@ -284,49 +279,48 @@ static void assume_times(struct notes *n, const struct predict_facts *f)
 
 	if (f->cost_known)
 		ASSUME(n,
-		       "Tracing's own cost is taken out: %s of the computing, by the price of a "
-		       "crossing.",
+		       "The cost of tracing, %s by the cost of a crossing, is subtracted from the "
+		       "computing.",
 		       time_of(t, f->cost_ns));
 	else
-		ASSUME(n,
-		       "What tracing itself cost is not known, and still in the computing times.");
+		ASSUME(n, "The cost of tracing is unknown, and still in the computing times.");
 	ASSUME(n, "Waiting for a CPU here (%s) is dropped.", time_of(t, f->runq_ns));
 	if (f->delay_ns)
-		ASSUME(n, "Sleep, I/O and page waits (%s) take as long there, and no processor.",
+		ASSUME(n, "Sleep, I/O and page waits (%s) take as long there, without a processor.",
 		       time_of(t, f->delay_ns));
 	if (f->steal_ns || f->throttled_ns)
-		ASSUME(n,
-		       "What the host took of this guest's CPUs (%s) and cgroup throttling (%s) "
-		       "are dropped.",
+		ASSUME(n, "Steal time (%s) and cgroup throttling (%s) are dropped.",
 		       time_of(t, f->steal_ns), time_of(u, f->throttled_ns));
 	if (f->before_ns + f->after_ns > 0)
 		ASSUME(n,
 		       "%s before the threads that meet began, and %s after they had ended, one "
 		       "thread was "
-		       "alone: all of it is taken for computing, which no second processor shares.",
+		       "alone: all of it counts as computing, which no second processor shares.",
 		       time_of(t, f->before_ns), time_of(u, f->after_ns));
 	if (f->windowed)
 		ASSUME(n,
 		       "Only a part of the recording: what %u thread%s did before the first "
-		       "meeting in it, "
-		       "and all after the last, is left out.",
+		       "episode in it, "
+		       "and everything after the last, is left out.",
 		       f->cut, plural(f->cut));
 	if (f->detached)
 		ASSUME(n,
-		       "%u process%s not traced to %s end (--cost-limit): the prediction is of the "
-		       "time before, as if nothing came after it.",
-		       f->detached, f->detached == 1 ? " was" : "es were", f->detached == 1 ? "its" : "their");
+		       "%u process%s not traced to %s end (--cost-limit): the prediction is for "
+		       "the time "
+		       "before, as if the run had ended then.",
+		       f->detached, f->detached == 1 ? " was" : "es were",
+		       f->detached == 1 ? "its" : "their");
 	if (f->detached_parts)
 		ASSUME(n,
 		       "Of %u process%s some barriers were not traced to the end (--cost-limit): "
-		       "what "
-		       "was done there later, and waited, is taken for computing.",
+		       "later "
+		       "work and waits there count as computing.",
 		       f->detached_parts, f->detached_parts == 1 ? "" : "es");
 	if (f->forks)
 		ASSUME(n,
 		       "%llu begin%s of a parallel part %s worked out (a guess): until then one "
-		       "thread computes "
-		       "and the others wait.",
+		       "thread "
+		       "computes and the others wait.",
 		       (unsigned long long)f->forks, plural(f->forks),
 		       f->forks == 1 ? "is" : "are");
 }
@@ -337,20 +331,21 @@ static void assume_machine(struct notes *n, const struct prediction_source *s)
 	const char *model = barrier_model(m);
 	bool data = s->result->n && !isnan(s->result->points[0].access_free_ns);
 
-	ASSUME(n, "Barriers are of the model %s%s, with the parameters of machine %s.", model,
-	       m->by_msgs != 0 ? ", by messages" : "", m->name);
+	ASSUME(n, "Barriers follow the model %s%s, with the parameters of machine %s.", model,
+	       m->by_msgs != 0 ? ", with messages" : "", m->name);
 	if (s->facts->messages)
 		ASSUME(n,
-		       "%llu remote reads and writes, as the program's markers tell of them "
-		       "(SBT_READ, SBT_WRITE).",
+		       "%llu remote reads and writes, from the program's markers (SBT_READ, "
+		       "SBT_WRITE).",
 		       (unsigned long long)s->facts->messages);
 	if (data)
-		ASSUME(n, "Data are where a fixed distribution puts their thread; messages on the "
-			  "way share the "
-			  "network by a factor (Contention), no link is simulated.");
+		ASSUME(n,
+		       "Data are where a fixed distribution puts their thread. Messages share the "
+		       "network by a factor (Contention): no link is simulated.");
 	else
 		ASSUME(n, "The recording has no remote data (the program has no SBT_READ and "
-			  "SBT_WRITE): those cost nothing here.");
+			  "SBT_WRITE): "
+			  "they cost nothing here.");
 }
 
 static int fill_notes(struct arena *a, const struct prediction_source *s, struct predictions *out)
@@ -368,7 +363,7 @@ static int fill_notes(struct arena *a, const struct prediction_source *s, struct
 	return n.err;
 }
 
-/* --- together ------------------------------------------------------------------------------------------- */
+/* --- one recording ---------------------------------------------------------------------------- */
 
 static uint32_t find_best(const struct predictions *p)
 {
@@ -414,7 +409,7 @@ int predictions_build(const struct prediction_source *s, struct predictions *out
 	return 0;
 }
 
-/* --- several ---------------------------------------------------------------------------------------------- */
+/* --- several recordings ----------------------------------------------------------------------- */
 
 static int point_cmp(const void *a, const void *b)
 {
@@ -437,7 +432,7 @@ static bool says(const struct predictions *p, const struct prediction_note *note
 	return false;
 }
 
-/* Of @of[@which]; what all of them say is said once, by the first. */
+/* Add a note of @of[@which]. One that all of them have is added once, for the first. */
 static void join_note(struct notes *n, const struct predictions *of, const char *const *names,
 		      uint32_t count, uint32_t which, const struct prediction_note *text)
 {
@@ -462,7 +457,7 @@ static void join_notes(struct notes *n, const struct predictions *of, const char
 				join_note(n, of, names, count, i, &of[i].notes[k]);
 }
 
-/* All of one machine: what is least with one processor is what the others are compared with. */
+/* Join the points. Their speedup is against one processor with the fewest threads. */
 static void join_points(const struct predictions *of, const char *const *names, uint32_t n,
 			struct predictions *out)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* The simulation: meetings, what happens, its beginning and its end. */
+/* The simulation: episodes, events, setup and end. */
 #include "predict/predict_sim.h"
 
 #include <errno.h>
@@ -8,27 +8,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- meetings ------------------------------------------------------------------------------------------ */
+/* --- episodes --------------------------------------------------------------------------------- */
 
-static int compare_ids(const void *a, const void *b)
+int predict_compare_u32(const void *a, const void *b)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
 	return x < y ? -1 : x > y;
 }
 
-/* The members, by thread. How many. */
-static uint32_t gather(struct sim *s, const struct sim_episode *episode)
+/* Fill s->members with the episode's members, sorted by thread. Return their number. */
+static uint32_t collect_members(struct sim *s, const struct sim_episode *episode)
 {
 	uint32_t n = 0, i = episode->first, k;
 
-	if (episode->come == s->in->nthreads) {
+	if (episode->narrived == s->in->nthreads) {
 		for (n = 0; n < s->in->nthreads; n++)
 			s->order[n] = n;
 	} else {
 		for (; i != PREDICT_NONE; i = s->threads[i].link)
 			s->order[n++] = i;
-		qsort(s->order, n, sizeof(*s->order), compare_ids);
+		qsort(s->order, n, sizeof(*s->order), predict_compare_u32);
 	}
 	for (k = 0; k < n; k++)
 		s->members[k] = (struct predict_arrival){
@@ -48,11 +48,11 @@ static void account_thread(struct predict_phase *ph, struct sim_thread *t)
 	t->work = t->access = t->queued = t->entered = 0;
 }
 
-/* The last has come: @last. All are given when they may go on. */
-static void release(struct sim *s, uint32_t episode, uint32_t last)
+/* Release all members of an episode at the arrival of its last thread, @last. */
+static void release_members(struct sim *s, uint32_t episode, uint32_t last)
 {
 	struct predict_phase *ph = &s->out->phases[s->in->episodes[episode].site];
-	uint32_t n = gather(s, &s->episodes[episode]), i;
+	uint32_t n = collect_members(s, &s->episodes[episode]), i;
 	double exit_time =
 		(enum predict_barrier)s->m->barrier == PREDICT_FREE ? 0 : s->m->exit_time;
 
@@ -75,22 +75,22 @@ static void release(struct sim *s, uint32_t episode, uint32_t last)
 	}
 }
 
-static void meet(struct sim *s, uint32_t thread)
+static void arrive(struct sim *s, uint32_t thread)
 {
 	struct sim_thread *t = &s->threads[thread];
 	uint32_t episode = t->what;
-	struct sim_episode *mt = &s->episodes[episode];
+	struct sim_episode *e = &s->episodes[episode];
 
 	t->arrive = s->now;
-	t->link = mt->come++ ? mt->first : PREDICT_NONE;
-	mt->first = thread;
-	if (mt->come == s->in->episodes[episode].n)
-		release(s, episode, thread);
+	t->link = e->narrived++ ? e->first : PREDICT_NONE;
+	e->first = thread;
+	if (e->narrived == s->in->episodes[episode].n)
+		release_members(s, episode, thread);
 }
 
-/* --- what happens ---------------------------------------------------------------------------------------- */
+/* --- events ----------------------------------------------------------------------------------- */
 
-static void tell_end(struct sim *s, const struct sim_thread *t)
+static void report_end(struct sim *s, const struct sim_thread *t)
 {
 	struct predict_crossed c = {
 		.thread = (uint32_t)(t - s->threads),
@@ -110,18 +110,18 @@ static void end_thread(struct sim *s, struct sim_thread *t)
 {
 	struct predict_phase *tail = &s->out->phases[s->in->nsites];
 
-	tell_end(s, t);
+	report_end(s, t);
 	account_thread(tail, t);
 	t->ended = true;
 	s->ended++;
 	if (s->now < s->out->time_ns)
 		return;
 	s->out->time_ns = s->now;
-	tail->time_ns = s->now - t->released; /* of who ends last */
+	tail->time_ns = s->now - t->released; /* of the thread that ends last */
 	tail->episodes = 1;
 }
 
-/* Sends what its op sends. True: it goes on without waiting. */
+/* Send the message of the thread's op. Return whether the thread goes on without waiting. */
 static bool access_data(struct sim *s, uint32_t thread)
 {
 	struct sim_thread *t = &s->threads[thread];
@@ -138,14 +138,16 @@ static bool access_data(struct sim *s, uint32_t thread)
 	return t->op == PREDICT_WRITE;
 }
 
-/* The burst is over. True: it goes on with the next at once. */
+/*
+ * Do the op at the end of a burst. Return whether the thread goes on with its next burst at once.
+ */
 static bool do_op(struct sim *s, uint32_t thread)
 {
 	struct sim_thread *t = &s->threads[thread];
 
 	switch (t->op) {
 	case PREDICT_MEET:
-		meet(s, thread);
+		arrive(s, thread);
 		return false;
 	case PREDICT_READ:
 	case PREDICT_WRITE:
@@ -175,7 +177,7 @@ static void run_end(struct sim *s, uint32_t processor)
 	p->generation++;
 	p->looks = false;
 	if (t->left > 0) {
-		/* Its turn is over: the next one's, if there is one. */
+		/* The thread's turn is over: run the next ready thread, if there is one. */
 		if (sim_queue_of(s, processor)->head != PREDICT_NONE) {
 			t->since = s->now;
 			sim_put_thread(s, sim_queue_of(s, processor), thread);
@@ -192,33 +194,33 @@ static void run_end(struct sim *s, uint32_t processor)
 	sim_run_on(s, processor, 0);
 }
 
-static void happen(struct sim *s, const struct predict_event *e)
+static void handle_event(struct sim *s, const struct predict_event *e)
 {
 	struct sim_processor *p;
 
 	switch ((enum sim_kind)e->kind) {
 	case SIM_RUN_END:
-		if (s->processors[e->who].generation == e->generation)
-			run_end(s, e->who);
+		if (s->processors[e->subject].generation == e->generation)
+			run_end(s, e->subject);
 		break;
 	case SIM_READY:
-		sim_ready(s, e->who);
+		sim_ready(s, e->subject);
 		break;
 	case SIM_ARRIVED:
-		sim_arrived(s, e->who);
+		sim_arrived(s, e->subject);
 		break;
 	case SIM_SERVED:
-		sim_served(s, e->who);
+		sim_served(s, e->subject);
 		break;
 	case SIM_LOOKS:
-		p = &s->processors[e->who];
+		p = &s->processors[e->subject];
 		if (p->generation == e->generation && p->serving == PREDICT_NONE)
-			sim_interrupt(s, e->who, 0);
+			sim_interrupt(s, e->subject, 0);
 		break;
 	}
 }
 
-/* --- beginning and end ------------------------------------------------------------------------------------ */
+/* --- setup and end ---------------------------------------------------------------------------- */
 
 static uint32_t home_of(const struct sim *s, uint32_t thread)
 {
@@ -268,19 +270,17 @@ static int sim_init(struct sim *s, uint32_t processors)
 	if (!s->threads || !s->processors || !s->episodes || !s->idle || !s->order || !s->members ||
 	    !s->scratch || !s->out->phases)
 		return -ENOMEM;
-	for (i = 0; i < processors; i++)
+	/* The first idle processor to be used is 0. */
+	for (i = 0; i < processors; i++) {
+		s->idle[i] = processors - 1 - i;
 		s->processors[i] = (struct sim_processor){
 			.thread = PREDICT_NONE,
 			.last = PREDICT_NONE,
 			.serving = PREDICT_NONE,
-			.idle = i,
+			.idle = processors - 1 - i,
 			.threads.head = PREDICT_NONE,
 			.messages.head = PREDICT_NONE,
 		};
-	/* The first one taken is processor 0. */
-	for (i = 0; i < processors; i++) {
-		s->idle[i] = processors - 1 - i;
-		s->processors[processors - 1 - i].idle = i;
 	}
 	s->nidle = processors;
 	for (i = 0; i < n; i++) {
@@ -303,8 +303,8 @@ static void sim_free(struct sim *s)
 	free(s->heap.events);
 }
 
-/* One computes while there are no threads, before them and after them. */
-static void alone(struct sim *s, uint64_t ns)
+/* Compute for @ns on one processor, before or after all threads. */
+static void run_alone(struct sim *s, uint64_t ns)
 {
 	struct predict_phase *ph = &s->out->phases[s->in->nsites + 1];
 	double t = (double)ns * s->m->mips_ratio;
@@ -317,7 +317,7 @@ static void alone(struct sim *s, uint64_t ns)
 	s->now += t;
 }
 
-static void sum_up(struct predict_run *out)
+static void sum_phases(struct predict_run *out)
 {
 	uint32_t i;
 
@@ -343,7 +343,7 @@ int predict_simulate(const struct predict_input *in, const struct predict_machin
 		return -EINVAL;
 	err = sim_init(&s, processors);
 	if (!err)
-		alone(&s, in->before_ns);
+		run_alone(&s, in->before_ns);
 	for (i = 0; !err && i < in->nthreads; i++) {
 		s.threads[i].released = s.now;
 		sim_next_step(&s, &s.threads[i], &in->threads[i], 0);
@@ -352,17 +352,17 @@ int predict_simulate(const struct predict_input *in, const struct predict_machin
 	while (!err && !s.err && predict_heap_pop(&s.heap, &e)) {
 		s.now = e.t;
 		out->events++;
-		happen(&s, &e);
+		handle_event(&s, &e);
 	}
 	err = err ? err : s.err;
 	if (!err && s.ended < in->nthreads)
 		err = -EDEADLK;
 	if (!err) {
-		/* Messages that nobody waited for may have come later. */
+		/* The last messages may have arrived after the last thread ended. */
 		s.now = out->time_ns;
-		alone(&s, in->after_ns);
+		run_alone(&s, in->after_ns);
 		out->time_ns = s.now;
-		sum_up(out);
+		sum_phases(out);
 	}
 	sim_free(&s);
 	if (err)

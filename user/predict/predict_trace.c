@@ -1,50 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* What the threads did, and its ideal parallel time. */
+/* The steps of the threads, and their ideal parallel time. */
 #include "predict/predict.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Room for one more. 0 or -ENOMEM. */
-static int grow(void **array, uint64_t n, uint64_t *cap, size_t size)
-{
-	uint64_t more = *cap ? *cap * 2 : 64;
-	void *all;
-
-	if (n < *cap)
-		return 0;
-	all = realloc(*array, more * size);
-	if (!all)
-		return -ENOMEM;
-	*array = all;
-	*cap = more;
-	return 0;
-}
+#include "base/grow.h"
 
 int predict_add_thread(struct predict_input *in)
 {
-	uint64_t cap = in->cap_threads;
-
 	if (in->nthreads == PREDICT_THREADS_MAX)
 		return -E2BIG;
-	if (grow((void **)&in->threads, in->nthreads, &cap, sizeof(*in->threads)))
+	if (grow_zeroed(in->threads, in->cap_threads, in->nthreads + 1))
 		return -ENOMEM;
-	in->cap_threads = (uint32_t)cap;
-	memset(&in->threads[in->nthreads], 0, sizeof(*in->threads));
 	return (int)in->nthreads++;
 }
 
 int predict_add_episode(struct predict_input *in, uint32_t site, uint32_t *out)
 {
-	uint64_t cap = in->cap_episodes;
-
 	if (in->nepisodes >= UINT32_MAX / 2)
 		return -E2BIG;
-	if (grow((void **)&in->episodes, in->nepisodes, &cap, sizeof(*in->episodes)))
+	if (grow(in->episodes, in->cap_episodes, in->nepisodes + 1))
 		return -ENOMEM;
-	in->cap_episodes = (uint32_t)cap;
 	in->episodes[in->nepisodes] = (struct predict_episode){ .site = site };
 	if (site >= in->nsites)
 		in->nsites = site + 1;
@@ -59,8 +38,8 @@ static bool step_known(const struct predict_input *in, enum predict_op op, uint3
 		return what < in->nepisodes;
 	case PREDICT_READ:
 	case PREDICT_WRITE:
-		return what <
-		       PREDICT_THREADS_MAX; /* it may be added later: predict_simulate() looks */
+		/* The thread may be added later: predict_simulate() checks this again. */
+		return what < PREDICT_THREADS_MAX;
 	default:
 		return true;
 	}
@@ -74,7 +53,7 @@ int predict_add_step(struct predict_input *in, uint32_t thread, enum predict_op 
 	if (thread >= in->nthreads || bytes > PREDICT_BYTES_MAX || !step_known(in, op, what))
 		return -EINVAL;
 	t = &in->threads[thread];
-	if (grow((void **)&t->steps, t->n, &t->cap, sizeof(*t->steps)))
+	if (grow(t->steps, t->cap, t->n + 1))
 		return -ENOMEM;
 	t->steps[t->n++] = (struct predict_step){
 		.ns = ns, .what = what, .bytes = bytes, .op = (uint32_t)op & 7
@@ -95,25 +74,25 @@ void predict_input_free(struct predict_input *in)
 	memset(in, 0, sizeof(*in));
 }
 
-/* --- translation ------------------------------------------------------------------------------------ */
+/* --- translation ------------------------------------------------------------------------------ */
 
 struct translate {
 	const struct predict_input *in;
 	struct {
-		uint64_t next; /* step */
+		uint64_t next; /* index of the next step */
 		double t;
-		uint32_t
-			waits; /* the next of those that wait with it, PREDICT_NONE after the last */
+		uint32_t waits; /* next thread waiting at the same episode; PREDICT_NONE: none */
 	} * threads;
 	struct {
-		uint32_t come, first; /* of those that wait */
-		double last;
+		uint32_t narrived;
+		uint32_t first; /* waiting thread */
+		double last; /* time of the last arrival */
 	} * episodes;
 	uint32_t *ready, nready;
 	double *released;
 };
 
-/* Lets all members go on from the last arrival. */
+/* Let all members go on at the time of the last arrival. */
 static void translate_release(struct translate *tr, uint32_t episode)
 {
 	uint32_t i = tr->episodes[episode].first, next;
@@ -131,17 +110,20 @@ static void translate_arrive(struct translate *tr, uint32_t i, uint32_t episode)
 {
 	double t = tr->threads[i].t;
 
-	if (!tr->episodes[episode].come++)
+	if (!tr->episodes[episode].narrived++)
 		tr->episodes[episode].first = PREDICT_NONE;
 	tr->threads[i].waits = tr->episodes[episode].first;
 	tr->episodes[episode].first = i;
 	if (t > tr->episodes[episode].last)
 		tr->episodes[episode].last = t;
-	if (tr->episodes[episode].come == tr->in->episodes[episode].n)
+	if (tr->episodes[episode].narrived == tr->in->episodes[episode].n)
 		translate_release(tr, episode);
 }
 
-/* Each event keeps its distance from the one before it, up to the next meeting. True: it has ended. */
+/*
+ * Run a thread up to its next episode: each event keeps its distance from the one before it. Return
+ * whether the thread has ended.
+ */
 static bool translate_thread(struct translate *tr, uint32_t i)
 {
 	const struct predict_thread *t = &tr->in->threads[i];
@@ -162,16 +144,14 @@ int predict_translate(const struct predict_input *in, double *released, double *
 {
 	struct translate tr = { .in = in, .released = released };
 	uint32_t i, ended = 0;
-	int err = 0;
+	int err = -ENOMEM;
 
 	*total_ns = 0;
 	tr.threads = calloc(in->nthreads + 1, sizeof(*tr.threads));
 	tr.episodes = calloc(in->nepisodes + 1, sizeof(*tr.episodes));
 	tr.ready = calloc(in->nthreads + 1, sizeof(*tr.ready));
-	if (!tr.threads || !tr.episodes || !tr.ready) {
-		err = -ENOMEM;
+	if (!tr.threads || !tr.episodes || !tr.ready)
 		goto out;
-	}
 	for (i = 0; i < in->nthreads; i++)
 		tr.ready[tr.nready++] = i;
 	while (tr.nready) {
@@ -182,8 +162,7 @@ int predict_translate(const struct predict_input *in, double *released, double *
 		if (tr.threads[i].t > *total_ns)
 			*total_ns = tr.threads[i].t;
 	}
-	if (ended < in->nthreads)
-		err = -EDEADLK;
+	err = ended < in->nthreads ? -EDEADLK : 0;
 	*total_ns += (double)in->before_ns + (double)in->after_ns;
 out:
 	free(tr.threads);
