@@ -7,8 +7,6 @@
 
 /* clang-format off */
 
-/* One field a row. */
-
 static const struct emit_names state_names[] = {
 	{ MODEL_COMPLETE, "complete", NULL },
 	{ MODEL_INCOMPLETE, "incomplete", NULL },
@@ -29,16 +27,16 @@ static const struct emit_names pattern_names[] = {
 };
 
 const struct emit_names fields_why[] = {
-	{ MODEL_WHY_LOST, "lost", "a member's record was lost" },
-	{ MODEL_WHY_BEFORE, "before", "some members arrived before tracing began" },
-	{ MODEL_WHY_ABANDONED, "abandoned", "a member never returned from the barrier" },
-	{ MODEL_WHY_CAUSALITY, "causality", "a member left before the last one came" },
-	{ MODEL_WHY_COUNT, "count", "its members are not as many as the barrier counts" },
-	{ MODEL_WHY_SWAP, "swap", "two arrivals at its edge could be the other way round" },
-	{ MODEL_WHY_END, "end", "tracing ended first" },
-	{ MODEL_WHY_OTHERS, "others", "who else was to come is not known" },
-	{ MODEL_WHY_BOUND, "bound", "the last came no later than shown: its arrival is not seen" },
-	{ MODEL_WHY_RIVALS, "rivals", "which of them came last is not certain" },
+	{ MODEL_WHY_LOST, "lost", "the record of a thread was lost" },
+	{ MODEL_WHY_BEFORE, "before", "some threads arrived before tracing began" },
+	{ MODEL_WHY_ABANDONED, "abandoned", "a thread never returned from the barrier" },
+	{ MODEL_WHY_CAUSALITY, "causality", "a thread left before the last one arrived" },
+	{ MODEL_WHY_COUNT, "count", "the number of threads differs from the barrier's count" },
+	{ MODEL_WHY_SWAP, "swap", "two arrivals at its edge may be in the wrong order" },
+	{ MODEL_WHY_END, "end", "tracing ended during the episode" },
+	{ MODEL_WHY_OTHERS, "others", "the expected number of threads is not known" },
+	{ MODEL_WHY_BOUND, "bound", "the last arrival was not seen: it was no later than shown" },
+	{ MODEL_WHY_RIVALS, "rivals", "the last arriver is uncertain" },
 	{ 0, NULL, NULL },
 };
 
@@ -83,16 +81,17 @@ static void cell_thread_last(const void *rec, char *out, size_t size)
 
 #define T(m) AT(report_times, m)
 static const struct emit_field times_fields[] = {
-	{ "n", EMIT_U64, T(n), .help = "how many values" },
-	{ "sum", EMIT_NS, T(sum), .heading = "sum", .look = EMIT_MEAN, .help = "their sum" },
-	{ "min", EMIT_NS, T(min), .heading = "min", .look = EMIT_MEAN, .help = "the least" },
+	{ "n", EMIT_U64, T(n), .help = "number of values" },
+	{ "sum", EMIT_NS, T(sum), .heading = "sum", .look = EMIT_MEAN,
+	  .help = "sum of the values" },
+	{ "min", EMIT_NS, T(min), .heading = "min", .look = EMIT_MEAN, .help = "least value" },
 	{ "mean", EMIT_DOUBLE, T(mean), .heading = "mean", .look = EMIT_MEAN,
-	  .help = "their mean" },
-	{ "max", EMIT_NS, T(max), .heading = "max", .look = EMIT_MEAN, .help = "the greatest" },
+	  .help = "mean of the values" },
+	{ "max", EMIT_NS, T(max), .heading = "max", .look = EMIT_MEAN, .help = "greatest value" },
 	{ "stddev", EMIT_DOUBLE, T(stddev), .heading = "stddev", .look = EMIT_MEAN,
 	  .help = "standard deviation of the population" },
 	{ "hist", EMIT_HIST, T(hist),
-	  .help = "how many lie in [2^i, 2^(i+1)), for i from 0; trailing zeros left out" },
+	  .help = "number of values in [2^i, 2^(i+1)), for i from 0, without trailing zeros" },
 	END
 };
 const struct emit_record fields_rec_times = {
@@ -102,19 +101,20 @@ const struct emit_record fields_rec_times = {
 #define P(m) AT(session_probe, m)
 static const struct emit_field probe_fields[] = {
 	{ "family", EMIT_STRING, P(family), .heading = "family", .look = EMIT_ID,
-	  .help = "the barriers' family" },
+	  .help = "barrier family" },
 	{ "binary", EMIT_STRING, P(binary), .heading = "file", .look = EMIT_NAME,
-	  .help = "the file that is probed" },
+	  .help = "probed file" },
 	{ "symbol", EMIT_STRING, P(symbol), .heading = "symbol", .look = EMIT_NAME,
-	  .help = "the function" },
-	{ "offset", EMIT_U64, P(offset), .help = "of the probe in the file" },
+	  .help = "probed function" },
+	{ "offset", EMIT_U64, P(offset), .help = "file offset of the probe" },
 	{ "method", EMIT_STRING, P(method), .heading = "method", .look = EMIT_ID,
-	  .help = "how it was attached: session, multi or perf" },
+	  .help = "how the probe is attached: session, multi or perf" },
 	{ "scope", EMIT_STRING, P(scope), .heading = "scope", .look = EMIT_ID,
-	  .help = "whom it hits: inode (whoever runs the file) or process" },
-	{ "insn", EMIT_STRING, P(insn), .help = "the instruction under it, with its class" },
+	  .help = "processes that hit the probe: inode (all processes that run the file) or "
+	  	  "process" },
+	{ "insn", EMIT_STRING, P(insn), .help = "instruction under the probe, and its class" },
 	{ "why", EMIT_STRING, P(why), .heading = "why there", .look = EMIT_NAME,
-	  .help = "why this place and this method" },
+	  .help = "why this probe site and this method" },
 	END
 };
 const struct emit_record fields_rec_probe = {
@@ -123,20 +123,20 @@ const struct emit_record fields_rec_probe = {
 
 #define UN(m) AT(report_uncounted, m)
 static const struct emit_field uncounted_fields[] = {
-	{ "name", EMIT_STRING, UN(name), .help = "as asked for" },
-	{ "reason", EMIT_STRING, UN(reason), .help = "why it cannot be had" },
+	{ "name", EMIT_STRING, UN(name), .help = "name as requested" },
+	{ "reason", EMIT_STRING, UN(reason), .help = "why it is not available" },
 	END
 };
 static const struct emit_record rec_uncounted = {
 	"counter_unavailable", sizeof(struct report_uncounted), uncounted_fields,
-	"One counter that cannot be had"
+	"A requested counter that is not available"
 };
 
 #define C(m) AT(session_counter, m)
 static const struct emit_field counter_fields[] = {
-	{ "name", EMIT_STRING, C(name), .help = "as asked for" },
+	{ "name", EMIT_STRING, C(name), .help = "name as requested" },
 	{ "source", EMIT_STRING, C(source), .help = "hardware or software" },
-	{ "unit", EMIT_STRING, C(unit), .help = "of its values" },
+	{ "unit", EMIT_STRING, C(unit), .help = "unit of its values" },
 	END
 };
 static const struct emit_record rec_counter = {
@@ -145,43 +145,43 @@ static const struct emit_record rec_counter = {
 
 #define S(m) AT(session_setting, m)
 static const struct emit_field setting_fields[] = {
-	{ "name", EMIT_STRING, S(name), .help = "of the option" },
-	{ "value", EMIT_STRING, S(value), .help = "as it holds for this run" },
+	{ "name", EMIT_STRING, S(name), .help = "name of the option" },
+	{ "value", EMIT_STRING, S(value), .help = "its value in this run" },
 	END
 };
 static const struct emit_record rec_setting = {
-	"setting", sizeof(struct session_setting), setting_fields, "One option"
+	"setting", sizeof(struct session_setting), setting_fields, "The value of one option"
 };
 
 #define M(m) AT(observed_member, m)
 static const struct emit_field member_fields[] = {
-	{ "tid", EMIT_U32, M(tid), .flags = FIELDS_KEY, .help = "thread" },
+	{ "tid", EMIT_U32, M(tid), .flags = FIELDS_KEY, .help = "thread id" },
 	{ "index", EMIT_U32, M(index), .heading = "id", .look = EMIT_NUMBER, .views = FIELDS_EACH,
 	  .help = "number within the process, by first crossing" },
 	{ NULL, EMIT_U32, M(tid), .heading = "tid", .look = EMIT_NUMBER, .views = FIELDS_EACH,
-	  .help = "thread" },
+	  .help = "thread id" },
 	{ "comm", EMIT_STRING, M(comm), .heading = "thread", .look = EMIT_NAME,
-	  .views = FIELDS_EACH, .help = "the thread's name" },
+	  .views = FIELDS_EACH, .help = "name of the thread" },
 	{ "site", EMIT_STRING, M(site), .heading = "from", .look = EMIT_NAME,
-	  .help = "call site, where the members came from different ones" },
-	{ "order", EMIT_U32, M(order), .help = "of arrival, from 0" },
-	{ "arrive_ns", EMIT_T_NS, M(arrive_ns), .help = "arrival, from clock_start_ns" },
+	  .help = "call site, if the threads of the episode have different ones" },
+	{ "order", EMIT_U32, M(order), .help = "order of arrival, from 0" },
+	{ "arrive_ns", EMIT_T_NS, M(arrive_ns), .help = "time of arrival, from clock_start_ns" },
 	{ "inter_ns", EMIT_NS, M(inter_ns), .heading = "inter", .look = EMIT_MEAN,
-	  .help = "time since the thread before it arrived" },
+	  .help = "time since the previous arrival" },
 	{ "wait_ns", EMIT_NS, M(wait_ns), .heading = "wait", .look = EMIT_MEAN,
-	  .help = "from its arrival to the last one" },
-	{ "depart_ns", EMIT_T_NS, M(depart_ns), .help = "departure, from clock_start_ns" },
-	{ "cpu", EMIT_U32, M(cpu), .help = "on which it arrived" },
+	  .help = "time from its arrival to the last arrival" },
+	{ "depart_ns", EMIT_T_NS, M(depart_ns), .help = "time of departure, from clock_start_ns" },
+	{ "cpu", EMIT_U32, M(cpu), .help = "CPU on which it arrived" },
 	{ "work_ns", EMIT_NS, M(work_ns), .heading = "work", .look = EMIT_MEAN,
-	  .help = "the thread's phase: from its last departure to this arrival" },
+	  .help = "the thread's phase: time from its previous departure to this arrival" },
 	{ NULL, EMIT_NS, M(work_ns), .heading = "work", .look = EMIT_COMMON, .views = FIELDS_PARTS,
 	  .help = "the thread's phase" },
 	FIELDS_PARTS_OF(observed_member)
 	FIELDS_COUNTERS_OF(observed_member),
 	{ NULL, EMIT_T_NS, M(arrive_ns), .heading = "from start", .look = EMIT_CLOCK,
-	  .help = "arrival, from the start" },
+	  .help = "time of arrival, from the start" },
 	{ NULL, EMIT_T_NS, M(arrive_ns), .heading = "time of day", .look = EMIT_DAY,
-	  .help = "arrival, by the clock on the wall" },
+	  .help = "time of arrival, as time of day" },
 	END
 };
 const struct emit_record fields_rec_member = {
@@ -193,23 +193,25 @@ static const struct emit_field thread_fields[] = {
 	{ "index", EMIT_U32, H(index), .heading = "id", .look = EMIT_NUMBER, .views = FIELDS_EACH,
 	  .help = "number within the process, by first crossing" },
 	{ "tid", EMIT_U32, H(tid), .flags = FIELDS_KEY, .heading = "tid", .look = EMIT_NUMBER,
-	  .views = FIELDS_EACH, .help = "thread" },
+	  .views = FIELDS_EACH, .help = "thread id" },
 	{ "comm", EMIT_STRING, H(comm), .heading = "thread", .look = EMIT_NAME,
-	  .views = FIELDS_EACH, .help = "the thread's name" },
+	  .views = FIELDS_EACH, .help = "name of the thread" },
 	{ "crossings", EMIT_U64, H(crossings), .heading = "crossings", .look = EMIT_NUMBER,
-	  .help = "of barriers, seen" },
+	  .help = "recorded barrier crossings" },
 	{ "work_ns", EMIT_NS, H(work_ns), .heading = "work", .look = EMIT_COMMON,
 	  .views = FIELDS_MAIN | FIELDS_PARTS, .help = "time between barriers" },
 	{ "wait_ns", EMIT_NS, H(wait_ns), .heading = "wait", .look = EMIT_COMMON,
-	  .help = "time waited for the last to come" },
+	  .help = "time waited for the last arriver" },
 	{ "idle_ns", EMIT_NS, H(idle_ns), .heading = "idle", .look = EMIT_COMMON,
-	  .help = "time inside barriers: the wait, and waking up" },
+	  .help = "time inside barriers: waiting, and waking up" },
 	{ "wait_max_ns", EMIT_NS, H(wait_max_ns), .heading = "longest\nwait", .look = EMIT_MEAN,
-	  .help = "its longest wait" },
-	{ "last", EMIT_U64, H(last), .heading = "came last", .look = EMIT_NUMBER,
-	  .cell = cell_thread_last, .help = "how often it came last" },
-	{ "last_share", EMIT_RATIO, H(last_share), .help = "last over the complete episodes" },
-	{ NULL, EMIT_NS, H(wait_ns), .heading = "wait", .look = EMIT_BAR, .help = "as a bar" },
+	  .help = "longest wait" },
+	{ "last", EMIT_U64, H(last), .heading = "arrived\nlast", .look = EMIT_NUMBER,
+	  .cell = cell_thread_last, .help = "number of episodes in which it arrived last" },
+	{ "last_share", EMIT_RATIO, H(last_share),
+	  .help = "last divided by the number of complete episodes" },
+	{ NULL, EMIT_NS, H(wait_ns), .heading = "wait", .look = EMIT_BAR,
+	  .help = "wait_ns, as a bar" },
 	FIELDS_PARTS_OF(report_thread)
 	FIELDS_COUNTERS_OF(report_thread),
 	END
@@ -221,43 +223,48 @@ const struct emit_record fields_rec_thread = {
 
 #define S2(m) AT(report_callsite, m)
 static const struct emit_field callsite_fields[] = {
-	FIELDS_SOURCE_OF(report_callsite, "that waits"),
+	FIELDS_SOURCE_OF(report_callsite, "of the waiting call"),
 	{ "offset", EMIT_U64, S2(offset), .flags = FIELDS_ZERO,
-	  .help = "of the call in the module" },
-	{ "inlined", EMIT_STRING, S2(inlined), .help = "the functions it was inlined into" },
+	  .help = "offset of the call in the module" },
+	{ "inlined", EMIT_STRING, S2(inlined),
+	  .help = "functions into which the call was inlined" },
 	{ "through", EMIT_STRING, S2(through),
-	  .help = "the function called there, in which the barrier is written by hand" },
+	  .help = "function called here that contains the hand-written barrier" },
 	END
 };
 static const struct emit_record rec_callsite = {
-	"callsite", sizeof(struct report_callsite), callsite_fields, "One place that waits"
+	"callsite", sizeof(struct report_callsite), callsite_fields, "One call site"
 };
 
 #define SH(m) AT(report_detached, m)
 static const struct emit_field detached_fields[] = {
-	{ "family", EMIT_STRING, SH(family), .help = "of barriers" },
+	{ "family", EMIT_STRING, SH(family), .help = "family of the barriers" },
 	{ "function", EMIT_STRING, SH(function),
-	  .help = "those that are met by this function; null: all of the family that is not told of apart" },
-	{ "shed_ns", EMIT_T_NS, SH(t_ns), .help = "traced up to then only, from clock_start_ns" },
+	  .help = "function through which threads cross these barriers; null: all barriers of "
+		  "the family that are not listed separately" },
+	{ "shed_ns", EMIT_T_NS, SH(t_ns),
+	  .help = "when tracing them stopped, from clock_start_ns" },
 	{ "shed_cost", EMIT_RATIO, SH(cost),
-	  .help = "the share of its threads' time that tracing all of it cost then, estimated" },
-	{ "shed_limit", EMIT_RATIO, SH(limit), .help = "and what it was to cost at most" },
+	  .help = "estimated cost of tracing the whole process at that time, as a share of "
+		  "thread time" },
+	{ "shed_limit", EMIT_RATIO, SH(limit), .help = "cost limit that was exceeded" },
 	{ "shed_because", EMIT_U32, SH(because), .flags = FIELDS_ZERO,
-	  .help = "the process that it cost so much, if another one of the same probes" },
+	  .help = "pid of the process that exceeded the limit, if it is another process with "
+		  "the same probes" },
 	{ "shed_probed", EMIT_BOOL, SH(probed),
-	  .help = "their probes were left where they were, and cost it something still" },
+	  .help = "the probes were left in place and still cost the process some time" },
 	END
 };
 static const struct emit_record rec_detached = {
 	"shed", sizeof(struct report_detached), detached_fields,
-	"Barriers that were not traced to the end of their process"
+	"Barriers that were not traced until their process ended"
 };
 
 #define L(m) AT(model_longest, m)
 static const struct emit_field longest_fields[] = {
 	{ "phase", EMIT_U64, L(number), .help = "phase number" },
 	{ "phase_ns", EMIT_NS, L(phase_ns), .help = "phase time" },
-	{ "t_ns", EMIT_NS, L(release_ns), .help = "its end, from clock_start_ns" },
+	{ "t_ns", EMIT_NS, L(release_ns), .help = "end of the phase, from clock_start_ns" },
 	END
 };
 static const struct emit_record rec_longest = {
@@ -266,12 +273,16 @@ static const struct emit_record rec_longest = {
 
 #define E(m) AT(report_efficiency, m)
 static const struct emit_field efficiency_fields[] = {
-	{ "parallel", EMIT_RATIO, E(parallel), .help = "time outside barriers over all time" },
+	{ "parallel", EMIT_RATIO, E(parallel),
+	  .help = "time outside barriers divided by all thread time" },
 	{ "load_balance", EMIT_RATIO, E(load_balance),
-	  .help = "1 less what the same threads' greater work takes" },
+	  .help = "1 minus the share of thread time lost to static imbalance (the same threads "
+		  "always take longer)" },
 	{ "serialisation", EMIT_RATIO, E(serialisation),
-	  .help = "1 less what another late thread each time takes" },
-	{ "transfer", EMIT_RATIO, E(transfer), .help = "1 less what the barriers themselves take" },
+	  .help = "1 minus the share of thread time lost to rotating imbalance (a different "
+		  "thread is late each time)" },
+	{ "transfer", EMIT_RATIO, E(transfer),
+	  .help = "1 minus the share of thread time lost to barrier overhead" },
 	{ "communication", EMIT_RATIO, E(communication), .help = "serialisation x transfer" },
 	END
 };
@@ -283,7 +294,7 @@ static const struct emit_record rec_efficiency = {
 #define LO(m) AT(report_loss, m)
 static const struct emit_field loss_fields[] = {
 	{ "cause", EMIT_STRING, LO(cause), .help = "why records were lost" },
-	{ "count", EMIT_U64, LO(count), .help = "how many" },
+	{ "count", EMIT_U64, LO(count), .help = "number of lost records" },
 	END
 };
 static const struct emit_record rec_loss = {
@@ -295,8 +306,8 @@ static const struct emit_record rec_loss = {
 #define SV VIA(fields_session, session)
 #define SE(m) SV, AT(session, m)
 static const struct emit_field session_fields[] = {
-	{ "schema", EMIT_U32, AT(fields_session, schema), .help = "version of these names" },
-	{ "version", EMIT_STRING, SE(version), .help = "of sbt-trace" },
+	{ "schema", EMIT_U32, AT(fields_session, schema), .help = "version of this schema" },
+	{ "version", EMIT_STRING, SE(version), .help = "version of sbt-trace" },
 	{ "kernel", EMIT_STRING, SE(kernel), .help = "release of the kernel" },
 	{ "mode", EMIT_STRING, SE(mode), .help = "command, pid, system, hang or prediction" },
 	{ "command", EMIT_STRING, SE(command), .help = "the traced command" },
@@ -305,15 +316,16 @@ static const struct emit_field session_fields[] = {
 	{ "realtime_offset_ns", EMIT_I64, AT(fields_session, realtime_offset_ns),
 	  .help = "CLOCK_REALTIME - CLOCK_MONOTONIC" },
 	{ "armed_ns", EMIT_NS, SE(armed_ns), .flags = FIELDS_ZERO,
-	  .help = "from the start of sbt-trace to the first record possible" },
+	  .help = "time from the start of sbt-trace until crossings could be recorded" },
 	{ "probes", EMIT_ARRAY, SV, LIST(session, probes, nprobes),
-	  .sub = &fields_rec_probe, .help = "what is probed, how, and why there" },
+	  .sub = &fields_rec_probe,
+	  .help = "probes: where they are, how they were attached, and why there" },
 	{ "counters", EMIT_ARRAY, SV, LIST(session, counters, ncounters),
-	  .sub = &rec_counter, .help = "what is counted" },
+	  .sub = &rec_counter, .help = "counters that were read" },
 	{ "counters_unavailable", EMIT_ARRAY, SV, LIST(session, uncounted, nuncounted),
-	  .sub = &rec_uncounted, .help = "what is not counted though it was asked for" },
+	  .sub = &rec_uncounted, .help = "counters that were requested but are not available" },
 	{ "settings", EMIT_ARRAY, SV, LIST(session, settings, nsettings),
-	  .sub = &rec_setting, .help = "options, by their SBT_ names" },
+	  .sub = &rec_setting, .help = "options, by the names of their SBT_ variables" },
 	END
 };
 const struct emit_record fields_rec_session = {
@@ -326,56 +338,60 @@ const struct emit_record fields_rec_session = {
 #define EB(m) VIA(observed_episode, barrier), AT(report_barrier, m)
 static const struct emit_field episode_fields[] = {
 	{ "barrier", EMIT_CHARS, EB(id), .flags = FIELDS_KEY, .help = "id of the barrier" },
-	{ "label", EMIT_CHARS, EB(label), .help = "what text output calls it" },
+	{ "label", EMIT_CHARS, EB(label), .help = "its label in text output" },
 	{ "kind", EMIT_STRING, EB(kind),
 	  .help = "explicit, loop, sections, single, task, join or collective" },
-	{ "team", EMIT_CHARS, EB(object), .help = "what its threads meet on: symbol or address" },
-	{ "pid", EMIT_U32, EP(pid), .flags = FIELDS_KEY, .help = "process" },
+	{ "team", EMIT_CHARS, EB(object),
+	  .help = "the barrier object on which its threads synchronise: symbol or address" },
+	{ "pid", EMIT_U32, EP(pid), .flags = FIELDS_KEY, .help = "process id" },
 	{ "seq", EMIT_U64, EP(seq), .flags = FIELDS_KEY,
 	  .help = "number of the episode at this barrier, from 0" },
 	{ "phase", EMIT_U64, EP(number),
-	  .help = "phase number: within the process, from 0, by release" },
-	{ "t_ns", EMIT_T_NS, EP(release_ns), .help = "release, from clock_start_ns" },
+	  .help = "phase number within the process, from 0, by release" },
+	{ "t_ns", EMIT_T_NS, EP(release_ns), .help = "time of the release, from clock_start_ns" },
 	{ "phase_ns", EMIT_NS, EP(phase_ns), .help = "phase time" },
 	{ "barrier_ns", EMIT_NS, EP(barrier_ns),
 	  .help = "barrier time: from the first arrival to the last" },
-	{ "participants", EMIT_U32, EP(participants), .flags = FIELDS_ZERO, .help = "members" },
+	{ "participants", EMIT_U32, EP(participants), .flags = FIELDS_ZERO,
+	  .help = "number of threads" },
 	{ "state", EMIT_ENUM, EP(state), .names = state_names,
 	  .help = "complete, incomplete or ambiguous" },
 	{ "why", EMIT_SET, EP(why), .names = fields_why,
-	  .help = "what makes it incomplete or ambiguous" },
-	{ "nested", EMIT_BOOL, EP(nested), .help = "inside another barrier's wait: enters no sum" },
-	{ "threads", EMIT_ARRAY, LIST(observed_episode, members, nmembers), .sub = &fields_rec_member,
-	  .help = "its members, by arrival" },
+	  .help = "why it is incomplete or ambiguous" },
+	{ "nested", EMIT_BOOL, EP(nested),
+	  .help = "inside another barrier's wait: part of no sum" },
+	{ "threads", EMIT_ARRAY, LIST(observed_episode, members, nmembers),
+	  .sub = &fields_rec_member, .help = "its threads, in order of arrival" },
 	FIELDS_COUNTERS_OF(observed_episode),
 	{ "cause", EMIT_OBJECT, LIST(observed_episode, cause, cause.nparts),
-	  .sub = &fields_rec_episode_cause, .help = "why its last thread was late" },
+	  .sub = &fields_rec_episode_cause, .help = "why its last arriver was late" },
 	END
 };
 const struct emit_record fields_rec_episode = {
-	"episode", sizeof(struct observed_episode), episode_fields, "One meeting at a watched barrier"
+	"episode", sizeof(struct observed_episode), episode_fields,
+	"One episode of a watched barrier"
 };
 
 #define WE(m) VIA(fields_warning, episode), AT(observed_episode, m)
 #define WB(m) VIA(fields_warning, barrier), AT(report_barrier, m)
 static const struct emit_field warning_fields[] = {
 	{ "barrier", EMIT_CHARS, WB(id), .flags = FIELDS_KEY, .help = "id of the barrier" },
-	{ "label", EMIT_CHARS, WB(label), .help = "what text output calls it" },
-	{ "pid", EMIT_U32, WE(pid), .flags = FIELDS_KEY, .help = "process" },
+	{ "label", EMIT_CHARS, WB(label), .help = "its label in text output" },
+	{ "pid", EMIT_U32, WE(pid), .flags = FIELDS_KEY, .help = "process id" },
 	{ "phase", EMIT_U64, WE(number), .flags = FIELDS_KEY, .help = "phase number" },
-	{ "t_ns", EMIT_T_NS, WE(release_ns), .help = "release, from clock_start_ns" },
+	{ "t_ns", EMIT_T_NS, WE(release_ns), .help = "time of the release, from clock_start_ns" },
 	{ "barrier_ns", EMIT_NS, WE(barrier_ns), .help = "barrier time" },
 	{ "phase_ns", EMIT_NS, WE(phase_ns), .help = "phase time" },
 	{ "threshold_ns", EMIT_NS, AT(fields_warning, threshold_ns),
-	  .help = "warnings are for barrier times past this" },
+	  .help = "barrier times above this cause a warning" },
 	{ "cause", EMIT_OBJECT, VIA(fields_warning, episode),
 	  LIST(observed_episode, cause, cause.nparts), .sub = &fields_rec_episode_cause,
-	  .help = "why its last thread was late" },
+	  .help = "why its last arriver was late" },
 	END
 };
 const struct emit_record fields_rec_warning = {
 	"warning", sizeof(struct fields_warning), warning_fields,
-	"A barrier time past the threshold"
+	"A barrier time above the threshold"
 };
 
 /* --- barrier ---------------------------------------------------------------------------------- */
@@ -383,91 +399,104 @@ const struct emit_record fields_rec_warning = {
 #define B(m) AT(report_barrier, m)
 static const struct emit_field barrier_fields[] = {
 	{ "id", EMIT_CHARS, B(id), .flags = FIELDS_KEY, .heading = "id", .look = EMIT_ID,
-	  .help = "the same from run to run" },
+	  .help = "id, the same in every run" },
 	{ "pid", EMIT_U32, B(pid), .flags = FIELDS_KEY | FIELDS_MANY, .heading = "pid",
-	  .look = EMIT_NUMBER, .help = "process" },
-	{ "comm", EMIT_STRING, B(comm), .help = "the process's name" },
+	  .look = EMIT_NUMBER, .help = "process id" },
+	{ "comm", EMIT_STRING, B(comm), .help = "name of the process" },
 	{ "processes", EMIT_U32, B(processes),
-	  .help = "1; more: of so many processes of one program that have exited, as a sum" },
+	  .help = "1, or the number of exited processes of one program summed here" },
 	{ "shed_ns", EMIT_T_NS, B(detached_ns),
-	  .help = "--cost-limit: traced up to then only, from clock_start_ns; null: to its end" },
+	  .help = "when tracing it stopped because of --cost-limit, from clock_start_ns; null: "
+		  "traced to the end" },
 	{ "shed_beside_ns", EMIT_T_NS, B(detached_beside_ns),
-	  .help = "the same of others of its process: phases and work since then contain what was done there; null: none" },
+	  .help = "when tracing of other barriers of its process stopped because of "
+		  "--cost-limit: phases and work after this time include what happened there; "
+		  "null: never" },
 	{ "interim", EMIT_INTERIM, .help = "true in an interim report" },
 	{ "family", EMIT_STRING, B(family), .help = "pthread, gomp, ..." },
 	{ "kind", EMIT_STRING, B(kind),
 	  .help = "explicit, loop, sections, single, task, join or collective" },
-	{ "name", EMIT_STRING, B(name), .help = "given by the program or the user" },
+	{ "name", EMIT_STRING, B(name), .help = "name given by the program or the user" },
 	{ "label", EMIT_CHARS, B(label), .heading = "barrier", .look = EMIT_NAME,
-	  .help = "what text output calls it" },
-	FIELDS_SOURCE_OF(report_barrier, "that waits"),
+	  .help = "its label in text output" },
+	FIELDS_SOURCE_OF(report_barrier, "of the waiting call"),
 	{ "offset", EMIT_U64, B(offset), .flags = FIELDS_ZERO,
-	  .help = "of the call in the module" },
-	{ "object", EMIT_CHARS, B(object), .help = "what the threads meet on: symbol or address" },
+	  .help = "offset of the call in the module" },
+	{ "object", EMIT_CHARS, B(object),
+	  .help = "the barrier object on which its threads synchronise: symbol or address" },
 	{ "callsites", EMIT_ARRAY, LIST(report_barrier, callsites, ncallsites),
 	  .sub = &rec_callsite,
-	  .help = "more than one where the members of an episode come from different places" },
+	  .help = "call sites; more than one if the threads of an episode call from different "
+		  "sites" },
 	{ "episodes", EMIT_U64, B(episodes), .heading = "epi-\nsodes", .look = EMIT_NUMBER,
-	  .help = "complete ones" },
+	  .help = "complete episodes" },
 	{ "incomplete", EMIT_U64, B(incomplete),
-	  .help = "episodes left out of every figure of imbalance" },
-	{ "ambiguous", EMIT_U64, B(ambiguous), .help = "episodes whose members are not certain" },
-	{ "crossings", EMIT_U64, B(crossings), .help = "one thread passing once" },
+	  .help = "incomplete episodes, which are in no figure of imbalance" },
+	{ "ambiguous", EMIT_U64, B(ambiguous), .help = "episodes with uncertain membership" },
+	{ "crossings", EMIT_U64, B(crossings),
+	  .help = "crossings: one thread passing the barrier once" },
 	{ "unmet", EMIT_U64, B(unmet),
-	  .help = "of these, those of which it is not known who met: processes share it" },
+	  .help = "crossings that belong to no known episode, as processes share the barrier" },
 	{ "participants", EMIT_U32, B(participants), .flags = FIELDS_ZERO,
-	  .help = "most members of a complete episode" },
+	  .help = "largest number of threads in a complete episode" },
 	{ "participants_min", EMIT_U32, B(participants_min), .flags = FIELDS_ZERO,
-	  .help = "fewest members of a complete episode" },
-	{ "shared", EMIT_BOOL, B(shared), .help = "members come from several processes" },
-	{ "nested", EMIT_BOOL, B(nested), .help = "inside another barrier's wait: enters no sum" },
+	  .help = "smallest number of threads in a complete episode" },
+	{ "shared", EMIT_BOOL, B(shared), .help = "its threads belong to several processes" },
+	{ "nested", EMIT_BOOL, B(nested), .help = "inside another barrier's wait: part of no sum" },
 	{ "loop", EMIT_BOOL, B(loop), .help = "the program calls it a loop barrier" },
 	{ "phase_ns", EMIT_TIMES, B(phase_ns), .heading = "phase\nmean", .look = EMIT_MEAN,
 	  .help = "phase times" },
 	{ "barrier_ns", EMIT_TIMES, B(barrier_ns), .heading = "barrier\nmean", .look = EMIT_MEAN,
 	  .help = "barrier times: from the first arrival to the last" },
-	{ "wait_ns", EMIT_TIMES, B(wait_ns), .help = "waits for the last to come, one a member" },
+	{ "wait_ns", EMIT_TIMES, B(wait_ns),
+	  .help = "waits for the last arriver, one per thread and episode" },
 	{ "release_ns", EMIT_TIMES, B(release_ns),
-	  .help = "from the last arrival to a member's departure" },
+	  .help = "times from the last arrival to a thread's departure" },
 	{ "lost_ns", EMIT_NS, B(lost_ns), .heading = "lost", .look = EMIT_COMMON,
 	  .help = "sum of the waits" },
-	{ "gain_ns", EMIT_NS, B(gain_ns), .help = "potential gain: lost_ns over the members" },
+	{ "gain_ns", EMIT_NS, B(gain_ns),
+	  .help = "potential gain: lost_ns divided by the number of threads" },
 	{ "share", EMIT_RATIO, B(share), .heading = "of\nrun", .look = EMIT_NUMBER,
-	  .help = "its phases' time over the process's elapsed time" },
+	  .help = "time of its phases divided by the process's elapsed time" },
 	{ "imbalance", EMIT_RATIO, B(imbalance), .heading = "imba-\nlance", .look = EMIT_NUMBER,
-	  .help = "the share of its phases' thread time that is lost waiting" },
+	  .help = "share of its phases' thread time that is lost to waiting" },
 	{ "load_balance", EMIT_RATIO, B(load_balance),
-	  .help = "1 less what the same threads' greater work takes" },
+	  .help = "1 minus the share of thread time lost to static imbalance (the same threads "
+		  "always take longer)" },
 	{ "serialisation", EMIT_RATIO, B(serialisation),
-	  .help = "1 less what another late thread each time takes" },
+	  .help = "1 minus the share of thread time lost to rotating imbalance (a different "
+		  "thread is late each time)" },
 	{ "release_share", EMIT_RATIO, B(release_share),
-	  .help = "the share of its phases' thread time that releasing takes" },
+	  .help = "share of its phases' thread time that is spent on releases" },
 	{ "last_tid", EMIT_U32, B(last_tid), .flags = FIELDS_ZERO, .heading = "most often\nlast",
 	  .look = EMIT_NUMBER,
-	  .cell = cell_last, .help = "the thread that comes last most often" },
-	{ "last_comm", EMIT_STRING, B(last_comm), .help = "its name" },
-	{ "last_count", EMIT_U64, B(last_count), .help = "how often it came last" },
+	  .cell = cell_last, .help = "the thread that arrives last most often" },
+	{ "last_comm", EMIT_STRING, B(last_comm), .help = "name of that thread" },
+	{ "last_count", EMIT_U64, B(last_count),
+	  .help = "number of episodes in which that thread arrived last" },
 	{ "last_share", EMIT_RATIO, B(last_share),
-	  .help = "last_count over the complete episodes" },
+	  .help = "last_count divided by the number of complete episodes" },
 	{ "pattern", EMIT_ENUM, B(pattern), .names = pattern_names,
-	  .help = "balanced, static, rotating, mixed, costly, few (too few episodes to say), unknown (threads are kept as a sum) or tasks (what is lost is not known)" },
-	{ "verdict", EMIT_CHARS, B(verdict), .help = "what the figures say, in a sentence" },
+	  .help = "balanced, static, rotating, mixed, costly, few (too few episodes to tell), "
+		  "unknown (only sums over threads exist) or tasks (lost time is not known)" },
+	{ "verdict", EMIT_CHARS, B(verdict), .help = "what the figures mean, in a sentence" },
 	{ "advice", EMIT_CHARS, B(advice), .help = "what to do about it" },
 	{ "cause", EMIT_OBJECT, LIST(report_barrier, cause, cause.nparts), .sub = &fields_rec_cause,
-	  .help = "why the last threads were late, over all episodes" },
+	  .help = "why the last arrivers were late, over all episodes" },
 	{ "delay_direct_ns", EMIT_NS, B(delay_direct_ns),
-	  .help = "waits, here and elsewhere, that began as an imbalance in phases that end here" },
+	  .help = "waits at all barriers that began as an imbalance in phases that end here" },
 	{ "delay_passed_ns", EMIT_NS, B(delay_passed_ns),
-	  .help = "the same, passed on by threads that were held up themselves" },
+	  .help = "such waits that were passed on by threads that were late because they had "
+		  "waited themselves" },
 	FIELDS_COUNTERS_OF(report_barrier),
 	{ "threads", EMIT_ARRAY, LIST(report_barrier, threads, nthreads), .sub = &fields_rec_thread,
-	  .help = "by index" },
+	  .help = "its threads, by index" },
 	{ "longest", EMIT_EMBEDDED, LIST(report_barrier, longest, nlongest), .sub = &rec_longest,
-	  .help = "the longest phases that ended here" },
+	  .help = "longest phases that ended here" },
 	END
 };
 const struct emit_record fields_rec_barrier = {
-	"barrier", sizeof(struct report_barrier), barrier_fields, "A barrier over the whole run"
+	"barrier", sizeof(struct report_barrier), barrier_fields, "One barrier, over the whole run"
 };
 
 /* --- transition ------------------------------------------------------------------------------- */
@@ -475,27 +504,27 @@ const struct emit_record fields_rec_barrier = {
 #define PH(m) AT(report_phase, m)
 static const struct emit_field transition_fields[] = {
 	{ "pid", EMIT_U32, PH(pid), .flags = FIELDS_MANY, .heading = "pid", .look = EMIT_NUMBER,
-	  .help = "process" },
+	  .help = "process id" },
 	{ "interim", EMIT_INTERIM, .help = "true in an interim report" },
 	{ "from", EMIT_CHARS, PH(from_id),
-	  .help = "id of the barrier where it begins; null: the start" },
+	  .help = "id of the barrier at which it begins; null: the start" },
 	{ "from_label", EMIT_CHARS, PH(from), .heading = "from", .look = EMIT_NAME,
-	  .help = "what text output calls it" },
-	{ "to", EMIT_CHARS, PH(to_id), .help = "id of the barrier where it ends" },
+	  .help = "label of that barrier in text output" },
+	{ "to", EMIT_CHARS, PH(to_id), .help = "id of the barrier at which it ends" },
 	{ "to_label", EMIT_CHARS, PH(to), .heading = "to", .look = EMIT_NAME,
-	  .help = "what text output calls it" },
+	  .help = "label of that barrier in text output" },
 	{ "occurrences", EMIT_U64, PH(occurrences), .heading = "times", .look = EMIT_NUMBER,
-	  .help = "how often" },
+	  .help = "number of occurrences" },
 	{ "phase_ns", EMIT_TIMES, PH(phase_ns), .heading = "mean", .look = EMIT_MEAN,
 	  .help = "phase times" },
 	{ NULL, EMIT_NS, PH(phase_ns.sum), .heading = "total", .look = EMIT_COMMON,
 	  .help = "sum of phase times" },
 	{ "share", EMIT_RATIO, PH(share), .heading = "of\nrun", .look = EMIT_NUMBER,
-	  .help = "of the process's elapsed time" },
+	  .help = "share of the process's elapsed time" },
 	{ "lost_ns", EMIT_NS, PH(lost_ns), .heading = "lost at\nits end", .look = EMIT_COMMON,
 	  .help = "sum of the waits at its end" },
 	{ "imbalance", EMIT_RATIO, PH(imbalance), .heading = "imba-\nlance", .look = EMIT_NUMBER,
-	  .help = "the share of its thread time that is lost waiting" },
+	  .help = "share of its thread time that is lost to waiting" },
 	END
 };
 const struct emit_record fields_rec_transition = {
@@ -508,15 +537,17 @@ const struct emit_record fields_rec_transition = {
 #define PR(m) AT(report_process, m)
 static const struct emit_field omp_fields[] = {
 	{ "load_balance", EMIT_RATIO, PR(omp_load_balance),
-	  .help = "1 less what uneven work in a region takes" },
+	  .help = "1 minus the share lost to uneven work in a region" },
 	{ "scheduling", EMIT_RATIO, PR(omp_scheduling),
-	  .help = "1 less what the runtime takes inside regions" },
+	  .help = "1 minus the share that the runtime uses inside regions" },
 	{ "start", EMIT_RATIO, PR(omp_start),
-	  .help = "1 less what workers take from the call that begins a region to their first instruction in it; null: not known, and in the serialisation" },
+	  .help = "1 minus the share that workers need from the call that begins a region to "
+		  "their first instruction in it; null: not known, and part of serialisation" },
 	{ "serialisation", EMIT_RATIO, PR(omp_serialisation),
-	  .help = "1 less what time outside parallel regions takes" },
+	  .help = "1 minus the share lost outside parallel regions" },
 	{ "turns", EMIT_RATIO, PR(omp_turns),
-	  .help = "1 less what waits for a turn take, in critical, ordered and locks; null: not known, and taken for work" },
+	  .help = "1 minus the share lost to waiting for a turn in critical, ordered and "
+		  "locks; null: not known, and counted as work" },
 	END
 };
 static const struct emit_record rec_omp = {
@@ -526,49 +557,61 @@ static const struct emit_record rec_omp = {
 
 static const struct emit_field process_fields[] = {
 	{ "pid", EMIT_U32, PR(pid), .flags = FIELDS_KEY, .heading = "pid", .look = EMIT_NUMBER,
-	  .help = "process" },
+	  .help = "process id" },
 	{ "comm", EMIT_STRING, PR(comm), .heading = "process", .look = EMIT_NAME,
-	  .help = "its name" },
+	  .help = "name of the process" },
 	{ "processes", EMIT_U32, PR(processes),
-	  .help = "1; more: so many processes of one program that have exited, as a sum; pid is of the first of them" },
+	  .help = "1, or the number of exited processes of one program summed here; "
+		  "pid is that of the first" },
 	{ "interim", EMIT_INTERIM, .help = "true in an interim report" },
 	{ "parent", EMIT_U32, PR(parent), .flags = FIELDS_ZERO, .help = "pid of its parent" },
-	{ "exited", EMIT_BOOL, PR(exited), .help = "while being traced" },
+	{ "exited", EMIT_BOOL, PR(exited), .help = "whether it exited while it was traced" },
 	{ "start_seen", EMIT_BOOL, PR(start_seen),
-	  .help = "it began while it was traced; else elapsed_ns and all efficiencies count from the start of tracing, or from counted_from_ns" },
+	  .help = "whether its start was traced; if not, elapsed_ns and all efficiencies count "
+		  "from the start of tracing or from counted_from_ns" },
 	{ "counted_from_ns", EMIT_T_NS, PR(counted_from_ns),
-	  .help = "its first crossings were not recorded (lost: not_examined, probed_late): then, from clock_start_ns, was its first recorded crossing, and elapsed_ns and all efficiencies count from there; null: from where start_seen says" },
+	  .help = "time of the first recorded crossing, from clock_start_ns, if earlier "
+		  "crossings were not recorded (lost: not_examined, probed_late): elapsed_ns "
+		  "and all efficiencies count from here; null: they count from where "
+		  "start_seen says" },
 	{ "elapsed_ns", EMIT_NS, PR(elapsed_ns), .heading = "elapsed", .look = EMIT_MEAN,
-	  .help = "T" },
+	  .help = "elapsed time T" },
 	{ "life_ns", EMIT_NS, PR(life_ns),
-	  .help = "from the beginning of the process to its end, where both were seen" },
+	  .help = "time from the start of the process to its end, if both were seen" },
 	{ "ideal_ns", EMIT_NS, PR(ideal_ns),
-	  .help = "the same with free barriers: the longest path outside barriers" },
+	  .help = "elapsed time if barriers took no time: the longest path outside barriers" },
 	{ "nthreads", EMIT_U32, PR(threads), .heading = "threads", .look = EMIT_NUMBER,
-	  .help = "threads that crossed a barrier" },
+	  .help = "number of threads that crossed a barrier" },
 	{ "positions", EMIT_U32, PR(positions),
-	  .help = "the most of them that lived at one time: threads with disjoint lives follow each other at one position, and efficiencies compare positions" },
+	  .help = "largest number of them that existed at one time: threads that did not "
+		  "overlap in time share a position, and efficiencies compare positions" },
 	{ "episodes", EMIT_U64, PR(episodes), .heading = "episodes", .look = EMIT_NUMBER,
-	  .help = "complete ones" },
+	  .help = "complete episodes" },
 	{ "incomplete", EMIT_U64, PR(incomplete),
-	  .help = "episodes left out of every figure of imbalance" },
-	{ "ambiguous", EMIT_U64, PR(ambiguous), .help = "episodes whose members are not certain" },
-	{ "crossings", EMIT_U64, PR(crossings), .help = "one thread passing a barrier once" },
+	  .help = "incomplete episodes, which are in no figure of imbalance" },
+	{ "ambiguous", EMIT_U64, PR(ambiguous), .help = "episodes with uncertain membership" },
+	{ "crossings", EMIT_U64, PR(crossings),
+	  .help = "crossings: one thread passing a barrier once" },
 	{ "unmet", EMIT_U64, PR(unmet),
-	  .help = "of these, at barriers that processes share, those of which it is not known who met" },
+	  .help = "crossings of barriers that processes share that belong to no known episode" },
 	{ "arrivals_unseen", EMIT_U64, PR(arrivals_unseen),
-	  .help = "of these, waits for others who came without a trace, as those who only count down at a std::latch: in no figure of what is lost" },
-	{ "abandoned", EMIT_U64, PR(abandoned), .help = "crossings whose thread never returned" },
+	  .help = "crossings that waited for arrivals that are not traced, such as those that "
+		  "only count down a std::latch: in no figure of lost time" },
+	{ "abandoned", EMIT_U64, PR(abandoned),
+	  .help = "crossings from which the thread never returned" },
 	{ "lost", EMIT_U64, PR(lost), .help = "crossings known to be missing" },
-	{ "outside_ns", EMIT_NS, PR(outside_ns), .help = "time outside barriers, all threads" },
+	{ "outside_ns", EMIT_NS, PR(outside_ns),
+	  .help = "time outside barriers, summed over threads" },
 	{ "wait_ns", EMIT_NS, PR(wait_ns), .heading = "lost", .look = EMIT_COMMON,
-	  .help = "waits for the last to come, all threads" },
+	  .help = "waits for the last arriver, summed over threads" },
 	{ "wait_share", EMIT_RATIO, PR(wait_share),
-	  .help = "wait_ns over its threads' time, each from its start to its end: what the verdict says is lost waiting" },
+	  .help = "wait_ns divided by the lifetimes of its threads: the share lost to waiting "
+		  "that the verdict states" },
 	{ "imbalance", EMIT_RATIO, PR(imbalance),
-	  .help = "the share of its phases' thread time that is lost waiting, over all its barriers; null where it shares some with others" },
+	  .help = "share of its phases' thread time that is lost to waiting, over all its "
+		  "barriers; null if it shares barriers with other processes" },
 	{ "release_ns", EMIT_NS, PR(release_ns),
-	  .help = "from last arrivals to departures, all threads" },
+	  .help = "time from last arrivals to departures, summed over threads" },
 	{ "efficiency", EMIT_OBJECT, PR(efficiency), .sub = &rec_efficiency,
 	  .help = "POP efficiencies" },
 	{ NULL, EMIT_RATIO, PR(efficiency.parallel), .heading = "PE", .look = EMIT_FRACTION,
@@ -580,70 +623,90 @@ static const struct emit_field process_fields[] = {
 	{ NULL, EMIT_RATIO, PR(efficiency.transfer), .heading = "TE", .look = EMIT_FRACTION,
 	  .help = "transfer efficiency" },
 	{ "omp_efficiency", EMIT_OBJECT, .offset = 0, .sub = &rec_omp, .flags = FIELDS_ANY,
-	  .help = "TALP's for OpenMP, peeled scheduling first, from the start of the process: their product is the parallel efficiency" },
+	  .help = "efficiencies for OpenMP as in TALP, scheduling first, from the start of the "
+		  "process: their product is the parallel efficiency" },
 	{ "useful_oncpu", EMIT_RATIO, PR(useful_oncpu),
 	  .help = "share of outside_ns that was on a CPU" },
 	{ "lost_static", EMIT_RATIO, PR(lost_static),
-	  .help = "share of its threads' lives (OpenMP: of elapsed_ns times nthreads) lost because the same ones take longer; with the next two, what the parallel efficiency lacks" },
+	  .help = "share of its threads' lifetimes (OpenMP: of elapsed_ns times nthreads) lost "
+		  "to static imbalance, as the same threads always take longer; the next two "
+		  "add up with it to 1 minus the parallel efficiency" },
 	{ "lost_rotating", EMIT_RATIO, PR(lost_rotating),
-	  .help = "share lost because another one is late each time" },
+	  .help = "share lost to rotating imbalance, as a different thread is late each time" },
 	{ "lost_transfer", EMIT_RATIO, PR(lost_transfer),
-	  .help = "share lost to the barriers themselves" },
+	  .help = "share lost to barrier overhead" },
 	{ "pattern", EMIT_ENUM, PR(pattern), .names = pattern_names,
-	  .help = "balanced, static, rotating, mixed, costly, few (too few episodes to say), unknown (threads are kept as a sum) or tasks (what is lost is not known)" },
-	{ "verdict", EMIT_CHARS, PR(verdict), .help = "what the figures say, in a sentence" },
+	  .help = "balanced, static, rotating, mixed, costly, few (too few episodes to tell), "
+		  "unknown (only sums over threads exist) or tasks (lost time is not known)" },
+	{ "verdict", EMIT_CHARS, PR(verdict), .help = "what the figures mean, in a sentence" },
 	{ "advice", EMIT_CHARS, PR(advice), .help = "what to do about it" },
 	{ "untraced", EMIT_STRING, PR(untraced),
-	  .help = "functions that its code calls and in which it may wait: they are not traced, or were not all the time, and what it waits then counts as work, so that the efficiencies are upper limits; null: none is known" },
+	  .help = "functions called by its code that may wait and are not traced, or were not "
+		  "traced all the time. Waits in them count as work, so the efficiencies are "
+		  "upper limits; null: none is known" },
 	{ "tasks", EMIT_BOOL, PR(tasks),
-	  .help = "it runs OpenMP tasks, which are not traced: what its threads do in tasks inside barriers is work and counts as lost, so that its efficiencies are not known" },
+	  .help = "it runs OpenMP tasks, which are not traced: work in tasks inside barriers "
+		  "counts as lost time, so its efficiencies are not known" },
 	{ "parallel_efficiency_least", EMIT_RATIO, PR(parallel_least),
-	  .help = "where it runs tasks, the parallel efficiency is no less: nothing that is done in barriers is work" },
+	  .help = "for a process that runs tasks: lower limit of the parallel efficiency "
+		  "(nothing done inside barriers is work)" },
 	{ "parallel_efficiency_most", EMIT_RATIO, PR(parallel_most),
-	  .help = "and no more: all that is done in barriers is work" },
+	  .help = "upper limit of it (everything done inside barriers is work)" },
 	{ "barriers_oncpu", EMIT_RATIO, PR(inside_oncpu),
-	  .help = "where it runs tasks: of its threads' time in barriers the share that was on a CPU, in tasks or waiting" },
-	{ "departures", EMIT_STRING, PR(exit_detection), .help = "how departures are seen" },
+	  .help = "for a process that runs tasks: share of its threads' time inside barriers "
+		  "that was on a CPU, in tasks or waiting" },
+	{ "departures", EMIT_STRING, PR(exit_detection), .help = "method of exit detection" },
 	{ "cost_ns", EMIT_NS, PR(cost_ns),
-	  .help = "tracing's own, estimated: of its crossings, of its threads' switches, and of sbt-trace's running in their place" },
+	  .help = "estimated cost of tracing: of its crossings, of its threads' switches, and "
+		  "of sbt-trace running instead of its threads" },
 	{ "crossing_cost_ns", EMIT_DOUBLE, PR(crossing_cost_ns),
-	  .help = "of it, one crossing: its price back to back, times how much longer our program in the kernel took in this process" },
+	  .help = "estimated cost of one crossing: its price back to back, multiplied by the "
+		  "slowdown of the BPF program in this process" },
 	{ "cost_taken_ns", EMIT_NS, PR(cost_interference_ns),
-	  .help = "how long its threads waited for a CPU that sbt-trace had, as it reads; cost_ns has it for each of its threads that meet" },
+	  .help = "time that its threads waited for a CPU that sbt-trace used for reading; "
+		  "cost_ns includes it for each thread that takes part in episodes" },
 	{ "discovery_hits", EMIT_U64, PR(looks),
-	  .help = "how often probes were hit that look for barriers on condition variables, and it was no crossing of one, that see threads wait for their turn, or that tell of OpenMP tasks; cost_ns has it" },
+	  .help = "hits of probes that were no crossing: probes that look for barriers on "
+		  "condition variables, watch threads wait for their turn, or report OpenMP "
+		  "tasks; included in cost_ns" },
 	{ "discovery_paused_ns", EMIT_NS, PR(paused_ns),
-	  .help = "how long it was not looked at for barriers on condition variables, as those that it used were hot and no barriers" },
+	  .help = "time without looking for barriers on condition variables, because those in "
+		  "use were hot and no barriers" },
 	{ "cost_share", EMIT_RATIO, PR(cost_share),
-	  .help = "cost_ns over its threads' time, as far as there are CPUs for them" },
+	  .help = "cost_ns divided by its threads' time, as far as there are CPUs for them" },
 	{ "cost_rough", EMIT_BOOL, PR(cost_rough),
-	  .help = "its threads do less than 5 us between barriers: what tracing costs where they sleep there may be nothing, or many times this" },
+	  .help = "its threads work less than 5 us between barriers: where they sleep there, "
+		  "tracing may cost nothing, or many times this" },
 	{ "shed_ns", EMIT_T_NS, PR(detached_ns),
-	  .help = "--cost-limit: traced up to then only, from clock_start_ns; null: to its end" },
+	  .help = "when tracing it stopped because of --cost-limit, from clock_start_ns; null: "
+		  "traced to the end" },
 	{ "shed_cost", EMIT_RATIO, PR(detached_cost),
-	  .help = "the share of its threads' time that tracing cost then, estimated" },
-	{ "shed_limit", EMIT_RATIO, PR(detached_limit), .help = "and what it was to cost at most" },
+	  .help = "estimated cost of tracing at that time, as a share of thread time" },
+	{ "shed_limit", EMIT_RATIO, PR(detached_limit), .help = "cost limit that was exceeded" },
 	{ "shed_because", EMIT_U32, PR(detached_because), .flags = FIELDS_ZERO,
-	  .help = "the process that it cost so much, if another one of the same probes" },
+	  .help = "pid of the process that exceeded the limit, if it is another process with "
+		  "the same probes" },
 	{ "shed_probed", EMIT_BOOL, PR(detached_probed),
-	  .help = "its probes were left where they were, and cost it something still" },
+	  .help = "the probes were left in place and still cost the process some time" },
 	{ "sheds", EMIT_ARRAY, LIST(report_process, sheds, nsheds), .sub = &rec_detached,
-	  .help = "those of its barriers that were not traced to its end, while others were (--cost-limit): its sums are without what came there later, and no efficiency is known" },
+	  .help = "barriers of this process that stopped being traced because of --cost-limit, "
+		  "while others were traced: its sums lack what happened there later, and no "
+		  "efficiency is known" },
 	FIELDS_COUNTERS_OF(report_process),
 	{ "threads", EMIT_ARRAY, LIST(report_process, members, nmembers), .sub = &fields_rec_thread,
-	  .help = "over all barriers, by index" },
+	  .help = "its threads over all barriers, by index" },
 	END
 };
 const struct emit_record fields_rec_process = {
-	"process", sizeof(struct report_process), process_fields, "A process over the whole run"
+	"process", sizeof(struct report_process), process_fields, "One process, over the whole run"
 };
 
 /* --- group ------------------------------------------------------------------------------------ */
 
 #define GP(m) AT(report_group_process, m)
 static const struct emit_field group_process_fields[] = {
-	{ "pid", EMIT_U32, GP(pid), .flags = FIELDS_KEY, .help = "process" },
-	{ "comm", EMIT_STRING, GP(comm), .help = "its name" },
+	{ "pid", EMIT_U32, GP(pid), .flags = FIELDS_KEY, .help = "process id" },
+	{ "comm", EMIT_STRING, GP(comm), .help = "name of the process" },
 	END
 };
 static const struct emit_record rec_group_process = {
@@ -654,76 +717,88 @@ static const struct emit_record rec_group_process = {
 #define GR(m) AT(report_group, m)
 static const struct emit_field group_fields[] = {
 	{ "processes", EMIT_ARRAY, LIST(report_group, processes, nprocesses),
-	  .sub = &rec_group_process, .help = "those that meet one another, most lost time first" },
+	  .sub = &rec_group_process,
+	  .help = "processes that share barriers, most lost time first" },
 	{ "interim", EMIT_INTERIM, .help = "true in an interim report" },
-	{ "elapsed_ns", EMIT_NS, GR(all.elapsed_ns), .help = "T: first start to last end" },
+	{ "elapsed_ns", EMIT_NS, GR(all.elapsed_ns),
+	  .help = "elapsed time T: first start to last end" },
 	{ "ideal_ns", EMIT_NS, GR(all.ideal_ns),
-	  .help = "the same with free barriers: the longest path outside barriers" },
-	{ "nthreads", EMIT_U32, GR(all.threads), .help = "threads that crossed a barrier" },
-	{ "ranked", EMIT_BOOL, GR(all.ranked), .help = "their indices are MPI's ranks" },
-	{ "episodes", EMIT_U64, GR(all.episodes), .help = "complete ones" },
+	  .help = "elapsed time if barriers took no time: the longest path outside barriers" },
+	{ "nthreads", EMIT_U32, GR(all.threads),
+	  .help = "number of threads that crossed a barrier" },
+	{ "ranked", EMIT_BOOL, GR(all.ranked), .help = "the indices of its threads are MPI ranks" },
+	{ "episodes", EMIT_U64, GR(all.episodes), .help = "complete episodes" },
 	{ "incomplete", EMIT_U64, GR(all.incomplete),
-	  .help = "episodes left out of every figure of imbalance" },
-	{ "outside_ns", EMIT_NS, GR(all.outside_ns), .help = "time outside barriers, all threads" },
+	  .help = "incomplete episodes, which are in no figure of imbalance" },
+	{ "outside_ns", EMIT_NS, GR(all.outside_ns),
+	  .help = "time outside barriers, summed over threads" },
 	{ "wait_ns", EMIT_NS, GR(all.wait_ns),
-	  .help = "waits for the last to come, all threads" },
-	{ "wait_share", EMIT_RATIO, GR(all.wait_share), .help = "as of a process" },
+	  .help = "waits for the last arriver, summed over threads" },
+	{ "wait_share", EMIT_RATIO, GR(all.wait_share), .help = "as in a process record" },
 	{ "imbalance", EMIT_RATIO, GR(all.imbalance),
-	  .help = "the share of their phases' thread time that is lost waiting, over all barriers" },
+	  .help = "share of their phases' thread time that is lost to waiting, over all barriers" },
 	{ "efficiency", EMIT_OBJECT, GR(all.efficiency), .sub = &rec_efficiency,
-	  .help = "POP efficiencies, all as one team" },
+	  .help = "POP efficiencies of all processes as one team" },
 	{ "lost_static", EMIT_RATIO, GR(all.lost_static),
-	  .help = "share of elapsed_ns times nthreads lost because the same ones take longer; with the next two, what the parallel efficiency lacks" },
+	  .help = "share of elapsed_ns times nthreads lost to static imbalance, as the same "
+		  "threads always take longer; the next two add up with it to 1 minus the "
+		  "parallel efficiency" },
 	{ "lost_rotating", EMIT_RATIO, GR(all.lost_rotating),
-	  .help = "share lost because another one is late each time" },
+	  .help = "share lost to rotating imbalance, as a different thread is late each time" },
 	{ "lost_transfer", EMIT_RATIO, GR(all.lost_transfer),
-	  .help = "share lost to the barriers themselves" },
+	  .help = "share lost to barrier overhead" },
 	{ "pattern", EMIT_ENUM, GR(all.pattern), .names = pattern_names,
-	  .help = "balanced, static, rotating, mixed, costly, few (too few episodes to say), unknown (threads are kept as a sum) or tasks (what is lost is not known)" },
-	{ "verdict", EMIT_CHARS, GR(all.verdict), .help = "what the figures say, in a sentence" },
+	  .help = "balanced, static, rotating, mixed, costly, few (too few episodes to tell), "
+		  "unknown (only sums over threads exist) or tasks (lost time is not known)" },
+	{ "verdict", EMIT_CHARS, GR(all.verdict), .help = "what the figures mean, in a sentence" },
 	{ "advice", EMIT_CHARS, GR(all.advice), .help = "what to do about it" },
 	{ "counted_from_ns", EMIT_T_NS, GR(all.counted_from_ns),
-	  .help = "as of a process: the last of these. Its efficiencies are null if much of its time is missing" },
-	{ "untraced", EMIT_STRING, GR(all.untraced), .help = "as of a process: of one of these" },
-	{ "tasks", EMIT_BOOL, GR(all.tasks), .help = "as of a process: one of these does" },
+	  .help = "as in a process record: the latest of its processes. The efficiencies are "
+		  "null if much of its time is missing" },
+	{ "untraced", EMIT_STRING, GR(all.untraced),
+	  .help = "as in a process record, for one of these" },
+	{ "tasks", EMIT_BOOL, GR(all.tasks),
+	  .help = "as in a process record: at least one of these does" },
 	{ "threads", EMIT_ARRAY, LIST(report_group, all.members, all.nmembers),
-	  .sub = &fields_rec_thread, .help = "over all barriers, by index" },
+	  .sub = &fields_rec_thread, .help = "their threads over all barriers, by index" },
 	END
 };
 const struct emit_record fields_rec_group = {
 	"group", sizeof(struct report_group), group_fields,
-	"Processes that meet one another at barriers, as one team"
+	"Processes that share barriers, as one team"
 };
 
-/* --- conceptual phase --------------------------------------------------------------------------- */
+/* --- conceptual phase ------------------------------------------------------------------------- */
 
 #define CO(m) AT(report_conceptual, m)
 static const struct emit_field conceptual_fields[] = {
 	{ "name", EMIT_STRING, CO(name), .flags = FIELDS_KEY, .heading = "phase",
-	  .look = EMIT_NAME, .help = "given by the user" },
+	  .look = EMIT_NAME, .help = "name given by the user" },
 	{ "pid", EMIT_U32, CO(pid), .flags = FIELDS_KEY | FIELDS_MANY, .heading = "pid",
-	  .look = EMIT_NUMBER, .help = "process" },
-	{ "comm", EMIT_STRING, CO(comm), .help = "the process's name" },
+	  .look = EMIT_NUMBER, .help = "process id" },
+	{ "comm", EMIT_STRING, CO(comm), .help = "name of the process" },
 	{ "interim", EMIT_INTERIM, .help = "true in an interim report" },
 	{ "occurrences", EMIT_U64, CO(occurrences), .heading = "times", .look = EMIT_NUMBER,
-	  .help = "how often, from its start barrier to its end barrier" },
+	  .help = "number of occurrences, from its start barrier to its end barrier" },
 	{ "unfinished", EMIT_U64, CO(unfinished),
-	  .help = "occurrences whose end was not seen: in no figure" },
+	  .help = "occurrences without a traced end, which are in no figure" },
 	{ "episodes", EMIT_U64, CO(episodes), .heading = "epi-\nsodes", .look = EMIT_NUMBER,
-	  .help = "complete ones inside, the end barrier's included" },
-	{ "incomplete", EMIT_U64, CO(incomplete), .help = "incomplete ones inside" },
+	  .help = "complete episodes inside, including the end barrier's" },
+	{ "incomplete", EMIT_U64, CO(incomplete), .help = "incomplete episodes inside" },
 	{ "phase_ns", EMIT_TIMES, CO(phase_ns), .heading = "mean", .look = EMIT_MEAN,
-	  .help = "times from the release of its start to the release of its end" },
+	  .help = "times from the release of its start barrier to the release of its end barrier" },
 	{ NULL, EMIT_NS, CO(phase_ns.sum), .heading = "total", .look = EMIT_COMMON,
 	  .help = "sum of those times" },
 	{ "share", EMIT_RATIO, CO(share), .heading = "of\nrun", .look = EMIT_NUMBER,
-	  .help = "of the process's elapsed time" },
+	  .help = "share of the process's elapsed time" },
 	{ "lost_ns", EMIT_NS, CO(lost_ns), .heading = "lost", .look = EMIT_COMMON,
 	  .help = "sum of the waits inside" },
-	{ "gain_ns", EMIT_NS, CO(gain_ns), .help = "potential gain: lost_ns over its threads" },
-	{ "imbalance", EMIT_RATIO, CO(imbalance), .help = "share of its thread time lost waiting" },
+	{ "gain_ns", EMIT_NS, CO(gain_ns),
+	  .help = "potential gain: lost_ns divided by the number of threads" },
+	{ "imbalance", EMIT_RATIO, CO(imbalance),
+	  .help = "share of its thread time that is lost to waiting" },
 	{ "efficiency", EMIT_OBJECT, CO(efficiency), .sub = &rec_efficiency,
-	  .help = "POP efficiencies of its time" },
+	  .help = "POP efficiencies of this phase" },
 	{ NULL, EMIT_RATIO, CO(efficiency.parallel), .heading = "PE", .look = EMIT_FRACTION,
 	  .help = "parallel efficiency" },
 	{ NULL, EMIT_RATIO, CO(efficiency.load_balance), .heading = "LB", .look = EMIT_FRACTION,
@@ -733,10 +808,11 @@ static const struct emit_field conceptual_fields[] = {
 	{ NULL, EMIT_RATIO, CO(efficiency.transfer), .heading = "TE", .look = EMIT_FRACTION,
 	  .help = "transfer efficiency" },
 	{ "cause", EMIT_OBJECT, LIST(report_conceptual, cause, cause.nparts),
-	  .sub = &fields_rec_cause, .help = "why last threads were late, over all episodes inside" },
+	  .sub = &fields_rec_cause,
+	  .help = "why the last arrivers were late, over all episodes inside" },
 	FIELDS_COUNTERS_OF(report_conceptual),
 	{ "threads", EMIT_ARRAY, LIST(report_conceptual, threads, nthreads),
-	  .sub = &fields_rec_thread, .help = "what they did inside, by index" },
+	  .sub = &fields_rec_thread, .help = "what its threads did inside, by index" },
 	END
 };
 const struct emit_record fields_rec_conceptual = {
@@ -751,7 +827,7 @@ static const struct emit_field finding_fields[] = {
 	{ "kind", EMIT_STRING, F(kind),
 	  .help = "oversubscribed, spinning, pinned, migrating, slow_cpu, throttled, cost_limit, "
 		  "site_unknown, untraced, counted_from, tasks or arrivals_unseen" },
-	{ "pid", EMIT_U32, F(pid), .flags = FIELDS_ZERO, .help = "process; null: the machine" },
+	{ "pid", EMIT_U32, F(pid), .flags = FIELDS_ZERO, .help = "process id; null: the machine" },
 	{ "interim", EMIT_INTERIM, .help = "true in an interim report" },
 	{ "figure", EMIT_DOUBLE, F(figure), .help = "the number in the sentence" },
 	{ "text", EMIT_CHARS, F(text), .help = "what the data prove, in a sentence" },
@@ -767,20 +843,27 @@ const struct emit_record fields_rec_finding = {
 #define RM(m) AT(remark, m)
 static const struct emit_field remark_fields[] = {
 	{ "kind", EMIT_STRING, RM(kind),
-	  .help = "nothing_crossed, looked_at and elsewhere (no barrier was crossed: where it was looked, and where else "
-		  "one could look), candidate (threads may have met there), spinning_code, inlined, user_barrier (-b), "
-		  "unmet (-w, --name, --phase), ranks, ranks_gone (ranks of MPI that had ended before it was known which they were), team, untraced (processes that may wait in calls that are not traced, and cross no barrier), frames, left_out, unread (files), still_running, not_traced, not_probed, regions_unseen (parallel regions whose end was not probed), "
-		  "copied (a process ran a copy of code that holds probes), trapped (it died of that), "
-		  "processes_made (what these cost is in no estimate), not_looked_for, unattributed, unnamed (files), clocks (of several recordings) or more" },
+	  .help = "nothing_crossed, looked_at and elsewhere (no barrier was crossed: where "
+		  "sbt-trace looked, and where else to look), candidate (threads may "
+		  "synchronise there), spinning_code, inlined, user_barrier (-b), unmet (-w, "
+		  "--name, --phase), ranks, ranks_gone (MPI ranks that exited before they were "
+		  "identified), team, untraced (processes that cross no barrier but may wait "
+		  "in calls that are not traced), frames, left_out, unread (files), "
+		  "still_running, not_traced, not_probed, regions_unseen (parallel regions "
+		  "without a probe at their end), copied (a process ran a copy of code that holds "
+		  "probes), trapped (a process died of that), processes_made (their cost is in "
+		  "no estimate), not_looked_for, unattributed, unnamed (files), clocks (of "
+		  "several recordings) or more" },
 	{ "pid", EMIT_U32, RM(pid), .flags = FIELDS_ZERO,
-	  .help = "the process that it is about; null: none in particular" },
+	  .help = "process that it is about; null: no particular process" },
 	{ "interim", EMIT_INTERIM, .help = "true in an interim report" },
-	{ "text", EMIT_STRING, RM(text), .help = "what was not seen, or only in part, in a sentence" },
+	{ "text", EMIT_STRING, RM(text),
+	  .help = "what was not seen, or was seen only in part, in a sentence" },
 	END
 };
 const struct emit_record fields_rec_remark = {
 	"remark", sizeof(struct remark), remark_fields,
-	"What is not in the report, or only in part, and what to do about that"
+	"What the report lacks, or has only in part, and what to do about it"
 };
 
 /* --- end -------------------------------------------------------------------------------------- */
@@ -788,69 +871,80 @@ const struct emit_record fields_rec_remark = {
 #define RV VIA(fields_end, report)
 #define RE(m) RV, AT(report, m)
 static const struct emit_field end_fields[] = {
-	{ "episodes", EMIT_U64, RE(episodes), .help = "complete ones, all processes" },
+	{ "episodes", EMIT_U64, RE(episodes), .help = "complete episodes of all processes" },
 	{ "incomplete", EMIT_U64, RE(incomplete),
-	  .help = "episodes left out of every figure of imbalance" },
-	{ "ambiguous", EMIT_U64, RE(ambiguous), .help = "episodes whose members are not certain" },
-	{ "crossings", EMIT_U64, RE(crossings), .help = "one thread passing a barrier once" },
-	{ "hangs", EMIT_U32, RE(nhangs), .help = "barriers that were waited at and had not opened" },
-	{ "elapsed_ns", EMIT_NS, AT(fields_end, elapsed_ns), .help = "time traced" },
+	  .help = "incomplete episodes, which are in no figure of imbalance" },
+	{ "ambiguous", EMIT_U64, RE(ambiguous), .help = "episodes with uncertain membership" },
+	{ "crossings", EMIT_U64, RE(crossings),
+	  .help = "crossings: one thread passing a barrier once" },
+	{ "hangs", EMIT_U32, RE(nhangs),
+	  .help = "barriers at which threads waited and that had not opened" },
+	{ "elapsed_ns", EMIT_NS, AT(fields_end, elapsed_ns), .help = "traced time" },
 	{ "from_ns", EMIT_NS, RE(extent.from_ns), .flags = FIELDS_ZERO,
-	  .help = "all is of the run from there on, from clock_start_ns; null: from its start" },
+	  .help = "start of the part of the run that is covered, from clock_start_ns; null: "
+		  "from the start of the run" },
 	{ "to_ns", EMIT_NS, RE(extent.to_ns), .flags = FIELDS_ZERO,
-	  .help = "and up to there; null: to its end" },
+	  .help = "end of the part of the run that is covered, from clock_start_ns; null: to "
+		  "the end of the run" },
 	{ "rows", EMIT_STRING, RE(extent.rows),
-	  .help = "whose rows there are; null: those of all barriers and threads" },
-	{ "produced", EMIT_U64, RE(produced), .help = "records: produced = consumed + lost_total" },
-	{ "consumed", EMIT_U64, RE(consumed), .help = "records read" },
+	  .help = "barriers and threads that have rows; null: all" },
+	{ "produced", EMIT_U64, RE(produced), .help = "records produced: consumed + lost_total" },
+	{ "consumed", EMIT_U64, RE(consumed), .help = "records consumed" },
 	{ "lost_total", EMIT_U64, RE(lost), .help = "records lost" },
 	{ "lost", EMIT_MAP, RV, LIST(report, losses, nlosses), .sub = &rec_loss,
-	  .help = "records lost, by cause" },
+	  .help = "lost records, by cause" },
 	{ "complete", EMIT_BOOL, RE(complete),
-	  .help = "nothing was lost, and nothing left out: neither shed, nor unmet, nor arrivals_unseen, nor left_out, nor a file unread (remarks); and no process has barriers that are not traced (untraced) or may wait unseen and is in no figure (remark untraced); nor ran a copy of code that holds probes (remarks copied, trapped); and of each rank of MPI it is known which it was (ranks_gone)" },
+	  .help = "nothing is missing: no records were lost; every process was traced to its "
+		  "end; unmet, arrivals_unseen and left_out are 0 or null; every file was read "
+		  "(remarks). No process has untraced barriers (untraced), may wait unseen "
+		  "(remark untraced), or ran a copy of code that holds probes (remarks copied, "
+		  "trapped). Every MPI rank was identified (ranks_gone)" },
 	{ "shed", EMIT_U32, RE(ndetached),
-	  .help = "processes that were not traced to their end (--cost-limit): see their shed_ns" },
+	  .help = "processes that were not traced to their end because of --cost-limit: see "
+		  "their shed_ns" },
 	{ "shed_parts", EMIT_U32, RE(ndetached_parts),
-	  .help = "others of which some barriers were not (--cost-limit): see their sheds" },
+	  .help = "other processes with barriers that were not traced to the end because of "
+		  "--cost-limit: see their sheds" },
 	{ "tasks", EMIT_U32, RE(ntasks),
-	  .help = "processes that run OpenMP tasks, so that their efficiencies are not known" },
-	{ "cut", EMIT_BOOL, RE(cut),
-	  .help = "this is from a recording that ends before the run did" },
+	  .help = "processes that run OpenMP tasks, so their efficiencies are not known" },
+	{ "cut", EMIT_BOOL, RE(cut), .help = "the recording ends before the run did" },
 	{ "aggregate", EMIT_BOOL, RE(aggregate),
-	  .help = "sums made in the kernel: of single meetings nothing is known (--aggregate)" },
+	  .help = "the kernel made sums (--aggregate): single episodes are not known" },
 	{ "left_out", EMIT_STRING, RE(left_out),
-	  .help = "families of barriers that are in what was traced, and of which it sums nothing" },
+	  .help = "barrier families in the traced processes that the kernel cannot sum" },
 	{ "unmet", EMIT_U64, RE(unmet),
-	  .help = "crossings at barriers that processes share, of which it is not known who met" },
+	  .help = "crossings of barriers that processes share that belong to no known episode" },
 	{ "arrivals_unseen", EMIT_U64, RE(arrivals_unseen),
-	  .help = "crossings that waited for others who came without a trace (std::latch)" },
+	  .help = "crossings that waited for arrivals that are not traced (std::latch)" },
 	{ "crossing_cost_ns", EMIT_DOUBLE, RE(crossing_cost_ns),
-	  .help = "what tracing one crossing costs, at the mean of all of them" },
+	  .help = "mean cost of tracing one crossing" },
 	{ "switch_cost_ns", EMIT_DOUBLE, RE(switch_cost_ns),
-	  .help = "what accounting costs for a traced thread's losing a CPU, being woken and getting one again" },
+	  .help = "cost of accounting each time a traced thread loses a CPU, is woken and gets "
+		  "a CPU again" },
 	{ "switches_cost_ns", EMIT_NS, RE(switches_cost_ns),
-	  .help = "what that took in all, estimated: of processes that crossed no barrier, too" },
+	  .help = "estimated total cost of that, including processes that crossed no barrier" },
 	{ "rested_ns", EMIT_NS, RE(rested_ns),
-	  .help = "time of threads that switched 2,000 times in a second and crossed no barrier meanwhile: for the rest of that second they are not accounted for, and it is unattributed" },
+	  .help = "time of threads that switched 2,000 times in a second without crossing a "
+		  "barrier: accounting skips them for the rest of that second, and the time is "
+		  "unattributed" },
 	{ "tracer_cpu_ns", EMIT_NS, RE(tracer_cpu_ns),
-	  .help = "CPU time that sbt-trace itself used" },
+	  .help = "CPU time used by sbt-trace itself" },
 	END
 };
 const struct emit_record fields_rec_end = {
 	"end", sizeof(struct fields_end), end_fields, "The end of the output"
 };
-/* A type of its own, so that "end" is always the last line. */
+/* A separate type, so that "end" is always the last line. */
 const struct emit_record fields_rec_interim = {
 	"interim", sizeof(struct fields_end), end_fields, "The end of an interim report"
 };
 
 const struct emit_record *const fields_records[] = {
 	&fields_rec_session, &fields_rec_episode, &fields_rec_warning, &fields_rec_hang,
-	&fields_rec_where,
-	&fields_rec_group, &fields_rec_process, &fields_rec_barrier, &fields_rec_transition,
-	&fields_rec_conceptual,
-	&fields_rec_finding, &fields_rec_remark, &fields_rec_interim, &fields_rec_end, &fields_rec_doctor,
-	&fields_rec_comparison, &fields_rec_difference, &fields_rec_series,
-	&fields_rec_prediction, &fields_rec_assumption, NULL,
+	&fields_rec_where, &fields_rec_group, &fields_rec_process, &fields_rec_barrier,
+	&fields_rec_transition, &fields_rec_conceptual, &fields_rec_finding, &fields_rec_remark,
+	&fields_rec_interim, &fields_rec_end, &fields_rec_doctor, &fields_rec_comparison,
+	&fields_rec_difference, &fields_rec_series, &fields_rec_prediction,
+	&fields_rec_assumption, NULL,
 };
 /* clang-format on */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * The list of fields. What a record of the output has is written down once, in fields.c; JSON,
- * its schema, CSV and the tables for people are all read off that list, so a new metric is one row
- * of it.
+ * The list of fields. fields.c describes once which fields an output record has. JSON, its schema,
+ * CSV and the tables for people are all made from this list, so a new metric is one more row.
  */
 #ifndef EMIT_FIELDS_H
 #define EMIT_FIELDS_H
@@ -18,7 +17,7 @@
 #include "compare/compare.h"
 #include "compare/series.h"
 
-/* Raised when a name or a meaning changes; not for additions. */
+/* Raised when a name or a meaning changes, but not for additions. */
 #define FIELDS_SCHEMA_VERSION 1
 
 enum emit_type {
@@ -28,32 +27,37 @@ enum emit_type {
 	EMIT_U64, /* UINT64_MAX unknown */
 	EMIT_I64, /* INT64_MIN unknown */
 	EMIT_NS, /* uint64_t, a length of time; UINT64_MAX unknown */
-	EMIT_T_NS, /* uint64_t, absolute: printed as counted from clock_start_ns */
+	EMIT_T_NS, /* uint64_t, absolute: printed relative to clock_start_ns */
 	EMIT_DOUBLE, /* NAN unknown */
 	EMIT_RATIO, /* double from 0 to 1; NAN unknown */
 	EMIT_BOOL, /* bool */
-	EMIT_MAYBE, /* uint8_t, 0 or 1; all else unknown */
-	EMIT_INTERIM, /* whether the report is an interim one: known to the writer only */
+	EMIT_MAYBE, /* uint8_t, 0 or 1; other values unknown */
+	/* whether the report is an interim one: only the writer knows */
+	EMIT_INTERIM,
 	EMIT_ENUM, /* enum, named by .names; unnamed values are unknown */
 	EMIT_SET, /* uint32_t of bits, named by .names */
 	EMIT_TIMES, /* struct report_times */
-	EMIT_OBJECT, /* a struct inside the struct; with a count, 0 there makes it unknown */
+	/* a struct inside the struct; if it has a count, a count of 0 means unknown */
+	EMIT_OBJECT,
 	EMIT_ARRAY, /* pointer to structs, and a uint32_t count */
 	EMIT_EMBEDDED, /* structs inside the struct, and a uint32_t count */
-	EMIT_MAP, /* structs as of an array or embedded: {their first field: field .value of them} */
+	/* structs as in an array or embedded, as {first field: field .value} */
+	EMIT_MAP,
 	EMIT_HIST, /* const uint32_t *, 64 log-2 buckets; NULL unknown */
 };
 
-/* How a column of a table for people looks. */
+/* How a column looks in a table for people. */
 enum emit_look {
 	EMIT_NUMBER, /* right-aligned; a ratio in per cent */
-	EMIT_FRACTION, /* a ratio as it is: 0.66 */
+	EMIT_FRACTION, /* a ratio as a fraction: 0.66 */
 	EMIT_NAME, /* left-aligned, elided in the middle when the table is too wide */
 	EMIT_ID, /* left-aligned, never elided */
-	EMIT_MEAN, /* a time in its own best unit: cells of a column may differ by magnitudes */
-	EMIT_COMMON, /* a time; the whole column in one unit, to be compared by eye */
+	/* a time, each cell in its own best unit */
+	EMIT_MEAN,
+	/* a time, the whole column in one unit */
+	EMIT_COMMON,
 	EMIT_CLOCK, /* a point in time, in seconds from the start */
-	EMIT_DAY, /* a point in time, by the clock on the wall */
+	EMIT_DAY, /* a point in time, as time of day */
 	EMIT_BAR, /* a bar, full at the column's maximum; text only */
 };
 
@@ -66,50 +70,56 @@ struct emit_names {
 struct emit_record;
 
 struct emit_field {
-	const char *name; /* JSON key and CSV column; NULL: in tables for people only */
+	/* JSON key and CSV column; NULL: only in tables for people */
+	const char *name;
 	enum emit_type type;
 	enum emit_look look;
-	uint16_t via; /* 0, or 1 + offset of the pointer through which the struct is reached */
+	/* 0, or 1 + the offset of the pointer to the struct that has the field */
+	uint16_t via;
 	uint16_t offset;
 	uint16_t count; /* offset of the count of an array, a map or an object */
 	uint8_t flags;
-	uint8_t views; /* tables for people in which it is a column; 0: the main one */
-	uint8_t value; /* of a map: which field of .sub; 0: the second */
-	const struct emit_record *sub; /* of objects, arrays and maps */
-	/* Of a map: its keys, all that can be, NULL after the last. CSV has a column for each. */
+	/* tables for people that have this column; 0: only the main one */
+	uint8_t views;
+	/* for a map: index of the value's field in .sub; 0: 1 */
+	uint8_t value;
+	const struct emit_record *sub; /* for objects, arrays and maps */
+	/* For a map: all possible keys, then NULL. CSV has a column for each. */
 	const char *(*keys)(unsigned k);
 	const struct emit_names *names; /* ends with a NULL name */
-	const char *
-		heading; /* of its column in a table for people, two lines with \n; NULL: in none */
-	/* Writes the cell where it is more than the value; heading and place stay the field's. */
+	/* Heading of its column in tables for people, two lines with \n; NULL: it has no column. */
+	const char *heading;
+	/*
+	 * Write the cell if it shows more than the value. The heading and its place stay the same.
+	 */
 	void (*cell)(const void *rec, char *out, size_t size);
 	const char *help;
 };
 
 /* emit_field.flags */
 #define FIELDS_KEY  0x01 /* CSV: repeated in the rows of nested arrays */
-#define FIELDS_ZERO 0x02 /* zero too means unknown */
-#define FIELDS_MANY 0x04 /* text: only in a table that spans several processes */
-#define FIELDS_DROP 0x08 /* text: no column where all of it is nothing beside the others */
-#define FIELDS_ANY  0x10 /* an object: unknown if all of its fields are */
-#define FIELDS_HERE 0x20 /* a map: of structs inside the struct */
-#define FIELDS_MORE 0x40 /* a map over the same structs as one before it, whose CSV rows have it */
-#define FIELDS_HAS  0x80 /* JSON: a map without those whose value is unknown */
+#define FIELDS_ZERO 0x02 /* zero also means unknown */
+#define FIELDS_MANY 0x04 /* text: only in a table of several processes */
+#define FIELDS_DROP 0x08 /* text: no column if it is negligible everywhere */
+#define FIELDS_ANY  0x10 /* an object: unknown if all its fields are */
+#define FIELDS_HERE 0x20 /* a map: the structs are inside the struct */
+#define FIELDS_MORE 0x40 /* a map of the same structs as an earlier map, which has the CSV rows */
+#define FIELDS_HAS  0x80 /* JSON: a map without its unknown values */
 
-/* emit_field.views, and which of them a table is */
+/* emit_field.views, and the view that a table has */
 #define FIELDS_MAIN	0x01
-#define FIELDS_PARTS	0x02 /* where time went */
-#define FIELDS_COUNTERS 0x04 /* what was counted; its columns are not of the list */
+#define FIELDS_PARTS	0x02 /* how time was spent */
+#define FIELDS_COUNTERS 0x04 /* what was counted; these columns are not in the list */
 #define FIELDS_EACH	0x07
 
 struct emit_record {
-	const char *type; /* "barrier"; of nested ones the singular: "thread" */
+	const char *type; /* "barrier"; for nested records the singular: "thread" */
 	size_t size;
 	const struct emit_field *fields; /* ends with a NULL help */
 	const char *help;
 };
 
-/* Structs that exist only to be printed. */
+/* Structs that exist only for printing. */
 struct fields_session {
 	uint32_t schema;
 	const struct session *session;
@@ -130,7 +140,7 @@ struct fields_comparison {
 
 struct fields_series {
 	const struct series_point *point;
-	const char *base; /* the label of what it is normalised to; NULL unknown */
+	const char *base; /* label of the base of its ratios; NULL unknown */
 };
 
 struct fields_end {
@@ -138,7 +148,7 @@ struct fields_end {
 	uint64_t elapsed_ns;
 };
 
-/* The records of the output, in the order in which they come; ends with NULL. */
+/* The records of the output, in the order of printing; ends with NULL. */
 extern const struct emit_record *const fields_records[];
 
 extern const struct emit_record fields_rec_session, fields_rec_episode, fields_rec_warning,
@@ -147,24 +157,27 @@ extern const struct emit_record fields_rec_session, fields_rec_episode, fields_r
 	fields_rec_interim, fields_rec_hang, fields_rec_where, fields_rec_doctor,
 	fields_rec_comparison, fields_rec_difference, fields_rec_series, fields_rec_prediction,
 	fields_rec_prediction_phase, fields_rec_assumption;
-/* What diff, series and predict print, and nobody else: CSV has no column for it elsewhere. End with NULL. */
+/*
+ * Records that only diff, series or predict print. CSV of other commands has no columns for them.
+ * Each list ends with NULL.
+ */
 extern const struct emit_record *const fields_of_diff[], *const fields_of_series[],
 								 *const fields_of_predict[];
-/* Nested ones that tables for people ask for. */
+/* Nested records that have tables for people. */
 extern const struct emit_record fields_rec_member, fields_rec_thread, fields_rec_times,
 	fields_rec_probe, fields_rec_series_site;
 /* Why an episode is not complete. */
 extern const struct emit_names fields_why[];
-/* Why a thread is believed to be missing, and what it does. */
+/* Why a thread is expected at a barrier, and what it does. */
 extern const struct emit_names *const fields_hang_known, *const fields_hang_states;
 
 struct fields_context {
 	uint64_t clock_start_ns;
 	int64_t realtime_offset_ns; /* CLOCK_REALTIME - CLOCK_MONOTONIC; 0 unknown */
 	bool interim;
-	bool many; /* the report is about several processes */
-	bool no_bars; /* text: none in this table */
-	uint8_t view; /* text: which table; 0: the main one */
+	bool many; /* the report covers several processes */
+	bool no_bars; /* text: no bars in this table */
+	uint8_t view; /* text: the table's view; 0: the main one */
 };
 
 enum fields_kind {
@@ -190,16 +203,22 @@ struct fields_value {
 	uint32_t n;
 };
 
-/* The value of a field of the struct at @rec: the one place that knows what is "unknown". */
+/*
+ * Return the value of a field of the struct at @rec. Only this function knows what "unknown" looks
+ * like.
+ */
 struct fields_value fields_get(const struct emit_field *field, const void *rec,
 			       const struct fields_context *context);
-/* The key of one of the structs of a map, NULL if it has none, and the field that is its value. */
+/*
+ * Return the key of one of a map's structs, NULL if it has none; and the field that holds its
+ * value.
+ */
 const char *fields_key(const struct emit_field *map, const void *rec,
 		       const struct fields_context *context);
 const struct emit_field *fields_map_value(const struct emit_field *map);
-/* The record that an object, an array or a set of times holds; NULL for all else. */
+/* Return the record in an object, an array or a set of times; NULL for other fields. */
 const struct emit_record *fields_sub(const struct emit_field *field);
-/* The field called @name; NULL if there is none. */
+/* Return the field called @name, NULL if there is none. */
 const struct emit_field *fields_find(const struct emit_record *record, const char *name);
 
 #endif /* EMIT_FIELDS_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Rows of the list of fields: what diff says. */
+/* The list of fields: the records of diff. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,14 +9,14 @@
 #include "emit/compare.h"
 #include "emit/fields_internal.h"
 
-/* --- cells ------------------------------------------------------------------------------------------------------ */
+/* --- cells ------------------------------------------------------------------------------------ */
 
 static void cell_quantity(const void *rec, char *out, size_t size)
 {
 	const struct compare_row *r = rec;
 	size_t n = strlen(r->quantity);
 
-	/* Units stand in the cells. */
+	/* The cells have the units. */
 	if (!r->counter && n > 3 && !strcmp(r->quantity + n - 3, "_ns"))
 		n -= 3;
 	snprintf(out, size, "%.*s", (int)n, r->quantity);
@@ -44,7 +44,7 @@ static void cell_change(const void *rec, char *out, size_t size)
 	compare_percent(out, ((const struct compare_row *)rec)->ratio);
 }
 
-/* The interval of the difference, as the change is: in per cent of A. */
+/* Write the confidence interval of the difference in per cent of A, like the change. */
 static void cell_interval(const void *rec, char *out, size_t size)
 {
 	const struct compare_row *r = rec;
@@ -52,7 +52,7 @@ static void cell_interval(const void *rec, char *out, size_t size)
 	int decimals = high - low < 9.95 ? 1 : 0;
 
 	*out = '\0';
-	/* With two recordings it can be so wide that its figures say nothing. */
+	/* With two recordings the interval can be too wide to be useful. */
 	if (!isfinite(low) || !isfinite(high) || !(r->a > 0) || low == high)
 		return;
 	if (high - low > 2000)
@@ -92,55 +92,61 @@ static void cell_verdict(const void *rec, char *out, size_t size)
 
 /* clang-format off */
 
-/* --- comparison ------------------------------------------------------------------------------------------------- */
+/* --- comparison ------------------------------------------------------------------------------- */
 
 #define IN(m) AT(compare_input, m)
 static const struct emit_field input_fields[] = {
-	{ "file", EMIT_STRING, IN(file), .help = "the recording" },
-	{ "complete", EMIT_BOOL, IN(complete), .help = "nothing was lost in it" },
+	{ "file", EMIT_STRING, IN(file), .help = "path of the recording" },
+	{ "complete", EMIT_BOOL, IN(complete), .help = "no records were lost" },
 	{ "shed", EMIT_BOOL, IN(detached),
-	  .help = "--cost-limit: a process was not traced to its end, and its sums are unknown" },
+	  .help = "a process was not traced to its end because of --cost-limit, and its sums "
+		  "are unknown" },
 	{ "shed_parts", EMIT_BOOL, IN(detached_parts),
-	  .help = "some barriers of a process were not traced to its end, --cost-limit: what is of these, or of all, is unknown" },
+	  .help = "some barriers of a process were not traced to the end because of "
+		  "--cost-limit: their sums, and sums over all barriers, are unknown" },
 	END
 };
 static const struct emit_record rec_a = {
-	"a", sizeof(struct compare_input), input_fields, "A recording of side A"
+	"a", sizeof(struct compare_input), input_fields, "One recording of side A"
 };
 static const struct emit_record rec_b = {
-	"b", sizeof(struct compare_input), input_fields, "A recording of side B"
+	"b", sizeof(struct compare_input), input_fields, "One recording of side B"
 };
 
 #define CV VIA(fields_comparison, compare)
 #define CM(m) CV, AT(compare, m)
 static const struct emit_field comparison_fields[] = {
 	{ "a", EMIT_ARRAY, LIST(fields_comparison, a, na), .sub = &rec_a,
-	  .help = "the recordings of side A" },
+	  .help = "recordings of side A" },
 	{ "b", EMIT_ARRAY, LIST(fields_comparison, b, nb), .sub = &rec_b,
-	  .help = "the recordings of side B" },
-	{ "elapsed_a", EMIT_DOUBLE, CM(a.elapsed_ns), .help = "ns; mean of its runs" },
-	{ "elapsed_b", EMIT_DOUBLE, CM(b.elapsed_ns), .help = "ns; mean of its runs" },
-	{ "confidence", EMIT_RATIO, CM(confidence), .help = "of the tests and intervals" },
+	  .help = "recordings of side B" },
+	{ "elapsed_a", EMIT_DOUBLE, CM(a.elapsed_ns),
+	  .help = "mean elapsed time of A's runs, in ns" },
+	{ "elapsed_b", EMIT_DOUBLE, CM(b.elapsed_ns),
+	  .help = "mean elapsed time of B's runs, in ns" },
+	{ "confidence", EMIT_RATIO, CM(confidence),
+	  .help = "confidence level of the tests and intervals" },
 	{ "fail_above", EMIT_DOUBLE, CM(fail_above),
-	  .help = "share by which a value may be worse; null: not asked about" },
-	{ "differences", EMIT_U32, CM(nrows), .help = "that follow" },
-	{ "tested", EMIT_U32, CM(tested), .help = "of them" },
-	{ "significant_count", EMIT_U32, CM(significant), .help = "of those tested" },
+	  .help = "allowed share by which a value may be worse; null: not requested" },
+	{ "differences", EMIT_U32, CM(nrows), .help = "number of differences that follow" },
+	{ "tested", EMIT_U32, CM(tested), .help = "number of differences that were tested" },
+	{ "significant_count", EMIT_U32, CM(significant),
+	  .help = "number of tested differences that are significant" },
 	{ "regressions", EMIT_U32, CM(regressions),
-	  .help = "changes for the worse that are proven to be above fail_above" },
+	  .help = "changes for the worse that are proven to exceed fail_above" },
 	{ "suspects", EMIT_U32, CM(suspects),
 	  .help = "changes for the worse above fail_above that are not proven" },
-	{ "moved", EMIT_U32, CM(moved), .help = "sites known by another thing than their id" },
-	{ "only_a", EMIT_U32, CM(only_a), .help = "sites that B has not" },
-	{ "only_b", EMIT_U32, CM(only_b), .help = "sites that A has not" },
+	{ "moved", EMIT_U32, CM(moved), .help = "call sites that were not matched by their id" },
+	{ "only_a", EMIT_U32, CM(only_a), .help = "call sites that exist only in A" },
+	{ "only_b", EMIT_U32, CM(only_b), .help = "call sites that exist only in B" },
 	END
 };
 const struct emit_record fields_rec_comparison = {
 	"comparison", sizeof(struct fields_comparison), comparison_fields,
-	"sbt-trace diff: what is compared, and how it ended"
+	"sbt-trace diff: the inputs and the result"
 };
 
-/* --- difference ------------------------------------------------------------------------------------------------- */
+/* --- difference ------------------------------------------------------------------------------- */
 
 static const struct emit_names scopes[] = {
 	{ COMPARE_RUN, "run", NULL }, { COMPARE_GROUP, "group", NULL },
@@ -149,8 +155,9 @@ static const struct emit_names scopes[] = {
 };
 
 static const struct emit_names hows[] = {
-	{ EPISODE_MATCH_ID, "id", NULL }, { EPISODE_MATCH_NAME, "name", NULL }, { EPISODE_MATCH_PLACE, "place", NULL },
-	{ EPISODE_MATCH_FUNCTION, "function", NULL }, { 0, NULL, NULL },
+	{ EPISODE_MATCH_ID, "id", NULL }, { EPISODE_MATCH_NAME, "name", NULL },
+	{ EPISODE_MATCH_PLACE, "place", NULL }, { EPISODE_MATCH_FUNCTION, "function", NULL },
+	{ 0, NULL, NULL },
 };
 
 static const struct emit_names sides[] = {
@@ -175,59 +182,72 @@ static const struct emit_names changes[] = {
 #define R(m) AT(compare_row, m)
 static const struct emit_field difference_fields[] = {
 	{ "scope", EMIT_ENUM, R(scope), .names = scopes, .help = "run, group, process or barrier" },
-	{ "barrier", EMIT_STRING, R(id), .help = "id, in A where that has it; null: not of a barrier" },
-	{ "barrier_b", EMIT_STRING, R(id_b), .help = "id in B where it is another" },
+	{ "barrier", EMIT_STRING, R(id),
+	  .help = "id of the barrier, in A if it exists there; null: the row is not about a "
+		  "barrier" },
+	{ "barrier_b", EMIT_STRING, R(id_b), .help = "id in B, if it differs" },
 	{ "label", EMIT_STRING, R(label), .heading = "where", .look = EMIT_NAME,
-	  .help = "what text output calls it" },
+	  .help = "its label in text output" },
 	{ "matched", EMIT_ENUM, R(how), .names = hows,
-	  .help = "what a barrier was known by: id, name, place (function, file and line) or function" },
-	{ "only", EMIT_ENUM, R(only), .names = sides, .help = "a or b: the other side has it not" },
-	{ "pid_a", EMIT_U32, R(pid_a), .help = "process in the first recording that has it" },
-	{ "pid_b", EMIT_U32, R(pid_b), .help = "the same of B" },
-	{ "comm", EMIT_STRING, R(comm), .help = "the process's name" },
+	  .help = "how the barrier was matched: id, name, place (function, file and line) or "
+		  "function" },
+	{ "only", EMIT_ENUM, R(only), .names = sides,
+	  .help = "a or b: present only in A or only in B" },
+	{ "pid_a", EMIT_U32, R(pid_a),
+	  .help = "process id in the first recording of A that has it" },
+	{ "pid_b", EMIT_U32, R(pid_b),
+	  .help = "process id in the first recording of B that has it" },
+	{ "comm", EMIT_STRING, R(comm), .help = "name of the process" },
 	{ "quantity", EMIT_STRING, R(quantity), .heading = "quantity", .look = EMIT_ID,
 	  .cell = cell_quantity,
-	  .help = "phase_ns, barrier_ns, lost_ns, release_ns (sums of one run), elapsed_ns, an efficiency, "
-		  "episodes, nthreads, or a counter's name" },
+
+	    .help = "phase_ns, barrier_ns, lost_ns, release_ns (sums over a run), elapsed_ns, "
+	  	  "an efficiency, episodes, nthreads, or the name of a counter" },
 	{ "counter", EMIT_BOOL, R(counter), .help = "the quantity is a counter" },
 	{ "unit", EMIT_ENUM, R(unit), .names = units, .help = "ns, ratio or count" },
 	{ "a", EMIT_DOUBLE, R(a), .heading = "A", .look = EMIT_NUMBER, .cell = cell_a,
-	  .help = "mean of the recordings of side A in which it is known" },
+	  .help = "mean over the recordings of side A that have the value" },
 	{ "b", EMIT_DOUBLE, R(b), .heading = "B", .look = EMIT_NUMBER, .cell = cell_b,
-	  .help = "the same of side B" },
+	  .help = "mean over the recordings of side B that have the value" },
 	{ "difference", EMIT_DOUBLE, R(difference), .help = "b - a" },
 	{ "ratio", EMIT_DOUBLE, R(ratio), .heading = "change", .look = EMIT_NUMBER,
 	  .cell = cell_change, .help = "b / a" },
 	{ "significant", EMIT_MAYBE, R(significant),
 	  .help = "more than noise: p_adjusted below 1 - confidence; null: not tested" },
 	{ "low", EMIT_DOUBLE, R(low), .heading = "interval", .look = EMIT_NUMBER,
-	  .cell = cell_interval, .help = "confidence interval of the difference" },
-	{ "high", EMIT_DOUBLE, R(high), .help = "its other end" },
-	{ "p", EMIT_DOUBLE, R(p), .help = "two-sided, of this test alone" },
+	  .cell = cell_interval, .help = "lower end of the confidence interval of the difference" },
+	{ "high", EMIT_DOUBLE, R(high),
+	  .help = "upper end of the confidence interval of the difference" },
+	{ "p", EMIT_DOUBLE, R(p), .help = "two-sided p of this test alone" },
 	{ "p_adjusted", EMIT_DOUBLE, R(p_holm), .heading = "p", .look = EMIT_NUMBER, .cell = cell_p,
-	  .help = "by Holm's method over all rows of this quantity and scope" },
-	{ "t", EMIT_DOUBLE, R(t), .help = "the test's statistic; null too where nothing varies" },
-	{ "df", EMIT_DOUBLE, R(df), .help = "its degrees of freedom" },
+	  .help = "p adjusted by Holm's method over all rows of this quantity and scope" },
+	{ "t", EMIT_DOUBLE, R(t), .help = "statistic of the test; also null if nothing varies" },
+	{ "df", EMIT_DOUBLE, R(df), .help = "degrees of freedom of the test" },
 	{ "test", EMIT_ENUM, R(test), .names = tests,
-	  .help = "welch: over recordings; single: one recording against several; episodes: parts "
-		  "of one run each, noise between runs not included; null: not tested" },
-	{ "runs_a", EMIT_U32, R(runs_a), .help = "recordings of side A in which it is known" },
-	{ "runs_b", EMIT_U32, R(runs_b), .help = "the same of side B" },
+	  .help = "welch: over recordings; single: one recording against several; episodes: "
+		  "over parts of one run per side, without the noise between runs; null: not "
+		  "tested" },
+	{ "runs_a", EMIT_U32, R(runs_a),
+	  .help = "number of recordings of side A that have the value" },
+	{ "runs_b", EMIT_U32, R(runs_b),
+	  .help = "number of recordings of side B that have the value" },
 	{ "stddev_a", EMIT_DOUBLE, R(stddev_a),
-	  .help = "standard deviation of the sample of recordings" },
-	{ "stddev_b", EMIT_DOUBLE, R(stddev_b), .help = "the same of side B" },
+	  .help = "standard deviation of the sample of side A's recordings" },
+	{ "stddev_b", EMIT_DOUBLE, R(stddev_b),
+	  .help = "standard deviation of the sample of side B's recordings" },
 	{ "change", EMIT_ENUM, R(change), .names = changes, .heading = "", .look = EMIT_ID,
 	  .cell = cell_verdict,
-	  .help = "of a significant one: worse, better; more, less of what is neither" },
+	  .help = "of a significant difference: worse, better, or more or less if neither" },
 	{ "regression", EMIT_MAYBE, R(regression),
-	  .help = "proven to be worse by more than fail_above; null: not asked about" },
+	  .help = "proven to be worse by more than fail_above; null: not requested" },
 	{ "p_worse", EMIT_DOUBLE, R(p_worse),
-	  .help = "one-sided, of that it is not; adjusted (Holm) over all that are asked about" },
+	  .help = "one-sided p that it is not worse by more than fail_above, adjusted (Holm) "
+		  "over all requested rows" },
 	END
 };
 const struct emit_record fields_rec_difference = {
 	"difference", sizeof(struct compare_row), difference_fields,
-	"sbt-trace diff: one quantity at one place, in A and in B"
+	"sbt-trace diff: one quantity in A and in B, at one barrier or in one process, group or run"
 };
 
 const struct emit_record *const fields_of_diff[] = {

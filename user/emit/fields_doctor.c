@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Rows of the list of fields: what doctor says. */
+/* The list of fields: the record of doctor. */
 #include "analyse/doctor.h"
 #include "emit/fields_internal.h"
 
@@ -13,18 +13,19 @@ static const struct emit_names states[] = {
 #define D(m) AT(doctor_feature, m)
 static const struct emit_field doctor_fields[] = {
 	{ "feature", EMIT_STRING, D(name),
-	  .help = "trace: the main job, and the verdict; else a feature of the kernel or the machine" },
+	  .help = "a feature of the kernel or the machine, or trace: the main task, and the "
+		  "verdict" },
 	{ "group", EMIT_STRING, D(group), .help = "rights, kernel, probes, ..." },
 	{ "state", EMIT_ENUM, D(state), .names = states,
 	  .help = "yes; instead: something else is used; no; null: it could not be tried" },
-	{ "needed", EMIT_BOOL, D(needed), .help = "without it nothing is traced" },
-	{ "found", EMIT_CHARS, D(found), .help = "what is there, or why it is not" },
+	{ "needed", EMIT_BOOL, D(needed), .help = "nothing can be traced without it" },
+	{ "found", EMIT_CHARS, D(found), .help = "what is available, or why it is not" },
 	{ "instead", EMIT_CHARS, D(instead), .help = "what is used instead" },
 	{ "remedy", EMIT_CHARS, D(remedy), .help = "what to do about it" },
 	END
 };
 const struct emit_record fields_rec_doctor = {
 	"doctor", sizeof(struct doctor_feature), doctor_fields,
-	"sbt-trace doctor --json: what can be done here, one feature each"
+	"sbt-trace doctor --json: one feature of this machine"
 };
 /* clang-format on */

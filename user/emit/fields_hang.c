@@ -16,21 +16,21 @@ static const struct emit_names verdict_names[] = {
 };
 
 static const struct emit_names known_names[] = {
-	{ HANG_BY_PAST, "past", "it was there the last time" },
+	{ HANG_BY_PAST, "past", "it took part in the last episode" },
 	{ HANG_BY_CALL, "call", "the call names it" },
-	{ HANG_BY_TEAM, "team", "the runtime has it in the team" },
-	{ HANG_BY_COUNT, "count", "the barrier counts all threads there are" },
-	{ HANG_BY_PROCESS, "process", "it is a thread of the process: a guess" },
+	{ HANG_BY_TEAM, "team", "the runtime lists it in the team" },
+	{ HANG_BY_COUNT, "count", "the barrier's count equals the number of threads" },
+	{ HANG_BY_PROCESS, "process", "it is a thread of the process (a guess)" },
 	{ 0, NULL, NULL },
 };
 
-/* Of an unknown state there is no name. */
+/* An unknown state has no name. */
 static const struct emit_names thread_state_names[] = {
 	{ HANG_RUNNING, "running", NULL },
 	{ HANG_RUNNABLE, "runnable", "waits for a CPU" },
 	{ HANG_BLOCKED, "blocked", NULL },
 	{ HANG_STOPPED, "stopped", NULL },
-	{ HANG_GONE, "exited", "has ended" },
+	{ HANG_GONE, "exited", "has exited" },
 	{ 0, NULL, NULL },
 };
 
@@ -39,9 +39,9 @@ const struct emit_names *const fields_hang_states = thread_state_names;
 
 #define F(m) AT(hang_frame, m)
 static const struct emit_field frame_fields[] = {
-	FIELDS_SOURCE_OF(hang_frame, "its name"),
-	{ "inlined", EMIT_STRING, F(inlined), .help = "the function it was inlined into" },
-	{ "address", EMIT_U64, F(address), .flags = FIELDS_ZERO, .help = "in the process" },
+	FIELDS_SOURCE_OF(hang_frame, "name of the function"),
+	{ "inlined", EMIT_STRING, F(inlined), .help = "function into which it was inlined" },
+	{ "address", EMIT_U64, F(address), .flags = FIELDS_ZERO, .help = "address in the process" },
 	END
 };
 const struct emit_record fields_rec_frame = {
@@ -51,101 +51,107 @@ const struct emit_record fields_rec_frame = {
 #define A(m) AT(report_hang_arrived, m)
 static const struct emit_field arrived_fields[] = {
 	FIELDS_THREAD_OF(report_hang_arrived),
-	{ "arrive_ns", EMIT_T_NS, A(arrive_ns), .help = "arrival, from clock_start_ns" },
-	{ "waited_ns", EMIT_NS, A(waited_ns), .help = "since then" },
-	FIELDS_SOURCE_OF(report_hang_arrived, "that waits"),
+	{ "arrive_ns", EMIT_T_NS, A(arrive_ns), .help = "time of arrival, from clock_start_ns" },
+	{ "waited_ns", EMIT_NS, A(waited_ns), .help = "time waited since then" },
+	FIELDS_SOURCE_OF(report_hang_arrived, "of the waiting call"),
 	END
 };
 static const struct emit_record rec_arrived = {
 	"arrived", sizeof(struct report_hang_arrived), arrived_fields,
-	"One thread that has come to the barrier"
+	"One thread that has arrived at the barrier"
 };
 
 #define M(m) AT(report_hang_missing, m)
 static const struct emit_field missing_fields[] = {
 	FIELDS_THREAD_OF(report_hang_missing),
 	{ "why", EMIT_ENUM, M(why), .names = known_names,
-	  .help = "why it is believed to be missing: past (it was there the last time), team, count "
-		  "or process (a guess)" },
+	  .help = "why it is expected: past (it took part in the last episode), call, team, "
+		  "count or process (a guess)" },
 	{ "state", EMIT_ENUM, M(state), .names = thread_state_names,
 	  .help = "running, runnable, blocked, stopped or exited" },
-	{ "blocked_on", EMIT_STRING, M(blocked_on), .help = "in words" },
+	{ "blocked_on", EMIT_STRING, M(blocked_on), .help = "what it is blocked on, in words" },
 	{ "holder", EMIT_U32, M(holder), .flags = FIELDS_ZERO,
-	  .help = "the thread that has what it waits for, or whose end that is" },
-	{ "syscall", EMIT_STRING, M(syscall), .help = "that it is in" },
-	{ "wchan", EMIT_STRING, M(wchan), .help = "where in the kernel it waits" },
-	{ "sampled", EMIT_BOOL, M(sampled), .help = "it ran: the stack is a sample of where" },
+	  .help = "thread that holds what it waits for, or the thread that it waits to end" },
+	{ "syscall", EMIT_STRING, M(syscall), .help = "system call that it is in" },
+	{ "wchan", EMIT_STRING, M(wchan), .help = "kernel function in which it waits" },
+	{ "sampled", EMIT_BOOL, M(sampled), .help = "it was running: the stack is a sample" },
 	{ "stack", EMIT_ARRAY, LIST(report_hang_missing, frames, nframes), .sub = &fields_rec_frame,
-	  .help = "innermost first" },
+	  .help = "frames of its stack, innermost first" },
 	END
 };
 static const struct emit_record rec_missing = {
 	"missing", sizeof(struct report_hang_missing), missing_fields,
-	"One thread that has not come"
+	"One missing thread"
 };
 
 #define L(m) AT(report_hang_link, m)
 static const struct emit_field link_fields[] = {
 	FIELDS_THREAD_OF(report_hang_link),
-	{ "waits_for", EMIT_STRING, L(waits_for), .help = "a lock, a barrier, a thread's end" },
-	{ "next", EMIT_U32, L(next), .help = "the thread that has it, or is missing there" },
+	{ "waits_for", EMIT_STRING, L(waits_for),
+	  .help = "what it waits for: a lock, a barrier, a thread's end" },
+	{ "next", EMIT_U32, L(next),
+	  .help = "thread that holds it, or that is missing at that barrier" },
 	END
 };
 static const struct emit_record rec_link = {
 	"link", sizeof(struct report_hang_link), link_fields,
-	"One step of a cycle of waits; the last leads to the first"
+	"One step of a cycle of waits; the last step leads to the first"
 };
 
 #define H(m) AT(report_hang, m)
 static const struct emit_field hang_fields[] = {
 	{ "barrier", EMIT_CHARS, H(id), .flags = FIELDS_KEY, .help = "id of the barrier" },
-	{ "label", EMIT_CHARS, H(label), .help = "what text output calls it" },
-	{ "pid", EMIT_U32, H(pid), .flags = FIELDS_KEY, .help = "process of the first that came" },
-	{ "comm", EMIT_STRING, H(comm), .help = "the process's name" },
+	{ "label", EMIT_CHARS, H(label), .help = "its label in text output" },
+	{ "pid", EMIT_U32, H(pid), .flags = FIELDS_KEY, .help = "process of the first arrival" },
+	{ "comm", EMIT_STRING, H(comm), .help = "name of the process" },
 	{ "family", EMIT_STRING, H(family), .help = "pthread, gomp, ..." },
-	FIELDS_SOURCE_OF(report_hang, "that waits"),
-	{ "count", EMIT_U32, H(count), .flags = FIELDS_ZERO, .help = "how many must come" },
+	FIELDS_SOURCE_OF(report_hang, "of the waiting call"),
+	{ "count", EMIT_U32, H(count), .flags = FIELDS_ZERO,
+	  .help = "number of threads that must arrive" },
 	{ "t_ns", EMIT_T_NS, H(t_ns), .flags = FIELDS_KEY,
-	  .help = "when it was looked at, from clock_start_ns" },
-	{ "waited_ns", EMIT_NS, H(waited_ns), .help = "since the first arrival" },
-	{ "told", EMIT_U32, H(reported), .help = "how often before" },
-	{ "over", EMIT_BOOL, H(over), .help = "it has opened after all; the rest is as of before" },
+	  .help = "time of this look at the barrier, from clock_start_ns" },
+	{ "waited_ns", EMIT_NS, H(waited_ns), .help = "time since the first arrival" },
+	{ "told", EMIT_U32, H(reported), .help = "number of earlier reports of this hang" },
+	{ "over", EMIT_BOOL, H(over),
+	  .help = "the barrier has opened after all; the other values are from the last report" },
 	{ "verdict", EMIT_ENUM, H(verdict), .names = verdict_names,
 	  .help = "deadlock (a proven cycle), never-fills, long-phase, outside or unknown" },
-	{ "guess", EMIT_BOOL, H(guess), .help = "who must come is not known for certain" },
+	{ "guess", EMIT_BOOL, H(guess),
+	  .help = "the set of threads that must arrive is not certain" },
 	{ "arrived", EMIT_ARRAY, LIST(report_hang, arrived, narrived), .sub = &rec_arrived,
-	  .help = "by arrival" },
+	  .help = "arrived threads, by arrival" },
 	{ "missing", EMIT_ARRAY, LIST(report_hang, missing, nmissing), .sub = &rec_missing,
-	  .help = "what tells most first" },
+	  .help = "missing threads, most informative first" },
 	{ "cycle", EMIT_ARRAY, LIST(report_hang, cycle, ncycle), .sub = &rec_link,
-	  .help = "of a deadlock: who waits for whom" },
-	{ "text", EMIT_CHARS, H(text), .help = "it in a sentence" },
+	  .help = "cycle of waits of a deadlock" },
+	{ "text", EMIT_CHARS, H(text), .help = "the hang in a sentence" },
 	END
 };
 const struct emit_record fields_rec_hang = {
 	"hang", sizeof(struct report_hang), hang_fields,
-	"A barrier that some have reached and others have not, for long"
+	"A barrier that threads have waited at for long, with missing threads"
 };
 
 #define T(m) AT(emit_thread, m)
 static const struct emit_field thread_fields[] = {
-	{ "pid", EMIT_U32, T(pid), .flags = FIELDS_KEY, .help = "its process" },
-	{ "tid", EMIT_U32, T(tid), .flags = FIELDS_KEY, .help = "thread" },
-	{ "comm", EMIT_STRING, T(comm), .help = "the thread's name" },
+	{ "pid", EMIT_U32, T(pid), .flags = FIELDS_KEY, .help = "process id" },
+	{ "tid", EMIT_U32, T(tid), .flags = FIELDS_KEY, .help = "thread id" },
+	{ "comm", EMIT_STRING, T(comm), .help = "name of the thread" },
 	{ "state", EMIT_ENUM, T(state), .names = thread_state_names,
 	  .help = "running, runnable, blocked, stopped or exited" },
-	{ "blocked_on", EMIT_STRING, T(blocked_on), .help = "in words" },
-	{ "syscall", EMIT_STRING, T(syscall), .help = "that it is in" },
-	{ "wchan", EMIT_STRING, T(wchan), .help = "where in the kernel it waits" },
-	{ "oncpu_ns", EMIT_NS, T(oncpu_ns), .help = "on a CPU since it began" },
-	{ "runq_ns", EMIT_NS, T(runq_ns), .help = "ready to run, without a CPU, since it began" },
+	{ "blocked_on", EMIT_STRING, T(blocked_on), .help = "what it is blocked on, in words" },
+	{ "syscall", EMIT_STRING, T(syscall), .help = "system call that it is in" },
+	{ "wchan", EMIT_STRING, T(wchan), .help = "kernel function in which it waits" },
+	{ "oncpu_ns", EMIT_NS, T(oncpu_ns), .help = "time on a CPU since its start" },
+	{ "runq_ns", EMIT_NS, T(runq_ns),
+	  .help = "time ready to run without a CPU since its start" },
 	{ "registers", EMIT_STRING, T(registers),
-	  .help = "how they are known: iterator, proc (stack pointer and place alone) or sample" },
-	{ "sampled", EMIT_BOOL, T(sampled), .help = "it ran: the stack is a sample of where" },
-	{ "truncated", EMIT_BOOL, T(truncated),
-	  .help = "the outermost function is not in the stack" },
+	  .help = "how its registers were read: iterator, proc (only stack pointer and "
+		  "instruction pointer) or sample" },
+	{ "sampled", EMIT_BOOL, T(sampled), .help = "it was running: the stack is a sample" },
+	{ "truncated", EMIT_BOOL, T(truncated), .help = "the stack lacks the outermost function" },
 	{ "stack", EMIT_ARRAY, LIST(emit_thread, frames, nframes), .sub = &fields_rec_frame,
-	  .help = "innermost first" },
+	  .help = "frames of its stack, innermost first" },
 	END
 };
 const struct emit_record fields_rec_where = {

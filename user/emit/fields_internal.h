@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* How a row of the list of fields is written, and rows that several records have. */
+/* How to write a row of the list of fields, and rows that several records share. */
 #ifndef EMIT_FIELDS_INTERNAL_H
 #define EMIT_FIELDS_INTERNAL_H
 
@@ -13,41 +13,44 @@
 #define LIST(s, p, c) .offset = offsetof(struct s, p), .count = offsetof(struct s, c)
 #define END	      { .help = NULL }
 
-extern const struct emit_record fields_rec_frame, fields_rec_blocked, fields_rec_value, fields_rec_cause,
-	fields_rec_episode_cause;
+extern const struct emit_record fields_rec_frame, fields_rec_blocked, fields_rec_value,
+	fields_rec_cause, fields_rec_episode_cause;
 
-/* Where in a program: .function, which @what tells more of, .file, .line and .module of struct s. */
+/*
+ * A place in a program: .function, .file, .line and .module of struct s; @what describes the
+ * function.
+ */
 #define FIELDS_SOURCE_OF(s, what) \
 	{ "function", EMIT_STRING, AT(s, function), .help = (what) }, \
 	{ "file", EMIT_STRING, AT(s, file), .help = "source file" }, \
-	{ "line", EMIT_U32, AT(s, line), .flags = FIELDS_ZERO, .help = "in the source file" }, \
+	{ "line", EMIT_U32, AT(s, line), .flags = FIELDS_ZERO, .help = "source line" }, \
 	{ "module", EMIT_STRING, AT(s, module), .help = "program or library" }
 
-/* One thread among others: .tid, .pid, .index and .comm of struct s. */
+/* A thread: .tid, .pid, .index and .comm of struct s. */
 #define FIELDS_THREAD_OF(s) \
-	{ "tid", EMIT_U32, AT(s, tid), .flags = FIELDS_KEY, .help = "thread" }, \
-	{ "pid", EMIT_U32, AT(s, pid), .help = "its process" }, \
-	{ "index", EMIT_U32, AT(s, index), .help = "as reports number it" }, \
-	{ "comm", EMIT_STRING, AT(s, comm), .help = "the thread's name" }
+	{ "tid", EMIT_U32, AT(s, tid), .flags = FIELDS_KEY, .help = "thread id" }, \
+	{ "pid", EMIT_U32, AT(s, pid), .help = "process id" }, \
+	{ "index", EMIT_U32, AT(s, index), .help = "number of the thread in reports" }, \
+	{ "comm", EMIT_STRING, AT(s, comm), .help = "name of the thread" }
 
 #define PART .look = EMIT_COMMON, .views = FIELDS_PARTS, .flags = FIELDS_DROP
 
-/* The rows that include/sbt/parts.h has, of struct s. */
+/* Rows for the parts in include/sbt/parts.h, of struct s. */
 #define FIELDS_PART_TIME(member, s, name_, heading_, help_) \
 	{ name_, EMIT_NS, AT(s, parts.member), .heading = heading_, PART, .help = help_ },
 #define FIELDS_PART_COUNT(member, s, name_, heading_, help_) \
 	{ name_, EMIT_U64, AT(s, parts.member), .heading = heading_, PART, .help = help_ },
 
-/* struct report_parts parts, of struct s. */
+/* Rows for struct report_parts parts, of struct s. */
 #define FIELDS_PARTS_OF(s) \
 	{ "oncpu_ns", EMIT_NS, AT(s, parts.oncpu_ns), .heading = "on CPU", PART, \
-	  .help = "of work_ns: on a CPU, fault_ns included" }, \
+	  .help = "part of work_ns: on a CPU, including fault_ns" }, \
 	{ NULL, EMIT_NS, AT(s, parts.fault_ns), .heading = "in page\nfaults", PART, \
-	  .help = "of the time on a CPU: handling page faults" }, \
+	  .help = "part of oncpu_ns: handling page faults" }, \
 	{ "runq_ns", EMIT_NS, AT(s, parts.runq_ns), .heading = "waits\nfor CPU", PART, \
-	  .help = "of work_ns: ready to run, and none of the CPUs ran it" }, \
+	  .help = "part of work_ns: ready to run, but without a CPU" }, \
 	{ "blocked_ns", EMIT_OBJECT, AT(s, parts.blocked_ns), .sub = &fields_rec_blocked, \
-	  .flags = FIELDS_ANY, .help = "of work_ns: blocked, by reason" }, \
+	  .flags = FIELDS_ANY, .help = "part of work_ns: blocked, by reason" }, \
 	{ NULL, EMIT_NS, AT(s, parts.blocked_ns[MODEL_BLOCKED_LOCK]), \
 	  .heading = "waits\nfor lock", PART, .help = "blocked on a lock" }, \
 	{ NULL, EMIT_NS, AT(s, parts.blocked_ns[MODEL_BLOCKED_IO]), \
@@ -61,26 +64,26 @@ extern const struct emit_record fields_rec_frame, fields_rec_blocked, fields_rec
 	{ NULL, EMIT_NS, AT(s, parts.blocked_ns[MODEL_BLOCKED_OTHER]), \
 	  .heading = "blocked\nelse", PART, .help = "blocked for another reason" }, \
 	{ "unattributed_ns", EMIT_NS, AT(s, parts.unattributed_ns), \
-	  .heading = "unattri-\nbuted", PART, .help = "of work_ns: what is left" }, \
+	  .heading = "unattri-\nbuted", PART, .help = "part of work_ns: the rest" }, \
 	SBT_PART_TIMES(FIELDS_PART_TIME, s) \
 	{ "spin_ns", EMIT_NS, AT(s, parts.spin_ns), .heading = "spins in\nbarrier", PART, \
-	  .help = "on a CPU inside the barrier: not of work_ns" }, \
+	  .help = "on a CPU inside the barrier: not part of work_ns" }, \
 	{ "late_ns", EMIT_NS, AT(s, parts.late_ns), .heading = "out late:\nno CPU", PART, \
-	  .help = "inside the barrier, ready to run: not of work_ns" }, \
+	  .help = "ready to run inside the barrier: not part of work_ns" }, \
 	SBT_PART_COUNTS(FIELDS_PART_COUNT, s)
 
-/* struct report_counter *counters, of struct s. */
+/* Rows for struct report_counter *counters, of struct s. */
 #define FIELDS_COUNTERS_OF(s) \
 	{ "counters", EMIT_MAP, LIST(s, counters, ncounters), .sub = &fields_rec_value, \
-	  .help = "what was counted outside barriers: {name: value}" }, \
+	  .help = "counters outside barriers: {name: value}" }, \
 	{ "counters_inside", EMIT_MAP, LIST(s, counters, ncounters), .sub = &fields_rec_value, \
-	  .value = 2, .flags = FIELDS_MORE, .help = "the same inside barriers" }, \
+	  .value = 2, .flags = FIELDS_MORE, .help = "counters inside barriers" }, \
 	{ "counters_scaled", EMIT_MAP, LIST(s, counters, ncounters), .sub = &fields_rec_value, \
 	  .value = 3, .flags = FIELDS_MORE, \
-	  .help = "which of them were multiplexed, and are estimates" }, \
+	  .help = "whether each was multiplexed and is an estimate" }, \
 	{ "counters_least", EMIT_MAP, LIST(s, counters, ncounters), .sub = &fields_rec_value, \
 	  .value = 4, .flags = FIELDS_MORE | FIELDS_HAS, \
-	  .help = "of those that are null: what was counted in the time for which it is known" }
+	  .help = "for each that is null: the count in the time for which it is known" }
 
 /* clang-format on */
 #endif /* EMIT_FIELDS_INTERNAL_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Rows of the list of fields: what series says. */
+/* The list of fields: the record of series. */
 #include <math.h>
 #include <stdio.h>
 
@@ -8,7 +8,7 @@
 #include "emit/compare.h"
 #include "emit/fields_internal.h"
 
-/* --- cells ------------------------------------------------------------------------------------------------------ */
+/* --- cells ------------------------------------------------------------------------------------ */
 
 static void cell_normalised(const void *rec, char *out, size_t size)
 {
@@ -30,7 +30,7 @@ static void cell_threads(const void *rec, char *out, size_t size)
 		snprintf(out, size, "%u", n);
 }
 
-/* Of one run there is no spread: not unknown, but none. */
+/* A single run has no spread: show nothing, not "unknown". */
 static void spread(const void *rec, char *out, uint64_t ns)
 {
 	*out = '\0';
@@ -60,11 +60,12 @@ static void cell_max(const void *rec, char *out, size_t size)
 
 #define CO(m) AT(series_counter, m)
 static const struct emit_field counter_fields[] = {
-	{ "name", EMIT_STRING, CO(name), .help = "as asked for" },
-	{ "mean", EMIT_DOUBLE, CO(mean), .help = "of all threads, over the runs" },
-	{ "stddev", EMIT_DOUBLE, CO(stddev), .help = "of the sample of runs" },
-	{ "per_thread", EMIT_DOUBLE, CO(per_thread), .help = "mean over threads that crossed barriers" },
-	{ "to_base", EMIT_DOUBLE, CO(normalised), .help = "mean over that of the base" },
+	{ "name", EMIT_STRING, CO(name), .help = "name as requested" },
+	{ "mean", EMIT_DOUBLE, CO(mean), .help = "mean over the runs of the sum over all threads" },
+	{ "stddev", EMIT_DOUBLE, CO(stddev), .help = "standard deviation of the sample of runs" },
+	{ "per_thread", EMIT_DOUBLE, CO(per_thread),
+	  .help = "mean divided by the number of threads that crossed barriers" },
+	{ "to_base", EMIT_DOUBLE, CO(normalised), .help = "mean divided by the mean of the base" },
 	END
 };
 static const struct emit_record rec_counter = {
@@ -75,78 +76,90 @@ static const struct emit_record rec_counter = {
 static const struct emit_field site_fields[] = {
 	{ "barrier", EMIT_STRING, SI(id), .flags = FIELDS_KEY, .help = "id of the barrier" },
 	{ "where", EMIT_STRING, SI(label), .heading = "site", .look = EMIT_NAME,
-	  .help = "what text output calls it" },
+	  .help = "its label in text output" },
 	{ "phase_ns", EMIT_NS, SI(phase.mean), .heading = "phase", .look = EMIT_MEAN,
 	  .help = "phase time of a run, mean over the runs" },
-	{ "phase_stddev_ns", EMIT_NS, SI(phase.stddev), .help = "of the sample of runs" },
-	{ "work_ns", EMIT_NS, SI(work_ns), .help = "phase_ns - barrier_ns: up to the first arrival" },
+	{ "phase_stddev_ns", EMIT_NS, SI(phase.stddev),
+	  .help = "standard deviation of the sample of runs" },
+	{ "work_ns", EMIT_NS, SI(work_ns),
+	  .help = "phase_ns - barrier_ns: time up to the first arrivals" },
 	{ "barrier_ns", EMIT_NS, SI(barrier.mean), .heading = "of it\nbarrier", .look = EMIT_MEAN,
 	  .help = "barrier time of a run, mean over the runs" },
-	{ "barrier_stddev_ns", EMIT_NS, SI(barrier.stddev), .help = "of the sample of runs" },
-	{ "lost_ns", EMIT_NS, SI(lost.mean), .help = "sum of waits in a run, mean over the runs" },
-	{ "lost_stddev_ns", EMIT_NS, SI(lost.stddev), .help = "of the sample of runs" },
+	{ "barrier_stddev_ns", EMIT_NS, SI(barrier.stddev),
+	  .help = "standard deviation of the sample of runs" },
+	{ "lost_ns", EMIT_NS, SI(lost.mean),
+	  .help = "sum of the waits in a run, mean over the runs" },
+	{ "lost_stddev_ns", EMIT_NS, SI(lost.stddev),
+	  .help = "standard deviation of the sample of runs" },
 	{ "share", EMIT_RATIO, SI(share), .heading = "of\nall", .look = EMIT_NUMBER,
-	  .help = "phase_ns over the sum of all sites'" },
+	  .help = "phase_ns divided by the sum of phase_ns over all sites" },
 	{ "barrier_share", EMIT_RATIO, SI(barrier_share), .heading = "of it\nbarrier",
-	  .look = EMIT_NUMBER, .help = "barrier_ns over the same sum" },
+	  .look = EMIT_NUMBER, .help = "barrier_ns divided by the same sum" },
 	{ "idle_min_ns", EMIT_NS, SI(idle.min), .heading = "threads'\nwait: min", .look = EMIT_MEAN,
-	  .help = "threads' waits in a run, each the mean of its runs: the least" },
+	  .help = "waits of each thread in a run, mean over the runs: minimum over the threads" },
 	{ "idle_mean_ns", EMIT_NS, SI(idle.mean), .heading = "mean", .look = EMIT_MEAN,
-	  .help = "their mean" },
+	  .help = "the same: mean over the threads" },
 	{ "idle_max_ns", EMIT_NS, SI(idle.max), .heading = "max", .look = EMIT_MEAN,
-	  .help = "the greatest" },
+	  .help = "the same: maximum over the threads" },
 	{ "idle_stddev_ns", EMIT_NS, SI(idle.stddev), .heading = "stddev", .look = EMIT_MEAN,
-	  .help = "their standard deviation, over all threads" },
+	  .help = "the same: standard deviation over all threads" },
 	{ "counters", EMIT_ARRAY, LIST(series_site, counters, ncounters), .sub = &rec_counter,
-	  .help = "of its phases" },
+	  .help = "counters of its phases" },
 	END
 };
 const struct emit_record fields_rec_series_site = {
-	"site", sizeof(struct series_site), site_fields, "A site in the runs of one point"
+	"site", sizeof(struct series_site), site_fields, "One call site in the runs of one point"
 };
 
 #define PV VIA(fields_series, point)
 #define PO(m) PV, AT(series_point, m)
 static const struct emit_field series_fields[] = {
-	{ "label", EMIT_STRING, PO(label), .flags = FIELDS_KEY, .heading = "point", .look = EMIT_NAME,
-	  .help = "given by the user, or what differs among the recordings" },
-	{ "row", EMIT_STRING, PO(row), .help = "of a label ROW/COLUMN; else the label" },
-	{ "column", EMIT_STRING, PO(column), .help = "of a label ROW/COLUMN" },
+	{ "label", EMIT_STRING, PO(label), .flags = FIELDS_KEY, .heading = "point",
+	  .look = EMIT_NAME,
+	  .help = "label given by the user, or what distinguishes the recordings" },
+	{ "row", EMIT_STRING, PO(row), .help = "ROW of a label ROW/COLUMN; otherwise the label" },
+	{ "column", EMIT_STRING, PO(column), .help = "COLUMN of a label ROW/COLUMN" },
 	{ "runs", EMIT_U32, PO(runs), .heading = "runs", .look = EMIT_NUMBER,
-	  .help = "recordings of this label" },
-	{ "lossy", EMIT_U32, PO(lossy), .help = "of them lost records" },
+	  .help = "number of recordings with this label" },
+	{ "lossy", EMIT_U32, PO(lossy), .help = "number of recordings that lost records" },
 	{ "shed_parts", EMIT_U32, PO(detached_parts),
-	  .help = "of them have a process of which some barriers were not traced to its end (--cost-limit): what its sites sum up to is of less than the run" },
+	  .help = "number of recordings in which barriers of a process were not traced to the "
+		  "end because of --cost-limit: the sums over sites do not cover the whole run" },
 	{ "shed", EMIT_U32, PO(detached),
-	  .help = "of them have a process that was not traced to its end (--cost-limit): their time is unknown" },
+	  .help = "number of recordings in which a process was not traced to its end because "
+		  "of --cost-limit: their time is unknown" },
 	{ "nthreads", EMIT_U32, PO(threads), .heading = "threads", .look = EMIT_NUMBER,
-	  .cell = cell_threads, .help = "that crossed barriers, if the same in all runs" },
+	  .cell = cell_threads,
+	  .help = "number of threads that crossed barriers, if it is the same in all runs" },
 	{ "time_ns", EMIT_NS, PO(time.mean), .heading = "time", .look = EMIT_MEAN,
-	  .help = "of the longest process (all its life, if it was seen whole) or group, mean over the runs" },
+	  .help = "time of the longest process (its whole life, if traced from start to end) "
+		  "or group, mean over the runs" },
 	{ "time_stddev_ns", EMIT_NS, PO(time.stddev), .heading = "stddev", .look = EMIT_NUMBER,
-	  .cell = cell_stddev, .help = "of the sample of runs" },
+	  .cell = cell_stddev, .help = "standard deviation of the sample of runs" },
 	{ "time_min_ns", EMIT_NS, PO(time.min), .heading = "min", .look = EMIT_NUMBER,
-	  .cell = cell_min, .help = "of the fastest run" },
+	  .cell = cell_min, .help = "time of the fastest run" },
 	{ "time_max_ns", EMIT_NS, PO(time.max), .heading = "max", .look = EMIT_NUMBER,
-	  .cell = cell_max, .help = "of the slowest run" },
+	  .cell = cell_max, .help = "time of the slowest run" },
 	{ "recording_time", EMIT_BOOL, PO(whole),
-	  .help = "nobody crossed a barrier in one of them: its time is the recording's length" },
-	{ "base", EMIT_STRING, AT(fields_series, base), .help = "label of what it is normalised to" },
+	  .help = "no barrier was crossed in one of the recordings: its time is the length of "
+		  "the recording" },
+	{ "base", EMIT_STRING, AT(fields_series, base), .help = "label of the base of the ratios" },
 	{ "normalised", EMIT_DOUBLE, PO(normalised), .heading = "to\nbase", .look = EMIT_NUMBER,
-	  .cell = cell_normalised, .help = "time_ns over that of the base" },
+	  .cell = cell_normalised, .help = "time_ns divided by time_ns of the base" },
 	{ "speedup", EMIT_DOUBLE, PO(speedup), .heading = "speedup", .look = EMIT_FRACTION,
-	  .help = "the reverse" },
-	{ "efficiency", EMIT_DOUBLE, PO(efficiency), .heading = "effi-\nciency", .look = EMIT_FRACTION,
-	  .help = "speedup over how many times the base's threads it has" },
+	  .help = "time_ns of the base divided by time_ns" },
+	{ "efficiency", EMIT_DOUBLE, PO(efficiency), .heading = "effi-\nciency",
+	  .look = EMIT_FRACTION,
+	  .help = "speedup divided by the ratio of its threads to the base's threads" },
 	{ "counters", EMIT_ARRAY, PV, LIST(series_point, counters, ncounters), .sub = &rec_counter,
-	  .help = "of all processes" },
-	{ "sites", EMIT_ARRAY, PV, LIST(series_point, sites, nsites), .sub = &fields_rec_series_site,
-	  .help = "in the order in which they are first met" },
+	  .help = "counters of all processes" },
+	{ "sites", EMIT_ARRAY, PV, LIST(series_point, sites, nsites),
+	  .sub = &fields_rec_series_site, .help = "call sites, by first episode" },
 	END
 };
 const struct emit_record fields_rec_series = {
 	"series", sizeof(struct fields_series), series_fields,
-	"sbt-trace series: recordings of one label, and their averages"
+	"sbt-trace series: the averages over the recordings of one label"
 };
 
 const struct emit_record *const fields_of_series[] = { &fields_rec_series, NULL };

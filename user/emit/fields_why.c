@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* The list of fields: where time went, what was counted, and why somebody was late. */
+/* The list of fields: how time was spent, what was counted, and why a thread was late. */
 #include "analyse/cause.h"
 #include "emit/fields_internal.h"
 
@@ -8,13 +8,16 @@
 
 #define BL(m) ((m) * sizeof(uint64_t))
 static const struct emit_field blocked_fields[] = {
-	{ "lock", EMIT_NS, .offset = BL(MODEL_BLOCKED_LOCK), .help = "on a lock or condition" },
-	{ "io", EMIT_NS, .offset = BL(MODEL_BLOCKED_IO), .help = "on I/O" },
-	{ "fault", EMIT_NS, .offset = BL(MODEL_BLOCKED_FAULT), .help = "in a page fault" },
-	{ "sleep", EMIT_NS, .offset = BL(MODEL_BLOCKED_SLEEP), .help = "asleep, as it asked to be" },
+	{ "lock", EMIT_NS, .offset = BL(MODEL_BLOCKED_LOCK),
+	  .help = "blocked on a lock or condition" },
+	{ "io", EMIT_NS, .offset = BL(MODEL_BLOCKED_IO), .help = "blocked on I/O" },
+	{ "fault", EMIT_NS, .offset = BL(MODEL_BLOCKED_FAULT), .help = "blocked in a page fault" },
+	{ "sleep", EMIT_NS, .offset = BL(MODEL_BLOCKED_SLEEP),
+	  .help = "asleep at its own request" },
 	{ "throttled", EMIT_NS, .offset = BL(MODEL_BLOCKED_THROTTLED),
 	  .help = "stopped at its cgroup's CPU quota" },
-	{ "other", EMIT_NS, .offset = BL(MODEL_BLOCKED_OTHER), .help = "for another reason" },
+	{ "other", EMIT_NS, .offset = BL(MODEL_BLOCKED_OTHER),
+	  .help = "blocked for another reason" },
 	END
 };
 const struct emit_record fields_rec_blocked = {
@@ -24,12 +27,12 @@ const struct emit_record fields_rec_blocked = {
 
 #define V(m) AT(report_counter, m)
 static const struct emit_field value_fields[] = {
-	{ "name", EMIT_STRING, V(name), .help = "of the counter" },
-	{ "value", EMIT_U64, V(value), .help = "counted outside barriers" },
-	{ "inside", EMIT_U64, V(inside), .help = "counted inside barriers" },
+	{ "name", EMIT_STRING, V(name), .help = "name of the counter" },
+	{ "value", EMIT_U64, V(value), .help = "count outside barriers" },
+	{ "inside", EMIT_U64, V(inside), .help = "count inside barriers" },
 	{ "scaled", EMIT_BOOL, V(scaled), .help = "multiplexed: the values are estimates" },
 	{ "least", EMIT_U64, V(least), .flags = FIELDS_ZERO,
-	  .help = "where value is null: it is this at least" },
+	  .help = "lower limit, if value is null" },
 	END
 };
 const struct emit_record fields_rec_value = {
@@ -38,9 +41,9 @@ const struct emit_record fields_rec_value = {
 
 #define S(m) AT(report_callsite, m)
 static const struct emit_field frame_fields[] = {
-	FIELDS_SOURCE_OF(report_callsite, "its name"),
-	{ "offset", EMIT_U64, S(offset), .flags = FIELDS_ZERO, .help = "in the module" },
-	{ "inlined", EMIT_STRING, S(inlined), .help = "the functions it was inlined into" },
+	FIELDS_SOURCE_OF(report_callsite, "name of the function"),
+	{ "offset", EMIT_U64, S(offset), .flags = FIELDS_ZERO, .help = "offset in the module" },
+	{ "inlined", EMIT_STRING, S(inlined), .help = "functions into which it was inlined" },
 	END
 };
 static const struct emit_record rec_frame = {
@@ -49,12 +52,13 @@ static const struct emit_record rec_frame = {
 
 #define P(m) AT(report_part, m)
 static const struct emit_field part_fields[] = {
-	{ "name", EMIT_STRING, P(name), .help = "of the part" },
-	{ "ns", EMIT_I64, P(ns), .help = "the last thread's less the reference's" },
+	{ "name", EMIT_STRING, P(name), .help = "name of the part" },
+	{ "ns", EMIT_I64, P(ns),
+	  .help = "time of the last arriver minus time of the thread that it is compared with" },
 	END
 };
 static const struct emit_record rec_part = {
-	"part", sizeof(struct report_part), part_fields, "One part of a lateness"
+	"part", sizeof(struct report_part), part_fields, "One part of the lateness"
 };
 
 static const char *part_key(unsigned k)
@@ -64,33 +68,36 @@ static const char *part_key(unsigned k)
 
 #define C(m) AT(report_cause, m)
 #define CAUSE_WHAT \
-	{ "dominant", EMIT_STRING, VIA(report_cause, dominant), AT(cause_row, name), .help = "the part that explains most; null: none" }, \
-	{ "share", EMIT_RATIO, C(share), .help = "of the positive parts that it is" }, \
+	{ "dominant", EMIT_STRING, VIA(report_cause, dominant), AT(cause_row, name), \
+	  .help = "the part that explains most of the lateness; null: none" }, \
+	{ "share", EMIT_RATIO, C(share), \
+	  .help = "share of the dominant part in the sum of the positive parts" }, \
 	{ "parts", EMIT_MAP, LIST(report_cause, parts, nparts), .sub = &rec_part, \
 	  .flags = FIELDS_HERE, .keys = part_key, \
-	  .help = "{name: ns}, largest first; below 0: the reference had more of it" }, \
-	{ "lateness_ns", EMIT_NS, C(lateness_ns), .help = "what the parts add up to" }
-#define CAUSE_WHO \
-	{ "culprit", EMIT_STRING, C(culprit), .help = "who or what" }, \
-	{ "text", EMIT_CHARS, C(text), .help = "it in a sentence" }, \
+	  .help = "{name: ns}, largest first; negative: the last arriver had less of it" }, \
+	{ "lateness_ns", EMIT_NS, C(lateness_ns), .help = "sum of the parts" }
+#define CAUSE_CULPRIT \
+	{ "culprit", EMIT_STRING, C(culprit), .help = "thread or resource behind the delay" }, \
+	{ "text", EMIT_CHARS, C(text), .help = "the cause in a sentence" }, \
 	{ "stack", EMIT_ARRAY, LIST(report_cause, frames, nframes), .sub = &rec_frame, \
-	  .help = "where the thread was blocked for longest, innermost first" }
+	  .help = "where the thread was blocked longest, innermost frame first" }
 
 static const struct emit_field cause_fields[] = {
 	CAUSE_WHAT,
-	{ "episodes", EMIT_U64, C(episodes), .help = "on which it rests" },
-	{ "dominated", EMIT_U64, C(dominated), .help = "of those: where this part was the largest" },
-	CAUSE_WHO,
+	{ "episodes", EMIT_U64, C(episodes), .help = "number of episodes behind it" },
+	{ "dominated", EMIT_U64, C(dominated),
+	  .help = "number of those episodes in which this part was the largest" },
+	CAUSE_CULPRIT,
 	END
 };
 const struct emit_record fields_rec_cause = {
 	"cause", sizeof(struct report_cause), cause_fields,
-	"Why the last threads were late, against the lower-median arrivers"
+	"Why the last arrivers were late, compared with the lower-median arrivers"
 };
 
-static const struct emit_field episode_cause_fields[] = { CAUSE_WHAT, CAUSE_WHO, END };
+static const struct emit_field episode_cause_fields[] = { CAUSE_WHAT, CAUSE_CULPRIT, END };
 const struct emit_record fields_rec_episode_cause = {
 	"cause", sizeof(struct report_cause), episode_cause_fields,
-	"Why the last thread was late, against the lower-median arriver"
+	"Why the last arriver was late, compared with the lower-median arriver"
 };
 /* clang-format on */
