@@ -17,7 +17,7 @@
 #include "emit/html_page.h"
 #include "emit/json.h"
 
-/* Crossings that are kept one by one; beyond, the page has the grid alone. */
+/* Up to this many crossings are kept one by one. With more, the page has only the grid. */
 #define CROSSINGS 60000
 
 struct crossing {
@@ -35,14 +35,14 @@ struct html {
 	struct html_options options;
 	struct grid grid;
 	uint64_t crossings, episodes, nested;
-	bool many; /* more than are kept */
+	bool many; /* too many crossings to keep */
 	struct crossing *each;
 	uint32_t neach, cap_each;
 	struct episode *met;
 	uint32_t nmet, cap_met;
 };
 
-/* --- the charting library ------------------------------------------------------------------------- */
+/* --- the charting library --------------------------------------------------------------------- */
 
 bool html_available(void)
 {
@@ -51,12 +51,11 @@ bool html_available(void)
 
 const char *html_missing(void)
 {
-	return "this sbt-trace was built without the charting library that HTML reports need: "
-	       "build "
-	       "it again with npm installed and a network, or use --chrome";
+	return "this sbt-trace was built without the charting library for HTML reports: rebuild it "
+	       "with npm installed and a network, or use --chrome";
 }
 
-/* --- episodes --------------------------------------------------------------------------------------- */
+/* --- episodes --------------------------------------------------------------------------------- */
 
 int html_begin(struct html **out, FILE *file, const struct html_options *options)
 {
@@ -75,13 +74,13 @@ int html_begin(struct html **out, FILE *file, const struct html_options *options
 	return 0;
 }
 
-/* From the start; what began before it, began there. */
+/* Return the time since the start of tracing, 0 for earlier times. */
 static uint64_t since(const struct html *h, uint64_t t_ns)
 {
 	return t_ns > h->options.start_ns ? t_ns - h->options.start_ns : 0;
 }
 
-/* They are too many to be kept one by one. */
+/* Drop all crossings: there are too many to keep. */
 static void keep_none(struct html *h)
 {
 	h->many = true;
@@ -172,7 +171,7 @@ int html_episode(struct html *h, const struct model *model, const struct model_e
 	return err;
 }
 
-/* --- the page --------------------------------------------------------------------------------------- */
+/* --- the page --------------------------------------------------------------------------------- */
 
 static void put_base64(struct buf *b, const void *bytes, size_t n)
 {
@@ -197,7 +196,7 @@ static void put_base64(struct buf *b, const void *bytes, size_t n)
 	buf_char(b, '"');
 }
 
-/* --- records: those of --json ------------------------------------------------------------------------ */
+/* --- records: those of --json ----------------------------------------------------------------- */
 
 static void put_run(struct html *h, const char *name, const struct report *r)
 {
@@ -257,9 +256,9 @@ static void put_curves(struct html *h, const struct html_curve *curves, uint32_t
 	}
 }
 
-/* --- the timeline ------------------------------------------------------------------------------------ */
+/* --- the timeline ----------------------------------------------------------------------------- */
 
-/* What no episode tells: from the last departure of a thread on. */
+/* Draw what is in no episode: each thread's time after its last departure. */
 static void add_last(struct html *h, const struct model *model, const struct report *r)
 {
 	uint32_t i;
@@ -298,7 +297,7 @@ static void put_lane_name(struct html *h, const struct model *model, const struc
 	buf_char(&h->page.buf, '}');
 }
 
-/* Shares of a bucket, in 255ths: what is there is at least one. */
+/* Add the shares of each bucket in 255ths. A share above 0 is at least 1. */
 static int put_shares(struct html *h, const struct grid_lane *lane, uint32_t n)
 {
 	uint8_t *bytes = malloc((size_t)n * GRID_KINDS);
@@ -362,7 +361,7 @@ static void put_points(struct html *h, const char *name, const struct grid_point
 	free(all);
 }
 
-/* The id and label of the report; it may not know all barriers of the model. */
+/* Add the report's id and label of a barrier. The report may lack barriers of the model. */
 static void put_barrier_name(struct html *h, const struct report *r, uint32_t barrier)
 {
 	uint32_t i;
@@ -398,7 +397,10 @@ static void put_series(struct html *h, const struct report *r, uint64_t elapsed_
 	buf_str(&h->page.buf, "]}");
 }
 
-/* Four times each, as float64, then lane and episode and kind as float64: one kind of array is enough. */
+/*
+ * Add each crossing as seven float64, so that one kind of array is enough: lane, episode, kind, and
+ * four times.
+ */
 static int put_each(struct html *h, const struct report *r)
 {
 	double(*all)[7];

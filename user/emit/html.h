@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * The report as one HTML file: pictures that a browser draws without a network. It carries its data as JSON (the
- * records of --json, and the timeline), a charting library with its licence, and a page that may load nothing else.
- * The timeline is drawn into a grid as the episodes come by (emit/grid.h); as long as they are few, each crossing
- * is kept, too.
+ * The report as one HTML file with pictures, which a browser draws without a network. The file has
+ * its data as JSON (the records of --json, and the timeline), a charting library with its licence,
+ * and a page that may load nothing else. Episodes are drawn into a grid as they arrive
+ * (emit/grid.h). While there are few, each crossing is kept, too.
  */
 #ifndef EMIT_HTML_H
 #define EMIT_HTML_H
@@ -16,7 +16,7 @@
 #include "analyse/report.h"
 #include "model/model.h"
 
-/* Another recording, beside the one that the timeline shows: for what is compared. */
+/* Another recording, to compare with the one in the timeline. */
 struct html_run {
 	const char *name; /* untrusted */
 	const struct report *report;
@@ -28,33 +28,39 @@ struct html_point {
 	double speedup; /* NAN unknown */
 };
 
-/* How fast it is on how many processors. */
+/* Speed by number of processors. */
 struct html_curve {
 	const char *name; /* untrusted */
-	bool predicted; /* not measured */
+	bool predicted; /* predicted, not measured */
 	uint32_t n;
 	const struct html_point *points; /* by processors */
 };
 
 struct html_options {
 	const char *title; /* a command or a file; NULL unknown; untrusted */
-	const char *name; /* of this run beside others; NULL: the title; untrusted */
-	uint64_t start_ns; /* when tracing began */
+	const char *name; /* of this run among others; NULL: the title; untrusted */
+	uint64_t start_ns; /* start of tracing */
 };
 
 struct html; /* opaque */
 
-/* Whether the program was built with the charting library: else html_begin() says -ENOSYS. */
+/*
+ * Return whether sbt-trace was built with the charting library. Without it, html_begin() returns
+ * -ENOSYS.
+ */
 bool html_available(void);
-/* A sentence about why not, and what to do. */
+/* Return a sentence that says why the library is missing, and what to do. */
 const char *html_missing(void);
-/* @file and the strings of @options stay the caller's until html_end(). Returns 0, -ENOSYS or -ENOMEM. */
+/*
+ * Begin a page. @file and the strings of @options stay the caller's until html_end(). Return 0,
+ * -ENOSYS or -ENOMEM.
+ */
 int html_begin(struct html **out, FILE *file, const struct html_options *options);
-/* In the order in which the model gives them. Returns 0 or -ENOMEM. */
+/* Add an episode, in the model's order. Return 0 or -ENOMEM. */
 int html_episode(struct html *h, const struct model *model, const struct model_episode *e);
 /*
- * Writes the page and frees @h. @report is of @model, which is finished; both NULL: given up, nothing is written.
- * Returns 0, or -ENOMEM or the error of a write.
+ * Write the page and free @h. @report describes the finished @model; if both are NULL, write
+ * nothing. Return 0, -ENOMEM, or the error of a write.
  */
 int html_end(struct html *h, const struct model *model, const struct report *report,
 	     const struct html_run *runs, uint32_t nruns, const struct html_curve *curves,

@@ -2,14 +2,14 @@
 // Copyright (c) 2026 The sbt-trace authors
 #include "emit/html_assets.h"
 
-/* HTML_CHART is where scripts/chart puts the charting library. */
+/* HTML_CHART is the folder into which scripts/chart puts the charting library. */
 #define FILE_OF(path) "\t.incbin \"" path "\"\n"
 #define ASSET(name, files)                                                                        \
 	__asm__("\t.pushsection .rodata\n\t.global " #name ", " #name "_size\n" #name ":\n" files \
 		"1:\n"                                                                            \
 		"\t.balign 8\n" #name "_size:\n\t.quad 1b - " #name "\n\t.popsection\n")
 
-/* What all pages draw with; then one for each kind of page. */
+/* First the scripts that all pages use, then the script of each kind of page. */
 ASSET(html_words_js, FILE_OF("user/emit/html/words.js") FILE_OF("user/emit/html/charts.js")
 			     FILE_OF("user/emit/html/curves.js"));
 ASSET(html_report_js, FILE_OF("user/emit/html/records.js") FILE_OF("user/emit/html/timeline.js")

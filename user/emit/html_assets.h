@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * The files of the HTML report, as the assembler put them into the program. The charting library's are empty where it was
- * not to be had.
+ * The files of the HTML report, put into the program by the assembler. The files of the charting
+ * library are empty if it was not available.
  */
 #ifndef EMIT_HTML_ASSETS_H
 #define EMIT_HTML_ASSETS_H

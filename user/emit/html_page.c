@@ -20,7 +20,7 @@ static void page_put(struct html_page *page, const char *s)
 	page_write(page, s, strlen(s));
 }
 
-/* The JSON stands in a script element, which only "<" could end or bend, and that only strings hold. */
+/* Only "<" could end or change the script element around the JSON, and only strings contain it. */
 void html_page_flush(struct html_page *page)
 {
 	const char *at = page->buf.s, *end;
@@ -37,11 +37,11 @@ void html_page_flush(struct html_page *page)
 	buf_clear(&page->buf);
 }
 
-/* The page may load nothing, not even from where it lies. */
+/* The policy: the page may load nothing, not even from its own folder. */
 static const char head[] =
 	"<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-	"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-	"script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:\">\n"
+	"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src "
+	"'unsafe-inline'; style-src 'unsafe-inline'; img-src data:\">\n"
 	"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
 	"<meta name=\"color-scheme\" content=\"light dark\">\n<title>sbt-trace report</title>\n"
 	"<style>\n";
@@ -51,10 +51,9 @@ void html_page_begin(struct html_page *page)
 	page_put(page, head);
 	page_write(page, html_chart_css, html_chart_css_size);
 	page_write(page, html_report_css, html_report_css_size);
-	page_put(page,
-		 "</style>\n</head>\n<body>\n<main id=\"page\"></main>\n<noscript>This report "
-		 "draws its pictures with JavaScript.</noscript>\n"
-		 "<script type=\"application/json\" id=\"data\">\n");
+	page_put(page, "</style>\n</head>\n<body>\n<main id=\"page\"></main>\n<noscript>This "
+		       "report draws its pictures with JavaScript.</noscript>\n"
+		       "<script type=\"application/json\" id=\"data\">\n");
 }
 
 int html_page_end(struct html_page *page, const char *script, uint64_t size)

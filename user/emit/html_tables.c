@@ -19,7 +19,7 @@
 
 struct tables {
 	struct html_page page;
-	struct buf says; /* what text output says, a line a sentence */
+	struct buf says; /* sentences of text output, one per line */
 	struct textout text;
 	struct fields_context context;
 	const char *comma;
@@ -37,7 +37,7 @@ static int tables_begin(struct tables *t, FILE *file)
 	return 0;
 }
 
-/* The sentences that have been made, the title, and the beginning of the records. */
+/* Write the sentences, the title, and the beginning of the records. */
 static void tables_head(struct tables *t, const char *title)
 {
 	struct buf *out = &t->page.buf;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * The pages of what has no timeline: many recordings, two sides of them, a prediction. Each carries the records of
- * --json and the sentences of the text, and is drawn by a script of its own. As html_begin() they need the charting
- * library: see html_available().
+ * Pages without a timeline: for many recordings, for the two sides of diff, and for a prediction.
+ * Each has the records of --json and the sentences of text output, and its own script draws it.
+ * Like html_begin(), these functions need the charting library: see html_available().
  */
 #ifndef EMIT_HTML_TABLES_H
 #define EMIT_HTML_TABLES_H
@@ -15,9 +15,12 @@
 #include "compare/series.h"
 #include "emit/emit.h"
 
-/* All return 0, -ENOSYS (no charting library), or -ENOMEM or the error of a write. @title: untrusted. */
+/*
+ * These return 0, -ENOSYS (no charting library), -ENOMEM, or the error of a write. @title is
+ * untrusted.
+ */
 int html_series(FILE *file, const struct series *series, const char *title);
-/* @inputs: A's, then B's. */
+/* @inputs has A's recordings, then B's. */
 int html_compare(FILE *file, const struct compare *compare, const struct compare_input *inputs,
 		 const char *title);
 int html_predictions(FILE *file, const struct predictions *predictions, const char *title);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-// What is drawn with the charting library: axes, columns, boxes beside the cursor.
-// --- charts ---------------------------------------------------------------------------------------------
+// Drawing with the charting library: axes, columns, boxes beside the cursor.
+// --- charts -------------------------------------------------------------------------------------
 
 const charts = [];
 function chart(box, options, values) {
@@ -25,16 +25,16 @@ const axis = (more) => ({
 });
 const plain = (v) => (known(v) ? String(Number(v.toPrecision(6))) : "");
 
-// Room for the longest of an axis's numbers.
+// Room for the longest number of an axis.
 const room = (u, values) => 16 + Math.max(24, ...(values || []).map((v) => measure(v, 12)));
 
-// A scale of times: its unit, and what divides nanoseconds by it.
+// A scale for times: its unit, and the divisor of nanoseconds.
 function timeScale(most) {
 	const [f, name] = unitOf(most);
 	return { f, name, show: time };
 }
 
-// Of n categories those in view: dragging over some zooms into them, a double click shows all.
+// The categories in view. Dragging zooms in, a double click shows all.
 const categories = (n) => ({
 	time: false,
 	range: (_, lo, hi) => [
@@ -48,8 +48,9 @@ const inView = (u, n) => [
 ];
 
 /*
- * Columns over categories. groups: [{name, colour, values[]}]; stacked, one on another, else side by side. marks: a list
- * group, by category, of {min, max, low, high}, drawn as a line with caps and a box from low to high.
+ * Columns over categories. groups: [{name, colour, values[]}], stacked or side by side. marks: one
+ * list per group, with {min, max, low, high} by category, drawn as a line with caps and a box from
+ * low to high.
  */
 function columns(box, { names, groups, stacked, scale, label, marks, height = 300 }) {
 	const n = names.length,
@@ -73,7 +74,7 @@ function columns(box, { names, groups, stacked, scale, label, marks, height = 30
 		texts = names.map((s) => short(s, 28));
 	const longest = Math.max(...texts.map((s) => measure(s, 12)));
 	const turned = longest > slot * step - 8;
-	const tell = tip(box);
+	const showTip = tip(box);
 	const draw = (u) => {
 		const { ctx } = u,
 			dpr = devicePixelRatio,
@@ -151,7 +152,7 @@ function columns(box, { names, groups, stacked, scale, label, marks, height = 30
 				setCursor: [
 					(w) => {
 						const i = w.cursor.left < 0 ? -1 : Math.round(w.posToVal(w.cursor.left, "x"));
-						if (i < 0 || i >= n) return tell(0, 0, null);
+						if (i < 0 || i >= n) return showTip(0, 0, null);
 						const lines = groups
 							.map((g, k) =>
 								[g.colour, g.name, scale.show(g.values[i])].concat(
@@ -172,7 +173,7 @@ function columns(box, { names, groups, stacked, scale, label, marks, height = 30
 									]
 								: [[c, name, v]],
 						);
-						tell(w.cursor.left + w.over.offsetLeft, 8, names[i], stacked ? more.reverse() : more);
+						showTip(w.cursor.left + w.over.offsetLeft, 8, names[i], stacked ? more.reverse() : more);
 					},
 				],
 			},
@@ -183,7 +184,7 @@ function columns(box, { names, groups, stacked, scale, label, marks, height = 30
 }
 const share = { f: 0.01, top: 1, show: percent };
 
-// Side by side: what part of the whole, and how long.
+// Side by side: shares of the time, and the time.
 function stackedPair(parent, names, groups) {
 	const most = Math.max(0, ...names.map((_, i) => sum(groups.map((g) => g.values[i]))));
 	const left = element("div", { class: "chart" }, element("h3", {}, "Normalised")),
@@ -210,7 +211,8 @@ function stackedPair(parent, names, groups) {
 	);
 }
 
-// All parts of a page, and again when the scheme of colours changes, which are of the canvas.
+// Draw all parts of a page, and again when the colour scheme changes, because the canvas has its
+// own colours.
 function drawPage(parts) {
 	const draw = () => {
 		page.replaceChildren();

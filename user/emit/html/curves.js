@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-// How much faster on how many processors.
-// --- speedup -------------------------------------------------------------------------------------------------
+// Speedup by number of processors.
+// --- speedup ------------------------------------------------------------------------------------
 
 /* curves: [{name, predicted, points: [{processors, time_ns, speedup}]}], by processors. */
 function speedup(curves, more) {
@@ -9,8 +9,8 @@ function speedup(curves, more) {
 	if (!curves.length) return;
 	const s = section(
 		"Speedup",
-		(more || "By number of processors; of what was measured, of threads.") +
-			" Dashed lines are predictions; the thin straight one is linear speedup. Drag over a stretch to zoom into " +
+		(more || "By number of processors; measured runs by number of threads.") +
+			" Dashed lines are predictions; the thin straight line is linear speedup. Drag over a range to zoom into " +
 			"it, double-click to see all.",
 	);
 	const box = element("div", { class: "chart", id: "speedup-chart" }),
@@ -19,7 +19,7 @@ function speedup(curves, more) {
 		const p = c.points.find((q) => q.processors === x);
 		return p && known(p.speedup) ? p.speedup : null;
 	};
-	// Against a run with several threads, that run's speedup is one.
+	// If the base is a run with several threads, that run's speedup is 1.
 	const from = curves.every((c) => at(c, xs[0]) === 1) ? xs[0] : 1,
 		linear = xs.map((x) => x / from);
 	const top = (lo, hi) =>
@@ -30,7 +30,7 @@ function speedup(curves, more) {
 	const colour = (k) => COLOURS[k % COLOURS.length];
 	const name = (c) => c.name + (c.predicted && !c.name.includes("predicted") ? " (predicted)" : "");
 	s.append(box);
-	const tell = tip(box);
+	const showTip = tip(box);
 	chart(
 		box,
 		{
@@ -63,7 +63,8 @@ function speedup(curves, more) {
 					label: "processors",
 					labelSize: 22,
 					splits: (u, _, lo, hi) => {
-						// As many as have room, but always of those that were tried.
+						// As many marks as there is room for, but only at
+						// numbers that were tried.
 						const seen = xs.filter((x) => x >= lo && x <= hi),
 							wide = u.bbox.width / devicePixelRatio / Math.max(1, hi - lo),
 							out = [];
@@ -84,8 +85,8 @@ function speedup(curves, more) {
 				setCursor: [
 					(u) => {
 						const i = u.cursor.idx;
-						if (u.cursor.left < 0 || !known(i)) return tell(0, 0, null);
-						tell(
+						if (u.cursor.left < 0 || !known(i)) return showTip(0, 0, null);
+						showTip(
 							u.cursor.left + u.over.offsetLeft,
 							8,
 							plural(xs[i], "processor"),

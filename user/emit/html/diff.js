@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-// Recordings against recordings: what changed at each site, and whether it is more than noise.
-// --- differences ---------------------------------------------------------------------------------------------------
+// Two sides of recordings: the change at each call site, and whether it is more than noise.
+// --- differences --------------------------------------------------------------------------------
 
 const rows = of("difference");
 const VERDICTS = {
@@ -10,7 +10,7 @@ const VERDICTS = {
 	better: ["#59a14f", "better"],
 	more: ["#b07aa1", "more"],
 	less: ["#4e79a7", "less"],
-	noise: [OTHER, "no more than noise"],
+	noise: [OTHER, "not more than noise"],
 	untested: ["#c9a227", "cannot be tested"],
 };
 const verdictOf = (r) =>
@@ -22,8 +22,8 @@ const quantityName = (q) => q.replace(/_ns$/, "");
 const quantities = (list) => [...new Set(list.map((r) => r.quantity))];
 
 /*
- * Changes in per cent of A: a dot each, with its confidence interval as a line. Of a wide interval the ends are cut off:
- * what matters is which side of the line of no change it lies on.
+ * Changes in per cent of A: a dot for each, and a line for its confidence interval. Ends of wide
+ * intervals are cut off, as only their side of the zero line matters.
  */
 function changes(box, list) {
 	const n = list.length,
@@ -33,7 +33,7 @@ function changes(box, list) {
 	const names = list.map((r) => short(placeOf(r), 28)),
 		longest = Math.max(...names.map((s) => measure(s, 12))),
 		turned = longest > Math.max(280, box.clientWidth - 90) / n - 8;
-	const tell = tip(box);
+	const showTip = tip(box);
 	const draw = (u) => {
 		const { ctx } = u,
 			dpr = devicePixelRatio,
@@ -107,10 +107,10 @@ function changes(box, list) {
 				setCursor: [
 					(u) => {
 						const i = u.cursor.left < 0 ? -1 : Math.round(u.posToVal(u.cursor.left, "x"));
-						if (i < 0 || i >= n) return tell(0, 0, null);
+						if (i < 0 || i >= n) return showTip(0, 0, null);
 						const r = list[i],
 							[colour, verdict] = VERDICTS[verdictOf(r)];
-						tell(
+						showTip(
 							u.cursor.left + u.over.offsetLeft,
 							8,
 							placeOf(r),
@@ -140,7 +140,7 @@ function changes(box, list) {
 const A = COLOURS[0],
 	B = COLOURS[1];
 
-// One scope: a quantity at a time, both sides and the change.
+// One scope, a quantity at a time: both sides and the change.
 function compared(title, text, list) {
 	const names = quantities(list).filter((q) =>
 		list.some((r) => r.quantity === q && ((r.a ?? 0) > 0 || (r.b ?? 0) > 0)),
@@ -174,10 +174,10 @@ function compared(title, text, list) {
 			element(
 				"p",
 				{ class: "dim" },
-				"With several recordings a side, boxes are the mean ± σ over them; the line through a dot is the confidence interval of " +
+				"With several recordings per side, boxes are the mean ± σ over them. The line through a dot is the confidence interval of " +
 					"the change." +
 					(all.length > shown.length
-						? " The first " + shown.length + " of " + count(all.length) + "."
+						? " The first " + shown.length + " of " + count(all.length) + " are shown."
 						: ""),
 			),
 			numbers(
@@ -208,8 +208,8 @@ function phases() {
 	if (!times.length) return;
 	const s = section(
 		"Phase times",
-		"Each site has two blocks: its phases up to their first arrival, and above it, fainter, from there to the last (its " +
-			"barrier time). Means over the recordings of a side.",
+		"Each site has two blocks: the time of its phases up to the first arrival, and above it, fainter, from the first to " +
+			"the last arrival (its barrier time). Means over the recordings of a side.",
 	);
 	stackedPair(
 		s,
@@ -226,7 +226,7 @@ drawPage([
 	() =>
 		compared(
 			"Sites",
-			"Those whose phase time changed most first. Drag over some to zoom into them, double-click to see all.",
+			"Largest change of phase time first. Drag over columns to zoom into them, double-click to see all.",
 			rows.filter((r) => r.scope === "barrier"),
 		),
 	phases,

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-// A prediction: speedups, where the time of phases and processors goes, what it assumes.
-// --- predictions ---------------------------------------------------------------------------------------------------
+// A prediction: speedups, how phases and processors spend their time, and its assumptions.
+// --- predictions --------------------------------------------------------------------------------
 
 const points = of("prediction");
-// Several recordings, one for each number of threads, are one curve.
+// Several recordings with different numbers of threads make one curve.
 const several = points.some((p) => p.recording);
 const nameOf = (p) => plural(p.processors, "processor") + (several ? ", " + plural(p.threads, "thread") : "");
 
-// What it would be without what keeps processors from work.
+// The curves of the prediction, and without each thing that keeps processors from work.
 function curves() {
 	const curve = (name, get) => {
 		const best = new Map();
@@ -61,8 +61,8 @@ function parts() {
 	const list = [
 		["computing", COLOURS[0], "work_ns"],
 		["waiting for a processor", COLOURS[4], "queue_ns"],
-		["waiting for the last to come", COLOURS[1], "wait_ns"],
-		["the barrier itself", COLOURS[3], "barrier_ns"],
+		["waiting for the last arriver", COLOURS[1], "wait_ns"],
+		["barrier overhead", COLOURS[3], "barrier_ns"],
 		["remote data", COLOURS[5], "access_ns"],
 	];
 	const groups = list
@@ -74,7 +74,7 @@ function parts() {
 		.filter((g) => sum(g.values) > 0);
 	if (groups.length)
 		stackedPair(
-			section("Where the threads' time goes", "Of all threads, over the predicted run."),
+			section("Where the threads' time goes", "Sums over all threads in the predicted run."),
 			points.map(nameOf),
 			groups,
 		);
@@ -113,7 +113,7 @@ drawPage([
 	head,
 	() => page.append(...notes(true).map((n) => element("p", { class: "warn" }, sentence(n.text)))),
 	...(points.length
-		? [() => speedup(curves(), "Against one processor of the same machine."), phases, parts, all]
+		? [() => speedup(curves(), "Compared with one processor of the same machine."), phases, parts, all]
 		: []),
 	() => notes(false).length && section("Assumptions", ...notes(false).map((n) => sentence(n.text))),
 ]);

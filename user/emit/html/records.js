@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-// What the records of the report say, and the answer at the top of the page.
-// --- what the records say ---------------------------------------------------------------------------------
+// The contents of the report's records, and the answer at the top of the page.
+// --- the records --------------------------------------------------------------------------------
 
 const runs = data.runs.map((r) => ({
 	name: r.name,
@@ -15,7 +15,7 @@ const many = processes.length > 1;
 const labelOf = (b) => b.label + (many && !b.shared ? " (" + b.pid + ")" : "");
 const threadName = (t) =>
 	(known(t.index) ? t.index + " " : "") + (t.comm || "?") + (known(t.index) ? "" : " " + t.tid);
-// The barriers that have a colour, by id: the same place has the same in every run and process.
+// The barriers with a colour, by id: a call site has the same colour in every run and process.
 const weight = new Map();
 for (const r of runs)
 	for (const b of r.of("barrier").filter((x) => !x.nested && x.phase_ns))
@@ -25,12 +25,12 @@ const coloured = [...weight.entries()]
 	.slice(0, MOST_BARRIERS)
 	.map(([id]) => id);
 const nameOfId = new Map(runs.flatMap((r) => r.of("barrier").map((b) => [b.id, b.label])));
-// In the order in which the program first comes to them, as far as the timeline tells.
+// Sort by the program's first episode at each barrier, as far as the timeline shows it.
 const order = new Map(data.timeline.series.barriers.map((b, i) => [b.id, i]));
 coloured.sort((a, b) => (order.get(a) ?? 1e9) - (order.get(b) ?? 1e9));
 const colourOf = (id) => (coloured.includes(id) ? COLOURS[coloured.indexOf(id)] : OTHER);
 
-// Who meets: processes that meet one another at barriers are one team, each other process is one.
+// The teams: processes that share barriers are one team, each other process is a team of its own.
 function teamsOf(run) {
 	const list = run.of("process");
 	const groups = run.of("group").map((g) => {
@@ -56,25 +56,26 @@ function teamsOf(run) {
 	);
 }
 
-// What the figures are of, where it is not all of the run.
+// The part of the run that the figures cover.
 const end = main.of("end")[0] || main.of("interim")[0] || {};
 const windowed = known(end.from_ns) || known(end.to_ns);
-// Charts begin with what is shown; what they say of when is from the start of tracing, as the report has it.
+// Charts begin with the part that is shown. Their times count from the start of tracing, as in the
+// report.
 const shownFrom = end.from_ns ?? 0;
-const wholeText = windowed ? "All that is shown" : "Whole run";
+const wholeText = windowed ? "Whole part" : "Whole run";
 function extent() {
 	if (windowed)
 		page.append(
 			element(
 				"p",
 				{},
-				"Only what threads came to from " +
+				"Covers only crossings with arrivals from " +
 					time(end.from_ns ?? 0) +
-					(known(end.to_ns) ? " to " + time(end.to_ns) : " on") +
-					" after the start of tracing: all times, sums and shares are of that part of the run.",
+					(known(end.to_ns) ? " to " + time(end.to_ns) : " to the end") +
+					" after the start of tracing: all times, sums and shares refer to that part of the run.",
 			),
 		);
-	if (end.rows) page.append(element("p", {}, "Rows are shown of " + end.rows + " only."));
+	if (end.rows) page.append(element("p", {}, "Rows are shown only for " + end.rows + "."));
 }
 
 function summary() {
@@ -104,12 +105,12 @@ function summary() {
 			element(
 				"p",
 				{ class: "warn" },
-				"Not complete: records were lost (" +
+				"Incomplete: records were lost (" +
 					Object.entries(end.lost || {})
 						.filter(([, n]) => n)
 						.map(([cause, n]) => cause.replaceAll("_", " ") + " " + count(n))
 						.join(", ") +
-					"). What they touched is left out of the figures.",
+					"). The figures leave out what they concern.",
 			),
 		);
 	for (const h of main.of("hang"))
@@ -122,11 +123,11 @@ function summary() {
 			element("p", { class: "answer" }, "No thread crossed a barrier" + (windowed ? " in that time." : ".")),
 		);
 	if (shown.length > 10)
-		page.append(element("p", { class: "dim" }, "The first 10 of " + count(shown.length) + " teams."));
+		page.append(element("p", { class: "dim" }, "The first 10 of " + count(shown.length) + " teams are shown."));
 	for (const { name, record: p } of shown.slice(0, 10)) {
 		const e = p.efficiency || {};
 		if (shown.length > 1) page.append(element("h3", {}, name));
-		page.append(element("p", { class: "answer" }, sentence(p.verdict) || "Nothing can be said of its barriers."));
+		page.append(element("p", { class: "answer" }, sentence(p.verdict) || "Nothing is known about its barriers."));
 		if (p.advice) page.append(element("p", {}, sentence(p.advice)));
 		page.append(
 			element(
@@ -139,7 +140,7 @@ function summary() {
 					[ratio(e.transfer), "× transfer"],
 					[time(p.elapsed_ns), "elapsed"],
 					[count(p.nthreads), "threads"],
-					[time(p.wait_ns), "lost waiting, all threads"],
+					[time(p.wait_ns), "lost to waiting, all threads"],
 				].map(([v, what]) =>
 					element("div", { class: "tile" }, element("b", {}, v), element("span", {}, what)),
 				),
@@ -149,7 +150,7 @@ function summary() {
 	for (const f of main.of("finding")) page.append(element("p", {}, sentence(f.text)));
 	const remarks = main.of("remark");
 	if (remarks.length) {
-		page.append(element("p", {}, "Not in these figures, or only in part:"));
+		page.append(element("p", {}, "Missing from these figures, or only partly included:"));
 		page.append(element("ul", {}, ...remarks.map((r) => element("li", {}, sentence(r.text)))));
 	}
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 // The other pictures, and the page as a whole.
-// --- phases ------------------------------------------------------------------------------------------------
+// --- phases -------------------------------------------------------------------------------------
 
-// One block for the phase and one for the barrier at its end, from the bottom up, as in the thesis.
+// One block for the phase and one for the barrier at its end, stacked as in the thesis.
 function blocks(get) {
 	const out = [];
 	for (const id of [...coloured, null]) {
@@ -42,10 +42,10 @@ function phases() {
 	if (!cols.length) return;
 	const s = section(
 		"Phase times",
-		"Each barrier has two blocks: its phases up to their first arrival, and above it, fainter, from " +
-			"there to the last (its barrier time). Together they are the time that " +
+		"Each barrier has two blocks: the time of its phases up to the first arrival, and above it, fainter, from " +
+			"the first to the last arrival (its barrier time). Together they are the time that " +
 			(windowed ? "this part of the run" : "the run") +
-			" spent in its phases; times of several teams of one process add up.",
+			" spent in these phases. Times of several teams of one process add up.",
 	);
 	const of = (id, c) => c.list.filter((b) => (id === null ? !coloured.includes(b.id) : b.id === id));
 	stackedPair(
@@ -57,7 +57,8 @@ function phases() {
 			cols.map((c) =>
 				sum(
 					of(id, c).map((b) => {
-						// The first threads may come before the last of them began, and with it the phase.
+						// The first arrivals may be earlier than the start
+						// of the last thread, where the phase begins.
 						const inside = Math.min(b.barrier_ns.sum, b.phase_ns.sum);
 						return within ? inside : b.phase_ns.sum - inside;
 					}),
@@ -66,7 +67,7 @@ function phases() {
 		),
 	);
 }
-// For each team a picture of its threads, one at a time.
+// A picture of the threads of one team at a time.
 function teamSelect(s, draw) {
 	const box = element("div", {});
 	const list = teamsOf(main)
@@ -96,13 +97,13 @@ function teamSelect(s, draw) {
 const firstThreads = (p) => p.threads.slice(0, MOST_COLUMNS);
 const cut = (p) =>
 	p.threads.length > MOST_COLUMNS
-		? " The first " + MOST_COLUMNS + " of " + count(p.threads.length) + " threads."
+		? " The first " + MOST_COLUMNS + " of " + count(p.threads.length) + " threads are shown."
 		: "";
 function byThread() {
 	if (!barriers.some((b) => (b.threads || []).length)) return;
 	const s = section(
 		"Phase times of each thread",
-		"Work on the way to each barrier, and above it, fainter, the time inside that barrier (wait and leaving).",
+		"Work before each barrier, and above it, fainter, the time inside that barrier (wait and leave).",
 	);
 	teamSelect(s, (p, box) => {
 		const threads = firstThreads(p),
@@ -122,7 +123,7 @@ function byThread() {
 	});
 }
 
-// --- idle times ----------------------------------------------------------------------------------------------
+// --- idle times ---------------------------------------------------------------------------------
 
 function spread(values) {
 	const v = values.filter(known);
@@ -146,9 +147,9 @@ function idle() {
 	if (!ids.length) return;
 	const s = section(
 		"Idle times of threads",
-		"What each thread waited in all at a barrier for the last to arrive: the column is the mean over the threads, " +
-			"the line reaches from the smallest to the largest, the box is the mean ± the standard deviation " +
-			"σ. A long line is an imbalance that stays with the same threads.",
+		"Total time that each thread waited at a barrier for the last arriver: the column is the mean over the threads, " +
+			"the line reaches from the smallest to the largest value, and the box is the mean ± the standard deviation " +
+			"σ. A long line shows static imbalance.",
 	);
 	const spreads = runs.map((r) =>
 		ids.map((id) =>
@@ -204,14 +205,14 @@ function idle() {
 	);
 }
 
-// --- counters ------------------------------------------------------------------------------------------------
+// --- counters -----------------------------------------------------------------------------------
 
 function counters() {
 	const names = [...new Set(processes.flatMap((p) => Object.keys(p.counters || {})))];
 	if (!names.length) return;
 	const s = section(
 		"Counters by phase",
-		"What was counted in the phases that end at each barrier, by thread; inside barriers is not in it.",
+		"Counts in the phases that end at each barrier, by thread, without the time inside barriers.",
 	);
 	const inner = element("div", {});
 	const show = (which) => {
@@ -243,7 +244,7 @@ function counters() {
 					colour: COLOURS[k % COLOURS.length],
 					values: list.map((b) => value(b, t.tid)),
 				}))
-			: [{ name: "a thread", colour: COLOURS[0], values: spreads.map((x) => x && x.mean) }];
+			: [{ name: "mean per thread", colour: COLOURS[0], values: spreads.map((x) => x && x.mean) }];
 		inner.replaceChildren(box);
 		columns(box, {
 			names: list.map(labelOf),
@@ -258,7 +259,7 @@ function counters() {
 				: element(
 						"p",
 						{ class: "dim" },
-						"Of " + count(threads.length) + " threads: mean, smallest to largest, and the mean ± σ.",
+						"Over " + count(threads.length) + " threads: the mean, smallest to largest, and the mean ± σ.",
 					),
 		);
 		const all = sum(processes.map((p) => p.counters && p.counters[name]));
@@ -267,7 +268,7 @@ function counters() {
 				[
 					"",
 					"all threads",
-					windowed ? "share of what is shown" : "share of the run",
+					windowed ? "share of the part shown" : "share of the run",
 					...(few ? threads.map(threadName) : ["mean", "smallest", "largest", "σ"]),
 				],
 				list.map((b, i) => {
@@ -285,21 +286,21 @@ function counters() {
 			),
 		);
 		if (processes.some((p) => p.counters_scaled && p.counters_scaled[name]))
-			inner.append(element("p", { class: "dim" }, "Multiplexed: these are estimates."));
+			inner.append(element("p", { class: "dim" }, "Multiplexed: these counts are estimates."));
 	};
 	s.append(element("div", { class: "tools" }, choice("Counter", names, show)), inner);
 	show(0);
 }
 
-// --- where time went, and why ----------------------------------------------------------------------------------
+// --- how time was spent, and why ----------------------------------------------------------------
 
 const REASONS = ["lock", "io", "fault", "sleep", "throttled", "other"];
 function parts() {
 	if (!processes.some((p) => (p.threads || []).some((t) => known(t.oncpu_ns)))) return;
 	const s = section(
 		"Where the threads' time went",
-		"Outside barriers: on a CPU, ready but without one (run queue), or blocked, by reason; what cannot be " +
-			"attributed is shown as that. Inside: waiting for the last, and leaving.",
+		"Outside barriers: on a CPU, ready but without a CPU (run queue), blocked, by reason, or unattributed. " +
+			"Inside: waiting for the last arriver, and leaving.",
 	);
 	const list = [
 		["on a CPU", COLOURS[0], (t) => t.oncpu_ns],
@@ -330,7 +331,7 @@ function causes() {
 	if (!list.length) return;
 	const s = section(
 		"Causes",
-		"Why the last ones were late, over all episodes of a barrier, weighted by the time that it cost the others.",
+		"Why the last arrivers were late, over all episodes of a barrier, weighted by the time lost by waiting threads.",
 	);
 	const names = [...new Set(list.flatMap((b) => Object.keys(b.cause.parts || {})))],
 		colour = (n) => COLOURS[names.indexOf(n) % COLOURS.length];
@@ -353,7 +354,7 @@ function causes() {
 	s.append(
 		legend(names.map((n) => [colour(n), n])),
 		table(
-			["Barrier", "lost", "parts of the lateness", "why"],
+			["Barrier", "lost", "parts of the lateness", "cause"],
 			list.map((b) => [labelOf(b), time(b.lost_ns), bar(b), sentence(b.cause.text)]),
 			[0, 2, 3],
 		),
@@ -373,11 +374,11 @@ function everyBarrier() {
 				"kind",
 				"episodes",
 				"incomplete",
-				"members",
+				"threads",
 				"phase, mean",
 				"barrier time, mean",
 				"lost",
-				"what it shows",
+				"verdict",
 			],
 			list.map((b) => [
 				labelOf(b),

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-// Many recordings: times and what they are to a base, speedups, where the time goes, idle times, counters.
-// --- points -----------------------------------------------------------------------------------------------------
+// Many recordings: times and ratios to a base, speedups, how time is spent, idle times, counters.
+// --- points -------------------------------------------------------------------------------------
 
 const points = of("series");
 const there = (v) => v !== null && v !== undefined;
 const two = points.some((p) => there(p.column));
 const base = [...new Set(points.map((p) => p.base).filter(there))];
-const baseName = base.length === 1 ? base[0] : "the first of its row or column";
+const baseName = base.length === 1 ? base[0] : "the first in its row or column";
 const AGAINST = base.length ? "normalised to " + short(baseName, 60) : "";
 
 /*
- * Points as columns() wants them: one group of all; of labels ROW/COLUMN a group for each column. get(point): a value,
- * mark(point): its spread.
+ * Points as columns() takes them: one group, or for labels ROW/COLUMN one group per column.
+ * get(point) returns a value, mark(point) its spread.
  */
 function grid(get, mark) {
 	if (!two)
@@ -37,10 +37,10 @@ function grid(get, mark) {
 	};
 }
 const sigmaText =
-	" Of several runs the column is the mean, the line reaches from the smallest to the largest, and the box is the " +
+	" For several runs the column is the mean, the line reaches from the smallest to the largest value, and the box is the " +
 	"mean ± the standard deviation σ.";
 
-// Absolute and to the base, side by side.
+// Absolute values and ratios to the base, side by side.
 function pairOf(parent, titles, absolute, scale, relative) {
 	const boxes = titles.map((t) => element("div", { class: "chart" }, element("h3", {}, t)));
 	parent.append(element("div", { class: "pair" }, ...boxes));
@@ -57,7 +57,7 @@ function times() {
 	const several = points.some((p) => p.runs > 1);
 	const s = section(
 		"Time",
-		"Of the longest process or group." +
+		"Time of the longest process or group." +
 			(several ? sigmaText : "") +
 			" Drag over columns to zoom into them, double-click to see all.",
 	);
@@ -81,7 +81,7 @@ function times() {
 		(points.length > 24 ? numbers : table)(
 			["", "runs", "threads", "time", "σ", "smallest", "largest", "to base", "speedup", "efficiency"],
 			points.map((p) => [
-				p.label + (p.recording_time ? " (the recording's length)" : ""),
+				p.label + (p.recording_time ? " (length of the recording)" : ""),
 				count(p.runs),
 				count(p.nthreads),
 				time(p.time_ns),
@@ -95,8 +95,8 @@ function times() {
 }
 
 /*
- * By number of threads. Of labels of two ways a curve for each column, or for each row, as the threads differ along
- * the one or the other; else one of all points, if each has its own number.
+ * Speedup by number of threads. Two-way labels have a curve per column or per row, whichever varies
+ * the threads. Otherwise one curve has all points, if their numbers of threads differ.
  */
 function curvesOf() {
 	const distinct = (list) => {
@@ -132,7 +132,7 @@ function across() {
 	const kinds = [
 		["Time", (p) => time(p.time_ns)],
 		["Normalised", (p) => (known(p.normalised) ? p.normalised.toFixed(3) : "?")],
-		["More time than the base", (p) => change(p.normalised)],
+		["Time above the base", (p) => change(p.normalised)],
 		["Speedup", (p) => ratio(p.speedup)],
 		["Efficiency", (p) => ratio(p.efficiency)],
 		["σ", (p) => (p.runs > 1 ? time(p.time_stddev_ns) : "")],
@@ -166,7 +166,7 @@ function across() {
 	show(0);
 }
 
-// --- sites ------------------------------------------------------------------------------------------------------
+// --- call sites ---------------------------------------------------------------------------------
 
 const sites = colouredSites(
 	points.flatMap((p) => (p.sites || []).map((s) => ({ id: s.barrier, name: s.where, ns: s.phase_ns }))),
@@ -176,9 +176,9 @@ function phases() {
 	if (!shown.length) return;
 	const s = section(
 		"Phase times",
-		"Each site has two blocks: its phases up to their first arrival, and above it, fainter, from there to the last " +
-			"(its barrier time). Means over the runs of a point." +
-			(shown.length < points.length ? " The first " + shown.length + " points." : ""),
+		"Each site has two blocks: the time of its phases up to the first arrival, and above it, fainter, from the first " +
+			"to the last arrival (its barrier time). Means over the runs of a point." +
+			(shown.length < points.length ? " The first " + shown.length + " points are shown." : ""),
 	);
 	stackedPair(
 		s,
@@ -199,8 +199,8 @@ function idle() {
 	if (!list.length) return;
 	const s = section(
 		"Idle times of threads",
-		"What each thread waited in all at a site for the last to arrive, a mean over the runs: the column is the mean over " +
-			"the threads, the line reaches from the smallest to the largest, the box is the mean ± the standard deviation σ.",
+		"Total time that each thread waited at a site for the last arriver, mean over the runs: the column is the mean over " +
+			"the threads, the line reaches from the smallest to the largest value, and the box is the mean ± the standard deviation σ.",
 	);
 	const box = element("div", {});
 	const at = (p, id) => (p.sites || []).find((x) => x.barrier === id) || {};
@@ -251,14 +251,14 @@ function idle() {
 	show(0);
 }
 
-// --- counters ----------------------------------------------------------------------------------------------------
+// --- counters -----------------------------------------------------------------------------------
 
 function counters() {
 	const names = [...new Set(points.flatMap((p) => (p.counters || []).map((c) => c.name)))];
 	if (!names.length) return;
 	const s = section(
 		"Counters",
-		"Per thread, where all runs of a point had as many; else of all threads." + sigmaText,
+		"Per thread, if all runs of a point had the same number; otherwise over all threads." + sigmaText,
 	);
 	const box = element("div", {});
 	const show = (which) => {
@@ -306,7 +306,7 @@ function counters() {
 	show(0);
 }
 
-const MEASURED = "By number of threads; over " + short(baseName, 60) + ".";
+const MEASURED = "By number of threads, compared with " + short(baseName, 60) + ".";
 drawPage([
 	head,
 	...(points.length ? [times, () => speedup(curvesOf(), MEASURED), across, phases, idle, counters] : []),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-// What the pages of series, diff and predict have in common: their head, and sites with a colour.
-// --- pages of records -----------------------------------------------------------------------------------------
+// Common parts of the pages of series, diff and predict: their head, and coloured call sites.
+// --- pages of records ---------------------------------------------------------------------------
 
 const of = (type) => data.records.filter((r) => r.type === type);
 
@@ -20,7 +20,7 @@ function head() {
 	);
 }
 
-// Those with most time have a colour. sites: [{id, name, ns}], in the order in which they shall stand.
+// Give colours to the call sites with most time. sites: [{id, name, ns}], in the order of drawing.
 function colouredSites(sites) {
 	const all = new Map();
 	for (const { id, name, ns } of sites) {
@@ -40,8 +40,9 @@ function colouredSites(sites) {
 }
 
 /*
- * A block to each site and one inside its barrier, over columns. get(column, id): [work, barrier] in ns, or null; id
- * null: all sites without a colour.
+ * A block for each site and one for the time inside its barrier, over columns. get(column, id)
+ * returns [work, barrier] in ns, or null. With id null, it returns the sum over all sites without a
+ * colour.
  */
 function siteBlocks(sites, columns_of, get) {
 	return [...sites.list, { id: null, name: "others", colour: OTHER }].flatMap(({ id, name, colour }) => {
@@ -54,7 +55,7 @@ function siteBlocks(sites, columns_of, get) {
 	});
 }
 
-// A spread over runs, as columns() draws it; of one run there is none.
+// A spread over runs, as columns() draws it. A single run has none.
 const spreadOf = (mean, sigma, min, max) =>
 	known(mean) && known(sigma)
 		? { min: min ?? mean, max: max ?? mean, sigma, low: Math.max(0, mean - sigma), high: mean + sigma }

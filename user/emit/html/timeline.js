@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-// What each thread did when, and phase and barrier times along it.
-// --- timeline ---------------------------------------------------------------------------------------------
+// A timeline of what each thread did, and phase and barrier times through the run.
+// --- timeline -----------------------------------------------------------------------------------
 
 const line = data.timeline;
 const lanes = line.lanes.map((l, at) => {
 	const raw = bytes(l.shares),
 		n = line.n;
-	// Sums up to each bucket, so that a stretch of any length is one subtraction.
+	// Prefix sums over the buckets: the sum over any range is one subtraction.
 	const upto = KINDS.map((_, k) => {
 		const s = new Float64Array(n + 1);
 		for (let i = 0; i < n; i++) s[i + 1] = s[i] + raw[k * n + i] / 255;
@@ -37,7 +37,7 @@ if (each) {
 lanes.sort((a, b) => (a.pid || 0) - (b.pid || 0) || (a.index ?? 1e9) - (b.index ?? 1e9) || a.tid - b.tid);
 const rows = new Map(lanes.map((l, row) => [l.at, row]));
 
-// The first crossing of a lane that arrives at or after t.
+// The index of a lane's first crossing that arrives at or after t.
 function after(list, t) {
 	let lo = 0,
 		hi = list.length;
@@ -48,7 +48,7 @@ function after(list, t) {
 	}
 	return lo;
 }
-// From this long on a crossing can be seen as such; what is shorter is shown as shares.
+// Average pixels per crossing from which single crossings are drawn; below, shares are drawn.
 const FINE = 3;
 let linked = [];
 function link(u) {
@@ -89,16 +89,16 @@ function follow(u, key) {
 			time(shownFrom + Math.max(0, min) * 1e9) +
 			" to " +
 			time(shownFrom + max * 1e9) +
-			", a stretch of " +
+			", a range of " +
 			time((max - min) * 1e9) +
 			".";
 		view.dataset.ns = String(Math.round((max - min) * 1e9));
 	}
 }
-// Times on the axis in one unit, as fine as the stretch in view needs.
+// Times on the axis have one unit, as fine as the range in view needs.
 function clockAxis(more) {
 	return axis({
-		// Round numbers are those from the start of tracing.
+		// Marks are at round times from the start of tracing.
 		splits: (u, i, min, max, step) => {
 			const from = shownFrom / 1e9,
 				list = [];
@@ -175,13 +175,13 @@ function drawLanes(u) {
 		how.textContent =
 			fine && !seen
 				? "Every crossing in view is drawn as it was measured."
-				: "Each column of pixels is filled by the shares of its time" +
+				: "Each column of pixels shows the shares of its time" +
 					(perPx < line.bucket_ns ? ", which are known in steps of " + time(line.bucket_ns) : "") +
 					(each
-						? "; zoom in to see single crossings."
-						: ": of this many crossings (" + count(data.crossings) + ") none is kept singly.");
+						? ". Zoom in to see single crossings."
+						: ". There are too many crossings (" + count(data.crossings) + ") to keep single ones.");
 }
-// The mean of a share from bucket a to b, which may be fractions.
+// The mean share from bucket a to b, which may be fractions.
 function stretch(upto, a, b) {
 	const n = upto.length - 1,
 		at = (v) => {
@@ -208,7 +208,7 @@ function drawEach(ctx, l, first, last, x, y, tall, colours, from, to) {
 		} else box(3, c.arrive, c.depart);
 	}
 	const end = l.crossings[l.crossings.length - 1];
-	// After the last crossing the grid alone knows.
+	// Only the grid has the time after the last crossing.
 	if (last === l.crossings.length && end && end.depart < to) {
 		for (let b = Math.ceil(end.depart / line.bucket_ns); b < line.n && b * line.bucket_ns < to; b++)
 			for (const k of [0, 3])
@@ -220,7 +220,8 @@ function drawEach(ctx, l, first, last, x, y, tall, colours, from, to) {
 					);
 	}
 }
-// From the last arrival to those it released, while they can be told apart.
+// Draw a line from the last arrival to the released threads, while there are few enough to
+// distinguish.
 function drawReleases(u, from, to, x) {
 	const { ctx } = u,
 		{ top, height } = u.bbox,
@@ -250,9 +251,9 @@ function drawReleases(u, from, to, x) {
 		ctx.fill();
 	}
 }
-function tellLane(u, tell) {
+function showLaneTip(u, showTip) {
 	const { left, top } = u.cursor;
-	if (left < 0 || !lanes.length) return tell(0, 0, null);
+	if (left < 0 || !lanes.length) return showTip(0, 0, null);
 	const row = Math.min(lanes.length - 1, Math.max(0, Math.floor((top / u.over.clientHeight) * lanes.length))),
 		l = lanes[row];
 	const ns = u.posToVal(left, "x") * 1e9,
@@ -287,7 +288,7 @@ function tellLane(u, tell) {
 			if (p > 0) lines.push([colours[j], KIND_TEXT[k], percent(p)]);
 		});
 	}
-	tell(
+	showTip(
 		left + u.over.offsetLeft,
 		Math.min(top + 14, u.over.clientHeight - 40),
 		"thread " + threadName(l) + " at " + time(shownFrom + ns),
@@ -324,15 +325,15 @@ function wheel(u) {
 }
 
 const laneName = (l) => short((many ? (l.pid || "?") + ": " : "") + threadName(l), 26);
-// Left of both charts that show the same stretch of time.
+// Both charts have the same left margin, so that their times align.
 const gutter = Math.max(64, 14 + Math.max(0, ...lanes.map((l) => measure(laneName(l), 12))));
 
 function timeline() {
 	if (!lanes.length) return;
 	const s = section(
 		"Timeline",
-		"Drag over a stretch to zoom into it, double-click to see all; Ctrl or Shift with the wheel, and the " +
-			"keys + - 0 and the arrows, do the same.",
+		"Drag over a range to zoom into it, double-click to see everything. Ctrl or Shift with the wheel, and the " +
+			"keys +, -, 0 and the arrows, also work.",
 	);
 	const button = (id, text, what) => element("button", { type: "button", id, onclick: what }, text);
 	s.append(
@@ -355,14 +356,14 @@ function timeline() {
 			element(
 				"p",
 				{ class: "dim" },
-				count(line.left_out) + " threads more have no row: these are the first " + lanes.length + ".",
+				"The first " + lanes.length + " threads are shown; " + count(line.left_out) + " more have no row.",
 			),
 		);
 	const each_px = Math.max(3, Math.min(26, 680 / lanes.length)),
 		height = each_px * lanes.length + 52,
 		step = Math.ceil(14 / each_px);
 	const names = lanes.map(laneName);
-	const tell = tip(box);
+	const showTip = tip(box);
 	const u = link(
 		chart(
 			box,
@@ -378,7 +379,7 @@ function timeline() {
 						grid: { show: false },
 						ticks: { show: false },
 						size: gutter,
-						// The first row is on top.
+						// The first row is at the top.
 						splits: () => lanes.map((_, i) => lanes.length - i - 0.5).filter((_, i) => i % step === 0),
 						values: (_, v) => v.map((at) => names[Math.round(lanes.length - at - 0.5)]),
 					}),
@@ -386,7 +387,7 @@ function timeline() {
 				hooks: {
 					draw: [drawLanes],
 					setScale: [follow],
-					setCursor: [(w) => tellLane(w, tell)],
+					setCursor: [(w) => showLaneTip(w, showTip)],
 				},
 			},
 			[
@@ -398,7 +399,7 @@ function timeline() {
 	wheel(u);
 }
 
-// --- times through the run ------------------------------------------------------------------------------
+// --- times through the run ----------------------------------------------------------------------
 
 function through() {
 	const list = line.series.barriers.filter((b) => b.label !== undefined);
@@ -406,9 +407,9 @@ function through() {
 	list.sort((a, b) => (weight.get(b.id) || 0) - (weight.get(a.id) || 0));
 	const s = section(
 		"Phase and barrier times through the run",
-		"The line is the mean, the band reaches from the smallest to the largest, of the episodes in each step of " +
+		"The line is the mean, and the band reaches from the smallest to the largest value, of the episodes in each step of " +
 			time(line.series.bucket_ns) +
-			". It shows the stretch that the timeline shows.",
+			". The chart shows the same range as the timeline.",
 	);
 	const box = element("div", { class: "chart" });
 	let u = null;
@@ -492,9 +493,9 @@ function through() {
 						setCursor: [
 							(w) => {
 								const i = w.cursor.idx;
-								if (w.cursor.left < 0 || !known(i)) return tell(0, 0, null);
+								if (w.cursor.left < 0 || !known(i)) return showTip(0, 0, null);
 								const say = (k) => (known(values[k][i]) ? time(values[k][i] * f) : "?");
-								tell(w.cursor.left + w.over.offsetLeft, 8, "around " + time(shownFrom + xs[i] * 1e9), [
+								showTip(w.cursor.left + w.over.offsetLeft, 8, "around " + time(shownFrom + xs[i] * 1e9), [
 									[a, "phase time, mean", say(2)],
 									[null, "smallest to largest", say(0) + " to " + say(1)],
 									[c, "barrier time, mean", say(5)],
@@ -521,11 +522,11 @@ function through() {
 	s.append(
 		tools,
 		legend([
-			[css("work"), "phase time: from the release before to this release"],
+			[css("work"), "phase time: from the previous release to this release"],
 			[css("wait"), "barrier time: from the first arrival to the last"],
 		]),
 		box,
 	);
-	const tell = tip(box);
+	const showTip = tip(box);
 	show(0);
 }

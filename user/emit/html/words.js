@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-// The pictures of a report, from the JSON that the page carries. These files stand one after the other in one script.
-// All that comes from the traced program is put in as text, never as markup.
+// Words, numbers and common parts for the pictures of a report, made from the JSON in the page. The
+// files are joined into one script. Everything from the traced program is inserted as text, never
+// as markup.
 "use strict";
 
-// Controls, and what reorders or hides the characters beside it, are shown as what they are.
+// Show controls and characters that reorder or hide their neighbours as escapes.
 const printable = (s) =>
 	s.replace(
 		/[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g,
@@ -36,12 +37,12 @@ const MOST_BARRIERS = COLOURS.length,
 const KINDS = ["work", "wait", "leave", "inside"];
 const KIND_TEXT = {
 	work: "work, outside barriers",
-	wait: "wait for the last to arrive",
+	wait: "wait for the last arriver",
 	leave: "leave: from the last arrival to the departure",
-	inside: "at a barrier, its last arrival unknown",
+	inside: "inside a barrier; the last arrival is unknown",
 };
 
-// --- words and numbers ------------------------------------------------------------------------------
+// --- words and numbers --------------------------------------------------------------------------
 
 function element(tag, props, ...children) {
 	const e = document.createElement(tag);
@@ -74,7 +75,7 @@ function time(ns) {
 const count = (n) => (known(n) ? Math.round(n).toLocaleString("en") : "?");
 const plural = (n, noun, more) => count(n) + " " + (n === 1 ? noun : more || noun + "s");
 const percent = (r) => (known(r) ? (r * 100).toFixed(r && r < 0.0995 ? 1 : 0) + " %" : "?");
-// Of a ratio, how much more or less than one.
+// The change of a ratio compared with 1.
 function change(r) {
 	if (!known(r)) return "?";
 	const p = (r - 1) * 100;
@@ -98,7 +99,7 @@ const css = (name) =>
 	getComputedStyle(document.documentElement)
 		.getPropertyValue("--" + name)
 		.trim();
-// Fainter, for the barrier that ends a phase: opaque, for blocks are drawn one over the other.
+// A fainter colour, for the barrier that ends a phase. It is opaque, because blocks overlap.
 function pale(colour) {
 	const back = css("back"),
 		part = (c, i) => parseInt(c.slice(1 + 2 * i, 3 + 2 * i), 16);
@@ -115,7 +116,7 @@ const measure = (() => {
 	};
 })();
 
-// --- pieces of the page -------------------------------------------------------------------------------
+// --- parts of the page --------------------------------------------------------------------------
 
 function section(title, ...texts) {
 	const s = element(
@@ -159,7 +160,7 @@ function choice(label, names, change) {
 	);
 	return element("label", {}, label + " ", s);
 }
-// A box beside the cursor: lines of [colour or null, text, value].
+// A box beside the cursor. Its lines are [colour or null, text, value].
 function tip(box) {
 	const t = element("div", { class: "tip", style: { display: "none" } });
 	box.append(t);
