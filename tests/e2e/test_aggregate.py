@@ -265,7 +265,7 @@ def test_shared_by_processes_is_not_summed(t):
         check_in("verdict", "do not tell who waits for whom", p["verdict"])
         check_equal("efficiency", set(p["efficiency"].values()) if p["efficiency"] else {None}, {None})
     text = t.text(argv, "--aggregate")
-    check_in("text", "INCOMPLETE: 200 crossings at barriers that processes share", text)
+    check_in("text", "INCOMPLETE: 200 crossings of barriers that processes share", text)
     alone = t.trace([workload("gen"), "--threads", "1", "--rounds", "50"], "--aggregate")
     check_equal("of one process", (alone.end["unmet"], alone.end["complete"], alone.end["episodes"]), (0, True, 50))
 
@@ -292,7 +292,7 @@ def test_other_families_are_named(t):
     check_not_in("hint", "--discover", trace.result.err)
     text = t.text([workload("gen_gomp"), "--threads", "2", "--rounds", "10"], "--aggregate")
     check_in("headline", "No thread crossed a pthread barrier.", text)
-    check_in("what is missing", "What is traced also has barriers of gomp", text)
+    check_in("what is missing", "The traced processes also have barriers of gomp", text)
 
 
 def test_what_it_cannot_do_is_refused(t):
@@ -308,5 +308,5 @@ def test_what_it_cannot_do_is_refused(t):
 
 def test_text(t):
     text = t.text([workload("gen"), "--threads", "3", "--rounds", "50", "--work", "stair:100us:100us"], "--aggregate")
-    check_in("headline", "Sums kept in the kernel", text)
+    check_in("headline", "Sums from the kernel", text)
     check_in("efficiency", "SerE     ?", text)

@@ -265,7 +265,7 @@ def test_folded_by_file(t):
 def test_folded_in_text(t):
     text = t.text(loop(20, gen("gen")), "--keep-processes", "0")
     check_in("text", "gen (20 processes that have exited), 40 threads", text)
-    check_in("text", "LB, SerE and TE are not known of processes that are kept as a sum", " ".join(text.split()))
+    check_in("text", "LB, SerE and TE are not known for processes that are kept as a sum", " ".join(text.split()))
     check_in("text", "traced, 20 processes, 100 episodes", text)
 
 

@@ -100,7 +100,7 @@ def test_queue_without_barrier(t):
     for name in ("switches_cost_ns", "rested_ns"):
         check_equal(name, again[name], trace.end[name])
     text = " ".join(t.sbt("--", *argv).err.split())
-    check("why they slept is not known for" in text and "which is in no estimate" in text, text)
+    check("Why they slept is not known for" in text and "which no estimate includes" in text, text)
     check_equal("cost without causes", t.trace(argv, "--no-causes").end["switches_cost_ns"], None)
 
 

@@ -93,7 +93,7 @@ def check_recorded(t, printed, tape, beside, said):
     check_equal("exit status of report", t.sbt("report", "-o", text, tape).rc, 0)
     with open(text, encoding="utf-8") as f:
         check_equal("report", f.read(), printed)
-    check_in("diff", f"{said}, --cost-limit", " ".join(t.sbt("diff", beside, tape).out.split()))
+    check_in("diff", f"{said} because of --cost-limit", " ".join(t.sbt("diff", beside, tape).out.split()))
     check_in("predict", f"{said} (--cost-limit)", " ".join(t.sbt("predict", tape).out.split()))
     check_in("series", f"{said} (--cost-limit)", " ".join(t.sbt("series", beside, tape).out.split()))
 
@@ -539,7 +539,7 @@ def test_limit_part_recorded(t):
     check_in("text", "Barriers of pthread traced up to ", flat)
     check_in("text", "and what is lost there is not known", flat)
     check_in("text", "other barriers of its process were not traced (--cost-limit)", flat)
-    check_in("the end of the text", "INCOMPLETE: of 1 process some barriers were not traced to the end "
+    check_in("the end of the text", "INCOMPLETE: in 1 process some barriers were not traced to the end "
              "(--cost-limit)", flat[-300:])
     check_recorded(t, printed, tape, tape, "some barriers were not traced to the end")
 

@@ -180,7 +180,7 @@ def test_requests(t):
         check_equal(f"{mpi}: deadlocks", [r["text"] for r in job.look() if r["verdict"] == "deadlock"], [])
         pids = ",".join(str(p) for p in job.members().values())
         text = " ".join(t.run([SBT, "hang", "-p", pids]).out.split())
-        check_in(mpi, "In 3 processes a call of MPI waits for a message (MPI_Wait or kin)", text)
+        check_in(mpi, "3 processes wait in an MPI call for a message (such as MPI_Wait)", text)
         job.end()
 
 

@@ -297,4 +297,4 @@ def test_attached_efficiency(t):
     """Attached, they count from the start of tracing, and the report says so."""
     program = t.start([workload(there("omp_losses")), "5", "10", "20", "4000"])
     text = " ".join(t.run([SBT, "-d", "1", "-p", str(program.pid)]).out.split())
-    check_in("report", "from the start of tracing on, not of the process", text)
+    check_in("report", "from the start of tracing, not of the process", text)

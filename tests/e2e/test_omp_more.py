@@ -110,7 +110,7 @@ def test_turns_formats(t):
     t.sbt("record", "-o", recording, "--", workload("omp_turns"), "lock", "3", "10", "5000")
     text = " ".join(t.run([SBT, "report", recording]).out.split())
     check_in("text", "lost as they work one after another", text)
-    check_in("text", "in waiting for a turn", text)
+    check_in("text", " to waiting for a turn", text)
     check_in("CSV", "turn_ns", t.run([SBT, "report", "--csv", recording]).out)
 
 

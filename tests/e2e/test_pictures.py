@@ -261,7 +261,7 @@ def test_html_timeline(t):
     page = Page(t, made(t, 4000, 4)[0])
     whole = 2000 * 4700
     check_equal("the whole run", page.view(), whole)
-    check_in("how it is drawn", "filled by the shares of its time", page.text("#how"))
+    check_in("how it is drawn", "shows the shares of its time", page.text("#how"))
     for lane, work in ((0, 1500), (1, 2500), (3, 4500)):
         check_between(f"work in lane {lane}", page.share(lane, 4, "work"), work / 4700 - 0.1, work / 4700 + 0.1)
     for _ in range(6):
@@ -290,7 +290,7 @@ def test_html_million(t):
     check_between("bytes", os.path.getsize(path), 100000, 4 << 20)
     page = Page(t, path)
     check_in("head", "1,000,000 episodes", page.text())
-    check_in("how it is drawn", "of this many crossings (4,000,000) none is kept singly", page.text("#how"))
+    check_in("how it is drawn", "There are too many crossings (4,000,000) to keep single ones", page.text("#how"))
     whole = page.view()
     page.b.click("#zoom-in")
     check_equal("zoomed", page.view(), round(whole * 0.4))
@@ -383,7 +383,7 @@ def test_html_of_a_window(t):
     check_equal("episodes", [r["episodes"] for r in records if r["type"] == "end"], [20])
     said = [f"{ns / 1e6:#.3g}".rstrip(".") + " ms" for ns in (begin, end)]
     check_in("head", "20 episodes", page.text())
-    check_in("said", f"Only what threads came to from {said[0]} to {said[1]} after the start of tracing", page.text())
+    check_in("said", f"Covers only crossings with arrivals from {said[0]} to {said[1]} after the start of tracing", page.text())
     check_between("the stretch", page.view(), end - begin - 1, end - begin + 1)
     check_in("from when to when", f"Shown: {said[0]} to {said[1]},", page.text("#view"))
     marks = page.run("return charts[0][0].axes[0]._values")

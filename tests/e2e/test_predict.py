@@ -162,7 +162,7 @@ def test_forms(t):
     for line in text.splitlines():
         check(len(line) <= 100, f"{len(line)} columns: {line}")
     check_in("text", "Predicted for laptop: fastest with", text)
-    check_in("text", "Assumed", text)
+    check_in("text", "Assumptions", text)
     check_in("text", f"{p[4]['speedup']:.2f}", text)
     rows = list(csv.DictReader(io.StringIO(t.sbt("predict", "--csv", path).out)))
     points = [r for r in rows if r["type"] == "prediction"]
@@ -250,7 +250,7 @@ def test_several(t):
     check(points[0]["speedup"] < points[1]["speedup"] < points[2]["speedup"], points)
     text = t.sbt("predict", "-q", "--machine", "ideal", *paths).out
     check(all(len(line) <= 100 for line in text.splitlines()), text)
-    check_in("text", "with the fewest threads on one", text)
+    check_in("text", "as the fewest threads on one processor", text)
     both = t.sbt("predict", "-q", "--machine", "ideal", "--processors", "1,2", "--json", *paths[1:])
     check_equal("points of two", sum('"prediction"' in line for line in both.out.splitlines()), 4)
 

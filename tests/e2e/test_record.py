@@ -513,7 +513,7 @@ def test_rows_are_said(t):
     t.sbt("record", "-q", "-o", recording, "--", *lu)
     whole = report_trace(t, recording)
     text = report(t, recording, "--site", "lu_block")
-    check_in("said", "Rows are shown of barrier lu_block only", text)
+    check_in("said", "Rows are shown only for barrier lu_block", text)
     phases = text[text.index("PHASES"):].split("\n\n")[0].splitlines()[3:]
     check(phases and all(re.search(r"  lu_block \S+ +\d", p) for p in phases), text)
     check_equal("efficiencies of all", report_trace(t, recording, "--site", "lu_block").all("process")[0]["efficiency"],

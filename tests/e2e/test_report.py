@@ -241,7 +241,7 @@ def test_high_cost_is_said(t):
     text = t.run([SBT, "report", path]).out
     rows = [json.loads(line) for line in t.run([SBT, "report", "--json", path]).out.splitlines()]
     (gen,) = [r for r in rows if r["type"] == "process"]
-    short = "Its threads do less than 5 µs of work between barriers." in text[text.index("COST OF TRACING"):]
+    short = "Its threads work less than 5 µs between barriers." in text[text.index("COST OF TRACING"):]
     check_equal("short phases are said", short, gen["outside_ns"] // 5000 < gen["crossings"])
     quiet = t.text([workload("gen"), "--threads", "2", "--rounds", "20", "--work", "stair:2ms:1ms"])
     check_not_in("cost", "WARNING", quiet[quiet.index("COST OF TRACING"):])
@@ -275,7 +275,7 @@ def on_a_terminal(t, env):
 
 def test_cost_for_others_is_said(t):
     """With causes on the whole machine pays a little for page faults; without nobody does."""
-    others = "a page fault of any process of this machine"
+    others = "a page fault of any process on this machine"
     check_in("report", others, " ".join(t.text(LU).split()))
     check_not_in("report", others, " ".join(t.text(LU, "--no-causes").split()))
 

@@ -106,7 +106,7 @@ def test_program_of_the_thesis(t):
                     r"from start: ", text), text[:1500])
     # main() may end the process before the other one has left.
     watch = re.search(rf'SBT barrier watch in pmm\.c:{second} "End multiplication"\n'
-                      r".*\n(?:    Note: a member never returned .*\n)?    Barrier time: .*\n    Phase \(2\) time: .*\n    Total time: .*\n"
+                      r".*\n(?:    Note: a thread never returned .*\n)?    Barrier time: .*\n    Phase \(2\) time: .*\n    Total time: .*\n"
                       r"    Order of arrival:\n.*\n +([01]) .*\n +([01]) ", text)
     check(watch, text[:2500])
     check_equal("threads", sorted(watch.groups()), ["0", "1"])

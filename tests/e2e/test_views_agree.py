@@ -75,8 +75,8 @@ def text_agrees(t, recording, trace):
     if found:
         near("the answer", found[1], process["wait_share"])
         check_in("the answer", found[0], process["verdict"])
-    found = re.search(r"PE ([\d.]+) = LB ([\d.]+) × SerE ([\d.]+) × TE ([\d.]+): of the threads' lives, (<?[\d.]+) % is lost "
-                      r"as the same ones take longer, (<?[\d.]+) % as another one is late [a-z ]+, (<?[\d.]+) % in the barriers",
+    found = re.search(r"PE ([\d.]+) = LB ([\d.]+) × SerE ([\d.]+) × TE ([\d.]+): (<?[\d.]+) % of thread time is lost "
+                      r"to static imbalance, (<?[\d.]+) % to rotating imbalance(?: \([a-z ]+\))?, (<?[\d.]+) % to barrier overhead",
                       flowing)
     check(found, flowing[:2000])
     spent = process["efficiency"]
@@ -99,8 +99,8 @@ def text_agrees(t, recording, trace):
         said = re.search(r"(\d+) % of its phases' time is lost waiting", b["verdict"])
         if said:
             check_between("in words", int(said[1]), 100 * b["imbalance"] - 0.51, 100 * b["imbalance"] + 0.51)
-    check_in("stated", "imbalance: the share of its phases' time that is lost, of all members. The answers above, also of what "
-             "one thread waits, are of the threads' time from their start to their end.", " ".join(text.split()))
+    check_in("stated", "imbalance: lost share of its phases' thread time. Shares in the answers above, also that of one "
+             "thread's wait, are of thread time: from the start of a thread to its end.", " ".join(text.split()))
 
 
 def page_agrees(t, recording, trace):

@@ -20,7 +20,7 @@ def check_lines(text):
 
 def check_negative(text):
     """Wherever a part of a cause is negative that is explained below the table, and nowhere else."""
-    for table in re.findall(r"^ +of the lateness .*\n(?:(?: {6}\S.*)\n)+", text, re.M):
+    for table in re.findall(r"^ +part of lateness .*\n(?:(?: {6}\S.*)\n)+", text, re.M):
         check_equal(f"explained: {table}", NEGATIVE in table, bool(re.search(r" -\d", table)))
 
 

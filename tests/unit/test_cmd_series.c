@@ -35,7 +35,7 @@ static void test_labels(void **state)
 	free(out);
 	assert_int_equal(series("--base row --label 2048/cont cont-1 --label 2048/non non-1", &out),
 			 0);
-	assert_non_null(strstr(out, "\nMore time than the base\n"));
+	assert_non_null(strstr(out, "\nTime above the base\n"));
 	free(out);
 	assert_int_equal(series("--base non-1 --by file cont-1 non-1", &out), 0);
 	free(out);

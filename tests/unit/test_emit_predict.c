@@ -96,7 +96,7 @@ static void test_answers(void **state)
 	all[0].speedup = 1;
 	all[1].speedup = 5.0 / 6;
 	out = print(&p, &o);
-	expect(out, "5.00 us with one processor; more do not make it faster");
+	expect(out, "5.00 us with one processor; more processors are not faster");
 	free(out);
 	p.best = 1;
 	all[1].speedup = 2;

@@ -81,10 +81,10 @@ static void test_states(void **unused)
 	threads[0].truncated = true;
 	out = print(threads, 3);
 	assert_string_equal(out, "prog (pid 10): 3 threads\n"
-				 "    thread 1: running, one sample of where\n"
+				 "    thread 1: running, stack is one sample\n"
 				 "        at f, inlined into g\n"
-				 "        and whoever called that\n"
-				 "    thread 2 \"\\x1b[2J\\x0a\": has ended\n"
+				 "        and the callers of that\n"
+				 "    thread 2 \"\\x1b[2J\\x0a\": has exited\n"
 				 "    thread 3: in an unknown state\n"
 				 "\n");
 	free(out);

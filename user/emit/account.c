@@ -8,16 +8,19 @@
 
 #include "emit/table.h"
 
-#define NAME	 22 /* columns of a counter's name */
-#define COUNTERS MODEL_COUNTERS_MAX /* more are not shown: there are none */
+#define NAME	 22 /* columns for a counter's name */
+/* there are never more */
+#define COUNTERS MODEL_COUNTERS_MAX
 
-/* The counters of a table: those that all its threads have, by their place. */
+/* The counters of a table, in the order in which all its threads have them. */
 struct counted {
 	uint32_t n;
 	char *names[COUNTERS];
-	uint32_t cycles, instructions; /* of IPC; n: there are none */
-	bool scaled, unknown, least; /* some value is; is not known as a whole */
-	bool inside; /* there is a row for it */
+	/* indices of the counters that make IPC; n if there are none */
+	uint32_t cycles, instructions;
+	/* some value is scaled; is unknown; is only a lower limit */
+	bool scaled, unknown, least;
+	bool inside; /* the table has a row for counts inside barriers */
 };
 
 /* --- names ------------------------------------------------------------------------------------ */
@@ -27,7 +30,9 @@ char *account_name(const struct report_counter *counter)
 	return textout_fit(counter->name && *counter->name ? counter->name : "?", NAME);
 }
 
-/* Whether it is called one of these, up to modifiers; those are what is left of the name. */
+/*
+ * Return the modifiers after the counter's name (such as ":u"), or NULL if it has none of @names.
+ */
 static const char *called(const char *name, const char *const names[])
 {
 	size_t len;
@@ -40,7 +45,10 @@ static const char *called(const char *name, const char *const names[])
 	return NULL;
 }
 
-/* Cycles and instructions of the same modifiers: the quotient of other pairs means nothing. */
+/*
+ * Find cycles and instructions with the same modifiers. The quotient of any other pair means
+ * nothing.
+ */
 static void counted_ipc(struct counted *c, const struct report_counter *counters)
 {
 	static const char *const cycles[] = { "cycles", "cpu-cycles", "PAPI_TOT_CYC", NULL };
@@ -139,7 +147,7 @@ static void counted_cell(struct counted *c, struct table *table,
 	table_text(table, s);
 }
 
-/* The cells of one thread, or of all. */
+/* Add the counters of one thread, or of all threads, to the table's row. */
 static void counted_row(struct counted *c, struct table *table, uint32_t n,
 			const struct report_counter *counters, bool inside)
 {
@@ -173,19 +181,19 @@ static void counted_notes(const struct counted *c, struct textout *t, unsigned i
 
 	snprintf(lead, sizeof(lead), "%*s", (int)(indent < 15 ? indent : 15), "");
 	if (c->inside)
-		textout_wrap(
-			t, TEXTOUT_DIM, lead, indent,
-			"inside: by all of them in barriers, which is not in the lines above.");
+		textout_wrap(t, TEXTOUT_DIM, lead, indent,
+			     "inside: counted inside barriers, all threads; not part of the rows "
+			     "above.");
 	if (c->scaled)
 		textout_wrap(t, TEXTOUT_DIM, lead, indent,
-			     "~ multiplexed: there were more counters than the CPU can count at "
-			     "once, so this is scaled up from a part of the time.");
+			     "~ estimated: more counters than the CPU has were requested, so each "
+			     "was counted only part of the time and scaled up.");
 	if (c->least)
 		textout_wrap(t, TEXTOUT_DIM, lead, indent,
-			     "> could not be counted for part of the time: it is that at least.");
+			     "> lower limit: the counter was not available all the time.");
 	if (c->unknown)
 		textout_wrap(t, TEXTOUT_DIM, lead, indent,
-			     "? could not be counted for part of the time.");
+			     "? unknown: the counter was not available all the time.");
 }
 
 /* --- tables ----------------------------------------------------------------------------------- */
@@ -208,7 +216,7 @@ bool account_known(const struct account *account, const struct fields_context *c
 	return false;
 }
 
-/* What was counted inside barriers, where that is anything. */
+/* Return whether any of the counters counted anything inside barriers. */
 static bool counted_inside(const struct account *account)
 {
 	uint32_t i;
@@ -224,7 +232,7 @@ static void account_totals(struct table *table, struct counted *c, const struct 
 {
 	if (a->ends && !c->n)
 		return;
-	/* Sums of a few of many threads would be taken for those of all. */
+	/* Sums of the few threads shown would be mistaken for sums of all threads. */
 	if (a->ends)
 		table_label(table, a->record, "all", context);
 	else
@@ -237,7 +245,7 @@ static void account_totals(struct table *table, struct counted *c, const struct 
 	counted_row(c, table, a->ncounters, a->counters, true);
 }
 
-/* The table of what @context's view says, and of @c. */
+/* Fill the table: the columns of the context's view, then the counters of @c. */
 static void account_table(struct table *table, const struct account *a, struct counted *c,
 			  const struct fields_context *context)
 {

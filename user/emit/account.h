@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* Tables of where threads' time went and of what was counted, for people. */
+/* Tables for people: how threads spent their time, and what was counted in them. */
 #ifndef EMIT_ACCOUNT_H
 #define EMIT_ACCOUNT_H
 
 #include "emit/fields.h"
 #include "emit/textout.h"
 
-/* Some threads: fields_rec_thread's or fields_rec_member's structs. */
+/* Threads to show: structs of fields_rec_thread or of fields_rec_member. */
 struct account {
 	const struct emit_record *record;
 	const void *rows;
 	uint32_t n;
-	uint32_t ends; /* only so many of the first and the last are shown; 0: all */
-	uint32_t ncounters; /* of all of them together */
+	/* show only this many of the first and of the last threads; 0: show all */
+	uint32_t ends;
+	uint32_t ncounters; /* counters of all threads together */
 	const struct report_counter *counters;
 };
 
-/* Whether there is anything to say of where their time went. */
+/* Return whether anything is known about how the threads spent their time. */
 bool account_known(const struct account *account, const struct fields_context *context);
 /*
- * Where it went, or what was counted (outside barriers, and a row for inside), or both: in one
- * table if it fits. Nothing where nothing is known.
+ * Print how the threads spent their time, what was counted (outside barriers, and a row for
+ * inside), or both, in one table if it fits. Print nothing if nothing is known.
  */
 void account_parts(struct textout *t, const struct account *account, unsigned indent,
 		   const struct fields_context *context);
@@ -29,11 +30,14 @@ void account_counters(struct textout *t, const struct account *account, unsigned
 		      const struct fields_context *context);
 void account_both(struct textout *t, const struct account *account, unsigned indent,
 		  const struct fields_context *context);
-/* The counters of one thread. */
+/* Return the number of counters of one thread, and the counters in *counters. */
 uint32_t account_values(const struct emit_record *record, const void *row,
 			const struct report_counter **counters,
 			const struct fields_context *context);
-/* A column's or row's name for a counter, printable (to be freed); NULL when out of memory. */
+/*
+ * Return the counter's name, printable and short enough for a heading (to be freed), or NULL when
+ * out of memory.
+ */
 char *account_name(const struct report_counter *counter);
 
 #endif /* EMIT_ACCOUNT_H */

@@ -24,7 +24,7 @@ static bool buf_grow(struct buf *buf, size_t more)
 	return true;
 }
 
-/* For so many and a NUL. */
+/* Make room for @more bytes and a NUL. */
 static bool buf_room(struct buf *buf, size_t more)
 {
 	return !buf->failed && (buf->cap - buf->len > more || buf_grow(buf, more));
@@ -61,7 +61,7 @@ void buf_pad(struct buf *buf, size_t n)
 	buf->s[buf->len] = '\0';
 }
 
-/* Lines of JSON are mostly numbers: printf() takes longer for one than all else around it. */
+/* JSON consists mostly of numbers, and printf() would take most of the time. */
 void buf_uint(struct buf *buf, uint64_t u)
 {
 	char s[20]; /* as many digits as UINT64_MAX has */
@@ -87,7 +87,7 @@ void buf_printf(struct buf *buf, const char *fmt, ...)
 	va_list args;
 	int n;
 
-	/* Mostly it fits as it is, and is formatted once. */
+	/* The text mostly fits without growing, and is then formatted once. */
 	if (!buf_room(buf, 0))
 		return;
 	room = buf->cap - buf->len;
@@ -103,7 +103,7 @@ void buf_printf(struct buf *buf, const char *fmt, ...)
 	}
 	if (n < 0)
 		buf->failed = true;
-	/* Whatever was begun ends where it did before. */
+	/* On failure, the text ends where it did before. */
 	if (buf->failed)
 		buf->s[buf->len] = '\0';
 	else

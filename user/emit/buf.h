@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* A string that grows. Running out of memory is kept, and told once at the end. */
+/*
+ * A string that grows. A failed allocation sets @failed, which the caller checks once at the end.
+ */
 #ifndef EMIT_BUF_H
 #define EMIT_BUF_H
 
@@ -9,7 +11,7 @@
 #include <stdint.h>
 
 struct buf {
-	char *s; /* NUL-terminated, NULL while nothing was added */
+	char *s; /* NUL-terminated; NULL if nothing was added yet */
 	size_t len, cap;
 	bool failed;
 };
@@ -17,15 +19,15 @@ struct buf {
 void buf_add(struct buf *buf, const char *bytes, size_t len);
 void buf_str(struct buf *buf, const char *s);
 void buf_char(struct buf *buf, char c);
-/* So many blanks. */
+/* Add @n blanks. */
 void buf_pad(struct buf *buf, size_t n);
-/* In decimal. */
+/* Add a number in decimal. */
 void buf_uint(struct buf *buf, uint64_t u);
 void buf_int(struct buf *buf, int64_t i);
 void buf_printf(struct buf *buf, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* A finite number with @digits significant digits, with a point whatever the locale. */
+/* Add a finite number with @digits significant digits and a decimal point in every locale. */
 void buf_real(struct buf *buf, double d, int digits);
-/* Empties it and keeps the memory. */
+/* Empty the string but keep its memory. */
 void buf_clear(struct buf *buf);
 void buf_free(struct buf *buf);
 

@@ -12,22 +12,25 @@
 #include "emit/buf.h"
 #include "emit/json.h"
 
-/* From these many bytes on there are neither counters nor arguments, and from so many times that on crossings are drawn together. */
+/*
+ * From LEAN bytes on, counters and arguments are left out. From LEAN * TIMES bytes on, crossings
+ * are drawn together.
+ */
 #define LEAN  (64ull << 20)
 #define TIMES 3
 
-/* Crossings of a thread that follow one another, drawn as one. */
+/* Successive crossings of a thread that are drawn as one slice. */
 struct chrome_run {
 	uint32_t n;
 	uint64_t from, to, work_ns, wait_ns, leave_ns;
 };
 
-/* How far the track of a thread is filled: viewers want slices that nest, and corrupt times would not. */
+/* The filled part of a thread's track. Viewers need nested slices; corrupt times would overlap. */
 struct chrome_track {
-	uint32_t tid; /* the place may be given to another thread */
-	uint32_t
-		shares; /* of its counter of shares that were not 0 when last told of: a bit each */
-	bool reported; /* of all shares, once */
+	uint32_t tid; /* the slot may be reused for another thread */
+	/* Bit i: share i of the shares counter was not 0 when last written. */
+	uint32_t shares;
+	bool reported; /* all shares were written once */
 	uint64_t end_ns;
 	struct chrome_run run;
 };
@@ -38,21 +41,25 @@ struct chrome {
 	uint64_t start_ns;
 	struct buf buf;
 	bool comma;
-	int err; /* the first */
-	uint64_t flows; /* ids given */
-	uint64_t crossings; /* nested ones, as ids */
-	uint64_t lean; /* bytes: see LEAN */
-	uint64_t written; /* bytes */
-	uint64_t lean_ns, together_ns; /* when that began; 0: it did not */
-	uint32_t together; /* crossings that are drawn as one; 0: each singly */
-	uint64_t next; /* bytes, from which on they are twice as many */
-	uint64_t drawn_together; /* crossings */
-	uint64_t clipped; /* slices cut or left out, for they would have overlapped */
+	int err; /* first error */
+	uint64_t flows; /* number of flow ids used */
+	uint64_t crossings; /* number of ids used for nested crossings */
+	uint64_t lean; /* limit in bytes: see LEAN */
+	uint64_t written; /* bytes written */
+	uint64_t lean_ns, together_ns; /* when thinning began; 0: not yet */
+	/* number of crossings per slice; 0: each crossing has its own slice */
+	uint32_t together;
+	/* size in bytes at which @together doubles */
+	uint64_t next;
+	/* number of crossings drawn together */
+	uint64_t drawn_together;
+	/* number of slices that were cut or left out because they would overlap */
+	uint64_t clipped;
 	uint32_t ntracks;
-	struct chrome_track *tracks; /* by the thread's index */
+	struct chrome_track *tracks; /* by the index of the thread */
 	struct report_namer *namer;
 	uint32_t nlabels;
-	char **labels; /* by barrier; NULL: not asked for yet */
+	char **labels; /* by barrier; NULL: not looked up yet */
 };
 
 static const char *const blocked_names[MODEL_BLOCKED_REASONS] = {
@@ -82,7 +89,7 @@ static int chrome_put(struct chrome *c)
 	return c->err;
 }
 
-/* The more there is, the less of each. @t_ns: of what comes next. */
+/* Reduce the detail of what follows @t_ns, depending on the bytes written so far. */
 static void chrome_thin(struct chrome *c, uint64_t t_ns)
 {
 	if (c->written < c->lean)
@@ -97,13 +104,13 @@ static void chrome_thin(struct chrome *c, uint64_t t_ns)
 	c->next = c->written + c->lean / 8;
 }
 
-/* Microseconds. */
+/* Add a time in microseconds. */
 static void put_us(struct buf *b, uint64_t ns)
 {
 	buf_printf(b, "%" PRIu64 ".%03u", ns / 1000, (unsigned)(ns % 1000));
 }
 
-/* A point in time; what began before tracing did stands before 0. */
+/* Add a point in time, which is negative before the start of tracing. */
 static void put_at(struct chrome *c, uint64_t t_ns)
 {
 	if (t_ns < c->start_ns)
@@ -123,7 +130,7 @@ static void event_at(struct chrome *c, uint64_t t_ns)
 	put_at(c, t_ns);
 }
 
-/* An event up to its time; its closing brace is the caller's. */
+/* Begin an event, up to its time. The caller adds the closing brace. */
 static void event(struct chrome *c, char ph, uint32_t pid, uint32_t tid, uint64_t t_ns)
 {
 	event_begin(c, ph, pid);
@@ -131,7 +138,7 @@ static void event(struct chrome *c, char ph, uint32_t pid, uint32_t tid, uint64_
 	event_at(c, t_ns);
 }
 
-/* "verb label", or the verb alone. */
+/* Add the category and the name: "verb label", or the verb alone. */
 static void event_name(struct chrome *c, const char *cat, const char *verb, const char *label)
 {
 	struct buf name = { 0 };
@@ -155,14 +162,14 @@ static void arg(struct chrome *c, const char **comma, const char *name, uint64_t
 		buf_printf(&c->buf, "%" PRIu64, value);
 }
 
-/* What is 0 is left out. */
+/* Add an argument unless it is 0. */
 static void arg_more(struct chrome *c, const char **comma, const char *name, uint64_t value)
 {
 	if (value)
 		arg(c, comma, name, value);
 }
 
-/* --- tracks and names -------------------------------------------------------------------------- */
+/* --- tracks and names ------------------------------------------------------------------------- */
 
 static struct chrome_track *track_of(struct chrome *c, const struct model_member *m)
 {
@@ -192,9 +199,11 @@ static const char *label_of(struct chrome *c, const struct model *model, uint32_
 	return c->labels[barrier];
 }
 
-/* --- slices -------------------------------------------------------------------------------------- */
+/* --- slices ----------------------------------------------------------------------------------- */
 
-/* From @from to @to, which are cut to what is free of the track. False: nothing is left. */
+/*
+ * Cut the slice from *from to @to to the free part of the track. Return whether anything is left.
+ */
 static bool slice_fits(struct chrome *c, struct chrome_track *t, uint64_t *from, uint64_t to)
 {
 	if (t->end_ns > *from) {
@@ -207,7 +216,7 @@ static bool slice_fits(struct chrome *c, struct chrome_track *t, uint64_t *from,
 	return true;
 }
 
-/* What stands on a track. */
+/* One slice of a track. */
 struct slice {
 	const char *cat, *verb, *label;
 	uint32_t pid, tid;
@@ -215,8 +224,9 @@ struct slice {
 };
 
 /*
- * Its begin up to its arguments, which the caller writes, and slice_end(). Begin and end are events of their own
- * (not an "X" with a length): readers that add in floating point would else see it end after the next begins.
+ * Begin a slice. The caller adds its arguments and calls slice_end(). Begin and end are separate
+ * events, not an "X" with a duration: in readers that use floating point, slices could then overlap
+ * the next.
  */
 static void slice(struct chrome *c, const struct slice *s)
 {
@@ -225,7 +235,7 @@ static void slice(struct chrome *c, const struct slice *s)
 	buf_str(&c->buf, ",\"args\":{");
 }
 
-/* Of an event with arguments that is no slice. */
+/* End an event with arguments. */
 static void args_end(struct chrome *c)
 {
 	buf_str(&c->buf, "}}");
@@ -234,7 +244,10 @@ static void args_end(struct chrome *c)
 static void slice_end(struct chrome *c, const struct slice *s)
 {
 	args_end(c);
-	/* The one that is open: on a track nothing stands in another, and viewers look at no name. A tenth of the file. */
+	/*
+	 * An end event closes the open slice. The slices of a track do not nest, and viewers ignore
+	 * the name, so it is left out: that saves a tenth of the file.
+	 */
 	event(c, 'E', s->pid, s->tid, s->to);
 	buf_char(&c->buf, '}');
 }
@@ -249,7 +262,7 @@ static uint64_t blocked_ns(const struct model_detail *d)
 	return sum;
 }
 
-/* Whether the parts of its phase are known. */
+/* Return whether the parts of the thread's phase are known. */
 static bool parts_known(const struct model_member *m)
 {
 	return m->detail && m->work_ns != MODEL_UNKNOWN && m->detail->oncpu_ns != MODEL_UNKNOWN;
@@ -277,7 +290,7 @@ static void put_parts(struct chrome *c, const struct model_member *m, const char
 	arg_more(c, comma, "unattributed_ns", left);
 }
 
-/* Of the phase, or inside the barrier. */
+/* Add the counters of the phase, or those inside the barrier. */
 static void put_counters(struct chrome *c, const struct model_detail *d, bool inside,
 			 const char **comma)
 {
@@ -335,7 +348,10 @@ static void put_wait(struct chrome *c, const struct model_episode *e, const stru
 	slice_end(c, &s);
 }
 
-/* The rest of the time inside; of an incomplete episode, where nobody knows the last arrival, all of it. */
+/*
+ * Write the rest of the time inside the barrier. In an incomplete episode the last arrival is
+ * unknown, so it is all of the time inside.
+ */
 static void put_leave(struct chrome *c, const struct model_episode *e, const struct model_member *m,
 		      uint32_t pid, uint64_t from, const char *label)
 {
@@ -351,13 +367,13 @@ static void put_leave(struct chrome *c, const struct model_episode *e, const str
 	const char *comma = "";
 
 	slice(c, &s);
-	/* The wait before it says so. */
+	/* Otherwise, the slice of the wait has these arguments. */
 	if (whole || !m->wait_ns) {
 		put_state(c, e, &comma);
 		arg(c, &comma, "order", (uint64_t)(m - e->members));
 	}
 	if (d && d->inside_oncpu_ns != MODEL_UNKNOWN && !c->lean_ns) {
-		/* Of the wait before it, too: when is not known. */
+		/* These include the wait, as only the sums are known. */
 		arg_more(c, &comma, "inside_oncpu_ns", d->inside_oncpu_ns);
 		arg_more(c, &comma, "inside_runq_ns", d->inside_runq_ns);
 		put_counters(c, d, true, &comma);
@@ -365,13 +381,13 @@ static void put_leave(struct chrome *c, const struct model_episode *e, const str
 	slice_end(c, &s);
 }
 
-/* --- counters ------------------------------------------------------------------------------------ */
+/* --- counters --------------------------------------------------------------------------------- */
 
 static void counter(struct chrome *c, uint32_t pid, uint32_t tid, uint64_t t_ns, const char *what)
 {
 	struct buf name = { 0 };
 
-	/* Viewers know it by process and name. */
+	/* Viewers identify a counter by process and name. */
 	event_begin(c, 'C', pid);
 	event_at(c, t_ns);
 	buf_printf(&name, "%u: %s", tid, what);
@@ -385,8 +401,9 @@ static void counter(struct chrome *c, uint32_t pid, uint32_t tid, uint64_t t_ns,
 }
 
 /*
- * The parts as per cent of a phase of @work_ns; 0: of none. The first time all are told, for viewers take them from there;
- * then what is 0 and was, is not.
+ * Write the parts of a phase of @work_ns in per cent; 0: there is no phase. The first call writes
+ * all parts, because viewers take the list of parts from there. Later calls leave out parts that
+ * were 0 and still are.
  */
 static void put_shares(struct chrome *c, struct chrome_track *t, uint32_t pid, uint64_t t_ns,
 		       const struct model_detail *d, uint64_t work_ns)
@@ -413,7 +430,7 @@ static void put_shares(struct chrome *c, struct chrome_track *t, uint32_t pid, u
 	t->shares = now;
 }
 
-/* A counter as a rate over the phase, so that its area is the count; 0 where no phase is. */
+/* Write each counter as a rate over the phase, so that its area is the count; 0 between phases. */
 static void put_rates(struct chrome *c, uint32_t pid, uint32_t tid, uint64_t t_ns,
 		      const struct model_detail *d, uint64_t work_ns)
 {
@@ -433,7 +450,10 @@ static void put_rates(struct chrome *c, uint32_t pid, uint32_t tid, uint64_t t_n
 	buf_free(&name);
 }
 
-/* From its begin to the arrival; what is not known is not drawn, and what was before ends. */
+/*
+ * Write the parts and rates of a phase from its begin to the arrival, if they are known, and then
+ * 0.
+ */
 static void put_phase(struct chrome *c, struct chrome_track *t, const struct model_member *m,
 		      uint32_t pid, uint64_t from)
 {
@@ -445,7 +465,7 @@ static void put_phase(struct chrome *c, struct chrome_track *t, const struct mod
 	put_rates(c, pid, m->tid, m->arrive_ns, m->detail, 0);
 }
 
-/* --- many crossings as one ------------------------------------------------------------------------ */
+/* --- several crossings as one ----------------------------------------------------------------- */
 
 static void put_run(struct chrome *c, struct chrome_track *t, uint32_t pid)
 {
@@ -487,9 +507,12 @@ static void add_run(struct chrome *c, struct chrome_track *t, const struct model
 		put_run(c, t, pid);
 }
 
-/* --- episodes ------------------------------------------------------------------------------------ */
+/* --- episodes --------------------------------------------------------------------------------- */
 
-/* An inner crossing can begin in one slice of the outer one and end in the next: it has a track of its own. */
+/*
+ * A nested crossing gets its own track: it can begin in one slice of the outer one and end in the
+ * next.
+ */
 static void put_nested(struct chrome *c, const struct model_episode *e,
 		       const struct model_member *m, uint32_t pid, const char *label)
 {
@@ -500,20 +523,22 @@ static void put_nested(struct chrome *c, const struct model_episode *e,
 	event(c, 'b', pid, m->tid, m->arrive_ns);
 	event_name(c, "nested", "inside another: at", label);
 	buf_printf(&c->buf,
-		   ",\"id2\":{\"local\":\"0x%" PRIx64 "\"},\"args\":{\"tid\":%u,"
-		   "\"order\":%u}}",
-		   id, m->tid, (unsigned)(m - e->members));
+		   ",\"id2\":{\"local\":\"0x%" PRIx64 "\"},\"args\":{\"tid\":%u,\"order\":%u}}", id,
+		   m->tid, (unsigned)(m - e->members));
 	event(c, 'e', pid, m->tid, m->depart_ns);
 	event_name(c, "nested", "inside another: at", label);
 	buf_printf(&c->buf, ",\"id2\":{\"local\":\"0x%" PRIx64 "\"}}", id);
 }
 
-/* When the others had come; MODEL_UNKNOWN where there is no slice from then on. */
+/*
+ * Write the slices of one thread. Return the begin of the slice after its wait, MODEL_UNKNOWN if
+ * there is none.
+ */
 static uint64_t put_member(struct chrome *c, const struct model_episode *e,
 			   const struct model_member *m, uint32_t pid, const char *label)
 {
 	struct chrome_track *t = track_of(c, m);
-	bool whole = e->state == MODEL_INCOMPLETE;
+	bool incomplete = e->state == MODEL_INCOMPLETE;
 	uint64_t from;
 
 	if (!t) {
@@ -532,9 +557,9 @@ static uint64_t put_member(struct chrome *c, const struct model_episode *e,
 		}
 	}
 	from = m->arrive_ns;
-	if (!whole && m->wait_ns && slice_fits(c, t, &from, m->arrive_ns + m->wait_ns))
+	if (!incomplete && m->wait_ns && slice_fits(c, t, &from, m->arrive_ns + m->wait_ns))
 		put_wait(c, e, m, pid, from, m->arrive_ns + m->wait_ns, label);
-	from = whole ? m->arrive_ns : m->arrive_ns + m->wait_ns;
+	from = incomplete ? m->arrive_ns : m->arrive_ns + m->wait_ns;
 	if (m->depart_ns == MODEL_UNKNOWN || m->depart_ns <= from ||
 	    !slice_fits(c, t, &from, m->depart_ns))
 		return MODEL_UNKNOWN;
@@ -555,7 +580,10 @@ static uint32_t pid_of(const struct model *model, const struct model_member *m)
 	return model_proc(model, model_thread(model, m->thread)->proc)->tgid;
 }
 
-/* From the last arrival to each that it released. An arrow needs a slice at either end. */
+/*
+ * Draw an arrow from the last arrival to each thread that it released. Arrows need a slice at both
+ * ends.
+ */
 static void put_arrows(struct chrome *c, const struct model *model, const struct model_episode *e,
 		       const uint64_t *released)
 {
@@ -604,7 +632,7 @@ int chrome_episode(struct chrome *c, const struct model *model, const struct mod
 	return chrome_put(c);
 }
 
-/* --- begin and end ------------------------------------------------------------------------------- */
+/* --- begin and end ---------------------------------------------------------------------------- */
 
 int chrome_begin(struct chrome **out, FILE *file, const struct report_env *env, uint64_t start_ns)
 {
@@ -623,17 +651,16 @@ int chrome_begin(struct chrome **out, FILE *file, const struct report_env *env, 
 	c->env = env;
 	c->start_ns = start_ns;
 	c->lean = LEAN;
-	buf_printf(
-		&c->buf,
-		"{\"displayTimeUnit\":\"ns\",\"otherData\":{\"producer\":\"sbt-trace %s\","
-		"\"clock_start_ns\":\"%" PRIu64 "\",\"note\":\"Slices and arrows stand where they "
-		"were measured. Of the parts of a phase (run queue, blocked, ...) and of counters "
-		"only the sums are known: they are arguments of the slice, and the tracks of "
-		"counters show them level from the phase's begin to its end. Such a track is 0 "
-		"where no phase runs or nothing is known; an argument that is null is unknown, one "
-		"that is not there is 0. What was left out of a long run: metadata."
-		"\"},\n\"traceEvents\":[\n",
-		SBT_VERSION, start_ns);
+	buf_printf(&c->buf,
+		   "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"producer\":\"sbt-trace "
+		   "%s\",\"clock_start_ns\":\"%" PRIu64
+		   "\",\"note\":\"Slices and arrows have the times that were measured. Only sums "
+		   "are known of the parts of a phase (run queue, blocked, ...) and of counters. "
+		   "They are arguments of the slice, and counter tracks show them level from the "
+		   "begin of the phase to its end. Such a track is 0 where there is no phase or "
+		   "nothing is known. A null argument is unknown, a missing one is 0. The metadata "
+		   "say what was left out of a long run.\"},\n\"traceEvents\":[\n",
+		   SBT_VERSION, start_ns);
 	err = chrome_put(c);
 	if (err) {
 		report_namer_free(c->namer);
@@ -673,7 +700,7 @@ static void put_thread_name(struct chrome *c, const struct model_thread *th, uin
 	buf_printf(&c->buf, "\"sort_index\":%u}}", index);
 }
 
-/* What no episode tells: from its last departure on, and where it waits to the end. */
+/* Write what is in no episode: work after the last departure, and a wait that lasted to the end. */
 static void put_last(struct chrome *c, const struct model_thread *th, uint32_t index, uint32_t pid,
 		     uint64_t end_ns)
 {
@@ -731,7 +758,7 @@ static void put_names(struct chrome *c, const struct model *model, uint64_t end_
 	}
 }
 
-/* How it was thinned: from when on, and by how much. */
+/* Write the metadata: from when on the trace was thinned, and by how much. */
 static void put_left_out(struct chrome *c)
 {
 	buf_printf(&c->buf, "\n],\n\"metadata\":{\"slices_cut\":%" PRIu64, c->clipped);

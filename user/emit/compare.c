@@ -9,17 +9,17 @@
 #include "compare/compare.h"
 #include "emit/table.h"
 
-#define PLACES 20 /* whose rows are shown, of those that changed most */
-#define FILES  8 /* of a side, that are listed */
+#define PLACES 20 /* call sites with rows, largest changes first */
+#define FILES  8 /* files listed per side */
 
-/* --- values ----------------------------------------------------------------------------------------------------- */
+/* --- values ----------------------------------------------------------------------------------- */
 
 static const char *count_value(char out[TEXTOUT_CELL], double v)
 {
 	static const char *const units[] = { "", " k", " M", " G", " T", " P" };
 	unsigned u = 0;
 
-	/* Up to a million each one counts; past it three digits do. */
+	/* Print every digit up to a million, and three digits above. */
 	if (v < 999999.5) {
 		snprintf(out, TEXTOUT_CELL, v < 99.95 && v != floor(v) ? "%.1f" : "%.0f", v);
 		return out;
@@ -60,7 +60,7 @@ const char *compare_percent(char out[TEXTOUT_CELL], double ratio)
 	return out;
 }
 
-/* --- the answer ------------------------------------------------------------------------------------------------- */
+/* --- the answer ------------------------------------------------------------------------------- */
 
 static const struct compare_row *find_run(const struct compare *c)
 {
@@ -76,11 +76,11 @@ static const char *proof_of(const struct compare_row *run)
 {
 	switch (run->significant) {
 	case 0:
-		return "no more than noise";
+		return "not more than noise";
 	case 1:
 		return "more than noise";
 	default:
-		return "of one recording a side sites alone can be tested";
+		return "with one recording per side, only call sites can be tested";
 	}
 }
 
@@ -93,8 +93,7 @@ static void print_headline(struct textout *t, const struct compare *c)
 	compare_value(a, c->a.elapsed_ns, COMPARE_NS);
 	compare_value(b, c->b.elapsed_ns, COMPARE_NS);
 	if (!isfinite(ratio)) {
-		textout_line(t, TEXTOUT_BOLD,
-			     "SBT diff: how long the runs took is not known of both");
+		textout_line(t, TEXTOUT_BOLD, "SBT diff: the elapsed time of A or B is not known");
 		return;
 	}
 	snprintf(change, sizeof(change), "%.*f %%", fabs(ratio - 1) < 0.0995 ? 1 : 0,
@@ -107,7 +106,7 @@ static void print_headline(struct textout *t, const struct compare *c)
 		     b, a, run ? "; " : "", run ? proof_of(run) : "");
 }
 
-/* "phase_ns" is "phase time" and so on. */
+/* Return the quantity in words: "phase time" for "phase_ns". */
 static const char *words_of(const struct compare_row *r)
 {
 	static const struct {
@@ -155,15 +154,15 @@ static void print_regressions(struct textout *t, const struct compare *c)
 			compare_value(b, r->b, r->unit), compare_value(a, r->a, r->unit), limit);
 	}
 	if (c->suspects)
-		textout_wrap(
-			t, TEXTOUT_PLAIN, "", 2,
-			"%u change%s for the worse above %s %s not proven to be: %s.", c->suspects,
-			c->suspects == 1 ? "" : "s", limit, c->suspects == 1 ? "is" : "are",
-			c->a.n > 1 && c->b.n > 1 ? "it may be noise"
-						 : "for that several recordings a side are needed");
+		textout_wrap(t, TEXTOUT_PLAIN, "", 2,
+			     "%u change%s for the worse above %s %s not proven: %s.", c->suspects,
+			     c->suspects == 1 ? "" : "s", limit, c->suspects == 1 ? "is" : "are",
+			     c->a.n > 1 && c->b.n > 1
+				     ? "noise may explain this"
+				     : "a proof needs several recordings per side");
 }
 
-/* --- what it rests on ------------------------------------------------------------------------------------------- */
+/* --- the data behind it ----------------------------------------------------------------------- */
 
 static void print_side(struct textout *t, const char *name, const struct compare_input *in,
 		       uint32_t n)
@@ -174,12 +173,12 @@ static void print_side(struct textout *t, const char *name, const struct compare
 	for (i = 0; i < n && i < FILES; i++)
 		buf_printf(&names, "%s%s%s%s%s", i ? ", " : "", in[i].file ? in[i].file : "?",
 			   in[i].complete ? "" : " (records lost)",
-			   in[i].detached ? " (a process was not traced to its end, --cost-limit: its "
-					"sums are unknown)"
-				      : "",
-			   in[i].detached_parts ? " (some barriers were not traced to the end, "
-					      "--cost-limit: their sums are unknown)"
-					    : "");
+			   in[i].detached ? " (a process was not traced to its end because of "
+					    "--cost-limit: its sums are unknown)"
+					  : "",
+			   in[i].detached_parts ? " (some barriers were not traced to the end "
+						  "because of --cost-limit: their sums are unknown)"
+						: "");
 	if (n > FILES)
 		buf_printf(&names, ", and %u more", n - FILES);
 	if (names.failed)
@@ -205,25 +204,23 @@ static void print_method(struct textout *t, const struct compare *c)
 	double level = c->confidence * 100;
 
 	if (tests_by(c, COMPARE_WELCH))
-		textout_wrap(t, TEXTOUT_DIM, "", 2, "Tested by Welch's t over the recordings.");
-	if (tests_by(c, COMPARE_SINGLE))
-		textout_wrap(
-			t, TEXTOUT_DIM, "", 2,
-			"What one side has of one recording only is tested against how the other "
-			"side's recordings vary.");
-	if (tests_by(c, COMPARE_EPISODES))
 		textout_wrap(t, TEXTOUT_DIM, "", 2,
-			     "One recording a side: phase and barrier times are tested by how much "
-			     "their "
-			     "changes differ along the runs, in 16 parts. What makes whole "
-			     "runs differ "
-			     "does not show in them: record several.");
-	if (c->tested)
+			     "Tested with Welch's t-test over the recordings.");
+	if (tests_by(c, COMPARE_SINGLE))
+		textout_wrap(t, TEXTOUT_DIM, "", 2,
+			     "Values that one side has in only one recording are tested against "
+			     "the variation among the other side's recordings.");
+	if (tests_by(c, COMPARE_EPISODES))
 		textout_wrap(
 			t, TEXTOUT_DIM, "", 2,
-			"%u of %u tested differences are more than noise at %.4g %%; p is adjusted "
-			"(Holm) over all rows of a quantity.",
-			c->significant, c->tested, level);
+			"One recording per side: phase and barrier times are tested by how much "
+			"their changes vary within the runs, in 16 parts. This does not include "
+			"differences between whole runs. To include them, record several runs.");
+	if (c->tested)
+		textout_wrap(t, TEXTOUT_DIM, "", 2,
+			     "%u of %u tested differences are more than noise at %.4g %%; p is "
+			     "adjusted (Holm) over all rows of a quantity.",
+			     c->significant, c->tested, level);
 }
 
 static void print_remarks(struct textout *t, const struct compare *c)
@@ -233,24 +230,26 @@ static void print_remarks(struct textout *t, const struct compare *c)
 	if (c->moved)
 		textout_wrap(
 			t, TEXTOUT_PLAIN, "", 2,
-			"%u site%s moved: known again by name, place or order in the function.",
+			"%u call site%s moved: matched by name, place or order in the function.",
 			c->moved, c->moved == 1 ? "" : "s");
 	for (i = 0; i < c->match.nprocesses; i++)
 		if (c->match.processes[i].by_order)
 			break;
 	if (i < c->match.nprocesses)
-		textout_wrap(
-			t, TEXTOUT_PLAIN, "", 2,
-			"Processes of A and B have different names: they are taken in the order "
-			"in which they began.");
+		textout_wrap(t, TEXTOUT_PLAIN, "", 2,
+			     "Processes of A and B have different names. They are matched in the "
+			     "order in which they began.");
 	if (c->only_a || c->only_b)
-		textout_wrap(t, TEXTOUT_PLAIN, "", 2, "%u site%s only in A, %u only in B.",
+		textout_wrap(t, TEXTOUT_PLAIN, "", 2, "%u call site%s only in A, %u only in B.",
 			     c->only_a, c->only_a == 1 ? " is" : "s are", c->only_b);
 }
 
-/* --- what changed ----------------------------------------------------------------------------------------------- */
+/* --- the changes ------------------------------------------------------------------------------ */
 
-/* Says nothing: 0 on both sides, or as many episodes and threads as before. */
+/*
+ * Return whether the row shows nothing: 0 on both sides, or an unchanged number of episodes or
+ * threads.
+ */
 static bool is_idle(const struct compare_row *r)
 {
 	if (r->unit == COMPARE_COUNT && !r->counter)
@@ -278,7 +277,7 @@ static void print_rows(struct textout *t, const struct compare *c, bool sites,
 			continue;
 		places += !same_place(before, r);
 		row = *r;
-		/* A name once, above its rows. */
+		/* Print a name once, above its rows. */
 		row.label = same_place(before, r) ? "" : where_of(r);
 		before = r;
 		if (places <= PLACES)
@@ -290,11 +289,11 @@ static void print_rows(struct textout *t, const struct compare *c, bool sites,
 	}
 	textout_blank(t);
 	textout_line(t, TEXTOUT_BOLD,
-		     sites ? "Sites, those whose phase time changed most first"
+		     sites ? "Call sites, largest change of phase time first"
 			   : "The run and its processes");
 	table_print(&table, t, 0);
 	if (places > PLACES)
-		textout_line(t, TEXTOUT_PLAIN, "and %u more (--json has all)", places - PLACES);
+		textout_line(t, TEXTOUT_PLAIN, "and %u more (--json lists all)", places - PLACES);
 }
 
 void compare_says(struct textout *t, const struct fields_comparison *rec)

@@ -14,7 +14,7 @@
 struct csv {
 	unsigned ncolumns;
 	char (*columns)[CSV_NAME];
-	struct buf *cells; /* one a column, of the row being made */
+	struct buf *cells; /* one per column, for the current row */
 	bool failed;
 };
 
@@ -43,19 +43,19 @@ static void csv_column(struct csv *csv, const char *name)
 	snprintf(columns[csv->ncolumns++], CSV_NAME, "%s", name);
 }
 
-/* Has a column for each of its keys. */
+/* Return whether a field has a column for each of its keys. */
 static bool csv_keyed(const struct emit_field *f)
 {
 	return f->type == EMIT_MAP && f->keys;
 }
 
-/* Has rows of its own. */
+/* Return whether a field has rows of its own. */
 static bool csv_rows(const struct emit_field *f)
 {
 	return f->type == EMIT_ARRAY || f->type == EMIT_EMBEDDED || f->type == EMIT_MAP;
 }
 
-/* In no column of its record: elsewhere, or nowhere. */
+/* Return whether a field has no column in its record's row. */
 static bool csv_elsewhere(const struct emit_field *f)
 {
 	return !f->name || f->type == EMIT_HIST || (csv_rows(f) && !csv_keyed(f));
@@ -68,7 +68,7 @@ static bool csv_nested(const struct emit_field *f)
 
 static void csv_name(char *out, const char *prefix, const char *name)
 {
-	/* Ours, all of them, and short; one cut off would not be found among the columns. */
+	/* All names are ours and short. A truncated name would not be found among the columns. */
 	if (snprintf(out, CSV_NAME, "%s%s%s", prefix, *prefix ? "." : "", name) >= CSV_NAME)
 		*out = '\0';
 }
@@ -102,7 +102,7 @@ static void csv_columns(struct csv *csv, const struct emit_record *record, const
 	}
 }
 
-/* The columns of the rows that a record has below it, of all levels. */
+/* Add the columns of all rows nested below a record. */
 static void csv_row_columns(struct csv *csv, const struct emit_record *record)
 {
 	const struct emit_field *f;
@@ -116,7 +116,10 @@ static void csv_row_columns(struct csv *csv, const struct emit_record *record)
 	}
 }
 
-/* What other commands than trace print is never among its records; of doctor there is no CSV. */
+/*
+ * Return whether a trace can contain the record. Other commands print the others; doctor has no
+ * CSV.
+ */
 static bool csv_traced(const struct emit_record *record)
 {
 	const struct emit_record *const *r;
@@ -192,7 +195,7 @@ static void csv_string(struct buf *buf, const char *s)
 		return;
 	}
 	buf_char(buf, '"');
-	/* Spreadsheets take these for the beginning of a formula, and run it. */
+	/* Spreadsheets take these characters for the beginning of a formula, and evaluate it. */
 	if (*safe && strchr("=+-@\t\r", *s))
 		buf_char(buf, '\'');
 	for (c = safe; *c; c++) {
@@ -268,7 +271,7 @@ static void csv_fill_keys(struct csv *csv, const struct emit_field *map,
 	}
 }
 
-/* Fills the cells of the row; @keys: only those that nested rows repeat. */
+/* Fill the cells of the row; with @keys, only those that nested rows repeat. */
 static void csv_fill(struct csv *csv, const struct emit_record *record, const void *rec,
 		     const struct fields_context *context, const char *prefix, bool keys)
 {
@@ -320,7 +323,7 @@ static void csv_end(struct csv *csv, struct buf *buf)
 	csv_eol(buf);
 }
 
-/* A record, and those that it is nested in: what rows below it repeat their keys of. */
+/* A record and the records around it. Rows nested below it repeat their keys. */
 struct csv_above {
 	const struct csv_above *above; /* NULL: the outermost */
 	const struct emit_record *record;
@@ -360,7 +363,7 @@ static void csv_list(struct csv *csv, struct buf *buf, const struct csv_above *a
 	}
 }
 
-/* The rows of what is nested in @rec; what is in an object of it is nested in itself. */
+/* Print the rows of the lists in @rec, including those in its objects. */
 static void csv_below(struct csv *csv, struct buf *buf, const struct csv_above *above,
 		      const struct emit_record *record, const void *rec,
 		      const struct fields_context *context)

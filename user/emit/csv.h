@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * CSV (RFC 4180): one header with every column of every type of record, "type" first; a record
- * fills the cells it has. What a record holds many of comes in rows of its own below it: type
- * "barrier.thread" repeats id and pid of the barrier. Strings are quoted, made printable as in text
- * output, and kept from being taken for formulas.
+ * CSV (RFC 4180): one header with the columns of all record types, "type" first. A record fills the
+ * cells that it has. Nested lists become rows of their own below the record: a row of type
+ * "barrier.thread" repeats the id and pid of the barrier. Strings are quoted, made printable as in
+ * text output, and protected from being taken for formulas.
  */
 #ifndef EMIT_CSV_H
 #define EMIT_CSV_H
@@ -14,7 +14,10 @@
 
 struct csv; /* the columns */
 
-/* @only: the records that there are, NULL after the last; NULL: all that a trace prints. */
+/*
+ * Create the columns of the records in @only, which ends with NULL, or of all records of a trace if
+ * @only is NULL. Return NULL when out of memory.
+ */
 struct csv *csv_new(const struct emit_record *const *only);
 void csv_free(struct csv *csv);
 void csv_header(const struct csv *csv, struct buf *buf);

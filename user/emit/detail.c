@@ -13,12 +13,14 @@
 #include "emit/why.h"
 #include "sites/family.h"
 
-#define MOST	10 /* rows and details shown whatever they weigh */
-#define WEIGHTY 0.01 /* share of the lost time from which a barrier is shown anyway */
-#define CAP	40 /* but never more */
-#define CROWD	32 /* threads up to which all are shown */
-#define FRAMES	6 /* of a stack */
-#define EXTREME 6 /* of more than that: how many of the worst */
+#define MOST	10 /* rows and details shown regardless of their weight */
+/* share of the lost time from which a barrier is shown regardless of its position */
+#define WEIGHTY 0.01
+#define CAP	40 /* upper limit for such rows */
+#define CROWD	32 /* up to this many threads, all are shown */
+#define FRAMES	6 /* frames shown of a stack */
+/* for more threads than CROWD: how many of the worst are shown */
+#define EXTREME 6
 
 static uint64_t lost_of(const struct report_barrier *b)
 {
@@ -71,14 +73,11 @@ void detail_barriers(struct textout *t, const struct report *r,
 			     "and %s more, which lost %s together; --json and --csv list all.",
 			     textout_plural(n, r->nbarriers - shown, "barrier"),
 			     textout_time(lost, rest));
-	textout_wrap(
-		t, TEXTOUT_DIM, "  ", 2,
-		"lost: waits for the last thread, added up over threads. of run: its phases' time "
-		"over "
-		"the elapsed time. imbalance: the share of its phases' time that is lost, of all "
-		"members. "
-		"The answers above, also of what one thread waits, are of the threads' time from "
-		"their start to their end.");
+	textout_wrap(t, TEXTOUT_DIM, "  ", 2,
+		     "lost: waits for the last arriver, summed over threads. of run: time of its "
+		     "phases / elapsed time. imbalance: lost share of its phases' thread time. "
+		     "Shares in the answers above, also that of one thread's wait, are of thread "
+		     "time: from the start of a thread to its end.");
 	textout_blank(t);
 }
 
@@ -107,7 +106,7 @@ static int by_last(const void *a, const void *b)
 	return by_wait(b, a);
 }
 
-/* The quantiles of what is known of @n values, which are sorted. */
+/* Add quantiles of @known values, which this sorts. */
 static void quantile_cells(struct table *table, uint64_t *values, uint32_t known, bool time)
 {
 	static const unsigned percent[] = { 0, 10, 50, 90, 100 };
@@ -125,7 +124,7 @@ static void quantile_cells(struct table *table, uint64_t *values, uint32_t known
 	}
 }
 
-/* A heading of two lines in one. */
+/* Put a heading of two lines into one. */
 static void quantile_name(const char *heading, char out[TEXTOUT_CELL])
 {
 	size_t n = 0;
@@ -162,7 +161,7 @@ static void quantile_row(struct table *table, const struct emit_field *f,
 	quantile_cells(table, values, known, f->type == EMIT_NS);
 }
 
-/* The @place'th counter. */
+/* Add the row of the counter at index @place. */
 static void quantile_counter(struct table *table, uint32_t place,
 			     const struct report_thread *threads, uint32_t n, uint64_t *values)
 {
@@ -187,7 +186,7 @@ static void quantile_counter(struct table *table, uint32_t place,
 	free(name);
 }
 
-/* What is typical of many threads: of each quantity its quantiles over the threads. */
+/* Print the typical values of many threads: the quantiles of each quantity over the threads. */
 static void thread_quantiles(struct textout *t, const struct report_thread *threads, uint32_t n,
 			     const struct fields_context *context)
 {
@@ -201,7 +200,7 @@ static void thread_quantiles(struct textout *t, const struct report_thread *thre
 		t->buf->failed = true;
 		return;
 	}
-	table_column(&table, "of a thread", EMIT_ID);
+	table_column(&table, "per thread", EMIT_ID);
 	for (i = 0; i < 5; i++)
 		table_column(&table, headings[i], EMIT_NUMBER);
 	for (f = fields_rec_thread.fields; f->help; f++)
@@ -221,7 +220,7 @@ static void thread_rows(struct textout *t, const struct report_thread *threads, 
 	struct table table = { 0 };
 	uint32_t i;
 
-	/* Bars of a few rows would be full at the greatest of these, not of all. */
+	/* A bar here would be full at the maximum of these few rows, not of all threads. */
 	plain.no_bars = true;
 	table_fields(&table, &fields_rec_thread, &plain);
 	for (i = 0; i < n; i++)
@@ -245,7 +244,10 @@ static bool is_among(const struct report_thread *thread, const struct report_thr
 	return false;
 }
 
-/* Who is not like the others and in neither of the two lists: the second of two late ones never comes last. */
+/*
+ * Print threads that are unlike the others and in neither of the two lists. Example: of two late
+ * threads, the second one never arrives last.
+ */
 static void thread_outliers(struct textout *t, const struct report_thread *threads, uint32_t n,
 			    const struct report_thread *shown, uint32_t nshown,
 			    const struct fields_context *context)
@@ -268,7 +270,7 @@ static void thread_outliers(struct textout *t, const struct report_thread *threa
 	thread_rows(t, rows, others, context);
 }
 
-/* Single threads of many: the worst of the two kinds, and what is odd else. */
+/* Print single threads of many: the worst arrivers, the longest waits, and other outliers. */
 static void thread_extremes(struct textout *t, const struct report_thread *threads, uint32_t n,
 			    const struct fields_context *context)
 {
@@ -284,19 +286,19 @@ static void thread_extremes(struct textout *t, const struct report_thread *threa
 	qsort(sorted, n, sizeof(*sorted), by_wait);
 	memcpy(shown + EXTREME, sorted, EXTREME * sizeof(*sorted));
 	free(sorted);
-	textout_line(t, TEXTOUT_PLAIN, "    the %d that came last most often:", EXTREME);
+	textout_line(t, TEXTOUT_PLAIN, "    the %d that arrived last most often:", EXTREME);
 	thread_rows(t, shown, EXTREME, context);
 	textout_line(t, TEXTOUT_PLAIN, "    the %d that waited longest:", EXTREME);
 	thread_rows(t, shown + EXTREME, EXTREME, context);
 	thread_outliers(t, threads, n, shown, 2 * EXTREME, context);
 }
 
-/* Below the table of waits: what the threads did meanwhile. */
+/* Print below the table of waits what the threads did in their phases. */
 static void thread_accounts(struct textout *t, const struct account *account,
 			    const struct fields_context *context)
 {
 	if (account_known(account, context)) {
-		textout_line(t, TEXTOUT_PLAIN, "    Where their work's time went:");
+		textout_line(t, TEXTOUT_PLAIN, "    How the work time was spent:");
 		account_parts(t, account, 4, context);
 	}
 	if (account->ncounters) {
@@ -323,7 +325,10 @@ void detail_threads(struct textout *t, const struct report_thread *threads, uint
 			     textout_plural(s, n, "thread"));
 		thread_quantiles(t, threads, n, context);
 		thread_extremes(t, threads, n, context);
-		/* The quantiles have the rest: left is what was counted of all together. */
+		/*
+		 * The quantiles cover single threads. What remains is what was counted in all
+		 * threads together.
+		 */
 		account.n = 0;
 		thread_accounts(t, &account, context);
 		return;
@@ -335,7 +340,9 @@ void detail_threads(struct textout *t, const struct report_thread *threads, uint
 	thread_accounts(t, &account, context);
 }
 
-/* Nobody named it: it was told by what its threads do. */
+/*
+ * Return whether the barrier has no known function: it was found by the behaviour of its threads.
+ */
 static bool is_found(const struct report_barrier *b)
 {
 	return family_has(family_by_name(b->family), FAMILY_DISCOVERED);
@@ -366,7 +373,7 @@ static void barrier_episodes(struct textout *t, const struct report_barrier *b)
 	if (b->shared)
 		buf_str(&s, ", shared by several processes");
 	if (b->nested)
-		buf_str(&s, ", inside another barrier's wait: enters no sum of the process");
+		buf_str(&s, ", inside another barrier's wait: part of no sum of the process");
 	if (s.s)
 		textout_wrap(t, TEXTOUT_DIM, "    ", 4, "%s", s.s);
 	t->buf->failed |= s.failed;
@@ -388,7 +395,7 @@ static void barrier_quantities(struct textout *t, const struct report_barrier *b
 	struct fields_value v;
 	unsigned i;
 
-	/* Of one episode the table of barriers says it all. */
+	/* The table of barriers already shows all of a single episode. */
 	if (b->episodes < 2)
 		return;
 	table_column(&table, "", EMIT_ID);
@@ -439,7 +446,7 @@ static void barrier_callsites(struct textout *t, const struct report_barrier *b)
 		else if (c->module)
 			n = asprintf(&place, "%s+0x%llx", c->module, (unsigned long long)c->offset);
 		else
-			n = asprintf(&place, "an unknown place");
+			n = asprintf(&place, "an unknown call site");
 		if (n < 0)
 			continue;
 		textout_line(t, TEXTOUT_DIM, "    called from: %s%s%s%s%s", place,
@@ -458,26 +465,28 @@ static void barrier_delays(struct textout *t, const struct report_barrier *b)
 		return;
 	textout_wrap(
 		t, TEXTOUT_DIM, "    ", 4,
-		"waits, here and elsewhere, that began as an imbalance in phases that end here: "
-		"%s directly, %s passed on by threads that were held up themselves",
+		"waits at all barriers caused by imbalance in phases that end here: %s directly, "
+		"%s passed on by threads that were late because they had waited themselves",
 		textout_time(direct, b->delay_direct_ns), textout_time(passed, b->delay_passed_ns));
 }
 
-/* --cost-limit: up to when it was traced, and those beside it. */
+/*
+ * With --cost-limit, print until when the barrier and the other barriers of its process were
+ * traced.
+ */
 static void barrier_detached(struct textout *t, const struct report *r,
 			     const struct report_barrier *b)
 {
 	if (b->detached_ns != REPORT_UNKNOWN)
 		textout_wrap(t, TEXTOUT_RED, "    ", 4,
-			     "Traced up to %.3f s only (--cost-limit): all of this is of the time "
-			     "before.",
+			     "Traced only until %.3f s (--cost-limit): all figures here cover the "
+			     "time before.",
 			     (double)(b->detached_ns - r->start_ns) / 1e9);
 	if (b->detached_beside_ns != REPORT_UNKNOWN)
 		textout_wrap(
 			t, TEXTOUT_RED, "    ", 4,
-			"From %.3f s on other barriers of its process were not traced "
-			"(--cost-limit): phases and work since then have in them what was done "
-			"there.",
+			"From %.3f s on, other barriers of its process were not traced "
+			"(--cost-limit): later phases and work include the time at those barriers.",
 			(double)(b->detached_beside_ns - r->start_ns) / 1e9);
 }
 
@@ -516,7 +525,7 @@ void detail_each(struct textout *t, const struct report *r, const struct fields_
 	char n[TEXTOUT_CELL];
 
 	for (i = 0; i < r->nbarriers; i++) {
-		/* The first always, so that an even program shows that it is one. */
+		/* Show the first barrier always: a balanced program has no other. */
 		if (!i || (i < MOST && weighty(&r->barriers[i], total)))
 			detail_one(t, r, &r->barriers[i], context);
 		else
@@ -525,7 +534,7 @@ void detail_each(struct textout *t, const struct report *r, const struct fields_
 	if (!left)
 		return;
 	textout_line(t, TEXTOUT_DIM,
-		     "No details of %s with less lost time: --json and --csv have them.",
+		     "%s with less lost time not shown in detail: see --json or --csv.",
 		     textout_plural(n, left, "barrier"));
 	textout_blank(t);
 }
@@ -542,12 +551,11 @@ static void conceptual_one(struct textout *t, const struct report_conceptual *p,
 		     p->comm ? p->comm : "?", p->pid);
 	free(name);
 	if (p->unfinished)
-		textout_wrap(t, TEXTOUT_PLAIN, "    ", 4,
-			     "%s whose end was not seen: in none of the figures.",
+		textout_wrap(t, TEXTOUT_PLAIN, "    ", 4, "%s without a traced end, in no figure.",
 			     textout_plural(n, p->unfinished, "occurrence"));
 	if (p->incomplete)
 		textout_wrap(t, TEXTOUT_PLAIN, "    ", 4,
-			     "%s inside incomplete: in the times, not in what was lost.",
+			     "%s inside incomplete: part of the times, but not of lost time.",
 			     textout_plural(n, p->incomplete, "episode"));
 	why_sentence(t, TEXTOUT_PLAIN, &p->cause, 4);
 	why_parts(t, &p->cause, 6);

@@ -23,7 +23,7 @@ static const char *state_word(enum doctor_state state)
 	return words[state];
 }
 
-/* The widest name decides; what is left is for the two columns of text. */
+/* Set the first column to the widest name, and divide the remaining width between the texts. */
 static struct columns measure(const struct textout *out, const struct doctor *d)
 {
 	struct columns c = { .name = (unsigned)strlen("FEATURE") };
@@ -40,7 +40,9 @@ static struct columns measure(const struct textout *out, const struct doctor *d)
 	return c;
 }
 
-/* Bytes of the next line of a cell, broken at a blank, or else after a slash. */
+/*
+ * Return the length in bytes of the next line of a cell, broken at a blank, or else after a slash.
+ */
 static size_t next_line(const char *s, unsigned columns)
 {
 	size_t n = 0, blank = 0, slash = 0, step;
@@ -72,7 +74,7 @@ static const char *skip_line(const char *s, size_t n)
 	return s;
 }
 
-/* A line of a cell, padded. */
+/* Return one line of a cell, padded. */
 static char *cell(const char *s, size_t n, unsigned columns)
 {
 	char *text, *out = NULL;
@@ -87,11 +89,11 @@ static char *cell(const char *s, size_t n, unsigned columns)
 	return out;
 }
 
-/* Both texts side by side, as many lines as the longer one takes. */
+/* Print both texts side by side, in as many lines as the longer one needs. */
 static void print_cells(struct textout *out, const struct columns *c,
 			const struct doctor_feature *f, const char *left, const char *right)
 {
-	bool wide = !*right; /* the left one has all the room */
+	bool wide = !*right; /* the left text has the full width */
 	unsigned width = wide ? c->left + GAP + c->right : c->left;
 	enum textout_style style = f->state == DOCTOR_NO && f->needed ? TEXTOUT_RED : TEXTOUT_PLAIN;
 	const char *name = f->name, *state = state_word(f->state);
@@ -144,8 +146,8 @@ void doctor_print(struct textout *out, const struct doctor *d)
 			     d->verdict.found, *d->verdict.remedy ? "; " : "", d->verdict.remedy);
 	textout_blank(out);
 	textout_line(out, TEXTOUT_DIM, "%-*s%*s%-*s%*s%-*s%*s%s", (int)c.name, "FEATURE", GAP, "",
-		     STATE, "STATE", GAP, "", (int)c.left, "WHAT IS THERE, OR USED INSTEAD", GAP,
-		     "", "WHAT TO DO");
+		     STATE, "STATE", GAP, "", (int)c.left, "AVAILABLE, OR USED INSTEAD", GAP, "",
+		     "WHAT TO DO");
 	for (i = 0; i < d->n; i++) {
 		const struct doctor_feature *f = &d->features[i];
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* What doctor says, for people: the verdict, then a table. */
+/* The output of doctor for people: the verdict, then a table. */
 #ifndef EMIT_DOCTOR_H
 #define EMIT_DOCTOR_H
 

@@ -31,7 +31,7 @@ struct emit {
 	struct textout text;
 	struct csv *csv;
 	bool header; /* CSV: printed */
-	int err; /* the first, kept */
+	int err; /* first error */
 };
 
 struct emit *emit_new(FILE *out, const struct emit_options *options)
@@ -49,7 +49,7 @@ struct emit *emit_new(FILE *out, const struct emit_options *options)
 		emit->text.width = EMIT_WIDTH_LEAST;
 	emit->text.colour = options->colour;
 	emit->text.markdown = options->format == EMIT_MARKDOWN;
-	/* Whoever shows it breaks its lines. */
+	/* The program that shows the Markdown breaks its lines. */
 	if (emit->text.markdown)
 		emit->text.width = EMIT_WIDTH_MARKDOWN;
 	emit->text.ascii = options->ascii;
@@ -69,7 +69,7 @@ static void emit_fail(struct emit *emit, int err)
 		emit->err = err ? -err : -EIO;
 }
 
-/* Writes what has been made: whole lines, a record at a time. */
+/* Write what was formatted: whole lines, one record at a time. */
 static void emit_put(struct emit *emit)
 {
 	struct buf *buf = &emit->buf;
@@ -100,7 +100,7 @@ static bool emit_is_text(const struct emit *emit)
 	return emit->options.format == EMIT_TEXT || emit->options.format == EMIT_MARKDOWN;
 }
 
-/* Live text is wanted; anything is still written. */
+/* Return whether live text is wanted and nothing has failed. */
 static bool emit_live(const struct emit *emit)
 {
 	return !emit->err && emit_is_text(emit) && !emit->options.quiet;
@@ -189,14 +189,13 @@ void emit_no_hang(struct emit *emit, uint32_t ranks)
 	if (ranks)
 		textout_wrap(
 			&emit->text, TEXTOUT_PLAIN, "", 0,
-			"No thread waits at a barrier that is known. In %u %s a call of MPI waits "
-			"for "
-			"a message (MPI_Wait or kin): of which rank cannot be read, so ranks that "
-			"wait for one another that way are not told. Where each is:",
-			ranks, ranks == 1 ? "process" : "processes");
+			"No thread waits at a known barrier. %u %s in an MPI call for a message "
+			"(such as MPI_Wait), but the rank that must send it cannot be read. Ranks "
+			"that wait for each other this way are not detected. Each thread is at:",
+			ranks, ranks == 1 ? "process waits" : "processes wait");
 	else
 		textout_line(&emit->text, TEXTOUT_PLAIN,
-			     "No thread waits at a barrier that is known. Where each is:");
+			     "No thread waits at a known barrier. Each thread is at:");
 	textout_blank(&emit->text);
 	emit_put(emit);
 }
@@ -317,7 +316,7 @@ void emit_doctor(struct emit *emit, const struct doctor *doctor)
 		emit_record(emit, &fields_rec_doctor, &doctor->features[i]);
 }
 
-/* CSV has the columns of these records alone, if nothing was written yet. */
+/* Restrict the CSV columns to these records, unless something was written already. */
 static void emit_only(struct emit *emit, const struct emit_record *const *records)
 {
 	if (emit->options.format != EMIT_CSV || emit->header)

@@ -17,7 +17,7 @@ enum part {
 	RUNQ,
 	BLOCKED,
 	UNATTRIBUTED = BLOCKED + MODEL_BLOCKED_REASONS,
-	WORK, /* of which the parts are not known */
+	WORK, /* its parts are not known */
 	WAIT,
 	LEAVE,
 	PARTS
@@ -38,7 +38,7 @@ static const char *const part_names[PARTS] = {
 	[LEAVE] = "leave",
 };
 
-/* Of one thread: what it has no line for yet. */
+/* A thread, and its time that has no line yet. */
 struct left {
 	const struct report_process *process;
 	const struct report_thread *thread;
@@ -51,7 +51,7 @@ struct folded {
 	struct left *left;
 	uint32_t nleft;
 	struct hash by_tid; /* -> left */
-	int err; /* the first */
+	int err; /* first error */
 };
 
 static void take_parts(const struct report_thread *t, uint64_t ns[PARTS])
@@ -79,7 +79,7 @@ static void take_parts(const struct report_thread *t, uint64_t ns[PARTS])
 	ns[LEAVE] = t->idle_ns == REPORT_UNKNOWN ? 0 : number_less(t->idle_ns, t->wait_ns);
 }
 
-/* A frame: ";" ends one, and a line is one stack. */
+/* Add a frame's name. A semicolon ends a frame, so the name must not contain one. */
 static void put_frame(struct buf *b, const char *name)
 {
 	char *safe = text_printable(name && *name ? name : "?"), *c;
@@ -133,7 +133,7 @@ static uint32_t count_threads(const struct report *r)
 	return n;
 }
 
-/* All that its threads did, from which the barriers' shares will be taken. */
+/* Take all times of the threads. The times at barriers will be subtracted from them. */
 static int take_threads(struct folded *f, const struct report *r)
 {
 	uint32_t i, k;
@@ -152,7 +152,7 @@ static int take_threads(struct folded *f, const struct report *r)
 	return err;
 }
 
-/* A thread that is not its process's any more is known by the barrier alone. */
+/* A thread that is not in its process's list any more is known only from the barrier. */
 static void put_barrier(struct folded *f, const struct report_barrier *b)
 {
 	struct report_process process = { .pid = b->pid, .comm = b->comm };

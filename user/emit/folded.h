@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Folded stacks, the input of flame graphs: "process;thread;barrier;what ns", a line each. What is the part of the
- * phases that end at the barrier (on a CPU, run queue, blocked by reason, unattributed; work where the parts are
- * not known), and inside it wait and leaving. What of a thread is in no complete episode stands under a frame of
- * its own. Unknown times have no line.
+ * Folded stacks, the input of flame graphs: one line "process;thread;barrier;part ns" each. The
+ * parts are those of the phases that end at the barrier (on a CPU, run queue, blocked by reason,
+ * unattributed; or work if the parts are unknown), and wait and leave inside it. Time of a thread
+ * outside complete episodes has a frame of its own. Unknown times have no line.
  */
 #ifndef EMIT_FOLDED_H
 #define EMIT_FOLDED_H
@@ -13,7 +13,7 @@
 
 #include "analyse/report.h"
 
-/* Returns 0, -ENOMEM, or the error of a write. */
+/* Return 0, -ENOMEM, or the error of a write. */
 int folded_print(FILE *file, const struct report *report);
 
 #endif /* EMIT_FOLDED_H */

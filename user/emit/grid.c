@@ -27,9 +27,9 @@ void grid_free(struct grid *g)
 	hash_free(&g->by_barrier);
 }
 
-/* --- lanes ------------------------------------------------------------------------------------------- */
+/* --- lanes ------------------------------------------------------------------------------------ */
 
-/* Neighbours joined: half of the buckets hold all, the others are empty. */
+/* Join neighbouring buckets: the first half then holds all, the second half is empty. */
 static void join_lane(struct grid_lane *lane, uint32_t width)
 {
 	uint32_t i, k;
@@ -50,7 +50,7 @@ static void join_lanes(struct grid *g)
 	g->lane_ns *= 2;
 }
 
-/* More lanes, each of half as many buckets; those that there are keep their memory. */
+/* Make room for more lanes, each with half as many buckets. Existing lanes keep their memory. */
 static void narrow(struct grid *g)
 {
 	join_lanes(g);
@@ -105,7 +105,7 @@ void grid_add(struct grid *g, uint32_t lane, enum grid_kind kind, uint64_t from,
 	}
 }
 
-/* --- barriers ---------------------------------------------------------------------------------------- */
+/* --- barriers --------------------------------------------------------------------------------- */
 
 static void join_point(struct grid_point *to, const struct grid_point *a,
 		       const struct grid_point *b)

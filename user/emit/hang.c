@@ -8,9 +8,9 @@
 
 #include "emit/fields.h"
 
-#define NAMED  12 /* threads of one place that are listed */
-#define STACKS 8 /* different ones that are shown */
-#define FRAMES 16 /* of one */
+#define NAMED  12 /* threads listed per place */
+#define STACKS 8 /* different stacks shown */
+#define FRAMES 16 /* frames shown per stack */
 #define PLACE  208
 
 static const char *base_name(const char *path)
@@ -33,7 +33,7 @@ static bool same_text(const char *a, const char *b)
 	return a == b || (a && b && !strcmp(a, b));
 }
 
-/* "thread 3 (tid 77)", "thread 77", or the tid alone where the kind has been said. */
+/* Add "3 (tid 77)", or the tid alone if the thread has no index. */
 static void add_thread(struct buf *b, uint32_t tid, uint32_t index)
 {
 	if (index != HANG_NONE)
@@ -50,10 +50,10 @@ static void place_of(char out[PLACE], const char *function, const char *file, ui
 	else if (function && module)
 		snprintf(out, PLACE, "%s (%s)", function, base_name(module));
 	else
-		snprintf(out, PLACE, "%s", module ? base_name(module) : "an unknown place");
+		snprintf(out, PLACE, "%s", module ? base_name(module) : "an unknown call site");
 }
 
-/* --- who has come ----------------------------------------------------------------------------- */
+/* --- arrived threads -------------------------------------------------------------------------- */
 
 static bool same_site(const struct report_hang_arrived *a, const struct report_hang_arrived *b)
 {
@@ -65,7 +65,7 @@ static void arrived_at(struct textout *t, const struct report_hang *h, uint32_t 
 {
 	const struct report_hang_arrived *a = &h->arrived[first];
 	char place[PLACE], since[TEXTOUT_CELL];
-	struct buf who = { 0 };
+	struct buf threads = { 0 };
 	uint32_t i, n = 0;
 
 	for (i = 0; i < first; i++)
@@ -75,25 +75,25 @@ static void arrived_at(struct textout *t, const struct report_hang *h, uint32_t 
 		if (!same_site(&h->arrived[i], a))
 			continue;
 		if (n < NAMED) {
-			buf_str(&who, n ? ", " : "");
-			add_thread(&who, h->arrived[i].tid, h->arrived[i].index);
+			buf_str(&threads, n ? ", " : "");
+			add_thread(&threads, h->arrived[i].tid, h->arrived[i].index);
 		}
 		n++;
 	}
 	if (n > NAMED)
-		buf_printf(&who, " and %u more", n - NAMED);
+		buf_printf(&threads, " and %u more", n - NAMED);
 	place_of(place, a->function, a->file, a->line, a->module);
 	textout_wrap(t, TEXTOUT_PLAIN, "    arrived: ", 13, "%s %s at %s, %s%s",
-		     n == 1 ? "thread" : "threads", who.s ? who.s : "?", place,
-		     a->waited_ns == MODEL_UNKNOWN ? "since before anybody looked"
+		     n == 1 ? "thread" : "threads", threads.s ? threads.s : "?", place,
+		     a->waited_ns == MODEL_UNKNOWN ? "since before tracing began"
 		     : n == 1			   ? "waits for "
 						   : "the first for ",
 		     a->waited_ns == MODEL_UNKNOWN ? "" : textout_time(since, a->waited_ns));
-	t->buf->failed |= who.failed;
-	buf_free(&who);
+	t->buf->failed |= threads.failed;
+	buf_free(&threads);
 }
 
-/* --- who has not ------------------------------------------------------------------------------ */
+/* --- missing threads -------------------------------------------------------------------------- */
 
 static bool same_stack(const struct report_hang_missing *a, const struct report_hang_missing *b)
 {
@@ -115,7 +115,7 @@ static bool is_inner(const struct hang_frame *f)
 	return f->module && hang_is_runtime(f->module);
 }
 
-/* The insides of the C library: dim, for they are nobody's fault. */
+/* Print a frame. Frames inside the C library are dim: the fault is rarely there. */
 static void frame_line(struct textout *t, const struct hang_frame *f)
 {
 	char place[PLACE];
@@ -126,7 +126,10 @@ static void frame_line(struct textout *t, const struct hang_frame *f)
 		     f->inlined ? f->inlined : "");
 }
 
-/* From the call into a library to the thread's start, the insides of neither. */
+/*
+ * Print the frames from the call into a library to the thread's start, without the library's inner
+ * frames.
+ */
 static void stack_lines(struct textout *t, const struct report_hang_missing *m)
 {
 	uint32_t first = 0, end = m->nframes, i;
@@ -136,7 +139,7 @@ static void stack_lines(struct textout *t, const struct report_hang_missing *m)
 		first++;
 	while (first < end && is_inner(&m->frames[end - 1]))
 		end--;
-	/* One of the library's: the one that was called. */
+	/* Of the library's frames, show only the function that was called. */
 	if (first == end)
 		first = 0;
 	else if (first)
@@ -148,7 +151,7 @@ static void stack_lines(struct textout *t, const struct report_hang_missing *m)
 			     textout_plural(n, end - i, "frame"));
 }
 
-static uint32_t alike(const struct report_hang *h, uint32_t first, struct buf *who)
+static uint32_t alike(const struct report_hang *h, uint32_t first, struct buf *threads)
 {
 	const struct report_hang_missing *m = &h->missing[first];
 	uint32_t i, n = 0;
@@ -157,13 +160,13 @@ static uint32_t alike(const struct report_hang *h, uint32_t first, struct buf *w
 		if (!same_stack(&h->missing[i], m))
 			continue;
 		if (n < NAMED) {
-			buf_str(who, n ? ", " : "");
-			add_thread(who, h->missing[i].tid, h->missing[i].index);
+			buf_str(threads, n ? ", " : "");
+			add_thread(threads, h->missing[i].tid, h->missing[i].index);
 		}
 		n++;
 	}
 	if (n > NAMED)
-		buf_printf(who, " and %u more", n - NAMED);
+		buf_printf(threads, " and %u more", n - NAMED);
 	return n;
 }
 
@@ -182,12 +185,12 @@ static void missing_line(struct textout *t, const struct report_hang *h, uint32_
 	const struct report_hang_missing *m = &h->missing[first];
 	const char *state = words_of(fields_hang_states, m->state);
 	const char *why = words_of(fields_hang_known, m->why);
-	struct buf who = { 0 };
-	uint32_t n = alike(h, first, &who);
+	struct buf threads = { 0 };
+	uint32_t n = alike(h, first, &threads);
 
 	textout_wrap(t, TEXTOUT_BOLD, "    missing: ", 13, "%s %s%s%s%s: %s%s%s%s%s%s",
-		     n == 1 ? "thread" : "threads", who.s ? who.s : "?", m->comm ? " \"" : "",
-		     m->comm ? m->comm : "", m->comm ? "\"" : "",
+		     n == 1 ? "thread" : "threads", threads.s ? threads.s : "?",
+		     m->comm ? " \"" : "", m->comm ? m->comm : "", m->comm ? "\"" : "",
 		     state ? state : "in an unknown state",
 		     m->blocked_on && m->state == HANG_BLOCKED
 			     ? (*hang_preposition(m->blocked_on) == 'i' ? " in " : " on ")
@@ -195,11 +198,11 @@ static void missing_line(struct textout *t, const struct report_hang *h, uint32_
 				     : "",
 		     m->blocked_on ? m->blocked_on : "", m->wchan ? " (kernel: " : "",
 		     m->wchan ? m->wchan : "", m->wchan ? ")" : "");
-	t->buf->failed |= who.failed;
-	buf_free(&who);
+	t->buf->failed |= threads.failed;
+	buf_free(&threads);
 	if (why)
 		textout_line(t, TEXTOUT_DIM, "        expected because %s%s", why,
-			     m->sampled ? "; it ran: the stack is one sample" : "");
+			     m->sampled ? "; it was running: the stack is one sample" : "");
 	stack_lines(t, m);
 }
 
@@ -217,15 +220,15 @@ static void missing_all(struct textout *t, const struct report_hang *h)
 			left += 1;
 	}
 	if (left)
-		textout_line(t, TEXTOUT_DIM, "    and %s more (--json has all of it)",
+		textout_line(t, TEXTOUT_DIM, "    and %s more (--json lists all)",
 			     textout_plural(n, left, "stack"));
 }
 
-/* --- the whole -------------------------------------------------------------------------------- */
+/* --- the whole hang --------------------------------------------------------------------------- */
 
 static void head_line(struct textout *t, const struct report_hang *h, const char *what)
 {
-	char waited[TEXTOUT_CELL], come[64], place[PLACE];
+	char waited[TEXTOUT_CELL], arrived[64], place[PLACE];
 
 	if (h->file && h->line && h->name)
 		snprintf(place, sizeof(place), "%s:%u \"%s\"", base_name(h->file), h->line,
@@ -235,16 +238,16 @@ static void head_line(struct textout *t, const struct report_hang *h, const char
 			 h->function ? h->function : "?");
 	else
 		snprintf(place, sizeof(place), "%s", *h->label ? h->label : h->id);
-	/* Ranks that wait for one another's messages: no barrier has to do with it. */
+	/* Ranks that wait for each other's messages are not at a barrier. */
 	if (h->nmissing && h->missing[0].why == HANG_BY_CALL)
-		snprintf(come, sizeof(come), "%u ranks wait for one another's messages", h->ncycle);
+		snprintf(arrived, sizeof(arrived), "%u ranks wait for each other's messages",
+			 h->ncycle);
 	else if (h->count)
-		snprintf(come, sizeof(come), "%u of %u have come", h->narrived, h->count);
+		snprintf(arrived, sizeof(arrived), "%u of %u arrived", h->narrived, h->count);
 	else
-		snprintf(come, sizeof(come), "%u %s come", h->narrived,
-			 h->narrived == 1 ? "has" : "have");
+		snprintf(arrived, sizeof(arrived), "%u arrived", h->narrived);
 	textout_line(t, TEXTOUT_RED, "SBT HANG%s: %s  %s (pid %u): %s%s%s", what, place,
-		     h->comm ? h->comm : "?", h->pid, come,
+		     h->comm ? h->comm : "?", h->pid, arrived,
 		     h->waited_ns == MODEL_UNKNOWN ? "" : ", waiting for ",
 		     h->waited_ns == MODEL_UNKNOWN ? "" : textout_time(waited, h->waited_ns));
 }
@@ -255,7 +258,7 @@ void hang_print(struct textout *t, const struct report_hang *h)
 
 	if (h->over) {
 		head_line(t, h, " is over");
-		textout_wrap(t, TEXTOUT_PLAIN, "    ", 4, "it was said: %s", h->text);
+		textout_wrap(t, TEXTOUT_PLAIN, "    ", 4, "it was reported as: %s", h->text);
 		textout_blank(t);
 		return;
 	}

@@ -7,7 +7,10 @@
 
 #include "base/text.h"
 
-/* Controls, and format characters that reorder or hide what stands beside them. */
+/*
+ * Return whether the character is a control or a format character, which may reorder or hide its
+ * neighbours.
+ */
 static bool jsonl_escaped(uint32_t cp)
 {
 	return cp < 0x20 || (cp >= 0x7f && cp < 0xa0) || cp == 0xad || cp == 0x61c ||
@@ -26,14 +29,14 @@ static void jsonl_codepoint(struct buf *buf, const char *bytes, size_t n, uint32
 	} else if (cp == '\t') {
 		buf_str(buf, "\\t");
 	} else if (jsonl_escaped(cp) || (before == '<' && (cp == '/' || cp == '!'))) {
-		/* "</script" and "<!--" end or bend a script element that a line is put into. */
+		/* "</script" and "<!--" would end or change a script element around the line. */
 		buf_printf(buf, "\\u%04" PRIx32, cp);
 	} else {
 		buf_add(buf, bytes, n);
 	}
 }
 
-/* So many of the bytes stand for themselves in a string. */
+/* Return the number of leading bytes that need no escape. */
 static size_t jsonl_plain(const char *s)
 {
 	size_t n = 0;
@@ -109,7 +112,7 @@ static void jsonl_list(struct buf *buf, const struct emit_field *field,
 static void jsonl_value(struct buf *buf, const struct emit_field *field, const void *rec,
 			const struct fields_context *context);
 
-/* Whether one of the structs before @at has this key already: an object has a key once. */
+/* Return whether a struct before @at has the same key. An object must not have a key twice. */
 static bool jsonl_twice(const struct emit_field *map, const struct fields_value *v, const char *at,
 			const char *key, const struct fields_context *context)
 {

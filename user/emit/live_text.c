@@ -10,10 +10,10 @@
 #include "emit/table.h"
 #include "emit/why.h"
 
-#define LIVE_ALL    32 /* members up to which all are shown */
-#define LIVE_PLACE  60 /* columns of a place, so that the rest of its line survives */
-#define LIVE_FRAMES 3 /* of a stack */
-#define LIVE_ENDS   8 /* of more than that: the first and the last of them */
+#define LIVE_ALL    32 /* up to this many threads, all are shown */
+#define LIVE_PLACE  60 /* columns of a place, so that the rest of its line fits */
+#define LIVE_FRAMES 3 /* frames shown of a stack */
+#define LIVE_ENDS   8 /* for more threads: how many of the first and of the last are shown */
 
 void live_banner(struct textout *t, const struct session *session)
 {
@@ -58,7 +58,10 @@ void live_probes(struct textout *t, const struct session *session,
 	textout_blank(t);
 }
 
-/* FILE:LINE "name" as in the thesis, without a name the function; else what the report calls it. */
+/*
+ * Return FILE:LINE "name" as in the thesis, with the function if there is no name, or the report's
+ * label.
+ */
 static char *live_place(const struct report_barrier *b)
 {
 	const char *file = b->file ? strrchr(b->file, '/') : NULL;
@@ -88,7 +91,7 @@ static uint64_t since_start(uint64_t t_ns, const struct fields_context *context)
 	return t_ns - context->clock_start_ns;
 }
 
-/* Anything but a complete episode says what is wrong with it, and what that means. */
+/* Print why an episode is not complete, and what that means. */
 static void live_state(struct textout *t, const struct observed_episode *e)
 {
 	const struct emit_names *why;
@@ -102,14 +105,13 @@ static void live_state(struct textout *t, const struct observed_episode *e)
 	if (e->state == MODEL_COMPLETE)
 		textout_wrap(t, TEXTOUT_RED, "    Note: ", 10, "%s", reasons.s ? reasons.s : "?");
 	else
-		textout_wrap(
-			t, TEXTOUT_RED,
-			e->state == MODEL_INCOMPLETE ? "    INCOMPLETE: " : "    AMBIGUOUS: ", 10,
-			"%s.%s", reasons.s ? reasons.s : "reason unknown",
-			e->state == MODEL_INCOMPLETE
-				? " The times below are of the members seen; no sum counts them."
-				: " Who belongs to this meeting and who to the next is not "
-				  "certain.");
+		textout_wrap(t, TEXTOUT_RED,
+			     e->state == MODEL_INCOMPLETE ? "    INCOMPLETE: " : "    AMBIGUOUS: ",
+			     10, "%s.%s", reasons.s ? reasons.s : "reason unknown",
+			     e->state == MODEL_INCOMPLETE
+				     ? " The times below cover only the threads that were seen. No "
+				       "sum includes them."
+				     : " A thread may belong to this episode or to the next.");
 	buf_free(&reasons);
 }
 
@@ -132,7 +134,10 @@ static void live_members(struct textout *t, const struct observed_episode *e,
 	table_print(&table, t, 6);
 }
 
-/* The counters, and where the phase went: of the same threads (figure 3.10, lines 32 to 41). */
+/*
+ * Print the counters and how the phase was spent, for the same threads (figure 3.10, lines 32 to
+ * 41).
+ */
 static void live_accounts(struct textout *t, const struct observed_episode *e,
 			  const struct fields_context *context)
 {
@@ -159,7 +164,7 @@ void live_watched(struct textout *t, const struct observed_episode *e,
 	textout_line(t, TEXTOUT_BOLD, "SBT barrier watch in %s", place ? place : b->id);
 	textout_line(t, TEXTOUT_DIM, "    %s, %s (pid %u), episode %llu of this barrier%s", b->id,
 		     b->comm ? b->comm : "?", e->pid, (unsigned long long)e->seq,
-		     e->nested ? ", inside another barrier's wait: enters no sum" : "");
+		     e->nested ? ", inside another barrier's wait: part of no sum" : "");
 	live_state(t, e);
 	textout_line(t, TEXTOUT_PLAIN, "    %-18s %s",
 		     "Barrier time:", textout_time(s, e->barrier_ns));
@@ -228,7 +233,7 @@ void live_phase_time(struct textout *t, const struct observed_episode *e,
 		 (unsigned long long)e->number, textout_time(phase, e->phase_ns),
 		 textout_time(barrier, e->barrier_ns),
 		 textout_clock(total, since_start(e->release_ns, context)));
-	/* The place gives way, not the times. */
+	/* Shorten the place rather than the times. */
 	used = textout_columns(times);
 	fit = textout_fit(place ? place : e->barrier->id, used < t->width ? t->width - used : 1);
 	textout_line(t, TEXTOUT_PLAIN, "%s%s", times, fit ? fit : "");

@@ -6,12 +6,12 @@
 #include <stdlib.h>
 
 #define FENCE  3.0
-#define LITTLE 0.1 /* of the median */
-#define FEW    4 /* and a difference of so many of anything is none */
+#define LITTLE 0.1 /* smallest spread, as a share of the median */
+#define FEW    4 /* smallest spread, as a number of ns or of anything else */
 
 struct score {
 	uint32_t place;
-	double far; /* in multiples of the spread; 0: like the others */
+	double far; /* in multiples of the spread; 0: no outlier */
 };
 
 struct fences {
@@ -47,7 +47,7 @@ static struct fences fences_of(uint64_t *values, uint32_t n)
 	margin = FENCE * (high - low);
 	f.low = low - margin;
 	f.high = high + margin;
-	/* Where nearly all are alike, the least difference would be one. */
+	/* If nearly all values are equal, the smallest difference would make an outlier. */
 	f.spread = high - low > LITTLE * f.median ? high - low : LITTLE * f.median;
 	if (f.spread < FEW)
 		f.spread = FEW;

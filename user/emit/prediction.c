@@ -9,21 +9,22 @@
 #include "emit/table.h"
 
 #define CURVE_WIDTH 60 /* columns of the longest bar */
-#define PHASES_MOST 12 /* rows of the tables of phases */
+#define PHASES_MOST 12 /* rows of the phase tables */
 #define MATRIX_MOST 8 /* columns */
-#define POINTS_MOST 16 /* rows of numbers of processors, unless all are asked for */
+/* rows for numbers of processors, unless all are requested */
+#define POINTS_MOST 16
 #define SHOWN_MOST  64
 
-/* --- which of many -------------------------------------------------------------------------------------- */
+/* --- rows to show ----------------------------------------------------------------------------- */
 
 struct shown {
 	uint32_t n;
-	uint32_t at[SHOWN_MOST]; /* of predictions.all */
+	uint32_t at[SHOWN_MOST]; /* indices of predictions.all */
 	uint32_t left_out;
 };
 
-/* Of many: the powers of two, the number of threads, the best and the last. */
-static bool telling(const struct predictions *p, uint32_t i)
+/* Of many predictions, show the powers of two, the number of threads, the best and the last. */
+static bool is_shown(const struct predictions *p, uint32_t i)
 {
 	uint32_t processors = p->all[i].processors;
 
@@ -37,12 +38,12 @@ static void choose(const struct predictions *p, struct shown *shown)
 
 	shown->n = 0;
 	for (i = 0; i < p->n; i++)
-		if ((p->n <= POINTS_MOST || telling(p, i)) && shown->n < SHOWN_MOST)
+		if ((p->n <= POINTS_MOST || is_shown(p, i)) && shown->n < SHOWN_MOST)
 			shown->at[shown->n++] = i;
 	shown->left_out = p->n - shown->n;
 }
 
-/* --- the answer --------------------------------------------------------------------------------------- */
+/* --- the answer ------------------------------------------------------------------------------- */
 
 void prediction_says(struct textout *t, const struct predictions *p)
 {
@@ -58,11 +59,11 @@ void prediction_says(struct textout *t, const struct predictions *p)
 	if (p->recordings > 1)
 		textout_wrap(t, TEXTOUT_BOLD, "", 2,
 			     "Predicted for %s: fastest with %s on %s (%s), %.3g times as fast as "
-			     "with the fewest threads on one (%s instead of %s)",
+			     "the fewest threads on one processor (%s instead of %s)",
 			     b->machine, threads, n, b->recording, b->speedup, time, serial);
 	else if (b->processors == 1)
 		textout_wrap(t, TEXTOUT_BOLD, "", 2, "Predicted for %s: %s with one processor%s",
-			     b->machine, time, p->n > 1 ? "; more do not make it faster" : "");
+			     b->machine, time, p->n > 1 ? "; more processors are not faster" : "");
 	else
 		textout_wrap(
 			t, TEXTOUT_BOLD, "", 2,
@@ -71,17 +72,17 @@ void prediction_says(struct textout *t, const struct predictions *p)
 			serial);
 	if (p->recordings > 1)
 		textout_wrap(t, TEXTOUT_PLAIN, "", 2,
-			     "What limits it there: %s, in the phase that ends at %s.", b->because,
+			     "Limited by %s, in the phase that ends at %s.", b->because,
 			     b->limit_label);
 	else
 		textout_wrap(t, TEXTOUT_PLAIN, "", 2,
-			     "%s, which took %s here. What limits it there: %s, in the phase that "
-			     "ends at %s.",
+			     "%s took %s on this machine. The prediction is limited by %s, in the "
+			     "phase that ends at %s.",
 			     threads, here, b->because, b->limit_label);
 	textout_blank(t);
 }
 
-/* --- tables --------------------------------------------------------------------------------------------- */
+/* --- tables ----------------------------------------------------------------------------------- */
 
 static void print_points(struct textout *t, const struct predictions *p, const struct shown *shown,
 			 const struct fields_context *context)
@@ -101,7 +102,7 @@ static void print_points(struct textout *t, const struct predictions *p, const s
 	textout_blank(t);
 }
 
-/* Of several recordings: which of them, with how many threads. */
+/* Print a row for each of several recordings. */
 static void print_recordings(struct textout *t, const struct predictions *p,
 			     const struct shown *shown)
 {
@@ -160,12 +161,14 @@ static void print_phases(struct textout *t, const struct predictions *p,
 		table_row(&table, &fields_rec_prediction_phase, &b->phases[i], context);
 	table_print(&table, t, 2);
 	if (b->nphases > PHASES_MOST)
-		textout_line(t, TEXTOUT_DIM, "  and %u more, which took less each",
-			     b->nphases - PHASES_MOST);
+		textout_line(t, TEXTOUT_DIM, "  and %u shorter ones", b->nphases - PHASES_MOST);
 	textout_blank(t);
 }
 
-/* Those of the same place have the same label, by its address. */
+/*
+ * Return the time of the phases that end at the same barrier. Equal places share one label, by
+ * address.
+ */
 static uint64_t phase_time(const struct prediction *p, const struct prediction_phase *like)
 {
 	uint32_t i;
@@ -176,7 +179,7 @@ static uint64_t phase_time(const struct prediction *p, const struct prediction_p
 	return 0;
 }
 
-/* A row a phase, a column for each number of processors; of many, the first ones. */
+/* Print a row per phase, and a column for each of the first numbers of processors. */
 static void print_matrix(struct textout *t, const struct predictions *p, const struct shown *shown)
 {
 	const struct prediction *b = &p->all[p->best];
@@ -201,9 +204,9 @@ static void print_matrix(struct textout *t, const struct predictions *p, const s
 	textout_blank(t);
 }
 
-/* --- the curve --------------------------------------------------------------------------------------------- */
+/* --- the curve -------------------------------------------------------------------------------- */
 
-/* A bar to the speedup; "|" where linear would be, if there is room for it. */
+/* Add a bar for the speedup, and "|" at linear speedup if there is room for it. */
 static void add_bar(struct table *table, const struct prediction *p, double most, bool threads)
 {
 	unsigned full = (unsigned)lround(p->speedup / most * CURVE_WIDTH), i;
@@ -236,8 +239,7 @@ static void print_curve(struct textout *t, const struct predictions *p, const st
 	for (i = 0; i < p->n; i++)
 		if (p->all[i].speedup > most)
 			most = p->all[i].speedup;
-	textout_line(t, TEXTOUT_BOLD,
-		     "Speedup by number of processors (|: if it were as many times)");
+	textout_line(t, TEXTOUT_BOLD, "Speedup by number of processors (|: linear speedup)");
 	if (threads)
 		table_column(&table, "threads", EMIT_NUMBER);
 	table_column(&table, "proces-\nsors", EMIT_NUMBER);
@@ -250,7 +252,7 @@ static void print_curve(struct textout *t, const struct predictions *p, const st
 	textout_blank(t);
 }
 
-/* Before the figures that they make doubtful. */
+/* Print warnings before the figures that they concern. */
 static void print_warnings(struct textout *t, const struct predictions *p)
 {
 	uint32_t i, n = 0;
@@ -269,7 +271,7 @@ static void print_assumed(struct textout *t, const struct predictions *p)
 {
 	uint32_t i;
 
-	textout_line(t, TEXTOUT_BOLD, "Assumed");
+	textout_line(t, TEXTOUT_BOLD, "Assumptions");
 	for (i = 0; i < p->nnotes; i++)
 		if (strcmp(p->notes[i].kind, "warning") != 0)
 			textout_wrap(t, TEXTOUT_PLAIN, "  ", 4, "%s", p->notes[i].text);
@@ -296,7 +298,7 @@ void prediction_print(struct textout *t, const struct predictions *p,
 	print_assumed(t, p);
 }
 
-/* --- machines ------------------------------------------------------------------------------------------------ */
+/* --- machines --------------------------------------------------------------------------------- */
 
 void prediction_print_machine(struct buf *buf, const struct predict_machine *m, const char *comment)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* The list of fields as a JSON Schema (draft 2020-12): what it says is what json.c writes. */
+/* The list of fields as a JSON Schema (draft 2020-12) of what json.c writes. */
 #include <errno.h>
 #include <stdio.h>
 
@@ -86,7 +86,7 @@ static void schema_field(struct buf *buf, const struct emit_field *f, int depth)
 	buf_char(buf, '}');
 }
 
-/* The members of an object's schema, without its braces. */
+/* Add the members of an object's schema, without its braces. */
 static void schema_object(struct buf *buf, const struct emit_record *record, const char *type,
 			  int depth, bool null)
 {
@@ -128,8 +128,8 @@ static void schema_print(struct buf *buf)
 	buf_printf(buf,
 		   "{\n\"$schema\": \"https://json-schema.org/draft/2020-12/schema\",\n"
 		   "\"title\": \"A line of sbt-trace --json, schema version %d\",\n"
-		   "\"description\": \"Unknown is null. Names may be added within a version; "
-		   "none is renamed or removed.\",\n\"$defs\": {\n\"times\": {",
+		   "\"description\": \"Unknown is null. Names may be added within a version; none "
+		   "is renamed or removed.\",\n\"$defs\": {\n\"times\": {",
 		   FIELDS_SCHEMA_VERSION);
 	buf_str(buf, "\"description\": ");
 	jsonl_string(buf, fields_rec_times.help);

@@ -11,12 +11,13 @@
 #include "emit/compare.h"
 #include "emit/table.h"
 
-#define COUNTERS 12 /* columns of them, at most */
-#define ACROSS	 24 /* columns of a table of two ways, at most */
-#define NAME	 22 /* columns of a counter's name */
-#define SITES	 12 /* of a point, that are shown */
-#define LABEL	 26 /* columns of a point's label that a table has room for */
-#define BESIDE	 18 /* the same beside a site */
+#define COUNTERS 12 /* columns for counters */
+#define ACROSS	 24 /* columns of a two-way table */
+#define NAME	 22 /* columns for a counter's name */
+#define SITES	 12 /* call sites shown per point */
+/* columns that a table can spare for a point's label */
+#define LABEL	 26
+#define BESIDE	 18 /* the same in a table that also shows call sites */
 
 struct fields_series fields_series_of(const struct series *s, uint32_t point)
 {
@@ -28,7 +29,7 @@ struct fields_series fields_series_of(const struct series *s, uint32_t point)
 	};
 }
 
-/* --- the answer ------------------------------------------------------------------------------------------------- */
+/* --- the answer ------------------------------------------------------------------------------- */
 
 static void print_headline(struct textout *t, const struct series *s)
 {
@@ -39,8 +40,8 @@ static void print_headline(struct textout *t, const struct series *s)
 	textout_plural(points, s->npoints, "point");
 	textout_plural(runs, s->ninputs, "recording");
 	if (s->fastest == SERIES_NONE) {
-		textout_line(t, TEXTOUT_BOLD, "SBT series: %s from %s; no time is known of any",
-			     points, runs);
+		textout_line(t, TEXTOUT_BOLD, "SBT series: %s from %s; no time is known", points,
+			     runs);
 		return;
 	}
 	fast = &s->points[s->fastest];
@@ -66,28 +67,31 @@ static void print_remarks(struct textout *t, const struct series *s)
 		parts += s->points[i].detached_parts;
 		if (s->points[i].whole)
 			textout_wrap(t, TEXTOUT_PLAIN, "", 2,
-				     "%s: nobody crossed a barrier; its time is the recording's "
-				     "length.",
+				     "%s: no barrier was crossed; its time is the length of the "
+				     "recording.",
 				     s->points[i].label);
 	}
 	if (detached)
-		textout_wrap(t, TEXTOUT_RED, "", 2,
-			     "In %u of the recordings a process was not traced to its end "
-			     "(--cost-limit): how long it took is unknown, and its sums are of "
-			     "the time before.",
-			     detached);
+		textout_wrap(
+			t, TEXTOUT_RED, "", 2,
+			"In %u of the recordings a process was not traced to its end "
+			"(--cost-limit): its time is unknown, and its sums cover the time before.",
+			detached);
 	if (parts)
 		textout_wrap(t, TEXTOUT_RED, "", 2,
 			     "In %u of the recordings some barriers were not traced to the end "
-			     "(--cost-limit): their sums are of the time before.",
+			     "(--cost-limit): their sums cover the time before.",
 			     parts);
 	if (lossy)
 		textout_wrap(t, TEXTOUT_RED, "", 2, "%u of the recordings lost records.", lossy);
 }
 
-/* --- what points are called in tables ---------------------------------------------------------------------------- */
+/* --- names of points in tables ---------------------------------------------------------------- */
 
-/* Labels, or numbers where one of those would be cut to what says nothing: they are told once, at full length. */
+/*
+ * Points are named by labels, or by numbers if a label would be cut too short. A list above then
+ * has the full labels.
+ */
 struct called {
 	bool numbers;
 	char number[16];
@@ -110,7 +114,7 @@ static void called_begin(struct called *c, const struct series *s)
 	}
 }
 
-/* Good until the next call. */
+/* Return the name of a point, valid until the next call. */
 static const char *called(struct called *c, const struct series *s, uint32_t point)
 {
 	if (!c->numbers)
@@ -133,9 +137,9 @@ static void print_called(struct textout *t, struct called *c, const struct serie
 	}
 }
 
-/* --- points ------------------------------------------------------------------------------------------------------ */
+/* --- points ----------------------------------------------------------------------------------- */
 
-/* The names of all points' counters. */
+/* The names of the counters of all points. */
 struct counted {
 	uint32_t n;
 	const char *names[COUNTERS];
@@ -216,7 +220,7 @@ static void print_points(struct textout *t, const struct series *s, struct calle
 	counted_end(&c);
 }
 
-/* --- two ways --------------------------------------------------------------------------------------------------- */
+/* --- two-way tables --------------------------------------------------------------------------- */
 
 enum shown { SHOWN_TIME, SHOWN_SPEEDUP, SHOWN_INCREASE };
 
@@ -238,7 +242,7 @@ static void across_cell(struct table *table, const struct series_point *p, enum 
 
 static void print_across(struct textout *t, const struct series *s, enum shown shown)
 {
-	static const char *const titles[] = { "Time", "Speedup", "More time than the base" };
+	static const char *const titles[] = { "Time", "Speedup", "Time above the base" };
 	uint32_t columns = s->ncolumns < ACROSS ? s->ncolumns : ACROSS, r, c;
 	char *headings[ACROSS] = { NULL }, cell[TEXTOUT_CELL];
 	struct table table = { .nkeys = 1 };
@@ -252,7 +256,7 @@ static void print_across(struct textout *t, const struct series *s, enum shown s
 	for (r = 0; r < s->nrows; r++) {
 		for (c = 0; c < columns && !series_at(s, r, c); c++)
 			;
-		/* A label of one way only: the sequential program, say. */
+		/* A row without columns: a one-way label, such as the sequential program. */
 		if (c == columns)
 			continue;
 		table_text(&table, s->rows[r]);
@@ -268,15 +272,15 @@ static void print_across(struct textout *t, const struct series *s, enum shown s
 	textout_line(t, TEXTOUT_BOLD, "%s", titles[shown]);
 	table_print(&table, t, 0);
 	if (s->ncolumns > columns)
-		textout_line(t, TEXTOUT_PLAIN, "and %u more columns (--json has all)",
+		textout_line(t, TEXTOUT_PLAIN, "and %u more columns (--json lists all)",
 			     s->ncolumns - columns);
 	for (c = 0; c < columns; c++)
 		free(headings[c]);
 }
 
-/* --- sites ------------------------------------------------------------------------------------------------------- */
+/* --- call sites ------------------------------------------------------------------------------- */
 
-/* Whether it is among the SITES of its point with most phase time. */
+/* Return whether the call site is among the SITES of its point with most phase time. */
 static bool site_counts(const struct series_point *p, uint32_t site)
 {
 	uint32_t i, more = 0;
@@ -313,10 +317,10 @@ static void print_sites(struct textout *t, const struct series *s, struct called
 		return;
 	}
 	textout_blank(t);
-	textout_line(t, TEXTOUT_BOLD, "Where the time of a run goes, site by site");
+	textout_line(t, TEXTOUT_BOLD, "How a run spends its time, by call site");
 	table_print(&table, t, 0);
 	if (left)
-		textout_line(t, TEXTOUT_PLAIN, "and %u more rows (--json has all)", left);
+		textout_line(t, TEXTOUT_PLAIN, "and %u more rows (--json lists all)", left);
 }
 
 void series_says(struct textout *t, const struct series *s)
@@ -337,7 +341,7 @@ void series_print(struct textout *t, const struct series *s, const struct fields
 	called_begin(&names, s);
 	print_called(t, &names, s);
 	print_points(t, s, &names, context);
-	/* Points whose bases stand beside them are compared with those; else speedups are wanted. */
+	/* If points have their bases in the same row, print the change; otherwise the speedup. */
 	for (i = 0; i < s->npoints; i++)
 		rows |= s->points[i].base != i && s->points[i].base != SERIES_NONE &&
 			s->points[i].column &&

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* series for people: which is fastest; the points; of two ways, as a table of both; each site's share. */
+/*
+ * series for people: the fastest point, all points, a table of rows and columns for two-way labels,
+ * and each call site's share.
+ */
 #ifndef EMIT_SERIES_H
 #define EMIT_SERIES_H
 
@@ -9,7 +12,7 @@
 #include "emit/textout.h"
 
 void series_print(struct textout *t, const struct series *s, const struct fields_context *context);
-/* The sentences alone, without the tables. */
+/* Print the sentences without the tables. */
 void series_says(struct textout *t, const struct series *s);
 struct fields_series fields_series_of(const struct series *s, uint32_t point);
 

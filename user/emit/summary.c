@@ -12,12 +12,12 @@
 #include "emit/outlier_threads.h"
 #include "emit/table.h"
 
-#define MOST	 10 /* processes spoken of */
-#define PIDS	 8 /* of a group, that are listed */
-#define FOUND	 64 /* processes of a group of which findings are told */
-#define CROWD	 32 /* threads up to which all are shown */
-#define TELLING	 0.05 /* share of the threads' time from which a loss is worth advice */
-#define COST_MAX 0.05 /* share of the phases from which tracing itself distorts them */
+#define MOST	   10 /* processes shown */
+#define PIDS	   8 /* pids listed for a group */
+#define FOUND	   64 /* processes of a group with findings shown */
+#define CROWD	   32 /* up to this many threads, all are shown */
+#define ADVICE_MIN 0.05 /* share of the threads' time from which a loss is worth advice */
+#define COST_MAX   0.05 /* share of the phases from which tracing distorts them */
 
 static const char *name_of(const char *comm)
 {
@@ -26,7 +26,10 @@ static const char *name_of(const char *comm)
 
 /* --- the answer ------------------------------------------------------------------------------- */
 
-/* The counters that are missing for the same reason as the @first, unless one before it had that. */
+/*
+ * Print the counters that are missing for the same reason as @first, unless an earlier counter had
+ * that reason.
+ */
 static void summary_missing(struct textout *t, const struct report *r, uint32_t first)
 {
 	const char *reason = r->uncounted[first].reason;
@@ -47,7 +50,10 @@ static void summary_missing(struct textout *t, const struct report *r, uint32_t 
 	buf_free(&names);
 }
 
-/* What was asked for and is in no table: the reader must not look for it in vain. */
+/*
+ * Print counters that were requested but are in no table, so that the reader does not search for
+ * them.
+ */
 static void summary_uncounted(struct textout *t, const struct report *r)
 {
 	uint32_t i;
@@ -56,7 +62,7 @@ static void summary_uncounted(struct textout *t, const struct report *r)
 		summary_missing(t, r, i);
 }
 
-/* What had not ended when tracing did comes before all figures. */
+/* Print hangs that lasted to the end of tracing, before all figures. */
 static void summary_hangs(struct textout *t, const struct report *r)
 {
 	char waited[TEXTOUT_CELL];
@@ -71,25 +77,26 @@ static void summary_hangs(struct textout *t, const struct report *r)
 			     textout_time(waited, h->waited_ns), h->text);
 	}
 	if (r->nhangs > MOST)
-		textout_line(t, TEXTOUT_RED, "and %u more hangs (--json has all)",
+		textout_line(t, TEXTOUT_RED, "and %u more hangs (--json lists all)",
 			     r->nhangs - MOST);
 }
 
-/* What the figures are of, where it is not all of it. */
+/* Print which part of the run the figures cover, if it is not all of it. */
 static void summary_extent(struct textout *t, const struct report_extent *e)
 {
 	if (e->window)
-		textout_wrap(t, TEXTOUT_PLAIN, "", 2,
-			     "Only what threads came to from %.6g s to %.6g s after the start of "
-			     "tracing: all times, sums and shares are of that part of the run. "
-			     "What was lost and sbt-trace's own CPU time are of all of it.",
-			     (double)e->from_ns / 1e9, (double)e->to_ns / 1e9);
+		textout_wrap(
+			t, TEXTOUT_PLAIN, "", 2,
+			"Covers only crossings with arrivals from %.6g s to %.6g s after the start "
+			"of tracing: all times, sums and shares refer to that part of the run. "
+			"Lost records and sbt-trace's own CPU time refer to the whole run.",
+			(double)e->from_ns / 1e9, (double)e->to_ns / 1e9);
 	if (e->rows)
-		textout_wrap(t, TEXTOUT_PLAIN, "", 2,
-			     "Rows are shown of %s only. What is said of processes, their "
-			     "efficiencies and counters, and of a barrier as a whole, is of all "
-			     "their barriers and threads.",
-			     e->rows);
+		textout_wrap(
+			t, TEXTOUT_PLAIN, "", 2,
+			"Rows are shown only for %s. Figures of processes, their efficiencies and "
+			"counters, and of a barrier as a whole include all barriers and threads.",
+			e->rows);
 }
 
 static void summary_headline(struct textout *t, const struct report *r)
@@ -114,23 +121,21 @@ static void summary_headline(struct textout *t, const struct report *r)
 	summary_extent(t, &r->extent);
 	summary_uncounted(t, r);
 	if (r->aggregate)
-		textout_wrap(
-			t, TEXTOUT_PLAIN, "", 2,
-			"Sums kept in the kernel (--aggregate), of pthread barriers only: single "
-			"meetings, why threads were late, which barrier came before, the longest "
-			"phases, SerE and TE are not known.");
+		textout_wrap(t, TEXTOUT_PLAIN, "", 2,
+			     "Sums from the kernel (--aggregate), only for pthread barriers: "
+			     "single episodes, causes of lateness, preceding barriers, longest "
+			     "phases, SerE and TE are not known.");
 	if (r->left_out)
-		textout_wrap(
-			t, TEXTOUT_RED, "", 2,
-			"What is traced also has barriers of %s: of these there is nothing here. "
-			"They need a run without --aggregate.",
-			r->left_out);
+		textout_wrap(t, TEXTOUT_RED, "", 2,
+			     "The traced processes also have barriers of %s, which this report "
+			     "lacks. Run without --aggregate to trace them.",
+			     r->left_out);
 	textout_blank(t);
 }
 
-/* "gen (pid 12)", "4 processes gen (pids 12, 13, 15, 17)". */
-static const char *who_of(struct buf *b, const struct report_process *p,
-			  const struct report_group *g)
+/* Return "gen (pid 12)" or "4 processes gen (pids 12, 13, 15, 17)". */
+static const char *title_of(struct buf *b, const struct report_process *p,
+			    const struct report_group *g)
 {
 	uint32_t i, n = g ? g->nprocesses : 1;
 	char pid[TEXTOUT_CELL];
@@ -148,16 +153,17 @@ static const char *who_of(struct buf *b, const struct report_process *p,
 	return b->s ? b->s : "?";
 }
 
-/* Of a process that runs tasks. */
+/* Print the bounds of the parallel efficiency of a process that runs tasks. */
 static void summary_bounds(struct textout *t, const struct report_process *p)
 {
 	char least[TEXTOUT_CELL], most[TEXTOUT_CELL], oncpu[TEXTOUT_CELL], more[96] = "";
 
 	if (isfinite(p->inside_oncpu))
-		snprintf(more, sizeof(more), " They were on a CPU for %s of their time there.",
+		snprintf(more, sizeof(more),
+			 " Its threads were on a CPU for %s of their time in barriers.",
 			 textout_percent(oncpu, p->inside_oncpu));
 	textout_wrap(t, TEXTOUT_PLAIN, "  ", 2,
-		     "PE %s to %s: nothing or all of what its threads do in barriers is work.%s",
+		     "PE %s to %s: between none and all of the time in barriers is work.%s",
 		     textout_fraction(least, p->parallel_least),
 		     textout_fraction(most, p->parallel_most), more);
 }
@@ -173,30 +179,31 @@ static void summary_openmp(struct textout *t, const struct report_process *p,
 
 	textout_wrap(
 		t, TEXTOUT_PLAIN, "  ", 2,
-		"PE %s%s = LB %s × SerE %s × TE %s: of %s, %s is lost in "
-		"serial parts%s%s%s, %s in waiting for others in parallel regions%s%s%s, "
-		"%s in the runtime.",
+		"PE %s%s = LB %s × SerE %s × TE %s: %s of %s is lost in serial parts%s%s%s, %s in "
+		"parallel regions to waiting for other threads%s%s%s, %s in the runtime.",
 		at_most, textout_fraction(pe, e->parallel), textout_fraction(lb, e->load_balance),
-		textout_fraction(ser, e->serialisation), textout_fraction(te, e->transfer), of,
-		textout_percent(s, omp->serial), isfinite(omp->start) ? ", " : "",
+		textout_fraction(ser, e->serialisation), textout_fraction(te, e->transfer),
+		textout_percent(s, omp->serial), of, isfinite(omp->start) ? ", " : "",
 		isfinite(omp->start) ? textout_percent(st, omp->start) : "",
-		isfinite(omp->start) ? " in the start of the teams"
-				     : " and in the start of the teams",
+		isfinite(omp->start) ? " in the start of teams" : " and in the start of teams",
 		textout_percent(ro, omp->waiting), omp->turns > 0 ? ", " : "",
 		omp->turns > 0 ? textout_percent(tu, omp->turns) : "",
-		omp->turns > 0 ? " in waiting for a turn" : "", textout_percent(tr, omp->runtime));
+		omp->turns > 0 ? " to waiting for a turn" : "", textout_percent(tr, omp->runtime));
 }
 
-/* @g: of which @p is the sum; or NULL. */
+/* Print the answer for a process, or for the sum @p of the group @g (NULL: no group). */
 static void summary_answer(struct textout *t, const struct report_process *p,
 			   const struct report_group *g)
 {
 	const struct report_efficiency *e = &p->efficiency;
 	const char *at_most = p->untraced ? "at most " : "";
-	/* What PE is a share of: see positions_efficiency(). A group and an OpenMP team are there throughout. */
-	const char *of = g || isfinite(p->omp_serialisation) ? "elapsed time × threads"
-							     : "the threads' lives";
-	struct buf who = { 0 };
+	/*
+	 * What PE is a share of: see positions_efficiency(). A group and an OpenMP team exist
+	 * throughout.
+	 */
+	const char *of =
+		g || isfinite(p->omp_serialisation) ? "elapsed time × threads" : "thread time";
+	struct buf title = { 0 };
 	struct report_openmp_losses omp;
 	char time[TEXTOUT_CELL], threads[TEXTOUT_CELL], pe[TEXTOUT_CELL], lb[TEXTOUT_CELL],
 		ser[TEXTOUT_CELL], te[TEXTOUT_CELL], s[TEXTOUT_CELL], ro[TEXTOUT_CELL],
@@ -205,11 +212,11 @@ static void summary_answer(struct textout *t, const struct report_process *p,
 	if (p->positions && p->positions < p->threads)
 		snprintf(at_once, sizeof(at_once), " (%s at a time)",
 			 textout_count(pe, p->positions));
-	textout_wrap(t, TEXTOUT_BOLD, "", 2, "%s, %s%s, %s: %s", who_of(&who, p, g),
+	textout_wrap(t, TEXTOUT_BOLD, "", 2, "%s, %s%s, %s: %s", title_of(&title, p, g),
 		     textout_plural(threads, p->threads, "thread"), at_once,
 		     textout_time(time, p->elapsed_ns),
-		     *p->verdict ? p->verdict : "nothing can be said of its barriers.");
-	buf_free(&who);
+		     *p->verdict ? p->verdict : "nothing is known about its barriers.");
+	buf_free(&title);
 	if (*p->advice)
 		textout_wrap(t, TEXTOUT_PLAIN, "  -> ", 5, "%s", p->advice);
 	if (p->tasks && isfinite(p->parallel_least)) {
@@ -222,30 +229,28 @@ static void summary_answer(struct textout *t, const struct report_process *p,
 	}
 	if (p->processes > 1) {
 		textout_wrap(t, TEXTOUT_PLAIN, "  ", 2,
-			     "PE %s%s; LB, SerE and TE are not known of processes that are kept as "
-			     "a sum.",
+			     "PE %s%s; LB, SerE and TE are not known for processes that are kept "
+			     "as a sum.",
 			     at_most, textout_fraction(pe, e->parallel));
 		return;
 	}
 	if (p->hung) {
-		textout_wrap(
-			t, TEXTOUT_PLAIN, "  ", 2,
-			"PE %s%s = LB %s × SerE %s × TE %s, in which the time of the hang counts "
-			"as lost.",
-			at_most, textout_fraction(pe, e->parallel),
-			textout_fraction(lb, e->load_balance),
-			textout_fraction(ser, e->serialisation), textout_fraction(te, e->transfer));
+		textout_wrap(t, TEXTOUT_PLAIN, "  ", 2,
+			     "PE %s%s = LB %s × SerE %s × TE %s, where the time of the hang counts "
+			     "as lost.",
+			     at_most, textout_fraction(pe, e->parallel),
+			     textout_fraction(lb, e->load_balance),
+			     textout_fraction(ser, e->serialisation),
+			     textout_fraction(te, e->transfer));
 		return;
 	}
 	if (!isfinite(e->serialisation) && isfinite(p->lost_static)) {
-		textout_wrap(
-			t, TEXTOUT_PLAIN, "  ", 2,
-			"PE %s%s, LB %s: of %s, %s is lost as the same ones take "
-			"longer; what goes into the barriers themselves is not told from what is "
-			"lost as another one is late each time.",
-			at_most, textout_fraction(pe, e->parallel),
-			textout_fraction(lb, e->load_balance), of,
-			textout_percent(s, p->lost_static));
+		textout_wrap(t, TEXTOUT_PLAIN, "  ", 2,
+			     "PE %s%s, LB %s: %s of %s is lost to static imbalance; rotating "
+			     "imbalance and barrier overhead cannot be distinguished here.",
+			     at_most, textout_fraction(pe, e->parallel),
+			     textout_fraction(lb, e->load_balance),
+			     textout_percent(s, p->lost_static), of);
 		return;
 	}
 	if (report_openmp_losses(p, &omp)) {
@@ -253,14 +258,13 @@ static void summary_answer(struct textout *t, const struct report_process *p,
 		return;
 	}
 	textout_wrap(t, TEXTOUT_PLAIN, "  ", 2,
-		     "PE %s%s = LB %s × SerE %s × TE %s: of %s, %s is lost as the "
-		     "same ones take longer, %s as another one is late %s, %s in the barriers "
-		     "themselves.",
+		     "PE %s%s = LB %s × SerE %s × TE %s: %s of %s is lost to static imbalance, %s "
+		     "to rotating imbalance%s, %s to barrier overhead.",
 		     at_most, textout_fraction(pe, e->parallel),
 		     textout_fraction(lb, e->load_balance), textout_fraction(ser, e->serialisation),
-		     textout_fraction(te, e->transfer), of, textout_percent(s, p->lost_static),
+		     textout_fraction(te, e->transfer), textout_percent(s, p->lost_static), of,
 		     textout_percent(ro, p->lost_rotating),
-		     p->by_barrier ? "at each barrier" : "each time",
+		     p->by_barrier ? " (another late thread at each barrier)" : "",
 		     textout_percent(tr, p->lost_transfer));
 }
 
@@ -289,7 +293,7 @@ static void summary_findings(struct textout *t, const struct report *r, uint32_t
 			summary_finding(t, &r->findings[i], "  * ");
 }
 
-/* Those of its processes, by whose they are. */
+/* Print the findings of a group's processes, each with its pid. */
 static void group_findings(struct textout *t, const struct report *r, const struct report_group *g)
 {
 	char first[64];
@@ -332,7 +336,7 @@ static void summary_answers(struct textout *t, const struct report *r)
 	}
 }
 
-/* What is not in the figures. */
+/* Print what is not in the figures. */
 static void summary_remarks(struct textout *t, const struct report *r)
 {
 	uint32_t i;
@@ -368,7 +372,7 @@ static void summary_processes(struct textout *t, const struct report *r,
 	textout_blank(t);
 }
 
-/* Of use only where a barrier's own table does not already show it. */
+/* Print the threads over all barriers, if this is not just the table of a single barrier. */
 static void summary_threads(struct textout *t, const struct report *r,
 			    const struct fields_context *context)
 {
@@ -395,7 +399,7 @@ static uint64_t counter_value(const struct report_thread *thread, uint32_t what)
 	return what < thread->ncounters ? thread->counters[what].value : REPORT_UNKNOWN;
 }
 
-/* Of many threads the first and the last, and between them those that are not like the others. */
+/* Of many threads pick the first and the last ones, and the outliers between them. */
 static uint32_t pick_counted(struct textout *t, const struct report_process *p,
 			     struct report_thread *out)
 {
@@ -414,7 +418,10 @@ static uint32_t pick_counted(struct textout *t, const struct report_process *p,
 	return n;
 }
 
-/* Of the whole run, the time before the first barrier and after the last included (figure 3.6). */
+/*
+ * Print counters of the whole run, with the time before the first and after the last barrier
+ * (figure 3.6).
+ */
 static void summary_counters(struct textout *t, const struct report *r,
 			     const struct fields_context *context)
 {
@@ -440,8 +447,8 @@ static void summary_counters(struct textout *t, const struct report *r,
 			account.rows = some;
 			account.n = account.ends = pick_counted(t, p, some);
 			textout_wrap(t, TEXTOUT_DIM, "    ", 4,
-				     "%s; the first and the last %u, and up to %u that are not "
-				     "like the rest (--json lists all)",
+				     "%s; the first and the last %u, and up to %u outliers (--json "
+				     "lists all)",
 				     textout_plural(n, p->nmembers, "thread"), CROWD / 4,
 				     CROWD / 2);
 		}
@@ -461,12 +468,12 @@ static void efficiency_line(struct textout *t, const char *name, double value, d
 	if (!isfinite(lost))
 		textout_wrap(t, TEXTOUT_PLAIN, first, 14, "%s: unknown.", what);
 	else if (!advice)
-		textout_wrap(t, TEXTOUT_PLAIN, first, 14, "%s: takes %s.", what,
+		textout_wrap(t, TEXTOUT_PLAIN, first, 14, "%s: %s lost.", what,
 			     textout_percent(l, lost));
 	else
-		textout_wrap(t, TEXTOUT_PLAIN, first, 14, "%s: takes %s. %s", what,
+		textout_wrap(t, TEXTOUT_PLAIN, first, 14, "%s: %s lost. %s", what,
 			     textout_percent(l, lost),
-			     lost >= TELLING ? advice : "Little to gain here.");
+			     lost >= ADVICE_MIN ? advice : "Little to gain here.");
 }
 
 static void efficiency_more(struct textout *t, const struct report_process *p)
@@ -478,9 +485,9 @@ static void efficiency_more(struct textout *t, const struct report_process *p)
 	    isfinite(p->omp_serialisation))
 		textout_wrap(
 			t, TEXTOUT_PLAIN, "  ", 2,
-			"OpenMP: load balance %s × scheduling %s × start of the teams %s × "
-			"serialisation %s × turns %s (TALP has the start in the serialisation, "
-			"and waits for a turn in useful time; scheduling peeled first; %s).",
+			"OpenMP: load balance %s × scheduling %s × start of teams %s × "
+			"serialisation %s × turns %s (TALP includes the start in serialisation, "
+			"and waiting for a turn in useful time; scheduling first; %s).",
 			textout_fraction(lb, p->omp_load_balance),
 			textout_fraction(sched, p->omp_scheduling),
 			textout_fraction(start, p->omp_start),
@@ -488,11 +495,11 @@ static void efficiency_more(struct textout *t, const struct report_process *p)
 			textout_fraction(turns, p->omp_turns),
 			p->start_seen ? "from the start of the process"
 			: p->counted_from_ns != REPORT_UNKNOWN
-				? "from its first recorded crossing on, not from its start"
-				: "from the start of tracing on, not of the process");
+				? "from its first recorded crossing, not from its start"
+				: "from the start of tracing, not of the process");
 	if (isfinite(p->useful_oncpu))
 		textout_wrap(t, TEXTOUT_PLAIN, "  ", 2,
-			     "Of the time outside barriers the threads were on a CPU for %s.",
+			     "The threads were on a CPU for %s of their time outside barriers.",
 			     textout_percent(cpu, p->useful_oncpu));
 }
 
@@ -500,44 +507,45 @@ static void summary_efficiency(struct textout *t, const struct report_process *p
 			       const struct report_group *g)
 {
 	const struct report_efficiency *e = &p->efficiency;
-	struct buf who = { 0 };
+	struct buf title = { 0 };
 	char v[TEXTOUT_CELL];
 
 	if (!isfinite(e->parallel))
 		return;
-	textout_line(t, TEXTOUT_BOLD, "EFFICIENCY of %s", who_of(&who, p, g));
-	buf_free(&who);
+	textout_line(t, TEXTOUT_BOLD, "EFFICIENCY of %s", title_of(&title, p, g));
+	buf_free(&title);
 	if (p->hung) {
 		efficiency_line(t, "LB", e->load_balance, p->lost_static,
-				"load balance: the time of the hang counts as lost", NULL);
+				"load balance; the time of the hang counts as lost", NULL);
 		efficiency_line(t, "SerE", e->serialisation, p->lost_rotating,
-				"serialisation: so it does here", NULL);
+				"serialisation; also with the hang", NULL);
 	} else if (isfinite(p->omp_serialisation)) {
 		efficiency_line(t, "LB", e->load_balance, p->lost_static,
-				"load balance, the same threads always take longer: serial parts "
-				"are the work of one",
-				"Put more of the serial parts into parallel regions, or divide the "
-				"work anew: see OpenMP's own figures below.");
-		efficiency_line(t, "SerE", e->serialisation, p->lost_rotating,
-				"serialisation, another thread is late each time",
-				"Fewer barriers (join phases), or hand out the work dynamically.");
-	} else {
-		efficiency_line(t, "LB", e->load_balance, p->lost_static,
-				"load balance, the same threads always take longer",
-				"Where it is their work, divide that anew: by cost, or dealt out "
-				"in turn.");
+				"load balance: static imbalance, which includes serial parts",
+				"Move more of the serial parts into parallel regions, or "
+				"distribute the work differently: see the OpenMP figures below.");
 		efficiency_line(
 			t, "SerE", e->serialisation, p->lost_rotating,
-			p->by_barrier ? "serialisation, at each barrier another thread is late"
-				      : "serialisation, another thread is late each time",
-			p->by_barrier ? "Divide the work of each phase anew."
-				      : "Fewer barriers (join phases), or hand out the work "
+			"serialisation: rotating imbalance",
+			"Use fewer barriers (join phases), or distribute the work dynamically.");
+	} else {
+		efficiency_line(t, "LB", e->load_balance, p->lost_static,
+				"load balance: static imbalance, the same threads take longer",
+				"If they have more work, distribute it differently: by cost, or "
+				"cyclically.");
+		efficiency_line(
+			t, "SerE", e->serialisation, p->lost_rotating,
+			p->by_barrier
+				? "serialisation: rotating imbalance, another thread at each "
+				  "barrier"
+				: "serialisation: rotating imbalance, another thread each time",
+			p->by_barrier ? "Distribute the work of each phase differently."
+				      : "Use fewer barriers (join phases), or distribute the work "
 					"dynamically.");
 	}
-	efficiency_line(
-		t, "TE", e->transfer, p->lost_transfer,
-		"transfer, the barriers themselves and waking up",
-		"Fewer barriers, or cheaper ones: that spin, or with a CPU for every thread.");
+	efficiency_line(t, "TE", e->transfer, p->lost_transfer,
+			"transfer: barrier overhead and waking up",
+			"Use fewer or cheaper barriers: spinning ones, or a CPU for every thread.");
 	textout_wrap(t, TEXTOUT_PLAIN, "  PE    ", 14,
 		     "%4s  parallel efficiency, the product of the three%s",
 		     textout_fraction(v, e->parallel),
@@ -556,13 +564,14 @@ static void summary_efficiencies(struct textout *t, const struct report *r)
 		if (!r->processes[i].meets_others)
 			summary_efficiency(t, &r->processes[i], NULL);
 	if (r->nprocesses > MOST) {
-		textout_line(t, TEXTOUT_DIM, "Efficiencies of %u more processes: --json, --csv.",
+		textout_line(t, TEXTOUT_DIM,
+			     "Efficiencies of %u more processes: see --json or --csv.",
 			     r->nprocesses - MOST);
 		textout_blank(t);
 	}
 }
 
-/* --- what is missing, and what it cost -------------------------------------------------------- */
+/* --- what is missing, and the cost of tracing ------------------------------------------------- */
 
 static void lost_of(struct textout *t, const struct report_process *p)
 {
@@ -590,7 +599,7 @@ static void summary_losses(struct textout *t, const struct report *r)
 	else if (!r->lost)
 		textout_line(
 			t, TEXTOUT_RED,
-			"  Not all was seen, though no record was lost: %s produced, %s consumed.",
+			"  No record was lost, but not all was traced: %s produced, %s consumed.",
 			textout_count(a, r->produced), textout_count(b, r->consumed));
 	else
 		textout_line(t, TEXTOUT_RED, "  %s records lost: %s produced, %s consumed.",
@@ -604,22 +613,21 @@ static void summary_losses(struct textout *t, const struct report *r)
 	for (i = 0; i < r->nprocesses && i < MOST; i++)
 		lost_of(t, &r->processes[i]);
 	if (r->incomplete)
-		textout_line(t, TEXTOUT_PLAIN,
-			     "  %s incomplete: left out of every figure of imbalance.",
+		textout_line(t, TEXTOUT_PLAIN, "  %s incomplete: part of no figure of imbalance.",
 			     textout_plural(a, r->incomplete, "episode"));
 	if (r->ntasks)
-		textout_line(
-			t, TEXTOUT_PLAIN,
-			"  What is work in barriers is not known of processes that run tasks: %s.",
-			textout_count(a, r->ntasks));
+		textout_line(t, TEXTOUT_PLAIN,
+			     "  Processes that run OpenMP tasks: %s. Their work inside barriers is "
+			     "not known.",
+			     textout_count(a, r->ntasks));
 	if (r->ambiguous)
-		textout_line(t, TEXTOUT_PLAIN, "  %s ambiguous: their members are not certain.",
+		textout_line(t, TEXTOUT_PLAIN, "  %s ambiguous: their threads are uncertain.",
 			     textout_plural(a, r->ambiguous, "episode"));
 	textout_blank(t);
 }
 
-/* What is less than this share of the cost is not worth a word. */
-#define TAKEN_REPORTED 20
+/* Interference below this fraction of the cost is not reported. */
+#define INTERFERENCE_REPORTED 20
 
 static void cost_of(struct textout *t, const struct report_process *p)
 {
@@ -632,58 +640,54 @@ static void cost_of(struct textout *t, const struct report_process *p)
 		return;
 	}
 	taken = p->cost_interference_ns != REPORT_UNKNOWN &&
-		p->cost_interference_ns > p->cost_ns / TAKEN_REPORTED;
+		p->cost_interference_ns > p->cost_ns / INTERFERENCE_REPORTED;
 	textout_wrap(t, high ? TEXTOUT_RED : TEXTOUT_PLAIN, "  ", 4,
 		     "%s%s (%s): %s, %s of its phases%s%s%s%s", high ? "WARNING: " : "",
 		     name_of(p->comm), pid, textout_time(cost, p->cost_ns),
-		     textout_percent(share, p->cost_share),
-		     taken ? "; sbt-trace itself had its threads' CPUs for " : "",
+		     textout_percent(share, p->cost_share), taken ? "; tracer interference " : "",
 		     taken ? textout_time(had, p->cost_interference_ns) : "",
-		     p->exit_detection ? "; departures by " : "",
+		     p->exit_detection ? "; exit detection by " : "",
 		     p->exit_detection ? p->exit_detection : "");
 	if (p->paused_ns)
-		textout_wrap(
-			t, TEXTOUT_PLAIN, "    ", 4,
-			"Its condition variables are hot and were no barriers where they were "
-			"looked at: for %s in all they were not, and a barrier by hand that it "
-			"used then only is not found.",
-			textout_time(had, p->paused_ns));
+		textout_wrap(t, TEXTOUT_PLAIN, "    ", 4,
+			     "The condition variables in use were hot and no barriers. They were "
+			     "not watched for %s in all. A hand-written barrier that was used only "
+			     "then is not found.",
+			     textout_time(had, p->paused_ns));
 	if (p->cost_rough)
-		textout_wrap(
-			t, high ? TEXTOUT_RED : TEXTOUT_PLAIN, "    ", 4,
-			"Its threads do less than %u µs of work between barriers. Where they sleep "
-			"at them, tracing may change on which CPUs they wake, and what it costs "
-			"may "
-			"be nothing, or many times this.",
-			REPORT_ROUGH_NS / 1000);
+		textout_wrap(t, high ? TEXTOUT_RED : TEXTOUT_PLAIN, "    ", 4,
+			     "Its threads work less than %u µs between barriers. If they sleep "
+			     "there, tracing may change the CPU on which they wake. The cost may "
+			     "then be nothing, or many times this.",
+			     REPORT_ROUGH_NS / 1000);
 	if (high)
-		textout_wrap(
-			t, TEXTOUT_RED, "    ", 4,
-			"Short phases look longer than they are without tracing: trust the order "
-			"of the barriers, not their figures.");
+		textout_wrap(t, TEXTOUT_RED, "    ", 4,
+			     "Short phases look longer than without tracing: trust the order of "
+			     "the barriers, not their figures.");
 }
 
-/* What the estimate is made of. */
+/* Print the prices behind the estimate. */
 static void cost_prices(struct textout *t, const struct report *r)
 {
 	char cpu[TEXTOUT_CELL], one[TEXTOUT_CELL], away[TEXTOUT_CELL];
 	bool with_switch = isfinite(r->switch_cost_ns);
 
 	textout_wrap(t, TEXTOUT_DIM, "  ", 2,
-		     "One crossing costs %s%s%s%s; sbt-trace itself used %s of CPU time.",
+		     "One crossing costs %s%s%s%s; sbt-trace used %s of CPU time.",
 		     isfinite(r->crossing_cost_ns)
 			     ? textout_time(one, number_whole(r->crossing_cost_ns))
 			     : "an unknown time",
-		     with_switch ? ", a thread's sleeping and waking " : "",
+		     with_switch ? ", and " : "",
 		     with_switch ? textout_time(away, number_whole(r->switch_cost_ns)) : "",
-		     with_switch ? " more" : "", textout_time(cpu, r->tracer_cpu_ns));
+		     with_switch ? " more if the thread sleeps" : "",
+		     textout_time(cpu, r->tracer_cpu_ns));
 }
 
-/* From which share of a CPU on it is worth a word, and a warning. */
+/* Shares of one CPU from which the cost is reported, and from which it is a warning. */
 #define SWITCHES_REPORTED 0.01
 #define SWITCHES_MAX	  0.1
 
-/* Of who crosses no barrier, too. */
+/* Print the cost of accounting, also for threads that cross no barrier. */
 static void cost_switches(struct textout *t, const struct report *r)
 {
 	double share = (double)r->switches_cost_ns / (double)(r->end_ns - r->start_ns);
@@ -693,22 +697,19 @@ static void cost_switches(struct textout *t, const struct report *r)
 	if (r->switches_cost_ns == REPORT_UNKNOWN)
 		return;
 	if (share > SWITCHES_REPORTED)
-		textout_wrap(
-			t, high ? TEXTOUT_RED : TEXTOUT_PLAIN, "  ", 4,
-			"%sThat threads sleep and wake was looked at for %s in all, those that "
-			"crossed no barrier too: %s of one CPU.",
-			high ? "WARNING: " : "", textout_time(cost, r->switches_cost_ns),
-			textout_percent(part, share));
+		textout_wrap(t, high ? TEXTOUT_RED : TEXTOUT_PLAIN, "  ", 4,
+			     "%sRecording when threads sleep and wake, also those that cross no "
+			     "barrier, took %s in all: %s of one CPU.",
+			     high ? "WARNING: " : "", textout_time(cost, r->switches_cost_ns),
+			     textout_percent(part, share));
 	if (r->rested_ns && r->rested_ns != REPORT_UNKNOWN)
 		textout_wrap(
 			t, TEXTOUT_PLAIN, "  ", 4,
-			"Threads that slept and woke 2,000 times in a second and crossed no "
-			"barrier "
-			"meanwhile were left alone for the rest of it, to spare them the cost: "
-			"why they slept is not known for %s of their time (unattributed). Such "
-			"threads switch more often while they are traced, which is in no "
-			"estimate: they may take half as long again; --no-causes spares them "
-			"that.",
+			"Threads that slept and woke 2,000 times in a second without crossing a "
+			"barrier were not watched for the rest of that second, to limit the cost. "
+			"Why they slept is not known for %s of their time (unattributed). Such "
+			"threads switch more often while traced, which no estimate includes: they "
+			"may take half as long again. --no-causes avoids that.",
 			textout_time(rested, r->rested_ns));
 }
 
@@ -725,26 +726,26 @@ static void summary_cost(struct textout *t, const struct report *r)
 	cost_prices(t, r);
 	cost_switches(t, r);
 	if (r->for_all && (r->nprocesses || r->nremarks))
-		textout_wrap(
-			t, TEXTOUT_DIM, "  ", 2,
-			"Probes on barrier functions, with -a --discover on condition variables "
-			"and "
-			"the joining of threads, too, were in every process that ran the probed "
-			"files: there each call took longer, too, and a program that reached one "
-			"under an "
-			"emulator (valgrind, qemu-user) died of SIGTRAP. With --no-children they "
-			"are "
-			"in the traced processes alone, where the kernel can do that (sbt-trace "
-			"doctor).");
-	/* As measured by tests/bench; nobody who pays it appears above. */
+		textout_wrap(t, TEXTOUT_DIM, "  ", 2,
+			     "Probes on barrier functions, and with -a --discover on condition "
+			     "variables and thread joins, were in every process that ran the "
+			     "probed files. Each call there took longer, too, and a program that "
+			     "reached a probe under an emulator (valgrind, qemu-user) died of "
+			     "SIGTRAP. With --no-children probes affect only the traced processes, "
+			     "if the kernel supports it (see sbt-trace doctor).");
+	/*
+	 * As measured by tests/bench. The processes that pay this price are not in the tables
+	 * above.
+	 */
 	if (r->accounted)
-		textout_wrap(
-			t, TEXTOUT_DIM, "  ", 2,
-			"While it ran, a page fault of any process of this machine took 0.06 to "
-			"0.1 µs longer (not so with --no-causes).");
+		textout_wrap(t, TEXTOUT_DIM, "  ", 2,
+			     "While tracing, a page fault of any process on this machine took 0.06 "
+			     "to 0.1 µs longer (not with --no-causes).");
 }
 
-/* Loop barriers as the SBT library sums them up at the end (figure 5.15); its idle time is our wait. */
+/*
+ * Print loop barriers as the SBT library does at the end (figure 5.15). Its idle time is our wait.
+ */
 static void summary_loops(struct textout *t, const struct report *r)
 {
 	char barrier[TEXTOUT_CELL], phase[TEXTOUT_CELL];
@@ -778,8 +779,11 @@ static void summary_loops(struct textout *t, const struct report *r)
 	buf_free(&waits);
 }
 
-/* What was lost beside crossings: beginnings and ends of threads and phases, and what came after the last barrier. */
-static uint64_t lost_beside(const struct report *r)
+/*
+ * Return lost records that are not crossings: starts and ends of threads and phases, and time after
+ * the last barrier.
+ */
+static uint64_t lost_other(const struct report *r)
 {
 	uint64_t sum = 0;
 	uint32_t i;
@@ -789,77 +793,54 @@ static uint64_t lost_beside(const struct report *r)
 	return sum > r->lost ? sum - r->lost : 0;
 }
 
-/* Why the figures are not those of all that was there. */
+/* Print a reason why the figures do not cover everything. */
+#define INCOMPLETE(t, ...) \
+	(textout_blank(t), textout_wrap(t, TEXTOUT_RED, "", 2, "INCOMPLETE: " __VA_ARGS__))
+
 static void summary_incomplete(struct textout *t, const struct report *r)
 {
+	uint64_t n_lost = r->lost ? r->lost : lost_other(r);
+	bool one = r->ndetached == 1, one_part = r->ndetached_parts == 1;
 	char n[TEXTOUT_CELL];
 
-	if (r->cut) {
-		textout_blank(t);
-		textout_line(t, TEXTOUT_RED,
-			     "INCOMPLETE: the recording ends before the run did; what came then is "
-			     "not there.");
-	}
-	if (r->ndetached) {
-		textout_blank(t);
-		textout_wrap(
-			t, TEXTOUT_RED, "", 2,
-			"INCOMPLETE: %s %s not traced to the end (--cost-limit); all figures of "
-			"%s are of the time before.",
-			textout_count(n, r->ndetached),
-			r->ndetached == 1 ? "process was" : "processes were",
-			r->ndetached == 1 ? "it" : "them");
-	}
-	if (r->ndetached_parts) {
-		textout_blank(t);
-		textout_wrap(t, TEXTOUT_RED, "", 2,
-			     "INCOMPLETE: of %s process%s some barriers were not traced to the end "
-			     "(--cost-limit); all figures of these are of the time before, and "
-			     "sums over %s are "
-			     "without what came there later.",
-			     textout_count(n, r->ndetached_parts),
-			     r->ndetached_parts == 1 ? "" : "es",
-			     r->ndetached_parts == 1 ? "it" : "them");
-	}
-	if (r->unmet) {
-		textout_blank(t);
-		textout_wrap(t, TEXTOUT_RED, "", 2,
-			     "INCOMPLETE: %s at barriers that processes share %s in no figure of "
-			     "imbalance%s.",
-			     textout_plural(n, r->unmet, "crossing"), r->unmet == 1 ? "is" : "are",
-			     r->aggregate ? " (--aggregate)" : ": who met there is not known");
-	}
-	if (r->arrivals_unseen) {
-		textout_blank(t);
-		textout_wrap(t, TEXTOUT_RED, "", 2,
-			     "INCOMPLETE: %s waited for threads that came without a trace: in no "
-			     "figure of what is lost.",
-			     textout_plural(n, r->arrivals_unseen, "crossing"));
-	}
-	if (r->nuntraced) {
-		textout_blank(t);
-		textout_wrap(t, TEXTOUT_RED, "", 2,
-			     "INCOMPLETE: %s process%s may wait at C++ barriers that are not "
-			     "traced: the compiler put them in line.",
-			     textout_count(n, r->nuntraced), r->nuntraced == 1 ? "" : "es");
-	}
-	if (r->waits_unseen) {
-		textout_blank(t);
-		textout_wrap(t, TEXTOUT_RED, "", 2,
-			     "INCOMPLETE: processes may wait in calls that are not traced, and are "
-			     "in no figure, for they crossed no barrier.");
-	}
-	if (!r->lossless && !r->cut) {
-		uint64_t others = lost_beside(r);
-
-		textout_blank(t);
-		textout_line(t, TEXTOUT_RED,
-			     "INCOMPLETE: %s lost%s; the figures above are without them.",
-			     r->lost  ? textout_plural(n, r->lost, "record")
-			     : others ? textout_plural(n, others, "record")
-				      : "an unknown number of records",
-			     !r->lost && others ? ", none of them a crossing's" : "");
-	}
+	if (r->cut)
+		INCOMPLETE(t, "the recording ends before the run did.");
+	if (r->ndetached)
+		INCOMPLETE(t,
+			   "%s %s not traced to the end (--cost-limit); %s figures cover the time "
+			   "before.",
+			   textout_count(n, r->ndetached), one ? "process was" : "processes were",
+			   one ? "its" : "their");
+	if (r->ndetached_parts)
+		INCOMPLETE(
+			t,
+			"in %s %s some barriers were not traced to the end (--cost-limit); their "
+			"figures cover the time before, and sums over %s lack the time after.",
+			textout_count(n, r->ndetached_parts), one_part ? "process" : "processes",
+			one_part ? "this process" : "these processes");
+	if (r->unmet)
+		INCOMPLETE(t, "%s of barriers that processes share %s in no figure of imbalance%s.",
+			   textout_plural(n, r->unmet, "crossing"), r->unmet == 1 ? "is" : "are",
+			   r->aggregate ? " (--aggregate)" : ": their episodes are not known");
+	if (r->arrivals_unseen)
+		INCOMPLETE(t,
+			   "%s waited for arrivals that are not traced, and %s in no figure of "
+			   "lost time.",
+			   textout_plural(n, r->arrivals_unseen, "crossing"),
+			   r->arrivals_unseen == 1 ? "is" : "are");
+	if (r->nuntraced)
+		INCOMPLETE(t,
+			   "%s process%s may wait at C++ barriers that are not traced, because the "
+			   "compiler inlined them.",
+			   textout_count(n, r->nuntraced), r->nuntraced == 1 ? "" : "es");
+	if (r->waits_unseen)
+		INCOMPLETE(t, "processes that crossed no barrier may wait in calls that are not "
+			      "traced. They are in no figure.");
+	if (!r->lossless && !r->cut)
+		INCOMPLETE(t, "%s lost%s; the figures above lack them.",
+			   n_lost ? textout_plural(n, n_lost, "record")
+				  : "an unknown number of records",
+			   !r->lost && n_lost ? ", none of a crossing" : "");
 }
 
 void summary_print(struct textout *t, const struct report *r, const struct fields_context *context)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* The report for people: the answer first, then what it rests on, then what is missing from it. */
+/* The report for people: the answer, the data behind it, then what is missing. */
 #ifndef EMIT_SUMMARY_H
 #define EMIT_SUMMARY_H
 
@@ -10,7 +10,7 @@
 void summary_print(struct textout *t, const struct report *report,
 		   const struct fields_context *context);
 
-/* Its parts that are about barriers: detail.c. */
+/* The parts about barriers, in detail.c. */
 void detail_barriers(struct textout *t, const struct report *report,
 		     const struct fields_context *context);
 void detail_each(struct textout *t, const struct report *report,
@@ -19,11 +19,11 @@ void detail_conceptuals(struct textout *t, const struct report *report,
 			const struct fields_context *context);
 void detail_transitions(struct textout *t, const struct report *report,
 			const struct fields_context *context);
-/* Whether the barrier's part of the report's lost time is worth a look. */
+/* Return whether the barrier's share of the report's lost time is large enough to show. */
 bool detail_weighty(const struct report *report, const struct report_barrier *barrier);
 /*
- * Tables of threads, and of @counters of all of them: each thread, or of many what is typical and
- * what stands out.
+ * Print tables of threads, and of their @counters together: a row per thread, or for many threads
+ * typical values and outliers.
  */
 void detail_threads(struct textout *t, const struct report_thread *threads, uint32_t n,
 		    const struct report_counter *counters, uint32_t ncounters,

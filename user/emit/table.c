@@ -11,12 +11,12 @@
 #include "base/text.h"
 
 #define GAP    2 /* blanks between columns */
-#define LEAST  8 /* to which names are shortened at most */
+#define LEAST  8 /* columns to which names are shortened */
 #define BAR    12 /* columns of a full bar */
-#define UNMADE SIZE_MAX /* of a time whose unit is not known yet: table_cell.at */
-#define LITTLE 1000 /* what is less than the greatest time over this is nothing beside it */
+#define UNMADE SIZE_MAX /* table_cell.at of a time without a known unit yet */
+#define LITTLE 1000 /* a time below the greatest one divided by this is negligible */
 
-/* --- what goes in --------------------------------------------------------------------------- */
+/* --- filling ---------------------------------------------------------------------------------- */
 
 void table_column(struct table *table, const char *heading, enum emit_look look)
 {
@@ -42,7 +42,7 @@ static struct table_cell *table_next(struct table *table)
 	return cells;
 }
 
-/* What the cell shows: nothing that is not printable. */
+/* Return the text of a cell, which is printable. */
 static const char *cell_text(const struct table *table, const struct table_cell *cell)
 {
 	return table->text.s + cell->at;
@@ -232,7 +232,7 @@ void table_label(struct table *table, const struct emit_record *record, const ch
 	table_sums(table, record, NULL, 0, name, context);
 }
 
-/* --- what comes out --------------------------------------------------------------------------- */
+/* --- printing --------------------------------------------------------------------------------- */
 
 static void table_greatest(struct table *table)
 {
@@ -245,7 +245,7 @@ static void table_greatest(struct table *table)
 			table->columns[c].max = table->cells[i].ns;
 }
 
-/* One unit for the column: the one in which its greatest is 1 or more. */
+/* Format a time in the column's unit: the largest in which the column's maximum is 1 or more. */
 static void common_time(char out[TEXTOUT_CELL], uint64_t ns, uint64_t max)
 {
 	static const struct {
@@ -265,7 +265,7 @@ static void common_time(char out[TEXTOUT_CELL], uint64_t ns, uint64_t max)
 	if (ns == UINT64_MAX)
 		snprintf(out, TEXTOUT_CELL, "?");
 	else if (ns && v < least[decimals] / 2)
-		/* What is there must not look like nothing. */
+		/* A time above 0 must not look like 0. */
 		snprintf(out, TEXTOUT_CELL, "<%.*f %s", decimals, least[decimals], units[u].name);
 	else
 		textout_decimal(out, v, decimals, units[u].name);
@@ -309,7 +309,7 @@ static void table_make(struct table *table)
 	}
 }
 
-/* The two lines of a heading; one that has only one stands on the lower. */
+/* Copy one of the two lines of a heading. A heading of one line is on the lower line. */
 static void heading_line(const char *heading, unsigned line, char out[TEXTOUT_CELL])
 {
 	const char *second = strchr(heading, '\n');
@@ -320,7 +320,7 @@ static void heading_line(const char *heading, unsigned line, char out[TEXTOUT_CE
 	n = line ? strlen(heading) : second ? (size_t)(second - heading) : 0;
 	if (n >= TEXTOUT_CELL) {
 		n = TEXTOUT_CELL - 1;
-		/* Not in the midst of a character. */
+		/* Do not cut inside a character. */
 		while (n && (heading[n] & 0xc0) == 0x80)
 			n--;
 	}
@@ -342,7 +342,9 @@ static unsigned heading_columns(const char *heading)
 	return widest;
 }
 
-/* How wide the column has to be, and whether it says anything. @greatest: of the times in the table. */
+/*
+ * Set the width of the column, and whether it is shown. @greatest is the maximum time in the table.
+ */
 static void column_measure(struct table *table, unsigned c, uint64_t greatest)
 {
 	uint64_t max = table->columns[c].max;
@@ -360,7 +362,7 @@ static void column_measure(struct table *table, unsigned c, uint64_t greatest)
 			empty = false;
 	}
 	table->columns[c].width = width;
-	/* Nothing that counts beside the greatest time is nothing. */
+	/* Drop the column if it is negligible compared with the greatest time. */
 	table->columns[c].gone =
 		empty || (table->columns[c].drop && (!max || max < greatest / LITTLE));
 }
@@ -388,7 +390,9 @@ static unsigned table_width(const struct table *table)
 	return all ? all - GAP : 0;
 }
 
-/* Shortens the widest name, a column at a time, until all fits or none can be shortened. */
+/*
+ * Shorten the widest name, one column at a time, until the table fits or no name can be shortened.
+ */
 static void table_shrink(struct table *table, unsigned width)
 {
 	unsigned c, widest;
@@ -407,7 +411,7 @@ static void table_shrink(struct table *table, unsigned width)
 	}
 }
 
-/* @columns: what @s takes. */
+/* Add a cell; @columns is the width of @s. */
 static void table_put(struct table *table, unsigned c, const char *s, unsigned columns)
 {
 	enum emit_look look = table->columns[c].look;
@@ -415,7 +419,7 @@ static void table_put(struct table *table, unsigned c, const char *s, unsigned c
 	unsigned width = table->columns[c].width;
 	struct buf *line = &table->line;
 
-	/* A name. */
+	/* Only names are wider than their column. */
 	if (columns > width) {
 		columns = textout_elide(line, s, width);
 		buf_pad(line, GAP + width - columns);
@@ -458,7 +462,7 @@ static bool two_lines(const struct table *table)
 	return false;
 }
 
-/* The columns that stand now. */
+/* Print the columns that are not hidden. */
 static void table_part(struct table *table, struct textout *out, unsigned indent)
 {
 	unsigned i;
@@ -469,7 +473,7 @@ static void table_part(struct table *table, struct textout *out, unsigned indent
 		table_line(table, out, TEXTOUT_PLAIN, indent, &table->cells[i], 0);
 }
 
-/* The parts of a table that is too wide: the keys, and of the columns after them as many as fit. */
+/* Print a table that is too wide in parts: each has the key columns and as many others as fit. */
 static void table_parts(struct table *table, struct textout *out, unsigned indent)
 {
 	unsigned c, next = table->nkeys;
@@ -493,7 +497,7 @@ static void table_parts(struct table *table, struct textout *out, unsigned inden
 	}
 }
 
-/* A line of Markdown: the cells of a row, or the headings. */
+/* Add a line of Markdown: the cells of a row, or the headings. */
 static void markdown_line(const struct table *table, struct buf *buf, const struct table_cell *row)
 {
 	char heading[TEXTOUT_CELL];
@@ -505,7 +509,7 @@ static void markdown_line(const struct table *table, struct buf *buf, const stru
 			continue;
 		snprintf(heading, sizeof(heading), "%s", table->columns[c].heading);
 		nl = strchr(heading, '\n');
-		/* A word that was broken is whole again. */
+		/* Join a word that was broken. */
 		if (nl && nl > heading && nl[-1] == '-')
 			memmove(nl - 1, nl + 1, strlen(nl));
 		else if (nl)

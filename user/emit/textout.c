@@ -14,11 +14,14 @@
 #include "base/text.h"
 
 #define ELLIPSIS "…"
-#define SMALL	 256 /* bytes of most lines */
+#define SMALL	 256 /* bytes; enough for most lines */
 
 /* --- width ------------------------------------------------------------------------------------ */
 
-/* Enough for names: marks that join the letter before them, and scripts of double width. */
+/*
+ * Return the width of a character. This is precise enough for names: it knows combining marks and
+ * scripts of double width.
+ */
 static unsigned codepoint_columns(uint32_t cp)
 {
 	if ((cp >= 0x300 && cp <= 0x36f) || (cp >= 0x1ab0 && cp <= 0x1aff) ||
@@ -33,13 +36,13 @@ static unsigned codepoint_columns(uint32_t cp)
 	return 1;
 }
 
-/* Bytes of the character at @s, and its columns. */
+/* Return the number of bytes of the character at @s, and put its width into *columns. */
 static size_t step(const char *s, unsigned *columns)
 {
 	uint32_t cp;
 	size_t n;
 
-	/* Nearly all there is. */
+	/* ASCII is by far the most common. */
 	if (*s >= ' ' && *s <= '~') {
 		*columns = 1;
 		return 1;
@@ -63,7 +66,7 @@ unsigned textout_columns(const char *s)
 	}
 }
 
-/* The longest beginning of @s within @columns, in bytes. */
+/* Return the length in bytes of the longest beginning of @s within @columns. */
 static size_t head(const char *s, unsigned columns)
 {
 	const char *p = s;
@@ -80,7 +83,7 @@ static size_t head(const char *s, unsigned columns)
 	return (size_t)(p - s);
 }
 
-/* The beginning of the longest end of @s within @columns. */
+/* Return the longest end of @s within @columns. */
 static const char *tail(const char *s, unsigned columns)
 {
 	unsigned all = textout_columns(s), one;
@@ -94,7 +97,7 @@ static const char *tail(const char *s, unsigned columns)
 	return s;
 }
 
-/* In the middle, nearer to the front: file and line stand at the end, and paths differ there. */
+/* Elide the middle, but nearer to the front: paths differ at their end, where file and line are. */
 unsigned textout_elide(struct buf *buf, const char *s, unsigned columns)
 {
 	unsigned all = textout_columns(s), front;
@@ -167,12 +170,14 @@ void textout_ascii(struct buf *buf, const char *s)
 	}
 }
 
-/* Whether Markdown, or what it lets through of HTML, would take the character for more than itself. */
+/*
+ * Return whether the character is active in Markdown, or in the HTML that Markdown passes through.
+ */
 static bool acts(const char *s, const char *at)
 {
 	if (strchr("\\`*_[]|~$", *at))
 		return true;
-	/* Addresses become links of themselves. */
+	/* Markdown turns addresses into links. */
 	if (*at == ':' && at[1] == '/' && at[2] == '/')
 		return true;
 	if (*at == '.' && at - s >= 3 && !strncasecmp(at - 3, "www", 3))
@@ -203,7 +208,7 @@ void textout_markdown(struct buf *buf, const char *s)
 	free(safe);
 }
 
-/* A paragraph of its own; what was a bullet in text is one. */
+/* Add a paragraph. A bullet in text stays a bullet. */
 static void put_markdown(struct textout *t, enum textout_style style, const char *raw)
 {
 	bool strong = style == TEXTOUT_BOLD || style == TEXTOUT_RED;
@@ -241,20 +246,20 @@ static void put_styled(struct textout *t, enum textout_style style, const char *
 	buf_char(t->buf, '\n');
 }
 
-/* @good: it is known to be printable and to fit. */
+/* Print a line. @good: it is known to be printable and to fit. */
 static void put(struct textout *t, enum textout_style style, char *raw, bool good)
 {
 	size_t n = strlen(raw);
 	char *fit;
 
-	/* First, so that nothing is left out in favour of blanks. */
+	/* Remove trailing blanks first, so that nothing is elided because of them. */
 	while (n && raw[n - 1] == ' ')
 		raw[--n] = '\0';
 	if (t->markdown) {
 		put_markdown(t, style, raw);
 		return;
 	}
-	/* Nearly all are as they should be. */
+	/* Most lines need no change. */
 	if (good || (text_is_printable(raw) && textout_columns(raw) <= t->width)) {
 		put_styled(t, style, raw);
 		return;
@@ -267,7 +272,10 @@ static void put(struct textout *t, enum textout_style style, char *raw, bool goo
 	free(fit);
 }
 
-/* Into @small, where it fits there; else to be freed. NULL when out of memory. */
+/*
+ * Format into @small if the text fits there, otherwise into a string to be freed. Return NULL when
+ * out of memory.
+ */
 static char *format(struct textout *t, char small[SMALL], const char *fmt, va_list args)
 {
 	char *s = NULL;
@@ -295,7 +303,7 @@ void textout_line(struct textout *t, enum textout_style style, const char *fmt, 
 	va_start(args, fmt);
 	s = format(t, small, fmt, args);
 	va_end(args);
-	/* What stands bold on a line of its own is a heading. */
+	/* In Markdown, a bold line is a heading. */
 	if (s && *s && t->markdown && style == TEXTOUT_BOLD) {
 		buf_str(t->buf, "## ");
 		textout_markdown(t->buf, s + strspn(s, " "));
@@ -326,7 +334,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* Does @s begin with a unit, as a word of its own? */
+/* Return whether @s begins with a unit as a separate word. */
 static bool begins_with_unit(const char *s)
 {
 	static const char *const units[] = {
@@ -345,7 +353,10 @@ static bool begins_with_unit(const char *s)
 	return false;
 }
 
-/* Does the blank at s[i] stand in a quantity: between a number and its unit, or a sign and its number? */
+/*
+ * Return whether the blank at s[i] is inside a quantity: between number and unit, or sign and
+ * number.
+ */
 static bool in_quantity(const char *s, size_t i)
 {
 	if (!i)
@@ -356,8 +367,8 @@ static bool in_quantity(const char *s, size_t i)
 }
 
 /*
- * Where to break @s so that the first part fits in @columns: after its last blank that does, and that stands in no quantity
- * unless there is no other.
+ * Return where to break @s so that the first part fits in @columns: at the last blank that fits,
+ * but inside a quantity only if there is no other blank.
  */
 static size_t break_at(const char *s, unsigned columns)
 {
@@ -423,7 +434,10 @@ void textout_decimal(char out[TEXTOUT_CELL], double v, int decimals, const char 
 	uint64_t whole;
 	int i;
 
-	/* Tables are mostly these, and printf() takes longer for one than all else around it. At a tie it knows best. */
+	/*
+	 * Tables consist mostly of these numbers, and printf() would take most of the time. It
+	 * decides at a tie.
+	 */
 	whole = scaled >= 0 && scaled < 1e15 ? (uint64_t)scaled : UINT64_MAX;
 	rest = scaled - (double)whole;
 	if (whole == UINT64_MAX || fabs(rest - 0.5) < 1e-3) {
@@ -472,7 +486,7 @@ const char *textout_time(char out[TEXTOUT_CELL], uint64_t ns)
 	return out;
 }
 
-/* @u in at least @n digits. Returns where they end. */
+/* Add @u with at least @n digits. Return the end of the digits. */
 static char *put_digits(char *out, uint64_t u, unsigned n)
 {
 	char s[20]; /* as many digits as UINT64_MAX has */

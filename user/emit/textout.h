@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Lines for people. Every line of text output goes through textout_line() or textout_wrap(), which
- * make it printable, keep it within the width and colour it: nothing else has to.
+ * Lines for people. All text output goes through textout_line() or textout_wrap(), which make it
+ * printable, keep it within the width, and colour it. No other code needs to.
  */
 #ifndef EMIT_TEXTOUT_H
 #define EMIT_TEXTOUT_H
@@ -20,51 +20,55 @@ struct textout {
 	unsigned width;
 	bool colour;
 	bool ascii;
-	bool markdown; /* neither coloured nor broken; what would act in Markdown is escaped */
+	/* Markdown: no colour, no line breaks, and active characters are escaped */
+	bool markdown;
 };
 
-/* One line; what does not fit is left out of its middle. */
+/* Print one line. If it is too long, its middle is elided. */
 void textout_line(struct textout *t, enum textout_style style, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-/* A paragraph: @first before its first line, @indent blanks before the others. */
+/* Print a paragraph, with @first before its first line and @indent blanks before the others. */
 void textout_wrap(struct textout *t, enum textout_style style, const char *first, unsigned indent,
 		  const char *fmt, ...) __attribute__((format(printf, 5, 6)));
-/* A line that is there already and printable, which may be changed. @columns: what it takes, or more. */
+/* Print a printable line, which may be changed. @columns is at least its width. */
 void textout_string(struct textout *t, enum textout_style style, struct buf *s, unsigned columns);
 void textout_blank(struct textout *t);
 
-/* Columns that a printable string takes on a terminal. */
+/* Return the width of a printable string on a terminal. */
 unsigned textout_columns(const char *s);
-/* A printable copy of @s in at most @columns columns (to be freed), NULL when out of memory. */
+/*
+ * Return a printable copy of @s in at most @columns columns (to be freed), or NULL when out of
+ * memory.
+ */
 char *textout_fit(const char *s, unsigned columns);
-/* Adds of the printable @s what fits in @columns columns. Returns how many it takes. */
+/* Add the printable @s, elided to at most @columns columns. Return its width. */
 unsigned textout_elide(struct buf *buf, const char *s, unsigned columns);
-/* Adds @s, made printable, so that Markdown shows it as it is, in a table too. */
+/* Add @s, made printable and escaped so that Markdown shows it unchanged, also in a table. */
 void textout_markdown(struct buf *buf, const char *s);
-/* Adds @s in nothing but ASCII. */
+/* Add @s in ASCII only. */
 void textout_ascii(struct buf *buf, const char *s);
 
-#define TEXTOUT_CELL 48 /* enough for any of these */
+#define TEXTOUT_CELL 48 /* enough for any of the following */
 
-/* As "%.*f unit": not negative, with 0 to 3 decimals. */
+/* Format @v, not negative, as "%.*f unit" with 0 to 3 decimals. */
 void textout_decimal(char out[TEXTOUT_CELL], double v, int decimals, const char *unit);
-/* A length of time with three digits in its best unit; "?" if unknown (UINT64_MAX). */
+/* Format a length of time with three digits in its best unit; "?" if unknown (UINT64_MAX). */
 const char *textout_time(char out[TEXTOUT_CELL], uint64_t ns);
-/* From the start: seconds and microseconds. */
+/* Format a time from the start in seconds, with microseconds. */
 const char *textout_clock(char out[TEXTOUT_CELL], uint64_t ns);
-/* Time of day of a CLOCK_REALTIME in ns. */
+/* Format a CLOCK_REALTIME in ns as time of day. */
 const char *textout_day(char out[TEXTOUT_CELL], int64_t realtime_ns);
-/* "34 %"; "?" if NAN. */
+/* Format a ratio as "34 %"; "?" if NAN. */
 const char *textout_percent(char out[TEXTOUT_CELL], double ratio);
-/* "0.66"; "?" if NAN. */
+/* Format a ratio as "0.66"; "?" if NAN. */
 const char *textout_fraction(char out[TEXTOUT_CELL], double ratio);
-/* 1234567 */
+/* Format a number as 1234567. */
 const char *textout_number(char out[TEXTOUT_CELL], uint64_t u);
-/* 1,234,567 */
+/* Format a number as 1,234,567. */
 const char *textout_count(char out[TEXTOUT_CELL], uint64_t count);
-/* "pid 12"; of a sum of processes "9,744 processes that have exited". */
+/* Format "pid 12", or "9,744 processes that have exited" for a sum of processes. */
 const char *textout_pid(char out[TEXTOUT_CELL], uint32_t pid, uint32_t processes);
-/* "3 threads", "1 thread" */
+/* Format "3 threads" or "1 thread". */
 const char *textout_plural(char out[TEXTOUT_CELL], uint64_t count, const char *noun);
 
 #endif /* EMIT_TEXTOUT_H */

@@ -10,8 +10,8 @@
 #include "emit/fields.h"
 #include "emit/textout.h"
 
-#define NAMED  12 /* threads of one place that are listed */
-#define FRAMES 24 /* of one stack */
+#define NAMED  12 /* threads listed per place */
+#define FRAMES 24 /* frames shown per stack */
 #define PLACE  320
 
 static bool same_text(const char *a, const char *b)
@@ -19,7 +19,10 @@ static bool same_text(const char *a, const char *b)
 	return a == b || (a && b && !strcmp(a, b));
 }
 
-/* Functions and lines, not addresses: what one thread runs again and again is at many. */
+/*
+ * Return whether two threads are at the same place. Compare functions and lines, not addresses,
+ * which vary within a loop.
+ */
 static bool alike(const struct emit_thread *a, const struct emit_thread *b)
 {
 	uint32_t i;
@@ -80,7 +83,7 @@ static void print_alike(struct textout *t, const struct emit_thread *threads, ui
 			uint32_t first, bool *reported)
 {
 	const struct emit_thread *one = &threads[first];
-	struct buf who = { 0 };
+	struct buf ids = { 0 };
 	uint32_t i, count = 0;
 	char left[TEXTOUT_CELL];
 
@@ -89,20 +92,20 @@ static void print_alike(struct textout *t, const struct emit_thread *threads, ui
 			continue;
 		reported[i] = true;
 		if (count++ < NAMED)
-			buf_printf(&who, "%s%u%s%s%s", count > 1 ? ", " : "", threads[i].tid,
+			buf_printf(&ids, "%s%u%s%s%s", count > 1 ? ", " : "", threads[i].tid,
 				   threads[i].comm ? " \"" : "",
 				   threads[i].comm ? threads[i].comm : "",
 				   threads[i].comm ? "\"" : "");
 	}
 	if (count > NAMED)
-		buf_printf(&who, " and %u more", count - NAMED);
+		buf_printf(&ids, " and %u more", count - NAMED);
 	textout_wrap(t, TEXTOUT_BOLD, "    ", 8, "%s %s: %s%s%s%s",
-		     count == 1 ? "thread" : "threads", who.s ? who.s : "?",
+		     count == 1 ? "thread" : "threads", ids.s ? ids.s : "?",
 		     state_words(one->state), one->blocked_on && *one->blocked_on ? " on " : "",
 		     one->blocked_on ? one->blocked_on : "",
-		     one->sampled ? ", one sample of where" : "");
-	t->buf->failed |= who.failed;
-	buf_free(&who);
+		     one->sampled ? ", stack is one sample" : "");
+	t->buf->failed |= ids.failed;
+	buf_free(&ids);
 	for (i = 0; i < one->nframes && i < FRAMES; i++)
 		frame_line(t, &one->frames[i]);
 	if (one->nframes > FRAMES)
@@ -110,7 +113,7 @@ static void print_alike(struct textout *t, const struct emit_thread *threads, ui
 			     one->truncated ? "more than " : "",
 			     textout_plural(left, one->nframes - FRAMES, "frame"));
 	else if (one->nframes && one->truncated)
-		textout_line(t, TEXTOUT_DIM, "        and whoever called that");
+		textout_line(t, TEXTOUT_DIM, "        and the callers of that");
 }
 
 void threads_print(struct textout *t, uint32_t pid, const char *comm,

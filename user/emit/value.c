@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* What a field holds, and where it is unknown. */
+/* The value of a field, and whether it is unknown. */
 #include "emit/fields.h"
 
 #include <math.h>
@@ -100,7 +100,7 @@ static struct fields_value value_integer(const struct emit_field *f, const char 
 		return value_u(u, u == UINT32_MAX || (zero && !u));
 	case EMIT_T_NS:
 		u = LOAD(uint64_t, at);
-		/* What began before the clock did has no place on it. */
+		/* A time before clock_start_ns cannot be expressed. */
 		return value_u(u - context->clock_start_ns,
 			       u == UINT64_MAX || u < context->clock_start_ns);
 	case EMIT_I64:

@@ -10,8 +10,9 @@
 #include "emit/table.h"
 
 #define LEAD	"Why: "
-#define PARTS	6 /* shown */
-#define LITTLE	0.005 /* share of the positive parts below which one is not shown */
+#define PARTS	6 /* rows shown */
+/* parts below this share of the positive parts are not shown */
+#define LITTLE	0.005
 #define INDENTS 16
 
 static const char *blanks(char out[INDENTS], unsigned n)
@@ -69,15 +70,15 @@ void why_parts(struct textout *t, const struct report_cause *cause, unsigned ind
 	char lead[INDENTS];
 	bool below = false;
 
-	/* A sentence that names no cause has no parts to explain. */
+	/* Without a known cause there are no parts to explain it. */
 	if (!cause->dominant || !(sum > 0))
 		return;
 	for (i = 0; i < cause->nparts; i++)
 		n += (double)magnitude(cause->parts[i].ns) >= LITTLE * sum;
 	if (n < 2)
 		return;
-	table_column(&table, "of the lateness", EMIT_ID);
-	table_column(&table, "in all", EMIT_NUMBER);
+	table_column(&table, "part of lateness", EMIT_ID);
+	table_column(&table, "total", EMIT_NUMBER);
 	table_column(&table, "share", EMIT_NUMBER);
 	table_column(&table, "", EMIT_BAR);
 	for (i = 0; i < cause->nparts && rows < PARTS; i++) {
@@ -89,10 +90,9 @@ void why_parts(struct textout *t, const struct report_cause *cause, unsigned ind
 	}
 	table_print(&table, t, indent);
 	if (below)
-		textout_wrap(
-			t, TEXTOUT_DIM, blanks(lead, indent), indent,
-			"Negative: the late threads had less of this than the threads that they "
-			"are compared with. It makes up for a part of the rest.");
+		textout_wrap(t, TEXTOUT_DIM, blanks(lead, indent), indent,
+			     "Negative: the late threads had less of this than the threads that "
+			     "they are compared with, which offsets other parts.");
 }
 
 /* --- stack ------------------------------------------------------------------------------------ */
@@ -104,7 +104,10 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* The C library and the loader: of their frames only the one that the program called matters. */
+/*
+ * Return whether the frame is in the C library or the loader. Only the function that the program
+ * called matters there.
+ */
 static bool inner(const struct report_callsite *frame)
 {
 	static const char *const libraries[] = {
@@ -133,7 +136,7 @@ static void frame_line(struct textout *t, const struct report_callsite *f, unsig
 		n = asprintf(&place, "%s+0x%llx", base_name(f->module),
 			     (unsigned long long)f->offset);
 	else
-		n = asprintf(&place, "%s", f->function ? function : "an unknown place");
+		n = asprintf(&place, "%s", f->function ? function : "an unknown function");
 	if (n < 0) {
 		t->buf->failed = true;
 		return;
@@ -152,7 +155,10 @@ void why_stack(struct textout *t, const struct report_cause *cause, unsigned ind
 		return;
 	while (first < end && inner(&cause->frames[first]))
 		first++;
-	/* From the call into the library to the thread's start, neither's insides included. */
+	/*
+	 * Print from the call into the library to the thread's start, without the library's inner
+	 * frames.
+	 */
 	if (first == end)
 		first = 0;
 	else if (first)
