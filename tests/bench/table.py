@@ -116,7 +116,7 @@ def lttng(argv):
 
 
 def knows(option):
-    return option in subprocess.run([SBT, "--help"], capture_output=True, text=True, check=True).stdout
+    return option in subprocess.run([SBT, "--help=all"], capture_output=True, text=True, check=True).stdout
 
 
 def tools():

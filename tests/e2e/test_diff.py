@@ -165,4 +165,4 @@ def test_nothing_to_compare(t):
     for sides in ((good, bad), (bad, good)):
         result = t.sbt("diff", "--fail-above", "5", *sides)
         check_equal(f"status; {result.err}", result.rc, 1)
-        check_in("stderr", "cannot be said", result.err)
+        check_in("stderr", "is unknown", result.err)

@@ -142,7 +142,7 @@ def test_wrong(t):
                        (["-p", "999999999"], "cannot look at process"),):
         result = listed(t, *args, rc=1)
         check_in("stderr", part, result.err)
-    for args, part in (([], "one of BINARY"), (["-p", "x"], "number of a process"),
+    for args, part in (([], "one of BINARY"), (["-p", "x"], "a process number is expected"),
                        (["-b", "f@0", "/bin/true"], "behind @"), (["-p"], "needs a value"),
                        (["--events", "/bin/true"], "one of BINARY")):
         result = listed(t, *args, rc=2)

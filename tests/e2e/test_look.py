@@ -271,7 +271,7 @@ def test_look_without_root(t):
 
 
 def test_look_wrong(t):
-    for args, said in ((["-p", "x"], "numbers of processes"), (["-p", "12,"], "numbers of processes"),
+    for args, said in ((["-p", "x"], "a list of process numbers"), (["-p", "12,"], "a list of process numbers"),
                        (["-p"], "needs a value"), ([], "-p PID"), (["--nonsense"], "unknown option"),
                        (["-p", "1", "more"], "-p PID")):
         result = t.sbt("hang", *args)

@@ -417,6 +417,7 @@ def test_version_and_help(t):
     check(re.match(r"sbt-trace \d+\.\d+\.\d+\n$", result.out), result.out)
     check_equal("trace --version", t.sbt("trace", "--version").out, result.out)
     lines = t.sbt("--help").out.splitlines()
-    check(len(lines) <= 50 and max(map(len, lines)) <= 110, "--help is more than a screen")
+    check(len(lines) < 24 and max(map(len, lines)) <= 80, "--help is more than a screen")
+    check_in("--help=all", "--fail-above PERCENT", t.sbt("--help=all").out)
     with open(os.devnull, "wb") as full:
         check_equal("schema", subprocess.run([SBT, "--json-schema"], stdout=full).returncode, 0)

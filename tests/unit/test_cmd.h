@@ -4,7 +4,6 @@
 #ifndef TEST_CMD_H
 #define TEST_CMD_H
 
-#include <getopt.h>
 #include <unistd.h>
 
 #include "compare/recording_set.h"
@@ -72,7 +71,6 @@ static inline int cmd_on(int (*cmd)(int argc, char **argv), const char *words, c
 	for (word = strtok_r(copy, " ", &save); word; word = strtok_r(NULL, " ", &save))
 		argv[argc++] = word;
 	argv[argc] = NULL;
-	optind = 0; /* begin anew */
 	loaded = freed = 0;
 	status = cmd(argc, argv);
 	assert_int_equal(loaded, freed);
@@ -138,21 +136,6 @@ static inline void cmd_page(int (*cmd)(int argc, char **argv), const char *words
 	assert_int_equal(cmd_on(cmd, line, NULL), EXIT_FAILED);
 	snprintf(line, sizeof(line), "--html /dev/full %s", words);
 	assert_int_equal(cmd_on(cmd, line, NULL), EXIT_FAILED);
-}
-
-/* A screen's worth. */
-static inline void cmd_screen(const char *help)
-{
-	const char *at, *end;
-	unsigned lines = 0;
-
-	for (at = help; *at; at = end + 1, lines++) {
-		end = strchr(at, '\n');
-		assert_non_null(end);
-		if (end - at > 100)
-			fail_msg("%.*s", (int)(end - at), at);
-	}
-	assert_true(lines <= 50);
 }
 
 #endif /* TEST_CMD_H */

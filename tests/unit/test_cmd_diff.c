@@ -6,7 +6,7 @@
 #include "test_check.h"
 #include "cmd/diff.c"
 #include "cmd/pictures.c"
-#include "cmd/view_options.c"
+#include "cmd/view_output.c"
 #include "test_cmd.h"
 
 static int diff(const char *words, char **out)
@@ -94,24 +94,10 @@ static void test_regression(void **state)
 		3);
 }
 
-static void test_words(void **state)
-{
-	double share;
-
-	assert_int_equal(view_percent("2.5", &share), 0);
-	assert_true(share == 0.025);
-	assert_int_equal(view_percent("inf", &share), -EINVAL);
-	assert_int_equal(view_percent("nan", &share), -EINVAL);
-	assert_int_equal(view_percent("", &share), -EINVAL);
-	assert_int_equal(view_percent("5x", &share), -EINVAL);
-	assert_int_equal(view_percent("1e999", &share), -EINVAL);
-}
-
 static void test_forms(void **state)
 {
 	cmd_forms(cmd_diff, "cont-1 non-1", "{\"type\":\"comparison\"");
 	cmd_page(cmd_diff, "cont-1 non-1");
-	cmd_screen(diff_help);
 }
 
 int main(void)
@@ -119,7 +105,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sides),	   cmocka_unit_test(test_usage),
 		cmocka_unit_test(test_fails),	   cmocka_unit_test(test_forms),
-		cmocka_unit_test(test_regression), cmocka_unit_test(test_words),
+		cmocka_unit_test(test_regression),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

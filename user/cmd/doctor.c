@@ -2,13 +2,11 @@
 // Copyright (c) 2026 The sbt-trace authors
 /* sbt-trace doctor: what can be done here, feature by feature, and what to do about the rest. */
 #include <errno.h>
-#include <getopt.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -19,36 +17,15 @@
 #include "attach/attach.h"
 #include "attach/doctor.h"
 #include "base/msg.h"
-#include "base/output.h"
-#include "cmd/cmd.h"
 #include "capture/file_limit.h"
-#include "cmd/options.h"
 #include "capture/installed_libs.h"
+#include "cmd/cmd.h"
+#include "cmd/options.h"
+#include "cmd/view_output.h"
 #include "emit/emit.h"
 
 #define TRY_SECONDS 120 /* emulated machines are slow */
 #define LOG_BYTES   (1u << 20) /* the end of what libbpf said */
-
-enum { OPT_JSON = 256 };
-
-static const struct option long_options[] = {
-	{ "json", no_argument, NULL, OPT_JSON },
-	{ "output", required_argument, NULL, 'o' },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
-};
-
-static const char help[] =
-	"Usage: sbt-trace doctor [--json] [-o FILE]\n"
-	"\n"
-	"What this kernel, these rights and this machine allow, feature by feature; what is used "
-	"instead of\n"
-	"what is missing; and what to do about it. Each is tried, on sbt-trace itself: nothing "
-	"else is touched.\n"
-	"Exit status: 0 if programs can be traced here, 1 if not.\n"
-	"      --json           one object a feature; the first, \"trace\", is the verdict\n"
-	"  -o, --output FILE    into FILE\n"
-	"  -h, --help           this\n";
 
 /* --- in a process of its own ----------------------------------------------------------------------------- */
 
@@ -121,15 +98,14 @@ static void drain_nothing(void *ctx)
 	(void)ctx;
 }
 
-/* What the variables of the SBT library ask for is no concern of the machine's. */
-static int default_options(struct options *out)
+/* Read default options; the variables of the SBT library must not change what doctor finds. */
+static enum options_result default_options(struct command_line *line)
 {
 	char name[] = "sbt-trace", option[] = "-p", value[] = "1";
 	char *argv[] = { name, option, value, NULL };
 
 	clearenv();
-	optind = 1;
-	return options_parse(3, argv, OPTIONS_HELP_GENERAL, out) == OPTIONS_GO ? 0 : -EINVAL;
+	return options_parse(line, 3, argv);
 }
 
 static void watch_itself(struct doctor_facts *f, struct attach *attach)
@@ -146,16 +122,16 @@ static void trial(struct doctor_facts *f)
 	struct counting none = { 0 };
 	struct attach_options ao;
 	struct attach *attach;
-	struct options o;
+	struct command_line line = { .command = COMMAND_TRACE };
 	int err;
 
 	f->trial = -EINVAL;
-	if (default_options(&o))
+	if (default_options(&line) != OPTIONS_GO)
 		return;
-	file_limit_options(&o, &none, &ao);
+	file_limit_options(&line.options, &none, &ao);
 	ao.verbose = 2; /* libbpf speaks */
 	err = attach_new(&ao, &attach, f->trial_why, sizeof(f->trial_why));
-	options_free(&o);
+	options_free(&line);
 	f->trial = err;
 	if (err)
 		return;
@@ -219,100 +195,44 @@ static void examine(struct doctor_facts *f)
 
 /* --- the command -------------------------------------------------------------------------------------------- */
 
-static unsigned width_of(FILE *out)
+static void print(struct emit *emit, const void *ctx)
 {
-	struct winsize size;
-
-	return !ioctl(fileno(out), TIOCGWINSZ, &size) ? size.ws_col : 0;
+	emit_doctor(emit, ctx);
 }
 
-static int print(const struct doctor *d, FILE *out, const char *path, bool json)
+static int diagnose(struct command_line *line)
 {
-	struct emit_options o = { .format = json ? EMIT_JSON : EMIT_TEXT };
-	struct emit *emit;
-	int err;
-
-	o.colour = isatty(fileno(out)) && !getenv("NO_COLOR");
-	o.width = width_of(out);
-	emit = emit_new(out, &o);
-	if (emit)
-		emit_doctor(emit, d);
-	err = emit ? emit_free(emit) : -ENOMEM;
-	if (err)
-		msg_error("cannot write %s: %s", path ? path : "to stdout", strerror(-err));
-	return err;
-}
-
-static int diagnose(const char *path, bool json)
-{
-	struct doctor_facts *facts = mmap(NULL, sizeof(*facts), PROT_READ | PROT_WRITE,
-					  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	struct doctor *doctor = malloc(sizeof(*doctor));
-	FILE *out = path ? output_open(path) : stdout;
+	struct doctor_facts *facts;
+	struct doctor *doctor;
 	int status = EXIT_FAILED;
 
-	if (!out) {
-		msg_error("cannot write %s: %s", path, strerror(errno));
-		goto out;
+	if (line->files.n) {
+		msg_error("doctor: %s: nothing is expected here (see sbt-trace doctor --help)",
+			  line->files.words[0]);
+		return EXIT_USAGE;
 	}
+	signal(SIGPIPE, SIG_IGN);
+	facts = mmap(NULL, sizeof(*facts), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		     0);
+	doctor = malloc(sizeof(*doctor));
 	if (facts == MAP_FAILED || !doctor) {
 		msg_error("%s", strerror(ENOMEM));
 		goto out;
 	}
 	examine(facts);
 	doctor_diagnose(facts, doctor);
-	if (!print(doctor, out, path, json) && doctor->verdict.state == DOCTOR_YES)
-		status = 0;
+	status = view_print(&line->options, print, doctor);
+	if (doctor->verdict.state != DOCTOR_YES)
+		status = EXIT_FAILED;
 out:
-	if (path && out)
-		fclose(out); /* emit has flushed it */
 	free(doctor);
 	if (facts != MAP_FAILED)
 		munmap(facts, sizeof(*facts));
 	return status;
 }
 
-static int show_help(void)
-{
-	if (fputs(help, stdout) < 0 || fflush(stdout)) {
-		msg_error("cannot write to stdout: %s", strerror(errno));
-		return EXIT_FAILED;
-	}
-	return 0;
-}
-
 int cmd_doctor(int argc, char **argv)
 {
-	const char *path = NULL;
-	bool json = false;
-	int c;
-
-	opterr = 0;
-	while ((c = getopt_long(argc, argv, ":ho:", long_options, NULL)) != -1) {
-		switch (c) {
-		case 'h':
-			return show_help();
-		case 'o':
-			path = optarg;
-			break;
-		case OPT_JSON:
-			json = true;
-			break;
-		case ':':
-			msg_error("doctor: option %s needs a value (see sbt-trace doctor --help)",
-				  argv[optind - 1]);
-			return EXIT_USAGE;
-		default:
-			msg_error("doctor: unknown option %s (see sbt-trace doctor --help)",
-				  argv[optind - 1]);
-			return EXIT_USAGE;
-		}
-	}
-	if (optind < argc) {
-		msg_error("doctor: %s: nothing is expected here (see sbt-trace doctor --help)",
-			  argv[optind]);
-		return EXIT_USAGE;
-	}
-	signal(SIGPIPE, SIG_IGN);
-	return diagnose(path, json);
+	return options_run((struct command_line){ .command = COMMAND_DOCTOR }, argc, argv,
+			   diagnose);
 }

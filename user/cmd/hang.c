@@ -2,7 +2,6 @@
 // Copyright (c) 2026 The sbt-trace authors
 /* sbt-trace hang: where processes that hang already are stuck, without having traced anything. */
 #include <errno.h>
-#include <getopt.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,6 +14,7 @@
 
 #include "attach/rights.h"
 #include "base/clock.h"
+#include "base/grow.h"
 #include "base/msg.h"
 #include "base/output.h"
 #include "cmd/cmd.h"
@@ -30,12 +30,9 @@
 #include "target/proc.h"
 
 struct hang {
+	const struct options *options;
 	uint32_t *pids;
-	size_t npids;
-	enum emit_format format;
-	const char *output; /* NULL: stdout */
-	int verbose;
-	struct rules rules; /* -b */
+	size_t npids, cap_pids;
 	FILE *out;
 	struct emit *emit;
 	struct symbol_server *symbols;
@@ -47,35 +44,6 @@ struct hang {
 	struct snapshot **looks; /* one a process */
 	uint32_t nhangs;
 };
-
-enum { OPT_JSON = 256 };
-
-static const struct option long_options[] = {
-	{ "pid", required_argument, NULL, 'p' },
-	{ "output", required_argument, NULL, 'o' },
-	{ "json", no_argument, NULL, OPT_JSON },
-	{ "help", no_argument, NULL, 'h' },
-	{ "barrier", required_argument, NULL, 'b' },
-	{ "verbose", no_argument, NULL, 'v' },
-	{ NULL, 0, NULL, 0 },
-};
-
-static const char help[] =
-	"Usage: sbt-trace hang [-b SPEC] [--json] [-o FILE] -p PID[,PID...]\n"
-	"\n"
-	"Where a process that hangs already is stuck: which barriers its threads wait at, who is "
-	"missing there\n"
-	"and why; and where each thread is, with what it waits for. Nothing is traced, and no "
-	"thread is stopped.\n"
-	"  -p, --pid LIST      these processes; all ranks of an MPI program that are on this "
-	"machine\n"
-	"  -b, --barrier SPEC  functions of the program's own are barriers too, as in sbt-trace "
-	"-b; "
-	"repeatable\n"
-	"  -o, --output FILE   instead of stdout\n"
-	"      --json          one object a line\n"
-	"  -v, --verbose       say why not all can be had\n"
-	"  -h, --help          this\n";
 
 /* --- what was found --------------------------------------------------------------------------- */
 
@@ -301,7 +269,7 @@ static int say(struct hang *h)
 	int err = say_hangs(h);
 
 	/* Nobody is looked at any more. */
-	preflight_drop(rights_for_report(), h->verbose);
+	preflight_drop(rights_for_report(), h->options->verbose);
 	/* All its processes have ended since: where they were is known. */
 	if (err == -ESRCH)
 		err = 0;
@@ -338,7 +306,7 @@ static int begin(struct hang *h)
 
 	h->progress = progress_new(STDERR_FILENO);
 	if (!err)
-		err = modules_new(&h->rules, h->symbols, &h->modules);
+		err = modules_new(h->options->rules, h->symbols, &h->modules);
 	if (!err)
 		err = address_spaces_new(h->modules, h->symbols, &h->spaces);
 	if (!err)
@@ -346,7 +314,7 @@ static int begin(struct hang *h)
 	if (!err)
 		err = snapshots_new(h->spaces, &h->snapshots);
 	if (!err && snapshots_no_iterator(h->snapshots))
-		msg_verbose(h->verbose, "registers of blocked threads, but for two: %s",
+		msg_verbose(h->options->verbose, "registers of blocked threads, but for two: %s",
 			    snapshots_no_iterator(h->snapshots));
 	if (!err)
 		err = hang_collect_new(h->spaces, h->snapshots, &h->hang_collect);
@@ -394,13 +362,13 @@ static int look(struct hang *h)
 
 static int open_output(struct hang *h)
 {
-	struct emit_options options = { .format = h->format };
+	struct emit_options options = { .format = h->options->format };
 	struct session session = { .version = SBT_VERSION, .mode = "hang" };
 	struct utsname kernel;
 
-	h->out = h->output ? output_open(h->output) : stdout;
+	h->out = h->options->output ? output_open(h->options->output) : stdout;
 	if (!h->out) {
-		msg_error("cannot write %s: %s", h->output, strerror(errno));
+		msg_error("cannot write %s: %s", h->options->output, strerror(errno));
 		return -errno;
 	}
 	session.clock_start_ns = clock_ns(CLOCK_MONOTONIC);
@@ -422,11 +390,11 @@ static int close_output(struct hang *h)
 {
 	int err = h->emit ? emit_free(h->emit) : 0;
 
-	if (h->out && h->output && fclose(h->out) && !err)
+	if (h->out && h->options->output && fclose(h->out) && !err)
 		err = -errno;
 	if (err)
-		msg_error("cannot write to %s: %s", h->output ? h->output : "stdout",
-			  strerror(-err));
+		msg_error("cannot write to %s: %s",
+			  h->options->output ? h->options->output : "stdout", strerror(-err));
 	return err;
 }
 
@@ -438,14 +406,15 @@ static int run(struct hang *h)
 		msg_error("hang: %s", strerror(-err));
 	/* What it reads is untrusted: from here on with no more than looking takes. */
 	if (!err)
-		preflight_drop(rights_while_looking(h->output != NULL), h->verbose);
+		preflight_drop(rights_while_looking(h->options->output != NULL),
+			       h->options->verbose);
 	/* Looked at first: an answer that cannot be had makes no file. */
 	if (!err)
 		err = look(h);
 	if (!err)
 		err = open_output(h);
 	if (!err) {
-		preflight_drop(rights_while_looking(false), h->verbose);
+		preflight_drop(rights_while_looking(false), h->options->verbose);
 		err = say(h);
 		if (err)
 			msg_error("hang: %s", strerror(-err));
@@ -469,101 +438,44 @@ static bool is_given(const struct hang *h, uint32_t pid)
 	return i < h->npids;
 }
 
-/* Adds the processes that threads of this list belong to. False: a sentence has been printed. */
-static bool add_pids(struct hang *h, const char *list)
+/* Add the process that the thread @pid belongs to. */
+static int add_pid(struct hang *h, int pid)
 {
-	const char *at = list;
-	uint32_t *all;
 	int tgid;
 
-	for (;;) {
-		char *rest;
-		long n;
-
-		errno = 0;
-		n = strtol(at, &rest, 10);
-		if (errno || rest == at || *at < '0' || *at > '9' || n < 1 || n > INT32_MAX ||
-		    (*rest && *rest != ',')) {
-			msg_error("hang: -p %s: numbers of processes are expected", list);
-			return false;
-		}
-		if (proc_tgid((int)n, &tgid))
-			tgid = (int)n; /* said when it is looked at */
-		if (!is_given(h, (uint32_t)tgid)) {
-			all = realloc(h->pids, (h->npids + 1) * sizeof(*all));
-			if (!all) {
-				msg_error("hang: %s", strerror(ENOMEM));
-				return false;
-			}
-			h->pids = all;
-			h->pids[h->npids++] = (uint32_t)tgid;
-		}
-		if (!*rest)
-			return true;
-		at = rest + 1;
-	}
+	if (proc_tgid(pid, &tgid))
+		tgid = pid; /* look() reports it */
+	if (is_given(h, (uint32_t)tgid))
+		return 0;
+	if (grow(h->pids, h->cap_pids, h->npids + 1))
+		return -ENOMEM;
+	h->pids[h->npids++] = (uint32_t)tgid;
+	return 0;
 }
 
-static int show_help(void)
+static int hang(struct command_line *line)
 {
-	if (fputs(help, stdout) < 0 || fflush(stdout)) {
-		msg_error("cannot write to stdout: %s", strerror(errno));
-		return EXIT_FAILED;
+	struct hang h = { .options = &line->options };
+	int err = 0;
+	size_t i;
+
+	if (!line->options.npids || line->files.n) {
+		msg_error(
+			"hang: -p PID, and nothing else, is expected (see sbt-trace hang --help)");
+		return EXIT_USAGE;
 	}
-	return 0;
+	signal(SIGPIPE, SIG_IGN);
+	for (i = 0; i < line->options.npids && !err; i++)
+		err = add_pid(&h, line->options.pids[i]);
+	if (err)
+		msg_error("hang: %s", strerror(-err));
+	else
+		err = run(&h);
+	free(h.pids);
+	return err ? EXIT_FAILED : 0;
 }
 
 int cmd_hang(int argc, char **argv)
 {
-	struct hang h = { 0 };
-	int c, status = 0;
-	char why[256];
-
-	opterr = 0;
-	signal(SIGPIPE, SIG_IGN);
-	while (!status && (c = getopt_long(argc, argv, ":hvp:o:b:", long_options, NULL)) != -1) {
-		switch (c) {
-		case 'h':
-			free(h.pids);
-			rules_free(&h.rules);
-			return show_help();
-		case 'p':
-			status = add_pids(&h, optarg) ? 0 : EXIT_USAGE;
-			break;
-		case 'o':
-			h.output = optarg;
-			break;
-		case 'b':
-			if (rules_add(&h.rules, optarg, why, sizeof(why))) {
-				msg_error("hang: -b %s: %s", optarg, *why ? why : strerror(ENOMEM));
-				status = EXIT_USAGE;
-			}
-			break;
-		case 'v':
-			h.verbose++;
-			break;
-		case OPT_JSON:
-			h.format = EMIT_JSON;
-			break;
-		case ':':
-			msg_error("hang: option %s needs a value (see sbt-trace hang --help)",
-				  argv[optind - 1]);
-			status = EXIT_USAGE;
-			break;
-		default:
-			msg_error("hang: unknown option %s (see sbt-trace hang --help)",
-				  argv[optind - 1]);
-			status = EXIT_USAGE;
-		}
-	}
-	if (!status && (!h.npids || optind < argc)) {
-		msg_error(
-			"hang: -p PID, and nothing else, is expected (see sbt-trace hang --help)");
-		status = EXIT_USAGE;
-	}
-	if (!status && run(&h))
-		status = EXIT_FAILED;
-	free(h.pids);
-	rules_free(&h.rules);
-	return status;
+	return options_run((struct command_line){ .command = COMMAND_HANG }, argc, argv, hang);
 }

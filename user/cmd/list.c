@@ -2,7 +2,6 @@
 // Copyright (c) 2026 The sbt-trace authors
 /* sbt-trace list: what could be traced or counted here, without tracing anything. */
 #include <errno.h>
-#include <getopt.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -10,6 +9,7 @@
 #include <string.h>
 
 #include "attach/counters.h"
+#include "base/grow.h"
 #include "base/msg.h"
 #include "capture/barriers.h"
 #include "cmd/cmd.h"
@@ -28,58 +28,20 @@ struct counter {
 };
 
 struct list {
-	bool events;
-	bool json;
-	int pid; /* 0: none */
-	struct rules rules; /* -b */
 	struct counter *counters;
-	size_t n;
+	size_t n, cap;
 };
-
-enum { OPT_EVENTS = 256, OPT_JSON };
-
-static const struct option long_options[] = {
-	{ "events", no_argument, NULL, OPT_EVENTS }, { "json", no_argument, NULL, OPT_JSON },
-	{ "pid", required_argument, NULL, 'p' },     { "barrier", required_argument, NULL, 'b' },
-	{ "help", no_argument, NULL, 'h' },	     { NULL, 0, NULL, 0 },
-};
-
-static const char help[] =
-	"Usage: sbt-trace list [-b SPEC] [--json] BINARY\n"
-	"       sbt-trace list [-b SPEC] [--json] -p PID\n"
-	"       sbt-trace list --events [--json]\n"
-	"\n"
-	"Where barriers could be traced in a program and the libraries it needs, or in a process: "
-	"by family,\n"
-	"with the instruction that the probe would sit on, what that costs (emulated by the "
-	"kernel, or\n"
-	"single-stepped: six to ten times dearer), and how the end of a crossing is seen; and what "
-	"cannot be\n"
-	"seen.\n"
-	"Nothing is run and nothing is probed.\n"
-	"  -p, --pid PID        this process, with what it has loaded by now\n"
-	"  -b, --barrier SPEC   these functions too, as in sbt-trace -b; repeatable\n"
-	"      --events         the counters that -e can be given here: name, source, whether they "
-	"can "
-	"be had\n"
-	"      --json           one object a line\n"
-	"  -h, --help           this\n";
 
 static int keep(void *ctx, const struct event_spec *spec, bool available, const char *reason)
 {
 	struct list *l = ctx;
-	struct counter *all = realloc(l->counters, (l->n + 1) * sizeof(*all)), *c;
+	char *copy = strdup(reason);
 
-	if (!all)
+	if (!copy || grow(l->counters, l->cap, l->n + 1)) {
+		free(copy);
 		return -ENOMEM;
-	l->counters = all;
-	c = &all[l->n];
-	c->spec = *spec;
-	c->available = available;
-	c->reason = strdup(reason);
-	if (!c->reason)
-		return -ENOMEM;
-	l->n++;
+	}
+	l->counters[l->n++] = (struct counter){ *spec, available, copy, 0 };
 	return 0;
 }
 
@@ -234,119 +196,57 @@ static int write_out(const struct buf *buf)
 	return err;
 }
 
-static int list_events(struct list *l)
+static int list_events(bool json, struct buf *buf)
 {
-	struct buf buf = { 0 };
-	int err;
+	struct list l = { 0 };
+	int err = counters_list(keep, &l);
 
-	err = counters_list(keep, l);
-	if (err) {
+	if (err)
 		msg_error("cannot list the counters: %s", strerror(-err));
-		return err;
-	}
-	if (l->json)
-		add_json(&buf, l);
+	else if (json)
+		add_json(buf, &l);
 	else
-		add_table(&buf, l);
-	err = write_out(&buf);
-	buf_free(&buf);
+		add_table(buf, &l);
+	while (l.n)
+		free(l.counters[--l.n].reason);
+	free(l.counters);
 	return err;
 }
 
-/* @binary: NULL with -p. */
-static int list_places(struct list *l, const char *binary)
+static int list_probe_sites(const struct command_line *line, struct buf *buf)
 {
-	struct barriers_options o = {
-		.binary = l->pid ? NULL : binary, .pid = l->pid, .json = l->json, .rules = &l->rules
+	const struct barriers_options o = {
+		.binary = line->files.n ? line->files.words[0] : NULL,
+		.pid = line->options.npids ? line->options.pids[0] : 0,
+		.json = line->options.format == EMIT_JSON,
+		.rules = line->options.rules,
 	};
+
+	return barriers_list(&o, buf);
+}
+
+static int run(struct command_line *line)
+{
 	struct buf buf = { 0 };
 	int err;
 
-	err = barriers_list(&o, &buf);
+	if (line->events + line->options.npids + line->files.n != 1) {
+		msg_error("list: one of BINARY, -p PID and --events (see sbt-trace list --help)");
+		return EXIT_USAGE;
+	}
+	if (line->events && line->options.rules) {
+		msg_error("list: --events lists counters: -b means nothing with it");
+		return EXIT_USAGE;
+	}
+	err = line->events ? list_events(line->options.format == EMIT_JSON, &buf)
+			   : list_probe_sites(line, &buf);
 	if (!err)
 		err = write_out(&buf);
-	buf_free(&buf);
-	return err;
-}
-
-/* 0: it is none. */
-static int number_of(const char *s)
-{
-	char *end;
-	long n;
-
-	errno = 0;
-	n = strtol(s, &end, 10);
-	return errno || *end || *s < '0' || *s > '9' || n < 1 || n > INT32_MAX ? 0 : (int)n;
-}
-
-static int show_help(void)
-{
-	struct buf buf = { 0 };
-	int err;
-
-	buf_str(&buf, help);
-	err = write_out(&buf);
 	buf_free(&buf);
 	return err ? EXIT_FAILED : 0;
 }
 
 int cmd_list(int argc, char **argv)
 {
-	struct list l = { 0 };
-	char why[256];
-	int c, err;
-
-	opterr = 0;
-	while ((c = getopt_long(argc, argv, ":hp:b:", long_options, NULL)) != -1) {
-		switch (c) {
-		case 'h':
-			return show_help();
-		case 'p':
-			l.pid = number_of(optarg);
-			if (!l.pid) {
-				msg_error("list: -p %s: the number of a process is expected",
-					  optarg);
-				return EXIT_USAGE;
-			}
-			break;
-		case 'b':
-			if (rules_add(&l.rules, optarg, why, sizeof(why))) {
-				msg_error("list: -b %s: %s", optarg, *why ? why : strerror(ENOMEM));
-				rules_free(&l.rules);
-				return EXIT_USAGE;
-			}
-			break;
-		case ':':
-			msg_error("list: option %s needs a value (see sbt-trace list --help)",
-				  argv[optind - 1]);
-			return EXIT_USAGE;
-		case OPT_EVENTS:
-			l.events = true;
-			break;
-		case OPT_JSON:
-			l.json = true;
-			break;
-		default:
-			msg_error("list: unknown option %s (see sbt-trace list --help)",
-				  argv[optind - 1]);
-			return EXIT_USAGE;
-		}
-	}
-	if (l.events + (l.pid > 0) + (argc - optind) != 1) {
-		msg_error("list: one of BINARY, -p PID and --events (see sbt-trace list --help)");
-		rules_free(&l.rules);
-		return EXIT_USAGE;
-	}
-	if (l.events && l.rules.n) {
-		msg_error("list: --events lists counters: -b means nothing with it");
-		rules_free(&l.rules);
-		return EXIT_USAGE;
-	}
-	err = l.events ? list_events(&l) : list_places(&l, argv[optind]);
-	rules_free(&l.rules);
-	while (l.n)
-		free(l.counters[--l.n].reason);
-	free(l.counters);
-	return err ? EXIT_FAILED : 0;
+	return options_run((struct command_line){ .command = COMMAND_LIST }, argc, argv, run);
 }

@@ -3,142 +3,29 @@
 /* sbt-trace predict: a recorded program on a machine it did not run on. */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "predict/predict.h"
-#include "predict/predict_input.h"
-#include "predict/predict_report.h"
 #include "base/msg.h"
 #include "base/progress.h"
-#include "cmd/cmd.h"
 #include "capture/measure.h"
+#include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "cmd/pictures.h"
-#include "predict/predict_as_recording.h"
-#include "cmd/view_options.h"
-#include "recording/replay.h"
+#include "cmd/view_output.h"
 #include "emit/html_tables.h"
+#include "predict/predict.h"
+#include "predict/predict_as_recording.h"
+#include "predict/predict_input.h"
+#include "predict/predict_report.h"
+#include "recording/replay.h"
 
 #define COUNTS_MAX  256
-#define SETS_MAX    128
 #define MACHINE_MAX (1u << 20) /* bytes of a file */
 #define WHY	    512
-
-enum {
-	OPT_PROCESSORS = OPTIONS_MORE,
-	OPT_RECORD,
-	OPT_MACHINE,
-	OPT_MODEL,
-	OPT_SET,
-	OPT_CALIBRATE,
-	OPT_PARAMETERS,
-	OPT_FROM,
-	OPT_TO,
-	OPT_HTML
-};
-
-static const struct option longs[] = {
-	{ "processors", required_argument, NULL, OPT_PROCESSORS },
-	{ "machine", required_argument, NULL, OPT_MACHINE },
-	{ "barrier-model", required_argument, NULL, OPT_MODEL },
-	{ "set", required_argument, NULL, OPT_SET },
-	{ "record-to", required_argument, NULL, OPT_RECORD },
-	{ "calibrate", no_argument, NULL, OPT_CALIBRATE },
-	{ "html", required_argument, NULL, OPT_HTML },
-	{ "parameters", no_argument, NULL, OPT_PARAMETERS },
-	{ "from", required_argument, NULL, OPT_FROM },
-	{ "to", required_argument, NULL, OPT_TO },
-	{ NULL, 0, NULL, 0 },
-};
-
-/* clang-format off */
-static const char help[] =
-"Usage: sbt-trace predict [OPTIONS] FILE...\n"
-"       sbt-trace predict [--machine M] --parameters\n"
-"       sbt-trace predict --calibrate\n"
-"\n"
-"How long the program of the recording FILE would take on other numbers of processors, or on another\n"
-"machine: each thread's computing and meetings, as recorded, go through a simulation of processors,\n"
-"barriers and remote data. Threads that shared one CPU while they were recorded will do.\n"
-"Several FILEs are recordings with different numbers of threads: one curve of them all, each with as\n"
-"many processors as it has threads.\n"
-"      --processors LIST  1,2,4-8; without it 1, 2, 4, ... to beyond the number of threads\n"
-"      --from SECONDS     only the meetings from there on; --to SECONDS: up to there\n"
-"      --machine M        laptop (default), two-socket, cm5, distributed, ideal (all costs nothing),\n"
-"                         or a file of parameters\n"
-"      --barrier-model B  linear, central, tree, dissemination or free\n"
-"      --set NAME=VALUE   one parameter: MipsRatio=0.5, CommStartupTime=5us, ...; repeatable\n"
-"      --record-to FILE   the run as predicted, for report and diff; with one number of processors\n"
-"      --parameters       prints the machine as a file, with what each parameter means\n"
-"      --calibrate        measures this machine's, and prints them as a file; takes a second\n"
-"Output\n"
-"  -o, --output FILE      into FILE; else to stdout\n"
-"      --html FILE        a page with speedup curves, too: one file, no network\n"
-"      --json, --csv      JSON Lines, or CSV; --json-schema: what is in it\n"
-"  -h, --help             this\n"
-"\n"
-"What is assumed is printed with the result. The program is taken to do on the target what it did\n"
-"here, in the same order; a warning says where that could be otherwise.\n";
-/* clang-format on */
-
-struct predict {
-	const char *processors, *machine, *model, *record, *html;
-	const char *sets[SETS_MAX];
-	uint32_t nsets;
-	bool calibrate, parameters;
-	double from_s, to_s; /* to_s: NAN: to the end */
-};
-
-/* --- options ---------------------------------------------------------------------------------------------- */
-
-static int take(void *ctx, int c, char *arg)
-{
-	struct predict *p = ctx;
-
-	switch (c) {
-	case OPT_PROCESSORS:
-		p->processors = arg;
-		return 0;
-	case OPT_MACHINE:
-		p->machine = arg;
-		return 0;
-	case OPT_MODEL:
-		p->model = arg;
-		return 0;
-	case OPT_SET:
-		if (p->nsets == SETS_MAX) {
-			msg_error(
-				"predict: --set %d times at most: a file of parameters holds more",
-				SETS_MAX);
-			return -E2BIG;
-		}
-		p->sets[p->nsets++] = arg;
-		return 0;
-	case OPT_RECORD:
-		p->record = arg;
-		return 0;
-	case OPT_HTML:
-		p->html = arg;
-		return 0;
-	case OPT_CALIBRATE:
-		p->calibrate = true;
-		return 0;
-	case OPT_PARAMETERS:
-		p->parameters = true;
-		return 0;
-	case OPT_FROM:
-		return view_seconds("--from", arg, &p->from_s);
-	case OPT_TO:
-		return view_seconds("--to", arg, &p->to_s);
-	default:
-		return -EINVAL;
-	}
-}
 
 /* --- the machine ------------------------------------------------------------------------------------------- */
 
@@ -172,13 +59,6 @@ static char *read_text(const char *path, int *err)
 	return text;
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static int read_machine(const char *path, struct predict_machine *m)
 {
 	char why[WHY], *text;
@@ -198,7 +78,7 @@ static int read_machine(const char *path, struct predict_machine *m)
 	}
 	/* Named by its file, unless it names itself. */
 	memset(m, 0, sizeof(*m));
-	snprintf(m->name, sizeof(m->name), "%s", base_name(path));
+	snprintf(m->name, sizeof(m->name), "%s", basename(path));
 	err = predict_machine_parse(m, text, why, sizeof(why));
 	if (err)
 		msg_error("%s: %s", path, why);
@@ -216,21 +96,21 @@ static int set_parameter(struct predict_machine *m, const char *option, const ch
 	return err;
 }
 
-static int make_machine(const struct predict *p, struct predict_machine *m)
+static int make_machine(const struct command_line *p, struct predict_machine *m)
 {
 	const char *name = p->machine ? p->machine : "laptop";
 	char why[WHY], model[128];
-	uint32_t i;
+	size_t i;
 	int err = predict_machine_find(name, m);
 
 	if (err)
 		err = read_machine(name, m);
-	if (!err && p->model) {
-		snprintf(model, sizeof(model), "BarrierModel=%s", p->model);
+	if (!err && p->barrier_model) {
+		snprintf(model, sizeof(model), "BarrierModel=%s", p->barrier_model);
 		err = set_parameter(m, "--barrier-model", model);
 	}
-	for (i = 0; i < p->nsets && !err; i++)
-		err = set_parameter(m, "--set", p->sets[i]);
+	for (i = 0; i < p->sets.n && !err; i++)
+		err = set_parameter(m, "--set", p->sets.words[i]);
 	if (err)
 		return err;
 	err = predict_machine_check(m, why, sizeof(why));
@@ -241,16 +121,7 @@ static int make_machine(const struct predict *p, struct predict_machine *m)
 
 /* --- the recording ------------------------------------------------------------------------------------------ */
 
-static uint32_t count_words(char *const *words)
-{
-	uint32_t n = 0;
-
-	while (words && words[n])
-		n++;
-	return n;
-}
-
-static bool has_window(const struct predict *p)
+static bool has_window(const struct command_line *p)
 {
 	return p->from_s > 0 || !isnan(p->to_s);
 }
@@ -258,7 +129,7 @@ static bool has_window(const struct predict *p)
 /* One recording, and what comes of it. */
 struct one {
 	const char *path;
-	const struct predict *predict;
+	const struct command_line *line;
 	struct replay *replay;
 	struct report report; /* its labels are the predictions' */
 	struct predict_feed *feed;
@@ -269,7 +140,7 @@ struct one {
 
 static struct predict_feed *new_feed(const struct one *one)
 {
-	const struct predict *p = one->predict;
+	const struct command_line *p = one->line;
 	struct predict_feed *feed = predict_feed_new(replay_env(one->replay));
 	uint64_t start = replay_session(one->replay)->model_start_ns;
 
@@ -339,7 +210,8 @@ static const char *explain(int err)
 #define WALL_MOST 10
 
 /* @several: recordings, each of which has its number of threads. */
-static int choose_counts(const struct predict *p, bool several, uint32_t threads, uint32_t *counts)
+static int choose_counts(const struct command_line *p, bool several, uint32_t threads,
+			 uint32_t *counts)
 {
 	int n;
 
@@ -371,7 +243,7 @@ static int simulate(struct one *one, const struct predict_machine *m, bool sever
 	struct prediction_site *sites = name_sites(&one->report, s.nsites);
 	uint32_t counts[COUNTS_MAX];
 	struct predict_result result;
-	int n = choose_counts(one->predict, several, s.in->nthreads, counts), err = n < 0 ? n : 0;
+	int n = choose_counts(one->line, several, s.in->nthreads, counts), err = n < 0 ? n : 0;
 
 	if (!err && !sites)
 		err = -ENOMEM;
@@ -395,14 +267,14 @@ static int simulate(struct one *one, const struct predict_machine *m, bool sever
 	return err;
 }
 
-static int record_prediction(const struct predict *p, const struct predict_machine *m,
+static int record_prediction(const struct command_line *p, const struct predict_machine *m,
 			     const struct replay *replay, const struct predict_feed *feed)
 {
 	uint32_t counts[COUNTS_MAX];
 
 	/* One, as was checked. */
 	return choose_counts(p, false, 1, counts) == 1
-		       ? predict_as_recording_record(p->record, replay, feed, m, counts[0])
+		       ? predict_as_recording_record(p->record_to, replay, feed, m, counts[0])
 		       : -EINVAL;
 }
 
@@ -447,10 +319,10 @@ static int feed_all(struct one *one)
 	return one->err;
 }
 
-static int predict_one(struct one *one, const struct predict_machine *m, const struct options *o,
-		       bool several)
+static int predict_one(struct one *one, const struct predict_machine *m, bool several)
 {
-	const struct predict *p = one->predict;
+	const struct command_line *p = one->line;
+	const struct options *o = &p->options;
 	struct progress *progress = o->quiet ? NULL : progress_new(STDERR_FILENO);
 	struct replay_options ro = { .options = o,
 				     .from_ns = (uint64_t)(p->from_s * 1e9),
@@ -477,7 +349,8 @@ static int draw(FILE *file, const void *ctx)
 	return html_predictions(file, ctx, "Prediction");
 }
 
-static int show(const struct predict *p, struct emit *emit, const struct predictions *predictions)
+static int show(const struct command_line *p, struct emit *emit,
+		const struct predictions *predictions)
 {
 	emit_predictions(emit, predictions);
 	return pictures_page(p->html, draw, predictions);
@@ -499,7 +372,7 @@ static int emit_joined(const struct one *all, uint32_t n, struct emit *emit)
 	if (err) {
 		msg_error("cannot predict: %s", strerror(-err));
 	} else {
-		err = show(all[0].predict, emit, &joined);
+		err = show(all[0].line, emit, &joined);
 		predictions_free(&joined);
 	}
 	free(of);
@@ -507,23 +380,23 @@ static int emit_joined(const struct one *all, uint32_t n, struct emit *emit)
 	return err;
 }
 
-static int predict_recordings(const struct predict *p, const struct predict_machine *m,
-			      const struct options *o, struct emit *emit)
+static int predict_recordings(const struct command_line *p, const struct predict_machine *m,
+			      struct emit *emit)
 {
-	uint32_t n = count_words(o->command), i;
+	uint32_t n = (uint32_t)p->files.n, i;
 	struct one *all = calloc(n + 1, sizeof(*all));
 	int err = all ? 0 : -ENOMEM;
 
 	for (i = 0; i < n && !err; i++) {
-		all[i].path = o->command[i];
-		all[i].predict = p;
-		err = predict_one(&all[i], m, o, n > 1);
+		all[i].path = p->files.words[i];
+		all[i].line = p;
+		err = predict_one(&all[i], m, n > 1);
 	}
 	if (!err && n > 1)
 		err = emit_joined(all, n, emit);
 	else if (!err)
 		err = show(p, emit, &all[0].predictions);
-	if (!err && p->record)
+	if (!err && p->record_to)
 		err = record_prediction(p, m, all[0].replay, all[0].feed);
 	for (i = 0; i < n && all; i++) {
 		if (all[i].predicted)
@@ -576,105 +449,95 @@ static const char *machine_comment(const char *name)
 
 /* --- together --------------------------------------------------------------------------------------------------- */
 
-static int print(const struct predict *p, const struct predict_machine *m, const struct options *o,
-		 FILE *out)
-{
-	struct emit_options options = { .format = o->format };
-	struct emit *emit;
-	int err, failed;
+/* What print_result() needs. */
+struct predicting {
+	const struct command_line *line;
+	struct predict_machine machine;
+};
 
-	options.colour = isatty(fileno(out)) && !getenv("NO_COLOR");
-	emit = emit_new(out, &options);
+static int print_result(FILE *out, void *ctx)
+{
+	const struct predicting *p = ctx;
+	const struct command_line *line = p->line;
+	const char *output = line->options.output;
+	const struct emit_options options = {
+		.format = line->options.format,
+		.colour = isatty(fileno(out)) && !getenv("NO_COLOR"),
+	};
+	struct emit *emit = emit_new(out, &options);
+	int err = 0, failed;
+
 	if (!emit) {
 		msg_error("cannot predict: %s", strerror(ENOMEM));
 		return -ENOMEM;
 	}
-	if (p->calibrate) {
+	if (line->calibrate)
 		err = calibrate(emit);
-	} else if (p->parameters) {
-		emit_machine(emit, m, machine_comment(m->name));
-		err = 0;
-	} else {
-		err = predict_recordings(p, m, o, emit);
-	}
+	else if (line->parameters)
+		emit_machine(emit, &p->machine, machine_comment(p->machine.name));
+	else
+		err = predict_recordings(line, &p->machine, emit);
 	failed = emit_free(emit);
 	if (failed && !err)
-		msg_error("cannot write %s: %s", o->output ? o->output : "to stdout",
-			  strerror(-failed));
+		msg_error("cannot write %s: %s", output ? output : "to stdout", strerror(-failed));
 	return err ? err : failed;
 }
 
-static int check(const struct predict *p, const struct options *o)
+/* Return what is wrong with the options together; NULL: nothing is. */
+static const char *wrong_together(const struct command_line *p)
 {
-	uint32_t counts[COUNTS_MAX], files = count_words(o->command);
+	bool machine = p->calibrate || p->parameters;
+	size_t files = p->files.n;
+
+	if (p->calibrate && (p->machine || p->barrier_model || p->sets.n || p->parameters ||
+			     p->record_to || p->html || files))
+		return "--calibrate stands alone: it measures, and prints a file of parameters";
+	if (p->parameters && (files || p->html))
+		return "--parameters prints a machine: it takes no recording";
+	if (machine && p->options.format != EMIT_TEXT)
+		return "a file of parameters is text: --json and --csv mean nothing with it";
+	if (!machine && !files)
+		return "from which recording? (see sbt-trace predict --help)";
+	if (p->to_s <= p->from_s)
+		return "--to is not after --from";
+	if (p->record_to && files > 1)
+		return "--record-to is one run: it needs one recording";
+	return NULL;
+}
+
+static int check(const struct command_line *p)
+{
+	const char *wrong = wrong_together(p);
+	uint32_t counts[COUNTS_MAX];
 	int n;
 
-	if (p->calibrate && (p->machine || p->model || p->nsets || p->parameters || p->record ||
-			     p->html || o->command)) {
-		msg_error("predict: --calibrate stands alone: it measures, and prints a file of "
-			  "parameters");
+	if (wrong) {
+		msg_error("predict: %s", wrong);
 		return -EINVAL;
 	}
-	if (p->parameters && (o->command || p->html)) {
-		msg_error("predict: --parameters prints a machine: it takes no recording");
+	if (view_spare_files(p))
 		return -EINVAL;
-	}
-	if ((p->calibrate || p->parameters) && o->format != EMIT_TEXT) {
-		msg_error("predict: a file of parameters is text: --json and --csv mean nothing "
-			  "with it");
-		return -EINVAL;
-	}
-	if (!p->calibrate && !p->parameters && !files) {
-		msg_error("predict: from which recording? (see sbt-trace predict --help)");
-		return -EINVAL;
-	}
-	if (view_spare(o->output, (const char *const *)o->command, files) ||
-	    view_spare(p->record, (const char *const *)o->command, files) ||
-	    view_spare(p->html, (const char *const *)o->command, files))
-		return -EINVAL;
-	if (p->to_s <= p->from_s) {
-		msg_error("predict: --to is not after --from");
-		return -EINVAL;
-	}
-	if (p->record && files > 1) {
-		msg_error("predict: --record-to is one run: it needs one recording");
-		return -EINVAL;
-	}
 	n = choose_counts(p, false, 1, counts);
-	if (n >= 0 && p->record && (!p->processors || n != 1)) {
+	if (n >= 0 && p->record_to && (!p->processors || n != 1)) {
 		msg_error("predict: --record-to is one run: it needs --processors with one number");
 		return -EINVAL;
 	}
 	return n < 0 ? -EINVAL : 0;
 }
 
-/* What the words say, and the machine that comes of it. */
-struct predicting {
-	struct predict words; /* first: take() is given it */
-	struct predict_machine machine;
-};
-
-static int check_words(void *ctx, const struct options *o)
+static int predict(struct command_line *line)
 {
-	struct predicting *p = ctx;
-	int err = check(&p->words, o);
+	struct predicting p = { .line = line };
 
-	return err ? err : make_machine(&p->words, &p->machine);
-}
-
-static int print_all(void *ctx, const struct options *o, FILE *out)
-{
-	const struct predicting *p = ctx;
-
-	if (pictures_page_possible(p->words.html))
-		return -EINVAL;
-	return print(&p->words, &p->machine, o, out);
+	if (check(line) || make_machine(line, &p.machine))
+		return EXIT_USAGE;
+	if (pictures_page_possible(line->html))
+		return EXIT_FAILED;
+	return view_write(&line->options, print_result, &p);
 }
 
 int cmd_predict(int argc, char **argv)
 {
-	struct predicting p = { .words = { .to_s = NAN } };
-	const struct options_more more = { help, longs, take, &p };
-
-	return options_run_view(argc, argv, &more, check_words, print_all);
+	return options_run((struct command_line){ .command = COMMAND_PREDICT }, argc, argv,
+			   predict);
 }

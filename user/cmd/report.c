@@ -13,83 +13,44 @@
 #include "base/progress.h"
 #include "base/text.h"
 #include "cmd/cmd.h"
-#include "cmd/option_rows.h"
 #include "cmd/options.h"
 #include "cmd/pictures.h"
 #include "predict/predict_as_recording.h"
-#include "cmd/view_options.h"
+#include "cmd/view_output.h"
 #include "recording/replay.h"
 #include "analyse/observer.h"
 
+/* The rows that are printed; all of them if nothing is chosen. */
 struct which {
-	double from_s, to_s; /* to_s: NAN: to the end */
-	char **sites;
-	size_t nsites;
+	const struct option_list *sites;
 	uint32_t *threads;
 	size_t nthreads;
-	struct pictures_paths pictures;
-	char **with; /* recordings to compare with, on the page */
-	size_t nwith;
 };
 
-static int add_word(char ***words, size_t *n, char *arg)
+/* Read the numbers of --thread. */
+static int read_threads(const struct option_list *words, struct which *w)
 {
-	char **more = realloc(*words, (*n + 1) * sizeof(*more));
+	size_t i;
 
-	if (!more)
+	w->threads = calloc(words->n + 1, sizeof(*w->threads));
+	if (!w->threads) {
+		msg_error("%s", strerror(ENOMEM));
 		return -ENOMEM;
-	*words = more;
-	more[(*n)++] = arg;
-	return 0;
-}
-
-static int add_thread(struct which *w, const char *arg)
-{
-	uint32_t *more;
-	unsigned long tid;
-	char *end;
-
-	errno = 0;
-	tid = strtoul(arg, &end, 10);
-	if (errno || *arg < '0' || *arg > '9' || *end || tid > UINT32_MAX) {
-		msg_error("--thread %s: the number of a thread is expected", arg);
-		return -EINVAL;
 	}
-	more = realloc(w->threads, (w->nthreads + 1) * sizeof(*more));
-	if (!more)
-		return -ENOMEM;
-	w->threads = more;
-	more[w->nthreads++] = (uint32_t)tid;
-	return 0;
-}
+	for (i = 0; i < words->n; i++) {
+		const char *word = words->words[i];
+		unsigned long tid;
+		char *end;
 
-static int take(void *ctx, int c, char *arg)
-{
-	struct which *w = ctx;
-
-	switch (c) {
-	case OPT_FROM:
-		return view_seconds("--from", arg, &w->from_s);
-	case OPT_TO:
-		return view_seconds("--to", arg, &w->to_s);
-	case OPT_SITE:
-		return add_word(&w->sites, &w->nsites, arg);
-	case OPT_THREAD:
-		return add_thread(w, arg);
-	case OPT_CHROME:
-		w->pictures.chrome = arg;
-		return 0;
-	case OPT_HTML:
-		w->pictures.html = arg;
-		return 0;
-	case OPT_FOLDED:
-		w->pictures.folded = arg;
-		return 0;
-	case OPT_WITH:
-		return add_word(&w->with, &w->nwith, arg);
-	default:
-		return -EINVAL;
+		errno = 0;
+		tid = strtoul(word, &end, 10);
+		if (errno || *word < '0' || *word > '9' || *end || tid > UINT32_MAX) {
+			msg_error("--thread %s: a thread number is expected", word);
+			return -EINVAL;
+		}
+		w->threads[w->nthreads++] = (uint32_t)tid;
 	}
+	return 0;
 }
 
 /* --- only some of it ---------------------------------------------------------------------------------- */
@@ -99,10 +60,10 @@ static bool wanted_site(const struct which *w, const struct replay *r,
 {
 	size_t i;
 
-	for (i = 0; i < w->nsites; i++)
-		if (replay_is(r, b, w->sites[i]))
+	for (i = 0; i < w->sites->n; i++)
+		if (replay_is(r, b, w->sites->words[i]))
 			return true;
-	return !w->nsites;
+	return !w->sites->n;
 }
 
 /* @seen: by --thread: one of that number is among them. */
@@ -203,16 +164,16 @@ static char *describe(const struct which *w)
 
 	if (!f)
 		return NULL;
-	for (i = 0; i < w->nsites; i++)
+	for (i = 0; i < w->sites->n; i++)
 		fprintf(f, "%s%s",
-			i		? ", "
-			: w->nsites > 1 ? "barriers "
-					: "barrier ",
-			w->sites[i]);
+			i		  ? ", "
+			: w->sites->n > 1 ? "barriers "
+					  : "barrier ",
+			w->sites->words[i]);
 	for (i = 0; i < w->nthreads; i++)
 		fprintf(f, "%s%u",
 			i		  ? ", "
-			: w->nsites	  ? w->nthreads > 1 ? "; threads " : "; thread "
+			: w->sites->n	  ? w->nthreads > 1 ? "; threads " : "; thread "
 			: w->nthreads > 1 ? "threads "
 					  : "thread ",
 			w->threads[i]);
@@ -228,11 +189,11 @@ static int choose(const struct which *w, const struct replay *r, char **rows, st
 {
 	int err = 0;
 
-	if (!w->nsites && !w->nthreads)
+	if (!w->sites->n && !w->nthreads)
 		return 0;
 	*rows = describe(w);
 	report->extent.rows = *rows;
-	if (w->nsites)
+	if (w->sites->n)
 		err = choose_barriers(w, r, report);
 	if (!err && w->nthreads)
 		err = choose_threads(w, report);
@@ -274,175 +235,185 @@ static void free_beside(struct beside *all, size_t n)
 	free(all);
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
-/* Returns 0 and *out, or a negative errno, told. */
-static int put_beside(const struct which *w, const struct options *o, struct pictures *pictures,
+/* Read the recordings of --with into *@out, to be freed with free_beside(). Return 0, or a negative errno after a message. */
+static int put_beside(const struct command_line *line, struct pictures *pictures,
 		      struct beside **out)
 {
+	struct beside *all = calloc(line->with.n + 1, sizeof(*all));
 	int err = 0;
 	size_t i;
 
-	*out = calloc(w->nwith + 1, sizeof(**out));
-	if (!*out) {
+	*out = all;
+	if (!all) {
 		msg_error("out of memory");
 		return -ENOMEM;
 	}
-	for (i = 0; i < w->nwith && !err; i++) {
-		err = read_beside(&(*out)[i], w->with[i], o);
+	for (i = 0; i < line->with.n && !err; i++) {
+		err = read_beside(&all[i], line->with.words[i], &line->options);
 		if (!err)
-			err = pictures_beside(pictures, base_name(w->with[i]), &(*out)[i].report,
-					      predict_as_recording_processors((*out)[i].replay));
+			err = pictures_beside(pictures, basename(line->with.words[i]),
+					      &all[i].report,
+					      predict_as_recording_processors(all[i].replay));
 	}
 	return err;
 }
 
-/* @pictures: NULL: none are wanted. */
-static int begin_pictures(struct pictures *pictures, const struct options *o, struct replay *replay,
-			  const char *command)
+/* --- all of it ------------------------------------------------------------------------------------------ */
+
+struct reporting {
+	const struct command_line *line;
+	struct which which;
+	struct replay *replay;
+	struct pictures *pictures; /* NULL: none are wanted */
+	struct beside *beside;
+	struct emit *emit;
+	char *rows; /* what was chosen, in words; NULL: everything */
+	int pictured; /* the error of the pictures, which does not stop the text */
+};
+
+static int open_recordings(struct reporting *r, const struct replay_options *options)
 {
-	if (!pictures)
-		return 0;
-	return pictures_begin(pictures, replay_env(replay), model_start(replay_model(replay)),
-			      command, base_name(o->command[0]),
-			      predict_as_recording_processors(replay));
+	const struct command_line *line = r->line;
+	const struct pictures_paths paths = { line->chrome, line->html, line->folded };
+	struct replay_options o = *options;
+	int err = pictures_open(&r->pictures, &paths);
+
+	if (err)
+		return err;
+	o.episode = r->pictures ? pictures_episode : NULL;
+	o.folds = !r->pictures; /* a picture has a line for each thread */
+	o.ctx = r->pictures;
+	return replay_open_all((const char *const *)line->files.words, (uint32_t)line->files.n, &o,
+			       &r->replay);
 }
 
-static int print(void *ctx, const struct options *o, FILE *out)
+/* Begin the text and the pictures. What is printed depends on the recording, which is open. */
+static int begin(struct reporting *r, FILE *out)
 {
-	const struct which *w = ctx;
-	struct emit_options emit = { .format = o->format,
-				     .quiet = o->quiet,
-				     .verbose = o->verbose };
-	struct replay_options ro = { .options = o, .to_ns = UINT64_MAX };
-	const struct observer_rows reported = { w->sites, w->nsites, w->threads, w->nthreads };
-	struct progress *progress = o->quiet ? NULL : progress_new(STDERR_FILENO);
+	const struct options *o = &r->line->options;
+	const struct emit_options options = {
+		.format = o->format,
+		.quiet = o->quiet,
+		.verbose = o->verbose,
+		.colour = isatty(fileno(out)) && !getenv("NO_COLOR"),
+		.realtime_offset_ns = replay_session(r->replay)->realtime_offset_ns,
+	};
 	struct observer_output shown;
-	struct replay *replay = NULL;
-	struct pictures *pictures = NULL;
-	struct beside *beside = NULL;
-	struct emit *e = NULL;
 	struct session session;
-	struct report report;
-	char *rows = NULL;
-	uint32_t n = 0;
-	int err, pictured = 0;
 
-	emit.colour = isatty(fileno(out)) && !getenv("NO_COLOR");
-	ro.progress = progress;
-	ro.rows = &reported;
-	ro.from_ns = (uint64_t)(w->from_s * 1e9);
-	if (!isnan(w->to_s))
-		ro.to_ns = (uint64_t)(w->to_s * 1e9);
-	/* What is printed depends on when it was recorded: known only once it has been opened. */
-	err = pictures_open(&pictures, &w->pictures);
-	if (err)
-		goto out;
-	ro.episode = pictures ? pictures_episode : NULL;
-	/* A picture has a line for each thread. */
-	ro.folds = !pictures;
-	ro.ctx = pictures;
-	while (o->command[n])
-		n++;
-	err = replay_open_all((const char *const *)o->command, n, &ro, &replay);
-	if (err)
-		goto out;
-	emit.realtime_offset_ns = replay_session(replay)->realtime_offset_ns;
-	e = emit_new(out, &emit);
-	if (!e) {
+	r->emit = emit_new(out, &options);
+	if (!r->emit) {
 		msg_error("cannot print the report: %s", strerror(ENOMEM));
-		err = -ENOMEM;
-		goto out;
+		return -ENOMEM;
 	}
-	shown = emit_output(e);
-	replay_show(replay, &shown);
-	session = replay_session(replay)->session;
+	shown = emit_output(r->emit);
+	replay_show(r->replay, &shown);
+	session = replay_session(r->replay)->session;
 	session.banner &= o->banner;
-	emit_session(e, &session);
-	err = begin_pictures(pictures, o, replay, session.command);
-	if (!err)
-		err = replay_run(replay);
-	if (err)
-		goto out;
-	/* Who reads the text has it there. */
-	err = replay_unmet(replay, o->output || o->format != EMIT_TEXT);
-	if (!err)
-		err = replay_report(replay, &report);
-	if (err)
-		goto out;
-	err = choose(w, replay, &rows, &report);
-	if (err) {
-		report_free(&report);
-		goto out;
-	}
-	if (w->nwith)
-		pictured = put_beside(w, o, pictures, &beside);
-	/* First: nobody need read the text to its end. */
-	if (pictures && !pictured)
-		pictured = pictures_end(pictures, replay_model(replay), &report);
-	emit_report(e, &report);
-	report_free(&report);
-	err = emit_flush(e);
-	if (err)
-		msg_error("cannot write %s: %s", o->output ? o->output : "the output",
-			  strerror(-err));
-out:
-	free(rows);
-	pictures_free(pictures);
-	free_beside(beside, w->nwith);
-	replay_free(replay);
-	if (e)
-		emit_free(e);
-	progress_free(progress);
-	return err ? err : pictured;
+	emit_session(r->emit, &session);
+	return r->pictures ? pictures_begin(r->pictures, replay_env(r->replay),
+					    model_start(replay_model(r->replay)), session.command,
+					    basename(r->line->files.words[0]),
+					    predict_as_recording_processors(r->replay))
+			   : 0;
 }
 
-static int check(void *ctx, const struct options *o)
+static int print_report(struct reporting *r, struct report *report)
 {
-	const struct which *w = ctx;
-	const char *const outputs[] = { o->output, w->pictures.html, w->pictures.chrome,
-					w->pictures.folded };
-	uint32_t n = 0;
-	size_t i;
+	const char *output = r->line->options.output;
+	int err = choose(&r->which, r->replay, &r->rows, report);
 
-	if (!o->command) {
-		msg_error("report: which recording? (see sbt-trace report --help)");
-		return -EINVAL;
-	}
-	if (w->nwith && !w->pictures.html) {
-		msg_error("--with is for the page of --html");
-		return -EINVAL;
-	}
-	if (o->output && w->pictures.html && !strcmp(o->output, w->pictures.html)) {
-		msg_error("report: -o and --html are the same file");
-		return -EINVAL;
-	}
-	while (o->command[n])
-		n++;
-	for (i = 0; i < sizeof(outputs) / sizeof(outputs[0]); i++)
-		if (view_spare(outputs[i], (const char *const *)o->command, n) ||
-		    view_spare(outputs[i], (const char *const *)w->with, (uint32_t)w->nwith))
-			return -EINVAL;
-	if (w->to_s <= w->from_s) {
-		msg_error("report: --to is not after --from");
-		return -EINVAL;
-	}
-	return 0;
+	if (err)
+		return err;
+	if (r->line->with.n)
+		r->pictured = put_beside(r->line, r->pictures, &r->beside);
+	/* Before the text, whose reader may not read it to the end. */
+	if (r->pictures && !r->pictured)
+		r->pictured = pictures_end(r->pictures, replay_model(r->replay), report);
+	emit_report(r->emit, report);
+	err = emit_flush(r->emit);
+	if (err)
+		msg_error("cannot write %s: %s", output ? output : "the output", strerror(-err));
+	return err;
+}
+
+static int run(struct reporting *r, const struct replay_options *options, FILE *out)
+{
+	const struct options *o = &r->line->options;
+	struct report report;
+	int err = open_recordings(r, options);
+
+	if (!err)
+		err = begin(r, out);
+	if (!err)
+		err = replay_run(r->replay);
+	/* A reader of the text finds it there. */
+	if (!err)
+		err = replay_unmet(r->replay, o->output || o->format != EMIT_TEXT);
+	if (!err)
+		err = replay_report(r->replay, &report);
+	if (err)
+		return err;
+	err = print_report(r, &report);
+	report_free(&report);
+	return err;
+}
+
+static int print(FILE *out, void *ctx)
+{
+	struct reporting *r = ctx;
+	const struct command_line *line = r->line;
+	const struct observer_rows rows = { line->sites.words, line->sites.n, r->which.threads,
+					    r->which.nthreads };
+	struct progress *progress = line->options.quiet ? NULL : progress_new(STDERR_FILENO);
+	const struct replay_options options = {
+		.options = &line->options,
+		.progress = progress,
+		.rows = &rows,
+		.from_ns = (uint64_t)(line->from_s * 1e9),
+		.to_ns = isnan(line->to_s) ? UINT64_MAX : (uint64_t)(line->to_s * 1e9),
+	};
+	int err = run(r, &options, out);
+
+	pictures_free(r->pictures);
+	free_beside(r->beside, line->with.n);
+	replay_free(r->replay);
+	if (r->emit)
+		emit_free(r->emit);
+	free(r->rows);
+	progress_free(progress);
+	return err ? err : r->pictured;
+}
+
+/* Return what is wrong with the options together; NULL: nothing is. */
+static const char *wrong_together(const struct command_line *line)
+{
+	if (!line->files.n)
+		return "report: which recording? (see sbt-trace report --help)";
+	if (line->with.n && !line->html)
+		return "--with is for the page of --html";
+	if (line->options.output && line->html && !strcmp(line->options.output, line->html))
+		return "report: -o and --html are the same file";
+	if (line->to_s <= line->from_s)
+		return "report: --to is not after --from";
+	return NULL;
+}
+
+static int report(struct command_line *line)
+{
+	struct reporting r = { .line = line, .which = { .sites = &line->sites } };
+	const char *wrong = wrong_together(line);
+	int status = EXIT_USAGE;
+
+	if (wrong)
+		msg_error("%s", wrong);
+	else if (!view_spare_files(line) && !read_threads(&line->threads, &r.which))
+		status = view_write(&line->options, print, &r);
+	free(r.which.threads);
+	return status;
 }
 
 int cmd_report(int argc, char **argv)
 {
-	struct which which = { .to_s = NAN };
-	const struct options_more more = { NULL, NULL, take, &which };
-	int status = options_run_view(argc, argv, &more, check, print);
-
-	free(which.sites);
-	free(which.threads);
-	free(which.with);
-	return status;
+	return options_run((struct command_line){ .command = COMMAND_REPORT }, argc, argv, report);
 }

@@ -314,55 +314,66 @@ static void say_nothing(struct top *t)
 			 "with --discover.");
 }
 
-/* The table has gone with whom it was about. */
-static void say_why(const struct top *t)
+/* Warn, where the table has gone, that all processes of -p have exited. */
+static void warn_exited(const struct top *t, const struct options *o)
 {
-	const char *s = t->pid_list;
-	char *end_of;
-	long pid;
+	size_t i;
 
-	if (!t->pids || !t->drawn || t->quit || !t->opened)
+	if (!o->npids || !t->drawn || t->quit || !t->opened)
 		return;
-	for (; *s; s = *end_of ? end_of + 1 : end_of) {
-		pid = strtol(s, &end_of, 10);
-		if (end_of == s || proc_alive((int)pid))
+	for (i = 0; i < o->npids; i++)
+		if (proc_alive(o->pids[i]))
 			return;
-	}
 	msg_warn("%s ended", t->what);
+}
+
+/* Write what is traced, for the head of the table. */
+static void describe(struct top *t, const struct options *o)
+{
+	size_t i, at;
+
+	t->command = o->command != NULL;
+	t->pids = o->npids > 0;
+	if (t->command) {
+		snprintf(t->what, sizeof(t->what), "%s", o->command[0]);
+		return;
+	}
+	if (!t->pids) {
+		snprintf(t->what, sizeof(t->what), "the whole machine");
+		return;
+	}
+	at = (size_t)snprintf(t->what, sizeof(t->what), "process%s", o->npids > 1 ? "es" : "");
+	for (i = 0; i < o->npids && at < sizeof(t->what); i++)
+		at += (size_t)snprintf(t->what + at, sizeof(t->what) - at, "%s%d", i ? "," : " ",
+				       o->pids[i]);
 }
 
 static void top_free(struct top *t)
 {
-	int i;
-
 	forget(t);
 	screen_free(t->screen);
 	screen_lines_free(&t->lines);
 	free(t->names);
 	free(t->items);
 	free(t->words);
-	for (i = 0; i < t->argc; i++)
-		free(t->argv[i]);
-	free(t->argv);
 	if (t->in >= 0)
 		close(t->in);
 	if (t->out >= 0)
 		close(t->out);
 }
 
-int cmd_top(int argc, char **argv)
+static int top(struct command_line *line)
 {
-	struct top t = { .interval_ns = 1000000000u, .in = -1, .out = -1 };
+	struct top t = { .interval_ns = line->interval_ns,
+			 .iterations = line->iterations,
+			 .in = -1,
+			 .out = -1 };
 	struct capture_hook hook = {
 		.ctx = &t, .begin = begin, .tick = tick, .end = end, .rescue = terminal_rescue
 	};
 	int err, status = EXIT_FAILED;
 
-	err = top_parse(&t, argc, argv);
-	if (err) {
-		status = err == 1 ? 0 : err == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
-		goto out;
-	}
+	describe(&t, &line->options);
 	say_nothing(&t);
 	err = choose_output(&t);
 	if (err) {
@@ -373,9 +384,8 @@ int cmd_top(int argc, char **argv)
 	do {
 		t.again = false;
 		malloc_trim(0);
-		optind = 0;
 		remarks_forget(0);
-		status = trace_run(t.argc, t.argv, &hook);
+		status = trace_run(&line->options, &hook);
 	} while (t.again);
 	if (t.error)
 		status = EXIT_FAILED;
@@ -383,10 +393,15 @@ int cmd_top(int argc, char **argv)
 	tty_capture_end(&t.tty_capture);
 	tty_capture_wait(&t.tty_capture);
 	if (!status) {
-		say_why(&t);
+		warn_exited(&t, &line->options);
 		remarks_say(0, false);
 	}
 out:
 	top_free(&t);
 	return status;
+}
+
+int cmd_top(int argc, char **argv)
+{
+	return options_run((struct command_line){ .command = COMMAND_TOP }, argc, argv, top);
 }

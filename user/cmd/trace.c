@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /* sbt-trace trace and record: from the command line to a tracing session. */
+#include "cmd/trace.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -12,43 +14,41 @@
 #include "capture/capture.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
-#include "cmd/trace.h"
 #include "sites/reader.h"
 
-/* Does COMMAND carry the markers of include/sbt/sbt.h? Then it takes the library's options, too. */
-static bool has_marks(const struct options *o)
+/* Find the program @name as a shell would, and write its path into @file, of PATH_MAX bytes. */
+static bool find_program(const char *name, char *file)
 {
 	const char *path = getenv("PATH"), *end;
-	char file[PATH_MAX];
 
-	if (o->mode != OPTIONS_COMMAND)
-		return false;
-	if (strchr(o->command[0], '/'))
-		return reader_file_has_marks(o->command[0], "sbt");
+	if (strchr(name, '/')) {
+		snprintf(file, PATH_MAX, "%s", name);
+		return true;
+	}
 	for (; path; path = *end ? end + 1 : NULL) {
 		end = strchrnul(path, ':');
-		if ((size_t)snprintf(file, sizeof(file), "%.*s/%s", (int)(end - path), path,
-				     o->command[0]) < sizeof(file) &&
+		if (snprintf(file, PATH_MAX, "%.*s/%s", (int)(end - path), path, name) < PATH_MAX &&
 		    !access(file, X_OK))
-			return reader_file_has_marks(file, "sbt");
+			return true;
 	}
 	return false;
 }
 
-/* sbt-trace record: what is printed of what happens goes nowhere. */
+/* Return whether COMMAND has the markers of include/sbt/sbt.h, and so takes the library's options too. */
+static bool has_marks(const struct options *o)
+{
+	char file[PATH_MAX];
+
+	return o->mode == OPTIONS_COMMAND && find_program(o->command[0], file) &&
+	       reader_file_has_marks(file, "sbt");
+}
+
+/* Set @o up for record: nothing is printed, and what would be the output is the recording. */
 static int record_only(struct options *o)
 {
 	o->only_record = true;
-	if (!o->output || o->record) {
+	if (!o->output) {
 		msg_error("record: where to? -o FILE");
-		return -EINVAL;
-	}
-	if (o->format != EMIT_TEXT) {
-		msg_error("record writes a recording: --json and --csv are report's");
-		return -EINVAL;
-	}
-	if (o->aggregate) {
-		msg_error("record writes single crossings: --aggregate has none");
 		return -EINVAL;
 	}
 	o->record = o->output;
@@ -56,47 +56,51 @@ static int record_only(struct options *o)
 	return 0;
 }
 
-static int run_options(struct options *o, const struct capture_hook *hook, enum options_help what)
+/* Return whether the first word is neither a command nor a program, and print that. */
+static bool is_no_command(const struct command_line *line)
 {
-	int err;
+	const char *word = line->options.command ? line->options.command[0] : NULL, *nearest;
+	char file[PATH_MAX];
 
-	if (what == OPTIONS_HELP_RECORD && record_only(o))
-		return EXIT_USAGE;
-	err = has_marks(o) ? options_read_words(o) : 0;
+	if (!line->bare || line->before_dashes != line->files.n || !word ||
+	    find_program(word, file))
+		return false;
+	nearest = command_nearest(word);
+	if (nearest)
+		msg_error("%s is neither a command nor a program; did you mean %s?", word, nearest);
+	else
+		msg_error("%s is neither a command nor a program (see sbt-trace --help)", word);
+	return true;
+}
+
+int trace_run(struct options *o, const struct capture_hook *hook)
+{
+	int err = has_marks(o) ? options_read_words(o) : 0;
+
 	if (err)
 		return err == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
 	return capture_run(o, hook);
 }
 
-static int run(int argc, char **argv, const struct capture_hook *hook, enum options_help what)
+static int run(struct command_line *line)
 {
-	struct options o = { 0 };
-	enum options_result result = options_parse(argc, argv, what, &o);
-	int status = result == OPTIONS_DONE    ? 0
-		     : result == OPTIONS_WRONG ? EXIT_USAGE
-		     : result == OPTIONS_GO    ? run_options(&o, hook, what)
-					       : EXIT_FAILED;
-
-	options_free(&o);
-	return status;
-}
-
-int trace_run(int argc, char **argv, const struct capture_hook *hook)
-{
-	return run(argc, argv, hook, OPTIONS_HELP_TRACE);
+	if (is_no_command(line) || (line->command == COMMAND_RECORD && record_only(&line->options)))
+		return EXIT_USAGE;
+	return trace_run(&line->options, NULL);
 }
 
 int cmd_trace(int argc, char **argv)
 {
-	return run(argc, argv, NULL, OPTIONS_HELP_TRACE);
+	return options_run((struct command_line){ .command = COMMAND_TRACE }, argc, argv, run);
 }
 
 int cmd_bare(int argc, char **argv)
 {
-	return run(argc, argv, NULL, OPTIONS_HELP_GENERAL);
+	return options_run((struct command_line){ .command = COMMAND_TRACE, .bare = true }, argc,
+			   argv, run);
 }
 
 int cmd_record(int argc, char **argv)
 {
-	return run(argc, argv, NULL, OPTIONS_HELP_RECORD);
+	return options_run((struct command_line){ .command = COMMAND_RECORD }, argc, argv, run);
 }

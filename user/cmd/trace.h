@@ -4,8 +4,12 @@
 #define CMD_TRACE_H
 
 struct capture_hook;
+struct options;
 
-/* As cmd_trace(), for a command that takes its options and shows the results itself by @hook. */
-int trace_run(int argc, char **argv, const struct capture_hook *hook);
+/*
+ * Trace as @options say, with the variables of the SBT library among the words of a COMMAND that takes them. @hook, which may be
+ * NULL, shows the results for another command. Return the exit status.
+ */
+int trace_run(struct options *options, const struct capture_hook *hook);
 
 #endif /* CMD_TRACE_H */

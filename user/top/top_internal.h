@@ -25,12 +25,9 @@ struct top_name {
 
 struct top {
 	/* What was asked for. */
-	char **argv; /* trace's */
-	int argc;
 	uint64_t interval_ns;
 	uint64_t iterations; /* 0: until somebody ends it */
 	bool command, pids;
-	const char *pid_list;
 	char what[128];
 
 	/* Where it goes. */
@@ -65,8 +62,6 @@ struct top {
 	int error;
 };
 
-/* Fills what was asked for. Returns 0, 1 (answered), -EINVAL (a sentence has been printed), -EIO (the same) or -ENOMEM. */
-int top_parse(struct top *t, int argc, char **argv);
 /* The rows of the last look, given to the screen where there is one. Returns 0 or -ENOMEM. */
 int top_make_items(struct top *t);
 

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* What --help says of each command above and below its options. */
+#include "cmd/option_table.h"
+
+/* clang-format off */
+#define SIGNALS \
+"SIGUSR1: print a report now. SIGINT, SIGTERM: stop tracing and print the " \
+"report; the traced programs run on.\n"
+#define BARRIER \
+"BARRIER is a name given with --name, a function, FILE:LINE, LINE, or an id as " \
+"reports show it, such as #35577005.\n"
+#define SPEC \
+"SPEC is [FILE:]NAME[..NAME][@N|@all][,count=N]. NAME may be a pattern, or " \
+"FILE:0xADDRESS; @N is the argument that identifies the barrier.\n"
+
+const struct command_text command_texts[COMMANDS] = {
+[COMMAND_TRACE] = {
+	.name = "trace",
+	.variables = true,
+	.usage = "[trace] [OPTIONS] -- COMMAND [ARGS...]\n"
+		 "[trace] [OPTIONS] -p PID[,PID...]\n"
+		 "[trace] [OPTIONS] -a\n",
+	.summary = "trace programs and print the report (the default command)",
+	.about =
+"Runs COMMAND, or attaches to running processes, and reports where the time of "
+"threads goes: the phases that cost most, load balance, the last arrivers at each "
+"barrier and the causes, and hangs. Nothing is recompiled or restarted.\n",
+	.notes =
+"The report goes to standard error with COMMAND and to standard output without, or to the FILE of "
+"-o, which --json and --csv need with COMMAND.\n"
+BARRIER SPEC SIGNALS
+"Exit status: that of COMMAND, or 128 plus the signal that killed it; without "
+"COMMAND 0; 1 if tracing failed or COMMAND cannot be run; 2 for wrong usage.\n"
+"The environment variables of the SBT library are read too; options override "
+"them, and SBT_VERBOSE=1 lists them.\n",
+},
+[COMMAND_RECORD] = {
+	.name = "record",
+	.variables = true,
+	.usage = "record -o FILE [OPTIONS] -- COMMAND [ARGS...]\n"
+		 "record -o FILE [OPTIONS] -p PID[,PID...]\n"
+		 "record -o FILE [OPTIONS] -a\n",
+	.summary = "trace programs into a file, without a report",
+	.about =
+"Writes everything that trace would report into a recording. report, diff, series "
+"and predict read it, here or on another machine. After a crash or on a full disk "
+"it can be read up to a second before the end. If COMMAND cannot be run, FILE "
+"stays as it was. Under mpirun, the first rank on a machine records all its ranks.\n",
+	.notes = SPEC
+"SIGUSR1: complete the recording up to now. SIGINT, SIGTERM: stop tracing; the "
+"traced programs run on.\n"
+"The exit status is that of trace. The format: man 5 sbt-trace-recording.\n",
+},
+[COMMAND_REPORT] = {
+	.name = "report",
+	.variables = true,
+	.operands = OPERANDS_FILES,
+	.usage = "report [OPTIONS] FILE...\n",
+	.summary = "print the report of a recording",
+	.about =
+"Prints what trace would have printed, with the same figures. Options choose what "
+"to print, differently each time. Several files are recordings of one run on "
+"several nodes: their common episodes align them.\n",
+	.notes = BARRIER
+"With --from and --to, all times, sums and shares are those of that part. --site "
+"and --thread leave out rows and change no figure.\n"
+"Exit status: 0; 1 if FILE cannot be read; 2 for wrong usage.\n",
+},
+[COMMAND_LIST] = {
+	.name = "list",
+	.operands = OPERANDS_FILES,
+	.usage = "list [-b SPEC] [--json] BINARY\n"
+		 "list [-b SPEC] [--json] -p PID\n"
+		 "list --events [--json]\n",
+	.summary = "list the barriers of a program, or the counters of this machine",
+	.about =
+"Lists where barriers can be traced in a program and its libraries, or in a "
+"process: by family, with the instruction at the probe site, whether the kernel "
+"emulates it or single-steps it (six to ten times as expensive), and how the end "
+"of a crossing is seen; and what cannot be traced. Nothing is run or probed.\n",
+	.notes = SPEC,
+},
+[COMMAND_HANG] = {
+	.name = "hang",
+	.operands = OPERANDS_FILES,
+	.usage = "hang [OPTIONS] -p PID[,PID...]\n",
+	.summary = "show where a process that already hangs is stuck",
+	.about =
+"Reports the barriers that threads wait at, the missing threads and why they are "
+"missing; then, for each thread, its stack and what it waits for. Nothing needs "
+"to be traced beforehand, and no thread is stopped.\n",
+	.notes = SPEC,
+},
+[COMMAND_TOP] = {
+	.name = "top",
+	.variables = true,
+	.usage = "top [OPTIONS] [-a]\n"
+		 "top [OPTIONS] -p PID[,PID...]\n"
+		 "top [OPTIONS] -- COMMAND [ARGS...]\n",
+	.summary = "show a live table of processes and barriers that lose time",
+	.about =
+"Shows, refreshed each second, the processes and barriers that lose most time, "
+"their last arrivers and the causes. Without -p and COMMAND it shows the whole "
+"machine. Where the output is not a terminal, it prints lines.\n",
+	.notes = SPEC
+"Keys: Up and Down select a row, Enter shows its threads, Esc goes back; s, or one "
+"of l r i w n, sorts; / filters; t hides processes; Space pauses; ? explains keys "
+"and columns; q quits. Traced programs run on after top ends. Output of COMMAND "
+"to the terminal is shown after that; COMMAND has no input.\n",
+},
+[COMMAND_PREDICT] = {
+	.name = "predict",
+	.variables = true,
+	.operands = OPERANDS_FILES,
+	.usage = "predict [OPTIONS] FILE...\n"
+		 "predict [--machine MACHINE] --parameters\n"
+		 "predict --calibrate\n",
+	.summary = "predict the recorded run on other processors or machines",
+	.about =
+"Simulates the computing and the barriers of each recorded thread on another "
+"number of processors or another machine. Threads may have shared a CPU while they "
+"were recorded. Several files are recordings with different numbers of threads: "
+"they make one curve, each at its number of threads.\n",
+	.notes =
+"Without --processors: 1, 2, 4, ... to beyond the number of threads. --record-to "
+"needs one number of processors. The assumptions are printed with the result: on "
+"the target the program does the same work in the same order; a warning says where "
+"that may not hold.\n",
+},
+[COMMAND_DIFF] = {
+	.name = "diff",
+	.operands = OPERANDS_FILES,
+	.usage = "diff [OPTIONS] A B\n"
+		 "diff [OPTIONS] A... -- B...\n",
+	.summary = "compare two recordings, or two sets of recordings",
+	.about =
+"Compares recordings call site by call site: phase time, barrier time, lost time, "
+"counters and efficiencies of A and B, the change, and whether it exceeds noise.\n"
+"Sites are matched by id, then by name, by function and line, or by their order in "
+"a function whose lines moved.\n",
+	.notes =
+"--fail-above looks at the phase time of each site and the elapsed time of the "
+"run; with --quantity, at those quantities of every site and process (more of a "
+"counter is worse). efficiency means parallel, load_balance, serialisation and "
+"transfer; a counter may be given by its name.\n"
+"\n"
+"With two or more recordings a side, changes are tested by Welch's t test; with "
+"one on one side, against the spread of the other. With one each, only phase and "
+"barrier times can be tested: both runs are cut into 16 parts, and the median "
+"change of a part is compared with the spread of these changes. This misses what "
+"differs between whole runs, so record several. p values are adjusted by Holm's "
+"method over all sites of a quantity; --fail-above makes the same tests one-sided, "
+"against A made worse by PERCENT, and adjusts over everything it looks at.\n"
+"\n"
+"Exit status: 0, whatever differs; 1 if a recording cannot be read, or for "
+"--fail-above if a side has no episode or A and B have no barrier in common; 2 for "
+"wrong usage; 3 for a regression.\n",
+},
+[COMMAND_SERIES] = {
+	.name = "series",
+	.operands = OPERANDS_FILES,
+	.usage = "series [OPTIONS] FILE...\n"
+		 "series [OPTIONS] --label LABEL FILE... [--label LABEL FILE...]...\n",
+	.summary = "show many recordings in one table",
+	.about =
+"Puts recordings of one program into one table: sizes, versions, numbers of "
+"threads, repeated runs. Recordings with the same label are averaged: time, "
+"deviation, time relative to a base, speedup, efficiency, counters per thread; and "
+"by site phase time, barrier time, shares, and the range of the idle times.\n",
+	.notes =
+"Labels without --label: run (command line and number of threads, as far as they "
+"differ), command, threads, or file (its name without directories and suffix).\n"
+"--base row and column: the first point of the same row or column.\n"
+"\n"
+"The time of a recording is that of its longest process, or group of processes "
+"with common barriers, from begin to end where both were seen. A recording without "
+"barriers, such as of a sequential program, counts with its length.\n"
+"Exit status: 0; 1 if a recording cannot be read; 2 for wrong usage.\n",
+},
+[COMMAND_DOCTOR] = {
+	.name = "doctor",
+	.operands = OPERANDS_FILES,
+	.usage = "doctor [--json] [-o FILE]\n",
+	.summary = "show what works on this machine, and what to do about the rest",
+	.about =
+"Tries each feature of the kernel, the rights and the machine on sbt-trace itself, "
+"and shows what works, what is used instead of what is missing, and what to do "
+"about it. With --json, the first object (\"trace\") is the verdict.\n",
+	.notes = "Exit status: 0 if programs can be traced here, 1 if not.\n",
+},
+};
+/* clang-format on */
