@@ -2,12 +2,83 @@
 # Copyright (c) 2026 The sbt-trace authors
 # shellcheck shell=bash
 #
-# Bash completion of sbt-trace: options, files, process numbers, and after -- a command with its own completion.
+# Bash completion of sbt-trace: commands, options and their values, files, and after -- a command with its own completion.
+
+# The commands; for one of them its options, each with the value that follows it, and what its operands are.
+# begin: written by scripts/options
+_sbt_trace_commands="trace record report list hang top predict diff series doctor"
+_sbt_trace_options() {
+	case $1 in
+	trace)
+		operands="command"
+		options="-p:LIST --pid:LIST -a --all --comm:NAME --cgroup:PATH --no-children -u:USER --user:USER --delay:SECONDS
+			-d:SECONDS --duration:SECONDS -b:SPEC --barrier:SPEC --frames:N --discover --no-discover -e:LIST --events:LIST
+			--hang:SECONDS --no-causes --aggregate -w:BARRIER --watch:BARRIER -W --watch-all --name:NAME=BARRIER
+			--warn-time:MS --warn-every:N --no-warnings --phase:NAME=A..B --phase-times -o:FILE --output:FILE --json --csv
+			--markdown --json-schema --record:FILE --keep-processes:N --cost-limit:N --attach:session,multi,perf
+			--ring-size:KIB --debuginfod -q --quiet -v --verbose -h --help --version"
+		;;
+	record)
+		operands="command"
+		options="-p:LIST --pid:LIST -a --all --comm:NAME --cgroup:PATH --no-children -u:USER --user:USER --delay:SECONDS
+			-d:SECONDS --duration:SECONDS -b:SPEC --barrier:SPEC --frames:N --discover --no-discover -e:LIST --events:LIST
+			--hang:SECONDS --no-causes -o:FILE --output:FILE --json-schema --keep-processes:N --cost-limit:N
+			--attach:session,multi,perf --ring-size:KIB --debuginfod -q --quiet -v --verbose -h --help --version"
+		;;
+	report)
+		operands="files"
+		options="-w:BARRIER --watch:BARRIER -W --watch-all --name:NAME=BARRIER --warn-time:MS --warn-every:N --no-warnings
+			--phase:NAME=A..B --phase-times --from:SECONDS --to:SECONDS --site:BARRIER --thread:TID -o:FILE --output:FILE
+			--json --csv --markdown --json-schema --html:FILE --with:RECORDING --chrome:FILE --folded:FILE
+			--keep-processes:N -q --quiet -v --verbose -h --help --version"
+		;;
+	list)
+		operands="files"
+		options="-p:PID --pid:PID -b:SPEC --barrier:SPEC --events --json -h --help --version"
+		;;
+	hang)
+		operands="files"
+		options="-p:LIST --pid:LIST -b:SPEC --barrier:SPEC -o:FILE --output:FILE --json -v --verbose -h --help --version"
+		;;
+	top)
+		operands="command"
+		options="-p:LIST --pid:LIST -a --all --comm:NAME --cgroup:PATH --no-children -u:USER --user:USER -b:SPEC --barrier:SPEC
+			--frames:N --discover --no-discover --no-causes -d:SECONDS --interval:SECONDS -n:N --iterations:N
+			--attach:session,multi,perf --ring-size:KIB --debuginfod -h --help --version"
+		;;
+	predict)
+		operands="files"
+		options="--from:SECONDS --to:SECONDS --processors:LIST --machine:laptop,two-socket,cm5,distributed,ideal
+			--barrier-model:linear,central,tree,dissemination,free --set:NAME=VALUE --parameters --calibrate -o:FILE
+			--output:FILE --json --csv --markdown --json-schema --record-to:FILE --html:FILE -q --quiet -h --help --version"
+		;;
+	diff)
+		operands="files"
+		options="--fail-above:PERCENT --quantity:phase,barrier,lost,release,elapsed,efficiency,counters --confidence:PERCENT
+			-o:FILE --output:FILE --json --csv --markdown --html:FILE -h --help --version"
+		;;
+	series)
+		operands="files"
+		options="-l:LABEL --label:LABEL --by:run,command,threads,file --base:first,fastest,row,column -o:FILE --output:FILE
+			--json --csv --markdown --html:FILE -h --help --version"
+		;;
+	doctor)
+		operands="files"
+		options="-o:FILE --output:FILE --json -h --help --version"
+		;;
+	esac
+}
+# end
+
+_sbt_trace_files() {
+	compopt -o filenames 2>/dev/null
+	mapfile -t COMPREPLY < <(compgen -f -W "$2" -- "$1")
+}
 
 _sbt_trace_pids() {
 	local done_ pids pid
 
-	# 12,34 -> complete the last one, keep what stands before it.
+	# 12,34 -> complete the last number, keep what stands before it.
 	done_=${1%"${1##*,}"}
 	pids=
 	for pid in /proc/[0-9]*; do
@@ -19,9 +90,9 @@ _sbt_trace_pids() {
 _sbt_trace_comms() {
 	local comm names
 
-	# Processes may end meanwhile.
+	# Processes may exit meanwhile.
 	mapfile -t names < <(cat /proc/[0-9]*/comm 2>/dev/null | sort -u)
-	# Names are untrusted: quoted for the shell, and no expansion by compgen -W.
+	# Names are untrusted: quoted for the shell, and not expanded by compgen -W.
 	COMPREPLY=()
 	for comm in "${names[@]}"; do
 		[[ $comm == "$1"* ]] && COMPREPLY+=("$(printf '%q' "$comm")")
@@ -31,155 +102,97 @@ _sbt_trace_comms() {
 _sbt_trace_events() {
 	local names done_=${1%"${1##*,}"}
 
-	# Those that can be had here; a,b -> complete the last one.
+	# The counters of this machine; a,b -> complete the last one.
 	mapfile -t names < <("${COMP_WORDS[0]}" list --events 2>/dev/null | awk '$3 == "yes" { print $1 }')
 	mapfile -t COMPREPLY < <(compgen -W "${names[*]/#/$done_}" -- "$1")
 }
 
+# Complete the word $1, which is the value of option $2, described by $3.
+_sbt_trace_value() {
+	case $2:$3 in
+	*:PID | --pid:LIST | -p:LIST) _sbt_trace_pids "$1" ;;
+	*:FILE | *:RECORDING) _sbt_trace_files "$1" ;;
+	--machine:*) _sbt_trace_files "$1" "${3//,/ }" ;;
+	--cgroup:*)
+		compopt -o filenames 2>/dev/null
+		mapfile -t COMPREPLY < <(compgen -d -- "${1:-/sys/fs/cgroup/}")
+		;;
+	--comm:*) _sbt_trace_comms "$1" ;;
+	*:USER) mapfile -t COMPREPLY < <(compgen -u -- "$1") ;;
+	-e:* | --events:*) _sbt_trace_events "$1" ;;
+	*:[A-Z]*) ;;
+	*) mapfile -t COMPREPLY < <(compgen -W "${3//,/ }" -- "$1") ;;
+	esac
+}
+
+# Complete a command and its arguments, which begin at word $1.
+_sbt_trace_command() {
+	if declare -F _command_offset >/dev/null; then
+		_command_offset "$1"
+	elif (($1 == COMP_CWORD)); then
+		mapfile -t COMPREPLY < <(compgen -c -- "${COMP_WORDS[COMP_CWORD]}")
+	else
+		mapfile -t COMPREPLY < <(compgen -f -- "${COMP_WORDS[COMP_CWORD]}")
+	fi
+}
+
 _sbt_trace() {
-	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} i word value=
-	local options="--pid --all --output --record --json --csv --markdown --watch --watch-all --name --events --warn-time --no-warnings
-		--warn-every --hang --phase --phase-times --duration --delay --cgroup --comm --user --no-children --barrier --frames --attach
-		--ring-size --debuginfod --quiet --verbose --json-schema --help --version --no-causes --aggregate --cost-limit --keep-processes"
+	local cur=${COMP_WORDS[COMP_CWORD]} command=trace first=1 expected='' name='' options operands i word option
+	local -A values=()
 
 	COMPREPLY=()
-	if [[ ${COMP_WORDS[1]} == top ]]; then
-		options="--pid --all --interval --iterations --comm --cgroup --user --no-children --barrier --frames --attach --discover
-			--no-discover --no-causes --ring-size --debuginfod --help"
+	if ((COMP_CWORD > 1)) && [[ " $_sbt_trace_commands " == *" ${COMP_WORDS[1]} "* ]]; then
+		command=${COMP_WORDS[1]}
+		first=2
 	fi
-	if [[ ${COMP_WORDS[1]} == list ]] && ((COMP_CWORD > 1)); then
-		mapfile -t COMPREPLY < <(compgen -f -W "--events --json --help --pid --barrier" -- "$cur")
-		return
-	fi
-	if [[ ${COMP_WORDS[1]} == hang ]] && ((COMP_CWORD > 1)); then
-		case $prev in
-		-b | --barrier) ;;
-		-p | --pid) _sbt_trace_pids "$cur" ;;
-		-o | --output)
-			compopt -o filenames 2>/dev/null
-			mapfile -t COMPREPLY < <(compgen -f -- "$cur")
-			;;
-		*) mapfile -t COMPREPLY < <(compgen -W "--pid --barrier --json --output --verbose --help" -- "$cur") ;;
-		esac
-		return
-	fi
-	if [[ ${COMP_WORDS[1]} == predict ]] && ((COMP_CWORD > 1)); then
-		case $prev in
-		--processors | --set | --from | --to) ;;
-		--barrier-model)
-			mapfile -t COMPREPLY < <(compgen -W "linear central tree dissemination free" -- "$cur")
-			;;
-		--machine)
-			compopt -o filenames 2>/dev/null
-			mapfile -t COMPREPLY < <(compgen -f -W "ideal laptop two-socket cm5 distributed" -- "$cur")
-			;;
-		*)
-			compopt -o filenames 2>/dev/null
-			mapfile -t COMPREPLY < <(compgen -f -W "--processors --from --to --machine --barrier-model --set --record-to --html --parameters
-				--calibrate --output --json --csv --quiet --help" -- "$cur")
-			;;
-		esac
-		return
-	fi
-	if [[ ${COMP_WORDS[1]} == diff || ${COMP_WORDS[1]} == series ]] && ((COMP_CWORD > 1)); then
-		word="--fail-above --quantity --confidence"
-		[[ ${COMP_WORDS[1]} == diff ]] || word="--label --by --base"
-		case $prev in
-		--fail-above | --confidence | -l | --label) ;;
-		--quantity) mapfile -t COMPREPLY < <(compgen -W "phase barrier lost release elapsed efficiency counters" -- "$cur") ;;
-		--by) mapfile -t COMPREPLY < <(compgen -W "run command threads file" -- "$cur") ;;
-		--base) mapfile -t COMPREPLY < <(compgen -W "first fastest row column" -- "$cur") ;;
-		*)
-			compopt -o filenames 2>/dev/null
-			mapfile -t COMPREPLY < <(compgen -f -W "$word --html --json --csv --markdown --output --help" -- "$cur")
-			;;
-		esac
-		return
-	fi
-	if [[ ${COMP_WORDS[1]} == doctor ]] && ((COMP_CWORD > 1)); then
-		if [[ $prev == -o || $prev == --output ]]; then
-			compopt -o filenames 2>/dev/null
-			mapfile -t COMPREPLY < <(compgen -f -- "$cur")
-		else
-			mapfile -t COMPREPLY < <(compgen -W "--json --output --help" -- "$cur")
-		fi
-		return
-	fi
-	if [[ ${COMP_WORDS[1]} == report ]] && ((COMP_CWORD > 1)); then
-		case $prev in
-		--from | --to | --site | --thread | -w | --watch | --name | --warn-time | --warn-every | --phase) ;;
-		*)
-			compopt -o filenames 2>/dev/null
-			mapfile -t COMPREPLY < <(compgen -f -W "--from --to --site --thread --watch --watch-all --name --warn-time
-				--warn-every --no-warnings --phase --phase-times --output --json --csv --markdown --html --with --chrome
-				--folded --json-schema --quiet --verbose --help" -- "$cur")
-			;;
-		esac
-		return
-	fi
-	# Where does COMMAND begin? After --, or at the first word that is no option and no option's value.
-	for ((i = 1; i < COMP_CWORD; i++)); do
+	_sbt_trace_options "$command"
+	for option in $options; do
+		[[ $option == *:* ]] && values[${option%%:*}]=${option#*:}
+	done
+	# Which option's value is the current word, and where does COMMAND begin? Bash may cut --option=value in three words.
+	for ((i = first; i < COMP_CWORD; i++)); do
 		word=${COMP_WORDS[i]}
-		if [[ $value ]]; then
-			# Bash may cut --option=value in three words.
-			[[ $word == = ]] || value=
+		if [[ $expected ]]; then
+			[[ $word == = ]] || expected=
 			continue
 		fi
 		case $word in
 		--)
-			i=$((i + 1))
-			break
+			if [[ $operands == command ]]; then
+				_sbt_trace_command $((i + 1))
+				return
+			fi
 			;;
-		-n | --iterations | --interval | -p | --pid | -o | --output | --record | -w | --watch | --name | --warn-time | --warn-every | --hang | -d | --duration | \
-			-b | --barrier | --frames | -e | --events | --delay | --cgroup | --comm | -u | --user | --attach | --cost-limit | --keep-processes | --ring-size) value=1 ;;
-		-*) ;;
-		trace | top | record) [[ $i == 1 ]] || break ;;
-		*) break ;;
+		-*)
+			name=$word
+			expected=${values[$word]-}
+			;;
+		*)
+			if [[ $operands == command ]]; then
+				_sbt_trace_command "$i"
+				return
+			fi
+			;;
 		esac
 	done
-	if ((i < COMP_CWORD)) || [[ $prev == -- ]]; then
-		if declare -F _command_offset >/dev/null; then
-			_command_offset "$i"
-		elif ((i == COMP_CWORD)); then
-			mapfile -t COMPREPLY < <(compgen -c -- "$cur")
+	if [[ $expected ]]; then
+		[[ $cur == = ]] && cur=
+		_sbt_trace_value "$cur" "$name" "$expected"
+	elif [[ $cur == -* || $operands == files ]]; then
+		# Options without what describes their values.
+		word=
+		for option in $options; do
+			word+=" ${option%%:*}"
+		done
+		if [[ $operands == files ]]; then
+			_sbt_trace_files "$cur" "$word"
 		else
-			mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+			mapfile -t COMPREPLY < <(compgen -W "$word --" -- "$cur")
 		fi
-		return
+	else
+		((COMP_CWORD > 1)) || mapfile -t COMPREPLY < <(compgen -W "$_sbt_trace_commands" -- "$cur")
+		mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -c -- "$cur")
 	fi
-	if [[ $prev == = ]]; then
-		prev=${COMP_WORDS[COMP_CWORD - 2]}
-	elif [[ $cur == = ]]; then
-		cur=
-	fi
-	case $prev in
-	-p | --pid) _sbt_trace_pids "$cur" ;;
-	-o | --output | --record)
-		compopt -o filenames 2>/dev/null
-		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
-		;;
-	--cgroup)
-		compopt -o filenames 2>/dev/null
-		mapfile -t COMPREPLY < <(compgen -d -- "${cur:-/sys/fs/cgroup/}")
-		;;
-	--comm) _sbt_trace_comms "$cur" ;;
-	-u | --user) mapfile -t COMPREPLY < <(compgen -u -- "$cur") ;;
-	--attach) mapfile -t COMPREPLY < <(compgen -W "session multi perf" -- "$cur") ;;
-	-e | --events) _sbt_trace_events "$cur" ;;
-	-w | --watch | --name | --warn-time | --warn-every | --hang | -d | --duration | --delay | --cost-limit | --keep-processes | --ring-size | -b | --barrier | --frames) ;;
-	*)
-		if [[ $cur == -* ]]; then
-			mapfile -t COMPREPLY < <(compgen -W "$options -- -p -a -b -o -w -W -d -u -q -v -h" -- "$cur")
-		elif ((COMP_CWORD == 1)); then
-			mapfile -t COMPREPLY < <(
-				compgen -W "trace top hang list doctor record report diff series" -- "$cur"
-				compgen -c -- "$cur"
-			)
-		else
-			mapfile -t COMPREPLY < <(compgen -c -- "$cur")
-		fi
-		;;
-	esac
 }
 
 complete -F _sbt_trace sbt-trace
