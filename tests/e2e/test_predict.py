@@ -319,7 +319,7 @@ def test_wrong(t):
 def test_nobody_met(t):
     result = t.sbt("predict", record(t, ["/bin/true"]))
     check_equal("exit status", result.rc, 1)
-    check_in("what it says", "nobody met at a barrier", result.err)
+    check_in("what it says", "no barrier episode", result.err)
 
 
 def test_help(t):

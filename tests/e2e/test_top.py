@@ -264,7 +264,7 @@ def test_terminals(t):
         pane.ended(0) if term != "vt100" else pane.shows("ended with 0.")
     pane = Pane(t, top("-p", gen.pid, "-n", 1), term="dumb", width=120)
     screen = pane.shows("ended with 0.")
-    check_in("screen", "nothing can be drawn on a terminal of type dumb", screen)
+    check_in("screen", "a terminal of type dumb cannot be drawn on", screen)
     check_in("lines", "barrier", screen)
     pane = Pane(t, top("-p", gen.pid, "-n", 2), LC_ALL="C")
     pane.ended(0)

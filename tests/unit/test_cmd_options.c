@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* The option table: that it holds together, how command lines are parsed by it, and the help that is made from it. */
+/*
+ * The option table: that it holds together, how command lines are parsed by it, and the help that
+ * is made from it.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,9 +19,12 @@
 
 #define EACH(row) (row = option_table; row < option_table + noptions; row++)
 
-/* --- the table --------------------------------------------------------------------------------------- */
+/* --- the table -------------------------------------------------------------------------------- */
 
-/* No command has an option or a letter twice, and a row is not shown and silent for the same command. */
+/*
+ * No command has an option or a letter twice, and a row is not shown and silent for the same
+ * command.
+ */
 static void test_unique(void **state)
 {
 	const struct option_row *row, *other;
@@ -148,7 +154,7 @@ static void test_parse_each(void **state)
 		}
 }
 
-/* --- command lines --------------------------------------------------------------------------------------- */
+/* --- command lines ---------------------------------------------------------------------------- */
 
 static void test_values(void **state)
 {
@@ -287,7 +293,7 @@ static void test_wrong(void **state)
 	}
 }
 
-/* --- the nearest word ------------------------------------------------------------------------------------- */
+/* --- the nearest word ------------------------------------------------------------------------- */
 
 static void test_distance(void **state)
 {
@@ -322,7 +328,7 @@ static void test_nearest(void **state)
 	assert_null(command_nearest("make"));
 }
 
-/* --- help -------------------------------------------------------------------------------------------------- */
+/* --- help ------------------------------------------------------------------------------------- */
 
 /* Return what @print writes to stdout, to be freed. */
 static char *printed(void (*print)(enum command command), enum command command)

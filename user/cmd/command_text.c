@@ -138,7 +138,7 @@ BARRIER SPEC SIGNALS
 "Compares recordings call site by call site: phase time, barrier time, lost time, "
 "counters and efficiencies of A and B, the change, and whether it exceeds noise.\n"
 "Sites are matched by id, then by name, by function and line, or by their order in "
-"a function whose lines moved.\n",
+"a function with moved lines.\n",
 	.notes =
 "--fail-above looks at the phase time of each site and the elapsed time of the "
 "run; with --quantity, at those quantities of every site and process (more of a "

@@ -49,7 +49,7 @@ static bool diff_has_episodes(const struct report *const *reports, uint32_t n)
 	return false;
 }
 
-/* A user of --fail-above goes on if nothing is said: a run that ended at once must not count as good. */
+/* Refuse a side without episodes: --fail-above must not pass a run that failed at once. */
 static int diff_comparable(const struct command_line *line, const struct recording_set *r,
 			   uint32_t na)
 {
@@ -65,8 +65,8 @@ static int diff_comparable(const struct command_line *line, const struct recordi
 }
 
 /*
- * What --fail-above looks at must be in both recordings. Programs with different names may be different programs. Return 0 or
- * -ENODATA, after a message.
+ * What --fail-above looks at must be in both recordings. Programs with different names may be
+ * different programs. Return 0 or -ENODATA, after a message.
  */
 static int diff_common(const struct compare *c)
 {

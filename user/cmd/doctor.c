@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* sbt-trace doctor: what can be done here, feature by feature, and what to do about the rest. */
+/* sbt-trace doctor: try each feature on this machine, and say what to do about missing ones. */
 #include <errno.h>
 #include <math.h>
 #include <signal.h>
@@ -25,11 +25,11 @@
 #include "emit/emit.h"
 
 #define TRY_SECONDS 120 /* emulated machines are slow */
-#define LOG_BYTES   (1u << 20) /* the end of what libbpf said */
+#define LOG_BYTES   (1u << 20) /* of libbpf's messages; the last ones are kept */
 
-/* --- in a process of its own ----------------------------------------------------------------------------- */
+/* --- in a process of its own ------------------------------------------------------------------ */
 
-/* Where libbpf and the rest of us say why. */
+/* Make the file that takes messages about failures. */
 static int make_log(void)
 {
 	return memfd_create("sbt-doctor", MFD_CLOEXEC);
@@ -70,10 +70,11 @@ static int wait_for(pid_t pid)
 }
 
 /*
- * Whatever @job does to itself, hangs in or leaves behind, we go on, and it is gone afterwards. Returns 0, the signal
- * that ended it, or -errno.
+ * Run @job in a child process, which takes down with it whatever the job leaves behind, and which
+ * is killed if it hangs. Return 0, the signal that killed the child, or -errno.
  */
-static int apart(void (*job)(struct doctor_facts *facts), struct doctor_facts *shared, int log)
+static int run_in_child(void (*job)(struct doctor_facts *facts), struct doctor_facts *shared,
+			int log)
 {
 	pid_t pid;
 
@@ -91,7 +92,7 @@ static int apart(void (*job)(struct doctor_facts *facts), struct doctor_facts *s
 	return wait_for(pid);
 }
 
-/* --- the main job ---------------------------------------------------------------------------------------- */
+/* --- the main job ----------------------------------------------------------------------------- */
 
 static void drain_nothing(void *ctx)
 {
@@ -116,7 +117,7 @@ static void watch_itself(struct doctor_facts *f, struct attach *attach)
 		f->iterator = attach_account_found(attach);
 }
 
-/* The programs, as a trace has them, and a probe of theirs on ourselves. */
+/* Load the BPF programs as for a trace, and probe sbt-trace itself. */
 static void trial(struct doctor_facts *f)
 {
 	struct counting none = { 0 };
@@ -129,7 +130,7 @@ static void trial(struct doctor_facts *f)
 	if (default_options(&line) != OPTIONS_GO)
 		return;
 	file_limit_options(&line.options, &none, &ao);
-	ao.verbose = 2; /* libbpf speaks */
+	ao.verbose = 2; /* libbpf prints its messages */
 	err = attach_new(&ao, &attach, f->trial_why, sizeof(f->trial_why));
 	options_free(&line);
 	f->trial = err;
@@ -157,10 +158,10 @@ static void try_main(struct doctor_facts *f)
 	int log = make_log(), ended;
 	char *text;
 
-	/* A trace would refuse, too. */
+	/* A trace would be refused too. */
 	if (!has_rights(f))
 		goto out;
-	ended = apart(trial, f, log);
+	ended = run_in_child(trial, f, log);
 	if (ended) {
 		f->trial = ended < 0 ? ended : -EINTR;
 		f->trial_signal = ended > 0 ? ended : 0;
@@ -168,7 +169,7 @@ static void try_main(struct doctor_facts *f)
 	text = log >= 0 ? read_log(log) : NULL;
 	if (text)
 		doctor_read_log(text, f->trial_log, sizeof(f->trial_log));
-	/* libbpf then does without, and what it ends with is another matter. */
+	/* libbpf then goes on without the file, and fails with another error. */
 	if (text && f->trial && strstr(text, strerror(EMFILE))) {
 		f->trial = -EMFILE;
 		snprintf(f->trial_log, sizeof(f->trial_log), "%s", strerror(EMFILE));
@@ -185,15 +186,15 @@ static void examine(struct doctor_facts *f)
 
 	doctor_begin(f);
 	file_limit_raise_limits();
-	apart(doctor_look, f, log);
-	apart(doctor_try, f, log);
-	apart(installed_libs_look, f, log);
+	run_in_child(doctor_look, f, log);
+	run_in_child(doctor_try, f, log);
+	run_in_child(installed_libs_look, f, log);
 	try_main(f);
 	if (log >= 0)
 		close(log);
 }
 
-/* --- the command -------------------------------------------------------------------------------------------- */
+/* --- the command ------------------------------------------------------------------------------ */
 
 static void print(struct emit *emit, const void *ctx)
 {

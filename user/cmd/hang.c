@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* sbt-trace hang: where processes that hang already are stuck, without having traced anything. */
+/* sbt-trace hang: show where processes that already hang are stuck, without tracing. */
 #include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -41,7 +41,7 @@ struct hang {
 	struct address_spaces *spaces;
 	struct snapshots *snapshots;
 	struct hang_collect *hang_collect;
-	struct snapshot **looks; /* one a process */
+	struct snapshot **snapshots_taken; /* by process */
 	uint32_t nhangs;
 };
 
@@ -112,7 +112,7 @@ static int thread_of(const struct snapshot_thread *from, struct emit_thread *to)
 	return 0;
 }
 
-static int say_process(struct hang *h, const struct snapshot *s)
+static int print_process(struct hang *h, const struct snapshot *s)
 {
 	struct emit_thread *threads = calloc(s->n + 1u, sizeof(*threads));
 	const struct snapshot_thread *leader = snapshot_find(s, s->pid);
@@ -162,7 +162,7 @@ static int question_of(const struct hang *h, const struct stack_waiters_barrier 
 	return 0;
 }
 
-/* Of MPI_COMM_WORLD it is known how many ranks there are; and processes have numbers of their own. */
+/* Add the ranks of the processes, and to barriers on MPI_COMM_WORLD the number of its ranks. */
 static int add_ranks(const struct hang *h, struct hang_collect_question *q)
 {
 	struct job job;
@@ -192,11 +192,11 @@ static int classify(struct hang *h, struct hang_collect_question *q)
 	uint32_t i;
 	int err = hang_collect_look(h->hang_collect, q, &answer);
 
-	/* The last is a circle of messages. */
+	/* The last one is a cycle of messages. */
 	for (i = 0; !err && i < q->nbarriers + (q->npids > 0); i++) {
 		err = hang_collect_classify(answer, i < q->nbarriers ? i : HANG_NONE, &report);
 		if (err == -ENOENT) {
-			err = 0; /* it has opened meanwhile */
+			err = 0; /* the barrier has filled meanwhile */
 			continue;
 		}
 		if (!err)
@@ -208,26 +208,27 @@ static int classify(struct hang *h, struct hang_collect_question *q)
 	return err;
 }
 
-/* Does one of the threads wait in MPI? */
+/* Return whether a thread waits in MPI. */
 static bool is_job(const struct hang *h)
 {
 	uint32_t i, k;
 
 	for (i = 0; i < h->npids; i++)
-		for (k = 0; k < h->looks[i]->n; k++)
-			if (h->looks[i]->threads[k].call.name)
+		for (k = 0; k < h->snapshots_taken[i]->n; k++)
+			if (h->snapshots_taken[i]->threads[k].call.name)
 				return true;
 	return false;
 }
 
-static int say_hangs(struct hang *h)
+static int print_hangs(struct hang *h)
 {
 	struct hang_collect_question q = { 0 };
 	struct stack_waiters stack_waiters;
 	uint32_t i;
 	int err;
 
-	err = stack_waiters_find(h->spaces, h->snapshots, (const struct snapshot *const *)h->looks,
+	err = stack_waiters_find(h->spaces, h->snapshots,
+				 (const struct snapshot *const *)h->snapshots_taken,
 				 (uint32_t)h->npids, &stack_waiters);
 	if (!err && stack_waiters.n) {
 		q.barriers = calloc(stack_waiters.n, sizeof(*q.barriers));
@@ -246,37 +247,40 @@ static int say_hangs(struct hang *h)
 	return err;
 }
 
-/* How many processes have a thread that waits in MPI for a message of a rank that cannot be told, as in MPI_Wait()? */
+/*
+ * Return how many processes have a thread that waits for a message of an unknown rank, as in
+ * MPI_Wait().
+ */
 static uint32_t waits_for_any(const struct hang *h)
 {
 	const struct mpi_call *call;
 	uint32_t i, k, n = 0;
 
 	for (i = 0; i < h->npids; i++) {
-		for (k = 0; k < h->looks[i]->n; k++) {
-			call = &h->looks[i]->threads[k].call;
+		for (k = 0; k < h->snapshots_taken[i]->n; k++) {
+			call = &h->snapshots_taken[i]->threads[k].call;
 			if (call->name && !call->collective && call->peer < 0)
 				break;
 		}
-		n += k < h->looks[i]->n;
+		n += k < h->snapshots_taken[i]->n;
 	}
 	return n;
 }
 
-static int say(struct hang *h)
+static int print(struct hang *h)
 {
 	size_t i;
-	int err = say_hangs(h);
+	int err = print_hangs(h);
 
-	/* Nobody is looked at any more. */
+	/* No process is read from here on. */
 	preflight_drop(rights_for_report(), h->options->verbose);
-	/* All its processes have ended since: where they were is known. */
+	/* All processes have exited meanwhile: print where they were. */
 	if (err == -ESRCH)
 		err = 0;
 	if (!err && !h->nhangs)
 		emit_no_hang(h->emit, waits_for_any(h));
 	for (i = 0; !err && i < h->npids; i++)
-		err = say_process(h, h->looks[i]);
+		err = print_process(h, h->snapshots_taken[i]);
 	return err;
 }
 
@@ -290,9 +294,9 @@ static void explain(uint32_t pid, int err)
 		break;
 	case -EACCES:
 	case -EPERM:
-		msg_error("hang: process %u may not be looked at: root may, who has "
-			  "CAP_SYS_PTRACE, and its "
-			  "owner unless kernel.yama.ptrace_scope is above 0",
+		msg_error("hang: process %u may not be looked at: that takes root, CAP_SYS_PTRACE, "
+			  "or "
+			  "its owner if kernel.yama.ptrace_scope is 0",
 			  pid);
 		break;
 	default:
@@ -314,13 +318,14 @@ static int begin(struct hang *h)
 	if (!err)
 		err = snapshots_new(h->spaces, &h->snapshots);
 	if (!err && snapshots_no_iterator(h->snapshots))
-		msg_verbose(h->options->verbose, "registers of blocked threads, but for two: %s",
+		msg_verbose(h->options->verbose,
+			    "only two registers of blocked threads are known: %s",
 			    snapshots_no_iterator(h->snapshots));
 	if (!err)
 		err = hang_collect_new(h->spaces, h->snapshots, &h->hang_collect);
 	if (!err) {
-		h->looks = calloc(h->npids, sizeof(struct snapshot *));
-		err = h->looks ? 0 : -ENOMEM;
+		h->snapshots_taken = calloc(h->npids, sizeof(struct snapshot *));
+		err = h->snapshots_taken ? 0 : -ENOMEM;
 	}
 	return err;
 }
@@ -329,9 +334,9 @@ static void end(struct hang *h)
 {
 	size_t i;
 
-	for (i = 0; h->looks && i < h->npids; i++)
-		snapshot_free(h->looks[i]);
-	free(h->looks);
+	for (i = 0; h->snapshots_taken && i < h->npids; i++)
+		snapshot_free(h->snapshots_taken[i]);
+	free(h->snapshots_taken);
 	hang_collect_free(h->hang_collect);
 	snapshots_free(h->snapshots);
 	address_spaces_free(h->spaces);
@@ -348,9 +353,10 @@ static int look(struct hang *h)
 	for (i = 0; !err && i < h->npids; i++) {
 		progress_begin(h->progress, "looking at process %u", h->pids[i]);
 		err = proc_may_look((int)h->pids[i]);
-		/* One that has ended and that nobody has asked for has no program any more, and is looked at. */
+		/* A zombie has no program any more, but can be looked at. */
 		if (!err || err == -ESRCH)
-			err = snapshot_take(h->snapshots, h->pids[i], NULL, 0, &h->looks[i]);
+			err = snapshot_take(h->snapshots, h->pids[i], NULL, 0,
+					    &h->snapshots_taken[i]);
 		progress_end(h->progress);
 		if (err)
 			explain(h->pids[i], err);
@@ -404,18 +410,18 @@ static int run(struct hang *h)
 
 	if (err)
 		msg_error("hang: %s", strerror(-err));
-	/* What it reads is untrusted: from here on with no more than looking takes. */
+	/* The files to read are untrusted: keep only the rights that looking takes. */
 	if (!err)
 		preflight_drop(rights_while_looking(h->options->output != NULL),
 			       h->options->verbose);
-	/* Looked at first: an answer that cannot be had makes no file. */
+	/* Look first: if that fails, no file is made. */
 	if (!err)
 		err = look(h);
 	if (!err)
 		err = open_output(h);
 	if (!err) {
 		preflight_drop(rights_while_looking(false), h->options->verbose);
-		err = say(h);
+		err = print(h);
 		if (err)
 			msg_error("hang: %s", strerror(-err));
 	}

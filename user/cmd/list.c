@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* sbt-trace list: what could be traced or counted here, without tracing anything. */
+/* sbt-trace list: print what can be traced or counted here, without tracing. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,14 +17,14 @@
 #include "emit/json.h"
 
 #define COLUMNS	  100
-#define NAME_MOST 40 /* columns; what is longer has a line of its own */
+#define NAME_MOST 40 /* columns; a longer name has a line of its own */
 #define GAP	  2
 
 struct counter {
 	struct event_spec spec;
 	bool available;
 	char *reason;
-	size_t note; /* its reason's number, from 1; 0: no reason */
+	size_t note; /* number of the reason, from 1; 0: no reason */
 };
 
 struct list {
@@ -45,7 +45,7 @@ static int keep(void *ctx, const struct event_spec *spec, bool available, const 
 	return 0;
 }
 
-/* The words of @s from column @indent on; the first line is already that far. */
+/* Add the words of @s, wrapped, from column @indent on, where the first line is already. */
 static void add_wrapped(struct buf *buf, const char *s, size_t indent)
 {
 	size_t column = indent;
@@ -80,7 +80,7 @@ static size_t name_width(const struct list *l)
 	return width;
 }
 
-/* A reason without the event's own name at its beginning: *@named tells whether it stood there. */
+/* Return the reason without the event's name at its beginning; *@named: the name was there. */
 static const char *general(const struct counter *c, bool *named)
 {
 	size_t len = strlen(c->spec.name);
@@ -97,7 +97,7 @@ static bool same_reason(const struct counter *a, const struct counter *b)
 	return named_a == named_b && !strcmp(of_a, of_b);
 }
 
-/* The same few reasons hold for many: each is printed once, below. */
+/* Number the reasons: many counters share a few, which are printed once, below the table. */
 static void number_notes(struct list *l)
 {
 	size_t i, j, n = 0;

@@ -16,7 +16,9 @@ static const struct {
 	{ "predict", cmd_predict },
 };
 
-/* What would be opened in place of standard output or error would be written into. */
+/*
+ * Open what is closed of standard input, output and error: other files must not take their place.
+ */
 static void fill_standard_files(void)
 {
 	int fd = open("/dev/null", O_RDWR);
@@ -27,7 +29,7 @@ static void fill_standard_files(void)
 		close(fd);
 }
 
-/* Only chooses: one file a command. Without a word for one, it is trace. */
+/* Run the command of the first word, each in its own file; trace if it is no command. */
 int main(int argc, char **argv)
 {
 	size_t i;

@@ -11,12 +11,15 @@ struct nearest {
 };
 
 /*
- * Return the number of characters to insert, delete, replace or swap with their neighbour to make @b of @a. Words longer than 63
- * characters are UINT_MAX from any other.
+ * Return the number of characters to insert, delete, replace or swap with their neighbour to make
+ * @b of @a. Words longer than 63 characters are UINT_MAX from any other.
  */
 unsigned nearest_distance(const char *a, const char *b);
 
-/* Begin a search: words are similar if at most every third character of @word differs, one at least. */
+/*
+ * Begin a search: words are similar if at most every third character of @word differs, one at
+ * least.
+ */
 struct nearest nearest_to(const char *word);
 /* Take @candidate if it is nearer than those before. */
 void nearest_try(struct nearest *nearest, const char *candidate);

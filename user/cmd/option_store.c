@@ -177,7 +177,7 @@ int option_add_file(struct command_line *line, char *file)
 	return err ? err : add_word(&line->labels, line->label);
 }
 
-/* --- options with a syntax of their own ------------------------------------------------------------ */
+/* --- options with a syntax of their own ------------------------------------------------------- */
 
 int option_take_pids(struct command_line *line, const struct option_row *row, char *value)
 {

@@ -42,7 +42,7 @@ const char *const option_group_titles[OPTION_GROUPS] = {
 
 /* clang-format off */
 const struct option_row option_table[] = {
-/* --- what to trace --- */
+/* --- what to trace ---------------------------------------------------------------------------- */
 { "pid", "LIST", "trace these running processes and their children",
   .letter = 'p', .group = GROUP_TARGET, .commands = CAPTURE, .common = true, CALL(option_take_pids),
   .expected = "a list of process numbers" },
@@ -53,7 +53,8 @@ const struct option_row option_table[] = {
   .letter = 'p', .group = GROUP_TARGET, .commands = LIST, CALL(option_take_pids),
   .expected = "a process number" },
 { "all", NULL, "trace every process, including those that start later",
-  .letter = 'a', .group = GROUP_TARGET, .commands = CAPTURE, .common = true, CALL(option_take_all) },
+  .letter = 'a', .group = GROUP_TARGET, .commands = CAPTURE, .common = true,
+  CALL(option_take_all) },
 { "comm", "NAME", "with -a: only processes of this name",
   .group = GROUP_TARGET, .commands = CAPTURE, .kind = OPTION_TEXT, TO(options.comm) },
 { "cgroup", "PATH", "with -a: only processes in this cgroup or below",
@@ -61,7 +62,8 @@ const struct option_row option_table[] = {
 { "no-children", NULL, "do not trace children",
   .group = GROUP_TARGET, .commands = CAPTURE, .kind = OPTION_FALSE, TO(options.follow) },
 { "user", "USER", "run COMMAND as this user (default: sudo's user)",
-  .letter = 'u', .group = GROUP_TARGET, .commands = CAPTURE, .kind = OPTION_TEXT, TO(options.user) },
+  .letter = 'u', .group = GROUP_TARGET, .commands = CAPTURE, .kind = OPTION_TEXT,
+  TO(options.user) },
 { "delay", "SECONDS", "start tracing after SECONDS",
   .group = GROUP_TARGET, .commands = WRITE, SECONDS(0, 1e9), TO(options.delay_s),
   .expected = "a number of seconds" },
@@ -81,7 +83,7 @@ const struct option_row option_table[] = {
 { "events", NULL, "list the counters of this machine",
   .group = GROUP_TARGET, .commands = LIST, .kind = OPTION_TRUE, TO(events) },
 
-/* --- what to measure --- */
+/* --- what to measure -------------------------------------------------------------------------- */
 { "events", "LIST", "count these events by thread and phase",
   .letter = 'e', .group = GROUP_MEASURE, .commands = WRITE, .common = true,
   CALL(option_take_events) },
@@ -93,7 +95,7 @@ const struct option_row option_table[] = {
 { "aggregate", NULL, "keep only sums in the kernel, of pthread barriers",
   .group = GROUP_MEASURE, .commands = TRACE, .kind = OPTION_TRUE, TO(options.aggregate) },
 
-/* --- what to print while it runs --- */
+/* --- what to print while it runs -------------------------------------------------------------- */
 { "watch", "BARRIER", "print each episode of this barrier; repeatable",
   .letter = 'w', .group = GROUP_SHOW, .commands = SHOW, .silent = RECORD | PREDICT, .common = true,
   CALL(option_take_watch) },
@@ -109,7 +111,8 @@ const struct option_row option_table[] = {
   .expected = "a number of milliseconds" },
 { "warn-every", "N", "print at most one warning in N for each barrier",
   .group = GROUP_SHOW, .commands = SHOW, .silent = RECORD | PREDICT, .kind = OPTION_INTEGER,
-  .least = 1, .most = 18446744073709551615.0, TO(options.warn_every), .expected = "a number from 1" },
+  .least = 1, .most = 18446744073709551615.0, TO(options.warn_every),
+  .expected = "a number from 1" },
 { "no-warnings", NULL, "print no warnings",
   .group = GROUP_SHOW, .commands = SHOW, .silent = RECORD | PREDICT, .kind = OPTION_FALSE,
   TO(options.warnings) },
@@ -120,7 +123,7 @@ const struct option_row option_table[] = {
   .group = GROUP_SHOW, .commands = SHOW, .silent = RECORD | PREDICT, .kind = OPTION_TRUE,
   TO(options.phase_times) },
 
-/* --- part of a recording --- */
+/* --- part of a recording ---------------------------------------------------------------------- */
 { "from", "SECONDS", "begin SECONDS after the start of tracing",
   .group = GROUP_SELECT, .commands = REPORT | PREDICT, SECONDS(0, 1e9), TO(from_s),
   .expected = "a number of seconds" },
@@ -132,7 +135,7 @@ const struct option_row option_table[] = {
 { "thread", "TID", "print only the rows of this thread; repeatable",
   .group = GROUP_SELECT, .commands = REPORT, .kind = OPTION_LIST, TO(threads) },
 
-/* --- predict --- */
+/* --- predict ---------------------------------------------------------------------------------- */
 { "processors", "LIST", "numbers of processors, such as 1,2,4-8",
   .group = GROUP_PREDICT, .commands = PREDICT, .kind = OPTION_TEXT, TO(processors) },
 { "machine", "MACHINE", "a file of parameters, or a built-in machine",
@@ -148,7 +151,7 @@ const struct option_row option_table[] = {
 { "calibrate", NULL, "measure this machine, print the result, and exit",
   .group = GROUP_PREDICT, .commands = PREDICT, .kind = OPTION_TRUE, TO(calibrate) },
 
-/* --- diff and series --- */
+/* --- diff and series -------------------------------------------------------------------------- */
 { "fail-above", "PERCENT", "exit with status 3 if a regression is larger",
   .group = GROUP_COMPARE, .commands = DIFF, .kind = OPTION_DECIMAL, .most = DBL_MAX, .scale = 0.01,
   TO(fail_above), .percent_sign = true, .expected = "a number of per cent" },
@@ -168,7 +171,7 @@ const struct option_row option_table[] = {
   .choices = "first fastest row column",
   .group = GROUP_COMPARE, .commands = SERIES, .kind = OPTION_TEXT, TO(base) },
 
-/* --- output --- */
+/* --- output ----------------------------------------------------------------------------------- */
 { "output", "FILE", "write the report to FILE",
   .letter = 'o', .group = GROUP_OUTPUT, .commands = TRACE, .common = true, .kind = OPTION_TEXT,
   TO(options.output) },
@@ -214,8 +217,8 @@ const struct option_row option_table[] = {
   .group = GROUP_OUTPUT, .commands = SHOW | RECORD, .kind = OPTION_INTEGER, .most = 2147483647,
   TO(options.keep), .expected = "a number of processes" },
 
-/* --- how to trace --- */
-{ "cost-limit", "N", "stop tracing processes whose overhead exceeds N %",
+/* --- how to trace ----------------------------------------------------------------------------- */
+{ "cost-limit", "N", "stop tracing a process above N % tracing overhead",
   .group = GROUP_TRACING, .commands = WRITE, .kind = OPTION_DECIMAL, .least = DBL_MIN, .most = 1e5,
   .scale = 0.01, TO(options.cost_limit),
   .expected = "a number of per cent over 0, up to 100000, without a sign" },
@@ -228,7 +231,7 @@ const struct option_row option_table[] = {
 { "debuginfod", NULL, "ask debuginfod servers for names after tracing",
   .group = GROUP_TRACING, .commands = CAPTURE, .kind = OPTION_TRUE, TO(options.debuginfod) },
 
-/* --- general --- */
+/* --- general ---------------------------------------------------------------------------------- */
 { "quiet", NULL, "print only the report, at the end",
   .letter = 'q', .group = GROUP_GENERAL, .commands = SHOW, .common = true, .kind = OPTION_TRUE,
   TO(options.quiet) },

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * The options of all commands in one table: how an option is written, which commands take it, what it does and where its value is
- * stored. The command line is parsed by it, and help, completion and the OPTIONS sections of the man pages are made from it.
+ * The options of all commands in one table: how an option is written, which commands take it, what
+ * it does and where its value is stored. The command line is parsed by it, and help, completion and
+ * the OPTIONS sections of the man pages are made from it.
  */
 #ifndef CMD_OPTION_TABLE_H
 #define CMD_OPTION_TABLE_H
@@ -101,7 +102,10 @@ extern const size_t noptions;
 /* Return the row of @command with this name, or this letter; NULL: the command does not take it. */
 const struct option_row *option_by_name(enum command command, const char *name);
 const struct option_row *option_by_letter(enum command command, char letter);
-/* Return the option of @command, or the command, whose name is most like @word; NULL: none is like it. */
+/*
+ * Return the option of @command, or the command, with the name nearest to @word; NULL: none is
+ * similar.
+ */
 const char *option_nearest(enum command command, const char *word);
 const char *command_nearest(const char *word);
 

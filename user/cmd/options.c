@@ -18,9 +18,12 @@
 #define KEEP_PROCESSES 256
 #define LONG_BASE      256 /* getopt's value of a long option: this, and the number of its row */
 
-/* --- the variables of the SBT library -------------------------------------------------------------- */
+/* --- the variables of the SBT library --------------------------------------------------------- */
 
-/* Where their values are: in the environment, or among words of a command line, each followed by its value. */
+/*
+ * Where their values are: in the environment, or among words of a command line, each followed by
+ * its value.
+ */
 struct variables {
 	char *const *words; /* NULL: the environment */
 };
@@ -113,7 +116,7 @@ int options_read_words(struct options *o)
 									 : 0;
 }
 
-/* --- checks of what was given together ----------------------------------------------------------------- */
+/* --- checks of what was given together -------------------------------------------------------- */
 
 /* Sums have no single episodes. */
 static int check_aggregate(const struct options *o)
@@ -132,7 +135,9 @@ static int check_aggregate(const struct options *o)
 		{ o->frames, "--frames" },
 		{ o->rules, "-b" },
 		{ o->discover_given && o->discover, "--discover" },
-		/* The sums are read at the end: the overhead of each process is not known before. */
+		/*
+		 * The sums are read at the end: the overhead of each process is not known before.
+		 */
 		{ o->cost_limit > 0, "--cost-limit" },
 	};
 	size_t i;
@@ -211,7 +216,7 @@ static enum options_result complete_capture(struct command_line *line)
 	return OPTIONS_GO;
 }
 
-/* --- the command line ------------------------------------------------------------------------------------ */
+/* --- the command line ------------------------------------------------------------------------- */
 
 static enum options_result print_answer(const struct command_line *line,
 					const struct option_row *row, const char *value)
@@ -247,7 +252,10 @@ static const char *help_of(const struct command_line *line, char *out, size_t si
 	return out;
 }
 
-/* Write the commands that have the option @name, or else @letter, into @out. Return false: there are none. */
+/*
+ * Write the commands that have the option @name, or else @letter, into @out. Return false: there
+ * are none.
+ */
 static bool commands_with(const char *name, char letter, char *out, size_t size)
 {
 	const struct option_row *row;
@@ -276,7 +284,10 @@ static bool options_from(enum command command, const char *name, char *out, size
 	return at > 0;
 }
 
-/* Print what is wrong with the option @given, which getopt_long() refused; @name: NULL if it is a letter. */
+/*
+ * Print what is wrong with the option @given, which getopt_long() refused; @name: NULL if it is a
+ * letter.
+ */
 static void explain(const struct command_line *line, const char *given, const char *name)
 {
 	const char *nearest = name ? option_nearest(line->command, name) : NULL;
@@ -356,8 +367,8 @@ static enum options_result result_of(int err)
 }
 
 /*
- * Return whether @word is the name of another command's option, which getopt_long() took for an abbreviation of @row. Print
- * that.
+ * Return whether @word is the name of another command's option, which getopt_long() took for an
+ * abbreviation of @row. Print that.
  */
 static bool is_mistaken(const struct command_line *line, const struct option_row *row,
 			const char *word)

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* The command line and the environment, read by cmd/option_table.h into one struct for all commands. */
+/*
+ * The command line and the environment, read by cmd/option_table.h into one struct for all
+ * commands.
+ */
 #ifndef CMD_OPTIONS_H
 #define CMD_OPTIONS_H
 
@@ -59,9 +62,10 @@ struct command_line {
 enum options_result { OPTIONS_GO, OPTIONS_DONE, OPTIONS_WRONG, OPTIONS_FAILED };
 
 /*
- * Read the environment, then the words argv[1] and on, into @line, whose command and bare are set, and which is to be freed with
- * options_free(). The command line overrides the environment. OPTIONS_DONE: --help or the like was answered. OPTIONS_WRONG and
- * OPTIONS_FAILED: wrong usage, and a failure; a message was printed.
+ * Read the environment, then the words argv[1] and on, into @line, with command and bare set, to be
+ * freed with options_free(). The command line overrides the environment. OPTIONS_DONE: --help or
+ * the like was answered. OPTIONS_WRONG and OPTIONS_FAILED: wrong usage, and a failure; a message
+ * was printed.
  */
 enum options_result options_parse(struct command_line *line, int argc, char **argv);
 void options_free(struct command_line *line);
@@ -70,12 +74,16 @@ int options_run(struct command_line line, int argc, char **argv,
 		int (*run)(struct command_line *line));
 
 /*
- * Read the variables of the SBT library among COMMAND's own arguments, such as "SBT_WATCH NAME", for programs that take them there.
- * They override everything else. Return 0, -EINVAL (a message was printed) or -ENOMEM.
+ * Read the variables of the SBT library among COMMAND's own arguments, such as "SBT_WATCH NAME",
+ * for programs that take them there. They override everything else. Return 0, -EINVAL (a message
+ * was printed) or -ENOMEM.
  */
 int options_read_words(struct options *options);
 
-/* Functions that store values for the table; they return 0, -EINVAL (a message was printed) or -ENOMEM. */
+/*
+ * Functions that store values for the table; they return 0, -EINVAL (a message was printed) or
+ * -ENOMEM.
+ */
 int option_take_pids(struct command_line *line, const struct option_row *row, char *value);
 int option_take_all(struct command_line *line, const struct option_row *row, char *value);
 int option_take_discover(struct command_line *line, const struct option_row *row, char *value);
@@ -90,7 +98,10 @@ int option_take_ring_size(struct command_line *line, const struct option_row *ro
 int option_take_quantities(struct command_line *line, const struct option_row *row, char *value);
 int option_take_label(struct command_line *line, const struct option_row *row, char *value);
 
-/* Store @value by the kind of @row. @given: the option as the user wrote it, for messages. Return as the functions above. */
+/*
+ * Store @value by the kind of @row. @given: the option as the user wrote it, for messages. Return
+ * as the functions above.
+ */
 int option_store(struct command_line *line, const struct option_row *row, const char *given,
 		 char *value);
 

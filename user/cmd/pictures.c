@@ -23,15 +23,15 @@ struct pictures {
 	FILE *files[FILES];
 	struct chrome *chrome;
 	struct html *html;
-	int errors[FILES]; /* the first of each */
+	int errors[FILES]; /* the first error of each file; 0: none */
 	struct html_run *beside;
-	uint32_t *processors; /* of each of these: that it is predicted for; 0: measured */
+	uint32_t *processors; /* by recording beside: what it is predicted for; 0: measured */
 	uint32_t nbeside;
-	uint32_t predicted; /* the same of the run itself */
+	uint32_t predicted; /* processors that the run itself is predicted for; 0: measured */
 	bool ended;
 };
 
-/* Returns @err. */
+/* Print that the file cannot be written, because of @err. Return @err. */
 static int cannot(const struct pictures *p, unsigned which, int err)
 {
 	msg_error("cannot write %s: %s", p->paths[which], strerror(-err));
@@ -125,9 +125,9 @@ int pictures_beside(struct pictures *p, const char *name, const struct report *r
 	return 0;
 }
 
-/* --- speedup ---------------------------------------------------------------------------------------- */
+/* --- speedup ---------------------------------------------------------------------------------- */
 
-/* Of the team that lost most, as the answer at the top of the page. */
+/* Return the team that lost most, as at the top of the page; NULL: there is none. */
 static const struct report_process *team_of(const struct report *r)
 {
 	if (r->ngroups)
@@ -142,9 +142,9 @@ static int by_processors(const void *a, const void *b)
 	return x->processors < y->processors ? -1 : x->processors > y->processors;
 }
 
-/* One curve: of what was measured by threads, of predictions by processors. @points has room for all runs. */
+/* One curve: measured runs by number of threads, or predictions by processors. */
 struct drawn {
-	struct html_point *points;
+	struct html_point *points; /* with room for all runs */
 	uint32_t n;
 	char name[64];
 };
@@ -161,7 +161,7 @@ static void add_point(struct drawn *d, uint32_t processors, const struct report 
 	for (i = 0; i < d->n; i++) {
 		if (d->points[i].processors != processors)
 			continue;
-		/* Of several with as many, the fastest. */
+		/* Of several runs with the same number, the fastest counts. */
 		if (team->elapsed_ns < d->points[i].time_ns)
 			d->points[i].time_ns = team->elapsed_ns;
 		return;
@@ -190,8 +190,9 @@ static void make_curve(struct drawn *d, bool predicted, struct html_point base,
 }
 
 /*
- * Against the run with the fewest; a prediction against that on one processor, if there is one, else against what was
- * measured. Returns how many curves; one needs two points, or one and another curve.
+ * Compute speedups over the run with the fewest threads. The base of predictions is the one for one
+ * processor if there is one, else the measured run. Return the number of curves; a single point
+ * makes a curve only beside another.
  */
 static uint32_t draw_curves(const struct pictures *p, const struct report *r, struct drawn drawn[2],
 			    struct html_curve curves[2])
@@ -234,7 +235,7 @@ static int end_html(struct pictures *p, const struct model *model, const struct 
 	return err;
 }
 
-/* The error of the file; of those of its writer the first counts. */
+/* Close the file. Return the first error of its writer, or that of closing. */
 static int close_file(struct pictures *p, unsigned which)
 {
 	FILE *f = p->files[which];
@@ -246,21 +247,23 @@ static int close_file(struct pictures *p, unsigned which)
 	return p->errors[which];
 }
 
-static void say_thinned(const struct pictures *p)
+static void warn_thinned(const struct pictures *p)
 {
 	struct chrome_thinned t;
 
 	if (p->errors[CHROME] || !chrome_thinned(p->chrome, &t))
 		return;
 	if (t.together_ns)
-		msg_warn("%s: so long a run is thinned: without counters and parts of phases from "
-			 "%.3f s on, and from %.3f s on crossings are drawn many as one (%" PRIu64
-			 " of them): report --from and --to draw a stretch in full",
+		msg_warn("%s: the run is too long to draw in full: counters and parts of phases "
+			 "end at "
+			 "%.3f s, and from %.3f s on many crossings are drawn as one (%" PRIu64
+			 " of them): report --from and --to draw a part in full",
 			 p->paths[CHROME], (double)t.lean_ns / 1e9, (double)t.together_ns / 1e9,
 			 t.crossings);
 	else
-		msg_warn("%s: so long a run is thinned: without counters and parts of phases from "
-			 "%.3f s on: report --from and --to draw a stretch in full",
+		msg_warn("%s: the run is too long to draw in full: counters and parts of phases "
+			 "end at "
+			 "%.3f s: report --from and --to draw a part in full",
 			 p->paths[CHROME], (double)t.lean_ns / 1e9);
 }
 
@@ -271,7 +274,7 @@ int pictures_end(struct pictures *p, const struct model *model, const struct rep
 
 	p->ended = true;
 	if (p->chrome) {
-		say_thinned(p);
+		warn_thinned(p);
 		one = chrome_end(p->chrome, p->errors[CHROME] ? NULL : model, report->end_ns);
 		p->chrome = NULL;
 		if (!p->errors[CHROME])
@@ -325,7 +328,7 @@ void pictures_free(struct pictures *p)
 	free(p);
 }
 
-/* --- pages that are drawn at once ------------------------------------------------------------------- */
+/* --- pages that one call draws ---------------------------------------------------------------- */
 
 int pictures_page(const char *path, int (*draw)(FILE *file, const void *ctx), const void *ctx)
 {

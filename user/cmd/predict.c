@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* sbt-trace predict: a recorded program on a machine it did not run on. */
+/* sbt-trace predict: simulate a recorded program on a machine that it did not run on. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -24,12 +24,12 @@
 #include "recording/replay.h"
 
 #define COUNTS_MAX  256
-#define MACHINE_MAX (1u << 20) /* bytes of a file */
+#define MACHINE_MAX (1u << 20) /* bytes of a file of parameters */
 #define WHY	    512
 
-/* --- the machine ------------------------------------------------------------------------------------------- */
+/* --- the machine ------------------------------------------------------------------------------ */
 
-/* All of a file, to be freed; NULL: *err is why. */
+/* Return the content of a file, to be freed; NULL: *err is the error. */
 static char *read_text(const char *path, int *err)
 {
 	FILE *f = fopen(path, "re");
@@ -66,9 +66,8 @@ static int read_machine(const char *path, struct predict_machine *m)
 
 	text = read_text(path, &err);
 	if (err == -ENOENT) {
-		msg_error("--machine %s: there is no such file, and of the machines that are built "
-			  "in (ideal, "
-			  "laptop, two-socket, cm5, distributed) none is called so",
+		msg_error("--machine %s: no such file, and no built-in machine (ideal, laptop, "
+			  "two-socket, cm5, distributed)",
 			  path);
 		return err;
 	}
@@ -76,7 +75,7 @@ static int read_machine(const char *path, struct predict_machine *m)
 		msg_error("cannot read %s: %s", path, strerror(-err));
 		return err;
 	}
-	/* Named by its file, unless it names itself. */
+	/* The file's name is the machine's, unless the file names it. */
 	memset(m, 0, sizeof(*m));
 	snprintf(m->name, sizeof(m->name), "%s", basename(path));
 	err = predict_machine_parse(m, text, why, sizeof(why));
@@ -119,23 +118,23 @@ static int make_machine(const struct command_line *p, struct predict_machine *m)
 	return err;
 }
 
-/* --- the recording ------------------------------------------------------------------------------------------ */
+/* --- the recording ---------------------------------------------------------------------------- */
 
 static bool has_window(const struct command_line *p)
 {
 	return p->from_s > 0 || !isnan(p->to_s);
 }
 
-/* One recording, and what comes of it. */
+/* One recording, and what is computed from it. */
 struct one {
 	const char *path;
 	const struct command_line *line;
 	struct replay *replay;
-	struct report report; /* its labels are the predictions' */
+	struct report report; /* the predictions point to its labels */
 	struct predict_feed *feed;
 	struct predictions predictions;
 	bool predicted;
-	int err; /* the first, of feeding */
+	int err; /* the first error of feeding; 0: none */
 };
 
 static struct predict_feed *new_feed(const struct one *one)
@@ -177,7 +176,7 @@ static int on_message(void *ctx, const struct model *model, uint32_t thread,
 	return one->err;
 }
 
-/* By the model's index of the barrier. To be freed; what it points to is the report's. */
+/* Return names by the model's index of the barrier, to be freed. They point into the report. */
 static struct prediction_site *name_sites(const struct report *report, uint32_t n)
 {
 	struct prediction_site *sites = calloc((size_t)n + 1, sizeof(*sites));
@@ -192,24 +191,27 @@ static struct prediction_site *name_sites(const struct report *report, uint32_t 
 	return sites;
 }
 
-/* Why what was recorded cannot be simulated. */
+/* Return why a recording cannot be simulated. */
 static const char *explain(int err)
 {
 	switch (err) {
 	case -E2BIG:
-		return "there are too many threads or meetings in it";
+		return "it has too many threads or episodes";
 	case -EDEADLK:
-		return "its threads wait for each other in circles, which no run can have: it is "
+		return "its threads wait for each other in a cycle, which no run can have: it is "
 		       "damaged";
 	default:
 		return strerror(-err);
 	}
 }
 
-/* One part in so many of the computing may be by the clock on the wall. */
+/* At most one part in this many of the computing time may be elapsed time. */
 #define WALL_MOST 10
 
-/* @several: recordings, each of which has its number of threads. */
+/*
+ * Choose the numbers of processors. @several: of several recordings, each has its number of
+ * threads.
+ */
 static int choose_counts(const struct command_line *p, bool several, uint32_t threads,
 			 uint32_t *counts)
 {
@@ -272,15 +274,16 @@ static int record_prediction(const struct command_line *p, const struct predict_
 {
 	uint32_t counts[COUNTS_MAX];
 
-	/* One, as was checked. */
+	/* check() has made sure that there is one number. */
 	return choose_counts(p, false, 1, counts) == 1
 		       ? predict_as_recording_record(p->record_to, replay, feed, m, counts[0])
 		       : -EINVAL;
 }
 
 /*
- * Where time is accounted for there are still threads of which it is not: those that others only wait for until they have
- * ended, and those whose barrier is found only by what they do. By the clock on the wall what they computed would be too much by any factor.
+ * Check that the on-CPU time of the threads is known. It is unknown for threads that others only
+ * join, and before a hand-written barrier is found. Elapsed time in its place would overstate what
+ * such threads computed by any factor.
  */
 static int check_known(const struct predict_feed *feed, const struct replay *replay,
 		       const char *path)
@@ -289,13 +292,16 @@ static int check_known(const struct predict_feed *feed, const struct replay *rep
 
 	if (!replay_session(replay)->accounted || f->wall_ns <= f->computing_ns / WALL_MOST)
 		return 0;
-	msg_error(
-		"cannot predict from %s: of %.1f ms that its threads were outside barriers, it is "
-		"not known of %.1f ms how much was on a CPU. That is so for threads that work "
-		"until others join them (fork and join, without a barrier), and before a barrier "
-		"by hand is found (a longer recording helps, or -b with its function). By the "
-		"clock on the wall threads that share a CPU would count several times over",
-		path, (double)f->computing_ns / 1e6, (double)f->wall_ns / 1e6);
+	msg_error("cannot predict from %s: its threads were outside barriers for %.1f ms, and for "
+		  "%.1f ms "
+		  "of these it is unknown how much was on a CPU. That is so for threads that work "
+		  "until "
+		  "others join them (fork and join), and before a hand-written barrier is found "
+		  "(record "
+		  "for longer, or name its function with -b). With elapsed time instead, threads "
+		  "that "
+		  "share a CPU would count several times",
+		  path, (double)f->computing_ns / 1e6, (double)f->wall_ns / 1e6);
 	return -ENODATA;
 }
 
@@ -308,7 +314,7 @@ static int feed_all(struct one *one)
 	if (err)
 		return err;
 	if (!one->feed && !one->err) {
-		msg_error("%s: nobody met at a barrier there: there is nothing to predict from",
+		msg_error("%s: it has no barrier episode: there is nothing to predict from",
 			  one->path);
 		return -ENODATA;
 	}
@@ -409,7 +415,7 @@ static int predict_recordings(const struct command_line *p, const struct predict
 	return err;
 }
 
-/* --- this machine --------------------------------------------------------------------------------------------- */
+/* --- this machine ----------------------------------------------------------------------------- */
 
 static int calibrate(struct emit *emit)
 {
@@ -424,12 +430,12 @@ static int calibrate(struct emit *emit)
 	}
 	if (isnan(measured.episode_ns)) {
 		snprintf(comment, sizeof(comment),
-			 "measured on 1 CPU: what passes between CPUs is a usual laptop's, not "
+			 "measured on 1 CPU: costs between CPUs are those of a usual laptop, not "
 			 "measured");
-		msg_warn("there is one CPU here: what passes between CPUs could not be measured");
+		msg_warn("this machine has one CPU: costs between CPUs could not be measured");
 	} else {
 		snprintf(comment, sizeof(comment),
-			 "measured on %u CPUs; a barrier of two threads took %.2f us, by these "
+			 "measured on %u CPUs; a barrier of two threads took %.2f us, with these "
 			 "parameters %.2f us",
 			 measured.cpus, measured.episode_ns / 1e3, measured.predicted_ns / 1e3);
 	}
@@ -447,7 +453,7 @@ static const char *machine_comment(const char *name)
 	return "for sbt-trace predict --machine";
 }
 
-/* --- together --------------------------------------------------------------------------------------------------- */
+/* --- together --------------------------------------------------------------------------------- */
 
 /* What print_result() needs. */
 struct predicting {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* sbt-trace report: what trace prints, from a recording. */
+/* sbt-trace report: print from a recording what trace would have printed. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -53,7 +53,7 @@ static int read_threads(const struct option_list *words, struct which *w)
 	return 0;
 }
 
-/* --- only some of it ---------------------------------------------------------------------------------- */
+/* --- chosen rows ------------------------------------------------------------------------------ */
 
 static bool wanted_site(const struct which *w, const struct replay *r,
 			const struct report_barrier *b)
@@ -66,7 +66,10 @@ static bool wanted_site(const struct which *w, const struct replay *r,
 	return !w->sites->n;
 }
 
-/* @seen: by --thread: one of that number is among them. */
+/*
+ * Keep the chosen ones of @threads. Return how many; @seen, by number of --thread, is set for
+ * these.
+ */
 static uint32_t keep_threads(const struct which *w, struct report_thread *threads, uint32_t n,
 			     bool *seen)
 {
@@ -88,7 +91,7 @@ static uint64_t key_of(uint32_t pid, const char *id)
 	return text_hash(TEXT_HASH_INIT + pid, id, strlen(id));
 }
 
-/* A phase is the time before the barrier where it ends. */
+/* Keep the phases that end at a barrier that is printed. */
 static int choose_phases(struct report *report)
 {
 	struct hash shown = { 0 };
@@ -115,7 +118,7 @@ static int choose_barriers(const struct which *w, const struct replay *r, struct
 		if (wanted_site(w, r, &report->barriers[i]))
 			report->barriers[kept++] = report->barriers[i];
 	if (report->nbarriers && !kept)
-		msg_warn("no barrier is called as --site has it");
+		msg_warn("no barrier is called as --site says");
 	report->nbarriers = kept;
 	return choose_phases(report);
 }
@@ -137,7 +140,7 @@ static int choose_threads(const struct which *w, struct report *report)
 		struct report_barrier *b = &report->barriers[i];
 
 		b->nthreads = keep_threads(w, b->threads, b->nthreads, seen);
-		/* Where none of them ever came there is nothing to be shown. */
+		/* A barrier that none of the threads came to is not printed. */
 		if (b->nthreads)
 			report->barriers[kept++] = *b;
 	}
@@ -155,7 +158,7 @@ static int choose_threads(const struct which *w, struct report *report)
 	return 0;
 }
 
-/* "barrier solve; threads 17, 19"; to be freed. */
+/* Return text such as "barrier solve; threads 17, 19", to be freed; NULL: out of memory. */
 static char *describe(const struct which *w)
 {
 	char *text = NULL;
@@ -184,7 +187,7 @@ static char *describe(const struct which *w)
 	return text;
 }
 
-/* Rows are left out; what is summed over them stays what it is, and is said to be. */
+/* Leave out rows. Sums over all rows do not change, which the report says. */
 static int choose(const struct which *w, const struct replay *r, char **rows, struct report *report)
 {
 	int err = 0;
@@ -202,7 +205,7 @@ static int choose(const struct which *w, const struct replay *r, char **rows, st
 	return err || !*rows ? -ENOMEM : 0;
 }
 
-/* --- other recordings, for the page ------------------------------------------------------------------- */
+/* --- other recordings, for the page ----------------------------------------------------------- */
 
 struct beside {
 	struct replay *replay;
@@ -235,7 +238,10 @@ static void free_beside(struct beside *all, size_t n)
 	free(all);
 }
 
-/* Read the recordings of --with into *@out, to be freed with free_beside(). Return 0, or a negative errno after a message. */
+/*
+ * Read the recordings of --with into *@out, to be freed with free_beside(). Return 0, or a negative
+ * errno after a message.
+ */
 static int put_beside(const struct command_line *line, struct pictures *pictures,
 		      struct beside **out)
 {
@@ -258,7 +264,7 @@ static int put_beside(const struct command_line *line, struct pictures *pictures
 	return err;
 }
 
-/* --- all of it ------------------------------------------------------------------------------------------ */
+/* --- the report ------------------------------------------------------------------------------- */
 
 struct reporting {
 	const struct command_line *line;
@@ -327,7 +333,7 @@ static int print_report(struct reporting *r, struct report *report)
 		return err;
 	if (r->line->with.n)
 		r->pictured = put_beside(r->line, r->pictures, &r->beside);
-	/* Before the text, whose reader may not read it to the end. */
+	/* Before the text: a pager may not read that to the end. */
 	if (r->pictures && !r->pictured)
 		r->pictured = pictures_end(r->pictures, replay_model(r->replay), report);
 	emit_report(r->emit, report);
@@ -347,7 +353,7 @@ static int run(struct reporting *r, const struct replay_options *options, FILE *
 		err = begin(r, out);
 	if (!err)
 		err = replay_run(r->replay);
-	/* A reader of the text finds it there. */
+	/* Text has this in the report itself. */
 	if (!err)
 		err = replay_unmet(r->replay, o->output || o->format != EMIT_TEXT);
 	if (!err)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* sbt-trace series: many recordings in one table and picture. */
+/* sbt-trace series: show many recordings in one table and page. */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static int series_draw(FILE *file, const void *ctx)
 	return html_series(file, ctx, "Series of recordings");
 }
 
-/* Choose the base that is called @name, which is else a label. */
+/* Choose the base by its name; any other name is a label. */
 static void set_base(struct series_options *options, const char *name)
 {
 	static const char *const names[] = {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* sbt-trace top: a live table of who loses how much time at barriers, while trace's machinery follows them. */
+/* sbt-trace top: a live table of the time that processes lose at barriers, on top of a trace. */
 #include <errno.h>
 #include <langinfo.h>
 #include <locale.h>
@@ -21,15 +21,15 @@
 #include "sbt/record.h"
 #include "target/proc.h"
 
-/* For how long the last warning stands above the table. */
+/* How long the last warning stays above the table. */
 #define SAID_NS	     15000000000ULL
 /*
- * What has ended is still known to the tracer: when it takes this much more memory than at first, it begins anew. Rates
- * need no past.
+ * The tracer keeps what it knows of exited processes. When it takes this much more memory than at
+ * first, tracing starts anew: rates need no history.
  */
 #define MEMORY_BYTES (192ULL << 20)
 
-/* --- a look ------------------------------------------------------------------------------------------ */
+/* --- one refresh ------------------------------------------------------------------------------ */
 
 static void note_waiting(void *ctx, uint32_t tid, const struct sbt_thread *thread)
 {
@@ -44,7 +44,10 @@ static void note_waiting(void *ctx, uint32_t tid, const struct sbt_thread *threa
 	};
 	struct address_space *space;
 
-	/* Nobody waits at a marker, and OpenMP's workers are idle between regions. It may have left since. */
+	/*
+	 * Threads do not wait at a marker, and OpenMP's workers idle between regions. A thread may
+	 * have left.
+	 */
 	if (thread->kind == SBT_KIND_PHASE || thread->flags & SBT_CROSSING_NO_DEPART ||
 	    !w.arrive_ns || t->error)
 		return;
@@ -54,7 +57,7 @@ static void note_waiting(void *ctx, uint32_t tid, const struct sbt_thread *threa
 	t->error = live_rates_add_waiting(t->live_rates, &w);
 }
 
-/* Our own memory that is no file's and nobody else's, in bytes; 0 unknown. */
+/* Return the private anonymous memory of sbt-trace in bytes; 0: unknown. */
 static uint64_t own_memory(void)
 {
 	unsigned long long size, resident, shared;
@@ -77,7 +80,7 @@ static uint64_t lost_records(const struct top *t)
 	return counts.lost_ring + counts.refused;
 }
 
-/* What must be known beside the figures. */
+/* Set what the table shows beside its rows. */
 static void set_facts(struct top *t)
 {
 	uint64_t lost = lost_records(t) - t->lost_base;
@@ -89,7 +92,7 @@ static void set_facts(struct top *t)
 	t->facts.elapsed_ns = t->now_ns - t->first_ns;
 	t->facts.realtime_ns = (int64_t)real.tv_sec * 1000000000 + real.tv_nsec;
 	t->facts.nothing = model_totals(t->view.model)->crossings
-				   ? "Nobody who has crossed a barrier is left."
+				   ? "No thread that has crossed a barrier is left."
 				   : t->nothing;
 	t->facts.alert = NULL;
 	tty_capture_read(&t->tty_capture);
@@ -157,7 +160,7 @@ static int draw(struct top *t)
 	return err;
 }
 
-/* --- while it runs -------------------------------------------------------------------------------------- */
+/* --- while it runs ---------------------------------------------------------------------------- */
 
 static int begin(void *ctx, const struct capture_view *view)
 {
@@ -189,7 +192,7 @@ static int begin(void *ctx, const struct capture_view *view)
 	return err ? err : draw(t);
 }
 
-/* Returns whether something is to be drawn; *go false: that was to quit. */
+/* Take the keys that were pressed. Return whether to draw; *go false: quit. */
 static bool take_keys(struct top *t, bool *go)
 {
 	bool any = false;
@@ -220,7 +223,7 @@ static int tick(void *ctx, uint64_t now_ns)
 	if (now_ns >= t->next_ns && !(t->drawn && screen_paused(t->screen))) {
 		t->now_ns = now_ns;
 		t->next_ns += t->interval_ns;
-		/* We were stopped for a while. */
+		/* sbt-trace was stopped for a while. */
 		if (t->next_ns <= now_ns)
 			t->next_ns = now_ns + t->interval_ns;
 		err = look(t);
@@ -251,7 +254,7 @@ static void forget(struct top *t)
 	t->nitems = 0;
 	t->memory = 0;
 	t->begun = false;
-	/* Its strings are the tracer's. */
+	/* The screen's strings belong to the tracer. */
 	if (t->screen)
 		screen_set(t->screen, &t->facts, NULL, 0);
 }
@@ -267,9 +270,9 @@ static void end(void *ctx)
 	tty_capture_end(&t->tty_capture);
 }
 
-/* --- the whole ------------------------------------------------------------------------------------------ */
+/* --- the command ------------------------------------------------------------------------------ */
 
-/* A terminal to draw on, and one for keys? Else lines. */
+/* Draw on a terminal if there is one, with one for keys; print lines otherwise. */
 static int choose_output(struct top *t)
 {
 	int out = t->command ? STDERR_FILENO : STDOUT_FILENO;
@@ -282,7 +285,7 @@ static int choose_output(struct top *t)
 	if (!isatty(out) || !isatty(STDIN_FILENO))
 		return 0;
 	if (!terminal_can(out, NULL)) {
-		msg_warn("nothing can be drawn on a terminal of type %s: lines instead",
+		msg_warn("a terminal of type %s cannot be drawn on: printing lines instead",
 			 getenv("TERM") ? getenv("TERM") : "unknown");
 		return 0;
 	}
@@ -298,20 +301,20 @@ static int choose_output(struct top *t)
 	return err;
 }
 
-static void say_nothing(struct top *t)
+static void set_nothing(struct top *t)
 {
 	if (t->command)
 		snprintf(t->nothing, sizeof(t->nothing), "No barrier has been crossed yet.");
 	else if (t->pids)
 		snprintf(t->nothing, sizeof(t->nothing),
-			 "No barrier has been crossed yet by %.100s. What could be seen there: "
-			 "sbt-trace list -p PID",
+			 "No barrier has been crossed yet by %.100s. sbt-trace list -p PID shows "
+			 "the "
+			 "barriers that can be traced.",
 			 t->what);
 	else
 		snprintf(t->nothing, sizeof(t->nothing),
-			 "No barrier has been crossed yet on this machine. Barriers that programs "
-			 "made themselves, of condition variables or futexes, are only looked for "
-			 "with --discover.");
+			 "No barrier has been crossed yet on this machine. Hand-written barriers, "
+			 "on condition variables or futexes, are only looked for with --discover.");
 }
 
 /* Warn, where the table has gone, that all processes of -p have exited. */
@@ -374,7 +377,7 @@ static int top(struct command_line *line)
 	int err, status = EXIT_FAILED;
 
 	describe(&t, &line->options);
-	say_nothing(&t);
+	set_nothing(&t);
 	err = choose_output(&t);
 	if (err) {
 		msg_error("cannot begin: %s", strerror(-err));

@@ -34,7 +34,10 @@ static bool find_program(const char *name, char *file)
 	return false;
 }
 
-/* Return whether COMMAND has the markers of include/sbt/sbt.h, and so takes the library's options too. */
+/*
+ * Return whether COMMAND has the markers of include/sbt/sbt.h, and so takes the library's options
+ * too.
+ */
 static bool has_marks(const struct options *o)
 {
 	char file[PATH_MAX];

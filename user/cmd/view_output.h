@@ -10,8 +10,8 @@
 #include "emit/emit.h"
 
 /*
- * Open the output of @o, let @print write, and close it. @print returns 0, or another number after a message. Return the exit status;
- * a message was printed for all but 0.
+ * Open the output of @o, let @print write, and close it. @print returns 0, or another number after
+ * a message. Return the exit status; a message was printed for all but 0.
  */
 int view_write(const struct options *o, int (*print)(FILE *out, void *ctx), void *ctx);
 /* The same with a printer of the format of @o. */
@@ -19,8 +19,8 @@ int view_print(const struct options *o, void (*print)(struct emit *emit, const v
 	       const void *ctx);
 
 /*
- * Check that no output file is one of the recordings that are read, which it would destroy. Return 0, or -EINVAL after a
- * message.
+ * Check that no output file is one of the recordings that are read, which it would destroy. Return
+ * 0, or -EINVAL after a message.
  */
 int view_spare_files(const struct command_line *line);
 
