@@ -4,16 +4,9 @@
  * The option table: that it holds together, how command lines are parsed by it, and the help that
  * is made from it.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
+#include "test_check.h"
 #include "cmd/nearest.h"
 #include "cmd/options.h"
 
@@ -29,7 +22,6 @@ static void test_unique(void **state)
 {
 	const struct option_row *row, *other;
 
-	(void)state;
 	for
 		EACH(row)
 		{
@@ -52,7 +44,6 @@ static void test_rows(void **state)
 {
 	const struct option_row *row;
 
-	(void)state;
 	for
 		EACH(row)
 		{
@@ -89,7 +80,7 @@ static const char *value_of(const struct option_row *row)
 	};
 	size_t i;
 
-	for (i = 0; i < sizeof(values) / sizeof(values[0]); i++)
+	for (i = 0; i < ARRAY_SIZE(values); i++)
 		if (!strcmp(values[i].name, row->name))
 			return values[i].value;
 	return "1";
@@ -128,7 +119,6 @@ static void test_parse_each(void **state)
 	char words[128], letter[3];
 	unsigned command, i;
 
-	(void)state;
 	for
 		EACH(row)
 		{
@@ -160,7 +150,6 @@ static void test_values(void **state)
 {
 	struct command_line line;
 
-	(void)state;
 	assert_int_equal(parse(COMMAND_TRACE,
 			       "-p 12,34 --pid=56 -d 1.5 --warn-time 20 --hang 0.5 --frames 3 "
 			       "--cost-limit 5 --ring-size 4 --attach perf -vv --no-warnings "
@@ -189,7 +178,6 @@ static void test_defaults(void **state)
 {
 	struct command_line line;
 
-	(void)state;
 	assert_int_equal(parse(COMMAND_TRACE, "ls -l --json", &line), OPTIONS_GO);
 	assert_int_equal(line.options.mode, OPTIONS_COMMAND);
 	assert_string_equal(line.options.command[0], "ls");
@@ -213,7 +201,6 @@ static void test_files(void **state)
 {
 	struct command_line line;
 
-	(void)state;
 	assert_int_equal(parse(COMMAND_DIFF, "a --json b -- c", &line), OPTIONS_GO);
 	assert_int_equal(line.files.n, 3);
 	assert_int_equal(line.before_dashes, 2);
@@ -285,8 +272,7 @@ static void test_wrong(void **state)
 	struct command_line line;
 	size_t i;
 
-	(void)state;
-	for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(wrong); i++) {
 		if (parse(wrong[i].command, wrong[i].words, &line) != OPTIONS_WRONG)
 			fail_msg("%s %s", command_texts[wrong[i].command].name, wrong[i].words);
 		options_free(&line);
@@ -299,7 +285,6 @@ static void test_distance(void **state)
 {
 	char longer[80];
 
-	(void)state;
 	assert_int_equal(nearest_distance("", ""), 0);
 	assert_int_equal(nearest_distance("", "abc"), 3);
 	assert_int_equal(nearest_distance("abc", ""), 3);
@@ -315,7 +300,6 @@ static void test_distance(void **state)
 
 static void test_nearest(void **state)
 {
-	(void)state;
 	assert_string_equal(option_nearest(COMMAND_TRACE, "duratoin"), "duration");
 	assert_string_equal(option_nearest(COMMAND_TRACE, "ouput"), "output");
 	assert_string_equal(option_nearest(COMMAND_TRACE, "wtach"), "watch");
@@ -386,7 +370,6 @@ static void test_help_short(void **state)
 	unsigned common = 0;
 	char line[64];
 
-	(void)state;
 	assert_in_range(lines_of(text, 80), 15, 23);
 	for
 		EACH(row)
@@ -410,7 +393,6 @@ static void test_help_commands(void **state)
 	unsigned command;
 	char line[64], *text;
 
-	(void)state;
 	for (command = 0; command < COMMANDS; command++) {
 		text = printed(option_help_command, (enum command)command);
 		assert_in_range(lines_of(text, 85), 12, 85);
@@ -443,7 +425,6 @@ static void test_help_all(void **state)
 	const struct option_row *row;
 	unsigned i;
 
-	(void)state;
 	lines_of(text, 90);
 	for
 		EACH(row)
