@@ -268,7 +268,7 @@ void model_sums_join(struct model_sums *to, const struct model_sums *from)
 	to->unknown |= from->unknown;
 }
 
-/* --- tails -------------------------------------------------------------------------------- */
+/* --- tails ----------------------------------------------------------------------------------- */
 
 /*
  * Adds what @t did from its last departure to its tail's end, at most to @until. Only at the end: a

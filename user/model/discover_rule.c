@@ -421,7 +421,7 @@ void discover_round_end(struct discover *d, struct object *o)
 	}
 }
 
-/* --- what is only spoken of ------------------------------------------------------------------------- */
+/* --- what is only spoken of ------------------------------------------------------------------ */
 
 /* The round before @waker's waking is over. */
 void discover_split_round(struct object *o, uint32_t waker)

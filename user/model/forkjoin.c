@@ -116,7 +116,7 @@ static int process_get(struct forkjoin *f, uint32_t tgid, uint32_t inc, struct p
 	return 0;
 }
 
-/* --- threads ------------------------------------------------------------------------------------- */
+/* --- threads --------------------------------------------------------------------------------- */
 
 /* Of one whose beginning was not seen it is not known whom it has made. */
 static int thread_get(struct process *p, uint32_t tid, struct thread **out)
@@ -454,7 +454,7 @@ void forkjoin_ended(struct forkjoin *f, uint32_t tgid, uint32_t inc, uint32_t ti
 	thread_end(f, p, t, true);
 }
 
-/* --- joins --------------------------------------------------------------------------------------- */
+/* --- joins ----------------------------------------------------------------------------------- */
 
 static struct thread **find_made(struct thread *creator, uint64_t handle)
 {
@@ -705,7 +705,7 @@ none:
 	return 0;
 }
 
-/* --- the end ------------------------------------------------------------------------------------- */
+/* --- the end --------------------------------------------------------------------------------- */
 
 void forkjoin_give_up(struct forkjoin *f, uint64_t cookie)
 {

@@ -14,7 +14,7 @@
  */
 #define ADVANCE_CREDIT 1024
 
-/* --- arrays ----------------------------------------------------------------------------------------- */
+/* --- arrays ---------------------------------------------------------------------------------- */
 
 int model_grow(void **array, uint32_t *cap, uint32_t want, size_t size)
 {
@@ -66,7 +66,7 @@ void table_free(struct table *t)
 	free(t->chunks);
 }
 
-/* --- life --------------------------------------------------------------------------------------------- */
+/* --- life ------------------------------------------------------------------------------------ */
 
 /*
  * In lines of the cache, and an odd number of them: the n-th lines of all elements then share out all its sets. With an even
@@ -167,7 +167,7 @@ void model_free(struct model *m)
 	free(m);
 }
 
-/* --- the order of one thread's records ------------------------------------------------------------ */
+/* --- the order of one thread's records ------------------------------------------------------- */
 
 /* What is known of the time of a crossing goes into its thread's sums, and along with it. */
 static int keep_detail(struct model *m, struct thread *t, const struct model_crossing *c,
@@ -462,7 +462,7 @@ int take_advance(struct model *m, uint64_t t_ns)
 	return err || t_ns == MODEL_UNKNOWN ? err : programs_fold(m);
 }
 
-/* --- looking at it ------------------------------------------------------------------------------------ */
+/* --- looking at it --------------------------------------------------------------------------- */
 
 /* First start and last end of those that crossed a barrier, and the longest path (absolute). */
 static void proc_span(const struct model *m, const struct proc *p, uint64_t end_ns, uint64_t *start,
@@ -518,7 +518,7 @@ void model_thread_at(const struct model *m, uint32_t index, uint64_t end_ns,
 		thread_at_end(t, end_ns, out, &ideal);
 }
 
-/* --- the end ------------------------------------------------------------------------------------------ */
+/* --- the end --------------------------------------------------------------------------------- */
 
 static void end_process(struct model *m, struct proc *p, uint64_t end_ns)
 {

@@ -205,7 +205,7 @@ void model_stat_join(struct model_stat *to, const struct model_stat *from);
 /* Standard deviation of the population; 0 for fewer than two values. */
 double model_stat_stddev(const struct model_stat *s);
 
-/* --- what is kept ------------------------------------------------------------------------------ */
+/* --- what is kept ---------------------------------------------------------------------------- */
 
 /*
  * Where time went, summed: of a thread over all its phases and its tail, or of one thread at one barrier.
@@ -493,7 +493,7 @@ struct model_totals {
 	uint64_t abandoned;
 };
 
-/* --- interface ------------------------------------------------------------------------------------ */
+/* --- interface ------------------------------------------------------------------------------- */
 
 struct model_ops {
 	void *ctx;

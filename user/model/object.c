@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * To which meeting a crossing belongs. A crossing belongs to the open episode if and only if it arrived before
- * the earliest departure of that episode; a known count closes it, an unknown one leaves that to
- * the next. More threads than the count: cyclic.c.
+ * Assigns crossings to episodes. A crossing belongs to the open episode if and only if it arrived
+ * before the earliest departure of that episode. A known count closes an episode; without one the
+ * next episode does. Objects with more threads than their count: cyclic.c.
  */
 #include "model/internal.h"
 #include "sites/family.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- finding the object ------------------------------------------------------------------------- */
+/* --- finding the object ---------------------------------------------------------------------- */
 
 static uint64_t object_key(const struct model_crossing *c, uint32_t proc)
 {
@@ -70,7 +70,7 @@ void object_free(struct model *m, struct object *o)
 	m->nobjects--;
 }
 
-/* The one that was not used for longest makes room. */
+/* Remove the least recently used object. */
 static int object_evict(struct model *m)
 {
 	struct object *o = container_of(m->objects.next, struct object, lru);
@@ -129,7 +129,7 @@ static int object_get(struct model *m, const struct model_crossing *c, uint32_t 
 	return 0;
 }
 
-/* @e is over, or all have come to it and some have left: who meets here is known. */
+/* Return true if @e is over, or has all members and a departure: then its members are known. */
 static bool has_met(const struct episode *e)
 {
 	return e && e->depart_min != MODEL_UNKNOWN && !e->nabandoned &&
@@ -145,7 +145,7 @@ static uint32_t copy_members(const struct episode *e, struct model_met *met, uin
 	return e->n;
 }
 
-/* The place of one that ended long ago may be another's by now. */
+/* The index of a thread that exited long ago may be reused. */
 static struct model_met still_there(const struct model *m, struct model_met met)
 {
 	const struct thread *t = thread_at(m, met.thread);
@@ -177,7 +177,7 @@ bool model_team(const struct model *m, const struct model_crossing *at, struct m
 	out->release_ns = o->met_ns;
 	for (i = 0; i < o->nmet && i < max; i++)
 		met[i] = still_there(m, o->met[i]);
-	/* What is not closed yet may be newer: where nobody says how many meet, only the next meeting closes one. */
+	/* Open episodes may be newer: without a count, only the next episode closes one. */
 	for (i = 0; i <= o->nopen; i++) {
 		e = i ? o->open[i - 1] : o->pending;
 		if (!has_met(e) || e->arrive_max < out->release_ns)
@@ -188,7 +188,7 @@ bool model_team(const struct model *m, const struct model_crossing *at, struct m
 	return true;
 }
 
-/* --- full episodes --------------------------------------------------------------------------------- */
+/* --- full episodes --------------------------------------------------------------------------- */
 
 static void remove_open(struct object *o, const struct episode *e)
 {
@@ -203,7 +203,7 @@ static void remove_open(struct object *o, const struct episode *e)
 		o->open[i] = o->open[i + 1];
 }
 
-/* Could it be of another meeting than the one it seems to be of? */
+/* Return true if the crossing may belong to another episode. */
 static bool is_uncertain(const struct member *mem, const struct slot *s)
 {
 	return !mem->round && (mem->late || slot_uncertain(s, mem->thread));
@@ -232,7 +232,7 @@ static uint32_t uncertainty_why(const struct episode *e)
 	return MODEL_WHY_BEFORE;
 }
 
-/* Who comes again after @e, as far as it has been seen. */
+/* Note which members of @e come again, as far as is known. */
 static void note_open(struct object *o, const struct episode *e)
 {
 	const struct episode *later;
@@ -249,7 +249,7 @@ static void note_open(struct object *o, const struct episode *e)
 	}
 }
 
-/* The full episode in limbo gets its verdict: the next is full too, or nothing more comes. */
+/* Decide on the pending full episode: the next one is full too, or no more records come. */
 int object_classify(struct model *m, struct object *o, bool final)
 {
 	struct episode *e = o->pending;
@@ -257,7 +257,7 @@ int object_classify(struct model *m, struct object *o, bool final)
 	int err = 0;
 
 	o->pending = NULL;
-	/* Of a former barrier's members nothing is known any more but what was then. */
+	/* For a former barrier, the slots say nothing: what was known then stays. */
 	if (!episode_is_former(e))
 		uncertainty_again(o, e);
 	if (e->nuncertain)
@@ -271,7 +271,7 @@ int object_classify(struct model *m, struct object *o, bool final)
 	return episode_close(m, e, MODEL_AMBIGUOUS, uncertainty_why(e));
 }
 
-/* Older ones of this barrier still lack members: those who are in them may have been in @e instead. */
+/* Mark members of older open episodes as uncertain: they may belong to @e instead. */
 static void doubt_older(const struct model *m, struct object *o, struct episode *e)
 {
 	const struct episode *older;
@@ -290,8 +290,9 @@ static void doubt_older(const struct model *m, struct object *o, struct episode 
 }
 
 /*
- * The last of them was slow to leave: what is known of the barrier that is there now says nothing of it. Whether one that never
- * left is a left-over from before no later meeting tells.
+ * Close a full episode of a former barrier, with a last member that was slow to leave. The slots of
+ * the present barrier say nothing about it. No later episode shows whether a member that never left
+ * is a left-over.
  */
 static int former_full(struct model *m, struct object *o, struct episode *e)
 {
@@ -309,9 +310,10 @@ static int former_full(struct model *m, struct object *o, struct episode *e)
 }
 
 /*
- * As many members as the count. What nothing speaks against is complete. A member that never left may
- * be a left-over from before the barrier was made again, and one with a missing record may
- * belong to the next episode: those wait until the next is full.
+ * Handle an episode with as many members as the count. It is complete unless something speaks
+ * against it. A member that never left may be a left-over from before the barrier was created
+ * again. A member with a missing record may belong to the next episode. Such episodes are pending
+ * until the next one is full.
  */
 static int object_full(struct model *m, struct object *o, struct episode *e)
 {
@@ -346,7 +348,7 @@ static int object_full(struct model *m, struct object *o, struct episode *e)
 	return 0;
 }
 
-/* --- closing those that stay behind ---------------------------------------------------------------- */
+/* --- closing incomplete episodes ------------------------------------------------------------- */
 
 static int close_short(struct model *m, struct object *o, struct episode *e)
 {
@@ -356,12 +358,12 @@ static int close_short(struct model *m, struct object *o, struct episode *e)
 
 	remove_open(o, e);
 	why = slots_missing_why(m, o, e);
-	/* Who else came to it after that moment nobody saw. */
+	/* Further members after the cut could not be seen. */
 	if (episode_was_cut(m, e))
 		return episode_close(m, e, MODEL_INCOMPLETE, MODEL_WHY_END);
 	if (e->count)
 		return episode_close(m, e, MODEL_INCOMPLETE, why);
-	/* No count: whoever came is all, unless a record is known to be missing. */
+	/* Without a count the members are all, unless a record is known to be missing. */
 	if (why & MODEL_WHY_LOST)
 		return episode_close(m, e, MODEL_INCOMPLETE, MODEL_WHY_LOST);
 	uncertainty_again(o, e);
@@ -384,8 +386,8 @@ static uint64_t left_by(const struct episode *e)
 }
 
 /*
- * Has a newer one been left, and all that was until then been seen? Its members had left this one. That some came to
- * it says less: the others may be on their way out.
+ * Return true if a newer episode has a departure before the watermark: its members had left this
+ * one. Arrivals prove less, because other members may still be on their way out.
  */
 static bool newer_was_left(const struct model *m, const struct object *o)
 {
@@ -397,21 +399,24 @@ static bool newer_was_left(const struct model *m, const struct object *o)
 	return false;
 }
 
-/* Can nothing of the oldest open episode come any more? @opened: a newer one has just begun. */
+/*
+ * Return true if the oldest open episode can get no more members. @opened: a newer one has just
+ * begun.
+ */
 static bool oldest_is_over(const struct model *m, const struct object *o, bool opened)
 {
 	const struct episode *e = o->open[0];
 	uint64_t left = left_by(e);
 
 	if (!e->count) {
-		/* Nobody says how far the records are complete: two newer ones have to do. */
+		/* Without a watermark, two newer episodes must suffice. */
 		if (!m->watermark && o->nopen > 2)
 			return true;
 		if (newer_was_left(m, o))
 			return true;
 		return m->watermark > left + MODEL_DECIDE_NS;
 	}
-	/* Who may still come to it is not among those known. */
+	/* Its missing members are not in the slots. */
 	if (episode_is_former(e))
 		return m->watermark > left + MODEL_DECIDE_NS;
 	if (o->full_arrive_ns > e->arrive_max && o->full_arrive_ns >= left)
@@ -428,7 +433,7 @@ static int close_old(struct model *m, struct object *o, bool opened)
 	return err;
 }
 
-/* --- placing a crossing ------------------------------------------------------------------------------ */
+/* --- placing a crossing ---------------------------------------------------------------------- */
 
 static bool counts_agree(uint32_t a, uint32_t b)
 {
@@ -447,15 +452,18 @@ static bool in_time(const struct member *mem, uint64_t arrive_max, uint64_t depa
 	       (mem->pub.depart_ns == MODEL_UNKNOWN || mem->pub.depart_ns + skew >= arrive_max);
 }
 
-/* Do both know which call on the object it is? Then nothing else matters: their clocks may differ. */
+/*
+ * Return true if both know the number of their call on the object. Then it decides: clocks may
+ * differ.
+ */
 static bool is_numbered(const struct member *mem, bool ordinal)
 {
 	return mem->ordinal && ordinal;
 }
 
 /*
- * Nobody says how many meet, nobody was seen to leave (all were thrown out): a member that comes again has left, and
- * what it comes to is another episode.
+ * Return true if @mem's thread is a member already. Without a count, and with no departure seen
+ * (all members were killed), the thread must have left, so this is another episode.
  */
 static bool comes_again(const struct episode *e, const struct member *mem)
 {
@@ -474,7 +482,7 @@ static bool of_team(uint8_t flags)
 	return flags & MODEL_CROSSING_TEAM;
 }
 
-/* Members of a team come to one thing together, each once: whose others are missing takes nobody of the next. */
+/* Return true if @mem fits by its team: members come to one thing together, each once. */
 static bool team_agrees(const struct episode *e, const struct member *mem)
 {
 	uint32_t i;
@@ -487,7 +495,9 @@ static bool team_agrees(const struct episode *e, const struct member *mem)
 	return true;
 }
 
-/* Could @mem, of @count, be of the former barrier that @e was at? What nobody left could be of anybody. */
+/*
+ * Return true if @mem may be at the former barrier of @e. An episode without departures fits any.
+ */
 static bool former_agrees(const struct object *o, const struct episode *e, const struct member *mem,
 			  uint32_t count)
 {
@@ -511,7 +521,7 @@ static struct episode *find_open(const struct model *m, const struct object *o,
 		}
 		if (episode_is_former(e) && !former_agrees(o, e, mem, count))
 			continue;
-		/* Where records are missing there are likelier reasons than clocks that disagree. */
+		/* With missing records, disagreeing clocks are not the likeliest reason. */
 		skew = mem->uncertain || e->nuncertain ? 0 : MODEL_SKEW_NS;
 		if (!(mem->was_inside && e->first) && counts_agree(count, e->count) &&
 		    rounds_agree(mem->round, e->round) &&
@@ -524,7 +534,7 @@ static struct episode *find_open(const struct model *m, const struct object *o,
 
 enum fit { FIT_NEW, FIT_STRAY, FIT_SURPLUS };
 
-/* It fits no open episode: does it fit one that was closed? */
+/* Check a crossing that fits no open episode against the closed ones. */
 static enum fit fit_closed(const struct object *o, const struct member *mem, uint32_t count)
 {
 	uint32_t i, n = o->nclosed < OBJECT_CLOSED ? o->nclosed : OBJECT_CLOSED;
@@ -545,7 +555,7 @@ static enum fit fit_closed(const struct object *o, const struct member *mem, uin
 	return FIT_NEW;
 }
 
-/* Of which making of @o one with this count is. */
+/* Return the creation of @o (by number) to which an episode with this count belongs. */
 static uint32_t made_of(const struct object *o, uint32_t count)
 {
 	return counts_agree(count, o->count) ? o->made : o->made - 1;
@@ -580,7 +590,7 @@ static int object_open_new(struct model *m, struct object *o, const struct membe
 	if (err)
 		return err;
 	e->made = made_of(o, count);
-	/* Who was inside when tracing began has the first episode behind it. */
+	/* A thread that was inside when tracing began is past the first episode. */
 	e->first = e->first && !mem->was_inside;
 	err = episode_put(m, e, mem, count);
 	if (err) {
@@ -598,8 +608,8 @@ static int object_open_new(struct model *m, struct object *o, const struct membe
 }
 
 /*
- * A full episode with a member that never left has one member too many: the abandoned one was a
- * left-over, and @mem is the member.
+ * Replace a member that never left in the pending full episode, which has one member too many: it
+ * is a left-over, and @mem is the real member.
  */
 static int pending_replace(struct model *m, struct object *o, const struct member *mem)
 {
@@ -655,7 +665,7 @@ static bool pending_has_stale(const struct object *o, const struct member *mem, 
 	       rounds_agree(mem->round, e->round) && in_time(mem, e->arrive_max, e->depart_min, 0);
 }
 
-/* @mem's detail becomes that of wherever it is put. */
+/* Put @mem into an episode, which takes over its detail. */
 int object_place(struct model *m, struct object *o, const struct member *mem, uint32_t count)
 {
 	struct episode *e = find_open(m, o, mem, count);
@@ -705,17 +715,20 @@ static void set_busy(struct model *m, struct object *o)
 		list_del(&o->busy);
 }
 
-/* Another count at the same address: destroyed and made again. Its threads are a new team. */
+/* Handle another count at the same address: a new barrier with a new team. */
 static int object_remade(struct model *m, struct object *o, const struct model_crossing *c)
 {
 	int err = 0;
 
 	if (o->is_cyclic)
 		err = cyclic_leave(m, o, true);
-	/* The next one that would tell never comes; what records are missing may still be known from those that do. */
+	/*
+	 * No further episode of the old barrier can settle the pending one. Missing records may
+	 * still show.
+	 */
 	if (!err && o->pending && (o->pending->nabandoned || episode_is_former(o->pending)))
 		err = object_classify(m, o, false);
-	/* It may be that the count was not known before. */
+	/* The count may have been unknown before. */
 	if (o->count) {
 		slots_reset(o);
 		o->made++;
@@ -726,8 +739,8 @@ static int object_remade(struct model *m, struct object *o, const struct model_c
 }
 
 /*
- * A crossing of a barrier that was here before, whose thread was slow to leave: it came before somebody came to the one that
- * is here now.
+ * Return true if the crossing is of a former barrier at this address: its thread was slow to leave,
+ * and arrived before any thread arrived at the present barrier.
  */
 static bool is_of_former(const struct object *o, const struct model_crossing *c)
 {
@@ -735,7 +748,9 @@ static bool is_of_former(const struct object *o, const struct model_crossing *c)
 	       !of_team(c->flags);
 }
 
-/* The same where the count is that of the one that is here now, too: an episode of the former one waits for it. */
+/*
+ * As is_of_former(), if the counts are equal: an episode of the former barrier lacks this member.
+ */
 static bool fits_former(const struct model *m, const struct object *o, const struct member *mem,
 			uint32_t count)
 {
@@ -747,7 +762,7 @@ static bool fits_former(const struct model *m, const struct object *o, const str
 	return e && episode_is_former(e);
 }
 
-/* Of a barrier by hand no program says how many meet, but what was seen there: that may have been too few. */
+/* The count of a hand-written barrier is only inferred from what was seen, so it may be too low. */
 static bool is_found_out(const struct model_crossing *c)
 {
 	return family_has(c->family, FAMILY_COND_VAR) && !c->count;
@@ -817,7 +832,7 @@ int object_add(struct model *m, const struct model_crossing *c, struct member *m
 	return err;
 }
 
-/* The watermark has moved. */
+/* Decide what a new watermark allows. */
 int object_advance(struct model *m, struct object *o)
 {
 	int err = 0;
@@ -830,7 +845,7 @@ int object_advance(struct model *m, struct object *o)
 	return err;
 }
 
-/* Nothing more will come. */
+/* Close everything: no more records come. */
 int object_finish(struct model *m, struct object *o)
 {
 	int err = 0;

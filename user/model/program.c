@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Processes that have exited are folded into their program when there are more of them than are kept: their sums are added
- * to those of the first one, and their places are used again. Those that lost most are kept as they are.
+ * If more processes have exited than are to be kept, they are folded into their program: their sums
+ * are added to those of its first process, and their indices are reused. The processes with the
+ * largest losses are kept.
  */
 #include "model/internal.h"
 
@@ -10,17 +11,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So long after a process has exited all that it left behind has come. */
+/* All records of a process have come this long after its exit. */
 #define SETTLED_NS 3000000000ULL
-/* How often those that have exited are looked through. */
+/* How often exited processes are examined. */
 #define LOOK_NS	   1000000000ULL
-/* Rows of one program: call sites beyond share one. */
+/* Rows of one program. Further call sites share one row. */
 #define ROWS_MAX   256
 
 struct loss {
 	uint64_t wait_ns;
 	uint32_t proc; /* index */
-	uint32_t at; /* by exit */
+	uint32_t at; /* in the order of exits */
 };
 
 void model_keep(struct model *m, uint32_t exited)
@@ -50,7 +51,7 @@ int take_program(struct model *m, uint32_t tgid, uint32_t inc, uint64_t program)
 	return 0;
 }
 
-/* --- which ones ----------------------------------------------------------------------------------------- */
+/* --- which processes are folded --- */
 
 static uint64_t wait_of(const struct model *m, const struct proc *p)
 {
@@ -62,7 +63,7 @@ static uint64_t wait_of(const struct model *m, const struct proc *p)
 	return sum;
 }
 
-/* Processes that met others, or of which a part was not traced, are kept as they are. */
+/* Processes that share barriers, or were traced only in part, are not folded. */
 static bool may_fold(const struct model *m, const struct proc *p)
 {
 	uint32_t i;
@@ -84,19 +85,18 @@ static int by_loss(const void *a, const void *b)
 {
 	const struct loss *x = a, *y = b;
 
-	if (x->wait_ns != y->wait_ns)
-		return x->wait_ns > y->wait_ns ? -1 : 1;
-	return x->at < y->at ? -1 : x->at > y->at;
+	return x->wait_ns != y->wait_ns ? NUMBER_COMPARE(y->wait_ns, x->wait_ns)
+					: NUMBER_COMPARE(x->at, y->at);
 }
 
 static int by_exit(const void *a, const void *b)
 {
 	const struct loss *x = a, *y = b;
 
-	return x->at < y->at ? -1 : x->at > y->at;
+	return NUMBER_COMPARE(x->at, y->at);
 }
 
-/* Nothing more comes of those that are to be folded: what is open of them is closed, as at the end. */
+/* Close the open episodes of the processes to fold, as at the end: no more records come. */
 static int close_objects(struct model *m)
 {
 	struct object *o;
@@ -132,7 +132,7 @@ static int free_objects(struct model *m)
 	return err;
 }
 
-/* --- sums ------------------------------------------------------------------------------------------------ */
+/* --- sums ------------------------------------------------------------------------------------ */
 
 static void join_row(struct row *to, const struct row *from)
 {
@@ -142,7 +142,7 @@ static void join_row(struct row *to, const struct row *from)
 	a->summed |= b->summed;
 	a->has_user |= b->has_user;
 	a->probe_groups |= b->probe_groups;
-	/* Its address means nothing in another process. */
+	/* An address has no meaning in another process. */
 	a->objects = 2;
 	a->episodes += b->episodes;
 	a->incomplete += b->incomplete;
@@ -160,7 +160,7 @@ static void join_row(struct row *to, const struct row *from)
 	a->max_work_ns += b->max_work_ns;
 	a->margin_ns += b->margin_ns;
 	a->summed_thread_ns += b->summed_thread_ns;
-	/* Phases are numbered within one process. */
+	/* Phase numbers are per process. */
 	memset(a->longest, 0, sizeof(a->longest));
 }
 
@@ -184,7 +184,7 @@ static int join_phases(struct model *m, struct row *to, const struct row *from)
 	return err;
 }
 
-/* The rows of @into that those of @from are added to. */
+/* Find the row of @into to which each row of @from is added. */
 static int find_rows(struct model *m, const struct proc *from, const struct proc *into)
 {
 	struct row_id id = { .proc = into->index };
@@ -286,14 +286,14 @@ static void join_proc(struct proc *to, const struct proc *from)
 	join_folded(to, from);
 }
 
-/* Only the sums of its threads are kept from now on. */
+/* Keep only the sums of its threads. */
 static int fold_threads(struct model *m, struct proc *p)
 {
 	uint32_t i, list = MODEL_NONE;
 	struct model_proc at;
 	int err = 0;
 
-	/* While the lives of its threads are known. */
+	/* First, while the lives of its threads are known. */
 	model_proc_at(m, p->index, p->pub.end_ns, &at);
 	p->pub.elapsed_ns = at.elapsed_ns;
 	p->pub.ideal_ns = at.ideal_ns;
@@ -303,7 +303,7 @@ static int fold_threads(struct model *m, struct proc *p)
 	return err ? err : thread_empty_places(m, list);
 }
 
-/* --- places ---------------------------------------------------------------------------------------------- */
+/* --- indices --- */
 
 static int empty_proc(struct model *m, struct proc *p)
 {
@@ -354,9 +354,9 @@ static int fold_one(struct model *m, struct proc *p)
 	return empty_proc(m, p);
 }
 
-/* --- when ------------------------------------------------------------------------------------------------ */
+/* --- when processes are folded --- */
 
-/* Those that have settled, the ones that lost most first; others stay in m->exited. */
+/* Take the settled processes, largest losses first. The others stay in m->exited. */
 static uint32_t take_settled(struct model *m, struct loss *out)
 {
 	uint32_t i, kept = 0, n = 0;
@@ -374,7 +374,7 @@ static uint32_t take_settled(struct model *m, struct loss *out)
 	return n;
 }
 
-/* Is nothing of it unfinished? */
+/* Return true if nothing of the process is unfinished. */
 static bool is_over(const struct model *m, const struct proc *p)
 {
 	const struct queue *q = m->queues[p->index];
@@ -394,7 +394,7 @@ static int fold_all(struct model *m, struct loss *all, uint32_t n)
 	uint32_t i, kept;
 	int err;
 
-	/* In the order of their exits: the first one of a program is where the others go. */
+	/* In the order of exits, because the first process of a program takes the others. */
 	qsort(all, n, sizeof(*all), by_exit);
 	for (i = kept = 0; i < n; i++)
 		if (may_fold(m, proc_at(m, all[i].proc)))
@@ -416,7 +416,7 @@ static int fold_all(struct model *m, struct loss *all, uint32_t n)
 	return err;
 }
 
-/* The rest goes back to those that have exited. */
+/* Put the kept processes back into the list of exited ones. */
 static void keep(struct model *m, struct loss *all, uint32_t n)
 {
 	uint32_t i;

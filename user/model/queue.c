@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Finished episodes wait here for the order of their releases: one leaves the heap when nothing that
- * is still open in its process (or in the processes it shares barriers with) can have been released earlier.
+ * Finished episodes are queued in the order of their releases. One leaves the heap when no open
+ * episode of its process, or of processes that share barriers with it, can have an earlier release.
  */
 #include "model/internal.h"
 
 #include <stdlib.h>
 
-/* More open ones than this are not looked through for every episode, but by model_advance(). */
+/* With more open episodes than this, model_advance() searches them, not every episode. */
 #define QUEUE_LOOK 64
 
 void queue_open(struct queue *q, struct open *o, uint64_t bound)
@@ -77,8 +77,9 @@ static int heap_add(struct model *m, struct queue *q, struct episode *e)
 }
 
 /*
- * The earliest release that may still come; those long behind the watermark hold nothing back. What nobody knows the
- * count of is long decided by then, and was released when it seems: it holds back until that.
+ * Return the earliest release that may still come. Episodes far behind the watermark hold nothing
+ * back. An episode without a known count is decided long before that, with its present release: it
+ * holds back until then.
  */
 static uint64_t earliest_open(const struct model *m, const struct queue *q)
 {
@@ -96,8 +97,9 @@ static uint64_t earliest_open(const struct model *m, const struct queue *q)
 }
 
 /*
- * Those who were attached to in the middle of a first episode wait as long as a phase lasts until a
- * second shows that nobody is to come; that one's phase began with the first.
+ * Return true if the first episode after an attach in its middle is still open. It stays open for a
+ * phase, until a second one shows that no more threads come. The second one's phase began with the
+ * first.
  */
 static bool waits_for_first(const struct episode *e)
 {
@@ -142,7 +144,7 @@ int queue_push(struct model *m, struct queue *q, struct episode *e)
 	return queue_flush(m, q, false);
 }
 
-/* Where the queue @i ended up; paths are halved on the way. */
+/* Return the queue that @i was joined into. Paths are halved on the way. */
 static uint32_t find_root(struct model *m, uint32_t i)
 {
 	struct queue *q = m->queues[i];
@@ -161,7 +163,7 @@ struct queue *queue_of(struct model *m, uint32_t proc)
 	return m->queues[find_root(m, proc)];
 }
 
-/* Two processes share a barrier: from here on their episodes come in one order. What is less is moved. */
+/* Join the queues of two processes that share a barrier. The smaller queue is moved. */
 int queue_join(struct model *m, uint32_t a, uint32_t b)
 {
 	uint32_t keep = find_root(m, a), drop = find_root(m, b), i;

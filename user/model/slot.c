@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* The threads known on an object: what is still to come from them, and what of theirs is missing. */
+/*
+ * The threads known at an object: what they may still send, and which of their records are missing.
+ */
 #include "model/internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* More than so many are not looked through for a thread that is not remembered: it may be none of them. */
+/* Up to this many slots are searched one by one. Beyond it a hash is used. */
 #define SLOTS_LOOK 32
 
-/* Files what is new, or all of them where they were moved. False: out of memory. */
+/* File new slots, or all slots if they were moved. Return false when out of memory. */
 static bool file_slots(struct object *o)
 {
 	for (; o->nfiled < o->nslots; o->nfiled++)
@@ -26,7 +28,7 @@ static void unfile_slots(struct object *o)
 	o->nfiled = 0;
 }
 
-/* Its place; nslots: it has none. */
+/* Return the index of the thread's slot; nslots: none. */
 static uint32_t slot_place(struct object *o, const struct thread *t)
 {
 	uint64_t place = o->nslots;
@@ -81,8 +83,8 @@ int slot_get(struct model *m, struct object *o, struct thread *t, struct slot **
 }
 
 /*
- * Forgets threads that ended and, if @idle_before is not 0, those that use the object no more: not
- * since then, and not for many of its episodes.
+ * Forget threads that exited. If @idle_before is not 0, also forget those that have not used the
+ * object since then, nor in many of its episodes.
  */
 void slots_purge(struct model *m, struct object *o, uint64_t idle_before)
 {
@@ -112,7 +114,7 @@ void slots_reset(struct object *o)
 	o->nuncertain = 0;
 }
 
-/* @mem comes after the episode in limbo: when did its thread come again? */
+/* Note when the thread of @mem, which comes after the pending episode, came again. */
 void slot_note_next(struct slot *s, const struct episode *pending, const struct member *mem)
 {
 	if (s->next_for == pending->serial && s->next_arrive_ns <= mem->pub.arrive_ns)
@@ -123,8 +125,8 @@ void slot_note_next(struct slot *s, const struct episode *pending, const struct 
 }
 
 /*
- * Can the thread's next crossing be in another's place: a record is missing since its last certain
- * place on the object, or that place was not certain itself?
+ * Return true if the thread's next crossing may belong elsewhere: a record is missing since its
+ * last certain place on the object, or that place itself was uncertain.
  */
 bool slot_uncertain(const struct slot *s, const struct thread *t)
 {
@@ -133,7 +135,7 @@ bool slot_uncertain(const struct slot *s, const struct thread *t)
 	return s->uncertain || (t->has_gap && !(s->clear && !seq_after(t->gap_seq, s->clear_seq)));
 }
 
-/* Its crossing number @seq may be in a wrong place. */
+/* Mark that crossing number @seq of the thread may be in the wrong episode. */
 void slot_mark_uncertain(struct object *o, struct thread *t, uint32_t seq)
 {
 	struct slot *s = slot_find(o, t);
@@ -145,7 +147,7 @@ void slot_mark_uncertain(struct object *o, struct thread *t, uint32_t seq)
 	s->uncertain_seq = seq;
 }
 
-/* Its crossing number @seq is in the right place. */
+/* Mark that crossing number @seq of the thread is in the right episode. */
 void slot_clear(struct object *o, struct thread *t, uint32_t seq)
 {
 	struct slot *s = slot_find(o, t);
@@ -162,7 +164,10 @@ void slot_clear(struct object *o, struct thread *t, uint32_t seq)
 	}
 }
 
-/* Has every thread been seen to leave a barrier at or after @until, so that none of its earlier records can come? */
+/*
+ * Return true if each thread left a barrier at or after @until: none of its earlier records can
+ * come.
+ */
 bool slots_settled(const struct model *m, const struct object *o, uint64_t until)
 {
 	const struct thread *t;
@@ -186,7 +191,7 @@ static bool is_member(const struct episode *e, const struct thread *t)
 	return false;
 }
 
-/* Why members of @e are missing, as exactly as can be told. */
+/* Return why members of @e are missing, as exactly as is known. */
 uint32_t slots_missing_why(const struct model *m, const struct object *o, const struct episode *e)
 {
 	uint64_t to = e->depart_min == MODEL_UNKNOWN ? e->arrive_max : e->depart_min;

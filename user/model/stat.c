@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Distributions: mean and deviation by Welford's recurrence, which loses nothing to cancellation. */
+/* Distributions: mean and deviation by Welford's recurrence, which avoids cancellation. */
 #include "model/model.h"
 
 #include <math.h>
@@ -29,7 +29,7 @@ void model_stat_add(struct model_stat *s, uint64_t value)
 		s->hist[bucket]++;
 }
 
-/* Chan, Golub and LeVeque (1979), for two sets. */
+/* Join two sets, by Chan, Golub and LeVeque (1979). */
 void model_stat_join(struct model_stat *to, const struct model_stat *from)
 {
 	double n = (double)to->n + (double)from->n, delta = from->mean - to->mean;

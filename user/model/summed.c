@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Sums that somebody else made, into the model's own: what single crossings would have come to. */
+/* Adds sums made elsewhere to the model's own, as if single crossings had been added. */
 #include "model/internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-/* The thread of that number that lived at @born_ns. */
+/* Return the thread with that tid that existed at @born_ns; NULL: none. */
 static struct thread *lived(const struct model *m, const struct proc *p, uint32_t tid,
 			    uint64_t born_ns)
 {
@@ -27,7 +27,7 @@ static int thread_of(struct model *m, const struct model_summed *in, struct proc
 {
 	struct thread *t = thread_find(m, in->tgid, in->inc, in->tid);
 
-	/* Seldom has a number come again. */
+	/* A tid is rarely reused. */
 	if (!t || t->pub.start_ns > in->born_ns)
 		t = lived(m, p, in->tid, in->born_ns);
 	*out = t;
@@ -77,7 +77,8 @@ static void add_to_thread(struct model *m, struct proc *p, struct thread *t,
 
 static int add_to_row(struct row *r, struct thread *t, const struct model_summed *in)
 {
-	uint64_t first = in->first_arrive_ns ? number_less(in->first_arrive_ns, t->pub.start_ns) : 0;
+	uint64_t first =
+		in->first_arrive_ns ? number_less(in->first_arrive_ns, t->pub.start_ns) : 0;
 	struct model_barrier *b = &r->pub;
 	struct model_barrier_thread *bt;
 	int err = barrier_thread(r, t, &bt);
@@ -147,12 +148,11 @@ static int by_start(const void *a, const void *b)
 {
 	const struct thread *x = *(struct thread *const *)a, *y = *(struct thread *const *)b;
 
-	if (x->pub.start_ns != y->pub.start_ns)
-		return x->pub.start_ns < y->pub.start_ns ? -1 : 1;
-	return x->pub.tid < y->pub.tid ? -1 : x->pub.tid > y->pub.tid;
+	return x->pub.start_ns != y->pub.start_ns ? NUMBER_COMPARE(x->pub.start_ns, y->pub.start_ns)
+						  : NUMBER_COMPARE(x->pub.tid, y->pub.tid);
 }
 
-/* Their small numbers, as if all had been shown together. */
+/* Number the threads, as if all had been seen from the start. */
 static void number_threads(const struct model *m, struct proc *p, struct thread **order)
 {
 	struct thread *t;
@@ -170,10 +170,13 @@ static void number_threads(const struct model *m, struct proc *p, struct thread 
 
 uint64_t summed_outside(const struct thread *t)
 {
-	return number_less(number_less(t->known_ns, t->pub.start_ns), t->pub.idle_ns + t->pub.unknown_ns);
+	return number_less(number_less(t->known_ns, t->pub.start_ns),
+			   t->pub.idle_ns + t->pub.unknown_ns);
 }
 
-/* Outside is what is neither inside nor unknown, up to the last departure. */
+/*
+ * Set the time outside barriers: all that is neither inside nor unknown, up to the last departure.
+ */
 int summed_finish(struct model *m)
 {
 	struct thread **order = calloc(m->threads.n + 1, sizeof(struct thread *)), *t;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Who met when: for the phase of a meeting, which begins where all its members last met (the design's model, "Phase").
- * What some of them did meanwhile with others lies within it.
+ * When teams last met. The phase of an episode begins where all its members last met (the design's
+ * model, "Phase"). Episodes of only some of them with other threads lie within that phase.
  */
 #include "model/internal.h"
 
@@ -10,24 +10,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One set of threads. */
+/* A set of threads. */
 struct team {
 	uint64_t key;
-	uint64_t release_ns; /* of their last meeting */
-	uint32_t row; /* where that was */
-	bool sure; /* nothing of theirs since can be missing */
+	uint64_t release_ns; /* of their last episode */
+	uint32_t row; /* the barrier of that episode */
+	bool sure; /* no later episode of theirs can be missing */
 	uint32_t n;
 	uint32_t threads[]; /* indices, ascending */
 };
 
-static int index_cmp(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-/* Whatever the order in which they come. */
+/* Return a key that does not depend on the order of the members. */
 static uint64_t key_of(const struct episode *e)
 {
 	uint64_t key = e->n;
@@ -38,7 +31,7 @@ static uint64_t key_of(const struct episode *e)
 	return hash_mix(key);
 }
 
-/* Forgets all: places of threads are given to others, or there are too many. */
+/* Forget all teams: indices of threads are reused, or there are too many teams. */
 void teams_forget(struct model *m)
 {
 	const struct hash_entry *e;
@@ -52,7 +45,7 @@ void teams_forget(struct model *m)
 	m->teams_epoch++;
 }
 
-/* The teams that a thread remembers, the last it met with first. */
+/* Return the teams that a thread remembers, the most recent first. */
 static struct thread_team *teams_of(const struct model *m, struct thread *t)
 {
 	if (t->teams_epoch != m->teams_epoch) {
@@ -64,7 +57,7 @@ static struct thread_team *teams_of(const struct model *m, struct thread *t)
 
 static bool holds(const struct team *team, uint32_t thread)
 {
-	return bsearch(&thread, team->threads, team->n, sizeof(thread), index_cmp) != NULL;
+	return bsearch(&thread, team->threads, team->n, sizeof(thread), number_compare_u32) != NULL;
 }
 
 static bool covers(const struct team *team, const struct episode *e)
@@ -77,7 +70,7 @@ static bool covers(const struct team *team, const struct episode *e)
 	return team->n >= e->n;
 }
 
-/* The entry of @team with @t, or NULL. */
+/* Return @t's entry for @team, or NULL. */
 static const struct thread_team *entry_of(const struct model *m, struct thread *t,
 					  const struct team *team)
 {
@@ -91,8 +84,8 @@ static const struct thread_team *entry_of(const struct model *m, struct thread *
 }
 
 /*
- * Where all members of @e met last. NULL: never, as far as is known; of more teams of one thread than it remembers the one
- * that met least lately is forgotten.
+ * Find the last episode of all members of @e. Return its team; NULL: none is known. A thread
+ * remembers a limited number of teams, and forgets the least recent one.
  */
 struct team *team_before(const struct model *m, struct episode *e, uint64_t *release_ns,
 			 uint32_t *row, bool *sure)
@@ -114,7 +107,7 @@ struct team *team_before(const struct model *m, struct episode *e, uint64_t *rel
 	return NULL;
 }
 
-/* The thread's time outside barriers since it met with @team, up to its arrival; MODEL_UNKNOWN. */
+/* Return the thread's time outside barriers since it met with @team; MODEL_UNKNOWN. */
 uint64_t team_work(const struct model *m, const struct member *mem, const struct team *team)
 {
 	const struct thread_team *entry = entry_of(m, mem->thread, team);
@@ -152,7 +145,7 @@ static int team_new(struct model *m, const struct episode *e, uint64_t key, stru
 	team->n = e->n;
 	for (i = 0; i < e->n; i++)
 		team->threads[i] = e->members[i].thread->index;
-	qsort(team->threads, team->n, sizeof(team->threads[0]), index_cmp);
+	qsort(team->threads, team->n, sizeof(team->threads[0]), number_compare_u32);
 	err = hash_put_ptr(&m->team_by_key, key, team);
 	if (err) {
 		free(team);
@@ -163,8 +156,9 @@ static int team_new(struct model *m, const struct episode *e, uint64_t key, stru
 }
 
 /*
- * @e is over, and its members' clocks are joined. @sure: its release is known. If not, who met is not either: the team that
- * met on its object before may have met here.
+ * Note that the team of @e has met, after its members' clocks were joined. @sure: the release is
+ * known. An episode that is not complete has unknown members: it may have been the team that met on
+ * its object before.
  */
 int team_met(struct model *m, const struct episode *e, struct team *before, uint32_t row, bool sure)
 {
@@ -172,7 +166,7 @@ int team_met(struct model *m, const struct episode *e, struct team *before, uint
 	uint32_t i;
 	int err;
 
-	/* Cyclic use brings any of them together. */
+	/* In cyclic use, any threads may meet. */
 	if (e->cyclic)
 		return 0;
 	if (e->state != MODEL_COMPLETE) {

@@ -94,7 +94,10 @@ int proc_get(struct model *m, uint32_t tgid, uint32_t inc, struct proc **out)
 	return err;
 }
 
-/* What the process did before was not seen: its figures count from @t_ns. Threads have not crossed by then. */
+/*
+ * Count the figures from @t_ns: the process was not observed before. Its threads have not crossed
+ * by then.
+ */
 static void start_late(struct model *m, struct proc *p, uint64_t t_ns)
 {
 	struct thread *t;
@@ -134,15 +137,16 @@ int take_process(struct model *m, uint32_t tgid, uint32_t inc, uint32_t parent_t
 }
 
 /*
- * Numbers of threads mostly come in a row: the last thread whose number ends so is whom every crossing asks for, and a line of
- * the cache holds sixteen of them. The hash, which spreads them, is for the others.
+ * Return the entry for a tid in a small table of recent threads. Tids are mostly consecutive, and a
+ * cache line holds sixteen entries, so nearly every look-up of a crossing hits. The hash, which
+ * spreads the tids, serves the rest.
  */
 static uint32_t *recent_at(const struct model *m, uint32_t tid)
 {
 	return &m->recent[tid & (m->nrecent - 1)];
 }
 
-/* Twice as many as there are threads; without memory for it, those that there are. */
+/* Double the table if threads fill half of it. Without memory it stays as it is. */
 static void grow_recent(struct model *m)
 {
 	uint32_t n = m->nrecent ? 2 * m->nrecent : RECENT_MIN, *recent;
@@ -177,13 +181,13 @@ static bool is_of(const struct model *m, const struct thread *t, uint32_t tgid, 
 	return p->pub.inc == inc && p->pub.tgid == tgid;
 }
 
-/* The last thread that had this number; it may have ended. */
+/* Return the last thread with this number, which may have exited; NULL: none. */
 struct thread *thread_find(const struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid)
 {
 	struct thread *t = recent_thread(m, tid);
 	uint64_t i;
 
-	/* A place that was emptied, or is about to be, is no thread's. */
+	/* A folded thread's index is free, or about to be. */
 	if (t && t->pub.tid == tid && !t->folded && is_of(m, t, tgid, inc))
 		return t;
 	if (!hash_get(&m->thread_by_id, pair_key(inc, tid), &i))
@@ -194,7 +198,7 @@ struct thread *thread_find(const struct model *m, uint32_t tgid, uint32_t inc, u
 
 void model_expect(const struct model *m, uint32_t tid)
 {
-	/* Whether it is the one is not looked at: that would be to wait for it. */
+	/* Do not check whether it is the right thread: that would wait for its memory. */
 	const char *t = (const char *)recent_thread(m, tid);
 	size_t at;
 
@@ -282,7 +286,7 @@ int thread_new(struct model *m, struct proc *p, uint32_t tid, uint64_t start_ns,
 	return 0;
 }
 
-/* Its number came again: whatever it did is over. */
+/* End the thread: its tid is in use again. */
 static void thread_replace(struct model *m, struct thread *t, uint64_t t_ns)
 {
 	if (t->pub.exited)
@@ -298,7 +302,7 @@ int thread_for_crossing(struct model *m, const struct model_crossing *c, struct 
 	struct proc *p;
 	int err;
 
-	/* A record may come after the news of the exit, if it is of before. */
+	/* The record of a crossing may come after that of the thread's exit. */
 	if (t && !(t->pub.exited && c->arrive_ns > t->pub.end_ns)) {
 		*out = t;
 		return 0;
@@ -306,7 +310,7 @@ int thread_for_crossing(struct model *m, const struct model_crossing *c, struct 
 	err = proc_get(m, c->tgid, c->inc, &p);
 	if (err)
 		return err;
-	/* Nobody saw it begin; it cannot have begun before its process, nor before tracing. */
+	/* Its start was not seen, but it was not before the start of its process or of tracing. */
 	return thread_new(m, p, c->tid, p->pub.start_ns, p->pub.start_seen, out);
 }
 
@@ -333,7 +337,7 @@ int take_thread(struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid, uint
 	uint64_t start;
 	int err;
 
-	/* It began while its process was not seen. */
+	/* It began before its process was observed. */
 	if (p && !p->pub.start_seen && t_ns < p->pub.start_ns)
 		return t ? 0 : thread_new(m, p, tid, p->pub.start_ns, false, &t);
 	if (t && !t->pub.exited && !t->begun) {
@@ -344,7 +348,10 @@ int take_thread(struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid, uint
 	}
 	if (t && t->pub.crossings == 1 && !t->pub.exited && t->known_sure &&
 	    t_ns >= t->pub.start_ns && t_ns <= t->last_arrive_ns) {
-		/* The news came after its first crossing: its phase 0 was counted from too early. */
+		/*
+		 * The record came after its first crossing, so phase 0 was counted from too early a
+		 * time.
+		 */
 		t->pub.outside_ns = number_less(t->pub.outside_ns, t_ns - t->pub.start_ns);
 		sums_shorten(&t->pub.sums, t_ns - t->pub.start_ns);
 		t->pub.start_ns = t_ns;
@@ -404,7 +411,7 @@ static struct model_detached detached_of(const struct model_input *in, uint64_t 
 					.probe_groups = probe_groups };
 }
 
-/* Its threads go on, and whoever feeds leaves out what they do there. */
+/* The threads go on; the feeding code omits their crossings of the detached groups. */
 int take_detached_part(struct model *m, const struct model_input *in)
 {
 	struct proc *p = proc_find(m, in->tgid, in->inc);
@@ -426,7 +433,7 @@ int take_detached_part(struct model *m, const struct model_input *in)
 	return 0;
 }
 
-/* For its threads this is the end, as if they had exited then; that of the process itself is not known. */
+/* End the threads as if they had exited. When the process itself exits is unknown. */
 int take_detached(struct model *m, const struct model_input *in)
 {
 	struct proc *p = proc_find(m, in->tgid, in->inc);
@@ -465,7 +472,7 @@ int take_joined(struct model *m, const struct model_input *in)
 
 	if (!t || t->pub.exited || !t->known_sure)
 		return 0;
-	/* What it waited before its last crossing was a part of that phase. */
+	/* Waits before its last crossing belong to an earlier phase. */
 	if (after_ns > t->joined_after_ns) {
 		t->joined_ns = 0;
 		t->joined_after_ns = after_ns;
@@ -474,13 +481,16 @@ int take_joined(struct model *m, const struct model_input *in)
 	return 0;
 }
 
-/* @c follows records that are missing: lost, or (the first of a thread that was there) from before tracing. */
+/*
+ * Note that records before @c are missing: lost, or from before tracing (the thread's first
+ * record).
+ */
 void thread_gap(struct model *m, struct thread *t, const struct model_crossing *c, bool lost)
 {
 	struct gap *g = &t->gaps[t->ngaps++ % THREAD_GAPS];
 
 	g->from = lost ? t->known_ns : 0;
-	/* Up to the departure: @c itself may have been put into the missing one's place. */
+	/* Up to the departure: @c itself may be in the place of the missing one. */
 	g->to = c->depart_ns == MODEL_UNKNOWN ? c->arrive_ns : c->depart_ns;
 	g->lost = lost;
 	m->gaps |= lost || t->ngaps > THREAD_GAPS;
@@ -490,7 +500,7 @@ void thread_gap(struct model *m, struct thread *t, const struct model_crossing *
 		t->known_sure = t->stays = false;
 }
 
-/* Can a record be missing between @from and @to? */
+/* Return true if a record may be missing between @from and @to. */
 bool thread_gap_covers(const struct thread *t, uint64_t from, uint64_t to)
 {
 	unsigned i;
@@ -498,7 +508,7 @@ bool thread_gap_covers(const struct thread *t, uint64_t from, uint64_t to)
 	for (i = 0; i < t->ngaps && i < THREAD_GAPS; i++)
 		if (t->gaps[i].lost && t->gaps[i].from <= to && t->gaps[i].to >= from)
 			return true;
-	/* Of a time before the oldest that is kept nothing is known. */
+	/* Gaps before the oldest kept one are unknown. */
 	return t->ngaps > THREAD_GAPS && from <= t->gaps[t->ngaps % THREAD_GAPS].from;
 }
 
@@ -513,8 +523,8 @@ static void account_late(struct thread *t, const struct model_crossing *c)
 }
 
 /*
- * Adds the interval before the crossing and the crossing to its thread's sums (u_i and the idle time of
- * the design's model). @late: a record that had been counted as lost.
+ * Add the interval before the crossing, and the crossing, to the sums of its thread (u_i and the
+ * idle time of the design's model). @late: a record that had been counted as lost.
  */
 void thread_account(struct model *m, struct thread *t, const struct model_crossing *c, bool late,
 		    struct member *mem)
@@ -557,7 +567,8 @@ void thread_account(struct model *m, struct thread *t, const struct model_crossi
 	t->known_sure = left;
 	t->stays = c->flags & MODEL_CROSSING_STAYS;
 	if (left) {
-		*(joins ? &t->pub.away_ns : &t->pub.idle_ns) += number_less(c->depart_ns, c->arrive_ns);
+		*(joins ? &t->pub.away_ns : &t->pub.idle_ns) +=
+			number_less(c->depart_ns, c->arrive_ns);
 		if (c->depart_ns > t->known_ns)
 			t->known_ns = c->depart_ns;
 		if (c->depart_ns > t->seen_ns)
@@ -568,8 +579,8 @@ void thread_account(struct model *m, struct thread *t, const struct model_crossi
 }
 
 /*
- * The thread goes on from where nobody could see it leave. If the record of its arrival is lost, so is the time
- * since; from here on it is outside.
+ * Let the thread continue from where it could not be seen to leave. If the record of its arrival is
+ * lost, the time since then is unknown. From here on it is outside.
  */
 int thread_resume(struct model *m, struct thread *t, const struct model_crossing *c, bool late)
 {
@@ -596,7 +607,7 @@ int thread_resume(struct model *m, struct thread *t, const struct model_crossing
 		t->pub.unknown_ns += since;
 	}
 	t->team_start_ns = MODEL_UNKNOWN;
-	/* Where the record before is missing it may have been begun at any time. */
+	/* If the previous record is missing, the team may have begun at any time. */
 	if (t->stays && c->arrive_ns < c->depart_ns && c->arrive_ns >= t->known_ns)
 		t->team_start_ns = c->depart_ns - c->arrive_ns;
 	t->stays = false;
@@ -609,13 +620,16 @@ int thread_resume(struct model *m, struct thread *t, const struct model_crossing
 	return 0;
 }
 
-/* Until when it was outside: it was inside a barrier when tracing ended, or its end. */
+/*
+ * Return until when the thread was outside: it ended, or it was inside a barrier when tracing
+ * ended.
+ */
 uint64_t thread_until(const struct thread *t, uint64_t end_ns)
 {
 	return t->pub.pending_ns < end_ns ? t->pub.pending_ns : end_ns;
 }
 
-/* The thread as it would be if tracing ended at @end_ns; *ideal: its place on the longest path, absolute. */
+/* Copy the thread as of @end_ns. *ideal: its end on the longest path, as an absolute time. */
 void thread_at_end(const struct thread *t, uint64_t end_ns, struct model_thread *out,
 		   uint64_t *ideal)
 {

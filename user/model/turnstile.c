@@ -7,19 +7,19 @@
 #include "base/hash.h"
 
 #define OBJECTS_MAX   4096
-#define THREADS_MAX   64 /* of a batch */
+#define THREADS_MAX   64 /* in a batch */
 #define WAITS_MAX     256 /* of one semaphore, until enough is known */
 #define BATCHES_LEAST 4
-#define BATCHES_PAIR  8 /* of two threads, as two that take from a queue may do by chance */
+#define BATCHES_PAIR  8 /* for two threads, which may share a queue by chance */
 
 struct object {
 	struct turnstile pub;
 	uint32_t waits;
-	uint32_t n; /* in the batch under way: these, */
-	uint32_t tid[THREADS_MAX];
-	uint64_t first_ns, last_ns; /* when the first and the last of them left */
-	uint32_t seen; /* of all threads, the first few */
-	uint32_t seen_tid[THREADS_MAX];
+	uint32_t n; /* threads in the current batch */
+	uint32_t tid[THREADS_MAX]; /* of the current batch */
+	uint64_t first_ns, last_ns; /* departures of its first and last thread */
+	uint32_t seen; /* threads in seen_tid */
+	uint32_t seen_tid[THREADS_MAX]; /* the first threads that waited */
 };
 
 struct turnstiles {
@@ -45,7 +45,7 @@ void turnstiles_free(struct turnstiles *t)
 	free(t);
 }
 
-/* There are too many: those that tell nothing go. */
+/* Remove the semaphores that are no barriers, because there are too many. */
 static void sweep(struct turnstiles *t)
 {
 	const struct hash_entry *e;
@@ -63,7 +63,7 @@ static void sweep(struct turnstiles *t)
 	t->by_key = kept;
 }
 
-/* NULL: there are too many, or out of memory. */
+/* Return NULL if there are too many, or when out of memory. */
 static struct object *object_get(struct turnstiles *t, const struct turnstile_wait *w)
 {
 	uint64_t key = hash_mix(hash_mix((uint64_t)w->tgid << 32 | w->inc) ^ w->object);
@@ -112,7 +112,9 @@ static void batch_begin(struct object *o, const struct turnstile_wait *w)
 
 static void batch_add(struct object *o, const struct turnstile_wait *w)
 {
-	/* Where one lets the next one through the last to arrive come when others leave already, and wait as well. */
+	/*
+	 * If each thread lets the next one through, late arrivers come while others already leave.
+	 */
 	bool together = w->arrive_ns < o->first_ns;
 	bool last = !together && o->n >= 2 && w->arrive_ns < o->last_ns &&
 		    !is_among(o->tid, o->n, w->tid);

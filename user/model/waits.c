@@ -9,29 +9,35 @@
 #include "base/grow.h"
 #include "base/hash.h"
 
-/* Objects that are remembered; who is late at one that was forgotten is not put where the others are. */
+/*
+ * Objects that are remembered. A late thread at a forgotten object is not put into the others'
+ * episode.
+ */
 #define WAITS_MAX  4096
-/* A latch stays open: who comes to it later than this was not on its way when it was released. */
+/* A latch stays open: a thread that comes later than this was not on its way at the release. */
 #define LATE_NS	   20000000ULL
-/* Who begins its wait so long after the release did something else before: arrive(), work, wait(). */
+/*
+ * A thread that begins its wait this long after the release did something else: arrive(), work,
+ * wait().
+ */
 #define ELSE_NS	   20000ULL
 /* Phases are numbered 0, 2, ... 254, 0. */
 #define PHASE_STEP 2u
 #define PHASE_MASK 255u
 
 struct episode {
-	uint64_t first_depart_ns; /* MODEL_UNKNOWN: nobody has left */
-	uint32_t count; /* 0 not known */
+	uint64_t first_depart_ns; /* MODEL_UNKNOWN: no thread has left */
+	uint32_t count; /* 0 unknown */
 	uint32_t value;
-	uint32_t rest; /* latch: who came last before the release saw so many missing; MODEL_NONE */
+	uint32_t rest; /* latch: missing arrivals at the last wait before the release; MODEL_NONE */
 	uint32_t late; /* members that came after the release */
-	uint32_t n, cap; /* 0: there is none */
+	uint32_t n, cap; /* n 0: there is no episode */
 	uint32_t *tids;
 };
 
 struct waited {
 	uint64_t key;
-	struct waited *next; /* of the same hash */
+	struct waited *next; /* with the same hash */
 	uint64_t address;
 	uint32_t inc;
 	bool latch;
@@ -117,7 +123,10 @@ static bool is_full(const struct episode *g, bool latch)
 	return latch ? g->rest != MODEL_NONE && g->late >= g->rest : g->count && g->n >= g->count;
 }
 
-/* Can @c be of that meeting? Memory is used again, for another barrier of the same phase. */
+/*
+ * Return true if @c can belong to that episode. Another barrier may reuse the memory in the same
+ * phase.
+ */
 static bool is_of(const struct episode *g, const struct waits_seen *w,
 		  const struct model_crossing *c)
 {
@@ -147,14 +156,14 @@ static void begin(struct waited *o, const struct waits_seen *w)
 
 static int join(struct episode *g, uint32_t tid)
 {
+	int err = grow(g->tids, g->cap, g->n + 1);
 
-	if (grow(g->tids, g->cap, g->n + 1))
-		return -ENOMEM;
-	g->tids[g->n++] = tid;
-	return 0;
+	if (!err)
+		g->tids[g->n++] = tid;
+	return err;
 }
 
-/* Are both of one barrier's life? Memory is used again. */
+/* Return true if both episodes are of one barrier: another one may reuse the memory. */
 static bool is_next(const struct waited *o)
 {
 	return !o->latch && o->before.n &&
@@ -162,8 +171,8 @@ static bool is_next(const struct waited *o)
 }
 
 /*
- * How many meet, where nobody was seen before the release: as many as in the phase before and in the one after, for
- * barriers only lose members.
+ * Return the number of participants if no thread was seen before the release: the same as in the
+ * phases before and after, because barriers only lose members. Return 0 if unknown.
  */
 static uint32_t count_between(const struct waited *o, const struct episode *g,
 			      const struct waits_seen *w)
@@ -171,7 +180,9 @@ static uint32_t count_between(const struct waited *o, const struct episode *g,
 	return g == &o->now && is_next(o) && o->before.count == w->words ? w->words : 0;
 }
 
-/* It had arrived when the first left; what it did until its wait was work, and it waited for nobody. */
+/*
+ * It had arrived when the first thread left. Its time until the wait was work, and it did not wait.
+ */
 static void take_late(const struct episode *g, struct model_crossing *c)
 {
 	if (c->arrive_ns < g->first_depart_ns)
