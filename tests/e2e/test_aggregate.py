@@ -259,10 +259,10 @@ def test_shared_by_processes_is_not_summed(t):
     for b in trace.barriers():
         check_equal("lost", (b["unmet"], b["wait_ns"], b["lost_ns"], b["gain_ns"]), (100, None, None, None))
         check_equal("of threads", {(m["wait_ns"], m["idle_ns"], m["wait_max_ns"]) for m in b["threads"]}, {(None, None, None)})
-        check_in("verdict", "processes share it", b["verdict"])
+        check_in("verdict", "processes share this barrier", b["verdict"])
     for p in trace.processes():
         check_equal("lost in all", (p["unmet"], p["wait_ns"]), (100, None))
-        check_in("verdict", "do not tell who waits for whom", p["verdict"])
+        check_in("verdict", "do not show the waits there", p["verdict"])
         check_equal("efficiency", set(p["efficiency"].values()) if p["efficiency"] else {None}, {None})
     text = t.text(argv, "--aggregate")
     check_in("text", "INCOMPLETE: 200 crossings of barriers that processes share", text)

@@ -743,4 +743,4 @@ def test_stopped(t):
     check_between("stopped", blocked["other"], 0.5e9, 0.7e9)
     check_between("asleep", blocked["sleep"], naps * 12e6 * 0.9 - 0.6e9, naps * 12e6 * 1.1)
     texts = [said(e["cause"]) for e in trace.all("episode") if e.get("cause")]
-    check(any("it was stopped, by a signal" in text for text in texts), f"not said: {texts[:2]}")
+    check(any("it was stopped by a signal" in text for text in texts), f"not said: {texts[:2]}")

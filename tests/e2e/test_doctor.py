@@ -78,7 +78,7 @@ def test_agrees_with_a_trace(t):
         check_in("what is used", f"by {method},", programs["found"])
     used = {"session": "uprobe.session", "multi": "uprobe.multi", "perf": "perf uprobe"}
     for method, name in used.items():
-        check_equal(f"{name} is used", "this is used" in (doctor[name]["found"] or ""),
+        check_equal(f"{name} is used", "in use" in (doctor[name]["found"] or ""),
                     method in methods)
     counted = {c["name"] for c in trace.session["counters"]}
     check_equal("hardware", doctor["hardware counters"]["state"] == "yes", "cycles" in counted)
@@ -192,7 +192,7 @@ def test_one_capability_less(t):
         doctor = Doctor(t, without(*name.split(",")), rc=0)
         check_equal("states", doctor.states(*CAPABILITIES),
                     {c: "no" if c in lacking else "yes" for c in CAPABILITIES})
-        check_in("what it is for", "missing: it is needed", doctor[lacking[0]]["found"])
+        check_in("what it is for", "missing: needed", doctor[lacking[0]]["found"])
         check_equal("a trace", t.run([*without(*name.split(",")), SBT, "-q", "-o", t.path(), "--", "true"]).rc, 0)
 
 
@@ -200,7 +200,7 @@ def test_the_kernel_refuses(t):
     """CAP_SYS_ADMIN stands for the two younger ones: without it they are missed in earnest."""
     doctor = Doctor(t, without("bpf", "sys_admin"), rc=1)
     check_equal("bpf()", doctor["bpf()"]["state"], "no")
-    check_in("bpf()", "a map cannot be made", doctor["bpf()"]["found"])
+    check_in("bpf()", "a map cannot be created", doctor["bpf()"]["found"])
     check_equal("verdict", doctor["trace"]["found"], "CAP_BPF is missing")
     doctor = Doctor(t, without("perfmon", "sys_admin"), rc=1)
     check_in("bpf()", "a program cannot be loaded", doctor["bpf()"]["found"])

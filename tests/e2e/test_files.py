@@ -66,7 +66,7 @@ for t in threads:
 
 
 # A thread of the program ends these waits; which it is can be told where the kernel tells it.
-ENDED = r"(, (whose other end is|woken by) python\S* \(\d+\))?"
+ENDED = r"(, (connected to|woken by) python\S* \(\d+\))?"
 
 
 def waits_on(t, kind, words):

@@ -103,7 +103,7 @@ def test_limit_recorded(t):
     tape, whole = t.path(), t.path()
     printed = t.text([workload("gen"), *HOT, "--duration", "3"], "--cost-limit", "0.5", "--record",
                      tape)
-    check_in("text", "Traced up to ", printed)
+    check_in("text", "Traced only up to ", printed)
     check_in("the end of the text", "INCOMPLETE: 1 process was not traced to the end (--cost-limit)",
              " ".join(printed.split())[-200:])
     check_equal("record", t.sbt("record", "-o", whole, "--", workload("gen"), *HOT, "--rounds",
@@ -120,7 +120,7 @@ def test_limit_record_only(t):
                  "3")
     check_equal("exit status", made.rc, 0)
     check_in("stderr", " is traced up to ", made.err)
-    check_in("report", "Traced up to ", t.sbt("report", tape).out)
+    check_in("report", "Traced only up to ", t.sbt("report", tape).out)
     check_in("csv", "shed_ns", t.sbt("report", "--csv", tape).out)
 
 
@@ -301,7 +301,7 @@ def check_part(trace, made, low, family="pthread", beside=(), cut=0, cold="gomp"
     check_equal("hangs", false_hangs(trace), [])
     found = [f for f in trace.all("finding") if f["kind"] == "cost_limit"]
     check_equal("findings that say so", len(found), 1 + len(beside))
-    check_in("findings", f"Barriers of {family} traced up to ", " ".join(f["text"] for f in found))
+    check_in("findings", f"Barriers of {family} traced only up to ", " ".join(f["text"] for f in found))
     return at, len(before)
 
 
@@ -405,7 +405,7 @@ def check_functions(trace, made, log, names, cut=0):
     check_in("stderr", ", of the barriers of user (", trace.result.err)
     for n in names:
         check_in("stderr", f"user ({n})", trace.result.err)
-        check_in("findings", f"Barriers of user ({n}) traced up to ", told)
+        check_in("findings", f"Barriers of user ({n}) traced only up to ", told)
     return len(before)
 
 
@@ -536,8 +536,8 @@ def test_limit_part_recorded(t):
     printed = t.text([workload("two_ways"), "--rounds", "200"], "--cost-limit", LIMIT, "--record", tape,
                      env=PASSIVE)
     flat = " ".join(printed.split())
-    check_in("text", "Barriers of pthread traced up to ", flat)
-    check_in("text", "and what is lost there is not known", flat)
+    check_in("text", "Barriers of pthread traced only up to ", flat)
+    check_in("text", "the time lost there is unknown", flat)
     check_in("text", "other barriers of its process were not traced (--cost-limit)", flat)
     check_in("the end of the text", "INCOMPLETE: in 1 process some barriers were not traced to the end "
              "(--cost-limit)", flat[-300:])

@@ -163,4 +163,4 @@ def test_text_names_the_imbalance(t):
           f"block loses {lost(text)} %, cyclic {lost(balanced)} %")
     # On a host that takes CPUs away some of it is lost indeed.
     answer = " ".join(balanced[balanced.index("SBT report"):].split("\n\n")[1].split())
-    check(re.search(r"Balanced|: [2-5] % of the threads' time is lost", answer), f"cyclic: {answer}")
+    check(re.search(r"Balanced|: [2-5] % of thread time is lost", answer), f"cyclic: {answer}")

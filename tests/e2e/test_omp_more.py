@@ -34,7 +34,7 @@ def turns(t, kind, runtimes=RUNTIMES, threads=3, options=()):
         product = omp["load_balance"] * omp["scheduling"] * (omp["start"] or 1) * omp["serialisation"] * omp["turns"]
         check_between("turns", (1 - omp["turns"]) / (waited / (waited + worked)), 0.85, 1.1)
         check_between("product", product / p["efficiency"]["parallel"], 0.95, 1.05)
-        check_in("verdict", "lost as they work one after another", p["verdict"])
+        check_in("verdict", "lost because threads work one after another", p["verdict"])
 
 
 def test_turns_critical(t):
@@ -81,7 +81,7 @@ def test_turns_attached(t):
     known = t.attach("-p", str(p.pid), "-d", "1").end().process(comm="omp_turns")
     p.signal(signal.SIGKILL)
     check_equal("untraced, -p", known["untraced"], None)
-    check_in("verdict, -p", "lost as they work one after another", known["verdict"])
+    check_in("verdict, -p", "lost because threads work one after another", known["verdict"])
     tracer = t.attach("-a", "--comm", "omp_turns")
     t.run([workload("omp_turns"), "critical", "3", "20", "5000"])
     found = tracer.stop().process(comm="omp_turns")
@@ -109,7 +109,7 @@ def test_turns_formats(t):
     recording = t.path()
     t.sbt("record", "-o", recording, "--", workload("omp_turns"), "lock", "3", "10", "5000")
     text = " ".join(t.run([SBT, "report", recording]).out.split())
-    check_in("text", "lost as they work one after another", text)
+    check_in("text", "lost because threads work one after another", text)
     check_in("text", " to waiting for a turn", text)
     check_in("CSV", "turn_ns", t.run([SBT, "report", "--csv", recording]).out)
 

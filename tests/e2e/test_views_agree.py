@@ -69,7 +69,7 @@ def text_agrees(t, recording, trace):
     flowing = re.sub(r"-\n +", "-", text)
     flowing = re.sub(r"\n +(?=\S)", " ", flowing)
     (process,) = trace.processes()
-    found = re.search(r"(\d[\d.]*) % of the threads' time is lost waiting at barriers", flowing)
+    found = re.search(r"(\d[\d.]*) % of thread time is lost waiting at barriers", flowing)
     # Where the machine is so busy that waking takes most, the answer is about that.
     check_equal("the answer", bool(found), "lost waiting at barriers" in process["verdict"])
     if found:
@@ -96,7 +96,7 @@ def text_agrees(t, recording, trace):
         near("of run", line[3], b["share"])
         near("imbalance", line[4], b["imbalance"])
         # In words it says of which time that is.
-        said = re.search(r"(\d+) % of its phases' time is lost waiting", b["verdict"])
+        said = re.search(r"(\d+) % of phase time is lost waiting", b["verdict"])
         if said:
             check_between("in words", int(said[1]), 100 * b["imbalance"] - 0.51, 100 * b["imbalance"] + 0.51)
     check_in("stated", "imbalance: lost share of its phases' thread time. Shares in the answers above, also that of one "

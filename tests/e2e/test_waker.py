@@ -16,10 +16,10 @@ TRIES = 3  # of a case, where it disturbed more
 CONDITION = "the (semaphore or )?condition variable"
 EVENTS = {"cond": CONDITION, "timed": CONDITION, "sem": "the semaphore( or condition variable)?",
           "futex": "the value"}
-FILES = {"eventfd": "an eventfd, woken by", "pipe": "a pipe, whose other end is", "poll": "one of several files, woken by",
+FILES = {"eventfd": "an eventfd, woken by", "pipe": "a pipe, connected to", "poll": "one of several files, woken by",
          "poll-timed": "one of several files, woken by",
-         "epoll": "an epoll instance, woken by", "pair": "a socket, whose other end is",
-         "unix": "a socket, whose other end is", "tcp": "a socket, whose other end is"}
+         "epoll": "an epoll instance, woken by", "pair": "a socket, connected to",
+         "unix": "a socket, connected to", "tcp": "a socket, connected to"}
 DID = {"compute": "which was on a CPU", "no-cpu": r"which itself was waiting for a CPU that rival \({rival}\) had",
        "sleep": "which was asleep", "lock": r"which itself waited for a lock held by owner \({owner}\)",
        "io": "which was waiting for I/O"}
@@ -141,8 +141,8 @@ def test_other_end_that_is_not_traced(t):
     trace = tracer.end()
     who = who_is_who(program.out)
     cause = trace.barrier()["cause"]
-    check(re.search(rf"on a pipe, whose other end is waker \({who['waker']}\):", cause["text"]), cause["text"])
-    check_in("advice", "Take the input and output out of the phase", trace.barrier()["advice"])
+    check(re.search(rf"on a pipe, connected to waker \({who['waker']}\):", cause["text"]), cause["text"])
+    check_in("advice", "Move the input and output out of the phase", trace.barrier()["advice"])
 
 
 # --- programs of other makes --------------------------------------------------------------------------------
@@ -369,18 +369,18 @@ def test_thread_made_for_one_wait(t):
 def test_several_threads_in_turn_attached(t):
     program = t.start([build(t, "clang", IN_TURN, "-O2")])
     tracer = t.attach("-p", str(program.pid), "-d", "1")
-    says(tracer.end(), "a pipe, whose other end is other, which was asleep", "which sleeps")
+    says(tracer.end(), "a pipe, connected to other, which was asleep", "which sleeps")
 
 
 def test_server_without_a_cpu(t):
     binary = build(t, "gcc", SERVED, "-Os")
     says(t.trace([binary]).nothing_lost(),
-         r"a socket, whose other end is server( \(\d+\))?, which itself was waiting for a CPU that rival", "waits for a CPU")
+         r"a socket, connected to server( \(\d+\))?, which itself was waiting for a CPU that rival", "waits for a CPU")
 
 
 def test_pipes_made_for_one_wait(t):
     binary = build(t, "gcc", CLOSED, "-O2")
-    says(t.trace([binary]).nothing_lost(), r"a pipe, whose other end is other \(\d+\), which was on a CPU", "which computes")
+    says(t.trace([binary]).nothing_lost(), r"a pipe, connected to other \(\d+\), which was on a CPU", "which computes")
 
 
 def test_waker_on_the_whole_machine(t):
@@ -390,5 +390,5 @@ def test_waker_on_the_whole_machine(t):
     program.wait()
     barrier = max(tracer.end().barriers(family="pthread"), key=lambda b: b["episodes"])
     waker = who_is_who(program.out)["waker"]
-    check(re.search(rf"a pipe, whose other end is waker \({waker}\)", barrier["cause"]["text"]), barrier["cause"]["text"])
-    check_in("advice", "They wait inside the phase for another thread", barrier["advice"])
+    check(re.search(rf"a pipe, connected to waker \({waker}\)", barrier["cause"]["text"]), barrier["cause"]["text"])
+    check_in("advice", "The late threads wait inside the phase for another thread", barrier["advice"])

@@ -220,8 +220,8 @@ static void test_work(void **state)
 	assert_fields(b, NEAR(out.share, 1, 1e-12), IS(out.nparts, 1), IS(out.lateness_ns, 12 * MS),
 		      IS(out.culprit, NULL),
 		      TEXT(out.text,
-			   "Thread 2 came 12.0 ms after thread 1: 100 % of that because it was on "
-			   "a CPU for longer."));
+			   "Thread 2 arrived 12.0 ms after thread 1: 100 % of the delay because "
+			   "it was on a CPU for longer."));
 	/* What it spun for its turn is no work. */
 	detail_of(&b->m, 2)->turn_ns = detail_of(&b->m, 2)->turn_oncpu_ns = 9 * MS;
 	take(b);
@@ -329,7 +329,7 @@ static void test_cpu(void **state)
 			  "it was ready to run and waited for a CPU that stress-ng (4711) had."));
 	d->ran_ns = 4 * MS;
 	take(b);
-	assert_says(b->out.text, "a CPU that stress-ng (4711) had, among others.");
+	assert_says(b->out.text, "a CPU that stress-ng (4711) had, among other tasks.");
 	d->ran_ns = 11 * MS;
 	/* A thread of its own process goes by its number; of a stranger only the number is known. */
 	d->ran = TID(3);
@@ -443,7 +443,7 @@ static void test_lock(void **state)
 	/* Nobody is called the holder who is not known to be. */
 	k->holder = 0;
 	take(b);
-	assert_says(b->out.text, "woken by thread 0 (the holder is not known)");
+	assert_says(b->out.text, "woken by thread 0 (holder unknown)");
 	assert_null(strstr(b->out.text, "held by"));
 	k->waker = 0;
 	take(b);
@@ -526,10 +526,11 @@ static void test_chain(void **state)
 	k->doing_ns = 11 * MS;
 	k->culprit = STRESS;
 	take(b);
-	assert_string_equal(b->out.text,
-			    "Thread 2 came 12.0 ms after thread 1: 100 % of that because it waited "
-			    "for the lock `m` held by thread 3, which itself was waiting for a CPU "
-			    "that stress-ng (4711) had.");
+	assert_string_equal(
+		b->out.text,
+		"Thread 2 arrived 12.0 ms after thread 1: 100 % of the delay because it "
+		"waited for the lock `m` held by thread 3, which itself was waiting for a CPU "
+		"that stress-ng (4711) had.");
 	k->doing = MODEL_DOING_BLOCKED + MODEL_BLOCKED_LOCK;
 	k->culprit = TID(0);
 	take(b);
@@ -580,8 +581,8 @@ static void test_released_late(void **state)
 	assert_string_equal(b->out.dominant->name, "released late");
 	assert_fields(b, TEXT(out.culprit, "stress-ng (4711)"),
 		      HAS(out.text,
-			  "it left the barrier before later, having waited for a CPU that "
-			  "stress-ng (4711) had when it was released."));
+			  "it left the preceding barrier later, after waiting for a CPU that "
+			  "stress-ng (4711) had at its release."));
 	/* That was in the episode before the one before. */
 	left_late(b);
 	take(b);
@@ -638,9 +639,9 @@ static void test_held_up_elsewhere(void **state)
 	take(b);
 	assert_string_equal(b->out.dominant->name, "released late");
 	assert_fields(
-		b, HAS(out.text, "Thread 1 came 9.0 ms after thread 2"),
+		b, HAS(out.text, "Thread 1 arrived 9.0 ms after thread 2"),
 		HAS(out.text,
-		    "it came from another meeting, which ended later, having waited there for "
+		    "it came from another episode, which ended later, after waiting there for "
 		    "thread 3."));
 	bench_free(b);
 }
@@ -664,10 +665,11 @@ static void test_mixed(void **state)
 	assert_int_equal(part(&b->out, CAUSE_IO), 6 * MS);
 	assert_int_equal(part(&b->out, CAUSE_CPU), 5 * MS);
 	assert_true(part(&b->out, CAUSE_WORK) == -1 * (int64_t)MS);
-	assert_string_equal(b->out.text,
-			    "Thread 2 came 10.0 ms after thread 1: 55 % of that because it waited "
-			    "for I/O on /var/log/out; 45 % because it was ready to run and waited "
-			    "for a CPU that stress-ng (4711) had.");
+	assert_string_equal(
+		b->out.text,
+		"Thread 2 arrived 10.0 ms after thread 1: 55 % of the delay because it "
+		"waited for I/O on /var/log/out; 45 % because it was ready to run and waited "
+		"for a CPU that stress-ng (4711) had.");
 	bench_free(b);
 }
 
@@ -922,17 +924,18 @@ static void test_other_end(void **state)
 	k->waker = TID(3);
 	take(b);
 	/* It happened to be on the CPU to which an interrupt came. */
-	assert_fields(b, TEXT(out.culprit, "a pipe"),
-		      HAS(out.text, "it waited for I/O on a pipe, whose other end is not known."));
+	assert_fields(
+		b, TEXT(out.culprit, "a pipe"),
+		HAS(out.text, "it waited for I/O on a pipe, connected to an unknown thread."));
 	k->waited = MODEL_WAITED_WAKER;
 	take(b);
-	assert_fields(b, TEXT(out.culprit, "a pipe, whose other end is thread 3"),
-		      HAS(out.text, "it waited for I/O on a pipe, whose other end is thread 3."),
+	assert_fields(b, TEXT(out.culprit, "a pipe, connected to thread 3"),
+		      HAS(out.text, "it waited for I/O on a pipe, connected to thread 3."),
 		      IS(out.waited, WAITED_THREAD), IS(out.doing, MODEL_DOING_UNKNOWN));
 	k->doing = MODEL_DOING_BLOCKED + MODEL_BLOCKED_SLEEP;
 	k->doing_ns = 11 * MS;
 	take(b);
-	assert_fields(b, HAS(out.text, "whose other end is thread 3, which was asleep."),
+	assert_fields(b, HAS(out.text, "connected to thread 3, which was asleep."),
 		      IS(out.doing, MODEL_DOING_BLOCKED + MODEL_BLOCKED_SLEEP));
 	k->addr = INODE;
 	take(b);

@@ -99,7 +99,7 @@ static void test_all_well(void **state)
 	d = diagnose(&x);
 	check_sound(d);
 	assert_int_equal(d->verdict.state, DOCTOR_YES);
-	has(feature(d, "uprobe.session")->found, "this is used");
+	has(feature(d, "uprobe.session")->found, "in use");
 	has(feature(d, "sbt-trace's programs")->found, "0.90 us");
 	assert_int_equal(feature(d, "hardware counters")->state, DOCTOR_INSTEAD);
 	has(feature(d, "hardware counters")->instead, "task-clock");
@@ -149,7 +149,7 @@ static void test_rights(void **state)
 		free(d);
 		x.root = true;
 		d = diagnose(&x);
-		has(d->verdict.remedy, "this root has been denied it");
+		has(d->verdict.remedy, "root lacks them here");
 		for (j = 0; j < NRIGHTS; j++)
 			assert_int_equal(strstr(d->verdict.found, capabilities[j]) != NULL, i == j);
 		has(feature(d, capabilities[i])->remedy, capabilities[i] + 4);
@@ -254,7 +254,7 @@ static void test_5_10(void **state)
 	has(feature(d, "uprobe.session")->remedy, "6.13");
 	has(feature(d, "uprobe.multi")->remedy, "6.6");
 	has(feature(d, "attach cookies")->remedy, "5.15");
-	has(feature(d, "perf uprobe")->found, "this is used");
+	has(feature(d, "perf uprobe")->found, "in use");
 	has(feature(d, "names of mappings")->remedy, "5.17");
 	assert_int_equal(feature(d, "system calls")->state, DOCTOR_YES);
 	assert_int_equal(feature(d, "many CPUs at once")->state, DOCTOR_INSTEAD);
@@ -280,7 +280,7 @@ static void test_multi(void **state)
 	d = diagnose(&x);
 	check_sound(d);
 	has(feature(d, "uprobe.session")->instead, "uprobe.multi");
-	has(feature(d, "uprobe.multi")->found, "this is used");
+	has(feature(d, "uprobe.multi")->found, "in use");
 	assert_int_equal(feature(d, "probes of one process")->state, DOCTOR_INSTEAD);
 	has(feature(d, "probes of one process")->remedy, "6.12");
 	free(d);

@@ -132,8 +132,8 @@ static void test_detached(void **state)
 	assert_non_null(f);
 	assert_fields(f, TEXT(kind, "cost_limit"), IS(pid, PID),
 		      TEXT(text,
-			   "Traced up to 1.250 s only: tracing cost it 34 % of its threads' time "
-			   "(estimated; --cost-limit 5). What it did later is in no figure."));
+			   "Traced only up to 1.250 s: tracing cost 34 % of its thread time "
+			   "(estimated; --cost-limit 5). No figure includes what it did later."));
 	b->process.detached_because = 4294967295;
 	b->process.detached_probed = true;
 	b->process.detached_cost = 4294.967;
@@ -141,8 +141,9 @@ static void test_detached(void **state)
 	f = only(b);
 	assert_non_null(f);
 	/* The longest that there is fits. */
-	assert_non_null(strstr(f->text, "process 4294967295, which tracing cost 4.29e+05 %"));
-	assert_non_null(strstr(f->text, "and cost it something."));
+	assert_non_null(
+		strstr(f->text, "process 4294967295, and tracing cost that process 4.29e+05 %"));
+	assert_non_null(strstr(f->text, "and cost it some time."));
 	bench_free(b);
 }
 
@@ -164,13 +165,13 @@ static void test_detached_parts(void **state)
 	assert_fields(
 		f, TEXT(kind, "cost_limit"), IS(pid, PID),
 		TEXT(text,
-		     "Barriers of pthread traced up to 1.250 s only: tracing cost it 34 % of its "
-		     "threads' time (estimated; --cost-limit 5). Phases and work at others have in "
-		     "them what came there later; efficiencies are unknown."));
+		     "Barriers of pthread traced only up to 1.250 s: tracing cost 34 % of its "
+		     "thread time (estimated; --cost-limit 5). Phases and work at other barriers "
+		     "then include what happened at these; efficiencies are unknown."));
 	sheds[0].function = "my_barrier";
 	f = only(b);
 	assert_non_null(f);
-	assert_says(f->text, "Barriers of pthread (my_barrier) traced up to 1.250 s only: ");
+	assert_says(f->text, "Barriers of pthread (my_barrier) traced only up to 1.250 s: ");
 	sheds[0] = (struct report_detached){
 		.family = "forkjoin",
 		.function =
@@ -184,8 +185,9 @@ static void test_detached_parts(void **state)
 	f = only(b);
 	assert_non_null(f);
 	/* The longest that there is fits. */
-	assert_non_null(strstr(f->text, "cost process 4294967295, of the same probes, 4.29e+05 %"));
-	assert_non_null(strstr(f->text, "are still there."));
+	assert_non_null(
+		strstr(f->text, "cost process 4294967295, which shares the probes, 4.29e+05 %"));
+	assert_non_null(strstr(f->text, "are still attached."));
 	bench_free(b);
 }
 
@@ -333,7 +335,7 @@ static void test_migrating(void **state)
 	f = only(b);
 	assert_non_null(f);
 	assert_fields(f, TEXT(kind, "migrating"), NEAR(figure, 200, 1e-6),
-		      HAS(text, "200 times in each second"));
+		      HAS(text, "200 times per second"));
 	/* A few in hardly any time, and of one whose time is not known: no rate. */
 	for (i = 0; i < 4; i++) {
 		b->members[i].parts.migrations = 3;
@@ -359,7 +361,7 @@ static void test_migrating(void **state)
 	}
 	f = only(b);
 	assert_non_null(f);
-	assert_says(f->text, "one NUMA node to another 100 times a second");
+	assert_says(f->text, "another NUMA node 100 times per second");
 	bench_free(b);
 }
 
@@ -463,7 +465,7 @@ static void test_site_unknown(void **state)
 	assert_non_null(f);
 	assert_fields(f, TEXT(kind, "site_unknown"), IS(pid, PID));
 	assert_true(f->figure == 12);
-	assert_non_null(strstr(f->text, "The place of 12 of its crossings"));
+	assert_non_null(strstr(f->text, "The call site of 12 of its crossings"));
 	/* Of another program that the same process ran. */
 	b->process.index = 1;
 	assert_null(only(b));

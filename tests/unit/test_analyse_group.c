@@ -73,7 +73,8 @@ static void test_one_definition(void **state)
 	run_with(UNIT, 3, false, true, &rep);
 	all = &rep.groups[0].all;
 	assert_near(all->wait_share, 2.0 / 9, 1e-9);
-	assert_non_null(strstr(all->verdict, "ranks 0, 2 wait 33 % of their time, rank 1 0 %"));
+	assert_non_null(
+		strstr(all->verdict, "ranks 0, 2 wait 33 % of their time, rank 1 only 0 %"));
 	for (i = 0; i < rep.nprocesses; i++) {
 		const struct report_process *p = &rep.processes[i];
 		bool late = p->pid == PID + 1;
@@ -112,7 +113,8 @@ static void test_seen_late(void **state)
 		all = &rep.groups[0].all;
 		assert_int_equal(all->counted_from_ns, late ? at : REPORT_UNKNOWN);
 		assert_int_equal(isnan(all->efficiency.parallel), late == 2);
-		assert_int_equal(strstr(all->verdict, "Of some of its processes the first") != NULL,
+		assert_int_equal(strstr(all->verdict,
+					"The first crossings of some of its processes") != NULL,
 				 late > 0);
 		report_free(&rep);
 		model_free(m);
@@ -147,7 +149,7 @@ static void test_closed_forms(void **state)
 				      IS(meets_others, true));
 			assert_true(isnan(rep.processes[i].efficiency.parallel));
 			assert_true(rep.processes[i].members[0].last_share <= 1);
-			assert_says(rep.processes[i].verdict, "see the group");
+			assert_says(rep.processes[i].verdict, "see its group");
 		}
 		report_free(&rep);
 
@@ -168,14 +170,14 @@ static void test_names(void **state)
 	run(3, false, true, &rep);
 	assert_true(rep.barriers[0].ranked);
 	assert_true(rep.groups[0].all.ranked);
-	assert_says(rep.barriers[0].verdict, "rank 1 is last in 100 %");
+	assert_says(rep.barriers[0].verdict, "rank 1 arrives last in 100 %");
 	assert_says(rep.groups[0].all.verdict, "ranks 0, 2 wait 50 %");
 	report_free(&rep);
 
 	run(3, false, false, &rep);
 	assert_false(rep.barriers[0].ranked);
 	assert_false(rep.groups[0].all.ranked);
-	assert_says(rep.barriers[0].verdict, "thread 102 is last in 100 %");
+	assert_says(rep.barriers[0].verdict, "thread 102 arrives last in 100 %");
 	assert_says(rep.groups[0].all.verdict, "threads 101, 103 wait 50 %");
 	report_free(&rep);
 }

@@ -131,7 +131,7 @@ static void test_static(void **state)
 	assert_near(1 - p->lost_static - p->lost_rotating - p->lost_transfer,
 		    p->efficiency.parallel, 1e-12);
 	assert_fields(p, IS(pattern, REPORT_STATIC), HAS(verdict, "the same threads always"),
-		      HAS(advice, "Divide the work anew"));
+		      HAS(advice, "Redistribute the work"));
 	assert_int_equal(rep.nbarriers, 1);
 	b = &rep.barriers[0];
 	assert_fields(b, IS(pattern, REPORT_STATIC), IS(last_tid, 103), IS(last_count, 20),
@@ -168,8 +168,8 @@ static void test_outlier(void **state)
 	build(r, play(r, 140, 20, 0, 10, one_of_many), &rep);
 	assert_fields(&rep.barriers[0], IS(pattern, REPORT_STATIC),
 		      HAS(verdict, "threads 0-69, 71-139 wait 67 % of their time there, "
-				   "thread 70 0 %."));
-	assert_says(rep.processes[0].verdict, "thread 70 0 %");
+				   "thread 70 only 0 %."));
+	assert_says(rep.processes[0].verdict, "thread 70 only 0 %");
 	report_free(&rep);
 	run_free(r);
 }
@@ -212,17 +212,17 @@ static void test_headline_by_cause(void **state)
 		double share;
 		const char *says, *advice;
 	} cases[] = {
-		{ CAUSE_WORK, 0.9, "the same threads always have more to do",
-		  "Divide the work anew" },
-		{ CAUSE_MORE_WORK, 0.6, "the same threads always have more to do",
-		  "Divide the work" },
-		{ CAUSE_WORK, 0.4, "the same threads always come late", "Divide the work anew" },
-		{ CAUSE_NONE, NAN, "the same threads always come late", "Divide the work anew" },
-		{ CAUSE_UNATTRIBUTED, 0.9, "always come late", "Divide the work anew" },
-		{ CAUSE_OTHER, 0.9, "always come late", "see what they wait for" },
-		{ CAUSE_SLEEP, 0.9, "always come late", "They sleep" },
-		{ CAUSE_IO, 0.9, "always come late", "input and output" },
-		{ CAUSE_STEAL, 0.9, "always come late", "host" },
+		{ CAUSE_WORK, 0.9, "the same threads always have more work",
+		  "Redistribute the work" },
+		{ CAUSE_MORE_WORK, 0.6, "the same threads always have more work",
+		  "Redistribute the work" },
+		{ CAUSE_WORK, 0.4, "the same threads always arrive late", "Redistribute the work" },
+		{ CAUSE_NONE, NAN, "the same threads always arrive late", "Redistribute the work" },
+		{ CAUSE_UNATTRIBUTED, 0.9, "always arrive late", "Redistribute the work" },
+		{ CAUSE_OTHER, 0.9, "always arrive late", "see what they wait for" },
+		{ CAUSE_SLEEP, 0.9, "always arrive late", "late threads sleep" },
+		{ CAUSE_IO, 0.9, "always arrive late", "input and output" },
+		{ CAUSE_STEAL, 0.9, "always arrive late", "host" },
 	};
 	struct run *r = run_new(0);
 	struct report_barrier *b;
@@ -260,8 +260,8 @@ static void test_hung(void **state)
 	p = &rep.processes[0];
 	p->hung = true;
 	verdict_process(p, &rep.barriers[0], &(struct verdict_shares){ 1, 1, 1 });
-	assert_fields(p, HAS(verdict, "It hung, see above. Until then "),
-		      HAS(verdict, "The efficiencies below count the hang as lost."));
+	assert_fields(p, HAS(verdict, "It hung, see above. Before that, "),
+		      HAS(verdict, "The efficiencies below count the hang as lost time."));
 	report_free(&rep);
 	run_free(r);
 }
@@ -293,8 +293,7 @@ static void test_serial_parts(void **state)
 	p->omp_start = 0.5;
 	p->omp_serialisation = 0.9;
 	verdict_process(p, &rep.barriers[0], &(struct verdict_shares){ 1, 1, 1 });
-	assert_says(p->verdict,
-		    "36 % of the threads' time is lost in the start of parallel regions");
+	assert_says(p->verdict, "36 % of thread time is lost at the start of parallel regions");
 	refuses(p->verdict, "lost in serial");
 	p->omp_start = 1;
 	p->omp_serialisation = 0.5;
@@ -304,8 +303,9 @@ static void test_serial_parts(void **state)
 	p->lost_rotating = 0;
 	verdict_process(p, &rep.barriers[0], &(struct verdict_shares){ 1, 1, 1 });
 	assert_fields(p, IS(pattern, REPORT_STATIC),
-		      HAS(verdict, "36 % of the threads' time is lost in serial parts"),
-		      HAS(verdict, "18 % in waiting for others"), HAS(advice, "parallel regions"));
+		      HAS(verdict, "36 % of thread time is lost in serial parts"),
+		      HAS(verdict, "18 % waiting for other threads"),
+		      HAS(advice, "parallel regions"));
 	refuses(p->verdict, "barriers themselves");
 	/* So do waits for a turn; those at the barrier are their consequence. */
 	p->omp_serialisation = 1;
@@ -315,8 +315,8 @@ static void test_serial_parts(void **state)
 	verdict_process(p, &rep.barriers[0], &(struct verdict_shares){ 1, 1, 1 });
 	assert_fields(
 		p, IS(pattern, REPORT_ROTATING),
-		HAS(verdict, "14 % of the threads' time is lost as they work one after another"),
-		HAS(advice, "Do less in critical and ordered parts"));
+		HAS(verdict, "14 % of thread time is lost because threads work one after another"),
+		HAS(advice, "Do less in critical and ordered sections"));
 	p->omp_turns = 1;
 	/* Where waiting costs more, that is said. */
 	p->omp_serialisation = 0.9;
@@ -343,7 +343,7 @@ static void test_come_and_go(void **state)
 		b = &rep.barriers[0];
 		p = &rep.processes[0];
 		assert_fields(b, IS(episodes, 30 * rounds[i]), IS(pattern, REPORT_MIXED_LOSS),
-			      HAS(verdict, "none can be said to be always late."),
+			      HAS(verdict, "no thread is known to be always late."),
 			      HAS(advice, "each team"));
 		refuses(b->verdict, "same thread");
 		refuses(b->verdict, "thread 2");
@@ -361,7 +361,7 @@ static void test_come_and_go(void **state)
 	run_launched(r, 0);
 	play_teams(r, 1, 30, &rep);
 	assert_fields(&rep.barriers[0], IS(pattern, REPORT_STATIC),
-		      HAS(verdict, "thread 2 is last in 100 %"));
+		      HAS(verdict, "thread 2 arrives last in 100 %"));
 	assert_fields(&rep.processes[0], IS(positions, 4), HAS(verdict, "the same threads"));
 	report_free(&rep);
 	run_free(r);
@@ -416,7 +416,7 @@ static void test_chance(void **state)
 			assert_says(p->verdict, "another thread is late each time");
 		} else {
 			assert_says(b->verdict,
-				    "thread 1 waits 50 % of its time there, thread 0 0 %");
+				    "thread 1 waits 50 % of its time there, thread 0 only 0 %");
 		}
 		report_free(&rep);
 		run_free(r);
@@ -461,8 +461,8 @@ static void test_last_by_turn(void **state)
 
 	verdict_barrier(&b);
 	assert_fields(&b, IS(pattern, REPORT_STATIC),
-		      HAS(verdict, "thread 1 is last in 100 % of the episodes"),
-		      HAS(advice, "Divide the work anew"));
+		      HAS(verdict, "thread 1 arrives last in 100 % of the episodes"),
+		      HAS(advice, "Redistribute the work"));
 	threads[1].parts.turn_ns = 500;
 	verdict_barrier(&b);
 	assert_says(b.advice, "Do less in critical");
@@ -496,8 +496,8 @@ static void test_others_at_others(void **state)
 	assert_int_equal(rep.barriers[0].pattern, REPORT_STATIC);
 	assert_int_equal(rep.barriers[1].pattern, REPORT_STATIC);
 	assert_fields(p, IS(pattern, REPORT_ROTATING), IS(by_barrier, true),
-		      HAS(verdict, "at each barrier the same threads are late, others at others"),
-		      HAS(advice, "Divide the work of each phase anew"));
+		      HAS(verdict, "each barrier has its own late threads"),
+		      HAS(advice, "Redistribute the work of each phase"));
 	refuses(p->advice, "new shares will not help");
 	report_free(&rep);
 	run_free(r);
@@ -572,7 +572,7 @@ static void test_balanced_and_few(void **state)
 	run_launched(r, 0);
 	build(r, play(r, 4, 3, 0, 10, one_slow), &rep);
 	assert_fields(&rep.barriers[0], IS(pattern, REPORT_FEW),
-		      HAS(verdict, "3 complete episodes only"));
+		      HAS(verdict, "only 3 complete episodes"));
 	report_free(&rep);
 	run_free(r);
 }
@@ -604,7 +604,7 @@ static void test_lu_block(void **state)
 	assert_int_equal(b->pattern, REPORT_STATIC);
 	/* Who idles and who works: 23, 65 and 101 of 191 are below the mean of 128. */
 	assert_fields(b, HAS(verdict, "thread 7"), HAS(verdict, "threads 0-2 wait"),
-		      HAS(verdict, "threads 3-7 0-32"));
+		      HAS(verdict, "threads 3-7 only 0-32"));
 	assert_says(rep.processes[0].verdict, "threads 0-2 wait");
 	report_free(&rep);
 	run_free(r);
@@ -786,7 +786,7 @@ static void test_long_label_in_headline(void **state)
 	for (i = 0; i < sizeof(shares) / sizeof(shares[0]); i++) {
 		verdict_process(p, b, &(struct verdict_shares){ shares[i], 0, 1 });
 		assert_fields(p, HAS(verdict, b->label),
-			      HAS(verdict, ": the same threads always come late; threads "));
+			      HAS(verdict, ": the same threads always arrive late; threads "));
 		assert_string_equal(p->verdict + strlen(p->verdict) - 3, " %.");
 	}
 	report_free(&rep);
@@ -1182,11 +1182,11 @@ static void test_unmet(void **state)
 	assert_true(rep.barriers[0].lost_ns == REPORT_UNKNOWN);
 	assert_true(rep.barriers[0].threads[0].wait_ns == REPORT_UNKNOWN);
 	assert_true(rep.barriers[0].threads[0].idle_ns == REPORT_UNKNOWN);
-	assert_says(rep.barriers[0].verdict, "processes share it");
+	assert_says(rep.barriers[0].verdict, "processes share this barrier");
 	assert_int_equal(rep.processes[0].unmet, 7);
 	assert_true(rep.processes[0].wait_ns == REPORT_UNKNOWN);
 	assert_true(isnan(rep.processes[0].efficiency.parallel));
-	assert_says(rep.processes[0].verdict, "do not tell who waits for whom");
+	assert_says(rep.processes[0].verdict, "do not show the waits there");
 	report_free(&rep);
 	/* What was left out makes it incomplete, too. */
 	e.left_out = "gomp";
@@ -1218,7 +1218,7 @@ static void test_one_thread(void **state)
 			assert_says(rep.processes[0].verdict, "waits for no other");
 		} else {
 			refuses(rep.processes[0].verdict, "waits for no other");
-			assert_fields(&rep.processes[0], HAS(verdict, "nothing can be said"),
+			assert_fields(&rep.processes[0], HAS(verdict, "no verdict is possible"),
 				      IS(pattern, REPORT_FEW));
 		}
 		report_free(&rep);

@@ -70,7 +70,7 @@ def root(left):
     for name in machine.instead:
         check_in(f"what to do about {name}", f"Linux {SINCE[name]} or later", found[name]["remedy"])
     for rung, name in USED.items():
-        check_equal(f"{name} is used", "this is used" in found[name]["found"], rung == machine.rungs[0])
+        check_equal(f"{name} is used", "in use" in found[name]["found"], rung == machine.rungs[0])
     check_equal("exit status", rc, 0)
     check_equal("tried", states(found, TRIED), dict.fromkeys(TRIED, "yes"))
     check_in("programs", f"by {machine.rungs[0]},", found["sbt-trace's programs"]["found"])

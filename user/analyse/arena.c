@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ARENA_FIRST 512 /* many hold a name and nothing else */
+#define ARENA_FIRST 512 /* many arenas hold only a name */
 #define ARENA_CHUNK 16384
 
 struct chunk {
@@ -81,7 +81,7 @@ char *arena_printf(struct arena *a, const char *fmt, ...)
 	int n;
 
 	va_start(args, fmt);
-	/* clang-tidy 14 loses sight of va_start() when it is given several files. */
+	/* clang-tidy 14 loses track of va_start() if it checks several files at once. */
 	n = vsnprintf(NULL, 0, fmt, args); // NOLINT(clang-analyzer-valist.Uninitialized)
 	va_end(args);
 	if (n >= 0)

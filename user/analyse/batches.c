@@ -13,7 +13,7 @@ static void merge(struct batches_times *t)
 
 	for (i = 0; i < t->n / 2; i++)
 		t->sum[i] = t->sum[2 * i] + t->sum[2 * i + 1];
-	/* One that has no other stays open. */
+	/* An odd last batch is opened again. */
 	if (t->n % 2) {
 		t->open += t->sum[t->n - 1];
 		t->fill += t->per;
@@ -72,7 +72,7 @@ static double episodes(const struct batches_times *t)
 	return (double)t->n * (double)t->per + (double)t->fill;
 }
 
-/* What the first @count episodes took; within a block all as long. */
+/* Return the time of the first @count episodes. Episodes of one batch count as equally long. */
 static double upto(const struct batches_times *t, double count)
 {
 	double per = (double)t->per, sum = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* What made a site's episodes late, summed up: by lost time, with those who account for most of it. */
+/* The causes of all episodes of a site, weighted by lost time, with the main culprits. */
 #include "analyse/internal.h"
 #include "base/number.h"
 
@@ -9,17 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A culprit stands for a site from this share of its cause's time; the tally may miss a ninth. */
+/* A culprit represents a site from this share of its cause's time on. A tally may miss a ninth. */
 #define CULPRIT_SHARE 0.4
 
-/* Only of causes that were seen there. */
+/* State of a cause that occurred at the site. */
 struct kind_state {
-	struct tally who[CULPRIT_LEVELS], stacks; /* ns: of lost time */
-	/* Of the places of the tallies that were ever taken: most sites have one or two. Owned. */
+	struct tally culprits[CULPRIT_LEVELS], stacks; /* in ns of lost time */
+	/* Words of the tally entries that were ever used, usually one or two. Owned. */
 	struct culprit_words *words[CULPRIT_LEVELS][CULPRIT_TALLY];
-	uint64_t worded[CULPRIT_LEVELS][CULPRIT_TALLY]; /* ns when that was said */
-	struct culprit_dids
-		*dids[CULPRIT_LEVELS][CULPRIT_TALLY]; /* NULL: nothing is known. Owned */
+	uint64_t worded[CULPRIT_LEVELS][CULPRIT_TALLY]; /* ns when words[] was written */
+	struct culprit_dids *dids[CULPRIT_LEVELS][CULPRIT_TALLY]; /* NULL unknown. Owned */
 	struct stack_ref refs[CULPRIT_TALLY];
 };
 
@@ -30,7 +29,7 @@ void blame_add(struct blame *s, const struct cause_parts *p, enum cause_kind dom
 	unsigned k;
 
 	s->episodes++;
-	/* Of a recording that lies the sums wrap. */
+	/* Unsigned, because sums of a damaged recording may overflow. */
 	s->lateness_ns = (int64_t)((uint64_t)s->lateness_ns + (uint64_t)p->lateness_ns);
 	s->thread_ns += thread_ns;
 	for (k = 0; k < CAUSE_KINDS; k++)
@@ -59,7 +58,7 @@ void blame_free(struct blame *s)
 	}
 }
 
-/* What the thread that was waited for did in this episode. */
+/* Add what the awaited thread did in this episode. */
 static int blame_did(struct culprit_dids **dids, enum culprit_level level, uint64_t ns,
 		     const struct culprit_env *env, const struct culprit *q)
 {
@@ -84,18 +83,18 @@ static int blame_did(struct culprit_dids **dids, enum culprit_level level, uint6
 		return 0;
 	culprit_words(env, q, d->several ? CULPRIT_NAMED : level, &words);
 	d->worded_ns = d->ns;
-	memcpy(d->who, words.did_who, sizeof(d->who));
+	memcpy(d->awaits, words.awaits, sizeof(d->awaits));
 	return 0;
 }
 
 /*
- * Adds to one of a tally's, and says who that is: at first, and again whenever it has come to twice as much, for threads
- * are often known by their maker's name until they give themselves their own.
+ * Add to a tally entry and describe it. The words are written again each time the sum has doubled,
+ * because a new thread often has its creator's name until it sets its own.
  */
 static int blame_named(struct kind_state *k, enum culprit_level level, uint64_t key, uint64_t ns,
 		       const struct culprit_env *env, const struct culprit *q)
 {
-	struct tally *t = &k->who[level];
+	struct tally *t = &k->culprits[level];
 	struct culprit_words **words = k->words[level];
 	uint64_t *worded = k->worded[level];
 	bool fresh;
@@ -165,23 +164,26 @@ static int join_dids(struct culprit_dids **to, const struct culprit_dids *from)
 		return -ENOMEM;
 	for (i = 0; i < CULPRIT_DIDS; i++) {
 		d = dids_add(*to, &from->one[i]);
-		if (d && !d->who[0] && d->key == from->one[i].key)
-			memcpy(d->who, from->one[i].who, sizeof(d->who));
+		if (d && !d->awaits[0] && d->key == from->one[i].key)
+			memcpy(d->awaits, from->one[i].awaits, sizeof(d->awaits));
 	}
 	return 0;
 }
 
-/* One of a tally's and its words, if it is or becomes one of those that have most. */
+/*
+ * Add an entry of @from's tally and its words, if it is or becomes one of the largest entries of
+ * @to.
+ */
 static int join_named(struct kind_state *to, const struct kind_state *from, unsigned level, int i)
 {
-	const struct tally *t = &from->who[level];
+	const struct tally *t = &from->culprits[level];
 	struct culprit_words **words = to->words[level];
 	bool fresh;
 	int at, err;
 
 	if (!t->ns[i] || !from->words[level][i])
 		return 0;
-	at = tally_add(&to->who[level], t->key[i], t->ns[i], &fresh);
+	at = tally_add(&to->culprits[level], t->key[i], t->ns[i], &fresh);
 	if (at < 0)
 		return 0;
 	if (fresh && to->dids[level][at])
@@ -194,7 +196,7 @@ static int join_named(struct kind_state *to, const struct kind_state *from, unsi
 	if (!words[at])
 		return -ENOMEM;
 	*words[at] = *from->words[level][i];
-	to->worded[level][at] = to->who[level].ns[at];
+	to->worded[level][at] = to->culprits[level].ns[at];
 	return 0;
 }
 
@@ -232,10 +234,10 @@ int blame_join(struct blame *to, const struct blame *from)
 	return err;
 }
 
-/* What stands for one cause of a site. */
+/* The culprit that represents one cause of a site. */
 struct site_culprit {
-	const struct culprit_words *words; /* NULL: nothing has enough of it */
-	const struct culprit_dids *dids; /* NULL: nothing is known */
+	const struct culprit_words *words; /* NULL: none has a large enough share */
+	const struct culprit_dids *dids; /* NULL unknown */
 	uint64_t ns;
 };
 
@@ -248,34 +250,34 @@ static struct site_culprit site_culprit(const struct blame *s, enum cause_kind k
 	int i;
 
 	for (level = 0; ks && level < CULPRIT_LEVELS; level++) {
-		i = tally_top(&ks->who[level]);
-		if (i < 0 || (double)ks->who[level].ns[i] < enough)
+		i = tally_top(&ks->culprits[level]);
+		if (i < 0 || (double)ks->culprits[level].ns[i] < enough)
 			continue;
 		c.words = ks->words[level][i];
 		c.dids = ks->dids[level][i];
-		c.ns = ks->who[level].ns[i];
+		c.ns = ks->culprits[level].ns[i];
 		break;
 	}
 	return c;
 }
 
 static const char *site_clause(const struct blame *s, enum cause_kind k,
-			       char out[CULPRIT_CLAUSE + CULPRIT_WHO])
+			       char out[CULPRIT_CLAUSE + CULPRIT_NAME])
 {
 	struct site_culprit c = site_culprit(s, k);
 
-	snprintf(out, CULPRIT_CLAUSE + CULPRIT_WHO, "%s",
+	snprintf(out, CULPRIT_CLAUSE + CULPRIT_NAME, "%s",
 		 c.words ? c.words->clause : culprit_clause(k));
 	if (c.words && c.dids)
-		dids_say(c.dids, c.ns, out, CULPRIT_CLAUSE + CULPRIT_WHO);
+		dids_append(c.dids, c.ns, out, CULPRIT_CLAUSE + CULPRIT_NAME);
 	return out;
 }
 
-/* @of: what the shares are of. @shares: by cause. */
+/* @of: what the shares refer to. @shares: by cause. */
 static void site_text(const struct blame *s, enum cause_kind top, const double *shares,
 		      const char *of, struct report_cause *out)
 {
-	char clause[CULPRIT_CLAUSE + CULPRIT_WHO];
+	char clause[CULPRIT_CLAUSE + CULPRIT_NAME];
 	enum cause_kind second = CAUSE_NONE;
 	unsigned k;
 
@@ -285,16 +287,17 @@ static void site_text(const struct blame *s, enum cause_kind top, const double *
 			second = k;
 	name_append(out->text, sizeof(out->text),
 		    "Late %s because %s: %d %% of %s, in %llu of %llu episode%s",
-		    out->share >= 0.5 ? "mostly" : "above all", site_clause(s, top, clause),
-		    say_percent(out->share), of, (unsigned long long)out->dominated,
+		    out->share >= 0.5 ? "mostly" : "mainly", site_clause(s, top, clause),
+		    text_percent(out->share), of, (unsigned long long)out->dominated,
 		    (unsigned long long)out->episodes, out->episodes == 1 ? "" : "s");
-	say_second(out, second == CAUSE_NONE ? 0 : shares[second],
-		   second == CAUSE_NONE ? NULL : site_clause(s, second, clause));
+	cause_end_text(out, second == CAUSE_NONE ? 0 : shares[second],
+		       second == CAUSE_NONE ? NULL : site_clause(s, second, clause));
 }
 
 /*
- * Set each cause's share, of the lost time; or, if another cause has the largest part of the lateness, of that: what the sentence
- * names is the largest in the table below it. Returns what they are of.
+ * Set the share of each cause in the lost time. If another cause has the largest part of the
+ * lateness, set the shares in the lateness and *top to that cause, so that the sentence names the
+ * largest row of the table below it. Return the name of what the shares refer to.
  */
 static const char *shares_of(const struct blame *s, enum cause_kind *top, double lost,
 			     double *shares)
@@ -324,7 +327,7 @@ int blame_out(const struct blame *s, const struct cause_env *env,
 	unsigned k;
 	int i;
 
-	say_parts(s->parts, out);
+	cause_set_parts(s->parts, out);
 	out->lateness_ns = (uint64_t)s->lateness_ns;
 	out->episodes = s->episodes;
 	for (k = 0; k < CAUSE_KINDS; k++) {
@@ -333,7 +336,7 @@ int blame_out(const struct blame *s, const struct cause_env *env,
 			top = k;
 	}
 	lost = named + s->noise_ns;
-	/* As a whole it is balanced: single episodes are no ground for advice. */
+	/* The site is balanced as a whole: single episodes are no reason for advice. */
 	if (top == CAUSE_NONE || named < CAUSE_LITTLE * s->thread_ns)
 		return 0;
 	of = shares_of(s, &top, lost, shares);
@@ -343,13 +346,14 @@ int blame_out(const struct blame *s, const struct cause_env *env,
 	c = site_culprit(s, top);
 	w = c.words;
 	out->waited = w ? w->waited : WAITED_LOCK;
-	out->doing = w && w->tells && c.dids ? dids_most(c.dids, c.ns) : MODEL_DOING_UNKNOWN;
-	if (w && w->who[0]) {
-		out->culprit = arena_string(a, w->who);
+	out->doing =
+		w && w->doing_matters && c.dids ? dids_most(c.dids, c.ns) : MODEL_DOING_UNKNOWN;
+	if (w && w->name[0]) {
+		out->culprit = arena_string(a, w->name);
 		if (!out->culprit)
 			return -ENOMEM;
 	}
 	site_text(s, top, shares, of, out);
 	i = s->kinds[top] ? tally_top(&s->kinds[top]->stacks) : -1;
-	return i < 0 ? 0 : say_frames(a, env, report_env, &s->kinds[top]->refs[i], out);
+	return i < 0 ? 0 : cause_set_frames(a, env, report_env, &s->kinds[top]->refs[i], out);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Why the last thread of an episode was late: its phase held against that of the reference, part by part (the
- * design's model, "Why a thread was late"), and the same summed up by site.
+ * Why the last thread of an episode was late: its phase is compared with the reference's, part by
+ * part (the design's model, "Why a thread was late"). The results are summed by site.
  */
 #include "analyse/internal.h"
 #include "base/grow.h"
@@ -14,22 +14,24 @@
 #include <string.h>
 
 /*
- * A lateness is noise, and no cause named, below both of what a verdict calls little of the phase and the time
- * that waking up and a timer tick cost on an ordinary machine. Who is last among equals is chance.
+ * A lateness is noise, and no cause is named, if it is below CAUSE_LITTLE of the phase or below the
+ * time that waking up and a timer tick cost on an ordinary machine. Which of several equal threads
+ * is last is chance.
  */
 #define NOISE_NS 20000
 
-/* What is kept of a thread from one crossing to the next. */
+/* State of a thread that is kept from one crossing to the next. */
 struct thread_state {
 	uint32_t tid; /* 0: none */
 	uint32_t proc;
-	uint64_t serial; /* of its previous episode; 0: it had none */
+	uint64_t serial; /* of its previous episode; 0: none */
 	uint64_t wait_ns;
 	uint64_t inside_runq_ns;
-	uint32_t awaited; /* tid of that episode's last; 0: itself */
+	/* Tid of the last arriver of its previous episode; 0: the thread itself */
+	uint32_t awaited;
 	uint32_t inside_ran;
-	uint32_t cpu; /* of its departure */
-	uint32_t pinned; /* the only CPU it may run on; MODEL_NONE */
+	uint32_t cpu; /* at its departure */
+	uint32_t pinned; /* the only CPU that it may run on; MODEL_NONE: several, or unknown */
 };
 
 struct causes {
@@ -43,8 +45,8 @@ struct causes {
 	uint64_t serial; /* of episodes, from 1 */
 	struct hash by_tid; /* process << 32 | tid -> index */
 	struct delay *delay;
-	struct arena *arena; /* of the frames last handed out */
-	struct culprit_words words; /* last handed out */
+	struct arena *arena; /* owns the frames returned last */
+	struct culprit_words words; /* returned last */
 };
 
 struct causes *causes_new(const struct cause_env *env, const struct report_env *report_env)
@@ -182,7 +184,7 @@ static bool is_noise(const struct model_episode *ep, const struct cause_parts *p
 	return (double)p->lateness_ns < (limit > NOISE_NS ? limit : NOISE_NS);
 }
 
-/* --- culprits ---------------------------------------------------------------------------------------- */
+/* --- culprits -------------------------------------------------------------------------------- */
 
 static uint64_t name_key(const char *name)
 {
@@ -203,13 +205,13 @@ static void culprit_block(const struct model_detail *d, enum model_blocked reaso
 		q->block = d->second;
 }
 
-/* All threads of the waker's name; 0: it is not known. */
+/* Return the key of all threads that have the waker's name; 0 unknown. */
 static uint64_t waker_key(const struct causes *c, const struct model_block *b)
 {
 	return b->waker ? task_key(c, b->waker) : 0;
 }
 
-/* A thread that crosses barriers goes by its number, others by their name. */
+/* Threads that cross barriers are identified by number, other threads by name. */
 static void culprit_did(const struct causes *c, struct culprit *q)
 {
 	uint32_t tid = q->block.culprit;
@@ -228,17 +230,17 @@ static void culprit_lock(const struct causes *c, struct culprit *q)
 	const struct model_block *b = &q->block;
 	uint64_t addr = b->addr, waker;
 
-	/* A condition variable has two words, which take turns. */
+	/* A condition variable has two words, which are used in turn. */
 	if (b->waited == MODEL_WAITED_EVENT)
 		addr &= ~7ULL;
-	/* Where there is a holder, it does not matter which thread happened to wake this one. */
+	/* If there is a holder, it does not matter which thread woke this one. */
 	q->key = culprit_key(addr, b->holder ? b->holder : b->waker);
 	culprit_did(c, q);
 	q->coarse = addr;
 	waker = b->holder ? 0 : waker_key(c, b);
 	if (waker)
 		q->named = culprit_key(addr, waker);
-	/* Each thread that is made has its own word to wait at for its end: the place is what they share. */
+	/* Each new thread has its own word to join on: the joins share only the stack. */
 	if (b->waited == MODEL_WAITED_JOIN)
 		q->coarse = b->stack;
 }
@@ -247,7 +249,7 @@ static void culprit_io(const struct causes *c, struct culprit *q)
 {
 	const struct model_block *b = &q->block;
 	const char *name = b->addr && c->env->file ? c->env->file(c->env->ctx, b->addr) : NULL;
-	/* A pipe may be made anew for each wait. Not given a file: what it waits for is known by where it stands. */
+	/* A pipe may be created for each wait. Without a file, the stack identifies the wait. */
 	uint64_t what = name_key(name), waker;
 
 	if (!what)
@@ -268,7 +270,7 @@ static void culprit_released(const struct causes *c, const struct model_member *
 	const struct thread_state *t = &c->threads[l->thread], *r = &c->threads[ref->thread];
 
 	q->began = !t->serial;
-	/* It explains the part only if it is of its size. */
+	/* The wait for a CPU explains the part only if it is of similar size. */
 	if (t->inside_ran && t->inside_runq_ns > (uint64_t)part / 2) {
 		q->ran = t->inside_ran;
 		q->key = culprit_key(1, q->ran);
@@ -300,7 +302,7 @@ static void culprit_of(const struct causes *c, const struct model *model,
 	q->shared = model_barrier(model, ep->barrier)->shared;
 	switch (kind) {
 	case CAUSE_CPU:
-		/* Of all who ran instead, the one that did most. */
+		/* Of all tasks that ran instead, the one that ran longest. */
 		q->ran = d ? d->ran : 0;
 		q->among = d && d->ran_ns && d->ran_ns < d->runq_ns / 2;
 		q->key = q->ran ? culprit_key(q->among, q->ran) : 0;
@@ -317,7 +319,7 @@ static void culprit_of(const struct causes *c, const struct model *model,
 		break;
 	case CAUSE_FAULT:
 		culprit_block(d, MODEL_BLOCKED_FAULT, q);
-		/* The longest in all: what is mapped there was asked at once. */
+		/* The longest fault of all: its mapping was looked up at once. */
 		q->fault_addr = d && d->fault_addr ? d->fault_addr : q->block.addr;
 		if (q->fault_addr && c->env->mapping)
 			q->key = name_key(
@@ -363,7 +365,7 @@ static int blame_episode(struct blame *s, const struct causes *c, const struct c
 		return 0;
 	for (k = 0; k < CAUSE_KINDS && !err; k++) {
 		share = (double)p->ns[k] / sum;
-		/* What is a small part of one episode is no ground for naming anybody. */
+		/* A small part of one episode is no reason to name a culprit. */
 		if (share < CAUSE_SECOND)
 			continue;
 		culprit_of(c, env->model, ep, ref, k, p->ns[k], &q);
@@ -387,13 +389,13 @@ int causes_blame(const struct causes *c, const struct blame *blame, struct arena
 	return blame_out(blame, c->env, c->report_env, a, out);
 }
 
-/* Of a single episode. */
-static void say_did(struct culprit_words *w)
+/* Append what the awaited thread did in a single episode. */
+static void append_did(struct culprit_words *w)
 {
 	if (w->doing == MODEL_DOING_UNKNOWN)
 		return;
 	name_append(w->clause, sizeof(w->clause), ", which ");
-	culprit_say_did(w->doing, w->did_who, false, w->clause, sizeof(w->clause));
+	culprit_append_did(w->doing, w->awaits, false, w->clause, sizeof(w->clause));
 }
 
 static int episode_out(struct causes *c, const struct culprit_env *env,
@@ -403,13 +405,13 @@ static int episode_out(struct causes *c, const struct culprit_env *env,
 {
 	const struct model_member *l = &ep->members[ep->n - 1];
 	bool shared = model_barrier(env->model, ep->barrier)->shared;
-	char late[32], who[32], than[32];
+	char late[32], thread[32], than[32];
 	struct culprit_words second = { 0 };
 	enum cause_kind next;
 	double sum = lateness_positive(p->ns);
 	struct culprit q;
 
-	say_parts(p->ns, out);
+	cause_set_parts(p->ns, out);
 	out->lateness_ns = (uint64_t)p->lateness_ns;
 	out->episodes = 1;
 	if (dominant == CAUSE_NONE)
@@ -421,33 +423,34 @@ static int episode_out(struct causes *c, const struct culprit_env *env,
 	if (next != CAUSE_NONE) {
 		culprit_of(c, env->model, ep, ref, next, p->ns[next], &q);
 		culprit_words(env, &q, CULPRIT_EXACT, &second);
-		say_did(&second);
+		append_did(&second);
 	}
 	culprit_of(c, env->model, ep, ref, dominant, p->ns[dominant], &q);
 	culprit_words(env, &q, CULPRIT_EXACT, &c->words);
-	say_did(&c->words);
-	out->culprit = c->words.who[0] ? c->words.who : NULL;
+	append_did(&c->words);
+	out->culprit = c->words.name[0] ? c->words.name : NULL;
 	out->waited = c->words.waited;
-	out->doing = c->words.tells ? c->words.doing : MODEL_DOING_UNKNOWN;
-	say_time(p->lateness_ns, late);
-	culprit_thread(env, l->thread, l->tid, shared, who, sizeof(who));
+	out->doing = c->words.doing_matters ? c->words.doing : MODEL_DOING_UNKNOWN;
+	text_time(p->lateness_ns, late);
+	culprit_thread(env, l->thread, l->tid, shared, thread, sizeof(thread));
 	culprit_thread(env, ref->thread, ref->tid, shared, than, sizeof(than));
-	who[0] = 'T';
-	name_append(out->text, sizeof(out->text), "%s came %s after %s: %d %% of that because %s",
-		    who, late, than, say_percent(out->share), c->words.clause);
-	say_second(out, next == CAUSE_NONE ? 0 : (double)p->ns[next] / sum, second.clause);
-	return say_frames(c->arena, c->env, c->report_env,
-			  &(struct stack_ref){ q.block.stack, q.tgid, q.inc }, out);
+	thread[0] = 'T';
+	name_append(out->text, sizeof(out->text),
+		    "%s arrived %s after %s: %d %% of the delay because %s", thread, late, than,
+		    text_percent(out->share), c->words.clause);
+	cause_end_text(out, next == CAUSE_NONE ? 0 : (double)p->ns[next] / sum, second.clause);
+	return cause_set_frames(c->arena, c->env, c->report_env,
+				&(struct stack_ref){ q.block.stack, q.tgid, q.inc }, out);
 }
 
-/* --- episodes ---------------------------------------------------------------------------------------- */
+/* --- episodes -------------------------------------------------------------------------------- */
 
 static uint64_t thread_key(uint32_t proc, uint32_t tid)
 {
 	return (uint64_t)proc << 32 | tid;
 }
 
-/* Another thread may have come into the place of one that is long gone. */
+/* Reset the state if another thread has taken the index of a thread that exited. */
 static int thread_fresh(struct causes *c, const struct model *model, const struct model_member *m)
 {
 	struct thread_state *t = &c->threads[m->thread];
@@ -485,7 +488,7 @@ static int prepare(struct causes *c, const struct model *model, const struct mod
 	return err;
 }
 
-/* Cycles in its time on a CPU, if it had that CPU for itself and kept it. */
+/* Count the cycles of a phase in which the thread had one CPU to itself throughout. */
 static int note_cycles(struct causes *c, const struct thread_state *t, const struct model_member *m)
 {
 	const struct model_detail *d = m->detail;
@@ -515,7 +518,7 @@ static bool other_node(const struct causes *c, uint32_t a, uint32_t b)
 	       env->cpu_node[a] != env->cpu_node[b];
 }
 
-/* What is kept of each member for its next crossing, and for findings. */
+/* Keep the state of each member for its next crossing, and for the findings. */
 static int note_members(struct causes *c, const struct model_episode *ep)
 {
 	struct cause_proc *p = &c->procs[ep->proc];
@@ -553,7 +556,7 @@ static void note_spinning(struct causes *c, const struct model_episode *ep)
 		p->first_ns = ep->release_ns;
 	p->last_ns = ep->release_ns;
 	waited = l->detail ? l->detail->runq_ns : 0;
-	/* Who gives up its CPU again and again until its turn comes is ready to run, and has nothing to run for. */
+	/* A thread that yields its CPU until its turn comes is runnable, but has no work. */
 	turn = l->detail ? l->detail->turn_ns + l->detail->begin_ns : 0;
 	turn = turn > 0 && turn > l->detail->turn_oncpu_ns ? turn - l->detail->turn_oncpu_ns : 0;
 	if (waited <= turn)
@@ -564,7 +567,7 @@ static void note_spinning(struct causes *c, const struct model_episode *ep)
 		in = m->detail ? m->detail->inside_oncpu_ns : MODEL_UNKNOWN;
 		if (in == MODEL_UNKNOWN)
 			continue;
-		/* What it ran after the release it did not spin for. */
+		/* It spun only until the release. */
 		spun += in > m->wait_ns ? m->wait_ns : in;
 	}
 	if (!spun)
@@ -573,7 +576,7 @@ static void note_spinning(struct causes *c, const struct model_episode *ep)
 	p->spun_ns += spun < waited ? spun : waited;
 }
 
-/* Did both begin their phases at the same time, but for @within? */
+/* Return true if both began their phases at the same time, give or take @within. */
 static bool began_with(const struct model_member *a, const struct model_member *b, uint64_t within)
 {
 	uint64_t x, y;
@@ -586,9 +589,10 @@ static bool began_with(const struct model_member *a, const struct model_member *
 }
 
 /*
- * With whom the last one is compared: the median by arrival. In a team of OpenMP's the thread that began the region has
- * been at work since the region before, the others since this one: the median then of those that began when the last
- * one did, so that nobody is late for having had no part in what is serial.
+ * Return the member to compare the last one with: the median by arrival. In an OpenMP team, the
+ * thread that began the region has worked since the region before, the other threads only since
+ * this one. Then it is the median of the members that began when the last one did, so that no
+ * thread is late for having had no part in serial work.
  */
 static const struct model_member *typical(const struct model_episode *ep)
 {
@@ -653,7 +657,7 @@ int causes_episode(struct causes *c, const struct model *model, const struct mod
 		if (!c->arena)
 			return -ENOMEM;
 	}
-	/* What is nested is time inside of another barrier. */
+	/* A nested episode lies in the time of another barrier. */
 	if (ep->nested || !ep->n)
 		return 0;
 	err = prepare(c, model, ep);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* What causes are said with, of an episode and of a site alike. */
+/* Text shared by the causes of an episode and the causes of a site. */
 #include "analyse/internal.h"
+#include "base/number.h"
 
 #include <errno.h>
 #include <math.h>
@@ -16,10 +17,10 @@ static int part_cmp(const void *a, const void *b)
 {
 	const struct report_part *x = a, *y = b;
 
-	return x->ns > y->ns ? -1 : x->ns < y->ns;
+	return NUMBER_COMPARE(y->ns, x->ns);
 }
 
-void say_parts(const int64_t *parts, struct report_cause *out)
+void cause_set_parts(const int64_t *parts, struct report_cause *out)
 {
 	unsigned k;
 
@@ -32,8 +33,9 @@ void say_parts(const int64_t *parts, struct report_cause *out)
 	qsort(out->parts, out->nparts, sizeof(out->parts[0]), part_cmp);
 }
 
-int say_frames(struct arena *a, const struct cause_env *env, const struct report_env *report_env,
-	       const struct stack_ref *ref, struct report_cause *out)
+int cause_set_frames(struct arena *a, const struct cause_env *env,
+		     const struct report_env *report_env, const struct stack_ref *ref,
+		     struct report_cause *out)
 {
 	struct report_callsite *frames;
 	uint32_t sites[FRAMES_MAX], n = 0, i;
@@ -57,13 +59,13 @@ int say_frames(struct arena *a, const struct cause_env *env, const struct report
 	return 0;
 }
 
-int say_percent(double share)
+int text_percent(double share)
 {
-	/* Recordings may say anything. */
+	/* Shares from recordings may be any number. */
 	return isnan(share) ? 0 : (int)fmax(-PERCENT_MAX, fmin(100 * share + 0.5, PERCENT_MAX));
 }
 
-void say_time(int64_t ns, char out[32])
+void text_time(int64_t ns, char out[32])
 {
 	double t = (double)ns;
 
@@ -77,13 +79,12 @@ void say_time(int64_t ns, char out[32])
 		snprintf(out, 32, "%.0f ns", t);
 }
 
-/* Ends the sentence, with the second cause if there is one and room for it. */
-void say_second(struct report_cause *out, double share, const char *clause)
+void cause_end_text(struct report_cause *out, double share, const char *clause)
 {
 	size_t size = sizeof(out->text);
 
 	if (clause && share >= CAUSE_SECOND && strlen(out->text) + strlen(clause) + 32 < size)
-		name_append(out->text, size, "; %d %% because %s.", say_percent(share), clause);
+		name_append(out->text, size, "; %d %% because %s.", text_percent(share), clause);
 	else
 		name_append(out->text, size, ".");
 }

@@ -5,10 +5,10 @@
 #include <math.h>
 #include <stddef.h>
 
-/* Of its time, whatever is said to be saved. */
+/* Least share of a process's time that is left, however large the estimated saving. */
 #define LEAST_LEFT 0.05
 
-/* In the interval. */
+/* Return the cost in the interval, in ns. */
 static double cost_of(const struct ceiling_process *p)
 {
 	return (double)p->crossings * p->price_ns + p->other_ns;
@@ -19,7 +19,7 @@ double ceiling_share(const struct ceiling_process *p)
 	return p->time_ns ? cost_of(p) / (double)p->time_ns : NAN;
 }
 
-/* Crossings of these units, as far as they can be told from the others. */
+/* Return the crossings of these probe groups, as far as they can be separated from the others. */
 static uint64_t crossings_of(const struct ceiling_process *p, uint64_t probe_groups)
 {
 	uint64_t sum = 0;
@@ -33,7 +33,7 @@ static uint64_t crossings_of(const struct ceiling_process *p, uint64_t probe_gro
 	return sum < p->crossings ? sum : p->crossings;
 }
 
-/* Without what is saved it crosses more often: so many crossings take less time. */
+/* Without the saved time it crosses more often: the same crossings take less time. */
 double ceiling_share_excluded(const struct ceiling_process *p, uint64_t probe_groups)
 {
 	double saved = (double)crossings_of(p, probe_groups) * (p->price_ns - p->excluded_ns) +
@@ -43,13 +43,15 @@ double ceiling_share_excluded(const struct ceiling_process *p, uint64_t probe_gr
 
 	if (isnan(saved) || !p->time_ns)
 		return NAN;
-	/* Estimates may be too high, and something is left of the time. */
+	/* The estimate may be too high, and some time always remains. */
 	if (time < (double)p->time_ns * LEAST_LEFT)
 		time = (double)p->time_ns * LEAST_LEFT;
 	return time > left ? left / time : 1;
 }
 
-/* The dearest set of which some are not among @units; NULL: there is none with any crossing. */
+/*
+ * Return the dearest set with a group that is not in @probe_groups and with crossings; NULL: none.
+ */
 static const struct ceiling_set *dearest(const struct ceiling_process *p, uint64_t probe_groups)
 {
 	const struct ceiling_set *most = NULL;
@@ -63,9 +65,10 @@ static const struct ceiling_set *dearest(const struct ceiling_process *p, uint64
 }
 
 /*
- * What all but those among @units costs, as often as it comes now. Without what is saved the process may come to them more
- * often: how much more nobody knows. What is saved may be all of the time but a hundredth, and as much that estimate may
- * err, so that an answer in what is left of the time would be the error's.
+ * Return the cost share of everything but @probe_groups, at the present rate of crossings. Without
+ * the saved time the process may cross the rest more often, which cannot be predicted. The saving
+ * may be nearly all of the time, with an error of a similar size, so a share of the remaining time
+ * would consist of that error.
  */
 static double share_of_rest(const struct ceiling_process *p, uint64_t probe_groups)
 {
@@ -81,7 +84,7 @@ uint64_t ceiling_choose(const struct ceiling_process *p, double limit)
 
 	while ((set = dearest(p, probe_groups))) {
 		probe_groups |= set->probe_groups;
-		/* Nothing would be left. */
+		/* No probe group of the process would be left. */
 		if (!(p->probe_groups & ~probe_groups))
 			break;
 		if (share_of_rest(p, probe_groups) <= limit)
@@ -90,7 +93,7 @@ uint64_t ceiling_choose(const struct ceiling_process *p, double limit)
 	return CEILING_WHOLE;
 }
 
-/* Can the process go on without these, if it has others? */
+/* Return true if the process can do without these groups, or has no others. */
 static bool is_apart(const struct ceiling_process *p, uint64_t probe_groups)
 {
 	uint64_t lost = p->probe_groups & probe_groups, apart = 0;
@@ -102,7 +105,7 @@ static bool is_apart(const struct ceiling_process *p, uint64_t probe_groups)
 	return lost == p->probe_groups || !(lost & ~apart);
 }
 
-/* Can all of a group? */
+/* Return true if all processes of a group can. */
 static bool all_apart(const struct ceiling_process *p, uint32_t n, uint32_t group,
 		      uint64_t probe_groups)
 {
@@ -114,7 +117,7 @@ static bool all_apart(const struct ceiling_process *p, uint32_t n, uint32_t grou
 	return true;
 }
 
-/* What it loses where these go: all, if it has no others. */
+/* Return the groups that the process loses with these; CEILING_WHOLE if it has no others. */
 static uint64_t loss_of(const struct ceiling_process *p, uint64_t probe_groups)
 {
 	uint64_t lost = p->probe_groups & probe_groups;
@@ -124,11 +127,11 @@ static uint64_t loss_of(const struct ceiling_process *p, uint64_t probe_groups)
 
 static bool is_over(const struct ceiling_process *p, double limit)
 {
-	/* False where it is not known. */
+	/* False if unknown. */
 	return ceiling_share(p) > limit;
 }
 
-/* The dearest of those that nothing has been decided about; n: there is none. */
+/* Return the dearest undecided process that exceeds the limit; n: none. */
 static uint32_t find_culprit(const struct ceiling_process *p, uint32_t n, double limit,
 			     const struct ceiling_verdict *v)
 {
@@ -141,7 +144,7 @@ static uint32_t find_culprit(const struct ceiling_process *p, uint32_t n, double
 	return worst;
 }
 
-/* Would it be enough that nothing is recorded of these units of this group any more? */
+/* Return true if it suffices to record nothing of these probe groups in this process group. */
 static bool exclusion_does(const struct ceiling_process *p, uint32_t n, uint32_t group,
 			   uint64_t probe_groups, double limit)
 {
@@ -154,13 +157,13 @@ static bool exclusion_does(const struct ceiling_process *p, uint32_t n, uint32_t
 	return true;
 }
 
-/* Of whose probes others meet some, too. */
+/* Return the probe groups with probes that other processes hit, too. */
 static uint64_t shared_of(const struct ceiling_process *p)
 {
 	return p->probe_groups & ~p->own;
 }
 
-/* Does anybody else cross what this group is to lose? */
+/* Return true if a process outside the group crosses what the group is to lose. */
 static bool has_company(const struct ceiling_process *p, uint32_t n, uint32_t group,
 			uint64_t probe_groups, const struct ceiling_verdict *v)
 {
@@ -174,8 +177,8 @@ static bool has_company(const struct ceiling_process *p, uint32_t n, uint32_t gr
 }
 
 /*
- * All of a group lose @units, as far as they have them: whoever is left would wait for one that is not seen. Where one of
- * them can only go as a whole, all do.
+ * Take @probe_groups from all processes of a group, as far as they have them: the others would wait
+ * for one that is not traced. If one of them can only be dropped as a whole, all are.
  */
 static void decide_group(const struct ceiling_process *p, uint32_t n, uint32_t group,
 			 uint64_t probe_groups, enum ceiling_way way, uint32_t culprit,
@@ -194,7 +197,7 @@ static void decide_group(const struct ceiling_process *p, uint32_t n, uint32_t g
 	}
 }
 
-/* Everybody who meets these probes, and whoever meets them at barriers. */
+/* Decide on all processes that hit these probes, and on those that share barriers with them. */
 static void decide_all(const struct ceiling_process *p, uint32_t n, uint32_t culprit,
 		       uint64_t probe_groups, struct ceiling_verdict *v)
 {
@@ -205,7 +208,7 @@ static void decide_all(const struct ceiling_process *p, uint32_t n, uint32_t cul
 			decide_group(p, n, p[i].group, probe_groups, CEILING_ALL, culprit, v);
 }
 
-/* Of these units probes that all meet, and such that are one process's. */
+/* Split these probe groups into those with shared probes and those with probes of one process. */
 static void probes_of(const struct ceiling_process *p, uint32_t n, uint32_t group,
 		      uint64_t probe_groups, uint64_t *shared, uint64_t *own)
 {
@@ -220,7 +223,10 @@ static void probes_of(const struct ceiling_process *p, uint32_t n, uint32_t grou
 	}
 }
 
-/* One that costs too much, with all that it takes along. Returns the units whose probes are to be removed for all. */
+/*
+ * Decide on a process that costs too much, and on all that depends. Return groups to be removed for
+ * all.
+ */
 static uint64_t decide(const struct ceiling_process *p, uint32_t n, uint32_t culprit, double limit,
 		       struct ceiling_verdict *v)
 {
@@ -231,7 +237,7 @@ static uint64_t decide(const struct ceiling_process *p, uint32_t n, uint32_t cul
 		probe_groups = CEILING_WHOLE;
 	probes_of(p, n, group, probe_groups, &shared, &own);
 	if (!shared) {
-		/* What nobody can name cannot be removed. */
+		/* No other process hits these probes. */
 		decide_group(p, n, group, probe_groups, own ? CEILING_OWN : CEILING_EXCLUDE,
 			     culprit, v);
 		return 0;

@@ -10,7 +10,7 @@
 #include "analyse/phase.h"
 #include "base/grow.h"
 
-/* Which phases begin and end at a barrier. */
+/* The phases that begin and end at a barrier, a bit each. */
 struct bounds {
 	uint32_t begins, ends;
 };
@@ -18,15 +18,15 @@ struct bounds {
 /* A phase in one process. */
 struct bounded {
 	struct phase phase;
-	/* The one that is open. */
-	bool open, begun; /* begun: one has been, ever */
+	bool open; /* an occurrence is open */
+	bool begun; /* an occurrence has ever begun */
 	struct occurrence now;
 };
 
 struct conceptual {
 	const char *const *names;
 	uint32_t n;
-	uint32_t from_start; /* a bit a phase */
+	uint32_t from_start; /* phases that begin with the process, a bit each */
 	struct bounds *bounds; /* by barrier */
 	uint32_t nbounds;
 	struct bounded **procs; /* by index: n phases each, or NULL */
@@ -87,7 +87,7 @@ int conceptual_barrier(struct conceptual *c, uint32_t barrier, uint32_t begins, 
 	return err;
 }
 
-/* The phases of the process; NULL: no memory. */
+/* Return the phases of the process; NULL when out of memory. */
 static struct bounded *phases_of(struct conceptual *c, const struct model *model, uint32_t proc)
 {
 	struct bounded *all;
@@ -121,7 +121,7 @@ static int take(struct occurrence *o, const struct model_episode *ep)
 		if (t->ideal_ns > longest)
 			longest = t->ideal_ns;
 	}
-	/* A meeting joins its members where the last of them is. */
+	/* An episode joins the paths of its members: the last arriver's is the longest. */
 	for (i = 0; i < ep->n; i++) {
 		t = share_of(&o->shares, ep->members[i].thread, ep->members[i].tid);
 		if (t)
@@ -137,7 +137,7 @@ static void begin(struct bounded *p, uint64_t start_ns)
 	occurrence_begin(&p->now, start_ns);
 }
 
-/* When it ended is not known: it is none that can be counted. */
+/* Drop the open occurrence: its end is unknown, so it cannot be counted. */
 static void give_up(struct bounded *p)
 {
 	p->phase.unfinished++;
@@ -182,7 +182,7 @@ int conceptual_episode(struct conceptual *c, const struct model *model,
 	int err = 0;
 
 	c->nblames = 0;
-	/* What is nested is time inside of another barrier. */
+	/* A nested episode lies in the time of another barrier. */
 	if (ep->nested || !ep->n)
 		return 0;
 	if (c->n)
@@ -216,7 +216,7 @@ struct blame *const *conceptual_blames(const struct conceptual *c, uint32_t *n)
 	return c->blames;
 }
 
-/* --- what comes out -------------------------------------------------------------------------------- */
+/* --- results --- */
 
 int conceptual_report(const struct conceptual *c, const struct report_env *env,
 		      const struct model_proc *procs, const struct model_thread *threads,
@@ -232,7 +232,7 @@ int conceptual_report(const struct conceptual *c, const struct report_env *env,
 	out->conceptuals = arena_alloc(arena, (most + 1) * sizeof(*out->conceptuals));
 	if (!out->conceptuals)
 		return -ENOMEM;
-	/* By name, and then by process: what the user wants to compare stands together. */
+	/* By name, then by process, so that comparable rows are adjacent. */
 	for (k = 0; k < c->n; k++) {
 		for (i = 0; i < c->nprocs && !err; i++) {
 			p = c->procs[i] ? &c->procs[i][k] : NULL;
@@ -240,7 +240,7 @@ int conceptual_report(const struct conceptual *c, const struct report_env *env,
 				continue;
 			row = &out->conceptuals[out->nconceptuals++];
 			row->name = c->names[k];
-			/* One that is open had begun; unless nothing came after its start barrier. */
+			/* An open occurrence counts, unless nothing followed its start barrier. */
 			err = phase_out(&b, &p->phase, p->open && p->now.shares.n, &procs[i], row);
 		}
 	}

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Conceptual phases (section 6.2 of the thesis; the design's model): from the release of one barrier that the user
- * names to the next release of another, whatever barriers lie inside. Pure.
+ * Conceptual phases (section 6.2 of the thesis; the design's model): from a release of one barrier
+ * that the user names to the next release of another, with all barriers inside. Pure.
  *
- * An occurrence begins at the first release of its start barrier after the one before has ended; of start barriers
- * inside of it there is no more to say. Several phases may be open at once, nested or overlapping. What the threads
- * of the process did in it comes from the episodes inside, the end barrier's included.
+ * An occurrence begins at the first release of its start barrier after the previous occurrence has
+ * ended; further releases of the start barrier inside it are ignored. Several phases may be open at
+ * once, nested or overlapping. The figures of an occurrence come from the episodes inside it,
+ * including the end barrier's.
  *
- * Others the program marks itself (include/sbt/sbt.h). An occurrence begins when the first thread begins it and ends
- * when the last of those that have begun it has ended it; a thread that has ended it and begins anew begins another one,
- * though others may still be in the last. A thread's share is what it did between its own two marks, to the
- * nanosecond; of threads that never mark this phase, what they did at the barriers meanwhile.
+ * Other phases are marked by the program (include/sbt/sbt.h). An occurrence begins when the first
+ * thread begins it and ends when all threads that began it have ended it. A thread that has ended
+ * it and begins again begins another occurrence, even if other threads are still in the last one. A
+ * thread's share is what it did between its own two marks, exact to the nanosecond. For threads
+ * that never mark this phase, it is what they did at barriers meanwhile.
  */
 #ifndef ANALYSE_CONCEPTUAL_H
 #define ANALYSE_CONCEPTUAL_H
@@ -24,38 +26,46 @@
 struct blame;
 struct conceptual;
 
-/* NULL: out of memory. @names: of @n phases, at most CONCEPTUAL_MAX; they must outlive it. */
+/*
+ * Return NULL when out of memory. @names: of @n phases, at most CONCEPTUAL_MAX; they must outlive
+ * it.
+ */
 struct conceptual *conceptual_new(const char *const *names, uint32_t n);
 void conceptual_free(struct conceptual *conceptual);
-/* The phase with this index begins where its process does, once. */
+/* Begin the phase with this index at the start of its process, once. */
 void conceptual_from_start(struct conceptual *conceptual, uint32_t phase);
-/* A bit a phase: those that begin and those that end at the barrier with this index. Returns 0 or -ENOMEM. */
+/* Set the phases that begin and end at a barrier, a bit each. Return 0 or -ENOMEM. */
 int conceptual_barrier(struct conceptual *conceptual, uint32_t barrier, uint32_t begins,
 		       uint32_t ends);
-/* Takes in one episode, in the order in which the model hands them out. Returns 0 or -ENOMEM. */
+/* Add an episode, in the order of model_ops.episode. Return 0 or -ENOMEM. */
 int conceptual_episode(struct conceptual *conceptual, const struct model *model,
 		       const struct model_episode *episode);
 
-/* A marker of the program's: a thread begins a phase here, or ends it. */
+/* A marker of the program: a thread begins or ends a phase. */
 struct conceptual_mark {
 	const char *name; /* copied */
 	bool begins;
-	uint32_t proc, thread; /* indices of the model's */
+	uint32_t proc, thread; /* indices in the model */
 	uint32_t tid;
 	uint32_t seq; /* the thread's crossings before it, as the kernel counts */
 	uint64_t t_ns;
-	const struct model_detail *detail; /* of its phase so far; copied; NULL: nothing is known */
+	const struct model_detail *detail; /* of its phase so far; copied; NULL unknown */
 };
 
-/* In the order of time among marks; it may be ahead of the episodes. Returns 0 or -ENOMEM. */
+/* Add a mark, in the order of time. Marks may be ahead of episodes. Return 0 or -ENOMEM. */
 int conceptual_mark(struct conceptual *conceptual, const struct conceptual_mark *mark);
-/* All episodes and marks have come. Returns 0 or -ENOMEM. */
+/* End all phases, after the last episode and mark. Return 0 or -ENOMEM. */
 int conceptual_finish(struct conceptual *conceptual);
-/* How many marks a process has passed, as the model counts processes; each has its price. NULL: 0. */
+/* Return the number of marks of a process of the model; each has its price. NULL: 0. */
 uint64_t conceptual_marks(const struct conceptual *conceptual, uint32_t proc);
-/* Marks of phases beyond the first USER_PHASES_MAX names of a process: nothing is known of those phases. */
+/*
+ * Return the number of ignored marks: those of phases beyond the first USER_PHASES_MAX of a
+ * process.
+ */
 uint64_t conceptual_refused(const struct conceptual *conceptual);
-/* What blames the causes of that episode, too, have to be added to (causes_episode()); until the next one. */
+/*
+ * Return the blames of phases around the last episode, for causes_episode(). Valid until the next.
+ */
 struct blame *const *conceptual_blames(const struct conceptual *conceptual, uint32_t *n);
 
 #endif /* ANALYSE_CONCEPTUAL_H */

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Who or what made a thread late, put into words. All names come from outside and are made printable. */
+/* Descriptions of what made a thread late. All names are untrusted and are made printable. */
 #include "analyse/internal.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define NAME 44 /* bytes of any one name */
-_Static_assert(CULPRIT_DID_WHO == NAME + 24, "a name with a number");
+#define NAME 44 /* bytes of one name */
+_Static_assert(CULPRIT_THREAD_NAME == NAME + 24, "room for a name and a number");
 #define FRAMES 16
 
 int tally_top(const struct tally *t)
@@ -37,7 +37,7 @@ int tally_add(struct tally *t, uint64_t key, uint64_t ns, bool *fresh)
 			least = t->ns[i];
 	}
 	if (place < 0) {
-		/* Everybody gives up as much as the smallest has. */
+		/* Take the smallest sum off all entries. */
 		for (i = 0; i < CULPRIT_TALLY; i++) {
 			t->ns[i] -= least;
 			if (!t->ns[i])
@@ -53,7 +53,7 @@ int tally_add(struct tally *t, uint64_t key, uint64_t ns, bool *fresh)
 	return place;
 }
 
-/* --- names ----------------------------------------------------------------------------------------- */
+/* --- names ----------------------------------------------------------------------------------- */
 
 void culprit_thread(const struct culprit_env *env, uint32_t thread, uint32_t tid, bool shared,
 		    char *out, size_t size)
@@ -66,7 +66,10 @@ void culprit_thread(const struct culprit_env *env, uint32_t thread, uint32_t tid
 	snprintf(out, size, "thread %u", tid);
 }
 
-/* "thread 2" of the late one's process, "stress-ng (4711)", "task 4711". */
+/*
+ * Write "thread 2" for a thread of the late thread's process, else "stress-ng (4711)" or "task
+ * 4711".
+ */
 static void task_words(const struct culprit_env *env, const struct culprit *c, uint32_t tid,
 		       bool coarse, char *out, size_t size)
 {
@@ -98,10 +101,9 @@ static bool is_libc(const char *module)
 {
 	static const char *const prefix[] = { "libc.so", "libc-", "libpthread",
 					      "ld-",	 "ld.so", "libm." };
-	const char *base = module ? strrchr(module, '/') : NULL;
+	const char *base = module ? text_base_name(module) : NULL;
 	size_t i;
 
-	base = base ? base + 1 : module;
 	for (i = 0; base && i < sizeof(prefix) / sizeof(prefix[0]); i++)
 		if (!strncmp(base, prefix[i], strlen(prefix[i])))
 			return true;
@@ -109,8 +111,8 @@ static bool is_libc(const char *module)
 }
 
 /*
- * The function in which the program itself was: the innermost that is not the C library's. Of what has no names, the
- * library or program.
+ * Write the innermost function of the stack that is not in the C library. If a frame has no
+ * symbols, write the name of its module.
  */
 static bool function_words(const struct culprit_env *env, const struct culprit *c, char *out,
 			   size_t size)
@@ -128,8 +130,7 @@ static bool function_words(const struct culprit_env *env, const struct culprit *
 			continue;
 		f = s->nframes ? s->frames[0].function : NULL;
 		if (!f && s->module && !is_libc(s->module)) {
-			f = strrchr(s->module, '/');
-			name_copy(out, size, f ? f + 1 : s->module);
+			name_copy(out, size, text_base_name(s->module));
 			return true;
 		}
 		if (f && !is_libc(s->module)) {
@@ -146,8 +147,9 @@ static bool function_words(const struct culprit_env *env, const struct culprit *
 }
 
 /*
- * The kernel side names the file of calls that are given one. Those that are given many, or a file of files, are known
- * by where the thread stood: the C library's function for them.
+ * Describe a wait for several files, or for a file that stands for others. The kernel side names
+ * only the file of calls that take a single one; this one is identified by the function of the C
+ * library.
  */
 static const char *many_files(const struct culprit_env *env, const struct culprit *c)
 {
@@ -170,7 +172,7 @@ static const char *many_files(const struct culprit_env *env, const struct culpri
 	return NULL;
 }
 
-/* --- clauses ----------------------------------------------------------------------------------------- */
+/* --- clauses --------------------------------------------------------------------------------- */
 
 /* By enum cause_kind. */
 static const struct cause_row cause_rows[CAUSE_KINDS] = {
@@ -211,15 +213,15 @@ const char *culprit_clause(enum cause_kind kind)
 		[CAUSE_MORE_WORK] = "it had more instructions to execute",
 		[CAUSE_SLOWER_WORK] = "its instructions took longer",
 		[CAUSE_CPU] = "it was ready to run and waited for a CPU",
-		[CAUSE_LOCK] = "it waited for a lock or for another thread",
+		[CAUSE_LOCK] = "it waited for a lock or another thread",
 		[CAUSE_IO] = "it waited for I/O",
 		[CAUSE_FAULT] = "of page faults",
 		[CAUSE_SLEEP] = "it slept",
-		[CAUSE_THROTTLED] = "its cgroup had used up its CPU time",
-		[CAUSE_STEAL] = "the host took its CPU away",
-		[CAUSE_OTHER] = "it was blocked, for a reason that is not known",
-		[CAUSE_RELEASED_LATE] = "it left the barrier before later",
-		[CAUSE_UNATTRIBUTED] = "of time that could not be attributed",
+		[CAUSE_THROTTLED] = "its cgroup had used up its CPU quota",
+		[CAUSE_STEAL] = "the host took its CPU away (steal time)",
+		[CAUSE_OTHER] = "it was blocked for an unknown reason",
+		[CAUSE_RELEASED_LATE] = "it left the preceding barrier later",
+		[CAUSE_UNATTRIBUTED] = "of unattributed time",
 	};
 
 	return (unsigned)kind < CAUSE_KINDS ? clauses[kind] : "";
@@ -233,14 +235,14 @@ enum model_doing culprit_doing(const struct model_block *b)
 		       : b->doing;
 }
 
-/* The second step of the chain: what the holder, or the waker, did for most of that time. */
+/* Note the second step of the chain: what the holder or the waker did for most of the time. */
 static void note_doing(const struct culprit_env *env, const struct culprit *c, bool coarse,
-		       bool tells, struct culprit_words *w)
+		       bool doing_matters, struct culprit_words *w)
 {
 	w->doing = (uint8_t)culprit_doing(&c->block);
-	w->tells = tells;
+	w->doing_matters = doing_matters;
 	if (c->block.culprit)
-		task_words(env, c, c->block.culprit, coarse, w->did_who, sizeof(w->did_who));
+		task_words(env, c, c->block.culprit, coarse, w->awaits, sizeof(w->awaits));
 }
 
 static void lock_name(const struct culprit_env *env, const struct culprit *c, char *out,
@@ -262,8 +264,9 @@ static void lock_name(const struct culprit_env *env, const struct culprit *c, ch
 }
 
 /*
- * By the C library's function that it stood in, where the word alone does not tell. Debian's has no names but those that
- * others may call: a condition variable's waits have one, what sem_wait() goes on with has none.
+ * Identify what the thread waited for by the functions on its stack, if the futex word does not
+ * tell. Debian's C library has only exported symbols: the waits of condition variables have one,
+ * the inner functions of sem_wait() have none.
  */
 static enum culprit_waited waited_for(const struct culprit_env *env, const struct culprit *c)
 {
@@ -275,7 +278,7 @@ static enum culprit_waited waited_for(const struct culprit_env *env, const struc
 		{ "cnd_", WAITED_CONDITION },
 		{ "sem_", WAITED_SEMAPHORE },
 		{ "join", WAITED_JOIN },
-		/* In recordings made before their call was told of. */
+		/* In recordings made before semaphore calls were recorded. */
 		{ "semop", WAITED_SEMAPHORE },
 		{ "semtimedop", WAITED_SEMAPHORE },
 		{ "barrier", WAITED_BARRIER },
@@ -319,35 +322,35 @@ static enum culprit_waited waited_for(const struct culprit_env *env, const struc
 static void join_words(const struct culprit_env *env, const struct culprit *c, bool coarse,
 		       struct culprit_words *w)
 {
-	char who[NAME + 24];
+	char thread[NAME + 24];
 
 	if (coarse || !c->block.holder) {
-		snprintf(w->who, sizeof(w->who), "the end of a thread");
+		snprintf(w->name, sizeof(w->name), "the end of a thread");
 		snprintf(w->clause, sizeof(w->clause), "it waited for a thread to end");
 		return;
 	}
-	task_words(env, c, c->block.holder, false, who, sizeof(who));
+	task_words(env, c, c->block.holder, false, thread, sizeof(thread));
 	note_doing(env, c, false, true, w);
-	snprintf(w->who, sizeof(w->who), "the end of %s", who);
-	snprintf(w->clause, sizeof(w->clause), "it waited for %s to end", who);
+	snprintf(w->name, sizeof(w->name), "the end of %s", thread);
+	snprintf(w->clause, sizeof(w->clause), "it waited for %s to end", thread);
 }
 
-/* ", woken by feeder (4711)": to go on with. */
+/* Append ", woken by feeder (4711)". */
 static void waker_words(const struct culprit_env *env, const struct culprit *c,
 			enum culprit_level level, const char *woken, struct culprit_words *w)
 {
 	bool coarse = level != CULPRIT_EXACT;
-	char who[NAME + 24];
+	char thread[NAME + 24];
 
 	if (level == CULPRIT_COARSE || !c->block.waker)
 		return;
-	task_words(env, c, c->block.waker, coarse, who, sizeof(who));
+	task_words(env, c, c->block.waker, coarse, thread, sizeof(thread));
 	note_doing(env, c, coarse, true, w);
-	name_append(w->who, sizeof(w->who), ", %s %s", woken, who);
-	name_append(w->clause, sizeof(w->clause), ", %s %s", woken, who);
+	name_append(w->name, sizeof(w->name), ", %s %s", woken, thread);
+	name_append(w->clause, sizeof(w->clause), ", %s %s", woken, thread);
 }
 
-/* Of what nobody holds: the thread that woke it is the one that it waited for. */
+/* Describe a wait for an object without a holder: it waited for the thread that woke it. */
 static void event_words(const struct culprit_env *env, const struct culprit *c,
 			enum culprit_level level, struct culprit_words *w)
 {
@@ -365,7 +368,7 @@ static void event_words(const struct culprit_env *env, const struct culprit *c,
 	lock_name(env, c, name, sizeof(name));
 	if (w->waited == WAITED_BARRIER)
 		name[0] = '\0';
-	snprintf(w->who, sizeof(w->who), "%s%s%s", thing, name[0] ? " " : "", name);
+	snprintf(w->name, sizeof(w->name), "%s%s%s", thing, name[0] ? " " : "", name);
 	snprintf(w->clause, sizeof(w->clause), "it waited for %s%s%s%s", thing, name[0] ? " " : "",
 		 name, change);
 	waker_words(env, c, level, "woken by", w);
@@ -376,7 +379,7 @@ static void lock_words(const struct culprit_env *env, const struct culprit *c,
 {
 	bool coarse = level != CULPRIT_EXACT;
 	const struct model_block *b = &c->block;
-	char lock[NAME + 4], who[NAME + 24];
+	char lock[NAME + 4], thread[NAME + 24];
 	const char *gap, *among = b->among ? ", among others" : "";
 
 	w->waited = (uint8_t)waited_for(env, c);
@@ -391,25 +394,24 @@ static void lock_words(const struct culprit_env *env, const struct culprit *c,
 	lock_name(env, c, lock, sizeof(lock));
 	gap = lock[0] ? " " : "";
 	if (!coarse && b->holder) {
-		task_words(env, c, b->holder, false, who, sizeof(who));
+		task_words(env, c, b->holder, false, thread, sizeof(thread));
 		note_doing(env, c, false, false, w);
-		snprintf(w->who, sizeof(w->who), "the lock%s%s, held by %s%s", gap, lock, who,
+		snprintf(w->name, sizeof(w->name), "the lock%s%s, held by %s%s", gap, lock, thread,
 			 among);
 		snprintf(w->clause, sizeof(w->clause), "it waited for the lock%s%s held by %s%s",
-			 gap, lock, who, among);
+			 gap, lock, thread, among);
 	} else if (!coarse && b->waker) {
-		/* The thread that woke it need not have held anything. */
-		task_words(env, c, b->waker, false, who, sizeof(who));
+		/* The waker need not have held anything. */
+		task_words(env, c, b->waker, false, thread, sizeof(thread));
 		note_doing(env, c, false, true, w);
 		if (w->doing)
 			w->waited = WAITED_THREAD;
-		snprintf(w->who, sizeof(w->who), "the lock%s%s, woken by %s", gap, lock, who);
+		snprintf(w->name, sizeof(w->name), "the lock%s%s, woken by %s", gap, lock, thread);
 		snprintf(w->clause, sizeof(w->clause),
-			 "it waited for the lock or condition%s%s, woken by %s (the holder is not "
-			 "known)",
-			 gap, lock, who);
+			 "it waited for the lock or condition%s%s, woken by %s (holder unknown)",
+			 gap, lock, thread);
 	} else if (lock[0]) {
-		snprintf(w->who, sizeof(w->who), "the lock %s", lock);
+		snprintf(w->name, sizeof(w->name), "the lock %s", lock);
 		snprintf(w->clause, sizeof(w->clause), "it waited for the lock %s", lock);
 	}
 }
@@ -418,31 +420,30 @@ static void released_words(const struct culprit_env *env, const struct culprit *
 			   struct culprit_words *w)
 {
 	const char *late = c->began	  ? "it began later"
-			   : c->elsewhere ? "it came from another meeting, which ended later"
-					  : "it left the barrier before later";
+			   : c->elsewhere ? "it came from another episode, which ended later"
+					  : "it left the preceding barrier later";
 
 	if (c->elsewhere && !c->began)
 		w->waited = WAITED_ELSEWHERE;
 	snprintf(w->clause, sizeof(w->clause), "%s", late);
 	if (c->ran) {
-		task_words(env, c, c->ran, coarse, w->who, sizeof(w->who));
+		task_words(env, c, c->ran, coarse, w->name, sizeof(w->name));
 		snprintf(w->clause, sizeof(w->clause),
-			 "%s, having waited for a CPU that %s had when it was released", late,
-			 w->who);
+			 "%s, after waiting for a CPU that %s had at its release", late, w->name);
 	} else if (c->awaited && !coarse) {
-		task_words(env, c, c->awaited, coarse, w->who, sizeof(w->who));
-		snprintf(w->clause, sizeof(w->clause), "%s, having waited there for %s", late,
-			 w->who);
+		task_words(env, c, c->awaited, coarse, w->name, sizeof(w->name));
+		snprintf(w->clause, sizeof(w->clause), "%s, after waiting there for %s", late,
+			 w->name);
 	}
 }
 
-/* What it waited for, where that is none of the usual reasons; NULL if it is not known. */
+/* Return the clause for a wait without a standard reason; NULL if it is unknown. */
 static const char *other_clause(const struct model_block *b)
 {
 	if (b->reason != MODEL_BLOCKED_OTHER || !b->ns)
 		return NULL;
 	if (b->addr == MODEL_OTHER_STOPPED)
-		return "it was stopped, by a signal or a debugger";
+		return "it was stopped by a signal or a debugger";
 	if (b->addr == MODEL_OTHER_CHILD)
 		return "it waited for a child process to end";
 	if (b->addr == MODEL_OTHER_SIGNAL)
@@ -450,7 +451,7 @@ static const char *other_clause(const struct model_block *b)
 	return NULL;
 }
 
-/* Is the thread that woke it of the same process, or of one whose threads are traced? */
+/* Return true if the waker is a thread of the same process, or of another traced process. */
 static bool waker_is_ours(const struct culprit_env *env, const struct culprit *c)
 {
 	uint64_t thread;
@@ -459,22 +460,23 @@ static bool waker_is_ours(const struct culprit_env *env, const struct culprit *c
 	       hash_get(env->by_tid, (uint64_t)c->proc << 32 | c->block.waker, &thread);
 }
 
-/* The thread that ended a wait for I/O: at a pipe or a socket it is what the other end is. */
+/* Name the thread that ended a wait for I/O: for a pipe or a socket, it is the other end. */
 static void other_end_words(const struct culprit_env *env, const struct culprit *c,
 			    enum culprit_level level, struct culprit_words *w)
 {
-	bool ends = !strcmp(w->who, "a pipe") || !strcmp(w->who, "a socket");
+	bool ends = !strcmp(w->name, "a pipe") || !strcmp(w->name, "a socket");
 
 	if (level == CULPRIT_COARSE)
 		return;
 	if (c->block.waited != MODEL_WAITED_WAKER) {
 		if (ends)
-			name_append(w->clause, sizeof(w->clause), ", whose other end is not known");
+			name_append(w->clause, sizeof(w->clause),
+				    ", connected to an unknown thread");
 		return;
 	}
 	if (waker_is_ours(env, c))
 		w->waited = WAITED_THREAD;
-	waker_words(env, c, level, ends ? "whose other end is" : "woken by", w);
+	waker_words(env, c, level, ends ? "connected to" : "woken by", w);
 }
 
 static void place_words(const struct culprit_env *env, const struct culprit *c,
@@ -483,7 +485,7 @@ static void place_words(const struct culprit_env *env, const struct culprit *c,
 	const struct cause_env *e = env->env;
 	const char *name = NULL, *link = "in", *clause = culprit_clause(c->kind);
 	char safe[NAME];
-	/* Where no file is known, or there is none, the function has to do. */
+	/* Without a known file, the function is named. */
 	bool by_place = c->kind == CAUSE_IO || c->kind == CAUSE_SLEEP || c->kind == CAUSE_OTHER;
 
 	if (c->kind == CAUSE_IO) {
@@ -503,7 +505,7 @@ static void place_words(const struct culprit_env *env, const struct culprit *c,
 	} else if (!by_place || !function_words(env, c, safe, sizeof(safe))) {
 		return;
 	}
-	snprintf(w->who, sizeof(w->who), "%s", safe);
+	snprintf(w->name, sizeof(w->name), "%s", safe);
 	snprintf(w->clause, sizeof(w->clause), "%s %s %s", clause, link, safe);
 }
 
@@ -512,19 +514,19 @@ void culprit_words(const struct culprit_env *env, const struct culprit *c, enum 
 {
 	bool coarse = level != CULPRIT_EXACT;
 
-	out->who[0] = out->did_who[0] = '\0';
+	out->name[0] = out->awaits[0] = '\0';
 	out->waited = WAITED_LOCK;
 	out->doing = MODEL_DOING_UNKNOWN;
-	out->tells = false;
+	out->doing_matters = false;
 	snprintf(out->clause, sizeof(out->clause), "%s", culprit_clause(c->kind));
 	switch (c->kind) {
 	case CAUSE_CPU:
 		if (!c->ran)
 			break;
-		task_words(env, c, c->ran, coarse, out->who, sizeof(out->who));
+		task_words(env, c, c->ran, coarse, out->name, sizeof(out->name));
 		snprintf(out->clause, sizeof(out->clause),
-			 "it was ready to run and waited for a CPU that %s had%s", out->who,
-			 c->among ? ", among others" : "");
+			 "it was ready to run and waited for a CPU that %s had%s", out->name,
+			 c->among ? ", among other tasks" : "");
 		break;
 	case CAUSE_LOCK:
 		if (c->block.ns)

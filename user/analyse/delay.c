@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Delay costs (Boehme, Geimer, Wolf et al., "Identifying the root causes of wait states", 2010; Scalasca):
- * every wait is charged to the phases in which it began. For the last thread l of an episode and a waiting
- * thread i: by how much l took longer than i since they last met. What l took longer in a phase of its own
- * is a direct cost of that phase; what l itself waited longer is charged on to where that wait began, and
- * counts as passed on. The shares are scaled so that all of i's wait is given away, and none twice.
+ * Delay costs (Boehme, Geimer, Wolf et al., "Identifying the root causes of wait states", 2010;
+ * Scalasca): every wait is charged to the phases in which it began. For the last thread l of an
+ * episode and a waiting thread i, the wait is the time by which l took longer than i since their
+ * last common episode. The time that l took longer in its own phases is a direct cost of these
+ * phases. The time that l itself waited longer is charged to where that wait began, as passed on.
+ * The shares are scaled so that all of i's wait is charged exactly once.
  *
- * Each thread keeps a bounded history of what it did between its last meetings. The usual case, that the
- * meeting before had the same members, needs none of it.
+ * Each thread keeps a bounded history of its recent episodes. It is not needed in the usual case
+ * that the previous episode had the same members.
  */
 #include "analyse/internal.h"
 #include "base/grow.h"
+#include "base/number.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define SEGMENTS 16 /* a thread's history; runs at one barrier are folded first */
-#define ORIGINS	 4 /* of one wait; what the smaller ones had is not passed on any further */
+#define SEGMENTS 16 /* of a thread's history; runs of episodes at one barrier are folded first */
+#define ORIGINS	 4 /* of one wait; smaller ones are not passed on any further */
 #define ROWS	 (2 * SEGMENTS + 2)
 
 struct origin {
@@ -26,18 +28,18 @@ struct origin {
 	uint32_t barrier;
 };
 
-/* From one meeting to the next; or several in a row at the same barrier. */
+/* The time from one episode to the next, or a run of several episodes at the same barrier. */
 struct segment {
 	uint64_t first, last; /* serials of the episodes that end it */
 	uint64_t work_ns, wait_ns, latency_ns;
 	uint32_t barrier;
 	uint32_t norigins;
-	struct origin origins[ORIGINS]; /* of wait_ns; what they lack is not known */
+	struct origin origins[ORIGINS]; /* of wait_ns; if their sum is less, the rest is unknown */
 };
 
 struct history {
 	uint32_t tid;
-	bool dropped; /* there were others before the oldest */
+	bool dropped; /* older segments existed */
 	uint32_t head, n; /* a ring, oldest first */
 	struct segment segments[SEGMENTS];
 };
@@ -113,14 +115,16 @@ uint64_t delay_unknown(const struct delay *d)
 	return d->unknown_ns;
 }
 
-/* --- histories ---------------------------------------------------------------------------------- */
+/*
+ * --- histories ----------------------------------------------------------------------------------
+ */
 
 static struct segment *seg_at(struct history *h, uint32_t i)
 {
 	return &h->segments[(h->head + i) % SEGMENTS];
 }
 
-/* The k-th newest. */
+/* Return the k-th newest segment. */
 static struct segment *newest(struct history *h, uint32_t k)
 {
 	return seg_at(h, h->n - 1 - k);
@@ -164,7 +168,7 @@ static void fold(struct segment *into, const struct segment *older)
 		origin_add(into, older->origins[i].barrier, older->origins[i].ns);
 }
 
-/* Room for one more: the oldest run at one barrier becomes one, or else the oldest goes. */
+/* Make room for a segment: fold the oldest two in a row at one barrier, or else drop the oldest. */
 static void make_room(struct history *h)
 {
 	uint32_t i, j;
@@ -189,7 +193,7 @@ static struct segment *push(struct history *h, const struct model_member *m, uin
 	struct segment *s;
 
 	if (m->work_ns == MODEL_UNKNOWN) {
-		/* It may have met others in between. */
+		/* It may have taken part in other episodes in between. */
 		h->n = 0;
 		h->dropped = true;
 	}
@@ -206,7 +210,8 @@ static struct segment *push(struct history *h, const struct model_member *m, uin
 }
 
 /*
- * How many of their newest segments lie after their last meeting (or their beginning). False: not known.
+ * Count the segments of both after their last common episode, or their start. Return false if
+ * unknown.
  */
 static bool since_common(struct history *l, struct history *i, uint32_t *nl, uint32_t *ni)
 {
@@ -220,7 +225,7 @@ static bool since_common(struct history *l, struct history *i, uint32_t *nl, uin
 			*ni = b;
 			return true;
 		}
-		/* Within a folded run nobody knows who was at each of them. */
+		/* The members of each episode in a folded run are unknown. */
 		if (x->last > y->last ? x->first <= y->last : y->first <= x->last)
 			return false;
 		if (x->last > y->last)
@@ -233,7 +238,7 @@ static bool since_common(struct history *l, struct history *i, uint32_t *nl, uin
 	return !l->dropped && !i->dropped;
 }
 
-/* --- what a wait is made of ------------------------------------------------------------------------ */
+/* --- the parts of a wait --- */
 
 struct excess {
 	uint32_t n;
@@ -242,7 +247,7 @@ struct excess {
 		uint64_t l_ns, i_ns;
 	} rows[ROWS]; /* work in the phases that end there */
 	uint64_t l_wait_ns, i_wait_ns;
-	uint64_t l_other_ns, i_other_ns; /* leaving barriers; and when they began */
+	uint64_t l_other_ns, i_other_ns; /* leaving barriers, and beginning at different times */
 	uint32_t other_barrier;
 };
 
@@ -286,19 +291,14 @@ static void excess_between(struct excess *x, struct history *hl, uint32_t nl, st
 		x->i_other_ns += s->latency_ns;
 		i_from -= s->work_ns + s->wait_ns + s->latency_ns;
 	}
-	/* Who left the meeting later, or was made later, started with less time. */
+	/* The thread that left the common episode later, or was created later, had less time. */
 	if (l_from > i_from)
 		x->l_other_ns += l_from - i_from;
 	else
 		x->i_other_ns += i_from - l_from;
 }
 
-static uint64_t over(uint64_t l, uint64_t i)
-{
-	return l > i ? l - i : 0;
-}
-
-/* part / whole of @ns. */
+/* Return @ns x @part / @whole. */
 static uint64_t scaled(uint64_t ns, uint64_t part, uint64_t whole)
 {
 	return whole ? (uint64_t)((unsigned __int128)ns * part / whole) : 0;
@@ -315,7 +315,10 @@ static struct charge *charge_to(struct charges *c, uint32_t barrier)
 	return &c->of[k];
 }
 
-/* @ns of the wait, because the last thread itself had waited: on to where those waits began. */
+/*
+ * Charge @ns of the wait, during which the last thread itself had waited, to where those waits
+ * began.
+ */
 static uint64_t pass_on(struct charges *c, struct history *hl, uint32_t nl, uint64_t waited,
 			uint64_t ns)
 {
@@ -338,7 +341,7 @@ static uint64_t pass_on(struct charges *c, struct history *hl, uint32_t nl, uint
 				largest = to;
 		}
 	}
-	/* What is left by rounding, if nothing else is. */
+	/* Give the rest to the largest if it is due to rounding alone. */
 	if (largest && known == waited) {
 		largest->passed_ns += ns - given;
 		given = ns;
@@ -346,22 +349,22 @@ static uint64_t pass_on(struct charges *c, struct history *hl, uint32_t nl, uint
 	return given;
 }
 
-/* Gives away @wait_ns; returns how much of it was given. */
+/* Charge @wait_ns by the excess. Return how much of it was charged. */
 static uint64_t distribute(const struct excess *x, struct history *hl, uint32_t nl,
 			   uint64_t wait_ns, struct charges *out)
 {
-	uint64_t wait = over(x->l_wait_ns, x->i_wait_ns);
-	uint64_t other = over(x->l_other_ns, x->i_other_ns), total = wait + other;
+	uint64_t wait = number_less(x->l_wait_ns, x->i_wait_ns);
+	uint64_t other = number_less(x->l_other_ns, x->i_other_ns), total = wait + other;
 	uint64_t part, given = 0, lost = 0;
 	struct charge *largest = NULL, *to;
 	uint32_t k;
 
 	for (k = 0; k < x->n; k++)
-		total += over(x->rows[k].l_ns, x->rows[k].i_ns);
+		total += number_less(x->rows[k].l_ns, x->rows[k].i_ns);
 	if (!total)
 		return 0;
 	for (k = 0; k < x->n; k++) {
-		part = scaled(wait_ns, over(x->rows[k].l_ns, x->rows[k].i_ns), total);
+		part = scaled(wait_ns, number_less(x->rows[k].l_ns, x->rows[k].i_ns), total);
 		if (!part)
 			continue;
 		to = charge_to(out, x->rows[k].barrier);
@@ -389,7 +392,7 @@ static uint64_t distribute(const struct excess *x, struct history *hl, uint32_t 
 	return wait_ns - lost;
 }
 
-/* --- an episode ---------------------------------------------------------------------------------------- */
+/* --- an episode ------------------------------------------------------------------------------ */
 
 static struct row *row_of(struct delay *d, uint32_t barrier)
 {
@@ -417,7 +420,8 @@ static int prepare(struct delay *d, const struct model_episode *ep)
 		}
 		if (!h)
 			return -ENOMEM;
-		if (h->tid != m->tid) { /* another thread in the same place */
+		/* Another thread with the same index. */
+		if (h->tid != m->tid) {
 			h->tid = m->tid;
 			h->n = h->head = 0;
 			h->dropped = false;
@@ -442,7 +446,7 @@ static void charge_all(struct delay *d, const struct charges *c, uint64_t wait_n
 	d->unknown_ns += wait_ns - given;
 }
 
-/* One waiting thread's wait. @s: where it is remembered; made after @charges were worked out. */
+/* Set @out to the charges of one waiting thread's wait. Return how much of it was charged. */
 static uint64_t charge_wait(struct history *hl, struct history *hi, const struct model_member *l,
 			    const struct model_member *i, uint32_t barrier, struct charges *out)
 {
@@ -489,7 +493,10 @@ int delay_episode(struct delay *d, const struct model_episode *ep)
 		h = d->threads[m->thread];
 		charges.n = 0;
 		given = 0;
-		/* Others are in no sum of waits: nothing is charged, and nothing known to be passed on. */
+		/*
+		 * Other episodes are in no sum of waits: nothing is charged or known to be passed
+		 * on.
+		 */
 		if (ep->state == MODEL_COMPLETE && m->wait_ns)
 			given = charge_wait(hl, h, l, m, ep->barrier, &charges);
 		s = push(h, m, d->serial, ep->barrier);

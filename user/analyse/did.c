@@ -1,45 +1,48 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* What the thread that a late one waited for did meanwhile, which may differ from one episode to the next. */
+/*
+ * What the awaited thread did while a late thread waited for it. This may differ between episodes.
+ */
 #include "analyse/internal.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* What it did for so much of the time stands for all of it. */
+/* A doing with at least this share of the time stands for all of it. */
 #define DID_ALL	   0.9
-/* What it did for less than that is not said. */
+/* A doing with a smaller share of the time is not reported. */
 #define DID_LITTLE 0.1
-/* Of what it waited for, the one that is named. */
+/* An awaited thread is named from this share of a doing on. */
 #define DID_NAMED  0.4
-/* What it did for so much of the time is what advice goes by. */
+/* Advice is based on a doing with at least this share of the time. */
 #define DID_MOST   0.6
 
 #define DOINGS (MODEL_DOING_BLOCKED + MODEL_BLOCKED_REASONS)
 
-/* All of one doing. */
+/* The sum of all entries with the same doing. */
 struct did {
 	uint64_t ns, episodes;
 	uint8_t doing;
 	bool among;
-	const struct culprit_did *top; /* whom it waited for most */
+	const struct culprit_did *top; /* the entry that names what it waited for most */
 };
 
 static const char *blocked_words(unsigned reason)
 {
 	static const char *const words[] = {
-		[MODEL_BLOCKED_LOCK] = "itself waited for a lock or for another thread",
+		[MODEL_BLOCKED_LOCK] = "itself waited for a lock or another thread",
 		[MODEL_BLOCKED_IO] = "was waiting for I/O",
-		[MODEL_BLOCKED_FAULT] = "was held up by a page fault",
+		[MODEL_BLOCKED_FAULT] = "was handling a page fault",
 		[MODEL_BLOCKED_SLEEP] = "was asleep",
-		[MODEL_BLOCKED_THROTTLED] = "was stopped, its cgroup having used up its CPU time",
+		[MODEL_BLOCKED_THROTTLED] = "was throttled because its cgroup had used up its CPU "
+					    "quota",
 		[MODEL_BLOCKED_OTHER] = "was blocked itself",
 	};
 
 	return reason < MODEL_BLOCKED_REASONS ? words[reason] : NULL;
 }
 
-void culprit_say_did(uint8_t doing, const char *who, bool among, char *out, size_t size)
+void culprit_append_did(uint8_t doing, const char *awaits, bool among, char *out, size_t size)
 {
 	const char *others = among ? " (among others)" : "", *words;
 
@@ -51,12 +54,12 @@ void culprit_say_did(uint8_t doing, const char *who, bool among, char *out, size
 		return;
 	case MODEL_DOING_RUNQ:
 		name_append(out, size, "itself was waiting for a CPU");
-		if (who[0])
-			name_append(out, size, " that %s had%s", who, others);
+		if (awaits[0])
+			name_append(out, size, " that %s had%s", awaits, others);
 		return;
 	case MODEL_DOING_BLOCKED + MODEL_BLOCKED_LOCK:
-		if (who[0]) {
-			name_append(out, size, "itself waited for a lock held by %s%s", who,
+		if (awaits[0]) {
+			name_append(out, size, "itself waited for a lock held by %s%s", awaits,
 				    others);
 			return;
 		}
@@ -106,7 +109,7 @@ struct culprit_did *dids_add(struct culprit_dids *dids, const struct culprit_did
 	return d;
 }
 
-/* By doing, the one with the most time first. Return how many. */
+/* Sum up by doing, the largest first. Return their number. */
 static unsigned by_doing(const struct culprit_dids *dids, struct did *out)
 {
 	const struct culprit_did *d;
@@ -124,8 +127,8 @@ static unsigned by_doing(const struct culprit_dids *dids, struct did *out)
 		out[k].ns += d->ns;
 		out[k].episodes += d->episodes;
 		out[k].among |= d->among;
-		/* Who is not known is nobody's name. */
-		if (d->who[0] && (!out[k].top->who[0] || d->ns > out[k].top->ns))
+		/* An entry without a name names nothing. */
+		if (d->awaits[0] && (!out[k].top->awaits[0] || d->ns > out[k].top->ns))
 			out[k].top = d;
 	}
 	for (i = 1; i < n; i++)
@@ -144,7 +147,7 @@ static double share_of(uint64_t ns, uint64_t all_ns)
 	return share < 1 ? share : 1;
 }
 
-void dids_say(const struct culprit_dids *dids, uint64_t all_ns, char *out, size_t size)
+void dids_append(const struct culprit_dids *dids, uint64_t all_ns, char *out, size_t size)
 {
 	struct did did[CULPRIT_DIDS];
 	unsigned n = by_doing(dids, did), shown = 0, i;
@@ -159,15 +162,15 @@ void dids_say(const struct culprit_dids *dids, uint64_t all_ns, char *out, size_
 		bool among = did[i].among || named < DID_ALL;
 
 		name_append(out, size, "%s", !i ? ", which " : i + 1 == shown ? " and " : ", ");
-		culprit_say_did(did[i].doing, named >= DID_NAMED ? did[i].top->who : "", among, out,
-				size);
+		culprit_append_did(did[i].doing, named >= DID_NAMED ? did[i].top->awaits : "",
+				   among, out, size);
 		if (!all)
 			name_append(out, size, " in %llu%s (%d %%)",
 				    (unsigned long long)did[i].episodes,
 				    i			   ? ""
 				    : did[i].episodes == 1 ? " episode"
 							   : " episodes",
-				    say_percent(share_of(did[i].ns, all_ns)));
+				    text_percent(share_of(did[i].ns, all_ns)));
 	}
 }
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The capabilities that are missing, in a row: "CAP_BPF and CAP_PERFMON are missing". */
+/* Write "CAP_BPF and CAP_PERFMON are missing". Return false if no needed capability is missing. */
 static bool missing_rights(const struct doctor_facts *x, char *out, size_t len)
 {
 	uint32_t i, n = 0, k = 0;
@@ -30,7 +30,7 @@ static bool missing_rights(const struct doctor_facts *x, char *out, size_t len)
 	return n > 0;
 }
 
-/* The first thing that is needed and not there. */
+/* Set the verdict to the first needed feature that is missing. */
 static void classify(struct doctor *d, const struct doctor_facts *x)
 {
 	const struct doctor_feature *f, *missing = NULL;
@@ -63,8 +63,8 @@ void doctor_diagnose(const struct doctor_facts *x, struct doctor *d)
 	memset(d, 0, sizeof(*d));
 	doctor_row(d, "machine", "kernel", DOCTOR_YES, "Linux %s, %s, %u CPU%s", x->release,
 		   x->arch, x->cpus, x->cpus == 1 ? "" : "s");
-	doctor_say_rights(d, x);
-	doctor_say_probes(d, x);
-	doctor_say_measures(d, x);
+	doctor_add_rights(d, x);
+	doctor_add_probes(d, x);
+	doctor_add_measures(d, x);
 	classify(d, x);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* From what was found by trying to what can be done here, what is used instead, and what to do about it. Pure. */
+/* From the facts found by trying: what works here, what is used instead, and the remedies. Pure. */
 #ifndef ANALYSE_DOCTOR_H
 #define ANALYSE_DOCTOR_H
 
@@ -14,42 +14,46 @@
 
 enum doctor_state {
 	DOCTOR_YES,
-	DOCTOR_INSTEAD, /* not as it should be: something else is used */
+	DOCTOR_INSTEAD, /* missing, but something else is used */
 	DOCTOR_NO,
-	DOCTOR_UNKNOWN, /* could not be tried */
+	DOCTOR_UNKNOWN, /* not tried */
 };
 
 struct doctor_feature {
 	const char *group; /* "rights", "kernel", ... */
 	const char *name;
-	bool needed; /* without it nothing is traced */
+	bool needed; /* without it nothing can be traced */
 	enum doctor_state state;
-	char found[400]; /* what is there, or why it is not; "" */
+	char found[400]; /* what is available, or why it is missing; "" */
 	char instead[200]; /* what is used instead; "" */
-	char remedy[300]; /* what to do about it; "" */
+	char remedy[300]; /* what the user can do; "" */
 };
 
 struct doctor {
-	struct doctor_feature verdict; /* can the main job be done? If not: why, and what to do */
+	struct doctor_feature verdict; /* whether tracing works; if not, why, and the remedy */
 	uint32_t n;
 	struct doctor_feature features[DOCTOR_FEATURES];
 };
 
-/* Fills *@out. Strings of @facts come from outside: they are for printers that make them harmless. */
+/* Fill *@out. Strings of @facts are untrusted: printers make them printable. */
 void doctor_diagnose(const struct doctor_facts *facts, struct doctor *out);
 
 /*
- * What a log of libbpf says last of why the programs were refused, into @out: the verifier's last word and the program
- * that it is about, or libbpf's own. "" if nothing.
+ * Write the last reason of a libbpf log for which the programs were refused: the verifier's last
+ * message and the program, or libbpf's own message. Write "" if there is none.
  */
 void doctor_read_log(const char *log, char *out, size_t len);
 
-/* Is a kernel's release, "6.1.0-44-cloud-amd64", at least this version? Also if it cannot be read. */
+/*
+ * Return true if a kernel's release ("6.1.0-44-cloud-amd64") is at least this version, or
+ * unreadable.
+ */
 bool doctor_release_from(const char *release, unsigned major, unsigned minor);
 
 /*
- * Do CPUs that hit one probe at once wait for one another on this machine, by the release and the CPUs of @facts? Then
- * @out has it in a sentence, without a full stop. Neither is known: no.
+ * Return true if CPUs that hit one probe at the same time wait for each other on this machine, as
+ * its release and number of CPUs show. Then write a sentence without a full stop to @out. Return
+ * false if unknown.
  */
 bool doctor_cpus_wait(const struct doctor_facts *facts, char *out, size_t len);
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* What libbpf said when a program was refused. */
+/* Parse libbpf's log of a program that was refused. */
 #include <stdio.h>
 #include <string.h>
 
 #include "analyse/doctor.h"
 
-/* The line that ends at @end, without libbpf's own prefix. Returns where it begins. */
+/* Copy the line that ends at @end, without libbpf's prefix. Return where the line begins. */
 static const char *line_before(const char *log, const char *end, char *out, size_t len)
 {
 	const char *begin = end;
@@ -21,7 +21,7 @@ static const char *line_before(const char *log, const char *end, char *out, size
 	return begin;
 }
 
-/* Says nothing of the cause. */
+/* Return true if the line does not name a cause. */
 static bool is_summary(const char *line)
 {
 	return !*line || !strncmp(line, "failed to load ", 15) ||
@@ -30,7 +30,7 @@ static bool is_summary(const char *line)
 	       !strncmp(line, "verification time", 17) || !strncmp(line, "stack depth", 11);
 }
 
-/* The program whose log is before @at: "prog 'x': BPF program load failed". */
+/* Find the program of the log before @at: "prog 'x': BPF program load failed". */
 static void program_of_log(const char *log, const char *at, char *out, size_t len)
 {
 	char line[256], *end;
@@ -62,7 +62,7 @@ void doctor_read_log(const char *log, char *out, size_t len)
 		if (strstr(line, "-- END PROG LOAD LOG"))
 			verifier = true;
 		else if (strstr(line, "-- BEGIN PROG LOAD LOG"))
-			verifier = false; /* it said nothing */
+			verifier = false; /* the verifier's log is empty */
 		else if (!is_summary(line))
 			break;
 		*line = '\0';

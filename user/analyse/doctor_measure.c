@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* What can be told of the programs that are traced. */
+/* What can be measured of the programs that are traced. */
 #include "analyse/doctor_internal.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-/* --- where time goes ------------------------------------------------------------------------------- */
+/* --- where time goes ------------------------------------------------------------------------- */
 
-static void say_accounts(struct doctor *d, const struct doctor_facts *x)
+static void add_accounts(struct doctor *d, const struct doctor_facts *x)
 {
 	struct doctor_feature *f;
 
@@ -19,59 +19,58 @@ static void say_accounts(struct doctor *d, const struct doctor_facts *x)
 					  : "not tried");
 	if (x->accounts == 0) {
 		f->state = DOCTOR_INSTEAD;
-		doctor_instead(f, "waits and idle times alone, without causes");
-		doctor_remedy(
-			f,
-			"a kernel whose sched_switch can be traced by BPF (CONFIG_BPF_EVENTS, "
-			"CONFIG_DEBUG_INFO_BTF)%s%s",
-			*x->trial_log ? "; it said: " : "", x->trial_log);
+		doctor_instead(f, "waits and idle times only, without causes");
+		doctor_remedy(f,
+			      "a kernel that lets BPF trace sched_switch (CONFIG_BPF_EVENTS, "
+			      "CONFIG_DEBUG_INFO_BTF)%s%s",
+			      *x->trial_log ? "; its error: " : "", x->trial_log);
 		return;
 	}
 	if (x->accounts != 1)
 		return;
 	f = doctor_row(d, "where time goes", "page faults",
 		       *x->accounts_why ? DOCTOR_NO : DOCTOR_YES, "%s",
-		       *x->accounts_why ? x->accounts_why : "their time is told apart");
+		       *x->accounts_why ? x->accounts_why : "their time is separate");
 	if (*x->accounts_why) {
 		f->state = DOCTOR_INSTEAD;
-		doctor_instead(f, "it counts as time on a CPU");
+		doctor_instead(f, "they count as time on a CPU");
 		doctor_remedy(f, "a kernel with software perf events (CONFIG_PERF_EVENTS)");
 	}
 }
 
-static void say_account_details(struct doctor *d, const struct doctor_facts *x)
+static void add_account_details(struct doctor *d, const struct doctor_facts *x)
 {
 	struct doctor_feature *f;
 
 	f = doctor_row(d, "where time goes", "names of mappings", doctor_known(x->vma), "%s",
-		       x->vma == 1   ? "a page fault names the file"
-		       : x->vma == 0 ? "programs cannot look up mappings"
+		       x->vma == 1   ? "page faults name the file"
+		       : x->vma == 0 ? "BPF programs cannot look up mappings"
 				     : "not tried");
 	if (x->vma == 0) {
 		f->state = DOCTOR_INSTEAD;
-		doctor_instead(f, "page faults without the file's name");
+		doctor_instead(f, "page faults without file names");
 		doctor_remedy(f, "Linux 5.17 or later");
 	}
 	f = doctor_row(d, "where time goes", "throttling by cgroups", doctor_known(x->throttle),
 		       "%s",
-		       x->throttle == 1	  ? "told apart from waiting for a CPU"
-		       : x->throttle == 0 ? "the kernel does not limit groups' CPU time"
+		       x->throttle == 1	  ? "distinguished from waiting for a CPU"
+		       : x->throttle == 0 ? "the kernel does not limit the CPU time of cgroups"
 					  : "not tried without BTF");
 	if (x->throttle == 0)
-		doctor_remedy(f, "nothing to do: it cannot happen here (CONFIG_CFS_BANDWIDTH)");
+		doctor_remedy(f, "none needed: it cannot happen here (CONFIG_CFS_BANDWIDTH)");
 	f = doctor_row(d, "where time goes", "task iterator", doctor_state_of(x->iterator), "%s",
-		       !x->iterator ? "goes over the threads that were there before tracing"
+		       !x->iterator ? "lists the threads that were already running"
 				    : doctor_said(x->iterator));
 	if (doctor_state_of(x->iterator) == DOCTOR_NO) {
 		f->state = DOCTOR_INSTEAD;
-		doctor_instead(f, "/proc; threads are known from their first event on");
+		doctor_instead(f, "/proc; a thread is known from its first event on");
 		doctor_remedy(f, "Linux 5.10 or later with CONFIG_BPF_EVENTS");
 	}
 }
 
-/* --- counters -------------------------------------------------------------------------------------- */
+/* --- counters -------------------------------------------------------------------------------- */
 
-static void say_counters(struct doctor *d, const struct doctor_facts *x)
+static void add_counters(struct doctor *d, const struct doctor_facts *x)
 {
 	struct doctor_feature *f;
 
@@ -87,10 +86,10 @@ static void say_counters(struct doctor *d, const struct doctor_facts *x)
 			doctor_refusal(f, x, "CAP_PERFMON");
 		else
 			doctor_remedy(
-				f, "on a virtual machine: have its host pass the PMU through (-cpu "
+				f, "on a virtual machine, let the host pass the PMU through (-cpu "
 				   "host, vPMU)");
 	} else if (x->hardware == 1 && *x->hardware_why) {
-		snprintf(f->found, sizeof(f->found), "%s; not all: %s", x->hardware_names,
+		snprintf(f->found, sizeof(f->found), "%s; missing: %s", x->hardware_names,
 			 x->hardware_why);
 	}
 	f = doctor_row(d, "counters", "software events", doctor_known(x->software), "%s",
@@ -103,31 +102,32 @@ static void say_counters(struct doctor *d, const struct doctor_facts *x)
 		doctor_remedy(f, "a kernel with CONFIG_PERF_EVENTS");
 	if (*x->pfm) {
 		doctor_row(d, "counters", "names of events", DOCTOR_YES,
-			   "the kernel's, PAPI's presets, and libpfm4's (%s)", x->pfm);
+			   "of the kernel, of PAPI presets, and of libpfm4 (%s)", x->pfm);
 	} else {
 		f = doctor_row(d, "counters", "names of events", DOCTOR_INSTEAD, "%s",
 			       x->is_static ? "this static program cannot load libpfm4"
 					    : "libpfm4 is not installed");
-		doctor_instead(f, "the kernel's names, PAPI's presets and raw numbers");
-		doctor_remedy(f, x->is_static ? "the program of the package, in place of this one"
+		doctor_instead(f, "kernel names, PAPI presets and raw numbers");
+		doctor_remedy(f, x->is_static ? "use the packaged program instead of this one"
 					      : "install libpfm4");
 	}
 }
 
-/* --- hangs ----------------------------------------------------------------------------------------- */
+/* --- hangs ----------------------------------------------------------------------------------- */
 
-static void say_hangs(struct doctor *d, const struct doctor_facts *x)
+static void add_hangs(struct doctor *d, const struct doctor_facts *x)
 {
 	struct doctor_feature *f;
 
 	f = doctor_row(d, "hangs", "stacks of blocked threads", doctor_state_of(x->registers), "%s",
-		       !x->registers ? "their registers can be had, and nobody is stopped for it"
+		       !x->registers	   ? "their registers can be read without stopping them"
 		       : *x->registers_why ? x->registers_why
 					   : doctor_said(x->registers));
 	if (doctor_state_of(x->registers) == DOCTOR_NO) {
 		f->state = DOCTOR_INSTEAD;
 		doctor_instead(f,
-			       "/proc: where they stand, and callers as far as they can be found");
+			       "/proc: the innermost function, and callers as far as they can be "
+			       "found");
 		doctor_remedy(f, "%s",
 			      doctor_lacks(x, "CAP_BPF") || doctor_lacks(x, "CAP_PERFMON")
 				      ? "root, or CAP_BPF and CAP_PERFMON"
@@ -135,11 +135,11 @@ static void say_hangs(struct doctor *d, const struct doctor_facts *x)
 	}
 	f = doctor_row(d, "hangs", "stacks of running threads", doctor_state_of(x->samples), "%s",
 		       !x->samples		     ? "sampled by the kernel's clock"
-		       : x->samples == DOCTOR_UNSEEN ? "no sample came"
+		       : x->samples == DOCTOR_UNSEEN ? "no sample arrived"
 						     : doctor_said(x->samples));
 	if (doctor_state_of(x->samples) == DOCTOR_NO) {
 		f->state = DOCTOR_INSTEAD;
-		doctor_instead(f, "that they run is said, not where");
+		doctor_instead(f, "running threads are reported without a stack");
 		if (doctor_refused(x->samples))
 			doctor_refusal(f, x, "CAP_PERFMON");
 		else
@@ -147,16 +147,16 @@ static void say_hangs(struct doctor *d, const struct doctor_facts *x)
 	}
 }
 
-/* --- processes ------------------------------------------------------------------------------------- */
+/* --- processes ------------------------------------------------------------------------------- */
 
-static void say_other(struct doctor *d, const struct doctor_facts *x)
+static void add_other(struct doctor *d, const struct doctor_facts *x)
 {
 	int outcome = x->other_maps ? x->other_maps : x->other_files;
 	struct doctor_feature *f;
 
 	if (x->other == DOCTOR_UNTRIED) {
 		doctor_row(d, "processes", "-p of others' processes", DOCTOR_UNKNOWN,
-			   "there is no process but ours to try it on");
+			   "there is no process of another user to try it on");
 		return;
 	}
 	f = doctor_row(d, "processes", "-p of others' processes", doctor_state_of(outcome), "%s%s",
@@ -169,8 +169,8 @@ static void say_other(struct doctor *d, const struct doctor_facts *x)
 			      doctor_lacks(x, "CAP_SYS_PTRACE") ? "CAP_SYS_PTRACE, or be that user"
 			      : doctor_lacks(x, "CAP_CHECKPOINT_RESTORE")
 				      ? "CAP_CHECKPOINT_RESTORE"
-				      : "run sbt-trace where that user is known: "
-					"outside of the container");
+				      : "run sbt-trace where that user exists: outside the "
+					"container");
 	f = doctor_row(d, "processes", "memory of others", doctor_state_of(x->other_memory), "%s",
 		       !x->other_memory ? "can be read: stacks, locks, names"
 					: doctor_said(x->other_memory));
@@ -179,19 +179,18 @@ static void say_other(struct doctor *d, const struct doctor_facts *x)
 			f, "CAP_SYS_PTRACE%s",
 			x->yama > 2 && x->yama != DOCTOR_UNTRIED
 				? "; kernel.yama.ptrace_scope is 3, which forbids it until the "
-				  "next "
-				  "boot"
+				  "next boot"
 			: x->yama > 0 && x->yama != DOCTOR_UNTRIED
-				? ", or sysctl kernel.yama.ptrace_scope=0 for one's own processes"
+				? ", or sysctl kernel.yama.ptrace_scope=0 for your own processes"
 				: "");
 }
 
-static void say_processes(struct doctor *d, const struct doctor_facts *x)
+static void add_processes(struct doctor *d, const struct doctor_facts *x)
 {
 	struct doctor_feature *f;
 	int hold = x->stop ? x->stop : x->signal == 0 ? -ENOTSUP : 0;
 
-	say_other(d, x);
+	add_other(d, x);
 	f = doctor_row(d, "processes", "memory of own children", doctor_state_of(x->child_memory),
 		       "%s", !x->child_memory ? "can be read" : doctor_said(x->child_memory));
 	if (doctor_state_of(x->child_memory) == DOCTOR_NO)
@@ -205,12 +204,12 @@ static void say_processes(struct doctor *d, const struct doctor_facts *x)
 							       : doctor_state_of(hold),
 		       "%s",
 		       x->signal == DOCTOR_UNTRIED && !x->stop ? "not tried without bpf()"
-		       : !hold	 ? "stopped (SIGSTOP) until their probes are in place"
+		       : !hold	 ? "stopped (SIGSTOP) until their probes are attached"
 		       : x->stop ? doctor_said(hold)
-				 : "programs cannot send signals");
+				 : "BPF programs cannot send signals");
 	if (doctor_state_of(hold) == DOCTOR_NO) {
 		f->state = DOCTOR_INSTEAD;
-		doctor_instead(f, "what a new program does first may be missed");
+		doctor_instead(f, "the first actions of a new program may be missed");
 		doctor_remedy(f, "Linux 5.3 or later");
 	}
 	if (x->files < DOCTOR_FILES_ENOUGH) {
@@ -219,7 +218,8 @@ static void say_processes(struct doctor *d, const struct doctor_facts *x)
 			       (unsigned long long)x->files);
 		f->needed = x->trial == -EMFILE;
 		if (!f->needed)
-			doctor_instead(f, "as many programs and libraries as fit: -a may run out");
+			doctor_instead(f, "only as many programs and libraries as fit: -a may "
+					  "reach the limit");
 		doctor_remedy(f, "raise the hard limit: ulimit -Hn %d, LimitNOFILE=, limits.conf",
 			      DOCTOR_FILES_ENOUGH * 4);
 	} else {
@@ -229,18 +229,17 @@ static void say_processes(struct doctor *d, const struct doctor_facts *x)
 	}
 }
 
-static void say_cgroups(struct doctor *d, const struct doctor_facts *x)
+static void add_cgroups(struct doctor *d, const struct doctor_facts *x)
 {
 	struct doctor_feature *f;
 
 	if (*x->cgroup2 && !x->cgroup_id) {
 		doctor_row(d, "processes", "--cgroup", DOCTOR_YES, "version 2 is mounted at %s%s",
-			   x->cgroup2,
-			   x->cgroup1 ? " (version 1 too, which is of no use for it)" : "");
+			   x->cgroup2, x->cgroup1 ? " (version 1 too, which cannot be used)" : "");
 		return;
 	}
 	f = doctor_row(d, "processes", "--cgroup", DOCTOR_NO, "%s%s",
-		       *x->cgroup2  ? "numbers of groups cannot be had: "
+		       *x->cgroup2  ? "ids of cgroups cannot be read: "
 		       : x->cgroup1 ? "only version 1 of cgroups is mounted"
 				    : "cgroups are not mounted",
 		       *x->cgroup2 ? doctor_said(x->cgroup_id) : "");
@@ -248,9 +247,9 @@ static void say_cgroups(struct doctor *d, const struct doctor_facts *x)
 	doctor_remedy(f, "mount -t cgroup2 none /sys/fs/cgroup");
 }
 
-/* --- names ----------------------------------------------------------------------------------------- */
+/* --- names ----------------------------------------------------------------------------------- */
 
-static void say_library(struct doctor *d, const struct doctor_library *lib)
+static void add_library(struct doctor *d, const struct doctor_library *lib)
 {
 	static const char *const packages[][2] = {
 		{ "libc", "libc6-dbg" },
@@ -267,14 +266,14 @@ static void say_library(struct doctor *d, const struct doctor_library *lib)
 	}
 	f = doctor_row(d, "names", lib->name, DOCTOR_INSTEAD, "%s, without debug information",
 		       lib->path);
-	doctor_instead(f, "names of exported functions, no lines inside it");
+	doctor_instead(f, "names of exported functions, but no lines inside it");
 	for (i = 0; i < sizeof(packages) / sizeof(packages[0]); i++)
 		if (!strcmp(lib->name, packages[i][0]))
-			doctor_remedy(f, "if stacks inside it matter: install %s, or --debuginfod",
+			doctor_remedy(f, "for stacks inside it, install %s or use --debuginfod",
 				      packages[i][1]);
 }
 
-static void say_names(struct doctor *d, const struct doctor_facts *x)
+static void add_names(struct doctor *d, const struct doctor_facts *x)
 {
 	struct doctor_feature *f;
 	uint32_t i;
@@ -286,34 +285,33 @@ static void say_names(struct doctor *d, const struct doctor_facts *x)
 			   "with --debuginfod, from DEBUGINFOD_URLS");
 	} else {
 		f = doctor_row(d, "names", "debuginfod", DOCTOR_INSTEAD, "%s",
-			       x->is_static    ? "this static program cannot ask for it"
+			       x->is_static    ? "this static program cannot use debuginfod"
 			       : x->debuginfod ? "DEBUGINFOD_URLS is not set"
 					       : "libdebuginfod is not installed");
-		doctor_instead(f, "debug information in the files and below /usr/lib/debug");
+		doctor_instead(f, "debug information in the files and under /usr/lib/debug");
 		doctor_remedy(f, "%s",
-			      x->is_static    ? "the program of the package, in place of this one"
-			      : x->debuginfod ? "set DEBUGINFOD_URLS, and give --debuginfod"
+			      x->is_static    ? "use the packaged program instead of this one"
+			      : x->debuginfod ? "set DEBUGINFOD_URLS, and use --debuginfod"
 					      : "install libdebuginfod1, set DEBUGINFOD_URLS");
 	}
 	for (i = 0; i < x->nlibraries; i++)
-		say_library(d, &x->libraries[i]);
+		add_library(d, &x->libraries[i]);
 	if (x->nmpi)
 		doctor_row(d, "names", "MPI", DOCTOR_YES, "%s%s", x->mpi,
 			   x->nmpi > 3 ? ", ..." : "");
 	else
 		doctor_row(d, "names", "MPI", DOCTOR_UNKNOWN,
-			   "no library seen in the usual places; one elsewhere is found by the "
-			   "program "
-			   "that has loaded it");
+			   "no library in the usual places; elsewhere it is found through the "
+			   "program that loaded it");
 }
 
-void doctor_say_measures(struct doctor *d, const struct doctor_facts *x)
+void doctor_add_measures(struct doctor *d, const struct doctor_facts *x)
 {
-	say_accounts(d, x);
-	say_account_details(d, x);
-	say_counters(d, x);
-	say_hangs(d, x);
-	say_processes(d, x);
-	say_cgroups(d, x);
-	say_names(d, x);
+	add_accounts(d, x);
+	add_account_details(d, x);
+	add_counters(d, x);
+	add_hangs(d, x);
+	add_processes(d, x);
+	add_cgroups(d, x);
+	add_names(d, x);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* What the user and this process may do. */
+/* Privileges of the user and of this process. */
 #include "analyse/doctor_internal.h"
 
 #include <string.h>
@@ -25,23 +25,25 @@ bool doctor_lacks(const struct doctor_facts *x, const char *name)
 	return false;
 }
 
-/* What to do where the kernel refuses what @capability (NULL: all that are needed) should allow. */
+/*
+ * Add the remedy if the kernel refuses what @capability (NULL: all that are needed) should allow.
+ */
 void doctor_refusal(struct doctor_feature *f, const struct doctor_facts *x, const char *capability)
 {
 	if (capability ? doctor_lacks(x, capability) : !doctor_has_rights(x))
 		doctor_remedy(f, "root%s%s", capability ? ", or " : ": sudo sbt-trace ...",
 			      capability ? capability : "");
 	else if (x->first_userns == 0)
-		doctor_remedy(f, "run sbt-trace outside of the user namespace");
+		doctor_remedy(f, "run sbt-trace outside the user namespace");
 	else if (x->seccomp > 0)
 		doctor_remedy(
 			f, "the container's seccomp filter forbids it: --security-opt "
 			   "seccomp=unconfined, or a profile that allows bpf and perf_event_open");
 	else
-		doctor_remedy(f, "a security module forbids it: look into the audit log");
+		doctor_remedy(f, "a security module forbids it: see the audit log");
 }
 
-static void say_rights(struct doctor *d, const struct doctor_facts *x)
+static void add_rights(struct doctor *d, const struct doctor_facts *x)
 {
 	struct doctor_feature *f;
 	uint32_t i;
@@ -50,72 +52,73 @@ static void say_rights(struct doctor *d, const struct doctor_facts *x)
 		bool there = x->rights[i].there;
 
 		f = doctor_row(d, "rights", x->rights[i].name, there ? DOCTOR_YES : DOCTOR_NO,
-			       "%s%s", there ? "" : "missing: it is needed ", x->rights[i].why);
+			       "%s%s", there ? "" : "missing: needed ", x->rights[i].why);
 		f->needed = x->rights[i].needed;
 		if (!there)
-			doctor_remedy(f, "root (sudo), or give it; in a container: --cap-add %s",
+			doctor_remedy(f, "root (sudo), or grant it; in a container: --cap-add %s",
 				      strncmp(x->rights[i].name, "CAP_", 4)
 					      ? x->rights[i].name
 					      : x->rights[i].name + 4);
 	}
 }
 
-static void say_namespaces(struct doctor *d, const struct doctor_facts *x)
+static void add_namespaces(struct doctor *d, const struct doctor_facts *x)
 {
 	struct doctor_feature *f;
 
 	if (x->first_userns == 0) {
 		f = doctor_row(d, "rights", "user namespace", DOCTOR_NO,
-			       "not the first one: its capabilities count for nothing in bpf() and "
+			       "not the initial one: its capabilities do not count for bpf() and "
 			       "perf_event_open()");
 		f->needed = true;
-		doctor_remedy(f, "run sbt-trace outside of it, on the host");
+		doctor_remedy(f, "run sbt-trace outside it, on the host");
 	} else {
 		doctor_row(d, "rights", "user namespace",
 			   x->first_userns == 1 ? DOCTOR_YES : DOCTOR_UNKNOWN, "%s",
-			   x->first_userns == 1 ? "the first one" : "/proc does not tell");
+			   x->first_userns == 1 ? "the initial one"
+						: "unknown: /proc does not show it");
 	}
 	if (x->numbers == 0 || (x->numbers != 1 && x->first_pidns == 0)) {
 		f = doctor_row(
 			d, "rights", "PID namespace", DOCTOR_NO,
-			"not the first one: the kernel counts processes by other numbers there, "
-			"and a probe on sbt-trace itself sees nothing of it");
+			"not the initial one: the kernel's process numbers differ from those here, "
+			"so a probe on sbt-trace itself shows nothing");
 		f->needed = true;
-		doctor_remedy(f, "run sbt-trace on the host, or the container with --pid=host");
+		doctor_remedy(f, "run sbt-trace on the host, or run the container with --pid=host");
 	} else {
 		doctor_row(d, "rights", "PID namespace",
 			   x->numbers == 1 || x->first_pidns == 1 ? DOCTOR_YES : DOCTOR_UNKNOWN,
 			   "%s",
-			   x->numbers == 1	 ? "the kernel knows us by our own number"
-			   : x->first_pidns == 1 ? "the first one"
-						 : "/proc does not tell");
+			   x->numbers == 1	 ? "sbt-trace has the same process number in the "
+						   "kernel"
+			   : x->first_pidns == 1 ? "the initial one"
+						 : "unknown: /proc does not show it");
 	}
 }
 
-static void say_lockdown(struct doctor *d, const struct doctor_facts *x)
+static void add_lockdown(struct doctor *d, const struct doctor_facts *x)
 {
 	struct doctor_feature *f;
 
 	if (!strcmp(x->lockdown, "confidentiality")) {
 		f = doctor_row(d, "rights", "lockdown", DOCTOR_NO,
-			       "confidentiality: programs may not read the kernel's memory");
+			       "confidentiality: BPF programs may not read kernel memory");
 		f->needed = true;
 		doctor_remedy(f, "boot without lockdown=confidentiality");
 		return;
 	}
 	doctor_row(d, "rights", "lockdown", DOCTOR_YES, "%s",
-		   *x->lockdown ? x->lockdown : "none that we can see");
+		   *x->lockdown ? x->lockdown : "none visible");
 }
 
-static void say_sysctls(struct doctor *d, const struct doctor_facts *x)
+static void add_sysctls(struct doctor *d, const struct doctor_facts *x)
 {
 	struct doctor_feature *f;
 
 	if (x->bpf_sysctl != DOCTOR_UNTRIED)
 		doctor_row(d, "rights", "unprivileged_bpf_disabled", DOCTOR_YES,
 			   "kernel.%s is %d%s", "unprivileged_bpf_disabled", x->bpf_sysctl,
-			   x->bpf_sysctl > 0 ? ": BPF needs CAP_BPF, which is as it should be"
-					     : "");
+			   x->bpf_sysctl > 0 ? ": BPF needs CAP_BPF, as it should" : "");
 	if (x->paranoid == DOCTOR_UNTRIED) {
 		f = doctor_row(d, "rights", "perf_event_paranoid", DOCTOR_NO,
 			       "the kernel has no perf events");
@@ -123,21 +126,21 @@ static void say_sysctls(struct doctor *d, const struct doctor_facts *x)
 	} else if (x->paranoid > 2 && !doctor_has_rights(x)) {
 		f = doctor_row(
 			d, "rights", "perf_event_paranoid", DOCTOR_NO,
-			"kernel.perf_event_paranoid is %d: some kernels then want CAP_SYS_ADMIN "
+			"kernel.perf_event_paranoid is %d: some kernels then require CAP_SYS_ADMIN "
 			"even with CAP_PERFMON",
 			x->paranoid);
 		doctor_remedy(f, "sysctl kernel.perf_event_paranoid=2, or CAP_SYS_ADMIN");
 	} else {
 		doctor_row(d, "rights", "perf_event_paranoid", DOCTOR_YES,
 			   "kernel.perf_event_paranoid is %d%s", x->paranoid,
-			   doctor_has_rights(x) ? ", which our rights go beyond" : "");
+			   doctor_has_rights(x) ? ", which the privileges here override" : "");
 	}
 }
 
-void doctor_say_rights(struct doctor *d, const struct doctor_facts *x)
+void doctor_add_rights(struct doctor *d, const struct doctor_facts *x)
 {
-	say_rights(d, x);
-	say_namespaces(d, x);
-	say_lockdown(d, x);
-	say_sysctls(d, x);
+	add_rights(d, x);
+	add_namespaces(d, x);
+	add_lockdown(d, x);
+	add_sysctls(d, x);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Rows of the diagnosis, and outcomes in words. */
+/* Rows of the diagnosis, and texts of outcomes. */
 #include "analyse/doctor_internal.h"
 
 #include <errno.h>
@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A row; @fmt: what was found. */
 struct doctor_feature *doctor_row(struct doctor *d, const char *group, const char *name,
 				  enum doctor_state state, const char *fmt, ...)
 {
@@ -17,10 +16,7 @@ struct doctor_feature *doctor_row(struct doctor *d, const char *group, const cha
 
 	if (d->n < DOCTOR_FEATURES - 1)
 		d->n++;
-	memset(f, 0, sizeof(*f));
-	f->group = group;
-	f->name = name;
-	f->state = state;
+	*f = (struct doctor_feature){ .group = group, .name = name, .state = state };
 	va_start(args, fmt);
 	vsnprintf(f->found, sizeof(f->found), fmt, args);
 	va_end(args);
@@ -45,13 +41,11 @@ void doctor_remedy(struct doctor_feature *f, const char *fmt, ...)
 	va_end(args);
 }
 
-/* Of an outcome. */
 enum doctor_state doctor_state_of(int outcome)
 {
 	return !outcome ? DOCTOR_YES : outcome == DOCTOR_UNTRIED ? DOCTOR_UNKNOWN : DOCTOR_NO;
 }
 
-/* Of a truth: 1, 0. */
 enum doctor_state doctor_known(int truth)
 {
 	return truth == DOCTOR_UNTRIED ? DOCTOR_UNKNOWN : truth ? DOCTOR_YES : DOCTOR_NO;
@@ -60,7 +54,7 @@ enum doctor_state doctor_known(int truth)
 const char *doctor_said(int outcome)
 {
 	return outcome == DOCTOR_UNTRIED  ? "not tried"
-	       : outcome == DOCTOR_UNSEEN ? "the probe was put, and never hit"
+	       : outcome == DOCTOR_UNSEEN ? "the probe was attached, but never hit"
 					  : strerror(-outcome);
 }
 

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* A ratio that is at most 1; NAN where there is nothing to divide by. */
+/* Return a ratio of at most 1; NAN if the divisor is 0. */
 static double ratio(double a, double b)
 {
 	if (!(b > 0))
@@ -28,7 +28,7 @@ struct report_efficiency efficiency_of(const struct efficiency_sums *s)
 
 	e.load_balance = ratio(mean, (double)s->max_ns);
 	if (s->ideal_ns == MODEL_UNKNOWN) {
-		/* Of sums: the longest path is not known, and so not what it parts. */
+		/* Sums have no longest path, and so no serialisation and transfer. */
 		e.serialisation = e.transfer = NAN;
 		e.communication = ratio((double)s->max_ns, (double)s->elapsed_ns);
 		e.parallel = ratio(mean, (double)s->elapsed_ns);
@@ -41,7 +41,7 @@ struct report_efficiency efficiency_of(const struct efficiency_sums *s)
 	return e;
 }
 
-/* Peeled in this order; what is left is the parallel efficiency. */
+/* Peel the losses in this order. The remainder is the parallel efficiency. */
 void efficiency_losses(const struct report_efficiency *e, double *lost_static,
 		       double *lost_rotating, double *lost_transfer)
 {
@@ -83,7 +83,10 @@ void efficiency_barrier(const struct model_barrier *b, const uint32_t *position,
 		if (b->threads[i].thread == MODEL_NONE)
 			continue;
 		w = &scratch[position[b->threads[i].thread]];
-		/* Where the team changes: as if it had come each time. One that came seldom says nothing of the rest. */
+		/*
+		 * If the team changes, extrapolate as if each position had arrived each time. A
+		 * rare one is too short a sample.
+		 */
 		rate = w->n && w->n >= often / 2 ? (double)w->ns / (double)w->n : 0;
 		if (rate > most)
 			most = rate;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 #include "analyse/episode_match.h"
+#include "base/number.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -8,12 +9,15 @@
 
 #include "analyse/internal.h"
 
-/* One place of @array more, by doubling; all memory is the arena's. NULL when out of memory. */
+/*
+ * Return @array with room for one more element, doubled if needed, in the arena. NULL when out of
+ * memory.
+ */
 static void *more(struct arena *a, void *array, uint32_t n, size_t size)
 {
 	void *grown;
 
-	/* At 0, 4, 8, 16, ... there is no room left. */
+	/* With 0, 4, 8, 16, ... elements it is full. */
 	if (n && (n < 4 || n & (n - 1)))
 		return array;
 	grown = arena_alloc(a, (n ? (size_t)n * 2 : 4) * size);
@@ -22,16 +26,16 @@ static void *more(struct arena *a, void *array, uint32_t n, size_t size)
 	return grown;
 }
 
-/* --- processes ----------------------------------------------------------------------------------------------- */
+/* --- processes ------------------------------------------------------------------------------- */
 
 struct joining {
 	struct episode_match *m;
 	struct arena *arena;
 	struct hash names; /* of processes -> first slot */
-	uint32_t *next; /* by slot: the next of the same name */
+	uint32_t *next; /* by slot: the next slot of the same name */
 	uint32_t *cursor; /* by first slot: where to look next, in report @r */
 	struct hash ids; /* of sites, with their process -> slot */
-	uint32_t r; /* the report that is being joined */
+	uint32_t r; /* index of the report that is being joined */
 	const struct report *report;
 	struct hash pids; /* of this report -> slot */
 };
@@ -51,15 +55,13 @@ static uint32_t rank_of(const struct report_process *p)
 	return p->nmembers && p->members[0].ranked ? p->members[0].index : EPISODE_MATCH_NONE;
 }
 
-/* By rank, then as they began. */
+/* By rank, then in the order of their starts. */
 static int by_rank(const void *x, const void *y)
 {
 	const struct report_process *const *a = x, *const *b = y;
 	uint32_t ra = rank_of(*a), rb = rank_of(*b);
 
-	if (ra != rb)
-		return ra < rb ? -1 : 1;
-	return (*a)->index < (*b)->index ? -1 : (*a)->index > (*b)->index;
+	return ra != rb ? NUMBER_COMPARE(ra, rb) : NUMBER_COMPARE((*a)->index, (*b)->index);
 }
 
 static int process_new(struct joining *j, const struct report_process *p, uint32_t *slot)
@@ -89,7 +91,7 @@ static int process_new(struct joining *j, const struct report_process *p, uint32
 	return 0;
 }
 
-/* A slot of this name that nobody of this report has taken; EPISODE_MATCH_NONE: there is none. */
+/* Return a slot of this name that is free in this report; EPISODE_MATCH_NONE: none. */
 static uint32_t process_find(struct joining *j, const struct report_process *p)
 {
 	uint64_t first;
@@ -110,7 +112,7 @@ static int process_take(struct joining *j, const struct report_process *p, uint3
 	uint64_t other;
 
 	j->m->processes[slot].in[j->r] = p;
-	/* A number used twice stands for the first that had it. */
+	/* If two processes have the same pid, the first counts. */
 	return hash_get(&j->pids, p->pid, &other) ? 0 : hash_put(&j->pids, p->pid, slot);
 }
 
@@ -134,7 +136,7 @@ static int processes_join(struct joining *j)
 		order[i] = NULL;
 		found++;
 	}
-	/* All new: as many as there are, or else they are others. */
+	/* If all are new, pair them by order if there are as many as before; else add them. */
 	for (i = 0; !err && i < n; i++) {
 		if (!order[i])
 			continue;
@@ -150,23 +152,16 @@ static int processes_join(struct joining *j)
 	return err;
 }
 
-/* --- sites ------------------------------------------------------------------------------------------------------ */
+/* --- sites ----------------------------------------------------------------------------------- */
 
-/* A site of this report, or one that is not in it yet, by what it may be known by. */
+/* A site to match: new in this report, or known but not in this report yet. */
 struct candidate {
-	uint64_t key; /* 0: by nothing */
-	uint32_t line, slot; /* of the site; EPISODE_MATCH_NONE in those of the report */
+	uint64_t key; /* 0: cannot be matched */
+	uint32_t line, slot; /* slot: of a known site; EPISODE_MATCH_NONE of a new one */
 	uint64_t offset;
 	const struct report_barrier *b;
 	uint32_t process;
 };
-
-static const char *base_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
 
 static uint64_t mix(uint64_t seed, const char *s)
 {
@@ -186,7 +181,7 @@ static uint64_t key_of(enum episode_match_how how, uint32_t process, const struc
 	case EPISODE_MATCH_PLACE:
 		if (!b->function || !b->file || !b->line)
 			return 0;
-		key = mix(mix(key, b->function), base_of(b->file));
+		key = mix(mix(key, b->function), text_base_name(b->file));
 		return text_hash(key, &b->line, sizeof(b->line));
 	default:
 		return b->function ? mix(key, b->function) : 0;
@@ -234,12 +229,12 @@ static int by_key(const void *x, const void *y)
 	const struct candidate *a = x, *b = y;
 
 	if (a->key != b->key)
-		return a->key < b->key ? -1 : 1;
+		return NUMBER_COMPARE(a->key, b->key);
 	if (a->line != b->line)
-		return a->line < b->line ? -1 : 1;
+		return NUMBER_COMPARE(a->line, b->line);
 	if (a->offset != b->offset)
-		return a->offset < b->offset ? -1 : 1;
-	/* Those that were taken have none, and no key. */
+		return NUMBER_COMPARE(a->offset, b->offset);
+	/* Matched candidates have no barrier, and key 0. */
 	return a->b && b->b ? strcmp(a->b->id, b->b->id) : 0;
 }
 
@@ -261,7 +256,10 @@ static void candidates_sort(enum episode_match_how how, struct candidate *c, uin
 	qsort(c, n, sizeof(*c), by_key);
 }
 
-/* Those of one key are paired, line by line, if both have as many: else nobody knows which is new. */
+/*
+ * Pair candidates of equal keys, line by line, if there are as many on both sides. Else it is
+ * ambiguous.
+ */
 static int candidates_pair(struct joining *j, enum episode_match_how how, struct candidate *old,
 			   uint32_t nold, struct candidate *new, uint32_t nnew)
 {
@@ -298,7 +296,7 @@ static struct candidate candidate(uint32_t process, const struct report_barrier 
 	};
 }
 
-/* Takes those whose id is known, and lists the others. */
+/* Match sites with known ids, and list the others. */
 static int sites_by_id(struct joining *j, struct candidate *new, uint32_t *nnew)
 {
 	const struct report_barrier *b;
@@ -322,10 +320,10 @@ static int by_order(const void *x, const void *y)
 {
 	const struct candidate *a = x, *b = y;
 
-	/* Those that were taken have no place. */
+	/* Matched candidates go last. */
 	if (!a->b || !b->b)
 		return !a->b - !b->b;
-	return a->b < b->b ? -1 : a->b > b->b;
+	return NUMBER_COMPARE(a->b, b->b);
 }
 
 static int sites_join(struct joining *j)
@@ -355,7 +353,7 @@ static int sites_join(struct joining *j)
 	return err;
 }
 
-/* --- groups ----------------------------------------------------------------------------------------------------- */
+/* --- groups ---------------------------------------------------------------------------------- */
 
 static uint32_t group_process(const struct joining *j, const struct report_group *g)
 {
@@ -393,7 +391,7 @@ static int groups_join(struct joining *j)
 	return 0;
 }
 
-/* --- all -------------------------------------------------------------------------------------------------------- */
+/* --- all ------------------------------------------------------------------------------------- */
 
 int episode_match_reports(const struct report *const *reports, uint32_t n,
 			  struct episode_match *out)

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/*
- * Several reports of the same program, or of versions of it: which process and which site of one is which of the
- * others. Pure.
- */
+/* Match the processes and sites of several reports of a program, or of versions of it. Pure. */
 #ifndef ANALYSE_EPISODE_MATCH_H
 #define ANALYSE_EPISODE_MATCH_H
 
@@ -14,34 +11,36 @@
 
 #define EPISODE_MATCH_NONE UINT32_MAX
 
-/* What a site was known by again; where it took several, the weakest. */
+/* How a site was matched; the weakest of several matches. */
 enum episode_match_how {
 	EPISODE_MATCH_ID, /* the same id everywhere */
 	EPISODE_MATCH_NAME, /* the name that the program or the user gave it */
-	EPISODE_MATCH_PLACE, /* function, file without its directories, and line: another module, or a moved tree */
-	EPISODE_MATCH_FUNCTION, /* the function, and its place among the sites in it: its lines moved */
-	EPISODE_MATCH_NOTHING, /* it was not known again, or is no site */
+	/* Function, file without directories, and line: another module, or a moved tree */
+	EPISODE_MATCH_PLACE,
+	EPISODE_MATCH_FUNCTION, /* the function, and its rank among the sites there: moved lines */
+	EPISODE_MATCH_NOTHING, /* not matched, or not a site */
 };
 
 /*
- * Processes of one name are told apart by rank where they have one, else by the order in which they began. Where no
- * name is known again and both have as many processes (two versions of a program), it is their order alone.
+ * Processes of one name are matched by rank if they have one, else by the order in which they
+ * began. If no name matches and both reports have the same number of processes (two versions of a
+ * program), only the order counts.
  */
 struct episode_match_process {
 	const char *comm; /* in the first report that has it */
 	bool by_order; /* its names differ */
-	const struct report_process **in; /* by report; NULL: it is not there */
+	const struct report_process **in; /* by report; NULL: not in it */
 };
 
 struct episode_match_site {
-	uint32_t process; /* EPISODE_MATCH_NONE: it is of none that is known */
+	uint32_t process; /* EPISODE_MATCH_NONE: of no known process */
 	enum episode_match_how how;
-	const struct report_barrier **in; /* by report; NULL: it is not there */
-	const struct report_barrier
-		*last; /* in the last report that has it: what the next is matched with */
+	const struct report_barrier **in; /* by report; NULL: not in it */
+	/* In the last report so far: the next is matched with it */
+	const struct report_barrier *last;
 };
 
-/* Known again by the first of its processes. */
+/* Matched by the first of its processes. */
 struct episode_match_group {
 	uint32_t process;
 	const struct report_group **in;
@@ -50,13 +49,13 @@ struct episode_match_group {
 struct episode_match {
 	uint32_t nreports;
 	uint32_t nprocesses, nsites, ngroups;
-	struct episode_match_process *processes; /* as the reports have them, in turn */
+	struct episode_match_process *processes; /* in the order of the reports */
 	struct episode_match_site *sites;
 	struct episode_match_group *groups;
-	void *arena; /* owns all of it; the reports must outlive it */
+	void *arena; /* owns everything; the reports must outlive it */
 };
 
-/* Returns 0 and fills *out (to be released by episode_match_free()), or -ENOMEM. */
+/* Return 0 and *out (release with episode_match_free()), or -ENOMEM. */
 int episode_match_reports(const struct report *const *reports, uint32_t n,
 			  struct episode_match *out);
 void episode_match_free(struct episode_match *m);

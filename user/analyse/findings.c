@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * What the data prove about the machine or how it is used, a sentence each. Each rests on sums over the whole
- * run, so that nothing that happened once is made much of.
+ * Findings: what the data prove about the machine or its use, each in a sentence. Each rests on
+ * sums over the whole run, so that single events do not matter.
  */
 #include "analyse/internal.h"
+#include "base/number.h"
 
 #include <errno.h>
 #include <math.h>
@@ -12,21 +13,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A quarter of a thread, all the time, was ready and had no CPU. */
+/* Mean number of threads that were ready to run but had no CPU. */
 #define OVERSUBSCRIBED	0.25
-/* Spinning took CPU time from the late one for this share of the time between first and last release. */
+/*
+ * Share of the time between the first and last release in which spinning took CPU time from the
+ * last thread.
+ */
 #define SPINNING	0.02
-/* Moves to another CPU by a thread in a second of its life, and so many at all: a balancer alone makes a few. */
+/*
+ * Moves of a thread to another CPU per second of its life, and in total: load balancing alone makes
+ * a few.
+ */
 #define MIGRATING	50.0
 #define MIGRATIONS_MIN	20
-/* Moves to another NUMA node by a process's threads in a second; and so many at all. */
+/* Moves of a process's threads to another NUMA node per second, and in total. */
 #define NODE_MOVES	10.0
 #define NODE_MOVES_MIN	20
-/* A CPU whose clock is this much below the median of all, over so many phases and so long. */
+/*
+ * Clock of a slow CPU as a share of the median of all CPUs, measured over at least so many phases
+ * and ns.
+ */
 #define SLOW_CPU	0.8
 #define SLOW_CPU_PHASES 20
 #define SLOW_CPU_NS	10000000
-/* Being stopped for less than one period of a quota is no finding. */
+/* A process stopped for less than one quota period is no finding. */
 #define THROTTLED_NS	1000000
 
 struct findings {
@@ -37,11 +47,11 @@ struct findings {
 	struct report *out;
 	uint32_t cap;
 	uint32_t *start, *order; /* threads_by_process() */
-	uint64_t *
-		bare; /* crossings at barriers with a call site that is an address only, by process */
+	/* By process: crossings of barriers with a call site known only by its address */
+	uint64_t *bare;
 };
 
-/* The text is for the caller to write. NULL: out of memory. */
+/* Add a finding; the caller writes its text. Return NULL when out of memory. */
 static struct report_finding *add(struct findings *f, const char *kind, uint32_t pid, double figure)
 {
 	struct report *out = f->out;
@@ -57,9 +67,7 @@ static struct report_finding *add(struct findings *f, const char *kind, uint32_t
 		out->findings = more;
 	}
 	more = &out->findings[out->nfindings++];
-	more->kind = kind;
-	more->pid = pid;
-	more->figure = figure;
+	*more = (struct report_finding){ .kind = kind, .pid = pid, .figure = figure };
 	return more;
 }
 
@@ -68,8 +76,7 @@ static double seconds(uint64_t ns)
 	return (double)ns / 1e9;
 }
 
-/* The most CPUs that any of its threads may run on; all if that is not known. */
-/* --cost-limit: of a process that was not traced to its end nobody is to read figures as if it had been. */
+/* --cost-limit: a process that was not traced to its end must not be read as if it had been. */
 static int detached(struct findings *f, const struct report_process *p)
 {
 	struct report_finding *out;
@@ -82,50 +89,50 @@ static int detached(struct findings *f, const struct report_process *p)
 		return -ENOMEM;
 	if (p->detached_because)
 		snprintf(why, sizeof(why),
-			 "it met the same probes as process %u, which tracing cost %.3g %% of its "
-			 "threads' time",
+			 "it shares probes with process %u, and tracing cost that process %.3g %% "
+			 "of its thread time",
 			 p->detached_because, 100 * p->detached_cost);
 	else
-		snprintf(why, sizeof(why), "tracing cost it %.3g %% of its threads' time",
+		snprintf(why, sizeof(why), "tracing cost %.3g %% of its thread time",
 			 100 * p->detached_cost);
-	snprintf(
-		out->text, sizeof(out->text),
-		"Traced up to %.3f s only: %s (estimated; --cost-limit %.3g). What it did later is "
-		"in no figure.%s",
-		(double)(p->detached_ns - f->out->start_ns) / 1e9, why, 100 * p->detached_limit,
-		p->detached_probed ? " Its probes are still there, and cost it something." : "");
+	snprintf(out->text, sizeof(out->text),
+		 "Traced only up to %.3f s: %s (estimated; --cost-limit %.3g). No figure includes "
+		 "what it did later.%s",
+		 (double)(p->detached_ns - f->out->start_ns) / 1e9, why, 100 * p->detached_limit,
+		 p->detached_probed ? " Its probes are still attached and cost it some time." : "");
 	return 0;
 }
 
-/* The same, of some of its barriers. */
+/* As detached(), for some of its barriers. */
 static int detached_parts(struct findings *f, const struct report_process *p)
 {
 	struct report_finding *out;
-	char whom[48] = "", what[96];
 	uint32_t i;
 
 	for (i = 0; i < p->nsheds; i++) {
 		const struct report_detached *s = &p->sheds[i];
+		char process[64] = "", what[96];
 
 		out = add(f, "cost_limit", p->pid, s->cost);
 		if (!out)
 			return -ENOMEM;
 		if (s->because)
-			snprintf(whom, sizeof(whom), "process %u, of the same probes, ",
+			snprintf(process, sizeof(process), "process %u, which shares the probes, ",
 				 s->because);
 		snprintf(what, sizeof(what), "%.20s%s%.60s%s", s->family, s->function ? " (" : "",
 			 s->function ? s->function : "", s->function ? ")" : "");
 		snprintf(out->text, sizeof(out->text),
-			 "Barriers of %s traced up to %.3f s only: tracing cost %s%.3g %% of its "
-			 "threads' time (estimated; --cost-limit %.3g). Phases and work at others "
-			 "have in them what came there later; efficiencies are unknown.%s",
-			 what, (double)(s->t_ns - f->out->start_ns) / 1e9,
-			 s->because ? whom : "it ", 100 * s->cost, 100 * s->limit,
-			 s->probed ? " Their probes are still there." : "");
+			 "Barriers of %s traced only up to %.3f s: tracing cost %s%.3g %% of its "
+			 "thread time (estimated; --cost-limit %.3g). Phases and work at other "
+			 "barriers then include what happened at these; efficiencies are "
+			 "unknown.%s",
+			 what, (double)(s->t_ns - f->out->start_ns) / 1e9, process, 100 * s->cost,
+			 100 * s->limit, s->probed ? " Their probes are still attached." : "");
 	}
 	return 0;
 }
 
+/* Return the most CPUs that any of its threads may run on; all CPUs if that is unknown. */
 static uint32_t cpus_for(const struct findings *f, const struct report_process *p)
 {
 	uint32_t i, most = 0;
@@ -136,14 +143,7 @@ static uint32_t cpus_for(const struct findings *f, const struct report_process *
 	return most && most < f->env->ncpus ? most : f->env->ncpus;
 }
 
-static int u64_cmp(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-/* The most of its threads, of those that come to barriers, that there were at one time. */
+/* Set *@out to the largest number of its threads that cross barriers and existed at one time. */
 static int at_once(const struct findings *f, const struct report_process *p, uint32_t *out)
 {
 	uint32_t i, j = 0, now, first = f->start[p->index], n = f->start[p->index + 1] - first;
@@ -158,8 +158,8 @@ static int at_once(const struct findings *f, const struct report_process *p, uin
 		starts[i] = f->threads[f->order[first + i]].start_ns;
 		ends[i] = f->threads[f->order[first + i]].end_ns;
 	}
-	qsort(starts, n, sizeof(*starts), u64_cmp);
-	qsort(ends, n, sizeof(*ends), u64_cmp);
+	qsort(starts, n, sizeof(*starts), number_compare_u64);
+	qsort(ends, n, sizeof(*ends), number_compare_u64);
 	for (i = 0; i < n; i++) {
 		while (j < i && ends[j] <= starts[i])
 			j++;
@@ -199,7 +199,7 @@ static int oversubscribed(struct findings *f, const struct report_process *p)
 		return -ENOMEM;
 	snprintf(out->text, sizeof(out->text),
 		 "More threads than CPUs: of its %s%u threads%s on %u CPU%s, %.1f on average were "
-		 "ready to run and had none.",
+		 "ready to run but had no CPU.",
 		 most < p->threads ? "up to " : "", most, most < p->threads ? " at a time" : "",
 		 cpus, cpus == 1 ? "" : "s", mean);
 	return 0;
@@ -211,30 +211,22 @@ static int spinning(struct findings *f, const struct report_process *p)
 	struct report_finding *out;
 	char spun[32];
 
-	/* Who is on a CPU in a barrier may run tasks. */
+	/* A thread on a CPU inside a barrier may run tasks. */
 	if (!c || p->tasks || !c->spun_episodes || c->last_ns <= c->first_ns ||
 	    (double)c->spun_ns < SPINNING * (double)(c->last_ns - c->first_ns))
 		return 0;
 	out = add(f, "spinning", p->pid, seconds(c->spun_ns));
 	if (!out)
 		return -ENOMEM;
-	say_time((int64_t)c->spun_ns, spun);
+	text_time((int64_t)c->spun_ns, spun);
 	snprintf(out->text, sizeof(out->text),
-		 "Threads spun in barriers while the last one had to wait for a CPU: %s of "
-		 "each, "
-		 "in %llu of %llu episodes.",
+		 "Threads spun in barriers while the last thread waited for a CPU: %s of each, in "
+		 "%llu of %llu episodes.",
 		 spun, (unsigned long long)c->spun_episodes, (unsigned long long)c->episodes);
 	return 0;
 }
 
-static int cpu_cmp(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-/* Several threads of one process that may run on one CPU only, and all on the same. */
+/* Report threads of one process that may run on only one CPU, which is the same for all of them. */
 static int pinned(struct findings *f, const struct report_process *p)
 {
 	uint32_t i, j, n = 0, most = 0, cpu = 0, *cpus, at;
@@ -250,7 +242,7 @@ static int pinned(struct findings *f, const struct report_process *p)
 		if (at != MODEL_NONE)
 			cpus[n++] = at;
 	}
-	qsort(cpus, n, sizeof(*cpus), cpu_cmp);
+	qsort(cpus, n, sizeof(*cpus), number_compare_u32);
 	for (i = 0; i < n; i = j) {
 		for (j = i; j < n && cpus[j] == cpus[i]; j++)
 			;
@@ -266,12 +258,13 @@ static int pinned(struct findings *f, const struct report_process *p)
 	if (!out)
 		return -ENOMEM;
 	snprintf(out->text, sizeof(out->text),
-		 "%u of its %u threads may run on CPU %u only, and share it; there are %u CPUs.",
+		 "%u of its %u threads may run on CPU %u only, and share it. The machine has %u "
+		 "CPUs.",
 		 most, p->threads, cpu, f->env->ncpus);
 	return 0;
 }
 
-/* Moves of its threads in a second of their lives, by the parts that are known. */
+/* Return the CPU migrations of its threads per second of their lives, where they are known. */
 static double migrations(const struct report_process *p)
 {
 	uint64_t moves = 0, time = 0;
@@ -301,16 +294,14 @@ static int migrating(struct findings *f, const struct report_process *p)
 	if (!out)
 		return -ENOMEM;
 	if (nodes >= NODE_MOVES)
-		snprintf(
-			out->text, sizeof(out->text),
-			"Its threads were moved from one NUMA node to another %.0f times a second: "
-			"what they had in memory was then far away.",
-			nodes);
+		snprintf(out->text, sizeof(out->text),
+			 "Its threads were moved to another NUMA node %.0f times per second, away "
+			 "from their memory.",
+			 nodes);
 	else
 		snprintf(out->text, sizeof(out->text),
-			 "Its threads were moved from one CPU to another %.0f times in each second "
-			 "of "
-			 "a thread's life.",
+			 "Its threads were moved to another CPU %.0f times per second of thread "
+			 "time.",
 			 moves);
 	return 0;
 }
@@ -332,15 +323,15 @@ static int throttled(struct findings *f, const struct report_process *p)
 	out = add(f, "throttled", p->pid, seconds(ns));
 	if (!out)
 		return -ENOMEM;
-	say_time((int64_t)ns, stopped);
+	text_time((int64_t)ns, stopped);
 	snprintf(out->text, sizeof(out->text),
-		 "Its cgroup's CPU quota was reached: its threads were stopped for %s, added "
-		 "up.",
+		 "It reached the CPU quota of its cgroup: its threads were stopped for %s in "
+		 "total.",
 		 stopped);
 	return 0;
 }
 
-/* An address alone: in none of the files that the process was seen to have mapped. */
+/* Return true if only the address is known: it lay in no file that the process had mapped. */
 static bool is_bare(const struct report_callsite *c)
 {
 	return !c->module && !c->function && !c->file && c->offset;
@@ -372,7 +363,7 @@ static int bare_by_process(struct findings *f)
 	return 0;
 }
 
-/* Such a site cannot be found again in another process or run, and its id not either. */
+/* Report call sites that cannot be found again, nor can their ids, in another process or run. */
 static int site_unknown(struct findings *f, const struct report_process *p)
 {
 	struct report_finding *out;
@@ -384,15 +375,14 @@ static int site_unknown(struct findings *f, const struct report_process *p)
 	if (!out)
 		return -ENOMEM;
 	snprintf(out->text, sizeof(out->text),
-		 "The place of %llu of its crossings is known by an address only, which is another "
-		 "in each run, as is the id: what lay there is of no file, or was gone before it "
-		 "could be read, as where a process ends, "
-		 "runs another program or unloads a library at once.",
+		 "The call site of %llu of its crossings is known only by an address, so its id "
+		 "differs in each run. The code there belongs to no file, or was gone before it "
+		 "could be read: the process exited, ran another program or unloaded a library.",
 		 (unsigned long long)crossings);
 	return 0;
 }
 
-/* Say it once of a group: its processes run the same program as a rule. */
+/* Reported once per group, because its processes usually run the same program. */
 static int untraced(struct findings *f, const struct report_process *p)
 {
 	struct report_finding *out;
@@ -404,9 +394,8 @@ static int untraced(struct findings *f, const struct report_process *p)
 		return -ENOMEM;
 	snprintf(out->text, sizeof(out->text),
 		 "Its code calls %s, in which it may wait for other threads or processes. These "
-		 "calls are not traced, or were not all the time: what it waits in them then "
-		 "counts as "
-		 "work, so that the efficiencies are upper limits.",
+		 "calls were not traced, or not all the time. Waits in them then count as work, so "
+		 "the efficiencies are upper limits.",
 		 p->untraced);
 	return 0;
 }
@@ -442,11 +431,9 @@ static int arrivals_unseen(struct findings *f, const struct report_process *p)
 	if (!out)
 		return -ENOMEM;
 	snprintf(out->text, sizeof(out->text),
-		 "In %llu of its %llu crossings it waits at a std::latch for threads that count "
-		 "down "
-		 "there and do not wait. These leave no trace: what is waited for them is in no "
-		 "figure "
-		 "of what is lost, and how they share their work is not known.",
+		 "In %llu of its %llu crossings it waits at a std::latch for threads that only "
+		 "count down there. These threads leave no trace: the waits for them are in no "
+		 "figure of lost time, and how they share their work is unknown.",
 		 (unsigned long long)p->arrivals_unseen, (unsigned long long)p->crossings);
 	return 0;
 }
@@ -461,9 +448,9 @@ static int tasks(struct findings *f, const struct report_process *p)
 	if (!out)
 		return -ENOMEM;
 	snprintf(out->text, sizeof(out->text),
-		 "It runs OpenMP tasks, or may do so. What threads do in tasks while they wait in "
-		 "a barrier is work, and is not traced: "
-		 "what is shown as lost at its barriers has that in it.");
+		 "It runs OpenMP tasks, or may do so. The tasks that threads run while they wait "
+		 "in a barrier are work and are not traced: the time shown as lost at its barriers "
+		 "includes them.");
 	return 0;
 }
 
@@ -477,14 +464,7 @@ static double clock_of(const struct cause_cpu *c)
 	return (double)c->cycles / (double)c->oncpu_ns;
 }
 
-static int double_cmp(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-/* Cycles in a ns say how fast a CPU runs, whatever it runs; instructions would depend on the work. */
+/* Cycles per ns show how fast a CPU runs. Instructions per ns would depend on the work. */
 static int slow_cpus(struct findings *f)
 {
 	const struct causes *causes = f->env->causes;
@@ -501,8 +481,8 @@ static int slow_cpus(struct findings *f)
 	for (i = 0; i < ncpus; i++)
 		if (cpu_known(causes_cpu(causes, i)))
 			clocks[n++] = clock_of(causes_cpu(causes, i));
-	qsort(clocks, n, sizeof(*clocks), double_cmp);
-	/* The upper one: with two CPUs the slower is held against the faster. */
+	qsort(clocks, n, sizeof(*clocks), number_compare_double);
+	/* The upper median: of two CPUs, the slower is compared with the faster. */
 	median = n >= 2 ? clocks[n / 2] : 0;
 	free(clocks);
 	for (i = 0; i < ncpus && !err && n >= 2; i++) {
@@ -514,9 +494,8 @@ static int slow_cpus(struct findings *f)
 		out = add(f, "slow_cpu", 0, own / median);
 		if (out)
 			snprintf(out->text, sizeof(out->text),
-				 "CPU %u ran at %.2f GHz while threads computed there, the others "
-				 "at "
-				 "%.2f: %.0f %% of their speed.",
+				 "CPU %u ran at %.2f GHz while threads computed there, other CPUs "
+				 "at %.2f GHz: %.0f %% of their speed.",
 				 i, own, median, 100 * own / median);
 		else
 			err = -ENOMEM;
@@ -528,8 +507,8 @@ int findings_build(struct arena *a, const struct model *model, const struct repo
 		   const struct model_thread *threads, struct report *out)
 {
 	static int (*const of_process[])(struct findings *, const struct report_process *) = {
-		detached,	   detached_parts,	 oversubscribed, spinning,     pinned, migrating,
-		throttled, site_unknown, untraced,	 counted_from, tasks,  arrivals_unseen,
+		detached,  detached_parts, oversubscribed, spinning,	 pinned, migrating,
+		throttled, site_unknown,   untraced,	   counted_from, tasks,	 arrivals_unseen,
 	};
 	struct findings f = {
 		.arena = a, .model = model, .env = env, .threads = threads, .out = out

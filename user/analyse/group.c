@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Processes that meet one another at barriers, the ranks of an MPI job, are one team: who of them has more to do shows in
- * the figures of all of them together, while those of one of them alone take any lateness of the others for its own.
+ * Processes that share barriers, such as the ranks of an MPI job, are one team. The figures of all
+ * of them together show which has more work. The figures of one process alone would count any
+ * lateness of the others as its own.
  */
 #include <errno.h>
 #include <math.h>
@@ -10,8 +11,11 @@
 #include <string.h>
 
 #include "analyse/internal.h"
+#include "base/number.h"
 
-/* Processes that were seen late may lack this part of a group's time: else its efficiencies are not known. */
+/*
+ * Part of a group's time that may be missing because processes were not recorded from their start.
+ */
 #define UNSEEN_PART 50
 
 struct groups {
@@ -21,12 +25,13 @@ struct groups {
 	const struct model_thread *threads; /* by index */
 	struct report *out;
 	struct member_of { /* by model_proc index */
-		uint32_t head; /* another of its group, or itself */
-		uint32_t size; /* of a head's group: processes in the report */
-		uint32_t processes, barriers; /* of a head: the first of them in the report, and */
+		uint32_t head; /* another process of its group, or itself */
+		uint32_t size; /* of a head: number of its processes in the report */
+		uint32_t processes; /* of a head: the first of its processes in the report */
+		uint32_t barriers; /* of a head: the first of its barriers in the report */
 		uint64_t start_ns, end_ns; /* of its threads that crossed a barrier */
 	} * of;
-	uint32_t *next_process, *next_barrier; /* the next of the same group; MODEL_NONE */
+	uint32_t *next_process, *next_barrier; /* the next one of the same group; MODEL_NONE */
 };
 
 static uint32_t head_of(const struct groups *g, uint32_t proc)
@@ -38,7 +43,7 @@ static uint32_t head_of(const struct groups *g, uint32_t proc)
 	return proc;
 }
 
-/* Everybody who comes to a barrier that processes share is in one group. */
+/* Put all processes that share a barrier into one group. */
 static void join_members(const struct groups *g, const struct model_barrier *b)
 {
 	uint32_t i, a = head_of(g, b->proc), other;
@@ -52,7 +57,9 @@ static void join_members(const struct groups *g, const struct model_barrier *b)
 	}
 }
 
-/* First start and last end of the threads that crossed a barrier. */
+/*
+ * Set the first start and the last end of the threads that crossed a barrier, and their ideal time.
+ */
 static void span_of(const struct groups *g, uint32_t head, uint64_t *start, uint64_t *end,
 		    uint64_t *ideal)
 {
@@ -71,31 +78,22 @@ static void span_of(const struct groups *g, uint32_t head, uint64_t *start, uint
 			own = g->procs[p->index].start_ns;
 		if (own < *start)
 			*start = own;
-		/* The end of its longest path: meetings have joined it with the others'. */
+		/* The end of its longest path, which episodes joined with those of the others. */
 		if (own + p->ideal_ns > *ideal)
 			*ideal = own + p->ideal_ns;
 		if (own + p->elapsed_ns > *end)
 			*end = own + p->elapsed_ns;
 	}
-	*ideal = *ideal > *start ? *ideal - *start : 0;
+	*ideal = number_less(*ideal, *start);
 }
 
-static int by_index(const void *a, const void *b)
-{
-	const struct report_thread *x = a, *y = b;
-
-	if (x->index != y->index)
-		return x->index < y->index ? -1 : 1;
-	return x->tid < y->tid ? -1 : x->tid > y->tid;
-}
-
-/* Of the meetings that it came to: ranks need not come to the same ones. */
+/* Set last_share to the share in the thread's own episodes: ranks need not take part in all. */
 static void share_of_own(struct report_thread *t)
 {
 	t->last_share = t->crossings ? (double)t->last / (double)t->crossings : NAN;
 }
 
-/* @model: what is counted once, with the process that came to the barrier first. */
+/* @model: counts each episode once, with the first process at the barrier. */
 static void add_process(struct report_process *all, const struct report_process *p,
 			const struct model_proc *model, struct efficiency_sums *sums)
 {
@@ -130,7 +128,7 @@ static const struct report_barrier *top_of(const struct groups *g, uint32_t head
 	const struct report_barrier *b;
 	uint32_t i;
 
-	/* In order by now: most lost time first. */
+	/* Sorted: most lost time first. */
 	for (i = g->of[head].barriers; i != MODEL_NONE; i = g->next_barrier[i]) {
 		b = &g->out->barriers[i];
 		if (!b->nested && b->lost_ns)
@@ -157,20 +155,20 @@ static struct verdict_shares shares_of(const struct groups *g, uint32_t head,
 	return shares;
 }
 
-/* The members are in order by now. */
+/* Set ranked of a member. The members are sorted. */
 static void rank_member(struct report_process *all, const struct report_thread *t)
 {
 	struct report_thread *at =
-		bsearch(t, all->members, all->nmembers, sizeof(*all->members), by_index);
+		bsearch(t, all->members, all->nmembers, sizeof(*all->members), threads_by_index);
 
-	/* More than one: of processes that had the same number one after the other. */
-	while (at && at > all->members && !by_index(at - 1, t))
+	/* Several processes had the same pid one after another. */
+	while (at && at > all->members && !threads_by_index(at - 1, t))
 		at--;
-	for (; at && at < all->members + all->nmembers && !by_index(at, t); at++)
+	for (; at && at < all->members + all->nmembers && !threads_by_index(at, t); at++)
 		at->ranked = true;
 }
 
-/* Members whose number is their rank at a barrier of the group. */
+/* Mark the members with their rank as number at a barrier of the group. */
 static void note_ranks(const struct groups *g, uint32_t head, struct report_process *all)
 {
 	uint32_t i, j;
@@ -184,20 +182,22 @@ static void note_ranks(const struct groups *g, uint32_t head, struct report_proc
 	all->ranked = report_ranked(all->members, all->nmembers);
 }
 
-/* Of one process alone the efficiencies would take the others' lateness for its own: they are not known. */
-static void set_apart(struct report_process *p)
+/*
+ * Reset the efficiencies of one process, which would count the lateness of other processes as its
+ * own.
+ */
+static void forget_efficiency(struct report_process *p)
 {
 	uint32_t i;
 
 	p->meets_others = true;
-	p->efficiency.load_balance = p->efficiency.serialisation = p->efficiency.transfer = NAN;
-	p->efficiency.communication = p->efficiency.parallel = NAN;
+	p->efficiency = EFFICIENCY_UNKNOWN;
 	p->lost_static = p->lost_rotating = p->lost_transfer = NAN;
 	for (i = 0; i < p->nmembers; i++)
 		share_of_own(&p->members[i]);
 }
 
-/* How long the threads of the processes that were seen late are not in the group's figures, though it was there from @start on. */
+/* Return the thread time from @start on that is missing because processes were recorded late. */
 static uint64_t unseen_time(const struct groups *g, uint32_t head, uint64_t start)
 {
 	uint64_t sum = 0;
@@ -241,7 +241,7 @@ static int group_fill(const struct groups *g, uint32_t head, struct report_group
 		all->tasks |= p->tasks;
 		if (!all->untraced)
 			all->untraced = p->untraced;
-		set_apart(p);
+		forget_efficiency(p);
 		out->processes[out->nprocesses++] =
 			(struct report_group_process){ p->pid, p->comm };
 		add_process(all, p, &g->procs[p->index], &sums);
@@ -250,19 +250,19 @@ static int group_fill(const struct groups *g, uint32_t head, struct report_group
 		else if (all->comm && (!p->comm || strcmp(p->comm, all->comm) != 0))
 			all->comm = NULL;
 	}
-	qsort(all->members, all->nmembers, sizeof(*all->members), by_index);
+	qsort(all->members, all->nmembers, sizeof(*all->members), threads_by_index);
 	note_ranks(g, head, all);
 	all->index = MODEL_NONE;
 	all->pid = out->processes[0].pid;
 	span_of(g, head, &start, &end, &all->ideal_ns);
-	all->elapsed_ns = end > start ? end - start : 0;
+	all->elapsed_ns = number_less(end, start);
 	sums.n = all->threads;
 	sums.ideal_ns = all->ideal_ns;
 	sums.elapsed_ns = all->elapsed_ns;
 	all->efficiency = efficiency_of(&sums);
 	if (!all->episodes || all->detached_some || all->tasks ||
 	    unseen_time(g, head, start) > all->elapsed_ns / UNSEEN_PART * all->threads)
-		all->efficiency = (struct report_efficiency){ NAN, NAN, NAN, NAN, NAN };
+		all->efficiency = EFFICIENCY_UNKNOWN;
 	efficiency_losses(&all->efficiency, &all->lost_static, &all->lost_rotating,
 			  &all->lost_transfer);
 	all->parallel_least = all->parallel_most = all->inside_oncpu = NAN;
@@ -280,12 +280,11 @@ static int group_cmp(const void *a, const void *b)
 {
 	const struct report_group *x = a, *y = b;
 
-	if (x->all.wait_ns != y->all.wait_ns)
-		return x->all.wait_ns > y->all.wait_ns ? -1 : 1;
-	return x->all.pid < y->all.pid ? -1 : x->all.pid > y->all.pid;
+	return x->all.wait_ns != y->all.wait_ns ? NUMBER_COMPARE(y->all.wait_ns, x->all.wait_ns)
+						: NUMBER_COMPARE(x->all.pid, y->all.pid);
 }
 
-/* What belongs to each group, in the order of the report. */
+/* List the processes and barriers of each group, in the order of the report. */
 static void sort_out(const struct groups *g)
 {
 	uint32_t i, head;

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* What is reported of a barrier that does not fill: hang/ works it out, recordings keep it, emit/ prints it. */
+/*
+ * The report of a barrier that does not fill. hang/ fills it in, recordings keep it, emit/ prints
+ * it.
+ */
 #ifndef ANALYSE_HANG_REPORT_H
 #define ANALYSE_HANG_REPORT_H
 
@@ -10,11 +13,11 @@
 #define HANG_NONE UINT32_MAX
 
 enum hang_verdict {
-	HANG_UNKNOWN, /* none of these */
-	HANG_DEADLOCK, /* a cycle of waits, proven */
-	HANG_NEVER_FILLS, /* somebody it needs is gone, or waits where it cannot go on */
-	HANG_LONG_PHASE, /* the missing thread uses a CPU, or wants one */
-	HANG_OUTSIDE, /* it waits for a file, a child, a time */
+	HANG_UNKNOWN, /* none of the following */
+	HANG_DEADLOCK, /* a proven cycle of waits */
+	HANG_NEVER_FILLS, /* a missing thread exited, or waits forever */
+	HANG_LONG_PHASE, /* the missing thread uses a CPU, or waits for one */
+	HANG_OUTSIDE, /* the missing thread waits for a file, a child process, a time */
 };
 
 enum hang_state {
@@ -23,19 +26,19 @@ enum hang_state {
 	HANG_RUNNABLE,
 	HANG_BLOCKED,
 	HANG_STOPPED, /* by a signal or a debugger */
-	HANG_GONE, /* it has ended */
+	HANG_GONE, /* exited */
 };
 
-/* Why somebody is believed to be missing. */
+/* Why a thread is believed to be missing. */
 enum hang_known {
-	HANG_BY_PAST, /* was at this barrier the last time */
-	HANG_BY_TEAM, /* is of the team, says the runtime */
-	HANG_BY_COUNT, /* the barrier counts as many as the process has threads */
-	HANG_BY_PROCESS, /* a thread of the process: a guess */
-	HANG_BY_CALL, /* the rank that a call of MPI waits for: no barrier has to do with it */
+	HANG_BY_PAST, /* it was at this barrier last time */
+	HANG_BY_TEAM, /* the runtime lists it in the team */
+	HANG_BY_COUNT, /* the barrier counts as many threads as the process has */
+	HANG_BY_PROCESS, /* it is a thread of the process: a guess */
+	HANG_BY_CALL, /* an MPI call waits for this rank, outside any barrier */
 };
 
-/* A place in a program. Strings are untrusted, NULL unknown. */
+/* A frame of a stack. Strings are untrusted, NULL unknown. */
 struct hang_frame {
 	const char *function, *file, *module;
 	uint32_t line; /* 0 unknown */
@@ -43,7 +46,7 @@ struct hang_frame {
 	uint64_t address; /* in the process; 0 unknown */
 };
 
-/* --- what comes out: all strings are the report's own ----------------------------------------- */
+/* --- the report: it owns all strings --------------------------------------------------------- */
 
 struct report_hang_arrived {
 	uint32_t pid, tid, index;
@@ -59,15 +62,15 @@ struct report_hang_missing {
 	const char *comm;
 	enum hang_known why;
 	enum hang_state state;
-	const char *blocked_on; /* in words; NULL: it is not, or not known */
+	const char *blocked_on; /* in words; NULL: not blocked, or unknown */
 	const char *syscall, *wchan;
-	uint32_t holder; /* whom it waits for; 0 nobody, or not known */
+	uint32_t holder; /* tid of the thread that it waits for; 0: none, or unknown */
 	bool sampled;
 	uint32_t nframes;
 	const struct hang_frame *frames;
 };
 
-/* One step of a cycle: this thread waits for the next one, the last for the first. */
+/* One step of a cycle: this thread waits for the next one, and the last one for the first. */
 struct report_hang_link {
 	uint32_t pid, tid, index;
 	const char *comm;
@@ -83,17 +86,17 @@ struct report_hang {
 	const char *function, *file, *module;
 	uint32_t line;
 	uint32_t count; /* 0 unknown */
-	uint64_t t_ns; /* when this was found */
+	uint64_t t_ns; /* when the hang was found */
 	uint64_t since_ns; /* first arrival */
 	uint64_t waited_ns; /* since then */
-	uint32_t reported; /* how often before */
-	bool over; /* it has resolved after all: told for the last time */
+	uint32_t reported; /* number of earlier reports */
+	bool over; /* it has been resolved: this is the last report */
 	enum hang_verdict verdict;
-	bool guess; /* who is missing is a guess */
+	bool guess; /* the missing threads are a guess */
 	uint32_t narrived;
 	struct report_hang_arrived *arrived; /* by arrival */
 	uint32_t nmissing;
-	struct report_hang_missing *missing; /* those that matter most first */
+	struct report_hang_missing *missing; /* the most important first */
 	uint32_t ncycle;
 	struct report_hang_link *cycle;
 	char text[1024]; /* one sentence */

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* The lateness of one thread against another, split up into parts that add up to it exactly. */
+/* The lateness of one thread relative to another, split into parts without remainder. */
 #include "analyse/internal.h"
 
 #include <string.h>
 
-/* A member's phase. Differences are taken modulo 2^64, so that nothing overflows and all adds up. */
+/*
+ * A member's phase in ns. Differences are taken modulo 2^64: nothing overflows, and sums are exact.
+ */
 struct spent {
-	uint64_t from; /* when it left the barrier before */
+	uint64_t from; /* when it left the preceding barrier */
 	uint64_t oncpu, fault, steal, runq, rest;
-	uint64_t blocked[MODEL_BLOCKED_REASONS]; /* that of faults is in fault */
+	uint64_t blocked[MODEL_BLOCKED_REASONS]; /* page faults count in fault */
 };
 
 static bool handler_of(const struct model_member *m, struct spent *s)
@@ -39,7 +41,7 @@ static bool handler_of(const struct model_member *m, struct spent *s)
 	s->oncpu -= on_fault;
 	s->steal = d->steal_ns < s->oncpu ? d->steal_ns : s->oncpu;
 	s->oncpu -= s->steal;
-	/* Who spins for its turn does no work: it waits for who has the lock. */
+	/* A thread that spins for its turn does not work: it waits for the lock holder. */
 	spins = d->turn_oncpu_ns < s->oncpu ? d->turn_oncpu_ns : s->oncpu;
 	s->oncpu -= spins;
 	s->blocked[MODEL_BLOCKED_LOCK] += spins;
@@ -58,7 +60,9 @@ static bool instructions_of(uint32_t i, const struct model_member *m, uint64_t *
 	return true;
 }
 
-/* The work as instructions: as many more as it had, at the reference's pace; the rest was slower. */
+/*
+ * Split the work by instructions: more of them at the reference's pace, and the rest slower work.
+ */
 static void split_work(uint32_t counter, const struct model_member *l,
 		       const struct model_member *ref, uint64_t ref_ns, struct cause_parts *p)
 {

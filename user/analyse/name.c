@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * What barriers are called. The id is made from what stays the same from run to run: family, module, function,
- * and line or offset; never from addresses of the run, process numbers or the order of things.
+ * Names of barriers. The id is made from what stays the same between runs: family, module,
+ * function, and line or offset. Addresses, process numbers and the order of events are not used.
  */
 #include "analyse/internal.h"
+#include "base/number.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -13,12 +14,16 @@
 #include <string.h>
 
 #include "base/function_name.h"
+#include "base/grow.h"
 #include "base/hash.h"
 #include "base/text.h"
 
 #define INLINED_ARROW " <- "
 
-/* A function whose name is longer is shortened in a label: so that with its file and line all fits, or with another function. */
+/*
+ * Function names longer than this are shortened in a label, so that file, line or a second function
+ * fit.
+ */
 #define LABEL_FUNCTION 64
 #define LABEL_LONGEST  112
 
@@ -34,16 +39,9 @@ const char *report_family(const struct report_env *env, uint8_t family)
 	return s ? s : "unknown";
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static uint64_t hash_string(uint64_t h, const char *s)
 {
-	/* With its end: "ab" "c" is not "a" "bc". */
+	/* Include the NUL: "ab" "c" differs from "a" "bc". */
 	return text_hash(h, s ? s : "", s ? strlen(s) + 1 : 1);
 }
 
@@ -65,14 +63,14 @@ static uint64_t hash_site(const struct site_name *s, bool with_offset)
 
 	if (!s)
 		return h;
-	h = hash_string(h, s->module ? base_name(s->module) : NULL);
+	h = hash_string(h, s->module ? text_base_name(s->module) : NULL);
 	if (s->label)
 		h = hash_string(h, s->label);
 	for (i = 0; i < s->nframes; i++)
 		h = hash_string(h, s->frames[i].function);
 	f = s->nframes ? &s->frames[0] : NULL;
 	if (f && f->file && f->line) {
-		h = hash_string(h, base_name(f->file));
+		h = hash_string(h, text_base_name(f->file));
 		h = hash_number(h, f->line);
 	} else {
 		with_offset = true;
@@ -80,14 +78,7 @@ static uint64_t hash_site(const struct site_name *s, bool with_offset)
 	return with_offset ? hash_number(h, s->offset) : h;
 }
 
-static int u64_cmp(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-/* Over the sorted set of its call sites, so that their order does not matter. */
+/* Hash the sorted set of its call sites, so that their order does not matter. */
 static int hash_barrier(const struct report_env *env, const struct model_barrier *b,
 			bool with_offset, uint64_t *out)
 {
@@ -99,7 +90,7 @@ static int hash_barrier(const struct report_env *env, const struct model_barrier
 		return -ENOMEM;
 	for (i = 0; i < b->nsites; i++)
 		sites[i] = hash_site(site_of(env, b->sites[i]), with_offset);
-	qsort(sites, b->nsites, sizeof(*sites), u64_cmp);
+	qsort(sites, b->nsites, sizeof(*sites), number_compare_u64);
 	h = hash_string(h, report_family(env, b->family));
 	for (i = 0; i < b->nsites; i++)
 		h = hash_number(h, sites[i]);
@@ -116,8 +107,9 @@ static uint32_t fold32(uint64_t h)
 }
 
 /*
- * @taken: by (process, id): the ids that others have, and then this one too, each with the next that can be free: of very
- * many alike each would ask for all of the others else.
+ * Choose the id of a barrier and add it to @taken. @taken: by (process, id), the ids in use, each
+ * with the next id that may be free. Otherwise each of very many similar barriers would try the ids
+ * of all the others.
  */
 static int id_of(const struct report_env *env, const struct model_barrier *b, struct hash *taken,
 		 uint32_t *out)
@@ -135,7 +127,7 @@ static int id_of(const struct report_env *env, const struct model_barrier *b, st
 			return err;
 		id = fold32(h);
 	}
-	/* What is left is chance, or call sites of which nothing is known. */
+	/* Still taken: a collision, or call sites of which nothing is known. */
 	first = id;
 	while (hash_get(taken, of_proc | id, &next))
 		id = (uint32_t)next;
@@ -147,8 +139,8 @@ static int id_of(const struct report_env *env, const struct model_barrier *b, st
 }
 
 /*
- * The ids of the first @n barriers. Two of one process whose facts are the same (one line compiled into two
- * calls) are told apart by their offsets; the one seen first keeps the plain id.
+ * Set the ids of the first @n barriers. If two of one process have the same facts (one line
+ * compiled into two calls), their offsets separate them; the one seen first keeps the plain id.
  */
 int name_ids(struct arena *a, const struct model *m, const struct report_env *env, uint32_t n,
 	     struct name_table *out)
@@ -168,7 +160,9 @@ int name_ids(struct arena *a, const struct model *m, const struct report_env *en
 	return err;
 }
 
-/* Of one barrier: those before it of its process are all that it can be taken for. Returns 0 or -ENOMEM. */
+/*
+ * Set the id of one barrier. Only earlier barriers of its process can collide. Return 0 or -ENOMEM.
+ */
 static int name_id(struct arena *a, const struct model *m, const struct report_env *env,
 		   uint32_t index, uint32_t *id)
 {
@@ -226,7 +220,7 @@ void name_append(char *dst, size_t size, const char *fmt, ...)
 	int len;
 
 	va_start(args, fmt);
-	/* clang-tidy 14 loses sight of va_start() when it is given several files. */
+	/* clang-tidy 14 loses track of va_start() if it checks several files at once. */
 	// NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized)
 	len = vsnprintf(dst + n, size - n, fmt, args);
 	va_end(args);
@@ -240,7 +234,10 @@ size_t name_cut(char *dst, size_t size)
 
 	while (n && ((uint8_t)dst[n] & 0xc0) == 0x80)
 		n--;
-	/* After a word, if that is not far back: a sentence loses its last words then, and a long name its end. */
+	/*
+	 * Cut after a word if one ends nearby: a sentence loses its last words, a long name its
+	 * end.
+	 */
 	for (word = n; word && dst[word] != ' '; word--)
 		;
 	if (word > size / 2) {
@@ -309,7 +306,7 @@ int name_callsite(struct arena *a, const struct report_env *env, uint32_t site,
 	return s ? fill_callsite(a, s, out) : 0;
 }
 
-/* Both ends of a name are worth more than its middle. */
+/* Cut out the middle of a name: both ends matter more. */
 static void elide(char *name, size_t limit)
 {
 	size_t len = strlen(name), from = limit / 2, to;
@@ -348,7 +345,9 @@ static const char *shorter(struct arena *a, const char *name)
 	return own;
 }
 
-/* Of the frames that a call was inlined into, the outermost: it tells two copies of one line apart. */
+/*
+ * Name the outermost function that a call was inlined into, which distinguishes copies of a line.
+ */
 static char *callsite_label(struct arena *a, const struct report_callsite *c)
 {
 	const char *outer = c->inlined, *arrow, *function = c->function ? c->function : "?";
@@ -356,7 +355,7 @@ static char *callsite_label(struct arena *a, const struct report_callsite *c)
 	while (outer && (arrow = strstr(outer, INLINED_ARROW)))
 		outer = arrow + strlen(INLINED_ARROW);
 	function = short_function(a, function);
-	/* There is room for one that is long. */
+	/* One long name fits, two do not. */
 	if (outer && strlen(function) > LABEL_FUNCTION && strlen(outer) > LABEL_FUNCTION) {
 		function = shorter(a, function);
 		outer = shorter(a, short_function(a, outer));
@@ -366,17 +365,17 @@ static char *callsite_label(struct arena *a, const struct report_callsite *c)
 	if (!function || (c->inlined && !outer))
 		return NULL;
 	if (c->file && c->line && outer)
-		return arena_printf(a, "%s in %s %s:%u", function, outer, base_name(c->file),
+		return arena_printf(a, "%s in %s %s:%u", function, outer, text_base_name(c->file),
 				    c->line);
 	if (c->file && c->line && c->function)
-		return arena_printf(a, "%s %s:%u", function, base_name(c->file), c->line);
+		return arena_printf(a, "%s %s:%u", function, text_base_name(c->file), c->line);
 	if (c->file && c->line)
-		return arena_printf(a, "%s:%u", base_name(c->file), c->line);
+		return arena_printf(a, "%s:%u", text_base_name(c->file), c->line);
 	if (c->module && c->function)
-		return arena_printf(a, "%s %s+0x%llx", function, base_name(c->module),
+		return arena_printf(a, "%s %s+0x%llx", function, text_base_name(c->module),
 				    (unsigned long long)c->offset);
 	if (c->module)
-		return arena_printf(a, "%s+0x%llx", base_name(c->module),
+		return arena_printf(a, "%s+0x%llx", text_base_name(c->module),
 				    (unsigned long long)c->offset);
 	return arena_printf(a, "0x%llx", (unsigned long long)c->offset);
 }
@@ -417,7 +416,7 @@ static void fill_object(const struct report_env *env, const struct model_barrier
 	const char *name = env->object_name ? env->object_name(env->ctx, mb) : NULL;
 	char addr[32], own[112];
 
-	/* Our own making: a thread, a team. */
+	/* Not an address but made by sbt-trace: a thread, a team. */
 	if (mb->object >> 63)
 		snprintf(addr, sizeof(addr), "none");
 	else
@@ -426,7 +425,7 @@ static void fill_object(const struct report_env *env, const struct model_barrier
 	snprintf(b->object, sizeof(b->object), "%s%s", own, mb->objects > 1 ? " and others" : "");
 }
 
-/* The call sites, and what text calls the barrier because of them and of its name. */
+/* Set the call sites, and the label from them and the name. */
 static int name_sites(struct arena *a, const struct report_env *env, const uint32_t *sites,
 		      uint32_t n, struct report_barrier *out)
 {
@@ -488,7 +487,7 @@ int name_barrier(struct arena *a, const struct model *m, const struct report_env
 	return 0;
 }
 
-/* A barrier whose id is known. Returns 0 and *out and *arena, or -ENOMEM. */
+/* Name a barrier with a known id. Return 0 and *out and *arena, or -ENOMEM. */
 static int name_known(const struct model *model, const struct report_env *env, uint32_t id,
 		      uint32_t index, struct report_barrier *out, void **arena)
 {
@@ -515,10 +514,10 @@ int report_barrier_name(const struct model *model, const struct report_env *env,
 	return err ? err : name_known(model, env, id, index, out, arena);
 }
 
-/* A barrier has the call sites that it was made with, for good: its id, once found, stays. */
+/* Ids stay valid, because a barrier's call sites never change. */
 struct report_namer {
 	struct hash taken;
-	uint32_t *ids; /* of the barriers up to here */
+	uint32_t *ids; /* of the first n barriers */
 	uint32_t n, cap;
 };
 
@@ -546,19 +545,12 @@ int report_namer_name(struct report_namer *namer, const struct model *model,
 		      const struct report_env *env, uint32_t index, struct report_barrier *out,
 		      void **arena)
 {
-	int err;
+	int err = grow(namer->ids, namer->cap, (size_t)index + 1);
 
 	*arena = NULL;
 	memset(out, 0, sizeof(*out));
-	if (index >= namer->cap) {
-		uint32_t cap = index + index / 2 + 16;
-		uint32_t *ids = reallocarray(namer->ids, cap, sizeof(*ids));
-
-		if (!ids)
-			return -ENOMEM;
-		namer->ids = ids;
-		namer->cap = cap;
-	}
+	if (err)
+		return err;
 	for (; namer->n <= index; namer->n++) {
 		if (model_barrier(model, namer->n)->proc == MODEL_NONE)
 			continue;

@@ -20,13 +20,13 @@
 /* model_barrier.flags */
 #define WATCH_WATCHED	 0x1u
 #define WATCH_NAMED	 0x2u
-#define WATCH_LOOP	 0x4u /* summed up at the end, not told of each time */
-#define WATCH_OTHER	 0x8u /* none of those that rows are shown of */
-#define WATCH_NAME_SHIFT 8 /* above: index of --name, plus one */
+#define WATCH_LOOP	 0x4u /* summed up at the end, not reported each time */
+#define WATCH_OTHER	 0x8u /* not among the barriers of observer_show_only() */
+#define WATCH_NAME_SHIFT 8 /* bits above: index of --name, plus one */
 
 #define LABEL_BYTES 192
 
-/* The naming of a barrier, made when first needed. */
+/* The name of a barrier, created when first needed. */
 struct named {
 	bool made;
 	struct report_barrier barrier;
@@ -50,12 +50,14 @@ struct observer {
 	bool *met_name; /* by --name */
 	uint32_t met_begin, met_end; /* by --phase, a bit each */
 	struct observed_member *members;
-	struct report_counter *counters; /* of the members, then of all of them */
+	struct report_counter *counters; /* of each member, then the sums over all members */
 	uint32_t cap_members;
-	observer_folded folded; /* who else is told of processes that are folded */
+	observer_folded folded; /* also called for processes that are folded; NULL: none */
 	void *folded_ctx;
-	struct hash
-		labels; /* by call site: a recording may number them as it likes; made when first needed */
+	/*
+	 * Labels by call site, created when first needed. A hash: recordings may use any numbers.
+	 */
+	struct hash labels;
 };
 
 static int name_phases(struct observer *w)
@@ -145,14 +147,14 @@ void observer_show_only(struct observer *w, const struct observer_rows *rows)
 	w->rows = *rows;
 }
 
-/* --- which ---------------------------------------------------------------------------------------- */
+/* --- which ----------------------------------------------------------------------------------- */
 
 static bool is_number(const char *s)
 {
 	return *s && strspn(s, "0123456789") == strlen(s);
 }
 
-/* FILE:LINE, FILE being the end of the path at a slash. */
+/* Match FILE:LINE. FILE is a path or its end from a slash on. */
 static bool matches_line(const struct site_frame *f, const char *spec)
 {
 	const char *colon = strrchr(spec, ':');
@@ -198,7 +200,7 @@ static struct named *get_named(struct observer *w, const struct model *model, ui
 	return n;
 }
 
-/* @id: of the barrier, "#1a2b..."; a spec of "#" and a beginning of it will do. */
+/* Match a barrier with a spec. @id: "#1a2b..."; a spec of "#" and its beginning matches, too. */
 static bool matches(const struct observer *w, const struct model_barrier *b, const char *id,
 		    const char *name, const char *spec)
 {
@@ -233,7 +235,7 @@ const char *observer_barrier_name(const struct observer *w, const struct model_b
 	return site ? site->label : NULL;
 }
 
-/* Does the program say that only the sum over all its episodes is of interest? */
+/* Return true if the program declares that only the sum over all its episodes is of interest. */
 static bool in_loop(const struct observer *w, const struct model_barrier *b)
 {
 	const struct site_name *site = family_has(b->family, FAMILY_MARKERS) && b->nsites
@@ -258,7 +260,7 @@ static void bound_phases(struct observer *w, uint32_t index, const struct model_
 	}
 	w->met_begin |= begins;
 	w->met_end |= ends;
-	/* Without memory for it nothing else will work either. */
+	/* Ignore -ENOMEM: without memory, nothing else will work either. */
 	if (o->nphases)
 		conceptual_barrier(w->conceptual, index, begins, ends);
 }
@@ -277,7 +279,7 @@ void observer_barrier(void *ctx, const struct model *model, uint32_t index, stru
 		b->flags |= WATCH_WATCHED;
 	if (family_has(b->family, FAMILY_MARKERS) && observer_barrier_name(w, b))
 		b->flags |= WATCH_NAMED;
-	/* To look names up takes time: only when somebody asked for one. */
+	/* Names take time to look up: only if an option needs one. */
 	if (!o->nwatch && !o->nnames && !o->nphases && !w->rows.nsites)
 		return;
 	n = get_named(w, model, index);
@@ -286,7 +288,7 @@ void observer_barrier(void *ctx, const struct model *model, uint32_t index, stru
 	for (i = 0; i < o->nnames; i++) {
 		if (!matches(w, b, n->barrier.id, NULL, o->names[i].barrier))
 			continue;
-		/* Of several the first. */
+		/* The first of several names counts. */
 		if (!(b->flags >> WATCH_NAME_SHIFT))
 			b->flags |= WATCH_NAMED | (uint32_t)(i + 1) << WATCH_NAME_SHIFT;
 		w->met_name[i] = true;
@@ -304,7 +306,7 @@ void observer_barrier(void *ctx, const struct model *model, uint32_t index, stru
 			break;
 	if (w->rows.nsites && i == w->rows.nsites)
 		b->flags |= WATCH_OTHER;
-	/* Named a moment ago without its new name. */
+	/* It was named without its new name: name it again. */
 	report_arena_free(n->arena);
 	memset(n, 0, sizeof(*n));
 }
@@ -315,7 +317,7 @@ int observer_mark(void *ctx, uint32_t site, const struct conceptual_mark *mark)
 	const struct site_name *name = w->env->site(w->env->ctx, site);
 	struct conceptual_mark named = *mark;
 
-	/* Its text could not be read. */
+	/* "?": its text could not be read. */
 	named.name = name && name->label ? name->label : "?";
 	return conceptual_mark(w->conceptual, &named);
 }
@@ -331,7 +333,7 @@ bool observer_may_fold(void *ctx, const struct model *model, uint32_t proc)
 	const struct observer *w = ctx;
 
 	(void)model;
-	/* Its phases are of threads that are told apart. */
+	/* Its phases need single threads. */
 	return !w->options->nphases && !conceptual_marks(w->conceptual, proc);
 }
 
@@ -345,7 +347,7 @@ void observer_barrier_folded(void *ctx, const struct model *model, uint32_t from
 		memset(&w->named[from], 0, sizeof(w->named[from]));
 	}
 	report_namer_forget(w->namer);
-	/* Without memory for it what the program is said to have been late for is less. */
+	/* Without memory, this lateness is missing in the program's causes. */
 	if (w->env->causes)
 		causes_fold_barrier(w->env->causes, from, into);
 }
@@ -368,18 +370,20 @@ void observer_unmet(const struct observer *w)
 
 	if (refused)
 		remark_note(REMARK_WARN, "unmet", 0,
-			    "%llu marks of phases are left out: a process has more than %d of them",
+			    "%llu marks of phases are ignored: a process has more than %d marked "
+			    "phases",
 			    (unsigned long long)refused, USER_PHASES_MAX);
 
 	for (i = 0; i < w->options->nwatch; i++) {
 		if (!w->met_watch[i])
-			remark_note(REMARK_WARN, "unmet", 0, "no barrier \"%s\" was seen to watch",
+			remark_note(REMARK_WARN, "unmet", 0, "-w: barrier \"%s\" was never crossed",
 				    w->options->watch[i]);
 	}
 	for (i = 0; i < w->options->nnames; i++) {
 		if (!w->met_name[i])
 			remark_note(REMARK_WARN, "unmet", 0,
-				    "no barrier \"%s\" was seen to be named \"%s\"",
+				    "--name: barrier \"%s\" was never crossed, so none was named "
+				    "\"%s\"",
 				    w->options->names[i].barrier, w->options->names[i].name);
 	}
 	for (i = 0; i < w->options->nphases; i++) {
@@ -387,20 +391,20 @@ void observer_unmet(const struct observer *w)
 
 		if (*p->begin && !(w->met_begin >> i & 1))
 			remark_note(REMARK_WARN, "unmet", 0,
-				    "no barrier \"%s\" was seen, where phase \"%s\" would begin",
+				    "barrier \"%s\" was never crossed: phase \"%s\" never began",
 				    p->begin, p->name);
 		if (!(w->met_end >> i & 1))
 			remark_note(REMARK_WARN, "unmet", 0,
-				    "no barrier \"%s\" was seen, where phase \"%s\" would end",
+				    "barrier \"%s\" was never crossed: phase \"%s\" never ended",
 				    p->end, p->name);
 	}
 }
 
-/* --- what ------------------------------------------------------------------------------------------- */
+/* --- what ------------------------------------------------------------------------------------ */
 
 #define COPY_PART(member, ...) parts->member = d->member;
 
-/* Where the member's time went; all unknown if it was not accounted for. */
+/* Set where the member's time went; all unknown if it was not accounted for. */
 static void fill_parts(struct report_parts *parts, const struct model_member *m)
 {
 	const struct model_detail *d = m->detail;
@@ -433,7 +437,7 @@ static struct report_counter counted(const struct model_detail *d, uint32_t i, c
 			      some && !(d->unknown >> i & 1), d && (d->scaled >> i & 1));
 }
 
-/* @sum adds up all members. */
+/* Set the counters of a member and add them to @sum. */
 static void fill_counters(const struct report_env *env, const struct model_detail *d,
 			  struct report_counter *out, struct report_counter *sum)
 {
@@ -445,7 +449,7 @@ static void fill_counters(const struct report_env *env, const struct model_detai
 	}
 }
 
-/* Of the @i-th member, after the last one their sum; NULL where nothing is counted. */
+/* Return the counters of the @i-th member, or of all members after the last; NULL: none. */
 static struct report_counter *member_counters(const struct observer *w, uint32_t i)
 {
 	return w->env->ncounters ? w->counters + (size_t)i * w->env->ncounters : NULL;
@@ -456,7 +460,7 @@ static int grow_counters(struct observer *w, uint32_t members)
 	size_t n = ((size_t)members + 1) * w->env->ncounters;
 	struct report_counter *c;
 
-	/* One at least: nothing may be added to NULL, not even nothing. */
+	/* At least one: even 0 must not be added to a NULL pointer. */
 	c = realloc(w->counters, (n ? n : 1) * sizeof(*c));
 	if (!c)
 		return -ENOMEM;
@@ -474,7 +478,7 @@ static bool wanted_thread(const struct observer *w, uint32_t tid)
 	return !w->rows.nthreads;
 }
 
-/* Is any of it to be shown? */
+/* Return true if a row of the episode is to be shown. */
 static bool wanted(const struct observer *w, uint32_t flags, const struct model_episode *e)
 {
 	uint32_t i;
@@ -487,7 +491,7 @@ static bool wanted(const struct observer *w, uint32_t flags, const struct model_
 	return false;
 }
 
-/* Rows are left out when all of them have been summed up. Returns how many there are still. */
+/* Leave out rows after all were summed up. Return how many remain. */
 static uint32_t keep_members(struct observer *w, uint32_t n)
 {
 	uint32_t i, kept = 0;
@@ -498,7 +502,7 @@ static uint32_t keep_members(struct observer *w, uint32_t n)
 	return kept;
 }
 
-/* What a call site is called; NULL when out of memory. */
+/* Return the label of a call site; NULL when out of memory. */
 static const char *site_label(struct observer *w, uint32_t site)
 {
 	char *label = hash_get_ptr(&w->labels, site), s[LABEL_BYTES];
@@ -609,13 +613,13 @@ void observer_episode(void *ctx, const struct model *model, const struct model_e
 	if (conceptual_episode(w->conceptual, model, e))
 		return;
 	blames = conceptual_blames(w->conceptual, &nblames);
-	/* Every episode: who was late, and why, is known of a barrier when all of them are. */
+	/* Causes need every episode. */
 	if (w->env->causes &&
 	    causes_episode(w->env->causes, model, e, blames, nblames, shown ? &cause : NULL))
 		return;
 	if (openmp_episode(w->openmp, model, e) || !shown)
 		return;
-	/* Why somebody is late is not known where others run tasks meanwhile. */
+	/* The lateness of a thread has no known cause while other threads run tasks. */
 	if (has_tasks(w, model, e))
 		cause = (struct report_cause){ .share = NAN };
 	n = get_named(w, model, e->barrier);

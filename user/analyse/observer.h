@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * The observer of a model: gets every episode that the model finishes, gives it to the analyses that need all of them (causes,
- * OpenMP, the phases that the user names), and passes those that the user asked to see on to an output.
+ * The observer of a model takes every episode that the model finishes. It passes each to the
+ * analyses that need all episodes (causes, OpenMP, user-named phases), and those that the user
+ * asked to see to an output.
  */
 #ifndef ANALYSE_OBSERVER_H
 #define ANALYSE_OBSERVER_H
@@ -26,7 +27,7 @@ struct observed_member {
 	uint32_t order; /* of arrival, from 0 */
 	uint64_t arrive_ns, inter_ns, wait_ns, depart_ns, work_ns;
 	uint32_t cpu;
-	struct report_parts parts; /* of the phase that ended here, and inside this barrier */
+	struct report_parts parts; /* of the phase that ended here, and of this barrier */
 	uint32_t ncounters;
 	const struct report_counter *counters;
 };
@@ -48,23 +49,25 @@ struct observed_episode {
 	const struct report_counter *counters;
 };
 
-/* The output for what is shown while the program runs. The episodes are valid during the call. A NULL function: not shown. */
+/*
+ * Output while the program runs. Episodes are valid during the call. A NULL function shows nothing.
+ */
 struct observer_output {
 	void (*watched)(void *ctx, const struct observed_episode *episode); /* -w */
 	void (*named)(void *ctx, const struct observed_episode *episode); /* --name, markers */
-	/* An episode whose barrier time is @threshold_ns or more. */
+	/* An episode with a barrier time of @threshold_ns or more. */
 	void (*warning)(void *ctx, const struct observed_episode *episode, uint64_t threshold_ns);
 	void (*phase_time)(void *ctx, const struct observed_episode *episode);
 	void (*hang)(void *ctx, const struct report_hang *hang);
 	void *ctx;
 };
 
-/* Shows only these rows. A kind of which nothing is given is shown whole. Must outlive the observer. */
+/* Filter of rows. A kind without entries is not filtered. Must outlive the observer. */
 struct observer_rows {
-	char *const *sites; /* barriers, as -w takes them */
+	char *const *sites; /* barriers, in the form that -w takes */
 	size_t nsites;
-	const uint32_t *
-		threads; /* numbers: the episodes that one of these threads arrived at, and its rows */
+	/* tids: only their rows of the episodes at which one of these threads arrived */
+	const uint32_t *threads;
 	size_t nthreads;
 };
 
@@ -72,9 +75,9 @@ struct observer_rows {
 int observer_new(const struct options *options, const struct report_env *env,
 		 const struct observer_output *output, struct observer **out);
 void observer_free(struct observer *observer);
-/* Add a thread's name to @model when the thread is first shown. For a model of a run that goes on. */
+/* Add a thread's name to @model when the thread is first shown. For the model of a live run. */
 void observer_name_threads(struct observer *observer, struct model *model);
-/* Before the first episode. */
+/* Set the filter. Call it before the first episode. */
 void observer_show_only(struct observer *observer, const struct observer_rows *rows);
 /* OpenMP teams, for report_env; owned by the observer. */
 struct openmp *observer_openmp(const struct observer *observer);
@@ -84,7 +87,7 @@ struct conceptual *observer_conceptual(const struct observer *observer);
 void observer_barrier(void *ctx, const struct model *model, uint32_t index,
 		      struct model_barrier *barrier);
 void observer_episode(void *ctx, const struct model *model, const struct model_episode *episode);
-/* For model_ops: processes that are folded into their program. */
+/* For model_ops: processes that are folded into the sum of their program. */
 bool observer_may_fold(void *ctx, const struct model *model, uint32_t proc);
 void observer_barrier_folded(void *ctx, const struct model *model, uint32_t from, uint32_t into);
 void observer_process_folded(void *ctx, const struct model *model, uint32_t from, uint32_t into);
@@ -97,10 +100,10 @@ int observer_mark(void *ctx, uint32_t site, const struct conceptual_mark *mark);
 /* Return the name that --name gave a barrier, or NULL; for report_env. */
 const char *observer_barrier_name(const struct observer *observer,
 				  const struct model_barrier *barrier);
-/* Does @spec, in the form that -w takes, name the barrier with this id? */
+/* Return true if @spec, in the form that -w takes, names the barrier with this id. */
 bool observer_is(const struct observer *observer, const struct model_barrier *barrier,
 		 const char *id, const char *spec);
-/* Note, as remarks, each -w, --name and --phase whose barrier was never met. */
+/* Note, as remarks, each -w, --name and --phase with a barrier that was never crossed. */
 void observer_unmet(const struct observer *observer);
 
 #endif /* ANALYSE_OBSERVER_H */

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * A thread of a team is useful, or it waits in a region (at a barrier, or at the join until the thread that began the
- * region goes on), or it has no region to work in: from that join until the next is begun; or the team starts: from then until
- * its own first instruction in it; or it waits in a region for its turn (critical, ordered, locks). Of the waits in one
- * region the shortest is what all its members have in common, the price of the runtime; what others wait longer is
- * imbalance (TALP: DLB, talp_openmp.c). What is left of the thread's time in barriers is spent outside regions.
+ * A thread of a team is in one of these states. It is useful. It waits in a region: at a barrier,
+ * or at the join until the thread that began the region continues. It has no region to work in:
+ * from that join until the next region begins. Its team starts: from then until its own first
+ * instruction in the region. It waits in a region for its turn (critical, ordered, locks).
+ *
+ * The shortest of the waits in a region is common to all members: the price of the runtime. What
+ * other threads wait longer is imbalance (TALP: DLB, talp_openmp.c). The rest of a thread's time in
+ * barriers is spent outside regions.
  */
 #include "analyse/openmp.h"
 
@@ -19,10 +22,10 @@
 #include "sbt/record.h"
 #include "sites/family.h"
 
-/* More regions than this share not seen whole, or more time of which nothing is known: no figures. */
+/* No figures if more than the rest of the regions is incomplete, or of the time is unknown. */
 #define KNOWN_LEAST 0.95
 
-/* What one thread waited in the region that it is in. */
+/* How long a thread has waited in its current region. */
 struct waited {
 	uint32_t thread;
 	uint64_t ns;
@@ -35,17 +38,17 @@ struct region {
 };
 
 struct omp_thread {
-	uint32_t tid; /* its place may be given to another; 0: in no team yet */
-	const struct region *in; /* where it waited last, and its place there */
-	uint32_t at;
-	uint64_t other_ns; /* inside barriers that are none of OpenMP's */
+	uint32_t tid; /* the index may be given to another thread; 0: in no team yet */
+	const struct region *in; /* the region in which it waited last */
+	uint32_t at; /* its place in that region */
+	uint64_t other_ns; /* inside barriers outside OpenMP */
 };
 
 struct omp_proc {
 	uint64_t imbalance_ns, scheduling_ns, start_ns;
-	uint64_t
-		starts; /* workers that began in a region, of which start_ns has how long that took */
-	uint64_t regions, partial; /* all, and those not seen whole */
+	uint64_t starts; /* workers that began in a region; start_ns is the sum of their times */
+	uint64_t regions; /* all */
+	uint64_t partial; /* those that were not recorded completely */
 };
 
 struct openmp {
@@ -131,7 +134,7 @@ static int prepare(struct openmp *o, const struct model_episode *ep)
 	return err;
 }
 
-/* --- a region ------------------------------------------------------------------------------------- */
+/* --- a region -------------------------------------------------------------------------------- */
 
 static uint64_t region_key(const struct model_episode *ep)
 {
@@ -180,7 +183,7 @@ static struct waited *region_thread(struct region *r, struct omp_thread *t, uint
 	return w;
 }
 
-/* What its workers took to begin. */
+/* Add the time that the workers took to begin. */
 static void region_start(struct omp_proc *p, const struct model_episode *ep)
 {
 	uint32_t i;
@@ -193,7 +196,9 @@ static void region_start(struct omp_proc *p, const struct model_episode *ep)
 	}
 }
 
-/* All of @ep's members wait from their arrival until they leave, or until @end if that is not seen. */
+/*
+ * Add the waits of all members from arrival to departure, or to @end if the departure is unknown.
+ */
 static int region_wait(struct openmp *o, const struct model_episode *ep, uint64_t end,
 		       struct region **out)
 {
@@ -233,7 +238,7 @@ static void region_end(struct openmp *o, const struct model_episode *ep, struct 
 	region_free(r);
 }
 
-/* When the thread that began the region went on; the workers' departures are not seen. */
+/* Return when the thread that began the region continued. The workers' departures are not seen. */
 static uint64_t master_left(const struct model_episode *ep)
 {
 	uint32_t i;
@@ -263,7 +268,7 @@ int openmp_episode(struct openmp *o, const struct model *model, const struct mod
 	bool join;
 	int err;
 
-	/* What is nested is time inside of another barrier. */
+	/* A nested episode lies in the time of another barrier. */
 	if (ep->nested || !ep->n)
 		return 0;
 	err = prepare(o, ep);
@@ -287,9 +292,9 @@ int openmp_episode(struct openmp *o, const struct model *model, const struct mod
 	return err;
 }
 
-/* --- what comes out -------------------------------------------------------------------------------- */
+/* --- results --- */
 
-/* Waits in regions of which the end was not seen, or has not come yet. */
+/* Return the waits in regions that have not ended, or without a recorded end. */
 static uint64_t open_waits(const struct openmp *o, uint32_t proc)
 {
 	const struct hash_entry *e;
@@ -336,14 +341,19 @@ bool openmp_times(const struct openmp *o, uint32_t proc, const struct model_thre
 		out->imbalance_ns += ot && ot->tid == t->tid ? ot->other_ns : t->idle_ns;
 		unknown += t->unknown_ns;
 	}
-	/* The time of its workers until they begin, and of who begins a region until its team is there. */
+	/*
+	 * Workers until they begin, and the threads that begin a region until their team is
+	 * complete.
+	 */
 	start += p->starts ? p->start_ns : 0;
 	out->start_ns = p->starts ? start : MODEL_UNKNOWN;
 	if (!p->starts)
 		out->turns_ns += start;
 	if (__builtin_mul_overflow(elapsed_ns, at_once, &all))
 		return false;
-	/* What is left is between regions, and before a worker was made: what the threads do then one of them does alone. */
+	/*
+	 * The rest is between regions, or before a worker was created: one thread works alone then.
+	 */
 	out->serialisation_ns =
 		number_less(all, out->useful_ns + out->turns_ns + out->imbalance_ns +
 					 out->scheduling_ns + (p->starts ? start : 0));

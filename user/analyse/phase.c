@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The sbt-trace authors
 #include "analyse/phase.h"
 #include "base/grow.h"
+#include "base/number.h"
 
 #include <errno.h>
 #include <math.h>
@@ -15,16 +16,14 @@ struct share *share_of(struct shares *s, uint32_t thread, uint32_t tid)
 	if (grow_zeroed(s->places, s->nplaces, thread + 1))
 		return NULL;
 	t = s->places[thread] ? &s->all[s->places[thread] - 1] : NULL;
-	/* Another thread in its place is somebody else. */
+	/* A different thread with the same index does not count. */
 	if (t && t->tid == tid)
 		return t;
 	if (grow_zeroed(s->all, s->cap, s->n + 1))
 		return NULL;
 	t = &s->all[s->n++];
 	s->places[thread] = s->n;
-	memset(t, 0, sizeof(*t));
-	t->thread = thread;
-	t->tid = tid;
+	*t = (struct share){ .thread = thread, .tid = tid };
 	return t;
 }
 
@@ -43,7 +42,7 @@ void shares_free(struct shares *s)
 	free(s->places);
 }
 
-/* --- an occurrence -------------------------------------------------------------------------------- */
+/* --- an occurrence --------------------------------------------------------------------------- */
 
 void occurrence_begin(struct occurrence *o, uint64_t start_ns)
 {
@@ -56,14 +55,11 @@ void occurrence_begin(struct occurrence *o, uint64_t start_ns)
 void occurrence_work(struct occurrence *o, const struct model_member *m, struct share *t)
 {
 	bool accounted = m->detail || m->flags & MODEL_CROSSING_ACCOUNTED;
-	uint64_t work = m->work_ns, inside = MODEL_UNKNOWN;
-
-	if (m->depart_ns != MODEL_UNKNOWN && m->depart_ns >= m->arrive_ns)
-		inside = m->depart_ns - m->arrive_ns;
+	uint64_t work = m->work_ns, inside = member_inside(m);
 	if (work == MODEL_UNKNOWN) {
 		o->unknown = true;
 	} else if (m->arrive_ns < o->start_ns + work) {
-		work = m->arrive_ns > o->start_ns ? m->arrive_ns - o->start_ns : 0;
+		work = number_less(m->arrive_ns, o->start_ns);
 		t->work_ns += work;
 		t->ideal_ns += work;
 		if (work && m->detail && m->detail->ncounters)
@@ -80,9 +76,9 @@ void occurrence_work(struct occurrence *o, const struct model_member *m, struct 
 void occurrence_wait(const struct model_episode *ep, uint32_t i, struct share *t)
 {
 	const struct model_member *m = &ep->members[i];
+	uint64_t inside = member_inside(m);
 
-	if (m->depart_ns != MODEL_UNKNOWN && m->depart_ns >= m->arrive_ns)
-		t->idle_ns += m->depart_ns - m->arrive_ns;
+	t->idle_ns += inside != MODEL_UNKNOWN ? inside : 0;
 	t->crossings++;
 	if (ep->state == MODEL_INCOMPLETE)
 		return;
@@ -146,9 +142,12 @@ void phase_free(struct phase *p)
 	blame_free(&p->blame);
 }
 
-/* --- what comes out -------------------------------------------------------------------------------- */
+/* --- results --- */
 
-/* A phase may begin in the midst of what is known in one piece only: that piece's parts inside of it are nobody's. */
+/*
+ * Return the parts. If a phase begins inside a period known only as a whole, that period's parts
+ * are unknown.
+ */
 static struct report_parts parts_within(const struct share *s)
 {
 	struct model_sums sums = s->sums;
@@ -166,7 +165,7 @@ static int thread_out(const struct phase_build *b, const struct phase *p, const 
 
 	out->tid = s->tid;
 	out->index = MODEL_NONE;
-	/* Whoever is in its place now is somebody else. */
+	/* The index may belong to another thread now. */
 	if (t->tid == s->tid) {
 		out->index = t->place != MODEL_NONE ? t->place : t->ordinal;
 		out->comm = t->comm[0] ? arena_string(b->arena, t->comm) : NULL;
@@ -186,16 +185,7 @@ static int thread_out(const struct phase_build *b, const struct phase *p, const 
 	return err;
 }
 
-static int by_index(const void *a, const void *b)
-{
-	const struct report_thread *x = a, *y = b;
-
-	if (x->index != y->index)
-		return x->index < y->index ? -1 : 1;
-	return x->tid < y->tid ? -1 : x->tid > y->tid;
-}
-
-/* The work of a thread in occurrences of which all work is known. */
+/* The work of a thread in occurrences with completely known work. */
 struct work {
 	uint32_t position;
 	uint64_t ns;
@@ -205,10 +195,13 @@ static int by_position(const void *a, const void *b)
 {
 	const struct work *x = a, *y = b;
 
-	return x->position < y->position ? -1 : x->position > y->position;
+	return NUMBER_COMPARE(x->position, y->position);
 }
 
-/* Set n, sum_ns and max_ns of @sums: of positions, at which threads follow each other. Returns 0 or -ENOMEM. */
+/*
+ * Set n, sum_ns and max_ns of @sums, by positions of threads that run one after another. Return 0
+ * or -ENOMEM.
+ */
 static int sum_positions(const struct phase_build *b, const struct phase *p,
 			 struct efficiency_sums *sums)
 {
@@ -259,7 +252,7 @@ static int threads_out(const struct phase_build *b, const struct phase *p,
 	}
 	if (err)
 		return err;
-	qsort(out->threads, out->nthreads, sizeof(*out->threads), by_index);
+	qsort(out->threads, out->nthreads, sizeof(*out->threads), threads_by_index);
 	out->efficiency = efficiency_of(&sums);
 	out->gain_ns = sums.n ? out->lost_ns / sums.n : 0;
 	out->imbalance = sums.n && p->time.sum
@@ -287,9 +280,9 @@ int phase_out(const struct phase_build *b, const struct phase *p, uint32_t open,
 	out->cause.share = NAN;
 	if (!err)
 		err = threads_out(b, p, out);
-	/* What was waited for at barriers that were not traced any more is not known. */
+	/* Waits at barriers that were detached are unknown. */
 	if (mp->nparts)
-		out->efficiency = (struct report_efficiency){ NAN, NAN, NAN, NAN, NAN };
+		out->efficiency = EFFICIENCY_UNKNOWN;
 	if (!err && b->env->causes && p->blame.episodes)
 		err = causes_blame(b->env->causes, &p->blame, b->arena, &out->cause);
 	return err;

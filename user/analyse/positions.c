@@ -1,30 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Efficiencies where threads do not live throughout. A thread that does not exist loses nothing: its work is held against
- * its life. Threads with disjoint lives follow each other at one position, so that the workers of one round of fork and
- * join and those of the next are compared as a team that stays.
+ * Efficiencies of threads that do not live throughout. A thread that does not exist loses nothing:
+ * its work is compared with its life. Threads with disjoint lives run one after another at one
+ * position. So the workers of one fork-join round and of the next are compared as one lasting team.
  */
 #include "analyse/internal.h"
+#include "base/number.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
-/* A thread that begins in the last of so many parts of another one's life follows it: ends are seen late. */
+/* A thread may begin in the last such part of another one's life, because ends are seen late. */
 #define FOLLOWS_PART 16
-
-static uint64_t over(uint64_t a, uint64_t b)
-{
-	return a > b ? a - b : 0;
-}
 
 static uint64_t life_of(const struct report_thread *t)
 {
-	return over(over(t->until_ns, t->start_ns), t->away_ns);
+	return number_less(number_less(t->until_ns, t->start_ns), t->away_ns);
 }
 
-/* A thread begins or ends. */
+/* The begin or end of a thread. */
 struct moment {
 	uint64_t t_ns;
 	uint32_t thread;
@@ -36,15 +32,14 @@ static int moment_cmp(const void *a, const void *b)
 	const struct moment *x = a, *y = b;
 
 	if (x->t_ns != y->t_ns)
-		return x->t_ns < y->t_ns ? -1 : 1;
-	if (x->begins != y->begins)
-		return x->begins ? 1 : -1;
-	return x->thread < y->thread ? -1 : x->thread > y->thread;
+		return NUMBER_COMPARE(x->t_ns, y->t_ns);
+	return x->begins != y->begins ? NUMBER_COMPARE(x->begins, y->begins)
+				      : NUMBER_COMPARE(x->thread, y->thread);
 }
 
 /*
- * Write to @m, in order, when those of @threads that are no sum of several begin and end; an end is earlier by one part in
- * @part of the life. Returns how many.
+ * Write the sorted begins and ends of single threads to @m. An end is earlier by one @part of the
+ * life. Return their number.
  */
 static uint32_t moments_of(const struct report_thread *threads, uint32_t n, uint64_t part,
 			   struct moment *m)
@@ -69,7 +64,7 @@ int positions_assign(struct report_thread *threads, uint32_t n, uint32_t *positi
 {
 	struct moment *m = calloc(2 * (size_t)n + 1, sizeof(*m));
 	bool *taken = calloc(n + 1u, sizeof(*taken));
-	uint32_t i, nmoments, first = 0; /* none below it is free */
+	uint32_t i, nmoments, first = 0; /* no position below is free */
 
 	*positions = 0;
 	for (i = 0; i < n; i++)
@@ -96,7 +91,10 @@ int positions_assign(struct report_thread *threads, uint32_t n, uint32_t *positi
 	return m && taken ? 0 : -ENOMEM;
 }
 
-/* Set @shared to how much of each life is beside another one. Returns 0 or -ENOMEM; *several_ns: when there are several. */
+/*
+ * Set @shared to the time that each life overlaps others, and *several_ns to the time with several
+ * threads. Return 0 or -ENOMEM.
+ */
 static int share_lives(const struct report_thread *threads, uint32_t n, uint64_t *shared,
 		       uint64_t *several_ns)
 {
@@ -121,7 +119,7 @@ static int share_lives(const struct report_thread *threads, uint32_t n, uint64_t
 	return 0;
 }
 
-/* Sums over the threads that follow each other at one position. */
+/* Sums over the threads that run one after another at one position. */
 struct position {
 	uint64_t lost_ns, shared_ns;
 };
@@ -130,12 +128,12 @@ static int shared_cmp(const void *a, const void *b)
 {
 	const struct position *x = a, *y = b;
 
-	return x->shared_ns < y->shared_ns ? -1 : x->shared_ns > y->shared_ns;
+	return NUMBER_COMPARE(x->shared_ns, y->shared_ns);
 }
 
 /*
- * Return the share of its time that is lost by the position which loses least; NAN if there is none. A position that is taken
- * for less than half as long as is usual says nothing of the rest.
+ * Return the share of its time that the position with the least loss loses; NAN if there is none.
+ * Positions that are used for less than half of the median time are too short a sample.
  */
 static double least_lost(struct position *all, uint32_t n)
 {
@@ -159,13 +157,13 @@ static double clip(double x)
 }
 
 /*
- * Return the efficiencies. @lost: the share of @shared that every position loses. @shared: the share of the lives that is beside
- * others. @several_ns: elapsed time in which there are several threads.
+ * Return the efficiencies. @lost: share of @shared that every position loses. @shared: share of the
+ * lives that overlaps others. @several_ns: elapsed time with several threads.
  */
 static struct report_efficiency product(const struct efficiency_sums *s, uint64_t life_ns,
 					double lost, double shared, uint64_t several_ns)
 {
-	struct report_efficiency e = { NAN, NAN, NAN, NAN, NAN };
+	struct report_efficiency e = EFFICIENCY_UNKNOWN;
 	double barriers;
 
 	if (!life_ns)
@@ -175,7 +173,8 @@ static struct report_efficiency product(const struct efficiency_sums *s, uint64_
 	e.load_balance = e.communication > 0 ? e.parallel / e.communication : NAN;
 	if (s->ideal_ns == MODEL_UNKNOWN)
 		return e;
-	barriers = several_ns ? (double)over(s->elapsed_ns, s->ideal_ns) / (double)several_ns : 0;
+	barriers = several_ns ? (double)number_less(s->elapsed_ns, s->ideal_ns) / (double)several_ns
+			      : 0;
 	e.transfer = fmax(clip(1 - barriers * shared), e.communication);
 	e.serialisation = e.transfer > 0 ? e.communication / e.transfer : NAN;
 	return e;
@@ -192,22 +191,22 @@ int positions_efficiency(const struct report_thread *threads, uint32_t n, uint32
 
 	for (i = 0; i < n && !err; i++) {
 		const struct report_thread *t = &threads[i];
-		uint64_t life = life_of(t), beside = over(shared[i], t->away_ns);
+		uint64_t life = life_of(t), beside = number_less(shared[i], t->away_ns);
 
 		life_ns += life;
 		if (t->position == MODEL_NONE)
 			continue;
-		/* A thread that is alone at all times loses what it loses by itself. */
+		/* A thread that is always alone loses its time by itself. */
 		if (!several)
 			beside = life;
 		single_ns += life;
 		shared_ns += beside;
 		all[t->position].shared_ns += beside;
-		all[t->position].lost_ns += over(
+		all[t->position].lost_ns += number_less(
 			life, efficiency_useful(t->work_ns, t->parts.turn_ns, t->parts.begin_ns));
 	}
 	if (!err)
-		/* Threads that are kept as a sum were beside others as much as the rest. */
+		/* Threads that are kept as a sum are assumed to overlap others as the rest does. */
 		*out = product(sums, life_ns, least_lost(all, positions),
 			       single_ns ? (double)shared_ns / (double)single_ns : 0,
 			       several ? several : sums->elapsed_ns);

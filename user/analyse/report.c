@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* The model's figures in the order in which a person wants them. */
+/* The model's figures in the order in which people read them. */
 #include "analyse/conceptual.h"
 #include "analyse/hang_report.h"
 #include "analyse/internal.h"
@@ -25,37 +25,32 @@ struct build {
 	struct report *out;
 	struct name_table ids;
 	struct model_proc *procs; /* at the end of the report, by index */
-	struct model_thread *threads; /* the same */
-	uint32_t *position; /* by index of a thread; MODEL_NONE before it is known */
+	struct model_thread *threads; /* at the end of the report, by index */
+	uint32_t *position; /* by thread index; MODEL_NONE: not assigned yet */
 	uint32_t npositions; /* of all processes */
 	struct efficiency_work *scratch; /* by position, zeroed between uses */
 };
 
 struct report_times report_times(struct arena *a, const struct model_stat *s, int *err)
 {
-	struct report_times t = { .n = s->n };
 	uint32_t *hist;
 
 	if (!s->n)
-		return (struct report_times){
-			.sum = REPORT_UNKNOWN,
-			.min = REPORT_UNKNOWN,
-			.max = REPORT_UNKNOWN,
-			.mean = NAN,
-			.stddev = NAN,
-		};
-	t.sum = s->sum;
-	t.min = s->min;
-	t.max = s->max;
-	t.mean = s->mean;
-	t.stddev = model_stat_stddev(s);
+		return TIMES_UNKNOWN;
 	hist = arena_alloc(a, sizeof(s->hist));
 	if (hist)
 		memcpy(hist, s->hist, sizeof(s->hist));
 	else
 		*err = -ENOMEM;
-	t.hist = hist;
-	return t;
+	return (struct report_times){
+		.n = s->n,
+		.sum = s->sum,
+		.min = s->min,
+		.max = s->max,
+		.mean = s->mean,
+		.stddev = model_stat_stddev(s),
+		.hist = hist,
+	};
 }
 
 static double share_of(double part, double all)
@@ -68,7 +63,7 @@ static double at_most_one(double share)
 	return share > 1 ? 1 : share;
 }
 
-/* --- barriers -------------------------------------------------------------------------------------- */
+/* --- barriers -------------------------------------------------------------------------------- */
 
 static const char *thread_comm(struct build *b, const struct model_thread *t, int *err)
 {
@@ -94,7 +89,7 @@ static int thread_cmp(const void *a, const void *b)
 {
 	const struct report_thread *x = a, *y = b;
 
-	return x->index < y->index ? -1 : x->index > y->index;
+	return NUMBER_COMPARE(x->index, y->index);
 }
 
 bool report_ranked(const struct report_thread *threads, uint32_t n)
@@ -105,6 +100,14 @@ bool report_ranked(const struct report_thread *threads, uint32_t n)
 		if (!threads[i].ranked || (i && threads[i].index == threads[i - 1].index))
 			return false;
 	return n > 0;
+}
+
+int threads_by_index(const void *a, const void *b)
+{
+	const struct report_thread *x = a, *y = b;
+
+	return x->index != y->index ? NUMBER_COMPARE(x->index, y->index)
+				    : NUMBER_COMPARE(x->tid, y->tid);
 }
 
 static int barrier_threads(struct build *b, const struct model_barrier *mb,
@@ -127,7 +130,7 @@ static int barrier_threads(struct build *b, const struct model_barrier *mb,
 		} else {
 			t = &b->threads[bt->thread];
 			rt->tid = t->tid;
-			/* A rank has threads of its own, which go by other numbers at their barriers. */
+			/* A rank's threads may have other numbers at their own barriers. */
 			rt->index = bt->place != MODEL_NONE  ? bt->place
 				    : t->place != MODEL_NONE ? t->place
 							     : t->ordinal;
@@ -159,7 +162,7 @@ static int barrier_threads(struct build *b, const struct model_barrier *mb,
 	return err;
 }
 
-/* Thread time of the phases that end here: phase time x members, over episodes whose phase is known. */
+/* Return phase time x members, summed over the episodes that end here with a known phase. */
 static uint64_t thread_time(const struct model_barrier *mb, uint64_t *wait)
 {
 	uint64_t sum = 0;
@@ -189,7 +192,7 @@ static void barrier_longest(struct build *b, const struct model_barrier *mb,
 	out->nlongest = i;
 }
 
-/* Why its episodes were late, what began here, and counts over all its threads. */
+/* Set the cause of its late episodes, its delay costs, and the counters of its threads. */
 static int barrier_causes(struct build *b, const struct model_barrier *mb,
 			  struct report_barrier *out)
 {
@@ -244,7 +247,7 @@ static int barrier_fill(struct build *b, uint32_t index, struct report_barrier *
 		err = barrier_threads(b, mb, out);
 	if (err)
 		return err;
-	/* Of those that crossed it, all are delayed by what any of them waits for. */
+	/* A wait of any member delays all members. */
 	out->gain_ns = mb->team_max ? mb->wait.sum / mb->team_max : 0;
 	out->share = mb->phase.n ? share_of((double)mb->phase.sum, (double)elapsed) : NAN;
 	time = thread_time(mb, &wait);
@@ -265,14 +268,12 @@ static int barrier_cmp(const void *a, const void *b)
 	const struct report_barrier *x = a, *y = b;
 	uint64_t tx = x->phase_ns.n ? x->phase_ns.sum : 0, ty = y->phase_ns.n ? y->phase_ns.sum : 0;
 
-	/* Nested ones are in no sum: last. */
+	/* Nested barriers are in no sum, so they are last. */
 	if (x->nested != y->nested)
-		return x->nested ? 1 : -1;
+		return NUMBER_COMPARE(x->nested, y->nested);
 	if (x->lost_ns != y->lost_ns)
-		return x->lost_ns > y->lost_ns ? -1 : 1;
-	if (tx != ty)
-		return tx > ty ? -1 : 1;
-	return x->index < y->index ? -1 : x->index > y->index;
+		return NUMBER_COMPARE(y->lost_ns, x->lost_ns);
+	return tx != ty ? NUMBER_COMPARE(ty, tx) : NUMBER_COMPARE(x->index, y->index);
 }
 
 static int build_barriers(struct build *b)
@@ -281,7 +282,9 @@ static int build_barriers(struct build *b)
 	uint32_t i, n = model_nbarriers(b->model);
 	int err = 0;
 
-	/* Threads that crossed nested barriers only, or lived for no time, follow no other. */
+	/*
+	 * Threads that crossed only nested barriers, or lived for no time, have a position alone.
+	 */
 	for (i = 0; i < model_nthreads(b->model); i++)
 		if (b->position[i] == MODEL_NONE)
 			b->position[i] = b->npositions++;
@@ -297,7 +300,7 @@ static int build_barriers(struct build *b)
 	return err;
 }
 
-/* --- phases ------------------------------------------------------------------------------------------ */
+/* --- phases ---------------------------------------------------------------------------------- */
 
 static const struct report_barrier *barrier_by_index(uint32_t *where, const struct report *r,
 						     uint32_t index)
@@ -311,7 +314,7 @@ static int phase_cmp(const void *a, const void *b)
 	int c;
 
 	if (x->phase_ns.sum != y->phase_ns.sum)
-		return x->phase_ns.sum > y->phase_ns.sum ? -1 : 1;
+		return NUMBER_COMPARE(y->phase_ns.sum, x->phase_ns.sum);
 	c = strcmp(x->to_id, y->to_id);
 	return c ? c : strcmp(x->from_id, y->from_id);
 }
@@ -327,7 +330,7 @@ static int phase_fill(struct build *b, uint32_t *where, const struct report_barr
 	memcpy(out->to_id, to->id, sizeof(out->to_id));
 	memcpy(out->to, to->label, sizeof(out->to));
 	if (ph->from == MODEL_NONE) {
-		/* Of a part of the run: where that begins. */
+		/* A part of a run begins at its window. */
 		snprintf(out->from, sizeof(out->from), "%s",
 			 b->env->extent.window ? "window" : "start");
 	} else {
@@ -369,15 +372,18 @@ static int build_phases(struct build *b)
 	return err;
 }
 
-/* --- processes ----------------------------------------------------------------------------------------- */
+/* --- processes ------------------------------------------------------------------------------- */
 
-/* A thread whose end is its arrival waits after it: return how long, which is in none of the times inside barriers. */
+/*
+ * Return how long a thread waits after its end if its end is its arrival. That is in no time inside
+ * barriers.
+ */
 static uint64_t waits_after_end(uint64_t wait_ns, uint64_t inside_ns)
 {
-	return wait_ns > inside_ns ? wait_ns - inside_ns : 0;
+	return number_less(wait_ns, inside_ns);
 }
 
-/* A wait for a turn, or for a team, is no work. */
+/* Add work to the sums. A wait for a turn or for a team is no work. */
 static void add_useful(struct efficiency_sums *sums, uint64_t outside_ns,
 		       const struct model_sums *of)
 {
@@ -416,7 +422,7 @@ static int process_member(struct build *b, const struct model_thread *t, struct 
 	return err;
 }
 
-/* Threads that ended long ago and are kept as a sum only. */
+/* Add the threads that exited long ago and are kept only as a sum. */
 static int process_folded(struct build *b, const struct model_proc *p, struct report_process *out,
 			  struct efficiency_sums *sums, struct model_sums *spent)
 {
@@ -447,15 +453,18 @@ static int process_folded(struct build *b, const struct model_proc *p, struct re
 	return err;
 }
 
-/* Unknown prices are of what is not there to be paid for, or cannot be had: what else there is stands. */
+/*
+ * Return 0 for an unknown price: there is nothing to pay for, or the rest of the cost is still
+ * valid.
+ */
 static double cost_of(double price, uint64_t n)
 {
 	return isnan(price) ? 0 : price * (double)n;
 }
 
 /*
- * At how many crossings sleeping is paid for: somebody comes last and does not sleep, and then the others wait for who is
- * woken, and its probes.
+ * Return the number of crossings in which sleep is paid for. The last arriver does not sleep, and
+ * the other threads then wait for the woken thread and its probes.
  */
 static uint64_t with_sleepers(uint64_t crossings, const struct model_sums *sums)
 {
@@ -498,7 +507,7 @@ static void process_cost(struct build *b, const struct model_proc *p,
 	uint64_t time = out->outside_ns, i;
 
 	out->looks = env->looks ? env->looks(env->ctx, p, &out->paused_ns) : 0;
-	/* A crossing is two hits. */
+	/* A price is that of a crossing, which hits two probes. */
 	if (out->looks)
 		cost += price * (double)out->looks / 2;
 	out->cost_ns = REPORT_UNKNOWN;
@@ -507,12 +516,12 @@ static void process_cost(struct build *b, const struct model_proc *p,
 	out->cost_interference_ns = env->causes ? spent->interference_ns : REPORT_UNKNOWN;
 	if (isnan(cost) || cost < 0)
 		return;
-	/* Phases are from release to release: what the threads wait is part of them. */
+	/* Phases last from release to release: they include waits. */
 	for (i = 0; i < out->nmembers; i++)
 		time += out->members[i].idle_ns +
 			waits_after_end(out->members[i].wait_ns, out->members[i].idle_ns);
 	time = report_time(env, time, out->elapsed_ns);
-	/* Costs of crossings that overlap are added up, but there is no more than all of the time. */
+	/* Costs of overlapping crossings are added up, but cannot exceed all of the time. */
 	out->cost_ns = number_whole(fmin(cost, (double)time));
 	out->cost_share = share_of((double)out->cost_ns, (double)time);
 	out->cost_rough = out->threads > 1 && (!env->causes || spent->slept) &&
@@ -525,7 +534,7 @@ static void process_facts(struct build *b, const struct model_proc *p, struct re
 	out->parent = p->parent == MODEL_NONE ? 0 : b->procs[p->parent].tgid;
 	out->exited = p->exited && p->detached.t_ns == MODEL_UNKNOWN;
 	out->start_seen = p->start_seen;
-	/* What was there before tracing counts from there. */
+	/* A process that was running before tracing counts from the start of tracing. */
 	out->counted_from_ns =
 		!p->start_seen && p->processes == 1 && p->start_ns > model_start(b->model)
 			? p->start_ns
@@ -555,7 +564,7 @@ static void process_facts(struct build *b, const struct model_proc *p, struct re
 	out->tasks = has_tasks(b, p);
 }
 
-/* All NAN if its barriers are none of OpenMP's. */
+/* Set TALP's efficiencies. All are NAN if the barriers are not OpenMP's. */
 static void process_openmp(const struct build *b, const struct model_proc *p, uint32_t index,
 			   const uint32_t *members, uint32_t n, struct report_process *out)
 {
@@ -565,7 +574,7 @@ static void process_openmp(const struct build *b, const struct model_proc *p, ui
 
 	out->omp_load_balance = out->omp_scheduling = NAN;
 	out->omp_start = out->omp_serialisation = out->omp_turns = NAN;
-	/* Of those that are kept as a sum nobody knows what they were members of. */
+	/* The teams of threads that are kept as a sum are unknown. */
 	if (!out->episodes || out->tasks || !b->env->openmp || p->folded.threads || p->nparts ||
 	    !openmp_times(b->env->openmp, index, b->threads, members, n, at_once, p->elapsed_ns,
 			  &times))
@@ -579,7 +588,7 @@ static void process_openmp(const struct build *b, const struct model_proc *p, ui
 		out->omp_turns = ratios.turns;
 }
 
-/* @members: the threads of the process, in the order of those of @out. A position's number is no other process's. */
+/* @members: threads in the order of out->members. Positions are unique among all processes. */
 static int process_positions(struct build *b, const uint32_t *members, uint32_t n,
 			     struct report_process *out)
 {
@@ -593,7 +602,7 @@ static int process_positions(struct build *b, const uint32_t *members, uint32_t 
 	return err;
 }
 
-/* Has no thread of the process met another? What the user named is then told apart by something that is no barrier. */
+/* Return true if all its barriers are user rules with one thread each: these are no barriers. */
 static bool is_alone(const struct model *m, uint32_t process)
 {
 	bool alone = false;
@@ -643,8 +652,9 @@ static int process_fill(struct build *b, uint32_t index, const uint32_t *members
 	qsort(out->members, out->nmembers, sizeof(*out->members), thread_cmp);
 	process_openmp(b, p, index, members, n, out);
 	/*
-	 * An OpenMP team is one from the start on: serial parts are lost to threads that do not exist yet, too. It has as many as there
-	 * are at one time: GCC's run-time ends and makes some as teams shrink and grow.
+	 * An OpenMP team is complete from the start: serial parts also lose the time of threads
+	 * that do not exist yet. Its size is the most threads at one time, because GCC's runtime
+	 * ends and creates some as teams shrink and grow.
 	 */
 	if (isfinite(out->omp_serialisation)) {
 		if (p->processes <= 1)
@@ -657,13 +667,13 @@ static int process_fill(struct build *b, uint32_t index, const uint32_t *members
 	if (err)
 		return err;
 	/*
-	 * Without a complete episode no thread's path is known. Where some barriers were not traced, what threads waited for
-	 * there is not known, nor where it is not known which threads met.
+	 * Without a complete episode, no thread's path is known. Waits at untraced barriers are
+	 * unknown, and so are waits without known participants.
 	 */
 	if (!out->episodes || out->detached_some || out->unmet ||
 	    (out->nmembers > 1 && is_alone(b->model, index)))
-		out->efficiency = (struct report_efficiency){ NAN, NAN, NAN, NAN, NAN };
-	/* Of processes that are kept as a sum it is not known which threads were late each time. */
+		out->efficiency = EFFICIENCY_UNKNOWN;
+	/* If processes are kept as a sum, the late threads are unknown. */
 	if (p->processes > 1)
 		out->efficiency = (struct report_efficiency){
 			.parallel = out->efficiency.parallel,
@@ -687,10 +697,10 @@ static int process_cmp(const void *a, const void *b)
 	const struct report_process *x = a, *y = b;
 
 	if (x->wait_ns != y->wait_ns)
-		return x->wait_ns > y->wait_ns ? -1 : 1;
+		return NUMBER_COMPARE(y->wait_ns, x->wait_ns);
 	if (x->outside_ns != y->outside_ns)
-		return x->outside_ns > y->outside_ns ? -1 : 1;
-	return x->index < y->index ? -1 : x->index > y->index;
+		return NUMBER_COMPARE(y->outside_ns, x->outside_ns);
+	return NUMBER_COMPARE(x->index, y->index);
 }
 
 int threads_by_process(struct arena *a, const struct model *model,
@@ -753,7 +763,7 @@ static int build_processes(struct build *b)
 	return 0;
 }
 
-/* The longest wait of each thread of a process, over the barriers. */
+/* Update the longest wait of each thread of a process with those at a barrier. */
 static void add_longest_waits(struct report_process *p, const struct report_barrier *b)
 {
 	uint32_t i;
@@ -764,7 +774,7 @@ static void add_longest_waits(struct report_process *p, const struct report_barr
 			from->index < p->nmembers ? &p->members[from->index] : NULL;
 		uint32_t j;
 
-		/* Sorted by index: mostly it is its own place. Ranks and gaps are few. */
+		/* Usually its index is its place. Ranks and gaps are few. */
 		for (j = 0; (!to || to->tid != from->tid) && j < p->nmembers && j < 64; j++)
 			to = &p->members[j];
 		if (to && to->tid == from->tid && from->wait_max_ns > to->wait_max_ns)
@@ -772,13 +782,13 @@ static void add_longest_waits(struct report_process *p, const struct report_barr
 	}
 }
 
-/* What its barriers say of a process. */
+/* What the barriers of a process contribute to its verdict. */
 struct classified {
 	const struct report_barrier *top; /* where it loses most */
 	struct verdict_shares shares;
 };
 
-/* By index in the model: its place in the report; MODEL_NONE: not in it. */
+/* Return the place in the report of each process of the model; MODEL_NONE: not in it. */
 static uint32_t *where_processes(struct build *b)
 {
 	uint32_t i, n = model_nprocs(b->model),
@@ -791,7 +801,7 @@ static uint32_t *where_processes(struct build *b)
 	return where;
 }
 
-/* The barriers are in order by now: the first of a process is where it loses most. */
+/* The barriers are sorted: the first one of a process is where it loses most. */
 static int classify_processes(struct build *b)
 {
 	struct report *out = b->out;
@@ -836,7 +846,7 @@ out:
 	return err;
 }
 
-/* --- the whole ----------------------------------------------------------------------------------------- */
+/* --- the whole ------------------------------------------------------------------------------- */
 
 static int build_losses(struct build *b)
 {
@@ -860,7 +870,7 @@ static int build_losses(struct build *b)
 		memcpy(out->uncounted, env->uncounted, env->nuncounted * sizeof(*out->uncounted));
 	out->produced = env->produced;
 	out->consumed = env->consumed;
-	out->lost = env->produced > env->consumed ? env->produced - env->consumed : 0;
+	out->lost = number_less(env->produced, env->consumed);
 	out->cut = env->cut;
 	out->lossless = !out->cut && !out->lost && !model_totals(b->model)->lost;
 	for (i = 0; i < out->nlosses; i++)
@@ -868,7 +878,7 @@ static int build_losses(struct build *b)
 	return 0;
 }
 
-/* Everything as it is at the end of the report. */
+/* Copy all processes and threads as they are at the end of the report. */
 static int snapshot(struct build *b)
 {
 	uint32_t i, np = model_nprocs(b->model), nt = model_nthreads(b->model);
@@ -887,7 +897,10 @@ static int snapshot(struct build *b)
 	return name_ids(b->arena, b->model, b->env, model_nbarriers(b->model), &b->ids);
 }
 
-/* Where no whole meeting was in the part of the run, or none could be told, what was lost at it is not known. */
+/*
+ * Reset losses that are unknown: no complete episode in this part of the run, or no known
+ * participants.
+ */
 static void forget_losses(struct report *out)
 {
 	uint32_t i, k;
@@ -912,7 +925,7 @@ static void forget_losses(struct report *out)
 	}
 }
 
-/* Processes whose code may wait at barriers that are not traced. */
+/* Return the number of processes with code that may wait at untraced barriers. */
 static uint32_t count_untraced(const struct report *out)
 {
 	uint32_t i, n = 0;
@@ -923,8 +936,11 @@ static uint32_t count_untraced(const struct report *out)
 	return n;
 }
 
-/* Files of which nobody could say what barriers are in them; processes that may wait unseen, and cross no barrier; or that
- * ran a copy of code. */
+/*
+ * Return true if there is a remark of this kind: "unread" (files with unknown barriers),
+ * "untraced" (processes that cross no barrier but may wait untraced), "copied" (processes that ran
+ * a copy of code), ...
+ */
 static bool has_remark(const struct report *report, const char *kind)
 {
 	uint32_t i;
@@ -941,30 +957,31 @@ int report_build(const struct model *model, const struct report_env *env, struct
 	const struct model_totals *totals = model_totals(model);
 	int err;
 
-	memset(out, 0, sizeof(*out));
+	*out = (struct report){
+		.start_ns = model_start(model),
+		.end_ns = env->end_ns,
+		.interim = env->interim,
+		.extent = env->extent,
+		.episodes = totals->episodes,
+		.incomplete = totals->incomplete,
+		.ambiguous = totals->ambiguous,
+		.crossings = totals->crossings,
+		.crossing_cost_ns = env->crossing_cost_ns,
+		.switch_cost_ns = env->switch_cost_ns,
+		.switches_cost_ns = env->switches_cost_ns,
+		.rested_ns = env->rested_ns,
+		.tracer_cpu_ns = env->tracer_cpu_ns,
+		.for_all = env->for_all,
+		.accounted = env->causes != NULL,
+		.aggregate = env->aggregate,
+		.left_out = env->left_out,
+		.remarks = env->remarks,
+		.nremarks = env->nremarks,
+	};
 	b.arena = arena_new();
 	if (!b.arena)
 		return -ENOMEM;
 	out->arena = b.arena;
-	out->start_ns = model_start(model);
-	out->end_ns = env->end_ns;
-	out->interim = env->interim;
-	out->extent = env->extent;
-	out->episodes = totals->episodes;
-	out->incomplete = totals->incomplete;
-	out->ambiguous = totals->ambiguous;
-	out->crossings = totals->crossings;
-	out->crossing_cost_ns = env->crossing_cost_ns;
-	out->switch_cost_ns = env->switch_cost_ns;
-	out->switches_cost_ns = env->switches_cost_ns;
-	out->rested_ns = env->rested_ns;
-	out->tracer_cpu_ns = env->tracer_cpu_ns;
-	out->for_all = env->for_all;
-	out->accounted = env->causes != NULL;
-	out->aggregate = env->aggregate;
-	out->left_out = env->left_out;
-	out->remarks = env->remarks;
-	out->nremarks = env->nremarks;
 	err = snapshot(&b);
 	if (!err)
 		err = build_losses(&b);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* What was traced, where, and by which probes. Strings are untrusted, NULL unknown, and belong to the code that fills it. */
+/*
+ * What was traced, where, and by which probes. Strings are untrusted, NULL unknown, and not owned.
+ */
 #ifndef ANALYSE_SESSION_H
 #define ANALYSE_SESSION_H
 
@@ -14,12 +16,12 @@ struct session_probe {
 	const char *family, *binary, *symbol;
 	const char *method; /* "session", "multi", "perf" */
 	uint64_t offset; /* in the file */
-	const char *scope; /* "inode" (whoever runs the file) or "process" */
-	const char *insn; /* what lies under it, with its class */
-	const char *why; /* why this place and this method */
+	const char *scope; /* "inode" (every process that runs the file) or "process" */
+	const char *insn; /* the instruction under the probe, with its class */
+	const char *why; /* why this probe site and this method */
 };
 
-/* One option as the thesis names it, for the banner. */
+/* One option by its name in the thesis, for the banner. */
 struct session_setting {
 	const char *name, *value;
 };
@@ -41,11 +43,11 @@ struct session {
 	uint32_t ncounters;
 	const struct session_counter *counters;
 	uint32_t nuncounted;
-	const struct report_uncounted *uncounted; /* those that cannot be had */
+	const struct report_uncounted *uncounted; /* requested but not available */
 	uint32_t nsettings;
 	const struct session_setting *settings;
 	bool banner; /* SBT_OPTIONS */
-	uint64_t armed_ns; /* from the start of sbt-trace to the first record possible */
+	uint64_t armed_ns; /* from the start of sbt-trace to the first possible record */
 };
 
 #endif /* ANALYSE_SESSION_H */

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 #include "analyse/stats.h"
+#include "base/number.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
-#define ROUNDS 300 /* of a continued fraction that needs O(sqrt(max(a, b))) of them */
-#define HALVES 200 /* of an interval: past the last bit of a double */
+#define ROUNDS 300 /* for a continued fraction that needs O(sqrt(max(a, b))) rounds */
+#define HALVES 200 /* halvings of an interval: enough for the last bit of a double */
 
 struct stats stats_of(const double *values, uint32_t n)
 {
@@ -15,7 +16,7 @@ struct stats stats_of(const double *values, uint32_t n)
 	double mean = 0, m2 = 0, d;
 	uint32_t i;
 
-	/* Welford 1962: a sum of squares would lose the digits that count. */
+	/* Welford 1962: a plain sum of squares would lose the significant digits. */
 	for (i = 0; i < n; i++) {
 		if (!isfinite(values[i]))
 			continue;
@@ -62,7 +63,7 @@ static double beta_fraction(double a, double b, double x)
 	return f;
 }
 
-/* I_x(a, b), the regularised one. @y: 1 - x, which the caller knows to more digits. */
+/* Return the regularised I_x(a, b). @y: 1 - x, which the caller knows to more digits. */
 static double beta_regularised(double a, double b, double x, double y)
 {
 	double front;
@@ -74,7 +75,7 @@ static double beta_regularised(double a, double b, double x, double y)
 		return 1;
 	front = exp(lgamma_r(a + b, &sign) - lgamma_r(a, &sign) - lgamma_r(b, &sign) + a * log(x) +
 		    b * log(y));
-	/* On the other side of its mean the fraction converges slowly. */
+	/* Beyond the mean the fraction converges slowly. */
 	if (x < (a + 1) / (a + b + 2))
 		return front * beta_fraction(a, b, x) / a;
 	return 1 - front * beta_fraction(b, a, y) / b;
@@ -114,7 +115,9 @@ static struct stats_test test_of(double difference, double variance, double df, 
 	struct stats_test r = { .df = df };
 	double half;
 
-	/* Nothing varies: counters of one instruction path do that. Any difference then is one. */
+	/*
+	 * Nothing varies, as with counters of one instruction path: any difference is significant.
+	 */
 	if (variance <= 0) {
 		r.t = difference ? copysign(INFINITY, difference) : 0;
 		r.p = difference ? 0 : 1;
@@ -157,26 +160,25 @@ struct stats_test stats_single(double difference, const struct stats *sample, do
 	return test_of(difference, variance, sample->n - 1, confidence);
 }
 
-static int by_value(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
-}
-
-/* Of values in order. */
+/* @values: sorted. */
 static double median(const double *values, uint32_t n)
 {
 	return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
-/* Of the normal distribution it is the deviation (Hampel 1974). */
+/*
+ * Return a robust deviation, which equals the standard deviation of a normal distribution (Hampel
+ * 1974).
+ */
 static double robust_deviation(const double *values, uint32_t n, double centre)
 {
 	uint32_t low = 0, high = n - 1, i;
 	double distance = 0, before = 0;
 
-	/* The distances in order, from the greatest one down to the middle: at either end of the values. */
+	/*
+	 * Go through the distances from the largest down to the median: at either end of the
+	 * values.
+	 */
 	for (i = 0; i <= n / 2; i++) {
 		before = distance;
 		distance = centre - values[low] > values[high] - centre ? centre - values[low++]
@@ -191,7 +193,7 @@ struct stats_test stats_spread(double *changes, uint32_t n, double from, double 
 
 	if (n < 2)
 		return untested();
-	qsort(changes, n, sizeof(*changes), by_value);
+	qsort(changes, n, sizeof(*changes), number_compare_double);
 	centre = median(changes, n);
 	deviation = robust_deviation(changes, n, centre);
 	return test_of(centre - from, deviation * deviation * (1 + 1.0 / n), n - 1, confidence);
@@ -211,9 +213,7 @@ static int by_p(const void *a, const void *b)
 {
 	const struct ranked *x = a, *y = b;
 
-	if (x->p != y->p)
-		return x->p < y->p ? -1 : 1;
-	return x->index < y->index ? -1 : x->index > y->index;
+	return x->p != y->p ? NUMBER_COMPARE(x->p, y->p) : NUMBER_COMPARE(x->index, y->index);
 }
 
 int stats_holm(double *p, uint32_t n)

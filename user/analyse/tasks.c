@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * OpenMP tasks. A thread that waits in a barrier of its team runs tasks there, and that is work. Tasks are not traced: of a process
- * that has them only bounds are known of how much of the time in barriers is lost.
+ * OpenMP tasks. A thread that waits in a barrier of its team runs tasks there, which is work. Tasks
+ * are not traced. For a process with tasks, only bounds of the time lost in barriers are known.
  */
 #include "analyse/internal.h"
 
@@ -17,7 +17,7 @@ void tasks_process(struct report_process *p, const struct model_sums *spent)
 	p->parallel_least = p->parallel_most = p->inside_oncpu = NAN;
 	if (!p->tasks)
 		return;
-	/* Who sleeps may do so in a task. */
+	/* A sleeping thread may sleep in a task. */
 	for (i = 0; i < p->nmembers; i++)
 		inside += (double)p->members[i].idle_ns;
 	if (all > 0 && isfinite(p->efficiency.parallel)) {
@@ -26,25 +26,19 @@ void tasks_process(struct report_process *p, const struct model_sums *spent)
 	}
 	if (spent->inside_known_ns)
 		p->inside_oncpu = (double)spent->inside_oncpu_ns / (double)spent->inside_known_ns;
-	p->efficiency = (struct report_efficiency){ NAN, NAN, NAN, NAN, NAN };
+	p->efficiency = EFFICIENCY_UNKNOWN;
 }
 
 void tasks_barrier(struct report_barrier *b)
 {
-	b->release_ns = (struct report_times){
-		.sum = REPORT_UNKNOWN,
-		.min = REPORT_UNKNOWN,
-		.max = REPORT_UNKNOWN,
-		.mean = NAN,
-		.stddev = NAN,
-	};
+	b->release_ns = TIMES_UNKNOWN;
 	b->gain_ns = b->delay_direct_ns = b->delay_passed_ns = REPORT_UNKNOWN;
 	b->release_share = b->load_balance = b->serialisation = NAN;
 	b->cause = (struct report_cause){ .share = NAN };
 	b->pattern = REPORT_TASKS;
 	snprintf(b->verdict, sizeof(b->verdict),
-		 "Threads run tasks in this barrier: how much is not known. What is shown as lost "
-		 "is an upper limit.");
+		 "Threads run tasks in this barrier. The time spent in them is unknown, so the "
+		 "time shown as lost is an upper limit.");
 	*b->advice = '\0';
 }
 
@@ -62,7 +56,7 @@ void tasks_forget(struct report *r)
 			if (c->pid != r->processes[i].pid)
 				continue;
 			c->gain_ns = REPORT_UNKNOWN;
-			c->efficiency = (struct report_efficiency){ NAN, NAN, NAN, NAN, NAN };
+			c->efficiency = EFFICIENCY_UNKNOWN;
 			c->cause = (struct report_cause){ .share = NAN };
 		}
 	}

@@ -8,40 +8,40 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Marks wait for the episodes that were before them; not more than so many, of a program that meets nowhere. */
+/* Marks queue until the episodes before them. The limit is for programs without episodes. */
 #define QUEUE_MAX 65536
 
-/* One that waits, and what its thread did so far. */
+/* A queued mark, and what its thread did before it. */
 struct mark {
 	uint32_t phase; /* index */
 	bool begins, known;
 	uint32_t thread, tid, seq;
 	uint64_t t_ns;
-	struct model_detail detail; /* known */
+	struct model_detail detail; /* if known */
 };
 
-/* An occurrence that some thread is in. */
+/* An occurrence with threads inside. */
 struct open {
 	struct open *next; /* older */
 	uint64_t serial;
 	uint32_t inside; /* threads */
-	bool met; /* by the episode under way */
+	bool met; /* the current episode has members in it */
 	struct occurrence now;
 };
 
 /* A thread that has marked the phase. */
 struct member {
 	uint32_t thread, tid;
-	struct open *in; /* NULL: it is in none */
-	uint64_t serial; /* of the last it was in; 0 none */
-	uint32_t depth; /* begun again within */
-	/* Where its present interval began: at its mark, or at a departure. */
+	struct open *in; /* NULL: none */
+	uint64_t serial; /* of its last occurrence; 0 none */
+	uint32_t depth; /* nested begins */
+	/* Its current interval began at its mark or, if crossed is set, at a departure. */
 	bool crossed;
 	struct mark begin;
-	uint64_t depart_ns; /* crossed; MODEL_UNKNOWN: not seen */
+	uint64_t depart_ns; /* if crossed; MODEL_UNKNOWN: not seen */
 };
 
-/* Of one name in one process. */
+/* The phase of one name in one process. */
 struct user_phases_phase {
 	char *name;
 	uint32_t proc;
@@ -55,7 +55,7 @@ struct user_phases_phase {
 struct user_phases {
 	uint32_t n, cap;
 	struct user_phases_phase *phases;
-	uint32_t nqueue, first, cap_queue; /* those before `first` are done */
+	uint32_t nqueue, first, cap_queue; /* marks before `first` are done */
 	struct mark *queue;
 	uint64_t refused;
 	uint64_t *nmarks; /* by process */
@@ -110,7 +110,7 @@ uint32_t user_phases_phases(const struct user_phases *m)
 	return m->n;
 }
 
-/* *out: index; MODEL_NONE: there are too many. */
+/* Find or add a phase. *out: index; MODEL_NONE: there are too many. */
 static int phase_of(struct user_phases *m, uint32_t proc, const char *name, uint32_t *out)
 {
 	uint32_t i, n = 0;
@@ -136,12 +136,11 @@ static int phase_of(struct user_phases *m, uint32_t proc, const char *name, uint
 		return err;
 	}
 	*out = m->n++;
-	m->phases[*out].name = copy;
-	m->phases[*out].proc = proc;
+	m->phases[*out] = (struct user_phases_phase){ .name = copy, .proc = proc };
 	return 0;
 }
 
-/* NULL: it has never marked the phase. */
+/* Return the member, or NULL if the thread has never marked the phase. */
 static struct member *member_find(const struct user_phases_phase *p, uint32_t thread, uint32_t tid)
 {
 	uint32_t i;
@@ -161,14 +160,13 @@ static struct member *member_get(struct user_phases_phase *p, uint32_t thread, u
 	if (grow_zeroed(p->members, p->cap, p->n + 1))
 		return NULL;
 	t = &p->members[p->n++];
-	t->thread = thread;
-	t->tid = tid;
+	*t = (struct member){ .thread = thread, .tid = tid };
 	return t;
 }
 
-/* --- what a thread did between two points of one phase of its own ------------------------------------------ */
+/* --- what a thread did between two points of one of its phases --- */
 
-/* What fits into what is left of the time. */
+/* Return the part of @ns that fits into the time left. */
 static uint64_t fit(uint64_t ns, uint64_t *left)
 {
 	ns = ns < *left ? ns : *left;
@@ -178,7 +176,9 @@ static uint64_t fit(uint64_t ns, uint64_t *left)
 
 #define LESS_PART(member, ...) out->member = (uint32_t)number_less(all->member, head->member);
 
-/* @all: from the phase's start to the later point, @head: to the earlier one. @ns between them. */
+/*
+ * Subtract @head from @all: from the phase's start to the earlier and the later point, @ns apart.
+ */
 static void between(const struct model_detail *all, const struct model_detail *head, uint64_t ns,
 		    struct model_detail *out)
 {
@@ -194,15 +194,11 @@ static void between(const struct model_detail *all, const struct model_detail *h
 	left = out->oncpu_ns;
 	out->fault_ns = fit(number_less(all->fault_ns, head->fault_ns), &left);
 	out->steal_ns = fit(number_less(all->steal_ns, head->steal_ns), &left);
-	out->turn_ns = number_less(all->turn_ns, head->turn_ns);
-	if (out->turn_ns > ns)
-		out->turn_ns = ns;
-	out->begin_ns = number_less(all->begin_ns, head->begin_ns);
-	if (out->begin_ns > ns - out->turn_ns)
-		out->begin_ns = ns - out->turn_ns;
-	out->turn_oncpu_ns = number_less(all->turn_oncpu_ns, head->turn_oncpu_ns);
-	if (out->turn_oncpu_ns > out->turn_ns + out->begin_ns)
-		out->turn_oncpu_ns = out->turn_ns + out->begin_ns;
+	left = ns;
+	out->turn_ns = fit(number_less(all->turn_ns, head->turn_ns), &left);
+	out->begin_ns = fit(number_less(all->begin_ns, head->begin_ns), &left);
+	left = out->turn_ns + out->begin_ns;
+	out->turn_oncpu_ns = fit(number_less(all->turn_oncpu_ns, head->turn_oncpu_ns), &left);
 	SBT_PART_COUNTS(LESS_PART, )
 	out->scaled |= head->scaled;
 	out->unknown |= head->unknown;
@@ -210,7 +206,9 @@ static void between(const struct model_detail *all, const struct model_detail *h
 		out->counters[i] = number_less(all->counters[i], head->counters[i]);
 }
 
-/* Work of @ns up to where the phase had come to @all (NULL: not known), since the thread's mark or departure. */
+/*
+ * Add @ns of work since the thread's mark or departure. @all: its phase up to there; NULL unknown.
+ */
 static void add_work(struct share *s, const struct member *t, const struct model_detail *all,
 		     uint64_t ns, uint64_t inside_ns)
 {
@@ -227,7 +225,7 @@ static void add_work(struct share *s, const struct member *t, const struct model
 	model_sums_add(&s->sums, &part, ns, inside_ns);
 }
 
-/* --- marks ------------------------------------------------------------------------------------------------- */
+/* --- marks ----------------------------------------------------------------------------------- */
 
 static int begin(struct user_phases_phase *p, struct member *t, const struct mark *mark)
 {
@@ -252,7 +250,7 @@ static int begin(struct user_phases_phase *p, struct member *t, const struct mar
 	s = share_of(&o->now.shares, t->thread, t->tid);
 	if (!s)
 		return -ENOMEM;
-	/* Its path begins where it does; that of one that was met before goes on. */
+	/* A new thread's path begins at its mark; that of a known thread goes on. */
 	if (o->now.shares.n > known)
 		s->ideal_ns = number_less(mark->t_ns, o->now.start_ns);
 	o->inside++;
@@ -284,7 +282,7 @@ static int end(struct user_phases_phase *p, struct member *t, const struct mark 
 	struct open *o = t->in;
 	struct share *s;
 
-	/* Whatever began before tracing did is none of ours. */
+	/* Ignore the end of an occurrence that began before tracing. */
 	if (!o)
 		return 0;
 	if (t->depth) {
@@ -294,7 +292,7 @@ static int end(struct user_phases_phase *p, struct member *t, const struct mark 
 	s = share_of(&o->now.shares, t->thread, t->tid);
 	if (!s)
 		return -ENOMEM;
-	/* A crossing that no episode has told of lies between. */
+	/* Unknown if a crossing lies between that is in no episode. */
 	if (from == MODEL_UNKNOWN || from > mark->t_ns ||
 	    (!t->crossed && t->begin.seq != mark->seq))
 		o->now.unknown = true;
@@ -315,7 +313,7 @@ static int apply(struct user_phases *m, const struct mark *mark)
 	return mark->begins ? begin(p, t, mark) : end(p, t, mark);
 }
 
-/* Up to @t_ns; of all processes, for the queue is one in the order of time. */
+/* Apply marks up to @t_ns, of all processes: the queue is in the order of time. */
 static int apply_until(struct user_phases *m, uint64_t t_ns)
 {
 	int err = 0;
@@ -375,18 +373,16 @@ int user_phases_finish(struct user_phases *m)
 	return apply_until(m, UINT64_MAX);
 }
 
-/* --- episodes ---------------------------------------------------------------------------------------------- */
+/* --- episodes -------------------------------------------------------------------------------- */
 
-/* A thread between its two marks has come to a barrier. */
+/* Add the arrival of a thread that is between its two marks. */
 static void take_marked(struct member *t, const struct model_member *m, struct share *s)
 {
-	uint64_t inside = MODEL_UNKNOWN, work = m->work_ns;
+	uint64_t inside = member_inside(m), work = m->work_ns;
 	struct model_detail busy = { 0 };
 	const struct model_detail *all = m->detail;
 
-	if (m->depart_ns != MODEL_UNKNOWN && m->depart_ns >= m->arrive_ns)
-		inside = m->depart_ns - m->arrive_ns;
-	/* All of it on a CPU. */
+	/* It was on a CPU all the time. */
 	if (!all && m->flags & MODEL_CROSSING_ACCOUNTED && work != MODEL_UNKNOWN) {
 		busy.oncpu_ns = work;
 		busy.inside_oncpu_ns = inside != MODEL_UNKNOWN ? inside : 0;
@@ -428,7 +424,7 @@ static int take_member(struct user_phases_phase *p, const struct model_episode *
 	return 0;
 }
 
-/* A meeting joins its members where the last of them is: those in the same occurrence. */
+/* Join the paths of the members in this occurrence: the last arriver's is the longest. */
 static void join_paths(struct open *o, const struct model_episode *ep)
 {
 	struct shares *s = &o->now.shares;
@@ -490,7 +486,7 @@ int user_phases_episode(struct user_phases *m, const struct model_episode *ep,
 	return err;
 }
 
-/* --- what comes out ---------------------------------------------------------------------------------------- */
+/* --- results --- */
 
 int user_phases_report(const struct user_phases *m, const struct phase_build *build,
 		       const struct model_proc *procs, struct report *out)

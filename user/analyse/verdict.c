@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* The figures said in a sentence, and what to do about them in another. */
+/* Verdicts: the figures in a sentence, and advice in another. */
 #include "analyse/internal.h"
+#include "base/number.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -13,8 +14,8 @@
 struct text {
 	char *buf;
 	size_t size, n;
-	bool cut; /* there was no room for all: it ends in "..." */
-	const char *one; /* what members are called: "thread", "rank" */
+	bool cut; /* the text did not fit and ends in "..." */
+	const char *one; /* noun for a member: "thread", "rank" */
 };
 
 static void add(struct text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -40,8 +41,9 @@ static void add(struct text *t, const char *fmt, ...)
 }
 
 /*
- * The time of a thread of which something is known, in phases that end at a barrier or in its life: all views have their shares of this. One
- * whose end is its arrival is waited for, so to say, after it: in no time of its own.
+ * Return the known time of a thread: in phases that end at a barrier, or in its life. All views
+ * take their shares of this time. If a thread ends on arrival, the wait for it is in no time of its
+ * own.
  */
 static uint64_t time_of(const struct report_thread *t)
 {
@@ -50,25 +52,18 @@ static uint64_t time_of(const struct report_thread *t)
 	return t->work_ns == REPORT_UNKNOWN ? 0 : t->work_ns + inside;
 }
 
-/* Threads go by their small numbers within a process; across processes only the tid tells them apart. */
+/* Return a thread's number within its process. Across processes only the tid is unique. */
 static uint32_t number_of(const struct report_thread *t, bool shared)
 {
 	return shared || t->index == MODEL_NONE ? t->tid : t->index;
 }
 
-static int tid_cmp(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-/* "thread 12", "threads 12-15, 18": at most a few, the rest as a number. */
+/* Append "thread 12" or "threads 12-15, 18": at most three ranges, then the number of the rest. */
 static void add_threads(struct text *t, uint32_t *tids, uint32_t n)
 {
 	uint32_t i, j, shown = 0;
 
-	qsort(tids, n, sizeof(*tids), tid_cmp);
+	qsort(tids, n, sizeof(*tids), number_compare_u32);
 	add(t, n == 1 ? "%s " : "%ss ", t->one);
 	for (i = 0; i < n; i = j + 1) {
 		for (j = i; j + 1 < n && tids[j + 1] == tids[j] + 1; j++)
@@ -83,29 +78,29 @@ static void add_threads(struct text *t, uint32_t *tids, uint32_t n)
 	}
 }
 
-/* A difference between mean waits that is smaller than this many standard errors may be chance. */
+/* A difference between mean waits of less than this many standard errors may be chance. */
 #define STANDARD_ERRORS 2.5
 
 struct waiter {
 	uint32_t number;
 	double share; /* of its time */
 	double wait_ns, all_ns; /* time_of() */
-	double waits; /* complete episodes in wait_ns; 0: not known */
-	double squares; /* sum of the squares of the waits in those */
+	double waits; /* complete episodes in wait_ns; 0 unknown */
+	double squares; /* sum of the squared waits of these episodes */
 };
 
 static int waiter_cmp(const void *a, const void *b)
 {
 	const struct waiter *x = a, *y = b;
 
-	if (x->share != y->share)
-		return x->share < y->share ? -1 : 1;
-	return x->number < y->number ? -1 : x->number > y->number;
+	return x->share != y->share ? NUMBER_COMPARE(x->share, y->share)
+				    : NUMBER_COMPARE(x->number, y->number);
 }
 
 /*
- * Where to divide them, sorted, so that the two groups differ most: the variance between them is greatest
- * (Otsu 1979). One thread that is unlike a thousand others so is a group of its own. 0: all are alike.
+ * Return the index that splits the sorted waiters into the two groups that differ most: the
+ * variance between the groups is greatest (Otsu 1979). So one thread that differs from a thousand
+ * others forms its own group. Return 0 if all are alike.
  */
 static uint32_t divide(const struct waiter *w, uint32_t n)
 {
@@ -126,7 +121,7 @@ static uint32_t divide(const struct waiter *w, uint32_t n)
 	return at;
 }
 
-/* Write to @w the threads whose share is known. Returns how many. */
+/* Write the threads with a known share to @w. Return their number. */
 static uint32_t waiters_of(const struct report_thread *threads, uint32_t n, bool shared,
 			   struct waiter *w)
 {
@@ -147,7 +142,7 @@ static uint32_t waiters_of(const struct report_thread *threads, uint32_t n, bool
 	return known;
 }
 
-/* Write to @w the positions whose share is known. Returns how many. */
+/* Write the positions with a known share to @w. Return their number. */
 static uint32_t waiting_positions(const struct report_thread *threads, uint32_t n, struct waiter *w)
 {
 	uint32_t i, known = 0;
@@ -175,17 +170,17 @@ static uint32_t waiting_positions(const struct report_thread *threads, uint32_t 
 	return known;
 }
 
-/* Whose members follow each other is judged by positions. */
+/* Return true if members run one after another, so that positions are compared. */
 static bool follow_each_other(const struct report_process *p)
 {
 	return p->positions && p->positions < p->threads;
 }
 
-/* Threads whose waits are compared, or the positions of those that follow each other. */
+/* The threads, or positions of threads that run one after another, to compare. */
 struct team {
 	const struct report_thread *threads;
 	uint32_t n;
-	bool shared; /* they go by their tids */
+	bool shared; /* numbered by tid */
 	bool positions;
 };
 
@@ -200,12 +195,11 @@ static struct team team_at(const struct report_barrier *b)
 	return (struct team){ b->threads, b->nthreads, b->shared && !b->ranked, false };
 }
 
-/* Waiters in the order of their shares. Freed by free(all). */
+/* Waiters sorted by share. Release with free(all). */
 struct divided {
 	struct waiter *all;
 	uint32_t n;
-	uint32_t
-		at; /* index of the first that waits more than those before it; 0: they are alike */
+	uint32_t at; /* index of the first waiter of the group that waits more; 0: all are alike */
 };
 
 /* Sums over a group of waiters. */
@@ -227,7 +221,7 @@ static struct waiting waiting_of(const struct waiter *w, uint32_t n)
 	return sum;
 }
 
-/* Return the square of the standard error of the mean wait of an episode. */
+/* Return the squared standard error of the mean wait of an episode. */
 static double squared_error(const struct waiting *w)
 {
 	double mean = w->wait_ns / w->waits;
@@ -236,8 +230,9 @@ static double squared_error(const struct waiting *w)
 }
 
 /*
- * Return true if those from d->at on wait more than those before: by VERDICT_LITTLE of their time at least, and by more
- * than STANDARD_ERRORS. Where no single waits are known, the first is enough.
+ * Return true if the waiters from d->at on wait more than those before: by VERDICT_LITTLE of their
+ * time at least, and by more than STANDARD_ERRORS. If single waits are unknown, the first test is
+ * enough.
  */
 static bool differ(const struct divided *d)
 {
@@ -268,7 +263,7 @@ static struct divided divide_all(const struct team *team)
 	return d;
 }
 
-/* Return true if the shares of several are known and differ by no more than chance explains. */
+/* Return true if several shares are known and differ by no more than chance explains. */
 static bool alike(struct team team)
 {
 	struct divided d = divide_all(&team);
@@ -286,14 +281,14 @@ static void add_group(struct text *t, const struct waiter *w, uint32_t n, uint32
 	for (i = 0; i < n; i++)
 		numbers[i] = w[i].number;
 	add_threads(t, numbers, n);
-	add(t, *verb ? " %s" : "%s", verb);
-	if (say_percent(w[0].share) == say_percent(w[n - 1].share))
-		add(t, " %d %%", say_percent(w[0].share));
+	add(t, " %s", verb);
+	if (text_percent(w[0].share) == text_percent(w[n - 1].share))
+		add(t, " %d %%", text_percent(w[0].share));
 	else
-		add(t, " %d-%d %%", say_percent(w[0].share), say_percent(w[n - 1].share));
+		add(t, " %d-%d %%", text_percent(w[0].share), text_percent(w[n - 1].share));
 }
 
-/* Who idles and who works. @where: " there", or nothing. */
+/* Append which threads wait and which work. @where: " there", or "". */
 static void add_idlers(struct text *t, struct team team, const char *where)
 {
 	struct divided d = divide_all(&team);
@@ -306,7 +301,7 @@ static void add_idlers(struct text *t, struct team team, const char *where)
 		add(t, "; ");
 		add_group(t, d.all + d.at, d.n - d.at, numbers, d.n - d.at == 1 ? "waits" : "wait");
 		add(t, d.n - d.at == 1 ? " of its time%s, " : " of their time%s, ", where);
-		add_group(t, d.all, d.at, numbers, "");
+		add_group(t, d.all, d.at, numbers, "only");
 		t->one = one;
 	}
 	free(numbers);
@@ -314,8 +309,8 @@ static void add_idlers(struct text *t, struct team team, const char *where)
 }
 
 /*
- * Do most of those who meet here meet only a few times? Threads that are made for a task, or one team after
- * another: each thread is late always or never then, which says nothing of the next.
+ * Return true if most crossings are by threads that take part only a few times: threads created per
+ * task, or one team after another. Such a thread is always or never late, which predicts nothing.
  */
 static bool come_and_go(const struct report_barrier *b)
 {
@@ -330,7 +325,7 @@ static bool come_and_go(const struct report_barrier *b)
 	return b->episodes >= VERDICT_FEW && 2 * lasting < all;
 }
 
-/* Static, rotating, or both: by the shares of time lost to each. */
+/* Classify an imbalance as static, rotating or mixed by the shares of time lost to each. */
 static enum report_pattern split(double lost_static, double lost_rotating)
 {
 	double sum = lost_static + lost_rotating;
@@ -344,27 +339,27 @@ static enum report_pattern split(double lost_static, double lost_rotating)
 	return REPORT_MIXED_LOSS;
 }
 
-#define ADVICE_TURNS                                                                       \
-	"Do less in critical and ordered parts and under locks: sum up by a reduction or " \
-	"atomics, and give threads data of their own."
+#define ADVICE_TURNS                                                                   \
+	"Do less in critical and ordered sections and under locks: use reductions or " \
+	"atomics, and give each thread its own data."
 
 static const char *advice(enum report_pattern pattern)
 {
 	switch (pattern) {
 	case REPORT_STATIC:
-		return "Divide the work anew: by cost rather than by count, or dealt out in turn "
-		       "(cyclic).";
+		return "Redistribute the work: by cost instead of by count, or cyclically.";
 	case REPORT_ROTATING:
-		return "Another thread is late each time, so new shares will not help: use fewer "
-		       "barriers, or hand out the work dynamically.";
+		return "The last arriver changes each time, so redistributing the work will not "
+		       "help: use fewer barriers, or dynamic scheduling.";
 	case REPORT_MIXED_LOSS:
-		return "Some threads come late more often, and who is late changes as well: "
-		       "repartition first, then try fewer barriers or dynamic scheduling.";
+		return "Some threads are late more often, and the late threads change as well: "
+		       "redistribute the work first, then try fewer barriers or dynamic "
+		       "scheduling.";
 	case REPORT_COSTLY:
-		return "The barrier itself is dear: use fewer or cheaper barriers, longer phases, "
-		       "and no more threads than CPUs.";
+		return "The barrier itself is expensive: use fewer or cheaper barriers, longer "
+		       "phases, and no more threads than CPUs.";
 	case REPORT_FEW:
-		return "Too few to act on: trace for longer, if there are more.";
+		return "Too few episodes to act on: trace for longer if the program has more.";
 	case REPORT_BALANCED:
 	case REPORT_UNTOLD:
 	case REPORT_TASKS:
@@ -373,32 +368,34 @@ static const char *advice(enum report_pattern pattern)
 	return "";
 }
 
-/* What to do about the thread that the late ones wait for, by what it does meanwhile. */
+#define ADVICE_AWAIT "The late threads wait inside the phase for another thread, which "
+
+/* Return the advice about the thread that the late threads wait for, by what it does meanwhile. */
 static const char *await_advice(enum model_doing doing)
 {
 	switch ((unsigned)doing) {
 	case MODEL_DOING_ONCPU:
-		return "They wait inside the phase for another thread, which computes: give it "
-		       "less to do, divide its work, or let it begin earlier.";
+		return ADVICE_AWAIT "computes: give it less work, divide its work, or start it "
+				    "earlier.";
 	case MODEL_DOING_RUNQ:
-		return "They wait inside the phase for another thread, which waits for a CPU: use "
-		       "fewer threads, or keep others off its CPU (affinity, priority).";
+		return ADVICE_AWAIT "waits for a CPU: use fewer threads, or keep other tasks off "
+				    "its CPU (affinity, priority).";
 	case MODEL_DOING_BLOCKED + MODEL_BLOCKED_SLEEP:
-		return "They wait inside the phase for another thread, which sleeps: let it wait "
-		       "for the event itself, or not at all.";
+		return ADVICE_AWAIT "sleeps: let it wait for the event instead, or remove the "
+				    "sleep.";
 	case MODEL_DOING_BLOCKED + MODEL_BLOCKED_LOCK:
-		return "They wait inside the phase for another thread, which waits for a lock or a "
-		       "third one: look at what keeps that one.";
+		return ADVICE_AWAIT "waits for a lock or a third thread: look at what delays that "
+				    "one.";
 	case MODEL_DOING_BLOCKED + MODEL_BLOCKED_IO:
-		return "They wait inside the phase for another thread, which waits for I/O: let it "
-		       "begin earlier, or look at the other end of that.";
+		return ADVICE_AWAIT "waits for I/O: start the I/O earlier, or look at its other "
+				    "end.";
 	default:
-		return "They wait inside the phase for another thread to wake them: look at what "
-		       "keeps that one, or let it begin earlier.";
+		return "The late threads wait inside the phase until another thread wakes them: "
+		       "look at what delays that thread, or start it earlier.";
 	}
 }
 
-/* Is it another thread that the late ones wait for, and nothing that it holds? */
+/* Return true if the late threads wait for another thread, and not for something that it holds. */
 static bool await_thread(const struct report_cause *cause)
 {
 	switch (cause->waited) {
@@ -414,7 +411,7 @@ static bool await_thread(const struct report_cause *cause)
 	}
 }
 
-/* Where it is known why the late ones are late, and it is not that they have more to do. */
+/* Return the advice for a known cause other than more work; "" if there is none. */
 static const char *cause_advice(const struct report_cause *cause)
 {
 	static const struct {
@@ -422,38 +419,34 @@ static const char *cause_advice(const struct report_cause *cause)
 		const char *advice;
 	} advices[] = {
 		{ CAUSE_SLOWER_WORK,
-		  "The late ones do no more, but do it slower: look at their memory accesses, at "
-		  "what shares their caches, and at their CPUs." },
+		  "The late threads do no more work, but do it more slowly: look at their memory "
+		  "accesses, at cache sharing, and at their CPUs." },
 		{ CAUSE_CPU,
-		  "New shares will not help, a CPU will: use fewer threads, or keep what "
-		  "takes the CPU away from theirs (affinity, priority)." },
-		{ CAUSE_LOCK, "Hold the lock for less time, or divide what it protects." },
-		{ CAUSE_IO,
-		  "Take the input and output out of the phase: before it, after it, or in "
-		  "a thread of its own." },
-		{ CAUSE_FAULT, "Fetch the memory beforehand: allocate once and use it again, touch "
+		  "The late threads lack a CPU, so redistributing the work will not help: use "
+		  "fewer threads, or keep other tasks off their CPUs (affinity, priority)." },
+		{ CAUSE_LOCK, "Hold the lock for less time, or split the data that it protects." },
+		{ CAUSE_IO, "Move the input and output out of the phase: before it, after it, or "
+			    "to a separate thread." },
+		{ CAUSE_FAULT, "Prepare the memory beforehand: allocate once and reuse it, touch "
 			       "it early, or use larger pages." },
-		{ CAUSE_SLEEP, "They sleep inside the phase: wait for the event itself, or not at "
-			       "all." },
-		{ CAUSE_THROTTLED, "Raise the cgroup's quota of CPU time, or use no more threads "
-				   "than it pays for." },
-		{ CAUSE_STEAL,
-		  "The host of this guest runs something else on its CPUs: new shares will "
-		  "not help, CPUs of its own will." },
+		{ CAUSE_SLEEP, "The late threads sleep inside the phase: wait for the event "
+			       "instead of sleeping, or remove the sleep." },
+		{ CAUSE_THROTTLED, "Raise the CPU quota of the cgroup, or use no more threads than "
+				   "the quota allows." },
+		{ CAUSE_STEAL, "The host of this virtual machine runs something else on its CPUs: "
+			       "redistributing the work will not help, dedicated CPUs will." },
 		{ CAUSE_OTHER,
-		  "They are held up inside the phase, and do not work: new shares will not "
-		  "help, see what they wait for." },
-		{ CAUSE_RELEASED_LATE, "The late ones leave the barrier before late: give each "
-				       "thread a CPU that is free "
-				       "at the release, or let the barrier spin." },
+		  "The late threads are blocked inside the phase and do not work: redistributing "
+		  "the work will not help, see what they wait for." },
+		{ CAUSE_RELEASED_LATE,
+		  "The late threads leave the preceding barrier late: give each thread a CPU that "
+		  "is free at the release, or let the barrier spin." },
 	};
 	static const char *const waits[] = {
-		[WAITED_JOIN] =
-			"They wait for the end of other threads inside the phase: make those "
-			"earlier, give them less to do, or join them later.",
-		[WAITED_BARRIER] =
-			"They wait at another barrier inside the phase: look at who comes "
-			"late to that.",
+		[WAITED_JOIN] = "The late threads wait for other threads to end inside the phase: "
+				"create those earlier, give them less work, or join them later.",
+		[WAITED_BARRIER] = "The late threads wait at another barrier inside the phase: "
+				   "look at the last arrivers there.",
 	};
 	size_t i;
 
@@ -463,9 +456,8 @@ static const char *cause_advice(const struct report_cause *cause)
 	    waits[cause->waited])
 		return waits[cause->waited];
 	if (cause_is(cause, CAUSE_RELEASED_LATE) && cause->waited == WAITED_ELSEWHERE)
-		return "The late ones come from other meetings, which ended later: look at the "
-		       "phases "
-		       "that end there.";
+		return "The late threads come from other episodes, which ended later: look at the "
+		       "phases that end there.";
 	for (i = 0; i < sizeof(advices) / sizeof(advices[0]); i++) {
 		if (cause_is(cause, advices[i].kind))
 			return advices[i].advice;
@@ -473,7 +465,7 @@ static const char *cause_advice(const struct report_cause *cause)
 	return "";
 }
 
-/* Is it known why the late ones are late, and is it not that they have more to do? */
+/* Return true if the cause of the lateness is known and is not more work. */
 static bool by_another(const struct report_cause *c)
 {
 	return c->dominant && !cause_is(c, CAUSE_WORK) && !cause_is(c, CAUSE_MORE_WORK) &&
@@ -487,7 +479,7 @@ bool verdict_by_work(const struct report_barrier *b)
 	return c->share >= 0.5 && (cause_is(c, CAUSE_WORK) || cause_is(c, CAUSE_MORE_WORK));
 }
 
-/* Does one thread come last nearly always? It need not work more than the others: it may be the last to have its turn. */
+/* Return true if one thread is nearly always last. It may have no more work, but the last turn. */
 static bool same_last(const struct report_barrier *b)
 {
 	return b->last_tid && b->last_share >= 0.9;
@@ -511,7 +503,7 @@ static enum report_pattern barrier_pattern(const struct report_barrier *b)
 		return REPORT_MIXED_LOSS;
 	if (alike(team_at(b)))
 		return REPORT_ROTATING;
-	/* Of sums the longest path is not known; what is not lost to the same ones is lost to others. */
+	/* Sums have no longest path: what the same threads do not lose, other threads lose. */
 	if (isnan(b->serialisation))
 		pattern = split(1 - b->load_balance, fmax(0, lost - (1 - b->load_balance)));
 	else
@@ -532,34 +524,33 @@ static uint32_t last_number(const struct report_barrier *b)
 
 static void add_last(struct text *t, const struct report_barrier *b)
 {
-	/* One among equals comes last that often by chance. */
+	/* One of several equal threads is last this often by chance. */
 	if (b->last_tid && b->episodes >= VERDICT_FEW && b->participants &&
 	    b->last_share * b->participants > 1.5)
-		add(t, "; %s %u comes last most often, %d %% of the time", t->one, last_number(b),
-		    say_percent(b->last_share));
+		add(t, "; %s %u arrives last most often, in %d %% of the episodes", t->one,
+		    last_number(b), text_percent(b->last_share));
 }
 
-/* Too few meetings to say more; @lost in per cent. */
+/* Append what few episodes show. @lost: in per cent. */
 static void add_few(struct text *t, const struct report_barrier *b, int lost)
 {
 	if (!b->episodes && b->unmet && b->summed) {
-		add(t, "Who meets there, and waits, is not known with --aggregate: processes "
-		       "share it, or there are too many barriers.");
+		add(t, "Its episodes and waits are unknown with --aggregate: processes share this "
+		       "barrier, or there are too many barriers.");
 	} else if (!b->episodes && b->unmet) {
-		add(t, "Who else meets there is not known: processes may share it, and this one "
-		       "ended before it could be read which memory that is.");
+		add(t, "Its other participants are unknown: processes may share this barrier, and "
+		       "this process exited before sbt-trace could identify the shared memory.");
 	} else if (!b->episodes) {
-		add(t, "No complete episode was seen, so nothing can be said.");
+		add(t, "No complete episode was seen, so no verdict is possible.");
 	} else {
 		add(t,
-		    "Rests on %llu complete episode%s only: %d %% of its phases' time "
-		    "went into waiting",
+		    "Based on only %llu complete episode%s: %d %% of phase time was lost waiting",
 		    (unsigned long long)b->episodes, b->episodes == 1 ? "" : "s", lost);
 		add_last(t, b);
 	}
 }
 
-/* Do its threads wait longer for their turns than for each other? Of what is not known: no. */
+/* Return true if its threads are known to wait longer for their turns than for each other. */
 static bool by_turns(const struct report_barrier *b)
 {
 	uint64_t turns = 0;
@@ -573,10 +564,9 @@ static bool by_turns(const struct report_barrier *b)
 
 static const char *advice_unmet(const struct report_barrier *b)
 {
-	return b->summed
-		       ? "Trace it without --aggregate."
-		       : "Trace a longer run: of a process that lives for some milliseconds it is "
-			 "read in time.";
+	return b->summed ? "Trace without --aggregate."
+			 : "Trace a longer run: shared memory is identified in time if the process "
+			   "lives for some milliseconds.";
 }
 
 void verdict_barrier(struct report_barrier *b)
@@ -586,58 +576,54 @@ void verdict_barrier(struct report_barrier *b)
 		.size = sizeof(b->verdict),
 		.one = b->ranked ? "rank" : "thread",
 	};
-	int lost = say_percent(b->imbalance), release = say_percent(b->release_share);
+	int lost = text_percent(b->imbalance), release = text_percent(b->release_share);
 	bool lost_time, fleeting = come_and_go(b);
 
 	b->pattern = barrier_pattern(b);
 	switch (b->pattern) {
 	case REPORT_TASKS:
-		break; /* tasks.c says it */
+		break; /* tasks.c writes it */
 	case REPORT_UNTOLD:
-		add(&t, "%d %% of its phases' time is lost waiting", lost);
+		add(&t, "%d %% of phase time is lost waiting", lost);
 		break;
 	case REPORT_FEW:
 		add_few(&t, b, lost);
 		break;
 	case REPORT_BALANCED:
-		add(&t,
-		    "Balanced: %d %% of its phases' time is lost waiting, %d %% in leaving the "
-		    "barrier",
+		add(&t, "Balanced: %d %% of phase time is lost waiting, %d %% leaving the barrier",
 		    lost, release);
 		break;
 	case REPORT_COSTLY:
 		add(&t,
-		    "The barrier itself takes %d %% of its phases' time (%.1f \xc2\xb5s a "
-		    "crossing "
-		    "after the last arrival), waiting for others %d %%",
+		    "The barrier itself takes %d %% of phase time (%.1f \xc2\xb5s per crossing "
+		    "after the last arrival), waiting for other threads takes %d %%",
 		    release, b->release_ns.mean / 1000, lost);
 		break;
 	case REPORT_STATIC:
-		add(&t, "Static imbalance: %d %% of its phases' time is lost waiting", lost);
+		add(&t, "Static imbalance: %d %% of phase time is lost waiting", lost);
 		if (b->last_tid)
-			add(&t, "; %s %u is last in %d %% of the episodes", t.one, last_number(b),
-			    say_percent(b->last_share));
+			add(&t, "; %s %u arrives last in %d %% of the episodes", t.one,
+			    last_number(b), text_percent(b->last_share));
 		add_idlers(&t, team_at(b), " there");
 		break;
 	case REPORT_ROTATING:
 		add(&t,
-		    "Rotating imbalance: %d %% of its phases' time is lost waiting, for another "
-		    "thread each time",
+		    "Rotating imbalance: %d %% of phase time is lost waiting, for another thread "
+		    "each time",
 		    lost);
 		add_last(&t, b);
 		break;
 	case REPORT_MIXED_LOSS:
 		if (fleeting) {
 			add(&t,
-			    "Imbalance: %d %% of its phases' time is lost waiting; each thread "
-			    "takes "
-			    "part in a few episodes only, so none can be said to be always late",
+			    "Imbalance: %d %% of phase time is lost waiting; each thread takes "
+			    "part in only a few episodes, so no thread is known to be always late",
 			    lost);
 			break;
 		}
 		add(&t,
-		    "Imbalance: %d %% of its phases' time is lost waiting, in part always for "
-		    "the same threads",
+		    "Imbalance: %d %% of phase time is lost waiting, partly for the same threads "
+		    "each time",
 		    lost);
 		add_last(&t, b);
 		add_idlers(&t, team_at(b), " there");
@@ -651,13 +637,13 @@ void verdict_barrier(struct report_barrier *b)
 		 !b->episodes			      ? (b->unmet ? advice_unmet(b) : "")
 		 : lost_time && by_turns(b)	      ? ADVICE_TURNS
 		 : lost_time && by_another(&b->cause) ? cause_advice(&b->cause)
-		 : lost_time && fleeting ? "Some of those that meet have more to do than the "
+		 : lost_time && fleeting ? "Some of the threads that meet have more work than the "
 					   "others: divide the work of each team more evenly, or "
-					   "hand it out dynamically."
+					   "schedule it dynamically."
 					 : advice(b->pattern));
 }
 
-/* Of the time of its threads of which something is known, what they waited. */
+/* Return the waits as a share of the known time of its threads; NAN if no time is known. */
 static double waiting_share(const struct report_process *p)
 {
 	uint64_t time = 0;
@@ -668,7 +654,9 @@ static double waiting_share(const struct report_process *p)
 	return time ? (double)p->wait_ns / (double)time : NAN;
 }
 
-/* What is lost to the barriers themselves. Of sums it is what waiting does not account for. */
+/*
+ * Return the share lost to the barriers themselves. For sums, the loss that waits do not explain.
+ */
 static double transfer_share(const struct report_process *p)
 {
 	if (!isnan(p->lost_transfer) || isnan(p->efficiency.parallel))
@@ -676,7 +664,9 @@ static double transfer_share(const struct report_process *p)
 	return fmax(0, 1 - p->efficiency.parallel - waiting_share(p));
 }
 
-/* The same of what is lost as another thread is late each time. */
+/*
+ * Return the share lost because the late threads change. For sums, the waits that are not static.
+ */
 static double rotating_share(const struct report_process *p)
 {
 	if (!isnan(p->lost_rotating) || isnan(p->efficiency.parallel))
@@ -684,7 +674,7 @@ static double rotating_share(const struct report_process *p)
 	return fmax(0, waiting_share(p) - p->lost_static);
 }
 
-/* @fixed: of its waits, the share at barriers of which it is known that the same threads come late. */
+/* @fixed: share of its waits at barriers where the same threads are known to arrive late. */
 static enum report_pattern process_pattern(const struct report_process *p, double fixed)
 {
 	double rotating = rotating_share(p), imbalance = p->lost_static + rotating;
@@ -702,7 +692,7 @@ static enum report_pattern process_pattern(const struct report_process *p, doubl
 	return split(p->lost_static, rotating);
 }
 
-/* Where most of it is, if one barrier has it. */
+/* Append the barrier at which most of the time is lost, if a single barrier has so much of it. */
 static void add_where(struct text *t, const struct report_barrier *top, double share)
 {
 	if (!top || isnan(share) || share < 0.4)
@@ -712,118 +702,118 @@ static void add_where(struct text *t, const struct report_barrier *top, double s
 	else if (share >= 0.9)
 		add(t, ", nearly all at %s", top->label);
 	else
-		add(t, ", %d %% of that at %s", say_percent(share), top->label);
+		add(t, ", %d %% of that at %s", text_percent(share), top->label);
 }
 
-/* Of those of which it is not known what they lose. False: this is none of them. */
+/* Write the verdict of a process with unknown losses. Return false if they are known. */
 static bool verdict_unknown(struct report_process *p, struct text *t)
 {
 	if (p->tasks) {
 		p->pattern = REPORT_TASKS;
-		add(t, "Its threads run tasks in its barriers: how much is not known, and so "
-		       "neither is what they lose there.");
+		add(t, "Its threads run tasks inside its barriers. The time spent in these tasks "
+		       "is unknown, and so is the time lost there.");
 		return true;
 	}
 	if (p->unmet) {
 		p->pattern = REPORT_FEW;
-		add(t,
-		    "It comes to barriers that processes share, where %llu of its %llu crossings "
-		    "were: ",
+		add(t, "%llu of its %llu crossings are at barriers that processes share. ",
 		    (unsigned long long)p->unmet, (unsigned long long)p->crossings);
-		add(t, p->summed ? "sums kept in the kernel do not tell who waits for whom there. "
-				   "Trace it without --aggregate."
-				 : "who waits for whom there is not known, for it ended before it "
-				   "could be read which memory that is.");
+		add(t, p->summed ? "Sums kept in the kernel do not show the waits there. Trace "
+				   "without --aggregate."
+				 : "The waits there are unknown, because it exited before "
+				   "sbt-trace could identify the shared memory.");
 		return true;
 	}
 	return false;
 }
 
-/* Of those whose efficiencies do not tell how even the load is. False: this is none of them. */
-static bool verdict_apart(struct report_process *p, const struct report_barrier *top, double share,
-			  struct text *t)
+/* Append the share of thread time that is lost waiting, and the place if most of it is at one. */
+static void add_lost(struct text *t, const struct report_process *p,
+		     const struct report_barrier *top, double share)
 {
-	double share_waiting = waiting_share(p);
-	int waiting = say_percent(share_waiting);
+	add(t, "%d %% of thread time %s lost waiting at barriers%s", text_percent(waiting_share(p)),
+	    p->hung ? "was" : "is", p->detached_some ? " that were traced" : "");
+	add_where(t, top, share);
+}
 
+/*
+ * Write the verdict if the efficiencies of a process do not show how even the load is. Return false
+ * if they do.
+ */
+static bool verdict_special(struct report_process *p, const struct report_barrier *top,
+			    double share, struct text *t)
+{
 	if (verdict_unknown(p, t))
 		return true;
 	if (p->threads == 1 && !p->meets_others && !p->incomplete && !p->ambiguous) {
-		/* Phases that markers end, or barriers of one: nobody waits for anybody. */
+		/* Phases that markers end, or barriers of one thread: no thread waits. */
 		p->pattern = REPORT_BALANCED;
-		add(t, "One thread, which waits for no other.");
+		add(t, "It has one thread, which waits for no other thread.");
 		return true;
 	}
+	p->pattern = waiting_share(p) < VERDICT_LITTLE ? REPORT_BALANCED : REPORT_MIXED_LOSS;
 	if (p->detached_some) {
-		p->pattern = share_waiting < VERDICT_LITTLE ? REPORT_BALANCED : REPORT_MIXED_LOSS;
-		add(t, "%d %% of its threads' time is lost waiting at barriers that were traced",
-		    waiting);
-		add_where(t, top, share);
-		add(t, ". Some were not from a moment on (--cost-limit), and what is lost there is "
-		       "not "
-		       "known.");
+		add_lost(t, p, top, share);
+		add(t, ". Other barriers were detached by the cost limit (--cost-limit): the time "
+		       "lost there is unknown.");
 		return true;
 	}
+	/* A group with processes that were not recorded from the start. */
 	if (p->counted_from_ns != REPORT_UNKNOWN && p->episodes && isnan(p->efficiency.parallel) &&
 	    !p->processes) {
-		/* A group of which some processes were seen late. */
-		p->pattern = share_waiting < VERDICT_LITTLE ? REPORT_BALANCED : REPORT_MIXED_LOSS;
-		add(t, "%d %% of its threads' time is lost waiting at barriers", waiting);
-		add_where(t, top, share);
+		add_lost(t, p, top, share);
 		add(t, ".");
 		return true;
 	}
 	if (p->meets_others) {
-		/* Its own efficiencies say nothing of meetings in which other processes take part. */
-		p->pattern = share_waiting < VERDICT_LITTLE ? REPORT_BALANCED : REPORT_MIXED_LOSS;
-		add(t,
-		    "%d %% of its threads' time is lost waiting at barriers. It meets other "
-		    "processes there: see the group that it is of.",
-		    waiting);
+		/* Its own efficiencies do not cover episodes in which other processes take part. */
+		add_lost(t, p, NULL, 0);
+		add(t, ". It shares these barriers with other processes: see its group.");
 		return true;
 	}
 	if (p->hung && !p->episodes) {
 		p->pattern = REPORT_FEW;
-		add(t, "It hung, see above. No complete episode was seen, so nothing more can be "
-		       "said.");
+		add(t, "It hung, see above. No complete episode was seen, so no verdict is "
+		       "possible.");
 		return true;
 	}
 	if (p->hung) {
-		p->pattern = share_waiting < VERDICT_LITTLE ? REPORT_BALANCED : REPORT_MIXED_LOSS;
-		add(t,
-		    "It hung, see above. Until then %d %% of its threads' time was lost waiting "
-		    "at barriers",
-		    waiting);
-		add_where(t, top, share);
-		add(t, ". The efficiencies below count the hang as lost.");
+		add(t, "It hung, see above. Before that, ");
+		add_lost(t, p, top, share);
+		add(t, ". The efficiencies below count the hang as lost time.");
 		return true;
 	}
 	return false;
 }
 
-/* What OpenMP programs lose besides waiting for who comes late: what is said if it is the most of all. */
+/*
+ * Losses of OpenMP programs besides waits for late threads, each with its verdict if it is largest.
+ */
 static const struct openmp_verdict {
-	size_t loss; /* which, in struct report_openmp_losses */
-	double weight; /* that many times its loss is set against that in waiting for others */
+	size_t loss; /* offset in struct report_openmp_losses */
+	/* Factor of this loss when it is compared with the waits for other threads */
+	double weight;
 	enum report_pattern pattern;
-	const char *where; /* it is lost */
-	bool sentence; /* that ends the sentence */
+	const char *where; /* continues "... is lost" */
+	bool sentence; /* where ends the sentence */
 	const char *advice;
 } openmp_verdicts[] = {
 	{ offsetof(struct report_openmp_losses, start), 1, REPORT_COSTLY,
-	  "in the start of parallel regions, until the workers of a team have begun", false,
-	  "Use fewer and longer parallel regions. Where each thread has a CPU of its own, let "
-	  "workers spin between regions (OMP_WAIT_POLICY=active)." },
-	/* Who has had its turn first waits at the barrier for as long as the last for its turn: that is a consequence. */
+	  "at the start of parallel regions, before the workers of the team begin", false,
+	  "Use fewer and longer parallel regions. If each thread has its own CPU, let workers spin "
+	  "between regions (OMP_WAIT_POLICY=active)." },
+	/*
+	 * The thread that has its turn first waits at the barrier for as long as the last one waits
+	 * for its turn: that wait is a consequence.
+	 */
 	{ offsetof(struct report_openmp_losses, turns), 2, REPORT_ROTATING,
-	  "as they work one after another: each waits for its turn in a critical or ordered part, "
-	  "or for a lock",
+	  "because threads work one after another: each waits for its turn in a critical or "
+	  "ordered section, or for a lock",
 	  true, ADVICE_TURNS },
-	/* Then nobody is late, and no barrier is dear. */
+	/* Then no thread is late, and no barrier is expensive. */
 	{ offsetof(struct report_openmp_losses, serial), 1, REPORT_STATIC,
-	  "in serial parts, where one thread works and the others of its team have nothing to do",
-	  false,
-	  "Put more of the serial parts into parallel regions: how the work of the regions is "
+	  "in serial parts, where one thread works and the rest of its team is idle", false,
+	  "Move more of the serial parts into parallel regions. How the work of the regions is "
 	  "divided makes little difference." },
 };
 
@@ -832,7 +822,7 @@ static double openmp_loss(const struct report_openmp_losses *l, const struct ope
 	return *(const double *)((const char *)l + v->loss);
 }
 
-/* Does one of them cost more than all else? */
+/* Write the verdict of an OpenMP loss that exceeds all others. Return false if there is none. */
 static bool verdict_openmp(struct report_process *p, struct text *t)
 {
 	const struct openmp_verdict *v = NULL;
@@ -852,16 +842,16 @@ static bool verdict_openmp(struct report_process *p, struct text *t)
 	if (!v)
 		return false;
 	p->pattern = v->pattern;
-	add(t, "%d %% of the threads' time is lost %s", say_percent(openmp_loss(&l, v)), v->where);
+	add(t, "%d %% of thread time is lost %s", text_percent(openmp_loss(&l, v)), v->where);
 	if (v->loss != offsetof(struct report_openmp_losses, serial))
 		add(t, v->sentence ? ". %d %% is lost in serial parts" : ", %d %% in serial parts",
-		    say_percent(l.serial));
-	add(t, ", %d %% in waiting for others.", say_percent(l.waiting));
+		    text_percent(l.serial));
+	add(t, ", %d %% waiting for other threads.", text_percent(l.waiting));
 	snprintf(p->advice, sizeof(p->advice), "%s", v->advice);
 	return true;
 }
 
-/* No meeting is known, but how long its threads waited is. */
+/* Write the verdict of a process with unknown episodes but known waits. */
 static void verdict_unseen(const struct report_process *p, struct text *t)
 {
 	double inside = 0, all = (double)p->outside_ns;
@@ -871,20 +861,18 @@ static void verdict_unseen(const struct report_process *p, struct text *t)
 		inside += (double)p->members[i].idle_ns;
 	all += inside;
 	if (all > 0)
-		add(t, "%d %% of its %s time goes into barriers. ", say_percent(inside / all),
-		    p->threads == 1 ? "thread's" : "threads'");
+		add(t, "%d %% of its thread time is spent in barriers. ",
+		    text_percent(inside / all));
 	add(t,
-	    "%s there for others who leave no trace, as those who only count down at a "
-	    "std::latch: who of them comes late is not known",
-	    p->threads == 1 ? "It waits" : "They wait");
+	    "%s there for threads that leave no trace, such as threads that only count down a "
+	    "std::latch: which of them is late is unknown",
+	    p->threads == 1 ? "It waits" : "Its threads wait");
 }
 
-/* @work: most of it is lost where the late ones have more to do. */
+/* @work: most of the time is lost where the late threads have more work. */
 static void verdict_pattern(const struct report_process *p, const struct report_barrier *top,
 			    double share, bool work, struct text *t)
 {
-	int waiting = say_percent(waiting_share(p));
-
 	switch (p->pattern) {
 	case REPORT_TASKS:
 		break;
@@ -894,64 +882,58 @@ static void verdict_pattern(const struct report_process *p, const struct report_
 			break;
 		}
 		if (!p->episodes) {
-			add(t, "No complete episode was seen, so nothing can be said");
+			add(t, "No complete episode was seen, so no verdict is possible");
 			break;
 		}
-		add(t, "Rests on %llu complete episode%s only", (unsigned long long)p->episodes,
+		add(t, "Based on only %llu complete episode%s", (unsigned long long)p->episodes,
 		    p->episodes == 1 ? "" : "s");
-		if (!isnan(p->efficiency.parallel))
-			add(t, ": %d %% of the threads' time is lost waiting at barriers", waiting);
+		if (!isnan(p->efficiency.parallel)) {
+			add(t, ": ");
+			add_lost(t, p, NULL, 0);
+		}
 		break;
 	case REPORT_BALANCED:
-		/* Where waits elsewhere count as work it is not known whether the load is even. */
-		add(t, "%s%d %% of the threads' time is spent outside barriers",
+		/* If waits elsewhere count as work, it is unknown whether the load is even. */
+		add(t, "%s%d %% of thread time is spent outside barriers",
 		    p->untraced || p->counted_from_ns != REPORT_UNKNOWN ? "" : "Balanced: ",
-		    say_percent(p->efficiency.parallel));
+		    text_percent(p->efficiency.parallel));
 		if (p->untraced)
-			add(t, ", with what it waits in %s", p->untraced);
+			add(t, ", including waits in %s", p->untraced);
 		break;
 	case REPORT_COSTLY:
-		add(t,
-		    "%d %% of the threads' time goes into the barriers themselves, more than is "
-		    "lost ",
-		    say_percent(transfer_share(p)));
+		add(t, "%d %% of thread time goes into the barriers themselves, more than is lost ",
+		    text_percent(transfer_share(p)));
 		if (p->processes > 1)
-			add(t, "waiting for others (%d %%)", waiting);
+			add(t, "waiting for other threads (%d %%)", text_percent(waiting_share(p)));
 		else
-			add(t, "by uneven work (%d %%)",
-			    say_percent(p->lost_static + rotating_share(p)));
+			add(t, "to imbalance (%d %%)",
+			    text_percent(p->lost_static + rotating_share(p)));
 		break;
 	case REPORT_UNTOLD:
-		add(t, "%d %% of the threads' time is lost waiting at barriers", waiting);
-		add_where(t, top, share);
-		add(t, "; which threads come late is not known, for the processes are kept as a "
-		       "sum");
+		add_lost(t, p, top, share);
+		add(t, "; the late threads are unknown because the processes are kept as a sum");
 		break;
 	case REPORT_ROTATING:
-		add(t, "%d %% of the threads' time is lost waiting at barriers", waiting);
-		add_where(t, top, share);
-		add(t, p->by_barrier
-			       ? ": at each barrier the same threads are late, others at others"
-			       : ": another thread is late each time");
+		add_lost(t, p, top, share);
+		add(t, p->by_barrier ? ": each barrier has its own late threads, the same each time"
+				     : ": another thread is late each time");
 		break;
 	case REPORT_STATIC:
-		add(t, "%d %% of the threads' time is lost waiting at barriers", waiting);
-		add_where(t, top, share);
+		add_lost(t, p, top, share);
 		add(t, ": the same %s %s",
-		    follow_each_other(p) ? "positions (of threads that follow each other)"
+		    follow_each_other(p) ? "positions (of threads that run one after another)"
 					 : "threads",
-		    work ? "always have more to do" : "always come late");
+		    work ? "always have more work" : "always arrive late");
 		add_idlers(t, team_of(p), "");
 		break;
 	case REPORT_MIXED_LOSS:
-		add(t, "%d %% of the threads' time is lost waiting at barriers", waiting);
-		add_where(t, top, share);
+		add_lost(t, p, top, share);
 		if (p->by_barrier) {
-			add(t, ": at each barrier the same threads are late, others at others");
+			add(t, ": each barrier has its own late threads, the same each time");
 			break;
 		}
-		add(t, ": %s, and who is late changes as well",
-		    work ? "some threads have more to do" : "some threads come late more often");
+		add(t, ": some threads %s, and the late threads change as well",
+		    work ? "have more work" : "arrive late more often");
 		add_idlers(t, team_of(p), "");
 		break;
 	}
@@ -977,14 +959,13 @@ void verdict_costs(const struct report_process *p, char *advice, size_t size)
 {
 	double cost = p->cost_share, lost = lost_share(p);
 
-	/* What is lost where threads run tasks is not known. */
+	/* If threads run tasks, the lost time is unknown. */
 	if (p->tasks || !(cost >= VERDICT_LITTLE) || (cost < 0.5 && cost < lost))
 		return;
 	snprintf(advice, size,
-		 "Tracing takes about %d %% of the threads' time, %s: do not act on these figures. "
-		 "%s",
-		 say_percent(cost),
-		 cost >= lost ? "as much as is lost at barriers or more" : "most of it",
+		 "Tracing takes about %d %% of thread time, %s: do not act on these figures. %s",
+		 text_percent(cost),
+		 cost >= lost ? "at least as much as is lost at barriers" : "most of it",
 		 p->summed ? "Make the phases longer."
 			   : "Trace with --aggregate or --no-causes, or make the phases longer.");
 }
@@ -993,23 +974,25 @@ static void classify_process(struct report_process *p, const struct report_barri
 			     const struct verdict_shares *shares)
 {
 	double share = shares->top;
-
 	struct text t = {
 		.buf = p->verdict,
 		.size = sizeof(p->verdict),
 		.one = p->ranked ? "rank" : "thread",
 	};
-	/* Where most of it is lost, if there is such a place. */
+	/* The barrier at which most of the time is lost, if there is one. */
 	const struct report_barrier *most = top && share >= 0.5 ? top : NULL;
 
-	p->pattern = process_pattern(p, shares->fixed);
-	if (verdict_apart(p, top, share, &t)) {
+	if (verdict_special(p, top, share, &t)) {
 		p->advice[0] = '\0';
 		return;
 	}
+	p->pattern = process_pattern(p, shares->fixed);
 	if (verdict_openmp(p, &t))
 		return;
-	/* Others at other barriers: that is no chance, and seen as a whole nobody is late more often. */
+	/*
+	 * If each barrier has its own late threads, that is no chance, though in the process as a
+	 * whole no thread is late more often.
+	 */
 	p->by_barrier = (p->pattern == REPORT_ROTATING || p->pattern == REPORT_MIXED_LOSS) &&
 			shares->fixed >= 2.0 / 3 && (isnan(share) || share < 0.9);
 	verdict_pattern(p, top, share, shares->work >= 0.5, &t);
@@ -1020,20 +1003,21 @@ static void classify_process(struct report_process *p, const struct report_barri
 				 p->pattern != REPORT_BALANCED && by_another(&most->cause)
 			 ? most->advice
 		 : !p->episodes	 ? ""
-		 : p->by_barrier ? "Divide the work of each phase anew: see the barriers, at each "
-				   "of which the same "
-				   "threads are late."
+		 : p->by_barrier ? "Redistribute the work of each phase: see the barriers, each of "
+				   "which has its own late threads."
 				 : advice(p->pattern));
 }
 
+/* Append that figures count from the first recorded crossing. */
 static void verdict_late(struct report_process *p)
 {
 	size_t n = strlen(p->verdict);
 
-	snprintf(p->verdict + n, sizeof(p->verdict) - n,
-		 "%s%s first crossings were not recorded: %s count from the first one that was.",
-		 n ? " " : "", p->processes ? "Its" : "Of some of its processes the",
-		 p->processes ? "these figures" : "these processes");
+	snprintf(p->verdict + n, sizeof(p->verdict) - n, "%s%s", n ? " " : "",
+		 p->processes ? "Its first crossings were not recorded: these figures count from "
+				"the first recorded crossing."
+			      : "The first crossings of some of its processes were not recorded: "
+				"these processes count from their first recorded crossing.");
 }
 
 void verdict_process(struct report_process *p, const struct report_barrier *top,
@@ -1042,7 +1026,7 @@ void verdict_process(struct report_process *p, const struct report_barrier *top,
 	bool known = p->episodes && !p->tasks && !p->unmet;
 
 	p->wait_share = known ? waiting_share(p) : NAN;
-	/* Of a barrier that processes share, what one of them lost there is not in its phases alone. */
+	/* Time lost at a barrier that processes share is not only in this process's phases. */
 	p->imbalance = known && !p->meets_others && p->phase_thread_ns
 			       ? fmin(1, (double)p->phase_wait_ns / (double)p->phase_thread_ns)
 			       : NAN;

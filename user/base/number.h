@@ -25,4 +25,23 @@ static inline uint64_t number_less(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
+/* Return -1, 0 or 1 as @a is less than, equal to or greater than @b. */
+#define NUMBER_COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
+
+/* Compare two numbers for qsort(). */
+static inline int number_compare_u32(const void *a, const void *b)
+{
+	return NUMBER_COMPARE(*(const uint32_t *)a, *(const uint32_t *)b);
+}
+
+static inline int number_compare_u64(const void *a, const void *b)
+{
+	return NUMBER_COMPARE(*(const uint64_t *)a, *(const uint64_t *)b);
+}
+
+static inline int number_compare_double(const void *a, const void *b)
+{
+	return NUMBER_COMPARE(*(const double *)a, *(const double *)b);
+}
+
 #endif /* BASE_NUMBER_H */

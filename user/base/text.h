@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /*
  * Return a copy of @s, to be freed, with everything that is not a printable character of
@@ -17,6 +18,14 @@
 char *text_printable(const char *s);
 /* Return whether text_printable(@s) would equal @s. */
 bool text_is_printable(const char *s);
+
+/* Return the last component of a path: what follows its last slash. */
+static inline const char *text_base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
 
 /*
  * Return the length in bytes of the well-formed UTF-8 sequence at @s (at most @len bytes), or 0 if

@@ -158,7 +158,7 @@ static bool counts(const struct predict_facts *f, uint64_t ns)
 
 static const char *time_of(char out[32], uint64_t ns)
 {
-	say_time((int64_t)ns, out);
+	text_time((int64_t)ns, out);
 	return out;
 }
 
