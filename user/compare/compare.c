@@ -11,17 +11,16 @@
 #include "compare/compare_internal.h"
 #include "analyse/internal.h"
 
-/* --- rows -------------------------------------------------------------------------------------------------------- */
+/* --- rows ------------------------------------------------------------------------------------- */
 
 struct comparing {
 	struct compare *c;
 	const struct compare_options *o;
-	const void **in; /* by report, what a row is of; NULL: it is not there */
-	double *values; /* by report; NAN unknown */
+	const void **in; /* by report: the row's report, process or barrier; NULL: none */
+	double *values; /* by report; NAN: unknown */
 	const struct batches_times **batches; /* by report; NULL: none */
-	bool *asked; /* by options.quantities: something has it */
-	uint32_t cap;
-	struct compare_row *rows; /* grown by realloc() */
+	bool *found; /* by options.quantities: a row has it */
+	uint32_t cap; /* of c->rows */
 };
 
 /* What several rows have in common. */
@@ -49,14 +48,14 @@ static bool is_wanted(struct comparing *k, const struct compare_row *row)
 		    !(row->unit == COMPARE_RATIO && !strcmp(word, "efficiency")) &&
 		    !is_called(word, row->quantity))
 			continue;
-		k->asked[i] = true;
+		k->found[i] = true;
 		wanted = true;
 	}
 	return wanted;
 }
 
-/* The place of the one that is known of a side; of several the first. */
-static uint32_t only_of(const struct comparing *k, uint32_t from, uint32_t n)
+/* Return the index of a side's first known value. */
+static uint32_t first_known(const struct comparing *k, uint32_t from, uint32_t n)
 {
 	uint32_t i;
 
@@ -65,53 +64,37 @@ static uint32_t only_of(const struct comparing *k, uint32_t from, uint32_t n)
 	return i;
 }
 
-static void row_test(const struct comparing *k, struct compare_row *row, const struct stats *a,
-		     const struct stats *b)
-{
-	struct compare_evidence e = { .a = *a, .b = *b };
-	uint32_t i = only_of(k, 0, k->c->a.n), j = only_of(k, k->c->a.n, k->c->b.n);
-
-	if (a->n == 1 && b->n == 1 && k->batches[i] && k->batches[j]) {
-		e.batches_a = k->batches[i];
-		e.batches_b = k->batches[j];
-	}
-	compare_test_row(row, &e, k->c->confidence, k->c->fail_above);
-}
-
-static int row_add(struct comparing *k, const struct compare_row *row)
-{
-	struct compare *c = k->c;
-
-	if (grow(k->rows, k->cap, c->nrows + 1))
-		return -ENOMEM;
-	k->rows[c->nrows++] = *row;
-	return 0;
-}
-
-/* The row of k->values, if it is wanted and known of somebody. */
+/* Add the row of k->values if it is wanted, and known for a recording. Return 0 or -ENOMEM. */
 static int row_make(struct comparing *k, const struct subject *s, const char *name,
 		    enum compare_unit unit, bool counter)
 {
+	struct compare *c = k->c;
+	struct compare_evidence e = { .a = stats_of(k->values, c->a.n),
+				      .b = stats_of(k->values + c->a.n, c->b.n) };
 	struct compare_row row = s->base;
-	struct stats a, b;
 
+	if (e.a.n == 1 && e.b.n == 1) {
+		e.batches_a = k->batches[first_known(k, 0, c->a.n)];
+		e.batches_b = k->batches[first_known(k, c->a.n, c->b.n)];
+	}
 	row.quantity = name;
 	row.unit = unit;
 	row.counter = counter;
-	a = stats_of(k->values, k->c->a.n);
-	b = stats_of(k->values + k->c->a.n, k->c->b.n);
-	if ((!a.n && !b.n) || !is_wanted(k, &row))
+	if ((!e.a.n && !e.b.n) || !is_wanted(k, &row))
 		return 0;
-	row.runs_a = a.n;
-	row.runs_b = b.n;
-	row.a = a.mean;
-	row.b = b.mean;
-	row.stddev_a = a.stddev;
-	row.stddev_b = b.stddev;
-	row.difference = b.mean - a.mean;
-	row.ratio = a.mean > 0 ? b.mean / a.mean : NAN;
-	row_test(k, &row, &a, &b);
-	return row_add(k, &row);
+	row.runs_a = e.a.n;
+	row.runs_b = e.b.n;
+	row.a = e.a.mean;
+	row.b = e.b.mean;
+	row.stddev_a = e.a.stddev;
+	row.stddev_b = e.b.stddev;
+	row.difference = row.b - row.a;
+	row.ratio = row.a > 0 ? row.b / row.a : NAN;
+	compare_test_row(&row, &e, c->confidence, c->fail_above);
+	if (grow(c->rows, k->cap, c->nrows + 1))
+		return -ENOMEM;
+	c->rows[c->nrows++] = row;
+	return 0;
 }
 
 static const struct batches_times *batches_of(const struct comparing *k, uint32_t i,
@@ -142,7 +125,7 @@ static int rows_quantities(struct comparing *k, const struct subject *s,
 	return err;
 }
 
-/* --- counters ---------------------------------------------------------------------------------------------------- */
+/* --- counters --------------------------------------------------------------------------------- */
 
 static const struct report_counter *site_counters(const void *in, uint32_t *n)
 {
@@ -174,7 +157,10 @@ static double counter_value(const struct subject *s, const void *in, const char 
 	return NAN;
 }
 
-/* Whether a report before @r, or the same before its @n-th, has a counter of this name. */
+/*
+ * Return whether a report before @r, or report @r before its counter @n, has a counter of this
+ * name.
+ */
 static bool counter_before(const struct comparing *k, const struct subject *s, uint32_t r,
 			   uint32_t n, const char *name)
 {
@@ -213,9 +199,9 @@ static int rows_counters(struct comparing *k, const struct subject *s)
 	return err;
 }
 
-/* --- subjects ---------------------------------------------------------------------------------------------------- */
+/* --- subjects --------------------------------------------------------------------------------- */
 
-/* The first of a side that is there. */
+/* Return the first existing process or barrier of a side, or NULL. */
 static const void *first_of(const struct comparing *k, uint32_t from, uint32_t n)
 {
 	uint32_t i;
@@ -262,7 +248,7 @@ static int rows_run(struct comparing *k, const struct report *const *a,
 	return rows_quantities(k, &s, compare_run_quantities);
 }
 
-/* k->in are processes, or groups taken together. */
+/* Add the rows of the processes in k->in, which may stand for groups. Return 0 or -ENOMEM. */
 static int rows_process(struct comparing *k, enum compare_scope scope, uint32_t slot)
 {
 	const struct report_process *a = first_of(k, 0, k->c->a.n);
@@ -326,7 +312,7 @@ static double sum_phases(const struct episode_match_site *s, uint32_t from, uint
 	return known > 0 ? sum / known : 0;
 }
 
-/* A site, and what its phase time changed by; one that is on one side only by all of it. */
+/* A site, and the change of its phase time; on one side only: its phase time. */
 struct weighted {
 	double by;
 	uint32_t slot;
@@ -378,7 +364,7 @@ static int rows_all(struct comparing *k, const struct report *const *a,
 	return err ? err : rows_sites(k);
 }
 
-/* --- all --------------------------------------------------------------------------------------------------------- */
+/* --- the comparison --------------------------------------------------------------------------- */
 
 static void side_fill(struct compare_side *s, const struct report *const *reports, uint32_t n)
 {
@@ -430,18 +416,17 @@ int compare_reports(const struct report *const *a, uint32_t na, const struct rep
 	k.in = calloc((size_t)na + nb + 1, sizeof(*k.in));
 	k.values = calloc((size_t)na + nb + 1, sizeof(*k.values));
 	k.batches = calloc((size_t)na + nb + 1, sizeof(void *));
-	k.asked = calloc(o->nquantities + 1, sizeof(*k.asked));
-	err = k.in && k.values && k.batches && k.asked ? rows_all(&k, a, b) : -ENOMEM;
-	out->rows = k.rows;
+	k.found = calloc(o->nquantities + 1, sizeof(*k.found));
+	err = k.in && k.values && k.batches && k.found ? rows_all(&k, a, b) : -ENOMEM;
 	if (!err)
 		err = compare_classify(out, o);
 	for (i = 0; !err && !out->unknown && i < o->nquantities; i++)
-		if (!k.asked[i])
+		if (!k.found[i])
 			out->unknown = o->quantities[i];
 	free(k.in);
 	free(k.values);
 	free(k.batches);
-	free(k.asked);
+	free(k.found);
 	if (err)
 		compare_free(out);
 	return err;

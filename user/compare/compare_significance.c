@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Whether a change is more than noise, and what that means for who asked. */
+/* Test whether a change is more than noise, and classify it. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -8,9 +8,9 @@
 
 #include "compare/compare_internal.h"
 
-/* --- one row ------------------------------------------------------------------------------------------------------- */
+/* --- one row ---------------------------------------------------------------------------------- */
 
-/* How many times A's value B's may be without being a regression. */
+/* Return the ratio of B's value to A's beyond which it is a regression. */
 static double allowed(const struct compare_row *row, double fail_above)
 {
 	return row->unit == COMPARE_RATIO ? 1 - fail_above : 1 + fail_above;
@@ -25,7 +25,7 @@ static struct stats_test over_runs(const struct compare_evidence *e, double time
 	return stats_welch(e->b.mean - times * e->a.mean, vb, e->b.n, va, e->a.n, confidence);
 }
 
-/* Of one side one recording, and that varies as the others do. */
+/* Test a side's only recording, which is assumed to vary as those of the other side do. */
 static struct stats_test over_others(const struct compare_evidence *e, double times,
 				     double confidence)
 {
@@ -36,7 +36,7 @@ static struct stats_test over_others(const struct compare_evidence *e, double ti
 	return stats_single(e->b.mean - times * e->a.mean, &sample, confidence);
 }
 
-/* Parts of one run against those of another: as ratios, so that long parts do not outweigh short ones. */
+/* Test parts of two runs. They are compared as ratios, so that long parts have no more weight. */
 static struct stats_test over_batches(const struct compare_evidence *e, double times,
 				      double confidence)
 {
@@ -81,7 +81,7 @@ void compare_test_row(struct compare_row *row, const struct compare_evidence *e,
 	r = test_by(row->test, e, 1, confidence);
 	if (isnan(r.p))
 		row->test = COMPARE_UNTESTED;
-	/* Of batches it is of a logarithm. */
+	/* The interval of batches is that of a logarithm. */
 	if (row->test == COMPARE_EPISODES) {
 		r.low = row->a * expm1(r.low);
 		r.high = row->a * expm1(r.high);
@@ -101,7 +101,7 @@ void compare_test_row(struct compare_row *row, const struct compare_evidence *e,
 		row->p_worse = 1 - row->p_worse;
 }
 
-/* --- all rows ---------------------------------------------------------------------------------------------------- */
+/* --- all rows --------------------------------------------------------------------------------- */
 
 struct family {
 	enum compare_scope scope;
@@ -121,7 +121,7 @@ static int by_family(const void *x, const void *y)
 	return a->row < b->row ? -1 : a->row > b->row;
 }
 
-/* Adjusts one family: @n rows from @f on. */
+/* Adjust the p values of one family: @n rows from @f on. Return 0 or -ENOMEM. */
 static int adjust(struct compare *c, const struct family *f, uint32_t n, double *p)
 {
 	uint32_t i;
@@ -135,15 +135,15 @@ static int adjust(struct compare *c, const struct family *f, uint32_t n, double 
 	return err;
 }
 
-static int adjust_all(struct compare *c)
+/* Adjust the p values of all rows, by family. @p has room for all rows. Return 0 or -ENOMEM. */
+static int adjust_all(struct compare *c, double *p)
 {
-	struct family *f = calloc(c->nrows ? c->nrows : 1, sizeof(*f));
-	double *p = calloc(c->nrows ? c->nrows : 1, sizeof(*p));
-	int err = f && p ? 0 : -ENOMEM;
+	struct family *f = calloc(c->nrows, sizeof(*f));
 	uint32_t i, n;
+	int err = 0;
 
-	if (err || !c->rows)
-		goto out;
+	if (!f)
+		return -ENOMEM;
 	for (i = 0; i < c->nrows; i++)
 		f[i] = (struct family){ c->rows[i].scope, c->rows[i].quantity, i };
 	qsort(f, c->nrows, sizeof(*f), by_family);
@@ -154,9 +154,7 @@ static int adjust_all(struct compare *c)
 			;
 		err = adjust(c, f + i, n, p);
 	}
-out:
 	free(f);
-	free(p);
 	return err;
 }
 
@@ -173,7 +171,9 @@ static bool is_gate(const struct compare_row *row)
 	return false;
 }
 
-/* Of what was chosen, all that can be worse. */
+/*
+ * Return whether the row counts for --fail-above: of chosen quantities, all that can be worse do.
+ */
 static bool counts(const struct compare_row *row, const struct compare_options *o)
 {
 	if (!o->nquantities)
@@ -182,28 +182,24 @@ static bool counts(const struct compare_row *row, const struct compare_options *
 }
 
 /*
- * Those that count are one family: of all that --fail-above looks at together the answer is wrong no more often than was
- * asked for.
+ * Adjust p_worse. The rows that count are one family, so that the answer of --fail-above as a whole
+ * has the requested confidence. Return 0 or -ENOMEM.
  */
-static int adjust_worse(struct compare *c, const struct compare_options *o)
+static int adjust_worse(struct compare *c, const struct compare_options *o, double *p)
 {
-	double *p = calloc(c->nrows ? c->nrows : 1, sizeof(*p));
 	uint32_t i;
 	int err;
 
-	if (!p)
-		return -ENOMEM;
 	for (i = 0; i < c->nrows; i++)
 		p[i] = counts(&c->rows[i], o) ? c->rows[i].p_worse : NAN;
 	err = stats_holm(p, c->nrows);
 	for (i = 0; !err && i < c->nrows; i++)
 		c->rows[i].p_worse = p[i];
-	free(p);
 	return err;
 }
 
 static void classify_regression(struct compare *c, struct compare_row *row,
-			     const struct compare_options *o)
+				const struct compare_options *o)
 {
 	double most = allowed(row, o->fail_above);
 	bool above;
@@ -234,12 +230,16 @@ static void classify(struct compare *c, struct compare_row *row, const struct co
 
 int compare_classify(struct compare *c, const struct compare_options *o)
 {
-	int err = adjust_all(c);
+	double *p = calloc(c->nrows + 1u, sizeof(*p));
+	int err = p ? 0 : -ENOMEM;
 	uint32_t i;
 
-	if (!err && c->rows)
-		err = adjust_worse(c, o);
-	for (i = 0; !err && c->rows && i < c->nrows; i++)
+	if (!err && c->nrows)
+		err = adjust_all(c, p);
+	if (!err && c->nrows)
+		err = adjust_worse(c, o, p);
+	for (i = 0; !err && i < c->nrows; i++)
 		classify(c, &c->rows[i], o);
+	free(p);
 	return err;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* What is compared: the value of each quantity in one recording. */
+/* The value of each compared quantity in one recording. */
 #include <math.h>
 
 #include "compare/compare_internal.h"
@@ -15,13 +15,16 @@ static double of_times(const struct report_times *t)
 	return t->n && t->sum != REPORT_UNKNOWN ? (double)t->sum : NAN;
 }
 
-/* Sums of a part of a run, of whatever length, cannot be held against those of a whole one. */
+/* Return whether the barrier was traced for a part of the run only: its sums cannot be compared. */
 static bool is_part(const struct report_barrier *b)
 {
 	return b->detached_ns != REPORT_UNKNOWN;
 }
 
-/* Their phases have in them what was done at barriers that were not traced to the end. */
+/*
+ * Return whether the barrier's phases contain work between barriers that were not traced to the
+ * end.
+ */
 static bool is_beside(const struct report_barrier *b)
 {
 	return b->detached_beside_ns != REPORT_UNKNOWN;
@@ -51,16 +54,6 @@ static double site_release(const void *in)
 	return is_part(in) ? NAN : of_ns(t->n ? t->sum : REPORT_UNKNOWN);
 }
 
-static double site_load_balance(const void *in)
-{
-	return ((const struct report_barrier *)in)->load_balance;
-}
-
-static double site_serialisation(const void *in)
-{
-	return ((const struct report_barrier *)in)->serialisation;
-}
-
 static double site_episodes(const void *in)
 {
 	return is_part(in) ? NAN : of_ns(((const struct report_barrier *)in)->episodes);
@@ -80,22 +73,20 @@ static double process_lost(const void *in)
 	return p->detached_ns != REPORT_UNKNOWN || p->nsheds ? NAN : of_ns(p->wait_ns);
 }
 
-static double process_threads(const void *in)
-{
-	return ((const struct report_process *)in)->threads;
-}
-
-#define EFFICIENCY(name)                                                     \
-	static double process_##name(const void *in)                         \
-	{                                                                    \
-		return ((const struct report_process *)in)->efficiency.name; \
+#define FIELD(function, type, field)                     \
+	static double function(const void *in)           \
+	{                                                \
+		return ((const struct type *)in)->field; \
 	}
 
-EFFICIENCY(parallel)
-EFFICIENCY(load_balance)
-EFFICIENCY(serialisation)
-EFFICIENCY(transfer)
-EFFICIENCY(communication)
+FIELD(site_load_balance, report_barrier, load_balance)
+FIELD(site_serialisation, report_barrier, serialisation)
+FIELD(process_threads, report_process, threads)
+FIELD(process_parallel, report_process, efficiency.parallel)
+FIELD(process_load_balance, report_process, efficiency.load_balance)
+FIELD(process_serialisation, report_process, efficiency.serialisation)
+FIELD(process_transfer, report_process, efficiency.transfer)
+FIELD(process_communication, report_process, efficiency.communication)
 
 static double run_elapsed(const void *in)
 {
@@ -137,7 +128,7 @@ double compare_elapsed(const struct report *r)
 
 	if (r->ndetached)
 		return NAN;
-	/* What a process did before its threads began to meet, and after, is of its run, too. */
+	/* A process's run includes the time before its first and after its last crossing. */
 	for (i = 0; i < r->nprocesses; i++) {
 		const struct report_process *p = &r->processes[i];
 

@@ -17,7 +17,7 @@ static void on_episode(void *ctx, const struct model *model, const struct model_
 
 int compare_recording_load(const char *path, struct compare_recording *out)
 {
-	/* Nothing is watched, named or warned of: the report alone is wanted. */
+	/* Only the report is needed: no live output, names or warnings. */
 	static const struct options nothing;
 	struct replay_options ro = { .options = &nothing,
 				     .to_ns = UINT64_MAX,
@@ -31,19 +31,20 @@ int compare_recording_load(const char *path, struct compare_recording *out)
 	if (err)
 		return err;
 	err = replay_run(replay);
-	if (!err) {
-		err = replay_report(replay, &out->report);
-		if (err)
-			msg_error("cannot read %s: %s", path, strerror(-err));
-	}
+	if (err)
+		goto fail;
+	err = replay_report(replay, &out->report);
 	if (err) {
-		batches_free(&out->batches);
-		replay_free(replay);
-		return err;
+		msg_error("cannot read %s: %s", path, strerror(-err));
+		goto fail;
 	}
 	out->command = replay_session(replay)->session.command;
 	out->owner = replay;
 	return 0;
+fail:
+	batches_free(&out->batches);
+	replay_free(replay);
+	return err;
 }
 
 void compare_recording_free(struct compare_recording *r)

@@ -10,8 +10,6 @@
 
 int recording_set_load(char *const *paths, uint32_t n, struct recording_set *out)
 {
-	int err = 0;
-
 	memset(out, 0, sizeof(*out));
 	out->all = calloc(n + 1, sizeof(*out->all));
 	out->reports = calloc(n + 1, sizeof(void *));
@@ -21,19 +19,22 @@ int recording_set_load(char *const *paths, uint32_t n, struct recording_set *out
 		msg_error("%s", strerror(ENOMEM));
 		return -ENOMEM;
 	}
-	while (!err && out->n < n) {
-		err = compare_recording_load(paths[out->n], &out->all[out->n]);
+	for (; out->n < n; out->n++) {
+		struct compare_recording *r = &out->all[out->n];
+		int err = compare_recording_load(paths[out->n], r);
+
 		if (err)
-			break;
-		out->reports[out->n] = &out->all[out->n].report;
-		out->batches[out->n] = &out->all[out->n].batches;
-		out->inputs[out->n].file = paths[out->n];
-		out->inputs[out->n].complete = out->all[out->n].report.lossless;
-		out->inputs[out->n].detached = out->all[out->n].report.ndetached > 0;
-		out->inputs[out->n].detached_parts = out->all[out->n].report.ndetached_parts > 0;
-		out->n++;
+			return err;
+		out->reports[out->n] = &r->report;
+		out->batches[out->n] = &r->batches;
+		out->inputs[out->n] = (struct compare_input){
+			.file = paths[out->n],
+			.complete = r->report.lossless,
+			.detached = r->report.ndetached > 0,
+			.detached_parts = r->report.ndetached_parts > 0,
+		};
 	}
-	return err;
+	return 0;
 }
 
 void recording_set_free(struct recording_set *r)

@@ -11,9 +11,9 @@
 #include "compare/series_internal.h"
 #include "analyse/stats.h"
 
-/* --- points ------------------------------------------------------------------------------------------------------ */
+/* --- points ----------------------------------------------------------------------------------- */
 
-/* The place of @name in the list, where it is put if need be. */
+/* Add @name to the list if it is not in it. */
 static void list_add(const char **list, uint32_t *n, const char *name)
 {
 	uint32_t i;
@@ -67,7 +67,7 @@ static void point_time(struct series_making *k, uint32_t index)
 	p->time = series_time_of(k->values, p->runs);
 }
 
-/* --- normalised -------------------------------------------------------------------------------------------------- */
+/* --- normalised values ------------------------------------------------------------------------ */
 
 static bool same(const char *a, const char *b)
 {
@@ -148,7 +148,7 @@ static void points_normalise(struct series *s, const struct series_options *o)
 		s->base_label = o->base_label;
 }
 
-/* --- all --------------------------------------------------------------------------------------------------------- */
+/* --- the series ------------------------------------------------------------------------------- */
 
 static int series_match(struct series_making *k, uint32_t n)
 {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* What a recording is labelled by, and the points that labels make. */
+/* The labels of recordings, and their points. */
 #include <errno.h>
 #include <string.h>
 
 #include "compare/series_internal.h"
 
-#define WORDS 64 /* of a command, that are looked at */
+#define WORDS 64 /* longer commands are labels as a whole */
 
 uint32_t series_threads(const struct report *r)
 {
@@ -26,7 +26,7 @@ static const char *label_file(struct series_making *k, const char *file)
 		return "?";
 	label = arena_string(k->arena, slash && slash[1] ? slash + 1 : file);
 	dot = label ? strrchr(label, '.') : NULL;
-	/* A name that begins with its only dot has no other. */
+	/* The only dot of a name like ".sbt" does not begin an extension. */
 	if (dot && dot != label)
 		*dot = '\0';
 	return label;
@@ -41,7 +41,7 @@ static const char *label_threads(struct series_making *k, const struct report *r
 	return arena_printf(k->arena, "%u thread%s", n, n == 1 ? "" : "s");
 }
 
-/* Where the program's name begins, behind its directories. */
+/* Return the length of the directories before the program's name. */
 static size_t directories(const char *command)
 {
 	const char *end = strchrnul(command, ' '), *at, *name = command;
@@ -59,7 +59,7 @@ static const char *label_command(struct series_making *k, const struct series_in
 	return arena_string(k->arena, in->command + (k->bare ? directories(in->command) : 0));
 }
 
-/* What differs among the recordings without a label: the commands, the numbers of threads. */
+/* Find whether the commands and numbers of threads of the recordings without a label differ. */
 static void differing(struct series_making *k, uint32_t n, bool *commands, bool *threads)
 {
 	const struct series_input *first = NULL, *in;
@@ -86,7 +86,7 @@ static void differing(struct series_making *k, uint32_t n, bool *commands, bool 
 	}
 }
 
-/* The @index-th word of @command, and how long it is; NULL: there is none. */
+/* Return word @index of @command, and its length, or NULL if there is none. */
 static const char *word_at(const char *command, uint32_t index, size_t *length)
 {
 	const char *at = command + strspn(command, " ");
@@ -118,7 +118,7 @@ static bool same_word(const char *a, const char *b, uint32_t index)
 	return a && b && m == n && !strncmp(a, b, n);
 }
 
-/* Which words all commands have in common, if they have as many. */
+/* Fill k->words and k->same: the words that all commands have in common. */
 static void compare_words(struct series_making *k, uint32_t n)
 {
 	const char *first = NULL, *command;
@@ -148,7 +148,7 @@ static bool differs(const struct series_making *k, uint32_t word)
 	return word < k->words && !(k->same >> word & 1);
 }
 
-/* The program, and what differs, each with the option that it is the value of. */
+/* Return the program, and the words that differ, each with the option before it. */
 static const char *label_differing(struct series_making *k, const struct series_input *in)
 {
 	const char *command = label_command(k, in), *word;
@@ -205,7 +205,7 @@ static const char *label_of(struct series_making *k, const struct series_input *
 	}
 }
 
-/* Cuts ROW/COLUMN at the last slash, if there is something on both sides. */
+/* Split ROW/COLUMN at the last slash, if both are not empty. Return 0 or -ENOMEM. */
 static int point_split(struct series_making *k, struct series_point *p, bool user)
 {
 	const char *slash = user ? strrchr(p->label, '/') : NULL;

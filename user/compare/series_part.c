@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* What a point is made of: its counters, and its sites. */
+/* The counters and sites of a point. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 static uint64_t rounded(double ns)
 {
-	/* What no clock can have counted comes from a damaged recording. */
+	/* A damaged recording may have impossible times. */
 	return ns >= 0 && ns < 0x1p63 ? (uint64_t)llround(ns) : REPORT_UNKNOWN;
 }
 
@@ -26,10 +26,10 @@ struct series_time series_time_of(const double *values, uint32_t n)
 				     .max = rounded(s.max) };
 }
 
-/* Of the runs of point @p, into k->values. Returns how many. */
-static uint32_t gather(struct series_making *k, uint32_t p,
-		       double (*of)(const void *in, const void *ctx), const void *const *in,
-		       const void *ctx)
+/* Put the values of the runs of point @p into k->values. Return their number. */
+static uint32_t collect_values(struct series_making *k, uint32_t p,
+			       double (*of)(const void *in, const void *ctx), const void *const *in,
+			       const void *ctx)
 {
 	uint32_t i, n = 0;
 
@@ -39,9 +39,9 @@ static uint32_t gather(struct series_making *k, uint32_t p,
 	return n;
 }
 
-/* --- counters ---------------------------------------------------------------------------------------------------- */
+/* --- counters --------------------------------------------------------------------------------- */
 
-/* Where counters are: of a whole recording, or of a site in it. */
+/* Return the *n counters of process @i of a recording, or of a site (@i is 0). */
 typedef const struct report_counter *counters_fn(const void *in, uint32_t i, uint32_t *n);
 
 static const struct report_counter *run_counters(const void *in, uint32_t i, uint32_t *n)
@@ -65,10 +65,12 @@ static const struct report_counter *site_counters(const void *in, uint32_t i, ui
 struct summing {
 	counters_fn *of;
 	const char *name;
-	uint32_t places; /* processes, at most */
+	uint32_t places; /* highest number of processes; 1 for a site */
 };
 
-/* Over all places that have it; NAN: one does not know it, or none has it. */
+/*
+ * Return the sum of a counter over all processes; NAN: none has it, or its value is unknown in one.
+ */
 static double counter_sum(const void *in, const void *ctx)
 {
 	const struct summing *s = ctx;
@@ -111,7 +113,10 @@ static int counter_add(struct series_making *k, struct series_counter **counters
 	return 0;
 }
 
-/* Those of the runs of point @p, of which @in are the places by input. */
+/*
+ * Fill the counters of the runs of point @p. @in has its reports or sites by input. Return 0 or
+ * -ENOMEM.
+ */
 static int counters_make(struct series_making *k, uint32_t p, const void *const *in,
 			 counters_fn *of, uint32_t places, struct series_counter **counters,
 			 uint32_t *ncounters)
@@ -133,7 +138,7 @@ static int counters_make(struct series_making *k, uint32_t p, const void *const 
 	}
 	for (i = 0; !err && i < *ncounters; i++) {
 		sum.name = (*counters)[i].name;
-		s = stats_of(k->values, gather(k, p, counter_sum, in, &sum));
+		s = stats_of(k->values, collect_values(k, p, counter_sum, in, &sum));
 		(*counters)[i].mean = s.mean;
 		(*counters)[i].stddev = s.stddev;
 		(*counters)[i].per_thread = threads == SERIES_NONE ? NAN : s.mean / threads;
@@ -160,21 +165,13 @@ int series_counters(struct series_making *k, uint32_t index)
 	return err;
 }
 
-/* --- sites ------------------------------------------------------------------------------------------------------- */
+/* --- sites ------------------------------------------------------------------------------------ */
 
-static double site_phase(const void *in, const void *ctx)
+/* Return the sum of the times at offset *@ctx of a barrier; NAN: unknown. */
+static double site_sum(const void *in, const void *ctx)
 {
-	const struct report_times *t = &((const struct report_barrier *)in)->phase_ns;
+	const struct report_times *t = (const void *)((const char *)in + *(const size_t *)ctx);
 
-	(void)ctx;
-	return t->n && t->sum != REPORT_UNKNOWN ? (double)t->sum : NAN;
-}
-
-static double site_barrier(const void *in, const void *ctx)
-{
-	const struct report_times *t = &((const struct report_barrier *)in)->barrier_ns;
-
-	(void)ctx;
 	return t->n && t->sum != REPORT_UNKNOWN ? (double)t->sum : NAN;
 }
 
@@ -196,7 +193,10 @@ static double thread_wait(const void *in, const void *ctx)
 		       : NAN;
 }
 
-/* Each thread's wait, averaged over the runs; then over the threads, which are all that there are. */
+/*
+ * Fill *out from the threads' waits, each averaged over the runs. The threads are the whole
+ * population, not a sample. Return 0 or -ENOMEM.
+ */
 static int site_idle(struct series_making *k, uint32_t p, const void *const *in,
 		     struct series_time *out)
 {
@@ -212,7 +212,7 @@ static int site_idle(struct series_making *k, uint32_t p, const void *const *in,
 	if (!waits)
 		return -ENOMEM;
 	for (i = 0; i < n; i++)
-		waits[i] = stats_of(k->values, gather(k, p, thread_wait, in, &i)).mean;
+		waits[i] = stats_of(k->values, collect_values(k, p, thread_wait, in, &i)).mean;
 	*out = series_time_of(waits, n);
 	s = stats_of(waits, n);
 	if (s.n == 1)
@@ -226,6 +226,8 @@ static int site_idle(struct series_making *k, uint32_t p, const void *const *in,
 static int site_make(struct series_making *k, uint32_t p, uint32_t slot, struct series_site *out)
 {
 	const void *const *in = (const void *const *)k->s->match.sites[slot].in;
+	const size_t phase = offsetof(struct report_barrier, phase_ns);
+	const size_t barrier = offsetof(struct report_barrier, barrier_ns);
 	const struct report_barrier *b = NULL;
 	uint32_t i;
 	int err;
@@ -236,9 +238,9 @@ static int site_make(struct series_making *k, uint32_t p, uint32_t slot, struct 
 	if (!b)
 		return 1;
 	*out = (struct series_site){ .id = b->id, .label = b->label, .slot = slot };
-	out->phase = series_time_of(k->values, gather(k, p, site_phase, in, NULL));
-	out->barrier = series_time_of(k->values, gather(k, p, site_barrier, in, NULL));
-	out->lost = series_time_of(k->values, gather(k, p, site_lost, in, NULL));
+	out->phase = series_time_of(k->values, collect_values(k, p, site_sum, in, &phase));
+	out->barrier = series_time_of(k->values, collect_values(k, p, site_sum, in, &barrier));
+	out->lost = series_time_of(k->values, collect_values(k, p, site_lost, in, NULL));
 	out->work_ns = REPORT_UNKNOWN;
 	if (out->phase.n && out->barrier.n && out->phase.mean >= out->barrier.mean)
 		out->work_ns = out->phase.mean - out->barrier.mean;

@@ -93,7 +93,11 @@ static bool can_fill(const struct graph *g, uint32_t barrier)
 	return need->exact || n >= need->k || !need_knows_all(g, &g->in->barriers[barrier]);
 }
 
-uint32_t graph_crossed(const struct graph *g, uint32_t i)
+/*
+ * Return the barrier with arrivals on the communicator on which thread @i is in a different
+ * collective, if two looks found it there; HANG_NONE: none.
+ */
+static uint32_t crossed_barrier(const struct graph *g, uint32_t i)
 {
 	const struct hang_thread *t = &g->in->threads[i];
 	uint32_t b;
@@ -136,8 +140,8 @@ static bool can_go_on(const struct graph *g, uint32_t i)
 		return false;
 	if (g->at[i] != HANG_NONE)
 		return g->needs[g->at[i]].fills;
-	if (graph_crossed(g, i) != HANG_NONE)
-		return others_may_help(g, i, graph_crossed(g, i));
+	if (crossed_barrier(g, i) != HANG_NONE)
+		return others_may_help(g, i, crossed_barrier(g, i));
 	if (!t->still || !thread_waits_for_holder(t))
 		return true;
 	holder = graph_thread(g, t->holder);
@@ -193,7 +197,7 @@ static void reach_next(const struct graph *g, struct search *s, uint32_t i)
 	uint32_t c;
 
 	if (g->at[i] == HANG_NONE) {
-		uint32_t crossed = graph_crossed(g, i);
+		uint32_t crossed = crossed_barrier(g, i);
 
 		reach(g, s, i,
 		      crossed != HANG_NONE

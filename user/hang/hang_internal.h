@@ -68,11 +68,6 @@ uint32_t graph_holder(const struct graph *g, uint32_t i);
 uint32_t graph_chain_end(const struct graph *g, uint32_t i);
 /* Return whether the thread is blocked until another, known thread does something. */
 bool thread_waits_for_holder(const struct hang_thread *t);
-/*
- * Return the barrier with arrivals on the communicator on which thread @i is in a different
- * collective, if two looks found it there; HANG_NONE: none.
- */
-uint32_t graph_crossed(const struct graph *g, uint32_t i);
 /* Return whether the thread uses a CPU, or wants one. */
 bool thread_is_busy(const struct hang_thread *t);
 /* Return whether the thread waits for something outside of the program. */
