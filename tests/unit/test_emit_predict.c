@@ -67,8 +67,8 @@ static void test_text(void **state)
 	expect(out, "and the order of events could\n  change.");
 	expect(out, "Warning: The last arriver of 1 episode is uncertain");
 	expect(out, "2 incomplete episodes are left out");
-	expect(out, "The cost of tracing, 3.0 us by the cost of a crossing");
-	expect(out, "1 begin of a parallel part is worked out");
+	expect(out, "The cost of tracing (3.0 us, from the cost of a crossing)");
+	expect(out, "1 start of a parallel part is worked out");
 	expect(out, "cannot use more than 8 processors");
 	expect(out, "MipsRatio");
 	expect(out, "remote data");

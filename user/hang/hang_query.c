@@ -18,11 +18,11 @@ struct members {
 	bool failed;
 };
 
-static struct hang_member *add_member(struct hang_collect_barrier *b)
+static struct hang_member *add_member(struct hang_collect_barrier *b, uint32_t pid, uint32_t tid)
 {
 	if (grow(b->team, b->team_cap, b->nteam + 1))
 		return NULL;
-	b->team[b->nteam] = (struct hang_member){ .index = HANG_NONE };
+	b->team[b->nteam] = (struct hang_member){ .pid = pid, .tid = tid, .index = HANG_NONE };
 	return &b->team[b->nteam++];
 }
 
@@ -64,13 +64,11 @@ static int add_past(const struct hang_env *env, const struct arrival *p,
 	    team->n > TEAM_MAX)
 		team->n = 0;
 	for (i = 0; i < team->n; i++) {
-		m = add_member(b);
+		m = add_member(b, p->pid, met[i].tid);
 		if (!m) {
 			free(met);
 			return -ENOMEM;
 		}
-		m->tid = met[i].tid;
-		m->pid = p->pid;
 		m->gone = met[i].thread == MODEL_NONE;
 		if (!m->gone)
 			describe(env, met[i].thread, family_has(p->family, FAMILY_RANKS), m);
@@ -91,16 +89,12 @@ static void note_member(void *ctx, uint32_t tid, uint64_t team, uint32_t entered
 	if (entered > m->entered)
 		m->entered = entered;
 	member = find_member(m->barrier, tid);
-	if (!member) {
-		member = add_member(m->barrier);
-		if (!member) {
-			m->failed = true;
-			return;
-		}
-		member->tid = tid;
-		member->pid = m->barrier->pid;
-	}
-	member->left = false;
+	if (!member)
+		member = add_member(m->barrier, m->barrier->pid, tid);
+	if (member)
+		member->left = false;
+	else
+		m->failed = true;
 }
 
 /*

@@ -293,28 +293,27 @@ static bool see_join(struct locks *l, const struct snapshot_thread *t, const str
 	return out->holder != 0;
 }
 
+/* Return whether the word is that of a glibc mutex with a known holder. */
+static bool is_mutex_wait(struct locks *l, const struct word *w, uint32_t *holder)
+{
+	return w->now == MUTEX_WAITERS && w->expected == MUTEX_WAITERS && see_mutex(l, w, holder) &&
+	       *holder;
+}
+
 /*
  * Identify a futex without the name of the waiting function, where it can hardly be anything else.
  */
-static void see_nameless(struct locks *l, const struct snapshot_thread *t, const struct word *w,
-			 struct lock_seen *out)
+static void see_nameless_futex(struct locks *l, const struct snapshot_thread *t,
+			       const struct word *w, struct lock_seen *out)
 {
 	uint32_t holder = 0;
 
 	if (see_join(l, t, w, out)) {
 		out->on = HANG_ON_JOIN;
-	} else if (w->now == MUTEX_WAITERS && w->expected == MUTEX_WAITERS &&
-		   see_mutex(l, w, &holder) && holder && thread_of(l, t->pid, holder) == holder) {
+	} else if (is_mutex_wait(l, w, &holder) && thread_of(l, t->pid, holder) == holder) {
 		out->on = HANG_ON_MUTEX;
 		out->holder = holder;
 	}
-}
-
-/* Return whether a wait on a condition variable has become one for its mutex. */
-static bool is_mutex_wait(struct locks *l, const struct word *w, uint32_t *holder)
-{
-	return w->now == MUTEX_WAITERS && w->expected == MUTEX_WAITERS && see_mutex(l, w, holder) &&
-	       *holder;
 }
 
 static void see_word(struct locks *l, const struct address_space *space,
@@ -336,6 +335,7 @@ static void see_word(struct locks *l, const struct address_space *space,
 		see_join(l, t, w, out);
 		break;
 	case HANG_ON_COND:
+		/* The thread was signalled, and now waits for the mutex. */
 		if (is_mutex_wait(l, w, &holder)) {
 			out->on = HANG_ON_MUTEX;
 			out->holder = holder;
@@ -345,7 +345,7 @@ static void see_word(struct locks *l, const struct address_space *space,
 		out->object = w->at - BARRIER_ROUND;
 		break;
 	case HANG_ON_FUTEX:
-		see_nameless(l, t, w, out);
+		see_nameless_futex(l, t, w, out);
 		break;
 	default:
 		break;

@@ -279,7 +279,8 @@ static void assume_times(struct notes *n, const struct predict_facts *f)
 
 	if (f->cost_known)
 		ASSUME(n,
-		       "The cost of tracing, %s by the cost of a crossing, is subtracted from the "
+		       "The cost of tracing (%s, from the cost of a crossing) is subtracted from "
+		       "the "
 		       "computing.",
 		       time_of(t, f->cost_ns));
 	else
@@ -318,7 +319,7 @@ static void assume_times(struct notes *n, const struct predict_facts *f)
 		       f->detached_parts, f->detached_parts == 1 ? "" : "es");
 	if (f->forks)
 		ASSUME(n,
-		       "%llu begin%s of a parallel part %s worked out (a guess): until then one "
+		       "%llu start%s of a parallel part %s worked out (a guess): until then one "
 		       "thread "
 		       "computes and the others wait.",
 		       (unsigned long long)f->forks, plural(f->forks),
