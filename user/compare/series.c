@@ -167,7 +167,7 @@ static int series_match(struct series_making *k, uint32_t n)
 
 static int series_points(struct series_making *k)
 {
-	struct series_met *order = series_order(&k->s->match);
+	struct series_first *order = series_order(&k->s->match);
 	int err = order ? 0 : -ENOMEM;
 	uint32_t i;
 

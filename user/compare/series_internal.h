@@ -21,7 +21,7 @@ struct series_making {
 };
 
 /* A site, and the first report that has it, with its index there. */
-struct series_met {
+struct series_first {
 	uint32_t slot, report, index;
 };
 
@@ -40,8 +40,8 @@ int series_label(struct series_making *k, uint32_t n, enum series_by by);
 struct series_time series_time_of(const double *values, uint32_t n);
 /* Fill the counters and sites of point @index. Both return 0 or -ENOMEM. */
 int series_counters(struct series_making *k, uint32_t index);
-int series_sites(struct series_making *k, uint32_t index, const struct series_met *order);
+int series_sites(struct series_making *k, uint32_t index, const struct series_first *order);
 /* Return all sites in the order of their first reports, for free(), or NULL when out of memory. */
-struct series_met *series_order(const struct episode_match *m);
+struct series_first *series_order(const struct episode_match *m);
 
 #endif /* COMPARE_SERIES_INTERNAL_H */

@@ -65,7 +65,7 @@ static const struct report_counter *site_counters(const void *in, uint32_t i, ui
 struct summing {
 	counters_fn *of;
 	const char *name;
-	uint32_t places; /* highest number of processes; 1 for a site */
+	uint32_t nprocesses_max; /* highest number of processes; 1 for a site */
 };
 
 /*
@@ -78,7 +78,7 @@ static double counter_sum(const void *in, const void *ctx)
 	double sum = NAN;
 	uint32_t i, j, n;
 
-	for (i = 0; i < s->places; i++) {
+	for (i = 0; i < s->nprocesses_max; i++) {
 		n = 0;
 		c = s->of(in, i, &n);
 		for (j = 0; c && j < n; j++) {
@@ -118,17 +118,17 @@ static int counter_add(struct series_making *k, struct series_counter **counters
  * -ENOMEM.
  */
 static int counters_make(struct series_making *k, uint32_t p, const void *const *in,
-			 counters_fn *of, uint32_t places, struct series_counter **counters,
+			 counters_fn *of, uint32_t nprocesses_max, struct series_counter **counters,
 			 uint32_t *ncounters)
 {
 	uint32_t threads = k->s->points[p].threads, i, j, q, n;
 	const struct report_counter *c;
-	struct summing sum = { .of = of, .places = places };
+	struct summing sum = { .of = of, .nprocesses_max = nprocesses_max };
 	struct stats s;
 	int err = 0;
 
 	for (i = 0; i < k->s->ninputs; i++) {
-		for (q = 0; k->point[i] == p && in[i] && q < places; q++) {
+		for (q = 0; k->point[i] == p && in[i] && q < nprocesses_max; q++) {
 			n = 0;
 			c = of(in[i], q, &n);
 			for (j = 0; !err && c && j < n; j++)
@@ -150,17 +150,18 @@ int series_counters(struct series_making *k, uint32_t index)
 {
 	struct series_point *p = &k->s->points[index];
 	const void **in = calloc(k->s->ninputs + 1, sizeof(*in));
-	uint32_t i, places = 0;
+	uint32_t i, nprocesses_max = 0;
 	int err;
 
 	if (!in)
 		return -ENOMEM;
 	for (i = 0; i < k->s->ninputs; i++) {
 		in[i] = k->inputs[i].report;
-		if (k->inputs[i].report->nprocesses > places)
-			places = k->inputs[i].report->nprocesses;
+		if (k->inputs[i].report->nprocesses > nprocesses_max)
+			nprocesses_max = k->inputs[i].report->nprocesses;
 	}
-	err = counters_make(k, index, in, run_counters, places, &p->counters, &p->ncounters);
+	err = counters_make(k, index, in, run_counters, nprocesses_max, &p->counters,
+			    &p->ncounters);
 	free(in);
 	return err;
 }
@@ -250,9 +251,9 @@ static int site_make(struct series_making *k, uint32_t p, uint32_t slot, struct 
 	return err;
 }
 
-static int by_met(const void *x, const void *y)
+static int by_first(const void *x, const void *y)
 {
-	const struct series_met *a = x, *b = y;
+	const struct series_first *a = x, *b = y;
 
 	if (a->report != b->report)
 		return a->report < b->report ? -1 : 1;
@@ -261,7 +262,7 @@ static int by_met(const void *x, const void *y)
 	return a->slot < b->slot ? -1 : a->slot > b->slot;
 }
 
-int series_sites(struct series_making *k, uint32_t index, const struct series_met *order)
+int series_sites(struct series_making *k, uint32_t index, const struct series_first *order)
 {
 	struct series_point *p = &k->s->points[index];
 	uint32_t all = k->s->match.nsites, i;
@@ -289,17 +290,17 @@ int series_sites(struct series_making *k, uint32_t index, const struct series_me
 	return 0;
 }
 
-struct series_met *series_order(const struct episode_match *m)
+struct series_first *series_order(const struct episode_match *m)
 {
-	struct series_met *order = calloc(m->nsites + 1, sizeof(*order));
+	struct series_first *order = calloc(m->nsites + 1, sizeof(*order));
 	uint32_t i, r;
 
 	for (i = 0; order && i < m->nsites; i++) {
 		for (r = 0; !m->sites[i].in[r]; r++)
 			;
-		order[i] = (struct series_met){ i, r, m->sites[i].in[r]->index };
+		order[i] = (struct series_first){ i, r, m->sites[i].in[r]->index };
 	}
 	if (order)
-		qsort(order, m->nsites, sizeof(*order), by_met);
+		qsort(order, m->nsites, sizeof(*order), by_first);
 	return order;
 }

@@ -94,13 +94,13 @@ void hang_collect_answer_free(struct hang_collect_answer *a)
 
 	if (!a)
 		return;
-	for (i = 0; i < a->nlooked; i++) {
-		snapshot_free(a->looked[i].arrived);
-		snapshot_free(a->looked[i].others);
-		snapshot_free(a->looked[i].again);
-		close_returns(&a->looked[i]);
-		snapshot_free(a->looked[i].calls_again);
-		free(a->looked[i].tids);
+	for (i = 0; i < a->nprocesses; i++) {
+		snapshot_free(a->processes[i].arrived);
+		snapshot_free(a->processes[i].others);
+		snapshot_free(a->processes[i].again);
+		close_returns(&a->processes[i]);
+		snapshot_free(a->processes[i].calls_again);
+		free(a->processes[i].tids);
 	}
 	for (i = 0; a->arrivals && i < a->in.nbarriers; i++)
 		free(a->arrivals[i]);
@@ -109,7 +109,7 @@ void hang_collect_answer_free(struct hang_collect_answer *a)
 	for (i = 0; a->threads && i < a->in.nthreads; i++)
 		free((void *)(uintptr_t)a->threads[i].frames);
 	free(a->both);
-	free(a->looked);
+	free(a->processes);
 	free(a->threads);
 	free(a->locks);
 	free(a->barriers);
@@ -150,7 +150,7 @@ static bool has_arrived(const struct hang_collect_question *q, uint32_t tid)
 
 struct splitting {
 	const struct hang_collect_question *question;
-	struct hang_collect_process *looked;
+	struct hang_collect_process *processes;
 	uint32_t *others;
 	uint32_t nothers, cap, cap_others;
 	bool failed;
@@ -170,17 +170,17 @@ static void split_thread(void *ctx, int tid)
 	struct splitting *s = ctx;
 
 	if (has_arrived(s->question, (uint32_t)tid))
-		add_tid(s, &s->looked->tids, &s->looked->n, &s->cap, (uint32_t)tid);
+		add_tid(s, &s->process->tids, &s->process->n, &s->cap, (uint32_t)tid);
 	else if (s->nothers < THREADS_MAX)
 		add_tid(s, &s->others, &s->nothers, &s->cap_others, (uint32_t)tid);
 	else
-		s->looked->partly = true;
+		s->process->incomplete = true;
 }
 
 /* List the process's threads: those that have arrived at a barrier, then the others. */
 static int list_threads(const struct hang_collect_question *q, struct hang_collect_process *p)
 {
-	struct splitting s = { .question = q, .looked = p };
+	struct splitting s = { .question = q, .process = p };
 	uint32_t i;
 	int err = proc_each_thread((int)p->pid, split_thread, &s);
 
@@ -209,11 +209,11 @@ static int look_first(struct hang_collect *s, struct hang_collect_process *p, bo
 
 static bool add_pid(struct hang_collect_answer *a, uint32_t pid)
 {
-	if (hang_collect_looked(a, pid))
+	if (hang_collect_find_process(a, pid))
 		return true;
-	if (grow(a->looked, a->looked_cap, a->nlooked + 1))
+	if (grow(a->processes, a->processes_cap, a->nprocesses + 1))
 		return false;
-	a->looked[a->nlooked++] = (struct hang_collect_process){ .pid = pid };
+	a->processes[a->nprocesses++] = (struct hang_collect_process){ .pid = pid };
 	return true;
 }
 
@@ -244,22 +244,23 @@ static int each_thread(struct hang_collect_answer *a,
 	uint32_t i, j, k;
 	int err = 0;
 
-	for (i = 0; i < a->nlooked; i++) {
-		const struct snapshot *looks[2] = { a->looked[i].arrived, a->looked[i].others };
+	for (i = 0; i < a->nprocesses; i++) {
+		const struct snapshot *looks[2] = { a->processes[i].arrived,
+						    a->processes[i].others };
 
 		for (k = 0; k < 2; k++)
 			for (j = 0; looks[k] && j < looks[k]->n && !err; j++)
-				err = each(s, a, q, &a->looked[i], &looks[k]->threads[j]);
+				err = each(s, a, q, &a->processes[i], &looks[k]->threads[j]);
 	}
 	return err;
 }
 
-static int see_lock(struct hang_collect *s, struct hang_collect_answer *a,
-		    const struct hang_collect_question *q, const struct hang_collect_process *p,
-		    const struct snapshot_thread *t)
+static int read_lock(struct hang_collect *s, struct hang_collect_answer *a,
+		     const struct hang_collect_question *q, const struct hang_collect_process *p,
+		     const struct snapshot_thread *t)
 {
 	(void)q;
-	locks_see(s->locks, p->space, t, t, &a->locks[a->in.nthreads++]);
+	locks_read(s->locks, p->space, t, t, &a->locks[a->in.nthreads++]);
 	return 0;
 }
 
@@ -300,7 +301,7 @@ static int count_returns(const struct hang_collect *s, const struct hang_collect
  * Look again at the threads in an MPI call. Such a thread may spin all the time, and one that
  * exchanges messages in a loop is in the same call on every look. So begin to count each thread's
  * returns from its call, and then read the stacks again. A thread that has not returned by
- * see_returns() was in its call for that time, together with all other such threads.
+ * read_returns() was in its call for that time, together with all other such threads.
  */
 static int look_calls_again(struct hang_collect *s, struct hang_collect_process *p)
 {
@@ -329,7 +330,7 @@ out:
 	return err;
 }
 
-static void see_returns(const struct hang_collect *s, struct hang_collect_process *p)
+static void read_returns(const struct hang_collect *s, struct hang_collect_process *p)
 {
 	uint32_t i;
 
@@ -342,7 +343,7 @@ static int look_twice(struct hang_collect *s, struct hang_collect_answer *a,
 		      const struct hang_collect_question *q)
 {
 	bool stacks = q->nbarriers > 1;
-	uint32_t i, n = 0, nlooked = 0, slot = 0;
+	uint32_t i, n = 0, nprocesses = 0, slot = 0;
 	uint64_t begun;
 	int err = 0, one;
 
@@ -351,43 +352,43 @@ static int look_twice(struct hang_collect *s, struct hang_collect_answer *a,
 		stacks |= q->barriers[i].of_processes;
 	locks_forget(s->locks);
 	a->in.now_ns = clock_ns(CLOCK_MONOTONIC);
-	for (i = 0; i < a->nlooked && err != -ENOMEM; i++) {
-		struct hang_collect_process *p = &a->looked[i];
+	for (i = 0; i < a->nprocesses && err != -ENOMEM; i++) {
+		struct hang_collect_process *p = &a->processes[i];
 
 		one = list_threads(q, p);
 		if (!one)
 			one = look_first(s, p, stacks);
 		/* One process may have ended, but not all of them. */
 		if (!one)
-			nlooked++;
+			nprocesses++;
 		else
 			err = one;
 		n += p->n;
 	}
-	if (err == -ENOMEM || !nlooked)
+	if (err == -ENOMEM || !nprocesses)
 		return err;
 	a->threads = calloc(n + 1u, sizeof(*a->threads));
 	a->locks = calloc(n + 1u, sizeof(*a->locks));
 	if (!a->threads || !a->locks)
 		return -ENOMEM;
-	for (i = 0; i < a->nlooked; i++) {
-		a->looked[i].slot = slot;
-		if (look_calls_again(s, &a->looked[i]) == -ENOMEM)
+	for (i = 0; i < a->nprocesses; i++) {
+		a->processes[i].slot = slot;
+		if (look_calls_again(s, &a->processes[i]) == -ENOMEM)
 			return -ENOMEM;
-		slot += a->looked[i].nreturns;
+		slot += a->processes[i].nreturns;
 	}
 	begun = clock_ns(CLOCK_MONOTONIC);
-	each_thread(a, see_lock, s, q);
+	each_thread(a, read_lock, s, q);
 	a->in.nthreads = 0;
 	wait_until(begun + LOOK_INTERVAL_NS);
 	a->interval_ns = clock_ns(CLOCK_MONOTONIC) - begun;
-	for (i = 0; i < a->nlooked; i++)
-		if (a->looked[i].n &&
-		    snapshot_glance(a->looked[i].pid, a->looked[i].tids, a->looked[i].n,
-				    &a->looked[i].again) == -ENOMEM)
+	for (i = 0; i < a->nprocesses; i++)
+		if (a->processes[i].n &&
+		    snapshot_glance(a->processes[i].pid, a->processes[i].tids, a->processes[i].n,
+				    &a->processes[i].again) == -ENOMEM)
 			return -ENOMEM;
-	for (i = 0; i < a->nlooked; i++)
-		see_returns(s, &a->looked[i]);
+	for (i = 0; i < a->nprocesses; i++)
+		read_returns(s, &a->processes[i]);
 	return each_thread(a, hang_collect_add_thread, s, q);
 }
 
@@ -397,8 +398,8 @@ static bool is_all(const struct hang_collect_answer *a)
 	uint32_t i, j;
 	int tgid;
 
-	for (i = 0; i < a->nlooked; i++)
-		if (a->looked[i].partly)
+	for (i = 0; i < a->nprocesses; i++)
+		if (a->processes[i].incomplete)
 			return false;
 	for (i = 0; i < a->in.nthreads; i++) {
 		uint32_t holder = a->threads[i].holder;
@@ -406,7 +407,7 @@ static bool is_all(const struct hang_collect_answer *a)
 		for (j = 0; holder && j < a->in.nthreads && a->threads[j].tid != holder; j++)
 			;
 		if (holder && j == a->in.nthreads && !proc_tgid((int)holder, &tgid) &&
-		    !hang_collect_looked(a, (uint32_t)tgid))
+		    !hang_collect_find_process(a, (uint32_t)tgid))
 			return false;
 	}
 	return true;

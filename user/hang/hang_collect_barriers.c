@@ -9,14 +9,14 @@
 
 #include "sites/family.h"
 
-const struct hang_collect_process *hang_collect_looked(const struct hang_collect_answer *a,
-						       uint32_t pid)
+const struct hang_collect_process *hang_collect_find_process(const struct hang_collect_answer *a,
+							     uint32_t pid)
 {
 	uint32_t i;
 
-	for (i = 0; i < a->nlooked; i++)
-		if (a->looked[i].pid == pid)
-			return &a->looked[i];
+	for (i = 0; i < a->nprocesses; i++)
+		if (a->processes[i].pid == pid)
+			return &a->processes[i];
 	return NULL;
 }
 
@@ -41,7 +41,7 @@ static bool is_trampoline(const struct address_space *space, uint64_t address)
  */
 static bool is_stale(const struct hang_collect_answer *a, const struct hang_collect_arrival *at)
 {
-	const struct hang_collect_process *p = hang_collect_looked(a, at->pid);
+	const struct hang_collect_process *p = hang_collect_find_process(a, at->pid);
 	const struct snapshot_thread *t =
 		p && p->arrived ? snapshot_find(p->arrived, at->tid) : NULL;
 	uint64_t back = 0;
@@ -89,7 +89,7 @@ static struct hang_frame frame_of(const struct site_name *name)
 static uint32_t site_of(struct hang_collect *s, const struct hang_collect_answer *a, uint32_t pid,
 			uint64_t ip)
 {
-	const struct hang_collect_process *p = hang_collect_looked(a, pid);
+	const struct hang_collect_process *p = hang_collect_find_process(a, pid);
 
 	return p && p->space && ip ? address_space_site(s->spaces, p->space, ip)
 				   : ADDRESS_SPACE_SITE_NONE;
@@ -146,7 +146,7 @@ static bool arrived_unseen(const struct hang_collect_answer *a,
 static bool may_be_elsewhere(struct hang_collect *s, const struct hang_collect_answer *a,
 			     const struct hang_collect_barrier *b)
 {
-	const struct hang_collect_process *p = hang_collect_looked(a, b->pid);
+	const struct hang_collect_process *p = hang_collect_find_process(a, b->pid);
 
 	if (b->nteam || b->npids > 1)
 		return false;
@@ -158,7 +158,7 @@ static bool may_be_elsewhere(struct hang_collect *s, const struct hang_collect_a
 static bool is_world(const struct hang_collect *s, const struct hang_collect_answer *a,
 		     const struct hang_collect_barrier *b)
 {
-	const struct hang_collect_process *p = hang_collect_looked(a, b->pid);
+	const struct hang_collect_process *p = hang_collect_find_process(a, b->pid);
 
 	if (!b->of_processes || b->world || !b->object || !p || !p->space)
 		return b->world;
@@ -212,7 +212,7 @@ int hang_collect_add_barrier(struct hang_collect *s, struct hang_collect_answer 
 		add_site_frame(a, at->tid, &arrived[to->narrived - 1].site);
 	}
 	for (i = 0; to->narrived && i < a->in.nthreads; i++)
-		if (arrived_unseen(a, from, i) && !a->looked[0].partly)
+		if (arrived_unseen(a, from, i) && !a->processes[0].incomplete)
 			arrived[to->narrived++] = (struct hang_arrival){
 				.tid = a->threads[i].tid,
 				.since_ns = MODEL_UNKNOWN,

@@ -94,7 +94,7 @@ int hang_collect_add_circle(struct hang_collect *s, struct hang_collect_answer *
 		.team_declared = true,
 		.of_processes = true,
 	};
-	p = hang_collect_looked(a, t->pid);
+	p = hang_collect_find_process(a, t->pid);
 	if (p && p->space && b->site.address)
 		site = address_space_site(s->spaces, p->space, b->site.address + 1);
 	if (site == ADDRESS_SPACE_SITE_NONE)

@@ -19,7 +19,7 @@ struct hang_collect {
 /* A process that was examined twice. */
 struct hang_collect_process {
 	uint32_t pid;
-	bool partly; /* it has more threads than were examined */
+	bool incomplete; /* it has more threads than were examined */
 	struct address_space *space;
 	uint32_t n, narrived; /* the first .narrived of .tids have arrived at a barrier */
 	uint32_t *tids;
@@ -34,10 +34,10 @@ struct hang_collect_process {
 
 struct hang_collect_answer {
 	struct hang_input in;
-	struct hang_collect_process *looked;
-	uint32_t nlooked, looked_cap;
+	struct hang_collect_process *processes;
+	uint32_t nprocesses, processes_cap;
 	struct hang_thread *threads;
-	struct lock_seen *locks; /* by thread */
+	struct lock_wait *locks; /* by thread */
 	struct hang_barrier *barriers;
 	struct hang_arrival **arrivals; /* by barrier */
 	void **arenas; /* by barrier: its names */
@@ -62,8 +62,8 @@ void hang_collect_mark_idle(struct hang_collect_answer *a);
 
 /* hang_collect_barriers.c */
 /* Return the process if it was examined, or NULL. */
-const struct hang_collect_process *hang_collect_looked(const struct hang_collect_answer *a,
-						       uint32_t pid);
+const struct hang_collect_process *hang_collect_find_process(const struct hang_collect_answer *a,
+							     uint32_t pid);
 /* Fill the barrier with this index, and mark stale arrivals in *from. Return 0 or -errno. */
 int hang_collect_add_barrier(struct hang_collect *s, struct hang_collect_answer *a,
 			     const struct hang_collect_barrier *from, uint32_t index);

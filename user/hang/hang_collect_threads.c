@@ -38,8 +38,8 @@ static bool same_count(uint64_t a, uint64_t b)
 }
 
 /* Return whether the thread waited for the same object in both looks, without a timeout. */
-static bool stood_still(const struct snapshot_thread *a, const struct lock_seen *first,
-			const struct snapshot_thread *b, const struct lock_seen *second)
+static bool stood_still(const struct snapshot_thread *a, const struct lock_wait *first,
+			const struct snapshot_thread *b, const struct lock_wait *second)
 {
 	if (a->wait != SNAPSHOT_FUTEX || b->wait != SNAPSHOT_FUTEX || first->timed || second->timed)
 		return false;
@@ -155,10 +155,10 @@ void hang_collect_add_peers(struct hang_collect_answer *a)
 	for (i = 0; i < a->in.nthreads; i++) {
 		struct hang_thread *t = &a->threads[i];
 
-		for (j = 0; t->call && t->world && t->peer != HANG_NONE && j < a->nlooked; j++) {
-			if (job_read((int)a->looked[j].pid, &job) || job.rank != t->peer)
+		for (j = 0; t->call && t->world && t->peer != HANG_NONE && j < a->nprocesses; j++) {
+			if (job_read((int)a->processes[j].pid, &job) || job.rank != t->peer)
 				continue;
-			peer = rank_thread(a, a->looked[j].pid);
+			peer = rank_thread(a, a->processes[j].pid);
 			t->holder = peer ? peer->tid : 0;
 		}
 	}
@@ -181,7 +181,7 @@ int hang_collect_add_thread(struct hang_collect *s, struct hang_collect_answer *
 {
 	const struct snapshot_thread *second =
 		p->again ? snapshot_find(p->again, first->tid) : NULL;
-	struct lock_seen *lock = &a->locks[a->in.nthreads], after = { 0 };
+	struct lock_wait *lock = &a->locks[a->in.nthreads], after = { 0 };
 	struct hang_thread *t = &a->threads[a->in.nthreads];
 
 	*t = (struct hang_thread){ .pid = first->pid,
@@ -201,7 +201,7 @@ int hang_collect_add_thread(struct hang_collect *s, struct hang_collect_answer *
 				   .sampled = first->sampled };
 	number_thread(q, t);
 	if (second && first->start_ticks == second->start_ticks) {
-		locks_see(s->locks, p->space, second, first, &after);
+		locks_read(s->locks, p->space, second, first, &after);
 		t->still = stood_still(first, lock, second, &after);
 		t->interval_ns = a->interval_ns;
 		if (first->cpu_ns != UINT64_MAX && second->cpu_ns >= first->cpu_ns)

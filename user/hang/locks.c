@@ -222,7 +222,7 @@ static uint32_t u32_at(const uint8_t *bytes, size_t at)
  * Read a glibc mutex at its lock word. Return whether it looks like one that is locked with
  * waiters. *holder is set to its owner, alive or not, or stays 0 where the owner is unknown.
  */
-static bool see_mutex(struct locks *l, const struct word *w, uint32_t *holder)
+static bool read_mutex(struct locks *l, const struct word *w, uint32_t *holder)
 {
 	uint32_t lock, owner, kind;
 	uint8_t m[MUTEX_BYTES];
@@ -246,7 +246,7 @@ static bool see_mutex(struct locks *l, const struct word *w, uint32_t *holder)
 	return true;
 }
 
-static void see_musl_mutex(struct locks *l, const struct word *w, struct lock_seen *out)
+static void read_musl_mutex(struct locks *l, const struct word *w, struct lock_wait *out)
 {
 	uint32_t owner = w->now & FUTEX_TID_MASK;
 
@@ -255,7 +255,7 @@ static void see_musl_mutex(struct locks *l, const struct word *w, struct lock_se
 		out->holder = thread_of(l, w->pid, owner);
 }
 
-static void see_rwlock(struct locks *l, const struct word *w, struct lock_seen *out)
+static void read_rwlock(struct locks *l, const struct word *w, struct lock_wait *out)
 {
 	uint32_t writer = 0;
 
@@ -284,8 +284,8 @@ static bool is_pi_wait(const struct snapshot_thread *t)
  * Find the joined thread. The futex word has its tid, and the futex is not private, because the
  * kernel wakes the waiter.
  */
-static bool see_join(struct locks *l, const struct snapshot_thread *t, const struct word *w,
-		     struct lock_seen *out)
+static bool read_join(struct locks *l, const struct snapshot_thread *t, const struct word *w,
+		      struct lock_wait *out)
 {
 	if (!is_plain_wait(t) || w->now != w->expected || t->args[1] & FUTEX_PRIVATE_FLAG)
 		return false;
@@ -296,19 +296,19 @@ static bool see_join(struct locks *l, const struct snapshot_thread *t, const str
 /* Return whether the word is that of a glibc mutex with a known holder. */
 static bool is_mutex_wait(struct locks *l, const struct word *w, uint32_t *holder)
 {
-	return w->now == MUTEX_WAITERS && w->expected == MUTEX_WAITERS && see_mutex(l, w, holder) &&
-	       *holder;
+	return w->now == MUTEX_WAITERS && w->expected == MUTEX_WAITERS &&
+	       read_mutex(l, w, holder) && *holder;
 }
 
 /*
  * Identify a futex without the name of the waiting function, where it can hardly be anything else.
  */
-static void see_nameless_futex(struct locks *l, const struct snapshot_thread *t,
-			       const struct word *w, struct lock_seen *out)
+static void read_nameless_futex(struct locks *l, const struct snapshot_thread *t,
+				const struct word *w, struct lock_wait *out)
 {
 	uint32_t holder = 0;
 
-	if (see_join(l, t, w, out)) {
+	if (read_join(l, t, w, out)) {
 		out->on = HANG_ON_JOIN;
 	} else if (is_mutex_wait(l, w, &holder) && thread_of(l, t->pid, holder) == holder) {
 		out->on = HANG_ON_MUTEX;
@@ -316,23 +316,23 @@ static void see_nameless_futex(struct locks *l, const struct snapshot_thread *t,
 	}
 }
 
-static void see_word(struct locks *l, const struct address_space *space,
-		     const struct snapshot_thread *t, const struct word *w, struct lock_seen *out)
+static void read_word(struct locks *l, const struct address_space *space,
+		      const struct snapshot_thread *t, const struct word *w, struct lock_wait *out)
 {
 	uint32_t holder = 0;
 
 	switch (out->on) {
 	case HANG_ON_MUTEX:
 		if (space && space->libc == FAMILY_LIBC_MUSL)
-			see_musl_mutex(l, w, out);
-		else if (see_mutex(l, w, &holder))
+			read_musl_mutex(l, w, out);
+		else if (read_mutex(l, w, &holder))
 			out->holder = holder;
 		break;
 	case HANG_ON_RWLOCK:
-		see_rwlock(l, w, out);
+		read_rwlock(l, w, out);
 		break;
 	case HANG_ON_JOIN:
-		see_join(l, t, w, out);
+		read_join(l, t, w, out);
 		break;
 	case HANG_ON_COND:
 		/* The thread was signalled, and now waits for the mutex. */
@@ -345,7 +345,7 @@ static void see_word(struct locks *l, const struct address_space *space,
 		out->object = w->at - BARRIER_ROUND;
 		break;
 	case HANG_ON_FUTEX:
-		see_nameless_futex(l, t, w, out);
+		read_nameless_futex(l, t, w, out);
 		break;
 	default:
 		break;
@@ -355,7 +355,7 @@ static void see_word(struct locks *l, const struct address_space *space,
 /* --- words ------------------------------------------------------------------------------------ */
 
 static void name_lock(const struct locks *l, const struct address_space *space,
-		      struct lock_seen *out)
+		      struct lock_wait *out)
 {
 	static const char *const kinds[HANG_ON_COLLECTIVE + 1] = {
 		[HANG_ON_MUTEX] = "mutex",
@@ -376,8 +376,8 @@ static void name_lock(const struct locks *l, const struct address_space *space,
 		snprintf(out->words, sizeof(out->words), "the %s at 0x%" PRIx64, kind, out->object);
 }
 
-void locks_see(struct locks *l, const struct address_space *space, const struct snapshot_thread *t,
-	       const struct snapshot_thread *stack, struct lock_seen *out)
+void locks_read(struct locks *l, const struct address_space *space, const struct snapshot_thread *t,
+		const struct snapshot_thread *stack, struct lock_wait *out)
 {
 	struct word w = { .pid = t->pid, .at = t->args[0], .expected = (uint32_t)t->args[2] };
 
@@ -396,7 +396,7 @@ void locks_see(struct locks *l, const struct address_space *space, const struct 
 		out->holder = thread_of(l, t->pid, w.now & FUTEX_TID_MASK);
 	} else {
 		out->on = by_function(stack);
-		see_word(l, space, t, &w, out);
+		read_word(l, space, t, &w, out);
 	}
 	name_lock(l, space, out);
 }

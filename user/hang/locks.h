@@ -15,7 +15,7 @@
 #include "hang/thread_snapshot.h"
 #include "sites/address_space.h"
 
-struct lock_seen {
+struct lock_wait {
 	enum hang_on on; /* HANG_ON_UNKNOWN: the thread is at no futex */
 	uint64_t object; /* address of the lock, or of the futex word; 0: unknown */
 	uint32_t holder; /* tid of the holder, or of the joined thread; 0: unknown */
@@ -35,8 +35,8 @@ void locks_forget(struct locks *locks);
  * its process, names the lock; NULL: no name. Reads the target's memory, which takes microseconds,
  * except for the first name from a file.
  */
-void locks_see(struct locks *locks, const struct address_space *space,
-	       const struct snapshot_thread *thread, const struct snapshot_thread *stack,
-	       struct lock_seen *out);
+void locks_read(struct locks *locks, const struct address_space *space,
+		const struct snapshot_thread *thread, const struct snapshot_thread *stack,
+		struct lock_wait *out);
 
 #endif /* HANG_LOCKS_H */

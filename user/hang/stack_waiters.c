@@ -19,7 +19,7 @@
 
 /* The barrier function that a thread is in. */
 struct found {
-	const struct module_probe_site *place;
+	const struct module_probe_site *probe_site;
 	const struct module *module;
 	uint32_t site; /* index of the call site's frame; UINT32_MAX: none */
 };
@@ -39,7 +39,7 @@ static bool is_barrier(const struct module_probe_site *p)
 }
 
 /* Return the barrier function that begins at @offset of its file, or NULL. */
-static const struct module_probe_site *place_at(const struct module *m, uint64_t offset)
+static const struct module_probe_site *probe_site_at(const struct module *m, uint64_t offset)
 {
 	uint32_t i;
 
@@ -50,14 +50,14 @@ static const struct module_probe_site *place_at(const struct module *m, uint64_t
 }
 
 /* Return the barrier function that contains the code, or NULL. */
-static const struct module_probe_site *place_around(const struct address_space_code *at)
+static const struct module_probe_site *probe_site_around(const struct address_space_code *at)
 {
 	uint64_t start, offset;
 
 	if (!at->module->nplaces || !module_function(at->module, at->vaddr, &start) ||
 	    module_vaddr_to_offset(at->module, start, &offset))
 		return NULL;
-	return place_at(at->module, offset);
+	return probe_site_at(at->module, offset);
 }
 
 /* --- calls ------------------------------------------------------------------------------------ */
@@ -146,9 +146,9 @@ static uint64_t call_target(const struct search *s, uint64_t back, uint16_t mach
 				     : through_linkage_x86(s, target, entry);
 }
 
-static const struct module_probe_site *place_called(const struct search *s, uint64_t back,
-						    const struct module *caller,
-						    const struct module **callee)
+static const struct module_probe_site *probe_site_called(const struct search *s, uint64_t back,
+							 const struct module *caller,
+							 const struct module **callee)
 {
 	uint64_t target = call_target(s, back, caller->traits.machine);
 	struct address_space_code at;
@@ -156,17 +156,17 @@ static const struct module_probe_site *place_called(const struct search *s, uint
 	if (!target || !address_space_code(s->spaces, s->space, target + 1, &at))
 		return NULL;
 	*callee = at.module;
-	return place_at(at.module, at.offset - 1);
+	return probe_site_at(at.module, at.offset - 1);
 }
 
 /* --- stacks ----------------------------------------------------------------------------------- */
 
 /* Return whether the module implements waiting, and is not part of the program. */
-static bool is_runtime(const struct module *m, const struct module *of_place)
+static bool is_runtime(const struct module *m, const struct module *barrier_module)
 {
 	if (m->traits.executable)
 		return false;
-	return m == of_place || m->c_library || m->runtime || m->mpi;
+	return m == barrier_module || m->c_library || m->runtime || m->mpi;
 }
 
 /* Return the next outer frame of another real function. */
@@ -181,22 +181,22 @@ static uint32_t next_frame(const struct snapshot_thread *t, uint32_t i)
 
 /* Return the first of the frames from @i on that is in the program, or UINT32_MAX. */
 static uint32_t user_frame(const struct search *s, const struct snapshot_thread *t, uint32_t i,
-			   const struct module *of_place)
+			   const struct module *barrier_module)
 {
 	struct address_space_code at;
 
 	for (; i < t->nframes; i = next_frame(t, i))
 		if (!address_space_code(s->spaces, s->space, t->frames[i].address + 1, &at) ||
-		    !is_runtime(at.module, of_place))
+		    !is_runtime(at.module, barrier_module))
 			return i;
 	return UINT32_MAX;
 }
 
 /* Return whether the thread waits at the end of a region, rather than runs code of the region. */
 static bool waits_in(const struct search *s, const struct snapshot_thread *t, uint32_t end,
-		     const struct module *of_place)
+		     const struct module *barrier_module)
 {
-	return user_frame(s, t, 0, of_place) >= end;
+	return user_frame(s, t, 0, barrier_module) >= end;
 }
 
 /* Return whether the name is in C++'s standard library or Boost: "void std::wait<...>(...)". */
@@ -215,21 +215,22 @@ static bool is_library_name(const char *name)
  * program's file.
  */
 static uint32_t program_frame(const struct search *s, const struct snapshot_thread *t, uint32_t i,
-			      const struct module *of_place)
+			      const struct module *barrier_module)
 {
-	uint32_t first = user_frame(s, t, i, of_place), at = first;
+	uint32_t first = user_frame(s, t, i, barrier_module), at = first;
 
 	while (at < t->nframes) {
 		const char *real = t->frames[next_frame(t, at) - 1].function;
 
 		if (!real || !is_library_name(real))
 			return at;
-		at = user_frame(s, t, next_frame(t, at), of_place);
+		at = user_frame(s, t, next_frame(t, at), barrier_module);
 	}
 	return first;
 }
 
-static bool find_place(const struct search *s, const struct snapshot_thread *t, struct found *out)
+static bool find_probe_site(const struct search *s, const struct snapshot_thread *t,
+			    struct found *out)
 {
 	struct address_space_code at;
 	uint32_t i, own;
@@ -238,18 +239,19 @@ static bool find_place(const struct search *s, const struct snapshot_thread *t, 
 		if (!address_space_code(s->spaces, s->space, t->frames[i].address + 1, &at))
 			continue;
 		out->module = at.module;
-		out->place = place_around(&at);
+		out->probe_site = probe_site_around(&at);
 		own = next_frame(t, i);
-		if (!out->place && i) {
-			out->place =
-				place_called(s, t->frames[i].address + 1, at.module, &out->module);
+		if (!out->probe_site && i) {
+			out->probe_site = probe_site_called(s, t->frames[i].address + 1, at.module,
+							    &out->module);
 			own = i;
 		}
-		if (!out->place)
+		if (!out->probe_site)
 			continue;
-		if (out->place->spec.role == SBT_ROLE_REGION && !waits_in(s, t, own, out->module))
+		if (out->probe_site->spec.role == SBT_ROLE_REGION &&
+		    !waits_in(s, t, own, out->module))
 			continue;
-		out->site = family_has(out->place->spec.family, FAMILY_CXX)
+		out->site = family_has(out->probe_site->spec.family, FAMILY_CXX)
 				    ? program_frame(s, t, own, out->module)
 				    : user_frame(s, t, own, out->module);
 		return true;
@@ -364,14 +366,14 @@ static int add_thread(const struct search *s, const struct snapshot_thread *t)
 	struct stack_waiters_barrier key = { .pid = t->pid };
 	struct found found;
 
-	if (!find_place(s, t, &found))
+	if (!find_probe_site(s, t, &found))
 		return 0;
-	key.family = found.place->spec.family;
-	key.kind = found.place->spec.kind;
+	key.family = found.probe_site->spec.family;
+	key.kind = found.probe_site->spec.kind;
 	key.of_processes = family_has(key.family, FAMILY_RANKS);
 	key.world = key.of_processes && t->call.world;
 	snprintf(key.function, sizeof(key.function), "%s",
-		 key.of_processes ? mpi_name(found.place->symbol) : found.place->symbol);
+		 key.of_processes ? mpi_name(found.probe_site->symbol) : found.probe_site->symbol);
 	key.count = read_object(s, t, key.family, &key.object);
 	if (found.site != UINT32_MAX)
 		arrival.site = &t->frames[found.site];

@@ -28,7 +28,7 @@
 #define COPIES_BYTES	  (64u << 20) /* of all stacks: the rest is read when it is needed */
 
 /* The frames of one site, without their address. */
-struct place {
+struct site_frames {
 	uint32_t n;
 	struct snapshot_frame *frames; /* NULL: not read yet */
 };
@@ -38,8 +38,8 @@ struct snapshots {
 	struct regs *regs; /* NULL: no iterator */
 	char why[160]; /* there is no iterator */
 	struct walk *walk;
-	struct place *places; /* by site */
-	uint32_t nplaces;
+	struct site_frames *sites; /* by site */
+	uint32_t nsites;
 };
 
 /* A thread during the look. */
@@ -87,17 +87,17 @@ void snapshots_free(struct snapshots *s)
 
 	if (!s)
 		return;
-	for (i = 0; i < s->nplaces; i++) {
-		for (j = 0; j < s->places[i].n; j++) {
-			free((char *)(uintptr_t)s->places[i].frames[j].function);
-			free((char *)(uintptr_t)s->places[i].frames[j].file);
+	for (i = 0; i < s->nsites; i++) {
+		for (j = 0; j < s->sites[i].n; j++) {
+			free((char *)(uintptr_t)s->sites[i].frames[j].function);
+			free((char *)(uintptr_t)s->sites[i].frames[j].file);
 		}
 		/* All frames share the module's string. */
-		if (s->places[i].n)
-			free((char *)(uintptr_t)s->places[i].frames[0].module);
-		free(s->places[i].frames);
+		if (s->sites[i].n)
+			free((char *)(uintptr_t)s->sites[i].frames[0].module);
+		free(s->sites[i].frames);
 	}
-	free(s->places);
+	free(s->sites);
 	walk_free(s->walk);
 	regs_free(s->regs);
 	free(s);
@@ -462,16 +462,16 @@ static const char *printable(const char *raw)
 	return raw && *raw ? text_printable(raw) : NULL;
 }
 
-static const struct place *place_of(struct snapshots *s, uint32_t site)
+static const struct site_frames *frames_of_site(struct snapshots *s, uint32_t site)
 {
 	const struct site_name *name;
-	struct place *p;
+	struct site_frames *p;
 	const char *module;
 	uint32_t i, n;
 
-	if (grow_zeroed(s->places, s->nplaces, site + 1))
+	if (grow_zeroed(s->sites, s->nsites, site + 1))
 		return NULL;
-	p = &s->places[site];
+	p = &s->sites[site];
 	if (p->frames)
 		return p;
 	name = address_spaces_site(s->spaces, site);
@@ -524,7 +524,7 @@ static int add_frames(struct snapshots *s, struct snapshot_thread *t,
 	if (!all)
 		return -ENOMEM;
 	for (i = 0; i < n; i++) {
-		const struct place *p = place_of(s, frames[i].site);
+		const struct site_frames *p = frames_of_site(s, frames[i].site);
 
 		if (!p) {
 			free(all);
