@@ -225,20 +225,15 @@ static void set_in(struct comparing *k, const void *const *in, size_t add)
 		k->in[i] = in[i] ? (const char *)in[i] + add : NULL;
 }
 
-static struct subject subject(enum compare_scope scope)
-{
-	return (struct subject){ .base = { .scope = scope,
-					   .site = EPISODE_MATCH_NONE,
-					   .process = EPISODE_MATCH_NONE,
-					   .how = EPISODE_MATCH_NOTHING,
-					   .pid_a = UINT32_MAX,
-					   .pid_b = UINT32_MAX } };
-}
-
 static int rows_run(struct comparing *k, const struct report *const *a,
 		    const struct report *const *b)
 {
-	struct subject s = subject(COMPARE_RUN);
+	const struct subject s = { .base = { .scope = COMPARE_RUN,
+					     .site = EPISODE_MATCH_NONE,
+					     .process = EPISODE_MATCH_NONE,
+					     .how = EPISODE_MATCH_NOTHING,
+					     .pid_a = UINT32_MAX,
+					     .pid_b = UINT32_MAX } };
 	uint32_t i;
 
 	for (i = 0; i < k->c->a.n; i++)
@@ -253,16 +248,21 @@ static int rows_process(struct comparing *k, enum compare_scope scope, uint32_t 
 {
 	const struct report_process *a = first_of(k, 0, k->c->a.n);
 	const struct report_process *b = first_of(k, k->c->a.n, k->c->b.n);
-	struct subject s = subject(scope);
-	int err;
+	const struct subject s = {
+		.base = { .scope = scope,
+			  .site = EPISODE_MATCH_NONE,
+			  .process = slot,
+			  .how = EPISODE_MATCH_NOTHING,
+			  .pid_a = a ? a->pid : UINT32_MAX,
+			  .pid_b = b ? b->pid : UINT32_MAX,
+			  .comm = a   ? a->comm
+				  : b ? b->comm
+				      : NULL,
+			  .only = only(a, b) },
+		.counters = process_counters,
+	};
+	int err = rows_quantities(k, &s, compare_process_quantities);
 
-	s.base.process = slot;
-	s.base.pid_a = a ? a->pid : UINT32_MAX;
-	s.base.pid_b = b ? b->pid : UINT32_MAX;
-	s.base.comm = a ? a->comm : b ? b->comm : NULL;
-	s.base.only = only(a, b);
-	s.counters = process_counters;
-	err = rows_quantities(k, &s, compare_process_quantities);
 	return err ? err : rows_counters(k, &s);
 }
 
@@ -270,7 +270,7 @@ static int rows_site(struct comparing *k, uint32_t slot)
 {
 	const struct episode_match_site *site = &k->c->match.sites[slot];
 	const struct report_barrier *a, *b, *one;
-	struct subject s = subject(COMPARE_BARRIER);
+	struct subject s;
 	int err;
 
 	set_in(k, (const void *const *)site->in, 0);
@@ -279,21 +279,23 @@ static int rows_site(struct comparing *k, uint32_t slot)
 	one = a ? a : b;
 	if (!one)
 		return 0;
-	s.base.site = slot;
-	s.base.process = site->process;
-	s.base.pid_a = a ? a->pid : UINT32_MAX;
-	s.base.pid_b = b ? b->pid : UINT32_MAX;
-	s.base.comm = one->comm;
-	s.base.id = one->id;
-	s.base.id_b = a && b && strcmp(a->id, b->id) != 0 ? b->id : NULL;
-	s.base.label = one->label;
-	s.base.only = only(a, b);
-	if (s.base.only == COMPARE_BOTH)
-		s.base.how = site->how;
-	s.counters = site_counters;
-	k->c->only_a += s.base.only == COMPARE_ONLY_A;
-	k->c->only_b += s.base.only == COMPARE_ONLY_B;
-	k->c->moved += s.base.only == COMPARE_BOTH && site->how != EPISODE_MATCH_ID;
+	s = (struct subject){
+		.base = { .scope = COMPARE_BARRIER,
+			  .site = slot,
+			  .process = site->process,
+			  .pid_a = a ? a->pid : UINT32_MAX,
+			  .pid_b = b ? b->pid : UINT32_MAX,
+			  .comm = one->comm,
+			  .id = one->id,
+			  .id_b = a && b && strcmp(a->id, b->id) != 0 ? b->id : NULL,
+			  .label = one->label,
+			  .how = a && b ? site->how : EPISODE_MATCH_NOTHING,
+			  .only = only(a, b) },
+		.counters = site_counters,
+	};
+	k->c->only_a += !b;
+	k->c->only_b += !a;
+	k->c->moved += a && b && site->how != EPISODE_MATCH_ID;
 	err = rows_quantities(k, &s, compare_site_quantities);
 	return err ? err : rows_counters(k, &s);
 }

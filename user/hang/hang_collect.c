@@ -150,7 +150,7 @@ static bool has_arrived(const struct hang_collect_question *q, uint32_t tid)
 
 struct splitting {
 	const struct hang_collect_question *question;
-	struct hang_collect_process *processes;
+	struct hang_collect_process *process;
 	uint32_t *others;
 	uint32_t nothers, cap, cap_others;
 	bool failed;

@@ -68,22 +68,23 @@ static int arrived_cmp(const void *a, const void *b)
 int hang_fill_arrived(const struct graph *g, const struct hang_barrier *b, struct report_hang *out)
 {
 	bool failed = false;
-	uint32_t i, thread;
+	uint32_t i;
 
 	out->arrived = arena_alloc(g->arena, (b->narrived + 1) * sizeof(*out->arrived));
 	if (!out->arrived)
 		return -ENOMEM;
 	for (i = 0; i < b->narrived; i++) {
 		const struct hang_arrival *from = &b->arrived[i];
-		struct report_hang_arrived *to = &out->arrived[out->narrived++];
+		uint32_t thread = graph_thread(g, from->tid);
+		const struct hang_thread *t = thread != HANG_NONE ? &g->in->threads[thread] : NULL;
 		struct hang_frame site = keep_frame(g->arena, &from->site, &failed);
 		bool known = from->since_ns != MODEL_UNKNOWN;
 
-		thread = graph_thread(g, from->tid);
-		*to = (struct report_hang_arrived){
-			.pid = b->pid,
+		out->arrived[out->narrived++] = (struct report_hang_arrived){
+			.pid = t ? t->pid : b->pid,
 			.tid = from->tid,
-			.index = HANG_NONE,
+			.index = t ? t->index : HANG_NONE,
+			.comm = t ? keep(g->arena, t->comm, &failed) : NULL,
 			.arrive_ns = from->since_ns,
 			.waited_ns =
 				known ? number_less(g->in->now_ns, from->since_ns) : MODEL_UNKNOWN,
@@ -92,11 +93,6 @@ int hang_fill_arrived(const struct graph *g, const struct hang_barrier *b, struc
 			.module = site.module,
 			.line = site.line,
 		};
-		if (thread == HANG_NONE)
-			continue;
-		to->pid = g->in->threads[thread].pid;
-		to->index = g->in->threads[thread].index;
-		to->comm = keep(g->arena, g->in->threads[thread].comm, &failed);
 	}
 	qsort(out->arrived, out->narrived, sizeof(*out->arrived), arrived_cmp);
 	return failed ? -ENOMEM : 0;
@@ -120,28 +116,31 @@ static int fill_missing_one(const struct graph *g, const struct candidate *c,
 			    struct report_hang_missing *to)
 {
 	const struct hang_member *m = c->member;
-	const struct hang_thread *t;
+	const struct hang_thread *t = c->thread != HANG_NONE ? &g->in->threads[c->thread] : NULL;
 	bool failed = false;
 
-	*to = (struct report_hang_missing){ .why = c->why, .index = HANG_NONE };
-	if (m) {
-		to->pid = m->pid;
-		to->tid = m->tid;
-		to->index = m->index;
-		to->comm = keep(g->arena, m->comm, &failed);
-	}
-	if (m && m->gone)
-		to->state = HANG_GONE;
-	if (c->thread == HANG_NONE)
+	*to = (struct report_hang_missing){
+		.pid = t   ? t->pid
+		       : m ? m->pid
+			   : 0,
+		.tid = t   ? t->tid
+		       : m ? m->tid
+			   : 0,
+		.index = t && t->index != HANG_NONE ? t->index
+			 : m			    ? m->index
+						    : HANG_NONE,
+		.comm = keep(g->arena,
+			     t && t->comm ? t->comm
+			     : m	  ? m->comm
+					  : NULL,
+			     &failed),
+		.why = c->why,
+		.state = t		? t->state
+			 : m && m->gone ? HANG_GONE
+					: HANG_STATE_UNKNOWN,
+	};
+	if (!t)
 		return failed ? -ENOMEM : 0;
-	t = &g->in->threads[c->thread];
-	to->pid = t->pid;
-	to->tid = t->tid;
-	if (t->index != HANG_NONE)
-		to->index = t->index;
-	if (t->comm)
-		to->comm = keep(g->arena, t->comm, &failed);
-	to->state = t->state;
 	to->syscall = keep(g->arena, t->syscall, &failed);
 	to->wchan = keep(g->arena, t->wchan, &failed);
 	to->sampled = t->sampled;
@@ -200,20 +199,24 @@ int hang_fill_barrier(const struct graph *g, const struct hang_barrier *b, struc
 	bool failed = false;
 	uint32_t i;
 
+	*out = (struct report_hang){
+		.name = keep(g->arena, b->name, &failed),
+		.comm = keep(g->arena, b->comm, &failed),
+		.family = keep(g->arena, b->family, &failed),
+		.pid = b->pid,
+		.function = keep(g->arena, b->site.function, &failed),
+		.file = keep(g->arena, b->site.file, &failed),
+		.module = keep(g->arena, b->site.module, &failed),
+		.line = b->site.line,
+		.count = b->count,
+		.t_ns = g->in->now_ns,
+		.since_ns = MODEL_UNKNOWN,
+		.waited_ns = MODEL_UNKNOWN,
+		.arena = g->arena,
+	};
 	memcpy(out->id, b->id, sizeof(out->id));
 	memcpy(out->label, b->label, sizeof(out->label));
 	out->id[sizeof(out->id) - 1] = out->label[sizeof(out->label) - 1] = '\0';
-	out->name = keep(g->arena, b->name, &failed);
-	out->comm = keep(g->arena, b->comm, &failed);
-	out->family = keep(g->arena, b->family, &failed);
-	out->function = keep(g->arena, b->site.function, &failed);
-	out->file = keep(g->arena, b->site.file, &failed);
-	out->module = keep(g->arena, b->site.module, &failed);
-	out->line = b->site.line;
-	out->pid = b->pid;
-	out->count = b->count;
-	out->t_ns = g->in->now_ns;
-	out->since_ns = out->waited_ns = MODEL_UNKNOWN;
 	for (i = 0; i < b->narrived; i++)
 		if (b->arrived[i].since_ns < out->since_ns)
 			out->since_ns = b->arrived[i].since_ns;

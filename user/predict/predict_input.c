@@ -59,9 +59,7 @@ struct predict_feed *predict_feed_new(const struct report_env *env)
 
 	if (!f)
 		return NULL;
-	f->env = env;
-	f->start_ns = MODEL_UNKNOWN;
-	f->to_ns = UINT64_MAX;
+	*f = (struct predict_feed){ .env = env, .start_ns = MODEL_UNKNOWN, .to_ns = UINT64_MAX };
 	return f;
 }
 

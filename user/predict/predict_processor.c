@@ -3,6 +3,7 @@
 /* Processors run the bursts of threads, and serve messages, in turn. */
 #include "predict/predict_sim.h"
 
+#include <errno.h>
 #include <math.h>
 
 void sim_post(struct sim *s, double t, enum sim_kind kind, uint32_t subject, uint32_t generation)
@@ -10,10 +11,9 @@ void sim_post(struct sim *s, double t, enum sim_kind kind, uint32_t subject, uin
 	struct predict_event e = {
 		.t = t, .kind = kind, .subject = subject, .generation = generation
 	};
-	int err = predict_heap_push(&s->heap, e);
 
-	if (err)
-		s->err = err;
+	if (predict_heap_push(&s->heap, e))
+		s->err = -ENOMEM;
 }
 
 /* --- queues of threads ------------------------------------------------------------------------ */

@@ -127,12 +127,15 @@ static bool access_data(struct sim *s, uint32_t thread)
 	struct sim_thread *t = &s->threads[thread];
 	uint32_t home = s->threads[t->what].home;
 	struct sim_message msg = {
-		.thread = thread, .to = home, .back = t->home, .bytes = t->bytes
+		.kind = t->op == PREDICT_READ ? SIM_REQUEST : SIM_DATA,
+		.thread = thread,
+		.to = home,
+		.back = t->home,
+		.bytes = t->bytes,
 	};
 
 	if (s->m->access_free || predict_net_distance(&s->net, t->home, home) != PREDICT_FAR)
 		return true;
-	msg.kind = t->op == PREDICT_READ ? SIM_REQUEST : SIM_DATA;
 	sim_send(s, msg, t->home, t->op == PREDICT_READ ? s->m->request_size : t->bytes);
 	t->since = s->now;
 	return t->op == PREDICT_WRITE;
