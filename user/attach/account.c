@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* The user's side of accounting: its programs, and what they leave in maps. */
+/* User space's side of the accounting: its programs, and the maps that they fill. */
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
@@ -13,8 +13,9 @@
 
 #include "attach/internal.h"
 #include "base/clock.h"
+#include "base/number.h"
 
-/* --- loading ------------------------------------------------------------------------------------------ */
+/* --- loading ---------------------------------------------------------------------------------- */
 
 void account_prepare(struct attach *a, uint32_t max_threads)
 {
@@ -42,13 +43,6 @@ void account_prepare(struct attach *a, uint32_t max_threads)
 	skel->rodata->config.plain_counters = (__u16)a->plain_counters;
 	skel->rodata->config.switch_counters = (__u16)a->switch_counters;
 	skel->rodata->config.fault_counters = (__u16)a->fault_counters;
-}
-
-static const void *map_array(const struct bpf_map *map, size_t size)
-{
-	void *p = mmap(NULL, size, PROT_READ, MAP_SHARED, bpf_map__fd(map), 0);
-
-	return p == MAP_FAILED ? NULL : p;
 }
 
 int account_map(struct attach *a)
@@ -85,7 +79,7 @@ void account_unmap(struct attach *a)
 
 void account_end(struct attach *a)
 {
-	uint64_t value[3]; /* and how long it was enabled and ran */
+	uint64_t value[3]; /* the count, and the times enabled and running */
 	uint32_t i;
 
 	__atomic_store_n(&a->skel->bss->ended, 1, __ATOMIC_SEQ_CST);
@@ -104,7 +98,7 @@ void account_forget(const struct attach *a, uint32_t slot)
 		bpf_map_update_elem(bpf_map__fd(a->skel->maps.accounts), &slot, &none, BPF_ANY);
 }
 
-/* --- programs ----------------------------------------------------------------------------------------- */
+/* --- programs --------------------------------------------------------------------------------- */
 
 static int fault_event(uint64_t config, uint32_t cpu)
 {
@@ -112,7 +106,7 @@ static int fault_event(uint64_t config, uint32_t cpu)
 		.type = PERF_TYPE_SOFTWARE,
 		.size = sizeof(attr),
 		.config = config,
-		.sample_period = 1, /* each calls the program */
+		.sample_period = 1, /* every event calls the program */
 	};
 
 	return (int)syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
@@ -127,7 +121,7 @@ static int attach_fault(struct attach *a, struct bpf_program *program, uint64_t 
 		struct bpf_link *link;
 
 		if (fd < 0 && (errno == ENODEV || errno == ENXIO))
-			continue; /* that CPU is not there */
+			continue; /* no such CPU */
 		if (fd < 0)
 			return -errno;
 		link = bpf_program__attach_perf_event(program, fd);
@@ -143,8 +137,8 @@ static int attach_fault(struct attach *a, struct bpf_program *program, uint64_t 
 }
 
 /*
- * Without them, time in page faults is time on a CPU like any other: said, and the rest goes on, unless faults are to be
- * counted by them.
+ * Attach the programs for page faults. Without them, time in page faults counts as time on a CPU:
+ * report that and go on, unless they are needed as counters.
  */
 static int attach_faults(struct attach *a)
 {
@@ -164,7 +158,7 @@ static int attach_faults(struct attach *a)
 		err = attach_fault(a, skel->progs.on_fault, PERF_COUNT_SW_PAGE_FAULTS);
 	if (err)
 		snprintf(a->account_reason, sizeof(a->account_reason),
-			 "time in page faults is not told apart: %s", strerror(-err));
+			 "time in page faults is not separated: %s", strerror(-err));
 	return a->fault_counters ? err : 0;
 }
 
@@ -174,18 +168,12 @@ int account_attach(struct attach *a)
 		a->account ? a->skel->progs.on_switch : a->skel->progs.join_switch,
 		a->account ? a->skel->progs.on_waking : a->skel->progs.join_waking,
 	};
-	size_t i;
+	int err;
 
 	if (!a->account && !a->joins)
 		return 0;
-	for (i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
-		struct bpf_link *link = bpf_program__attach(programs[i]);
-
-		if (!link)
-			return -errno;
-		a->kernel_links[a->nkernel_links++] = link;
-	}
-	return a->account ? attach_faults(a) : 0;
+	err = attach_programs(a, programs, sizeof(programs) / sizeof(programs[0]));
+	return !err && a->account ? attach_faults(a) : err;
 }
 
 bool attach_accounts(const struct attach *a)
@@ -225,7 +213,7 @@ int attach_account_found(struct attach *a)
 	if (fd < 0) {
 		err = -errno;
 	} else {
-		/* Reading runs it over all tasks; it writes nothing. */
+		/* Reading runs the program over all tasks. It writes nothing. */
 		while (read(fd, buf, sizeof(buf)) > 0)
 			;
 		close(fd);
@@ -234,7 +222,7 @@ int attach_account_found(struct attach *a)
 	return err;
 }
 
-/* --- what a fault costs beside its handler ------------------------------------------------------- */
+/* --- the cost of a page fault outside its handler --------------------------------------------- */
 
 #define FAULT_PAGES 64
 #define FAULT_RUNS  5
@@ -257,8 +245,9 @@ static int compare(const void *a, const void *b)
 }
 
 /*
- * The kernel's counts stand inside its handler: the way in and out of the kernel is not between them, and
- * on a guest it is a large part. It is measured on fresh pages of our own, and added for each fault.
+ * Measure the cost of a page fault outside its handler on our own new pages, to be added for each
+ * fault. The kernel's timestamps are inside its handler and exclude entering and leaving the
+ * kernel, which is a large part on a virtual machine.
  */
 void account_calibrate_faults(struct attach *a, const struct sbt_account *self)
 {
@@ -293,7 +282,7 @@ uint64_t attach_fault_outside_ns(const struct attach *a)
 	return a->fault_outside_ns;
 }
 
-/* --- what is read -------------------------------------------------------------------------------------- */
+/* --- results ---------------------------------------------------------------------------------- */
 
 static void tail_counters(const struct attach *a, const struct sbt_account *acc,
 			  const struct sbt_counting *c, struct sbt_counters *out)
@@ -314,7 +303,7 @@ static void tail_counters(const struct attach *a, const struct sbt_account *acc,
 		else if (a->fault_counters >> i & 1)
 			since.counter = acc->faults_begun - (uint32_t)c->mark[i].counter;
 		key = i * a->nrings + acc->cpu;
-		/* One that ran when tracing ended has counted on since it was looked at. */
+		/* A thread that ran when tracing ended has counted on since its last update. */
 		if (acc->state == ACCOUNT_RUNNING && acc->cpu < a->nrings &&
 		    a->counter_end[key] > c->base[i].counter + c->away[i])
 			since.counter += a->counter_end[key] - c->base[i].counter - c->away[i];
@@ -331,28 +320,29 @@ static void tail_fill(const struct attach *a, uint32_t index, uint64_t end_ns,
 {
 	const struct sbt_account *acc = &a->accounts[index];
 	const struct sbt_thread *t = &a->threads[index];
-	uint64_t open = end_ns > acc->since_ns ? end_ns - acc->since_ns : 0, times[SBT_TIMES];
+	uint64_t open = number_less(end_ns, acc->since_ns), times[SBT_TIMES];
 	uint32_t i;
 
-	memset(out, 0, sizeof(*out));
 	for (i = 0; i < SBT_TIMES; i++)
 		times[i] = acc->times[i] - acc->mark.times[i];
 	if (acc->state == ACCOUNT_RUNNING)
-		times[SBT_TIME_ONCPU] += end_ns > acc->run_ns + acc->away_ns
-						 ? end_ns - acc->run_ns - acc->away_ns
-						 : 0;
+		times[SBT_TIME_ONCPU] += number_less(end_ns, acc->run_ns + acc->away_ns);
 	else if (acc->state == ACCOUNT_RUNNABLE)
 		times[SBT_TIME_RUNQ] += open;
 	else if (acc->state == ACCOUNT_BLOCKED && acc->reason < SBT_BLOCKED_REASONS)
 		times[SBT_TIME_BLOCKED + acc->reason] += open;
-	out->crossing.tgid = t->tgid;
-	out->crossing.tid = t->tid;
-	out->crossing.inc = t->inc;
-	out->crossing.seq = t->seq;
-	out->crossing.arrive_ns = out->crossing.depart_ns = end_ns;
-	out->crossing.type = SBT_REC_TAIL;
-	out->crossing.flags = SBT_CROSSING_ACCOUNTED | SBT_CROSSING_INSIDE | SBT_CROSSING_PARTS |
-			      SBT_CROSSING_COUNTERS;
+	memset(out, 0, sizeof(*out));
+	out->crossing = (struct sbt_crossing){
+		.tgid = t->tgid,
+		.tid = t->tid,
+		.inc = t->inc,
+		.seq = t->seq,
+		.arrive_ns = end_ns,
+		.depart_ns = end_ns,
+		.type = SBT_REC_TAIL,
+		.flags = SBT_CROSSING_ACCOUNTED | SBT_CROSSING_INSIDE | SBT_CROSSING_PARTS |
+			 SBT_CROSSING_COUNTERS,
+	};
 	out->parts.oncpu_ns = times[SBT_TIME_ONCPU];
 	out->parts.runq_ns = times[SBT_TIME_RUNQ];
 	memcpy(out->parts.blocked_ns, &times[SBT_TIME_BLOCKED], sizeof(out->parts.blocked_ns));
@@ -370,7 +360,7 @@ void attach_each_tail(const struct attach *a, uint64_t end_ns,
 	uint32_t i;
 
 	for (i = 0; a->accounts && i < a->nthreads; i++) {
-		/* Inside a barrier there is no tail; and who never crossed one is nobody's concern. */
+		/* There is no tail inside a barrier, and none for a thread without crossings. */
 		if (!a->threads[i].tid || a->accounts[i].tid != a->threads[i].tid ||
 		    !a->threads[i].seq || a->threads[i].arrive_ns || a->accounts[i].inside)
 			continue;
@@ -379,42 +369,41 @@ void attach_each_tail(const struct attach *a, uint64_t end_ns,
 	}
 }
 
-int attach_task_name(const struct attach *a, uint32_t tid, struct sbt_name *out)
+/* Look up what the accounting has noted. Return 0 or -errno. */
+static int look_up(const struct attach *a, const struct bpf_map *map, const void *key, void *out)
 {
 	if (!a->account)
 		return -ENOENT;
-	if (bpf_map_lookup_elem(bpf_map__fd(a->skel->maps.names), &tid, out))
-		return -errno;
+	return bpf_map_lookup_elem(bpf_map__fd(map), key, out) ? -errno : 0;
+}
+
+int attach_task_name(const struct attach *a, uint32_t tid, struct sbt_name *out)
+{
+	int err = look_up(a, a->skel->maps.names, &tid, out);
+
 	out->comm[sizeof(out->comm) - 1] = '\0';
-	return 0;
+	return err;
 }
 
 int attach_file_name(const struct attach *a, uint64_t inode, struct sbt_file_name *out)
 {
-	if (!a->account)
-		return -ENOENT;
-	if (bpf_map_lookup_elem(bpf_map__fd(a->skel->maps.file_names), &inode, out))
-		return -errno;
+	int err = look_up(a, a->skel->maps.file_names, &inode, out);
+
 	out->name[sizeof(out->name) - 1] = '\0';
-	return 0;
+	return err;
 }
 
 int attach_mapping_name(const struct attach *a, uint32_t tgid, uint64_t addr,
 			struct sbt_file_name *out)
 {
 	uint64_t key = SBT_MAPPING_KEY(tgid, addr);
+	int err = look_up(a, a->skel->maps.mapping_names, &key, out);
 
-	if (!a->account)
-		return -ENOENT;
-	if (bpf_map_lookup_elem(bpf_map__fd(a->skel->maps.mapping_names), &key, out))
-		return -errno;
 	out->name[sizeof(out->name) - 1] = '\0';
-	return 0;
+	return err;
 }
 
 int attach_stack(const struct attach *a, uint64_t key, struct sbt_stack *out)
 {
-	if (!a->account || !key)
-		return -ENOENT;
-	return bpf_map_lookup_elem(bpf_map__fd(a->skel->maps.stacks), &key, out) ? -errno : 0;
+	return key ? look_up(a, a->skel->maps.stacks, &key, out) : -ENOENT;
 }

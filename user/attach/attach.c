@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Probes: where they are put, and by which way. */
+/* Attach probes to probe sites by the chosen method. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,27 +9,28 @@
 
 #include "attach/internal.h"
 #include "attach/link.h"
+#include "base/grow.h"
 
-/* The number of a spec, new or known; or -ENOSPC, -errno. */
+/* Return the number of a spec, new or known, or -ENOSPC, -errno. */
 static int spec_number(struct attach *a, const struct sbt_spec *spec)
 {
-	struct sbt_spec reported = *spec;
+	struct sbt_spec full = *spec;
 	uint32_t i;
 
-	if (!reported.probe_group)
-		reported.probe_group = SBT_PROBE_GROUP(reported.family);
+	if (!full.probe_group)
+		full.probe_group = SBT_PROBE_GROUP(full.family);
 	for (i = 0; i < a->nspecs; i++)
-		if (!memcmp(&a->specs[i], &reported, sizeof(reported)))
+		if (!memcmp(&a->specs[i], &full, sizeof(full)))
 			return (int)i;
 	if (a->nspecs == SBT_SPECS)
 		return -ENOSPC;
-	if (bpf_map_update_elem(bpf_map__fd(a->skel->maps.specs), &i, &reported, BPF_ANY))
+	if (bpf_map_update_elem(bpf_map__fd(a->skel->maps.specs), &i, &full, BPF_ANY))
 		return -errno;
-	a->specs[a->nspecs++] = reported;
+	a->specs[a->nspecs++] = full;
 	return (int)i;
 }
 
-/* Tells the programs what is at the place of @offset, if its code must be looked at. */
+/* Publish the probes at @offset, where the code must be compared to distinguish them. */
 static int share_probe_site(struct attach *a, uint64_t offset)
 {
 	int fd = bpf_map__fd(a->skel->maps.place_codes);
@@ -47,13 +48,13 @@ static int share_probe_site(struct attach *a, uint64_t offset)
 }
 
 /*
- * Without cookies: the probe at @offset is told by its place in the page, and by the code there. @number PROBE_SITES_NONE: its
- * program does not ask.
+ * Record the probe at @offset. Without cookies, the programs identify it by its place in the page,
+ * and by the code there. @number is PROBE_SITES_NONE if its program needs no number.
  */
 static int claim_probe_site(struct attach *a, int fd, uint64_t offset, uint32_t number)
 {
 	struct probe_sites_probe probe = { .offset = offset, .number = number };
-	uint32_t probe_site = offset & (SBT_PAGE_PROBE_SITES - 1), reported = number;
+	uint32_t page_offset = offset & (SBT_PAGE_PROBE_SITES - 1), value = number;
 	bool shared;
 	struct stat st;
 	int err;
@@ -73,39 +74,38 @@ static int claim_probe_site(struct attach *a, int fd, uint64_t offset, uint32_t 
 	if (err || number == PROBE_SITES_NONE)
 		return err;
 	if (shared)
-		reported = SBT_PROBE_SITE_SHARED;
-	return bpf_map_update_elem(bpf_map__fd(a->skel->maps.page_places), &probe_site, &reported,
+		value = SBT_PROBE_SITE_SHARED;
+	return bpf_map_update_elem(bpf_map__fd(a->skel->maps.page_places), &page_offset, &value,
 				   BPF_ANY)
 		       ? -errno
 		       : 0;
 }
 
-/* @file: the open file that the probes of @fd are in. */
-static int keep_link(struct attach *a, int fd, int file, int pid, uint64_t probe_groups)
+/* Add a link. @file is the open file with the probes of @fd. */
+static int add_link(struct attach *a, int fd, int file, int pid, uint64_t probe_groups)
 {
-	struct attach_link *links;
 	struct stat st = { 0 };
 
 	if (fd < 0)
 		return fd;
-	links = realloc(a->links, (a->nlinks + 1) * sizeof(*links));
-	if (!links) {
+	if (grow(a->links, a->links_cap, a->nlinks + 1)) {
 		link_close(fd);
 		return -ENOMEM;
 	}
-	a->links = links;
-	/* Without, the link stays until tracing ends. */
+	/* Without the file's identity, the link stays until tracing ends. */
 	if (fstat(file, &st))
 		st.st_ino = 0;
-	links[a->nlinks++] = (struct attach_link){ .fd = fd,
-						   .pid = pid > 0 ? pid : 0,
-						   .probe_groups = probe_groups,
-						   .dev = st.st_dev,
-						   .ino = st.st_ino };
+	a->links[a->nlinks++] = (struct attach_link){ .fd = fd,
+						      .pid = pid > 0 ? pid : 0,
+						      .probe_groups = probe_groups,
+						      .dev = st.st_dev,
+						      .ino = st.st_ino };
 	return 0;
 }
 
-/* If one of several failed, what was put in since there were @before links is worth nothing. Returns @err. */
+/*
+ * If one of several attachments failed, remove those since there were @before links. Return @err.
+ */
 static int all_or_none(struct attach *a, uint32_t before, int err)
 {
 	while (err && a->nlinks > before)
@@ -113,10 +113,10 @@ static int all_or_none(struct attach *a, uint32_t before, int err)
 	return err;
 }
 
-/* What a probe is there for, in attach_link.units. */
+/* Return the probe group of a spec for attach_link.probe_groups. */
 static uint64_t probe_group_of(const struct sbt_spec *spec)
 {
-	/* Markers, where tasks are made, turns and semaphores: no meeting is told of there. */
+	/* No crossings are reported at markers, task creation, turns and semaphores. */
 	if (spec->role == SBT_ROLE_MARK_THREAD || spec->role == SBT_ROLE_MARK_ACCESS ||
 	    spec->role == SBT_ROLE_TASK || spec->role == SBT_ROLE_TURN ||
 	    spec->role == SBT_ROLE_SEM_WAIT)
@@ -135,14 +135,16 @@ static uint64_t probe_groups_of(const struct attach_probe_site *p, uint32_t n)
 }
 
 /*
- * Whom a link of many places is for, as far as the kernel can tell processes apart. A session is for all: of those who are
- * filtered out the kernel does not ask its program, and gives them the return probe.
+ * Return the process that a link of many probe sites is for, if the kernel can filter by process. A
+ * session is for all processes: for filtered-out ones, the kernel skips its program but still
+ * installs the return probe.
  */
 static int pid_of(const struct attach *a, int type, int pid)
 {
 	return a->filters_process && type != LINK_ATTACH_SESSION ? pid : 0;
 }
 
+/* Attach one program to @n offsets, with the same @number for all. */
 static int put(struct attach *a, struct bpf_program *program, int fd, const uint64_t *offsets,
 	       uint32_t n, int pid, uint32_t number, uint64_t probe_groups)
 {
@@ -155,15 +157,15 @@ static int put(struct attach *a, struct bpf_program *program, int fd, const uint
 				   ? LINK_ATTACH_SESSION
 				   : LINK_ATTACH_MULTI;
 
-		/* A kernel that filters by thread would lose the others' hits without a word. */
+		/* A kernel that filters by thread would silently lose the hits of other threads. */
 		pid = pid_of(a, type, pid);
-		return keep_link(a, link_multi(prog_fd, type, fd, offsets, n, pid, number), fd, pid,
-				 probe_groups);
+		return add_link(a, link_multi(prog_fd, type, fd, offsets, n, pid, number), fd, pid,
+				probe_groups);
 	}
 	for (i = 0; i < n && !err; i++)
 		err = claim_probe_site(a, fd, offsets[i], PROBE_SITES_NONE);
 	for (i = 0; i < n && !err; i++)
-		err = keep_link(
+		err = add_link(
 			a,
 			link_perf(prog_fd, fd, offsets[i], pid ? pid : -1, a->cookies ? number : 0),
 			fd, pid, probe_groups);
@@ -216,7 +218,7 @@ const char *attach_user_probe_group_name(const struct attach *a, uint8_t probe_g
 
 uint8_t attach_probe_group(const struct attach *a, uint8_t family, uint16_t spec)
 {
-	/* Of what is seen in system calls there is no spec. */
+	/* Crossings from system calls have no spec. */
 	if (spec >= a->nspecs || a->specs[spec].family != family)
 		return family;
 	return (uint8_t)__builtin_ctzll(a->specs[spec].probe_group);
@@ -257,12 +259,16 @@ int attach_probe_site(struct attach *a, const struct attach_probe_site *p, int p
 			  (uint32_t)number, probe_group);
 		return tag_links(a, before, p->tag, err);
 	}
-	/* Never a return probe instead: who would meet it may unwind. */
+	/* Never use a return probe instead: the probed functions may unwind. */
 	if (exits && !pair && !p->nexits && p->spec.role != SBT_ROLE_OUTLINED)
 		return -ENOTSUP;
-	/* The ends first: an arrival must find its departure in place. */
+	/* The exits first: each arrival must find its departure probe attached. */
 	if (pair || (exits && !p->nexits))
-		err = 0; /* at another function: attach_end(); or who is in which team is worth something without it */
+		/*
+		 * the exits are attached by attach_end(), or are unknown: team membership is useful
+		 * without them
+		 */
+		err = 0;
 	else if (exits)
 		err = put(a, ends.exit, p->fd, p->exits, p->nexits, pid, 0, probe_group);
 	if (!err)
@@ -294,7 +300,7 @@ int attach_returns(struct attach *a, int fd, const uint64_t *offsets, uint32_t n
 	return put(a, a->skel->progs.outlined_returned, fd, offsets, n, pid, 0, probe_groups);
 }
 
-/* All exits, each once: functions may share them. Returns how many, or -ENOMEM. */
+/* Collect all exits, each once, as functions may share them. Return their number, or -ENOMEM. */
 static int gather_exits(const struct attach_probe_site *p, uint32_t n, uint64_t **out)
 {
 	uint32_t i, j, k, found = 0, max = 0;
@@ -317,6 +323,18 @@ static int gather_exits(const struct attach_probe_site *p, uint32_t n, uint64_t 
 	return (int)found;
 }
 
+/* Attach one program to @n offsets by one link, with a number for each. */
+static int put_each(struct attach *a, const struct bpf_program *program, int type, int fd,
+		    const uint64_t *offsets, const uint64_t *cookies, uint32_t n, int pid,
+		    uint64_t probe_groups)
+{
+	pid = pid_of(a, type, pid);
+	copies_note(&a->copies, fd, offsets, n);
+	return add_link(
+		a, link_multi_each(bpf_program__fd(program), type, fd, offsets, cookies, n, pid),
+		fd, pid, probe_groups);
+}
+
 static int put_entries(struct attach *a, const struct attach_probe_site *p, uint32_t n, int pid)
 {
 	struct program_ends ends = program_ends(a->skel, SBT_ROLE_BARRIER);
@@ -333,14 +351,9 @@ static int put_entries(struct attach *a, const struct attach_probe_site *p, uint
 		offsets[i] = p[i].entry;
 		cookies[i] = (uint64_t)number;
 	}
-	pid = pid_of(a, type, pid);
 	if (!err)
-		copies_note(&a->copies, p->fd, offsets, n);
-	if (!err)
-		err = keep_link(a,
-				link_multi_each(bpf_program__fd(program), type, p->fd, offsets,
-						cookies, n, pid),
-				p->fd, pid, probe_groups_of(p, n));
+		err = put_each(a, program, type, p->fd, offsets, cookies, n, pid,
+			       probe_groups_of(p, n));
 	free(offsets);
 	free(cookies);
 	return err;
@@ -369,17 +382,9 @@ bool attach_filters_process(const struct attach *a)
 	return a->filters_process;
 }
 
-static int claim_all(struct attach *a, const struct attach_group *g, uint32_t number)
-{
-	uint32_t i;
-	int err = 0;
-
-	for (i = 0; i < g->nentries && !err; i++)
-		err = claim_probe_site(a, g->fd, g->entries[i], number);
-	return err;
-}
-
-/* The groups' probes in two links, each of which takes its time: all ends, then all entries. */
+/*
+ * Attach the probes of the groups with two links, as each takes time: all exits, then all entries.
+ */
 static int put_waits(struct attach *a, const struct attach_group *g, uint32_t n, int pid,
 		     const uint32_t *numbers)
 {
@@ -408,15 +413,9 @@ static int put_waits(struct attach *a, const struct attach_group *g, uint32_t n,
 	if (!err)
 		err = put(a, a->skel->progs.cond_waited, g->fd, offsets + entries, exits, pid, 0,
 			  probe_groups);
-	pid = pid_of(a, LINK_ATTACH_MULTI, pid);
 	if (!err)
-		copies_note(&a->copies, g->fd, offsets, entries);
-	if (!err)
-		err = keep_link(a,
-				link_multi_each(bpf_program__fd(a->skel->progs.cond_wait),
-						LINK_ATTACH_MULTI, g->fd, offsets, cookies, entries,
-						pid),
-				g->fd, pid, probe_groups);
+		err = put_each(a, a->skel->progs.cond_wait, LINK_ATTACH_MULTI, g->fd, offsets,
+			       cookies, entries, pid, probe_groups);
 	free(offsets);
 	free(cookies);
 	return err;
@@ -436,17 +435,19 @@ static int put_group(struct attach *a, const struct attach_group *g, int pid, ui
 	return err;
 }
 
-/* The number that the group is told by, which its places are claimed for. Or -errno. */
+/* Claim the probe sites of the group for its number. Return the number or -errno. */
 static int claim_group(struct attach *a, const struct attach_group *g)
 {
-	int number, err;
+	int number, err = 0;
+	uint32_t i;
 
 	if (!g->nentries || (g->spec.role != SBT_ROLE_COND_WAKE && !g->nexits))
 		return -ENOTSUP;
 	number = spec_number(a, &g->spec);
 	if (number < 0)
 		return number;
-	err = claim_all(a, g, (uint32_t)number);
+	for (i = 0; i < g->nentries && !err; i++)
+		err = claim_probe_site(a, g->fd, g->entries[i], (uint32_t)number);
 	return err ? err : number;
 }
 
@@ -494,14 +495,17 @@ int attach_joins(struct attach *a, const struct attach_group *joins, int pid)
 
 int attach_turns(struct attach *a, const struct attach_group *turns, int pid)
 {
-	/* Had there been probes before: who waited when they went has left that wait unseen. */
+	/* Probes may have been removed before, during a wait: its end was not seen. */
 	forget_turns(a, (uint32_t)pid);
 	return attach_alone(a, turns, pid, ATTACH_WAITS_TURNS);
 }
 
 int attach_sems(struct attach *a, const struct attach_group *sems, int pid)
 {
-	/* Barriers of semaphores are spoken of only: they shall not take the place of probes of other functions. */
+	/*
+	 * Barriers made of semaphores are only reported. They must not displace probes on other
+	 * functions.
+	 */
 	if (!a->cookies)
 		return -ENOTSUP;
 	return attach_alone(a, sems, pid, ATTACH_WAITS_SEMS);
@@ -521,7 +525,7 @@ int attach_classify(struct attach *a, uint32_t tgid, uint32_t inc, uint64_t obje
 		    uint32_t verdict)
 {
 	struct sbt_object key = { .address = object, .tgid = tgid, .inc = inc };
-	/* Somebody may wait there now. */
+	/* A thread may be waiting there now. */
 	struct sbt_object_state state = { .verdict = verdict, .waits = 1 };
 
 	return bpf_map_update_elem(bpf_map__fd(a->skel->maps.objects), &key, &state, BPF_ANY)
@@ -561,8 +565,11 @@ int attach_loader(struct attach *a, int fd, uint64_t offset, int pid)
 	if (a->method == ATTACH_PERF)
 		return put(a, program, fd, &offset, 1, pid, 0, 0);
 	copies_note(&a->copies, fd, &offset, 1);
-	/* Also where the kernel filters by thread: the thread that starts the program is the one that it takes. */
-	return keep_link(
+	/*
+	 * Also if the kernel filters by thread: the thread that starts the program is the filtered
+	 * one.
+	 */
+	return add_link(
 		a, link_multi(bpf_program__fd(program), LINK_ATTACH_MULTI, fd, &offset, 1, pid, 0),
 		fd, pid, 0);
 }
@@ -574,7 +581,7 @@ const struct copies *attach_copies(const struct attach *a)
 
 void attach_code_changed(struct attach *a)
 {
-	/* In this order: a program that sees the second looks at the first. */
+	/* In this order: a program that sees the new epoch reads the new count. */
 	__atomic_fetch_add(&a->skel->bss->mappings, 1, __ATOMIC_SEQ_CST);
 	__atomic_fetch_add(&a->skel->data->epoch, 1, __ATOMIC_SEQ_CST);
 }

@@ -15,8 +15,8 @@
 #define CALLS 200
 
 /*
- * The object's address comes in the first argument and is not touched. The first instruction is what
- * matters: push is emulated by the kernel, mov is not.
+ * The object's address is in the first argument and is not accessed. Only the first instruction
+ * matters: the kernel emulates push, but not mov.
  */
 #if defined(__x86_64__)
 __asm__(".text\n"
@@ -66,7 +66,7 @@ struct find {
 	bool found;
 };
 
-/* The executable comes first: its own segments turn our addresses into file offsets. */
+/* Convert our address to a file offset by the segments of the executable, which comes first. */
 static int find_offset(struct dl_phdr_info *info, size_t size, void *data)
 {
 	struct find *find = data;
@@ -119,7 +119,7 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* What others add to some runs is none of it: the best quarter's end. */
+/* Return the lower quartile: other load lengthens some runs. */
 static double quartile(double *values, int n)
 {
 	qsort(values, (size_t)n, sizeof(values[0]), compare);
@@ -156,21 +156,21 @@ double calibrate_run(bool stepped, void (*drain)(void *ctx), void *ctx)
 	return quartile(run, RUNS);
 }
 
-double calibrate_handler(bool stepped, void (*drain)(void *ctx), void *ctx, uint32_t *spent)
+double calibrate_handler(bool stepped, void (*drain)(void *ctx), void *ctx, uint32_t *last_ns)
 {
 	void (*volatile call)(void *) = stand_in(stepped);
 	uint64_t object[4] = { 0, 1 }, sum, n;
 	double run[RUNS] = { 0 };
 	int i, j, runs = 0;
-	uint32_t reported;
+	uint32_t handler_ns;
 
 	for (i = 0; i < RUNS; i++) {
 		sum = n = 0;
 		for (j = 0; j < CALLS; j++) {
 			call(object);
-			reported = __atomic_exchange_n(spent, 0, __ATOMIC_RELAXED);
-			sum += reported;
-			n += reported > 0;
+			handler_ns = __atomic_exchange_n(last_ns, 0, __ATOMIC_RELAXED);
+			sum += handler_ns;
+			n += handler_ns > 0;
 		}
 		if (n)
 			run[runs++] = (double)sum / (double)n;

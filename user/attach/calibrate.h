@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* Functions of our own that look like a barrier to a probe, and how long a probed call takes. */
+/* Our own functions that look like a barrier to a probe, and the time of a probed call. */
 #ifndef ATTACH_CALIBRATE_H
 #define ATTACH_CALIBRATE_H
 
@@ -9,21 +9,25 @@
 #include "attach/attach.h"
 
 /*
- * Where the stand-in lies in our own executable: @stepped, on an instruction that the kernel must
- * single-step; else on an emulated one. Opens place->fd (the caller's to close); place->exits is @exits.
+ * Describe the stand-in function in our own executable: with @stepped it begins with an instruction
+ * that the kernel must single-step, else with an emulated one. Opens probe_site->fd, which the
+ * caller closes; probe_site->exits is @exits.
  */
 int calibrate_probe_site(bool stepped, struct attach_probe_site *probe_site, uint64_t exits[1]);
 
-/* One call of the stand-in. */
+/* Call the stand-in once. */
 void calibrate_call(bool stepped);
 
-/* ns a call, the lower quartile of several runs; the probes must be in place. */
+/*
+ * Return the time of a call in ns, the lower quartile of several runs. The probes must be attached.
+ */
 double calibrate_run(bool stepped, void (*drain)(void *ctx), void *ctx);
 
 /*
- * What the programs tell of some calls in *@spent, from where it is taken: the lower quartile of several runs' means. NAN: they
- * told nothing. In calls of their own, for to look costs something, too.
+ * Return the handler time of a call in ns, from *@spent, where the programs put it: the lower
+ * quartile of the means of several runs. NAN: they reported nothing. Uses calls of its own, as
+ * reading *@spent takes time.
  */
-double calibrate_handler(bool stepped, void (*drain)(void *ctx), void *ctx, uint32_t *spent);
+double calibrate_handler(bool stepped, void (*drain)(void *ctx), void *ctx, uint32_t *last_ns);
 
 #endif /* ATTACH_CALIBRATE_H */

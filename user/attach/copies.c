@@ -7,7 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* As much as malloc() maps apart: it leaves no holes. */
+#include "base/grow.h"
+
+/* Large enough for malloc() to use mmap(), which leaves no holes. */
 #define COPIES_FIRST 2048
 
 #if defined(__aarch64__)
@@ -28,7 +30,7 @@ static uint64_t probe_site_key(const struct copies_probe *p, uint64_t offset)
 	return hash_mix(hash_mix(hash_mix(p->dev) ^ p->ino) ^ offset);
 }
 
-/* Is there a probe of the same file as @p at @offset? */
+/* Return whether there is a probe of the same file as @p at @offset. */
 static bool is_probed(const struct copies *c, const struct copies_probe *p, uint64_t offset)
 {
 	const struct copies_probe *q;
@@ -40,22 +42,11 @@ static bool is_probed(const struct copies *c, const struct copies_probe *p, uint
 	return q->offset == offset && q->ino == p->ino && q->dev == p->dev;
 }
 
-/* Makes room for one more. */
-static bool grow(struct copies *c)
+/* Make room for one more probe. Return false if there is none. */
+static bool has_room(struct copies *c)
 {
-	uint32_t max = c->max ? c->max * 2 : COPIES_FIRST;
-	struct copies_probe *more;
-
-	if (c->n < c->max)
-		return true;
-	if (max > COPIES_MAX)
-		return false;
-	more = realloc(c->probes, max * sizeof(*more));
-	if (!more)
-		return false;
-	c->probes = more;
-	c->max = max;
-	return true;
+	return c->n < COPIES_MAX &&
+	       !grow(c->probes, c->max, c->n < COPIES_FIRST ? COPIES_FIRST : c->n + 1);
 }
 
 static void note_one(struct copies *c, int fd, const struct stat *st, uint64_t offset)
@@ -69,11 +60,11 @@ static void note_one(struct copies *c, int fd, const struct stat *st, uint64_t o
 
 	got = pread(fd, p.code + COPIES_AROUND - before,
 		    before + SBT_BREAKPOINT_BYTES + COPIES_AROUND, (off_t)(offset - before));
-	/* One byte more than the breakpoint: by it a probe is found. */
+	/* One byte more than the breakpoint is needed: the index uses it. */
 	if (got <= (ssize_t)(before + SBT_BREAKPOINT_BYTES))
 		return;
 	p.after = (uint8_t)((size_t)got - before - SBT_BREAKPOINT_BYTES);
-	if (is_probed(c, &p, offset) || !grow(c) ||
+	if (is_probed(c, &p, offset) || !has_room(c) ||
 	    hash_put(&c->of_probe_site, probe_site_key(&p, offset), c->n + 1ULL))
 		return;
 	first = &c->first[p.code[COPIES_AROUND + SBT_BREAKPOINT_BYTES]];
@@ -103,7 +94,10 @@ bool copies_in_file(const struct copies *c, const uint64_t *dev, uint64_t inode)
 	return false;
 }
 
-/* Is there a breakpoint of the same file's in the copy, at @at, which is byte @i of p->code in the file? */
+/*
+ * Return whether the copy has a breakpoint of the same file at @at, which is byte @i of p->code in
+ * the file.
+ */
 static bool is_breakpoint(const struct copies *c, const struct copies_probe *p, const uint8_t *at,
 			  size_t room, size_t i)
 {
@@ -112,7 +106,7 @@ static bool is_breakpoint(const struct copies *c, const struct copies_probe *p, 
 	       is_probed(c, p, p->offset + i - COPIES_AROUND);
 }
 
-/* How many bytes after the breakpoint at @at are those of the file. Other breakpoints among them are passed over. */
+/* Return how many bytes after the breakpoint at @at equal the file's, without other breakpoints. */
 static size_t same_after(const struct copies *c, const struct copies_probe *p, const uint8_t *bytes,
 			 size_t n, size_t at)
 {
@@ -171,7 +165,9 @@ const uint8_t *copies_at(const struct copies *c, const uint8_t *bytes, size_t n,
 
 		same = same_after(c, p, bytes, n, at) + same_before(c, p, bytes, at);
 		original = p->code + COPIES_AROUND;
-		/* Two that are alike as far as one can see, but for what the breakpoint hides: nobody knows which. */
+		/*
+		 * Two probes match equally well but for the bytes under the breakpoint: ambiguous.
+		 */
 		if (same == most && found && memcmp(found, original, SBT_BREAKPOINT_BYTES) != 0)
 			found = NULL;
 		if (same <= most)

@@ -11,15 +11,18 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "attach/event_names.h"
+#include "attach/rights.h"
+
 #define REASON_MAX  256
-#define SPARE_FILES 64 /* what else may want a descriptor meanwhile */
+#define SPARE_FILES 64 /* descriptors reserved for other uses meanwhile */
 
 struct counters {
 	uint32_t n, ncpus, nonline;
 	bool *online; /* by CPU */
 	struct event_spec *specs;
 	char (*reasons)[REASON_MAX];
-	uint32_t *nopen; /* by event: the CPUs that count it */
+	uint32_t *nopen; /* by event: number of CPUs that count it */
 	int *fds; /* by event, then by CPU */
 };
 
@@ -41,7 +44,7 @@ static int open_event(const struct event_spec *spec, uint32_t cpu)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Has any online CPU a counter for cycles? What has none has no PMU that the kernel knows. */
+/* Return whether any online CPU can count cycles. Otherwise the kernel knows no PMU. */
 static bool has_pmu(const struct counters *c)
 {
 	const struct event_spec cycles = { .type = PERF_TYPE_HARDWARE,
@@ -61,19 +64,6 @@ static bool has_pmu(const struct counters *c)
 	return false;
 }
 
-static int paranoid(void)
-{
-	FILE *f = fopen("/proc/sys/kernel/perf_event_paranoid", "re");
-	char line[32];
-	int value = -2;
-
-	if (f && fgets(line, sizeof(line), f))
-		value = (int)strtol(line, NULL, 10);
-	if (f)
-		fclose(f);
-	return value;
-}
-
 static void explain_missing(const struct counters *c, const struct event_spec *spec, char *reason)
 {
 	if (spec->source == EVENT_SOFTWARE)
@@ -86,9 +76,11 @@ static void explain_missing(const struct counters *c, const struct event_spec *s
 		snprintf(reason, REASON_MAX, "the PMU of this CPU has no such event");
 }
 
-/* A sentence for the user. */
+/* Write a sentence for the user. */
 static void explain(const struct counters *c, const struct event_spec *spec, int err, char *reason)
 {
+	int paranoid = rights_sysctl(RIGHTS_PARANOID);
+
 	switch (-err) {
 	case ENOENT:
 	case ENODEV:
@@ -97,37 +89,38 @@ static void explain(const struct counters *c, const struct event_spec *spec, int
 		explain_missing(c, spec, reason);
 		break;
 	case EINVAL:
-		snprintf(reason, REASON_MAX, "this CPU's PMU does not know it%s",
+		snprintf(reason, REASON_MAX, "this CPU's PMU does not support it%s",
 			 spec->exclude_user || spec->exclude_kernel
-				 ? ", or cannot tell user space from the kernel for it"
+				 ? ", or cannot separate user space and kernel"
 				 : "");
 		break;
 	case EACCES:
 	case EPERM:
 		snprintf(reason, REASON_MAX,
-			 "not permitted: to count on whole CPUs needs root or CAP_PERFMON "
+			 "not permitted: counting on whole CPUs needs root or CAP_PERFMON "
 			 "(kernel.perf_event_paranoid is %d), and a container may forbid it "
 			 "altogether",
-			 paranoid());
+			 paranoid == RIGHTS_UNKNOWN ? -2 : paranoid);
 		break;
 	case EBUSY:
-		snprintf(reason, REASON_MAX, "another program has the counter to itself");
+		snprintf(reason, REASON_MAX, "another program has exclusive use of the counter");
 		break;
 	case ENOSPC:
-		snprintf(reason, REASON_MAX, "no counter is left for it");
+		snprintf(reason, REASON_MAX, "all counters are in use");
 		break;
 	case EMFILE:
 	case ENFILE:
 		snprintf(reason, REASON_MAX,
-			 "too many open files: one is needed for each event and CPU, raise ulimit "
-			 "-n");
+			 "too many open files: each event needs one per CPU, raise ulimit -n");
 		break;
 	default:
 		snprintf(reason, REASON_MAX, "it cannot be opened: %s", strerror(-err));
 	}
 }
 
-/* The same on every CPU: what some would count is then no answer, but a part of one. */
+/*
+ * Return whether the error is the same on every CPU: counting on some would give partial results.
+ */
 static bool is_general(int err)
 {
 	return err == -EACCES || err == -EPERM || err == -EMFILE || err == -ENFILE ||
@@ -163,7 +156,7 @@ int counters_kept(const struct event_spec *spec)
 	return (int)spec->config;
 }
 
-/* One event on all CPUs. Those of a hybrid have not all the same events. */
+/* Open one event on all CPUs. On hybrid machines not all CPUs have the same events. */
 static void open_everywhere(struct counters *c, uint32_t event)
 {
 	const struct event_spec *spec = &c->specs[event];
@@ -202,24 +195,16 @@ static void open_everywhere(struct counters *c, uint32_t event)
 	}
 }
 
-/* A list such as "0-3,8". */
+/* Parse a list such as "0-3,8". */
 static int read_online(struct counters *c, const char *line)
 {
 	unsigned long lo, hi;
-	const char *p = line;
-	char *end;
+	const char *end;
 
-	for (;; p = end + 1) {
-		lo = strtoul(p, &end, 10);
-		if (end == p)
+	for (;; line = end + 1) {
+		end = event_range(line, &lo, &hi);
+		if (!end)
 			return -EINVAL;
-		hi = lo;
-		if (*end == '-') {
-			p = end + 1;
-			hi = strtoul(p, &end, 10);
-			if (end == p)
-				return -EINVAL;
-		}
 		for (; lo <= hi && lo < c->ncpus; lo++) {
 			c->nonline += !c->online[lo];
 			c->online[lo] = true;
@@ -236,7 +221,7 @@ static int find_cpus(struct counters *c)
 	FILE *f;
 	int err = -ENODATA;
 
-	/* CPU numbers may have gaps: the kernel's own bound, rather than a count. */
+	/* CPU numbers may have gaps: use the kernel's bound instead of the count. */
 	c->ncpus = configured > 0 ? (uint32_t)configured : 1;
 	f = fopen("/sys/devices/system/cpu/possible", "re");
 	if (f) {
@@ -265,8 +250,8 @@ static int find_cpus(struct counters *c)
 }
 
 /*
- * Descriptors for all; the limit is put back at once, for it would pass to the program that is
- * traced.
+ * Raise the limit of open files for the counters. The caller restores it at once, as the traced
+ * program would inherit it.
  */
 static bool raise_files(const struct counters *c, struct rlimit *before)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Whoever closes a link waits until no CPU is in its program any more: some 50 ms for each, and there are a dozen. Several
- * that are closed at one time wait for the same moments.
+ * Closing a link waits until no CPU runs its program any more: about 50 ms each, and there are a
+ * dozen. Closing several at the same time overlaps these waits.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -26,7 +26,7 @@ static void *close_some(void *ctx)
 	struct closing *c = ctx;
 	uint32_t n = c->nown + c->nlinks, i;
 
-	/* What was attached last goes first. */
+	/* Last attached, first closed. */
 	while ((i = __atomic_fetch_add(&c->taken, 1, __ATOMIC_RELAXED)) < n) {
 		i = n - 1 - i;
 		if (i < c->nown)
@@ -43,7 +43,7 @@ static void close_all(struct closing *c)
 	pthread_t threads[HANDS];
 	sigset_t all, old;
 
-	/* Signals are the first thread's. */
+	/* Signals are for the main thread. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	while (hands < HANDS && hands + 1 < n &&
@@ -55,20 +55,18 @@ static void close_all(struct closing *c)
 		pthread_join(threads[i], NULL);
 }
 
-void attach_remove_probes(struct attach *a)
-{
-	struct closing c = { .own = a->links, .nown = a->nlinks };
-
-	close_all(&c);
-	a->nlinks = 0;
-	detached_wait(a);
-}
-
 void links_close(const struct attach_link *links, uint32_t n)
 {
 	struct closing c = { .own = links, .nown = n };
 
 	close_all(&c);
+}
+
+void attach_remove_probes(struct attach *a)
+{
+	links_close(a->links, a->nlinks);
+	a->nlinks = 0;
+	detached_wait(a);
 }
 
 void detach_kernel(struct attach *a)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* BPF and probes, each tried by the smallest program that shows whether it works: one that counts its hits. */
+/* Try BPF and probes with the smallest program that shows whether they work: it counts its hits. */
 #include "attach/doctor.h"
 
 #include <bpf/bpf.h>
@@ -30,8 +30,8 @@
 
 #define COOKIE	      4711u
 #define RING_BYTES    (1u << 20)
-#define BLOCKED_LOOKS 1500 /* of 2 ms */
-#define SAMPLE_MS     5000 /* until a thread that runs has had a CPU */
+#define BLOCKED_LOOKS 1500 /* intervals of 2 ms */
+#define SAMPLE_MS     5000 /* until a running thread has had a CPU */
 
 void doctor_begin(struct doctor_facts *f)
 {
@@ -53,9 +53,9 @@ void doctor_begin(struct doctor_facts *f)
 	f->crossing_ns = NAN;
 }
 
-/* --- a program that counts ------------------------------------------------------------------------ */
+/* --- a program that counts -------------------------------------------------------------------- */
 
-/* What it leaves in its map. */
+/* The contents of its map. */
 struct hits {
 	uint64_t hits;
 	uint64_t pid_tgid;
@@ -66,7 +66,7 @@ struct hits {
 	((struct bpf_insn){ .code = (c), .dst_reg = (d), .src_reg = (s), .off = (o), .imm = (i) })
 #define CALL(f) OP(BPF_JMP | BPF_CALL, 0, 0, 0, f)
 
-/* Its fd, or -errno. @type: the attach type that is expected; 0: of perf uprobes. */
+/* Load the program. Return its fd, or -errno. @type: the expected attach type; 0: perf uprobes. */
 static int load_counting(int map, int type, bool cookie)
 {
 	LIBBPF_OPTS(bpf_prog_load_opts, opts);
@@ -78,7 +78,7 @@ static int load_counting(int map, int type, bool cookie)
 		OP(BPF_LD | BPF_DW | BPF_IMM, BPF_REG_1, BPF_PSEUDO_MAP_FD, 0, map),
 		OP(0, 0, 0, 0, 0),
 		CALL(BPF_FUNC_map_lookup_elem),
-		/* To the last two. */
+		/* To the last two instructions. */
 		OP(BPF_JMP | BPF_JEQ | BPF_K, BPF_REG_0, 0, 8, 0),
 		OP(BPF_ALU64 | BPF_MOV | BPF_X, BPF_REG_7, BPF_REG_0, 0, 0),
 		OP(BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_1, 0, 0, 1),
@@ -120,7 +120,7 @@ static int make_ring(void)
 	return 0;
 }
 
-/* --- probes on ourselves --------------------------------------------------------------------------- */
+/* --- probes on ourselves ---------------------------------------------------------------------- */
 
 #define NUMBER_TRIES 8
 
@@ -132,7 +132,9 @@ struct trying {
 	uint64_t exits[1];
 };
 
-/* Calls what has the probe, and looks whether that was seen @times: 0, DOCTOR_UNSEEN, or -errno. */
+/*
+ * Call the probed function, and check for at least @times hits. Return 0, DOCTOR_UNSEEN, or -errno.
+ */
 static int call_probed(const struct trying *t, uint64_t times, struct hits *out)
 {
 	uint32_t zero = 0;
@@ -143,7 +145,7 @@ static int call_probed(const struct trying *t, uint64_t times, struct hits *out)
 	return out->hits >= times ? 0 : DOCTOR_UNSEEN;
 }
 
-/* @type as of load_counting(). What came of a probe there; *@out what it saw. */
+/* Try a probe. @type as for load_counting(). Return the outcome, and the hit in *@out. */
 static int try_probe(const struct trying *t, int type, enum where where, bool cookie,
 		     struct hits *out)
 {
@@ -163,7 +165,7 @@ static int try_probe(const struct trying *t, int type, enum where where, bool co
 	close(program);
 	if (link < 0)
 		return link;
-	/* A session sees the return, too. */
+	/* A session also sees the return. */
 	err = call_probed(t, type == LINK_ATTACH_SESSION ? 2 : 1, out);
 	link_close(link);
 	return err;
@@ -181,8 +183,9 @@ static int try_filter(const struct trying *t)
 }
 
 /*
- * Are we known by our number? Another sbt-trace that tries its probes meanwhile may have been the last that was seen; who is in
- * a namespace of its own never is.
+ * Return whether programs see our process by the number that we know. The last hit may be of
+ * another sbt-trace that tries its probes at the same time. In a pid namespace of our own, the
+ * numbers never agree.
  */
 static bool has_our_number(const struct trying *t, const struct hits *last)
 {
@@ -207,7 +210,7 @@ static void try_probes(struct doctor_facts *f, struct trying *t)
 	f->multi = try_probe(t, LINK_ATTACH_MULTI, ENTRY, true, &hits);
 	f->multi_exit = try_probe(t, LINK_ATTACH_MULTI, EXIT, false, &hits);
 	f->session = try_probe(t, LINK_ATTACH_SESSION, ENTRY, false, &hits);
-	/* Whichever came last: our number, as programs see it. */
+	/* From any hit: our number, as programs see it. */
 	if (hits.hits)
 		f->numbers = has_our_number(t, &hits);
 	if (!f->multi)
@@ -240,7 +243,7 @@ static void try_bpf(struct doctor_facts *f)
 		goto out;
 	close(program);
 	f->signal = libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_send_signal, NULL) == 1;
-	/* As account.c asks. */
+	/* The same test as in account.c. */
 	f->vma = libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, BPF_FUNC_find_vma, NULL) == 1;
 	if (!calibrate_probe_site(false, &t.probe_site, t.exits))
 		try_probes(f, &t);
@@ -250,7 +253,7 @@ out:
 	close(t.map);
 }
 
-/* --- the kernel's types ----------------------------------------------------------------------------- */
+/* --- the kernel's types ----------------------------------------------------------------------- */
 
 static bool has_member(const struct btf *btf, const char *type, const char *member)
 {
@@ -273,17 +276,20 @@ static void try_btf(struct doctor_facts *f)
 	f->btf = btf ? 0 : -errno;
 	if (!btf)
 		return;
-	/* What bpf/account.bpf.c looks for. */
+	/* As bpf/account.bpf.c does. */
 	f->throttle = has_member(btf, "cfs_rq", "throttle_count") ||
 		      has_member(btf, "task_group", "cfs_bandwidth");
-	/* What libbpf looks for, of tp_btf/sys_enter. */
+	/* As libbpf does for tp_btf/sys_enter. */
 	f->syscalls = btf__find_by_name_kind(btf, "btf_trace_sys_enter", BTF_KIND_TYPEDEF) >= 0;
 	btf__free(btf);
 }
 
-/* --- counters -------------------------------------------------------------------------------------- */
+/* --- counters --------------------------------------------------------------------------------- */
 
-/* 1: some of the list can be had, 0: none; which, and why not the first that cannot. */
+/*
+ * Try a list of events. Return 1: some are available, 0: none. Write their names, and why the first
+ * unavailable one is not.
+ */
 static int try_counters(const char *list, char *names, size_t size, char *why, size_t len)
 {
 	struct event_spec specs[COUNTERS_MAX];
@@ -323,9 +329,9 @@ static void try_pfm(struct doctor_facts *f)
 	dlclose(lib);
 }
 
-/* --- where a hang is looked into ------------------------------------------------------------------- */
+/* --- analysis of hangs ------------------------------------------------------------------------ */
 
-/* A child that waits: its registers. */
+/* Read the registers of a child that waits. */
 static int read_blocked(struct regs *regs, pid_t pid)
 {
 	struct regs_thread *threads = NULL;
@@ -333,7 +339,7 @@ static int read_blocked(struct regs *regs, pid_t pid)
 	uint32_t n = 0;
 	int i, err = DOCTOR_UNSEEN;
 
-	/* It may be on its way there. */
+	/* It may not have blocked yet. */
 	for (i = 0; i < BLOCKED_LOOKS && err; i++) {
 		err = regs_read(regs, (uint32_t)pid, &threads, &n);
 		if (!err && (n != 1 || !threads[0].regs.known || threads[0].on_cpu))
@@ -369,7 +375,7 @@ static void try_registers(struct doctor_facts *f)
 	regs_free(regs);
 }
 
-/* A child that runs: its stack. */
+/* Sample the stack of a child that runs. */
 static void try_samples(struct doctor_facts *f)
 {
 	struct sample sample = { 0 };
@@ -393,23 +399,9 @@ static void try_samples(struct doctor_facts *f)
 	waitpid(pid, NULL, 0);
 }
 
-static void try_hang(struct doctor_facts *f)
-{
-	try_registers(f);
-	try_samples(f);
-}
-
-static int log_nothing(enum libbpf_print_level level, const char *fmt, va_list args)
-{
-	(void)level;
-	(void)fmt;
-	(void)args;
-	return 0;
-}
-
 void doctor_try(struct doctor_facts *f)
 {
-	libbpf_set_print(log_nothing);
+	libbpf_set_print(NULL);
 	try_btf(f);
 	try_bpf(f);
 	f->hardware =
@@ -419,5 +411,6 @@ void doctor_try(struct doctor_facts *f)
 				   f->software_names, sizeof(f->software_names), f->software_why,
 				   sizeof(f->software_why));
 	try_pfm(f);
-	try_hang(f);
+	try_registers(f);
+	try_samples(f);
 }

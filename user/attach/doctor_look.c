@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* What the machine says of itself, and what we may do to other processes. */
+/* Facts about the machine, and what we may do to other processes. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -21,7 +21,7 @@
 #include "attach/rights.h"
 #include "target/maps.h"
 
-/* The numbers that the kernel gives to the first namespaces. */
+/* The kernel's inode numbers of the first namespaces. */
 #define FIRST_USERNS 0xeffffffdu
 #define FIRST_PIDNS  0xeffffffcu
 
@@ -48,7 +48,7 @@ static int read_seccomp(void)
 	return mode;
 }
 
-/* "none [integrity] confidentiality" */
+/* Read the selected word of "none [integrity] confidentiality". */
 static void read_lockdown(char *out, size_t size)
 {
 	FILE *f = fopen("/sys/kernel/security/lockdown", "re");
@@ -69,12 +69,11 @@ static void look_rights(struct doctor_facts *f)
 {
 	const struct right *r;
 
-	for (r = rights_known; r->name && f->nrights < DOCTOR_RIGHTS; r++) {
-		f->rights[f->nrights].name = r->name;
-		f->rights[f->nrights].why = r->why;
-		f->rights[f->nrights].needed = r->needed;
-		f->rights[f->nrights++].there = rights_have(r->number);
-	}
+	for (r = rights_known; r->name && f->nrights < DOCTOR_RIGHTS; r++)
+		f->rights[f->nrights++] = (struct doctor_right){ .name = r->name,
+								 .why = r->why,
+								 .there = rights_have(r->number),
+								 .needed = r->needed };
 	f->root = !geteuid();
 	f->first_pidns = is_namespace("/proc/self/ns/pid", FIRST_PIDNS);
 	f->first_userns = is_namespace("/proc/self/ns/user", FIRST_USERNS);
@@ -85,7 +84,7 @@ static void look_rights(struct doctor_facts *f)
 	read_lockdown(f->lockdown, sizeof(f->lockdown));
 }
 
-/* --- control groups --------------------------------------------------------------------------------- */
+/* --- control groups --------------------------------------------------------------------------- */
 
 static void look_cgroups(struct doctor_facts *f)
 {
@@ -112,9 +111,9 @@ static void look_cgroups(struct doctor_facts *f)
 			name_to_handle_at(AT_FDCWD, f->cgroup2, &h.handle, &mount, 0) ? -errno : 0;
 }
 
-/* --- processes ----------------------------------------------------------------------------------------- */
+/* --- processes -------------------------------------------------------------------------------- */
 
-/* Some bytes at the beginning of a readable mapping, as stacks and locks are read. */
+/* Read some bytes at the beginning of a readable mapping, as for stacks and locks. */
 static int read_memory(int pid, const struct maps *maps)
 {
 	char bytes[16] = "";
@@ -151,7 +150,10 @@ static int open_files(int pid, const struct maps *maps)
 	return -ENOENT;
 }
 
-/* A process of another user: a child of ours that has become one. 0: we may not. */
+/*
+ * Start a process of another user: a child that changes its user. Return 0 if that is not
+ * permitted.
+ */
 static pid_t start_other(void)
 {
 	int ready[2];
@@ -164,7 +166,7 @@ static pid_t start_other(void)
 	if (!pid) {
 		if (setresgid(NOBODY, NOBODY, NOBODY) || setresuid(NOBODY, NOBODY, NOBODY))
 			_exit(1);
-		/* A change of user clears this, so only now. */
+		/* Only now, as a change of user clears this. */
 		prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 		if (write(ready[1], "r", 1) != 1)
 			_exit(1);
@@ -204,7 +206,7 @@ static void look_other(struct doctor_facts *f)
 		kill(pid, SIGKILL);
 		waitpid(pid, NULL, 0);
 	} else if (getpid() != 1 && getuid()) {
-		/* The first process of all is somebody else's. */
+		/* Process 1 belongs to another user. */
 		look_into(f, 1);
 	}
 }
@@ -223,7 +225,7 @@ static void look_child(struct doctor_facts *f)
 		for (;;)
 			pause();
 	}
-	/* The child is a copy: what is here is there, at the same address. */
+	/* The child is a copy: it has the same contents at the same address. */
 	f->child_memory =
 		process_vm_readv(pid, &to, 1, &from, 1, 0) == (ssize_t)sizeof(there) ? 0 : -errno;
 	f->stop = kill(pid, SIGSTOP) ? -errno : 0;

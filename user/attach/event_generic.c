@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * The kernel's own tables: enum perf_hw_id, perf_sw_ids and the perf_hw_cache_* enums of
+ * The kernel's generic events: enum perf_hw_id, perf_sw_ids and the perf_hw_cache_* enums of
  * linux/perf_event.h.
  */
 #include "attach/event_names.h"
@@ -58,7 +58,7 @@ struct word {
 	const char *what;
 };
 
-/* The first of each id is the one that is listed. */
+/* The first one of each id is listed. */
 static const struct word caches[] = {
 	{ "L1-dcache", PERF_COUNT_HW_CACHE_L1D, "L1D" },
 	{ "l1d", PERF_COUNT_HW_CACHE_L1D, "L1D" },
@@ -90,7 +90,7 @@ static const struct word results[] = {
 	{ "access", PERF_COUNT_HW_CACHE_RESULT_ACCESS, "ACCESS" },
 };
 
-/* Takes one word and the '-' before it; NULL if none of them is next. */
+/* Parse one word and the '-' before it. Return NULL if none of them follows. */
 static const struct word *take(const char **name, const struct word *words, size_t n, bool first)
 {
 	const char *p = *name;
@@ -108,7 +108,7 @@ static const struct word *take(const char **name, const struct word *words, size
 	return NULL;
 }
 
-/* CACHE-OP, CACHE-OP-RESULT or CACHE-RESULT (which is of reads), as perf has it. */
+/* Parse CACHE-OP, CACHE-OP-RESULT or CACHE-RESULT (of reads), as perf does. */
 static int cache_event(struct event_spec *spec, const char *name)
 {
 	const struct word *cache, *op, *result;
@@ -149,8 +149,8 @@ int event_generic(struct event_spec *spec, const char *name)
 }
 
 /*
- * What the kernel's drivers can have at all: nobody writes to the instruction cache or predicts a
- * store.
+ * Return whether a cache event can exist: instruction caches have no stores, and branches are only
+ * read.
  */
 static bool cache_makes_sense(uint32_t cache, uint32_t op)
 {
@@ -165,7 +165,7 @@ static bool cache_makes_sense(uint32_t cache, uint32_t op)
 	}
 }
 
-/* The listed form of each cache event: L1-dcache-loads, L1-dcache-load-misses. */
+/* List each cache event in its usual form: L1-dcache-loads, L1-dcache-load-misses. */
 static int cache_each(int (*each)(void *ctx, const char *name), void *ctx)
 {
 	char name[64];
@@ -180,7 +180,7 @@ static int cache_each(int (*each)(void *ctx, const char *name), void *ctx)
 			    !cache_makes_sense(caches[c].id, ops[o].id))
 				continue;
 			for (r = 0; r < 2; r++) {
-				/* The plural stands after the singular. */
+				/* The plural follows the singular in the table. */
 				snprintf(name, sizeof(name), "%s-%s%s", caches[c].text,
 					 ops[r ? o : o + 1].text, r ? "-misses" : "");
 				err = each(ctx, name);

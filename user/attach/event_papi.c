@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * PAPI's presets in the kernel's words. What a preset means is in papiStdEventDefs.h; which of a
- * CPU's events it is, in papi_events.csv; which of them the kernel's generic events are, in its
- * drivers (arch/x86/events, drivers/perf/arm_pmuv3.c). A preset is the kernel's event only where
- * these agree.
+ * PAPI presets as events of the kernel. papiStdEventDefs.h defines a preset; papi_events.csv gives
+ * its event on each CPU; the kernel's drivers (arch/x86/events, drivers/perf/arm_pmuv3.c) define
+ * the generic events. A preset is mapped only where these agree.
  */
 #include "attach/event_names.h"
 
@@ -18,20 +17,20 @@
 enum where {
 	ANY,
 	INTEL,
-	INTEL_L2, /* Intel's where the second cache is the last */
+	INTEL_L2, /* Intel CPUs with two cache levels */
 	INTEL_L3,
 	AMD,
-	ARM, /* by the names of the architecture's events in the PMU's folder */
+	ARM, /* by the architecture's event names in the PMU's directory */
 };
 
 struct preset {
 	const char *name;
 	enum where where;
-	const char *event; /* the kernel's name; NULL: there is none */
+	const char *event; /* the kernel's name; NULL: none */
 	const char *note; /* how it differs; without an event, why there is none */
 };
 
-/* For one name, the first that fits the machine and that it has. */
+/* For each name, the first entry counts that fits the machine and exists there. */
 static const struct preset presets[] = {
 	{ "PAPI_TOT_CYC", ANY, "cycles", NULL },
 	{ "PAPI_TOT_INS", ANY, "instructions", NULL },
@@ -40,10 +39,10 @@ static const struct preset presets[] = {
 	{ "PAPI_BR_MSP", ANY, "branch-misses", NULL },
 	{ "PAPI_L1_DCM", INTEL, "L1-dcache-load-misses", NULL },
 	{ "PAPI_L1_DCM", ARM, "l1d_cache_refill", NULL },
-	{ "PAPI_L1_DCM", ANY, "L1-dcache-load-misses", "near: loads only" },
+	{ "PAPI_L1_DCM", ANY, "L1-dcache-load-misses", "approximate: loads only" },
 	{ "PAPI_L1_ICM", ARM, "l1i_cache_refill", NULL },
 	{ "PAPI_L1_ICM", ANY, "L1-icache-load-misses", NULL },
-	{ "PAPI_L1_LDM", ANY, "L1-dcache-load-misses", "near: on some CPUs stores too" },
+	{ "PAPI_L1_LDM", ANY, "L1-dcache-load-misses", "approximate: on some CPUs stores too" },
 	{ "PAPI_L1_STM", ANY, "L1-dcache-store-misses", NULL },
 	{ "PAPI_L1_DCA", ARM, "l1d_cache", NULL },
 	{ "PAPI_L1_DCR", ANY, "L1-dcache-loads", NULL },
@@ -64,7 +63,7 @@ static const struct preset presets[] = {
 	{ "PAPI_L3_TCA", INTEL_L3, "cache-references", NULL },
 	{ "PAPI_L3_TCA", ARM, "l3d_cache", NULL },
 	{ "PAPI_TLB_DM", ARM, "l1d_tlb_refill", NULL },
-	{ "PAPI_TLB_DM", ANY, "dTLB-load-misses", "near: loads only" },
+	{ "PAPI_TLB_DM", ANY, "dTLB-load-misses", "approximate: loads only" },
 	{ "PAPI_TLB_IM", ARM, "l1i_tlb_refill", NULL },
 	{ "PAPI_TLB_IM", ANY, "iTLB-load-misses", NULL },
 	{ "PAPI_TLB_TL", ANY, NULL, "is a sum: count PAPI_TLB_DM and PAPI_TLB_IM" },
@@ -73,11 +72,13 @@ static const struct preset presets[] = {
 	{ "PAPI_SR_INS", INTEL, "L1-dcache-stores", NULL },
 	{ "PAPI_SR_INS", ARM, "st_retired", NULL },
 	{ "PAPI_LST_INS", ANY, NULL, "is a sum: count PAPI_LD_INS and PAPI_SR_INS" },
-	{ "PAPI_RES_STL", ANY, "stalled-cycles-backend", "near: as the CPU's driver has it" },
-	{ "PAPI_STL_ICY", ANY, "stalled-cycles-frontend", "near: as the CPU's driver has it" },
+	{ "PAPI_RES_STL", ANY, "stalled-cycles-backend",
+	  "approximate: as the CPU's driver defines it" },
+	{ "PAPI_STL_ICY", ANY, "stalled-cycles-frontend",
+	  "approximate: as the CPU's driver defines it" },
 };
 
-/* The rest of papiStdEventDefs.h, without PAPI_: the kernel has no word for any of them. */
+/* The rest of papiStdEventDefs.h, without PAPI_: no kernel event corresponds to these. */
 static const char *const others[] = {
 	"L2_ICM",  "L3_DCM",  "L3_ICM",	 "CA_SNP",  "CA_SHR",  "CA_CLN",  "CA_INV",  "CA_ITV",
 	"L3_LDM",  "L3_STM",  "BRU_IDL", "FXU_IDL", "FPU_IDL", "LSU_IDL", "L2_LDM",  "L2_STM",
@@ -110,7 +111,7 @@ static bool fits(const struct events_host *host, enum where where)
 	return false;
 }
 
-/* -ENOENT: this machine has no such event after all. */
+/* Resolve a preset. Return -ENOENT if this machine does not have its event. */
 static int resolve(const struct events_host *host, struct event_spec *spec, const struct preset *p,
 		   char *why, size_t len)
 {
@@ -140,7 +141,7 @@ static bool is_other(const char *name)
 int event_papi(const struct events_host *host, struct event_spec *spec, const char *name, char *why,
 	       size_t len)
 {
-	const char *note = "has no counterpart among the kernel's events for this CPU: name the "
+	const char *note = "has no counterpart among the kernel's events for this CPU: use the "
 			   "CPU's own event (rNNN, PMU/event/, or libpfm4's name)";
 	bool known = false;
 	size_t i;
@@ -167,7 +168,7 @@ int event_papi(const struct events_host *host, struct event_spec *spec, const ch
 	if (!known && !is_other(name + 5))
 		return event_fail(why, len, "PAPI has no preset '%s'", name);
 	spec->source = EVENT_HARDWARE;
-	snprintf(spec->what, sizeof(spec->what), "a preset of PAPI's");
+	snprintf(spec->what, sizeof(spec->what), "a PAPI preset");
 	snprintf(spec->why, sizeof(spec->why), "%s %s", name, note);
 	return 0;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * libpfm4 at run time: nothing is lost where it is not installed but its names. Its types are
- * stated here, as in pfm_get_os_event_encoding(3), for building must not need its headers either.
+ * libpfm4, loaded at run time: without it, only its names are missing. Its types are declared here,
+ * as in pfm_get_os_event_encoding(3), so that building does not need its headers.
  */
 #include "attach/event_names.h"
 
@@ -16,16 +16,16 @@
 #include "base/plugin.h"
 
 #define PFM_OS_PERF_EVENT 1
-#define PFM_PLM_BOTH	  (0x01 | 0x08) /* the kernel, user space */
+#define PFM_PLM_BOTH	  (0x01 | 0x08) /* kernel and user space */
 
 struct pfm_perf_encode {
 	struct perf_event_attr *attr;
-	char **fstr; /* the name in full: to be freed */
+	char **fstr; /* the full name, to be freed */
 	size_t size;
 	int idx, cpu, flags, pad;
 };
 
-/* The library may have been built with a longer struct perf_event_attr than we are. */
+/* The library may use a longer struct perf_event_attr than we do. */
 union pfm_attr {
 	struct perf_event_attr attr;
 	char room[512];
@@ -69,16 +69,14 @@ int event_pfm(const struct events_host *host, struct event_pfm *pfm, struct even
 	*(void **)&encode = symbol(pfm, "pfm_get_os_event_encoding");
 	*(void **)&message = symbol(pfm, "pfm_strerror");
 	if (!encode || !message) {
-		snprintf(why, len,
-			 "libpfm4, which knows the names of this CPU's own events, "
-			 "%s",
+		snprintf(why, len, "libpfm4, which knows the names of this CPU's own events, %s",
 			 plugin_possible() ? "is not installed"
 					   : "cannot be loaded by this static program");
 		return -ENOENT;
 	}
 	err = encode(name, PFM_PLM_BOTH, PFM_OS_PERF_EVENT, &arg);
 	if (err) {
-		snprintf(why, len, "libpfm4 says: %s", message(err));
+		snprintf(why, len, "libpfm4: %s", message(err));
 		return -ENOENT;
 	}
 	spec->type = attr.attr.type;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * The kernel's own description of its PMUs, one folder each: type, format/TERM
- * ("config:0-7,32-35"), events/NAME ("event=0x3c,umask=0x0"), cpumask for a PMU that is not of one
- * CPU. See the kernel's Documentation/ABI/testing/sysfs-bus-event_source-devices*.
+ * PMUs as the kernel describes them, one directory each: type, format/TERM ("config:0-7,32-35"),
+ * events/NAME ("event=0x3c,umask=0x0"), and cpumask for a PMU of several CPUs. See the kernel's
+ * Documentation/ABI/testing/sysfs-bus-event_source-devices*.
  */
 #include "attach/event_names.h"
 
@@ -18,7 +18,7 @@
 
 #define WORD_MAX 64
 
-/* A name that can stand in a path and mean nothing but itself. */
+/* Return whether it is a plain file name without special meaning in a path. */
 static bool is_word(const char *s, size_t n)
 {
 	size_t i;
@@ -32,7 +32,7 @@ static bool is_word(const char *s, size_t n)
 	return true;
 }
 
-/* The first line of DEVICES/PMU/FILE[/NAME]. Returns 0 or -errno. */
+/* Read the first line of DEVICES/PMU/FILE[/NAME]. Return 0 or -errno. */
 static int read_line(const struct events_host *host, const char *pmu, const char *file,
 		     const char *name, char *line, size_t len)
 {
@@ -80,10 +80,25 @@ static int read_type(const struct events_host *host, const char *pmu, uint32_t *
 	return 0;
 }
 
-/* A PMU of the CPUs themselves: x86's, a hybrid's parts (they have a list of CPUs), arm's. */
+/*
+ * Return whether it is a PMU of the CPUs: x86's, a part of a hybrid (it has a list of CPUs), or
+ * arm's.
+ */
 static bool is_core(const struct events_host *host, const char *pmu)
 {
 	return !strcmp(pmu, "cpu") || !strncmp(pmu, "armv", 4) || has_file(host, pmu, "cpus");
+}
+
+const char *event_range(const char *text, unsigned long *low, unsigned long *high)
+{
+	char *end;
+
+	*low = *high = strtoul(text, &end, 10);
+	if (end == text || *end != '-')
+		return end == text ? NULL : end;
+	text = end + 1;
+	*high = strtoul(text, &end, 10);
+	return end == text ? NULL : end;
 }
 
 static uint64_t *config_word(struct event_spec *spec, const char *name, size_t n)
@@ -98,31 +113,21 @@ static uint64_t *config_word(struct event_spec *spec, const char *name, size_t n
 }
 
 /*
- * Puts @value into the bits that a format names, the lowest first. -ERANGE: it has more bits than
- * that.
+ * Store @value in the bits that a format names, the lowest first. Return -ERANGE if it has more
+ * bits.
  */
 static int put_bits(struct event_spec *spec, const char *format, uint64_t value)
 {
-	const char *colon = strchr(format, ':'), *p;
+	const char *colon = strchr(format, ':'), *p, *end;
 	unsigned long lo, hi, bit;
 	uint64_t *word;
-	char *end;
 
 	word = colon ? config_word(spec, format, (size_t)(colon - format)) : NULL;
 	if (!word)
 		return -ENOTSUP;
 	for (p = colon + 1;; p = end + 1) {
-		lo = strtoul(p, &end, 10);
-		if (end == p)
-			return -ENOTSUP;
-		hi = lo;
-		if (*end == '-') {
-			p = end + 1;
-			hi = strtoul(p, &end, 10);
-			if (end == p)
-				return -ENOTSUP;
-		}
-		if (lo > hi || hi > 63)
+		end = event_range(p, &lo, &hi);
+		if (!end || lo > hi || hi > 63)
 			return -ENOTSUP;
 		for (bit = lo; bit <= hi; bit++, value >>= 1) {
 			*word &= ~(1ULL << bit);
@@ -136,7 +141,9 @@ static int put_bits(struct event_spec *spec, const char *format, uint64_t value)
 	return value ? -ERANGE : 0;
 }
 
-/* One TERM[=VALUE] of @n bytes. @pmu is checked; @alias: this is what an event's file says. */
+/*
+ * Parsing of one TERM[=VALUE] of @n bytes. @pmu is valid; @alias: the text is from an event's file.
+ */
 struct term {
 	const struct events_host *host;
 	struct event_spec *spec;
@@ -156,7 +163,7 @@ static int term_value(const struct term *t, const char *key, const char *text, u
 	*value = strtoull(text, &end, 0);
 	if (!strcmp(text, "?"))
 		return event_fail(t->why, t->len,
-				  "the event of the PMU '%s' wants a value for '%s': write it out",
+				  "the event of the PMU '%s' needs a value for '%s': specify it",
 				  t->pmu, key);
 	if (errno || end == text || *end || *text == '-' || *text == '+' ||
 	    isspace((unsigned char)*text))
@@ -193,15 +200,15 @@ static int term(const struct term *t, const char *key, const char *text)
 	err = put_bits(t->spec, line, value);
 	if (err == -ERANGE)
 		return event_fail(t->why, t->len,
-				  "%s=0x%llx has more bits than the PMU '%s' gives to it", key,
+				  "%s=0x%llx is too large for its field in the PMU '%s'", key,
 				  (unsigned long long)value, t->pmu);
 	if (err)
-		return event_fail(t->why, t->len, "where the PMU '%s' wants '%s' is not understood",
+		return event_fail(t->why, t->len, "the PMU '%s' has an unsupported format for '%s'",
 				  t->pmu, key);
 	return 0;
 }
 
-/* TERM[=VALUE],... */
+/* Parse TERM[=VALUE],... */
 static int terms(const struct term *t, const char *s)
 {
 	char key[WORD_MAX], text[WORD_MAX];
@@ -228,7 +235,7 @@ static int terms(const struct term *t, const char *s)
 	}
 }
 
-/* Counts are shown as they are counted: what perf would multiply them by is only told. */
+/* Report the scale of an event. Counts are shown unscaled; perf would multiply them by it. */
 static void note_scale(const struct events_host *host, struct event_spec *spec, const char *pmu,
 		       const char *event)
 {
@@ -242,7 +249,7 @@ static void note_scale(const struct events_host *host, struct event_spec *spec, 
 		snprintf(spec->what + used, sizeof(spec->what) - used, ", in units of %s", scale);
 }
 
-/* @body: what stands between the slashes. */
+/* Parse @body, the text between the slashes. */
 static int pmu_event(const struct events_host *host, struct event_spec *spec, const char *pmu,
 		     const char *body, char *why, size_t len)
 {
@@ -256,7 +263,7 @@ static int pmu_event(const struct events_host *host, struct event_spec *spec, co
 		snprintf(spec->why, sizeof(spec->why), "this machine has no PMU '%s'", pmu);
 		return 0;
 	}
-	/* Their configuration is addresses in this process, or of code that they stop. */
+	/* Their configuration contains addresses in this process, or of code that they stop. */
 	if (spec->type == PERF_TYPE_BREAKPOINT || !strcmp(pmu, "uprobe") || !strcmp(pmu, "kprobe"))
 		return event_fail(why, len, "'%s' is a probe, not a counter", pmu);
 	if (spec->type == PERF_TYPE_SOFTWARE || spec->type == PERF_TYPE_TRACEPOINT)
@@ -289,14 +296,14 @@ int event_pmu(const struct events_host *host, struct event_spec *spec, const cha
 	return pmu_event(host, spec, pmu, body, why, len);
 }
 
-/* Calls @each for every PMU; other than 0 ends it and is returned. */
+/* Call @each for every PMU until it returns other than 0. Return that. */
 static int each_pmu(const struct events_host *host, int (*each)(void *ctx, const char *pmu),
 		    void *ctx)
 {
 	struct dirent **found = NULL;
 	int i, n, err = 0;
 
-	/* Sorted: of two PMUs with one name for an event, always the same is taken. */
+	/* Sorted, so that the choice between two PMUs with the same event is always the same. */
 	n = scandir(host->devices, &found, NULL, alphasort);
 	for (i = 0; i < n; i++) {
 		if (!err && is_word(found[i]->d_name, strlen(found[i]->d_name)))
@@ -315,7 +322,7 @@ struct bare {
 	size_t len;
 };
 
-/* 1: it has the event, 2: and something is wrong with it. */
+/* Look for the event in one PMU. Return 0: not there, 1: found, 2: found but invalid. */
 static int bare_in(void *ctx, const char *pmu)
 {
 	const struct bare *b = ctx;
@@ -404,13 +411,11 @@ static int classify_pmu(void *ctx, const char *pmu)
 		return 0;
 	if (has_file(j->host, pmu, "cpumask"))
 		snprintf(j->spec->why, sizeof(j->spec->why),
-			 "the PMU '%s' counts for several CPUs together: what it counts is no "
-			 "thread's",
-			 pmu);
+			 "the PMU '%s' counts for several CPUs together, not for a thread", pmu);
 	return 1;
 }
 
-void event_pmu_judge(const struct events_host *host, struct event_spec *spec)
+void event_pmu_check(const struct events_host *host, struct event_spec *spec)
 {
 	struct classify j = { host, spec };
 

@@ -18,7 +18,7 @@
 #define DEVICES	  "/sys/bus/event_source/devices"
 #define LIBPFM	  "libpfm.so.4"
 #define PARTS_MAX 32
-#define HYGON_EBX 0x6f677948u /* "Hygo", as CPUID has it: gcc 12 has no name for it */
+#define HYGON_EBX 0x6f677948u /* "Hygo" in CPUID: gcc 12 has no name for it */
 
 const char *event_source_name(enum event_source source)
 {
@@ -30,7 +30,7 @@ int event_fail(char *why, size_t len, const char *fmt, ...)
 	va_list args;
 
 	va_start(args, fmt);
-	/* clang-tidy 14 loses sight of va_start() when it is given several files. */
+	/* clang-tidy 14 loses track of va_start() when it checks several files. */
 	vsnprintf(why, len, fmt, args); /* NOLINT(clang-analyzer-valist.Uninitialized) */
 	va_end(args);
 	return -EINVAL;
@@ -84,18 +84,18 @@ void events_host_here(struct events_host *host)
 	};
 }
 
-/* What is being read; @host and all else borrowed. */
+/* State of the parser; all pointers are borrowed. */
 struct reader {
 	const struct events_host *host;
 	struct event_pfm pfm;
 	struct event_spec *out;
 	uint32_t max, n;
-	char *why; /* what is wrong with the list */
+	char *why; /* error in the list */
 	size_t len;
-	char said[192]; /* and with one event */
+	char said[192]; /* error in one event */
 };
 
-/* perf's rNNN. */
+/* Parse perf's rNNN. */
 static int raw_event(struct event_spec *spec, const char *name)
 {
 	size_t digits = strlen(name + 1);
@@ -110,7 +110,10 @@ static int raw_event(struct event_spec *spec, const char *name)
 	return 0;
 }
 
-/* By everything but libpfm4. 0, -ENOENT, or -EINVAL with a sentence in r->said. */
+/*
+ * Resolve a name by everything but libpfm4. Return 0, -ENOENT, or -EINVAL with a sentence in
+ * r->said.
+ */
 static int resolve(struct reader *r, struct event_spec *spec, const char *name)
 {
 	int err;
@@ -128,8 +131,8 @@ static int resolve(struct reader *r, struct event_spec *spec, const char *name)
 }
 
 /*
- * The letters of a modifier: what is not named is not counted. p is for samples, of which there are
- * none.
+ * Apply the letters of a modifier: modes that are not named are excluded. p is for samples, which
+ * are not used here.
  */
 static void modify(struct event_spec *spec, const char *letters)
 {
@@ -181,13 +184,13 @@ static void set_unit(struct event_spec *spec)
 	spec->unit = is_clock && !*spec->why ? "ns" : "";
 }
 
-/* One item between commas, taken apart at its colons. */
+/* One item between commas, split at its colons. */
 struct item {
 	char *part[PARTS_MAX];
 	uint32_t n;
 };
 
-/* @parts from @first on, joined again by colons. -EINVAL: that is too long for a name. */
+/* Join @n parts from @first on with colons. Return -EINVAL if that is too long for a name. */
 static int join(const struct item *item, uint32_t first, uint32_t n, char *name, size_t len)
 {
 	size_t used = 0;
@@ -205,8 +208,8 @@ static int join(const struct item *item, uint32_t first, uint32_t n, char *name,
 }
 
 /*
- * libpfm4's names have colons of their own: the longest that it knows. Sets *@n to the parts that
- * it has. -ENOENT: none, and what it says of that is in spec->why.
+ * Resolve a libpfm4 name, which may contain colons: the longest that it knows. Set *@n to the
+ * number of its parts. Return -ENOENT if there is none, with libpfm4's message in spec->why.
  */
 static int resolve_pfm(struct reader *r, struct event_spec *spec, const struct item *item,
 		       uint32_t first, uint32_t *n)
@@ -226,7 +229,7 @@ static int resolve_pfm(struct reader *r, struct event_spec *spec, const struct i
 	return -ENOENT;
 }
 
-/* Does an event begin at this part? */
+/* Return whether an event begins at this part. */
 static bool is_known(struct reader *r, const struct item *item, uint32_t part)
 {
 	struct event_spec spec = { .unit = "" };
@@ -237,8 +240,8 @@ static bool is_known(struct reader *r, const struct item *item, uint32_t part)
 }
 
 /*
- * How far a name goes that nobody knows: it may have colons of its own (a tracepoint's, libpfm4's
- * where that is not installed), so up to the next that somebody knows.
+ * Return the number of parts of an unknown name. It may contain colons (a tracepoint, or a libpfm4
+ * name without the library), so it extends to the next known name.
  */
 static uint32_t unknown_parts(struct reader *r, const struct item *item, uint32_t first)
 {
@@ -256,7 +259,7 @@ static uint32_t unknown_parts(struct reader *r, const struct item *item, uint32_
 	return n;
 }
 
-/* perf's cpu/.../u: what stands after the second slash. */
+/* Return the modifier after the second slash, as in perf's cpu/.../u. */
 static const char *slash_modifier(const char *name)
 {
 	const char *slash = strchr(name, '/');
@@ -265,18 +268,18 @@ static const char *slash_modifier(const char *name)
 	return slash ? slash + 1 : "";
 }
 
-/* One that cannot be had, for the reason that *@spec has already. */
+/* Reset an unavailable event, and keep the reason in *@spec. */
 static void absent(struct event_spec *spec)
 {
 	char why[sizeof(spec->why)];
 
 	memcpy(why, spec->why, sizeof(why));
 	*spec = (struct event_spec){ .unit = "" };
-	snprintf(spec->what, sizeof(spec->what), "not known");
+	snprintf(spec->what, sizeof(spec->what), "unknown");
 	memcpy(spec->why, why, sizeof(why));
 }
 
-/* The event that begins at part *@i, and the modifier after it. */
+/* Parse the event that begins at part *@i, and the modifier after it. */
 static int read_event(struct reader *r, const struct item *item, uint32_t *i)
 {
 	struct event_spec spec = { .unit = "" };
@@ -296,7 +299,7 @@ static int read_event(struct reader *r, const struct item *item, uint32_t *i)
 	if (*modifier && !is_modifier(modifier)) {
 		err = -EINVAL;
 		snprintf(spec.why, sizeof(spec.why),
-			 "after the second slash only u, k, h and p can stand");
+			 "only u, k, h and p may follow the second slash");
 	}
 	if (err)
 		absent(&spec);
@@ -307,12 +310,12 @@ static int read_event(struct reader *r, const struct item *item, uint32_t *i)
 	if (join(item, *i, used, spec.name, sizeof(spec.name)))
 		return event_fail(r->why, r->len, "'%.40s...' is too long for an event", first);
 	*i += used;
-	event_pmu_judge(r->host, &spec);
+	event_pmu_check(r->host, &spec);
 	set_unit(&spec);
 	return add(r, &spec);
 }
 
-/* Without the blanks around it. */
+/* Return the string without surrounding blanks. */
 static char *trimmed(char *s)
 {
 	size_t n;
@@ -324,7 +327,9 @@ static char *trimmed(char *s)
 	return s;
 }
 
-/* The end of what begins at @s, at @separator or at the end of the string; slashes keep theirs. */
+/*
+ * Return the end of the part at @s: the next @separator outside slashes, or the end of the string.
+ */
 static char *end_of(char *s, char separator)
 {
 	bool inside = false;
@@ -376,14 +381,13 @@ static int read_list(struct reader *r, char *text)
 		if (*p == '\t')
 			*p = ' ';
 		if ((unsigned char)*p < 0x20 || (unsigned char)*p > 0x7e)
-			return event_fail(r->why, r->len,
-					  "the names of events are printable ASCII");
+			return event_fail(r->why, r->len, "event names must be printable ASCII");
 	}
 	if (!*trimmed(text))
 		return event_fail(r->why, r->len, "no event is named");
-	/* Up to the missing one all would be part of a name. */
+	/* Everything up to the missing slash would be part of a name. */
 	if (slashes & 1)
-		return event_fail(r->why, r->len, "a slash without its second: PMU/event/");
+		return event_fail(r->why, r->len, "the second slash is missing: PMU/event/");
 	for (; !last; text = end + 1) {
 		end = end_of(text, ',');
 		last = !*end;
@@ -441,10 +445,10 @@ static int list_name(void *ctx, const char *name)
 	if (err == -ENOENT)
 		return 0;
 	snprintf(spec.name, sizeof(spec.name), "%s", name);
-	/* A kernel's name that wants a value of the user's is still worth showing. */
+	/* A kernel name that needs a value is still worth listing. */
 	if (err)
 		snprintf(spec.why, sizeof(spec.why), "%s", r.said);
-	event_pmu_judge(l->host, &spec);
+	event_pmu_check(l->host, &spec);
 	set_unit(&spec);
 	return l->each(l->ctx, &spec);
 }

@@ -11,39 +11,31 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "attach/rights.h"
+#include "base/clock.h"
+#include "target/proc.h"
 
 #define HIGH_FD	    1000
 #define LOOKS	    50
 #define LOOK_US	    20000
-/* How long it is waited for, each time: a second. */
+/* How long to wait for its exit, each time: a second. */
 #define END_LOOKS   1000
 #define END_LOOK_US 1000
 
-/* A process that is stopped because of a copy goes on long before. */
+/* Processes stopped because of copied code are resumed much sooner. */
 #define COPY_NS 10000000000u
 
-/* Stopped, and a child of @parent (0: of anybody)? */
+/* Return whether the process is stopped, and a child of @parent (0: of any process). */
 static bool stopped(uint32_t pid, int parent)
 {
-	char path[32], buf[512], state = 0;
+	char buf[512], state = 0;
 	const char *line;
 	int ppid = 0;
-	ssize_t n;
-	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%u/status", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
+	if (proc_read(buf, sizeof(buf), "/proc/%u/status", pid) <= 0)
 		return false;
-	n = read(fd, buf, sizeof(buf) - 1);
-	close(fd);
-	if (n <= 0)
-		return false;
-	buf[n] = '\0';
 	line = strstr(buf, "\nState:");
 	if (!line || sscanf(line, "\nState: %c", &state) != 1 || state != 'T')
 		return false;
@@ -51,20 +43,20 @@ static bool stopped(uint32_t pid, int parent)
 	return !parent || (line && sscanf(line, "\nPPid: %d", &ppid) == 1 && ppid == parent);
 }
 
-/* Our programs stop only a process that is marked as not yet examined, or one that may have copied code. */
-static bool may_be_held(const struct sbt_proc *proc)
+/*
+ * Return whether our programs may have stopped the process: it is not examined yet, or may have
+ * copied code.
+ */
+static bool may_be_stopped(const struct sbt_proc *proc)
 {
-	struct timespec now;
-
 	if (proc->flags & SBT_PROC_FRESH)
 		return true;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return proc->copies && (uint16_t)(SBT_COPIED_AT((uint64_t)now.tv_sec * 1000000000u +
-							(uint64_t)now.tv_nsec) -
-					  proc->copied) <= SBT_COPIED_AT(COPY_NS);
+	return proc->copies &&
+	       (uint16_t)(SBT_COPIED_AT(now_ns()) - proc->copied) <= SBT_COPIED_AT(COPY_NS);
 }
 
-static void continue_held(int procs, int parent)
+/* Resume the processes that our programs have stopped, of @parent's children (0: of all). */
+static void resume_stopped(int procs, int parent)
 {
 	struct sbt_proc proc;
 	uint32_t key, next;
@@ -73,16 +65,16 @@ static void continue_held(int procs, int parent)
 	while (!bpf_map_get_next_key(procs, first ? NULL : &key, &next)) {
 		first = false;
 		key = next;
-		if (!bpf_map_lookup_elem(procs, &key, &proc) && may_be_held(&proc) &&
+		if (!bpf_map_lookup_elem(procs, &key, &proc) && may_be_stopped(&proc) &&
 		    stopped(key, parent))
 			kill((pid_t)key, SIGCONT);
 	}
 }
 
-/* Everything else is closed: an fd of a probe kept open here would keep the probe in its target. */
+/* Close everything else: the fd of a probe kept open here would keep the probe in its target. */
 static int keep_two(int *procs, int *parent)
 {
-	/* Out of the way of each other, then to 0 and 1. */
+	/* First to numbers that cannot collide, then to 0 and 1. */
 	*procs = fcntl(*procs, F_DUPFD, 10);
 	*parent = fcntl(*parent, F_DUPFD, 10);
 	if (*procs < 0 || *parent < 0 || dup2(*procs, 0) < 0 || dup2(*parent, 1) < 0)
@@ -112,18 +104,19 @@ static void __attribute__((noreturn)) guard(int procs, int parent)
 	while (n < 0 && errno == EINTR);
 	if (n == 1) {
 		/*
-		 * An orderly end, and its caller may now wait for COMMAND: one look, in case that the
-		 * event which tells of the stop was not read. Only COMMAND can be held: our sister.
+		 * sbt-trace ends in order, and its caller may wait for COMMAND. Look once, as the
+		 * event about its stop may not have been read. Only COMMAND, our sibling, can be
+		 * stopped.
 		 */
-		continue_held(procs, getppid());
+		resume_stopped(procs, getppid());
 		_exit(0);
 	}
 	/*
-	 * The pipe is among the last that the kernel closes for us, the programs' links before it; one that was
-	 * stopped in the very last moment shows it a little later.
+	 * The kernel closes the pipe among the last of sbt-trace's files, after the links of the
+	 * programs. A process that was stopped at the last moment appears a little later.
 	 */
 	for (i = 0; i < LOOKS; i++) {
-		continue_held(procs, 0);
+		resume_stopped(procs, 0);
 		usleep(LOOK_US);
 	}
 	_exit(0);
@@ -149,8 +142,9 @@ int guard_start(const struct attach *attach, struct guard *out)
 	}
 	close(fds[0]);
 	/*
-	 * The write end stays open as long as we live: its closing is the sign. Files are closed by their numbers, and a
-	 * link takes its time: a high number comes after them all.
+	 * The write end stays open while sbt-trace lives; closing it is the signal. Files are
+	 * closed in the order of their numbers, and links take time: a high number comes after
+	 * them.
 	 */
 	high = fcntl(fds[1], F_DUPFD_CLOEXEC, HIGH_FD);
 	if (high >= 0)
@@ -176,7 +170,10 @@ void guard_stop(struct guard *guard)
 {
 	if (!guard->pid)
 		return;
-	/* If it has gone already there is nothing to tell it. One that somebody stopped goes on, and what does not is ended. */
+	/*
+	 * If it has already exited, there is no reader. Resume it if it was stopped, and kill it if
+	 * it still does not exit.
+	 */
 	if (write(guard->fd, "q", 1) == 1 && !has_ended(guard->pid)) {
 		kill(guard->pid, SIGCONT);
 		if (!has_ended(guard->pid)) {

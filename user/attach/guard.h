@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * A process that is stopped while we look at it must go on when we are killed at that moment. A small
- * child waits for our end and then continues whoever is still held. It keeps no probe alive.
+ * A process that is stopped while we examine it must be resumed if we are killed at that moment. A
+ * small child waits for our exit and then resumes processes that are still stopped. It keeps no
+ * probe alive.
  */
 #ifndef ATTACH_GUARD_H
 #define ATTACH_GUARD_H
@@ -14,11 +15,11 @@ struct guard {
 	int pid; /* 0: none */
 };
 
-/* Returns 0 or -errno. */
+/* Start the guard. Return 0 or -errno. */
 int guard_start(const struct attach *attach, struct guard *out);
 /*
- * After attach_stop() and the last events: the guard looks once whether COMMAND is held all the same, and goes. May be
- * called again.
+ * After attach_stop() and the last events: let the guard resume COMMAND if it is still stopped, and
+ * exit. May be called again.
  */
 void guard_stop(struct guard *guard);
 

@@ -15,7 +15,7 @@
 
 #include "attach/uninterruptible.h"
 
-/* bpf_attr.link_create with the uprobe_multi part, which Debian 12's headers lack. */
+/* bpf_attr.link_create with the uprobe_multi part, which is missing in the headers of Debian 12. */
 struct link_create_multi {
 	uint32_t prog_fd;
 	uint32_t target_fd;
@@ -45,19 +45,19 @@ static int close_here(void *fd)
 
 void link_close(int fd)
 {
-	apart(close_here, &fd);
+	uninterruptible(close_here, &fd);
 }
 
 /*
- * The magic link names the very file that is open: also one that was deleted, replaced, or lies in
- * another mount namespace.
+ * Write the path of the magic link to the open file. It also works if the file was deleted or
+ * replaced, or is in another mount namespace.
  */
 static void fd_path(int fd, char path[32])
 {
 	snprintf(path, 32, "/proc/self/fd/%d", fd);
 }
 
-/* A number for each place. */
+/* Return an array with @n times the cookie. */
 static uint64_t *repeat(uint64_t cookie, uint32_t n)
 {
 	uint64_t *all = calloc(n, sizeof(*all));
@@ -83,7 +83,7 @@ int link_multi_each(int prog_fd, int attach_type, int fd, const uint64_t *offset
 
 	fd_path(fd, path);
 	attr.path = (uint64_t)(uintptr_t)path;
-	return apart(create_here, &attr);
+	return uninterruptible(create_here, &attr);
 }
 
 int link_multi(int prog_fd, int attach_type, int fd, const uint64_t *offsets, uint32_t n, int pid,
@@ -112,13 +112,13 @@ bool link_multi_filters_process(int prog_fd)
 	};
 	int fd = create_here(&attr);
 
-	/* The right kernels look at the pid before they look at the path. */
+	/* Kernels that filter by process check the pid before the path. */
 	if (fd >= 0)
 		close(fd);
 	return fd == -EINVAL;
 }
 
-/* The number in a file of one line, after @prefix. */
+/* Read the number after @prefix in a file of one line. */
 static int read_number(const char *path, const char *prefix, unsigned int *out)
 {
 	FILE *f = fopen(path, "re");
@@ -135,7 +135,10 @@ static int read_number(const char *path, const char *prefix, unsigned int *out)
 	return err;
 }
 
-/* Runs the program at the event's hits. Returns what must stay open, which replaces @event, or -errno. */
+/*
+ * Run the program at the event's hits. Return the fd that must stay open, which replaces @event, or
+ * -errno.
+ */
 static int run_at(int event, int prog_fd, uint64_t cookie)
 {
 	union bpf_attr attr = { 0 };
@@ -181,7 +184,7 @@ static int probe_here(void *ctx)
 	}
 	err = ioctl(event, PERF_EVENT_IOC_ENABLE, 0) ? -errno : 0;
 	if (kept != event)
-		close(event); /* the link has its own hold on it */
+		close(event); /* the link holds a reference to it */
 	if (!err)
 		return kept;
 	close(kept);
@@ -200,5 +203,5 @@ int link_perf(int prog_fd, int fd, uint64_t offset, int pid, uint64_t cookie)
 	if (err)
 		return err;
 	fd_path(fd, path);
-	return apart(probe_here, &probe);
+	return uninterruptible(probe_here, &probe);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* The ladder: what is the best way in that this kernel has? */
+/* The ladder: find the best attach method that this kernel supports. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 
 #define CHAINS	    16384u /* of callers */
 #define FRAME_RULES 16384u /* return addresses */
-#define FORKED	    16384u /* processes with more than one thread, or children */
+#define FORKED	    16384u /* processes with several threads, or with children */
 
 static const char *const method_names[ATTACH_METHODS] = {
 	[ATTACH_SESSION] = "session",
@@ -42,7 +42,7 @@ int attach_method_parse(const char *name, enum attach_method *out)
 	return -EINVAL;
 }
 
-/* --- loading ------------------------------------------------------------------------------------ */
+/* --- loading ---------------------------------------------------------------------------------- */
 
 static int log_verbose(enum libbpf_print_level level, const char *fmt, va_list args)
 {
@@ -51,18 +51,17 @@ static int log_verbose(enum libbpf_print_level level, const char *fmt, va_list a
 	return vfprintf(stderr, fmt, args);
 }
 
-static int log_nothing(enum libbpf_print_level level, const char *fmt, va_list args)
-{
-	(void)level;
-	(void)fmt;
-	(void)args;
-	return 0;
-}
-
 static bool has_cookies(enum attach_method method)
 {
 	return method != ATTACH_PERF ||
 	       libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_get_attach_cookie, NULL) > 0;
+}
+
+const void *map_array(const struct bpf_map *map, size_t bytes)
+{
+	void *p = mmap(NULL, bytes, PROT_READ, MAP_SHARED, bpf_map__fd(map), 0);
+
+	return p == MAP_FAILED ? NULL : p;
 }
 
 static int map_threads(struct attach *a, uint32_t n)
@@ -77,7 +76,7 @@ static int map_threads(struct attach *a, uint32_t n)
 	return 0;
 }
 
-/* From one tick of the kernel's to the next: the clocks that it reads from these are as fine as that. */
+/* Return the kernel's tick period, which is the resolution of its coarse clocks. */
 static uint32_t tick_ns(void)
 {
 	struct timespec tick = { 0 };
@@ -99,8 +98,9 @@ static int try_load(struct attach *a, const struct attach_options *o, enum attac
 	a->nspecs = 0;
 	probe_sites_free(&a->probe_sites);
 	/*
-	 * Return probes are those of sessions alone, whose program says who gets one: others the kernel gives to whoever any
-	 * probe stops at their place, also where they are for one process and the other probe is for another.
+	 * Only sessions use return probes, as their program decides about each. Otherwise the
+	 * kernel installs the return probe in every process that any probe stops there, even if the
+	 * return probe is for another process.
 	 */
 	a->only_exits = method != ATTACH_SESSION;
 	config = (struct sbt_config *)&skel->rodata->config;
@@ -175,13 +175,13 @@ static int attach_kernel(struct attach *a)
 	};
 	int err = attach_programs(a, programs, sizeof(programs) / sizeof(programs[0]));
 
-	/* Without it programs that copy their code die of the breakpoints in it. */
+	/* Without it, programs that copy their code are killed by the breakpoints in it. */
 	if (!err && bpf_program__autoload(a->skel->progs.on_code_flushed))
 		(void)attach_programs(a, &a->skel->progs.on_code_flushed, 1);
 	return err ? err : account_attach(a);
 }
 
-/* One rung: load, then put a probe on our own code. What works there works elsewhere. */
+/* Try one rung: load, then attach a probe to our own code. If that works, it works everywhere. */
 static int try_method(struct attach *a, const struct attach_options *o, enum attach_method method)
 {
 	struct attach_probe_site self;
@@ -218,11 +218,11 @@ int attach_new(const struct attach_options *o, struct attach **out, char *why, s
 
 	if (!a)
 		return -ENOMEM;
-	libbpf_set_print(o->verbose > 1 ? log_verbose : log_nothing);
+	libbpf_set_print(o->verbose > 1 ? log_verbose : NULL);
 	if (o->config.aggregate && !sums_possible()) {
 		snprintf(why, len,
 			 "--aggregate needs Linux 6.1 or later: this kernel's BPF cannot count "
-			 "who arrives");
+			 "arrivals");
 		err = -EOPNOTSUPP;
 		goto out;
 	}
@@ -243,8 +243,7 @@ int attach_new(const struct attach_options *o, struct attach **out, char *why, s
 			err = try_method(a, o, method);
 			if (!err)
 				snprintf(a->account_reason, sizeof(a->account_reason),
-					 "where threads' time goes cannot be accounted for on this "
-					 "kernel: %s",
+					 "this kernel cannot account for the time of threads: %s",
 					 strerror(-why_not));
 		}
 		if (err && a->joins && err != -EPERM) {
@@ -254,8 +253,7 @@ int attach_new(const struct attach_options *o, struct attach **out, char *why, s
 			err = try_method(a, o, method);
 			if (!err)
 				snprintf(a->account_reason, sizeof(a->account_reason),
-					 "waits for other threads' ends count as work on this "
-					 "kernel: %s",
+					 "on this kernel, joins of threads count as work: %s",
 					 strerror(-why_not));
 		}
 		if (!err) {

@@ -11,16 +11,21 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
-/* Of a CPU: some 1600 mappings, and less than what a user may lock (kernel.perf_event_mlock_kb). */
+#include "base/clock.h"
+#include "base/grow.h"
+
+/*
+ * Per CPU: about 1600 mappings, and below the locked memory limit of a user
+ * (kernel.perf_event_mlock_kb).
+ */
 #define RING_BYTES (256u << 10)
 
 #define DELETED " (deleted)"
 
 struct cpu {
-	int fd; /* -1: that CPU is not there */
+	int fd; /* -1: no such CPU */
 	struct perf_event_mmap_page *page;
 };
 
@@ -28,14 +33,14 @@ struct mappings {
 	size_t page_bytes;
 	struct cpu *cpus;
 	uint32_t ncpus;
-	struct mappings_event *events; /* of all CPUs, being put in order */
+	struct mappings_event *events; /* of all CPUs, before sorting */
 	uint32_t nevents, cap;
 	char *text; /* their paths */
 	size_t ntext, cap_text;
 	uint64_t lost;
 };
 
-/* PERF_RECORD_MMAP2, up to the name. */
+/* PERF_RECORD_MMAP2 up to the name. */
 struct record_mmap {
 	struct perf_event_header header;
 	uint32_t pid, tid;
@@ -46,7 +51,7 @@ struct record_mmap {
 	char name[];
 };
 
-/* PERF_RECORD_COMM; a short name takes less. */
+/* PERF_RECORD_COMM; a short name takes fewer bytes. */
 struct record_comm {
 	struct perf_event_header header;
 	uint32_t pid, tid;
@@ -68,7 +73,7 @@ static int open_event(uint32_t cpu, bool execs)
 		.config = PERF_COUNT_SW_DUMMY,
 		.sample_type = PERF_SAMPLE_TIME,
 		.disabled = 1,
-		.mmap = 1, /* of code alone */
+		.mmap = 1, /* only executable mappings */
 		.mmap2 = 1,
 		.comm = execs,
 		.comm_exec = execs,
@@ -164,7 +169,7 @@ int mappings_fd(const struct mappings *m, uint32_t i)
 	return -1;
 }
 
-/* The bytes at @at of the ring, which may go round its end. */
+/* Copy the bytes at @at of the ring, which may wrap around its end. */
 static void copy(const struct mappings *m, const struct cpu *cpu, uint64_t at, void *to, size_t n)
 {
 	const uint8_t *data = (const uint8_t *)cpu->page + m->page_bytes;
@@ -176,40 +181,15 @@ static void copy(const struct mappings *m, const struct cpu *cpu, uint64_t at, v
 	memcpy((uint8_t *)to + first, data, n - first);
 }
 
-static bool text_reserve(struct mappings *m, size_t n)
+/* Return a new event with room for @text_bytes of text, or NULL. */
+static struct mappings_event *event_new(struct mappings *m, size_t text_bytes)
 {
-	size_t cap = m->cap_text ? m->cap_text : 4096;
-	char *text;
-
-	while (cap - m->ntext < n)
-		cap *= 2;
-	if (cap == m->cap_text)
-		return true;
-	text = realloc(m->text, cap);
-	if (!text) {
+	if (grow(m->text, m->cap_text, m->ntext + text_bytes) ||
+	    grow(m->events, m->cap, m->nevents + 1)) {
 		m->lost++;
-		return false;
+		return NULL;
 	}
-	m->text = text;
-	m->cap_text = cap;
-	return true;
-}
-
-static struct mappings_event *event_new(struct mappings *m)
-{
-	struct mappings_event *all = m->events;
-	uint32_t cap = m->cap ? 2 * m->cap : 64;
-
-	if (m->nevents == m->cap) {
-		all = realloc(all, cap * sizeof(*all));
-		if (!all) {
-			m->lost++;
-			return NULL;
-		}
-		m->events = all;
-		m->cap = cap;
-	}
-	return &all[m->nevents++];
+	return &m->events[m->nevents++];
 }
 
 static void take_mmap(struct mappings *m, const struct cpu *cpu, uint64_t at, uint32_t size)
@@ -228,13 +208,20 @@ static void take_mmap(struct mappings *m, const struct cpu *cpu, uint64_t at, ui
 	if (r.record.name[0] != '/')
 		return;
 	len = size - sizeof(e->t_ns) - sizeof(r.record);
-	if (!text_reserve(m, len + 1))
-		return;
-	e = event_new(m);
+	e = event_new(m, len + 1);
 	if (!e)
 		return;
-	*e = (struct mappings_event){ .offset = r.record.pgoff, .ino = r.record.ino };
-	e->text = m->ntext;
+	*e = (struct mappings_event){
+		.tgid = r.record.pid,
+		.tid = r.record.tid,
+		.start = r.record.addr,
+		.bytes = r.record.len,
+		.offset = r.record.pgoff,
+		.ino = r.record.ino,
+		.dev = r.record.maj << 20 | (r.record.min & 0xfffff),
+		.file = r.record.name[1] != '/', /* else "//anon" */
+		.text = m->ntext,
+	};
 	copy(m, cpu, at + sizeof(r.record), m->text + m->ntext, len);
 	m->text[m->ntext + len] = '\0';
 	len = strlen(m->text + m->ntext);
@@ -244,12 +231,6 @@ static void take_mmap(struct mappings *m, const struct cpu *cpu, uint64_t at, ui
 		m->text[m->ntext + len] = '\0';
 	}
 	m->ntext += len + 1;
-	e->dev = r.record.maj << 20 | (r.record.min & 0xfffff);
-	e->tgid = r.record.pid;
-	e->tid = r.record.tid;
-	e->start = r.record.addr;
-	e->bytes = r.record.len;
-	e->file = r.record.name[1] != '/'; /* "//anon" */
 	copy(m, cpu, at + size - sizeof(e->t_ns), &e->t_ns, sizeof(e->t_ns));
 }
 
@@ -262,8 +243,8 @@ static void take_exec(struct mappings *m, const struct cpu *cpu, uint64_t at, ui
 	if (size < offsetof(struct record_comm, comm) + sizeof(e->t_ns))
 		return;
 	copy(m, cpu, at, &r, len < sizeof(r) ? len : sizeof(r));
-	/* A name that a thread gave itself is nothing to us. */
-	e = r.header.misc & PERF_RECORD_MISC_COMM_EXEC ? event_new(m) : NULL;
+	/* Ignore names that threads give themselves. */
+	e = r.header.misc & PERF_RECORD_MISC_COMM_EXEC ? event_new(m, 0) : NULL;
 	if (!e)
 		return;
 	*e = (struct mappings_event){ .exec = true, .tgid = r.pid, .tid = r.tid };
@@ -305,15 +286,14 @@ static int by_time(const void *a, const void *b)
 uint64_t mappings_read(struct mappings *m,
 		       void (*each)(void *ctx, const struct mappings_event *event), void *ctx)
 {
-	struct timespec t;
 	uint64_t lost, now;
 	uint32_t i, n;
 
 	/*
-	 * Of what comes while the buffers are read, one CPU's may be seen without what another's had before: it is for the next time.
+	 * While the buffers are read, an event of one CPU may be seen before an earlier one of
+	 * another CPU. Keep events after this time for the next call.
 	 */
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	now = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	now = now_ns();
 	if (!m->nevents)
 		m->ntext = 0;
 	for (i = 0; i < m->ncpus; i++)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* What a crossing costs: measured on ourselves, with the same programs. */
+/* Measure the cost of a crossing on ourselves, with the same programs. */
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
@@ -20,23 +20,10 @@ static const struct sbt_account *own_account(const struct attach *a, uint32_t ti
 	return NULL;
 }
 
-/* The slot that our thread has taken; NULL: none. */
-static struct sbt_thread *own_slot(const struct attach *a, uint32_t tid)
-{
-	uint32_t i, slot;
-
-	for (i = 0; i < SBT_THREAD_PROBES; i++) {
-		slot = (uint32_t)((tid + i * SBT_THREAD_STRIDE) & (a->nthreads - 1));
-		if (a->threads[slot].tid == tid)
-			return &a->threads[slot];
-	}
-	return NULL;
-}
-
-/* Our own calibration leaves nothing behind. */
+/* Remove all traces of our own calibration. */
 static void forget_thread(const struct attach *a, uint32_t tid)
 {
-	struct sbt_thread *t = own_slot(a, tid);
+	struct sbt_thread *t = find_thread(a, tid);
 	uint32_t slot;
 
 	if (!t)
@@ -48,7 +35,7 @@ static void forget_thread(const struct attach *a, uint32_t tid)
 	account_forget(a, slot);
 }
 
-/* The probes must be in place. */
+/* Measure on ourselves. The probes must be attached. */
 static struct attach_price calibrate_self(struct attach *a, bool stepped, bool by_exit,
 					  void (*drain)(void *ctx), void *ctx)
 {
@@ -63,9 +50,9 @@ static struct attach_price calibrate_self(struct attach *a, bool stepped, bool b
 	if (attach_add_process(a, self, 1, SBT_PROC_SEEN | (by_exit ? SBT_PROC_BY_EXIT : 0)))
 		return price;
 	__atomic_store_n(&a->skel->bss->armed, ARMED_SELF, __ATOMIC_SEQ_CST);
-	/* It gets its slot. */
+	/* The first call assigns the slot. */
 	calibrate_call(stepped);
-	slot = own_slot(a, self);
+	slot = find_thread(a, self);
 	price.ns = calibrate_run(stepped, drain, ctx);
 	if (slot)
 		price.handler_ns = calibrate_handler(stepped, drain, ctx, &slot->handler_last);
@@ -73,7 +60,7 @@ static struct attach_price calibrate_self(struct attach *a, bool stepped, bool b
 	if (account && !a->fault_outside_ns)
 		account_calibrate_faults(a, account);
 	__atomic_store_n(&a->skel->bss->armed, armed, __ATOMIC_SEQ_CST);
-	/* Nothing of it was recorded: our number here is not the one that the kernel knows us by. */
+	/* Nothing was recorded: the kernel knows our process by another number (pid namespace). */
 	if (attach_produced(a, &none) == before)
 		price.ns = NAN;
 	bpf_map_delete_elem(procs, &self);
@@ -109,9 +96,9 @@ double attach_calibrate_excluded(struct attach *a, void (*drain)(void *ctx), voi
 	if (attach_add_process(a, self, 1, SBT_PROC_SEEN))
 		return NAN;
 	__atomic_store_n(&a->skel->bss->armed, ARMED_SELF, __ATOMIC_SEQ_CST);
-	/* It gets its slot first, as the threads have that are excluded later. */
+	/* The first call assigns the slot, as threads have one before they are excluded. */
 	calibrate_call(false);
-	slot = own_slot(a, self);
+	slot = find_thread(a, self);
 	if (slot)
 		__atomic_fetch_or(&slot->proc_flags, SBT_PROC_EXCLUDED, __ATOMIC_RELAXED);
 	price = slot ? calibrate_run(false, drain, ctx) : NAN;
@@ -131,7 +118,7 @@ double attach_switch_ns(const struct sbt_counts *from, const struct sbt_counts *
 {
 	uint64_t n = to->timed - from->timed;
 
-	/* To lose one and to get one are told of each by itself. */
+	/* Leaving a CPU and getting one are timed separately. */
 	return n ? 2 * (double)(to->timed_ns - from->timed_ns) / (double)n : NAN;
 }
 

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PROBE_SITES_FIRST 64
+#include "base/grow.h"
 
-static uint32_t probe_site_of(uint64_t offset)
+static uint32_t page_offset(uint64_t offset)
 {
 	return offset & (SBT_PAGE_PROBE_SITES - 1);
 }
@@ -21,8 +21,7 @@ void probe_sites_free(struct probe_sites *p)
 
 bool probe_sites_code_fits(uint64_t offset)
 {
-	return probe_site_of(offset) + SBT_BREAKPOINT_BYTES + SBT_CODE_BYTES <=
-	       SBT_PAGE_PROBE_SITES;
+	return page_offset(offset) + SBT_BREAKPOINT_BYTES + SBT_CODE_BYTES <= SBT_PAGE_PROBE_SITES;
 }
 
 static bool same_file(const struct probe_sites_probe *a, const struct probe_sites_probe *b)
@@ -30,22 +29,20 @@ static bool same_file(const struct probe_sites_probe *a, const struct probe_site
 	return a->dev == b->dev && a->ino == b->ino;
 }
 
-/* Would the breakpoint of @other be in the code by which @told is told? */
-static bool disturbs(const struct probe_sites_probe *reported,
-		     const struct probe_sites_probe *other)
+/* Return whether the breakpoint of @other is in the code that identifies @known. */
+static bool disturbs(const struct probe_sites_probe *known, const struct probe_sites_probe *other)
 {
-	uint64_t end = reported->offset + SBT_BREAKPOINT_BYTES + SBT_CODE_BYTES;
+	uint64_t end = known->offset + SBT_BREAKPOINT_BYTES + SBT_CODE_BYTES;
 
-	return same_file(reported, other) && other->offset > reported->offset &&
-	       other->offset < end;
+	return same_file(known, other) && other->offset > known->offset && other->offset < end;
 }
 
-static bool is_disturbed(const struct probe_sites *p, const struct probe_sites_probe *reported)
+static bool is_disturbed(const struct probe_sites *p, const struct probe_sites_probe *known)
 {
 	uint32_t i;
 
 	for (i = 0; i < p->n; i++)
-		if (disturbs(reported, &p->probes[i]))
+		if (disturbs(known, &p->probes[i]))
 			return true;
 	return false;
 }
@@ -57,32 +54,37 @@ const struct probe_sites_probe *probe_sites_next(const struct probe_sites *p, ui
 		const struct probe_sites_probe *probe = &p->probes[(*at)++];
 
 		if (probe->number != PROBE_SITES_NONE &&
-		    probe_site_of(probe->offset) == probe_site_of(offset))
+		    page_offset(probe->offset) == page_offset(offset))
 			return probe;
 	}
 	return NULL;
 }
 
-/* Do all that are told by their code leave it as it is, this one's breakpoint too? */
+/*
+ * Return whether the breakpoint of @probe leaves the code unchanged that identifies other probes.
+ */
 static bool leaves_others(const struct probe_sites *p, const struct probe_sites_probe *probe)
 {
 	uint32_t i;
 
 	for (i = 0; i < p->n; i++)
 		if (p->probes[i].number != PROBE_SITES_NONE &&
-		    p->shared[probe_site_of(p->probes[i].offset)] && disturbs(&p->probes[i], probe))
+		    p->shared[page_offset(p->probes[i].offset)] && disturbs(&p->probes[i], probe))
 			return false;
 	return true;
 }
 
-/* Can @probe be told from those at its place? *shared: by the code. */
-static bool can_be_told(const struct probe_sites *p, const struct probe_sites_probe *probe,
-			bool *shared)
+/*
+ * Return whether @probe can be distinguished from others at its probe site. Set *@shared if only by
+ * the code.
+ */
+static bool can_distinguish(const struct probe_sites *p, const struct probe_sites_probe *probe,
+			    bool *shared)
 {
 	const struct probe_sites_probe *other;
 	uint32_t at = 0;
 
-	*shared = p->shared[probe_site_of(probe->offset)];
+	*shared = p->shared[page_offset(probe->offset)];
 	while ((other = probe_sites_next(p, probe->offset, &at)))
 		*shared |= other->number != probe->number;
 	if (!*shared)
@@ -98,7 +100,10 @@ static bool can_be_told(const struct probe_sites *p, const struct probe_sites_pr
 	return true;
 }
 
-/* Nobody asks of a second probe at one address what it is for. */
+/*
+ * Return whether the probe is recorded already. A second probe at an address is not recorded again
+ * if its program needs no number.
+ */
 static bool is_kept(const struct probe_sites *p, const struct probe_sites_probe *probe)
 {
 	uint32_t i;
@@ -110,34 +115,19 @@ static bool is_kept(const struct probe_sites *p, const struct probe_sites_probe 
 	return false;
 }
 
-static int keep(struct probe_sites *p, const struct probe_sites_probe *probe)
-{
-	if (p->n == p->max) {
-		uint32_t max = p->max ? p->max * 2 : PROBE_SITES_FIRST;
-		struct probe_sites_probe *more = realloc(p->probes, max * sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		p->probes = more;
-		p->max = max;
-	}
-	p->probes[p->n++] = *probe;
-	return 0;
-}
-
 int probe_sites_add(struct probe_sites *p, const struct probe_sites_probe *probe, bool *shared)
 {
-	int err;
-
 	*shared = false;
 	if (is_kept(p, probe))
 		return 0;
 	if (!leaves_others(p, probe))
 		return -EADDRINUSE;
-	if (probe->number != PROBE_SITES_NONE && !can_be_told(p, probe, shared))
+	if (probe->number != PROBE_SITES_NONE && !can_distinguish(p, probe, shared))
 		return -EADDRINUSE;
-	err = keep(p, probe);
-	if (!err && *shared)
-		p->shared[probe_site_of(probe->offset)] = true;
-	return err;
+	if (grow(p->probes, p->max, p->n + 1))
+		return -ENOMEM;
+	p->probes[p->n++] = *probe;
+	if (*shared)
+		p->shared[page_offset(probe->offset)] = true;
+	return 0;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Before Linux 5.15 a probe carries no number: its program knows the address alone, of which the place in its page is the
- * same in every process. Where probes for different things have the same place, the code there tells them apart. Which
- * probes may be put together is decided here. Pure.
+ * Probes before Linux 5.15, which carry no number: a program only knows the address, and its offset
+ * in the page is the same in every process. Probes for different purposes at the same page offset
+ * are distinguished by the code there. Decides which probes can be combined. Pure.
  */
 #ifndef ATTACH_PROBE_SITES_H
 #define ATTACH_PROBE_SITES_H
@@ -15,32 +15,36 @@
 
 /* A probe. */
 struct probe_sites_probe {
-	uint64_t dev, ino, offset; /* file, and where in it */
+	uint64_t dev, ino, offset; /* file, and offset in it */
 	uint64_t code; /* the SBT_CODE_BYTES that follow SBT_BREAKPOINT_BYTES */
-	bool has_code; /* they could be read, and lie in the probe's page */
-	uint32_t number; /* what it is for: the number of its spec; PROBE_SITES_NONE: nobody asks */
+	bool has_code; /* code could be read, and is in the probe's page */
+	uint32_t number; /* number of its spec; PROBE_SITES_NONE: its program does not need it */
 };
 
 #define PROBE_SITES_NONE UINT32_MAX
 
-/* All zero: no probe yet. */
+/* All zero: no probes. */
 struct probe_sites {
 	struct probe_sites_probe *probes;
 	uint32_t n, max;
-	bool shared[SBT_PAGE_PROBE_SITES]; /* the code there must be looked at */
+	bool shared[SBT_PAGE_PROBE_SITES]; /* by page offset: the code must be compared */
 };
 
 void probe_sites_free(struct probe_sites *probe_sites);
-/* Does the page that has @offset have all of the code that tells a probe there? */
+/* Return whether the code that identifies a probe at @offset is all in one page. */
 bool probe_sites_code_fits(uint64_t offset);
 /*
- * Keeps the probe. *shared: those at its place are now told by their code, probe_sites_next() has all of them. -EADDRINUSE: it
- * could not be told from another one, or its breakpoint would change the code by which one is told; then nothing is kept.
- * -ENOMEM.
+ * Record the probe. Set *@shared if the probes at its page offset are now identified by their code;
+ * probe_sites_next() lists them. Return -EADDRINUSE, without recording it, if it could not be
+ * distinguished from another one, or its breakpoint would change the code that identifies one.
+ * Return -ENOMEM if out of memory.
  */
 int probe_sites_add(struct probe_sites *probe_sites, const struct probe_sites_probe *probe,
 		    bool *shared);
-/* The next probe with the place of @offset that is asked for, from number *at on, which moves on; NULL: there is none. */
+/*
+ * Return the next probe with a number and the page offset of @offset, from index *@at on, and
+ * advance *@at. NULL: none.
+ */
 const struct probe_sites_probe *probe_sites_next(const struct probe_sites *probe_sites,
 						 uint64_t offset, uint32_t *at);
 

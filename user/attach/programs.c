@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Which program is for what, and which of them are loaded. */
+/* Choice of the BPF programs for each role, and of those to load. */
 #include "attach/internal.h"
 #include "attach/link.h"
 
@@ -45,7 +45,7 @@ struct bpf_program *program_end(const struct sbt_bpf *skel, uint8_t role)
 	}
 }
 
-/* Is it for what may be a barrier? */
+/* Return whether the role is for potential barriers. */
 static bool discovers(uint8_t role)
 {
 	return role == SBT_ROLE_COND_WAIT || role == SBT_ROLE_COND_WAKE ||
@@ -87,6 +87,10 @@ static void prepare_ends(const struct program_ends *ends, enum attach_method met
 void programs_prepare(struct sbt_bpf *skel, enum attach_method method, bool discover, bool futex)
 {
 	static const uint8_t roles[] = { SBT_ROLE_BARRIER, SBT_ROLE_REGION, SBT_ROLE_OUTLINED };
+	struct bpf_program *const single[] = { skel->progs.loader_state,
+					       skel->progs.outlined_returned,
+					       skel->progs.barrier_end, skel->progs.turn_end,
+					       skel->progs.cond_waited };
 	int type = method == ATTACH_PERF ? 0 : LINK_ATTACH_MULTI;
 	uint32_t role;
 	size_t i;
@@ -103,18 +107,13 @@ void programs_prepare(struct sbt_bpf *skel, enum attach_method method, bool disc
 #if defined(__x86_64__)
 	bpf_program__set_autoload(skel->progs.on_code_flushed, true);
 #endif
-	bpf_program__set_autoload(skel->progs.loader_state, true);
-	bpf_program__set_autoload(skel->progs.outlined_returned, true);
-	bpf_program__set_expected_attach_type(skel->progs.outlined_returned, type);
-	bpf_program__set_autoload(skel->progs.barrier_end, true);
-	bpf_program__set_expected_attach_type(skel->progs.barrier_end, type);
-	bpf_program__set_autoload(skel->progs.cond_waited, discover);
+	for (i = 0; i < sizeof(single) / sizeof(single[0]); i++) {
+		bpf_program__set_autoload(single[i],
+					  discover || single[i] != skel->progs.cond_waited);
+		bpf_program__set_expected_attach_type(single[i], type);
+	}
 	bpf_program__set_autoload(skel->progs.futex_enter, futex);
 	bpf_program__set_autoload(skel->progs.futex_exit, futex);
-	bpf_program__set_expected_attach_type(skel->progs.cond_waited, type);
-	bpf_program__set_expected_attach_type(skel->progs.loader_state, type);
-	bpf_program__set_autoload(skel->progs.turn_end, true);
-	bpf_program__set_expected_attach_type(skel->progs.turn_end, type);
 	for (role = 0; role < SBT_ROLES; role++) {
 		struct bpf_program *program = program_of(skel, (uint8_t)role);
 

@@ -17,11 +17,10 @@
 #include "base/grow.h"
 #include "regs.skel.h"
 
-#define READ_BYTES 32768 /* what the kernel gives at most in one go is less */
+#define READ_BYTES 32768 /* the kernel returns less per read */
 
-_Static_assert(REGS_RETURNS == SBT_REGS_RETURNS, "as many as are written");
-
-_Static_assert(REGS_SLOTS == SBT_REGS_RETURNED, "as many as are counted");
+_Static_assert(REGS_RETURNS == SBT_REGS_RETURNS, "same as in the BPF program");
+_Static_assert(REGS_SLOTS == SBT_REGS_RETURNED, "same as in the BPF program");
 
 struct regs {
 	struct regs_bpf *skel;
@@ -29,15 +28,7 @@ struct regs {
 	bool counts; /* count_return() is loaded */
 };
 
-static int log_nothing(enum libbpf_print_level level, const char *fmt, va_list args)
-{
-	(void)level;
-	(void)fmt;
-	(void)args;
-	return 0;
-}
-
-/* With what counts returns, where the kernel has what that needs; else without. */
+/* Load the programs, with the one that counts returns if the kernel supports it. */
 static int load(struct regs *r)
 {
 	int err;
@@ -59,7 +50,7 @@ static int load(struct regs *r)
 
 int regs_new(struct regs **out, char *why, size_t len)
 {
-	libbpf_print_fn_t before = libbpf_set_print(log_nothing);
+	libbpf_print_fn_t before = libbpf_set_print(NULL);
 	struct regs *r = calloc(1, sizeof(*r));
 	int err = -ENOMEM;
 
@@ -77,7 +68,7 @@ out:
 	if (err) {
 		snprintf(why, len, "%s",
 			 err == -EPERM || err == -EACCES
-				 ? "not permitted (root, or the capabilities BPF and PERFMON)"
+				 ? "not permitted (needs root, or CAP_BPF and CAP_PERFMON)"
 				 : strerror(-err));
 		regs_free(r);
 		return err;
@@ -113,7 +104,7 @@ static int add(struct regs_thread **all, uint32_t *n, uint32_t *cap, const struc
 	return 0;
 }
 
-/* A record may come in two pieces. */
+/* A record may be split between two reads. */
 static int read_all(int fd, struct regs_thread **out, uint32_t *n)
 {
 	char *bytes = malloc(READ_BYTES);

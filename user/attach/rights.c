@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* linux/capability.h of older headers lacks the names. */
+/* These names are missing in older linux/capability.h. */
 #define CAP_NUMBER_PERFMON 38
 #define CAP_NUMBER_BPF	   39
 
@@ -21,11 +21,11 @@
 const struct right rights_known[] = {
 	{ CAP_NUMBER_BPF, "CAP_BPF", "to load its programs", true },
 	{ CAP_NUMBER_PERFMON, "CAP_PERFMON", "to attach probes", true },
-	{ CAP_SYS_PTRACE, "CAP_SYS_PTRACE", "to look into other users' processes", false },
+	{ CAP_SYS_PTRACE, "CAP_SYS_PTRACE", "to read other users' processes", false },
 	{ CAP_NUMBER_RESTORE, "CAP_CHECKPOINT_RESTORE",
-	  "to open mapped files that have no name any more, or another one in a container", false },
+	  "to open mapped files that were deleted, or have another path in a container", false },
 	{ CAP_SYS_ADMIN, "CAP_SYS_ADMIN",
-	  "to attach probes by perf uprobes, which kernels before 6.6 have alone", false },
+	  "to attach probes by perf uprobes, the only way before Linux 6.6", false },
 	{ 0, NULL, NULL, false },
 };
 
@@ -50,8 +50,11 @@ bool rights_have(int capability)
 
 uint64_t rights_for_report(void)
 {
-	/* Who reads names is a child that becomes nobody, made when there is something to be read. */
-	/* That child has another user id: ending one that does not answer takes CAP_KILL. */
+	/*
+	 * Symbol names are read by a child with another user id, which is forked when they are
+	 * needed.
+	 */
+	/* To kill a child that does not answer, which has another user id, takes CAP_KILL. */
 	return BIT(CAP_SETUID) | BIT(CAP_SETGID) | BIT(CAP_DAC_READ_SEARCH) | BIT(CAP_KILL);
 }
 
@@ -59,9 +62,13 @@ uint64_t rights_while_tracing(bool perf)
 {
 	uint64_t keep = rights_for_report() | BIT(CAP_NUMBER_BPF) | BIT(CAP_NUMBER_PERFMON) |
 			BIT(CAP_SYS_PTRACE) | BIT(CAP_NUMBER_RESTORE) | BIT(CAP_KILL) |
-			BIT(CAP_IPC_LOCK); /* rings of samples, beyond what a user may lock */
+			/* rings of samples beyond a user's limit of locked memory */
+			BIT(CAP_IPC_LOCK);
 
-	/* Debian's kernels and others know a paranoia beyond 2, for which CAP_PERFMON is not enough. */
+	/*
+	 * Kernels of Debian and others have paranoia levels above 2, for which CAP_PERFMON is not
+	 * enough.
+	 */
 	if (perf || rights_sysctl(RIGHTS_PARANOID) > 2)
 		keep |= BIT(CAP_SYS_ADMIN);
 	return keep;
@@ -71,7 +78,7 @@ uint64_t rights_while_looking(bool output)
 {
 	uint64_t keep = rights_while_tracing(false) & ~BIT(CAP_KILL);
 
-	/* Without it only who has all that the other has may look: what is given up could be that. */
+	/* Without it, we may only look at processes without more rights than we have: drop none. */
 	if (!rights_have(CAP_SYS_PTRACE))
 		keep |= rights_effective();
 	return keep | (output ? BIT(CAP_DAC_OVERRIDE) : 0);
@@ -79,7 +86,7 @@ uint64_t rights_while_looking(bool output)
 
 uint64_t rights_for_guard(void)
 {
-	/* Kernels before 5.19 let nobody read maps who has not CAP_BPF. */
+	/* Before Linux 5.19, reading maps needs CAP_BPF. */
 	return BIT(CAP_KILL) | BIT(CAP_NUMBER_BPF);
 }
 
@@ -91,7 +98,9 @@ int rights_reduce(uint64_t keep)
 
 	if (syscall(SYS_capget, &header, data))
 		return -errno;
-	/* The bounding set first: that wants CAP_SETPCAP. Without it NO_NEW_PRIVS has to do. */
+	/*
+	 * The bounding set first, as that needs CAP_SETPCAP. Without it NO_NEW_PRIVS must suffice.
+	 */
 	for (number = 0; number < 64 && prctl(PR_CAPBSET_READ, number) >= 0; number++) {
 		if (!(keep & BIT(number)) && data[0].effective & 1u << CAP_SETPCAP &&
 		    prctl(PR_CAPBSET_DROP, number))

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* What the kernel lets us do, as far as it can be asked: trace refuses by it, and doctor tells it. */
+/*
+ * Our rights, as far as the kernel reports them: "trace" refuses to run by them, and "doctor"
+ * prints them.
+ */
 #ifndef ATTACH_RIGHTS_H
 #define ATTACH_RIGHTS_H
 
@@ -15,34 +18,37 @@
 struct right {
 	int number;
 	const char *name;
-	const char *why; /* "to load its programs" */
-	bool needed; /* nothing is traced without; else only what @why says is not to be had */
+	const char *why; /* completes "needed ...": "to load its programs" */
+	bool needed; /* nothing can be traced without; else only what @why says is missing */
 };
 
-/* The capabilities that matter. Ends with a NULL name. */
+/* The relevant capabilities. Ends with a NULL name. */
 extern const struct right rights_known[];
 
-/* The effective capabilities of this process, a bit each; 0 if they cannot be had. */
+/* Return the effective capabilities of this process as a bit mask, or 0 if they are unknown. */
 uint64_t rights_effective(void);
 
-/* Whether this process has it, or CAP_SYS_ADMIN where the kernel takes that in its place. */
+/* Return whether this process has it, or CAP_SYS_ADMIN if the kernel accepts that instead. */
 bool rights_have(int capability);
 
 /*
- * What a tracer in the midst of its work still needs: probes of what is loaded later, looks into
- * processes, children that become nobody; @perf: probes are perf uprobes, for which kernels want
- * more. What is needed when the last probe is gone, and names are looked up for the report. And what
- * the guard needs.
+ * Return the capabilities needed during tracing: for probes of libraries that are loaded later,
+ * reading of processes, and unprivileged children. @perf: for perf uprobes, which need more. Then
+ * those needed for the report, to look up names after the last probe was removed. And those of the
+ * guard.
  */
 uint64_t rights_while_tracing(bool perf);
 uint64_t rights_for_report(void);
 uint64_t rights_for_guard(void);
-/* What is needed by who only looks at processes; @output: and has yet to open the file it writes to. */
+/*
+ * Return the capabilities needed only to look at processes; @output: and to open the output file
+ * later.
+ */
 uint64_t rights_while_looking(bool output);
 
 /*
- * Gives all other capabilities up, for good: neither this process nor what it executes will have
- * them again. Those not held stay not held. Returns 0 or -errno.
+ * Drop all other capabilities for good: neither this process nor programs that it executes can
+ * regain them. No capability is added. Return 0 or -errno.
  */
 int rights_reduce(uint64_t keep);
 
@@ -50,7 +56,7 @@ int rights_reduce(uint64_t keep);
 #define RIGHTS_BPF_SYSCTL "/proc/sys/kernel/unprivileged_bpf_disabled"
 #define RIGHTS_YAMA	  "/proc/sys/kernel/yama/ptrace_scope"
 
-/* The number in a file of one line; RIGHTS_UNKNOWN if there is none. */
+/* Return the number in a file of one line, or RIGHTS_UNKNOWN. */
 int rights_sysctl(const char *path);
 
 #endif /* ATTACH_RIGHTS_H */

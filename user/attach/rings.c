@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * One ring a CPU. The kernel waits for a grace period whenever a ring gets its place, 10 ms and more each: that is done
- * in a thread of its own while the programs are being verified.
+ * One ring per CPU. The kernel waits for a grace period, 10 ms or more, whenever a ring is stored
+ * in its map. So a separate thread does that while the programs are verified.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -67,7 +67,7 @@ int rings_begin(struct attach *a)
 
 	if (err)
 		return err;
-	/* A signal must find the main thread, which is to wake up from what it waits for. */
+	/* Signals must reach the main thread, to wake it from its wait. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	err = -pthread_create(&a->rings_thread, NULL, fill, a);

@@ -10,11 +10,13 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
-#define PERIOD_NS  500000 /* of the thread's own time on a CPU */
-#define RING_PAGES 32 /* a power of two; more than one record */
+#include "base/clock.h"
+#include "base/number.h"
+
+#define PERIOD_NS  500000 /* of the thread's CPU time */
+#define RING_PAGES 32 /* a power of two; larger than one record */
 
 #if defined(__aarch64__)
 /* enum perf_event_arm_regs: x0 to x29, lr, sp, pc, in DWARF's order. */
@@ -36,15 +38,18 @@ static const uint8_t dwarf_of[SAMPLE_NREGS] = { 0, 3, 2,  1,  4,  5,  6,  7, 16,
 
 struct ring {
 	int fd; /* -1: none */
-	void *pages; /* the first tells, the others are the ring */
+	void *pages; /* one control page, then the ring */
 };
 
 static uint64_t now_ms(void)
 {
-	struct timespec t;
+	return now_ns() / 1000000u;
+}
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000u + (uint64_t)t.tv_nsec / 1000000u;
+static void take(const uint8_t **at, void *to, size_t size)
+{
+	memcpy(to, *at, size);
+	*at += size;
 }
 
 bool sample_parse(const void *record, size_t size, struct sample *out)
@@ -56,16 +61,13 @@ bool sample_parse(const void *record, size_t size, struct sample *out)
 
 	if (size < sizeof(head))
 		return false;
-	memcpy(&head, at, sizeof(head));
-	at += sizeof(head);
+	take(&at, &head, sizeof(head));
 	if (head.type != PERF_RECORD_SAMPLE || (size_t)(end - at) < sizeof(abi) + sizeof(regs))
 		return false;
-	memcpy(&abi, at, sizeof(abi));
-	at += sizeof(abi);
+	take(&at, &abi, sizeof(abi));
 	if (abi != PERF_SAMPLE_REGS_ABI_64)
 		return false;
-	memcpy(regs, at, sizeof(regs));
-	at += sizeof(regs);
+	take(&at, regs, sizeof(regs));
 	memset(&out->regs, 0, sizeof(out->regs));
 	for (i = 0; i < SAMPLE_NREGS; i++)
 		stack_set(&out->regs, dwarf_of[i], regs[i]);
@@ -74,11 +76,10 @@ bool sample_parse(const void *record, size_t size, struct sample *out)
 	out->bytes = NULL;
 	out->len = 0;
 	out->taken = true;
-	/* How much room there is for the stack, the stack, how much of that it has. */
+	/* The size of the stack area, the area, and how much of it is filled. */
 	if ((size_t)(end - at) < sizeof(bytes))
 		return true;
-	memcpy(&bytes, at, sizeof(bytes));
-	at += sizeof(bytes);
+	take(&at, &bytes, sizeof(bytes));
 	if (!bytes || bytes > (size_t)(end - at) || (size_t)(end - at) - bytes < sizeof(given))
 		return true;
 	memcpy(&given, at + bytes, sizeof(given));
@@ -121,7 +122,7 @@ static int ring_open(struct ring *ring, uint32_t tid)
 	ring->fd =
 		(int)syscall(SYS_perf_event_open, &attr, (pid_t)tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
 	if (ring->fd < 0 && (errno == EACCES || errno == EPERM)) {
-		/* One's own threads may be looked at, but not the kernel on their behalf. */
+		/* A user may sample its own threads, but not the kernel on their behalf. */
 		attr.exclude_kernel = 1;
 		ring->fd = (int)syscall(SYS_perf_event_open, &attr, (pid_t)tid, -1, -1,
 					PERF_FLAG_FD_CLOEXEC);
@@ -157,7 +158,7 @@ static void copy_out(const uint8_t *data, uint64_t at, void *to, size_t size)
 	memcpy((uint8_t *)to + first, data, size - first);
 }
 
-/* The first record that is a sample. */
+/* Take the first record that is a sample. */
 static bool ring_take(const struct ring *ring, struct sample *out)
 {
 	struct perf_event_mmap_page *page = ring->pages;
@@ -184,7 +185,7 @@ static bool ring_take(const struct ring *ring, struct sample *out)
 	return taken;
 }
 
-/* Looks at those that are ready; how many are still to come. */
+/* Collect available samples. Return how many are still missing. */
 static uint32_t collect(struct sample *samples, struct ring *rings, struct pollfd *polls,
 			uint32_t n)
 {
@@ -233,7 +234,7 @@ int sample_take(struct sample *samples, uint32_t n, int wait_ms)
 	}
 	while (opened) {
 		now = now_ms();
-		if (poll(polls, n, now < end ? (int)(end - now) : 0) < 0 && errno != EINTR)
+		if (poll(polls, n, (int)number_less(end, now)) < 0 && errno != EINTR)
 			break;
 		if (!collect(samples, rings, polls, n) || now >= end)
 			break;
@@ -244,7 +245,7 @@ int sample_take(struct sample *samples, uint32_t n, int wait_ms)
 	}
 	free(rings);
 	free(polls);
-	/* ESRCH: that thread has ended meanwhile. */
+	/* ESRCH: that thread has exited meanwhile. */
 	return opened || !err || err == -ESRCH ? taken : err;
 }
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* What the programs are told, and what they leave in maps. */
+/* Input of the programs, and the results in their maps. */
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 
 #include "attach/internal.h"
+#include "base/clock.h"
 
-/* --- what the programs are told ------------------------------------------------------------------ */
+/* --- input of the programs -------------------------------------------------------------------- */
 
 int attach_add_process(struct attach *a, uint32_t tgid, uint32_t inc, uint32_t flags)
 {
@@ -74,13 +74,19 @@ static void flag_thread(void *ctx, struct sbt_thread *thread)
 {
 	const struct flag *flag = ctx;
 
-	/* A thread that is inside goes by what it came in with: its end is already chosen. */
+	/*
+	 * Inside a barrier, a thread keeps the flags of its arrival, which have determined its
+	 * departure.
+	 */
 	if (thread->tgid == flag->tgid && !thread->arrive_ns)
 		__atomic_store_n(&thread->proc_flags,
 				 (thread->proc_flags | flag->set) & ~flag->clear, __ATOMIC_RELAXED);
 }
 
-/* What the programs go by, as they do: SBT_PROC_* of a process, but for SBT_PROC_SEEN. */
+/*
+ * Return the flags that the programs use, by the same rule: SBT_PROC_* of a process except
+ * SBT_PROC_SEEN.
+ */
 static struct sbt_classified classified_now(const struct attach *a, uint32_t tgid,
 					    const struct sbt_proc *proc)
 {
@@ -92,7 +98,7 @@ static struct sbt_classified classified_now(const struct attach *a, uint32_t tgi
 	return (struct sbt_classified){ .word = proc->flags & ~SBT_PROC_SEEN };
 }
 
-/* Of processes that ended just as they were judged. */
+/* Delete entries of processes that exited while they were classified. */
 static void forget_gone(const struct attach *a)
 {
 	int procs = bpf_map__fd(a->skel->maps.procs),
@@ -119,7 +125,7 @@ int classify_process(struct attach *a, uint32_t tgid, uint32_t inc, const struct
 		return -errno;
 	if (proc.inc != inc)
 		return -ENOENT;
-	/* It may execute another program at any moment: then this is of no account. */
+	/* It may execute another program at any moment: then this has no effect. */
 	classified = classified_now(a, tgid, &proc);
 	classified.word = (uint64_t)inc << 32 | (((uint32_t)classified.word | j->set) & ~j->clear);
 	classified.detached |= j->detached;
@@ -137,17 +143,24 @@ int attach_flag_process(struct attach *a, uint32_t tgid, uint32_t inc, uint32_t 
 	int err = classify_process(a, tgid, inc,
 				   &(struct classification){ .set = set, .clear = clear });
 
-	/* What threads have no copy of need not be changed there. */
+	/* Flags that threads have no copy of need not be changed there. */
 	if (!err && (set | clear) & ~(SBT_PROC_FRESH | SBT_PROC_WAITS))
 		each_thread(a, flag_thread, &flag);
 	return err;
+}
+
+/* Get what the programs know about a process. Return false if it has exited or been replaced. */
+static bool find_process(const struct attach *a, uint32_t tgid, uint32_t inc, struct sbt_proc *out)
+{
+	return !bpf_map_lookup_elem(bpf_map__fd(a->skel->maps.procs), &tgid, out) &&
+	       out->inc == inc;
 }
 
 int attach_mappings(const struct attach *a, uint32_t tgid, uint32_t inc, uint32_t *n)
 {
 	struct sbt_proc proc;
 
-	if (bpf_map_lookup_elem(bpf_map__fd(a->skel->maps.procs), &tgid, &proc) || proc.inc != inc)
+	if (!find_process(a, tgid, inc, &proc))
 		return -ENOENT;
 	*n = proc.mappings;
 	return 0;
@@ -157,11 +170,9 @@ int attach_know_program(struct attach *a, uint32_t dev, uint64_t ino, uint32_t f
 {
 	struct sbt_file key = { .dev = dev, .ino = ino };
 	struct sbt_verdict verdict = { .flags = SBT_PROC_KNOWN | flags };
-	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
 	if (settled)
-		verdict.ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+		verdict.ns = now_ns();
 	return bpf_map_update_elem(bpf_map__fd(a->skel->maps.files), &key, &verdict, BPF_ANY)
 		       ? -errno
 		       : 0;
@@ -178,7 +189,7 @@ void attach_forked(const struct attach *a, uint32_t tgid, uint64_t *thread_ns, u
 {
 	struct sbt_forked forked = { 0 };
 
-	/* What is not found has made none. */
+	/* Not found: it has created none. */
 	(void)bpf_map_lookup_elem(bpf_map__fd(a->skel->maps.forked), &tgid, &forked);
 	*thread_ns = forked.thread_ns;
 	*child_ns = forked.child_ns;
@@ -191,7 +202,7 @@ void attach_arm(struct attach *a, bool on)
 		account_end(a);
 }
 
-/* --- what is read from them ----------------------------------------------------------------------- */
+/* --- results ---------------------------------------------------------------------------------- */
 
 void attach_counts(const struct attach *a, struct sbt_counts *out)
 {
@@ -229,7 +240,7 @@ void attach_each_process(const struct attach *a, void (*each)(void *ctx, uint32_
 	struct sbt_proc proc;
 	bool first = true;
 
-	/* Who goes meanwhile makes the walk begin anew: it is not to go on for ever. */
+	/* A process that exits meanwhile restarts the walk. The limit ends it. */
 	while (seen++ < 65536 && !bpf_map_get_next_key(procs, first ? NULL : &key, &next)) {
 		key = next;
 		first = false;
@@ -253,9 +264,7 @@ uint64_t attach_looks(const struct attach *a, uint32_t tgid, uint32_t inc)
 {
 	struct sbt_proc proc;
 
-	if (bpf_map_lookup_elem(bpf_map__fd(a->skel->maps.procs), &tgid, &proc) || proc.inc != inc)
-		return 0;
-	return proc.looks;
+	return find_process(a, tgid, inc, &proc) ? proc.looks : 0;
 }
 
 int attach_procs_fd(const struct attach *a)
@@ -328,16 +337,23 @@ void attach_each_member(const struct attach *a, uint32_t tgid,
 	each_thread(a, show_member, &members);
 }
 
-bool attach_is_inside(const struct attach *a, uint32_t tid)
+struct sbt_thread *find_thread(const struct attach *a, uint32_t tid)
 {
 	uint32_t i;
 
 	for (i = 0; i < SBT_THREAD_PROBES; i++) {
-		const struct sbt_thread *t =
+		struct sbt_thread *t =
 			&a->threads[(tid + i * SBT_THREAD_STRIDE) & (a->nthreads - 1)];
 
 		if (__atomic_load_n(&t->tid, __ATOMIC_ACQUIRE) == tid)
-			return __atomic_load_n(&t->arrive_ns, __ATOMIC_ACQUIRE) != 0;
+			return t;
 	}
-	return false;
+	return NULL;
+}
+
+bool attach_is_inside(const struct attach *a, uint32_t tid)
+{
+	const struct sbt_thread *t = find_thread(a, tid);
+
+	return t && __atomic_load_n(&t->arrive_ns, __ATOMIC_ACQUIRE) != 0;
 }

@@ -8,10 +8,14 @@
 
 #include "attach/internal.h"
 
-/* Of what is needed the latest, asked of the kernel, for distributions carry features back: who arrives, and from where. */
+/*
+ * Return whether the kernel has the newest features that sums need: to count arrivals (atomic
+ * fetch-and-add), and to find call sites (find_vma). Ask the kernel, as distributions backport
+ * features.
+ */
 bool sums_possible(void)
 {
-	/* r1 = 1; *(u64 *)(r10 - 8) = r1; r1 = atomic_fetch_add((u64 *)(r10 - 8), r1); r0 = 0; exit */
+	/* u64 *p = r10 - 8; r1 = 1; *p = r1; r1 = atomic_fetch_add(p, r1); r0 = 0; exit */
 	static const struct bpf_insn insns[] = {
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_1, .imm = 1 },
 		{ .code = BPF_STX | BPF_MEM | BPF_DW,
@@ -31,7 +35,7 @@ bool sums_possible(void)
 
 	if (fd >= 0)
 		close(fd);
-	/* Without the right to load anything that is what is to be said. */
+	/* Without the right to load programs, other code reports that. */
 	if (fd < 0)
 		return fd == -EPERM;
 	return libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_find_vma, NULL) != 0;
@@ -52,42 +56,30 @@ void sums_prepare(struct attach *a, uint32_t max_threads)
 	bpf_map__set_max_entries(skel->maps.meetings_free, SBT_SUM_MEETINGS);
 }
 
-static int map_array(const struct bpf_map *map, size_t bytes, const void **out)
-{
-	void *p = mmap(NULL, bytes, PROT_READ, MAP_SHARED, bpf_map__fd(map), 0);
-
-	if (p == MAP_FAILED)
-		return -errno;
-	*out = p;
-	return 0;
-}
-
 int sums_map(struct attach *a)
 {
-	int err;
-
 	if (!a->skel->rodata->config.aggregate)
 		return 0;
 	a->sums_unowned = calloc(SBT_SUM_PLACES, sizeof(*a->sums_unowned));
 	if (!a->sums_unowned)
 		return -ENOMEM;
-	err = map_array(a->skel->maps.sums, SBT_SUM_PLACES * sizeof(*a->sums),
-			(const void **)&a->sums);
-	if (!err)
-		err = map_array(a->skel->maps.meetings, SBT_SUM_MEETINGS * sizeof(*a->meetings),
-				(const void **)&a->meetings);
-	return err;
+	a->sums = map_array(a->skel->maps.sums, SBT_SUM_PLACES * sizeof(*a->sums));
+	if (a->sums)
+		a->open_episodes = map_array(a->skel->maps.meetings,
+					     SBT_SUM_MEETINGS * sizeof(*a->open_episodes));
+	return a->open_episodes ? 0 : -errno;
 }
 
 void sums_unmap(struct attach *a)
 {
 	if (a->sums)
 		munmap((void *)(uintptr_t)a->sums, SBT_SUM_PLACES * sizeof(*a->sums));
-	if (a->meetings)
-		munmap((void *)(uintptr_t)a->meetings, SBT_SUM_MEETINGS * sizeof(*a->meetings));
+	if (a->open_episodes)
+		munmap((void *)(uintptr_t)a->open_episodes,
+		       SBT_SUM_MEETINGS * sizeof(*a->open_episodes));
 	free(a->sums_unowned);
 	a->sums = NULL;
-	a->meetings = NULL;
+	a->open_episodes = NULL;
 	a->sums_unowned = NULL;
 }
 
@@ -106,7 +98,7 @@ void attach_each_sums(const struct attach *a, void (*each)(void *ctx, const stru
 	for (i = 0; i < n; i++) {
 		const struct sbt_sums *s = &a->sums[i];
 
-		/* Our own are of the calibration. */
+		/* Our own crossings are from the calibration. */
 		if (sbt_sums_crossings(s) && s->key.tgid != a->skel->rodata->config.self)
 			each(ctx, s);
 	}
@@ -127,9 +119,12 @@ uint64_t attach_summed(const struct attach *a)
 	return sum;
 }
 
-/* --- slots that are returned --------------------------------------------------------------------------- */
+/* --- slots that are freed --------------------------------------------------------------------- */
 
-/* Does the thread that writes the slot still exist? Its slot in `threads` is cleared as it exits. */
+/*
+ * Return whether the thread that writes the slot still exists. Its slot in `threads` is cleared
+ * when it exits.
+ */
 static bool has_thread(const struct attach *a, const struct sbt_sums_key *key)
 {
 	const struct sbt_thread *t;
@@ -166,18 +161,19 @@ static int return_sums(struct attach *a, uint32_t at,
 	return return_slot(a->skel->maps.sums, a->skel->maps.sums_free, at, &zero);
 }
 
-/* Is the process that the owner of a barrier names still the one that has this number? */
+/* Return whether the process that owns a barrier is still the one with this number. */
 static bool has_process(const struct attach *a, uint64_t owner)
 {
 	uint32_t tgid = (uint32_t)owner;
 	struct sbt_proc p;
 
-	/* A process that is not traced any more is not in the map; sbt-trace itself never is. */
+	/* Processes that are not traced any more, and sbt-trace itself, are not in the map. */
 	return !bpf_map_lookup_elem(bpf_map__fd(a->skel->maps.procs), &tgid, &p) &&
 	       p.inc == (uint32_t)(owner >> 32);
 }
 
-static int return_meetings(struct attach *a)
+/* Free the slots of open episodes at barriers of exited processes. */
+static int return_open_episodes(struct attach *a)
 {
 	uint32_t i, n = __atomic_load_n(&a->skel->bss->nmeetings, __ATOMIC_ACQUIRE);
 	static const struct sbt_open_episodes zero;
@@ -186,7 +182,7 @@ static int return_meetings(struct attach *a)
 	int err = 0;
 
 	for (i = 0; i < n && i < SBT_SUM_MEETINGS && !err; i++) {
-		owner = __atomic_load_n(&a->meetings[i].owner, __ATOMIC_ACQUIRE);
+		owner = __atomic_load_n(&a->open_episodes[i].owner, __ATOMIC_ACQUIRE);
 		if (!owner)
 			continue;
 		if (owner != last)
@@ -194,7 +190,7 @@ static int return_meetings(struct attach *a)
 		last = owner;
 		if (lives)
 			continue;
-		struct sbt_object key = { .address = a->meetings[i].address,
+		struct sbt_object key = { .address = a->open_episodes[i].address,
 					  .tgid = (uint32_t)owner,
 					  .inc = (uint32_t)(owner >> 32) };
 
@@ -215,7 +211,7 @@ int attach_return_sums(struct attach *a, void (*each)(void *ctx, const struct sb
 		const struct sbt_sums *s = &a->sums[i];
 		bool unowned = s->key.tgid && !has_thread(a, &s->key);
 
-		/* The key of a slot that has just been taken may be half written: look twice. */
+		/* The key of a new slot may be half written: look twice. */
 		if (unowned && a->sums_unowned[i]) {
 			err = return_sums(a, i, each, ctx);
 			unowned = false;
@@ -223,5 +219,5 @@ int attach_return_sums(struct attach *a, void (*each)(void *ctx, const struct sb
 		}
 		a->sums_unowned[i] = unowned;
 	}
-	return returned && !err ? return_meetings(a) : err;
+	return returned && !err ? return_open_episodes(a) : err;
 }

@@ -15,21 +15,21 @@
 #include <unistd.h>
 
 #define STACK_BYTES 65536
-#define LOOK_S	    1 /* how often it is looked whether it was stopped */
+#define LOOK_S	    1 /* interval of checks for a stopped call */
 
 struct call {
 	int (*fn)(void *arg);
 	void *arg;
 	int result;
 	char *stack;
-	pid_t pid; /* 0: not begun, or over */
+	pid_t pid; /* 0: not started, or finished */
 };
 
 static int make_call(void *ctx)
 {
 	struct call *call = ctx;
 
-	/* Who kills us may kill our group, or all of our name. */
+	/* SIGKILL may be sent to our process group, or by the process name. */
 	(void)setpgid(0, 0);
 	(void)prctl(PR_SET_NAME, "sbt-apart");
 	__atomic_store_n(&call->pid, (pid_t)syscall(SYS_getpid), __ATOMIC_RELEASE);
@@ -39,15 +39,15 @@ static int make_call(void *ctx)
 }
 
 /*
- * The thread that calls stands still meanwhile, as in vfork(), and can be reached by no signal: one of its own is taken for that,
- * so that ours sees what asks it to end.
+ * The calling thread is suspended meanwhile, as in vfork(), and receives no signals. So this runs
+ * in a thread of its own, and the main thread receives signals that ask it to end.
  */
-static void *call_apart(void *ctx)
+static void *call_in_process(void *ctx)
 {
 	struct call *call = ctx;
 	pid_t pid;
 
-	/* It sends no signal when it ends. */
+	/* No signal is sent at its exit. */
 	pid = clone(make_call, call->stack + STACK_BYTES, CLONE_VM | CLONE_FILES | CLONE_VFORK,
 		    call);
 	if (pid < 0)
@@ -58,7 +58,7 @@ static void *call_apart(void *ctx)
 	return NULL;
 }
 
-/* It takes as long as the kernel takes, but somebody may have stopped it. */
+/* Wait as long as the kernel takes. Resume the process if it was stopped. */
 static void wait_for(pthread_t thread, const struct call *call)
 {
 	struct timespec until;
@@ -73,7 +73,7 @@ static void wait_for(pthread_t thread, const struct call *call)
 	} while (pthread_timedjoin_np(thread, NULL, &until) == ETIMEDOUT);
 }
 
-int apart(int (*fn)(void *arg), void *arg)
+int uninterruptible(int (*fn)(void *arg), void *arg)
 {
 	struct call call = { .fn = fn, .arg = arg, .result = -EINTR };
 	pthread_t thread;
@@ -84,12 +84,12 @@ int apart(int (*fn)(void *arg), void *arg)
 			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
 	if (call.stack == MAP_FAILED)
 		return fn(arg);
-	/* Its handlers would be ours, in our memory. */
+	/* Block signals: its handlers would run in our memory. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	err = pthread_create(&thread, NULL, call_apart, &call);
+	err = pthread_create(&thread, NULL, call_in_process, &call);
 	if (err)
-		call_apart(&call);
+		call_in_process(&call);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (!err)
 		wait_for(thread, &call);

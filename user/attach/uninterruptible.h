@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * System calls that must not be broken off. The kernel puts breakpoints into processes, and takes them out, one by one; who is
- * killed (SIGKILL) in the midst of that gives up, and the kernel with it: it says "failed to unregister, leaking uprobe", and
- * breakpoints stay in the code of processes that go on. So it is done in a process apart, with the same memory and the same
- * files, which nobody kills with us; what it has put in goes with its files as it ends. On busy CPUs a new process waits for
- * its turn, a tenth of a start more where eight others want each CPU.
+ * System calls that must not be interrupted. The kernel inserts breakpoints into processes, and
+ * removes them, one by one. If the caller is killed (SIGKILL) meanwhile, the kernel gives up: it
+ * reports "failed to unregister, leaking uprobe", and breakpoints remain in the code of running
+ * processes. So a separate process makes the call, with the same memory and files, which is not
+ * killed with us. What it has attached is removed with its files when it exits. On busy CPUs, a new
+ * process waits for its turn: a tenth of a second more per start if eight others compete for each
+ * CPU.
  */
 #ifndef ATTACH_UNINTERRUPTIBLE_H
 #define ATTACH_UNINTERRUPTIBLE_H
 
 /*
- * Calls @fn with @arg and returns what it returns, once it has, however long the kernel takes; -EINTR if that process was killed, too. Signals reach who calls meanwhile. It may be called from several threads at once; @fn must do no
- * more than system calls. Where no process can be made it is called here.
+ * Call @fn with @arg and return its result, however long the kernel takes; -EINTR if that process
+ * was killed, too. The calling process receives signals meanwhile. Several threads may call this at
+ * once. @fn may only make system calls. If no process can be created, @fn is called directly.
  */
-int apart(int (*fn)(void *arg), void *arg);
+int uninterruptible(int (*fn)(void *arg), void *arg);
 
 #endif /* ATTACH_UNINTERRUPTIBLE_H */

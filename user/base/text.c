@@ -9,36 +9,32 @@
 
 size_t text_utf8(const uint8_t *s, size_t len, uint32_t *codepoint)
 {
-	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	/* Sequences of 1 to 4 bytes: fixed bits of the first byte, and the least code point. */
+	static const struct {
+		uint8_t mask, bits;
+		uint32_t least;
+	} forms[] = {
+		{ 0x80, 0x00, 0 },
+		{ 0xe0, 0xc0, 0x80 },
+		{ 0xf0, 0xe0, 0x800 },
+		{ 0xf8, 0xf0, 0x10000 },
+	};
+	size_t n = 1, i;
 	uint32_t cp;
-	size_t n, i;
 
 	if (!len)
 		return 0;
-	if (s[0] < 0x80) {
-		*codepoint = s[0];
-		return 1;
-	}
-	if ((s[0] & 0xe0) == 0xc0) {
-		n = 2;
-		cp = s[0] & 0x1f;
-	} else if ((s[0] & 0xf0) == 0xe0) {
-		n = 3;
-		cp = s[0] & 0x0f;
-	} else if ((s[0] & 0xf8) == 0xf0) {
-		n = 4;
-		cp = s[0] & 0x07;
-	} else {
+	while (n <= 4 && (s[0] & forms[n - 1].mask) != forms[n - 1].bits)
+		n++;
+	if (n > 4 || n > len)
 		return 0;
-	}
-	if (n > len)
-		return 0;
+	cp = s[0] & (uint8_t)~forms[n - 1].mask;
 	for (i = 1; i < n; i++) {
 		if ((s[i] & 0xc0) != 0x80)
 			return 0;
 		cp = cp << 6 | (s[i] & 0x3f);
 	}
-	if (cp < least[n] || cp > 0x10ffff || (cp >= 0xd800 && cp <= 0xdfff))
+	if (cp < forms[n - 1].least || cp > 0x10ffff || (cp >= 0xd800 && cp <= 0xdfff))
 		return 0;
 	*codepoint = cp;
 	return n;

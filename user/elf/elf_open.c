@@ -336,10 +336,7 @@ int elf_open_sized(int fd, uint64_t size, struct elf_file **out)
 	if (!elf->window)
 		goto out;
 	elf->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-	err = -errno;
-	if (elf->fd < 0)
-		goto out;
-	err = elf_load_header(elf);
+	err = elf->fd < 0 ? -errno : elf_load_header(elf);
 	if (err)
 		goto out;
 	elf_load_sections(elf);

@@ -262,7 +262,7 @@ static void execute(struct path *p, const cs_insn *ci)
  * Describe the value for the probe at @at. @size is the size of the value in bytes. Return false if
  * it is unknown.
  */
-static bool tell_value(const struct value *v, uint32_t at, uint8_t size, struct sbt_arg *out)
+static bool describe_value(const struct value *v, uint32_t at, uint8_t size, struct sbt_arg *out)
 {
 	*out = (struct sbt_arg){ .size = size, .index = SBT_ARG_NO_REG, .disp = v->add };
 	switch (v->how) {
@@ -359,13 +359,14 @@ static void take_test(const struct path *p, const struct region *r, const struct
 	out->kind = INLINE_WAIT_OTHER;
 	if (t->size == 1 && t->compare->id == X86_INS_CMP && t->other->type != X86_OP_IMM) {
 		old = value_of(p, t->other);
-		out->kind = tell_value(&address, out->enter, 8, &out->object) &&
-					    tell_value(&old, out->enter, 1, &out->old)
+		out->kind = describe_value(&address, out->enter, 8, &out->object) &&
+					    describe_value(&old, out->enter, 1, &out->old)
 				    ? INLINE_WAIT_BARRIER
 				    : INLINE_WAIT_UNKNOWN;
 	} else if (t->size == 4 && t->compare->id == X86_INS_TEST && equal_leaves(p->c, r, t)) {
-		out->kind = tell_value(&address, out->enter, 8, &out->object) ? INLINE_WAIT_LATCH
-									      : INLINE_WAIT_UNKNOWN;
+		out->kind = describe_value(&address, out->enter, 8, &out->object)
+				    ? INLINE_WAIT_LATCH
+				    : INLINE_WAIT_UNKNOWN;
 	}
 }
 

@@ -45,21 +45,13 @@ struct insn_decoder {
 
 const char *insn_class_name(enum insn_class class)
 {
-	switch (class) {
-	case INSN_EMULATED:
-		return "emulated";
-	case INSN_STEPPED:
-		return "single-stepped";
-	case INSN_NOP5:
-		return "five-byte nop";
-	case INSN_ENDBR:
-		return "endbr64";
-	case INSN_REFUSED:
-		return "refused";
-	case INSN_UNKNOWN:
-		break;
-	}
-	return "unknown";
+	static const char *const names[] = {
+		[INSN_EMULATED] = "emulated",  [INSN_STEPPED] = "single-stepped",
+		[INSN_NOP5] = "five-byte nop", [INSN_ENDBR] = "endbr64",
+		[INSN_REFUSED] = "refused",    [INSN_UNKNOWN] = "unknown",
+	};
+
+	return names[class];
 }
 
 static int decoder_open(struct insn_decoder *d, uint16_t machine)
@@ -464,7 +456,7 @@ static size_t insn_past_registers(struct insn_decoder *d, const uint8_t *bytes, 
 	return 0;
 }
 
-static void insn_say_entry(struct insn_entry *out, bool endbr, const struct insn *under)
+static void insn_explain_entry(struct insn_entry *out, bool endbr, const struct insn *under)
 {
 	const char *past = endbr ? "past endbr64, on " : out->skip ? "past a nop, on " : "on ";
 
@@ -512,7 +504,7 @@ static int insn_choose(struct insn_decoder *d, const uint8_t *bytes, size_t len,
 		return -ENOTSUP;
 	}
 	out->skip = (uint32_t)at;
-	insn_say_entry(out, endbr, &step.insn);
+	insn_explain_entry(out, endbr, &step.insn);
 	return 0;
 }
 

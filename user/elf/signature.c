@@ -173,28 +173,12 @@ static void note_memory(struct deeds *d, const cs_insn *ci, const cs_x86_op *op,
 
 static void note_constant(struct deeds *d, uint64_t value)
 {
-	switch (value) {
-	case 0x7fffffff:
-		d->int_max = true;
-		break;
-	case 0x7ffffffd:
-	case 0x7ffffffe:
-		d->limit = true;
-		break;
-	case 202:
-		d->futex = true;
-		break;
-	case EINVAL:
-		d->einval = true;
-		break;
-	case 199: /* 200, decremented before or after the test */
-	case 200:
-	case 201:
-		d->spins = true;
-		break;
-	default:
-		break;
-	}
+	d->int_max |= value == 0x7fffffff;
+	d->limit |= value == 0x7ffffffd || value == 0x7ffffffe;
+	d->futex |= value == 202;
+	d->einval |= value == EINVAL;
+	/* 200, decremented before or after the test. */
+	d->spins |= value >= 199 && value <= 201;
 }
 
 static void note_deeds(struct deeds *d, const cs_insn *ci, const struct regs *regs)
@@ -202,25 +186,11 @@ static void note_deeds(struct deeds *d, const cs_insn *ci, const struct regs *re
 	const cs_x86 *x86 = &ci->detail->x86;
 	int i;
 
-	switch (ci->id) {
-	case X86_INS_DIV:
-		d->divs++;
-		break;
-	case X86_INS_SYSCALL:
-		d->syscalls++;
-		break;
-	case X86_INS_CALL:
-		d->calls++;
-		break;
-	case X86_INS_RET:
-		d->rets++;
-		break;
-	case X86_INS_PAUSE:
-		d->pause = true;
-		break;
-	default:
-		break;
-	}
+	d->divs += ci->id == X86_INS_DIV;
+	d->syscalls += ci->id == X86_INS_SYSCALL;
+	d->calls += ci->id == X86_INS_CALL;
+	d->rets += ci->id == X86_INS_RET;
+	d->pause |= ci->id == X86_INS_PAUSE;
 	for (i = 0; i < x86->op_count; i++) {
 		if (x86->operands[i].type == X86_OP_IMM)
 			note_constant(d, (uint64_t)x86->operands[i].imm);

@@ -14,8 +14,8 @@ struct x86_code {
 	size_t len;
 	cs_insn *insn; /* addresses are offsets in @bytes */
 	size_t n;
-	uint32_t *
-		index; /* by offset: 1 + the number of the instruction that begins there; 0: none */
+	/* by offset: 1 + the number of the instruction that begins there; 0: none */
+	uint32_t *index;
 };
 
 /*

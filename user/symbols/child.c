@@ -145,11 +145,11 @@ int child_wait(const struct child *child, struct child_patience *p)
 		p->begin_ns = p->seen_ns = child_cpu_ns(child);
 		p->begun = true;
 	}
-	/* Check first, as a child with many messages would never be idle. */
-	err = impatience(child, p);
-	if (err)
-		return err;
 	for (;;) {
+		/* Check first, as a child with many messages would never be idle. */
+		err = impatience(child, p);
+		if (err)
+			return err;
 		ready = poll(&pfd, 1, SLICE_MS);
 		if (ready < 0 && errno != EINTR)
 			return -errno;
@@ -157,9 +157,6 @@ int child_wait(const struct child *child, struct child_patience *p)
 			return 0;
 		if (p->idle)
 			p->idle(p->idle_ctx);
-		err = impatience(child, p);
-		if (err)
-			return err;
 	}
 }
 

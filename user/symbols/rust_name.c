@@ -25,29 +25,17 @@ static void put(struct out *o, const char *s, size_t n)
 	o->n += n;
 }
 
+/* Write a code point as UTF-8. */
 static void put_char(struct out *o, uint32_t c)
 {
+	static const uint8_t first[] = { 0, 0x00, 0xc0, 0xe0, 0xf0 }; /* by length */
+	size_t n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4, i;
 	char s[4];
 
-	if (c < 0x80) {
-		s[0] = (char)c;
-		put(o, s, 1);
-	} else if (c < 0x800) {
-		s[0] = (char)(0xc0 | c >> 6);
-		s[1] = (char)(0x80 | (c & 0x3f));
-		put(o, s, 2);
-	} else if (c < 0x10000) {
-		s[0] = (char)(0xe0 | c >> 12);
-		s[1] = (char)(0x80 | (c >> 6 & 0x3f));
-		s[2] = (char)(0x80 | (c & 0x3f));
-		put(o, s, 3);
-	} else {
-		s[0] = (char)(0xf0 | c >> 18);
-		s[1] = (char)(0x80 | (c >> 12 & 0x3f));
-		s[2] = (char)(0x80 | (c >> 6 & 0x3f));
-		s[3] = (char)(0x80 | (c & 0x3f));
-		put(o, s, 4);
-	}
+	for (i = n - 1; i; i--, c >>= 6)
+		s[i] = (char)(0x80 | (c & 0x3f));
+	s[0] = (char)(first[n] | c);
+	put(o, s, n);
 }
 
 static bool is_digit(char c)

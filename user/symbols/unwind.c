@@ -61,60 +61,49 @@ static enum unwind_outcome unwind_deref(const struct unwind_frame *f, struct unw
 	return stack_read(f->stack, *top, (unsigned int)size, top) ? UNWIND_OK : UNWIND_BAD;
 }
 
-/* Combine two operands into one. Return false for an unknown operation. */
-static bool unwind_binary(unsigned int atom, uint64_t a, uint64_t b, uint64_t *out)
+/* Combine two operands into one. Set *@known to false for an unknown operation. */
+static uint64_t unwind_binary(unsigned int atom, uint64_t a, uint64_t b, bool *known)
 {
+	*known = true;
 	switch (atom) {
 	case DW_OP_and:
-		*out = a & b;
-		return true;
+		return a & b;
 	case DW_OP_or:
-		*out = a | b;
-		return true;
+		return a | b;
 	case DW_OP_xor:
-		*out = a ^ b;
-		return true;
+		return a ^ b;
 	case DW_OP_plus:
-		*out = a + b;
-		return true;
+		return a + b;
 	case DW_OP_minus:
-		*out = a - b;
-		return true;
+		return a - b;
 	case DW_OP_mul:
-		*out = a * b;
-		return true;
+		return a * b;
 	case DW_OP_shl:
-		*out = b < 64 ? a << b : 0;
-		return true;
+		return b < 64 ? a << b : 0;
 	case DW_OP_shr:
-		*out = b < 64 ? a >> b : 0;
-		return true;
+		return b < 64 ? a >> b : 0;
 	case DW_OP_eq:
-		*out = a == b;
-		return true;
+		return a == b;
 	case DW_OP_ne:
-		*out = a != b;
-		return true;
+		return a != b;
 	case DW_OP_ge:
-		*out = (int64_t)a >= (int64_t)b;
-		return true;
+		return (int64_t)a >= (int64_t)b;
 	case DW_OP_gt:
-		*out = (int64_t)a > (int64_t)b;
-		return true;
+		return (int64_t)a > (int64_t)b;
 	case DW_OP_le:
-		*out = (int64_t)a <= (int64_t)b;
-		return true;
+		return (int64_t)a <= (int64_t)b;
 	case DW_OP_lt:
-		*out = (int64_t)a < (int64_t)b;
-		return true;
+		return (int64_t)a < (int64_t)b;
 	default:
-		return false;
+		*known = false;
+		return 0;
 	}
 }
 
 static enum unwind_outcome unwind_operate(struct unwind_machine *m, unsigned int atom)
 {
 	uint64_t a, b;
+	bool known;
 
 	if (atom == DW_OP_drop || atom == DW_OP_dup || atom == DW_OP_neg || atom == DW_OP_not) {
 		if (!m->n)
@@ -140,7 +129,8 @@ static enum unwind_outcome unwind_operate(struct unwind_machine *m, unsigned int
 		return UNWIND_OK;
 	}
 	m->n--;
-	return unwind_binary(atom, a, b, &m->operand[m->n - 1]) ? UNWIND_OK : UNWIND_BAD;
+	m->operand[m->n - 1] = unwind_binary(atom, a, b, &known);
+	return known ? UNWIND_OK : UNWIND_BAD;
 }
 
 /*

@@ -180,8 +180,7 @@ enum shape {
 	WAIT4,
 	WAITID,
 	FUTEX,
-	FILE_LOCK,
-	CONTROL,
+	CONTROL, /* "a lock of FILE", or "name() on FILE" */
 	SIGNAL,
 	VFORK,
 };
@@ -255,7 +254,7 @@ static const struct call {
 	{ SYS_msgsnd, "msgsnd", LOOK_OTHER, OF_ID },
 	{ SYS_mq_timedreceive, "mq_timedreceive", LOOK_OTHER, OF_FILE },
 	{ SYS_mq_timedsend, "mq_timedsend", LOOK_OTHER, TO_FILE },
-	{ SYS_flock, "flock", LOOK_OTHER, FILE_LOCK },
+	{ SYS_flock, "flock", LOOK_OTHER, CONTROL },
 	{ SYS_fcntl, "fcntl", LOOK_OTHER, CONTROL },
 	{ SYS_rt_sigtimedwait, "rt_sigtimedwait", LOOK_OTHER, SIGNAL },
 	{ SYS_rt_sigsuspend, "rt_sigsuspend", LOOK_OTHER, SIGNAL },
@@ -431,13 +430,14 @@ static void child_words(int32_t id, bool one, char *words, size_t size)
 		snprintf(words, size, "any of its children");
 }
 
-static void fcntl_words(int pid, const char *name, const struct look *look, char *words,
-			size_t size)
+static void control_words(int pid, const char *name, const struct look *look, char *words,
+			  size_t size)
 {
 	char file[256];
 
 	file_words(pid, (int32_t)look->args[0], file, sizeof(file));
-	if (look->args[1] == F_SETLKW || look->args[1] == F_OFD_SETLKW)
+	if (look->syscall == SYS_flock || look->args[1] == F_SETLKW ||
+	    look->args[1] == F_OFD_SETLKW)
 		snprintf(words, size, "a lock of %s", file);
 	else
 		snprintf(words, size, "%s() on %s", name, file);
@@ -510,12 +510,8 @@ void look_words(int pid, const struct look *look, char *words, size_t size)
 	case FUTEX:
 		futex_words(look, words, size);
 		break;
-	case FILE_LOCK:
-		file_words(pid, (int32_t)look->args[0], file, sizeof(file));
-		snprintf(words, size, "a lock of %s", file);
-		break;
 	case CONTROL:
-		fcntl_words(pid, call->name, look, words, size);
+		control_words(pid, call->name, look, words, size);
 		break;
 	case SIGNAL:
 		snprintf(words, size, "a signal");

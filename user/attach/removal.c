@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * A process is traced no more, or some of its barriers are not: what is recorded of them ends, and probes that only it
- * paid for go.
+ * Stop tracing a process, or some of its barriers: stop recording them, and remove probes that only
+ * it hits.
  */
 #include <errno.h>
 #include <signal.h>
@@ -11,7 +11,7 @@
 #include "attach/internal.h"
 #include "sites/family.h"
 
-/* --- who is no longer recorded --------------------------------------------------------------------- */
+/* --- stop recording --------------------------------------------------------------------------- */
 
 struct excluded {
 	const struct attach *attach;
@@ -20,8 +20,8 @@ struct excluded {
 };
 
 /*
- * Its slot stays with the thread, for a program may be at it right now: the mark is what the next arrival goes by. Who is
- * inside goes on as it came in.
+ * Mark the thread for its next arrival. It keeps its slot, as a program may be using it right now.
+ * Inside a barrier it continues as it arrived.
  */
 static void exclude_thread(void *ctx, struct sbt_thread *thread)
 {
@@ -57,14 +57,15 @@ bool attach_is_detached(const struct attach *a, const struct sbt_thread *t)
 	       (t->detached & SBT_PROBE_GROUP(attach_probe_group(a, t->family, t->spec)));
 }
 
-/* --- which probes go ------------------------------------------------------------------------------- */
+/* --- choice of the probes --------------------------------------------------------------------- */
 
-static bool is_met_by(const struct attach_link *link, uint32_t tgid)
+/* Return whether the process hits the probes of the link. */
+static bool is_hit_by(const struct attach_link *link, uint32_t tgid)
 {
 	return !link->pid || (uint32_t)link->pid == tgid;
 }
 
-/* Functions of families that go. */
+/* Return the probe groups of functions of these families. */
 static uint64_t functions_of(const struct attach *a, uint64_t probe_groups)
 {
 	uint64_t more = 0;
@@ -81,14 +82,17 @@ uint64_t attach_probe_groups_with(const struct attach *a, uint32_t tgid, uint64_
 	uint64_t before;
 	uint32_t i;
 
-	/* Who waits there does so by futexes: without these probes they would seem to be barriers of their own. */
+	/*
+	 * These barriers wait by futexes. Without their probes, these would look like other
+	 * barriers.
+	 */
 	if (probe_groups && a->futexes)
 		probe_groups |= family_probe_groups_with(FAMILY_FUTEX_WORD);
 	do {
 		before = probe_groups;
 		probe_groups |= functions_of(a, probe_groups);
 		for (i = 0; i < a->nlinks; i++)
-			if (is_met_by(&a->links[i], tgid) &&
+			if (is_hit_by(&a->links[i], tgid) &&
 			    a->links[i].probe_groups & probe_groups)
 				probe_groups |= a->links[i].probe_groups;
 	} while (probe_groups != before);
@@ -106,12 +110,15 @@ uint64_t attach_own_probe_groups(const struct attach *a, uint32_t tgid, uint64_t
 		else if ((uint32_t)a->links[i].pid == tgid)
 			own |= a->links[i].probe_groups;
 	}
-	/* Seen in system calls, whoever makes them. Others that have no link any more had one that was not theirs alone. */
+	/*
+	 * Futex calls are seen as system calls, for every process. Other groups without a link had
+	 * a shared one.
+	 */
 	own |= family_probe_groups_with(FAMILY_FUTEX_WORD);
 	return probe_groups & own & ~shared;
 }
 
-/* --- and go ---------------------------------------------------------------------------------------- */
+/* --- removal ---------------------------------------------------------------------------------- */
 
 struct removals {
 	const struct attach_removal *all;
@@ -129,7 +136,10 @@ static bool is_detached_link(const struct attach_link *link, const void *ctx)
 			continue;
 		if (!link->pid && link->probe_groups & all[i].probe_groups)
 			return true;
-		/* Its own: all of them, the loader's, too; or such as nothing else of it needs. */
+		/*
+		 * A link of the process only: remove it if all of its probes go (also the
+		 * loader's), or all of its groups.
+		 */
 		if (link->pid &&
 		    (all[i].probe_groups == ATTACH_ALL_PROBE_GROUPS ||
 		     (link->probe_groups && !(link->probe_groups & ~all[i].probe_groups))))
@@ -138,7 +148,10 @@ static bool is_detached_link(const struct attach_link *link, const void *ctx)
 	return false;
 }
 
-/* Links that go together, each in its own thread: to close them may take a second, and the next ones need not wait for that. */
+/*
+ * Links that are closed by one thread: that may take a second, and later removals need not wait for
+ * it.
+ */
 struct gone_links {
 	pthread_t thread;
 	uint32_t n;
@@ -153,8 +166,8 @@ static void *close_gone(void *ctx)
 	return NULL;
 }
 
-/* A place for links that are to be closed: it waits only if all are taken. */
-static struct gone_links **gone_probe_site(struct attach *a)
+/* Return a free entry for links to be closed. Wait only if all are in use. */
+static struct gone_links **free_entry(struct attach *a)
 {
 	uint32_t i;
 
@@ -170,10 +183,13 @@ static struct gone_links **gone_probe_site(struct attach *a)
 	return &a->gone[0];
 }
 
-/* It may take a second: meanwhile somebody must read what the others do. */
-static void close_aside(struct attach *a, struct gone_links *gone)
+/*
+ * Close links in a thread, as that may take a second: meanwhile the records of other processes must
+ * be read.
+ */
+static void close_in_background(struct attach *a, struct gone_links *gone)
 {
-	struct gone_links **probe_site = gone_probe_site(a);
+	struct gone_links **entry = free_entry(a);
 	sigset_t all, old;
 	bool begun;
 
@@ -182,7 +198,7 @@ static void close_aside(struct attach *a, struct gone_links *gone)
 	begun = !pthread_create(&gone->thread, NULL, close_gone, gone);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (begun) {
-		*probe_site = gone;
+		*entry = gone;
 		return;
 	}
 	close_gone(gone);
@@ -220,7 +236,7 @@ static int remove_links(struct attach *a,
 	}
 	a->nlinks = kept;
 	if (gone->n)
-		close_aside(a, gone);
+		close_in_background(a, gone);
 	else
 		free(gone);
 	return 0;
@@ -252,7 +268,7 @@ int attach_remove_file(struct attach *a, dev_t dev, ino_t ino)
 	return remove_links(a, is_in_file, &filed);
 }
 
-/* --- what one place has ---------------------------------------------------------------------------- */
+/* --- one probe site --------------------------------------------------------------------------- */
 
 struct tagged {
 	uint64_t tag;
@@ -263,7 +279,7 @@ static bool has_tag(const struct attach_link *link, const void *ctx)
 {
 	const struct tagged *t = ctx;
 
-	return link->tag == t->tag && is_met_by(link, t->tgid);
+	return link->tag == t->tag && is_hit_by(link, t->tgid);
 }
 
 int attach_remove_tagged(struct attach *a, uint64_t tag, uint32_t tgid, bool *for_all)
@@ -277,7 +293,7 @@ int attach_remove_tagged(struct attach *a, uint64_t tag, uint32_t tgid, bool *fo
 	return remove_links(a, has_tag, &tagged);
 }
 
-/* --- not looked at where it waits, for a while ----------------------------------------------------- */
+/* --- waits, for some time --------------------------------------------------------------------- */
 
 static bool is_among(const uint32_t *tgids, uint32_t n, uint32_t tgid)
 {
@@ -301,7 +317,7 @@ static bool rests(const struct attach_link *link, const void *ctx)
 	return link->waits == r->kind && link->pid && is_among(r->tgids, r->n, (uint32_t)link->pid);
 }
 
-/* It leaves the wait unseen. */
+/* Clear the thread's wait, as its end will not be seen. */
 static void forget_wait(void *ctx, struct sbt_thread *thread)
 {
 	const struct resting *r = ctx;
