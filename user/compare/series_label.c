@@ -209,18 +209,13 @@ static const char *label_of(struct series_making *k, const struct series_input *
 static int point_split(struct series_making *k, struct series_point *p, bool user)
 {
 	const char *slash = user ? strrchr(p->label, '/') : NULL;
-	char *row;
 
 	p->row = p->label;
 	if (!slash || slash == p->label || !slash[1])
 		return 0;
-	row = arena_string(k->arena, p->label);
-	if (!row)
-		return -ENOMEM;
-	row[slash - p->label] = '\0';
-	p->row = row;
+	p->row = arena_printf(k->arena, "%.*s", (int)(slash - p->label), p->label);
 	p->column = slash + 1;
-	return 0;
+	return p->row ? 0 : -ENOMEM;
 }
 
 int series_label(struct series_making *k, uint32_t n, enum series_by by)

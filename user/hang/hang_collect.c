@@ -43,9 +43,12 @@ int hang_collect_new(struct address_spaces *spaces, struct snapshots *snapshots,
 		free(s);
 		return -ENOMEM;
 	}
-	s->spaces = spaces;
-	s->snapshots = snapshots;
-	s->env = (struct report_env){ .ctx = s, .site = env_site, .family_name = family_name };
+	*s = (struct hang_collect){
+		.spaces = spaces,
+		.snapshots = snapshots,
+		.locks = s->locks,
+		.env = { .ctx = s, .site = env_site, .family_name = family_name },
+	};
 	*out = s;
 	return 0;
 }

@@ -216,6 +216,18 @@ static int add_group(struct hang_monitor *h, uint32_t group, struct hang_job *jo
 	return 0;
 }
 
+/* Complete the job and start it, or free it. Return 0 or -errno. */
+static int start_job(struct hang_monitor *h, struct hang_job *job)
+{
+	int err = hang_query_add_numbers(&h->env, &job->question);
+
+	if (!err)
+		err = hang_worker_start(h->hang_worker, job);
+	if (err)
+		hang_job_free(job);
+	return err;
+}
+
 /* Start a job for one barrier that is due, with all other barriers that its processes are at. */
 static int ask(struct hang_monitor *h)
 {
@@ -245,12 +257,10 @@ static int ask(struct hang_monitor *h)
 			err = add_group(h, g, job);
 		}
 	}
-	if (!err)
-		err = hang_query_add_numbers(&h->env, &job->question);
-	if (!err)
-		err = hang_worker_start(h->hang_worker, job);
 	if (err)
 		hang_job_free(job);
+	else
+		err = start_job(h, job);
 	free(taken);
 	return err;
 }
@@ -325,12 +335,7 @@ static int ask_circle(struct hang_monitor *h, uint64_t now)
 	h->known[known].pid = job->question.pids[0];
 	job->which[job->n] = HANG_NONE;
 	job->known[job->n++] = known;
-	err = hang_query_add_numbers(&h->env, &job->question);
-	if (!err)
-		err = hang_worker_start(h->hang_worker, job);
-	if (err)
-		hang_job_free(job);
-	return err;
+	return start_job(h, job);
 }
 
 /* --- the results ------------------------------------------------------------------------------ */
