@@ -275,7 +275,7 @@ static void test_opened_goes(void **state)
 	assert_true(screen_key(s, SCREEN_ENTER));
 	assert_int_equal(screen_set(s, &facts, items, 3), 0);
 	draw(s, 80, 24, &l);
-	assert_non_null(strstr(l.text.s, "It has ended."));
+	assert_non_null(strstr(l.text.s, "It has exited."));
 	screen_lines_free(&l);
 	screen_free(s);
 }
@@ -294,7 +294,7 @@ static void test_order(void **state)
 	assert_row(s, 3, "stuck (1234567)");
 	assert_row(s, 5, "lu (4711)");
 	assert_row(s, 6, "lu.c:117");
-	assert_row(s, 8, "done (55), ended");
+	assert_row(s, 8, "done (55), exited");
 	type(s, "r");
 	assert_row(s, 0, "lu (4711)");
 	type(s, "i");
@@ -335,7 +335,7 @@ static void test_filter(void **state)
 	type(s, "q");
 	row = row_of(s, 0);
 	assert_non_null(row);
-	assert_non_null(strstr(row, "Nothing here contains that."));
+	assert_non_null(strstr(row, "No row matches the filter."));
 	free(row);
 	assert_true(screen_key(s, SCREEN_BACKSPACE));
 	assert_row(s, 1, "slave_sort");

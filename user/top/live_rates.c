@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* What ended stays to be seen for so long. */
+/* Rows of exited processes are kept this long. */
 #define KEEP_NS 5000000000ULL
 
 struct live_rates *live_rates_new(void)
@@ -49,9 +49,9 @@ void live_rates_free(struct live_rates *r)
 	free(r);
 }
 
-/* --- rows ------------------------------------------------------------------------------------------- */
+/* --- rows ------------------------------------------------------------------------------------- */
 
-/* What had been told of it while nobody had left it. */
+/* Take over what was reported while no thread had departed from the barrier. */
 static void inherit(struct live_rates *r, struct live_rates_place *p)
 {
 	struct live_rates_place *u;
@@ -88,7 +88,7 @@ static int add_place(struct live_rates *r, const struct model *m, uint32_t index
 	p->row.object = b->object;
 	inherit(r, p);
 	for (i = 0; i < b->nsites && !b->nested && !err; i++) {
-		/* One of its own rather than one among several. */
+		/* A site's own barrier has priority over a barrier with several sites. */
 		if (b->nsites == 1 ||
 		    !hash_get(&r->by_site, live_rates_place_key(b->proc, b->sites[i]), &other))
 			err = hash_put(&r->by_site, live_rates_place_key(b->proc, b->sites[i]),
@@ -97,8 +97,8 @@ static int add_place(struct live_rates *r, const struct model *m, uint32_t index
 	return err;
 }
 
-/* Before the waits are put where they belong: what is new. */
-static int meet(struct live_rates *r, const struct model *m)
+/* Add new barriers, before waits are assigned to places. */
+static int add_new(struct live_rates *r, const struct model *m)
 {
 	uint32_t i, n = model_nbarriers(m);
 	const struct model_barrier *b;
@@ -213,7 +213,7 @@ static int show_all(struct live_rates *r)
 	return err;
 }
 
-/* --- a look ---------------------------------------------------------------------------------------- */
+/* --- a look ----------------------------------------------------------------------------------- */
 
 int live_rates_look(struct live_rates *r, const struct model *m, const struct causes *causes,
 		    uint64_t now_ns)
@@ -226,7 +226,7 @@ int live_rates_look(struct live_rates *r, const struct model *m, const struct ca
 	r->looked = true;
 	err = live_rates_know_procs(r, m);
 	if (!err)
-		err = meet(r, m);
+		err = add_new(r, m);
 	if (err)
 		return err;
 	live_rates_clear_waiting(r);
@@ -300,7 +300,7 @@ const char *live_rates_cause(const struct live_rates_row *row, double *share, bo
 		if (row->weight[k] > 0 && (top == CAUSE_NONE || row->weight[k] > row->weight[top]))
 			top = k;
 	}
-	/* Waits of which no cause was found are no balance. */
+	/* Waits without a known cause do not count as balance. */
 	*balanced = row->weighed_thread_ns > 0 && named < CAUSE_LITTLE * row->weighed_thread_ns &&
 		    !(live_rates_imbalance(row) >= CAUSE_LITTLE);
 	if (top == CAUSE_NONE || named < CAUSE_LITTLE * row->weighed_thread_ns)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Processes: sums over their barriers. */
+/* Rates of processes: sums over their barriers. */
 #include "base/grow.h"
 #include "top/live_rates_internal.h"
 
@@ -64,7 +64,7 @@ int live_rates_add_to_process(struct live_rates *r, const struct live_rates_plac
 		to = r->procs[i] = calloc(1, sizeof(*to));
 	if (!to)
 		return -ENOMEM;
-	/* The first of its rows in this look. */
+	/* This is the first of its rows in this look. */
 	if (to->active_ns != r->now_ns) {
 		to->active_ns = r->now_ns;
 		to->nthreads = 0;
@@ -86,7 +86,7 @@ static int tid_cmp(const void *a, const void *b)
 	return x->tid < y->tid ? -1 : x->tid > y->tid;
 }
 
-/* A thread that crossed several barriers is one. */
+/* Merge the rows of each thread, and find the last arriver. */
 void live_rates_merge_threads(struct live_rates_place *p)
 {
 	struct live_rates_thread *to;

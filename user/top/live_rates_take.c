@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* What is new since the last look: differences of the sums of barriers and of their threads. */
+/* Differences to the last look, of barriers and of their threads. */
 #include "base/grow.h"
 #include "top/live_rates_internal.h"
 
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A barrier's waits that ended come late, by records on their way; those that were dropped never come. */
+/* Records of waits that ended may arrive a look later, and dropped records never arrive. */
 uint64_t live_rates_settle(struct live_rates_credit *c, uint64_t ended, uint64_t open)
 {
 	uint64_t before = c->ns;
@@ -93,7 +93,7 @@ static struct live_rates_thread *add_thread(struct live_rates_place *p)
 	return &p->threads[p->nthreads++];
 }
 
-/* The wait of this thread, if it is one at this very barrier. */
+/* Return the thread's wait if it is at this barrier. */
 static struct live_rates_wait *waiting_of(const struct live_rates *r,
 					  const struct live_rates_place *p, uint32_t tid)
 {
@@ -141,7 +141,7 @@ static int take_thread(struct live_rates *r, struct live_rates_place *p,
 	out->runq_ns = bt->sums.runq_ns - was->sums.runq_ns;
 	out->blocked_ns = blocked_of(&bt->sums) - blocked_of(&was->sums);
 	out->lost_ns = live_rates_settle(&was->credit, bt->wait_ns - was->wait_ns, open);
-	/* The beginning of its first wait has been told of already. */
+	/* The part of its first wait before this interval was already reported. */
 	if (fresh && out->lost_ns > r->now_ns - r->begin_ns)
 		out->lost_ns = r->now_ns - r->begin_ns;
 	if (out->last > p->row.last_count) {
@@ -151,7 +151,7 @@ static int take_thread(struct live_rates *r, struct live_rates_place *p,
 	return 0;
 }
 
-/* Where it stood at the last look. Threads that were folded since have moved the others. */
+/* Return the thread's sums at the last look. Folded threads may have moved the others. */
 static const struct live_rates_thread_was *find_was(const struct live_rates_place *p, uint32_t i,
 						    uint32_t thread, struct hash *moved)
 {
@@ -184,11 +184,11 @@ int live_rates_take_threads(struct live_rates *r, const struct model *m, struct 
 
 		w = &now[i];
 		was = find_was(p, i, bt->thread, &moved);
-		/* Another thread may have its place by now. */
+		/* Another thread may have its slot now. */
 		if (was && was->crossings <= bt->crossings)
 			*w = *was;
 		w->thread = bt->thread;
-		/* Not of those kept as a sum: others join it. */
+		/* Skip threads that are kept as a sum: other threads join it. */
 		if (bt->thread != MODEL_NONE)
 			err = take_thread(r, p, model_thread(m, bt->thread), bt, w);
 		w->crossings = bt->crossings;
@@ -206,7 +206,7 @@ int live_rates_take_threads(struct live_rates *r, const struct model *m, struct 
 	return err;
 }
 
-/* Those who have not left this barrier before. */
+/* Add waiting threads that have not departed from this barrier before. */
 int live_rates_take_newcomers(struct live_rates *r)
 {
 	struct live_rates_thread *out;
@@ -223,7 +223,7 @@ int live_rates_take_newcomers(struct live_rates *r)
 		out->thread = MODEL_NONE;
 		out->tid = w->w.tid;
 		out->lost_ns = waited(r, w, out);
-		/* All its wait so far, but what was before this interval. */
+		/* Do not count the part of the wait before this interval. */
 		if (out->lost_ns > r->now_ns - r->begin_ns)
 			out->lost_ns = r->now_ns - r->begin_ns;
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Which waits are where. */
+/* Assign waits to barriers. */
 #include "base/grow.h"
 #include "top/live_rates_internal.h"
 
@@ -60,13 +60,12 @@ static int add_unmet(struct live_rates *r, uint32_t proc, const struct live_rate
 	p->row.proc = proc;
 	p->row.site = w->site;
 	p->row.object = w->object;
-	/* Beyond all barriers and processes. */
+	/* This range is above the keys of all barriers, and not one of processes. */
 	p->row.key = 1ULL << 62 | ++r->unmet_key;
 	*out = r->unmet[r->nunmet++] = p;
 	return 0;
 }
 
-/* Objects come and go, and what lies at their addresses: made anew each time. */
 int live_rates_know_objects(struct live_rates *r)
 {
 	const struct live_rates_row *row;

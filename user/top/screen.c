@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* What is on the screen, in which order, and what keys do to it. */
+/* The contents and the order of the screen, and the effect of keys. */
 #include "top/screen_internal.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@ struct screen *screen_new(bool ascii)
 	if (!s)
 		return NULL;
 	s->ascii = ascii;
-	/* Who is late, first. */
+	/* Show the latest threads first. */
 	s->thread_sort = SCREEN_IMBALANCE;
 	s->page = 1;
 	return s;
@@ -54,7 +54,7 @@ const struct screen_item *screen_opened_item(const struct screen *s)
 	return NULL;
 }
 
-/* --- which ---------------------------------------------------------------------------------------- */
+/* --- filter ----------------------------------------------------------------------------------- */
 
 static bool contains(const char *s, const char *part)
 {
@@ -66,7 +66,7 @@ static bool matches(const struct screen_item *it, const char *filter)
 	const char *name = it->kind == SCREEN_THREAD ? it->name : it->comm;
 	char shown[300];
 
-	/* As it stands there: "gen (123)". */
+	/* As it is displayed: "gen (123)". */
 	snprintf(shown, sizeof(shown), "%.256s (%u)", name ? name : "",
 		 it->kind == SCREEN_THREAD ? it->tid : it->pid);
 	return !*filter || contains(shown, filter) || contains(it->name, filter) ||
@@ -74,12 +74,13 @@ static bool matches(const struct screen_item *it, const char *filter)
 	       contains(it->last, filter);
 }
 
-/* --- order ------------------------------------------------------------------------------------------ */
+/* --- order ------------------------------------------------------------------------------------ */
 
-/* For qsort(), which tells nobody what for. */
+/* An item with all that qsort()'s comparison needs. */
 struct place {
 	const struct screen_item *item;
-	const struct screen_item *process; /* its own; itself if it is one; NULL: not in a tree */
+	/* the item's process, or the item if it is one; NULL: not in a tree */
+	const struct screen_item *process;
 	enum screen_sort sort;
 	bool seen;
 };
@@ -127,7 +128,7 @@ static int item_cmp(const struct screen_item *a, const struct screen_item *b, en
 	double x = value_of(a, sort), y = value_of(b, sort);
 	int c = 0;
 
-	/* Nested ones are in no sum: last. */
+	/* Nested barriers are in no sum: sort them last. */
 	if (a->nested != b->nested)
 		return a->nested ? 1 : -1;
 	if (sort == SCREEN_NAME)
@@ -152,7 +153,10 @@ static int place_cmp(const void *a, const void *b)
 	return item_cmp(x->item, y->item, x->sort);
 }
 
-/* A process is seen with any of its barriers, and they with it. @at: of each process's key, its place. */
+/*
+ * Show a process if any of its barriers matches, and all barriers of a matching process. @at has
+ * the index in @places by process key.
+ */
 static void mark_seen(const struct screen *s, struct place *places, uint32_t n,
 		      const struct hash *at)
 {
@@ -192,7 +196,7 @@ static void find_chosen(struct screen *s)
 			return;
 		}
 	}
-	/* It has gone: whoever has its place. */
+	/* The chosen row is gone: choose the row at its position. */
 	if (s->at >= s->nrows)
 		s->at = s->nrows ? s->nrows - 1 : 0;
 	s->chosen = s->nrows ? s->rows[s->at]->key : 0;
@@ -261,7 +265,7 @@ int screen_set(struct screen *s, const struct screen_facts *facts, const struct 
 	return screen_arrange(s);
 }
 
-/* --- keys -------------------------------------------------------------------------------------------- */
+/* --- keys ------------------------------------------------------------------------------------- */
 
 static void choose(struct screen *s, int64_t at)
 {
@@ -277,7 +281,7 @@ static void open_chosen(struct screen *s)
 {
 	if (s->opened || !s->nrows)
 		return;
-	/* What was typed is about the list that is left, and holds again there. */
+	/* The filter belongs to the list that is left, and applies there again. */
 	memcpy(s->filter_before, s->filter, sizeof(s->filter));
 	s->filter[0] = '\0';
 	s->opened = s->rows[s->at]->key;
@@ -344,7 +348,7 @@ static void sort_by(struct screen *s, enum screen_sort sort)
 		s->thread_sort = sort;
 	else
 		s->sort = sort;
-	/* Whoever comes first by it. */
+	/* Choose the first row in the new order. */
 	s->chosen = 0;
 	s->scroll = 0;
 }
@@ -438,7 +442,7 @@ bool screen_key(struct screen *s, uint32_t key)
 	} else {
 		command(s, key);
 	}
-	/* Out of memory it stays as it was. */
+	/* If memory runs out, the old order remains. */
 	screen_arrange(s);
 	return true;
 }

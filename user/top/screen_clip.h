@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* Draws into lines that are so wide and no wider: what does not fit is left out, blanks at their ends are not written. */
+/*
+ * Draw into lines of limited width. Text beyond the width is left out, and so are blanks at the end
+ * of a line.
+ */
 #ifndef TOP_SCREEN_CLIP_H
 #define TOP_SCREEN_CLIP_H
 
@@ -9,21 +12,21 @@
 struct clip {
 	struct screen_lines *out;
 	unsigned width, line, column;
-	unsigned blanks; /* not drawn yet: nothing may follow them */
+	unsigned blanks; /* pending: drawn only if text follows */
 	bool ascii;
-	enum screen_style base; /* of blanks, and of all that has no style of its own */
-	bool solid; /* the base is everybody's style */
+	enum screen_style base; /* style of blanks, and of text without its own style */
+	bool solid; /* all text has the base style */
 	bool failed;
 };
 
-/* What does not fit is left out of its middle. */
+/* Draw @s; if it is too long, elide its middle. */
 void clip_put(struct clip *p, enum screen_style style, const char *s);
-/* All of it or nothing. */
+/* Draw @s if it fits as a whole. */
 void clip_put_if_room(struct clip *p, enum screen_style style, const char *s);
-/* @n columns on. */
+/* Skip @n columns. */
 void clip_skip(struct clip *p, unsigned n);
 void clip_end_line(struct clip *p);
-/* What is put into so many columns. @right: at their end. */
+/* Draw @s in @width columns, aligned right if @right. */
 void clip_cell(struct clip *p, enum screen_style style, unsigned width, bool right, const char *s);
 
 #endif /* TOP_SCREEN_CLIP_H */

@@ -47,15 +47,15 @@ static void draw_help(struct clip *p, unsigned height)
 		"l r i w n           lost time, rate, imbalance, waiting, name",
 		"/                   only rows that contain what is typed",
 		"t                   barriers without their processes",
-		"Space               hold the picture",
-		"q, Ctrl-C           quit; whoever is traced goes on",
+		"Space               pause the display",
+		"q, Ctrl-C           quit; traced programs keep running",
 		"",
-		"LOST/s  waiting for the last one, summed over threads, each second",
-		"RATE/s  meetings each second",
-		"IMB     imbalance: lost share of the phases' time, all members",
+		"LOST/s  time waited per second, summed over threads",
+		"RATE/s  episodes per second; of threads: crossings",
+		"IMB     imbalance: lost share of the phases' thread time",
 		"PHASE   mean time from one release to the next; THR: most threads",
-		"LAST    who came last most often, and how often",
-		"CAUSE   why, and its share of the lost time; or who waits, how long",
+		"LAST    the thread that arrived last most often, and its share",
+		"CAUSE   cause and share of lost time; or waiting threads, time",
 		"CPU QUEUE BLOCK  a thread's phases: running, waiting for a CPU, blocked",
 		"",
 		"Any key goes back.",
@@ -68,7 +68,7 @@ static void draw_help(struct clip *p, unsigned height)
 	}
 }
 
-/* A paragraph of at most @most lines; how many it took. */
+/* Draw a paragraph of at most @most lines. Return the number of lines. */
 static unsigned draw_paragraph(struct clip *p, enum screen_style style, const char *s,
 			       unsigned most)
 {
@@ -88,7 +88,7 @@ static unsigned draw_paragraph(struct clip *p, enum screen_style style, const ch
 	return n;
 }
 
-/* Whose threads these are, and why it is as it is. Returns how many lines it took. */
+/* Draw the row that shows its threads, and its cause. Return the number of lines. */
 static unsigned draw_opened(struct clip *p, const struct screen *s, unsigned most)
 {
 	const struct screen_item *it = screen_opened_item(s);
@@ -96,11 +96,11 @@ static unsigned draw_opened(struct clip *p, const struct screen *s, unsigned mos
 	unsigned n = 1;
 
 	if (!it) {
-		clip_put(p, SCREEN_ALARM, "It has ended.");
+		clip_put(p, SCREEN_ALARM, "It has exited.");
 		clip_end_line(p);
 		return 1;
 	}
-	screen_say_process(process, sizeof(process), it);
+	screen_format_process(process, sizeof(process), it);
 	if (it->kind == SCREEN_BARRIER)
 		snprintf(text, sizeof(text), "%s in %s  %s", it->name ? it->name : "?", process,
 			 it->id ? it->id : "");
@@ -110,9 +110,9 @@ static unsigned draw_opened(struct clip *p, const struct screen *s, unsigned mos
 	clip_end_line(p);
 	if (most < 3)
 		return n;
-	screen_say_lost(lost, it->lost_ns);
-	screen_say_rate(number, it->rate);
-	snprintf(text, sizeof(text), "%s lost each second, %s meetings", lost, number);
+	screen_format_lost(lost, it->lost_ns);
+	screen_format_rate(number, it->rate);
+	snprintf(text, sizeof(text), "%s lost, %s episodes per second", lost, number);
 	clip_put(p, SCREEN_PLAIN, text);
 	if (isfinite(it->imbalance)) {
 		snprintf(text, sizeof(text), ", imbalance %.0f %%", it->imbalance * 100);
@@ -123,7 +123,7 @@ static unsigned draw_opened(struct clip *p, const struct screen *s, unsigned mos
 	if (it->cause) {
 		char cause[128];
 
-		screen_say_with_share(cause, sizeof(cause), it->cause, it->cause_share);
+		screen_format_share(cause, sizeof(cause), it->cause, it->cause_share);
 		snprintf(text, sizeof(text), ", %s", cause);
 		clip_put_if_room(p, SCREEN_PLAIN, text);
 	}
@@ -158,7 +158,7 @@ static void draw_rows(struct clip *p, struct screen *s, unsigned height)
 				s->flat ? NAMES_FULL : NAMES_TREE);
 	if (i < height && !s->nrows) {
 		if (s->n && *s->filter)
-			draw_paragraph(p, SCREEN_PLAIN, "Nothing here contains that.", 1);
+			draw_paragraph(p, SCREEN_PLAIN, "No row matches the filter.", 1);
 		else if (!s->opened && s->facts && s->facts->nothing)
 			draw_paragraph(p, SCREEN_PLAIN, s->facts->nothing, height);
 	}
@@ -216,9 +216,9 @@ void screen_lines_free(struct screen_lines *lines)
 	memset(lines, 0, sizeof(*lines));
 }
 
-/* --- lines ------------------------------------------------------------------------------------------- */
+/* --- lines ------------------------------------------------------------------------------------ */
 
-static bool happens(const struct screen_item *it)
+static bool is_active(const struct screen_item *it)
 {
 	return it->kind != SCREEN_THREAD && (it->rate > 0 || it->waiting || it->lost_ns > 0);
 }
@@ -252,7 +252,7 @@ void screen_plain(const struct screen_facts *facts, const struct screen_item *it
 	if (screen_arrange(&s))
 		out->failed = true;
 	for (i = 0; i < s.nrows; i++) {
-		if (!happens(s.rows[i]))
+		if (!is_active(s.rows[i]))
 			continue;
 		clip_put(&p, SCREEN_PLAIN, day);
 		clip_skip(&p, 1);

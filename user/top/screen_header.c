@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* What stands above the rows: what is looked at, and the answer. */
+/* The lines above the rows: what is traced, and the answer. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "top/screen_row.h"
 
-/* Below this share of its threads' time a process loses little. */
+/* A process loses little below this share of its thread time. */
 #define LITTLE 0.05
 
-static void say_seconds(char out[TEXTOUT_CELL], uint64_t ns)
+static void format_seconds(char out[TEXTOUT_CELL], uint64_t ns)
 {
 	if (ns % 1000000000 >= 50000000 && ns < 10000000000)
 		snprintf(out, TEXTOUT_CELL, "%.1f s", (double)ns / 1e9);
@@ -40,10 +40,10 @@ void screen_draw_title(struct clip *p, const struct screen *s)
 	if (s->facts) {
 		clip_put_if_room(p, SCREEN_PLAIN, "  ");
 		clip_put(p, SCREEN_PLAIN, s->facts->what);
-		say_seconds(text, s->facts->elapsed_ns / 1000000000 * 1000000000);
+		format_seconds(text, s->facts->elapsed_ns / 1000000000 * 1000000000);
 		snprintf(time, sizeof(time), "  for %s", text);
 		clip_put_if_room(p, SCREEN_DIM, time);
-		say_seconds(text, s->facts->interval_ns);
+		format_seconds(text, s->facts->interval_ns);
 		snprintf(time, sizeof(time), ", every %s", text);
 		if (s->facts->interval_ns != 1000000000)
 			clip_put_if_room(p, SCREEN_DIM, time);
@@ -58,7 +58,7 @@ void screen_draw_title(struct clip *p, const struct screen *s)
 	clip_end_line(p);
 }
 
-/* Who loses most: the item of this kind, of @process if that is not 0. */
+/* Return the item of this kind that loses most; only items of @process if that is not 0. */
 static const struct screen_item *worst(const struct screen *s, enum screen_kind kind,
 				       uint64_t process)
 {
@@ -76,7 +76,7 @@ static const struct screen_item *worst(const struct screen *s, enum screen_kind 
 	return found;
 }
 
-/* "A, b, c": as many of the clauses as there is room for. */
+/* Draw the first clause, and as many others as fit. */
 static void draw_clauses(struct clip *p, enum screen_style style, char clauses[][256], unsigned n)
 {
 	unsigned i;
@@ -98,23 +98,23 @@ static void draw_clauses(struct clip *p, enum screen_style style, char clauses[]
 static void draw_stuck(struct clip *p, const struct screen_item *process,
 		       const struct screen_item *barrier)
 {
-	char clauses[3][256], who[64], time[TEXTOUT_CELL];
+	char clauses[3][256], comm[64], time[TEXTOUT_CELL];
 
-	screen_say_process(who, sizeof(who), process);
+	screen_format_process(comm, sizeof(comm), process);
 	textout_time(time, barrier->waiting_ns);
-	snprintf(clauses[0], sizeof(clauses[0]), "%s: %u thread%s waiting for %s", who,
+	snprintf(clauses[0], sizeof(clauses[0]), "%s: %u thread%s waiting for %s", comm,
 		 barrier->waiting, barrier->waiting == 1 ? "" : "s", time);
 	snprintf(clauses[1], sizeof(clauses[1]), " at %s", barrier->name ? barrier->name : "?");
-	snprintf(clauses[2], sizeof(clauses[2]), "; why: sbt-trace hang -p %u", process->pid);
+	snprintf(clauses[2], sizeof(clauses[2]), "; see sbt-trace hang -p %u",
+		 process->pid);
 	draw_clauses(p, barrier->waiting_ns >= SCREEN_BAD_WAIT_NS ? SCREEN_ALARM : SCREEN_BOLD,
 		     clauses, barrier->waiting_ns >= SCREEN_BAD_WAIT_NS ? 3 : 2);
 }
 
-/* The answer, before anything else. */
 void screen_draw_answer(struct clip *p, const struct screen *s)
 {
 	const struct screen_item *it = worst(s, SCREEN_PROCESS, 0), *at;
-	char clauses[5][256], who[64], lost[TEXTOUT_CELL];
+	char clauses[5][256], comm[64], lost[TEXTOUT_CELL];
 	unsigned n = 0;
 
 	if (!it) {
@@ -126,25 +126,25 @@ void screen_draw_answer(struct clip *p, const struct screen *s)
 		draw_stuck(p, it, at);
 		return;
 	}
-	screen_say_process(who, sizeof(who), it);
-	screen_say_lost(lost, it->lost_ns);
+	screen_format_process(comm, sizeof(comm), it);
+	screen_format_lost(lost, it->lost_ns);
 	if (!(it->lost_ns > 0)) {
-		clip_put(p, SCREEN_PLAIN, "Nothing is lost just now");
+		clip_put(p, SCREEN_PLAIN, "Nothing is lost at present");
 		clip_end_line(p);
 		return;
 	}
 	if (it->imbalance < LITTLE) {
-		snprintf(clauses[n++], sizeof(clauses[0]), "Little is lost: %s each second", lost);
-		snprintf(clauses[n++], sizeof(clauses[0]), " at most, by %s", who);
+		snprintf(clauses[n++], sizeof(clauses[0]), "Little is lost: %s per second", lost);
+		snprintf(clauses[n++], sizeof(clauses[0]), " at most, by %s", comm);
 		draw_clauses(p, SCREEN_PLAIN, clauses, n);
 		return;
 	}
-	snprintf(clauses[n++], sizeof(clauses[0]), "%s loses %s each second", who, lost);
+	snprintf(clauses[n++], sizeof(clauses[0]), "%s loses %s per second", comm, lost);
 	if (isfinite(it->imbalance))
 		snprintf(clauses[n++], sizeof(clauses[0]), ", imbalance %.0f %%",
 			 it->imbalance * 100);
 	if (at && at->last && at->last_share >= 0.5)
-		snprintf(clauses[n++], sizeof(clauses[0]), ": %s%s comes last",
+		snprintf(clauses[n++], sizeof(clauses[0]), ": %s%s is last",
 			 *at->last >= '0' && *at->last <= '9' ? "thread " : "", at->last);
 	if (at && at->cause)
 		snprintf(clauses[n++], sizeof(clauses[0]), ", %s", at->cause);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* What screen.c decides, and others draw. Nobody else includes it. */
+/* Declarations that only the files of screen share. */
 #ifndef TOP_SCREEN_INTERNAL_H
 #define TOP_SCREEN_INTERNAL_H
 
@@ -13,7 +13,7 @@ struct screen {
 	const struct screen_item *items;
 	uint32_t n;
 
-	const struct screen_item **rows; /* those to be seen, in order */
+	const struct screen_item **rows; /* the rows to show, in order */
 	uint32_t nrows, cap_rows;
 
 	enum screen_sort sort, thread_sort;
@@ -21,28 +21,29 @@ struct screen {
 	bool flat; /* barriers without their processes */
 	bool paused;
 	bool help;
-	bool typing; /* the filter */
+	bool typing; /* editing the filter */
 	char filter[SCREEN_FILTER_MAX];
-	char filter_before[SCREEN_FILTER_MAX]; /* while a row is opened */
+	char filter_before[SCREEN_FILTER_MAX]; /* the filter outside the opened row */
 
-	uint64_t opened; /* whose threads are shown; 0: nobody's */
+	/* key of the row that shows its threads; 0: none */
+	uint64_t opened;
 	enum screen_kind opened_kind;
-	uint64_t chosen,
-		chosen_before; /* keys; 0: the first row, whichever it is. Before the threads were shown */
-	uint32_t at; /* its place */
-	uint32_t scroll; /* the first row that is drawn */
-	uint32_t page; /* how many there was room for */
+	/* Keys of the chosen row now, and before threads were shown; 0: the first row. */
+	uint64_t chosen, chosen_before;
+	uint32_t at; /* index of the chosen row */
+	uint32_t scroll; /* first row on the screen */
+	uint32_t page; /* rows that fit on the screen */
 };
 
-/* The item whose threads are shown; NULL: it is gone. */
+/* Return the item that shows its threads, NULL if it is gone. */
 const struct screen_item *screen_opened_item(const struct screen *s);
-/* Which rows are to be seen, and where the chosen one stands. Returns 0 or -ENOMEM. */
+/* Find the rows to show and the position of the chosen one. Return 0 or -ENOMEM. */
 int screen_arrange(struct screen *s);
 
 struct clip;
-/* What is looked at, for how long; one line. */
+/* Draw one line: what is traced, and for how long. */
 void screen_draw_title(struct clip *p, const struct screen *s);
-/* The answer, before anything else; one line. */
+/* Draw one line: the answer. */
 void screen_draw_answer(struct clip *p, const struct screen *s);
 
 #endif /* TOP_SCREEN_INTERNAL_H */

@@ -9,7 +9,7 @@
 static const struct {
 	const char *heading;
 	bool right;
-	enum screen_sort sort; /* SCREEN_SORTS: not by this one */
+	enum screen_sort sort; /* SCREEN_SORTS: rows cannot be sorted by it */
 } columns[] = {
 	[COL_TIME] = { "TIME", false, SCREEN_SORTS },
 	[COL_WHAT] = { "WHAT", false, SCREEN_SORTS },
@@ -29,7 +29,7 @@ static const struct {
 	[COL_WAITS] = { "WAITS", true, SCREEN_WAITING },
 };
 
-void screen_say_lost(char out[TEXTOUT_CELL], double ns)
+void screen_format_lost(char out[TEXTOUT_CELL], double ns)
 {
 	if (!isfinite(ns))
 		snprintf(out, TEXTOUT_CELL, "?");
@@ -41,7 +41,7 @@ void screen_say_lost(char out[TEXTOUT_CELL], double ns)
 		textout_time(out, (uint64_t)(ns + 0.5));
 }
 
-void screen_say_rate(char out[TEXTOUT_CELL], double rate)
+void screen_format_rate(char out[TEXTOUT_CELL], double rate)
 {
 	if (!isfinite(rate))
 		snprintf(out, TEXTOUT_CELL, "?");
@@ -57,7 +57,7 @@ void screen_say_rate(char out[TEXTOUT_CELL], double rate)
 		snprintf(out, TEXTOUT_CELL, "%.1fM", rate / 1e6);
 }
 
-static void say_share(char out[TEXTOUT_CELL], double share)
+static void format_share(char out[TEXTOUT_CELL], double share)
 {
 	if (isfinite(share))
 		snprintf(out, TEXTOUT_CELL, "%.0f %%", share * 100);
@@ -65,7 +65,7 @@ static void say_share(char out[TEXTOUT_CELL], double share)
 		snprintf(out, TEXTOUT_CELL, "-");
 }
 
-void screen_say_with_share(char *out, size_t size, const char *what, double share)
+void screen_format_share(char *out, size_t size, const char *what, double share)
 {
 	if (isfinite(share))
 		snprintf(out, size, "%s %.0f %%", what, share * 100);
@@ -78,10 +78,10 @@ bool screen_is_stuck(const struct screen_item *it)
 	return it->waiting && !(it->rate > 0);
 }
 
-void screen_say_process(char *out, size_t size, const struct screen_item *it)
+void screen_format_process(char *out, size_t size, const struct screen_item *it)
 {
 	snprintf(out, size, "%s (%u)%s", it->comm ? it->comm : "?", it->pid,
-		 it->exited ? ", ended" : "");
+		 it->exited ? ", exited" : "");
 }
 
 void screen_lay(struct screen_layout *l, enum screen_column column, unsigned width)
@@ -163,19 +163,19 @@ static void last_cell(struct clip *p, const struct screen_item *it, enum screen_
 		      unsigned width)
 {
 	char text[128] = "-", share[TEXTOUT_CELL];
-	char *who;
+	char *name;
 
 	if (it->kind == SCREEN_THREAD) {
-		say_share(share, it->last_share);
+		format_share(share, it->last_share);
 		clip_cell(p, it->last_share >= 0.5 ? SCREEN_ALARM : style, width, true, share);
 		return;
 	}
-	/* The name gives way, the share stays. */
+	/* Shorten the name rather than the share. */
 	if (it->last) {
-		say_share(share, it->last_share);
-		who = textout_fit(it->last, width - 1 - textout_columns(share));
-		snprintf(text, sizeof(text), "%s %s", who ? who : "?", share);
-		free(who);
+		format_share(share, it->last_share);
+		name = textout_fit(it->last, width - 1 - textout_columns(share));
+		snprintf(text, sizeof(text), "%s %s", name ? name : "?", share);
+		free(name);
 	}
 	clip_cell(p, style, width, false, text);
 }
@@ -191,8 +191,8 @@ static void cause_cell(struct clip *p, const struct screen_item *it, enum screen
 			 it->waiting == 1 ? "s" : "", time);
 		style = it->waiting_ns >= SCREEN_BAD_WAIT_NS ? SCREEN_ALARM : style;
 	} else if (it->cause) {
-		/* Rather no share than half a cause. */
-		screen_say_with_share(text, sizeof(text), it->cause, it->cause_share);
+		/* Show a whole cause rather than its share. */
+		screen_format_share(text, sizeof(text), it->cause, it->cause_share);
 		if (textout_columns(text) > width)
 			snprintf(text, sizeof(text), "%s", it->cause);
 	} else if (it->balanced) {
@@ -210,7 +210,7 @@ static void name_cell(struct clip *p, const struct screen_item *it, enum screen_
 	char text[512];
 
 	if (it->kind == SCREEN_PROCESS)
-		screen_say_process(text, sizeof(text), it);
+		screen_format_process(text, sizeof(text), it);
 	else if (it->kind == SCREEN_THREAD && it->index != UINT32_MAX)
 		snprintf(text, sizeof(text), "%u %s (%u)", it->index, name, it->tid);
 	else if (it->kind == SCREEN_THREAD)
@@ -238,13 +238,13 @@ static void number_cell(struct clip *p, const struct screen_item *it, enum scree
 		snprintf(text, sizeof(text), "%u", it->pid);
 		break;
 	case COL_LOST:
-		screen_say_lost(text, it->lost_ns);
+		screen_format_lost(text, it->lost_ns);
 		break;
 	case COL_RATE:
-		screen_say_rate(text, it->rate);
+		screen_format_rate(text, it->rate);
 		break;
 	case COL_IMBALANCE:
-		say_share(text, it->imbalance);
+		format_share(text, it->imbalance);
 		if (it->imbalance >= SCREEN_BAD_IMBALANCE)
 			style = SCREEN_ALARM;
 		break;
@@ -257,13 +257,13 @@ static void number_cell(struct clip *p, const struct screen_item *it, enum scree
 			snprintf(text, sizeof(text), "%u", it->team);
 		break;
 	case COL_ONCPU:
-		say_share(text, it->oncpu);
+		format_share(text, it->oncpu);
 		break;
 	case COL_RUNQ:
-		say_share(text, it->runq);
+		format_share(text, it->runq);
 		break;
 	case COL_BLOCKED:
-		say_share(text, it->blocked);
+		format_share(text, it->blocked);
 		break;
 	case COL_WAITS:
 		if (it->waiting_ns != UINT64_MAX)

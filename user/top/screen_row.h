@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* Rows of the screen: which columns they have, and what stands in each. */
+/* Rows of the screen: their columns, and the contents of each cell. */
 #ifndef TOP_SCREEN_ROW_H
 #define TOP_SCREEN_ROW_H
 
@@ -8,7 +8,7 @@
 #include "top/screen_clip.h"
 #include "emit/textout.h"
 
-/* From here on an imbalance, or a wait that has not ended, is worth a colour. */
+/* From here on, an imbalance or an unfinished wait is coloured. */
 #define SCREEN_BAD_IMBALANCE 0.25
 #define SCREEN_BAD_WAIT_NS   5000000000ULL
 
@@ -36,33 +36,33 @@ struct screen_layout {
 	unsigned n;
 	struct {
 		enum screen_column column;
-		unsigned width; /* 0: what is left */
+		unsigned width; /* 0: the rest of the line */
 	} cols[COLUMNS];
 };
 
-/* What else tells whose barrier it is. */
+/* How a row shows the process of its barrier. */
 enum screen_names {
-	NAMES_TREE, /* the process above it */
-	NAMES_FULL, /* nothing */
-	NAMES_LINES, /* a number in the same line */
+	NAMES_TREE, /* by the row above it */
+	NAMES_FULL, /* in the name */
+	NAMES_LINES, /* by the pid in the same line */
 };
 
-/* Values as they are shown; unknown ones (not finite) as such. */
-void screen_say_lost(char out[TEXTOUT_CELL], double ns);
-void screen_say_rate(char out[TEXTOUT_CELL], double rate);
-/* "a cause 60 %" */
-void screen_say_with_share(char *out, size_t size, const char *what, double share);
-/* "name (pid)" */
-void screen_say_process(char *out, size_t size, const struct screen_item *it);
-/* Do threads wait there, and nobody gets through? */
+/* Format values for display; values that are not finite are unknown. */
+void screen_format_lost(char out[TEXTOUT_CELL], double ns);
+void screen_format_rate(char out[TEXTOUT_CELL], double rate);
+/* Format "a cause 60 %". */
+void screen_format_share(char *out, size_t size, const char *what, double share);
+/* Format "name (pid)". */
+void screen_format_process(char *out, size_t size, const struct screen_item *it);
+/* Return whether threads wait there and none departs. */
 bool screen_is_stuck(const struct screen_item *it);
 
-/* One column more; @width 0: what is left. */
+/* Add a column; @width 0: the rest of the line. */
 void screen_lay(struct screen_layout *l, enum screen_column column, unsigned width);
-/* Those of barriers and processes, and those of threads, for which there is room. */
+/* Add the columns of barriers and processes, or those of threads, for which there is room. */
 void screen_lay_main(struct screen_layout *l, unsigned width);
 void screen_lay_threads(struct screen_layout *l, unsigned width);
-/* @s: whose order is marked; NULL: none is. */
+/* Draw the headings and mark the sort column of @s; NULL: mark none. */
 void screen_draw_heads(struct clip *p, const struct screen_layout *l, const struct screen *s);
 void screen_draw_row(struct clip *p, const struct screen_layout *l, const struct screen_item *it,
 		     bool chosen, enum screen_names names);

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The sbt-trace authors
 #include "top/terminal.h"
 
-/* Else it makes macros of everybody's words. */
+/* Otherwise curses.h defines common words as macros. */
 #define NCURSES_NOMACROS 1
 #include <curses.h>
 #include <errno.h>
@@ -21,33 +21,37 @@
 
 #undef lines
 
-/* How long the bytes of one key may take, over a network too. */
+/* How long the bytes of one key may take, also over a network. */
 #define ESCAPE_DELAY_MS 50
 
-/* For how long a terminal that takes nothing is waited for at the end, when nobody reads records any more. */
+/*
+ * How long to wait at the end for a terminal that takes nothing. No thread reads records meanwhile.
+ */
 #define CLOSE_MS       200
 #define CLOSE_STEP_MS  10
-/* What is written at once where writing may block, each time after the terminal has said that it takes some. */
+/* The size of a single write if writing may block, each after the terminal reported room. */
 #define BLOCKING_WRITE 64
 
 static const int crashes[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT };
 #define NCRASHES (sizeof(crashes) / sizeof(crashes[0]))
 
-/* ncurses and signals know only one terminal as well. */
+/* ncurses and signal handlers also know only one terminal. */
 static struct {
 	SCREEN *screen;
 	FILE *in;
-	FILE *out; /* a file in memory: ncurses waits for whatever it writes to */
+	FILE *out; /* a file in memory, as ncurses waits for its output file */
 	int fd;
-	bool may_block; /* writing to @fd */
-	char *pending; /* written by ncurses, not yet taken by the terminal: from @sent to @npending */
+	bool may_block; /* writing to @fd may block */
+	/* output of ncurses that the terminal has not taken: from @sent to @npending */
+	char *pending;
 	size_t npending, sent, cap;
-	bool dropped; /* a frame was not drawn, because the one before it was still pending */
-	bool garbled; /* bytes of ncurses were lost */
+	/* a frame was not drawn, because the previous one was still pending */
+	bool dropped;
+	bool garbled; /* output of ncurses was lost */
 	volatile sig_atomic_t pause_asked;
 	volatile sig_atomic_t taken;
 	struct termios before;
-	char back[128]; /* what gives it back */
+	char back[128]; /* the sequence that restores the terminal */
 	size_t nback;
 	struct sigaction crash_before[NCRASHES];
 	struct sigaction size_before, pause_before;
@@ -55,8 +59,9 @@ static struct {
 } terminal;
 
 /*
- * Drop what the terminal has not shown yet, and go on where output was stopped: by ^S, which ends where that key has no
- * meaning any more, or by tcflow(). Called by signal handlers, too; who calls it sets the modes afterwards.
+ * Drop what the terminal has not shown yet, and resume stopped output. The output may have been
+ * stopped by ^S, which ends when that key loses its meaning, or by tcflow(). Signal handlers call
+ * this, too. The caller sets the modes afterwards.
  */
 static void make_room(void)
 {
@@ -73,7 +78,7 @@ void terminal_rescue(void)
 	if (!terminal.taken)
 		return;
 	terminal.taken = 0;
-	/* Nothing can be done about an error. */
+	/* An error cannot be handled here. */
 	if (write(terminal.fd, terminal.back, terminal.nback) < 0) {
 		make_room();
 		if (write(terminal.fd, terminal.back, terminal.nback) < 0)
@@ -82,14 +87,14 @@ void terminal_rescue(void)
 	tcsetattr(terminal.fd, TCSANOW, &terminal.before);
 }
 
-/* --- from ncurses to the terminal, without waiting ---------------------------------------------------- */
+/* --- from ncurses to the terminal, without waiting -------------------------------------------- */
 
 int terminal_descriptor(int out)
 {
 	char path[32];
 	int fd;
 
-	/* Not O_NONBLOCK on @out itself: that would be so for all who share it, the shell among them. */
+	/* O_NONBLOCK on @out itself would affect all processes that share it, such as the shell. */
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", out);
 	fd = open(path, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
 	return fd < 0 ? fcntl(out, F_DUPFD_CLOEXEC, 3) : fd;
@@ -137,7 +142,7 @@ static void send_pending(void)
 			continue;
 		if (done < 0 && errno == EAGAIN)
 			return;
-		/* It has gone: whoever reads its keys learns of that. */
+		/* The terminal is gone. The code that reads keys notices that. */
 		if (done <= 0)
 			break;
 		terminal.sent += (size_t)done;
@@ -145,7 +150,7 @@ static void send_pending(void)
 	terminal.sent = terminal.npending = 0;
 }
 
-/* What is left to write is written even where the terminal has stopped: what it has not shown is dropped for that. */
+/* Write the rest even if the terminal has stopped, by dropping what it has not shown. */
 static void finish_pending(void)
 {
 	int waited;
@@ -180,11 +185,11 @@ bool terminal_flush(void)
 static void on_crash(int number)
 {
 	terminal_rescue();
-	/* Its handler was reset: it ends us now as it would have. */
+	/* Its handler was reset: the signal now ends the process in the usual way. */
 	raise(number);
 }
 
-/* Without the pauses that old terminals want: nobody can wait for them then. */
+/* Leave out the delays for old terminals: the process cannot wait at that time. */
 static void add_back(const char *name)
 {
 	const char *s = tigetstr(name);
@@ -201,7 +206,7 @@ static void add_back(const char *name)
 
 static void on_size(int number)
 {
-	/* It only wakes: the size is looked at each time. */
+	/* The handler only interrupts a wait: the size is checked each time. */
 	(void)number;
 }
 
@@ -211,7 +216,10 @@ static void on_pause(int number)
 	terminal.pause_asked = 1;
 }
 
-/* ncurses has handlers of its own for these, which take its output for the terminal. It leaves ours alone. */
+/*
+ * ncurses has its own handlers for these, which take its output for the terminal. It leaves ours
+ * alone.
+ */
 static void handle_signals(void)
 {
 	struct sigaction size = { .sa_handler = on_size }, pause = { .sa_handler = on_pause };
@@ -222,7 +230,7 @@ static void handle_signals(void)
 		sigaction(SIGTSTP, &pause, NULL);
 }
 
-/* As ncurses wants it: keys at once, none of them shown, and a newline that only goes down. */
+/* Set the modes that ncurses expects: keys at once, no echo, and newline only moves down. */
 static void set_modes(void)
 {
 	struct termios t = terminal.before;
@@ -235,7 +243,7 @@ static void set_modes(void)
 	tcsetattr(terminal.fd, TCSANOW, &t);
 }
 
-/* Return whether it has changed. */
+/* Return whether the size has changed. */
 static bool set_size(void)
 {
 	struct winsize w;
@@ -363,7 +371,7 @@ void terminal_close(void)
 	terminal.in = terminal.out = NULL;
 }
 
-/* ^Z: the shell has the terminal until we go on. */
+/* Handle ^Z: the shell has the terminal until the process continues. */
 static void pause_now(void)
 {
 	terminal.pause_asked = 0;
@@ -402,7 +410,7 @@ static uint32_t function_key(wint_t key)
 	case KEY_BACKSPACE:
 		return SCREEN_BACKSPACE;
 	default:
-		/* Whatever else has a key of its own means nothing here: the picture is only drawn again. */
+		/* Other keys only redraw the screen. */
 		return TERMINAL_RESIZED;
 	}
 }
@@ -437,7 +445,7 @@ uint32_t terminal_key(void)
 	case '\b':
 		return SCREEN_BACKSPACE;
 	case 0x0c:
-		/* ^L: what others have written over it goes. */
+		/* ^L: redraw what other programs have overwritten. */
 		clearok(curscr, TRUE);
 		return TERMINAL_RESIZED;
 	default:
@@ -454,7 +462,7 @@ void terminal_size(unsigned *width, unsigned *height)
 	*height = y > 0 ? (unsigned)y : 1;
 }
 
-/* The bars go over the whole width. */
+/* Extend the bars over the whole width. */
 static void fill_line(const struct screen_run *run)
 {
 	int x, y, width = getmaxx(stdscr);
@@ -474,7 +482,7 @@ void terminal_show(const struct screen_lines *lines)
 
 	if (!terminal.screen)
 		return;
-	/* A terminal that is slow shows fewer frames: nothing waits for it. */
+	/* A slow terminal shows fewer frames. No code waits for it. */
 	terminal.dropped = !terminal_ready();
 	if (terminal.dropped)
 		return;

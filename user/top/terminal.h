@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* The terminal: capabilities, keys, redraw by ncurses; what is drawn is top/screen.h's. One at a time. */
+/*
+ * The terminal: capabilities, keys, and drawing by ncurses. top/screen.h defines what is drawn.
+ * There is only one terminal at a time.
+ */
 #ifndef TOP_TERMINAL_H
 #define TOP_TERMINAL_H
 
@@ -9,31 +12,37 @@
 
 #include "top/screen.h"
 
-/* Beyond screen_key: the size has changed. */
+/* An addition to enum screen_key: the size has changed. */
 #define TERMINAL_RESIZED 0x120000
 
 /*
- * Opens the terminal that @out is once more, to be written to without waiting; where that is not permitted, it is @out
- * itself, and little is written at once. Returns a descriptor or -1.
+ * Open the terminal of @out again, for writes that do not wait. If this is not permitted, use @out
+ * itself with small writes. Return a descriptor or -1.
  */
 int terminal_descriptor(int out);
-/* Can the terminal of this name (NULL: of $TERM) be drawn on? */
+/* Return whether the terminal with this name (NULL: $TERM) can be drawn on. */
 bool terminal_can(int out, const char *name);
 /*
- * Takes over the terminal that @in and @out (of terminal_descriptor()) are: another screen if it has one, no echo. Both stay the caller's. A crash
- * from here on gives it back first. Returns 0 or -errno.
+ * Take over the terminal @in and @out (from terminal_descriptor()): switch to its alternate screen
+ * if it has one, and turn off echo. Both descriptors stay the caller's. After this call, a crash
+ * restores the terminal first. Return 0 or -errno.
  */
 int terminal_open(int in, int out, bool colour);
-/* Gives it back as it was. May be called at any time, and several times. */
+/* Restore the terminal. May be called at any time, and several times. */
 void terminal_close(void);
-/* The same, from a signal's handler, by a process that is about to end. */
+/* Restore the terminal from a signal handler, in a process that is about to end. */
 void terminal_rescue(void);
-/* What was typed: a character, enum screen_key, TERMINAL_RESIZED; 0: nothing more. */
+/* Return the next key: a character, enum screen_key, or TERMINAL_RESIZED; 0: none. */
 uint32_t terminal_key(void);
 void terminal_size(unsigned *width, unsigned *height);
-/* Draws @lines, or drops them where the terminal has not yet taken what was drawn before: it never waits. */
+/*
+ * Draw @lines, or drop them if the terminal has not yet taken the previous frame. This never waits.
+ */
 void terminal_show(const struct screen_lines *lines);
-/* Passes on what has not been taken yet. Returns whether the terminal is ready and a dropped frame is to be drawn. */
+/*
+ * Write what the terminal has not taken yet. Return whether the terminal is ready and a dropped
+ * frame must be drawn.
+ */
 bool terminal_flush(void);
 
 #endif /* TOP_TERMINAL_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* What the files of top share. Nobody else includes it. */
+/* Declarations that the files of top share. */
 #ifndef TOP_TOP_INTERNAL_H
 #define TOP_TOP_INTERNAL_H
 
@@ -13,10 +13,10 @@
 #include "capture/capture.h"
 #include "top/screen.h"
 
-/* The strings that are made for a row. */
+/* Strings made for a row; "": not set. */
 struct top_words {
 	char last[48];
-	char name[192]; /* of a thread, or of a barrier that nobody has left */
+	char name[192]; /* of a thread, or of a barrier without departures */
 };
 
 struct top_name {
@@ -24,14 +24,14 @@ struct top_name {
 };
 
 struct top {
-	/* What was asked for. */
+	/* What was requested. */
 	uint64_t interval_ns;
-	uint64_t iterations; /* 0: until somebody ends it */
+	uint64_t iterations; /* 0: until the user quits */
 	bool command, pids;
 	char what[128];
 
-	/* Where it goes. */
-	bool drawn; /* on a terminal; else lines */
+	/* Where the output goes. */
+	bool drawn; /* on a terminal; otherwise lines */
 	bool opened;
 	bool ascii;
 	FILE *plain;
@@ -40,7 +40,7 @@ struct top {
 	struct screen *screen;
 	struct screen_lines lines;
 
-	/* What is looked at. */
+	/* What is traced. */
 	struct capture_view view;
 	bool begun;
 	struct live_rates *live_rates;
@@ -54,7 +54,7 @@ struct top {
 	uint64_t said_ns;
 	uint64_t lost_base;
 	uint64_t first_ns, next_ns, now_ns;
-	uint64_t opened_shown; /* of screen_opened() */
+	uint64_t opened_shown; /* key that screen_opened() returned at the last look */
 	uint64_t looks;
 	uint64_t memory; /* after the first look */
 
@@ -62,7 +62,9 @@ struct top {
 	int error;
 };
 
-/* The rows of the last look, given to the screen where there is one. Returns 0 or -ENOMEM. */
+/*
+ * Make the rows of the last look, and give them to the screen if there is one. Return 0 or -ENOMEM.
+ */
 int top_make_items(struct top *t);
 
 #endif /* TOP_TOP_INTERNAL_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* From the rates to the rows of the screen. */
+/* Make the rows of the screen from the rates. */
 #include "top/top_internal.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@ static int keep_name(void *ctx, const struct report_barrier *barrier)
 	return name->label && name->id ? 0 : -ENOMEM;
 }
 
-/* The name of a thread: asked for when first shown, for most that trace meets are not. */
+/* Return the name of a thread. It is read when first needed, since most threads are never shown. */
 static const char *thread_comm(struct top *t, uint32_t index)
 {
 	const struct model_thread *th = model_thread(t->view.model, index);
@@ -43,7 +43,7 @@ static uint32_t thread_number(const struct model_thread *th)
 	return th->place != MODEL_NONE ? th->place : th->ordinal;
 }
 
-static void say_last(struct top *t, const struct live_rates_row *row, char out[48])
+static void format_last(struct top *t, const struct live_rates_row *row, char out[48])
 {
 	const struct model_thread *th = model_thread(t->view.model, row->last_thread);
 	const struct model_proc *p = model_proc(t->view.model, th->proc);
@@ -85,7 +85,7 @@ static int new_item(struct top *t, struct screen_item **item, struct top_words *
 	return 0;
 }
 
-/* Its strings may move while others are added: which it has is told by the first byte. */
+/* Set the string pointers when no more rows are added, since the strings may move until then. */
 static void point_at_words(struct top *t)
 {
 	uint32_t i;
@@ -129,7 +129,7 @@ static int add_row(struct top *t, const struct live_rates_row *row, bool process
 	it->cause_share = it->last_share = NAN;
 	it->cause = live_rates_cause(row, &it->cause_share, &it->balanced);
 	if (row->last_thread != MODEL_NONE) {
-		say_last(t, row, w->last);
+		format_last(t, row, w->last);
 		it->last_share = share(row->last_count, row->episodes);
 	}
 	if (row->barrier != MODEL_NONE && row->barrier < t->nnames) {
@@ -139,7 +139,7 @@ static int add_row(struct top *t, const struct live_rates_row *row, bool process
 	return 0;
 }
 
-/* A barrier that nobody has left has no name in the model yet. */
+/* A barrier without departures has no name in the model yet. */
 static int add_unmet(struct top *t, const struct live_rates_row *row)
 {
 	struct top_words *w;
