@@ -2,32 +2,24 @@
 // Copyright (c) 2026 The sbt-trace authors
 #include "emit/buf.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static bool buf_grow(struct buf *buf, size_t more)
-{
-	size_t cap = buf->cap ? buf->cap : 256;
-	char *s;
+#include "base/grow.h"
 
-	while (cap - buf->len <= more)
-		cap *= 2;
-	s = realloc(buf->s, cap);
-	if (!s) {
-		buf->failed = true;
-		return false;
-	}
-	buf->s = s;
-	buf->cap = cap;
-	return true;
-}
+#define LEAST 256 /* bytes of the first allocation */
 
 /* Make room for @more bytes and a NUL. */
 static bool buf_room(struct buf *buf, size_t more)
 {
-	return !buf->failed && (buf->cap - buf->len > more || buf_grow(buf, more));
+	size_t n = buf->len + more + 1;
+
+	if (!buf->failed && n > buf->cap)
+		buf->failed = grow(buf->s, buf->cap, n < LEAST ? LEAST : n) != 0;
+	return !buf->failed;
 }
 
 void buf_add(struct buf *buf, const char *bytes, size_t len)
@@ -120,6 +112,25 @@ void buf_real(struct buf *buf, double d, int digits)
 		if (!strchr("0123456789+-e", *c))
 			*c = '.';
 	buf_str(buf, s);
+}
+
+int buf_write(struct buf *buf, FILE *file)
+{
+	int err = buf->failed ? -ENOMEM : 0;
+
+	errno = 0;
+	if (!err && buf->len && fwrite(buf->s, 1, buf->len, file) != buf->len)
+		err = errno ? -errno : -EIO;
+	buf_clear(buf);
+	return err;
+}
+
+int buf_flush(FILE *file)
+{
+	errno = 0;
+	if (fflush(file) || ferror(file))
+		return errno ? -errno : -EIO;
+	return 0;
 }
 
 void buf_clear(struct buf *buf)

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct buf {
 	char *s; /* NUL-terminated; NULL if nothing was added yet */
@@ -27,6 +28,10 @@ void buf_int(struct buf *buf, int64_t i);
 void buf_printf(struct buf *buf, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Add a finite number with @digits significant digits and a decimal point in every locale. */
 void buf_real(struct buf *buf, double d, int digits);
+/* Write the string to @file and empty it. Return 0, -ENOMEM if it has failed, or the write's error. */
+int buf_write(struct buf *buf, FILE *file);
+/* Flush @file. Return 0, or the first error of its writes. */
+int buf_flush(FILE *file);
 /* Empty the string but keep its memory. */
 void buf_clear(struct buf *buf);
 void buf_free(struct buf *buf);

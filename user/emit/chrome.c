@@ -73,19 +73,17 @@ static const char *const blocked_names[MODEL_BLOCKED_REASONS] = {
 static int chrome_fail(struct chrome *c, int err)
 {
 	if (!c->err)
-		c->err = err ? -err : -EIO;
+		c->err = err;
 	return c->err;
 }
 
 static int chrome_put(struct chrome *c)
 {
-	if (c->buf.failed)
-		chrome_fail(c, ENOMEM);
-	errno = 0;
-	if (!c->err && c->buf.len && fwrite(c->buf.s, 1, c->buf.len, c->file) != c->buf.len)
-		chrome_fail(c, errno);
 	c->written += c->buf.len;
-	buf_clear(&c->buf);
+	if (c->err)
+		buf_clear(&c->buf);
+	else
+		c->err = buf_write(&c->buf, c->file);
 	return c->err;
 }
 
@@ -130,6 +128,16 @@ static void event_at(struct chrome *c, uint64_t t_ns)
 	put_at(c, t_ns);
 }
 
+/* Add @s as a string of JSON, and free it. */
+static void put_string(struct chrome *c, struct buf *s)
+{
+	if (s->failed)
+		c->buf.failed = true;
+	else
+		jsonl_string(&c->buf, s->s);
+	buf_free(s);
+}
+
 /* Begin an event, up to its time. The caller adds the closing brace. */
 static void event(struct chrome *c, char ph, uint32_t pid, uint32_t tid, uint64_t t_ns)
 {
@@ -145,11 +153,7 @@ static void event_name(struct chrome *c, const char *cat, const char *verb, cons
 
 	buf_printf(&name, "%s%s%s", verb, label ? " " : "", label ? label : "");
 	buf_printf(&c->buf, ",\"cat\":\"%s\",\"name\":", cat);
-	if (name.failed)
-		c->buf.failed = true;
-	else
-		jsonl_string(&c->buf, name.s);
-	buf_free(&name);
+	put_string(c, &name);
 }
 
 static void arg(struct chrome *c, const char **comma, const char *name, uint64_t value)
@@ -392,12 +396,8 @@ static void counter(struct chrome *c, uint32_t pid, uint32_t tid, uint64_t t_ns,
 	event_at(c, t_ns);
 	buf_printf(&name, "%u: %s", tid, what);
 	buf_str(&c->buf, ",\"name\":");
-	if (name.failed)
-		c->buf.failed = true;
-	else
-		jsonl_string(&c->buf, name.s);
+	put_string(c, &name);
 	buf_str(&c->buf, ",\"args\":{");
-	buf_free(&name);
 }
 
 /*
@@ -542,7 +542,7 @@ static uint64_t put_member(struct chrome *c, const struct model_episode *e,
 	uint64_t from;
 
 	if (!t) {
-		chrome_fail(c, ENOMEM);
+		chrome_fail(c, -ENOMEM);
 		return MODEL_UNKNOWN;
 	}
 	if (c->together) {
@@ -613,7 +613,7 @@ int chrome_episode(struct chrome *c, const struct model *model, const struct mod
 	released = calloc(e->n, sizeof(*released));
 	if (!label || !released) {
 		free(released);
-		return chrome_fail(c, ENOMEM);
+		return chrome_fail(c, -ENOMEM);
 	}
 	chrome_thin(c, e->members[0].arrive_ns);
 	for (i = 0; i < e->n; i++) {
@@ -642,15 +642,15 @@ int chrome_begin(struct chrome **out, FILE *file, const struct report_env *env, 
 	*out = NULL;
 	if (!c)
 		return -ENOMEM;
-	c->namer = report_namer_new();
+	*c = (struct chrome){ .file = file,
+			      .env = env,
+			      .start_ns = start_ns,
+			      .lean = LEAN,
+			      .namer = report_namer_new() };
 	if (!c->namer) {
 		free(c);
 		return -ENOMEM;
 	}
-	c->file = file;
-	c->env = env;
-	c->start_ns = start_ns;
-	c->lean = LEAN;
 	buf_printf(&c->buf,
 		   "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"producer\":\"sbt-trace "
 		   "%s\",\"clock_start_ns\":\"%" PRIu64
@@ -688,12 +688,8 @@ static void put_thread_name(struct chrome *c, const struct model_thread *th, uin
 	buf_printf(&name, "%s", *th->comm ? th->comm : "?");
 	put_meta(c, "thread_name", pid, th->tid);
 	buf_str(&c->buf, "\"name\":");
-	if (name.failed)
-		c->buf.failed = true;
-	else
-		jsonl_string(&c->buf, name.s);
+	put_string(c, &name);
 	args_end(c);
-	buf_free(&name);
 	if (index == MODEL_NONE)
 		return;
 	put_meta(c, "thread_sort_index", pid, th->tid);
@@ -710,7 +706,7 @@ static void put_last(struct chrome *c, const struct model_thread *th, uint32_t i
 	struct slice s;
 
 	if (!t) {
-		chrome_fail(c, ENOMEM);
+		chrome_fail(c, -ENOMEM);
 		return;
 	}
 	put_run(c, t, pid);
@@ -794,9 +790,8 @@ int chrome_end(struct chrome *c, const struct model *model, uint64_t end_ns)
 		put_names(c, model, end_ns);
 		put_left_out(c);
 		chrome_put(c);
-		errno = 0;
-		if (!c->err && (fflush(c->file) || ferror(c->file)))
-			chrome_fail(c, errno);
+		if (!c->err)
+			c->err = buf_flush(c->file);
 	}
 	err = c->err;
 	for (i = 0; i < c->nlabels; i++)

@@ -7,12 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/text.h"
 
 #define CSV_NAME 96
 
 struct csv {
-	unsigned ncolumns;
+	unsigned ncolumns, cap;
 	char (*columns)[CSV_NAME];
 	struct buf *cells; /* one per column, for the current row */
 	bool failed;
@@ -30,17 +31,12 @@ static int csv_find(const struct csv *csv, const char *name)
 
 static void csv_column(struct csv *csv, const char *name)
 {
-	char(*columns)[CSV_NAME];
-
 	if (csv_find(csv, name) >= 0)
 		return;
-	columns = realloc(csv->columns, (csv->ncolumns + 1) * sizeof(*columns));
-	if (!columns) {
+	if (grow(csv->columns, csv->cap, csv->ncolumns + 1))
 		csv->failed = true;
-		return;
-	}
-	csv->columns = columns;
-	snprintf(columns[csv->ncolumns++], CSV_NAME, "%s", name);
+	else
+		snprintf(csv->columns[csv->ncolumns++], CSV_NAME, "%s", name);
 }
 
 /* Return whether a field has a column for each of its keys. */
@@ -122,17 +118,15 @@ static void csv_row_columns(struct csv *csv, const struct emit_record *record)
  */
 static bool csv_traced(const struct emit_record *record)
 {
+	const struct emit_record *const *const others[] = { fields_of_diff, fields_of_series,
+							    fields_of_predict };
 	const struct emit_record *const *r;
+	unsigned i;
 
-	for (r = fields_of_diff; *r; r++)
-		if (*r == record)
-			return false;
-	for (r = fields_of_series; *r; r++)
-		if (*r == record)
-			return false;
-	for (r = fields_of_predict; *r; r++)
-		if (*r == record)
-			return false;
+	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		for (r = others[i]; *r; r++)
+			if (*r == record)
+				return false;
 	return record != &fields_rec_doctor;
 }
 

@@ -217,15 +217,10 @@ static void thread_rows(struct textout *t, const struct report_thread *threads, 
 			const struct fields_context *context)
 {
 	struct fields_context plain = *context;
-	struct table table = { 0 };
-	uint32_t i;
 
 	/* A bar here would be full at the maximum of these few rows, not of all threads. */
 	plain.no_bars = true;
-	table_fields(&table, &fields_rec_thread, &plain);
-	for (i = 0; i < n; i++)
-		table_row(&table, &fields_rec_thread, &threads[i], &plain);
-	table_print(&table, t, 4);
+	table_records(t, 4, &fields_rec_thread, threads, n, &plain);
 }
 
 static uint64_t work_or_wait(const struct report_thread *thread, uint32_t what)
@@ -316,9 +311,7 @@ void detail_threads(struct textout *t, const struct report_thread *threads, uint
 				   .n = n,
 				   .counters = counters,
 				   .ncounters = ncounters };
-	struct table table = { 0 };
 	char s[TEXTOUT_CELL];
-	uint32_t i;
 
 	if (n > CROWD) {
 		textout_line(t, TEXTOUT_PLAIN, "    %s (--json lists all)",
@@ -333,10 +326,7 @@ void detail_threads(struct textout *t, const struct report_thread *threads, uint
 		thread_accounts(t, &account, context);
 		return;
 	}
-	table_fields(&table, &fields_rec_thread, context);
-	for (i = 0; i < n; i++)
-		table_row(&table, &fields_rec_thread, &threads[i], context);
-	table_print(&table, t, 4);
+	table_records(t, 4, &fields_rec_thread, threads, n, context);
 	thread_accounts(t, &account, context);
 }
 
@@ -568,16 +558,12 @@ void detail_conceptuals(struct textout *t, const struct report *r,
 			const struct fields_context *context)
 {
 	uint32_t i, n = r->nconceptuals < MOST ? r->nconceptuals : MOST;
-	struct table table = { 0 };
 	char s[TEXTOUT_CELL];
 
 	if (!n)
 		return;
 	textout_line(t, TEXTOUT_BOLD, "PHASES YOU NAMED");
-	table_fields(&table, &fields_rec_conceptual, context);
-	for (i = 0; i < n; i++)
-		table_row(&table, &fields_rec_conceptual, &r->conceptuals[i], context);
-	table_print(&table, t, 2);
+	table_records(t, 2, &fields_rec_conceptual, r->conceptuals, n, context);
 	if (n < r->nconceptuals)
 		textout_line(t, TEXTOUT_PLAIN, "  and %s more; --json and --csv list all.",
 			     textout_plural(s, r->nconceptuals - n, "phase"));
@@ -590,17 +576,13 @@ void detail_conceptuals(struct textout *t, const struct report *r,
 void detail_transitions(struct textout *t, const struct report *r,
 			const struct fields_context *context)
 {
-	struct table table = { 0 };
-	uint32_t i, n = r->nphases < MOST ? r->nphases : MOST;
+	uint32_t n = r->nphases < MOST ? r->nphases : MOST;
 	char s[TEXTOUT_CELL];
 
 	if (!n)
 		return;
 	textout_line(t, TEXTOUT_BOLD, "PHASES, most time first");
-	table_fields(&table, &fields_rec_transition, context);
-	for (i = 0; i < n; i++)
-		table_row(&table, &fields_rec_transition, &r->phases[i], context);
-	table_print(&table, t, 2);
+	table_records(t, 2, &fields_rec_transition, r->phases, n, context);
 	if (n < r->nphases)
 		textout_line(t, TEXTOUT_PLAIN, "  and %s more; --json and --csv list all.",
 			     textout_plural(s, r->nphases - n, "pair"));

@@ -40,19 +40,21 @@ struct emit *emit_new(FILE *out, const struct emit_options *options)
 
 	if (!emit)
 		return NULL;
-	emit->out = out;
-	emit->options = *options;
-	emit->context.realtime_offset_ns = options->realtime_offset_ns;
-	emit->text.buf = &emit->buf;
-	emit->text.width = options->width ? options->width : EMIT_WIDTH;
+	*emit = (struct emit){
+		.out = out,
+		.options = *options,
+		.context.realtime_offset_ns = options->realtime_offset_ns,
+		.text = { .buf = &emit->buf,
+			  .width = options->width ? options->width : EMIT_WIDTH,
+			  .colour = options->colour,
+			  .ascii = options->ascii,
+			  .markdown = options->format == EMIT_MARKDOWN },
+	};
 	if (emit->text.width < EMIT_WIDTH_LEAST)
 		emit->text.width = EMIT_WIDTH_LEAST;
-	emit->text.colour = options->colour;
-	emit->text.markdown = options->format == EMIT_MARKDOWN;
 	/* The program that shows the Markdown breaks its lines. */
 	if (emit->text.markdown)
 		emit->text.width = EMIT_WIDTH_MARKDOWN;
-	emit->text.ascii = options->ascii;
 	if (options->format == EMIT_CSV) {
 		emit->csv = csv_new(NULL);
 		if (!emit->csv) {
@@ -63,23 +65,13 @@ struct emit *emit_new(FILE *out, const struct emit_options *options)
 	return emit;
 }
 
-static void emit_fail(struct emit *emit, int err)
-{
-	if (!emit->err)
-		emit->err = err ? -err : -EIO;
-}
-
 /* Write what was formatted: whole lines, one record at a time. */
 static void emit_put(struct emit *emit)
 {
-	struct buf *buf = &emit->buf;
-
-	if (buf->failed)
-		emit_fail(emit, ENOMEM);
-	errno = 0;
-	if (!emit->err && buf->len && fwrite(buf->s, 1, buf->len, emit->out) != buf->len)
-		emit_fail(emit, errno);
-	buf_clear(buf);
+	if (emit->err)
+		buf_clear(&emit->buf);
+	else
+		emit->err = buf_write(&emit->buf, emit->out);
 }
 
 static void emit_record(struct emit *emit, const struct emit_record *record, const void *rec)
@@ -265,22 +257,17 @@ static void emit_records(struct emit *emit, const struct report *report)
 		.report = report,
 		.elapsed_ns = report->end_ns - report->start_ns,
 	};
-	uint32_t i;
+	const struct emit_field *f;
+	struct fields_value list;
+	const char *at;
 
-	for (i = 0; i < report->ngroups; i++)
-		emit_record(emit, &fields_rec_group, &report->groups[i]);
-	for (i = 0; i < report->nprocesses; i++)
-		emit_record(emit, &fields_rec_process, &report->processes[i]);
-	for (i = 0; i < report->nbarriers; i++)
-		emit_record(emit, &fields_rec_barrier, &report->barriers[i]);
-	for (i = 0; i < report->nphases; i++)
-		emit_record(emit, &fields_rec_transition, &report->phases[i]);
-	for (i = 0; i < report->nconceptuals; i++)
-		emit_record(emit, &fields_rec_conceptual, &report->conceptuals[i]);
-	for (i = 0; i < report->nfindings; i++)
-		emit_record(emit, &fields_rec_finding, &report->findings[i]);
-	for (i = 0; i < report->nremarks; i++)
-		emit_record(emit, &fields_rec_remark, &report->remarks[i]);
+	for (f = fields_of_report; f->help; f++) {
+		if (f->sub == &fields_rec_hang)
+			continue;
+		list = fields_get(f, report, &emit->context);
+		for (at = list.base; list.n--; at += f->sub->size)
+			emit_record(emit, f->sub, at);
+	}
 	emit_record(emit, report->interim ? &fields_rec_interim : &fields_rec_end, &end);
 }
 
@@ -323,8 +310,8 @@ static void emit_only(struct emit *emit, const struct emit_record *const *record
 		return;
 	csv_free(emit->csv);
 	emit->csv = csv_new(records);
-	if (!emit->csv)
-		emit_fail(emit, ENOMEM);
+	if (!emit->csv && !emit->err)
+		emit->err = -ENOMEM;
 }
 
 void emit_compare(struct emit *emit, const struct compare *compare,
@@ -399,9 +386,8 @@ void emit_series(struct emit *emit, const struct series *series)
 
 int emit_flush(struct emit *emit)
 {
-	errno = 0;
-	if (!emit->err && (fflush(emit->out) || ferror(emit->out)))
-		emit_fail(emit, errno);
+	if (!emit->err)
+		emit->err = buf_flush(emit->out);
 	return emit->err;
 }
 

@@ -939,6 +939,19 @@ const struct emit_record fields_rec_interim = {
 	"interim", sizeof(struct fields_end), end_fields, "The end of an interim report"
 };
 
+#define RL(m, n) .type = EMIT_ARRAY, LIST(report, m, n), .help = "rows of a report"
+const struct emit_field fields_of_report[] = {
+	{ RL(groups, ngroups), .sub = &fields_rec_group },
+	{ RL(processes, nprocesses), .sub = &fields_rec_process },
+	{ RL(barriers, nbarriers), .sub = &fields_rec_barrier },
+	{ RL(phases, nphases), .sub = &fields_rec_transition },
+	{ RL(conceptuals, nconceptuals), .sub = &fields_rec_conceptual },
+	{ RL(findings, nfindings), .sub = &fields_rec_finding },
+	{ RL(remarks, nremarks), .sub = &fields_rec_remark },
+	{ RL(hangs, nhangs), .sub = &fields_rec_hang },
+	END
+};
+
 const struct emit_record *const fields_records[] = {
 	&fields_rec_session, &fields_rec_episode, &fields_rec_warning, &fields_rec_hang,
 	&fields_rec_where, &fields_rec_group, &fields_rec_process, &fields_rec_barrier,

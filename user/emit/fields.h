@@ -157,6 +157,8 @@ extern const struct emit_record fields_rec_session, fields_rec_episode, fields_r
 	fields_rec_interim, fields_rec_hang, fields_rec_where, fields_rec_doctor,
 	fields_rec_comparison, fields_rec_difference, fields_rec_series, fields_rec_prediction,
 	fields_rec_prediction_phase, fields_rec_assumption;
+/* The lists of a report, in the order of printing; ends with a NULL help. */
+extern const struct emit_field fields_of_report[];
 /*
  * Records that only diff, series or predict print. CSV of other commands has no columns for them.
  * Each list ends with NULL.
@@ -216,6 +218,8 @@ struct fields_value fields_get(const struct emit_field *field, const void *rec,
 const char *fields_key(const struct emit_field *map, const void *rec,
 		       const struct fields_context *context);
 const struct emit_field *fields_map_value(const struct emit_field *map);
+/* Return a value's text for people, NULL if it has no name. */
+const char *fields_text(const struct emit_names *names, uint32_t value);
 /* Return the record in an object, an array or a set of times; NULL for other fields. */
 const struct emit_record *fields_sub(const struct emit_field *field);
 /* Return the field called @name, NULL if there is none. */

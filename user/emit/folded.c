@@ -114,16 +114,6 @@ static void put_stack(struct folded *f, const struct left *l, const char *place,
 	}
 }
 
-static void folded_flush(struct folded *f)
-{
-	if (f->buf.failed && !f->err)
-		f->err = -ENOMEM;
-	errno = 0;
-	if (!f->err && f->buf.len && fwrite(f->buf.s, 1, f->buf.len, f->file) != f->buf.len)
-		f->err = errno ? -errno : -EIO;
-	buf_clear(&f->buf);
-}
-
 static uint32_t count_threads(const struct report *r)
 {
 	uint32_t i, n = 0;
@@ -168,7 +158,7 @@ static void put_barrier(struct folded *f, const struct report_barrier *b)
 		for (k = 0; k < PARTS && l; k++)
 			l->ns[k] = number_less(l->ns[k], ns[k]);
 	}
-	folded_flush(f);
+	f->err = buf_write(&f->buf, f->file);
 }
 
 int folded_print(FILE *file, const struct report *r)
@@ -186,11 +176,10 @@ int folded_print(FILE *file, const struct report *r)
 			put_barrier(&f, &r->barriers[i]);
 	for (i = 0; i < f.nleft && !f.err; i++) {
 		put_stack(&f, &left[i], "(after the last barrier, or not complete)", left[i].ns);
-		folded_flush(&f);
+		f.err = buf_write(&f.buf, file);
 	}
-	errno = 0;
-	if (!f.err && (fflush(file) || ferror(file)))
-		f.err = errno ? -errno : -EIO;
+	if (!f.err)
+		f.err = buf_flush(file);
 	free(left);
 	hash_free(&f.by_tid);
 	buf_free(&f.buf);

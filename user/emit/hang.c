@@ -13,44 +13,34 @@
 #define FRAMES 16 /* frames shown per stack */
 #define PLACE  208
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
-static const char *words_of(const struct emit_names *names, uint32_t value)
-{
-	for (; names->name; names++)
-		if (names->value == value)
-			return names->text ? names->text : names->name;
-	return NULL;
-}
-
 static bool same_text(const char *a, const char *b)
 {
 	return a == b || (a && b && !strcmp(a, b));
 }
 
-/* Add "3 (tid 77)", or the tid alone if the thread has no index. */
-static void add_thread(struct buf *b, uint32_t tid, uint32_t index)
+/* Add "3 (tid 77)", or the tid alone if the thread has no index, after @n others. */
+static void add_thread(struct buf *b, uint32_t n, uint32_t tid, uint32_t index)
 {
+	if (n >= NAMED)
+		return;
+	buf_str(b, n ? ", " : "");
 	if (index != HANG_NONE)
 		buf_printf(b, "%u (tid %u)", index, tid);
 	else
-		buf_printf(b, "%u", tid);
+		buf_uint(b, tid);
 }
 
 static void place_of(char out[PLACE], const char *function, const char *file, uint32_t line,
 		     const char *module)
 {
 	if (file && line)
-		snprintf(out, PLACE, "%s %s:%u", function ? function : "?", base_name(file), line);
+		snprintf(out, PLACE, "%s %s:%u", function ? function : "?", textout_base_name(file),
+			 line);
 	else if (function && module)
-		snprintf(out, PLACE, "%s (%s)", function, base_name(module));
+		snprintf(out, PLACE, "%s (%s)", function, textout_base_name(module));
 	else
-		snprintf(out, PLACE, "%s", module ? base_name(module) : "an unknown call site");
+		snprintf(out, PLACE, "%s",
+			 module ? textout_base_name(module) : "an unknown call site");
 }
 
 /* --- arrived threads -------------------------------------------------------------------------- */
@@ -74,11 +64,7 @@ static void arrived_at(struct textout *t, const struct report_hang *h, uint32_t 
 	for (; i < h->narrived; i++) {
 		if (!same_site(&h->arrived[i], a))
 			continue;
-		if (n < NAMED) {
-			buf_str(&threads, n ? ", " : "");
-			add_thread(&threads, h->arrived[i].tid, h->arrived[i].index);
-		}
-		n++;
+		add_thread(&threads, n++, h->arrived[i].tid, h->arrived[i].index);
 	}
 	if (n > NAMED)
 		buf_printf(&threads, " and %u more", n - NAMED);
@@ -159,11 +145,7 @@ static uint32_t alike(const struct report_hang *h, uint32_t first, struct buf *t
 	for (i = first; i < h->nmissing; i++) {
 		if (!same_stack(&h->missing[i], m))
 			continue;
-		if (n < NAMED) {
-			buf_str(threads, n ? ", " : "");
-			add_thread(threads, h->missing[i].tid, h->missing[i].index);
-		}
-		n++;
+		add_thread(threads, n++, h->missing[i].tid, h->missing[i].index);
 	}
 	if (n > NAMED)
 		buf_printf(threads, " and %u more", n - NAMED);
@@ -183,8 +165,8 @@ static bool is_shown(const struct report_hang *h, uint32_t i)
 static void missing_line(struct textout *t, const struct report_hang *h, uint32_t first)
 {
 	const struct report_hang_missing *m = &h->missing[first];
-	const char *state = words_of(fields_hang_states, m->state);
-	const char *why = words_of(fields_hang_known, m->why);
+	const char *state = fields_text(fields_hang_states, m->state);
+	const char *why = fields_text(fields_hang_known, m->why);
 	struct buf threads = { 0 };
 	uint32_t n = alike(h, first, &threads);
 
@@ -231,10 +213,10 @@ static void head_line(struct textout *t, const struct report_hang *h, const char
 	char waited[TEXTOUT_CELL], arrived[64], place[PLACE];
 
 	if (h->file && h->line && h->name)
-		snprintf(place, sizeof(place), "%s:%u \"%s\"", base_name(h->file), h->line,
+		snprintf(place, sizeof(place), "%s:%u \"%s\"", textout_base_name(h->file), h->line,
 			 h->name);
 	else if (h->file && h->line)
-		snprintf(place, sizeof(place), "%s:%u (%s)", base_name(h->file), h->line,
+		snprintf(place, sizeof(place), "%s:%u (%s)", textout_base_name(h->file), h->line,
 			 h->function ? h->function : "?");
 	else
 		snprintf(place, sizeof(place), "%s", *h->label ? h->label : h->id);

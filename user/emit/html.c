@@ -202,27 +202,21 @@ static void put_run(struct html *h, const char *name, const struct report *r)
 {
 	struct fields_context context = { .clock_start_ns = r->start_ns };
 	struct fields_end end = { .report = r, .elapsed_ns = r->end_ns - r->start_ns };
-	const char *comma = "";
-	uint32_t i;
+	const char *comma = "", *at;
+	const struct emit_field *f;
+	struct fields_value list;
 
 	buf_str(&h->page.buf, "{\"name\":");
 	jsonl_string(&h->page.buf, name ? name : "");
 	buf_str(&h->page.buf, ",\"records\":[\n");
-	for (i = 0; i < r->ngroups; i++)
-		html_page_record(&h->page, &comma, &fields_rec_group, &r->groups[i], &context);
-	for (i = 0; i < r->nprocesses; i++)
-		html_page_record(&h->page, &comma, &fields_rec_process, &r->processes[i], &context);
-	for (i = 0; i < r->nbarriers; i++)
-		html_page_record(&h->page, &comma, &fields_rec_barrier, &r->barriers[i], &context);
-	for (i = 0; i < r->nconceptuals; i++)
-		html_page_record(&h->page, &comma, &fields_rec_conceptual, &r->conceptuals[i],
-				 &context);
-	for (i = 0; i < r->nfindings; i++)
-		html_page_record(&h->page, &comma, &fields_rec_finding, &r->findings[i], &context);
-	for (i = 0; i < r->nremarks; i++)
-		html_page_record(&h->page, &comma, &fields_rec_remark, &r->remarks[i], &context);
-	for (i = 0; i < r->nhangs; i++)
-		html_page_record(&h->page, &comma, &fields_rec_hang, &r->hangs[i], &context);
+	for (f = fields_of_report; f->help; f++) {
+		/* The page shows no transitions. */
+		if (f->sub == &fields_rec_transition)
+			continue;
+		list = fields_get(f, r, &context);
+		for (at = list.base; list.n--; at += f->sub->size)
+			html_page_record(&h->page, &comma, f->sub, at, &context);
+	}
 	html_page_record(&h->page, &comma, &fields_rec_end, &end, &context);
 	buf_str(&h->page.buf, "]}");
 }

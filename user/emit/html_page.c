@@ -67,9 +67,8 @@ int html_page_end(struct html_page *page, const char *script, uint64_t size)
 	page_write(page, html_words_js, html_words_js_size);
 	page_write(page, script, size);
 	page_put(page, "</script>\n</body>\n</html>\n");
-	errno = 0;
-	if (!page->err && (fflush(page->file) || ferror(page->file)))
-		page->err = errno ? -errno : -EIO;
+	if (!page->err)
+		page->err = buf_flush(page->file);
 	buf_free(&page->buf);
 	return page->err;
 }

@@ -47,14 +47,8 @@ void live_banner(struct textout *t, const struct session *session)
 void live_probes(struct textout *t, const struct session *session,
 		 const struct fields_context *context)
 {
-	struct table table = { 0 };
-	uint32_t i;
-
 	textout_line(t, TEXTOUT_BOLD, "Probes (%u)", session->nprobes);
-	table_fields(&table, &fields_rec_probe, context);
-	for (i = 0; i < session->nprobes; i++)
-		table_row(&table, &fields_rec_probe, &session->probes[i], context);
-	table_print(&table, t, 4);
+	table_records(t, 4, &fields_rec_probe, session->probes, session->nprobes, context);
 	textout_blank(t);
 }
 
@@ -64,11 +58,10 @@ void live_probes(struct textout *t, const struct session *session,
  */
 static char *live_place(const struct report_barrier *b)
 {
-	const char *file = b->file ? strrchr(b->file, '/') : NULL;
+	const char *file = textout_base_name(b->file);
 	char *s = NULL, *fit;
 	int n;
 
-	file = file ? file + 1 : b->file;
 	if (file && b->line && b->name)
 		n = asprintf(&s, "%s:%u \"%s\"", file, b->line, b->name);
 	else if (file && b->line && b->function)

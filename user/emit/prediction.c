@@ -106,18 +106,25 @@ static void print_points(struct textout *t, const struct predictions *p, const s
 static void print_recordings(struct textout *t, const struct predictions *p,
 			     const struct shown *shown)
 {
+	static const struct {
+		const char *heading;
+		enum emit_look look;
+	} columns[] = {
+		{ "recording", EMIT_NAME },
+		{ "threads", EMIT_NUMBER },
+		{ "proces-\nsors", EMIT_NUMBER },
+		{ "time", EMIT_COMMON },
+		{ "speedup", EMIT_NUMBER },
+		{ "effi-\nciency", EMIT_NUMBER },
+		{ "limited by the\nphase that ends at", EMIT_NAME },
+		{ "because of", EMIT_ID },
+	};
 	struct table table = { 0 };
 	char n[TEXTOUT_CELL];
 	uint32_t i;
 
-	table_column(&table, "recording", EMIT_NAME);
-	table_column(&table, "threads", EMIT_NUMBER);
-	table_column(&table, "proces-\nsors", EMIT_NUMBER);
-	table_column(&table, "time", EMIT_COMMON);
-	table_column(&table, "speedup", EMIT_NUMBER);
-	table_column(&table, "effi-\nciency", EMIT_NUMBER);
-	table_column(&table, "limited by the\nphase that ends at", EMIT_NAME);
-	table_column(&table, "because of", EMIT_ID);
+	for (i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
+		table_column(&table, columns[i].heading, columns[i].look);
 	for (i = 0; i < shown->n; i++) {
 		const struct prediction *one = &p->all[shown->at[i]];
 
@@ -145,8 +152,6 @@ static void print_phases(struct textout *t, const struct predictions *p,
 {
 	const struct prediction *b = &p->all[p->best];
 	char n[TEXTOUT_CELL];
-	struct table table = { 0 };
-	uint32_t i;
 
 	if (!b->nphases)
 		return;
@@ -156,10 +161,8 @@ static void print_phases(struct textout *t, const struct predictions *p,
 	else
 		textout_line(t, TEXTOUT_BOLD, "Phases with %s",
 			     textout_plural(n, b->processors, "processor"));
-	table_fields(&table, &fields_rec_prediction_phase, context);
-	for (i = 0; i < b->nphases && i < PHASES_MOST; i++)
-		table_row(&table, &fields_rec_prediction_phase, &b->phases[i], context);
-	table_print(&table, t, 2);
+	table_records(t, 2, &fields_rec_prediction_phase, b->phases,
+		      b->nphases < PHASES_MOST ? b->nphases : PHASES_MOST, context);
 	if (b->nphases > PHASES_MOST)
 		textout_line(t, TEXTOUT_DIM, "  and %u shorter ones", b->nphases - PHASES_MOST);
 	textout_blank(t);

@@ -149,14 +149,12 @@ static void schema_print(struct buf *buf)
 int emit_json_schema(FILE *out)
 {
 	struct buf buf = { 0 };
-	int err = 0;
+	int err;
 
 	schema_print(&buf);
-	errno = 0;
-	if (buf.failed)
-		err = -ENOMEM;
-	else if (fwrite(buf.s, 1, buf.len, out) != buf.len || fflush(out))
-		err = errno ? -errno : -EIO;
+	err = buf_write(&buf, out);
+	if (!err)
+		err = buf_flush(out);
 	buf_free(&buf);
 	return err;
 }

@@ -356,16 +356,12 @@ static void summary_remarks(struct textout *t, const struct report *r)
 static void summary_processes(struct textout *t, const struct report *r,
 			      const struct fields_context *context)
 {
-	struct table table = { 0 };
-	uint32_t i, n = r->nprocesses < 2 * MOST ? r->nprocesses : 2 * MOST;
+	uint32_t n = r->nprocesses < 2 * MOST ? r->nprocesses : 2 * MOST;
 
 	if (r->nprocesses < 2)
 		return;
 	textout_line(t, TEXTOUT_BOLD, "PROCESSES, most lost time first");
-	table_fields(&table, &fields_rec_process, context);
-	for (i = 0; i < n; i++)
-		table_row(&table, &fields_rec_process, &r->processes[i], context);
-	table_print(&table, t, 2);
+	table_records(t, 2, &fields_rec_process, r->processes, n, context);
 	if (n < r->nprocesses)
 		textout_line(t, TEXTOUT_PLAIN, "  and %u more; --json and --csv list all.",
 			     r->nprocesses - n);
@@ -758,8 +754,7 @@ static void summary_loops(struct textout *t, const struct report *r)
 		b = &r->barriers[i];
 		if (!b->loop)
 			continue;
-		file = b->file ? strrchr(b->file, '/') : NULL;
-		file = file ? file + 1 : b->file;
+		file = textout_base_name(b->file);
 		textout_line(t, TEXTOUT_BOLD, "SBT loop barrier in %s:%u%s%s%s", file ? file : "?",
 			     b->line, b->name ? " \"" : "", b->name ? b->name : "",
 			     b->name ? "\"" : "");

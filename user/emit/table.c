@@ -576,3 +576,15 @@ void table_print(struct table *table, struct textout *out, unsigned indent)
 		out->buf->failed = true;
 	table_drop(table);
 }
+
+void table_records(struct textout *out, unsigned indent, const struct emit_record *record,
+		   const void *rows, uint32_t n, const struct fields_context *context)
+{
+	struct table table = { 0 };
+	const char *at = rows;
+
+	table_fields(&table, record, context);
+	for (; n--; at += record->size)
+		table_row(&table, record, at, context);
+	table_print(&table, out, indent);
+}

@@ -66,4 +66,8 @@ void table_drop(struct table *table);
 /* Print the table with @indent blanks before each line, and empty it. */
 void table_print(struct table *table, struct textout *out, unsigned indent);
 
+/* Print a table of the @n structs at @rows. */
+void table_records(struct textout *out, unsigned indent, const struct emit_record *record,
+		   const void *rows, uint32_t n, const struct fields_context *context);
+
 #endif /* EMIT_TABLE_H */

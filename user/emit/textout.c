@@ -135,6 +135,13 @@ char *textout_fit(const char *s, unsigned columns)
 	return NULL;
 }
 
+const char *textout_base_name(const char *path)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL;
+
+	return slash ? slash + 1 : path;
+}
+
 /* --- lines ------------------------------------------------------------------------------------ */
 
 static char ascii_of(uint32_t cp)

@@ -48,6 +48,9 @@ void textout_markdown(struct buf *buf, const char *s);
 /* Add @s in ASCII only. */
 void textout_ascii(struct buf *buf, const char *s);
 
+/* Return the file's name without its folder; NULL for NULL. */
+const char *textout_base_name(const char *path);
+
 #define TEXTOUT_CELL 48 /* enough for any of the following */
 
 /* Format @v, not negative, as "%.*f unit" with 0 to 3 decimals. */

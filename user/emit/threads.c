@@ -42,13 +42,6 @@ static bool alike(const struct emit_thread *a, const struct emit_thread *b)
 	return true;
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static void frame_line(struct textout *t, const struct hang_frame *f)
 {
 	char place[PLACE], function[PLACE];
@@ -58,9 +51,9 @@ static void frame_line(struct textout *t, const struct hang_frame *f)
 	else
 		snprintf(function, sizeof(function), "0x%" PRIx64, f->address);
 	if (f->file && f->line)
-		snprintf(place, sizeof(place), " %s:%u", base_name(f->file), f->line);
+		snprintf(place, sizeof(place), " %s:%u", textout_base_name(f->file), f->line);
 	else if (f->module)
-		snprintf(place, sizeof(place), " (%s)", base_name(f->module));
+		snprintf(place, sizeof(place), " (%s)", textout_base_name(f->module));
 	else
 		*place = '\0';
 	textout_line(t, f->module && hang_is_runtime(f->module) ? TEXTOUT_DIM : TEXTOUT_PLAIN,
@@ -69,20 +62,11 @@ static void frame_line(struct textout *t, const struct hang_frame *f)
 		     f->inlined ? f->inlined : "");
 }
 
-static const char *state_words(enum hang_state state)
-{
-	const struct emit_names *names = fields_hang_states;
-
-	for (; names->name; names++)
-		if (names->value == (uint32_t)state)
-			return names->text ? names->text : names->name;
-	return "in an unknown state";
-}
-
 static void print_alike(struct textout *t, const struct emit_thread *threads, uint32_t n,
 			uint32_t first, bool *reported)
 {
 	const struct emit_thread *one = &threads[first];
+	const char *state = fields_text(fields_hang_states, one->state);
 	struct buf ids = { 0 };
 	uint32_t i, count = 0;
 	char left[TEXTOUT_CELL];
@@ -101,7 +85,8 @@ static void print_alike(struct textout *t, const struct emit_thread *threads, ui
 		buf_printf(&ids, " and %u more", count - NAMED);
 	textout_wrap(t, TEXTOUT_BOLD, "    ", 8, "%s %s: %s%s%s%s",
 		     count == 1 ? "thread" : "threads", ids.s ? ids.s : "?",
-		     state_words(one->state), one->blocked_on && *one->blocked_on ? " on " : "",
+		     state ? state : "in an unknown state",
+		     one->blocked_on && *one->blocked_on ? " on " : "",
 		     one->blocked_on ? one->blocked_on : "",
 		     one->sampled ? ", stack is one sample" : "");
 	t->buf->failed |= ids.failed;

@@ -157,6 +157,14 @@ struct fields_value fields_get(const struct emit_field *f, const void *rec,
 	}
 }
 
+const char *fields_text(const struct emit_names *names, uint32_t value)
+{
+	for (; names->name; names++)
+		if (names->value == value)
+			return names->text ? names->text : names->name;
+	return NULL;
+}
+
 const struct emit_field *fields_map_value(const struct emit_field *map)
 {
 	return &map->sub->fields[map->value ? map->value : 1];

@@ -97,13 +97,6 @@ void why_parts(struct textout *t, const struct report_cause *cause, unsigned ind
 
 /* --- stack ------------------------------------------------------------------------------------ */
 
-static const char *base_name(const char *path)
-{
-	const char *slash = path ? strrchr(path, '/') : NULL;
-
-	return slash ? slash + 1 : path;
-}
-
 /*
  * Return whether the frame is in the C library or the loader. Only the function that the program
  * called matters there.
@@ -113,7 +106,7 @@ static bool inner(const struct report_callsite *frame)
 	static const char *const libraries[] = {
 		"libc.so", "libc-2", "libpthread", "ld-linux", "ld-musl", "libc.musl", NULL,
 	};
-	const char *module = base_name(frame->module);
+	const char *module = textout_base_name(frame->module);
 	unsigned i;
 
 	for (i = 0; module && libraries[i]; i++)
@@ -129,11 +122,11 @@ static void frame_line(struct textout *t, const struct report_callsite *f, unsig
 	int n;
 
 	if (f->file && f->line)
-		n = asprintf(&place, "%s %s:%u", function, base_name(f->file), f->line);
+		n = asprintf(&place, "%s %s:%u", function, textout_base_name(f->file), f->line);
 	else if (f->function && f->module)
-		n = asprintf(&place, "%s (%s)", function, base_name(f->module));
+		n = asprintf(&place, "%s (%s)", function, textout_base_name(f->module));
 	else if (f->module)
-		n = asprintf(&place, "%s+0x%llx", base_name(f->module),
+		n = asprintf(&place, "%s+0x%llx", textout_base_name(f->module),
 			     (unsigned long long)f->offset);
 	else
 		n = asprintf(&place, "%s", f->function ? function : "an unknown function");
