@@ -53,17 +53,24 @@ void buf_pad(struct buf *buf, size_t n)
 	buf->s[buf->len] = '\0';
 }
 
-/* JSON consists mostly of numbers, and printf() would take most of the time. */
-void buf_uint(struct buf *buf, uint64_t u)
+char *buf_digits(char *out, uint64_t u, unsigned n)
 {
-	char s[20]; /* as many digits as UINT64_MAX has */
+	char s[BUF_DIGITS];
 	size_t at = sizeof(s);
 
-	do {
+	while (u || sizeof(s) - at < n) {
 		s[--at] = (char)('0' + u % 10);
 		u /= 10;
-	} while (u);
-	buf_add(buf, s + at, sizeof(s) - at);
+	}
+	memcpy(out, s + at, sizeof(s) - at);
+	return out + sizeof(s) - at;
+}
+
+void buf_uint(struct buf *buf, uint64_t u)
+{
+	char s[BUF_DIGITS];
+
+	buf_add(buf, s, (size_t)(buf_digits(s, u, 1) - s));
 }
 
 void buf_int(struct buf *buf, int64_t i)

@@ -83,13 +83,6 @@ void detail_barriers(struct textout *t, const struct report *r,
 
 /* --- threads ---------------------------------------------------------------------------------- */
 
-static int by_value(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
-}
-
 static int by_wait(const void *a, const void *b)
 {
 	const struct report_thread *x = a, *y = b;
@@ -114,7 +107,7 @@ static void quantile_cells(struct table *table, uint64_t *values, uint32_t known
 	uint32_t i;
 	uint64_t q;
 
-	qsort(values, known, sizeof(*values), by_value);
+	qsort(values, known, sizeof(*values), outliers_value_cmp);
 	for (i = 0; i < 5; i++) {
 		q = known ? values[(uint64_t)(known - 1) * percent[i] / 100] : UINT64_MAX;
 		if (time)

@@ -50,13 +50,6 @@ static void join_lanes(struct grid *g)
 	g->lane_ns *= 2;
 }
 
-/* Make room for more lanes, each with half as many buckets. Existing lanes keep their memory. */
-static void narrow(struct grid *g)
-{
-	join_lanes(g);
-	g->width /= 2;
-}
-
 int grid_lane(struct grid *g, uint32_t thread, uint32_t tid, uint32_t *lane)
 {
 	uint64_t key = (uint64_t)thread << 32 | tid, found;
@@ -74,8 +67,9 @@ int grid_lane(struct grid *g, uint32_t thread, uint32_t tid, uint32_t *lane)
 		g->left_out++;
 		return hash_put(&g->by_thread, key, 0);
 	}
-	while (g->width > GRID_LEAST && (g->nlanes + 1) * g->width > GRID_CELLS)
-		narrow(g);
+	/* For more lanes, each has half as many buckets. Existing lanes keep their memory. */
+	for (; g->width > GRID_LEAST && (g->nlanes + 1) * g->width > GRID_CELLS; g->width /= 2)
+		join_lanes(g);
 	ns = calloc((size_t)GRID_KINDS * g->width, sizeof(*ns));
 	if (!ns)
 		return -ENOMEM;

@@ -13,11 +13,6 @@
 #define FRAMES 16 /* frames shown per stack */
 #define PLACE  208
 
-static bool same_text(const char *a, const char *b)
-{
-	return a == b || (a && b && !strcmp(a, b));
-}
-
 /* Add "3 (tid 77)", or the tid alone if the thread has no index, after @n others. */
 static void add_thread(struct buf *b, uint32_t n, uint32_t tid, uint32_t index)
 {
@@ -47,8 +42,8 @@ static void place_of(char out[PLACE], const char *function, const char *file, ui
 
 static bool same_site(const struct report_hang_arrived *a, const struct report_hang_arrived *b)
 {
-	return a->line == b->line && same_text(a->function, b->function) &&
-	       same_text(a->file, b->file) && same_text(a->module, b->module);
+	return a->line == b->line && textout_same(a->function, b->function) &&
+	       textout_same(a->file, b->file) && textout_same(a->module, b->module);
 }
 
 static void arrived_at(struct textout *t, const struct report_hang *h, uint32_t first)
@@ -86,12 +81,12 @@ static bool same_stack(const struct report_hang_missing *a, const struct report_
 	uint32_t i;
 
 	if (a->nframes != b->nframes || a->state != b->state || a->why != b->why ||
-	    a->pid != b->pid || !same_text(a->blocked_on, b->blocked_on))
+	    a->pid != b->pid || !textout_same(a->blocked_on, b->blocked_on))
 		return false;
 	for (i = 0; i < a->nframes; i++)
 		if (a->frames[i].line != b->frames[i].line ||
-		    !same_text(a->frames[i].function, b->frames[i].function) ||
-		    !same_text(a->frames[i].file, b->frames[i].file))
+		    !textout_same(a->frames[i].function, b->frames[i].function) ||
+		    !textout_same(a->frames[i].file, b->frames[i].file))
 			return false;
 	return true;
 }

@@ -178,7 +178,6 @@ static void put_base64(struct buf *b, const void *bytes, size_t n)
 	static const char digit[] =
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 	const uint8_t *p = bytes;
-	char four[4];
 	size_t i, left;
 	uint32_t v;
 
@@ -187,11 +186,11 @@ static void put_base64(struct buf *b, const void *bytes, size_t n)
 		left = n - i;
 		v = (uint32_t)p[i] << 16 | (left > 1 ? p[i + 1] << 8 : 0) |
 		    (left > 2 ? p[i + 2] : 0);
-		four[0] = digit[v >> 18];
-		four[1] = digit[v >> 12 & 63];
-		four[2] = left > 1 ? digit[v >> 6 & 63] : '=';
-		four[3] = left > 2 ? digit[v & 63] : '=';
-		buf_add(b, four, 4);
+		buf_add(b,
+			(const char[]){ digit[v >> 18], digit[v >> 12 & 63],
+					left > 1 ? digit[v >> 6 & 63] : '=',
+					left > 2 ? digit[v & 63] : '=' },
+			4);
 	}
 	buf_char(b, '"');
 }
@@ -345,10 +344,10 @@ static void put_points(struct html *h, const char *name, const struct grid_point
 		return;
 	}
 	for (i = 0; i < n; i++) {
-		all[i][0] = row[i].min;
-		all[i][1] = row[i].n ? (float)(row[i].sum / row[i].n) : 0;
-		all[i][2] = row[i].max;
-		all[i][3] = (float)row[i].n;
+		const float point[4] = { row[i].min, row[i].n ? (float)(row[i].sum / row[i].n) : 0,
+					 row[i].max, (float)row[i].n };
+
+		memcpy(all[i], point, sizeof(point));
 	}
 	buf_printf(&h->page.buf, ",\"%s\":", name);
 	put_base64(&h->page.buf, all, n * sizeof(*all));

@@ -18,7 +18,7 @@ struct fences {
 	double low, high, median, spread;
 };
 
-static int value_cmp(const void *a, const void *b)
+int outliers_value_cmp(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
@@ -40,7 +40,7 @@ static struct fences fences_of(uint64_t *values, uint32_t n)
 	double low, high, margin;
 	struct fences f;
 
-	qsort(values, n, sizeof(*values), value_cmp);
+	qsort(values, n, sizeof(*values), outliers_value_cmp);
 	f.median = (double)values[half];
 	low = (double)values[quarter];
 	high = (double)values[n - 1 - quarter];

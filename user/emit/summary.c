@@ -219,22 +219,16 @@ static void summary_answer(struct textout *t, const struct report_process *p,
 	buf_free(&title);
 	if (*p->advice)
 		textout_wrap(t, TEXTOUT_PLAIN, "  -> ", 5, "%s", p->advice);
-	if (p->tasks && isfinite(p->parallel_least)) {
+	if (p->tasks && isfinite(p->parallel_least))
 		summary_bounds(t, p);
-		return;
-	}
-	if (!isfinite(e->parallel)) {
+	else if (!isfinite(e->parallel))
 		textout_line(t, TEXTOUT_PLAIN, "  Its efficiency is unknown.");
-		return;
-	}
-	if (p->processes > 1) {
+	else if (p->processes > 1)
 		textout_wrap(t, TEXTOUT_PLAIN, "  ", 2,
 			     "PE %s%s; LB, SerE and TE are not known for processes that are kept "
 			     "as a sum.",
 			     at_most, textout_fraction(pe, e->parallel));
-		return;
-	}
-	if (p->hung) {
+	else if (p->hung)
 		textout_wrap(t, TEXTOUT_PLAIN, "  ", 2,
 			     "PE %s%s = LB %s × SerE %s × TE %s, where the time of the hang counts "
 			     "as lost.",
@@ -242,36 +236,26 @@ static void summary_answer(struct textout *t, const struct report_process *p,
 			     textout_fraction(lb, e->load_balance),
 			     textout_fraction(ser, e->serialisation),
 			     textout_fraction(te, e->transfer));
-		return;
-	}
-	if (!isfinite(e->serialisation) && isfinite(p->lost_static)) {
+	else if (!isfinite(e->serialisation) && isfinite(p->lost_static))
 		textout_wrap(t, TEXTOUT_PLAIN, "  ", 2,
 			     "PE %s%s, LB %s: %s of %s is lost to static imbalance; rotating "
 			     "imbalance and barrier overhead cannot be distinguished here.",
 			     at_most, textout_fraction(pe, e->parallel),
 			     textout_fraction(lb, e->load_balance),
 			     textout_percent(s, p->lost_static), of);
-		return;
-	}
-	if (report_openmp_losses(p, &omp)) {
+	else if (report_openmp_losses(p, &omp))
 		summary_openmp(t, p, &omp, at_most, of);
-		return;
-	}
-	textout_wrap(t, TEXTOUT_PLAIN, "  ", 2,
-		     "PE %s%s = LB %s × SerE %s × TE %s: %s of %s is lost to static imbalance, %s "
-		     "to rotating imbalance%s, %s to barrier overhead.",
-		     at_most, textout_fraction(pe, e->parallel),
-		     textout_fraction(lb, e->load_balance), textout_fraction(ser, e->serialisation),
-		     textout_fraction(te, e->transfer), textout_percent(s, p->lost_static), of,
-		     textout_percent(ro, p->lost_rotating),
-		     p->by_barrier ? " (another late thread at each barrier)" : "",
-		     textout_percent(tr, p->lost_transfer));
-}
-
-static void summary_finding(struct textout *t, const struct report_finding *f, const char *first)
-{
-	if (*f->text)
-		textout_wrap(t, TEXTOUT_PLAIN, first, 4, "%s", f->text);
+	else
+		textout_wrap(t, TEXTOUT_PLAIN, "  ", 2,
+			     "PE %s%s = LB %s × SerE %s × TE %s: %s of %s is lost to static "
+			     "imbalance, %s to rotating imbalance%s, %s to barrier overhead.",
+			     at_most, textout_fraction(pe, e->parallel),
+			     textout_fraction(lb, e->load_balance),
+			     textout_fraction(ser, e->serialisation),
+			     textout_fraction(te, e->transfer), textout_percent(s, p->lost_static),
+			     of, textout_percent(ro, p->lost_rotating),
+			     p->by_barrier ? " (another late thread at each barrier)" : "",
+			     textout_percent(tr, p->lost_transfer));
 }
 
 static bool has_findings(const struct report *r, uint32_t pid)
@@ -284,26 +268,26 @@ static bool has_findings(const struct report *r, uint32_t pid)
 	return false;
 }
 
-static void summary_findings(struct textout *t, const struct report *r, uint32_t pid)
+/* Print the findings of a process, with @first before each. */
+static void summary_findings(struct textout *t, const struct report *r, uint32_t pid,
+			     const char *first)
 {
 	uint32_t i;
 
 	for (i = 0; i < r->nfindings; i++)
-		if (r->findings[i].pid == pid)
-			summary_finding(t, &r->findings[i], "  * ");
+		if (r->findings[i].pid == pid && *r->findings[i].text)
+			textout_wrap(t, TEXTOUT_PLAIN, first, 4, "%s", r->findings[i].text);
 }
 
 /* Print the findings of a group's processes, each with its pid. */
 static void group_findings(struct textout *t, const struct report *r, const struct report_group *g)
 {
 	char first[64];
-	uint32_t i, k;
+	uint32_t i;
 
-	for (k = 0; k < g->nprocesses && k < FOUND; k++) {
-		snprintf(first, sizeof(first), "  * pid %u: ", g->processes[k].pid);
-		for (i = 0; i < r->nfindings; i++)
-			if (r->findings[i].pid == g->processes[k].pid)
-				summary_finding(t, &r->findings[i], first);
+	for (i = 0; i < g->nprocesses && i < FOUND; i++) {
+		snprintf(first, sizeof(first), "  * pid %u: ", g->processes[i].pid);
+		summary_findings(t, r, g->processes[i].pid, first);
 	}
 }
 
@@ -326,12 +310,12 @@ static void summary_answers(struct textout *t, const struct report *r)
 		if (r->processes[i].meets_others)
 			continue;
 		summary_answer(t, &r->processes[i], NULL);
-		summary_findings(t, r, r->processes[i].pid);
+		summary_findings(t, r, r->processes[i].pid, "  * ");
 		textout_blank(t);
 	}
 	if (has_findings(r, 0)) {
 		textout_line(t, TEXTOUT_BOLD, "This machine:");
-		summary_findings(t, r, 0);
+		summary_findings(t, r, 0, "  * ");
 		textout_blank(t);
 	}
 }

@@ -135,6 +135,11 @@ char *textout_fit(const char *s, unsigned columns)
 	return NULL;
 }
 
+bool textout_same(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+
 const char *textout_base_name(const char *path)
 {
 	const char *slash = path ? strrchr(path, '/') : NULL;
@@ -493,23 +498,9 @@ const char *textout_time(char out[TEXTOUT_CELL], uint64_t ns)
 	return out;
 }
 
-/* Add @u with at least @n digits. Return the end of the digits. */
-static char *put_digits(char *out, uint64_t u, unsigned n)
-{
-	char s[20]; /* as many digits as UINT64_MAX has */
-	size_t at = sizeof(s);
-
-	while (u || sizeof(s) - at < n) {
-		s[--at] = (char)('0' + u % 10);
-		u /= 10;
-	}
-	memcpy(out, s + at, sizeof(s) - at);
-	return out + sizeof(s) - at;
-}
-
 const char *textout_number(char out[TEXTOUT_CELL], uint64_t u)
 {
-	*put_digits(out, u, 1) = '\0';
+	*buf_digits(out, u, 1) = '\0';
 	return out;
 }
 
@@ -519,9 +510,9 @@ const char *textout_clock(char out[TEXTOUT_CELL], uint64_t ns)
 
 	if (ns == UINT64_MAX)
 		return memcpy(out, "?", sizeof("?"));
-	at = put_digits(out, ns / 1000000000, 1);
+	at = buf_digits(out, ns / 1000000000, 1);
 	*at++ = '.';
-	at = put_digits(at, ns % 1000000000 / 1000, 6);
+	at = buf_digits(at, ns % 1000000000 / 1000, 6);
 	memcpy(at, " s", sizeof(" s"));
 	return out;
 }
@@ -534,13 +525,13 @@ const char *textout_day(char out[TEXTOUT_CELL], int64_t realtime_ns)
 
 	if (realtime_ns < 0 || !localtime_r(&s, &tm))
 		return memcpy(out, "?", sizeof("?"));
-	at = put_digits(out, (uint64_t)tm.tm_hour, 2);
+	at = buf_digits(out, (uint64_t)tm.tm_hour, 2);
 	*at++ = ':';
-	at = put_digits(at, (uint64_t)tm.tm_min, 2);
+	at = buf_digits(at, (uint64_t)tm.tm_min, 2);
 	*at++ = ':';
-	at = put_digits(at, (uint64_t)tm.tm_sec, 2);
+	at = buf_digits(at, (uint64_t)tm.tm_sec, 2);
 	*at++ = '.';
-	*put_digits(at, (uint64_t)(realtime_ns % 1000000000 / 1000), 6) = '\0';
+	*buf_digits(at, (uint64_t)(realtime_ns % 1000000000 / 1000), 6) = '\0';
 	return out;
 }
 
@@ -571,7 +562,7 @@ const char *textout_count(char out[TEXTOUT_CELL], uint64_t count)
 	char plain[24];
 	size_t n, i, o = 0;
 
-	n = (size_t)(put_digits(plain, count, 1) - plain);
+	n = (size_t)(buf_digits(plain, count, 1) - plain);
 	for (i = 0; i < n; i++) {
 		if (i && (n - i) % 3 == 0)
 			out[o++] = ',';

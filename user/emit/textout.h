@@ -48,6 +48,8 @@ void textout_markdown(struct buf *buf, const char *s);
 /* Add @s in ASCII only. */
 void textout_ascii(struct buf *buf, const char *s);
 
+/* Return whether two strings are equal, or both NULL. */
+bool textout_same(const char *a, const char *b);
 /* Return the file's name without its folder; NULL for NULL. */
 const char *textout_base_name(const char *path);
 

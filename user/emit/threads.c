@@ -14,11 +14,6 @@
 #define FRAMES 24 /* frames shown per stack */
 #define PLACE  320
 
-static bool same_text(const char *a, const char *b)
-{
-	return a == b || (a && b && !strcmp(a, b));
-}
-
 /*
  * Return whether two threads are at the same place. Compare functions and lines, not addresses,
  * which vary within a loop.
@@ -28,13 +23,13 @@ static bool alike(const struct emit_thread *a, const struct emit_thread *b)
 	uint32_t i;
 
 	if (a->nframes != b->nframes || a->state != b->state ||
-	    !same_text(a->blocked_on, b->blocked_on))
+	    !textout_same(a->blocked_on, b->blocked_on))
 		return false;
 	for (i = 0; i < a->nframes; i++) {
 		const struct hang_frame *x = &a->frames[i], *y = &b->frames[i];
 
-		if (x->line != y->line || !same_text(x->function, y->function) ||
-		    !same_text(x->file, y->file) || !same_text(x->module, y->module))
+		if (x->line != y->line || !textout_same(x->function, y->function) ||
+		    !textout_same(x->file, y->file) || !textout_same(x->module, y->module))
 			return false;
 		if (!x->function && x->address != y->address)
 			return false;

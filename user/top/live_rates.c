@@ -24,21 +24,20 @@ static void place_free(struct live_rates_place *p)
 	free(p);
 }
 
+static void places_free(struct live_rates_place **places, uint32_t n)
+{
+	while (n--)
+		place_free(places[n]);
+	free(places);
+}
+
 void live_rates_free(struct live_rates *r)
 {
-	uint32_t i;
-
 	if (!r)
 		return;
-	for (i = 0; i < r->nplaces; i++)
-		place_free(r->places[i]);
-	for (i = 0; i < r->nunmet; i++)
-		place_free(r->unmet[i]);
-	for (i = 0; i < r->nprocs; i++)
-		place_free(r->procs[i]);
-	free(r->places);
-	free(r->unmet);
-	free(r->procs);
+	places_free(r->places, r->nplaces);
+	places_free(r->unmet, r->nunmet);
+	places_free(r->procs, r->nprocs);
 	free(r->shown);
 	free(r->shown_procs);
 	free(r->waiting);
@@ -80,12 +79,12 @@ static int add_place(struct live_rates *r, const struct model *m, uint32_t index
 	if (!p)
 		return -ENOMEM;
 	r->places[index] = p;
-	p->row.barrier = index;
-	p->row.proc = b->proc;
-	p->row.site = MODEL_NONE;
-	p->row.key = (uint64_t)index + 1;
-	p->row.nested = b->nested;
-	p->row.object = b->object;
+	p->row = (struct live_rates_row){ .barrier = index,
+					  .proc = b->proc,
+					  .site = MODEL_NONE,
+					  .key = (uint64_t)index + 1,
+					  .nested = b->nested,
+					  .object = b->object };
 	inherit(r, p);
 	for (i = 0; i < b->nsites && !b->nested && !err; i++) {
 		/* A site's own barrier has priority over a barrier with several sites. */

@@ -33,15 +33,16 @@ void live_rates_take_sums(const struct model_barrier *b, const struct causes *ca
 {
 	uint32_t i;
 
-	memset(s, 0, sizeof(*s));
-	s->episodes = b->episodes;
-	s->incomplete = b->incomplete;
-	s->crossings = b->crossings;
-	s->wait_ns = b->wait.sum;
-	s->phase_n = b->phase.n;
-	s->phase_ns = b->phase.sum;
-	s->release_n = b->release.n;
-	s->release_ns = b->release.sum;
+	*s = (struct live_rates_sums){
+		.episodes = b->episodes,
+		.incomplete = b->incomplete,
+		.crossings = b->crossings,
+		.wait_ns = b->wait.sum,
+		.phase_n = b->phase.n,
+		.phase_ns = b->phase.sum,
+		.release_n = b->release.n,
+		.release_ns = b->release.sum,
+	};
 	for (i = 0; i < b->nphases; i++) {
 		s->phase_wait_ns += b->phases[i].wait_ns;
 		s->phase_thread_ns += b->phases[i].thread_ns;
@@ -88,8 +89,7 @@ static struct live_rates_thread *add_thread(struct live_rates_place *p)
 {
 	if (grow_zeroed(p->threads, p->cap_threads, p->nthreads + 1))
 		return NULL;
-	memset(&p->threads[p->nthreads], 0, sizeof(*p->threads));
-	p->threads[p->nthreads].waiting_ns = MODEL_UNKNOWN;
+	p->threads[p->nthreads] = (struct live_rates_thread){ .waiting_ns = MODEL_UNKNOWN };
 	return &p->threads[p->nthreads++];
 }
 
@@ -128,18 +128,21 @@ static int take_thread(struct live_rates *r, struct live_rates_place *p,
 	out = add_thread(p);
 	if (!out)
 		return -ENOMEM;
+	*out = (struct live_rates_thread){
+		.thread = bt->thread,
+		.tid = t->tid,
+		.crossings = bt->crossings - was->crossings,
+		.last = bt->last - was->last,
+		.idle_ns = bt->idle_ns - was->idle_ns,
+		.work_ns = bt->work_ns - was->work_ns,
+		.known_ns = bt->sums.known_ns - was->sums.known_ns,
+		.oncpu_ns = bt->sums.oncpu_ns - was->sums.oncpu_ns,
+		.runq_ns = bt->sums.runq_ns - was->sums.runq_ns,
+		.blocked_ns = blocked_of(&bt->sums) - blocked_of(&was->sums),
+		.waiting_ns = MODEL_UNKNOWN,
+	};
 	if (w)
 		open = waited(r, w, out);
-	out->thread = bt->thread;
-	out->tid = t->tid;
-	out->crossings = bt->crossings - was->crossings;
-	out->last = bt->last - was->last;
-	out->idle_ns = bt->idle_ns - was->idle_ns;
-	out->work_ns = bt->work_ns - was->work_ns;
-	out->known_ns = bt->sums.known_ns - was->sums.known_ns;
-	out->oncpu_ns = bt->sums.oncpu_ns - was->sums.oncpu_ns;
-	out->runq_ns = bt->sums.runq_ns - was->sums.runq_ns;
-	out->blocked_ns = blocked_of(&bt->sums) - blocked_of(&was->sums);
 	out->lost_ns = live_rates_settle(&was->credit, bt->wait_ns - was->wait_ns, open);
 	/* The part of its first wait before this interval was already reported. */
 	if (fresh && out->lost_ns > r->now_ns - r->begin_ns)
@@ -187,16 +190,19 @@ int live_rates_take_threads(struct live_rates *r, const struct model *m, struct 
 		/* Another thread may have its slot now. */
 		if (was && was->crossings <= bt->crossings)
 			*w = *was;
-		w->thread = bt->thread;
 		/* Skip threads that are kept as a sum: other threads join it. */
 		if (bt->thread != MODEL_NONE)
 			err = take_thread(r, p, model_thread(m, bt->thread), bt, w);
-		w->crossings = bt->crossings;
-		w->last = bt->last;
-		w->wait_ns = bt->wait_ns;
-		w->idle_ns = bt->idle_ns;
-		w->work_ns = bt->work_ns;
-		w->sums = bt->sums;
+		*w = (struct live_rates_thread_was){
+			.thread = bt->thread,
+			.credit = w->credit,
+			.crossings = bt->crossings,
+			.last = bt->last,
+			.wait_ns = bt->wait_ns,
+			.idle_ns = bt->idle_ns,
+			.work_ns = bt->work_ns,
+			.sums = bt->sums,
+		};
 	}
 	hash_free(&moved);
 	free(p->threads_was);

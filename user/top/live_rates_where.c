@@ -56,12 +56,14 @@ static int add_unmet(struct live_rates *r, uint32_t proc, const struct live_rate
 		free(p);
 		return -ENOMEM;
 	}
-	p->row.barrier = MODEL_NONE;
-	p->row.proc = proc;
-	p->row.site = w->site;
-	p->row.object = w->object;
-	/* This range is above the keys of all barriers, and not one of processes. */
-	p->row.key = 1ULL << 62 | ++r->unmet_key;
+	p->row = (struct live_rates_row){
+		.barrier = MODEL_NONE,
+		.proc = proc,
+		.site = w->site,
+		.object = w->object,
+		/* This range is above the keys of all barriers, and not one of processes. */
+		.key = 1ULL << 62 | ++r->unmet_key,
+	};
 	*out = r->unmet[r->nunmet++] = p;
 	return 0;
 }

@@ -304,7 +304,9 @@ static void close_opened(struct screen *s)
 
 static void type(struct screen *s, uint32_t key)
 {
-	size_t n = strlen(s->filter);
+	/* First bytes of UTF-8, by the number of bytes. */
+	static const uint8_t lead[] = { 0, 0xc0, 0xe0, 0xf0 };
+	size_t n = strlen(s->filter), bytes, i;
 
 	switch (key) {
 	case SCREEN_ESCAPE:
@@ -324,22 +326,11 @@ static void type(struct screen *s, uint32_t key)
 	}
 	if (key < ' ' || key == 0x7f || key >= SCREEN_UP || n + 5 > sizeof(s->filter))
 		return;
-	if (key < 0x80) {
-		s->filter[n++] = (char)key;
-	} else if (key < 0x800) {
-		s->filter[n++] = (char)(0xc0 | key >> 6);
-		s->filter[n++] = (char)(0x80 | (key & 0x3f));
-	} else if (key < 0x10000) {
-		s->filter[n++] = (char)(0xe0 | key >> 12);
-		s->filter[n++] = (char)(0x80 | (key >> 6 & 0x3f));
-		s->filter[n++] = (char)(0x80 | (key & 0x3f));
-	} else {
-		s->filter[n++] = (char)(0xf0 | key >> 18);
-		s->filter[n++] = (char)(0x80 | (key >> 12 & 0x3f));
-		s->filter[n++] = (char)(0x80 | (key >> 6 & 0x3f));
-		s->filter[n++] = (char)(0x80 | (key & 0x3f));
-	}
-	s->filter[n] = '\0';
+	bytes = key < 0x80 ? 1 : key < 0x800 ? 2 : key < 0x10000 ? 3 : 4;
+	for (i = bytes - 1; i; i--, key >>= 6)
+		s->filter[n + i] = (char)(0x80 | (key & 0x3f));
+	s->filter[n] = (char)(lead[bytes - 1] | key);
+	s->filter[n + bytes] = '\0';
 }
 
 static void sort_by(struct screen *s, enum screen_sort sort)
@@ -385,6 +376,12 @@ static void move(struct screen *s, uint32_t key)
 
 static void command(struct screen *s, uint32_t key)
 {
+	static const char sorts[SCREEN_SORTS + 1] = {
+		[SCREEN_LOST] = 'l',	[SCREEN_RATE] = 'r', [SCREEN_IMBALANCE] = 'i',
+		[SCREEN_WAITING] = 'w', [SCREEN_NAME] = 'n',
+	};
+	const char *sort;
+
 	switch (key) {
 	case SCREEN_ENTER:
 	case SCREEN_RIGHT:
@@ -401,21 +398,6 @@ static void command(struct screen *s, uint32_t key)
 	case 's':
 		sort_by(s, ((s->opened ? s->thread_sort : s->sort) + 1) % SCREEN_SORTS);
 		break;
-	case 'l':
-		sort_by(s, SCREEN_LOST);
-		break;
-	case 'r':
-		sort_by(s, SCREEN_RATE);
-		break;
-	case 'i':
-		sort_by(s, SCREEN_IMBALANCE);
-		break;
-	case 'w':
-		sort_by(s, SCREEN_WAITING);
-		break;
-	case 'n':
-		sort_by(s, SCREEN_NAME);
-		break;
 	case 't':
 		s->flat = !s->flat;
 		break;
@@ -427,7 +409,11 @@ static void command(struct screen *s, uint32_t key)
 		s->help = true;
 		break;
 	default:
-		move(s, key);
+		sort = key && key < 0x80 ? strchr(sorts, (int)key) : NULL;
+		if (sort)
+			sort_by(s, (enum screen_sort)(sort - sorts));
+		else
+			move(s, key);
 	}
 }
 

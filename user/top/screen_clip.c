@@ -5,25 +5,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "emit/textout.h"
 
 static void add_run(struct clip *p, size_t from, enum screen_style style)
 {
 	struct screen_lines *o = p->out;
-	struct screen_run *last = o->nruns ? &o->runs[o->nruns - 1] : NULL, *more;
+	struct screen_run *last = o->nruns ? &o->runs[o->nruns - 1] : NULL;
 
 	if (last && last->line == p->line && last->style == style && last->to == from) {
 		last->to = o->text.len;
 		return;
 	}
-	if (!o->runs || o->nruns == o->cap) {
-		more = reallocarray(o->runs, o->cap ? 2 * o->cap : 64, sizeof(*more));
-		if (!more) {
-			p->failed = true;
-			return;
-		}
-		o->runs = more;
-		o->cap = o->cap ? 2 * o->cap : 64;
+	if (grow(o->runs, o->cap, o->nruns + 1)) {
+		p->failed = true;
+		return;
 	}
 	o->runs[o->nruns++] = (struct screen_run){ p->line, from, o->text.len, style };
 }

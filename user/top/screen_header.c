@@ -105,8 +105,7 @@ static void draw_stuck(struct clip *p, const struct screen_item *process,
 	snprintf(clauses[0], sizeof(clauses[0]), "%s: %u thread%s waiting for %s", comm,
 		 barrier->waiting, barrier->waiting == 1 ? "" : "s", time);
 	snprintf(clauses[1], sizeof(clauses[1]), " at %s", barrier->name ? barrier->name : "?");
-	snprintf(clauses[2], sizeof(clauses[2]), "; see sbt-trace hang -p %u",
-		 process->pid);
+	snprintf(clauses[2], sizeof(clauses[2]), "; see sbt-trace hang -p %u", process->pid);
 	draw_clauses(p, barrier->waiting_ns >= SCREEN_BAD_WAIT_NS ? SCREEN_ALARM : SCREEN_BOLD,
 		     clauses, barrier->waiting_ns >= SCREEN_BAD_WAIT_NS ? 3 : 2);
 }

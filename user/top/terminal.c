@@ -2,6 +2,8 @@
 // Copyright (c) 2026 The sbt-trace authors
 #include "top/terminal.h"
 
+#include "base/grow.h"
+
 /* Otherwise curses.h defines common words as macros. */
 #define NCURSES_NOMACROS 1
 #include <curses.h>
@@ -105,18 +107,10 @@ static void collect(void)
 {
 	int fd = fileno(terminal.out);
 	off_t n = lseek(fd, 0, SEEK_CUR);
-	char *more;
 
 	if (n <= 0)
 		return;
-	if (terminal.npending + (size_t)n > terminal.cap) {
-		more = realloc(terminal.pending, terminal.npending + (size_t)n);
-		if (more) {
-			terminal.pending = more;
-			terminal.cap = terminal.npending + (size_t)n;
-		}
-	}
-	if (terminal.npending + (size_t)n > terminal.cap ||
+	if (grow(terminal.pending, terminal.cap, terminal.npending + (size_t)n) ||
 	    pread(fd, terminal.pending + terminal.npending, (size_t)n, 0) != n)
 		terminal.garbled = true;
 	else
@@ -282,14 +276,13 @@ bool terminal_can(int out, const char *name)
 
 static void choose_styles(bool colour)
 {
+	static const attr_t plain[SCREEN_STYLES] = {
+		[SCREEN_PLAIN] = A_NORMAL, [SCREEN_BOLD] = A_BOLD,    [SCREEN_DIM] = A_DIM,
+		[SCREEN_ALARM] = A_BOLD,   [SCREEN_HEAD] = A_REVERSE, [SCREEN_CHOSEN] = A_REVERSE,
+	};
 	attr_t *a = terminal.attrs;
 
-	a[SCREEN_PLAIN] = A_NORMAL;
-	a[SCREEN_BOLD] = A_BOLD;
-	a[SCREEN_DIM] = A_DIM;
-	a[SCREEN_ALARM] = A_BOLD;
-	a[SCREEN_HEAD] = A_REVERSE;
-	a[SCREEN_CHOSEN] = A_REVERSE;
+	memcpy(a, plain, sizeof(plain));
 	if (!colour || !has_colors())
 		return;
 	start_color();
@@ -388,31 +381,23 @@ static void pause_now(void)
 
 static uint32_t function_key(wint_t key)
 {
-	switch (key) {
-	case KEY_UP:
-		return SCREEN_UP;
-	case KEY_DOWN:
-		return SCREEN_DOWN;
-	case KEY_LEFT:
-		return SCREEN_LEFT;
-	case KEY_RIGHT:
-		return SCREEN_RIGHT;
-	case KEY_PPAGE:
-		return SCREEN_PAGE_UP;
-	case KEY_NPAGE:
-		return SCREEN_PAGE_DOWN;
-	case KEY_HOME:
-		return SCREEN_HOME;
-	case KEY_END:
-		return SCREEN_END;
-	case KEY_ENTER:
-		return SCREEN_ENTER;
-	case KEY_BACKSPACE:
-		return SCREEN_BACKSPACE;
-	default:
-		/* Other keys only redraw the screen. */
-		return TERMINAL_RESIZED;
-	}
+	static const struct {
+		wint_t code;
+		uint32_t key;
+	} keys[] = {
+		{ KEY_UP, SCREEN_UP },	       { KEY_DOWN, SCREEN_DOWN },
+		{ KEY_LEFT, SCREEN_LEFT },     { KEY_RIGHT, SCREEN_RIGHT },
+		{ KEY_PPAGE, SCREEN_PAGE_UP }, { KEY_NPAGE, SCREEN_PAGE_DOWN },
+		{ KEY_HOME, SCREEN_HOME },     { KEY_END, SCREEN_END },
+		{ KEY_ENTER, SCREEN_ENTER },   { KEY_BACKSPACE, SCREEN_BACKSPACE },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (keys[i].code == key)
+			return keys[i].key;
+	/* Other keys only redraw the screen. */
+	return TERMINAL_RESIZED;
 }
 
 uint32_t terminal_key(void)

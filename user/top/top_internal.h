@@ -48,7 +48,7 @@ struct top {
 	uint32_t nnames, cap_names;
 	struct screen_item *items;
 	struct top_words *words;
-	uint32_t nitems, cap_items;
+	uint32_t nitems, cap_items, cap_words;
 	struct screen_facts facts;
 	char alert[200], said[160], nothing[256], why[384];
 	uint64_t said_ns;

@@ -63,21 +63,9 @@ static void format_last(struct top *t, const struct live_rates_row *row, char ou
 
 static int new_item(struct top *t, struct screen_item **item, struct top_words **words)
 {
-	struct screen_item *items;
-	struct top_words *more;
-	uint32_t cap = t->cap_items ? 2 * t->cap_items : 64;
-
-	if (t->nitems == t->cap_items) {
-		items = reallocarray(t->items, cap, sizeof(*items));
-		if (!items)
-			return -ENOMEM;
-		t->items = items;
-		more = reallocarray(t->words, cap, sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		t->words = more;
-		t->cap_items = cap;
-	}
+	if (grow(t->items, t->cap_items, t->nitems + 1) ||
+	    grow(t->words, t->cap_words, t->nitems + 1))
+		return -ENOMEM;
 	*item = &t->items[t->nitems];
 	*words = &t->words[t->nitems++];
 	memset(*item, 0, sizeof(**item));
@@ -112,21 +100,24 @@ static int add_row(struct top *t, const struct live_rates_row *row, bool process
 
 	if (err)
 		return err;
-	it->kind = process ? SCREEN_PROCESS : SCREEN_BARRIER;
-	it->key = row->key;
-	it->process = 1ULL << 63 | row->proc;
-	it->pid = p->tgid;
-	it->comm = *p->comm ? p->comm : NULL;
-	it->lost_ns = live_rates_per_second(t->live_rates, row->lost_ns);
-	it->rate = live_rates_per_second(t->live_rates, row->episodes + row->incomplete);
-	it->imbalance = live_rates_imbalance(row);
-	it->phase_ns = row->phase_n ? (double)row->phase_ns / (double)row->phase_n : NAN;
-	it->team = row->team;
-	it->waiting = row->waiting;
-	it->waiting_ns = row->waiting_ns;
-	it->exited = row->exited;
-	it->nested = row->nested;
-	it->cause_share = it->last_share = NAN;
+	*it = (struct screen_item){
+		.kind = process ? SCREEN_PROCESS : SCREEN_BARRIER,
+		.key = row->key,
+		.process = 1ULL << 63 | row->proc,
+		.pid = p->tgid,
+		.comm = *p->comm ? p->comm : NULL,
+		.lost_ns = live_rates_per_second(t->live_rates, row->lost_ns),
+		.rate = live_rates_per_second(t->live_rates, row->episodes + row->incomplete),
+		.imbalance = live_rates_imbalance(row),
+		.phase_ns = row->phase_n ? (double)row->phase_ns / (double)row->phase_n : NAN,
+		.team = row->team,
+		.waiting = row->waiting,
+		.waiting_ns = row->waiting_ns,
+		.exited = row->exited,
+		.nested = row->nested,
+		.cause_share = NAN,
+		.last_share = NAN,
+	};
 	it->cause = live_rates_cause(row, &it->cause_share, &it->balanced);
 	if (row->last_thread != MODEL_NONE) {
 		format_last(t, row, w->last);
@@ -157,6 +148,7 @@ static int add_thread(struct top *t, const struct live_rates_row *row,
 {
 	const struct model_thread *m =
 		th->thread == MODEL_NONE ? NULL : model_thread(t->view.model, th->thread);
+	uint64_t known_ns = t->view.causes ? th->known_ns : 0;
 	const char *comm = NULL;
 	struct screen_item *it;
 	char fresh[16];
@@ -169,19 +161,22 @@ static int add_thread(struct top *t, const struct live_rates_row *row,
 		comm = thread_comm(t, th->thread);
 	else if (!proc_comm((int)model_proc(t->view.model, row->proc)->tgid, (int)th->tid, fresh))
 		comm = fresh;
-	it->kind = SCREEN_THREAD;
-	it->key = (uint64_t)th->tid + 1;
-	it->tid = th->tid;
-	it->index = m ? thread_number(m) : UINT32_MAX;
 	snprintf(w->name, sizeof(w->name), "%s", comm ? comm : "?");
-	it->lost_ns = live_rates_per_second(t->live_rates, th->lost_ns);
-	it->rate = live_rates_per_second(t->live_rates, th->crossings);
-	it->last_share = share(th->last, row->episodes);
-	it->waiting_ns = th->waiting_ns;
-	it->oncpu = share(th->oncpu_ns, t->view.causes ? th->known_ns : 0);
-	it->runq = share(th->runq_ns, t->view.causes ? th->known_ns : 0);
-	it->blocked = share(th->blocked_ns, t->view.causes ? th->known_ns : 0);
-	it->imbalance = it->phase_ns = NAN;
+	*it = (struct screen_item){
+		.kind = SCREEN_THREAD,
+		.key = (uint64_t)th->tid + 1,
+		.tid = th->tid,
+		.index = m ? thread_number(m) : UINT32_MAX,
+		.lost_ns = live_rates_per_second(t->live_rates, th->lost_ns),
+		.rate = live_rates_per_second(t->live_rates, th->crossings),
+		.last_share = share(th->last, row->episodes),
+		.waiting_ns = th->waiting_ns,
+		.oncpu = share(th->oncpu_ns, known_ns),
+		.runq = share(th->runq_ns, known_ns),
+		.blocked = share(th->blocked_ns, known_ns),
+		.imbalance = NAN,
+		.phase_ns = NAN,
+	};
 	return 0;
 }
 
