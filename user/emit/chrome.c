@@ -696,6 +696,15 @@ static void put_thread_name(struct chrome *c, const struct model_thread *th, uin
 	buf_printf(&c->buf, "\"sort_index\":%u}}", index);
 }
 
+/* Write a slice without arguments, if its begin is known and anything of it is left. */
+static void put_bare(struct chrome *c, struct chrome_track *t, struct slice s)
+{
+	if (s.from == MODEL_UNKNOWN || s.from >= s.to || !slice_fits(c, t, &s.from, s.to))
+		return;
+	slice(c, &s);
+	slice_end(c, &s);
+}
+
 /* Write what is in no episode: work after the last departure, and a wait that lasted to the end. */
 static void put_last(struct chrome *c, const struct model_thread *th, uint32_t index, uint32_t pid,
 		     uint64_t end_ns)
@@ -703,7 +712,6 @@ static void put_last(struct chrome *c, const struct model_thread *th, uint32_t i
 	struct model_member m = { .thread = index, .tid = th->tid };
 	struct chrome_track *t = track_of(c, &m);
 	uint64_t end = th->end_ns == MODEL_UNKNOWN ? end_ns : th->end_ns, from = th->depart_ns;
-	struct slice s;
 
 	if (!t) {
 		chrome_fail(c, -ENOMEM);
@@ -712,19 +720,11 @@ static void put_last(struct chrome *c, const struct model_thread *th, uint32_t i
 	put_run(c, t, pid);
 	if (th->pending_ns != MODEL_UNKNOWN && th->pending_ns < end)
 		end = th->pending_ns;
-	if (from != MODEL_UNKNOWN && from < end && slice_fits(c, t, &from, end)) {
-		s =
-			(struct slice){ "work", "after the last barrier", NULL, pid, th->tid, from,
-					end };
-		slice(c, &s);
-		slice_end(c, &s);
-	}
-	from = th->pending_ns;
-	if (from != MODEL_UNKNOWN && from < end_ns && slice_fits(c, t, &from, end_ns)) {
-		s = (struct slice){ "wait", "waits to the end", NULL, pid, th->tid, from, end_ns };
-		slice(c, &s);
-		slice_end(c, &s);
-	}
+	put_bare(c, t,
+		 (struct slice){ "work", "after the last barrier", NULL, pid, th->tid, from, end });
+	put_bare(c, t,
+		 (struct slice){ "wait", "waits to the end", NULL, pid, th->tid, th->pending_ns,
+				 end_ns });
 }
 
 static void put_names(struct chrome *c, const struct model *model, uint64_t end_ns)

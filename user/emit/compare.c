@@ -225,6 +225,7 @@ static void print_method(struct textout *t, const struct compare *c)
 
 static void print_remarks(struct textout *t, const struct compare *c)
 {
+	bool by_order = false;
 	uint32_t i;
 
 	if (c->moved)
@@ -233,9 +234,8 @@ static void print_remarks(struct textout *t, const struct compare *c)
 			"%u call site%s moved: matched by name, place or order in the function.",
 			c->moved, c->moved == 1 ? "" : "s");
 	for (i = 0; i < c->match.nprocesses; i++)
-		if (c->match.processes[i].by_order)
-			break;
-	if (i < c->match.nprocesses)
+		by_order |= c->match.processes[i].by_order;
+	if (by_order)
 		textout_wrap(t, TEXTOUT_PLAIN, "", 2,
 			     "Processes of A and B have different names. They are matched in the "
 			     "order in which they began.");

@@ -9,6 +9,7 @@
 
 #include "base/grow.h"
 #include "base/text.h"
+#include "emit/json.h"
 
 #define CSV_NAME 96
 
@@ -215,31 +216,22 @@ static void csv_set(struct buf *buf, const struct emit_names *names, uint64_t bi
 	buf_char(buf, '"');
 }
 
-static void csv_scalar(struct buf *buf, const struct emit_field *f, const struct fields_value *v)
+/* Set the cell of the column called @name, if there is one. */
+static void csv_cell(struct csv *csv, const char *name, const struct emit_field *f,
+		     const struct fields_value *v)
 {
-	buf_clear(buf);
-	switch (v->kind) {
-	case FIELDS_UINT:
-		buf_printf(buf, "%" PRIu64, v->u);
-		break;
-	case FIELDS_INT:
-		buf_printf(buf, "%" PRId64, v->i);
-		break;
-	case FIELDS_REAL:
-		buf_real(buf, v->d, f->type == EMIT_RATIO ? 6 : 15);
-		break;
-	case FIELDS_TRUTH:
-		buf_str(buf, v->u ? "true" : "false");
-		break;
-	case FIELDS_TEXT:
-		csv_string(buf, v->s);
-		break;
-	case FIELDS_BITS:
-		csv_set(buf, f->names, v->u);
-		break;
-	default:
-		break;
-	}
+	int column = csv_find(csv, name);
+	struct buf *cell = &csv->cells[column < 0 ? 0 : column];
+
+	if (column < 0)
+		return;
+	buf_clear(cell);
+	if (v->kind == FIELDS_TEXT)
+		csv_string(cell, v->s);
+	else if (v->kind == FIELDS_BITS)
+		csv_set(cell, f->names, v->u);
+	else
+		jsonl_scalar(cell, f, v);
 }
 
 static void csv_fill_keys(struct csv *csv, const struct emit_field *map,
@@ -251,17 +243,14 @@ static void csv_fill_keys(struct csv *csv, const struct emit_field *map,
 	struct fields_value v;
 	char name[CSV_NAME];
 	uint32_t i;
-	int column;
 
 	for (i = 0; i < list->n; i++, at += map->sub->size) {
 		key = fields_key(map, at, context);
 		if (!key)
 			continue;
 		csv_name(name, prefix, key);
-		column = csv_find(csv, name);
 		v = fields_get(value, at, context);
-		if (column >= 0)
-			csv_scalar(&csv->cells[column], value, &v);
+		csv_cell(csv, name, value, &v);
 	}
 }
 
@@ -272,24 +261,18 @@ static void csv_fill(struct csv *csv, const struct emit_record *record, const vo
 	const struct emit_field *f;
 	struct fields_value v;
 	char name[CSV_NAME];
-	int column;
 
 	for (f = record->fields; f->help; f++) {
 		if (csv_elsewhere(f) || (keys && !(f->flags & FIELDS_KEY)))
 			continue;
 		v = fields_get(f, rec, context);
 		csv_name(name, prefix, f->name);
-		if (csv_keyed(f)) {
+		if (csv_keyed(f))
 			csv_fill_keys(csv, f, &v, context, name);
-			continue;
-		}
-		if (v.kind == FIELDS_OBJECT) {
+		else if (v.kind == FIELDS_OBJECT)
 			csv_fill(csv, fields_sub(f), v.base, context, name, false);
-			continue;
-		}
-		column = csv_find(csv, name);
-		if (column >= 0)
-			csv_scalar(&csv->cells[column], f, &v);
+		else
+			csv_cell(csv, name, f, &v);
 	}
 }
 

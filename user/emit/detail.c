@@ -117,20 +117,6 @@ static void quantile_cells(struct table *table, uint64_t *values, uint32_t known
 	}
 }
 
-/* Put a heading of two lines into one. */
-static void quantile_name(const char *heading, char out[TEXTOUT_CELL])
-{
-	size_t n = 0;
-
-	for (; *heading && n < TEXTOUT_CELL - 1; heading++) {
-		if (*heading == '-' && heading[1] == '\n')
-			heading++;
-		else
-			out[n++] = *heading == '\n' ? ' ' : *heading;
-	}
-	out[n] = '\0';
-}
-
 static void quantile_row(struct table *table, const struct emit_field *f,
 			 const struct report_thread *threads, uint32_t n, uint64_t *values,
 			 const struct fields_context *context)
@@ -149,7 +135,7 @@ static void quantile_row(struct table *table, const struct emit_field *f,
 	}
 	if (!any && f->flags & FIELDS_DROP)
 		return;
-	quantile_name(f->heading, name);
+	table_heading(f->heading, name);
 	table_text(table, name);
 	quantile_cells(table, values, known, f->type == EMIT_NS);
 }

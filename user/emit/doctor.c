@@ -66,14 +66,6 @@ static size_t next_line(const char *s, unsigned columns)
 	return n;
 }
 
-static const char *skip_line(const char *s, size_t n)
-{
-	s += n;
-	while (*s == ' ')
-		s++;
-	return s;
-}
-
 /* Return one line of a cell, padded. */
 static char *cell(const char *s, size_t n, unsigned columns)
 {
@@ -109,8 +101,8 @@ static void print_cells(struct textout *out, const struct columns *c,
 				     "", STATE, state, GAP, "", a, wide ? 0 : GAP, "", b);
 		free(a);
 		free(b);
-		left = skip_line(left, l);
-		right = skip_line(right, r);
+		left += l + strspn(left + l, " ");
+		right += r + strspn(right + r, " ");
 		name = state = "";
 	} while (*left || *right);
 }

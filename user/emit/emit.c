@@ -87,6 +87,15 @@ static void emit_record(struct emit *emit, const struct emit_record *record, con
 	emit_put(emit);
 }
 
+static void emit_list(struct emit *emit, const struct emit_record *record, const void *rows,
+		      uint32_t n)
+{
+	const char *at = rows;
+
+	for (; n--; at += record->size)
+		emit_record(emit, record, at);
+}
+
 static bool emit_is_text(const struct emit *emit)
 {
 	return emit->options.format == EMIT_TEXT || emit->options.format == EMIT_MARKDOWN;
@@ -195,17 +204,14 @@ void emit_no_hang(struct emit *emit, uint32_t ranks)
 void emit_threads(struct emit *emit, uint32_t pid, const char *comm,
 		  const struct emit_thread *threads, uint32_t n)
 {
-	uint32_t i;
-
 	if (emit->err)
 		return;
 	if (emit_is_text(emit)) {
 		threads_print(&emit->text, pid, comm, threads, n);
 		emit_put(emit);
-		return;
+	} else {
+		emit_list(emit, &fields_rec_where, threads, n);
 	}
-	for (i = 0; i < n; i++)
-		emit_record(emit, &fields_rec_where, &threads[i]);
 }
 
 void emit_phase_time(struct emit *emit, const struct observed_episode *episode)
@@ -259,14 +265,12 @@ static void emit_records(struct emit *emit, const struct report *report)
 	};
 	const struct emit_field *f;
 	struct fields_value list;
-	const char *at;
 
 	for (f = fields_of_report; f->help; f++) {
-		if (f->sub == &fields_rec_hang)
-			continue;
 		list = fields_get(f, report, &emit->context);
-		for (at = list.base; list.n--; at += f->sub->size)
-			emit_record(emit, f->sub, at);
+		/* Hangs were printed when they were found. */
+		if (f->sub != &fields_rec_hang)
+			emit_list(emit, f->sub, list.base, list.n);
 	}
 	emit_record(emit, report->interim ? &fields_rec_interim : &fields_rec_end, &end);
 }
@@ -289,18 +293,15 @@ void emit_report(struct emit *emit, const struct report *report)
 
 void emit_doctor(struct emit *emit, const struct doctor *doctor)
 {
-	uint32_t i;
-
 	if (emit->err)
 		return;
 	if (emit_is_text(emit)) {
 		doctor_print(&emit->text, doctor);
 		emit_put(emit);
-		return;
+	} else {
+		emit_record(emit, &fields_rec_doctor, &doctor->verdict);
+		emit_list(emit, &fields_rec_doctor, doctor->features, doctor->n);
 	}
-	emit_record(emit, &fields_rec_doctor, &doctor->verdict);
-	for (i = 0; i < doctor->n; i++)
-		emit_record(emit, &fields_rec_doctor, &doctor->features[i]);
 }
 
 /* Restrict the CSV columns to these records, unless something was written already. */
@@ -324,7 +325,6 @@ void emit_compare(struct emit *emit, const struct compare *compare,
 		.na = compare->a.n,
 		.nb = compare->b.n,
 	};
-	uint32_t i;
 
 	emit_only(emit, fields_of_diff);
 	if (emit->err)
@@ -332,29 +332,24 @@ void emit_compare(struct emit *emit, const struct compare *compare,
 	if (emit_is_text(emit)) {
 		compare_print(&emit->text, &rec, &emit->context);
 		emit_put(emit);
-		return;
+	} else {
+		emit_record(emit, &fields_rec_comparison, &rec);
+		emit_list(emit, &fields_rec_difference, compare->rows, compare->nrows);
 	}
-	emit_record(emit, &fields_rec_comparison, &rec);
-	for (i = 0; i < compare->nrows; i++)
-		emit_record(emit, &fields_rec_difference, &compare->rows[i]);
 }
 
 void emit_predictions(struct emit *emit, const struct predictions *p)
 {
-	uint32_t i;
-
 	emit_only(emit, fields_of_predict);
 	if (emit->err)
 		return;
 	if (emit_is_text(emit)) {
 		prediction_print(&emit->text, p, &emit->context);
 		emit_put(emit);
-		return;
+	} else {
+		emit_list(emit, &fields_rec_prediction, p->all, p->n);
+		emit_list(emit, &fields_rec_assumption, p->notes, p->nnotes);
 	}
-	for (i = 0; i < p->n; i++)
-		emit_record(emit, &fields_rec_prediction, &p->all[i]);
-	for (i = 0; i < p->nnotes; i++)
-		emit_record(emit, &fields_rec_assumption, &p->notes[i]);
 }
 
 void emit_machine(struct emit *emit, const struct predict_machine *m, const char *comment)

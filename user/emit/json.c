@@ -112,6 +112,21 @@ static void jsonl_list(struct buf *buf, const struct emit_field *field,
 static void jsonl_value(struct buf *buf, const struct emit_field *field, const void *rec,
 			const struct fields_context *context);
 
+bool jsonl_scalar(struct buf *buf, const struct emit_field *field, const struct fields_value *v)
+{
+	if (v->kind == FIELDS_UINT)
+		buf_uint(buf, v->u);
+	else if (v->kind == FIELDS_INT)
+		buf_int(buf, v->i);
+	else if (v->kind == FIELDS_REAL)
+		buf_real(buf, v->d, field->type == EMIT_RATIO ? 6 : 15);
+	else if (v->kind == FIELDS_TRUTH)
+		buf_str(buf, v->u ? "true" : "false");
+	else
+		return false;
+	return true;
+}
+
 /* Return whether a struct before @at has the same key. An object must not have a key twice. */
 static bool jsonl_twice(const struct emit_field *map, const struct fields_value *v, const char *at,
 			const char *key, const struct fields_context *context)
@@ -168,22 +183,9 @@ static void jsonl_value(struct buf *buf, const struct emit_field *field, const v
 {
 	struct fields_value v = fields_get(field, rec, context);
 
+	if (jsonl_scalar(buf, field, &v))
+		return;
 	switch (v.kind) {
-	case FIELDS_NULL:
-		buf_str(buf, "null");
-		break;
-	case FIELDS_UINT:
-		buf_uint(buf, v.u);
-		break;
-	case FIELDS_INT:
-		buf_int(buf, v.i);
-		break;
-	case FIELDS_REAL:
-		buf_real(buf, v.d, field->type == EMIT_RATIO ? 6 : 15);
-		break;
-	case FIELDS_TRUTH:
-		buf_str(buf, v.u ? "true" : "false");
-		break;
 	case FIELDS_TEXT:
 		jsonl_string(buf, v.s);
 		break;
@@ -202,6 +204,8 @@ static void jsonl_value(struct buf *buf, const struct emit_field *field, const v
 	case FIELDS_BUCKETS:
 		jsonl_buckets(buf, v.base);
 		break;
+	default:
+		buf_str(buf, "null");
 	}
 }
 

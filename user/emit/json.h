@@ -10,6 +10,8 @@
 /* Add the record at @rec as one line, with its newline. */
 void jsonl_record(struct buf *buf, const struct emit_record *record, const void *rec,
 		  const struct fields_context *context);
+/* Add a number or a truth value, as in JSON and CSV. Return false for values of other kinds. */
+bool jsonl_scalar(struct buf *buf, const struct emit_field *field, const struct fields_value *v);
 /*
  * Add a string. Each byte that is not UTF-8 becomes U+FFFD: such bytes cannot be distinguished
  * afterwards, but every parser can read the line. Characters that could control a terminal or close

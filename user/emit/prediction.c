@@ -129,10 +129,8 @@ static void print_recordings(struct textout *t, const struct predictions *p,
 		const struct prediction *one = &p->all[shown->at[i]];
 
 		table_text(&table, one->recording);
-		snprintf(n, sizeof(n), "%u", one->threads);
-		table_text(&table, n);
-		snprintf(n, sizeof(n), "%u", one->processors);
-		table_text(&table, n);
+		table_text(&table, textout_number(n, one->threads));
+		table_text(&table, textout_number(n, one->processors));
 		table_ns(&table, one->time_ns);
 		table_text(&table, textout_fraction(n, one->speedup));
 		snprintf(n, sizeof(n), "%.0f %%", 100 * one->efficiency);
@@ -222,12 +220,9 @@ static void add_bar(struct table *table, const struct prediction *p, double most
 	while (i && bar[i - 1] == ' ')
 		i--;
 	bar[i] = '\0';
-	if (threads) {
-		snprintf(s, sizeof(s), "%u", p->threads);
-		table_text(table, s);
-	}
-	snprintf(s, sizeof(s), "%u", p->processors);
-	table_text(table, s);
+	if (threads)
+		table_text(table, textout_number(s, p->threads));
+	table_text(table, textout_number(s, p->processors));
 	table_text(table, textout_fraction(s, p->speedup));
 	table_text(table, bar);
 }

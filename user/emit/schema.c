@@ -15,6 +15,13 @@ static void schema_indent(struct buf *buf, int depth)
 	buf_printf(buf, "\n%*s", depth * 2, "");
 }
 
+static void schema_help(struct buf *buf, const char *brace, const char *help)
+{
+	buf_printf(buf, "%s\"description\": ", brace);
+	jsonl_string(buf, help);
+	buf_str(buf, ", ");
+}
+
 static const char *schema_scalar(const struct emit_field *f)
 {
 	switch (f->type) {
@@ -60,9 +67,7 @@ static void schema_field(struct buf *buf, const struct emit_field *f, int depth)
 {
 	const char *scalar = schema_scalar(f);
 
-	buf_str(buf, "{\"description\": ");
-	jsonl_string(buf, f->help);
-	buf_str(buf, ", ");
+	schema_help(buf, "{", f->help);
 	if (scalar) {
 		buf_str(buf, scalar);
 	} else if (f->type == EMIT_ENUM) {
@@ -131,15 +136,11 @@ static void schema_print(struct buf *buf)
 		   "\"description\": \"Unknown is null. Names may be added within a version; none "
 		   "is renamed or removed.\",\n\"$defs\": {\n\"times\": {",
 		   FIELDS_SCHEMA_VERSION);
-	buf_str(buf, "\"description\": ");
-	jsonl_string(buf, fields_rec_times.help);
-	buf_str(buf, ", ");
+	schema_help(buf, "", fields_rec_times.help);
 	schema_object(buf, &fields_rec_times, NULL, 0, false);
 	buf_str(buf, "}\n},\n\"oneOf\": [\n");
 	for (r = fields_records; *r; r++) {
-		buf_str(buf, "{\"description\": ");
-		jsonl_string(buf, (*r)->help);
-		buf_str(buf, ", ");
+		schema_help(buf, "{", (*r)->help);
 		schema_object(buf, *r, (*r)->type, 0, false);
 		buf_str(buf, r[1] ? "},\n" : "}\n");
 	}

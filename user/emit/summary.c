@@ -447,13 +447,12 @@ static void efficiency_line(struct textout *t, const char *name, double value, d
 	snprintf(first, sizeof(first), "  %-4s  %4s  ", name, textout_fraction(e, value));
 	if (!isfinite(lost))
 		textout_wrap(t, TEXTOUT_PLAIN, first, 14, "%s: unknown.", what);
-	else if (!advice)
-		textout_wrap(t, TEXTOUT_PLAIN, first, 14, "%s: %s lost.", what,
-			     textout_percent(l, lost));
 	else
-		textout_wrap(t, TEXTOUT_PLAIN, first, 14, "%s: %s lost. %s", what,
-			     textout_percent(l, lost),
-			     lost >= ADVICE_MIN ? advice : "Little to gain here.");
+		textout_wrap(t, TEXTOUT_PLAIN, first, 14, "%s: %s lost.%s%s", what,
+			     textout_percent(l, lost), advice ? " " : "",
+			     !advice		  ? ""
+			     : lost >= ADVICE_MIN ? advice
+						  : "Little to gain here.");
 }
 
 static void efficiency_more(struct textout *t, const struct report_process *p)

@@ -497,23 +497,29 @@ static void table_parts(struct table *table, struct textout *out, unsigned inden
 	}
 }
 
+void table_heading(const char *heading, char out[TEXTOUT_CELL])
+{
+	size_t n = 0;
+
+	for (; *heading && n < TEXTOUT_CELL - 1; heading++) {
+		if (*heading == '-' && heading[1] == '\n')
+			heading++;
+		else
+			out[n++] = *heading == '\n' ? ' ' : *heading;
+	}
+	out[n] = '\0';
+}
+
 /* Add a line of Markdown: the cells of a row, or the headings. */
 static void markdown_line(const struct table *table, struct buf *buf, const struct table_cell *row)
 {
 	char heading[TEXTOUT_CELL];
 	unsigned c;
-	char *nl;
 
 	for (c = 0; c < table->ncolumns; c++) {
 		if (table->columns[c].gone)
 			continue;
-		snprintf(heading, sizeof(heading), "%s", table->columns[c].heading);
-		nl = strchr(heading, '\n');
-		/* Join a word that was broken. */
-		if (nl && nl > heading && nl[-1] == '-')
-			memmove(nl - 1, nl + 1, strlen(nl));
-		else if (nl)
-			*nl = ' ';
+		table_heading(table->columns[c].heading, heading);
 		buf_str(buf, "| ");
 		textout_markdown(buf, row ? cell_text(table, &row[c]) : heading);
 		buf_char(buf, ' ');

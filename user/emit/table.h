@@ -45,6 +45,8 @@ struct table {
 };
 
 void table_column(struct table *table, const char *heading, enum emit_look look);
+/* Put a heading of two lines into one. */
+void table_heading(const char *heading, char out[TEXTOUT_CELL]);
 /* Add the next cell, row by row. */
 void table_text(struct table *table, const char *s);
 void table_ns(struct table *table, uint64_t ns);
