@@ -3,15 +3,17 @@
 /*
  * A trace for Chrome's and Perfetto's viewers (JSON, the "Trace Event Format"), written as episodes
  * arrive: its memory grows with threads and barriers, not with episodes.
- * || The track of a thread has the slices "work", from its departure to its next arrival; "wait",
- * from its arrival to the last arrival; and "leave", from the last arrival to its departure. They
- * never overlap. An arrow leads from the last arrival to each thread that it released. Only sums
- * are known of the parts of a phase (run queue, blocked, ...) and of its counters. They are
- * arguments of the slice. Tracks beside it show them as shares of the phase, level from its begin
- * to its end. Parts that are 0 are left out of both. Times are microseconds with three decimals,
- * from the start of tracing.
- * || A crossing takes about 600 bytes. From 64 MiB on, counters and parts of phases are left out.
- * From 192 MiB on, several crossings of a thread become one slice with their sums, and their number
+ *
+ * The track of a thread has the slices "work", from its departure to its next arrival; "wait", from
+ * its arrival to the last arrival; and "leave", from the last arrival to its departure. They never
+ * overlap. An arrow leads from the last arrival to each thread that it released. Only sums are
+ * known of the parts of a phase (run queue, blocked, ...) and of its counters. They are arguments
+ * of the slice. Tracks beside it show them as shares of the phase, level from its begin to its end.
+ * Parts that are 0 are left out of both. Times are microseconds with three decimals, from the start
+ * of tracing.
+ *
+ * A crossing takes about 600 bytes. From 64 MiB on, counters and parts of phases are left out. From
+ * 192 MiB on, several crossings of a thread become one slice with their sums, and their number
  * grows with the file, so that viewers can still open it. The file's metadata and chrome_thinned()
  * report this.
  */

@@ -3,9 +3,10 @@
 /*
  * Current rates: the differences of the model's sums between two looks at it, by barrier, thread
  * and process. Pure. Memory grows with the barriers of live processes, not with time.
- * || The lost time of an interval is the waits of its releases (sum of wait) plus the time in it
- * that waiting threads have waited so far. A long wait thus counts while it lasts, not all at once
- * at its end. A barrier that never fills loses as much each second as threads wait there.
+ *
+ * The lost time of an interval is the waits of its releases (sum of wait) plus the time in it that
+ * waiting threads have waited so far. A long wait thus counts while it lasts, not all at once at
+ * its end. A barrier that never fills loses as much each second as threads wait there.
  */
 #ifndef TOP_LIVE_RATES_H
 #define TOP_LIVE_RATES_H

@@ -88,8 +88,8 @@ int live_rates_put_waiting(struct live_rates *r, struct live_rates_wait *w);
 void live_rates_count_waiting(struct live_rates *r, uint64_t now);
 void live_rates_clear_waiting(struct live_rates *r);
 
+/* live_rates_take.c */
 /*
- * live_rates_take.c
  * Return the lost time of an interval: @ended ns of waits that ended in it plus @open ns of
  * unfinished waits, both from the beginning of the waits, minus what @c says was reported before.
  */
