@@ -223,7 +223,7 @@ const struct emit_record fields_rec_thread = {
 
 #define S2(m) AT(report_callsite, m)
 static const struct emit_field callsite_fields[] = {
-	FIELDS_SOURCE_OF(report_callsite, "of the waiting call"),
+	FIELDS_SOURCE_OF(report_callsite, "function of the waiting call"),
 	{ "offset", EMIT_U64, S2(offset), .flags = FIELDS_ZERO,
 	  .help = "offset of the call in the module" },
 	{ "inlined", EMIT_STRING, S2(inlined),
@@ -419,7 +419,7 @@ static const struct emit_field barrier_fields[] = {
 	{ "name", EMIT_STRING, B(name), .help = "name given by the program or the user" },
 	{ "label", EMIT_CHARS, B(label), .heading = "barrier", .look = EMIT_NAME,
 	  .help = "its label in text output" },
-	FIELDS_SOURCE_OF(report_barrier, "of the waiting call"),
+	FIELDS_SOURCE_OF(report_barrier, "function of the waiting call"),
 	{ "offset", EMIT_U64, B(offset), .flags = FIELDS_ZERO,
 	  .help = "offset of the call in the module" },
 	{ "object", EMIT_CHARS, B(object),
@@ -436,7 +436,7 @@ static const struct emit_field barrier_fields[] = {
 	{ "crossings", EMIT_U64, B(crossings),
 	  .help = "crossings: one thread passing the barrier once" },
 	{ "unmet", EMIT_U64, B(unmet),
-	  .help = "crossings that belong to no known episode, as processes share the barrier" },
+	  .help = "crossings without a known episode, as processes share the barrier" },
 	{ "participants", EMIT_U32, B(participants), .flags = FIELDS_ZERO,
 	  .help = "largest number of threads in a complete episode" },
 	{ "participants_min", EMIT_U32, B(participants_min), .flags = FIELDS_ZERO,
@@ -593,7 +593,7 @@ static const struct emit_field process_fields[] = {
 	{ "crossings", EMIT_U64, PR(crossings),
 	  .help = "crossings: one thread passing a barrier once" },
 	{ "unmet", EMIT_U64, PR(unmet),
-	  .help = "crossings of barriers that processes share that belong to no known episode" },
+	  .help = "crossings of barriers shared by processes, without a known episode" },
 	{ "arrivals_unseen", EMIT_U64, PR(arrivals_unseen),
 	  .help = "crossings that waited for arrivals that are not traced, such as those that "
 		  "only count down a std::latch: in no figure of lost time" },
@@ -913,7 +913,7 @@ static const struct emit_field end_fields[] = {
 	{ "left_out", EMIT_STRING, RE(left_out),
 	  .help = "barrier families in the traced processes that the kernel cannot sum" },
 	{ "unmet", EMIT_U64, RE(unmet),
-	  .help = "crossings of barriers that processes share that belong to no known episode" },
+	  .help = "crossings of barriers shared by processes, without a known episode" },
 	{ "arrivals_unseen", EMIT_U64, RE(arrivals_unseen),
 	  .help = "crossings that waited for arrivals that are not traced (std::latch)" },
 	{ "crossing_cost_ns", EMIT_DOUBLE, RE(crossing_cost_ns),

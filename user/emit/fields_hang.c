@@ -53,7 +53,7 @@ static const struct emit_field arrived_fields[] = {
 	FIELDS_THREAD_OF(report_hang_arrived),
 	{ "arrive_ns", EMIT_T_NS, A(arrive_ns), .help = "time of arrival, from clock_start_ns" },
 	{ "waited_ns", EMIT_NS, A(waited_ns), .help = "time waited since then" },
-	FIELDS_SOURCE_OF(report_hang_arrived, "of the waiting call"),
+	FIELDS_SOURCE_OF(report_hang_arrived, "function of the waiting call"),
 	END
 };
 static const struct emit_record rec_arrived = {
@@ -105,7 +105,7 @@ static const struct emit_field hang_fields[] = {
 	{ "pid", EMIT_U32, H(pid), .flags = FIELDS_KEY, .help = "process of the first arrival" },
 	{ "comm", EMIT_STRING, H(comm), .help = "name of the process" },
 	{ "family", EMIT_STRING, H(family), .help = "pthread, gomp, ..." },
-	FIELDS_SOURCE_OF(report_hang, "of the waiting call"),
+	FIELDS_SOURCE_OF(report_hang, "function of the waiting call"),
 	{ "count", EMIT_U32, H(count), .flags = FIELDS_ZERO,
 	  .help = "number of threads that must arrive" },
 	{ "t_ns", EMIT_T_NS, H(t_ns), .flags = FIELDS_KEY,

@@ -174,8 +174,8 @@ function compared(title, text, list) {
 			element(
 				"p",
 				{ class: "dim" },
-				"With several recordings per side, boxes are the mean ± σ over them. The line through a dot is the confidence interval of " +
-					"the change." +
+				"With several recordings per side, boxes are the mean ± σ over them. The line through a dot is the confidence " +
+					"interval of the change." +
 					(all.length > shown.length
 						? " The first " + shown.length + " of " + count(all.length) + " are shown."
 						: ""),

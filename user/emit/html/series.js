@@ -200,7 +200,8 @@ function idle() {
 	const s = section(
 		"Idle times of threads",
 		"Total time that each thread waited at a site for the last arriver, mean over the runs: the column is the mean over " +
-			"the threads, the line reaches from the smallest to the largest value, and the box is the mean ± the standard deviation σ.",
+			"the threads, the line reaches from the smallest to the largest value, and the box is the " +
+			"mean ± the standard deviation σ.",
 	);
 	const box = element("div", {});
 	const at = (p, id) => (p.sites || []).find((x) => x.barrier === id) || {};
