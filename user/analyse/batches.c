@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 #include "analyse/batches.h"
+#include "base/grow.h"
 
 #include <errno.h>
 #include <math.h>
@@ -44,23 +45,12 @@ void batches_free(struct batches *b)
 
 void batches_episode(struct batches *b, const struct model_episode *e)
 {
-	uint32_t n = b->n ? b->n : 16;
-	struct batches_barrier *all;
-
 	if (b->err || e->state != MODEL_COMPLETE)
 		return;
-	if (e->barrier >= b->n) {
-		while (n <= e->barrier)
-			n *= 2;
-		all = reallocarray(b->barriers, n, sizeof(*all));
-		if (!all) {
-			batches_free(b);
-			b->err = -ENOMEM;
-			return;
-		}
-		memset(all + b->n, 0, (n - b->n) * sizeof(*all));
-		b->barriers = all;
-		b->n = n;
+	if (grow_zeroed(b->barriers, b->n, (size_t)e->barrier + 1)) {
+		batches_free(b);
+		b->err = -ENOMEM;
+		return;
 	}
 	add(&b->barriers[e->barrier].within, e->barrier_ns);
 	if (e->phase_ns != MODEL_UNKNOWN)

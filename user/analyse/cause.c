@@ -6,6 +6,7 @@
  */
 #include "analyse/internal.h"
 #include "base/grow.h"
+#include "base/number.h"
 
 #include <errno.h>
 #include <math.h>
@@ -558,7 +559,7 @@ static void note_spinning(struct causes *c, const struct model_episode *ep)
 	waited = l->detail ? l->detail->runq_ns : 0;
 	/* A thread that yields its CPU until its turn comes is runnable, but has no work. */
 	turn = l->detail ? l->detail->turn_ns + l->detail->begin_ns : 0;
-	turn = turn > 0 && turn > l->detail->turn_oncpu_ns ? turn - l->detail->turn_oncpu_ns : 0;
+	turn = turn ? number_less(turn, l->detail->turn_oncpu_ns) : 0;
 	if (waited <= turn)
 		return;
 	waited -= turn;

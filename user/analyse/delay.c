@@ -200,12 +200,14 @@ static struct segment *push(struct history *h, const struct model_member *m, uin
 	if (h->n == SEGMENTS)
 		make_room(h);
 	s = seg_at(h, h->n++);
-	s->first = s->last = serial;
-	s->work_ns = m->work_ns == MODEL_UNKNOWN ? 0 : m->work_ns;
-	s->wait_ns = m->wait_ns;
-	s->latency_ns = m->latency_ns == MODEL_UNKNOWN ? 0 : m->latency_ns;
-	s->barrier = barrier;
-	s->norigins = 0;
+	*s = (struct segment){
+		.first = serial,
+		.last = serial,
+		.work_ns = m->work_ns == MODEL_UNKNOWN ? 0 : m->work_ns,
+		.wait_ns = m->wait_ns,
+		.latency_ns = m->latency_ns == MODEL_UNKNOWN ? 0 : m->latency_ns,
+		.barrier = barrier,
+	};
 	return s;
 }
 
@@ -394,11 +396,6 @@ static uint64_t distribute(const struct excess *x, struct history *hl, uint32_t 
 
 /* --- an episode ------------------------------------------------------------------------------ */
 
-static struct row *row_of(struct delay *d, uint32_t barrier)
-{
-	return barrier < d->nrows ? &d->rows[barrier] : NULL;
-}
-
 static int prepare(struct delay *d, const struct model_episode *ep)
 {
 	const struct model_member *m;
@@ -437,7 +434,7 @@ static void charge_all(struct delay *d, const struct charges *c, uint64_t wait_n
 	uint32_t k;
 
 	for (k = 0; k < c->n; k++) {
-		r = row_of(d, c->of[k].barrier);
+		r = &d->rows[c->of[k].barrier];
 		r->direct_ns += c->of[k].direct_ns;
 		r->passed_ns += c->of[k].passed_ns;
 		r->any = true;

@@ -4,6 +4,8 @@
 #ifndef ANALYSE_DOCTOR_INTERNAL_H
 #define ANALYSE_DOCTOR_INTERNAL_H
 
+#include <stdio.h>
+
 #include "analyse/doctor.h"
 
 #define DOCTOR_FILES_ENOUGH 1024 /* examined programs and their libraries stay open */
@@ -23,11 +25,9 @@ DOCTOR_PRINTF(5, 6)
 struct doctor_feature *doctor_row(struct doctor *d, const char *group, const char *name,
 				  enum doctor_state state, const char *fmt, ...);
 /* Set what is used instead. */
-DOCTOR_PRINTF(2, 3)
-void doctor_instead(struct doctor_feature *f, const char *fmt, ...);
+#define doctor_instead(f, ...) snprintf((f)->instead, sizeof((f)->instead), __VA_ARGS__)
 /* Set what the user can do. */
-DOCTOR_PRINTF(2, 3)
-void doctor_remedy(struct doctor_feature *f, const char *fmt, ...);
+#define doctor_remedy(f, ...)  snprintf((f)->remedy, sizeof((f)->remedy), __VA_ARGS__)
 /* Return the state of an outcome: 0, -errno, DOCTOR_UNTRIED, DOCTOR_UNSEEN. */
 enum doctor_state doctor_state_of(int outcome);
 /* Return the text of an outcome. */

@@ -22,7 +22,7 @@ static void add_accounts(struct doctor *d, const struct doctor_facts *x)
 		doctor_instead(f, "waits and idle times only, without causes");
 		doctor_remedy(f,
 			      "a kernel that lets BPF trace sched_switch (CONFIG_BPF_EVENTS, "
-			      "CONFIG_DEBUG_INFO_BTF)%s%s",
+			      "CONFIG_DEBUG_INFO_BTF)%s%.200s",
 			      *x->trial_log ? "; its error: " : "", x->trial_log);
 		return;
 	}

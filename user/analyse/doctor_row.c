@@ -23,24 +23,6 @@ struct doctor_feature *doctor_row(struct doctor *d, const char *group, const cha
 	return f;
 }
 
-void doctor_instead(struct doctor_feature *f, const char *fmt, ...)
-{
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(f->instead, sizeof(f->instead), fmt, args);
-	va_end(args);
-}
-
-void doctor_remedy(struct doctor_feature *f, const char *fmt, ...)
-{
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(f->remedy, sizeof(f->remedy), fmt, args);
-	va_end(args);
-}
-
 enum doctor_state doctor_state_of(int outcome)
 {
 	return !outcome ? DOCTOR_YES : outcome == DOCTOR_UNTRIED ? DOCTOR_UNKNOWN : DOCTOR_NO;

@@ -108,12 +108,15 @@ bool report_openmp_losses(const struct report_process *p, struct report_openmp_l
 
 	if (!isfinite(balanced) || !isfinite(p->omp_serialisation))
 		return false;
-	out->runtime = 1 - p->omp_scheduling;
-	out->waiting = p->omp_scheduling - balanced;
-	out->start = isfinite(p->omp_start) ? balanced - started : NAN;
-	out->serial = started * (1 - p->omp_serialisation);
-	out->turns =
-		isfinite(p->omp_turns) ? started * p->omp_serialisation * (1 - p->omp_turns) : NAN;
+	*out = (struct report_openmp_losses){
+		.runtime = 1 - p->omp_scheduling,
+		.waiting = p->omp_scheduling - balanced,
+		.start = isfinite(p->omp_start) ? balanced - started : NAN,
+		.serial = started * (1 - p->omp_serialisation),
+		.turns = isfinite(p->omp_turns)
+				 ? started * p->omp_serialisation * (1 - p->omp_turns)
+				 : NAN,
+	};
 	return true;
 }
 

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,24 +52,34 @@ struct findings {
 	uint64_t *bare;
 };
 
-/* Add a finding; the caller writes its text. Return NULL when out of memory. */
-static struct report_finding *add(struct findings *f, const char *kind, uint32_t pid, double figure)
+static int add(struct findings *f, const char *kind, uint32_t pid, double figure, const char *fmt,
+	       ...) __attribute__((format(printf, 5, 6)));
+
+/* Add a finding. @fmt: its text. Return 0 or -ENOMEM. */
+static int add(struct findings *f, const char *kind, uint32_t pid, double figure, const char *fmt,
+	       ...)
 {
 	struct report *out = f->out;
 	struct report_finding *more;
+	va_list args;
 
 	if (out->nfindings == f->cap) {
 		f->cap = f->cap ? 2 * f->cap : 8;
 		more = arena_alloc(f->arena, f->cap * sizeof(*more));
 		if (!more)
-			return NULL;
+			return -ENOMEM;
 		if (out->nfindings)
 			memcpy(more, out->findings, out->nfindings * sizeof(*more));
 		out->findings = more;
 	}
 	more = &out->findings[out->nfindings++];
 	*more = (struct report_finding){ .kind = kind, .pid = pid, .figure = figure };
-	return more;
+	va_start(args, fmt);
+	/* clang-tidy 14 loses track of va_start() if it checks several files at once. */
+	// NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized)
+	vsnprintf(more->text, sizeof(more->text), fmt, args);
+	va_end(args);
+	return 0;
 }
 
 static double seconds(uint64_t ns)
@@ -79,14 +90,10 @@ static double seconds(uint64_t ns)
 /* --cost-limit: a process that was not traced to its end must not be read as if it had been. */
 static int detached(struct findings *f, const struct report_process *p)
 {
-	struct report_finding *out;
 	char why[112];
 
 	if (p->detached_ns == REPORT_UNKNOWN)
 		return 0;
-	out = add(f, "cost_limit", p->pid, p->detached_cost);
-	if (!out)
-		return -ENOMEM;
 	if (p->detached_because)
 		snprintf(why, sizeof(why),
 			 "it shares probes with process %u, and tracing cost that process %.3g %% "
@@ -95,41 +102,38 @@ static int detached(struct findings *f, const struct report_process *p)
 	else
 		snprintf(why, sizeof(why), "tracing cost %.3g %% of its thread time",
 			 100 * p->detached_cost);
-	snprintf(out->text, sizeof(out->text),
-		 "Traced only up to %.3f s: %s (estimated; --cost-limit %.3g). No figure includes "
-		 "what it did later.%s",
-		 (double)(p->detached_ns - f->out->start_ns) / 1e9, why, 100 * p->detached_limit,
-		 p->detached_probed ? " Its probes are still attached and cost it some time." : "");
-	return 0;
+	return add(
+		f, "cost_limit", p->pid, p->detached_cost,
+		"Traced only up to %.3f s: %s (estimated; --cost-limit %.3g). No figure includes "
+		"what it did later.%s",
+		(double)(p->detached_ns - f->out->start_ns) / 1e9, why, 100 * p->detached_limit,
+		p->detached_probed ? " Its probes are still attached and cost it some time." : "");
 }
 
 /* As detached(), for some of its barriers. */
 static int detached_parts(struct findings *f, const struct report_process *p)
 {
-	struct report_finding *out;
 	uint32_t i;
+	int err = 0;
 
-	for (i = 0; i < p->nsheds; i++) {
+	for (i = 0; i < p->nsheds && !err; i++) {
 		const struct report_detached *s = &p->sheds[i];
 		char process[64] = "", what[96];
 
-		out = add(f, "cost_limit", p->pid, s->cost);
-		if (!out)
-			return -ENOMEM;
 		if (s->because)
 			snprintf(process, sizeof(process), "process %u, which shares the probes, ",
 				 s->because);
 		snprintf(what, sizeof(what), "%.20s%s%.60s%s", s->family, s->function ? " (" : "",
 			 s->function ? s->function : "", s->function ? ")" : "");
-		snprintf(out->text, sizeof(out->text),
-			 "Barriers of %s traced only up to %.3f s: tracing cost %s%.3g %% of its "
-			 "thread time (estimated; --cost-limit %.3g). Phases and work at other "
-			 "barriers then include what happened at these; efficiencies are "
-			 "unknown.%s",
-			 what, (double)(s->t_ns - f->out->start_ns) / 1e9, process, 100 * s->cost,
-			 100 * s->limit, s->probed ? " Their probes are still attached." : "");
+		err = add(f, "cost_limit", p->pid, s->cost,
+			  "Barriers of %s traced only up to %.3f s: tracing cost %s%.3g %% of its "
+			  "thread time (estimated; --cost-limit %.3g). Phases and work at other "
+			  "barriers then include what happened at these; efficiencies are "
+			  "unknown.%s",
+			  what, (double)(s->t_ns - f->out->start_ns) / 1e9, process, 100 * s->cost,
+			  100 * s->limit, s->probed ? " Their probes are still attached." : "");
 	}
-	return 0;
+	return err;
 }
 
 /* Return the most CPUs that any of its threads may run on; all CPUs if that is unknown. */
@@ -173,7 +177,6 @@ static int at_once(const struct findings *f, const struct report_process *p, uin
 static int oversubscribed(struct findings *f, const struct report_process *p)
 {
 	uint32_t i, cpus = cpus_for(f, p), most;
-	struct report_finding *out;
 	uint64_t ready = 0;
 	double mean;
 	int err;
@@ -194,43 +197,35 @@ static int oversubscribed(struct findings *f, const struct report_process *p)
 	err = at_once(f, p, &most);
 	if (err || most <= cpus)
 		return err;
-	out = add(f, "oversubscribed", p->pid, mean);
-	if (!out)
-		return -ENOMEM;
-	snprintf(out->text, sizeof(out->text),
-		 "More threads than CPUs: of its %s%u threads%s on %u CPU%s, %.1f on average were "
-		 "ready to run but had no CPU.",
-		 most < p->threads ? "up to " : "", most, most < p->threads ? " at a time" : "",
-		 cpus, cpus == 1 ? "" : "s", mean);
-	return 0;
+	return add(
+		f, "oversubscribed", p->pid, mean,
+		"More threads than CPUs: of its %s%u threads%s on %u CPU%s, %.1f on average were "
+		"ready to run but had no CPU.",
+		most < p->threads ? "up to " : "", most, most < p->threads ? " at a time" : "",
+		cpus, cpus == 1 ? "" : "s", mean);
 }
 
 static int spinning(struct findings *f, const struct report_process *p)
 {
 	const struct cause_proc *c = f->env->causes ? causes_proc(f->env->causes, p->index) : NULL;
-	struct report_finding *out;
 	char spun[32];
 
 	/* A thread on a CPU inside a barrier may run tasks. */
 	if (!c || p->tasks || !c->spun_episodes || c->last_ns <= c->first_ns ||
 	    (double)c->spun_ns < SPINNING * (double)(c->last_ns - c->first_ns))
 		return 0;
-	out = add(f, "spinning", p->pid, seconds(c->spun_ns));
-	if (!out)
-		return -ENOMEM;
 	text_time((int64_t)c->spun_ns, spun);
-	snprintf(out->text, sizeof(out->text),
-		 "Threads spun in barriers while the last thread waited for a CPU: %s of each, in "
-		 "%llu of %llu episodes.",
-		 spun, (unsigned long long)c->spun_episodes, (unsigned long long)c->episodes);
-	return 0;
+	return add(
+		f, "spinning", p->pid, seconds(c->spun_ns),
+		"Threads spun in barriers while the last thread waited for a CPU: %s of each, in "
+		"%llu of %llu episodes.",
+		spun, (unsigned long long)c->spun_episodes, (unsigned long long)c->episodes);
 }
 
 /* Report threads of one process that may run on only one CPU, which is the same for all of them. */
 static int pinned(struct findings *f, const struct report_process *p)
 {
 	uint32_t i, j, n = 0, most = 0, cpu = 0, *cpus, at;
-	struct report_finding *out;
 
 	if (!f->env->causes || f->env->ncpus < 2)
 		return 0;
@@ -254,14 +249,10 @@ static int pinned(struct findings *f, const struct report_process *p)
 	free(cpus);
 	if (most < 2)
 		return 0;
-	out = add(f, "pinned", p->pid, most);
-	if (!out)
-		return -ENOMEM;
-	snprintf(out->text, sizeof(out->text),
-		 "%u of its %u threads may run on CPU %u only, and share it. The machine has %u "
-		 "CPUs.",
-		 most, p->threads, cpu, f->env->ncpus);
-	return 0;
+	return add(f, "pinned", p->pid, most,
+		   "%u of its %u threads may run on CPU %u only, and share it. The machine has %u "
+		   "CPUs.",
+		   most, p->threads, cpu, f->env->ncpus);
 }
 
 /* Return the CPU migrations of its threads per second of their lives, where they are known. */
@@ -284,31 +275,23 @@ static int migrating(struct findings *f, const struct report_process *p)
 {
 	const struct cause_proc *c = f->env->causes ? causes_proc(f->env->causes, p->index) : NULL;
 	double moves = migrations(p), nodes = 0;
-	struct report_finding *out;
 
 	if (c && c->node_moves >= NODE_MOVES_MIN && c->last_ns > c->first_ns)
 		nodes = (double)c->node_moves / seconds(c->last_ns - c->first_ns);
 	if (moves < MIGRATING && nodes < NODE_MOVES)
 		return 0;
-	out = add(f, "migrating", p->pid, nodes >= NODE_MOVES ? nodes : moves);
-	if (!out)
-		return -ENOMEM;
 	if (nodes >= NODE_MOVES)
-		snprintf(out->text, sizeof(out->text),
-			 "Its threads were moved to another NUMA node %.0f times per second, away "
-			 "from their memory.",
-			 nodes);
-	else
-		snprintf(out->text, sizeof(out->text),
-			 "Its threads were moved to another CPU %.0f times per second of thread "
-			 "time.",
-			 moves);
-	return 0;
+		return add(f, "migrating", p->pid, nodes,
+			   "Its threads were moved to another NUMA node %.0f times per second, "
+			   "away from their memory.",
+			   nodes);
+	return add(f, "migrating", p->pid, moves,
+		   "Its threads were moved to another CPU %.0f times per second of thread time.",
+		   moves);
 }
 
 static int throttled(struct findings *f, const struct report_process *p)
 {
-	struct report_finding *out;
 	uint64_t ns = 0;
 	uint32_t i;
 	char stopped[32];
@@ -320,15 +303,11 @@ static int throttled(struct findings *f, const struct report_process *p)
 	}
 	if (ns < THROTTLED_NS)
 		return 0;
-	out = add(f, "throttled", p->pid, seconds(ns));
-	if (!out)
-		return -ENOMEM;
 	text_time((int64_t)ns, stopped);
-	snprintf(out->text, sizeof(out->text),
-		 "It reached the CPU quota of its cgroup: its threads were stopped for %s in "
-		 "total.",
-		 stopped);
-	return 0;
+	return add(f, "throttled", p->pid, seconds(ns),
+		   "It reached the CPU quota of its cgroup: its threads were stopped for %s in "
+		   "total.",
+		   stopped);
 }
 
 /* Return true if only the address is known: it lay in no file that the process had mapped. */
@@ -366,43 +345,32 @@ static int bare_by_process(struct findings *f)
 /* Report call sites that cannot be found again, nor can their ids, in another process or run. */
 static int site_unknown(struct findings *f, const struct report_process *p)
 {
-	struct report_finding *out;
 	uint64_t crossings = f->bare[p->index];
 
 	if (!crossings)
 		return 0;
-	out = add(f, "site_unknown", p->pid, (double)crossings);
-	if (!out)
-		return -ENOMEM;
-	snprintf(out->text, sizeof(out->text),
-		 "The call site of %llu of its crossings is known only by an address, so its id "
-		 "differs in each run. The code there belongs to no file, or was gone before it "
-		 "could be read: the process exited, ran another program or unloaded a library.",
-		 (unsigned long long)crossings);
-	return 0;
+	return add(f, "site_unknown", p->pid, (double)crossings,
+		   "The call site of %llu of its crossings is known only by an address, so its id "
+		   "differs in each run. The code there belongs to no file, or was gone before it "
+		   "could be read: the process exited, ran another program or unloaded a library.",
+		   (unsigned long long)crossings);
 }
 
 /* Reported once per group, because its processes usually run the same program. */
 static int untraced(struct findings *f, const struct report_process *p)
 {
-	struct report_finding *out;
-
 	if (!p->untraced || p->meets_others)
 		return 0;
-	out = add(f, "untraced", p->pid, NAN);
-	if (!out)
-		return -ENOMEM;
-	snprintf(out->text, sizeof(out->text),
-		 "Its code calls %s, in which it may wait for other threads or processes. These "
-		 "calls were not traced, or not all the time. Waits in them then count as work, so "
-		 "the efficiencies are upper limits.",
-		 p->untraced);
-	return 0;
+	return add(
+		f, "untraced", p->pid, NAN,
+		"Its code calls %s, in which it may wait for other threads or processes. These "
+		"calls were not traced, or not all the time. Waits in them then count as work, so "
+		"the efficiencies are upper limits.",
+		p->untraced);
 }
 
 static int counted_from(struct findings *f, const struct report_process *p)
 {
-	struct report_finding *out;
 	double seconds;
 
 	if (p->counted_from_ns == REPORT_UNKNOWN)
@@ -410,48 +378,34 @@ static int counted_from(struct findings *f, const struct report_process *p)
 	seconds = p->counted_from_ns > f->out->start_ns
 			  ? (double)(p->counted_from_ns - f->out->start_ns) / 1e9
 			  : 0;
-	out = add(f, "counted_from", p->pid, seconds);
-	if (!out)
-		return -ENOMEM;
-	snprintf(out->text, sizeof(out->text),
-		 "It crossed barriers, or may have done so, before its probes were attached or its "
-		 "program was examined. Its elapsed time and its efficiencies count from its first "
-		 "recorded crossing, %.3f s after tracing began, not from its start.",
-		 seconds);
-	return 0;
+	return add(
+		f, "counted_from", p->pid, seconds,
+		"It crossed barriers, or may have done so, before its probes were attached or its "
+		"program was examined. Its elapsed time and its efficiencies count from its first "
+		"recorded crossing, %.3f s after tracing began, not from its start.",
+		seconds);
 }
 
 static int arrivals_unseen(struct findings *f, const struct report_process *p)
 {
-	struct report_finding *out;
-
 	if (!p->arrivals_unseen)
 		return 0;
-	out = add(f, "arrivals_unseen", p->pid, (double)p->arrivals_unseen);
-	if (!out)
-		return -ENOMEM;
-	snprintf(out->text, sizeof(out->text),
-		 "In %llu of its %llu crossings it waits at a std::latch for threads that only "
-		 "count down there. These threads leave no trace: the waits for them are in no "
-		 "figure of lost time, and how they share their work is unknown.",
-		 (unsigned long long)p->arrivals_unseen, (unsigned long long)p->crossings);
-	return 0;
+	return add(f, "arrivals_unseen", p->pid, (double)p->arrivals_unseen,
+		   "In %llu of its %llu crossings it waits at a std::latch for threads that only "
+		   "count down there. These threads leave no trace: the waits for them are in no "
+		   "figure of lost time, and how they share their work is unknown.",
+		   (unsigned long long)p->arrivals_unseen, (unsigned long long)p->crossings);
 }
 
 static int tasks(struct findings *f, const struct report_process *p)
 {
-	struct report_finding *out;
-
 	if (!p->tasks || p->meets_others)
 		return 0;
-	out = add(f, "tasks", p->pid, p->parallel_most);
-	if (!out)
-		return -ENOMEM;
-	snprintf(out->text, sizeof(out->text),
-		 "It runs OpenMP tasks, or may do so. The tasks that threads run while they wait "
-		 "in a barrier are work and are not traced: the time shown as lost at its barriers "
-		 "includes them.");
-	return 0;
+	return add(
+		f, "tasks", p->pid, p->parallel_most,
+		"It runs OpenMP tasks, or may do so. The tasks that threads run while they wait in "
+		"a barrier are work and are not traced: the time shown as lost at its barriers "
+		"includes them.");
 }
 
 static bool cpu_known(const struct cause_cpu *c)
@@ -469,7 +423,6 @@ static int slow_cpus(struct findings *f)
 {
 	const struct causes *causes = f->env->causes;
 	uint32_t i, n = 0, ncpus = causes ? causes_ncpus(causes) : 0;
-	struct report_finding *out;
 	double *clocks, median, own;
 	int err = 0;
 
@@ -491,14 +444,10 @@ static int slow_cpus(struct findings *f)
 		own = clock_of(causes_cpu(causes, i));
 		if (own >= SLOW_CPU * median)
 			continue;
-		out = add(f, "slow_cpu", 0, own / median);
-		if (out)
-			snprintf(out->text, sizeof(out->text),
-				 "CPU %u ran at %.2f GHz while threads computed there, other CPUs "
-				 "at %.2f GHz: %.0f %% of their speed.",
-				 i, own, median, 100 * own / median);
-		else
-			err = -ENOMEM;
+		err = add(f, "slow_cpu", 0, own / median,
+			  "CPU %u ran at %.2f GHz while threads computed there, other CPUs at %.2f "
+			  "GHz: %.0f %% of their speed.",
+			  i, own, median, 100 * own / median);
 	}
 	return err;
 }

@@ -221,6 +221,26 @@ static int group_fill(const struct groups *g, uint32_t head, struct report_group
 	uint32_t i, n = 0, members = 0;
 	uint64_t start, end;
 
+	*all = (struct report_process){
+		.index = MODEL_NONE,
+		.counted_from_ns = REPORT_UNKNOWN,
+		.detached_ns = REPORT_UNKNOWN,
+		.detached_cost = NAN,
+		.detached_limit = NAN,
+		.cost_ns = REPORT_UNKNOWN,
+		.cost_interference_ns = REPORT_UNKNOWN,
+		.cost_share = NAN,
+		.crossing_cost_ns = NAN,
+		.parallel_least = NAN,
+		.parallel_most = NAN,
+		.inside_oncpu = NAN,
+		.useful_oncpu = NAN,
+		.omp_load_balance = NAN,
+		.omp_scheduling = NAN,
+		.omp_start = NAN,
+		.omp_serialisation = NAN,
+		.omp_turns = NAN,
+	};
 	for (i = g->of[head].processes; i != MODEL_NONE; i = g->next_process[i]) {
 		members += g->out->processes[i].nmembers;
 		n++;
@@ -229,7 +249,6 @@ static int group_fill(const struct groups *g, uint32_t head, struct report_group
 	all->members = arena_alloc(g->arena, (members + 1) * sizeof(*all->members));
 	if (!out->processes || !all->members)
 		return -ENOMEM;
-	all->counted_from_ns = REPORT_UNKNOWN;
 	for (i = g->of[head].processes; i != MODEL_NONE; i = g->next_process[i]) {
 		struct report_process *p = &g->out->processes[i];
 
@@ -252,7 +271,6 @@ static int group_fill(const struct groups *g, uint32_t head, struct report_group
 	}
 	qsort(all->members, all->nmembers, sizeof(*all->members), threads_by_index);
 	note_ranks(g, head, all);
-	all->index = MODEL_NONE;
 	all->pid = out->processes[0].pid;
 	span_of(g, head, &start, &end, &all->ideal_ns);
 	all->elapsed_ns = number_less(end, start);
@@ -265,12 +283,6 @@ static int group_fill(const struct groups *g, uint32_t head, struct report_group
 		all->efficiency = EFFICIENCY_UNKNOWN;
 	efficiency_losses(&all->efficiency, &all->lost_static, &all->lost_rotating,
 			  &all->lost_transfer);
-	all->parallel_least = all->parallel_most = all->inside_oncpu = NAN;
-	all->useful_oncpu = all->omp_load_balance = all->omp_scheduling = all->omp_start =
-		all->omp_serialisation = all->omp_turns = NAN;
-	all->cost_ns = all->cost_interference_ns = REPORT_UNKNOWN;
-	all->cost_share = all->crossing_cost_ns = all->detached_cost = all->detached_limit = NAN;
-	all->detached_ns = REPORT_UNKNOWN;
 	shares = shares_of(g, head, all, top);
 	verdict_process(all, top, &shares);
 	return 0;

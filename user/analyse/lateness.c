@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The sbt-trace authors
 /* The lateness of one thread relative to another, split into parts without remainder. */
 #include "analyse/internal.h"
+#include "base/number.h"
 
 #include <string.h>
 
@@ -35,7 +36,7 @@ static bool handler_of(const struct model_member *m, struct spent *s)
 	}
 	s->oncpu = d->oncpu_ns;
 	if (s->oncpu == MODEL_UNKNOWN)
-		s->oncpu = m->work_ns > known ? m->work_ns - known : 0;
+		s->oncpu = number_less(m->work_ns, known);
 	s->rest = m->work_ns - known - s->oncpu;
 	on_fault = d->fault_ns < s->oncpu ? d->fault_ns : s->oncpu;
 	s->oncpu -= on_fault;

@@ -12,6 +12,7 @@
 #include "analyse/openmp.h"
 #include "base/grow.h"
 #include "base/hash.h"
+#include "base/number.h"
 #include "base/remark.h"
 #include "sbt/record.h"
 #include "sites/family.h"
@@ -52,6 +53,7 @@ struct observer {
 	struct observed_member *members;
 	struct report_counter *counters; /* of each member, then the sums over all members */
 	uint32_t cap_members;
+	size_t cap_counters;
 	observer_folded folded; /* also called for processes that are folded; NULL: none */
 	void *folded_ctx;
 	/*
@@ -86,13 +88,15 @@ int observer_new(const struct options *options, const struct report_env *env,
 
 	if (!w)
 		return -ENOMEM;
-	w->options = options;
-	w->env = env;
-	w->output = *output;
-	w->met_watch = calloc(options->nwatch + 1, sizeof(*w->met_watch));
-	w->met_name = calloc(options->nnames + 1, sizeof(*w->met_name));
-	w->openmp = openmp_new();
-	w->namer = report_namer_new();
+	*w = (struct observer){
+		.options = options,
+		.env = env,
+		.output = *output,
+		.met_watch = calloc(options->nwatch + 1, sizeof(*w->met_watch)),
+		.met_name = calloc(options->nnames + 1, sizeof(*w->met_name)),
+		.openmp = openmp_new(),
+		.namer = report_namer_new(),
+	};
 	if (!w->met_watch || !w->met_name || !w->openmp || !w->namer || name_phases(w)) {
 		observer_free(w);
 		return -ENOMEM;
@@ -426,7 +430,7 @@ static void fill_parts(struct report_parts *parts, const struct model_member *m)
 		parts->blocked_ns[i] = d->blocked_ns[i];
 		sum += d->blocked_ns[i];
 	}
-	parts->unattributed_ns = m->work_ns > sum ? m->work_ns - sum : 0;
+	parts->unattributed_ns = number_less(m->work_ns, sum);
 }
 
 static struct report_counter counted(const struct model_detail *d, uint32_t i, const char *name)
@@ -453,19 +457,6 @@ static void fill_counters(const struct report_env *env, const struct model_detai
 static struct report_counter *member_counters(const struct observer *w, uint32_t i)
 {
 	return w->env->ncounters ? w->counters + (size_t)i * w->env->ncounters : NULL;
-}
-
-static int grow_counters(struct observer *w, uint32_t members)
-{
-	size_t n = ((size_t)members + 1) * w->env->ncounters;
-	struct report_counter *c;
-
-	/* At least one: even 0 must not be added to a NULL pointer. */
-	c = realloc(w->counters, (n ? n : 1) * sizeof(*c));
-	if (!c)
-		return -ENOMEM;
-	w->counters = c;
-	return 0;
 }
 
 static bool wanted_thread(const struct observer *w, uint32_t tid)
@@ -528,16 +519,9 @@ static int fill_members(struct observer *w, const struct model *model,
 	struct report_counter *sum;
 	uint32_t i;
 
-	if (e->n > w->cap_members) {
-		struct observed_member *m = realloc(w->members, e->n * sizeof(*m));
-
-		if (!m)
-			return -ENOMEM;
-		w->members = m;
-		if (grow_counters(w, e->n))
-			return -ENOMEM;
-		w->cap_members = e->n;
-	}
+	if (grow(w->members, w->cap_members, e->n) ||
+	    grow(w->counters, w->cap_counters, ((size_t)e->n + 1) * w->env->ncounters))
+		return -ENOMEM;
 	sum = member_counters(w, e->n);
 	if (sum)
 		memset(sum, 0, w->env->ncounters * sizeof(*sum));
@@ -553,20 +537,22 @@ static int fill_members(struct observer *w, const struct model *model,
 			if (!proc_comm((int)p->tgid, (int)thread->tid, comm))
 				model_name_thread(w->model, p->tgid, p->inc, thread->tid, comm);
 		}
-		m->tid = from->tid;
-		m->index = thread->place != MODEL_NONE ? thread->place : thread->ordinal;
-		m->comm = *thread->comm ? thread->comm : NULL;
-		m->site = mixed ? site_label(w, from->site) : NULL;
-		m->order = i;
-		m->arrive_ns = from->arrive_ns;
-		m->inter_ns = i ? from->arrive_ns - e->members[i - 1].arrive_ns : 0;
-		m->wait_ns = from->wait_ns;
-		m->depart_ns = from->depart_ns;
-		m->work_ns = from->work_ns;
-		m->cpu = from->arrive_cpu;
+		*m = (struct observed_member){
+			.tid = from->tid,
+			.index = thread->place != MODEL_NONE ? thread->place : thread->ordinal,
+			.comm = *thread->comm ? thread->comm : NULL,
+			.site = mixed ? site_label(w, from->site) : NULL,
+			.order = i,
+			.arrive_ns = from->arrive_ns,
+			.inter_ns = i ? from->arrive_ns - e->members[i - 1].arrive_ns : 0,
+			.wait_ns = from->wait_ns,
+			.depart_ns = from->depart_ns,
+			.work_ns = from->work_ns,
+			.cpu = from->arrive_cpu,
+			.ncounters = w->env->ncounters,
+			.counters = member_counters(w, i),
+		};
 		fill_parts(&m->parts, from);
-		m->ncounters = w->env->ncounters;
-		m->counters = member_counters(w, i);
 		fill_counters(w->env, from->detail, member_counters(w, i), sum);
 	}
 	return 0;

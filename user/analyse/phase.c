@@ -163,8 +163,20 @@ static int thread_out(const struct phase_build *b, const struct phase *p, const 
 	const struct model_thread *t = &b->threads[s->thread];
 	int err = 0;
 
-	out->tid = s->tid;
-	out->index = MODEL_NONE;
+	*out = (struct report_thread){
+		.tid = s->tid,
+		.index = MODEL_NONE,
+		.crossings = s->crossings,
+		.wait_ns = s->wait_ns,
+		.wait_max_ns = s->wait_max_ns,
+		.idle_ns = s->idle_ns,
+		.work_ns = s->work_ns,
+		.last = s->last,
+		.last_share = p->episodes ? (double)s->last / (double)p->episodes : NAN,
+		.parts = parts_within(s),
+		.ncounters = parts_counters_n(b->env),
+		.counters = counters_of(b->arena, b->env, &s->sums, &err),
+	};
 	/* The index may belong to another thread now. */
 	if (t->tid == s->tid) {
 		out->index = t->place != MODEL_NONE ? t->place : t->ordinal;
@@ -172,16 +184,6 @@ static int thread_out(const struct phase_build *b, const struct phase *p, const 
 		if (t->comm[0] && !out->comm)
 			return -ENOMEM;
 	}
-	out->crossings = s->crossings;
-	out->wait_ns = s->wait_ns;
-	out->wait_max_ns = s->wait_max_ns;
-	out->idle_ns = s->idle_ns;
-	out->work_ns = s->work_ns;
-	out->last = s->last;
-	out->last_share = p->episodes ? (double)s->last / (double)p->episodes : NAN;
-	out->parts = parts_within(s);
-	out->ncounters = parts_counters_n(b->env);
-	out->counters = counters_of(b->arena, b->env, &s->sums, &err);
 	return err;
 }
 

@@ -125,9 +125,19 @@ static int barrier_threads(struct build *b, const struct model_barrier *mb,
 	for (i = 0; i < mb->nthreads; i++) {
 		bt = &mb->threads[i];
 		rt = &out->threads[out->nthreads++];
-		if (bt->thread == MODEL_NONE) {
-			rt->index = MODEL_NONE;
-		} else {
+		*rt = (struct report_thread){
+			.index = MODEL_NONE,
+			.crossings = bt->crossings,
+			.wait_ns = bt->wait_ns,
+			.wait_max_ns = bt->wait_max_ns,
+			.waits = bt->waits,
+			.wait_squares = bt->wait_squares,
+			.idle_ns = bt->undeparted ? REPORT_UNKNOWN : bt->idle_ns,
+			.work_ns = bt->work_n ? bt->work_ns : REPORT_UNKNOWN,
+			.last = bt->last,
+			.last_share = share_of((double)bt->last, (double)mb->episodes),
+		};
+		if (bt->thread != MODEL_NONE) {
 			t = &b->threads[bt->thread];
 			rt->tid = t->tid;
 			/* A rank's threads may have other numbers at their own barriers. */
@@ -138,15 +148,6 @@ static int barrier_threads(struct build *b, const struct model_barrier *mb,
 			rt->ranked =
 				family_has(mb->family, FAMILY_RANKS) && bt->place != MODEL_NONE;
 		}
-		rt->crossings = bt->crossings;
-		rt->wait_ns = bt->wait_ns;
-		rt->wait_max_ns = bt->wait_max_ns;
-		rt->waits = bt->waits;
-		rt->wait_squares = bt->wait_squares;
-		rt->idle_ns = bt->undeparted ? REPORT_UNKNOWN : bt->idle_ns;
-		rt->work_ns = bt->work_n ? bt->work_ns : REPORT_UNKNOWN;
-		rt->last = bt->last;
-		rt->last_share = share_of((double)bt->last, (double)mb->episodes);
 		fill_sums(b, &bt->sums, rt, &err);
 		if (bt->thread != MODEL_NONE && bt->last > out->last_count) {
 			out->last_tid = rt->tid;
@@ -400,20 +401,22 @@ static int process_member(struct build *b, const struct model_thread *t, struct 
 	struct report_thread *rt = &out->members[out->nmembers++];
 	int err = 0;
 
-	rt->tid = t->tid;
-	rt->index = t->place != MODEL_NONE ? t->place : t->ordinal;
-	rt->comm = thread_comm(b, t, &err);
-	rt->crossings = t->crossings;
-	rt->wait_ns = t->wait_ns;
-	rt->waits = t->waits;
-	rt->wait_squares = t->wait_squares;
-	rt->idle_ns = t->idle_ns;
-	rt->work_ns = t->outside_ns;
-	rt->start_ns = t->start_ns;
-	rt->until_ns = t->end_ns + waits_after_end(t->wait_ns, t->idle_ns + t->unknown_ns);
-	rt->away_ns = t->away_ns;
-	rt->last = t->last;
-	rt->last_share = share_of((double)t->last, (double)out->episodes);
+	*rt = (struct report_thread){
+		.tid = t->tid,
+		.index = t->place != MODEL_NONE ? t->place : t->ordinal,
+		.comm = thread_comm(b, t, &err),
+		.crossings = t->crossings,
+		.wait_ns = t->wait_ns,
+		.waits = t->waits,
+		.wait_squares = t->wait_squares,
+		.idle_ns = t->idle_ns,
+		.work_ns = t->outside_ns,
+		.start_ns = t->start_ns,
+		.until_ns = t->end_ns + waits_after_end(t->wait_ns, t->idle_ns + t->unknown_ns),
+		.away_ns = t->away_ns,
+		.last = t->last,
+		.last_share = share_of((double)t->last, (double)out->episodes),
+	};
 	fill_sums(b, &t->sums, rt, &err);
 	model_sums_join(spent, &t->sums);
 	out->outside_ns += t->outside_ns;
@@ -432,16 +435,19 @@ static int process_folded(struct build *b, const struct model_proc *p, struct re
 	if (!p->folded.threads)
 		return 0;
 	rt = &out->members[out->nmembers++];
-	rt->index = MODEL_NONE;
-	rt->crossings = p->folded.crossings;
-	rt->wait_ns = p->folded.wait_ns;
-	rt->idle_ns = p->folded.idle_ns;
-	rt->work_ns = p->folded.outside_ns;
-	rt->until_ns = p->folded.life_ns +
-		       waits_after_end(p->folded.wait_ns, p->folded.idle_ns + p->folded.unknown_ns);
-	rt->position = MODEL_NONE;
-	rt->last = p->folded.last;
-	rt->last_share = share_of((double)rt->last, (double)out->episodes);
+	*rt = (struct report_thread){
+		.index = MODEL_NONE,
+		.crossings = p->folded.crossings,
+		.wait_ns = p->folded.wait_ns,
+		.idle_ns = p->folded.idle_ns,
+		.work_ns = p->folded.outside_ns,
+		.until_ns = p->folded.life_ns +
+			    waits_after_end(p->folded.wait_ns,
+					    p->folded.idle_ns + p->folded.unknown_ns),
+		.position = MODEL_NONE,
+		.last = p->folded.last,
+		.last_share = share_of((double)p->folded.last, (double)out->episodes),
+	};
 	out->outside_ns += rt->work_ns;
 	out->wait_ns += rt->wait_ns;
 	sums->sum_ns +=
@@ -528,40 +534,49 @@ static void process_cost(struct build *b, const struct model_proc *p,
 			  out->outside_ns / REPORT_ROUGH_NS < out->crossings;
 }
 
-static void process_facts(struct build *b, const struct model_proc *p, struct report_process *out)
+/* Return how long a process lived; REPORT_UNKNOWN if its start or its end was not seen. */
+static uint64_t life_of(const struct build *b, const struct model_proc *p)
 {
-	out->pid = p->tgid;
-	out->parent = p->parent == MODEL_NONE ? 0 : b->procs[p->parent].tgid;
-	out->exited = p->exited && p->detached.t_ns == MODEL_UNKNOWN;
-	out->start_seen = p->start_seen;
-	/* A process that was running before tracing counts from the start of tracing. */
-	out->counted_from_ns =
-		!p->start_seen && p->processes == 1 && p->start_ns > model_start(b->model)
-			? p->start_ns
-			: REPORT_UNKNOWN;
-	out->elapsed_ns = p->elapsed_ns;
-	out->life_ns = REPORT_UNKNOWN;
-	out->processes = p->processes;
 	if (p->processes > 1)
-		out->life_ns = p->life_ns;
-	else if (!b->env->extent.window && p->start_seen && out->exited &&
-		 p->end_ns > p->start_ns && p->end_ns != MODEL_UNKNOWN)
-		out->life_ns = p->end_ns - p->start_ns;
-	out->ideal_ns = p->ideal_ns;
-	out->threads = p->nthreads_crossed;
-	out->episodes = p->met;
-	out->incomplete = p->met_incomplete;
-	out->ambiguous = p->met_ambiguous;
-	out->crossings = p->crossings;
-	out->unmet = p->unmet;
-	out->arrivals_unseen = p->arrivals_unseen;
-	out->summed = p->summed;
-	out->abandoned = p->abandoned;
-	out->lost = p->lost;
-	out->exit_detection =
-		b->env->exit_detection ? b->env->exit_detection(b->env->ctx, p) : NULL;
-	out->untraced = b->env->untraced ? b->env->untraced(b->env->ctx, p) : NULL;
-	out->tasks = has_tasks(b, p);
+		return p->life_ns;
+	if (b->env->extent.window || !p->start_seen || !p->exited ||
+	    p->detached.t_ns != MODEL_UNKNOWN || p->end_ns == MODEL_UNKNOWN)
+		return REPORT_UNKNOWN;
+	return p->end_ns > p->start_ns ? p->end_ns - p->start_ns : REPORT_UNKNOWN;
+}
+
+static void process_facts(struct build *b, const struct model_proc *p, uint32_t index,
+			  struct report_process *out)
+{
+	const struct report_env *env = b->env;
+	/* A process that was running before tracing counts from the start of tracing. */
+	bool late = !p->start_seen && p->processes == 1 && p->start_ns > model_start(b->model);
+
+	*out = (struct report_process){
+		.index = index,
+		.pid = p->tgid,
+		.parent = p->parent == MODEL_NONE ? 0 : b->procs[p->parent].tgid,
+		.exited = p->exited && p->detached.t_ns == MODEL_UNKNOWN,
+		.start_seen = p->start_seen,
+		.counted_from_ns = late ? p->start_ns : REPORT_UNKNOWN,
+		.elapsed_ns = p->elapsed_ns,
+		.life_ns = life_of(b, p),
+		.processes = p->processes,
+		.ideal_ns = p->ideal_ns,
+		.threads = p->nthreads_crossed,
+		.episodes = p->met,
+		.incomplete = p->met_incomplete,
+		.ambiguous = p->met_ambiguous,
+		.crossings = p->crossings,
+		.unmet = p->unmet,
+		.arrivals_unseen = p->arrivals_unseen,
+		.summed = p->summed,
+		.abandoned = p->abandoned,
+		.lost = p->lost,
+		.exit_detection = env->exit_detection ? env->exit_detection(env->ctx, p) : NULL,
+		.untraced = env->untraced ? env->untraced(env->ctx, p) : NULL,
+		.tasks = has_tasks(b, p),
+	};
 }
 
 /* Set TALP's efficiencies. All are NAN if the barriers are not OpenMP's. */
@@ -634,8 +649,7 @@ static int process_fill(struct build *b, uint32_t index, const uint32_t *members
 	uint32_t i;
 	int err = 0;
 
-	out->index = index;
-	process_facts(b, p, out);
+	process_facts(b, p, index, out);
 	out->comm = p->comm[0] ? arena_string(b->arena, p->comm) : NULL;
 	out->members = arena_alloc(b->arena, (n + 2) * sizeof(*out->members));
 	if (!out->members || (p->comm[0] && !out->comm))
