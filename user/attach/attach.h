@@ -69,11 +69,11 @@ struct attach_probe_site {
 };
 
 /*
- * Attach the probes for one function of one file, for every process that runs it (@pid 0) or for
- * one process, if the rung can: a session is for all. @by_exit: probe the exits instead of using
- * return probes (always so unless the rung is session). Return 0 or -errno; -ENOTSUP: the exits are
- * needed but unknown; -EADDRINUSE: this kernel cannot distinguish the probe from another one;
- * -ENOSPC: too many different probes.
+ * Attach the probes for one function of one file. They are for every process that runs it (@pid 0),
+ * or for one process if the rung can: a session is for all. @by_exit: probe the exits instead of
+ * using return probes (always so unless the rung is session). Return 0 or -errno; -ENOTSUP: the
+ * exits are needed but unknown; -EADDRINUSE: this kernel cannot distinguish the probe from another
+ * one; -ENOSPC: too many different probes.
  */
 int attach_probe_site(struct attach *attach, const struct attach_probe_site *probe_site, int pid,
 		      bool by_exit);
@@ -110,7 +110,7 @@ const char *attach_user_probe_group_name(const struct attach *attach, uint8_t pr
  */
 uint8_t attach_probe_group(const struct attach *attach, uint8_t family, uint16_t spec);
 /*
- * The same as attach_probe_site() for many functions of one file at once, as each attachment takes
+ * The same as attach_probe_site() for many functions of one file at once. Each attachment takes
  * tens of milliseconds to make and undo, whatever its size. All or none; -ENOTSUP: attach them one
  * by one.
  */
@@ -132,9 +132,9 @@ int attach_exits(struct attach *attach, const struct attach_probe_site *probe_si
 		 int pid);
 
 /*
- * Attach probes where the functions of parallel regions return to in their runtime, for every
- * process that runs the file (@pid 0) or for one. Needed without return probes. @probe_groups are
- * those of the runtimes, SBT_PROBE_GROUP(). Return 0 or -errno.
+ * Attach probes where the functions of parallel regions return to in their runtime. They are for
+ * every process that runs the file (@pid 0) or for one. Needed without return probes. @probe_groups
+ * are those of the runtimes, SBT_PROBE_GROUP(). Return 0 or -errno.
  */
 int attach_returns(struct attach *attach, int fd, const uint64_t *offsets, uint32_t n, int pid,
 		   uint64_t probe_groups);
@@ -254,8 +254,8 @@ int attach_outlined_program(struct attach *attach, uint32_t dev, uint64_t ino, u
  */
 int attach_teams_unknown(struct attach *attach, uint32_t tgid);
 /*
- * -a: get when the process, which may have exited, first created a thread, and a child with its own
- * memory, since or before it executed its program. 0: never.
+ * -a: get when the process first created a thread, and a child with its own memory, also before it
+ * executed its program. It may have exited. 0: never.
  */
 void attach_forked(const struct attach *attach, uint32_t tgid, uint64_t *thread_ns,
 		   uint64_t *child_ns);
@@ -310,10 +310,10 @@ bool attach_is_inside(const struct attach *attach, uint32_t tid);
 #define ATTACH_ALL_PROBE_GROUPS UINT64_MAX
 
 /*
- * Stop recording arrivals of the process at barriers of these probe groups (SBT_PROBE_GROUP()), or,
- * with ATTACH_ALL_PROBE_GROUPS, all arrivals and the accounting of its threads. Departures of
- * threads that are inside a barrier may still be recorded. Valid until it executes another program.
- * Return -ENOENT if it has exited or been replaced.
+ * Stop recording arrivals of the process at barriers of these probe groups (SBT_PROBE_GROUP()).
+ * With ATTACH_ALL_PROBE_GROUPS, stop recording all arrivals, and the accounting of its threads.
+ * Departures of threads that are inside a barrier may still be recorded. Valid until it executes
+ * another program. Return -ENOENT if it has exited or been replaced.
  */
 int attach_exclude(struct attach *attach, uint32_t tgid, uint32_t inc, uint64_t probe_groups);
 /*
@@ -403,9 +403,9 @@ struct attach_price {
 };
 
 /*
- * Measure the cost of one crossing for a traced thread, on sbt-trace's own code with the same
- * programs, rung and kind of instruction. The result is the lower quartile of several runs. @drain
- * is called between them to empty the rings.
+ * Measure the cost of one crossing for a traced thread on sbt-trace's own code. Programs, rung and
+ * kind of instruction are the same. The result is the lower quartile of several runs. @drain is
+ * called between them to empty the rings.
  */
 struct attach_price attach_calibrate(struct attach *attach, bool stepped, bool by_exit,
 				     void (*drain)(void *ctx), void *ctx);
@@ -424,8 +424,8 @@ struct attach_price attach_calibrate_quick(struct attach *attach, void (*drain)(
 					   void *ctx);
 
 /*
- * Return the cost of accounting for one wait of a thread (leaving the CPU, being woken, getting a
- * CPU), ns, from the timed ones of traced threads between @from and @to. NAN: none was timed.
+ * Return the cost in ns of accounting for one wait of a thread: it leaves the CPU, is woken, and
+ * gets a CPU. Uses the timed waits of traced threads between @from and @to. NAN: none was timed.
  */
 double attach_switch_ns(const struct sbt_counts *from, const struct sbt_counts *to);
 

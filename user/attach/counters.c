@@ -160,7 +160,7 @@ int counters_kept(const struct event_spec *spec)
 static void open_everywhere(struct counters *c, uint32_t event)
 {
 	const struct event_spec *spec = &c->specs[event];
-	char *reason = c->reasons[event], said[REASON_MAX];
+	char *reason = c->reasons[event], first_reason[REASON_MAX];
 	uint32_t cpu, first = 0;
 	int fd, err = 0;
 
@@ -189,9 +189,9 @@ static void open_everywhere(struct counters *c, uint32_t event)
 	}
 	explain(c, spec, err, reason);
 	if (c->nopen[event]) {
-		snprintf(said, sizeof(said), "%s", reason);
+		snprintf(first_reason, sizeof(first_reason), "%s", reason);
 		snprintf(reason, REASON_MAX, "counted on %u of %u CPUs only; not on CPU %u: %.160s",
-			 c->nopen[event], c->nonline, first, said);
+			 c->nopen[event], c->nonline, first, first_reason);
 	}
 }
 

@@ -92,7 +92,7 @@ struct reader {
 	uint32_t max, n;
 	char *why; /* error in the list */
 	size_t len;
-	char said[192]; /* error in one event */
+	char error[192]; /* error in one event */
 };
 
 /* Parse perf's rNNN. */
@@ -112,21 +112,21 @@ static int raw_event(struct event_spec *spec, const char *name)
 
 /*
  * Resolve a name by everything but libpfm4. Return 0, -ENOENT, or -EINVAL with a sentence in
- * r->said.
+ * r->error.
  */
 static int resolve(struct reader *r, struct event_spec *spec, const char *name)
 {
 	int err;
 
-	err = event_pmu(r->host, spec, name, r->said, sizeof(r->said));
+	err = event_pmu(r->host, spec, name, r->error, sizeof(r->error));
 	if (err == -ENOENT)
 		err = event_generic(spec, name);
 	if (err == -ENOENT)
 		err = raw_event(spec, name);
 	if (err == -ENOENT)
-		err = event_papi(r->host, spec, name, r->said, sizeof(r->said));
+		err = event_papi(r->host, spec, name, r->error, sizeof(r->error));
 	if (err == -ENOENT)
-		err = event_pmu_bare(r->host, spec, name, r->said, sizeof(r->said));
+		err = event_pmu_bare(r->host, spec, name, r->error, sizeof(r->error));
 	return err;
 }
 
@@ -214,18 +214,18 @@ static int join(const struct item *item, uint32_t first, uint32_t n, char *name,
 static int resolve_pfm(struct reader *r, struct event_spec *spec, const struct item *item,
 		       uint32_t first, uint32_t *n)
 {
-	char name[sizeof(spec->name)], said[128] = "";
+	char name[sizeof(spec->name)], message[128] = "";
 	uint32_t take;
 
 	for (take = item->n - first; take; take--) {
 		if (join(item, first, take, name, sizeof(name)))
 			continue;
-		if (!event_pfm(r->host, &r->pfm, spec, name, said, sizeof(said))) {
+		if (!event_pfm(r->host, &r->pfm, spec, name, message, sizeof(message))) {
 			*n = take;
 			return 0;
 		}
 	}
-	snprintf(spec->why, sizeof(spec->why), "there is no such event (%s)", said);
+	snprintf(spec->why, sizeof(spec->why), "there is no such event (%s)", message);
 	return -ENOENT;
 }
 
@@ -289,7 +289,7 @@ static int read_event(struct reader *r, const struct item *item, uint32_t *i)
 
 	err = is_modifier(first) ? -ENOENT : resolve(r, &spec, first);
 	if (err == -EINVAL)
-		snprintf(spec.why, sizeof(spec.why), "%s", r->said);
+		snprintf(spec.why, sizeof(spec.why), "%s", r->error);
 	if (err == -ENOENT) {
 		err = resolve_pfm(r, &spec, item, *i, &used);
 		if (err)
@@ -447,7 +447,7 @@ static int list_name(void *ctx, const char *name)
 	snprintf(spec.name, sizeof(spec.name), "%s", name);
 	/* A kernel name that needs a value is still worth listing. */
 	if (err)
-		snprintf(spec.why, sizeof(spec.why), "%s", r.said);
+		snprintf(spec.why, sizeof(spec.why), "%s", r.error);
 	event_pmu_check(l->host, &spec);
 	set_unit(&spec);
 	return l->each(l->ctx, &spec);

@@ -40,9 +40,9 @@ void regs_free(struct regs *regs);
 int regs_read(struct regs *regs, uint32_t pid, struct regs_thread **out, uint32_t *n);
 
 /*
- * Count returns of the thread @tid from a call, with a probe in the process @pid at @offset of the
- * file open as @fd, where the call returns to. @slot is below REGS_SLOTS, and in use until the
- * returned descriptor is closed with link_close(). Return -errno; -ENOTSUP if the kernel has no
+ * Count how often the thread @tid returns from a call. The probe is in the process @pid, where the
+ * call returns to: at @offset of the file open as @fd. @slot is below REGS_SLOTS, and in use until
+ * the returned descriptor is closed with link_close(). Return -errno; -ENOTSUP if the kernel has no
  * such probes (Linux before 6.6).
  */
 #define REGS_SLOTS 64

@@ -13,8 +13,8 @@
 /* Global, as there is one stderr. */
 static struct {
 	struct remark all[REMARKS_MAX];
-	enum remark_say say[REMARKS_MAX];
-	bool said[REMARKS_MAX];
+	enum remark_say how[REMARKS_MAX];
+	bool printed[REMARKS_MAX];
 	uint32_t n;
 	uint64_t beyond;
 } remarks;
@@ -32,7 +32,7 @@ static void count_beyond(void)
 	*last = (struct remark){ .kind = "more", .text = text };
 }
 
-static void keep(enum remark_say say, bool said, const char *kind, uint32_t pid, const char *fmt,
+static void keep(enum remark_say how, bool printed, const char *kind, uint32_t pid, const char *fmt,
 		 va_list args)
 {
 	char *raw = NULL, *safe;
@@ -49,8 +49,8 @@ static void keep(enum remark_say say, bool said, const char *kind, uint32_t pid,
 			break;
 	if (i == remarks.n && remarks.n < REMARKS_MAX) {
 		remarks.all[i] = (struct remark){ kind, pid, safe };
-		remarks.say[i] = say;
-		remarks.said[i] = said;
+		remarks.how[i] = how;
+		remarks.printed[i] = printed;
 		remarks.n++;
 		return;
 	}
@@ -74,12 +74,12 @@ void remark_warn(const char *kind, uint32_t pid, const char *fmt, ...)
 	free(text);
 }
 
-void remark_note(enum remark_say say, const char *kind, uint32_t pid, const char *fmt, ...)
+void remark_note(enum remark_say how, const char *kind, uint32_t pid, const char *fmt, ...)
 {
 	va_list args;
 
 	va_start(args, fmt);
-	keep(say, false, kind, pid, fmt, args);
+	keep(how, false, kind, pid, fmt, args);
 	va_end(args);
 }
 
@@ -99,14 +99,14 @@ void remarks_say(uint32_t from, bool quiet)
 	uint32_t i;
 
 	for (i = from; i < remarks.n; i++) {
-		if (remarks.said[i] || (quiet && remarks.say[i] == REMARK_HINT))
+		if (remarks.printed[i] || (quiet && remarks.how[i] == REMARK_HINT))
 			continue;
-		if (remarks.say[i] == REMARK_ERROR)
+		if (remarks.how[i] == REMARK_ERROR)
 			msg_error("%s%s", remark_is_item(&remarks.all[i]) ? "  " : "",
 				  remarks.all[i].text);
 		else
 			msg_warn("%s", remarks.all[i].text);
-		remarks.said[i] = true;
+		remarks.printed[i] = true;
 	}
 }
 

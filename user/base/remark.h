@@ -29,7 +29,7 @@ enum remark_say {
 void remark_warn(const char *kind, uint32_t pid, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 /* Record a remark without printing it. remarks_say() prints it. */
-void remark_note(enum remark_say say, const char *kind, uint32_t pid, const char *fmt, ...)
+void remark_note(enum remark_say how, const char *kind, uint32_t pid, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 /* Return whether the remark is an item of the list that the remark before it begins. */
 bool remark_is_item(const struct remark *remark);

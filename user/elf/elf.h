@@ -48,8 +48,8 @@ struct elf_traits {
 
 /*
  * Open the file behind @fd. The caller keeps @fd and may close it. Return 0 and *@out, to be closed
- * with elf_close(), or -ENOEXEC (not an ELF file), -ENOTSUP (another class or byte order, or
- * neither program nor library), -EBADMSG (malformed), -errno.
+ * with elf_close(), or -errno. -ENOEXEC: not an ELF file. -ENOTSUP: another class or byte order, or
+ * neither program nor library. -EBADMSG: malformed.
  */
 int elf_open(int fd, struct elf_file **out);
 /* The same for a regular file of a known size, which is not queried again. */

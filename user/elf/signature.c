@@ -55,14 +55,14 @@ struct point {
 #define FIRST_NONE UINT32_MAX
 
 /* What a function does: sets of words of the barrier, and facts about all of its code. */
-struct deeds {
+struct actions {
 	uint32_t reads, writes; /* plain ones */
 	uint32_t xadds, cmpxchgs, xchgs; /* with a lock */
 	uint32_t first; /* the word that is accessed first, before any branch is taken */
 	uint32_t divs, syscalls, calls, rets;
 	bool elsewhere; /* accesses memory around the barrier, or at a variable distance */
 	bool int_max, futex, einval, limit, spins, pause; /* constants, and an instruction */
-	bool odd; /* does not decode, or jumps through a register */
+	bool unclear; /* does not decode, or jumps through a register */
 };
 
 struct walk {
@@ -77,7 +77,7 @@ struct walk {
 	uint32_t nahead, nbehind;
 	uint32_t extent;
 	bool endless; /* the end of the function is unknown */
-	struct deeds deeds;
+	struct actions actions;
 };
 
 struct hunt {
@@ -133,7 +133,7 @@ static int16_t moved(int16_t place, int64_t by)
 		       : (int16_t)(place + by);
 }
 
-static void note_word(struct deeds *d, const cs_insn *ci, uint8_t access, uint32_t word)
+static void note_word(struct actions *d, const cs_insn *ci, uint8_t access, uint32_t word)
 {
 	bool locked = ci->detail->x86.prefix[0] == X86_PREFIX_LOCK;
 
@@ -153,7 +153,7 @@ static void note_word(struct deeds *d, const cs_insn *ci, uint8_t access, uint32
 	}
 }
 
-static void note_memory(struct deeds *d, const cs_insn *ci, const cs_x86_op *op,
+static void note_memory(struct actions *d, const cs_insn *ci, const cs_x86_op *op,
 			const struct regs *regs)
 {
 	int16_t place = reg_place(regs, op->mem.base), index = reg_place(regs, op->mem.index);
@@ -171,7 +171,7 @@ static void note_memory(struct deeds *d, const cs_insn *ci, const cs_x86_op *op,
 		note_word(d, ci, op->access, (uint32_t)from);
 }
 
-static void note_constant(struct deeds *d, uint64_t value)
+static void note_constant(struct actions *d, uint64_t value)
 {
 	d->int_max |= value == 0x7fffffff;
 	d->limit |= value == 0x7ffffffd || value == 0x7ffffffe;
@@ -181,7 +181,7 @@ static void note_constant(struct deeds *d, uint64_t value)
 	d->spins |= value >= 199 && value <= 201;
 }
 
-static void note_deeds(struct deeds *d, const cs_insn *ci, const struct regs *regs)
+static void note_actions(struct actions *d, const cs_insn *ci, const struct regs *regs)
 {
 	const cs_x86 *x86 = &ci->detail->x86;
 	int i;
@@ -253,7 +253,7 @@ static void move_places(struct walk *w, struct regs *regs)
 	if (w->insn->id == X86_INS_CALL || w->insn->id == X86_INS_SYSCALL)
 		forget_callers(regs, w->insn->id == X86_INS_CALL);
 	if (cs_regs_access(w->handle, w->insn, reads, &nreads, writes, &nwrites)) {
-		w->deeds.odd = true;
+		w->actions.unclear = true;
 		return;
 	}
 	forget_many(regs, writes, nwrites);
@@ -298,7 +298,7 @@ static bool walk_flow(struct walk *w, uint32_t next, const struct regs *regs)
 	if (!insn_in_group(ci, CS_GRP_JUMP))
 		return true;
 	if (x86->op_count != 1 || x86->operands[0].type != X86_OP_IMM) {
-		w->deeds.odd = true;
+		w->actions.unclear = true;
 		return false;
 	}
 	walk_push(w, x86->operands[0].imm, regs);
@@ -324,13 +324,13 @@ static void walk_from(struct walk *w, struct point point)
 	for (; point.pos < w->len && !w->seen[point.pos]; point.pos = next) {
 		w->seen[point.pos] = 1;
 		if (!walk_decode(w, point.pos)) {
-			w->deeds.odd = true;
+			w->actions.unclear = true;
 			return;
 		}
 		next = point.pos + w->insn->size;
 		if (next > w->extent)
 			w->extent = next;
-		note_deeds(&w->deeds, w->insn, &point.regs);
+		note_actions(&w->actions, w->insn, &point.regs);
 		move_places(w, &point.regs);
 		if (!walk_flow(w, next, &point.regs))
 			return;
@@ -363,9 +363,9 @@ static bool has_all(uint32_t set, uint32_t words)
 	return (set & words) == words;
 }
 
-static bool sane(const struct deeds *d)
+static bool sane(const struct actions *d)
 {
-	return !d->odd && !d->elsewhere && d->rets;
+	return !d->unclear && !d->elsewhere && d->rets;
 }
 
 /*
@@ -373,7 +373,7 @@ static bool sane(const struct deeds *d)
  * one to "in". A round ends when current_round advances. A departing thread adds one to "out", and
  * the last one resets all three.
  */
-static bool is_glibc_wait(const struct deeds *d)
+static bool is_glibc_wait(const struct actions *d)
 {
 	uint32_t all = d->reads | d->writes | d->xadds | d->cmpxchgs | d->xchgs;
 
@@ -384,7 +384,7 @@ static bool is_glibc_wait(const struct deeds *d)
 }
 
 /* pthread_barrier_init checks the count and writes the five words without reading any. */
-static bool is_glibc_init(const struct deeds *d)
+static bool is_glibc_init(const struct actions *d)
 {
 	return sane(d) && d->writes == 0x1f && !(d->reads | d->xadds | d->cmpxchgs | d->xchgs) &&
 	       !d->calls && !d->syscalls && !d->divs && d->limit && d->einval;
@@ -395,7 +395,7 @@ static bool is_glibc_init(const struct deeds *d)
  * first arriver shares a structure on its stack with the other threads, spins for a while and
  * sleeps. Every thread begins by reading the limit.
  */
-static bool is_musl_wait(const struct deeds *d)
+static bool is_musl_wait(const struct actions *d)
 {
 	uint32_t all = d->reads | d->writes | d->xadds | d->cmpxchgs | d->xchgs;
 
@@ -407,7 +407,7 @@ static bool is_musl_wait(const struct deeds *d)
 	       d->spins && d->pause;
 }
 
-static bool is_known(const struct deeds *d)
+static bool is_known(const struct actions *d)
 {
 	return is_glibc_wait(d) || is_musl_wait(d) || is_glibc_init(d);
 }
@@ -428,7 +428,7 @@ static bool walk_ends_at(struct walk *w, uint32_t pos)
 	if (w->insn->id == X86_INS_NOP || w->insn->id == X86_INS_INT3)
 		return true;
 	w->endless = true;
-	return is_known(&w->deeds);
+	return is_known(&w->actions);
 }
 
 /* Walk through @len bytes of a function from its start; @whole: they are all of it. */
@@ -441,8 +441,8 @@ static void walk_body(struct walk *w, const uint8_t *bytes, uint32_t len, bool w
 	w->len = len;
 	w->whole = whole;
 	memset(w->seen, 0, sizeof(w->seen));
-	memset(&w->deeds, 0, sizeof(w->deeds));
-	w->deeds.first = FIRST_NONE;
+	memset(&w->actions, 0, sizeof(w->actions));
+	w->actions.first = FIRST_NONE;
 	w->nahead = w->nbehind = w->extent = 0;
 	w->endless = false;
 	for (i = 0; i < REGS; i++)
@@ -451,7 +451,7 @@ static void walk_body(struct walk *w, const uint8_t *bytes, uint32_t len, bool w
 		walk_from(w, point);
 		while (w->nahead)
 			walk_from(w, w->ahead[--w->nahead]);
-	} while (!w->deeds.odd && walk_pop_behind(w, &point) && !walk_ends_at(w, point.pos));
+	} while (!w->actions.unclear && walk_pop_behind(w, &point) && !walk_ends_at(w, point.pos));
 }
 
 /* --- which bytes to search -------------------------------------------------------------------- */
@@ -689,13 +689,13 @@ static int hunt_classify(struct hunt *h, const struct body *body, uint32_t *deco
 	if (++*decoded > DECODED_MAX)
 		return -E2BIG;
 	walk_body(h->walk, bytes, (uint32_t)len, body->size != 0);
-	glibc = is_glibc_wait(&h->walk->deeds);
-	musl = is_musl_wait(&h->walk->deeds);
+	glibc = is_glibc_wait(&h->walk->actions);
+	musl = is_musl_wait(&h->walk->actions);
 	if (glibc || musl) {
 		h->waits++;
 		h->out->musl = musl;
 		hunt_take(h, &h->out->wait, body, offset);
-	} else if (is_glibc_init(&h->walk->deeds)) {
+	} else if (is_glibc_init(&h->walk->actions)) {
 		h->inits++;
 		hunt_take(h, &h->out->init, body, offset);
 	}

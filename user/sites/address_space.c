@@ -377,9 +377,9 @@ static void note_those_that_came(struct address_space *space)
 		was = maps_find(&space->maps, e->start);
 		if (was && was->start == e->start && was->ino == e->ino && was->dev == e->dev &&
 		    was->offset == e->offset)
-			e->came = was->came;
+			e->added = was->added;
 		else
-			e->came = space->read && space->settled;
+			e->added = space->read && space->settled;
 	}
 }
 

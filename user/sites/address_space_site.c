@@ -135,7 +135,7 @@ uint32_t address_space_site(struct address_spaces *s, struct address_space *spac
 
 	if (!is_file(e) && !space->gone && !address_space_read(s, space))
 		e = maps_find(&space->maps, call);
-	if (ip && is_late(space) && (!is_file(e) || e->came))
+	if (ip && is_late(space) && (!is_file(e) || e->added))
 		e = NULL;
 	return site_at(s, space, e, call);
 }
@@ -153,7 +153,7 @@ uint32_t address_space_return_site(struct address_spaces *s, const struct addres
 		key.offset = probe_site->offset - 1;
 		return site_get(s, &key);
 	}
-	return site_at(s, space, is_file(e) && !e->came ? e : NULL, call);
+	return site_at(s, space, is_file(e) && !e->added ? e : NULL, call);
 }
 
 static const char *keep(const char *text)

@@ -95,14 +95,14 @@ uint32_t symbol_unnamed(const struct symbol_server *server,
 void symbol_forget(struct symbol_server *server, int fd);
 
 /*
- * Name the code at @vaddr (as linked, not at run time) of the ELF file open as @fd, which remains
- * the caller's. @path helps to find separate debug files, by build id first, then by debuglink next
- * to it; may be NULL. Pass the address of the call itself: return address minus one.
+ * Name the code at @vaddr of the ELF file open as @fd. The address is as linked, not at run time.
+ * The caller keeps @fd. @path helps to find separate debug files, by build id first, then by
+ * debuglink next to it; may be NULL. Pass the address of the call itself: return address minus one.
  *
- * Return 0 with *@out filled as far as known (nframes 0: nothing). The child is given up after
- * -ETIMEDOUT (idle for 5 s, or 60 s with debuginfod), -EDQUOT (more than SYMBOL_FILE_S) or -EPIPE,
- * and every further question about that file fails at once. Return -EBADMSG if @fd is not a regular
- * file, or -errno. On errors *@out is empty.
+ * Return 0 with *@out filled as far as known (nframes 0: nothing). -ETIMEDOUT: the child was idle
+ * for 5 s, or 60 s with debuginfod. -EDQUOT: it needed more than SYMBOL_FILE_S. -EPIPE: it exited.
+ * Then the child is given up, and every further question about that file fails at once. Return
+ * -EBADMSG if @fd is not a regular file, or -errno. On errors *@out is empty.
  */
 int symbol_lookup(struct symbol_server *server, int fd, const char *path, uint64_t vaddr,
 		  struct symbol *out);

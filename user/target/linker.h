@@ -9,9 +9,9 @@
 
 /*
  * Return 1 while the dynamic linker is mapping files, at the program's start or in a dlopen(), else
- * 0. Until it has finished, the mappings are incomplete, so ask before they are read. Return
- * -ENOENT if the program does not publish the state (it is static, has another word size, or was
- * linked in an unusual way), -ESRCH if it has exited, or -errno.
+ * 0. Until it has finished, the mappings are incomplete, so ask before they are read. Return -ESRCH
+ * if the process has exited, or -errno. -ENOENT: the program does not publish the state. It is
+ * static, has another word size, or was linked in an unusual way.
  */
 int linker_busy(int pid);
 

@@ -18,7 +18,7 @@ struct maps_entry {
 	bool shared;
 	bool writable;
 	bool deleted; /* the file was deleted */
-	bool came; /* set by other rooms: mapped after the start */
+	bool added; /* set by other rooms: mapped after the start */
 	const char *path; /* octal escapes decoded; "": none; untrusted */
 };
 
