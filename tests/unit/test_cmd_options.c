@@ -8,9 +8,9 @@
 
 #include "test_check.h"
 #include "cmd/nearest.h"
+#include "cmd/option_help.h"
+#include "cmd/option_table.h"
 #include "cmd/options.h"
-
-#define EACH(row) (row = option_table; row < option_table + noptions; row++)
 
 /* --- the table -------------------------------------------------------------------------------- */
 
@@ -22,21 +22,19 @@ static void test_unique(void **state)
 {
 	const struct option_row *row, *other;
 
-	for
-		EACH(row)
-		{
-			assert_true(row->commands);
-			assert_false(row->commands & row->silent);
-			for (other = option_table; other < row; other++) {
-				unsigned both = (row->commands | row->silent) &
-						(other->commands | other->silent);
+	for (row = option_table; row < option_table + noptions; row++) {
+		assert_true(row->commands);
+		assert_false(row->commands & row->silent);
+		for (other = option_table; other < row; other++) {
+			unsigned both =
+				(row->commands | row->silent) & (other->commands | other->silent);
 
-				if (both && !strcmp(row->name, other->name))
-					fail_msg("--%s is there twice", row->name);
-				if (both && row->letter && row->letter == other->letter)
-					fail_msg("-%c is there twice", row->letter);
-			}
+			if (both && !strcmp(row->name, other->name))
+				fail_msg("--%s is there twice", row->name);
+			if (both && row->letter && row->letter == other->letter)
+				fail_msg("-%c is there twice", row->letter);
 		}
+	}
 }
 
 /* Each row says what it does in plain words, and where its value goes. */
@@ -44,28 +42,24 @@ static void test_rows(void **state)
 {
 	const struct option_row *row;
 
-	for
-		EACH(row)
-		{
-			size_t len = strlen(row->help);
-			bool flag = row->kind == OPTION_TRUE || row->kind == OPTION_FALSE ||
-				    row->kind == OPTION_COUNT || row->kind >= OPTION_HELP;
+	for (row = option_table; row < option_table + noptions; row++) {
+		size_t len = strlen(row->help);
+		bool flag = row->kind == OPTION_TRUE || row->kind == OPTION_FALSE ||
+			    row->kind == OPTION_COUNT || row->kind >= OPTION_HELP;
 
-			if (!len || row->help[len - 1] == '.' || strchr(row->help, '\n') ||
-			    len > 60)
-				fail_msg("help of --%s: %s", row->name, row->help);
-			if (flag && row->argument)
-				fail_msg("--%s has an argument that is not read", row->name);
-			if (row->kind == OPTION_CALL ? !row->take
-						     : row->kind < OPTION_HELP && !row->size)
-				fail_msg("--%s is not stored", row->name);
-			if ((row->kind == OPTION_INTEGER || row->kind == OPTION_DECIMAL ||
-			     row->kind == OPTION_SECONDS) &&
-			    (!row->expected || !(row->most > row->least)))
-				fail_msg("--%s has no range", row->name);
-			if (row->kind == OPTION_DECIMAL && !(row->scale > 0))
-				fail_msg("--%s has no scale", row->name);
-		}
+		if (!len || row->help[len - 1] == '.' || strchr(row->help, '\n') || len > 60)
+			fail_msg("help of --%s: %s", row->name, row->help);
+		if (flag && row->argument)
+			fail_msg("--%s has an argument that is not read", row->name);
+		if (row->kind == OPTION_CALL ? !row->take : row->kind < OPTION_HELP && !row->size)
+			fail_msg("--%s is not stored", row->name);
+		if ((row->kind == OPTION_INTEGER || row->kind == OPTION_DECIMAL ||
+		     row->kind == OPTION_SECONDS) &&
+		    (!row->expected || !(row->most > row->least)))
+			fail_msg("--%s has no range", row->name);
+		if (row->kind == OPTION_DECIMAL && !(row->scale > 0))
+			fail_msg("--%s has no scale", row->name);
+	}
 }
 
 /* A value that the option takes. */
@@ -119,29 +113,24 @@ static void test_parse_each(void **state)
 	char words[128], letter[3];
 	unsigned command, i;
 
-	for
-		EACH(row)
-		{
-			for (command = 0; command < COMMANDS; command++) {
-				if (!((row->commands | row->silent) >> command & 1) ||
-				    row->kind >= OPTION_HELP)
-					continue;
-				snprintf(letter, sizeof(letter), "-%c", row->letter);
-				for (i = 0; i < 1u + (row->letter != 0); i++) {
-					snprintf(words, sizeof(words), "%s%s %s %s", i ? "" : "--",
-						 i ? letter : row->name,
-						 row->argument ? value_of(row) : "",
-						 command_texts[command].operands == OPERANDS_COMMAND
-							 ? more_of(row)
-							 : "file");
-					if (parse((enum command)command, words, &line) !=
-					    OPTIONS_GO)
-						fail_msg("%s %s", command_texts[command].name,
-							 words);
-					options_free(&line);
-				}
+	for (row = option_table; row < option_table + noptions; row++) {
+		for (command = 0; command < COMMANDS; command++) {
+			if (!((row->commands | row->silent) >> command & 1) ||
+			    row->kind >= OPTION_HELP)
+				continue;
+			snprintf(letter, sizeof(letter), "-%c", row->letter);
+			for (i = 0; i < 1u + (row->letter != 0); i++) {
+				snprintf(words, sizeof(words), "%s%s %s %s", i ? "" : "--",
+					 i ? letter : row->name, row->argument ? value_of(row) : "",
+					 command_texts[command].operands == OPERANDS_COMMAND
+						 ? more_of(row)
+						 : "file");
+				if (parse((enum command)command, words, &line) != OPTIONS_GO)
+					fail_msg("%s %s", command_texts[command].name, words);
+				options_free(&line);
 			}
 		}
+	}
 }
 
 /* --- command lines ---------------------------------------------------------------------------- */
@@ -371,16 +360,14 @@ static void test_help_short(void **state)
 	char line[64];
 
 	assert_in_range(lines_of(text, 80), 15, 23);
-	for
-		EACH(row)
-		{
-			if (!row->common || !(row->commands >> COMMAND_TRACE & 1))
-				continue;
-			snprintf(line, sizeof(line), "--%s", row->name);
-			assert_non_null(strstr(text, line));
-			assert_non_null(strstr(text, row->help));
-			common++;
-		}
+	for (row = option_table; row < option_table + noptions; row++) {
+		if (!row->common || !(row->commands >> COMMAND_TRACE & 1))
+			continue;
+		snprintf(line, sizeof(line), "--%s", row->name);
+		assert_non_null(strstr(text, line));
+		assert_non_null(strstr(text, row->help));
+		common++;
+	}
 	assert_in_range(common, 10, 13);
 	assert_memory_equal(text, "Usage: sbt-trace [OPTIONS] -- COMMAND", 37);
 	free(text);
@@ -397,24 +384,19 @@ static void test_help_commands(void **state)
 		text = printed(option_help_command, (enum command)command);
 		assert_in_range(lines_of(text, 85), 12, 85);
 		assert_memory_equal(text, "Usage: sbt-trace ", 17);
-		for
-			EACH(row)
-			{
-				const struct option_row *own =
-					option_by_name((enum command)command, row->name);
-				bool shown = own && own->commands >> command & 1;
+		for (row = option_table; row < option_table + noptions; row++) {
+			const struct option_row *own =
+				option_by_name((enum command)command, row->name);
+			bool shown = own && own->commands >> command & 1;
 
-				snprintf(line, sizeof(line), "\n  %c%c%s--%s%c",
-					 row->letter ? '-' : ' ', row->letter ? row->letter : ' ',
-					 row->letter ? ", " : "  ", row->name, ' ');
-				if (own && own->letter == row->letter &&
-				    !!strstr(text, line) != shown)
-					fail_msg("%s --help and%s", command_texts[command].name,
-						 line);
-				if (!own && strstr(text, line))
-					fail_msg("%s --help has%s", command_texts[command].name,
-						 line);
-			}
+			snprintf(line, sizeof(line), "\n  %c%c%s--%s%c", row->letter ? '-' : ' ',
+				 row->letter ? row->letter : ' ', row->letter ? ", " : "  ",
+				 row->name, ' ');
+			if (own && own->letter == row->letter && !!strstr(text, line) != shown)
+				fail_msg("%s --help and%s", command_texts[command].name, line);
+			if (!own && strstr(text, line))
+				fail_msg("%s --help has%s", command_texts[command].name, line);
+		}
 		free(text);
 	}
 }
@@ -426,13 +408,11 @@ static void test_help_all(void **state)
 	unsigned i;
 
 	lines_of(text, 90);
-	for
-		EACH(row)
-		{
-			snprintf(line, sizeof(line), "--%s ", row->name);
-			if (!strstr(text, line))
-				fail_msg("%s is missing", line);
-		}
+	for (row = option_table; row < option_table + noptions; row++) {
+		snprintf(line, sizeof(line), "--%s ", row->name);
+		if (!strstr(text, line))
+			fail_msg("%s is missing", line);
+	}
 	for (i = 0; i < OPTION_GROUPS; i++)
 		assert_non_null(strstr(text, option_group_titles[i]));
 	for (i = 0; i < COMMANDS; i++)

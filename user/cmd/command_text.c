@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* What --help says of each command above and below its options. */
-#include "cmd/option_table.h"
+#include "cmd/command_text.h"
+
+#include <stddef.h>
+
+#include "cmd/nearest.h"
 
 /* clang-format off */
 #define SIGNALS \
@@ -191,3 +194,13 @@ BARRIER SPEC SIGNALS
 },
 };
 /* clang-format on */
+
+const char *command_nearest(const char *word)
+{
+	struct nearest nearest = nearest_to(word);
+	size_t i;
+
+	for (i = 0; i < COMMANDS; i++)
+		nearest_try(&nearest, command_texts[i].name);
+	return nearest.best;
+}

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Pages of help, made from the option table. */
+#include "cmd/option_help.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#include "cmd/options.h"
+#include "cmd/option_table.h"
 
 #define COLUMNS 80
 

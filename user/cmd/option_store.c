@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Values of options: checked, and stored where the option table says. */
+#include "cmd/option_store.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -10,7 +11,8 @@
 #include "analyse/conceptual.h"
 #include "base/grow.h"
 #include "base/msg.h"
-#include "cmd/options.h"
+#include "cmd/command_line.h"
+#include "cmd/option_row.h"
 #include "sites/rule.h"
 
 static int wrong_value(const char *given, const char *value, const char *expected)

@@ -6,8 +6,9 @@
 #include <string.h>
 
 #include "../bpf/state.h"
+#include "cmd/command_line.h"
 #include "cmd/nearest.h"
-#include "cmd/options.h"
+#include "cmd/option_store.h"
 
 #define TRACE	(1u << COMMAND_TRACE)
 #define RECORD	(1u << COMMAND_RECORD)
@@ -289,15 +290,5 @@ const char *option_nearest(enum command command, const char *word)
 	for (i = 0; i < noptions; i++)
 		if (option_table[i].commands >> command & 1)
 			nearest_try(&nearest, option_table[i].name);
-	return nearest.best;
-}
-
-const char *command_nearest(const char *word)
-{
-	struct nearest nearest = nearest_to(word);
-	size_t i;
-
-	for (i = 0; i < COMMANDS; i++)
-		nearest_try(&nearest, command_texts[i].name);
 	return nearest.best;
 }

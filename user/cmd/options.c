@@ -10,6 +10,9 @@
 #include <string.h>
 
 #include "base/msg.h"
+#include "cmd/option_help.h"
+#include "cmd/option_store.h"
+#include "cmd/option_table.h"
 #include "emit/emit.h"
 #include "sites/rule.h"
 

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The sbt-trace authors */
+/* What the words of a command line say. */
+#ifndef CMD_COMMAND_LINE_H
+#define CMD_COMMAND_LINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/options.h"
+#include "cmd/command_text.h"
+
+/* The values of an option that may be repeated. */
+struct option_list {
+	char **words;
+	size_t n, cap;
+};
+
+struct command_line {
+	enum command command;
+	bool bare; /* no command was named: it is trace */
+	struct options options; /* of trace, record and top; the other commands share some */
+	struct option_list files; /* the words that are not options; NULL-terminated */
+	struct option_list labels; /* series: of each file; NULL: none */
+	size_t before_dashes; /* files before "--"; all of them without "--" */
+	/* report, predict */
+	double from_s;
+	double to_s; /* NAN: to the end */
+	struct option_list sites;
+	struct option_list with;
+	struct option_list threads; /* numbers, as text */
+	const char *html; /* NULL: no page, as for the following two */
+	const char *chrome;
+	const char *folded;
+	/* predict */
+	const char *processors;
+	const char *machine;
+	const char *barrier_model;
+	const char *record_to;
+	struct option_list sets;
+	bool calibrate;
+	bool parameters;
+	/* diff */
+	struct option_list quantities;
+	double fail_above; /* a share; NAN: not given */
+	double confidence; /* a share */
+	/* series */
+	char *label; /* of the files that follow */
+	uint32_t by; /* enum series_by */
+	const char *base;
+	/* top */
+	uint64_t interval_ns;
+	uint64_t iterations; /* 0: no limit */
+	/* list */
+	bool events;
+};
+
+#endif /* CMD_COMMAND_LINE_H */

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The sbt-trace authors */
+/* The commands: their names, and what help says of them. */
+#ifndef CMD_COMMAND_TEXT_H
+#define CMD_COMMAND_TEXT_H
+
+#include <stdbool.h>
+
+enum command {
+	COMMAND_TRACE,
+	COMMAND_RECORD,
+	COMMAND_REPORT,
+	COMMAND_LIST,
+	COMMAND_HANG,
+	COMMAND_TOP,
+	COMMAND_PREDICT,
+	COMMAND_DIFF,
+	COMMAND_SERIES,
+	COMMAND_DOCTOR,
+	COMMANDS
+};
+
+/* What the words that are not options are. */
+enum operands {
+	OPERANDS_COMMAND, /* a command and its arguments: the first ends the options */
+	OPERANDS_FILES, /* files, among the options */
+};
+
+struct command_text {
+	const char *name;
+	const char *usage; /* lines without "sbt-trace ", separated by \n */
+	const char *summary; /* one line */
+	const char *about, *notes; /* above and below the options; NULL: nothing */
+	enum operands operands;
+	bool variables; /* the environment variables of the SBT library are read */
+};
+
+extern const struct command_text command_texts[COMMANDS];
+
+/* Return the command with the name nearest to @word; NULL: none is similar. */
+const char *command_nearest(const char *word);
+
+#endif /* CMD_COMMAND_TEXT_H */

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The sbt-trace authors */
+/* An option: how it is written, what it does, which commands take it, and where it is stored. */
+#ifndef CMD_OPTION_ROW_H
+#define CMD_OPTION_ROW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum option_group {
+	GROUP_TARGET,
+	GROUP_MEASURE,
+	GROUP_SHOW,
+	GROUP_SELECT,
+	GROUP_PREDICT,
+	GROUP_COMPARE,
+	GROUP_OUTPUT,
+	GROUP_TRACING,
+	GROUP_GENERAL,
+	OPTION_GROUPS
+};
+
+/* What is done with an option, and the type of the member that its value goes to. */
+enum option_kind {
+	OPTION_TRUE, /* bool: set */
+	OPTION_FALSE, /* bool: cleared */
+	OPTION_COUNT, /* int: one more */
+	OPTION_TEXT, /* const char *: the value */
+	OPTION_LIST, /* struct option_list: the value added */
+	OPTION_CHOICE, /* an enum: the position of the value among the choices */
+	OPTION_INTEGER, /* uint8_t, uint32_t or uint64_t: the value times @scale */
+	OPTION_DECIMAL, /* double: the value times @scale */
+	OPTION_SECONDS, /* uint64_t: the value in nanoseconds */
+	OPTION_CALL, /* @take stores it */
+	OPTION_HELP, /* answered at once, as the following two */
+	OPTION_VERSION,
+	OPTION_SCHEMA,
+};
+
+struct command_line;
+
+struct option_row {
+	const char *name; /* without dashes */
+	const char *argument; /* NULL: takes no value */
+	const char *help; /* begins in lower case, has no full stop */
+	const char *choices; /* possible values, separated by spaces; NULL: any */
+	const char *expected; /* "a number of ...": for the message about a wrong value */
+	char letter; /* 0: none */
+	enum option_group group;
+	enum option_kind kind;
+	uint16_t commands; /* that take it: a bit each, 1 << enum command */
+	uint16_t silent; /* that accept it too, without effect and without showing it */
+	bool common; /* shown by sbt-trace --help */
+	size_t offset, size; /* of the member of struct command_line */
+	double least, most, scale; /* of numbers; the limits are inclusive */
+	int value; /* what @take stores, where options differ in that alone */
+	bool percent_sign; /* a number may end with one */
+	int (*take)(struct command_line *line, const struct option_row *row, char *value);
+};
+
+#endif /* CMD_OPTION_ROW_H */

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The sbt-trace authors */
+/* Values of options: checked, and stored in struct command_line. */
+#ifndef CMD_OPTION_STORE_H
+#define CMD_OPTION_STORE_H
+
+struct command_line;
+struct option_row;
+struct options;
+
+/* Store the value of one option each. Return 0, -EINVAL (a message was printed) or -ENOMEM. */
+int option_take_pids(struct command_line *line, const struct option_row *row, char *value);
+int option_take_all(struct command_line *line, const struct option_row *row, char *value);
+int option_take_discover(struct command_line *line, const struct option_row *row, char *value);
+int option_take_barrier(struct command_line *line, const struct option_row *row, char *value);
+int option_take_watch(struct command_line *line, const struct option_row *row, char *value);
+int option_take_name(struct command_line *line, const struct option_row *row, char *value);
+int option_take_phase(struct command_line *line, const struct option_row *row, char *value);
+int option_take_events(struct command_line *line, const struct option_row *row, char *value);
+int option_take_format(struct command_line *line, const struct option_row *row, char *value);
+int option_take_attach(struct command_line *line, const struct option_row *row, char *value);
+int option_take_ring_size(struct command_line *line, const struct option_row *row, char *value);
+int option_take_quantities(struct command_line *line, const struct option_row *row, char *value);
+int option_take_label(struct command_line *line, const struct option_row *row, char *value);
+
+/*
+ * Store @value by the kind of @row. @given: the option as the user wrote it, for messages. Return
+ * as the functions above.
+ */
+int option_store(struct command_line *line, const struct option_row *row, const char *given,
+		 char *value);
+
+/* Add a file among the words, with the label of now. Return 0 or -ENOMEM. */
+int option_add_file(struct command_line *line, char *file);
+int options_add_watch(struct options *options, const char *barrier); /* the same */
+
+#endif /* CMD_OPTION_STORE_H */
