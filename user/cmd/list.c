@@ -35,13 +35,15 @@ struct list {
 static int keep(void *ctx, const struct event_spec *spec, bool available, const char *reason)
 {
 	struct list *l = ctx;
-	char *copy = strdup(reason);
+	struct counter *c;
 
-	if (!copy || grow(l->counters, l->cap, l->n + 1)) {
-		free(copy);
+	if (grow(l->counters, l->cap, l->n + 1))
 		return -ENOMEM;
-	}
-	l->counters[l->n++] = (struct counter){ *spec, available, copy, 0 };
+	c = &l->counters[l->n];
+	*c = (struct counter){ *spec, available, strdup(reason), 0 };
+	if (!c->reason)
+		return -ENOMEM;
+	l->n++;
 	return 0;
 }
 
