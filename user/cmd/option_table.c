@@ -249,7 +249,7 @@ const struct option_row option_table[] = {
   .letter = 'v', .group = GROUP_GENERAL, .commands = HANG, .kind = OPTION_COUNT,
   TO(options.verbose) },
 { "help", NULL, "print this help; --help=all: of all commands",
-  .letter = 'h', .group = GROUP_GENERAL, .commands = ANY, .kind = OPTION_HELP },
+  .letter = 'h', .group = GROUP_GENERAL, .commands = ANY, .common = true, .kind = OPTION_HELP },
 { "version", NULL, "print the version",
   .group = GROUP_GENERAL, .commands = ANY, .kind = OPTION_VERSION },
 };
