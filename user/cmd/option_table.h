@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * The options of all commands in one table. Command lines are parsed by it. Help, completion and the
- * OPTIONS sections of the man pages are made from it.
+ * The options of all commands in one table. Command lines are parsed by it. Help, completion and
+ * the OPTIONS sections of the man pages are made from it.
  */
 #ifndef CMD_OPTION_TABLE_H
 #define CMD_OPTION_TABLE_H
