@@ -245,7 +245,7 @@ def test_limit_usage(t):
         check_in("stderr", "--cost-limit", wrong.err)
     both = t.sbt("--aggregate", "--cost-limit", "5", "--", "true")
     check_equal("exit status with --aggregate", both.rc, 2)
-    check_in("stderr", "--cost-limit means nothing with it", both.err)
+    check_in("stderr", "cannot be combined with --cost-limit", both.err)
 
 
 # Of 10 ms: the hot ones are shed after the first second, and it takes some time until their probes are gone.

@@ -291,7 +291,7 @@ def test_wrong(t):
     with open(bad, "w", encoding="utf-8") as f:
         f.write("EntryTime = 5\n")
     for rc, word, *args in (
-            (2, "which recording", ),
+            (2, "no recording is given", ),
             (2, "it needs one recording", "--processors", "2", "--record-to", t.path(), path, path),
             (2, "--to is not after", "--from", "2", "--to", "1", path),
             (2, "number of seconds", "--from", "x", path),
@@ -305,7 +305,7 @@ def test_wrong(t):
             (2, "is one of linear", "--barrier-model", "square", path),
             (2, "no such file", "--machine", "nowhere", path),
             (2, "line 1: EntryTime is a time", "--machine", bad, path),
-            (2, "stands alone", "--calibrate", path),
+            (2, "--calibrate measures this machine", "--calibrate", path),
             (2, "takes no recording", "--parameters", path),
             (1, "no recording", bad),
             (1, "cannot read", path + "-not"),

@@ -184,9 +184,9 @@ def test_exec_at_once(t):
 
 
 def test_usage(t):
-    for args, why in ((["record", "--", "true"], "where to?"),
+    for args, why in ((["record", "--", "true"], "-o FILE is missing"),
                       (["record", "--json", "-o", t.path(), "--", "true"], "not of record"),
-                      (["report"], "which recording?"),
+                      (["report"], "no recording is given"),
                       (["report", "--from", "x", "a"], "number of seconds"),
                       (["report", "--from", "2", "--to", "1", "a"], "--to is not after"),
                       (["report", "-p", "1", "a"], "not of report"), (["report", "--thread", "-1", "a"], "--thread")):

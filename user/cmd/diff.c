@@ -98,7 +98,8 @@ static uint32_t diff_side_a(const struct command_line *line)
 		na = 1;
 	if (na && na < line->files.n)
 		return (uint32_t)na;
-	msg_error("diff: what with what? A B, or A... -- B... (see sbt-trace diff --help)");
+	msg_error("diff: two recordings or two sides are expected: A B, or A... -- B... "
+		  "(see sbt-trace diff --help)");
 	return 0;
 }
 

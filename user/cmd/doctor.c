@@ -208,7 +208,7 @@ static int diagnose(struct command_line *line)
 	int status = EXIT_FAILED;
 
 	if (line->files.n) {
-		msg_error("doctor: %s: nothing is expected here (see sbt-trace doctor --help)",
+		msg_error("doctor: unexpected word %s (see sbt-trace doctor --help)",
 			  line->files.words[0]);
 		return EXIT_USAGE;
 	}

@@ -467,7 +467,7 @@ static int hang(struct command_line *line)
 
 	if (!line->options.npids || line->files.n) {
 		msg_error(
-			"hang: -p PID, and nothing else, is expected (see sbt-trace hang --help)");
+			"hang: -p PID, and no other word, is expected (see sbt-trace hang --help)");
 		return EXIT_USAGE;
 	}
 	signal(SIGPIPE, SIG_IGN);

@@ -233,11 +233,12 @@ static int run(struct command_line *line)
 	int err;
 
 	if (line->events + line->options.npids + line->files.n != 1) {
-		msg_error("list: one of BINARY, -p PID and --events (see sbt-trace list --help)");
+		msg_error("list: give one of BINARY, -p PID and --events (see sbt-trace list "
+			  "--help)");
 		return EXIT_USAGE;
 	}
 	if (line->events && line->options.rules) {
-		msg_error("list: --events lists counters: -b means nothing with it");
+		msg_error("list: --events lists counters: it cannot be combined with -b");
 		return EXIT_USAGE;
 	}
 	err = line->events ? list_events(line->options.format == EMIT_JSON, &buf)

@@ -323,7 +323,7 @@ int option_take_format(struct command_line *line, const struct option_row *row, 
 
 	(void)value;
 	if (o->format != EMIT_TEXT && o->format != format) {
-		msg_error("one of --json, --csv and --markdown, not both");
+		msg_error("give one of --json, --csv and --markdown, not both");
 		return -EINVAL;
 	}
 	o->format = format;

@@ -150,8 +150,7 @@ static int check_aggregate(const struct options *o)
 	for (i = 0; i < sizeof(not_with) / sizeof(not_with[0]); i++) {
 		if (!not_with[i].given)
 			continue;
-		msg_error("--aggregate keeps sums of pthread barriers and no single episodes: "
-			  "%s means nothing with it",
+		msg_error("--aggregate keeps sums and no episodes: it cannot be combined with %s",
 			  not_with[i].name);
 		return -EINVAL;
 	}
@@ -164,15 +163,15 @@ static int check_together(const struct options *o)
 	const char *what = NULL;
 
 	if (command + pids + system > 1)
-		what = "one of -- COMMAND, -p PID and -a, not several";
+		what = "give one of -- COMMAND, -p PID and -a, not several";
 	else if (!command && !pids && !system)
-		what = "what shall be traced? -- COMMAND, -p PID or -a (see sbt-trace --help)";
+		what = "nothing to trace: give -- COMMAND, -p PID or -a (see sbt-trace --help)";
 	else if ((o->cgroup || o->comm) && !system)
 		what = "--cgroup and --comm select among the processes of -a";
 	else if (o->user && !command)
 		what = "-u selects the user that COMMAND runs as: there is no COMMAND";
 	else if (system && !o->follow)
-		what = "-a traces all processes: --no-children means nothing with it";
+		what = "-a traces all processes: it cannot be combined with --no-children";
 	else if (o->events && !o->causes)
 		what = "-e counts by thread and phase, which --no-causes switches off";
 	else if (command && (o->format == EMIT_JSON || o->format == EMIT_CSV) && !o->output)

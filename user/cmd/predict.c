@@ -497,17 +497,18 @@ static const char *wrong_together(const struct command_line *p)
 
 	if (p->calibrate && (p->machine || p->barrier_model || p->sets.n || p->parameters ||
 			     p->record_to || p->html || files))
-		return "--calibrate stands alone: it measures, and prints a file of parameters";
+		return "--calibrate measures this machine: it takes no recording, page or "
+		       "parameter";
 	if (p->parameters && (files || p->html))
 		return "--parameters prints a machine: it takes no recording";
 	if (machine && p->options.format != EMIT_TEXT)
-		return "a file of parameters is text: --json and --csv mean nothing with it";
+		return "a file of parameters is text: it cannot be combined with --json or --csv";
 	if (!machine && !files)
-		return "from which recording? (see sbt-trace predict --help)";
+		return "no recording is given (see sbt-trace predict --help)";
 	if (p->to_s <= p->from_s)
 		return "--to is not after --from";
 	if (p->record_to && files > 1)
-		return "--record-to is one run: it needs one recording";
+		return "--record-to writes one run: it needs one recording";
 	return NULL;
 }
 
@@ -525,7 +526,8 @@ static int check(const struct command_line *p)
 		return -EINVAL;
 	n = choose_counts(p, false, 1, counts);
 	if (n >= 0 && p->record_to && (!p->processors || n != 1)) {
-		msg_error("predict: --record-to is one run: it needs --processors with one number");
+		msg_error(
+			"predict: --record-to writes one run: it needs one number of --processors");
 		return -EINVAL;
 	}
 	return n < 0 ? -EINVAL : 0;

@@ -395,7 +395,7 @@ static int print(FILE *out, void *ctx)
 static const char *wrong_together(const struct command_line *line)
 {
 	if (!line->files.n)
-		return "report: which recording? (see sbt-trace report --help)";
+		return "report: no recording is given (see sbt-trace report --help)";
 	if (line->with.n && !line->html)
 		return "--with is for the page of --html";
 	if (line->options.output && line->html && !strcmp(line->options.output, line->html))

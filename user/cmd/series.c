@@ -53,7 +53,7 @@ static int series_run(struct command_line *line)
 	int status = EXIT_FAILED, err;
 
 	if (!n) {
-		msg_error("series: which recordings? (see sbt-trace series --help)");
+		msg_error("series: no recording is given (see sbt-trace series --help)");
 		return EXIT_USAGE;
 	}
 	signal(SIGPIPE, SIG_IGN);

@@ -51,7 +51,7 @@ static int record_only(struct options *o)
 {
 	o->only_record = true;
 	if (!o->output) {
-		msg_error("record: where to? -o FILE");
+		msg_error("record: -o FILE is missing (see sbt-trace record --help)");
 		return -EINVAL;
 	}
 	o->record = o->output;
