@@ -26,6 +26,7 @@ def test_usage(t):
             (["--duratoin", "3"], "unknown option --duratoin; did you mean --duration?"),
             (["--warn", "3"], "option --warn is ambiguous: --warn-time, --warn-every"),
             (["--all=x"], "option --all takes no value"),
+            (["--help=x"], "--help or --help=all is expected"),
             (["hang", "--jsno"], "did you mean --json?"),
             (["recrod"], "recrod is neither a command nor a program; did you mean record?"),
             (["no-such-command"], "no-such-command is neither a command nor a program (see sbt-trace --help)"),

@@ -5,15 +5,14 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/command_text.h"
 
-static const struct {
-	const char *name;
-	int (*run)(int argc, char **argv);
-} commands[] = {
-	{ "trace", cmd_trace },	    { "hang", cmd_hang }, { "list", cmd_list },
-	{ "doctor", cmd_doctor },   { "top", cmd_top },	  { "record", cmd_record },
-	{ "report", cmd_report },   { "diff", cmd_diff }, { "series", cmd_series },
-	{ "predict", cmd_predict },
+static int (*const commands[COMMANDS])(int argc, char **argv) = {
+	[COMMAND_TRACE] = cmd_trace,	 [COMMAND_RECORD] = cmd_record,
+	[COMMAND_REPORT] = cmd_report,	 [COMMAND_LIST] = cmd_list,
+	[COMMAND_HANG] = cmd_hang,	 [COMMAND_TOP] = cmd_top,
+	[COMMAND_PREDICT] = cmd_predict, [COMMAND_DIFF] = cmd_diff,
+	[COMMAND_SERIES] = cmd_series,	 [COMMAND_DOCTOR] = cmd_doctor,
 };
 
 /*
@@ -35,11 +34,11 @@ int main(int argc, char **argv)
 	size_t i;
 
 	fill_standard_files();
-	for (i = 0; argc > 1 && i < sizeof(commands) / sizeof(commands[0]); i++) {
-		if (strcmp(argv[1], commands[i].name) != 0)
+	for (i = 0; argc > 1 && i < COMMANDS; i++) {
+		if (strcmp(argv[1], command_texts[i].name) != 0)
 			continue;
 		argv[1] = argv[0];
-		return commands[i].run(argc - 1, argv + 1);
+		return commands[i](argc - 1, argv + 1);
 	}
 	return cmd_bare(argc, argv);
 }

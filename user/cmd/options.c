@@ -138,9 +138,7 @@ static int check_aggregate(const struct options *o)
 		{ o->frames, "--frames" },
 		{ o->rules, "-b" },
 		{ o->discover_given && o->discover, "--discover" },
-		/*
-		 * The sums are read at the end: the overhead of each process is not known before.
-		 */
+		/* Sums are read at the end: the overhead of a process is unknown before. */
 		{ o->cost_limit > 0, "--cost-limit" },
 	};
 	size_t i;
@@ -225,18 +223,22 @@ static enum options_result print_answer(const struct command_line *line,
 {
 	int err = 0;
 
-	if (row->kind == OPTION_SCHEMA)
+	if (row->kind == OPTION_SCHEMA) {
 		err = emit_json_schema(stdout);
-	else if (row->kind == OPTION_VERSION)
+	} else if (row->kind == OPTION_VERSION) {
 		puts("sbt-trace " SBT_VERSION);
-	else if (value && !strcmp(value, "all"))
+	} else if (value && !strcmp(value, "all")) {
 		option_help_all();
-	else if (value && !strcmp(value, "table"))
+	} else if (value && !strcmp(value, "table")) {
 		option_help_table();
-	else if (line->bare)
+	} else if (value) {
+		msg_error("--help=%s: --help or --help=all is expected", value);
+		return OPTIONS_WRONG;
+	} else if (line->bare) {
 		option_help_short();
-	else
+	} else {
 		option_help_command(line->command);
+	}
 	errno = 0;
 	if (!err && (fflush(stdout) || ferror(stdout)))
 		err = errno ? -errno : -EIO;
