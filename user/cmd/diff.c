@@ -84,8 +84,8 @@ static int diff_common(const struct compare *c)
 		if (m->processes[i].by_order)
 			break;
 	if (i < m->nprocesses)
-		msg_warn("diff: the programs of A and B have different names: they are compared as "
-			 "versions of one program");
+		msg_warn("diff: the programs of A and B have different names: they are compared "
+			 "as versions of one program");
 	return 0;
 }
 
@@ -98,8 +98,8 @@ static uint32_t diff_side_a(const struct command_line *line)
 		na = 1;
 	if (na && na < line->files.n)
 		return (uint32_t)na;
-	msg_error("diff: two recordings or two sides are expected: A B, or A... -- B... "
-		  "(see sbt-trace diff --help)");
+	msg_error("diff: two recordings or two sides are expected: A B, or A... -- B... (see "
+		  "sbt-trace diff --help)");
 	return 0;
 }
 

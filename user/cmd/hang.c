@@ -294,9 +294,8 @@ static void explain(uint32_t pid, int err)
 		break;
 	case -EACCES:
 	case -EPERM:
-		msg_error("hang: process %u may not be looked at: that takes root, CAP_SYS_PTRACE, "
-			  "or "
-			  "its owner if kernel.yama.ptrace_scope is 0",
+		msg_error("hang: process %u may not be looked at: that takes root, "
+			  "CAP_SYS_PTRACE, or its owner if kernel.yama.ptrace_scope is 0",
 			  pid);
 		break;
 	default:

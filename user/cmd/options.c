@@ -173,8 +173,8 @@ static int check_together(const struct options *o)
 	else if (o->events && !o->causes)
 		what = "-e counts by thread and phase, which --no-causes switches off";
 	else if (command && (o->format == EMIT_JSON || o->format == EMIT_CSV) && !o->output)
-		what = "--json and --csv with a command need -o FILE: the command writes to stderr "
-		       "too";
+		what = "--json and --csv with a command need -o FILE: the command writes to "
+		       "stderr too";
 	if (what) {
 		msg_error("%s", what);
 		return -EINVAL;

@@ -255,15 +255,13 @@ static void warn_thinned(const struct pictures *p)
 		return;
 	if (t.together_ns)
 		msg_warn("%s: the run is too long to draw in full: counters and parts of phases "
-			 "end at "
-			 "%.3f s, and from %.3f s on many crossings are drawn as one (%" PRIu64
-			 " of them): report --from and --to draw a part in full",
+			 "end at %.3f s, and from %.3f s on many crossings are drawn as one "
+			 "(%" PRIu64 " of them): report --from and --to draw a part in full",
 			 p->paths[CHROME], (double)t.lean_ns / 1e9, (double)t.together_ns / 1e9,
 			 t.crossings);
 	else
 		msg_warn("%s: the run is too long to draw in full: counters and parts of phases "
-			 "end at "
-			 "%.3f s: report --from and --to draw a part in full",
+			 "end at %.3f s: report --from and --to draw a part in full",
 			 p->paths[CHROME], (double)t.lean_ns / 1e9);
 }
 

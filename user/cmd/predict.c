@@ -293,14 +293,10 @@ static int check_known(const struct predict_feed *feed, const struct replay *rep
 	if (!replay_session(replay)->accounted || f->wall_ns <= f->computing_ns / WALL_MOST)
 		return 0;
 	msg_error("cannot predict from %s: its threads were outside barriers for %.1f ms, and for "
-		  "%.1f ms "
-		  "of these it is unknown how much was on a CPU. That is so for threads that work "
-		  "until "
-		  "others join them (fork and join), and before a hand-written barrier is found "
-		  "(record "
-		  "for longer, or name its function with -b). With elapsed time instead, threads "
-		  "that "
-		  "share a CPU would count several times",
+		  "%.1f ms of these it is unknown how much was on a CPU. That is so for threads "
+		  "that work until others join them (fork and join), and before a hand-written "
+		  "barrier is found (record for longer, or name its function with -b). With "
+		  "elapsed time instead, threads that share a CPU would count several times",
 		  path, (double)f->computing_ns / 1e6, (double)f->wall_ns / 1e6);
 	return -ENODATA;
 }

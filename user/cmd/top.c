@@ -308,8 +308,7 @@ static void set_nothing(struct top *t)
 	else if (t->pids)
 		snprintf(t->nothing, sizeof(t->nothing),
 			 "No barrier has been crossed yet by %.100s. sbt-trace list -p PID shows "
-			 "the "
-			 "barriers that can be traced.",
+			 "the barriers that can be traced.",
 			 t->what);
 	else
 		snprintf(t->nothing, sizeof(t->nothing),
