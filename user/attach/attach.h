@@ -16,8 +16,6 @@
 #include "base/options.h"
 
 const char *attach_method_name(enum attach_method method);
-/* Parse the name of a method. Return 0, or -EINVAL if it is unknown. */
-int attach_method_parse(const char *name, enum attach_method *out);
 
 struct attach_options {
 	struct sbt_config config; /* self, nrings and by_exit are set here */

@@ -29,19 +29,6 @@ const char *attach_method_name(enum attach_method method)
 	return method_names[method];
 }
 
-int attach_method_parse(const char *name, enum attach_method *out)
-{
-	int m;
-
-	for (m = 0; m < ATTACH_METHODS; m++) {
-		if (!strcmp(name, method_names[m])) {
-			*out = m;
-			return 0;
-		}
-	}
-	return -EINVAL;
-}
-
 /* --- loading ---------------------------------------------------------------------------------- */
 
 static int log_verbose(enum libbpf_print_level level, const char *fmt, va_list args)
