@@ -2,21 +2,22 @@
 // Copyright (c) 2026 The sbt-trace authors
 /*
  * Cyclic use: more threads than the barrier counts. A thread of the next episode may arrive before
- * the last one has been left, so the count decides, by the order of arrival: chunks of n. Each chunk is checked
- * against its departures (its last arrival comes before its first departure), which also puts it
- * right again after a hole. The order that the probes saw can differ from the barrier's own; who left
- * before the next episode was released was in this one; where that does not settle it, both are ambiguous.
+ * all have left the last one, so the count decides: the crossings are cut into chunks of n by order
+ * of arrival. Each chunk is checked against its departures (its last arrival comes before its first
+ * departure), which also corrects the cut after a lost record. The order that the probes saw can
+ * differ from the barrier's own. A thread that left before the next episode was released was in this
+ * one. If that does not decide it, both episodes are ambiguous.
  */
 #include "model/internal.h"
 
 #include <string.h>
 
-/* All slots are looked through after one in so many of their crossings: where there are few, each time. */
+/* Slots are purged after (number of slots / SLOTS_PURGE) crossings. */
 #define SLOTS_PURGE 64
 
 #define CYCLIC_BUF_MIN 4096
 
-/* Room for one more behind the last. What left at the front is used again when it is as much as what is there. */
+/* Make room for one more member. Room at the front is reused once it is as large as what is left. */
 static int buf_reserve(struct cyclic *c)
 {
 	uint32_t front = c->room ? (uint32_t)(c->buf - c->room) : 0;
@@ -35,7 +36,7 @@ static int buf_reserve(struct cyclic *c)
 	return err;
 }
 
-/* Those of the first @upto that have a mark in @gone leave; all others stay, in order. */
+/* Remove those of the first @upto members that are marked in @gone; keep all others, in order. */
 static void buf_leave(struct cyclic *c, const uint64_t *gone, uint32_t upto)
 {
 	uint32_t i, kept = upto;
@@ -68,7 +69,7 @@ static int buf_take(struct model *m, struct object *o, struct episode *e)
 
 	for (i = 0; i < e->n && !err; i++) {
 		err = buf_insert(o, &e->members[i]);
-		/* It is the buffer's now. */
+		/* The buffer owns the member's detail now. */
 		if (!err)
 			e->members[i].pub.detail = NULL;
 	}
@@ -79,7 +80,7 @@ static int buf_take(struct model *m, struct object *o, struct episode *e)
 	return err;
 }
 
-/* What is open of this barrier, and not of a former one, goes to the buffer. */
+/* Move the open crossings of this barrier, not those of a former one, to the buffer. */
 static int take_open(struct model *m, struct object *o)
 {
 	uint32_t i, kept = 0;
@@ -95,7 +96,7 @@ static int take_open(struct model *m, struct object *o)
 	return err;
 }
 
-/* What is open goes back to where it came from: single crossings. */
+/* Switch the object to cyclic use: open episodes become single crossings again. */
 int cyclic_enter(struct model *m, struct object *o)
 {
 	uint64_t latest = 0;
@@ -105,7 +106,7 @@ int cyclic_enter(struct model *m, struct object *o)
 	o->is_cyclic = true;
 	o->cyclic.nprev = 0;
 	o->cyclic.swap = false;
-	/* Those before were put together on another supposition. */
+	/* Earlier episodes were matched on another assumption. */
 	o->cyclic.blind = o->nclosed;
 	o->cyclic.unsure = o->nclosed ? MODEL_WHY_SWAP : 0;
 	if (o->pending && episode_is_former(o->pending)) {
@@ -137,17 +138,17 @@ static void set_bound(struct model *m, struct object *o)
 		queue_unopen(queue_of(m, o->proc), &c->open);
 		return;
 	}
-	/* The next release is not before the arrival that makes the chunk full. */
+	/* The next release cannot be before the arrival that completes the chunk. */
 	i = o->count && o->count <= c->n ? o->count - 1 : c->n - 1;
 	if (list_empty(&c->open.link))
 		queue_open(queue_of(m, o->proc), &c->open, 0);
 	c->open.bound = c->buf[i].pub.arrive_ns;
 }
 
-/* A first cut of the buffer: the first members that arrived before the earliest departure among them. */
+/* A cut of the buffer: its first members, as far as they arrived before the earliest departure among them. */
 struct chunk {
 	uint32_t n; /* at most the count */
-	uint32_t surplus; /* more that arrived before the earliest departure */
+	uint32_t surplus; /* further members that arrived before the earliest departure */
 	uint64_t depart_min; /* of the n */
 };
 
@@ -179,9 +180,9 @@ static bool overdue(const struct model *m, const struct object *o, uint64_t t)
 }
 
 /*
- * Could the chunk be shifted: does another cut, k places earlier, agree with all departures too? The
- * last k of those before would have been released by the (n - k)th of this one, and so have left
- * after it arrived.
+ * Return whether the chunk could be shifted: another cut, k members earlier, agrees with all
+ * departures, too. The last k members of the chunk before would then have been released by the
+ * (n - k)th of this one, so they left after it arrived.
  */
 static bool shift_possible(const struct object *o, const struct episode *e)
 {
@@ -200,7 +201,7 @@ static bool shift_possible(const struct object *o, const struct episode *e)
 	return false;
 }
 
-/* Can a record be missing between @from and @to? */
+/* Return whether a record can be missing between @from and @to. */
 static bool loss_between(const struct model *m, const struct object *o, uint64_t from, uint64_t to)
 {
 	const struct thread *t;
@@ -208,7 +209,7 @@ static bool loss_between(const struct model *m, const struct object *o, uint64_t
 
 	for (i = 0; i < o->nslots; i++) {
 		t = thread_at(m, o->slots[i].thread);
-		/* Who was not seen again may have lost its last record: no later one tells. */
+		/* A thread that was not seen again may have lost its last record. */
 		if (thread_gap_covers(t, from, to) || (m->totals.lost && t->seen_ns < to))
 			return true;
 	}
@@ -237,7 +238,7 @@ static int remember_passed(struct cyclic *c, const struct episode *e)
 	return 0;
 }
 
-/* Hands over the chosen ones (marked in m->prefix, of the first @upto) as an episode. */
+/* Close an episode with the chosen members (marked in m->prefix, of the first @upto). */
 static int chunk_close(struct model *m, struct object *o, uint32_t upto, enum model_state state,
 		       uint32_t why)
 {
@@ -252,7 +253,7 @@ static int chunk_close(struct model *m, struct object *o, uint32_t upto, enum mo
 	for (i = 0; i < upto; i++) {
 		if (m->prefix[i] && !err)
 			err = episode_add(m, e, &c->buf[i]);
-		/* Who could not be added stays. */
+		/* A member that could not be added stays in the buffer. */
 		if (err)
 			m->prefix[i] = 0;
 	}
@@ -291,7 +292,7 @@ static int mark_first(struct model *m, uint32_t n, uint32_t total)
 	return err;
 }
 
-/* Too few arrived before the first left: records are missing. */
+/* Decide on a chunk of which too few arrived before the first left: records are missing. */
 static int decide_short(struct model *m, struct object *o, const struct chunk *ch, bool final,
 			bool *decided)
 {
@@ -310,8 +311,8 @@ static int decide_short(struct model *m, struct object *o, const struct chunk *c
 }
 
 /*
- * Who of the first @pool was in? Those who left before the next release must have been; the others
- * by order of arrival, and then it could be another as well. Returns how many must.
+ * Choose the members among the first @pool. Those that left before the next release must be
+ * members; the rest is chosen by order of arrival and is not certain. Return how many must be.
  */
 static uint32_t choose(struct model *m, const struct object *o, uint32_t n, uint32_t pool,
 		       uint64_t next_release)
@@ -355,13 +356,13 @@ static int decide_full(struct model *m, struct object *o, const struct chunk *ch
 	o->cyclic.swap = false;
 	if (ch->surplus) {
 		must = choose(m, o, n, pool, next);
-		/* When the next was released is not known if any of it is missing, or if this is shifted. */
+		/* The next release is not known if records are missing, or if this chunk may be shifted. */
 		if (o->cyclic.unsure || loss_between(m, o, o->cyclic.buf[0].pub.arrive_ns, next))
 			must = pool;
 		if (must != n)
 			why = MODEL_WHY_SWAP;
 		o->cyclic.swap = must < n;
-		/* More left than can have been in: something is missing. */
+		/* More threads left than can have been members: records are missing. */
 		if (must > n)
 			err = mark_first(m, n, pool);
 		if (err)
@@ -377,7 +378,10 @@ static bool is_warm(const struct model *m, const struct object *o)
 	return m->watermark >= o->cyclic.warm_ns || o->cyclic.n > CYCLIC_BUF_MIN;
 }
 
-/* What it was left with can make it cyclic again at once: then it stays so for a while, or that would never end. */
+/*
+ * Return whether cyclic use may end. The remaining members could make the object cyclic again at
+ * once, again and again; then it stays cyclic for a while.
+ */
 static bool may_leave(const struct model *m, const struct object *o)
 {
 	const struct cyclic *c = &o->cyclic;
@@ -393,7 +397,7 @@ int cyclic_decide(struct model *m, struct object *o, bool final)
 
 	if (!final && !is_warm(m, o))
 		return 0;
-	/* Everybody had left when the first of these came: this is where a chunk begins. */
+	/* All threads had left when the first of these arrived: a chunk begins here. */
 	if (o->cyclic.n && !o->cyclic.nprev && o->cyclic.buf[0].pub.arrive_ns > o->depart_max) {
 		o->cyclic.blind = false;
 		o->cyclic.unsure = 0;
@@ -408,7 +412,7 @@ int cyclic_decide(struct model *m, struct object *o, bool final)
 	set_bound(m, o);
 	if (err || final)
 		return err;
-	/* A thread that used the barrier once need not make it cyclic for ever. */
+	/* A thread that used the barrier once must not keep it cyclic for ever. */
 	if (o->crossings - o->purged >= o->nslots / SLOTS_PURGE) {
 		o->purged = o->crossings;
 		slots_purge(m, o,
@@ -418,7 +422,7 @@ int cyclic_decide(struct model *m, struct object *o, bool final)
 	return may_leave(m, o) ? cyclic_leave(m, o, false) : 0;
 }
 
-/* No longer more threads than the count: what is left is placed one by one. */
+/* End cyclic use, as there are no more threads than the count: add the remaining members one by one. */
 int cyclic_leave(struct model *m, struct object *o, bool final)
 {
 	struct member mem;
@@ -453,7 +457,7 @@ int cyclic_add(struct model *m, struct object *o, const struct member *mem)
 	if (!o->cyclic.warm_ns)
 		o->cyclic.warm_ns = mem->pub.arrive_ns + MODEL_WARM_NS;
 	set_bound(m, o);
-	/* Cheap: a chunk can hardly be decided before the next one is there too. */
+	/* Saves time: a chunk can rarely be decided before the next one has arrived. */
 	if (o->cyclic.n < full)
 		return 0;
 	return cyclic_decide(m, o, false);

@@ -4,11 +4,17 @@
 
 #include <errno.h>
 
-#define OVER_MAX    65536 /* waits that ended by themselves, in a row, until the object is nothing */
+#define OVER_MAX    65536 /* waits in a row that timed out before the object is no barrier */
 #define MEMBERS_MAX 4096
-#define ANEW_MAX \
-	256 /* processes that come to an object and have it judged anew: a server's may come for ever */
-/* A futex call that came so soon after the waking, and found another value, was still on its way, whatever it expected. */
+/*
+ * Processes that can restart an object's classification by using it for the first time. A server
+ * may make processes without end.
+ */
+#define ANEW_MAX 256
+/*
+ * A futex call this soon (ns) after the waking that found another value belongs to the round
+ * before, whatever value it expected.
+ */
 #define LATE_NS 1000000ULL
 
 static struct pending *find_pending(struct object *o, uint32_t tid)
@@ -26,7 +32,7 @@ static void pending_remove(struct object *o, struct pending *p)
 	*p = o->pending[--o->npending];
 }
 
-/* Did a second waking of the last meeting, and nothing else, end the wait? */
+/* Return whether the wait was ended by the second waking of the last episode. */
 static bool by_echo(const struct object *o, const struct discover_record *r)
 {
 	return o->echo_ns && r->arrive_ns <= o->echo_ns && o->echo_ns <= r->depart_ns;
@@ -53,7 +59,7 @@ static int pending_add(struct discover *d, struct object *o, const struct discov
 		p = NULL;
 	}
 	if (p && p->arrive_ns > o->wake_ns) {
-		from = p->arrive_ns; /* woken for nothing more than once */
+		from = p->arrive_ns; /* more than one spurious wake-up */
 		o->tally.unwoken -= p->unwoken && !o->tally.settled;
 	}
 	if (!p) {
@@ -104,14 +110,14 @@ int discover_round_join(struct object *o, uint32_t tid, uint32_t value)
 	return 0;
 }
 
-/* Can the thread, which came since the last waking, be one more of that round? */
+/* Return whether a thread that arrived after the last waking can be a member of that round. */
 static bool may_join(const struct object *o, uint32_t tid, uint64_t arrive_ns)
 {
 	return o->open && arrive_ns >= o->wake_ns && tid != o->now_waker &&
 	       !discover_has_waited(o, tid);
 }
 
-/* Did all who waited in the last round expect this value? */
+/* Return whether all waiters of the last round expected this value. */
 static bool expected(const struct object *o, uint32_t value)
 {
 	return o->now_values.any && !o->now_values.differ && o->now_values.one == value;
@@ -133,8 +139,9 @@ static void take_late(struct discover *d, struct object *o, const struct pending
 }
 
 /*
- * Of those who found the futex changed since the last waking these were late for it, however much: who wakes the others
- * now, and so waited for nothing since, and who expected what all others of that round did.
+ * Some threads found the futex changed since the last waking. Add those that were late for that
+ * round to it: the thread that wakes the others now, and so has waited for nothing since, and
+ * threads that expected the same value as all other members of that round.
  */
 static void take_all_late(struct discover *d, struct object *o, uint32_t waker)
 {
@@ -152,12 +159,12 @@ static void take_all_late(struct discover *d, struct object *o, uint32_t waker)
 }
 
 /*
- * Those who found the futex changed before this waking came are of this round: he who changed it had come by then.
- * Returns when that was at the latest.
+ * Add the threads that found the futex changed before this waking to its round: the waker had
+ * changed it, so it had arrived by then. Return the latest possible time of the waker's arrival.
  */
 static uint64_t take_again(struct discover *d, struct object *o, uint64_t wake_ns, bool barrier)
 {
-	uint64_t came = wake_ns;
+	uint64_t arrived = wake_ns;
 	uint32_t i;
 
 	for (i = o->npending; i-- > 0;) {
@@ -171,17 +178,17 @@ static uint64_t take_again(struct discover *d, struct object *o, uint64_t wake_n
 			d->ops.drop(d->ops.ctx, p.cookie);
 			continue;
 		}
-		if (p.depart_ns < came)
-			came = p.depart_ns;
+		if (p.depart_ns < arrived)
+			arrived = p.depart_ns;
 		if (barrier)
 			discover_take(d, o, p.cookie, p.arrive_ns, p.depart_ns, false);
 		else if (discover_hold(o, &r, p.arrive_ns, p.depart_ns, false))
 			d->ops.drop(d->ops.ctx, p.cookie);
 	}
-	return came;
+	return arrived;
 }
 
-/* A barrier's rounds that break the rule: it was something else all the time. */
+/* A round of a barrier breaks the rule. After too many of them it is reclassified: no barrier. */
 static int wrong(struct discover *d, struct object *o, uint64_t cookie)
 {
 	d->ops.drop(d->ops.ctx, cookie);
@@ -195,7 +202,7 @@ static int wrong(struct discover *d, struct object *o, uint64_t cookie)
 
 #define ECHOES_MAX 8 /* in a row, and nothing else */
 
-/* A second waking of a meeting, when all have left: it ends no round. */
+/* Take the second waking of an episode, after all threads have left: it ends no round. */
 static int add_echo(struct discover *d, struct object *o, const struct discover_record *r)
 {
 	d->ops.drop(d->ops.ctx, r->cookie);
@@ -206,7 +213,7 @@ static int add_echo(struct discover *d, struct object *o, const struct discover_
 	if (++o->echoes < ECHOES_MAX || o->pub.verdict != DISCOVER_OPEN ||
 	    discover_echo_open(d, r->site))
 		return 0;
-	/* Nothing else wakes there: a condition variable of its own for the second half of a meeting. */
+	/* Only second wakings: a condition variable for the second half of the episodes. */
 	discover_echo_end(d, o);
 	discover_drop_from(d, o, 0);
 	discover_drop_pending(d, o);
@@ -217,7 +224,7 @@ static int add_echo(struct discover *d, struct object *o, const struct discover_
 static int add_wake(struct discover *d, struct object *o, const struct discover_record *r)
 {
 	bool soon = !o->pub.futex && discover_echo_note(d, r);
-	uint64_t came;
+	uint64_t arrived;
 
 	if (soon && (discover_echo_is(d, r->site) || discover_echo_first(d, o, r->site)))
 		return add_echo(d, o, r);
@@ -236,12 +243,12 @@ static int add_wake(struct discover *d, struct object *o, const struct discover_
 		d->ops.drop(d->ops.ctx, r->cookie);
 		return 0;
 	}
-	came = take_again(d, o, r->arrive_ns, o->pub.verdict == DISCOVER_BARRIER);
+	arrived = take_again(d, o, r->arrive_ns, o->pub.verdict == DISCOVER_BARRIER);
 	if (o->pub.verdict == DISCOVER_BARRIER) {
-		discover_take(d, o, r->cookie, came, came, false);
+		discover_take(d, o, r->cookie, arrived, arrived, false);
 		return 0;
 	}
-	if (discover_hold(o, r, came, came, false)) {
+	if (discover_hold(o, r, arrived, arrived, false)) {
 		o->bad = true;
 		d->ops.drop(d->ops.ctx, r->cookie);
 		discover_broken(d, o);
@@ -249,25 +256,28 @@ static int add_wake(struct discover *d, struct object *o, const struct discover_
 	return 0;
 }
 
-/* Of a thread that did not sleep: it was late for the last waking, or is early for the next. */
+/*
+ * For a thread that did not sleep: return whether it was late for the last waking. Otherwise it is
+ * early for the next one.
+ */
 static bool was_late(const struct object *o, const struct discover_record *r)
 {
 	return may_join(o, r->tid, r->arrive_ns) &&
 	       (r->arrive_ns - o->wake_ns < LATE_NS || expected(o, r->value));
 }
 
-/* The parts of one wait: nothing woke all in between. */
+/* Return whether @r continues the wait @p: no waking of all came between them. */
 static bool continues(const struct object *o, const struct pending *p,
 		      const struct discover_record *r, uint64_t wake_ns, uint64_t before_ns)
 {
-	/* A thread that waited until all had left may go on to wait for the next meeting, or to its work. */
+	/* A thread that waited until all had left goes on to the next episode, or to its work. */
 	if (p && p->echo && r->arrive_ns - p->depart_ns > DISCOVER_SOON_NS)
 		return false;
 	return p && !p->again && p->arrive_ns > before_ns && p->depart_ns <= wake_ns &&
 	       wake_ns <= o->wake_ns;
 }
 
-/* Waits that end by themselves tell nothing; where there is nothing else, there is no barrier. */
+/* Take a wait that timed out. If all waits on the object do, it is no barrier. */
 static int add_wait_over(struct discover *d, struct object *o, const struct discover_record *r)
 {
 	if (++o->over >= OVER_MAX) {
@@ -330,7 +340,7 @@ static int add_wait_known(struct discover *d, struct object *o, const struct dis
 
 	if (!o->open)
 		return pending_add(d, o, r);
-	/* One that is slow to leave: the next waking may have come meanwhile. */
+	/* The thread may be slow to leave: the next waking may have come meanwhile. */
 	if (wake > r->depart_ns || (arrive <= before && before)) {
 		wake = before;
 		before = 0;
@@ -350,7 +360,7 @@ static int add_wait_known(struct discover *d, struct object *o, const struct dis
 			return wrong(d, o, r->cookie);
 		discover_note_places(d, o, r->site, o->now_site);
 		discover_round_join(o, r->tid, r->value);
-		/* One that has come since it was found out. */
+		/* A new member since the barrier was recognised. */
 		if (o->nnow + 1 > o->nset)
 			discover_set_members(o);
 		o->wrong = 0;
@@ -372,7 +382,9 @@ static int add_wait_known(struct discover *d, struct object *o, const struct dis
 	return 0;
 }
 
-/* NULL: out of memory, or there are too many. */
+/*
+ * Return the process's entry at a shared object; NULL when out of memory or if there are too many.
+ */
 static struct visitor *visitor_get(struct object *o, const struct discover_record *r)
 {
 	uint64_t process = (uint64_t)r->tgid << 32 | r->inc;
@@ -389,9 +401,9 @@ static struct visitor *visitor_get(struct object *o, const struct discover_recor
 }
 
 /*
- * A process is seen to wait, or to wake, for the first time at an object that it shares. What broke the rule so far was done
- * without those that were not seen: a process that was just forked has no probes for its first rounds, and then, for some
- * more, those on one of the two alone.
+ * Return whether a process waits, or wakes, for the first time at an object that it shares. Rounds
+ * that broke the rule before may have lacked this process: a process that was just forked has no
+ * probes for its first rounds, and then for some rounds only those on waits or those on wakings.
  */
 static bool joins(struct object *o, const struct discover_record *r)
 {

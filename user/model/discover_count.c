@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * What nobody saw at a barrier on a condition variable. A process that was forked gets its probes when it runs already,
- * and a round may be over by then, without one of its threads having slept. glibc's condition variables number the waits
- * (the count is taken under the mutex that is waited with, so it is exact): what is missing in the row of numbers was
- * waited for unseen.
+ * Count the waits that were not seen at a barrier on a condition variable. A forked process gets
+ * its probes while it already runs. A round may be over by then, although none of its threads
+ * slept. glibc's condition variables number the waits. The count is exact, because it is taken
+ * under the mutex. Numbers that are missing belong to waits that were not seen.
  */
 #include "model/discover_internal.h"
 
-/* More than that in a row is no count: another C library's object begins with something else. */
+/* A larger gap is no gap: the object is another C library's, and its first word is no count. */
 #define UNSEEN_MAX     (1u << 20)
-/* When the waits that had begun before the object was found to be a barrier have ended: so many rounds later. */
+/*
+ * Rounds after which all waits have ended that began before the object was recognised as a barrier.
+ */
 #define SETTLED_ROUNDS 4
 
 void discover_tally(struct discover *d, struct object *o, const struct discover_record *r)
@@ -19,7 +21,9 @@ void discover_tally(struct discover *d, struct object *o, const struct discover_
 
 	if (o->pub.futex || t->settled)
 		return;
-	/* Of what processes do not share, when it is first seen: later the parent may have come to its own copy. */
+	/*
+	 * If it is not shared, only the first record counts: later the parent may use its own copy.
+	 */
 	if (o->pub.shared || !t->begun)
 		t->older |= !!(r->flags & DISCOVER_OLDER);
 	t->begun = true;
@@ -32,7 +36,9 @@ void discover_tally(struct discover *d, struct object *o, const struct discover_
 	}
 	if (r->flags & DISCOVER_WAKE)
 		return;
-	/* What began later is written without a count soon; other processes that share it may go on with theirs. */
+	/*
+	 * Later records soon have no count, except those of other processes that share the object.
+	 */
 	if (o->pub.verdict == DISCOVER_BARRIER &&
 	    (!t->counted || !(r->flags & DISCOVER_COUNT) || r->value > t->most))
 		return;
@@ -47,7 +53,9 @@ void discover_tally(struct discover *d, struct object *o, const struct discover_
 	t->counted++;
 }
 
-/* Without memory for it the process is not known as one of these. */
+/*
+ * Add the object's unseen waits to its process, or subtract them. When out of memory, do nothing.
+ */
 static void unseen_add(struct discover *d, const struct object *o, bool add)
 {
 	uint64_t key = (uint64_t)o->pub.inc << 32 | o->pub.tgid, n = 0;
@@ -74,12 +82,12 @@ void discover_settle(struct discover *d, struct object *o)
 	t->reported.waits = t->unwoken;
 	span = t->counted ? (uint64_t)t->most - t->least + 1 : 0;
 	all = t->older ? span : (uint64_t)t->most + 1;
-	/* Each has a number of its own, or it is none. */
+	/* If the numbers are not all different, or leave too large a gap, they are no count. */
 	if (t->counted < 2 || span < t->counted || all > seen + UNSEEN_MAX)
 		t->reported.uncounted = t->blind;
 	else if (all > seen)
 		t->reported.waits += all - seen;
-	/* What came before the first that was seen is perhaps not ours to have seen. */
+	/* Waits before the first one that was seen may be from before tracing began. */
 	if (t->older && t->blind && t->least)
 		t->reported.uncounted = 1;
 	d->unseen.waits += t->reported.waits;

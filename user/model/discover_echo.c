@@ -1,31 +1,39 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Barriers of two phases on condition variables: a counter goes up, and the last arriver wakes all; it comes down again, and
- * the last to leave wakes those who came back meanwhile, or those who wait for all to have left. That second waking is an
- * echo of the first, and ends no round: it is made from another call of the same function, by a thread that left a wait there
- * a moment before. Between two barriers of one function a thread works, or they are on other lines of the source.
+ * Recognise barriers of two phases on condition variables. In the first phase a counter goes up,
+ * and the last arriver wakes all threads. In the second phase it goes down again, and the last
+ * thread to leave wakes those that have returned meanwhile, or those that wait for all to have
+ * left. That second waking is called an echo of the first, and ends no round. It is made from
+ * another call in the same function, by a thread that left a wait there a moment before. Between
+ * two different barriers of one function a thread works, or they are on different lines of the
+ * source.
  *
- * On a busy machine the thread that makes the second waking is the one that was kept from running: its own times say little.
- * Those of the threads that it wakes are evidence too: most of them went from the first wait to the second one at once. Where
- * they go from the second one to the first one as fast, it is not known which of them ends a meeting: a candidate. Where threads
- * come late to the second wait it is over by then, and hardly ever recorded: what is far more frequent than what it would follow
- * is the first one. But the thread that makes a second waking comes right from the first wait too: where it comes a millisecond
- * later nearly each time, it has worked, and there are two barriers.
+ * On a busy machine, the thread that makes the second waking is one that was kept from running, so
+ * its own times prove little. The threads that it wakes are evidence, too: most of them go from the
+ * first wait to the second at once. If they go from the second to the first as fast, it is not
+ * known which of them ends an episode, and the object is a candidate. If threads arrive late at the
+ * second wait, it is over by then and rarely recorded: a wait that is far more frequent than the
+ * one it would follow is the first. The thread that makes a second waking comes right from the
+ * first wait, too. If it comes a millisecond later nearly each time, it has worked, and there are
+ * two barriers.
  */
 #include "model/discover_internal.h"
 
 #include <stdlib.h>
 
 #define DEPARTURES_MAX 65536
-#define LINES_DEEP     16 /* functions that were inlined one into another */
-#define ECHO_LEAST     2 /* wakings that decide it */
-#define WAITS_LEAST    4 /* or waits */
-#define WAITS_ENOUGH   12 /* that show that there are two barriers */
-/* The thread that makes the second waking of a meeting has nothing else to do: it is kept from running for so long now and then. */
+#define LINES_DEEP     16 /* functions that were inlined into each other */
+#define ECHO_LEAST     2 /* wakings that are enough to decide */
+#define WAITS_LEAST    4 /* waits that are enough to decide */
+#define WAITS_ENOUGH   12 /* waits that prove two barriers */
+/*
+ * The thread that makes the second waking does nothing else before. It is only rarely kept from
+ * running for this long (ns).
+ */
 #define AWAY_NS	       1000000ULL
-#define AWAY_ENOUGH    4 /* such wakings, which show that it does something else */
-/* Of two wakings one is the rare one if the other came so many times as often, and more than so often beside. */
+#define AWAY_ENOUGH    4 /* wakings after AWAY_NS that prove that the thread does something else */
+/* A waking is rare if the other one is RARE_TIMES as frequent, and RARE_BESIDE more. */
 #define RARE_TIMES     4
 #define RARE_BESIDE    8
 
@@ -69,8 +77,8 @@ static void *get_or_make(struct hash *h, uint64_t key, size_t size)
 }
 
 /*
- * Are the last wait and its waking one line of the source, and @site another one: two uses of a macro, or of a function in line?
- * The function that uses them may itself be in line.
+ * Return whether the last wait and its waking are on one line of the source, and @site on another:
+ * two uses of a macro or of an inlined function. The function that uses them may be inlined, too.
  */
 static bool on_other_line(const struct discover *d, const struct departure *last, uint32_t site)
 {
@@ -82,7 +90,7 @@ static bool on_other_line(const struct discover *d, const struct departure *last
 	wait = d->ops.line(d->ops.ctx, last->wait_site, DISCOVER_INNERMOST);
 	wake = d->ops.line(d->ops.ctx, last->wake_site, DISCOVER_INNERMOST);
 	here = d->ops.line(d->ops.ctx, site, DISCOVER_INNERMOST);
-	/* One statement that was put in line twice; a barrier of two phases has two. */
+	/* One statement that was inlined twice. A barrier of two phases has two statements. */
 	if (here && here == wake && wait && wait != wake)
 		return true;
 	for (depth = 0; depth < LINES_DEEP; depth++) {
@@ -97,7 +105,10 @@ static bool on_other_line(const struct discover *d, const struct departure *last
 	return false;
 }
 
-/* Does a waking from @site that follows the @last wait at once belong to the same meeting, as far as the code tells? */
+/*
+ * Return whether a waking from @site that follows the @last wait at once can belong to the same
+ * episode, as far as the code shows.
+ */
 static bool may_follow(const struct discover *d, const struct departure *last, uint32_t site)
 {
 	bool exact;
@@ -107,7 +118,10 @@ static bool may_follow(const struct discover *d, const struct departure *last, u
 	       !on_other_line(d, last, site);
 }
 
-/* A thread that left a wait has waited again, for a waking from @wake_site. Did it so at once? */
+/*
+ * Note that a thread that left a wait has waited again, for a waking from @wake_site. Return
+ * whether it did so at once.
+ */
 static bool note_next_wait(struct discover *d, const struct departure *last,
 			   const struct discover_record *r, uint32_t wake_site)
 {
@@ -133,7 +147,9 @@ bool discover_departed(struct discover *d, const struct discover_record *r, uint
 	struct departure *last;
 	bool soon;
 
-	/* Threads that have ended: what is forgotten of the others is known again at their next wait. */
+	/*
+	 * Forgets threads that have ended. The other threads are known again after their next wait.
+	 */
 	if (hash_count(&d->departures) >= DEPARTURES_MAX)
 		free_all(&d->departures);
 	last = get_or_make(&d->departures, thread_key(r), sizeof(*last));
@@ -157,7 +173,7 @@ static bool is_rare(const struct discover *d, uint32_t site, uint32_t than)
 	return wakings(d, than) > RARE_TIMES * wakings(d, site) + RARE_BESIDE;
 }
 
-/* Does the thread that makes the waking do something else before, nearly each time? */
+/* Return whether the thread that makes the waking does something else before, nearly each time. */
 static bool may_be_away(const struct echo *echo)
 {
 	return echo->away && echo->away * 8 >= echo->seen * 7;
@@ -168,7 +184,7 @@ static bool is_away(const struct echo *echo)
 	return echo->away >= AWAY_ENOUGH && may_be_away(echo);
 }
 
-/* Did most of those that waited for it come right from the other wait, and not the other way round? */
+/* Return whether most waiters came right from the other wait, and not the other way round. */
 static bool is_by_waits(const struct discover *d, const struct echo *echo, uint32_t site)
 {
 	const struct echo *other = hash_get_ptr(&d->echoes, echo->after);
@@ -185,7 +201,7 @@ static bool is_by_wakings(const struct echo *echo)
 	return echo->soon * 2 > echo->seen + (late ? 0 : echo->seen_woke);
 }
 
-/* One of the two wakings of a meeting is the echo of the other: not both. */
+/* Return whether the waking is likely an echo. Only one of the two wakings of an episode is. */
 static bool is_likely(const struct discover *d, uint32_t site)
 {
 	const struct echo *echo = hash_get_ptr(&d->echoes, site);
@@ -199,7 +215,7 @@ bool discover_echo_note(struct discover *d, const struct discover_record *r)
 	struct echo *echo;
 	bool soon, woke = last && last->woke;
 
-	/* Out of memory: it stays open, and is told as a candidate. */
+	/* When out of memory, the object stays open and is reported as a candidate. */
 	hash_put(&d->wakings, r->site, wakings(d, r->site) + 1);
 	soon = last && r->arrive_ns >= last->depart_ns &&
 	       r->arrive_ns - last->depart_ns < DISCOVER_SOON_NS && may_follow(d, last, r->site) &&
@@ -221,7 +237,7 @@ bool discover_echo_note(struct discover *d, const struct discover_record *r)
 	echo->away += !woke && last && r->arrive_ns >= last->depart_ns + AWAY_NS;
 	if (soon)
 		echo->after = last->wake_site;
-	/* One that is always such stays such where the thread had slept in between. */
+	/* A site that is known for echoes stays so, even if the thread had slept in between. */
 	return soon || discover_echo_is(d, r->site);
 }
 
@@ -283,11 +299,11 @@ void discover_echo_end(struct discover *d, struct object *o)
 
 void discover_echo_not(struct discover *d, uint32_t site)
 {
-	/* Out of memory: an incomplete meeting that ended from there is dropped, and counted. */
+	/* When out of memory, incomplete episodes that ended from there are dropped and counted. */
 	hash_put(&d->ends, site, 1);
 }
 
-/* Do the threads not always do something else between the other wait and this one? */
+/* Return whether at least some threads go from the other wait to this one at once. */
 static bool may_be_by_waits(const struct discover *d, const struct echo *echo, uint32_t site)
 {
 	return !is_rare(d, echo->after, site) && echo->compact && echo->waits && !is_away(echo) &&

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Whether it is worth its cost to look at what a process does on condition variables; and a pause in which it is not. */
+/*
+ * Decide whether probes on a process's condition variables are worth their cost; and pauses without
+ * them.
+ */
 #include "model/discover_internal.h"
 
 static bool is_of(const struct object *o, uint32_t tgid, uint32_t inc)
@@ -28,7 +31,7 @@ enum discover_hope discover_hope(const struct discover *d, uint32_t tgid, uint32
 			continue;
 		if (o->pub.verdict == DISCOVER_BARRIER)
 			return DISCOVER_HOPE_BARRIER;
-		/* The round under way may be the first. */
+		/* The current round may be the first. */
 		if (o->one_function && !o->bad && (o->streak ? o->nset : o->nnow + 1) >= TEAM_LEAST)
 			hope = DISCOVER_HOPE_SOME;
 	}
@@ -50,7 +53,7 @@ void discover_pause(struct discover *d, uint32_t tgid, uint32_t inc)
 			discover_streak_end(d, o);
 			o->bad = true;
 		}
-		/* What it will be looked at for again begins anew then. */
+		/* After the pause its classification begins anew. */
 		o->breaks = o->empty = o->over = o->wrong = 0;
 		if (o->pub.verdict == DISCOVER_OTHER)
 			discover_classify(d, o, DISCOVER_OPEN);

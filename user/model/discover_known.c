@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Rounds at a condition variable that is known to be a barrier's. They are held until as many threads are there as meet, or
- * until the next waking: then it is known whether the waits and the waking are a meeting, and whether all took part. A barrier
- * that is a macro waits and wakes in many functions: those of one round are compared with each other.
+ * Rounds at a condition variable that is known to be a barrier's. Their records stay pending until
+ * as many threads have arrived as usually meet, or until the next waking. Then it is known whether
+ * the waits and the waking are an episode, and whether all members took part. A barrier in a macro
+ * waits and wakes in many functions: those of one round are compared with each other.
  */
 #include "model/discover_internal.h"
 
-#define SHORT_MAX \
-	16 /* rounds in a row that lacked the same threads, until those are no members any more */
+/* Rounds in a row that lacked the same threads before these are no members any more. */
+#define SHORT_MAX 16
 
 static uint64_t function_at(const struct discover *d, uint32_t site)
 {
@@ -21,12 +22,15 @@ void discover_known_function(struct discover *d, uint32_t site)
 {
 	uint64_t f = function_at(d, site);
 
-	/* Out of memory: rounds of threads that are in several functions are dropped, and counted. */
+	/* When out of memory, rounds of threads in several functions are dropped and counted. */
 	if (f)
 		hash_put(&d->functions, f, 1);
 }
 
-/* Is a wait at @wait that was ended from @wake a barrier's? In one function, or both in functions that barriers are in. */
+/*
+ * Return whether a wait at @wait that was ended from @wake belongs to a barrier: both are in one
+ * function, or both are in functions that contain barriers.
+ */
 static bool belongs(const struct discover *d, uint32_t wait, uint32_t wake)
 {
 	uint64_t value;
@@ -39,14 +43,17 @@ static bool belongs(const struct discover *d, uint32_t wait, uint32_t wake)
 		discover_same_code(d, wait, wake));
 }
 
-/* As many as meet: the team is not told, for more may follow. Less: how many there should be. */
+/*
+ * Take the round's records. @team: 0 if as many threads arrived as usually meet, because more may
+ * follow; else how many there should be.
+ */
 static void take_held(struct discover *d, struct object *o, uint32_t team)
 {
 	discover_take_held(d, o, team);
 	o->reported = true;
 }
 
-/* The round is no meeting: what is held of it is dropped, and counted. */
+/* Drop the round's pending records and count them: it is no episode. */
 static void is_wrong(struct discover *d, struct object *o)
 {
 	d->unseen.given_up += o->nheld;
@@ -58,7 +65,7 @@ static void is_wrong(struct discover *d, struct object *o)
 	discover_classify(d, o, DISCOVER_OTHER);
 }
 
-/* The members of the round under way, in whatever order they are. */
+/* Return the members of the current round as a sum that does not depend on their order. */
 static uint64_t members_sum(const struct object *o)
 {
 	uint64_t sum = hash_mix(o->now_waker);
@@ -69,7 +76,10 @@ static uint64_t members_sum(const struct object *o)
 	return sum;
 }
 
-/* Fewer than met before: they are all that meet from now on where that stays so for long. */
+/*
+ * Note a round with fewer threads than before. If the same threads meet alone for many rounds, they
+ * are all members from then on.
+ */
 static void note_short(struct object *o)
 {
 	uint64_t sum = members_sum(o);
@@ -86,15 +96,18 @@ static void note_short(struct object *o)
 	}
 }
 
-/* More meet than did: where the round was taken already, it is told with the next one how many. */
+/*
+ * Note a round with more threads than before. If its records were already taken, the number is
+ * reported with the next round.
+ */
 static void more_meet(struct object *o)
 {
 	o->reported_less = o->nset && o->reported;
 	discover_set_members(o);
 }
 
-/* As many are there as meet. */
-static void take_whole(struct discover *d, struct object *o)
+/* Take a round with as many threads as usually meet. */
+static void take_complete(struct discover *d, struct object *o)
 {
 	/* The thread that makes a second waking may have been kept from running for long. */
 	if (discover_echo_late(d, o)) {
@@ -112,23 +125,25 @@ void discover_known_end(struct discover *d, struct object *o)
 {
 	if (o->pub.futex || o->pub.verdict != DISCOVER_BARRIER || !o->open || o->bad)
 		return;
-	/* As many as meet, but others: at the upper nodes of a tree these are others each time. */
+	/*
+	 * As many as usual, but different threads, as in each round at the upper nodes of a tree.
+	 */
 	if (o->nnow && o->nnow + 1 == o->nset && !discover_all_known(o)) {
 		discover_set_members(o);
 		if (o->nheld)
-			take_whole(d, o);
+			take_complete(d, o);
 		return;
 	}
 	if (o->nnow && o->nnow + 1 > o->nset)
 		more_meet(o);
 	if (!o->nheld)
 		return;
-	/* A waking from elsewhere that nobody waited for is no arrival. */
+	/* A waking from another function that no thread waited for is no arrival. */
 	if (!o->nnow && !belongs(d, o->now_site, o->now_site)) {
 		discover_drop_from(d, o, 0);
 		return;
 	}
-	/* It may be the second waking of a meeting, by a thread that was slow to leave. */
+	/* It may be the second waking of an episode, by a thread that was slow to leave. */
 	if (o->nnow + 1 < o->nset && discover_echo_first(d, o, o->now_site)) {
 		d->unseen.given_up += o->nheld;
 		discover_drop_from(d, o, 0);
@@ -173,8 +188,8 @@ void discover_known_wait(struct discover *d, struct object *o, const struct disc
 	}
 	if (o->nnow + 1 < o->nset)
 		return;
-	/* With one that was not there before, more may meet than did: the next waking tells. */
+	/* With a new thread, more may meet than before. The next waking decides. */
 	if (o->nset && !discover_all_known(o))
 		return;
-	take_whole(d, o);
+	take_complete(d, o);
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OLDER_MAX 8 /* rounds that are held though their members differed */
+#define OLDER_MAX 8 /* pending rounds with differing members */
 
 int discover_grow(void **array, uint32_t *cap, uint32_t want, size_t size)
 {
@@ -116,7 +116,7 @@ void discover_drop_pending(struct discover *d, struct object *o)
 	o->npending = 0;
 }
 
-/* Drops what was held up to @to. */
+/* Drop the pending records before index @to. */
 void discover_drop_before(struct discover *d, struct object *o, uint32_t to)
 {
 	uint32_t i;
@@ -131,8 +131,8 @@ void discover_drop_before(struct discover *d, struct object *o, uint32_t to)
 }
 
 /*
- * Other members than before: the rounds so far cannot make it a barrier any more, but where the calls are known to be a
- * barrier's, they are its rounds too.
+ * Begin a new streak, because a round had other members. The rounds before cannot make the object a
+ * barrier any more, but they are its rounds if its call sites turn out to be a known barrier's.
  */
 void discover_streak_restart(struct discover *d, struct object *o)
 {
@@ -147,7 +147,7 @@ void discover_streak_restart(struct discover *d, struct object *o)
 	o->older = 0;
 }
 
-/* What kept the rule is over; the round under way begins anew. */
+/* End the streak; the current round begins anew. */
 void discover_streak_end(struct discover *d, struct object *o)
 {
 	discover_drop_before(d, o, o->held_now);
@@ -184,7 +184,7 @@ void discover_object_forget(struct discover *d, struct object *o)
 	object_free(o);
 }
 
-/* There are too many: those that tell nothing go. */
+/* Make room: forget objects without pending records that are no barriers. */
 static void sweep(struct discover *d)
 {
 	uint32_t i;
@@ -197,7 +197,7 @@ static void sweep(struct discover *d)
 	}
 }
 
-/* NULL: out of memory, or there are too many. */
+/* Return the record's object, a new one if needed; NULL when out of memory or if there are too many. */
 struct object *discover_object_get(struct discover *d, const struct discover_record *r)
 {
 	struct discover_object want = { .tgid = r->tgid,
@@ -251,12 +251,15 @@ void discover_classify(struct discover *d, struct object *o, enum discover_verdi
 		d->ops.classified(d->ops.ctx, &o->pub);
 }
 
-/* The rule was broken, by the round under way or outside of any. */
+/* Note that the rule was broken, by the current round or outside of any. */
 void discover_broken(struct discover *d, struct object *o)
 {
 	discover_drop_from(d, o, o->held_now);
 	discover_streak_end(d, o);
-	/* Where threads are woken one by one it takes many of their waits to see that they wait and leave together. */
+	/*
+	 * Where threads are woken one by one it takes many of their waits to see that they wait and
+	 * leave together.
+	 */
 	if (++o->breaks <
 	    (o->wake_ns || o->pub.futex || o->pub.shared ? BREAKS_MAX : ALONE_BREAKS_MAX))
 		return;

@@ -6,12 +6,12 @@
 #include <string.h>
 
 #define ROUNDS_ENOUGH	 3 /* in a row */
-#define EVEN_ROUNDS	 4 /* more, for each time that the members were others than before */
-#define PAIR_ROUNDS_MAX	 8 /* rounds of two threads that are held */
-#define APART_ROUNDS_MAX 8 /* rounds in a row whose waits and waking may be in one function */
-#define EMPTY_MAX	 64 /* wakings that nobody waited for, until the object is nothing */
-#define SEVERAL_ROUNDS \
-	8 /* in a row, where what was inlined is not known and the waker is the same */
+#define EVEN_ROUNDS	 4 /* more, for each round with other members than the one before */
+#define PAIR_ROUNDS_MAX	 8 /* pending rounds of two threads */
+#define APART_ROUNDS_MAX 8 /* rounds in a row with waits and waking perhaps in one function */
+#define EMPTY_MAX	 64 /* wakings without waiters before the object is no barrier */
+/* Rounds in a row with the same waker that are needed if it is not known what was inlined. */
+#define SEVERAL_ROUNDS 8
 
 static uint64_t place_key(uint32_t wait, uint32_t wake)
 {
@@ -37,7 +37,7 @@ bool discover_same_code(const struct discover *d, uint32_t wait, uint32_t wake)
 	return f && f == d->ops.outer(d->ops.ctx, wake);
 }
 
-/* Has another wait that this waking ends one function with it? */
+/* Return whether another wait that this waking ends is in one function with it. */
 static bool has_other(const struct object *o, uint32_t wake, bool exact)
 {
 	uint32_t i;
@@ -49,7 +49,7 @@ static bool has_other(const struct object *o, uint32_t wake, bool exact)
 	return false;
 }
 
-/* Is it said to be in none of the functions that were inlined, and on no line? */
+/* Return whether debug information places the call in no inlined function and on no line. */
 static bool is_of_none(const struct discover *d, uint32_t site)
 {
 	bool exact = true;
@@ -58,7 +58,10 @@ static bool is_of_none(const struct discover *d, uint32_t site)
 	       !exact;
 }
 
-/* Is each wait in one function with its waking, or with one end of several functions that compilers have joined? */
+/*
+ * Return whether each wait is in one function with its waking, or with code that compilers have
+ * merged from the ends of several functions.
+ */
 static bool places_joined(const struct discover *d, const struct object *o)
 {
 	uint32_t i;
@@ -70,7 +73,7 @@ static bool places_joined(const struct discover *d, const struct object *o)
 	return true;
 }
 
-/* Was no function but the barriers' own inlined into those that wait and wake? */
+/* Return whether only the barriers' own functions were inlined into those that wait and wake. */
 static bool places_exact(const struct object *o)
 {
 	uint32_t i;
@@ -81,7 +84,7 @@ static bool places_exact(const struct object *o)
 	return true;
 }
 
-/* Of a futex that is only spoken of the first place is named, too. */
+/* Remember the first pair of call sites of a possible barrier, for its remark. */
 static void note_split(struct object *o, uint32_t wait, uint32_t wake)
 {
 	if (o->split.apart)
@@ -91,13 +94,16 @@ static void note_split(struct object *o, uint32_t wait, uint32_t wake)
 	o->pub.wake_site = wake;
 }
 
-/* Notes where the round's wait and waking were called. Returns whether both are, or may turn out to be, in one function. */
+/*
+ * Note the call sites of the round's wait and waking. Return whether both are, or may turn out to
+ * be, in one function.
+ */
 bool discover_note_places(const struct discover *d, struct object *o, uint32_t wait, uint32_t wake)
 {
 	bool exact = false, apart;
 	uint32_t i;
 
-	/* One call for both is a wrapper's, which says nothing. */
+	/* If both have one call site, it is in a wrapper and proves nothing. */
 	if (o->pub.futex && wait == wake) {
 		o->pub.wait_site = o->pub.wake_site = wait;
 		o->elsewhere = true;
@@ -131,7 +137,7 @@ bool discover_note_places(const struct discover *d, struct object *o, uint32_t w
 	return !o->elsewhere;
 }
 
-/* Are all of its calls those of a barrier? */
+/* Return whether all of its pairs of call sites are those of known barriers. */
 static bool places_known(const struct discover *d, const struct object *o)
 {
 	uint64_t value;
@@ -156,7 +162,6 @@ void discover_take(struct discover *d, const struct object *o, uint64_t cookie, 
 	d->ops.take(d->ops.ctx, cookie, &member);
 }
 
-/* @team: how many meet; 0 not known. */
 void discover_take_held(struct discover *d, struct object *o, uint32_t team)
 {
 	uint32_t i;
@@ -174,7 +179,7 @@ void discover_take_held(struct discover *d, struct object *o, uint32_t team)
 
 static void is_barrier(struct discover *d, struct object *o, uint32_t team)
 {
-	/* Those that are held are told now. */
+	/* Pending rounds are reported now, the rest of the rounds has been dropped. */
 	o->pub.untold = o->pub.rounds - o->older - o->streak;
 	d->unseen.given_up += o->pub.untold * o->pub.members;
 	o->pub.rounds = 0;
@@ -184,12 +189,12 @@ static void is_barrier(struct discover *d, struct object *o, uint32_t team)
 	discover_classify(d, o, DISCOVER_BARRIER);
 }
 
-/* A barrier was found: what it is made of is known, and others may be made of it. */
+/* Classify the object as a barrier, and with it all objects that use the same call sites. */
 static void confirm(struct discover *d, struct object *o)
 {
 	uint32_t i;
 
-	/* Of what went before nothing is known: tracing may have begun in its midst. */
+	/* Rounds before the streak are dropped: tracing may have begun during one of them. */
 	discover_drop_before(d, o, o->held_streak);
 	o->older = 0;
 	for (i = 0; i < o->nplaces; i++)
@@ -225,7 +230,9 @@ bool discover_has_waited(const struct object *o, uint32_t tid)
 	return false;
 }
 
-/* The members of the round under way, sorted, behind those who waited: into @out, of nnow + 1. */
+/*
+ * Write the members of the current round, waiters and waker, sorted, to @out (nnow + 1 elements).
+ */
 static void sort_members(const struct object *o, uint32_t *out)
 {
 	if (o->nnow)
@@ -234,7 +241,10 @@ static void sort_members(const struct object *o, uint32_t *out)
 	qsort(out, o->nnow + 1, sizeof(*out), by_number);
 }
 
-/* Has the round under way the members of the streak? If not, it is made the streak's first. */
+/*
+ * Return whether the current round has the members of the streak. If not, and @replace is set, make
+ * its members those of a new streak.
+ */
 static bool same_members(struct object *o, bool replace)
 {
 	uint32_t n = o->nnow + 1, *members;
@@ -273,7 +283,7 @@ bool discover_all_known(const struct object *o)
 	return is_member(o, o->now_waker);
 }
 
-/* Is there nothing else that those who wait and the one that wakes do in their function? */
+/* Return whether the functions that wait and wake do little else. */
 static bool is_compact(const struct discover *d, const struct object *o)
 {
 	uint32_t i;
@@ -285,8 +295,9 @@ static bool is_compact(const struct discover *d, const struct object *o)
 }
 
 /*
- * Do several functions, which hold little else, both wait and wake there? That is a macro's barrier. One such function may be a
- * step of all threads, in which one starts the others by functions that were inlined.
+ * Return whether several small functions both wait and wake there. That is a barrier in a macro. A
+ * single such function may be a step of all threads, in which one thread starts the others by
+ * functions that were inlined.
  */
 static bool in_several(const struct discover *d, const struct object *o)
 {
@@ -306,6 +317,7 @@ static bool in_several(const struct discover *d, const struct object *o)
 	return false;
 }
 
+/* Return whether the streak with the current round is enough evidence of a barrier. */
 static bool evidence(const struct discover *d, struct object *o, bool rotated)
 {
 	struct values values = o->values;
@@ -314,12 +326,12 @@ static bool evidence(const struct discover *d, struct object *o, bool rotated)
 	discover_values_join(&values, &o->now_values);
 	if (o->pub.futex && !values.differ)
 		return false;
-	/* Where threads spin before they wait it is chance that the same ones wait. */
+	/* If threads spin before they wait, it may be chance that the same ones wait. */
 	if (!o->pub.futex && o->streak + 1 < ROUNDS_ENOUGH + EVEN_ROUNDS * o->pub.uneven)
 		return false;
 	if (!o->pub.futex && discover_echo_maybe(d, o))
 		return false;
-	/* A function in which one thread starts the others again and again looks the same. */
+	/* A function in which one thread starts the others repeatedly looks the same. */
 	if (!o->pub.futex && !rotated && o->one_function && exact && !is_compact(d, o)) {
 		o->pub.one_waker = true;
 		return false;
@@ -329,7 +341,7 @@ static bool evidence(const struct discover *d, struct object *o, bool rotated)
 	return (o->one_function && (exact || rotated)) || (o->pub.futex && rotated);
 }
 
-/* All of the streak's members are there again: no need to wait for the next waking. */
+/* Classify the object at once if all members of the streak have arrived again. */
 void discover_try_early(struct discover *d, struct object *o)
 {
 	bool rotated = o->rotated || (o->streak && o->now_waker != o->waker);
@@ -345,27 +357,32 @@ void discover_try_early(struct discover *d, struct object *o)
 	confirm(d, o);
 }
 
-/* Has no waking turned out to be the end of several functions, after so many rounds? Then the rule is broken. */
+/*
+ * Return whether, after many rounds, no waking has turned out to be the merged end of several
+ * functions. The rule is then broken.
+ */
 static bool is_apart(const struct object *o)
 {
 	return !o->pub.futex && !o->one_function && o->streak >= APART_ROUNDS_MAX;
 }
 
-/* The round under way is over: did it keep the rule? */
+/* End the current round: check whether it kept the rule. */
 void discover_round_end(struct discover *d, struct object *o)
 {
 	bool same;
 
 	if (!o->open || o->bad)
 		return;
-	/* Not of all, right after a meeting: those who leave wake those who come again, if any. */
+	/*
+	 * Right after an episode, and not of all members: leaving threads wake those that return.
+	 */
 	if (o->now_soon && o->nnow + 1 < o->nset) {
 		discover_drop_from(d, o, o->held_now);
 		return;
 	}
 	if (!o->nnow) {
 		discover_drop_from(d, o, o->held_now);
-		/* Of a futex nothing follows: all may have seen the value change before they slept. */
+		/* With a futex, all threads may have seen the value change before they slept. */
 		if (!o->pub.futex)
 			discover_streak_end(d, o);
 		if (++o->empty >= EMPTY_MAX) {
@@ -403,7 +420,7 @@ void discover_round_end(struct discover *d, struct object *o)
 	o->streak++;
 	o->pub.rounds++;
 	if (o->nset < TEAM_LEAST) {
-		/* Only what others turn out to be can make it a barrier: not for ever. */
+		/* Only the classification of other objects can make it a barrier: keep a few. */
 		if (o->streak + o->older >= PAIR_ROUNDS_MAX) {
 			o->held_now = o->nheld;
 			discover_drop_before(d, o, o->nheld);
@@ -421,9 +438,9 @@ void discover_round_end(struct discover *d, struct object *o)
 	}
 }
 
-/* --- what is only spoken of ------------------------------------------------------------------ */
+/* --- possible barriers, for remarks ----------------------------------------------------------- */
 
-/* The round before @waker's waking is over. */
+/* End the round before @waker's waking. */
 void discover_split_round(struct object *o, uint32_t waker)
 {
 	bool same = o->split.now == o->split.set && o->split.nnow == o->split.nset;
@@ -450,8 +467,9 @@ void discover_split_round(struct object *o, uint32_t waker)
 }
 
 /*
- * Threads that are woken one by one at a barrier wait all at once, and all leave before any comes again. At a lock, such as
- * an interpreter's, one leaves at a time and others come meanwhile.
+ * Threads that a barrier wakes one by one all wait at the same time, and all leave before any
+ * returns. At a lock, such as an interpreter's, one thread leaves at a time and others arrive
+ * meanwhile.
  */
 static void note_batch(struct object *o, const struct discover_record *r)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* One meeting, from its first member to the queue. */
+/* One episode, from its first member to the queue. */
 #include "model/internal.h"
 
 #include <errno.h>
@@ -52,7 +52,7 @@ int episode_new(struct model *m, struct object *o, uint32_t count, struct episod
 	return 0;
 }
 
-/* With the details of its members. */
+/* Free the episode and the details of its members. */
 void episode_free(struct model *m, struct episode *e)
 {
 	uint32_t i;
@@ -128,8 +128,8 @@ static int sort_many(struct model *m, const struct episode *e)
 }
 
 /*
- * Each one's place is how many go before it: of few, to look at all pairs takes less time than to guess wrongly which way the
- * next of them lies.
+ * Sort by counting, for each member, how many go before it. For few members, looking at all pairs
+ * takes less time than mispredicted branches.
  */
 static void sort_few(struct model *m, const struct episode *e)
 {
@@ -147,7 +147,7 @@ static void sort_few(struct model *m, const struct episode *e)
 		m->sorted[place[i]] = e->members[i];
 }
 
-/* Puts the members into the order of arrival; those at the same instant stay as they came. */
+/* Sort the members by arrival; members that arrived at the same time keep their order. */
 int episode_sort(struct model *m, struct episode *e)
 {
 	struct member *sorted;
@@ -175,8 +175,8 @@ int episode_sort(struct model *m, struct episode *e)
 }
 
 /*
- * No later than this does @mem's thread come to the object again. If that is not known, it cannot come
- * before it has left.
+ * Return the earliest time at which @mem's thread can arrive at the object again. If its next
+ * arrival is not known, that is its departure.
  */
 static uint64_t next_arrival(struct object *o, const struct episode *e, const struct member *mem,
 			     bool final)
@@ -187,22 +187,22 @@ static uint64_t next_arrival(struct object *o, const struct episode *e, const st
 	if (mem->pub.depart_ns == MODEL_UNKNOWN)
 		return mem->pub.arrive_ns;
 	if (s && s->next_for == e->serial && s->next_arrive_ns >= mem->pub.depart_ns) {
-		/* A missing record may have been of an earlier one. */
+		/* A missing record may have been an earlier arrival. */
 		return s->next_gaps == mem->gaps ? s->next_arrive_ns : mem->pub.depart_ns;
 	}
 	if (final && t->pub.pending_ns != MODEL_UNKNOWN && t->pending_object == o->addr)
 		return t->pub.pending_ns;
-	/* All has been seen and nothing was lost: it never came again. */
+	/* All records have been seen and none was lost: it never arrived again. */
 	if (final && !t->pub.lost)
 		return MODEL_UNKNOWN;
 	return mem->pub.depart_ns;
 }
 
 /*
- * Is a full episode what it seems, though records of some members are missing? If it were not, those
- * members that arrived last would belong to the next episode and took the places of their own
- * missing crossings: everybody before them left, and came again, before the first of them left. If
- * that is impossible for every such group, the members are the right ones.
+ * Find out whether the members of a full episode are certain although records are missing. If they
+ * were wrong, the members that arrived last would belong to the next episode, in place of their own
+ * missing crossings: all members before them would have left, and arrived again, before the first of
+ * them left. If that is impossible for every such group, the members are right.
  */
 int episode_certain(struct model *m, struct object *o, struct episode *e, bool final, bool *certain)
 {
@@ -221,7 +221,7 @@ int episode_certain(struct model *m, struct object *o, struct episode *e, bool f
 			latest = depart;
 		m->prefix[i] = latest;
 	}
-	/* Who left before the last came is of another episode, if records are missing. */
+	/* If records are missing, a thread that left before the last arrival is of another episode. */
 	*certain = e->depart_min >= e->arrive_max;
 	for (i = e->n - 1; i > 0 && e->members[i].uncertain; i--) {
 		depart = e->members[i].pub.depart_ns;
@@ -245,7 +245,7 @@ static uint32_t causality(const struct episode *e)
 	return 0;
 }
 
-/* What is not certain of arrivals that were seen only afterwards. */
+/* Return the MODEL_WHY_* flags for arrivals that are only bounds. */
 static uint32_t bounds(const struct episode *e)
 {
 	uint32_t i, n = 0;
@@ -256,8 +256,9 @@ static uint32_t bounds(const struct episode *e)
 }
 
 /*
- * Have some come without a trace? Who arrived last before the release knew how many were missing: they must be the
- * members that were seen after it. If nobody was, it may have been open for long. *@waited: for them.
+ * Return whether threads arrived without a trace. The last arriver before the release knew how many
+ * threads were missing: they must be the members that were seen after it. If there are none, the
+ * object may have been open for long. *@waited: whether members waited for them.
  */
 static bool others_came(const struct episode *e, bool *waited)
 {
@@ -293,13 +294,16 @@ static void remember(struct object *o, const struct episode *e)
 	c->sure = c->full && e->state == MODEL_COMPLETE;
 }
 
-/* Tracing began in the midst of it: were those of whom it has no record inside then? All are accounted for, so. */
+/*
+ * For an episode during which tracing began: return whether the threads without a record were inside
+ * at that moment, so that all members are accounted for.
+ */
 bool episode_others_were_inside(const struct object *o, const struct episode *e)
 {
 	return e->first && e->n + o->nwere_inside == e->count;
 }
 
-/* What is known now of the places of its members: at the barrier that is there now. */
+/* Mark the slots of the members whose place in the order is known from now on, or uncertain. */
 static void mark_places(struct object *o, const struct episode *e)
 {
 	const struct member *mem;
@@ -317,7 +321,7 @@ static void mark_places(struct object *o, const struct episode *e)
 	}
 }
 
-/* Who met, for those who ask who is missing. Without memory for it nobody is known. */
+/* Remember the members, to find missing threads. When out of memory, none are known. */
 static void keep_team(struct object *o, const struct episode *e)
 {
 	uint32_t i;
@@ -344,11 +348,11 @@ bool episode_detached_before(const struct model *m, const struct episode *e, uin
 
 bool episode_was_cut(const struct model *m, const struct episode *e)
 {
-	/* MODEL_UNKNOWN, too. */
+	/* True for MODEL_UNKNOWN, too. */
 	return episode_detached_before(m, e, e->depart_min);
 }
 
-/* @e leaves the hands of its object. Whatever happens, it is not the caller's any more. */
+/* Close @e and pass it to the queue. The caller does not own it any more, also after an error. */
 int episode_close(struct model *m, struct episode *e, enum model_state state, uint32_t why)
 {
 	struct object *o = e->object;
@@ -367,7 +371,7 @@ int episode_close(struct model *m, struct episode *e, enum model_state state, ui
 	if (o->first == e)
 		o->first = NULL;
 	remember(o, e);
-	/* One that was cut leaves nobody's place in doubt: what came later was of something else. */
+	/* After a cut-off, no slot is uncertain: later crossings belong to another episode. */
 	if (e->state == MODEL_COMPLETE || !episode_was_cut(m, e))
 		mark_places(o, e);
 	if (e->state == MODEL_COMPLETE && e->arrive_max >= o->met_ns)
