@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* The rows of the report: a site within a process, or the sorted set of sites of a mixed episode. */
+/*
+ * The rows of the report: a call site within a process, or the sorted set of call sites of a mixed
+ * episode.
+ */
 #include "model/internal.h"
 
 #include <errno.h>
@@ -24,7 +27,7 @@ static bool one_site(const struct episode *e)
 	return true;
 }
 
-/* The sorted set of call sites, in m->sites. */
+/* Write the sorted set of call sites to m->sites. */
 static int collect_sites(struct model *m, const struct episode *e, uint32_t *n)
 {
 	uint32_t i, kept = 1;
@@ -107,7 +110,7 @@ static int row_new(struct model *m, const struct row_id *id, const uint32_t *sit
 	return 0;
 }
 
-/* MODEL_NONE: there is none. */
+/* Return the index of the row, or MODEL_NONE. */
 static uint32_t row_known(const struct model *m, const struct row_id *id, const uint32_t *sites,
 			  uint32_t n)
 {
@@ -126,7 +129,7 @@ static int row_find(struct model *m, const struct row_id *id, const uint32_t *si
 	*index = row_known(m, id, sites, n);
 	if (*index != MODEL_NONE)
 		return 0;
-	/* So many call sites are no program's: what is beyond shares one row without a place. */
+	/* No program has so many call sites: further ones share one row without a call site. */
 	if (n && m->rows.n - m->nfree_rows >= MODEL_ROWS_MAX)
 		return row_find(m, id, NULL, 0, index);
 	return row_new(m, id, sites, n, row_key(id, sites, n), index);
@@ -180,7 +183,7 @@ int barrier_row(struct model *m, struct episode *e, uint32_t *row)
 	return err ? err : row_find(m, &id, m->sites, n, row);
 }
 
-/* Its entry, if the thread remembers where that is; or NULL. */
+/* Return the thread's entry if the thread remembers its index; else NULL. */
 struct model_barrier_thread *barrier_thread_known(const struct row *r, const struct thread *t)
 {
 	uint32_t way = r->index % THREAD_CACHE;
@@ -217,7 +220,7 @@ int barrier_thread(struct row *r, struct thread *t, struct model_barrier_thread 
 	return 0;
 }
 
-/* *out is NULL for a phase that is one too many to be told apart. */
+/* Find or add the phase that began at barrier @from. *out is NULL if there are too many phases. */
 int barrier_phase(struct row *r, uint32_t from, struct model_phase **out)
 {
 	struct model_phase *ph;
@@ -265,7 +268,7 @@ static void add_to(struct model_barrier_thread *sum, const struct model_barrier_
 		sum->wait_max_ns = bt->wait_max_ns;
 }
 
-/* The entries of threads that are being folded become one without a thread. */
+/* Add up the entries of threads that are being folded, in one entry without a thread. */
 int barrier_fold(struct row *r, const struct model *m)
 {
 	struct model_barrier_thread sum = { .thread = MODEL_NONE }, *bt;

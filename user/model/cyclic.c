@@ -5,8 +5,8 @@
  * all have left the last one, so the count decides: the crossings are cut into chunks of n by order
  * of arrival. Each chunk is checked against its departures (its last arrival comes before its first
  * departure), which also corrects the cut after a lost record. The order that the probes saw can
- * differ from the barrier's own. A thread that left before the next episode was released was in this
- * one. If that does not decide it, both episodes are ambiguous.
+ * differ from the barrier's own. A thread that left before the next episode was released was in
+ * this one. If that does not decide it, both episodes are ambiguous.
  */
 #include "model/internal.h"
 
@@ -17,7 +17,9 @@
 
 #define CYCLIC_BUF_MIN 4096
 
-/* Make room for one more member. Room at the front is reused once it is as large as what is left. */
+/*
+ * Make room for one more member. Room at the front is reused once it is as large as what is left.
+ */
 static int buf_reserve(struct cyclic *c)
 {
 	uint32_t front = c->room ? (uint32_t)(c->buf - c->room) : 0;
@@ -145,7 +147,10 @@ static void set_bound(struct model *m, struct object *o)
 	c->open.bound = c->buf[i].pub.arrive_ns;
 }
 
-/* A cut of the buffer: its first members, as far as they arrived before the earliest departure among them. */
+/*
+ * A cut of the buffer: its first members, as far as they arrived before the earliest departure
+ * among them.
+ */
 struct chunk {
 	uint32_t n; /* at most the count */
 	uint32_t surplus; /* further members that arrived before the earliest departure */
@@ -356,7 +361,10 @@ static int decide_full(struct model *m, struct object *o, const struct chunk *ch
 	o->cyclic.swap = false;
 	if (ch->surplus) {
 		must = choose(m, o, n, pool, next);
-		/* The next release is not known if records are missing, or if this chunk may be shifted. */
+		/*
+		 * The next release is not known if records are missing, or if this chunk may be
+		 * shifted.
+		 */
 		if (o->cyclic.unsure || loss_between(m, o, o->cyclic.buf[0].pub.arrive_ns, next))
 			must = pool;
 		if (must != n)
@@ -422,7 +430,10 @@ int cyclic_decide(struct model *m, struct object *o, bool final)
 	return may_leave(m, o) ? cyclic_leave(m, o, false) : 0;
 }
 
-/* End cyclic use, as there are no more threads than the count: add the remaining members one by one. */
+/*
+ * End cyclic use, as there are no more threads than the count: add the remaining members one by
+ * one.
+ */
 int cyclic_leave(struct model *m, struct object *o, bool final)
 {
 	struct member mem;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Where the time of a crossing went. Members are copied often, their details never: each lies in a
- * struct of its own until the episode has been handed out, and is used again.
+ * Details of a crossing: where its time went. Members are copied often, details never: each is in a
+ * struct of its own until its episode has been passed on, and is then reused.
  */
 #include "model/internal.h"
 
@@ -68,7 +68,7 @@ void details_free(struct model *m)
 	}
 }
 
-/* Takes a part out of what is left; MODEL_UNKNOWN takes all of it. */
+/* Subtract a part from what is left; MODEL_UNKNOWN takes all of it. */
 static void take(uint64_t *part, uint64_t *left)
 {
 	if (*part > *left)
@@ -77,8 +77,8 @@ static void take(uint64_t *part, uint64_t *left)
 }
 
 /*
- * The parts are measured with other stamps than the whole and can exceed it by some ns: then the time
- * on a CPU is cut, which is what is left between the others.
+ * Make the parts fit the whole. They are measured with other timestamps than the whole and can
+ * exceed it by some ns. The time on a CPU, which is what the other parts leave, is then shortened.
  */
 static void settle_phase(struct model_detail *d, uint64_t work)
 {
@@ -111,7 +111,7 @@ static void settle_phase(struct model_detail *d, uint64_t work)
 		d->second.ns = d->blocked_ns[d->second.reason];
 }
 
-/* The phase is of unknown length: what its parts would be parts of is not known. */
+/* Clear the parts of a phase of unknown length. */
 static void forget_phase(struct model_detail *d)
 {
 	struct model_detail none = {
@@ -151,7 +151,7 @@ static void forget_inside(struct model_detail *d)
 	memset(d->inside_counters, 0, sizeof(d->inside_counters));
 }
 
-/* @detail: of the pool. What it says in relation to the whole becomes times. */
+/* Convert MODEL_UNKNOWN ("all of it") in a detail of the pool into times. */
 void detail_settle(const struct model_detail *detail, uint64_t work_ns, uint64_t inside_ns)
 {
 	struct model_detail *d = (struct model_detail *)detail;
@@ -221,7 +221,7 @@ void model_sums_add(struct model_sums *s, const struct model_detail *d, uint64_t
 	s->unknown |= d->unknown;
 }
 
-/* The first of its phases began @ns later than was thought: that time was nobody's. */
+/* Shorten the sums because the first phase began @ns later than was assumed. */
 void sums_shorten(struct model_sums *s, uint64_t ns)
 {
 	uint64_t rest;
@@ -271,8 +271,8 @@ void model_sums_join(struct model_sums *to, const struct model_sums *from)
 /* --- tails ----------------------------------------------------------------------------------- */
 
 /*
- * Adds what @t did from its last departure to its tail's end, at most to @until. Only at the end: a
- * crossing of before may come after the news of the tail.
+ * Add what @t did from its last departure to the end of its tail, at most until @until. Only at the
+ * end, because an earlier crossing may arrive after the tail.
  */
 void tail_add(const struct thread *t, uint64_t until, struct model_sums *sums)
 {
@@ -292,7 +292,7 @@ void tail_add(const struct thread *t, uint64_t until, struct model_sums *sums)
 	model_sums_add(sums, &d, work, MODEL_UNKNOWN);
 }
 
-/* @t needs its tail's detail no longer. */
+/* Return the detail of @t's tail to the pool. */
 void tail_drop(struct model *m, struct thread *t)
 {
 	list_del(&t->tail_link);
@@ -300,7 +300,7 @@ void tail_drop(struct model *m, struct thread *t)
 	t->tail = NULL;
 }
 
-/* Of threads that ended before the watermark all records have come: the tails can be added. */
+/* Add the tails of threads that ended before the watermark: all of their records have been fed. */
 void tails_settle(struct model *m)
 {
 	struct list *l, *next;

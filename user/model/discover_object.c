@@ -197,7 +197,10 @@ static void sweep(struct discover *d)
 	}
 }
 
-/* Return the record's object, a new one if needed; NULL when out of memory or if there are too many. */
+/*
+ * Return the record's object, a new one if needed; NULL when out of memory or if there are too
+ * many.
+ */
 struct object *discover_object_get(struct discover *d, const struct discover_record *r)
 {
 	struct discover_object want = { .tgid = r->tgid,

@@ -7,8 +7,8 @@
 
 #include "base/hash.h"
 
-#define LINES_MAX  16 /* of one kind in one function: more do not count */
-#define PLACES_MAX 16 /* of one kind in one function; more are so many */
+#define LINES_MAX  16 /* of one kind in one function; further ones do not count */
+#define PLACES_MAX 16 /* of one kind in one function; further ones are not distinguished */
 
 struct places {
 	uint32_t n;
@@ -17,9 +17,9 @@ struct places {
 
 struct function {
 	struct places waits, wakes, callers;
-	bool first; /* of a thread */
-	bool inlined; /* a wait or a waking is in what was inlined there */
-	bool large; /* it holds more than a barrier */
+	bool first; /* the first function of a thread */
+	bool inlined; /* a wait or a waking is in a function that was inlined there */
+	bool large; /* contains more than a barrier */
 	bool macro; /* a wait and a waking are on one line */
 	uint64_t wait_line[LINES_MAX], wake_line[LINES_MAX];
 	uint32_t nwait_lines, nwake_lines;
@@ -133,7 +133,10 @@ int enclose_note(struct enclose *e, const struct enclose_step *steps, uint32_t n
 	return err;
 }
 
-/* Both, and not only by one call: that would be in a helper for either. */
+/*
+ * Return whether the function both waits and wakes, by different calls: one call would be a
+ * helper's.
+ */
 static bool waits_and_wakes(const struct function *f)
 {
 	return f && f->waits.n && f->wakes.n &&

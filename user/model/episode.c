@@ -9,8 +9,8 @@
 
 #define EPISODES_KEPT 1024
 #define SORT_FEW      64
-#define MEMBERS_READY \
-	64 /* at once, where so many are to come; a count is a claim of the program's */
+/* Members to allocate at once if the barrier's count is as large. A count is untrusted. */
+#define MEMBERS_READY 64
 
 int episode_new(struct model *m, struct object *o, uint32_t count, struct episode **out)
 {
@@ -201,8 +201,8 @@ static uint64_t next_arrival(struct object *o, const struct episode *e, const st
 /*
  * Find out whether the members of a full episode are certain although records are missing. If they
  * were wrong, the members that arrived last would belong to the next episode, in place of their own
- * missing crossings: all members before them would have left, and arrived again, before the first of
- * them left. If that is impossible for every such group, the members are right.
+ * missing crossings: all members before them would have left, and arrived again, before the first
+ * of them left. If that is impossible for every such group, the members are right.
  */
 int episode_certain(struct model *m, struct object *o, struct episode *e, bool final, bool *certain)
 {
@@ -221,7 +221,9 @@ int episode_certain(struct model *m, struct object *o, struct episode *e, bool f
 			latest = depart;
 		m->prefix[i] = latest;
 	}
-	/* If records are missing, a thread that left before the last arrival is of another episode. */
+	/*
+	 * If records are missing, a thread that left before the last arrival is of another episode.
+	 */
 	*certain = e->depart_min >= e->arrive_max;
 	for (i = e->n - 1; i > 0 && e->members[i].uncertain; i--) {
 		depart = e->members[i].pub.depart_ns;
@@ -295,8 +297,8 @@ static void remember(struct object *o, const struct episode *e)
 }
 
 /*
- * For an episode during which tracing began: return whether the threads without a record were inside
- * at that moment, so that all members are accounted for.
+ * For an episode during which tracing began: return whether the threads without a record were
+ * inside at that moment, so that all members are accounted for.
  */
 bool episode_others_were_inside(const struct object *o, const struct episode *e)
 {

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* What an episode adds to threads, processes and barriers, once its place in the order is known. */
+/*
+ * Add a closed episode to its threads, processes and barriers, once its place in the order is
+ * known.
+ */
 #include "model/internal.h"
 
 #include <string.h>
 
-/* W_i = max(0, min(L, l_i) - e_i); who never left is taken to have waited for the release. */
+/* Return W_i = max(0, min(L, l_i) - e_i). A thread that never left waited until the release. */
 static uint64_t wait_of(const struct model_member *mem, uint64_t release)
 {
 	uint64_t until = mem->depart_ns < release ? mem->depart_ns : release;
@@ -27,7 +30,7 @@ static void fill_members(struct episode *e)
 	}
 }
 
-/* The last start of a member; MODEL_UNKNOWN if one was there before tracing. */
+/* Return the last start of a member; MODEL_UNKNOWN if one existed before tracing began. */
 static uint64_t all_began(const struct episode *e)
 {
 	uint64_t from = 0;
@@ -45,10 +48,12 @@ static uint64_t all_began(const struct episode *e)
 }
 
 /*
- * Phase time(e) = release(e) - release of the previous episode, on any object, in which all members of e took part. Have
- * they never all met, it begins when they all were there; or with the release before of the thread that came last, on any
- * object, if that is earlier; or with its start, if it has none. In cyclic use, where any of them meet, always with that
- * release. Unknown where that is. @team: those who met then, or NULL.
+ * Phase time(e) = release(e) - release of the previous episode, on any object, in which all members
+ * of e took part. If they never all met before, the phase begins when all of them existed; or with
+ * the last arriver's previous release on any object, if that is earlier; or with its start, if it
+ * has no previous release. In cyclic use, where any threads meet, it always begins with the last
+ * arriver's previous release. Unknown if that is unknown. @team: the threads that met at that
+ * previous episode, or NULL.
  */
 static void fill_phase(const struct model *m, struct episode *e, struct model_episode *out,
 		       struct team **team)
@@ -71,7 +76,7 @@ static void fill_phase(const struct model *m, struct episode *e, struct model_ep
 		began = *team || t->pub.release_ns == MODEL_UNKNOWN ? MODEL_UNKNOWN : all_began(e);
 		if (*team) {
 			sure = sure && met_sure;
-			/* Elsewhere it may have lost records meanwhile: of a meeting of all. */
+			/* It may have lost records of an episode of all members elsewhere. */
 			sure = sure && !thread_gap_covers(t, from, e->arrive_max);
 		} else if (began < from) {
 			from = began;
@@ -118,8 +123,8 @@ static int add_phase(struct row *r, const struct episode *e, const struct model_
 }
 
 /*
- * What a member whose work is known did since they all met, without what they waited meanwhile. @whole: since its start;
- * @team: since all of that met.
+ * Return the work of a member since all members met, without its waits meanwhile. @whole: since its
+ * start; @team: since the members of that team met.
  */
 static uint64_t work_since(const struct model *m, const struct member *mem, const struct team *team,
 			   bool whole)
@@ -131,7 +136,7 @@ static uint64_t work_since(const struct model *m, const struct member *mem, cons
 	return work == MODEL_UNKNOWN ? mem->pub.work_ns : work;
 }
 
-/* One member of a complete episode. @work: MODEL_UNKNOWN, or since they all met. */
+/* Add one member of a complete episode. @work: its work since all members met, or MODEL_UNKNOWN. */
 static int add_member(struct row *r, const struct episode *e, const struct member *mem,
 		      uint64_t work, bool last)
 {
@@ -213,7 +218,7 @@ static void count_met_by(struct proc *p, const struct episode *e)
 	p->pub.met_ambiguous += e->state == MODEL_AMBIGUOUS;
 }
 
-/* With each process that took part. */
+/* Count the episode for each process that took part. */
 static void count_met(struct model *m, struct proc *home, const struct episode *e)
 {
 	uint32_t i;
@@ -263,7 +268,7 @@ static int count_crossings(struct proc *p, struct row *r, const struct episode *
 		if (err)
 			return err;
 		bt->crossings++;
-		/* Where its own threads have met all alone it is its own. */
+		/* If only the process's own threads have met, the object is its own. */
 		if (e->members[i].pub.flags & MODEL_CROSSING_UNMET && e->state != MODEL_COMPLETE &&
 		    !e->object->nmet) {
 			r->pub.unmet++;
@@ -281,7 +286,10 @@ static int count_crossings(struct proc *p, struct row *r, const struct episode *
 	return 0;
 }
 
-/* Moves the thread that only waits for the others to end from @e to @joiner; its thread is NULL if there is none. */
+/*
+ * Move the thread that only waits for the other threads to end from @e to @joiner. joiner->thread
+ * is NULL if there is none.
+ */
 static void leave_out_joiner(struct model *m, struct episode *e, struct member *joiner)
 {
 	const struct member *mem;
@@ -290,7 +298,7 @@ static void leave_out_joiner(struct model *m, struct episode *e, struct member *
 	joiner->thread = NULL;
 	for (i = 0; i < e->n && !model_joins(e->members[i].pub.flags); i++)
 		;
-	/* Alone it is all that is known of them. */
+	/* If it is the only member, it is all that is known. */
 	if (i == e->n || e->n < 2)
 		return;
 	*joiner = e->members[i];
@@ -311,20 +319,24 @@ static void leave_out_joiner(struct model *m, struct episode *e, struct member *
 }
 
 /*
- * The clocks of the ideal program (model.md, T_ideal): each runs through its thread's intervals outside
- * barriers; a meeting sets all its members' to the latest of them, at no cost.
+ * Advance the clocks of the ideal program (T_ideal in the model): each clock runs through its
+ * thread's intervals outside barriers. An episode sets the clocks of all members to the latest of
+ * them, at no cost.
  */
 static int join_clocks(struct model *m, struct episode *e, const struct member *joiner,
 		       struct team *before, uint32_t row)
 {
-	/* The release of an incomplete episode is not known, unless what is missing had arrived before. */
+	/*
+	 * The release of an incomplete episode is known only if the missing threads had arrived
+	 * before.
+	 */
 	bool sure = e->state == MODEL_COMPLETE || !(e->why & ~(MODEL_WHY_BEFORE | MODEL_WHY_SWAP));
 	bool released = e->depart_min != MODEL_UNKNOWN;
 	struct thread *t;
 	uint64_t latest = 0;
 	uint32_t i;
 
-	/* Nobody waits for who only joins, but it goes on when they have met. */
+	/* No thread waits for the thread that only joins, but it continues after the episode. */
 	for (i = 0; i < e->n + (joiner->thread != NULL); i++) {
 		const struct member *mem = i < e->n ? &e->members[i] : joiner;
 
@@ -338,7 +350,7 @@ static int join_clocks(struct model *m, struct episode *e, const struct member *
 	for (i = 0; i < e->n + (joiner->thread != NULL); i++) {
 		t = i < e->n ? e->members[i].thread : joiner->thread;
 		t->ideal = latest;
-		/* One that was decided late does not go back in time. */
+		/* An episode that was decided late must not set the time back. */
 		if (t->pub.release_ns != MODEL_UNKNOWN && t->pub.release_ns > e->arrive_max)
 			continue;
 		t->pub.release_ns = e->arrive_max;
@@ -348,7 +360,10 @@ static int join_clocks(struct model *m, struct episode *e, const struct member *
 	return team_met(m, e, before, row, sure);
 }
 
-/* In the order in which they were made: of the first thread it may be that a later start is known. */
+/*
+ * Return whether @a was created before @b. A later start may be known for the first thread of a
+ * process, which is always the first.
+ */
 static bool made_before(const struct model *m, const struct thread *a, const struct thread *b)
 {
 	bool first_a = a->pub.tid == proc_at(m, a->pub.proc)->pub.tgid;
@@ -361,8 +376,8 @@ static bool made_before(const struct model *m, const struct thread *a, const str
 }
 
 /*
- * Threads get their small numbers when they are first shown, those of one meeting in the order in which they were
- * made: what programs mostly call thread 0 is then thread 0.
+ * Number the members that have no number yet, in the order of their creation. So the thread that
+ * programs usually call thread 0 gets the number 0.
  */
 static void number_members(struct model *m, const struct episode *e)
 {
@@ -392,7 +407,9 @@ static void number_members(struct model *m, const struct episode *e)
 	}
 }
 
-/* Details of members that were on a CPU all the time: only two of their numbers are written. */
+/*
+ * Make room for details of members that were on a CPU all the time: only two members are written.
+ */
 static int grow_whole(struct model *m, uint32_t n)
 {
 	uint32_t had = m->cap_whole;
@@ -441,7 +458,7 @@ static int hand_out(struct model *m, const struct episode *e, struct model_episo
 	return 0;
 }
 
-/* What is kept of the members at the barrier is fetched for all at once, not for each when it is its turn. */
+/* Prefetch the members' entries at the barrier for all members at once. */
 static void expect_members(const struct row *r, const struct episode *e)
 {
 	const struct model_barrier_thread *bt;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * A program that makes a thread for each task makes millions. Those that ended are folded into the sums
- * of their process and barriers when too many are kept, all at once, so that each costs little.
+ * A program that makes a thread for each task makes millions of them. When too many are kept, all
+ * threads that have ended are folded into the sums of their process and its barriers. Doing this
+ * for many threads at once makes it cheap for each.
  */
 #include "model/internal.h"
 
@@ -17,7 +18,7 @@ static void mark_members(const struct member *members, uint32_t n)
 		members[i].thread->busy = true;
 }
 
-/* Whoever is a member of something unfinished stays. */
+/* Mark the threads that are members of something unfinished: they must stay. */
 void thread_mark_busy(struct model *m)
 {
 	const struct object *o;

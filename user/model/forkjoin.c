@@ -11,62 +11,67 @@
 
 #define ROUNDS_ENOUGH 2
 #define TEAM_LEAST    2
-/* A creator's threads that were not joined yet: more are forgotten. */
+/* Threads of a creator that are not joined yet: further ones are forgotten. */
 #define MADE_MAX      4096
-/* A pthread_t lies below the thread pointer by less: by 0 on x86-64, by what a thread's descriptor takes on arm64. */
+/*
+ * A pthread_t is at most this far below the thread pointer: 0 on x86-64, the size of a thread
+ * descriptor on arm64.
+ */
 #define HANDLE_BELOW  4096
 /*
- * Between its joins a creator may be so long about other things, or for one part in so many of the time; and it may lose its
- * CPU there, so only where most times between two joins are longer than GAP_NS has it done more than join.
+ * A creator that only joins may spend BETWEEN_NS, or one part in BETWEEN_PART of the time, between
+ * its joins. It may also lose its CPU there, so it has done more than join only if most of the
+ * times between two joins are longer than GAP_NS.
  */
 #define BETWEEN_NS    1000000ULL
 #define BETWEEN_PART  4
 #define GAP_NS	      100000ULL
 /*
- * A creator has a part in a round's work if it does not join for one part in OWN_PART of the time since it made the last thread.
- * To return from making one takes RETURN_NS.
+ * A creator does a part of a round's work if it spends one part in OWN_PART of the time since it
+ * made the last thread on something other than joining. Returning from the creation of a thread
+ * takes RETURN_NS.
  */
 #define OWN_PART      16
 #define RETURN_NS     50000ULL
 
-/* A thread takes less from its last act to its end, as a rule: who waits for all is woken by the former. */
+/* Usual time from a thread's last action, which wakes a creator that waits for all, to its end. */
 #define END_NS 1000000ULL
 
-/* As one that is made and as one that makes others. */
+/* A thread: as one that was made, and as a creator. */
 struct thread {
 	uint32_t tid;
 	bool ended;
 	uint32_t seq, cpu; /* once it has ended */
 	uint64_t born_ns, end_ns;
 	uint64_t pointer;
-	uint64_t joined_ns; /* 0: it was not */
-	struct thread *creator; /* NULL: nobody's, or of no interest any more */
-	struct thread *next; /* its creator's others, older ones */
-	uint32_t batch; /* its creator's then */
-	struct forkjoin_episode *episode; /* that waits for its end */
-	uint32_t member; /* its place in there */
+	uint64_t joined_ns; /* 0: not joined */
+	struct thread *creator; /* NULL: not known, or not needed any more */
+	struct thread *next; /* the creator's next older thread */
+	uint32_t batch; /* number of the creator's batch that it belongs to */
+	struct forkjoin_episode *episode; /* the round that waits for its end */
+	uint32_t member; /* its index among the members of that round */
 
 	struct thread *made; /* newest first */
 	uint32_t nmade;
-	uint32_t now; /* number of the batch */
-	uint32_t n, njoined; /* of the batch */
-	bool joining; /* the next that is made begins a batch */
+	uint32_t now; /* number of the current batch */
+	uint32_t n, njoined; /* threads of the batch, and how many of them are joined */
+	bool joining; /* the next thread begins a new batch */
 	bool broken; /* the batch is no round */
-	struct forkjoin_episode *open; /* of which it waits for all; NULL */
-	bool waits_for_all; /* the batch that is done */
-	bool doubtful; /* that batch: struct forkjoin_episode */
+	struct forkjoin_episode *open; /* the round whose members it waits for; or NULL */
+	bool waits_for_all; /* it waits for all threads of the finished batch */
+	bool doubtful; /* that batch: see struct forkjoin_episode */
 	uint32_t site;
 	uint64_t made_ns; /* when it made the last one */
-	uint64_t first_ns, last_ns; /* of the joins */
-	uint64_t between_ns; /* not in them, from the first one to the last */
+	uint64_t first_ns, last_ns; /* its first and its last join */
+	uint64_t between_ns; /* time outside joins, from the first to the last */
 	uint32_t gaps, long_gaps;
 };
 
 struct process {
 	uint32_t tgid, inc;
-	struct hash threads; /* of those that live: tid -> struct thread */
-	struct hash
-		sites; /* call -> rounds; in the upper half members of those that were given up */
+	struct hash threads; /* living threads: tid -> struct thread */
+	/* call -> rounds; in the upper half members of those that were given up */
+	struct hash sites;
 	struct hash least; /* call -> members of the smallest round that waited for all */
 	struct hash parts; /* call -> PARTS_* */
 };
@@ -118,7 +123,9 @@ static int process_get(struct forkjoin *f, uint32_t tgid, uint32_t inc, struct p
 
 /* --- threads --------------------------------------------------------------------------------- */
 
-/* Of one whose beginning was not seen it is not known whom it has made. */
+/*
+ * Find or add a thread. A thread with an unseen beginning may have made threads that are not known.
+ */
 static int thread_get(struct process *p, uint32_t tid, struct thread **out)
 {
 	struct thread *t = hash_get_ptr(&p->threads, tid);
@@ -138,14 +145,14 @@ static int thread_get(struct process *p, uint32_t tid, struct thread **out)
 	return 0;
 }
 
-/* Nobody asks any more for who has ended, unless its creator may join it. */
+/* Free a thread that has ended, unless its creator may still join it. */
 static void thread_settle(struct thread *t)
 {
 	if (t->ended && !t->creator)
 		free(t);
 }
 
-/* The creator's from @link on are of no interest any more. */
+/* Forget the creator's threads from @link on. */
 static void cut_made(struct thread *creator, struct thread **link)
 {
 	struct thread *t, *next;
@@ -175,7 +182,7 @@ static void forget_batch(struct thread *creator)
 	}
 }
 
-/* What became of it is not known, nor what its creator's batch is then. */
+/* Forget a thread of which the end is not known. Its creator's batch is then no round. */
 static void disown(struct thread *t)
 {
 	struct thread **link = t->creator ? &t->creator->made : NULL;
@@ -197,7 +204,7 @@ static void next_batch(struct thread *creator)
 	creator->joining = creator->broken = false;
 }
 
-/* Too many: the oldest are forgotten, then all. */
+/* Make room: forget the creator's oldest threads, then all. */
 static void make_room(struct thread *creator)
 {
 	struct thread **link = &creator->made;
@@ -250,9 +257,10 @@ static void episode_drop(struct forkjoin *f, struct forkjoin_episode *episode)
 }
 
 /*
- * Of the rounds that end at a call: how many there were until the first was told, in how many of them the creator had a part in
- * the work, and what was said of it then. That stays, for a team whose members change from round to round is none: in
- * single rounds the creator may have waited for a CPU.
+ * For the rounds that end at a call site: how many there were before the first was reported, in how
+ * many of them the creator did a part of the work, and the decision whether it is a member. The
+ * decision is final, because a team's members must not change from round to round, and in single
+ * rounds the creator may have waited for a CPU.
  */
 #define PARTS_ROUND		    1ULL
 #define PARTS_OWN		    (1ULL << 24)
@@ -268,7 +276,7 @@ static bool joins_only(struct process *p, uint32_t site)
 	if (!(parts & (PARTS_MEMBER | PARTS_JOINER)))
 		parts |= 2 * PARTS_N(parts, PARTS_OWN) > PARTS_N(parts, PARTS_ROUND) ? PARTS_MEMBER
 										     : PARTS_JOINER;
-	/* Where it is known already it is replaced, which takes no memory. */
+	/* An existing entry is replaced, which takes no memory. */
 	hash_put(&p->parts, site, parts);
 	return parts & PARTS_JOINER;
 }
@@ -287,7 +295,10 @@ static int note_part(struct process *p, const struct thread *creator)
 	return hash_put(&p->parts, creator->site, parts + PARTS_ROUND);
 }
 
-/* Is it likely that one before it was over when its creator came, so that nobody waited for that one? */
+/*
+ * Return whether a round before it was probably over when its creator arrived, so that no thread
+ * waited for it.
+ */
 static bool is_several(const struct process *p, const struct forkjoin_episode *episode)
 {
 	uint64_t least = episode->n;
@@ -296,7 +307,10 @@ static bool is_several(const struct process *p, const struct forkjoin_episode *e
 	return episode->doubtful && episode->n > least;
 }
 
-/* Told if it is known to be one of several, and how it came about. */
+/*
+ * Report the waiting rounds of a call site if it is known that they are several, and how they
+ * ended.
+ */
 static void rounds_tell(struct forkjoin *f, struct process *p, uint32_t site)
 {
 	struct forkjoin_episode **link = &f->waiting, *episode;
@@ -336,7 +350,10 @@ static struct thread *creator_of(struct process *p, const struct forkjoin_episod
 	return hash_get_ptr(&p->threads, episode->tid);
 }
 
-/* Its creator does another thing than wait for all: it has waited. Were all gone by then? */
+/*
+ * End the wait for an open round, because its creator does something else. Drop the round if not
+ * all members had ended by then.
+ */
 static void episode_close(struct forkjoin *f, struct process *p, struct thread *creator)
 {
 	struct forkjoin_episode *episode = creator->open;
@@ -353,7 +370,7 @@ static void episode_close(struct forkjoin *f, struct process *p, struct thread *
 		rounds_tell(f, p, episode->site);
 }
 
-/* All its members have ended. Was the creator's wait until then the last? */
+/* All members of a round have ended. Close it if the creator's wait until then was its last. */
 static void episode_ended(struct forkjoin *f, struct process *p, struct forkjoin_episode *episode,
 			uint64_t last_ns)
 {
@@ -412,7 +429,7 @@ int forkjoin_made(struct forkjoin *f, uint32_t tgid, uint32_t inc, uint32_t crea
 	err = process_get(f, tgid, inc, &p);
 	if (err)
 		return err;
-	/* Its number is that of one whose end was not seen. */
+	/* A thread with the same number is known: its end was not seen. */
 	t = hash_get_ptr(&p->threads, tid);
 	if (t) {
 		disown(t);
@@ -486,7 +503,7 @@ static void note_times(struct thread *creator, const struct forkjoin_join *j)
 	creator->last_ns = j->leave_ns;
 }
 
-/* Did it nothing but join? */
+/* Return whether the creator did nothing but join. */
 static bool only_joined(const struct thread *creator)
 {
 	return creator->between_ns <= BETWEEN_NS ||
@@ -502,7 +519,7 @@ static int note_least(struct process *p, const struct forkjoin_episode *episode)
 	return episode->n < least ? hash_put(&p->least, episode->site, episode->n) : 0;
 }
 
-/* All of the batch are joined: it becomes a round. */
+/* Make a round of a batch of which all threads are joined. */
 static int episode_new(struct forkjoin *f, struct process *p, struct thread *creator, uint64_t cookie)
 {
 	struct forkjoin_episode *episode =
@@ -574,7 +591,10 @@ static int batch_done(struct forkjoin *f, struct process *p, struct thread *crea
 	return err;
 }
 
-/* It waits once more for the same ones: the wait before was none of the end. */
+/*
+ * Note that the creator waits once more for the same threads: its last wait had not reached the
+ * end.
+ */
 static void wait_again(struct forkjoin *f, struct forkjoin_episode *episode,
 		       const struct forkjoin_join *j)
 {
@@ -583,15 +603,19 @@ static void wait_again(struct forkjoin *f, struct forkjoin_episode *episode,
 	episode->depart_ns = j->leave_ns;
 }
 
-/* An end that was not seen yet is late, unless the thread lives on. */
+/*
+ * Return the end of a thread. An end that was not seen yet is taken to be late, unless the thread
+ * lives on.
+ */
 static uint64_t end_of(const struct thread *t, uint64_t now_ns)
 {
 	return t->ended ? t->end_ns : now_ns;
 }
 
 /*
- * Who comes to the end of a scope when all have ended waits for nobody: the scope's threads are then in a batch with those of the next
- * one. They had all ended well before the next was made: they are given up.
+ * A creator that reaches the end of a scope after all threads have ended does not wait. The scope's
+ * threads are then in one batch with those of the next scope. Drop them: they all ended well before
+ * the next thread was made.
  */
 static int leave_over(struct forkjoin *f, struct thread *creator, uint64_t now_ns)
 {
@@ -602,7 +626,7 @@ static int leave_over(struct forkjoin *f, struct thread *creator, uint64_t now_n
 
 	if (!list)
 		return -ENOMEM;
-	/* They are listed from the newest on. */
+	/* The list begins with the newest thread. */
 	for (t = creator->made; t && i; t = t->next)
 		if (t->batch == creator->now)
 			list[--i] = t;
@@ -631,7 +655,7 @@ static int leave_over(struct forkjoin *f, struct thread *creator, uint64_t now_n
 	return 0;
 }
 
-/* It waits for all that it has made since it last did. */
+/* Note that the creator waits for all threads that it has made since its last such wait. */
 static int join_all(struct forkjoin *f, struct process *p, struct thread *creator,
 		    const struct forkjoin_join *j)
 {
@@ -643,7 +667,7 @@ static int join_all(struct forkjoin *f, struct process *p, struct thread *creato
 		wait_again(f, creator->open, j);
 		return 0;
 	}
-	/* For something else. */
+	/* It waits for something else. */
 	if (!creator->n) {
 		f->ops.drop(f->ops.ctx, j->cookie);
 		return 0;
@@ -674,13 +698,13 @@ int forkjoin_join(struct forkjoin *f, const struct forkjoin_join *j)
 	struct process *p = process_find(f, j->tgid, j->inc);
 	struct thread *creator = p ? hash_get_ptr(&p->threads, j->tid) : NULL, **link, *t;
 
-	/* It made nobody, or it was another's to tell: no thread has been joined. */
+	/* It has made no thread, or the call failed: no thread has been joined. */
 	if (!creator || (j->result && j->result != ETIMEDOUT && j->result != EBUSY))
 		goto none;
 	if (j->handle == SBT_JOIN_ALL)
 		return join_all(f, p, creator, j);
 	episode_close(f, p, creator);
-	/* An attempt is part of the waiting. */
+	/* A failed attempt is part of the wait. */
 	if (!j->result || creator->n)
 		note_times(creator, j);
 	if (j->result)
@@ -729,7 +753,7 @@ static void process_free(struct process *p)
 	struct thread *t;
 	size_t pos = 0;
 
-	/* First the bonds, for each is on its creator's list too. */
+	/* First unlink all threads, because each is also in its creator's list. */
 	while ((e = hash_next(&p->threads, &pos, &zero))) {
 		t = (struct thread *)(uintptr_t)e->value;
 		cut_made(t, &t->made);

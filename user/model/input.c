@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* What goes in: all of it through one door, where it can be put on record. */
+/* The model's single entrance: every input passes model_take(), where a recorder can listen. */
 #include <errno.h>
 
 #include "model/internal.h"
@@ -63,7 +63,7 @@ int model_add_crossing(struct model *m, const struct model_crossing *crossing)
 {
 	struct model_input in;
 
-	/* There are millions of these, and seldom anybody who listens. */
+	/* There are millions of these, and rarely a listener: skip the copy. */
 	if (!m->tap)
 		return take_crossing(m, crossing);
 	in = (struct model_input){ .type = MODEL_INPUT_CROSSING, .crossing = crossing };

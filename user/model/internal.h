@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* What the files of this room share. Nobody else includes it. */
+/* Shared by the files of this room only. */
 #ifndef MODEL_INTERNAL_H
 #define MODEL_INTERNAL_H
 
@@ -9,33 +9,36 @@
 #include "model/model.h"
 #include "sbt/record.h"
 
-/* After this long behind the watermark an open episode no longer holds back the others. */
+/* An open episode this far behind the watermark no longer delays later episodes. */
 #define MODEL_HOLD_NS	200000000ULL
-/* After this long an undecided episode is decided with what is there. */
+/* An undecided episode this far behind the watermark is decided with what is known. */
 #define MODEL_DECIDE_NS 1000000000ULL
 /*
- * So long a barrier that has become cyclic is only watched: threads that have not left it once are not
- * known yet.
+ * No chunk is decided this soon after a barrier has become cyclic, because threads that have not
+ * left it once are not known yet.
  */
 #define MODEL_WARM_NS	100000000ULL
-/* Clocks of two CPUs may disagree by so much; a departure before the last arrival by more is another episode's. */
+/*
+ * Clocks of two CPUs may differ by this much. A departure that is earlier than the last arrival by
+ * more belongs to another episode.
+ */
 #define MODEL_SKEW_NS	1000ULL
 
-#define MODEL_OBJECTS_MAX 65536 /* idle ones beyond are forgotten */
-#define MODEL_ROWS_MAX	  16384 /* call sites beyond share one row a process */
-#define MODEL_THREADS_MAX 65536 /* ended ones beyond are folded together */
-#define MODEL_HEAP_MAX	  65536 /* finished episodes held for their order, a queue */
+#define MODEL_OBJECTS_MAX 65536 /* further idle objects are forgotten */
+#define MODEL_ROWS_MAX	  16384 /* further call sites share one row for each process */
+#define MODEL_THREADS_MAX 65536 /* further ended threads are folded together */
+#define MODEL_HEAP_MAX	  65536 /* finished episodes in a queue that wait for earlier ones */
 #define MODEL_PHASES_MAX  256 /* different beginnings of the phases that end at one barrier */
-#define MODEL_SITES_MAX	  256 /* call sites of one mixed barrier; the rest is not told apart */
+#define MODEL_SITES_MAX	  256 /* call sites of one mixed barrier; further ones are not distinguished */
 
-#define MODEL_TEAMS_MAX 16384 /* sets of threads that met; when there are more, all are forgotten */
+#define MODEL_TEAMS_MAX 16384 /* sets of threads that met; if there are more, all are forgotten */
 
 #define OBJECT_OPEN_MAX 8
 #define OBJECT_CLOSED	4
 #define THREAD_GAPS	4
 #define THREAD_CACHE	4
 #define THREAD_PARKED	16
-#define THREAD_TEAMS	8 /* that a thread remembers */
+#define THREAD_TEAMS	8 /* teams that a thread remembers */
 
 /* An array whose elements never move. */
 struct table {
@@ -45,7 +48,7 @@ struct table {
 	uint32_t elem;
 };
 
-#define TABLE_CHUNK 64 /* a multiple of TABLE_ALIGN, so that any size of element makes one */
+#define TABLE_CHUNK 64 /* elements; a multiple of TABLE_ALIGN, so that chunks of any element are aligned */
 #define TABLE_ALIGN 64
 
 static inline void *table_at(const struct table *t, uint32_t i)
@@ -92,75 +95,77 @@ struct detail;
 struct gap {
 	uint64_t from;
 	uint64_t to;
-	bool lost; /* else: from before tracing */
+	bool lost; /* records were lost; else: the time before tracing */
 };
 
 struct team;
 
-/* A thread's last meeting with all of a team: its time outside barriers up to then. */
+/* A thread's last episode with all of a team. */
 struct thread_team {
 	struct team *team;
-	uint64_t outside_ns;
+	uint64_t outside_ns; /* the thread's time outside barriers until then */
 };
 
 /*
- * What every crossing looks at lies together, line by line of the cache: with thousands of threads nothing is in it, and each
- * line costs more than all that is done with what it holds.
+ * The members that every crossing uses are together, in as few cache lines as possible: with
+ * thousands of threads none is in the cache, and fetching a line takes longer than all work on its
+ * contents.
  */
 struct thread {
-	/* every crossing */
-	uint64_t known_ns; /* up to when its time is accounted for */
+	/* Used by every crossing. */
+	uint64_t known_ns; /* its time is accounted for until then */
 	uint64_t last_arrive_ns;
-	uint64_t seen_ns; /* last departure of depth 0: all its earlier records have come */
-	uint64_t outside_joined; /* outside_ns as far as it is in the ideal clock */
+	uint64_t seen_ns; /* last departure of depth 0: all earlier records have been fed */
+	uint64_t outside_joined; /* the part of outside_ns that is in the ideal clock */
 	uint64_t ideal; /* absolute: its start, then the longest path so far */
 	uint32_t index;
 	uint32_t next_seq;
-	uint32_t ngaps; /* ever; the last few are kept */
+	uint32_t ngaps; /* in all; the last few are kept */
 	uint8_t nparked;
 	bool begun; /* a record has been seen */
-	bool crossed; /* one of depth 0 */
-	bool known_sure; /* from known_ns on it was outside: the next interval is known */
-	bool release_sure;
-	bool placed; /* pub.place is one in its process */
+	bool crossed; /* a record of depth 0 has been seen */
+	bool known_sure; /* it was outside from known_ns on: the next interval is known */
+	bool release_sure; /* pub.release_ns is certain */
+	bool placed; /* pub.place is among the threads of its process */
 	bool stays; /* at a barrier since known_ns: MODEL_CROSSING_STAYS was its last record */
-	bool has_gap; /* some record was missing: gap_seq is the first after the last of them */
+	bool has_gap; /* a record was missing: gap_seq is the first one after the last gap */
 	bool tail_done; /* its tail is in the sums */
-	bool folded; /* an empty place, to be used again */
-	/* likewise: where it is known */
+	bool folded; /* an empty entry, to be reused */
+	/* Also used by every crossing: caches of its entries in rows and objects. */
 	struct {
 		uint32_t row;
 		uint32_t pos;
 	} rows[THREAD_CACHE] __attribute__((aligned(TABLE_ALIGN)));
 	struct {
-		uint32_t object; /* serial, its lower half: what is found there is looked at */
+		/* lower half of the object's serial number: the entry is checked */
+		uint32_t object;
 		uint32_t slot;
 	} slots[THREAD_CACHE];
-	/* every crossing, then every episode; what follows in it costs nothing where it is not known */
+	/* Used by every crossing, then by every episode; the rest of it only if it is known. */
 	struct model_thread pub;
-	/* every episode */
-	uint64_t mix __attribute__((aligned(TABLE_ALIGN))); /* of its place and number */
-	uint32_t teams_epoch; /* its teams are of: struct model */
+	/* Used by every episode. */
+	uint64_t mix __attribute__((aligned(TABLE_ALIGN))); /* hash of its index and tid */
+	uint32_t teams_epoch; /* model.teams_epoch that its teams belong to */
 	uint32_t gap_seq;
-	struct thread_team teams[THREAD_TEAMS]; /* the last first */
-	/* seldom */
-	uint32_t next; /* of the same process; MODEL_NONE */
+	struct thread_team teams[THREAD_TEAMS]; /* the last one first */
+	/* Used rarely. */
+	uint32_t next; /* next thread of the same process; MODEL_NONE */
 	bool busy; /* scratch of thread_fold() */
-	bool summed; /* what it did came as sums */
+	bool summed; /* its crossings came as sums */
 	uint64_t pending_object;
-	uint64_t team_start_ns; /* of the phase that it is in: see struct model_member */
-	uint64_t joined_ns; /* since its last crossing: how long it waited for threads to end */
-	uint64_t joined_after_ns; /* where crossings come as sums: when it left that one */
-	uint64_t inside; /* where it waited when tracing began; 0 nowhere; MODEL_UNKNOWN */
+	uint64_t team_start_ns; /* of its current phase: see struct model_member */
+	uint64_t joined_ns; /* time that it waited for threads to end, since its last crossing */
+	uint64_t joined_after_ns; /* with sums: when it left its last barrier */
+	uint64_t inside; /* address at which it waited when tracing began; 0: none; MODEL_UNKNOWN */
 	struct gap gaps[THREAD_GAPS];
-	struct model_crossing
-		*parked; /* came before a record with a smaller seq; details are owned */
-	uint64_t tail_ns; /* up to when its tail is known; 0 it is not */
+	/* fed before a record with a smaller seq; details are owned */
+	struct model_crossing *parked;
+	uint64_t tail_ns; /* end of its tail; 0: no tail */
 	const struct model_detail *tail; /* owned; NULL: all on a CPU */
-	struct list tail_link; /* while there is one */
+	struct list tail_link; /* in model.tails, while there is a tail */
 };
 
-/* Up to here for every crossing: two lines, and two of pub. */
+/* Bytes that every crossing uses: two lines, and two of pub. */
 #define THREAD_HOT (offsetof(struct thread, pub) + 2 * TABLE_ALIGN)
 
 _Static_assert(offsetof(struct thread, pub) % TABLE_ALIGN == 0, "its first line begins one");
@@ -172,61 +177,65 @@ struct proc {
 	uint32_t threads; /* list */
 	uint64_t next_number;
 	uint32_t next_ordinal;
-	uint32_t rows; /* the last of its barriers; MODEL_NONE */
-	uint64_t met_number; /* the last episode counted in its met, plus 1 */
+	uint32_t rows; /* index of its last barrier; MODEL_NONE */
+	uint64_t met_number; /* the last episode counted in pub.met, plus 1 */
 	uint64_t folded_start, folded_end, folded_ideal; /* of the threads that were folded */
 	uint64_t program; /* the same number for the same program; 0: not known */
 	bool folding; /* scratch of programs_fold() */
 };
 
-/* A finished episode, with what it is ordered by: episodes are far from one another in memory. */
+/* A finished episode with its sort key, because episodes are far from each other in memory. */
 struct queued {
 	uint64_t release_ns; /* its arrive_max */
 	struct episode *episode;
 };
 
-/* Finished episodes of one process, or of several that share a barrier, in the order of releases. */
+/*
+ * Finished episodes of one process, or of several that share a barrier, in the order of releases.
+ */
 struct queue {
 	struct queued *heap; /* the earliest first; binary */
 	uint32_t n, cap;
 	uint32_t nopen;
-	uint32_t into; /* the queue that this one was joined to, by index; MODEL_NONE: none */
-	bool joined; /* to another one, or another one to it */
+	uint32_t into; /* index of the queue that this one was merged into; MODEL_NONE */
+	bool joined; /* merged into another one, or another one into it */
 	struct list open; /* struct open */
 	struct list waiting; /* while the heap is not empty */
 };
 
-/* Whatever may still become an episode: holds back later ones. */
+/* Something that may still become an episode and so delays later ones. */
 struct open {
 	struct list link;
 	uint64_t bound; /* it cannot have been released earlier */
-	bool uncounted; /* nobody says how many meet: it may be over, and that be known only later */
+	/* the number of members is not known: it may be over, which is known only later */
+	bool uncounted;
 };
 
 /* A barrier object is not larger than this: a thread waits at a word in it. */
 #define OBJECT_BYTES 64
 
 struct member {
-	struct model_member pub; /* its detail is owned by the one place that the member is in */
+	struct model_member pub; /* its detail is owned by whatever contains the member */
 	struct thread *thread;
-	uint64_t outside_ns; /* its thread's time outside barriers, up to this arrival */
+	uint64_t outside_ns; /* its thread's time outside barriers, until this arrival */
 	uint32_t seq;
-	uint32_t gaps; /* its thread's so far */
+	uint32_t gaps; /* its thread's gaps so far */
 	uint32_t round; /* of the crossing */
 	bool ordinal; /* of the crossing */
 	uint16_t rest, place; /* of the crossing */
 	uint8_t depth;
 	uint8_t probe_group;
-	bool late; /* came after its place was given up */
-	bool was_inside; /* when tracing began: not of the object's first episode again */
-	bool uncertain; /* a record of this thread is missing between its last certain place and here */
+	bool late; /* fed after later records of its thread */
+	bool was_inside; /* when tracing began: not a member of the object's first episode again */
+	/* a record of this thread is missing between its last certain place and here */
+	bool uncertain;
 };
 
 struct episode {
 	struct open open;
 	struct object *object;
 	uint64_t serial;
-	uint64_t key; /* of its members, once it is complete: team.c */
+	uint64_t key; /* key of its members, once it is complete: team.c */
 	uint32_t proc;
 	uint32_t count;
 	uint32_t round; /* 0: no member has one */
@@ -238,41 +247,41 @@ struct episode {
 	bool nested;
 	bool cyclic; /* cut from more threads than the count */
 	bool first; /* of its object */
-	uint32_t made; /* its object's, then */
+	uint32_t made; /* object.made at that time */
 	bool detailed; /* some member has a detail */
-	bool waits_unseen; /* its members waited for others who came without a trace */
+	bool waits_unseen; /* its members waited for threads that arrived without a trace */
 	uint64_t arrive_min;
 	uint64_t arrive_max;
-	uint64_t depart_min; /* MODEL_UNKNOWN: nobody has left */
-	uint64_t depart_max; /* of those that left */
+	uint64_t depart_min; /* MODEL_UNKNOWN: no member has left */
+	uint64_t depart_max; /* of the members that left */
 	enum model_state state;
 	uint32_t why;
 	struct member *members;
 	struct episode *free_next;
 };
 
-/* What is remembered of an episode that was closed. */
+/* A summary of a closed episode. */
 struct closed {
 	uint64_t arrive_max;
 	uint64_t depart_min;
 	uint32_t count;
 	uint32_t round;
 	bool ordinal;
-	bool sure; /* complete: whoever fits too is one too many */
+	bool sure; /* complete: a further thread that fits is one too many */
 	bool full;
 };
 
-/* A thread known on an object. */
+/* A thread that uses an object. */
 struct slot {
 	uint32_t thread;
-	uint32_t clear_seq; /* its records up to here are in their right places */
+	uint32_t clear_seq; /* its records until this one are in the right episodes */
 	bool clear;
-	bool uncertain; /* its place on the object was not certain, with */
+	bool uncertain; /* its place on the object was not certain, with the record uncertain_seq */
 	uint32_t uncertain_seq;
-	uint64_t arrive_ns; /* last; kept in cyclic mode only */
-	uint64_t crossing; /* the object's crossings then */
-	uint64_t next_for; /* serial of the episode in limbo, */
-	uint64_t next_arrive_ns; /* and the thread's first arrival after it */
+	uint64_t arrive_ns; /* last arrival; kept in cyclic mode only */
+	uint64_t crossing; /* object.crossings at that time */
+	uint64_t next_for; /* serial of the pending episode */
+	uint64_t next_arrive_ns; /* the thread's first arrival after that episode */
 	uint32_t next_gaps;
 };
 
@@ -288,18 +297,18 @@ struct cyclic {
 	struct member *buf; /* n, by arrival: in the room, behind those that have left */
 	uint32_t nprev;
 	uint32_t cap_prev;
-	struct passed *prev; /* the last that were put into chunks, by arrival */
+	struct passed *prev; /* the last members of former chunks, by arrival */
 	uint64_t warm_ns; /* no chunk is decided before the watermark is here */
-	bool blind; /* some were put into episodes before: prev does not know them */
-	bool swap; /* the first of the next chunk could have been in the last one */
+	bool blind; /* some members were in episodes before: prev does not contain them */
+	bool swap; /* the first member of the next chunk could belong to the last one */
 	uint32_t unsure; /* why the last chunk was not certain: the next may be shifted */
-	bool left; /* once, when the watermark was left_ns */
+	bool left; /* cyclic use ended once, when the watermark was left_ns */
 	uint64_t left_ns;
 };
 
 struct object {
 	struct list lru;
-	struct list busy; /* something is open on it */
+	struct list busy; /* in model.busy, while something is open on it */
 	struct object *hash_next;
 	uint64_t key;
 	uint64_t serial;
@@ -307,35 +316,35 @@ struct object {
 	uint64_t shared;
 	uint32_t proc;
 	uint32_t count; /* last known */
-	uint32_t
-		nwere_inside; /* threads that waited here when tracing began, and have crossed since */
-	uint32_t made; /* how often it had another count than before */
-	uint64_t made_ns; /* the arrival that showed it, the last time */
+	/* threads that waited here when tracing began and have crossed since */
+	uint32_t nwere_inside;
+	uint32_t made; /* how often its count changed */
+	uint64_t made_ns; /* the arrival that showed the last change */
 	uint64_t arrived_ns; /* the newest arrival with that count */
 	uint8_t family;
 	bool seen_episode;
-	uint32_t nuncertain; /* slots that are */
+	uint32_t nuncertain; /* uncertain slots */
 	bool is_cyclic;
 	bool partial; /* MODEL_CROSSING_PARTIAL */
 	uint32_t unfinished; /* episodes that point here */
 	uint64_t depart_max; /* of all episodes closed so far */
-	uint64_t team; /* key of who met last, for certain */
-	uint64_t full_arrive_ns; /* last arrival of the newest full episode; 0 none */
+	uint64_t team; /* key of the threads that certainly met last */
+	uint64_t full_arrive_ns; /* last arrival of the newest full episode; 0: none */
 	uint32_t nopen;
 	uint32_t nclosed;
 	uint32_t nslots, cap_slots;
 	uint64_t purged; /* its crossings when slots were last purged */
-	uint32_t nfiled; /* the first of them, which are in: */
-	struct hash by_thread; /* thread -> slot; where there are many */
-	uint32_t row, row_site; /* the row of the last episode and its one site */
+	uint32_t nfiled; /* number of slots in by_thread, the first ones */
+	struct hash by_thread; /* thread -> slot; if there are many */
+	uint32_t row, row_site; /* the row of the last episode, and its single call site */
 	bool row_nested;
 	uint64_t crossings;
 	struct slot *slots;
 	uint32_t nmet, cap_met;
-	struct model_met *met; /* those in its newest complete episode */
-	uint64_t met_ns; /* when they were released */
+	struct model_met *met; /* members of its newest complete episode */
+	uint64_t met_ns; /* release of that episode */
 	const struct episode *first; /* its first episode, while that is undecided */
-	struct episode *pending; /* full, to be judged when the next one is full */
+	struct episode *pending; /* a full episode that is decided when the next one is full */
 	struct episode *open[OBJECT_OPEN_MAX]; /* oldest first */
 	struct closed closed[OBJECT_CLOSED];
 	struct cyclic cyclic;
@@ -365,35 +374,36 @@ struct model {
 	struct table procs, threads, rows;
 	struct hash proc_by_id; /* (tgid, inc) */
 	struct hash thread_by_id; /* (inc, tid), last one */
-	uint32_t *recent; /* the same, by the last bits of tid: thread.c */
+	uint32_t *recent; /* a cache of thread_by_id, by the last bits of tid: thread.c */
 	uint32_t nrecent; /* 0 or a power of two */
 	struct hash object_by_id;
 	struct hash row_by_id;
 	struct hash team_by_key; /* struct team */
-	uint32_t teams_epoch; /* how often they were forgotten, and once more */
+	uint32_t teams_epoch; /* how often all teams were forgotten, plus 1 */
 	struct list objects; /* least recently used first */
 	struct list busy;
-	struct list waiting; /* queues with something in them */
-	int64_t credit; /* what looking at all that is open may still cost: model.c */
+	struct list waiting; /* queues that are not empty */
+	int64_t credit; /* how much work take_advance() may still do: model.c */
 	uint64_t next_serial;
 	uint64_t next_episode;
 	struct queue **queues; /* by the index of the process that began it */
-	uint32_t *parked; /* threads that have some */
+	uint32_t *parked; /* threads with parked crossings */
 	uint32_t *free_threads;
-	uint32_t *free_procs, *free_rows; /* empty places */
+	uint32_t *free_procs, *free_rows; /* empty entries */
 	uint32_t *exited; /* processes that may be folded into their programs; see program.c */
-	struct hash programs; /* the process that the others are folded into */
-	uint64_t fold_ns; /* when to look at them again */
-	uint32_t keep; /* so many stay as they are */
+	struct hash programs; /* program -> the process that others are folded into */
+	uint64_t fold_ns; /* when to fold next */
+	uint32_t keep; /* number of exited processes that stay as they are */
 	bool folds;
 	struct episode *free;
 	struct detail *free_details;
-	struct list tails; /* threads with a detail of theirs */
-	/* scratch, kept between episodes */
+	struct list tails; /* threads with a tail */
+	/* Scratch, kept between episodes. */
 	struct order *order;
 	struct member *sorted;
 	struct model_member *out;
-	struct model_detail *whole; /* of members without: all 0 but oncpu_ns, inside_oncpu_ns */
+	/* for members without detail: all 0 but oncpu_ns, inside_oncpu_ns */
+	struct model_detail *whole;
 	uint64_t *prefix;
 	uint32_t *sites;
 	uint32_t cap_order, cap_sorted, cap_out, cap_prefix, cap_sites, cap_whole;
@@ -406,7 +416,7 @@ struct model {
 	uint32_t nfree, nfree_details;
 	uint32_t nended; /* threads, since the last folding */
 	bool gaps; /* some thread has missing records */
-	uint32_t npending; /* threads that were in a barrier at the end */
+	uint32_t npending; /* threads that were inside a barrier at the end */
 	bool finished;
 	bool summed; /* by model_add_summed() */
 	void (*tap)(void *ctx, const struct model_input *input);
@@ -429,21 +439,22 @@ static inline struct row *row_at(const struct model *m, uint32_t i)
 }
 
 /*
- * Is it of what was at this address before, with another count? Nobody of the barrier that is there now comes to it. Of one
- * whose count is not known yet nothing says so.
+ * Return whether the episode belongs to a former object at this address, which had another count.
+ * No thread of the present barrier joins it. An episode with an unknown count belongs to the
+ * present one.
  */
 static inline bool episode_is_former(const struct episode *e)
 {
 	return e->count && e->made != e->object->made;
 }
 
-/* Is @a after @b, as numbers that wrap? */
+/* Return whether @a is after @b, as numbers that wrap. */
 static inline bool seq_after(uint32_t a, uint32_t b)
 {
 	return (int32_t)(a - b) > 0;
 }
 
-/* Is anything known of where its time went? */
+/* Return whether anything is known of where the thread's time went. */
 static inline bool member_accounted(const struct member *mem)
 {
 	return mem->pub.detail || mem->pub.flags & MODEL_CROSSING_ACCOUNTED;
@@ -454,14 +465,14 @@ static inline bool member_stays(const struct member *mem)
 	return mem->pub.flags & MODEL_CROSSING_STAYS;
 }
 
-/* Its time inside the barrier; MODEL_UNKNOWN if it never left. */
+/* Return the member's time inside the barrier; MODEL_UNKNOWN if it never left. */
 static inline uint64_t member_inside(const struct member *mem)
 {
 	return mem->pub.depart_ns == MODEL_UNKNOWN ? MODEL_UNKNOWN
 						   : number_less(mem->pub.depart_ns, mem->pub.arrive_ns);
 }
 
-/* Grows *array to at least @want elements of @size bytes. Returns 0 or -ENOMEM. */
+/* Grow *array to at least @want elements of @size bytes. Return 0 or -ENOMEM. */
 int model_grow(void **array, uint32_t *cap, uint32_t want, size_t size);
 int table_add(struct table *t);
 void table_free(struct table *t);
@@ -498,27 +509,30 @@ void proc_forget_number(struct model *m, const struct proc *p);
 /* fold.c: too many threads */
 int thread_fold(struct model *m);
 void thread_mark_busy(struct model *m);
-/* Adds those that have exited to the sums of the process, and puts them in front of *list. */
+/* Add the threads that have exited to the sums of the process, and put them in front of *list. */
 void thread_fold_process(struct model *m, struct proc *p, uint32_t *list);
-/* The places of all in the list are used again. */
+/* Free the entries of all threads in the list. */
 int thread_empty_places(struct model *m, uint32_t list);
 
 /* program.c: too many processes that have exited */
 int program_exited(struct model *m, struct proc *p);
 int programs_fold(struct model *m);
 
-/* object.c: to which meeting a crossing belongs */
+/* object.c: the episode that a crossing belongs to */
 int object_add(struct model *m, const struct model_crossing *c, struct member *mem);
 int object_advance(struct model *m, struct object *o);
 int object_finish(struct model *m, struct object *o);
-/* The full episode in limbo gets its verdict; @final: nothing more comes. Returns 0, or -ENOMEM: it is still there. */
+/*
+ * Decide the pending full episode. @final: no more records follow. Return 0, or -ENOMEM; it is then
+ * still pending.
+ */
 int object_classify(struct model *m, struct object *o, bool final);
 void object_free(struct model *m, struct object *o);
-/* Before that: it is found no more. */
+/* Remove the object from the index, before it is freed. */
 int object_unlink(struct model *m, struct object *o);
 int object_place(struct model *m, struct object *o, const struct member *mem, uint32_t count);
 
-/* slot.c: the threads known on an object */
+/* slot.c: the threads that use an object */
 int slot_get(struct model *m, struct object *o, struct thread *t, struct slot **out, bool *fresh);
 struct slot *slot_find(struct object *o, struct thread *t);
 void slots_purge(struct model *m, struct object *o, uint64_t idle_before);
@@ -536,7 +550,7 @@ int cyclic_add(struct model *m, struct object *o, const struct member *mem);
 int cyclic_decide(struct model *m, struct object *o, bool final);
 int cyclic_leave(struct model *m, struct object *o, bool final);
 
-/* episode.c: one meeting, from its first member to the queue */
+/* episode.c: one episode, from its first member to the queue */
 int episode_new(struct model *m, struct object *o, uint32_t count, struct episode **out);
 void episode_free(struct model *m, struct episode *e);
 int episode_add(struct model *m, struct episode *e, const struct member *mem);
@@ -544,13 +558,16 @@ int episode_sort(struct model *m, struct episode *e);
 int episode_certain(struct model *m, struct object *o, struct episode *e, bool final,
 		    bool *certain);
 int episode_close(struct model *m, struct episode *e, enum model_state state, uint32_t why);
-/* Had what its members came to been shed by then (model_detached())? Who comes then comes to something else. */
+/*
+ * Return whether its members' probe groups had been detached by @t_ns (model_detached()). Later
+ * arrivals belong elsewhere.
+ */
 bool episode_detached_before(const struct model *m, const struct episode *e, uint64_t t_ns);
 bool episode_others_were_inside(const struct object *o, const struct episode *e);
-/* Was it, before they left? Who came to it later was not seen. */
+/* Return whether they were detached before the members left. Later arrivals were not seen. */
 bool episode_was_cut(const struct model *m, const struct episode *e);
 
-/* team.c: where all members of a meeting last met */
+/* team.c: where all members of an episode last met */
 struct team *team_before(const struct model *m, struct episode *e, uint64_t *release_ns,
 			 uint32_t *row, bool *sure);
 uint64_t team_work(const struct model *m, const struct member *mem, const struct team *team);
@@ -569,7 +586,7 @@ void queue_unopen(struct queue *q, struct open *o);
 /* finish.c: what an episode adds to threads, processes and barriers */
 int episode_emit(struct model *m, struct episode *e);
 
-/* What tells one row from another, beside its sites; and what a new one begins with. */
+/* The key of a row, beside its call sites, and the first values of a new row. */
 struct row_id {
 	uint32_t proc;
 	uint8_t family;
@@ -585,21 +602,24 @@ struct model_barrier_thread *barrier_thread_known(const struct row *r, const str
 int barrier_thread(struct row *r, struct thread *t, struct model_barrier_thread **out);
 int barrier_phase(struct row *r, uint32_t from, struct model_phase **out);
 int barrier_fold(struct row *r, const struct model *m);
-/* The row with these sites. @make: a new one if there is none; else the one of @id that has no place. */
+/*
+ * Find the row with these call sites. @make: add one if there is none; else use the row of @id
+ * without a call site.
+ */
 int barrier_row_of(struct model *m, const struct row_id *id, const uint32_t *sites, uint32_t n,
 		   bool make, uint32_t *row);
-/* Of rows whose threads have been folded. */
+/* Add the entries of @from to @to, after their threads have been folded. */
 int barrier_join_threads(struct row *to, const struct row *from);
-/* Its place is used again. */
+/* Free the row's entry for reuse. */
 int barrier_empty(struct model *m, struct row *r);
 void barrier_free(struct row *r);
 
-/* summed.c: before the tails */
+/* summed.c: sums from the kernel side; before the tails */
 int summed_finish(struct model *m);
-/* Time outside barriers of a thread whose crossings came as sums. */
+/* Return the time outside barriers of a thread with crossings that came as sums. */
 uint64_t summed_outside(const struct thread *t);
 
-/* What model_take() hands on, each as the function of that name in model.h says. */
+/* The functions that model_take() calls, one for each function of that name in model.h. */
 int take_crossing(struct model *m, const struct model_crossing *crossing);
 int take_advance(struct model *m, uint64_t t_ns);
 int take_finish(struct model *m, uint64_t end_ns);

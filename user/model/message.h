@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* Data of one thread that another one reads or writes, as a marker of the program says. */
+/* Accesses to data of another thread, as markers in the program report them. */
 #ifndef MODEL_MESSAGE_H
 #define MODEL_MESSAGE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A thread touched another one's data, as it said by a marker. */
+/* One access of a thread to another thread's data. */
 struct model_message {
-	uint32_t tgid, inc, tid; /* who did */
+	uint32_t tgid, inc, tid; /* the thread that accessed the data */
 	uint64_t t_ns;
-	uint64_t oncpu_ns; /* how much of its phase it had computed by then; MODEL_UNKNOWN */
-	uint32_t
-		owner; /* the other one's number in the program; in a prediction less than PREDICT_THREADS_MAX, or it is left out */
+	uint64_t oncpu_ns; /* its time on a CPU in the phase until then; or MODEL_UNKNOWN */
+	/*
+	 * Number of the thread that owns the data, as the program counts. Predictions leave out
+	 * numbers from PREDICT_THREADS_MAX on.
+	 */
+	uint32_t owner;
 	uint32_t bytes;
 	bool write;
 };

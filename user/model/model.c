@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* The front of the room: takes records in, puts each thread's into order, begins and ends. */
+/* The model's life: feeding records, putting each thread's records in order, watermark and end. */
 #include "model/internal.h"
 
 #include <errno.h>
@@ -8,9 +8,10 @@
 #include <string.h>
 
 /*
- * Looking at everything that is open costs as much as is open, and it takes a file three bytes to say that time goes on. So
- * each such news pays for so much of it, and those that come meanwhile only move the watermark: a thousand threads are
- * looked at each time, a million at one time in a thousand.
+ * Checking everything that is open takes time in proportion to its number, and a hostile recording
+ * can advance the time with three bytes. Therefore each advance earns a credit, and the check is
+ * made when the credit suffices: a thousand threads are checked each time, a million threads once
+ * in a thousand times.
  */
 #define ADVANCE_CREDIT 1024
 
@@ -38,7 +39,7 @@ int table_add(struct table *t)
 	void **chunks;
 
 	if (t->n == t->nchunks * TABLE_CHUNK) {
-		/* Doubling, so that the list of chunks is not copied for each. */
+		/* Double the list of chunks, so that it is not copied for each chunk. */
 		if (!(t->nchunks & (t->nchunks - 1))) {
 			chunks = realloc(t->chunks,
 					 (t->nchunks ? 2 * t->nchunks : 1) * sizeof(*chunks));
@@ -46,7 +47,7 @@ int table_add(struct table *t)
 				return -ENOMEM;
 			t->chunks = chunks;
 		}
-		/* What is looked at together shall begin with a line of the cache. */
+		/* Elements begin at a cache line. */
 		t->chunks[t->nchunks] = aligned_alloc(TABLE_ALIGN, TABLE_CHUNK * t->elem);
 		if (!t->chunks[t->nchunks])
 			return -ENOMEM;
@@ -69,8 +70,8 @@ void table_free(struct table *t)
 /* --- life ------------------------------------------------------------------------------------ */
 
 /*
- * In lines of the cache, and an odd number of them: the n-th lines of all elements then share out all its sets. With an even
- * one half of the cache would hold none of what every crossing looks at.
+ * Round up to an odd number of cache lines: the n-th lines of all elements then use all sets of the
+ * cache. With an even number, half of the cache would hold nothing that every crossing uses.
  */
 static uint32_t odd_lines(size_t size)
 {
@@ -169,7 +170,7 @@ void model_free(struct model *m)
 
 /* --- the order of one thread's records ------------------------------------------------------- */
 
-/* What is known of the time of a crossing goes into its thread's sums, and along with it. */
+/* Add a crossing's detail to its thread's sums, and keep it with the member. */
 static int keep_detail(struct model *m, struct thread *t, const struct model_crossing *c,
 		       struct member *mem)
 {
@@ -220,7 +221,7 @@ static int feed(struct model *m, struct thread *t, const struct model_crossing *
 	if (c->flags & MODEL_CROSSING_RESUMES)
 		return thread_resume(m, t, c, late);
 	if (!t->begun && t->inside != MODEL_UNKNOWN && t->inside - c->object < OBJECT_BYTES) {
-		/* Up to an unseen departure it waited, it did not work. */
+		/* Until an unseen departure it waited and did not work. */
 		mem.was_inside = true;
 		t->known_sure = false;
 		t->release_sure = false;
@@ -239,7 +240,7 @@ static int feed(struct model *m, struct thread *t, const struct model_crossing *
 	return object_add(m, c, &mem);
 }
 
-/* @c is the next that there is of @t; what lies between is lost. */
+/* Feed @c as the next record of @t. Records in between are lost. */
 static int feed_in_order(struct model *m, struct thread *t, const struct model_crossing *c)
 {
 	uint32_t missing = c->seq - t->next_seq;
@@ -259,7 +260,7 @@ static int feed_in_order(struct model *m, struct thread *t, const struct model_c
 	return feed(m, t, c, false);
 }
 
-/* A record whose number is past: late, or its source began to count again. */
+/* Feed a record with a number that is past: it is late, or its source began to count anew. */
 static int feed_past(struct model *m, struct thread *t, const struct model_crossing *c)
 {
 	struct proc *p = proc_at(m, t->pub.proc);
@@ -318,7 +319,7 @@ static int unpark_first(struct model *m, struct thread *t)
 	return err;
 }
 
-/* Those whose turn it is, and those before which nothing can come any more. */
+/* Feed parked records that are next, or that no earlier record can precede any more. */
 static int unpark(struct model *m, struct thread *t, uint64_t until)
 {
 	int err = 0;
@@ -339,7 +340,7 @@ static int add_out_of_order(struct model *m, struct thread *t, const struct mode
 	}
 	if (!seq_after(c->seq, t->next_seq))
 		return feed_past(m, t, c);
-	/* All that left before this one came has been seen: the missing ones will not come. */
+	/* All departures before this arrival have been fed: the missing records will not come. */
 	if (c->arrive_ns <= m->watermark && !t->nparked)
 		return feed_in_order(m, t, c);
 	if (t->nparked == THREAD_PARKED) {
@@ -368,7 +369,10 @@ static int take_thread_crossing(struct model *m, const struct model_crossing *c)
 	return add_out_of_order(m, t, c);
 }
 
-/* Untrusted clocks and targets: nobody leaves before it came. */
+/*
+ * Return whether the record must be corrected: clocks and targets are untrusted, and no departure
+ * is before its arrival.
+ */
 static bool needs_mending(const struct model_crossing *c)
 {
 	return c->flags & (MODEL_CROSSING_ABANDONED | MODEL_CROSSING_STAYS) ||
@@ -447,7 +451,7 @@ int take_advance(struct model *m, uint64_t t_ns)
 	if (t_ns <= m->watermark)
 		return 0;
 	m->watermark = t_ns;
-	/* Behind by more than it may cost: what is due is done at one of the next. */
+	/* The credit does not suffice: the check is made at a later advance. */
 	m->credit += ADVANCE_CREDIT;
 	if (m->credit < 0)
 		return 0;
@@ -458,13 +462,16 @@ int take_advance(struct model *m, uint64_t t_ns)
 	tails_settle(m);
 	if (!err)
 		err = flush_queues(m, false);
-	/* At the end sums of processes that have exited may still come. */
+	/* At the end, sums of exited processes may still arrive. */
 	return err || t_ns == MODEL_UNKNOWN ? err : programs_fold(m);
 }
 
 /* --- looking at it --------------------------------------------------------------------------- */
 
-/* First start and last end of those that crossed a barrier, and the longest path (absolute). */
+/*
+ * Return the first start and the last end of threads that crossed a barrier, and the longest path
+ * (absolute).
+ */
 static void proc_span(const struct model *m, const struct proc *p, uint64_t end_ns, uint64_t *start,
 		      uint64_t *end, uint64_t *ideal)
 {

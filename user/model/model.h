@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Crossings -> episodes -> phases -> sites. Pure: no I/O, no kernel, no clock of its own. The words
- * are those of the design's model; times are nanoseconds of CLOCK_MONOTONIC.
+ * Crossings -> episodes -> phases -> barriers. Pure: no I/O, no kernel, no clock of its own. Times
+ * are nanoseconds of CLOCK_MONOTONIC.
  *
- * Crossings are fed in the order of their departures (as well as the stream can tell), what happens
- * to threads and processes in the order of time. Finished episodes come out of a callback in the
+ * Crossings are fed in the order of their departures (as far as the stream knows it), events of
+ * threads and processes in the order of time. Finished episodes are passed to a callback in the
  * order of their releases within a process.
  */
 #ifndef MODEL_MODEL_H
@@ -26,27 +26,29 @@ struct model;
 
 /* model_crossing.flags */
 #define MODEL_CROSSING_ABANDONED 0x01 /* depart_ns is MODEL_UNKNOWN: it never returned */
-#define MODEL_CROSSING_UNMET \
-	0x02 /* processes may share the object, and it is not known which: who else came may be of others */
-#define MODEL_CROSSING_ACCOUNTED \
-	0x04 /* its time is accounted for: without detail it was all on a CPU */
+/* Unknown processes may share the object, so members of other processes may be missing. */
+#define MODEL_CROSSING_UNMET	 0x02
+/* Its time is accounted for: without detail it was all on a CPU. */
+#define MODEL_CROSSING_ACCOUNTED 0x04
 /*
- * When it leaves cannot be seen (a worker at the end of a parallel region): depart_ns is MODEL_UNKNOWN, but it is
- * not abandoned. The next record of the thread, in the same row of numbers, says when it went on: no crossing,
- * only depart_ns and the parts of the time inside mean something there, and arrive_ns, if that is earlier: then the region
- * in which it goes on was begun. In between it was idle.
+ * The departure cannot be seen (a worker at the end of a parallel region): depart_ns is
+ * MODEL_UNKNOWN, but the crossing is not abandoned. The next record of the thread
+ * (MODEL_CROSSING_RESUMES) says when it continued. That record is no crossing: only depart_ns, the
+ * parts of the time inside, and arrive_ns are valid. arrive_ns, if earlier, is when the region
+ * began in which the thread continues. The thread was idle in between.
  */
 #define MODEL_CROSSING_STAYS   0x08
 #define MODEL_CROSSING_RESUMES 0x10
-/* Whoever comes to the object is of the team that is there now: its size may change from one meeting to the next. */
+/* All threads that arrive belong to the current team. Its size may change between episodes. */
 #define MODEL_CROSSING_TEAM    0x20
-#define MODEL_CROSSING_PARTIAL \
-	0x40 /* who else meets there cannot be known: no episode of the object is complete */
-#define MODEL_CROSSING_BOUND \
-	0x80 /* it arrived at arrive_ns at the latest: when exactly was not seen */
+/* The other members cannot be known: no episode of the object is complete. */
+#define MODEL_CROSSING_PARTIAL 0x40
+/* The thread arrived at arrive_ns or earlier: the exact time was not seen. */
+#define MODEL_CROSSING_BOUND   0x80
 /*
- * A thread that only waits for the others to end, as a creator that joins them: it is no member, and nothing of its time in
- * there counts. It says when the episode ended, and goes on from there. (Of a team no arrival is a bound.)
+ * A thread that only waits for other threads to end, such as a creator that joins them. It is no
+ * member, and its time inside does not count. Its departure is the end of the episode. (Arrivals of
+ * a team are never bounds, so the combination of the two flags is free.)
  */
 #define MODEL_CROSSING_JOINS (MODEL_CROSSING_TEAM | MODEL_CROSSING_BOUND)
 
@@ -55,7 +57,7 @@ static inline bool model_joins(uint8_t flags)
 	return (flags & MODEL_CROSSING_JOINS) == MODEL_CROSSING_JOINS;
 }
 
-/* Is arrive_ns an upper bound? */
+/* Return whether arrive_ns is an upper bound. */
 static inline bool model_bound(uint8_t flags)
 {
 	return flags & MODEL_CROSSING_BOUND && !model_joins(flags);
@@ -72,7 +74,10 @@ enum model_blocked {
 	MODEL_BLOCKED_REASONS
 };
 
-/* What the holder of a lock, or the waker, did meanwhile; MODEL_DOING_BLOCKED + enum model_blocked. */
+/*
+ * What the holder of a lock, or the waker, did meanwhile; from MODEL_DOING_BLOCKED on: + enum
+ * model_blocked.
+ */
 enum model_doing {
 	MODEL_DOING_UNKNOWN,
 	MODEL_DOING_ONCPU,
@@ -80,7 +85,7 @@ enum model_doing {
 	MODEL_DOING_BLOCKED,
 };
 
-/* What it waited for where none of the reasons fits. */
+/* What a thread waited for if it is none of the reasons above. */
 enum model_other {
 	MODEL_OTHER_UNKNOWN,
 	MODEL_OTHER_STOPPED, /* by a signal or a debugger */
@@ -88,14 +93,14 @@ enum model_other {
 	MODEL_OTHER_SIGNAL, /* for a signal */
 };
 
-/* What kind of thing it waited for. */
+/* What kind of object a thread waited for. */
 enum model_waited {
 	MODEL_WAITED_UNKNOWN,
 	MODEL_WAITED_LOCK,
 	MODEL_WAITED_JOIN, /* for `holder` to end */
 	MODEL_WAITED_EVENT, /* a semaphore or a condition variable */
 	MODEL_WAITED_SEMAPHORE,
-	MODEL_WAITED_WAKER, /* MODEL_BLOCKED_IO: it is certain that `waker` ended it */
+	MODEL_WAITED_WAKER, /* MODEL_BLOCKED_IO: `waker` certainly ended the wait */
 };
 
 #define MODEL_COUNTERS_MAX 8
@@ -103,24 +108,28 @@ enum model_waited {
 /* The longest block of a phase, among those of one reason. */
 struct model_block {
 	uint64_t ns; /* 0: none */
-	uint64_t
-		addr; /* lock: of the futex; fault: what was touched; I/O: the file; other: enum model_other */
-	uint64_t stack; /* opaque; 0 none */
-	uint64_t doing_ns;
-	uint32_t waker, holder, culprit; /* tids; 0 none or unknown */
+	/*
+	 * Lock: address of the futex; fault: address that was touched; I/O: the file; other: enum
+	 * model_other.
+	 */
+	uint64_t addr;
+	uint64_t stack; /* opaque; 0: none */
+	uint64_t doing_ns; /* how long the holder or waker did `doing` */
+	uint32_t waker, holder, culprit; /* tids; 0: none or unknown */
 	uint8_t reason; /* enum model_blocked */
 	uint8_t doing; /* enum model_doing */
-	uint8_t among; /* others held the lock, too */
+	uint8_t among; /* other threads held the lock, too */
 	uint8_t waited; /* enum model_waited */
 };
 
 /*
- * Where the time of one crossing went: its phase, and the time inside the barrier. What goes in may say
- * MODEL_UNKNOWN of oncpu_ns and of inside_oncpu_ns for "all of it"; in what comes out both are
- * times, the parts are no more than the whole (work_ns; the departure less the arrival), and what
- * they do not add up to is unattributed. If that whole is not known, oncpu_ns (inside_oncpu_ns) is
- * MODEL_UNKNOWN in what comes out and the rest of the phase (of the time inside), its counters too,
- * is 0 and means nothing.
+ * Where the time of one crossing went: its phase, and the time inside the barrier.
+ *
+ * In the model's input, oncpu_ns and inside_oncpu_ns may be MODEL_UNKNOWN for "all of it". In its
+ * output both are times, the parts are no more than the whole (work_ns; departure minus arrival),
+ * and the difference is unattributed. If the whole is not known, oncpu_ns (inside_oncpu_ns) is
+ * MODEL_UNKNOWN in the output, and the other parts and the counters of the phase (of the time
+ * inside) are 0 and mean nothing.
  */
 struct model_detail {
 	uint64_t oncpu_ns; /* fault_ns included */
@@ -132,17 +141,17 @@ struct model_detail {
 	uint64_t ran_ns; /* of runq_ns: while the task `ran` had the CPU */
 	uint32_t ran;
 	SBT_PART_COUNTS(SBT_PART_MEMBER, uint32_t)
-	uint32_t cpus_allowed; /* 0 unknown */
+	uint32_t cpus_allowed; /* 0: unknown */
 	uint64_t inside_oncpu_ns; /* spinning */
 	uint64_t inside_runq_ns; /* released and waiting for a CPU */
-	uint32_t inside_ran; /* who had it */
-	uint64_t interference_ns,
-		inside_interference_ns; /* of these two: while the tracer had the CPU, as far as is known */
+	uint32_t inside_ran; /* the task that had the CPU meanwhile */
+	/* Of runq_ns and inside_runq_ns: while the tracer had the CPU, as far as known. */
+	uint64_t interference_ns, inside_interference_ns;
 	uint32_t inside_switches;
 	uint32_t ncounters;
-	uint8_t scaled; /* a bit a counter: multiplexed */
-	uint8_t unknown; /* a bit a counter: not counted for part of the time */
-	struct model_block block, second; /* of the reason that cost most; of the next */
+	uint8_t scaled; /* one bit for each counter: multiplexed */
+	uint8_t unknown; /* one bit for each counter: not counted for part of the time */
+	struct model_block block, second; /* for the reason that cost most; for the next */
 	uint64_t counters[MODEL_COUNTERS_MAX]; /* of the phase */
 	uint64_t inside_counters[MODEL_COUNTERS_MAX];
 };
@@ -151,43 +160,50 @@ struct model_crossing {
 	uint32_t tgid;
 	uint32_t inc; /* incarnation of the process */
 	uint32_t tid;
-	uint32_t seq; /* of the thread, its first is 1 (0 is taken too); a gap is a lost record */
-	uint32_t site; /* call site: opaque, the same number for the same place */
-	uint32_t count; /* how many the barrier waits for; 0 unknown */
+	/* number of the thread's record, from 1 (0 is accepted); a gap is a lost record */
+	uint32_t seq;
+	uint32_t site; /* call site: opaque, the same number for the same call */
+	uint32_t count; /* number of threads that the barrier waits for; 0: unknown */
 	uint64_t object; /* address in the process */
-	uint64_t shared; /* 0: private to the process; else names the memory that processes share */
+	uint64_t shared; /* identifies memory that processes share; 0: private to the process */
 	uint64_t arrive_ns;
 	uint64_t depart_ns; /* or MODEL_UNKNOWN */
 	uint16_t arrive_cpu;
 	uint16_t depart_cpu;
 	uint8_t family;
-	uint8_t kind; /* opaque: what makes them meet there */
-	uint8_t flags;
-	uint8_t depth; /* > 0: nested; kept apart, enters no sum */
-	uint8_t probe_group; /* what it is shed with: a number below 64; 0 stands for `family` */
-	uint16_t place; /* of the thread in its team, as the program counts, plus 1; 0 not known */
+	uint8_t kind; /* opaque: the program's construct, enum sbt_kind */
+	uint8_t flags; /* MODEL_CROSSING_* */
+	uint8_t depth; /* > 0: nested; enters no sum */
+	uint8_t probe_group; /* number of its probe group, below 64; 0: `family` */
+	/* number of the thread in its team, as the program counts, plus 1; 0: not known */
+	uint16_t place;
 	/*
-	 * How many were still to come when it had arrived, plus 1; 0 not known. With MODEL_CROSSING_BOUND 1: nobody. Of
-	 * those that nothing shows, which leave the episode incomplete.
+	 * How many threads were still missing when it had arrived, plus 1; 0: not known. With
+	 * MODEL_CROSSING_BOUND, 1 means that none was missing. Missing threads that leave no record
+	 * make the episode incomplete.
 	 */
 	uint16_t rest;
 	/*
-	 * Which of the meetings at the object it is, as its members count them themselves: those of one meeting have the same
-	 * number, those of one soon before or after have another. 0 not known.
+	 * Number of the episode at the object, as its members count: members of one episode have
+	 * the same number, members of neighbouring episodes have others. 0: not known.
 	 */
 	uint32_t round;
 	/*
-	 * `round` is the ordinal of the call on the object, known to all: equal ones are one episode and others are not, whatever
-	 * their times say. For recordings of several clocks. Those of one ordinal come before those of the next.
+	 * `round` is the ordinal of the call on the object, which all members know: equal ordinals
+	 * are one episode, whatever their times are. For recordings with different clocks.
+	 * Crossings of one ordinal are fed before those of the next.
 	 */
 	bool ordinal;
-	/* NULL: nothing but what flags say of it. Copied. */
+	/* NULL: only the flags are known. Copied. */
 	const struct model_detail *detail;
 };
 
 /* --- distributions --------------------------------------------------------------------------- */
 
-/* Sum, extremes, mean and deviation (Welford), and a log-2 histogram: bucket i counts [2^i, 2^(i+1)). */
+/*
+ * Sum, extremes, mean and deviation (Welford), and a log-2 histogram: bucket i counts [2^i,
+ * 2^(i+1)).
+ */
 struct model_stat {
 	uint64_t n;
 	uint64_t sum;
@@ -200,24 +216,23 @@ struct model_stat {
 
 void model_stat_init(struct model_stat *s);
 void model_stat_add(struct model_stat *s, uint64_t value);
-/* What went into @from has gone into @to as well. */
+/* Add the values of @from to @to. */
 void model_stat_join(struct model_stat *to, const struct model_stat *from);
-/* Standard deviation of the population; 0 for fewer than two values. */
+/* Return the standard deviation of the population; 0 for fewer than two values. */
 double model_stat_stddev(const struct model_stat *s);
 
 /* --- what is kept ---------------------------------------------------------------------------- */
 
 /*
- * Where time went, summed: of a thread over all its phases and its tail, or of one thread at one barrier.
- * known_ns is the time of which the parts are known: what of it they do not add up to is unattributed.
- * Nested crossings are in none of these, nor are phases of unknown length.
+ * Sums of where time went: of a thread over all its phases and its tail, or of one thread at one
+ * barrier. known_ns is the time with known parts: what they do not add up to is unattributed.
+ * Nested crossings and phases of unknown length are not included.
  */
 struct model_sums {
 	uint64_t known_ns;
 	uint64_t oncpu_ns;
-	uint64_t inside_known_ns; /* time in barriers of which the parts are known */
-	uint64_t
-		inside_oncpu_ns; /* so far: of threads that were on a CPU all the time, all there is */
+	uint64_t inside_known_ns; /* time inside barriers with known parts */
+	uint64_t inside_oncpu_ns; /* of it: on a CPU, spinning */
 	uint64_t runq_ns;
 	SBT_PART_TIMES(SBT_PART_MEMBER, uint64_t)
 	uint64_t blocked_ns[MODEL_BLOCKED_REASONS];
@@ -225,86 +240,91 @@ struct model_sums {
 	SBT_PART_COUNTS(SBT_PART_MEMBER, uint64_t)
 	uint64_t inside_switches;
 	uint64_t interference_ns; /* of runq_ns and inside_runq_ns: while the tracer had the CPU */
-	uint64_t slept; /* crossings of a thread that was switched out inside */
+	uint64_t slept; /* crossings in which the thread was switched out inside */
 	uint64_t counters[MODEL_COUNTERS_MAX]; /* phases */
 	uint64_t inside_counters[MODEL_COUNTERS_MAX];
 	uint64_t counted; /* crossings and tails with counters */
-	uint8_t scaled, unknown; /* a bit a counter */
+	uint8_t scaled, unknown; /* one bit for each counter */
 };
 
 /*
- * Adds a phase of @work_ns and a time inside of @inside_ns (either MODEL_UNKNOWN: not that) with the parts that came
- * out of the model for them; @d NULL: all on a CPU.
+ * Add a phase of @work_ns and a time inside of @inside_ns, with the parts @d from the model's
+ * output. MODEL_UNKNOWN: leave that one out. @d NULL: all on a CPU.
  */
 void model_sums_add(struct model_sums *s, const struct model_detail *d, uint64_t work_ns,
 		    uint64_t inside_ns);
-/* Two threads' sums are then one's. */
+/* Add the sums of @from to @to. */
 void model_sums_join(struct model_sums *to, const struct model_sums *from);
 
-/* What every crossing and episode changes comes first: one line of the cache. */
+/* A thread. The members that every crossing and episode changes come first: one cache line. */
 struct model_thread {
 	uint32_t tid;
 	uint32_t proc; /* index of its process */
-	uint32_t barrier; /* of the last episode it was in; MODEL_NONE if none */
+	uint32_t barrier; /* index of the barrier of its last episode; MODEL_NONE: none */
 	bool start_seen; /* created while tracing */
 	bool exited;
 	uint64_t crossings; /* depth 0, seen */
 	uint64_t outside_ns; /* u_i: time outside barriers, phase 0 and tail included */
 	uint64_t idle_ns; /* inside barriers */
 	uint64_t wait_ns;
-	uint64_t last; /* how often it came last to an episode */
-	uint64_t release_ns; /* release of the last episode it was in; MODEL_UNKNOWN if none */
-	uint64_t depart_ns; /* last departure; MODEL_UNKNOWN if none or unseen */
+	uint64_t last; /* number of episodes of which it was the last arriver */
+	uint64_t release_ns; /* release of its last episode; MODEL_UNKNOWN: none */
+	uint64_t depart_ns; /* last departure; MODEL_UNKNOWN: none, or not seen */
 
 	struct model_sums sums;
 
-	uint32_t
-		ordinal; /* within the process, by creation among those first shown together; MODEL_NONE: not yet */
 	/*
-	 * The last known of model_crossing.place, less 1; MODEL_NONE: none. One among the threads of its process goes before
-	 * one among all processes'.
+	 * Number within the process, by creation among threads that are first shown together;
+	 * MODEL_NONE: not yet.
+	 */
+	uint32_t ordinal;
+	/*
+	 * The last known model_crossing.place, minus 1; MODEL_NONE: none. A place among the threads
+	 * of its process has precedence over a place among those of all processes.
 	 */
 	uint32_t place;
 	uint64_t start_ns; /* its creation, or the start of tracing */
-	uint64_t
-		end_ns; /* its exit; MODEL_UNKNOWN while alive; the end of tracing after model_finish() */
+	/* Its exit; MODEL_UNKNOWN while it lives; after model_finish() the end of tracing. */
+	uint64_t end_ns;
 	char comm[16]; /* "" unknown; untrusted */
 
 	uint64_t lost; /* crossings known to be missing, by gaps in seq */
 	uint64_t abandoned;
-	uint64_t
-		unknown_ns; /* time of which it is not known (a record was lost, an unseen departure) */
-	uint64_t
-		ideal_ns; /* its place on the longest path, after model_finish(): see model_proc.ideal_ns */
-	uint64_t pending_ns; /* arrived and not left when tracing ended; MODEL_UNKNOWN if not */
+	/* time that is neither known as work nor as idle (a lost record, an unseen departure) */
+	uint64_t unknown_ns;
+	/* its position on the longest path, after model_finish(): model_proc.ideal_ns */
+	uint64_t ideal_ns;
+	/* its arrival, if it was inside a barrier at the end; else MODEL_UNKNOWN */
+	uint64_t pending_ns;
 	uint32_t cpus_allowed; /* last known; 0 unknown */
-	uint64_t away_ns; /* waited for other threads to end: in neither outside_ns nor idle_ns */
+	/* time that it waited for other threads to end: neither outside_ns nor idle_ns */
+	uint64_t away_ns;
 	uint64_t waits; /* complete episodes in wait_ns */
 	double wait_squares; /* sum of the squares of the waits in those, ns^2 */
 };
 
-/* A phase: what ends at one barrier and began at another (or at the start: from == MODEL_NONE). */
+/* The phases that end at one barrier and began at another (or at the start: from == MODEL_NONE). */
 struct model_phase {
 	uint32_t from;
 	struct model_stat time; /* phase times */
 	uint64_t wait_ns; /* lost at its end */
-	uint64_t thread_ns; /* phase time x members, summed: what wait_ns is a share of */
+	uint64_t thread_ns; /* sum of phase time x members: the whole of which wait_ns is a share */
 };
 
 struct model_barrier_thread {
-	uint32_t thread; /* index; MODEL_NONE: threads that are only kept as a sum */
+	uint32_t thread; /* index; MODEL_NONE: the sum of folded threads */
 	uint64_t crossings;
 	uint64_t wait_ns;
 	uint64_t wait_max_ns;
 	uint64_t waits; /* complete episodes in wait_ns */
 	double wait_squares; /* sum of the squares of the waits in those, ns^2 */
 	uint64_t idle_ns;
-	uint64_t undeparted; /* crossings of which it is not known when it left: not in idle_ns */
+	uint64_t undeparted; /* crossings with an unknown departure: not in idle_ns */
 	uint64_t work_ns; /* of phases that ended here */
-	uint64_t work_n; /* how many of them were known */
-	uint32_t place; /* the last known of model_crossing.place here, less 1; MODEL_NONE */
-	uint64_t
-		team_work_ns; /* outside barriers since all members of the episode had met before */
+	uint64_t work_n; /* number of these phases with known work */
+	uint32_t place; /* the last known model_crossing.place here, minus 1; MODEL_NONE */
+	/* time outside barriers since all members of the episode had met before */
+	uint64_t team_work_ns;
 	uint64_t last;
 	struct model_sums sums; /* of those phases and these crossings */
 };
@@ -317,38 +337,43 @@ struct model_longest {
 
 #define MODEL_LONGEST 3
 
-/* A site within a process: one row of the report. Only complete, depth 0 episodes enter the sums. */
+/*
+ * A site within a process: one row of the report. Only complete, depth 0 episodes enter the sums.
+ */
 struct model_barrier {
 	uint32_t proc; /* for a process-shared object: the process seen first */
-	uint32_t before; /* the last one before it of the same process; MODEL_NONE */
+	uint32_t before; /* index of the previous barrier of the same process; MODEL_NONE */
 	uint8_t family;
 	uint8_t kind; /* of its first episode's first member */
 	bool shared; /* members from several processes */
-	bool nested; /* depth > 0: in no sum of the process */
+	bool nested; /* depth > 0: enters no sum of the process */
 	bool has_user; /* ops.barrier was called */
-	bool summed; /* of model_add_summed(): max_work_ns, margin_ns, longest and phases are not known */
-	uint32_t nsites; /* 1, or more for mixed: the sorted set of its call sites */
+	/* of model_add_summed(): max_work_ns, margin_ns, longest and phases are not known */
+	bool summed;
+	uint32_t nsites; /* 1; more for a mixed barrier: the sorted set of its call sites */
 	const uint32_t *sites;
 	uint64_t object; /* the last one seen */
-	uint32_t objects; /* how many different ones (1, 2 = two or more) */
+	uint32_t objects; /* number of different objects: 1, or 2 for two or more */
 	uint32_t flags; /* the caller's own: watched, named; set in ops.barrier */
-	uint64_t probe_groups; /* of all that came here: a bit each, as in struct model_detached */
+	uint64_t probe_groups; /* of all crossings: one bit each, as in struct model_detached */
 
 	uint64_t episodes; /* complete */
 	uint64_t incomplete;
 	uint64_t ambiguous;
 	uint64_t crossings;
-	uint64_t
-		unmet; /* of the crossings: as in struct model_summed, or MODEL_CROSSING_UNMET and nobody ever met there */
+	/*
+	 * Of the crossings: as in struct model_summed; or MODEL_CROSSING_UNMET, if no threads ever
+	 * met there.
+	 */
+	uint64_t unmet;
 	uint32_t team_min, team_max; /* members of complete episodes */
 	struct model_stat phase; /* phase time */
 	struct model_stat barrier; /* barrier time */
-	struct model_stat wait; /* one value a member: sum is the lost time */
-	struct model_stat release; /* release latency, one value a member */
+	struct model_stat wait; /* one value for each member; the sum is the lost time */
+	struct model_stat release; /* release latency, one value for each member */
 	uint64_t max_work_ns; /* sum over episodes of the longest team_work: sum_k max_i w_ik */
-	uint64_t margin_ns; /* sum over episodes: last arrival - the one before */
-	uint64_t
-		summed_thread_ns; /* where `summed`: what is in phases[] else, phase time x members */
+	uint64_t margin_ns; /* sum over episodes: last arrival minus the arrival before it */
+	uint64_t summed_thread_ns; /* if `summed`: sum of phase time x members, else in phases[] */
 	struct model_longest longest[MODEL_LONGEST]; /* longest first; phase_ns 0: none */
 
 	uint32_t nthreads;
@@ -357,18 +382,18 @@ struct model_barrier {
 	struct model_phase *phases;
 };
 
-/* model_episode.why: what makes it incomplete or ambiguous, or is wrong with it; a set */
+/* model_episode.why: why it is incomplete or ambiguous, or what is uncertain about it; a set */
 #define MODEL_WHY_LOST	    0x01 /* a member's record was lost */
-#define MODEL_WHY_BEFORE    0x02 /* fewer members than the count: some began before tracing did */
+#define MODEL_WHY_BEFORE    0x02 /* fewer members than the count: some arrived before tracing began */
 #define MODEL_WHY_ABANDONED 0x04 /* a member never returned */
 #define MODEL_WHY_CAUSALITY 0x08 /* a member left before the last arrived: its wait is cut */
 #define MODEL_WHY_COUNT	    0x10 /* members and count disagree */
-#define MODEL_WHY_SWAP	    0x20 /* two arrivals at the edge could be the other way round */
+#define MODEL_WHY_SWAP	    0x20 /* two arrivals at the boundary of two episodes could be reversed */
 #define MODEL_WHY_END	    0x40 /* tracing ended first */
-#define MODEL_WHY_OTHERS    0x80 /* who else was to come is not known */
-/* The following are said of complete ones, too: */
+#define MODEL_WHY_OTHERS    0x80 /* further members are not known */
+/* These occur in complete episodes, too: */
 #define MODEL_WHY_BOUND	    0x100 /* the last arrival is an upper bound: MODEL_CROSSING_BOUND */
-#define MODEL_WHY_RIVALS    0x200 /* several members are such: which was the last is not certain */
+#define MODEL_WHY_RIVALS    0x200 /* several members have such bounds: the last arriver is not certain */
 
 enum model_state { MODEL_COMPLETE, MODEL_INCOMPLETE, MODEL_AMBIGUOUS };
 
@@ -382,11 +407,12 @@ struct model_member {
 	uint64_t depart_ns; /* or MODEL_UNKNOWN */
 	uint64_t wait_ns; /* W_i = max(0, min(L, l_i) - e_i) */
 	uint64_t latency_ns; /* release latency, or MODEL_UNKNOWN */
-	uint64_t
-		work_ns; /* the thread's phase; MODEL_UNKNOWN after a loss or an unseen departure */
+	/* the thread's phase; MODEL_UNKNOWN after a loss or an unseen departure */
+	uint64_t work_ns;
 	/*
-	 * Start of the team: from when the region was begun until the thread's first instruction in it, where its phase begins;
-	 * MODEL_UNKNOWN if it went on by itself, or if that is not known
+	 * Start of the team: from the beginning of the region until the thread's first instruction
+	 * in it, where its phase begins. MODEL_UNKNOWN if it continued without a new region, or if
+	 * not known.
 	 */
 	uint64_t team_start_ns;
 	uint8_t flags; /* MODEL_CROSSING_* */
@@ -398,9 +424,12 @@ struct model_episode {
 	uint32_t proc;
 	uint32_t barrier;
 	uint64_t object;
-	uint64_t seq; /* of the barrier, from 0 */
-	uint64_t
-		number; /* phase number: of the process, from 0, by release; MODEL_UNKNOWN if nested or never released */
+	uint64_t seq; /* number of the episode at the barrier, from 0 */
+	/*
+	 * Phase number within the process, from 0, by release; MODEL_UNKNOWN: nested, or never
+	 * released.
+	 */
+	uint64_t number;
 	uint64_t release_ns; /* the last arrival seen */
 	uint64_t phase_ns; /* or MODEL_UNKNOWN */
 	uint32_t phase_from; /* barrier, or MODEL_NONE */
@@ -415,15 +444,17 @@ struct model_episode {
 
 #define MODEL_DETACHED_WHOLE UINT64_MAX
 
-/* A process of which all, or some of its barriers, were traced up to some moment only, for that cost it too much (--cost-limit). */
+/*
+ * What the cost limit (--cost-limit) detached from a process: the whole process, or some probe
+ * groups.
+ */
 struct model_detached {
-	uint64_t t_ns; /* from then on it was not; MODEL_UNKNOWN: it always was */
-	uint32_t cost_ppm; /* of its threads' time, as it was estimated then, in millionths */
-	uint32_t limit_ppm;
-	uint32_t because; /* tgid of the process that cost so much, if that is another one; 0 */
-	bool probed; /* its probes are still there and cost it something */
-	uint64_t
-		probe_groups; /* a bit each; MODEL_DETACHED_WHOLE: the whole process, all that it does later */
+	uint64_t t_ns; /* traced until then; MODEL_UNKNOWN: nothing was detached */
+	uint32_t cost_ppm; /* estimated cost at that time, in millionths of its threads' time */
+	uint32_t limit_ppm; /* the limit, in the same unit */
+	uint32_t because; /* tgid of the process that exceeded the limit, if another one; else 0 */
+	bool probed; /* its probes are still attached and have a cost */
+	uint64_t probe_groups; /* one bit each; MODEL_DETACHED_WHOLE: the whole process */
 };
 
 struct model_proc {
@@ -431,55 +462,58 @@ struct model_proc {
 	uint32_t inc;
 	uint32_t parent; /* index, or MODEL_NONE */
 	char comm[16]; /* untrusted */
-	uint64_t start_ns; /* of its first thread, or of tracing, or from when it was seen */
+	uint64_t start_ns; /* start of its first thread, or of tracing, or when it was first seen */
 	uint64_t end_ns;
 	bool start_seen;
 	bool exited;
 	/*
-	 * 1; more: that of a program, the sum of so many processes that have exited (model_keep()). It has the numbers of the one
-	 * that exited first; elapsed_ns and ideal_ns are sums, its threads are all in `folded`, and of its barriers `longest` is
-	 * not known.
+	 * 1; more: the sum of this many exited processes of one program (model_keep()). It has the
+	 * ids of the process that exited first; elapsed_ns and ideal_ns are sums, all threads are
+	 * in `folded`, and `longest` of its barriers is not known.
 	 */
 	uint32_t processes;
-	uint64_t
-		life_ns; /* then: the sum of their lives; MODEL_UNKNOWN: not all starts were seen */
+	/* of a sum: the sum of their lives; MODEL_UNKNOWN: not all starts were seen */
+	uint64_t life_ns;
 	uint64_t crossings; /* all depths */
-	uint64_t unmet; /* of these: as of its barriers */
-	uint64_t arrivals_unseen; /* of these: waits for others who came without a trace */
+	uint64_t unmet; /* of these: see model_barrier.unmet */
+	uint64_t arrivals_unseen; /* of these: waits for threads that arrived without a trace */
 	uint64_t lost;
 	uint64_t abandoned;
 	uint64_t episodes; /* complete, depth 0 */
 	uint64_t incomplete;
 	uint64_t ambiguous;
 	/*
-	 * The same of those in which its threads took part: one that processes share is counted above with the process that
-	 * came to its barrier first, and here with each.
+	 * The same for episodes in which its threads took part. An episode at a shared barrier is
+	 * counted above only for the process that was seen there first, and here for each process.
 	 */
 	uint64_t met, met_incomplete, met_ambiguous;
 	uint32_t nthreads_crossed; /* n: threads that crossed a barrier */
 	/*
-	 * Threads that ended so long ago that only their sums are kept (there are too many). They are in
-	 * nthreads_crossed but not in the list of threads; at a barrier they share one entry, whose
-	 * thread is MODEL_NONE.
+	 * Sums of threads that ended long ago, if there are too many to keep. They are in
+	 * nthreads_crossed but not in the list of threads. At a barrier they share one entry, with
+	 * thread MODEL_NONE.
 	 */
 	struct {
 		uint64_t threads, crossings, last;
 		uint64_t outside_ns, outside_max_ns, idle_ns, wait_ns, unknown_ns;
-		uint64_t life_ns; /* without what they were away */
+		uint64_t life_ns; /* without away_ns */
 		struct model_sums sums;
 	} folded;
 	/*
-	 * T and T_ideal of the efficiencies, after model_finish(): from the first start to the last end of the threads
-	 * that crossed a barrier; and the longest path through their intervals outside barriers,
-	 * each meeting joining its members at the last arrival at no cost. A thread's path begins at
-	 * its start, counted from the first start.
+	 * T and T_ideal of the efficiencies, after model_finish(). T: from the first start to the
+	 * last end of the threads that crossed a barrier. T_ideal: the longest path through their
+	 * intervals outside barriers, where each episode joins its members at the last arrival, at
+	 * no cost. A thread's path begins at its start, counted from the first start.
 	 */
 	uint64_t elapsed_ns;
-	uint64_t ideal_ns; /* MODEL_UNKNOWN where `summed` */
-	bool summed; /* what its threads did came as sums: model_add_summed() */
-	struct model_detached
-		detached; /* the whole of it: then `exited` is set, and end_ns is that moment */
-	/* What of it was shed before, in the order of time; no unit twice. The model's. */
+	uint64_t ideal_ns; /* MODEL_UNKNOWN if `summed` */
+	bool summed; /* its threads' crossings came as sums: model_add_summed() */
+	/* If the whole process was detached, `exited` is set, and end_ns is that time. */
+	struct model_detached detached;
+	/*
+	 * Probe groups that were detached before, in the order of time; each at most once. Owned by
+	 * the model.
+	 */
 	struct model_detached *parts;
 	uint32_t nparts;
 };
@@ -503,33 +537,33 @@ struct model_ops {
 	/* An episode is finished (complete or not). Optional. */
 	void (*episode)(void *ctx, const struct model *model, const struct model_episode *episode);
 	/*
-	 * The small number of a thread that is shown for the first time: @next is what it gets without this. Two of one process
-	 * should not have the same. Optional.
+	 * Return the number of a thread that is shown for the first time. @next: its number without
+	 * this function. Threads of one process should have different numbers. Optional.
 	 */
 	uint32_t (*number)(void *ctx, const struct model *model, uint32_t thread, uint32_t next);
-	/* May this process be folded into its program? Optional. */
+	/* Return whether this process may be folded into its program. Optional. */
 	bool (*may_fold)(void *ctx, const struct model *model, uint32_t proc);
 	/*
-	 * What was at the barrier (then: the process) @from has been added to @into, of the same program; @from will be the index of
-	 * another one, and its threads' indices those of others. Optional.
+	 * The barrier (the process) @from has been added to @into, of the same program. The index
+	 * @from, and those of its threads, will be reused. Optional.
 	 */
 	void (*barrier_folded)(void *ctx, const struct model *model, uint32_t from, uint32_t into);
 	void (*process_folded)(void *ctx, const struct model *model, uint32_t from, uint32_t into);
 };
 
-/* @start_ns: when tracing began. Returns NULL when out of memory. */
+/* Return a new model, or NULL when out of memory. @start_ns: when tracing began. */
 struct model *model_new(const struct model_ops *ops, uint64_t start_ns);
 void model_free(struct model *model);
 /*
- * Keeps so many of the processes that have exited as they are, those that lost most; the others are folded into their program.
- * Without this all are kept. Places of processes and barriers may then be empty: their crossings are 0, and an empty barrier's
- * proc is MODEL_NONE.
+ * Keep at most @exited exited processes as they are, those that lost most; fold the others into
+ * their program. Without this call all are kept. Entries of processes and barriers may then be
+ * empty: their crossings are 0, and proc of an empty barrier is MODEL_NONE.
  */
 void model_keep(struct model *model, uint32_t exited);
 
 /*
- * What goes in, as it is put on record: each of the functions below is one of these. Append only: the numbers are in
- * recordings.
+ * What goes in, as it is put on record: each of the functions below is one of these. Append only:
+ * the numbers are in recordings.
  */
 enum model_input_type {
 	MODEL_INPUT_CROSSING = 1,
@@ -563,134 +597,148 @@ struct model_input {
 };
 
 /*
- * In a struct model_input after_ns of a join is in `parent_tgid` (the upper half) and `parent_inc`. What a struct model_detached has beside t_ns is in `object`, `parent_tgid` and `seen`, and of a part in
- * `parent_inc` and, the upper half, `tid` its units.
+ * In a struct model_input after_ns of a join is in `parent_tgid` (the upper half) and `parent_inc`.
+ * What a struct model_detached has beside t_ns is in `object`, `parent_tgid` and `seen`, and of a
+ * part in `parent_inc` and, the upper half, `tid` its units.
  */
 
-/* Does what the function of its type does, and returns what that would. -EINVAL: there is no such type. */
+/*
+ * Does what the function of its type does, and returns what that would. -EINVAL: there is no such
+ * type.
+ */
 int model_take(struct model *model, const struct model_input *input);
 /* @tap is called with all that is taken in, after it has been. NULL: nobody is. */
 void model_tap(struct model *model, void (*tap)(void *ctx, const struct model_input *input),
 	       void *ctx);
 
-/* All return 0 or -ENOMEM; after an error nothing but looking and model_free() makes sense. */
+/* These functions return 0 or -ENOMEM. After an error only reading and model_free() are allowed. */
 int model_add_crossing(struct model *model, const struct model_crossing *crossing);
 /*
- * A crossing of a thread with this number will be fed soon: what it needs is fetched meanwhile. With ten thousand threads that
- * leave in no order, two fifths of the time would go into waiting for it. Nothing else comes of it.
+ * Prefetch what a crossing of this thread will need, as it will be fed soon. With ten thousand
+ * threads that leave in no order, waiting for memory would take two fifths of the time. Has no
+ * other effect.
  */
 void model_expect(const struct model *model, uint32_t tid);
 /*
- * A process known from @t_ns on; @seen: created then, else merely found. @comm may be NULL. Found after tracing began (@t_ns), it
- * did things before that were not seen: then its figures count from there. Said again before any of it has
- * crossed, and of its first thread, it began then: whoever held it up before that was no part of it.
+ * Add a process that is known from @t_ns on. @seen: it was created then; else it was found running.
+ * If it was found after tracing began, its figures count from @t_ns. @comm may be NULL. A second
+ * call before its first crossing sets its start, and that of its first thread, anew: sbt-trace had
+ * stopped it until then.
  */
 int model_add_process(struct model *model, uint32_t tgid, uint32_t inc, uint32_t parent_tgid,
 		      uint32_t parent_inc, uint64_t t_ns, bool seen, const char *comm);
-/* A thread was created while tracing; not for those that were merely found. */
+/* Add a thread that was created while tracing; not for threads that were found running. */
 int model_add_thread(struct model *model, uint32_t tgid, uint32_t inc, uint32_t tid, uint64_t t_ns);
 /*
- * A thread that was there when tracing began; before its first crossing. @inside: the address it was
- * waiting at then (a futex word), 0 if it was not waiting. What it was inside of is then known, and
- * need not be worked out from the first crossings.
+ * Add a thread that existed when tracing began, before its first crossing. @inside: the address (a
+ * futex word) at which it was waiting then; 0: it was not waiting. The barrier that it was inside
+ * of is then known, and need not be derived from the first crossings.
  */
 int model_add_found(struct model *model, uint32_t tgid, uint32_t inc, uint32_t tid,
 		    uint64_t inside);
-/* A thread ended; its number may come again as another thread. */
+/* Note that a thread ended. Its tid may be used again by another thread. */
 int model_end_thread(struct model *model, uint32_t tgid, uint32_t inc, uint32_t tid, uint64_t t_ns,
 		     const char *comm);
 int model_end_process(struct model *model, uint32_t tgid, uint32_t inc, uint64_t t_ns);
-/* What it runs: the same number for the same program. Before its end. */
+/* Set the program that a process runs: the same number for the same program. Before its end. */
 int model_add_program(struct model *model, uint32_t tgid, uint32_t inc, uint64_t program);
 int model_name_thread(struct model *model, uint32_t tgid, uint32_t inc, uint32_t tid,
 		      const char *comm);
 /*
- * What a thread did between its last departure and @t_ns, its end or the end of tracing. @detail
- * NULL: all on a CPU. Before model_end_thread(); copied. It enters model_thread.sums as the tail
- * enters outside_ns: at the end, or in what model_thread_at() says. Of a thread that is not known
- * nothing is kept.
+ * Add what a thread did between its last departure and @t_ns, which is its end or the end of
+ * tracing. @detail NULL: all on a CPU; copied. To be called before model_end_thread(). The detail
+ * enters model_thread.sums when the tail enters outside_ns: at the end, or in model_thread_at().
+ * Tails of unknown threads are ignored.
  */
 int model_add_tail(struct model *model, uint32_t tgid, uint32_t inc, uint32_t tid, uint64_t t_ns,
 		   const struct model_detail *detail);
 /*
- * Of sources that add up themselves: what one thread did at one place, with its crossings nowhere else. What is of whole
- * episodes is with the thread that came last to them. Times before its first crossing are not known there: the model has its
- * start. Not put on record: a tap is told nothing of it.
+ * Sums from the kernel side: what one thread did at one call site, instead of its crossings.
+ * Figures of episodes are with their last arriver. Times before its first crossing are not
+ * included, because only the model knows its start. Not recorded: the tap does not see it.
  */
 struct model_summed {
 	uint32_t tgid, inc, tid;
 	uint32_t site;
 	uint8_t family, kind;
 	bool several; /* objects */
-	uint64_t object; /* the last */
-	uint64_t born_ns; /* some time in the life of the thread: numbers come again */
-	uint64_t
-		first_arrive_ns; /* of the thread's very first crossing, if it was here and its episode whole; else 0 */
-	uint64_t first_release_ns; /* if it came last to that, when; else 0 */
-	uint32_t first_team; /* how many met then, if so */
+	uint64_t object; /* the last one */
+	uint64_t born_ns; /* some time in the life of the thread, because tids are reused */
+	/*
+	 * Arrival of the thread's very first crossing, if it was here and its episode complete;
+	 * else 0.
+	 */
+	uint64_t first_arrive_ns;
+	uint64_t first_release_ns; /* release of that episode, if it was the last arriver; else 0 */
+	uint32_t first_team; /* number of members of that episode, if so */
 	uint64_t depart_ns; /* its last departure here */
 	uint64_t crossings, abandoned;
-	uint64_t
-		unmet; /* of the crossings, those at barriers of which it is not known who meets there */
-	uint64_t incomplete, ambiguous; /* episodes; each told of by one thread */
-	uint64_t idle_ns, work_ns, work_n; /* in whole episodes */
-	uint64_t idle_other_ns; /* in others */
-	uint64_t unknown_ns; /* in what it abandoned */
+	uint64_t unmet; /* of the crossings: at barriers with unknown members */
+	uint64_t incomplete, ambiguous; /* episodes; each counted by one thread */
+	uint64_t idle_ns, work_ns, work_n; /* in complete episodes */
+	uint64_t idle_other_ns; /* in other episodes */
+	uint64_t unknown_ns; /* in abandoned crossings */
 	uint64_t thread_ns; /* phase times x members */
-	uint32_t team_min, team_max; /* of episodes that it came last to; team_max 0: none */
+	uint32_t team_min, team_max; /* of episodes with it as last arriver; team_max 0: none */
 	struct model_stat wait, release; /* its own */
-	struct model_stat barrier, phase; /* of episodes that it came last to: barrier.n of them */
+	/* of episodes with it as last arriver: barrier.n of them */
+	struct model_stat barrier, phase;
 };
 
-/* After everything else has been fed, before model_finish(). */
+/* Add sums, after everything else has been fed and before model_finish(). */
 int model_add_summed(struct model *model, const struct model_summed *summed);
 /*
- * @tid waited @for_ns, up to @until_ns, for another thread to end. If it crosses no barrier afterwards, it was no member of any
- * team meanwhile; else that time is a part of its phase. @after_ns: where crossings come as sums, when it left its last
- * barrier; else 0.
+ * Note that @tid waited @for_ns, until @until_ns, for another thread to end. If it crosses no
+ * barrier afterwards, it was no member of a team meanwhile; else that time is a part of its phase.
+ * @after_ns: with sums, when it left its last barrier; else 0.
  */
 int model_add_joined(struct model *model, uint32_t tgid, uint32_t inc, uint32_t tid,
 		     uint64_t for_ns, uint64_t until_ns, uint64_t after_ns);
-/* @tid arrived at @arrive_ns and had not left when tracing ended; before model_finish(). */
+/*
+ * Note that @tid arrived at @arrive_ns and had not left when tracing ended; before model_finish().
+ */
 int model_add_pending(struct model *model, uint32_t tgid, uint32_t inc, uint32_t tid,
 		      uint64_t object, uint64_t arrive_ns);
-/* All records that departed before @t_ns have been fed: what can be decided is decided. */
+/* Decide what can be decided: all records with departures before @t_ns have been fed. */
 int model_advance(struct model *model, uint64_t t_ns);
 /*
- * From shed->t_ns on the process is not traced: as far as it is concerned tracing ended then. What it did before may still
- * be fed; nothing it did later. Of shed->units only, that holds for crossings of these.
+ * Note what was detached from a process. From detached->t_ns on the process, or its probe groups,
+ * are not traced: records from before may still be fed, later ones not.
  */
 int model_detached(struct model *model, uint32_t tgid, uint32_t inc,
 		   const struct model_detached *detached);
-/* The end: closes what is open, adds the tails. Nothing may be fed afterwards. */
+/* End the run: close what is open, and add the tails. Nothing may be fed afterwards. */
 int model_finish(struct model *model, uint64_t end_ns);
 
 /*
- * For interim reports: the process as it would be if tracing ended at @end_ns, open intervals
- * counted up to then. Changes nothing. The same as model_proc() after model_finish().
+ * For interim reports: return the process (the thread) as it would be if tracing ended at @end_ns,
+ * with open intervals counted until then. Changes nothing. After model_finish() the same as
+ * model_proc().
  */
 void model_proc_at(const struct model *model, uint32_t index, uint64_t end_ns,
 		   struct model_proc *out);
 void model_thread_at(const struct model *model, uint32_t index, uint64_t end_ns,
 		     struct model_thread *out);
 
-/* One of those who met on an object the last time. */
+/* A member of the last episode on an object. */
 struct model_met {
-	uint32_t thread; /* index; MODEL_NONE: it ended so long ago that it has been forgotten */
+	uint32_t thread; /* index; MODEL_NONE: it ended long ago and has been folded */
 	uint32_t tid;
 };
 
 struct model_team {
-	uint32_t n; /* 0: nobody has, as far as is known */
-	uint64_t release_ns; /* when */
-	uint32_t
-		barrier; /* of the newest episode there that is finished; MODEL_NONE: there is none */
-	bool changes; /* more threads come than the barrier counts: others may be next */
+	uint32_t n; /* members of the last episode; 0: none is known */
+	uint64_t release_ns; /* its release */
+	/* index of the barrier of the newest finished episode there; MODEL_NONE: none */
+	uint32_t barrier;
+	/* more threads use the barrier than it counts: the next members may be others */
+	bool changes;
 };
 
 /*
- * Of the object that @at's process, object, family and shared name (the rest is not looked at). At most @max of
- * out->n are put into @met. False: nothing is known of it.
+ * Find the team that met last on the object that tgid, inc, object, family and shared of @at
+ * identify. At most @max of out->n members are written to @met. Return false if nothing is known of
+ * the object.
  */
 bool model_team(const struct model *model, const struct model_crossing *at, struct model_met *met,
 		uint32_t max, struct model_team *out);
