@@ -31,7 +31,7 @@ static void end(struct align *a)
 static void begin(struct align *a, uint32_t clock, uint32_t tgid)
 {
 	struct model_input in = {
-		.type = MODEL_INPUT_PROCESS, .tgid = tgid, .inc = 1, .seen = true, .t_ns = 5
+		.type = MODEL_INPUT_PROCESS, .tgid = tgid, .inc = 1, .t_ns = 5, .process.seen = true
 	};
 
 	input(a, clock, &in);

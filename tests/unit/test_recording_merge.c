@@ -37,8 +37,7 @@ static void begin_node(struct node *n, const char *host, const char *module, uin
 				  .tgid = n->tgid,
 				  .inc = 1,
 				  .t_ns = 2000 + n->ahead,
-				  .seen = !n->found_running,
-				  .comm = "rank" };
+				  .process = { .seen = !n->found_running, .comm = "rank" } };
 
 	n->fd = memfd_create("node", MFD_CLOEXEC);
 	assert_true(n->fd >= 0);

@@ -350,8 +350,7 @@ static void name_process(struct contents_writer *w, const char *comm)
 				  .tgid = PID,
 				  .inc = INC,
 				  .t_ns = 1000001,
-				  .seen = true,
-				  .comm = comm };
+				  .process = { .seen = true, .comm = comm } };
 
 	contents_input(w, &in);
 }

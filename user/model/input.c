@@ -11,26 +11,28 @@ static int take(struct model *m, const struct model_input *in)
 	case MODEL_INPUT_CROSSING:
 		return take_crossing(m, in->crossing);
 	case MODEL_INPUT_PROCESS:
-		return take_process(m, in->tgid, in->inc, in->parent_tgid, in->parent_inc, in->t_ns,
-				    in->seen, in->comm);
+		return take_process(m, in->tgid, in->inc, in->process.parent_tgid,
+				    in->process.parent_inc, in->t_ns, in->process.seen,
+				    in->process.comm);
 	case MODEL_INPUT_THREAD:
 		return take_thread(m, in->tgid, in->inc, in->tid, in->t_ns);
 	case MODEL_INPUT_FOUND:
-		return take_found(m, in->tgid, in->inc, in->tid, in->object);
+		return take_found(m, in->tgid, in->inc, in->tid, in->found.inside);
 	case MODEL_INPUT_END_THREAD:
-		return take_end_thread(m, in->tgid, in->inc, in->tid, in->t_ns, in->comm);
+		return take_end_thread(m, in->tgid, in->inc, in->tid, in->t_ns,
+				       in->end_thread.comm);
 	case MODEL_INPUT_END_PROCESS:
 		return take_end_process(m, in->tgid, in->inc, in->t_ns);
 	case MODEL_INPUT_NAME:
-		return take_name(m, in->tgid, in->inc, in->tid, in->comm);
+		return take_name(m, in->tgid, in->inc, in->tid, in->name.comm);
 	case MODEL_INPUT_TAIL:
-		return take_tail(m, in->tgid, in->inc, in->tid, in->t_ns, in->detail);
+		return take_tail(m, in->tgid, in->inc, in->tid, in->t_ns, in->tail.detail);
 	case MODEL_INPUT_PENDING:
-		return take_pending(m, in->tgid, in->inc, in->tid, in->object, in->t_ns);
+		return take_pending(m, in->tgid, in->inc, in->tid, in->pending.object, in->t_ns);
 	case MODEL_INPUT_JOINED:
 		return take_joined(m, in);
 	case MODEL_INPUT_PROGRAM:
-		return take_program(m, in->tgid, in->inc, in->object);
+		return take_program(m, in->tgid, in->inc, in->program.program);
 	case MODEL_INPUT_ADVANCE:
 		return take_advance(m, in->t_ns);
 	case MODEL_INPUT_DETACHED:
@@ -76,11 +78,8 @@ int model_add_process(struct model *m, uint32_t tgid, uint32_t inc, uint32_t par
 	struct model_input in = { .type = MODEL_INPUT_PROCESS,
 				  .tgid = tgid,
 				  .inc = inc,
-				  .parent_tgid = parent_tgid,
-				  .parent_inc = parent_inc,
 				  .t_ns = t_ns,
-				  .seen = seen,
-				  .comm = comm };
+				  .process = { parent_tgid, parent_inc, seen, comm } };
 
 	return model_take(m, &in);
 }
@@ -97,7 +96,7 @@ int model_add_thread(struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid,
 int model_add_found(struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid, uint64_t inside)
 {
 	struct model_input in = {
-		.type = MODEL_INPUT_FOUND, .tgid = tgid, .inc = inc, .tid = tid, .object = inside
+		.type = MODEL_INPUT_FOUND, .tgid = tgid, .inc = inc, .tid = tid, .found = { inside }
 	};
 
 	return model_take(m, &in);
@@ -111,7 +110,7 @@ int model_end_thread(struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid,
 				  .inc = inc,
 				  .tid = tid,
 				  .t_ns = t_ns,
-				  .comm = comm };
+				  .end_thread = { comm } };
 
 	return model_take(m, &in);
 }
@@ -128,7 +127,7 @@ int model_end_process(struct model *m, uint32_t tgid, uint32_t inc, uint64_t t_n
 int model_add_program(struct model *m, uint32_t tgid, uint32_t inc, uint64_t program)
 {
 	struct model_input in = {
-		.type = MODEL_INPUT_PROGRAM, .tgid = tgid, .inc = inc, .object = program
+		.type = MODEL_INPUT_PROGRAM, .tgid = tgid, .inc = inc, .program = { program }
 	};
 
 	return model_take(m, &in);
@@ -137,7 +136,7 @@ int model_add_program(struct model *m, uint32_t tgid, uint32_t inc, uint64_t pro
 int model_name_thread(struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid, const char *comm)
 {
 	struct model_input in = {
-		.type = MODEL_INPUT_NAME, .tgid = tgid, .inc = inc, .tid = tid, .comm = comm
+		.type = MODEL_INPUT_NAME, .tgid = tgid, .inc = inc, .tid = tid, .name = { comm }
 	};
 
 	return model_take(m, &in);
@@ -151,7 +150,7 @@ int model_add_tail(struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid, u
 				  .inc = inc,
 				  .tid = tid,
 				  .t_ns = t_ns,
-				  .detail = detail };
+				  .tail = { detail } };
 
 	return model_take(m, &in);
 }
@@ -163,8 +162,8 @@ int model_add_pending(struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid
 				  .tgid = tgid,
 				  .inc = inc,
 				  .tid = tid,
-				  .object = object,
-				  .t_ns = arrive_ns };
+				  .t_ns = arrive_ns,
+				  .pending = { object } };
 
 	return model_take(m, &in);
 }
@@ -176,10 +175,8 @@ int model_add_joined(struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid,
 				  .tgid = tgid,
 				  .inc = inc,
 				  .tid = tid,
-				  .parent_tgid = (uint32_t)(after_ns >> 32),
-				  .parent_inc = (uint32_t)after_ns,
-				  .object = for_ns,
-				  .t_ns = until_ns };
+				  .t_ns = until_ns,
+				  .joined = { for_ns, after_ns } };
 
 	return model_take(m, &in);
 }
@@ -198,13 +195,12 @@ int model_detached(struct model *m, uint32_t tgid, uint32_t inc,
 	struct model_input in = { .type = whole ? MODEL_INPUT_DETACHED : MODEL_INPUT_DETACHED_PART,
 				  .tgid = tgid,
 				  .inc = inc,
-				  .parent_tgid = detached->because,
-				  .tid = whole ? 0 : (uint32_t)(detached->probe_groups >> 32),
-				  .parent_inc = whole ? 0 : (uint32_t)detached->probe_groups,
 				  .t_ns = detached->t_ns,
-				  .object =
-					  (uint64_t)detached->cost_ppm << 32 | detached->limit_ppm,
-				  .seen = detached->probed };
+				  .detached = { .cost_ppm = detached->cost_ppm,
+						.limit_ppm = detached->limit_ppm,
+						.because = detached->because,
+						.probed = detached->probed,
+						.probe_groups = detached->probe_groups } };
 
 	return model_take(m, &in);
 }

@@ -583,31 +583,53 @@ enum model_input_type {
 	MODEL_INPUT_PROGRAM = 15,
 };
 
-/* The arguments of the function of that type, by their names there; those that it has not are 0. */
+/*
+ * One call of the function of that type. The members hold its arguments, under their names there. A member that the function
+ * has no argument for is 0. The types without a member in the union have no further arguments.
+ */
 struct model_input {
 	uint8_t type; /* enum model_input_type */
-	bool seen;
-	uint32_t tgid, inc, tid;
-	uint32_t parent_tgid, parent_inc;
-	uint64_t t_ns; /* arrive_ns, end_ns, until_ns likewise */
-	uint64_t object; /* inside, for_ns likewise */
-	const char *comm;
-	const struct model_crossing *crossing; /* tgid, inc and tid are in there alone */
-	const struct model_detail *detail; /* of a tail */
+	uint32_t tgid, inc, tid; /* 0 for a crossing, which holds its own */
+	uint64_t t_ns; /* when it happened: the start, the end, or the arrival */
+	union {
+		const struct model_crossing *crossing;
+		struct {
+			uint32_t parent_tgid, parent_inc;
+			bool seen;
+			const char *comm;
+		} process;
+		struct {
+			uint64_t inside;
+		} found;
+		struct {
+			const char *comm;
+		} end_thread, name;
+		struct {
+			uint64_t program;
+		} program;
+		struct {
+			const struct model_detail *detail;
+		} tail;
+		struct {
+			uint64_t object;
+		} pending;
+		struct {
+			uint64_t for_ns, after_ns; /* t_ns is until_ns */
+		} joined;
+		/* The members of struct model_detached; t_ns above. */
+		struct {
+			uint32_t cost_ppm, limit_ppm, because;
+			bool probed;
+			uint64_t probe_groups; /* MODEL_INPUT_DETACHED: MODEL_DETACHED_WHOLE */
+		} detached; /* MODEL_INPUT_DETACHED and MODEL_INPUT_DETACHED_PART */
+	};
 };
 
 /*
- * In a struct model_input after_ns of a join is in `parent_tgid` (the upper half) and `parent_inc`.
- * What a struct model_detached has beside t_ns is in `object`, `parent_tgid` and `seen`, and of a
- * part in `parent_inc` and, the upper half, `tid` its units.
- */
-
-/*
- * Does what the function of its type does, and returns what that would. -EINVAL: there is no such
- * type.
+ * Call the function for @input->type and return its result. Return -EINVAL if there is no such type.
  */
 int model_take(struct model *model, const struct model_input *input);
-/* @tap is called with all that is taken in, after it has been. NULL: nobody is. */
+/* Call @tap with each input after the model has taken it. NULL ends that. */
 void model_tap(struct model *model, void (*tap)(void *ctx, const struct model_input *input),
 	       void *ctx);
 

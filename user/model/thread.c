@@ -404,10 +404,10 @@ int take_end_process(struct model *m, uint32_t tgid, uint32_t inc, uint64_t t_ns
 static struct model_detached detached_of(const struct model_input *in, uint64_t probe_groups)
 {
 	return (struct model_detached){ .t_ns = in->t_ns,
-					.cost_ppm = (uint32_t)(in->object >> 32),
-					.limit_ppm = (uint32_t)in->object,
-					.because = in->parent_tgid,
-					.probed = in->seen,
+					.cost_ppm = in->detached.cost_ppm,
+					.limit_ppm = in->detached.limit_ppm,
+					.because = in->detached.because,
+					.probed = in->detached.probed,
 					.probe_groups = probe_groups };
 }
 
@@ -415,7 +415,7 @@ static struct model_detached detached_of(const struct model_input *in, uint64_t 
 int take_detached_part(struct model *m, const struct model_input *in)
 {
 	struct proc *p = proc_find(m, in->tgid, in->inc);
-	uint64_t probe_groups = in->parent_inc | (uint64_t)in->tid << 32;
+	uint64_t probe_groups = in->detached.probe_groups;
 	struct model_detached *more;
 	uint32_t i;
 
@@ -466,7 +466,7 @@ int take_pending(struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid, uin
 
 int take_joined(struct model *m, const struct model_input *in)
 {
-	uint64_t after_ns = (uint64_t)in->parent_tgid << 32 | in->parent_inc;
+	uint64_t after_ns = in->joined.after_ns, for_ns = in->joined.for_ns;
 	struct thread *t = thread_find(m, in->tgid, in->inc, in->tid);
 	uint64_t since = t ? number_less(in->t_ns, t->known_ns) : 0;
 
@@ -477,7 +477,7 @@ int take_joined(struct model *m, const struct model_input *in)
 		t->joined_ns = 0;
 		t->joined_after_ns = after_ns;
 	}
-	t->joined_ns += in->object < since ? in->object : since;
+	t->joined_ns += for_ns < since ? for_ns : since;
 	return 0;
 }
 

@@ -220,12 +220,10 @@ static void write_thread(struct predict_as_recording *p, uint32_t i)
 
 	if (!is_later(p, i)) {
 		in.type = MODEL_INPUT_PROCESS;
-		in.seen = true;
-		in.comm = t->comm;
+		in.process.seen = true;
+		in.process.comm = t->comm;
 		contents_input(p->contents, &in);
 	}
-	in.seen = false;
-	in.comm = NULL;
 	in.t_ns += p->begin_ns;
 	if (t->tid != t->tgid) {
 		in.type = MODEL_INPUT_THREAD;
@@ -233,7 +231,7 @@ static void write_thread(struct predict_as_recording *p, uint32_t i)
 	}
 	if (t->comm) {
 		in.type = MODEL_INPUT_NAME;
-		in.comm = t->comm;
+		in.name.comm = t->comm;
 		contents_input(p->contents, &in);
 	}
 }
@@ -299,13 +297,12 @@ static void write_end(struct predict_as_recording *p, const struct thread *t)
 				  .inc = t->inc,
 				  .tid = t->tid,
 				  .t_ns = p->start_ns + t->end_ns,
-				  .detail = &d };
+				  .tail = { &d } };
 
 	fill_detail(&d, number_less(t->end_ns, t->depart_ns), t->tail_ns, t->tail_runq_ns);
 	contents_input(p->contents, &in);
 	in.type = MODEL_INPUT_END_THREAD;
-	in.detail = NULL;
-	in.comm = t->comm;
+	in.end_thread.comm = t->comm;
 	contents_input(p->contents, &in);
 }
 

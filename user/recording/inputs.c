@@ -65,7 +65,7 @@
 	X(inside_interference_ns, false)              \
 	X(turn_ns, false)                             \
 	X(turn_oncpu_ns, false)                       \
-	X(begin_ns, false) \
+	X(begin_ns, false)                            \
 	X(voluntary, false)
 
 static const struct {
@@ -85,7 +85,8 @@ static const struct {
 _Static_assert(DETAIL_FIELDS < 64, "a bit each");
 
 #define ONE_PART(member, ...) +1
-_Static_assert(DETAIL_FIELDS == 43 SBT_PARTS(ONE_PART, ), "append a row for a new part of sbt/parts.h");
+_Static_assert(DETAIL_FIELDS == 43 SBT_PARTS(ONE_PART, ),
+	       "append a row for a new part of sbt/parts.h");
 
 static uint64_t field_get(const struct model_detail *d, size_t i)
 {
@@ -282,29 +283,121 @@ void code_crossing(struct coder *c, struct contents_thread *t, struct model_cros
 
 /* --- the rest -------------------------------------------------------------------------------------- */
 
-void code_input(struct coder *c, struct model_input *in, char comm[16], struct model_detail *d,
-		bool *detailed)
-{
-	bool named = c->writing && in->comm;
+/* The arguments of an input as the file holds them: the same fields for every type, 0 where a type has no use for one. */
+struct written {
+	bool flag;
+	uint32_t tid, high, low;
+	uint64_t number;
+	const char *comm;
+	const struct model_detail *detail;
+};
 
+#define MOVE(file, argument)                 \
+	do {                                 \
+		if (writing)                 \
+			(file) = (argument); \
+		else                         \
+			(argument) = (file); \
+	} while (0)
+
+static void move_halves(bool writing, uint32_t *high, uint32_t *low, uint64_t *argument)
+{
+	if (writing) {
+		*high = (uint32_t)(*argument >> 32);
+		*low = (uint32_t)*argument;
+	} else {
+		*argument = (uint64_t)*high << 32 | *low;
+	}
+}
+
+static void move_detached(bool writing, struct written *w, struct model_input *in)
+{
+	uint64_t shares = (uint64_t)in->detached.cost_ppm << 32 | in->detached.limit_ppm;
+
+	MOVE(w->number, shares);
+	in->detached.cost_ppm = (uint32_t)(shares >> 32);
+	in->detached.limit_ppm = (uint32_t)shares;
+	MOVE(w->high, in->detached.because);
+	MOVE(w->flag, in->detached.probed);
+	if (in->type == MODEL_INPUT_DETACHED_PART)
+		move_halves(writing, &w->tid, &w->low, &in->detached.probe_groups);
+	else
+		in->detached.probe_groups = MODEL_DETACHED_WHOLE;
+}
+
+/* Copy the arguments of @in into @w, or the other way round if not @writing. */
+static void move_arguments(bool writing, struct written *w, struct model_input *in)
+{
+	if (in->type != MODEL_INPUT_DETACHED_PART)
+		MOVE(w->tid, in->tid);
+	switch (in->type) {
+	case MODEL_INPUT_PROCESS:
+		MOVE(w->high, in->process.parent_tgid);
+		MOVE(w->low, in->process.parent_inc);
+		MOVE(w->flag, in->process.seen);
+		MOVE(w->comm, in->process.comm);
+		break;
+	case MODEL_INPUT_FOUND:
+		MOVE(w->number, in->found.inside);
+		break;
+	case MODEL_INPUT_END_THREAD:
+		MOVE(w->comm, in->end_thread.comm);
+		break;
+	case MODEL_INPUT_NAME:
+		MOVE(w->comm, in->name.comm);
+		break;
+	case MODEL_INPUT_TAIL:
+		MOVE(w->detail, in->tail.detail);
+		break;
+	case MODEL_INPUT_PENDING:
+		MOVE(w->number, in->pending.object);
+		break;
+	case MODEL_INPUT_DETACHED:
+	case MODEL_INPUT_DETACHED_PART:
+		move_detached(writing, w, in);
+		break;
+	case MODEL_INPUT_JOINED:
+		MOVE(w->number, in->joined.for_ns);
+		move_halves(writing, &w->high, &w->low, &in->joined.after_ns);
+		break;
+	case MODEL_INPUT_PROGRAM:
+		MOVE(w->number, in->program.program);
+		break;
+	default:
+		break;
+	}
+}
+
+void code_input(struct coder *c, struct model_input *in, char comm[16], struct model_detail *d)
+{
+	struct written w = { 0 };
+	bool named, detailed;
+
+	if (c->writing)
+		move_arguments(true, &w, in);
+	named = w.comm;
+	detailed = w.detail;
 	code_u8(c, &in->type);
-	code_bool(c, &in->seen);
+	code_bool(c, &w.flag);
 	code_u32(c, &in->tgid);
 	code_u32(c, &in->inc);
-	code_u32(c, &in->tid);
-	code_u32(c, &in->parent_tgid);
-	code_u32(c, &in->parent_inc);
+	code_u32(c, &w.tid);
+	code_u32(c, &w.high);
+	code_u32(c, &w.low);
 	code_u64(c, &in->t_ns);
-	code_u64(c, &in->object);
+	code_u64(c, &w.number);
 	code_bool(c, &named);
+	/* Coding for writing only reads what it is given. */
 	if (named)
-		code_name(c, c->writing ? (char *)(uintptr_t)in->comm : comm, 16);
-	if (!c->writing)
-		in->comm = named ? comm : NULL;
-	*detailed = c->writing && in->detail;
-	code_bool(c, detailed);
-	if (*detailed)
-		code_detail(c, d);
+		code_name(c, c->writing ? (char *)(uintptr_t)w.comm : comm, 16);
+	code_bool(c, &detailed);
+	if (detailed)
+		code_detail(c, c->writing ? (struct model_detail *)(uintptr_t)w.detail : d);
+	if (c->writing)
+		return;
+	w.comm = named ? comm : NULL;
+	w.detail = detailed ? d : NULL;
+	move_arguments(false, &w, in);
 }
 
 void code_message(struct coder *c, struct model_message *m)

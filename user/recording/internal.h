@@ -44,9 +44,8 @@ void code_answer(struct coder *c, struct contents_answer *a);
 void code_hang(struct coder *c, struct report_hang *h);
 void code_mark(struct coder *c, struct conceptual_mark *m, struct model_detail *d, bool *detailed);
 void code_message(struct coder *c, struct model_message *m);
-/* All but crossings. comm[]: where a name is read to. *detailed: there is a detail. */
-void code_input(struct coder *c, struct model_input *in, char comm[16], struct model_detail *d,
-		bool *detailed);
+/* Code an input that is no crossing. A name and a detail are read into @comm and @d; writing does not use them. */
+void code_input(struct coder *c, struct model_input *in, char comm[16], struct model_detail *d);
 /* @t: its thread, of which what is written or read is the last crossing then. */
 void code_crossing(struct coder *c, struct contents_thread *t, struct model_crossing *x,
 		   struct model_detail *d, bool *detailed);

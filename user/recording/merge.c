@@ -69,10 +69,10 @@ static bool same_host(const struct contents *a, const struct contents *b)
 /* Each recording counts the ranks that it could see: of several, those are the sum. */
 static int note_team(struct source *s, const struct model_input *in)
 {
-	const struct model_crossing *x = in->crossing;
+	const struct model_crossing *x = in->type == MODEL_INPUT_CROSSING ? in->crossing : NULL;
 	uint64_t had = 0;
 
-	if (in->type != MODEL_INPUT_CROSSING || !family_has(x->family, FAMILY_RANKS) || !x->shared)
+	if (!x || !family_has(x->family, FAMILY_RANKS) || !x->shared)
 		return 0;
 	hash_get(&s->teams, x->shared, &had);
 	return x->count > had ? hash_put(&s->teams, x->shared, x->count) : 0;

@@ -32,10 +32,10 @@ static uint64_t thread_of(uint32_t inc, uint32_t tid)
 
 bool ordinal_is_due(const struct model_input *in)
 {
-	const struct model_crossing *x = in->crossing;
+	const struct model_crossing *x = in->type == MODEL_INPUT_CROSSING ? in->crossing : NULL;
 
-	return in->type == MODEL_INPUT_CROSSING && family_has(x->family, FAMILY_RANKS) &&
-	       x->shared && !x->depth && !(x->flags & MODEL_CROSSING_RESUMES);
+	return x && family_has(x->family, FAMILY_RANKS) && x->shared && !x->depth &&
+	       !(x->flags & MODEL_CROSSING_RESUMES);
 }
 
 /* Was the process traced from its beginning, and is this the next record of its thread? */
@@ -80,7 +80,7 @@ int ordinals_take(struct ordinals *o, const struct model_input *in, uint64_t *or
 	case MODEL_INPUT_CROSSING:
 		return take_crossing(o, in, ordinal);
 	case MODEL_INPUT_PROCESS:
-		if (in->seen)
+		if (in->process.seen)
 			return hash_put(&o->began, process_of(in->tgid, in->inc), STATE_WHOLE);
 		/* Its first calls were not seen. */
 		hash_del(&o->began, process_of(in->tgid, in->inc));

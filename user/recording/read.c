@@ -292,16 +292,14 @@ static int take_crossing(struct contents *t, struct coder *c, struct contents_it
 static int take_input(struct contents *t, struct coder *c, struct contents_item *out)
 {
 	struct model_input *in = &out->input;
-	bool detailed = false;
 
 	*in = (struct model_input){ 0 };
-	code_input(c, in, t->comm, &t->detail, &detailed);
+	code_input(c, in, t->comm, &t->detail);
 	if (c->failed)
 		return -EBADMSG;
 	/* Of a later version. */
 	if (in->type == MODEL_INPUT_CROSSING || in->type > MODEL_INPUT_PROGRAM)
 		return 0;
-	in->detail = detailed ? &t->detail : NULL;
 	out->kind = CONTENTS_ITEM_INPUT;
 	return 1;
 }

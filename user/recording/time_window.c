@@ -9,6 +9,7 @@
 
 #include "base/grow.h"
 #include "base/hash.h"
+#include "base/number.h"
 
 /* Of so many threads that had one number, one after the other, the last are looked at. */
 #define NAMESAKES 64
@@ -227,12 +228,9 @@ static int take_crossing(struct time_window *w, struct model *m,
 /* What comes to be or ends after the window is, in it, not yet there or still there; its name may be told with its end. */
 static int take_later(struct model *m, const struct model_input *in)
 {
-	struct model_input name = *in;
+	const char *comm = in->type == MODEL_INPUT_END_THREAD ? in->end_thread.comm : NULL;
 
-	if (in->type != MODEL_INPUT_END_THREAD || !in->comm || !*in->comm)
-		return 0;
-	name.type = MODEL_INPUT_NAME;
-	return model_take(m, &name);
+	return comm && *comm ? model_name_thread(m, in->tgid, in->inc, in->tid, comm) : 0;
 }
 
 int time_window_take(struct time_window *w, struct model *m, const struct model_input *in)
@@ -258,8 +256,7 @@ int time_window_take(struct time_window *w, struct model *m, const struct model_
 		break;
 	case MODEL_INPUT_JOINED:
 		if (in->t_ns > w->to_ns) {
-			cut.object -=
-				in->t_ns - w->to_ns < in->object ? in->t_ns - w->to_ns : in->object;
+			cut.joined.for_ns = number_less(in->joined.for_ns, in->t_ns - w->to_ns);
 			cut.t_ns = w->to_ns;
 		}
 		break;

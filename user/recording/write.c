@@ -284,14 +284,13 @@ void contents_input(void *ctx, const struct model_input *input)
 {
 	struct contents_writer *w = ctx;
 	struct model_input in;
-	bool detailed;
 
 	if (input->type == MODEL_INPUT_CROSSING) {
 		write_crossing(w, input->crossing);
 		return;
 	}
 	in = *input;
-	code_input(record(w), &in, NULL, (struct model_detail *)(uintptr_t)in.detail, &detailed);
+	code_input(record(w), &in, NULL, NULL);
 	commit(w, &w->inputs, CONTENTS_INPUTS, CONTENTS_RECORD_INPUT);
 	if (in.type == MODEL_INPUT_END_THREAD)
 		forget_thread(w, &in);
