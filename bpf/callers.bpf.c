@@ -24,9 +24,9 @@ static __always_inline void sample_fill(struct sbt_callers *s, const struct sbt_
 {
 	__builtin_memset(&s->head, 0, sizeof(s->head));
 	s->head.arrive_ns = s->head.depart_ns = now;
-	s->head.object = name;
+	s->head.sample = name;
 	s->head.ip = w->from.ip;
-	s->head.words = w->want;
+	s->head.wanted = w->want;
 	s->head.tgid = t->tgid;
 	s->head.tid = t->tid;
 	s->head.inc = t->inc;

@@ -164,10 +164,10 @@ int BPF_PROG(on_code_flushed, int reason)
 	e->tgid = tgid;
 	e->tid = (__u32)id;
 	e->inc = p ? p->inc : 0;
-	e->address = range.start;
-	e->code_end = range.end;
-	e->stack = own;
-	e->caller = range.replaces;
+	e->range_start = range.start;
+	e->range_end = range.end;
+	e->own_code = own;
+	e->replaces = range.replaces;
 	if (p && config.hold && may_hold(task) && bpf_send_signal(SIGSTOP) == 0)
 		e->flags = SBT_EVENT_HELD;
 	bpf_ringbuf_submit(e, BPF_RB_FORCE_WAKEUP);

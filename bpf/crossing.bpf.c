@@ -451,11 +451,11 @@ static __noinline int shared_tell(struct sbt_proc *p, __u32 tgid, __u64 address)
 	e->tid = (__u32)bpf_get_current_pid_tgid();
 	e->inc = p->inc;
 	e->flags = seen ? 0 : SBT_EVENT_UNSEEN;
-	e->address = found.start;
-	e->code_end = found.end;
-	e->stack = found.offset;
-	e->caller = found.ino;
-	e->family = found.dev;
+	e->range_start = found.start;
+	e->range_end = found.end;
+	e->file_offset = found.offset;
+	e->inode = found.ino;
+	e->device = found.dev;
 	bpf_ringbuf_submit(e, event_wake());
 	p->reported_inc = p->inc;
 	p->reported_start = found.start;
@@ -597,9 +597,9 @@ static __noinline int mark_write(struct sbt_thread *t, __u32 index, __u32 label,
 	f->crossing.type = SBT_REC_MARK;
 	f->crossing.flags = 0;
 	f->crossing.label = label;
-	f->crossing.result = what;
-	f->crossing.object = data >> 32;
-	f->crossing.words = (__u32)data;
+	f->crossing.mark = what;
+	f->crossing.owner = data >> 32;
+	f->crossing.bytes = (__u32)data;
 	a = config.account ? account_at(index, t->tid) : NULL;
 	if (a) {
 		account_run(a, account_busy(a, &now));

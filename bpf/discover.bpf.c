@@ -156,7 +156,7 @@ static __noinline int candidate_write(struct sbt_thread *t, __u64 depart_ns, __u
 	c->depart_ns = depart_ns;
 	c->object = t->waiting.object;
 	c->ip = t->waiting.ip;
-	c->words = t->waiting.words;
+	c->callers = t->waiting.words;
 	c->tgid = t->tgid;
 	c->tid = t->tid;
 	c->inc = t->inc;

@@ -64,8 +64,8 @@ static __noinline int join_ended(struct task_struct *task, __u64 addr, __u64 sin
 	e->tgid = tgid;
 	e->tid = task->pid;
 	e->inc = p->inc;
-	e->start_ns = since;
-	e->address = after;
+	e->since_ns = since;
+	e->departed_ns = after;
 	bpf_ringbuf_submit(e, event_wake());
 	return 0;
 }

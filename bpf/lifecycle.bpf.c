@@ -135,7 +135,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 			e->tid = ctid;
 			e->inc = p->inc;
 			e->creator = parent->pid;
-			e->address = thread_pointer(child);
+			e->thread_pointer = thread_pointer(child);
 			/* The first of a process: its waits are to be seen from now on. */
 			bpf_ringbuf_submit(e, config.discover && parent->signal->nr_threads <= 2
 						      ? BPF_RB_FORCE_WAKEUP
@@ -198,9 +198,9 @@ int BPF_PROG(on_exit, struct task_struct *task)
 			e->inc = p->inc;
 			e->start_ns = task->start_time;
 			e->busy_ns = busy_time(task);
-			e->seq = seq;
+			e->crossings = seq;
 			e->cpu = bpf_get_smp_processor_id();
-			e->caller = last ? p->looks : 0;
+			e->looks = last ? p->looks : 0;
 			e->flags = (last ? SBT_EVENT_LEADER : 0) |
 				   (pending ? SBT_EVENT_PENDING : 0) |
 				   ((task->exit_code & 0x7f) == SIGTRAP ? SBT_EVENT_TRAPPED : 0);

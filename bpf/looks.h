@@ -42,7 +42,7 @@ static __noinline MAYBE_UNUSED int looks_add(const struct sbt_thread *t, __u32 r
 	e->tgid = tgid;
 	e->tid = t->tid;
 	e->inc = p->inc;
-	e->family = role;
+	e->role = role;
 	bpf_ringbuf_submit(e, BPF_RB_FORCE_WAKEUP);
 	return 0;
 }

@@ -473,7 +473,7 @@ static __always_inline void crossing_fill(struct sbt_crossing *c, const struct s
 	c->depart_ns = depart_ns;
 	c->object = t->object;
 	c->ip = config.frames && t->site && t->site_ip == t->ip ? t->site : t->ip;
-	c->words = t->words;
+	c->raw_word = t->words;
 	c->tgid = t->tgid;
 	c->tid = t->tid;
 	c->inc = t->inc;
@@ -583,11 +583,11 @@ static __always_inline void event_program(struct sbt_event *e, struct task_struc
 	struct sbt_file program = {};
 
 	program_key(task, &program);
-	e->caller = program.ino;
-	e->family = program.dev;
-	e->address = BPF_CORE_READ(mm, start_code);
+	e->inode = program.ino;
+	e->device = program.dev;
+	e->code_start = BPF_CORE_READ(mm, start_code);
 	e->code_end = BPF_CORE_READ(mm, end_code);
-	e->stack = BPF_CORE_READ(mm, start_stack);
+	e->stack_start = BPF_CORE_READ(mm, start_stack);
 }
 
 /*
@@ -604,7 +604,7 @@ static __always_inline void mappings_changed(struct sbt_proc *p, __u32 tgid, __u
 	e->tgid = tgid;
 	e->tid = tid;
 	e->inc = p ? p->inc : 0;
-	e->seq = p ? p->mappings : 0;
+	e->change = p ? p->mappings : 0;
 	bpf_get_current_comm(e->comm, sizeof(e->comm));
 	if (hold && bpf_send_signal(SIGSTOP) == 0)
 		e->flags = SBT_EVENT_HELD;

@@ -210,11 +210,11 @@ static __noinline int outlined_known(struct pt_regs *ctx, const struct here *h, 
 	e->tid = h->tid;
 	e->family = h->spec->family;
 	e->inc = p ? p->inc : 0;
-	e->address = fn;
+	e->function = fn;
 #if defined(__TARGET_ARCH_arm64)
-	e->caller = PT_REGS_RET(ctx);
+	e->return_ip = PT_REGS_RET(ctx);
 #else
-	bpf_probe_read_user(&e->caller, sizeof(e->caller), (void *)PT_REGS_SP(ctx));
+	bpf_probe_read_user(&e->return_ip, sizeof(e->return_ip), (void *)PT_REGS_SP(ctx));
 #endif
 	if (config.hold && may_hold(task) && bpf_send_signal(SIGSTOP) == 0)
 		e->flags = SBT_EVENT_HELD;
@@ -360,7 +360,7 @@ static __noinline int tasks_tell(struct pt_regs *ctx, struct sbt_proc *p)
 	e->tgid = id >> 32;
 	e->tid = (__u32)id;
 	e->inc = p->inc;
-	e->address = PT_REGS_IP(ctx);
+	e->probe = PT_REGS_IP(ctx);
 	bpf_ringbuf_submit(e, BPF_RB_FORCE_WAKEUP);
 	return 0;
 }

@@ -522,7 +522,7 @@ struct sbt_outlined {
 #define SBT_FRAMES_MAX	8
 /* With the function that a hand-written barrier is in, one that it waits by, and wrappers. */
 #define SBT_CHAIN_MAX	(SBT_FRAMES_MAX + 5)
-/* No address in a process has these bits: sbt_crossing.ip or .words names a chain, or a struct sbt_callers. */
+/* No address in a process has these bits: sbt_crossing.ip or .callers names a chain, or a struct sbt_callers. */
 #define SBT_CHAIN_NAME	(1ULL << 63)
 #define SBT_SAMPLE_NAME (1ULL << 62)
 

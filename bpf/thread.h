@@ -196,7 +196,7 @@ static __noinline MAYBE_UNUSED struct sbt_thread *thread_new(__u32 tgid, __u32 t
 			leader_comm(e->comm);
 			e->start_ns = leader_start();
 			refused = bpf_map_lookup_elem(&early, &tgid);
-			e->seq = refused ? *refused : 0;
+			e->refused = refused ? *refused : 0;
 			event_program(e, (void *)bpf_get_current_task());
 			/* Now, while it waits: its mappings may be gone in a millisecond. */
 			bpf_ringbuf_submit(e, BPF_RB_FORCE_WAKEUP);

@@ -70,7 +70,7 @@ enum sbt_record_type {
 		9, /* struct sbt_crossing: after SBT_CROSSING_NO_DEPART; goes on at depart_ns */
 	SBT_REC_LABEL = 10, /* struct sbt_label */
 	SBT_REC_OUTLINED =
-		11, /* struct sbt_event: a region's function, at `address`, that has no probe yet */
+		11, /* struct sbt_event: a region's function, at `function`, that has no probe yet */
 	/*
 	 * struct sbt_crossing, of family COND or FUTEX: a thread waited, or woke others; whether that is a barrier is
 	 * for user space to find out. It is not counted in seq. Of one that wakes others depart_ns is arrive_ns, here
@@ -79,47 +79,46 @@ enum sbt_record_type {
 	SBT_REC_CANDIDATE = 12,
 	SBT_REC_CALLERS = 13, /* struct sbt_callers: no crossing, but who called one that follows */
 	/*
-	 * struct sbt_crossing: a conceptual phase of a thread begins or ends, by `result` (enum sbt_phase_kind), at
-	 * `label`, when it departs; parts and counters are those of its phase so far. No crossing. Or, without a label, it
-	 * touches `words` bytes of the thread with number `object`.
+	 * struct sbt_crossing, but no crossing: a conceptual phase of a thread begins or ends (`mark`) at `label`, at depart_ns.
+	 * Parts and counters are those of its phase so far. Without a label: the thread reads or writes `bytes` bytes of the
+	 * data of thread `owner`.
 	 */
 	SBT_REC_MARK = 14,
 	/*
-	 * struct sbt_event: thread `tid` fell asleep at `address`, a futex word, as in a condition variable, and its process has
+	 * struct sbt_event: thread `tid` fell asleep at a futex word, as in a condition variable, and its process has
 	 * no probes yet where its threads wait. No news of it follows.
 	 */
 	SBT_REC_UNPROBED = 15,
 	/*
-	 * struct sbt_event: a barrier that processes may share was made in a mapping, from `address` to `code_end`, of a file, of
-	 * which the device, the inode and, in `stack`, the offset are told; inode 0: others cannot share it. Not told again of
-	 * one that is as it was. From Linux 5.17 on.
+	 * struct sbt_event: a barrier that processes may share was made in the mapping from `range_start` to `range_end`. `device`,
+	 * `inode` and `file_offset` say of which file; inode 0: other processes cannot share it. An unchanged mapping is not
+	 * reported again. From Linux 5.17 on.
 	 */
 	SBT_REC_SHARED = 16,
 	/*
-	 * struct sbt_event: probes of a process are hit often for nothing, those of the role in `family`: SBT_ROLE_COND_WAIT, condition
+	 * struct sbt_event: probes of a process are hit often for nothing, those of `role`: SBT_ROLE_COND_WAIT, condition
 	 * variables that are no barrier as far as is known; SBT_ROLE_TURN, turns that come at once; SBT_ROLE_SEM_WAIT, semaphores.
 	 */
 	SBT_REC_HOT = 17,
 	/*
-	 * struct sbt_event: a process makes or runs OpenMP tasks, as the probe at `address` found. That probe has told all that it can,
-	 * and is to be removed.
+	 * struct sbt_event: a process makes or runs OpenMP tasks, as the probe at `probe` found. That probe has reported all
+	 * that it can, and is to be removed.
 	 */
 	SBT_REC_TASKS = 18,
 	/*
-	 * struct sbt_event: a process makes code of the memory from `address` to `code_end`, which may be a copy of code that holds
-	 * probes. `stack` is 1 where the program's own code is, `caller` where other memory was before. `inc` is 0 of a process that is not
-	 * traced. On x86-64 alone.
+	 * struct sbt_event: a process makes code of the memory from `range_start` to `range_end`, which may be a copy of code that
+	 * holds probes. `inc` is 0 if the process is not traced. On x86-64 alone.
 	 */
 	SBT_REC_COPY = 19,
 	/*
-	 * struct sbt_event: thread `tid` has waited since `start_ns` for another thread of its process to end; where sums are kept
-	 * `address` is when it left its last barrier. Only where the functions that join threads have no probes.
+	 * struct sbt_event: thread `tid` has waited since `since_ns` for another thread of its process to end. Only where the
+	 * functions that join threads have no probes.
 	 */
 	SBT_REC_JOINED = 20,
 };
 
 /*
- * sbt_crossing.result of a wait that comes after the arrival (SBT_SPEC_PHASE, SBT_SPEC_LATCH); 0: nothing is known.
+ * sbt_crossing.passed of a wait that comes after the arrival (SBT_SPEC_PHASE, SBT_SPEC_LATCH); 0: nothing is known.
  * Without OVER the meeting was still to be released: the thread had come, and `words` is of this meeting. With it the
  * thread may have been the last to come or merely late, and `words` is of a later meeting.
  */
@@ -142,13 +141,13 @@ enum sbt_record_type {
 #define SBT_CROSSING_COUNTERS  0x40 /* those that are there followed by struct sbt_counters */
 /*
  * Where its thread goes on cannot be seen (a worker at the end of a parallel region): depart_ns is 0, and a
- * record of type SBT_REC_RESUME says when it next does what it is told. The `object` of that record is the time
- * (ns) at which the thread that began the region came to the call that begins it; 0: not known.
+ * record of type SBT_REC_RESUME says when it next does what it is told. Its
+ * `begun_ns` is the time at which the thread that began the region arrived at the call that begins it.
  */
 #define SBT_CROSSING_NO_DEPART 0x80
 /*
- * The call made an object, too: `words` is its handle (SBT_CROSSING_NO_WORDS: that could not be read; of one that never
- * departed it means nothing), `made` tells apart those made by one call, or is SBT_WHAT_UNKNOWN.
+ * The call also made an object: `handle` names it. SBT_CROSSING_NO_WORDS: the handle could not be read. It means nothing if the
+ * call never returned. `made` distinguishes the objects that one call made, or is SBT_WHAT_UNKNOWN.
  */
 #define SBT_CROSSING_MAKES     0x100
 /* `round` is known: GOMP, LIBOMP. */
@@ -163,13 +162,26 @@ enum sbt_record_type {
 struct sbt_crossing {
 	__u64 arrive_ns;
 	__u64 depart_ns;
-	__u64 object; /* address of the barrier in the process; FORKJOIN: the thread that is joined, or SBT_JOIN_ALL */
+	union {
+		__u64 object; /* address of the barrier, or of what a candidate waits at, in the process */
+		__u64 joined; /* FORKJOIN: pthread_t of the thread that is joined, or SBT_JOIN_ALL */
+		__u64 begun_ns; /* SBT_REC_RESUME: when the region's creator called its beginning; 0 unknown */
+		__u64 owner; /* SBT_REC_MARK without a label: number of the thread that owns the data */
+		__u64 sample; /* SBT_REC_CALLERS: name of the sample */
+	};
 	__u64 ip; /* return address of the call: the call site */
-	/*
-	 * pthread: 8 bytes of the object; COND, FUTEX: who called the function that `ip` is in, as an address, the name of
-	 * a chain or of a struct sbt_callers, 0 not known; others: how many meet, 0 not known
-	 */
-	__u64 words;
+	union {
+		__u64 raw_word; /* pthread: 8 bytes of the object; family_read_words() decodes it */
+		__u64 team; /* other barriers: how many threads they wait for; 0 unknown */
+		/*
+		 * COND, FUTEX: the caller of the function that `ip` is in: an address, or the name of a chain or of a struct
+		 * sbt_callers; 0 unknown.
+		 */
+		__u64 callers;
+		__u64 handle; /* SBT_CROSSING_MAKES: of the object that was made */
+		__u64 bytes; /* SBT_REC_MARK without a label: how many bytes the thread touches */
+		__u64 wanted; /* SBT_REC_CALLERS: how many callers are wanted */
+	};
 	__u32 tgid;
 	__u32 tid;
 	__u32 inc; /* incarnation of the process: tells PID reuse and exec apart */
@@ -183,11 +195,13 @@ struct sbt_crossing {
 	__u16 flags;
 	__u16 spec; /* of the probe: struct sbt_spec */
 	__u16 index; /* rank, OpenMP thread number or the program's own number, plus 1; 0 not known */
-	/*
-	 * COND, FUTEX: what the wait returned, an errno; of a futex's waking how many at most, 65535 or more. STD:
-	 * SBT_RESULT_*. Others: 0
-	 */
-	__u16 result;
+	union {
+		__u16 result; /* 0, or one of the following */
+		__u16 error; /* COND, FUTEX, FORKJOIN: the errno that the wait returned; 0: none */
+		__u16 wakes; /* FUTEX that wakes: how many threads at most; 65535: that many or more */
+		__u16 passed; /* STD: SBT_RESULT_* */
+		__u16 mark; /* SBT_REC_MARK: SBT_MARK_* */
+	};
 	union {
 		__u32 label; /* markers: struct sbt_label; 0 none */
 		__u32 made; /* SBT_CROSSING_MAKES: which of those made by one call */
@@ -215,7 +229,7 @@ struct sbt_crossing {
 /* The lower half of sbt_crossing.round at the end of a region. */
 #define SBT_ROUND_JOIN 0xffff
 
-/* sbt_crossing.result of SBT_REC_MARK, as include/sbt/sbt.h has them. */
+/* sbt_crossing.mark, as include/sbt/sbt.h has them. */
 #define SBT_MARK_BEGIN 1
 #define SBT_MARK_END   2
 #define SBT_MARK_READ  3
@@ -322,7 +336,8 @@ struct sbt_crossing_full {
 
 /*
  * The stack of a thread at a call of which it is not known yet how to find the caller: goes before the crossing that
- * has its name. Of `head`: the process, ip, words (callers wanted) and object (the name).
+ * has its name. Of `head` only the process, `ip`, `wanted` and `sample` mean
+ * something.
  */
 struct sbt_callers {
 	struct sbt_crossing head;
@@ -352,7 +367,7 @@ struct sbt_stack {
 #define SBT_EVENT_LEADER  0x02 /* SBT_REC_EXIT: the whole process ended */
 #define SBT_EVENT_PENDING 0x04 /* SBT_REC_EXIT: the thread was inside a barrier */
 #define SBT_EVENT_UNSEEN \
-	0x08 /* SBT_REC_SHARED: of the page at `address` it is not known what it is of */
+	0x08 /* SBT_REC_SHARED: of the page at `range_start` it is not known what it is of */
 #define SBT_EVENT_TRAPPED 0x10 /* SBT_REC_EXIT: SIGTRAP ended it */
 
 /* What happens to processes and threads: rare, never mixed with crossings. */
@@ -366,24 +381,53 @@ struct sbt_event {
 	__u32 parent_tgid; /* SBT_REC_FORK */
 	__u32 parent_inc;
 	__u32 creator; /* SBT_REC_THREAD: the thread that made it */
-	/* SBT_REC_SEEN: when the process was made; _JOINED: see there; _EXIT: the thread; _THREAD: the same if that was before t_ns, else 0 */
-	__u64 start_ns;
+	union {
+		/* SBT_REC_SEEN: when the process was made; _EXIT: the thread; _THREAD: the thread, if before t_ns, else 0. */
+		__u64 start_ns;
+		__u64 since_ns; /* SBT_REC_JOINED: when the wait began */
+	};
 	__u64 busy_ns; /* SBT_REC_EXIT: how long it was on a CPU, or waited for one; 0 not known */
-	/*
-	 * SBT_REC_OUTLINED; _THREAD: its thread pointer, which its program's pthread_t is, or lies just below; _EXEC, _SEEN:
-	 * where the program's code begins, 0 not known
-	 */
-	__u64 address;
-	/* _OUTLINED: where the call that begins the region returns to; _EXEC, _SEEN: inode of the program's file; _SHARED: of the mapped one; _EXIT of the process: sbt_proc.looks */
-	__u64 caller;
-	__u64 code_end; /* SBT_REC_EXEC, _SEEN: where the program's code ends; _SHARED: where the mapping does */
-	__u64 stack; /* _EXEC, _SEEN: where its first thread's stack began; _SHARED: offset in the file */
-	__u32 family; /* _OUTLINED; _EXEC, _SEEN, _SHARED: device of that file, as /proc/PID/maps shows it */
-	__u32 seq; /* SBT_REC_EXIT: crossings of the thread; _SEEN: of the process, refused before; _MAP: the how many-th of its process, 0 not known */
+	union {
+		__u64 code_start; /* SBT_REC_EXEC, _SEEN: where the program's code begins; 0 unknown */
+		__u64 range_start; /* SBT_REC_SHARED: of the mapping; _COPY: of the code */
+		/* SBT_REC_THREAD: the thread pointer: the pthread_t of the thread is equal to it, or just below it. */
+		__u64 thread_pointer;
+		__u64 function; /* SBT_REC_OUTLINED */
+		__u64 probe; /* SBT_REC_TASKS: address of the probe */
+		__u64 departed_ns; /* SBT_REC_JOINED, where sums are kept: the thread's last departure; else 0 */
+	};
+	union {
+		__u64 inode; /* SBT_REC_EXEC, _SEEN: of the program's file; _SHARED: of the mapped file */
+		__u64 return_ip; /* SBT_REC_OUTLINED: where the call that begins the region returns to */
+		__u64 looks; /* SBT_REC_EXIT of the process: sbt_proc.looks */
+		__u64 replaces; /* SBT_REC_COPY: 1 where other memory was before */
+	};
+	union {
+		__u64 code_end; /* SBT_REC_EXEC, _SEEN: where the program's code ends */
+		__u64 range_end; /* SBT_REC_SHARED, _COPY */
+	};
+	union {
+		__u64 stack_start; /* SBT_REC_EXEC, _SEEN: where the stack of its first thread began */
+		__u64 file_offset; /* SBT_REC_SHARED: of the mapping */
+		__u64 own_code; /* SBT_REC_COPY: 1 where the program's own code is */
+	};
+	union {
+		__u32 family; /* SBT_REC_OUTLINED: enum sbt_family */
+		__u32 device; /* SBT_REC_EXEC, _SEEN, _SHARED: of the file, as /proc/PID/maps shows it */
+		__u32 role; /* SBT_REC_HOT: enum sbt_role */
+	};
+	union {
+		__u32 crossings; /* SBT_REC_EXIT: of the thread */
+		__u32 refused; /* SBT_REC_SEEN: crossings of the process that were refused before */
+		__u32 change; /* SBT_REC_MAP: its number among those of the process, from 1; 0 unknown */
+	};
 	__u32 cpu; /* _EXIT */
 	__u32 pad;
 	char comm[SBT_COMM_LEN];
 };
+
+_Static_assert(sizeof(struct sbt_crossing) == 80, "the rings are sized for this");
+_Static_assert(sizeof(struct sbt_event) == 120, "the same");
 
 #define SBT_LABEL_LEN 128
 

@@ -113,7 +113,7 @@ static void fill_round(struct bench *b)
 				.seq = b->round,
 				.object = 0x10000 + 64ull * (thread / b->team),
 				.ip = thread / b->team % 16,
-				.words = b->team,
+				.raw_word = b->team,
 				.arrive_ns = b->t + next_random(b) % 5000,
 				.depart_ns = b->t + 6000 + leaves_after(b, nth),
 				.arrive_cpu = (uint16_t)cpu,

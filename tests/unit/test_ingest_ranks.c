@@ -77,7 +77,7 @@ static struct model_crossing split(struct world *w, uint32_t rank)
 {
 	return cross(w, rank,
 		     (struct sbt_crossing){ .object = WORLD,
-					    .words = HALF,
+					    .handle = HALF,
 					    .made = rank % 2,
 					    .flags = SBT_CROSSING_MAKES });
 }

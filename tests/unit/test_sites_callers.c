@@ -168,7 +168,7 @@ static void test_own_stack(void **state)
 	assert_non_null(space);
 	sink += outer(3);
 
-	sample.head.words = 2;
+	sample.head.wanted = 2;
 	assert_int_equal(callers_follow(callers, space, &sample, ips, note_reported, &reported), 3);
 	assert_memory_equal(ips, expected, sizeof(expected));
 	assert_int_equal(reported.n, 2);

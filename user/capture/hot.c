@@ -169,14 +169,14 @@ int hot_event(struct hot *h, const struct sbt_event *e)
 		p = process_get(h, e);
 		if (!p)
 			return -ENOMEM;
-		of = &p->probes[kind_of(e->family)];
+		of = &p->probes[kind_of(e->role)];
 		of->reported_ns = of->reported_ns ? of->reported_ns : e->t_ns;
 	}
-	if (e->type == SBT_REC_EXIT && e->flags & SBT_EVENT_LEADER && e->caller) {
+	if (e->type == SBT_REC_EXIT && e->flags & SBT_EVENT_LEADER && e->looks) {
 		p = process_get(h, e);
 		if (!p)
 			return -ENOMEM;
-		p->looks = e->caller;
+		p->looks = e->looks;
 		leave(h, p, e->t_ns);
 	}
 	return 0;

@@ -530,11 +530,11 @@ int tracker_scan_all(struct tracker *t)
 static struct address_space_program program_of(const struct sbt_event *event)
 {
 	return (struct address_space_program){
-		.dev = event->family,
-		.ino = event->caller,
-		.image = { .code = event->address,
+		.dev = event->device,
+		.ino = event->inode,
+		.image = { .code = event->code_start,
 			   .code_end = event->code_end,
-			   .stack = event->stack },
+			   .stack = event->stack_start },
 	};
 }
 
@@ -583,7 +583,7 @@ static void on_changed(struct tracker *t, const struct sbt_event *event)
 	/* The linker maps one library after the other: they are looked at together. */
 	if (space && event->type == SBT_REC_MAP && space->read && !space->settled && !held &&
 	    t->mappings && !tracker_starting_add(t, event->tgid, event->inc, true)) {
-		space->changes = event->seq;
+		space->changes = event->change;
 		return;
 	}
 	if (!space) {
@@ -602,7 +602,7 @@ static void on_changed(struct tracker *t, const struct sbt_event *event)
 		if (!err)
 			err = tracker_name_starting(t, space);
 	} else {
-		space->changes = event->seq;
+		space->changes = event->change;
 		t->generation++;
 		err = tracker_examine(t, space);
 	}
@@ -679,11 +679,11 @@ static int find_outlined(struct tracker *t, struct address_space *space,
 	bool runtime;
 	int err;
 
-	e = mapped_at(space, event->address, &offset);
+	e = mapped_at(space, event->function, &offset);
 	m = e && e->exec ? modules_get(t->modules, (int)space->tgid, e) : NULL;
 	if (!m)
 		return -ENOENT;
-	from = mapped_at(space, event->caller, &caller);
+	from = mapped_at(space, event->return_ip, &caller);
 	if (!from || from->ino != e->ino || from->dev != e->dev)
 		caller = 0;
 	err = probes_find_outlined(&t->probes, m, space, (uint8_t)event->family, offset, caller);
@@ -713,19 +713,19 @@ static void on_outlined(struct tracker *t, const struct sbt_event *event)
 	if (space)
 		err = find_outlined(t, space, event);
 	if (err) {
-		attach_outlined(t->attach, event->tgid, event->address, false);
+		attach_outlined(t->attach, event->tgid, event->function, false);
 		remark_warn(
 			"regions_unseen", event->tgid,
 			"process %u: the end of parallel regions that run the code at 0x%llx is "
 			"not "
 			"seen: where that function begins and ends is not known",
-			event->tgid, (unsigned long long)event->address);
+			event->tgid, (unsigned long long)event->function);
 	} else if (!(event->flags & SBT_EVENT_HELD))
 		remark_warn("regions_unseen", event->tgid,
 			    "process %u: of parallel regions that run the code at 0x%llx the first "
 			    "ones are "
 			    "not seen whole: it was not held for the probe",
-			    event->tgid, (unsigned long long)event->address);
+			    event->tgid, (unsigned long long)event->function);
 	if (event->flags & SBT_EVENT_HELD)
 		kill((pid_t)event->tgid, SIGCONT);
 }
@@ -742,7 +742,7 @@ static void on_tasks(struct tracker *t, const struct sbt_event *event)
 	if (!space)
 		return;
 	space->tasks = true;
-	e = mapped_at(space, event->address, &offset);
+	e = mapped_at(space, event->probe, &offset);
 	if (e && e->exec)
 		m = modules_get(t->modules, (int)space->tgid, e);
 	if (m && !probes_remove(&t->probes, m, space->tgid, offset, &unseen) && unseen)

@@ -207,7 +207,7 @@ void tracker_forget_job(struct tracker *t, uint32_t tgid, uint32_t inc)
 void tracker_rank_gone(struct tracker *t, const struct sbt_event *exec)
 {
 	const struct job *job = hash_get_ptr(&t->jobs, job_key(exec->tgid, exec->inc));
-	const struct module *m = modules_find(t->modules, exec->family, exec->caller);
+	const struct module *m = modules_find(t->modules, exec->device, exec->inode);
 	struct ranks_handles handles = { .addresses = false };
 	uint64_t known = 0;
 

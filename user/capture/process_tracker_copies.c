@@ -285,7 +285,7 @@ static void search_process(struct search *s, const struct sbt_event *event)
 	bool held = event->flags & SBT_EVENT_HELD, any;
 	int times = 0;
 
-	any = search_between(s, SEARCH_ALL, event->address, event->code_end);
+	any = search_between(s, SEARCH_ALL, event->range_start, event->range_end);
 	/* The call is not yet done, or what it made has been moved to where it is to be. */
 	while (!held && !s->replaced && (!any || s->moved) && times++ < SEARCH_TIMES) {
 		s->moved = false;
@@ -293,7 +293,7 @@ static void search_process(struct search *s, const struct sbt_event *event)
 		any = search_between(s, SEARCH_CODE, 0, UINT64_MAX);
 	}
 	/* Code has made room, and is to be copied to there. */
-	if (event->caller && !s->replaced && !s->left)
+	if (event->replaces && !s->replaced && !s->left)
 		search_between(s, SEARCH_DATA, 0, UINT64_MAX);
 }
 
@@ -375,11 +375,11 @@ void tracker_copied(struct tracker *t, const struct sbt_event *event)
 		wait_stopped(event->tgid);
 	hash_get(&t->copied, event->tgid, &before);
 	if (!search_open(&s, event->tgid)) {
-		most = (event->stack ? SEARCH_OWN_BYTES : SEARCH_BYTES) / s.page_bytes;
-		s.budget = event->stack ? most : most - (before >> 1);
+		most = (event->own_code ? SEARCH_OWN_BYTES : SEARCH_BYTES) / s.page_bytes;
+		s.budget = event->own_code ? most : most - (before >> 1);
 		most = s.budget;
 		search_process(&s, event);
-		if (!event->stack)
+		if (!event->own_code)
 			before += (most - s.budget) << 1;
 		if ((s.replaced || s.left) && !(before & 1)) {
 			say(t, &s, event->inc);

@@ -76,7 +76,7 @@ static void on_mapped(void *ctx, const struct mappings_event *m)
 				 .tgid = m->tgid,
 				 .tid = m->tid,
 				 .inc = inc,
-				 .seq = mapped_times(t, m->tgid) };
+				 .change = mapped_times(t, m->tgid) };
 }
 
 static void read_mappings(struct tracker *t)

@@ -32,7 +32,7 @@ struct way {
 
 /* What was made of a wait, or a waking, with its callers. */
 struct noted {
-	uint64_t ip, words;
+	uint64_t ip, callers;
 	uint32_t tgid, inc;
 	uint32_t mappings; /* space.reads then */
 	bool wake, used;
@@ -133,8 +133,8 @@ int callsites_sample(struct callsites *c, struct address_space *space,
 	if (!chain)
 		return -ENOMEM;
 	chain->n = callers_follow(c->callers, space, sample, chain->ip, tell, c);
-	free(hash_get_ptr(&c->samples, sample->head.object));
-	if (!hash_put_ptr(&c->samples, sample->head.object, chain))
+	free(hash_get_ptr(&c->samples, sample->head.sample));
+	if (!hash_put_ptr(&c->samples, sample->head.sample, chain))
 		return 0;
 	free(chain);
 	return -ENOMEM;
@@ -158,7 +158,7 @@ void callsites_done(struct callsites *c, const struct sbt_crossing *crossing)
 	if (!hash_count(&c->samples))
 		return;
 	sample_done(c, crossing->ip);
-	sample_done(c, crossing->words);
+	sample_done(c, crossing->callers);
 }
 
 /* --- chains --------------------------------------------------------------------------------------- */
@@ -259,14 +259,14 @@ static void chain_complete(struct callsites *c, struct address_space *space, boo
 static const char *chain_of(struct callsites *c, struct address_space *space,
 			    const struct sbt_crossing *r, struct chain *chain)
 {
-	bool named = r->words & (SBT_CHAIN_NAME | SBT_SAMPLE_NAME);
+	bool named = r->callers & (SBT_CHAIN_NAME | SBT_SAMPLE_NAME);
 	const char *why;
 
-	if (!named || !chain_named(c, r->words, chain)) {
+	if (!named || !chain_named(c, r->callers, chain)) {
 		chain->n = 1;
 		chain->ip[0] = r->ip;
-		if (!named && r->words)
-			chain->ip[chain->n++] = r->words;
+		if (!named && r->callers)
+			chain->ip[chain->n++] = r->callers;
 	}
 	why = chain_check(c, space, chain);
 	chain_complete(c, space, family_has(r->family, FAMILY_COND_VAR), chain);
@@ -381,7 +381,7 @@ static void ways_look_up(struct callsites *c, const struct address_space *space)
 
 static struct noted *noted_slot(struct callsites *c, const struct sbt_crossing *r)
 {
-	uint64_t h = hash_mix(r->ip ^ hash_mix(r->words ^ (uint64_t)r->tgid << 40));
+	uint64_t h = hash_mix(r->ip ^ hash_mix(r->callers ^ (uint64_t)r->tgid << 40));
 
 	return &c->noted[h >> 40 & (CACHE_SLOTS - 1)];
 }
@@ -389,7 +389,7 @@ static struct noted *noted_slot(struct callsites *c, const struct sbt_crossing *
 static bool noted_is(const struct noted *n, const struct address_space *space,
 		     const struct sbt_crossing *r, bool wake)
 {
-	return n->used && n->ip == r->ip && n->words == r->words && n->tgid == r->tgid &&
+	return n->used && n->ip == r->ip && n->callers == r->callers && n->tgid == r->tgid &&
 	       n->inc == r->inc && n->wake == wake && n->mappings == space->reads;
 }
 
@@ -414,7 +414,7 @@ int callsites_consider(struct callsites *c, struct address_space *space,
 	err = way_add(c, space, &chain, wake, family_has(r->family, FAMILY_FUTEX_WORD), false);
 	/* The maps may have been read anew meanwhile. */
 	*slot = (struct noted){ .ip = r->ip,
-				.words = r->words,
+				.callers = r->callers,
 				.mappings = space->reads,
 				.tgid = r->tgid,
 				.inc = r->inc,
@@ -493,7 +493,7 @@ static uint32_t find_site(struct callsites *c, struct address_space *space,
 	uint32_t i, site;
 
 	ways_look_up(c, space);
-	c->unsampled += is_sample(r->words) && !hash_get_ptr(&c->samples, r->words);
+	c->unsampled += is_sample(r->callers) && !hash_get_ptr(&c->samples, r->callers);
 	why = chain_of(c, space, r, &chain);
 	steps_of(c, space, &chain, steps);
 	i = enclose_site(c->enclose, steps, chain.n, family_has(r->family, FAMILY_FUTEX_WORD),

@@ -255,7 +255,7 @@ static int feed_resume(struct feed *f, const struct sbt_crossing *c)
 		.inc = c->inc,
 		.tid = c->tid,
 		.seq = c->seq,
-		.arrive_ns = c->object && c->object < c->depart_ns ? c->object : c->depart_ns,
+		.arrive_ns = c->begun_ns && c->begun_ns < c->depart_ns ? c->begun_ns : c->depart_ns,
 		.depart_ns = c->depart_ns,
 		.flags = MODEL_CROSSING_RESUMES |
 			 (c->flags & SBT_CROSSING_ACCOUNTED ? MODEL_CROSSING_ACCOUNTED : 0),
@@ -274,13 +274,13 @@ static int feed_resume(struct feed *f, const struct sbt_crossing *c)
 static int feed_wait(struct feed *f, const struct sbt_crossing *c, struct model_crossing *m)
 {
 	struct waits_seen wait = {
-		.latch = c->result & SBT_RESULT_LATCH,
-		.over = c->result & SBT_RESULT_OVER,
-		.value = c->result & SBT_RESULT_VALUE,
+		.latch = c->passed & SBT_RESULT_LATCH,
+		.over = c->passed & SBT_RESULT_OVER,
+		.value = c->passed & SBT_RESULT_VALUE,
 		.words = m->count,
 	};
 
-	return family_has(c->family, FAMILY_CXX) && c->result & SBT_RESULT_PASSED
+	return family_has(c->family, FAMILY_CXX) && c->passed & SBT_RESULT_PASSED
 		       ? waits_add(f->waits, &wait, m)
 		       : 0;
 }
@@ -345,7 +345,7 @@ static void fill_team(struct feed *f, const struct sbt_crossing *c, const struct
 	struct family_team team = { 0 };
 
 	if (!(c->flags & SBT_CROSSING_NO_WORDS))
-		team = family_read_words(c->family, libc_of(f, c, slot->space), c->words);
+		team = family_read_words(c->family, libc_of(f, c, slot->space), c->raw_word);
 	if (team.known)
 		m->count = team.count;
 	if (!team.sharing_known || !team.process_shared)
@@ -500,11 +500,11 @@ static void feed_fork(struct feed *f, const struct sbt_event *e)
 static int feed_memory(struct feed *f, const struct sbt_event *e)
 {
 	struct address_space *space = address_space_get(f->spaces, e->tgid, e->inc);
-	struct address_space_memory memory = { .start = e->address,
-					       .end = e->code_end,
-					       .offset = e->stack,
-					       .ino = e->caller,
-					       .dev = e->family,
+	struct address_space_memory memory = { .start = e->range_start,
+					       .end = e->range_end,
+					       .offset = e->file_offset,
+					       .ino = e->inode,
+					       .dev = e->device,
 					       .unknown = e->flags & SBT_EVENT_UNSEEN };
 	int n = space ? address_space_note_memory(f->spaces, space, &memory) : -ENOMEM;
 
@@ -543,7 +543,7 @@ static int feed_thread(struct feed *f, const struct sbt_event *e)
  */
 static int feed_seen(struct feed *f, const struct sbt_event *e)
 {
-	bool late = e->seq || is_late(f, e->tgid, e->start_ns);
+	bool late = e->refused || is_late(f, e->tgid, e->start_ns);
 	bool start_adjust = e->start_ns > model_start(f->model);
 	uint64_t old, start = late ? e->t_ns : start_adjust ? e->start_ns : 0;
 	int err = late ? ranks_missed(f->processes.ranks, e->tgid, e->inc) : 0;
@@ -596,12 +596,12 @@ static int feed_event(struct feed *f, const struct sbt_event *e)
 			err = start_adjust_fed(&f->start_adjust, f->model, e);
 		return err ? err : hash_put(&f->current, e->tgid, e->inc);
 	case SBT_REC_JOINED:
-		return model_add_joined(f->model, e->tgid, e->inc, e->tid, e->t_ns - e->start_ns,
-					e->t_ns, e->address);
+		return model_add_joined(f->model, e->tgid, e->inc, e->tid, e->t_ns - e->since_ns,
+					e->t_ns, e->departed_ns);
 	case SBT_REC_LABEL:
 		return feed_label(f, (const struct sbt_label *)e);
 	case SBT_REC_EXIT:
-		if (!e->seq && e->t_ns > e->start_ns)
+		if (!e->crossings && e->t_ns > e->start_ns)
 			spin_suspects_note(&f->spin_suspects, e->tgid, e->tid,
 					   e->t_ns - e->start_ns, e->busy_ns);
 		start_adjust_forget(&f->start_adjust, e->inc, e->tid);
@@ -621,7 +621,7 @@ static int feed_mark(struct feed *f, const struct sbt_crossing *c)
 {
 	struct model_detail detail;
 	struct conceptual_mark mark = {
-		.begins = c->result == SBT_MARK_BEGIN,
+		.begins = c->mark == SBT_MARK_BEGIN,
 		.tid = c->tid,
 		.seq = c->seq,
 		.t_ns = c->depart_ns,
@@ -630,7 +630,7 @@ static int feed_mark(struct feed *f, const struct sbt_crossing *c)
 	int err = 0;
 
 	if (!f->mark || !hash_get(&f->labels, c->label, &site) ||
-	    (!mark.begins && c->result != SBT_MARK_END))
+	    (!mark.begins && c->mark != SBT_MARK_END))
 		return 0;
 	if (parts_of(f, c, false, &detail))
 		mark.detail = &detail;
@@ -655,9 +655,9 @@ static void feed_message(struct feed *f, const struct sbt_crossing *c)
 		.tid = c->tid,
 		.t_ns = c->depart_ns,
 		.oncpu_ns = MODEL_UNKNOWN,
-		.owner = c->object < UINT32_MAX ? (uint32_t)c->object : UINT32_MAX,
-		.bytes = c->words < UINT32_MAX ? (uint32_t)c->words : UINT32_MAX,
-		.write = c->result == SBT_MARK_WRITE,
+		.owner = c->owner < UINT32_MAX ? (uint32_t)c->owner : UINT32_MAX,
+		.bytes = c->bytes < UINT32_MAX ? (uint32_t)c->bytes : UINT32_MAX,
+		.write = c->mark == SBT_MARK_WRITE,
 	};
 
 	if (parts_of(f, c, false, &detail))
@@ -698,8 +698,7 @@ int feed_record(struct feed *f, const struct stream_record *record)
 	if (record->crossing->type == SBT_REC_RESUME)
 		return feed_resume(f, record->crossing);
 	if (record->crossing->type == SBT_REC_MARK && !record->crossing->label &&
-	    (record->crossing->result == SBT_MARK_READ ||
-	     record->crossing->result == SBT_MARK_WRITE)) {
+	    (record->crossing->mark == SBT_MARK_READ || record->crossing->mark == SBT_MARK_WRITE)) {
 		feed_message(f, record->crossing);
 		return 0;
 	}

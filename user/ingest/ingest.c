@@ -252,11 +252,11 @@ static int consider_join(struct ingest *p, const struct stream_record *record)
 		.tgid = c->tgid,
 		.inc = c->inc,
 		.tid = c->tid,
-		.handle = c->object,
+		.handle = c->joined,
 		.enter_ns = c->arrive_ns,
 		.leave_ns = c->depart_ns,
 		/* A wait for all returns nothing. */
-		.result = c->object == SBT_JOIN_ALL ? 0 : c->result,
+		.result = c->joined == SBT_JOIN_ALL ? 0 : c->error,
 	};
 	int err;
 
@@ -282,10 +282,10 @@ static int consider_threads(struct ingest *p, const struct sbt_event *e)
 	case SBT_REC_THREAD:
 		/* Of one that was found later nobody knows the thread that made it. */
 		return e->creator ? forkjoin_made(p->forkjoin, e->tgid, e->inc, e->creator, e->tid,
-						  e->address, e->t_ns)
+						  e->thread_pointer, e->t_ns)
 				  : 0;
 	case SBT_REC_EXIT:
-		forkjoin_ended(p->forkjoin, e->tgid, e->inc, e->tid, e->t_ns, e->seq, e->cpu);
+		forkjoin_ended(p->forkjoin, e->tgid, e->inc, e->tid, e->t_ns, e->crossings, e->cpu);
 		if (e->flags & SBT_EVENT_LEADER)
 			forkjoin_end_process(p->forkjoin, e->tgid, e->inc);
 		return 0;
@@ -344,11 +344,11 @@ static uint32_t candidate_flags(const struct sbt_crossing *c)
 
 	if (c->arrive_ns == c->depart_ns)
 		return flags | DISCOVER_WAKE;
-	if (family_has(c->family, FAMILY_FUTEX_WORD) && c->result == EAGAIN)
+	if (family_has(c->family, FAMILY_FUTEX_WORD) && c->error == EAGAIN)
 		return flags | DISCOVER_AGAIN;
 	/* The others are the kernel's own, of calls that go on after a signal. */
-	if (c->result == ETIMEDOUT ||
-	    (family_has(c->family, FAMILY_FUTEX_WORD) && (c->result == EINTR || c->result >= 512)))
+	if (c->error == ETIMEDOUT ||
+	    (family_has(c->family, FAMILY_FUTEX_WORD) && (c->error == EINTR || c->error >= 512)))
 		return flags | DISCOVER_OVER;
 	return flags;
 }
@@ -409,8 +409,8 @@ static int consider(struct ingest *p, const struct stream_record *record)
 		.inc = c->inc,
 		.tid = c->tid,
 		.flags = candidate_flags(c),
-		.wakes = family_has(c->family, FAMILY_FUTEX_WORD) && c->result != UINT16_MAX
-				 ? c->result
+		.wakes = family_has(c->family, FAMILY_FUTEX_WORD) && c->wakes != UINT16_MAX
+				 ? c->wakes
 				 : UINT32_MAX,
 		.object = c->object,
 		.value = c->value,
@@ -460,7 +460,7 @@ static int consider_semaphore(struct ingest *p, const struct sbt_crossing *c)
 	if (!slot)
 		return -ENOMEM;
 	/* Of one that was given up, or interrupted, nothing is known. */
-	if (!c->result && !slot->runtime) {
+	if (!c->error && !slot->runtime) {
 		w.site = callsites_semaphore(feed_callsites(p->feed), slot->space, c, &w.above);
 		if (!turnstiles_add(p->turnstiles, &w))
 			add_verdict(p, c->tgid, c->inc, c->object, SBT_OBJECT_OTHER);

@@ -302,7 +302,7 @@ static int made(struct ranks *r, struct process *p, const struct sbt_crossing *c
 		const struct comm *parent)
 {
 	bool readable = !(c->flags & SBT_CROSSING_NO_WORDS);
-	uint64_t handle = c->words, calls = 0, key;
+	uint64_t handle = c->handle, calls = 0, key;
 	struct making *making;
 	struct comm *comm;
 	enum which which;

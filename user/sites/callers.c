@@ -446,7 +446,7 @@ uint32_t callers_follow(struct callers *c, struct address_space *space, const st
 				     const struct sbt_frame_rule *rule),
 			void *ctx)
 {
-	uint64_t ip = s->head.ip, sp = s->sp, fp = s->fp, want = s->head.words;
+	uint64_t ip = s->head.ip, sp = s->sp, fp = s->fp, want = s->head.wanted;
 	const struct caller_code *code;
 	uint32_t n = 1;
 

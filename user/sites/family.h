@@ -162,7 +162,7 @@ struct family_team {
 };
 
 /*
- * What the words of a crossing (sbt_crossing.words) say about the barrier. Never guesses: an
+ * What the raw barrier word of a crossing (sbt_crossing.raw_word) says about the barrier. Never guesses: an
  * unknown flavour, or values that no initialised barrier has, give known = false.
  */
 struct family_team family_read_words(uint8_t family, enum family_libc libc, uint64_t words);
