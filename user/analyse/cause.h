@@ -51,6 +51,9 @@ const char *cause_name(enum cause_kind kind);
 /* Return true if this is the dominant cause. */
 bool cause_is(const struct report_cause *cause, enum cause_kind kind);
 
+/* The questions that causes ask about a run, as REPORT_QUESTIONS: X(member of struct cause_env). */
+#define CAUSE_QUESTIONS(X) X(task) X(lock) X(mapping) X(file) X(stack)
+
 /*
  * Look-ups of the caller. Each returns NULL if the name is unknown; the string is copied at once.
  */

@@ -455,6 +455,22 @@ struct report {
 	void *arena; /* owns all strings and arrays */
 };
 
+/*
+ * The questions that the report asks about a run: X(member of struct report_env). Each provider answers all of them, the live
+ * one and the one for recordings, and a recording keeps each answer. Their tables are made from this list, so that a question
+ * without an answer does not compile.
+ */
+#define REPORT_QUESTIONS(X)  \
+	X(site)              \
+	X(barrier_name)      \
+	X(object_name)       \
+	X(probe_group_name)  \
+	X(exit_detection)    \
+	X(untraced)          \
+	X(tasks)             \
+	X(looks)             \
+	X(crossing_cost)
+
 /* What the pure code must be told. All callbacks may return NULL / unknown. */
 struct report_env {
 	void *ctx;

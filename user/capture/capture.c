@@ -327,12 +327,25 @@ static void apply_verdict(void *ctx, const struct ingest_verdict *v)
 	attach_classify(c->attach, v->tgid, v->inc, v->object, v->state);
 }
 
-/* Feed the model, and tell the kernel side what that has found out. */
+static void apply_frame_rule(void *ctx, const struct callsites_frame_rule *r)
+{
+	struct capture *c = ctx;
+
+	attach_frame_rule(c->attach, r->tgid, r->inc, r->ip, &r->rule);
+}
+
+/* Pass what ingest has found out to the kernel side. */
+static void apply_findings(struct capture *c)
+{
+	ingest_take_verdicts(c->ingest, apply_verdict, c);
+	callsites_take_frame_rules(feed_callsites(ingest_feed(c->ingest)), apply_frame_rule, c);
+}
+
 static int ingest_until(struct capture *c, uint64_t until_ns)
 {
 	int err = ingest_run(c->ingest, until_ns);
 
-	ingest_take_verdicts(c->ingest, apply_verdict, c);
+	apply_findings(c);
 	return err;
 }
 
@@ -364,7 +377,7 @@ static void show_events(void *ctx)
 		return;
 	c->showing = true;
 	if (c->ingest)
-		ingest_take_verdicts(c->ingest, apply_verdict, c);
+		apply_findings(c);
 	ring_show_events(c->stream, on_event, c);
 	c->showing = false;
 }

@@ -207,14 +207,12 @@ int cause_names_new(const struct attach *attach, struct address_spaces *spaces,
 	w->spaces = spaces;
 	w->env = (struct cause_env){
 		.ctx = w,
-		.task = cause_names_task,
-		.lock = cause_names_lock,
-		.mapping = cause_names_mapping,
-		.file = cause_names_file,
-		.stack = cause_names_stack,
 		.instructions = counting->instructions,
 		.cycles = counting->cycles,
 	};
+#define ANSWER(question) w->env.question = cause_names_##question;
+	CAUSE_QUESTIONS(ANSWER)
+#undef ANSWER
 	w->causes = causes_new(&w->env, env);
 	if (!w->causes) {
 		free(w);

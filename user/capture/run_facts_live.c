@@ -133,7 +133,7 @@ static double dearer(const struct run_facts_live *p, const struct address_space 
 		       : 1;
 }
 
-static double env_price(void *ctx, const struct model_proc *proc)
+static double env_crossing_cost(void *ctx, const struct model_proc *proc)
 {
 	struct run_facts_live *p = ctx;
 	const struct address_space *space = address_space_find(p->spaces, proc->tgid, proc->inc);
@@ -143,7 +143,7 @@ static double env_price(void *ctx, const struct model_proc *proc)
 
 double run_facts_live_price(struct run_facts_live *p, const struct model_proc *proc)
 {
-	return env_price(p, proc);
+	return env_crossing_cost(p, proc);
 }
 
 double run_facts_live_price_excluded(struct run_facts_live *p, const struct model_proc *proc)
@@ -226,18 +226,9 @@ void run_facts_live_init(struct run_facts_live *p, const struct options *options
 	memcpy(p->losses, losses, sizeof(losses));
 	p->env = (struct report_env){
 		.ctx = p,
-		.site = env_site,
-		.barrier_name = env_barrier_name,
-		.object_name = env_object_name,
 		.family_name = family_name,
 		.kind_name = family_kind_name,
 		.probe_group_family = family_of_probe_group,
-		.probe_group_name = env_probe_group_name,
-		.exit_detection = env_exit_detection,
-		.untraced = env_untraced,
-		.tasks = env_tasks,
-		.looks = env_looks,
-		.crossing_cost = env_price,
 		.crossing_cost_ns = NAN,
 		.switch_cost_ns = NAN,
 		.switches_cost_ns = REPORT_UNKNOWN,
@@ -248,6 +239,9 @@ void run_facts_live_init(struct run_facts_live *p, const struct options *options
 		.nlosses = RUN_FACTS_LIVE_LOSSES,
 		.aggregate = options->aggregate,
 	};
+#define ANSWER(question) p->env.question = env_##question;
+	REPORT_QUESTIONS(ANSWER)
+#undef ANSWER
 }
 
 void run_facts_live_counting(struct run_facts_live *p, const struct counting *counting)
@@ -339,7 +333,7 @@ static void price_all(struct run_facts_live *p)
 	}
 	for (i = 0; i < n; i++) {
 		proc = model_proc(p->model, i);
-		price = env_price(p, proc);
+		price = env_crossing_cost(p, proc);
 		if (isnan(price))
 			continue;
 		sum += price * (double)proc->crossings;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/hash.h"
 #include "model/enclose.h"
 #include "sites/callers.h"
@@ -52,6 +53,8 @@ struct callsites {
 	uint64_t shorter;
 	uint64_t unsampled;
 	char why[512];
+	struct callsites_frame_rule *rules; /* not taken yet */
+	size_t nrules, cap_rules;
 	struct noted noted[CACHE_SLOTS];
 };
 
@@ -89,6 +92,7 @@ void callsites_free(struct callsites *c)
 	hash_free(&c->ways);
 	enclose_free(c->enclose);
 	callers_free(c->callers);
+	free(c->rules);
 	free(c);
 }
 
@@ -116,13 +120,27 @@ static void is_short(struct callsites *c, const char *why)
 
 /* --- samples ------------------------------------------------------------------------------------- */
 
-static void tell(void *ctx, const struct sbt_callers *sample, uint64_t ip,
-		 const struct sbt_frame_rule *rule)
+/* Without memory for a rule the kernel side goes on to send samples there. */
+static void queue_frame_rule(void *ctx, const struct sbt_callers *sample, uint64_t ip,
+			     const struct sbt_frame_rule *rule)
 {
 	struct callsites *c = ctx;
 
-	/* Where that fails, samples go on to come. */
-	attach_frame_rule(c->attach, sample->head.tgid, sample->head.inc, ip, rule);
+	if (!grow(c->rules, c->cap_rules, c->nrules + 1))
+		c->rules[c->nrules++] = (struct callsites_frame_rule){
+			.tgid = sample->head.tgid, .inc = sample->head.inc, .ip = ip, .rule = *rule
+		};
+}
+
+void callsites_take_frame_rules(struct callsites *c,
+				void (*apply)(void *ctx, const struct callsites_frame_rule *rule),
+				void *ctx)
+{
+	size_t i;
+
+	for (i = 0; i < c->nrules; i++)
+		apply(ctx, &c->rules[i]);
+	c->nrules = 0;
 }
 
 int callsites_sample(struct callsites *c, struct address_space *space,
@@ -132,7 +150,7 @@ int callsites_sample(struct callsites *c, struct address_space *space,
 
 	if (!chain)
 		return -ENOMEM;
-	chain->n = callers_follow(c->callers, space, sample, chain->ip, tell, c);
+	chain->n = callers_follow(c->callers, space, sample, chain->ip, queue_frame_rule, c);
 	free(hash_get_ptr(&c->samples, sample->head.sample));
 	if (!hash_put_ptr(&c->samples, sample->head.sample, chain))
 		return 0;

@@ -20,6 +20,17 @@ void callsites_set_frames(struct callsites *c, uint32_t frames);
 /* A sample, of which the crossings that follow have the name. Returns 0 or -ENOMEM. */
 int callsites_sample(struct callsites *c, struct address_space *space,
 		     const struct sbt_callers *sample);
+/* How to step from the frame of the function at @ip to its caller's. The kernel side then needs no samples there. */
+struct callsites_frame_rule {
+	uint32_t tgid, inc;
+	uint64_t ip;
+	struct sbt_frame_rule rule;
+};
+
+/* Pass each rule that samples have shown since the last call to @apply, in order. */
+void callsites_take_frame_rules(struct callsites *c,
+				void (*apply)(void *ctx, const struct callsites_frame_rule *rule),
+				void *ctx);
 /* The crossing has been fed, or is none: its sample is not needed any longer. */
 void callsites_done(struct callsites *c, const struct sbt_crossing *crossing);
 

@@ -163,30 +163,39 @@ void code_u64(struct coder *c, uint64_t *v)
 		*v = get(c);
 }
 
+/* Code @v and return it. Writing leaves the caller's value alone: it may be in memory that is only read. */
 static uint64_t code_up_to(struct coder *c, uint64_t v, uint64_t max)
 {
 	code_u64(c, &v);
 	return v > max ? fail(c) : v;
 }
 
+#define CODE_UP_TO(c, v, max)                                                   \
+	do {                                                                    \
+		uint64_t code_v_ = code_up_to(c, (c)->writing ? *(v) : 0, max); \
+                                                                                \
+		if (!(c)->writing)                                              \
+			*(v) = (__typeof__(*(v)))code_v_;                       \
+	} while (0)
+
 void code_u32(struct coder *c, uint32_t *v)
 {
-	*v = (uint32_t)code_up_to(c, *v, UINT32_MAX);
+	CODE_UP_TO(c, v, UINT32_MAX);
 }
 
 void code_u16(struct coder *c, uint16_t *v)
 {
-	*v = (uint16_t)code_up_to(c, *v, UINT16_MAX);
+	CODE_UP_TO(c, v, UINT16_MAX);
 }
 
 void code_u8(struct coder *c, uint8_t *v)
 {
-	*v = (uint8_t)code_up_to(c, *v, UINT8_MAX);
+	CODE_UP_TO(c, v, UINT8_MAX);
 }
 
 void code_bool(struct coder *c, bool *v)
 {
-	*v = code_up_to(c, c->writing && *v, 1);
+	CODE_UP_TO(c, v, 1);
 }
 
 void code_delta(struct coder *c, uint64_t *v, uint64_t base)
@@ -204,10 +213,11 @@ void code_delta(struct coder *c, uint64_t *v, uint64_t base)
 
 void code_known(struct coder *c, uint64_t *v)
 {
-	if (c->writing)
+	if (c->writing) {
 		put(c, *v + 1);
-	else
-		*v = get(c) - 1;
+		return;
+	}
+	*v = get(c) - 1;
 	if (c->failed)
 		*v = UINT64_MAX;
 }

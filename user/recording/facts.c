@@ -190,13 +190,14 @@ void code_answer(struct coder *c, struct contents_answer *a)
 
 /* --- hangs ----------------------------------------------------------------------------------------- */
 
-/* An enum of ours; of a later version's values @other is made. */
-#define CODE_ENUM(c, field, last, other)                        \
-	do {                                                    \
-		uint8_t code_e_ = (uint8_t)(field);             \
-                                                                \
-		code_u8(c, &code_e_);                           \
-		(field) = code_e_ > (last) ? (other) : code_e_; \
+/* Code an enum of ours. A value that only a later version knows is read as @other. */
+#define CODE_ENUM(c, field, last, other)                                \
+	do {                                                            \
+		uint8_t code_e_ = (c)->writing ? (uint8_t)(field) : 0;  \
+                                                                        \
+		code_u8(c, &code_e_);                                   \
+		if (!(c)->writing)                                      \
+			(field) = code_e_ > (last) ? (other) : code_e_; \
 	} while (0)
 
 static void code_arrived(struct coder *c, struct report_hang_arrived *a)

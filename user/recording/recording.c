@@ -136,7 +136,7 @@ static void note_text(struct recording *r, struct contents_question q, const cha
 		contents_answer(r->contents, &q, &a);
 }
 
-static const struct site_name *heard_site(void *ctx, uint32_t site)
+static const struct site_name *record_site(void *ctx, uint32_t site)
 {
 	struct recording *r = ctx;
 	const struct site_name *name = r->asked.site(r->asked.ctx, site);
@@ -146,7 +146,7 @@ static const struct site_name *heard_site(void *ctx, uint32_t site)
 	return name;
 }
 
-static const char *heard_barrier_name(void *ctx, const struct model_barrier *barrier)
+static const char *record_barrier_name(void *ctx, const struct model_barrier *barrier)
 {
 	struct recording *r = ctx;
 
@@ -154,7 +154,7 @@ static const char *heard_barrier_name(void *ctx, const struct model_barrier *bar
 	return r->asked.barrier_name(r->asked.ctx, barrier);
 }
 
-static const char *heard_object_name(void *ctx, const struct model_barrier *b)
+static const char *record_object_name(void *ctx, const struct model_barrier *b)
 {
 	struct recording *r = ctx;
 	const struct model_proc *p = model_proc(r->model, b->proc);
@@ -170,7 +170,7 @@ static const char *heard_object_name(void *ctx, const struct model_barrier *b)
 	return name;
 }
 
-static const char *heard_exit_detection(void *ctx, const struct model_proc *p)
+static const char *record_exit_detection(void *ctx, const struct model_proc *p)
 {
 	struct recording *r = ctx;
 	const char *how = r->asked.exit_detection(r->asked.ctx, p);
@@ -182,7 +182,7 @@ static const char *heard_exit_detection(void *ctx, const struct model_proc *p)
 	return how;
 }
 
-static const char *heard_untraced(void *ctx, const struct model_proc *p)
+static const char *record_untraced(void *ctx, const struct model_proc *p)
 {
 	struct recording *r = ctx;
 	const char *names = r->asked.untraced(r->asked.ctx, p);
@@ -195,7 +195,7 @@ static const char *heard_untraced(void *ctx, const struct model_proc *p)
 	return names;
 }
 
-static bool heard_tasks(void *ctx, const struct model_proc *p)
+static bool record_tasks(void *ctx, const struct model_proc *p)
 {
 	struct recording *r = ctx;
 	bool tasks = r->asked.tasks(r->asked.ctx, p);
@@ -210,8 +210,8 @@ static bool heard_tasks(void *ctx, const struct model_proc *p)
 	return tasks;
 }
 
-static const char *heard_probe_group_name(void *ctx, const struct model_proc *p,
-					  uint8_t probe_group)
+static const char *record_probe_group_name(void *ctx, const struct model_proc *p,
+					   uint8_t probe_group)
 {
 	struct recording *r = ctx;
 	const char *name = r->asked.probe_group_name(r->asked.ctx, p, probe_group);
@@ -225,7 +225,7 @@ static const char *heard_probe_group_name(void *ctx, const struct model_proc *p,
 	return name;
 }
 
-static uint64_t heard_looks(void *ctx, const struct model_proc *p, uint64_t *paused_ns)
+static uint64_t record_looks(void *ctx, const struct model_proc *p, uint64_t *paused_ns)
 {
 	struct recording *r = ctx;
 	struct contents_question q = { .kind = CONTENTS_LOOKS, .tgid = p->tgid, .inc = p->inc };
@@ -241,7 +241,7 @@ static uint64_t heard_looks(void *ctx, const struct model_proc *p, uint64_t *pau
 	return looks;
 }
 
-static double heard_price(void *ctx, const struct model_proc *p)
+static double record_crossing_cost(void *ctx, const struct model_proc *p)
 {
 	struct recording *r = ctx;
 	struct contents_question q = { .kind = CONTENTS_PRICE, .tgid = p->tgid, .inc = p->inc };
@@ -251,7 +251,7 @@ static double heard_price(void *ctx, const struct model_proc *p)
 	return a.number;
 }
 
-static const char *heard_task(void *ctx, uint32_t tid)
+static const char *record_task(void *ctx, uint32_t tid)
 {
 	struct recording *r = ctx;
 	const char *name = r->asked_causes.task(r->asked_causes.ctx, tid);
@@ -260,7 +260,7 @@ static const char *heard_task(void *ctx, uint32_t tid)
 	return name;
 }
 
-static const char *heard_lock(void *ctx, uint32_t tgid, uint32_t inc, uint64_t addr)
+static const char *record_lock(void *ctx, uint32_t tgid, uint32_t inc, uint64_t addr)
 {
 	struct recording *r = ctx;
 	const char *name = r->asked_causes.lock(r->asked_causes.ctx, tgid, inc, addr);
@@ -272,7 +272,7 @@ static const char *heard_lock(void *ctx, uint32_t tgid, uint32_t inc, uint64_t a
 	return name;
 }
 
-static const char *heard_mapping(void *ctx, uint32_t tgid, uint32_t inc, uint64_t addr)
+static const char *record_mapping(void *ctx, uint32_t tgid, uint32_t inc, uint64_t addr)
 {
 	struct recording *r = ctx;
 	const char *name = r->asked_causes.mapping(r->asked_causes.ctx, tgid, inc, addr);
@@ -284,7 +284,7 @@ static const char *heard_mapping(void *ctx, uint32_t tgid, uint32_t inc, uint64_
 	return name;
 }
 
-static const char *heard_file(void *ctx, uint64_t inode)
+static const char *record_file(void *ctx, uint64_t inode)
 {
 	struct recording *r = ctx;
 	const char *name = r->asked_causes.file(r->asked_causes.ctx, inode);
@@ -293,8 +293,8 @@ static const char *heard_file(void *ctx, uint64_t inode)
 	return name;
 }
 
-static uint32_t heard_stack(void *ctx, uint32_t tgid, uint32_t inc, uint64_t key, uint32_t *sites,
-			    uint32_t max)
+static uint32_t record_stack(void *ctx, uint32_t tgid, uint32_t inc, uint64_t key, uint32_t *sites,
+			     uint32_t max)
 {
 	struct recording *r = ctx;
 	struct contents_question q = {
@@ -312,36 +312,28 @@ void recording_listen(struct recording *r, struct report_env *env, struct cause_
 	r->env = env;
 	r->asked = *env;
 	env->ctx = r;
-	env->site = heard_site;
-	env->barrier_name = heard_barrier_name;
-	env->object_name = heard_object_name;
-	env->exit_detection = heard_exit_detection;
-	env->untraced = heard_untraced;
-	env->tasks = heard_tasks;
-	env->looks = heard_looks;
-	env->crossing_cost = heard_price;
-	env->probe_group_name = heard_probe_group_name;
+#define ANSWER(question) env->question = record_##question;
+	REPORT_QUESTIONS(ANSWER)
+#undef ANSWER
 	r->causes = causes;
 	if (!causes)
 		return;
 	r->asked_causes = *causes;
 	causes->ctx = r;
-	causes->task = heard_task;
-	causes->lock = heard_lock;
-	causes->mapping = heard_mapping;
-	causes->file = heard_file;
-	causes->stack = heard_stack;
+#define ANSWER(question) causes->question = record_##question;
+	CAUSE_QUESTIONS(ANSWER)
+#undef ANSWER
 }
 
 void recording_process(struct recording *r, const struct model_proc *p)
 {
 	uint64_t paused_ns;
 
-	heard_exit_detection(r, p);
-	heard_untraced(r, p);
-	heard_tasks(r, p);
-	heard_looks(r, p, &paused_ns);
-	heard_price(r, p);
+	record_exit_detection(r, p);
+	record_untraced(r, p);
+	record_tasks(r, p);
+	record_looks(r, p, &paused_ns);
+	record_crossing_cost(r, p);
 }
 
 /* --- what happens ----------------------------------------------------------------------------------- */
@@ -391,7 +383,7 @@ void recording_session(struct recording *r, const struct session *session,
 
 static void name_site(void *ctx, uint32_t site)
 {
-	heard_site(ctx, site);
+	record_site(ctx, site);
 }
 
 static int flush(struct recording *r)

@@ -102,7 +102,7 @@ static const char *env_probe_group_name(void *ctx, const struct model_proc *p, u
 	return name ? name : family_probe_group_name(probe_group);
 }
 
-static double env_price(void *ctx, const struct model_proc *p)
+static double env_crossing_cost(void *ctx, const struct model_proc *p)
 {
 	struct run_facts_file *r = ctx;
 	const struct contents_answer *a =
@@ -159,18 +159,9 @@ int run_facts_file_begin(struct run_facts_file *r, struct merge *merge)
 		r->counters[i] = session->counters[i].name ? session->counters[i].name : "?";
 	r->env = (struct report_env){
 		.ctx = r,
-		.site = env_site,
-		.barrier_name = env_barrier_name,
-		.object_name = env_object_name,
 		.family_name = family_name,
 		.kind_name = family_kind_name,
 		.probe_group_family = family_of_probe_group,
-		.probe_group_name = env_probe_group_name,
-		.exit_detection = env_exit_detection,
-		.untraced = env_untraced,
-		.tasks = env_tasks,
-		.looks = env_looks,
-		.crossing_cost = env_price,
 		.crossing_cost_ns = NAN,
 		.switch_cost_ns = NAN,
 		.switches_cost_ns = REPORT_UNKNOWN,
@@ -184,16 +175,17 @@ int run_facts_file_begin(struct run_facts_file *r, struct merge *merge)
 		.ncpu_node = s->ncpu_node,
 		.cpu_node = s->ncpu_node ? s->cpu_node : NULL,
 	};
+#define ANSWER(question) r->env.question = env_##question;
+	REPORT_QUESTIONS(ANSWER)
+#undef ANSWER
 	r->cause_env = (struct cause_env){
 		.ctx = r,
-		.task = find_task,
-		.lock = find_lock,
-		.mapping = find_mapping,
-		.file = find_file,
-		.stack = find_stack,
 		.instructions = s->instructions < n ? s->instructions : MODEL_NONE,
 		.cycles = s->cycles < n ? s->cycles : MODEL_NONE,
 	};
+#define ANSWER(question) r->cause_env.question = find_##question;
+	CAUSE_QUESTIONS(ANSWER)
+#undef ANSWER
 	if (!s->accounted)
 		return 0;
 	r->causes = causes_new(&r->cause_env, &r->env);
