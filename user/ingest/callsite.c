@@ -13,7 +13,7 @@
 #include "sites/callers.h"
 #include "sites/family.h"
 
-/* A power of two: what is in use at one time is little, and a miss only costs a look-up. */
+/* A power of two. Few call sites are in use at one time, and a miss only costs a lookup. */
 #define CACHE_SLOTS 1024u
 
 _Static_assert(CALLERS_MAX == SBT_CHAIN_MAX, "one length of chains");
@@ -24,21 +24,24 @@ struct chain {
 	uint64_t ip[CALLERS_MAX];
 };
 
-/* A way up from a wait, or a waking. What its functions are is asked only where a barrier has been found. */
+/*
+ * A chain of callers that led to a wait or a wake-up. Its functions are looked up only once a
+ * barrier has been found there.
+ */
 struct way {
 	struct chain chain;
 	struct address_space *space;
 	bool wake, helpers, known;
 };
 
-/* What was made of a wait, or a waking, with its callers. */
+/* The sites that were worked out for a wait or a wake-up with these callers. A cache. */
 struct noted {
 	uint64_t ip, callers;
 	uint32_t tgid, inc;
-	uint32_t mappings; /* space.reads then */
+	uint32_t mappings; /* space.reads when it was filled in */
 	bool wake, used;
-	uint32_t own; /* the program's own call */
-	uint32_t site; /* ADDRESS_SPACE_SITE_NONE: not asked for yet */
+	uint32_t own; /* the innermost call of the program itself */
+	uint32_t site; /* ADDRESS_SPACE_SITE_NONE: not worked out yet */
 };
 
 struct callsites {
@@ -46,14 +49,14 @@ struct callsites {
 	struct address_spaces *spaces;
 	struct callers *callers;
 	struct enclose *enclose;
-	struct hash samples; /* name -> struct chain */
-	struct hash ways; /* -> struct way */
+	struct hash samples; /* name of the sample -> struct chain */
+	struct hash ways; /* hash of the chain -> struct way */
 	uint32_t unknown_ways;
 	uint32_t frames;
 	uint64_t shorter;
 	uint64_t unsampled;
 	char why[512];
-	struct callsites_frame_rule *rules; /* not taken yet */
+	struct callsites_frame_rule *rules; /* found since callsites_take_frame_rules() */
 	size_t nrules, cap_rules;
 	struct noted noted[CACHE_SLOTS];
 };
@@ -120,7 +123,9 @@ static void is_short(struct callsites *c, const char *why)
 
 /* --- samples ------------------------------------------------------------------------------------- */
 
-/* Without memory for a rule the kernel side goes on to send samples there. */
+/*
+ * Queue a rule. If there is no memory for it, the kernel side keeps sending samples of that frame.
+ */
 static void queue_frame_rule(void *ctx, const struct sbt_callers *sample, uint64_t ip,
 			     const struct sbt_frame_rule *rule)
 {
@@ -181,7 +186,7 @@ void callsites_done(struct callsites *c, const struct sbt_crossing *crossing)
 
 /* --- chains --------------------------------------------------------------------------------------- */
 
-/* False: what has this name is no more. */
+/* Return the chain with this name in *out. Return false if it no longer exists. */
 static bool chain_named(struct callsites *c, uint64_t name, struct chain *out)
 {
 	const struct chain *sampled;
@@ -200,7 +205,10 @@ static bool chain_named(struct callsites *c, uint64_t name, struct chain *out)
 	return true;
 }
 
-/* What is no call is none of the chain, nor what is above. */
+/*
+ * Cut the chain at the first address that is not a return address. Return the reason, or NULL if
+ * all addresses are.
+ */
 static const char *chain_check(struct callsites *c, struct address_space *space,
 			       struct chain *chain)
 {
@@ -217,7 +225,10 @@ static const char *chain_check(struct callsites *c, struct address_space *space,
 	return NULL;
 }
 
-/* The site @up callers above the one at @from, wrappers not counted; else the furthest there is. */
+/*
+ * Return the site @up callers above the one at @from, not counting wrappers, or the outermost that
+ * is known.
+ */
 static uint32_t site_up(struct callsites *c, struct address_space *space, const struct chain *chain,
 			uint32_t from, uint32_t up, const char *why)
 {
@@ -256,7 +267,7 @@ uint32_t callsites_function(struct callsites *c, struct address_space *space, ui
 
 /* --- barriers written by hand ------------------------------------------------------------------- */
 
-/* Functions that have made their last call in the place of a return, as optimised ones do, come in between. */
+/* Insert the functions that ended in a tail call, which left no return address on the stack. */
 static void chain_complete(struct callsites *c, struct address_space *space, bool probed,
 			   struct chain *chain)
 {
@@ -273,7 +284,7 @@ static void chain_complete(struct callsites *c, struct address_space *space, boo
 	}
 }
 
-/* What is known of the callers of a wait. Returns the same as chain_check(). */
+/* Fill in what is known of the callers of a wait. Return as chain_check() does. */
 static const char *chain_of(struct callsites *c, struct address_space *space,
 			    const struct sbt_crossing *r, struct chain *chain)
 {
@@ -312,7 +323,7 @@ static void steps_of(struct callsites *c, struct address_space *space, const str
 	}
 }
 
-/* The program's own innermost call. */
+/* Return the innermost call of the program itself, above wrappers of libraries. */
 static uint32_t own_site(struct callsites *c, struct address_space *space,
 			 const struct chain *chain)
 {
@@ -370,13 +381,13 @@ void callsites_forget(struct callsites *c, const struct address_space *space)
 		c->unknown_ways -= !way->known;
 		hash_del(&c->ways, e->key);
 		free(way);
-		/* What came after it may have moved into its place. */
+		/* Deletion may have moved a later entry into this place. */
 		if (pos > 1)
 			pos--;
 	}
 }
 
-/* All that was seen in this process: a barrier has been found there. */
+/* Note all ways of this process, as a barrier has been found there. */
 static void ways_look_up(struct callsites *c, const struct address_space *space)
 {
 	struct enclose_step steps[CALLERS_MAX];
@@ -392,7 +403,7 @@ static void ways_look_up(struct callsites *c, const struct address_space *space)
 		way->known = true;
 		c->unknown_ways--;
 		steps_of(c, way->space, &way->chain, steps);
-		/* Out of memory: less is known of the function. */
+		/* Without memory, enclose knows less of the function. */
 		enclose_note(c->enclose, steps, way->chain.n, way->wake, way->helpers);
 	}
 }
@@ -430,7 +441,7 @@ int callsites_consider(struct callsites *c, struct address_space *space,
 	chain_of(c, space, r, &chain);
 	*site = own_site(c, space, &chain);
 	err = way_add(c, space, &chain, wake, family_has(r->family, FAMILY_FUTEX_WORD), false);
-	/* The maps may have been read anew meanwhile. */
+	/* The process's mappings may have been read again since: space->reads is taken now. */
 	*slot = (struct noted){ .ip = r->ip,
 				.callers = r->callers,
 				.mappings = space->reads,
@@ -459,7 +470,7 @@ uint32_t callsites_semaphore(struct callsites *c, struct address_space *space,
 	memmove(chain.ip, chain.ip + i, chain.n * sizeof(chain.ip[0]));
 	*above = chain.n > 1 ? address_space_site(c->spaces, space, chain.ip[1])
 			     : ADDRESS_SPACE_SITE_NONE;
-	/* Out of memory: what a thread begins with may be named as a barrier. */
+	/* Without memory, a function that only starts a thread may be named as the barrier. */
 	way_add(c, space, &chain, false, false, true);
 	if (chain.n > 1) {
 		chain.n--;
@@ -469,7 +480,10 @@ uint32_t callsites_semaphore(struct callsites *c, struct address_space *space,
 	return site;
 }
 
-/* The index of the step that own_site() names. */
+/*
+ * Return whether own_site() of the way is @site and its caller is the outermost function of the
+ * thread.
+ */
 static bool is_first(struct callsites *c, const struct way *way, uint32_t site)
 {
 	const struct caller_code *code;

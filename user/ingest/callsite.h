@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * From what a crossing says of its callers to its site: with --frames, and for barriers written by hand, whose site is who
- * called them.
+ * Turn the callers that a crossing reports into its site. This is needed with --frames, and for
+ * barriers written by hand, which are named by the function that calls them.
  */
 #ifndef INGEST_CALLSITE_H
 #define INGEST_CALLSITE_H
@@ -12,50 +12,68 @@
 
 struct callsites;
 
-/* @frames: callers up that a site is. */
+/* Return 0 and *out, or -ENOMEM. Both must outlive it. */
 int callsites_new(struct attach *attach, struct address_spaces *spaces, struct callsites **out);
 void callsites_free(struct callsites *c);
 void callsites_set_frames(struct callsites *c, uint32_t frames);
 
-/* A sample, of which the crossings that follow have the name. Returns 0 or -ENOMEM. */
+/* Unwind a sample. The crossings that follow refer to it by its name. Return 0 or -ENOMEM. */
 int callsites_sample(struct callsites *c, struct address_space *space,
 		     const struct sbt_callers *sample);
-/* How to step from the frame of the function at @ip to its caller's. The kernel side then needs no samples there. */
+/*
+ * How to step from the frame of the function at @ip to the frame of its caller. With it, the kernel
+ * side needs no samples there.
+ */
 struct callsites_frame_rule {
 	uint32_t tgid, inc;
 	uint64_t ip;
 	struct sbt_frame_rule rule;
 };
 
-/* Pass each rule that samples have shown since the last call to @apply, in order. */
+/* Pass each rule that was found since the last call to @apply, in order. */
 void callsites_take_frame_rules(struct callsites *c,
 				void (*apply)(void *ctx, const struct callsites_frame_rule *rule),
 				void *ctx);
-/* The crossing has been fed, or is none: its sample is not needed any longer. */
+/* Drop the samples of a crossing that has been fed, or that turned out to be none. */
 void callsites_done(struct callsites *c, const struct sbt_crossing *crossing);
 
-/* The site of a call of a barrier's function: sbt_crossing.ip as an address, or the name of its callers. */
+/*
+ * Return the site of a call to a barrier function. @ip is sbt_crossing.ip: an address, or the name
+ * of a chain of callers.
+ */
 uint32_t callsites_function(struct callsites *c, struct address_space *space, uint64_t ip);
 /*
- * A candidate of what may be a barrier written by hand: the program's own call in which it waits, or with @wake wakes
- * others, is *site. Returns 0 or -ENOMEM.
+ * Note a candidate barrier written by hand. Store in *site the innermost call of the program itself
+ * in which the thread waits, or wakes others if @wake. Return 0 or -ENOMEM.
  */
 int callsites_consider(struct callsites *c, struct address_space *space,
 		       const struct sbt_crossing *crossing, bool wake, uint32_t *site);
-/* The same of a wait on a semaphore: functions that do nothing else do not count. *above: who called it, ADDRESS_SPACE_SITE_NONE not known. */
+/*
+ * Return the same site for a wait on a semaphore, above functions that only wrap the wait. Store
+ * the site of their caller in *above, or ADDRESS_SPACE_SITE_NONE if unknown.
+ */
 uint32_t callsites_semaphore(struct callsites *c, struct address_space *space,
 			     const struct sbt_crossing *crossing, uint32_t *above);
-/* The space is about to be forgotten. */
+/* Drop what refers to @space, before it is freed. */
 void callsites_forget(struct callsites *c, const struct address_space *space);
-/* Is a thread's, or a program's, first function what waits or wakes at this site, as far as has been seen? */
+/*
+ * Return whether the wait or wake-up at this site was ever called directly by the first function of
+ * a thread or program.
+ */
 bool callsites_first(struct callsites *c, uint32_t site);
-/* The site of the same, found to be a barrier's. */
+/* Return the site of a candidate that has been found to be a barrier. */
 uint32_t callsites_found(struct callsites *c, struct address_space *space,
 			 const struct sbt_crossing *crossing);
-/* How often fewer callers could be told, and why the first time: half a sentence, "" if not known. */
+/*
+ * Return how often fewer callers were found than --frames asks for. Store the reason of the first
+ * time in *why: half a sentence, or "" if unknown.
+ */
 uint64_t callsites_short(const struct callsites *c, const char **why);
 
-/* Crossings at barriers written by hand of which nobody knows who called them: there was no room for their stacks. */
+/*
+ * Return how many crossings at barriers written by hand have unknown callers, because a buffer had
+ * no room for their stacks.
+ */
 uint64_t callsites_unsampled(const struct callsites *c);
 
 #endif /* INGEST_CALLSITE_H */

@@ -8,7 +8,7 @@
 
 #include "model/model.h"
 
-/* Of a process. MODEL_UNKNOWN: to the end. */
+/* When tracing of a process, and of its probe groups, ended. MODEL_UNKNOWN: not yet. */
 struct cutoff {
 	uint64_t whole_ns;
 	uint64_t unit_ns[SBT_PROBE_GROUPS];
@@ -30,14 +30,14 @@ void cutoffs_free(struct cutoffs *cutoffs)
 	hash_free(&cutoffs->all);
 }
 
-/* NULL: out of memory. */
+/* Return NULL if out of memory. */
 static struct cutoff *cutoff_new(struct cutoffs *cutoffs, uint64_t key)
 {
 	struct cutoff *cut = malloc(sizeof(*cut));
 
 	if (!cut)
 		return NULL;
-	memset(cut, 0xff, sizeof(*cut)); /* MODEL_UNKNOWN */
+	memset(cut, 0xff, sizeof(*cut)); /* all MODEL_UNKNOWN */
 	if (hash_put_ptr(&cutoffs->all, key, cut)) {
 		free(cut);
 		return NULL;
@@ -87,7 +87,10 @@ enum cutoff_fate cutoffs_fate(const struct cutoffs *cutoffs, const struct sbt_cr
 		return CUTOFF_FED;
 	if (c->arrive_ns > end)
 		return CUTOFF_GONE;
-	/* Of a worker that waits at the end of a region nobody will see how it goes on. */
+	/*
+	 * A worker that waits at the end of a region is not seen to leave: its arrival is fed as it
+	 * is.
+	 */
 	if (left ? c->depart_ns <= end : c->flags & SBT_CROSSING_NO_DEPART)
 		return CUTOFF_FED;
 	if (c->type == SBT_REC_CROSSING && !(gave_up && c->depart_ns <= end))

@@ -16,10 +16,10 @@
 #include "model/waits.h"
 #include "sites/family.h"
 
-/* A power of two: call sites in use at one time are few, and a miss only costs a look-up. */
+/* A power of two. Few call sites are in use at one time, and a miss only costs a lookup. */
 #define CACHE_SLOTS 1024u
 
-#define FORGET_NS    3000000000ULL /* so long after its end no record of a thread comes */
+#define FORGET_NS    3000000000ULL /* no record of a thread arrives later than this after its end */
 #define FORGET_LEAST 1024
 
 struct shared_slot {
@@ -28,14 +28,17 @@ struct shared_slot {
 	uint32_t tgid, inc;
 	uint64_t key;
 	bool known;
-	bool unknown; /* nothing is known of the memory there */
+	bool unknown; /* which memory lies there is unknown */
 };
 
-/* A thread with crossings that the kernel did not count, or counted for nothing. */
+/*
+ * A thread whose kernel count of crossings is corrected: found crossings are added, others are
+ * taken away.
+ */
 struct renumbered {
-	uint32_t shift; /* added to its numbers */
-	uint64_t ended_ns; /* its end; 0: it lives */
-	bool reaches_back; /* the next parts of its phase are older than its last departure */
+	uint32_t shift; /* added to the numbers of its crossings; wraps around */
+	uint64_t ended_ns; /* when the thread ended; 0: it is alive */
+	bool reaches_back; /* the next record's parts begin before the thread's last departure */
 };
 
 struct feed {
@@ -46,14 +49,13 @@ struct feed {
 	int (*mark)(void *ctx, uint32_t site, const struct conceptual_mark *mark);
 	void (*message)(void *ctx, const struct model_message *message);
 	void *mark_ctx;
-	uint64_t noted; /* how often a process was told of to have other memory than before */
+	uint64_t noted; /* how many changes of shared memory were reported */
 	uint64_t fault_outside_ns; /* see attach_fault_outside_ns() */
-	uint32_t
-		self; /* the thread that reads what others are traced to do, and runs beside them */
+	uint32_t self; /* tid of the tracer's own thread that reads the records */
 	struct callsites *callsites;
 	struct waits *waits;
 	struct hash renumbered; /* (inc, tid) -> struct renumbered */
-	size_t nrenumbered; /* of them: so many were there when those that ended were last forgotten */
+	size_t nrenumbered; /* entries after forget_renumbered() last ran */
 	struct spin_suspects spin_suspects;
 	struct hash current; /* tgid -> incarnation */
 	struct hash labels; /* sbt_crossing.label -> site */
@@ -129,7 +131,10 @@ int feed_held(struct feed *f, const struct sbt_event *e, uint64_t now_ns)
 	return start_adjust_held(&f->start_adjust, f->model, e, now_ns);
 }
 
-/* The parts of @c's phase, without what we held it. @ends: it is over with that. */
+/*
+ * Fill in the parts of @c's phase, without the time for which we stopped the process. @ends: the
+ * phase ends with @c. Return false if there are no parts.
+ */
 static bool parts_of(struct feed *f, const struct sbt_crossing *c, bool ends,
 		     struct model_detail *d)
 {
@@ -214,7 +219,7 @@ static struct renumbered *renumbered_of(const struct feed *f, const struct sbt_c
 		       : NULL;
 }
 
-/* NULL: out of memory. */
+/* Return NULL if out of memory. */
 static struct renumbered *renumber(struct feed *f, const struct sbt_crossing *c)
 {
 	struct renumbered *r = renumbered_of(f, c);
@@ -242,7 +247,7 @@ int feed_tail(struct feed *f, const struct sbt_crossing_full *tail)
 			      tail->crossing.arrive_ns, apart ? &detail : NULL);
 }
 
-/* Who comes to such an object is of its team, however many it had before. */
+/* Return whether the threads that arrive form the team, whatever its size was before. */
 static bool of_team(const struct sbt_crossing *c)
 {
 	return family_has(c->family, FAMILY_OPENMP);
@@ -270,7 +275,7 @@ static int feed_resume(struct feed *f, const struct sbt_crossing *c)
 	return model_add_crossing(f->model, &m);
 }
 
-/* C++: of some barriers only the wait is seen, after the arrival. */
+/* Feed a wait that follows the arrival. Of some C++ barriers this is all that probes see. */
 static int feed_wait(struct feed *f, const struct sbt_crossing *c, struct model_crossing *m)
 {
 	struct waits_seen wait = {
@@ -300,7 +305,7 @@ static struct model_crossing crossing_of(const struct sbt_crossing *c)
 		.depart_cpu = c->depart_cpu,
 		.family = c->family,
 		.kind = c->kind,
-		/* GCC's teams do not say, and in nested ones several have the same. */
+		/* libgomp does not report it, and in nested teams several threads have the same. */
 		.place = of_team(c) ? 0 : c->index,
 		.flags = (c->flags & SBT_CROSSING_ABANDONED ? MODEL_CROSSING_ABANDONED : 0) |
 			 (c->flags & SBT_CROSSING_NO_DEPART ? MODEL_CROSSING_STAYS : 0) |
@@ -326,8 +331,9 @@ static uint32_t site_of(struct feed *f, const struct sbt_crossing *c, const stru
 }
 
 /*
- * Whose barrier it is. Of a process that ended before its mappings were read it is known by the probe alone, and where
- * else its barriers lie is not: what it has of a meeting must not be taken for all of it.
+ * Return the libc variant that a pthread barrier is of. If the process ended before its mappings
+ * were read, only the probe tells. Where else its barriers lie is then unknown, so that its
+ * episodes must not count as complete.
  */
 static enum family_libc libc_of(const struct feed *f, const struct sbt_crossing *c,
 				const struct address_space *space)
@@ -337,7 +343,9 @@ static enum family_libc libc_of(const struct feed *f, const struct sbt_crossing 
 	return attach_less_one(f->attach, c->spec) ? FAMILY_LIBC_MUSL : FAMILY_LIBC_GLIBC;
 }
 
-/* How many meet, and where else the object is. */
+/*
+ * Fill in how many threads the barrier waits for, and the memory that other processes share it by.
+ */
 static void fill_team(struct feed *f, const struct sbt_crossing *c, const struct feed_site *slot,
 		      struct model_crossing *m)
 {
@@ -352,7 +360,7 @@ static void fill_team(struct feed *f, const struct sbt_crossing *c, const struct
 		return;
 	shared = shared_slot(f, c, slot->space);
 	m->shared = shared->key;
-	/* It ended, or ran another program, before it could be read which memory that is. */
+	/* The process ended, or replaced its program, before its mappings could be read. */
 	if (!shared->known)
 		m->flags |= MODEL_CROSSING_UNMET;
 }
@@ -366,7 +374,10 @@ static void fill_member(struct feed *f, const struct sbt_crossing *c, const stru
 	m->count = member->team;
 }
 
-/* Its number among the thread's crossings, and where its phase went, where that is of this phase alone. */
+/*
+ * Fill in the crossing's number among those of its thread, and the parts of its phase if they are
+ * of this phase alone.
+ */
 static int fill_order(struct feed *f, const struct sbt_crossing *c,
 		      const struct discover_member *member, struct model_crossing *m,
 		      struct model_detail *detail)
@@ -393,7 +404,7 @@ static int fill_order(struct feed *f, const struct sbt_crossing *c,
 	return 0;
 }
 
-/* Nothing of it is fed, but what it made there may be met on. */
+/* Feed nothing but the communicators that the call made: others may use them. */
 static int feed_detached(struct feed *f, const struct sbt_crossing *c, struct model_crossing *m)
 {
 	int err = ranks_crossing(f->processes.ranks, c, m);
@@ -431,7 +442,7 @@ int feed_crossing(struct feed *f, const struct sbt_crossing *c, const struct fee
 	err = fill_order(f, c, member, &m, &detail);
 	if (!err)
 		err = ranks_crossing(f->processes.ranks, c, &m);
-	/* Those that are not recorded any more are not counted. */
+	/* Ranks that are no longer traced are not counted: their ordinals would be wrong. */
 	if (family_has(c->family, FAMILY_RANKS) && cutoffs_any(&f->cutoffs, c))
 		m.round = 0;
 	if (!err)
@@ -441,7 +452,7 @@ int feed_crossing(struct feed *f, const struct sbt_crossing *c, const struct fee
 	return err ? err : model_add_crossing(f->model, &m);
 }
 
-/* Threads that ended some time ago, so that no record of theirs is still to come. */
+/* Forget threads that ended so long ago that no record of theirs can follow. */
 static void forget_renumbered(struct feed *f, uint64_t now_ns)
 {
 	const struct hash_entry *e;
@@ -455,7 +466,7 @@ static void forget_renumbered(struct feed *f, uint64_t now_ns)
 			continue;
 		hash_del(&f->renumbered, e->key);
 		free(r);
-		/* What came after it may have moved into its place. */
+		/* Deletion may have moved a later entry into this place. */
 		pos--;
 	}
 	f->nrenumbered = hash_count(&f->renumbered);
@@ -472,7 +483,7 @@ static void end_renumbered(struct feed *f, const struct sbt_event *e)
 		forget_renumbered(f, e->t_ns);
 }
 
-/* The program of a process ends: by exit, or because it runs another. */
+/* The program of a process ended, because the process exited or executed another program. */
 static int end_process(struct feed *f, uint32_t tgid, uint32_t inc, uint64_t t_ns)
 {
 	struct address_space *space = address_space_find(f->spaces, tgid, inc);
@@ -486,7 +497,7 @@ static int end_process(struct feed *f, uint32_t tgid, uint32_t inc, uint64_t t_n
 	return err ? err : model_end_process(f->model, tgid, inc, t_ns);
 }
 
-/* What was told of its parent until then holds for a child. */
+/* A child inherits what was noted of its parent until the fork. */
 static void feed_fork(struct feed *f, const struct sbt_event *e)
 {
 	const struct address_space *parent =
@@ -525,8 +536,9 @@ static int feed_label(struct feed *f, const struct sbt_label *label)
 }
 
 /*
- * A thread that was found at its first crossing began before that; if before tracing, it is there from the beginning: where
- * crossings come as sums nothing else is heard of it until its end.
+ * Feed a new thread. A thread that was found at its first crossing began earlier than that
+ * (start_ns). If it began before tracing, the model knows it from the start: with --aggregate no
+ * further record may follow until its end.
  */
 static int feed_thread(struct feed *f, const struct sbt_event *e)
 {
@@ -538,8 +550,9 @@ static int feed_thread(struct feed *f, const struct sbt_event *e)
 }
 
 /*
- * The first crossing of a process. One that began while tracing has its first phase from there, unless it may have crossed before
- * and was not seen: waits that are missing would count as work.
+ * Feed the first crossing of a process. If the process began while it was traced, its first phase
+ * begins there. It does not if the process may have crossed barriers unseen before (@late): the
+ * missing waits would count as work.
  */
 static int feed_seen(struct feed *f, const struct sbt_event *e)
 {
@@ -550,7 +563,7 @@ static int feed_seen(struct feed *f, const struct sbt_event *e)
 
 	if (err)
 		return err;
-	/* It has its name: its first thread may have taken one of its own since. */
+	/* The process already has its name. Its first thread may have renamed itself since. */
 	if (hash_get(&f->current, e->tgid, &old) && old == e->inc)
 		return late ? model_add_process(f->model, e->tgid, e->inc, 0, 0, start, false, NULL)
 			    : 0;
@@ -580,7 +593,8 @@ static int feed_event(struct feed *f, const struct sbt_event *e)
 			err = model_add_thread(f->model, e->tgid, e->inc, e->tid, e->t_ns);
 		return err ? err : hash_put(&f->current, e->tgid, e->inc);
 	case SBT_REC_THREAD:
-		was_waiting(f, e->tid); /* an earlier thread of this number */
+		/* forget what was noted of an earlier thread with this number */
+		was_waiting(f, e->tid);
 		return feed_thread(f, e);
 	case SBT_REC_EXEC:
 		if (hash_get(&f->current, e->tgid, &old) && old != e->inc)
@@ -645,7 +659,7 @@ static int feed_mark(struct feed *f, const struct sbt_crossing *c)
 	return f->mark(f->mark_ctx, (uint32_t)site, &mark);
 }
 
-/* What a thread touches of another one's data is of no interest to who only traces. */
+/* Feed an access to another thread's data. Only recordings keep those. */
 static void feed_message(struct feed *f, const struct sbt_crossing *c)
 {
 	struct model_detail detail;
@@ -666,7 +680,7 @@ static void feed_message(struct feed *f, const struct sbt_crossing *c)
 		f->message(f->mark_ctx, &m);
 }
 
-/* --- what is traced no more ---------------------------------------------------------------- */
+/* --- processes that are no longer traced ------------------------------------------------------ */
 
 int feed_cut(struct feed *f, uint32_t tgid, uint32_t inc, uint64_t probe_groups, uint64_t t_ns)
 {
@@ -721,7 +735,7 @@ int feed_none(struct feed *f, const struct sbt_crossing *c)
 	return 0;
 }
 
-/* A worker's end, of which nobody sees what came after: it has none. */
+/* Feed the end of a worker thread. It has no departure: nothing shows what followed. */
 static int feed_worker(struct feed *f, const struct forkjoin_episode *round,
 		       const struct forkjoin_member *mem)
 {
@@ -751,7 +765,7 @@ static int feed_worker(struct feed *f, const struct forkjoin_episode *round,
 	return model_add_crossing(f->model, &m);
 }
 
-/* It waited for another thread to end, in no round of fork and join. */
+/* Feed a wait for another thread's end that ends no fork-join episode. */
 int feed_joined(struct feed *f, const struct sbt_crossing *c)
 {
 	int err = 0;

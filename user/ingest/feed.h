@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* Records become what the model takes: addresses become sites, raw words become counts, numbers become processes. */
+/*
+ * Turn records into inputs of the model: addresses into sites, raw barrier words into counts,
+ * numbers into processes.
+ */
 #ifndef INGEST_FEED_H
 #define INGEST_FEED_H
 
@@ -20,108 +23,141 @@
 
 struct feed; /* opaque */
 
-/* Facts about processes, which capture/ finds out. All must outlive the feed. */
+/* Facts about processes, from capture/. All must outlive the feed. */
 struct feed_processes {
 	void *ctx;
 	struct ranks *ranks; /* of MPI */
-	/* Counts up each time that the mappings of a process were read anew: an address may mean something else from then on. */
+	/*
+	 * Counts how often mappings of processes were read again. An address may mean something
+	 * else from then on.
+	 */
 	const uint64_t *generation;
 	/*
-	 * Where a thread waited when probes were put in: an address, 0 if it did not wait, MODEL_UNKNOWN if that is not certain. Is asked
-	 * once a thread: the note is gone afterwards.
+	 * Return where the thread waited when probes were attached: an address, 0 if it did not
+	 * wait, MODEL_UNKNOWN if uncertain. The answer is given once per thread, and then
+	 * forgotten.
 	 */
 	uint64_t (*was_waiting)(void *ctx, uint32_t tid);
-	/* May the process, made at @start_ns, have crossed barriers before the probes of its files were there? */
+	/*
+	 * Return whether the process, created at @start_ns, may have crossed barriers before its
+	 * files had probes.
+	 */
 	bool (*is_late)(void *ctx, uint32_t tgid, uint64_t start_ns);
 };
 
-/* All of these must outlive it. */
+/* All pointers must outlive the feed. */
 struct feed_options {
 	struct attach *attach;
 	struct address_spaces *spaces;
 	struct feed_processes processes;
 	struct model *model;
-	uint32_t frames; /* --frames: sites are so many callers further up */
-	/* A conceptual phase that the program marks begins or ends at a site with a label. Returns 0 or -errno. */
+	/* --frames: attribute a barrier to its Nth caller; 0: to the call itself */
+	uint32_t frames;
+	/*
+	 * A conceptual phase that the program marks begins or ends at a site with a label. Returns
+	 * 0 or -errno.
+	 */
 	int (*mark)(void *ctx, uint32_t site, const struct conceptual_mark *mark);
-	/* A thread touched another one's data. */
+	/* A thread read or wrote another thread's data. */
 	void (*message)(void *ctx, const struct model_message *message);
-	void *mark_ctx; /* of both */
+	void *mark_ctx; /* for mark and message */
 };
 
-/* Where a call comes from: valid until the next question. */
+/* Where a call comes from. Valid until the next feed_site(). */
 struct feed_site {
 	uint64_t ip;
 	uint64_t generation;
 	uint32_t tgid, inc;
 	struct address_space *space;
 	uint32_t site;
-	bool runtime; /* in a library of OpenMP's */
+	bool runtime; /* the call is in a library of an OpenMP runtime */
 };
 
-/* What was found out of a crossing that had to wait. */
+/* What was found out about a crossing that waited in the reorder queue. */
 struct feed_found {
 	bool site_known;
-	uint32_t site; /* if so: from when its library was still there */
-	const struct discover_member
-		*member; /* of a barrier that nobody named; NULL: of one known by its function */
+	uint32_t site; /* from when the library of the call was still mapped */
+	/* of a discovered barrier; NULL: the barrier is known by its function */
+	const struct discover_member *member;
 };
 
-/* Returns 0 and *out, or -ENOMEM. */
+/* Return 0 and *out, or -ENOMEM. */
 int feed_new(const struct feed_options *options, struct feed **out);
 void feed_free(struct feed *feed);
 
-/* Each returns 0 or -errno. @found: NULL for a crossing that did not wait. */
+/* Feed a crossing. @found is NULL if it did not wait in the reorder queue. Return 0 or -errno. */
 int feed_crossing(struct feed *feed, const struct sbt_crossing *c, const struct feed_found *found);
 int feed_record(struct feed *feed, const struct stream_record *record);
 /*
- * A process that @event says is held has been let go @now_ns; what happened before the event has been fed, but for its own
- * beginning perhaps. Returns 0 or -ENOMEM.
+ * Note that a process that was stopped at @event (if SBT_EVENT_HELD is set) was resumed at @now_ns.
+ * All that happened before the event has been fed, except perhaps the start of the process. Return
+ * 0 or -ENOMEM.
  */
 int feed_held(struct feed *feed, const struct sbt_event *event, uint64_t now_ns);
 /*
- * Of this process nothing is fed any more that came later than @t_ns: who was inside of a barrier then is noted to have
- * been, as at the end of tracing. Of @units (SBT_PROBE_GROUP()), unless they are MODEL_DETACHED_WHOLE, no crossing whose arrival
- * was later. Returns 0 or -ENOMEM.
+ * Stop feeding a process at @t_ns: a thread that was inside a barrier then is noted as such, as at
+ * the end of tracing. If @probe_groups is not MODEL_DETACHED_WHOLE, drop only crossings of these
+ * groups that arrived later. Return 0 or -ENOMEM.
  */
 int feed_cut(struct feed *feed, uint32_t tgid, uint32_t inc, uint64_t probe_groups, uint64_t t_ns);
-/* Is the record of a process of which nothing is fed any more? *err: of noting it. */
+/*
+ * Return whether the record is of a process that is no longer fed. *err is the result of noting
+ * that its thread was inside a barrier.
+ */
 bool feed_is_cut(struct feed *feed, const struct sbt_crossing *c, int *err);
-/* Is the crossing of a unit that is fed no more, and later than that? Then feed_record() feeds nothing of it. */
+/*
+ * Return whether the crossing is of a probe group that is no longer fed, and later than its end.
+ * feed_record() then feeds nothing.
+ */
 bool feed_is_detached(const struct feed *feed, const struct sbt_crossing *c);
-/* What a thread that lives did after its last departure: at the end, before model_finish(). */
+/*
+ * Feed what a running thread did after its last departure. At the end, before model_finish().
+ * Return 0 or -ENOMEM.
+ */
 int feed_tail(struct feed *feed, const struct sbt_crossing_full *tail);
-/* The kernel counted a crossing that is none. */
+/*
+ * Correct the thread's count for a crossing that the kernel counted but that is none. Return 0 or
+ * -ENOMEM.
+ */
 int feed_none(struct feed *feed, const struct sbt_crossing *c);
-/* @c: a join that ends no round. */
+/* Feed a join (@c) that ends no fork-join episode. Return 0 or -errno. */
 int feed_joined(struct feed *feed, const struct sbt_crossing *c);
-/* @c: the creator's last join. What it did since its last departure is not known in parts. */
-int feed_round(struct feed *feed, const struct sbt_crossing *c, const struct forkjoin_episode *round);
+/*
+ * Feed a fork-join episode. @c is the creator's last join; its time since the last departure is not
+ * split into parts. Return 0 or -ENOMEM.
+ */
+int feed_round(struct feed *feed, const struct sbt_crossing *c,
+	       const struct forkjoin_episode *round);
 
-/* NULL: out of memory. */
+/* Return the site of @c's call, or NULL if out of memory. */
 const struct feed_site *feed_site(struct feed *feed, const struct sbt_crossing *c);
-/* The name of @c's object among all processes that may share it. */
+/*
+ * Return the name that @c's object has in all processes that may share it; 0: it is private to the
+ * process.
+ */
 uint64_t feed_shared(struct feed *feed, const struct sbt_crossing *c, struct address_space *space);
-/* Did the process end before anybody could know whether it shares @c's object? */
+/* Return whether the process ended before it was known if it shares @c's object. */
 bool feed_shared_unknown(struct feed *feed, const struct sbt_crossing *c,
 			 struct address_space *space);
-/* The program that the process runs now: false if it is not known. */
+/* Store the incarnation that the process runs now in *inc. Return false if it is not known. */
 bool feed_incarnation(const struct feed *feed, uint32_t tgid, uint32_t *inc);
 struct callsites *feed_callsites(const struct feed *feed);
 
 /*
- * Of the process that had most of them: threads that were busy for nearly all their life, as those that wait for one
- * another by spinning. *tgid: that process.
+ * Return how many threads were busy for nearly all their life, as threads that spin at a barrier
+ * are. This is for the process with most of them, which is stored in *tgid.
  */
 uint32_t feed_busy(struct feed *feed, uint32_t *tgid);
-/* Note how long a thread that still runs has lived, and for how much of that it was busy: for feed_busy(). */
-void feed_alive(struct feed *feed, uint32_t tgid, uint32_t tid, uint64_t life_ns,
-		uint64_t busy_ns);
-/* How many crossings there were by the rule of this number (from 1) of the user's. */
+/*
+ * Note how long a running thread has lived and how much of that it was busy, in ns, for
+ * feed_busy().
+ */
+void feed_alive(struct feed *feed, uint32_t tgid, uint32_t tid, uint64_t life_ns, uint64_t busy_ns);
+/* Return the number of crossings by the user's rule with this number (from 1). */
 uint64_t feed_crossings(const struct feed *feed, uint32_t rule);
-/* As callsites_unsampled(). */
+/* See callsites_unsampled(). */
 uint64_t feed_unsampled(const struct feed *feed);
-/* --frames: how often fewer could be told, and why the first time: half a sentence, "" if not known. */
+/* See callsites_short(). */
 uint64_t feed_short_chains(const struct feed *feed, const char **why);
 
 #endif /* INGEST_FEED_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* Where a thread's phase went, as the kernel's record tells it and as the model takes it. */
+/* The parts of a phase, from the kernel's record to the model's form. */
 #ifndef INGEST_FEED_PARTS_H
 #define INGEST_FEED_PARTS_H
 
@@ -11,8 +11,9 @@
 #include "sbt/record.h"
 
 /*
- * What follows @c in its record: false if nothing does. @fault_outside_ns: what each page fault takes beside the time
- * measured in its handler. @self: the thread of ours that runs while others are traced.
+ * Fill in *d from what follows @c in its record. Return false if nothing follows. @fault_outside_ns
+ * is the cost of a page fault outside its handler. @self is the tid of the tracer's thread: a wait
+ * for a CPU that it ran on is interference.
  */
 bool feed_parts(const struct sbt_crossing *c, uint64_t fault_outside_ns, uint32_t self,
 		struct model_detail *d);

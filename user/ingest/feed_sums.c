@@ -30,7 +30,10 @@ static struct model_stat stat_of(const struct sbt_sum *s)
 	return out;
 }
 
-/* By what was there when its thread came by; now there may be another library, or none. */
+/*
+ * Return the site by the mapping at the time of the call: another library, or none, may be there
+ * now.
+ */
 static uint32_t site_of(struct attach *attach, struct address_spaces *spaces,
 			struct address_space *space, const struct sbt_sums *s)
 {
@@ -49,7 +52,7 @@ int feed_sums(struct attach *attach, struct address_spaces *spaces, struct model
 	      const struct sbt_sums *s)
 {
 	struct address_space *space = address_space_get(spaces, s->key.tgid, s->key.inc);
-	/* Where its first was not whole, what came before is of no phase. */
+	/* If the first episode was incomplete, the time before it belongs to no phase. */
 	bool first = s->first_arrive_ns && sbt_sum_values(&s->wait) > s->work_n;
 	struct model_summed m = {
 		.tgid = s->key.tgid,

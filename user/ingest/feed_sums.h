@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* --aggregate: sums that the kernel kept, as the model takes them. */
+/* --aggregate: pass the kernel's sums to the model. */
 #ifndef INGEST_FEED_SUMS_H
 #define INGEST_FEED_SUMS_H
 
@@ -8,7 +8,7 @@
 #include "model/model.h"
 #include "sites/address_space.h"
 
-/* What a thread did at one place: at the end, before model_finish(). Returns 0 or -errno. */
+/* Add what a thread did at one call site. At the end, before model_finish(). Return 0 or -errno. */
 int feed_sums(struct attach *attach, struct address_spaces *spaces, struct model *model,
 	      const struct sbt_sums *sums);
 

@@ -16,30 +16,31 @@
 #include "sites/family.h"
 
 /*
- * How long it may take to find out that something is a barrier: where nothing else waits for it; where crossings do, or
- * only two threads have met; where nobody has been seen to wait.
+ * How long a candidate may wait until it is known whether it is a barrier: if nothing waits for it
+ * (LONG); if crossings wait for it, or only two threads have met; if no thread was seen to wait
+ * (EMPTY).
  */
 #define HOLD_LONG_NS  60000000000ULL
 #define HOLD_NS	      2000000000ULL
 #define HOLD_EMPTY_NS 200000000ULL
 #define HOLD_MAX      65536
 
-#define LOOK_EACH 64 /* records, after which the clock is read */
+#define LOOK_EACH 64 /* records between two looks at the clock */
 #define LOOK_NS	  5000000u
 
-#define FORKS_MAX 16 /* of processes one from another that are gone through */
+#define FORKS_MAX 16 /* generations of forked processes that may_be_older() follows */
 
 struct ingest {
 	struct stream *stream;
 	struct address_spaces *spaces;
 	struct model *model;
 	struct feed *feed;
-	struct discover *discover; /* NULL: not wanted */
-	struct forkjoin *forkjoin; /* as that */
-	struct turnstiles *turnstiles; /* as that */
+	struct discover *discover; /* NULL: discovery is off */
+	struct forkjoin *forkjoin; /* the same */
+	struct turnstiles *turnstiles; /* the same */
 	struct reorder reorder;
-	uint64_t unshared; /* ingest_unshared() */
-	struct ingest_verdict *verdicts; /* that nobody has taken yet */
+	uint64_t unshared; /* see ingest_unshared() */
+	struct ingest_verdict *verdicts; /* not taken yet */
 	size_t nverdicts, cap_verdicts;
 	void (*between)(void *ctx);
 	void *between_ctx;
@@ -68,7 +69,10 @@ static uint64_t discover_line(void *ctx, uint32_t site, uint32_t depth)
 	return address_spaces_line(p->spaces, site, depth);
 }
 
-/* On one line, as a macro is; or in a small function that is not what a thread begins with. */
+/*
+ * Return whether the wait and the wake-up are close: on one line, as in a macro, or in a small
+ * function that is not the first function of a thread.
+ */
 static bool discover_compact(void *ctx, uint32_t wait, uint32_t wake)
 {
 	struct ingest *p = ctx;
@@ -99,7 +103,10 @@ static void discover_drop(void *ctx, uint64_t cookie)
 		item->fate = REORDER_DROPPED;
 }
 
-/* Without memory for it the kernel goes on as before: that costs time, no result. */
+/*
+ * Queue a verdict. If there is no memory for it, the kernel side keeps recording all waits: that
+ * costs time, but no result changes.
+ */
 static void add_verdict(struct ingest *p, uint32_t tgid, uint32_t inc, uint64_t object,
 			uint32_t state)
 {
@@ -119,7 +126,7 @@ void ingest_take_verdicts(struct ingest *p,
 	p->nverdicts = 0;
 }
 
-/* The kernel side is told soon; what is on its way comes as it was. */
+/* Queue the verdict for the kernel side. Records that are already under way arrive as before. */
 static void discover_classified(void *ctx, const struct discover_object *o)
 {
 	struct ingest *p = ctx;
@@ -130,8 +137,9 @@ static void discover_classified(void *ctx, const struct discover_object *o)
 	};
 
 	/*
-	 * What threads do at a former barrier is counted. What processes share is looked at anew when another one comes, who is
-	 * not to find that those who were there before are not recorded any more.
+	 * Waits at a former barrier are counted, so the kernel must go on to record them. A shared
+	 * object may turn out to be a barrier when another process arrives at it, and then all its
+	 * users are needed.
 	 */
 	if (o->verdict == DISCOVER_OTHER && (o->was_barrier || o->shared))
 		return;
@@ -255,7 +263,7 @@ static int consider_join(struct ingest *p, const struct stream_record *record)
 		.handle = c->joined,
 		.enter_ns = c->arrive_ns,
 		.leave_ns = c->depart_ns,
-		/* A wait for all returns nothing. */
+		/* A join of all threads has no result. */
 		.result = c->joined == SBT_JOIN_ALL ? 0 : c->error,
 	};
 	int err;
@@ -267,7 +275,10 @@ static int consider_join(struct ingest *p, const struct stream_record *record)
 	return err ? err : forkjoin_join(p->forkjoin, &j);
 }
 
-/* Before it waits with the others: ends of threads decide on joins that came before. */
+/*
+ * Feed fork-join with an event before the event is queued: ends of threads decide about earlier
+ * joins.
+ */
 static int consider_threads(struct ingest *p, const struct sbt_event *e)
 {
 	uint32_t old;
@@ -280,7 +291,7 @@ static int consider_threads(struct ingest *p, const struct sbt_event *e)
 			forkjoin_end_process(p->forkjoin, e->tgid, old);
 		return forkjoin_begin(p->forkjoin, e->tgid, e->inc, e->tgid);
 	case SBT_REC_THREAD:
-		/* Of one that was found later nobody knows the thread that made it. */
+		/* The creator of a thread that was found later is unknown. */
 		return e->creator ? forkjoin_made(p->forkjoin, e->tgid, e->inc, e->creator, e->tid,
 						  e->thread_pointer, e->t_ns)
 				  : 0;
@@ -294,7 +305,10 @@ static int consider_threads(struct ingest *p, const struct sbt_event *e)
 	}
 }
 
-/* --- barriers that nobody named ----------------------------------------------------------------- */
+/*
+ * --- discovered barriers
+ * --------------------------------------------------------------------------
+ */
 
 static bool is_candidate(const struct stream_record *r)
 {
@@ -346,14 +360,17 @@ static uint32_t candidate_flags(const struct sbt_crossing *c)
 		return flags | DISCOVER_WAKE;
 	if (family_has(c->family, FAMILY_FUTEX_WORD) && c->error == EAGAIN)
 		return flags | DISCOVER_AGAIN;
-	/* The others are the kernel's own, of calls that go on after a signal. */
+	/* Errors from 512 on are the kernel's own, for calls that continue after a signal. */
 	if (c->error == ETIMEDOUT ||
 	    (family_has(c->family, FAMILY_FUTEX_WORD) && (c->error == EINTR || c->error >= 512)))
 		return flags | DISCOVER_OVER;
 	return flags;
 }
 
-/* Memory that processes share, and that is of no file: it cannot be older than the process that all of them are forked from. */
+/*
+ * Return whether the address is in memory that processes share and that no file backs. Such memory
+ * is not older than the process from which all of them were forked.
+ */
 static bool is_anonymous(const struct address_space *space, uint64_t address)
 {
 	static const char anonymous[] = "/dev/zero";
@@ -363,8 +380,8 @@ static bool is_anonymous(const struct address_space *space, uint64_t address)
 }
 
 /*
- * May the object be older than what was traced, so that nobody knows what was waited for there before? A forked process
- * begins with copies of what its parent had, and with their counts.
+ * Return whether the object may be older than tracing, so that earlier waits there are unknown. A
+ * forked process starts with copies of its parent's objects, counts included.
  */
 static bool may_be_older(const struct ingest *p, const struct address_space *space, uint64_t object,
 			 bool shared)
@@ -444,7 +461,10 @@ static int consider(struct ingest *p, const struct stream_record *record)
 	return err;
 }
 
-/* On semaphores threads may meet, which is spoken of; but there are no meetings. */
+/*
+ * Note a wait on a semaphore. Threads may use it as a barrier, which the report mentions, but its
+ * waits form no episodes.
+ */
 static int consider_semaphore(struct ingest *p, const struct sbt_crossing *c)
 {
 	const struct feed_site *slot = feed_site(p->feed, c);
@@ -459,7 +479,7 @@ static int consider_semaphore(struct ingest *p, const struct sbt_crossing *c)
 
 	if (!slot)
 		return -ENOMEM;
-	/* Of one that was given up, or interrupted, nothing is known. */
+	/* A wait that failed or was interrupted shows nothing. */
 	if (!c->error && !slot->runtime) {
 		w.site = callsites_semaphore(feed_callsites(p->feed), slot->space, c, &w.above);
 		if (!turnstiles_add(p->turnstiles, &w))
@@ -469,7 +489,7 @@ static int consider_semaphore(struct ingest *p, const struct sbt_crossing *c)
 	return 0;
 }
 
-/* What its objects may be is decided with it. */
+/* Decide about the objects of a process when it ends. */
 static void consider_end(struct ingest *p, const struct sbt_event *e)
 {
 	uint32_t old;
@@ -497,7 +517,10 @@ static int take_callers(struct ingest *p, const struct sbt_callers *sample)
 	return space ? callsites_sample(feed_callsites(p->feed), space, sample) : -ENOMEM;
 }
 
-/* Its site is told now: by the time that it is fed something else may be mapped there. */
+/*
+ * Queue a record that only waits for earlier ones. Work out its site now: something else may be
+ * mapped there later.
+ */
 static int hold_plain(struct ingest *p, const struct stream_record *record)
 {
 	const struct sbt_crossing *c = record->crossing;
@@ -536,7 +559,7 @@ static int take_record(struct ingest *p, const struct stream_record *record)
 	if (record->crossing && record->crossing->type == SBT_REC_CANDIDATE &&
 	    record->crossing->kind == SBT_KIND_SEMAPHORE)
 		return consider_semaphore(p, record->crossing);
-	/* What is shed is of no meeting any more. */
+	/* Crossings of a probe group that was cut off belong to no episode. */
 	if (is_candidate(record) && !feed_is_detached(p->feed, record->crossing))
 		err = family_has(record->crossing->family, FAMILY_JOINS) ? consider_join(p, record)
 									 : consider(p, record);
@@ -561,7 +584,7 @@ static bool is_overdue(const struct ingest *p, const struct reorder_item *first,
 	       (crossing_ns != UINT64_MAX && now_ns > crossing_ns + HOLD_NS);
 }
 
-/* Others cannot wait for ever. */
+/* Decide about candidates for which other records have waited too long. */
 static int give_up(struct ingest *p, uint64_t now_ns)
 {
 	const struct reorder_item *first;
@@ -575,7 +598,7 @@ static int give_up(struct ingest *p, uint64_t now_ns)
 			discover_give_up(p->discover, first->id);
 		else
 			forkjoin_give_up(p->forkjoin, p->reorder.cookie);
-		/* Whatever it is: it must not stay. */
+		/* The queue must move on, whatever it is. */
 		if (reorder_at(&p->reorder, p->reorder.cookie)->fate == REORDER_WAITS)
 			discover_drop(p, p->reorder.cookie);
 		err = let_go(p);
@@ -583,7 +606,7 @@ static int give_up(struct ingest *p, uint64_t now_ns)
 	return err;
 }
 
-/* Up to when everything has been fed. */
+/* Return the time before which everything has been fed. */
 static uint64_t fed_until(const struct ingest *p, uint64_t until_ns)
 {
 	uint64_t first =
@@ -598,7 +621,7 @@ void ingest_between(struct ingest *p, void (*between)(void *ctx), void *ctx)
 	p->between_ctx = ctx;
 }
 
-/* Much that is to be fed, or names that take their time: others are not to wait for all of it. */
+/* Call between() from time to time, because feeding or naming may take long. */
 static void look_between(struct ingest *p, uint32_t n, uint64_t *begin_ns)
 {
 	uint64_t now;

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* Records from the stream to the model, in order: those that may be of a barrier nobody named wait until that is known. */
+/*
+ * From the stream of records to the model, in order. Records that may belong to a discovered
+ * barrier wait in the reorder queue until that is known.
+ */
 #ifndef INGEST_INGEST_H
 #define INGEST_INGEST_H
 
@@ -11,18 +14,18 @@
 
 struct ingest;
 
-/* @discover: barriers that nobody named are looked for. Returns 0 and *out, or -ENOMEM. */
+/* @discover: look for barriers that the user did not name. Return 0 and *out, or -ENOMEM. */
 int ingest_new(const struct feed_options *options, struct stream *stream, bool discover,
 	       struct ingest **out);
 void ingest_free(struct ingest *ingest);
-/* What it feeds the model with. */
+/* Return the feed, which lives as long as @ingest. */
 struct feed *ingest_feed(const struct ingest *ingest);
 /*
- * Feeds everything that happened before @until_ns; events are known to the model before the crossings that follow
- * them. Returns 0, or -errno.
+ * Feed everything that happened before @until_ns. The model gets an event before the crossings that
+ * follow it. Return 0 or -errno.
  */
 int ingest_run(struct ingest *ingest, uint64_t until_ns);
-/* What discovery found an object to be: for the kernel side, which records fewer waits there from then on. */
+/* What discovery found an object to be. The kernel side then records fewer waits there. */
 struct ingest_verdict {
 	uint32_t tgid, inc;
 	uint32_t state; /* SBT_OBJECT_* of bpf/state.h */
@@ -31,28 +34,39 @@ struct ingest_verdict {
 
 /* Pass each verdict since the last call to @apply, in order. */
 void ingest_take_verdicts(struct ingest *ingest,
-			  void (*apply)(void *ctx, const struct ingest_verdict *verdict), void *ctx);
-/* What is called now and then, between two records, while that takes long. It may call ingest_run(). */
+			  void (*apply)(void *ctx, const struct ingest_verdict *verdict),
+			  void *ctx);
+/*
+ * Call @between from time to time between two records if ingest_run() takes long. It may call
+ * ingest_run().
+ */
 void ingest_between(struct ingest *ingest, void (*between)(void *ctx), void *ctx);
-/* The process is not looked at where its threads wait on condition variables, for a while. */
+/* Tell discovery that probes on condition variables are off for a while in this process. */
 void ingest_pause(struct ingest *ingest, uint32_t tgid, uint32_t inc);
 /*
- * What was to be found out about a process that is traced no more, or about its barriers of these units (SBT_PROBE_GROUP()), is
- * decided with it.
+ * Decide now about the candidates of a process that is no longer traced, or of these probe groups.
  */
 void ingest_end_probe_groups(struct ingest *ingest, uint32_t tgid, uint32_t inc,
 			     uint64_t probe_groups);
-/* Nothing more will come: what cannot be decided is no barrier. Returns 0 or -errno. */
+/*
+ * Decide about all candidates at the end of tracing: what is undecided is no barrier. Return 0 or
+ * -errno.
+ */
 int ingest_finish(struct ingest *ingest);
-/* What looked like a barrier; NULL if it was not looked for. */
-/* Of the same, where threads wait on semaphores. */
+/* Return the semaphores that threads may use as barriers. NULL: discovery is off. */
 const struct turnstiles *ingest_turnstiles(const struct ingest *ingest);
 const struct discover *ingest_discover(const struct ingest *ingest);
-/* What nobody saw at barriers on condition variables. @pump: or NULL. */
+/* Return what was not seen at condition-variable barriers. @ingest may be NULL. */
 struct discover_unseen ingest_unseen(const struct ingest *ingest);
-/* Waits and wakings of processes of which it is not known whether others meet them there. @pump: or NULL. */
+/*
+ * Return the number of waits and wake-ups for which it is unknown whether other processes share the
+ * object. @ingest may be NULL.
+ */
 uint64_t ingest_unshared(const struct ingest *ingest);
-/* Did this process wait there unseen? */
+/*
+ * Return whether the process waited on a condition variable without a record of it. @ingest may be
+ * NULL.
+ */
 bool ingest_waited_unseen(const struct ingest *ingest, uint32_t tgid, uint32_t inc);
 
 #endif /* INGEST_INGEST_H */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEFT (~(turn)0) /* later than whoever has the last of all keys */
+#define LEFT (~(turn)0) /* the key of a source that has left: later than all others */
 
 int merge_order_init(struct merge_order *t, uint32_t cap)
 {
@@ -29,7 +29,7 @@ void merge_order_clear(struct merge_order *t)
 	t->n = 0;
 }
 
-/* On a tie the later player goes first. */
+/* With equal keys, the later player is first. */
 static turn turn_of(uint64_t key_ns, uint32_t player)
 {
 	return (turn)key_ns << 64 | (UINT32_MAX - player);
@@ -47,7 +47,7 @@ static turn earlier(turn a, turn b)
 
 void merge_order_add(struct merge_order *t, uint32_t source, uint64_t key_ns)
 {
-	/* Where they play from is known only once all are there. */
+	/* The leaves move to their place in merge_order_begin(), once their number is known. */
 	t->tree[t->cap + t->n] = turn_of(key_ns, t->n);
 	t->sources[t->n++] = source;
 }
@@ -70,8 +70,9 @@ bool merge_order_first(const struct merge_order *t, uint32_t *source)
 }
 
 /*
- * Plays the first's meetings again. Whom it meets does not depend on how they end: with a thousand sources a heap takes twice
- * as long, for it waits at each level for what it finds there, and guesses wrongly where to go on.
+ * Replay the matches of the first player, whose new key is @mine. Its opponents do not depend on
+ * the results. With a thousand sources a heap takes twice as long: at each level it waits for
+ * memory, and mispredicts the branch.
  */
 static void play(struct merge_order *t, turn mine)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Whose turn it is among many sources that are each in order: a tournament by key. What it takes to go on grows as the
- * logarithm of their number.
+ * The order of many sources that are each in order: a tournament tree by key. One step takes time
+ * that grows with the logarithm of their number.
  */
 #ifndef INGEST_MERGE_ORDER_H
 #define INGEST_MERGE_ORDER_H
@@ -10,31 +10,37 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A key, and who has it: the earlier is the smaller number. */
+/* A key and its player. The smaller number is first. */
 typedef unsigned __int128 turn;
 
-/* An all-zero struct merge_order has no room. */
+/* All zero: there is no room for players. */
 struct merge_order {
-	turn *tree; /* 1: the first of all; behind the n - 1 meetings the players themselves */
-	uint32_t *sources; /* of the players */
+	turn *tree; /* [1]: the first player; [n...]: the players */
+	uint32_t *sources; /* by player */
 	uint32_t n, cap;
 };
 
-/* Room for @cap players. Returns 0 or -ENOMEM; merge_order_free() in either case. */
+/* Make room for @cap players. Return 0 or -ENOMEM; call merge_order_free() in either case. */
 int merge_order_init(struct merge_order *t, uint32_t cap);
 void merge_order_free(struct merge_order *t);
 
-/* Nobody plays. */
+/* Remove all players. */
 void merge_order_clear(struct merge_order *t);
-/* @source plays with its first key, in ascending order of sources and at most `cap` of them; then merge_order_begin(). */
+/*
+ * Add @source with its first key. Add sources in ascending order, at most `cap` of them, and then
+ * call merge_order_begin().
+ */
 void merge_order_add(struct merge_order *t, uint32_t source, uint64_t key_ns);
 void merge_order_begin(struct merge_order *t);
 
-/* Who is first; of those with one key the last source. False: nobody is left. */
+/*
+ * Store the source with the smallest key in *source; with equal keys, the last source. Return false
+ * if none is left.
+ */
 bool merge_order_first(const struct merge_order *t, uint32_t *source);
-/* The first has @key_ns now. */
+/* Give the first player its next key. */
 void merge_order_next(struct merge_order *t, uint64_t key_ns);
-/* The first leaves. */
+/* Remove the first player. */
 void merge_order_leave(struct merge_order *t);
 
 #endif /* INGEST_MERGE_ORDER_H */

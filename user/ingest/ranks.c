@@ -10,32 +10,36 @@
 #include "base/text.h"
 #include "sites/family.h"
 
-/* Handles of MPICH and all that share its ABI; those of Open MPI in Fortran. */
+/* Handles of MPICH and of all libraries with its ABI, and those of Open MPI in Fortran. */
 #define MPICH_WORLD	0x44000000u
 #define MPICH_SELF	0x44000001u
 #define MPICH_NULL	0x04000000u
 #define OPENMPI_F_WORLD 0u
 #define OPENMPI_F_SELF	1u
 #define OPENMPI_F_NULL	2u
-#define OPENMPI_F_MAX	0xffffffu /* no address is that small */
-#define MPI_UNDEFINED_C ((uint32_t)-32766) /* the colour of who wants no part, in both */
+#define OPENMPI_F_MAX	0xffffffu /* addresses are larger */
+/* the colour of a rank that joins no new communicator, in both */
+#define MPI_UNDEFINED_C ((uint32_t)-32766)
 
-/* A communicator, the same for all of its ranks. */
+/* A communicator. All its ranks share one. */
 struct comm {
 	uint64_t key;
-	uint32_t size; /* 0: not known yet, or never */
-	uint32_t members; /* who got it */
-	struct making *making; /* NULL: it was there from the beginning */
-	struct comm *next; /* of all */
+	uint32_t size; /* 0 unknown */
+	uint32_t members; /* ranks that got a handle for it */
+	struct making *making; /* the call that made it; NULL: it exists from the beginning */
+	struct comm *next; /* in ranks.comms */
 };
 
-/* A process that began while it was traced: all of its crossings are known, or the first ones were not recorded. */
+/*
+ * Whether all crossings of a process that began under tracing were recorded, or the first ones are
+ * missing.
+ */
 enum { BEGAN_WHOLE = 1, BEGAN_MISSED };
 
-/* A call of all ranks of a communicator that makes others. */
+/* A call by all ranks of a communicator that makes new communicators. */
 struct making {
-	uint32_t done; /* ranks that came out of it */
-	uint32_t of; /* how many will; 0 not known */
+	uint32_t done; /* ranks that returned from it */
+	uint32_t of; /* ranks that will; 0 unknown */
 	struct making *next;
 };
 
@@ -43,10 +47,10 @@ struct process {
 	uint32_t tgid, inc;
 	struct job job;
 	struct ranks_handles handles;
-	bool began; /* since then nothing was missed */
-	bool missed; /* a record was lost: how many calls there were is not known any more */
-	bool left; /* it was thrown out of a meeting: whether the others count that is not known */
-	uint64_t number; /* from 1: part of keys */
+	bool began; /* traced from its beginning */
+	bool missed; /* a record was lost: its number of calls is unknown */
+	bool left; /* it abandoned a call: whether the other ranks count that call is unknown */
+	uint64_t number; /* from 1; part of keys */
 	struct process *next;
 };
 
@@ -55,13 +59,13 @@ struct ranks {
 	struct comm *comms;
 	struct making *makings;
 	struct hash by_process; /* (tgid, inc) -> struct process */
-	struct hash began; /* the same -> BEGAN_* */
-	struct hash by_handle; /* (process, handle) -> struct comm; 0: known to be unknown */
-	struct hash by_key; /* struct comm */
-	struct hash calls; /* (process, communicator) -> calls that made one */
-	struct hash rounds; /* (process, communicator) -> its crossings there */
-	struct hash making_of; /* (communicator, which call) -> struct making */
-	struct hash seqs; /* tid of a process -> its last crossing's number */
+	struct hash began; /* (tgid, inc) -> BEGAN_* */
+	struct hash by_handle; /* (process, handle) -> struct comm, or 0: unknown */
+	struct hash by_key; /* key -> struct comm */
+	struct hash calls; /* (process, communicator) -> calls that made communicators */
+	struct hash rounds; /* (process, communicator) -> crossings */
+	struct hash making_of; /* (communicator, number of the call) -> struct making */
+	struct hash seqs; /* (process, tid) -> number of its last crossing */
 	struct ranks_sums sums;
 	uint64_t nprocesses;
 };
@@ -197,7 +201,7 @@ static bool is_one_of(const uint64_t addresses[4], uint64_t handle)
 	return false;
 }
 
-/* Drops what a handle has no part in, and says whether it is one that is always there. */
+/* Reduce *handle to its significant bits, and return whether it is a predefined communicator. */
 static enum which which_is(const struct process *p, uint64_t *handle)
 {
 	if (!p->handles.addresses) {
@@ -233,7 +237,9 @@ static struct comm *comm_get(struct ranks *r, uint64_t key)
 	return c;
 }
 
-/* How many of the ranks of the world can be seen here: those on this machine. */
+/*
+ * Return how many ranks of the world can be seen here, which are those on this machine; 0 unknown.
+ */
 static uint32_t world_size(struct ranks *r, const struct job *job)
 {
 	if (job->size == JOB_NONE)
@@ -244,7 +250,10 @@ static uint32_t world_size(struct ranks *r, const struct job *job)
 	return job->local_size;
 }
 
-/* Of the process alone: also among the recordings of other ranks. */
+/*
+ * Return the key of the process's own communicator, which is unique among the recordings of all
+ * ranks.
+ */
 static uint64_t self_key(const struct process *p)
 {
 	uint64_t process = process_key(p->tgid, p->inc);
@@ -252,7 +261,7 @@ static uint64_t self_key(const struct process *p)
 	return pair(pair(p->job.key, p->job.rank), pair(process, 0x73656c66));
 }
 
-/* 0 with *out NULL: what it is cannot be known. */
+/* Find the communicator for a handle. *out is NULL if it cannot be known. Return 0 or -ENOMEM. */
 static int comm_of(struct ranks *r, const struct process *p, uint64_t handle, struct comm **out)
 {
 	*out = NULL;
@@ -297,7 +306,7 @@ static struct making *making_get(struct ranks *r, uint64_t key, uint32_t of)
 	return m;
 }
 
-/* A rank comes out of a call that makes communicators of the ranks of @parent. */
+/* A rank returned from a call that makes communicators of the ranks of @parent. */
 static int made(struct ranks *r, struct process *p, const struct sbt_crossing *c,
 		const struct comm *parent)
 {
@@ -307,7 +316,7 @@ static int made(struct ranks *r, struct process *p, const struct sbt_crossing *c
 	struct comm *comm;
 	enum which which;
 
-	/* Small where the caller is Fortran, whose integers have four bytes. */
+	/* In Fortran, where handles are small, integers have four bytes. */
 	if (p->handles.addresses && c->object <= OPENMPI_F_MAX)
 		handle = (uint32_t)handle;
 	which = readable ? which_is(p, &handle) : IS_NULL;
@@ -337,7 +346,10 @@ static int made(struct ranks *r, struct process *p, const struct sbt_crossing *c
 
 /* --- crossings --------------------------------------------------------------------------------------- */
 
-/* Has a record of this thread been lost since the last? Then calls may have been. Or was one of these abandoned? */
+/*
+ * Note in the process if records of this thread were lost, and calls with them, or if a call that
+ * makes a communicator was abandoned. Return 0 or -ENOMEM.
+ */
 static int check_seq(struct ranks *r, struct process *p, const struct sbt_crossing *c)
 {
 	uint16_t left_making = SBT_CROSSING_ABANDONED | SBT_CROSSING_MAKES;
@@ -350,8 +362,10 @@ static int check_seq(struct ranks *r, struct process *p, const struct sbt_crossi
 }
 
 /*
- * Which call on the communicator it is: MPI has all ranks make them in one order. What meets whom then does not depend on when it became
- * known who else there is: one rank may leave the call that makes a communicator, and come to its first meeting there, before another leaves.
+ * Number the call on its communicator: MPI requires that all ranks make these calls in the same
+ * order. The number says which calls form an episode, whatever is known about the members by then.
+ * One rank may return from the call that makes a communicator, and arrive at its first barrier
+ * there, before another rank returns.
  */
 static int number_call(struct ranks *r, struct process *p, const struct comm *comm,
 		       const struct sbt_crossing *c, struct model_crossing *out)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * MPI: which communicator a process means by a handle. A handle is a number of the process's own; for its
- * meetings to be known as those of all its ranks it is turned into what they have in common: the job for
- * MPI_COMM_WORLD; for a communicator made of another one, that one, the how-manieth call on it that made one, and
- * the colour. All ranks make these calls in the same order: MPI asks it of them.
+ * MPI: find the communicator that a process means by a handle. A handle is the process's own
+ * number. It is mapped to something that all ranks share: the job for MPI_COMM_WORLD; for a
+ * communicator made from another one, that other, the ordinal of the call on it, and the colour.
+ * MPI requires that all ranks make these calls in the same order.
  */
 #ifndef INGEST_RANKS_H
 #define INGEST_RANKS_H
@@ -22,51 +22,60 @@ struct ranks;
 int ranks_new(struct ranks **out);
 void ranks_free(struct ranks *ranks);
 
-/* Where the communicators that exist from the beginning are in Open MPI, in a process; 0: not there. */
+/* Addresses of the predefined communicators of Open MPI in a process; 0: none. */
 struct ranks_handles {
-	uint64_t world[4], self[4], null[4]; /* a program may have copies of its own */
-	bool addresses; /* handles are these; else numbers, as MPICH has them */
+	uint64_t world[4], self[4], null[4]; /* more than one, as a program may have copies */
+	bool addresses; /* handles are these addresses; else they are numbers, as in MPICH */
 };
 
-/* A process that has MPI mapped, each time that it is looked at. Returns 0 or -ENOMEM. */
+/* Note a process that has MPI mapped, each time that its mappings are read. Return 0 or -ENOMEM. */
 int ranks_see(struct ranks *ranks, uint32_t tgid, uint32_t inc, const struct job *job,
 	      const struct ranks_handles *handles);
-/* Adds what a module mapped at @entry has of them. */
+/* Add the predefined communicators in @module, mapped at @entry, to @handles. */
 void ranks_find_handles(const struct module *module, const struct maps_entry *entry,
 			struct ranks_handles *handles);
-/* All that the process has done since it began is known: it began when tracing had begun. */
+/*
+ * Note that the process began under tracing, so that all its calls are known. Return 0 or -ENOMEM.
+ */
 int ranks_began(struct ranks *ranks, uint32_t tgid, uint32_t inc);
-/* Its first crossings were not recorded: how many calls there were is not known. */
+/*
+ * Note that the first crossings of the process were not recorded: its number of calls is unknown.
+ * Return 0 or -ENOMEM.
+ */
 int ranks_missed(struct ranks *ranks, uint32_t tgid, uint32_t inc);
-/* It has ended. */
+/* Forget a process that has ended. */
 void ranks_forget(struct ranks *ranks, uint32_t tgid, uint32_t inc);
 
 /*
- * Every crossing, in order, before the model gets it. Fills in what is known of MPI's: who else meets there, how many
- * they are, the rank, which call on the communicator it is. Returns 0 or -ENOMEM.
+ * Look at each crossing, in order, before the model gets it. For MPI, fill in the communicator, its
+ * size, the rank, and the ordinal of the call. Return 0 or -ENOMEM.
  */
 int ranks_crossing(struct ranks *ranks, const struct sbt_crossing *c, struct model_crossing *out);
 
-/* What a handle of a process means, as far as is known; changes nothing. */
+/* What a handle of a process means, as far as is known. */
 struct ranks_comm {
-	uint64_t
-		shared; /* as struct model_crossing has it; 0: not known which communicator it is */
-	uint32_t size; /* 0 not known */
-	uint32_t rank; /* of the process in its job; UINT32_MAX not known */
+	uint64_t shared; /* see model_crossing.shared; 0: the communicator is unknown */
+	uint32_t size; /* 0 unknown */
+	uint32_t rank; /* of the process in its job; UINT32_MAX unknown */
 };
 
 void ranks_look(struct ranks *ranks, uint32_t tgid, uint32_t inc, uint64_t handle,
 		struct ranks_comm *out);
-/* Calls @each for the processes of the same job, itself too. */
+/*
+ * Call @each for each process of the same job, including this one. @rank is UINT32_MAX if unknown.
+ */
 void ranks_each(const struct ranks *ranks, uint32_t tgid, uint32_t inc,
 		void (*each)(void *ctx, uint32_t tgid, uint32_t rank), void *ctx);
 
 struct ranks_sums {
-	uint64_t unknown; /* crossings of communicators whose making nobody saw */
-	uint64_t no_job; /* of processes of which it is not known what job they are of */
-	uint64_t
-		unseen; /* of those that had ended, or run another program, before that could be asked */
-	uint32_t elsewhere; /* ranks of jobs that are not on this machine */
+	uint64_t unknown; /* crossings of communicators whose creation was not seen */
+	uint64_t no_job; /* crossings of processes whose job is unknown */
+	/*
+	 * crossings of processes that ended, or replaced their program, before their job could be
+	 * read
+	 */
+	uint64_t unseen;
+	uint32_t elsewhere; /* ranks of jobs that are on other machines */
 };
 
 void ranks_sums(const struct ranks *ranks, struct ranks_sums *out);

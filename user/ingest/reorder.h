@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Records that must wait: a candidate until it is known whether it is of a barrier, and whatever comes
- * behind it, for the model wants each thread's crossings in their order.
+ * The reorder queue. A candidate waits in it until it is known whether it is a barrier. All later
+ * records wait behind it, because the model needs each thread's crossings in order.
  */
 #ifndef INGEST_REORDER_H
 #define INGEST_REORDER_H
@@ -16,38 +16,42 @@
 
 enum reorder_fate {
 	REORDER_WAITS,
-	REORDER_PLAIN, /* no candidate: waits for those before it alone */
-	REORDER_TAKEN, /* of a barrier */
+	REORDER_PLAIN, /* no candidate: it only waits for those before it */
+	REORDER_TAKEN, /* it belongs to a barrier or fork-join episode */
 	REORDER_DROPPED,
 };
 
-/* One record, copied. */
+/* A record, copied. */
 struct reorder_item {
 	struct stream_record record;
 	enum reorder_fate fate;
-	bool plain_site; /* REORDER_PLAIN, a crossing: `site` is known, from when its library was still there */
+	/* of a REORDER_PLAIN crossing: `site` is set, as of when its library was mapped */
+	bool plain_site;
 	uint32_t site;
-	uint64_t id; /* of discover_add() */
-	struct discover_member member; /* REORDER_TAKEN */
-	struct forkjoin_episode *episode; /* the same, of FORKJOIN; owned */
+	uint64_t id; /* from discover_add(); 0 none */
+	struct discover_member member; /* if REORDER_TAKEN */
+	struct forkjoin_episode *episode; /* if REORDER_TAKEN by fork-join; owned */
 };
 
 struct reorder {
-	struct reorder_item *items; /* a ring */
+	struct reorder_item *items; /* a circular buffer */
 	uint32_t first, n, cap;
-	uint64_t cookie; /* of the first */
+	uint64_t cookie; /* of the first record */
 };
 
 void reorder_free(struct reorder *reorder);
-/* Returns 0 and *cookie, which names it, or -ENOMEM. */
+/* Append a record. Return 0 and *cookie, which names it, or -ENOMEM. */
 int reorder_add(struct reorder *reorder, const struct stream_record *record, enum reorder_fate fate,
 		uint64_t *cookie);
-/* NULL: it has been let go. */
+/* Return the record, or NULL if it has left the queue. */
 struct reorder_item *reorder_at(const struct reorder *reorder, uint64_t cookie);
-/* The oldest, if it need not wait any longer; reorder_pop() frees it. */
+/*
+ * Return the oldest record if it need not wait any longer, else NULL. reorder_pop() removes and
+ * frees it.
+ */
 struct reorder_item *reorder_ready(const struct reorder *reorder);
 void reorder_pop(struct reorder *reorder);
-/* When the first crossing departed that waits for others alone; UINT64_MAX: none does. */
+/* Return when the first crossing departed that only waits for others; UINT64_MAX: there is none. */
 uint64_t reorder_crossing_ns(const struct reorder *reorder);
 
 #endif /* INGEST_REORDER_H */

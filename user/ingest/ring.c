@@ -11,7 +11,7 @@
 
 #include "ingest/merge_order.h"
 
-/* Of what was saved a ring's positions go on in memory of ours. Whole records only. */
+/* Whole records that were copied out of a ring. Positions continue as in the ring. */
 struct saved {
 	struct saved *next;
 	uint64_t from, to; /* positions in the ring */
@@ -19,19 +19,19 @@ struct saved {
 	uint8_t bytes[] __attribute__((aligned(8)));
 };
 
-/* What a piece has room for at least, and how full a ring is that is worth saving. */
+/* The smallest size of a copy, and how full a ring must be to be copied (1/8). */
 #define SAVED_BYTES   (256u << 10)
 #define SAVE_FRACTION 8
-#define SAVE_EACH     64 /* records, after which it is looked at whether a ring is half full */
+#define SAVE_EACH     64 /* records between two looks at whether a ring is half full */
 
-/* A record that was handed out stays where it is while others are saved: it is a copy. */
+/* A record that was handed out is a copy, and stays valid while rings are copied. */
 #define RECORD_MAX 16384u
 _Static_assert(sizeof(struct sbt_callers) <= RECORD_MAX, "room for the longest crossing");
 _Static_assert(sizeof(struct sbt_label) <= RECORD_MAX, "room for a label");
 
 /*
- * One ring as the kernel lays it out: a page with the consumer's position (ours to write), a page with the
- * producer's, the data twice in a row so that a record is never torn.
+ * One ring as the kernel lays it out: a page with the consumer's position (which we write), a page
+ * with the producer's, and the data mapped twice in a row so that a record is contiguous.
  */
 struct ring {
 	uint64_t *consumer;
@@ -39,30 +39,28 @@ struct ring {
 	const uint8_t *data;
 	size_t bytes;
 	uint64_t pos; /* where we read */
-	uint64_t given; /* up to where the kernel may write again: *consumer, without touching it */
-	uint64_t
-		saved; /* up to where records were saved; those that were not read yet lie in the list */
+	uint64_t given; /* up to where the kernel may write again: what *consumer holds */
+	uint64_t saved; /* up to where records were copied; unread ones are in the list */
 	struct saved *first, *last;
-	uint64_t end; /* the producer's position when last looked at */
+	uint64_t end; /* the producer's position at the last look */
 	const void *head; /* the next record, or NULL */
-	uint32_t head_len; /* with its header, rounded */
+	uint32_t head_len; /* with its header, rounded up */
 	uint64_t key_ns;
-	uint64_t shown; /* events: how far they were shown ahead of their turn */
-	uint64_t glanced; /* and how far they were glanced at before that */
+	uint64_t shown; /* events: shown up to here, ahead of their turn */
+	uint64_t glanced; /* events: glanced at up to here, ahead of that */
 };
 
 struct ring_stream {
 	struct stream stream;
-	struct ring *rings; /* the last is the events' */
+	struct ring *rings; /* the last is the ring of events */
 	uint32_t n;
-	struct merge_order merge_order; /* of the rings with a record of this pass */
-	uint32_t
-		taken; /* whose head was handed out and must be released: whose turn it is; n: nobody's */
-	uint64_t until_ns; /* of the pass under way */
+	struct merge_order merge_order; /* of the rings with a record in this pass */
+	uint32_t taken; /* the ring whose head was handed out and must be released; n: none */
+	uint64_t until_ns; /* of this pass */
 	uint64_t crossings;
-	uint32_t handed; /* records, around and around */
-	size_t saved_bytes; /* of all rings, that are not read yet */
-	uint8_t *record, *event; /* what was handed out, and what is shown */
+	uint32_t handed; /* records handed out; wraps around */
+	size_t saved_bytes; /* bytes of unread copies, of all rings */
+	uint8_t *record, *event; /* the record that was handed out, and the event that is shown */
 };
 
 static int ring_map(struct ring *ring, int fd, size_t bytes)
@@ -102,7 +100,7 @@ static void ring_unmap(struct ring *ring)
 	munmap((void *)(uintptr_t)ring->producer, page + 2 * ring->bytes);
 }
 
-/* The record at a position, as far as it is written: as saved, or in the ring. */
+/* Return the record at a position, from a copy or from the ring. */
 static const uint8_t *ring_at(const struct ring *ring, uint64_t pos)
 {
 	const struct saved *s;
@@ -113,7 +111,9 @@ static const uint8_t *ring_at(const struct ring *ring, uint64_t pos)
 	return ring->data + (pos & (ring->bytes - 1));
 }
 
-/* Finds the next record that is written; one still being written ends the pass over this ring. */
+/*
+ * Find the next complete record. A record that is still being written ends the pass over this ring.
+ */
 static void ring_peek(struct ring *ring, bool events)
 {
 	ring->head = NULL;
@@ -133,7 +133,7 @@ static void ring_peek(struct ring *ring, bool events)
 				const struct sbt_crossing *c = ring->head;
 
 				ring->key_ns = c->depart_ns ? c->depart_ns : c->arrive_ns;
-				/* By the time that it is its turn. */
+				/* So that it is in the cache when its turn comes. */
 				__builtin_prefetch(at + ring->head_len);
 				__builtin_prefetch(at + ring->head_len + 64);
 			}
@@ -150,7 +150,7 @@ static void ring_refresh(struct ring *ring, bool events)
 		ring_peek(ring, events);
 }
 
-/* --- the order of them: on a tie the event goes first, for a thread is born before it arrives -- */
+/* --- order: with equal times an event is first, as a thread starts before it arrives ---------- */
 
 static bool is_due(const struct ring_stream *s, uint32_t ring)
 {
@@ -171,7 +171,7 @@ static void begin_pass(struct ring_stream *s, uint64_t until_ns)
 	merge_order_begin(&s->merge_order);
 }
 
-/* What was saved is given back already. */
+/* Copied records have been given back already. */
 static void give_back(struct ring *ring)
 {
 	if (ring->pos <= ring->given)
@@ -193,7 +193,10 @@ static void forget_saved(struct ring_stream *s, struct ring *ring)
 	}
 }
 
-/* Goes on behind the record that was handed out. Returns the next of its ring, if that is a crossing, or NULL. */
+/*
+ * Move past the record that was handed out. Return the next record of its ring if that is a
+ * crossing, else NULL.
+ */
 static const struct sbt_crossing *release(struct ring_stream *s)
 {
 	bool events = s->taken == s->n - 1;
@@ -203,7 +206,7 @@ static const struct sbt_crossing *release(struct ring_stream *s)
 		return NULL;
 	ring = &s->rings[s->taken];
 	ring->pos += ring->head_len;
-	/* Given back now and then, not each time: the line is shared with the producers. */
+	/* Give back rarely: the cache line is shared with the producers. */
 	if (ring->pos > ring->given + ring->bytes / 16 || ring->pos >= ring->end)
 		give_back(ring);
 	if (ring->first)
@@ -217,7 +220,10 @@ static const struct sbt_crossing *release(struct ring_stream *s)
 	return events ? NULL : ring->head;
 }
 
-/* Room for @len more bytes from position @from on, in the last piece or a new one. */
+/*
+ * Return a piece with room for @len more bytes at position @from, or NULL if there is no memory or
+ * room.
+ */
 static struct saved *saved_room(struct ring_stream *s, struct ring *ring, uint64_t from, size_t len,
 				size_t max_bytes)
 {
@@ -243,7 +249,7 @@ static struct saved *saved_room(struct ring_stream *s, struct ring *ring, uint64
 	return last;
 }
 
-/* Up to where all records are written. */
+/* Return the end of the complete records. */
 static uint64_t written_up_to(const struct ring *ring, uint64_t from, uint64_t end)
 {
 	while (from < end) {
@@ -258,7 +264,7 @@ static uint64_t written_up_to(const struct ring *ring, uint64_t from, uint64_t e
 	return from;
 }
 
-/* Of a ring with @least bytes in it. */
+/* Copy a ring's complete records if it holds at least @least bytes. */
 static void save(struct ring_stream *s, struct ring *ring, size_t least, size_t max_bytes)
 {
 	uint64_t from = ring->pos > ring->saved ? ring->pos : ring->saved;
@@ -276,12 +282,12 @@ static void save(struct ring_stream *s, struct ring *ring, size_t least, size_t 
 	to->to += len;
 	ring->saved = ring->given = to->to;
 	__atomic_store_n(ring->consumer, ring->given, __ATOMIC_RELEASE);
-	/* What is next in turn was looked at where it was. */
+	/* The next record has moved into the copy. */
 	if (ring->head)
 		ring->head = ring_at(ring, ring->pos) + BPF_RINGBUF_HDR_SZ;
 }
 
-/* Whoever handles records slower than they come reads on all the same. */
+/* Copy rings that are half full, so that none overflows while records are handled too slowly. */
 static void save_full(struct ring_stream *s)
 {
 	uint32_t i;
@@ -290,10 +296,10 @@ static void save_full(struct ring_stream *s)
 		save(s, &s->rings[i], s->rings[i].bytes / 2, RING_SAVED_BYTES);
 }
 
-/* A copy that stays as it is until the next one. */
+/* Copy a record to @to, where it stays valid until the next one. */
 static const void *keep_record(uint8_t *to, const void *record, uint32_t len)
 {
-	/* There are none that long. */
+	/* No record is that long. */
 	memcpy(to, record, len < RECORD_MAX ? len : RECORD_MAX);
 	return to;
 }
@@ -320,7 +326,7 @@ static int ring_next(struct stream *stream, uint64_t until_ns, struct stream_rec
 	out->key_ns = ring->key_ns;
 	out->crossing = NULL;
 	out->event = NULL;
-	/* Its turn has come already. */
+	/* That one is being handed out now. */
 	if (s->taken == last)
 		out->soon = NULL;
 	if (s->taken == s->n - 1) {
@@ -383,7 +389,10 @@ fail:
 	return err;
 }
 
-/* The next event at *pos and its length, if it is written; *pos is behind it then. NULL: there is none. */
+/*
+ * Return the next complete event at *pos and its length, and move *pos past it. Return NULL if
+ * there is none.
+ */
 static const uint8_t *next_event(const struct ring *ring, uint64_t *pos, uint64_t end,
 				 uint32_t *len)
 {

@@ -2,7 +2,10 @@
 // Copyright (c) 2026 The sbt-trace authors
 #include "ingest/spin_suspects.h"
 
-/* A thread that lived so long, and was busy for this share of it, may have waited by spinning. */
+/*
+ * A thread that lived at least this long, and was busy for this share of it, may have waited by
+ * spinning.
+ */
 #define SPIN_SUSPECTS_LEAST_NS 5000000ULL
 #define SPIN_SUSPECTS_PERCENT  80
 #define SPIN_SUSPECTS_MOST     65536
@@ -17,14 +20,13 @@ void spin_suspects_note(struct spin_suspects *b, uint32_t tgid, uint32_t tid, ui
 {
 	uint64_t key = (uint64_t)tgid << 32 | tid;
 
-	if (life_ns < SPIN_SUSPECTS_LEAST_NS ||
-	    busy_ns < life_ns / 100 * SPIN_SUSPECTS_PERCENT)
+	if (life_ns < SPIN_SUSPECTS_LEAST_NS || busy_ns < life_ns / 100 * SPIN_SUSPECTS_PERCENT)
 		hash_del(&b->threads, key);
 	else if (hash_count(&b->threads) < SPIN_SUSPECTS_MOST)
 		hash_put(&b->threads, key, 1);
 }
 
-/* Whoever took part in some meeting, by whatever it was found, waits there. */
+/* Forget threads that took part in an episode: they wait there. */
 static void forget_met(struct spin_suspects *b, const struct model *model)
 {
 	uint32_t i, n = model_nthreads(model);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* Threads that were busy for nearly all their life and crossed nothing, as those that wait for one another by spinning. */
+/*
+ * Threads that were busy for nearly all their life and crossed no barrier, as threads that wait by
+ * spinning do.
+ */
 #ifndef INGEST_SPIN_SUSPECTS_H
 #define INGEST_SPIN_SUSPECTS_H
 
@@ -16,12 +19,16 @@ struct spin_suspects {
 
 void spin_suspects_free(struct spin_suspects *spin_suspects);
 /*
- * Note how long a thread that crossed nothing has lived, and for how much of that it was on a CPU or waited for one: when it ends,
- * or, as often as is wanted, while it lives. Where there is no memory for it, it is not reported.
+ * Note how long a thread without crossings has lived, and how much of that it was on a CPU or
+ * waited for one. Call it when the thread ends, and as often as wanted before. Without memory the
+ * thread is not reported.
  */
 void spin_suspects_note(struct spin_suspects *spin_suspects, uint32_t tgid, uint32_t tid,
 			uint64_t life_ns, uint64_t busy_ns);
-/* Of the process that had most of them, how many, and *tgid. Who met anybody in @model is none of them. */
+/*
+ * Return how many such threads the process with most of them has, and store that process in *tgid.
+ * Threads that crossed a barrier in @model do not count.
+ */
 uint32_t spin_suspects_most(struct spin_suspects *spin_suspects, const struct model *model,
 			    uint32_t *tgid);
 

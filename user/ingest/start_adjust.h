@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * What we held before it ran began later by that, as it would have without us. Of a process whose first thread has met others
- * before, as where it loads a library in their midst, that thread was stopped, and is said to have been.
+ * Correct the start of processes that we stopped before they ran: they began later by that time
+ * than without us. If the first thread of such a process has crossed barriers before, as when the
+ * process loads a library later, the thread counts as stopped for that time.
  */
 #ifndef INGEST_START_ADJUST_H
 #define INGEST_START_ADJUST_H
@@ -13,23 +14,33 @@
 #include "model/model.h"
 #include "sbt/record.h"
 
-/* All zero: nobody was held. */
+/* All zero: none was stopped. */
 struct start_adjust {
-	struct hash held; /* tgid -> ns for which we held it, until its beginning is fed */
-	struct hash later; /* (inc, tid) -> by so many ns, which are among its first parts */
+	struct hash held; /* tgid -> ns for which we stopped the process, until its start is fed */
+	/* (inc, tid) -> ns by which its start was moved; its first parts include them */
+	struct hash later;
 };
 
 void start_adjust_free(struct start_adjust *start_adjust);
-/* A process that @event says is held, if it does, has been let go @now_ns. Returns 0 or -ENOMEM. */
+/*
+ * Note that a process that was stopped at @event (if SBT_EVENT_HELD is set) was resumed at @now_ns.
+ * Return 0 or -ENOMEM.
+ */
 int start_adjust_held(struct start_adjust *start_adjust, struct model *model,
 		      const struct sbt_event *event, uint64_t now_ns);
-/* The beginning of a process is fed: here or there, whichever comes last, its start is put right. Returns 0 or -ENOMEM. */
+/*
+ * Correct the start of a process if both its start and its stop are known by now. Called for
+ * either, in whichever order they come. Return 0 or -ENOMEM.
+ */
 int start_adjust_fed(struct start_adjust *start_adjust, struct model *model,
 		     const struct sbt_event *event);
-/* Takes off the parts of a thread's first phase what it was held. @d: NULL, they are not known. */
+/*
+ * Subtract the time for which a thread was stopped from the parts of its first phase. @d may be
+ * NULL: the parts are unknown.
+ */
 void start_adjust_take_off(const struct start_adjust *start_adjust, uint32_t inc, uint32_t tid,
 			   struct model_detail *d);
-/* A thread's first phase is over. */
+/* Forget a thread: its first phase is over. */
 void start_adjust_forget(struct start_adjust *start_adjust, uint32_t inc, uint32_t tid);
 
 #endif /* INGEST_START_ADJUST_H */

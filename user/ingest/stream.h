@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Records in order. A source hands out crossings by departure and events by time, merged, as far as
- * it is sure that nothing earlier is still to come. Live rings today; files will look the same.
+ * Records in order. A source returns crossings by departure and events by time, merged, up to the
+ * point from which earlier records may still arrive.
  */
 #ifndef INGEST_STREAM_H
 #define INGEST_STREAM_H
@@ -13,18 +13,19 @@
 #include "sbt/record.h"
 
 struct stream_record {
-	uint64_t
-		key_ns; /* what orders it: departure; arrival if it was abandoned; time of an event */
-	const struct sbt_crossing *crossing; /* one of the two; valid until the next call */
+	/* the time that orders it: departure; arrival if abandoned; time of the event */
+	uint64_t key_ns;
+	/* crossing or event, the other is NULL; valid until the next call */
+	const struct sbt_crossing *crossing;
 	const struct sbt_event *event;
-	const struct sbt_crossing
-		*soon; /* one that is to come, likewise valid; NULL: none is known */
+	/* a later crossing, for prefetching; NULL: unknown. Valid until the next call */
+	const struct sbt_crossing *soon;
 };
 
 struct stream;
 
 struct stream_ops {
-	/* 1 and *out; 0 when nothing before @until_ns is left; -errno. */
+	/* Return 1 and *out, 0 if nothing before @until_ns is left, or -errno. */
 	int (*next)(struct stream *stream, uint64_t until_ns, struct stream_record *out);
 	void (*free)(struct stream *stream);
 };
