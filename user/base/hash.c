@@ -135,3 +135,25 @@ const struct hash_entry *hash_next(const struct hash *h, size_t *pos, struct has
 	}
 	return NULL;
 }
+
+void hash_free_ptrs(struct hash *h)
+{
+	const struct hash_entry *e;
+	struct hash_entry zero;
+	size_t pos = 0;
+
+	while ((e = hash_next(h, &pos, &zero)))
+		free((void *)(uintptr_t)e->value);
+	hash_free(h);
+}
+
+void *hash_new_ptr(struct hash *h, uint64_t key, size_t size)
+{
+	void *value = calloc(1, size);
+
+	if (value && hash_put_ptr(h, key, value)) {
+		free(value);
+		return NULL;
+	}
+	return value;
+}

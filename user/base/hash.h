@@ -59,4 +59,9 @@ static inline int hash_put_ptr(struct hash *h, uint64_t key, void *ptr)
 	return hash_put(h, key, (uint64_t)(uintptr_t)ptr);
 }
 
+/* Free the hash, and its values, which are pointers to allocated memory. */
+void hash_free_ptrs(struct hash *h);
+/* Allocate @size zeroed bytes as the value of @key, which has none. Return NULL if out of memory. */
+void *hash_new_ptr(struct hash *h, uint64_t key, size_t size);
+
 #endif /* BASE_HASH_H */

@@ -80,19 +80,10 @@ int callsites_new(struct attach *attach, struct address_spaces *spaces, struct c
 
 void callsites_free(struct callsites *c)
 {
-	const struct hash_entry *e;
-	struct hash_entry zero;
-	size_t pos = 0;
-
 	if (!c)
 		return;
-	while ((e = hash_next(&c->samples, &pos, &zero)))
-		free((void *)(uintptr_t)e->value);
-	hash_free(&c->samples);
-	pos = 0;
-	while ((e = hash_next(&c->ways, &pos, &zero)))
-		free((void *)(uintptr_t)e->value);
-	hash_free(&c->ways);
+	hash_free_ptrs(&c->samples);
+	hash_free_ptrs(&c->ways);
 	enclose_free(c->enclose);
 	callers_free(c->callers);
 	free(c->rules);
@@ -115,13 +106,13 @@ uint64_t callsites_unsampled(const struct callsites *c)
 	return c->unsampled;
 }
 
-static void is_short(struct callsites *c, const char *why)
+static void note_short(struct callsites *c, const char *why)
 {
 	if (!c->shorter++ && why)
 		snprintf(c->why, sizeof(c->why), "%s", why);
 }
 
-/* --- samples ------------------------------------------------------------------------------------- */
+/* --- samples ---------------------------------------------------------------------------------- */
 
 /*
  * Queue a rule. If there is no memory for it, the kernel side keeps sending samples of that frame.
@@ -151,16 +142,16 @@ void callsites_take_frame_rules(struct callsites *c,
 int callsites_sample(struct callsites *c, struct address_space *space,
 		     const struct sbt_callers *sample)
 {
-	struct chain *chain = calloc(1, sizeof(*chain));
+	struct chain *chain;
 
-	if (!chain)
-		return -ENOMEM;
-	chain->n = callers_follow(c->callers, space, sample, chain->ip, queue_frame_rule, c);
 	free(hash_get_ptr(&c->samples, sample->head.sample));
-	if (!hash_put_ptr(&c->samples, sample->head.sample, chain))
-		return 0;
-	free(chain);
-	return -ENOMEM;
+	chain = hash_new_ptr(&c->samples, sample->head.sample, sizeof(*chain));
+	if (!chain) {
+		hash_del(&c->samples, sample->head.sample);
+		return -ENOMEM;
+	}
+	chain->n = callers_follow(c->callers, space, sample, chain->ip, queue_frame_rule, c);
+	return 0;
 }
 
 static bool is_sample(uint64_t name)
@@ -184,7 +175,7 @@ void callsites_done(struct callsites *c, const struct sbt_crossing *crossing)
 	sample_done(c, crossing->callers);
 }
 
-/* --- chains --------------------------------------------------------------------------------------- */
+/* --- chains ----------------------------------------------------------------------------------- */
 
 /* Return the chain with this name in *out. Return false if it no longer exists. */
 static bool chain_named(struct callsites *c, uint64_t name, struct chain *out)
@@ -238,9 +229,9 @@ static uint32_t site_up(struct callsites *c, struct address_space *space, const 
 	while (up) {
 		code = callers_rule(c->callers, space, chain->ip[i]);
 		if (i + 1 >= chain->n) {
-			is_short(c, why			? why
-				    : code && code->why ? code->why
-							: "a frame is too large");
+			note_short(c, why		  ? why
+				      : code && code->why ? code->why
+							  : "a frame is too large");
 			break;
 		}
 		if (!code || !(code->rule.flags & SBT_FRAME_THROUGH))
@@ -258,14 +249,14 @@ uint32_t callsites_function(struct callsites *c, struct address_space *space, ui
 	if (!(ip & (SBT_CHAIN_NAME | SBT_SAMPLE_NAME)))
 		return address_space_site(c->spaces, space, ip);
 	if (!chain_named(c, ip, &chain)) {
-		is_short(c, NULL);
+		note_short(c, NULL);
 		return address_space_site(c->spaces, space, 0);
 	}
 	why = chain_check(c, space, &chain);
 	return site_up(c, space, &chain, 0, c->frames, why);
 }
 
-/* --- barriers written by hand ------------------------------------------------------------------- */
+/* --- barriers written by hand ----------------------------------------------------------------- */
 
 /* Insert the functions that ended in a tail call, which left no return address on the stack. */
 static void chain_complete(struct callsites *c, struct address_space *space, bool probed,
@@ -323,9 +314,9 @@ static void steps_of(struct callsites *c, struct address_space *space, const str
 	}
 }
 
-/* Return the innermost call of the program itself, above wrappers of libraries. */
-static uint32_t own_site(struct callsites *c, struct address_space *space,
-			 const struct chain *chain)
+/* Return the index of the innermost call of the program itself, above wrappers of libraries. */
+static uint32_t own_index(struct callsites *c, struct address_space *space,
+			  const struct chain *chain)
 {
 	const struct caller_code *code;
 	uint32_t i = 0;
@@ -336,7 +327,13 @@ static uint32_t own_site(struct callsites *c, struct address_space *space,
 			break;
 		i++;
 	}
-	return address_space_site(c->spaces, space, chain->ip[i]);
+	return i;
+}
+
+static uint32_t own_site(struct callsites *c, struct address_space *space,
+			 const struct chain *chain)
+{
+	return address_space_site(c->spaces, space, chain->ip[own_index(c, space, chain)]);
 }
 
 static int way_add(struct callsites *c, struct address_space *space, const struct chain *chain,
@@ -351,18 +348,10 @@ static int way_add(struct callsites *c, struct address_space *space, const struc
 		key = hash_mix(key ^ chain->ip[i]);
 	if (hash_get_ptr(&c->ways, key))
 		return 0;
-	way = calloc(1, sizeof(*way));
+	way = hash_new_ptr(&c->ways, key, sizeof(*way));
 	if (!way)
 		return -ENOMEM;
-	way->chain = *chain;
-	way->space = space;
-	way->wake = wake;
-	way->helpers = helpers;
-	way->known = known;
-	if (hash_put_ptr(&c->ways, key, way)) {
-		free(way);
-		return -ENOMEM;
-	}
+	*way = (struct way){ *chain, space, wake, helpers, known };
 	c->unknown_ways += !known;
 	return 0;
 }
@@ -470,7 +459,7 @@ uint32_t callsites_semaphore(struct callsites *c, struct address_space *space,
 	memmove(chain.ip, chain.ip + i, chain.n * sizeof(chain.ip[0]));
 	*above = chain.n > 1 ? address_space_site(c->spaces, space, chain.ip[1])
 			     : ADDRESS_SPACE_SITE_NONE;
-	/* Without memory, a function that only starts a thread may be named as the barrier. */
+	/* Without memory, the first function of a thread may be taken for a barrier. */
 	way_add(c, space, &chain, false, false, true);
 	if (chain.n > 1) {
 		chain.n--;
@@ -480,21 +469,12 @@ uint32_t callsites_semaphore(struct callsites *c, struct address_space *space,
 	return site;
 }
 
-/*
- * Return whether own_site() of the way is @site and its caller is the outermost function of the
- * thread.
- */
+/* Return whether the program's own call on this way is @site, in the first function of a thread. */
 static bool is_first(struct callsites *c, const struct way *way, uint32_t site)
 {
+	uint32_t i = own_index(c, way->space, &way->chain);
 	const struct caller_code *code;
-	uint32_t i = 0;
 
-	while (i + 1 < way->chain.n) {
-		code = callers_rule(c->callers, way->space, way->chain.ip[i]);
-		if (!code || !(code->rule.flags & SBT_FRAME_THROUGH))
-			break;
-		i++;
-	}
 	if (address_space_site(c->spaces, way->space, way->chain.ip[i]) != site ||
 	    i + 1 >= way->chain.n)
 		return false;

@@ -3,7 +3,6 @@
 #include "ingest/cutoffs.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "model/model.h"
@@ -11,7 +10,7 @@
 /* When tracing of a process, and of its probe groups, ended. MODEL_UNKNOWN: not yet. */
 struct cutoff {
 	uint64_t whole_ns;
-	uint64_t unit_ns[SBT_PROBE_GROUPS];
+	uint64_t group_ns[SBT_PROBE_GROUPS];
 };
 
 static uint64_t key_of(uint32_t tgid, uint32_t inc)
@@ -21,27 +20,16 @@ static uint64_t key_of(uint32_t tgid, uint32_t inc)
 
 void cutoffs_free(struct cutoffs *cutoffs)
 {
-	const struct hash_entry *e;
-	struct hash_entry zero;
-	size_t pos = 0;
-
-	while ((e = hash_next(&cutoffs->all, &pos, &zero)))
-		free((void *)(uintptr_t)e->value);
-	hash_free(&cutoffs->all);
+	hash_free_ptrs(&cutoffs->all);
 }
 
 /* Return NULL if out of memory. */
 static struct cutoff *cutoff_new(struct cutoffs *cutoffs, uint64_t key)
 {
-	struct cutoff *cut = malloc(sizeof(*cut));
+	struct cutoff *cut = hash_new_ptr(&cutoffs->all, key, sizeof(*cut));
 
-	if (!cut)
-		return NULL;
-	memset(cut, 0xff, sizeof(*cut)); /* all MODEL_UNKNOWN */
-	if (hash_put_ptr(&cutoffs->all, key, cut)) {
-		free(cut);
-		return NULL;
-	}
+	if (cut)
+		memset(cut, 0xff, sizeof(*cut)); /* all MODEL_UNKNOWN */
 	return cut;
 }
 
@@ -61,8 +49,8 @@ int cutoffs_add(struct cutoffs *cutoffs, uint32_t tgid, uint32_t inc, uint64_t p
 		return 0;
 	}
 	for (i = 0; i < SBT_PROBE_GROUPS; i++)
-		if (probe_groups & SBT_PROBE_GROUP(i) && cut->unit_ns[i] == MODEL_UNKNOWN)
-			cut->unit_ns[i] = t_ns;
+		if (probe_groups & SBT_PROBE_GROUP(i) && cut->group_ns[i] == MODEL_UNKNOWN)
+			cut->group_ns[i] = t_ns;
 	return 0;
 }
 
@@ -103,7 +91,7 @@ static uint64_t part_end(const struct cutoffs *cutoffs, const struct sbt_crossin
 {
 	const struct cutoff *cut = cutoff_of(cutoffs, c);
 
-	return cut ? cut->unit_ns[probe_group % SBT_PROBE_GROUPS] : MODEL_UNKNOWN;
+	return cut ? cut->group_ns[probe_group % SBT_PROBE_GROUPS] : MODEL_UNKNOWN;
 }
 
 bool cutoffs_is_detached(const struct cutoffs *cutoffs, const struct sbt_crossing *c,

@@ -31,10 +31,7 @@ struct shared_slot {
 	bool unknown; /* which memory lies there is unknown */
 };
 
-/*
- * A thread whose kernel count of crossings is corrected: found crossings are added, others are
- * taken away.
- */
+/* A correction of the kernel's count of a thread's crossings: discovery adds and drops some. */
 struct renumbered {
 	uint32_t shift; /* added to the numbers of its crossings; wraps around */
 	uint64_t ended_ns; /* when the thread ended; 0: it is alive */
@@ -92,10 +89,6 @@ int feed_new(const struct feed_options *options, struct feed **out)
 
 void feed_free(struct feed *f)
 {
-	const struct hash_entry *e;
-	struct hash_entry zero;
-	size_t pos = 0;
-
 	if (!f)
 		return;
 	hash_free(&f->current);
@@ -103,9 +96,7 @@ void feed_free(struct feed *f)
 	hash_free(&f->labels);
 	start_adjust_free(&f->start_adjust);
 	cutoffs_free(&f->cutoffs);
-	while ((e = hash_next(&f->renumbered, &pos, &zero)))
-		free((void *)(uintptr_t)e->value);
-	hash_free(&f->renumbered);
+	hash_free_ptrs(&f->renumbered);
 	waits_free(f->waits);
 	callsites_free(f->callsites);
 	free(f);
@@ -165,21 +156,23 @@ const struct feed_site *feed_site(struct feed *f, const struct sbt_crossing *c)
 {
 	uint64_t generation = *f->processes.generation;
 	struct feed_site *slot = &f->sites[slot_of(c->tgid, c->ip)];
+	struct address_space *space;
 	struct address_space_code code;
 
 	if (slot->space && slot->ip == c->ip && slot->tgid == c->tgid && slot->inc == c->inc &&
 	    slot->generation == generation)
 		return slot;
-	slot->space = address_space_get(f->spaces, c->tgid, c->inc);
-	if (!slot->space)
+	space = address_space_get(f->spaces, c->tgid, c->inc);
+	*slot = (struct feed_site){ .ip = c->ip,
+				    .generation = generation,
+				    .tgid = c->tgid,
+				    .inc = c->inc,
+				    .space = space };
+	if (!space)
 		return NULL;
-	slot->site = callsites_function(f->callsites, slot->space, c->ip);
-	slot->runtime = address_space_code(f->spaces, slot->space, c->ip, &code) && code.module &&
+	slot->site = callsites_function(f->callsites, space, c->ip);
+	slot->runtime = address_space_code(f->spaces, space, c->ip, &code) && code.module &&
 			code.module->runtime;
-	slot->ip = c->ip;
-	slot->tgid = c->tgid;
-	slot->inc = c->inc;
-	slot->generation = generation;
 	return slot;
 }
 
@@ -191,13 +184,13 @@ static const struct shared_slot *shared_slot(struct feed *f, const struct sbt_cr
 
 	if (slot->object != c->object || slot->tgid != c->tgid || slot->inc != c->inc ||
 	    slot->generation != generation) {
+		*slot = (struct shared_slot){ .object = c->object,
+					      .generation = generation,
+					      .tgid = c->tgid,
+					      .inc = c->inc };
 		slot->key = address_space_shared_key(f->spaces, space, c->object, &slot->known);
 		slot->unknown =
 			!slot->key && address_space_shared_unknown(f->spaces, space, c->object);
-		slot->object = c->object;
-		slot->tgid = c->tgid;
-		slot->inc = c->inc;
-		slot->generation = generation;
 	}
 	return slot;
 }
@@ -224,14 +217,7 @@ static struct renumbered *renumber(struct feed *f, const struct sbt_crossing *c)
 {
 	struct renumbered *r = renumbered_of(f, c);
 
-	if (r)
-		return r;
-	r = calloc(1, sizeof(*r));
-	if (r && hash_put_ptr(&f->renumbered, (uint64_t)c->inc << 32 | c->tid, r)) {
-		free(r);
-		r = NULL;
-	}
-	return r;
+	return r ? r : hash_new_ptr(&f->renumbered, (uint64_t)c->inc << 32 | c->tid, sizeof(*r));
 }
 
 int feed_tail(struct feed *f, const struct sbt_crossing_full *tail)
@@ -442,7 +428,7 @@ int feed_crossing(struct feed *f, const struct sbt_crossing *c, const struct fee
 	err = fill_order(f, c, member, &m, &detail);
 	if (!err)
 		err = ranks_crossing(f->processes.ranks, c, &m);
-	/* Ranks that are no longer traced are not counted: their ordinals would be wrong. */
+	/* Calls that were cut off are not counted, so that the ordinal would be wrong. */
 	if (family_has(c->family, FAMILY_RANKS) && cutoffs_any(&f->cutoffs, c))
 		m.round = 0;
 	if (!err)

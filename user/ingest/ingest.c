@@ -250,7 +250,7 @@ bool ingest_waited_unseen(const struct ingest *p, uint32_t tgid, uint32_t inc)
 	return p && p->discover && discover_waited_unseen(p->discover, tgid, inc);
 }
 
-/* --- threads that are made and joined ------------------------------------------------------------- */
+/* --- threads that are made and joined --------------------------------------------------------- */
 
 static int consider_join(struct ingest *p, const struct stream_record *record)
 {
@@ -328,7 +328,8 @@ static int feed_item(struct ingest *p, const struct reorder_item *item)
 	return feed_crossing(p->feed, item->record.crossing, &found);
 }
 
-static int let_go(struct ingest *p)
+/* Feed the records that need not wait any longer. */
+static int feed_ready(struct ingest *p)
 {
 	struct reorder_item *item;
 	int err = 0;
@@ -567,7 +568,7 @@ static int take_record(struct ingest *p, const struct stream_record *record)
 		err = hold_plain(p, record);
 	else
 		return feed_at_once(p, record);
-	return err ? err : let_go(p);
+	return err ? err : feed_ready(p);
 }
 
 static bool is_overdue(const struct ingest *p, const struct reorder_item *first, uint64_t now_ns)
@@ -585,7 +586,7 @@ static bool is_overdue(const struct ingest *p, const struct reorder_item *first,
 }
 
 /* Decide about candidates for which other records have waited too long. */
-static int give_up(struct ingest *p, uint64_t now_ns)
+static int decide_overdue(struct ingest *p, uint64_t now_ns)
 {
 	const struct reorder_item *first;
 	int err = 0;
@@ -601,7 +602,7 @@ static int give_up(struct ingest *p, uint64_t now_ns)
 		/* The queue must move on, whatever it is. */
 		if (reorder_at(&p->reorder, p->reorder.cookie)->fate == REORDER_WAITS)
 			discover_drop(p, p->reorder.cookie);
-		err = let_go(p);
+		err = feed_ready(p);
 	}
 	return err;
 }
@@ -653,7 +654,7 @@ int ingest_run(struct ingest *p, uint64_t until_ns)
 		look_between(p, n++, &begin_ns);
 	}
 	if (!err && p->reorder.n && until_ns != UINT64_MAX)
-		err = give_up(p, until_ns);
+		err = decide_overdue(p, until_ns);
 	return err ? err : model_advance(p->model, fed_until(p, until_ns));
 }
 
@@ -683,6 +684,6 @@ int ingest_finish(struct ingest *p)
 		return 0;
 	discover_finish(p->discover);
 	forkjoin_finish(p->forkjoin);
-	err = let_go(p);
+	err = feed_ready(p);
 	return err ? err : model_advance(p->model, UINT64_MAX);
 }

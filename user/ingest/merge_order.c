@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEFT (~(turn)0) /* the key of a source that has left: later than all others */
+#define LEFT (~(merge_key)0) /* the key of a source that has left: later than all others */
 
 int merge_order_init(struct merge_order *t, uint32_t cap)
 {
@@ -30,17 +30,17 @@ void merge_order_clear(struct merge_order *t)
 }
 
 /* With equal keys, the later player is first. */
-static turn turn_of(uint64_t key_ns, uint32_t player)
+static merge_key key_of(uint64_t key_ns, uint32_t player)
 {
-	return (turn)key_ns << 64 | (UINT32_MAX - player);
+	return (merge_key)key_ns << 64 | (UINT32_MAX - player);
 }
 
-static uint32_t player_of(turn first)
+static uint32_t player_of(merge_key first)
 {
 	return UINT32_MAX - (uint32_t)first;
 }
 
-static turn earlier(turn a, turn b)
+static merge_key earlier(merge_key a, merge_key b)
 {
 	return a < b ? a : b;
 }
@@ -48,7 +48,7 @@ static turn earlier(turn a, turn b)
 void merge_order_add(struct merge_order *t, uint32_t source, uint64_t key_ns)
 {
 	/* The leaves move to their place in merge_order_begin(), once their number is known. */
-	t->tree[t->cap + t->n] = turn_of(key_ns, t->n);
+	t->tree[t->cap + t->n] = key_of(key_ns, t->n);
 	t->sources[t->n++] = source;
 }
 
@@ -70,11 +70,11 @@ bool merge_order_first(const struct merge_order *t, uint32_t *source)
 }
 
 /*
- * Replay the matches of the first player, whose new key is @mine. Its opponents do not depend on
+ * Replay the matches of the first player with its new key @mine. Its opponents do not depend on
  * the results. With a thousand sources a heap takes twice as long: at each level it waits for
  * memory, and mispredicts the branch.
  */
-static void play(struct merge_order *t, turn mine)
+static void play(struct merge_order *t, merge_key mine)
 {
 	uint32_t i = t->n + player_of(t->tree[1]);
 
@@ -87,7 +87,7 @@ static void play(struct merge_order *t, turn mine)
 
 void merge_order_next(struct merge_order *t, uint64_t key_ns)
 {
-	play(t, turn_of(key_ns, player_of(t->tree[1])));
+	play(t, key_of(key_ns, player_of(t->tree[1])));
 }
 
 void merge_order_leave(struct merge_order *t)

@@ -11,11 +11,11 @@
 #include <stdint.h>
 
 /* A key and its player. The smaller number is first. */
-typedef unsigned __int128 turn;
+typedef unsigned __int128 merge_key;
 
 /* All zero: there is no room for players. */
 struct merge_order {
-	turn *tree; /* [1]: the first player; [n...]: the players */
+	merge_key *tree; /* [1]: the first player; [n...]: the players */
 	uint32_t *sources; /* by player */
 	uint32_t n, cap;
 };

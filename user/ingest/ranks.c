@@ -27,20 +27,15 @@ struct comm {
 	uint32_t size; /* 0 unknown */
 	uint32_t members; /* ranks that got a handle for it */
 	struct making *making; /* the call that made it; NULL: it exists from the beginning */
-	struct comm *next; /* in ranks.comms */
 };
 
-/*
- * Whether all crossings of a process that began under tracing were recorded, or the first ones are
- * missing.
- */
-enum { BEGAN_WHOLE = 1, BEGAN_MISSED };
+/* A process that began under tracing: all its crossings were recorded, or the first are missing. */
+enum { BEGAN_COMPLETE = 1, BEGAN_MISSED };
 
 /* A call by all ranks of a communicator that makes new communicators. */
 struct making {
 	uint32_t done; /* ranks that returned from it */
 	uint32_t of; /* ranks that will; 0 unknown */
-	struct making *next;
 };
 
 struct process {
@@ -56,8 +51,6 @@ struct process {
 
 struct ranks {
 	struct process *processes;
-	struct comm *comms;
-	struct making *makings;
 	struct hash by_process; /* (tgid, inc) -> struct process */
 	struct hash began; /* (tgid, inc) -> BEGAN_* */
 	struct hash by_handle; /* (process, handle) -> struct comm, or 0: unknown */
@@ -78,29 +71,15 @@ int ranks_new(struct ranks **out)
 
 void ranks_free(struct ranks *r)
 {
-	void *next;
-
 	if (!r)
 		return;
-	for (; r->processes; r->processes = next) {
-		next = r->processes->next;
-		free(r->processes);
-	}
-	for (; r->comms; r->comms = next) {
-		next = r->comms->next;
-		free(r->comms);
-	}
-	for (; r->makings; r->makings = next) {
-		next = r->makings->next;
-		free(r->makings);
-	}
-	hash_free(&r->by_process);
+	hash_free_ptrs(&r->by_process);
 	hash_free(&r->began);
 	hash_free(&r->by_handle);
-	hash_free(&r->by_key);
+	hash_free_ptrs(&r->by_key);
 	hash_free(&r->calls);
 	hash_free(&r->rounds);
-	hash_free(&r->making_of);
+	hash_free_ptrs(&r->making_of);
 	hash_free(&r->seqs);
 	free(r);
 }
@@ -115,13 +94,13 @@ static uint64_t pair(uint64_t a, uint64_t b)
 	return hash_mix(a ^ hash_mix(b + 1));
 }
 
-/* --- processes -------------------------------------------------------------------------------------- */
+/* --- processes -------------------------------------------------------------------------------- */
 
 int ranks_began(struct ranks *r, uint32_t tgid, uint32_t inc)
 {
 	uint64_t key = process_key(tgid, inc), how;
 
-	return hash_get(&r->began, key, &how) ? 0 : hash_put(&r->began, key, BEGAN_WHOLE);
+	return hash_get(&r->began, key, &how) ? 0 : hash_put(&r->began, key, BEGAN_COMPLETE);
 }
 
 int ranks_missed(struct ranks *r, uint32_t tgid, uint32_t inc)
@@ -138,17 +117,11 @@ int ranks_see(struct ranks *r, uint32_t tgid, uint32_t inc, const struct job *jo
 	      const struct ranks_handles *handles)
 {
 	struct process *p = hash_get_ptr(&r->by_process, process_key(tgid, inc));
-	int err;
 
 	if (!p) {
-		p = calloc(1, sizeof(*p));
+		p = hash_new_ptr(&r->by_process, process_key(tgid, inc), sizeof(*p));
 		if (!p)
 			return -ENOMEM;
-		err = hash_put_ptr(&r->by_process, process_key(tgid, inc), p);
-		if (err) {
-			free(p);
-			return err;
-		}
 		p->tgid = tgid;
 		p->inc = inc;
 		p->number = ++r->nprocesses;
@@ -187,7 +160,7 @@ void ranks_find_handles(const struct module *m, const struct maps_entry *e,
 	add_handle(m, MODULE_NULL, bias, handles->null);
 }
 
-/* --- handles ---------------------------------------------------------------------------------------- */
+/* --- handles ---------------------------------------------------------------------------------- */
 
 enum which { IS_MADE, IS_WORLD, IS_SELF, IS_NULL };
 
@@ -226,14 +199,9 @@ static struct comm *comm_get(struct ranks *r, uint64_t key)
 
 	if (c)
 		return c;
-	c = calloc(1, sizeof(*c));
-	if (!c || hash_put_ptr(&r->by_key, key, c)) {
-		free(c);
-		return NULL;
-	}
-	c->key = key;
-	c->next = r->comms;
-	r->comms = c;
+	c = hash_new_ptr(&r->by_key, key, sizeof(*c));
+	if (c)
+		c->key = key;
 	return c;
 }
 
@@ -287,7 +255,7 @@ static int comm_of(struct ranks *r, const struct process *p, uint64_t handle, st
 	return *out ? 0 : -ENOMEM;
 }
 
-/* --- making ------------------------------------------------------------------------------------------ */
+/* --- making ----------------------------------------------------------------------------------- */
 
 static struct making *making_get(struct ranks *r, uint64_t key, uint32_t of)
 {
@@ -295,20 +263,15 @@ static struct making *making_get(struct ranks *r, uint64_t key, uint32_t of)
 
 	if (m)
 		return m;
-	m = calloc(1, sizeof(*m));
-	if (!m || hash_put_ptr(&r->making_of, key, m)) {
-		free(m);
-		return NULL;
-	}
-	m->of = of;
-	m->next = r->makings;
-	r->makings = m;
+	m = hash_new_ptr(&r->making_of, key, sizeof(*m));
+	if (m)
+		m->of = of;
 	return m;
 }
 
 /* A rank returned from a call that makes communicators of the ranks of @parent. */
-static int made(struct ranks *r, struct process *p, const struct sbt_crossing *c,
-		const struct comm *parent)
+static int take_made(struct ranks *r, struct process *p, const struct sbt_crossing *c,
+		     const struct comm *parent)
 {
 	bool readable = !(c->flags & SBT_CROSSING_NO_WORDS);
 	uint64_t handle = c->handle, calls = 0, key;
@@ -344,7 +307,7 @@ static int made(struct ranks *r, struct process *p, const struct sbt_crossing *c
 	return hash_put_ptr(&r->by_handle, pair(p->number, handle), comm);
 }
 
-/* --- crossings --------------------------------------------------------------------------------------- */
+/* --- crossings -------------------------------------------------------------------------------- */
 
 /*
  * Note in the process if records of this thread were lost, and calls with them, or if a call that
@@ -402,7 +365,7 @@ int ranks_crossing(struct ranks *r, const struct sbt_crossing *c, struct model_c
 		p->missed |= began == BEGAN_MISSED;
 		err = comm_of(r, p, c->object, &comm);
 		if (!err && (c->flags & SBT_CROSSING_MAKES) && !(c->flags & SBT_CROSSING_ABANDONED))
-			err = made(r, p, c, comm);
+			err = take_made(r, p, c, comm);
 		if (err)
 			return err;
 		if (p->job.rank != JOB_NONE && p->job.rank < UINT16_MAX)

@@ -68,8 +68,8 @@ void ranks_each(const struct ranks *ranks, uint32_t tgid, uint32_t inc,
 		void (*each)(void *ctx, uint32_t tgid, uint32_t rank), void *ctx);
 
 struct ranks_sums {
-	uint64_t unknown; /* crossings of communicators whose creation was not seen */
-	uint64_t no_job; /* crossings of processes whose job is unknown */
+	uint64_t unknown; /* crossings of communicators that were created unseen */
+	uint64_t no_job; /* crossings of processes of unknown jobs */
 	/*
 	 * crossings of processes that ended, or replaced their program, before their job could be
 	 * read

@@ -55,7 +55,7 @@ struct ring_stream {
 	struct ring *rings; /* the last is the ring of events */
 	uint32_t n;
 	struct merge_order merge_order; /* of the rings with a record in this pass */
-	uint32_t taken; /* the ring whose head was handed out and must be released; n: none */
+	uint32_t taken; /* the ring of the record that was handed out; n: none */
 	uint64_t until_ns; /* of this pass */
 	uint64_t crossings;
 	uint32_t handed; /* records handed out; wraps around */
@@ -100,6 +100,18 @@ static void ring_unmap(struct ring *ring)
 	munmap((void *)(uintptr_t)ring->producer, page + 2 * ring->bytes);
 }
 
+/* Return the length word of a record, with its flags. */
+static uint32_t record_word(const uint8_t *at)
+{
+	return __atomic_load_n((const uint32_t *)(const void *)at, __ATOMIC_ACQUIRE);
+}
+
+/* Return the size of a record in the ring, with its header. */
+static uint32_t record_size(uint32_t word)
+{
+	return ((word & ~BPF_RINGBUF_DISCARD_BIT) + BPF_RINGBUF_HDR_SZ + 7) & ~7u;
+}
+
 /* Return the record at a position, from a copy or from the ring. */
 static const uint8_t *ring_at(const struct ring *ring, uint64_t pos)
 {
@@ -119,13 +131,12 @@ static void ring_peek(struct ring *ring, bool events)
 	ring->head = NULL;
 	while (ring->pos < (events ? ring->shown : ring->end)) {
 		const uint8_t *at = ring_at(ring, ring->pos);
-		uint32_t len =
-			__atomic_load_n((const uint32_t *)(const void *)at, __ATOMIC_ACQUIRE);
+		uint32_t word = record_word(at);
 
-		if (len & BPF_RINGBUF_BUSY_BIT)
+		if (word & BPF_RINGBUF_BUSY_BIT)
 			return;
-		ring->head_len = ((len & ~BPF_RINGBUF_DISCARD_BIT) + BPF_RINGBUF_HDR_SZ + 7) & ~7u;
-		if (!(len & BPF_RINGBUF_DISCARD_BIT)) {
+		ring->head_len = record_size(word);
+		if (!(word & BPF_RINGBUF_DISCARD_BIT)) {
 			ring->head = at + BPF_RINGBUF_HDR_SZ;
 			if (events) {
 				ring->key_ns = ((const struct sbt_event *)ring->head)->t_ns;
@@ -253,13 +264,11 @@ static struct saved *saved_room(struct ring_stream *s, struct ring *ring, uint64
 static uint64_t written_up_to(const struct ring *ring, uint64_t from, uint64_t end)
 {
 	while (from < end) {
-		const uint8_t *at = ring->data + (from & (ring->bytes - 1));
-		uint32_t len =
-			__atomic_load_n((const uint32_t *)(const void *)at, __ATOMIC_ACQUIRE);
+		uint32_t word = record_word(ring->data + (from & (ring->bytes - 1)));
 
-		if (len & BPF_RINGBUF_BUSY_BIT)
+		if (word & BPF_RINGBUF_BUSY_BIT)
 			break;
-		from += ((len & ~BPF_RINGBUF_DISCARD_BIT) + BPF_RINGBUF_HDR_SZ + 7) & ~7u;
+		from += record_size(word);
 	}
 	return from;
 }
@@ -399,10 +408,10 @@ static const uint8_t *next_event(const struct ring *ring, uint64_t *pos, uint64_
 	while (*pos < end) {
 		const uint8_t *at = ring_at(ring, *pos);
 
-		*len = __atomic_load_n((const uint32_t *)(const void *)at, __ATOMIC_ACQUIRE);
+		*len = record_word(at);
 		if (*len & BPF_RINGBUF_BUSY_BIT)
 			return NULL;
-		*pos += ((*len & ~BPF_RINGBUF_DISCARD_BIT) + BPF_RINGBUF_HDR_SZ + 7) & ~7u;
+		*pos += record_size(*len);
 		if (!(*len & BPF_RINGBUF_DISCARD_BIT))
 			return at + BPF_RINGBUF_HDR_SZ;
 	}

@@ -45,7 +45,7 @@ static uint32_t checksum(const void *bytes, size_t size)
 	return (uint32_t)crc32(0, bytes, (unsigned int)size);
 }
 
-/* --- writing -------------------------------------------------------------------------------------- */
+/* --- writing ---------------------------------------------------------------------------------- */
 
 struct chunks_writer {
 	int fd;
@@ -140,7 +140,7 @@ void chunks_writer_free(struct chunks_writer *w)
 	free(w);
 }
 
-/* --- reading -------------------------------------------------------------------------------------- */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 struct chunks_reader {
 	int fd;

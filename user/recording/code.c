@@ -11,7 +11,7 @@
 #define CHUNK	   65536
 #define CODE_LEAST 4096 /* bytes that a writer begins with */
 
-/* --- memory ---------------------------------------------------------------------------------------- */
+/* --- memory ----------------------------------------------------------------------------------- */
 
 struct pool_chunk {
 	struct pool_chunk *next;
@@ -59,7 +59,7 @@ void pool_free(struct pool *pool)
 	pool->full = false;
 }
 
-/* --- both ways ------------------------------------------------------------------------------------- */
+/* --- both ways -------------------------------------------------------------------------------- */
 
 void coder_write(struct coder *c)
 {
@@ -245,7 +245,7 @@ void code_double(struct coder *c, double *v)
 	memcpy(v, &bits, sizeof(*v));
 }
 
-/* --- texts ----------------------------------------------------------------------------------------- */
+/* --- texts ------------------------------------------------------------------------------------ */
 
 /* The bytes of a text that is read, *len of them; NULL: there is none. */
 static const char *text_bytes(struct coder *c, size_t *len)

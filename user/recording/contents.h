@@ -19,7 +19,7 @@
 #include "model/model.h"
 #include "sites/site.h"
 
-/* --- facts ----------------------------------------------------------------------------------------- */
+/* --- facts ------------------------------------------------------------------------------------ */
 
 /* Once, at the beginning. */
 struct contents_session {
@@ -80,7 +80,7 @@ struct contents_answer {
 	const uint32_t *sites;
 };
 
-/* --- writing --------------------------------------------------------------------------------------- */
+/* --- writing ---------------------------------------------------------------------------------- */
 
 struct contents_writer;
 
@@ -113,7 +113,7 @@ uint64_t contents_bytes(const struct contents_writer *contents);
 /* Flushes and frees. Returns as contents_flush(). */
 int contents_close(struct contents_writer *contents);
 
-/* --- reading --------------------------------------------------------------------------------------- */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 struct contents; /* opaque */
 

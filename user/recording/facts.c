@@ -8,7 +8,7 @@
 #define FRAMES_MAX   1024 /* of one site or stack: no program's are deeper */
 #define PRICE_MAX_NS 1e12
 
-/* --- the session ----------------------------------------------------------------------------------- */
+/* --- the session ------------------------------------------------------------------------------ */
 
 static void code_probe(struct coder *c, struct session_probe *p)
 {
@@ -95,7 +95,7 @@ static void code_price(struct coder *c, double *ns)
 		*ns = NAN;
 }
 
-/* --- the end --------------------------------------------------------------------------------------- */
+/* --- the end ---------------------------------------------------------------------------------- */
 
 static void code_loss(struct coder *c, struct report_loss *l)
 {
@@ -142,7 +142,7 @@ void code_ending(struct coder *c, struct contents_ending *e)
 	code_known(c, &e->rested_ns);
 }
 
-/* --- names ----------------------------------------------------------------------------------------- */
+/* --- names ------------------------------------------------------------------------------------ */
 
 static void code_site_frame(struct coder *c, struct site_frame *f)
 {
@@ -188,7 +188,7 @@ void code_answer(struct coder *c, struct contents_answer *a)
 		a->nsites = FRAMES_MAX;
 }
 
-/* --- hangs ----------------------------------------------------------------------------------------- */
+/* --- hangs ------------------------------------------------------------------------------------ */
 
 /* Code an enum of ours. A value that only a later version knows is read as @other. */
 #define CODE_ENUM(c, field, last, other)                                \

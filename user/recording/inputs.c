@@ -9,7 +9,7 @@
 
 #include "recording/internal.h"
 
-/* --- where time went ------------------------------------------------------------------------------- */
+/* --- where time went -------------------------------------------------------------------------- */
 
 /*
  * The fields of struct model_detail, each with a bit in the mask of those that are not 0. Known: MODEL_UNKNOWN is its most
@@ -184,7 +184,7 @@ static void code_detail(struct coder *c, struct model_detail *d)
 	}
 }
 
-/* --- crossings ------------------------------------------------------------------------------------- */
+/* --- crossings -------------------------------------------------------------------------------- */
 
 /* What is not as in the thread's last crossing. Append only. */
 #define DIFFERS_SITE	0x001
@@ -281,7 +281,7 @@ void code_crossing(struct coder *c, struct contents_thread *t, struct model_cros
 	t->left_ns = x->depart_ns == MODEL_UNKNOWN ? x->arrive_ns : x->depart_ns;
 }
 
-/* --- the rest -------------------------------------------------------------------------------------- */
+/* --- the rest --------------------------------------------------------------------------------- */
 
 /* The arguments of an input as the file holds them: the same fields for every type, 0 where a type has no use for one. */
 struct written {

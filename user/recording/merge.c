@@ -43,7 +43,7 @@ struct merge {
 	bool finished;
 };
 
-/* --- clocks ------------------------------------------------------------------------------------------ */
+/* --- clocks ----------------------------------------------------------------------------------- */
 
 static uint64_t by_first(const struct merge *m, const struct source *s, uint64_t t)
 {
@@ -238,7 +238,7 @@ uint64_t merge_start(const struct merge *m)
 	return first;
 }
 
-/* --- sites ------------------------------------------------------------------------------------------- */
+/* --- sites ------------------------------------------------------------------------------------ */
 
 /* What makes two sites of two recordings the same: the place in the file, and the file's contents where they are known. */
 static uint64_t place_of(const struct site_name *name)
@@ -278,7 +278,7 @@ const struct site_name *merge_site_name(const struct merge *m, uint32_t site)
 	return site < m->nnames ? m->names[site] : NULL;
 }
 
-/* --- answers ----------------------------------------------------------------------------------------- */
+/* --- answers ---------------------------------------------------------------------------------- */
 
 static bool same_answer(const struct contents_answer *a, const struct contents_answer *b)
 {
@@ -329,7 +329,7 @@ uint32_t merge_stack(struct merge *m, const struct contents_question *q, uint32_
 	return i;
 }
 
-/* --- in order ---------------------------------------------------------------------------------------- */
+/* --- in order --------------------------------------------------------------------------------- */
 
 /* Which call on its communicator it is: that, and not the time, says whom it is matched with. */
 static int number(struct source *s, const struct contents_item *item)
@@ -545,7 +545,7 @@ int merge_rewind(struct merge *m)
 	return err;
 }
 
-/* --- facts ------------------------------------------------------------------------------------------- */
+/* --- facts ------------------------------------------------------------------------------------ */
 
 uint32_t merge_count(const struct merge *m)
 {

@@ -11,7 +11,7 @@
 #define STATE_WHOLE 1 /* traced from its beginning */
 #define STATE_LOST  2 /* and a record was lost since */
 
-/* --- counting ---------------------------------------------------------------------------------------- */
+/* --- counting --------------------------------------------------------------------------------- */
 
 void ordinals_free(struct ordinals *o)
 {
@@ -94,7 +94,7 @@ int ordinals_take(struct ordinals *o, const struct model_input *in, uint64_t *or
 	}
 }
 
-/* --- in order ---------------------------------------------------------------------------------------- */
+/* --- in order --------------------------------------------------------------------------------- */
 
 void ordinal_order_free(struct ordinal_order *o)
 {

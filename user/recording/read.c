@@ -43,7 +43,7 @@ struct contents {
 	char comm[16];
 };
 
-/* --- records --------------------------------------------------------------------------------------- */
+/* --- records ---------------------------------------------------------------------------------- */
 
 /* The next record of a block, as a coder of its own. False: there is none. */
 static bool next_record(struct coder *block, uint8_t *type, struct pool *pool, struct coder *out)
@@ -188,7 +188,7 @@ enum contents_state contents_state(const struct contents *t)
 	return t->ending && chunks_ended(t->chunks) == CHUNKS_WHOLE ? CONTENTS_WHOLE : CONTENTS_CUT;
 }
 
-/* --- questions ------------------------------------------------------------------------------------- */
+/* --- questions -------------------------------------------------------------------------------- */
 
 const struct site_name *contents_site_name(const struct contents *t, uint32_t site)
 {
@@ -242,7 +242,7 @@ static int take_answer(struct contents *t, struct coder *c)
 	return 0;
 }
 
-/* --- inputs ---------------------------------------------------------------------------------------- */
+/* --- inputs ----------------------------------------------------------------------------------- */
 
 static int take_thread(struct contents *t, struct coder *c)
 {

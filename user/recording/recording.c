@@ -126,7 +126,7 @@ int recording_keep(struct recording *r)
 	return err;
 }
 
-/* --- who is asked, answers, and is heard ------------------------------------------------------------ */
+/* --- who is asked, answers, and is heard ------------------------------------------------------ */
 
 static void note_text(struct recording *r, struct contents_question q, const char *text)
 {
@@ -336,7 +336,7 @@ void recording_process(struct recording *r, const struct model_proc *p)
 	record_crossing_cost(r, p);
 }
 
-/* --- what happens ----------------------------------------------------------------------------------- */
+/* --- what happens ----------------------------------------------------------------------------- */
 
 void recording_mark(struct recording *r, uint32_t site, const struct conceptual_mark *mark)
 {

@@ -45,7 +45,7 @@ struct replay {
 	bool finished;
 };
 
-/* --- opening ------------------------------------------------------------------------------------------ */
+/* --- opening ---------------------------------------------------------------------------------- */
 
 static void explain(const char *path, int err)
 {
@@ -325,7 +325,7 @@ int replay_open(const char *path, const struct replay_options *options, struct r
 	return 0;
 }
 
-/* --- running ------------------------------------------------------------------------------------------ */
+/* --- running ---------------------------------------------------------------------------------- */
 
 /* What is in a window goes by the numbers of the whole: first all of it for those alone. Returns 0 or -errno. */
 static int learn(struct replay *r)
@@ -403,7 +403,7 @@ static int on_item(struct replay *r, const struct contents_item *item)
 	return 0;
 }
 
-/* --- the end ------------------------------------------------------------------------------------------ */
+/* --- the end ---------------------------------------------------------------------------------- */
 
 /* A recording that is not whole says so. */
 static void tell_state(const struct replay *r, uint32_t i)

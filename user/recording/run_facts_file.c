@@ -12,7 +12,7 @@
 /* There are eight causes; a file may say that there are more. */
 #define LOSSES_MOST 64
 
-/* --- what the report asks --------------------------------------------------------------------------- */
+/* --- what the report asks --------------------------------------------------------------------- */
 
 static const struct contents_answer *find(const struct run_facts_file *r,
 					  struct contents_question q)
@@ -193,7 +193,7 @@ int run_facts_file_begin(struct run_facts_file *r, struct merge *merge)
 	return r->causes ? 0 : -ENOMEM;
 }
 
-/* --- the end ------------------------------------------------------------------------------------------ */
+/* --- the end ---------------------------------------------------------------------------------- */
 
 /* All recordings have the same list of causes; one of another version is added below. */
 static int add_losses(struct run_facts_file *r, const struct contents_ending *e)

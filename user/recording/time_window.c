@@ -63,7 +63,7 @@ void time_window_free(struct time_window *w)
 	free(w);
 }
 
-/* --- numbers ------------------------------------------------------------------------------------------- */
+/* --- numbers ---------------------------------------------------------------------------------- */
 
 static int note(struct time_window *w, const struct model_thread *t, const struct model_proc *p,
 		uint32_t number)
@@ -151,7 +151,7 @@ int time_window_learn(struct time_window *w, uint64_t start_ns, const struct mod
 	return model_take(w->whole, in);
 }
 
-/* --- what is in it ------------------------------------------------------------------------------------- */
+/* --- what is in it ---------------------------------------------------------------------------- */
 
 /*
  * It waited when the window began, or at a meeting that is left out: from when it left on it is known to be outside. The

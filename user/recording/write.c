@@ -119,7 +119,7 @@ void contents_ending(struct contents_writer *w, const struct contents_ending *en
 	commit(w, &w->facts, CONTENTS_FACTS, CONTENTS_RECORD_ENDING);
 }
 
-/* --- sites and answers ----------------------------------------------------------------------------- */
+/* --- sites and answers ------------------------------------------------------------------------ */
 
 static void note_site(struct contents_writer *w, uint32_t site)
 {
@@ -198,7 +198,7 @@ void contents_hang(struct contents_writer *w, const struct report_hang *hang)
 	commit(w, &w->inputs, CONTENTS_INPUTS, CONTENTS_RECORD_HANG);
 }
 
-/* --- inputs ---------------------------------------------------------------------------------------- */
+/* --- inputs ----------------------------------------------------------------------------------- */
 
 static uint64_t thread_key(uint32_t tgid, uint32_t inc, uint32_t tid)
 {
