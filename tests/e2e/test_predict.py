@@ -307,7 +307,7 @@ def test_wrong(t):
             (2, "line 1: EntryTime is a time", "--machine", bad, path),
             (2, "--calibrate measures this machine", "--calibrate", path),
             (2, "takes no recording", "--parameters", path),
-            (1, "no recording", bad),
+            (1, "not a recording", bad),
             (1, "cannot read", path + "-not"),
             (1, "cannot write", "-o", "/dev/full", path)):
         result = t.sbt("predict", "-q", *args)

@@ -203,10 +203,10 @@ def test_foreign_files(t):
     t.sbt("record", "-q", "-o", recording, "--", *GEN)
     with open(recording, "rb") as f:
         whole = f.read()
-    for data, why in ((b"", "empty"), (b"\x7fELF" + whole[4:], "no recording"), (whole[:9], "no recording"),
-                      (whole[:16], "no recording"), (whole[:12] + b"\x09\0" + whole[14:], "later sbt-trace"),
+    for data, why in ((b"", "empty"), (b"\x7fELF" + whole[4:], "not a recording"), (whole[:9], "not a recording"),
+                      (whole[:16], "not a recording"), (whole[:12] + b"\x09\0" + whole[14:], "later sbt-trace"),
                       (whole[:8] + whole[8:12][::-1] + whole[12:], "byte order"),
-                      (whole.replace(b"\r\n", b"\n"), "no recording")):
+                      (whole.replace(b"\r\n", b"\n"), "not a recording")):
         path = t.path()
         with open(path, "wb") as f:
             f.write(data)
@@ -231,7 +231,7 @@ def test_cut_anywhere(t):
             f.write(data[:cut])
         result = t.sbt("report", "-q", path)
         check(result.rc in (0, 1), f"cut at {cut}: {result.rc}")
-        check(re.search("cut short|damaged|no recording", result.err), f"cut at {cut}: {result.err}")
+        check(re.search("cut short|damaged|not a recording", result.err), f"cut at {cut}: {result.err}")
         seen.add(result.rc)
     check_equal("both kinds were seen", seen, {0, 1})
     check_equal("episodes", whole, 4000)
@@ -365,7 +365,7 @@ def test_ranks_recorded_apart(t):
     path = t.path()
     both = t.sbt("report", "--json", "-o", path, "-W", name + ".0", name + ".1")
     check_equal(f"status {both.err}", both.rc, 0)
-    found = re.search(r"rank\.1: its clock is put together with that of \S+rank\.0 at (\d+) meetings, to within "
+    found = re.search(r"rank\.1: its clock is aligned with that of \S+rank\.0 by (\d+) shared episodes, to within "
                       r"([0-9.]+) us", both.err)
     check(found and int(found[1]) >= 80 and float(found[2]) < 2000, both.err)
     trace = Trace(t, path)

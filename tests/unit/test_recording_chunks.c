@@ -72,7 +72,7 @@ static void test_there_and_back(void **unused)
 		same_as_written(&b, n);
 	}
 	assert_int_equal(chunks_next(r, ~0ull, &b), 0);
-	assert_int_equal(chunks_ended(r), CHUNKS_WHOLE);
+	assert_int_equal(chunks_ended(r), CHUNKS_INTACT);
 	/* Only one kind, from the beginning again. */
 	assert_int_equal(chunks_rewind(r), 0);
 	for (n = 1; n < NBLOCKS; n += 2) {
@@ -80,7 +80,7 @@ static void test_there_and_back(void **unused)
 		same_as_written(&b, n);
 	}
 	assert_int_equal(chunks_next(r, 1u << 2, &b), 0);
-	assert_int_equal(chunks_ended(r), CHUNKS_WHOLE);
+	assert_int_equal(chunks_ended(r), CHUNKS_INTACT);
 	chunks_reader_free(r);
 	close(fd);
 }
@@ -113,7 +113,7 @@ static void test_cut(void **unused)
 		assert_true(n < NBLOCKS);
 		assert_true(n >= most);
 		most = n;
-		assert_true(chunks_ended(r) == CHUNKS_CUT || chunks_ended(r) == CHUNKS_WHOLE);
+		assert_true(chunks_ended(r) == CHUNKS_CUT || chunks_ended(r) == CHUNKS_INTACT);
 		chunks_reader_free(r);
 		close(fd);
 	}
@@ -143,7 +143,7 @@ static void test_damaged(void **unused)
 				while (chunks_next(r, ~0ull, &b) == 1)
 					same_as_written(&b, n++);
 				damaged += chunks_ended(r) == CHUNKS_DAMAGED;
-				assert_true(chunks_ended(r) != CHUNKS_WHOLE || n == NBLOCKS);
+				assert_true(chunks_ended(r) != CHUNKS_INTACT || n == NBLOCKS);
 				chunks_reader_free(r);
 			}
 			assert_int_equal(pwrite(fd, &was, 1, at), 1);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * The facts of a run have two providers: the session that traces it, and its recording. What the session answers, the recording
- * must answer as well. One list holds all facts; a fact that is not in it does not compile.
+ * The facts of a run have two providers: the session that traces it, and its recording. What the
+ * session answers, the recording must answer, too. One list holds all facts: without a fact in it,
+ * the test does not compile.
  */
 #include "test_model_util.h"
 
@@ -23,7 +24,7 @@ struct both {
 	const struct model *model;
 };
 
-/* --- the session ------------------------------------------------------------------------------------- */
+/* --- the session --------------------------------------------------------------------------- */
 
 static const struct site_frame frame = { "work", "x.c", 3, 0 };
 static const struct site_name site_name = {
@@ -174,7 +175,7 @@ static struct cause_env live_causes(void)
 	return env;
 }
 
-/* --- how each fact is compared ------------------------------------------------------------------------ */
+/* --- how each fact is compared ------------------------------------------------------------- */
 
 #define SAME_NUMBER(b, member) assert_true((b)->live.member == (b)->file.member)
 
@@ -324,9 +325,9 @@ static void same_cycles(const struct both *b)
 }
 
 /*
- * All members, in their order: ASKED facts have a function above, NUMBER facts are equal, and the others are no facts that a
- * recording could keep. Those come from the command that prints, from the program itself, or are of --aggregate, which does not
- * record.
+ * All members, in their order. An ASKED fact has a function above, and NUMBER facts are equal. The
+ * OTHER members are no facts that a recording keeps: they come from the command that prints or from
+ * the program itself, or are of --aggregate, which cannot be recorded.
  */
 #define REPORT_FACTS(ASKED, NUMBER, OTHER) \
 	OTHER(ctx)                         \
@@ -388,7 +389,10 @@ static void same_cycles(const struct both *b)
 #define AT(member)	      offsetof(struct report_env, member),
 #define CAUSE_AT(member)      offsetof(struct cause_env, member),
 
-/* A member that the lists lack is a missing initializer: an error. As many as there are, and none twice: then all are there. */
+/*
+ * A member that the lists lack is a missing initializer: an error. With as many rows as members,
+ * and none twice, each member has its row.
+ */
 static void test_lists(void **state)
 {
 	static const size_t at[] = { REPORT_FACTS(AT, AT, AT) };
@@ -406,7 +410,7 @@ static void test_lists(void **state)
 		assert_true(causes_at[i] > causes_at[i - 1]);
 }
 
-/* --- both ---------------------------------------------------------------------------------------------- */
+/* --- both ---------------------------------------------------------------------------------- */
 
 /* Ask every question once, as a report does while it is traced. */
 static void ask(struct report_env *env, struct cause_env *causes, struct recording *r,

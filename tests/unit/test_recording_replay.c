@@ -245,7 +245,7 @@ static void test_random_runs(void **unused)
 		record_run(&s, r, w);
 		contents_ending(w, &ending);
 		assert_int_equal(contents_close(w), 0);
-		run_tape(fd, &sink, CONTENTS_WHOLE);
+		run_tape(fd, &sink, CONTENTS_INTACT);
 		same_models(r->model, sink.model);
 		model_free(sink.model);
 		contents_free(sink.contents);
@@ -288,7 +288,7 @@ static void test_detached(void **unused)
 	assert_int_equal(model_finish(r->model, 9000), 0);
 	contents_ending(w, &ending);
 	assert_int_equal(contents_close(w), 0);
-	run_tape(fd, &sink, CONTENTS_WHOLE);
+	run_tape(fd, &sink, CONTENTS_INTACT);
 	same_models(r->model, sink.model);
 	assert_fields(model_proc(sink.model, 0), IS(detached.t_ns, 5000),
 		      IS(detached.cost_ppm, 4000000), IS(nparts, 1),
@@ -333,7 +333,7 @@ static void test_threads_that_come_and_go(void **unused)
 	assert_int_equal(model_finish(r->model, t), 0);
 	contents_ending(w, &ending);
 	assert_int_equal(contents_close(w), 0);
-	run_tape(fd, &sink, CONTENTS_WHOLE);
+	run_tape(fd, &sink, CONTENTS_INTACT);
 	assert_int_equal(model_totals(sink.model)->lost, 0);
 	same_models(r->model, sink.model);
 	model_free(sink.model);
@@ -439,7 +439,7 @@ static void test_the_rest(void **unused)
 	const struct contents_answer *a;
 	int fd = a_tape(true);
 
-	run_tape(fd, &sink, CONTENTS_WHOLE);
+	run_tape(fd, &sink, CONTENTS_INTACT);
 	assert_fields(&sink, IS(marks, 1), IS(messages, 1), IS(hangs, 1), IS(inputs, 2),
 		      TEXT(task, "second"));
 	began = contents_began(sink.contents);
@@ -611,7 +611,7 @@ static void test_prices(void **unused)
 		contents_answer(w, &q, &a);
 		contents_ending(w, &ending);
 		assert_int_equal(contents_close(w), 0);
-		run_tape(fd, &sink, CONTENTS_WHOLE);
+		run_tape(fd, &sink, CONTENTS_INTACT);
 		read = contents_find(sink.contents, &q);
 		assert_non_null(read);
 		if (i < 3)

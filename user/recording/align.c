@@ -9,27 +9,30 @@
 #include "base/hash.h"
 #include "base/number.h"
 
-/* Of the first so many meetings all are kept, of so many after these every other one, and so on. */
+/* Keep all of the first 2^KEPT_BITS episodes, every second one of as many after them, and so on. */
 #define KEPT_BITS  10
-/* Meetings that a part of the run has at least, if there are several. */
+/* A part of the run has at least this many episodes, if there are several parts. */
 #define PART_LEAST 8
-/* Two clocks that are being set right at full speed, 500 millionths each, drift by no more than this share of the time. */
+/*
+ * The largest drift between two clocks, as a share of time. Clocks that are slewed at full speed
+ * differ by 500 millionths each.
+ */
 #define DRIFT_MOST 0.001
 
-/* One clock's view of a meeting. */
+/* An episode as one clock sees it. */
 struct meeting {
-	uint64_t key; /* which, by object and number */
-	uint64_t last_ns, first_ns; /* arrival, departure */
+	uint64_t key; /* from the communicator and the ordinal */
+	uint64_t last_ns, first_ns; /* last arrival, first departure */
 };
 
-/* The difference from the first clock. */
+/* The offset to the first clock. */
 struct part {
-	uint64_t at_ns; /* the part's middle, by this clock */
+	uint64_t at_ns; /* the middle of the part, by this clock */
 	int64_t offset_ns;
 };
 
 struct clock {
-	struct hash by_key; /* -> number of the meeting + 1 */
+	struct hash by_key; /* -> index in meetings[] */
 	struct meeting *meetings;
 	uint32_t n, cap;
 	bool solved;
@@ -43,7 +46,7 @@ struct align {
 	struct clock clocks[];
 };
 
-/* What two clocks say of one meeting: bounds of what is to be added to the second's. */
+/* Bounds of the offset of the second clock, from one episode that two clocks saw. */
 struct bound {
 	uint64_t at_ns; /* by the second clock */
 	int64_t low_ns, high_ns;
@@ -72,7 +75,7 @@ void align_free(struct align *a)
 	free(a);
 }
 
-/* --- meetings --------------------------------------------------------------------------------- */
+/* --- episodes -------------------------------------------------------------------------------- */
 
 static bool is_kept(uint64_t number)
 {
@@ -117,7 +120,7 @@ void align_drop(struct align *a, uint32_t clock)
 	c->n = 0;
 }
 
-/* --- differences ------------------------------------------------------------------------------ */
+/* --- offsets --------------------------------------------------------------------------------- */
 
 static uint64_t to_first(const struct clock *c, uint64_t t)
 {
@@ -151,7 +154,10 @@ static int by_time(const void *a, const void *b)
 	return x->at_ns < y->at_ns ? -1 : x->at_ns > y->at_ns;
 }
 
-/* What the meetings that both had say, into @out[] if it is not NULL. Returns their number. */
+/*
+ * Compare the episodes that both clocks saw, and store the bounds in @out[] if not NULL. Return
+ * their number.
+ */
 static uint32_t compare(const struct clock *known, const struct clock *c, struct bound *out)
 {
 	uint32_t i, n = 0;
@@ -181,9 +187,9 @@ static int64_t max_of(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-/* What a part of the meetings says of the difference. */
+/* Bounds of the offset from one part of the episodes. */
 struct span {
-	uint64_t from_ns, to_ns; /* when */
+	uint64_t from_ns, to_ns; /* from the first to the last episode */
 	int64_t low_ns, high_ns;
 };
 
@@ -214,8 +220,9 @@ static uint64_t farthest(const struct span *s, uint64_t at)
 }
 
 /*
- * In a few meetings the same rank may be the last of all, which leaves one side of the difference open: the other parts bound it
- * as well, as far as clocks do not drift in between. False: not by @drift alone.
+ * Narrow the bounds of one part by those of the others, which may have drifted by @drift in
+ * between. If the same rank arrives last at all episodes of a part, one of its bounds is wide.
+ * Return false if no offset is left.
  */
 static bool narrow(const struct span *all, uint32_t n, uint32_t which, double drift,
 		   struct span *out)
@@ -234,7 +241,10 @@ static bool narrow(const struct span *all, uint32_t n, uint32_t which, double dr
 	return out->low_ns <= out->high_ns;
 }
 
-/* The least drift that explains what all parts say is the likeliest. Negative: none does. */
+/*
+ * Return the least drift that makes the parts agree, which is the likeliest. Return a negative
+ * value if none does.
+ */
 static double drift_of(const struct span *all, uint32_t n)
 {
 	static const double drifts[] = { 0, 1e-6, 1e-5, 5e-5, 2e-4, DRIFT_MOST };
@@ -262,7 +272,7 @@ static void solve_part(struct clock *c, const struct span *all, uint32_t n, uint
 	}
 	offset = likely.low_ns / 2 + likely.high_ns / 2;
 	off = max_of(offset - sure.low_ns, sure.high_ns - offset);
-	/* All bounds are crossed: no difference is within them. */
+	/* The bounds exclude each other: no offset is within them. */
 	if (sure.low_ns > sure.high_ns) {
 		c->found.contradicts = true;
 		off = sure.low_ns - sure.high_ns;
@@ -301,7 +311,7 @@ int align_solve(struct align *a)
 	uint32_t i, j, n, most, of, by;
 	int err = 0;
 
-	/* First who has most in common with one that is known already. */
+	/* Start with the clock that shares most episodes with a clock that is known already. */
 	do {
 		for (i = 0, most = 0, of = 0, by = 0; i < a->n; i++)
 			for (j = 0; !a->clocks[i].solved && j < a->n; j++) {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * How the clocks of several machines differ, by the meetings that their ranks had in common: nobody leaves a meeting before
- * the last has come to it, on whatever machine, so that each bounds the difference from both sides. As clocks drift, the
- * difference is taken in up to ALIGN_PARTS parts of the run, and between their middles in proportion. Pure.
+ * The offsets between the clocks of several machines, from the episodes that their ranks share. No
+ * rank leaves an episode before the last one has arrived, on any machine, so that each episode
+ * bounds the offset from both sides. Clocks drift: the offset is worked out for up to ALIGN_PARTS
+ * parts of the run, and interpolated between their middles. Pure.
  */
 #ifndef RECORDING_ALIGN_H
 #define RECORDING_ALIGN_H
@@ -17,25 +18,32 @@
 
 struct align; /* opaque */
 
-/* Of @n clocks, the first of which is the one that all are told by. NULL: out of memory. */
+/*
+ * Prepare for @n clocks. Times are converted to those of the first one. Return NULL if out of
+ * memory.
+ */
 struct align *align_new(uint32_t n);
 void align_free(struct align *align);
-/* A crossing by that clock, of MPI, and the ordinal of the call on its communicator, from 1. Returns 0 or -ENOMEM. */
+/*
+ * Add a crossing of MPI by this clock. @ordinal is the ordinal of the call on its communicator,
+ * from 1. Return 0 or -ENOMEM.
+ */
 int align_crossing(struct align *align, uint32_t clock, const struct model_crossing *crossing,
 		   uint64_t ordinal);
-/* The ordinals that were given for that clock are wrong: forget them. */
+/* Forget the crossings of this clock, as their ordinals are wrong. */
 void align_drop(struct align *align, uint32_t clock);
 
 struct align_found {
-	uint64_t meetings; /* in common with clocks that are known; 0: this one is not */
-	uint64_t uncertain_ns; /* how far off the difference may be, at worst */
-	bool contradicts; /* the bounds left nothing between them somewhere: clocks that jump, or records that were lost */
+	/* episodes shared with clocks that are known; 0: this clock is unknown */
+	uint64_t meetings;
+	uint64_t uncertain_ns; /* the largest possible error of the offset */
+	bool contradicts; /* no offset fits: a clock jumped, or records were lost */
 };
 
-/* Returns 0 or -ENOMEM. */
+/* Work out the offsets of all clocks. Return 0 or -ENOMEM. */
 int align_solve(struct align *align);
 void align_look(const struct align *align, uint32_t clock, struct align_found *out);
-/* @t_ns by that clock, as the first clock has it. Of a clock that is not known it is @t_ns. */
+/* Convert a time of this clock to the first clock. Return it unchanged if the clock is unknown. */
 uint64_t align_time(const struct align *align, uint32_t clock, uint64_t t_ns);
 
 #endif /* RECORDING_ALIGN_H */

@@ -10,12 +10,12 @@
 #include <zlib.h>
 #include <zstd.h>
 
-/* The byte above 0x7f and the two ends of line tell a file that was sent as text. */
+/* The byte above 0x7f and both line endings show whether the file was transferred as text. */
 static const uint8_t magic[8] = { 0x93, 'S', 'B', 'T', '\r', '\n', 0x1a, '\n' };
 
 #define CHUNK_MAGIC   0x42544253u /* "SBTB" */
 #define CHUNK_ZSTD    0x1u
-#define LEVEL	      1 /* of zstd: the target's CPU is better used otherwise */
+#define LEVEL	      1 /* of zstd: the CPU time is better left to the traced program */
 #define SAME_ORDER    0x01020304u
 #define ANOTHER_ORDER 0x04030201u
 
@@ -23,7 +23,7 @@ struct file_header {
 	uint8_t magic[8];
 	uint32_t order; /* SAME_ORDER */
 	uint16_t version;
-	uint16_t header_size; /* where the first block begins */
+	uint16_t header_size; /* where the first chunk begins */
 };
 
 struct chunk_header {
@@ -31,10 +31,10 @@ struct chunk_header {
 	uint16_t kind;
 	uint16_t flags;
 	uint32_t stored; /* bytes that follow */
-	uint32_t size; /* of the content */
-	uint64_t number; /* of the block in the file, from 0 */
+	uint32_t size; /* of the content, uncompressed */
+	uint64_t number; /* of the chunk in the file, from 0 */
 	uint32_t content_crc; /* of the bytes that follow */
-	uint32_t header_crc; /* of all above */
+	uint32_t header_crc; /* of the fields above */
 };
 
 _Static_assert(sizeof(struct file_header) == 16, "no holes");
@@ -49,11 +49,11 @@ static uint32_t checksum(const void *bytes, size_t size)
 
 struct chunks_writer {
 	int fd;
-	int error; /* the first; nothing is written after it */
+	int error; /* the first one; nothing is written after it */
 	uint64_t number, bytes;
 	ZSTD_CCtx *zstd;
 	size_t cap;
-	uint8_t buffer[]; /* a header and what it is of */
+	uint8_t buffer[]; /* a header and its content */
 };
 
 static int write_all(struct chunks_writer *w, const void *from, size_t size)
@@ -120,7 +120,7 @@ int chunks_write(struct chunks_writer *w, uint16_t kind, const void *content, si
 	header.content_crc = checksum(to, stored);
 	header.header_crc = checksum(&header, offsetof(struct chunk_header, header_crc));
 	memcpy(w->buffer, &header, sizeof(header));
-	/* In one piece, as far as the system goes along. */
+	/* In one write, as far as the system does that. */
 	w->error = write_all(w, w->buffer, sizeof(header) + stored);
 	if (!w->error)
 		w->number++;
@@ -144,15 +144,15 @@ void chunks_writer_free(struct chunks_writer *w)
 
 struct chunks_reader {
 	int fd;
-	uint64_t first, at; /* offsets in the file */
+	uint64_t first, at; /* offsets in the file: of the first chunk, and of the next */
 	uint64_t number;
 	enum chunks_end end;
 	ZSTD_DCtx *zstd;
-	uint8_t *stored; /* CHUNKS_MAX bytes, and as many after them for the content */
+	uint8_t *stored; /* CHUNKS_MAX bytes */
 	uint8_t *content;
 };
 
-/* As many bytes as there are up to @size; or -errno. */
+/* Read up to @size bytes. Return how many there were, or -errno. */
 static ssize_t read_some(int fd, uint64_t offset, void *to, size_t size)
 {
 	size_t done = 0;
@@ -211,7 +211,7 @@ int chunks_open(int fd, struct chunks_reader **out)
 	return 0;
 }
 
-/* A fuzzer cannot make checksums: what is behind them must hold without. */
+/* A fuzzer cannot compute checksums. The code behind them must be correct without them. */
 static bool sums_right(const void *bytes, size_t size, uint32_t crc)
 {
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
@@ -229,7 +229,7 @@ static bool header_right(const struct chunks_reader *r, const struct chunk_heade
 	       sums_right(h, offsetof(struct chunk_header, header_crc), h->header_crc);
 }
 
-/* Returns 1 and the content, 0: it is damaged. */
+/* Unpack the chunk into *out. Return 1, or 0 if it is damaged. */
 static int unpack(struct chunks_reader *r, const struct chunk_header *h, struct chunk *out)
 {
 	size_t n;
@@ -263,13 +263,13 @@ int chunks_next(struct chunks_reader *r, uint64_t kinds, struct chunk *out)
 		if (n < 0)
 			return (int)n;
 		if (!n)
-			return ended(r, CHUNKS_WHOLE);
+			return ended(r, CHUNKS_INTACT);
 		if ((size_t)n < sizeof(h))
 			return ended(r, CHUNKS_CUT);
 		if (!header_right(r, &h))
 			return ended(r, CHUNKS_DAMAGED);
 		wanted = h.kind < 64 && kinds >> h.kind & 1;
-		/* Of one that is passed over its last byte must be there. */
+		/* Of a skipped chunk, check only that its last byte exists. */
 		n = wanted ? read_some(r->fd, r->at + sizeof(h), r->stored, h.stored)
 			   : read_some(r->fd, r->at + sizeof(h) + h.stored - 1, &last, 1);
 		if (n < 0)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * A file of blocks: each whole by itself, compressed and checksummed, so that a file that was cut short reads up to its last
- * whole one. man/sbt-trace-recording.5 describes it. What is in the blocks is others' affair.
+ * A file of chunks. Each chunk is complete, compressed and checksummed, so that a truncated file
+ * can be read up to its last intact chunk. man/sbt-trace-recording.5 describes the format. The
+ * contents of chunks are described in contents.h.
  */
 #ifndef RECORDING_CHUNKS_H
 #define RECORDING_CHUNKS_H
@@ -11,18 +12,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CHUNKS_VERSION 1 /* files of a higher one are refused */
-#define CHUNKS_MAX     (1u << 20) /* bytes of one block's content */
+#define CHUNKS_VERSION 1 /* files of a higher version are refused */
+#define CHUNKS_MAX     (1u << 20) /* bytes of content in one chunk */
 
 struct chunks_writer;
 
-/*
- * Begins a file at @fd, which stays the caller's. Returns 0 and *out, or -ENOMEM or -errno.
- */
+/* Begin a file at @fd, which stays the caller's. Return 0 and *out, or -errno. */
 int chunks_create(int fd, struct chunks_writer **out);
-/* Writes one block of @size bytes, 1 to CHUNKS_MAX. Returns 0 or -errno: then the file ends before it. */
+/*
+ * Write one chunk of @size bytes, 1 to CHUNKS_MAX. Return 0 or -errno: the file then ends before
+ * this chunk.
+ */
 int chunks_write(struct chunks_writer *writer, uint16_t kind, const void *content, size_t size);
-/* Bytes of the file so far. */
+/* Return the number of bytes written so far. */
 uint64_t chunks_written(const struct chunks_writer *writer);
 void chunks_writer_free(struct chunks_writer *writer);
 
@@ -34,25 +36,26 @@ struct chunk {
 	size_t size;
 };
 
-/* Why a file is not read, in words; and how a reading ended. */
+/* How reading ended. */
 enum chunks_end {
-	CHUNKS_MORE, /* not yet */
-	CHUNKS_WHOLE, /* the file ends behind a block */
-	CHUNKS_CUT, /* in the midst of one */
-	CHUNKS_DAMAGED, /* a checksum is wrong, or what must be is not */
+	CHUNKS_MORE, /* it has not */
+	CHUNKS_INTACT, /* the file ends after a chunk */
+	CHUNKS_CUT, /* the file ends inside a chunk */
+	CHUNKS_DAMAGED, /* a checksum or a field is wrong */
 };
 
 /*
- * Reads the file at @fd, which must be seekable and stays the caller's. Returns 0 and *out; -EBADMSG: it is none of ours;
- * -EPROTONOSUPPORT: a newer version's; -ENODATA: it is empty; -EILSEQ: of a machine of another byte order; -ENOMEM or -errno.
+ * Open the file at @fd, which must be seekable and stays the caller's. Return 0 and *out; -EBADMSG
+ * if it is not a recording; -EPROTONOSUPPORT if a later version wrote it; -ENODATA if it is empty;
+ * -EILSEQ if its byte order differs; or another -errno.
  */
 int chunks_open(int fd, struct chunks_reader **out);
 /*
- * The next block whose kind has its bit in @kinds, the others passed over. Returns 1, 0 at the end (chunks_ended()), -ENOMEM or
- * -errno.
+ * Return the next chunk if the bit of its kind is set in @kinds; skip others. Return 1, 0 at the
+ * end (see chunks_ended()), or -errno.
  */
 int chunks_next(struct chunks_reader *reader, uint64_t kinds, struct chunk *out);
-/* Before the first block again. Returns 0 or -errno. */
+/* Go back to the first chunk. Return 0. */
 int chunks_rewind(struct chunks_reader *reader);
 enum chunks_end chunks_ended(const struct chunks_reader *reader);
 void chunks_reader_free(struct chunks_reader *reader);

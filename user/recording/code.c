@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/text.h"
 
-#define CHUNK	   65536
-#define CODE_LEAST 4096 /* bytes that a writer begins with */
+#define CHUNK 65536
 
 /* --- memory ----------------------------------------------------------------------------------- */
 
@@ -84,27 +84,17 @@ void coder_free(struct coder *c)
 	*c = (struct coder){ .writing = true };
 }
 
-static bool grow(struct coder *c, size_t n)
+static bool make_room(struct coder *c, size_t n)
 {
-	size_t size = c->size ? c->size : CODE_LEAST;
-	uint8_t *bytes;
-
-	while (size - c->at < n)
-		size *= 2;
-	bytes = realloc(c->bytes, size);
-	if (!bytes) {
+	if (grow(c->bytes, c->size, c->at + n))
 		c->failed = true;
-		return false;
-	}
-	c->bytes = bytes;
-	c->size = size;
-	return true;
+	return !c->failed;
 }
 
-/* Room for @n more bytes to be written; false: there is no memory. */
+/* Make room for @n more bytes. Return false if out of memory. */
 static inline bool room(struct coder *c, size_t n)
 {
-	return c->size - c->at >= n ? !c->failed : grow(c, n);
+	return c->size - c->at >= n ? !c->failed : make_room(c, n);
 }
 
 void coder_append(struct coder *c, const struct coder *from)
@@ -163,7 +153,7 @@ void code_u64(struct coder *c, uint64_t *v)
 		*v = get(c);
 }
 
-/* Code @v and return it. Writing leaves the caller's value alone: it may be in memory that is only read. */
+/* Code @v and return it. Writing does not store: the caller's value may be in read-only memory. */
 static uint64_t code_up_to(struct coder *c, uint64_t v, uint64_t max)
 {
 	code_u64(c, &v);
@@ -247,7 +237,7 @@ void code_double(struct coder *c, double *v)
 
 /* --- texts ------------------------------------------------------------------------------------ */
 
-/* The bytes of a text that is read, *len of them; NULL: there is none. */
+/* Read a text. Return its bytes, *len of them, or NULL if there is none. */
 static const char *text_bytes(struct coder *c, size_t *len)
 {
 	uint64_t n = get(c);
@@ -363,7 +353,10 @@ void *code_array(struct coder *c, uint32_t *n, const void *from, size_t size)
 	code_u32(c, n);
 	if (c->writing)
 		return (void *)(uintptr_t)from;
-	/* No struct has a field for less than 16 of its bytes: hostile numbers get no memory that the file does not have. */
+	/*
+	 * A struct has at least one field per 16 bytes: do not allocate more than the file can
+	 * fill.
+	 */
 	if (*n > (c->size - c->at) / (size >= 16 ? size / 16 : 1)) {
 		fail(c);
 		*n = 0;

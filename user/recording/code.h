@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Values to bytes and back. One function describes a struct for both ways: code_u64(c, &s->x) writes s->x, or reads it. What
- * is read is hostile: after the first thing wrong every value is 0, and failed says so.
+ * Encode values to bytes and back. One function describes a struct for both directions: code_u64(c,
+ * &s->x) writes s->x or reads it. Input is not trusted: after the first error `failed` is set, and
+ * all values are read as 0.
  */
 #ifndef RECORDING_CODE_H
 #define RECORDING_CODE_H
@@ -11,60 +12,62 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Memory that goes at once. All zero is an empty one. */
+/* Memory that is freed at once. All zero: empty. */
 struct pool {
 	struct pool_chunk *chunks;
-	size_t size, max; /* bytes taken; that may be taken, 0: all there are */
-	bool full; /* there was more to be taken than max */
+	size_t size, max; /* bytes allocated, and the limit (0: none) */
+	bool full; /* an allocation was refused because of the limit */
 };
 
-/* Zeroed; NULL: out of memory, or of what may be taken. */
+/* Return zeroed memory, or NULL if out of memory or beyond the limit. */
 void *pool_alloc(struct pool *pool, size_t size);
 void pool_free(struct pool *pool);
 
 struct coder {
 	bool writing;
-	bool failed; /* reading: it makes no sense; writing: out of memory */
-	uint8_t *bytes; /* writing: the coder's own; reading: only looked at */
-	size_t at; /* in bytes[] */
-	size_t size; /* reading: all there is; writing: what there is room for */
-	struct pool *pool; /* reading: for texts and arrays */
+	bool failed; /* reading: the input is invalid; writing: out of memory */
+	uint8_t *bytes; /* writing: owned by the coder; reading: the input */
+	size_t at; /* position in bytes[] */
+	size_t size; /* reading: of the input; writing: of the allocated memory */
+	struct pool *pool; /* reading: holds texts and arrays */
 };
 
 void coder_write(struct coder *c);
-/* @bytes and @pool must outlive what is read. */
+/* Begin to read. @bytes and @pool must outlive what is read. */
 void coder_read(struct coder *c, const uint8_t *bytes, size_t size, struct pool *pool);
-/* Reading: nothing is left. False of a writer. */
+/* Return whether all input was read. Return false when writing. */
 bool coder_at_end(const struct coder *c);
-/* What @from has written is written behind what @c has. */
+/* Append what @from has written to @c. */
 void coder_append(struct coder *c, const struct coder *from);
-/* Of a writer. */
+/* Free a writer's memory. */
 void coder_free(struct coder *c);
 
-/* Seven bits a byte, lowest first. What has too many bits for its type has failed. */
+/*
+ * Integers take seven bits per byte, lowest first. A value that does not fit its type is an error.
+ */
 void code_u64(struct coder *c, uint64_t *v);
 void code_u32(struct coder *c, uint32_t *v);
 void code_u16(struct coder *c, uint16_t *v);
 void code_u8(struct coder *c, uint8_t *v);
 void code_bool(struct coder *c, bool *v);
-/* As the difference from @base, small ones of either sign in few bytes. */
+/* Code the difference from @base: a small difference of either sign takes few bytes. */
 void code_delta(struct coder *c, uint64_t *v, uint64_t base);
-/* As a value that is UINT64_MAX as often as it is small. */
+/* Code a value that is often UINT64_MAX, which takes one byte. */
 void code_known(struct coder *c, uint64_t *v);
 void code_double(struct coder *c, double *v);
-/* NULL stays NULL. Read ones are terminated, and hold no other NUL. */
+/* Code a string, or NULL. A string that was read is terminated, and contains no other NUL. */
 void code_text(struct coder *c, const char **s);
-/* Of our own words: read ones hold nothing but printable characters. */
+/* The same for the program's own words: what is read is made printable. */
 void code_word(struct coder *c, const char **s);
-/* The same, which is never NULL: to be without has failed. */
+/* The same for a string that must not be NULL. */
 void code_label(struct coder *c, const char **s);
-/* What fills @size bytes at most, terminated. */
+/* Code the string in @s, which has room for @size bytes with its terminator. */
 void code_name(struct coder *c, char *s, size_t size);
-/* The same of our own words. */
+/* The same for the program's own words. */
 void code_sentence(struct coder *c, char *s, size_t size);
 /*
- * How many elements follow, each of at least one byte; and, reading, room for them, of @size bytes each and zeroed. NULL where
- * there are none.
+ * Code the number of elements, each of which takes at least one byte. When reading, return zeroed
+ * memory for them, @size bytes each, or NULL if there are none. When writing, return @from.
  */
 void *code_array(struct coder *c, uint32_t *n, const void *from, size_t size);
 

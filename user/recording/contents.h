@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * What a recording holds: what went into the model, in order, what was asked about it meanwhile with the answers, and the
- * facts of the run. Whoever puts the same into a model and answers the same gets the same report. In blocks of
- * recording/chunks.h; man/sbt-trace-recording.5 has the format.
+ * The contents of a recording: all inputs of the model, in order; the questions that were asked
+ * meanwhile, with the answers; and the facts of the run. Feeding a model with the inputs, and
+ * giving the same answers, results in the same report. Written in chunks (recording/chunks.h).
+ * man/sbt-trace-recording.5 describes the format.
  */
 #ifndef RECORDING_CONTENTS_H
 #define RECORDING_CONTENTS_H
@@ -21,21 +22,21 @@
 
 /* --- facts ------------------------------------------------------------------------------------ */
 
-/* Once, at the beginning. */
+/* Written once, at the beginning. */
 struct contents_session {
 	struct session session;
-	const char *host, *machine; /* as uname() has them */
+	const char *host, *machine; /* from uname() */
 	uint64_t model_start_ns;
 	int64_t realtime_offset_ns;
-	bool accounted; /* there are causes */
-	uint32_t instructions, cycles; /* which counters these are; MODEL_NONE */
+	bool accounted; /* causes were collected */
+	uint32_t instructions, cycles; /* indices of these counters; MODEL_NONE: none */
 	uint32_t ncpus; /* online; 0 unknown */
 	uint32_t ncpu_node;
 	const uint32_t *cpu_node;
-	uint64_t ids[2]; /* tell recordings apart */
+	uint64_t ids[2]; /* random: identifies the recording */
 };
 
-/* Once, at the end: what report_env has from the one who traced. */
+/* Written once, at the end: the facts of struct report_env that the session found. */
 struct contents_ending {
 	uint64_t end_ns;
 	double crossing_cost_ns, switch_cost_ns;
@@ -48,22 +49,22 @@ struct contents_ending {
 	const struct remark *remarks;
 };
 
-/* What was asked about the run. Append only: the numbers are in recordings. */
+/* Questions about the run. Append only: the numbers are in recordings. */
 enum contents_asked {
 	CONTENTS_TASK = 1, /* what: tid */
-	CONTENTS_LOCK = 2, /* of the process: what: address */
-	CONTENTS_MAPPING = 3, /* likewise */
+	CONTENTS_LOCK = 2, /* what: address in the process */
+	CONTENTS_MAPPING = 3, /* what: address in the process */
 	CONTENTS_FILE = 4, /* what: inode */
-	CONTENTS_STACK = 5, /* of the process: what: key; sites */
-	CONTENTS_OBJECT = 6, /* of the process: what: address; which: family */
+	CONTENTS_STACK = 5, /* what: key, of the process; the answer has sites */
+	CONTENTS_OBJECT = 6, /* what: address in the process; which: family */
 	CONTENTS_EXIT_DETECTION = 7, /* of the process */
-	CONTENTS_PRICE = 8, /* of the process; number */
+	CONTENTS_PRICE = 8, /* of the process; the answer is a number */
 	CONTENTS_LABEL = 9, /* what: site */
-	CONTENTS_PROBE_GROUP = 10, /* of the process; what: number of what was shed */
-	CONTENTS_UNTRACED =
-		11, /* of the process; which: 0 functions in which it waits unseen; 1 text: it runs tasks */
-	CONTENTS_LOOKS =
-		12, /* of the process; which: 0 report_process.looks, 1 paused_ns; number */
+	CONTENTS_PROBE_GROUP = 10, /* what: probe group, of the process */
+	/* of the process; which: 0: functions in which it waits unseen; 1: set if it runs tasks */
+	CONTENTS_UNTRACED = 11,
+	/* of the process; which: 0: report_process.looks; 1: paused_ns; the answer is a number */
+	CONTENTS_LOOKS = 12,
 };
 
 struct contents_question {
@@ -85,32 +86,35 @@ struct contents_answer {
 struct contents_writer;
 
 /*
- * Begins a recording in @fd, which stays the caller's. The first error of writing is kept: nothing is written after it, and
- * contents_flush() and contents_close() return it. Returns 0 and *out, or -ENOMEM or -errno.
+ * Begin a recording in @fd, which stays the caller's. After the first write error nothing more is
+ * written, and contents_flush() and contents_close() return it. Return 0 and *out, or -errno.
  */
 int contents_create(int fd, struct contents_writer **out);
 void contents_session(struct contents_writer *contents, const struct contents_session *session);
-/* For model_tap(), with the tape as ctx. */
+/* Write an input. For model_tap(), with the writer as ctx. */
 void contents_input(void *contents, const struct model_input *input);
-/* A marker of the program's, at a site with a label. */
+/* Write a mark of the program, at a site with a label. */
 void contents_mark(struct contents_writer *contents, uint32_t tgid, uint32_t inc, uint32_t site,
 		   const struct conceptual_mark *mark);
-/* Before the input that it was asked about. Nothing is written where the last answer was the same. */
+/*
+ * Write an answer, before the input that it was asked for. Nothing is written if the last answer
+ * was the same.
+ */
 void contents_answer(struct contents_writer *contents, const struct contents_question *question,
 		     const struct contents_answer *answer);
 void contents_site(struct contents_writer *contents, uint32_t site, const struct site_name *name);
-/* A thread touched another one's data. */
+/* Write an access to another thread's data. */
 void contents_message(struct contents_writer *contents, const struct model_message *message);
-/* As it was told. */
+/* Write a report of a hang. */
 void contents_hang(struct contents_writer *contents, const struct report_hang *hang);
 void contents_ending(struct contents_writer *contents, const struct contents_ending *ending);
-/* Calls @each with every site that came up since the last time. */
+/* Call @each with each site that was used since the last call. */
 void contents_new_sites(struct contents_writer *contents, void (*each)(void *ctx, uint32_t site),
 			void *ctx);
-/* What there is becomes a block. Returns 0 or the first error, as -errno. */
+/* Write what there is as a chunk. Return 0, or the first error as -errno. */
 int contents_flush(struct contents_writer *contents);
 uint64_t contents_bytes(const struct contents_writer *contents);
-/* Flushes and frees. Returns as contents_flush(). */
+/* Flush, and free the writer. Return as contents_flush(). */
 int contents_close(struct contents_writer *contents);
 
 /* --- reading ---------------------------------------------------------------------------------- */
@@ -118,25 +122,31 @@ int contents_close(struct contents_writer *contents);
 struct contents; /* opaque */
 
 enum contents_state {
-	CONTENTS_WHOLE,
-	CONTENTS_CUT, /* it has no end: whoever wrote it was interrupted, or it was cut short */
+	CONTENTS_INTACT,
+	CONTENTS_CUT, /* it has no end: its writer was killed, or it was truncated */
 	CONTENTS_DAMAGED,
 };
 
 /*
- * Opens the recording in @fd, which must be seekable and stays the caller's, and reads its facts. Returns 0 and *out; what
- * chunks_open() returns; -EBADMSG: it does not say how it began; or -ENOMEM.
+ * Open the recording in @fd, which must be seekable and stays the caller's, and read its facts.
+ * Return 0 and *out; an error of chunks_open(); -EBADMSG if it has no session; or -ENOMEM.
  */
 int contents_open(int fd, struct contents **out);
 void contents_free(struct contents *contents);
-/* Both are the tape's own. The ending is NULL where it has none. */
+/*
+ * Return the session and the ending. Both belong to @contents. The ending is NULL if the recording
+ * has none.
+ */
 const struct contents_session *contents_began(const struct contents *contents);
 const struct contents_ending *contents_ended(const struct contents *contents);
-/* When contents_next() has come to the end, of all of it; before, of its facts. */
+/*
+ * Return the state of all of the recording after contents_next() has returned 0, and of its facts
+ * before.
+ */
 enum contents_state contents_state(const struct contents *contents);
-/* The name of a site; NULL: there is none. The tape's own. */
+/* Return the name of a site, or NULL. It belongs to @contents. */
 const struct site_name *contents_site_name(const struct contents *contents, uint32_t site);
-/* The last answer so far; NULL: it was not asked. The tape's own. */
+/* Return the last answer so far, or NULL if the question was not asked. It belongs to @contents. */
 const struct contents_answer *contents_find(const struct contents *contents,
 					    const struct contents_question *question);
 
@@ -147,25 +157,29 @@ enum contents_item_kind {
 	CONTENTS_ITEM_MESSAGE
 };
 
-/* One thing that happened. What it points to is valid until the next. */
+/* One item of the recording. Its pointers are valid until the next call. */
 struct contents_item {
 	enum contents_item_kind kind;
 	struct model_input input;
-	uint32_t tgid, inc, site; /* of the mark */
-	struct conceptual_mark mark; /* but for what only a model can say */
+	uint32_t tgid, inc, site; /* of a mark */
+	struct conceptual_mark mark; /* without the members that only a model can fill in */
 	const struct report_hang *hang;
 	struct model_message message;
-	/* The same as input.crossing and hang, for whoever reads to change before anybody else looks. */
+	/*
+	 * The same as input.crossing and hang, writable: the reader may change them before it
+	 * passes them on.
+	 */
 	struct model_crossing *crossing;
 	struct report_hang *own_hang;
 };
 
 /*
- * What happened next, in the order in which the model was told. Answers are known when what they were about comes. What makes no
- * sense ends it, as damage. Returns 1 and *out, 0 at the end, -ENOMEM or -errno.
+ * Read the next item, in the order in which the model got them. Answers are known before the item
+ * that they are about. Invalid contents end the reading as damage. Return 1 and *out, 0 at the end,
+ * or -errno.
  */
 int contents_next(struct contents *contents, struct contents_item *out);
-/* From the beginning again, as if nothing had been read but the facts. Returns 0 or -errno. */
+/* Start again from the beginning, with only the facts read. Return 0 or -errno. */
 int contents_rewind(struct contents *contents);
 
 #endif /* RECORDING_CONTENTS_H */

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Everything but crossings, field by field. New fields go to the end of their struct's. */
+/* Code everything but inputs, field by field. New fields go to the end of their struct. */
 #include <math.h>
 
 #include "recording/internal.h"
 
-#define FRAMES_MAX   1024 /* of one site or stack: no program's are deeper */
+#define FRAMES_MAX   1024 /* of a site or stack; no real stack is deeper */
 #define PRICE_MAX_NS 1e12
 
 /* --- the session ------------------------------------------------------------------------------ */
@@ -41,7 +41,7 @@ static void code_setting(struct coder *c, struct session_setting *s)
 	code_word(c, &s->value);
 }
 
-/* Every element of an array that was there, or is now. */
+/* Code each element of an array. */
 #define CODE_ARRAY(c, n, array, each)                                                     \
 	do {                                                                              \
 		uint32_t code_i_;                                                         \
@@ -87,7 +87,7 @@ void code_session(struct coder *c, struct contents_session *s)
 	code_u64(c, &s->ids[1]);
 }
 
-/* Nanoseconds, NAN not known; so is what can be no price. */
+/* Code a price in ns; NAN: unknown. A value that cannot be a price is read as NAN. */
 static void code_price(struct coder *c, double *ns)
 {
 	code_double(c, ns);
@@ -124,12 +124,14 @@ void code_ending(struct coder *c, struct contents_ending *e)
 	code_u64(c, &e->consumed);
 	CODE_ARRAY(c, e->nlosses, e->losses, code_loss);
 	CODE_ARRAY(c, e->nhangs, e->hangs, code_hang);
-	/* Of before there was this. */
+	/* Written by a version without the fields that follow. */
 	if (coder_at_end(c)) {
 		e->switch_cost_ns = NAN;
 		return;
 	}
-	/* What sleeping at a barrier costs had a price of its own once, and how well that was known. */
+	/*
+	 * Unused: a price that older versions had for sleeping at a barrier, and its uncertainty.
+	 */
 	code_price(c, &slept);
 	code_price(c, &e->switch_cost_ns);
 	if (!coder_at_end(c))
@@ -190,7 +192,7 @@ void code_answer(struct coder *c, struct contents_answer *a)
 
 /* --- hangs ------------------------------------------------------------------------------------ */
 
-/* Code an enum of ours. A value that only a later version knows is read as @other. */
+/* Code one of our enums. A value that only a later version knows is read as @other. */
 #define CODE_ENUM(c, field, last, other)                                \
 	do {                                                            \
 		uint8_t code_e_ = (c)->writing ? (uint8_t)(field) : 0;  \

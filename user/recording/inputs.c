@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Crossings, which are nearly all of a recording: of one only what differs from the thread's last is written, times as what
- * went by since.
+ * Inputs of the model. Nearly all are crossings: only what differs from the thread's last crossing
+ * is written, and times as differences.
  */
 #include <stddef.h>
 #include <string.h>
@@ -12,8 +12,8 @@
 /* --- where time went -------------------------------------------------------------------------- */
 
 /*
- * The fields of struct model_detail, each with a bit in the mask of those that are not 0. Known: MODEL_UNKNOWN is its most
- * frequent value, and 0 after it. Append only.
+ * The fields of struct model_detail. A mask has a bit for each field that is not 0. `known` fields
+ * are stored plus 1, so that MODEL_UNKNOWN, their most frequent value, is 0. Append only.
  */
 #define DETAIL_EACH(X)                                \
 	X(oncpu_ns, true)                             \
@@ -80,7 +80,7 @@ static const struct {
 };
 
 #define DETAIL_FIELDS (sizeof(detail_fields) / sizeof(detail_fields[0]))
-#define KNOWN_FIELDS  2 /* the first of them: absent, they are MODEL_UNKNOWN */
+#define KNOWN_FIELDS  2 /* the first fields are `known`: if absent, they are MODEL_UNKNOWN */
 
 _Static_assert(DETAIL_FIELDS < 64, "a bit each");
 
@@ -106,7 +106,7 @@ static uint64_t field_get(const struct model_detail *d, size_t i)
 	return detail_fields[i].known ? v + 1 : v;
 }
 
-/* False: it has not so many bits. */
+/* Return false if the value does not fit. */
 static bool field_set(struct model_detail *d, size_t i, uint64_t v)
 {
 	void *at = (char *)d + detail_fields[i].at;
@@ -135,7 +135,7 @@ static void bound_block(struct model_block *b)
 		b->waited = MODEL_WAITED_UNKNOWN;
 }
 
-/* What indexes tables elsewhere. */
+/* Limit the values that index tables elsewhere. */
 static void bound_detail(struct model_detail *d)
 {
 	bound_block(&d->block);
@@ -144,7 +144,7 @@ static void bound_detail(struct model_detail *d)
 		d->ncounters = MODEL_COUNTERS_MAX;
 }
 
-/* Of every crossing: straight on, not field by field through the table. */
+/* Computed for each crossing, so without the table. */
 static uint64_t detail_mask(const struct model_detail *d)
 {
 	uint64_t mask = 0;
@@ -171,7 +171,7 @@ static void code_detail(struct coder *c, struct model_detail *d)
 		if (c->writing)
 			v = field_get(d, i);
 		code_u64(c, &v);
-		/* Fields of a later version are passed over. */
+		/* Skip fields of a later version. */
 		if (!c->writing && i < DETAIL_FIELDS && !field_set(d, i, v))
 			c->failed = true;
 	}
@@ -186,7 +186,7 @@ static void code_detail(struct coder *c, struct model_detail *d)
 
 /* --- crossings -------------------------------------------------------------------------------- */
 
-/* What is not as in the thread's last crossing. Append only. */
+/* What differs from the thread's last crossing. Append only. */
 #define DIFFERS_SITE	0x001
 #define DIFFERS_COUNT	0x002
 #define DIFFERS_OBJECT	0x004
@@ -195,8 +195,8 @@ static void code_detail(struct coder *c, struct model_detail *d)
 #define DIFFERS_FLAGS	0x020
 #define DIFFERS_PLACE	0x040
 #define DIFFERS_REST	0x080
-#define DIFFERS_ARRIVED 0x100 /* the CPU */
-#define DIFFERS_LEFT	0x200 /* not on the CPU where it arrived */
+#define DIFFERS_ARRIVED 0x100 /* the CPU of the arrival */
+#define DIFFERS_LEFT	0x200 /* left on another CPU */
 #define DIFFERS_SEQ	0x400 /* not the next number */
 #define HAS_DETAIL	0x800
 #define NO_DEPARTURE	0x1000
@@ -283,7 +283,7 @@ void code_crossing(struct coder *c, struct contents_thread *t, struct model_cros
 
 /* --- the rest --------------------------------------------------------------------------------- */
 
-/* The arguments of an input as the file holds them: the same fields for every type, 0 where a type has no use for one. */
+/* The arguments of an input in the file's form: all types have the same fields, 0 if unused. */
 struct written {
 	bool flag;
 	uint32_t tid, high, low;
@@ -325,7 +325,7 @@ static void move_detached(bool writing, struct written *w, struct model_input *i
 		in->detached.probe_groups = MODEL_DETACHED_WHOLE;
 }
 
-/* Copy the arguments of @in into @w, or the other way round if not @writing. */
+/* Copy the arguments of @in to @w if @writing, else from @w to @in. */
 static void move_arguments(bool writing, struct written *w, struct model_input *in)
 {
 	if (in->type != MODEL_INPUT_DETACHED_PART)
@@ -387,7 +387,7 @@ void code_input(struct coder *c, struct model_input *in, char comm[16], struct m
 	code_u64(c, &in->t_ns);
 	code_u64(c, &w.number);
 	code_bool(c, &named);
-	/* Coding for writing only reads what it is given. */
+	/* Writing only reads the string. */
 	if (named)
 		code_name(c, c->writing ? (char *)(uintptr_t)w.comm : comm, 16);
 	code_bool(c, &detailed);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* What the files of this room share. */
+/* Shared by the files of this room. */
 #ifndef RECORDING_INTERNAL_H
 #define RECORDING_INTERNAL_H
 
@@ -8,19 +8,22 @@
 #include "recording/code.h"
 #include "recording/contents.h"
 
-/* Kinds of blocks. Facts are read ahead of all else. */
+/* Kinds of chunks. Facts are read first. */
 #define CONTENTS_FACTS	1
 #define CONTENTS_INPUTS 2
 
-/* What a record is: its type, the bytes that follow, and those. Unknown ones are passed over. Append only. */
+/*
+ * The types of records. A record is its type, its size in bytes, and its contents. Unknown types
+ * are skipped. Append only.
+ */
 enum contents_record {
-	/* in blocks of facts */
+	/* in chunks of facts */
 	CONTENTS_RECORD_SESSION = 1,
 	CONTENTS_RECORD_SITE = 2,
 	CONTENTS_RECORD_ENDING = 3,
-	/* in blocks of inputs */
-	CONTENTS_RECORD_THREAD =
-		16, /* a number is its from here on: the next one, or one that was another's */
+	/* in chunks of inputs */
+	/* gives a thread its number: the next one, or one that another thread had */
+	CONTENTS_RECORD_THREAD = 16,
 	CONTENTS_RECORD_CROSSING = 17,
 	CONTENTS_RECORD_INPUT = 18,
 	CONTENTS_RECORD_ANSWER = 19,
@@ -29,13 +32,19 @@ enum contents_record {
 	CONTENTS_RECORD_MESSAGE = 22,
 };
 
-/* A thread as crossings refer to it, and the last of them: what is the same in the next is not written. */
+/*
+ * A thread that crossings refer to by number, with its last crossing: what did not change is not
+ * written.
+ */
 struct contents_thread {
 	struct model_crossing last;
-	uint64_t left_ns; /* its last departure, or arrival */
+	uint64_t left_ns; /* the last departure; the arrival if there was none */
 };
 
-/* Each writes what is there, or reads it; strings and arrays that are read are in the coder's pool. */
+/*
+ * Each function writes or reads its struct. Strings and arrays that are read belong to the coder's
+ * pool.
+ */
 void code_session(struct coder *c, struct contents_session *s);
 void code_ending(struct coder *c, struct contents_ending *e);
 void code_site(struct coder *c, struct site_name *name);
@@ -44,13 +53,16 @@ void code_answer(struct coder *c, struct contents_answer *a);
 void code_hang(struct coder *c, struct report_hang *h);
 void code_mark(struct coder *c, struct conceptual_mark *m, struct model_detail *d, bool *detailed);
 void code_message(struct coder *c, struct model_message *m);
-/* Code an input that is no crossing. A name and a detail are read into @comm and @d; writing does not use them. */
+/*
+ * Code an input that is no crossing. A name and a detail are read into @comm and @d. Writing uses
+ * neither.
+ */
 void code_input(struct coder *c, struct model_input *in, char comm[16], struct model_detail *d);
-/* @t: its thread, of which what is written or read is the last crossing then. */
+/* Code a crossing of thread @t, which becomes its last one. */
 void code_crossing(struct coder *c, struct contents_thread *t, struct model_crossing *x,
 		   struct model_detail *d, bool *detailed);
 
-/* A question as the key of a hash: different ones may share it. */
+/* Return a hash of the question. Different questions may share it. */
 static inline uint64_t question_key(const struct contents_question *q)
 {
 	uint64_t key = hash_mix(q->what + (uint64_t)q->kind * 0x9e3779b97f4a7c15ULL);

@@ -15,30 +15,30 @@
 
 struct source {
 	struct contents *contents;
-	struct contents_item item; /* the next */
+	struct contents_item item; /* the next one, if `has` */
 	bool has;
-	uint64_t key_ns; /* what orders it, by the first clock: never back */
-	uint64_t known_ns; /* all that departed before has been handed out */
-	struct hash sites; /* its number -> the merge's */
-	struct hash teams; /* MPI's communicator -> how many of its ranks are there */
-	uint64_t salt; /* 0: what its processes share is what the first's share */
+	uint64_t key_ns; /* its time by the first clock; never decreases */
+	uint64_t known_ns; /* all that departed before this has been read */
+	struct hash sites; /* site of the recording -> site of the merge */
+	struct hash teams; /* communicator of MPI -> number of its ranks in this recording */
+	uint64_t salt; /* distinguishes shared memory of other hosts; 0: on the first host */
 	struct ordinals ordinals;
-	bool numbered; /* the ordinals are right: no loss can have shifted them */
-	uint64_t ordinal; /* of the next item; 0 none or not known */
-	uint64_t unnumbered; /* crossings that should have one */
-	int64_t day_ns; /* by the time of day: what is to be added */
+	bool numbered; /* ordinals are right: no lost record can have shifted them */
+	uint64_t ordinal; /* of the next item; 0: none, or unknown */
+	uint64_t unnumbered; /* crossings of MPI without an ordinal */
+	int64_t day_ns; /* to be added to its times, by the time of day */
 	struct align_found found;
 };
 
 struct merge {
 	uint32_t n;
 	struct source *sources;
-	struct align *align; /* NULL: one recording alone */
+	struct align *align; /* NULL: a single recording */
 	struct ordinal_order order;
-	struct hash by_place; /* hash of a site's facts -> the merge's number */
-	const struct site_name **names; /* by that number */
+	struct hash by_place; /* hash of a site's facts -> site of the merge */
+	const struct site_name **names; /* by site of the merge */
 	uint32_t nnames, cap;
-	uint64_t end_ns; /* the last end */
+	uint64_t end_ns; /* the latest end */
 	uint64_t advanced_ns;
 	bool finished;
 };
@@ -49,13 +49,13 @@ static uint64_t by_first(const struct merge *m, const struct source *s, uint64_t
 {
 	uint64_t there;
 
-	/* 0: of what has no time. */
+	/* 0: the item has no time. */
 	if (!m->align || t == MODEL_UNKNOWN || !t)
 		return t;
 	there = s->found.meetings || s == m->sources
 			? align_time(m->align, (uint32_t)(s - m->sources), t)
 			: t + (uint64_t)s->day_ns;
-	/* Before the first's clock began: no time of this run, but of a file that may say anything. */
+	/* A time before the first clock began is in no valid recording. */
 	return there > INT64_MAX ? 1 : there;
 }
 
@@ -66,7 +66,7 @@ static bool same_host(const struct contents *a, const struct contents *b)
 	return x && y && !strcmp(x, y);
 }
 
-/* Each recording counts the ranks that it could see: of several, those are the sum. */
+/* A recording counts the ranks that it could see. Their sum is the size of the communicator. */
 static int note_team(struct source *s, const struct model_input *in)
 {
 	const struct model_crossing *x = in->type == MODEL_INPUT_CROSSING ? in->crossing : NULL;
@@ -89,7 +89,10 @@ static uint32_t team_of(const struct merge *m, uint64_t shared)
 	return sum < UINT32_MAX ? (uint32_t)sum : 0;
 }
 
-/* Losses that no record's number shows: of calls before the first that was recorded, or of whole threads. */
+/*
+ * Return whether gaps in numbers show all losses. Calls before the first recorded one, and whole
+ * threads, leave no gap.
+ */
 static bool shows_all_losses(const struct contents *contents)
 {
 	static const char *const hidden[] = { "not_examined", "no_thread_slot", "no_process_slot" };
@@ -135,7 +138,7 @@ static int learn_all(struct merge *m, uint32_t i, bool first)
 	return contents_rewind(s->contents);
 }
 
-/* Only at its end a recording says what was lost. */
+/* What was lost is only known at the end of a recording. */
 static int learn_source(struct merge *m, uint32_t i)
 {
 	struct source *s = &m->sources[i];
@@ -177,7 +180,7 @@ static int compare_clocks(struct merge *m)
 	return err;
 }
 
-int merge_new(struct contents **tapes, uint32_t n, struct merge **out)
+int merge_new(struct contents **contents, uint32_t n, struct merge **out)
 {
 	struct merge *m = calloc(1, sizeof(*m));
 	uint32_t i;
@@ -187,13 +190,13 @@ int merge_new(struct contents **tapes, uint32_t n, struct merge **out)
 		m->sources = calloc(n, sizeof(*m->sources));
 	if (!m || !m->sources) {
 		for (i = 0; i < n; i++)
-			contents_free(tapes[i]);
+			contents_free(contents[i]);
 		free(m);
 		return -ENOMEM;
 	}
 	m->n = n;
 	for (i = 0; i < n; i++)
-		m->sources[i].contents = tapes[i];
+		m->sources[i].contents = contents[i];
 	if (n > 1)
 		err = compare_clocks(m);
 	if (err) {
@@ -240,7 +243,10 @@ uint64_t merge_start(const struct merge *m)
 
 /* --- sites ------------------------------------------------------------------------------------ */
 
-/* What makes two sites of two recordings the same: the place in the file, and the file's contents where they are known. */
+/*
+ * Return the key by which sites of two recordings are the same: offset, label, and the build ID or
+ * else the path.
+ */
 static uint64_t place_of(const struct site_name *name)
 {
 	const char *module = name->build_id ? name->build_id : name->module ? name->module : "";
@@ -250,7 +256,7 @@ static uint64_t place_of(const struct site_name *name)
 	return name->label ? text_hash(h, name->label, strlen(name->label)) : h;
 }
 
-/* MODEL_NONE: out of memory. */
+/* Return MODEL_NONE if out of memory. */
 static uint32_t site_of(struct merge *m, struct source *s, uint32_t site)
 {
 	const struct site_name *name = contents_site_name(s->contents, site);
@@ -285,7 +291,10 @@ static bool same_answer(const struct contents_answer *a, const struct contents_a
 	return a->text && b->text ? !strcmp(a->text, b->text) : a->text == b->text;
 }
 
-/* Is it asked of one process, whose number and time of birth no other machine's has? */
+/*
+ * Return whether the question is about a process, which pid and start time identify across
+ * machines.
+ */
 static bool is_of_process(const struct contents_question *q)
 {
 	return q->kind != CONTENTS_TASK && q->kind != CONTENTS_FILE;
@@ -331,7 +340,10 @@ uint32_t merge_stack(struct merge *m, const struct contents_question *q, uint32_
 
 /* --- in order --------------------------------------------------------------------------------- */
 
-/* Which call on its communicator it is: that, and not the time, says whom it is matched with. */
+/*
+ * Work out the ordinal of the call on its communicator. It decides which calls form an episode, not
+ * the time.
+ */
 static int number(struct source *s, const struct contents_item *item)
 {
 	int err;
@@ -352,7 +364,7 @@ static int number(struct source *s, const struct contents_item *item)
 	return 0;
 }
 
-/* Times and sites as the first recording would have them. */
+/* Convert times and sites to those of the first recording. */
 static int translate(struct merge *m, struct source *s)
 {
 	struct contents_item *item = &s->item;
@@ -385,7 +397,7 @@ static int translate(struct merge *m, struct source *s)
 	x->arrive_ns = by_first(m, s, x->arrive_ns);
 	x->depart_ns = by_first(m, s, x->depart_ns);
 	x->site = site_of(m, s, x->site);
-	/* Memory that processes share is a machine's own; MPI's communicators are the job's. */
+	/* Shared memory is local to a machine, but a communicator of MPI belongs to the job. */
 	if (x->shared && !family_has(x->family, FAMILY_RANKS))
 		x->shared ^= s->salt;
 	else if (x->shared && x->count)
@@ -409,7 +421,7 @@ static uint64_t key_of(const struct contents_item *item)
 							: in->crossing->depart_ns;
 }
 
-/* Makes sure of the next item of @s, if there is one. Returns 0 or -errno. */
+/* Read the next item of @s unless there is one. Return 0 or -errno. */
 static int look_ahead(struct merge *m, struct source *s)
 {
 	uint64_t key;
@@ -426,14 +438,17 @@ static int look_ahead(struct merge *m, struct source *s)
 	if (!got)
 		got = translate(m, s);
 	key = key_of(&s->item);
-	/* The end of all comes behind everything else that has no time. */
+	/* Keep FINISH behind all items that have no time. */
 	if (key > s->key_ns && key != UINT64_MAX)
 		s->key_ns = key;
 	s->has = !got;
 	return got;
 }
 
-/* What was known of one clock's past is known of all only as far as it is of each. False: it says nothing new. */
+/*
+ * Limit MODEL_INPUT_ADVANCE to the time up to which all recordings have been read. Return false if
+ * that adds nothing.
+ */
 static bool advance(struct merge *m, struct source *s, struct contents_item *item)
 {
 	uint64_t known = UINT64_MAX;
@@ -480,7 +495,10 @@ static bool is_due(const struct merge *m, const struct source *s)
 	       ordinal_order_is_due(&m->order, s->item.input.crossing->shared, s->ordinal);
 }
 
-/* Looks ahead in all of them: the earliest that is due, or the earliest where none is. NULL: there is nothing more. */
+/*
+ * Find the source with the earliest item that is due, or else the earliest item. *out is NULL if
+ * there are no more. Return 0 or -errno.
+ */
 static int find_next(struct merge *m, struct source **out)
 {
 	struct source *due = NULL, *first = NULL;
@@ -552,7 +570,7 @@ uint32_t merge_count(const struct merge *m)
 	return m->n;
 }
 
-const struct contents *merge_tape(const struct merge *m, uint32_t i)
+const struct contents *merge_contents(const struct merge *m, uint32_t i)
 {
 	return m->sources[i].contents;
 }
@@ -566,7 +584,7 @@ void merge_clock(const struct merge *m, uint32_t i, struct merge_clock *out)
 
 enum contents_state merge_state(const struct merge *m)
 {
-	enum contents_state worst = CONTENTS_WHOLE, state;
+	enum contents_state worst = CONTENTS_INTACT, state;
 	uint32_t i;
 
 	for (i = 0; i < m->n; i++) {

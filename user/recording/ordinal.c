@@ -3,13 +3,12 @@
 #include "recording/ordinal.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 #include "sbt/record.h"
 #include "sites/family.h"
 
-#define STATE_WHOLE 1 /* traced from its beginning */
-#define STATE_LOST  2 /* and a record was lost since */
+#define STATE_COMPLETE 1 /* traced from its beginning */
+#define STATE_LOST     2 /* the same, but a record was lost since */
 
 /* --- counting --------------------------------------------------------------------------------- */
 
@@ -38,13 +37,16 @@ bool ordinal_is_due(const struct model_input *in)
 	       !(x->flags & MODEL_CROSSING_RESUMES);
 }
 
-/* Was the process traced from its beginning, and is this the next record of its thread? */
+/*
+ * Return whether the process was traced from its beginning and this is the next record of its
+ * thread. *err is -ENOMEM or 0.
+ */
 static bool is_next(struct ordinals *o, const struct model_crossing *x, int *err)
 {
 	uint64_t process = process_of(x->tgid, x->inc), thread = thread_of(x->inc, x->tid);
 	uint64_t state = 0, seq = 0;
 
-	if (!hash_get(&o->began, process, &state) || state != STATE_WHOLE)
+	if (!hash_get(&o->began, process, &state) || state != STATE_COMPLETE)
 		return false;
 	hash_get(&o->seqs, thread, &seq);
 	*err = hash_put(&o->seqs, thread, x->seq);
@@ -66,7 +68,7 @@ static int take_crossing(struct ordinals *o, const struct model_input *in, uint6
 	call = hash_mix(x->shared ^ hash_mix(process));
 	hash_get(&o->counts, call, &count);
 	err = hash_put(&o->counts, call, count + 1);
-	/* Whether the others count a call that never returned is not known. */
+	/* It is unknown whether other ranks count a call that never returned. */
 	if (!err && x->flags & MODEL_CROSSING_ABANDONED)
 		return hash_put(&o->began, process, STATE_LOST);
 	*ordinal = count + 1;
@@ -81,12 +83,12 @@ int ordinals_take(struct ordinals *o, const struct model_input *in, uint64_t *or
 		return take_crossing(o, in, ordinal);
 	case MODEL_INPUT_PROCESS:
 		if (in->process.seen)
-			return hash_put(&o->began, process_of(in->tgid, in->inc), STATE_WHOLE);
+			return hash_put(&o->began, process_of(in->tgid, in->inc), STATE_COMPLETE);
 		/* Its first calls were not seen. */
 		hash_del(&o->began, process_of(in->tgid, in->inc));
 		return 0;
 	case MODEL_INPUT_THREAD:
-		/* An earlier thread may have had its number. */
+		/* An earlier thread may have had this number. */
 		hash_del(&o->seqs, thread_of(in->inc, in->tid));
 		return 0;
 	default:
@@ -98,13 +100,7 @@ int ordinals_take(struct ordinals *o, const struct model_input *in, uint64_t *or
 
 void ordinal_order_free(struct ordinal_order *o)
 {
-	struct ordinal_comm *next;
-
-	for (; o->all; o->all = next) {
-		next = o->all->next;
-		free(o->all);
-	}
-	hash_free(&o->comms);
+	hash_free_ptrs(&o->comms);
 	hash_free(&o->ended);
 }
 
@@ -118,22 +114,7 @@ static struct ordinal_comm *comm_of(const struct ordinal_order *o, uint64_t shar
 	return hash_get_ptr(&o->comms, shared);
 }
 
-static int comm_new(struct ordinal_order *o, uint64_t shared, struct ordinal_comm **out)
-{
-	struct ordinal_comm *c = calloc(1, sizeof(*c));
-
-	if (!c || hash_put_ptr(&o->comms, shared, c)) {
-		free(c);
-		return -ENOMEM;
-	}
-	c->shared = shared;
-	c->next = o->all;
-	o->all = c;
-	*out = c;
-	return 0;
-}
-
-/* @by more processes have their last call there. */
+/* Add @by to the number of processes that make their last call there. */
 static int add_ended(struct ordinal_order *o, uint64_t shared, uint64_t ordinal, uint64_t by)
 {
 	uint64_t key = ended_key(shared, ordinal), n = 0;
@@ -148,10 +129,12 @@ static int add_ended(struct ordinal_order *o, uint64_t shared, uint64_t ordinal,
 static int add_call(struct ordinal_order *o, uint64_t shared, uint64_t ordinal, uint64_t by)
 {
 	struct ordinal_comm *c = comm_of(o, shared);
-	int err = c ? 0 : comm_new(o, shared, &c);
+	int err = 0;
 
-	if (err)
-		return err;
+	if (!c)
+		c = hash_new_ptr(&o->comms, shared, sizeof(*c));
+	if (!c)
+		return -ENOMEM;
 	if (ordinal == 1)
 		c->members += by;
 	else
@@ -171,12 +154,16 @@ int ordinal_order_remove(struct ordinal_order *o, uint64_t shared, uint64_t ordi
 
 void ordinal_order_rewind(struct ordinal_order *o)
 {
-	struct ordinal_comm *c;
+	const struct hash_entry *e;
+	struct hash_entry zero;
+	size_t pos = 0;
 
-	for (c = o->all; c; c = c->next) {
-		c->done = 0;
-		c->left = c->missing = c->members;
-		c->free = false;
+	while ((e = hash_next(&o->comms, &pos, &zero))) {
+		struct ordinal_comm *c = (void *)(uintptr_t)e->value;
+
+		*c = (struct ordinal_comm){ .members = c->members,
+					    .left = c->members,
+					    .missing = c->members };
 	}
 }
 

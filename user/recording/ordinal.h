@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * The ordinal of a call on its communicator. MPI has every rank call the collectives of a communicator in one order: the n-th
- * calls of all ranks are one episode, whatever their clocks say. The ordinal is known for a process that was traced from its
- * beginning and of which no record was lost before. Pure.
+ * The ordinal of a call on its communicator. All ranks of MPI call the collectives of a
+ * communicator in the same order: the n-th calls of all ranks form one episode, whatever their
+ * clocks say. The ordinal is known if the process was traced from its beginning and no record was
+ * lost before. Pure.
  */
 #ifndef RECORDING_ORDINAL_H
 #define RECORDING_ORDINAL_H
@@ -14,54 +15,54 @@
 #include "base/hash.h"
 #include "model/model.h"
 
-/* Counts the calls of the processes of one recording; all zeroes: none so far. */
+/* Counters for the processes of one recording. All zero: no calls yet. */
 struct ordinals {
-	struct hash
-		began; /* (tgid, inc) -> 1: traced from its beginning; 2: and a record was lost since */
+	struct hash began; /* (tgid, inc) -> STATE_* */
 	struct hash seqs; /* (inc, tid) -> number of the thread's last record */
 	struct hash counts; /* (tgid, inc, communicator) -> calls so far */
 };
 
 void ordinals_free(struct ordinals *ordinals);
-/* Is it a crossing that has an ordinal, known or not: one of ranks that meet on a communicator? */
+/*
+ * Return whether the input is a crossing of ranks on a communicator. Such a crossing has an
+ * ordinal, even if unknown.
+ */
 bool ordinal_is_due(const struct model_input *input);
 /*
- * Count @input, one of all that went into the model, in their order. *ordinal is its ordinal, from 1; 0: it has none, or that is
- * not known. Returns 0 or -ENOMEM.
+ * Count @input. All inputs must be passed in order. *ordinal is the ordinal from 1, or 0 if there
+ * is none or it is unknown. Return 0 or -ENOMEM.
  */
 int ordinals_take(struct ordinals *ordinals, const struct model_input *input, uint64_t *ordinal);
 
 /*
- * The order in which calls are handed out: the n-th on a communicator come after all others that are known to be the (n-1)-th
- * there. Clocks that are not known well would have some earlier.
+ * Keeps calls in order: the n-th calls on a communicator follow all known (n-1)-th calls. With
+ * inexact clocks some would be earlier.
  */
 struct ordinal_order {
-	struct hash comms; /* struct ordinal_comm, by communicator */
-	struct hash ended; /* (communicator, ordinal) -> processes whose last call it is */
-	struct ordinal_comm *all;
+	struct hash comms; /* communicator -> struct ordinal_comm */
+	/* (communicator, ordinal) -> processes that make their last call there */
+	struct hash ended;
 };
 
 struct ordinal_comm {
-	uint64_t shared;
-	uint64_t members; /* processes with calls of known ordinals */
-	uint64_t done; /* of all of them the calls up to this one were handed out */
-	uint64_t left; /* members with a call after that */
-	uint64_t missing; /* of these: whose next call was not handed out yet */
-	bool free; /* the order cannot be kept: damaged or contradicting recordings */
-	struct ordinal_comm *next;
+	uint64_t members; /* processes with known ordinals */
+	uint64_t done; /* calls of all members up to this ordinal were returned */
+	uint64_t left; /* members with later calls */
+	uint64_t missing; /* those of `left` that have not made the next call */
+	bool free; /* order is not kept: recordings are damaged or contradict each other */
 };
 
 void ordinal_order_free(struct ordinal_order *order);
-/* There is a call of @ordinal on @shared; of each process they are added in their order. Returns 0 or -ENOMEM. */
+/* Note a call. Calls of one process must be added in order. Return 0 or -ENOMEM. */
 int ordinal_order_add(struct ordinal_order *order, uint64_t shared, uint64_t ordinal);
-/* It was added, and there is none. Returns 0 or -ENOMEM. */
+/* Undo ordinal_order_add(). Return 0 or -ENOMEM. */
 int ordinal_order_remove(struct ordinal_order *order, uint64_t shared, uint64_t ordinal);
-/* Once all calls are known, and to hand them out anew. */
+/* Start to hand out calls. Call this once all calls are known, and again to repeat them. */
 void ordinal_order_rewind(struct ordinal_order *order);
 bool ordinal_order_is_due(const struct ordinal_order *order, uint64_t shared, uint64_t ordinal);
-/* It is handed out. */
+/* Note that the call was handed out. */
 void ordinal_order_give(struct ordinal_order *order, uint64_t shared, uint64_t ordinal);
-/* Calls on @shared are handed out in any order from here on. */
+/* Stop keeping the order on @shared. */
 void ordinal_order_drop(struct ordinal_order *order, uint64_t shared);
 
 #endif /* RECORDING_ORDINAL_H */

@@ -9,13 +9,13 @@
 #include "recording/internal.h"
 
 /*
- * What the reader keeps of a file is no more than these: the same over and over, which takes a file next to nothing as it is
- * compressed, must not take all memory there is.
+ * The reader keeps at most this many bytes. A compressed file that repeats itself is tiny, but must
+ * not take up all memory.
  */
 #define KEEP_LEAST    (64u << 20)
-#define KEEP_PER_BYTE 64 /* of the file */
+#define KEEP_PER_BYTE 64 /* per byte of the file */
 
-/* An answer, among those whose questions share a key. */
+/* An answer. Answers with the same question_key() are linked. */
 struct kept {
 	struct kept *next;
 	struct contents_question question;
@@ -24,16 +24,16 @@ struct kept {
 
 struct contents {
 	struct chunks_reader *chunks;
-	struct pool pool; /* facts */
-	struct pool kept; /* answers, until it is read again */
+	struct pool pool; /* for facts */
+	struct pool kept; /* for answers; freed by contents_rewind() */
 	bool began;
 	struct contents_session session;
 	struct contents_ending *ending;
-	struct hash sites; /* -> struct site_name */
-	struct hash answers; /* -> struct kept */
+	struct hash sites; /* site -> struct site_name */
+	struct hash answers; /* question_key() -> struct kept */
 	struct contents_thread *threads;
 	uint32_t nthreads, cap;
-	struct coder block; /* what is left of the one being read */
+	struct coder chunk; /* the rest of the chunk that is being read */
 	bool damaged, facts_damaged;
 	/* What the last item points to. */
 	struct model_crossing crossing;
@@ -45,21 +45,21 @@ struct contents {
 
 /* --- records ---------------------------------------------------------------------------------- */
 
-/* The next record of a block, as a coder of its own. False: there is none. */
-static bool next_record(struct coder *block, uint8_t *type, struct pool *pool, struct coder *out)
+/* Set up @out to read the next record. Return false if there is none. */
+static bool next_record(struct coder *chunk, uint8_t *type, struct pool *pool, struct coder *out)
 {
 	uint64_t size = 0;
 
-	if (block->at == block->size)
+	if (chunk->at == chunk->size)
 		return false;
-	code_u8(block, type);
-	code_u64(block, &size);
-	if (block->failed || size > block->size - block->at) {
-		block->failed = true;
+	code_u8(chunk, type);
+	code_u64(chunk, &size);
+	if (chunk->failed || size > chunk->size - chunk->at) {
+		chunk->failed = true;
 		return false;
 	}
-	coder_read(out, block->bytes + block->at, size, pool);
-	block->at += size;
+	coder_read(out, chunk->bytes + chunk->at, size, pool);
+	chunk->at += size;
 	return true;
 }
 
@@ -113,17 +113,17 @@ static int take_fact(struct contents *t, uint8_t type, struct coder *c)
 
 static int read_facts(struct contents *t)
 {
-	struct chunk block;
+	struct chunk chunk;
 	int more, err = 0;
 
 	while (!err && !t->damaged &&
-	       (more = chunks_next(t->chunks, 1u << CONTENTS_FACTS, &block)) != 0) {
+	       (more = chunks_next(t->chunks, 1u << CONTENTS_FACTS, &chunk)) != 0) {
 		struct coder c, record;
 		uint8_t type = 0;
 
 		if (more < 0)
 			return more;
-		coder_read(&c, block.content, block.size, &t->pool);
+		coder_read(&c, chunk.content, chunk.size, &t->pool);
 		while (!err && next_record(&c, &type, &t->pool, &record))
 			err = take_fact(t, type, &record);
 		t->damaged |= c.failed || err == -EBADMSG;
@@ -185,7 +185,8 @@ enum contents_state contents_state(const struct contents *t)
 {
 	if (t->damaged || chunks_ended(t->chunks) == CHUNKS_DAMAGED)
 		return CONTENTS_DAMAGED;
-	return t->ending && chunks_ended(t->chunks) == CHUNKS_WHOLE ? CONTENTS_WHOLE : CONTENTS_CUT;
+	return t->ending && chunks_ended(t->chunks) == CHUNKS_INTACT ? CONTENTS_INTACT
+								     : CONTENTS_CUT;
 }
 
 /* --- questions -------------------------------------------------------------------------------- */
@@ -257,7 +258,7 @@ static int take_thread(struct contents *t, struct coder *c)
 	if (c->failed || number > t->nthreads)
 		return -EBADMSG;
 	if (number == t->cap) {
-		/* The same number over and over takes a compressed file nothing. */
+		/* A compressed file can repeat a number for next to nothing. */
 		if (((size_t)t->cap * 2 + 64) * sizeof(*more) > t->kept.max / 2)
 			return -EBADMSG;
 		more = realloc(t->threads, ((size_t)t->cap * 2 + 64) * sizeof(*more));
@@ -297,7 +298,7 @@ static int take_input(struct contents *t, struct coder *c, struct contents_item 
 	code_input(c, in, t->comm, &t->detail);
 	if (c->failed)
 		return -EBADMSG;
-	/* Of a later version. */
+	/* Written by a later version. */
 	if (in->type == MODEL_INPUT_CROSSING || in->type > MODEL_INPUT_PROGRAM)
 		return 0;
 	out->kind = CONTENTS_ITEM_INPUT;
@@ -343,7 +344,7 @@ static int take_hang(struct contents *t, struct coder *c, struct contents_item *
 	return 1;
 }
 
-/* Returns 1 and *out, 0: it was something else, or -ENOMEM or -EBADMSG. */
+/* Return 1 and *out if the record is an item, 0 if it is not, -ENOMEM or -EBADMSG. */
 static int take_record(struct contents *t, uint8_t type, struct coder *c, struct contents_item *out)
 {
 	switch (type) {
@@ -369,22 +370,22 @@ static int take_record(struct contents *t, uint8_t type, struct coder *c, struct
 int contents_next(struct contents *t, struct contents_item *out)
 {
 	struct coder record;
-	struct chunk block;
+	struct chunk chunk;
 	uint8_t type = 0;
 	int got = 0;
 
 	while (!got && !t->damaged) {
-		if (next_record(&t->block, &type, &t->kept, &record)) {
+		if (next_record(&t->chunk, &type, &t->kept, &record)) {
 			got = take_record(t, type, &record, out);
 			continue;
 		}
-		t->damaged = t->block.failed;
+		t->damaged = t->chunk.failed;
 		if (t->damaged)
 			break;
-		got = chunks_next(t->chunks, 1u << CONTENTS_INPUTS, &block);
+		got = chunks_next(t->chunks, 1u << CONTENTS_INPUTS, &chunk);
 		if (got <= 0)
 			return got;
-		coder_read(&t->block, block.content, block.size, &t->kept);
+		coder_read(&t->chunk, chunk.content, chunk.size, &t->kept);
 		got = 0;
 	}
 	t->damaged |= got == -EBADMSG;
@@ -397,6 +398,6 @@ int contents_rewind(struct contents *t)
 	t->damaged = t->facts_damaged;
 	hash_free(&t->answers);
 	pool_free(&t->kept);
-	coder_read(&t->block, NULL, 0, &t->kept);
+	coder_read(&t->chunk, NULL, 0, &t->kept);
 	return chunks_rewind(t->chunks);
 }

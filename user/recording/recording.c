@@ -17,29 +17,30 @@
 #include "base/output.h"
 #include "recording/contents.h"
 
-/* What a crash may cost at most. */
+/* A crash loses at most this much. */
 #define STEP_NS 1000000000u
 
 struct recording {
 	char *path;
-	int file; /* where it is to be kept; -1: it is, and fd is that */
-	bool made; /* the file was not there before */
-	int fd; /* where it is written */
+	int file; /* the user's file; -1: fd is that file now */
+	bool made; /* we created the file */
+	int fd; /* where to write: memory, and then the file */
 	struct contents_writer *contents;
-	struct report_env *env, asked; /* of whom is asked now, and who answers */
+	/* the provider that was given our functions, and its own functions */
+	struct report_env *env, asked;
 	struct cause_env *causes, asked_causes;
 	struct model *model;
-	uint64_t step_ns; /* the last */
-	int error; /* of writing; told */
+	uint64_t step_ns; /* time of the last recording_step() that wrote */
+	int error; /* of writing; it was reported */
 };
 
-/* Existing or new. *made: it was not there. */
+/* Open or create the file. *made: it was created. */
 static int open_file(const char *path, bool *made)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, OUTPUT_MODE);
 
 	*made = fd >= 0;
-	/* Also where a link leads to nothing yet. */
+	/* Without O_EXCL, also through a link to a file that does not exist. */
 	if (fd < 0 && errno == EEXIST)
 		fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, OUTPUT_MODE);
 	return fd < 0 ? -errno : fd;
@@ -54,7 +55,7 @@ int recording_open(const char *path, struct recording **out)
 		return -ENOMEM;
 	r->path = strdup(path);
 	r->file = open_file(path, &r->made);
-	/* What is there is only written over once what is to be traced runs. */
+	/* An existing file is overwritten only once the program to be traced runs. */
 	r->fd = memfd_create("recording", MFD_CLOEXEC);
 	if (r->file < 0)
 		err = r->file;
@@ -114,7 +115,7 @@ int recording_keep(struct recording *r)
 		err = -errno;
 	if (!err)
 		err = copy(r->fd, r->file);
-	/* From here on what is written goes there. */
+	/* From now on, writes go to the file. */
 	if (!err && dup3(r->file, r->fd, O_CLOEXEC) < 0)
 		err = -errno;
 	close(r->file);
@@ -126,7 +127,7 @@ int recording_keep(struct recording *r)
 	return err;
 }
 
-/* --- who is asked, answers, and is heard ------------------------------------------------------ */
+/* --- questions, passed on with their answers recorded ----------------------------------------- */
 
 static void note_text(struct recording *r, struct contents_question q, const char *text)
 {
@@ -150,7 +151,7 @@ static const char *record_barrier_name(void *ctx, const struct model_barrier *ba
 {
 	struct recording *r = ctx;
 
-	/* From the command line, or from the site: who reads asks those. */
+	/* It comes from the command line or the site. The reader asks those. */
 	return r->asked.barrier_name(r->asked.ctx, barrier);
 }
 
@@ -161,11 +162,8 @@ static const char *record_object_name(void *ctx, const struct model_barrier *b)
 	const char *name = r->asked.object_name(r->asked.ctx, b);
 
 	note_text(r,
-		  (struct contents_question){ .kind = CONTENTS_OBJECT,
-					      .which = b->family,
-					      .tgid = p->tgid,
-					      .inc = p->inc,
-					      .what = b->object },
+		  (struct contents_question){ CONTENTS_OBJECT, b->family, p->tgid, p->inc,
+					      b->object },
 		  name);
 	return name;
 }
@@ -175,9 +173,7 @@ static const char *record_exit_detection(void *ctx, const struct model_proc *p)
 	struct recording *r = ctx;
 	const char *how = r->asked.exit_detection(r->asked.ctx, p);
 
-	note_text(r,
-		  (struct contents_question){
-			  .kind = CONTENTS_EXIT_DETECTION, .tgid = p->tgid, .inc = p->inc },
+	note_text(r, (struct contents_question){ CONTENTS_EXIT_DETECTION, 0, p->tgid, p->inc, 0 },
 		  how);
 	return how;
 }
@@ -188,9 +184,7 @@ static const char *record_untraced(void *ctx, const struct model_proc *p)
 	const char *names = r->asked.untraced(r->asked.ctx, p);
 
 	if (names)
-		note_text(r,
-			  (struct contents_question){
-				  .kind = CONTENTS_UNTRACED, .tgid = p->tgid, .inc = p->inc },
+		note_text(r, (struct contents_question){ CONTENTS_UNTRACED, 0, p->tgid, p->inc, 0 },
 			  names);
 	return names;
 }
@@ -201,11 +195,7 @@ static bool record_tasks(void *ctx, const struct model_proc *p)
 	bool tasks = r->asked.tasks(r->asked.ctx, p);
 
 	if (tasks)
-		note_text(r,
-			  (struct contents_question){ .kind = CONTENTS_UNTRACED,
-						      .which = 1,
-						      .tgid = p->tgid,
-						      .inc = p->inc },
+		note_text(r, (struct contents_question){ CONTENTS_UNTRACED, 1, p->tgid, p->inc, 0 },
 			  "tasks");
 	return tasks;
 }
@@ -216,12 +206,10 @@ static const char *record_probe_group_name(void *ctx, const struct model_proc *p
 	struct recording *r = ctx;
 	const char *name = r->asked.probe_group_name(r->asked.ctx, p, probe_group);
 
-	note_text(r,
-		  (struct contents_question){ .kind = CONTENTS_PROBE_GROUP,
-					      .tgid = p->tgid,
-					      .inc = p->inc,
-					      .what = probe_group },
-		  name);
+	note_text(
+		r,
+		(struct contents_question){ CONTENTS_PROBE_GROUP, 0, p->tgid, p->inc, probe_group },
+		name);
 	return name;
 }
 
@@ -256,7 +244,7 @@ static const char *record_task(void *ctx, uint32_t tid)
 	struct recording *r = ctx;
 	const char *name = r->asked_causes.task(r->asked_causes.ctx, tid);
 
-	note_text(r, (struct contents_question){ .kind = CONTENTS_TASK, .what = tid }, name);
+	note_text(r, (struct contents_question){ CONTENTS_TASK, 0, 0, 0, tid }, name);
 	return name;
 }
 
@@ -265,10 +253,7 @@ static const char *record_lock(void *ctx, uint32_t tgid, uint32_t inc, uint64_t 
 	struct recording *r = ctx;
 	const char *name = r->asked_causes.lock(r->asked_causes.ctx, tgid, inc, addr);
 
-	note_text(r,
-		  (struct contents_question){
-			  .kind = CONTENTS_LOCK, .tgid = tgid, .inc = inc, .what = addr },
-		  name);
+	note_text(r, (struct contents_question){ CONTENTS_LOCK, 0, tgid, inc, addr }, name);
 	return name;
 }
 
@@ -277,10 +262,7 @@ static const char *record_mapping(void *ctx, uint32_t tgid, uint32_t inc, uint64
 	struct recording *r = ctx;
 	const char *name = r->asked_causes.mapping(r->asked_causes.ctx, tgid, inc, addr);
 
-	note_text(r,
-		  (struct contents_question){
-			  .kind = CONTENTS_MAPPING, .tgid = tgid, .inc = inc, .what = addr },
-		  name);
+	note_text(r, (struct contents_question){ CONTENTS_MAPPING, 0, tgid, inc, addr }, name);
 	return name;
 }
 
@@ -289,7 +271,7 @@ static const char *record_file(void *ctx, uint64_t inode)
 	struct recording *r = ctx;
 	const char *name = r->asked_causes.file(r->asked_causes.ctx, inode);
 
-	note_text(r, (struct contents_question){ .kind = CONTENTS_FILE, .what = inode }, name);
+	note_text(r, (struct contents_question){ CONTENTS_FILE, 0, 0, 0, inode }, name);
 	return name;
 }
 
@@ -391,7 +373,7 @@ static int flush(struct recording *r)
 	int err = contents_flush(r->contents);
 
 	if (err && !r->error) {
-		msg_error("cannot write the recording %s: %s; it reads up to here", r->path,
+		msg_error("cannot write the recording %s: %s; it can be read up to here", r->path,
 			  strerror(-err));
 		r->error = err;
 	}
@@ -414,7 +396,7 @@ int recording_step(struct recording *r, uint64_t now_ns)
 
 void recording_names(struct recording *r)
 {
-	/* What else was crossed is named, for who asks otherwise; new ones come up as stacks are. */
+	/* Name the remaining sites for other reports. Naming stacks may add more. */
 	contents_new_sites(r->contents, name_site, r);
 }
 
@@ -440,7 +422,7 @@ void recording_ending(struct recording *r, uint64_t end_ns)
 	contents_ending(r->contents, &e);
 }
 
-/* Nothing was kept: a file that was not there before is to be gone again, if it is still the empty one. */
+/* Remove the file if we created it and it is still empty. */
 static void forget_file(const struct recording *r)
 {
 	struct stat own, there;

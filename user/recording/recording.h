@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* A recording of what is being traced: all that goes into the model, and all that the report asks about it. */
+/* Record what is traced: all inputs of the model, and all answers to the report's questions. */
 #ifndef RECORDING_RECORDING_H
 #define RECORDING_RECORDING_H
 
@@ -16,41 +16,48 @@
 struct recording;
 
 /*
- * Opens the file, which keeps what it has until recording_keep(); one that was not there before is gone again if that never
- * comes. Returns 0 and *out, or a negative errno, told.
+ * Open the file. Its old contents stay until recording_keep(). If that is never called, a file that
+ * did not exist is removed again. Return 0 and *out, or -errno after an error message.
  */
 int recording_open(const char *path, struct recording **out);
 /*
- * From here on what is asked of @env, and of @causes if it is not NULL, is put on record with the answer. Both must outlive
- * the recording.
+ * Record the answers to all questions to @env, and to @causes if not NULL, from now on. Both must
+ * outlive the recording.
  */
 void recording_listen(struct recording *recording, struct report_env *env,
 		      struct cause_env *causes);
-/* What goes into the model is put on record, from its beginning on. Returns 0 or a negative errno, told. */
+/*
+ * Record all inputs of @model. Call this before the first input. Return 0 or -errno after an error
+ * message.
+ */
 int recording_begin(struct recording *recording, struct model *model);
-/* What a report would ask of the process, which will not be known any more at the end. */
+/* Ask what a report would ask about the process, because it is unknown later. */
 void recording_process(struct recording *recording, const struct model_proc *process);
-/* That a thread touched another one's data. */
+/* Record an access to another thread's data. */
 void recording_message(struct recording *recording, const struct model_message *message);
 /*
- * What is traced runs: what there is goes into the file, and from here on all else. More than once does no harm. Returns 0 or a
- * negative errno, told.
+ * Write the recording so far, and all that follows, to the file: the program to be traced runs.
+ * Further calls do nothing. Return 0 or -errno after an error message.
  */
 int recording_keep(struct recording *recording);
-/* Of a marker of the program's. */
+/* Record a mark of the program. */
 void recording_mark(struct recording *recording, uint32_t site, const struct conceptual_mark *mark);
 void recording_hang(struct recording *recording, const struct report_hang *hang);
 void recording_session(struct recording *recording, const struct session *session,
 		       int64_t realtime_offset_ns);
-/* Now and then: what there is reaches the file. Returns 0, or the first error of writing. */
+/* Write to the file from time to time. Return 0, or the first write error. */
 int recording_step(struct recording *recording, uint64_t now_ns);
-/* The same at once. */
+/* The same, at once. */
 int recording_now(struct recording *recording);
-/* After the report has been built: the rest of the names. What could not be named is known after that. */
+/*
+ * Name the remaining sites, after the report has been built. What has no name by then never gets
+ * one.
+ */
 void recording_names(struct recording *recording);
 void recording_ending(struct recording *recording, uint64_t end_ns);
 /*
- * Closes the file. @brag: says what is in it. Returns 0 or a negative errno, told: then the file reads up to where it failed.
+ * Close the file. @brag: report its size. Return 0 or -errno after an error message: the file can
+ * then be read up to the error.
  */
 int recording_close(struct recording *recording, bool brag);
 

@@ -18,10 +18,10 @@
 #include "recording/run_facts_file.h"
 #include "recording/time_window.h"
 
-/* The memory that reading may take: so much, and so much for each byte of the files. */
+/* Limit for memory while reading: a constant, plus so much per byte of the files. */
 #define MEMORY_LEAST	(64ULL << 20)
 #define MEMORY_PER_BYTE 64
-#define MEMORY_EVERY	256 /* records between two looks at what has been taken */
+#define MEMORY_EVERY	256 /* items between two checks of the memory in use */
 
 struct replay {
 	struct replay_options options;
@@ -33,36 +33,36 @@ struct replay {
 	struct model *model;
 	struct observer *observer;
 	struct run_facts_file run_facts_file;
-	struct time_window *time_window; /* NULL: all of the run */
+	struct time_window *time_window; /* NULL: the whole run */
 	struct observer_output output;
-	uint64_t from_ns, to_ns; /* what of it */
-	uint64_t last_ns; /* of what was seen last */
+	uint64_t from_ns, to_ns; /* the part of the run to show */
+	uint64_t last_ns; /* time of the last item */
 	uint64_t crossings;
-	uint64_t resident; /* bytes of this process before it read anything; 0 unknown */
-	uint64_t
-		memory; /* bytes that reading may take: half of what is permitted, the report has the rest */
-	bool too_large; /* it would have taken more: the rest of the files was left */
+	uint64_t resident; /* memory of this process before reading, in bytes; 0 unknown */
+	/*
+	 * limit for reading, in bytes: half of what is permitted, as the report needs memory, too
+	 */
+	uint64_t memory;
+	bool too_large; /* the limit was reached: the rest of the files was not read */
 	bool finished;
 };
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
-static void explain(const char *path, int err)
+static void report_error(const char *path, int err)
 {
 	switch (err) {
 	case -EBADMSG:
-		msg_error("%s is no recording of sbt-trace, or its beginning is damaged", path);
+		msg_error("%s is not a recording of sbt-trace, or its beginning is damaged", path);
 		break;
 	case -ENODATA:
 		msg_error("%s is empty: nothing was recorded there", path);
 		break;
 	case -EPROTONOSUPPORT:
-		msg_error("%s was recorded by a later sbt-trace, whose format this one does not "
-			  "know: read it with that one",
-			  path);
+		msg_error("%s has the format of a later sbt-trace: read it with that one", path);
 		break;
 	case -EILSEQ:
-		msg_error("%s was recorded on a machine of another byte order: read it there",
+		msg_error("%s is from a machine of another byte order: read it on such a machine",
 			  path);
 		break;
 	default:
@@ -70,8 +70,8 @@ static void explain(const char *path, int err)
 	}
 }
 
-/* Returns 0 and *out, or -errno. */
-static int open_tape(const char *path, int *fd, struct contents **out)
+/* Return 0 and *out, or -errno. */
+static int open_file(const char *path, int *fd, struct contents **out)
 {
 	struct stat st;
 
@@ -80,7 +80,7 @@ static int open_tape(const char *path, int *fd, struct contents **out)
 		return -errno;
 	if (fstat(*fd, &st))
 		return -errno;
-	/* It is read twice. */
+	/* The file is read twice. */
 	if (S_ISDIR(st.st_mode))
 		return -EISDIR;
 	if (!S_ISREG(st.st_mode))
@@ -88,16 +88,18 @@ static int open_tape(const char *path, int *fd, struct contents **out)
 	return contents_open(*fd, out);
 }
 
-/* One recording twice would be its threads twice. Returns 0 or -EINVAL, told. */
-static int check_different(const struct replay *r, struct contents *const *tapes)
+/*
+ * Reading a recording twice would double its threads. Return 0, or -EINVAL after an error message.
+ */
+static int check_different(const struct replay *r, struct contents *const *contents)
 {
 	uint32_t i, k;
 
 	for (i = 0; i < r->n; i++)
 		for (k = 0; k < i; k++) {
-			const struct contents_session *a = contents_began(tapes[i]);
+			const struct contents_session *a = contents_began(contents[i]);
 
-			if (memcmp(a->ids, contents_began(tapes[k])->ids, sizeof(a->ids)) != 0)
+			if (memcmp(a->ids, contents_began(contents[k])->ids, sizeof(a->ids)) != 0)
 				continue;
 			msg_error("%s and %s are the same recording", r->paths[k], r->paths[i]);
 			return -EINVAL;
@@ -120,8 +122,8 @@ static uint64_t resident_bytes(void)
 }
 
 /*
- * A file that says the same over and over takes next to nothing when it is compressed: what the model makes of it must not
- * take all memory there is.
+ * Limit the memory. A compressed file that repeats itself is tiny, but what the model makes of it
+ * must not take up all memory.
  */
 static void set_memory(struct replay *r)
 {
@@ -142,33 +144,33 @@ static bool within_memory(struct replay *r, uint64_t item)
 	return !r->too_large;
 }
 
-/* Returns 0, or -errno, told. */
-static int open_tapes(struct replay *r)
+/* Return 0, or -errno after an error message. */
+static int open_files(struct replay *r)
 {
-	struct contents **tapes = calloc(r->n, sizeof(struct contents *));
+	struct contents **contents = calloc(r->n, sizeof(struct contents *));
 	uint32_t i, n = 0;
-	int err = tapes ? 0 : -ENOMEM;
+	int err = contents ? 0 : -ENOMEM;
 
 	for (i = 0; i < r->n; i++)
 		r->fds[i] = -1;
 	for (i = 0; i < r->n && !err; i++) {
-		err = open_tape(r->paths[i], &r->fds[i], &tapes[i]);
+		err = open_file(r->paths[i], &r->fds[i], &contents[i]);
 		if (err)
-			explain(r->paths[i], err);
+			report_error(r->paths[i], err);
 		else
 			n++;
 	}
 	if (!err)
-		err = check_different(r, tapes);
+		err = check_different(r, contents);
 	if (!err) {
-		err = merge_new(tapes, n, &r->merge);
+		err = merge_new(contents, n, &r->merge);
 		n = 0;
 		if (err)
-			explain(r->paths[0], err);
+			report_error(r->paths[0], err);
 	}
 	for (i = 0; i < n; i++)
-		contents_free(tapes[i]);
-	free(tapes);
+		contents_free(contents[i]);
+	free(contents);
 	return err;
 }
 
@@ -233,7 +235,7 @@ static int build(struct replay *r)
 	uint64_t start = replay_session(r)->session.clock_start_ns;
 	int err;
 
-	/* Windows are by the times that are printed. */
+	/* Windows are given in printed times. */
 	r->from_ns = r->options.from_ns ? add_up(start, r->options.from_ns) : merge_start(r->merge);
 	r->to_ns = add_up(start, r->options.to_ns);
 	if (r->options.from_ns || r->to_ns != UINT64_MAX) {
@@ -249,7 +251,7 @@ static int build(struct replay *r)
 	r->run_facts_file.model = r->model;
 	if (!r->model)
 		return -ENOMEM;
-	/* Only a whole run is as it was when it was recorded. */
+	/* Fold processes only where the run did: in one whole recording. */
 	if (r->options.folds && !r->time_window && r->n == 1)
 		model_keep(r->model, r->options.options->keep);
 	return 0;
@@ -284,7 +286,7 @@ int replay_open_all(const char *const *paths, uint32_t n, const struct replay_op
 	if (r)
 		r->fds = calloc(n, sizeof(*r->fds));
 	if (!r || !r->fds) {
-		explain(paths[0], -ENOMEM);
+		report_error(paths[0], -ENOMEM);
 		free(r);
 		return -ENOMEM;
 	}
@@ -292,12 +294,12 @@ int replay_open_all(const char *const *paths, uint32_t n, const struct replay_op
 	r->paths = paths;
 	r->n = n;
 	r->resident = resident_bytes();
-	err = open_tapes(r);
+	err = open_files(r);
 	if (!err) {
 		set_memory(r);
 		err = build(r);
 		if (err)
-			explain(paths[0], err);
+			report_error(paths[0], err);
 	}
 	if (err) {
 		replay_free(r);
@@ -314,7 +316,7 @@ int replay_open(const char *path, const struct replay_options *options, struct r
 
 	if (err)
 		return err;
-	/* The caller's variable is its own again. */
+	/* The path must outlive the call. */
 	r->one = strdup(path);
 	if (!r->one) {
 		replay_free(r);
@@ -327,7 +329,10 @@ int replay_open(const char *path, const struct replay_options *options, struct r
 
 /* --- running ---------------------------------------------------------------------------------- */
 
-/* What is in a window goes by the numbers of the whole: first all of it for those alone. Returns 0 or -errno. */
+/*
+ * Read the whole run once for the numbers of its threads, by which a window names them. Return 0 or
+ * -errno.
+ */
 static int learn(struct replay *r)
 {
 	uint64_t start = merge_start(r->merge);
@@ -405,28 +410,30 @@ static int on_item(struct replay *r, const struct contents_item *item)
 
 /* --- the end ---------------------------------------------------------------------------------- */
 
-/* A recording that is not whole says so. */
-static void tell_state(const struct replay *r, uint32_t i)
+/* Report a recording that is not intact. */
+static void report_state(const struct replay *r, uint32_t i)
 {
 	double s = (double)(r->last_ns - merge_start(r->merge)) / 1e9;
 
-	switch (contents_state(merge_tape(r->merge, i))) {
+	switch (contents_state(merge_contents(r->merge, i))) {
 	case CONTENTS_DAMAGED:
-		msg_warn("%s is damaged: read up to the last part that is whole, %.3f s from the "
-			 "start",
+		msg_warn("%s is damaged: read up to its last intact part, %.3f s from the start",
 			 r->paths[i], s);
 		break;
 	case CONTENTS_CUT:
-		msg_warn("%s was cut short, or is still being recorded: it has no end, and reads "
-			 "up to %.3f s from the start",
+		msg_warn("%s was cut short, or is still being recorded: read up to %.3f s from "
+			 "the start",
 			 r->paths[i], s);
 		break;
-	case CONTENTS_WHOLE:
+	case CONTENTS_INTACT:
 		break;
 	}
 }
 
-/* How the clocks of several recordings were put together, and what could be matched by time only. */
+/*
+ * Report how the clocks of several recordings were aligned, and which crossings were matched by
+ * time only.
+ */
 static void note_clock(const struct replay *r, uint32_t i)
 {
 	struct merge_clock clock;
@@ -435,28 +442,30 @@ static void note_clock(const struct replay *r, uint32_t i)
 	if (i && !clock.found.meetings)
 		remark_note(
 			REMARK_WARN, "clocks", 0,
-			"%s and %s have no call of MPI in common that both recorded from the "
-			"program's beginning: their clocks are put together by the time of day, "
-			"as far as that was right",
+			"%s and %s share no call of MPI that both recorded from the start of "
+			"the program: their clocks are aligned by the time of day, which may be "
+			"wrong",
 			r->paths[0], r->paths[i]);
 	else if (i)
 		msg_verbose(1,
-			    "%s: its clock is put together with that of %s at %llu meetings, to "
+			    "%s: its clock is aligned with that of %s by %llu shared episodes, to "
 			    "within %.1f us",
 			    r->paths[i], r->paths[0], (unsigned long long)clock.found.meetings,
 			    (double)clock.found.uncertain_ns / 1e3);
 	if (clock.found.contradicts)
-		remark_note(REMARK_WARN, "clocks", 0,
-			    "%s: its times contradict those of the other recordings: a clock has "
-			    "jumped, or records were lost; times between machines are uncertain",
-			    r->paths[i]);
+		remark_note(
+			REMARK_WARN, "clocks", 0,
+			"%s: its times contradict those of the other recordings, because a clock "
+			"jumped or records were lost: times between machines are uncertain",
+			r->paths[i]);
 	if (clock.unnumbered)
-		remark_note(REMARK_WARN, "clocks", 0,
-			    "%s: %llu crossings of MPI are matched with those of other recordings "
-			    "by time, not by the ordinal of the call on the communicator, which is "
-			    "not known (the rank already ran, or records were lost): where clocks "
-			    "differ by more than a phase lasts, they are matched wrongly",
-			    r->paths[i], (unsigned long long)clock.unnumbered);
+		remark_note(
+			REMARK_WARN, "clocks", 0,
+			"%s: %llu crossings of MPI are matched with those of other recordings "
+			"by time, because their ordinal on the communicator is unknown (the rank "
+			"was already running, or records were lost): they are matched wrongly if "
+			"clocks differ by more than a phase",
+			r->paths[i], (unsigned long long)clock.unnumbered);
 }
 
 static int note_clocks(struct replay *r)
@@ -483,7 +492,7 @@ static int end(struct replay *r)
 			 "%.3f s from the start",
 			 r->paths[0], (double)(r->last_ns - merge_start(r->merge)) / 1e9);
 	for (i = 0; i < r->n; i++)
-		tell_state(r, i);
+		report_state(r, i);
 	if (r->last_ns <= r->from_ns && (r->options.from_ns || !r->crossings)) {
 		if (r->options.from_ns && r->finished) {
 			msg_error("%s ends %.3f s from the start: there is nothing from %.3f s on",
@@ -491,8 +500,8 @@ static int end(struct replay *r)
 				  (double)r->options.from_ns / 1e9);
 			return -ERANGE;
 		}
-		if (merge_state(r->merge) != CONTENTS_WHOLE) {
-			msg_error("%s holds nothing that can be read", r->paths[0]);
+		if (merge_state(r->merge) != CONTENTS_INTACT) {
+			msg_error("%s contains nothing that can be read", r->paths[0]);
 			return -ENODATA;
 		}
 	}
@@ -546,7 +555,7 @@ int replay_report(struct replay *r, struct report *out)
 
 const struct contents_session *replay_session(const struct replay *r)
 {
-	return contents_began(merge_tape(r->merge, 0));
+	return contents_began(merge_contents(r->merge, 0));
 }
 
 const struct model *replay_model(const struct replay *r)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* A recording goes into the model as the run did, and the rest of the house does not see the difference. */
+/* Feed a model from a recording, as the run did. Other rooms do not see the difference. */
 #ifndef RECORDING_REPLAY_H
 #define RECORDING_REPLAY_H
 
@@ -17,43 +17,55 @@
 struct replay;
 
 struct replay_options {
-	const struct options *
-		options; /* what to see: barriers watched, named, phases; must outlive the replay */
-	/* Only what threads came to from there on and before that, in ns since the start; UINT64_MAX: to the end. */
+	/* barriers to watch, names, phases; must outlive the replay */
+	const struct options *options;
+	/* Show only this part of the run, in ns since the start. to_ns UINT64_MAX: to the end. */
 	uint64_t from_ns, to_ns;
-	/* Of what is told as it happens, only this; must outlive the replay. Optional. */
+	/* Report only these rows as they happen. Must outlive the replay. Optional. */
 	const struct observer_rows *rows;
-	/* Is shown every episode, after all that is said of it. Optional. */
+	/* Called with each episode, after it was reported. Optional. */
 	void (*episode)(void *ctx, const struct model *model, const struct model_episode *episode);
-	/* Is shown what a thread of the model touched of others' data. Returns 0 or -errno, which ends it. Optional. */
+	/*
+	 * Called when a thread of the model accessed another thread's data. Returns 0, or -errno,
+	 * which ends the replay. Optional.
+	 */
 	int (*message)(void *ctx, const struct model *model, uint32_t thread,
 		       const struct model_message *message);
 	void *ctx;
-	struct progress *progress; /* NULL: nowhere */
-	bool folds; /* of processes that have exited only so many are kept as they are (--keep-processes) */
+	struct progress *progress; /* NULL: show no progress */
+	bool folds; /* keep at most --keep-processes exited processes, and fold the others */
 };
 
 /*
- * Several recordings of one run, of its nodes or ranks, are put together by their clocks (recording/merge.h). @paths must outlive the
- * replay. Returns 0 and *out, or a negative errno, told.
+ * Open several recordings of one run, of its nodes or ranks, and align their clocks
+ * (recording/merge.h). @paths must outlive the replay. Return 0 and *out, or -errno after an error
+ * message.
  */
 int replay_open_all(const char *const *paths, uint32_t n, const struct replay_options *options,
 		    struct replay **out);
-/* Of one. */
+/* The same for one recording. */
 int replay_open(const char *path, const struct replay_options *options, struct replay **out);
-/* Before replay_run(): pass what the program showed while it ran to @output. Without an output it is shown nowhere. */
+/*
+ * Pass what the run showed to @output. Call this before replay_run(). Without it nothing is shown.
+ */
 void replay_show(struct replay *replay, const struct observer_output *output);
-/* Feeds the model with all of it, once. Returns 0, or a negative errno, told. A recording that was cut short is said to be. */
+/*
+ * Feed the model with all items, once. A truncated recording is reported. Return 0, or -errno after
+ * an error message.
+ */
 int replay_run(struct replay *replay);
-/* After replay_run(). To be released by report_free(). Returns 0 or -ENOMEM. */
+/* Build the report, after replay_run(). Release it by report_free(). Return 0 or -ENOMEM. */
 int replay_report(struct replay *replay, struct report *out);
-/* All three are the replay's; the session is the first recording's. */
+/* All three belong to the replay. The session is that of the first recording. */
 const struct contents_session *replay_session(const struct replay *replay);
 const struct model *replay_model(const struct replay *replay);
 const struct report_env *replay_env(const struct replay *replay);
-/* Is the report's barrier what the user calls @spec, as -w takes it? */
+/* Return whether @spec, in the form of -w, names the barrier. */
 bool replay_is(const struct replay *replay, const struct report_barrier *barrier, const char *spec);
-/* Says which -w, --name and --phase never met their barrier. */
+/*
+ * Note each -w, --name and --phase without a barrier; if @say, also warn. Return 0 or
+ * -ENOMEM.
+ */
 int replay_unmet(struct replay *replay, bool say);
 void replay_free(struct replay *replay);
 

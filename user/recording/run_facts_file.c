@@ -7,9 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "sites/family.h"
 
-/* There are eight causes; a file may say that there are more. */
+/* The program has fewer, but a file may claim more. */
 #define LOSSES_MOST 64
 
 /* --- what the report asks --------------------------------------------------------------------- */
@@ -46,40 +47,32 @@ static const char *env_object_name(void *ctx, const struct model_barrier *b)
 	struct run_facts_file *r = ctx;
 	const struct model_proc *p = model_proc(r->model, b->proc);
 
-	return find_text(r, (struct contents_question){ .kind = CONTENTS_OBJECT,
-							.which = b->family,
-							.tgid = p->tgid,
-							.inc = p->inc,
-							.what = b->object });
+	return find_text(r, (struct contents_question){ CONTENTS_OBJECT, b->family, p->tgid, p->inc,
+							b->object });
 }
 
 static const char *env_exit_detection(void *ctx, const struct model_proc *p)
 {
-	return find_text(ctx, (struct contents_question){ .kind = CONTENTS_EXIT_DETECTION,
-							  .tgid = p->tgid,
-							  .inc = p->inc });
+	return find_text(
+		ctx, (struct contents_question){ CONTENTS_EXIT_DETECTION, 0, p->tgid, p->inc, 0 });
 }
 
 static const char *env_untraced(void *ctx, const struct model_proc *p)
 {
-	return find_text(ctx, (struct contents_question){
-				      .kind = CONTENTS_UNTRACED, .tgid = p->tgid, .inc = p->inc });
+	return find_text(ctx,
+			 (struct contents_question){ CONTENTS_UNTRACED, 0, p->tgid, p->inc, 0 });
 }
 
 static bool env_tasks(void *ctx, const struct model_proc *p)
 {
-	return find(ctx, (struct contents_question){ .kind = CONTENTS_UNTRACED,
-						     .which = 1,
-						     .tgid = p->tgid,
-						     .inc = p->inc }) != NULL;
+	return find(ctx, (struct contents_question){ CONTENTS_UNTRACED, 1, p->tgid, p->inc, 0 }) !=
+	       NULL;
 }
 
 static double look_number(struct run_facts_file *r, const struct model_proc *p, uint8_t which)
 {
-	const struct contents_answer *a = find(
-		r,
-		(struct contents_question){
-			.kind = CONTENTS_LOOKS, .which = which, .tgid = p->tgid, .inc = p->inc });
+	const struct contents_answer *a =
+		find(r, (struct contents_question){ CONTENTS_LOOKS, which, p->tgid, p->inc, 0 });
 
 	return a && a->number >= 0 && a->number < 1e18 ? a->number : 0;
 }
@@ -92,13 +85,12 @@ static uint64_t env_looks(void *ctx, const struct model_proc *p, uint64_t *pause
 
 static const char *env_probe_group_name(void *ctx, const struct model_proc *p, uint8_t probe_group)
 {
-	const char *name = find_text(ctx, (struct contents_question){ .kind = CONTENTS_PROBE_GROUP,
-								      .tgid = p->tgid,
-								      .inc = p->inc,
-								      .what = probe_group });
+	const char *name =
+		find_text(ctx, (struct contents_question){ CONTENTS_PROBE_GROUP, 0, p->tgid, p->inc,
+							   probe_group });
 
 	if (!name && probe_group >= SBT_PROBE_GROUPS_USER)
-		return "a function whose name is not known";
+		return "a function of unknown name";
 	return name ? name : family_probe_group_name(probe_group);
 }
 
@@ -106,34 +98,29 @@ static double env_crossing_cost(void *ctx, const struct model_proc *p)
 {
 	struct run_facts_file *r = ctx;
 	const struct contents_answer *a =
-		find(r, (struct contents_question){
-				.kind = CONTENTS_PRICE, .tgid = p->tgid, .inc = p->inc });
+		find(r, (struct contents_question){ CONTENTS_PRICE, 0, p->tgid, p->inc, 0 });
 
 	return a ? a->number : r->env.crossing_cost_ns;
 }
 
 static const char *find_task(void *ctx, uint32_t tid)
 {
-	return find_text(ctx, (struct contents_question){ .kind = CONTENTS_TASK, .what = tid });
+	return find_text(ctx, (struct contents_question){ CONTENTS_TASK, 0, 0, 0, tid });
 }
 
 static const char *find_lock(void *ctx, uint32_t tgid, uint32_t inc, uint64_t addr)
 {
-	return find_text(ctx,
-			 (struct contents_question){
-				 .kind = CONTENTS_LOCK, .tgid = tgid, .inc = inc, .what = addr });
+	return find_text(ctx, (struct contents_question){ CONTENTS_LOCK, 0, tgid, inc, addr });
 }
 
 static const char *find_mapping(void *ctx, uint32_t tgid, uint32_t inc, uint64_t addr)
 {
-	return find_text(
-		ctx, (struct contents_question){
-			     .kind = CONTENTS_MAPPING, .tgid = tgid, .inc = inc, .what = addr });
+	return find_text(ctx, (struct contents_question){ CONTENTS_MAPPING, 0, tgid, inc, addr });
 }
 
 static const char *find_file(void *ctx, uint64_t inode)
 {
-	return find_text(ctx, (struct contents_question){ .kind = CONTENTS_FILE, .what = inode });
+	return find_text(ctx, (struct contents_question){ CONTENTS_FILE, 0, 0, 0, inode });
 }
 
 static uint32_t find_stack(void *ctx, uint32_t tgid, uint32_t inc, uint64_t key, uint32_t *sites,
@@ -149,7 +136,7 @@ static uint32_t find_stack(void *ctx, uint32_t tgid, uint32_t inc, uint64_t key,
 
 int run_facts_file_begin(struct run_facts_file *r, struct merge *merge)
 {
-	const struct contents_session *s = contents_began(merge_tape(merge, 0));
+	const struct contents_session *s = contents_began(merge_contents(merge, 0));
 	const struct session *session = &s->session;
 	uint32_t i, n = session->ncounters < MODEL_COUNTERS_MAX ? session->ncounters
 								: MODEL_COUNTERS_MAX;
@@ -195,10 +182,9 @@ int run_facts_file_begin(struct run_facts_file *r, struct merge *merge)
 
 /* --- the end ---------------------------------------------------------------------------------- */
 
-/* All recordings have the same list of causes; one of another version is added below. */
+/* All recordings have the same list, except if another version wrote them. */
 static int add_losses(struct run_facts_file *r, const struct contents_ending *e)
 {
-	struct report_loss *more;
 	uint32_t i, k;
 
 	for (i = 0; i < e->nlosses; i++) {
@@ -211,11 +197,9 @@ static int add_losses(struct run_facts_file *r, const struct contents_ending *e)
 		if (k == LOSSES_MOST)
 			continue;
 		if (k == r->env.nlosses) {
-			more = realloc(r->losses, (k + 1) * sizeof(*more));
-			if (!more)
+			if (grow(r->losses, r->cap_losses, k + 1))
 				return -ENOMEM;
-			r->losses = more;
-			more[r->env.nlosses++] = (struct report_loss){ l->cause, l->text, 0 };
+			r->losses[r->env.nlosses++] = (struct report_loss){ l->cause, l->text, 0 };
 		}
 		r->losses[k].count += l->count;
 	}
@@ -225,39 +209,32 @@ static int add_losses(struct run_facts_file *r, const struct contents_ending *e)
 
 static int add_hangs(struct run_facts_file *r, const struct contents_ending *e, uint64_t to_ns)
 {
-	struct report_hang *more;
 	uint32_t i;
 
 	if (!e->nhangs)
 		return 0;
-	more = realloc(r->hangs, ((size_t)r->env.nhangs + e->nhangs) * sizeof(*more));
-	if (!more)
+	if (grow(r->hangs, r->cap_hangs, (size_t)r->env.nhangs + e->nhangs))
 		return -ENOMEM;
-	r->hangs = more;
-	r->env.hangs = more;
+	r->env.hangs = r->hangs;
 	for (i = 0; i < e->nhangs; i++)
 		if (e->hangs[i].since_ns < to_ns)
-			more[r->env.nhangs++] = e->hangs[i];
+			r->hangs[r->env.nhangs++] = e->hangs[i];
 	return 0;
 }
 
 int run_facts_file_remarks(struct run_facts_file *r, const struct remark *more, uint32_t n)
 {
-	struct remark *all;
-
 	if (!n)
 		return 0;
-	all = realloc(r->remarks, ((size_t)r->env.nremarks + n) * sizeof(*all));
-	if (!all)
+	if (grow(r->remarks, r->cap_remarks, (size_t)r->env.nremarks + n))
 		return -ENOMEM;
-	memcpy(all + r->env.nremarks, more, n * sizeof(*all));
-	r->remarks = all;
-	r->env.remarks = all;
+	memcpy(r->remarks + r->env.nremarks, more, n * sizeof(*more));
+	r->env.remarks = r->remarks;
 	r->env.nremarks += n;
 	return 0;
 }
 
-/* Of what only some recordings know, the sum of those. */
+/* Add up what only some recordings know. */
 static void add_known(uint64_t *sum, uint64_t more)
 {
 	if (more != REPORT_UNKNOWN)
@@ -284,7 +261,7 @@ static int take_ending(struct run_facts_file *r, const struct contents_ending *e
 	return err;
 }
 
-/* Were probes in every process that ran their files? */
+/* Return whether probes were in all processes that ran the probed files. */
 static bool was_for_all(const struct session *s)
 {
 	uint32_t i;
@@ -302,15 +279,16 @@ int run_facts_file_end(struct run_facts_file *r, uint64_t end_ns, uint64_t cross
 	int err = 0;
 
 	r->env.end_ns = end_ns;
-	r->env.cut = merge_state(r->merge) != CONTENTS_WHOLE;
+	r->env.cut = merge_state(r->merge) != CONTENTS_INTACT;
 	for (i = 0; i < n && !err; i++) {
-		const struct contents_ending *e = contents_ended(merge_tape(r->merge, i));
+		const struct contents_ending *e = contents_ended(merge_contents(r->merge, i));
 
-		r->env.for_all |= was_for_all(&contents_began(merge_tape(r->merge, i))->session);
+		r->env.for_all |=
+			was_for_all(&contents_began(merge_contents(r->merge, i))->session);
 		ended += e != NULL;
 		err = e ? take_ending(r, e, to_ns) : 0;
 	}
-	/* How many there would have been is not known. */
+	/* How many records a truncated recording would have is unknown. */
 	if (ended < n)
 		r->env.produced = r->env.consumed = crossings;
 	return err;

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* What recordings know of their run beside what happened in it: the answers to what a report asks, and how it ended. */
+/*
+ * The facts of a run from its recordings: the answers to the report's questions, and how the run
+ * ended.
+ */
 #ifndef RECORDING_RUN_FACTS_FILE_H
 #define RECORDING_RUN_FACTS_FILE_H
 
@@ -13,26 +16,27 @@
 
 struct run_facts_file {
 	struct merge *merge;
-	const struct model *model; /* both are to be set before anything is asked */
+	const struct model *model; /* to be set before the first question, like observer */
 	const struct observer *observer;
-	struct report_env env; /* for everybody who asks */
+	struct report_env env; /* the facts */
 	struct cause_env cause_env;
 	struct causes *causes;
 	const char *counters[MODEL_COUNTERS_MAX];
 	struct report_loss *losses; /* of all recordings */
-	struct report_hang *hangs; /* likewise; what they point to is the tapes' */
-	struct remark *remarks; /* likewise */
+	struct report_hang *hangs; /* the same; what they point to belongs to the recordings */
+	struct remark *remarks; /* the same */
+	size_t cap_losses, cap_hangs, cap_remarks;
 };
 
-/* All that can be known before the run is read; @merge must outlive it. Returns 0 or -ENOMEM. */
+/* Provide what is known before the run is read. @merge must outlive it. Return 0 or -ENOMEM. */
 int run_facts_file_begin(struct run_facts_file *run_facts_file, struct merge *merge);
 /*
- * What is known once it has been read: up to @end_ns, so many @crossings; hangs since @to_ns are of later. Returns 0 or
- * -ENOMEM.
+ * Provide what is known after it was read, up to @end_ns, with so many @crossings. Hangs that began
+ * at @to_ns or later are left out. Return 0 or -ENOMEM.
  */
 int run_facts_file_end(struct run_facts_file *run_facts_file, uint64_t end_ns, uint64_t crossings,
 		       uint64_t to_ns);
-/* Those, and @n more, which must outlive it. Returns 0 or -ENOMEM. */
+/* Add @n remarks, which must outlive it. Return 0 or -ENOMEM. */
 int run_facts_file_remarks(struct run_facts_file *run_facts_file, const struct remark *more,
 			   uint32_t n);
 void run_facts_file_free(struct run_facts_file *run_facts_file);

@@ -11,27 +11,29 @@
 #include "base/hash.h"
 #include "base/number.h"
 
-/* Of so many threads that had one number, one after the other, the last are looked at. */
+/* Of the threads that had the same tid one after another, look at no more than this many. */
 #define NAMESAKES 64
 
 /* A thread that was shown in the whole run. */
 struct numbered {
 	uint64_t start_ns;
 	uint32_t tgid, number;
-	uint32_t before; /* the one before it that had its tid, plus 1; 0 none */
+	uint32_t before; /* index + 1 of the previous one with its tid; 0: none */
 };
 
 struct time_window {
 	uint64_t from_ns, to_ns;
-	struct model *whole; /* while it is gone through for the first time */
+	struct model *whole; /* for the first pass */
 	struct numbered *numbered;
 	uint32_t n, cap;
-	struct hash last; /* (inc, tid) -> the last of them, plus 1 */
-	struct hash shown; /* (tgid, inc) -> how many of the process */
-	struct hash
-		cut; /* (inc, tid) -> its arrival at a meeting to which another came before the window */
-	struct hash
-		left_out; /* (inc, tid) -> its last crossing before the window, twice; 1: the next is the first in it */
+	struct hash last; /* (inc, tid) -> index + 1 of the last one */
+	struct hash shown; /* (tgid, inc) -> how many threads of the process */
+	struct hash cut; /* (inc, tid) -> arrival at an episode that began before the window */
+	/*
+	 * (inc, tid) -> number of its last crossing before the window, << 1; | 1: the next one is
+	 * the first inside
+	 */
+	struct hash left_out;
 };
 
 static uint64_t key_of(uint32_t inc, uint32_t id)
@@ -84,7 +86,7 @@ static int note(struct time_window *w, const struct model_thread *t, const struc
 	return hash_put(&w->shown, key_of(p->inc, p->tgid), (uint64_t)number + 1);
 }
 
-/* Without memory a thread is unknown to the window, which then gives it a number that nobody has. */
+/* Without memory, the window gives the thread a number that is not in use. */
 static uint32_t learn_number(void *ctx, const struct model *model, uint32_t thread, uint32_t next)
 {
 	const struct model_thread *t = model_thread(model, thread);
@@ -102,7 +104,7 @@ uint32_t time_window_number(void *ctx, const struct model *model, uint32_t threa
 	uint64_t at = 0, shown = 0;
 	uint32_t i;
 
-	/* Of several that had its tid: the last that began before it is seen to. */
+	/* Of several threads with this tid, take the last that began before this one. */
 	hash_get(&w->last, key_of(p->inc, t->tid), &at);
 	for (i = 0; at && i < NAMESAKES; i++, at = w->numbered[at - 1].before) {
 		if (w->numbered[at - 1].tgid != p->tgid)
@@ -118,8 +120,9 @@ uint32_t time_window_number(void *ctx, const struct model *model, uint32_t threa
 }
 
 /*
- * Of a meeting that began before the window those who came before are left out. The others would be taken for members of the next
- * one, by their number: who has left may be back before another has woken up.
+ * Note the members of an episode that began before the window but that arrived inside. They are
+ * left out: else they would count as members of the next episode, as a thread may return before
+ * another one has woken up.
  */
 static void learn_cut(void *ctx, const struct model *model, const struct model_episode *e)
 {
@@ -133,7 +136,7 @@ static void learn_cut(void *ctx, const struct model *model, const struct model_e
 		if (e->members[i].arrive_ns < w->from_ns)
 			continue;
 		p = model_proc(model, model_thread(model, e->members[i].thread)->proc);
-		/* Without memory it is taken for one of the window's. */
+		/* Without memory, the crossing counts as inside the window. */
 		(void)!hash_put(&w->cut, key_of(p->inc, e->members[i].tid),
 				e->members[i].arrive_ns);
 	}
@@ -154,8 +157,9 @@ int time_window_learn(struct time_window *w, uint64_t start_ns, const struct mod
 /* --- what is in it ---------------------------------------------------------------------------- */
 
 /*
- * It waited when the window began, or at a meeting that is left out: from when it left on it is known to be outside. The
- * first such departure is the first that is known of it; a second one is numbered as any other.
+ * The thread was waiting when the window began, or at an episode that is left out. It is known to
+ * be outside barriers from its departure on. The first such departure begins its history; a second
+ * one is numbered as any other.
  */
 static int come_out(struct time_window *w, struct model *m, const struct model_crossing *x)
 {
@@ -178,7 +182,7 @@ static int come_out(struct time_window *w, struct model *m, const struct model_c
 	return model_add_crossing(m, &out);
 }
 
-/* Or it met somebody who did. */
+/* Return whether the crossing or another one of its episode began before the window. */
 static bool came_before(const struct time_window *w, const struct model_crossing *x)
 {
 	uint64_t cut;
@@ -188,8 +192,9 @@ static bool came_before(const struct time_window *w, const struct model_crossing
 }
 
 /*
- * Who came before the window is left out, and the thread's later crossings are numbered as if it had not been: it was
- * there, and is not lost. Of the first one that is kept the phase began before, and so its parts are not known.
+ * Leave out crossings that began before the window, and number the thread's later ones as if there
+ * were none, so that they do not count as lost. The phase of the first one inside began before the
+ * window: its parts are unknown.
  */
 static int take_crossing(struct time_window *w, struct model *m,
 			 const struct model_crossing *crossing)
@@ -205,7 +210,7 @@ static int take_crossing(struct time_window *w, struct model *m,
 		return hash_put(&w->left_out, key, (uint64_t)x.seq << 1 | 1);
 	}
 	hash_get(&w->left_out, key, &before);
-	/* Another thread with that number by now: it begins to count again. */
+	/* This is another thread with the same number, which counts from 1. */
 	if (before && x.seq <= before >> 1) {
 		before = 0;
 		if (hash_put(&w->left_out, key, 0))
@@ -219,13 +224,16 @@ static int take_crossing(struct time_window *w, struct model *m,
 			return -ENOMEM;
 	}
 	x.seq -= (uint32_t)(before >> 1);
-	/* What lies behind the window is of no sum. */
+	/* Time after the window does not count. */
 	if (x.depart_ns != MODEL_UNKNOWN && x.depart_ns > w->to_ns)
 		x.depart_ns = w->to_ns;
 	return model_add_crossing(m, &x);
 }
 
-/* What comes to be or ends after the window is, in it, not yet there or still there; its name may be told with its end. */
+/*
+ * Threads and processes that start or end after the window do not do so inside it. An end may bring
+ * the thread's name.
+ */
 static int take_later(struct model *m, const struct model_input *in)
 {
 	const char *comm = in->type == MODEL_INPUT_END_THREAD ? in->end_thread.comm : NULL;
@@ -263,7 +271,7 @@ int time_window_take(struct time_window *w, struct model *m, const struct model_
 	case MODEL_INPUT_PENDING:
 		if (in->t_ns >= w->to_ns)
 			return 0;
-		/* All the time: it is not outside. */
+		/* It waited for all of the window. */
 		if (in->t_ns < w->from_ns)
 			cut.t_ns = w->from_ns;
 		break;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Part of a run: a model of its own takes what threads came to from one time on and before another, and calls them by the
- * numbers that they have in the whole run. A meeting that began before is not in it. For both the run is gone through
- * twice: first to learn the numbers, and who met whom.
+ * A part of a run. A separate model takes the crossings between two times, and its threads have the
+ * numbers that they have in the whole run. Episodes that began earlier are left out. The run is
+ * read twice: first to learn the numbers, and which episodes began earlier.
  */
 #ifndef RECORDING_TIME_WINDOW_H
 #define RECORDING_TIME_WINDOW_H
@@ -14,13 +14,13 @@
 
 struct time_window; /* opaque */
 
-/* @to_ns: UINT64_MAX: to the end. NULL: out of memory. */
+/* @to_ns UINT64_MAX: to the end. Return NULL if out of memory. */
 struct time_window *time_window_new(uint64_t from_ns, uint64_t to_ns);
 void time_window_free(struct time_window *time_window);
-/* All of the run, from @start_ns on, one after the other. Returns 0 or a negative errno. */
+/* First pass: learn from each input of the run, which began at @start_ns. Return 0 or -errno. */
 int time_window_learn(struct time_window *time_window, uint64_t start_ns,
 		      const struct model_input *input);
-/* The run again: what of it is in the window goes into @model. Returns 0 or a negative errno. */
+/* Second pass: feed @model with the input if it is in the window. Return 0 or -errno. */
 int time_window_take(struct time_window *time_window, struct model *model,
 		     const struct model_input *input);
 /* For model_ops.number of that model, with the window as ctx. */

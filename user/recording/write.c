@@ -9,24 +9,26 @@
 #include "recording/chunks.h"
 #include "recording/internal.h"
 
-/* A block is written when it has so much: large enough to compress, small beside what a full disk may cost. */
-#define BLOCK_BYTES (64u << 10)
+/*
+ * A chunk is written at this size: large enough to compress, and a small loss if the disk is full.
+ */
+#define CHUNK_BYTES (64u << 10)
 
 #define ANSWERS_MOST (1u << 18)
 
 struct contents_writer {
 	struct chunks_writer *chunks;
-	int error; /* the first */
-	struct coder inputs, facts; /* the blocks to come */
-	struct coder record; /* the one that is being made */
-	struct hash threads; /* (tgid, inc, tid) -> number + 1 */
+	int error; /* the first one */
+	struct coder inputs, facts; /* the next chunks */
+	struct coder record; /* the record that is being made */
+	struct hash threads; /* (tgid, inc, tid) -> number */
 	struct contents_thread *known; /* by number */
 	uint32_t nknown, cap;
-	uint32_t *ended; /* numbers that are free again */
+	uint32_t *ended; /* numbers for reuse */
 	uint32_t nended, cap_ended;
 	struct hash answers; /* question -> hash of the last answer */
-	struct hash sites; /* that came up */
-	uint32_t *fresh; /* of these: not handed out yet */
+	struct hash sites; /* that were used */
+	uint32_t *fresh; /* those not yet passed to contents_new_sites() */
 	uint32_t nfresh, cap_fresh;
 };
 
@@ -55,29 +57,29 @@ int contents_create(int fd, struct contents_writer **out)
 	return 0;
 }
 
-static void write_block(struct contents_writer *w, uint16_t kind, struct coder *block)
+static void write_chunk(struct contents_writer *w, uint16_t kind, struct coder *chunk)
 {
 	int err;
 
-	if (block->failed)
+	if (chunk->failed)
 		fail(w, -ENOMEM);
-	if (!block->at || w->error)
+	if (!chunk->at || w->error)
 		return;
-	err = chunks_write(w->chunks, kind, block->bytes, block->at);
+	err = chunks_write(w->chunks, kind, chunk->bytes, chunk->at);
 	if (err)
 		fail(w, err);
-	coder_write(block);
+	coder_write(chunk);
 }
 
 int contents_flush(struct contents_writer *w)
 {
-	write_block(w, CONTENTS_FACTS, &w->facts);
-	write_block(w, CONTENTS_INPUTS, &w->inputs);
+	write_chunk(w, CONTENTS_FACTS, &w->facts);
+	write_chunk(w, CONTENTS_INPUTS, &w->inputs);
 	return w->error;
 }
 
-/* The record that has been made goes into a block. */
-static void commit(struct contents_writer *w, struct coder *block, uint16_t kind, uint8_t type)
+/* Append the finished record to a chunk. */
+static void commit(struct contents_writer *w, struct coder *chunk, uint16_t kind, uint8_t type)
 {
 	struct coder *r = &w->record;
 	uint64_t size = r->at;
@@ -85,15 +87,15 @@ static void commit(struct contents_writer *w, struct coder *block, uint16_t kind
 	if (r->failed) {
 		fail(w, -ENOMEM);
 	} else if (r->at + 16 > CHUNKS_MAX) {
-		/* No name or stack is so long: what it was about is not known, then. */
+		/* No name or stack is that long. The fact is then unknown. */
 		coder_write(r);
 		return;
 	}
-	if (block->at + r->at + 16 > CHUNKS_MAX || block->at >= BLOCK_BYTES)
-		write_block(w, kind, block);
-	code_u8(block, &type);
-	code_u64(block, &size);
-	coder_append(block, r);
+	if (chunk->at + r->at + 16 > CHUNKS_MAX || chunk->at >= CHUNK_BYTES)
+		write_chunk(w, kind, chunk);
+	code_u8(chunk, &type);
+	code_u64(chunk, &size);
+	coder_append(chunk, r);
 	coder_write(r);
 }
 
@@ -141,20 +143,20 @@ void contents_new_sites(struct contents_writer *w, void (*each)(void *ctx, uint3
 {
 	uint32_t i;
 
-	/* To name one may bring others. */
+	/* Naming a site may add others. */
 	for (i = 0; i < w->nfresh; i++)
 		each(ctx, w->fresh[i]);
 	w->nfresh = 0;
 }
 
-/* Is what the record says other than what was said last under this key? */
+/* Return whether the record differs from the last one with this key. */
 static bool is_news(struct contents_writer *w, uint64_t key)
 {
 	uint64_t was, now = text_hash(TEXT_HASH_INIT, w->record.bytes, w->record.at);
 
 	if (hash_get(&w->answers, key, &was) && was == now)
 		return false;
-	/* Who records for long is asked ever new things: old answers are given again, then. */
+	/* Limit the memory of long runs: answers are then written again. */
 	if (hash_count(&w->answers) >= ANSWERS_MOST)
 		hash_free(&w->answers);
 	if (hash_put(&w->answers, key, now))
@@ -210,7 +212,7 @@ static bool is_thread(const struct contents_thread *t, uint32_t tgid, uint32_t i
 	return t->last.tid == tid && t->last.tgid == tgid && t->last.inc == inc;
 }
 
-/* A number for another thread: one that is free again, or the next. UINT32_MAX: no memory. */
+/* Return a number for a new thread: a free one, or the next. Return UINT32_MAX if out of memory. */
 static uint32_t new_number(struct contents_writer *w)
 {
 
@@ -221,7 +223,7 @@ static uint32_t new_number(struct contents_writer *w)
 	return w->nknown++;
 }
 
-/* The number of a thread, which is new if it has not been heard of; UINT32_MAX: no memory. */
+/* Return the number of a thread, which may be new. Return UINT32_MAX if out of memory. */
 static uint32_t thread_number(struct contents_writer *w, uint32_t tgid, uint32_t inc, uint32_t tid)
 {
 	uint64_t key = thread_key(tgid, inc, tid), known;
@@ -244,7 +246,7 @@ static uint32_t thread_number(struct contents_writer *w, uint32_t tgid, uint32_t
 	return number;
 }
 
-/* Threads come and go for as long as somebody records: memory is for those that are there. */
+/* Free the number of a thread that has ended, so that memory is only used for running threads. */
 static void forget_thread(struct contents_writer *w, const struct model_input *in)
 {
 	uint64_t key = thread_key(in->tgid, in->inc, in->tid), known;
@@ -269,12 +271,15 @@ static void write_crossing(struct contents_writer *w, const struct model_crossin
 		fail(w, -ENOMEM);
 		return;
 	}
-	/* It has been noted if it is as the last time; of a thread's first it may seem so. */
+	/*
+	 * The site of the last crossing has been noted. A thread's first crossing may seem to have
+	 * the same.
+	 */
 	if (x.site != w->known[number].last.site || !w->known[number].left_ns)
 		note_site(w, x.site);
 	c = record(w);
 	code_u32(c, &number);
-	/* Written, it is only looked at. */
+	/* Writing only reads the detail. */
 	code_crossing(c, &w->known[number], &x, (struct model_detail *)(uintptr_t)crossing->detail,
 		      &detailed);
 	commit(w, &w->inputs, CONTENTS_INPUTS, CONTENTS_RECORD_CROSSING);
