@@ -460,15 +460,15 @@ struct report {
  * one and the one for recordings, and a recording keeps each answer. Their tables are made from this list, so that a question
  * without an answer does not compile.
  */
-#define REPORT_QUESTIONS(X)  \
-	X(site)              \
-	X(barrier_name)      \
-	X(object_name)       \
-	X(probe_group_name)  \
-	X(exit_detection)    \
-	X(untraced)          \
-	X(tasks)             \
-	X(looks)             \
+#define REPORT_QUESTIONS(X) \
+	X(site)             \
+	X(barrier_name)     \
+	X(object_name)      \
+	X(probe_group_name) \
+	X(exit_detection)   \
+	X(untraced)         \
+	X(tasks)            \
+	X(looks)            \
 	X(crossing_cost)
 
 /* What the pure code must be told. All callbacks may return NULL / unknown. */

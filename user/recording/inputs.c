@@ -84,8 +84,11 @@ static const struct {
 
 _Static_assert(DETAIL_FIELDS < 64, "a bit each");
 
-#define ONE_PART(member, ...) +1
-_Static_assert(DETAIL_FIELDS == 43 SBT_PARTS(ONE_PART, ),
+#define ONE_BYTE(member, ...) char member;
+struct byte_per_part {
+	SBT_PARTS(ONE_BYTE, )
+};
+_Static_assert(DETAIL_FIELDS == 43 + sizeof(struct byte_per_part),
 	       "append a row for a new part of sbt/parts.h");
 
 static uint64_t field_get(const struct model_detail *d, size_t i)
