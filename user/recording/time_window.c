@@ -45,10 +45,8 @@ struct time_window *time_window_new(uint64_t from_ns, uint64_t to_ns)
 {
 	struct time_window *w = calloc(1, sizeof(*w));
 
-	if (!w)
-		return NULL;
-	w->from_ns = from_ns;
-	w->to_ns = to_ns;
+	if (w)
+		*w = (struct time_window){ .from_ns = from_ns, .to_ns = to_ns };
 	return w;
 }
 
