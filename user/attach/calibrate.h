@@ -24,9 +24,9 @@ void calibrate_call(bool stepped);
 double calibrate_run(bool stepped, void (*drain)(void *ctx), void *ctx);
 
 /*
- * Return the handler time of a call in ns, from *@spent, where the programs put it: the lower
+ * Return the handler time of a call in ns, from *@last_ns, where the programs put it: the lower
  * quartile of the means of several runs. NAN: they reported nothing. Uses calls of its own, as
- * reading *@spent takes time.
+ * reading *@last_ns takes time.
  */
 double calibrate_handler(bool stepped, void (*drain)(void *ctx), void *ctx, uint32_t *last_ns);
 

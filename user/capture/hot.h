@@ -17,7 +17,7 @@
 
 struct hot; /* opaque */
 
-/* NULL: out of memory. All must outlive it. @pump finds the barriers. */
+/* NULL: out of memory. All must outlive it. @ingest finds the barriers. */
 struct hot *hot_new(struct attach *attach, struct tracker *tracker, struct ingest *ingest,
 		    int verbose);
 void hot_free(struct hot *hot);

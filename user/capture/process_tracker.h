@@ -28,10 +28,7 @@ void tracker_free(struct tracker *tracker);
  * before it runs. @command may be NULL.
  */
 int tracker_add_own(struct tracker *tracker, char *const command[]);
-/*
- * A running process, from now on. @exited: -ESRCH means it is gone. Returns 0, -errno; a sentence has
- * been printed for what keeps a process from being traced.
- */
+/* Trace a running process from now on. Return 0, or -errno; -ESRCH: it is gone. */
 int tracker_add_pid(struct tracker *tracker, int pid);
 /*
  * Programs that a running process has among its words, as a shell has: it may execute them. To be called when all

@@ -91,7 +91,7 @@ void run_facts_live_calibrate(struct run_facts_live *run_facts_live, bool steppe
 /* @from is part of the program's sum that has the numbers of @into. */
 void run_facts_live_folded(struct run_facts_live *run_facts_live, const struct model_proc *from,
 			   const struct model_proc *into);
-/* Hangs that have not ended: for the report. @hanging must outlive it. */
+/* Hangs that have not ended: for the report. @hang_monitor must outlive it. */
 void run_facts_live_hangs(struct run_facts_live *run_facts_live, struct hang_monitor *hang_monitor,
 			  uint64_t now_ns);
 /* Names of threads that are still there. */

@@ -541,7 +541,7 @@ static int hunt_anchors(struct hunt *h, const uint8_t *bytes, size_t len, uint64
 	return err;
 }
 
-/* Call @fn for all code: [from, to) of @len bytes. Adjacent bytes on both sides are included. */
+/* Call @fn for all code in pieces, which include the adjacent bytes on both sides. */
 static int each_chunk(struct hunt *h, chunk_fn fn)
 {
 	struct elf_range code;

@@ -537,7 +537,7 @@ static int feed_thread(struct feed *f, const struct sbt_event *e)
 
 /*
  * Feed the first crossing of a process. If the process began while it was traced, its first phase
- * begins there. It does not if the process may have crossed barriers unseen before (@late): the
+ * begins there. It does not if the process may have crossed barriers unseen before: the
  * missing waits would count as work.
  */
 static int feed_seen(struct feed *f, const struct sbt_event *e)

@@ -246,7 +246,7 @@ void discover_echo_free(struct discover *d);
 
 /* discover_known.c: condition variables alone. */
 void discover_known_wake(struct discover *d, struct object *o, const struct discover_record *r);
-/* Take a wait that the current round's waking ended. */
+/* Add a wait (@r) that the last wake-up ended. @merged: it consists of several waits. */
 void discover_known_wait(struct discover *d, struct object *o, const struct discover_record *r,
 			 uint64_t arrive_ns, bool merged);
 /* End the current round: it is over, or there is no more time to wait for it. */

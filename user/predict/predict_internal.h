@@ -23,7 +23,7 @@ void predict_net_init(struct predict_net *net, const struct predict_machine *m,
 enum predict_distance predict_net_distance(const struct predict_net *net, uint32_t a, uint32_t b);
 /* Return the number of hops between the clusters of two processors. */
 uint32_t predict_net_hops(const struct predict_net *net, uint32_t a, uint32_t b);
-/* Return the transit time of @bytes, while @inflight other messages are on the network. */
+/* Return the transit time of @bytes from @a to @b, while net->inflight messages are under way. */
 double predict_net_transit(const struct predict_net *net, uint32_t a, uint32_t b, double bytes);
 
 /* --- predict_barrier.c: departures of an episode's members ------------------------------------ */

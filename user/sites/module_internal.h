@@ -18,8 +18,8 @@ struct module_names {
 };
 
 /*
- * All that can be said of the file that is open as @elf of the module, into the module. Pure but for the file. Parses what is
- * in the file: the reader's child does it.
+ * Fill in the module from its open file (module.elf). It parses untrusted contents, so only the
+ * child of the reader calls it.
  */
 void module_examine(struct module_names *names);
 /* The same of the functions of parallel regions: module_find_outlined(). Addresses are as linked. */
