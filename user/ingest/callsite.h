@@ -57,8 +57,8 @@ uint32_t callsites_semaphore(struct callsites *c, struct address_space *space,
 /* Drop what refers to @space, before it is freed. */
 void callsites_forget(struct callsites *c, const struct address_space *space);
 /*
- * Return whether the wait or wake-up at this site was ever called directly by the first function of
- * a thread or program.
+ * Return whether the first function of a thread or program waits or wakes at this site, as far as
+ * has been seen.
  */
 bool callsites_first(struct callsites *c, uint32_t site);
 /* Return the site of a candidate that has been found to be a barrier. */

@@ -235,7 +235,7 @@ static int build(struct replay *r)
 	uint64_t start = replay_session(r)->session.clock_start_ns;
 	int err;
 
-	/* Windows are given in printed times. */
+	/* The options give the window in ns since the start, as times are printed. */
 	r->from_ns = r->options.from_ns ? add_up(start, r->options.from_ns) : merge_start(r->merge);
 	r->to_ns = add_up(start, r->options.to_ns);
 	if (r->options.from_ns || r->to_ns != UINT64_MAX) {
@@ -251,7 +251,7 @@ static int build(struct replay *r)
 	r->run_facts_file.model = r->model;
 	if (!r->model)
 		return -ENOMEM;
-	/* Fold processes only where the run did: in one whole recording. */
+	/* Fold processes as the run did. A window, or several recordings, would fold others. */
 	if (r->options.folds && !r->time_window && r->n == 1)
 		model_keep(r->model, r->options.options->keep);
 	return 0;

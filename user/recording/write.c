@@ -27,8 +27,8 @@ struct contents_writer {
 	uint32_t *ended; /* numbers for reuse */
 	uint32_t nended, cap_ended;
 	struct hash answers; /* question -> hash of the last answer */
-	struct hash sites; /* that were used */
-	uint32_t *fresh; /* those not yet passed to contents_new_sites() */
+	struct hash sites; /* the sites that were used */
+	uint32_t *fresh; /* used sites that were not yet passed to contents_new_sites() */
 	uint32_t nfresh, cap_fresh;
 };
 
