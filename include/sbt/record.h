@@ -28,6 +28,7 @@ enum sbt_family {
 	SBT_FAMILY_COND = 8, /* discovered: a condition variable */
 	SBT_FAMILY_FUTEX = 9, /* discovered: a futex word */
 	SBT_FAMILY_FORKJOIN = 10,
+	SBT_FAMILY_ABSL = 11, /* absl::Barrier of Abseil */
 	SBT_FAMILIES
 };
 

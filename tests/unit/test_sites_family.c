@@ -46,6 +46,28 @@ static void test_table(void **state)
 	assert_null(family_kind_name(SBT_KINDS));
 }
 
+static void test_absl(void **state)
+{
+	const struct family_function *f =
+		family_function("_ZN4absl12lts_202301257Barrier5BlockEv", NULL);
+	struct sbt_spec spec;
+
+	(void)state;
+	assert_non_null(f);
+	assert_ptr_equal(family_function("_ZN4absl7Barrier5BlockEv", NULL), f);
+	assert_null(family_function("_ZN4absl7BarrierC1Ei", NULL));
+	assert_int_equal(family_by_name("absl"), SBT_FAMILY_ABSL);
+	assert_int_equal(family_by_name("none"), SBT_FAMILY_NONE);
+	assert_int_equal(family_spec(f, EM_X86_64, &spec), 0);
+	assert_int_equal(spec.family, SBT_FAMILY_ABSL);
+	assert_int_equal(spec.object.how, SBT_ARG_FIRST);
+	assert_int_equal(spec.words_offset, SBT_WORDS_NONE);
+	assert_int_equal(spec.words.how, SBT_ARG_REG);
+	assert_int_equal(spec.words.disp, 12);
+	assert_int_equal(spec.words.size, 4);
+	assert_int_equal(family_read_words(SBT_FAMILY_ABSL, FAMILY_LIBC_GLIBC, 4).count, 4);
+}
+
 /* By the calling conventions: the first six (eight) in registers, the rest on the stack. */
 static void test_arguments(void **state)
 {
@@ -238,11 +260,12 @@ static void test_probe_groups(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_probe_groups),	  cmocka_unit_test(test_table),
-		cmocka_unit_test(test_arguments),	  cmocka_unit_test(test_glibc_now),
-		cmocka_unit_test(test_glibc_before_2_25), cmocka_unit_test(test_musl),
-		cmocka_unit_test(test_unknown),		  cmocka_unit_test(test_live_barrier),
-		cmocka_unit_test(test_live_musl),	  cmocka_unit_test(test_mpi),
+		cmocka_unit_test(test_probe_groups), cmocka_unit_test(test_table),
+		cmocka_unit_test(test_absl),	     cmocka_unit_test(test_arguments),
+		cmocka_unit_test(test_glibc_now),    cmocka_unit_test(test_glibc_before_2_25),
+		cmocka_unit_test(test_musl),	     cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_live_barrier), cmocka_unit_test(test_live_musl),
+		cmocka_unit_test(test_mpi),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);

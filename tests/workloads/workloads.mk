@@ -79,13 +79,14 @@ W_ATOMIC := hand_atomic hand_atomic-O0 hand_atomic-DWIDE $(if $(SYSROOT),,hand_a
 
 W_STD_CLANG := $(if $(call W_HEADER,barrier,$(CLANG)++ -std=gnu++20 -xc++),gen_std-clang std_ways-clang std_split-clang latch_pool-clang latch_pool-clang-O0 hand_atomic-clang hand_atomic-clang-O0)
 W_BOOST := $(if $(call W_HEADER,boost/thread/barrier.hpp,$(CXX) $(W_THERE) -xc++),gen_boost)
+W_ABSL := $(if $(SYSROOT),,$(if $(call W_HEADER,absl/synchronization/barrier.h,$(CXX) -std=gnu++20 -xc++),gen_absl gen_absl-static))
 W_TBB := $(if $(call W_HEADER,tbb/parallel_for.h,$(CXX) $(W_THERE) -xc++),tbb_rounds)
 W_LTTNG := $(if $(call W_HEADER,lttng/tracef.h,$(CC) -xc),bench_phases-lttng)
 W_RUST := $(if $(call W_HAVE,rustc),gen_rust rust_names rust_names-v0 rust_scope rust_scope-O0 rust_scope-v0 rust_scope-lto rust_scope-stripped)
 W_OPENMPI := $(if $(SYSROOT),,$(if $(call W_HAVE,mpicc.openmpi),gen_openmpi mpi_comms_openmpi hung_openmpi mpi_waits_openmpi mpi_makers_openmpi mpi_mismatch_openmpi mpi_ordinal_openmpi))
 W_MPICH := $(if $(SYSROOT),$(if $(W_MPICH_THERE),gen_mpich),$(if $(call W_HAVE,mpicc.mpich),gen_mpich mpi_comms_mpich hung_mpich mpi_waits_mpich mpi_makers_mpich mpi_meets_mpich mpi_mismatch_mpich mpi_ordinal_mpich))
 W_MPIF := $(if $(and $(if $(SYSROOT),,yes),$(call W_HAVE,gfortran)),$(if $(W_OPENMPI),gen_openmpif mpi_split_openmpi mpi_waitf_openmpi) $(if $(W_MPICH),gen_mpichf mpi_split_mpich mpi_waitf_mpich))
-W_FAMILIES := $(W_FAMILY) $(W_INLINE) $(W_FLAGS20) $(W_ATOMIC) hot_cond spun spun-O0 long_names $(W_STD_CLANG) $(W_OMP_CLANG) $(W_BOOST) $(W_RUST) $(W_OPENMPI) $(W_MPICH) $(W_MPIF)
+W_FAMILIES := $(W_FAMILY) $(W_INLINE) $(W_FLAGS20) $(W_ATOMIC) hot_cond spun spun-O0 long_names $(W_STD_CLANG) $(W_OMP_CLANG) $(W_BOOST) $(W_ABSL) $(W_RUST) $(W_OPENMPI) $(W_MPICH) $(W_MPIF)
 
 # What is no barrier; and programs in the image of SPLASH-2, each with three ways to meet.
 W_NOT := not_pool not_queue not_pipeline not_mutex not_rwlock not_gun not_timer not_publish not_server not_sem \
@@ -108,6 +109,7 @@ ifeq ($(W_GO),)
 endif
 	@$(if $(W_OMP_CLANG),:,echo "workloads: gen_libomp is left out, for $(CLANG) has no omp.h")
 	@$(if $(W_BOOST),:,echo "workloads: gen_boost is left out, for there is no boost/thread/barrier.hpp")
+	@$(if $(W_ABSL),:,echo "workloads: gen_absl is left out, for there is no absl/synchronization/barrier.h")
 	@$(if $(W_TBB),:,echo "workloads: tbb_rounds is left out, for there is no tbb/parallel_for.h")
 	@$(if $(W_RUST),:,echo "workloads: gen_rust is left out, for there is no rustc")
 	@$(if $(W_OPENMPI),:,echo "workloads: gen_openmpi is left out, for there is no mpicc.openmpi")
@@ -389,6 +391,13 @@ $(W)/gen_std-clang: $(W_SRC)/gen_std.cc $(W)/gen_core.o
 
 $(W)/gen_boost: $(W_SRC)/gen_boost.cc $(W)/gen_core.o
 	$(CXX) -std=gnu++20 $(W_FLAGS) -o $@ $^ $(W_THERE) -lboost_thread
+
+$(W)/gen_absl: $(W_SRC)/gen_absl.cc $(W)/gen_core.o
+	$(CXX) -std=gnu++20 $(W_FLAGS) -o $@ $^ -labsl_synchronization
+
+# With Abseil in the program itself.
+$(W)/gen_absl-static: $(W_SRC)/gen_absl.cc $(W)/gen_core.o
+	$(CXX) -std=gnu++20 $(W_FLAGS) -o $@ $^ -Wl,-Bstatic $$(pkg-config --static --libs absl_synchronization) -Wl,-Bdynamic
 
 $(W)/gen_gomp: $(W_SRC)/gen_omp.c $(W)/gen_core.o
 	$(W_CC) -fopenmp -DOMP_NAME='"gen_gomp"' -o $@ $^

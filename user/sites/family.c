@@ -26,6 +26,7 @@ const struct family family_table[SBT_FAMILIES] = {
 	[SBT_FAMILY_COND] = { "cond", FAMILY_COND_VAR },
 	[SBT_FAMILY_FUTEX] = { "futex", FAMILY_FUTEX_WORD },
 	[SBT_FAMILY_FORKJOIN] = { "forkjoin", FAMILY_JOINS },
+	[SBT_FAMILY_ABSL] = { "absl", FAMILY_PLAIN_CALL },
 };
 
 uint64_t family_probe_groups_with(unsigned int traits)
@@ -235,6 +236,14 @@ static const struct family_function family_rows[] = {
 	/* std::thread::park(), by which Rust's thread::scope() waits for its threads: probed only where there is such. */
 	{ "_RN*3std6thread*4park", FORKJOIN, .object = JOIN_ALL },
 	{ "_ZN3std6thread*4park17h*", FORKJOIN, .object = JOIN_ALL },
+	/*
+	 * absl::Barrier::Block(), in whatever inline namespace. Two numbers follow the mutex: the threads still to arrive and, at
+	 * byte 12, those still to leave, which is the whole team for as long as threads arrive.
+	 */
+	{ "_ZN4absl*7Barrier5BlockEv", SBT_FAMILY_ABSL, SBT_KIND_EXPLICIT, SBT_ROLE_BARRIER,
+	  .object = FAMILY_ARGUMENT(0),
+	  .words = FAMILY_ARGUMENT_AS(0, .size = 4, .flags = SBT_ARG_POINTED | SBT_ARG_ADDS,
+				      .value = 12) },
 	MPI_MEETING("Barrier", "BARRIER", "barrier", SBT_KIND_EXPLICIT, 0),
 	MPI_DATA("Allreduce", "ALLREDUCE", "allreduce", 5),
 	MPI_DATA("Allgather", "ALLGATHER", "allgather", 6),
