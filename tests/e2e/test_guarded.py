@@ -302,7 +302,7 @@ def check_goes_on(trace, path):
     """Of one file nothing is known, and that is said; all that is in others is there."""
     texts = unread(trace)
     print(f"{trace.end['episodes']} episodes, lost {trace.end['lost_total']}, {texts}")
-    check(len(texts) == 1 and texts[0].startswith(path + ": not examined, for to read it takes"), f"remarks: {texts}")
+    check(len(texts) == 1 and texts[0].startswith(path + ": not examined, for reading it takes"), f"remarks: {texts}")
     check_equal("episodes", trace.end["episodes"], 40)
     check_equal("lost", trace.end["lost_total"], 0)
     check_equal("complete", trace.end["complete"], False)

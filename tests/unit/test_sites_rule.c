@@ -90,9 +90,9 @@ static void test_wrong(void **state)
 	refuse("f@0", "behind @");
 	refuse("f@65", "behind @");
 	refuse("f@first", "not \"first\"");
-	refuse("f,count=0", "not a number from 1");
-	refuse("f,count=99999999999", "not a number from 1");
-	refuse("f,count=", "not a number from 1");
+	refuse("f,count=0", "not a number of 1 or more");
+	refuse("f,count=99999999999", "not a number of 1 or more");
+	refuse("f,count=", "not a number of 1 or more");
 	refuse("f,count=2,count=3", "twice");
 	refuse("f,n=2", "no option \"n=2\"");
 	refuse("0x1234", "an address needs its file");

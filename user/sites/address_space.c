@@ -18,10 +18,10 @@
 struct object_name {
 	const struct module *module;
 	uint64_t vaddr;
-	char *name; /* NULL: looked for and not found */
+	char *name; /* NULL: looked up and not found */
 };
 
-/* --- spaces ------------------------------------------------------------------------------------- */
+/* --- spaces ----------------------------------------------------------------------------------- */
 
 static int compare_address_spaces(const void *a, const void *b)
 {
@@ -155,7 +155,10 @@ void address_spaces_forget(struct address_spaces *s, uint32_t tgid, uint32_t inc
 	address_space_free(space);
 }
 
-/* The file that is the program, as far as it is known: a static one's name is in the mappings alone. */
+/*
+ * Return the file of the program, or NULL if unknown. That of a static program is found by its
+ * mappings alone.
+ */
 static const struct module *program_of(const struct address_spaces *s,
 				       const struct address_space *space)
 {
@@ -186,7 +189,10 @@ uint64_t address_space_program_key(struct address_spaces *s, const struct addres
 		h = text_hash(h, &m->dev, sizeof(m->dev));
 		h = text_hash(h, &m->ino, sizeof(m->ino));
 	}
-	/* What a report says of a process holds for all that it is the sum of. */
+	/*
+	 * A report merges processes with one key, so all that it says about a process goes into the
+	 * key.
+	 */
 	h = hash_text(h, space->refusal);
 	h = hash_text(h, address_space_untraced(s, space));
 	h = text_hash(h, &tasks, sizeof(tasks));
@@ -210,7 +216,10 @@ int address_space_inherit(struct address_space *child, const struct address_spac
 	return err;
 }
 
-/* Is this a library whose use of signals says nothing about the program? */
+/*
+ * Return whether this is a library that uses signals in every program, and so says nothing about
+ * this one.
+ */
 static bool runtime_library(const struct module *m)
 {
 	static const char *const names[] = { "libc.so",	     "libpthread.so", "libstdc++.so",
@@ -230,9 +239,10 @@ static bool runtime_library(const struct module *m)
 }
 
 /*
- * Where a return probe could hurt: the kernel puts an address of its own in place of the return address, and an
- * unwinder that comes across it gives up. Threads that can be cancelled at any instant unwind out of a wait; so does an
- * exception that a signal handler throws; and Go moves its stacks.
+ * Return why return probes could break the process, or NULL.
+ * The kernel replaces the return address by one of its own, and an unwinder that meets it gives up.
+ * Threads that can be cancelled at any instant unwind out of a wait, and so does an exception that
+ * a signal handler throws. Go moves its stacks.
  */
 static const char *return_probe_refusal(bool go, bool setcanceltype, bool throws, bool signals)
 {
@@ -246,11 +256,15 @@ static const char *return_probe_refusal(bool go, bool setcanceltype, bool throws
 	return NULL;
 }
 
-/* What is known of the files that a process has mapped, one after the other. */
+/* What is known of the files that a process has mapped, added up file by file. */
 struct classified {
 	struct address_space_facts facts;
 	bool go, setcanceltype, throws, signals, interp;
-	bool beyond; /* more than the program and its dynamic linker; or the linker is the C library (musl) */
+	/*
+	 * More is mapped than the program and its dynamic linker, or the linker is the C library
+	 * (musl).
+	 */
+	bool beyond;
 };
 
 static void classify_module(struct classified *j, const struct module *m)
@@ -262,14 +276,16 @@ static void classify_module(struct classified *j, const struct module *m)
 		j->facts.libc = family_libc_of(m->traits.glibc, m->traits.musl);
 	j->go |= m->traits.go;
 	j->throws |= m->traits.imports_throw;
-	/* A static program has its own symbols and the library's: what is in it may be used. */
+	/*
+	 * The symbols of a static program include those of its libraries: it may use all of them.
+	 */
 	program = !m->c_library || (m->traits.executable && !m->traits.dynamic);
 	if (program && !runtime_library(m)) {
 		j->setcanceltype |= m->traits.imports_setcanceltype;
 		j->signals |= m->traits.imports_signal;
 	}
 	j->interp |= m->traits.executable && m->traits.interp[0];
-	/* What its libraries will bring is known before they are mapped. */
+	/* It is known which libraries will be mapped. */
 	j->facts.decided |= m->traits.executable && m->traits.plain_libraries;
 	j->beyond |= (!m->loader && !m->traits.executable) || (m->loader && m->c_library);
 }
@@ -280,7 +296,7 @@ static struct address_space_facts classify_end(struct classified *j, bool partia
 
 	facts->settled = !j->interp || (j->beyond && !partial);
 	facts->refusal = return_probe_refusal(j->go, j->setcanceltype, j->throws, j->signals);
-	/* Where exits are needed, the libraries that have them must be there. */
+	/* Where exits get probes, the libraries that contain them must be mapped. */
 	facts->decided = facts->settled || (facts->decided && !facts->refusal);
 	return *facts;
 }
@@ -315,8 +331,8 @@ struct address_space_facts address_spaces_classify_files(struct module *const fi
 }
 
 /*
- * Does the process run the program that the space is of? One program only follows another: then what was read of the
- * process before is of this one, too.
+ * Return whether the process still runs the program of the address space. If the program is known
+ * only now, then what was read before is of this program too.
  */
 static bool runs_still(const struct address_space *space)
 {
@@ -334,7 +350,7 @@ static bool runs_still(const struct address_space *space)
 
 int address_space_look(struct address_spaces *s, struct address_space *space)
 {
-	/* In this order: once the linker is done, all is mapped. */
+	/* In this order: once the linker is done, all files are mapped. */
 	bool partial = linker_busy((int)space->tgid) == 1;
 	struct maps maps;
 	int err = maps_read((int)space->tgid, &maps);
@@ -342,12 +358,15 @@ int address_space_look(struct address_spaces *s, struct address_space *space)
 	if (err)
 		return err;
 	if (!maps.n) {
-		/* A zombie's are empty: keep what is known. */
+		/* The mappings of a zombie are empty: keep what is known. */
 		maps_free(&maps);
 		return -ESRCH;
 	}
 	if (!runs_still(space)) {
-		/* Their addresses mean something else there: no name is better than a wrong one. */
+		/*
+		 * Addresses mean something else in the new program: no name is better than a wrong
+		 * one.
+		 */
 		maps_free(&maps);
 		space->gone = true;
 		return -ESTALE;
@@ -355,7 +374,10 @@ int address_space_look(struct address_spaces *s, struct address_space *space)
 	maps_free(&space->looked);
 	space->looked = maps;
 	space->partial = partial;
-	/* Afterwards: it may be more than what is in there, but never less. */
+	/*
+	 * Read the count last: it may include changes that are not in the mappings, but never
+	 * misses one that is.
+	 */
 	if (!s->changes ||
 	    s->changes(s->changes_ctx, space->tgid, space->inc, &space->looked_changes))
 		space->looked_changes = space->changes;
@@ -363,8 +385,9 @@ int address_space_look(struct address_spaces *s, struct address_space *space)
 }
 
 /*
- * What a program was linked with stays where it is until its end. What comes when all of that is there may go, and something else come in
- * its place, before anybody looks.
+ * Mark the mappings that came after the program was completely loaded. Libraries that the program
+ * was linked with stay in place until it exits. A later one may go, and another may take its place
+ * before the mappings are read.
  */
 static void note_those_that_came(struct address_space *space)
 {
@@ -420,7 +443,7 @@ int address_space_read(struct address_spaces *s, struct address_space *space)
 	return 0;
 }
 
-/* Where the first of a program's code is linked to: the kernel tells where that has come to lie. */
+/* Find the lowest linked address of code. The kernel reports where that lies in the process. */
 static bool lowest_code(const struct module *m, uint64_t *vaddr)
 {
 	uint32_t i;
@@ -449,7 +472,7 @@ int address_space_assume(struct address_spaces *s, struct address_space *space)
 		maps_free(&maps);
 		return -ENOMEM;
 	}
-	/* In the file they are in the order of their addresses, too. */
+	/* Segments are in the order of their addresses in the file, too. */
 	for (i = 0; i < m->nsegments; i++) {
 		part = &m->segments[i];
 		below = part->vaddr % page;
@@ -470,9 +493,12 @@ int address_space_assume(struct address_spaces *s, struct address_space *space)
 	return 0;
 }
 
-/* --- code ------------------------------------------------------------------------------------------ */
+/* --- code ------------------------------------------------------------------------------------- */
 
-/* Code at @addr. Not "[uprobes]": an address there has taken the place of the real one. */
+/*
+ * Return the mapping of code at @addr, or NULL. "[uprobes]" is none: an address there has replaced
+ * the real one.
+ */
 static const struct maps_entry *find_code(const struct address_space *space, uint64_t addr)
 {
 	const struct maps_entry *e = maps_find(&space->maps, addr);
@@ -500,9 +526,9 @@ struct symbol_server *address_spaces_symbols(const struct address_spaces *s)
 	return s->symbols;
 }
 
-/* --- stacks --------------------------------------------------------------------------------------- */
+/* --- stacks ----------------------------------------------------------------------------------- */
 
-/* From one frame to its caller. False: there is none, or none that is known. */
+/* Step from one frame to its caller. Return false if there is none, or none that is known. */
 static bool unwind_one(struct address_spaces *s, const struct address_space *space,
 		       const struct maps_entry *e, const struct sbt_stack *sample,
 		       const struct stack_regs *regs, uint64_t call, struct unwind_step *step)
@@ -519,14 +545,17 @@ static bool unwind_one(struct address_spaces *s, const struct address_space *spa
 	return step->result == UNWIND_CALLER && stack_grows(regs, &step->caller);
 }
 
-/* The address that names the frame, once it is known what kind it is. */
+/*
+ * Return the address that names the frame: the instruction itself, or the call before the return
+ * address.
+ */
 static uint64_t unwind_named(const struct sbt_stack *sample, const struct stack_regs *regs,
 			     const struct unwind_step *step, bool first)
 {
 	uint64_t pc = regs->value[STACK_PC];
 	bool stands = regs->exact || step->signal;
 
-	/* In a system call the pc is behind it already, perhaps on the next line. */
+	/* During a system call the pc is already behind it, perhaps on the next line. */
 	if (first && stack_in_syscall(sample))
 		stands = false;
 	return stands ? pc : pc - 1;
@@ -589,7 +618,7 @@ const struct maps_entry *address_space_find_mapping(struct address_spaces *s,
 	return e;
 }
 
-/* --- mappings -------------------------------------------------------------------------------------- */
+/* --- mappings --------------------------------------------------------------------------------- */
 
 const char *address_space_mapping_name(struct address_spaces *s, struct address_space *space,
 				       uint64_t addr)
@@ -601,7 +630,7 @@ const char *address_space_mapping_name(struct address_spaces *s, struct address_
 	return address_spaces_keep(s, *e->path ? e->path : "anonymous memory");
 }
 
-/* --- objects --------------------------------------------------------------------------------------- */
+/* --- objects ---------------------------------------------------------------------------------- */
 
 static const char *object_look_up(struct address_spaces *s, const struct module *m, uint64_t vaddr)
 {
@@ -631,8 +660,8 @@ const char *address_space_object_name(struct address_spaces *s, const struct add
 	size_t i;
 
 	/*
-	 * Variables lie in a mapping of their own behind the code of their module; the distance is
-	 * that of the link. Each module is asked whether that address is one of its variables.
+	 * The variables of a module lie in a mapping of their own behind its code, at the linked
+	 * distance. Ask each module whether the address is one of its variables.
 	 */
 	for (i = 0; i < space->maps.n && !name; i++) {
 		const struct maps_entry *e = &space->maps.entries[i];
@@ -682,7 +711,7 @@ void address_spaces_mark_used(struct address_spaces *s)
 	for (i = 0; i < s->nspaces; i++) {
 		struct address_space *space = s->spaces[i];
 
-		/* The news of its exit may have been lost. */
+		/* The event of its exit may have been lost. */
 		if (!space->gone && kill((pid_t)space->tgid, 0) && errno == ESRCH)
 			space->gone = true;
 		if (space->gone)

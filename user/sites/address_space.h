@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * The way back: from an address in a process to a call site and its name. A space is one process as it
- * was seen: its mappings, kept after it has gone. A call site is a place in a module, so that two processes of
- * one program share it, and one library's site keeps its name after dlclose.
+ * From an address in a process back to a call site and its name.
+ * An address space is one process as it was seen: its mappings, kept after the process has exited.
+ * A call site is an offset in a module. Two processes of one program share their call sites, and
+ * the call site of a library keeps its name after dlclose().
  */
 #ifndef SITES_ADDRESS_SPACE_H
 #define SITES_ADDRESS_SPACE_H
@@ -23,258 +24,334 @@
 #define ADDRESS_SPACE_SITE_NONE	 UINT32_MAX
 #define ADDRESS_SPACE_UNWIND_MAX 64 /* frames of one stack */
 
-/* A program as the kernel tells of it: its file, and where it lies in the process. */
+/* The program of a process: its file, and where the kernel put it in the process. */
 struct address_space_program {
 	uint32_t dev;
 	uint64_t ino;
 	struct proc_image image;
 };
 
-/* A mapping: memory at @offset of a file; ino 0: that others cannot share. */
+/* A mapping: memory at @offset of a file. If ino is 0, other processes cannot share it. */
 struct address_space_memory {
 	uint64_t start, end; /* addresses in the process */
 	uint64_t offset, ino;
 	uint32_t dev; /* as in struct maps_entry */
-	bool unknown; /* what it is could not be seen */
+	bool unknown; /* the kernel could not see what the mapping is */
 };
 
-/* Waits of its threads for their turn (SBT_ROLE_TURN). */
+/* How completely the turns that threads wait for (SBT_ROLE_TURN) are seen. */
 enum address_space_turns {
-	ADDRESS_SPACE_TURNS_NONE, /* no file of it with such functions was found, or none is to be probed */
+	/* No mapped file has such functions, or they get no probes. */
+	ADDRESS_SPACE_TURNS_NONE,
 	ADDRESS_SPACE_TURNS_SEEN,
-	ADDRESS_SPACE_TURNS_PARTLY, /* no probe could be put, or was away for a time */
+	/* Probes could not be attached, or were detached for a time. */
+	ADDRESS_SPACE_TURNS_PARTLY,
 };
 
 struct address_space {
 	uint32_t tgid;
 	uint32_t inc;
-	struct address_space_program program; /* that it runs; image.code 0: not known */
+	/* The program that runs; image.code is 0 if unknown. */
+	struct address_space_program program;
 	struct maps maps;
-	struct maps
-		looked; /* by address_space_look(), for the next address_space_read(); empty if nobody did */
-	/* How often they have changed: when `looked` and when `maps` were read, and as far as events have told. */
+	/* Read by address_space_look() for the next address_space_read(). Otherwise empty. */
+	struct maps looked;
+	/*
+	 * How often the mappings have changed: when `looked` was read, when `maps` was read, and
+	 * according to the events so far.
+	 */
 	uint32_t looked_changes, maps_changes, changes;
-	bool partial; /* of what was looked at: the dynamic linker was still at it */
-	bool read; /* maps are of this very program, not inherited */
-	enum family_libc libc; /* whose barrier objects these are */
-	bool has_probe_site; /* a barrier function is mapped */
-	bool settled; /* its libraries are there: nothing more is to be waited for */
-	bool by_exit; /* return probes could hurt here */
-	bool stepped; /* under one of its probes the kernel must step an instruction */
-	uint64_t handler_ns,
-		spent; /* sbt_crossing.handler_ns, sbt_sums.handler_ns of those that told it; how many did */
-	const char *exit_detection; /* how they are seen, in words; ours */
-	const char *refusal; /* why no return probes; NULL; ours */
-	uint32_t reads; /* how often the mappings have been read */
-	bool young; /* it began while it was traced: by exec, or forked by the process parent_tgid */
-	uint32_t parent_tgid, parent_inc; /* 0: by exec */
-	const struct address_space_note *notes; /* address_space_note_memory(), the newest first */
-	struct untraced untraced; /* functions that its code calls and in which it waits unseen */
+	/* `looked` was read while the dynamic linker was still mapping files. */
+	bool partial;
+	bool read; /* `maps` was read from this program, not inherited */
+	/* The C library that decides the layout of barrier objects. */
+	enum family_libc libc;
+	bool has_probe_site; /* a file with a barrier function is mapped */
+	bool settled; /* all libraries of the program are mapped */
+	bool by_exit; /* return probes could break this process */
+	/* A probe needs the kernel to single-step an instruction. */
+	bool stepped;
+	/*
+	 * Sums of sbt_crossing.handler_ns and sbt_sums.handler_ns, and the number of measurements
+	 * in them.
+	 */
+	uint64_t handler_ns, spent;
+	const char *exit_detection; /* how exits are detected, in words; not freed */
+	/* Why there are no return probes, or NULL; not freed. */
+	const char *refusal;
+	uint32_t reads; /* number of times that the mappings were read */
+	/* The process began while it was traced: by exec, or forked by the process parent_tgid. */
+	bool young;
+	uint32_t parent_tgid, parent_inc; /* 0 after exec */
+	const struct address_space_note *notes; /* from address_space_note_memory(), newest first */
+	/* Functions that the code calls and in which waits are not traced. */
+	struct untraced untraced;
 	enum address_space_turns turns;
-	bool runs; /* while its mappings are examined */
-	struct untraced turns_unseen; /* of these functions those that could get no probe */
-	bool tasks; /* it makes or runs OpenMP tasks, as a probe has told */
-	bool blind; /* it ran for a while before there were probes where its threads wait */
-	bool gone; /* the process has ended or runs another program */
+	bool runs; /* set while the mappings are examined */
+	struct untraced turns_unseen; /* those of these functions that could get no probe */
+	bool tasks; /* a probe has seen it create or run OpenMP tasks */
+	/* It ran for a while before probes were attached where its threads wait. */
+	bool blind;
+	bool gone; /* the process has exited or runs another program */
 };
 
 /* What follows from the files that a process has mapped. */
 struct address_space_facts {
 	bool has_probe_site;
 	bool settled;
-	bool decided; /* nothing that is still to be mapped can change the refusal */
+	/* Files that are mapped later cannot change the refusal. */
+	bool decided;
 	enum family_libc libc;
 	const char *refusal;
 };
 
 struct address_spaces;
 
-/* The names of the functions in space->untraced, which live as long as @spaces; NULL: there are none. */
+/*
+ * Return the names of the functions in space->untraced, or NULL if there are none. The text lives
+ * as long as @spaces.
+ */
 const char *address_space_untraced(struct address_spaces *spaces,
 				   const struct address_space *space);
-/* Return the same text, one copy of equal ones, which lives as long as @spaces; NULL: out of memory. */
+/*
+ * Return a copy of @text that lives as long as @spaces; equal texts share one copy. NULL: out of
+ * memory.
+ */
 const char *address_spaces_keep(struct address_spaces *spaces, const char *text);
-/* Does the process run OpenMP tasks, as far as is known? Where that is no longer seen: could it, by what its code calls? */
+/*
+ * Return whether the process is known to run OpenMP tasks. After address_spaces_tasks_unseen(),
+ * return whether the functions that it calls allow tasks.
+ */
 bool address_space_tasks(const struct address_spaces *spaces, const struct address_space *space);
-/* From now on it is not seen of every process. */
+/* Note that from now on not every process is watched for tasks. */
 void address_spaces_tasks_unseen(struct address_spaces *spaces);
 int address_spaces_new(struct modules *modules, struct symbol_server *symbols,
 		       struct address_spaces **out);
 void address_spaces_free(struct address_spaces *spaces);
 /*
- * Who knows how often the dynamic linker of a process has told of a change by now: returns 0, or that it is not known. Without, what is
- * read is taken to be as it was when it is asked for.
+ * Set the function that returns how often the dynamic linker of a process has reported a change so
+ * far. It returns 0, or another value if that is unknown. Without this function, mappings count as
+ * current when they are read.
  */
 void address_spaces_set_changes(struct address_spaces *spaces,
 				int (*changes)(void *ctx, uint32_t tgid, uint32_t inc, uint32_t *n),
 				void *ctx);
 
-/* The space of a process, made if it is new (empty until address_space_read()). NULL: out of memory. */
+/*
+ * Return the address space of a process. A new one is empty until address_space_read(). NULL: out
+ * of memory.
+ */
 struct address_space *address_space_get(struct address_spaces *spaces, uint32_t tgid, uint32_t inc);
 struct address_space *address_space_find(const struct address_spaces *spaces, uint32_t tgid,
 					 uint32_t inc);
-/* Of a process that has ended: what it had mapped is not asked for any more. Pointers to it are void. */
+/*
+ * Forget a process that has exited, together with its mappings. Pointers to its address space
+ * become invalid.
+ */
 void address_spaces_forget(struct address_spaces *spaces, uint32_t tgid, uint32_t inc);
-/* The same number for processes of the same program, of which the same is to be said. Not 0. */
+/*
+ * Return a number that processes share if they run the same program and a report says the same
+ * about them. Never 0.
+ */
 uint64_t address_space_program_key(struct address_spaces *spaces,
 				   const struct address_space *space);
 /*
- * Judges a process by its mappings, which need not be those of a space. @partial: when they were read the dynamic linker
- * was still to map more.
+ * Classify a process by its mappings, which need not be those of an address space.
+ * @partial: the mappings were read while the dynamic linker was still mapping files.
  */
 struct address_space_facts address_spaces_classify(struct address_spaces *spaces, int pid,
 						   const struct maps *maps, bool partial);
-/* The same of a program by all the files that it will map. */
+/* Classify a program by all files that it will map. */
 struct address_space_facts address_spaces_classify_files(struct module *const files[], size_t n);
-/* A child begins with what its parent had mapped. */
+/* Give a forked child the mappings of its parent. */
 int address_space_inherit(struct address_space *child, const struct address_space *parent);
 /*
- * What a process had mapped where a barrier was made that it means to share, in the order of time. Returns 1, 0 if that is
- * nothing new, or -ENOMEM: then nothing of the kind is known of it any more.
+ * Note what a process had mapped where it made a barrier that it means to share. Calls come in time
+ * order. Return 1, 0 if nothing is new, or -ENOMEM: then all notes of this process are dropped.
  */
 int address_space_note_memory(struct address_spaces *spaces, struct address_space *space,
 			      const struct address_space_memory *memory);
-/* A child has been forked, in the order of time. */
+/* Give a forked child the notes of its parent. Calls come in time order. */
 void address_space_inherit_notes(struct address_space *child, const struct address_space *parent);
 /*
- * Reads the mappings as they are now, for address_space_read() to take over when all that came before has been looked up in the
- * old ones: a process does not wait for that. Returns as address_space_read().
+ * Read the current mappings into space->looked. address_space_read() takes them over once all
+ * earlier addresses have been looked up in the old mappings, so the process need not wait for that.
+ * Return as address_space_read() does.
  */
 int address_space_look(struct address_spaces *spaces, struct address_space *space);
 /*
- * Reads the mappings as they are now, unless address_space_look() has, and what follows from them. What the process had before is forgotten,
- * but not the sites found in it. Returns 0, -ESRCH, -ESTALE (it runs another program by now, of which the mappings are: it
- * is gone) or -errno: then what was known stays.
+ * Take over the mappings that address_space_look() read, or read the current ones, and classify the
+ * process anew. The old mappings are forgotten, the call sites found in them are not.
+ * Return 0, -ESRCH, -ESTALE (the process now runs another program; the address space is marked as
+ * gone) or another -errno. On failure, what was known stays.
  */
 int address_space_read(struct address_spaces *spaces, struct address_space *space);
 /*
- * Take over what a process that was forked, and is not read yet, has mapped now. What is known of its parent may be older than what
- * both share, and it may end before it is read.
+ * Read the current mappings of a forked process that has not been read yet. What is known of its
+ * parent may be older than the fork, and the process may exit before it is read.
  */
 void address_space_see_inherited(struct address_space *space);
 
 /*
- * For a process that has ended, or run another program, before its mappings were read: its own program lay there, so that
- * what it called has a name; of its libraries nothing is known. Nothing happens if mappings are known, or the file has
- * never been examined. Returns 0 or -ENOMEM.
+ * Assume that the program of a process lay where the kernel put it. For a process that exited, or
+ * ran another program, before its mappings were read: its own calls then have names, those of its
+ * libraries do not.
+ * Do nothing if mappings are known or the file has never been examined. Return 0 or -ENOMEM.
  */
 int address_space_assume(struct address_spaces *spaces, struct address_space *space);
 
 /*
- * The call site that returns to @ip. Reads the mappings anew if the address is in none that is
- * known. Never fails: an address in no module is a site of its own, and so is one of which it is not sure in which it was.
+ * Return the call site that returns to @ip. Read the mappings again if no known one has the
+ * address. An address in no module, or in a module that is uncertain, becomes a call site of its
+ * own.
  */
 uint32_t address_space_site(struct address_spaces *spaces, struct address_space *space,
 			    uint64_t ip);
 
-/* A return address as the kernel saw it at the call: in which file. */
+/* A return address as the kernel saw it at the call, with the file that it is in. */
 struct address_space_return {
 	uint64_t ip;
-	uint64_t ino; /* 0: in none */
+	uint64_t ino; /* 0: in no file */
 	uint64_t offset; /* of ip, in the file */
 	uint32_t dev;
-	bool unseen; /* it could not look: all of these are nothing */
+	/* The kernel could not look; the other members are 0. */
+	bool unseen;
 };
 
 /*
- * As address_space_site(), whatever is mapped at that address by now. A site of its own: it was in no file that has been examined, and what is there has not
- * been there from the beginning.
+ * Return the call site as address_space_site() does, but independent of what is mapped at the
+ * address now. If the file has not been examined, and the mapping there is not one from the start
+ * of the program, the address becomes a call site of its own.
  */
 uint32_t address_space_return_site(struct address_spaces *spaces, const struct address_space *space,
 				   const struct address_space_return *probe_site);
 /*
- * A place that the program itself names by a marker: the strings are untrusted, and copied. What could not be read from
- * memory then is read from the mapped file. Two processes of one program share it. ADDRESS_SPACE_SITE_NONE: out of memory.
+ * Return the call site that a marker of the program names. Its strings are untrusted, and are
+ * copied. Strings that the kernel could not read from memory are read from the mapped file.
+ * Processes of one program share the site. ADDRESS_SPACE_SITE_NONE: out of memory.
  */
 uint32_t address_space_label_site(struct address_spaces *spaces, struct address_space *space,
 				  const struct sbt_label *label);
-/* The code in front of the return address @ip: where in which file. */
+/* The position in a file of the call in front of the return address @ip. */
 struct address_space_code {
 	const struct module *module;
 	uint64_t offset; /* of the return address, in the file */
-	uint64_t vaddr; /* of the call: one less, as linked */
+	uint64_t vaddr; /* of the call (one less), as linked */
 };
 
-/* The file behind a mapping of the process, or NULL. */
+/* Return the file behind a mapping of the process, or NULL. */
 const struct module *address_space_module(struct address_spaces *spaces,
 					  const struct address_space *space,
 					  const struct maps_entry *entry);
-/* False: it is in no file that is known. Reads the mappings anew if need be. */
+/*
+ * Find the code at @ip. Return false if it is in no known file. Read the mappings again if
+ * necessary.
+ */
 bool address_space_code(struct address_spaces *spaces, struct address_space *space, uint64_t ip,
 			struct address_space_code *out);
 struct symbol_server *address_spaces_symbols(const struct address_spaces *spaces);
 /*
- * Unwinds @sample, a stack of a thread of this process, by the unwind tables of its files, and by
- * frame pointers through code that has none. *n <= @max call sites, for address_spaces_site(): [0] is where
- * the thread stood, then its callers. Ends quietly where the stack, the sample or what is known of
- * it ends: *n may be 0. Reads the mappings anew at most once. Takes a question to the symboliser's
- * child for each frame: tens of microseconds, far more when the file is new to it.
- * Returns 0, -ENOTSUP on machines whose registers are not known, or -ENOMEM.
+ * Unwind @sample, a stack of a thread of this process, by the unwind tables of its files, and by
+ * frame pointers through code without tables.
+ * Write *n <= @max call sites for address_spaces_site(): [0] is where the thread stood, then its
+ * callers. *n may be 0: unwinding ends without an error where the stack, the sample or the known
+ * code ends. The mappings are read again at most once.
+ * Each frame costs a question to the symbolizer's child: tens of microseconds, far more for a new
+ * file.
+ * Return 0, -ENOTSUP on machines with unknown registers, or -ENOMEM.
  */
 int address_space_unwind(struct address_spaces *spaces, struct address_space *space,
 			 const struct sbt_stack *sample, uint32_t *sites, uint32_t max,
 			 uint32_t *n);
 /*
- * What lies at @addr, in words: the path of the mapped file, what the kernel calls it ("[heap]",
- * "[stack]" of the main thread, "[vdso]"), "anonymous memory", or NULL if nothing is known to be
+ * Return what is mapped at @addr, in words: the path of the file, the kernel's name ("[heap]",
+ * "[vdso]", "[stack]" of the main thread) or "anonymous memory". NULL if nothing is known to be
  * mapped there, or out of memory. A path is untrusted. Valid until address_spaces_free().
  */
 const char *address_space_mapping_name(struct address_spaces *spaces, struct address_space *space,
 				       uint64_t addr);
-/* Names the memory that processes share at @addr, or 0 if it is not shared or not known, which *known tells (may be NULL). */
+/*
+ * Return a key for the memory that processes share at @addr. 0 if it is not shared, or if that is
+ * unknown, which *known distinguishes (@known may be NULL).
+ */
 uint64_t address_space_shared_key(struct address_spaces *spaces, struct address_space *space,
 				  uint64_t addr, bool *known);
-/* Has the process, which was forked, ended before anybody read what is mapped at @addr, and is that not known of its parents either? */
+/*
+ * Return whether a forked process exited before its mapping at @addr was read, and its parents do
+ * not tell either.
+ */
 bool address_space_shared_unknown(struct address_spaces *spaces, struct address_space *space,
 				  uint64_t addr);
-/* The global variable at @addr, or NULL. Kept until address_spaces_free(). */
+/* Return the name of the global variable at @addr, or NULL. Valid until address_spaces_free(). */
 const char *address_space_object_name(struct address_spaces *spaces,
 				      const struct address_space *space, uint64_t addr);
 
-/* Marks the modules that processes map which run: modules_close_unused(). */
+/* Mark the modules that running processes map, for modules_close_unused(). */
 void address_spaces_mark_used(struct address_spaces *spaces);
 /*
- * Looks up the names of the module's sites that were not asked for yet, and makes the symboliser close the file: it is about
- * to be closed. False: that would take long, and is to be continued another time.
+ * Look up the names of the module's call sites that have none yet, and make the symbolizer close
+ * the file, which is about to be closed. Return false if that takes too long: call it again later.
  */
 bool address_spaces_settle_module(struct address_spaces *spaces, struct module *module);
-/* What a site is called; looked up when first asked for. Valid until address_spaces_free(). */
+/*
+ * Return the name of a call site, which is looked up on first use. Valid until
+ * address_spaces_free().
+ */
 const struct site_name *address_spaces_site(struct address_spaces *spaces, uint32_t site);
 
 /*
- * The function of the program's source that a site is in, be it inlined, the parts that a compiler split off it
- * included, the wrappers of C++'s condition variables not: the same number for the same function of the same file; 0 if
- * it has none. In a file without names it is known by where it begins. Looked up like address_spaces_site(). Not *exact: without debugging information, by which another function
- * may have been inlined there.
+ * Return a number for the source function that a call site is in: the same for one function of one
+ * file, 0 if unknown. An inlined function counts, and so does a part that a compiler split off.
+ * Wrappers of C++ condition variables do not. In a file without names, the start address stands for
+ * the function. The name is looked up as by address_spaces_site().
+ * *exact is false without debug information: another function may have been inlined there.
  */
 uint64_t address_spaces_function(struct address_spaces *spaces, uint32_t site, bool *exact);
-/* The same of the function that all others were inlined into: the one that the machine's code belongs to. */
+/* Return the same number for the outermost function, into which all others were inlined. */
 uint64_t address_spaces_outer_function(struct address_spaces *spaces, uint32_t site);
 /*
- * The line of the source that a site is on: at @depth 0 of the outermost function, at 1 of the one that was inlined there, and
- * so on; of the innermost one at ADDRESS_SPACE_INNERMOST. The wrappers of C++'s library are none. 0: not known, or there is none.
+ * Return a number for the source line of a call site: at @depth 0 in the outermost function, at 1
+ * in the function that was inlined there, and so on, at ADDRESS_SPACE_INNERMOST in the innermost.
+ * Wrappers of the C++ library do not count. 0: unknown, or no such depth.
  */
 #define ADDRESS_SPACE_INNERMOST UINT32_MAX
 uint64_t address_spaces_line(struct address_spaces *spaces, uint32_t site, uint32_t depth);
 /*
- * Are both sites on one line of the source, or in one function of its own that is so small that it holds little besides? The
- * wrappers of C++'s condition variables do not count as inlined functions.
+ * Return whether both call sites are on one source line, or each is in a function of its own that
+ * is too small to hold much else. Wrappers of C++ condition variables do not count as inlined
+ * functions.
  */
 bool address_spaces_compact(struct address_spaces *spaces, uint32_t a, uint32_t b);
-/* Is the function that a site is in as small as a barrier's? True where its size is not known. */
+/*
+ * Return whether the function around a call site is as small as a barrier. True if its size is
+ * unknown.
+ */
 bool address_spaces_small(struct address_spaces *spaces, uint32_t site);
-/* Is it so small that it does nothing else than this call, but for looking at what it returns? */
+/*
+ * Return whether the function around a call site is so small that it does nothing but this call and
+ * a check of its result.
+ */
 bool address_spaces_tiny(struct address_spaces *spaces, uint32_t site);
 /*
- * The name by which a rule of -b finds the function that a site is in. NULL: it was inlined, its symbol has another name, or
- * its exits are not known. Valid until spaces is freed.
+ * Return the name by which a rule of -b finds the function around a call site. NULL if it was
+ * inlined, if its symbol has another name, or if its exits are unknown. Valid until
+ * address_spaces_free().
  */
 const char *address_spaces_rule_name(struct address_spaces *spaces, uint32_t site);
-/* The same of a site at which one function, and no more, was inlined: the name of the one that it was inlined into. */
+/*
+ * Return the same name for a call site where exactly one function was inlined: that of the function
+ * around it.
+ */
 const char *address_spaces_rule_name_around(struct address_spaces *spaces, uint32_t site);
-/* How much of a function's name is that of the whole: "f.cold", "f.part.0", "f(int) [clone .cold]" are parts of f. */
+/*
+ * Return how much of a name is that of the whole function: "f.cold", "f.part.0" and "f(int) [clone
+ * .cold]" are parts of f.
+ */
 size_t site_function_len(const char *name);
-/* Notes that the call at @site is of @function, in which the barrier is. The first that is said of a site stays. */
+/*
+ * Note that the call at @site is of @function, which contains the barrier. The first note for a
+ * site stays.
+ */
 void address_spaces_set_through(struct address_spaces *spaces, uint32_t site, const char *function);
 
 #endif /* SITES_ADDRESS_SPACE_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* What the files of spaces and of sites share. */
+/* Shared by the files of address spaces and of call sites. */
 #ifndef SITES_ADDRESS_SPACE_INTERNAL_H
 #define SITES_ADDRESS_SPACE_INTERNAL_H
 
@@ -8,22 +8,24 @@
 
 struct site {
 	uint32_t id;
-	struct module *module; /* NULL: in none that is known */
+	struct module *module; /* NULL: in no known module */
 	uint64_t offset; /* in the file; without a module the address itself */
-	uint64_t space; /* without a module: whose address it is */
-	const char *label; /* file, line and name by a marker, as one text; NULL: no marker */
+	/* Without a module: the process that the address is of. */
+	uint64_t space;
+	/* File, line and name from a marker, as one text. NULL: no marker. */
+	const char *label;
 	bool named;
-	bool later; /* it may have a better name when nothing waits any more */
+	bool later; /* a better name may be available at the end */
 	struct site_name name;
-	const struct site_frame *before; /* of its name until then, which somebody may have kept */
+	/* Earlier frames of the name, to which a caller may still point. */
+	const struct site_frame *before;
 	uint32_t nbefore;
 };
 
 struct address_spaces {
 	struct modules *modules;
 	struct symbol_server *symbols;
-	int (*changes)(void *ctx, uint32_t tgid, uint32_t inc,
-		       uint32_t *n); /* NULL: nobody knows */
+	int (*changes)(void *ctx, uint32_t tgid, uint32_t inc, uint32_t *n); /* NULL: unknown */
 	void *changes_ctx;
 	void *address_space_tree;
 	struct address_space **spaces;
@@ -33,17 +35,20 @@ struct address_spaces {
 	uint32_t nsites, cap_sites;
 	void *object_tree;
 	void *text_tree; /* names of mappings */
-	struct address_space_note *notes; /* all, of all spaces */
-	bool tasks_unseen; /* address_spaces_tasks_unseen() */
+	struct address_space_note *notes; /* notes of all address spaces */
+	bool tasks_unseen; /* see address_spaces_tasks_unseen() */
 };
 
-/* The site of the call at @call, with the mapping that it is in, or NULL. ADDRESS_SPACE_SITE_NONE: out of memory. */
+/*
+ * Return the site of the call at @call, which lies in mapping @e (may be NULL).
+ * ADDRESS_SPACE_SITE_NONE: out of memory.
+ */
 uint32_t site_at(struct address_spaces *s, const struct address_space *space,
 		 const struct maps_entry *e, uint64_t call);
-/* All of them, with their names. */
+/* Free all call sites with their names. */
 void sites_free(struct address_spaces *s);
 void address_space_notes_free(struct address_spaces *s);
-/* The mapping at @addr, after a second look if need be. */
+/* Return the mapping at @addr. Read the mappings again if none is known there. */
 const struct maps_entry *address_space_find_mapping(struct address_spaces *s,
 						    struct address_space *space, uint64_t addr);
 

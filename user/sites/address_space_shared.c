@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Memory that processes share, by what they have mapped, as it was read, and by what the kernel told as they made barriers there: that
- * is known of those, too, that end before anybody reads.
+ * Which memory processes share, by their mappings and by what the kernel reported when they made
+ * barriers there. The reports also cover processes that exit before their mappings are read.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,17 +10,20 @@
 #include "base/text.h"
 #include "sites/address_space_internal.h"
 
-#define NOTES_MOST \
-	4096 /* of one process, with those that it was forked with: then it begins anew */
+/* Notes of one process, with inherited ones; then it starts anew. */
+#define NOTES_MOST 4096
 
-#define PARENTS_MOST 8 /* that are looked through */
+#define PARENTS_MOST 8 /* parents that are searched */
 
-/* Never changed: who is forked has what its parent had then. */
+/*
+ * One report of the kernel. It is never changed, because a forked child points to the notes that
+ * its parent had.
+ */
 struct address_space_note {
 	const struct address_space_note *older;
-	uint32_t n; /* with the older ones */
+	uint32_t n; /* including older notes */
 	struct address_space_memory memory;
-	struct address_space_note *next; /* of all, to be freed */
+	struct address_space_note *next; /* in the list of all, to be freed */
 };
 
 static uint64_t key_of(const struct address_space_memory *m, uint64_t addr)
@@ -60,7 +63,7 @@ int address_space_note_memory(struct address_spaces *s, struct address_space *sp
 
 	if (was && same_memory(was, memory))
 		return 0;
-	/* No note is better than one that holds no longer. */
+	/* If no memory is left, no note is better than an outdated one. */
 	space->notes = NULL;
 	n = malloc(sizeof(*n));
 	if (!n)
@@ -99,7 +102,10 @@ static uint64_t key_at(const struct maps_entry *e, uint64_t addr)
 	return key_of(&m, addr);
 }
 
-/* By what was read. Of what was inherited only that it was shared counts: since then other memory may have come there. */
+/*
+ * Find the key by the mappings that were read. Of inherited mappings only shared ones count: other
+ * memory may have been mapped since.
+ */
 static bool read_key(const struct address_space *space, uint64_t addr, uint64_t *key)
 {
 	const struct maps_entry *e = maps_find(&space->maps, addr);
@@ -111,8 +117,9 @@ static bool read_key(const struct address_space *space, uint64_t addr, uint64_t 
 }
 
 /*
- * What lies at @addr in memory that was copied when the process was forked, by what is known of its parents: of one that ended before
- * it was read. It may be newer than what it inherited of what was read then. NULL: nothing is known.
+ * Return the mapping at @addr in memory that was copied by fork, by what is known of the parents,
+ * or NULL. For a process that exited before it was read. The answer may be newer than the mappings
+ * that the process inherited.
  */
 static const struct maps_entry *inherited_at(struct address_spaces *s,
 					     const struct address_space *space, uint64_t addr)
@@ -160,13 +167,13 @@ uint64_t address_space_shared_key(struct address_spaces *s, struct address_space
 
 	if (is_noted)
 		noted = key_of(m, addr);
-	/* Mapped since it was read, perhaps. */
+	/* It may have been mapped since the last read. */
 	if ((!is_read || (is_noted && noted != key)) && !space->gone &&
 	    !address_space_read(s, space))
 		is_read = read_key(space, addr, &key);
 	if (!is_read && !is_noted)
 		is_read = inherited_key(s, space, addr, &key);
-	/* What was inherited is older than what was told, and says no more of it. */
+	/* Inherited mappings are older than the note, and add nothing to it. */
 	if (is_noted && !space->read)
 		is_read = false;
 	if (known)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Call sites, and what they are called. */
+/* Call sites and their names. */
 #include <errno.h>
 #include <search.h>
 #include <stdio.h>
@@ -14,9 +14,10 @@
 #include "base/text.h"
 #include "sites/address_space_internal.h"
 
-#define SETTLE_NS     20000000u /* so long at a time, for records are to be read meanwhile */
+#define SETTLE_NS     20000000u /* work at a time: records are waiting to be read */
 #define TINY_BYTES    64
-#define COMPACT_BYTES 768 /* of code: a barrier's function, with what C++ adds, is smaller */
+/* Of code: a barrier's function is smaller, even with what C++ adds. */
+#define COMPACT_BYTES 768
 
 static int compare_sites(const void *a, const void *b)
 {
@@ -86,7 +87,7 @@ static uint32_t site_get(struct address_spaces *s, const struct site *key)
 	return s->nsites++;
 }
 
-/* Where the instruction at @addr is, in which mapping or NULL. */
+/* Find the file and offset of the instruction at @addr, which lies in mapping @e (may be NULL). */
 static void site_probe_site(struct site *key, struct address_spaces *s,
 			    const struct address_space *space, const struct maps_entry *e,
 			    uint64_t addr)
@@ -111,12 +112,12 @@ uint32_t site_at(struct address_spaces *s, const struct address_space *space,
 }
 
 /*
- * A library goes in two steps, and one comes in two: what is mapped in the second of these may be where something else was when what is asked
- * about happened.
+ * The linker reports two changes when it unmaps a library and two when it maps one. A mapping from
+ * the second of these may lie where another file was at the time of the event.
  */
 #define CHANGES_SURE 2
 
-/* Were the mappings read too late for what came after the last change that was told of, or too early? */
+/* Return whether the mappings are too old or too new for events after the last reported change. */
 static bool is_late(const struct address_space *space)
 {
 	return space->maps_changes - space->changes > CHANGES_SURE;
@@ -129,7 +130,7 @@ static bool is_file(const struct maps_entry *e)
 
 uint32_t address_space_site(struct address_spaces *s, struct address_space *space, uint64_t ip)
 {
-	/* The call stands before the address it returns to. */
+	/* The call is before the address that it returns to. */
 	uint64_t call = ip ? ip - 1 : 0;
 	const struct maps_entry *e = maps_find(&space->maps, call);
 
@@ -161,7 +162,10 @@ static const char *keep(const char *text)
 	return *text ? strdup(text) : NULL;
 }
 
-/* A text that a marker names: as it was read, or, a page that nobody had touched yet, from the file behind it. */
+/*
+ * Copy a text that a marker names: as the kernel read it or, if its page was not in memory, from
+ * the mapped file.
+ */
 static void label_text(struct address_spaces *s, struct address_space *space, const char *read,
 		       uint64_t addr, char out[SBT_LABEL_LEN + 1])
 {
@@ -173,7 +177,10 @@ static void label_text(struct address_spaces *s, struct address_space *space, co
 	if (*out || !addr)
 		return;
 	e = address_space_find_mapping(s, space, addr);
-	/* A program's constants: what may have been written to is not in the file. */
+	/*
+	 * Only constants of a program: memory that the program may have written to differs from the
+	 * file.
+	 */
 	if (e && e->ino && !e->shared)
 		m = modules_get(s->modules, (int)space->tgid, e);
 	if (m && module_fd(m) >= 0)
@@ -220,7 +227,10 @@ uint32_t address_space_label_site(struct address_spaces *s, struct address_space
 	return id;
 }
 
-/* A function of C++'s library. The name of a template has its result in front: "void std::wait<...>(...)". */
+/*
+ * Return whether this is a function of the C++ library. The name of a template begins with its
+ * result: "void std::wait<...>(...)".
+ */
 static bool is_of_std(const char *function)
 {
 	const char *space = memrchr(function, ' ', strcspn(function, "<("));
@@ -228,7 +238,7 @@ static bool is_of_std(const char *function)
 	return !strncmp(space ? space + 1 : function, "std::", 5);
 }
 
-/* What of the C++ library was inlined is not where the user's call is. */
+/* Return the first frame that is not an inlined function of the C++ library. */
 static int first_of_user(const struct symbol *symbol)
 {
 	int i;
@@ -288,7 +298,7 @@ bool address_spaces_settle_module(struct address_spaces *s, struct module *m)
 	uint64_t begin = now_ns();
 	uint32_t i;
 
-	/* It takes the file to ask others what it does not say. */
+	/* The file is needed to ask a debuginfod server for what it lacks. */
 	if (s->symbols && symbol_server_fetches_later(s->symbols))
 		return false;
 	for (i = 0; i < s->nsites; i++) {
@@ -321,12 +331,15 @@ size_t site_function_len(const char *name)
 	return dot && dot != name ? (size_t)(dot - name) : strlen(name);
 }
 
-/* Of the standard library, inlined or not: its callers wait. */
+/*
+ * Return whether this is a function of the C++ library or Boost that waits for its caller, inlined
+ * or not.
+ */
 static bool is_wrapper(const struct site_frame *f)
 {
 	const char *base = f->file ? strrchr(f->file, '/') : NULL;
 
-	/* Names of inlined templates lack their namespace: the library's header tells. */
+	/* Names of inlined templates lack their namespace, but the name of the header shows it. */
 	if (base && (!strcmp(base, "/condition_variable") || strstr(f->file, "/boost/thread/")))
 		return true;
 	return f->function && (strstr(f->function, "std::condition_variable") ||
@@ -334,7 +347,7 @@ static bool is_wrapper(const struct site_frame *f)
 			       strstr(f->function, "boost::condition_variable"));
 }
 
-/* In a file without names the function is where it begins. */
+/* Return a number for a function of a file without names: its start address stands for it. */
 static uint64_t nameless_function(const struct site *site)
 {
 	const struct module *m = site->module;
@@ -411,7 +424,7 @@ uint64_t address_spaces_line(struct address_spaces *s, uint32_t site, uint32_t d
 	return h ? h : 1;
 }
 
-/* Is the call in a function that was inlined into another? */
+/* Return whether the call is in a function that was inlined into another. */
 static bool is_inlined(struct address_spaces *s, uint32_t site)
 {
 	const struct site_name *n = address_spaces_site(s, site);
@@ -422,7 +435,7 @@ static bool is_inlined(struct address_spaces *s, uint32_t site)
 	return n && i + 1 < n->nframes;
 }
 
-/* Where the function begins that a site is in, as linked, and its size. */
+/* Find the start, as linked, and the size of the function around a call site. */
 static bool extent(const struct site *site, struct elf_symbol *around)
 {
 	uint64_t vaddr;
@@ -470,7 +483,7 @@ static const char *rule_name(const struct address_spaces *s, uint32_t site,
 
 	if (!at || !at->module || !at->module->is_elf)
 		return NULL;
-	/* syscall() and the like: whoever waits for anything calls them. */
+	/* Functions like syscall(): all waits go through them. */
 	if (at->module->c_library || module_offset_to_vaddr(at->module, at->offset, &vaddr) ||
 	    module_is_wrapper(at->module, vaddr))
 		return NULL;

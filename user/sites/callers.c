@@ -17,9 +17,9 @@
 struct code {
 	struct caller_code pub;
 	struct address_space_code at;
-	bool named; /* function and what follows are known */
-	uint64_t
-		target; /* as linked: the function that the call names; 0: none, or in another file */
+	bool named; /* the name and what follows from it are known */
+	/* Linked address of the function that the call names. 0: none, or in another file. */
+	uint64_t target;
 	char *why;
 };
 
@@ -58,7 +58,7 @@ void callers_free(struct callers *c)
 	free(c);
 }
 
-/* --- code ------------------------------------------------------------------------------------------ */
+/* --- code ------------------------------------------------------------------------------------- */
 
 static bool keeps_frame_x86(const uint8_t *code, size_t len)
 {
@@ -101,7 +101,7 @@ static bool is_behind_call(uint16_t machine, const uint8_t *before, size_t len)
 	}
 	if (len >= 5 && before[len - 5] == 0xe8)
 		return true;
-	/* call *...: ff /2 with an address of 0 to 5 bytes behind it */
+	/* call *...: ff /2, then an address of 0 to 5 bytes */
 	for (n = 2; n <= 7 && n <= len; n++)
 		if (before[len - n] == 0xff && (before[len - n + 1] & 0x38) == 0x10)
 			return true;
@@ -115,14 +115,17 @@ const char *callers_no_call(struct callers *c, struct address_space *space, uint
 	size_t len;
 
 	if (!address_space_code(c->spaces, space, ip, &at) || at.offset < 8)
-		return "the way up led to what is no code";
+		return "the stack walk led to an address outside of code";
 	len = module_bytes(at.module, at.offset - sizeof(before), before, sizeof(before));
 	if (!is_behind_call(at.module->traits.machine, before, len))
-		return "the way up led to what is no return address";
+		return "the stack walk led to an address that is not a return address";
 	return NULL;
 }
 
-/* Where the call leads, as linked; 0: it does not say, or into another file. */
+/*
+ * Return the linked address that the call leads to. 0: the code does not say, or it is in another
+ * file.
+ */
 static uint64_t call_target(const struct address_space_code *at)
 {
 	const struct module *m = at->module;
@@ -152,7 +155,7 @@ static uint64_t call_target(const struct address_space_code *at)
 	return insn_is_linkage(m->traits.machine, bytes, len) ? 0 : target;
 }
 
-/* --- rules -------------------------------------------------------------------------------------- */
+/* --- rules ------------------------------------------------------------------------------------ */
 
 static bool keeps_frame(const struct address_space_code *at)
 {
@@ -168,7 +171,7 @@ static bool keeps_frame(const struct address_space_code *at)
 					       : keeps_frame_x86(code, len);
 }
 
-/* Of C++'s library: what waits and wakes there does it for its caller. */
+/* Return whether functions of this C++ library wait and wake for their callers. */
 static bool is_wrapper_library(const struct module *m)
 {
 	return !strncmp(m->traits.soname, "libstdc++.so", 12) ||
@@ -199,14 +202,17 @@ static void code_name(struct callers *c, struct code *code)
 	free(symbol);
 }
 
-/* By frame pointers where the unwind tables say nothing and the code keeps one. */
+/* Make a rule by frame pointers, for code without unwind tables that keeps one. */
 static bool rule_by_frame_pointer(const struct address_space_code *at, struct sbt_frame_rule *rule)
 {
 	if (!keeps_frame(at))
 		return false;
 	memset(rule, 0, sizeof(*rule));
 	rule->flags = SBT_FRAME_BY_FP | SBT_FRAME_SAVES_FP;
-	/* On arm64 the frame goes on above the pair, how far is not known: what is there by the stack pointer is not found. */
+	/*
+	 * On arm64 the frame continues above the pair, for an unknown distance. Values relative to
+	 * the stack pointer are not found.
+	 */
 	rule->cfa = 16;
 	rule->fp = -16;
 	rule->ret = -8;
@@ -221,7 +227,7 @@ static void code_rule(struct callers *c, struct code *code)
 
 	rule->flags = SBT_FRAME_LAST;
 	if (!m) {
-		code->pub.why = "the caller is in no file";
+		code->pub.why = "the caller's code is not in a file";
 		return;
 	}
 	if (!symbol_frame_rule(address_spaces_symbols(c->spaces), module_fd(m), m->path,
@@ -231,9 +237,7 @@ static void code_rule(struct callers *c, struct code *code)
 		rule->flags = SBT_FRAME_LAST;
 		code_name(c, code);
 		base = strrchr(m->path, '/');
-		if (asprintf(&code->why,
-			     "%s in %s has no unwind table that would say who called it, and keeps "
-			     "no frame pointer",
+		if (asprintf(&code->why, "%s in %s has neither an unwind table nor a frame pointer",
 			     code->pub.name ? code->pub.name : "a function",
 			     base ? base + 1 : m->path) < 0)
 			code->why = NULL;
@@ -241,7 +245,7 @@ static void code_rule(struct callers *c, struct code *code)
 		return;
 	}
 	if (rule->flags & SBT_FRAME_LAST)
-		code->pub.why = "the frames end there";
+		code->pub.why = "the stack ends there";
 	else if (is_wrapper_library(m) || module_is_wrapper(m, code->at.vaddr))
 		rule->flags |= SBT_FRAME_THROUGH;
 }
@@ -259,7 +263,10 @@ static struct code *code_get(struct callers *c, struct address_space *space, uin
 	if (!address_space_code(c->spaces, space, ip, &at))
 		memset(&at, 0, sizeof(at));
 	code = hash_get_ptr(&c->codes, code_key(&at));
-	/* Two places of one number: 64 bits, and nobody chooses them; then it is the other's. */
+	/*
+	 * Two probe sites with one 64-bit key are unlikely enough; then the first one's rule is
+	 * used.
+	 */
 	if (code)
 		return code;
 	code = calloc(1, sizeof(*code));
@@ -281,7 +288,7 @@ const struct caller_code *callers_rule(struct callers *c, struct address_space *
 	return code ? &code->pub : NULL;
 }
 
-/* --- functions ----------------------------------------------------------------------------------- */
+/* --- functions -------------------------------------------------------------------------------- */
 
 static bool is_runtime(const struct module *m)
 {
@@ -289,7 +296,7 @@ static bool is_runtime(const struct module *m)
 					     "libgcc_s.so", "libtbb.so", "libpthread.so" };
 	size_t i;
 
-	/* A static program has its C library in itself. */
+	/* A static program contains its C library. */
 	if (((m->loader || m->c_library) && *m->traits.soname) || is_wrapper_library(m))
 		return true;
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
@@ -298,7 +305,9 @@ static bool is_runtime(const struct module *m)
 	return false;
 }
 
-/* What starts threads and programs, as it is called in programs that have it in themselves. */
+/*
+ * Return whether this function starts threads or programs, by its name in programs that contain it.
+ */
 static bool starts(const char *name)
 {
 	static const char *const exact[] = { "start_thread",
@@ -365,9 +374,9 @@ const struct caller_code *callers_code(struct callers *c, struct address_space *
 	return &code->pub;
 }
 
-/* --- calls in the place of a return --------------------------------------------------------------- */
+/* --- calls in the place of a return ----------------------------------------------------------- */
 
-/* Is there a probe in the function that begins at @start? */
+/* Return whether there is a probe in the function that begins at @start. */
 static bool is_probed(const struct module *m, uint64_t start)
 {
 	const struct module_waits *const both[] = { &m->waits, &m->wakes };
@@ -401,11 +410,11 @@ uint64_t callers_between(struct callers *c, struct address_space *space, uint64_
 		    other == start)) {
 		return 0;
 	}
-	/* As if it had called with its first instruction. */
+	/* As if its first instruction had made the call. */
 	return ip + (start - (code->at.vaddr + 1)) + 1;
 }
 
-/* --- the walk ------------------------------------------------------------------------------------ */
+/* --- the walk --------------------------------------------------------------------------------- */
 
 static bool sample_read(const struct sbt_callers *s, uint64_t addr, uint64_t *value)
 {
@@ -417,7 +426,7 @@ static bool sample_read(const struct sbt_callers *s, uint64_t addr, uint64_t *va
 	return true;
 }
 
-/* The frame above. False: it is not known, or not in the sample. */
+/* Step to the caller's frame. Return false if it is unknown or not in the sample. */
 static bool step_up(const struct sbt_callers *s, const struct sbt_frame_rule *rule, bool first,
 		    uint64_t *ip, uint64_t *sp, uint64_t *fp)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Who called a function: the rules by which the kernel's side finds it, and the same walk over a sample of the stack,
- * for the calls of which it had not been told yet. Both come to the same, or the first crossings would have another site.
+ * How the caller of a function is found: the rules for the kernel side, and the same walk over a
+ * sample of the stack, for calls that the kernel has no rules for yet. Both must find the same
+ * caller, or the first crossings would have another call site.
  */
 #ifndef SITES_CALLERS_H
 #define SITES_CALLERS_H
@@ -10,18 +11,25 @@
 #include "sbt/probe.h"
 #include "sites/address_space.h"
 
-#define CALLERS_MAX 13 /* return addresses of one chain; SBT_CHAIN_MAX */
+#define CALLERS_MAX 13 /* return addresses in one chain; SBT_CHAIN_MAX */
 
-/* What is known of the code in front of one return address. Strings are untrusted, and kept until callers_free(). */
+/*
+ * What is known of the code in front of one return address. Strings are untrusted, and live until
+ * callers_free().
+ */
 struct caller_code {
-	struct sbt_frame_rule
-		rule; /* SBT_FRAME_LAST too where none can be told; then why says so */
-	const char *why; /* half a sentence; NULL */
-	uint64_t
-		function; /* that it is in, not what is inlined there; parts split off are the same; 0 not known */
-	const char *name; /* of that; NULL */
-	bool outer; /* it is the runtime's: what it calls is the first function of a thread, or the like */
-	bool inlined; /* the call itself is in a function that was inlined there */
+	/* SBT_FRAME_LAST if there is no rule; `why` has the reason. */
+	struct sbt_frame_rule rule;
+	const char *why; /* a clause of a sentence, or NULL */
+	/*
+	 * Number for the function that contains the call, not for one inlined there. Split-off
+	 * parts have the same number. 0: unknown.
+	 */
+	uint64_t function;
+	const char *name; /* name of that function, or NULL */
+	/* It is part of a runtime: what it calls is the first function of a thread. */
+	bool outer;
+	bool inlined; /* the call is in a function that was inlined there */
 };
 
 struct callers;
@@ -30,26 +38,32 @@ int callers_new(struct address_spaces *spaces, struct callers **out);
 void callers_free(struct callers *callers);
 
 /*
- * How to find who called the function that a call returns to at @ip; of a system call, behind which @ip is, too. A question
- * to the symboliser's child when it is new: tens of microseconds, more where the file is. NULL: out of memory.
+ * Return how to find the caller of the function that a call returns to at @ip. @ip may also be
+ * behind a system call. New code costs a question to the symbolizer's child: tens of microseconds,
+ * more for a new file. NULL: out of memory.
  */
 const struct caller_code *callers_rule(struct callers *callers, struct address_space *space,
 				       uint64_t ip);
-/* The same, with its function and what follows from its name, which may take debug information to be read. */
+/*
+ * Return the same with the function and all that follows from its name, for which debug information
+ * may have to be read.
+ */
 const struct caller_code *callers_code(struct callers *callers, struct address_space *space,
 				       uint64_t ip);
-/* NULL, or why there is no call in front of @ip. */
+/* Return why there is no call in front of @ip, or NULL if there is one. */
 const char *callers_no_call(struct callers *callers, struct address_space *space, uint64_t ip);
 /*
- * The call that returns to @ip is of a function that is not the one in which @below is (0: the one that was probed), but
- * has called that in the place of its return, and is gone from the stack. Returns an address in it, as if its first
- * instruction had been that call; 0: there is none.
+ * Find a function that was left by a tail call. The call that returns to @ip calls one function;
+ * the frame below is @below's (0: that of the probed function), another one. The first has left the
+ * stack by a jump to the second. Return an address in it, as if its first instruction had made the
+ * call, or 0 if there is none.
  */
 uint64_t callers_between(struct callers *callers, struct address_space *space, uint64_t below,
 			 uint64_t ip);
 /*
- * Follows @sample up, as bpf/callers.bpf.c does: into @ips, of CALLERS_MAX, its own first. Returns how many, at least 1.
- * @tell is given each rule that it went by, for the kernel's side to know.
+ * Follow @sample up as bpf/callers.bpf.c does. Write return addresses to @ips (CALLERS_MAX
+ * entries), beginning with the sample's own. Return their number, at least 1. @tell is called with
+ * each rule that was used, to be passed to the kernel side.
  */
 uint32_t callers_follow(struct callers *callers, struct address_space *space,
 			const struct sbt_callers *sample, uint64_t *ips,

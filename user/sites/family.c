@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-#define GLIBC_PROCESS_SHARED 128u /* FUTEX_PRIVATE_FLAG, kept inverted */
+#define GLIBC_PROCESS_SHARED 128u /* FUTEX_PRIVATE_FLAG, stored inverted */
 #define GLIBC_COUNT_MAX	     0x7fffffffu /* pthread_barrier_init() refuses more */
 #define MUSL_PROCESS_SHARED  0x80000000u
 
@@ -56,7 +56,7 @@ static const char *const family_kinds[SBT_KINDS] = {
 	{                           \
 		.how = SBT_ARG_TEAM \
 	}
-/* The flags of struct ident_t, which a location begins with, in the upper half. */
+/* In the upper half: the flags of struct ident_t, with which a location begins. */
 #define IDENT FAMILY_ARGUMENT_AS(0, .flags = SBT_ARG_POINTED)
 /* fn, data, ... */
 #define GOMP_REGION                                                                    \
@@ -66,7 +66,7 @@ static const char *const family_kinds[SBT_KINDS] = {
 #define GOMP_TASK SBT_FAMILY_GOMP, SBT_KIND_TASK, SBT_ROLE_TASK, .words_offset = 0
 #define KMPC_TASK SBT_FAMILY_LIBOMP, SBT_KIND_TASK, SBT_ROLE_TASK, .words_offset = 0
 
-/* In either runtime: what a thread waits for there is no meeting, of whatever family. */
+/* In either runtime. What a thread waits for there is not a barrier, so it has no family. */
 #define TURN SBT_FAMILY_NONE, SBT_KIND_EXPLICIT, SBT_ROLE_TURN, .words_offset = 0
 
 #define KMPC_REDUCE(what_)                                                          \
@@ -85,11 +85,13 @@ static const char *const family_kinds[SBT_KINDS] = {
 
 /* clang-format off: one row a function */
 /*
- * MPI: the operations that nobody leaves before all ranks have come. Not those that some leave earlier (MPI_Bcast,
- * MPI_Reduce, MPI_Gather, MPI_Scatter, MPI_Scan and kin): to call what is spent there a wait for the last would be wrong.
- * A function has two names in C (PMPI_: at one address in most libraries) and in Fortran what compilers make of one, and
- * those of the module mpi_f08; arguments in Fortran are references. A library's Fortran functions call those in C:
- * one crossing. Where MPI_Comm is an int (MPICH), user space drops the upper half of the register.
+ * MPI: the operations that no rank leaves before all ranks have arrived. Operations that some ranks
+ * leave earlier (MPI_Bcast, MPI_Reduce, MPI_Gather, MPI_Scatter, MPI_Scan and similar) are not in
+ * the table: time in them is not a wait for the last arriver.
+ * A function has two names in C; PMPI_ is at the same address in most libraries. In Fortran it has
+ * the names that compilers and the module mpi_f08 make of it, and its arguments are references. A
+ * library's Fortran functions call those in C, which makes one crossing. Where MPI_Comm is an int
+ * (MPICH), user space drops the upper half of the register.
  */
 #define MPI_INT(n) FAMILY_ARGUMENT_AS(n, .size = 4, .flags = SBT_ARG_POINTED)
 #define MPI_C(name, kind_, comm, ...)                                                   \
@@ -123,7 +125,10 @@ static const char *const family_kinds[SBT_KINDS] = {
 		MPI_IN_C(name "_c", SBT_KIND_COLLECTIVE, comm, .probe_group = "MPI_" name), \
 		MPI_F("mpi_" lower "_f08ts_large_", SBT_KIND_COLLECTIVE, comm,              \
 		      .probe_group = "MPI_" name)
-/* Makes a communicator of all ranks, of the ranks of each colour, or nobody can tell of whom. */
+/*
+ * These make a communicator of all ranks (ONE), of the ranks of each colour (COLOURS), or of
+ * unknown ranks (PARTS).
+ */
 #define MPI_MAKES_ONE(name, upper, lower, made)                                \
 	MPI_IN_C(name, SBT_KIND_COLLECTIVE, 0, .words = FAMILY_ARGUMENT(made), \
 		 .flags = SBT_SPEC_MAKES),                                     \
@@ -162,7 +167,10 @@ static const struct family_function family_rows[] = {
 	  .probe_group = "GOMP_sections_end" },
 	{ "GOMP_sections_end_cancel", SBT_FAMILY_GOMP, SBT_KIND_SECTIONS, SBT_ROLE_BARRIER,
 	  .object = TEAM, .probe_group = "GOMP_sections_end" },
-	/* Of a single with copyprivate: who executes it gets nothing from the first, and meets the others in the second. */
+	/*
+	 * A single with copyprivate. In the first call the thread that executes it gets NULL; it
+	 * meets the other threads in the second call.
+	 */
 	{ "GOMP_single_copy_start", SBT_FAMILY_GOMP, SBT_KIND_SINGLE, SBT_ROLE_BARRIER,
 	  .object = TEAM, .flags = SBT_SPEC_WAITED, .probe_group = "GOMP_single_copy" },
 	{ "GOMP_single_copy_end", SBT_FAMILY_GOMP, SBT_KIND_SINGLE, SBT_ROLE_BARRIER,
@@ -200,7 +208,7 @@ static const struct family_function family_rows[] = {
 	{ "*.omp_outlined*", SBT_FAMILY_LIBOMP, SBT_KIND_JOIN, SBT_ROLE_OUTLINED,
 	  .object = FAMILY_ARGUMENT(2),
 	  .index = FAMILY_ARGUMENT_AS(1, .size = 4, .flags = SBT_ARG_POINTED | SBT_ARG_SIGNED) },
-	/* Fortran's call these. */
+	/* The Fortran versions call these. */
 	{ "GOMP_critical_start", TURN },
 	{ "GOMP_critical_name_start", TURN },
 	{ "GOMP_ordered_start", TURN },
@@ -230,15 +238,19 @@ static const struct family_function family_rows[] = {
 	{ "pthread_timedjoin_np", FORKJOIN, .object = FAMILY_ARGUMENT(0) },
 	{ "pthread_clockjoin_np", FORKJOIN, .object = FAMILY_ARGUMENT(0) },
 	{ "thrd_join", FORKJOIN, .object = FAMILY_ARGUMENT(0) },
-	/* std::thread::join(): an object whose first member is the pthread_t. */
+	/* std::thread::join(): the first member of the object is the pthread_t. */
 	{ "_ZNSt6thread4joinEv", FORKJOIN,
 	  .object = FAMILY_ARGUMENT_AS(0, .flags = SBT_ARG_POINTED) },
-	/* std::thread::park(), by which Rust's thread::scope() waits for its threads: probed only where there is such. */
+	/*
+	 * std::thread::park(), by which Rust's thread::scope() waits for its threads. It gets
+	 * probes only where that is used.
+	 */
 	{ "_RN*3std6thread*4park", FORKJOIN, .object = JOIN_ALL },
 	{ "_ZN3std6thread*4park17h*", FORKJOIN, .object = JOIN_ALL },
 	/*
-	 * absl::Barrier::Block(), in whatever inline namespace. Two numbers follow the mutex: the threads still to arrive and, at
-	 * byte 12, those still to leave, which is the whole team for as long as threads arrive.
+	 * absl::Barrier::Block(), in any inline namespace. Two numbers follow the mutex: the
+	 * threads still to arrive and, at byte 12, the threads still to leave. The latter is the
+	 * whole team as long as threads arrive.
 	 */
 	{ "_ZN4absl*7Barrier5BlockEv", SBT_FAMILY_ABSL, SBT_KIND_EXPLICIT, SBT_ROLE_BARRIER,
 	  .object = FAMILY_ARGUMENT(0),
@@ -274,7 +286,10 @@ static bool row_matches(const struct family_function *row, const char *symbol)
 	size_t len;
 
 	if (row->role == SBT_ROLE_OUTLINED) {
-		/* Quicker than a pattern. clang -g splits the function in two: the outer is the one that is called. */
+		/*
+		 * Quicker than a pattern. clang -g splits the function in two; the outer one is
+		 * called.
+		 */
 		if (!strstr(symbol, row->family == SBT_FAMILY_GOMP ? "._omp_fn." : ".omp_outlined"))
 			return false;
 		return !strstr(symbol, "_debug__") && !strstr(symbol, ".cold");
@@ -284,12 +299,12 @@ static bool row_matches(const struct family_function *row, const char *symbol)
 		return false;
 	if (strchr(row->symbol, '*'))
 		return !fnmatch(row->symbol, symbol, 0);
-	/* Linkers write versions into .symtab names: "name@@GLIBC_2.34". */
+	/* Linkers append versions to names in .symtab: "name@@GLIBC_2.34". */
 	len = strlen(row->symbol);
 	return !strncmp(row->symbol, symbol, len) && (!symbol[len] || symbol[len] == '@');
 }
 
-/* By number, from SBT_PROBE_GROUPS_NAMED on. Append only: numbers end up in recordings. */
+/* By number, from SBT_PROBE_GROUPS_NAMED on. Append only: recordings contain the numbers. */
 static const struct {
 	const char *name;
 	uint8_t family;
@@ -342,7 +357,10 @@ uint8_t family_of_probe_group(uint8_t probe_group)
 	return probe_group < SBT_PROBE_GROUPS_USER ? probe_group : SBT_FAMILY_USER;
 }
 
-/* Most rows are MPI's, which come last, and hardly a symbol is. */
+/*
+ * Return whether this can be a name of MPI. Most rows are those of MPI, which come last, and few
+ * symbols are MPI's.
+ */
 static bool may_be_mpi(const char *symbol)
 {
 	size_t p = symbol[0] == 'p' || symbol[0] == 'P';
@@ -462,7 +480,7 @@ const struct family_function *family_outlined(uint8_t family)
 	return NULL;
 }
 
-/* Offsets in struct pt_regs of the registers that arguments come in. */
+/* Offsets in struct pt_regs of the registers that contain arguments. */
 static const uint16_t x86_arguments[] = { 112, 104, 96, 88, 72, 64 };
 #define X86_SP	      152
 #define ARM_ARGUMENTS 8
@@ -565,7 +583,7 @@ enum family_libc family_libc_of(bool glibc, bool musl)
 
 /*
  * Since 2.25: in, current_round, count, shared, out. Before: curr_event, lock, left, init_count,
- * private. The fourth word tells them apart, but for an old barrier of exactly 128 threads.
+ * private. The fourth word distinguishes them, except for an old barrier of exactly 128 threads.
  */
 static struct family_team family_read_glibc(uint32_t third, uint32_t fourth)
 {
@@ -586,13 +604,16 @@ static struct family_team family_read_glibc(uint32_t third, uint32_t fourth)
 	return team;
 }
 
-/* lock, waiters, limit: one less than the count, the top bit for sharing. */
+/* lock, waiters, limit: one less than the count, with the top bit for sharing. */
 static struct family_team family_read_musl(uint32_t limit)
 {
 	struct family_team team = { 0 };
 	uint32_t less_one = limit & ~MUSL_PROCESS_SHARED;
 
-	/* pthread_barrier_init() refuses what would make this one: count - 1 > INT_MAX - 1. */
+	/*
+	 * pthread_barrier_init() refuses the count that would give this value: count - 1 > INT_MAX
+	 * - 1.
+	 */
 	if (less_one == 0x7fffffffu)
 		return team;
 	team.known = true;

@@ -21,9 +21,9 @@ struct modules {
 	struct reader *reader;
 	struct progress *progress;
 	bool only_pthread;
-	uint32_t round; /* counts modules_close_unused() */
+	uint32_t round; /* number of calls of modules_close_unused() */
 	void *tree;
-	struct module **all; /* in the order of coming */
+	struct module **all; /* in the order of their first use */
 	size_t n, cap;
 };
 
@@ -109,7 +109,10 @@ void modules_only_pthread(struct modules *modules)
 	modules->only_pthread = true;
 }
 
-/* What is left is told to nobody: regions and waits go with their barriers. */
+/*
+ * Keep only pthread barriers. The rest is of no use: regions and waits belong to the dropped
+ * barriers.
+ */
 static void keep_pthread(struct module *m)
 {
 	uint32_t i, kept = 0;
@@ -136,7 +139,7 @@ static const char *base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-/* Takes @fd (>= 0 an open file, else the error). */
+/* Add a module. @fd is an open file (>= 0) or the error. */
 static struct module *module_add(struct modules *modules, int fd, const char *path, uint32_t dev,
 				 uint64_t ino)
 {
@@ -185,7 +188,10 @@ fail:
 	return NULL;
 }
 
-/* The file's name as seen from our root: @path may be as seen from another one. Returns @name, or @path if that is not known. */
+/*
+ * Find the file's name as seen from the root of the tracer; @path may be as seen from another root.
+ * Return @name, or @path if unknown.
+ */
 static const char *name_of(int fd, const char *path, char name[PATH_MAX])
 {
 	char link[32];
@@ -220,7 +226,7 @@ struct module *modules_get(struct modules *modules, int pid, const struct maps_e
 	}
 	if (!m) {
 		fd = maps_open(pid, e);
-		/* The process is gone, and tells nothing of the file: another one may. */
+		/* The process has exited, and cannot show the file. Another process may. */
 		if (fd == -ENOENT || fd == -ESRCH)
 			return NULL;
 		m = module_add(modules, fd, e->deleted ? e->path : name_of(fd, e->path, name),
@@ -265,7 +271,10 @@ void modules_close_unused(struct modules *modules, bool (*before)(void *ctx, str
 	}
 }
 
-/* A program may say that it needs a device, which to open alone may do something. The file, or -errno. */
+/*
+ * Open a regular file. A program may say that it needs a device, and opening one can have effects.
+ * Return the descriptor or -errno.
+ */
 static int open_regular(const char *path, struct stat *st)
 {
 	int found = open(path, O_PATH | O_CLOEXEC), fd = -ENOEXEC;

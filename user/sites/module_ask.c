@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * What is asked about a module when it has been examined. Addresses are reckoned here, and bytes are read as they are; whatever takes a
- * look at what they mean is asked of the reader's child.
+ * Questions about a module after it was examined. Addresses are computed here, and raw bytes are
+ * read here. All questions about the meaning of bytes go to the reader's child.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #define AROUND_MAX 8192 /* answers that are kept */
 #define NAME_BYTES 4096
 
-/* --- addresses and bytes ------------------------------------------------------------------------------- */
+/* --- addresses and bytes ---------------------------------------------------------------------- */
 
 int module_vaddr_to_offset(const struct module *m, uint64_t vaddr, uint64_t *offset)
 {
@@ -65,7 +65,7 @@ size_t module_bytes(const struct module *m, uint64_t offset, void *out, size_t l
 	return n > 0 ? (size_t)n : 0;
 }
 
-/* --- questions ------------------------------------------------------------------------------------------ */
+/* --- questions -------------------------------------------------------------------------------- */
 
 static bool ask_bool(const struct module *m, const struct reader_asks *asks)
 {
@@ -85,7 +85,7 @@ bool module_knows_ends(const struct module *m, const char *name)
 
 bool module_is_wrapper(const struct module *m, uint64_t vaddr)
 {
-	/* A static program has its C library in itself, and of that no more than it uses. */
+	/* A static program contains only the parts of its C library that it uses. */
 	bool c_library = m->c_library || (m->traits.executable && !m->traits.dynamic);
 
 	return ask_bool(
@@ -147,7 +147,7 @@ bool module_held_args(const struct module *m, uint64_t at, struct held_arg out[H
 	return known;
 }
 
-/* --- where functions begin ------------------------------------------------------------------------------- */
+/* --- where functions begin -------------------------------------------------------------------- */
 
 static void forget_around(struct module *m)
 {
@@ -177,7 +177,7 @@ bool module_around(const struct module *module, uint64_t vaddr, struct elf_symbo
 	bool known = false;
 
 	memset(out, 0, sizeof(*out));
-	/* What is not known is kept as a function without an address in the file. */
+	/* An unknown function is kept as one without an address in the file. */
 	if (kept) {
 		*out = *kept;
 		return out->size != 0;
@@ -213,7 +213,7 @@ bool module_function(const struct module *m, uint64_t vaddr, uint64_t *start)
 	return true;
 }
 
-/* --- imports ---------------------------------------------------------------------------------------------- */
+/* --- imports ---------------------------------------------------------------------------------- */
 
 static void read_imports(struct module *m)
 {
@@ -226,7 +226,7 @@ static void read_imports(struct module *m)
 	m->imports_len = 0;
 	if (!m->imports || reader_ask_module(m, &asks, &answer))
 		return;
-	/* Each is shorter than what says how long it is. */
+	/* Each text is shorter than its length field. */
 	all = realloc(m->imports, answer.len + 1);
 	if (all)
 		m->imports = all;
@@ -258,9 +258,9 @@ bool module_imports(const struct module *module, const char *name)
 	return false;
 }
 
-/* --- parallel regions ---------------------------------------------------------------------------------------- */
+/* --- parallel regions ------------------------------------------------------------------------- */
 
-/* One more, unless it is known. */
+/* Add a function, unless it is known. */
 static void add_outlined(struct module *m, const struct module_probe_site *found)
 {
 	struct module_probe_site *probe_site;
@@ -310,7 +310,7 @@ out:
 	return nothing ? -ENOENT : 0;
 }
 
-/* --- why not ------------------------------------------------------------------------------------------------- */
+/* --- why not ---------------------------------------------------------------------------------- */
 
 bool module_is_unread(const struct module *m)
 {
@@ -324,7 +324,8 @@ const char *module_why(int error)
 	case -EDQUOT:
 	case -EPIPE:
 	case -ENOMEM:
-		return "to read it takes more than 5 s of CPU time or 512 MiB, or it is damaged";
+		return "reading it takes more than 5 s of CPU time or 512 MiB, or the file is "
+		       "damaged";
 	case -ETIMEDOUT:
 		return "the process that reads files did not answer";
 	default:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * The descriptor of a module. It is closed while no traced process maps the file, so that its file system can be unmounted,
- * and opened again by the file's name when something else of the file is needed.
+ * The descriptor of a module. It is closed while no traced process maps the file, so that the file
+ * system can be unmounted. It is opened again by the file's name when needed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +25,7 @@ static bool is_identity(const struct module *m, const struct stat *st)
 	       st->st_mtim.tv_nsec == was->st_mtim.tv_nsec;
 }
 
-/* The descriptor if it is that very file in that state, which is kept, or -1. */
+/* Keep and return the descriptor if it is that file in that state, or return -1. */
 static int keep_if_same(struct module *m, int fd)
 {
 	struct stat st;
@@ -78,7 +78,7 @@ bool module_is_behind(struct module *m, int pid, const struct maps_entry *e)
 
 	if (m->fd >= 0 || !m->identified)
 		return true;
-	/* Of a process that has exited nothing says otherwise. */
+	/* The process has exited: nothing says otherwise. */
 	if (maps_stat(pid, e, &st))
 		return true;
 	if (!is_identity(m, &st))

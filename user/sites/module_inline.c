@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Waits of std::barrier and std::latch that the compiler put in line: two probes in the midst of a function for each. */
+/*
+ * Waits of std::barrier and std::latch that the compiler inlined: two probes inside a function for
+ * each wait.
+ */
 #include <elf.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +15,8 @@
 #define WAITS_MAX     64 /* in one function */
 #define FUNCTIONS_MAX 1024 /* that are decoded */
 #define CHUNK	      (1UL << 20)
-#define OVERLAP	      1024 /* bytes that two chunks have in common: an instruction with its loop */
+/* Bytes that two chunks share: an instruction with its loop. */
+#define OVERLAP	      1024
 
 static bool has_std(const struct module *m)
 {
@@ -24,7 +28,10 @@ static bool has_std(const struct module *m)
 	return false;
 }
 
-/* What libstdc++ keeps for std::barrier, std::latch, std::atomic::wait() and semaphores to sleep on. */
+/*
+ * Return whether the program has the objects that threads sleep on in libstdc++, for std::barrier,
+ * std::latch, std::atomic::wait() and semaphores.
+ */
 static bool has_waiter_pool(const struct module *m)
 {
 	uint64_t vaddr;
@@ -33,7 +40,7 @@ static bool has_waiter_pool(const struct module *m)
 				&vaddr);
 }
 
-/* A program without names that may have such waits all the same. */
+/* Return whether a program without names may have such waits. */
 static bool may_wait(const struct module *m)
 {
 	return m->traits.stripped && elf_imports(m->elf, "syscall") &&
@@ -46,7 +53,7 @@ struct named {
 	bool skip;
 };
 
-/* Functions of libstdc++ that wait for one value, which no barrier does. */
+/* Note the functions of libstdc++ that wait for one value, which no barrier does. */
 static int note_name(void *ctx, const char *name, const struct elf_symbol *symbol)
 {
 	struct named *n = ctx;
@@ -56,7 +63,7 @@ static int note_name(void *ctx, const char *name, const struct elf_symbol *symbo
 	return n->skip;
 }
 
-/* Is it a function that is traced as a whole, or one that is no barrier's? */
+/* Return whether this function is traced as a whole, or is known not to be a barrier's. */
 static bool is_known(const struct module *m, const struct elf_symbol *function)
 {
 	struct named n = { .vaddr = function->vaddr };
@@ -86,7 +93,7 @@ static void add_probe(struct module *m, const struct inline_wait *w, uint64_t of
 	len = elf_bytes(m->elf, offset, 16, &bytes);
 	insn_decode(m->traits.machine, bytes, len, &probe_site->entry.insn);
 	snprintf(probe_site->entry.why, sizeof(probe_site->entry.why),
-		 "put in line by the compiler, on %s", probe_site->entry.insn.text);
+		 "inlined by the compiler, on %s", probe_site->entry.insn.text);
 	probe_site->spec.family = row->family;
 	probe_site->spec.kind = row->kind;
 	probe_site->spec.role = row->role;
@@ -99,7 +106,9 @@ static void add_probe(struct module *m, const struct inline_wait *w, uint64_t of
 		probe_site->spec.what = w->old;
 }
 
-/* Returns how many waits of the function are not traced though they may be a barrier's. */
+/*
+ * Take the waits of one function. Return how many are not traced although they may be a barrier's.
+ */
 static uint32_t take_function(struct module *m, const struct elf_symbol *function)
 {
 	struct inline_wait waits[WAITS_MAX];
@@ -116,7 +125,7 @@ static uint32_t take_function(struct module *m, const struct elf_symbol *functio
 		unknown += waits[i].kind == INLINE_WAIT_UNKNOWN;
 		if (waits[i].kind != INLINE_WAIT_BARRIER && waits[i].kind != INLINE_WAIT_LATCH)
 			continue;
-		/* The ends first: an arrival must find its departure in place. */
+		/* The ends first: the probe for a departure must exist before an arrival. */
 		for (k = 0; k < waits[i].nleaves; k++)
 			add_probe(m, &waits[i], function->offset + waits[i].leaves[k], true);
 		add_probe(m, &waits[i], function->offset + waits[i].enter, false);
@@ -124,7 +133,7 @@ static uint32_t take_function(struct module *m, const struct elf_symbol *functio
 	return n < 0 ? 1 : unknown;
 }
 
-/* Looks through a segment. *last: the function that was decoded last. */
+/* Search a segment. *last: the function that was decoded last. */
 static uint32_t take_segment(struct module *m, const struct elf_range *code,
 			     struct elf_symbol *last, uint32_t *decoded)
 {
@@ -152,7 +161,7 @@ static uint32_t take_segment(struct module *m, const struct elf_range *code,
 		}
 		(*decoded)++;
 		unknown += take_function(m, last);
-		/* All of it is known. */
+		/* The whole function is known. */
 		from = last->vaddr + last->size - code->vaddr;
 	}
 	return unknown + (*decoded == FUNCTIONS_MAX);
@@ -168,7 +177,7 @@ void module_find_inline(struct module *m)
 
 	if (!pool && !may_wait(m))
 		return;
-	/* Other machines' waits begin with other bytes. */
+	/* The waits of other machines begin with other bytes. */
 	for (i = 0; m->traits.machine == EM_X86_64 && elf_code(m->elf, i, &code); i++)
 		unknown += take_segment(m, &code, &last, &decoded);
 	m->inlined_waits = unknown || (pool && !has_std(m) && m->nplaces == before && !decoded);

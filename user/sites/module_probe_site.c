@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* The places of a module where probes sit: one function each. */
+/* The probe sites of a module: one function each. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "elf/exits.h"
 #include "sites/module_internal.h"
 
-/* The longest function that is looked at as a whole to choose where in it a probe sits. */
+/* Longest function that is decoded as a whole, to choose where in it the probe goes. */
 #define FUNCTION_MAX 16384
 
 size_t module_function_bytes(const struct module *m, const struct elf_symbol *symbol,
@@ -21,10 +21,11 @@ size_t module_function_bytes(const struct module *m, const struct elf_symbol *sy
 }
 
 /*
- * A runtime's functions often end by a jump into another one. What a thread returns from there by is its stack
- * pointer's business: the programs look at that. Not so with the body of a parallel region, where that other one may
- * be called a million times: there only what is jumped to on a condition is followed, which is a cold part of the
- * same. Nor with the C library's.
+ * Decide which jumps out of a function are followed to find its exits.
+ * Functions of a runtime often end by a jump into another function. A return from there is
+ * recognised by the stack pointer, in the BPF programs. The body of a parallel region may jump into
+ * a function that is called a million times. There, only conditional jumps are followed, which lead
+ * to a cold part of the same function. The same holds for the C library.
  */
 static enum exits_follow follow_of(const struct family_function *function)
 {
@@ -32,7 +33,7 @@ static enum exits_follow follow_of(const struct family_function *function)
 	case SBT_FAMILY_PTHREAD:
 		return EXITS_FOLLOW_NONE;
 	case SBT_FAMILY_COND:
-		/* glibc's sem_wait() waits in another function, which it jumps to. */
+		/* glibc's sem_wait() jumps to another function, which waits. */
 		return function->role == SBT_ROLE_SEM_WAIT ? EXITS_FOLLOW_ALL : EXITS_FOLLOW_NONE;
 	case SBT_FAMILY_GOMP:
 	case SBT_FAMILY_LIBOMP:
@@ -54,7 +55,7 @@ void module_find_exits(struct module *m, const struct elf_symbol *symbol,
 	probe_site->nexits = exits.n;
 	memcpy(probe_site->exits, exits.at, exits.n * sizeof(exits.at[0]));
 	snprintf(probe_site->exits_why, sizeof(probe_site->exits_why), "%s", exits.why);
-	/* Of two functions, the end of the second is told by its place alone. */
+	/* The end of the second of two functions is recognised by its address alone. */
 	if (probe_site->end && exits.parts > 1) {
 		probe_site->nexits = 0;
 		snprintf(probe_site->exits_why, sizeof(probe_site->exits_why),
@@ -66,14 +67,17 @@ static int tell_probe_site(const struct module *m, struct module_probe_site *pro
 {
 	int err = family_spec(probe_site->function, m->traits.machine, &probe_site->spec);
 
-	/* Where the function begins is what regions are told apart by. */
+	/* Regions are distinguished by where their function begins. */
 	if (probe_site->spec.role == SBT_ROLE_OUTLINED)
 		probe_site->spec.words =
 			(struct sbt_arg){ .how = SBT_ARG_CONST, .disp = probe_site->entry.skip };
 	return err;
 }
 
-/* Another name of a place that is known? The name that comes first in the table is shown. */
+/*
+ * Return whether the probe site is known under another name. The name that comes first in the table
+ * is shown.
+ */
 static bool probe_site_known(struct module *m, const struct family_function *function,
 			     const struct elf_symbol *symbol)
 {
@@ -84,7 +88,7 @@ static bool probe_site_known(struct module *m, const struct family_function *fun
 
 		if (p->start != symbol->offset || p->end || p->function->role != function->role)
 			continue;
-		/* The user's own rows are not of the table. */
+		/* Rows of the user are not in the table. */
 		if (!function->rule && !p->function->rule && function < p->function) {
 			p->function = function;
 			p->error = tell_probe_site(m, p);
@@ -110,7 +114,10 @@ struct module_probe_site *module_probe_site_new(struct module *m)
 	return &m->places[m->nplaces++];
 }
 
-/* Of a barrier of the thread's team nothing is read but where it was called from. */
+/*
+ * Return whether the probe reads arguments. For a barrier of the thread's team it reads only the
+ * return address.
+ */
 static bool reads_arguments(const struct family_function *f)
 {
 	return f->object.how != SBT_ARG_TEAM || f->words.how != SBT_ARG_NONE ||
@@ -149,7 +156,7 @@ void module_add_probe_site(struct module *m, const struct family_function *funct
 						function->family == SBT_FAMILY_LIBOMP);
 }
 
-/* The first of two functions, without the second: who came would never be seen to go. */
+/* Drop first functions of a pair without the second: their threads would never be seen to leave. */
 static void drop_endless(struct module *m)
 {
 	uint32_t i, j, ends, known;
@@ -165,13 +172,13 @@ static void drop_endless(struct module *m)
 			ends++;
 			known += m->places[j].nexits > 0;
 		}
-		/* One of the user's may end in another file. */
+		/* A pair of the user may end in another file. */
 		if (known || (!ends && p->function->family == SBT_FAMILY_USER))
 			continue;
 		p->error = -ENOTSUP;
 		snprintf(p->entry.why, sizeof(p->entry.why),
-			 ends ? "where the function that ends it returns cannot be known"
-			      : "the function that ends it is not there: it was inlined");
+			 ends ? "it is unknown where the function that ends it returns"
+			      : "the function that ends it was inlined");
 	}
 }
 
@@ -185,7 +192,10 @@ static bool has_begin(const struct module *m, uint32_t rule)
 	return false;
 }
 
-/* The same the other way round: where compilers inlined the first, the second's end costs and tells nothing. */
+/*
+ * Drop second functions of a pair without the first. Where compilers inlined the first, the
+ * second's probe has a cost and no use.
+ */
 static void drop_beginless(struct module *m)
 {
 	uint32_t i, kept = 0;

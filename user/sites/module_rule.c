@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* The places that the user has named, and those of functions that are known by patterns. */
+/* Probe sites that the user has named, and functions that are known by patterns. */
 #include <stdio.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ static bool read_name(void *ctx, const char *raw, char *name, size_t size)
 	return n->source_name && n->source_name(n->ctx, raw, name, size);
 }
 
-/* Has the function no argument, so that there can be no object? What is not known is taken to be no. */
+/* Return whether the function is known to have no argument, and so no object. */
 static bool has_no_argument(struct module_names *n, const char *name,
 			    const struct elf_symbol *symbol)
 {
@@ -24,7 +24,7 @@ static bool has_no_argument(struct module_names *n, const char *name,
 
 	if (n->parameters && n->parameters(n->ctx, symbol->vaddr, &parameters))
 		return !parameters;
-	/* A C++ function outside all classes: its name tells. */
+	/* The name of a C++ function outside all classes shows it. */
 	if (strncmp(name, "_Z", 2) != 0 || !read_name(n, name, source, sizeof(source)))
 		return false;
 	len = strlen(source);
@@ -75,7 +75,9 @@ static void add_user_probe_site(struct module_names *n, struct rule *rule, bool 
 		module_find_exits(m, symbol, probe_site);
 }
 
-/* A part of a function, or one with other arguments than its name says. */
+/*
+ * Return whether this is a part of a function, or a copy with other arguments than its name says.
+ */
 static bool is_clone(const char *name)
 {
 	return strstr(name, ".cold") || strstr(name, ".part.") || strstr(name, ".isra.") ||
@@ -94,7 +96,10 @@ size_t module_whole_len(const char *name)
 	return clone && clone > name ? (size_t)(clone - name) : len;
 }
 
-/* Where all callers meet nothing is said of arguments: a copy for some of them is the function, too. */
+/*
+ * Return whether copies count. If all callers meet, arguments do not matter, and a copy for certain
+ * arguments is the function, too.
+ */
 static bool takes_clone(struct module_names *n, const struct rule *rule, int end, const char *name)
 {
 	size_t len = module_whole_len(name);
@@ -129,7 +134,7 @@ static void take_ruled(struct module_names *n, struct rules *rules, const char *
 	}
 }
 
-/* Addresses need no symbol: a stripped function has none. */
+/* Take the addresses in rules. They need no symbol: a stripped function has none. */
 static void take_addresses(struct module_names *n)
 {
 	struct rules *rules = n->rules;
@@ -149,7 +154,7 @@ static void take_addresses(struct module_names *n)
 			    !rule_takes_file(rule, m->path, m->traits.soname) ||
 			    elf_vaddr_to_offset(m->elf, symbol.vaddr, &symbol.offset))
 				continue;
-			/* In the midst of a function the stack is not as at a call. */
+			/* Inside a function the stack is not as at a call. */
 			if (exits_function_around(m->elf, symbol.vaddr, &around)) {
 				if (around.vaddr != symbol.vaddr)
 					continue;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* What the table of families knows of a module: its places by name, by note and by code, and what else is needed to trace them. */
+/*
+ * What the table of families finds in a module: probe sites by name, by note and by code, and what
+ * else is needed to trace them.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +15,9 @@
 #include "elf/signature.h"
 #include "sites/untraced.h"
 
-/* Where a probe may sit at the beginning of a function; 0: nowhere, or there is none. */
+/*
+ * Return where a probe may go at the start of a function. 0: nowhere, or there is no such function.
+ */
 static uint64_t find_entry(const struct module *m, const struct elf_symbol *symbol)
 {
 	struct insn_entry entry;
@@ -36,7 +41,7 @@ static void add_maker(struct module *m, const struct elf_symbol *symbol)
 		m->makers[m->nmakers++] = entry;
 }
 
-/* A program that carries its C library and has lost all names. */
+/* Return whether this is a static program without names. */
 static bool is_nameless(const struct module *m)
 {
 	const struct elf_traits *t = &m->traits;
@@ -50,7 +55,7 @@ static void say_found_by_code(struct module_probe_site *probe_site)
 
 	memcpy(why, probe_site->entry.why, sizeof(why));
 	snprintf(probe_site->entry.why, sizeof(probe_site->entry.why),
-		 "found by its code, the file has no names; %.70s", why);
+		 "found by its code, because the file has no names; %.70s", why);
 	probe_site->found_by_code = true;
 }
 
@@ -65,14 +70,14 @@ static void find_by_code(struct module *m)
 	if (!m->c_library)
 		return;
 	say_found_by_code(&m->places[m->nplaces - 1]);
-	/* The code tells whose it is better than a note, which may have been taken away too. */
+	/* The code shows the C library more reliably than a note, which may have been removed. */
 	m->traits.glibc = !found.musl;
 	m->traits.musl = found.musl;
 	if (found.init.vaddr)
 		add_maker(m, &found.init);
 }
 
-/* Functions may share them. */
+/* Add an exit, unless it is there: functions may share them. */
 static void add_exit(struct module_waits *w, uint64_t exit)
 {
 	uint32_t i;
@@ -95,8 +100,9 @@ static struct module_waits *waits_of(struct module *m, const struct family_funct
 }
 
 /*
- * No return probe will do, for any of them may be cancelled: without exits there is no probe. Versions of one function
- * may share an address; one that jumps into another has no exits, and is seen as the other.
+ * Add a function in which threads wait. Return probes will not do, because each of these threads
+ * may be cancelled: without known exits there is no probe. Versions of one function may share an
+ * address. A function that jumps into another one has no exits, and is seen as the other one.
  */
 static void add_wait(struct module *m, const struct family_function *function, const char *name,
 		     const struct elf_symbol *symbol)
@@ -116,7 +122,7 @@ static void add_wait(struct module *m, const struct family_function *function, c
 	if (!entry || i < w->nentries || i == MODULE_WAITS_MAX ||
 	    family_spec(function, m->traits.machine, &spec))
 		return;
-	/* One that finds its thread otherwise calls one of those. */
+	/* A function that gets its thread in another way calls one of those. */
 	if (w->nentries && memcmp(&spec, &w->spec, sizeof(spec)) != 0)
 		return;
 	w->spec = spec;
@@ -136,7 +142,10 @@ static void add_wait(struct module *m, const struct family_function *function, c
 		add_exit(w, probe_site.exits[i]);
 }
 
-/* A method of Rust's ScopeData, which each thread of a scope calls at its end. */
+/*
+ * Return whether this is the method of Rust's ScopeData that each thread of a scope calls at its
+ * end.
+ */
 static bool ends_in_scope(const char *name)
 {
 	return name[0] == '_' && strstr(name, "9ScopeData") &&
@@ -169,7 +178,7 @@ static void mark_arg(const struct module *m, const struct sdt_note *note, int8_t
 		sdt_probe_arg(m->traits.machine, note, (uint32_t)number, out);
 }
 
-/* A marker of include/sbt/sbt.h: an instruction in the midst of a function, which is a nop. */
+/* Add a marker of include/sbt/sbt.h: a nop inside a function. */
 static void add_mark(struct module *m, const struct sdt_note *note)
 {
 	const struct family_function *mark = family_mark(note->name);
@@ -215,7 +224,7 @@ static void find_marks(struct module *m)
 	sdt_free(&notes);
 }
 
-/* Only dynamic linkers have it, as a place for debuggers to stop. */
+/* Find the function where debuggers stop; only dynamic linkers have it. */
 static void find_loader(struct module *m)
 {
 	struct elf_symbol symbol;
@@ -224,7 +233,7 @@ static void find_loader(struct module *m)
 		m->loader = find_entry(m, &symbol);
 }
 
-/* Adds to where a runtime's calls of regions' functions return to. */
+/* Add to the addresses where calls of region functions by a runtime return to. */
 static void add_returns(struct module *m, uint8_t family, const struct returns *found)
 {
 	uint32_t i, j;
@@ -240,7 +249,7 @@ static void add_returns(struct module *m, uint8_t family, const struct returns *
 	m->returned |= 1u << family;
 }
 
-/* libomp has GCC's functions, too. */
+/* libomp has the functions of GCC's runtime, too. */
 static void find_returns(struct module *m)
 {
 	uint64_t regions[RETURNS_MAX];
@@ -262,7 +271,10 @@ static void find_returns(struct module *m)
 		returns_find(m->elf, m->traits.machine, regions, n, 0, &found);
 		add_returns(m, SBT_FAMILY_GOMP, &found);
 	}
-	/* All of libomp's threads run them by one function, to which a pointer is passed on many times. */
+	/*
+	 * All threads of libomp run regions in one function, which gets a pointer that was passed
+	 * on many times.
+	 */
 	if ((m->regions & 1u << SBT_FAMILY_LIBOMP) &&
 	    elf_find_function(m->elf, "__kmp_invoke_microtask", &invoke, 1) > 0) {
 		returns_find(m->elf, m->traits.machine, NULL, 0, invoke.vaddr, &found);
@@ -285,12 +297,13 @@ static int take_linked(void *ctx, const char *name, const struct elf_symbol *sym
 }
 
 /*
- * An MPI library calls its own functions, which says nothing of the program. Of a program that is linked with a static
- * library there is only what it calls: linkers take nothing else from an archive.
+ * Find calls that are not traced. An MPI library calls its own functions, which says nothing about
+ * the program. A program that is linked with a static library contains only what it calls: linkers
+ * take nothing else from an archive.
  */
 static void find_untraced(struct module *m)
 {
-	/* Of a runtime that is linked in nobody can tell which functions are called. */
+	/* If a runtime is linked in, it is unknown which of its functions are called. */
 	if (m->traits.executable) {
 		m->untraced.semaphores |= m->sems.nentries > 0;
 		untraced_join(&m->untraced, &m->turns_seen);
@@ -305,7 +318,10 @@ static void find_untraced(struct module *m)
 #define SCOPE_PART     (1u << 20)
 #define SCOPE_SEARCHED (8u << 20)
 
-/* Without names: what std::thread::scope() says when a thread of it panics. Large programs are searched in part. */
+/*
+ * Return whether a program without names contains the message that std::thread::scope() prints when
+ * a thread panics. Only a part of a large program is searched.
+ */
 static bool has_scope_text(const struct module *m)
 {
 	static const char text[] = "a scoped thread panicked";
@@ -325,7 +341,7 @@ static bool has_scope_text(const struct module *m)
 	return false;
 }
 
-/* A function without known exits may have its wait in another one. */
+/* A function without known exits may wait inside another one. */
 static int take_jump(void *ctx, const char *name, const struct elf_symbol *symbol)
 {
 	struct module *m = ctx;
@@ -364,7 +380,10 @@ static bool is_task_function(const struct module *m, const struct module_probe_s
 	return i < tasks->n;
 }
 
-/* GCC names them like the functions of regions. They run a million times, and no barrier is at their end. */
+/*
+ * Drop functions of tasks. GCC names them like the functions of regions, but they run a million
+ * times, and there is no barrier at their end.
+ */
 static void drop_task_functions(struct module *m)
 {
 	struct outlined tasks = { .n = 0 };

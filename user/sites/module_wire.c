@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* What is known of a module, to bytes and back: the reader's child says it, the tracer makes sure that it makes sense. */
+/*
+ * All that is known of a module, to bytes and back. The reader's child writes it; the tracer checks
+ * that it is consistent.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,13 +15,17 @@
 #define NAME_MAX_BYTES 1024
 #define PATH_BYTES     16384
 #define ERROR_MAX      4095
-#define REGS_BYTES     512 /* the kernel's struct pt_regs is smaller on all machines */
+/* The kernel's struct pt_regs is smaller on all machines. */
+#define REGS_BYTES     512
 
-/* Rows of the tables go by their numbers; those of rules, behind these, by the rule's, with a bit for which of two. */
+/*
+ * Rows of the tables are transferred by number. Those of rules follow, by the number of the rule
+ * and a bit for which of its two rows.
+ */
 #define OF_RULES       0x10000u
 #define OF_KNOWN_RULES 0x20000u
 
-/* --- rows ------------------------------------------------------------------------------------------ */
+/* --- rows ------------------------------------------------------------------------------------- */
 
 static bool rule_number(const struct rules *rules, uint32_t base,
 			const struct family_function *function, uint32_t *number)
@@ -61,7 +68,7 @@ static void wire_row(struct wire *w, const struct family_function **row,
 	w->bad |= !*row;
 }
 
-/* --- parts --------------------------------------------------------------------------------------------- */
+/* --- parts ------------------------------------------------------------------------------------ */
 
 static void wire_arg(struct wire *w, struct sbt_arg *arg)
 {
@@ -186,7 +193,7 @@ void module_wire_symbol(struct wire *w, struct elf_symbol *symbol)
 	WIRE_BOOL(w, symbol->from_symtab);
 }
 
-/* --- places -------------------------------------------------------------------------------------------- */
+/* --- places ----------------------------------------------------------------------------------- */
 
 void module_wire_probe_site(struct wire *w, struct module_probe_site *p,
 			    const struct module_names *names)
@@ -228,9 +235,9 @@ static void wire_places(struct wire *w, struct module *m, const struct module_na
 	}
 }
 
-/* --- all ----------------------------------------------------------------------------------------------- */
+/* --- all -------------------------------------------------------------------------------------- */
 
-/* How often what the user named was found here. */
+/* Transfer the number of hits of each rule in this file. */
 static void wire_found(struct wire *w, const struct module_names *names)
 {
 	uint32_t found;
@@ -279,7 +286,7 @@ void module_wire(struct wire *w, struct module *m, const struct module_names *na
 	wire_found(w, names);
 }
 
-/* --- what was read ------------------------------------------------------------------------------------- */
+/* --- what was read ---------------------------------------------------------------------------- */
 
 static bool is_code(const struct module *m, uint64_t offset)
 {
@@ -308,7 +315,7 @@ bool module_probe_site_is_sound(const struct module *m, struct module_probe_site
 
 	if (p->offset - p->start != p->entry.skip && p->offset != p->start)
 		return false;
-	/* What is told is the row's. A place that cannot be probed is told nothing. */
+	/* The spec must be that of the row. A probe site with an error has none. */
 	if (!p->error && (p->spec.family != f->family || p->spec.kind != f->kind ||
 			  p->spec.role != f->role || p->spec.rule != f->rule))
 		return false;

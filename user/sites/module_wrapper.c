@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Functions that wait, or wake, for those who call them. */
+/* Functions that wait, or wake threads, for their callers. */
 #include <string.h>
 
 #include "sites/module_internal.h"
 
-/* What waits and wakes in C's library does it for its caller: by symbols alone, for this is asked of every wait. */
+/*
+ * Return whether a function of the C library waits or wakes for its caller. Only symbols are used,
+ * because this is asked for every wait.
+ */
 static bool is_wrapper_function(const struct elf_file *elf, uint64_t vaddr)
 {
 	static const char *const names[] = { "syscall", "cnd_wait", "cnd_timedwait",
@@ -53,7 +56,7 @@ static int is_wrapper_symbol(void *ctx, const char *name, const struct elf_symbo
 	return 1;
 }
 
-/* What C++ compilers make of the library's templates in the program. */
+/* Return whether this is a template of the C++ library that was compiled into the program. */
 static bool is_wrapper_template(const struct elf_file *elf, uint64_t vaddr)
 {
 	struct around a = { .vaddr = vaddr };

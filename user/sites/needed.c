@@ -16,7 +16,8 @@
 #define CACHE_PATH    "/etc/ld.so.cache"
 #define CACHE_MAGIC   "glibc-ld.so.cache1.1"
 #define CACHE_MAX     (16u << 20)
-#define CACHE_HEADER  48 /* magic, number of entries, bytes of strings, flags, unused */
+/* Magic, number of entries, bytes of strings, flags, unused. */
+#define CACHE_HEADER  48
 #define CACHE_ENTRY   24 /* flags, name, path, version, processor */
 #define CACHE_TYPE    0x0003 /* of a library for glibc */
 #define CACHE_X86_64  0x0300
@@ -39,7 +40,7 @@ struct needed {
 	void *ctx;
 };
 
-/* --- the linker's cache -------------------------------------------------------------------------- */
+/* --- the linker's cache ----------------------------------------------------------------------- */
 
 static void cache_read(struct cache *cache)
 {
@@ -71,13 +72,16 @@ static uint32_t cache_u32(const struct cache *cache, size_t at)
 	return value;
 }
 
-/* The string at an offset of the cache: it ends by the NUL behind everything, at the latest. */
+/* Return the string at an offset of the cache. A NUL after the cache ends it at the latest. */
 static const char *cache_string(const struct cache *cache, uint32_t at)
 {
 	return at < cache->len ? (const char *)cache->bytes + at : "";
 }
 
-/* Best first: the linker takes the first that this machine can run; those for certain processors are passed over. */
+/*
+ * Find a library. The best come first, and the linker takes the first one that this machine can
+ * run. Those for certain processors are skipped.
+ */
 static const char *cache_find(const struct cache *cache, const char *name, uint16_t machine)
 {
 	uint32_t want = CACHE_TYPE | (machine == EM_AARCH64 ? CACHE_AARCH64 : CACHE_X86_64), n, i;
@@ -97,9 +101,9 @@ static const char *cache_find(const struct cache *cache, const char *name, uint1
 	return NULL;
 }
 
-/* --- directories ------------------------------------------------------------------------------------ */
+/* --- directories ------------------------------------------------------------------------------ */
 
-/* A module for this file, if it is one that the program could load. */
+/* Return the module of this file if the program could load it, or NULL. */
 static struct module *try_file(struct needed *s, const char *path)
 {
 	struct module *m;
@@ -110,7 +114,10 @@ static struct module *try_file(struct needed *s, const char *path)
 	return m && !m->error && m->traits.machine == s->program->traits.machine ? m : NULL;
 }
 
-/* "$ORIGIN/../lib": the folder of who names it. False: too long. */
+/*
+ * Expand "$ORIGIN/../lib" to the folder of the file that names it. Return false if the result is
+ * too long.
+ */
 static bool expand(const char *dir, size_t len, const char *owner, char path[PATH_MAX])
 {
 	static const char *const words[] = { "$ORIGIN", "${ORIGIN}" };
@@ -190,7 +197,7 @@ static struct module *find_library(struct needed *s, const struct module *owner,
 	return m ? m : try_defaults(s, name);
 }
 
-/* --- all of them ---------------------------------------------------------------------------------------- */
+/* --- all of them ------------------------------------------------------------------------------ */
 
 static void add(struct needed *s, const char *name, struct module *m)
 {

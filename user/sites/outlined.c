@@ -15,8 +15,8 @@
 #define CODE_MAX    (256u << 20)
 #define CHUNK	    (1u << 20)
 #define CALL_LEN    5 /* e8 rel32 */
-#define LOOK_BACK \
-	65536 /* bytes before a call: as far back as its function is looked at across pieces */
+/* Bytes before a call: how far back its function is searched across chunks. */
+#define LOOK_BACK   65536
 
 /* The functions of a file, by address. */
 struct table {
@@ -53,12 +53,16 @@ static bool table_want(struct table *t, uint64_t vaddr)
 	return true;
 }
 
-/* Where calls of some functions of the runtime go: themselves, their entry in the linkage table, or the word it reads. */
+/*
+ * Where calls of some functions of the runtime lead: to the functions, their entries in the linkage
+ * table, or the words that it reads.
+ */
 struct targets {
 	uint64_t at[TARGETS_MAX];
 	size_t n;
-	uint8_t filter[512]; /* a bit for the low twelve of each */
-	bool tasks; /* of those that make tasks; else of those that begin regions */
+	uint8_t filter[512]; /* one bit for the low twelve bits of each target */
+	/* Functions that create tasks; else those that begin regions. */
+	bool tasks;
 };
 
 static void targets_add(struct targets *targets, uint64_t vaddr)
@@ -88,7 +92,7 @@ static int32_t get_s32(const uint8_t *bytes)
 	return value;
 }
 
-/* The function that @vaddr is in, or NULL. */
+/* Return the function around @vaddr, or NULL. */
 static const struct elf_symbol *table_around(const struct table *t, uint64_t vaddr)
 {
 	size_t low = 0, high = t->n;
@@ -107,8 +111,8 @@ static const struct elf_symbol *table_around(const struct table *t, uint64_t vad
 }
 
 /*
- * lea fn(%rip), %REG; mov $fn, %REG: whatever function's address the caller of @call makes. It may do that long before
- * the call, so which of them is handed over is not asked.
+ * Collect all function addresses that the caller of @call makes: lea fn(%rip), %REG; mov $fn, %REG.
+ * That may be long before the call, so it is not asked which of them is passed.
  */
 static void look_around(struct table *t, const uint8_t *code, size_t len, uint64_t vaddr,
 			uint64_t call)
@@ -130,8 +134,8 @@ static void look_around(struct table *t, const uint8_t *code, size_t len, uint64
 }
 
 /*
- * Whatever instruction ends in four bytes that lead to a target: a call, a jump there, either by the word that it reads.
- * Four bytes that do so by chance cost a useless probe, or keep one.
+ * Find all instructions that end with four bytes that lead to a target: a call or jump, or an
+ * indirect one through a word. Four bytes that match by chance cost a useless probe, or keep one.
  */
 static void scan_bytes(struct table *t, const uint8_t *code, size_t from, size_t len,
 		       uint64_t vaddr, const struct targets *targets)
@@ -143,7 +147,7 @@ static void scan_bytes(struct table *t, const uint8_t *code, size_t from, size_t
 			look_around(t, code, len, vaddr, vaddr + at);
 }
 
-/* In pieces that overlap by what a call and its arguments take. */
+/* Scan a segment in chunks that overlap by a call and its arguments. */
 static void scan_range(struct table *t, const struct elf_file *elf, const struct elf_range *range,
 		       const struct targets *targets)
 {
@@ -171,7 +175,7 @@ static void scan_file(struct table *t, const struct elf_file *elf, const struct 
 		scan_range(t, elf, &range, targets);
 }
 
-/* Where the call before @caller goes. */
+/* Return where the call before @caller leads. */
 static uint64_t call_target(const struct elf_file *elf, uint64_t caller)
 {
 	const uint8_t *code;
@@ -189,7 +193,7 @@ static void table_close(struct table *t)
 	free(t->functions);
 }
 
-/* To be closed in either case. */
+/* Open a table, which the caller closes even after an error. */
 static int table_open(struct table *t, const struct elf_file *elf)
 {
 	int err = frames_each(elf, table_add, t);
@@ -245,9 +249,12 @@ out:
 	return err;
 }
 
-/* --- tasks ------------------------------------------------------------------------------------------ */
+/* --- tasks ------------------------------------------------------------------------------------ */
 
-/* Whatever else may be given a function of GCC's to run counts as what begins a region: its functions keep their probes. */
+/*
+ * Return whether this function begins regions, or creates tasks. Any function of GCC's runtime that
+ * may be given a function to run counts as beginning regions: what it runs keeps its probes.
+ */
 static bool is_target(const struct targets *targets, const char *name)
 {
 	const struct family_function *f = NULL;
@@ -281,7 +288,7 @@ static int take_function(void *ctx, const char *name, const struct elf_symbol *s
 	return 0;
 }
 
-/* jmp *slot(%rip), with what compilers put before it: the entry begins there. */
+/* jmp *slot(%rip), with what compilers put before it, where the entry begins. */
 static void take_entries(struct targets *targets, const struct elf_file *elf,
 			 const struct elf_range *range, size_t slots)
 {
@@ -344,7 +351,10 @@ int outlined_of_tasks(const struct elf_file *elf, uint16_t machine, struct outli
 	scan_file(&t, elf, &targets[0]);
 	memcpy(tasks, t.wanted, t.n);
 	memset(t.wanted, 0, t.n);
-	/* Where not all that begins regions is known, nothing is a task's alone. */
+	/*
+	 * If not all functions that begin regions are known, no function is certain to belong to
+	 * tasks only.
+	 */
 	if (targets[1].n == TARGETS_MAX)
 		goto out;
 	scan_file(&t, elf, &targets[1]);

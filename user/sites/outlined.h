@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * The functions that OpenMP regions and tasks run, where names do not tell: by where the runtime is called from and what
- * is put into the argument there. Pure: an ELF file in, addresses out.
+ * The functions that OpenMP regions and tasks run, where names do not show it: by the calls of the
+ * runtime, and what is put into the argument there. Pure: an ELF file in, addresses out.
  */
 #ifndef SITES_OUTLINED_H
 #define SITES_OUTLINED_H
@@ -14,22 +14,25 @@
 #define OUTLINED_MAX 4096
 
 struct outlined {
-	struct elf_symbol *functions; /* malloc'ed; by address, each once */
+	struct elf_symbol *functions; /* by address, each once; allocated by malloc */
 	uint32_t n;
 };
 
 /*
- * The function at @vaddr, and those whose address is made in functions that call what the call before @caller (0: not
- * known) calls; all as linked. Only what the unwind table says begins a function. Some of them may be no region's: they
- * cost a useless probe. Returns 0, -ENOENT if nothing begins at @vaddr (what else was found is there), -ENOMEM.
+ * Find the function at @vaddr, and those that similar calls get: functions with an address that is
+ * made in callers of what the call before @caller (0: unknown) calls. All addresses are as linked.
+ * Only the unwind table says where functions begin. Some of the results may not belong to regions,
+ * and cost a useless probe. Return 0, -ENOENT if no function begins at @vaddr (other results are
+ * valid), or -ENOMEM.
  */
 int outlined_find(const struct elf_file *elf, uint16_t machine, uint64_t vaddr, uint64_t caller,
 		  struct outlined *out);
 
 /*
- * The functions that tasks run and regions do not, of a program that GCC made, which names both alike: their address is
- * made in functions that call GOMP_task or kin, and in none that calls GOMP_parallel or kin. x86-64; on other machines, and
- * in a file whose linkage cannot be read, none are found. Returns 0, or -ENOMEM.
+ * Find the functions that tasks run and regions do not, in a program compiled by GCC, which names
+ * both alike. Their addresses are made in functions that call GOMP_task or similar, and not in
+ * functions that call GOMP_parallel or similar. Only for x86-64. None are found on other machines,
+ * or in a file with unreadable linkage. Return 0 or -ENOMEM.
  */
 int outlined_of_tasks(const struct elf_file *elf, uint16_t machine, struct outlined *out);
 

@@ -17,7 +17,8 @@
 #include "symbols/wire.h"
 
 #define SILENT_MS  5000 /* see struct child_patience */
-#define SILENT_MAX 3 /* children that stood still one after the other: then no more is asked */
+/* After this many children in a row that hung, no more questions are asked. */
+#define SILENT_MAX 3
 #define FILE_NS	   (READER_FILE_S * 1000000000ULL)
 #define ERROR_MAX  4095
 
@@ -26,7 +27,7 @@ struct reader {
 	struct reader_life life;
 	struct symbol_server *symbols;
 	uint32_t serial;
-	uint32_t answers; /* of this child */
+	uint32_t answers; /* number of answers of this child */
 	uint32_t silent;
 	void (*idle)(void *ctx);
 	void *idle_ctx;
@@ -96,7 +97,7 @@ static int put_question(const struct reader *r, struct reader_request *req, cons
 	return child_send(r->child.sock, parts, req->text_len ? 2 : 1, fd);
 }
 
-/* The child wants to know something in the midst of it, about the same file. */
+/* Answer a question that the child asks while it works, about the same file. */
 static int say(struct reader *r, int fd, const char *path, size_t len)
 {
 	const struct reader_head *head = &r->message.head;
@@ -117,7 +118,7 @@ static int say(struct reader *r, int fd, const char *path, size_t len)
 	return child_send(r->child.sock, &part, 1, -1);
 }
 
-/* A part of the answer. 1: that was all. */
+/* Take one part of the answer. Return 1 after the last part. */
 static int take_part(const struct reader_message *message, size_t len, struct wire *answer)
 {
 	const struct reader_head *head = &message->head;
@@ -137,7 +138,7 @@ static int take_part(const struct reader_message *message, size_t len, struct wi
 	return answer->len == head->total;
 }
 
-/* The answer of a child that is there. *error: that of the answer itself. */
+/* Take the answer of a running child. *error is that of the answer itself. */
 static int hear(struct reader *r, const struct reader_request *req, int fd, const char *path,
 		uint64_t most_ns, struct wire *answer, int *error)
 {
@@ -170,7 +171,7 @@ static int hear(struct reader *r, const struct reader_request *req, int fd, cons
 	}
 }
 
-/* One try, by a child that may have to be begun. */
+/* Ask once, and start the child if necessary. */
 static int try_once(struct reader *r, struct reader_request *req, const char *text, int fd,
 		    uint64_t *handler_ns, struct wire *answer, int *error)
 {
@@ -183,7 +184,7 @@ static int try_once(struct reader *r, struct reader_request *req, const char *te
 	before = child_cpu_ns(&r->child);
 	err = put_question(r, req, text, fd);
 	if (err) {
-		/* It ended between two questions, so this file is not to blame. */
+		/* The child exited between two questions, so this file is not the reason. */
 		child_stop(&r->child);
 		err = begin(r);
 		before = 0;
@@ -283,7 +284,7 @@ int reader_examine(struct reader *r, struct module *m)
 	module_wire(&answer, m, &names);
 	if (answer.bad || answer.at != answer.len ||
 	    !module_is_sound(m, m->identified ? (uint64_t)m->identity.st_size : 0)) {
-		/* A child that says such a thing is not to be trusted with the next file. */
+		/* A child that gives such an answer cannot be trusted with the next file. */
 		child_stop(&r->child);
 		module_forget_facts(m);
 		err = -EPIPE;
@@ -297,7 +298,7 @@ out:
 	return err;
 }
 
-/* --- files that are no modules ------------------------------------------------------------------------ */
+/* --- files that are no modules ---------------------------------------------------------------- */
 
 bool reader_file_has_marks(const char *path, const char *provider)
 {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* The child of the reader: all that parses the files that processes run, names in the source apart. */
+/*
+ * The child of the reader. It parses the files that processes run, except for names in the source.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,28 +17,29 @@
 #include "elf/sdt.h"
 #include "symbols/wire.h"
 
-#define FILES_MAX    64 /* whose tables are kept; none is kept open */
-#define FUNCTION_MAX 16384 /* bytes of one function that are looked at */
+#define FILES_MAX    64 /* files with tables in memory; none is kept open */
+#define FUNCTION_MAX 16384 /* bytes of one function that are decoded */
 #define INSN_BYTES   16
 
 struct file {
 	struct child_file identity;
 	struct elf_file *elf; /* NULL: free */
 	struct elf_traits traits;
-	uint64_t used; /* clock of questions, for the least recently used */
+	/* Number of the last question about it, to find the least recently used. */
+	uint64_t used;
 };
 
 struct reader_child {
 	int sock;
-	int fd; /* of the file that is asked about; -1: none */
+	int fd; /* the file of the current question; -1: none */
 	uint32_t serial;
-	struct file *asked; /* that the question is about */
+	struct file *asked; /* the file of the current question */
 	const struct reader_life *life;
 	struct file files[FILES_MAX];
 	uint64_t clock;
 };
 
-/* --- files ------------------------------------------------------------------------------------------ */
+/* --- files ------------------------------------------------------------------------------------ */
 
 static int reopen(void *ctx)
 {
@@ -56,7 +59,7 @@ static int open_file(struct reader_child *c, struct file *f, const struct reader
 		return err;
 	f->identity = req->file;
 	elf_traits(f->elf, &f->traits);
-	/* From now on by the descriptor that comes along with the question. */
+	/* From now on use the descriptor that comes with the question. */
 	elf_suspend(f->elf, reopen, c);
 	return 0;
 }
@@ -84,7 +87,7 @@ out:
 	return 0;
 }
 
-/* Nothing stays open: a file system is to be unmounted when nobody runs a program of it. */
+/* Close the file. A file system can be unmounted once no process runs a program from it. */
 static void close_file(struct reader_child *c)
 {
 	if (c->asked && c->asked->elf)
@@ -94,7 +97,7 @@ static void close_file(struct reader_child *c)
 	c->fd = -1;
 }
 
-/* --- what the tracer is asked -------------------------------------------------------------------------- */
+/* --- what the tracer is asked ----------------------------------------------------------------- */
 
 static bool ask(const struct reader_child *c, struct reader_head *head, const char *text,
 		struct reader_said *said)
@@ -136,7 +139,7 @@ static bool parameters(void *ctx, uint64_t vaddr, uint32_t *n)
 	return true;
 }
 
-/* --- answers --------------------------------------------------------------------------------------------- */
+/* --- answers ---------------------------------------------------------------------------------- */
 
 static int take_segments(struct module *m)
 {
@@ -168,7 +171,10 @@ static void forget_found(const struct rules *rules)
 		rules->all[i]->at[0].found = rules->all[i]->at[1].found = 0;
 }
 
-/* Of each rank that maps the file they are needed at once: not to be asked for then. */
+/*
+ * Read these now: they are needed for each rank that maps the file, and questions take too long
+ * then.
+ */
 static void take_handles(struct module *m)
 {
 	static const char *const names[MODULE_HANDLES] = { "ompi_mpi_comm_world",
@@ -206,7 +212,7 @@ static int examine(struct reader_child *c, const struct file *f, const char *pat
 	if (err)
 		goto out;
 	take_needs(m, libraries, sizeof(libraries) / sizeof(libraries[0]));
-	/* What was found in other files has been said. */
+	/* Hits in other files have been reported already. */
 	forget_found(names.rules);
 	module_examine(&names);
 	take_handles(m);
@@ -259,7 +265,7 @@ static int take_ends(void *ctx, const char *name, const struct elf_symbol *symbo
 	return 0;
 }
 
-/* Of the function, and of the copies of it that compilers make for some arguments. */
+/* Take the function, and the copies of it that compilers make for certain arguments. */
 static int say_ends(const struct file *f, const char *name, struct wire *w)
 {
 	struct ends e = { .f = f, .name = name };
@@ -293,7 +299,7 @@ static int say_outlined(const struct reader_child *c, const struct file *f,
 	m->elf = f->elf;
 	m->traits = f->traits;
 	err = module_add_outlined(m, (uint8_t)req->family, req->a, req->b);
-	/* There may be others all the same. */
+	/* There may be other functions with ends. */
 	nothing = err != 0;
 	WIRE_BOOL(w, nothing);
 	WIRE(w, m->nplaces, MODULE_PLACES_MAX);
@@ -401,7 +407,7 @@ static void send_answer(const struct reader_child *c, const struct wire *w, int 
 	} while (at < head.total);
 }
 
-/* False: nobody asks any more. */
+/* Return false if there will be no more questions. */
 static bool receive(struct reader_child *c, struct reader_request *req, char text[READER_TEXT_MAX])
 {
 	const struct iovec parts[] = { { .iov_base = req, .iov_len = sizeof(*req) },
@@ -431,7 +437,7 @@ void reader_child_run(void *life, int sock)
 		child_limit_cpu(READER_FILE_S);
 		w.len = 0;
 		err = answer(c, &req, text, &w);
-		/* Before anybody knows that it is done. */
+		/* Close the file before the tracer learns that the answer is complete. */
 		close_file(c);
 		if (w.bad || w.len > READER_ANSWER)
 			err = -ENOMEM;

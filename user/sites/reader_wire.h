@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* What the reader and its child say to each other. Of this room only. */
+/* The messages between the reader and its child. Private to this room. */
 #ifndef SITES_READER_WIRE_H
 #define SITES_READER_WIRE_H
 
@@ -10,9 +10,10 @@
 
 #define READER_TEXT_MAX 4096
 #define READER_PART	(32u << 10) /* bytes of an answer in one message */
-#define READER_ANSWER	(16u << 20) /* and of all */
+#define READER_ANSWER	(16u << 20) /* bytes of a whole answer */
 
-struct reader_request { /* a text follows, without its end */
+/* A text without a final NUL follows. */
+struct reader_request {
 	uint32_t question;
 	uint32_t serial;
 	uint32_t family;
@@ -23,7 +24,7 @@ struct reader_request { /* a text follows, without its end */
 
 enum reader_says {
 	READER_SAYS_ANSWER, /* a part of it follows */
-	READER_SAYS_NAME, /* what does this mangled name read in the source? */
+	READER_SAYS_NAME, /* what is this mangled name in the source? */
 	READER_SAYS_PARAMETERS, /* how many has the function at `value`? */
 };
 
@@ -35,20 +36,20 @@ struct reader_head {
 	uint64_t value;
 };
 
-/* What the tracer says to the latter two. */
+/* Answer of the tracer to the last two. */
 struct reader_said {
 	uint32_t known;
 	uint32_t parameters;
 	char text[2048];
 };
 
-/* As the child is born with it. */
+/* What the child is started with. */
 struct reader_life {
 	struct rules *rules, *known;
-	bool names; /* somebody knows names */
+	bool names; /* the tracer knows names in the source */
 };
 
-/* The child's life; @life is a struct reader_life. */
+/* Run the child. @life is a struct reader_life. */
 void reader_child_run(void *life, int sock);
 
 #endif /* SITES_READER_WIRE_H */

@@ -9,15 +9,17 @@
 #include <string.h>
 
 #define RULE_SPEC_MAX	   4096 /* bytes of one SPEC */
-#define RULE_NAME_MAX	   4096 /* of a name that is compared */
+#define RULE_NAME_MAX	   4096 /* bytes of a name that is compared */
 #define RULE_ARGUMENTS_MAX 64
 #define RULE_COUNT_MAX	   0x7fffffffu
-/* Where no object of a program can be: what all callers of one rule share. */
+/*
+ * The object that all callers of one rule share: an address that no object of a program can have.
+ */
 #define RULE_EVERYBODY	   0x7fff000000000000LL
 
 /* --- patterns -------------------------------------------------------------------------------- */
 
-/* * and ?, nothing else: brackets and backslashes are parts of names. */
+/* Match * and ? only: brackets and backslashes are parts of names. */
 static bool glob_matches(const char *pattern, const char *s)
 {
 	const char *star = NULL, *back = NULL;
@@ -46,9 +48,9 @@ static bool is_pattern(const char *s)
 	return strpbrk(s, "*?") != NULL;
 }
 
-/* --- the grammar ------------------------------------------------------------------------------- */
+/* --- the grammar ------------------------------------------------------------------------------ */
 
-/* Decimal, all of @s, from @min. */
+/* Parse a decimal number of at least @min that takes all of @s. */
 static bool parse_number(const char *s, uint64_t min, uint64_t max, uint64_t *out)
 {
 	char *end;
@@ -70,7 +72,7 @@ static bool closes(char c)
 	return c == ')' || c == '>' || c == ']' || c == '}';
 }
 
-/* The last @c of @s that is in no brackets; NULL: there is none. */
+/* Return the last @c of @s outside brackets, or NULL. */
 static char *last_outside(char *s, char c)
 {
 	size_t i = strlen(s);
@@ -87,7 +89,7 @@ static char *last_outside(char *s, char c)
 	return NULL;
 }
 
-/* Cuts ",count=N" off the end, as often as there is something behind a comma. */
+/* Cut all options (",count=N") off the end. */
 static int take_options(char *s, uint32_t *count, char *why, size_t len)
 {
 	uint64_t n;
@@ -100,11 +102,11 @@ static int take_options(char *s, uint32_t *count, char *why, size_t len)
 			return -EINVAL;
 		}
 		if (*count) {
-			snprintf(why, len, "count= is there twice");
+			snprintf(why, len, "count= is given twice");
 			return -EINVAL;
 		}
 		if (!parse_number(at + 7, 1, RULE_COUNT_MAX, &n)) {
-			snprintf(why, len, "count=\"%s\" is not a number from 1", at + 7);
+			snprintf(why, len, "count=\"%s\" is not a number of 1 or more", at + 7);
 			return -EINVAL;
 		}
 		*count = (uint32_t)n;
@@ -128,8 +130,9 @@ static int take_object(char *s, struct rule *rule, uint8_t *argument, char *why,
 		*argument = (uint8_t)(n - 1);
 	} else {
 		snprintf(why, len,
-			 "behind @ comes the number of the argument that is the object, 1 to %d, "
-			 "or all; not \"%s\"",
+			 "after @ there must be all, or the number (1 to %d) of the argument that "
+			 "is "
+			 "the object, not \"%s\"",
 			 RULE_ARGUMENTS_MAX, at + 1);
 		return -EINVAL;
 	}
@@ -137,7 +140,7 @@ static int take_object(char *s, struct rule *rule, uint8_t *argument, char *why,
 	return 0;
 }
 
-/* "FILE:" in front, if there is: cut off, and the rest returned. */
+/* Cut off a leading "FILE:". Return the rest. */
 static char *take_file(char *s, char **file)
 {
 	char *at;
@@ -153,7 +156,7 @@ static char *take_file(char *s, char **file)
 	return s;
 }
 
-/* The ".." that stands between two functions; not that of a path, and not one of three dots. */
+/* Find the ".." between two functions: not that of a path, and not part of three dots. */
 static char *find_between(char *s)
 {
 	char *at;
@@ -165,8 +168,9 @@ static char *find_between(char *s)
 }
 
 /*
- * The identifier that a mangled name of the function must contain: the last one outside templates and parameters.
- * Operators are mangled otherwise, and a piece at a wildcard is still a piece.
+ * Return the identifier that a mangled name of the function must contain: the last one outside
+ * templates and parameters. Operators are mangled in another way. Part of an identifier next to a
+ * wildcard is still contained.
  */
 static char *needle_of(const char *name)
 {
@@ -223,7 +227,7 @@ static int check_rule(const struct rule *rule, char *why, size_t len)
 	int i;
 
 	if (rule->file && !*rule->file) {
-		snprintf(why, len, "there is no file in front of the colon");
+		snprintf(why, len, "there is no file before the colon");
 		return -EINVAL;
 	}
 	for (i = 0; i < 1 + rule->pair; i++) {
@@ -234,7 +238,7 @@ static int check_rule(const struct rule *rule, char *why, size_t len)
 		}
 		if (rule->at[i].name &&
 		    strspn(rule->at[i].name, "*?") == strlen(rule->at[i].name)) {
-			snprintf(why, len, "\"%s\" would be every function", rule->at[i].name);
+			snprintf(why, len, "\"%s\" matches every function", rule->at[i].name);
 			return -EINVAL;
 		}
 	}
@@ -290,7 +294,7 @@ static int parse(char *s, struct rule *rule, size_t number, char *why, size_t le
 		return err;
 	s = take_file(s, &file);
 	if (file) {
-		/* Processes show the real path of what they have mapped. */
+		/* Processes map files under their real paths. */
 		rule->file = strchr(file, '/') && !is_pattern(file) ? realpath(file, NULL) : NULL;
 		if (!rule->file)
 			rule->file = strdup(file);
@@ -304,7 +308,7 @@ static int parse(char *s, struct rule *rule, size_t number, char *why, size_t le
 	}
 	err = take_point(s, &rule->at[0], "the function", why, len);
 	if (!err && between)
-		err = take_point(between + 2, &rule->at[1], "the function behind ..", why, len);
+		err = take_point(between + 2, &rule->at[1], "the function after ..", why, len);
 	if (!err)
 		err = check_rule(rule, why, len);
 	if (!err)
@@ -321,8 +325,7 @@ int rules_add(struct rules *rules, const char *spec, char *why, size_t len)
 	if (len)
 		*why = 0;
 	if (rules->n == RULES_MAX) {
-		snprintf(why, len, "there are %d already, which is as many as there may be",
-			 RULES_MAX);
+		snprintf(why, len, "there are %d already, and there cannot be more", RULES_MAX);
 		return -E2BIG;
 	}
 	if (strlen(spec) > RULE_SPEC_MAX) {
@@ -345,12 +348,14 @@ int rules_add(struct rules *rules, const char *spec, char *why, size_t len)
 }
 
 /*
- * libstdc++: arrive_and_wait() is a function of its own without optimisation only. With it the wait alone is left, as
- * std::__atomic_wait_address() by g++ and as what that calls by clang. The last thread comes to it, too, when it has released the
- * others: the arguments tell in which phase it arrived. Where arrive() is a function it has no probe: what a thread does between it
- * and its wait is no waiting. The same is all there is of a latch, in every program. A thread that arrives and does not wait leaves
- * nothing. A wait that g++ puts in line is found by its code: module_inline.c. Boost's wait is inlined with optimisation. Rust's
- * is a function of its library, always.
+ * libstdc++: arrive_and_wait() is a function of its own only without optimization. With it only the
+ * wait is left: as std::__atomic_wait_address() by g++, and as what that calls by clang. The last
+ * arriver calls it, too, after it has released the other threads; the arguments show in which phase
+ * it arrived. Where arrive() is a function it gets no probe: what a thread does between it and its
+ * wait is work.
+ * A latch has only the wait in every program. A thread that arrives without waiting leaves no
+ * trace. A wait that g++ inlines is found by its code (module_inline.c). Boost's wait is inlined
+ * with optimization. Rust's is always a function of its library.
  */
 static const struct {
 	const char *spec;
@@ -412,7 +417,7 @@ bool rule_is_everybody(uint64_t object)
 	return object - (uint64_t)RULE_EVERYBODY < RULES_MAX;
 }
 
-/* --- files ------------------------------------------------------------------------------------- */
+/* --- files ------------------------------------------------------------------------------------ */
 
 bool rule_takes_file(const struct rule *rule, const char *path, const char *soname)
 {
@@ -425,14 +430,17 @@ bool rule_takes_file(const struct rule *rule, const char *path, const char *sona
 	return glob_matches(rule->file, base ? base + 1 : path) || glob_matches(rule->file, soname);
 }
 
-/* --- names ------------------------------------------------------------------------------------- */
+/* --- names ------------------------------------------------------------------------------------ */
 
 static bool name_is(const struct rule_point *point, const char *name)
 {
 	return point->pattern ? glob_matches(point->name, name) : !strcmp(point->name, name);
 }
 
-/* Where the parameters of a name begin: "f<int(*)()>::g(int) const" at its last outer parenthesis. */
+/*
+ * Return where the parameters of a name begin: in "f<int(*)()>::g(int) const", at the last outer
+ * parenthesis.
+ */
 static char *find_parameters(char *name)
 {
 	char *at, *last = NULL;
@@ -449,7 +457,7 @@ static char *find_parameters(char *name)
 	return last;
 }
 
-/* Functions made from templates have their result in front. */
+/* Skip the result type, which names of template functions begin with. */
 static char *skip_result(char *name)
 {
 	char *at, *begin = name;

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Barriers that the user names: -b SPEC. Rows beside the table of family.h, made from text. Nothing is opened.
+ * Barriers that the user names with -b SPEC. They become rows like those of the table in family.h.
+ * No file is opened.
  *
  *	SPEC:     [FILE:]FUNCTION[..FUNCTION][@N | @all][,count=N]
- *	FUNCTION: a name, as in the symbol table or as in the source (C++, Rust; without its parameters it means all
- *		  of that name), a pattern of these with * and ?, or 0xADDRESS as nm and objdump show it
+ *	FUNCTION: a name as in the symbol table or in the source (C++, Rust; without parameters
+ *		  it means all functions of that name), a pattern of these with * and ?, or
+ *		  0xADDRESS as nm and objdump show it
  *
- * FILE is a path, or the name of a file or library, which may be a pattern; an address needs it. It ends at the first
- * colon that is not one of two.
+ * FILE is a path, or the name of a file or library, which may be a pattern. An address needs it. It
+ * ends at the first single colon.
  */
 #ifndef SITES_RULE_H
 #define SITES_RULE_H
@@ -22,59 +24,65 @@
 #define RULES_MAX 64
 
 enum rule_object {
-	RULE_OBJECT_AUTO, /* its first argument; if it is known to have none, as with @all */
+	/* The first argument, or as @all if the function is known to have none. */
+	RULE_OBJECT_AUTO,
 	RULE_OBJECT_ARGUMENT,
-	RULE_OBJECT_ALL, /* all who call it meet there */
+	RULE_OBJECT_ALL, /* all callers meet there */
 };
 
-/* One function, or many by a pattern. */
+/* One function, or several by a pattern. */
 struct rule_point {
-	char *name; /* as given; of an address: NULL */
-	char *needle; /* what a mangled name must contain for the name to be it; NULL: nothing known */
+	char *name; /* as given; NULL for an address */
+	/* What a mangled name must contain to be the name. NULL: unknown. */
+	char *needle;
 	bool pattern;
-	uint64_t vaddr; /* of an address */
-	uint32_t found; /* places that were found to be it */
+	uint64_t vaddr; /* if it is an address */
+	uint32_t found; /* number of probe sites found for it */
 };
 
 struct rule {
 	char *text; /* as given */
-	char *file; /* NULL: any */
-	bool raw; /* its names are mangled ones: never to be read */
+	char *file; /* NULL: any file */
+	bool raw; /* its names are mangled: they are never demangled */
 	bool pair; /* from the entry of at[0] to the return from at[1] */
 	struct rule_point at[2];
 	enum rule_object object;
-	struct family_function by_argument; /* what becomes of it: a row */
-	struct family_function for_all; /* the same where the function has no argument */
+	struct family_function by_argument; /* the row that it becomes */
+	struct family_function for_all; /* the row for a function without arguments */
 };
 
 struct rules {
-	struct rule *all[RULES_MAX]; /* rows are pointed at: they stay where they are */
+	struct rule *all[RULES_MAX]; /* allocated one by one: pointers to rows stay valid */
 	size_t n;
 };
 
 /*
- * One more. Returns 0; -EINVAL with half a sentence in @why about what is wrong; -E2BIG: too many; -ENOMEM.
+ * Add a rule. Return 0, -EINVAL with a clause in @why about what is wrong, -E2BIG (too many rules)
+ * or -ENOMEM.
  */
 int rules_add(struct rules *rules, const char *spec, char *why, size_t why_len);
 /*
- * What is known of C++, Boost and Rust, by their mangled names (family std). Compilers inline most of it: what is seen
- * is what they leave, see rule.c. Returns 0 or -ENOMEM.
+ * Add what is known of C++, Boost and Rust by mangled names (family std). Compilers inline most of
+ * it: only what they leave is seen, see rule.c. Return 0 or -ENOMEM.
  */
 int rules_add_known(struct rules *rules);
 void rules_free(struct rules *rules);
 
-/* Does this address stand for all who call a function? */
+/* Return whether this address stands for all callers of a function. */
 bool rule_is_everybody(uint64_t object);
 
-/* Is the file the one that the rule means? By its path or name; @soname may be "". */
+/* Return whether the rule means this file, by its path or name. @soname may be "". */
 bool rule_takes_file(const struct rule *rule, const char *path, const char *soname);
 
-/* What a mangled name reads in the source: false if it is not mangled, or cannot be read. */
+/*
+ * Write the source name of a mangled name. Return false if the name is not mangled or cannot be
+ * demangled.
+ */
 typedef bool (*rule_demangle_fn)(void *ctx, const char *raw, char *name, size_t size);
 
 /*
- * Is the function with this name in the symbol table one that is meant? A demangler is slow: it is asked only where
- * the name could be it.
+ * Return whether the rule means the function with this name in the symbol table. A demangler is
+ * slow, so it is called only where the name could match.
  */
 bool rule_takes_symbol(const struct rule_point *point, const char *raw, rule_demangle_fn demangle,
 		       void *ctx);

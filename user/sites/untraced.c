@@ -12,11 +12,12 @@
 #define NAMES_SHOWN 4
 
 /*
- * Calls of MPI that may wait for another rank: all of MPI 4.1's that the standard does not call local or nonblocking. Those
- * that every rank must enter before any rank leaves are barriers (sites/family.c) and are traced. Calls that only begin a
- * transfer (MPI_Isend) return at once. Left out are MPI_Init and MPI_Finalize, which each program calls, and MPI_Comm_free
- * and MPI_Comm_set_info, which wait in no library although all ranks have to call them. The most telling names come first,
- * because a report shows the first few. A poll (MPI_Test) in a loop is a wait, too.
+ * Calls of MPI that may wait for another rank: all of MPI 4.1 that the standard calls neither local
+ * nor nonblocking. Operations that every rank must enter before any rank leaves are barriers
+ * (sites/family.c) and are traced. Calls that only start a transfer (MPI_Isend) return at once.
+ * Left out are MPI_Init and MPI_Finalize, which every program calls, and MPI_Comm_free and
+ * MPI_Comm_set_info: all ranks have to call them, but no library waits in them. The most telling
+ * names come first, because a report shows only a few. A poll (MPI_Test) in a loop is a wait, too.
  */
 static const char *const mpi_functions[] = {
 	"Recv",
@@ -148,8 +149,9 @@ static const char *const mpi_functions[] = {
 };
 
 /*
- * Calls of OpenMP in which a thread waits for its turn. GCC's runtime has them by these names, LLVM's has all of them.
- * Fortran's have an underscore at the end. A poll (omp_test_lock) in a loop is a wait, too.
+ * Calls of OpenMP in which a thread waits for its turn. GCC's runtime has them under these names,
+ * and LLVM's has all of them. The Fortran names end with an underscore. A poll (omp_test_lock) in a
+ * loop is a wait, too.
  */
 static const char *const openmp_functions[] = {
 	"GOMP_critical_start",
@@ -170,7 +172,7 @@ static const char *const openmp_functions[] = {
 	"__kmpc_set_nest_lock",
 };
 
-/* LLVM's runtime leaves the first by a jump to the second, which is as good a place. */
+/* LLVM's runtime leaves the first function by a jump to the second, where a probe works as well. */
 static const struct {
 	const char *from, *to;
 } openmp_jumps[] = {
@@ -183,7 +185,10 @@ static const struct {
 
 _Static_assert(MPI_FUNCTIONS <= 64 * UNTRACED_WORDS && OPENMP_FUNCTIONS <= 64, "one bit each");
 
-/* What may follow the name of a function: large counts in C, Fortran's underscores, and the module mpi_f08. */
+/*
+ * Return whether @rest may follow the name of a function: large counts in C, Fortran's underscores,
+ * the module mpi_f08.
+ */
 static bool is_ending(const char *rest, size_t len)
 {
 	static const char *const endings[] = { "",     "_c",	  "_",
@@ -206,7 +211,10 @@ static void mpi_add(struct untraced *calls, const char *symbol)
 	if (strncasecmp(symbol, "mpi", 3) != 0)
 		return;
 	symbol += 3;
-	/* The module mpi_f08's names in some libraries, and functions that are not in the standard yet. */
+	/*
+	 * Names of the module mpi_f08 in some libraries, and functions that are not in the standard
+	 * yet.
+	 */
 	symbol += *symbol == 'r' || *symbol == 'x' || *symbol == 'X';
 	if (*symbol++ != '_')
 		return;
@@ -280,7 +288,7 @@ void untraced_drop_turns(struct untraced *calls, const struct untraced *unseen)
 
 void untraced_add(struct untraced *calls, const char *symbol)
 {
-	/* Compilers call them under these names alone. */
+	/* Compilers call these under one name only. */
 	calls->tasks |= has_role(symbol, SBT_ROLE_TASK);
 	calls->semaphores |= has_role(symbol, SBT_ROLE_SEM_WAIT);
 	mpi_add(calls, symbol);

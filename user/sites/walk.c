@@ -20,15 +20,15 @@ struct learned {
 struct walk {
 	struct address_spaces *spaces;
 	struct hash rules; /* (module, offset) -> struct learned */
-	struct sbt_stack window; /* what the symboliser is shown of a stack */
+	struct sbt_stack window; /* the part of a stack that the symbolizer is shown */
 };
 
-/* One walk under way. */
+/* One walk. */
 struct way {
 	struct walk *walk;
 	struct address_space *space;
 	const struct walk_thread *thread;
-	uint32_t nreturns; /* used up */
+	uint32_t nreturns; /* number of `returns` that were used */
 };
 
 int walk_new(struct address_spaces *spaces, struct walk **out)
@@ -63,7 +63,7 @@ static const struct learned *learn(struct walk *w, const struct address_space_co
 	uint64_t key = hash_mix((uint64_t)(uintptr_t)at->module ^ hash_mix(at->offset));
 	struct learned *l = hash_get_ptr(&w->rules, key);
 
-	/* Two places of one number: 64 bits, and nobody chooses them. */
+	/* Two addresses with one 64-bit key are unlikely enough. */
 	if (l)
 		return l;
 	l = calloc(1, sizeof(*l));
@@ -83,7 +83,7 @@ static bool read_word(const struct way *way, uint64_t address, uint64_t *value)
 	       (long)sizeof(*value);
 }
 
-/* Where a leaf function of arm64 returns to. */
+/* Read where a leaf function of arm64 returns to. */
 static bool link_register(const struct stack_regs *regs, uint64_t *value)
 {
 #if defined(__aarch64__)
@@ -97,8 +97,8 @@ static bool link_register(const struct stack_regs *regs, uint64_t *value)
 }
 
 /*
- * Registers that functions save, but for the frame pointer, are unknown from here on: no rule of
- * this kind needs them.
+ * From here on registers that functions save are unknown, except the frame pointer: no rule of this
+ * kind needs them.
  */
 static bool step_by_rule(const struct way *way, const struct sbt_frame_rule *rule,
 			 const struct stack_regs *regs, struct stack_regs *caller)
@@ -149,7 +149,7 @@ static bool ask(const struct way *way, const struct address_space_code *at,
 	return step->result == UNWIND_CALLER;
 }
 
-/* Where no simple rule holds: signal frames, realigned stacks, code that has no tables. */
+/* For code without a simple rule: signal frames, realigned stacks, code without tables. */
 static bool step_by_file(const struct way *way, const struct address_space_code *at,
 			 const struct stack_regs *regs, struct unwind_step *step)
 {
@@ -160,7 +160,7 @@ static bool step_by_file(const struct way *way, const struct address_space_code 
 		return true;
 	if (!stack_knows(regs, STACK_FP) || fp < sp)
 		return false;
-	/* A large frame: what is wanted is near its other end. */
+	/* In a large frame, the values are near its other end. */
 	if (fp - sp > SBT_STACK_BYTES / 2) {
 		window_at(way, fp - SBT_STACK_BYTES / 2);
 		if (ask(way, at, regs, step))
@@ -173,12 +173,14 @@ static bool step_by_file(const struct way *way, const struct address_space_code 
 
 /* --- all of it -------------------------------------------------------------------------------- */
 
-/* A return probe's own address leads back to where the call really returns to, if that is known. */
+/*
+ * Replace a return probe's own address by the address to which the call really returns, if known.
+ */
 static void undo_probe(struct way *way, struct stack_regs *regs)
 {
 	const struct maps_entry *e = maps_find(&way->space->maps, regs->value[STACK_PC]);
 
-	/* Innermost it is an instruction being stepped. */
+	/* In the innermost frame it is an instruction that is being single-stepped. */
 	if (e && !regs->exact && !strcmp(e->path, "[uprobes]") &&
 	    way->nreturns < way->thread->nreturns)
 		stack_set(regs, STACK_PC, way->thread->returns[way->nreturns++]);
@@ -191,7 +193,7 @@ static bool is_code(const struct address_space *space, uint64_t address)
 	return e && e->exec && strcmp(e->path, "[uprobes]") != 0;
 }
 
-/* Where the frame's code is, in a file or not. False: it is no code. */
+/* Find where the frame's code is, in a file or not. Return false if it is not code. */
 static bool code_at(const struct way *way, const struct stack_regs *regs,
 		    struct address_space_code *at)
 {
@@ -238,7 +240,7 @@ int walk_up(struct walk *w, struct address_space *space, const struct walk_threa
 			       (l && l->known && step_by_rule(&way, &l->rule, &regs, &step.caller));
 		}
 		more = more && stack_grows(&regs, &step.caller);
-		/* In a system call the pc is behind it already, perhaps on the next line. */
+		/* During a system call the pc is already behind it, perhaps on the next line. */
 		stands = (regs.exact || step.signal) && !(!*n && thread->in_call);
 		frames[*n].address = regs.value[STACK_PC] - !stands;
 		frames[*n].site = address_space_site(w->spaces, space, frames[*n].address + 1);

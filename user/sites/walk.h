@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * The callers of a thread that stands still, from its registers and its memory, as deep as they go:
- * by the unwind tables of the files, by frame pointers through code that has none. What is learned
- * of an address serves all threads that come by it.
+ * All callers of a stopped thread, from its registers and its memory: by the unwind tables of the
+ * files, and by frame pointers through code without tables. What is learned about an address is
+ * used for all threads.
  */
 #ifndef SITES_WALK_H
 #define SITES_WALK_H
@@ -15,43 +15,47 @@
 #include "sites/address_space.h"
 #include "symbols/stack.h"
 
-struct walk; /* what has been learned */
+struct walk; /* what was learned about addresses */
 
 /*
- * Copies up to @size bytes from @address of the thread's memory: how many there were, 0 or less:
- * none.
+ * Copy up to @size bytes from @address of the thread's memory. Return the number of bytes; 0 or
+ * less: none.
  */
 typedef long (*walk_read_fn)(void *ctx, uint64_t address, void *to, size_t size);
 
-/* A stack whose registers are in @regs. */
+/* A stack with its registers in @regs. */
 struct walk_thread {
-	struct stack_regs regs; /* of the innermost frame: pc and sp are known at least; exact */
-	bool in_call; /* the pc is behind the instruction of a system call */
-	bool registers; /* all registers that functions save are wanted, which takes longer */
+	/* Of the innermost frame: exact, and at least pc and sp are known. */
+	struct stack_regs regs;
+	/* The pc is behind the instruction of a system call. */
+	bool in_call;
+	/* All registers that functions save are wanted, which takes longer. */
+	bool registers;
 	walk_read_fn read;
 	void *ctx;
 	/*
-	 * Where calls really return to, innermost first, that a pending return probe has put its
-	 * own address in the place of.
+	 * The real return addresses that pending return probes have replaced by their own,
+	 * innermost first.
 	 */
 	const uint64_t *returns;
 	uint32_t nreturns;
 };
 
 struct walk_frame {
-	uint64_t address; /* of the call; innermost: where the thread stands */
+	uint64_t address; /* of the call; innermost: where the thread is */
 	uint32_t site; /* address_spaces_site() */
 	struct stack_regs regs; /* as the frame has them, those that are known */
-	uint64_t cfa; /* its caller's stack pointer after the call; 0 unknown */
+	/* The caller's stack pointer after the call; 0: unknown. */
+	uint64_t cfa;
 };
 
-/* @spaces must outlive it. Returns 0 or -ENOMEM. */
+/* @spaces must outlive it. Return 0 or -ENOMEM. */
 int walk_new(struct address_spaces *spaces, struct walk **out);
 void walk_free(struct walk *walk);
 /*
- * *n <= @max frames, innermost first. *whole: the last is the outermost of the thread. The mappings
- * are taken as @space has them. Takes a question or two to the symboliser's child for each address
- * that is new. Returns 0 or -ENOMEM.
+ * Write *n <= @max frames, innermost first. *whole: the last one is the outermost of the thread.
+ * The mappings of @space are used as they are. Each new address costs a question or two to the
+ * symbolizer's child. Return 0 or -ENOMEM.
  */
 int walk_up(struct walk *walk, struct address_space *space, const struct walk_thread *thread,
 	    struct walk_frame *frames, uint32_t max, uint32_t *n, bool *whole);
