@@ -85,11 +85,11 @@ static void test_wrong(void **state)
 	refuse("", "the function is missing");
 	refuse("app:", "the function is missing");
 	refuse(":f", "no file");
-	refuse("f..", "behind .. is missing");
-	refuse("f@", "behind @");
-	refuse("f@0", "behind @");
-	refuse("f@65", "behind @");
-	refuse("f@first", "not \"first\"");
+	refuse("f..", "after .. is missing");
+	refuse("f@", "neither @all nor");
+	refuse("f@0", "neither @all nor");
+	refuse("f@65", "neither @all nor");
+	refuse("f@first", "\"@first\" is neither");
 	refuse("f,count=0", "not a number of 1 or more");
 	refuse("f,count=99999999999", "not a number of 1 or more");
 	refuse("f,count=", "not a number of 1 or more");

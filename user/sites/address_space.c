@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "base/text.h"
 #include "sites/address_space_internal.h"
 #include "sites/untraced.h"
@@ -116,18 +117,12 @@ struct address_space *address_space_find(const struct address_spaces *s, uint32_
 
 struct address_space *address_space_get(struct address_spaces *s, uint32_t tgid, uint32_t inc)
 {
-	struct address_space *space = address_space_find(s, tgid, inc), **all;
+	struct address_space *space = address_space_find(s, tgid, inc);
 
 	if (space)
 		return space;
-	if (s->nspaces == s->cap_address_spaces) {
-		all = realloc(s->spaces,
-			      (s->cap_address_spaces * 2 + 16) * sizeof(struct address_space *));
-		if (!all)
-			return NULL;
-		s->spaces = all;
-		s->cap_address_spaces = s->cap_address_spaces * 2 + 16;
-	}
+	if (grow(s->spaces, s->cap_spaces, s->nspaces + 1))
+		return NULL;
 	space = calloc(1, sizeof(*space));
 	if (!space)
 		return NULL;
@@ -331,10 +326,10 @@ struct address_space_facts address_spaces_classify_files(struct module *const fi
 }
 
 /*
- * Return whether the process still runs the program of the address space. If the program is known
- * only now, then what was read before is of this program too.
+ * Return whether the process still runs the program of the address space. True if the kernel has
+ * not reported where that program lies.
  */
-static bool runs_still(const struct address_space *space)
+static bool still_runs(const struct address_space *space)
 {
 	const struct proc_image *was = &space->program.image;
 	struct proc_image is;
@@ -362,7 +357,7 @@ int address_space_look(struct address_spaces *s, struct address_space *space)
 		maps_free(&maps);
 		return -ESRCH;
 	}
-	if (!runs_still(space)) {
+	if (!still_runs(space)) {
 		/*
 		 * Addresses mean something else in the new program: no name is better than a wrong
 		 * one.
@@ -389,7 +384,7 @@ int address_space_look(struct address_spaces *s, struct address_space *space)
  * was linked with stay in place until it exits. A later one may go, and another may take its place
  * before the mappings are read.
  */
-static void note_those_that_came(struct address_space *space)
+static void mark_late_mappings(struct address_space *space)
 {
 	const struct maps_entry *was;
 	struct maps_entry *e;
@@ -412,7 +407,7 @@ void address_space_see_inherited(struct address_space *space)
 
 	if (space->read || !space->parent_tgid || maps_read((int)space->tgid, &maps))
 		return;
-	if (!maps.n || !runs_still(space)) {
+	if (!maps.n || !still_runs(space)) {
 		maps_free(&maps);
 		return;
 	}
@@ -427,7 +422,7 @@ int address_space_read(struct address_spaces *s, struct address_space *space)
 
 	if (err)
 		return err;
-	note_those_that_came(space);
+	mark_late_mappings(space);
 	maps_free(&space->maps);
 	space->maps = space->looked;
 	space->maps_changes = space->looked_changes;

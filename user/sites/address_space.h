@@ -256,7 +256,7 @@ struct symbol_server *address_spaces_symbols(const struct address_spaces *spaces
  * Write *n <= @max call sites for address_spaces_site(): [0] is where the thread stood, then its
  * callers. *n may be 0: unwinding ends without an error where the stack, the sample or the known
  * code ends. The mappings are read again at most once.
- * Each frame costs a question to the symbolizer's child: tens of microseconds, far more for a new
+ * Each frame costs a question to the symboliser's child: tens of microseconds, far more for a new
  * file.
  * Return 0, -ENOTSUP on machines with unknown registers, or -ENOMEM.
  */
@@ -289,7 +289,7 @@ const char *address_space_object_name(struct address_spaces *spaces,
 /* Mark the modules that running processes map, for modules_close_unused(). */
 void address_spaces_mark_used(struct address_spaces *spaces);
 /*
- * Look up the names of the module's call sites that have none yet, and make the symbolizer close
+ * Look up the names of the module's call sites that have none yet, and make the symboliser close
  * the file, which is about to be closed. Return false if that takes too long: call it again later.
  */
 bool address_spaces_settle_module(struct address_spaces *spaces, struct module *module);

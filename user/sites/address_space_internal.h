@@ -29,7 +29,7 @@ struct address_spaces {
 	void *changes_ctx;
 	void *address_space_tree;
 	struct address_space **spaces;
-	size_t nspaces, cap_address_spaces;
+	size_t nspaces, cap_spaces;
 	void *site_tree;
 	struct site **sites;
 	uint32_t nsites, cap_sites;

@@ -308,7 +308,7 @@ static bool is_runtime(const struct module *m)
 /*
  * Return whether this function starts threads or programs, by its name in programs that contain it.
  */
-static bool starts(const char *name)
+static bool starts_threads(const char *name)
 {
 	static const char *const exact[] = { "start_thread",
 					     "clone",
@@ -352,7 +352,7 @@ static void code_function(struct callers *c, struct code *code)
 	}
 	code_name(c, code);
 	if (pub->name) {
-		pub->outer = starts(pub->name);
+		pub->outer = starts_threads(pub->name);
 		h = text_hash(1, pub->name, strlen(pub->name));
 	} else if (module_function(m, code->at.vaddr, &start)) {
 		h = text_hash(2, &start, sizeof(start));
@@ -451,8 +451,8 @@ static bool step_up(const struct sbt_callers *s, const struct sbt_frame_rule *ru
 
 uint32_t callers_follow(struct callers *c, struct address_space *space, const struct sbt_callers *s,
 			uint64_t *ips,
-			void (*tell)(void *ctx, const struct sbt_callers *sample, uint64_t ip,
-				     const struct sbt_frame_rule *rule),
+			void (*use)(void *ctx, const struct sbt_callers *sample, uint64_t ip,
+				    const struct sbt_frame_rule *rule),
 			void *ctx)
 {
 	uint64_t ip = s->head.ip, sp = s->sp, fp = s->fp, want = s->head.wanted;
@@ -464,7 +464,7 @@ uint32_t callers_follow(struct callers *c, struct address_space *space, const st
 		code = callers_rule(c, space, ip);
 		if (!code)
 			break;
-		tell(ctx, s, ip, &code->rule);
+		use(ctx, s, ip, &code->rule);
 		if (!step_up(s, &code->rule, n == 1, &ip, &sp, &fp))
 			break;
 		if (!(code->rule.flags & SBT_FRAME_THROUGH))

@@ -39,7 +39,7 @@ void callers_free(struct callers *callers);
 
 /*
  * Return how to find the caller of the function that a call returns to at @ip. @ip may also be
- * behind a system call. New code costs a question to the symbolizer's child: tens of microseconds,
+ * behind a system call. New code costs a question to the symboliser's child: tens of microseconds,
  * more for a new file. NULL: out of memory.
  */
 const struct caller_code *callers_rule(struct callers *callers, struct address_space *space,
@@ -53,22 +53,22 @@ const struct caller_code *callers_code(struct callers *callers, struct address_s
 /* Return why there is no call in front of @ip, or NULL if there is one. */
 const char *callers_no_call(struct callers *callers, struct address_space *space, uint64_t ip);
 /*
- * Find a function that was left by a tail call. The call that returns to @ip calls one function;
- * the frame below is @below's (0: that of the probed function), another one. The first has left the
- * stack by a jump to the second. Return an address in it, as if its first instruction had made the
- * call, or 0 if there is none.
+ * Find a function that has left the stack by a tail call. The call that returns to @ip calls it,
+ * but the frame below, at @below (0: the probed function), is that of another function, to which it
+ * jumped. Return an address in the function, as if its first instruction had made that call, or 0
+ * if there is none.
  */
 uint64_t callers_between(struct callers *callers, struct address_space *space, uint64_t below,
 			 uint64_t ip);
 /*
  * Follow @sample up as bpf/callers.bpf.c does. Write return addresses to @ips (CALLERS_MAX
- * entries), beginning with the sample's own. Return their number, at least 1. @tell is called with
+ * entries), beginning with the sample's own. Return their number, at least 1. @use is called with
  * each rule that was used, to be passed to the kernel side.
  */
 uint32_t callers_follow(struct callers *callers, struct address_space *space,
 			const struct sbt_callers *sample, uint64_t *ips,
-			void (*tell)(void *ctx, const struct sbt_callers *sample, uint64_t ip,
-				     const struct sbt_frame_rule *rule),
+			void (*use)(void *ctx, const struct sbt_callers *sample, uint64_t ip,
+				    const struct sbt_frame_rule *rule),
 			void *ctx);
 
 #endif /* SITES_CALLERS_H */

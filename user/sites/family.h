@@ -119,7 +119,7 @@ uint8_t family_of_probe_group(uint8_t probe_group);
  * that a new family is a row of family_table. scripts/rooms counts the comparisons that remain.
  */
 enum family_trait {
-	/* The object is the C library's pthread_barrier_t: family_read_words() knows its layouts. */
+	/* A pthread_barrier_t of the C library: family_read_words() knows its layouts. */
 	FAMILY_LIBC_OBJECT = 1u << 0,
 	/* Teams of the parallel regions of an OpenMP runtime. */
 	FAMILY_OPENMP = 1u << 1,

@@ -13,6 +13,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "sites/module_internal.h"
 #include "sites/reader.h"
 
@@ -144,25 +145,14 @@ static struct module *module_add(struct modules *modules, int fd, const char *pa
 				 uint64_t ino)
 {
 	struct module *m = calloc(1, sizeof(*m));
-	struct module **all;
 
 	if (!m)
 		goto fail;
-	m->dev = dev;
-	m->ino = ino;
-	m->fd = fd;
-	m->reader = modules->reader;
-	m->path = strdup(path);
-	if (!m->path)
-		goto fail;
-	if (modules->n == modules->cap) {
-		all = realloc(modules->all, (modules->cap * 2 + 16) * sizeof(struct module *));
-		if (!all)
-			goto fail;
-		modules->all = all;
-		modules->cap = modules->cap * 2 + 16;
-	}
-	if (!tsearch(m, &modules->tree, compare))
+	*m = (struct module){
+		.dev = dev, .ino = ino, .fd = fd, .reader = modules->reader, .path = strdup(path)
+	};
+	if (!m->path || grow(modules->all, modules->cap, modules->n + 1) ||
+	    !tsearch(m, &modules->tree, compare))
 		goto fail;
 	modules->all[modules->n++] = m;
 	module_identify(m);
@@ -192,7 +182,7 @@ fail:
  * Find the file's name as seen from the root of the tracer; @path may be as seen from another root.
  * Return @name, or @path if unknown.
  */
-static const char *name_of(int fd, const char *path, char name[PATH_MAX])
+static const char *visible_name(int fd, const char *path, char name[PATH_MAX])
 {
 	char link[32];
 	ssize_t len;
@@ -229,7 +219,7 @@ struct module *modules_get(struct modules *modules, int pid, const struct maps_e
 		/* The process has exited, and cannot show the file. Another process may. */
 		if (fd == -ENOENT || fd == -ESRCH)
 			return NULL;
-		m = module_add(modules, fd, e->deleted ? e->path : name_of(fd, e->path, name),
+		m = module_add(modules, fd, e->deleted ? e->path : visible_name(fd, e->path, name),
 			       e->dev, e->ino);
 		if (m)
 			m->deleted = e->deleted;

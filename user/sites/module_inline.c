@@ -80,30 +80,17 @@ static bool is_known(const struct module *m, const struct elf_symbol *function)
 static void add_probe(struct module *m, const struct inline_wait *w, uint64_t offset, bool end)
 {
 	const struct family_function *row = family_inline_wait(w->kind == INLINE_WAIT_LATCH, end);
-	struct module_probe_site *probe_site = module_probe_site_new(m);
-	const uint8_t *bytes;
-	size_t len;
+	struct module_probe_site *p = module_add_inside(m, row, offset, "inlined by the compiler");
 
-	if (!probe_site)
+	if (!p)
 		return;
-	probe_site->function = row;
-	snprintf(probe_site->symbol, sizeof(probe_site->symbol), "%s (in line, its %s)",
-		 row->symbol, end ? "end" : "beginning");
-	probe_site->start = probe_site->offset = offset;
-	len = elf_bytes(m->elf, offset, 16, &bytes);
-	insn_decode(m->traits.machine, bytes, len, &probe_site->entry.insn);
-	snprintf(probe_site->entry.why, sizeof(probe_site->entry.why),
-		 "inlined by the compiler, on %s", probe_site->entry.insn.text);
-	probe_site->spec.family = row->family;
-	probe_site->spec.kind = row->kind;
-	probe_site->spec.role = row->role;
-	probe_site->spec.flags = row->flags;
-	probe_site->spec.words_offset = SBT_WORDS_NONE;
+	snprintf(p->symbol, sizeof(p->symbol), "%s (in line, its %s)", row->symbol,
+		 end ? "end" : "beginning");
 	if (end)
 		return;
-	probe_site->spec.object = w->object;
+	p->spec.object = w->object;
 	if (w->kind == INLINE_WAIT_BARRIER)
-		probe_site->spec.what = w->old;
+		p->spec.what = w->old;
 }
 
 /*

@@ -72,7 +72,7 @@ bool module_is_unchanged(const struct module *m, int pid, const struct maps_entr
  */
 bool module_is_behind(struct module *m, int pid, const struct maps_entry *entry);
 
-/* --- places ----------------------------------------------------------------------------------- */
+/* --- probe sites ------------------------------------------------------------------------------ */
 
 /*
  * Read the code of the function, as far as it is needed to find branches to where a probe may go.
@@ -84,6 +84,12 @@ void module_find_exits(struct module *m, const struct elf_symbol *symbol,
 		       struct module_probe_site *probe_site);
 /* Return a new probe site. Pointers to others become invalid. NULL: out of memory, or too many. */
 struct module_probe_site *module_probe_site_new(struct module *m);
+/*
+ * Add a probe site inside a function, at the instruction at @offset, for @row. @what: what is there,
+ * in words. Return it, or NULL as above.
+ */
+struct module_probe_site *module_add_inside(struct module *m, const struct family_function *row,
+					    uint64_t offset, const char *what);
 /* Add the probe site of a row of the table, unless it is known under another name. */
 void module_add_probe_site(struct module *m, const struct family_function *function,
 			   const char *name, const struct elf_symbol *symbol);

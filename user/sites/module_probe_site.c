@@ -11,6 +11,7 @@
 
 /* Longest function that is decoded as a whole, to choose where in it the probe goes. */
 #define FUNCTION_MAX 16384
+#define INSN_BYTES   16
 
 size_t module_function_bytes(const struct module *m, const struct elf_symbol *symbol,
 			     const uint8_t **bytes)
@@ -22,10 +23,10 @@ size_t module_function_bytes(const struct module *m, const struct elf_symbol *sy
 
 /*
  * Decide which jumps out of a function are followed to find its exits.
- * Functions of a runtime often end by a jump into another function. A return from there is
- * recognised by the stack pointer, in the BPF programs. The body of a parallel region may jump into
- * a function that is called a million times. There, only conditional jumps are followed, which lead
- * to a cold part of the same function. The same holds for the C library.
+ * Functions of a runtime often end by a jump into another function. The BPF programs recognise a
+ * return from there by the stack pointer. The body of a parallel region may jump into a function
+ * that is called a million times, so only conditional jumps are followed there: they lead to a cold
+ * part of the same function. Jumps out of the C library's functions are not followed.
  */
 static enum exits_follow follow_of(const struct family_function *function)
 {
@@ -63,7 +64,7 @@ void module_find_exits(struct module *m, const struct elf_symbol *symbol,
 	}
 }
 
-static int tell_probe_site(const struct module *m, struct module_probe_site *probe_site)
+static int fill_spec(const struct module *m, struct module_probe_site *probe_site)
 {
 	int err = family_spec(probe_site->function, m->traits.machine, &probe_site->spec);
 
@@ -91,7 +92,7 @@ static bool probe_site_known(struct module *m, const struct family_function *fun
 		/* Rows of the user are not in the table. */
 		if (!function->rule && !p->function->rule && function < p->function) {
 			p->function = function;
-			p->error = tell_probe_site(m, p);
+			p->error = fill_spec(m, p);
 		}
 		return true;
 	}
@@ -112,6 +113,27 @@ struct module_probe_site *module_probe_site_new(struct module *m)
 	}
 	memset(&m->places[m->nplaces], 0, sizeof(*places));
 	return &m->places[m->nplaces++];
+}
+
+struct module_probe_site *module_add_inside(struct module *m, const struct family_function *row,
+					    uint64_t offset, const char *what)
+{
+	struct module_probe_site *p = module_probe_site_new(m);
+	const uint8_t *bytes;
+	size_t len = elf_bytes(m->elf, offset, INSN_BYTES, &bytes);
+
+	if (!p)
+		return NULL;
+	p->function = row;
+	p->start = p->offset = offset;
+	insn_decode(m->traits.machine, bytes, len, &p->entry.insn);
+	snprintf(p->entry.why, sizeof(p->entry.why), "%s, on %s", what, p->entry.insn.text);
+	p->spec = (struct sbt_spec){ .family = row->family,
+				     .kind = row->kind,
+				     .role = row->role,
+				     .flags = row->flags,
+				     .words_offset = SBT_WORDS_NONE };
+	return p;
 }
 
 /*
@@ -144,7 +166,7 @@ void module_add_probe_site(struct module *m, const struct family_function *funct
 	probe_site->error = (reads_arguments(function) ? insn_choose_entry : insn_choose_late)(
 		m->traits.machine, bytes, len, &probe_site->entry);
 	if (!probe_site->error)
-		probe_site->error = tell_probe_site(m, probe_site);
+		probe_site->error = fill_spec(m, probe_site);
 	probe_site->offset = symbol->offset + probe_site->entry.skip;
 	module_find_exits(m, symbol, probe_site);
 	if (!probe_site->nexits)

@@ -30,15 +30,23 @@ static uint64_t find_entry(const struct module *m, const struct elf_symbol *symb
 	return symbol->offset + entry.skip;
 }
 
+/* Add @offset to @all, unless it is there or @max offsets are. */
+static void add_offset(uint64_t *all, uint32_t *n, uint32_t max, uint64_t offset)
+{
+	uint32_t i;
+
+	for (i = 0; i < *n && all[i] != offset; i++)
+		;
+	if (i == *n && i < max)
+		all[(*n)++] = offset;
+}
+
 static void add_maker(struct module *m, const struct elf_symbol *symbol)
 {
 	uint64_t entry = find_entry(m, symbol);
-	uint32_t i;
 
-	for (i = 0; i < m->nmakers && m->makers[i] != entry; i++)
-		;
-	if (entry && i == m->nmakers && m->nmakers < MODULE_MAKERS_MAX)
-		m->makers[m->nmakers++] = entry;
+	if (entry)
+		add_offset(m->makers, &m->nmakers, MODULE_MAKERS_MAX, entry);
 }
 
 /* Return whether this is a static program without names. */
@@ -49,7 +57,7 @@ static bool is_nameless(const struct module *m)
 	return t->executable && !t->dynamic && t->stripped && !t->go;
 }
 
-static void say_found_by_code(struct module_probe_site *probe_site)
+static void note_found_by_code(struct module_probe_site *probe_site)
 {
 	char why[sizeof(probe_site->entry.why)];
 
@@ -69,23 +77,12 @@ static void find_by_code(struct module *m)
 	module_add_probe_site(m, f, f->symbol, &found.wait);
 	if (!m->c_library)
 		return;
-	say_found_by_code(&m->places[m->nplaces - 1]);
+	note_found_by_code(&m->places[m->nplaces - 1]);
 	/* The code shows the C library more reliably than a note, which may have been removed. */
 	m->traits.glibc = !found.musl;
 	m->traits.musl = found.musl;
 	if (found.init.vaddr)
 		add_maker(m, &found.init);
-}
-
-/* Add an exit, unless it is there: functions may share them. */
-static void add_exit(struct module_waits *w, uint64_t exit)
-{
-	uint32_t i;
-
-	for (i = 0; i < w->nexits && w->exits[i] != exit; i++)
-		;
-	if (i == w->nexits)
-		w->exits[w->nexits++] = exit;
 }
 
 static struct module_waits *waits_of(struct module *m, const struct family_function *function)
@@ -138,8 +135,10 @@ static void add_wait(struct module *m, const struct family_function *function, c
 	if (turns)
 		untraced_add(&m->turns_seen, name);
 	w->entries[w->nentries++] = entry;
+	/* Functions may share exits. */
 	for (i = 0; i < probe_site.nexits; i++)
-		add_exit(w, probe_site.exits[i]);
+		add_offset(w->exits, &w->nexits, MODULE_WAITS_MAX * MODULE_EXITS_MAX,
+			   probe_site.exits[i]);
 }
 
 /*
@@ -183,33 +182,21 @@ static void add_mark(struct module *m, const struct sdt_note *note)
 {
 	const struct family_function *mark = family_mark(note->name);
 	const struct family_mark_args *args = mark ? family_mark_args(mark) : NULL;
-	struct module_probe_site *probe_site = args ? module_probe_site_new(m) : NULL;
-	const uint8_t *bytes;
-	size_t len;
+	struct module_probe_site *p =
+		args ? module_add_inside(m, mark, note->offset, "a marker") : NULL;
 
-	if (!probe_site)
+	if (!p)
 		return;
-	probe_site->function = mark;
-	snprintf(probe_site->symbol, sizeof(probe_site->symbol), "sbt:%s", note->name);
-	probe_site->start = probe_site->offset = note->offset;
-	len = elf_bytes(m->elf, note->offset, 16, &bytes);
-	insn_decode(m->traits.machine, bytes, len, &probe_site->entry.insn);
-	snprintf(probe_site->entry.why, sizeof(probe_site->entry.why), "a marker, on %s",
-		 probe_site->entry.insn.text);
-	if (probe_site->entry.insn.class != INSN_EMULATED &&
-	    probe_site->entry.insn.class != INSN_STEPPED)
-		probe_site->error = -ENOTSUP;
-	probe_site->spec.family = mark->family;
-	probe_site->spec.kind = mark->kind;
-	probe_site->spec.role = mark->role;
-	probe_site->spec.words_offset = SBT_WORDS_NONE;
-	mark_arg(m, note, args->object, &probe_site->spec.object);
-	mark_arg(m, note, args->index, &probe_site->spec.index);
-	mark_arg(m, note, args->file, &probe_site->spec.file);
-	mark_arg(m, note, args->line, &probe_site->spec.line);
-	mark_arg(m, note, args->name, &probe_site->spec.name);
-	mark_arg(m, note, args->what, &probe_site->spec.what);
-	mark_arg(m, note, args->words, &probe_site->spec.words);
+	snprintf(p->symbol, sizeof(p->symbol), "sbt:%s", note->name);
+	if (p->entry.insn.class != INSN_EMULATED && p->entry.insn.class != INSN_STEPPED)
+		p->error = -ENOTSUP;
+	mark_arg(m, note, args->object, &p->spec.object);
+	mark_arg(m, note, args->index, &p->spec.index);
+	mark_arg(m, note, args->file, &p->spec.file);
+	mark_arg(m, note, args->line, &p->spec.line);
+	mark_arg(m, note, args->name, &p->spec.name);
+	mark_arg(m, note, args->what, &p->spec.what);
+	mark_arg(m, note, args->words, &p->spec.words);
 }
 
 static void find_marks(struct module *m)
@@ -236,16 +223,12 @@ static void find_loader(struct module *m)
 /* Add to the addresses where calls of region functions by a runtime return to. */
 static void add_returns(struct module *m, uint8_t family, const struct returns *found)
 {
-	uint32_t i, j;
+	uint32_t i;
 
 	if (!found->n || found->n > RETURNS_MAX - m->returns.n)
 		return;
-	for (i = 0; i < found->n; i++) {
-		for (j = 0; j < m->returns.n && m->returns.at[j] != found->at[i]; j++)
-			;
-		if (j == m->returns.n)
-			m->returns.at[m->returns.n++] = found->at[i];
-	}
+	for (i = 0; i < found->n; i++)
+		add_offset(m->returns.at, &m->returns.n, RETURNS_MAX, found->at[i]);
 	m->returned |= 1u << family;
 }
 

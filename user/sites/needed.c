@@ -221,8 +221,8 @@ static void add(struct needed *s, const char *name, struct module *m)
 int needed_each(struct modules *modules, const char *path, needed_fn each, void *ctx)
 {
 	struct module *program = modules_open(modules, path);
-	struct needed *s;
 	const struct module_needs *needs;
+	struct needed *s;
 	size_t i, k;
 
 	if (!program)
@@ -232,10 +232,7 @@ int needed_each(struct modules *modules, const char *path, needed_fn each, void 
 	s = calloc(1, sizeof(*s));
 	if (!s)
 		return -ENOMEM;
-	s->modules = modules;
-	s->program = program;
-	s->each = each;
-	s->ctx = ctx;
+	*s = (struct needed){ .modules = modules, .program = program, .each = each, .ctx = ctx };
 	cache_read(&s->cache);
 	add(s, path, program);
 	for (i = 0; i < s->n; i++) {

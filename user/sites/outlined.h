@@ -19,11 +19,11 @@ struct outlined {
 };
 
 /*
- * Find the function at @vaddr, and those that similar calls get: functions with an address that is
- * made in callers of what the call before @caller (0: unknown) calls. All addresses are as linked.
- * Only the unwind table says where functions begin. Some of the results may not belong to regions,
- * and cost a useless probe. Return 0, -ENOENT if no function begins at @vaddr (other results are
- * valid), or -ENOMEM.
+ * Find the function at @vaddr, and the functions that are passed to the same callee. The call
+ * before @caller (0: unknown) calls that callee; other functions that call it make the addresses of
+ * what they pass. All addresses are as linked. Only the unwind table says where functions begin.
+ * Some of the results may not belong to regions, and cost a useless probe. Return 0, -ENOENT if no
+ * function begins at @vaddr (other results are valid), or -ENOMEM.
  */
 int outlined_find(const struct elf_file *elf, uint16_t machine, uint64_t vaddr, uint64_t caller,
 		  struct outlined *out);

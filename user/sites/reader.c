@@ -73,7 +73,7 @@ void reader_follow_priority(const struct reader *r)
 		(void)setpriority(PRIO_PROCESS, (id_t)r->child.pid, own);
 }
 
-static int begin(struct reader *r)
+static int start_child(struct reader *r)
 {
 	const struct child_kind kind = { .name = "sbt-reader",
 					 .first = true,
@@ -87,8 +87,8 @@ static int begin(struct reader *r)
 	return child_start(&r->child, &kind);
 }
 
-static int put_question(const struct reader *r, struct reader_request *req, const char *text,
-			int fd)
+static int send_question(const struct reader *r, struct reader_request *req, const char *text,
+			 int fd)
 {
 	const struct iovec parts[] = { { .iov_base = req, .iov_len = sizeof(*req) },
 				       { .iov_base = (void *)(uintptr_t)text,
@@ -98,22 +98,24 @@ static int put_question(const struct reader *r, struct reader_request *req, cons
 }
 
 /* Answer a question that the child asks while it works, about the same file. */
-static int say(struct reader *r, int fd, const char *path, size_t len)
+static int answer_child(struct reader *r, int fd, const char *path, size_t len)
 {
 	const struct reader_head *head = &r->message.head;
 	char raw[READER_TEXT_MAX];
-	struct reader_said said;
-	const struct iovec part = { .iov_base = &said, .iov_len = sizeof(said) };
+	struct reader_reply reply;
+	const struct iovec part = { .iov_base = &reply, .iov_len = sizeof(reply) };
 
-	memset(&said, 0, sizeof(said));
+	memset(&reply, 0, sizeof(reply));
 	if (!r->symbols || len >= sizeof(raw))
 		return -EPIPE;
-	if (head->says == READER_SAYS_NAME) {
+	if (head->sends == READER_SENDS_NAME) {
 		memcpy(raw, r->message.bytes, len);
 		raw[len] = '\0';
-		said.known = symbol_source_name(r->symbols, fd, raw, said.text, sizeof(said.text));
+		reply.known =
+			symbol_source_name(r->symbols, fd, raw, reply.text, sizeof(reply.text));
 	} else {
-		said.known = symbol_parameters(r->symbols, fd, path, head->value, &said.parameters);
+		reply.known =
+			symbol_parameters(r->symbols, fd, path, head->value, &reply.parameters);
 	}
 	return child_send(r->child.sock, &part, 1, -1);
 }
@@ -139,8 +141,8 @@ static int take_part(const struct reader_message *message, size_t len, struct wi
 }
 
 /* Take the answer of a running child. *error is that of the answer itself. */
-static int hear(struct reader *r, const struct reader_request *req, int fd, const char *path,
-		uint64_t most_ns, struct wire *answer, int *error)
+static int receive_answer(struct reader *r, const struct reader_request *req, int fd,
+			  const char *path, uint64_t most_ns, struct wire *answer, int *error)
 {
 	struct child_patience patience = {
 		.silent_ms = SILENT_MS, .most_ns = most_ns, .idle = r->idle, .idle_ctx = r->idle_ctx
@@ -156,8 +158,8 @@ static int hear(struct reader *r, const struct reader_request *req, int fd, cons
 		n = recv(r->child.sock, message, sizeof(*message), MSG_DONTWAIT);
 		if (n < (ssize_t)sizeof(message->head) || message->head.serial != req->serial)
 			return -EPIPE;
-		if (message->head.says != READER_SAYS_ANSWER) {
-			err = say(r, fd, path, (size_t)n - sizeof(message->head));
+		if (message->head.sends != READER_SENDS_ANSWER) {
+			err = answer_child(r, fd, path, (size_t)n - sizeof(message->head));
 			if (err)
 				return err;
 			continue;
@@ -176,24 +178,24 @@ static int try_once(struct reader *r, struct reader_request *req, const char *te
 		    uint64_t *handler_ns, struct wire *answer, int *error)
 {
 	uint64_t before, after, most = FILE_NS > *handler_ns ? FILE_NS - *handler_ns : 0;
-	int err = begin(r);
+	int err = start_child(r);
 
 	if (err)
 		return err;
 	req->serial = ++r->serial;
 	before = child_cpu_ns(&r->child);
-	err = put_question(r, req, text, fd);
+	err = send_question(r, req, text, fd);
 	if (err) {
 		/* The child exited between two questions, so this file is not the reason. */
 		child_stop(&r->child);
-		err = begin(r);
+		err = start_child(r);
 		before = 0;
 		if (!err)
-			err = put_question(r, req, text, fd);
+			err = send_question(r, req, text, fd);
 		if (err)
 			return err;
 	}
-	err = hear(r, req, fd, text, most, answer, error);
+	err = receive_answer(r, req, fd, text, most, answer, error);
 	after = child_cpu_ns(&r->child);
 	*handler_ns += after > before ? after - before : 0;
 	return err;

@@ -46,9 +46,9 @@ struct reader_asks {
 
 /*
  * Create a reader.
- * @rules and @known: what the functions to find are named by. What they contain when the first
- * question starts the child counts.
- * @symbols: knows names in the source. Each may be NULL; they must outlive the reader. Return 0 or
+ * @rules and @known name the functions to find. The child gets their contents when the first
+ * question starts it.
+ * @symbols knows names in the source. Each may be NULL; they must outlive the reader. Return 0 or
  * -ENOMEM.
  */
 int reader_new(struct rules *rules, struct rules *known, struct symbol_server *symbols,

@@ -100,42 +100,42 @@ static void close_file(struct reader_child *c)
 /* --- what the tracer is asked ----------------------------------------------------------------- */
 
 static bool ask(const struct reader_child *c, struct reader_head *head, const char *text,
-		struct reader_said *said)
+		struct reader_reply *reply)
 {
 	const struct iovec parts[] = { { .iov_base = head, .iov_len = sizeof(*head) },
 				       { .iov_base = (void *)(uintptr_t)text,
 					 .iov_len = text ? strlen(text) : 0 } };
-	const struct iovec back = { .iov_base = said, .iov_len = sizeof(*said) };
+	const struct iovec back = { .iov_base = reply, .iov_len = sizeof(*reply) };
 	struct msghdr msg = { .msg_iov = (struct iovec *)(uintptr_t)parts, .msg_iovlen = 2 };
 	int fd;
 
 	head->serial = c->serial;
 	if (sendmsg(c->sock, &msg, MSG_NOSIGNAL) < 0 ||
-	    child_receive(c->sock, &back, 1, &fd) != sizeof(*said))
+	    child_receive(c->sock, &back, 1, &fd) != sizeof(*reply))
 		_exit(1);
-	return said->known;
+	return reply->known;
 }
 
 static bool source_name(void *ctx, const char *raw, char *name, size_t size)
 {
-	struct reader_head head = { .says = READER_SAYS_NAME };
-	struct reader_said said;
+	struct reader_head head = { .sends = READER_SENDS_NAME };
+	struct reader_reply reply;
 
-	if (strlen(raw) >= READER_TEXT_MAX || !ask(ctx, &head, raw, &said))
+	if (strlen(raw) >= READER_TEXT_MAX || !ask(ctx, &head, raw, &reply))
 		return false;
-	said.text[sizeof(said.text) - 1] = '\0';
-	snprintf(name, size, "%s", said.text);
+	reply.text[sizeof(reply.text) - 1] = '\0';
+	snprintf(name, size, "%s", reply.text);
 	return true;
 }
 
 static bool parameters(void *ctx, uint64_t vaddr, uint32_t *n)
 {
-	struct reader_head head = { .says = READER_SAYS_PARAMETERS, .value = vaddr };
-	struct reader_said said;
+	struct reader_head head = { .sends = READER_SENDS_PARAMETERS, .value = vaddr };
+	struct reader_reply reply;
 
-	if (!ask(ctx, &head, NULL, &said))
+	if (!ask(ctx, &head, NULL, &reply))
 		return false;
-	*n = said.parameters;
+	*n = reply.parameters;
 	return true;
 }
 
@@ -143,15 +143,14 @@ static bool parameters(void *ctx, uint64_t vaddr, uint32_t *n)
 
 static int take_segments(struct module *m)
 {
-	struct module_segment *s;
 	struct elf_range range;
 	bool exec;
 
 	while (elf_loaded(m->elf, m->nsegments, &range, &exec)) {
 		if (m->nsegments == MODULE_SEGMENTS_MAX)
 			return -EBADMSG;
-		s = &m->segments[m->nsegments++];
-		*s = (struct module_segment){ range.vaddr, range.offset, range.size, exec };
+		m->segments[m->nsegments++] =
+			(struct module_segment){ range.vaddr, range.offset, range.size, exec };
 	}
 	return 0;
 }
@@ -223,7 +222,7 @@ out:
 	return err;
 }
 
-static int say_around(const struct file *f, uint64_t vaddr, struct wire *w)
+static int answer_around(const struct file *f, uint64_t vaddr, struct wire *w)
 {
 	struct elf_symbol around = { 0 };
 	bool known = exits_function_around(f->elf, vaddr, &around);
@@ -233,7 +232,7 @@ static int say_around(const struct file *f, uint64_t vaddr, struct wire *w)
 	return 0;
 }
 
-static int say_function(const struct file *f, const char *name, struct wire *w)
+static int answer_function(const struct file *f, const char *name, struct wire *w)
 {
 	struct elf_symbol symbol = { 0 };
 	int n = elf_find_function(f->elf, name, &symbol, 1);
@@ -266,7 +265,7 @@ static int take_ends(void *ctx, const char *name, const struct elf_symbol *symbo
 }
 
 /* Take the function, and the copies of it that compilers make for certain arguments. */
-static int say_ends(const struct file *f, const char *name, struct wire *w)
+static int answer_ends(const struct file *f, const char *name, struct wire *w)
 {
 	struct ends e = { .f = f, .name = name };
 	bool known;
@@ -277,7 +276,7 @@ static int say_ends(const struct file *f, const char *name, struct wire *w)
 	return 0;
 }
 
-static void say_import(void *ctx, const char *name)
+static void answer_import(void *ctx, const char *name)
 {
 	struct wire *w = ctx;
 	char *text = (char *)(uintptr_t)name;
@@ -286,8 +285,8 @@ static void say_import(void *ctx, const char *name)
 		wire_long_text(w, &text, READER_TEXT_MAX);
 }
 
-static int say_outlined(const struct reader_child *c, const struct file *f,
-			const struct reader_request *req, struct wire *w)
+static int answer_outlined(const struct reader_child *c, const struct file *f,
+			   const struct reader_request *req, struct wire *w)
 {
 	struct module *m = calloc(1, sizeof(*m));
 	const struct module_names names = { .rules = c->life->rules, .known = c->life->known };
@@ -310,7 +309,7 @@ static int say_outlined(const struct reader_child *c, const struct file *f,
 	return err == -ENOENT ? 0 : err;
 }
 
-static int say_held(const struct file *f, uint64_t at, struct wire *w)
+static int answer_held(const struct file *f, uint64_t at, struct wire *w)
 {
 	struct held_arg held[HELD_ARGS_MAX];
 	struct elf_symbol around;
@@ -328,7 +327,7 @@ static int say_held(const struct file *f, uint64_t at, struct wire *w)
 	return err;
 }
 
-static int say_insn(const struct file *f, uint64_t offset, struct wire *w)
+static int answer_insn(const struct file *f, uint64_t offset, struct wire *w)
 {
 	const uint8_t *bytes;
 	struct insn insn;
@@ -339,7 +338,7 @@ static int say_insn(const struct file *f, uint64_t offset, struct wire *w)
 	return 0;
 }
 
-static int say_marks(const struct file *f, const char *provider, struct wire *w)
+static int answer_marks(const struct file *f, const char *provider, struct wire *w)
 {
 	struct sdt_list notes = { 0 };
 	int err = sdt_read(f->elf, provider, &notes);
@@ -364,26 +363,26 @@ static int answer(struct reader_child *c, const struct reader_request *req, cons
 	case READER_EXAMINE:
 		return examine(c, f, text, w);
 	case READER_AROUND:
-		return say_around(f, req->a, w);
+		return answer_around(f, req->a, w);
 	case READER_FUNCTION:
-		return say_function(f, text, w);
+		return answer_function(f, text, w);
 	case READER_ENDS:
-		return say_ends(f, text, w);
+		return answer_ends(f, text, w);
 	case READER_WRAPPER:
 		yes = module_has_wrapper(f->elf, req->b != 0, req->a);
 		WIRE_BOOL(w, yes);
 		return 0;
 	case READER_IMPORTS:
-		elf_each_import(f->elf, say_import, w);
+		elf_each_import(f->elf, answer_import, w);
 		return 0;
 	case READER_OUTLINED:
-		return say_outlined(c, f, req, w);
+		return answer_outlined(c, f, req, w);
 	case READER_HELD:
-		return say_held(f, req->a, w);
+		return answer_held(f, req->a, w);
 	case READER_INSN:
-		return say_insn(f, req->a, w);
+		return answer_insn(f, req->a, w);
 	case READER_MARKS:
-		return say_marks(f, text, w);
+		return answer_marks(f, text, w);
 	}
 	return -EINVAL;
 }
@@ -391,7 +390,7 @@ static int answer(struct reader_child *c, const struct reader_request *req, cons
 static void send_answer(const struct reader_child *c, const struct wire *w, int err)
 {
 	struct reader_head head = { .serial = c->serial,
-				    .says = READER_SAYS_ANSWER,
+				    .sends = READER_SENDS_ANSWER,
 				    .error = (uint32_t)-err,
 				    .total = err ? 0 : (uint32_t)w->len };
 	struct iovec parts[2] = { { .iov_base = &head, .iov_len = sizeof(head) } };

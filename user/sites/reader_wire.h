@@ -22,22 +22,22 @@ struct reader_request {
 	struct child_file file;
 };
 
-enum reader_says {
-	READER_SAYS_ANSWER, /* a part of it follows */
-	READER_SAYS_NAME, /* what is this mangled name in the source? */
-	READER_SAYS_PARAMETERS, /* how many has the function at `value`? */
+enum reader_sends {
+	READER_SENDS_ANSWER, /* a part of it follows */
+	READER_SENDS_NAME, /* what is this mangled name in the source? */
+	READER_SENDS_PARAMETERS, /* how many has the function at `value`? */
 };
 
 struct reader_head {
 	uint32_t serial;
-	uint32_t says;
+	uint32_t sends; /* enum reader_sends */
 	uint32_t error; /* of an answer: positive */
 	uint32_t total; /* bytes of all parts */
 	uint64_t value;
 };
 
 /* Answer of the tracer to the last two. */
-struct reader_said {
+struct reader_reply {
 	uint32_t known;
 	uint32_t parameters;
 	char text[2048];

@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +47,18 @@ static bool glob_matches(const char *pattern, const char *s)
 static bool is_pattern(const char *s)
 {
 	return strpbrk(s, "*?") != NULL;
+}
+
+/* Write why a rule is wrong. Return -EINVAL. */
+__attribute__((format(printf, 3, 4))) static int refuse(char *why, size_t len, const char *format,
+							...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(why, len, format, args);
+	va_end(args);
+	return -EINVAL;
 }
 
 /* --- the grammar ------------------------------------------------------------------------------ */
@@ -96,19 +109,14 @@ static int take_options(char *s, uint32_t *count, char *why, size_t len)
 	char *at;
 
 	while ((at = last_outside(s, ','))) {
-		if (strncmp(at, ",count=", 7) != 0) {
-			snprintf(why, len, "there is no option \"%s\": count=N is the only one",
-				 at + 1);
-			return -EINVAL;
-		}
-		if (*count) {
-			snprintf(why, len, "count= is given twice");
-			return -EINVAL;
-		}
-		if (!parse_number(at + 7, 1, RULE_COUNT_MAX, &n)) {
-			snprintf(why, len, "count=\"%s\" is not a number of 1 or more", at + 7);
-			return -EINVAL;
-		}
+		if (strncmp(at, ",count=", 7) != 0)
+			return refuse(why, len,
+				      "there is no option \"%s\": count=N is the only one", at + 1);
+		if (*count)
+			return refuse(why, len, "count= is given twice");
+		if (!parse_number(at + 7, 1, RULE_COUNT_MAX, &n))
+			return refuse(why, len, "count=\"%s\" is not a number of 1 or more",
+				      at + 7);
 		*count = (uint32_t)n;
 		*at = 0;
 	}
@@ -129,12 +137,10 @@ static int take_object(char *s, struct rule *rule, uint8_t *argument, char *why,
 		rule->object = RULE_OBJECT_ARGUMENT;
 		*argument = (uint8_t)(n - 1);
 	} else {
-		snprintf(why, len,
-			 "after @ there must be all, or the number (1 to %d) of the argument that "
-			 "is "
-			 "the object, not \"%s\"",
-			 RULE_ARGUMENTS_MAX, at + 1);
-		return -EINVAL;
+		return refuse(why, len,
+			      "\"@%s\" is neither @all nor the number (@1 to @%d) of the argument "
+			      "that is the object",
+			      at + 1, RULE_ARGUMENTS_MAX);
 	}
 	*at = 0;
 	return 0;
@@ -199,23 +205,17 @@ static int take_point(const char *s, struct rule_point *point, const char *which
 {
 	char *end;
 
-	if (!*s) {
-		snprintf(why, len, "%s is missing", which);
-		return -EINVAL;
-	}
+	if (!*s)
+		return refuse(why, len, "%s is missing", which);
 	if (s[0] == '0' && (s[1] == 'x' || s[1] == 'X')) {
 		errno = 0;
 		point->vaddr = strtoull(s + 2, &end, 16);
-		if (!s[2] || errno || *end || !isxdigit((unsigned char)s[2])) {
-			snprintf(why, len, "\"%s\" is not an address", s);
-			return -EINVAL;
-		}
+		if (!s[2] || errno || *end || !isxdigit((unsigned char)s[2]))
+			return refuse(why, len, "\"%s\" is not an address", s);
 		return 0;
 	}
-	if (isdigit((unsigned char)*s)) {
-		snprintf(why, len, "\"%s\" is neither a function's name nor 0xADDRESS", s);
-		return -EINVAL;
-	}
+	if (isdigit((unsigned char)*s))
+		return refuse(why, len, "\"%s\" is neither a function's name nor 0xADDRESS", s);
 	point->pattern = is_pattern(s);
 	point->name = strdup(s);
 	point->needle = needle_of(s);
@@ -226,21 +226,14 @@ static int check_rule(const struct rule *rule, char *why, size_t len)
 {
 	int i;
 
-	if (rule->file && !*rule->file) {
-		snprintf(why, len, "there is no file before the colon");
-		return -EINVAL;
-	}
+	if (rule->file && !*rule->file)
+		return refuse(why, len, "there is no file before the colon");
 	for (i = 0; i < 1 + rule->pair; i++) {
-		if (!rule->at[i].name && !rule->file) {
-			snprintf(why, len, "an address needs its file: FILE:0x%llx",
-				 (unsigned long long)rule->at[i].vaddr);
-			return -EINVAL;
-		}
-		if (rule->at[i].name &&
-		    strspn(rule->at[i].name, "*?") == strlen(rule->at[i].name)) {
-			snprintf(why, len, "\"%s\" matches every function", rule->at[i].name);
-			return -EINVAL;
-		}
+		if (!rule->at[i].name && !rule->file)
+			return refuse(why, len, "an address needs its file: FILE:0x%llx",
+				      (unsigned long long)rule->at[i].vaddr);
+		if (rule->at[i].name && strspn(rule->at[i].name, "*?") == strlen(rule->at[i].name))
+			return refuse(why, len, "\"%s\" matches every function", rule->at[i].name);
 	}
 	return 0;
 }
@@ -328,10 +321,8 @@ int rules_add(struct rules *rules, const char *spec, char *why, size_t len)
 		snprintf(why, len, "there are %d already, and there cannot be more", RULES_MAX);
 		return -E2BIG;
 	}
-	if (strlen(spec) > RULE_SPEC_MAX) {
-		snprintf(why, len, "it is too long");
-		return -EINVAL;
-	}
+	if (strlen(spec) > RULE_SPEC_MAX)
+		return refuse(why, len, "it is too long");
 	rule = calloc(1, sizeof(*rule));
 	copy = strdup(spec);
 	if (rule && copy)

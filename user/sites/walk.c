@@ -20,7 +20,7 @@ struct learned {
 struct walk {
 	struct address_spaces *spaces;
 	struct hash rules; /* (module, offset) -> struct learned */
-	struct sbt_stack window; /* the part of a stack that the symbolizer is shown */
+	struct sbt_stack window; /* the part of a stack that the symboliser is shown */
 };
 
 /* One walk. */
@@ -97,8 +97,8 @@ static bool link_register(const struct stack_regs *regs, uint64_t *value)
 }
 
 /*
- * From here on registers that functions save are unknown, except the frame pointer: no rule of this
- * kind needs them.
+ * Step to the caller by a rule. Registers that functions save are unknown from here on, except the
+ * frame pointer: rules of this kind do not need them.
  */
 static bool step_by_rule(const struct way *way, const struct sbt_frame_rule *rule,
 			 const struct stack_regs *regs, struct stack_regs *caller)

@@ -55,7 +55,7 @@ void walk_free(struct walk *walk);
 /*
  * Write *n <= @max frames, innermost first. *whole: the last one is the outermost of the thread.
  * The mappings of @space are used as they are. Each new address costs a question or two to the
- * symbolizer's child. Return 0 or -ENOMEM.
+ * symboliser's child. Return 0 or -ENOMEM.
  */
 int walk_up(struct walk *walk, struct address_space *space, const struct walk_thread *thread,
 	    struct walk_frame *frames, uint32_t max, uint32_t *n, bool *whole);
