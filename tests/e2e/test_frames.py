@@ -48,7 +48,7 @@ def test_nothing_to_unwind_by(t):
     found, err = sites(t, 2, "-fomit-frame-pointer", "-fno-asynchronous-unwind-tables",
                        strip="--strip-debug")
     check_equal("sites", found, {None: 50})
-    check_in("stderr", "inner in wrap has no unwind table", err)
+    check_in("stderr", "inner in wrap has neither an unwind table", err)
 
 
 def test_stripped(t):

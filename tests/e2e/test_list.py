@@ -143,7 +143,7 @@ def test_wrong(t):
         result = listed(t, *args, rc=1)
         check_in("stderr", part, result.err)
     for args, part in (([], "one of BINARY"), (["-p", "x"], "a process number is expected"),
-                       (["-b", "f@0", "/bin/true"], "behind @"), (["-p"], "needs a value"),
+                       (["-b", "f@0", "/bin/true"], "neither @all nor"), (["-p"], "needs a value"),
                        (["--events", "/bin/true"], "one of BINARY")):
         result = listed(t, *args, rc=2)
         check_in("stderr", part, result.err)

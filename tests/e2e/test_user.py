@@ -151,8 +151,8 @@ def test_each_thread_its_own(t):
 
 @shared
 def test_wrong(t):
-    for spec, part in (("", "the function is missing"), ("f@0", "behind @"), ("f,n=1", "no option"),
-                       ("0x1234", "needs its file"), ("f..", "behind .. is missing"),
+    for spec, part in (("", "the function is missing"), ("f@0", "neither @all nor"), ("f,n=1", "no option"),
+                       ("0x1234", "needs its file"), ("f..", "after .. is missing"),
                        ("*", "every function"), ("f,count=x", "not a number")):
         result = t.sbt("-b", spec, "--", "true")
         check_equal(f"status of -b {spec}", result.rc, 2)

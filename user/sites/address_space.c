@@ -490,11 +490,7 @@ int address_space_assume(struct address_spaces *s, struct address_space *space)
 
 /* --- code ------------------------------------------------------------------------------------- */
 
-/*
- * Return the mapping of code at @addr, or NULL. "[uprobes]" is none: an address there has replaced
- * the real one.
- */
-static const struct maps_entry *find_code(const struct address_space *space, uint64_t addr)
+const struct maps_entry *address_space_find_code(const struct address_space *space, uint64_t addr)
 {
 	const struct maps_entry *e = maps_find(&space->maps, addr);
 
@@ -504,10 +500,10 @@ static const struct maps_entry *find_code(const struct address_space *space, uin
 bool address_space_code(struct address_spaces *s, struct address_space *space, uint64_t ip,
 			struct address_space_code *out)
 {
-	const struct maps_entry *e = find_code(space, ip - 1);
+	const struct maps_entry *e = address_space_find_code(space, ip - 1);
 
 	if ((!e || !e->ino) && !space->gone && !address_space_read(s, space))
-		e = find_code(space, ip - 1);
+		e = address_space_find_code(space, ip - 1);
 	memset(out, 0, sizeof(*out));
 	out->module = e && e->ino ? modules_get(s->modules, (int)space->tgid, e) : NULL;
 	if (!out->module || !out->module->is_elf)
@@ -570,9 +566,9 @@ int address_space_unwind(struct address_spaces *s, struct address_space *space,
 	err = stack_first(sample, &regs);
 	while (!err && more && *n < max && *n < ADDRESS_SPACE_UNWIND_MAX) {
 		call = regs.value[STACK_PC] - (regs.exact ? 0 : 1);
-		e = find_code(space, call);
+		e = address_space_find_code(space, call);
 		if (!e && !fresh && !address_space_read(s, space))
-			e = find_code(space, call);
+			e = address_space_find_code(space, call);
 		fresh = true;
 		if (!e)
 			break;

@@ -244,6 +244,11 @@ const struct module *address_space_module(struct address_spaces *spaces,
 					  const struct address_space *space,
 					  const struct maps_entry *entry);
 /*
+ * Return the mapping of code at @addr, or NULL. "[uprobes]" is none: an address there has replaced
+ * the real one.
+ */
+const struct maps_entry *address_space_find_code(const struct address_space *space, uint64_t addr);
+/*
  * Find the code at @ip. Return false if it is in no known file. Read the mappings again if
  * necessary.
  */

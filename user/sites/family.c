@@ -32,10 +32,10 @@ const struct family family_table[SBT_FAMILIES] = {
 uint64_t family_probe_groups_with(unsigned int traits)
 {
 	uint64_t groups = 0;
-	uint8_t i;
+	uint32_t i;
 
 	for (i = 0; i < SBT_FAMILIES; i++)
-		if (family_has(i, traits))
+		if (family_has((uint8_t)i, traits))
 			groups |= SBT_PROBE_GROUP(i);
 	return groups;
 }
@@ -548,11 +548,11 @@ const char *family_name(uint8_t family)
 
 uint8_t family_by_name(const char *name)
 {
-	uint8_t i;
+	uint32_t i;
 
 	for (i = 0; i < SBT_FAMILIES; i++)
 		if (family_table[i].name && !strcmp(family_table[i].name, name))
-			return i;
+			return (uint8_t)i;
 	return SBT_FAMILY_NONE;
 }
 

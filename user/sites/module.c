@@ -285,7 +285,7 @@ static int open_regular(const char *path, struct stat *st)
 
 struct module *modules_open(struct modules *modules, const char *path)
 {
-	struct stat st;
+	struct stat st = { 0 };
 	int fd = open_regular(path, &st);
 	struct module *m;
 	uint32_t dev;

@@ -85,8 +85,8 @@ void module_find_exits(struct module *m, const struct elf_symbol *symbol,
 /* Return a new probe site. Pointers to others become invalid. NULL: out of memory, or too many. */
 struct module_probe_site *module_probe_site_new(struct module *m);
 /*
- * Add a probe site inside a function, at the instruction at @offset, for @row. @what: what is there,
- * in words. Return it, or NULL as above.
+ * Add a probe site inside a function, at the instruction at @offset, for @row. @what: what is
+ * there, in words. Return it, or NULL as above.
  */
 struct module_probe_site *module_add_inside(struct module *m, const struct family_function *row,
 					    uint64_t offset, const char *what);

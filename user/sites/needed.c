@@ -209,12 +209,12 @@ static void add(struct needed *s, const char *name, struct module *m)
 	for (i = 0; !m && i < s->nmissing; i++)
 		if (!strcmp(s->missing[i], name))
 			return;
-	if (m && s->n < NEEDED_MAX)
-		s->all[s->n++] = m;
-	else if (!m && s->nmissing < NEEDED_MAX)
-		s->missing[s->nmissing++] = name;
-	else
+	if ((m ? s->n : s->nmissing) == NEEDED_MAX)
 		return;
+	if (m)
+		s->all[s->n++] = m;
+	else
+		s->missing[s->nmissing++] = name;
 	s->each(s->ctx, name, m);
 }
 

@@ -186,20 +186,13 @@ static void undo_probe(struct way *way, struct stack_regs *regs)
 		stack_set(regs, STACK_PC, way->thread->returns[way->nreturns++]);
 }
 
-static bool is_code(const struct address_space *space, uint64_t address)
-{
-	const struct maps_entry *e = maps_find(&space->maps, address);
-
-	return e && e->exec && strcmp(e->path, "[uprobes]") != 0;
-}
-
 /* Find where the frame's code is, in a file or not. Return false if it is not code. */
 static bool code_at(const struct way *way, const struct stack_regs *regs,
 		    struct address_space_code *at)
 {
 	uint64_t ip = regs->value[STACK_PC] + (regs->exact ? 1 : 0);
 
-	if (!is_code(way->space, ip - 1))
+	if (!address_space_find_code(way->space, ip - 1))
 		return false;
 	if (!address_space_code(way->walk->spaces, way->space, ip, at))
 		memset(at, 0, sizeof(*at));
