@@ -22,7 +22,7 @@ struct object_name {
 	char *name; /* NULL: looked up and not found */
 };
 
-/* --- spaces ----------------------------------------------------------------------------------- */
+/* --- address spaces --------------------------------------------------------------------------- */
 
 static int compare_address_spaces(const void *a, const void *b)
 {

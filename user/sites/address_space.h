@@ -224,7 +224,7 @@ struct address_space_return {
  * of the program, the address becomes a call site of its own.
  */
 uint32_t address_space_return_site(struct address_spaces *spaces, const struct address_space *space,
-				   const struct address_space_return *probe_site);
+				   const struct address_space_return *ret);
 /*
  * Return the call site that a marker of the program names. Its strings are untrusted, and are
  * copied. Strings that the kernel could not read from memory are read from the mapped file.
@@ -282,8 +282,8 @@ const char *address_space_mapping_name(struct address_spaces *spaces, struct add
 uint64_t address_space_shared_key(struct address_spaces *spaces, struct address_space *space,
 				  uint64_t addr, bool *known);
 /*
- * Return whether a forked process exited before its mapping at @addr was read, and its parents do
- * not tell either.
+ * Return whether a forked process exited before its mapping at @addr was read, and the mappings of
+ * its parents do not show it either.
  */
 bool address_space_shared_unknown(struct address_spaces *spaces, struct address_space *space,
 				  uint64_t addr);

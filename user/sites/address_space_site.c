@@ -88,9 +88,9 @@ static uint32_t site_get(struct address_spaces *s, const struct site *key)
 }
 
 /* Find the file and offset of the instruction at @addr, which lies in mapping @e (may be NULL). */
-static void site_probe_site(struct site *key, struct address_spaces *s,
-			    const struct address_space *space, const struct maps_entry *e,
-			    uint64_t addr)
+static void site_locate(struct site *key, struct address_spaces *s,
+			const struct address_space *space, const struct maps_entry *e,
+			uint64_t addr)
 {
 	if (e && e->exec && e->ino)
 		key->module = modules_get(s->modules, (int)space->tgid, e);
@@ -107,7 +107,7 @@ uint32_t site_at(struct address_spaces *s, const struct address_space *space,
 {
 	struct site key = { 0 };
 
-	site_probe_site(&key, s, space, e, call);
+	site_locate(&key, s, space, e, call);
 	return site_get(s, &key);
 }
 
@@ -142,16 +142,16 @@ uint32_t address_space_site(struct address_spaces *s, struct address_space *spac
 }
 
 uint32_t address_space_return_site(struct address_spaces *s, const struct address_space *space,
-				   const struct address_space_return *probe_site)
+				   const struct address_space_return *ret)
 {
-	uint64_t call = probe_site->ip ? probe_site->ip - 1 : 0;
+	uint64_t call = ret->ip ? ret->ip - 1 : 0;
 	const struct maps_entry *e = maps_find(&space->maps, call);
 	struct site key = { 0 };
 
-	if (probe_site->ino)
-		key.module = modules_find(s->modules, probe_site->dev, probe_site->ino);
+	if (ret->ino)
+		key.module = modules_find(s->modules, ret->dev, ret->ino);
 	if (key.module) {
-		key.offset = probe_site->offset - 1;
+		key.offset = ret->offset - 1;
 		return site_get(s, &key);
 	}
 	return site_at(s, space, is_file(e) && !e->added ? e : NULL, call);
@@ -204,7 +204,7 @@ uint32_t address_space_label_site(struct address_spaces *s, struct address_space
 	key.label = address_spaces_keep(s, text);
 	if (!key.label)
 		return ADDRESS_SPACE_SITE_NONE;
-	site_probe_site(&key, s, space, e, label->ip);
+	site_locate(&key, s, space, e, label->ip);
 	id = site_get(s, &key);
 	if (id == ADDRESS_SPACE_SITE_NONE || s->sites[id]->named)
 		return id;

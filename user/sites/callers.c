@@ -374,7 +374,7 @@ const struct caller_code *callers_code(struct callers *c, struct address_space *
 	return &code->pub;
 }
 
-/* --- calls in the place of a return ----------------------------------------------------------- */
+/* --- tail calls ------------------------------------------------------------------------------- */
 
 /* Return whether there is a probe in the function that begins at @start. */
 static bool is_probed(const struct module *m, uint64_t start)

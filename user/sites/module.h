@@ -231,7 +231,7 @@ bool module_is_unread(const struct module *module);
 /* Return in words why a module could not be read. @error: that of the module, or given_up. */
 const char *module_why(int error);
 
-/* --- what a file says beyond that (module_ask.c) ---------------------------------------------- */
+/* --- questions about the file (module_ask.c) -------------------------------------------------- */
 
 /* Return the file offset of @vaddr in an executable segment, or -ENOENT. */
 int module_vaddr_to_offset(const struct module *module, uint64_t vaddr, uint64_t *offset);

@@ -96,7 +96,7 @@ void module_add_probe_site(struct module *m, const struct family_function *funct
 /* Remove starts without a visible end, with the reason, and ends without a start. */
 void module_drop_halves(struct module *m);
 
-/* --- what is looked for, in this order -------------------------------------------------------- */
+/* --- searches, in this order ------------------------------------------------------------------ */
 
 /* Find functions that the table names, and markers. */
 void module_find_known(struct module *m);

@@ -68,7 +68,7 @@ static void wire_row(struct wire *w, const struct family_function **row,
 	w->bad |= !*row;
 }
 
-/* --- parts ------------------------------------------------------------------------------------ */
+/* --- members ---------------------------------------------------------------------------------- */
 
 static void wire_arg(struct wire *w, struct sbt_arg *arg)
 {
@@ -193,7 +193,7 @@ void module_wire_symbol(struct wire *w, struct elf_symbol *symbol)
 	WIRE_BOOL(w, symbol->from_symtab);
 }
 
-/* --- places ----------------------------------------------------------------------------------- */
+/* --- probe sites ------------------------------------------------------------------------------ */
 
 void module_wire_probe_site(struct wire *w, struct module_probe_site *p,
 			    const struct module_names *names)
@@ -220,7 +220,7 @@ void module_wire_probe_site(struct wire *w, struct module_probe_site *p,
 		p->error = -(int)error;
 }
 
-static void wire_places(struct wire *w, struct module *m, const struct module_names *names)
+static void wire_probe_sites(struct wire *w, struct module *m, const struct module_names *names)
 {
 	uint32_t n = m->nplaces, i;
 	struct module_probe_site *probe_site;
@@ -235,7 +235,7 @@ static void wire_places(struct wire *w, struct module *m, const struct module_na
 	}
 }
 
-/* --- all -------------------------------------------------------------------------------------- */
+/* --- the module ------------------------------------------------------------------------------- */
 
 /* Transfer the number of hits of each rule in this file. */
 static void wire_found(struct wire *w, const struct module_names *names)
@@ -260,7 +260,7 @@ void module_wire(struct wire *w, struct module *m, const struct module_names *na
 	wire_traits(w, &m->traits);
 	wire_segments(w, m);
 	wire_needs(w, &m->needs);
-	wire_places(w, m, names);
+	wire_probe_sites(w, m, names);
 	WIRE_BOOL(w, m->c_library);
 	wire_waits(w, &m->waits);
 	wire_waits(w, &m->wakes);
@@ -286,7 +286,7 @@ void module_wire(struct wire *w, struct module *m, const struct module_names *na
 	wire_found(w, names);
 }
 
-/* --- what was read ---------------------------------------------------------------------------- */
+/* --- checks of what was read ------------------------------------------------------------------ */
 
 static bool is_code(const struct module *m, uint64_t offset)
 {

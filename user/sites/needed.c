@@ -197,7 +197,7 @@ static struct module *find_library(struct needed *s, const struct module *owner,
 	return m ? m : try_defaults(s, name);
 }
 
-/* --- all of them ------------------------------------------------------------------------------ */
+/* --- the list --------------------------------------------------------------------------------- */
 
 static void add(struct needed *s, const char *name, struct module *m)
 {

@@ -300,7 +300,7 @@ out:
 	return err;
 }
 
-/* --- files that are no modules ---------------------------------------------------------------- */
+/* --- files that are not modules --------------------------------------------------------------- */
 
 bool reader_file_has_marks(const char *path, const char *provider)
 {

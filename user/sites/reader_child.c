@@ -97,7 +97,7 @@ static void close_file(struct reader_child *c)
 	c->fd = -1;
 }
 
-/* --- what the tracer is asked ----------------------------------------------------------------- */
+/* --- questions to the tracer ------------------------------------------------------------------ */
 
 static bool ask(const struct reader_child *c, struct reader_head *head, const char *text,
 		struct reader_reply *reply)

@@ -127,7 +127,7 @@ static bool step_by_rule(const struct way *way, const struct sbt_frame_rule *rul
 	return caller->value[STACK_PC] != 0;
 }
 
-/* --- by all that the file says ---------------------------------------------------------------- */
+/* --- by the unwind tables of the file --------------------------------------------------------- */
 
 static void window_at(const struct way *way, uint64_t address)
 {
@@ -171,7 +171,7 @@ static bool step_by_file(const struct way *way, const struct address_space_code 
 	return stack_frame_pointer_step(&way->walk->window, regs, &step->caller);
 }
 
-/* --- all of it -------------------------------------------------------------------------------- */
+/* --- the walk --------------------------------------------------------------------------------- */
 
 /*
  * Replace a return probe's own address by the address to which the call really returns, if known.
