@@ -135,8 +135,6 @@ struct efficiency_omp {
 };
 
 /* Ratios of at most 1; NAN if the divisor is 0. */
-
-/* Of 1 each; NAN where there is nothing to divide by. */
 struct efficiency_omp_ratios {
 	double load_balance, scheduling;
 	double start; /* NAN: unknown, and in serialisation */
@@ -165,11 +163,6 @@ bool openmp_times(const struct openmp *openmp, uint32_t proc, const struct model
 /*
  * conceptual.c: fill the conceptual phases of @out. @procs, @threads: from the model, at the end of
  * the report, by index. @position: as for efficiency_barrier(). Return 0 or -ENOMEM.
- */
-/*
- * conceptual.c: fills @out's conceptual phases. @procs, @threads: the model's as they are at the
- * end of the report, by index; @position: by a thread's index, threads that follow each other have
- * the same. Returns 0 or -ENOMEM.
  */
 int conceptual_report(const struct conceptual *conceptual, const struct report_env *env,
 		      const struct model_proc *procs, const struct model_thread *threads,
@@ -280,8 +273,6 @@ struct culprit {
 };
 
 /* Return one key for two facts. */
-
-/* Two facts in one key. */
 static inline uint64_t culprit_key(uint64_t a, uint64_t b)
 {
 	return hash_mix(a ^ hash_mix(b + 1));
@@ -301,8 +292,6 @@ enum culprit_waited {
 };
 
 /* How precisely a culprit is described. */
-
-/* How closely a culprit is described. */
 enum culprit_level {
 	CULPRIT_EXACT,
 	CULPRIT_NAMED, /* by the names of threads, because new threads have new numbers */
@@ -400,8 +389,6 @@ double lateness_positive(const int64_t *parts);
 enum cause_kind lateness_largest(const int64_t *parts, enum cause_kind but);
 
 /* blame.c: a site over all its episodes. All zero at first. */
-
-/* blame.c: a site over all its episodes; all zero at first. */
 struct kind_state;
 
 struct blame {

@@ -67,8 +67,6 @@ struct report_counter {
 };
 
 /* A part of a lateness: analyse/cause.h lists the kinds. */
-
-/* What made somebody late: analyse/cause.h has the kinds. */
 struct report_part {
 	const char *name; /* ours, lower case words: "more work" */
 	int64_t ns;
@@ -571,8 +569,6 @@ double report_cost(const struct report_env *env, double crossing_ns, uint64_t cr
 uint64_t report_time(const struct report_env *env, uint64_t threads_ns, uint64_t elapsed_ns);
 
 /* Losses of an OpenMP process as shares of thread time, peeled as its efficiencies are. */
-
-/* Shares of the time of an OpenMP process's threads: its ratios, peeled as they are. */
 struct report_openmp_losses {
 	double serial; /* one thread works, the rest of its team has no region */
 	double waiting; /* for other threads, in regions */

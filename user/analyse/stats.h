@@ -47,8 +47,7 @@ struct stats_test stats_single(double difference, const struct stats *sample, do
  * @changes are sorted. All NAN with fewer than two. low and high are of median - @from.
  */
 struct stats_test stats_spread(double *changes, uint32_t n, double from, double confidence);
-/* Return the one-sided p that the difference is no greater than 0. */
-/* Of a two-sided test: p of that the difference is no greater than 0. */
+/* Return the one-sided p-value of the hypothesis that the difference is at most 0. */
 double stats_greater(const struct stats_test *test);
 
 /* Return P(|T| > |t|) of Student's distribution with @df degrees of freedom. */

@@ -28,7 +28,7 @@ static void add(struct text *t, const char *fmt, ...)
 	if (t->cut)
 		return;
 	va_start(args, fmt);
-	/* clang-tidy 14 loses sight of va_start() when it is given several files. */
+	/* clang-tidy 14 loses track of va_start() if it checks several files at once. */
 	// NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized)
 	n = vsnprintf(t->buf + t->n, t->size - t->n, fmt, args);
 	va_end(args);

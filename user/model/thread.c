@@ -216,7 +216,8 @@ uint32_t model_find_thread(const struct model *m, uint32_t tgid, uint32_t inc, u
 	return t ? t->index : MODEL_NONE;
 }
 
-static int thread_place(struct model *m, struct thread **out)
+/* Return the index for a new thread in *@out. */
+static int thread_place(struct model *m, uint32_t *out)
 {
 	uint32_t index = m->threads.n;
 	int err;
@@ -233,9 +234,7 @@ static int thread_place(struct model *m, struct thread **out)
 		if (err)
 			return err;
 	}
-	*out = thread_at(m, index);
-	memset(*out, 0, sizeof(**out));
-	(*out)->index = index;
+	*out = index;
 	return 0;
 }
 
@@ -243,39 +242,42 @@ int thread_new(struct model *m, struct proc *p, uint32_t tid, uint64_t start_ns,
 	       struct thread **out)
 {
 	struct thread *t;
-	uint32_t i;
-	int err;
+	uint32_t index, i;
+	int err = thread_place(m, &index);
 
-	err = thread_place(m, &t);
 	if (err)
 		return err;
+	if (start_ns < m->start_ns)
+		start_ns = m->start_ns;
+	t = thread_at(m, index);
+	*t = (struct thread){
+		.index = index,
+		.mix = hash_mix((uint64_t)index << 32 | tid),
+		.pub.tid = tid,
+		.pub.proc = p->index,
+		.pub.ordinal = MODEL_NONE,
+		.pub.place = MODEL_NONE,
+		.pub.start_ns = start_ns,
+		.pub.start_seen = seen,
+		.pub.end_ns = MODEL_UNKNOWN,
+		.pub.depart_ns = MODEL_UNKNOWN,
+		.pub.release_ns = MODEL_UNKNOWN,
+		.pub.barrier = MODEL_NONE,
+		.pub.pending_ns = MODEL_UNKNOWN,
+		.team_start_ns = MODEL_UNKNOWN,
+		.inside = seen ? 0 : MODEL_UNKNOWN,
+		.next_seq = 1,
+		.known_ns = start_ns,
+		.known_sure = true,
+		.release_sure = true,
+		.ideal = start_ns,
+		.next = p->threads,
+	};
 	for (i = 0; i < THREAD_CACHE; i++) {
 		t->rows[i].row = MODEL_NONE;
 		t->slots[i].object = MODEL_NONE;
 	}
-	if (start_ns < m->start_ns)
-		start_ns = m->start_ns;
-	t->mix = hash_mix((uint64_t)t->index << 32 | tid);
-	t->pub.tid = tid;
-	t->pub.proc = p->index;
-	t->pub.ordinal = MODEL_NONE;
-	t->pub.place = MODEL_NONE;
-	t->pub.start_ns = start_ns;
-	t->pub.start_seen = seen;
-	t->pub.end_ns = MODEL_UNKNOWN;
-	t->pub.depart_ns = MODEL_UNKNOWN;
-	t->pub.release_ns = MODEL_UNKNOWN;
-	t->pub.barrier = MODEL_NONE;
-	t->pub.pending_ns = MODEL_UNKNOWN;
-	t->team_start_ns = MODEL_UNKNOWN;
-	t->inside = seen ? 0 : MODEL_UNKNOWN;
-	t->next_seq = 1;
-	t->known_ns = start_ns;
-	t->known_sure = true;
-	t->release_sure = true;
-	t->ideal = start_ns;
 	list_init(&t->tail_link);
-	t->next = p->threads;
 	p->threads = t->index;
 	*out = t;
 	if (hash_put(&m->thread_by_id, pair_key(p->pub.inc, tid), t->index))
