@@ -22,7 +22,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A call on the way up. */
+/* A call on the way from a wait or a waking outwards. */
 struct enclose_step {
 	uint64_t function; /* the function that contains the call; 0: not known */
 	uint32_t site; /* opaque: the same number for the same call site */

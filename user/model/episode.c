@@ -107,9 +107,8 @@ static int order_cmp(const void *a, const void *b)
 {
 	const struct order *x = a, *y = b;
 
-	if (x->key != y->key)
-		return x->key < y->key ? -1 : 1;
-	return x->index < y->index ? -1 : x->index > y->index;
+	return x->key != y->key ? NUMBER_COMPARE(x->key, y->key)
+				: NUMBER_COMPARE(x->index, y->index);
 }
 
 static int sort_many(struct model *m, const struct episode *e)
@@ -283,17 +282,19 @@ static bool others_came(const struct episode *e, bool *waited)
 
 static void remember(struct object *o, const struct episode *e)
 {
-	struct closed *c = &o->closed[o->nclosed++ % OBJECT_CLOSED];
+	bool full = e->count && e->n >= e->count;
 
-	c->arrive_max = e->arrive_max;
-	c->depart_min = e->depart_min;
-	c->count = e->count;
-	c->round = e->round;
-	c->ordinal = e->ordinal;
-	c->full = e->count && e->n >= e->count;
+	o->closed[o->nclosed++ % OBJECT_CLOSED] = (struct closed){
+		.arrive_max = e->arrive_max,
+		.depart_min = e->depart_min,
+		.count = e->count,
+		.round = e->round,
+		.ordinal = e->ordinal,
+		.full = full,
+		.sure = full && e->state == MODEL_COMPLETE,
+	};
 	if (e->depart_max > o->depart_max)
 		o->depart_max = e->depart_max;
-	c->sure = c->full && e->state == MODEL_COMPLETE;
 }
 
 /*

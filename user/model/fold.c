@@ -59,7 +59,8 @@ static void fold_one(struct proc *p, struct thread *t)
 		p->pub.folded.idle_ns += th.idle_ns;
 		p->pub.folded.wait_ns += th.wait_ns;
 		p->pub.folded.unknown_ns += th.unknown_ns;
-		p->pub.folded.life_ns += number_less(number_less(th.end_ns, th.start_ns), th.away_ns);
+		p->pub.folded.life_ns +=
+			number_less(number_less(th.end_ns, th.start_ns), th.away_ns);
 		model_sums_join(&p->pub.folded.sums, &th.sums);
 		if (th.outside_ns > p->pub.folded.outside_max_ns)
 			p->pub.folded.outside_max_ns = th.outside_ns;

@@ -372,7 +372,7 @@ static void episode_close(struct forkjoin *f, struct process *p, struct thread *
 
 /* All members of a round have ended. Close it if the creator's wait until then was its last. */
 static void episode_ended(struct forkjoin *f, struct process *p, struct forkjoin_episode *episode,
-			uint64_t last_ns)
+			  uint64_t last_ns)
 {
 	if (!episode->open)
 		rounds_tell(f, p, episode->site);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Rounds of fork and join: a thread makes others and joins them all. Pure.
+ * Rounds of fork and join: a thread creates others and joins all of them. Pure.
  *
  * A batch is the set of threads that one thread, the creator, makes between joins. It is a round if
  * it has two threads or more, all were made before the first one is joined, and the creator joins
@@ -58,7 +58,7 @@ struct forkjoin_episode {
 	 */
 	bool doubtful;
 	uint32_t n;
-	struct forkjoin_member members[]; /* in the order in which they were made */
+	struct forkjoin_member members[]; /* in the order of their creation */
 };
 
 struct forkjoin_ops {

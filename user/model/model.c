@@ -466,7 +466,7 @@ int take_advance(struct model *m, uint64_t t_ns)
 	return err || t_ns == MODEL_UNKNOWN ? err : programs_fold(m);
 }
 
-/* --- looking at it --------------------------------------------------------------------------- */
+/* --- queries --------------------------------------------------------------------------------- */
 
 /*
  * Return the first start and the last end of threads that crossed a barrier, and the longest path
