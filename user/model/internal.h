@@ -40,7 +40,7 @@
 #define THREAD_PARKED	16
 #define THREAD_TEAMS	8 /* teams that a thread remembers */
 
-/* An array whose elements never move. */
+/* An array with elements that never move. */
 struct table {
 	void **chunks;
 	uint32_t n;
@@ -180,7 +180,7 @@ struct proc {
 	uint32_t rows; /* index of its last barrier; MODEL_NONE */
 	uint64_t met_number; /* the last episode counted in pub.met, plus 1 */
 	uint64_t folded_start, folded_end, folded_ideal; /* of the threads that were folded */
-	uint64_t program; /* the same number for the same program; 0: not known */
+	uint64_t program; /* the same number for the same program; 0 unknown */
 	bool folding; /* scratch of programs_fold() */
 };
 
@@ -211,7 +211,7 @@ struct open {
 	bool uncounted;
 };
 
-/* A barrier object is not larger than this: a thread waits at a word in it. */
+/* Upper limit of the size of a barrier object. A thread waits at a word in it. */
 #define OBJECT_BYTES 64
 
 struct member {
@@ -294,7 +294,7 @@ struct cyclic {
 	struct member *room; /* owned */
 	uint32_t cap; /* of room */
 	uint32_t n;
-	struct member *buf; /* n, by arrival: in the room, behind those that have left */
+	struct member *buf; /* n members by arrival: in room, behind those that have left */
 	uint32_t nprev;
 	uint32_t cap_prev;
 	struct passed *prev; /* the last members of former chunks, by arrival */
@@ -414,7 +414,7 @@ struct model {
 	uint32_t nfree_procs, cap_free_procs, nfree_rows, cap_free_rows;
 	uint32_t nexited, cap_exited;
 	uint32_t nfree, nfree_details;
-	uint32_t nended; /* threads, since the last folding */
+	uint32_t nended; /* exited threads since the last folding */
 	bool gaps; /* some thread has missing records */
 	uint32_t npending; /* threads that were inside a barrier at the end */
 	bool finished;
@@ -468,8 +468,9 @@ static inline bool member_stays(const struct member *mem)
 /* Return the member's time inside the barrier; MODEL_UNKNOWN if it never left. */
 static inline uint64_t member_inside(const struct member *mem)
 {
-	return mem->pub.depart_ns == MODEL_UNKNOWN ? MODEL_UNKNOWN
-						   : number_less(mem->pub.depart_ns, mem->pub.arrive_ns);
+	return mem->pub.depart_ns == MODEL_UNKNOWN
+		       ? MODEL_UNKNOWN
+		       : number_less(mem->pub.depart_ns, mem->pub.arrive_ns);
 }
 
 /* Grow *array to at least @want elements of @size bytes. Return 0 or -ENOMEM. */

@@ -17,12 +17,12 @@
 
 #include "sbt/parts.h"
 
-#define MODEL_UNKNOWN UINT64_MAX /* a time that is not known: never shown as 0 */
+#define MODEL_UNKNOWN UINT64_MAX /* an unknown time: never shown as 0 */
 #define MODEL_NONE    UINT32_MAX /* no such index */
 
 struct model;
 
-/* --- what goes in ---------------------------------------------------------------------------- */
+/* --- input ----------------------------------------------------------------------------------- */
 
 /* model_crossing.flags */
 #define MODEL_CROSSING_ABANDONED 0x01 /* depart_ns is MODEL_UNKNOWN: it never returned */
@@ -50,7 +50,22 @@ struct model;
  * member, and its time inside does not count. Its departure is the end of the episode. (Arrivals of
  * a team are never bounds, so the combination of the two flags is free.)
  */
-#define MODEL_CROSSING_JOINS (MODEL_CROSSING_TEAM | MODEL_CROSSING_BOUND)
+#define MODEL_CROSSING_STAYS	 0x08
+#define MODEL_CROSSING_RESUMES	 0x10
+/*
+ * All threads at the object belong to its present team, which may change in size between episodes.
+ */
+#define MODEL_CROSSING_TEAM	 0x20
+/* Other participants cannot be known: no episode of the object is complete. */
+#define MODEL_CROSSING_PARTIAL	 0x40
+/* It arrived at arrive_ns at the latest: the exact time was not seen. */
+#define MODEL_CROSSING_BOUND	 0x80
+/*
+ * A thread that only waits for the others to end, as a creator that joins them. It is no member,
+ * and its time there does not count. It tells when the episode ended, and goes on from there.
+ * (Arrivals of a team are never bounds.)
+ */
+#define MODEL_CROSSING_JOINS	 (MODEL_CROSSING_TEAM | MODEL_CROSSING_BOUND)
 
 static inline bool model_joins(uint8_t flags)
 {
@@ -97,7 +112,7 @@ enum model_other {
 enum model_waited {
 	MODEL_WAITED_UNKNOWN,
 	MODEL_WAITED_LOCK,
-	MODEL_WAITED_JOIN, /* for `holder` to end */
+	MODEL_WAITED_JOIN, /* the end of thread `holder` */
 	MODEL_WAITED_EVENT, /* a semaphore or a condition variable */
 	MODEL_WAITED_SEMAPHORE,
 	MODEL_WAITED_WAKER, /* MODEL_BLOCKED_IO: `waker` certainly ended the wait */
@@ -105,7 +120,7 @@ enum model_waited {
 
 #define MODEL_COUNTERS_MAX 8
 
-/* The longest block of a phase, among those of one reason. */
+/* The longest block of a phase, among those with one reason. */
 struct model_block {
 	uint64_t ns; /* 0: none */
 	/*
@@ -136,9 +151,9 @@ struct model_detail {
 	uint64_t runq_ns;
 	uint64_t blocked_ns[MODEL_BLOCKED_REASONS];
 	SBT_PART_TIMES(SBT_PART_MEMBER, uint64_t)
-	uint64_t turn_oncpu_ns; /* of turn_ns and begin_ns, and of oncpu_ns: spinning */
+	uint64_t turn_oncpu_ns; /* spinning: part of turn_ns and begin_ns, and of oncpu_ns */
 	uint64_t fault_addr;
-	uint64_t ran_ns; /* of runq_ns: while the task `ran` had the CPU */
+	uint64_t ran_ns; /* part of runq_ns in which the task `ran` had the CPU */
 	uint32_t ran;
 	SBT_PART_COUNTS(SBT_PART_MEMBER, uint32_t)
 	uint32_t cpus_allowed; /* 0: unknown */
@@ -221,7 +236,7 @@ void model_stat_join(struct model_stat *to, const struct model_stat *from);
 /* Return the standard deviation of the population; 0 for fewer than two values. */
 double model_stat_stddev(const struct model_stat *s);
 
-/* --- what is kept ---------------------------------------------------------------------------- */
+/* --- state ----------------------------------------------------------------------------------- */
 
 /*
  * Sums of where time went: of a thread over all its phases and its tail, or of one thread at one
@@ -300,7 +315,7 @@ struct model_thread {
 	/* time that it waited for other threads to end: neither outside_ns nor idle_ns */
 	uint64_t away_ns;
 	uint64_t waits; /* complete episodes in wait_ns */
-	double wait_squares; /* sum of the squares of the waits in those, ns^2 */
+	double wait_squares; /* sum of the squared waits of these episodes, ns^2 */
 };
 
 /* The phases that end at one barrier and began at another (or at the start: from == MODEL_NONE). */
@@ -317,7 +332,7 @@ struct model_barrier_thread {
 	uint64_t wait_ns;
 	uint64_t wait_max_ns;
 	uint64_t waits; /* complete episodes in wait_ns */
-	double wait_squares; /* sum of the squares of the waits in those, ns^2 */
+	double wait_squares; /* sum of the squared waits of these episodes, ns^2 */
 	uint64_t idle_ns;
 	uint64_t undeparted; /* crossings with an unknown departure: not in idle_ns */
 	uint64_t work_ns; /* of phases that ended here */
@@ -386,7 +401,7 @@ struct model_barrier {
 #define MODEL_WHY_LOST	    0x01 /* a member's record was lost */
 #define MODEL_WHY_BEFORE    0x02 /* fewer members than the count: some arrived before tracing began */
 #define MODEL_WHY_ABANDONED 0x04 /* a member never returned */
-#define MODEL_WHY_CAUSALITY 0x08 /* a member left before the last arrived: its wait is cut */
+#define MODEL_WHY_CAUSALITY 0x08 /* a member left before the last arrival: its wait is cut */
 #define MODEL_WHY_COUNT	    0x10 /* members and count disagree */
 #define MODEL_WHY_SWAP	    0x20 /* two arrivals at the boundary of two episodes could be reversed */
 #define MODEL_WHY_END	    0x40 /* tracing ended first */
@@ -417,7 +432,7 @@ struct model_member {
 	uint64_t team_start_ns;
 	uint8_t flags; /* MODEL_CROSSING_* */
 	uint8_t kind;
-	const struct model_detail *detail; /* NULL: nothing is known; valid during the callback */
+	const struct model_detail *detail; /* NULL: unknown; valid during the callback */
 };
 
 struct model_episode {
@@ -762,16 +777,16 @@ struct model_team {
  * identify. At most @max of out->n members are written to @met. Return false if nothing is known of
  * the object.
  */
-bool model_team(const struct model *model, const struct model_crossing *at, struct model_met *met,
-		uint32_t max, struct model_team *out);
+bool model_team(const struct model *model, const struct model_crossing *at,
+		    struct model_met *met, uint32_t max, struct model_team *out);
 
 const struct model_totals *model_totals(const struct model *model);
 uint64_t model_start(const struct model *model);
 uint32_t model_nprocs(const struct model *model);
 const struct model_proc *model_proc(const struct model *model, uint32_t index);
-/* Some places may be empty: their proc is MODEL_NONE. */
+/* Some entries may be empty: their proc is MODEL_NONE. */
 uint32_t model_nthreads(const struct model *model);
-/* Index of the last thread that had this number; MODEL_NONE: none has been heard of. */
+/* Return the index of the last thread with this number; MODEL_NONE: none is known. */
 uint32_t model_find_thread(const struct model *model, uint32_t tgid, uint32_t inc, uint32_t tid);
 const struct model_thread *model_thread(const struct model *model, uint32_t index);
 uint32_t model_nbarriers(const struct model *model);
