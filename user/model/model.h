@@ -50,22 +50,7 @@ struct model;
  * member, and its time inside does not count. Its departure is the end of the episode. (Arrivals of
  * a team are never bounds, so the combination of the two flags is free.)
  */
-#define MODEL_CROSSING_STAYS	 0x08
-#define MODEL_CROSSING_RESUMES	 0x10
-/*
- * All threads at the object belong to its present team, which may change in size between episodes.
- */
-#define MODEL_CROSSING_TEAM	 0x20
-/* Other participants cannot be known: no episode of the object is complete. */
-#define MODEL_CROSSING_PARTIAL	 0x40
-/* It arrived at arrive_ns at the latest: the exact time was not seen. */
-#define MODEL_CROSSING_BOUND	 0x80
-/*
- * A thread that only waits for the others to end, as a creator that joins them. It is no member,
- * and its time there does not count. It tells when the episode ended, and goes on from there.
- * (Arrivals of a team are never bounds.)
- */
-#define MODEL_CROSSING_JOINS	 (MODEL_CROSSING_TEAM | MODEL_CROSSING_BOUND)
+#define MODEL_CROSSING_JOINS (MODEL_CROSSING_TEAM | MODEL_CROSSING_BOUND)
 
 static inline bool model_joins(uint8_t flags)
 {
