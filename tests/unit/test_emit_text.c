@@ -125,7 +125,7 @@ static void test_hang(void **state)
 	emit_report(run.emit, &r);
 	run_end(&run);
 	check_lines(run.out, 100);
-	assert_non_null(strstr(run.out, "SBT HANG: lu_block (pid 4711) waited to the end"));
+	assert_non_null(strstr(run.out, "SBT HANG: lu_block (pid 4711) waited for 10.3 s until the end: "));
 	assert_true(strstr(run.out, "SBT HANG") < strstr(run.out, "SBT report"));
 	free(run.out);
 	for (i = 0; i < 60; i++) {

@@ -71,10 +71,10 @@ static void summary_hangs(struct textout *t, const struct report *r)
 	for (i = 0; i < r->nhangs && i < MOST; i++) {
 		const struct report_hang *h = &r->hangs[i];
 
-		textout_wrap(t, TEXTOUT_RED, "", 4, "SBT HANG: %s (pid %u) %s for %s: %s",
-			     name_of(h->comm), h->pid,
-			     r->interim ? "has been waiting" : "waited to the end,",
-			     textout_time(waited, h->waited_ns), h->text);
+		textout_wrap(t, TEXTOUT_RED, "", 4,
+			     r->interim ? "SBT HANG: %s (pid %u) has been waiting for %s: %s"
+					: "SBT HANG: %s (pid %u) waited for %s until the end: %s",
+			     name_of(h->comm), h->pid, textout_time(waited, h->waited_ns), h->text);
 	}
 	if (r->nhangs > MOST)
 		textout_line(t, TEXTOUT_RED, "and %u more hangs (--json lists all)",
@@ -440,7 +440,7 @@ static void summary_counters(struct textout *t, const struct report *r,
 /* --- efficiencies ----------------------------------------------------------------------------- */
 
 static void efficiency_line(struct textout *t, const char *name, double value, double lost,
-			    const char *what, const char *advice)
+			    const char *what, const char *cause, const char *advice)
 {
 	char first[80], e[TEXTOUT_CELL], l[TEXTOUT_CELL];
 
@@ -448,8 +448,8 @@ static void efficiency_line(struct textout *t, const char *name, double value, d
 	if (!isfinite(lost))
 		textout_wrap(t, TEXTOUT_PLAIN, first, 14, "%s: unknown.", what);
 	else
-		textout_wrap(t, TEXTOUT_PLAIN, first, 14, "%s: %s lost.%s%s", what,
-			     textout_percent(l, lost), advice ? " " : "",
+		textout_wrap(t, TEXTOUT_PLAIN, first, 14, "%s: %s lost to %s.%s%s", what,
+			     textout_percent(l, lost), cause, advice ? " " : "",
 			     !advice		  ? ""
 			     : lost >= ADVICE_MIN ? advice
 						  : "Little to gain here.");
@@ -482,9 +482,42 @@ static void efficiency_more(struct textout *t, const struct report_process *p)
 			     textout_percent(cpu, p->useful_oncpu));
 }
 
+#define SAME_THREADS   "static imbalance (the same threads take longer)"
+#define DISTRIBUTE     "If they have more work, distribute it differently: by cost, or cyclically."
+#define FEWER_BARRIERS "Use fewer barriers (join phases), or distribute the work dynamically."
+
+/* The causes of lost time and the advice for it, for load balance and serialisation. */
+struct efficiency_text {
+	const char *lb, *lb_advice, *ser, *ser_advice;
+};
+
 static void summary_efficiency(struct textout *t, const struct report_process *p,
 			       const struct report_group *g)
 {
+	static const struct efficiency_text hung = {
+		.lb = "imbalance, including the hang",
+		.ser = "imbalance, including the hang",
+	};
+	static const struct efficiency_text openmp = {
+		.lb = "static imbalance, which includes serial parts",
+		.lb_advice = "Move more of the serial parts into parallel regions, or distribute "
+			     "the work differently: see the OpenMP figures below.",
+		.ser = "rotating imbalance",
+		.ser_advice = FEWER_BARRIERS,
+	};
+	static const struct efficiency_text by_barrier = {
+		.lb = SAME_THREADS,
+		.lb_advice = DISTRIBUTE,
+		.ser = "rotating imbalance (another thread is late at each barrier)",
+		.ser_advice = "Distribute the work of each phase differently.",
+	};
+	static const struct efficiency_text other = {
+		.lb = SAME_THREADS,
+		.lb_advice = DISTRIBUTE,
+		.ser = "rotating imbalance (another thread is late each time)",
+		.ser_advice = FEWER_BARRIERS,
+	};
+	const struct efficiency_text *text;
 	const struct report_efficiency *e = &p->efficiency;
 	struct buf title = { 0 };
 	char v[TEXTOUT_CELL];
@@ -493,37 +526,16 @@ static void summary_efficiency(struct textout *t, const struct report_process *p
 		return;
 	textout_line(t, TEXTOUT_BOLD, "EFFICIENCY of %s", title_of(&title, p, g));
 	buf_free(&title);
-	if (p->hung) {
-		efficiency_line(t, "LB", e->load_balance, p->lost_static,
-				"load balance; the time of the hang counts as lost", NULL);
-		efficiency_line(t, "SerE", e->serialisation, p->lost_rotating,
-				"serialisation; also with the hang", NULL);
-	} else if (isfinite(p->omp_serialisation)) {
-		efficiency_line(t, "LB", e->load_balance, p->lost_static,
-				"load balance: static imbalance, which includes serial parts",
-				"Move more of the serial parts into parallel regions, or "
-				"distribute the work differently: see the OpenMP figures below.");
-		efficiency_line(
-			t, "SerE", e->serialisation, p->lost_rotating,
-			"serialisation: rotating imbalance",
-			"Use fewer barriers (join phases), or distribute the work dynamically.");
-	} else {
-		efficiency_line(t, "LB", e->load_balance, p->lost_static,
-				"load balance: static imbalance, the same threads take longer",
-				"If they have more work, distribute it differently: by cost, or "
-				"cyclically.");
-		efficiency_line(
-			t, "SerE", e->serialisation, p->lost_rotating,
-			p->by_barrier
-				? "serialisation: rotating imbalance, another thread at each "
-				  "barrier"
-				: "serialisation: rotating imbalance, another thread each time",
-			p->by_barrier ? "Distribute the work of each phase differently."
-				      : "Use fewer barriers (join phases), or distribute the work "
-					"dynamically.");
-	}
-	efficiency_line(t, "TE", e->transfer, p->lost_transfer,
-			"transfer: barrier overhead and waking up",
+	text = p->hung				? &hung
+	       : isfinite(p->omp_serialisation) ? &openmp
+	       : p->by_barrier			? &by_barrier
+						: &other;
+	efficiency_line(t, "LB", e->load_balance, p->lost_static, "load balance", text->lb,
+			text->lb_advice);
+	efficiency_line(t, "SerE", e->serialisation, p->lost_rotating, "serialisation", text->ser,
+			text->ser_advice);
+	efficiency_line(t, "TE", e->transfer, p->lost_transfer, "transfer",
+			"barrier overhead and waking up",
 			"Use fewer or cheaper barriers: spinning ones, or a CPU for every thread.");
 	textout_wrap(t, TEXTOUT_PLAIN, "  PE    ", 14,
 		     "%4s  parallel efficiency, the product of the three%s",
