@@ -55,7 +55,7 @@ static json_t *drawn_series(const struct series *s)
 static void test_series(void **state)
 {
 	struct many *t = many_new();
-	json_t *o, *records, *says;
+	json_t *o, *records, *sentences;
 
 	many_add(t, HOSTILE, 300);
 	many_add(t, HOSTILE, 500);
@@ -63,9 +63,9 @@ static void test_series(void **state)
 	many_build(t, SERIES_FIRST, NULL);
 	o = drawn_series(&t->s);
 	assert_string_equal(text_at(o, "title"), HOSTILE);
-	says = json_object_get(o, "says");
-	assert_int_equal(json_array_size(says), 1);
-	assert_int_equal(strncmp(json_string_value(json_array_get(says, 0)),
+	sentences = json_object_get(o, "sentences");
+	assert_int_equal(json_array_size(sentences), 1);
+	assert_int_equal(strncmp(json_string_value(json_array_get(sentences, 0)),
 				 "SBT series: 2 points from 3 recordings; fastest: b, ", 51),
 			 0);
 	records = json_object_get(o, "records");

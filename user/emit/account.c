@@ -33,7 +33,7 @@ char *account_name(const struct report_counter *counter)
 /*
  * Return the modifiers after the counter's name (such as ":u"), or NULL if it has none of @names.
  */
-static const char *called(const char *name, const char *const names[])
+static const char *modifiers_of(const char *name, const char *const names[])
 {
 	size_t len;
 
@@ -58,9 +58,9 @@ static void counted_ipc(struct counted *c, const struct report_counter *counters
 
 	c->cycles = c->instructions = c->n;
 	for (i = 0; i < c->n; i++) {
-		a = called(counters[i].name, cycles);
+		a = modifiers_of(counters[i].name, cycles);
 		for (j = 0; a && j < c->n; j++) {
-			b = called(counters[j].name, instructions);
+			b = modifiers_of(counters[j].name, instructions);
 			if (!b || strcmp(a, b) != 0)
 				continue;
 			c->cycles = i;

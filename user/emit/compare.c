@@ -296,7 +296,7 @@ static void print_rows(struct textout *t, const struct compare *c, bool sites,
 		textout_line(t, TEXTOUT_PLAIN, "and %u more (--json lists all)", places - PLACES);
 }
 
-void compare_says(struct textout *t, const struct fields_comparison *rec)
+void compare_sentences(struct textout *t, const struct fields_comparison *rec)
 {
 	const struct compare *c = rec->compare;
 
@@ -313,7 +313,7 @@ void compare_print(struct textout *t, const struct fields_comparison *rec,
 {
 	const struct compare *c = rec->compare;
 
-	compare_says(t, rec);
+	compare_sentences(t, rec);
 	print_rows(t, c, false, context);
 	print_rows(t, c, true, context);
 }

@@ -11,7 +11,7 @@ void compare_print(struct textout *t, const struct fields_comparison *rec,
 		   const struct fields_context *context);
 
 /* Print the sentences without the tables. */
-void compare_says(struct textout *t, const struct fields_comparison *rec);
+void compare_sentences(struct textout *t, const struct fields_comparison *rec);
 
 /* Format a value with three digits and its unit; "?" if NAN. */
 const char *compare_value(char out[TEXTOUT_CELL], double v, enum compare_unit unit);

@@ -229,7 +229,7 @@ static void thread_outliers(struct textout *t, const struct report_thread *threa
 	uint32_t places[3 * EXTREME], others = 0;
 	struct report_thread rows[EXTREME];
 	char s[TEXTOUT_CELL] = "another that is";
-	int i, found = outliers_outliers(threads, n, work_or_wait, 2, places, 3 * EXTREME);
+	int i, found = outliers_find(threads, n, work_or_wait, 2, places, 3 * EXTREME);
 
 	if (found < 0)
 		t->buf->failed = true;

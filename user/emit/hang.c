@@ -132,7 +132,7 @@ static void stack_lines(struct textout *t, const struct report_hang_missing *m)
 			     textout_plural(n, end - i, "frame"));
 }
 
-static uint32_t alike(const struct report_hang *h, uint32_t first, struct buf *threads)
+static uint32_t count_same_stacks(const struct report_hang *h, uint32_t first, struct buf *threads)
 {
 	const struct report_hang_missing *m = &h->missing[first];
 	uint32_t i, n = 0;
@@ -163,7 +163,7 @@ static void missing_line(struct textout *t, const struct report_hang *h, uint32_
 	const char *state = fields_text(fields_hang_states, m->state);
 	const char *why = fields_text(fields_hang_known, m->why);
 	struct buf threads = { 0 };
-	uint32_t n = alike(h, first, &threads);
+	uint32_t n = count_same_stacks(h, first, &threads);
 
 	textout_wrap(t, TEXTOUT_BOLD, "    missing: ", 13, "%s %s%s%s%s: %s%s%s%s%s%s",
 		     n == 1 ? "thread" : "threads", threads.s ? threads.s : "?",

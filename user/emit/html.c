@@ -38,8 +38,8 @@ struct html {
 	bool many; /* too many crossings to keep */
 	struct crossing *each;
 	uint32_t neach, cap_each;
-	struct episode *met;
-	uint32_t nmet, cap_met;
+	struct episode *kept;
+	uint32_t nkept, cap_kept;
 };
 
 /* --- the charting library --------------------------------------------------------------------- */
@@ -85,10 +85,10 @@ static void keep_none(struct html *h)
 {
 	h->many = true;
 	free(h->each);
-	free(h->met);
+	free(h->kept);
 	h->each = NULL;
-	h->met = NULL;
-	h->neach = h->cap_each = h->nmet = h->cap_met = 0;
+	h->kept = NULL;
+	h->neach = h->cap_each = h->nkept = h->cap_kept = 0;
 }
 
 static int keep_episode(struct html *h, const struct model_episode *e)
@@ -100,9 +100,9 @@ static int keep_episode(struct html *h, const struct model_episode *e)
 		keep_none(h);
 		return 0;
 	}
-	if (grow(h->met, h->cap_met, h->nmet + 1))
+	if (grow(h->kept, h->cap_kept, h->nkept + 1))
 		return -ENOMEM;
-	h->met[h->nmet++] = (struct episode){
+	h->kept[h->nkept++] = (struct episode){
 		.barrier = e->barrier,
 		.number = e->number > UINT32_MAX ? UINT32_MAX : (uint32_t)e->number,
 	};
@@ -120,7 +120,7 @@ static int keep_crossing(struct html *h, const struct model_member *m, uint32_t 
 		return -ENOMEM;
 	h->each[h->neach++] = (struct crossing){
 		.lane = lane,
-		.episode = h->nmet - 1,
+		.episode = h->nkept - 1,
 		.kind = (uint8_t)kind,
 		.arrive_ns = (double)since(h, m->arrive_ns),
 		.work_ns = m->work_ns == MODEL_UNKNOWN ? NAN : (double)m->work_ns,
@@ -417,9 +417,9 @@ static int put_each(struct html *h, const struct report *r)
 	put_base64(&h->page.buf, all, h->neach * sizeof(*all));
 	free(all);
 	buf_str(&h->page.buf, ",\"episodes\":[");
-	for (i = 0; i < h->nmet; i++)
-		buf_printf(&h->page.buf, "%s[%u,%" PRId64 "]", i ? "," : "", h->met[i].barrier,
-			   h->met[i].number == UINT32_MAX ? -1 : (int64_t)h->met[i].number);
+	for (i = 0; i < h->nkept; i++)
+		buf_printf(&h->page.buf, "%s[%u,%" PRId64 "]", i ? "," : "", h->kept[i].barrier,
+			   h->kept[i].number == UINT32_MAX ? -1 : (int64_t)h->kept[i].number);
 	buf_str(&h->page.buf, "],\"barriers\":[");
 	for (i = 0; i < r->nbarriers; i++) {
 		buf_str(&h->page.buf, i ? "," : "");

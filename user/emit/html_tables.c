@@ -19,7 +19,7 @@
 
 struct tables {
 	struct html_page page;
-	struct buf says; /* sentences of text output, one per line */
+	struct buf sentences; /* sentences of text output, one per line */
 	struct textout text;
 	struct fields_context context;
 	const char *comma;
@@ -31,7 +31,7 @@ static int tables_begin(struct tables *t, FILE *file)
 	if (!html_available())
 		return -ENOSYS;
 	t->page.file = file;
-	t->text = (struct textout){ .buf = &t->says, .width = UNBROKEN };
+	t->text = (struct textout){ .buf = &t->sentences, .width = UNBROKEN };
 	t->comma = "";
 	html_page_begin(&t->page);
 	return 0;
@@ -41,13 +41,13 @@ static int tables_begin(struct tables *t, FILE *file)
 static void tables_head(struct tables *t, const char *title)
 {
 	struct buf *out = &t->page.buf;
-	char *at = t->says.s, *end;
+	char *at = t->sentences.s, *end;
 	const char *comma = "";
 
 	buf_printf(out, "{\"version\":\"%s\",\"title\":", SBT_VERSION);
 	jsonl_string(out, title ? title : "");
-	buf_str(out, ",\"says\":[");
-	for (; at && !t->says.failed && *at; at = end + 1) {
+	buf_str(out, ",\"sentences\":[");
+	for (; at && !t->sentences.failed && *at; at = end + 1) {
 		end = strchr(at, '\n');
 		if (!end)
 			break;
@@ -58,7 +58,7 @@ static void tables_head(struct tables *t, const char *title)
 		comma = ",";
 		jsonl_string(out, at);
 	}
-	if (t->says.failed)
+	if (t->sentences.failed)
 		out->failed = true;
 	buf_str(out, "],\n\"records\":[\n");
 	html_page_flush(&t->page);
@@ -72,7 +72,7 @@ static void tables_record(struct tables *t, const struct emit_record *record, co
 static int tables_end(struct tables *t, const char *script, uint64_t size)
 {
 	buf_str(&t->page.buf, "]}\n");
-	buf_free(&t->says);
+	buf_free(&t->sentences);
 	return html_page_end(&t->page, script, size);
 }
 
@@ -85,7 +85,7 @@ int html_series(FILE *file, const struct series *s, const char *title)
 
 	if (err)
 		return err;
-	series_says(&t.text, s);
+	series_sentences(&t.text, s);
 	tables_head(&t, title);
 	for (i = 0; i < s->npoints; i++) {
 		rec = fields_series_of(s, i);
@@ -106,7 +106,7 @@ int html_compare(FILE *file, const struct compare *c, const struct compare_input
 
 	if (err)
 		return err;
-	compare_says(&t.text, &rec);
+	compare_sentences(&t.text, &rec);
 	tables_head(&t, title);
 	tables_record(&t, &fields_rec_comparison, &rec);
 	for (i = 0; i < c->nrows; i++)
@@ -123,7 +123,7 @@ int html_predictions(FILE *file, const struct predictions *p, const char *title)
 	if (err)
 		return err;
 	if (p->n)
-		prediction_says(&t.text, p);
+		prediction_sentences(&t.text, p);
 	tables_head(&t, title);
 	for (i = 0; i < p->n; i++)
 		tables_record(&t, &fields_rec_prediction, &p->all[i]);

@@ -85,8 +85,8 @@ static void score_one(const struct report_thread *threads, uint32_t n, outliers_
 	}
 }
 
-int outliers_outliers(const struct report_thread *threads, uint32_t n, outliers_value *value,
-		      uint32_t nwhat, uint32_t *out, uint32_t max)
+int outliers_find(const struct report_thread *threads, uint32_t n, outliers_value *value,
+		  uint32_t nwhat, uint32_t *out, uint32_t max)
 {
 	struct score *scores = calloc(n ? n : 1, sizeof(*scores));
 	uint64_t *values = calloc(n ? n : 1, sizeof(*values));

@@ -17,7 +17,7 @@ typedef uint64_t outliers_value(const struct report_thread *thread, uint32_t wha
  * range from the nearer quartile) and differs by more than a tenth from the median. Put the indices
  * of at most @max of them into @out. Return their number, or -ENOMEM.
  */
-int outliers_outliers(const struct report_thread *threads, uint32_t n, outliers_value *value,
-		      uint32_t nwhat, uint32_t *out, uint32_t max);
+int outliers_find(const struct report_thread *threads, uint32_t n, outliers_value *value,
+		  uint32_t nwhat, uint32_t *out, uint32_t max);
 
 #endif /* EMIT_OUTLIER_THREADS_H */

@@ -45,7 +45,7 @@ static void choose(const struct predictions *p, struct shown *shown)
 
 /* --- the answer ------------------------------------------------------------------------------- */
 
-void prediction_says(struct textout *t, const struct predictions *p)
+void prediction_sentences(struct textout *t, const struct predictions *p)
 {
 	const struct prediction *b = &p->all[p->best];
 	char time[TEXTOUT_CELL], serial[TEXTOUT_CELL], here[TEXTOUT_CELL], n[TEXTOUT_CELL];
@@ -283,7 +283,7 @@ void prediction_print(struct textout *t, const struct predictions *p,
 	if (!p->n)
 		return;
 	choose(p, &shown);
-	prediction_says(t, p);
+	prediction_sentences(t, p);
 	print_warnings(t, p);
 	if (p->recordings > 1)
 		print_recordings(t, p, &shown);

@@ -17,6 +17,6 @@ void prediction_print_machine(struct buf *buf, const struct predict_machine *m,
 			      const char *comment);
 
 /* Print the answer without tables and assumptions. */
-void prediction_says(struct textout *t, const struct predictions *p);
+void prediction_sentences(struct textout *t, const struct predictions *p);
 
 #endif /* EMIT_PREDICTION_H */

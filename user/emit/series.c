@@ -92,12 +92,12 @@ static void print_remarks(struct textout *t, const struct series *s)
  * Points are named by labels, or by numbers if a label would be cut too short. A list above then
  * has the full labels.
  */
-struct called {
+struct point_names {
 	bool numbers;
 	char number[16];
 };
 
-static void called_begin(struct called *c, const struct series *s)
+static void point_names_begin(struct point_names *c, const struct series *s)
 {
 	unsigned most = LABEL;
 	uint32_t i;
@@ -115,7 +115,7 @@ static void called_begin(struct called *c, const struct series *s)
 }
 
 /* Return the name of a point, valid until the next call. */
-static const char *called(struct called *c, const struct series *s, uint32_t point)
+static const char *point_name(struct point_names *c, const struct series *s, uint32_t point)
 {
 	if (!c->numbers)
 		return s->points[point].label;
@@ -123,7 +123,7 @@ static const char *called(struct called *c, const struct series *s, uint32_t poi
 	return c->number;
 }
 
-static void print_called(struct textout *t, struct called *c, const struct series *s)
+static void print_point_names(struct textout *t, struct point_names *c, const struct series *s)
 {
 	char number[24];
 	uint32_t i;
@@ -190,7 +190,7 @@ static double counted_value(const struct series_point *p, const char *name)
 	return NAN;
 }
 
-static void print_points(struct textout *t, const struct series *s, struct called *names,
+static void print_points(struct textout *t, const struct series *s, struct point_names *names,
 			 const struct fields_context *context)
 {
 	struct table table = { .nkeys = 1 };
@@ -207,7 +207,7 @@ static void print_points(struct textout *t, const struct series *s, struct calle
 	for (i = 0; i < s->npoints; i++) {
 		rec = fields_series_of(s, i);
 		shown = *rec.point;
-		shown.label = called(names, s, i);
+		shown.label = point_name(names, s, i);
 		rec.point = &shown;
 		table_row(&table, &fields_rec_series, &rec, context);
 		for (j = 0; j < c.n; j++)
@@ -291,7 +291,7 @@ static bool site_counts(const struct series_point *p, uint32_t site)
 	return isfinite(share) && more < SITES;
 }
 
-static void print_sites(struct textout *t, const struct series *s, struct called *names,
+static void print_sites(struct textout *t, const struct series *s, struct point_names *names,
 			const struct fields_context *context)
 {
 	struct table table = { 0 };
@@ -301,7 +301,7 @@ static void print_sites(struct textout *t, const struct series *s, struct called
 	table_column(&table, "point", EMIT_NAME);
 	table_fields(&table, &fields_rec_series_site, context);
 	for (i = 0; i < s->npoints; i++) {
-		label = called(names, s, i);
+		label = point_name(names, s, i);
 		for (j = 0; j < s->points[i].nsites; j++) {
 			if (!site_counts(&s->points[i], j)) {
 				left++;
@@ -323,7 +323,7 @@ static void print_sites(struct textout *t, const struct series *s, struct called
 		textout_line(t, TEXTOUT_PLAIN, "and %u more rows (--json lists all)", left);
 }
 
-void series_says(struct textout *t, const struct series *s)
+void series_sentences(struct textout *t, const struct series *s)
 {
 	print_headline(t, s);
 	print_remarks(t, s);
@@ -331,15 +331,15 @@ void series_says(struct textout *t, const struct series *s)
 
 void series_print(struct textout *t, const struct series *s, const struct fields_context *context)
 {
-	struct called names;
+	struct point_names names;
 	bool rows = false;
 	uint32_t i;
 
-	series_says(t, s);
+	series_sentences(t, s);
 	if (!s->npoints)
 		return;
-	called_begin(&names, s);
-	print_called(t, &names, s);
+	point_names_begin(&names, s);
+	print_point_names(t, &names, s);
 	print_points(t, s, &names, context);
 	/* If points have their bases in the same row, print the change; otherwise the speedup. */
 	for (i = 0; i < s->npoints; i++)

@@ -13,7 +13,7 @@
 
 void series_print(struct textout *t, const struct series *s, const struct fields_context *context);
 /* Print the sentences without the tables. */
-void series_says(struct textout *t, const struct series *s);
+void series_sentences(struct textout *t, const struct series *s);
 struct fields_series fields_series_of(const struct series *s, uint32_t point);
 
 #endif /* EMIT_SERIES_H */

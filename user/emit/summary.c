@@ -384,8 +384,8 @@ static uint32_t pick_counted(struct textout *t, const struct report_process *p,
 			     struct report_thread *out)
 {
 	uint32_t odd[CROWD / 2], i, n = 0;
-	int j, found = outliers_outliers(p->members, p->nmembers, counter_value, p->ncounters, odd,
-					 CROWD / 2);
+	int j, found = outliers_find(p->members, p->nmembers, counter_value, p->ncounters, odd,
+				     CROWD / 2);
 
 	if (found < 0)
 		t->buf->failed = true;

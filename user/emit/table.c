@@ -363,7 +363,7 @@ static void column_measure(struct table *table, unsigned c, uint64_t greatest)
 	}
 	table->columns[c].width = width;
 	/* Drop the column if it is negligible compared with the greatest time. */
-	table->columns[c].gone =
+	table->columns[c].omitted =
 		empty || (table->columns[c].drop && (!max || max < greatest / LITTLE));
 }
 
@@ -385,7 +385,7 @@ static unsigned table_width(const struct table *table)
 	unsigned c, all = 0;
 
 	for (c = 0; c < table->ncolumns; c++)
-		if (!table->columns[c].gone && !table->columns[c].hidden)
+		if (!table->columns[c].omitted && !table->columns[c].hidden)
 			all += table->columns[c].width + GAP;
 	return all ? all - GAP : 0;
 }
@@ -400,7 +400,7 @@ static void table_shrink(struct table *table, unsigned width)
 	while (table_width(table) > width) {
 		widest = table->ncolumns;
 		for (c = 0; c < table->ncolumns; c++)
-			if (table->columns[c].look == EMIT_NAME && !table->columns[c].gone &&
+			if (table->columns[c].look == EMIT_NAME && !table->columns[c].omitted &&
 			    table->columns[c].width > LEAST &&
 			    (widest == table->ncolumns ||
 			     table->columns[c].width > table->columns[widest].width))
@@ -439,7 +439,7 @@ static void table_line(struct table *table, struct textout *out, enum textout_st
 	buf_clear(&table->line);
 	buf_pad(&table->line, indent);
 	for (c = 0; c < table->ncolumns; c++) {
-		if (table->columns[c].gone || table->columns[c].hidden)
+		if (table->columns[c].omitted || table->columns[c].hidden)
 			continue;
 		if (row) {
 			table_put(table, c, cell_text(table, &row[c]), row[c].columns);
@@ -456,7 +456,7 @@ static bool two_lines(const struct table *table)
 	unsigned c;
 
 	for (c = 0; c < table->ncolumns; c++)
-		if (!table->columns[c].gone && !table->columns[c].hidden &&
+		if (!table->columns[c].omitted && !table->columns[c].hidden &&
 		    strchr(table->columns[c].heading, '\n'))
 			return true;
 	return false;
@@ -483,7 +483,7 @@ static void table_parts(struct table *table, struct textout *out, unsigned inden
 		for (c = table->nkeys; c < table->ncolumns; c++)
 			table->columns[c].hidden = true;
 		for (first = true; next < table->ncolumns; next++) {
-			if (table->columns[next].gone)
+			if (table->columns[next].omitted)
 				continue;
 			table->columns[next].hidden = false;
 			if (!first && table_width(table) > out->width - indent) {
@@ -517,7 +517,7 @@ static void markdown_line(const struct table *table, struct buf *buf, const stru
 	unsigned c;
 
 	for (c = 0; c < table->ncolumns; c++) {
-		if (table->columns[c].gone)
+		if (table->columns[c].omitted)
 			continue;
 		table_heading(table->columns[c].heading, heading);
 		buf_str(buf, "| ");
@@ -535,7 +535,7 @@ static void table_markdown(struct table *table, struct buf *buf)
 	markdown_line(table, buf, NULL);
 	for (c = 0; c < table->ncolumns; c++) {
 		look = table->columns[c].look;
-		if (!table->columns[c].gone)
+		if (!table->columns[c].omitted)
 			buf_str(buf, look == EMIT_NAME || look == EMIT_ID || look == EMIT_BAR
 					     ? "| --- "
 					     : "| ---: ");

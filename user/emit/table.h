@@ -27,7 +27,7 @@ struct table {
 		unsigned width;
 		uint64_t max; /* maximum of its cells' ns; 0: none is known */
 		bool drop; /* not shown if it is negligible */
-		bool gone; /* not shown: it is empty or negligible */
+		bool omitted; /* not shown: it is empty or negligible */
 		/* shown in another part of a table that is cut up */
 		bool hidden;
 	} columns[TABLE_COLUMNS];

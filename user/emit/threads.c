@@ -18,7 +18,7 @@
  * Return whether two threads are at the same place. Compare functions and lines, not addresses,
  * which vary within a loop.
  */
-static bool alike(const struct emit_thread *a, const struct emit_thread *b)
+static bool same_place(const struct emit_thread *a, const struct emit_thread *b)
 {
 	uint32_t i;
 
@@ -57,7 +57,7 @@ static void frame_line(struct textout *t, const struct hang_frame *f)
 		     f->inlined ? f->inlined : "");
 }
 
-static void print_alike(struct textout *t, const struct emit_thread *threads, uint32_t n,
+static void print_place(struct textout *t, const struct emit_thread *threads, uint32_t n,
 			uint32_t first, bool *reported)
 {
 	const struct emit_thread *one = &threads[first];
@@ -67,7 +67,7 @@ static void print_alike(struct textout *t, const struct emit_thread *threads, ui
 	char left[TEXTOUT_CELL];
 
 	for (i = first; i < n; i++) {
-		if (reported[i] || !alike(one, &threads[i]))
+		if (reported[i] || !same_place(one, &threads[i]))
 			continue;
 		reported[i] = true;
 		if (count++ < NAMED)
@@ -111,7 +111,7 @@ void threads_print(struct textout *t, uint32_t pid, const char *comm,
 		     textout_plural(count, n, "thread"));
 	for (i = 0; i < n; i++)
 		if (!reported[i])
-			print_alike(t, threads, n, i, reported);
+			print_place(t, threads, n, i, reported);
 	textout_blank(t);
 	free(reported);
 }

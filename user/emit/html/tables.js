@@ -10,7 +10,7 @@ function head() {
 	page.append(
 		element("h1", {}, data.title || "sbt-trace"),
 		element("p", { class: "dim" }, "sbt-trace " + data.version),
-		...data.says.map((s, i) =>
+		...data.sentences.map((s, i) =>
 			element(
 				"p",
 				{ class: /^SBT REGRESSION/.test(s) ? "warn" : i ? "" : "answer" },

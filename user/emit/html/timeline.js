@@ -16,7 +16,7 @@ const lanes = line.lanes.map((l, at) => {
 	return { at, ...l.thread, upto, crossings: [] };
 });
 const each = line.each && new Float64Array(bytes(line.each.crossings).buffer);
-const met = line.each ? line.each.episodes.map(([barrier, number]) => ({ barrier, number, members: [] })) : [];
+const episodes = line.each ? line.each.episodes.map(([barrier, number]) => ({ barrier, number, members: [] })) : [];
 const labelOfBarrier = new Map(line.each ? line.each.barriers.map((b) => [b.index, b.label]) : []);
 if (each) {
 	for (let i = 0; i < each.length; i += 7) {
@@ -30,7 +30,7 @@ if (each) {
 			depart: each[i + 6],
 		};
 		lanes[c.lane].crossings.push(c);
-		met[c.episode].members.push(c);
+		episodes[c.episode].members.push(c);
 	}
 	for (const l of lanes) l.crossings.sort((a, b) => a.arrive - b.arrive);
 }
@@ -228,7 +228,7 @@ function drawReleases(u, from, to, x) {
 		h = height / lanes.length,
 		dpr = devicePixelRatio,
 		near = [];
-	for (const e of met) {
+	for (const e of episodes) {
 		if (e.members.length < 2 || e.members[0].kind !== 1) continue;
 		const release = Math.max(...e.members.map((c) => c.arrive));
 		if (release >= from && release <= to) near.push([e, release]);
@@ -263,7 +263,7 @@ function showLaneTip(u, showTip) {
 		inside = l.crossings[i - 1],
 		next = l.crossings[i];
 	if (inside && (ns < inside.depart || ns < inside.arrive + inside.wait)) {
-		const e = met[inside.episode],
+		const e = episodes[inside.episode],
 			kind = inside.kind !== 1 ? 3 : ns < inside.arrive + inside.wait ? 1 : 2;
 		lines.push(
 			[colours[kind], KIND_TEXT[KINDS[kind]], ""],
@@ -276,8 +276,8 @@ function showLaneTip(u, showTip) {
 			[colours[0], KIND_TEXT.work, ""],
 			[
 				null,
-				"to " + (labelOfBarrier.get(met[next.episode].barrier) || "?"),
-				"phase " + met[next.episode].number,
+				"to " + (labelOfBarrier.get(episodes[next.episode].barrier) || "?"),
+				"phase " + episodes[next.episode].number,
 			],
 			[null, "works for", time(next.work)],
 		);
