@@ -177,6 +177,24 @@ def margin_ns():
     return genlog.MARGIN_NS * min(switch_ns() / 3_000, 10)
 
 
+# --- files ------------------------------------------------------------------------------------------
+
+def read_bytes(path):
+    with open(path, "rb") as f:
+        return f.read()
+
+
+def read_text(path, errors="strict"):
+    with open(path, encoding="utf-8", errors=errors) as f:
+        return f.read()
+
+
+def write_file(path, data):
+    """Write a text, in UTF-8, or bytes."""
+    with open(path, "wb") as f:
+        f.write(data.encode() if isinstance(data, str) else data)
+
+
 # --- programs ---------------------------------------------------------------------------------------
 
 def workload(name):
@@ -204,8 +222,7 @@ def clean_environment(**more):
 
 def read_proc(pid, name):
     try:
-        with open(f"/proc/{pid}/{name}", "rb") as f:
-            return f.read()
+        return read_bytes(f"/proc/{pid}/{name}")
     except OSError:
         return b""
 
@@ -274,6 +291,11 @@ class Result:
     @property
     def err(self):
         return self.stderr.decode("utf-8", "replace")
+
+    def check_status(self, rc):
+        """Check the exit status, unless @rc is None."""
+        check(rc in (None, self.rc), f"exit status {self.rc}, expected {rc}: {short(self.args, 200)}; {short(self.err)}")
+        return self
 
 
 class Process:
@@ -407,8 +429,7 @@ class Trace:
 
     def __init__(self, test, path, with_schema=True):
         test.traces.append(self)
-        with open(path, "rb") as f:
-            raw = f.read()
+        raw = read_bytes(path)
         check(raw.endswith(b"\n"), f"JSON ends in the middle of a line: {raw[-200:]!r}")
         self.records = []
         for number, line in enumerate(raw.decode("utf-8").split("\n")[:-1], 1):
@@ -535,8 +556,9 @@ class Test:
         self.processes.append(p)
         return p
 
-    def run(self, args, timeout=TIMEOUT, **options):
-        return self.start(args, **options).wait(timeout)
+    def run(self, args, timeout=TIMEOUT, rc=None, **options):
+        """Run a program to its end, and check its exit status if one is given."""
+        return self.start(args, **options).wait(timeout).check_status(rc)
 
     def at_end(self, function, *args):
         self.finalizers.append((function, args))
@@ -584,11 +606,11 @@ class Test:
 
     # --- sbt-trace ----------------------------------------------------------------------------------
 
-    def sbt(self, *args, timeout=TIMEOUT, **options):
-        """Runs sbt-trace to its end."""
+    def sbt(self, *args, timeout=TIMEOUT, rc=None, **options):
+        """Run sbt-trace to its end, and check its exit status if one is given."""
         result = self.run([SBT, *args], timeout, **options)
         self.no_crash(result)
-        return result
+        return result.check_status(rc)
 
     def no_crash(self, result):
         check(result.rc >= 0, f"sbt-trace was killed by signal {-result.rc}; {short(result.err)}")
@@ -598,8 +620,7 @@ class Test:
     def trace(self, command, *options, rc=0, schema=True, **more):
         """sbt-trace --json OPTIONS -- COMMAND; the Trace, with the Result as its .result."""
         path = self.path()
-        result = self.sbt("--json", "-o", path, *options, "--", *command, **more)
-        check(result.rc == rc, f"exit status {result.rc}, expected {rc}; {short(result.err)}")
+        result = self.sbt("--json", "-o", path, *options, "--", *command, rc=rc, **more)
         trace = Trace(self, path, schema)
         trace.result = result
         return trace
@@ -607,12 +628,9 @@ class Test:
     def text(self, command, *options, rc=0, **more):
         """sbt-trace OPTIONS -- COMMAND; the text report, with the Result as its .result."""
         path = self.path()
-        result = self.sbt("-o", path, *options, "--", *command, **more)
-        check(result.rc == rc, f"exit status {result.rc}, expected {rc}; {short(result.err)}")
-        with open(path, encoding="utf-8") as f:
-            text = f.read()
+        result = self.sbt("-o", path, *options, "--", *command, rc=rc, **more)
         self.result = result
-        return text
+        return read_text(path)
 
     def attach(self, *options, form="--json", **more):
         """sbt-trace with -p or -a in the background, once it has begun; a Tracer."""
@@ -652,8 +670,7 @@ class Tracer:
             return 0
 
     def text(self):
-        with open(self.path, encoding="utf-8", errors="replace") as f:
-            return f.read()
+        return read_text(self.path, errors="replace")
 
     def stop(self, number=signal.SIGINT, rc=0, timeout=TIMEOUT):
         self.process.signal(number)
@@ -662,7 +679,7 @@ class Tracer:
     def end(self, rc=0, timeout=TIMEOUT, schema=True):
         result = self.process.wait(timeout)
         self.test.no_crash(result)
-        check(result.rc == rc, f"exit status {result.rc}, expected {rc}; {short(result.err)}")
+        result.check_status(rc)
         if not self.json:
             self.result = result
             return self.text()
@@ -676,8 +693,7 @@ class Tracer:
 def code_of(pid):
     """(file, offset) -> bytes of every executable mapping of a file, as the process has them."""
     code = {}
-    with open(f"/proc/{pid}/maps", "rb") as f:
-        maps = f.read()
+    maps = read_bytes(f"/proc/{pid}/maps")
     with open(f"/proc/{pid}/mem", "rb", buffering=0) as mem:
         for line in maps.splitlines():
             fields = line.split(None, 5)
@@ -778,8 +794,7 @@ def code_differs(pid):
 
 def read_csv(path):
     """Rows as dictionaries; every row has as many cells as there are columns."""
-    with open(path, "rb") as f:
-        text = f.read().decode("utf-8")
+    text = read_bytes(path).decode("utf-8")
     rows = list(csv.reader(io.StringIO(text, newline=""), strict=True))
     check(rows, "no CSV was written")
     for number, row in enumerate(rows, 1):
@@ -790,8 +805,7 @@ def read_csv(path):
 
 def interpreter(path):
     """The dynamic linker that a program names."""
-    with open(path, "rb") as f:
-        data = f.read()
+    data = read_bytes(path)
     phoff, = struct.unpack_from("<Q", data, 32)
     size, count = struct.unpack_from("<HH", data, 54)
     for i in range(count):

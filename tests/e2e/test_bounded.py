@@ -3,7 +3,6 @@
 """What sbt-trace keeps while processes come and go is bounded: files are closed once no process runs them, slots of sums are
 returned, and processes that have exited take little memory. SBT_LONG=1 runs the large numbers."""
 
-import ctypes
 import os
 import re
 import shlex
@@ -64,8 +63,7 @@ def gone_from(folder, name, *options, **how):
         program = copy_of(path, name)
         tracer = t.attach("-a", "--comm", name[:15], *how.get("tracer", ()))
         for _ in range(2):
-            result = t.run([program, *options])
-            check_equal("its status", result.rc, 0)
+            t.run([program, *options], rc=0)
             time.sleep(0.2)
         took = umount(path)
         left = [d for d in descriptors(tracer.process.pid) if d.startswith(path)]
@@ -139,8 +137,7 @@ def many(t, processes, how="exec", barriers=2, options=()):
     t.run([workload("brief"), "4", "1", how])
     time.sleep(0.5)
     begun = time.monotonic()
-    result = t.run([workload("brief"), str(processes), "4", how, str(barriers)], timeout=600)
-    check_equal("its status", result.rc, 0)
+    t.run([workload("brief"), str(processes), "4", how, str(barriers)], timeout=600, rc=0)
     print(f"{processes} processes in {time.monotonic() - begun:.1f} s")
     time.sleep(1)
     trace = tracer.stop(timeout=300)

@@ -15,7 +15,7 @@ import tempfile
 import time
 
 import harness
-from harness import ROOT, Skip, check, check_between, check_equal, check_in, wait_for, workload
+from harness import ROOT, Skip, check, check_between, check_equal, check_in, wait_for, workload, write_file
 
 # The names of the parts, as in user/analyse/cause.h: here and nowhere else.
 WORK = "work"
@@ -80,8 +80,7 @@ def disk_folder(t):
 
 
 def put(path, text):
-    with open(path, "w", encoding="ascii") as f:
-        f.write(text)
+    write_file(path, text)
 
 
 def quota_group(t, quota_us, period_us):
@@ -463,8 +462,7 @@ def test_waits_for_a_child(t):
 def test_waits_that_are_no_locks(t):
     """For a thread to end, at a semaphore, at a condition variable: called what they are."""
     source, binary = t.path("waits.c"), t.path("waits")
-    with open(source, "w", encoding="ascii") as f:
-        f.write("""
+    write_file(source, """
 #include <pthread.h>
 #include <semaphore.h>
 #include <sys/sem.h>
@@ -672,8 +670,7 @@ int main(int argc, char **argv)
 def test_calls_that_few_wait_in(t):
     """Known for what they are: the file by its name where there is one, else the function."""
     source, binary = t.path("calls.c"), t.path("calls")
-    with open(source, "w", encoding="ascii") as f:
-        f.write(CALLS)
+    write_file(source, CALLS)
     subprocess.run(["gcc", "-O1", "-g", "-fno-inline", "-pthread", "-o", binary, source, "-lrt"], check=True)
     for mode, part, words in (("epoll_pwait2", IO, "waited for I/O in wait_in_call"),
                               ("io_getevents", IO, "waited for I/O in wait_in_call"),

@@ -10,7 +10,7 @@ import os
 import statistics
 import subprocess
 
-from harness import WORKLOADS, Skip, check, check_between, check_equal, check_in, switch_ns, workload
+from harness import WORKLOADS, Skip, check, check_between, check_equal, check_in, switch_ns, workload, write_file
 
 SOFTWARE = ["page-faults", "context-switches", "task-clock"]
 THREADS, PHASES = 4, 40  # of the workload
@@ -171,11 +171,9 @@ def test_unknown_event(t):
 def test_ill_formed_list(t):
     """What is no list of names is a mistake of the user's, whether he has an option or a variable for it."""
     for events in ("", ",", "page-faults,,cs", "page-faults:", "cpu/event=1"):
-        result = t.sbt("-e", events, "--", "/bin/echo", "ran")
-        check_equal(f"status of -e {events!r}", result.rc, 2)
+        result = t.sbt("-e", events, "--", "/bin/echo", "ran", rc=2)
         check("ran" not in result.out, f"-e {events!r}: the command ran all the same")
-    result = t.sbt("--", "/bin/true", env=dict(os.environ, SBT_EVENTS="page-faults,,cs"))
-    check_equal("status with SBT_EVENTS", result.rc, 2)
+    result = t.sbt("--", "/bin/true", env=dict(os.environ, SBT_EVENTS="page-faults,,cs"), rc=2)
     check_in("stderr", "SBT_EVENTS", result.err)
 
 
@@ -299,8 +297,7 @@ int main(void)
 def test_voluntary_switches(t):
     """Of each thread and phase, beside what the kernel tells the program of itself."""
     source, program = t.path("voluntary.c"), t.path("voluntary")
-    with open(source, "w", encoding="ascii") as f:
-        f.write(VOLUNTARY)
+    write_file(source, VOLUNTARY)
     subprocess.run(["cc", "-O1", "-pthread", "-o", program, source], check=True)
     trace = t.trace([program], "-W")
     own = sorted(int(n) for n in trace.result.out.split())

@@ -5,8 +5,8 @@
 import json
 import os
 
-from harness import (check, check_between, check_equal, check_in, clean_environment, schema, shared, short,
-                     validate, workload)
+from harness import (check, check_between, check_equal, check_in, clean_environment, schema, shared, validate,
+                     workload, write_file)
 
 PAIRED = True
 
@@ -17,15 +17,13 @@ def record(t, sleep_ns, threads=3, partition="block"):
     """LU decomposition in which threads sleep instead of computing: its phases are as long as they are told to be."""
     path = t.path()
     result = t.sbt("record", "-o", path, "--", workload("lu"), "--partition", partition, "--threads", str(threads),
-                   "--size", str(SIZE), "--sleep-work", str(sleep_ns), env=clean_environment())
-    check_equal(f"exit status of record, {short(result.err)}", result.rc, 0)
+                   "--size", str(SIZE), "--sleep-work", str(sleep_ns), env=clean_environment(), rc=0)
     return path
 
 
 def lines(t, *args, rc=0):
     path = t.path()
-    result = t.sbt(*args[:1], "--json", "-o", path, *args[1:])
-    check_equal(f"exit status of {args}, {short(result.err)}", result.rc, rc)
+    result = t.sbt(*args[:1], "--json", "-o", path, *args[1:], rc=rc)
     with open(path, encoding="utf-8") as f:
         return objects_of(f)
 
@@ -108,8 +106,7 @@ def test_regression(t):
     check_equal("runs", [p["runs"] for p in points], [3, 3])
     check(points[1]["normalised"] > 1.5, points[1]["normalised"])
     check(all(p["time_stddev_ns"] is not None for p in points), points)
-    result = t.sbt("series", "--base", "row", "--label", f"{SIZE}/short", *a, "--label", f"{SIZE}/long", *b)
-    check_equal("status", result.rc, 0)
+    result = t.sbt("series", "--base", "row", "--label", f"{SIZE}/short", *a, "--label", f"{SIZE}/long", *b, rc=0)
     check_in("text", "\nTime above the base\n", result.out)
 
 
@@ -127,16 +124,13 @@ def test_threads(t):
 def test_unreadable(t):
     path = t.path()
     good = record(t, 20000)
-    with open(path, "w", encoding="utf-8") as f:
-        f.write("no recording\n")
+    write_file(path, "no recording\n")
     for command in ("diff", "series"):
         for bad in (path, os.path.join(t.dir, "nosuch")):
-            result = t.sbt(command, good, bad)
-            check_equal("status", result.rc, 1)
+            result = t.sbt(command, good, bad, rc=1)
             check_in("stderr", os.path.basename(bad), result.err)
             check_equal("stdout", result.out, "")
-        result = t.sbt(command)
-        check_equal("status", result.rc, 2)
+        result = t.sbt(command, rc=2)
 
 
 @shared
@@ -144,16 +138,14 @@ def test_another_program(t):
     """Nothing in common must not pass for as fast as before; versions under two names are compared, and said to be."""
     good, other, renamed = record(t, 1000), t.path(), t.path("lu_two")
     check_equal("record", t.sbt("record", "-q", "-o", other, "--", workload("gen"), "--rounds", "60").rc, 0)
-    result = t.sbt("diff", "--fail-above", "5", good, other)
-    check_equal("status", result.rc, 1)
+    result = t.sbt("diff", "--fail-above", "5", good, other, rc=1)
     check_in("stderr", "A and B have no barrier in common", result.err)
     check_equal("without a limit", t.sbt("diff", good, other).rc, 0)
     os.symlink(workload("lu"), renamed)
     path = t.path()
     check_equal("record", t.sbt("record", "-q", "-o", path, "--", renamed, "--partition", "block", "--threads", "3", "--size",
                                 str(SIZE), "--sleep-work", "1000", env=clean_environment()).rc, 0)
-    result = t.sbt("diff", "--fail-above", "500", good, path)
-    check_equal(f"status; {result.err}", result.rc, 0)
+    result = t.sbt("diff", "--fail-above", "500", good, path, rc=0)
     check_in("stderr", "different names", result.err)
 
 
@@ -163,6 +155,5 @@ def test_nothing_to_compare(t):
     good, bad = record(t, 1000), t.path()
     t.sbt("record", "-q", "-o", bad, "--", "true")
     for sides in ((good, bad), (bad, good)):
-        result = t.sbt("diff", "--fail-above", "5", *sides)
-        check_equal(f"status; {result.err}", result.rc, 1)
+        result = t.sbt("diff", "--fail-above", "5", *sides, rc=1)
         check_in("stderr", "is unknown", result.err)

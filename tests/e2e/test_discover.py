@@ -6,8 +6,8 @@ import os
 import subprocess
 import time
 
-from harness import (check, check_between, check_equal, check_in, check_last, check_waits, genlog,
-                     paired, wait_for, workload)
+from harness import (check, check_between, check_equal, check_in, check_last, check_waits, genlog, paired, read_text,
+                     wait_for, workload, write_file)
 
 WORK = ["--work", "random:1us:300us:1", "--work-by", "sleep"]
 NOT = ["pool", "queue", "pipeline", "mutex", "rwlock", "gun", "timer", "publish", "server", "sem",
@@ -282,8 +282,7 @@ def test_splash(t):
 def test_spinners_beside_a_barrier(t):
     """Some threads meet at a barrier, others only spin: those are spoken of, too."""
     source, binary = t.path("spin.c"), t.path("spin")
-    with open(source, "w", encoding="ascii") as f:
-        f.write("""
+    write_file(source, """
 #include <pthread.h>
 #include <unistd.h>
 static pthread_barrier_t b;
@@ -377,8 +376,7 @@ def test_strangers_pay_nothing(t):
     time.sleep(0.3)
     t.trace([workload("gen_cond"), *WORK, "--threads", "4", "--rounds", "100", "--kind",
              "generation"])
-    with open(f"/proc/{stranger.pid}/maps", encoding="utf-8", errors="replace") as f:
-        check("[uprobes]" not in f.read(), "a stranger met a probe")
+    check("[uprobes]" not in read_text(f"/proc/{stranger.pid}/maps", errors="replace"), "a stranger met a probe")
     stranger.popen.terminate()
 
 

@@ -9,9 +9,8 @@ import signal
 import subprocess
 import time
 
-from harness import (NOBODY, SBT, Failure, alone, check, check_equal, check_in, clean_environment,
-                     code_differs, code_of, is_guard, living, read_proc, stat_of, wait_for,
-                     workload)
+from harness import (NOBODY, SBT, Failure, alone, check, check_equal, check_in, clean_environment, code_differs,
+                     code_of, is_guard, living, read_proc, read_text, stat_of, wait_for, workload)
 from test_pid import PACE
 
 SHARED = True
@@ -65,8 +64,7 @@ def test_usage(t):
             (["--cgroup", "/", "-p", "1"], "--cgroup"),
             (["-a", "--comm", "sixteen-and-more-letters"], "--comm"),
             (["-a", "--no-children"], "--no-children")):
-        result = t.sbt(*args)
-        check_equal(f"status of {args}", result.rc, 2)
+        result = t.sbt(*args, rc=2)
         check_in(f"stderr of {args}", words, result.err)
         check_equal(f"stdout of {args}", result.out, "")
 
@@ -94,8 +92,7 @@ def test_unprivileged(t):
     shutil.copy(SBT, copy)
     for target in (["-a"], ["-p", str(os.getpid())], ["--", "touch", t.path("made")]):
         result = t.run(["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups",
-                        "--inh-caps=-all", copy, *target])
-        check_equal("status", result.rc, 1)
+                        "--inh-caps=-all", copy, *target], rc=1)
         for word in ("not permitted", "CAP_BPF", "CAP_PERFMON", "sudo", "setcap cap_bpf,cap_perfmon=ep"):
             check_in("stderr", word, result.err)
     check(not os.path.exists(t.path("made")), "the command ran all the same")
@@ -104,8 +101,7 @@ def test_unprivileged(t):
 def test_one_capability_is_missing(t):
     for name, missing in (("perfmon", "CAP_PERFMON"), ("bpf", "CAP_BPF")):
         result = t.run(["setpriv", f"--bounding-set=-{name}", f"--inh-caps=-{name}", SBT, "-a", "-d",
-                        "0.1"])
-        check_equal("status", result.rc, 1)
+                        "0.1"], rc=1)
         check_in("stderr", missing, result.err)
         check_in("stderr", "has been denied it", result.err)
         check_equal("a word of BPF", "BPF needs" in result.err, missing == "CAP_BPF" and "disabled" in result.err)
@@ -115,16 +111,14 @@ def test_one_capability_is_missing(t):
 
 def test_output_cannot_be_opened(t):
     for path in ("/nonexistent/folder/out", "/proc/nothing", t.dir):
-        result = t.sbt("-o", path, "--", "touch", t.path("made"))
-        check_equal(f"status of {path}", result.rc, 1)
+        result = t.sbt("-o", path, "--", "touch", t.path("made"), rc=1)
         check_in("stderr", f"cannot write {path}", result.err)
     check(not os.path.exists(t.path("made")), "the command ran all the same")
 
 
 def test_full_disk(t):
     for form in ([], ["--json"], ["--csv"]):
-        result = t.sbt(*form, "-W", "-o", "/dev/full", "--", workload("gen"), "--rounds", "50")
-        check_equal(f"status with {form}", result.rc, 1)
+        result = t.sbt(*form, "-W", "-o", "/dev/full", "--", workload("gen"), "--rounds", "50", rc=1)
         check_in("stderr", "cannot write /dev/full: No space left on device", result.err)
         check_equal("the command", result.out, "gen: rounds=50 threads=4 ok\n")
 
@@ -132,8 +126,7 @@ def test_full_disk(t):
 def test_full_disk_from_the_beginning(t):
     """It ends tracing before anybody has come to a barrier, which says nothing of the program."""
     gen = t.gen("--threads", "2", "--rounds", "1000", wait=True)
-    result = t.sbt("-o", "/dev/full", "-p", str(gen.pid))
-    check_equal("status", result.rc, 1)
+    result = t.sbt("-o", "/dev/full", "-p", str(gen.pid), rc=1)
     check_equal("said", result.err, "sbt-trace: cannot write /dev/full: No space left on device; the report is not complete\n")
     gen.begin()
     check_equal("gen", gen.wait().rc, 0)
@@ -160,8 +153,7 @@ def test_full_disk_later(t):
     os.mkdir(folder)
     script = f"mount -t tmpfs -o size=16k none {folder} && exec \"$@\""
     result = t.run(["unshare", "-m", "sh", "-c", script, "sh", SBT, "-W", "-o", folder + "/out",
-                    "--", workload("gen"), "--rounds", "500"])
-    check_equal("status", result.rc, 1)
+                    "--", workload("gen"), "--rounds", "500"], rc=1)
     check_in("stderr", "No space left on device", result.err)
     check_equal("the command", result.out, "gen: rounds=500 threads=4 ok\n")
 
@@ -183,8 +175,7 @@ def test_closed_streams(t):
     p = t.start(["sh", "-c", f"exec {SBT} -o {path} -- {workload('gen')} --rounds 20 <&- >&- 2>&-"])
     rc = p.wait().rc
     check_in("status", rc, (0, 1))
-    with open(path, encoding="utf-8") as f:
-        check_in("report", "20 episodes", f.read())
+    check_in("report", "20 episodes", read_text(path))
 
 
 # --- commands -----------------------------------------------------------------------------------------
@@ -193,14 +184,12 @@ def test_command_not_found(t):
     for command, words in (("no-such-command", "command not found"),
                            ("/no/such/command", "command not found"),
                            ("/etc/passwd", "Permission denied"), ("/", "Permission denied")):
-        result = t.sbt("--", command)
-        check_equal(f"status of {command}", result.rc, 1)
+        result = t.sbt("--", command, rc=1)
         check_in("stderr", f"cannot run {command}: {words}", result.err)
 
 
 def test_no_barrier(t):
-    result = t.sbt("--", "/bin/true")
-    check_equal("status", result.rc, 0)
+    result = t.sbt("--", "/bin/true", rc=0)
     check_in("stderr", "no barrier was crossed", result.err)
     check_in("stderr", "functions of pthread", result.err)
     check_in("stderr", "libc.so.6", result.err)
@@ -211,8 +200,7 @@ def test_no_barrier_in_a_stripped_static_program(t):
     program = t.path("stripped-static")
     subprocess.run(["cc", "-static", "-s", "-x", "c", "-o", program, "-"], check=True,
                    input=b"int main(void) { return 0; }")
-    result = t.sbt("--", program)
-    check_equal("status", result.rc, 0)
+    result = t.sbt("--", program, rc=0)
     check_in("stderr", "static and stripped", result.err)
     check_in("stderr", "by its code", result.err)
 

@@ -65,8 +65,7 @@ def test_more_than_there_are(t):
 
 def test_wrong(t):
     for value in ("9", "-1", "x"):
-        result = t.sbt("--frames", value, "--", "true")
-        check_equal("status", result.rc, 2)
+        result = t.sbt("--frames", value, "--", "true", rc=2)
         check_in("stderr", "a number of callers, 0 to 8", result.err)
 
 

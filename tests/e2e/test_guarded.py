@@ -13,7 +13,8 @@ import threading
 import time
 import zlib
 
-from harness import SBT, Trace, check, check_equal, check_in, clean_environment, is_guard, stat_of, wait_for, workload
+from harness import (SBT, Trace, check, check_equal, check_in, clean_environment, is_guard, read_bytes, read_text,
+                     stat_of, wait_for, workload, write_file)
 
 SHARED = True
 
@@ -48,8 +49,7 @@ def block(kind, number_, content):
 
 def crowded(path, out, kinds, n):
     """The facts of the recording at @path, then @n processes or threads of which nothing more is said."""
-    with open(path, "rb") as f:
-        data = f.read()
+    data = read_bytes(path)
     stored = HEADER.unpack_from(data, 16)[3]
     parts, content, at = [data[:16 + HEADER.size + stored]], [], 1
     for i in range(n):
@@ -57,8 +57,7 @@ def crowded(path, out, kinds, n):
         if len(content) * 24 > BLOCK * (4 if kinds == [KNOWN] else 1) or i == n - 1:
             parts.append(block(INPUTS, at, b"".join(content)))
             content, at = [], at + 1
-    with open(out, "wb") as f:
-        f.write(b"".join(parts))
+    write_file(out, b"".join(parts))
 
 
 def peak_of(command):
@@ -87,8 +86,7 @@ def test_memory_of_a_recording(t):
 
 
 def children(pid):
-    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as f:
-        return [int(c) for c in f.read().split()]
+    return [int(c) for c in read_text(f"/proc/{pid}/task/{pid}/children").split()]
 
 
 def state(pid):
@@ -273,8 +271,7 @@ def many_symbols(t, n):
     path = t.path(f"symbols-{n}")
     os.chmod(t.dir, 0o755)
     subprocess.run(["strip", "-o", path, workload("gen")], check=True)
-    with open(path, "rb") as f:
-        data = bytearray(f.read())
+    data = bytearray(read_bytes(path))
     # Nearly std::barrier's wait, many times over.
     names = b"\0_ZNSt7barrierI" + 200 * b"E15arrive_and_waitE" + b"\0"
     section_names = b"\0.symtab\0.strtab\0.shstrtab\0"
@@ -288,8 +285,7 @@ def many_symbols(t, n):
     struct.pack_into("<HHH", data, 58, header.size, 4, 3)
     data += header.pack(*[0] * 10) + header.pack(1, 2, 0, 0, at[0], len(table), 2, 0, 8, 24)
     data += header.pack(9, 3, 0, 0, at[1], len(names), 0, 0, 1, 0) + header.pack(17, 3, 0, 0, at[2], len(section_names), 0, 0, 1, 0)
-    with open(path, "wb") as f:
-        f.write(data)
+    write_file(path, data)
     os.chmod(path, 0o755)
     return path
 
@@ -323,8 +319,7 @@ def test_many_symbols(t):
 
 def ticks(pid):
     """CPU time, in hundredths of a second."""
-    with open(f"/proc/{pid}/stat", encoding="ascii") as f:
-        return int(f.read().rpartition(")")[2].split()[11])
+    return int(read_text(f"/proc/{pid}/stat").rpartition(")")[2].split()[11])
 
 
 class Killer(threading.Thread):
@@ -398,8 +393,7 @@ def extreme(t, kind, source="gen_cond"):
         info = struct.pack("<I", len(body)) + body
     abbrev = bytes([1, 0x11, 1, 0x11, 0x01, 0x12, 0x07, 0, 0, 2, 0x34, 0, 0, 0, 0])
     for name, content in (("info", info), ("abbrev", abbrev)):
-        with open(f"{path}.{name}", "wb") as f:
-            f.write(content)
+        write_file(f"{path}.{name}", content)
     subprocess.run(["objcopy", "-g", workload(source), path], check=True)
     subprocess.run(["objcopy", "--add-section", f".debug_info={path}.info",
                     "--add-section", f".debug_abbrev={path}.abbrev", path], check=True)

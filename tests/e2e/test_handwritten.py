@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 
-from harness import check, check_between, check_equal, check_in, check_not_in, source_lines, workload
+from harness import check, check_between, check_equal, check_in, check_not_in, source_lines, workload, write_file
 
 MACRO_LINES = source_lines("hand_written.c", "\tBARRIER(bar);")[:3] + source_lines("hand_written.c", "\t\tBARRIER(bar);")[:1]
 BUILDS = ("hand_written", "hand_written-O0", "hand_written-clang", "hand_written-stripped")
@@ -289,8 +289,7 @@ int main(int argc, char **argv)
 def test_arrival_and_wait_apart(t):
     """Functions that are called apart: it is told, whoever comes last, and the hint is right where it names them."""
     source = t.path("apart.c")
-    with open(source, "w", encoding="ascii") as f:
-        f.write(APART)
+    write_file(source, APART)
     for level in ("-O0", "-O2"):
         binary = t.path(f"apart{level}")
         subprocess.run(["gcc", level, "-g", "-pthread", "-o", binary, source], check=True)
@@ -377,8 +376,7 @@ int main(void)
 def test_monitor(t):
     """A barrier and a queue share a condition variable: no episode may be found, and then the hint names the barrier's function."""
     source, binary = t.path("monitor.c"), t.path("monitor")
-    with open(source, "w", encoding="ascii") as f:
-        f.write(MONITOR)
+    write_file(source, MONITOR)
     subprocess.run(["gcc", "-O1", "-g", "-pthread", "-o", binary, source], check=True)
     trace = t.trace([binary])
     found = sums(trace.barriers())
@@ -439,8 +437,7 @@ int main(int argc, char **argv)
 def test_woken_one_by_one(t):
     """As many signals as threads wait: it is told, whoever comes last, from three threads on."""
     source = t.path("one_by_one.c")
-    with open(source, "w", encoding="ascii") as f:
-        f.write(ONE_BY_ONE)
+    write_file(source, ONE_BY_ONE)
     for level in ("-O0", "-O2"):
         binary = t.path(f"one_by_one{level}")
         subprocess.run(["gcc", level, "-g", "-pthread", "-o", binary, source], check=True)

@@ -10,9 +10,8 @@ import shutil
 import signal
 import subprocess
 
-from harness import (SBT, Failure, Skip, check, check_equal, check_in, check_not_in,
-                     clean_environment, descendants, paired, read_proc, source_lines, wait_for,
-                     workload)
+from harness import (SBT, Failure, Skip, check, check_equal, check_in, check_not_in, clean_environment, descendants,
+                     paired, read_bytes, read_proc, read_text, source_lines, wait_for, workload)
 
 SHARED = True
 
@@ -60,8 +59,7 @@ def lines_here(source, marks):
 def hangs(path, pid=None):
     """The hang records that are in the file so far."""
     try:
-        with open(path, "rb") as f:
-            lines = f.read().split(b"\n")[:-1]
+        lines = read_bytes(path).split(b"\n")[:-1]
     except OSError:
         return []
     records = [json.loads(line) for line in lines if b'"type":"hang"' in line.replace(b" ", b"")]
@@ -235,8 +233,7 @@ def test_text(t):
 
     def text():
         try:
-            with open(out, encoding="utf-8") as f:
-                return f.read()
+            return read_text(out)
         except OSError:
             return ""
 

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import unicodedata
 
-from harness import Trace, alone, check, check_equal, check_in, read_csv, wait_for, workload
+from harness import Trace, alone, check, check_equal, check_in, read_bytes, read_csv, wait_for, workload, write_file
 
 SHARED = True
 
@@ -24,11 +24,6 @@ def harmless(what, data):
         bad = unicodedata.category(c) in ("Cc", "Cs") or c in "\u202a\u202b\u202c\u202d\u202e\u2028" \
             "\u2029\u200e\u200f\u2066\u2067\u2068\u2069"
         check(not bad, f"{what}: U+{ord(c):04X} in {text[max(0, i - 60):i + 30]!r}")
-
-
-def read(path):
-    with open(path, "rb") as f:
-        return f.read()
 
 
 def long_folder(t):
@@ -63,14 +58,14 @@ def every_output(t, command, **more):
     path = t.path()
     result = t.sbt("-o", path, *OPTIONS, "--", *command, **more)
     check_equal("the program", (result.rc, result.out), (0, SAID))
-    harmless("text", read(path))
+    harmless("text", read_bytes(path))
     harmless("stderr", result.stderr)
     result = t.sbt(*OPTIONS, "--", *command, **more)
     harmless("text on stderr", result.stderr)
     path = t.path()
     result = t.sbt("--json", "-o", path, *OPTIONS, "--", *command, **more)
     check_equal("the program", (result.rc, result.out), (0, SAID))
-    raw = read(path)
+    raw = read_bytes(path)
     check(not any(b < 32 and b != 10 for b in raw), "a control byte in the JSON")
     trace = Trace(t, path).nothing_lost()
     check_equal("teams", [(b["episodes"], b["participants"]) for b in trace.barriers()], [(100, 16)])
@@ -155,30 +150,27 @@ def test_messages(t):
                      (["-u", BAD, "--", "true"], 1), (["-p", BAD], 2), (["--attach", BAD], 2),
                      (["-a", "--comm", BAD], 2), (["-a", "--cgroup", BAD], 1),
                      (["--name", BAD + b"=" + BAD, "--", "true"], 0)):
-        result = t.sbt(*args)
-        check_equal(f"status of {args}", result.rc, rc)
+        result = t.sbt(*args, rc=rc)
         harmless(f"stderr of {args}", result.stderr)
         check(result.stderr, "not a word")
 
 
 def test_names_given_by_the_user(t):
     path = t.path()
-    result = t.sbt("-o", path, "--name", b"\033[31mred\nline=site_0", "-W", "--warn-time", "0", "--",
-                   workload("gen"), "--rounds", "5")
-    check_equal("status", result.rc, 0)
-    harmless("text", read(path))
-    check_in("text", b"red", read(path))
+    t.sbt("-o", path, "--name", b"\033[31mred\nline=site_0", "-W", "--warn-time", "0", "--",
+          workload("gen"), "--rounds", "5", rc=0)
+    harmless("text", read_bytes(path))
+    check_in("text", b"red", read_bytes(path))
 
 
 def test_hostile_elf(t):
     """A mapped file that is no proper ELF must not stop us or upset us."""
     program = t.path("cut")
-    data = read(workload("gen"))
+    data = read_bytes(workload("gen"))
     for name, change in (("sections", lambda d: d[:40] + b"\xff" * 8 + d[48:]),
                          ("section count", lambda d: d[:60] + b"\xff\xff\xff\xff" + d[64:]),
                          ("cut", lambda d: d[:len(d) // 2])):
-        with open(program, "wb") as f:
-            f.write(change(data))
+        write_file(program, change(data))
         os.chmod(program, 0o755)
         plain = t.run([program, "--rounds", "5"])
         result = t.sbt("-o", t.path(), "--", program, "--rounds", "5")

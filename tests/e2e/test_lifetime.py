@@ -5,7 +5,7 @@
 import re
 import time
 
-from harness import Trace, SBT, check, check_between, check_equal, shared, workload
+from harness import Trace, SBT, check, check_between, check_equal, workload
 
 SHARED = True
 # Of an efficiency: what wake-ups on a busy machine take of phases of 10 ms and more.

@@ -7,9 +7,8 @@ import json
 import shutil
 import time
 
-from harness import (SBT, Failure, Skip, Trace, check, check_between, check_equal, check_in,
-                     check_last, check_not_in, clean_environment, genlog, paired, wait_for,
-                     workload)
+from harness import (SBT, Failure, Skip, Trace, check, check_between, check_equal, check_in, check_last, check_not_in,
+                     clean_environment, genlog, paired, read_text, wait_for, workload)
 from test_mpi import ENVIRONMENT, MPIRUN
 
 HOT = ("--threads", "2", "--work", "fixed:0=5us,1=5us")
@@ -91,8 +90,7 @@ def check_recorded(t, printed, tape, beside, said):
     """Who reads the recording is told the same; who compares it with @beside, that @said."""
     text = t.path()
     check_equal("exit status of report", t.sbt("report", "-o", text, tape).rc, 0)
-    with open(text, encoding="utf-8") as f:
-        check_equal("report", f.read(), printed)
+    check_equal("report", read_text(text), printed)
     check_in("diff", f"{said} because of --cost-limit", " ".join(t.sbt("diff", beside, tape).out.split()))
     check_in("predict", f"{said} (--cost-limit)", " ".join(t.sbt("predict", tape).out.split()))
     check_in("series", f"{said} (--cost-limit)", " ".join(t.sbt("series", beside, tape).out.split()))
@@ -117,8 +115,7 @@ def test_limit_recorded(t):
 def test_limit_record_only(t):
     tape = t.path()
     made = t.sbt("record", "-o", tape, "--cost-limit", "0.5", "--", workload("gen"), *HOT, "--duration",
-                 "3")
-    check_equal("exit status", made.rc, 0)
+                 "3", rc=0)
     check_in("stderr", " is traced up to ", made.err)
     check_in("report", "Traced only up to ", t.sbt("report", tape).out)
     check_in("csv", "shed_ns", t.sbt("report", "--csv", tape).out)
@@ -240,11 +237,9 @@ def test_limit_interrupted(t):
 
 def test_limit_usage(t):
     for word in ("0", "-1", "x", "", "5%", "nan"):
-        wrong = t.sbt("--cost-limit", word, "--", "true")
-        check_equal(f"exit status for {word!r}", wrong.rc, 2)
+        wrong = t.sbt("--cost-limit", word, "--", "true", rc=2)
         check_in("stderr", "--cost-limit", wrong.err)
-    both = t.sbt("--aggregate", "--cost-limit", "5", "--", "true")
-    check_equal("exit status with --aggregate", both.rc, 2)
+    both = t.sbt("--aggregate", "--cost-limit", "5", "--", "true", rc=2)
     check_in("stderr", "cannot be combined with --cost-limit", both.err)
 
 
@@ -427,8 +422,7 @@ def check_allreduce_shed(t, mpi):
     path, out = t.path(), t.path()
     # Two ranks that spin have both CPUs of a small machine, and 300,000 meetings a second wait for sbt-trace to get one.
     made = t.run([SBT, "--json", "-o", out, "--ring-size", "32768", "-w", "site_14", "--cost-limit", LIMIT, "--", *MPIRUN[mpi], "-n", "2",
-                  workload(f"gen_{mpi}"), "--kind", "two", "--rounds", "350", "--log", path], env=clean_environment(**ENVIRONMENT))
-    check_equal("exit status", made.rc, 0)
+                  workload(f"gen_{mpi}"), "--kind", "two", "--rounds", "350", "--log", path], env=clean_environment(**ENVIRONMENT), rc=0)
     trace, log = Trace(t, out), genlog.Log(path)
     trace.nothing_lost()
     ranks = [p for p in trace.processes() if p["comm"] == f"gen_{mpi}"]

@@ -7,14 +7,13 @@ import os
 import re
 import subprocess
 
-from harness import check, check_equal, check_in, check_not_in, function_at, wait_for, workload
+from harness import check, check_equal, check_in, check_not_in, function_at, wait_for, workload, write_file
 
 SHARED = True
 
 
 def listed(t, *args, rc=0):
-    result = t.sbt("list", *args)
-    check_equal("status", result.rc, rc)
+    result = t.sbt("list", *args, rc=rc)
     for line in result.out.splitlines():
         check(len(line) <= 100 or "--json" in args, f"more than 100 columns: {line}")
     return result
@@ -115,8 +114,7 @@ def check_tbb(notes):
 def test_tasks_of_tbb(t):
     """A library that makes threads meet where no function tells: that is said."""
     source, library = t.path() + ".c", t.path("libtbb.so.12")
-    with open(source, "w", encoding="utf-8") as f:
-        f.write("int wait_for_tasks(void) { return 0; }\n")
+    write_file(source, "int wait_for_tasks(void) { return 0; }\n")
     subprocess.run(["gcc", "-shared", "-fPIC", "-Wl,-soname,libtbb.so.12", "-o", library, source],
                    check=True)
     check_tbb([" ".join(t.sbt("list", library).out.split())])

@@ -11,8 +11,8 @@ import resource
 import shutil
 import subprocess
 
-from harness import (NOBODY, SBT, Skip, check, check_equal, check_in, descendants, read_proc,
-                     source_lines, stat_of, wait_for, workload)
+from harness import (NOBODY, SBT, Skip, check, check_equal, check_in, descendants, read_proc, read_text, source_lines,
+                     stat_of, wait_for, workload, write_file)
 
 PAIRED = True
 
@@ -207,8 +207,7 @@ def test_look_many(t):
     """Seventy threads, five of which run, in a second of CPU time."""
     looked = Looked(t, 5)
     settled(t, looked)
-    text = t.sbt("hang", "-p", str(looked.pid))
-    check_equal("status", text.rc, 0)
+    text = t.sbt("hang", "-p", str(looked.pid), rc=0)
     check_in("how many", "71 threads", text.out)
     # Who stands at one place is told together.
     check(re.search(r"^    threads (\d+ \S.*, ){4}\d+ .*:\n?.* blocked on sleep of 1000 s$",
@@ -274,13 +273,10 @@ def test_look_wrong(t):
     for args, said in ((["-p", "x"], "a list of process numbers"), (["-p", "12,"], "a list of process numbers"),
                        (["-p"], "needs a value"), ([], "-p PID"), (["--nonsense"], "unknown option"),
                        (["-p", "1", "more"], "-p PID")):
-        result = t.sbt("hang", *args)
-        check_equal(f"status of {args}", result.rc, 2)
+        result = t.sbt("hang", *args, rc=2)
         check_in(f"message for {args}", said, result.err)
-    with open("/proc/sys/kernel/pid_max", encoding="ascii") as f:
-        nobody = int(f.read())
-    result = t.sbt("hang", "-p", str(nobody))
-    check_equal("status of a number that is nobody's", result.rc, 1)
+    nobody = int(read_text("/proc/sys/kernel/pid_max"))
+    result = t.sbt("hang", "-p", str(nobody), rc=1)
     check_in("message", "there is no process", result.err)
     check_in("help", "Usage: sbt-trace hang", t.sbt("hang", "--help").out)
     zombie = subprocess.Popen(["/bin/true"])
@@ -290,8 +286,7 @@ def test_look_wrong(t):
         check_equal("state of a zombie", threads[zombie.pid]["state"], "exited")
         path = t.path()
         check_equal("status", t.sbt("hang", "--json", "-o", path, "-p", f"{zombie.pid},{zombie.pid}").rc, 0)
-        with open(path, encoding="utf-8") as f:
-            check_equal("one that is named twice", f.read().count('"type":"thread"'), 1)
+        check_equal("one that is named twice", read_text(path).count('"type":"thread"'), 1)
     finally:
         zombie.wait()
 
@@ -331,8 +326,7 @@ int main(void)
 def test_look_while_traced(t):
     """Return probes put addresses of the kernel's in the place of the callers'."""
     source, program = t.path("stays.c"), t.path("stays")
-    with open(source, "w", encoding="ascii") as f:
-        f.write(STAYS)
+    write_file(source, STAYS)
     check_equal("compiler", t.run(["cc", "-O2", "-g", "-pthread", "-o", program, source]).rc, 0)
     traced = t.start([SBT, "--json", "-o", t.path("trace"), "--", program], stdin=subprocess.PIPE)
     line = STAYS[:STAYS.index("/* HERE */")].count("\n") + 1
@@ -411,8 +405,7 @@ int main()
 def hang_of(t, text, compiler, *options):
     """Two threads at the line marked HERE, the main thread in read(): what is said of the barrier."""
     source = t.path("own." + ("cc" if "++" in compiler[0] else "c"))
-    with open(source, "w", encoding="ascii") as f:
-        f.write(text)
+    write_file(source, text)
     program = t.path("own")
     if t.run([*compiler, "-g", "-pthread", "-o", program, source]).rc:
         raise Skip(f"{compiler[0]} does not compile it")

@@ -7,7 +7,7 @@ import re
 import signal
 import time
 
-from harness import (SBT, Trace, check, check_between, check_equal, check_in, check_last, genlog, read_csv,
+from harness import (SBT, Trace, check, check_between, check_equal, check_in, check_last, genlog, read_csv, read_text,
                      wait_for, workload)
 
 PAIRED = True
@@ -76,11 +76,9 @@ def gone_before(t, name, *options, form="--json"):
     check_equal("status", p.wait().rc, 0)
     if form:
         trace = Trace(t, path)
-        with open(go, encoding="utf-8") as f:
-            trace.said = f.read()
+        trace.said = read_text(go)
         return trace
-    with open(path, encoding="utf-8") as f:
-        return f.read()
+    return read_text(path)
 
 
 def test_gone_before_it_was_looked_at(t):
@@ -202,8 +200,7 @@ def test_command_and_tiny_ring(t):
 
 def test_text_says_so_on_the_last_line(t):
     _, path = stopped_consumer(t, ["--threads", "4", "--rounds", "6000"], *TINY, form=None)
-    with open(path, encoding="utf-8") as f:
-        text = f.read()
+    text = read_text(path)
     last = text.rstrip("\n").splitlines()[-1]
     check(last.startswith("INCOMPLETE: ") and "records lost" in last, f"last line: {last}")
     check_in("LOST", "the buffers were full", text)
@@ -229,8 +226,7 @@ def test_nothing_is_lost_back_to_back(t):
 
 
 def sleeps(process):
-    with open(f"/proc/{process.pid}/status", encoding="ascii") as f:
-        return int(re.search(r"^voluntary_ctxt_switches:\s+(\d+)", f.read(), re.M).group(1))
+    return int(re.search(r"^voluntary_ctxt_switches:\s+(\d+)", read_text(f"/proc/{process.pid}/status"), re.M).group(1))
 
 
 def test_seldom_awake(t):

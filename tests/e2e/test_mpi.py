@@ -27,8 +27,7 @@ def mpirun(t, mpi, ranks, program, *options, inside=False, tracer=()):
     traced = [SBT, "--json", "-o", out, "-W", *tracer, "--"]
     command = [workload(program), *options]
     result = t.run(launcher + traced + command if inside else traced + launcher + command,
-                   env=clean_environment(**ENVIRONMENT))
-    check_equal("exit status", result.rc, 0)
+                   env=clean_environment(**ENVIRONMENT), rc=0)
     return result, Trace(t, out)
 
 
@@ -195,9 +194,8 @@ def test_library_where_nobody_installs_it(t):
     folder, out = os.path.realpath(t.path()), t.path()
     os.mkdir(folder)
     shutil.copy(here, folder)
-    result = t.run([SBT, "--json", "-o", out, "--", *MPIRUN["mpich"], "-n", "3", workload("gen_mpich"), "--kind", "barrier",
-                    "--rounds", "30"], env=clean_environment(LD_LIBRARY_PATH=folder))
-    check_equal("exit status", result.rc, 0)
+    t.run([SBT, "--json", "-o", out, "--", *MPIRUN["mpich"], "-n", "3", workload("gen_mpich"), "--kind", "barrier",
+           "--rounds", "30"], env=clean_environment(LD_LIBRARY_PATH=folder), rc=0)
     trace = Trace(t, out)
     mine = [p for p in trace.session["probes"] if os.path.dirname(p["binary"]) == folder]
     check("MPI_Barrier" in {p["symbol"] for p in mine}, f"probes there before it began: {mine}")
@@ -267,8 +265,7 @@ def test_ranks_that_live_while_nobody_looks(t):
         command = " ".join([*MPIRUN[mpi], "-n", "4", workload(f"mpi_split_{mpi}")])
         # Probes are put in by a process of its own, which goes on.
         result = t.run([SBT, "--json", "-o", out, "--", "sh", "-c", f"kill -STOP $PPID; {command}; rc=$?; kill -CONT $PPID; exit $rc"],
-                       env=clean_environment(**ENVIRONMENT))
-        check_equal("exit status", result.rc, 0)
+                       env=clean_environment(**ENVIRONMENT), rc=0)
         trace = Trace(t, out)
         trace.nothing_lost()
         check_equal(f"{mpi}: crossings, of which incomplete meetings are made", trace.crossings(family="mpi"), 104)
@@ -284,8 +281,7 @@ def test_no_mpirun(t):
     """A rank alone, of no job: who else is in its world is not known."""
     out = t.path()
     result = t.run([SBT, "--json", "-o", out, "-W", "--", workload("gen_mpich"), "--rounds", "5",
-                    "--kind", "barrier"], env=clean_environment(**ENVIRONMENT))
-    check_equal("exit status", result.rc, 0)
+                    "--kind", "barrier"], env=clean_environment(**ENVIRONMENT), rc=0)
     trace = Trace(t, out)
     check_equal("episodes", trace.episodes(family="mpi"), 0)
     check_in("a sentence", "in no job that is known", result.err)
@@ -312,8 +308,7 @@ def test_attached(t):
                                                if os.path.basename(program_of(p)) == f"gen_{mpi}"][1:]
                          and [str(p) for p in descendants(job.pid)
                               if os.path.basename(program_of(p)) == f"gen_{mpi}"])
-        result = t.run([SBT, "--json", "-o", out, "-p", ",".join(ranks), "--duration", "2"])
-        check_equal("exit status", result.rc, 0)
+        t.run([SBT, "--json", "-o", out, "-p", ",".join(ranks), "--duration", "2"], rc=0)
         trace = Trace(t, out)
         check(trace.episodes(family="mpi") > 100, f"{trace.episodes(family='mpi')} episodes")
         check(all(b["shared"] for b in trace.barriers(family="mpi")), "not shared")

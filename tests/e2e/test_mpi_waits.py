@@ -6,7 +6,8 @@ import json
 import re
 import shutil
 
-from harness import SBT, Skip, Trace, check, check_between, check_equal, check_in, check_not_in, clean_environment, workload
+from harness import (SBT, Skip, Trace, check, check_between, check_equal, check_in, check_not_in, clean_environment,
+                     read_text, workload)
 from test_mpi import ENVIRONMENT, MPIRUN
 
 PAIRED = True
@@ -17,8 +18,7 @@ def job(t, mpi, program, *options, ranks=2, tracer=("--json",), out=None):
     if not shutil.which(MPIRUN[mpi][0]):
         raise Skip(f"no {MPIRUN[mpi][0]}")
     result = t.run([SBT, *tracer, "-o", out, "--", *MPIRUN[mpi], "-n", str(ranks), workload(program), *options],
-                   env=clean_environment(**ENVIRONMENT))
-    check_equal("exit status", result.rc, 0)
+                   env=clean_environment(**ENVIRONMENT), rc=0)
     return result
 
 
@@ -111,8 +111,7 @@ def test_silent_every_format(t):
     check_in("CSV", words, t.run([SBT, "report", "--csv", recording]).out)
     page = t.path()
     t.run([SBT, "report", "--html", page, recording])
-    with open(page, encoding="utf-8") as f:
-        check_in("page", words, " ".join(f.read().split()))
+    check_in("page", words, " ".join(read_text(page).split()))
 
 
 def test_alone(t):
@@ -156,5 +155,4 @@ def test_every_format(t):
     check_in("CSV", "MPI_Wait", t.run([SBT, "report", "--csv", recording]).out)
     page = t.path()
     t.run([SBT, "report", "--html", page, recording])
-    with open(page, encoding="utf-8") as f:
-        check_in("page", "in which it may wait", " ".join(f.read().split()))
+    check_in("page", "in which it may wait", " ".join(read_text(page).split()))

@@ -9,7 +9,7 @@ import signal
 import subprocess
 
 from harness import (SBT, Skip, check, check_between, check_equal, check_in, check_last, check_waits,
-                     clean_environment, genlog, wait_for, workload)
+                     clean_environment, genlog, wait_for, workload, write_file)
 
 PAIRED = True
 
@@ -279,8 +279,7 @@ int main(int argc, char **argv)
 def test_serial_before(t):
     """The time before the first region, of which the worker's thread is none, is serial: however many regions follow."""
     source = t.path("before.c")
-    with open(source, "w", encoding="utf-8") as f:
-        f.write(BEFORE)
+    write_file(source, BEFORE)
     for compiler in ("gcc", "clang"):
         binary = t.path(f"before-{compiler}")
         if subprocess.run([compiler, "-O1", "-g", "-fopenmp", "-o", binary, source], check=False).returncode:

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import time
 
-from harness import Skip, check, check_between, check_equal, wait_for
+from harness import Skip, check, check_between, check_equal, wait_for, write_file
 
 LONG = bool(os.environ.get("SBT_LONG"))
 
@@ -91,8 +91,7 @@ SINGLE = ('-DMIDDLE=int x; _Pragma("omp single copyprivate(x)") x = n; '
 
 def build(t, compiler, *options, source=SOURCE):
     file, binary = t.path("running.c"), t.path("running")
-    with open(file, "w", encoding="utf-8") as f:
-        f.write(source)
+    write_file(file, source)
     late = [] if any("LATE" in o for o in options) else ["-DLATE(n)=0"]
     done = subprocess.run([compiler, "-g", "-fopenmp", *late, *options, "-o", binary, file], check=False,
                           capture_output=True, text=True)
@@ -309,8 +308,7 @@ def short_regions_of_children(t, compiler):
     for how in ("words", "script"):
         binary = build(t, compiler, "-O1", f"-DHOW_{how}", source=SHORT_REGIONS)
         script = t.path("twice.sh")
-        with open(script, "w", encoding="utf-8") as f:
-            f.write(f"# Two runs.\n{binary}\n{binary}\ntrue\n")
+        write_file(script, f"# Two runs.\n{binary}\n{binary}\ntrue\n")
         trace = t.trace(["sh", script] if how == "script" else ["sh", "-c", f"{binary}; {binary}; true"])
         found, methods = [p["episodes"] for p in trace.processes()], {p["method"] for p in trace.session["probes"]}
         print(f"{how}: {found} of 30 regions each, complete: {trace.end['complete']}")

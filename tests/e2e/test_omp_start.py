@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 
-from harness import CALM_NS, SBT, Skip, check_between, check_equal, check_in, switch_ns
+from harness import CALM_NS, SBT, Skip, check_between, check_equal, check_in, switch_ns, write_file
 
 # Sums from the second region on, in us: between regions; from the call until the workers' first instructions; in all of them.
 SOURCE = r"""
@@ -69,8 +69,7 @@ int main(void)
 
 def build(t, compiler, *options):
     source, binary = t.path("start.c"), t.path("start")
-    with open(source, "w", encoding="utf-8") as f:
-        f.write(SOURCE)
+    write_file(source, SOURCE)
     done = subprocess.run([compiler, "-g", "-fopenmp", *options, "-o", binary, source], check=False, capture_output=True,
                           text=True)
     if done.returncode and "omp.h" in done.stderr:

@@ -4,7 +4,7 @@
 
 import subprocess
 
-from harness import check_equal
+from harness import check_equal, write_file
 
 SOURCE = r"""
 #include <pthread.h>
@@ -26,8 +26,7 @@ int main(void)
 def test_no_complete_episode(t):
     """Without a complete episode nothing is known: no efficiency and no advice is printed."""
     source, binary = t.path("never.c"), t.path("never")
-    with open(source, "w", encoding="utf-8") as f:
-        f.write(SOURCE)
+    write_file(source, SOURCE)
     subprocess.run(["gcc", "-O1", "-pthread", "-o", binary, source], check=True)
     process = t.trace([binary]).process()
     check_equal("complete episodes", process["episodes"], 0)

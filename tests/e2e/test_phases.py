@@ -7,7 +7,7 @@ import io
 import re
 import signal
 
-from harness import check, check_between, check_equal, check_in, check_not_in, source_lines, workload
+from harness import check, check_between, check_equal, check_in, check_not_in, read_text, source_lines, workload
 
 RADIX = workload("radix-pthread")
 # In sort(): counted, added up, permuted; then slave() goes on.
@@ -69,8 +69,7 @@ def test_counters_and_text(t):
 def test_csv(t):
     path = t.path()
     t.sbt("--csv", "-o", path, "--phase", f"two={COUNTED}..{PERMUTED}", "--", RADIX, "4")
-    with open(path, encoding="utf-8") as f:
-        blocks = f.read()
+    blocks = read_text(path)
     check_in("csv", "two", blocks)
     check(any("two" in row for row in csv.reader(io.StringIO(blocks))), "no row of the phase")
 
@@ -90,8 +89,7 @@ def test_unmet(t):
 
 def test_wrong(t):
     for spec in ("x", "x=", "x=a", "=a..b", "x=a..", "x=../a.c:1"):
-        result = t.sbt("--phase", spec, "--", "true")
-        check_equal(f"exit status of {spec}", result.rc, 2)
+        result = t.sbt("--phase", spec, "--", "true", rc=2)
         check_in(spec, "--phase", result.err)
     # Dots of a path are none of ours.
     result = t.sbt("--phase", f"x=../workloads/{COUNTED}..{PERMUTED}", "--", RADIX, "4")
@@ -238,8 +236,7 @@ def test_marked_and_named(t):
         check_in("text", f"\n{name}  (sbtmarks, pid ", text)
     path = t.path()
     t.sbt("--csv", "-o", path, "--", program, "5")
-    with open(path, encoding="utf-8") as f:
-        check_in("csv", "outer", f.read())
+    check_in("csv", "outer", read_text(path))
     check_equal("without markers", t.trace([workload("sbtmarks-off"), "5"]).all("phase"), [])
 
 

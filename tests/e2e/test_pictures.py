@@ -11,8 +11,8 @@ import re
 import subprocess
 
 import browser
-from harness import (ROOT, Skip, check, check_between, check_equal, check_in, check_not_in, wait_for,
-                     workload)
+from harness import (ROOT, Skip, check, check_between, check_equal, check_in, check_not_in, read_bytes, read_text,
+                     wait_for, workload, write_file)
 
 SHARED = True
 
@@ -43,8 +43,7 @@ class ChromeTrace:
     """Parsed strictly; making one checks what holds for each."""
 
     def __init__(self, path):
-        with open(path, encoding="utf-8") as f:
-            text = f.read()
+        text = read_text(path)
         # ts alone is in microseconds with three digits: it is compared exactly.
         self.data = json.loads(re.sub(r'"ts":(-?[0-9.]+)', lambda m: f'"ts":{nanoseconds(m[1])}', text))
         self.events = self.data["traceEvents"]
@@ -141,8 +140,7 @@ def test_chrome_of_a_long_run(t):
 def test_chrome_hostile(t):
     path = made(t, 10, 2, page=False, trace=True, hostile=True)[1]
     ChromeTrace(path)
-    with open(path, "rb") as f:
-        raw = f.read()
+    raw = read_bytes(path)
     for bad in (b"</", b"<!", b"\x1b", "\u202e".encode()):
         check_not_in("the file", bad, raw)
 
@@ -312,8 +310,7 @@ def test_html_hostile(t):
     text = page.text()
     check_in("the name", '<img src=x onerror="window.hit=1"></script>', text)
     check_not_in("the name", "\u202e", text)
-    with open(path, encoding="utf-8") as f:
-        data = re.search(r'<script type="application/json" id="data">(.*?)</script>', f.read(), re.S)[1]
+    data = re.search(r'<script type="application/json" id="data">(.*?)</script>', read_text(path), re.S)[1]
     check_not_in("the data", "<", data)
     check_equal("what it loaded", page.run("return performance.getEntriesByType('resource').length"), 0)
     page.quiet()
@@ -604,8 +601,7 @@ def test_files(t):
     check_equal("record", t.sbt("record", "-o", tape, "--", workload("lu"), "--size", "50").rc, 0)
     for option in ("--chrome", "--html", "--folded"):
         for path, why in (("/dev/full", "No space left on device"), (t.path("no") + "/such", "No such file")):
-            result = t.sbt("report", option, path, "-o", t.path(), tape)
-            check_equal(f"{option} {path}", result.rc, 1)
+            result = t.sbt("report", option, path, "-o", t.path(), tape, rc=1)
             check_in(f"{option} {path}", f"cannot write {path}: {why}", result.err)
             check_equal("said once", result.err.count("cannot write"), 1)
         left = t.path()
@@ -618,15 +614,12 @@ def test_files(t):
 def test_markdown(t):
     """The text, its tables as tables."""
     path = t.path()
-    result = t.sbt("--markdown", "-o", path, "--", workload("lu"), "--size", "100", "--threads", "3")
-    check_equal("exit status", result.rc, 0)
-    with open(path, encoding="utf-8") as f:
-        text = f.read()
+    result = t.sbt("--markdown", "-o", path, "--", workload("lu"), "--size", "100", "--threads", "3", rc=0)
+    text = read_text(path)
     check(re.search(r"^## SBT report: .* 1 process, 100 episodes at 2 barriers$", text, re.M), text)
     check(re.search(r"^\| id \| barrier \| episodes \|.*\n(\| -+:? )+\|\n\| \\#", text, re.M), text)
     check_in("the barrier", "| lu\\_block lu.c:", text)
-    result = t.sbt("--markdown", "--json", "-o", path, "--", "true")
-    check_equal("exit status", result.rc, 2)
+    result = t.sbt("--markdown", "--json", "-o", path, "--", "true", rc=2)
     check_in("what it says", "one of --json, --csv and --markdown", result.err)
 
 
@@ -639,8 +632,7 @@ def chart(t, fake=None, digest="0" * 64):
     for name in ("sh", "mkdir", "mktemp", "sha256sum", "cut", "tar", "gzip", "cp", "rm", "touch"):
         os.symlink(subprocess.check_output(["which", name], text=True).strip(), os.path.join(programs, name))
     if fake is not None:
-        with open(os.path.join(programs, "npm"), "w", encoding="utf-8") as f:
-            f.write("#!/bin/sh\n" + fake)
+        write_file(os.path.join(programs, "npm"), "#!/bin/sh\n" + fake)
         os.chmod(f.name, 0o755)
     result = t.run([os.path.join(ROOT, "scripts", "chart"), "some@1", digest, out], env={"PATH": programs})
     return result, out
@@ -673,6 +665,5 @@ def test_html_without_the_library(t):
     # As the Makefile builds it, but for the assets: what comes first on the command line is taken before the library's.
     library = os.path.join(ROOT, "build", "pure.a")
     subprocess.run(["cc", "-o", t.path("without"), made, assets, library, "-lm"], check=True)
-    result = t.run([t.path("without"), "10", "2", t.path("page.html"), "-"])
-    check_equal("exit status", result.rc, 1)
+    result = t.run([t.path("without"), "10", "2", t.path("page.html"), "-"], rc=1)
     check_in("what it says", "built without the charting library", result.err)

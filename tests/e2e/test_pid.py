@@ -8,8 +8,8 @@ import shutil
 import signal
 import subprocess
 
-from harness import (SBT, alone, check, check_between, check_equal, check_in, clean_environment, genlog,
-                     interpreter, libraries, read_proc, stat_of, wait_for, workload)
+from harness import (SBT, alone, check, check_between, check_equal, check_in, clean_environment, genlog, interpreter,
+                     libraries, read_proc, stat_of, wait_for, workload, write_file)
 
 PAIRED = True
 
@@ -75,15 +75,13 @@ int main(void)
 def test_a_shell_that_becomes_it(t):
     """What a shell is about to execute is examined before: it may be at its barriers in a millisecond."""
     source, binary, gate = t.path("quick.c"), t.path("quick"), t.path("gate")
-    with open(source, "w", encoding="utf-8") as f:
-        f.write(QUICK)
+    write_file(source, QUICK)
     subprocess.run(["gcc", "-O2", "-pthread", "-o", binary, source], check=True)
     os.mkfifo(gate)
     for how in ("exec ", "") * 3:
         shell = subprocess.Popen(["sh", "-c", f"read line < {gate}; {how}{binary}; true"])
         tracer = t.attach("-W", "-p", str(shell.pid))
-        with open(gate, "w", encoding="ascii") as f:
-            f.write("go\n")
+        write_file(gate, "go\n")
         check_equal("status", shell.wait(), 0)
         trace = tracer.end().nothing_lost()
         check_equal("episodes", [b["episodes"] for b in trace.barriers()], [1000])
@@ -247,8 +245,7 @@ def test_target_is_killed(t):
 
 
 def refused(t, pid, *words):
-    result = t.sbt("-p", pid, timeout=10)
-    check_equal("status", result.rc, 1)
+    result = t.sbt("-p", pid, timeout=10, rc=1)
     for word in words:
         check_in("stderr", word, result.err)
 
@@ -328,8 +325,7 @@ def test_replaced_library(t):
     for name in os.listdir(folder):
         path = os.path.join(folder, name)
         os.unlink(path)
-        with open(path, "wb") as f:
-            f.write(b"\x7fELF" + bytes(4000))
+        write_file(path, b"\x7fELF" + bytes(4000))
     tracer = t.attach("-W", "-p", str(gen.pid))
     gen.begin()
     trace = tracer.end()
@@ -397,8 +393,7 @@ def test_name_hidden_by_a_mount(t):
                   stdin=subprocess.PIPE, env=env)
     wait_for("gen is ready", lambda: "ready" in gen.out)
     for name in os.listdir(folder):
-        with open(os.path.join(folder, name), "wb") as f:
-            f.write(b"not the library\n")
+        write_file(os.path.join(folder, name), b"not the library\n")
     tracer = t.attach("-p", str(gen.pid))
     gen.write(b"\n")
     trace = tracer.end().nothing_lost()

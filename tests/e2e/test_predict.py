@@ -8,22 +8,20 @@ import io
 import json
 import os
 
-from harness import (CALM_NS, SBT, Failure, Trace, check, check_between, check_equal, check_in, check_not_in, schema, switch_ns,
-                     validate_one, workload)
+from harness import (CALM_NS, SBT, Failure, Trace, check, check_between, check_equal, check_in, check_not_in, schema,
+                     switch_ns, validate_one, workload, write_file)
 
 
 def record(t, command, *options):
     """The recording of a command that had one CPU."""
     path = t.path()
-    result = t.run(["taskset", "-c", "0", SBT, "record", "-q", "-o", path, *options, "--", *command])
-    check_equal(f"exit status of record, which said {result.err}", result.rc, 0)
+    result = t.run(["taskset", "-c", "0", SBT, "record", "-q", "-o", path, *options, "--", *command], rc=0)
     return path
 
 
 class Prediction:
     def __init__(self, t, path, *options):
-        result = t.sbt("predict", "-q", "--json", *options, path)
-        check_equal(f"exit status of predict, which said {result.err}", result.rc, 0)
+        result = t.sbt("predict", "-q", "--json", *options, path, rc=0)
         self.take(result.out)
 
     @classmethod
@@ -145,8 +143,7 @@ def test_machine_files(t):
     path = record(t, [workload("lu"), "--threads", "2", "--size", "128"])
     for made in (["--machine", "cm5", "--parameters"], ["--calibrate"]):
         machine = t.path("machine")
-        result = t.sbt("predict", *made, "-o", machine)
-        check_equal(f"exit status, {result.err}", result.rc, 0)
+        result = t.sbt("predict", *made, "-o", machine, rc=0)
         with open(machine, encoding="utf-8") as f:
             check(all(len(line) <= 101 for line in f), "a line is too long")
         own = Prediction(t, path, "--machine", machine)
@@ -201,8 +198,7 @@ def test_remote_data(t):
         slow = Prediction(t, path, "--machine", "distributed", "--processors", "4", "--set", "CommStartupTime=1ms")
         check(slow[4]["time_ns"] > least * times["interrupt"], (slow[4]["time_ns"], times))
         # Taken apart again and predicted from: a report of it has no other numbers for having had markers.
-        result = t.sbt("report", "--json", path)
-        check_equal(f"exit status of report, which said {result.err}", result.rc, 0)
+        result = t.sbt("report", "--json", path, rc=0)
     # Who does not record has no use for them: they stay nops.
     for command, there in (([], False), (["record", "-o", t.path()], True)):
         result = t.run([SBT, *command, "-v", "--", workload("sbtremote"), "grid", "2", "3"])
@@ -228,8 +224,7 @@ def test_window(t):
     # The first meeting's phase began before the window. Others' use of the CPU's caches is in some more than in others.
     check_between("time for each", some["time_ns"] / (some["meetings"] - 1) / (first["time_ns"] / 40), 0.7, 1.4)
     check(any("Only a part of the recording" in x["text"] for x in part.notes), part.notes)
-    reported = t.sbt("report", "-q", "--json", *window, path)
-    check_equal("exit status of report of the same window", reported.rc, 0)
+    reported = t.sbt("report", "-q", "--json", *window, path, rc=0)
     met = sum(r["episodes"] for r in map(json.loads, reported.out.splitlines()) if r["type"] == "barrier")
     check_between("meetings in the report of it", met, some["meetings"], some["meetings"] + 2)
 
@@ -238,8 +233,7 @@ def test_several(t):
     """One recording for each number of threads: one curve, each with as many processors as threads."""
     paths = [record(t, [workload("gen"), "--threads", str(n), "--rounds", "20",
                         "--work", "fixed:" + ",".join(f"{i}={12 // n}ms" for i in range(n))]) for n in (4, 1, 2)]
-    out = t.sbt("predict", "-q", "--machine", "ideal", "--json", *paths)
-    check_equal(f"exit status, {out.err}", out.rc, 0)
+    out = t.sbt("predict", "-q", "--machine", "ideal", "--json", *paths, rc=0)
     records = [json.loads(line) for line in out.out.splitlines()]
     points = [r for r in records if r["type"] == "prediction"]
     check_equal("threads", [p["threads"] for p in points], [1, 2, 4])
@@ -288,8 +282,7 @@ def test_wall_clock(t):
 def test_wrong(t):
     path = record(t, [workload("lu"), "--threads", "2", "--size", "64"])
     bad = t.path("bad")
-    with open(bad, "w", encoding="utf-8") as f:
-        f.write("EntryTime = 5\n")
+    write_file(bad, "EntryTime = 5\n")
     for rc, word, *args in (
             (2, "no recording is given", ),
             (2, "it needs one recording", "--processors", "2", "--record-to", t.path(), path, path),
@@ -310,21 +303,18 @@ def test_wrong(t):
             (1, "not a recording", bad),
             (1, "cannot read", path + "-not"),
             (1, "cannot write", "-o", "/dev/full", path)):
-        result = t.sbt("predict", "-q", *args)
-        check_equal(f"exit status of {args}, which said {result.err}", result.rc, rc)
+        result = t.sbt("predict", "-q", *args, rc=rc)
         check_in(f"what {args} says", word, result.err)
         check_not_in("stderr", "Traceback", result.err)
 
 
 def test_nobody_met(t):
-    result = t.sbt("predict", record(t, ["/bin/true"]))
-    check_equal("exit status", result.rc, 1)
+    result = t.sbt("predict", record(t, ["/bin/true"]), rc=1)
     check_in("what it says", "no barrier episode", result.err)
 
 
 def test_help(t):
-    result = t.sbt("predict", "--help")
-    check_equal("exit status", result.rc, 0)
+    result = t.sbt("predict", "--help", rc=0)
     lines = result.out.splitlines()
     check(len(lines) <= 50 and max(map(len, lines)) <= 100, "the help does not fit")
 
@@ -335,8 +325,7 @@ def test_recording(t):
     as_recorded = t.path()
     p = Prediction(t, path, "--machine", "distributed", "--processors", "4", "--record-to", as_recorded)
     out = t.path()
-    result = t.sbt("report", "--json", "-o", out, as_recorded)
-    check_equal(f"exit status of report, which said {result.err}", result.rc, 0)
+    result = t.sbt("report", "--json", "-o", out, as_recorded, rc=0)
     trace = Trace(t, out)
     check_in("command", "(predicted: 4 processors of distributed)", trace.session["command"])
     check_between("elapsed time", trace.process()["elapsed_ns"], p[4]["time_ns"] - 10, p[4]["time_ns"] + 10)
@@ -350,10 +339,8 @@ def test_recording(t):
     facts = [sum(x["work_ns"] for x in Prediction(t, f, "--machine", "ideal", "--processors", "1")[1]["phases"])
              for f in (path, as_recorded)]
     check_between("computing, again", facts[1] - facts[0], 0.95 * 256 * 4 * 5000, 1.1 * 256 * 4 * 5000)
-    result = t.sbt("predict", "--record-to", t.path(), path)
-    check_equal("exit status without a number of processors", result.rc, 2)
-    result = t.sbt("predict", "-q", "--processors", "2", "--record-to", "/nowhere/file", path)
-    check_equal("exit status of what cannot be written", result.rc, 1)
+    result = t.sbt("predict", "--record-to", t.path(), path, rc=2)
+    result = t.sbt("predict", "-q", "--processors", "2", "--record-to", "/nowhere/file", path, rc=1)
     check_in("what it says", "cannot write /nowhere/file", result.err)
 
 
@@ -370,8 +357,7 @@ DISTRIBUTED = ("--machine", "distributed", "--set", "MipsRatio=20")  # their pro
 class Curve:
     """One benchmark, recorded with each number of threads on one CPU, on a machine with as many processors."""
     def __init__(self, t, paths, *options):
-        result = t.sbt("predict", "-q", "--json", *options, *paths)
-        check_equal(f"exit status of predict, which said {result.err}", result.rc, 0)
+        result = t.sbt("predict", "-q", "--json", *options, *paths, rc=0)
         points = [r for r in map(json.loads, result.out.splitlines()) if r["type"] == "prediction"]
         check_equal("processors", [p["processors"] for p in points], list(COUNTS))
         self.ns = {p["processors"]: p["time_ns"] for p in points}
@@ -492,8 +478,7 @@ def paced(t, how, turn, times_ms, rounds=20, processors="1,2,4"):
     us = [str(round(1000 * ms)) for ms in times_ms]
     # Burning threads on one CPU: how they take turns here is in no prediction.
     result = t.run(["taskset", "-c", "0", SBT, "record", "-q", "-o", path, "--", workload("paced"), str(rounds), how,
-                    str(turn), *us], timeout=60)
-    check_equal(f"exit status of record, which said {result.err}", result.rc, 0)
+                    str(turn), *us], timeout=60, rc=0)
     return Prediction(t, path, "--machine", "ideal", "--processors", processors)
 
 

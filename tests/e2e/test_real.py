@@ -9,7 +9,7 @@ import re
 import shutil
 import subprocess
 
-from harness import SBT, Skip, Trace, check, check_equal, clean_environment, wait_for, workload
+from harness import SBT, Skip, Trace, check, check_equal, clean_environment, read_text, wait_for, workload, write_file
 
 PAIRED = True
 
@@ -68,8 +68,7 @@ class Counts:
         wait_for("bpftrace's probes", lambda: self.ready(t), seconds=30, step=0.2)
 
     def read(self):
-        with open(self.out, encoding="utf-8") as f:
-            return f.read()
+        return read_text(self.out)
 
     def ready(self, t):
         check(self.process.alive(), f"bpftrace ended: {self.process.err[-500:]}")
@@ -130,8 +129,7 @@ def mpi(t, command, cwd):
 def test_lammps(t):
     there("lmp", "bpftrace", "mpirun.openmpi")
     cwd = os.path.dirname(t.path())
-    with open(os.path.join(cwd, "in.lj"), "w", encoding="ascii") as f:
-        f.write(LAMMPS_INPUT)
+    write_file(os.path.join(cwd, "in.lj"), LAMMPS_INPUT)
     trace = mpi(t, ["lmp", "-in", "in.lj"], cwd)
     check(check_sites(trace, "mpi") > 0, "no site has a function")
     check(trace.end["episodes"] > 60, f"few episodes: {trace.end}")
@@ -144,11 +142,9 @@ def test_hpcc(t):
     if not os.path.exists(HPCC_INPUT):
         raise Skip("no input for hpcc")
     cwd = os.path.dirname(t.path())
-    with open(HPCC_INPUT, encoding="utf-8") as f:
-        text = f.read()
+    text = read_text(HPCC_INPUT)
     text = re.sub(r"(?m)^1000 ( *Ns)", r"100 \1", re.sub(r"(?m)^2 ( *Ps)", r"1 \1", text))
-    with open(os.path.join(cwd, "hpccinf.txt"), "w", encoding="utf-8") as f:
-        f.write(text)
+    write_file(os.path.join(cwd, "hpccinf.txt"), text)
     trace = mpi(t, ["hpcc"], cwd)
     check_sites(trace, "mpi")
     check(trace.end["episodes"] > 60, f"few episodes: {trace.end}")

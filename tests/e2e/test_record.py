@@ -9,8 +9,8 @@ import signal
 import subprocess
 
 import genlog
-from harness import (SBT, Trace, alone, check, check_between, check_equal, check_in, clean_environment, paired, short,
-                     wait_for, workload)
+from harness import (SBT, Trace, alone, check, check_between, check_equal, check_in, clean_environment, paired,
+                     read_bytes, read_text, short, wait_for, workload, write_file)
 from test_command import check_exec_on, exec_on
 from test_hostile import BAD, OPTIONS, bad_copy, harmless
 from test_mpi import ENVIRONMENT, MPIRUN
@@ -21,24 +21,18 @@ SHARED = True
 GEN = [workload("gen"), "--threads", "4", "--rounds", "60", "--work", "random:10us:2ms:7"]
 
 
-def read(path):
-    with open(path, encoding="utf-8") as f:
-        return f.read()
-
-
 def report(t, recording, *options, rc=0):
     """What report prints, as text."""
     path = t.path()
     result = t.sbt("report", "-o", path, *options, recording)
     check(result.rc == rc, f"report {options}: exit status {result.rc}, expected {rc}; {short(result.err)}")
     t.result = result
-    return read(path) if os.path.exists(path) else ""
+    return read_text(path) if os.path.exists(path) else ""
 
 
 def report_trace(t, recording, *options):
     path = t.path()
-    result = t.sbt("report", "--json", "-o", path, *options, recording)
-    check_equal(f"report --json {options}, {result.err}", result.rc, 0)
+    result = t.sbt("report", "--json", "-o", path, *options, recording, rc=0)
     trace = Trace(t, path)
     trace.result = result
     return trace
@@ -62,9 +56,8 @@ def check_same(t, command, *options, view=(), env=None):
         recording, live = t.path(), t.path()
         forms = [form] if form else []
         result = t.sbt(*forms, "-o", live, "--record", recording, *options, *view, "--", *command, timeout=80,
-                       env=env or clean_environment())
-        check_equal(f"exit status; {result.err}", result.rc, 0)
-        live, again = read(live), report(t, recording, *forms, *view)
+                       env=env or clean_environment(), rc=0)
+        live, again = read_text(live), report(t, recording, *forms, *view)
         check(len(live) > 200, f"{command} {form}: nothing was printed: {live!r}")
         check(live == again, f"{command} {options} {form}: {first_difference(live, again)}")
     return recording
@@ -109,7 +102,7 @@ def check_same_attached(t, *who, before=lambda: None):
             tracer.stop()
         else:
             tracer.end()
-        live, again = read(tracer.path), report(t, recording, "-W", *([form] if form else []))
+        live, again = read_text(tracer.path), report(t, recording, "-W", *([form] if form else []))
         check(live == again, f"{who} {form}: {first_difference(live, again)}")
         if form:
             check_equal("episodes", sum(b["episodes"] for b in report_trace(t, recording).barriers(pid=gen.pid)), 60)
@@ -138,10 +131,8 @@ def test_same_numbers_of_hostile_names(t):
     check(not any(b < 32 and b != 10 for b in raw), "a control byte in the JSON")
     bad = os.path.join(os.fsencode(t.dir), b"r" + BAD.replace(b"/", b""))
     check_equal("report of a file that is not there", t.sbt("report", bad).rc, 1)
-    with open(bad, "wb") as f:
-        f.write(b"nothing")
-    result = t.sbt("report", bad)
-    check_equal("report of a file that is none", result.rc, 1)
+    write_file(bad, b"nothing")
+    result = t.sbt("report", bad, rc=1)
     harmless("stderr", result.stderr)
 
 
@@ -170,8 +161,7 @@ def test_read_without_rights(t):
 def test_record_is_the_command(t):
     """The command's output and status are its own; nothing is printed but where the recording is."""
     recording, log = t.path(), t.path()
-    result = t.sbt("record", "-o", recording, "--", *GEN, "--log", log)
-    check_equal("status", result.rc, 0)
+    result = t.sbt("record", "-o", recording, "--", *GEN, "--log", log, rc=0)
     check(re.fullmatch(r"sbt-trace: recorded [0-9.]+ [KM]B: sbt-trace report \S+\n", result.err), result.err)
     report_trace(t, recording, "-W").compare(genlog.Log(log))
     check_equal("status", t.sbt("record", "-q", "-o", recording, "--", "sh", "-c", "exit 7").rc, 7)
@@ -190,8 +180,7 @@ def test_usage(t):
                       (["report", "--from", "x", "a"], "number of seconds"),
                       (["report", "--from", "2", "--to", "1", "a"], "--to is not after"),
                       (["report", "-p", "1", "a"], "not of report"), (["report", "--thread", "-1", "a"], "--thread")):
-        result = t.sbt(*args)
-        check_equal(f"{args}: {result.err}", result.rc, 2)
+        result = t.sbt(*args, rc=2)
         check_in(f"{args}", why, result.err)
     help_text = t.sbt("report", "--help")
     check_equal("help", (help_text.rc, help_text.err), (0, ""))
@@ -201,15 +190,13 @@ def test_usage(t):
 def test_foreign_files(t):
     recording = t.path()
     t.sbt("record", "-q", "-o", recording, "--", *GEN)
-    with open(recording, "rb") as f:
-        whole = f.read()
+    whole = read_bytes(recording)
     for data, why in ((b"", "empty"), (b"\x7fELF" + whole[4:], "not a recording"), (whole[:9], "not a recording"),
                       (whole[:16], "not a recording"), (whole[:12] + b"\x09\0" + whole[14:], "later sbt-trace"),
                       (whole[:8] + whole[8:12][::-1] + whole[12:], "byte order"),
                       (whole.replace(b"\r\n", b"\n"), "not a recording")):
         path = t.path()
-        with open(path, "wb") as f:
-            f.write(data)
+        write_file(path, data)
         check_equal("printed", report(t, path, rc=1), "")
         check_in(f"{data[:20]!r}", why, t.result.err)
     for path, why in ((t.path("gone"), "No such file"), (t.dir, "directory"), ("/dev/null", "seek")):
@@ -222,13 +209,11 @@ def test_cut_anywhere(t):
     recording = t.path()
     t.sbt("record", "-q", "-o", recording, "--", workload("gen"), "--threads", "4", "--rounds", "4000")
     whole = report_trace(t, recording).end["episodes"]
-    with open(recording, "rb") as f:
-        data = f.read()
+    data = read_bytes(recording)
     seen = set()
     for cut in range(16, len(data), max(1, len(data) // 60)):
         path = t.path()
-        with open(path, "wb") as f:
-            f.write(data[:cut])
+        write_file(path, data[:cut])
         result = t.sbt("report", "-q", path)
         check(result.rc in (0, 1), f"cut at {cut}: {result.rc}")
         check(re.search("cut short|damaged|not a recording", result.err), f"cut at {cut}: {result.err}")
@@ -265,10 +250,9 @@ def test_full_disk(t):
     t.at_end(subprocess.run, ["umount", disk])
     recording, log = os.path.join(disk, "r"), t.path()
     result = t.sbt("record", "-o", recording, "--", workload("gen"), "--threads", "4", "--rounds", "60000", "--log",
-                   log, timeout=80)
-    check_equal("status", result.rc, 1)
+                   log, timeout=80, rc=1)
     check_in("stderr", "No space left on device", result.err)
-    check_in("the command's end", "rounds", read(log) + result.out)
+    check_in("the command's end", "rounds", read_text(log) + result.out)
     trace = report_trace(t, recording)
     check(trace.end["episodes"] > 50, f"{trace.end}")
     check_equal("complete", trace.end["complete"], False)
@@ -334,7 +318,7 @@ def test_rows_of_episodes(t):
     check_equal("of how many", [e["participants"] for e in told(part)], [e["participants"] for e in told(whole)])
     check_equal("of nobody", told(report_trace(t, recording, *view, "--thread", "1")), [])
     t.sbt("report", "--csv", "-o", table, *view, "--site", "lu_block", recording)
-    rows = [row for row in read(table).splitlines() if row.startswith("episode,")]
+    rows = [row for row in read_text(table).splitlines() if row.startswith("episode,")]
     check(any(ids["lu_block"] in row for row in rows), "no episodes in the table")
     check(not any(ids["run"] in row for row in rows), "another barrier's in the table")
     text = report(t, recording, "-W", "--site", "lu_block")
@@ -346,11 +330,11 @@ def test_hang_is_on_record(t):
     recording, live = t.path(), t.path()
     tracer = t.start([SBT, "--json", "--hang", "1", "-o", live, "--record", recording, "--", workload("hung"),
                       "--kind", "pipe"])
-    wait_for("a hang is told of", lambda: os.path.exists(live) and '"hang"' in read(live), 30)
+    wait_for("a hang is told of", lambda: os.path.exists(live) and '"hang"' in read_text(live), 30)
     tracer.signal(signal.SIGINT)
     check_equal("status", tracer.wait().rc, 0)
     again = report(t, recording, "--json")
-    check(read(live) == again, first_difference(read(live), again))
+    check(read_text(live) == again, first_difference(read_text(live), again))
 
 
 @paired
@@ -360,11 +344,9 @@ def test_ranks_recorded_apart(t):
     result = t.run([*MPIRUN["openmpi"], "-n", "2", "sh", "-c",
                     f"OMPI_COMM_WORLD_LOCAL_SIZE=1 exec {SBT} record -q -o {name}.$OMPI_COMM_WORLD_RANK -- "
                     f"{workload('gen_openmpi')} --rounds 80 --work random:10us:1ms:3 --work-by sleep"],
-                   env=clean_environment(**ENVIRONMENT), timeout=60)
-    check_equal(f"status {result.err}", result.rc, 0)
+                   env=clean_environment(**ENVIRONMENT), timeout=60, rc=0)
     path = t.path()
-    both = t.sbt("report", "--json", "-o", path, "-W", name + ".0", name + ".1")
-    check_equal(f"status {both.err}", both.rc, 0)
+    both = t.sbt("report", "--json", "-o", path, "-W", name + ".0", name + ".1", rc=0)
     found = re.search(r"rank\.1: its clock is aligned with that of \S+rank\.0 by (\d+) shared episodes, to within "
                       r"([0-9.]+) us", both.err)
     check(found and int(found[1]) >= 80 and float(found[2]) < 2000, both.err)
@@ -382,8 +364,7 @@ def test_ranks_recorded_apart(t):
     t.sbt("report", "--json", "-o", path, "-W", "--from", f"{times[30] - 1e-5:.7f}", "--to", f"{times[60] + 1e-5:.7f}",
           name + ".1", name + ".0")
     check_between("in the window", Trace(t, path).end["episodes"], 27, 32)
-    twice = t.sbt("report", name + ".0", name + ".1", name + ".0")
-    check_equal("twice", twice.rc, 1)
+    twice = t.sbt("report", name + ".0", name + ".1", name + ".0", rc=1)
     check_in("twice", "the same recording", twice.err)
     alone = report_trace(t, name + ".0")
     check_equal("one alone", {b["participants"] for b in alone.barriers()}, {1})
@@ -393,8 +374,7 @@ def test_nothing_is_destroyed(t):
     """What is read is not written over, and a recording is not given up for one that never begins."""
     recording = t.path()
     t.sbt("record", "-q", "-o", recording, "--", *GEN)
-    with open(recording, "rb") as f:
-        whole = f.read()
+    whole = read_bytes(recording)
     for args in (["report", "-o", recording, recording], ["report", "--html", recording, recording],
                  ["diff", "-o", recording, recording, recording], ["series", "-o", recording, recording],
                  ["predict", "-o", recording, recording],
@@ -402,8 +382,7 @@ def test_nothing_is_destroyed(t):
                  ["record", "-o", recording, "-p", "99999999"], ["record", "-o", recording, "-e", ",", "--", "true"]):
         result = t.sbt(*args)
         check(result.rc in (1, 2), f"{args}: {result.rc}")
-        with open(recording, "rb") as f:
-            check(f.read() == whole, f"{args} changed the recording: {result.err}")
+        check(read_bytes(recording) == whole, f"{args} changed the recording: {result.err}")
 
 
 def test_beyond_the_end(t):
@@ -411,11 +390,9 @@ def test_beyond_the_end(t):
     t.sbt("record", "-q", "-o", recording, "--", *GEN)
     check_equal("printed", report(t, recording, "--from", "3000", rc=1).count("episodes"), 0)
     check_in("stderr", "there is nothing from 3000.000 s on", t.result.err)
-    with open(recording, "rb") as f:
-        data = f.read()
+    data = read_bytes(recording)
     path = t.path()
-    with open(path, "wb") as f:
-        f.write(data[:len(data) * 5 // 8])
+    write_file(path, data[:len(data) * 5 // 8])
     result = t.sbt("report", path)
     check(result.rc == 1 or "episodes" in result.out, f"{result.rc} {result.err}")
     check("0 ns traced" not in result.out, result.out)
@@ -536,21 +513,17 @@ def test_command_that_cannot_be_run(t):
     """No recording of it; what was there stays."""
     old, new, text, plain = t.path(), t.path("new"), t.path(), t.path()
     for path, mode in ((text, 0o755), (plain, 0o644)):
-        with open(path, "w", encoding="ascii") as f:
-            f.write("no program\n")
+        write_file(path, "no program\n")
         os.chmod(path, mode)
     for command, why in (("no-such-command", "command not found"), (plain, "Permission denied"),
                          (text, "Exec format error")):
-        with open(old, "wb") as f:
-            f.write(b"old")
+        write_file(old, b"old")
         for options in (["record", "-o"], ["-q", "-o", "/dev/null", "--record"], ["record", "--delay", "0.3", "-o"]):
             for path in (old, new):
-                result = t.sbt(*options, path, "--", command)
-                check_equal(f"{options} {command}: {result.err}", result.rc, 1)
+                result = t.sbt(*options, path, "--", command, rc=1)
                 check_in("stderr", why, result.err)
         check(not os.path.exists(new), f"{command}: a recording was left")
-        with open(old, "rb") as f:
-            check_equal(f"{command}: what was there", f.read(), b"old")
+        check_equal(f"{command}: what was there", read_bytes(old), b"old")
     check_equal("one that can", t.sbt("record", "-q", "-o", old, "--", *GEN).rc, 0)
     check_equal("over what was there", report_trace(t, old).end["episodes"], 60)
 
@@ -584,8 +557,7 @@ def test_file_of_each_rank(t):
     name = t.path("own")
     result = t.run([*MPIRUN["openmpi"], "-n", "2", "sh", "-c",
                     f"exec {SBT} record -o {name}.$OMPI_COMM_WORLD_RANK -- {workload('gen_openmpi')} --rounds 30"],
-                   env=clean_environment(**ENVIRONMENT), timeout=60)
-    check_equal(f"status {result.err}", result.rc, 0)
+                   env=clean_environment(**ENVIRONMENT), timeout=60, rc=0)
     check_in("said", f"rank 1 is recorded together with all ranks on this machine in {name}.0; {name}.1 is not written",
              result.err)
     check(not os.path.exists(name + ".1"), "it is written")

@@ -8,7 +8,8 @@ import re
 import subprocess
 
 import browser
-from harness import SBT, WORKLOADS, Trace, check, check_equal, check_in, check_not_in, read_csv, wait_for, workload
+from harness import (SBT, WORKLOADS, Trace, check, check_equal, check_in, check_not_in, read_csv, read_text, wait_for,
+                     workload, write_file)
 
 SHARED = True
 
@@ -75,16 +76,14 @@ def check_everywhere(t, command, kind):
     for _, _, sentence in found:
         check_equal(f"on stderr: {sentence}", trace.result.err.count(sentence), 1)
     for form in ("--json", "--csv", None):
-        result = t.sbt("report", *([form] if form else []), "-o", report, recording)
-        check_equal("report", result.rc, 0)
+        t.sbt("report", *([form] if form else []), "-o", report, recording, rc=0)
         if form == "--json":
             check_equal("remarks from the recording", remarks(Trace(t, report).records), found)
         elif form == "--csv":
             rows = [r for r in read_csv(report) if r["type"] == "remark"]
             check_equal("remarks as CSV", [(r["kind"], r["text"]) for r in rows], [(k, s) for k, _, s in found])
         else:
-            with open(report, encoding="utf-8") as f:
-                in_text("report", f.read(), found)
+            in_text("report", read_text(report), found)
     return recording, found
 
 
@@ -99,8 +98,7 @@ def test_spinning_by_flags(t):
 def test_spinning_and_sleeping(t):
     """Threads that sleep in their work are not busy all their lives: that nothing is seen of such waits is said all the same."""
     source, binary = t.path("spins.c"), t.path("spins")
-    with open(source, "w", encoding="ascii") as f:
-        f.write(SPINS)
+    write_file(source, SPINS)
     subprocess.run(["gcc", "-O1", "-pthread", "-o", binary, source], check=True)
     trace = t.trace([binary])
     check("by spinning in code of their own" in " ".join(text for _, _, text in remarks(trace.records))
@@ -151,8 +149,7 @@ def test_page(t):
     recording, found = check_everywhere(t, SPUN, "spinning_code")
     page = t.path("page.html")
     check_equal("report", t.sbt("report", "--html", page, recording).rc, 0)
-    with open(page, encoding="utf-8") as f:
-        text = f.read()
+    text = read_text(page)
     for _, _, sentence in found:
         check_in("page", sentence, text)
     if not browser.available():
@@ -167,15 +164,13 @@ def test_page(t):
 def test_said_once(t):
     """Where the report goes to stderr, or is text on stdout, a remark of its end is not said beside it."""
     for command, words in ((FLAGS, "called no barrier"), (HANDED, "a candidate only")):
-        result = t.sbt("--", *command)
-        check_equal("status", result.rc, 0)
+        result = t.sbt("--", *command, rc=0)
         check_equal("stderr", flat(result.err).count(words), 1)
         check_in("stderr", HEAD, result.err)
     path = t.path()
     result = t.sbt("-o", path, "--", *SPUN)
     check_equal("stderr", result.err.count("called no barrier"), 1)
-    with open(path, encoding="utf-8") as f:
-        check_in("report", HEAD, f.read())
+    check_in("report", HEAD, read_text(path))
 
 
 def test_record_alone(t):
@@ -218,8 +213,7 @@ def test_busy_at_barriers(t):
 
 def test_top(t):
     process = spinning(t)
-    result = t.sbt("top", "-p", str(process.pid), "-d", "0.2", "-n", "2")
-    check_equal("status", result.rc, 0)
+    result = t.sbt("top", "-p", str(process.pid), "-d", "0.2", "-n", "2", rc=0)
     check_equal("stderr", result.err.count("called no barrier"), 1)
     check_not_in("stdout", "called no barrier", result.out)
 

@@ -187,8 +187,7 @@ def test_no_debug(t):
     check_equal("as if we were not there", (result.rc, result.stdout, result.stderr),
                 (0, plain.stdout, plain.stderr))
     check(not os.path.exists(path) or not os.path.getsize(path), "a report all the same")
-    result = t.sbt("--", "sh", "-c", "exit 9", env=clean_environment(SBT_NO_DEBUG="1"))
-    check_equal("status", result.rc, 9)
+    result = t.sbt("--", "sh", "-c", "exit 9", env=clean_environment(SBT_NO_DEBUG="1"), rc=9)
     # It wants no privilege either, and keeps to the user behind sudo.
     result = t.sbt("--", "id", "-u", env=clean_environment(SBT_NO_DEBUG="1", SUDO_UID="65534",
                                                            SUDO_GID="65534"))
@@ -202,8 +201,7 @@ def test_verbose_variable(t):
 
 
 def test_wrong_variable(t):
-    result = t.sbt("--", "true", env=clean_environment(SBT_WARN_TIME="soon"))
-    check_equal("status", result.rc, 2)
+    result = t.sbt("--", "true", env=clean_environment(SBT_WARN_TIME="soon"), rc=2)
     check_in("stderr", "SBT_WARN_TIME", result.err)
 
 
@@ -397,8 +395,7 @@ def test_json_to_stdout(t):
 
 def test_csv(t):
     path = t.path()
-    result = t.sbt("--csv", "-W", "--warn-time", "0", "-o", path, "--", *LU)
-    check_equal("status", result.rc, 0)
+    t.sbt("--csv", "-W", "--warn-time", "0", "-o", path, "--", *LU, rc=0)
     rows = read_csv(path)
     trace = t.trace(LU, "-W", "--warn-time", "0")
     kinds = lambda kind: [r for r in rows if r["type"] == kind]

@@ -8,8 +8,8 @@ import os
 import re
 import subprocess
 
-from harness import (WORKLOADS, Skip, check, check_between, check_equal, check_in, check_last, check_not_in, check_waits,
-                     genlog, shared, workload)
+from harness import (WORKLOADS, Skip, check, check_between, check_equal, check_in, check_last, check_not_in,
+                     check_waits, genlog, shared, workload, write_file)
 from test_list import places
 
 PAIRED = True
@@ -261,8 +261,7 @@ int main()
 def test_put_in_line(t):
     """A barrier of which no function is left is found by the code of its wait, and list names the place."""
     source, binary = t.path() + ".cc", t.path()
-    with open(source, "w", encoding="utf-8") as f:
-        f.write(ONE_PLACE)
+    write_file(source, ONE_PLACE)
     subprocess.run(["g++", "-std=c++20", "-O2", "-pthread", "-o", binary, source], check=True)
     listed = t.sbt("list", binary)
     if "__atomic_wait_address" in listed.out:

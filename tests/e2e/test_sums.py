@@ -8,7 +8,7 @@ import collections
 import os
 import time
 
-from harness import check, check_between, check_equal, genlog, switch_ns, wait_for, workload
+from harness import check, check_between, check_equal, read_text, switch_ns, wait_for, workload
 from test_cause import LateLog, disk_folder
 from test_hard import with_log
 
@@ -226,8 +226,7 @@ def test_tail_of_threads_that_live(t):
     tracer = t.attach("--hang", "0", "--", "sh", "-c",
                       f"echo $$ >{pidfile}; exec {workload('hung')} --kind sleep --threads 3")
     wait_for("it runs", lambda: os.path.exists(pidfile) and os.path.getsize(pidfile))
-    with open(pidfile, encoding="utf-8") as f:
-        pid = int(f.read())
+    pid = int(read_text(pidfile))
     wait_for("one sleeps", lambda: any(state == "clock_nanosleep" or "nanosleep" in state
                                        for state in wait_channels(pid)))
     time.sleep(1)
@@ -243,5 +242,4 @@ def test_tail_of_threads_that_live(t):
 
 def wait_channels(pid):
     for task in os.listdir(f"/proc/{pid}/task"):
-        with open(f"/proc/{pid}/task/{task}/wchan", encoding="utf-8") as f:
-            yield f.read()
+        yield read_text(f"/proc/{pid}/task/{task}/wchan")

@@ -9,8 +9,8 @@ import shutil
 import subprocess
 import time
 
-from harness import (Failure, Skip, WORKLOADS, check, check_between, check_equal, genlog, library_of,
-                     wait_for, workload)
+from harness import (WORKLOADS, Failure, Skip, check, check_between, check_equal, genlog, library_of, wait_for,
+                     workload, write_file)
 from test_pid import PACE, chroot_folder, in_chroot, own_libc
 
 CGROUPS = "/sys/fs/cgroup/unified" if os.path.isdir("/sys/fs/cgroup/unified") else "/sys/fs/cgroup"
@@ -166,8 +166,7 @@ def remove(path):
 
 def entering(path):
     def enter():
-        with open(os.path.join(path, "cgroup.procs"), "w") as f:
-            f.write(str(os.getpid()))
+        write_file(os.path.join(path, "cgroup.procs"), str(os.getpid()))
     return enter
 
 
@@ -189,8 +188,7 @@ def test_by_cgroup(t):
 
 def test_cgroup_that_is_none(t):
     for path in ("/nonexistent", "/proc", "/sys/fs/cgroup/memory"):
-        result = t.sbt("-a", "--cgroup", path, "-d", "0.1")
-        check_equal(f"status for {path}", result.rc, 1)
+        result = t.sbt("-a", "--cgroup", path, "-d", "0.1", rc=1)
         check(f"--cgroup {path}: " in result.err, f"stderr: {result.err}")
 
 
@@ -267,8 +265,7 @@ def test_pid_is_used_again(t):
     first.wait()
     second = None
     for _ in range(200):
-        with open(path, "w") as f:
-            f.write(str(first.pid - 1))
+        write_file(path, str(first.pid - 1))
         second = t.gen("--threads", "3", "--rounds", "70")
         if second.pid == first.pid:
             break

@@ -10,9 +10,8 @@ import signal
 import subprocess
 import time
 
-from harness import (SBT, Failure, Skip, check, check_between, check_equal, check_in,
-                     clean_environment, code_differs, descendants, paired, read_proc, shared,
-                     wait_for)
+from harness import (SBT, Failure, Skip, check, check_between, check_equal, check_in, clean_environment, code_differs,
+                     descendants, paired, read_proc, shared, wait_for, write_file)
 
 # 15 ms lost by each of three in 20 ms, at two places in turn; the fourth is always last.
 LATE = ("--threads", "4", "--sites", "2", "--work", "fixed:0=5ms,1=5ms,2=5ms,3=20ms", "--work-by",
@@ -30,9 +29,8 @@ class Pane:
         self.before, self.after = test.path(), test.path()
         script = test.path()
         words = " ".join(f"{k}={v}" for k, v in env.items())
-        with open(script, "w", encoding="utf-8") as f:
-            f.write(f"ulimit -c 0\nstty -g >{self.before}\nenv TERM={term} {words} {command}\nstatus=$?\n"
-                    f"stty -g >{self.after}\necho ended with $status.\nexec sleep 1000\n")
+        write_file(script, f"ulimit -c 0\nstty -g >{self.before}\nenv TERM={term} {words} {command}\nstatus=$?\n"
+                           f"stty -g >{self.after}\necho ended with $status.\nexec sleep 1000\n")
         self.tmux("new-session", "-d", "-x", str(width), "-y", str(height), f"sh {script}")
         test.at_end(self.close)
         self.shell = int(self.tmux("list-panes", "-F", "#{pane_pid}"))
@@ -309,16 +307,14 @@ def check_lines(text, pid, looks, cause="sleep"):
 
 def test_lines(t):
     gen = t.gen(*LATE)
-    result = t.sbt("top", "-p", str(gen.pid), "-d", "0.5", "-n", "4", env=clean_environment(LC_ALL="C.UTF-8"))
-    check_equal("exit status", result.rc, 0)
+    result = t.sbt("top", "-p", str(gen.pid), "-d", "0.5", "-n", "4", env=clean_environment(LC_ALL="C.UTF-8"), rc=0)
     check_lines(result.out, gen.pid, 4)
 
 
 @paired
 def test_nothing(t):
     sleep = t.start(["sleep", "100"])
-    result = t.sbt("top", "-p", str(sleep.pid), "-d", "0.2", "-n", "2")
-    check_equal("exit status", result.rc, 0)
+    result = t.sbt("top", "-p", str(sleep.pid), "-d", "0.2", "-n", "2", rc=0)
     check_equal("said", result.out.count("No barrier has been crossed yet by process"), 2)
     pane = Pane(t, top("-p", sleep.pid))
     pane.shows("No barrier has been crossed yet by process")
@@ -342,11 +338,8 @@ def test_words(t):
                        (["-n", "0"], "a number from 1"), (["--json"], "unknown option --json"),
                        (["-d"], "needs a value"), (["-p", "1x"], "a list of process numbers"),
                        (["-a", "-p", "1"], "not several")):
-        result = t.sbt("top", *args)
-        check_equal(f"exit status of {args}", result.rc, 2)
+        result = t.sbt("top", *args, rc=2)
         check_in(f"{args}", said, result.err)
-    result = t.sbt("top", "--help")
-    check_equal("exit status", result.rc, 0)
+    result = t.sbt("top", "--help", rc=0)
     check_in("help", "Usage: sbt-trace top", result.out)
-    result = t.sbt("top", "-p", "999999999")
-    check_equal("exit status", result.rc, 1)
+    result = t.sbt("top", "-p", "999999999", rc=1)

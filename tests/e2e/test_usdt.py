@@ -7,7 +7,8 @@ import os
 import re
 import signal
 
-from harness import (ROOT, check, check_between, check_equal, check_in, check_not_in, shared, wait_for, workload)
+from harness import (ROOT, check, check_between, check_equal, check_in, check_not_in, read_text, shared, wait_for,
+                     workload, write_file)
 
 PAIRED = True
 
@@ -170,16 +171,14 @@ CHANGES = [
 
 @shared
 def test_lines_to_change(t):
-    with open(os.path.join(ROOT, "tests/workloads/lu.c"), encoding="utf-8") as f:
-        before = f.read()
+    before = read_text(os.path.join(ROOT, "tests/workloads/lu.c"))
     after = before
     for old, new in CHANGES:
         check_in("lu.c", old, after)
         after = after.replace(old, new, 1)
     lines = [n for n in difflib.ndiff(before.splitlines(), after.splitlines()) if n[0] == "+"]
     source = t.path("named.c")
-    with open(source, "w", encoding="utf-8") as f:
-        f.write(after)
+    write_file(source, after)
     program = t.path("named")
     made = t.run(["gcc", "-std=gnu11", "-O2", "-I", os.path.join(ROOT, "tests/workloads"), "-I",
                   os.path.join(ROOT, "include"), source, "-o", program, "-lpthread", "-lm"])
@@ -187,5 +186,4 @@ def test_lines_to_change(t):
     trace = t.trace([program, "--size", "64", "--threads", "3"]).nothing_lost()
     check_equal("episodes", {b["name"]: b["episodes"] for b in trace.barriers()},
                 {"Matrix made": 1, "Step, by blocks": 63})
-    with open(os.path.join(ROOT, "docs/reference/barriers.md"), encoding="utf-8") as f:
-        check_in("docs/reference/barriers.md", f"{len(lines)} lines of `tests/workloads/lu.c`", f.read())
+    check_in("docs/reference/barriers.md", f"{len(lines)} lines of `tests/workloads/lu.c`", read_text(os.path.join(ROOT, "docs/reference/barriers.md")))

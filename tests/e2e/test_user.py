@@ -8,8 +8,8 @@ import re
 import shutil
 import subprocess
 
-from harness import (check, check_between, check_equal, check_in, check_last, check_not_in, check_waits, genlog,
-                     shared, workload)
+from harness import (check, check_equal, check_in, check_last, check_not_in, check_waits, genlog,
+                     shared, workload, write_file)
 
 PAIRED = True
 GEN = ["--threads", "4", "--rounds", "100", "--work-by", "sleep"]
@@ -154,8 +154,7 @@ def test_wrong(t):
     for spec, part in (("", "the function is missing"), ("f@0", "neither @all nor"), ("f,n=1", "no option"),
                        ("0x1234", "needs its file"), ("f..", "after .. is missing"),
                        ("*", "every function"), ("f,count=x", "not a number")):
-        result = t.sbt("-b", spec, "--", "true")
-        check_equal(f"status of -b {spec}", result.rc, 2)
+        result = t.sbt("-b", spec, "--", "true", rc=2)
         check_in(f"stderr of -b {spec}", part, result.err)
 
 
@@ -164,8 +163,7 @@ def test_tail_calls(t):
     """A function that ends by jumping to another one returns where that does; one that jumps into
     another library cannot be seen to return, and is refused in a sentence."""
     source, binary = t.path("tail.c"), t.path("tail")
-    with open(source, "w", encoding="ascii") as f:
-        f.write("""
+    write_file(source, """
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@ most of each wait (tests/workloads/waker.c)."""
 import re
 import subprocess
 
-from harness import check, check_between, check_in, workload
+from harness import check, check_between, check_in, read_text, workload, write_file
 
 ROUNDS = 12
 RIGHT = 0.95  # of the cases
@@ -129,8 +129,7 @@ def test_all_formats_and_recordings(t):
         check(re.search(sentence, text), f"{form}: {sentence!r} is not in {text[:2000]}")
         check_in(f"advice {form}", ADVICE["no-cpu"], text)
     t.sbt("report", "--html", page, path)
-    with open(page, encoding="utf-8") as f:
-        check(re.search(sentence, f.read()), "not on the page")
+    check(re.search(sentence, read_text(page)), "not on the page")
 
 
 def test_other_end_that_is_not_traced(t):
@@ -349,8 +348,7 @@ int main(void)
 
 def build(t, compiler, source, *flags):
     path, binary = t.path("other.cc" if "std::" in source else "other.c"), t.path("other")
-    with open(path, "w", encoding="ascii") as f:
-        f.write(source)
+    write_file(path, source)
     subprocess.run([compiler, *flags, "-g", "-pthread", "-o", binary, path], check=True)
     return binary
 
