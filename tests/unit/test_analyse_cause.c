@@ -3,6 +3,8 @@
 /* Causes: parts that add up, the right one named, and nothing named where there is nothing. */
 #include "test_analyse_util.h"
 
+DEFINE_CLEANUP_PTR(arena_free, struct arena *)
+
 #define STRESS	4711
 #define HOSTILE 4712
 #define MANY	5000
@@ -12,7 +14,7 @@
 #define PAGE	0x7f0000001000ULL
 #define STACK	0xabcdULL
 
-/* --- what causes are told ------------------------------------------------------------------------------ */
+/* --- what causes are told -------------------------------------------------------------------- */
 
 static const struct site_frame frames[] = {
 	{ "clock_nanosleep", NULL, 0, 0 },
@@ -154,6 +156,8 @@ static void bench_free(struct bench *b)
 	free(b);
 }
 
+DEFINE_CLEANUP_PTR(bench_free, struct bench *)
+
 /* Four threads that left together. */
 static void meet_with(struct bench *b, const uint64_t *work)
 {
@@ -174,10 +178,9 @@ static void late_one(struct bench *b, uint64_t late)
 static void take(struct bench *b)
 {
 	int64_t sum = 0;
-	uint32_t i;
 
 	assert_int_equal(causes_episode(b->causes, b->r->model, &b->m.ep, NULL, 0, &b->out), 0);
-	for (i = 0; i < b->out.nparts; i++) {
+	for (uint32_t i = 0; i < b->out.nparts; i++) {
 		sum += b->out.parts[i].ns;
 		assert_true(b->out.parts[i].ns != 0);
 		if (i)
@@ -187,11 +190,16 @@ static void take(struct bench *b)
 		assert_true(sum == (int64_t)b->out.lateness_ns);
 }
 
+/* Take the episode, and check fields of its cause. */
+#define assert_cause(b, ...)                           \
+	do {                                           \
+		take(b);                               \
+		assert_fields(&(b)->out, __VA_ARGS__); \
+	} while (0)
+
 static int64_t part(const struct report_cause *c, enum cause_kind kind)
 {
-	uint32_t i;
-
-	for (i = 0; i < c->nparts; i++)
+	for (uint32_t i = 0; i < c->nparts; i++)
 		if (!strcmp(c->parts[i].name, cause_name(kind)))
 			return c->parts[i].ns;
 	return 0;
@@ -200,44 +208,37 @@ static int64_t part(const struct report_cause *c, enum cause_kind kind)
 static void site_cause(struct bench *b, struct arena *a, struct report_cause *out)
 {
 	int64_t sum = 0;
-	uint32_t i;
 
 	assert_int_equal(causes_site(b->causes, 0, a, out), 0);
-	for (i = 0; i < out->nparts; i++)
+	for (uint32_t i = 0; i < out->nparts; i++)
 		sum += out->parts[i].ns;
 	assert_true(sum == (int64_t)out->lateness_ns);
 }
 
-/* --- one reason at a time -------------------------------------------------------------------------------- */
+/* --- one reason at a time -------------------------------------------------------------------- */
 
 static void test_work(void **state)
 {
-	struct bench *b = bench_new(4);
+	struct bench *b CLEANUP_PTR(bench_free) = bench_new(4);
 
 	late_one(b, 12 * MS);
-	take(b);
-	assert_string_equal(b->out.dominant->name, "work");
-	assert_fields(b, NEAR(out.share, 1, 1e-12), IS(out.nparts, 1), IS(out.lateness_ns, 12 * MS),
-		      IS(out.culprit, NULL),
-		      TEXT(out.text,
-			   "Thread 2 arrived 12.0 ms after thread 1: 100 % of the delay because "
-			   "it was on a CPU for longer."));
+	assert_cause(b, TEXT(dominant->name, "work"), NEAR(share, 1, 1e-12), IS(nparts, 1),
+		     IS(lateness_ns, 12 * MS), IS(culprit, NULL),
+		     TEXT(text,
+			  "Thread 2 arrived 12.0 ms after thread 1: 100 % of the delay because "
+			  "it was on a CPU for longer."));
 	/* What it spun for its turn is no work. */
 	detail_of(&b->m, 2)->turn_ns = detail_of(&b->m, 2)->turn_oncpu_ns = 9 * MS;
-	take(b);
-	assert_string_equal(b->out.dominant->name, "lock");
-	assert_near(b->out.share, 0.75, 1e-12);
+	assert_cause(b, TEXT(dominant->name, "lock"), NEAR(share, 0.75, 1e-12));
 	assert_int_equal(part(&b->out, CAUSE_WORK), 3 * MS);
 	/* Without detail but accounted for, it was all on a CPU; else nothing is known. */
 	b->m.members[1].detail = b->m.members[3].detail = NULL;
-	take(b);
-	assert_string_equal(b->out.dominant->name, "work");
+	assert_cause(b, TEXT(dominant->name, "work"));
 	b->m.members[3].flags = 0;
 	take(b);
 	assert_fields(b, IS(out.nparts, 0), IS(out.dominant, NULL));
 	assert_true(isnan(b->out.share));
 	assert_string_equal(b->out.text, "");
-	bench_free(b);
 }
 
 static void set_instructions(struct bench *b, uint32_t who, uint64_t n)
@@ -252,8 +253,8 @@ static void set_instructions(struct bench *b, uint32_t who, uint64_t n)
 /* What is known of a barrier goes to that of its program, and nothing of it stays. */
 static void test_folded(void **state)
 {
-	struct bench *b = bench_new(4);
-	struct arena *a = arena_new();
+	struct bench *b CLEANUP_PTR(bench_free) = bench_new(4);
+	struct arena *a CLEANUP_PTR(arena_free) = arena_new();
 	struct report_cause out;
 
 	assert_non_null(a);
@@ -269,13 +270,11 @@ static void test_folded(void **state)
 	assert_fields(&out, IS(episodes, 2), IS(dominated, 2), IS(lateness_ns, 32 * MS));
 	assert_int_equal(part(&out, CAUSE_WORK), 32 * MS);
 	assert_string_equal(out.dominant->name, "work");
-	arena_free(a);
-	bench_free(b);
 }
 
 static void test_instructions(void **state)
 {
-	struct bench *b = bench_new(4);
+	struct bench *b CLEANUP_PTR(bench_free) = bench_new(4);
 
 	late_one(b, 20 * MS);
 	set_instructions(b, 1, 5000);
@@ -287,8 +286,7 @@ static void test_instructions(void **state)
 	late_one(b, 20 * MS);
 	set_instructions(b, 1, 5000);
 	set_instructions(b, 2, 5000);
-	take(b);
-	assert_string_equal(b->out.dominant->name, "slower work");
+	assert_cause(b, TEXT(dominant->name, "slower work"));
 	assert_int_equal(part(&b->out, CAUSE_SLOWER_WORK), 20 * MS);
 	/* Fewer instructions: negative, and made up for. */
 	late_one(b, 20 * MS);
@@ -300,20 +298,17 @@ static void test_instructions(void **state)
 	assert_near(b->out.share, 1, 1e-12);
 	/* Not counted all the time: not split. */
 	detail_of(&b->m, 2)->unknown = 2;
-	take(b);
-	assert_string_equal(b->out.dominant->name, "work");
+	assert_cause(b, TEXT(dominant->name, "work"));
 	/* Absurd counts do no harm. */
 	set_instructions(b, 1, 1);
 	set_instructions(b, 2, UINT64_MAX);
 	detail_of(&b->m, 2)->unknown = 0;
-	take(b);
-	assert_string_equal(b->out.dominant->name, "work");
-	bench_free(b);
+	assert_cause(b, TEXT(dominant->name, "work"));
 }
 
 static void test_cpu(void **state)
 {
-	struct bench *b = bench_new(4);
+	struct bench *b CLEANUP_PTR(bench_free) = bench_new(4);
 	struct model_detail *d;
 
 	late_one(b, 12 * MS);
@@ -322,57 +317,49 @@ static void test_cpu(void **state)
 	d->runq_ns = 12 * MS;
 	d->ran = STRESS;
 	d->ran_ns = 11 * MS;
-	take(b);
-	assert_string_equal(b->out.dominant->name, "no cpu");
-	assert_fields(b, TEXT(out.culprit, "stress-ng (4711)"),
-		      HAS(out.text,
-			  "it was ready to run and waited for a CPU that stress-ng (4711) had."));
+	assert_cause(
+		b, TEXT(dominant->name, "no cpu"), TEXT(culprit, "stress-ng (4711)"),
+		HAS(text, "it was ready to run and waited for a CPU that stress-ng (4711) had."));
 	d->ran_ns = 4 * MS;
-	take(b);
-	assert_says(b->out.text, "a CPU that stress-ng (4711) had, among other tasks.");
+	assert_cause(b, HAS(text, "a CPU that stress-ng (4711) had, among other tasks."));
 	d->ran_ns = 11 * MS;
-	/* A thread of its own process goes by its number; of a stranger only the number is known. */
+	/*
+	 * A thread of its own process goes by its number; of a stranger only the number is known.
+	 */
 	d->ran = TID(3);
-	take(b);
-	assert_string_equal(b->out.culprit, "thread 3");
+	assert_cause(b, TEXT(culprit, "thread 3"));
 	d->ran = 999;
-	take(b);
-	assert_string_equal(b->out.culprit, "task 999");
+	assert_cause(b, TEXT(culprit, "task 999"));
 	d->ran = 0;
 	take(b);
 	assert_fields(b, IS(out.culprit, NULL),
 		      HAS(out.text, "because it was ready to run and waited for a CPU."));
-	bench_free(b);
 }
 
 static void test_places(void **state)
 {
-	struct bench *b = bench_new(4);
+	struct bench *b CLEANUP_PTR(bench_free) = bench_new(4);
 	struct model_block *k;
 
 	late_one(b, 12 * MS);
 	blocked(&b->m, 2, MODEL_BLOCKED_IO, 12 * MS)->addr = INODE;
-	take(b);
-	assert_string_equal(b->out.dominant->name, "i/o");
-	assert_fields(b, TEXT(out.culprit, "/var/log/out"),
-		      HAS(out.text, "because it waited for I/O on /var/log/out."));
+	assert_cause(b, TEXT(dominant->name, "i/o"), TEXT(culprit, "/var/log/out"),
+		     HAS(text, "because it waited for I/O on /var/log/out."));
 
 	late_one(b, 12 * MS);
 	blocked(&b->m, 2, MODEL_BLOCKED_FAULT, 2 * MS)->addr = PAGE;
 	detail_of(&b->m, 2)->fault_ns = 10 * MS; /* on a CPU */
-	take(b);
-	assert_string_equal(b->out.dominant->name, "page faults");
+	assert_cause(b, TEXT(dominant->name, "page faults"));
 	assert_int_equal(part(&b->out, CAUSE_FAULT), 12 * MS);
 	assert_string_equal(b->out.culprit, "[heap]");
 
 	late_one(b, 12 * MS);
 	k = blocked(&b->m, 2, MODEL_BLOCKED_SLEEP, 12 * MS);
 	k->stack = STACK;
-	take(b);
-	assert_string_equal(b->out.dominant->name, "sleep");
-	assert_fields(b, TEXT(out.culprit, "snooze"), HAS(out.text, "it slept in snooze."),
-		      IS(out.nframes, 3), TEXT(out.frames[0].function, "clock_nanosleep"),
-		      TEXT(out.frames[2].function, "main"), IS(out.frames[2].line, 99));
+	assert_cause(b, TEXT(dominant->name, "sleep"), TEXT(culprit, "snooze"),
+		     HAS(text, "it slept in snooze."), IS(nframes, 3),
+		     TEXT(frames[0].function, "clock_nanosleep"), TEXT(frames[2].function, "main"),
+		     IS(frames[2].line, 99));
 
 	late_one(b, 12 * MS);
 	blocked(&b->m, 2, MODEL_BLOCKED_SLEEP, 12 * MS)->stack = STRIPPED;
@@ -382,22 +369,18 @@ static void test_places(void **state)
 
 	late_one(b, 12 * MS);
 	blocked(&b->m, 2, MODEL_BLOCKED_THROTTLED, 12 * MS);
-	take(b);
-	assert_string_equal(b->out.dominant->name, "throttled");
+	assert_cause(b, TEXT(dominant->name, "throttled"));
 
 	late_one(b, 12 * MS);
 	blocked(&b->m, 2, MODEL_BLOCKED_OTHER, 12 * MS);
-	take(b);
-	assert_string_equal(b->out.dominant->name, "other");
+	assert_cause(b, TEXT(dominant->name, "other"));
 
 	/* The longest block was for another reason than what dominates: nothing is made of it. */
 	late_one(b, 12 * MS);
 	k = blocked(&b->m, 2, MODEL_BLOCKED_IO, 12 * MS);
 	k->addr = INODE;
 	k->reason = MODEL_BLOCKED_SLEEP;
-	take(b);
-	assert_string_equal(b->out.dominant->name, "i/o");
-	assert_null(b->out.culprit);
+	assert_cause(b, TEXT(dominant->name, "i/o"), IS(culprit, NULL));
 
 	/* Or the next one is for that. */
 	late_one(b, 12 * MS);
@@ -405,18 +388,14 @@ static void test_places(void **state)
 	detail_of(&b->m, 2)->second = *k;
 	detail_of(&b->m, 2)->second.addr = INODE;
 	k->reason = MODEL_BLOCKED_SLEEP;
-	take(b);
-	assert_string_equal(b->out.dominant->name, "i/o");
-	assert_string_equal(b->out.culprit, "/var/log/out");
+	assert_cause(b, TEXT(dominant->name, "i/o"), TEXT(culprit, "/var/log/out"));
 
 	late_one(b, 12 * MS);
 	detail_of(&b->m, 2)->oncpu_ns -= 12 * MS;
-	take(b);
-	assert_string_equal(b->out.dominant->name, "unattributed");
-	bench_free(b);
+	assert_cause(b, TEXT(dominant->name, "unattributed"));
 }
 
-/* --- locks, and chains ----------------------------------------------------------------------------------- */
+/* --- locks, and chains ----------------------------------------------------------------------- */
 
 static struct model_block *locked(struct bench *b)
 {
@@ -432,42 +411,34 @@ static struct model_block *locked(struct bench *b)
 
 static void test_lock(void **state)
 {
-	struct bench *b = bench_new(4);
+	struct bench *b CLEANUP_PTR(bench_free) = bench_new(4);
 	struct model_block *k;
 
 	k = locked(b);
-	take(b);
-	assert_string_equal(b->out.dominant->name, "lock");
-	assert_fields(b, TEXT(out.culprit, "the lock `m`, held by thread 3"),
-		      HAS(out.text, "it waited for the lock `m` held by thread 3."));
-	/* Nobody is called the holder who is not known to be. */
+	assert_cause(b, TEXT(dominant->name, "lock"),
+		     TEXT(culprit, "the lock `m`, held by thread 3"),
+		     HAS(text, "it waited for the lock `m` held by thread 3."));
+	/* No thread is called the holder unless it is known to be. */
 	k->holder = 0;
-	take(b);
-	assert_says(b->out.text, "woken by thread 0 (holder unknown)");
-	assert_null(strstr(b->out.text, "held by"));
+	assert_cause(b, HAS(text, "woken by thread 0 (holder unknown)"), LACKS(text, "held by"));
 	k->waker = 0;
-	take(b);
-	assert_string_equal(b->out.culprit, "the lock `m`");
+	assert_cause(b, TEXT(culprit, "the lock `m`"));
 	k->addr = 0x77;
-	take(b);
-	assert_string_equal(b->out.culprit, "the lock at 0x77");
-	bench_free(b);
+	assert_cause(b, TEXT(culprit, "the lock at 0x77"));
 }
 
-/* What nobody holds is no lock: a thread's end, a semaphore, a condition variable. */
+/* A thread's end, a semaphore and a condition variable have no holder: they are no locks. */
 static void test_no_lock(void **state)
 {
-	struct bench *b = bench_new(4);
+	struct bench *b CLEANUP_PTR(bench_free) = bench_new(4);
 	struct model_block *k = locked(b);
 
 	k->waited = MODEL_WAITED_JOIN;
 	k->doing = MODEL_DOING_ONCPU;
 	k->doing_ns = 11 * MS;
-	take(b);
-	assert_string_equal(b->out.dominant->name, "lock");
-	assert_fields(b, TEXT(out.culprit, "the end of thread 3"),
-		      HAS(out.text, "because it waited for thread 3 to end, which was on a CPU."),
-		      IS(out.waited, WAITED_JOIN));
+	assert_cause(b, TEXT(dominant->name, "lock"), TEXT(culprit, "the end of thread 3"),
+		     HAS(text, "because it waited for thread 3 to end, which was on a CPU."),
+		     IS(waited, WAITED_JOIN));
 	k->holder = 0;
 	k->waited = MODEL_WAITED_EVENT;
 	k->stack = WAITING;
@@ -492,8 +463,7 @@ static void test_no_lock(void **state)
 		      HAS(out.text, "it waited for the condition variable `m`, woken by thread 0."),
 		      IS(out.doing, MODEL_DOING_UNKNOWN));
 	k->stack = NAMELESS;
-	take(b);
-	assert_says(b->out.text, "it waited for the semaphore `m`, woken by thread 0.");
+	assert_cause(b, HAS(text, "it waited for the semaphore `m`, woken by thread 0."));
 	k->stack = 0;
 	take(b);
 	assert_says(b->out.text,
@@ -501,25 +471,21 @@ static void test_no_lock(void **state)
 	/* System V's: the call says so, whether its stack is known or not. */
 	k->waited = MODEL_WAITED_SEMAPHORE;
 	k->addr = 0;
-	take(b);
-	assert_string_equal(b->out.culprit, "the semaphore, woken by thread 0");
+	assert_cause(b, TEXT(culprit, "the semaphore, woken by thread 0"));
 	k->stack = WAITING;
-	take(b);
-	assert_string_equal(b->out.culprit, "the semaphore, woken by thread 0");
+	assert_cause(b, TEXT(culprit, "the semaphore, woken by thread 0"));
 	k->addr = LOCK;
 	k->waited = MODEL_WAITED_UNKNOWN;
 	k->stack = WAITING;
 	k->waker = 0;
-	take(b);
-	assert_says(b->out.text, "it waited for the condition variable `m`.");
-	assert_null(strstr(b->out.text, "lock"));
-	bench_free(b);
+	assert_cause(b, HAS(text, "it waited for the condition variable `m`."),
+		     LACKS(text, "lock"));
 }
 
 /* Late for a lock held by T, which itself was preempted by P. */
 static void test_chain(void **state)
 {
-	struct bench *b = bench_new(4);
+	struct bench *b CLEANUP_PTR(bench_free) = bench_new(4);
 	struct model_block *k = locked(b);
 
 	k->doing = MODEL_DOING_RUNQ;
@@ -537,17 +503,13 @@ static void test_chain(void **state)
 	assert_says(b->out.text,
 		    "held by thread 3, which itself waited for a lock held by thread 0.");
 	k->doing = MODEL_DOING_BLOCKED + MODEL_BLOCKED_IO;
-	take(b);
-	assert_says(b->out.text, "held by thread 3, which was waiting for I/O.");
+	assert_cause(b, HAS(text, "held by thread 3, which was waiting for I/O."));
 	k->doing = 255;
-	take(b);
-	assert_says(b->out.text, "held by thread 3.");
+	assert_cause(b, HAS(text, "held by thread 3."));
 	/* What it did for less than half of that time is not why. */
 	k->doing = MODEL_DOING_RUNQ;
 	k->doing_ns = 5 * MS;
-	take(b);
-	assert_says(b->out.text, "held by thread 3.");
-	bench_free(b);
+	assert_cause(b, HAS(text, "held by thread 3."));
 }
 
 /* Thread 1 left the barrier before 8 ms after the others. */
@@ -562,12 +524,11 @@ static void left_late(struct bench *b)
 
 static void test_released_late(void **state)
 {
-	struct bench *b = bench_new(4);
+	struct bench *b CLEANUP_PTR(bench_free) = bench_new(4);
 	struct model_detail *d;
 
 	left_late(b); /* there was none before */
-	take(b);
-	assert_string_equal(b->out.dominant->name, "released late");
+	assert_cause(b, TEXT(dominant->name, "released late"));
 	assert_int_equal(part(&b->out, CAUSE_RELEASED_LATE), 8 * MS);
 	assert_says(b->out.text, "because it began later.");
 
@@ -577,30 +538,24 @@ static void test_released_late(void **state)
 	d->inside_ran = STRESS;
 	take(b);
 	left_late(b);
-	take(b);
-	assert_string_equal(b->out.dominant->name, "released late");
-	assert_fields(b, TEXT(out.culprit, "stress-ng (4711)"),
-		      HAS(out.text,
-			  "it left the preceding barrier later, after waiting for a CPU that "
-			  "stress-ng (4711) had at its release."));
+	assert_cause(b, TEXT(dominant->name, "released late"), TEXT(culprit, "stress-ng (4711)"),
+		     HAS(text, "it left the preceding barrier later, after waiting for a CPU that "
+			       "stress-ng (4711) had at its release."));
 	/* That was in the episode before the one before. */
 	left_late(b);
-	take(b);
-	assert_null(b->out.culprit);
-	bench_free(b);
+	assert_cause(b, IS(culprit, NULL));
 }
 
 /*
- * A team whose thread 0 has worked alone for 20 ms before the region: of the others, who sleeps for 8 ms longer is late for
- * that, and not because it began later than thread 0.
+ * A team whose thread 0 has worked alone for 20 ms before the region. One of the other threads
+ * sleeps for 8 ms longer: it is late for that, and not because it began later than thread 0.
  */
 static void test_team_after_a_serial_part(void **state)
 {
 	static const uint64_t serial = 20 * MS;
-	struct bench *b = bench_new(4);
-	uint32_t i;
+	struct bench *b CLEANUP_PTR(bench_free) = bench_new(4);
 
-	for (i = 0; i < 2; i++) {
+	for (uint32_t i = 0; i < 2; i++) {
 		uint64_t at = b->now + serial, from[4] = { b->now, at, at, at };
 		uint64_t work[4] = { serial + 11 * MS, 10 * MS, 18 * MS, 12 * MS };
 
@@ -610,18 +565,16 @@ static void test_team_after_a_serial_part(void **state)
 			b->m.members[k].flags |= MODEL_CROSSING_TEAM;
 		blocked(&b->m, 2, MODEL_BLOCKED_SLEEP, 8 * MS);
 		b->now = b->m.ep.release_ns;
-		take(b);
-		assert_string_equal(b->out.dominant->name, i ? "released late" : "sleep");
+		assert_cause(b, TEXT(dominant->name, i ? "released late" : "sleep"));
 		assert_int_equal(part(&b->out, CAUSE_RELEASED_LATE), i ? 20 * MS : 0);
 	}
-	bench_free(b);
 }
 
-/* Thread 1 was held up at a barrier that the others do not come to. */
+/* Thread 1 was delayed at a barrier that the other threads do not cross. */
 static void test_held_up_elsewhere(void **state)
 {
 	static const uint32_t pair[] = { 1, 3 };
-	struct bench *b = bench_new(4);
+	struct bench *b CLEANUP_PTR(bench_free) = bench_new(4);
 	uint64_t from[4], work[4] = { 1 * MS, 1 * MS, 1 * MS, 1 * MS };
 
 	late_one(b, 0);
@@ -636,21 +589,18 @@ static void test_held_up_elsewhere(void **state)
 	work[3] = 2 * MS;
 	meet_at(&b->m, 0, 4, NULL, from, work);
 	b->m.ep.phase_ns = 10 * MS;
-	take(b);
-	assert_string_equal(b->out.dominant->name, "released late");
-	assert_fields(
-		b, HAS(out.text, "Thread 1 arrived 9.0 ms after thread 2"),
-		HAS(out.text,
-		    "it came from another episode, which ended later, after waiting there for "
-		    "thread 3."));
-	bench_free(b);
+	assert_cause(b, TEXT(dominant->name, "released late"),
+		     HAS(text, "Thread 1 arrived 9.0 ms after thread 2"),
+		     HAS(text,
+			 "it came from another episode, which ended later, after waiting there for "
+			 "thread 3."));
 }
 
-/* --- several at once -------------------------------------------------------------------------------------- */
+/* --- several at once ------------------------------------------------------------------------- */
 
 static void test_mixed(void **state)
 {
-	struct bench *b = bench_new(4);
+	struct bench *b CLEANUP_PTR(bench_free) = bench_new(4);
 	struct model_detail *d;
 
 	late_one(b, 10 * MS);
@@ -659,9 +609,7 @@ static void test_mixed(void **state)
 	d->runq_ns = 5 * MS;
 	d->ran = STRESS;
 	d->oncpu_ns -= 5 * MS; /* and it had less to do: 9 ms instead of 10 */
-	take(b);
-	assert_string_equal(b->out.dominant->name, "i/o");
-	assert_near(b->out.share, 6.0 / 11, 1e-12);
+	assert_cause(b, TEXT(dominant->name, "i/o"), NEAR(share, 6.0 / 11, 1e-12));
 	assert_int_equal(part(&b->out, CAUSE_IO), 6 * MS);
 	assert_int_equal(part(&b->out, CAUSE_CPU), 5 * MS);
 	assert_true(part(&b->out, CAUSE_WORK) == -1 * (int64_t)MS);
@@ -670,19 +618,17 @@ static void test_mixed(void **state)
 		"Thread 2 arrived 10.0 ms after thread 1: 55 % of the delay because it "
 		"waited for I/O on /var/log/out; 45 % because it was ready to run and waited "
 		"for a CPU that stress-ng (4711) had.");
-	bench_free(b);
 }
 
 /* Over a site, episodes count by what they lost, not by their number. */
 static void test_site(void **state)
 {
-	struct bench *b = bench_new(4);
-	struct arena *a = arena_new();
+	struct bench *b CLEANUP_PTR(bench_free) = bench_new(4);
+	struct arena *a CLEANUP_PTR(arena_free) = arena_new();
 	struct report_cause c;
 	struct model_block *k;
-	uint32_t i;
 
-	for (i = 0; i < 190; i++) {
+	for (uint32_t i = 0; i < 190; i++) {
 		k = locked(b);
 		k->doing = MODEL_DOING_RUNQ;
 		k->doing_ns = 12 * MS;
@@ -690,24 +636,20 @@ static void test_site(void **state)
 		k->stack = STACK;
 		take(b);
 	}
-	for (i = 0; i < 10; i++) {
+	for (uint32_t i = 0; i < 10; i++) {
 		late_one(b, 24 * MS);
 		blocked(&b->m, 2, MODEL_BLOCKED_SLEEP, 24 * MS);
 		take(b);
 	}
 	site_cause(b, a, &c);
-	assert_string_equal(c.dominant->name, "lock");
-	assert_fields(&c, IS(episodes, 200), IS(dominated, 190),
+	assert_fields(&c, TEXT(dominant->name, "lock"), IS(episodes, 200), IS(dominated, 190),
 		      IS(lateness_ns, 190 * 12 * MS + 10 * 24 * MS),
 		      NEAR(share, 190.0 * 12 / (190 * 12 + 240), 1e-9),
 		      TEXT(culprit, "the lock `m`, held by thread 3"),
 		      TEXT(text, "Late mostly because it waited for the lock `m` held by thread "
 				 "3, which itself was waiting for a CPU that stress-ng (4711) "
 				 "had: 90 % of the lost time, in 190 of 200 episodes."),
-		      IS(nframes, 3));
-	assert_string_equal(c.frames[1].function, "snooze");
-	arena_free(a);
-	bench_free(b);
+		      IS(nframes, 3), TEXT(frames[1].function, "snooze"));
 }
 
 /* What the text names is the largest part of the lateness: the table below it shows those. */
@@ -715,12 +657,11 @@ static void test_largest_part(void **state)
 {
 	static const uint64_t one[4] = { 50 * MS, 50 * MS, 50 * MS, 60 * MS };
 	static const uint64_t two[4] = { 50 * MS, 50 * MS, 62 * MS, 62 * MS };
-	struct bench *b = bench_new(4);
-	struct arena *a = arena_new();
+	struct bench *b CLEANUP_PTR(bench_free) = bench_new(4);
+	struct arena *a CLEANUP_PTR(arena_free) = arena_new();
 	struct report_cause c;
-	uint32_t i;
 
-	for (i = 0; i < 20; i++) {
+	for (uint32_t i = 0; i < 20; i++) {
 		/* All three wait for the last one, ... */
 		meet_with(b, one);
 		blocked(&b->m, 3, MODEL_BLOCKED_SLEEP, 10 * MS);
@@ -732,23 +673,19 @@ static void test_largest_part(void **state)
 		take(b);
 	}
 	site_cause(b, a, &c);
-	assert_string_equal(c.dominant->name, "no cpu");
-	assert_fields(&c, NEAR(share, 12.0 / 22, 1e-9), IS(dominated, 20),
-		      HAS(text, "55 % of the lateness, in 20 of 40 episodes"));
-	arena_free(a);
-	bench_free(b);
+	assert_fields(&c, TEXT(dominant->name, "no cpu"), NEAR(share, 12.0 / 22, 1e-9),
+		      IS(dominated, 20), HAS(text, "55 % of the lateness, in 20 of 40 episodes"));
 }
 
-/* Who held it changes, the lock does not; the tasks are many, their name is one. */
+/* The holder changes, the lock does not; there are many tasks, but they share one name. */
 static void test_site_coarse(void **state)
 {
 	struct bench *b = bench_new(4), *b2 = bench_new(4);
 	struct arena *a = arena_new();
 	struct report_cause c;
 	struct model_detail *d;
-	uint32_t i;
 
-	for (i = 0; i < 200; i++) {
+	for (uint32_t i = 0; i < 200; i++) {
 		locked(b)->holder = 1000 + i;
 		take(b);
 		late_one(b2, 12 * MS);
@@ -768,35 +705,36 @@ static void test_site_coarse(void **state)
 	bench_free(b2);
 }
 
-/* Threads are given their names when they run already, and the first episodes know them by another. */
+/*
+ * Threads are given their names when they run already, and the first episodes know them by another.
+ */
 static void test_site_renamed(void **state)
 {
-	struct bench *b = bench_new(4);
-	struct arena *a = arena_new();
+	struct bench *b CLEANUP_PTR(bench_free) = bench_new(4);
+	struct arena *a CLEANUP_PTR(arena_free) = arena_new();
 	struct report_cause c;
-	uint32_t i;
 
-	for (i = 0; i < 20; i++) {
+	for (uint32_t i = 0; i < 20; i++) {
 		locked(b)->holder = RENAMED;
 		take(b);
 	}
 	site_cause(b, a, &c);
 	assert_string_equal(c.culprit, "the lock `m`, held by worker (4713)");
-	arena_free(a);
-	bench_free(b);
 }
 
-/* Jitter among equals: whoever is last, no cause is named; nor for a single hiccup in a thousand. */
+/*
+ * Jitter among equals: no cause is named, whichever thread is last; nor for a single hiccup in a
+ * thousand.
+ */
 static void test_balanced(void **state)
 {
-	struct bench *b = bench_new(4);
-	struct arena *a = arena_new();
+	struct bench *b CLEANUP_PTR(bench_free) = bench_new(4);
+	struct arena *a CLEANUP_PTR(arena_free) = arena_new();
 	uint64_t seed = 42, from[4], work[4];
 	struct report_cause c;
-	uint32_t i, k;
 
-	for (i = 0; i < 1000; i++) {
-		for (k = 0; k < 4; k++) {
+	for (uint32_t i = 0; i < 1000; i++) {
+		for (uint32_t k = 0; k < 4; k++) {
 			from[k] = b->now + rnd_to(&seed, 8000);
 			work[k] = MS + rnd_to(&seed, 10000);
 		}
@@ -814,54 +752,44 @@ static void test_balanced(void **state)
 	site_cause(b, a, &c);
 	assert_fields(&c, IS(episodes, 1001), IS(dominant, NULL), TEXT(text, ""));
 	assert_true(isnan(c.share));
-	arena_free(a);
-	bench_free(b);
 }
 
 /* Phases as short as the noise itself: 20 us are the least that is called late. */
 static void test_short_phases(void **state)
 {
-	struct bench *b = bench_new(2);
+	struct bench *b CLEANUP_PTR(bench_free) = bench_new(2);
 	uint64_t from[2] = { b->now, b->now }, work[2] = { 10000, 29000 };
 
 	meet_at(&b->m, 0, 2, NULL, from, work);
-	take(b);
-	assert_null(b->out.dominant);
+	assert_cause(b, IS(dominant, NULL));
 	work[1] = 31000;
 	meet_at(&b->m, 0, 2, NULL, from, work);
-	take(b);
-	assert_string_equal(b->out.dominant->name, "work");
-	bench_free(b);
+	assert_cause(b, TEXT(dominant->name, "work"));
 }
 
-/* --- nothing can be said ---------------------------------------------------------------------------------- */
+/* --- nothing can be said --------------------------------------------------------------------- */
 
 static void test_unknown(void **state)
 {
-	struct bench *b = bench_new(4);
-	struct arena *a = arena_new();
+	struct bench *b CLEANUP_PTR(bench_free) = bench_new(4);
+	struct arena *a CLEANUP_PTR(arena_free) = arena_new();
 	uint64_t from = b->now, work = 5 * MS;
 	struct report_cause c;
 
 	late_one(b, 12 * MS);
 	b->m.members[3].work_ns = MODEL_UNKNOWN;
-	take(b);
-	assert_int_equal(b->out.nparts, 0);
+	assert_cause(b, IS(nparts, 0));
 	late_one(b, 12 * MS);
 	b->m.members[1].work_ns = MODEL_UNKNOWN; /* the reference */
-	take(b);
-	assert_int_equal(b->out.nparts, 0);
+	assert_cause(b, IS(nparts, 0));
 	late_one(b, 12 * MS);
 	b->m.ep.state = MODEL_INCOMPLETE;
-	take(b);
-	assert_int_equal(b->out.nparts, 0);
+	assert_cause(b, IS(nparts, 0));
 	late_one(b, 12 * MS);
 	b->m.ep.nested = true;
-	take(b);
-	assert_int_equal(b->out.nparts, 0);
+	assert_cause(b, IS(nparts, 0));
 	meet_at(&b->m, 0, 1, NULL, &from, &work);
-	take(b);
-	assert_int_equal(b->out.nparts, 0);
+	assert_cause(b, IS(nparts, 0));
 	site_cause(b, a, &c);
 	assert_fields(&c, IS(episodes, 0), IS(dominant, NULL));
 	/* "All of it": the rest of its time was on a CPU. */
@@ -871,26 +799,23 @@ static void test_unknown(void **state)
 	take(b);
 	assert_int_equal(part(&b->out, CAUSE_IO), 12 * MS);
 	assert_int_equal(b->out.nparts, 1);
-	arena_free(a);
-	bench_free(b);
 }
 
 /* Calls that are given many files, or a file of files, are known by where the thread stood. */
 static void test_many_files(void **state)
 {
-	struct bench *b = bench_new(4);
-	struct arena *a = arena_new();
+	struct bench *b CLEANUP_PTR(bench_free) = bench_new(4);
+	struct arena *a CLEANUP_PTR(arena_free) = arena_new();
 	struct report_cause c;
 	struct model_block *k;
 
 	late_one(b, 12 * MS);
 	k = blocked(&b->m, 2, MODEL_BLOCKED_IO, 12 * MS);
 	k->stack = POLLING;
-	take(b);
-	assert_string_equal(b->out.culprit, "an epoll instance");
+	assert_cause(b, TEXT(culprit, "an epoll instance"));
 	site_cause(b, a, &c);
 	assert_string_equal(c.culprit, "an epoll instance");
-	/* Who stands elsewhere waits for a file that nobody knows: known is where. */
+	/* A thread elsewhere waits for a file of unknown name: the place is known. */
 	late_one(b, 12 * MS);
 	k = blocked(&b->m, 2, MODEL_BLOCKED_IO, 12 * MS);
 	k->stack = STACK;
@@ -899,23 +824,19 @@ static void test_many_files(void **state)
 		      HAS(out.text, "because it waited for I/O in snooze."));
 	late_one(b, 12 * MS);
 	blocked(&b->m, 2, MODEL_BLOCKED_IO, 12 * MS);
-	take(b);
-	assert_null(b->out.culprit);
+	assert_cause(b, IS(culprit, NULL));
 
 	late_one(b, 12 * MS);
 	k = blocked(&b->m, 2, MODEL_BLOCKED_OTHER, 12 * MS);
 	k->addr = MODEL_OTHER_SIGNAL;
 	k->stack = STACK;
-	take(b);
-	assert_says(b->out.text, "because it waited for a signal in snooze.");
-	arena_free(a);
-	bench_free(b);
+	assert_cause(b, HAS(text, "because it waited for a signal in snooze."));
 }
 
-/* The thread at the other end of a pipe, what it did, and whose thread it is. */
+/* The thread at the other end of a pipe, what it did, and which process it is of. */
 static void test_other_end(void **state)
 {
-	struct bench *b = bench_new(4);
+	struct bench *b CLEANUP_PTR(bench_free) = bench_new(4);
 	struct model_block *k;
 
 	late_one(b, 12 * MS);
@@ -938,27 +859,24 @@ static void test_other_end(void **state)
 	assert_fields(b, HAS(out.text, "connected to thread 3, which was asleep."),
 		      IS(out.doing, MODEL_DOING_BLOCKED + MODEL_BLOCKED_SLEEP));
 	k->addr = INODE;
-	take(b);
-	assert_says(b->out.text, "I/O on /var/log/out, woken by thread 3, which was asleep.");
+	assert_cause(b, HAS(text, "I/O on /var/log/out, woken by thread 3, which was asleep."));
 	/* Of a program that is not traced only the name is known. */
 	k->waker = STRESS;
 	k->doing = MODEL_DOING_UNKNOWN;
 	take(b);
 	assert_fields(b, HAS(out.text, "I/O on /var/log/out, woken by stress-ng (4711)."),
 		      IS(out.waited, WAITED_LOCK));
-	bench_free(b);
 }
 
 /* Threads that are made for one wait each have a name in common. */
 static void test_wakers_of_one_name(void **state)
 {
-	struct bench *b = bench_new(4);
-	struct arena *a = arena_new();
+	struct bench *b CLEANUP_PTR(bench_free) = bench_new(4);
+	struct arena *a CLEANUP_PTR(arena_free) = arena_new();
 	struct report_cause c;
 	struct model_block *k;
-	unsigned i;
 
-	for (i = 0; i < 40; i++) {
+	for (unsigned i = 0; i < 40; i++) {
 		k = locked(b);
 		k->holder = 0;
 		k->waited = MODEL_WAITED_EVENT;
@@ -975,20 +893,17 @@ static void test_wakers_of_one_name(void **state)
 		&c,
 		HAS(text, "woken by helper, which itself was waiting for a CPU that stress-ng had"),
 		IS(doing, MODEL_DOING_RUNQ));
-	arena_free(a);
-	bench_free(b);
 }
 
 /* What the waker did differs from one episode to the next: it is named, and each has its share. */
 static void test_doings_differ(void **state)
 {
-	struct bench *b = bench_new(4);
-	struct arena *a = arena_new();
+	struct bench *b CLEANUP_PTR(bench_free) = bench_new(4);
+	struct arena *a CLEANUP_PTR(arena_free) = arena_new();
 	struct report_cause c;
 	struct model_block *k;
-	unsigned i;
 
-	for (i = 0; i < 40; i++) {
+	for (unsigned i = 0; i < 40; i++) {
 		k = locked(b);
 		k->holder = 0;
 		k->waited = MODEL_WAITED_EVENT;
@@ -1009,7 +924,7 @@ static void test_doings_differ(void **state)
 		HAS(text, "and itself was waiting for a CPU that stress-ng (4711) had in 8 (20 %)"),
 		IS(doing, MODEL_DOING_UNKNOWN));
 	/* From then on it sleeps. */
-	for (i = 0; i < 60; i++) {
+	for (unsigned i = 0; i < 60; i++) {
 		k->doing = MODEL_DOING_BLOCKED + MODEL_BLOCKED_SLEEP;
 		k->culprit = 0;
 		take(b);
@@ -1019,15 +934,13 @@ static void test_doings_differ(void **state)
 		&c,
 		HAS(text, "which was asleep in 76 episodes (76 %) and was on a CPU in 16 (16 %)"),
 		IS(doing, MODEL_DOING_BLOCKED + MODEL_BLOCKED_SLEEP));
-	arena_free(a);
-	bench_free(b);
 }
 
 /* Names that would do harm on a terminal, or do not end. */
 static void test_hostile_names(void **state)
 {
-	struct bench *b = bench_new(4);
-	struct arena *a = arena_new();
+	struct bench *b CLEANUP_PTR(bench_free) = bench_new(4);
+	struct arena *a CLEANUP_PTR(arena_free) = arena_new();
 	struct report_cause c;
 	struct model_block *k;
 	const char *s;
@@ -1038,8 +951,8 @@ static void test_hostile_names(void **state)
 	k->doing = MODEL_DOING_RUNQ;
 	k->doing_ns = 12 * MS;
 	k->culprit = HOSTILE;
-	take(b);
-	assert_says(b->out.text, "xxx...` held by \\x1b[31m\\x0a\\xe2\\x80\\xae%s%n (4712), which");
+	assert_cause(b,
+		     HAS(text, "xxx...` held by \\x1b[31m\\x0a\\xe2\\x80\\xae%s%n (4712), which"));
 	assert_true(strlen(b->out.text) < sizeof(b->out.text));
 	site_cause(b, a, &c);
 	assert_says(c.text, "\\x1b[31m");
@@ -1047,30 +960,27 @@ static void test_hostile_names(void **state)
 		assert_true(*s >= ' ');
 	for (s = c.culprit; *s; s++)
 		assert_true(*s >= ' ');
-	arena_free(a);
-	bench_free(b);
 }
 
 /* Whatever the figures are, they add up. */
 static void test_any_figures(void **state)
 {
-	struct bench *b = bench_new(8);
+	struct bench *b CLEANUP_PTR(bench_free) = bench_new(8);
 	uint64_t seed = 7, from[8], work[8];
 	struct model_detail *d;
-	uint32_t i, k, j;
 
-	for (i = 0; i < 2000; i++) {
-		for (k = 0; k < 8; k++) {
+	for (uint32_t i = 0; i < 2000; i++) {
+		for (uint32_t k = 0; k < 8; k++) {
 			from[k] = rnd_to(&seed, 1000 * MS);
 			work[k] = rnd_to(&seed, 1000 * MS);
 		}
 		meet_at(&b->m, i % 2, 8, NULL, from, work);
-		for (k = 0; k < 8; k++) {
+		for (uint32_t k = 0; k < 8; k++) {
 			d = &b->m.details[k];
 			d->oncpu_ns = rnd_to(&seed, 2000 * MS);
 			d->runq_ns = rnd_to(&seed, 100 * MS);
 			d->fault_ns = rnd_to(&seed, 100 * MS);
-			for (j = 0; j < MODEL_BLOCKED_REASONS; j++)
+			for (uint32_t j = 0; j < MODEL_BLOCKED_REASONS; j++)
 				d->blocked_ns[j] = rnd_to(&seed, 100 * MS);
 			d->ncounters = 2;
 			d->counters[1] = rnd(&seed) >> (rnd(&seed) % 64);
@@ -1091,13 +1001,12 @@ static void test_any_figures(void **state)
 		}
 		take(b);
 	}
-	bench_free(b);
 }
 
 /* Another thread comes into the place, and later into the number, of one that ended. */
 static void test_reuse(void **state)
 {
-	struct bench *b = bench_new(4);
+	struct bench *b CLEANUP_PTR(bench_free) = bench_new(4);
 	struct model_detail *d;
 
 	late_one(b, 0);
@@ -1107,16 +1016,14 @@ static void test_reuse(void **state)
 	left_late(b);
 	b->m.members[3].tid = 9999;
 	take(b);
-	assert_string_equal(b->out.dominant->name, "released late");
-	assert_null(b->out.culprit); /* that was the other one's */
+	/* that was the other one's */
+	assert_fields(&b->out, TEXT(dominant->name, "released late"), IS(culprit, NULL));
 	late_one(b, 12 * MS);
 	d = detail_of(&b->m, 2);
 	d->oncpu_ns -= 12 * MS;
 	d->runq_ns = 12 * MS;
 	d->ran = 9999; /* the model does not know it by that number */
-	take(b);
-	assert_string_equal(b->out.culprit, "task 9999");
-	bench_free(b);
+	assert_cause(b, TEXT(culprit, "task 9999"));
 }
 
 static void test_tally(void **state)
@@ -1149,12 +1056,10 @@ static void test_tally(void **state)
 
 static void test_names_of_kinds(void **state)
 {
-	unsigned i, j;
-
-	for (i = 0; i < CAUSE_KINDS; i++) {
+	for (unsigned i = 0; i < CAUSE_KINDS; i++) {
 		assert_non_null(cause_name(i));
 		assert_true(culprit_clause(i)[0]);
-		for (j = 0; j < i; j++)
+		for (unsigned j = 0; j < i; j++)
 			assert_string_not_equal(cause_name(i), cause_name(j));
 	}
 	assert_null(cause_name(CAUSE_NONE));

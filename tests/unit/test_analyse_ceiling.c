@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* --cost-limit: who is let go of, and whose probes go. */
+/* --cost-limit: which process is no longer traced, and which probes are detached. */
 #include <math.h>
 
 #include "test_check.h"
@@ -14,7 +14,10 @@
 #define USDT	0x40u
 #define N	4
 
-/* Of probes that all meet: a crossing costs 1 us, and 0.4 us where nothing is recorded. @share: what that comes to. */
+/*
+ * Of probes that all meet: a crossing costs 1 us, and 0.4 us where nothing is recorded. @share:
+ * what that comes to.
+ */
 static struct ceiling_process process(uint32_t index, uint64_t probe_groups, double share)
 {
 	return (struct ceiling_process){
@@ -60,13 +63,12 @@ static void test_calm(void **state)
 	struct ceiling_process p[N] = { process(0, PTHREAD, 0.049), process(1, PTHREAD, 0),
 					process(2, PTHREAD, 9), process(3, PTHREAD, 9) };
 	struct ceiling_verdict v[N];
-	uint32_t i;
 
 	/* Of these nothing is known. */
 	p[2].price_ns = NAN;
 	p[3].time_ns = 0;
 	assert_int_equal(ceiling_decide(p, N, 0.05, v), 0);
-	for (i = 0; i < N; i++)
+	for (uint32_t i = 0; i < N; i++)
 		assert_int_equal(v[i].way, CEILING_KEEP);
 	assert_int_equal(ceiling_decide(p, 0, 0.05, v), 0);
 }
@@ -76,7 +78,7 @@ static void test_alone(void **state)
 	struct ceiling_process p[2] = { process(0, PTHREAD, 0.06), process(1, GOMP, 0.01) };
 	struct ceiling_verdict v[2];
 
-	/* Nobody else meets them: they need not stay. */
+	/* No other process shares these barriers: they need not stay. */
 	assert_int_equal(ceiling_decide(p, 2, 0.05, v), PTHREAD);
 	assert_fields(&v[0], IS(way, CEILING_ALL), IS(probe_groups, CEILING_WHOLE), IS(culprit, 0));
 	assert_true(fabs(v[0].share - 0.06) < 1e-6);
@@ -108,7 +110,7 @@ static void test_company(void **state)
 	p[0].excluded_ns = NAN;
 	assert_int_equal(ceiling_decide(p, 3, 0.05, v), PTHREAD);
 	assert_int_equal(v[1].way, CEILING_ALL);
-	/* It costs too much itself: then that is what is told of it. */
+	/* It costs too much itself: then that is what is reported. */
 	p[0] = process(0, PTHREAD, 0.8);
 	p[1] = process(1, PTHREAD, 0.6);
 	assert_int_equal(ceiling_decide(p, 3, 0.05, v), PTHREAD);
@@ -116,32 +118,30 @@ static void test_company(void **state)
 	assert_true(fabs(v[1].share - 0.6) < 1e-6);
 }
 
-/* Ranks: who meets one of them would wait for one that is not seen. */
+/* Ranks: a rank that meets one of them would wait for a rank that is not traced. */
 static void test_groups(void **state)
 {
 	struct ceiling_process p[N] = { process(0, MPI, 0.01), process(1, MPI, 0.07),
 					process(2, MPI | GOMP, 0.01), process(3, GOMP, 0.01) };
 	struct ceiling_verdict v[N];
-	uint32_t i;
 
 	p[0].group = p[1].group = p[2].group = 0;
 	/* A stranger crosses what one of them does: excluded all three. */
 	assert_int_equal(ceiling_decide(p, N, 0.05, v), 0);
-	for (i = 0; i < 3; i++) {
+	for (uint32_t i = 0; i < 3; i++)
 		assert_fields(&v[i], IS(way, CEILING_EXCLUDE), IS(culprit, 1));
-	}
 	assert_int_equal(v[3].way, CEILING_KEEP);
 	/* Too much for that: with the probes of all that they cross. */
 	p[1] = process(1, MPI, 0.9);
 	p[1].group = 0;
 	assert_int_equal(ceiling_decide(p, N, 0.05, v), MPI | GOMP);
-	for (i = 0; i < N; i++)
+	for (uint32_t i = 0; i < N; i++)
 		assert_int_equal(v[i].way, CEILING_ALL);
 	/* Each with its own. */
-	for (i = 0; i < N; i++)
+	for (uint32_t i = 0; i < N; i++)
 		p[i].own = p[i].probe_groups;
 	assert_int_equal(ceiling_decide(p, N, 0.05, v), 0);
-	for (i = 0; i < 3; i++)
+	for (uint32_t i = 0; i < 3; i++)
 		assert_int_equal(v[i].way, CEILING_OWN);
 	assert_int_equal(v[3].way, CEILING_KEEP);
 }
@@ -203,8 +203,9 @@ static void test_choice(void **state)
 }
 
 /*
- * What the first look saw where traps were dear: nearly all of the time is the traps', and so little would be left of it that the
- * cold ones, crossed as often for their time as before, seemed to be too much, too: all of the process went.
+ * What the first look saw where traps were expensive: nearly all of the time is the traps'. So
+ * little would be left that the cold probes, hit as often for their time as before, seemed to cost
+ * too much as well, and all of the process went.
  */
 static void test_dear_traps(void **state)
 {
@@ -221,7 +222,7 @@ static void test_dear_traps(void **state)
 
 	assert_true(ceiling_share(&p) > 0.99);
 	assert_int_equal(ceiling_choose(&p, 0.05), PTHREAD);
-	/* However dear. */
+	/* However expensive. */
 	p.price_ns *= 3;
 	assert_int_equal(ceiling_decide(&p, 1, 0.05, &v), PTHREAD);
 	assert_verdict(&v, CEILING_ALL, PTHREAD);
@@ -253,14 +254,17 @@ static void test_part(void **state)
 	assert_int_equal(ceiling_decide(p, 3, 0.35, v), 0);
 	assert_verdict(&v[0], CEILING_EXCLUDE, PTHREAD);
 	assert_verdict(&v[1], CEILING_KEEP, 0);
-	/* The other has nothing else: it is let go of. */
+	/* The other process has nothing else: it is no longer traced. */
 	p[1] = of_parts(1, 0.01, PARTS({ PTHREAD, 1000 }));
 	assert_int_equal(ceiling_decide(p, 3, 0.05, v), PTHREAD);
 	assert_verdict(&v[0], CEILING_ALL, PTHREAD);
 	assert_verdict(&v[1], CEILING_ALL, CEILING_WHOLE);
 }
 
-/* Some of its probes are its own, as those where its threads wait: nobody else loses by that these go. */
+/*
+ * Some of its probes are its own, such as those where its threads wait: no other process loses
+ * anything when they are detached.
+ */
 static void test_part_own(void **state)
 {
 	struct ceiling_process p[3];
@@ -277,7 +281,7 @@ static void test_part_own(void **state)
 	assert_int_equal(ceiling_decide(p, 3, 0.05, v), 0);
 	assert_verdict(&v[1], CEILING_OWN, PTHREAD);
 	assert_int_equal(v[1].culprit, 1);
-	/* What is hot is not its own: who has that for itself does not lose it. */
+	/* The hot code is not its own: a process that has such code for itself does not lose it. */
 	three_processes(p);
 	p[0].own = GOMP;
 	p[1].own = PTHREAD;
@@ -290,7 +294,7 @@ static void test_part_own(void **state)
 	assert_verdict(&v[2], CEILING_ALL, CEILING_WHOLE);
 }
 
-/* Who meets it loses the same, as far as it has it. */
+/* A process that meets it loses the same, as far as it has it. */
 static void test_part_of_group(void **state)
 {
 	struct ceiling_process p[3] = {
@@ -299,7 +303,6 @@ static void test_part_of_group(void **state)
 		of_parts(0, 0.01, PARTS({ MPI, 10 })),
 	};
 	struct ceiling_verdict v[3];
-	uint32_t i;
 
 	assert_int_equal(ceiling_decide(p, 3, 0.05, v), PTHREAD);
 	assert_verdict(&v[0], CEILING_ALL, PTHREAD);
@@ -308,7 +311,7 @@ static void test_part_of_group(void **state)
 	/* One of them cannot do without: then all go. */
 	p[1] = of_parts(0, 0.01, PARTS({ MPI, 10 }, { PTHREAD | USDT, 990 }));
 	assert_int_equal(ceiling_decide(p, 3, 0.05, v), PTHREAD | MPI | USDT);
-	for (i = 0; i < 3; i++)
+	for (uint32_t i = 0; i < 3; i++)
 		assert_int_equal(v[i].probe_groups, CEILING_WHOLE);
 	/* What is hot is all that the third one has. */
 	p[0] = of_parts(0, 0.5, PARTS({ MPI, 990 }, { PTHREAD, 10 }));
@@ -337,7 +340,10 @@ static void test_functions(void **state)
 	assert_true(ceiling_choose(&p[0], 0.06) == HOT);
 	assert_true(ceiling_choose(&p[0], 0.02) == (HOT | COLD));
 	assert_true(ceiling_choose(&p[0], 0.005) == (MPI | HOT | COLD));
-	/* Its probes are there for all: who crosses it loses it, and who crosses the others does not. */
+	/*
+	 * Its probes are there for all processes: those that cross it lose it, and those that cross
+	 * the other barriers do not.
+	 */
 	p[1] = of_parts(1, 0.01, PARTS({ COLD, 1000 }));
 	assert_true(ceiling_decide(p, 2, 0.06, v) == HOT);
 	assert_true(v[0].way == CEILING_ALL && v[0].probe_groups == HOT);
@@ -352,7 +358,7 @@ static void test_functions(void **state)
 	assert_int_equal(v[1].way, CEILING_KEEP);
 }
 
-/* What nobody can name cannot be removed. */
+/* What has no name cannot be removed. */
 static void test_no_family(void **state)
 {
 	struct ceiling_process p[1] = { process(0, 0, 0.9) };

@@ -53,12 +53,11 @@ static uint64_t meet(struct through *t, uint32_t site, uint32_t n, uint64_t from
 		     const uint64_t *work)
 {
 	uint64_t release = 0;
-	uint32_t i;
 
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		if (from + work[i] > release)
 			release = from + work[i];
-	for (i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		struct model_crossing c = crossing(TID(i), A, n, from + work[i], release + 1);
 
 		c.site = site;
@@ -71,12 +70,12 @@ static uint64_t meet(struct through *t, uint32_t site, uint32_t n, uint64_t from
 /* The report's rows as they are at @end. */
 static void finish(struct through *t, uint64_t end)
 {
-	uint32_t position[64], i;
+	uint32_t position[64];
 
 	assert_int_equal(model_finish(t->model, end), 0);
 	assert_int_equal(conceptual_finish(t->c), 0);
 	model_proc_at(t->model, 0, end, &t->procs[0]);
-	for (i = 0; i < model_nthreads(t->model); i++) {
+	for (uint32_t i = 0; i < model_nthreads(t->model); i++) {
 		model_thread_at(t->model, i, end, &t->threads[i]);
 		position[i] = i;
 	}
@@ -95,8 +94,8 @@ static void over(struct through *t)
 }
 
 /*
- * From site 0 to site 2 with site 1 inside, twice; what comes before, between and after is in none. Two threads: 3 and
- * 5 to the first meeting inside, 4 and 2 to the second; then 6 and 6, 1 and 9.
+ * From site 0 to site 2 with site 1 inside, twice; what comes before, between and after is in none.
+ * Two threads: 3 and 5 to the first meeting inside, 4 and 2 to the second; then 6 and 6, 1 and 9.
  */
 static void test_by_hand(void **state)
 {
@@ -134,26 +133,27 @@ static void test_by_hand(void **state)
 	over(&t);
 }
 
-/* n threads of which one has twice the work, the same or another each time: the model's closed forms. */
+/*
+ * n threads of which one has twice the work, the same or another each time: the model's closed
+ * forms.
+ */
 static void test_closed_forms(void **state)
 {
 	const struct report_conceptual *p;
 	uint64_t work[MOST], now;
 	struct through t;
-	uint32_t n, i, k;
-	int rotate;
 
-	for (n = 2; n <= MOST; n *= 2) {
+	for (uint32_t n = 2; n <= MOST; n *= 2) {
 		double form = (n + 1) / (2.0 * n);
 
-		for (rotate = 0; rotate < 2; rotate++) {
+		for (int rotate = 0; rotate < 2; rotate++) {
 			begin(&t, 1);
 			t.begins[0] = t.ends[2] = 1;
-			for (i = now = 0; i < 3; i++) {
+			for (uint32_t i = now = 0; i < 3; i++) {
 				memset(work, 0, sizeof(work));
 				work[0] = 7;
 				now = meet(&t, 0, n, now, work);
-				for (k = 0; k < 3 * n; k++) {
+				for (uint32_t k = 0; k < 3 * n; k++) {
 					for (uint32_t j = 0; j < n; j++)
 						work[j] = j == (rotate ? k % n : 0) ? 2000 : 1000;
 					now = meet(&t, k + 1 < 3 * n ? 1 : 2, n, now, work);
@@ -246,7 +246,7 @@ static void test_unfinished(void **state)
 	over(&t);
 }
 
-/* --- marked by the program -------------------------------------------------------------------------- */
+/* --- marked by the program ------------------------------------------------------------------- */
 
 /* @thread marks at @t_ns, having been on a CPU for @oncpu of its phase. */
 static void mark(struct through *t, uint32_t thread, const char *name, bool begins, uint64_t t_ns,
@@ -271,8 +271,8 @@ static void mark(struct through *t, uint32_t thread, const char *name, bool begi
 }
 
 /*
- * Two threads meet at 100 and at 200, and leave 1 later. Thread 0 marks from 50 to 150, 30 and 40 of its phases on
- * a CPU by then; thread 1 from 80 to 250.
+ * Two threads meet at 100 and at 200, and leave 1 later. Thread 0 marks from 50 to 150, 30 and 40
+ * of its phases on a CPU by then; thread 1 from 80 to 250.
  */
 static void test_marked(void **state)
 {
@@ -302,7 +302,10 @@ static void test_marked(void **state)
 		      IS(threads[0].idle_ns, 11), IS(threads[0].crossings, 1),
 		      IS(threads[1].work_ns, 20 + 79 + 49), IS(threads[1].wait_ns, 20),
 		      IS(threads[1].idle_ns, 1 + 21));
-	/* Of the first phase nothing is known but that it was on a CPU: test crossings are not accounted for. */
+	/*
+	 * Of the first phase nothing is known but that it was on a CPU: test crossings are not
+	 * accounted for.
+	 */
 	assert_fields(p, IS(threads[0].parts.oncpu_ns, 40), IS(threads[1].parts.oncpu_ns, 20),
 		      IS(threads[0].parts.unattributed_ns, 49),
 		      IS(threads[1].parts.unattributed_ns, 128));
@@ -319,7 +322,10 @@ static void test_marked(void **state)
 	over(&t);
 }
 
-/* A thread that begins anew begins another one, whoever is still in the last; begun again within, it is one. */
+/*
+ * A thread that begins anew begins another phase, even while other threads are still in the last
+ * one; begun again within, it is one.
+ */
 static void test_marked_anew(void **state)
 {
 	const struct report_conceptual *p;
@@ -349,7 +355,10 @@ static void test_marked_anew(void **state)
 	over(&t);
 }
 
-/* Begun and ended between the same two barriers, and twice in the same phase; a thread that does not mark. */
+/*
+ * Begun and ended between the same two barriers, and twice in the same phase; a thread that does
+ * not mark.
+ */
 static void test_marked_within(void **state)
 {
 	const struct report_conceptual *p;
@@ -375,17 +384,16 @@ static void test_marked_within(void **state)
 	over(&t);
 }
 
-/* All of it is accounted for, but the phase begins in the midst of what a thread that does not mark does. */
+/* All of it is accounted for, but the phase begins inside what a thread that does not mark does. */
 static void test_marked_by_one(void **state)
 {
 	const struct report_parts *parts;
 	struct model_detail d = { .oncpu_ns = 60 };
 	struct through t;
-	uint32_t i;
 
 	begin(&t, 0);
 	mark(&t, 0, "a", true, 50, 40);
-	for (i = 0; i < 2; i++) {
+	for (uint32_t i = 0; i < 2; i++) {
 		struct model_crossing c = crossing(TID(i), A, 2, 90 + 10 * i, 101);
 
 		c.seq = ++t.seq[i];
@@ -396,7 +404,10 @@ static void test_marked_by_one(void **state)
 	mark(&t, 0, "a", false, 151, 30);
 	finish(&t, 200);
 
-	/* What it had behind it at the phase's start nobody noted: its parts inside are not known, but their sum is. */
+	/*
+	 * What it had behind it at the phase's start was not noted: its parts inside are not known,
+	 * but their sum is.
+	 */
 	parts = &t.rep.conceptuals[0].threads[1].parts;
 	assert_int_equal(t.rep.conceptuals[0].threads[1].work_ns, 50);
 	assert_fields(parts, IS(oncpu_ns, 0), IS(unattributed_ns, 50));
@@ -406,21 +417,23 @@ static void test_marked_by_one(void **state)
 	over(&t);
 }
 
-/* Names beyond the most there may be are refused, and marks that no episode lets go of are not kept for ever. */
+/*
+ * Names beyond the most there may be are refused, and marks that no episode lets go of are not kept
+ * for ever.
+ */
 static void test_marked_many(void **state)
 {
 	const struct report_conceptual *p;
 	struct through t;
 	char name[16];
-	uint32_t i;
 
 	begin(&t, 0);
-	for (i = 0; i < USER_PHASES_MAX + 5; i++) {
+	for (uint32_t i = 0; i < USER_PHASES_MAX + 5; i++) {
 		snprintf(name, sizeof(name), "n%u", i);
 		mark(&t, 0, name, true, i, i);
 	}
 	assert_int_equal(conceptual_refused(t.c), 5);
-	for (i = 0; i < 100000; i++)
+	for (uint32_t i = 0; i < 100000; i++)
 		mark(&t, 1, "n0", i % 2 == 0, 1000 + i, i);
 	finish(&t, 200000);
 	assert_int_equal(t.rep.nconceptuals, USER_PHASES_MAX);

@@ -22,29 +22,26 @@ static void begin(struct play *p)
 
 static void feed(struct play *p)
 {
-	uint32_t i;
-
 	assert_int_equal(delay_episode(p->d, &p->m.ep), 0);
 	if (p->m.ep.barrier >= p->barriers)
 		p->barriers = p->m.ep.barrier + 1;
-	for (i = 0; i < p->m.ep.n; i++) {
+	for (uint32_t i = 0; i < p->m.ep.n; i++) {
 		if (p->m.ep.state == MODEL_COMPLETE && !p->m.ep.nested)
 			p->waits += p->m.members[i].wait_ns;
 		p->at[p->m.members[i].thread] = p->m.members[i].depart_ns;
 	}
 }
 
-/* Makes ready for feed(): @work by place in @who. */
+/* Prepare an episode for feed(): the thread at place i of @who has work[i]. */
 static void set(struct play *p, uint32_t barrier, uint32_t n, const uint32_t *who,
 		const uint64_t *work)
 {
 	uint64_t from[MOST];
-	uint32_t i;
 
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		from[i] = p->at[who[i]];
 	meet_at(&p->m, barrier, n, who, from, work);
-	for (i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		if (p->m.members[i].thread)
 			continue;
 		p->m.members[i].depart_ns += p->latency;
@@ -85,9 +82,8 @@ static void costs(const struct play *p, uint32_t barrier, uint64_t direct, uint6
 static void end(struct play *p)
 {
 	uint64_t sum = delay_unknown(p->d), d, q;
-	uint32_t i;
 
-	for (i = 0; i < p->barriers; i++) {
+	for (uint32_t i = 0; i < p->barriers; i++) {
 		delay_of(p->d, i, &d, &q);
 		if (d != REPORT_UNKNOWN)
 			sum += d + q;
@@ -100,10 +96,9 @@ static void end(struct play *p)
 static void test_one_team(void **state)
 {
 	struct play p;
-	uint32_t i;
 
 	begin(&p);
-	for (i = 0; i < 100; i++) {
+	for (uint32_t i = 0; i < 100; i++) {
 		all3(&p, 0, 10, 20, 30);
 		all3(&p, 1, 5, 5, 7);
 	}
@@ -113,7 +108,9 @@ static void test_one_team(void **state)
 	end(&p);
 }
 
-/* Thread 1 is late at A, so 0 waits there, so 0 is late at B, where 2 waits: that began before A. */
+/*
+ * Thread 1 is late at A, so 0 waits there, so 0 is late at B, where 2 waits: that began before A.
+ */
 static void test_passed_on(void **state)
 {
 	struct play p;
@@ -159,10 +156,10 @@ static void test_two_steps(void **state)
 	pair(&p, 0, 0, 0, 1, 100);
 	pair(&p, 1, 0, 7, 2, 7);
 	pair(&p, 2, 2, 9, 3, 16);
-	assert_int_equal(p.m.members[1].thread, 2);
-	assert_int_equal(p.m.members[0].wait_ns, 100);
+	assert_fields(&p.m, IS(members[1].thread, 2), IS(members[0].wait_ns, 100));
 	/*
-	 * 2 waited 100 at B and worked 7 in the phase before it, 3 did not: of the excess of 107 in all, 100 are A's.
+	 * 2 waited 100 at B and worked 7 in the phase before it, 3 did not: of the excess of 107 in
+	 * all, 100 are A's.
 	 */
 	costs(&p, 0, 100, 100 + 100 * 100 / 107 + 1);
 	costs(&p, 1, 100 * 7 / 107, 0);
@@ -185,7 +182,7 @@ static void test_both(void **state)
 	end(&p);
 }
 
-/* Who waits had waited too: only what the last one waited longer goes back. */
+/* The waiting thread had waited too: only the additional wait of the last thread goes back. */
 static void test_both_had_waited(void **state)
 {
 	static const uint32_t four[4] = { 0, 1, 2, 3 };
@@ -199,7 +196,9 @@ static void test_both_had_waited(void **state)
 	pair(&p, 1, 2, 10, 3, 20); /* 2 waits 10 */
 	pair(&p, 2, 0, 10, 2, 10); /* 2 waits 20: all of it 0's wait before */
 	assert_int_equal(p.m.members[0].wait_ns, 20);
-	/* Rows: before barrier 0 0 worked 10 and 2 nothing: an excess of 10, beside 20 of waiting. */
+	/*
+	 * Rows: before barrier 0 0 worked 10 and 2 nothing: an excess of 10, beside 20 of waiting.
+	 */
 	costs(&p, 0, 30 + 20 * 10 / 30 + 1, 20 * 20 / 30);
 	costs(&p, 1, 10, 0);
 	costs(&p, 2, 0, 0);
@@ -240,7 +239,7 @@ static void test_unknown_work(void **state)
 	all3(&p, 0, 10, 20, 30);
 	assert_int_equal(delay_unknown(p.d), 40);
 	costs(&p, 0, 30 + 40 + 30, 0);
-	/* The last one's: nobody's wait is known. */
+	/* The last thread's: no wait is known. */
 	set(&p, 0, 3, who, work);
 	p.m.members[2].work_ns = MODEL_UNKNOWN;
 	feed(&p);
@@ -248,7 +247,7 @@ static void test_unknown_work(void **state)
 	end(&p);
 }
 
-/* What was waited at an incomplete meeting is in no sum; nobody knows where it began. */
+/* A wait in an incomplete episode is in no sum; where it began is not known. */
 static void test_incomplete(void **state)
 {
 	static const uint32_t who[2] = { 0, 1 };
@@ -279,11 +278,10 @@ static void test_incomplete(void **state)
 static void test_long_run(void **state)
 {
 	struct play p;
-	uint32_t i;
 
 	begin(&p);
 	all3(&p, 2, 1, 1, 1);
-	for (i = 0; i < 1000; i++)
+	for (uint32_t i = 0; i < 1000; i++)
 		pair(&p, 0, 0, 0, 1, 10); /* 0 waits 10 each time */
 	pair(&p, 1, 0, 5, 2, 5);
 	assert_int_equal(p.m.members[0].wait_ns, 10000);
@@ -293,7 +291,7 @@ static void test_long_run(void **state)
 	/* Taking turns between two, it is too long to be remembered: unknown, not guessed. */
 	begin(&p);
 	all3(&p, 2, 1, 1, 1);
-	for (i = 0; i < 1000; i++)
+	for (uint32_t i = 0; i < 1000; i++)
 		pair(&p, i % 2, 0, 0, 1, 10);
 	pair(&p, 3, 0, 5, 2, 5);
 	assert_int_equal(delay_unknown(p.d), 10000);
@@ -304,22 +302,22 @@ static void test_long_run(void **state)
 static void test_any_meetings(void **state)
 {
 	uint64_t seed = 99, work[MOST];
-	uint32_t i, k, n, who[MOST], swap, j;
+	uint32_t n, who[MOST], swap, j;
 	uint64_t known = 0, d, q;
 	struct play p;
 
 	begin(&p);
-	for (i = 0; i < 20000; i++) {
-		for (k = 0; k < MOST; k++)
+	for (uint32_t i = 0; i < 20000; i++) {
+		for (uint32_t k = 0; k < MOST; k++)
 			who[k] = k;
-		for (k = 0; k < MOST - 1; k++) {
+		for (uint32_t k = 0; k < MOST - 1; k++) {
 			j = k + (uint32_t)rnd_to(&seed, MOST - k);
 			swap = who[k];
 			who[k] = who[j];
 			who[j] = swap;
 		}
 		n = 1 + (uint32_t)rnd_to(&seed, MOST);
-		for (k = 0; k < n; k++)
+		for (uint32_t k = 0; k < n; k++)
 			work[k] = rnd_to(&seed, 1000000);
 		p.latency = rnd_to(&seed, 1000);
 		set(&p, (uint32_t)rnd_to(&seed, 12), n, who, work);
@@ -329,7 +327,7 @@ static void test_any_meetings(void **state)
 			p.m.ep.state = MODEL_INCOMPLETE;
 		feed(&p);
 	}
-	for (i = 0; i < p.barriers; i++) {
+	for (uint32_t i = 0; i < p.barriers; i++) {
 		delay_of(p.d, i, &d, &q);
 		known += d + q;
 	}
@@ -338,7 +336,7 @@ static void test_any_meetings(void **state)
 	end(&p);
 }
 
-/* --- through the model ------------------------------------------------------------------------------------- */
+/* --- through the model ----------------------------------------------------------------------- */
 
 struct through {
 	struct delay *d;
@@ -349,32 +347,30 @@ struct through {
 static void take(void *ctx, const struct model *model, const struct model_episode *ep)
 {
 	struct through *t = ctx;
-	uint32_t i;
 
 	assert_int_equal(delay_episode(t->d, ep), 0);
 	t->why |= ep->why;
-	for (i = 0; i < ep->n; i++)
+	for (uint32_t i = 0; i < ep->n; i++)
 		t->waits += ep->members[i].wait_ns;
 }
 
 /*
- * A member that left before the last came contradicts causality: its wait is cut to its crossing, and no more
- * than that is charged.
+ * A member that left before the last came contradicts causality: its wait is cut to its crossing,
+ * and no more than that is charged.
  */
 static void test_causality(void **state)
 {
 	struct through t = { .d = delay_new() };
 	struct model_ops ops = { .ctx = &t, .episode = take };
-	struct model *m = model_new(&ops, 0);
+	struct model *m CLEANUP_PTR(model_free) = model_new(&ops, 0);
 	static const uint64_t arrive[2] = { 50, 10 }, depart[2] = { 60, 47 };
 	struct model_crossing c;
 	uint64_t direct, passed;
-	uint32_t i;
 
 	assert_non_null(t.d);
 	assert_non_null(m);
 	assert_int_equal(model_add_process(m, PID, INC, 0, 0, 0, true, NULL), 0);
-	for (i = 0; i < 2; i++) {
+	for (uint32_t i = 0; i < 2; i++) {
 		c = crossing(TID(i), A, 2, arrive[i], depart[i]);
 		c.seq = 1;
 		assert_int_equal(model_add_crossing(m, &c), 0);
@@ -387,7 +383,6 @@ static void test_causality(void **state)
 	assert_int_equal(passed, 0);
 	assert_int_equal(delay_unknown(t.d), 0);
 	delay_free(t.d);
-	model_free(m);
 }
 
 int main(void)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* From what was found to what is said: states, what is used instead, what to do, and the verdict. */
+/*
+ * From what was found to what is said: states, what is used instead, what to do, and the verdict.
+ */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -18,13 +20,11 @@ static const char *const capabilities[] = { "CAP_BPF", "CAP_PERFMON", "CAP_SYS_P
 /* A recent kernel, root, nothing missing but a PMU. */
 static void all_well(struct doctor_facts *x)
 {
-	uint32_t i;
-
 	memset(x, 0, sizeof(*x)); /* outcomes: 0 is success */
 	snprintf(x->release, sizeof(x->release), "6.18.44");
 	snprintf(x->arch, sizeof(x->arch), "x86_64");
 	x->cpus = 2;
-	for (i = 0; i < NRIGHTS; i++) {
+	for (uint32_t i = 0; i < NRIGHTS; i++) {
 		x->rights[i].name = capabilities[i];
 		x->rights[i].why = "for a reason";
 		x->rights[i].there = true;
@@ -53,28 +53,18 @@ static struct doctor *diagnose(const struct doctor_facts *x)
 
 static const struct doctor_feature *feature(const struct doctor *d, const char *name)
 {
-	uint32_t i;
-
-	for (i = 0; i < d->n; i++)
+	for (uint32_t i = 0; i < d->n; i++)
 		if (!strcmp(d->features[i].name, name))
 			return &d->features[i];
 	fail_msg("there is no feature %s", name);
 	return NULL;
 }
 
-static void has(const char *whole, const char *part)
-{
-	if (!strstr(whole, part))
-		fail_msg("\"%s\" is not in \"%s\"", part, whole);
-}
-
 /* What is the matter must say what to do; what is used instead must be named. */
 static void check_sound(const struct doctor *d)
 {
-	uint32_t i, j;
-
 	assert_true(d->n > 30 && d->n < DOCTOR_FEATURES - 1);
-	for (i = 0; i < d->n; i++) {
+	for (uint32_t i = 0; i < d->n; i++) {
 		const struct doctor_feature *f = &d->features[i];
 
 		assert_true(*f->found);
@@ -84,7 +74,7 @@ static void check_sound(const struct doctor *d)
 			fail_msg("%s: what is to be done?", f->name);
 		if (f->state == DOCTOR_YES && (*f->instead || *f->remedy))
 			fail_msg("%s is there", f->name);
-		for (j = 0; j < i; j++)
+		for (uint32_t j = 0; j < i; j++)
 			assert_string_not_equal(f->name, d->features[j].name);
 	}
 	assert_true((d->verdict.state == DOCTOR_YES) == !*d->verdict.found);
@@ -93,24 +83,23 @@ static void check_sound(const struct doctor *d)
 static void test_all_well(void **state)
 {
 	struct doctor_facts x;
-	struct doctor *d;
+	struct doctor *d CLEANUP_PTR(free);
 
 	all_well(&x);
 	d = diagnose(&x);
 	check_sound(d);
 	assert_int_equal(d->verdict.state, DOCTOR_YES);
-	has(feature(d, "uprobe.session")->found, "in use");
-	has(feature(d, "sbt-trace's programs")->found, "0.90 us");
-	assert_int_equal(feature(d, "hardware counters")->state, DOCTOR_INSTEAD);
-	has(feature(d, "hardware counters")->instead, "task-clock");
+	assert_says(feature(d, "uprobe.session")->found, "in use");
+	assert_says(feature(d, "sbt-trace's programs")->found, "0.90 us");
+	assert_fields(feature(d, "hardware counters"), IS(state, DOCTOR_INSTEAD),
+		      HAS(instead, "task-clock"));
 	assert_int_equal(feature(d, "MPI")->state, DOCTOR_UNKNOWN);
-	free(d);
 }
 
 static void test_nothing_known(void **state)
 {
 	struct doctor_facts x;
-	struct doctor *d;
+	struct doctor *d CLEANUP_PTR(free);
 
 	all_well(&x);
 	x.first_pidns = x.first_userns = x.bpf_sysctl = x.yama = x.seccomp = DOCTOR_UNTRIED;
@@ -128,31 +117,28 @@ static void test_nothing_known(void **state)
 	assert_int_equal(feature(d, "scheduler events")->state, DOCTOR_UNKNOWN);
 	assert_int_equal(feature(d, "software events")->state, DOCTOR_UNKNOWN);
 	check_sound(d);
-	free(d);
 }
 
 static void test_rights(void **state)
 {
 	struct doctor_facts x;
 	struct doctor *d;
-	uint32_t i, j;
 
-	for (i = 0; i < NNEEDED; i++) {
+	for (uint32_t i = 0; i < NNEEDED; i++) {
 		all_well(&x);
 		x.rights[i].there = false;
 		x.trial = x.accounts = x.iterator = DOCTOR_UNTRIED;
 		d = diagnose(&x);
 		check_sound(d);
-		assert_int_equal(d->verdict.state, DOCTOR_NO);
-		has(d->verdict.found, "is missing");
-		has(d->verdict.remedy, "sudo");
+		assert_fields(&d->verdict, IS(state, DOCTOR_NO), HAS(found, "is missing"),
+			      HAS(remedy, "sudo"));
 		free(d);
 		x.root = true;
 		d = diagnose(&x);
-		has(d->verdict.remedy, "root lacks them here");
-		for (j = 0; j < NRIGHTS; j++)
+		assert_says(d->verdict.remedy, "root lacks them here");
+		for (uint32_t j = 0; j < NRIGHTS; j++)
 			assert_int_equal(strstr(d->verdict.found, capabilities[j]) != NULL, i == j);
-		has(feature(d, capabilities[i])->remedy, capabilities[i] + 4);
+		assert_says(feature(d, capabilities[i])->remedy, capabilities[i] + 4);
 		free(d);
 	}
 	all_well(&x);
@@ -163,14 +149,14 @@ static void test_rights(void **state)
 	assert_int_equal(feature(d, "bpf()")->state, DOCTOR_NO);
 	free(d);
 	/* What a feature alone needs is told there, and a trace can be made. */
-	for (i = NNEEDED; i < NRIGHTS; i++) {
+	for (uint32_t i = NNEEDED; i < NRIGHTS; i++) {
 		all_well(&x);
 		x.rights[i].there = false;
 		d = diagnose(&x);
 		check_sound(d);
 		assert_int_equal(d->verdict.state, DOCTOR_YES);
-		assert_int_equal(feature(d, capabilities[i])->state, DOCTOR_NO);
-		has(feature(d, capabilities[i])->found, "missing");
+		assert_fields(feature(d, capabilities[i]), IS(state, DOCTOR_NO),
+			      HAS(found, "missing"));
 		free(d);
 	}
 }
@@ -178,17 +164,16 @@ static void test_rights(void **state)
 static void test_namespaces(void **state)
 {
 	struct doctor_facts x;
-	struct doctor *d;
+	struct doctor *d CLEANUP_PTR(free);
 
 	all_well(&x);
 	x.numbers = x.first_pidns = 0;
 	x.trial = DOCTOR_UNSEEN;
 	d = diagnose(&x);
 	check_sound(d);
-	assert_int_equal(d->verdict.state, DOCTOR_NO);
-	has(d->verdict.found, "PID namespace");
-	has(d->verdict.remedy, "--pid=host");
-	has(feature(d, "sbt-trace's programs")->found, "never hit");
+	assert_fields(&d->verdict, IS(state, DOCTOR_NO), HAS(found, "PID namespace"),
+		      HAS(remedy, "--pid=host"));
+	assert_says(feature(d, "sbt-trace's programs")->found, "never hit");
 	free(d);
 
 	/* A kernel that numbers its namespaces in another way: what programs see decides. */
@@ -202,21 +187,20 @@ static void test_namespaces(void **state)
 	x.first_userns = 0;
 	x.map = x.program = x.trial = -EPERM;
 	d = diagnose(&x);
-	has(d->verdict.found, "user namespace");
-	has(feature(d, "bpf()")->remedy, "user namespace");
-	free(d);
+	assert_says(d->verdict.found, "user namespace");
+	assert_says(feature(d, "bpf()")->remedy, "user namespace");
 }
 
 static void test_lockdown_and_seccomp(void **state)
 {
 	struct doctor_facts x;
-	struct doctor *d;
+	struct doctor *d CLEANUP_PTR(free);
 
 	all_well(&x);
 	snprintf(x.lockdown, sizeof(x.lockdown), "confidentiality");
 	x.trial = -EPERM;
 	d = diagnose(&x);
-	has(d->verdict.found, "lockdown: confidentiality");
+	assert_says(d->verdict.found, "lockdown: confidentiality");
 	free(d);
 
 	snprintf(x.lockdown, sizeof(x.lockdown), "integrity");
@@ -225,19 +209,18 @@ static void test_lockdown_and_seccomp(void **state)
 	d = diagnose(&x);
 	check_sound(d);
 	assert_int_equal(feature(d, "lockdown")->state, DOCTOR_YES);
-	has(d->verdict.remedy, "seccomp");
+	assert_says(d->verdict.remedy, "seccomp");
 	x.seccomp = 0;
 	free(d);
 	d = diagnose(&x);
-	has(d->verdict.remedy, "security module");
-	free(d);
+	assert_says(d->verdict.remedy, "security module");
 }
 
 /* Perf uprobes alone, without cookies. */
 static void test_5_10(void **state)
 {
 	struct doctor_facts x;
-	struct doctor *d;
+	struct doctor *d CLEANUP_PTR(free);
 
 	all_well(&x);
 	snprintf(x.release, sizeof(x.release), "5.10.0-32-cloud-amd64");
@@ -249,28 +232,26 @@ static void test_5_10(void **state)
 	d = diagnose(&x);
 	check_sound(d);
 	assert_int_equal(d->verdict.state, DOCTOR_YES);
-	assert_int_equal(feature(d, "uprobe.session")->state, DOCTOR_INSTEAD);
-	has(feature(d, "uprobe.session")->instead, "perf uprobes");
-	has(feature(d, "uprobe.session")->remedy, "6.13");
-	has(feature(d, "uprobe.multi")->remedy, "6.6");
-	has(feature(d, "attach cookies")->remedy, "5.15");
-	has(feature(d, "perf uprobe")->found, "in use");
-	has(feature(d, "names of mappings")->remedy, "5.17");
+	assert_fields(feature(d, "uprobe.session"), IS(state, DOCTOR_INSTEAD),
+		      HAS(instead, "perf uprobes"), HAS(remedy, "6.13"));
+	assert_says(feature(d, "uprobe.multi")->remedy, "6.6");
+	assert_says(feature(d, "attach cookies")->remedy, "5.15");
+	assert_says(feature(d, "perf uprobe")->found, "in use");
+	assert_says(feature(d, "names of mappings")->remedy, "5.17");
 	assert_int_equal(feature(d, "system calls")->state, DOCTOR_YES);
-	assert_int_equal(feature(d, "many CPUs at once")->state, DOCTOR_INSTEAD);
-	has(feature(d, "many CPUs at once")->remedy, "6.14");
+	assert_fields(feature(d, "many CPUs at once"), IS(state, DOCTOR_INSTEAD),
+		      HAS(remedy, "6.14"));
 	free(d);
 	x.cpus = 8;
 	d = diagnose(&x);
 	assert_int_equal(feature(d, "many CPUs at once")->state, DOCTOR_YES);
-	free(d);
 }
 
 /* uprobe.multi, by process or by thread; no session. */
 static void test_multi(void **state)
 {
 	struct doctor_facts x;
-	struct doctor *d;
+	struct doctor *d CLEANUP_PTR(free);
 
 	all_well(&x);
 	snprintf(x.release, sizeof(x.release), "6.8.0");
@@ -279,18 +260,17 @@ static void test_multi(void **state)
 	x.filters = 0;
 	d = diagnose(&x);
 	check_sound(d);
-	has(feature(d, "uprobe.session")->instead, "uprobe.multi");
-	has(feature(d, "uprobe.multi")->found, "in use");
-	assert_int_equal(feature(d, "probes of one process")->state, DOCTOR_INSTEAD);
-	has(feature(d, "probes of one process")->remedy, "6.12");
-	free(d);
+	assert_says(feature(d, "uprobe.session")->instead, "uprobe.multi");
+	assert_says(feature(d, "uprobe.multi")->found, "in use");
+	assert_fields(feature(d, "probes of one process"), IS(state, DOCTOR_INSTEAD),
+		      HAS(remedy, "6.12"));
 }
 
 /* The kernel has it all, and refuses the programs. */
 static void test_refused(void **state)
 {
 	struct doctor_facts x;
-	struct doctor *d;
+	struct doctor *d CLEANUP_PTR(free);
 
 	all_well(&x);
 	x.trial = -EINVAL;
@@ -299,11 +279,9 @@ static void test_refused(void **state)
 	snprintf(x.trial_log, sizeof(x.trial_log), "the verifier's word");
 	d = diagnose(&x);
 	check_sound(d);
-	assert_int_equal(d->verdict.state, DOCTOR_NO);
-	has(d->verdict.found, "the verifier's word");
-	has(d->verdict.remedy, "another kernel");
-	assert_int_equal(feature(d, "uprobe.session")->state, DOCTOR_YES);
-	assert_null(strstr(feature(d, "uprobe.session")->found, "used"));
+	assert_fields(&d->verdict, IS(state, DOCTOR_NO), HAS(found, "the verifier's word"),
+		      HAS(remedy, "another kernel"));
+	assert_fields(feature(d, "uprobe.session"), IS(state, DOCTOR_YES), LACKS(found, "used"));
 	free(d);
 
 	/* It can do without the session. */
@@ -315,36 +293,33 @@ static void test_refused(void **state)
 	d = diagnose(&x);
 	check_sound(d);
 	assert_int_equal(d->verdict.state, DOCTOR_YES);
-	assert_int_equal(feature(d, "uprobe.session")->state, DOCTOR_INSTEAD);
-	has(feature(d, "uprobe.session")->instead, "multi");
-	free(d);
+	assert_fields(feature(d, "uprobe.session"), IS(state, DOCTOR_INSTEAD),
+		      HAS(instead, "multi"));
 }
 
 static void test_died(void **state)
 {
 	struct doctor_facts x;
-	struct doctor *d;
+	struct doctor *d CLEANUP_PTR(free);
 
 	all_well(&x);
 	x.trial = -EINTR;
 	x.trial_signal = 11;
 	d = diagnose(&x);
-	assert_int_equal(d->verdict.state, DOCTOR_NO);
-	has(d->verdict.found, "signal 11");
-	free(d);
+	assert_fields(&d->verdict, IS(state, DOCTOR_NO), HAS(found, "signal 11"));
 }
 
 static void test_limits(void **state)
 {
 	struct doctor_facts x;
-	struct doctor *d;
+	struct doctor *d CLEANUP_PTR(free);
 
 	all_well(&x);
 	x.files = 40;
 	x.trial = -EMFILE;
 	d = diagnose(&x);
 	check_sound(d);
-	has(d->verdict.remedy, "ulimit -Hn");
+	assert_says(d->verdict.remedy, "ulimit -Hn");
 	assert_int_equal(feature(d, "open files")->state, DOCTOR_NO);
 	free(d);
 
@@ -360,25 +335,23 @@ static void test_limits(void **state)
 	all_well(&x);
 	x.ring = x.trial = -EPERM;
 	d = diagnose(&x);
-	has(d->verdict.found, "ring buffer");
-	has(d->verdict.remedy, "ulimit -l");
-	free(d);
+	assert_fields(&d->verdict, HAS(found, "ring buffer"), HAS(remedy, "ulimit -l"));
 }
 
 static void test_old_or_bare(void **state)
 {
 	struct doctor_facts x;
-	struct doctor *d;
+	struct doctor *d CLEANUP_PTR(free);
 
 	all_well(&x);
 	x.map = -ENOSYS;
 	d = diagnose(&x);
-	has(d->verdict.remedy, "CONFIG_BPF_SYSCALL");
+	assert_says(d->verdict.remedy, "CONFIG_BPF_SYSCALL");
 	free(d);
 	x.map = 0;
 	x.btf = -ENOENT;
 	d = diagnose(&x);
-	has(d->verdict.remedy, "CONFIG_DEBUG_INFO_BTF");
+	assert_says(d->verdict.remedy, "CONFIG_DEBUG_INFO_BTF");
 	free(d);
 	x.btf = 0;
 	x.accounts = 0;
@@ -387,13 +360,12 @@ static void test_old_or_bare(void **state)
 	check_sound(d);
 	assert_int_equal(d->verdict.state, DOCTOR_YES);
 	assert_int_equal(feature(d, "scheduler events")->state, DOCTOR_INSTEAD);
-	free(d);
 }
 
 static void test_hangs(void **state)
 {
 	struct doctor_facts x;
-	struct doctor *d;
+	struct doctor *d CLEANUP_PTR(free);
 
 	all_well(&x);
 	x.registers = -EINVAL;
@@ -402,10 +374,9 @@ static void test_hangs(void **state)
 	snprintf(x.registers_why, sizeof(x.registers_why), "no iterator");
 	d = diagnose(&x);
 	check_sound(d);
-	has(feature(d, "stacks of blocked threads")->found, "no iterator");
-	has(feature(d, "stacks of blocked threads")->instead, "/proc");
-	has(feature(d, "stacks of running threads")->remedy, "CAP_PERFMON");
-	free(d);
+	assert_fields(feature(d, "stacks of blocked threads"), HAS(found, "no iterator"),
+		      HAS(instead, "/proc"));
+	assert_says(feature(d, "stacks of running threads")->remedy, "CAP_PERFMON");
 }
 
 static void test_release(void **state)
@@ -431,7 +402,7 @@ static void test_cpus(void **state)
 	assert_string_equal(why, "");
 	snprintf(x.release, sizeof(x.release), "6.12.94+deb13-amd64");
 	assert_true(doctor_cpus_wait(&x, why, sizeof(why)));
-	has(why, "16 CPUs: before Linux 6.14");
+	assert_says(why, "16 CPUs: before Linux 6.14");
 	d = diagnose(&x);
 	assert_string_equal(feature(d, "many CPUs at once")->found, why);
 	free(d);
@@ -442,7 +413,7 @@ static void test_cpus(void **state)
 	assert_false(doctor_cpus_wait(&x, why, sizeof(why)));
 }
 
-/* --- what libbpf says -------------------------------------------------------------------------------------- */
+/* --- what libbpf says ------------------------------------------------------------------------ */
 
 static void check_log(const char *log, const char *expected)
 {

@@ -3,13 +3,15 @@
 /* Efficiencies against numbers worked out by hand, and closed forms through the model. */
 #include "test_analyse_util.h"
 
-/* --- OpenMP ---------------------------------------------------------------------------------------------- */
+DEFINE_CLEANUP_PTR(arena_free, struct arena *)
+
+/* --- OpenMP ---------------------------------------------------------------------------------- */
 
 /*
- * A program whose efficiencies TALP is known to give as load balance 0.83, serialisation 0.58, scheduling 0.99,
- * and 0.48 in parallel: 10 s of two threads, 0.2 in dealing out work. 0.99 of it is left. Of those 9.9, 0.17 are
- * spent waiting at the end of worksharing: 1.683; of the 8.217 left, 0.42 while one thread ran a serial part:
- * 3.45114; the rest, 4.76586, was useful.
+ * A program whose efficiencies TALP is known to give as load balance 0.83, serialisation 0.58,
+ * scheduling 0.99, and 0.48 in parallel: 10 s of two threads, 0.2 in dealing out work. 0.99 of it
+ * is left. Of those 9.9, 0.17 are spent waiting at the end of worksharing: 1.683; of the 8.217
+ * left, 0.42 while one thread ran a serial part: 3.45114; the rest, 4.76586, was useful.
  */
 static void test_talp(void **state)
 {
@@ -26,7 +28,9 @@ static void test_talp(void **state)
 		      NEAR(scheduling, 0.99, 1e-9), NEAR(parallel, 0.48, 0.005));
 	assert_near(r.load_balance * r.scheduling * r.serialisation, r.parallel, 1e-12);
 	assert_near(r.start, 1, 1e-12);
-	/* A third of what was serial was the start of the teams: 8.217 - 1.15038 are left of 8.217. */
+	/*
+	 * A third of what was serial was the start of the teams: 8.217 - 1.15038 are left of 8.217.
+	 */
 	t.start_ns = 1150380;
 	t.serialisation_ns -= 1150380;
 	r = efficiency_openmp(&t);
@@ -39,14 +43,19 @@ static void test_talp(void **state)
 	r = efficiency_openmp(&t);
 	assert_true(isnan(r.start));
 	assert_near(r.serialisation, 0.58, 1e-9);
-	/* A fifth of what was useful was spent waiting for a turn: what is lost besides stays as it was. */
+	/*
+	 * A fifth of what was useful was spent waiting for a turn: what is lost besides stays as it
+	 * was.
+	 */
 	t.useful_ns -= t.useful_ns / 5;
 	t.turns_ns = t.useful_ns / 4;
 	r = efficiency_openmp(&t);
 	assert_fields(&r, NEAR(turns, 0.8, 1e-5), NEAR(load_balance, 0.83, 1e-5),
 		      NEAR(serialisation, 0.58, 1e-5));
 	assert_near(r.load_balance * r.scheduling * r.serialisation * r.turns, r.parallel, 1e-12);
-	/* Order matters for the factors: imbalance first would make the load balance 8317 of 10000. */
+	/*
+	 * Order matters for the factors: imbalance first would make the load balance 8317 of 10000.
+	 */
 	assert_true(fabs(r.load_balance - (1 - 0.1683)) > 0.001);
 }
 
@@ -64,7 +73,7 @@ static void test_openmp_edges(void **state)
 		      NEAR(serialisation, 1, 1e-12), NEAR(parallel, 1, 1e-12));
 }
 
-/* --- through the model --------------------------------------------------------------------------------------- */
+/* --- through the model ----------------------------------------------------------------------- */
 
 struct through {
 	struct causes *causes;
@@ -74,9 +83,8 @@ struct through {
 static void take(void *ctx, const struct model *model, const struct model_episode *ep)
 {
 	struct through *t = ctx;
-	uint32_t i;
 
-	for (i = 0; i < ep->n; i++)
+	for (uint32_t i = 0; i < ep->n; i++)
 		t->waits += ep->members[i].wait_ns;
 	assert_int_equal(causes_episode(t->causes, model, ep, NULL, 0, NULL), 0);
 }
@@ -90,26 +98,25 @@ static const struct cause_env cause_env = {
 #define UNIT   (2 * MS)
 
 /*
- * @n threads that sleep for half of their work; one of them has twice the work, the same each time or another.
- * Barriers cost next to nothing.
+ * @n threads that sleep for half of their work; one of them has twice the work, the same each time
+ * or another. Barriers cost next to nothing.
  */
 static void run_form(uint32_t n, bool rotate, struct report *rep)
 {
 	struct report_env env = { .crossing_cost_ns = NAN, .tracer_cpu_ns = REPORT_UNKNOWN };
 	struct through t = { 0 };
 	struct model_ops ops = { .ctx = &t, .episode = take };
-	struct model *m = model_new(&ops, 0);
+	struct model *m CLEANUP_PTR(model_free) = model_new(&ops, 0);
 	struct model_detail d;
 	struct model_crossing c;
 	uint64_t now = 0, work;
-	uint32_t i, k;
 
 	assert_non_null(m);
 	t.causes = causes_new(&cause_env, &env);
 	assert_non_null(t.causes);
 	assert_int_equal(model_add_process(m, PID, INC, 0, 0, 0, true, "form"), 0);
-	for (k = 0; k < ROUNDS; k++) {
-		for (i = 0; i < n; i++) {
+	for (uint32_t k = 0; k < ROUNDS; k++) {
+		for (uint32_t i = 0; i < n; i++) {
 			work = i == (rotate ? k % n : 1) ? 2 * UNIT : UNIT;
 			memset(&d, 0, sizeof(d));
 			d.oncpu_ns = work / 2;
@@ -131,16 +138,14 @@ static void run_form(uint32_t n, bool rotate, struct report *rep)
 	assert_fields(rep, IS(nbarriers, 1), IS(barriers[0].delay_direct_ns, t.waits),
 		      IS(barriers[0].delay_passed_ns, 0), IS(barriers[0].gain_ns, t.waits / n));
 	causes_free(t.causes);
-	model_free(m);
 }
 
 static void test_closed_forms(void **state)
 {
 	struct report_process *p;
 	struct report rep;
-	uint32_t n;
 
-	for (n = 2; n <= 8; n++) {
+	for (uint32_t n = 2; n <= 8; n++) {
 		double form = (n + 1) / (2.0 * n);
 
 		run_form(n, false, &rep);
@@ -156,7 +161,7 @@ static void test_closed_forms(void **state)
 		report_free(&rep);
 	}
 	/* Rounds that all threads share evenly. */
-	for (n = 2; n <= 8; n *= 2) {
+	for (uint32_t n = 2; n <= 8; n *= 2) {
 		double form = (n + 1) / (2.0 * n);
 
 		run_form(n, true, &rep);
@@ -175,7 +180,7 @@ static void test_cause_in_report(void **state)
 {
 	const struct report_cause *c;
 	const struct report_parts *parts;
-	struct report rep;
+	struct report rep CLEANUP(report_free);
 
 	run_form(4, true, &rep);
 	c = &rep.barriers[0].cause;
@@ -184,15 +189,14 @@ static void test_cause_in_report(void **state)
 	parts = &rep.barriers[0].threads[0].parts;
 	assert_fields(parts, IS(oncpu_ns, rep.barriers[0].threads[0].work_ns / 2),
 		      IS(blocked_ns[MODEL_BLOCKED_SLEEP], parts->oncpu_ns), IS(unattributed_ns, 0));
-	report_free(&rep);
 }
 
-/* Nobody's time was accounted for: nothing is said of where it went. */
+/* Time was not accounted for: the report does not say where it went. */
 static void test_unaccounted(void **state)
 {
 	struct report_env env = { .crossing_cost_ns = NAN, .tracer_cpu_ns = REPORT_UNKNOWN };
-	struct run *r = known_threads(2);
-	struct report rep;
+	struct run *r CLEANUP_PTR(run_free) = known_threads(2);
+	struct report rep CLEANUP(report_free);
 
 	assert_int_equal(model_finish(r->model, 1000), 0);
 	env.end_ns = 1000;
@@ -202,13 +206,10 @@ static void test_unaccounted(void **state)
 	assert_true(rep.processes[0].members[0].parts.faults == REPORT_UNKNOWN);
 	assert_true(rep.barriers[0].delay_direct_ns == REPORT_UNKNOWN);
 	assert_true(isnan(rep.barriers[0].cause.share));
-	assert_null(rep.barriers[0].cause.dominant);
-	assert_null(rep.barriers[0].counters);
-	report_free(&rep);
-	run_free(r);
+	assert_fields(&rep.barriers[0], IS(cause.dominant, NULL), IS(counters, NULL));
 }
 
-/* --- sums ---------------------------------------------------------------------------------------------------- */
+/* --- sums ------------------------------------------------------------------------------------ */
 
 static void test_counters(void **state)
 {
@@ -219,7 +220,7 @@ static void test_counters(void **state)
 				.inside_counters = { 1, 2, 3 },
 				.scaled = 1 };
 	struct model_sums b = { .counted = 1, .counters = { 5, 5, 5 }, .unknown = 2 };
-	struct arena *arena = arena_new();
+	struct arena *arena CLEANUP_PTR(arena_free) = arena_new();
 	struct report_counter *c;
 	int err = 0;
 
@@ -242,18 +243,18 @@ static void test_counters(void **state)
 	env.ncounters = 0;
 	assert_null(counters_of(arena, &env, &a, &err));
 	assert_int_equal(err, 0);
-	arena_free(arena);
 }
 
-/* Of the members of a meeting, whoever does not know comes first, last or between: the sum is at least what was counted. */
+/*
+ * Of the members of an episode, the one without a value comes first, last or between: the sum is at
+ * least what was counted.
+ */
 static void test_counter_sum(void **state)
 {
-	int first, i;
-
-	for (first = 0; first < 3; first++) {
+	for (int first = 0; first < 3; first++) {
 		struct report_counter sum = { 0 };
 
-		for (i = 0; i < 3; i++) {
+		for (int i = 0; i < 3; i++) {
 			int who = (first + i) % 3;
 			struct report_counter c = report_counter("cycles", 100u << who, 1u << who,
 								 who != 0, who == 2);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Many processes, threads or sites, and with each of them the news that time goes on: twice as many must not be four times the work. */
+/*
+ * Many processes, threads or sites, and with each of them the news that time goes on: twice as many
+ * must not be four times the work.
+ */
 #include "test_model_util.h"
 
 #include <math.h>
@@ -26,8 +29,8 @@ enum {
 };
 
 /*
- * Work is counted and not timed: the compiler has each block of our code call this. Of what the C library does inside only
- * copying is counted, and what it calls of ours, as to compare in qsort().
+ * Work is counted and not timed: the compiler has each block of our code call this. Of what the C
+ * library does inside only copying is counted, and what it calls of ours, as to compare in qsort().
  */
 static uint64_t blocks;
 
@@ -136,10 +139,9 @@ static uint64_t work_of(int way, uint32_t n)
 	struct model *m = model_new(NULL, 1000);
 	uint64_t begun = blocks, t = 2000;
 	struct report report;
-	uint32_t i;
 
 	assert_non_null(m);
-	for (i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		come(m, way, i, n, t);
 		t += 100;
 		assert_int_equal(model_advance(m, t), 0);

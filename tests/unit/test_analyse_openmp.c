@@ -89,7 +89,10 @@ static bool times_at(struct through *t, uint64_t at, struct efficiency_omp *out)
 	return openmp_times(t->openmp, 0, threads, of_proc, 3, 3, at, out);
 }
 
-/* A barrier at 60 and the join at 130..140; a region is begun at 150, its workers go on at 200 and 205; a second join at 250..260. */
+/*
+ * A barrier at 60 and the join at 130..140; a region is begun at 150, its workers go on at 200 and
+ * 205; a second join at 250..260.
+ */
 static void two_regions(struct through *t)
 {
 	at_barrier(t, 1, 60, 61);
@@ -117,11 +120,16 @@ static void test_by_hand(void **state)
 	/* Waits of threads 1, 2, 3: 1+10, 22+30, 13+20 in the first region, then 20, 10, 30. */
 	assert_fields(&out, IS(scheduling_ns, 3 * 11 + 3 * 10),
 		      IS(imbalance_ns, 41 + 22 + 10 + 20));
-	/* Threads 2 and 3 begin at 10 and 20, and have no region from 140 to 150, and from 260 to the end. */
+	/*
+	 * Threads 2 and 3 begin at 10 and 20, and have no region from 140 to 150, and from 260 to
+	 * the end.
+	 */
 	assert_fields(&out, IS(start_ns, 50 + 55),
 		      IS(serialisation_ns, 10 + 20 + 10 + 10 + 40 + 40),
 		      IS(useful_ns, 269 + 128 + 112));
-	/* The time of three threads is in one of the five: the product of the efficiencies is PE. */
+	/*
+	 * The time of three threads is in one of the five: the product of the efficiencies is PE.
+	 */
 	assert_int_equal(out.useful_ns + out.scheduling_ns + out.imbalance_ns + out.start_ns +
 				 out.serialisation_ns,
 			 3 * 300);

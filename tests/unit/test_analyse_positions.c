@@ -8,10 +8,9 @@ static struct report_efficiency of(struct report_thread *spans, uint32_t n, uint
 {
 	struct efficiency_sums sums = { .elapsed_ns = elapsed, .ideal_ns = ideal };
 	struct report_efficiency e;
-	uint32_t i;
 
 	assert_int_equal(positions_assign(spans, n, positions), 0);
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		sums.sum_ns += spans[i].work_ns;
 	assert_int_equal(positions_efficiency(spans, n, *positions, &sums, &e), 0);
 	if (ideal != MODEL_UNKNOWN && n && !isnan(e.parallel))
@@ -43,8 +42,8 @@ static void test_all_the_time(void **state)
 }
 
 /*
- * One thread is alone for 80, and three more come for 70: it and two of them work for half of that. 255 of 80 + 4 x 70; nothing
- * is lost by the fourth, so that all is load balance.
+ * One thread is alone for 80, and three more come for 70: it and two of them work for half of that.
+ * 255 of 80 + 4 x 70; nothing is lost by the fourth, so that all is load balance.
  */
 static void test_alone_first(void **state)
 {
@@ -58,7 +57,10 @@ static void test_alone_first(void **state)
 		      NEAR(communication, 1, 1e-12));
 }
 
-/* The same, but each of them waits for half of the 70 in which there are several: none more than another. */
+/*
+ * The same, but each of them waits for half of the 70 in which there are several: none more than
+ * another.
+ */
 static void test_rotating_after_alone(void **state)
 {
 	struct report_thread s[] = { span(0, 150, 115), span(80, 150, 35), span(80, 150, 35),
@@ -75,9 +77,9 @@ static void test_rounds(void **state)
 {
 	struct report_thread s[300];
 	struct report_efficiency e;
-	uint32_t i, positions;
+	uint32_t positions;
 
-	for (i = 0; i < 300; i++)
+	for (uint32_t i = 0; i < 300; i++)
 		s[i] = span(i / 3 * 40 + i % 3, i / 3 * 40 + 32, 10 * (i % 3 + 1));
 	e = of(s, 300, 4000, 4000, &positions);
 	assert_int_equal(positions, 3);
@@ -85,12 +87,12 @@ static void test_rounds(void **state)
 	/* The third loses nothing, so that all is load balance. */
 	assert_near(e.load_balance, 20.0 / 31, 1e-12);
 	/* Another one has most to do in each round. */
-	for (i = 0; i < 300; i++)
+	for (uint32_t i = 0; i < 300; i++)
 		s[i] = span(i / 3 * 40 + i % 3, i / 3 * 40 + 32, 10 * ((i + i / 3) % 3 + 1));
 	e = of(s, 300, 4000, 4000, &positions);
 	assert_fields(&e, NEAR(parallel, 20.0 / 31, 1e-12), NEAR(load_balance, 1, 0.05));
 	/* Ends that are seen late make no position of their own. */
-	for (i = 0; i < 300; i++)
+	for (uint32_t i = 0; i < 300; i++)
 		s[i] = span(i / 3 * 40, i / 3 * 40 + 41, 10 * (i % 3 + 1));
 	of(s, 300, 4001, 4001, &positions);
 	assert_int_equal(positions, 3);
@@ -101,16 +103,18 @@ static void test_away(void **state)
 {
 	struct report_thread s[] = { span(0, 1000, 10), span(0, 1000, 1000), span(0, 1000, 500) };
 	struct report_efficiency e;
-	uint32_t positions, i;
+	uint32_t positions;
 
-	for (i = 0; i < 3; i++)
+	for (uint32_t i = 0; i < 3; i++)
 		s[i].away_ns = s[i].work_ns == 10 ? 990 : 0;
 	e = of(s, 3, 1000, 1000, &positions);
 	assert_fields(&e, NEAR(parallel, 1510.0 / 2010, 1e-12),
 		      NEAR(load_balance, e.parallel, 1e-12));
 }
 
-/* One that lives for a moment, and loses nothing in it, makes no static imbalance of what rotates. */
+/*
+ * One that lives for a moment, and loses nothing in it, makes no static imbalance of what rotates.
+ */
 static void test_short_one(void **state)
 {
 	struct report_thread s[] = { span(0, 1000, 500), span(0, 1000, 500), span(0, 1000, 500),
@@ -122,7 +126,7 @@ static void test_short_one(void **state)
 	assert_fields(&e, NEAR(load_balance, 1, 0.01), NEAR(serialisation, 0.5, 0.01));
 }
 
-/* Threads that are kept as a sum count for PE, and follow nobody. */
+/* Threads that are kept as a sum count for parallel efficiency, and follow no other thread. */
 static void test_sum_of_threads(void **state)
 {
 	struct report_thread s[] = { span(0, 100, 100), span(0, 100, 50), { .until_ns = 200 } };

@@ -10,9 +10,12 @@
 #include "analyse/report.h"
 #include "sbt/record.h"
 
+DEFINE_CLEANUP_PTR(report_arena_free, void *)
+DEFINE_CLEANUP_PTR(report_namer_free, struct report_namer *)
+
 #define A 0x1000
 
-/* --- what the report is told ------------------------------------------------------------------------ */
+/* --- what the report is told ----------------------------------------------------------------- */
 
 static const struct site_frame lu_frame = { "lu", "/src/lu.c", 42, 0 };
 static const struct site_frame inlined[2] = { { "wait_all", "/src/sync.h", 7, 0 },
@@ -72,20 +75,27 @@ static void build(struct run *r, uint64_t end_ns, struct report *out)
 	assert_int_equal(report_build(r->model, &e, out), 0);
 }
 
+static struct report built(struct run *r, uint64_t end_ns)
+{
+	struct report rep;
+
+	build(r, end_ns, &rep);
+	return rep;
+}
+
 /* A team of @n, tids from 101, whose thread i works work(i, k) in round k. */
 static uint64_t play(struct run *r, uint32_t n, uint32_t rounds, uint32_t at, uint64_t latency,
 		     uint64_t (*work)(uint32_t i, uint32_t k))
 {
 	uint64_t ready = 0, release;
 	struct model_crossing c;
-	uint32_t i, k;
 
-	for (k = 0; k < rounds; k++) {
+	for (uint32_t k = 0; k < rounds; k++) {
 		release = 0;
-		for (i = 0; i < n; i++)
+		for (uint32_t i = 0; i < n; i++)
 			if (ready + work(i, k) > release)
 				release = ready + work(i, k);
-		for (i = 0; i < n; i++) {
+		for (uint32_t i = 0; i < n; i++) {
 			c = crossing(101 + i, A, n, ready + work(i, k), release + latency);
 			c.site = at;
 			run_feed(r, c);
@@ -110,17 +120,15 @@ static uint64_t rotating(uint32_t i, uint32_t k)
 	return i == k % 4 ? 2000000 : 1000000;
 }
 
-/* --- verdicts ---------------------------------------------------------------------------------------- */
+/* --- verdicts -------------------------------------------------------------------------------- */
 
 static void test_static(void **state)
 {
-	struct run *r = run_new(0);
+	struct run *r = *state;
 	struct report_process *p;
 	struct report_barrier *b;
-	struct report rep;
+	struct report rep CLEANUP(report_free) = built(r, play(r, 4, 20, 0, 10, one_slow));
 
-	run_launched(r, 0);
-	build(r, play(r, 4, 20, 0, 10, one_slow), &rep);
 	assert_int_equal(rep.nprocesses, 1);
 	p = &rep.processes[0];
 	assert_fields(p, IS(pid, PID), TEXT(comm, "prog"),
@@ -143,8 +151,6 @@ static void test_static(void **state)
 		      HAS(verdict, "threads 0, 1, 3 wait 50 %"), IS(nthreads, 4));
 	assert_fields(p, IS(nmembers, 4), IS(wait_ns, b->lost_ns), IS(release_ns, 20 * 4 * 10));
 	assert_int_equal(b->participants, 4);
-	report_free(&rep);
-	run_free(r);
 }
 
 static uint64_t one_of_many(uint32_t i, uint32_t k)
@@ -152,43 +158,37 @@ static uint64_t one_of_many(uint32_t i, uint32_t k)
 	return i == 70 ? 3000000 : 1000000 + 1000 * ((i + k) % 5);
 }
 
-static void refuses(const char *text, const char *part)
-{
-	if (strstr(text, part))
-		fail_msg("\"%s\" says \"%s\"", text, part);
-}
-
 /* One thread of many is not like the rest: it is named, and they are not cut up by chance. */
 static void test_outlier(void **state)
 {
-	struct run *r = run_new(0);
-	struct report rep;
+	struct run *r = *state;
+	struct report rep CLEANUP(report_free) = built(r, play(r, 140, 20, 0, 10, one_of_many));
 
-	run_launched(r, 0);
-	build(r, play(r, 140, 20, 0, 10, one_of_many), &rep);
-	assert_fields(&rep.barriers[0], IS(pattern, REPORT_STATIC),
-		      HAS(verdict, "threads 0-69, 71-139 wait 67 % of their time there, "
-				   "thread 70 only 0 %."));
-	assert_says(rep.processes[0].verdict, "thread 70 only 0 %");
-	report_free(&rep);
-	run_free(r);
+	assert_fields(&rep, IS(barriers[0].pattern, REPORT_STATIC),
+		      HAS(barriers[0].verdict,
+			  "threads 0-69, 71-139 wait 67 % of their time there, "
+			  "thread 70 only 0 %."),
+		      HAS(processes[0].verdict, "thread 70 only 0 %"));
 }
 
-/* Teams of four new threads each, one after the other: each team meets @rounds times, its third has more work. */
+/*
+ * Teams of four new threads each, one after the other: each team meets @rounds times, its third has
+ * more work.
+ */
 static void play_teams(struct run *r, uint32_t teams, uint32_t rounds, struct report *rep)
 {
 	struct model_crossing c;
 	uint64_t now = 0;
-	uint32_t i, k, n, tid;
+	uint32_t tid;
 
-	for (n = 0; n < teams; n++) {
-		for (i = 0; i < 4; i++) {
+	for (uint32_t n = 0; n < teams; n++) {
+		for (uint32_t i = 0; i < 4; i++) {
 			tid = 101 + 4 * n + i;
 			r->seq[tid % 256] = 0;
 			assert_int_equal(model_add_thread(r->model, PID, INC, tid, now), 0);
 		}
-		for (k = 0; k < rounds; k++) {
-			for (i = 0; i < 4; i++) {
+		for (uint32_t k = 0; k < rounds; k++) {
+			for (uint32_t i = 0; i < 4; i++) {
 				c = crossing(101 + 4 * n + i, A, 4, now + one_slow(i, k),
 					     now + 2000010);
 				c.site = 0;
@@ -196,7 +196,7 @@ static void play_teams(struct run *r, uint32_t teams, uint32_t rounds, struct re
 			}
 			now += 2000010;
 		}
-		for (i = 0; i < 4; i++)
+		for (uint32_t i = 0; i < 4; i++)
 			assert_int_equal(
 				model_end_thread(r->model, PID, INC, 101 + 4 * n + i, now, NULL),
 				0);
@@ -204,7 +204,10 @@ static void play_teams(struct run *r, uint32_t teams, uint32_t rounds, struct re
 	build(r, now, rep);
 }
 
-/* Only who is known to work longer is said to have more to do; and the advice is about what makes them late. */
+/*
+ * Only a thread that is known to work longer is said to have more to do; the advice is about what
+ * makes the threads late.
+ */
 static void test_headline_by_cause(void **state)
 {
 	static const struct {
@@ -224,17 +227,14 @@ static void test_headline_by_cause(void **state)
 		{ CAUSE_IO, 0.9, "always arrive late", "input and output" },
 		{ CAUSE_STEAL, 0.9, "always arrive late", "host" },
 	};
-	struct run *r = run_new(0);
+	struct run *r = *state;
 	struct report_barrier *b;
 	struct report_process *p;
-	struct report rep;
-	size_t i;
+	struct report rep CLEANUP(report_free) = built(r, play(r, 4, 20, 0, 10, one_slow));
 
-	run_launched(r, 0);
-	build(r, play(r, 4, 20, 0, 10, one_slow), &rep);
 	b = &rep.barriers[0];
 	p = &rep.processes[0];
-	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		b->cause.dominant = cause_row(cases[i].dominant);
 		b->cause.share = cases[i].share;
 		p->verdict[0] = b->verdict[0] = '\0';
@@ -244,38 +244,33 @@ static void test_headline_by_cause(void **state)
 			      HAS(advice, cases[i].advice));
 		assert_says(b->advice, cases[i].advice);
 	}
-	report_free(&rep);
-	run_free(r);
 }
 
-/* Who hangs to the end is in no sum: the sentence says so, instead of calling the load even. */
+/*
+ * A thread that hangs to the end is in no sum: the sentence says so, instead of calling the load
+ * even.
+ */
 static void test_hung(void **state)
 {
-	struct run *r = run_new(0);
+	struct run *r = *state;
 	struct report_process *p;
-	struct report rep;
+	struct report rep CLEANUP(report_free) = built(r, play(r, 4, 20, 0, 10, one_slow));
 
-	run_launched(r, 0);
-	build(r, play(r, 4, 20, 0, 10, one_slow), &rep);
 	p = &rep.processes[0];
 	p->hung = true;
 	verdict_process(p, &rep.barriers[0], &(struct verdict_shares){ 1, 1, 1 });
 	assert_fields(p, HAS(verdict, "It hung, see above. Before that, "),
 		      HAS(verdict, "The efficiencies below count the hang as lost time."));
-	report_free(&rep);
-	run_free(r);
 }
 
-/* OpenMP's serial parts are neither somebody's lateness nor the price of barriers. */
+/* OpenMP's serial parts are neither lateness of a thread nor the price of barriers. */
 static void test_serial_parts(void **state)
 {
 	struct report_openmp_losses l;
-	struct run *r = run_new(0);
+	struct run *r = *state;
 	struct report_process *p;
-	struct report rep;
+	struct report rep CLEANUP(report_free) = built(r, play(r, 4, 20, 0, 10, one_slow));
 
-	run_launched(r, 0);
-	build(r, play(r, 4, 20, 0, 10, one_slow), &rep);
 	p = &rep.processes[0];
 	assert_false(report_openmp_losses(p, &l));
 	p->omp_scheduling = 0.9;
@@ -293,8 +288,9 @@ static void test_serial_parts(void **state)
 	p->omp_start = 0.5;
 	p->omp_serialisation = 0.9;
 	verdict_process(p, &rep.barriers[0], &(struct verdict_shares){ 1, 1, 1 });
-	assert_says(p->verdict, "36 % of thread time is lost at the start of parallel regions");
-	refuses(p->verdict, "lost in serial");
+	assert_fields(p,
+		      HAS(verdict, "36 % of thread time is lost at the start of parallel regions"),
+		      LACKS(verdict, "lost in serial"));
 	p->omp_start = 1;
 	p->omp_serialisation = 0.5;
 	/* Whatever the three efficiencies make of it. */
@@ -305,8 +301,7 @@ static void test_serial_parts(void **state)
 	assert_fields(p, IS(pattern, REPORT_STATIC),
 		      HAS(verdict, "36 % of thread time is lost in serial parts"),
 		      HAS(verdict, "18 % waiting for other threads"),
-		      HAS(advice, "parallel regions"));
-	refuses(p->verdict, "barriers themselves");
+		      HAS(advice, "parallel regions"), LACKS(verdict, "barriers themselves"));
 	/* So do waits for a turn; those at the barrier are their consequence. */
 	p->omp_serialisation = 1;
 	p->omp_turns = 0.8;
@@ -321,22 +316,19 @@ static void test_serial_parts(void **state)
 	/* Where waiting costs more, that is said. */
 	p->omp_serialisation = 0.9;
 	verdict_process(p, &rep.barriers[0], &(struct verdict_shares){ 1, 1, 1 });
-	refuses(p->verdict, "serial");
-	report_free(&rep);
-	run_free(r);
+	assert_lacks(p->verdict, "serial");
 }
 
-/* Who lives for a few episodes only is not the one who is always late. */
+/* A thread that lives for a few episodes only is not the one that is always late. */
 static void test_come_and_go(void **state)
 {
 	static const uint32_t rounds[] = { 1, 3 };
 	const struct report_process *p;
 	const struct report_barrier *b;
-	struct report rep;
-	struct run *r;
-	uint32_t i;
+	struct report rep CLEANUP(report_free);
+	struct run *r CLEANUP_PTR(run_free);
 
-	for (i = 0; i < 2; i++) {
+	for (uint32_t i = 0; i < 2; i++) {
 		r = run_new(0);
 		run_launched(r, 0);
 		play_teams(r, 30, rounds[i], &rep);
@@ -344,27 +336,27 @@ static void test_come_and_go(void **state)
 		p = &rep.processes[0];
 		assert_fields(b, IS(episodes, 30 * rounds[i]), IS(pattern, REPORT_MIXED_LOSS),
 			      HAS(verdict, "no thread is known to be always late."),
-			      HAS(advice, "each team"));
-		refuses(b->verdict, "same thread");
-		refuses(b->verdict, "thread 2");
-		/* Those that follow each other are compared as one that stays: three quarters of a half are lost. */
+			      HAS(advice, "each team"), LACKS(verdict, "same thread"),
+			      LACKS(verdict, "thread 2"));
+		/*
+		 * Those that follow each other are compared as one that stays: three quarters of a
+		 * half are lost.
+		 */
 		assert_fields(p, IS(positions, 4), IS(threads, 120), IS(pattern, REPORT_STATIC),
 			      NEAR(efficiency.load_balance, 5 / 8.0, 1e-3));
 		assert_fields(b, NEAR(load_balance, 5 / 8.0, 1e-9), NEAR(serialisation, 1, 1e-9));
-		refuses(p->verdict, "same threads");
-		assert_says(p->verdict, "the same positions");
+		assert_fields(p, LACKS(verdict, "same threads"),
+			      HAS(verdict, "the same positions"));
 		report_free(&rep);
 		run_free(r);
 	}
-	/* Those who stay for long are spoken of. */
+	/* Threads that stay for long are named. */
 	r = run_new(0);
 	run_launched(r, 0);
 	play_teams(r, 1, 30, &rep);
-	assert_fields(&rep.barriers[0], IS(pattern, REPORT_STATIC),
-		      HAS(verdict, "thread 2 arrives last in 100 %"));
-	assert_fields(&rep.processes[0], IS(positions, 4), HAS(verdict, "the same threads"));
-	report_free(&rep);
-	run_free(r);
+	assert_fields(&rep, IS(barriers[0].pattern, REPORT_STATIC),
+		      HAS(barriers[0].verdict, "thread 2 arrives last in 100 %"),
+		      IS(processes[0].positions, 4), HAS(processes[0].verdict, "the same threads"));
 }
 
 /* Thread 0 is late in 7 of 12 rounds, thread 1 in the others, both by as much. */
@@ -385,7 +377,10 @@ static uint64_t for_certain(uint32_t i, uint32_t k)
 	return 10000000 + (i ? 0 : 10000000) + k % 3;
 }
 
-/* A verdict speaks of the same threads only where they differ by more than chance explains, and by what matters. */
+/*
+ * A verdict speaks of the same threads only where they differ by more than chance explains, and by
+ * what matters.
+ */
 static void test_chance(void **state)
 {
 	static const struct {
@@ -400,9 +395,8 @@ static void test_chance(void **state)
 	const struct report_barrier *b;
 	struct report rep;
 	struct run *r;
-	uint32_t i;
 
-	for (i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+	for (uint32_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
 		r = run_new(0);
 		run_launched(r, 0);
 		build(r, play(r, 2, 12, 0, 10, ways[i].work), &rep);
@@ -411,9 +405,9 @@ static void test_chance(void **state)
 		assert_int_equal(b->pattern, ways[i].pattern);
 		assert_int_equal(p->pattern, ways[i].pattern);
 		if (ways[i].pattern == REPORT_ROTATING) {
-			refuses(b->verdict, "waits ");
-			refuses(p->verdict, "the same threads");
-			assert_says(p->verdict, "another thread is late each time");
+			assert_lacks(b->verdict, "waits ");
+			assert_fields(p, LACKS(verdict, "the same threads"),
+				      HAS(verdict, "another thread is late each time"));
 		} else {
 			assert_says(b->verdict,
 				    "thread 1 waits 50 % of its time there, thread 0 only 0 %");
@@ -425,19 +419,16 @@ static void test_chance(void **state)
 
 static void test_rotating(void **state)
 {
-	struct run *r = run_new(0);
-	struct report rep;
+	struct run *r = *state;
+	struct report rep CLEANUP(report_free) = built(r, play(r, 4, 20, 0, 10, rotating));
 
-	run_launched(r, 0);
-	build(r, play(r, 4, 20, 0, 10, rotating), &rep);
-	assert_fields(&rep.processes[0].efficiency, NEAR(load_balance, 1, 1e-9),
-		      NEAR(serialisation, 5 / 8.0, 1e-9));
-	assert_int_equal(rep.processes[0].pattern, REPORT_ROTATING);
-	assert_fields(&rep.barriers[0], IS(pattern, REPORT_ROTATING),
-		      HAS(verdict, "another thread each time"), HAS(advice, "fewer barriers"),
-		      NEAR(last_share, 0.25, 1e-12));
-	report_free(&rep);
-	run_free(r);
+	assert_fields(&rep, NEAR(processes[0].efficiency.load_balance, 1, 1e-9),
+		      NEAR(processes[0].efficiency.serialisation, 5 / 8.0, 1e-9),
+		      IS(processes[0].pattern, REPORT_ROTATING),
+		      IS(barriers[0].pattern, REPORT_ROTATING),
+		      HAS(barriers[0].verdict, "another thread each time"),
+		      HAS(barriers[0].advice, "fewer barriers"),
+		      NEAR(barriers[0].last_share, 0.25, 1e-12));
 }
 
 /* All work alike, and one is always the last to have its turn: it is not another each time. */
@@ -471,19 +462,20 @@ static void test_last_by_turn(void **state)
 	assert_int_equal(b.pattern, REPORT_ROTATING);
 }
 
-/* Two barriers in turn, thread 0 late at the one and thread 1 at the other: no chance, though each is late half the time. */
+/*
+ * Two barriers in turn, thread 0 late at the one and thread 1 at the other: no chance, though each
+ * is late half the time.
+ */
 static void test_others_at_others(void **state)
 {
-	struct run *r = run_new(0);
+	struct run *r = *state;
 	const struct report_process *p;
 	uint64_t ready = 0, work;
 	struct model_crossing c;
-	struct report rep;
-	uint32_t i, k;
+	struct report rep CLEANUP(report_free);
 
-	run_launched(r, 0);
-	for (k = 0; k < 40; k++, ready += 2000010) {
-		for (i = 0; i < 2; i++) {
+	for (uint32_t k = 0; k < 40; k++, ready += 2000010) {
+		for (uint32_t i = 0; i < 2; i++) {
 			work = i == k % 2 ? 2000000 : 1000000;
 			c = crossing(101 + i, A, 2, ready + work, ready + 2000010);
 			c.site = 2 * (k % 2);
@@ -492,28 +484,23 @@ static void test_others_at_others(void **state)
 	}
 	build(r, ready, &rep);
 	p = &rep.processes[0];
-	assert_int_equal(rep.nbarriers, 2);
-	assert_int_equal(rep.barriers[0].pattern, REPORT_STATIC);
-	assert_int_equal(rep.barriers[1].pattern, REPORT_STATIC);
+	assert_fields(&rep, IS(nbarriers, 2), IS(barriers[0].pattern, REPORT_STATIC),
+		      IS(barriers[1].pattern, REPORT_STATIC));
 	assert_fields(p, IS(pattern, REPORT_ROTATING), IS(by_barrier, true),
 		      HAS(verdict, "each barrier has its own late threads"),
-		      HAS(advice, "Redistribute the work of each phase"));
-	refuses(p->advice, "new shares will not help");
-	report_free(&rep);
-	run_free(r);
+		      HAS(advice, "Redistribute the work of each phase"),
+		      LACKS(advice, "new shares will not help"));
 }
 
 /* A rank whose threads are a team: it has one number among the ranks and another in its team. */
 static void test_two_numbers(void **state)
 {
-	struct run *r = run_new(0);
+	struct run *r = *state;
 	struct model_crossing c;
-	struct report rep;
-	uint32_t i, k;
+	struct report rep CLEANUP(report_free);
 
-	run_launched(r, 0);
-	for (k = 0; k < 5; k++) {
-		for (i = 0; i < 2; i++) {
+	for (uint32_t k = 0; k < 5; k++) {
+		for (uint32_t i = 0; i < 2; i++) {
 			c = crossing(101 + i, A, 2, 100 * k + 10 + i, 100 * k + 12);
 			c.place = i + 1;
 			run_feed(r, c);
@@ -527,7 +514,7 @@ static void test_two_numbers(void **state)
 	}
 	build(r, 1000, &rep);
 	assert_int_equal(rep.nbarriers, 2);
-	for (k = 0; k < 2; k++) {
+	for (uint32_t k = 0; k < 2; k++) {
 		const struct report_barrier *b = &rep.barriers[k];
 
 		if (b->nthreads == 1) {
@@ -536,30 +523,23 @@ static void test_two_numbers(void **state)
 			assert_fields(b, IS(threads[0].index, 0), IS(threads[1].index, 1));
 		}
 	}
-	assert_int_equal(rep.processes[0].members[0].index, 0);
-	assert_int_equal(rep.processes[0].members[1].index, 1);
-	report_free(&rep);
-	run_free(r);
+	assert_fields(&rep.processes[0], IS(members[0].index, 0), IS(members[1].index, 1));
 }
 
 static void test_costly(void **state)
 {
-	struct run *r = run_new(0);
-	struct report rep;
+	struct run *r = *state;
+	struct report rep CLEANUP(report_free) = built(r, play(r, 4, 20, 0, 500000, even));
 
-	run_launched(r, 0);
-	build(r, play(r, 4, 20, 0, 500000, even), &rep);
-	assert_int_equal(rep.processes[0].pattern, REPORT_COSTLY);
-	assert_fields(&rep.barriers[0], IS(pattern, REPORT_COSTLY), HAS(verdict, "500.0 µs"),
-		      HAS(advice, "cheaper"));
-	report_free(&rep);
-	run_free(r);
+	assert_fields(&rep, IS(processes[0].pattern, REPORT_COSTLY),
+		      IS(barriers[0].pattern, REPORT_COSTLY), HAS(barriers[0].verdict, "500.0 µs"),
+		      HAS(barriers[0].advice, "cheaper"));
 }
 
 static void test_balanced_and_few(void **state)
 {
-	struct run *r = run_new(0);
-	struct report rep;
+	struct run *r CLEANUP_PTR(run_free) = run_new(0);
+	struct report rep CLEANUP(report_free);
 
 	run_launched(r, 0);
 	build(r, play(r, 4, 20, 0, 10, even), &rep);
@@ -573,8 +553,6 @@ static void test_balanced_and_few(void **state)
 	build(r, play(r, 4, 3, 0, 10, one_slow), &rep);
 	assert_fields(&rep.barriers[0], IS(pattern, REPORT_FEW),
 		      HAS(verdict, "only 3 complete episodes"));
-	report_free(&rep);
-	run_free(r);
 }
 
 #define LU_N 256
@@ -591,26 +569,22 @@ static uint64_t lu_block(uint32_t i, uint32_t k)
 
 static void test_lu_block(void **state)
 {
-	struct run *r = run_new(0);
+	struct run *r = *state;
 	struct report_barrier *b;
-	struct report rep;
+	struct report rep CLEANUP(report_free) = built(r, play(r, 8, LU_N - 1, 0, 1, lu_block));
 
-	run_launched(r, 0);
-	build(r, play(r, 8, LU_N - 1, 0, 1, lu_block), &rep);
 	b = &rep.barriers[0];
 	assert_fields(b, IS(episodes, LU_N - 1), NEAR(load_balance, 128 / 191.0, 0.01));
 	assert_fields(&rep.processes[0].efficiency, NEAR(load_balance, 128 / 191.0, 0.01),
 		      NEAR(serialisation, 1, 0.01));
 	assert_int_equal(b->pattern, REPORT_STATIC);
-	/* Who idles and who works: 23, 65 and 101 of 191 are below the mean of 128. */
+	/* Idle and working threads: 23, 65 and 101 of 191 are below the mean of 128. */
 	assert_fields(b, HAS(verdict, "thread 7"), HAS(verdict, "threads 0-2 wait"),
 		      HAS(verdict, "threads 3-7 only 0-32"));
 	assert_says(rep.processes[0].verdict, "threads 0-2 wait");
-	report_free(&rep);
-	run_free(r);
 }
 
-/* --- names ------------------------------------------------------------------------------------------- */
+/* --- names ----------------------------------------------------------------------------------- */
 
 static void meet(struct run *r, uint32_t at1, uint32_t at2, uint64_t *t)
 {
@@ -626,9 +600,7 @@ static void meet(struct run *r, uint32_t at1, uint32_t at2, uint64_t *t)
 
 static const struct report_barrier *at_site(const struct report *rep, uint32_t offset)
 {
-	uint32_t i;
-
-	for (i = 0; i < rep->nbarriers; i++)
+	for (uint32_t i = 0; i < rep->nbarriers; i++)
 		if (rep->barriers[i].offset == offset && rep->barriers[i].ncallsites == 1)
 			return &rep->barriers[i];
 	fail_msg("no barrier at %#x", offset);
@@ -638,13 +610,11 @@ static const struct report_barrier *at_site(const struct report *rep, uint32_t o
 static void test_names(void **state)
 {
 	const struct report_barrier *b;
-	struct run *r = run_new(0);
-	struct report rep;
+	struct run *r = *state;
+	struct report rep CLEANUP(report_free);
 	uint64_t t = 0;
-	uint32_t i, j;
 
-	run_launched(r, 0);
-	for (i = 0; i < 6; i++)
+	for (uint32_t i = 0; i < 6; i++)
 		meet(r, i, i, &t);
 	meet(r, 1, 0, &t);
 	build(r, t, &rep);
@@ -660,33 +630,28 @@ static void test_names(void **state)
 	assert_fields(b, TEXT(label, "libx.so.1+0x3456"), IS(function, NULL));
 	b = at_site(&rep, 0x10);
 	assert_string_equal(b->label, "a\\x1b[31m\\x0a \\xe2\\x80\\xae.c:3");
-	for (i = 0; i < rep.nbarriers; i++) {
+	for (uint32_t i = 0; i < rep.nbarriers; i++) {
 		assert_int_equal(rep.barriers[i].id[0], '#');
 		assert_int_equal(strlen(rep.barriers[i].id), 9);
-		for (j = 0; j < i; j++)
+		for (uint32_t j = 0; j < i; j++)
 			assert_string_not_equal(rep.barriers[i].id, rep.barriers[j].id);
 		if (rep.barriers[i].ncallsites == 2)
 			assert_string_equal(rep.barriers[i].label, "lu lu.c:42 and 1 more");
 	}
-	report_free(&rep);
-	run_free(r);
 }
 
 static void id_of(uint32_t pid_skew, const uint32_t *order, uint32_t n, uint32_t offset,
 		  char id[17])
 {
-	struct run *r = run_new(pid_skew);
-	struct report rep;
+	struct run *r CLEANUP_PTR(run_free) = run_new(pid_skew);
+	struct report rep CLEANUP(report_free);
 	uint64_t t = pid_skew;
-	uint32_t i;
 
 	run_launched(r, pid_skew);
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		meet(r, order[i], order[i], &t);
 	build(r, t, &rep);
 	memcpy(id, at_site(&rep, offset)->id, 17);
-	report_free(&rep);
-	run_free(r);
 }
 
 /* The id is made from the place alone, not from when it was seen or where it was installed. */
@@ -707,15 +672,14 @@ static void test_ids_are_stable(void **state)
 /* As it happens, a barrier is called what the report will call it. */
 static void test_name_while_it_runs(void **state)
 {
-	struct run *r = run_new(0);
+	struct run *r = *state;
 	struct report_env e = env(10000);
 	struct report_barrier live;
-	struct report rep;
+	struct report rep CLEANUP(report_free);
 	uint64_t t = 0;
 	void *arena;
 	char id[17];
 
-	run_launched(r, 0);
 	meet(r, 0, 0, &t);
 	meet(r, 4, 4, &t);
 	assert_int_equal(report_barrier_name(r->model, &e, 1, &live, &arena), 0);
@@ -730,29 +694,26 @@ static void test_name_while_it_runs(void **state)
 	meet(r, 2, 2, &t);
 	build(r, t, &rep);
 	assert_string_equal(at_site(&rep, 0x1260)->id, id);
-	report_free(&rep);
-	run_free(r);
 }
 
 /* However many there are, each name takes the same: that of the report, clashes and all. */
 static void test_many_names(void **state)
 {
 	enum { MANY = 3000 };
-	struct run *r = run_new(0);
+	struct run *r = *state;
 	struct report_env e = env(10000);
-	struct report_namer *namer = report_namer_new();
+	struct report_namer *namer CLEANUP_PTR(report_namer_free) = report_namer_new();
 	struct report_barrier live, alone;
 	uint64_t t = 0, asked = 0, before;
 	void *arena, *other;
-	uint32_t i;
 
 	assert_non_null(namer);
 	run_launched(r, 0);
-	for (i = 0; i < MANY; i++)
+	for (uint32_t i = 0; i < MANY; i++)
 		meet(r, i, i, &t);
 	e.site = counted_site;
 	e.ctx = &asked;
-	for (i = 0; i < MANY; i++) {
+	for (uint32_t i = 0; i < MANY; i++) {
 		before = asked;
 		assert_int_equal(report_namer_name(namer, r->model, &e, i, &live, &arena), 0);
 		assert_true(asked - before < 20);
@@ -764,33 +725,26 @@ static void test_many_names(void **state)
 		}
 		report_arena_free(arena);
 	}
-	report_namer_free(namer);
-	run_free(r);
 }
 
 /* The longest label is in the headline as it is, and nothing behind it is lost. */
 static void test_long_label_in_headline(void **state)
 {
 	static const double shares[] = { 1, 0.93, 0.6 };
-	struct run *r = run_new(0);
+	struct run *r = *state;
 	struct report_barrier *b;
 	struct report_process *p;
-	struct report rep;
-	size_t i;
+	struct report rep CLEANUP(report_free) = built(r, play(r, 4, 20, 0, 10, one_slow));
 
-	run_launched(r, 0);
-	build(r, play(r, 4, 20, 0, 10, one_slow), &rep);
 	b = &rep.barriers[0];
 	p = &rep.processes[0];
 	memset(b->label, 'x', sizeof(b->label) - 1);
-	for (i = 0; i < sizeof(shares) / sizeof(shares[0]); i++) {
+	for (size_t i = 0; i < sizeof(shares) / sizeof(shares[0]); i++) {
 		verdict_process(p, b, &(struct verdict_shares){ shares[i], 0, 1 });
 		assert_fields(p, HAS(verdict, b->label),
 			      HAS(verdict, ": the same threads always arrive late; threads "));
 		assert_string_equal(p->verdict + strlen(p->verdict) - 3, " %.");
 	}
-	report_free(&rep);
-	run_free(r);
 }
 
 /* Where there is no room for all it ends behind a word, and says so. */
@@ -812,15 +766,14 @@ static void test_cut(void **state)
 /* Names of any length fit. */
 static void test_long_name(void **state)
 {
-	struct run *r = run_new(0);
+	struct run *r = *state;
 	struct report_env e = env(10000);
 	struct report_barrier live;
 	char name[1001];
 	uint64_t t = 0;
-	void *arena;
-	size_t i;
+	void *arena CLEANUP_PTR(report_arena_free);
 
-	for (i = 0; i < 1000; i += 2)
+	for (size_t i = 0; i < 1000; i += 2)
 		memcpy(name + i, "\xc3\xa4", 2);
 	name[1000] = 0;
 	run_launched(r, 0);
@@ -831,8 +784,6 @@ static void test_long_name(void **state)
 	assert_true(strlen(live.label) < sizeof(live.label));
 	assert_int_equal(strlen(live.label) % 2, 1); /* whole characters and "..." */
 	assert_string_equal(live.label + strlen(live.label) - 3, "...");
-	report_arena_free(arena);
-	run_free(r);
 }
 
 /* What C++ calls its functions is too long for a sentence: what tells little goes first. */
@@ -860,9 +811,8 @@ static void test_function_names(void **state)
 		{ "", "" },
 	};
 	char out[256];
-	size_t i;
 
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		name_function(out, sizeof(out), names[i].from, 4);
 		assert_string_equal(out, names[i].to);
 		name_function(out, sizeof(out), names[i].from, 255);
@@ -872,17 +822,15 @@ static void test_function_names(void **state)
 	}
 }
 
-/* --- the rest ------------------------------------------------------------------------------------------ */
+/* --- the rest -------------------------------------------------------------------------------- */
 
 static void test_phases(void **state)
 {
-	struct run *r = run_new(0);
-	struct report rep;
+	struct run *r = *state;
+	struct report rep CLEANUP(report_free);
 	uint64_t t = 0;
-	uint32_t i;
 
-	run_launched(r, 0);
-	for (i = 0; i < 10; i++) {
+	for (uint32_t i = 0; i < 10; i++) {
 		meet(r, 0, 0, &t);
 		t += 50;
 		meet(r, 2, 2, &t);
@@ -890,15 +838,12 @@ static void test_phases(void **state)
 	build(r, t, &rep);
 	assert_int_equal(rep.nphases, 3);
 	/* From the first to the second takes 150, back 100. */
-	assert_fields(&rep.phases[0], TEXT(from, "lu lu.c:42"), TEXT(to, "libx.so.1+0x3456"),
-		      IS(occurrences, 10));
-	assert_int_equal(rep.phases[0].phase_ns.sum, 1500);
-	assert_fields(&rep.phases[0], IS(lost_ns, 200), NEAR(share, 1500.0 / t, 1e-12));
-	assert_int_equal(rep.phases[1].phase_ns.sum, 900);
-	assert_fields(&rep.phases[2], TEXT(from, "start"), TEXT(from_id, ""));
-	assert_int_equal(rep.phases[2].phase_ns.sum, 30);
-	report_free(&rep);
-	run_free(r);
+	assert_fields(&rep, TEXT(phases[0].from, "lu lu.c:42"),
+		      TEXT(phases[0].to, "libx.so.1+0x3456"), IS(phases[0].occurrences, 10),
+		      IS(phases[0].phase_ns.sum, 1500), IS(phases[0].lost_ns, 200),
+		      NEAR(phases[0].share, 1500.0 / t, 1e-12), IS(phases[1].phase_ns.sum, 900),
+		      TEXT(phases[2].from, "start"), TEXT(phases[2].from_id, ""),
+		      IS(phases[2].phase_ns.sum, 30));
 }
 
 static void test_loss(void **state)
@@ -906,12 +851,11 @@ static void test_loss(void **state)
 	static const struct report_uncounted uncounted[] = { { "cycles", "no PMU" } };
 	static const struct report_loss losses[] = { { "ring_full", "no room", 3 },
 						     { "thread_slot", "no slot", 0 } };
-	struct run *r = run_new(0);
+	struct run *r = *state;
 	struct report_env e = env(1000);
-	struct report rep;
+	struct report rep CLEANUP(report_free);
 	uint64_t t = 0;
 
-	run_launched(r, 0);
 	meet(r, 0, 0, &t);
 	assert_int_equal(model_finish(r->model, 1000), 0);
 	e.produced = e.consumed = 2;
@@ -925,20 +869,16 @@ static void test_loss(void **state)
 	e.nuncounted = 1;
 	assert_int_equal(report_build(r->model, &e, &rep), 0);
 	assert_fields(&rep, IS(complete, false), IS(lost, 3), IS(nlosses, 2), IS(nuncounted, 1),
-		      IS(accounted, false));
-	assert_string_equal(rep.uncounted[0].reason, "no PMU");
-	assert_string_equal(rep.losses[0].cause, "ring_full");
-	report_free(&rep);
-	run_free(r);
+		      IS(accounted, false), TEXT(uncounted[0].reason, "no PMU"),
+		      TEXT(losses[0].cause, "ring_full"));
 }
 
 static void test_cost(void **state)
 {
-	struct run *r = run_new(0);
+	struct run *r = *state;
 	struct report_env e = env(0);
-	struct report rep;
+	struct report rep CLEANUP(report_free);
 
-	run_launched(r, 0);
 	e.end_ns = play(r, 4, 20, 0, 10, even);
 	e.crossing_cost_ns = 1000;
 	assert_int_equal(model_finish(r->model, e.end_ns), 0);
@@ -954,11 +894,12 @@ static void test_cost(void **state)
 	e.ncpus = 2;
 	assert_int_equal(report_build(r->model, &e, &rep), 0);
 	assert_near(rep.processes[0].cost_share, 0.002, 1e-5);
-	report_free(&rep);
-	run_free(r);
 }
 
-/* Tracing costs no more than there is. Where it costs more than is lost, that is all that there is to act on. */
+/*
+ * Tracing costs no more than there is. Where it costs more than is lost, that is all that there is
+ * to act on.
+ */
 static void test_cost_above_all(void **state)
 {
 	static const struct {
@@ -973,9 +914,8 @@ static void test_cost_above_all(void **state)
 	struct report_env e = env(0);
 	struct report rep;
 	struct run *r;
-	uint32_t i;
 
-	for (i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+	for (uint32_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
 		r = run_new(0);
 		run_launched(r, 0);
 		e.end_ns = play(r, 4, 20, 0, 10, one_slow);
@@ -989,8 +929,8 @@ static void test_cost_above_all(void **state)
 			assert_says(p->advice, "do not act on these figures");
 			assert_says(rep.barriers[0].advice, "do not act on these figures");
 		} else {
-			refuses(p->advice, "racing");
-			refuses(rep.barriers[0].advice, "racing");
+			assert_lacks(p->advice, "racing");
+			assert_lacks(rep.barriers[0].advice, "racing");
 			assert_int_equal(p->pattern, REPORT_STATIC);
 		}
 		report_free(&rep);
@@ -1029,7 +969,7 @@ static void test_cost_rough(void **state)
 	assert_false(is_rough(1, little));
 }
 
-/* Who meets, not who ever crossed: teams of two in turn hold up two. */
+/* The threads that meet count, not all that ever crossed: teams of two in turn delay two. */
 static void test_met(void **state)
 {
 	struct model_proc p = { .crossings = 2000, .met = 1000, .nthreads_crossed = 2000 };
@@ -1045,7 +985,10 @@ static void test_met(void **state)
 	assert_int_equal(report_met(&p), 4);
 }
 
-/* Crossings, switches at meetings where threads slept and between them, and the tracer in their place. */
+/*
+ * Crossings, switches at meetings where threads slept and between them, and the tracer in their
+ * place.
+ */
 static void test_cost_formula(void **state)
 {
 	struct report_env e = { .switch_cost_ns = 500 };
@@ -1060,7 +1003,7 @@ static void test_cost_formula(void **state)
 	e.switch_cost_ns = NAN;
 	assert_near(report_cost(&e, 1000, 60, &sums, 2), 60000, 1e-6);
 	assert_true(isnan(report_cost(&e, NAN, 60, &sums, 2)));
-	/* For whoever has no CPU all wait, as far as there are CPUs for them. */
+	/* All threads wait for one that has no CPU, as far as there are CPUs for them. */
 	sums.interference_ns = 9000;
 	assert_near(report_cost(&e, 1000, 60, &sums, 3), 60000 + 3 * 9000, 1e-6);
 	e.ncpus = 2;
@@ -1077,9 +1020,9 @@ static void test_cost_formula(void **state)
 /* While it runs, the figures are those of an end at that moment. */
 static void test_interim(void **state)
 {
-	struct run *r = run_new(0), *whole = run_new(0);
+	struct run *r CLEANUP_PTR(run_free) = run_new(0), *whole CLEANUP_PTR(run_free) = run_new(0);
 	struct report_env e = env(0);
-	struct report now, end;
+	struct report now CLEANUP(report_free), end CLEANUP(report_free);
 
 	run_launched(r, 0);
 	run_launched(whole, 0);
@@ -1088,66 +1031,53 @@ static void test_interim(void **state)
 	e.interim = true;
 	assert_int_equal(report_build(r->model, &e, &now), 0);
 	build(whole, e.end_ns, &end);
-	assert_true(now.interim);
-	assert_near(now.processes[0].efficiency.parallel, end.processes[0].efficiency.parallel,
-		    1e-12);
-	assert_int_equal(now.processes[0].elapsed_ns, end.processes[0].elapsed_ns);
-	assert_int_equal(now.processes[0].members[1].work_ns, end.processes[0].members[1].work_ns);
-	assert_string_equal(now.barriers[0].verdict, end.barriers[0].verdict);
-	report_free(&now);
-	report_free(&end);
-	run_free(r);
-	run_free(whole);
+	assert_fields(
+		&now, IS(interim, true),
+		NEAR(processes[0].efficiency.parallel, end.processes[0].efficiency.parallel, 1e-12),
+		IS(processes[0].elapsed_ns, end.processes[0].elapsed_ns),
+		IS(processes[0].members[1].work_ns, end.processes[0].members[1].work_ns),
+		TEXT(barriers[0].verdict, end.barriers[0].verdict));
 }
 
 /* Nothing was seen: nothing is claimed. */
 static void test_empty(void **state)
 {
-	struct run *r = run_new(0);
-	struct report rep;
+	struct run *r = *state;
+	struct report rep CLEANUP(report_free) = built(r, 1000);
 
-	run_launched(r, 0);
-	build(r, 1000, &rep);
 	assert_fields(&rep, IS(nprocesses, 0), IS(nbarriers, 0), IS(nphases, 0),
 		      IS(complete, true));
-	report_free(&rep);
-	run_free(r);
 }
 
 /* Only incomplete episodes: shown and counted, and in no figure. */
 static void test_only_incomplete(void **state)
 {
-	struct run *r = run_new(0);
-	struct report rep;
+	struct run *r = *state;
+	struct report rep CLEANUP(report_free);
 
-	run_launched(r, 0);
-	cross(r, 1, A, 3, 10, 21);
-	cross(r, 2, A, 3, 20, 22);
+	cross_all(r, { 1, A, 3, 10, 21 }, { 2, A, 3, 20, 22 });
 	build(r, 100, &rep);
-	assert_int_equal(rep.nbarriers, 1);
-	assert_fields(&rep.barriers[0], IS(incomplete, 1), IS(episodes, 0),
-		      IS(participants_min, 0));
+	assert_fields(&rep, IS(nbarriers, 1), IS(barriers[0].incomplete, 1),
+		      IS(barriers[0].episodes, 0), IS(barriers[0].participants_min, 0));
 	assert_true(rep.barriers[0].phase_ns.sum == REPORT_UNKNOWN);
 	assert_true(isnan(rep.barriers[0].phase_ns.mean));
 	assert_true(isnan(rep.barriers[0].imbalance));
 	assert_fields(&rep.barriers[0], HAS(verdict, "No complete episode"), IS(lost_ns, 0));
-	report_free(&rep);
-	run_free(r);
 }
 
-/* Others were to come, and one was seen: not one thread that waits for nobody. */
+/*
+ * More threads should have arrived, and one was seen: this is not one thread that waits for no
+ * other.
+ */
 static void test_one_of_others(void **state)
 {
-	struct run *r = run_new(0);
-	struct report rep;
+	struct run *r = *state;
+	struct report rep CLEANUP(report_free);
 
-	run_launched(r, 0);
 	cross(r, 1, A, 2, 10, 80);
 	build(r, 100, &rep);
 	assert_fields(&rep.processes[0], IS(threads, 1), IS(pattern, REPORT_FEW),
 		      HAS(verdict, "No complete episode"));
-	report_free(&rep);
-	run_free(r);
 }
 
 /* Sums of a barrier that processes share: what was waited for there is unknown, not nothing. */
@@ -1164,11 +1094,10 @@ static void test_unmet(void **state)
 				  .unmet = 7,
 				  .idle_other_ns = 40,
 				  .team_min = UINT32_MAX };
-	struct run *r = run_new(0);
+	struct run *r = *state;
 	struct report_env e = env(100);
-	struct report rep;
+	struct report rep CLEANUP(report_free);
 
-	run_launched(r, 0);
 	model_stat_init(&s.wait);
 	model_stat_init(&s.release);
 	model_stat_init(&s.barrier);
@@ -1177,13 +1106,13 @@ static void test_unmet(void **state)
 	assert_int_equal(model_finish(r->model, 100), 0);
 	e.aggregate = true;
 	assert_int_equal(report_build(r->model, &e, &rep), 0);
-	assert_fields(&rep, IS(unmet, 7), IS(lossless, true), IS(complete, false));
-	assert_int_equal(rep.barriers[0].unmet, 7);
+	assert_fields(&rep, IS(unmet, 7), IS(lossless, true), IS(complete, false),
+		      IS(barriers[0].unmet, 7));
 	assert_true(rep.barriers[0].lost_ns == REPORT_UNKNOWN);
 	assert_true(rep.barriers[0].threads[0].wait_ns == REPORT_UNKNOWN);
 	assert_true(rep.barriers[0].threads[0].idle_ns == REPORT_UNKNOWN);
-	assert_says(rep.barriers[0].verdict, "processes share this barrier");
-	assert_int_equal(rep.processes[0].unmet, 7);
+	assert_fields(&rep, HAS(barriers[0].verdict, "processes share this barrier"),
+		      IS(processes[0].unmet, 7));
 	assert_true(rep.processes[0].wait_ns == REPORT_UNKNOWN);
 	assert_true(isnan(rep.processes[0].efficiency.parallel));
 	assert_says(rep.processes[0].verdict, "do not show the waits there");
@@ -1192,20 +1121,21 @@ static void test_unmet(void **state)
 	e.left_out = "gomp";
 	assert_int_equal(report_build(r->model, &e, &rep), 0);
 	assert_string_equal(rep.left_out, "gomp");
-	report_free(&rep);
-	run_free(r);
 }
 
-/* One thread at barriers of one waits for no other; at those of several that nobody saw the others at, nothing is known. */
+/*
+ * One thread at barriers of one waits for no other; at barriers of several threads where the others
+ * were not seen, nothing is known.
+ */
 static void test_one_thread(void **state)
 {
 	static const uint32_t needed[] = { 1, 2 };
 	struct run *r;
 	struct report rep;
 	uint64_t t;
-	uint32_t i, k;
+	uint32_t k;
 
-	for (i = 0; i < 2; i++) {
+	for (uint32_t i = 0; i < 2; i++) {
 		r = run_new(0);
 		for (t = 0, k = 0; needed[i] == 2 && k < 3; k++, t += 1000000)
 			run_feed(r, crossing(101, A, 2, t + 600000, t + 900000));
@@ -1217,8 +1147,8 @@ static void test_one_thread(void **state)
 		if (needed[i] == 1) {
 			assert_says(rep.processes[0].verdict, "waits for no other");
 		} else {
-			refuses(rep.processes[0].verdict, "waits for no other");
-			assert_fields(&rep.processes[0], HAS(verdict, "no verdict is possible"),
+			assert_fields(&rep.processes[0], LACKS(verdict, "waits for no other"),
+				      HAS(verdict, "no verdict is possible"),
 				      IS(pattern, REPORT_FEW));
 		}
 		report_free(&rep);
@@ -1226,13 +1156,16 @@ static void test_one_thread(void **state)
 	}
 }
 
-/* Processes that are in remarks alone, for they wait unseen, leave the report incomplete; other remarks do not. */
+/*
+ * Processes that are in remarks alone, for they wait unseen, leave the report incomplete; other
+ * remarks do not.
+ */
 static void test_waits_unseen(void **state)
 {
 	struct remark remarks[] = { { "ranks", 0, "one" }, { "untraced", 5, "two" } };
-	struct run *r = run_new(0);
+	struct run *r = *state;
 	struct report_env e;
-	struct report rep;
+	struct report rep CLEANUP(report_free);
 	uint64_t t = play(r, 2, 20, 7, 10, even);
 
 	assert_int_equal(model_finish(r->model, t), 0);
@@ -1245,49 +1178,47 @@ static void test_waits_unseen(void **state)
 	e.nremarks = 2;
 	assert_int_equal(report_build(r->model, &e, &rep), 0);
 	assert_fields(&rep, IS(waits_unseen, true), IS(complete, false));
-	report_free(&rep);
-	run_free(r);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_static),
-		cmocka_unit_test(test_outlier),
-		cmocka_unit_test(test_headline_by_cause),
-		cmocka_unit_test(test_hung),
-		cmocka_unit_test(test_serial_parts),
+		launched_test(test_static),
+		launched_test(test_outlier),
+		launched_test(test_headline_by_cause),
+		launched_test(test_hung),
+		launched_test(test_serial_parts),
 		cmocka_unit_test(test_come_and_go),
-		cmocka_unit_test(test_rotating),
+		launched_test(test_rotating),
 		cmocka_unit_test(test_last_by_turn),
-		cmocka_unit_test(test_others_at_others),
-		cmocka_unit_test(test_two_numbers),
+		launched_test(test_others_at_others),
+		launched_test(test_two_numbers),
 		cmocka_unit_test(test_chance),
-		cmocka_unit_test(test_costly),
+		launched_test(test_costly),
 		cmocka_unit_test(test_balanced_and_few),
-		cmocka_unit_test(test_lu_block),
-		cmocka_unit_test(test_names),
+		launched_test(test_lu_block),
+		launched_test(test_names),
 		cmocka_unit_test(test_ids_are_stable),
-		cmocka_unit_test(test_name_while_it_runs),
-		cmocka_unit_test(test_many_names),
-		cmocka_unit_test(test_long_label_in_headline),
+		launched_test(test_name_while_it_runs),
+		empty_run_test(test_many_names),
+		launched_test(test_long_label_in_headline),
 		cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_long_name),
+		empty_run_test(test_long_name),
 		cmocka_unit_test(test_function_names),
-		cmocka_unit_test(test_phases),
-		cmocka_unit_test(test_loss),
-		cmocka_unit_test(test_cost),
+		launched_test(test_phases),
+		launched_test(test_loss),
+		launched_test(test_cost),
 		cmocka_unit_test(test_cost_above_all),
 		cmocka_unit_test(test_met),
 		cmocka_unit_test(test_cost_formula),
 		cmocka_unit_test(test_cost_rough),
 		cmocka_unit_test(test_interim),
-		cmocka_unit_test(test_empty),
-		cmocka_unit_test(test_only_incomplete),
-		cmocka_unit_test(test_one_of_others),
-		cmocka_unit_test(test_unmet),
+		launched_test(test_empty),
+		launched_test(test_only_incomplete),
+		launched_test(test_one_of_others),
+		launched_test(test_unmet),
 		cmocka_unit_test(test_one_thread),
-		cmocka_unit_test(test_waits_unseen),
+		empty_run_test(test_waits_unseen),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -43,9 +43,8 @@ static void test_distribution(void **state)
 		{ 10, 0.01, 3.169273 },	 { 30, 0.05, 2.042272 },   { 30, 0.001, 3.645959 },
 		{ 120, 0.05, 1.979930 }, { 1000, 0.05, 1.962339 },
 	};
-	size_t i;
 
-	for (i = 0; i < COUNT(table); i++) {
+	for (size_t i = 0; i < COUNT(table); i++) {
 		assert_near(stats_t_critical(table[i].p, table[i].df), table[i].t,
 			    6e-7 * table[i].t);
 		assert_near(stats_t_two_sided(table[i].t, table[i].df), table[i].p,
@@ -75,8 +74,9 @@ static struct stats_test welch(const double *a, uint32_t na, const double *b, ui
 }
 
 /*
- * Student's sleep data (Biometrika 6, 1908), with the values that R's documentation of t.test() prints for them: t = -1.8608,
- * df = 17.776, p = 0.07939, interval -3.3654832 to 0.2054832 of the first less the second.
+ * Student's sleep data (Biometrika 6, 1908), with the values that R's documentation of t.test()
+ * prints for them: t = -1.8608, df = 17.776, p = 0.07939, interval -3.3654832 to 0.2054832 of the
+ * first less the second.
  */
 static void test_welch(void **state)
 {
@@ -90,7 +90,10 @@ static void test_welch(void **state)
 	assert_fields(&r, NEAR(t, -1.8608, 5e-5), NEAR(low, -3.3654832, 5e-8));
 }
 
-/* By hand: means 2 and 6, variances 1 and 4, three each: t = 4 / sqrt(5/3), df = (5/3)^2 / ((1/9 + 16/9) / 2). */
+/*
+ * By hand: means 2 and 6, variances 1 and 4, three each: t = 4 / sqrt(5/3), df = (5/3)^2 / ((1/9 +
+ * 16/9) / 2).
+ */
 static void test_welch_by_hand(void **state)
 {
 	static const double a[] = { 1, 2, 3 }, b[] = { 4, 6, 8 };
@@ -114,16 +117,16 @@ static uint64_t next(uint64_t *x)
 static double normal(uint64_t *x)
 {
 	double sum = 0;
-	int i;
 
-	for (i = 0; i < 12; i++)
+	for (int i = 0; i < 12; i++)
 		sum += (double)(next(x) >> 11) * 0x1p-53;
 	return sum;
 }
 
 /*
- * Where there is no difference, one in twenty is found at 95 %: of 4000, 200 +- 14. Of deviations as unlike as 1 and 10,
- * too, which is what Welch's is for. The intervals hold the true difference, 0, in all the others.
+ * Where there is no difference, one in twenty is found at 95 %: of 4000, 200 +- 14. Of deviations
+ * as unlike as 1 and 10, too, which is what Welch's is for. The intervals hold the true difference,
+ * 0, in all the others.
  */
 static void test_false_alarms(void **state)
 {
@@ -131,15 +134,15 @@ static void test_false_alarms(void **state)
 	static const double deviations[] = { 1, 10 };
 	uint64_t x = 0x9e3779b97f4a7c15ULL;
 	double a[20], b[20];
-	unsigned s, d, n, i, found, outside;
+	unsigned found, outside;
 	struct stats_test r;
 
-	for (s = 0; s < COUNT(sizes); s++) {
-		for (d = 0; d < COUNT(deviations); d++) {
-			for (n = found = outside = 0; n < 4000; n++) {
-				for (i = 0; i < sizes[s][0]; i++)
+	for (unsigned s = 0; s < COUNT(sizes); s++) {
+		for (unsigned d = 0; d < COUNT(deviations); d++) {
+			for (unsigned n = found = outside = 0; n < 4000; n++) {
+				for (unsigned i = 0; i < sizes[s][0]; i++)
 					a[i] = normal(&x) - 6;
-				for (i = 0; i < sizes[s][1]; i++)
+				for (unsigned i = 0; i < sizes[s][1]; i++)
 					b[i] = (normal(&x) - 6) * deviations[d];
 				r = welch(a, sizes[s][0], b, sizes[s][1]);
 				found += r.p < 0.05;
@@ -156,12 +159,12 @@ static void test_false_alarms(void **state)
 static void test_false_alarms_single(void **state)
 {
 	uint64_t x = 0x2545f4914f6cdd1dULL;
-	unsigned n, i, found = 0;
+	unsigned found = 0;
 	struct stats st;
 	double a[5];
 
-	for (n = 0; n < 4000; n++) {
-		for (i = 0; i < 5; i++)
+	for (unsigned n = 0; n < 4000; n++) {
+		for (unsigned i = 0; i < 5; i++)
 			a[i] = normal(&x);
 		st = stats_of(a, 5);
 		found += stats_single(normal(&x) - st.mean, &st, 0.95).p < 0.05;
@@ -190,7 +193,10 @@ static void test_too_few(void **state)
 	assert_true(isnan(r.p));
 }
 
-/* 10 12 14, and then 20: t = 8 / (2 sqrt(4/3)) with 2 degrees of freedom, whose p is 1 - t / sqrt(t^2 + 2). */
+/*
+ * 10 12 14, and then 20: t = 8 / (2 sqrt(4/3)) with 2 degrees of freedom, whose p is 1 - t /
+ * sqrt(t^2 + 2).
+ */
 static void test_single(void **state)
 {
 	static const double a[] = { 10, 12, 14 };

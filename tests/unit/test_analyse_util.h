@@ -29,11 +29,10 @@ static inline struct run *known_threads(uint32_t n)
 {
 	struct run *r = run_new(0);
 	struct model_crossing c;
-	uint32_t i, k;
 
 	run_launched(r, 0);
-	for (k = 0; k < 2; k++) {
-		for (i = 0; i < n; i++) {
+	for (uint32_t k = 0; k < 2; k++) {
+		for (uint32_t i = 0; i < n; i++) {
 			c = crossing(TID(i), k ? B : A, n, 10 + 20 * k, 20 + 20 * k);
 			c.site = k;
 			run_feed(r, c);
@@ -41,25 +40,24 @@ static inline struct run *known_threads(uint32_t n)
 	}
 	assert_int_equal(model_advance(r->model, 100), 0);
 	assert_int_equal(r->nkept, 2);
-	for (i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++)
 		assert_fields(model_thread(r->model, i), IS(tid, TID(i)), IS(ordinal, i));
-	}
 	return r;
 }
 
 /*
- * Threads @who[0..n-1] meet at @barrier; all left the one before at @from and arrive after work[i]. Members
- * are put into the order of arrival; their time was all on a CPU until a test says otherwise.
+ * Threads who[0..n-1] meet at @barrier; all left the one before at @from and arrive after work[i].
+ * Members are put into the order of arrival; their time was all on a CPU until a test says
+ * otherwise.
  */
 static inline void meet_at(struct meeting *m, uint32_t barrier, uint32_t n, const uint32_t *who,
 			   const uint64_t *from, const uint64_t *work)
 {
 	uint64_t last = 0, first = MODEL_UNKNOWN, earliest = MODEL_UNKNOWN;
 	struct model_member *mem, swap;
-	uint32_t i, j;
 
 	memset(m, 0, sizeof(*m));
-	for (i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		mem = &m->members[i];
 		mem->thread = who ? who[i] : i;
 		mem->tid = TID(mem->thread);
@@ -73,14 +71,15 @@ static inline void meet_at(struct meeting *m, uint32_t barrier, uint32_t n, cons
 		if (from[i] < earliest)
 			earliest = from[i];
 	}
-	for (i = 1; i < n; i++) {
-		for (j = i; j && m->members[j].arrive_ns < m->members[j - 1].arrive_ns; j--) {
+	for (uint32_t i = 1; i < n; i++) {
+		for (uint32_t j = i; j && m->members[j].arrive_ns < m->members[j - 1].arrive_ns;
+		     j--) {
 			swap = m->members[j];
 			m->members[j] = m->members[j - 1];
 			m->members[j - 1] = swap;
 		}
 	}
-	for (i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		mem = &m->members[i];
 		mem->wait_ns = last - mem->arrive_ns;
 		mem->depart_ns = last;
@@ -104,9 +103,7 @@ static inline void meet_at(struct meeting *m, uint32_t barrier, uint32_t n, cons
 /* The detail of thread @who, to be changed. */
 static inline struct model_detail *detail_of(struct meeting *m, uint32_t who)
 {
-	uint32_t i;
-
-	for (i = 0; i < m->ep.n; i++)
+	for (uint32_t i = 0; i < m->ep.n; i++)
 		if (m->members[i].thread == who)
 			return &m->details[i];
 	fail_msg("thread %u is not there", who);

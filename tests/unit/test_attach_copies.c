@@ -25,19 +25,20 @@ struct code {
 };
 
 /* Code in which nothing looks like anything else. */
-static void code_new(struct code *c)
+static struct code code_new(void)
 {
-	uint32_t i, x = 1;
+	uint32_t x = 1;
+	struct code c = { 0 };
 
-	memset(c, 0, sizeof(*c));
-	for (i = 0; i < BYTES; i++) {
+	for (uint32_t i = 0; i < BYTES; i++) {
 		x = x * 1103515245 + 12345;
-		c->bytes[i] = (uint8_t)(x >> 16);
-		if (c->bytes[i] == breakpoint[0])
-			c->bytes[i] = 0x90;
+		c.bytes[i] = (uint8_t)(x >> 16);
+		if (c.bytes[i] == breakpoint[0])
+			c.bytes[i] = 0x90;
 	}
-	c->file = tmpfile();
-	assert_non_null(c->file);
+	c.file = tmpfile();
+	assert_non_null(c.file);
+	return c;
 }
 
 static void code_probe(struct code *c, const uint64_t *offsets, uint32_t n)
@@ -64,22 +65,20 @@ static void test_copies_found(void **state)
 	const uint64_t offsets[] = { 0, 100, 112, BYTES - 8 };
 	uint8_t copy[BYTES];
 	const uint8_t *original;
-	struct code c;
-	size_t at = 0, i;
+	size_t at = 0;
+	struct code c CLEANUP(code_free) = code_new();
 
-	code_new(&c);
 	code_probe(&c, offsets, 4);
 	memcpy(copy, c.bytes, BYTES);
-	for (i = 0; i < 4; i++)
+	for (size_t i = 0; i < 4; i++)
 		put_breakpoint(copy + offsets[i]);
 	/* Each between others, and at both ends of what there is. */
-	for (i = 0; i < 4; i++, at++) {
+	for (size_t i = 0; i < 4; i++, at++) {
 		at = copies_next(&c.copies, copy, BYTES, at, &original);
 		assert_int_equal(at, offsets[i]);
 		assert_memory_equal(original, c.bytes + at, sizeof(breakpoint));
 	}
 	assert_int_equal(copies_next(&c.copies, copy, BYTES, at, &original), BYTES);
-	code_free(&c);
 }
 
 static void test_copies_short(void **state)
@@ -87,9 +86,8 @@ static void test_copies_short(void **state)
 	const uint64_t offset = 200;
 	uint8_t copy[64] = { 0 };
 	const uint8_t *original;
-	struct code c;
+	struct code c CLEANUP(code_free) = code_new();
 
-	code_new(&c);
 	code_probe(&c, &offset, 1);
 	/* A function that was copied alone: fifteen bytes of it are enough, fourteen are not. */
 	memcpy(copy, c.bytes + 200, sizeof(breakpoint) + COPIES_SAME);
@@ -99,7 +97,6 @@ static void test_copies_short(void **state)
 	assert_int_equal(copies_next(&c.copies, copy, sizeof(copy), 0, &original), 0);
 	copy[sizeof(breakpoint) + COPIES_SAME - 1] ^= 1;
 	assert_int_equal(copies_next(&c.copies, copy, sizeof(copy), 0, &original), sizeof(copy));
-	code_free(&c);
 }
 
 static void test_copies_of_others(void **state)
@@ -107,17 +104,15 @@ static void test_copies_of_others(void **state)
 	const uint64_t offset = 300;
 	uint8_t copy[BYTES], filled[BYTES];
 	const uint8_t *original;
-	struct code c;
+	struct code c CLEANUP(code_free) = code_new();
 
-	code_new(&c);
 	code_probe(&c, &offset, 1);
 	memcpy(copy, c.bytes, BYTES);
-	/* Somebody else's breakpoint, and what compilers fill memory with. */
+	/* A breakpoint of another tool, and what compilers fill memory with. */
 	put_breakpoint(copy + 400);
 	memset(filled, breakpoint[0], BYTES);
 	assert_int_equal(copies_next(&c.copies, copy, BYTES, 0, &original), BYTES);
 	assert_int_equal(copies_next(&c.copies, filled, BYTES, 0, &original), BYTES);
-	code_free(&c);
 }
 
 static void test_copies_alike(void **state)
@@ -125,9 +120,8 @@ static void test_copies_alike(void **state)
 	const uint64_t offsets[] = { 100, 600 };
 	uint8_t copy[COPIES_AROUND * 2 + sizeof(breakpoint)];
 	const uint8_t *original;
-	struct code c;
+	struct code c CLEANUP(code_free) = code_new();
 
-	code_new(&c);
 	/* Two places that differ in what the breakpoint hides alone. */
 	memcpy(c.bytes + 600 - COPIES_AROUND, c.bytes + 100 - COPIES_AROUND, sizeof(copy));
 	c.bytes[600] ^= 1;
@@ -135,7 +129,6 @@ static void test_copies_alike(void **state)
 	memcpy(copy, c.bytes + 100 - COPIES_AROUND, sizeof(copy));
 	put_breakpoint(copy + COPIES_AROUND);
 	assert_int_equal(copies_next(&c.copies, copy, sizeof(copy), 0, &original), sizeof(copy));
-	code_free(&c);
 }
 
 static void test_copies_file(void **state)
@@ -143,9 +136,8 @@ static void test_copies_file(void **state)
 	const uint64_t offset = 100;
 	struct stat st;
 	uint64_t dev;
-	struct code c;
+	struct code c CLEANUP(code_free) = code_new();
 
-	code_new(&c);
 	assert_false(copies_in_file(&c.copies, NULL, 1));
 	code_probe(&c, &offset, 1);
 	assert_int_equal(fstat(fileno(c.file), &st), 0);
@@ -158,29 +150,24 @@ static void test_copies_file(void **state)
 	/* Once more, as for another process: it is one. */
 	code_probe(&c, &offset, 1);
 	assert_int_equal(c.copies.n, 1);
-	code_free(&c);
 }
 
 /* As many as there can be, all alike: to note one does not mean to look at all others. */
 static void test_copies_many(void **state)
 {
-	uint64_t *offsets = calloc(COPIES_MAX + 8, sizeof(*offsets));
-	FILE *file = tmpfile();
-	struct copies c = { 0 };
-	uint32_t i;
+	uint64_t *offsets CLEANUP_PTR(free) = calloc(COPIES_MAX + 8, sizeof(*offsets));
+	FILE *file CLEANUP_PTR(fclose) = tmpfile();
+	struct copies c CLEANUP(copies_free) = { 0 };
 
 	assert_non_null(offsets);
 	assert_non_null(file);
 	assert_int_equal(ftruncate(fileno(file), 4 * COPIES_MAX), 0);
-	for (i = 0; i < COPIES_MAX + 8; i++)
+	for (uint32_t i = 0; i < COPIES_MAX + 8; i++)
 		offsets[i] = 2 * i;
 	copies_note(&c, fileno(file), offsets, COPIES_MAX + 8);
 	assert_int_equal(c.n, COPIES_MAX);
 	copies_note(&c, fileno(file), offsets, COPIES_MAX);
 	assert_int_equal(c.n, COPIES_MAX);
-	copies_free(&c);
-	fclose(file);
-	free(offsets);
 }
 
 int main(void)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Which probes can be told apart where a probe carries no number. */
+/* Which probes can be distinguished where a probe carries no number. */
 #include <errno.h>
 #include <string.h>
 
@@ -33,7 +33,7 @@ static uint32_t asked_for(const struct probe_sites *p, uint64_t offset)
 
 static void test_probe_site_alone(void **state)
 {
-	struct probe_sites p = { .n = 0 };
+	struct probe_sites p CLEANUP(probe_sites_free) = { .n = 0 };
 	bool shared;
 
 	assert_int_equal(add(&p, 10, AT(3, 0x120), 1, 0, &shared), 0);
@@ -48,12 +48,11 @@ static void test_probe_site_alone(void **state)
 	assert_int_equal(asked_for(&p, AT(0, 0x120)), 2);
 	assert_int_equal(asked_for(&p, AT(0, 0x180)), 1);
 	assert_int_equal(asked_for(&p, AT(0, 0x181)), 0);
-	probe_sites_free(&p);
 }
 
 static void test_code_tells(void **state)
 {
-	struct probe_sites p = { .n = 0 };
+	struct probe_sites p CLEANUP(probe_sites_free) = { .n = 0 };
 	uint32_t at = 0, seen = 0;
 	const struct probe_sites_probe *probe;
 	bool shared;
@@ -66,17 +65,19 @@ static void test_code_tells(void **state)
 	while ((probe = probe_sites_next(&p, AT(0, 0x120), &at)))
 		seen |= 1u << probe->code;
 	assert_int_equal(seen, 1 << 1 | 1 << 2 | 1 << 3);
-	/* The same code for the same thing in yet another file is no harm, for something else it is. */
+	/*
+	 * The same code for the same thing in yet another file is no harm, for something else it
+	 * is.
+	 */
 	assert_int_equal(add(&p, 13, AT(5, 0x120), 2, 4, &shared), 0);
 	assert_int_equal(add(&p, 14, AT(5, 0x120), 2, 0, &shared), -EADDRINUSE);
 	assert_int_equal(add(&p, 10, AT(3, 0x120), 1, 9, &shared), -EADDRINUSE);
 	assert_int_equal(asked_for(&p, AT(0, 0x120)), 4);
-	probe_sites_free(&p);
 }
 
 static void test_end_of_page(void **state)
 {
-	struct probe_sites p = { .n = 0 };
+	struct probe_sites p CLEANUP(probe_sites_free) = { .n = 0 };
 	uint32_t last = SBT_PAGE_PROBE_SITES - SBT_BREAKPOINT_BYTES - SBT_CODE_BYTES;
 	bool shared;
 
@@ -89,14 +90,13 @@ static void test_end_of_page(void **state)
 	assert_int_equal(add(&p, 12, AT(2, last), 7, 1, &shared), 0);
 	assert_int_equal(add(&p, 13, AT(1, last), 8, 2, &shared), 0);
 	assert_true(shared);
-	probe_sites_free(&p);
 }
 
 /* A breakpoint in the code of another would change it. */
 static void test_neighbours(void **state)
 {
 	uint32_t reach = SBT_BREAKPOINT_BYTES + SBT_CODE_BYTES;
-	struct probe_sites p = { .n = 0 };
+	struct probe_sites p CLEANUP(probe_sites_free) = { .n = 0 };
 	bool shared;
 
 	/* As long as the places tell them, they may be as near as they are. */
@@ -105,7 +105,10 @@ static void test_neighbours(void **state)
 	assert_int_equal(add(&p, 11, AT(3, 0x120), 3, 2, &shared), -EADDRINUSE);
 	assert_int_equal(add(&p, 11, AT(3, 0x121), 3, 2, &shared), 0);
 	assert_true(shared);
-	/* An end that nobody asks about counts as well; before it, behind it, in another file there is room. */
+	/*
+	 * An end that no other probe asks for counts as well; before it, behind it and in another
+	 * file there is room.
+	 */
 	assert_int_equal(add(&p, 10, AT(3, 0x121 + reach - 1), 0, PROBE_SITES_NONE, &shared),
 			 -EADDRINUSE);
 	assert_int_equal(add(&p, 10, AT(3, 0x121 + reach), 0, PROBE_SITES_NONE, &shared), 0);
@@ -116,16 +119,14 @@ static void test_neighbours(void **state)
 	assert_int_equal(add(&p, 13, AT(3, 0x203), 0, PROBE_SITES_NONE, &shared), 0);
 	assert_int_equal(add(&p, 13, AT(3, 0x200), 5, 3, &shared), 0);
 	assert_int_equal(add(&p, 14, AT(3, 0x200), 6, 4, &shared), -EADDRINUSE);
-	probe_sites_free(&p);
 }
 
 static void test_many(void **state)
 {
 	struct probe_sites p = { .n = 0 };
 	bool shared;
-	uint32_t i;
 
-	for (i = 0; i < 300; i++)
+	for (uint32_t i = 0; i < 300; i++)
 		assert_int_equal(add(&p, i, AT(i, 0x40), i + 1, i, &shared), 0);
 	assert_int_equal(asked_for(&p, 0x40), 300);
 	probe_sites_free(&p);

@@ -49,15 +49,13 @@ static void test_whole(void **unused)
 	struct sample s = { 0 };
 
 	assert_true(sample_parse(&r, sizeof(r), &s));
-	assert_true(s.taken);
-	assert_fields(&s.regs, IS(value[STACK_SP], 1000 + SP_AT),
-		      IS(value[STACK_PC], 1000 + PC_AT));
+	assert_fields(&s, IS(taken, true), IS(regs.value[STACK_SP], 1000 + SP_AT),
+		      IS(regs.value[STACK_PC], 1000 + PC_AT));
 #if !defined(__aarch64__)
 	/* The kernel counts rax, rbx, rcx, rdx; DWARF rax, rdx, rcx, rbx. */
 	assert_fields(&s.regs, IS(value[3], 1001), IS(value[1], 1003), IS(value[15], 1016));
 #endif
-	assert_int_equal(s.regs.exact, 1);
-	assert_fields(&s, IS(sp, 1000 + SP_AT), IS(len, 40));
+	assert_fields(&s, IS(regs.exact, 1), IS(sp, 1000 + SP_AT), IS(len, 40));
 	assert_memory_equal(s.bytes, r.stack, 40);
 	sample_release(&s, 1);
 	assert_null(s.bytes);
@@ -87,9 +85,8 @@ static void test_no_stack(void **unused)
 	static const uint64_t sizes[] = { 0,	    STACK + 1,	STACK + 8,
 					  1u << 20, UINT64_MAX, UINT64_MAX - 8 };
 	struct sample s = { 0 };
-	size_t i;
 
-	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		struct record r = make();
 
 		r.bytes = sizes[i];

@@ -9,60 +9,53 @@
 /* @to NULL: nothing is certain of it. */
 static void becomes(const char *from, const char *to)
 {
-	char *name = strdup(from);
+	char *name CLEANUP_PTR(free) = strdup(from);
 
 	assert_non_null(name);
 	assert_int_equal(function_name_shorten(name), to != NULL);
 	if (to)
 		assert_string_equal(name, to);
-	free(name);
 }
 
 static void test_cxx(void **state)
 {
-	becomes("meet", "meet");
-	becomes("app::Barrier::wait(int)", "app::Barrier::wait()");
-	becomes("void app::meet<int>(int)", "app::meet<>()");
-	becomes("app::Barrier<4>::operator()(std::vector<int>) const",
-		"app::Barrier<>::operator()()");
-	becomes("(anonymous namespace)::meet(int)", "(anonymous namespace)::meet()");
-	becomes("app::operator<<(int)", "app::operator<<()");
-	becomes("app::meet(int", NULL);
-	becomes("app::meet<int", NULL);
-	becomes("a>b", NULL);
-	becomes("", NULL);
+	check_cases(becomes, { "meet", "meet" },
+		    { "app::Barrier::wait(int)", "app::Barrier::wait()" },
+		    { "void app::meet<int>(int)", "app::meet<>()" },
+		    { "app::Barrier<4>::operator()(std::vector<int>) const",
+		      "app::Barrier<>::operator()()" },
+		    { "(anonymous namespace)::meet(int)", "(anonymous namespace)::meet()" },
+		    { "app::operator<<(int)", "app::operator<<()" }, { "app::meet(int", NULL },
+		    { "app::meet<int", NULL }, { "a>b", NULL }, { "", NULL });
 }
 
 static void test_rust(void **state)
 {
-	becomes("main::run::{{closure}}", "main::run::{{closure}}");
-	becomes("main::run::<u32>", "main::run::<>");
-	becomes("<app::Team as app::Meet>::wait", "<app::Team as app::Meet>::wait");
-	becomes("<app::Pair<u8, u16> as app::Meet<u32>>::wait",
-		"<app::Pair<> as app::Meet<>>::wait");
-	becomes("<app::Pair<fn() -> T as X> as app::Meet<u32>>::wait::<u8>",
-		"<app::Pair<> as app::Meet<>>::wait::<>");
-	becomes("<app::Pair<T>>::wait", "<app::Pair<>>::wait");
-	becomes("<app::Pair<T>", NULL);
-	becomes("<app::Pair<T>>", NULL);
-	becomes("<>::wait", NULL);
-	becomes("< as >::wait", NULL);
-	becomes("<", NULL);
+	check_cases(becomes, { "main::run::{{closure}}", "main::run::{{closure}}" },
+		    { "main::run::<u32>", "main::run::<>" },
+		    { "<app::Team as app::Meet>::wait", "<app::Team as app::Meet>::wait" },
+		    { "<app::Pair<u8, u16> as app::Meet<u32>>::wait",
+		      "<app::Pair<> as app::Meet<>>::wait" },
+		    { "<app::Pair<fn() -> T as X> as app::Meet<u32>>::wait::<u8>",
+		      "<app::Pair<> as app::Meet<>>::wait::<>" },
+		    { "<app::Pair<T>>::wait", "<app::Pair<>>::wait" }, { "<app::Pair<T>", NULL },
+		    { "<app::Pair<T>>", NULL }, { "<>::wait", NULL }, { "< as >::wait", NULL },
+		    { "<", NULL });
 }
 
 /* Whatever it is given: it gets no longer, and no byte beside it is touched. */
 static void test_anything(void **state)
 {
 	static const char letters[] = "<<>>()() a:s*-&::as operator";
-	unsigned i, k, len;
+	unsigned len;
 	char *name;
 
 	srand(11);
-	for (i = 0; i < 300000; i++) {
+	for (unsigned i = 0; i < 300000; i++) {
 		len = (unsigned)rand() % 24;
 		name = malloc(len + 1);
 		assert_non_null(name);
-		for (k = 0; k < len; k++)
+		for (unsigned k = 0; k < len; k++)
 			name[k] = letters[(unsigned)rand() % (sizeof(letters) - 1)];
 		if (len > 8 && rand() % 2)
 			memcpy(name + 1, "a as b", 6);

@@ -8,7 +8,7 @@
 
 static void test_empty(void **state)
 {
-	struct hash h;
+	struct hash h CLEANUP(hash_free);
 	struct hash_entry zero;
 	uint64_t v = 42;
 	size_t pos = 0;
@@ -22,7 +22,6 @@ static void test_empty(void **state)
 	assert_int_equal(hash_count(&h), 0);
 	assert_null(hash_next(&h, &pos, &zero));
 	assert_null(hash_get_ptr(&h, 5));
-	hash_free(&h);
 }
 
 static void test_put_replaces(void **state)
@@ -42,7 +41,7 @@ static void test_put_replaces(void **state)
 /* 0 marks a free place in the table: as a key it must work all the same. */
 static void test_zero_key(void **state)
 {
-	struct hash h = { 0 };
+	struct hash h CLEANUP(hash_free) = { 0 };
 	struct hash_entry zero;
 	const struct hash_entry *e;
 	uint64_t v;
@@ -62,17 +61,15 @@ static void test_zero_key(void **state)
 	assert_null(hash_next(&h, &pos, &zero));
 	assert_true(hash_del(&h, 0));
 	assert_false(hash_get(&h, 0, &v));
-	hash_free(&h);
 }
 
 static void test_pointers(void **state)
 {
-	struct hash h = { 0 };
+	struct hash h CLEANUP(hash_free) = { 0 };
 	int x;
 
 	assert_int_equal(hash_put_ptr(&h, 3, &x), 0);
 	assert_ptr_equal(hash_get_ptr(&h, 3), &x);
-	hash_free(&h);
 }
 
 #define KEYS 512
@@ -82,14 +79,14 @@ static void test_random_against_array(void **state)
 {
 	static uint64_t value[KEYS];
 	static bool there[KEYS];
-	struct hash h = { 0 };
+	struct hash h CLEANUP(hash_free) = { 0 };
 	struct hash_entry zero;
 	uint64_t x = 12345, v;
 	size_t n = 0, pos, walked;
-	unsigned i, k;
+	unsigned k;
 
 	memset(there, 0, sizeof(there));
-	for (i = 0; i < 200000; i++) {
+	for (unsigned i = 0; i < 200000; i++) {
 		x = x * 6364136223846793005ULL + 1442695040888963407ULL;
 		k = (x >> 33) % KEYS;
 		if ((x >> 60) < 9) {
@@ -113,7 +110,6 @@ static void test_random_against_array(void **state)
 	for (pos = 0, walked = 0; hash_next(&h, &pos, &zero); walked++)
 		;
 	assert_int_equal(walked, n);
-	hash_free(&h);
 }
 
 int main(void)

@@ -67,13 +67,11 @@ static void test_said_once(void **state)
 	remark_note(REMARK_ERROR, "looked_at", 0, "/a: has none");
 	remark_note(REMARK_HINT, "candidate", 0, "a candidate");
 	said(0, true, text, sizeof(text));
-	assert_non_null(strstr(text, "nothing in:\n"));
-	assert_non_null(strstr(text, "  /a: has none\n"));
-	assert_null(strstr(text, "warning"));
-	assert_null(strstr(text, "candidate"));
+	assert_says(text, "nothing in:\n", "  /a: has none\n");
+	assert_lacks(text, "warning", "candidate");
 	said(0, false, text, sizeof(text));
-	assert_null(strstr(text, "nothing in:"));
-	assert_non_null(strstr(text, "warning: a candidate\n"));
+	assert_lacks(text, "nothing in:");
+	assert_says(text, "warning: a candidate\n");
 	said(0, false, text, sizeof(text));
 	assert_string_equal(text, "");
 }
@@ -110,18 +108,18 @@ static void test_forgotten_from(void **state)
 static void test_bounded(void **state)
 {
 	const struct remark *all;
-	uint32_t i, n;
+	uint32_t n;
 
-	for (i = 0; i < REMARKS_MAX + 9; i++)
+	for (uint32_t i = 0; i < REMARKS_MAX + 9; i++)
 		remark_note(REMARK_WARN, "not_probed", 0, "remark %u", i);
 	all = remarks_all(&n);
 	assert_int_equal(n, REMARKS_MAX);
 	assert_string_equal(all[n - 2].text, "remark 510");
 	assert_string_equal(all[n - 1].kind, "more");
-	/* Of them all, and of the one in whose place that stands. */
+	/* Of them all, and of the one that it replaces. */
 	assert_string_equal(all[n - 1].text, "10 more remarks are left out here");
 	remarks_forget(3);
-	for (i = 0; i < REMARKS_MAX; i++)
+	for (uint32_t i = 0; i < REMARKS_MAX; i++)
 		remark_note(REMARK_WARN, "not_probed", 0, "another %u", i);
 	all = remarks_all(&n);
 	assert_string_equal(all[n - 1].text, "4 more remarks are left out here");

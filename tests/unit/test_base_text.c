@@ -8,27 +8,24 @@
 
 static void shows(const char *in, const char *out)
 {
-	char *s = text_printable(in);
+	char *s CLEANUP_PTR(free) = text_printable(in);
 
 	assert_non_null(s);
 	assert_string_equal(s, out);
 	assert_int_equal(text_is_printable(in), !strcmp(in, out));
-	free(s);
 }
 
 static void test_plain(void **state)
 {
-	shows("", "");
-	shows("lu_block main.c:42", "lu_block main.c:42");
-	shows("B\xc3\xa4rlauch \xe2\x82\xac \xf0\x9f\x98\x80",
-	      "B\xc3\xa4rlauch \xe2\x82\xac \xf0\x9f\x98\x80");
+	check_cases(shows, { "", "" }, { "lu_block main.c:42", "lu_block main.c:42" },
+		    { "B\xc3\xa4rlauch \xe2\x82\xac \xf0\x9f\x98\x80",
+		      "B\xc3\xa4rlauch \xe2\x82\xac \xf0\x9f\x98\x80" });
 }
 
 static void test_control(void **state)
 {
-	shows("\x1b[31mred", "\\x1b[31mred");
-	shows("a\nb\r\tc", "a\\x0ab\\x0d\\x09c");
-	shows("\x7f", "\\x7f");
+	check_cases(shows, { "\x1b[31mred", "\\x1b[31mred" }, { "a\nb\r\tc", "a\\x0ab\\x0d\\x09c" },
+		    { "\x7f", "\\x7f" });
 	/* C1: some terminals take U+009B for ESC [. */
 	shows("\xc2\x9b"
 	      "31m",
@@ -37,27 +34,27 @@ static void test_control(void **state)
 
 static void test_debris(void **state)
 {
-	shows("\x80", "\\x80");
-	shows("\xff\xfe", "\\xff\\xfe");
-	shows("x\xc3", "x\\xc3"); /* cut off */
-	shows("\xe2\x82y", "\\xe2\\x82y"); /* cut off, then text */
-	shows("\xc0\xaf", "\\xc0\\xaf"); /* an overlong "/" */
-	shows("\xe0\x80\xaf", "\\xe0\\x80\\xaf");
-	shows("\xf0\x80\x80\xaf", "\\xf0\\x80\\x80\\xaf");
-	shows("\xed\xa0\x80", "\\xed\\xa0\\x80"); /* a surrogate */
-	shows("\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80"); /* above U+10FFFF */
-	shows("\xf8\x88\x80\x80\x80", "\\xf8\\x88\\x80\\x80\\x80");
+	check_cases(shows, { "\x80", "\\x80" }, { "\xff\xfe", "\\xff\\xfe" },
+		    { "x\xc3", "x\\xc3" }, /* cut off */
+		    { "\xe2\x82y", "\\xe2\\x82y" }, /* cut off, then text */
+		    { "\xc0\xaf", "\\xc0\\xaf" }, /* an overlong "/" */
+		    { "\xe0\x80\xaf", "\\xe0\\x80\\xaf" },
+		    { "\xf0\x80\x80\xaf", "\\xf0\\x80\\x80\\xaf" },
+		    { "\xed\xa0\x80", "\\xed\\xa0\\x80" }, /* a surrogate */
+		    { "\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80" }, /* above U+10FFFF */
+		    { "\xf8\x88\x80\x80\x80", "\\xf8\\x88\\x80\\x80\\x80" });
 }
 
 static void test_bidi(void **state)
 {
-	shows("a\xe2\x80\xae"
-	      "b",
-	      "a\\xe2\\x80\\xae"
-	      "b"); /* U+202E, right-to-left override */
-	shows("\xe2\x81\xa6", "\\xe2\\x81\\xa6"); /* U+2066 */
-	shows("\xe2\x80\x8b", "\\xe2\\x80\\x8b"); /* U+200B, zero width */
-	shows("\xef\xbb\xbf", "\\xef\\xbb\\xbf"); /* U+FEFF */
+	check_cases(shows,
+		    { "a\xe2\x80\xae"
+		      "b",
+		      "a\\xe2\\x80\\xae"
+		      "b" }, /* U+202E, right-to-left override */
+		    { "\xe2\x81\xa6", "\\xe2\\x81\\xa6" }, /* U+2066 */
+		    { "\xe2\x80\x8b", "\\xe2\\x80\\x8b" }, /* U+200B, zero width */
+		    { "\xef\xbb\xbf", "\\xef\\xbb\\xbf" }); /* U+FEFF */
 }
 
 static void test_utf8(void **state)

@@ -12,12 +12,40 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include <math.h>
 
+/* Of a variable: the function is called with its address where its scope ends. */
+#define CLEANUP(function)     __attribute__((cleanup(function)))
+/* Of a pointer or descriptor: the function is called with its last value. */
+#define CLEANUP_PTR(function) CLEANUP(function##_at_end)
+#define DEFINE_CLEANUP_PTR(function, type)            \
+	static inline void function##_at_end(type *p) \
+	{                                             \
+		if (*p)                               \
+			function(*p);                 \
+	}
+
+DEFINE_CLEANUP_PTR(fclose, FILE *)
+
+static inline void free_at_end(void *p)
+{
+	free(*(void **)p);
+}
+
+static inline void close_at_end(const int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+}
+
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+
+/* The rows of a table and their number, as two arguments. */
+#define ROWS(type, ...) (const type[]){ __VA_ARGS__ }, ARRAY_SIZE(((const type[]){ __VA_ARGS__ }))
 
 /* One field of a record, with the value that the test expects. */
 struct field_check {
@@ -35,8 +63,9 @@ static inline bool is_close(double got, double expected)
 }
 
 /*
- * The rows of assert_fields(). IS: a whole number, flag, enum or pointer. NEAR and CLOSE: a real number, within an absolute
- * or a small relative difference. TEXT: a text. HAS: a text with a part that it must contain.
+ * The rows of assert_fields(). IS: a whole number, flag, enum or pointer. NEAR and CLOSE: a real
+ * number, within an absolute or a small relative difference. TEXT: a text. HAS and LACKS: a text
+ * with a part that it must, or must not, have.
  */
 #define IS(field, value)                                                                  \
 	{                                                                                 \
@@ -64,13 +93,19 @@ static inline bool is_close(double got, double expected)
 		.text_expected = (part),                                            \
 	}
 
-/* Fail at @file:@line, and name the field, unless each of the @n fields of @record has its value. */
+#define LACKS(field, part)                                                           \
+	{                                                                            \
+		.name = #field, .ok = !strstr(it_->field, part), .text = it_->field, \
+		.text_expected = ("without " part),                                  \
+	}
+
+/*
+ * Fail at @file:@line, and name the field, unless each of the @n fields of @record has its value.
+ */
 static inline void check_fields(const struct field_check *f, size_t n, const char *record,
 				const char *file, int line)
 {
-	size_t i;
-
-	for (i = 0; i < n; i++, f++) {
+	for (size_t i = 0; i < n; i++, f++) {
 		if (f->ok)
 			continue;
 		if (f->text)
@@ -86,7 +121,10 @@ static inline void check_fields(const struct field_check *f, size_t n, const cha
 	}
 }
 
-/* Check several fields of the record that a pointer points to: assert_fields(p, IS(count, 2), TEXT(name, "x")). */
+/*
+ * Check several fields of the record that a pointer points to: assert_fields(p, IS(count, 2),
+ * TEXT(name, "x")).
+ */
 #define assert_fields(record, ...)                                                       \
 	do {                                                                             \
 		const __typeof__(*(record)) *it_ = (record);                             \
@@ -106,10 +144,40 @@ static inline void assert_close(double got, double expected)
 		fail_msg("%.17g, not %.17g", got, expected);
 }
 
-static inline void assert_says(const char *text, const char *part)
+/*
+ * Fail at @file:@line unless each of the @n @parts is in @text or, if they are @forbidden, none of
+ * them is.
+ */
+static inline void check_parts(const char *text, const char *const *parts, size_t n, bool forbidden,
+			       const char *file, int line)
 {
-	if (!strstr(text, part))
-		fail_msg("\"%s\" does not say \"%s\"", text, part);
+	for (size_t i = 0; i < n; i++) {
+		if (!strstr(text, parts[i]) == forbidden)
+			continue;
+		print_error("\"%s\" %s \"%s\"\n", text, forbidden ? "has" : "lacks", parts[i]);
+		_fail(file, line);
+	}
 }
+
+#define CHECK_PARTS(text, forbidden, ...) \
+	check_parts(text, ROWS(char *const, __VA_ARGS__), forbidden, __FILE__, __LINE__)
+/* The text has each of these parts, or none of them. */
+#define assert_says(text, ...)	CHECK_PARTS(text, false, __VA_ARGS__)
+#define assert_lacks(text, ...) CHECK_PARTS(text, true, __VA_ARGS__)
+
+/* A case of a table: what is given, and what is expected of it. */
+struct text_row {
+	const char *given, *expected;
+};
+
+static inline void check_text_cases(void (*check)(const char *, const char *),
+				    const struct text_row *c, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		check(c[i].given, c[i].expected);
+}
+
+/* Call a check for each case: check_cases(reads, { given, expected }, ...). */
+#define check_cases(check, ...) check_text_cases(check, ROWS(struct text_row, __VA_ARGS__))
 
 #endif /* TEST_CHECK_H */

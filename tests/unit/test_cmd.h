@@ -17,7 +17,10 @@ static inline const char *run_of(const char *path)
 	return !strncmp(path, "cont", 4) ? "lu contiguous" : "lu non-contiguous";
 }
 
-/* "cont-3" and "non-2" are runs of two versions; "none" has no barrier, "other" is another program; all else is no file. */
+/*
+ * "cont-3" and "non-2" are runs of two versions; "none" has no barrier, "other" is another program;
+ * all else is no file.
+ */
 int compare_recording_load(const char *path, struct compare_recording *out)
 {
 	struct recording *r = calloc(1, sizeof(*r));
@@ -91,9 +94,7 @@ static inline int cmd_on(int (*cmd)(int argc, char **argv), const char *words, c
 /* Each of these words is wrong usage. */
 static inline void cmd_usage(int (*cmd)(int argc, char **argv), const char *const *wrong, size_t n)
 {
-	size_t i;
-
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		if (cmd_on(cmd, wrong[i], NULL) != EXIT_USAGE)
 			fail_msg("%s", wrong[i]);
 }
@@ -105,9 +106,8 @@ static inline void cmd_forms(int (*cmd)(int argc, char **argv), const char *word
 		const char *option, *begins;
 	} forms[] = { { "--json", NULL }, { "--csv", "type," }, { "--markdown", "**SBT " } };
 	char line[256], *out;
-	size_t i;
 
-	for (i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
 		const char *begins = forms[i].begins ? forms[i].begins : json;
 
 		snprintf(line, sizeof(line), "%s %s", forms[i].option, words);
@@ -118,7 +118,10 @@ static inline void cmd_forms(int (*cmd)(int argc, char **argv), const char *word
 	}
 }
 
-/* A page is written beside the text, or said to be impossible; what cannot be written is told, and fails. */
+/*
+ * A page is written beside the text, or said to be impossible; what cannot be written is told, and
+ * fails.
+ */
 static inline void cmd_page(int (*cmd)(int argc, char **argv), const char *words)
 {
 	char path[] = "/tmp/test_page.XXXXXX", line[256];

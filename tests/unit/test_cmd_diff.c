@@ -19,10 +19,10 @@ static void test_sides(void **state)
 	char *out;
 
 	assert_int_equal(diff("cont-1 non-1", &out), 0);
-	assert_non_null(strstr(out, "\nA: cont-1\nB: non-1\n"));
+	assert_says(out, "\nA: cont-1\nB: non-1\n");
 	free(out);
 	assert_int_equal(diff("cont-1 cont-2 -- non-1 non-2 non-3", &out), 0);
-	assert_non_null(strstr(out, "\nA: cont-1, cont-2\nB: non-1, non-2, non-3\n"));
+	assert_says(out, "\nA: cont-1, cont-2\nB: non-1, non-2, non-3\n");
 	free(out);
 	assert_int_equal(diff("cont-1 --json -- non-1", &out), 0);
 	assert_int_equal(strncmp(out, "{\"type\":\"comparison\"", 20), 0);
@@ -65,7 +65,10 @@ static void test_fails(void **state)
 	assert_int_equal(diff("--help", NULL), 0);
 }
 
-/* Of 31 % more: it is proven that it is more than 25, above 32 it is none; the other way round, and against itself, none. */
+/*
+ * Of 31 % more: it is proven that it is more than 25, above 32 it is none; the other way round, and
+ * against itself, none.
+ */
 static void test_regression(void **state)
 {
 	char *out;
@@ -76,11 +79,11 @@ static void test_regression(void **state)
 	assert_int_equal(diff("--fail-above 0 non-1 non-2 -- cont-1 cont-2", NULL), 0);
 	assert_int_equal(diff("--fail-above 0 cont-1 cont-1", NULL), 0);
 	assert_int_equal(diff("cont-1 non-1", NULL), 0);
-	/* Nobody met on one side: nothing can be said. */
+	/* No thread crossed a barrier on one side: nothing can be said. */
 	assert_int_equal(diff("--fail-above 25 cont-1 none", NULL), EXIT_FAILED);
-	/* Another program: likewise. */
+	/* The same for another program. */
 	assert_int_equal(diff("--fail-above 25 cont-1 other", &out), EXIT_FAILED);
-	assert_non_null(strstr(out, "\nNo regression above 25 % is proven.\n"));
+	assert_says(out, "\nNo regression above 25 % is proven.\n");
 	free(out);
 	assert_int_equal(diff("cont-1 other", NULL), 0);
 	/* Its cache misses rose by more. */

@@ -19,23 +19,22 @@ static void test_labels(void **state)
 	char *out;
 
 	assert_int_equal(series("cont-1 cont-2 non-1", &out), 0);
-	assert_non_null(strstr(out, "SBT series: 2 points from 3 recordings; fastest: lu cont"));
+	assert_says(out, "SBT series: 2 points from 3 recordings; fastest: lu cont");
 	free(out);
 	assert_int_equal(series("-l a cont-1 cont-2 --label b non-1 --json", &out), 0);
 	assert_int_equal(strncmp(out, "{\"type\":\"series\",\"label\":\"a\"", 28), 0);
-	assert_non_null(strstr(out, "\"label\":\"b\""));
+	assert_says(out, "\"label\":\"b\"");
 	free(out);
 	/* What comes before the first label has none; what comes after -- has the last. */
 	assert_int_equal(series("--by file cont-1 --label b -- non-1 non-2", &out), 0);
-	assert_non_null(strstr(out, "\ncont-1"));
-	assert_non_null(strstr(out, "\nb "));
+	assert_says(out, "\ncont-1", "\nb ");
 	free(out);
 	assert_int_equal(series("--by file --csv cont-1 non-1", &out), 0);
 	assert_int_equal(strncmp(out, "type,label,", 11), 0);
 	free(out);
 	assert_int_equal(series("--base row --label 2048/cont cont-1 --label 2048/non non-1", &out),
 			 0);
-	assert_non_null(strstr(out, "\nTime above the base\n"));
+	assert_says(out, "\nTime above the base\n");
 	free(out);
 	assert_int_equal(series("--base non-1 --by file cont-1 non-1", &out), 0);
 	free(out);

@@ -10,9 +10,7 @@ static const struct compare_options plain = { .confidence = 0.95, .fail_above = 
 static const struct compare_row *find(const struct compare *c, enum compare_scope scope,
 				      const char *id, const char *quantity)
 {
-	uint32_t i;
-
-	for (i = 0; i < c->nrows; i++)
+	for (uint32_t i = 0; i < c->nrows; i++)
 		if (c->rows[i].scope == scope && !strcmp(c->rows[i].quantity, quantity) &&
 		    (!id || !strcmp(c->rows[i].id, id)))
 			return &c->rows[i];
@@ -24,9 +22,8 @@ static void compare(struct recording *r, uint32_t na, uint32_t nb, const struct 
 		    struct compare *c)
 {
 	const struct report *all[16];
-	uint32_t i;
 
-	for (i = 0; i < na + nb; i++)
+	for (uint32_t i = 0; i < na + nb; i++)
 		all[i] = &r[i].report;
 	assert_int_equal(compare_reports(all, na, all + na, nb, o, c), 0);
 }
@@ -34,14 +31,13 @@ static void compare(struct recording *r, uint32_t na, uint32_t nb, const struct 
 static struct recording *recordings(unsigned n)
 {
 	struct recording *r = calloc(n, sizeof(*r));
-	unsigned i;
 
-	for (i = 0; i < n; i++)
+	for (unsigned i = 0; i < n; i++)
 		recording_init(&r[i]);
 	return r;
 }
 
-/* --- matching ---------------------------------------------------------------------------------------------------- */
+/* --- matching -------------------------------------------------------------------------------- */
 
 static int match_of(const struct episode_match *m, uint32_t r, uint32_t slot,
 		    const struct recording *all)
@@ -54,21 +50,20 @@ static int match_of(const struct episode_match *m, uint32_t r, uint32_t slot,
 static void match(struct recording *r, uint32_t n, struct episode_match *m)
 {
 	const struct report *all[4];
-	uint32_t i;
 
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		all[i] = &r[i].report;
 	assert_int_equal(episode_match_reports(all, n, m), 0);
 }
 
 /*
- * By id; by name when the function was renamed; by place when the module is another; by the order in the function when
- * lines moved; and not at all.
+ * By id; by name when the function was renamed; by place when the module is another; by the order
+ * in the function when lines moved; and not at all.
  */
 static void test_sites(void **state)
 {
-	struct recording *r = recordings(2);
-	struct episode_match m;
+	struct recording *r CLEANUP_PTR(free) = recordings(2);
+	struct episode_match m CLEANUP(episode_match_free);
 
 	recording_process(&r[0], "a", 1);
 	recording_site(&r[0], "#1", "same", 1, 1, 1, 0);
@@ -98,16 +93,16 @@ static void test_sites(void **state)
 	assert_int_equal(match_of(&m, 1, 5, r), -1);
 	assert_int_equal(match_of(&m, 0, 6, r), -1);
 	assert_int_equal(match_of(&m, 1, 6, r), 5);
-	episode_match_free(&m);
-	free(r);
 }
 
-/* Two of three sites of a function are left: nobody knows which, so none is guessed. Other families never match. */
+/*
+ * Two of three sites of a function are left: which ones is unknown, so none is guessed. Other
+ * families never match.
+ */
 static void test_sites_unclear(void **state)
 {
-	struct recording *r = recordings(2);
-	struct episode_match m;
-	unsigned i;
+	struct recording *r CLEANUP_PTR(free) = recordings(2);
+	struct episode_match m CLEANUP(episode_match_free);
 
 	recording_process(&r[0], "a", 1);
 	recording_process(&r[1], "a", 1);
@@ -122,17 +117,18 @@ static void test_sites_unclear(void **state)
 	recording_site(&r[1], "#5b", NULL, 0, 1, 1, 0)->file = NULL;
 	match(r, 2, &m);
 	assert_int_equal(m.nsites, 9);
-	for (i = 0; i < 5; i++)
+	for (unsigned i = 0; i < 5; i++)
 		assert_int_equal(match_of(&m, 1, i, r), -1);
-	episode_match_free(&m);
-	free(r);
 }
 
-/* What moved twice is followed: each report is matched with the one before it; and an id is known for good. */
+/*
+ * What moved twice is followed: each report is matched with the one before it; and an id is known
+ * for good.
+ */
 static void test_sites_followed(void **state)
 {
-	struct recording *r = recordings(4);
-	struct episode_match m;
+	struct recording *r CLEANUP_PTR(free) = recordings(4);
+	struct episode_match m CLEANUP(episode_match_free);
 
 	recording_process(&r[0], "a", 1);
 	recording_process(&r[1], "a", 1);
@@ -143,19 +139,16 @@ static void test_sites_followed(void **state)
 	recording_site(&r[2], "#3", "g", 30, 1, 1, 0)->name = "x";
 	recording_site(&r[3], "#1", "f", 10, 1, 1, 0);
 	match(r, 4, &m);
-	assert_int_equal(m.nsites, 1);
-	assert_int_equal(m.sites[0].how, EPISODE_MATCH_FUNCTION);
-	episode_match_free(&m);
-	free(r);
+	assert_fields(&m, IS(nsites, 1), IS(sites[0].how, EPISODE_MATCH_FUNCTION));
 }
 
 static void test_processes(void **state)
 {
-	struct recording *r = recordings(2);
+	struct recording *r CLEANUP_PTR(free) = recordings(2);
 	struct report_thread rank[4] = { { .ranked = true, .index = 0 },
 					 { .ranked = true, .index = 1 } };
 	struct report_process *p;
-	struct episode_match m;
+	struct episode_match m CLEANUP(episode_match_free);
 
 	/* Ranks 0 and 1, reported the other way round; and a helper that is there once only. */
 	p = recording_process(&r[0], "mpi", 1);
@@ -172,22 +165,18 @@ static void test_processes(void **state)
 	p->nmembers = 1;
 	p->members = &rank[1];
 	match(r, 2, &m);
-	assert_int_equal(m.nprocesses, 3);
-	assert_ptr_equal(m.processes[0].in[0], &r[0].processes[1]);
-	assert_ptr_equal(m.processes[0].in[1], &r[1].processes[0]);
-	assert_ptr_equal(m.processes[1].in[0], &r[0].processes[0]);
-	assert_ptr_equal(m.processes[1].in[1], &r[1].processes[2]);
-	assert_null(m.processes[2].in[0]);
-	assert_false(m.processes[0].by_order);
-	episode_match_free(&m);
-	free(r);
+	assert_fields(&m, IS(nprocesses, 3), IS(processes[0].in[0], &r[0].processes[1]),
+		      IS(processes[0].in[1], &r[1].processes[0]),
+		      IS(processes[1].in[0], &r[0].processes[0]),
+		      IS(processes[1].in[1], &r[1].processes[2]), IS(processes[2].in[0], NULL),
+		      IS(processes[0].by_order, false));
 }
 
 /* Two versions of a program have two names: it is their order; unless there is one more. */
 static void test_processes_renamed(void **state)
 {
-	struct recording *r = recordings(3);
-	struct episode_match m;
+	struct recording *r CLEANUP_PTR(free) = recordings(3);
+	struct episode_match m CLEANUP(episode_match_free);
 
 	recording_process(&r[0], "lu_cont", 1);
 	recording_site(&r[0], "#1", "f", 10, 1, 1, 0);
@@ -196,24 +185,19 @@ static void test_processes_renamed(void **state)
 	recording_process(&r[2], "other", 1);
 	recording_process(&r[2], "another", 1);
 	match(r, 3, &m);
-	assert_int_equal(m.nprocesses, 3);
-	assert_true(m.processes[0].by_order);
-	assert_ptr_equal(m.processes[0].in[1], &r[1].processes[0]);
-	assert_fields(&m.processes[0], TEXT(comm, "lu_cont"), IS(in[2], NULL));
-	assert_int_equal(m.nsites, 1);
-	assert_int_equal(m.sites[0].how, EPISODE_MATCH_PLACE);
-	episode_match_free(&m);
-	free(r);
+	assert_fields(&m, IS(nprocesses, 3), IS(processes[0].by_order, true),
+		      IS(processes[0].in[1], &r[1].processes[0]),
+		      TEXT(processes[0].comm, "lu_cont"), IS(processes[0].in[2], NULL),
+		      IS(nsites, 1), IS(sites[0].how, EPISODE_MATCH_PLACE));
 }
 
 /* A group is known again by its processes, whichever of them is listed first. */
 static void test_groups(void **state)
 {
-	struct recording *r = recordings(2);
-	struct compare c;
-	unsigned i;
+	struct recording *r CLEANUP_PTR(free) = recordings(2);
+	struct compare c CLEANUP(compare_free);
 
-	for (i = 0; i < 2; i++) {
+	for (unsigned i = 0; i < 2; i++) {
 		recording_process(&r[i], "mpi", 10);
 		recording_process(&r[i], "mpi", 12);
 		r[i].members[0].pid = 100 + i;
@@ -230,15 +214,13 @@ static void test_groups(void **state)
 	/* The longest of all. */
 	assert_near(find(&c, COMPARE_RUN, NULL, "elapsed_ns")->b, 30, 0);
 	assert_near(c.b.elapsed_ns, 30, 0);
-	compare_free(&c);
-	free(r);
 }
 
 /* Nothing at all, on one side and on both. */
 static void test_empty(void **state)
 {
-	struct recording *r = recordings(2);
-	struct compare c;
+	struct recording *r CLEANUP_PTR(free) = recordings(2);
+	struct compare c CLEANUP(compare_free);
 
 	compare(r, 1, 1, &plain, &c);
 	assert_int_equal(c.nrows, 0);
@@ -252,18 +234,16 @@ static void test_empty(void **state)
 	assert_true(isnan(find(&c, COMPARE_BARRIER, "#1", "phase_ns")->a));
 	assert_true(isnan(find(&c, COMPARE_BARRIER, "#1", "phase_ns")->ratio));
 	assert_int_equal(find(&c, COMPARE_BARRIER, "#1", "phase_ns")->significant, COMPARE_UNKNOWN);
-	compare_free(&c);
-	free(r);
 }
 
-/* --- the test ---------------------------------------------------------------------------------------------------- */
+/* --- the test -------------------------------------------------------------------------------- */
 
 /* Table 5.4's first row: 0.70 s and 1.00 s are 43 % more. */
 static void test_ratio(void **state)
 {
-	struct recording *r = recordings(2);
+	struct recording *r CLEANUP_PTR(free) = recordings(2);
 	const struct compare_row *row;
-	struct compare c;
+	struct compare c CLEANUP(compare_free);
 
 	recording_process(&r[0], "a", 900 * MS);
 	recording_site(&r[0], "#1", "f", 10, 16, 700 * MS, NAN);
@@ -278,8 +258,6 @@ static void test_ratio(void **state)
 	assert_near(find(&c, COMPARE_BARRIER, "#1", "lost_ns")->ratio, 10.0 / 7, 1e-9);
 	assert_near(find(&c, COMPARE_PROCESS, NULL, "elapsed_ns")->ratio, 4.0 / 3, 1e-9);
 	assert_near(find(&c, COMPARE_PROCESS, NULL, "nthreads")->b, RECORDING_THREADS, 0);
-	compare_free(&c);
-	free(r);
 }
 
 /* One of each: the first two of @r. */
@@ -292,22 +270,24 @@ static void compare_one(struct recording *r, const struct compare_options *o, st
 	compare(r, 1, 1, &with, c);
 }
 
-/* One run each, all parts of B a tenth longer, but every other one a hundredth more or less: by hand. */
+/*
+ * One run each, all parts of B a tenth longer, but every other one a hundredth more or less: by
+ * hand.
+ */
 static void test_episodes(void **state)
 {
-	struct recording *r = recordings(2);
+	struct recording *r CLEANUP_PTR(free) = recordings(2);
 	struct compare_options o = plain;
 	const struct compare_row *row;
 	double deviation = 1.4826 * log(1.11 / 1.09) / 2, t;
-	struct compare c;
-	unsigned i;
+	struct compare c CLEANUP(compare_free);
 
-	for (i = 0; i < 2; i++) {
+	for (unsigned i = 0; i < 2; i++) {
 		recording_process(&r[i], "a", 1);
 		recording_site(&r[i], "#1", "f", 10, 64, i ? 1100 : 1000, 2);
 		recording_batches(&r[i], 0, i);
 	}
-	for (i = 0; i < BLOCKS / 2; i++)
+	for (unsigned i = 0; i < BLOCKS / 2; i++)
 		r[1].of_batches[0].phase.sum[i] *= i / 2 % 2 ? 1.11 / 1.1 : 1.09 / 1.1;
 	compare_one(r, &plain, &c);
 	row = find(&c, COMPARE_BARRIER, "#1", "phase_ns");
@@ -340,25 +320,24 @@ static void test_episodes(void **state)
 	r[1].of_batches[0].phase.per = 1;
 	compare_one(r, &o, &c);
 	assert_int_equal(find(&c, COMPARE_BARRIER, "#1", "phase_ns")->test, COMPARE_UNTESTED);
-	compare_free(&c);
-	free(r);
 }
 
 /*
- * Of 2,000 pairs that differ by nothing but noise, in which episodes hang together (each is nine tenths the one before), few
- * are called worse; of those with a tenth more, most are, above a limit of a twentieth.
+ * Of 2,000 pairs that differ by nothing but noise, in which episodes hang together (each is nine
+ * tenths the one before), few are called worse; of those with a tenth more, most are, above a limit
+ * of a twentieth.
  */
 static void test_false_alarms(void **state)
 {
 	struct recording *r = recordings(2);
 	struct compare_options o = { .confidence = 0.95, .fail_above = 0.05 };
-	unsigned alarms = 0, found = 0, pair, side, i, slow;
+	unsigned alarms = 0, found = 0, slow;
 	uint32_t random = 1;
 	struct compare c;
 
-	for (pair = 0; pair < 4000; pair++) {
+	for (unsigned pair = 0; pair < 4000; pair++) {
 		slow = pair % 2;
-		for (side = 0; side < 2; side++) {
+		for (unsigned side = 0; side < 2; side++) {
 			struct model_episode e = { .state = MODEL_COMPLETE };
 			double noise = 0;
 
@@ -366,7 +345,7 @@ static void test_false_alarms(void **state)
 			recording_init(&r[side]);
 			recording_process(&r[side], "a", 1);
 			recording_site(&r[side], "#1", "f", 10, 500, 500000, 2);
-			for (i = 0; i < 500; i++) {
+			for (unsigned i = 0; i < 500; i++) {
 				random = random * 1664525u + 1013904223u;
 				noise = 0.9 * noise +
 					0.02 * ((double)(random >> 8) / (1 << 23) - 1);
@@ -392,9 +371,8 @@ static struct recording *six(void)
 {
 	static const uint64_t phase[] = { 100, 200, 300, 400, 600, 800 };
 	struct recording *r = recordings(6);
-	unsigned i;
 
-	for (i = 0; i < 6; i++) {
+	for (unsigned i = 0; i < 6; i++) {
 		recording_process(&r[i], "a", 1000)->efficiency.parallel =
 			1 - 0.001 * (double)phase[i];
 		recording_site(&r[i], "#1", "f", 10, 10, phase[i], 1e9);
@@ -406,9 +384,9 @@ static struct recording *six(void)
 
 static void test_runs(void **state)
 {
-	struct recording *r = six();
+	struct recording *r CLEANUP_PTR(free) = six();
 	const struct compare_row *row;
-	struct compare c;
+	struct compare c CLEANUP(compare_free);
 
 	compare(r, 3, 3, &plain, &c);
 	row = find(&c, COMPARE_BARRIER, "#1", "phase_ns");
@@ -427,36 +405,31 @@ static void test_runs(void **state)
 	/* The same on both sides. */
 	row = find(&c, COMPARE_PROCESS, NULL, "elapsed_ns");
 	assert_fields(row, IS(significant, 0), NEAR(p, 1, 0));
-	compare_free(&c);
-	free(r);
 }
 
 /* Five runs, and then one more. */
 static void test_single(void **state)
 {
-	struct recording *r = six();
+	struct recording *r CLEANUP_PTR(free) = six();
 	const struct compare_row *row;
-	struct compare c;
+	struct compare c CLEANUP(compare_free);
 
 	compare(r, 5, 1, &plain, &c);
 	row = find(&c, COMPARE_BARRIER, "#1", "phase_ns");
 	assert_fields(row, IS(test, COMPARE_SINGLE), NEAR(df, 4, 0));
 	/* 320 +- sqrt(37000): by hand. */
 	assert_near(row->t, 480 / sqrt(37000 * 1.2), 1e-9);
-	compare_free(&c);
-	free(r);
 }
 
 /* Of two sites' p values the lesser is doubled: a family is one quantity at all sites. */
 static void test_holm(void **state)
 {
 	static const uint64_t noise[] = { 0, 1, 2, 3, 1, 5 };
-	struct recording *r = six();
+	struct recording *r CLEANUP_PTR(free) = six();
 	const struct compare_row *one, *two;
-	struct compare c;
-	unsigned i;
+	struct compare c CLEANUP(compare_free);
 
-	for (i = 0; i < 6; i++)
+	for (unsigned i = 0; i < 6; i++)
 		recording_site(&r[i], "#2", "g", 20, 10, 100 + noise[i], 1);
 	compare(r, 3, 3, &plain, &c);
 	one = find(&c, COMPARE_BARRIER, "#1", "phase_ns");
@@ -466,15 +439,13 @@ static void test_holm(void **state)
 	assert_near(two->p_holm, fmax(two->p, one->p_holm), 1e-15);
 	/* Its greater difference comes first. */
 	assert_true(one < two);
-	compare_free(&c);
-	free(r);
 }
 
 static void test_missing(void **state)
 {
-	struct recording *r = six();
+	struct recording *r CLEANUP_PTR(free) = six();
 	const struct compare_row *row;
-	struct compare c;
+	struct compare c CLEANUP(compare_free);
 
 	/* In A everywhere, nowhere in B; and one that is in one run of B only. */
 	recording_site(&r[0], "#2", "g", 20, 10, 5000, 1);
@@ -493,16 +464,14 @@ static void test_missing(void **state)
 	assert_int_equal(find(&c, COMPARE_BARRIER, "#3", "phase_ns")->runs_b, 1);
 	assert_null(find(&c, COMPARE_BARRIER, "#4", "phase_ns"));
 	assert_fields(&c, IS(only_a, 1), IS(only_b, 2));
-	compare_free(&c);
-	free(r);
 }
 
 static void test_quantities(void **state)
 {
 	static const char *const words[] = { "phase", "counters", "efficiency", "nosuch" };
 	struct compare_options o = { .confidence = 0.95, .fail_above = NAN, .quantities = words };
-	struct recording *r = six();
-	struct compare c;
+	struct recording *r CLEANUP_PTR(free) = six();
+	struct compare c CLEANUP(compare_free);
 
 	o.nquantities = 1;
 	compare(r, 3, 3, &o, &c);
@@ -512,23 +481,20 @@ static void test_quantities(void **state)
 	compare(r, 3, 3, &o, &c);
 	/* Phase time and cycles of the site, parallel efficiency and cycles of the process. */
 	assert_fields(&c, IS(nrows, 4), TEXT(unknown, "nosuch"));
-	compare_free(&c);
-	free(r);
 }
 
-/* --- regressions ------------------------------------------------------------------------------------------------- */
+/* --- regressions ----------------------------------------------------------------------------- */
 
 static void test_regression(void **state)
 {
 	static const uint64_t phase[] = { 1000, 1001, 1002, 1200, 1201, 1202 };
 	struct compare_options o = { .confidence = 0.95 };
 	static const char *const parallel[] = { "parallel" };
-	struct recording *r = recordings(6);
+	struct recording *r CLEANUP_PTR(free) = recordings(6);
 	const struct report *all[6];
-	struct compare c;
-	unsigned i;
+	struct compare c CLEANUP(compare_free);
 
-	for (i = 0; i < 6; i++) {
+	for (unsigned i = 0; i < 6; i++) {
 		recording_process(&r[i], "a", 5000)->efficiency.parallel = i < 3 ? 0.9 : 0.5;
 		recording_site(&r[i], "#1", "f", 10, 10, phase[i], 1);
 		recording_counter(&r[i], true, "cycles", phase[i]);
@@ -560,40 +526,34 @@ static void test_regression(void **state)
 	compare_free(&c);
 	/* For the better is none, and is said to be for the better. */
 	o.fail_above = 0;
-	for (i = 0; i < 6; i++)
+	for (unsigned i = 0; i < 6; i++)
 		all[i] = &r[(i + 3) % 6].report;
 	assert_int_equal(compare_reports(all, 3, all + 3, 3, &o, &c), 0);
 	assert_int_equal(c.regressions, 0);
 	assert_int_equal(find(&c, COMPARE_BARRIER, "#1", "phase_ns")->change, COMPARE_BETTER);
 	assert_int_equal(find(&c, COMPARE_PROCESS, NULL, "parallel")->change, COMPARE_BETTER);
-	compare_free(&c);
-	free(r);
 }
 
 static void test_lossy(void **state)
 {
-	struct recording *r = six();
-	struct compare c;
+	struct recording *r CLEANUP_PTR(free) = six();
+	struct compare c CLEANUP(compare_free);
 
 	r[4].report.lossless = false;
 	compare(r, 3, 3, &plain, &c);
-	assert_int_equal(c.a.lossy, 0);
-	assert_int_equal(c.b.lossy, 1);
-	compare_free(&c);
-	free(r);
+	assert_fields(&c, IS(a.lossy, 0), IS(b.lossy, 1));
 }
 
 /* What was seen of a part only is not held against a whole: sums are unknown, shares are not. */
 static void test_detached(void **state)
 {
-	struct recording *r = six();
-	struct compare c;
-	uint32_t i;
+	struct recording *r CLEANUP_PTR(free) = six();
+	struct compare c CLEANUP(compare_free);
 
 	compare(r, 3, 3, &plain, &c);
 	assert_true(isfinite(find(&c, COMPARE_RUN, NULL, "elapsed_ns")->b));
 	compare_free(&c);
-	for (i = 3; i < 6; i++) {
+	for (uint32_t i = 3; i < 6; i++) {
 		uint32_t k;
 
 		r[i].report.ndetached = 1;
@@ -610,21 +570,21 @@ static void test_detached(void **state)
 	assert_int_equal(find(&c, COMPARE_BARRIER, "#1", "phase_ns")->significant, COMPARE_UNKNOWN);
 	assert_true(isfinite(find(&c, COMPARE_PROCESS, NULL, "parallel")->b));
 	assert_int_equal(c.regressions, 0);
-	compare_free(&c);
-	free(r);
 }
 
-/* Barriers of a process that were not traced to its end: their sums are unknown, beside them those of phases, and its own. */
+/*
+ * Barriers of a process that were not traced to its end: their sums are unknown, beside them those
+ * of phases, and its own.
+ */
 static void test_detached_parts(void **state)
 {
-	struct recording *r = six();
+	struct recording *r CLEANUP_PTR(free) = six();
 	struct report_detached sheds[1] = { { .family = "pthread", .t_ns = 500 } };
-	struct compare c;
-	uint32_t i;
+	struct compare c CLEANUP(compare_free);
 
-	for (i = 0; i < 6; i++)
+	for (uint32_t i = 0; i < 6; i++)
 		r[i].processes[0].wait_ns = 1000;
-	for (i = 3; i < 6; i++) {
+	for (uint32_t i = 3; i < 6; i++) {
 		r[i].report.ndetached_parts = 1;
 		r[i].processes[0].nsheds = 1;
 		r[i].processes[0].sheds = sheds;
@@ -637,13 +597,11 @@ static void test_detached_parts(void **state)
 	assert_true(isfinite(find(&c, COMPARE_BARRIER, "#1", "episodes")->b));
 	assert_true(isnan(find(&c, COMPARE_PROCESS, NULL, "lost_ns")->b));
 	compare_free(&c);
-	for (i = 3; i < 6; i++)
+	for (uint32_t i = 3; i < 6; i++)
 		r[i].barriers[0].detached_ns = 500;
 	compare(r, 3, 3, &plain, &c);
 	assert_true(isnan(find(&c, COMPARE_BARRIER, "#1", "barrier_ns")->b));
 	assert_true(isnan(find(&c, COMPARE_BARRIER, "#1", "episodes")->b));
-	compare_free(&c);
-	free(r);
 }
 
 int main(void)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* A library that was assembled on the spot: what is found in its functions is held against labels. */
+/*
+ * A library that was assembled on the spot: what is found in its functions is held against labels.
+ */
 #ifndef TEST_SITES_ASSEMBLED_H
 #define TEST_SITES_ASSEMBLED_H
 

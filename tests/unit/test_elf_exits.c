@@ -6,7 +6,12 @@
 
 #include "elf/exits.h"
 
-/* Each function's exits are labels in it, or in another, for the symbol table to tell where they must be found. */
+DEFINE_CLEANUP_PTR(elf_close, struct elf_file *)
+
+/*
+ * Each function's exits are labels in it, or in another, for the symbol table to tell where they
+ * must be found.
+ */
 static const char source[] = ASSEMBLED_MACROS
 	/* Two rets. */
 	"begin plain\n test %edi, %edi\n je 1f\nplain_1: ret\n1: nop\nplain_2: ret\nend plain\n"
@@ -68,7 +73,10 @@ static void test_other_library(void **state)
 {
 	check("leaves", EXITS_FOLLOW_ALL, NULL);
 	CHECK("leaves", EXITS_FOLLOW_OUTSIDE, "leaves_1", "leaves_2");
-	/* What waits is what is called there: to take the call for the end would be a wait of nothing. */
+	/*
+	 * What waits is what is called there: to take the call for the end would be a wait of
+	 * nothing.
+	 */
 	check("only", EXITS_FOLLOW_OUTSIDE, NULL);
 }
 
@@ -114,7 +122,7 @@ static uint32_t arm_exits(const struct elf_file *elf, const char *function, stru
 static void test_arm64(void **state)
 {
 	const struct fixture *f = *state;
-	struct elf_file *elf;
+	struct elf_file *elf CLEANUP_PTR(elf_close);
 	struct exits exits;
 	int fd;
 
@@ -130,7 +138,6 @@ static void test_arm64(void **state)
 		      IS(at[1], fixture_nm(f, "arm.so", "part_1")));
 	assert_int_equal(arm_exits(elf, "only", &exits), 0);
 	assert_int_equal(arm_exits(elf, "tail", &exits), 2);
-	elf_close(elf);
 }
 
 static int setup(void **state)

@@ -34,7 +34,10 @@ static void first_call(void **state)
 
 	assert_int_equal(held_args_find(EM_X86_64, code, sizeof(code), 0x20, held), 0);
 	assert_fields(&held[3], IS(how, HELD_IN_REGISTER), IS(reg, R12));
-	/* Three pushes with the return address, and 0x18 bytes: the stack pointer is 0x30 below the CFA. */
+	/*
+	 * Three pushes with the return address, and 0x18 bytes: the stack pointer is 0x30 below the
+	 * CFA.
+	 */
 	assert_fields(&held[5], IS(how, HELD_ON_STACK), IS(offset, -0x30 + 8), IS(size, 8));
 	/* On one of two paths rbx has something else. */
 	assert_int_equal(held[0].how, HELD_NOWHERE);
@@ -69,13 +72,12 @@ static void no_call(void **state)
 static void any_bytes(void **state)
 {
 	struct held_arg held[HELD_ARGS_MAX];
-	uint32_t seed = 1, round, after;
+	uint32_t seed = 1, after;
 	uint8_t bytes[96];
-	size_t i;
 
-	for (round = 0; round < 2000; round++) {
+	for (uint32_t round = 0; round < 2000; round++) {
 		memcpy(bytes, code, sizeof(code));
-		for (i = round % 2 ? sizeof(code) : 0; i < sizeof(bytes); i++) {
+		for (size_t i = round % 2 ? sizeof(code) : 0; i < sizeof(bytes); i++) {
 			seed = seed * 1664525 + 1013904223;
 			bytes[i] = (uint8_t)(seed >> 24);
 		}

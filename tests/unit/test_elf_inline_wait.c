@@ -46,9 +46,8 @@ static void finds_barrier(void **state)
 
 	assert_int_equal(inline_waits_find(EM_X86_64, barrier, sizeof(barrier), &w, 1), 1);
 	assert_fields(&w, IS(kind, INLINE_WAIT_BARRIER), IS(enter, 0x00), IS(nleaves, 1),
-		      IS(leaves[0], 0x1d));
-	assert_fields(&w.object, IS(how, SBT_ARG_REG), IS(reg, R15));
-	assert_fields(&w.old, IS(reg, R13), IS(size, 1));
+		      IS(leaves[0], 0x1d), IS(object.how, SBT_ARG_REG), IS(object.reg, R15),
+		      IS(old.reg, R13), IS(old.size, 1));
 	assert_int_equal(inline_wait_hint(barrier, sizeof(barrier), 0), 1);
 }
 
@@ -59,8 +58,7 @@ static void finds_latch(void **state)
 	assert_int_equal(inline_waits_find(EM_X86_64, latch, sizeof(latch), &w, 1), 1);
 	assert_int_equal(w.kind, INLINE_WAIT_LATCH);
 	/* A jump leads to the addition: the probe is behind it. */
-	assert_fields(&w, IS(enter, 0x07), IS(leaves[0], 0x19));
-	assert_int_equal(w.object.reg, RBX);
+	assert_fields(&w, IS(enter, 0x07), IS(leaves[0], 0x19), IS(object.reg, RBX));
 }
 
 /* The other way round, a wait for a number to become other than 0, is no latch's. */
@@ -91,7 +89,10 @@ static void needs_all(void **state)
 	assert_true(inline_waits_find(EM_X86_64, barrier, 0, &w, 1) < 0);
 }
 
-/* A probe before what moves the stack pointer would not know its departure: it goes behind the addition. */
+/*
+ * A probe before what moves the stack pointer would not know its departure: it goes behind the
+ * addition.
+ */
 static void stack_moves_before(void **state)
 {
 	uint8_t other[sizeof(barrier) + 3] = { 0x48, 0x83, 0xec, 0x08 }; /* sub $8,%rsp */
@@ -106,20 +107,20 @@ static void any_bytes(void **state)
 {
 	uint8_t bytes[256];
 	struct inline_wait w[4];
-	uint32_t seed = 1, round, i, k;
+	uint32_t seed = 1;
 	int n;
 
-	for (round = 0; round < 2000; round++) {
-		for (i = 0; i < sizeof(bytes); i++) {
+	for (uint32_t round = 0; round < 2000; round++) {
+		for (uint32_t i = 0; i < sizeof(bytes); i++) {
 			seed = seed * 1664525 + 1013904223;
 			bytes[i] = (uint8_t)(seed >> 24);
 		}
 		/* Parts of a wait among them. */
 		memcpy(bytes + (seed >> 8) % 200, barrier, (seed >> 16) % sizeof(barrier));
 		n = inline_waits_find(EM_X86_64, bytes, sizeof(bytes), w, 4);
-		for (i = 0; n > 0 && i < (uint32_t)n; i++) {
+		for (uint32_t i = 0; n > 0 && i < (uint32_t)n; i++) {
 			assert_true(w[i].enter < sizeof(bytes));
-			for (k = 0; k < w[i].nleaves; k++)
+			for (uint32_t k = 0; k < w[i].nleaves; k++)
 				assert_true(w[i].leaves[k] < sizeof(bytes));
 		}
 		assert_true(inline_wait_hint(bytes, sizeof(bytes), 0) <= sizeof(bytes));

@@ -8,6 +8,8 @@
 #include "elf/elf.h"
 #include "elf/insn.h"
 
+DEFINE_CLEANUP_PTR(elf_close, struct elf_file *)
+
 #define BYTES(...) (const uint8_t[]){ __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ })
 
 static void expect_class(enum insn_class class, uint8_t length, const uint8_t *bytes, size_t len)
@@ -21,69 +23,78 @@ static void expect_class(enum insn_class class, uint8_t length, const uint8_t *b
 			 insn_class_name(class), length);
 }
 
+struct class_row {
+	enum insn_class class;
+	uint8_t length;
+	const uint8_t *bytes;
+	size_t len;
+};
+
+static void check_classes(const struct class_row *rows, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		expect_class(rows[i].class, rows[i].length, rows[i].bytes, rows[i].len);
+}
+
+#define expect_classes(...) check_classes(ROWS(struct class_row, __VA_ARGS__))
+
 static void test_emulated(void **state)
 {
-	expect_class(INSN_EMULATED, 1, BYTES(0x50));
-	expect_class(INSN_EMULATED, 1, BYTES(0x55));
-	expect_class(INSN_EMULATED, 2, BYTES(0x41, 0x55));
-	expect_class(INSN_EMULATED, 1, BYTES(0x90));
-	expect_class(INSN_EMULATED, 2, BYTES(0x66, 0x90));
-	expect_class(INSN_EMULATED, 2, BYTES(0xeb, 0x10));
-	expect_class(INSN_EMULATED, 5, BYTES(0xe9, 1, 0, 0, 0));
-	expect_class(INSN_EMULATED, 5, BYTES(0xe8, 1, 0, 0, 0));
-	expect_class(INSN_EMULATED, 2, BYTES(0x74, 0x10));
-	expect_class(INSN_EMULATED, 6, BYTES(0x0f, 0x85, 1, 0, 0, 0));
+	expect_classes({ INSN_EMULATED, 1, BYTES(0x50) }, { INSN_EMULATED, 1, BYTES(0x55) },
+		       { INSN_EMULATED, 2, BYTES(0x41, 0x55) }, { INSN_EMULATED, 1, BYTES(0x90) },
+		       { INSN_EMULATED, 2, BYTES(0x66, 0x90) },
+		       { INSN_EMULATED, 2, BYTES(0xeb, 0x10) },
+		       { INSN_EMULATED, 5, BYTES(0xe9, 1, 0, 0, 0) },
+		       { INSN_EMULATED, 5, BYTES(0xe8, 1, 0, 0, 0) },
+		       { INSN_EMULATED, 2, BYTES(0x74, 0x10) },
+		       { INSN_EMULATED, 6, BYTES(0x0f, 0x85, 1, 0, 0, 0) });
 }
 
 static void test_stepped(void **state)
 {
-	expect_class(INSN_STEPPED, 3, BYTES(0x48, 0x89, 0xe5));
-	expect_class(INSN_STEPPED, 4, BYTES(0x48, 0x83, 0xec, 0x08));
-	expect_class(INSN_STEPPED, 7, BYTES(0x48, 0x8b, 0x05, 1, 2, 3, 4));
-	expect_class(INSN_STEPPED, 1, BYTES(0xc3));
-	expect_class(INSN_STEPPED, 2, BYTES(0xf3, 0xc3));
-	expect_class(INSN_STEPPED, 2, BYTES(0x0f, 0x05));
-	expect_class(INSN_STEPPED, 2, BYTES(0xff, 0xe0)); /* jmp *%rax */
-	expect_class(INSN_STEPPED, 2, BYTES(0xff, 0x30)); /* push (%rax) */
-	expect_class(INSN_STEPPED, 2, BYTES(0x48, 0x55)); /* push with a REX that is not 41 */
-	expect_class(INSN_STEPPED, 2, BYTES(0x6a, 0x01)); /* push $1 */
-	expect_class(INSN_STEPPED, 5, BYTES(0xc5, 0xf8, 0x10, 0x47, 0x10)); /* vmovups */
+	expect_classes({ INSN_STEPPED, 3, BYTES(0x48, 0x89, 0xe5) },
+		       { INSN_STEPPED, 4, BYTES(0x48, 0x83, 0xec, 0x08) },
+		       { INSN_STEPPED, 7, BYTES(0x48, 0x8b, 0x05, 1, 2, 3, 4) },
+		       { INSN_STEPPED, 1, BYTES(0xc3) }, { INSN_STEPPED, 2, BYTES(0xf3, 0xc3) },
+		       { INSN_STEPPED, 2, BYTES(0x0f, 0x05) },
+		       { INSN_STEPPED, 2, BYTES(0xff, 0xe0) }, /* jmp *%rax */
+		       { INSN_STEPPED, 2, BYTES(0xff, 0x30) }, /* push (%rax) */
+		       { INSN_STEPPED, 2, BYTES(0x48, 0x55) }, /* push with a REX that is not 41 */
+		       { INSN_STEPPED, 2, BYTES(0x6a, 0x01) }, /* push $1 */
+		       { INSN_STEPPED, 5, BYTES(0xc5, 0xf8, 0x10, 0x47, 0x10) }); /* vmovups */
 	/* Nops that are not the five-byte one. */
-	expect_class(INSN_STEPPED, 4, BYTES(0x0f, 0x1f, 0x40, 0x00));
-	expect_class(INSN_STEPPED, 6, BYTES(0x66, 0x0f, 0x1f, 0x44, 0x00, 0x00));
-	expect_class(INSN_STEPPED, 5, BYTES(0x0f, 0x1f, 0x44, 0x00, 0x01));
+	expect_classes({ INSN_STEPPED, 4, BYTES(0x0f, 0x1f, 0x40, 0x00) },
+		       { INSN_STEPPED, 6, BYTES(0x66, 0x0f, 0x1f, 0x44, 0x00, 0x00) },
+		       { INSN_STEPPED, 5, BYTES(0x0f, 0x1f, 0x44, 0x00, 0x01) });
 }
 
 static void test_special(void **state)
 {
-	expect_class(INSN_ENDBR, 4, BYTES(0xf3, 0x0f, 0x1e, 0xfa));
-	expect_class(INSN_NOP5, 5, BYTES(0x0f, 0x1f, 0x44, 0x00, 0x00));
+	expect_classes({ INSN_ENDBR, 4, BYTES(0xf3, 0x0f, 0x1e, 0xfa) },
+		       { INSN_NOP5, 5, BYTES(0x0f, 0x1f, 0x44, 0x00, 0x00) });
 }
 
 static void test_refused(void **state)
 {
-	expect_class(INSN_REFUSED, 1, BYTES(0xcc));
-	expect_class(INSN_REFUSED, 1, BYTES(0xf4));
-	expect_class(INSN_REFUSED, 1, BYTES(0xfa));
-	expect_class(INSN_REFUSED, 2, BYTES(0xcd, 0x80));
-	expect_class(INSN_REFUSED, 1, BYTES(0xec));
-	expect_class(INSN_REFUSED, 2, BYTES(0x0f, 0x0b));
-	expect_class(INSN_REFUSED, 2, BYTES(0x0f, 0x30));
-	expect_class(INSN_REFUSED, 4, BYTES(0xf0, 0x0f, 0xb1, 0x17));
-	expect_class(INSN_REFUSED, 3, BYTES(0x66, 0x74, 0x10)); /* a branch with 66 */
+	expect_classes({ INSN_REFUSED, 1, BYTES(0xcc) }, { INSN_REFUSED, 1, BYTES(0xf4) },
+		       { INSN_REFUSED, 1, BYTES(0xfa) }, { INSN_REFUSED, 2, BYTES(0xcd, 0x80) },
+		       { INSN_REFUSED, 1, BYTES(0xec) }, { INSN_REFUSED, 2, BYTES(0x0f, 0x0b) },
+		       { INSN_REFUSED, 2, BYTES(0x0f, 0x30) },
+		       { INSN_REFUSED, 4, BYTES(0xf0, 0x0f, 0xb1, 0x17) },
+		       { INSN_REFUSED, 3, BYTES(0x66, 0x74, 0x10) }); /* a branch with 66 */
 	/* A nop with a segment prefix, as assemblers pad with. */
-	expect_class(INSN_REFUSED, 10,
-		     BYTES(0x66, 0x2e, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00));
-	expect_class(INSN_REFUSED, 3, BYTES(0x3e, 0xff, 0xe0)); /* notrack jmp */
-	expect_class(INSN_REFUSED, 2, BYTES(0x41, 0x90)); /* xchg %r8, %rax: no nop */
+	expect_classes({ INSN_REFUSED, 10,
+			 BYTES(0x66, 0x2e, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00) },
+		       { INSN_REFUSED, 3, BYTES(0x3e, 0xff, 0xe0) }, /* notrack jmp */
+		       { INSN_REFUSED, 2, BYTES(0x41, 0x90) }); /* xchg %r8, %rax: no nop */
 }
 
 static void test_undecodable(void **state)
 {
 	struct insn in;
 
-	expect_class(INSN_UNKNOWN, 0, BYTES(0x06));
-	expect_class(INSN_UNKNOWN, 0, BYTES(0xe9, 1, 0)); /* cut off */
+	expect_classes({ INSN_UNKNOWN, 0, BYTES(0x06) },
+		       { INSN_UNKNOWN, 0, BYTES(0xe9, 1, 0) }); /* cut off */
 	insn_decode(EM_X86_64, NULL, 0, &in);
 	assert_int_equal(in.class, INSN_UNKNOWN);
 	insn_decode(EM_PPC64, (const uint8_t *)"\x90", 1, &in);
@@ -147,10 +158,13 @@ static void expect_late(uint32_t skip, enum insn_class class, const uint8_t *byt
 	assert_true(e.why[0]);
 }
 
-/* Of functions whose arguments nobody reads. */
+/* Functions with arguments that nothing reads. */
 static void test_entry_late(void **state)
 {
-	/* GOMP_barrier: endbr64; mov rip; mov %fs:; test; je +0x20; sub; jmp; nop; ret: on the je, which all come to. */
+	/*
+	 * GOMP_barrier: endbr64; mov rip; mov %fs:; test; je +0x20; sub; jmp; nop; ret: on the je,
+	 * which all come to.
+	 */
 	expect_late(0x13, INSN_EMULATED,
 		    BYTES(0xf3, 0x0f, 0x1e, 0xfa, 0x48, 0x8b, 0x05, 0xbd, 0x9d, 0x03, 0x00, 0x64,
 			  0x48, 0x8b, 0x78, 0x10, 0x48, 0x85, 0xff, 0x74, 0x0b, 0x48, 0x83, 0xef,
@@ -160,7 +174,10 @@ static void test_entry_late(void **state)
 	expect_late(4, INSN_EMULATED, BYTES(0x48, 0x83, 0xef, 0x08, 0xe9, 0x00, 0x10, 0x00, 0x00));
 	/* What insn_choose_entry() finds is good enough. */
 	expect_late(4, INSN_EMULATED, BYTES(0xf3, 0x0f, 0x1e, 0xfa, 0x55, 0xc3));
-	/* The stack pointer moves, memory is written, a ret or a pop comes first, the loop leads back. */
+	/*
+	 * The stack pointer moves, memory is written, a ret or a pop comes first, the loop leads
+	 * back.
+	 */
 	expect_late(0, INSN_STEPPED, BYTES(0x48, 0x83, 0xec, 0x08, 0x55, 0xc3));
 	expect_late(0, INSN_STEPPED, BYTES(0x48, 0x89, 0xfc, 0x55, 0xc3));
 	expect_late(0, INSN_STEPPED, BYTES(0x48, 0x89, 0x07, 0x55, 0xc3));
@@ -183,7 +200,7 @@ static void test_entry_refused(void **state)
 	assert_int_equal(insn_choose_entry(EM_PPC64, BYTES(0x55), &e), -ENOTSUP);
 }
 
-/* A loop whose head is the place behind the nop would be counted once a turn. */
+/* The head of a loop behind the nop would be counted once a turn. */
 static void test_entry_loop(void **state)
 {
 	/* endbr64; 4: call; jmp 4 */
@@ -337,7 +354,7 @@ static int compare_exits(const struct fixture *f, const struct elf_file *elf, co
 	struct listing l;
 	char why[128];
 	size_t len;
-	int n, i;
+	int n;
 
 	if (elf_find_function(elf, name, &sym, 1) != 1 || !sym.size)
 		return 0;
@@ -356,7 +373,7 @@ static int compare_exits(const struct fixture *f, const struct elf_file *elf, co
 		n = 0;
 	if (n != l.nrets)
 		fail_msg("%s: %d exits, objdump has %d", name, n, l.nrets);
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 		assert_int_equal(sym.vaddr + out[i], l.rets[i]);
 	return 1;
 }
@@ -382,15 +399,14 @@ static void test_exits_compiled(void **state)
 	static const char *const flags[] = { "-O0", "-O2", "-O2 -fcf-protection=full", "-O3" };
 	const struct fixture *f = *state;
 	struct elf_file *elf;
-	size_t i, k;
 	int known = 0, fd;
 
 	fixture_write(f, "exits.c", exits_source);
-	for (k = 0; k < 4; k++) {
+	for (size_t k = 0; k < 4; k++) {
 		fixture_run(f, "cc %s -shared -fPIC -o exits.so exits.c", flags[k]);
 		fd = fixture_open(f, "exits.so");
 		assert_int_equal(elf_open(fd, &elf), 0);
-		for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 			known += compare_exits(f, elf, "exits.so", names[i]);
 		elf_close(elf);
 		close(fd);
@@ -414,22 +430,22 @@ static void test_exits_libc(void **state)
 					     "sem_wait" };
 	const char *libc = "/lib/x86_64-linux-gnu/libc.so.6";
 	const struct fixture *f = *state;
-	struct elf_file *elf;
-	int known = 0, fd;
-	size_t i;
+	struct elf_file *elf CLEANUP_PTR(elf_close);
+	int known = 0, fd CLEANUP_PTR(close);
 
 	if (access(libc, R_OK))
 		skip();
 	fd = fixture_open(f, libc);
 	assert_int_equal(elf_open(fd, &elf), 0);
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		known += compare_exits(f, elf, libc, names[i]);
 	assert_true(known >= 3);
-	elf_close(elf);
-	close(fd);
 }
 
-/* An assembler is the independent judge of lengths: each begins where the last ended. */
+/*
+ * An assembler is the independent reference for lengths: each instruction begins where the last
+ * ended.
+ */
 static void test_lengths_compiled(void **state)
 {
 	const struct fixture *f = *state;
@@ -475,12 +491,12 @@ static void test_any_bytes(void **state)
 	struct insn_entry e;
 	uint32_t out[4];
 	char why[64];
-	unsigned int seed = 1, i, k;
+	unsigned int seed = 1;
 	size_t len;
 	int n;
 
-	for (i = 0; i < 20000; i++) {
-		for (k = 0; k < sizeof(bytes); k++) {
+	for (unsigned i = 0; i < 20000; i++) {
+		for (unsigned k = 0; k < sizeof(bytes); k++) {
 			seed = seed * 1103515245 + 12345;
 			bytes[k] = (uint8_t)(seed >> 16);
 		}

@@ -11,6 +11,8 @@
 
 #include "elf/sdt.h"
 
+DEFINE_CLEANUP_PTR(elf_close, struct elf_file *)
+
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
 static struct elf_file *open_elf(const struct fixture *f, const char *name)
@@ -66,10 +68,8 @@ static void compile(const struct fixture *f, const char *command, const char *mo
 /* Sizes of a marker's arguments, negative if signed; where they are is the compiler's choice. */
 static void expect_args(const struct sdt_note *note, const int8_t *sizes, uint32_t n)
 {
-	uint32_t i;
-
 	assert_int_equal(note->n_args, n);
-	for (i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		assert_fields(note, IS(args[i].size, abs(sizes[i])),
 			      IS(args[i].is_signed, sizes[i] < 0));
 		assert_int_not_equal(note->args[i].kind, SDT_UNKNOWN);
@@ -111,7 +111,7 @@ static void expect_as_readelf(const struct fixture *f, const char *name,
 			      const struct sdt_list *list)
 {
 	char theirs[8192], ours[8192];
-	size_t i, n = 0;
+	size_t n = 0;
 
 	fixture_output(f, theirs, sizeof(theirs),
 		       "readelf -nW %s | awk '$1 == \"Name:\" { name = $2 } $1 == \"Location:\" { "
@@ -119,7 +119,7 @@ static void expect_as_readelf(const struct fixture *f, const char *name,
 		       "*\", \"\"); "
 		       "print name, at, $0 }'",
 		       name);
-	for (i = 0; i < list->n; i++)
+	for (size_t i = 0; i < list->n; i++)
 		n += (size_t)snprintf(ours + n, sizeof(ours) - n, "%s 0x%016llx %s\n",
 				      list->notes[i].name, (unsigned long long)list->notes[i].vaddr,
 				      list->notes[i].text);
@@ -129,39 +129,36 @@ static void expect_as_readelf(const struct fixture *f, const char *name,
 
 static size_t count(const struct sdt_list *list, const char *name)
 {
-	size_t i, n = 0;
+	size_t n = 0;
 
-	for (i = 0; i < list->n; i++)
+	for (size_t i = 0; i < list->n; i++)
 		n += !strcmp(list->notes[i].name, name);
 	return n;
 }
 
 static void expect_thesis(const struct fixture *f, const char *name)
 {
-	struct elf_file *elf = open_elf(f, name);
-	struct sdt_list list;
-	size_t i;
+	struct elf_file *elf CLEANUP_PTR(elf_close) = open_elf(f, name);
+	struct sdt_list list CLEANUP(sdt_free);
 
 	assert_int_equal(sdt_read(elf, "sbt", &list), 0);
 	assert_int_equal(list.malformed + list.elsewhere + list.beyond, 0);
 	expect_as_readelf(f, name, &list);
-	for (i = 0; i < list.n; i++) {
+	for (size_t i = 0; i < list.n; i++) {
 		expect_marker(&list.notes[i]);
 		expect_nop(elf, &list.notes[i]);
 	}
 	assert_int_equal(count(&list, "enter"), 1);
 	assert_int_equal(count(&list, "leave"), 1);
 	assert_true(count(&list, "init") > 0 && count(&list, "finalize") > 0);
-	sdt_free(&list);
-	elf_close(elf);
 }
 
 static void test_compiled(void **state)
 {
 	const struct fixture *f = *state;
-	size_t i, n = 0;
+	size_t n = 0;
 
-	for (i = 0; i < ARRAY_SIZE(compilers); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(compilers); i++) {
 		if (!compiler_is_here(f, compilers[i]))
 			continue;
 		compile(f, compilers[i], "", "$SOURCE/tests/workloads/thesis/pmm.c", "pmm");
@@ -177,9 +174,8 @@ static void test_off(void **state)
 	const struct fixture *f = *state;
 	struct sdt_list list;
 	struct elf_file *elf;
-	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(compilers); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(compilers); i++) {
 		if (!compiler_is_here(f, compilers[i]))
 			continue;
 		compile(f, compilers[i], "-DSBT_OFF", "$SOURCE/tests/workloads/thesis/pmm.c",
@@ -322,7 +318,7 @@ static void say_hit(struct run *r)
 		    (int)value_of(r, 3));
 	} else if (!strcmp(name, "phase")) {
 		say(r, "phase %s kind=%d\n", string_of(r, 0, buf), (int)value_of(r, 3));
-		assert_non_null(strstr(string_of(r, 1, buf), ".c"));
+		assert_says(string_of(r, 1, buf), ".c");
 		assert_in_range(value_of(r, 2), 8, 11);
 	} else if (!strcmp(name, "thread")) {
 		say(r, "thread %d\n", (int)value_of(r, 0));
@@ -372,9 +368,7 @@ static uint64_t moved_by(pid_t pid, const struct fixture *f)
 
 static const struct sdt_note *note_at(const struct sdt_list *list, uint64_t vaddr)
 {
-	size_t i;
-
-	for (i = 0; i < list->n; i++)
+	for (size_t i = 0; i < list->n; i++)
 		if (list->notes[i].vaddr == vaddr)
 			return &list->notes[i];
 	return NULL;
@@ -402,11 +396,10 @@ static int run_through(struct run *r, const struct sdt_list *list)
 
 static void run_traced(const struct fixture *f)
 {
-	struct elf_file *elf = open_elf(f, "run");
-	struct run *r = calloc(1, sizeof(*r));
-	struct sdt_list list;
+	struct elf_file *elf CLEANUP_PTR(elf_close) = open_elf(f, "run");
+	struct run *r CLEANUP_PTR(free) = calloc(1, sizeof(*r));
+	struct sdt_list list CLEANUP(sdt_free);
 	int status;
-	size_t i;
 
 	assert_non_null(r);
 	assert_int_equal(sdt_read(elf, "sbt", &list), 0);
@@ -414,22 +407,18 @@ static void run_traced(const struct fixture *f)
 	assert_int_equal(waitpid(r->pid, &status, 0), r->pid);
 	assert_true(WIFSTOPPED(status));
 	r->moved = moved_by(r->pid, f);
-	for (i = 0; i < list.n; i++)
+	for (size_t i = 0; i < list.n; i++)
 		poke(r, list.notes[i].vaddr + r->moved, 0xcc);
 	assert_int_equal(run_through(r, &list), 3);
 	assert_string_equal(r->log, run_expected);
-	sdt_free(&list);
-	elf_close(elf);
-	free(r);
 }
 
 static void test_run(void **state)
 {
 	const struct fixture *f = *state;
-	size_t i;
 
 	fixture_write(f, "run.c", run_source);
-	for (i = 0; i < ARRAY_SIZE(compilers); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(compilers); i++) {
 		if (!compiler_is_here(f, compilers[i]) || !strncmp(compilers[i], "aarch64", 7))
 			continue;
 		compile(f, compilers[i], "", "run.c", "run");
@@ -554,9 +543,8 @@ static void expect_arg(const struct sdt_arg *got, const struct sdt_arg *want, co
 static void expect_texts(uint16_t machine, const struct text_case *cases, size_t n)
 {
 	struct sdt_arg arg;
-	size_t i;
 
-	for (i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		if (sdt_parse_args(machine, cases[i].text, resolve_known, NULL, &arg, 1) != 1)
 			fail_msg("%s: not one argument", cases[i].text);
 		expect_arg(&arg, &cases[i].arg, cases[i].text);
@@ -569,7 +557,7 @@ static void test_texts(void **state)
 
 	expect_texts(EM_X86_64, x86_cases, ARRAY_SIZE(x86_cases));
 	expect_texts(EM_AARCH64, arm_cases, ARRAY_SIZE(arm_cases));
-	/* Without anybody who knows symbols, and on machines that are not known. */
+	/* Without a resolver of symbols, and on machines that are not known. */
 	assert_int_equal(sdt_parse_args(EM_X86_64, "4@known(%rip)", NULL, NULL, &arg, 1), 1);
 	assert_int_equal(arg.kind, SDT_UNKNOWN);
 	assert_int_equal(sdt_parse_args(EM_RISCV, "8@a0", NULL, NULL, &arg, 1), 1);
@@ -591,16 +579,15 @@ static void test_registers(void **state)
 	};
 	struct sdt_arg arg;
 	char text[32];
-	int i, j;
 
-	for (i = 0; i < 16; i++) {
-		for (j = 0; j < 4; j++) {
+	for (int i = 0; i < 16; i++) {
+		for (int j = 0; j < 4; j++) {
 			snprintf(text, sizeof(text), "%d@%%%s", 8 >> j, names[i][j]);
 			assert_int_equal(sdt_parse_args(EM_X86_64, text, NULL, NULL, &arg, 1), 1);
 			assert_fields(&arg, IS(kind, SDT_REG), IS(reg, i), IS(size, 8 >> j));
 		}
 	}
-	for (i = 0; i < 31; i++) {
+	for (int i = 0; i < 31; i++) {
 		snprintf(text, sizeof(text), "8@[x%d]", i);
 		assert_int_equal(sdt_parse_args(EM_AARCH64, text, NULL, NULL, &arg, 1), 1);
 		assert_fields(&arg, IS(kind, SDT_MEM), IS(reg, i));
@@ -615,9 +602,8 @@ static void test_offsets(void **state)
 				    AT(rbp), AT(rsp), AT(r8),  AT(r9),	AT(r10), AT(r11),
 				    AT(r12), AT(r13), AT(r14), AT(r15) };
 #undef AT
-	int i;
 
-	for (i = 0; i < 16; i++)
+	for (int i = 0; i < 16; i++)
 		assert_int_equal(sdt_regs_offset(EM_X86_64, i), at[i]);
 	assert_int_equal(sdt_regs_offset(EM_X86_64, 16), -1);
 	assert_int_equal(sdt_regs_offset(EM_X86_64, SDT_NO_REG), -1);
@@ -630,8 +616,7 @@ static void test_offsets(void **state)
 static void test_several(void **state)
 {
 	struct sdt_arg args[3];
-	char *many = malloc(200001);
-	size_t i;
+	char *many CLEANUP_PTR(free) = malloc(200001);
 
 	assert_int_equal(sdt_parse_args(EM_X86_64, "", NULL, NULL, args, 3), 0);
 	assert_int_equal(sdt_parse_args(EM_X86_64, "  ", NULL, NULL, args, 3), 0);
@@ -644,14 +629,13 @@ static void test_several(void **state)
 	assert_int_equal(args[1].reg, 2);
 	/* More than there is room for are counted, longer than any operand are unknown. */
 	assert_non_null(many);
-	for (i = 0; i < 100000; i++)
+	for (size_t i = 0; i < 100000; i++)
 		memcpy(many + 2 * i, "x ", 2);
 	many[200000] = 0;
 	assert_int_equal(sdt_parse_args(EM_X86_64, many, NULL, NULL, args, 3), 100000);
 	memset(many, '(', 200000);
 	assert_int_equal(sdt_parse_args(EM_X86_64, many, NULL, NULL, args, 3), 1);
 	assert_int_equal(args[0].kind, SDT_UNKNOWN);
-	free(many);
 }
 
 static void test_operand(void **state)
@@ -793,13 +777,11 @@ static void expect_made(struct made *m, uint64_t claimed, size_t n, size_t malfo
 {
 	struct elf_file *elf = make_elf(m, claimed);
 	struct sdt_list list;
-	size_t i;
 
 	assert_int_equal(sdt_read(elf, "sbt", &list), 0);
 	assert_fields(&list, IS(n, n), IS(malformed, malformed), IS(elsewhere, elsewhere));
-	for (i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++)
 		assert_fields(&list.notes[i], TEXT(name, "enter"), IS(n_args, 2));
-	}
 	sdt_free(&list);
 	elf_close(elf);
 	free(m->bytes);
@@ -825,15 +807,14 @@ static void test_made(void **state)
 	elf = make_elf(&m, m.len);
 	assert_int_equal(sdt_read(elf, "sbt", &list), 0);
 	assert_int_equal(list.malformed + list.elsewhere, 0);
-	assert_int_equal(list.n, 2);
-	assert_fields(&list.notes[0], IS(vaddr, CODE_VADDR + 0x10), IS(offset, 0x10),
-		      IS(semaphore, 0));
-	assert_fields(&list.notes[1], IS(vaddr, CODE_VADDR + 0x20), IS(offset, 0x20),
-		      IS(semaphore, CODE_VADDR + 0x3000));
+	assert_fields(&list, IS(n, 2), IS(notes[0].vaddr, CODE_VADDR + 0x10),
+		      IS(notes[0].offset, 0x10), IS(notes[0].semaphore, 0),
+		      IS(notes[1].vaddr, CODE_VADDR + 0x20), IS(notes[1].offset, 0x20),
+		      IS(notes[1].semaphore, CODE_VADDR + 0x3000));
 	sdt_free(&list);
 	assert_int_equal(sdt_read(elf, NULL, &list), 0);
-	assert_int_equal(list.n, 3);
-	assert_fields(&list.notes[2], TEXT(provider, "other"), TEXT(name, "x"), TEXT(text, ""));
+	assert_fields(&list, IS(n, 3), TEXT(notes[2].provider, "other"), TEXT(notes[2].name, "x"),
+		      TEXT(notes[2].text, ""));
 	sdt_free(&list);
 	elf_close(elf);
 	free(m.bytes);
@@ -843,7 +824,7 @@ static void test_made(void **state)
 static void test_hostile_notes(void **state)
 {
 	struct made m = { 0 };
-	char *longest = malloc(100000);
+	char *longest CLEANUP_PTR(free) = malloc(100000);
 
 	assert_non_null(longest);
 	/* Strings that do not end; only two; no room for the addresses; nothing at all. */
@@ -869,7 +850,6 @@ static void test_hostile_notes(void **state)
 	add_note(&m, CODE_VADDR, 0, 0, longest, 100000);
 	add_good(&m, CODE_VADDR);
 	expect_made(&m, m.len, 1, 0, 0);
-	free(longest);
 }
 
 /* Lengths that lead out of the section end the reading there, and it is told. */
@@ -877,10 +857,10 @@ static void test_hostile_lengths(void **state)
 {
 	static const uint32_t absurd[] = { 0x7fffffff, 0xfffffffc, 0xfffffffd, 0xffffffff, 4096 };
 	struct made m = { 0 };
-	size_t i, whole;
+	size_t whole;
 	bool all;
 
-	for (i = 0; i < ARRAY_SIZE(absurd); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(absurd); i++) {
 		add_good(&m, CODE_VADDR);
 		add_header(&m, absurd[i], 8, 3);
 		add(&m, "stapsdt\0abcdefgh", 16);
@@ -897,7 +877,7 @@ static void test_hostile_lengths(void **state)
 	whole = m.len;
 	free(m.bytes);
 	memset(&m, 0, sizeof(m));
-	for (i = 1; i < whole; i++) {
+	for (size_t i = 1; i < whole; i++) {
 		all = i + (-sizeof(GOOD) & 3) >= whole;
 		add_good(&m, CODE_VADDR);
 		add_good(&m, CODE_VADDR);
@@ -914,9 +894,8 @@ static void test_many(void **state)
 	struct made m = { 0 };
 	struct sdt_list list;
 	struct elf_file *elf;
-	size_t i;
 
-	for (i = 0; i < 40000; i++)
+	for (size_t i = 0; i < 40000; i++)
 		add_good(&m, CODE_VADDR + i % CODE_SIZE);
 	elf = make_elf(&m, m.len);
 	assert_int_equal(sdt_read(elf, "sbt", &list), 0);
@@ -933,13 +912,11 @@ static void test_flipped(void **state)
 	struct made m = { 0 };
 	struct sdt_list list;
 	struct elf_file *elf;
-	size_t i;
-	int bit;
 
-	for (i = 0; i < 3; i++)
+	for (size_t i = 0; i < 3; i++)
 		add_note(&m, CODE_VADDR + i, BASE_VADDR, 0, GOOD, sizeof(GOOD));
-	for (i = 0; i < m.len; i++) {
-		for (bit = 0; bit < 8; bit++) {
+	for (size_t i = 0; i < m.len; i++) {
+		for (int bit = 0; bit < 8; bit++) {
 			m.bytes[i] ^= (uint8_t)(1 << bit);
 			elf = make_elf(&m, m.len);
 			assert_int_equal(sdt_read(elf, NULL, &list), 0);

@@ -7,6 +7,8 @@
 
 #include "elf/signature.h"
 
+DEFINE_CLEANUP_PTR(elf_close, struct elf_file *)
+
 #define LIBC "/lib/x86_64-linux-gnu/libc.so.6"
 #define MUSL "/usr/lib/x86_64-linux-musl/libc.so"
 
@@ -35,7 +37,7 @@ static const char other_source[] =
 	"  pthread_mutex_lock(&m); if (*(char *)&m == 7) pthread_cond_wait(&c, &m); sem_wait(&s);\n"
 	"  printf(\"%p\\n\", (void *)&t); return pthread_join(t, 0); }\n";
 
-/* A barrier of the same kind that somebody wrote himself, with another layout. */
+/* A hand-written barrier of the same kind, with another layout. */
 static const char own_source[] =
 	"#include <limits.h>\n#include <linux/futex.h>\n#include <sys/syscall.h>\n"
 	"struct own { unsigned in, out, round, shared, count; };\n"
@@ -92,21 +94,20 @@ static uint64_t size_of(const struct fixture *f, const char *file, const char *n
 static void expect_found(const struct fixture *f, const char *name, const char *original, bool musl)
 {
 	struct signature s;
-	struct elf_file *elf;
+	struct elf_file *elf CLEANUP_PTR(elf_close);
 	uint64_t offset;
 	int fd;
 
 	assert_int_equal(find(f, name, &s), 0);
-	assert_int_equal(s.musl, musl);
-	assert_fields(&s.wait, IS(vaddr, fixture_nm(f, original, "pthread_barrier_wait")),
-		      IS(size, size_of(f, original, "pthread_barrier_wait")));
-	assert_int_equal(s.init.vaddr, musl ? 0 : fixture_nm(f, original, "pthread_barrier_init"));
+	assert_fields(&s, IS(musl, musl),
+		      IS(wait.vaddr, fixture_nm(f, original, "pthread_barrier_wait")),
+		      IS(wait.size, size_of(f, original, "pthread_barrier_wait")),
+		      IS(init.vaddr, musl ? 0 : fixture_nm(f, original, "pthread_barrier_init")));
 	fd = fixture_open(f, name);
 	assert_int_equal(elf_open(fd, &elf), 0);
 	close(fd);
 	assert_int_equal(elf_vaddr_to_offset(elf, s.wait.vaddr, &offset), 0);
 	assert_int_equal(s.wait.offset, offset);
-	elf_close(elf);
 }
 
 static void test_static(void **state)
@@ -119,10 +120,9 @@ static void test_static(void **state)
 					     "-O2 -static -Wl,--eh-frame-hdr",
 					     "-O2 -static -Wl,--gc-sections" };
 	const struct fixture *f = *state;
-	size_t i;
 
 	fixture_write(f, "b.c", barrier_source);
-	for (i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
 		fixture_run(f, "cc %s -o b b.c && strip -o b.bare b", flags[i]);
 		expect_found(f, "b.bare", "b", false);
 		/* Without the table, calls tell. */
@@ -141,7 +141,9 @@ static void test_unwind_table(void **state)
 	expect_found(f, "p.bare", "p", false);
 	fixture_run(f, "strip -R .eh_frame -o p.none p");
 	assert_int_equal(find(f, "p.none", &s), -ENOENT);
-	/* The program header leads to the table when the section headers are gone (e_shoff is 0). */
+	/*
+	 * The program header leads to the table when the section headers are gone (e_shoff is 0).
+	 */
 	fixture_run(f, "cc -O2 -static-pie -fPIE -o p p.c && strip -o p.bare p &&"
 		       " printf '\\0\\0\\0\\0\\0\\0\\0\\0' |"
 		       " dd of=p.bare bs=1 seek=40 conv=notrunc 2>/dev/null");
@@ -171,21 +173,19 @@ static void test_nothing_there(void **state)
 					       own_source };
 	const struct fixture *f = *state;
 	struct signature s;
-	size_t i;
 
-	for (i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
+	for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
 		fixture_write(f, "n.c", sources[i]);
 		fixture_run(f, "cc -O2 -static -o n n.c");
 		memset(&s, 0x55, sizeof(s));
 		assert_int_equal(find(f, "n", &s), -ENOENT);
-		assert_int_equal(s.wait.vaddr, 0);
-		assert_int_equal(s.init.vaddr, 0);
+		assert_fields(&s, IS(wait.vaddr, 0), IS(init.vaddr, 0));
 	}
 	fixture_run(f, "cc -O2 -o n n.c");
 	assert_int_equal(find(f, "n", &s), -ENOENT);
 }
 
-/* With two of them nobody knows which one the program calls. */
+/* With two of them it is not known which one the program calls. */
 static void test_two(void **state)
 {
 	const struct fixture *f = *state;
@@ -203,14 +203,13 @@ static void test_two(void **state)
 static void test_other_machine(void **state)
 {
 	const struct fixture *f = *state;
-	struct elf_file *elf;
+	struct elf_file *elf CLEANUP_PTR(elf_close);
 	struct signature s;
 	int fd = fixture_open(f, "/proc/self/exe");
 
 	assert_int_equal(elf_open(fd, &elf), 0);
 	close(fd);
 	assert_int_equal(signature_find(elf, EM_AARCH64, &s), -ENOTSUP);
-	elf_close(elf);
 }
 
 static void expect_library(const struct fixture *f, const char *path)
@@ -245,11 +244,10 @@ static void test_system(void **state)
 						 "/usr/bin/python3" };
 	const struct fixture *f = *state;
 	struct signature s;
-	size_t i;
 
 	expect_library(f, LIBC);
 	expect_library(f, MUSL);
-	for (i = 0; i < sizeof(strangers) / sizeof(strangers[0]); i++)
+	for (size_t i = 0; i < sizeof(strangers) / sizeof(strangers[0]); i++)
 		if (!access(strangers[i], R_OK))
 			assert_int_equal(find(f, strangers[i], &s), -ENOENT);
 }
@@ -270,9 +268,8 @@ static Elf64_Shdr *section(uint8_t *bytes, const char *name)
 	Elf64_Ehdr *ehdr = (Elf64_Ehdr *)bytes;
 	Elf64_Shdr *sh = (Elf64_Shdr *)(bytes + ehdr->e_shoff);
 	const char *names = (const char *)bytes + sh[ehdr->e_shstrndx].sh_offset;
-	size_t i;
 
-	for (i = 0; i < ehdr->e_shnum; i++)
+	for (size_t i = 0; i < ehdr->e_shnum; i++)
 		if (!strcmp(names + sh[i].sh_name, name))
 			return &sh[i];
 	fail_msg("there is no section %s", name);
@@ -294,7 +291,7 @@ static void damage_section(const struct fixture *f, const char *file, const char
 {
 	int fd = fixture_open(f, file), i;
 	unsigned int seed = 1;
-	uint8_t *bytes, *copy;
+	uint8_t *bytes CLEANUP_PTR(free), *copy CLEANUP_PTR(free);
 	Elf64_Shdr *sh;
 	size_t len;
 
@@ -309,8 +306,6 @@ static void damage_section(const struct fixture *f, const char *file, const char
 		damage(copy + sh->sh_offset, i % 2 && sh->sh_size > 64 ? 64 : sh->sh_size, &seed);
 		check_damaged(copy, len);
 	}
-	free(copy);
-	free(bytes);
 }
 
 static void test_damage(void **state)
@@ -333,9 +328,9 @@ static void test_lies(void **state)
 					  4096,	     1 << 20,	 1 << 30,   UINT32_MAX,
 					  INT64_MAX, UINT64_MAX, 0x1000003, 0xfffffffff000 };
 	const struct fixture *f = *state;
-	uint8_t *bytes, *copy;
+	uint8_t *bytes CLEANUP_PTR(free), *copy CLEANUP_PTR(free);
 	Elf64_Phdr *ph;
-	size_t len, i, j;
+	size_t len;
 	int fd;
 
 	fixture_write(f, "l.c", barrier_source);
@@ -345,7 +340,7 @@ static void test_lies(void **state)
 	close(fd);
 	copy = malloc(len);
 	assert_non_null(copy);
-	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		memcpy(copy, bytes, len);
 		section(copy, ".eh_frame")->sh_size = sizes[i];
 		check_damaged(copy, len);
@@ -354,18 +349,16 @@ static void test_lies(void **state)
 		check_damaged(copy, len);
 		memcpy(copy, bytes, len);
 		ph = (Elf64_Phdr *)(copy + ((Elf64_Ehdr *)copy)->e_phoff);
-		for (j = 0; j < ((Elf64_Ehdr *)copy)->e_phnum; j++)
+		for (size_t j = 0; j < ((Elf64_Ehdr *)copy)->e_phnum; j++)
 			if (ph[j].p_type == PT_LOAD)
 				ph[j].p_filesz = sizes[i];
 		check_damaged(copy, len);
 		memcpy(copy, bytes, len);
-		for (j = 0; j < ((Elf64_Ehdr *)copy)->e_phnum; j++)
+		for (size_t j = 0; j < ((Elf64_Ehdr *)copy)->e_phnum; j++)
 			if (ph[j].p_type == PT_LOAD)
 				ph[j].p_vaddr = sizes[i] - 16;
 		check_damaged(copy, len);
 	}
-	free(copy);
-	free(bytes);
 }
 
 int main(void)

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* What diff prints: text against golden files (UPDATE_GOLDEN=1 makes them anew), JSON and CSV read back. */
+/*
+ * What diff prints: text against golden files (UPDATE_GOLDEN=1 makes them anew), JSON and CSV read
+ * back.
+ */
 #include <stdio.h>
 #include <jansson.h>
 
@@ -9,6 +12,8 @@
 #include "emit/emit.h"
 #include "test_emit_golden.h"
 #include "test_recordings.h"
+
+DEFINE_CLEANUP_PTR(json_decref, json_t *)
 
 #define HOSTILE "\033[31mred\033]0;t\007\n\r\t\"',;\\ <script>\xff\xc3\x28 \xe2\x80\xae"
 
@@ -45,9 +50,8 @@ static struct recording *lu(unsigned na, unsigned nb, const struct compare_optio
 	const struct batches *batches[16];
 	struct compare_options with = *o;
 	const struct report *all[16];
-	unsigned i;
 
-	for (i = 0; i < na + nb; i++) {
+	for (unsigned i = 0; i < na + nb; i++) {
 		recording_lu(&r[i], i < na ? i : i - na, i >= na);
 		recording_batches(&r[i], 0.05, i);
 		all[i] = &r[i].report;
@@ -60,38 +64,33 @@ static struct recording *lu(unsigned na, unsigned nb, const struct compare_optio
 
 static void golden(const char *name, const struct compare *c, const struct compare_input *in)
 {
-	char *out = print(c, in, EMIT_TEXT, 0);
+	char *out CLEANUP_PTR(free) = print(c, in, EMIT_TEXT, 0);
 
 	check_golden(name, out);
-	free(out);
 }
 
 /* Five runs a side, of two versions of a program; a limit that most of it is above. */
 static void test_several(void **state)
 {
 	struct compare_options o = plain;
-	struct recording *r;
-	struct compare c;
+	struct recording *r CLEANUP_PTR(free);
+	struct compare c CLEANUP(compare_free);
 
 	o.fail_above = 0.1;
 	r = lu(5, 5, &o, &c);
 	golden("diff", &c, inputs);
-	compare_free(&c);
-	free(r);
 }
 
 /* One run a side: what is said of noise. */
 static void test_one(void **state)
 {
 	struct compare_options o = plain;
-	struct recording *r;
-	struct compare c;
+	struct recording *r CLEANUP_PTR(free);
+	struct compare c CLEANUP(compare_free);
 
 	o.fail_above = 0.02;
 	r = lu(1, 1, &o, &c);
 	golden("diff_one", &c, inputs + 4);
-	compare_free(&c);
-	free(r);
 }
 
 /* Three against one, nothing changed but what is noise; and of one quantity only. */
@@ -99,8 +98,8 @@ static void test_single(void **state)
 {
 	static const char *const phase = "phase";
 	struct compare_options o = plain;
-	struct recording *r;
-	struct compare c;
+	struct recording *r CLEANUP_PTR(free);
+	struct compare c CLEANUP(compare_free);
 
 	o.nquantities = 1;
 	o.quantities = &phase;
@@ -112,15 +111,13 @@ static void test_single(void **state)
 					 3, (const struct report *[]){ &r[3].report }, 1, &o, &c),
 			 0);
 	golden("diff_single", &c, inputs);
-	compare_free(&c);
-	free(r);
 }
 
-/* Nobody crossed a barrier. */
+/* No thread crossed a barrier. */
 static void test_nothing(void **state)
 {
 	struct recording r[2];
-	struct compare c;
+	struct compare c CLEANUP(compare_free);
 
 	recording_init(&r[0]);
 	recording_init(&r[1]);
@@ -128,7 +125,6 @@ static void test_nothing(void **state)
 					 (const struct report *[]){ &r[1].report }, 1, &plain, &c),
 			 0);
 	golden("diff_nothing", &c, inputs);
-	compare_free(&c);
 }
 
 /* Names from outside, sites on one side only, more sites than are shown; all widths. */
@@ -136,14 +132,13 @@ static void hostile(struct recording r[2], struct compare *c)
 {
 	const struct report *all[] = { &r[0].report, &r[1].report };
 	struct report_barrier *b;
-	unsigned i, s;
 	char id[16];
 
-	for (i = 0; i < 2; i++) {
+	for (unsigned i = 0; i < 2; i++) {
 		recording_init(&r[i]);
 		recording_process(&r[i], HOSTILE, 1000 * MS);
 		recording_counter(&r[i], false, HOSTILE, 1 + i);
-		for (s = 0; s < RECORDING_SITES - i; s++) {
+		for (unsigned s = 0; s < RECORDING_SITES - i; s++) {
 			snprintf(id, sizeof(id), "#%u", s + (s > 2 && i ? 100 : 0));
 			b = recording_site(&r[i], id, HOSTILE, s < 3 ? 7 : 0, 10,
 					   (s + 1) * MS * (i + 1), 1e5);
@@ -158,21 +153,18 @@ static void test_hostile(void **state)
 	static const struct compare_input in[] = { { HOSTILE, true, false, false },
 						   { NULL, false, false, false } };
 	static const unsigned widths[] = { 0, 40, 60, 80, 100, 200 };
-	struct recording *r = calloc(2, sizeof(*r));
-	struct compare c;
+	struct recording *r CLEANUP_PTR(free) = calloc(2, sizeof(*r));
+	struct compare c CLEANUP(compare_free);
 	char *out;
-	size_t i;
 
 	hostile(r, &c);
 	assert_true(c.only_a > 0);
-	for (i = 0; i < sizeof(widths) / sizeof(widths[0]); i++) {
+	for (size_t i = 0; i < sizeof(widths) / sizeof(widths[0]); i++) {
 		out = print(&c, in, EMIT_TEXT, widths[i]);
 		check_lines(out, widths[i] ? widths[i] : 100);
-		assert_non_null(strstr(out, "only in A"));
+		assert_says(out, "only in A");
 		free(out);
 	}
-	compare_free(&c);
-	free(r);
 }
 
 static json_t *row_of(json_t *lines, const char *scope, const char *quantity, const char *barrier)
@@ -208,10 +200,10 @@ static json_t *read_lines(char *out)
 /* What scripts rely on: barrier, quantity, a, b, ratio, significant. */
 static void test_json(void **state)
 {
-	struct recording *r;
-	struct compare c;
-	json_t *lines, *one;
-	char *out;
+	struct recording *r CLEANUP_PTR(free);
+	struct compare c CLEANUP(compare_free);
+	json_t *lines CLEANUP_PTR(json_decref), *one;
+	char *out CLEANUP_PTR(free);
 
 	r = lu(5, 5, &plain, &c);
 	out = print(&c, inputs, EMIT_JSON, 0);
@@ -247,20 +239,16 @@ static void test_json(void **state)
 	assert_true(json_is_null(json_object_get(one, "p")));
 	assert_true(json_is_null(json_object_get(one, "test")));
 	assert_true(json_is_null(json_object_get(one, "barrier")));
-	json_decref(lines);
-	free(out);
-	compare_free(&c);
-	free(r);
 }
 
 /* One header, of this command's columns alone; every row has as many cells. */
 static void test_csv(void **state)
 {
-	struct recording *r = calloc(2, sizeof(*r));
+	struct recording *r CLEANUP_PTR(free) = calloc(2, sizeof(*r));
 	static const struct compare_input in[] = { { "a,b", true, false, false },
 						   { "=cmd", true, false, false } };
-	struct compare c;
-	char *out, *line, *save;
+	struct compare c CLEANUP(compare_free);
+	char *out CLEANUP_PTR(free), *line, *save;
 	unsigned commas, columns = 0, rows = 0;
 	bool quoted;
 	char *s;
@@ -268,8 +256,8 @@ static void test_csv(void **state)
 	hostile(r, &c);
 	out = print(&c, in, EMIT_CSV, 0);
 	assert_int_equal(strncmp(out, "type,elapsed_a,", 15), 0);
-	assert_null(strstr(out, "clock_start_ns"));
-	assert_non_null(strstr(out, "\"'=cmd\""));
+	assert_lacks(out, "clock_start_ns");
+	assert_says(out, "\"'=cmd\"");
 	for (line = strtok_r(out, "\r\n", &save); line; line = strtok_r(NULL, "\r\n", &save)) {
 		for (s = line, commas = 0, quoted = false; *s; s++) {
 			quoted ^= *s == '"';
@@ -282,9 +270,6 @@ static void test_csv(void **state)
 	}
 	/* The header, the comparison, its two files. */
 	assert_int_equal(rows, c.nrows + 4);
-	free(out);
-	compare_free(&c);
-	free(r);
 }
 
 static void test_values(void **state)

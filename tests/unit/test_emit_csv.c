@@ -75,11 +75,11 @@ static void rows_free(struct rows *rows)
 	free(rows);
 }
 
+DEFINE_CLEANUP_PTR(rows_free, struct rows *)
+
 static const char *get(const struct rows *rows, unsigned row, const char *column)
 {
-	unsigned c;
-
-	for (c = 0; c < rows->ncolumns; c++)
+	for (unsigned c = 0; c < rows->ncolumns; c++)
 		if (!strcmp(rows->cells[0][c], column))
 			return rows->cells[row][c];
 	fail_msg("no column %s", column);
@@ -89,9 +89,7 @@ static const char *get(const struct rows *rows, unsigned row, const char *column
 /* The row of the @nth record of @type. */
 static unsigned row_of(const struct rows *rows, const char *type, unsigned nth)
 {
-	unsigned i;
-
-	for (i = 1; i < rows->n; i++)
+	for (unsigned i = 1; i < rows->n; i++)
 		if (!strcmp(rows->cells[i][0], type) && !nth--)
 			return i;
 	fail_msg("no row of type %s", type);
@@ -102,16 +100,15 @@ static const struct emit_options csv_options = { .format = EMIT_CSV };
 
 static void test_rows(void **state)
 {
-	struct rows *rows;
-	struct report r;
-	unsigned i, c, d;
+	struct rows *rows CLEANUP_PTR(rows_free);
+	unsigned i;
 	size_t len;
+	struct report r CLEANUP(data_free) = data_new();
 
-	data_report(&r);
 	rows = parse(data_all(&csv_options, &r, &len));
 	assert_string_equal(rows->cells[0][0], "type");
-	for (c = 0; c < rows->ncolumns; c++)
-		for (d = c + 1; d < rows->ncolumns; d++)
+	for (unsigned c = 0; c < rows->ncolumns; c++)
+		for (unsigned d = c + 1; d < rows->ncolumns; d++)
 			assert_string_not_equal(rows->cells[0][c], rows->cells[0][d]);
 	assert_string_equal(rows->cells[1][0], "session");
 	assert_string_equal(get(rows, 1, "schema"), "1");
@@ -144,16 +141,14 @@ static void test_rows(void **state)
 	assert_string_equal(get(rows, i, "cause"), "ring_full");
 	assert_string_equal(get(rows, i, "count"), "0");
 	assert_string_equal(get(rows, row_of(rows, "end", 0), "complete"), "true");
-	rows_free(rows);
-	data_free(&r);
 }
 
 /* How many rows of @type belong to the barrier @id. */
 static unsigned rows_of(const struct rows *rows, const char *type, const char *id)
 {
-	unsigned i, n = 0;
+	unsigned n = 0;
 
-	for (i = 1; i < rows->n; i++)
+	for (unsigned i = 1; i < rows->n; i++)
 		n += !strcmp(rows->cells[i][0], type) && !strcmp(get(rows, i, "id"), id);
 	return n;
 }
@@ -161,12 +156,11 @@ static unsigned rows_of(const struct rows *rows, const char *type, const char *i
 /* Rows as deep as the records, with the keys of all they are in; columns for fixed names. */
 static void test_accounts(void **state)
 {
-	struct rows *rows;
-	struct report r;
+	struct rows *rows CLEANUP_PTR(rows_free);
 	unsigned i;
 	size_t len;
+	struct report r CLEANUP(data_free) = data_new();
 
-	data_report(&r);
 	r.barriers[0].threads[0].counters[2].value = REPORT_UNKNOWN;
 	rows = parse(data_all(&csv_options, &r, &len));
 	i = row_of(rows, "barrier", 0);
@@ -203,26 +197,23 @@ static void test_accounts(void **state)
 	i = row_of(rows, "finding", 1);
 	assert_string_equal(get(rows, i, "pid"), "");
 	assert_string_equal(get(rows, i, "figure"), "0.61");
-	rows_free(rows);
-	data_free(&r);
 }
 
 static void test_hostile(void **state)
 {
-	struct rows *rows;
+	struct rows *rows CLEANUP_PTR(rows_free);
 	char path[4097];
-	struct report r;
 	char *out, *safe;
-	unsigned i, c;
+	unsigned i;
 	size_t len;
+	struct report r CLEANUP(data_free) = data_new();
 
-	data_report(&r);
 	data_hostile(&r, path);
 	out = data_all(&csv_options, &r, &len);
 	assert_int_equal(len, strlen(out));
 	rows = parse(out);
 	for (i = 0; i < rows->n; i++) {
-		for (c = 0; c < rows->ncolumns; c++) {
+		for (unsigned c = 0; c < rows->ncolumns; c++) {
 			safe = text_printable(rows->cells[i][c]);
 			assert_string_equal(rows->cells[i][c], safe);
 			free(safe);
@@ -235,8 +226,6 @@ static void test_hostile(void **state)
 	i = row_of(rows, "barrier.callsite", 0);
 	assert_string_equal(get(rows, i, "file"), "'=cmd|' /C calc'!A0");
 	assert_string_equal(get(rows, i, "inlined"), "'@x");
-	rows_free(rows);
-	data_free(&r);
 }
 
 int main(void)

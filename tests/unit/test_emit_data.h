@@ -38,7 +38,7 @@ static const uint64_t data_lu_last[DATA_THREADS] = { 0, 0, 2, 9, 40, 121, 309, 5
 
 #define DATA_COUNTERS 3
 
-/* Where nobody accounted for time. */
+/* Where time was not accounted for. */
 static inline struct report_parts data_unknown(void)
 {
 	struct report_parts parts;
@@ -72,9 +72,7 @@ static inline void data_counters(struct report_counter c[DATA_COUNTERS], uint64_
 
 static inline void data_threads(struct report_thread *threads, uint64_t total_ns, uint64_t episodes)
 {
-	unsigned i;
-
-	for (i = 0; i < DATA_THREADS; i++) {
+	for (unsigned i = 0; i < DATA_THREADS; i++) {
 		uint64_t work = total_ns * data_lu[i] / 191;
 
 		threads[i] = (struct report_thread){
@@ -99,7 +97,6 @@ static inline void data_threads(struct report_thread *threads, uint64_t total_ns
 static inline void data_site(struct report_barrier *b, const char *id, const char *name,
 			     const char *function, uint32_t line)
 {
-	memset(b, 0, sizeof(*b));
 	strcpy(b->id, id);
 	b->pid = 4711;
 	b->comm = "lu_block";
@@ -174,94 +171,100 @@ static inline void data_report(struct report *r)
 		  "their speed." },
 	};
 	static uint32_t hist[64] = { [20] = 600, [21] = 400, [22] = 22, [23] = 1 };
-	struct report_barrier *b;
-	struct report_process *p;
+	struct report_process *p = calloc(1, sizeof(*p));
+	struct report_barrier *b = calloc(3, sizeof(*b));
 
-	memset(r, 0, sizeof(*r));
-	r->start_ns = DATA_START;
-	r->end_ns = DATA_START + 4310000000;
-	r->nprocesses = 1;
-	r->processes = p = calloc(1, sizeof(*p));
-	r->nbarriers = 3;
-	r->barriers = b = calloc(3, sizeof(*b));
-	r->findings = (struct report_finding *)findings;
-	r->nfindings = 2;
-	r->nphases = 3;
-	r->phases = calloc(3, sizeof(*r->phases));
-	r->episodes = 1025;
-	r->crossings = 8200;
-	r->produced = r->consumed = 8224;
-	r->losses = losses;
-	r->nlosses = 2;
-	r->complete = r->lossless = true;
-	r->crossing_cost_ns = 1210.5;
-	r->switch_cost_ns = 612.5;
-	r->tracer_cpu_ns = 61000000;
+	*r = (struct report){ .start_ns = DATA_START,
+			      .end_ns = DATA_START + 4310000000,
+			      .nprocesses = 1,
+			      .processes = p,
+			      .nbarriers = 3,
+			      .barriers = b,
+			      .findings = (struct report_finding *)findings,
+			      .nfindings = 2,
+			      .nphases = 3,
+			      .phases = calloc(3, sizeof(*r->phases)),
+			      .episodes = 1025,
+			      .crossings = 8200,
+			      .produced = 8224,
+			      .consumed = 8224,
+			      .losses = losses,
+			      .nlosses = 2,
+			      .complete = true,
+			      .lossless = true,
+			      .crossing_cost_ns = 1210.5,
+			      .switch_cost_ns = 612.5,
+			      .tracer_cpu_ns = 61000000 };
 
+	b[0] = (struct report_barrier){
+		.episodes = 1023,
+		.crossings = 8184,
+		.participants = 8,
+		.participants_min = 8,
+		.phase_ns = data_times(1023, 4080000000, 12000, 11400000, 2210000.5),
+		.barrier_ns = data_times(1023, 3610000000, 9000, 9300000, 1800000),
+		.wait_ns = data_times(8184, 10750000000, 0, 9300000, 1500000),
+		.release_ns = data_times(8184, 57000000, 2100, 410000, 8000),
+		.lost_ns = 10750000000,
+		.gain_ns = 1343750000,
+		.share = 0.969,
+		.imbalance = 0.329,
+		.load_balance = 0.67,
+		.serialisation = 0.998,
+		.release_share = 0.0017,
+		.last_tid = 4718,
+		.last_comm = "lu_block",
+		.last_count = 542,
+		.last_share = 542.0 / 1023,
+		.pattern = REPORT_STATIC,
+		.advice =
+			"Divide the work anew: these threads have more of it, deal it out in turn "
+			"(cyclic) instead of in blocks.",
+		.nthreads = DATA_THREADS,
+		.threads = calloc(DATA_THREADS, sizeof(*b[0].threads)),
+		.ncounters = DATA_COUNTERS,
+		.counters = calloc(DATA_COUNTERS, sizeof(*b[0].counters)),
+		.nlongest = 3,
+		.longest[0] = (struct model_longest){ 11400000, 2, 62100000 },
+		.longest[1] = (struct model_longest){ 11390000, 1, 50700000 },
+		.longest[2] = (struct model_longest){ 11310000, 5, 96000000 }
+	};
 	data_site(&b[0], "#5c1e70d2", NULL, "lu_worker", 88);
-	b[0].episodes = 1023;
-	b[0].crossings = 8184;
-	b[0].participants = b[0].participants_min = 8;
-	b[0].phase_ns = data_times(1023, 4080000000, 12000, 11400000, 2210000.5);
+	b[0].delay_direct_ns = 10100000000;
+	b[0].delay_passed_ns = 612000000;
 	b[0].phase_ns.hist = hist;
-	b[0].barrier_ns = data_times(1023, 3610000000, 9000, 9300000, 1800000);
-	b[0].wait_ns = data_times(8184, 10750000000, 0, 9300000, 1500000);
-	b[0].release_ns = data_times(8184, 57000000, 2100, 410000, 8000);
-	b[0].lost_ns = 10750000000;
-	b[0].gain_ns = 1343750000;
-	b[0].share = 0.969;
-	b[0].imbalance = 0.329;
-	b[0].load_balance = 0.67;
-	b[0].serialisation = 0.998;
-	b[0].release_share = 0.0017;
-	b[0].last_tid = 4718;
-	b[0].last_comm = "lu_block";
-	b[0].last_count = 542;
-	b[0].last_share = 542.0 / 1023;
-	b[0].pattern = REPORT_STATIC;
 	strcpy(b[0].verdict,
 	       "The same threads come last: id 7 (53 %), 6 (30 %), 5 (12 %); id 0 waits "
 	       "88 % of its time.");
-	strcpy(b[0].advice,
-	       "Divide the work anew: these threads have more of it, deal it out in turn "
-	       "(cyclic) instead of in blocks.");
-	b[0].nthreads = DATA_THREADS;
-	b[0].threads = calloc(DATA_THREADS, sizeof(*b[0].threads));
 	data_threads(b[0].threads, 4080000000, 1023);
 	data_cause(&b[0].cause);
 	strcpy(b[0].cause.text,
 	       "Late mostly because it waited for the lock `queue` held by thread 2: 81 % of the "
 	       "lost time, in 873 of 1020 episodes; 13 % because it was ready to run and waited "
 	       "for a CPU.");
-	b[0].delay_direct_ns = 10100000000;
-	b[0].delay_passed_ns = 612000000;
-	b[0].ncounters = DATA_COUNTERS;
-	b[0].counters = calloc(DATA_COUNTERS, sizeof(*b[0].counters));
 	data_counters(b[0].counters, 4080000000ULL * 1024 / 191);
-	b[0].nlongest = 3;
-	b[0].longest[0] = (struct model_longest){ 11400000, 2, 62100000 };
-	b[0].longest[1] = (struct model_longest){ 11390000, 1, 50700000 };
-	b[0].longest[2] = (struct model_longest){ 11310000, 5, 96000000 };
 
+	b[1] = (struct report_barrier){ .episodes = 1,
+					.crossings = 8,
+					.participants = 8,
+					.participants_min = 8,
+					.phase_ns = data_times(1, 39300000, 39300000, 39300000, 0),
+					.barrier_ns = data_times(1, 4200000, 4200000, 4200000, 0),
+					.wait_ns = data_times(8, 21000000, 0, 4200000, 1400000),
+					.release_ns = data_times(8, 400000, 11000, 90000, 20000),
+					.lost_ns = 21000000,
+					.gain_ns = 2625000,
+					.share = 0.0093,
+					.imbalance = 0.067,
+					.load_balance = NAN,
+					.serialisation = NAN,
+					.release_share = 0.001,
+					.last_tid = 4711,
+					.last_comm = "lu_block",
+					.last_count = 1,
+					.last_share = 1,
+					.pattern = REPORT_FEW };
 	data_site(&b[1], "#0a33f9c1", "End initialisation", "lu_worker", 71);
-	b[1].episodes = 1;
-	b[1].crossings = 8;
-	b[1].participants = b[1].participants_min = 8;
-	b[1].phase_ns = data_times(1, 39300000, 39300000, 39300000, 0);
-	b[1].barrier_ns = data_times(1, 4200000, 4200000, 4200000, 0);
-	b[1].wait_ns = data_times(8, 21000000, 0, 4200000, 1400000);
-	b[1].release_ns = data_times(8, 400000, 11000, 90000, 20000);
-	b[1].lost_ns = 21000000;
-	b[1].gain_ns = 2625000;
-	b[1].share = 0.0093;
-	b[1].imbalance = 0.067;
-	b[1].load_balance = b[1].serialisation = NAN;
-	b[1].release_share = 0.001;
-	b[1].last_tid = 4711;
-	b[1].last_comm = "lu_block";
-	b[1].last_count = 1;
-	b[1].last_share = 1;
-	b[1].pattern = REPORT_FEW;
 
 	data_site(&b[2], "#e7702b18", NULL, NULL, 0);
 	b[2].file = NULL;
@@ -277,43 +280,50 @@ static inline void data_report(struct report *r)
 	b[2].pattern = REPORT_FEW;
 	r->incomplete = 1;
 
-	p->pid = 4711;
-	p->comm = "lu_block";
-	p->parent = 4700;
-	p->exited = true;
-	p->elapsed_ns = 4210000000;
-	p->ideal_ns = 4130000000;
-	p->threads = DATA_THREADS;
-	p->episodes = 1024;
-	p->incomplete = 1;
-	p->crossings = 8200;
-	p->outside_ns = 22200000000;
-	p->wait_ns = 10771000000;
-	p->release_ns = 57400000;
-	p->efficiency = (struct report_efficiency){ 0.66, 0.67, 0.998, 0.981, 0.979 };
-	p->lost_static = 0.325;
-	p->lost_rotating = 0.0013;
-	p->lost_transfer = 0.0137;
-	p->pattern = REPORT_STATIC;
-	strcpy(p->verdict,
-	       "34 % of the threads' time is lost waiting at barriers, nearly all at lu_worker "
-	       "lu.c:88, because the same threads always come last: id 7, 6, 5.");
-	strcpy(p->advice, "Divide the work anew: threads 7, 6 and 5 have more of it.");
-	p->exit_detection = "return probe";
-	p->cost_ns = 9926000;
-	p->cost_share = 0.00045;
-	p->cost_interference_ns = 931000;
-	p->crossing_cost_ns = 1325.25;
-	p->detached_ns = p->counted_from_ns = REPORT_UNKNOWN;
-	p->detached_cost = p->detached_limit = NAN;
-	p->nmembers = DATA_THREADS;
-	p->members = calloc(DATA_THREADS, sizeof(*p->members));
+	*p = (struct report_process){
+		.pid = 4711,
+		.comm = "lu_block",
+		.parent = 4700,
+		.exited = true,
+		.elapsed_ns = 4210000000,
+		.ideal_ns = 4130000000,
+		.threads = DATA_THREADS,
+		.episodes = 1024,
+		.incomplete = 1,
+		.crossings = 8200,
+		.outside_ns = 22200000000,
+		.wait_ns = 10771000000,
+		.release_ns = 57400000,
+		.efficiency = (struct report_efficiency){ 0.66, 0.67, 0.998, 0.981, 0.979 },
+		.lost_static = 0.325,
+		.lost_rotating = 0.0013,
+		.lost_transfer = 0.0137,
+		.pattern = REPORT_STATIC,
+		.verdict = "34 % of the threads' time is lost waiting at barriers, nearly "
+			   "all at lu_worker "
+			   "lu.c:88, because the same threads always come last: id 7, 6, 5.",
+		.advice = "Divide the work anew: threads 7, 6 and 5 have more of it.",
+		.exit_detection = "return probe",
+		.cost_ns = 9926000,
+		.cost_share = 0.00045,
+		.cost_interference_ns = 931000,
+		.crossing_cost_ns = 1325.25,
+		.detached_ns = REPORT_UNKNOWN,
+		.counted_from_ns = REPORT_UNKNOWN,
+		.detached_cost = NAN,
+		.detached_limit = NAN,
+		.nmembers = DATA_THREADS,
+		.members = calloc(DATA_THREADS, sizeof(*p->members)),
+		.useful_oncpu = 0.975,
+		.omp_load_balance = NAN,
+		.omp_scheduling = NAN,
+		.omp_start = NAN,
+		.omp_serialisation = NAN,
+		.omp_turns = NAN,
+		.ncounters = DATA_COUNTERS,
+		.counters = calloc(DATA_COUNTERS, sizeof(*p->counters))
+	};
 	data_threads(p->members, 4130000000, 1024);
-	p->useful_oncpu = 0.975;
-	p->omp_load_balance = p->omp_scheduling = p->omp_start = p->omp_serialisation = NAN;
-	p->omp_turns = NAN;
-	p->ncounters = DATA_COUNTERS;
-	p->counters = calloc(DATA_COUNTERS, sizeof(*p->counters));
 	data_counters(p->counters, 4130000000ULL * 1024 / 191);
 
 	r->phases[0] = (struct report_phase){ .pid = 4711,
@@ -350,24 +360,28 @@ static inline void data_report(struct report *r)
 				       .imbalance = 0.548 };
 }
 
+static inline struct report data_new(void)
+{
+	struct report r;
+
+	data_report(&r);
+	return r;
+}
+
 static inline void data_free_threads(struct report_thread *threads, uint32_t n)
 {
-	uint32_t i;
-
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		free(threads[i].counters);
 	free(threads);
 }
 
 static inline void data_free(struct report *r)
 {
-	uint32_t i;
-
-	for (i = 0; i < r->nbarriers; i++) {
+	for (uint32_t i = 0; i < r->nbarriers; i++) {
 		data_free_threads(r->barriers[i].threads, r->barriers[i].nthreads);
 		free(r->barriers[i].counters);
 	}
-	for (i = 0; i < r->nprocesses; i++) {
+	for (uint32_t i = 0; i < r->nprocesses; i++) {
 		data_free_threads(r->processes[i].members, r->processes[i].nmembers);
 		free(r->processes[i].counters);
 	}
@@ -384,12 +398,11 @@ static inline void data_hostile(struct report *r, char path[4097])
 		{ NULL, NULL, NULL, 0, 0, NULL, NULL },
 	};
 	static struct report_finding findings[1];
-	uint32_t i;
 
 	memset(path, 'p', 4096);
 	path[4096] = '\0';
 	memcpy(path + 100, "\xff\n\033[2J", 6);
-	for (i = 0; i < r->nbarriers; i++) {
+	for (uint32_t i = 0; i < r->nbarriers; i++) {
 		r->barriers[i].comm = DATA_HOSTILE;
 		r->barriers[i].name = "-1+1";
 		r->barriers[i].function = "=1+1";
@@ -401,15 +414,15 @@ static inline void data_hostile(struct report *r, char path[4097])
 		snprintf(r->barriers[i].label, sizeof(r->barriers[i].label), "%s", DATA_HOSTILE);
 		snprintf(r->barriers[i].object, sizeof(r->barriers[i].object), "%.100s", path);
 	}
-	for (i = 0; i < r->nprocesses; i++)
+	for (uint32_t i = 0; i < r->nprocesses; i++)
 		r->processes[i].comm = DATA_HOSTILE;
-	for (i = 0; i < r->barriers[0].nthreads; i++) {
+	for (uint32_t i = 0; i < r->barriers[0].nthreads; i++) {
 		r->barriers[0].threads[i].comm = DATA_HOSTILE;
 		r->barriers[0].threads[i].counters[0].name = DATA_HOSTILE;
 		r->barriers[0].threads[i].counters[1].name = "=1+1";
 		r->barriers[0].threads[i].counters[2].name = NULL;
 	}
-	for (i = 0; i < r->barriers[0].ncounters; i++)
+	for (uint32_t i = 0; i < r->barriers[0].ncounters; i++)
 		r->barriers[0].counters[i].name = r->barriers[0].threads[0].counters[i].name;
 	r->barriers[0].cause.culprit = DATA_HOSTILE;
 	r->barriers[0].cause.frames = sites;
@@ -419,7 +432,7 @@ static inline void data_hostile(struct report *r, char path[4097])
 	findings[0].kind = "spinning";
 	r->findings = findings;
 	r->nfindings = 1;
-	for (i = 0; i < r->nphases; i++)
+	for (uint32_t i = 0; i < r->nphases; i++)
 		snprintf(r->phases[i].from, sizeof(r->phases[i].from), "%s", DATA_HOSTILE);
 }
 
@@ -431,11 +444,10 @@ static inline void data_episode(struct observed_episode *e, const struct report_
 	static struct report_counter counters[DATA_THREADS + 1][DATA_COUNTERS];
 	static const uint64_t inter[] = { 0, 2100, 450000, 900, 39000000, 8000000, 310, 1000000 };
 	uint64_t t = DATA_START + 312999000000, last = t;
-	unsigned i;
 
-	for (i = 0; i < DATA_THREADS; i++)
+	for (unsigned i = 0; i < DATA_THREADS; i++)
 		last += inter[i];
-	for (i = 0; i < DATA_THREADS; i++) {
+	for (unsigned i = 0; i < DATA_THREADS; i++) {
 		t += inter[i];
 		members[i] = (struct observed_member){ .tid = 4711 + order[i],
 						       .index = order[i],
@@ -530,11 +542,11 @@ static inline void data_frames(struct report_hang_missing *m, const char *functi
 	m->nframes = 4;
 }
 
-/* A deadlock of 4 that arrived and @missing that did not; to be freed: .arrived, .missing, .cycle. */
+/*
+ * A deadlock of 4 that arrived and @missing that did not; to be freed: .arrived, .missing, .cycle.
+ */
 static inline void data_hang(struct report_hang *h, uint32_t missing)
 {
-	uint32_t i;
-
 	*h = (struct report_hang){ .id = "#5c1e70d2",
 				   .label = "lu_factor lu_block.c:214",
 				   .comm = "lu_block",
@@ -555,7 +567,7 @@ static inline void data_hang(struct report_hang *h, uint32_t missing)
 	h->arrived = calloc(4, sizeof(*h->arrived));
 	h->missing = calloc(missing, sizeof(*h->missing));
 	h->cycle = calloc(2, sizeof(*h->cycle));
-	for (i = 0; i < 4; i++)
+	for (uint32_t i = 0; i < 4; i++)
 		h->arrived[i] = (struct report_hang_arrived){
 			.pid = 4711,
 			.tid = 4711 + i,
@@ -568,7 +580,7 @@ static inline void data_hang(struct report_hang *h, uint32_t missing)
 			.line = i == 3 ? 214 : 210,
 			.module = "/src/lu/lu_block",
 		};
-	for (i = 0; i < missing; i++) {
+	for (uint32_t i = 0; i < missing; i++) {
 		h->missing[i] = (struct report_hang_missing){ .pid = 4711,
 							      .tid = 4715 + i,
 							      .index = 4 + i,
@@ -582,7 +594,7 @@ static inline void data_hang(struct report_hang *h, uint32_t missing)
 							      .holder = 4714 };
 		data_frames(&h->missing[i], "pivot", 88);
 	}
-	for (i = 0; i < 2; i++)
+	for (uint32_t i = 0; i < 2; i++)
 		h->cycle[i] = (struct report_hang_link){
 			.pid = 4711,
 			.tid = 4715 - i,

@@ -77,30 +77,26 @@ static void check_width(char *out, unsigned width)
 static void test_table(void **state)
 {
 	static const unsigned widths[] = { 0, 100, 80, 60, 200 };
-	struct doctor *d = some();
+	struct doctor *d CLEANUP_PTR(free) = some();
 	char *out;
-	size_t i;
 
 	out = print(d, 0, false);
 	assert_int_equal(strncmp(out, "sbt-trace can trace here\n", 25), 0);
-	assert_non_null(strstr(out, "\nrights\n"));
-	assert_non_null(strstr(out, "\nCAP_BPF         yes      to load its programs\n"));
-	assert_non_null(strstr(out, "instead: entries"));
-	assert_non_null(strstr(out, "\nlibc            ?"));
+	assert_says(out, "\nrights\n", "\nCAP_BPF         yes      to load its programs\n",
+		    "instead: entries", "\nlibc            ?");
 	free(out);
-	for (i = 0; i < sizeof(widths) / sizeof(widths[0]); i++) {
+	for (size_t i = 0; i < sizeof(widths) / sizeof(widths[0]); i++) {
 		out = print(d, widths[i], false);
 		check_width(out, widths[i] ? widths[i] : 100);
 		free(out);
 	}
-	free(d);
 }
 
 /* Nothing of a long text is left out. */
 static void test_wrapped(void **state)
 {
-	struct doctor *d = some();
-	char *out = print(d, 80, false), *word, *save, *at = out;
+	struct doctor *d CLEANUP_PTR(free) = some();
+	char *out CLEANUP_PTR(free) = print(d, 80, false), *word, *save, *at = out;
 	char remedy[sizeof(d->features[2].remedy)];
 
 	snprintf(remedy, sizeof(remedy), "%s", d->features[2].remedy);
@@ -109,16 +105,14 @@ static void test_wrapped(void **state)
 		assert_non_null(at);
 		at += strlen(word);
 	}
-	free(out);
-	free(d);
 }
 
 static void test_cannot(void **state)
 {
 	static const char said[] =
 		"sbt-trace cannot trace here: CAP_BPF is missing; run it as root\n\n";
-	struct doctor *d = some();
-	char *out;
+	struct doctor *d CLEANUP_PTR(free) = some();
+	char *out CLEANUP_PTR(free);
 
 	d->verdict.state = DOCTOR_NO;
 	snprintf(d->verdict.found, sizeof(d->verdict.found), "CAP_BPF is missing");
@@ -127,9 +121,7 @@ static void test_cannot(void **state)
 	assert_int_equal(strncmp(out, said, strlen(said)), 0);
 	free(out);
 	out = print(d, 0, true);
-	assert_non_null(strstr(out, "\033[1;31msbt-trace cannot"));
-	free(out);
-	free(d);
+	assert_says(out, "\033[1;31msbt-trace cannot");
 }
 
 int main(void)

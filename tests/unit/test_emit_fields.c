@@ -11,6 +11,8 @@
 #include "emit/table.h"
 #include "test_emit_data.h"
 
+DEFINE_CLEANUP_PTR(json_decref, json_t *)
+
 static json_t *schema;
 
 static int load_schema(void **state)
@@ -38,9 +40,8 @@ static int drop_schema(void **state)
 static json_t *schema_of(const char *type)
 {
 	json_t *one, *name;
-	size_t i;
 
-	for (i = 0; (one = json_array_get(json_object_get(schema, "oneOf"), i)); i++) {
+	for (size_t i = 0; (one = json_array_get(json_object_get(schema, "oneOf"), i)); i++) {
 		name = json_object_get(json_object_get(json_object_get(one, "properties"), "type"),
 				       "const");
 		if (!strcmp(json_string_value(name), type))
@@ -59,16 +60,15 @@ static bool type_allowed(json_t *s, json_t *value)
 	};
 	json_t *type = json_object_get(s, "type"), *one;
 	const char *name = names[json_typeof(value)];
-	size_t i;
 
 	if (json_is_string(type))
 		return !strcmp(json_string_value(type), name);
-	for (i = 0; (one = json_array_get(type, i)); i++)
+	for (size_t i = 0; (one = json_array_get(type, i)); i++)
 		if (!strcmp(json_string_value(one), name) ||
 		    (json_is_integer(value) && !strcmp(json_string_value(one), "number")))
 			return true;
 	type = json_object_get(s, "enum");
-	for (i = 0; (one = json_array_get(type, i)); i++)
+	for (size_t i = 0; (one = json_array_get(type, i)); i++)
 		if (json_equal(one, value))
 			return true;
 	return false;
@@ -110,7 +110,6 @@ static void check_map(json_t *s, json_t *map, const char *where)
 static void check_value(json_t *s, json_t *value, const char *where)
 {
 	json_t *one;
-	size_t i;
 
 	if (json_object_get(s, "oneOf")) {
 		if (json_is_null(value))
@@ -123,7 +122,7 @@ static void check_value(json_t *s, json_t *value, const char *where)
 		check_object(s, value, where);
 	else if (json_is_object(value))
 		check_map(json_object_get(s, "additionalProperties"), value, where);
-	for (i = 0; (one = json_array_get(value, i)); i++)
+	for (size_t i = 0; (one = json_array_get(value, i)); i++)
 		check_value(json_object_get(s, "items"), one, where);
 }
 
@@ -261,7 +260,7 @@ static char *prediction_lines(void)
 	return out;
 }
 
-/* What only series has, likewise. */
+/* The same for what only series has. */
 static char *series_lines(const struct report *r)
 {
 	struct report none = { .interim = false };
@@ -290,7 +289,7 @@ static void test_schema(void **state)
 	struct report_conceptual phase = { .name = "solve", .cause.share = NAN };
 	struct remark remark = { "inlined", 0, "a barrier was not seen" };
 	struct emit_options options = { .format = EMIT_JSON };
-	json_t *seen = json_object();
+	json_t *seen CLEANUP_PTR(json_decref) = json_object();
 	const struct emit_record *const *rec;
 	char path[4097];
 	struct report r;
@@ -335,7 +334,6 @@ static void test_schema(void **state)
 	for (rec = fields_records; *rec; rec++)
 		if (!json_object_get(seen, (*rec)->type))
 			fail_msg("%s never came", (*rec)->type);
-	json_decref(seen);
 }
 
 static bool is_time(const char *name)
@@ -349,13 +347,13 @@ static bool is_time(const char *name)
 static void check_map_field(const struct emit_field *f)
 {
 	const struct emit_field *value = fields_map_value(f);
-	unsigned i, k;
+	unsigned k;
 
 	assert_int_equal(f->sub->fields[0].type, EMIT_STRING);
 	assert_non_null(value->name);
 	assert_true(value->type == EMIT_U64 || value->type == EMIT_I64 || value->type == EMIT_BOOL);
 	for (k = 0; f->keys && f->keys(k); k++)
-		for (i = 0; i < k; i++)
+		for (unsigned i = 0; i < k; i++)
 			assert_string_not_equal(f->keys(i), f->keys(k));
 	assert_true(!f->keys || k > 1);
 }
@@ -438,9 +436,8 @@ static void test_promised(void **state)
 		{ &fields_rec_doctor, "feature group state needed found instead remedy" },
 	};
 	char names[512], *name, *save;
-	unsigned i;
 
-	for (i = 0; i < sizeof(promised) / sizeof(promised[0]); i++) {
+	for (unsigned i = 0; i < sizeof(promised) / sizeof(promised[0]); i++) {
 		snprintf(names, sizeof(names), "%s", promised[i].names);
 		for (name = strtok_r(names, " ", &save); name; name = strtok_r(NULL, " ", &save))
 			if (!fields_find(promised[i].record, name))
@@ -450,10 +447,9 @@ static void test_promised(void **state)
 
 static void test_schema_unwritable(void **state)
 {
-	FILE *f = fopen("/dev/full", "w");
+	FILE *f CLEANUP_PTR(fclose) = fopen("/dev/full", "w");
 
 	assert_int_equal(emit_json_schema(f), -ENOSPC);
-	fclose(f);
 }
 
 int main(void)

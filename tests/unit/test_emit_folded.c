@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Folded stacks: every line is a stack, and each thread's lines add up to what the report says of it. */
+/*
+ * Folded stacks: every line is a stack, and each thread's lines add up to what the report says of
+ * it.
+ */
 #include <stdio.h>
 
 #include <errno.h>
@@ -21,7 +24,10 @@ static char *print(const struct report *r)
 	return text;
 }
 
-/* Of all lines with three ";" before a blank and a number; the sum of those that hold all of the words. */
+/*
+ * Of all lines with three ";" before a blank and a number; the sum of those that hold all of the
+ * words.
+ */
 static uint64_t sum(const char *text, const char *a, const char *b)
 {
 	const char *line, *end, *c;
@@ -52,13 +58,11 @@ static uint64_t sum(const char *text, const char *a, const char *b)
 static void test_sums(void **state)
 {
 	const struct report_thread *t;
-	struct report r;
-	char *text, who[32];
-	unsigned i;
+	char *text CLEANUP_PTR(free), who[32];
+	struct report r CLEANUP(data_free) = data_new();
 
-	data_report(&r);
 	text = print(&r);
-	for (i = 0; i < DATA_THREADS; i++) {
+	for (unsigned i = 0; i < DATA_THREADS; i++) {
 		t = &r.barriers[0].threads[i];
 		snprintf(who, sizeof(who), ";%u lu_block (%u);", i, t->tid);
 		assert_int_equal(sum(text, who, "lu.c:88;wait "), t->wait_ns);
@@ -75,17 +79,14 @@ static void test_sums(void **state)
 				 t->parts.oncpu_ns + t->parts.runq_ns + t->parts.unattributed_ns +
 					 t->parts.blocked_ns[MODEL_BLOCKED_LOCK] + t->idle_ns);
 	}
-	free(text);
-	data_free(&r);
 }
 
-/* Where nobody accounted for time there is work; where that is not known there is no line. */
+/* Where time was not accounted for there is work; where that is unknown there is no line. */
 static void test_unknown(void **state)
 {
-	struct report r;
-	char *text;
+	char *text CLEANUP_PTR(free);
+	struct report r CLEANUP(data_free) = data_new();
 
-	data_report(&r);
 	r.barriers[0].threads[3].parts = data_unknown();
 	r.barriers[0].threads[4].parts = data_unknown();
 	r.barriers[0].threads[4].work_ns = REPORT_UNKNOWN;
@@ -93,34 +94,27 @@ static void test_unknown(void **state)
 	assert_int_equal(sum(text, "(4714);", "lu.c:88;work "), r.barriers[0].threads[3].work_ns);
 	assert_int_equal(sum(text, "(4714);", "lu.c:88;on CPU "), 0);
 	assert_int_equal(sum(text, "(4715);", "lu.c:88;work "), 0);
-	free(text);
-	data_free(&r);
 }
 
 static void test_hostile(void **state)
 {
-	char path[4097], *text;
-	struct report r;
+	char path[4097], *text CLEANUP_PTR(free);
+	struct report r CLEANUP(data_free) = data_new();
 
-	data_report(&r);
 	data_hostile(&r, path);
 	r.processes[0].members[0].comm = "a;b c 12";
 	text = print(&r);
 	assert_true(sum(text, "a,b c 12", ";wait ") > 0);
-	free(text);
-	data_free(&r);
 }
 
 static void test_full(void **state)
 {
-	FILE *full = fopen("/dev/full", "w");
-	struct report r;
+	FILE *full CLEANUP_PTR(fclose) = fopen("/dev/full", "w");
+	struct report r CLEANUP(data_free);
 
 	assert_non_null(full);
 	data_report(&r);
 	assert_int_equal(folded_print(full, &r), -ENOSPC);
-	fclose(full);
-	data_free(&r);
 }
 
 int main(void)

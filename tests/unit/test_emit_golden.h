@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* Output held against files of tests/unit/golden, from the repository's root; UPDATE_GOLDEN=1 makes them anew. */
+/*
+ * Output held against files of tests/unit/golden, from the repository's root; UPDATE_GOLDEN=1 makes
+ * them anew.
+ */
 #ifndef TEST_EMIT_GOLDEN_H
 #define TEST_EMIT_GOLDEN_H
 

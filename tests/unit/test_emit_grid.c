@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* The grid of the HTML report: whatever its width becomes, no time is lost and none is put elsewhere. */
+/*
+ * The grid of the HTML report: whatever its width becomes, no time is lost and none is put
+ * elsewhere.
+ */
 #include <stdlib.h>
 
 #include "test_check.h"
@@ -9,9 +12,8 @@
 static double total(const struct grid *g, uint32_t lane, enum grid_kind kind)
 {
 	double sum = 0;
-	uint32_t i;
 
-	for (i = 0; i < g->width; i++)
+	for (uint32_t i = 0; i < g->width; i++)
 		sum += g->lanes[lane].ns[kind][i];
 	return sum;
 }
@@ -32,7 +34,7 @@ static uint32_t lane_of(struct grid *g, uint32_t thread)
 
 static void test_buckets(void **state)
 {
-	struct grid *g = malloc(sizeof(*g));
+	struct grid *g CLEANUP_PTR(free) = malloc(sizeof(*g));
 	uint32_t a;
 
 	assert_non_null(g);
@@ -53,18 +55,20 @@ static void test_buckets(void **state)
 	assert_about(g->lanes[a].ns[GRID_LEAVE][10000], 100);
 	assert_about(total(g, a, GRID_WORK), 2000);
 	grid_free(g);
-	free(g);
 }
 
-/* More threads: fewer buckets each, in bounded memory; then threads without a lane, which are counted. */
+/*
+ * More threads: fewer buckets each, in bounded memory; then threads without a lane, which are
+ * counted.
+ */
 static void test_lanes(void **state)
 {
-	struct grid *g = malloc(sizeof(*g));
-	uint32_t i, lane;
+	struct grid *g CLEANUP_PTR(free) = malloc(sizeof(*g));
+	uint32_t lane;
 
 	assert_non_null(g);
 	grid_init(g);
-	for (i = 0; i < GRID_LANES + 10; i++) {
+	for (uint32_t i = 0; i < GRID_LANES + 10; i++) {
 		lane = lane_of(g, i);
 		assert_int_equal(lane, i < GRID_LANES ? i : GRID_LANES);
 		grid_add(g, lane, GRID_WORK, 1000 * i, 1000 * i + 30000000);
@@ -74,7 +78,7 @@ static void test_lanes(void **state)
 	assert_fields(g, IS(nlanes, GRID_LANES), IS(left_out, 10));
 	lane_of(g, GRID_LANES + 3);
 	assert_int_equal(g->left_out, 10);
-	for (i = 0; i < GRID_LANES; i++) {
+	for (uint32_t i = 0; i < GRID_LANES; i++) {
 		assert_about(total(g, i, GRID_WORK), 30000000);
 		assert_about(g->lanes[i].ns[GRID_WORK][g->width - 1], 0);
 	}
@@ -82,21 +86,23 @@ static void test_lanes(void **state)
 	assert_int_equal(grid_lane(g, 3, 999, &lane), 0);
 	assert_int_equal(lane, GRID_LANES);
 	grid_free(g);
-	free(g);
 }
 
 static void test_series(void **state)
 {
 	struct grid *g = malloc(sizeof(*g));
 	const struct grid_point *p;
-	uint64_t k, n = 0;
+	uint64_t n = 0;
 	double sum = 0;
 	uint32_t i;
 
 	assert_non_null(g);
 	grid_init(g);
-	/* 10,000 episodes in 10 s: 4.096 s is what the first buckets of 1 us would have to become 2 ms for. */
-	for (k = 0; k < 10000; k++)
+	/*
+	 * 10,000 episodes in 10 s: 4.096 s is what the first buckets of 1 us would have to become 2
+	 * ms for.
+	 */
+	for (uint64_t k = 0; k < 10000; k++)
 		assert_int_equal(grid_episode(g, 5, k * 1000000, 100 + k, k ? 7 : UINT64_MAX), 0);
 	assert_int_equal(g->nseries, 1);
 	assert_true(g->point_ns * GRID_POINTS >= 9999000000ULL);
@@ -127,14 +133,14 @@ static void test_series(void **state)
 /* Whole slices at random: what comes out is what went in, whichever way the grid grew. */
 static void test_random(void **state)
 {
-	struct grid *g = malloc(sizeof(*g));
+	struct grid *g CLEANUP_PTR(free) = malloc(sizeof(*g));
 	double in[8][GRID_KINDS] = { { 0 } };
 	uint64_t x = 88172645463325252ULL, at, len;
-	uint32_t i, lane, kind;
+	uint32_t lane, kind;
 
 	assert_non_null(g);
 	grid_init(g);
-	for (i = 0; i < 20000; i++) {
+	for (uint32_t i = 0; i < 20000; i++) {
 		x ^= x << 13;
 		x ^= x >> 7;
 		x ^= x << 17;
@@ -149,13 +155,12 @@ static void test_random(void **state)
 		for (kind = 0; kind < GRID_KINDS; kind++)
 			assert_about(total(g, lane, kind), in[lane][kind]);
 	grid_free(g);
-	free(g);
 }
 
 /* Times that no run can have: the grid stays whole, and comes to an end. */
 static void test_corrupt(void **state)
 {
-	struct grid *g = malloc(sizeof(*g));
+	struct grid *g CLEANUP_PTR(free) = malloc(sizeof(*g));
 	uint32_t a;
 
 	assert_non_null(g);
@@ -173,7 +178,6 @@ static void test_corrupt(void **state)
 	assert_about(total(g, a, GRID_WORK), 5000);
 	assert_about(total(g, a, GRID_WAIT), 10);
 	grid_free(g);
-	free(g);
 }
 
 int main(void)

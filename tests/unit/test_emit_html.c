@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* The HTML report's data, read back by a parser that is not ours. What a browser makes of it: tests/e2e/test_pictures.py. */
+/*
+ * The HTML report's data, read back by a parser that is not ours. What a browser makes of it:
+ * tests/e2e/test_pictures.py.
+ */
 #include "test_model_util.h"
 
 #include <errno.h>
@@ -51,7 +54,7 @@ static void test_available(void **state)
 
 	assert_int_equal(err, html_available() ? 0 : -ENOSYS);
 	assert_int_equal(h != NULL, html_available());
-	assert_non_null(strstr(html_missing(), "built without the charting library"));
+	assert_says(html_missing(), "built without the charting library");
 	if (h)
 		assert_int_equal(html_end(h, NULL, NULL, NULL, 0, NULL, 0), 0);
 }
@@ -230,13 +233,13 @@ static void test_data(void **state)
 static void test_many(void **state)
 {
 	struct page p;
-	uint64_t t = START, k;
+	uint64_t t = START;
 	json_t *o, *timeline;
 
 	if (!html_available())
 		skip();
 	begin(&p, NULL);
-	for (k = 0; k < 40000; k++) {
+	for (uint64_t k = 0; k < 40000; k++) {
 		meet(&p, 101, A, 2, t + 100, t + 410);
 		meet(&p, 102, A, 2, t + 400, t + 420);
 		t += 500;
@@ -270,11 +273,10 @@ static void test_hostile(void **state)
 	for (c = p.text; (c = strstr(c, "</script>")); c++)
 		scripts++;
 	assert_int_equal(scripts, 3);
-	assert_null(strstr(p.text, "alert(1)</"));
+	assert_lacks(p.text, "alert(1)</");
 	/* Nothing is loaded from elsewhere, and the licence is there. */
-	assert_null(strstr(p.text, " src="));
-	assert_non_null(strstr(p.text, "default-src 'none'"));
-	assert_non_null(strstr(p.text, "Permission is hereby granted"));
+	assert_fields(&p, LACKS(text, " src="), HAS(text, "default-src 'none'"),
+		      HAS(text, "Permission is hereby granted"));
 	free(p.text);
 }
 

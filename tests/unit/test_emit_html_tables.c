@@ -10,6 +10,8 @@
 #include "emit/html_tables.h"
 #include "test_many.h"
 
+DEFINE_CLEANUP_PTR(json_decref, json_t *)
+
 #define HOSTILE "</script><img src=x onerror=1>\"\\\n\033[31m"
 
 /* Between its script element's tags, which nothing in it may end. */
@@ -54,8 +56,8 @@ static json_t *drawn_series(const struct series *s)
 
 static void test_series(void **state)
 {
-	struct many *t = many_new();
-	json_t *o, *records, *sentences;
+	struct many *t CLEANUP_PTR(many_free) = many_new();
+	json_t *o CLEANUP_PTR(json_decref), *records, *sentences;
 
 	many_add(t, HOSTILE, 300);
 	many_add(t, HOSTILE, 500);
@@ -73,8 +75,6 @@ static void test_series(void **state)
 	assert_string_equal(text_at(json_array_get(records, 0), "label"), HOSTILE);
 	assert_int_equal(json_integer_value(json_object_get(json_array_get(records, 0), "time_ns")),
 			 400 * MS);
-	json_decref(o);
-	many_free(t);
 }
 
 static void test_compare(void **state)
@@ -84,11 +84,11 @@ static void test_compare(void **state)
 	struct compare_options options = { .confidence = 0.95, .fail_above = NAN };
 	const struct report *a, *b;
 	struct recording r[2];
-	struct compare c;
-	char *page = NULL;
+	struct compare c CLEANUP(compare_free);
+	char *page CLEANUP_PTR(free) = NULL;
 	size_t n;
 	FILE *f;
-	json_t *o, *records;
+	json_t *o CLEANUP_PTR(json_decref), *records;
 
 	recording_lu(&r[0], 1, 0);
 	recording_lu(&r[1], 1, 1);
@@ -105,9 +105,6 @@ static void test_compare(void **state)
 		text_at(json_array_get(json_object_get(json_array_get(records, 0), "a"), 0),
 			"file"),
 		HOSTILE);
-	json_decref(o);
-	free(page);
-	compare_free(&c);
 }
 
 static void test_predictions(void **state)
@@ -127,10 +124,10 @@ static void test_predictions(void **state)
 	struct prediction_note note = { "warning", HOSTILE };
 	const struct predictions p = { .n = 1, .all = all, .nnotes = 1, .notes = &note };
 	const struct predictions none = { 0 };
-	char *page = NULL;
+	char *page CLEANUP_PTR(free) = NULL;
 	size_t n;
 	FILE *f = open_memstream(&page, &n);
-	json_t *o, *records;
+	json_t *o CLEANUP_PTR(json_decref), *records;
 
 	assert_int_equal(html_predictions(f, &p, "t"), 0);
 	fclose(f);
@@ -145,22 +142,18 @@ static void test_predictions(void **state)
 	fclose(f);
 	o = data_of(page);
 	assert_int_equal(json_array_size(json_object_get(o, "records")), 0);
-	json_decref(o);
-	free(page);
 }
 
 /* What cannot be written is told. */
 static void test_full(void **state)
 {
-	struct many *t = many_new();
-	FILE *f = fopen("/dev/full", "w");
+	struct many *t CLEANUP_PTR(many_free) = many_new();
+	FILE *f CLEANUP_PTR(fclose) = fopen("/dev/full", "w");
 
 	assert_non_null(f);
 	many_add(t, "a", 300);
 	many_build(t, SERIES_FIRST, NULL);
 	assert_int_equal(html_series(f, &t->s, "t"), -ENOSPC);
-	fclose(f);
-	many_free(t);
 }
 
 /* Built without the charting library, they say so. */

@@ -11,6 +11,8 @@
 #include "emit/json.h"
 #include "test_emit_data.h"
 
+DEFINE_CLEANUP_PTR(json_decref, json_t *)
+
 static const struct emit_options json_options = { .format = EMIT_JSON,
 						  .realtime_offset_ns = 1795217495LL * 1000000000 };
 
@@ -38,9 +40,8 @@ static json_t *parse(const char *out)
 static json_t *record(json_t *all, const char *type, unsigned nth)
 {
 	json_t *one;
-	size_t i;
 
-	for (i = 0; (one = json_array_get(all, i)); i++)
+	for (size_t i = 0; (one = json_array_get(all, i)); i++)
 		if (!strcmp(json_string_value(json_object_get(one, "type")), type) && !nth--)
 			return one;
 	fail_msg("no record of type %s", type);
@@ -73,12 +74,11 @@ static void is_null(json_t *object, const char *key)
 
 static void test_records(void **state)
 {
-	struct report r;
-	json_t *all, *o, *t;
-	char *out;
+	json_t *all CLEANUP_PTR(json_decref), *o, *t;
+	char *out CLEANUP_PTR(free);
 	size_t len;
+	struct report r CLEANUP(data_free) = data_new();
 
-	data_report(&r);
 	out = data_all(&json_options, &r, &len);
 	all = parse(out);
 
@@ -133,19 +133,15 @@ static void test_records(void **state)
 	assert_string_equal(string(o, "type"), "end");
 	assert_int_equal(integer(json_object_get(o, "lost"), "ring_full"), 0);
 	assert_true(json_is_true(json_object_get(o, "complete")));
-	json_decref(all);
-	free(out);
-	data_free(&r);
 }
 
 static void test_hang(void **state)
 {
-	struct report r;
-	json_t *all, *o, *t, *f;
-	char *out;
+	json_t *all CLEANUP_PTR(json_decref), *o, *t, *f;
+	char *out CLEANUP_PTR(free);
 	size_t len;
+	struct report r CLEANUP(data_free) = data_new();
 
-	data_report(&r);
 	out = data_all(&json_options, &r, &len);
 	all = parse(out);
 	o = record(all, "hang", 0);
@@ -174,20 +170,16 @@ static void test_hang(void **state)
 	t = json_array_get(json_object_get(o, "cycle"), 1);
 	assert_string_equal(string(t, "waits_for"), "the barrier at lu_block.c:214");
 	assert_int_equal(integer(t, "next"), 4715);
-	json_decref(all);
-	free(out);
-	data_free(&r);
 }
 
 /* Counters, parts and causes: what is known, and null where it is not. */
 static void test_accounts(void **state)
 {
-	struct report r;
-	json_t *all, *o, *t;
-	char *out;
+	json_t *all CLEANUP_PTR(json_decref), *o, *t;
+	char *out CLEANUP_PTR(free);
 	size_t len;
+	struct report r CLEANUP(data_free) = data_new();
 
-	data_report(&r);
 	r.barriers[0].threads[0].parts = data_unknown();
 	r.barriers[0].threads[1].counters[1].value = REPORT_UNKNOWN;
 	r.barriers[0].threads[1].counters[1].least = 5000;
@@ -251,64 +243,51 @@ static void test_accounts(void **state)
 	out = data_all(&json_options, &r, &len);
 	all = parse(out);
 	is_null(record(all, "process", 0), "omp_efficiency");
-	json_decref(all);
-	free(out);
-	data_free(&r);
 }
 
 static void test_interim(void **state)
 {
-	struct report r;
-	json_t *all;
-	char *out;
+	json_t *all CLEANUP_PTR(json_decref);
+	char *out CLEANUP_PTR(free);
 	size_t len;
+	struct report r CLEANUP(data_free) = data_new();
 
-	data_report(&r);
 	r.interim = true;
 	out = data_all(&json_options, &r, &len);
 	all = parse(out);
 	assert_true(json_is_true(json_object_get(record(all, "barrier", 0), "interim")));
 	assert_true(json_is_true(json_object_get(record(all, "process", 0), "interim")));
 	record(all, "interim", 0);
-	assert_null(strstr(out, "{\"type\":\"end\""));
-	json_decref(all);
-	free(out);
-	data_free(&r);
+	assert_lacks(out, "{\"type\":\"end\"");
 }
 
 static void check_string(const char *in, const char *expected)
 {
-	struct buf buf = { 0 };
-	json_t *value;
+	struct buf buf CLEANUP(buf_free) = { 0 };
+	json_t *value CLEANUP_PTR(json_decref);
 
 	jsonl_string(&buf, in);
 	value = json_loads(buf.s, JSON_DECODE_ANY, NULL);
 	if (!value)
 		fail_msg("%s", buf.s);
 	assert_string_equal(json_string_value(value), expected);
-	assert_null(strstr(buf.s, "</"));
-	assert_null(strstr(buf.s, "<!"));
-	json_decref(value);
-	buf_free(&buf);
+	assert_fields(&buf, LACKS(s, "</"), LACKS(s, "<!"));
 }
 
 static void test_strings(void **state)
 {
 	char all[256];
-	unsigned i;
 
-	check_string("", "");
-	check_string("a\"b\\c/d\n\t\r\033[2J\x7f", "a\"b\\c/d\n\t\r\033[2J\x7f");
-	check_string("µ 漢字 \xf0\x9f\x98\x80", "µ 漢字 \xf0\x9f\x98\x80");
-	check_string("\xe2\x80\xae\xc2\x9b\xe2\x80\xa8", "\xe2\x80\xae\xc2\x9b\xe2\x80\xa8");
-	check_string("</script><!--", "</script><!--");
-	check_string("a<</b<!c<d", "a<</b<!c<d");
-	check_string("\xff", "\xef\xbf\xbd");
-	check_string("a\xc3", "a\xef\xbf\xbd");
-	check_string("\xc0\xaf", "\xef\xbf\xbd\xef\xbf\xbd");
-	check_string("\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
-	check_string("<\xff/", "<\xef\xbf\xbd/");
-	for (i = 1; i < 128; i++)
+	check_cases(check_string, { "", "" },
+		    { "a\"b\\c/d\n\t\r\033[2J\x7f", "a\"b\\c/d\n\t\r\033[2J\x7f" },
+		    { "µ 漢字 \xf0\x9f\x98\x80", "µ 漢字 \xf0\x9f\x98\x80" },
+		    { "\xe2\x80\xae\xc2\x9b\xe2\x80\xa8", "\xe2\x80\xae\xc2\x9b\xe2\x80\xa8" },
+		    { "</script><!--", "</script><!--" }, { "a<</b<!c<d", "a<</b<!c<d" },
+		    { "\xff", "\xef\xbf\xbd" }, { "a\xc3", "a\xef\xbf\xbd" },
+		    { "\xc0\xaf", "\xef\xbf\xbd\xef\xbf\xbd" },
+		    { "\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd" },
+		    { "<\xff/", "<\xef\xbf\xbd/" });
+	for (unsigned i = 1; i < 128; i++)
 		all[i - 1] = (char)i;
 	all[127] = '\0';
 	check_string(all, all);
@@ -316,8 +295,7 @@ static void test_strings(void **state)
 
 static void test_numbers(void **state)
 {
-	struct buf buf = { 0 };
-	size_t n;
+	struct buf buf CLEANUP(buf_free) = { 0 };
 
 	buf_uint(&buf, 0);
 	buf_char(&buf, ' ');
@@ -333,7 +311,7 @@ static void test_numbers(void **state)
 	assert_string_equal(buf.s, "0 100 18446744073709551615 -9223372036854775808 -1 "
 				   "9223372036854775807");
 	/* More than there is room for, and what fits to the byte: as it would be in pieces. */
-	for (n = 0; n < 600; n++) {
+	for (size_t n = 0; n < 600; n++) {
 		buf_clear(&buf);
 		buf_pad(&buf, n);
 		buf_printf(&buf, "<%*s>", (int)n, "x");
@@ -343,30 +321,25 @@ static void test_numbers(void **state)
 		if (n % 7 == 0)
 			buf_free(&buf);
 	}
-	buf_free(&buf);
 }
 
 static void test_hostile(void **state)
 {
-	struct report r;
 	char path[4097];
-	json_t *all;
-	char *out, *c;
+	json_t *all CLEANUP_PTR(json_decref);
+	char *out CLEANUP_PTR(free), *c;
 	size_t len;
+	struct report r CLEANUP(data_free) = data_new();
 
-	data_report(&r);
 	data_hostile(&r, path);
 	out = data_all(&json_options, &r, &len);
 	assert_int_equal(len, strlen(out));
 	for (c = out; *c; c++)
 		assert_true((unsigned char)*c >= 0x20 || *c == '\n');
-	assert_null(strstr(out, "</"));
+	assert_lacks(out, "</");
 	all = parse(out);
 	assert_int_equal(json_array_size(all), 4 + 1 + 3 + 3 + 1 + 1);
 	assert_int_equal(strlen(string(record(all, "barrier", 0), "file")), 4096 + 2);
-	json_decref(all);
-	free(out);
-	data_free(&r);
 }
 
 /* Times before the clock's start have no place on it, and infinities no number. */
@@ -381,21 +354,18 @@ static void test_unknown(void **state)
 					  .index = MODEL_NONE };
 	struct report_efficiency e = { NAN, INFINITY, -INFINITY, 0, 1 };
 	struct fields_context context = { .clock_start_ns = DATA_START };
-	struct buf buf = { 0 };
+	struct buf buf CLEANUP(buf_free) = { 0 };
 
 	jsonl_record(&buf, &fields_rec_member, &member, &context);
-	assert_non_null(strstr(buf.s, "\"arrive_ns\":null"));
-	assert_non_null(strstr(buf.s, "\"depart_ns\":null"));
-	assert_non_null(strstr(buf.s, "\"index\":null"));
-	assert_non_null(strstr(buf.s, "\"wait_ns\":18446744073709551614"));
-	assert_non_null(strstr(buf.s, "\"work_ns\":0"));
+	assert_fields(&buf, HAS(s, "\"arrive_ns\":null"), HAS(s, "\"depart_ns\":null"),
+		      HAS(s, "\"index\":null"), HAS(s, "\"wait_ns\":18446744073709551614"),
+		      HAS(s, "\"work_ns\":0"));
 	buf_clear(&buf);
 	jsonl_record(&buf, fields_sub(fields_find(&fields_rec_process, "efficiency")), &e,
 		     &context);
 	assert_string_equal(buf.s,
 			    "{\"type\":\"efficiency\",\"parallel\":null,\"load_balance\":null,"
 			    "\"serialisation\":null,\"transfer\":0,\"communication\":1}\n");
-	buf_free(&buf);
 }
 
 static int write_to(const char *path, enum emit_format format)
@@ -405,13 +375,13 @@ static int write_to(const char *path, enum emit_format format)
 	FILE *f = fopen(path, "w");
 	struct emit *emit;
 	struct report r;
-	int err, i;
+	int err;
 
 	assert_non_null(f);
 	emit = emit_new(f, &options);
 	data_report(&r);
 	emit_session(emit, &session);
-	for (i = 0; i < 100; i++)
+	for (int i = 0; i < 100; i++)
 		emit_report(emit, &r);
 	err = emit_flush(emit);
 	assert_int_equal(emit_free(emit), err);
@@ -433,7 +403,7 @@ static void test_pipe(void **state)
 	struct session session = data_session();
 	struct emit *emit;
 	int fds[2];
-	FILE *f;
+	FILE *f CLEANUP_PTR(fclose);
 
 	signal(SIGPIPE, SIG_IGN);
 	assert_int_equal(pipe(fds), 0);
@@ -445,7 +415,6 @@ static void test_pipe(void **state)
 	/* The first error stays, and nothing is written after it. */
 	emit_session(emit, &session);
 	assert_int_equal(emit_free(emit), -EPIPE);
-	fclose(f);
 }
 
 int main(void)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* The report as Markdown: the words of the text, its tables as tables, and nothing in it that acts. */
+/*
+ * The report as Markdown: the words of the text, its tables as tables, and nothing in it that acts.
+ */
 #include <stdio.h>
 
 #include "test_check.h"
@@ -29,9 +31,8 @@ static char *print(const struct report *r, enum emit_format format)
 static unsigned cells(const char *line, size_t n)
 {
 	unsigned bars = 0;
-	size_t i;
 
-	for (i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		if (line[i] == '\\')
 			i++;
 		else if (line[i] == '|')
@@ -51,7 +52,10 @@ static const char *next(const char *line)
 	return *line ? line + 1 : line;
 }
 
-/* Every table has a heading, a line of dashes, and rows of as many cells. Returns how many there are. */
+/*
+ * Every table has a heading, a line of dashes, and rows of as many cells. Returns how many there
+ * are.
+ */
 static unsigned check_tables(const char *text)
 {
 	unsigned tables = 0, n;
@@ -84,10 +88,9 @@ static void assert_has(const char *text, const char *part)
 
 static void test_report(void **state)
 {
-	struct report r;
-	char *text;
+	char *text CLEANUP_PTR(free);
+	struct report r CLEANUP(data_free) = data_new();
 
-	data_report(&r);
 	text = print(&r, EMIT_MARKDOWN);
 	assert_true(check_tables(text) >= 4);
 	assert_has(text,
@@ -98,18 +101,15 @@ static void test_report(void **state)
 	assert_has(text, "\n## BARRIERS, most lost time first\n\n|");
 	assert_has(text, "lu\\_worker lu.c:88");
 	/* No name is shortened, and nothing broken, to fit a screen. */
-	assert_null(strstr(text, "…"));
-	free(text);
-	data_free(&r);
+	assert_lacks(text, "…");
 }
 
 /* Names act neither as Markdown nor as HTML, break no table, and move no cursor. */
 static void test_hostile(void **state)
 {
-	char path[4097], *text, *c;
-	struct report r;
+	char path[4097], *text CLEANUP_PTR(free), *c;
+	struct report r CLEANUP(data_free) = data_new();
 
-	data_report(&r);
 	data_hostile(&r, path);
 	r.barriers[0].name = NULL;
 	snprintf(r.barriers[0].label, sizeof(r.barriers[0].label),
@@ -121,45 +121,33 @@ static void test_hostile(void **state)
 	assert_null(strchr(text, '<'));
 	for (c = text; *c; c++)
 		assert_true((unsigned char)*c >= 0x20 || *c == '\n');
-	free(text);
-	data_free(&r);
 }
 
 static void markdown_is(const char *s, const char *expected)
 {
-	struct buf buf = { 0 };
+	struct buf buf CLEANUP(buf_free) = { 0 };
 
 	textout_markdown(&buf, s);
 	assert_string_equal(buf.s ? buf.s : "", expected);
-	buf_free(&buf);
 }
 
 static void test_escapes(void **state)
 {
-	markdown_is("", "");
-	markdown_is("lu.c:77", "lu.c:77");
-	markdown_is("# no heading", "\\# no heading");
-	markdown_is("- no list", "\\- no list");
-	markdown_is("a - b # c", "a - b # c");
-	markdown_is("C:\\x", "C:\\\\x");
-	markdown_is("~~gone~~ $x$", "\\~\\~gone\\~\\~ \\$x\\$");
-	markdown_is("\033[1m\n", "\\\\x1b\\[1m\\\\x0a");
-	markdown_is("&#60;b>", "&amp;#60;b>");
+	check_cases(markdown_is, { "", "" }, { "lu.c:77", "lu.c:77" },
+		    { "# no heading", "\\# no heading" }, { "- no list", "\\- no list" },
+		    { "a - b # c", "a - b # c" }, { "C:\\x", "C:\\\\x" },
+		    { "~~gone~~ $x$", "\\~\\~gone\\~\\~ \\$x\\$" },
+		    { "\033[1m\n", "\\\\x1b\\[1m\\\\x0a" }, { "&#60;b>", "&amp;#60;b>" });
 }
 
 /* The text is as it was. */
 static void test_text(void **state)
 {
-	struct report r;
-	char *text;
+	char *text CLEANUP_PTR(free);
+	struct report r CLEANUP(data_free) = data_new();
 
-	data_report(&r);
 	text = print(&r, EMIT_TEXT);
-	assert_null(strstr(text, "##"));
-	assert_null(strstr(text, "| --"));
-	assert_null(strstr(text, "lu\\_"));
-	free(text);
-	data_free(&r);
+	assert_lacks(text, "##", "| --", "lu\\_");
 }
 
 int main(void)

@@ -42,12 +42,6 @@ static char *print(const struct predictions *p, const struct emit_options *o)
 	return out;
 }
 
-static void expect(const char *out, const char *what)
-{
-	if (!strstr(out, what))
-		fail_msg("no \"%s\" in:\n%s", what, out);
-}
-
 static void test_text(void **state)
 {
 	struct predict_facts facts = { .computing_ns = 1000000,
@@ -59,26 +53,20 @@ static void test_text(void **state)
 				       .delay_ns = 1000,
 				       .forks = 1 };
 	struct emit_options o = { .format = EMIT_TEXT, .ascii = true };
-	struct predictions p = made(&facts);
-	char *out = print(&p, &o), *line, *save;
+	struct predictions p CLEANUP(predictions_free) = made(&facts);
+	char *out CLEANUP_PTR(free) = print(&p, &o), *line, *save;
 
-	expect(out, "Predicted for distributed: ");
-	expect(out, "Warning: Threads waited 500.0 us for locks");
-	expect(out, "and the order of events could\n  change.");
-	expect(out, "Warning: The last arriver of 1 episode is uncertain");
-	expect(out, "2 incomplete episodes are left out");
-	expect(out, "The cost of tracing (3.0 us, from the cost of a crossing)");
-	expect(out, "1 start of a parallel part is worked out");
-	expect(out, "cannot use more than 8 processors");
-	expect(out, "MipsRatio");
-	expect(out, "remote data");
-	expect(out, "Speedup");
-	expect(out, "Time of phases by number of processors");
+	assert_says(
+		out, "Predicted for distributed: ", "Warning: Threads waited 500.0 us for locks",
+		"and the order of events could\n  change.",
+		"Warning: The last arriver of 1 episode is uncertain",
+		"2 incomplete episodes are left out",
+		"The cost of tracing (3.0 us, from the cost of a crossing)",
+		"1 start of a parallel part is worked out", "cannot use more than 8 processors",
+		"MipsRatio", "remote data", "Speedup", "Time of phases by number of processors");
 	for (line = strtok_r(out, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
 		if (strlen(line) > 100)
 			fail_msg("%zu columns: %s", strlen(line), line);
-	free(out);
-	predictions_free(&p);
 }
 
 /* One number of processors, and more that do not pay, are said so. */
@@ -90,56 +78,54 @@ static void test_answers(void **state)
 	};
 	struct predictions p = { .n = 2, .all = all, .serial_ns = 5000 };
 	struct emit_options o = { .format = EMIT_TEXT, .ascii = true };
-	char *out;
+	char *out CLEANUP_PTR(free);
 
 	all[0].limit_label = all[1].limit_label = "x";
 	all[0].speedup = 1;
 	all[1].speedup = 5.0 / 6;
 	out = print(&p, &o);
-	expect(out, "5.00 us with one processor; more processors are not faster");
+	assert_says(out, "5.00 us with one processor; more processors are not faster");
 	free(out);
 	p.best = 1;
 	all[1].speedup = 2;
 	out = print(&p, &o);
-	expect(out, "fastest with 2 processors, 2 times as fast as with one (6.00 us instead of "
+	assert_says(out,
+		    "fastest with 2 processors, 2 times as fast as with one (6.00 us instead of "
 		    "5.00 us)");
 	free(out);
 	p.n = 1;
 	p.best = 0;
 	out = print(&p, &o);
-	expect(out, "5.00 us with one processor\n");
-	free(out);
+	assert_says(out, "5.00 us with one processor\n");
 }
 
 /* What is printed says what was simulated. */
 static void test_figures(void **state)
 {
 	struct predict_facts facts = { .recorded_ns = 5, .before_ns = 5000000, .after_ns = 3000 };
-	struct predictions p = made(&facts);
-	uint32_t i, k, alone = 0;
+	struct predictions p CLEANUP(predictions_free) = made(&facts);
+	uint32_t alone = 0;
 
 	/* The run was longer than what its threads met in. */
-	for (i = 0; i < p.nnotes; i++)
+	for (uint32_t i = 0; i < p.nnotes; i++)
 		alone += strstr(p.notes[i].text, "5.0 ms before the threads that meet began") &&
 			 strstr(p.notes[i].text, "and 3.0 \xc2\xb5s after they had ended");
 	assert_int_equal(alone, 1);
-	assert_fields(&p, IS(n, 5), IS(recorded_ns, 5));
-	assert_int_equal(p.all[0].time_ns, p.serial_ns);
-	for (i = 0; i < p.n; i++) {
+	assert_fields(&p, IS(n, 5), IS(recorded_ns, 5), IS(all[0].time_ns, p.serial_ns));
+	for (uint32_t i = 0; i < p.n; i++) {
 		uint64_t sum = 0;
 
 		assert_close(p.all[i].speedup, p.all[i].efficiency * p.all[i].processors);
 		assert_true(fabs(p.all[i].speedup * (double)p.all[i].time_ns / (double)p.serial_ns -
 				 1) < 1e-6);
 		assert_true(p.all[i].time_ns >= p.all[p.best].time_ns * 100 / 102);
-		for (k = 0; k < p.all[i].nphases; k++) {
+		for (uint32_t k = 0; k < p.all[i].nphases; k++) {
 			sum += p.all[i].phases[k].time_ns;
 			assert_true(!k ||
 				    p.all[i].phases[k].time_ns <= p.all[i].phases[k - 1].time_ns);
 		}
 		assert_true(sum + 4 > p.all[i].time_ns && sum < p.all[i].time_ns + 4);
 	}
-	predictions_free(&p);
 }
 
 /* Two recordings, of which one has more threads, are one curve; what both assume is said once. */
@@ -150,19 +136,19 @@ static void test_joined(void **state)
 					  { .recorded_ns = 5 } };
 	struct predictions of[2] = { made(&facts[0]), made(&facts[1]) }, all;
 	struct emit_options o = { .format = EMIT_TEXT, .ascii = true };
-	uint32_t i, moved = 0, threads = 0, locks = 0;
+	uint32_t moved = 0, threads = 0, locks = 0;
 	char *out;
 
-	for (i = 0; i < of[1].n; i++)
+	for (uint32_t i = 0; i < of[1].n; i++)
 		of[1].all[i].threads = 4;
 	of[1].serial_ns *= 2;
 	assert_int_equal(predictions_join(of, names, 2, &all), 0);
 	assert_fields(&all, IS(n, 10), IS(recordings, 2), IS(serial_ns, of[1].serial_ns));
-	for (i = 0; i < all.n; i++) {
+	for (uint32_t i = 0; i < all.n; i++) {
 		assert_fields(&all.all[i], TEXT(recording, names[i < 5]),
 			      CLOSE(speedup, (double)all.serial_ns / (double)all.all[i].time_ns));
 	}
-	for (i = 0; i < all.nnotes; i++) {
+	for (uint32_t i = 0; i < all.nnotes; i++) {
 		moved += strstr(all.notes[i].text, "Barriers follow the model") != NULL;
 		threads += strstr(all.notes[i].text, "those that met at barriers") != NULL;
 		locks +=
@@ -172,8 +158,7 @@ static void test_joined(void **state)
 	assert_int_equal(threads, 1);
 	assert_int_equal(locks, 1);
 	out = print(&all, &o);
-	expect(out, "eight.sbt");
-	expect(out, "four.sbt");
+	assert_says(out, "eight.sbt", "four.sbt");
 	free(out);
 	predictions_free(&all);
 	predictions_free(&of[0]);
@@ -185,16 +170,13 @@ static void test_csv(void **state)
 {
 	struct predict_facts facts = { .computing_ns = 1 };
 	struct emit_options o = { .format = EMIT_CSV };
-	struct predictions p = made(&facts);
-	char *out = print(&p, &o);
+	struct predictions p CLEANUP(predictions_free) = made(&facts);
+	char *out CLEANUP_PTR(free) = print(&p, &o);
 
 	assert_ptr_equal(
 		strstr(out, "type,machine,processors,threads,barrier_model,time_ns,speedup"), out);
-	assert_null(strstr(out, "blocked_ns"));
-	expect(out, "\nprediction.phase,");
-	expect(out, "\"'=cmd()");
-	free(out);
-	predictions_free(&p);
+	assert_lacks(out, "blocked_ns");
+	assert_says(out, "\nprediction.phase,", "\"'=cmd()");
 }
 
 static void test_machine(void **state)
@@ -202,7 +184,7 @@ static void test_machine(void **state)
 	struct predict_machine m = machine("cm5", NULL), back = machine("laptop", NULL);
 	struct emit_options o = { .format = EMIT_TEXT };
 	const struct predict_param *param;
-	char *out = NULL, why[256] = "";
+	char *out CLEANUP_PTR(free) = NULL, why[256] = "";
 	size_t len;
 	FILE *f = open_memstream(&out, &len);
 	struct emit *emit = emit_new(f, &o);
@@ -216,7 +198,6 @@ static void test_machine(void **state)
 	assert_string_equal(back.name, "cm5");
 	for (param = predict_params; param->name; param++)
 		assert_close(predict_param_get(&m, param), predict_param_get(&back, param));
-	free(out);
 }
 
 int main(void)

@@ -9,6 +9,8 @@
 #include "test_emit_golden.h"
 #include "test_many.h"
 
+DEFINE_CLEANUP_PTR(json_decref, json_t *)
+
 #define HOSTILE "\033[31mred\033]0;t\007\n\r\t\"',;\\ <script>\xff\xc3\x28 \xe2\x80\xae"
 
 static char *print(const struct series *s, enum emit_format format, unsigned width)
@@ -28,10 +30,9 @@ static char *print(const struct series *s, enum emit_format format, unsigned wid
 
 static void golden(const char *name, const struct many *t)
 {
-	char *out = print(&t->s, EMIT_TEXT, 0);
+	char *out CLEANUP_PTR(free) = print(&t->s, EMIT_TEXT, 0);
 
 	check_golden(name, out);
-	free(out);
 }
 
 /* Table 5.5: block sizes, times and cache misses, to the fastest. */
@@ -46,17 +47,15 @@ static void test_table_5_5(void **state)
 		{ "64x64", 56410, 42798289, 737524 },
 		{ "128x128", 64720, 186519978, 487020 },
 	};
-	struct many *t = many_new();
-	unsigned i;
+	struct many *t CLEANUP_PTR(many_free) = many_new();
 
-	for (i = 0; i < 4; i++) {
+	for (unsigned i = 0; i < 4; i++) {
 		many_add(t, rows[i].label, rows[i].ms);
 		recording_counter(&t->r[i], false, "L1 misses", rows[i].l1 * RECORDING_THREADS);
 		recording_counter(&t->r[i], false, "L2 misses", rows[i].l2 * RECORDING_THREADS);
 	}
 	many_build(t, SERIES_FASTEST, NULL);
 	golden("series", t);
-	many_free(t);
 }
 
 /* Table 5.4: two ways, how much more, and the average of that. One place is empty. */
@@ -72,15 +71,13 @@ static void test_table_5_4(void **state)
 		{ "4096x4096/contiguous", 414500 },  { "4096x4096/non-contiguous", 535100 },
 		{ "8192x8192/contiguous", 3300000 },
 	};
-	struct many *t = many_new();
-	unsigned i;
+	struct many *t CLEANUP_PTR(many_free) = many_new();
 
-	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		many_add(t, rows[i].label, rows[i].ms);
 	t->r[8].report.lossless = false;
 	many_build(t, SERIES_ROW, NULL);
 	golden("series_across", t);
-	many_free(t);
 }
 
 /* Table 3.3: speedups to a program without barriers; runs twice each. */
@@ -93,19 +90,17 @@ static void test_table_3_3(void **state)
 		{ "2/block", 38168 },  { "2/cyclic", 37313 }, { "4/block", 24155 },
 		{ "4/cyclic", 17986 }, { "8/block", 12361 },  { "8/cyclic", 10730 },
 	};
-	struct many *t = many_new();
+	struct many *t CLEANUP_PTR(many_free) = many_new();
 	struct recording *r;
-	unsigned i;
 
 	r = many_add(t, "sequential", 0);
 	r->report.end_ns = r->report.start_ns + 100000 * MS;
-	for (i = 0; i < 12; i++) {
+	for (unsigned i = 0; i < 12; i++) {
 		r = many_add(t, rows[i % 6].label, rows[i % 6].ms + (i < 6 ? 100 : 0));
 		r->processes[0].threads = (uint32_t)atoi(rows[i % 6].label);
 	}
 	many_build(t, SERIES_LABEL, "sequential");
 	golden("series_speedup", t);
-	many_free(t);
 }
 
 /* Table 5.3, figures 5.8 and 5.14: each phase of radix, and how long threads were idle. */
@@ -122,12 +117,11 @@ static struct many *radix(void)
 	struct many *t = many_new();
 	struct report_barrier *b;
 	struct recording *r;
-	unsigned i, j;
 	char id[8];
 
-	for (i = 0; i < 3; i++) {
+	for (unsigned i = 0; i < 3; i++) {
 		r = many_add(t, labels[i], (phase[i][0] + phase[i][1] + phase[i][2]) * 21 / 20);
-		for (j = 0; j < 3; j++) {
+		for (unsigned j = 0; j < 3; j++) {
 			snprintf(id, sizeof(id), "#%u", j & 7);
 			b = recording_site(r, id, "sort", 10 + j, 3, phase[i][j] * MS, 0);
 			snprintf(b->label, sizeof(b->label), "%s radix.c:%u", names[j], b->line);
@@ -142,13 +136,15 @@ static struct many *radix(void)
 
 static void test_phases(void **state)
 {
-	struct many *t = radix();
+	struct many *t CLEANUP_PTR(many_free) = radix();
 
 	golden("series_sites", t);
-	many_free(t);
 }
 
-/* Labels as commands make them: told once, whole, and by their numbers in the tables, where nothing is cut. */
+/*
+ * Labels as commands make them: told once, whole, and by their numbers in the tables, where nothing
+ * is cut.
+ */
 static void test_long_labels(void **state)
 {
 	static const char *const labels[] = {
@@ -156,13 +152,12 @@ static void test_long_labels(void **state)
 		"lu --partition block --size 1024 --threads 4, 4 threads",
 		"lu --partition cyclic --size 1024 --threads 4, 4 threads"
 	};
-	struct many *t = many_new();
+	struct many *t CLEANUP_PTR(many_free) = many_new();
 	struct report_barrier *b;
 	struct recording *r;
 	char *out;
-	unsigned i;
 
-	for (i = 0; i < 3; i++) {
+	for (unsigned i = 0; i < 3; i++) {
 		r = many_add(t, labels[i], 1000 - 100 * i);
 		b = recording_site(r, "#1", "lu_cyclic", 90, 1000, (900 - 100 * i) * MS, 0);
 		snprintf(b->label, sizeof(b->label), "%s",
@@ -170,18 +165,17 @@ static void test_long_labels(void **state)
 	}
 	many_build(t, SERIES_FIRST, NULL);
 	out = print(&t->s, EMIT_TEXT, 100);
-	assert_null(strstr(out, "\xe2\x80\xa6"));
-	for (i = 0; i < 3; i++)
-		assert_non_null(strstr(strstr(out, "\n\n"), labels[i]));
+	assert_lacks(out, "\xe2\x80\xa6");
+	for (unsigned i = 0; i < 3; i++)
+		assert_says(strstr(out, "\n\n"), labels[i]);
 	free(out);
 	golden("series_labels", t);
-	many_free(t);
 }
 
 static void test_nothing(void **state)
 {
-	struct many *t = many_new();
-	char *out;
+	struct many *t CLEANUP_PTR(many_free) = many_new();
+	char *out CLEANUP_PTR(free);
 
 	many_build(t, SERIES_FIRST, NULL);
 	out = print(&t->s, EMIT_TEXT, 0);
@@ -192,21 +186,18 @@ static void test_nothing(void **state)
 	many_add(t, "empty", 0);
 	many_build(t, SERIES_FIRST, NULL);
 	out = print(&t->s, EMIT_TEXT, 0);
-	assert_non_null(strstr(out, "no time is known"));
-	free(out);
-	many_free(t);
+	assert_says(out, "no time is known");
 }
 
 /* Names from outside in all places, more columns than fit, all widths. */
 static void test_hostile(void **state)
 {
 	static const unsigned widths[] = { 0, 40, 60, 80, 100, 200 };
-	struct many *t = many_new();
+	struct many *t CLEANUP_PTR(many_free) = many_new();
 	struct report_barrier *b;
-	char label[INPUTS][128], *out;
-	unsigned i;
+	char label[INPUTS][128], *out CLEANUP_PTR(free);
 
-	for (i = 0; i < INPUTS; i++) {
+	for (unsigned i = 0; i < INPUTS; i++) {
 		snprintf(label[i], sizeof(label[i]), "%s%u/%s%u", HOSTILE, i % 3, HOSTILE, i);
 		many_add(t, label[i], 10 + i);
 		b = recording_site(&t->r[i], "#1", HOSTILE, 1, 2, 5 * MS, 0);
@@ -215,22 +206,20 @@ static void test_hostile(void **state)
 		recording_counter(&t->r[i], true, HOSTILE, i);
 	}
 	many_build(t, SERIES_ROW, NULL);
-	for (i = 0; i < sizeof(widths) / sizeof(widths[0]); i++) {
+	for (unsigned i = 0; i < sizeof(widths) / sizeof(widths[0]); i++) {
 		out = print(&t->s, EMIT_TEXT, widths[i]);
 		check_lines(out, widths[i] ? widths[i] : 100);
 		free(out);
 	}
 	out = print(&t->s, EMIT_CSV, 0);
 	assert_null(strchr(out, '\033'));
-	free(out);
-	many_free(t);
 }
 
 static void test_json(void **state)
 {
-	struct many *t = radix();
-	char *out = print(&t->s, EMIT_JSON, 0), *line, *save;
-	json_t *one = NULL, *site, *counter;
+	struct many *t CLEANUP_PTR(many_free) = radix();
+	char *out CLEANUP_PTR(free) = print(&t->s, EMIT_JSON, 0), *line, *save;
+	json_t *one CLEANUP_PTR(json_decref) = NULL, *site, *counter;
 	unsigned n = 0;
 
 	for (line = strtok_r(out, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
@@ -252,20 +241,17 @@ static void test_json(void **state)
 	assert_int_equal(json_integer_value(json_object_get(site, "idle_max_ns")), 23640 * MS / 4);
 	counter = json_array_get(json_object_get(site, "counters"), 0);
 	assert_true(json_number_value(json_object_get(counter, "per_thread")) == 23640000.0 / 4);
-	json_decref(one);
-	free(out);
-	many_free(t);
 }
 
 /* One header; rows of points, of their sites, of those's counters. */
 static void test_csv(void **state)
 {
-	struct many *t = radix();
-	char *out = print(&t->s, EMIT_CSV, 0), *line, *save;
+	struct many *t CLEANUP_PTR(many_free) = radix();
+	char *out CLEANUP_PTR(free) = print(&t->s, EMIT_CSV, 0), *line, *save;
 	unsigned points = 0, sites = 0, counters = 0;
 
 	assert_int_equal(strncmp(out, "type,label,row,column,", 22), 0);
-	assert_null(strstr(out, "elapsed"));
+	assert_lacks(out, "elapsed");
 	for (line = strtok_r(out, "\r\n", &save); line; line = strtok_r(NULL, "\r\n", &save)) {
 		points += !strncmp(line, "series,\"", 8);
 		sites += !strncmp(line, "series.site,\"", 13);
@@ -274,8 +260,6 @@ static void test_csv(void **state)
 	assert_int_equal(points, 3);
 	assert_int_equal(sites, 9);
 	assert_int_equal(counters, 9);
-	free(out);
-	many_free(t);
 }
 
 int main(void)

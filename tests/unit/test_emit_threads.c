@@ -46,7 +46,7 @@ static void test_together(void **unused)
 	struct hang_frame e = { .module = "/lib/x.so", .address = 0x400 };
 	struct emit_thread threads[] = { sleeper(11, &a, 1), sleeper(12, &c, 1), sleeper(13, &b, 1),
 					 sleeper(14, &d, 1), sleeper(15, &e, 1) };
-	char *out;
+	char *out CLEANUP_PTR(free);
 
 	out = print(threads, 5);
 	assert_string_equal(out,
@@ -60,7 +60,6 @@ static void test_together(void **unused)
 			    "    thread 15 \"worker\": blocked on sleep of 5 s\n"
 			    "        at 0x400 (x.so)\n"
 			    "\n");
-	free(out);
 }
 
 static void test_states(void **unused)
@@ -76,7 +75,7 @@ static void test_states(void **unused)
 		{ .pid = 10, .tid = 2, .comm = "\033[2J\n", .state = HANG_GONE },
 		{ .pid = 10, .tid = 3 },
 	};
-	char *out;
+	char *out CLEANUP_PTR(free);
 
 	threads[0].truncated = true;
 	out = print(threads, 3);
@@ -87,25 +86,22 @@ static void test_states(void **unused)
 				 "    thread 2 \"\\x1b[2J\\x0a\": has exited\n"
 				 "    thread 3: in an unknown state\n"
 				 "\n");
-	free(out);
 }
 
 static void test_many(void **unused)
 {
 	struct hang_frame frames[40];
 	struct emit_thread threads[30];
-	uint32_t i;
-	char *out;
+	char *out CLEANUP_PTR(free);
 
-	for (i = 0; i < 40; i++)
+	for (uint32_t i = 0; i < 40; i++)
 		frames[i] = (struct hang_frame){ .function = "f", .address = i };
-	for (i = 0; i < 30; i++)
+	for (uint32_t i = 0; i < 30; i++)
 		threads[i] = sleeper(100 + i, frames, 40);
 	out = print(threads, 30);
-	assert_non_null(strstr(out, "111 \"worker\" and 18 more:"));
-	assert_null(strstr(out, "112"));
-	assert_non_null(strstr(out, "        and 16 frames further out\n"));
-	free(out);
+	assert_says(out, "111 \"worker\" and 18 more:");
+	assert_lacks(out, "112");
+	assert_says(out, "        and 16 frames further out\n");
 }
 
 int main(void)

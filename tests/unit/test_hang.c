@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Hangs made by hand: who is missing, whether they can come, and what is said of it. */
+/* Hangs made by hand: which threads are missing, whether they can arrive, and what is reported. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,7 +36,6 @@ static const struct hang_frame main_frame = {
 static struct scene *scene_new(uint32_t nthreads)
 {
 	struct scene *s = calloc(1, sizeof(*s));
-	uint32_t i;
 
 	assert_non_null(s);
 	s->in = (struct hang_input){ .now_ns = NOW,
@@ -44,7 +43,7 @@ static struct scene *scene_new(uint32_t nthreads)
 				     .nthreads = nthreads,
 				     .threads = s->threads,
 				     .barriers = s->barriers };
-	for (i = 0; i < nthreads; i++)
+	for (uint32_t i = 0; i < nthreads; i++)
 		s->threads[i] = (struct hang_thread){ .pid = PID,
 						      .tid = TID(i),
 						      .index = i,
@@ -64,6 +63,8 @@ static void scene_free(struct scene *s)
 	report_hang_free(&s->out);
 	free(s);
 }
+
+DEFINE_CLEANUP_PTR(scene_free, struct scene *)
 
 static struct hang_thread *blocked(struct scene *s, uint32_t i, enum hang_on on)
 {
@@ -133,20 +134,16 @@ static struct hang_member *was_there(struct scene *s, uint32_t b, uint32_t i)
 
 static void team(struct scene *s, uint32_t b, uint32_t n)
 {
-	uint32_t i;
-
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		was_there(s, b, i);
 }
 
 /* Of @n that were at barrier @b the last time, and are needed again, the first @ncome have come. */
 static void come(struct scene *s, uint32_t b, uint32_t n, uint32_t ncome)
 {
-	uint32_t i;
-
 	barrier(s, b, n);
 	team(s, b, n);
-	for (i = 0; i < ncome; i++)
+	for (uint32_t i = 0; i < ncome; i++)
 		arrives(s, b, i);
 }
 
@@ -177,6 +174,18 @@ static void assert_text(const struct report_hang *h, const char *text)
 	assert_string_equal(h->text, text);
 }
 
+/* Classify what waits at barrier 0: the verdict and, unless it is NULL, the whole text. */
+static const struct report_hang *assert_hang(struct scene *s, enum hang_verdict verdict,
+					     const char *text)
+{
+	const struct report_hang *h = classify(s, 0);
+
+	assert_verdict(h, verdict);
+	if (text)
+		assert_text(h, text);
+	return h;
+}
+
 static void assert_missing(const struct report_hang *h, uint32_t at, uint32_t i,
 			   enum hang_known why)
 {
@@ -188,14 +197,13 @@ static void assert_missing(const struct report_hang *h, uint32_t at, uint32_t i,
 
 static void test_long_phase(void **state)
 {
-	struct scene *s = scene_new(4);
+	struct scene *s CLEANUP_PTR(scene_free) = scene_new(4);
 	const struct report_hang *h;
 
 	come(s, 0, 4, 3);
-	h = classify(s, 0);
-	assert_verdict(h, HANG_LONG_PHASE);
-	assert_text(h, "long phase: the barrier at x.c:30 waits for thread 3 (tid 104), which is "
-		       "running in work() at x.c:55");
+	h = assert_hang(s, HANG_LONG_PHASE,
+			"long phase: the barrier at x.c:30 waits for thread 3 (tid 104), which is "
+			"running in work() at x.c:55");
 	assert_fields(h, IS(waited_ns, 20 * S), IS(narrived, 3), IS(arrived[2].waited_ns, 18 * S),
 		      IS(arrived[2].line, 30), IS(nmissing, 1));
 	assert_missing(h, 0, 3, HANG_BY_PAST);
@@ -204,96 +212,86 @@ static void test_long_phase(void **state)
 
 	/* Ready to run counts, and so does one that sleeps for a moment at a time. */
 	s->threads[3].state = HANG_RUNNABLE;
-	assert_verdict(classify(s, 0), HANG_LONG_PHASE);
+	assert_hang(s, HANG_LONG_PHASE, NULL);
 	blocked(s, 3, HANG_ON_SLEEP)->cpu_ns = S / 50;
 	s->threads[3].still = false;
-	assert_verdict(classify(s, 0), HANG_LONG_PHASE);
+	assert_hang(s, HANG_LONG_PHASE, NULL);
 	s->threads[3].cpu_ns = S / 200;
-	assert_verdict(classify(s, 0), HANG_OUTSIDE);
+	assert_hang(s, HANG_OUTSIDE, NULL);
 	s->threads[3].cpu_ns = MODEL_UNKNOWN;
-	assert_verdict(classify(s, 0), HANG_OUTSIDE);
-	scene_free(s);
+	assert_hang(s, HANG_OUTSIDE, NULL);
 }
 
 static void test_outside(void **state)
 {
 	static const enum hang_on ways[] = { HANG_ON_IO, HANG_ON_SLEEP, HANG_ON_CHILD,
 					     HANG_ON_DISK };
-	struct scene *s = scene_new(4);
+	struct scene *s CLEANUP_PTR(scene_free) = scene_new(4);
 	const struct report_hang *h;
-	uint32_t i;
 
 	come(s, 0, 4, 3);
-	for (i = 0; i < 4; i++) {
+	for (uint32_t i = 0; i < 4; i++) {
 		blocked(s, 3, ways[i])->waits_for = "read() of a pipe";
-		h = classify(s, 0);
-		assert_verdict(h, HANG_OUTSIDE);
-		assert_text(h, "outside: the barrier at x.c:30 waits for thread 3 (tid 104), which "
-			       "waits in read() of a pipe, in work() at x.c:55");
+		h = assert_hang(
+			s, HANG_OUTSIDE,
+			"outside: the barrier at x.c:30 waits for thread 3 (tid 104), which "
+			"waits in read() of a pipe, in work() at x.c:55");
 		assert_string_equal(h->missing[0].blocked_on, "read() of a pipe");
 	}
 	s->threads[3].state = HANG_STOPPED;
-	assert_verdict(classify(s, 0), HANG_OUTSIDE);
-	scene_free(s);
+	assert_hang(s, HANG_OUTSIDE, NULL);
 }
 
 static void test_unknown(void **state)
 {
 	static const enum hang_on ways[] = { HANG_ON_UNKNOWN, HANG_ON_COND, HANG_ON_SEM,
 					     HANG_ON_FUTEX, HANG_ON_OTHER };
-	struct scene *s = scene_new(2);
-	uint32_t i;
+	struct scene *s CLEANUP_PTR(scene_free) = scene_new(2);
 
 	come(s, 0, 2, 1);
-	for (i = 0; i < 5; i++) {
+	for (uint32_t i = 0; i < 5; i++) {
 		blocked(s, 1, ways[i])->waits_for = "a condition variable";
-		assert_verdict(classify(s, 0), HANG_UNKNOWN);
+		assert_hang(s, HANG_UNKNOWN, NULL);
 	}
 	assert_text(&s->out, "unknown: the barrier at x.c:30 waits for thread 1 (tid 102), which "
 			     "waits for a condition variable, in work() at x.c:55");
 	s->threads[1].state = HANG_STATE_UNKNOWN;
-	assert_verdict(classify(s, 0), HANG_UNKNOWN);
+	assert_hang(s, HANG_UNKNOWN, NULL);
 	/* As many have come as it counts: it is about to open. */
 	arrives(s, 0, 1);
-	assert_verdict(classify(s, 0), HANG_UNKNOWN);
+	assert_hang(s, HANG_UNKNOWN, NULL);
 	assert_int_equal(s->out.nmissing, 0);
-	scene_free(s);
 }
 
-/* Who comes is told by what is worst: one that waits for the outside holds up those that run. */
+/* The worst missing thread decides: one that waits for the outside blocks those that run. */
 static void test_several(void **state)
 {
-	struct scene *s = scene_new(8);
+	struct scene *s CLEANUP_PTR(scene_free) = scene_new(8);
 	const struct report_hang *h;
-	uint32_t i;
 
 	come(s, 0, 8, 1);
-	h = classify(s, 0);
-	assert_verdict(h, HANG_LONG_PHASE);
-	assert_non_null(strstr(h->text, "; 6 more are missing"));
-	for (i = 0; i < 7; i++)
+	h = assert_hang(s, HANG_LONG_PHASE, NULL);
+	assert_says(h->text, "; 6 more are missing");
+	for (uint32_t i = 0; i < 7; i++)
 		assert_missing(h, i, i + 1, HANG_BY_PAST);
 	blocked(s, 5, HANG_ON_IO)->waits_for = "read() of a pipe";
-	h = classify(s, 0);
-	assert_verdict(h, HANG_OUTSIDE);
-	assert_non_null(strstr(h->text, "thread 5"));
-	scene_free(s);
+	h = assert_hang(s, HANG_OUTSIDE, NULL);
+	assert_says(h->text, "thread 5");
 }
 
 /* --- members that are gone -------------------------------------------------------------------- */
 
 static void test_gone(void **state)
 {
-	struct scene *s = scene_new(4);
+	struct scene *s CLEANUP_PTR(scene_free) = scene_new(4);
 	const struct report_hang *h;
 
 	come(s, 0, 4, 3);
 	s->in.nthreads = 3;
 	s->team[0][3].gone = true;
-	h = classify(s, 0);
-	assert_verdict(h, HANG_NEVER_FILLS);
-	assert_text(h, "never fills: the barrier at x.c:30 needs thread 3 (tid 104), which was "
-		       "in the last episode and has ended");
+	h = assert_hang(s, HANG_NEVER_FILLS,
+			"never fills: the barrier at x.c:30 needs thread 3 (tid 104), which was "
+			"in the last episode and has ended");
 	assert_missing(h, 0, 3, HANG_BY_PAST);
 	assert_fields(h, IS(missing[0].state, HANG_GONE), IS(missing[0].index, 3));
 
@@ -301,22 +299,20 @@ static void test_gone(void **state)
 	s->in.nthreads = 4;
 	s->threads[3].tid = PID;
 	joins(s, 3, 0);
-	assert_verdict(classify(s, 0), HANG_NEVER_FILLS);
+	assert_hang(s, HANG_NEVER_FILLS, NULL);
 	/* One that began since then may have been made to take the place. */
 	s->threads[3] = s->threads[2];
 	s->threads[3].tid = TID(9);
 	s->threads[3].state = HANG_RUNNING;
 	s->threads[3].on = HANG_ON_UNKNOWN;
 	s->threads[3].start_ns = 60 * S;
-	h = classify(s, 0);
-	assert_verdict(h, HANG_LONG_PHASE);
+	h = assert_hang(s, HANG_LONG_PHASE, NULL);
 	assert_true(h->guess);
-	scene_free(s);
 }
 
 static void test_left_region(void **state)
 {
-	struct scene *s = scene_new(4);
+	struct scene *s CLEANUP_PTR(scene_free) = scene_new(4);
 	const struct report_hang *h;
 
 	barrier(s, 0, 0)->team_declared = true;
@@ -326,17 +322,15 @@ static void test_left_region(void **state)
 	arrives(s, 0, 3);
 	s->team[0][2].left = true;
 	blocked(s, 2, HANG_ON_FUTEX);
-	h = classify(s, 0);
-	assert_verdict(h, HANG_NEVER_FILLS);
-	assert_non_null(strstr(h->text, "thread 2 (tid 103), which has left the parallel region"));
+	h = assert_hang(s, HANG_NEVER_FILLS, NULL);
+	assert_says(h->text, "thread 2 (tid 103), which has left the parallel region");
 	assert_missing(h, 0, 2, HANG_BY_TEAM);
-	scene_free(s);
 }
 
-/* From the stacks alone: a worker that is in no region, where nobody knows how many meet. */
+/* From the stacks alone: a worker that is in no region, where the number of members is unknown. */
 static void test_idle_worker(void **state)
 {
-	struct scene *s = scene_new(4);
+	struct scene *s CLEANUP_PTR(scene_free) = scene_new(4);
 	const struct report_hang *h;
 
 	barrier(s, 0, 0)->of_regions = true;
@@ -344,41 +338,36 @@ static void test_idle_worker(void **state)
 	arrives(s, 0, 1);
 	arrives(s, 0, 3);
 	blocked(s, 2, HANG_ON_FUTEX)->idle = true;
-	h = classify(s, 0);
-	assert_verdict(h, HANG_NEVER_FILLS);
-	assert_non_null(strstr(h->text, "thread 2 (tid 103), which has left the parallel region"));
+	h = assert_hang(s, HANG_NEVER_FILLS, NULL);
+	assert_says(h->text, "thread 2 (tid 103), which has left the parallel region");
 	/* To other barriers such a thread may come. */
 	s->barriers[0].of_regions = false;
-	assert_verdict(classify(s, 0), HANG_UNKNOWN);
-	scene_free(s);
+	assert_hang(s, HANG_UNKNOWN, NULL);
 }
 
 static void test_finalized(void **state)
 {
-	struct scene *s = scene_new(2);
+	struct scene *s CLEANUP_PTR(scene_free) = scene_new(2);
 	const struct report_hang *h;
 
 	come(s, 0, 2, 1);
 	s->threads[1].left = "MPI_Finalize";
-	h = classify(s, 0);
-	assert_verdict(h, HANG_NEVER_FILLS);
-	assert_text(h, "never fills: the barrier at x.c:30 needs thread 1 (tid 102), which is in "
-		       "MPI_Finalize");
+	h = assert_hang(s, HANG_NEVER_FILLS,
+			"never fills: the barrier at x.c:30 needs thread 1 (tid 102), which is in "
+			"MPI_Finalize");
 	assert_fields(h, TEXT(missing[0].blocked_on, "MPI_Finalize"),
 		      IS(missing[0].state, HANG_RUNNING));
-	scene_free(s);
 }
 
 /* --- counts ----------------------------------------------------------------------------------- */
 
 static void test_count_too_large(void **state)
 {
-	struct scene *s = scene_new(5);
+	struct scene *s CLEANUP_PTR(scene_free) = scene_new(5);
 	const struct report_hang *h;
-	uint32_t i;
 
 	barrier(s, 0, 5);
-	for (i = 0; i < 4; i++)
+	for (uint32_t i = 0; i < 4; i++)
 		arrives(s, 0, i);
 	s->threads[4].tid = PID;
 	s->threads[4].index = HANG_NONE;
@@ -391,40 +380,37 @@ static void test_count_too_large(void **state)
 		h, "never fills: the barrier at x.c:30 needs 5 threads, 4 have arrived, and no "
 		   "others can: the main thread (tid 100) waits for the end of thread 0 (tid 101), "
 		   "which waits at the barrier at x.c:30");
-	/* Nobody there at all. */
+	/* No thread is there at all. */
 	s->in.nthreads = 4;
-	assert_verdict(classify(s, 0), HANG_NEVER_FILLS);
+	assert_hang(s, HANG_NEVER_FILLS, NULL);
 	assert_int_equal(s->out.nmissing, 0);
-	/* Others may come, nobody knows from where. */
+	/* Other threads may come, from an unknown place. */
 	s->barriers[0].open = true;
-	assert_verdict(classify(s, 0), HANG_UNKNOWN);
+	assert_hang(s, HANG_UNKNOWN, NULL);
 	s->barriers[0].open = false;
 	/* Too many to look at all of them: nothing is proven. */
 	s->in.all = false;
-	assert_verdict(classify(s, 0), HANG_UNKNOWN);
-	scene_free(s);
+	assert_hang(s, HANG_UNKNOWN, NULL);
 }
 
 /* As many as the process has threads: each is needed, though none was seen there before. */
 static void test_by_count(void **state)
 {
-	struct scene *s = scene_new(3);
+	struct scene *s CLEANUP_PTR(scene_free) = scene_new(3);
 	const struct report_hang *h;
 
 	barrier(s, 0, 3);
 	arrives(s, 0, 0);
-	h = classify(s, 0);
-	assert_verdict(h, HANG_LONG_PHASE);
+	h = assert_hang(s, HANG_LONG_PHASE, NULL);
 	assert_false(h->guess);
 	assert_missing(h, 0, 1, HANG_BY_COUNT);
 	blocked(s, 2, HANG_ON_IO);
-	assert_verdict(classify(s, 0), HANG_OUTSIDE);
-	scene_free(s);
+	assert_hang(s, HANG_OUTSIDE, NULL);
 }
 
 static void test_guess(void **state)
 {
-	struct scene *s = scene_new(4);
+	struct scene *s CLEANUP_PTR(scene_free) = scene_new(4);
 	const struct report_hang *h;
 
 	barrier(s, 0, 2);
@@ -436,23 +422,22 @@ static void test_guess(void **state)
 	assert_verdict(h, HANG_LONG_PHASE);
 	assert_true(h->guess);
 	assert_missing(h, 0, 3, HANG_BY_PROCESS);
-	assert_non_null(strstr(h->text, "a guess"));
+	assert_says(h->text, "a guess");
 	blocked(s, 3, HANG_ON_COND);
-	assert_verdict(classify(s, 0), HANG_OUTSIDE);
+	assert_hang(s, HANG_OUTSIDE, NULL);
 	/* No count at all. */
 	s->barriers[0].count = 0;
-	assert_verdict(classify(s, 0), HANG_OUTSIDE);
+	assert_hang(s, HANG_OUTSIDE, NULL);
 	/* The process's others are not the barrier's. */
 	s->threads[1].pid = s->threads[2].pid = 7;
-	assert_verdict(classify(s, 0), HANG_UNKNOWN);
+	assert_hang(s, HANG_UNKNOWN, NULL);
 	assert_int_equal(s->out.nmissing, 1);
-	scene_free(s);
 }
 
 /* The team has changed: those that were there once are no longer all that counts. */
 static void test_other_team(void **state)
 {
-	struct scene *s = scene_new(4);
+	struct scene *s CLEANUP_PTR(scene_free) = scene_new(4);
 	const struct report_hang *h;
 
 	barrier(s, 0, 3);
@@ -462,52 +447,46 @@ static void test_other_team(void **state)
 	s->threads[2].tid = TID(8);
 	arrives(s, 0, 0);
 	arrives(s, 0, 2);
-	h = classify(s, 0);
-	assert_verdict(h, HANG_LONG_PHASE);
+	h = assert_hang(s, HANG_LONG_PHASE, NULL);
 	assert_fields(h, IS(guess, true), IS(nmissing, 2));
 	assert_missing(h, 0, 1, HANG_BY_PAST);
 	assert_missing(h, 1, 3, HANG_BY_PROCESS);
-	scene_free(s);
 }
 
 /* --- cycles ----------------------------------------------------------------------------------- */
 
 static void test_self(void **state)
 {
-	struct scene *s = scene_new(2);
+	struct scene *s CLEANUP_PTR(scene_free) = scene_new(2);
 	const struct report_hang *h;
 
 	come(s, 0, 2, 1);
 	waits_for_lock(s, 1, "the mutex `m`", TID(1));
-	h = classify(s, 0);
-	assert_verdict(h, HANG_DEADLOCK);
+	h = assert_hang(s, HANG_DEADLOCK, NULL);
 	assert_int_equal(h->ncycle, 1);
 	assert_text(h, "deadlock: thread 1 (tid 102) waits for the mutex `m`, which it holds "
 		       "itself; the barrier at x.c:30 waits for it");
 	assert_string_equal(h->missing[0].blocked_on, "the mutex `m`, which it holds itself");
-	scene_free(s);
 }
 
 static void test_rings(void **state)
 {
 	static const char *const locks[] = { "the mutex `a`", "the mutex `b`", "the mutex `c`",
 					     "the mutex `d`" };
-	uint32_t len, i;
 
-	for (len = 2; len <= 4; len++) {
-		struct scene *s = scene_new(len + 2);
+	for (uint32_t len = 2; len <= 4; len++) {
+		struct scene *s CLEANUP_PTR(scene_free) = scene_new(len + 2);
 		const struct report_hang *h;
 
 		barrier(s, 0, len + 2);
 		team(s, 0, len + 2);
 		arrives(s, 0, len);
 		arrives(s, 0, len + 1);
-		for (i = 0; i < len; i++)
+		for (uint32_t i = 0; i < len; i++)
 			waits_for_lock(s, i, locks[i], TID((i + 1) % len));
-		h = classify(s, 0);
-		assert_verdict(h, HANG_DEADLOCK);
+		h = assert_hang(s, HANG_DEADLOCK, NULL);
 		assert_int_equal(h->ncycle, len);
-		for (i = 0; i < len; i++) {
+		for (uint32_t i = 0; i < len; i++) {
 			assert_fields(h, IS(cycle[i].next, h->cycle[(i + 1) % len].tid),
 				      TEXT(cycle[i].waits_for, locks[h->cycle[i].tid - TID(0)]));
 		}
@@ -521,32 +500,31 @@ static void test_rings(void **state)
 		 * proven.
 		 */
 		s->threads[len - 1].still = false;
-		assert_verdict(classify(s, 0), HANG_UNKNOWN);
+		assert_hang(s, HANG_UNKNOWN, NULL);
 		assert_int_equal(s->out.ncycle, 0);
 		s->threads[len - 1].state = HANG_RUNNING;
-		assert_verdict(classify(s, 0), HANG_LONG_PHASE);
-		scene_free(s);
+		assert_hang(s, HANG_LONG_PHASE, NULL);
 	}
 }
 
-/* Whoever came to the barrier holds what the missing one wants. */
+/* The thread that arrived at the barrier holds what the missing one wants. */
 static void test_through_barrier(void **state)
 {
-	struct scene *s = scene_new(3);
+	struct scene *s CLEANUP_PTR(scene_free) = scene_new(3);
 	const struct report_hang *h;
 
 	come(s, 0, 3, 2);
 	waits_for_lock(s, 2, "the mutex `lock_a`", TID(1));
-	h = classify(s, 0);
-	assert_verdict(h, HANG_DEADLOCK);
-	assert_text(h, "deadlock: thread 2 (tid 103) waits for the mutex `lock_a` held by thread 1 "
-		       "(tid 102), which waits at the barrier at x.c:30 for thread 2");
+	h = assert_hang(
+		s, HANG_DEADLOCK,
+		"deadlock: thread 2 (tid 103) waits for the mutex `lock_a` held by thread 1 "
+		"(tid 102), which waits at the barrier at x.c:30 for thread 2");
 	assert_fields(h, IS(ncycle, 2), TEXT(cycle[1].waits_for, "the barrier at x.c:30"),
 		      TEXT(missing[0].blocked_on, "the mutex `lock_a` held by thread 1"));
 
-	/* Who came before is not known, but there is nobody else. */
+	/* Which threads came before is not known, but there are no others. */
 	s->barriers[0].nteam = 0;
-	assert_verdict(classify(s, 0), HANG_DEADLOCK);
+	assert_hang(s, HANG_DEADLOCK, NULL);
 	/* There is: that one may come instead. */
 	s->in.nthreads = 4;
 	s->threads[3] = s->threads[0];
@@ -554,52 +532,50 @@ static void test_through_barrier(void **state)
 	s->threads[3].state = HANG_RUNNING;
 	s->threads[3].on = HANG_ON_UNKNOWN;
 	s->threads[3].barrier = HANG_NONE;
-	assert_verdict(classify(s, 0), HANG_LONG_PHASE);
+	assert_hang(s, HANG_LONG_PHASE, NULL);
 	assert_int_equal(s->out.ncycle, 0);
 	/* Even where the same have always met, until now. */
 	team(s, 0, 3);
-	h = classify(s, 0);
-	assert_verdict(h, HANG_UNKNOWN);
+	h = assert_hang(s, HANG_UNKNOWN, NULL);
 	assert_text(h,
 		    "perhaps a deadlock: thread 2 (tid 103) waits for the mutex `lock_a` held by "
 		    "thread 1 (tid 102), which waits at the barrier at x.c:30 for thread 2; unless "
 		    "a thread arrives that was not in the last episode");
 	assert_fields(h, IS(ncycle, 2), IS(guess, true));
-	/* Not where the runtime says who is of the team, nor from a thread that waits for one of them to end. */
+	/*
+	 * Not where the runtime says which threads are of the team, nor from a thread that waits
+	 * for one of them to end.
+	 */
 	s->barriers[0].team_declared = true;
-	assert_verdict(classify(s, 0), HANG_DEADLOCK);
+	assert_hang(s, HANG_DEADLOCK, NULL);
 	s->barriers[0].team_declared = false;
 	s->threads[3].state = s->threads[0].state;
 	s->threads[3].still = true;
 	s->threads[3].on = HANG_ON_JOIN;
 	s->threads[3].holder = TID(0);
-	assert_verdict(classify(s, 0), HANG_DEADLOCK);
-	scene_free(s);
+	assert_hang(s, HANG_DEADLOCK, NULL);
 }
 
 static void test_through_join(void **state)
 {
-	struct scene *s = scene_new(3);
+	struct scene *s CLEANUP_PTR(scene_free) = scene_new(3);
 	const struct report_hang *h;
 
 	come(s, 0, 3, 2);
 	joins(s, 2, 0);
-	h = classify(s, 0);
-	assert_verdict(h, HANG_DEADLOCK);
-	assert_text(h, "deadlock: thread 2 (tid 103) waits for the end of thread 0 (tid 101), "
-		       "which waits at the barrier at x.c:30 for thread 2");
+	h = assert_hang(s, HANG_DEADLOCK,
+			"deadlock: thread 2 (tid 103) waits for the end of thread 0 (tid 101), "
+			"which waits at the barrier at x.c:30 for thread 2");
 	assert_string_equal(h->cycle[0].waits_for, "the end of thread 0");
-	/* Of one that has ended nobody waits for long. */
+	/* No thread waits for long for one that has ended. */
 	s->threads[2].holder = TID(7);
-	assert_verdict(classify(s, 0), HANG_UNKNOWN);
-	scene_free(s);
+	assert_hang(s, HANG_UNKNOWN, NULL);
 }
 
 /* It was never seen there, but it is in the function that the others called the barrier from. */
 static void test_join_within(void **state)
 {
-	struct scene *s = scene_new(3);
-	const struct report_hang *h;
+	struct scene *s CLEANUP_PTR(scene_free) = scene_new(3);
 
 	barrier(s, 0, 3);
 	arrives(s, 0, 1);
@@ -607,19 +583,17 @@ static void test_join_within(void **state)
 	s->threads[0].tid = PID;
 	s->threads[0].index = HANG_NONE;
 	joins(s, 0, 1);
-	h = classify(s, 0);
-	assert_verdict(h, HANG_DEADLOCK);
-	assert_text(h, "deadlock: the main thread (tid 100) waits for the end of thread 1 (tid "
-		       "102), which waits at the barrier at x.c:30 for the main thread");
+	assert_hang(s, HANG_DEADLOCK,
+		    "deadlock: the main thread (tid 100) waits for the end of thread 1 (tid "
+		    "102), which waits at the barrier at x.c:30 for the main thread");
 	s->threads[0].frames = &main_frame;
-	assert_verdict(classify(s, 0), HANG_NEVER_FILLS);
-	scene_free(s);
+	assert_hang(s, HANG_NEVER_FILLS, NULL);
 }
 
 /* A missing one waits for those that are locked up, and is in no cycle itself. */
 static void test_behind_cycle(void **state)
 {
-	struct scene *s = scene_new(4);
+	struct scene *s CLEANUP_PTR(scene_free) = scene_new(4);
 	const struct report_hang *h;
 
 	barrier(s, 0, 2);
@@ -629,29 +603,26 @@ static void test_behind_cycle(void **state)
 	waits_for_lock(s, 1, "the mutex `a`", TID(2));
 	waits_for_lock(s, 2, "the mutex `b`", TID(3));
 	waits_for_lock(s, 3, "the mutex `a`", TID(2));
-	h = classify(s, 0);
-	assert_verdict(h, HANG_DEADLOCK);
-	assert_int_equal(h->ncycle, 2);
-	assert_non_null(strstr(h->text, "the barrier at x.c:30 waits for thread 1 (tid 102), which "
-					"waits for the mutex `a` held by thread 2"));
-	scene_free(s);
+	h = assert_hang(s, HANG_DEADLOCK, NULL);
+	assert_fields(h, IS(ncycle, 2),
+		      HAS(text, "the barrier at x.c:30 waits for thread 1 (tid 102), which "
+				"waits for the mutex `a` held by thread 2"));
 }
 
 static void test_dead_holder(void **state)
 {
-	struct scene *s = scene_new(2);
+	struct scene *s CLEANUP_PTR(scene_free) = scene_new(2);
 
 	come(s, 0, 2, 1);
 	waits_for_lock(s, 1, "the mutex `m`", TID(7));
-	assert_verdict(classify(s, 0), HANG_NEVER_FILLS);
-	assert_non_null(strstr(s->out.text, "the mutex `m`: its holder, thread 108, has ended"));
-	scene_free(s);
+	assert_hang(s, HANG_NEVER_FILLS, NULL);
+	assert_says(s->out.text, "the mutex `m`: its holder, thread 108, has ended");
 }
 
 /* Of a chain of holders the end counts. */
 static void test_chains(void **state)
 {
-	struct scene *s = scene_new(5);
+	struct scene *s CLEANUP_PTR(scene_free) = scene_new(5);
 	const struct report_hang *h;
 
 	barrier(s, 0, 2);
@@ -661,23 +632,20 @@ static void test_chains(void **state)
 	waits_for_lock(s, 1, "the mutex `a`", TID(2));
 	waits_for_lock(s, 2, "the mutex `b`", TID(3));
 	joins(s, 3, 4);
-	assert_verdict(classify(s, 0), HANG_LONG_PHASE);
+	assert_hang(s, HANG_LONG_PHASE, NULL);
 	blocked(s, 4, HANG_ON_IO)->waits_for = "read() of a socket";
-	h = classify(s, 0);
-	assert_verdict(h, HANG_OUTSIDE);
-	assert_text(h, "outside: the barrier at x.c:30 waits for thread 1 (tid 102), which waits "
-		       "for the mutex `a` held by thread 2 (tid 103), which waits for the mutex "
-		       "`b` held by thread 3 (tid 104), which waits for the end of thread 4 (tid "
-		       "105), which waits in read() of a socket, in work() at x.c:55");
+	h = assert_hang(s, HANG_OUTSIDE,
+			"outside: the barrier at x.c:30 waits for thread 1 (tid 102), which waits "
+			"for the mutex `a` held by thread 2 (tid 103), which waits for the mutex "
+			"`b` held by thread 3 (tid 104), which waits for the end of thread 4 (tid "
+			"105), which waits in read() of a socket, in work() at x.c:55");
 	s->threads[3].holder = 0;
-	assert_verdict(classify(s, 0), HANG_UNKNOWN);
-	/* A lock that readers hold: nobody knows which. */
+	assert_hang(s, HANG_UNKNOWN, NULL);
+	/* A lock that readers hold: which readers is unknown. */
 	blocked(s, 1, HANG_ON_RWLOCK)->holder = 0;
 	s->threads[1].object = "the read-write lock `r`";
-	h = classify(s, 0);
-	assert_verdict(h, HANG_UNKNOWN);
+	h = assert_hang(s, HANG_UNKNOWN, NULL);
 	assert_string_equal(h->missing[0].blocked_on, "the read-write lock `r`");
-	scene_free(s);
 }
 
 /* --- several barriers ------------------------------------------------------------------------- */
@@ -685,21 +653,19 @@ static void test_chains(void **state)
 /* One took another branch: each side waits for the other, and no lock is in it. */
 static void test_two_barriers(void **state)
 {
-	struct scene *s = scene_new(4);
+	struct scene *s CLEANUP_PTR(scene_free) = scene_new(4);
 	const struct report_hang *h;
-	uint32_t b, i;
 
-	for (b = 0; b < 2; b++) {
+	for (uint32_t b = 0; b < 2; b++) {
 		barrier(s, b, 4);
 		team(s, b, 4);
 	}
-	for (i = 0; i < 3; i++)
+	for (uint32_t i = 0; i < 3; i++)
 		arrives(s, 0, i);
 	arrives(s, 1, 3);
-	h = classify(s, 0);
-	assert_verdict(h, HANG_NEVER_FILLS);
-	assert_fields(h, IS(nmissing, 1), TEXT(missing[0].blocked_on, "the barrier at x.c:31"));
-	assert_non_null(strstr(h->text, "thread 3 (tid 104) waits at the barrier at x.c:31 for"));
+	h = assert_hang(s, HANG_NEVER_FILLS, NULL);
+	assert_fields(h, IS(nmissing, 1), TEXT(missing[0].blocked_on, "the barrier at x.c:31"),
+		      HAS(text, "thread 3 (tid 104) waits at the barrier at x.c:31 for"));
 	assert_verdict(classify(s, 1), HANG_NEVER_FILLS);
 	/* A main thread that waits for one of them to end makes no deadlock of it. */
 	s->barriers[1].nteam = 0;
@@ -709,7 +675,7 @@ static void test_two_barriers(void **state)
 	s->threads[4].barrier = HANG_NONE;
 	s->threads[4].frames = &main_frame;
 	joins(s, 4, 0);
-	assert_verdict(classify(s, 0), HANG_NEVER_FILLS);
+	assert_hang(s, HANG_NEVER_FILLS, NULL);
 	assert_verdict(classify(s, 1), HANG_NEVER_FILLS);
 	/* At a barrier that others can fill it is only late. */
 	s->barriers[1].nteam = 0;
@@ -719,14 +685,13 @@ static void test_two_barriers(void **state)
 	s->threads[4].tid = TID(4);
 	s->threads[4].state = HANG_RUNNING;
 	s->threads[4].barrier = HANG_NONE;
-	assert_verdict(classify(s, 0), HANG_UNKNOWN);
-	scene_free(s);
+	assert_hang(s, HANG_UNKNOWN, NULL);
 }
 
 /* A lock among the barriers makes it a deadlock. */
 static void test_two_barriers_and_lock(void **state)
 {
-	struct scene *s = scene_new(4);
+	struct scene *s CLEANUP_PTR(scene_free) = scene_new(4);
 	const struct report_hang *h;
 
 	barrier(s, 0, 2);
@@ -739,11 +704,9 @@ static void test_two_barriers_and_lock(void **state)
 	waits_for_lock(s, 1, "the mutex `a`", TID(2));
 	arrives(s, 1, 2);
 	waits_for_lock(s, 3, "the mutex `b`", TID(0));
-	h = classify(s, 0);
-	assert_verdict(h, HANG_DEADLOCK);
+	h = assert_hang(s, HANG_DEADLOCK, NULL);
 	assert_int_equal(h->ncycle, 4);
 	assert_verdict(classify(s, 1), HANG_DEADLOCK);
-	scene_free(s);
 }
 
 /* --- processes -------------------------------------------------------------------------------- */
@@ -751,16 +714,15 @@ static void test_two_barriers_and_lock(void **state)
 static void test_ranks(void **state)
 {
 	static const uint32_t pids[] = { 100, 200, 300 };
-	struct scene *s = scene_new(6);
+	struct scene *s CLEANUP_PTR(scene_free) = scene_new(6);
 	const struct report_hang *h;
 	struct hang_barrier *b = barrier(s, 0, 3);
-	uint32_t i;
 
 	b->of_processes = true;
 	b->pids = pids;
 	b->npids = 3;
 	/* Each has its main thread and a helper of the library's. */
-	for (i = 0; i < 6; i++) {
+	for (uint32_t i = 0; i < 6; i++) {
 		struct hang_thread *t = &s->threads[i];
 
 		t->pid = pids[i / 2];
@@ -773,10 +735,8 @@ static void test_ranks(void **state)
 	arrives(s, 0, 0);
 	arrives(s, 0, 2);
 	blocked(s, 4, HANG_ON_SLEEP)->waits_for = "sleep";
-	h = classify(s, 0);
-	assert_verdict(h, HANG_OUTSIDE);
-	assert_fields(h, IS(nmissing, 1), IS(missing[0].pid, 300));
-	assert_non_null(strstr(h->text, "rank 2 (pid 300)"));
+	h = assert_hang(s, HANG_OUTSIDE, NULL);
+	assert_fields(h, IS(nmissing, 1), IS(missing[0].pid, 300), HAS(text, "rank 2 (pid 300)"));
 	/* It has left, and was there the last time. */
 	was_there(s, 0, 0)->tid = 100;
 	was_there(s, 0, 1)->tid = 200;
@@ -785,25 +745,21 @@ static void test_ranks(void **state)
 		.pid = 300, .tid = 300, .index = 2, .ranked = true, .gone = true
 	};
 	s->in.nthreads = 4;
-	h = classify(s, 0);
-	assert_verdict(h, HANG_NEVER_FILLS);
-	assert_non_null(strstr(h->text, "rank 2 (pid 300), which was in the last episode and has "
-					"ended"));
-	scene_free(s);
+	h = assert_hang(s, HANG_NEVER_FILLS, NULL);
+	assert_says(h->text, "rank 2 (pid 300), which was in the last episode and has "
+			     "ended");
 }
 
-/* Of several processes the numbers within each tell nobody apart. */
+/* The numbers within each of several processes distinguish no threads. */
 static void test_processes(void **state)
 {
 	static const uint32_t pids[] = { 100, 200 };
-	struct scene *s = scene_new(3);
+	struct scene *s CLEANUP_PTR(scene_free) = scene_new(3);
 	struct hang_barrier *b = barrier(s, 0, 3);
-	const struct report_hang *h;
-	uint32_t i;
 
 	b->pids = pids;
 	b->npids = 2;
-	for (i = 0; i < 3; i++) {
+	for (uint32_t i = 0; i < 3; i++) {
 		s->threads[i].index = HANG_NONE;
 		s->threads[i].pid = pids[i / 2];
 		s->threads[i].tid = pids[i / 2] + i % 2;
@@ -811,11 +767,9 @@ static void test_processes(void **state)
 	arrives(s, 0, 0);
 	arrives(s, 0, 2);
 	waits_for_lock(s, 1, "the mutex `m`", 200);
-	h = classify(s, 0);
-	assert_verdict(h, HANG_DEADLOCK);
-	assert_text(h, "deadlock: thread 101 of process 100 waits for the mutex `m` held by "
-		       "process 200, which waits at the barrier at x.c:30 for thread 101");
-	scene_free(s);
+	assert_hang(s, HANG_DEADLOCK,
+		    "deadlock: thread 101 of process 100 waits for the mutex `m` held by "
+		    "process 200, which waits at the barrier at x.c:30 for thread 101");
 }
 
 /* --- words ------------------------------------------------------------------------------------ */
@@ -839,7 +793,7 @@ static void test_user_frame(void **state)
 static void test_hostile(void **state)
 {
 	static char huge[5000];
-	struct scene *s = scene_new(2);
+	struct scene *s CLEANUP_PTR(scene_free) = scene_new(2);
 	const struct report_hang *h;
 	const char *p;
 
@@ -852,15 +806,13 @@ static void test_hostile(void **state)
 	s->barriers[0].comm = s->threads[1].comm = "\033[31m";
 	memset(s->barriers[0].label, 'y', sizeof(s->barriers[0].label));
 	memset(s->barriers[0].id, 'z', sizeof(s->barriers[0].id));
-	h = classify(s, 0);
-	assert_verdict(h, HANG_DEADLOCK);
+	h = assert_hang(s, HANG_DEADLOCK, NULL);
 	for (p = h->text; *p; p++)
 		assert_true((unsigned char)*p >= ' ' && *p != 0x7f);
 	s->barriers[0].name = NULL;
 	s->barriers[0].site = (struct hang_frame){ 0 };
 	s->threads[1].object = NULL;
-	assert_verdict(classify(s, 0), HANG_DEADLOCK);
-	scene_free(s);
+	assert_hang(s, HANG_DEADLOCK, NULL);
 }
 
 /* --- anything --------------------------------------------------------------------------------- */
@@ -871,7 +823,10 @@ static uint32_t rnd(uint32_t *seed, uint32_t n)
 	return (*seed >> 8) % n;
 }
 
-/* For whom a thread waits, in the plainest way: the lock's holder, or anybody else at a barrier. */
+/*
+ * The thread that another one waits for, in the plainest way: the lock's holder, or any other
+ * thread at a barrier.
+ */
 static bool may_reach(const struct scene *s, const uint32_t *at, uint32_t from, uint32_t to)
 {
 	const struct hang_thread *t = &s->threads[from];
@@ -886,27 +841,27 @@ static bool may_reach(const struct scene *s, const uint32_t *at, uint32_t from, 
 /* Is there any circle of waits in which a lock or a join takes part? Warshall's closure. */
 static bool has_circle(const struct scene *s)
 {
-	uint32_t n = s->in.nthreads, at[THREADS], i, j, k;
+	uint32_t n = s->in.nthreads, at[THREADS];
 	bool reach[THREADS][THREADS];
 
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		at[i] = HANG_NONE;
-	for (i = 0; i < s->in.nbarriers; i++)
-		for (j = 0; j < s->barriers[i].narrived; j++)
-			for (k = 0; k < n; k++)
+	for (uint32_t i = 0; i < s->in.nbarriers; i++)
+		for (uint32_t j = 0; j < s->barriers[i].narrived; j++)
+			for (uint32_t k = 0; k < n; k++)
 				if (s->threads[k].tid == s->barriers[i].arrived[j].tid)
 					at[k] = i;
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		if (s->threads[i].on == HANG_ON_BARRIER && s->threads[i].barrier < s->in.nbarriers)
 			at[i] = s->threads[i].barrier;
-	for (i = 0; i < n; i++)
-		for (j = 0; j < n; j++)
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t j = 0; j < n; j++)
 			reach[i][j] = may_reach(s, at, i, j);
-	for (k = 0; k < n; k++)
-		for (i = 0; i < n; i++)
-			for (j = 0; j < n; j++)
+	for (uint32_t k = 0; k < n; k++)
+		for (uint32_t i = 0; i < n; i++)
+			for (uint32_t j = 0; j < n; j++)
 				reach[i][j] |= reach[i][k] && reach[k][j];
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		if (at[i] == HANG_NONE && reach[i][i])
 			return true;
 	return false;
@@ -914,9 +869,9 @@ static bool has_circle(const struct scene *s)
 
 static void scramble(struct scene *s, uint32_t *seed)
 {
-	uint32_t i, b, n = s->in.nthreads;
+	uint32_t n = s->in.nthreads;
 
-	for (i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		struct hang_thread *t = &s->threads[i];
 
 		t->pid = PID + rnd(seed, 8) / 7;
@@ -932,18 +887,18 @@ static void scramble(struct scene *s, uint32_t *seed)
 		t->object = rnd(seed, 2) ? "the mutex `m`" : NULL;
 		t->nframes = rnd(seed, 2);
 	}
-	for (b = 0; b < BARRIERS; b++) {
+	for (uint32_t b = 0; b < BARRIERS; b++) {
 		struct hang_barrier *to = barrier(s, b, rnd(seed, n + 2));
 
 		to->team_declared = !rnd(seed, 4);
 		to->open = !rnd(seed, 6);
 		to->of_processes = !rnd(seed, 6);
-		for (i = rnd(seed, n + 1); i; i--)
+		for (uint32_t i = rnd(seed, n + 1); i; i--)
 			s->arrived[b][to->narrived++] =
 				(struct hang_arrival){ .tid = TID(rnd(seed, n + 1)),
 						       .since_ns = rnd(seed, 9) ? S * i
 										: MODEL_UNKNOWN };
-		for (i = rnd(seed, 2) * rnd(seed, n + 2); i; i--) {
+		for (uint32_t i = rnd(seed, 2) * rnd(seed, n + 2); i; i--) {
 			struct hang_member *m = was_there(s, b, rnd(seed, n + 2));
 
 			m->gone = !rnd(seed, 6);
@@ -955,13 +910,13 @@ static void scramble(struct scene *s, uint32_t *seed)
 
 static void test_random(void **state)
 {
-	uint32_t seed = 20260, round, b, i, deadlocks = 0;
+	uint32_t seed = 20260, deadlocks = 0;
 	struct scene *s;
 
-	for (round = 0; round < 20000; round++) {
+	for (uint32_t round = 0; round < 20000; round++) {
 		s = scene_new(1 + rnd(&seed, THREADS));
 		scramble(s, &seed);
-		for (b = 0; b < BARRIERS; b++) {
+		for (uint32_t b = 0; b < BARRIERS; b++) {
 			const struct report_hang *h = classify(s, b);
 
 			assert_non_null(name_of(h->verdict));
@@ -972,7 +927,7 @@ static void test_random(void **state)
 				if (!has_circle(s))
 					fail_msg("round %u: no circle: %s", round, h->text);
 			}
-			for (i = 0; i < h->ncycle; i++)
+			for (uint32_t i = 0; i < h->ncycle; i++)
 				assert_int_equal(h->cycle[i].next,
 						 h->cycle[(i + 1) % h->ncycle].tid);
 		}
@@ -984,29 +939,29 @@ static void test_random(void **state)
 /* Out of a hundred that all work, whatever is known of the team, none is locked up. */
 static void test_healthy(void **state)
 {
-	uint32_t seed = 7, round, i;
+	uint32_t seed = 7;
 	struct scene *s;
 
-	for (round = 0; round < 5000; round++) {
+	for (uint32_t round = 0; round < 5000; round++) {
 		uint32_t n = 2 + rnd(&seed, THREADS - 2), first = 1 + rnd(&seed, n - 1);
 
 		s = scene_new(n);
 		barrier(s, 0, rnd(&seed, 2) ? n : 0);
 		if (rnd(&seed, 2))
 			team(s, 0, n);
-		for (i = 0; i < first; i++)
+		for (uint32_t i = 0; i < first; i++)
 			arrives(s, 0, i);
 		/* The last works; the others wait for locks of those after them, or work, too. */
-		for (i = first; i + 1 < n; i++)
+		for (uint32_t i = first; i + 1 < n; i++)
 			if (rnd(&seed, 2))
 				waits_for_lock(s, i, "the mutex `m`",
 					       TID(i + 1 + rnd(&seed, n - i - 1)));
-		assert_verdict(classify(s, 0), HANG_LONG_PHASE);
+		assert_hang(s, HANG_LONG_PHASE, NULL);
 		scene_free(s);
 	}
 }
 
-/* --- MPI ---------------------------------------------------------------------------------------- */
+/* --- MPI ------------------------------------------------------------------------------------- */
 
 /* Rank @i is in a call of MPI, where it spins. */
 static struct hang_thread *calls(struct scene *s, uint32_t i, const char *name, enum hang_on on)
@@ -1022,13 +977,15 @@ static struct hang_thread *calls(struct scene *s, uint32_t i, const char *name, 
 	return t;
 }
 
-/* Three processes of one thread each, of which the first two have come to a barrier of MPI_COMM_WORLD. */
+/*
+ * Three processes of one thread each, of which the first two have come to a barrier of
+ * MPI_COMM_WORLD.
+ */
 static struct scene *ranks_new(void)
 {
 	struct scene *s = scene_new(3);
-	uint32_t i;
 
-	for (i = 0; i < 3; i++) {
+	for (uint32_t i = 0; i < 3; i++) {
 		s->threads[i].pid = TID(i);
 		s->threads[i].ranked = true;
 	}
@@ -1039,29 +996,29 @@ static struct scene *ranks_new(void)
 
 static void test_other_collective(void **state)
 {
-	struct scene *s = ranks_new();
-	const struct report_hang *h;
+	struct scene *s CLEANUP_PTR(scene_free) = ranks_new();
 
 	calls(s, 2, "MPI_Bcast", HANG_ON_COLLECTIVE);
-	h = classify(s, 0);
-	assert_verdict(h, HANG_DEADLOCK);
-	assert_text(h, "deadlock: rank 2 (pid 103) is in MPI_Bcast at x.c:55, a different "
-		       "collective of that "
-		       "communicator; rank 0 (pid 101) waits at the barrier at x.c:30 for rank 2");
+	assert_hang(s, HANG_DEADLOCK,
+		    "deadlock: rank 2 (pid 103) is in MPI_Bcast at x.c:55, a different "
+		    "collective of that "
+		    "communicator; rank 0 (pid 101) waits at the barrier at x.c:30 for rank 2");
 	/* Of another communicator, or which is not known: nothing is proven. */
 	s->threads[2].world = false;
-	assert_verdict(classify(s, 0), HANG_UNKNOWN);
+	assert_hang(s, HANG_UNKNOWN, NULL);
 	/* It may have returned from it meanwhile. */
 	s->threads[2].world = true;
 	s->threads[2].still = false;
-	assert_verdict(classify(s, 0), HANG_UNKNOWN);
-	scene_free(s);
+	assert_hang(s, HANG_UNKNOWN, NULL);
 }
 
-/* A rank that works may be what the one in the collective waits for: the other ranks have done their part of it. */
+/*
+ * A rank that works may be what the one in the collective waits for: the other ranks have done
+ * their part of it.
+ */
 static void test_other_collective_waits_for_work(void **state)
 {
-	struct scene *s = ranks_new();
+	struct scene *s CLEANUP_PTR(scene_free) = ranks_new();
 
 	s->barriers[0].narrived = 1;
 	s->threads[1].state = HANG_RUNNING;
@@ -1069,43 +1026,36 @@ static void test_other_collective_waits_for_work(void **state)
 	s->threads[1].still = false;
 	calls(s, 2, "MPI_Bcast", HANG_ON_COLLECTIVE);
 	assert_int_not_equal(classify(s, 0)->verdict, HANG_DEADLOCK);
-	scene_free(s);
 }
 
 /* All have come, but not to the same operation. */
 static void test_odd_one(void **state)
 {
-	struct scene *s = ranks_new();
+	struct scene *s CLEANUP_PTR(scene_free) = ranks_new();
 	const struct report_hang *h;
-	uint32_t i;
 
 	arrives(s, 0, 2);
-	for (i = 0; i < 3; i++)
+	for (uint32_t i = 0; i < 3; i++)
 		s->threads[i].call = i == 2 ? "MPI_Allreduce" : "MPI_Barrier";
-	h = classify(s, 0);
-	assert_verdict(h, HANG_DEADLOCK);
-	assert_non_null(strstr(h->text, "rank 2 (pid 103) is in MPI_Allreduce"));
-	assert_non_null(strstr(h->text, "rank 0 (pid 101) is in MPI_Barrier"));
+	h = assert_hang(s, HANG_DEADLOCK, NULL);
+	assert_fields(h, HAS(text, "rank 2 (pid 103) is in MPI_Allreduce"),
+		      HAS(text, "rank 0 (pid 101) is in MPI_Barrier"));
 	s->threads[2].call = "MPI_Barrier";
-	assert_verdict(classify(s, 0), HANG_UNKNOWN);
-	scene_free(s);
+	assert_hang(s, HANG_UNKNOWN, NULL);
 }
 
 static void test_message(void **state)
 {
-	struct scene *s = ranks_new();
-	const struct report_hang *h;
+	struct scene *s CLEANUP_PTR(scene_free) = ranks_new();
 
 	calls(s, 2, "MPI_Recv", HANG_ON_MESSAGE)->holder = TID(0);
-	h = classify(s, 0);
-	assert_verdict(h, HANG_DEADLOCK);
-	assert_text(h, "deadlock: rank 2 (pid 103) waits in MPI_Recv at x.c:55 for rank 0 (pid "
-		       "101), which waits at "
-		       "the barrier at x.c:30 for rank 2");
-	/* Who exchanges messages all the time waits for nobody for good. */
+	assert_hang(s, HANG_DEADLOCK,
+		    "deadlock: rank 2 (pid 103) waits in MPI_Recv at x.c:55 for rank 0 (pid "
+		    "101), which waits at "
+		    "the barrier at x.c:30 for rank 2");
+	/* A thread that exchanges messages all the time does not wait for one other for good. */
 	s->threads[2].still = false;
 	assert_int_not_equal(classify(s, 0)->verdict, HANG_DEADLOCK);
-	scene_free(s);
 }
 
 int main(void)

@@ -70,7 +70,7 @@ static void test_whole(void **state)
 	/* It gave up before, or later: the record is of when that was noticed. */
 	assert_int_equal(fate(state, 900, 950, SBT_CROSSING_ABANDONED), CUTOFF_FED);
 	assert_int_equal(fate(state, 900, UNTIL + 1, SBT_CROSSING_ABANDONED), CUTOFF_INSIDE);
-	/* At the end of a region: nobody sees when it goes on. */
+	/* At the end of a region: its departure is not seen. */
 	assert_int_equal(fate(state, 900, 0, SBT_CROSSING_NO_DEPART), CUTOFF_FED);
 	/* Another program of the same process. */
 	other.inc++;

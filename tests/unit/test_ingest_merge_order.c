@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Whose turn it is: as whoever looks at all of them finds, for every number of players. */
+/*
+ * Whose record is next: the merge order finds what a look at all of them finds, for every number of
+ * players.
+ */
 #include <stdlib.h>
 
 #include "test_check.h"
@@ -28,9 +31,8 @@ static uint64_t rnd(void)
 static struct player *find_first(struct player *p, uint32_t n)
 {
 	struct player *first = NULL;
-	uint32_t i;
 
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		if (p[i].left && (!first || p[i].key_ns <= first->key_ns))
 			first = &p[i];
 	return first;
@@ -39,10 +41,10 @@ static struct player *find_first(struct player *p, uint32_t n)
 static void play(struct merge_order *t, uint32_t n)
 {
 	struct player p[MOST], *first;
-	uint32_t i, source;
+	uint32_t source;
 
 	merge_order_clear(t);
-	for (i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		p[i] = (struct player){ 3 * i + 1, rnd() % 16, 1 + (unsigned int)(rnd() % 9) };
 		/* The last of all keys is one, too. */
 		if (rnd() % 8 == 0)
@@ -67,14 +69,12 @@ static void play(struct merge_order *t, uint32_t n)
 
 static void test_as_by_looking(void **unused)
 {
-	struct merge_order t;
-	uint32_t n, again;
+	struct merge_order t CLEANUP(merge_order_free);
 
 	assert_int_equal(merge_order_init(&t, MOST), 0);
-	for (n = 0; n <= MOST; n++)
-		for (again = 0; again < 50; again++)
+	for (uint32_t n = 0; n <= MOST; n++)
+		for (uint32_t again = 0; again < 50; again++)
 			play(&t, n);
-	merge_order_free(&t);
 }
 
 int main(void)

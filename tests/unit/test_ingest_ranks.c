@@ -36,12 +36,11 @@ static int see(struct world *w, uint32_t rank)
 static int begin(void **state)
 {
 	struct world *w = calloc(1, sizeof(*w));
-	uint32_t i;
 
 	*state = w;
 	if (!w || ranks_new(&w->ranks))
 		return -1;
-	for (i = 0; i < N; i++)
+	for (uint32_t i = 0; i < N; i++)
 		if (see(w, i) || ranks_began(w->ranks, pid_of(i), INC))
 			return -1;
 	return 0;
@@ -105,7 +104,9 @@ static void test_split(void **state)
 	assert_int_equal(meet(w, 0, WORLD).round, 2);
 }
 
-/* Its first calls were not recorded: it is matched by time, and of what it makes nothing is said. */
+/*
+ * Its first calls were not recorded: it is matched by time, and of what it makes nothing is said.
+ */
 static void test_missed(void **state)
 {
 	struct world *w = *state;

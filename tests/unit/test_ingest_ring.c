@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Rings as the kernel lays them out, in memory files: in what order their records come, and what is given back. */
+/*
+ * Rings as the kernel lays them out, in memory files: in what order their records come, and what is
+ * given back.
+ */
 #include <linux/bpf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,28 +26,27 @@ struct rings {
 	struct stream *stream;
 };
 
-static void set_up(struct rings *r)
+static struct rings set_up(void)
 {
 	size_t size = 2 * PAGE + 2 * (size_t)BYTES;
-	int fds[RINGS], i;
+	int fds[RINGS];
+	struct rings r = { 0 };
 
-	memset(r, 0, sizeof(*r));
-	for (i = 0; i < RINGS; i++) {
-		fds[i] = r->ring[i].fd = memfd_create("ring", MFD_CLOEXEC);
+	for (int i = 0; i < RINGS; i++) {
+		fds[i] = r.ring[i].fd = memfd_create("ring", MFD_CLOEXEC);
 		assert_true(fds[i] >= 0);
 		assert_int_equal(ftruncate(fds[i], (off_t)size), 0);
-		r->ring[i].map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fds[i], 0);
-		assert_true(r->ring[i].map != MAP_FAILED);
+		r.ring[i].map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fds[i], 0);
+		assert_true(r.ring[i].map != MAP_FAILED);
 	}
-	assert_int_equal(ring_open(fds, RINGS - 1, BYTES, fds[RINGS - 1], BYTES, &r->stream), 0);
+	assert_int_equal(ring_open(fds, RINGS - 1, BYTES, fds[RINGS - 1], BYTES, &r.stream), 0);
+	return r;
 }
 
 static void tear_down(struct rings *r)
 {
-	int i;
-
 	stream_free(r->stream);
-	for (i = 0; i < RINGS; i++) {
+	for (int i = 0; i < RINGS; i++) {
 		munmap(r->ring[i].map, 2 * PAGE + 2 * (size_t)BYTES);
 		close(r->ring[i].fd);
 	}
@@ -102,9 +104,8 @@ static void expect_crossing(struct rings *r, uint64_t until, uint32_t tid)
 
 	assert_int_equal(stream_next(r->stream, until, &record), 1);
 	assert_non_null(record.crossing);
-	assert_null(record.event);
-	assert_int_equal(record.crossing->tid, tid);
-	assert_int_equal(record.key_ns, record.crossing->depart_ns);
+	assert_fields(&record, IS(event, NULL), IS(crossing->tid, tid),
+		      IS(key_ns, record.crossing->depart_ns));
 }
 
 static void expect_nothing(struct rings *r, uint64_t until)
@@ -114,14 +115,16 @@ static void expect_nothing(struct rings *r, uint64_t until)
 	assert_int_equal(stream_next(r->stream, until, &record), 0);
 }
 
-/* By time; of a tie the event first, then the last ring; nothing after the moment that was asked for. */
+/*
+ * By time; of a tie the event first, then the last ring; nothing after the moment that was asked
+ * for.
+ */
 static void test_order(void **state)
 {
 	struct stream_record record;
 	unsigned int events = 0;
-	struct rings r;
+	struct rings r CLEANUP(tear_down) = set_up();
 
-	set_up(&r);
 	put_crossing(&r, 0, 1, 100, 0);
 	put_crossing(&r, 0, 2, 300, 0);
 	put_crossing(&r, 2, 3, 100, 0);
@@ -143,16 +146,14 @@ static void test_order(void **state)
 	expect_crossing(&r, 400, 5);
 	expect_nothing(&r, 400);
 	assert_int_equal(ring_consumed(r.stream), 5);
-	tear_down(&r);
 }
 
 /* What is discarded is passed over; what is still being written ends its ring for now. */
 static void test_unfinished(void **state)
 {
-	struct rings r;
 	uint32_t *len;
+	struct rings r CLEANUP(tear_down) = set_up();
 
-	set_up(&r);
 	put_crossing(&r, 1, 1, 10, BPF_RINGBUF_DISCARD_BIT);
 	put_crossing(&r, 1, 2, 20, 0);
 	len = (uint32_t *)(void *)(r.ring[1].map + 2 * PAGE + r.ring[1].pos);
@@ -168,22 +169,22 @@ static void test_unfinished(void **state)
 	expect_crossing(&r, 200, 4);
 	expect_nothing(&r, 200);
 	assert_int_equal(given_back(&r, 1), r.ring[1].pos);
-	tear_down(&r);
 }
 
-/* Many times around, each ring in order and all of them together; what is said to come soon does come. */
+/*
+ * Many times around, each ring in order and all of them together; what is said to come soon does
+ * come.
+ */
 static void test_around(void **state)
 {
 	uint64_t random = 88172645463325252ull, t = 1000, last = 0, fed = 0, seen = 0, reported = 0;
 	uint64_t soon[RINGS] = { 0 }; /* when it departs */
 	struct stream_record record;
-	struct rings r;
 	uint32_t tid;
-	int i, round;
+	struct rings r CLEANUP(tear_down) = set_up();
 
-	set_up(&r);
-	for (round = 0; round < 300; round++) {
-		for (i = 0; i < RINGS - 1; i++) {
+	for (int round = 0; round < 300; round++) {
+		for (int i = 0; i < RINGS - 1; i++) {
 			uint64_t at = t;
 			unsigned int n;
 
@@ -201,7 +202,7 @@ static void test_around(void **state)
 			assert_true(record.key_ns >= last);
 			last = record.key_ns;
 			tid = record.crossing->tid;
-			/* Whoever is told of is the next of its ring. */
+			/* The record that is reported is the next of its ring. */
 			assert_true(!soon[tid] || soon[tid] == record.key_ns);
 			soon[tid] = 0;
 			if (record.soon) {
@@ -211,7 +212,7 @@ static void test_around(void **state)
 			}
 			seen++;
 		}
-		for (i = 0; i < RINGS - 1; i++) {
+		for (int i = 0; i < RINGS - 1; i++) {
 			assert_int_equal(soon[i], 0);
 			assert_int_equal(given_back(&r, i), r.ring[i].pos);
 		}
@@ -220,31 +221,34 @@ static void test_around(void **state)
 	assert_int_equal(seen, fed);
 	assert_true(reported > fed / 2);
 	assert_int_equal(ring_consumed(r.stream), fed);
-	tear_down(&r);
 }
 
-/* Records are saved while one is being handled and others come: all are handed out, in order, and what was handed out stays. */
+/*
+ * Records are saved while one is being handled and others come: all are handed out, in order, and
+ * what was handed out stays.
+ */
 static void test_saved(void **state)
 {
 	struct stream_record record;
 	unsigned int events = 0;
 	uint64_t t = 1000;
-	uint32_t tid = 1, next = 1, i;
-	struct rings r;
-	int turn;
+	uint32_t tid = 1, next = 1;
+	struct rings r CLEANUP(tear_down) = set_up();
 
-	set_up(&r);
 	put_crossing(&r, 0, tid++, t++, 0);
 	put_event(&r, 0, t++);
 	ring_show_events(r.stream, see, &events);
-	for (turn = 0; turn < 40; turn++) {
+	for (int turn = 0; turn < 40; turn++) {
 		do
 			assert_int_equal(stream_next(r.stream, 1000000 + (uint64_t)turn, &record),
 					 1);
 		while (record.event);
 		assert_int_equal(record.crossing->tid, next++);
-		/* Each time as much as a ring holds, in several rings; the handed out one is overwritten there. */
-		for (i = 0; i < 20; i++) {
+		/*
+		 * Each time as much as a ring holds, in several rings; the handed out one is
+		 * overwritten there.
+		 */
+		for (uint32_t i = 0; i < 20; i++) {
 			put_crossing(&r, (int)(i % 2), tid++, t++,
 				     i == 7 ? BPF_RINGBUF_DISCARD_BIT : 0);
 			tid -= i == 7;
@@ -261,36 +265,32 @@ static void test_saved(void **state)
 			assert_int_equal(record.crossing->tid, next++);
 	assert_int_equal(next, tid);
 	assert_int_equal(events, 1 + 40 * 4);
-	for (i = 0; i < RINGS; i++)
+	for (uint32_t i = 0; i < RINGS; i++)
 		assert_int_equal(given_back(&r, (int)i), r.ring[i].pos);
-	tear_down(&r);
 }
 
 /* Beyond what may be saved, and where a record is still being written, nothing is given back. */
 static void test_saved_limit(void **state)
 {
 	struct stream_record record;
-	struct rings r;
 	uint64_t before;
-	uint32_t i;
+	struct rings r CLEANUP(tear_down) = set_up();
 
-	set_up(&r);
-	for (i = 0; i < 8; i++)
+	for (uint32_t i = 0; i < 8; i++)
 		put_crossing(&r, 0, i, 100 + i, 0);
 	ring_save(r.stream, 1000);
 	assert_int_equal(given_back(&r, 0), 0);
 	put_crossing(&r, 1, 100, 200, 0);
 	before = r.ring[1].pos;
-	for (i = 0; i < 8; i++)
+	for (uint32_t i = 0; i < 8; i++)
 		put_crossing(&r, 1, 101, 201, i ? 0 : BPF_RINGBUF_BUSY_BIT);
 	ring_save(r.stream, 1 << 20);
 	assert_int_equal(given_back(&r, 0), r.ring[0].pos);
 	assert_int_equal(given_back(&r, 1), before);
-	for (i = 0; i < 8; i++)
+	for (uint32_t i = 0; i < 8; i++)
 		expect_crossing(&r, 1000, i);
 	expect_crossing(&r, 1000, 100);
 	assert_int_equal(stream_next(r.stream, 1000, &record), 0);
-	tear_down(&r);
 }
 
 int main(void)

@@ -49,4 +49,6 @@ static inline void many_free(struct many *t)
 	free(t);
 }
 
+DEFINE_CLEANUP_PTR(many_free, struct many *)
+
 #endif /* TEST_MANY_H */

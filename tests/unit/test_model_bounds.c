@@ -6,9 +6,8 @@
 static const struct model_detail *senseless(uint64_t *x, struct model_detail *d)
 {
 	unsigned char *p = (unsigned char *)d;
-	size_t i;
 
-	for (i = 0; i < sizeof(*d); i++)
+	for (size_t i = 0; i < sizeof(*d); i++)
 		p[i] = (unsigned char)rnd(x);
 	return d;
 }
@@ -16,13 +15,13 @@ static const struct model_detail *senseless(uint64_t *x, struct model_detail *d)
 /* Crossings that no program could make, in any order. */
 static void test_garbage(void **state)
 {
-	uint64_t x = 0x1234567, seed, fed, n;
+	uint64_t x = 0x1234567, fed, n;
 	struct model_crossing c;
 	struct model_detail d;
 	struct run *r;
 	uint32_t i;
 
-	for (seed = 0; seed < 12; seed++) {
+	for (uint64_t seed = 0; seed < 12; seed++) {
 		r = run_new(1000);
 		fed = 0;
 		for (i = 0; i < 20000; i++) {
@@ -88,11 +87,9 @@ static void test_garbage(void **state)
 static void test_many_objects(void **state)
 {
 	const uint32_t n = 70000;
-	struct run *r = run_new(0);
-	uint32_t i;
+	struct run *r = *state;
 
-	run_launched(r, 0);
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		cross(r, 1, 0x1000 + 64ULL * i, 2, 10 * i, 10 * i + 5);
 	assert_true(r->nkept >= n - 65536);
 	assert_int_equal(model_finish(r->model, 10ULL * n), 0);
@@ -100,29 +97,25 @@ static void test_many_objects(void **state)
 	assert_int_equal(model_totals(r->model)->incomplete, n);
 	assert_int_equal(model_nbarriers(r->model), 1);
 	assert_int_equal(model_barrier(r->model, 0)->objects, 2);
-	run_free(r);
 }
 
 /* More call sites than are kept share one row. */
 static void test_many_sites(void **state)
 {
-	struct run *r = run_new(0);
+	struct run *r = *state;
 	struct model_crossing c;
 	uint64_t sum = 0;
-	uint32_t i;
 
-	run_launched(r, 0);
-	for (i = 0; i < 17000; i++) {
+	for (uint32_t i = 0; i < 17000; i++) {
 		c = crossing(1, 0x1000, 1, 10 * i, 10 * i + 5);
 		c.site = i;
 		run_feed(r, c);
 	}
 	assert_int_equal(model_finish(r->model, 170000), 0);
 	assert_true(model_nbarriers(r->model) <= 16385);
-	for (i = 0; i < model_nbarriers(r->model); i++)
+	for (uint32_t i = 0; i < model_nbarriers(r->model); i++)
 		sum += model_barrier(r->model, i)->episodes;
 	assert_int_equal(sum, 17000);
-	run_free(r);
 }
 
 /* A thread for each task: those that ended are folded, and every sum stays. */
@@ -131,12 +124,11 @@ static void test_many_threads(void **state)
 	const uint32_t n = 150000;
 	const struct model_barrier *b;
 	const struct model_proc *p;
-	struct run *r = run_new(0);
+	struct run *r = *state;
 	uint64_t outside = 0, wait = 0, crossings = 0, threads = 0;
 	struct model_crossing c;
 	uint32_t i, tid;
 
-	run_launched(r, 0);
 	for (i = 0; i < n; i++) {
 		tid = 1000 + i;
 		assert_int_equal(model_add_thread(r->model, PID, INC, tid, 100 * i), 0);
@@ -173,18 +165,15 @@ static void test_many_threads(void **state)
 		wait += b->threads[i].wait_ns;
 	assert_int_equal(wait, 20ULL * n);
 	assert_int_equal(b->wait.sum, 20ULL * n);
-	run_free(r);
 }
 
 /* Numbers of crossings wrap. */
 static void test_seq_wraps(void **state)
 {
-	struct run *r = run_new(0);
+	struct run *r = *state;
 	struct model_crossing c;
-	uint32_t i;
 
-	run_launched(r, 0);
-	for (i = 0; i < 6; i++) {
+	for (uint32_t i = 0; i < 6; i++) {
 		c = crossing(1, 0x1000, 1, 10 * i + 5, 10 * i + 8);
 		c.seq = i == 0 ? 1 : UINT32_MAX - 3 + i;
 		if (i == 1)
@@ -193,15 +182,14 @@ static void test_seq_wraps(void **state)
 	}
 	assert_int_equal(model_finish(r->model, 100), 0);
 	assert_fields(model_totals(r->model), IS(crossings, 6), IS(episodes, 6));
-	run_free(r);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_garbage),	   cmocka_unit_test(test_many_objects),
-		cmocka_unit_test(test_many_sites), cmocka_unit_test(test_many_threads),
-		cmocka_unit_test(test_seq_wraps),
+		cmocka_unit_test(test_garbage), launched_test(test_many_objects),
+		launched_test(test_many_sites), launched_test(test_many_threads),
+		launched_test(test_seq_wraps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -29,7 +29,10 @@ struct play {
 	uint32_t verdict; /* the last */
 };
 
-/* Sites of one hundred are in one function; below 10 it is unknown, above 900 without what was inlined there. */
+/*
+ * Sites of one hundred are in one function; below 10 it is unknown, above 900 without what was
+ * inlined there.
+ */
 static uint64_t function_of(void *ctx, uint32_t site, bool *exact)
 {
 	*exact = site < 900;
@@ -131,19 +134,37 @@ static uint64_t waited(struct play *p, uint32_t tid, uint32_t site)
 /* Threads 1 to @n meet; @last wakes the others. */
 static void meet(struct play *p, uint32_t n, uint32_t last, uint32_t wait_site, uint32_t wake_site)
 {
-	uint32_t tid;
-
 	wake(p, last, wake_site);
 	p->value ^= !p->lock;
-	for (tid = 1; tid <= n; tid++)
+	for (uint32_t tid = 1; tid <= n; tid++)
 		if (tid != last)
 			waited(p, tid, wait_site);
+}
+
+#define IN_TURN 0
+
+/*
+ * They meet @times, where the same thread wakes the others each time, or the first, the second, ...
+ * (IN_TURN).
+ */
+static void meet_often(struct play *p, uint32_t times, uint32_t n, uint32_t last,
+		       uint32_t wait_site, uint32_t wake_site)
+{
+	for (uint32_t i = 0; i < times; i++)
+		meet(p, n, last == IN_TURN ? 1 + i % n : last, wait_site, wake_site);
 }
 
 static void finish(struct play *p)
 {
 	discover_finish(p->d);
 	assert_int_equal(p->taken + p->dropped, p->next);
+}
+
+/* At the end, exactly so many records were of barriers. */
+static void finish_taken(struct play *p, uint64_t taken)
+{
+	finish(p);
+	assert_int_equal(p->taken, taken);
 }
 
 static void find(void *ctx, const struct discover_object *o)
@@ -156,57 +177,50 @@ static void find(void *ctx, const struct discover_object *o)
 static void test_rotating(void **state)
 {
 	struct play *p = *state;
-	uint32_t i;
 
-	for (i = 0; i < 2; i++)
-		meet(p, 4, 1 + i % 4, 100, 101);
+	meet_often(p, 2, 4, IN_TURN, 100, 101);
 	assert_int_equal(p->taken, 0);
 	meet(p, 4, 3, 100, 101);
 	/* The third round is decided as its last member leaves. */
 	assert_int_equal(p->taken, 12);
-	for (i = 3; i < 100; i++)
+	for (uint32_t i = 3; i < 100; i++)
 		meet(p, 4, 1 + i % 4, 100, 101);
-	finish(p);
-	assert_fields(p, IS(taken, 400), IS(barriers, 1), IS(arrive[0], p->depart[0]));
+	finish_taken(p, 400);
+	assert_fields(p, IS(barriers, 1), IS(arrive[0], p->depart[0]));
 }
 
 static void test_same_waker(void **state)
 {
 	struct play *p = *state;
-	uint32_t i;
 
-	for (i = 0; i < 50; i++)
-		meet(p, 3, 2, 100, 101);
-	finish(p);
-	assert_int_equal(p->taken, 150);
+	meet_often(p, 50, 3, 2, 100, 101);
+	finish_taken(p, 150);
 }
 
 static void test_first_round_irregular(void **state)
 {
 	struct play *p = *state;
-	uint32_t i;
 
-	/* Tracing began in the midst of a round. */
+	/* Tracing began inside a round. */
 	wake(p, 1, 101);
 	waited(p, 2, 100);
-	for (i = 0; i < 10; i++)
-		meet(p, 4, 1 + i % 4, 100, 101);
-	finish(p);
-	assert_fields(p, IS(taken, 40), IS(dropped, 2));
+	meet_often(p, 10, 4, IN_TURN, 100, 101);
+	finish_taken(p, 40);
+	assert_int_equal(p->dropped, 2);
 }
 
-/* Another object with calls at the same places is a barrier from its first round, and at any size. */
+/*
+ * Another object with calls at the same places is a barrier from its first round, and at any size.
+ */
 static void test_same_code(void **state)
 {
 	struct play *p = *state;
 	uint64_t first;
-	uint32_t i;
 
 	p->object = 0x2000; /* used once, before anything is known */
 	meet(p, 4, 1, 100, 101);
 	p->object = 0x1000;
-	for (i = 0; i < 5; i++)
-		meet(p, 4, 1 + i % 4, 100, 101);
+	meet_often(p, 5, 4, IN_TURN, 100, 101);
 	assert_int_equal(p->fate[0], TAKEN);
 	p->object = 0x3000;
 	first = p->next;
@@ -224,17 +238,15 @@ static void test_pair_of_known_code(void **state)
 {
 	struct discover_object o = { 0 };
 	struct play *p = *state;
-	uint32_t i, k;
 
-	for (k = 0; k < 2; k++) {
-		for (i = 0; i < (k ? 12 : 3); i++) {
+	for (uint32_t k = 0; k < 2; k++) {
+		for (uint32_t i = 0; i < (k ? 12 : 3); i++) {
 			p->object = 0x2000 + 64 * k;
 			meet(p, 2, 1, 100, 101);
 		}
 	}
 	p->object = 0x1000;
-	for (i = 0; i < 3; i++)
-		meet(p, 4, 1, 100, 101);
+	meet_often(p, 3, 4, 1, 100, 101);
 	/* Of the twelve the last four are still there. */
 	assert_int_equal(p->taken, 3 * 2 + 4 * 2 + 3 * 4);
 	p->object = 0x2000 + 64;
@@ -250,27 +262,23 @@ static void test_pair_of_known_code(void **state)
 static void test_members_differ_in_known_code(void **state)
 {
 	struct play *p = *state;
-	uint32_t i;
 
-	for (i = 0; i < 3; i++) {
+	for (uint32_t i = 0; i < 3; i++) {
 		p->object = 0x2000;
 		wake(p, 1 + i, 101);
 		waited(p, 9, 100);
 		p->object = 0x1000;
 		meet(p, 4, 1, 100, 101);
 	}
-	finish(p);
-	assert_int_equal(p->taken, 3 * 2 + 3 * 4);
+	finish_taken(p, 3 * 2 + 3 * 4);
 }
 
 static void test_spurious(void **state)
 {
 	struct play *p = *state;
 	uint64_t half, rest, from;
-	uint32_t i;
 
-	for (i = 0; i < 5; i++)
-		meet(p, 3, 1, 100, 101);
+	meet_often(p, 5, 3, 1, 100, 101);
 	p->now += 5000;
 	from = p->now - 900;
 	half = waited(p, 2, 100); /* nobody woke it */
@@ -287,12 +295,11 @@ static void test_timeouts(void **state)
 {
 	struct play *p = *state;
 	uint64_t from, last = 0;
-	uint32_t i, k;
 
-	for (i = 0; i < 10; i++) {
+	for (uint32_t i = 0; i < 10; i++) {
 		p->now += 10000;
 		from = p->now;
-		for (k = 0; k < 5; k++, p->now += 1000)
+		for (uint32_t k = 0; k < 5; k++, p->now += 1000)
 			feed(p, 2, DISCOVER_OVER, 0, 100, p->now, p->now + 900);
 		wake(p, 1, 101);
 		last = feed(p, 2, 0, 0, 100, p->now - 900, p->now + 50);
@@ -301,16 +308,15 @@ static void test_timeouts(void **state)
 		if (i > 2)
 			assert_int_equal(p->arrive[last], from);
 	}
-	finish(p);
-	assert_fields(p, IS(taken, 30), IS(merged[last], true));
+	finish_taken(p, 30);
+	assert_int_equal(p->merged[last], true);
 }
 
 static void test_only_timeouts(void **state)
 {
 	struct play *p = *state;
-	uint32_t i;
 
-	for (i = 0; i < 65535; i++, p->now += 1000)
+	for (uint32_t i = 0; i < 65535; i++, p->now += 1000)
 		feed(p, 1 + i % 4, DISCOVER_OVER, 0, 100, p->now, p->now + 900);
 	assert_int_equal(p->others, 0);
 	feed(p, 1, DISCOVER_OVER, 0, 100, p->now, p->now + 900);
@@ -322,146 +328,129 @@ static void test_only_timeouts(void **state)
 static void test_team_changes(void **state)
 {
 	struct play *p = *state;
-	uint32_t i;
 
-	for (i = 0; i < 5; i++)
-		meet(p, 4, 1, 100, 101);
-	for (i = 0; i < 5; i++)
-		meet(p, 6, 6, 100, 101);
-	finish(p);
-	assert_int_equal(p->taken, 50);
+	meet_often(p, 5, 4, 1, 100, 101);
+	meet_often(p, 5, 6, 6, 100, 101);
+	finish_taken(p, 50);
 }
 
 static void test_slow_to_leave(void **state)
 {
 	struct play *p = *state;
 	uint64_t slow, woken;
-	uint32_t i;
 
-	for (i = 0; i < 5; i++)
-		meet(p, 3, 1, 100, 101);
+	meet_often(p, 5, 3, 1, 100, 101);
 	wake(p, 1, 101);
 	woken = p->now;
 	waited(p, 2, 100);
-	/* Thread 3 leaves after the next round was ended by others: its record has the times of its own. */
+	/*
+	 * Thread 3 leaves after the next round was ended by others: its record has the times of its
+	 * own.
+	 */
 	wake(p, 1, 101);
 	slow = feed(p, 3, 0, 0, 100, woken - 500, p->now + 10);
 	finish(p);
 	assert_int_equal(p->fate[slow], TAKEN);
 }
 
-/* --- futexes ------------------------------------------------------------------------------------ */
+/* --- futexes --------------------------------------------------------------------------------- */
 
 static void test_futex_same_function(void **state)
 {
 	struct play *p = *state;
-	uint32_t i;
 
 	p->flags = DISCOVER_FUTEX;
-	for (i = 0; i < 10; i++)
-		meet(p, 4, 1, 100, 101);
-	finish(p);
-	assert_int_equal(p->taken, 40);
+	meet_often(p, 10, 4, 1, 100, 101);
+	finish_taken(p, 40);
 }
 
 static void test_futex_functions_unknown(void **state)
 {
 	struct play *p = *state;
-	uint32_t i;
 
 	p->flags = DISCOVER_FUTEX;
-	for (i = 0; i < 10; i++)
-		meet(p, 4, 1, 1, 2);
+	meet_often(p, 10, 4, 1, 1, 2);
 	assert_int_equal(p->taken, 0); /* always the same waker: it may be a pool's master */
-	for (i = 0; i < 10; i++)
-		meet(p, 4, 1 + i % 4, 1, 2);
-	finish(p);
-	assert_fields(p, IS(taken, 80), IS(team, 4));
+	meet_often(p, 10, 4, IN_TURN, 1, 2);
+	finish_taken(p, 80);
+	assert_int_equal(p->team, 4);
 }
 
-/* All calls through one wrapper: a mutex that uses it is no barrier, a barrier must show by its wakers. */
+/*
+ * All calls through one wrapper: a mutex that uses it is no barrier, a barrier must show by its
+ * wakers.
+ */
 static void test_futex_wrapper(void **state)
 {
 	struct play *p = *state;
-	uint32_t i;
 
 	p->flags = DISCOVER_FUTEX;
-	for (i = 0; i < 10; i++)
-		meet(p, 4, 1, 100, 100);
+	meet_often(p, 10, 4, 1, 100, 100);
 	assert_int_equal(p->taken, 0);
 	meet(p, 4, 2, 100, 100);
 	assert_int_equal(p->taken, 44);
 	p->object = 0x2000;
-	for (i = 0; i < 10; i++)
-		meet(p, 4, 1, 100, 100);
-	finish(p);
-	assert_int_equal(p->taken, 44);
+	meet_often(p, 10, 4, 1, 100, 100);
+	finish_taken(p, 44);
 }
 
-/* Unlocking wakes all, one of them gets the lock and the others wait again: the word is the same each time. */
+/*
+ * Unlocking wakes all, one of them gets the lock and the others wait again: the word is the same
+ * each time.
+ */
 static void test_futex_convoy(void **state)
 {
 	struct play *p = *state;
-	uint32_t i, j;
 
 	p->flags = DISCOVER_FUTEX;
 	p->lock = true;
 	p->value = 2;
-	for (j = 0; j < 3; j++, p->object += 0x1000)
-		for (i = 0; i < 20; i++)
-			meet(p, 4, 1 + i % 4, j ? 900 : 1, j == 2 ? 100 : 2);
-	for (i = 0; i < 20; i++, p->object += 0x1000)
+	for (uint32_t j = 0; j < 3; j++, p->object += 0x1000)
+		meet_often(p, 20, 4, IN_TURN, j ? 900 : 1, j == 2 ? 100 : 2);
+	for (uint32_t i = 0; i < 20; i++, p->object += 0x1000)
 		meet(p, 4, 1 + i % 4, 100, 101);
-	for (i = 0; i < 20; i++)
-		meet(p, 4, 1 + i % 4, 100, 101);
-	finish(p);
-	assert_fields(p, IS(taken, 0), IS(barriers, 0));
+	meet_often(p, 20, 4, IN_TURN, 100, 101);
+	finish_taken(p, 0);
+	assert_int_equal(p->barriers, 0);
 }
 
 /* It is not enough that values differed before the rounds that are counted. */
 static void test_futex_convoy_after(void **state)
 {
 	struct play *p = *state;
-	uint32_t i;
 
 	p->flags = DISCOVER_FUTEX;
 	p->lock = true;
 	p->value = 1;
 	meet(p, 5, 1, 1, 2);
 	p->value = 2;
-	for (i = 0; i < 20; i++)
-		meet(p, 4, 1 + i % 4, 1, 2);
-	finish(p);
-	assert_int_equal(p->taken, 0);
+	meet_often(p, 20, 4, IN_TURN, 1, 2);
+	finish_taken(p, 0);
 }
 
 /* Each waits until the count that he has left is changed: rounds are alike, their waits are not. */
 static void test_futex_counting_down(void **state)
 {
 	struct play *p = *state;
-	uint32_t i, tid;
 
 	p->flags = DISCOVER_FUTEX;
-	for (i = 0; i < 10; i++) {
+	for (uint32_t i = 0; i < 10; i++) {
 		wake(p, 4, 101);
-		for (tid = 1; tid <= 3; tid++) {
+		for (uint32_t tid = 1; tid <= 3; tid++) {
 			p->value = 4 - tid;
 			waited(p, tid, 100);
 		}
 	}
-	finish(p);
-	assert_int_equal(p->taken, 40);
+	finish_taken(p, 40);
 }
 
 static void test_futex_again(void **state)
 {
 	struct play *p = *state;
 	uint64_t early, late, waker;
-	uint32_t i;
 
 	p->flags = DISCOVER_FUTEX;
-	for (i = 0; i < 5; i++)
-		meet(p, 3, 1, 100, 101);
+	meet_often(p, 5, 3, 1, 100, 101);
 	/* Thread 2 finds the value changed before the waking is called, thread 3 afterwards. */
 	p->now += 1000;
 	early = feed(p, 2, DISCOVER_AGAIN, 0, 100, p->now, p->now + 10);
@@ -485,29 +474,25 @@ static uint64_t comes_late(struct play *p, uint32_t tid)
 /* Threads 1 to 4 meet but for @missing; thread 1 wakes the others. */
 static void meet_without(struct play *p, uint32_t missing)
 {
-	uint32_t tid;
-
 	wake(p, 1, 101);
 	p->value ^= 1;
-	for (tid = 2; tid <= 4; tid++)
+	for (uint32_t tid = 2; tid <= 4; tid++)
 		if (tid != missing)
 			waited(p, tid, 100);
 }
 
-/* He who is late for a meeting, and comes last to the next: as many meet as before. */
+/* A thread that is late for a meeting, and arrives last at the next: as many meet as before. */
 static void test_futex_late_wakes_next(void **state)
 {
 	struct play *p = *state;
 	uint64_t late, woken;
-	uint32_t i;
 
 	p->flags = DISCOVER_FUTEX;
-	for (i = 0; i < 5; i++)
-		meet(p, 4, 1 + i % 4, 100, 101);
+	meet_often(p, 5, 4, IN_TURN, 100, 101);
 	woken = p->next;
 	meet_without(p, 3);
 	late = comes_late(p, 3);
-	for (i = 0; i < 5; i++)
+	for (uint32_t i = 0; i < 5; i++)
 		meet(p, 4, 3 + i % 2, 100, 101);
 	assert_int_equal(p->team, 4);
 	finish(p);
@@ -520,11 +505,9 @@ static void test_futex_late_before_others_leave(void **state)
 {
 	struct play *p = *state;
 	uint64_t late, woken, wake_ns;
-	uint32_t i;
 
 	p->flags = DISCOVER_FUTEX;
-	for (i = 0; i < 5; i++)
-		meet(p, 4, 1 + i % 4, 100, 101);
+	meet_often(p, 5, 4, IN_TURN, 100, 101);
 	woken = wake(p, 1, 101);
 	wake_ns = p->now;
 	p->value ^= 1;
@@ -532,7 +515,7 @@ static void test_futex_late_before_others_leave(void **state)
 	p->now += 100;
 	feed(p, 2, 0, 0, 100, wake_ns - 10, p->now);
 	feed(p, 4, 0, 0, 100, wake_ns - 10, p->now + 10);
-	for (i = 0; i < 5; i++)
+	for (uint32_t i = 0; i < 5; i++)
 		meet(p, 4, 2 + i % 3, 100, 101);
 	assert_int_equal(p->team, 4);
 	finish(p);
@@ -544,29 +527,28 @@ static void test_futex_late_before_others_leave(void **state)
 static void test_futex_late_at_first(void **state)
 {
 	struct play *p = *state;
-	uint32_t i;
 
 	p->flags = DISCOVER_FUTEX;
-	for (i = 0; i < 3; i++) {
+	for (uint32_t i = 0; i < 3; i++) {
 		meet_without(p, 3);
 		comes_late(p, 3);
 	}
 	meet(p, 4, 3, 100, 101);
 	assert_fields(p, IS(barriers, 1), IS(team, 4));
-	finish(p);
-	assert_int_equal(p->taken, 16);
+	finish_taken(p, 16);
 }
 
-/* Who left no trace of the last meeting, and found the word changed again, is of the next: others expect that, too. */
+/*
+ * A thread that left no trace of the last meeting, and found the word changed again, is of the
+ * next: other threads expect that value, too.
+ */
 static void test_futex_early_not_late(void **state)
 {
 	struct play *p = *state;
 	uint64_t early;
-	uint32_t i;
 
 	p->flags = DISCOVER_FUTEX;
-	for (i = 0; i < 5; i++)
-		meet(p, 4, 1 + i % 4, 100, 101);
+	meet_often(p, 5, 4, IN_TURN, 100, 101);
 	meet_without(p, 3);
 	p->value ^= 1;
 	early = comes_late(p, 3);
@@ -580,30 +562,27 @@ static void test_futex_early_not_late(void **state)
 static void test_futex_wakes_one(void **state)
 {
 	struct play *p = *state;
-	uint32_t i;
 
 	p->flags = DISCOVER_FUTEX;
-	for (i = 0; i < 100; i++) {
+	for (uint32_t i = 0; i < 100; i++) {
 		p->now += 1000;
 		feed(p, 1 + i % 3, DISCOVER_WAKE, 1, 101, p->now, p->now);
 		waited(p, 1 + (i + 1) % 3, 100);
 		waited(p, 1 + (i + 2) % 3, 100);
 	}
-	finish(p);
-	assert_fields(p, IS(taken, 0), IS(others, 1));
+	finish_taken(p, 0);
+	assert_int_equal(p->others, 1);
 }
 
-/* --- no barriers ----------------------------------------------------------------------------------- */
+/* --- no barriers ----------------------------------------------------------------------------- */
 
 static void test_two_threads(void **state)
 {
 	struct play *p = *state;
-	uint32_t i;
 
-	for (i = 0; i < 100; i++)
-		meet(p, 2, 1 + i % 2, 100, 101);
-	finish(p);
-	assert_fields(p, IS(taken, 0), IS(others, 0));
+	meet_often(p, 100, 2, IN_TURN, 100, 101);
+	finish_taken(p, 0);
+	assert_int_equal(p->others, 0);
 }
 
 static void test_two_are_a_candidate(void **state)
@@ -617,96 +596,87 @@ static void test_two_are_a_candidate(void **state)
 		      IS(wait_site, 100));
 }
 
-/* A pool's workers wait in one function, its master wakes them in another: every round the same set. */
+/*
+ * A pool's workers wait in one function, its master wakes them in another: every round the same
+ * set.
+ */
 static void test_pool(void **state)
 {
 	struct play *p = *state;
-	uint32_t i;
 
-	for (i = 0; i < 100; i++)
-		meet(p, 5, 1, 100, 201);
-	finish(p);
-	assert_fields(p, IS(taken, 0), IS(others, 1));
+	meet_often(p, 100, 5, 1, 100, 201);
+	finish_taken(p, 0);
+	assert_int_equal(p->others, 1);
 }
 
-/* Whoever publishes wakes all who read, and both may have been inlined into one function. */
+/* A thread that publishes wakes all that read, and both may have been inlined into one function. */
 static void test_inlining_unknown(void **state)
 {
 	struct play *p = *state;
-	uint32_t i;
 
-	for (i = 0; i < 20; i++)
-		meet(p, 5, 1, 900, 901);
+	meet_often(p, 20, 5, 1, 900, 901);
 	assert_int_equal(p->taken, 0);
 	meet(p, 5, 2, 900, 901);
-	finish(p);
-	assert_int_equal(p->taken, 105);
+	finish_taken(p, 105);
 }
 
 static void test_functions_unknown(void **state)
 {
 	struct play *p = *state;
-	uint32_t i;
 
-	for (i = 0; i < 100; i++)
-		meet(p, 5, 1 + i % 5, 1, 2);
-	finish(p);
-	assert_int_equal(p->taken, 0);
+	meet_often(p, 100, 5, IN_TURN, 1, 2);
+	finish_taken(p, 0);
 }
 
-/* A queue in one function: whoever comes waits or wakes, the sets differ. */
+/* A queue in one function: each thread that comes waits or wakes, and the sets differ. */
 static void test_queue(void **state)
 {
 	struct play *p = *state;
-	uint32_t i, k, first, n;
+	uint32_t first, n;
 
 	srand(1);
-	for (i = 0; i < 500; i++) {
+	for (uint32_t i = 0; i < 500; i++) {
 		first = (uint32_t)rand() % 8;
 		n = 1 + (uint32_t)rand() % 5;
 		wake(p, 1 + first, 101);
-		for (k = 1; k <= n; k++)
+		for (uint32_t k = 1; k <= n; k++)
 			waited(p, 1 + (first + k) % 8, 100);
 	}
-	finish(p);
-	assert_fields(p, IS(taken, 0), IS(others, 1));
+	finish_taken(p, 0);
+	assert_int_equal(p->others, 1);
 }
 
 /* Woken one by one: pthread_cond_signal is not seen, and waits end without a waking. */
 static void test_signalled(void **state)
 {
 	struct play *p = *state;
-	uint32_t i;
 
-	for (i = 0; i < 100; i++)
+	for (uint32_t i = 0; i < 100; i++)
 		waited(p, 1 + i % 4, 100);
-	finish(p);
-	assert_fields(p, IS(taken, 0), IS(others, 1));
+	finish_taken(p, 0);
+	assert_int_equal(p->others, 1);
 }
 
-/* One who wakes all, and waits himself over his own waking's round. */
+/* A thread that wakes all, and waits itself over its own waking's round. */
 static void test_waker_waits(void **state)
 {
 	struct play *p = *state;
-	uint32_t i;
 
-	for (i = 0; i < 60; i++) {
+	for (uint32_t i = 0; i < 60; i++) {
 		meet(p, 4, 1, 100, 101);
 		feed(p, 1, 0, 0, 100, p->now - 2000, p->now);
 	}
-	finish(p);
-	assert_int_equal(p->taken, 0);
+	finish_taken(p, 0);
 }
 
 static void test_broadcast_to_nobody(void **state)
 {
 	struct play *p = *state;
-	uint32_t i;
 
-	for (i = 0; i < 100; i++)
+	for (uint32_t i = 0; i < 100; i++)
 		wake(p, 1, 101);
-	finish(p);
-	assert_fields(p, IS(taken, 0), IS(others, 1));
+	finish_taken(p, 0);
+	assert_int_equal(p->others, 1);
 }
 
 static void test_once(void **state)
@@ -715,24 +685,19 @@ static void test_once(void **state)
 
 	meet(p, 8, 1, 100, 101);
 	meet(p, 8, 1, 100, 101);
-	finish(p);
-	assert_int_equal(p->taken, 0);
+	finish_taken(p, 0);
 }
 
-/* What looked like a barrier three times and is none is let go. */
+/* What looked like a barrier three times and is none is given up. */
 static void test_error_is_undone(void **state)
 {
 	struct play *p = *state;
-	uint32_t i;
 
-	for (i = 0; i < 4; i++)
-		meet(p, 4, 1, 100, 101);
+	meet_often(p, 4, 4, 1, 100, 101);
 	assert_int_equal(p->barriers, 1);
-	for (i = 0; i < 40; i++)
-		meet(p, 4, 1, 300, 201);
+	meet_often(p, 40, 4, 1, 300, 201);
 	assert_int_equal(p->others, 1);
-	finish(p);
-	assert_int_equal(p->taken, 16);
+	finish_taken(p, 16);
 	/* What is dropped of it is counted, also after it was given up. */
 	assert_int_equal(discover_unseen(p->d).given_up, 160);
 }
@@ -741,12 +706,10 @@ static void test_error_is_undone(void **state)
 static void test_many_functions(void **state)
 {
 	struct play *p = *state;
-	uint32_t i;
 
-	for (i = 0; i < 100; i++)
+	for (uint32_t i = 0; i < 100; i++)
 		meet(p, 4, 1 + i % 4, 100 * (1 + i % 7), 100 * (1 + i % 7) + 1);
-	finish(p);
-	assert_int_equal(p->taken, 400);
+	finish_taken(p, 400);
 	assert_int_equal(discover_unseen(p->d).given_up, 0);
 }
 
@@ -754,45 +717,43 @@ static void test_many_functions(void **state)
 static void test_meeting_of_two_functions(void **state)
 {
 	struct play *p = *state;
-	uint32_t i;
 
-	for (i = 0; i < 10; i++)
+	for (uint32_t i = 0; i < 10; i++)
 		meet(p, 4, 1 + i % 4, 100 * (1 + i % 2), 100 * (1 + i % 2) + 1);
-	for (i = 0; i < 40; i++)
-		meet(p, 4, 1 + i % 4, 100, 201);
-	finish(p);
-	assert_int_equal(p->taken, 200);
+	meet_often(p, 40, 4, IN_TURN, 100, 201);
+	finish_taken(p, 200);
 }
 
-/* Fewer than met before: how many there should be is told, so that the meeting is not called complete. */
+/*
+ * Fewer than met before: how many there should be is told, so that the meeting is not called
+ * complete.
+ */
 static void test_one_is_missing(void **state)
 {
 	struct play *p = *state;
-	uint32_t i;
 
-	for (i = 0; i < 10; i++)
-		meet(p, 4, 1 + i % 4, 100, 101);
+	meet_often(p, 10, 4, IN_TURN, 100, 101);
 	assert_int_equal(p->team, 0);
 	meet(p, 3, 1, 100, 101);
 	wake(p, 2, 101);
 	assert_int_equal(p->team, 4);
-	finish(p);
-	assert_int_equal(p->taken, 44);
+	finish_taken(p, 44);
 }
 
-/* A meeting of two phases: all have arrived, and all have left. @back: so many are back before the last has left. */
+/*
+ * A meeting of two phases: all have arrived, and all have left. @back: so many are back before the
+ * last has left.
+ */
 static void meet_twice(struct play *p, uint32_t n, uint32_t last, uint32_t leaves, uint32_t back)
 {
-	uint32_t tid;
-
 	p->now += 1000000;
 	wake(p, last, 101);
-	for (tid = 1; tid <= n; tid++)
+	for (uint32_t tid = 1; tid <= n; tid++)
 		if (tid != last && tid != leaves)
 			waited(p, tid, 100);
 	waited(p, leaves, 100);
 	wake(p, leaves, 103);
-	for (tid = 1; tid <= back; tid++)
+	for (uint32_t tid = 1; tid <= back; tid++)
 		if (tid != leaves)
 			waited(p, tid, 102);
 }
@@ -800,36 +761,35 @@ static void meet_twice(struct play *p, uint32_t n, uint32_t last, uint32_t leave
 static void test_two_phases(void **state)
 {
 	struct play *p = *state;
-	uint32_t i, back;
 
-	/* Nobody, some and all are back by the second waking. */
-	for (back = 0; back <= 4; back++) {
+	/* No, some and all threads are back by the second waking. */
+	for (uint32_t back = 0; back <= 4; back++) {
 		p->object += 0x1000;
-		for (i = 0; i < 40; i++)
+		for (uint32_t i = 0; i < 40; i++)
 			meet_twice(p, 4, 1 + i % 4, 1 + (i + 1 + i % 3) % 4, back);
 	}
-	finish(p);
-	assert_fields(p, IS(taken, 5 * 40 * 4), IS(barriers, 5));
+	finish_taken(p, 5 * 40 * 4);
+	assert_int_equal(p->barriers, 5);
 }
 
 /*
- * Both wakings are made without the mutex, on a busy machine: the thread that wakes the others runs again long after they have
- * gone to the second wait, and is the last one there, too. @outside: how long threads work from one meeting to the next.
+ * Both wakings are made without the mutex, on a busy machine: the thread that wakes the others runs
+ * again long after they have gone to the second wait, and is the last one there, too. @outside: how
+ * long threads work from one meeting to the next.
  */
 static void meet_twice_late(struct play *p, uint32_t n, uint32_t last, uint64_t outside)
 {
 	uint64_t woken, left = p->now + outside;
-	uint32_t tid;
 
 	p->now = left + 3000000;
 	woken = p->now;
 	feed(p, last, DISCOVER_WAKE, UINT32_MAX, 101, woken, woken);
-	for (tid = 1; tid <= n; tid++)
+	for (uint32_t tid = 1; tid <= n; tid++)
 		if (tid != last)
 			feed(p, tid, 0, 0, 100, left + tid, woken + 10000 * tid);
 	p->now += 9000000;
 	feed(p, last, DISCOVER_WAKE, UINT32_MAX, 103, p->now, p->now);
-	for (tid = 1; tid <= n; tid++)
+	for (uint32_t tid = 1; tid <= n; tid++)
 		if (tid != last)
 			feed(p, tid, 0, 0, 102, woken + 10000 * tid + 5000, p->now + tid);
 	p->now += n;
@@ -838,39 +798,37 @@ static void meet_twice_late(struct play *p, uint32_t n, uint32_t last, uint64_t 
 static void test_two_phases_late(void **state)
 {
 	struct play *p = *state;
-	uint32_t i;
 
-	for (i = 0; i < 40; i++)
+	for (uint32_t i = 0; i < 40; i++)
 		meet_twice_late(p, 4, 1, 500000);
-	finish(p);
-	assert_fields(p, IS(taken, 40 * 4), IS(barriers, 1));
+	finish_taken(p, 40 * 4);
+	assert_int_equal(p->barriers, 1);
 }
 
 /* The machine is busy only after it was known which waking is the second. */
 static void test_two_phases_late_at_last(void **state)
 {
 	struct play *p = *state;
-	uint32_t i;
 
-	for (i = 0; i < 4; i++)
+	for (uint32_t i = 0; i < 4; i++)
 		meet_twice(p, 4, 1 + i % 4, 1 + (i + 1) % 4, 3);
-	for (i = 0; i < 40; i++)
+	for (uint32_t i = 0; i < 40; i++)
 		meet_twice_late(p, 4, 1, 500000);
-	finish(p);
-	assert_int_equal(p->taken, 44 * 4);
+	finish_taken(p, 44 * 4);
 }
 
-/* As soon as they are through they come again: which waking ends a meeting is not known, and none is claimed to. */
+/*
+ * As soon as they are through they come again: which waking ends a meeting is not known, and none
+ * is claimed to.
+ */
 static void test_two_phases_in_a_tight_loop(void **state)
 {
 	struct discover_object o = { 0 };
 	struct play *p = *state;
-	uint32_t i;
 
-	for (i = 0; i < 40; i++)
+	for (uint32_t i = 0; i < 40; i++)
 		meet_twice_late(p, 4, 1, 5000);
-	finish(p);
-	assert_int_equal(p->taken, 0);
+	finish_taken(p, 0);
 	discover_each(p->d, find, &o);
 	assert_true(o.rounds > 0);
 }
@@ -879,58 +837,59 @@ static void test_two_phases_in_a_tight_loop(void **state)
 static void test_no_second_phase(void **state)
 {
 	struct play *p = *state;
-	uint32_t i;
 
-	for (i = 0; i < 40; i++) {
+	for (uint32_t i = 0; i < 40; i++) {
 		p->now += 1000000;
 		meet(p, 4, 1 + i % 4, 100, 101);
 		p->now += 1000000;
 		meet(p, 4, 1 + i % 4, 102, 103);
 	}
-	finish(p);
-	assert_int_equal(p->taken, 320);
+	finish_taken(p, 320);
 }
 
-/* All sites are in line in one call of a function; there 100 and 101 are on one line, 102 and 103 on another. */
+/*
+ * All sites are in line in one call of a function; there 100 and 101 are on one line, 102 and 103
+ * on another.
+ */
 static uint64_t line_of(void *ctx, uint32_t site, uint32_t depth)
 {
 	return depth == 0 ? 1 : depth == 1 || depth == DISCOVER_INNERMOST ? site / 2 : 0;
 }
 
-/* Two uses of a macro in a function in line: threads go from one to the other at once, and wait there for one that works. */
+/*
+ * Two uses of a macro in a function in line: threads go from one to the other at once, and wait
+ * there for one that works.
+ */
 static void test_no_second_phase_in_line(void **state)
 {
 	struct play *p = *state;
 	struct discover_ops ops = {
 		.ctx = p, .function = function_of, .line = line_of, .take = take, .drop = drop
 	};
-	uint32_t i;
 
 	discover_free(p->d);
 	p->d = discover_new(&ops);
-	for (i = 0; i < 40; i++)
+	for (uint32_t i = 0; i < 40; i++)
 		meet_twice_late(p, 4, 1, 500000);
-	finish(p);
-	assert_int_equal(p->taken, 2 * 40 * 4);
+	finish_taken(p, 2 * 40 * 4);
 }
 
 /*
- * Two barriers in one function that is all they are in: threads go from one to the other at once, but the one that comes last to the
- * second works for @work in between.
+ * Two barriers in one function that is all they are in: threads go from one to the other at once,
+ * but the one that comes last to the second works for @work in between.
  */
 static void meet_at_both(struct play *p, uint32_t n, uint32_t first, uint32_t last, uint64_t work)
 {
 	uint64_t left = p->now + 500000, woken;
-	uint32_t tid;
 
 	p->now = woken = left + 1000000;
 	feed(p, first, DISCOVER_WAKE, UINT32_MAX, 101, woken, woken);
-	for (tid = 1; tid <= n; tid++)
+	for (uint32_t tid = 1; tid <= n; tid++)
 		if (tid != first)
 			feed(p, tid, 0, 0, 100, left + tid, woken + 1000 * tid);
 	p->now += work;
 	feed(p, last, DISCOVER_WAKE, UINT32_MAX, 103, p->now, p->now);
-	for (tid = 1; tid <= n; tid++)
+	for (uint32_t tid = 1; tid <= n; tid++)
 		if (tid != last)
 			feed(p, tid, 0, 0, 102, woken + 1000 * tid + 5000, p->now + tid);
 	p->now += n;
@@ -940,26 +899,26 @@ static void meet_at_both(struct play *p, uint32_t n, uint32_t first, uint32_t la
 static void test_no_second_phase_of_a_thread_that_works(void **state)
 {
 	struct play *p = *state;
-	uint32_t i;
 
-	for (i = 0; i < 40; i++)
+	for (uint32_t i = 0; i < 40; i++)
 		meet_at_both(p, 4, 1 + i % 3, 4, 3000000);
 	finish(p);
 	assert_true(p->taken >= 70 * 4);
 	assert_int_equal(p->taken + discover_unseen(p->d).given_up, 2 * 40 * 4);
 }
 
-/* Each second waking is made by the thread that made the first: it may have been kept from running, or have worked. */
+/*
+ * Each second waking is made by the thread that made the first: it may have been kept from running,
+ * or have worked.
+ */
 static void test_second_phase_that_lasts(void **state)
 {
 	struct discover_object o = { 0 };
 	struct play *p = *state;
-	uint32_t i;
 
-	for (i = 0; i < 40; i++)
+	for (uint32_t i = 0; i < 40; i++)
 		meet_at_both(p, 4, 4, 4, 3000000);
-	finish(p);
-	assert_int_equal(p->taken, 40 * 4);
+	finish_taken(p, 40 * 4);
 	assert_int_equal(discover_unseen(p->d).given_up, 40 * 4);
 	discover_each(p->d, find, &o);
 	assert_true(o.echo);
@@ -971,25 +930,25 @@ static void test_second_phase_that_is_short(void **state)
 {
 	struct discover_object o = { 0 };
 	struct play *p = *state;
-	uint32_t i;
 
-	for (i = 0; i < 40; i++)
+	for (uint32_t i = 0; i < 40; i++)
 		meet_at_both(p, 4, 4, 4, 200000);
-	finish(p);
-	assert_int_equal(p->taken, 40 * 4);
+	finish_taken(p, 40 * 4);
 	assert_int_equal(discover_unseen(p->d).given_up, 0);
 	discover_each(p->d, find, &o);
 	assert_fields(&o, IS(echo, true), IS(echo_ns, 0));
 }
 
-/* Nobody but once waited for the second waking: that does not leave open for ever which of both ends a meeting. */
+/*
+ * Threads waited for the second waking only once: that does not leave open for ever which of both
+ * ends a meeting.
+ */
 static void test_second_phase_waited_for_once(void **state)
 {
 	struct play *p = *state;
-	uint32_t i;
 
 	meet_twice(p, 4, 1, 2, 4);
-	for (i = 0; i < 60; i++) {
+	for (uint32_t i = 0; i < 60; i++) {
 		p->now += 1000000;
 		meet(p, 4, 1 + i % 4, 100, 101);
 	}
@@ -998,50 +957,51 @@ static void test_second_phase_waited_for_once(void **state)
 	assert_true(p->taken >= 60 * 4);
 }
 
-/* It is waited for only after the barrier was known, and its thread runs late: no meeting is counted twice. */
+/*
+ * It is waited for only after the barrier was known, and its thread runs late: no meeting is
+ * counted twice.
+ */
 static void test_second_phase_late_after_all(void **state)
 {
 	struct play *p = *state;
-	uint32_t i;
 
-	for (i = 0; i < 20; i++) {
+	for (uint32_t i = 0; i < 20; i++) {
 		p->now += 1000000;
 		meet(p, 4, 1 + i % 4, 100, 101);
 	}
-	for (i = 0; i < 10; i++)
+	for (uint32_t i = 0; i < 10; i++)
 		meet_twice_late(p, 4, 1, 500000);
-	finish(p);
-	assert_int_equal(p->taken, 30 * 4);
+	finish_taken(p, 30 * 4);
 }
 
 /* Two barriers of one function, the second of which is come to only after the first was known. */
 static void test_other_barrier_of_the_function(void **state)
 {
 	struct play *p = *state;
-	uint32_t i;
 
-	for (i = 0; i < 20; i++) {
+	for (uint32_t i = 0; i < 20; i++) {
 		p->now += 1000000;
 		meet(p, 4, 1 + i % 4, 100, 101);
 	}
-	for (i = 0; i < 10; i++) {
+	for (uint32_t i = 0; i < 10; i++) {
 		p->now += 1000000;
 		meet(p, 4, 1 + i % 4, 102, 103);
 	}
-	finish(p);
-	assert_int_equal(p->taken, 30 * 4);
+	finish_taken(p, 30 * 4);
 }
 
-/* Without debug information, and the same thread is late: several functions that wait and wake on one object are a macro's. */
+/*
+ * Without debug information, and the same thread is late: several functions that wait and wake on
+ * one object are a macro's.
+ */
 static void test_many_functions_same_waker(void **state)
 {
 	struct play *p = *state;
-	uint32_t i;
 
-	for (i = 0; i < 40; i++)
+	for (uint32_t i = 0; i < 40; i++)
 		meet(p, 4, 1, 1000 + 100 * (i % 4), 1001 + 100 * (i % 4));
-	finish(p);
-	assert_fields(p, IS(taken, 160), IS(barriers, 1));
+	finish_taken(p, 160);
+	assert_int_equal(p->barriers, 1);
 }
 
 /* One function alone may have others inlined, in which one thread starts the others. */
@@ -1049,12 +1009,9 @@ static void test_one_function_same_waker(void **state)
 {
 	struct discover_object o = { 0 };
 	struct play *p = *state;
-	uint32_t i;
 
-	for (i = 0; i < 40; i++)
-		meet(p, 4, 1, 1000, 1001);
-	finish(p);
-	assert_int_equal(p->taken, 0);
+	meet_often(p, 40, 4, 1, 1000, 1001);
+	finish_taken(p, 0);
 	discover_each(p->d, find, &o);
 	assert_true(o.rounds > 0);
 }
@@ -1074,14 +1031,11 @@ static void test_start_signal(void **state)
 				    .compact = not_compact,
 				    .take = take,
 				    .drop = drop };
-	uint32_t i;
 
 	discover_free(p->d);
 	p->d = discover_new(&ops);
-	for (i = 0; i < 40; i++)
-		meet(p, 4, 1, 100, 101);
-	finish(p);
-	assert_int_equal(p->taken, 0);
+	meet_often(p, 40, 4, 1, 100, 101);
+	finish_taken(p, 0);
 	discover_each(p->d, find, &o);
 	assert_true(o.one_waker);
 }
@@ -1103,47 +1057,47 @@ static struct play *in_line(struct play *p)
 	return p;
 }
 
-/* Two functions in line whose equal ends are one: the waking is said to be in either of them. */
+/*
+ * Two functions in line with equal ends that are one: the waking is said to be in either of them.
+ */
 static void test_one_end(void **state)
 {
 	struct play *p = in_line(*state);
-	uint32_t i;
 
-	for (i = 0; i < 40; i++)
+	for (uint32_t i = 0; i < 40; i++)
 		meet(p, 4, 1 + i % 4, i & 1 ? 100 : 200, 101);
-	finish(p);
-	assert_int_equal(p->taken, 40 * 4);
+	finish_taken(p, 40 * 4);
 }
 
-/* Who takes from a queue and who puts into it, in line in one function: no barrier, whoever wakes. */
+/*
+ * Threads take from a queue and put into it, in line in one function: no barrier, whichever thread
+ * wakes.
+ */
 static void test_one_code(void **state)
 {
 	struct play *p = in_line(*state);
-	uint32_t i;
 
-	for (i = 0; i < 40; i++)
-		meet(p, 4, 1 + i % 4, 200, 101);
-	finish(p);
-	assert_int_equal(p->taken, 0);
+	meet_often(p, 40, 4, IN_TURN, 200, 101);
+	finish_taken(p, 0);
 }
 
-/* The same with one waker, of which one wait is known to be in the function of the waking; and with none that is. */
+/*
+ * The same with one waker, of which one wait is known to be in the function of the waking; and with
+ * none that is.
+ */
 static void test_one_end_one_waker(void **state)
 {
 	struct play *p = in_line(*state);
-	uint32_t i;
 
 	p->object = 0x1000;
-	for (i = 0; i < 40; i++)
+	for (uint32_t i = 0; i < 40; i++)
 		meet(p, 4, 1, i & 1 ? 100 : 200, 101);
 	p->object = 0x2000;
-	for (i = 0; i < 40; i++)
-		meet(p, 4, 1, 300, 401);
-	finish(p);
-	assert_int_equal(p->taken, 40 * 4);
+	meet_often(p, 40, 4, 1, 300, 401);
+	finish_taken(p, 40 * 4);
 }
 
-/* --- bounds -------------------------------------------------------------------------------------- */
+/* --- bounds ---------------------------------------------------------------------------------- */
 
 static void test_give_up(void **state)
 {
@@ -1157,7 +1111,6 @@ static void test_give_up(void **state)
 				     .site = 101,
 				     .object = 0x1000 };
 	uint64_t id;
-	uint32_t i;
 
 	meet(p, 4, 1, 100, 101);
 	meet(p, 4, 1, 100, 101);
@@ -1169,10 +1122,8 @@ static void test_give_up(void **state)
 	assert_int_equal(discover_team(p->d, id), 4);
 	discover_give_up(p->d, id);
 	assert_int_equal(p->dropped, 9);
-	for (i = 0; i < 5; i++)
-		meet(p, 4, 1, 100, 101);
-	finish(p);
-	assert_int_equal(p->taken, 20);
+	meet_often(p, 5, 4, 1, 100, 101);
+	finish_taken(p, 20);
 	discover_each(p->d, find, &o);
 	assert_int_equal(o.untold, 2);
 }
@@ -1180,9 +1131,8 @@ static void test_give_up(void **state)
 static void test_many_objects(void **state)
 {
 	struct play *p = *state;
-	uint32_t i;
 
-	for (i = 0; i < 20000; i++) {
+	for (uint32_t i = 0; i < 20000; i++) {
 		p->object = 0x1000 + 64 * i;
 		wake(p, 1, 101);
 		waited(p, 2, 100);
@@ -1197,10 +1147,10 @@ static void test_random(void **state)
 {
 	struct play *p = *state;
 	uint64_t from;
-	uint32_t i, tid;
+	uint32_t tid;
 
 	srand(7);
-	for (i = 0; i < 60000; i++) {
+	for (uint32_t i = 0; i < 60000; i++) {
 		p->object = 0x1000 + 64 * ((uint32_t)rand() % 3);
 		p->flags = p->object == 0x1000 ? DISCOVER_FUTEX : 0;
 		p->now += (uint32_t)rand() % 300;
@@ -1216,25 +1166,28 @@ static void test_random(void **state)
 	finish(p);
 }
 
-/* --- what is only spoken of --------------------------------------------------------------------------- */
+/* --- what is only spoken of ------------------------------------------------------------------ */
 
 static void reported(void *ctx, const struct discover_object *o)
 {
 	*(struct discover_object *)ctx = *o;
 }
 
-/* Four threads meet, waits in one function and the waking in another: by whoever comes last, or by one that is master. */
+/*
+ * Four threads meet, waits in one function and the waking in another: the last arriver wakes, or
+ * always the same thread, the master.
+ */
 static struct discover_object apart(struct play *p, bool master)
 {
 	struct discover_object found = { 0 };
-	uint32_t round, i, waker;
+	uint32_t waker;
 	uint64_t t;
 
-	for (round = 0; round < 12; round++) {
+	for (uint32_t round = 0; round < 12; round++) {
 		t = p->now += 1000;
 		waker = master ? 0 : round % 4;
 		feed(p, 10 + waker, DISCOVER_WAKE, UINT32_MAX, 300, t + 50, t + 50);
-		for (i = 0; i < 4; i++)
+		for (uint32_t i = 0; i < 4; i++)
 			if (i != waker)
 				feed(p, 10 + i, 0, 0, 100, t + i, t + 60 + i);
 	}
@@ -1252,7 +1205,10 @@ static void test_two_functions(void **state)
 	assert_fields(&o, IS(split, 12), IS(members, 4), IS(wait_site, 100), IS(wake_site, 300));
 }
 
-/* A pool, whose master hands out work and never waits; or a barrier to which the same thread always comes last. */
+/*
+ * A pool with a master that hands out work and never waits; or a barrier at which the same thread
+ * always arrives last.
+ */
 static void test_two_functions_of_a_pool(void **state)
 {
 	struct discover_object o = apart(*state, true);
@@ -1260,17 +1216,16 @@ static void test_two_functions_of_a_pool(void **state)
 	assert_fields(&o, IS(split, 0), IS(led, 12));
 }
 
-/* Nobody wakes all: a queue, or threads that are woken one by one. */
+/* No thread wakes all: a queue, or threads that are woken one by one. */
 static void test_woken_one_by_one(void **state)
 {
 	struct discover_object found = { 0 };
 	struct play *p = *state;
-	uint32_t round, i;
 	uint64_t t;
 
-	for (round = 0; round < 3; round++) {
+	for (uint32_t round = 0; round < 3; round++) {
 		t = p->now += 1000;
-		for (i = 0; i < 3; i++)
+		for (uint32_t i = 0; i < 3; i++)
 			feed(p, 10 + i, 0, 0, 100, t + i, t + 60 + i);
 	}
 	discover_finish(p->d);
@@ -1285,21 +1240,23 @@ static void test_lock_on_a_condition(void **state)
 {
 	struct discover_object found = { 0 };
 	struct play *p = *state;
-	uint32_t i;
 
-	for (i = 0; i < 60; i++, p->now += 1000)
+	for (uint32_t i = 0; i < 60; i++, p->now += 1000)
 		feed(p, 10 + i % 4, 0, 0, 100, p->now, p->now + 2900);
 	discover_finish(p->d);
 	discover_each(p->d, reported, &found);
 	assert_true(found.batches <= 2 * found.loose);
 }
 
-/* --- what was not seen ---------------------------------------------------------------------------- */
+/* --- what was not seen ----------------------------------------------------------------------- */
 
-/* The same as meet(), of a condition variable that counts: *@count waits had begun. Threads below @from are not seen. */
+/*
+ * The same as meet(), of a condition variable that counts: *@count waits had begun. Threads below
+ * @from are not seen.
+ */
 static void meet_counted(struct play *p, uint32_t n, uint32_t last, uint32_t from, uint32_t *count)
 {
-	uint32_t tid, old = p->flags;
+	uint32_t old = p->flags;
 
 	p->flags = old | DISCOVER_COUNT;
 	p->value = *count + n - 1;
@@ -1307,7 +1264,7 @@ static void meet_counted(struct play *p, uint32_t n, uint32_t last, uint32_t fro
 		wake(p, last, 101);
 	else
 		p->now += 1000;
-	for (tid = 1; tid <= n; tid++) {
+	for (uint32_t tid = 1; tid <= n; tid++) {
 		if (tid == last)
 			continue;
 		p->value = (*count)++;
@@ -1323,55 +1280,55 @@ static void check_unseen(struct play *p, uint64_t waits, uint32_t uncounted)
 	finish(p);
 	assert_int_equal(discover_unseen(p->d).waits, waits);
 	assert_int_equal(discover_unseen(p->d).uncounted, uncounted);
-	/* All of that is said of the process whose objects these are. */
+	/* All of that is reported of the process that these objects belong to. */
 	assert_int_equal(discover_waited_unseen(p->d, p->tgid ? p->tgid : 1, 7),
 			 waits || uncounted);
 }
 
-/* A barrier of four, at which @count waits had begun unseen: found, and crossed until these are told. */
+/*
+ * A barrier of four, at which @count waits had begun unseen: found, and crossed until these are
+ * told.
+ */
 static void found_and_settled(struct play *p, uint32_t count)
 {
-	uint32_t i;
-
-	for (i = 0; i < 3; i++)
+	for (uint32_t i = 0; i < 3; i++)
 		meet_counted(p, 4, 1 + i % 4, 0, &count);
 	assert_int_equal(p->barriers, 1);
 	assert_int_equal(discover_unseen(p->d).waits, 0);
 	p->flags = DISCOVER_KNOWN;
-	for (i = 0; i < 5; i++)
-		meet(p, 4, 1 + i % 4, 100, 101);
+	meet_often(p, 5, 4, IN_TURN, 100, 101);
 }
 
 static void test_all_seen(void **state)
 {
 	struct play *p = *state;
-	uint32_t i, count = 0;
+	uint32_t count = 0;
 
-	for (i = 0; i < 10; i++)
+	for (uint32_t i = 0; i < 10; i++)
 		meet_counted(p, 4, 1 + i % 4, 0, &count);
 	check_unseen(p, 0, 0);
 	assert_int_equal(p->taken, 40);
 }
 
-/* Two rounds of four that nobody saw: three waits each. */
+/* Two unseen rounds of four: three waits each. */
 static void test_first_rounds_unseen(void **state)
 {
 	struct play *p = *state;
-	uint32_t i, count = 2 * 3;
+	uint32_t count = 2 * 3;
 
-	for (i = 0; i < 10; i++)
+	for (uint32_t i = 0; i < 10; i++)
 		meet_counted(p, 4, 1 + i % 4, 0, &count);
 	check_unseen(p, 6, 0);
 }
 
-/* It may be older than what is traced: what was before is nobody's business. */
+/* It may be older than what is traced: what was before does not matter. */
 static void test_older_object(void **state)
 {
 	struct play *p = *state;
-	uint32_t i, count = 1000;
+	uint32_t count = 1000;
 
 	p->flags = DISCOVER_OLDER;
-	for (i = 0; i < 10; i++)
+	for (uint32_t i = 0; i < 10; i++)
 		meet_counted(p, 4, 1 + i % 4, 0, &count);
 	check_unseen(p, 0, 0);
 }
@@ -1380,21 +1337,24 @@ static void test_older_object(void **state)
 static void test_older_and_blind(void **state)
 {
 	struct play *p = *state;
-	uint32_t i, count = 1000;
+	uint32_t count = 1000;
 
 	p->flags = DISCOVER_OLDER | DISCOVER_BLIND;
-	for (i = 0; i < 10; i++)
+	for (uint32_t i = 0; i < 10; i++)
 		meet_counted(p, 4, 1 + i % 4, 0, &count);
 	check_unseen(p, 0, 1);
 }
 
-/* What a private object is copied from is known when it is first seen; who comes to the original later says nothing of it. */
+/*
+ * What a private object is copied from is known when it is first seen; a thread that comes to the
+ * original later says nothing about it.
+ */
 static void test_original_comes_later(void **state)
 {
 	struct play *p = *state;
-	uint32_t i, count = 3;
+	uint32_t count = 3;
 
-	for (i = 0; i < 10; i++) {
+	for (uint32_t i = 0; i < 10; i++) {
 		p->flags = i ? DISCOVER_OLDER : 0;
 		meet_counted(p, 4, 1 + i % 4, 0, &count);
 	}
@@ -1405,28 +1365,27 @@ static void test_original_comes_later(void **state)
 static void test_unseen_of_no_barrier(void **state)
 {
 	struct play *p = *state;
-	uint32_t i;
 
 	found_and_settled(p, 6);
 	assert_int_equal(discover_unseen(p->d).waits, 6);
 	/* Another function's wakings, which end no wait, are none of the barrier's. */
-	for (i = 0; i < 20; i++)
+	for (uint32_t i = 0; i < 20; i++)
 		wake(p, 1, 301);
 	assert_int_equal(p->verdict, DISCOVER_BARRIER);
-	for (i = 0; i < 20; i++)
-		meet(p, 4, 1, 300, 201);
+	meet_often(p, 20, 4, 1, 300, 201);
 	assert_int_equal(p->verdict, DISCOVER_OTHER);
 	check_unseen(p, 0, 0);
 }
 
-/* What was seen of futexes is forgotten, and the barriers on condition variables stay what they are. */
+/*
+ * What was seen of futexes is forgotten, and the barriers on condition variables stay what they
+ * are.
+ */
 static void test_end_of_futexes(void **state)
 {
 	struct play *p = *state;
-	uint32_t i;
 
-	for (i = 0; i < 5; i++)
-		meet(p, 4, 1 + i % 4, 100, 101);
+	meet_often(p, 5, 4, IN_TURN, 100, 101);
 	discover_end_kind(p->d, 1, 7, true);
 	assert_true(discover_has(p->d, 1, 7, p->object));
 	discover_end_kind(p->d, 1, 7, false);
@@ -1434,16 +1393,19 @@ static void test_end_of_futexes(void **state)
 	finish(p);
 }
 
-/* One of the processes is not seen at first: its waits are gaps in the row, and its wakings end waits for nothing. */
+/*
+ * One of the processes is not seen at first: its waits are gaps in the row, and its wakings end
+ * waits for nothing.
+ */
 static void test_some_unseen(void **state)
 {
 	struct play *p = *state;
-	uint32_t i, count = 0;
+	uint32_t count = 0;
 
 	meet_counted(p, 4, 4, 3, &count); /* 1, 2 wait unseen */
 	meet_counted(p, 4, 2, 3,
 		     &count); /* 1 waits unseen, and 2 wakes: 3 and 4 see nobody do it */
-	for (i = 0; i < 10; i++)
+	for (uint32_t i = 0; i < 10; i++)
 		meet_counted(p, 4, 1 + i % 4, 0, &count);
 	check_unseen(p, 2 + 1 + 2, 0);
 }
@@ -1452,9 +1414,9 @@ static void test_some_unseen(void **state)
 static void test_unseen_of_known_code(void **state)
 {
 	struct play *p = *state;
-	uint32_t i, count = 0, other = 0;
+	uint32_t count = 0, other = 0;
 
-	for (i = 0; i < 5; i++)
+	for (uint32_t i = 0; i < 5; i++)
 		meet_counted(p, 4, 1 + i % 4, 0, &count);
 	p->object = 0x2000;
 	p->flags = DISCOVER_COUNT;
@@ -1472,28 +1434,29 @@ static void test_unseen_of_known_code(void **state)
 	check_unseen(p, 0, 0);
 }
 
-/* musl's begin with the same number always; and what was read is no count where there are twice the same. */
+/*
+ * musl's begin with the same number always; and what was read is no count where there are twice the
+ * same.
+ */
 static void test_no_count(void **state)
 {
 	struct play *p = *state;
-	uint32_t i;
 
 	p->flags = DISCOVER_COUNT | DISCOVER_BLIND;
 	p->lock = true;
 	p->value = UINT32_MAX;
-	for (i = 0; i < 10; i++)
-		meet(p, 4, 1 + i % 4, 100, 101);
+	meet_often(p, 10, 4, IN_TURN, 100, 101);
 	check_unseen(p, 0, 1);
 }
 
 static void test_unread(void **state)
 {
 	struct play *p = *state;
-	uint32_t i, count = 3;
+	uint32_t count = 3;
 
 	/* The first touch of a page: it cannot be read from a probe. */
 	meet(p, 4, 1, 100, 101);
-	for (i = 1; i < 10; i++)
+	for (uint32_t i = 1; i < 10; i++)
 		meet_counted(p, 4, 1 + i % 4, 0, &count);
 	check_unseen(p, 0, 0);
 }
@@ -1511,10 +1474,8 @@ static void test_unseen_in_time(void **state)
 static void test_spurious_is_seen(void **state)
 {
 	struct play *p = *state;
-	uint32_t i;
 
-	for (i = 0; i < 5; i++)
-		meet(p, 3, 1, 100, 101);
+	meet_often(p, 5, 3, 1, 100, 101);
 	p->now += 5000;
 	waited(p, 2, 100); /* nobody woke it */
 	waited(p, 2, 100);
@@ -1525,84 +1486,80 @@ static void test_spurious_is_seen(void **state)
 }
 
 /*
- * A process does not see its mates for long: what they do without them keeps no rule. As soon as they come it is judged
- * anew.
+ * A process does not see its mates for long: what they do without them keeps no rule. It is
+ * classified anew as soon as they come.
  */
 static void test_process_that_comes_late(void **state)
 {
 	struct play *p = *state;
 	uint64_t before;
-	uint32_t i;
 
 	p->shared = 77;
-	for (i = 0; i < 40; i++)
+	for (uint32_t i = 0; i < 40; i++)
 		waited(p, 1, 100);
 	assert_int_equal(p->verdict, DISCOVER_OTHER);
 	p->tgid = 2;
 	before = p->taken;
-	for (i = 0; i < 10; i++)
-		meet(p, 3, 1 + i % 3, 100, 101);
+	meet_often(p, 10, 3, IN_TURN, 100, 101);
 	assert_int_equal(p->verdict, DISCOVER_BARRIER);
 	finish(p);
 	assert_int_equal(p->taken - before, 30);
 }
 
 /*
- * A process has its probes on waits before those on wakings: what it ended meanwhile keeps no rule either. It is judged anew once
- * more when it is seen to wake.
+ * A process has its probes on waits before those on wakings: what it ended meanwhile keeps no rule
+ * either. It is classified anew once more when it is seen to wake.
  */
 static void test_wakings_seen_later(void **state)
 {
 	struct play *p = *state;
-	uint32_t i;
 
 	p->shared = 77;
-	for (i = 0; i < 40; i++)
+	for (uint32_t i = 0; i < 40; i++)
 		waited(p, 1, 100);
 	p->tgid = 2;
-	for (i = 0; i < 40; i++) {
+	for (uint32_t i = 0; i < 40; i++) {
 		waited(p, 2, 100);
 		p->tgid = 1;
 		waited(p, 1, 100);
 		p->tgid = 2;
 	}
 	assert_int_equal(p->verdict, DISCOVER_OTHER);
-	for (i = 0; i < 10; i++)
-		meet(p, 3, 1 + i % 3, 100, 101);
+	meet_often(p, 10, 3, IN_TURN, 100, 101);
 	assert_int_equal(p->verdict, DISCOVER_BARRIER);
-	finish(p);
-	assert_int_equal(p->taken, 30);
+	finish_taken(p, 30);
 }
 
-/* More meet than did when it was found out: that is said with the next meeting, for the one in which it turned out has begun. */
+/*
+ * More meet than did when it was found out: that is said with the next meeting, for the one in
+ * which it turned out has begun.
+ */
 static void test_more_come(void **state)
 {
 	struct play *p = *state;
-	uint32_t i;
 
-	for (i = 0; i < 4; i++)
-		meet(p, 3, 1 + i % 3, 100, 101);
+	meet_often(p, 4, 3, IN_TURN, 100, 101);
 	assert_int_equal(p->team, 0);
-	/* The new one comes last of those who wait. */
+	/* The new thread arrives last of those that wait. */
 	meet(p, 4, 1, 100, 101);
 	assert_int_equal(p->team, 0);
 	meet(p, 4, 2, 100, 101);
 	assert_int_equal(p->team, 4);
 	meet(p, 4, 3, 100, 101);
 	assert_int_equal(p->team, 0);
-	finish(p);
-	assert_int_equal(p->taken, 24);
+	finish_taken(p, 24);
 }
 
-/* The same where the new one is seen before the others have left: how many come is known when the meeting is over. */
+/*
+ * The same where the new one is seen before the others have left: how many come is known when the
+ * meeting is over.
+ */
 static void test_more_come_at_once(void **state)
 {
 	struct play *p = *state;
 	uint64_t before;
-	uint32_t i;
 
-	for (i = 0; i < 4; i++)
-		meet(p, 3, 1 + i % 3, 100, 101);
+	meet_often(p, 4, 3, IN_TURN, 100, 101);
 	before = p->taken;
 	wake(p, 1, 101);
 	waited(p, 4, 100);
@@ -1615,24 +1572,24 @@ static void test_more_come_at_once(void **state)
 	waited(p, 3, 100);
 	waited(p, 4, 100);
 	assert_int_equal(p->team, 0);
-	finish(p);
-	assert_int_equal(p->taken, before + 8);
+	finish_taken(p, before + 8);
 }
 
-/* At an upper node of a tree as many meet each time, but others: their number is not told for some rounds and not for others. */
+/*
+ * At an upper node of a tree as many meet each time, but others: their number is not told for some
+ * rounds and not for others.
+ */
 static void test_others_come(void **state)
 {
 	struct play *p = *state;
 	uint64_t before;
-	uint32_t i, k;
 
-	for (i = 0; i < 4; i++)
-		meet(p, 3, 1 + i % 3, 100, 101);
+	meet_often(p, 4, 3, IN_TURN, 100, 101);
 	p->object = 0x2000;
 	before = p->taken;
-	for (i = 0; i < 9; i++) {
+	for (uint32_t i = 0; i < 9; i++) {
 		wake(p, 1 + i % 3, 101);
-		for (k = 1; k < 3; k++)
+		for (uint32_t k = 1; k < 3; k++)
 			waited(p, 1 + 3 * k + (i + k) % 3, 100);
 		assert_int_equal(p->team, 0);
 	}
@@ -1644,17 +1601,13 @@ static void test_others_come(void **state)
 static void test_more_come_to_a_futex(void **state)
 {
 	struct play *p = *state;
-	uint32_t i;
 
 	p->flags = DISCOVER_FUTEX;
-	for (i = 0; i < 6; i++)
-		meet(p, 3, 1 + i % 3, 100, 101);
+	meet_often(p, 6, 3, IN_TURN, 100, 101);
 	assert_int_equal(p->team, 3);
-	for (i = 0; i < 3; i++)
-		meet(p, 4, 1 + i % 4, 100, 101);
+	meet_often(p, 3, 4, IN_TURN, 100, 101);
 	assert_int_equal(p->team, 4);
-	finish(p);
-	assert_int_equal(p->taken, 30);
+	finish_taken(p, 30);
 }
 
 int main(void)

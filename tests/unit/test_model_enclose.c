@@ -1,13 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Which function a barrier is written in: the ways up from its waits and its wakings, as programs have them. */
+/*
+ * Which function a barrier is written in: the ways up from its waits and its wakings, as programs
+ * have them.
+ */
 #include "test_model_util.h"
 
 #include "model/enclose.h"
 
+DEFINE_CLEANUP_PTR(enclose_free, struct enclose *)
+
 #define WAY_MAX 5
 
-/* A way up: functions are letters, a site is a letter and a digit; "*" before it: the runtime's; "~": a wrapper's; "!": inlined. */
+/*
+ * A way up: functions are letters, a site is a letter and a digit; "*" before it: the runtime's;
+ * "~": a wrapper's; "!": inlined.
+ */
 static uint32_t way(const char *text, struct enclose_step *steps)
 {
 	uint32_t n = 0;
@@ -50,11 +58,14 @@ static void site_is(struct enclose *e, const char *text, bool helpers, uint32_t 
 	assert_int_equal(through, up);
 }
 
-/* A macro's wait and waking are on one line: its function is a phase of the program, not the barrier. */
+/*
+ * A macro's wait and waking are on one line: its function is a phase of the program, not the
+ * barrier.
+ */
 static void test_macro_on_one_line(void **state)
 {
 	struct enclose_step wait[WAY_MAX], wakes[WAY_MAX];
-	struct enclose *e = enclose_new();
+	struct enclose *e CLEANUP_PTR(enclose_free) = enclose_new();
 	uint32_t n = way("b1 w1", wait);
 	bool through;
 
@@ -64,14 +75,13 @@ static void test_macro_on_one_line(void **state)
 	assert_int_equal(enclose_note(e, wakes, n, true, false), 0);
 	assert_int_equal(enclose_site(e, wait, n, false, &through), 0);
 	assert_false(through);
-	enclose_free(e);
 }
 
 /* A function with more code than a barrier's holds more. */
 static void test_large_function(void **state)
 {
 	struct enclose_step wait[WAY_MAX], wakes[WAY_MAX];
-	struct enclose *e = enclose_new();
+	struct enclose *e CLEANUP_PTR(enclose_free) = enclose_new();
 	uint32_t n = way("b1 w1", wait);
 	bool through;
 
@@ -81,12 +91,11 @@ static void test_large_function(void **state)
 	assert_int_equal(enclose_note(e, wakes, n, true, false), 0);
 	assert_int_equal(enclose_site(e, wait, n, false, &through), 0);
 	assert_false(through);
-	enclose_free(e);
 }
 
 static void test_called_from_several(void **state)
 {
-	struct enclose *e = enclose_new();
+	struct enclose *e CLEANUP_PTR(enclose_free) = enclose_new();
 
 	seen(e, "b1 w1", false, false);
 	seen(e, "b2 w1", true, false);
@@ -94,50 +103,45 @@ static void test_called_from_several(void **state)
 	seen(e, "b2 w2", true, false);
 	site_is(e, "b1 w1", false, 1, true);
 	site_is(e, "b2 w2", false, 1, true);
-	enclose_free(e);
 }
 
 static void test_called_from_one(void **state)
 {
-	struct enclose *e = enclose_new();
+	struct enclose *e CLEANUP_PTR(enclose_free) = enclose_new();
 
 	seen(e, "b1 w1", false, false);
 	seen(e, "b2 w1", true, false);
 	site_is(e, "b1 w1", false, 1, true);
-	enclose_free(e);
 }
 
 /* One of its threads began there; another, the first of all, was called by main. */
 static void test_where_threads_work(void **state)
 {
-	struct enclose *e = enclose_new();
+	struct enclose *e CLEANUP_PTR(enclose_free) = enclose_new();
 
 	seen(e, "w1 m1", false, false);
 	seen(e, "w1 *s1", false, false);
 	seen(e, "w2 m1", true, false);
 	site_is(e, "w1 m1", false, 0, false);
 	site_is(e, "w2 *s1", false, 0, false);
-	enclose_free(e);
 }
 
 /* lu() has three, and is called once: its caller would tell less. */
 static void test_fewer_callers_than_waits(void **state)
 {
-	struct enclose *e = enclose_new();
+	struct enclose *e CLEANUP_PTR(enclose_free) = enclose_new();
 	const char *const waits[] = { "l1 s1", "l2 s1", "l3 s1" };
-	unsigned i;
 
-	for (i = 0; i < 3; i++)
+	for (unsigned i = 0; i < 3; i++)
 		seen(e, waits[i], false, false);
 	seen(e, "l4 s1", true, false);
-	for (i = 0; i < 3; i++)
+	for (unsigned i = 0; i < 3; i++)
 		site_is(e, waits[i], false, 0, false);
-	enclose_free(e);
 }
 
 static void test_inlined(void **state)
 {
-	struct enclose *e = enclose_new();
+	struct enclose *e CLEANUP_PTR(enclose_free) = enclose_new();
 
 	seen(e, "!l1 s1", false, false);
 	seen(e, "!l4 s1", true, false);
@@ -146,12 +150,11 @@ static void test_inlined(void **state)
 	seen(e, "!k1 s1", false, false);
 	seen(e, "!k1 s2", false, false);
 	site_is(e, "!k1 s2", false, 1, true);
-	enclose_free(e);
 }
 
 static void test_decided_once(void **state)
 {
-	struct enclose *e = enclose_new();
+	struct enclose *e CLEANUP_PTR(enclose_free) = enclose_new();
 
 	seen(e, "b1 w1", false, false);
 	site_is(e, "b1 w1", false, 1, true);
@@ -160,24 +163,22 @@ static void test_decided_once(void **state)
 	site_is(e, "b1 w1", false, 1, true);
 	/* But the runtime is no site. */
 	site_is(e, "b1 *s1", false, 0, false);
-	enclose_free(e);
 }
 
 static void test_wrappers(void **state)
 {
-	struct enclose *e = enclose_new();
+	struct enclose *e CLEANUP_PTR(enclose_free) = enclose_new();
 
 	seen(e, "~c1 b1 w1", false, false);
 	seen(e, "b2 w1", true, false);
 	site_is(e, "~c1 b1 w1", false, 2, true);
 	/* That is all there is. */
 	site_is(e, "~c1", false, 0, false);
-	enclose_free(e);
 }
 
 static void test_helpers(void **state)
 {
-	struct enclose *e = enclose_new();
+	struct enclose *e CLEANUP_PTR(enclose_free) = enclose_new();
 
 	/* Either by one function, */
 	seen(e, "~y1 f1 b1 w1", false, true);
@@ -194,12 +195,11 @@ static void test_helpers(void **state)
 	seen(e, "u1 t1 *s1", false, true);
 	seen(e, "v1 t2 *s1", true, true);
 	site_is(e, "u1 t1 *s1", true, 1, false);
-	enclose_free(e);
 }
 
 static void test_unknown(void **state)
 {
-	struct enclose *e = enclose_new();
+	struct enclose *e CLEANUP_PTR(enclose_free) = enclose_new();
 
 	seen(e, "?1", false, false);
 	site_is(e, "?1", false, 0, false);
@@ -207,7 +207,6 @@ static void test_unknown(void **state)
 	site_is(e, "b1", false, 0, false);
 	seen(e, "g1 ?2", false, false);
 	site_is(e, "g1 ?2", false, 0, false);
-	enclose_free(e);
 }
 
 int main(void)

@@ -1,43 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Which crossings make one meeting, in the cases where that is hard. Worked by hand; times in ns. */
+/*
+ * Which crossings make one meeting, in the cases where that is hard. Worked by hand; times in ns.
+ */
 #include "sbt/record.h"
 #include "test_model_util.h"
 
 #define A 0x1000
 #define B 0x2000
 
-static const struct model_episode *ep(const struct run *r, uint32_t i)
-{
-	assert_true(i < r->nkept);
-	return &r->kept[i].ep;
-}
-
 static void finish(struct run *r, uint64_t end)
 {
 	assert_int_equal(model_finish(r->model, end), 0);
 }
 
-static void assert_ep(const struct run *r, uint32_t i, const char *members, enum model_state state,
-		      uint32_t why)
-{
-	assert_tids(ep(r, i), members);
-	assert_fields(ep(r, i), IS(state, state), IS(why, why));
-}
-
 static void test_one_meeting(void **state)
 {
-	struct run *r = run_new(0);
+	struct run *r = *state;
 	const struct model_member *mem;
 
-	run_launched(r, 0);
-	cross(r, 2, A, 3, 250, 310);
-	cross(r, 1, A, 3, 100, 320);
+	cross_all(r, { 2, A, 3, 250, 310 }, { 1, A, 3, 100, 320 });
 	assert_int_equal(r->nkept, 0);
 	cross(r, 3, A, 3, 300, 350);
 	/* Known to be full: it does not wait for anything. */
-	assert_int_equal(r->nkept, 1);
-	assert_ep(r, 0, "1 2 3", MODEL_COMPLETE, 0);
+	assert_episodes(r, { "1 2 3", MODEL_COMPLETE });
 	assert_fields(ep(r, 0), IS(release_ns, 300), IS(barrier_ns, 200), IS(phase_ns, 300),
 		      IS(phase_from, MODEL_NONE), IS(number, 0));
 	mem = member_of(ep(r, 0), 1);
@@ -46,155 +32,129 @@ static void test_one_meeting(void **state)
 	assert_fields(mem, IS(wait_ns, 0), IS(latency_ns, 50));
 	finish(r, 400);
 	assert_int_equal(r->nkept, 1);
-	run_free(r);
 }
 
 /* Thread 1 was inside before tracing began: its first crossing has no record. */
 static void test_attach_in_mid_episode(void **state)
 {
-	struct run *r = run_new(1000);
+	struct run *r CLEANUP_PTR(run_free) = run_new(1000);
 
-	cross(r, 2, A, 3, 1100, 1210);
-	cross(r, 3, A, 3, 1200, 1220);
-	cross(r, 1, A, 3, 1300, 1410);
-	cross(r, 3, A, 3, 1400, 1420);
-	cross(r, 2, A, 3, 1350, 1430);
-	cross(r, 1, A, 3, 1500, 1610);
-	cross(r, 3, A, 3, 1450, 1620);
-	cross(r, 2, A, 3, 1600, 1630);
+	cross_all(r, { 2, A, 3, 1100, 1210 }, { 3, A, 3, 1200, 1220 }, { 1, A, 3, 1300, 1410 },
+		  { 3, A, 3, 1400, 1420 }, { 2, A, 3, 1350, 1430 }, { 1, A, 3, 1500, 1610 },
+		  { 3, A, 3, 1450, 1620 }, { 2, A, 3, 1600, 1630 });
 	finish(r, 2000);
-	assert_int_equal(r->nkept, 3);
-	assert_ep(r, 0, "2 3", MODEL_INCOMPLETE, MODEL_WHY_BEFORE);
-	assert_ep(r, 1, "1 2 3", MODEL_COMPLETE, 0);
-	assert_ep(r, 2, "3 1 2", MODEL_COMPLETE, 0);
-	/* Who was missing had arrived before: the release is known, and so is the next phase. */
+	assert_episodes(r, { "2 3", MODEL_INCOMPLETE, MODEL_WHY_BEFORE },
+			{ "1 2 3", MODEL_COMPLETE }, { "3 1 2", MODEL_COMPLETE });
+	/* The missing thread had arrived before: the release is known, and so is the next phase. */
 	assert_int_equal(ep(r, 1)->phase_ns, 200);
 	assert_fields(model_barrier(r->model, 0), IS(incomplete, 1), IS(episodes, 2));
 	/* Nothing of the incomplete one is imbalance: 100 + 50 and 150 + 100. */
 	assert_int_equal(model_barrier(r->model, 0)->wait.sum, 150 + 250);
-	run_free(r);
 }
 
-/* As before, but thread 1 is so quick that its next arrival still fits the meeting it was missing from. */
+/*
+ * As before, but thread 1 is so quick that its next arrival still fits the meeting it was missing
+ * from.
+ */
 static void test_attach_quick_thread(void **state)
 {
-	struct run *r = run_new(1000);
+	struct run *r CLEANUP_PTR(run_free) = run_new(1000);
 
-	cross(r, 2, A, 3, 1100, 1210);
-	cross(r, 3, A, 3, 1200, 1220);
-	cross(r, 1, A, 3, 1205, 1410); /* left at 1203, unseen; came again before 1210 */
-	cross(r, 3, A, 3, 1400, 1420);
-	cross(r, 2, A, 3, 1350, 1430);
-	cross(r, 1, A, 3, 1500, 1610);
-	cross(r, 3, A, 3, 1450, 1620);
-	cross(r, 2, A, 3, 1600, 1630);
+	cross_all(r, { 2, A, 3, 1100, 1210 }, { 3, A, 3, 1200, 1220 },
+		  { 1, A, 3, 1205, 1410 }, /* left at 1203, unseen; came again before 1210 */
+		  { 3, A, 3, 1400, 1420 }, { 2, A, 3, 1350, 1430 }, { 1, A, 3, 1500, 1610 },
+		  { 3, A, 3, 1450, 1620 }, { 2, A, 3, 1600, 1630 });
 	finish(r, 2000);
 	/* Not to be told from a full meeting until the others come again before 1 leaves. */
 	assert_ep(r, 0, "2 3 1", MODEL_AMBIGUOUS, MODEL_WHY_BEFORE);
 	assert_ep(r, 1, "2 3", MODEL_INCOMPLETE, MODEL_WHY_COUNT);
 	assert_ep(r, 2, "3 1 2", MODEL_COMPLETE, 0);
 	assert_int_equal(r->nkept, 3);
-	run_free(r);
 }
 
 /*
- * Thread 2 waited here when tracing began, which is known, and comes again each time before thread 1, that wakes it, has left: the
- * times alone would never tell whose records are missing.
+ * Thread 2 waited here when tracing began, which is known. It arrives again each time before thread
+ * 1, which wakes it, has left: the times alone would never show which thread's records are missing.
  */
 static void test_attach_with_one_inside(void **state)
 {
-	struct run *r = run_new(1000);
-	uint64_t t;
+	struct run *r CLEANUP_PTR(run_free) = run_new(1000);
 
 	assert_int_equal(model_add_found(r->model, PID, INC, 1, 0), 0);
 	assert_int_equal(model_add_found(r->model, PID, INC, 2, A), 0);
 	cross(r, 1, A, 2, 1100, 1115);
-	for (t = 1100; t < 1500; t += 100) {
-		cross(r, 2, A, 2, t + 10, t + 105);
-		cross(r, 1, A, 2, t + 100, t + 115);
+	for (uint64_t t = 1100; t < 1500; t += 100) {
+		cross_all(r, { 2, A, 2, t + 10, t + 105 }, { 1, A, 2, t + 100, t + 115 });
 	}
 	finish(r, 2000);
 	assert_int_equal(r->nkept, 5);
 	assert_ep(r, 0, "1", MODEL_INCOMPLETE, MODEL_WHY_BEFORE);
-	for (t = 1; t < 5; t++)
+	for (uint64_t t = 1; t < 5; t++)
 		assert_ep(r, t, "2 1", MODEL_COMPLETE, 0);
-	run_free(r);
 }
 
 /*
- * Two waited here, and come again each time before thread 1 has left: when the second meeting is full the first is still open, as they have
- * been seen only now. That lacks nobody.
+ * Two threads waited here, and arrive again each time before thread 1 has left: when the second
+ * episode is full the first is still open, as these threads have been seen only now. No thread is
+ * missing from that.
  */
 static void test_attach_with_two_inside(void **state)
 {
-	struct run *r = run_new(1000);
-	uint64_t t;
+	struct run *r CLEANUP_PTR(run_free) = run_new(1000);
 
 	assert_int_equal(model_add_found(r->model, PID, INC, 1, 0), 0);
 	assert_int_equal(model_add_found(r->model, PID, INC, 2, A), 0);
 	assert_int_equal(model_add_found(r->model, PID, INC, 3, A), 0);
 	cross(r, 1, A, 3, 1100, 1115);
-	for (t = 1100; t < 1500; t += 100) {
-		cross(r, 2, A, 3, t + 10, t + 105);
-		cross(r, 3, A, 3, t + 12, t + 106);
-		cross(r, 1, A, 3, t + 100, t + 118);
+	for (uint64_t t = 1100; t < 1500; t += 100) {
+		cross_all(r, { 2, A, 3, t + 10, t + 105 }, { 3, A, 3, t + 12, t + 106 },
+			  { 1, A, 3, t + 100, t + 118 });
 	}
 	finish(r, 2000);
 	assert_int_equal(r->nkept, 5);
 	assert_ep(r, 0, "1", MODEL_INCOMPLETE, MODEL_WHY_BEFORE);
-	for (t = 1; t < 5; t++)
+	for (uint64_t t = 1; t < 5; t++)
 		assert_ep(r, t, "2 3 1", MODEL_COMPLETE, 0);
-	run_free(r);
 }
 
 /* As with one, but a third has no record either, and did not wait here: the places stay unknown. */
 static void test_attach_with_one_inside_of_two(void **state)
 {
-	struct run *r = run_new(1000);
-	uint64_t t;
+	struct run *r CLEANUP_PTR(run_free) = run_new(1000);
 
 	assert_int_equal(model_add_found(r->model, PID, INC, 1, 0), 0);
 	assert_int_equal(model_add_found(r->model, PID, INC, 2, A), 0);
 	cross(r, 1, A, 3, 1100, 1115);
-	for (t = 1100; t < 1500; t += 100) {
-		cross(r, 2, A, 3, t + 10, t + 105);
-		cross(r, 3, A, 3, t + 16, t + 106);
-		cross(r, 1, A, 3, t + 100, t + 118);
+	for (uint64_t t = 1100; t < 1500; t += 100) {
+		cross_all(r, { 2, A, 3, t + 10, t + 105 }, { 3, A, 3, t + 16, t + 106 },
+			  { 1, A, 3, t + 100, t + 118 });
 	}
 	finish(r, 2000);
 	assert_ep(r, 0, "1", MODEL_INCOMPLETE, MODEL_WHY_BEFORE);
 	assert_ep(r, 1, "2 3 1", MODEL_AMBIGUOUS, MODEL_WHY_BEFORE);
-	run_free(r);
 }
 
 static void rounds(struct run *r, uint64_t from, unsigned n)
 {
-	unsigned i;
-
-	for (i = 0; i < n; i++, from += 100) {
-		cross(r, 1, A, 3, from + 10, from + 32);
-		cross(r, 2, A, 3, from + 20, from + 34);
-		cross(r, 3, A, 3, from + 30, from + 36);
+	for (unsigned i = 0; i < n; i++, from += 100) {
+		cross_all(r, { 1, A, 3, from + 10, from + 32 }, { 2, A, 3, from + 20, from + 34 },
+			  { 3, A, 3, from + 30, from + 36 });
 	}
 }
 
 static void test_lost_record(void **state)
 {
-	struct run *r = run_new(0);
+	struct run *r = *state;
 	const struct model_thread *t;
 
-	run_launched(r, 0);
 	rounds(r, 0, 1);
 	cross(r, 1, A, 3, 110, 132);
 	lose(r, 2); /* 120 - 134 */
 	cross(r, 3, A, 3, 130, 136);
 	rounds(r, 200, 2);
 	finish(r, 500);
-	assert_int_equal(r->nkept, 4);
-	assert_ep(r, 0, "1 2 3", MODEL_COMPLETE, 0);
-	assert_ep(r, 1, "1 3", MODEL_INCOMPLETE, MODEL_WHY_LOST);
-	assert_ep(r, 2, "1 2 3", MODEL_COMPLETE, 0);
-	assert_ep(r, 3, "1 2 3", MODEL_COMPLETE, 0);
+	assert_episodes(r, { "1 2 3", MODEL_COMPLETE }, { "1 3", MODEL_INCOMPLETE, MODEL_WHY_LOST },
+			{ "1 2 3", MODEL_COMPLETE }, { "1 2 3", MODEL_COMPLETE });
 	assert_int_equal(member_of(ep(r, 2), 2)->work_ns, MODEL_UNKNOWN);
 	/* The one missing may have come last: from when the next phase ran is not known. */
 	assert_int_equal(ep(r, 2)->phase_ns, MODEL_UNKNOWN);
@@ -205,23 +165,21 @@ static void test_lost_record(void **state)
 	assert_int_equal(model_totals(r->model)->lost, 1);
 	/* Sums: 3 complete episodes of 20 + 10. */
 	assert_int_equal(model_barrier(r->model, 0)->wait.sum, 90);
-	run_free(r);
 }
 
-/* The thread whose record was lost is so quick that its next arrival fits the meeting it is missing from. */
+/*
+ * The thread of the lost record is so quick that its next arrival fits the episode that it is
+ * missing from.
+ */
 static void test_lost_record_quick_thread(void **state)
 {
-	struct run *r = run_new(0);
-	uint32_t i;
+	struct run *r = *state;
 
-	run_launched(r, 0);
 	rounds(r, 0, 1);
 	lose(r, 1); /* 110 - 131 */
-	cross(r, 2, A, 3, 120, 134);
-	cross(r, 3, A, 3, 130, 136);
-	cross(r, 1, A, 3, 133, 240); /* of the next, but before 134 */
-	cross(r, 2, A, 3, 220, 234);
-	cross(r, 3, A, 3, 230, 236);
+	cross_all(r, { 2, A, 3, 120, 134 }, { 3, A, 3, 130, 136 },
+		  { 1, A, 3, 133, 240 }, /* of the next, but before 134 */
+		  { 2, A, 3, 220, 234 }, { 3, A, 3, 230, 236 });
 	rounds(r, 300, 2);
 	finish(r, 600);
 	assert_ep(r, 0, "1 2 3", MODEL_COMPLETE, 0);
@@ -230,18 +188,16 @@ static void test_lost_record_quick_thread(void **state)
 	assert_ep(r, 3, "1 2 3", MODEL_COMPLETE, 0);
 	assert_ep(r, 4, "1 2 3", MODEL_COMPLETE, 0);
 	assert_int_equal(r->nkept, 5);
-	for (i = 0; i < r->nkept; i++)
+	for (uint32_t i = 0; i < r->nkept; i++)
 		assert_int_equal(ep(r, i)->number, i);
-	run_free(r);
 }
 
 /* A record that comes a little after its successor is not lost. */
 static void test_out_of_order(void **state)
 {
-	struct run *r = run_new(0);
+	struct run *r = *state;
 	struct model_crossing first, second;
 
-	run_launched(r, 0);
 	first = crossing(1, A, 2, 10, 30);
 	first.seq = 1;
 	second = crossing(1, A, 2, 40, 60);
@@ -251,20 +207,16 @@ static void test_out_of_order(void **state)
 	cross(r, 2, A, 2, 50, 61);
 	assert_int_equal(model_add_crossing(r->model, &first), 0);
 	finish(r, 100);
-	assert_int_equal(r->nkept, 2);
-	assert_ep(r, 0, "1 2", MODEL_COMPLETE, 0);
-	assert_ep(r, 1, "1 2", MODEL_COMPLETE, 0);
+	assert_episodes(r, { "1 2", MODEL_COMPLETE }, { "1 2", MODEL_COMPLETE });
 	assert_int_equal(model_totals(r->model)->lost, 0);
-	run_free(r);
 }
 
 /* With the watermark past, what is missing is lost at once; if it comes after all, it is not. */
 static void test_later_than_the_watermark(void **state)
 {
-	struct run *r = run_new(0);
+	struct run *r = *state;
 	struct model_crossing first, second;
 
-	run_launched(r, 0);
 	first = crossing(1, A, 1, 10, 30);
 	first.seq = 1;
 	second = crossing(1, A, 1, 40, 60);
@@ -278,23 +230,16 @@ static void test_later_than_the_watermark(void **state)
 	finish(r, 100);
 	assert_fields(thread_of(r, 1), IS(lost, 0), IS(idle_ns, 40));
 	assert_int_equal(thread_of(r, 1)->outside_ns + thread_of(r, 1)->unknown_ns, 60);
-	run_free(r);
 }
 
 static void test_two_objects(void **state)
 {
-	struct run *r = run_new(0);
+	struct run *r = *state;
 
-	run_launched(r, 0);
 	/* {1, 2} meet on A, {3, 4} on B, one inside the other. */
-	cross(r, 3, B, 2, 15, 21);
-	cross(r, 1, A, 2, 10, 22);
-	cross(r, 4, B, 2, 20, 23);
-	cross(r, 2, A, 2, 18, 24);
-	cross(r, 3, B, 2, 30, 41);
-	cross(r, 2, A, 2, 35, 42);
-	cross(r, 4, B, 2, 40, 43);
-	cross(r, 1, A, 2, 38, 44);
+	cross_all(r, { 3, B, 2, 15, 21 }, { 1, A, 2, 10, 22 }, { 4, B, 2, 20, 23 },
+		  { 2, A, 2, 18, 24 }, { 3, B, 2, 30, 41 }, { 2, A, 2, 35, 42 },
+		  { 4, B, 2, 40, 43 }, { 1, A, 2, 38, 44 });
 	finish(r, 100);
 	assert_int_equal(r->nkept, 4);
 	/* In the order of releases: 18, 20, 38, 40. */
@@ -306,34 +251,21 @@ static void test_two_objects(void **state)
 	assert_int_equal(ep(r, 3)->number, 3);
 	assert_int_equal(ep(r, 2)->phase_ns, 20);
 	assert_int_equal(ep(r, 3)->phase_ns, 20);
-	run_free(r);
 }
 
-static void cross_at(struct run *r, uint32_t tid, uint32_t site, uint64_t arrive, uint64_t depart)
-{
-	struct model_crossing c = crossing(tid, A, 2, arrive, depart);
-
-	c.site = site;
-	run_feed(r, c);
-}
-
-/* One object at two places is two barriers; members from different places are a third, mixed one. */
+/*
+ * One object at two places is two barriers; members from different places are a third, mixed one.
+ */
 static void test_sites(void **state)
 {
-	struct run *r = run_new(0);
+	struct run *r = *state;
 	const struct model_barrier *b;
 
-	run_launched(r, 0);
-	cross_at(r, 1, 7, 10, 21);
-	cross_at(r, 2, 7, 20, 22);
-	cross_at(r, 1, 5, 30, 41);
-	cross_at(r, 2, 5, 40, 42);
-	cross_at(r, 1, 7, 50, 61);
-	cross_at(r, 2, 5, 60, 62);
-	cross_at(r, 1, 5, 70, 81);
-	cross_at(r, 2, 7, 80, 82);
-	cross_at(r, 1, 7, 90, 101);
-	cross_at(r, 2, 7, 100, 102);
+	cross_all(r, { 1, A, 2, 10, 21, .site = 7 }, { 2, A, 2, 20, 22, .site = 7 },
+		  { 1, A, 2, 30, 41, .site = 5 }, { 2, A, 2, 40, 42, .site = 5 },
+		  { 1, A, 2, 50, 61, .site = 7 }, { 2, A, 2, 60, 62, .site = 5 },
+		  { 1, A, 2, 70, 81, .site = 5 }, { 2, A, 2, 80, 82, .site = 7 },
+		  { 1, A, 2, 90, 101, .site = 7 }, { 2, A, 2, 100, 102, .site = 7 });
 	finish(r, 200);
 	assert_int_equal(r->nbarriers, 3);
 	assert_int_equal(ep(r, 0)->barrier, 0);
@@ -348,114 +280,76 @@ static void test_sites(void **state)
 	/* The phase that ends at the second began at the first. */
 	assert_int_equal(ep(r, 1)->phase_from, 0);
 	assert_int_equal(ep(r, 4)->phase_from, 2);
-	run_free(r);
 }
 
 /* pthread_barrier_destroy() and _init() with another count: never one meeting. */
 static void test_made_again(void **state)
 {
-	struct run *r = run_new(0);
+	struct run *r = *state;
 
-	run_launched(r, 0);
-	cross(r, 1, A, 3, 10, 31);
-	cross(r, 2, A, 3, 20, 32);
-	cross(r, 3, A, 3, 30, 33);
-	cross(r, 2, A, 2, 40, 51);
-	cross(r, 1, A, 2, 50, 52);
-	cross(r, 1, A, 2, 60, 71);
-	cross(r, 2, A, 2, 70, 72);
-	cross(r, 1, A, 3, 80, 101);
-	cross(r, 3, A, 3, 90, 102);
-	cross(r, 2, A, 3, 100, 103);
+	cross_all(r, { 1, A, 3, 10, 31 }, { 2, A, 3, 20, 32 }, { 3, A, 3, 30, 33 },
+		  { 2, A, 2, 40, 51 }, { 1, A, 2, 50, 52 }, { 1, A, 2, 60, 71 },
+		  { 2, A, 2, 70, 72 }, { 1, A, 3, 80, 101 }, { 3, A, 3, 90, 102 },
+		  { 2, A, 3, 100, 103 });
 	finish(r, 200);
-	assert_int_equal(r->nkept, 4);
-	assert_ep(r, 0, "1 2 3", MODEL_COMPLETE, 0);
-	assert_ep(r, 1, "2 1", MODEL_COMPLETE, 0);
-	assert_ep(r, 2, "1 2", MODEL_COMPLETE, 0);
-	assert_ep(r, 3, "1 3 2", MODEL_COMPLETE, 0);
-	run_free(r);
+	assert_episodes(r, { "1 2 3", MODEL_COMPLETE }, { "2 1", MODEL_COMPLETE },
+			{ "1 2", MODEL_COMPLETE }, { "1 3 2", MODEL_COMPLETE });
 }
 
-/* Somebody abandoned the old one; the new one begins while the old meeting never ended. */
+/* A thread abandoned the old barrier; the new one begins while the old episode never ended. */
 static void test_made_again_unfinished(void **state)
 {
-	struct run *r = run_new(0);
+	struct run *r = *state;
 
-	run_launched(r, 0);
-	cross(r, 1, A, 3, 10, NEVER);
-	cross(r, 1, A, 2, 40, 51);
-	cross(r, 2, A, 2, 50, 52);
+	cross_all(r, { 1, A, 3, 10, NEVER }, { 1, A, 2, 40, 51 }, { 2, A, 2, 50, 52 });
 	finish(r, 200);
 	assert_int_equal(r->nkept, 2);
 	assert_ep(r, 0, "1", MODEL_INCOMPLETE, MODEL_WHY_ABANDONED | MODEL_WHY_COUNT);
 	assert_int_equal(ep(r, 0)->number, MODEL_UNKNOWN); /* never released */
 	assert_ep(r, 1, "1 2", MODEL_COMPLETE, 0);
 	assert_int_equal(ep(r, 1)->number, 0);
-	run_free(r);
 }
 
 /* 3 came last and is slow to leave: the others have met at the next barrier there meanwhile. */
 static void test_made_again_late(void **state)
 {
-	struct run *r = run_new(0);
+	struct run *r = *state;
 
-	run_launched(r, 0);
-	cross(r, 1, A, 3, 10, 31);
-	cross(r, 2, A, 3, 20, 32);
-	cross(r, 2, A, 2, 40, 51);
-	cross(r, 1, A, 2, 50, 52);
+	cross_all(r, { 1, A, 3, 10, 31 }, { 2, A, 3, 20, 32 }, { 2, A, 2, 40, 51 },
+		  { 1, A, 2, 50, 52 });
 	assert_int_equal(model_advance(r->model, 52), 0);
-	cross(r, 3, A, 3, 30, 75);
-	cross(r, 1, A, 2, 60, 81);
-	cross(r, 2, A, 2, 70, 82);
+	cross_all(r, { 3, A, 3, 30, 75 }, { 1, A, 2, 60, 81 }, { 2, A, 2, 70, 82 });
 	finish(r, 200);
-	assert_int_equal(r->nkept, 3);
-	assert_ep(r, 0, "1 2 3", MODEL_COMPLETE, 0);
-	assert_ep(r, 1, "2 1", MODEL_COMPLETE, 0);
-	assert_ep(r, 2, "1 2", MODEL_COMPLETE, 0);
-	run_free(r);
+	assert_episodes(r, { "1 2 3", MODEL_COMPLETE }, { "2 1", MODEL_COMPLETE },
+			{ "1 2", MODEL_COMPLETE });
 }
 
 /* It is never seen to leave: only the meeting that it is missing from is in doubt. */
 static void test_made_again_without(void **state)
 {
-	struct run *r = run_new(0);
+	struct run *r = *state;
 
-	run_launched(r, 0);
-	cross(r, 1, A, 3, 10, 31);
-	cross(r, 2, A, 3, 20, 32);
-	cross(r, 2, A, 2, 40, 51);
-	cross(r, 1, A, 2, 50, 52);
-	cross(r, 1, A, 2, 60, 71);
-	cross(r, 2, A, 2, 70, 72);
-	cross(r, 1, A, 3, 80, 101);
-	cross(r, 3, A, 3, 90, 102);
-	cross(r, 2, A, 3, 100, 103);
+	cross_all(r, { 1, A, 3, 10, 31 }, { 2, A, 3, 20, 32 }, { 2, A, 2, 40, 51 },
+		  { 1, A, 2, 50, 52 }, { 1, A, 2, 60, 71 }, { 2, A, 2, 70, 72 },
+		  { 1, A, 3, 80, 101 }, { 3, A, 3, 90, 102 }, { 2, A, 3, 100, 103 });
 	assert_int_equal(model_advance(r->model, 103), 0);
 	finish(r, 200);
-	assert_int_equal(r->nkept, 4);
-	assert_ep(r, 0, "1 2", MODEL_INCOMPLETE, MODEL_WHY_COUNT);
-	assert_ep(r, 1, "2 1", MODEL_COMPLETE, 0);
-	assert_ep(r, 2, "1 2", MODEL_COMPLETE, 0);
-	assert_ep(r, 3, "1 3 2", MODEL_COMPLETE, 0);
-	run_free(r);
+	assert_episodes(r, { "1 2", MODEL_INCOMPLETE, MODEL_WHY_COUNT }, { "2 1", MODEL_COMPLETE },
+			{ "1 2", MODEL_COMPLETE }, { "1 3 2", MODEL_COMPLETE });
 }
 
-/* More threads than the next one counts meet there when the late one leaves: these are no more for it. */
+/*
+ * More threads than the next one counts meet there when the late one leaves: these are no more for
+ * it.
+ */
 static void test_made_again_for_more(void **state)
 {
-	struct run *r = run_new(0);
-	uint64_t at;
+	struct run *r = *state;
 
-	run_launched(r, 0);
-	cross(r, 1, A, 4, 5, 31);
-	cross(r, 2, A, 4, 10, 32);
-	cross(r, 3, A, 4, 20, 33);
-	for (at = 40; at < 100; at += 20) {
-		cross(r, 1, A, 2, at, at + 6);
-		cross(r, 2, A, 2, at + 5, at + 7);
-		cross(r, 3, A, 2, at + 10, at + 16);
-		cross(r, 1, A, 2, at + 15, at + 17);
+	cross_all(r, { 1, A, 4, 5, 31 }, { 2, A, 4, 10, 32 }, { 3, A, 4, 20, 33 });
+	for (uint64_t at = 40; at < 100; at += 20) {
+		cross_all(r, { 1, A, 2, at, at + 6 }, { 2, A, 2, at + 5, at + 7 },
+			  { 3, A, 2, at + 10, at + 16 }, { 1, A, 2, at + 15, at + 17 });
 	}
 	cross(r, 4, A, 4, 30, 99);
 	finish(r, 200);
@@ -463,167 +357,128 @@ static void test_made_again_for_more(void **state)
 	assert_ep(r, 0, "1 2 3 4", MODEL_COMPLETE, 0);
 	assert_ep(r, 1, "1 2", MODEL_COMPLETE, 0);
 	assert_ep(r, 6, "3 1", MODEL_COMPLETE, 0);
-	run_free(r);
 }
 
-/* Who abandoned a former barrier and never left it is none of those who meet at one with the same count. */
+/*
+ * A thread that abandoned a former barrier and never left it is no member of the episodes of one
+ * with the same count.
+ */
 static void test_made_again_twice(void **state)
 {
-	struct run *r = run_new(0);
+	struct run *r = *state;
 
-	run_launched(r, 0);
-	cross(r, 1, A, 3, 10, NEVER);
-	cross(r, 1, A, 2, 40, 51);
-	cross(r, 2, A, 2, 50, 52);
-	cross(r, 1, A, 3, 60, 81);
-	cross(r, 2, A, 3, 70, 82);
-	cross(r, 3, A, 3, 80, 83);
-	cross(r, 3, A, 3, 90, 111);
-	cross(r, 1, A, 3, 100, 112);
-	cross(r, 2, A, 3, 110, 113);
+	cross_all(r, { 1, A, 3, 10, NEVER }, { 1, A, 2, 40, 51 }, { 2, A, 2, 50, 52 },
+		  { 1, A, 3, 60, 81 }, { 2, A, 3, 70, 82 }, { 3, A, 3, 80, 83 },
+		  { 3, A, 3, 90, 111 }, { 1, A, 3, 100, 112 }, { 2, A, 3, 110, 113 });
 	finish(r, 200);
-	assert_int_equal(r->nkept, 4);
-	assert_ep(r, 0, "1", MODEL_INCOMPLETE, MODEL_WHY_ABANDONED | MODEL_WHY_COUNT);
-	assert_ep(r, 1, "1 2", MODEL_COMPLETE, 0);
-	assert_ep(r, 2, "1 2 3", MODEL_COMPLETE, 0);
-	assert_ep(r, 3, "3 1 2", MODEL_COMPLETE, 0);
-	run_free(r);
+	assert_episodes(r, { "1", MODEL_INCOMPLETE, MODEL_WHY_ABANDONED | MODEL_WHY_COUNT },
+			{ "1 2", MODEL_COMPLETE }, { "1 2 3", MODEL_COMPLETE },
+			{ "3 1 2", MODEL_COMPLETE });
 }
 
-/* One that never left may be a left-over: as many members as the count make no meeting that is certain. */
+/*
+ * One that never left may be a left-over: as many members as the count make no meeting that is
+ * certain.
+ */
 static void test_made_again_leftover(void **state)
 {
-	struct run *r = run_new(0);
+	struct run *r = *state;
 
-	run_launched(r, 0);
-	cross(r, 9, A, 3, 5, NEVER);
-	cross(r, 1, A, 3, 10, 31);
-	cross(r, 4, A, 2, 40, 51);
-	cross(r, 1, A, 2, 50, 52);
-	cross(r, 2, A, 3, 20, 75);
-	cross(r, 3, A, 3, 30, 76);
+	cross_all(r, { 9, A, 3, 5, NEVER }, { 1, A, 3, 10, 31 }, { 4, A, 2, 40, 51 },
+		  { 1, A, 2, 50, 52 }, { 2, A, 3, 20, 75 }, { 3, A, 3, 30, 76 });
 	finish(r, 200);
-	assert_int_equal(r->nkept, 3);
-	assert_ep(r, 0, "9 1 2", MODEL_AMBIGUOUS, MODEL_WHY_ABANDONED);
-	assert_ep(r, 1, "4 1", MODEL_COMPLETE, 0);
-	assert_ep(r, 2, "3", MODEL_INCOMPLETE, MODEL_WHY_COUNT);
-	run_free(r);
+	assert_episodes(r, { "9 1 2", MODEL_AMBIGUOUS, MODEL_WHY_ABANDONED },
+			{ "4 1", MODEL_COMPLETE }, { "3", MODEL_INCOMPLETE, MODEL_WHY_COUNT });
 }
 
 /* How many meet is known only after the first has left: no other barrier. */
 static void test_count_known_late(void **state)
 {
-	struct run *r = run_new(0);
+	struct run *r = *state;
 
-	run_launched(r, 0);
-	cross(r, 1, A, 0, 10, 21);
-	cross(r, 3, A, 2, 30, 41);
-	cross(r, 4, A, 2, 40, 42);
-	cross(r, 2, A, 2, 20, 60);
+	cross_all(r, { 1, A, 0, 10, 21 }, { 3, A, 2, 30, 41 }, { 4, A, 2, 40, 42 },
+		  { 2, A, 2, 20, 60 });
 	finish(r, 200);
 	assert_int_equal(r->nkept, 2);
 	assert_tids(ep(r, 0), "1 2");
 	assert_tids(ep(r, 1), "3 4");
-	run_free(r);
 }
 
 /* The same of one that was there before: std::barrier, of which one has dropped out. */
 static void test_new_count_known_late(void **state)
 {
-	struct run *r = run_new(0);
+	struct run *r = *state;
 
-	run_launched(r, 0);
-	cross(r, 3, A, 3, 15, 16);
-	cross(r, 1, A, 3, 5, 17);
-	cross(r, 2, A, 3, 10, 18);
-	cross(r, 3, A, 0, 30, 31);
-	cross(r, 1, A, 2, 20, 32);
-	cross(r, 3, A, 2, 50, 51);
-	cross(r, 1, A, 2, 40, 52);
+	cross_all(r, { 3, A, 3, 15, 16 }, { 1, A, 3, 5, 17 }, { 2, A, 3, 10, 18 },
+		  { 3, A, 0, 30, 31 }, { 1, A, 2, 20, 32 }, { 3, A, 2, 50, 51 },
+		  { 1, A, 2, 40, 52 });
 	finish(r, 200);
-	assert_int_equal(r->nkept, 3);
-	assert_ep(r, 0, "1 2 3", MODEL_COMPLETE, 0);
-	assert_ep(r, 1, "1 3", MODEL_COMPLETE, 0);
-	assert_ep(r, 2, "1 3", MODEL_COMPLETE, 0);
-	run_free(r);
+	assert_episodes(r, { "1 2 3", MODEL_COMPLETE }, { "1 3", MODEL_COMPLETE },
+			{ "1 3", MODEL_COMPLETE });
 }
 
-/* Nothing was seen of them before: the next meeting of some tells that they were not in another, though it is of another count. */
+/*
+ * Nothing was seen of them before: the next meeting of some tells that they were not in another,
+ * though it is of another count.
+ */
 static void test_made_again_unseen(void **state)
 {
-	struct run *r = run_new(0);
+	struct run *r = *state;
 
-	cross(r, 1, A, 1, 10, 20);
-	cross(r, 4, A, 2, 30, 50);
-	cross(r, 2, A, 2, 40, 60);
-	cross(r, 2, A, 3, 90, 100);
-	cross(r, 3, A, 3, 80, 110);
-	cross(r, 4, A, 3, 70, 120);
+	cross_all(r, { 1, A, 1, 10, 20 }, { 4, A, 2, 30, 50 }, { 2, A, 2, 40, 60 },
+		  { 2, A, 3, 90, 100 }, { 3, A, 3, 80, 110 }, { 4, A, 3, 70, 120 });
 	finish(r, 200);
 	assert_int_equal(r->nkept, 3);
 	assert_tids(ep(r, 1), "4 2");
 	assert_int_equal(ep(r, 1)->state, MODEL_COMPLETE);
-	run_free(r);
 }
 
-/* The first of the newest are missing: who was slow to leave the one before is none the less of that. */
+/*
+ * The first arrivals of the newest are missing: a thread that was slow to leave the barrier before
+ * is still a member of that.
+ */
 static void test_made_again_lost(void **state)
 {
-	struct run *r = run_new(0);
-	uint64_t at;
+	struct run *r = *state;
 
-	run_launched(r, 0);
-	cross(r, 1, A, 2, 10, 21);
-	cross(r, 2, A, 2, 20, 22);
-	cross(r, 1, A, 3, 30, 51);
-	cross(r, 2, A, 3, 40, 52);
+	cross_all(r, { 1, A, 2, 10, 21 }, { 2, A, 2, 20, 22 }, { 1, A, 3, 30, 51 },
+		  { 2, A, 3, 40, 52 });
 	/* 3 came at 50 and is slow; the next of two begins at 60. */
-	for (at = 60; at < 120; at += 20) {
-		cross(r, 1, A, 2, at, at + 11);
-		cross(r, 2, A, 2, at + 10, at + 12);
+	for (uint64_t at = 60; at < 120; at += 20) {
+		cross_all(r, { 1, A, 2, at, at + 11 }, { 2, A, 2, at + 10, at + 12 });
 	}
-	cross(r, 3, A, 3, 50, 125);
-	cross(r, 1, A, 2, 130, 141);
-	cross(r, 2, A, 2, 140, 142);
+	cross_all(r, { 3, A, 3, 50, 125 }, { 1, A, 2, 130, 141 }, { 2, A, 2, 140, 142 });
 	finish(r, 200);
 	assert_int_equal(r->nkept, 6);
 	assert_ep(r, 0, "1 2", MODEL_COMPLETE, 0);
 	assert_ep(r, 1, "1 2 3", MODEL_COMPLETE, 0);
 	assert_ep(r, 5, "1 2", MODEL_COMPLETE, 0);
-	run_free(r);
 }
 
 /* Thread 1 is back, waiting at the next meeting, before thread 2 has left the last. */
 static void test_slow_departure(void **state)
 {
-	struct run *r = run_new(0);
+	struct run *r = *state;
 
-	run_launched(r, 0);
-	cross(r, 1, A, 3, 10, 31);
-	cross(r, 3, A, 3, 30, 32);
-	cross(r, 2, A, 3, 20, 90); /* slow; 1 and 3 came again at 40 and 50 */
-	cross(r, 2, A, 3, 95, 96);
-	cross(r, 1, A, 3, 40, 97);
-	cross(r, 3, A, 3, 50, 98);
+	cross_all(r, { 1, A, 3, 10, 31 }, { 3, A, 3, 30, 32 },
+		  { 2, A, 3, 20, 90 }, /* slow; 1 and 3 came again at 40 and 50 */
+		  { 2, A, 3, 95, 96 }, { 1, A, 3, 40, 97 }, { 3, A, 3, 50, 98 });
 	finish(r, 200);
 	assert_int_equal(r->nkept, 2);
 	assert_ep(r, 0, "1 2 3", MODEL_COMPLETE, 0);
 	assert_int_equal(member_of(ep(r, 0), 2)->latency_ns, 60);
 	assert_ep(r, 1, "1 3 2", MODEL_COMPLETE, 0);
-	run_free(r);
 }
 
-/* The same without a count: the next one opens only after everybody has left. */
+/* The same without a count: the next episode opens only after all threads have left. */
 static void test_unknown_count(void **state)
 {
-	struct run *r = run_new(0);
+	struct run *r = *state;
 
-	run_launched(r, 0);
 	cross_uncounted(r, A);
 	assert_int_equal(model_advance(r->model, 91), 0);
 	assert_int_equal(r->nkept, 0);
-	cross(r, 2, A, 0, 95, 96);
-	cross(r, 1, A, 0, 40, 97);
+	cross_all(r, { 2, A, 0, 95, 96 }, { 1, A, 0, 40, 97 });
 	assert_int_equal(model_advance(r->model, 98), 0);
 	assert_int_equal(r->nkept, 1); /* the next has opened */
 	cross(r, 3, A, 0, 50, 98);
@@ -636,35 +491,23 @@ static void test_unknown_count(void **state)
 	assert_int_equal(ep(r, 0)->count, 0);
 	finish(r, 2000000000);
 	assert_int_equal(r->nkept, 2);
-	run_free(r);
-}
-
-static void cross_in(struct run *r, uint32_t tgid, uint32_t inc, uint32_t tid, uint64_t object,
-		     uint64_t shared, uint64_t arrive, uint64_t depart)
-{
-	struct model_crossing c = crossing(tid, object, 2, arrive, depart);
-
-	c.tgid = tgid;
-	c.inc = inc;
-	c.shared = shared;
-	run_feed(r, c);
 }
 
 /* The same memory at other addresses in two processes. */
 static void test_process_shared(void **state)
 {
-	struct run *r = run_new(0);
+	struct run *r = *state;
 	const struct model_barrier *b;
 
 	assert_int_equal(model_add_process(r->model, 10, 1, 0, 0, 0, true, "one"), 0);
 	assert_int_equal(model_add_process(r->model, 20, 2, 10, 1, 5, true, "two"), 0);
-	cross_in(r, 20, 2, 20, 0x7000, 99, 15, 31);
-	cross_in(r, 10, 1, 10, 0x5000, 99, 30, 32);
-	cross_in(r, 10, 1, 10, 0x5000, 99, 40, 61);
-	cross_in(r, 20, 2, 20, 0x7000, 99, 60, 62);
+	cross_all(r, { 20, 0x7000, 2, 15, 31, .tgid = 20, .inc = 2, .shared = 99 },
+		  { 10, 0x5000, 2, 30, 32, .tgid = 10, .inc = 1, .shared = 99 },
+		  { 10, 0x5000, 2, 40, 61, .tgid = 10, .inc = 1, .shared = 99 },
+		  { 20, 0x7000, 2, 60, 62, .tgid = 20, .inc = 2, .shared = 99 });
 	/* The same address, but private: no meeting with the other process. */
-	cross_in(r, 10, 1, 10, 0x9000, 0, 70, 81);
-	cross_in(r, 20, 2, 20, 0x9000, 0, 80, 82);
+	cross_all(r, { 10, 0x9000, 2, 70, 81, .tgid = 10, .inc = 1 },
+		  { 20, 0x9000, 2, 80, 82, .tgid = 20, .inc = 2 });
 	finish(r, 100);
 	assert_int_equal(r->nkept, 4);
 	assert_ep(r, 0, "20 10", MODEL_COMPLETE, 0);
@@ -681,28 +524,20 @@ static void test_process_shared(void **state)
 	assert_int_equal(model_proc(r->model, 1)->parent, 0);
 	/* T_ideal joins both: thread 10 works 30 + 8, 20 then joins at 38... */
 	assert_int_equal(model_nprocs(r->model), 2);
-	run_free(r);
 }
 
-static void cross_unmet(struct run *r, uint32_t tid, uint64_t object, uint64_t arrive,
-			uint64_t depart)
-{
-	struct model_crossing c = crossing(tid, object, 2, arrive, depart);
-
-	c.flags |= MODEL_CROSSING_UNMET;
-	run_feed(r, c);
-}
-
-/* Memory that processes may share: who was alone there may have met others, but not where its own have met all alone. */
+/*
+ * Memory that processes may share: a thread that was alone there may have met other processes'
+ * threads, but not where the threads of its own process have met all alone.
+ */
 static void test_unmet(void **state)
 {
-	struct run *r = run_new(0);
+	struct run *r = *state;
 
-	run_launched(r, 0);
-	cross_unmet(r, 1, 0x5000, 10, 31);
-	cross_unmet(r, 2, 0x5000, 30, 32);
-	cross_unmet(r, 1, 0x5000, 40, 61);
-	cross_unmet(r, 2, 0x7000, 50, 62);
+	cross_all(r, { 1, 0x5000, 2, 10, 31, .flags = MODEL_CROSSING_UNMET },
+		  { 2, 0x5000, 2, 30, 32, .flags = MODEL_CROSSING_UNMET },
+		  { 1, 0x5000, 2, 40, 61, .flags = MODEL_CROSSING_UNMET },
+		  { 2, 0x7000, 2, 50, 62, .flags = MODEL_CROSSING_UNMET });
 	finish(r, 100);
 	assert_int_equal(r->nkept, 3);
 	assert_ep(r, 0, "1 2", MODEL_COMPLETE, 0);
@@ -710,54 +545,42 @@ static void test_unmet(void **state)
 	assert_int_equal(ep(r, 2)->state, MODEL_INCOMPLETE);
 	assert_int_equal(model_barrier(r->model, 0)->unmet, 1);
 	assert_int_equal(model_proc(r->model, 0)->unmet, 1);
-	run_free(r);
 }
 
 /* Three threads on a barrier of two. */
 static void test_more_threads_than_count(void **state)
 {
-	struct run *r = run_new(0);
+	struct run *r = *state;
 
-	run_launched(r, 0);
-	cross(r, 1, A, 2, 1, 4);
-	cross(r, 3, A, 2, 3, 5);
+	cross_all(r, { 1, A, 2, 1, 4 }, { 3, A, 2, 3, 5 });
 	/* By arrival: (1 2) (3 1) (2 3) (1 2). 3 arrives before 1 and 2 have left. */
-	cross(r, 2, A, 2, 20, 25);
-	cross(r, 1, A, 2, 10, 30);
-	cross(r, 1, A, 2, 40, 45);
-	cross(r, 3, A, 2, 24, 46);
-	cross(r, 3, A, 2, 60, 65);
-	cross(r, 2, A, 2, 50, 66);
-	cross(r, 1, A, 2, 70, 85);
-	cross(r, 2, A, 2, 80, 86);
+	cross_all(r, { 2, A, 2, 20, 25 }, { 1, A, 2, 10, 30 }, { 1, A, 2, 40, 45 },
+		  { 3, A, 2, 24, 46 }, { 3, A, 2, 60, 65 }, { 2, A, 2, 50, 66 },
+		  { 1, A, 2, 70, 85 }, { 2, A, 2, 80, 86 });
 	finish(r, 200);
-	assert_int_equal(r->nkept, 5);
-	assert_ep(r, 0, "1 3", MODEL_COMPLETE, 0);
-	assert_ep(r, 1, "1 2", MODEL_COMPLETE, 0);
-	assert_ep(r, 2, "3 1", MODEL_COMPLETE, 0);
-	assert_ep(r, 3, "2 3", MODEL_COMPLETE, 0);
-	assert_ep(r, 4, "1 2", MODEL_COMPLETE, 0);
-	run_free(r);
+	assert_episodes(r, { "1 3", MODEL_COMPLETE }, { "1 2", MODEL_COMPLETE },
+			{ "3 1", MODEL_COMPLETE }, { "2 3", MODEL_COMPLETE },
+			{ "1 2", MODEL_COMPLETE });
 }
 
-/* The third comes between the last arrival and the first departure, and nobody leaves early enough to tell. */
+/*
+ * The third arrives between the last arrival and the first departure, and no thread leaves early
+ * enough to decide.
+ */
 static void test_cyclic_swap(void **state)
 {
-	struct run *r = run_new(0);
+	struct run *r = *state;
 
-	run_launched(r, 0);
-	cross(r, 3, A, 2, 5, 8);
-	cross(r, 1, A, 2, 4, 9);
-	/* 1 at 10, 2 at 20, 3 at 21, 2' after 60. 1 leaves at 25; 2 and 3 only after the fourth arrival at 40. */
-	cross(r, 1, A, 2, 10, 25);
-	cross(r, 1, A, 2, 40, 45);
-	cross(r, 2, A, 2, 20, 50);
-	cross(r, 3, A, 2, 21, 51);
+	cross_all(r, { 3, A, 2, 5, 8 }, { 1, A, 2, 4, 9 });
+	/*
+	 * 1 at 10, 2 at 20, 3 at 21, 2' after 60. 1 leaves at 25; 2 and 3 only after the fourth
+	 * arrival at 40.
+	 */
+	cross_all(r, { 1, A, 2, 10, 25 }, { 1, A, 2, 40, 45 }, { 2, A, 2, 20, 50 },
+		  { 3, A, 2, 21, 51 });
 	/* A clear one. */
-	cross(r, 2, A, 2, 60, 75);
-	cross(r, 1, A, 2, 70, 76);
-	cross(r, 3, A, 2, 80, 95);
-	cross(r, 1, A, 2, 90, 96);
+	cross_all(r, { 2, A, 2, 60, 75 }, { 1, A, 2, 70, 76 }, { 3, A, 2, 80, 95 },
+		  { 1, A, 2, 90, 96 });
 	finish(r, 200);
 	assert_int_equal(r->nkept, 5);
 	assert_ep(r, 0, "1 3", MODEL_COMPLETE, 0);
@@ -767,7 +590,6 @@ static void test_cyclic_swap(void **state)
 	assert_ep(r, 4, "3 1", MODEL_COMPLETE, 0);
 	assert_int_equal(model_totals(r->model)->ambiguous, 2);
 	assert_int_equal(model_barrier(r->model, 0)->wait.sum, 1 + 10 + 10);
-	run_free(r);
 }
 
 /* The same crossing at a barrier by hand. */
@@ -780,16 +602,17 @@ static void cross_by_hand(struct run *r, uint32_t tid, uint32_t count, uint64_t 
 	run_feed(r, c);
 }
 
-/* Two were seen to meet at a barrier by hand, and so many were said to; then a third comes, which is no use in turns. */
+/*
+ * Two were seen to meet at a barrier by hand, and so many were said to; then a third comes, which
+ * is no use in turns.
+ */
 static void test_more_than_were_seen(void **state)
 {
-	struct run *r = run_new(0);
-	uint64_t t;
+	struct run *r = *state;
 
-	run_launched(r, 0);
 	cross_by_hand(r, 1, 2, 10, 25);
 	cross_by_hand(r, 2, 2, 20, 20);
-	for (t = 100; t < 1000; t += 100) {
+	for (uint64_t t = 100; t < 1000; t += 100) {
 		cross_by_hand(r, 1, 0, t + 10, t + 35);
 		cross_by_hand(r, 2, 0, t + 20, t + 36);
 		cross_by_hand(r, 3, 0, t + 30, t + 30);
@@ -799,74 +622,61 @@ static void test_more_than_were_seen(void **state)
 	assert_ep(r, 0, "1 2", MODEL_COMPLETE, 0);
 	assert_ep(r, 1, "1 2 3", MODEL_COMPLETE, 0);
 	assert_ep(r, 9, "1 2 3", MODEL_COMPLETE, 0);
-	run_free(r);
 }
 
 /* The probes saw 3 arrive before 2, but 2 left before the next release: it was 2 that was in. */
 static void test_cyclic_forced_swap(void **state)
 {
-	struct run *r = run_new(0);
+	struct run *r = *state;
 
-	run_launched(r, 0);
-	cross(r, 3, A, 2, 5, 8);
-	cross(r, 1, A, 2, 4, 9);
-	cross(r, 1, A, 2, 10, 25);
-	cross(r, 2, A, 2, 21, 26);
-	cross(r, 1, A, 2, 40, 45);
-	cross(r, 3, A, 2, 20, 50);
-	cross(r, 2, A, 2, 60, 75);
-	cross(r, 1, A, 2, 70, 76);
+	cross_all(r, { 3, A, 2, 5, 8 }, { 1, A, 2, 4, 9 }, { 1, A, 2, 10, 25 }, { 2, A, 2, 21, 26 },
+		  { 1, A, 2, 40, 45 }, { 3, A, 2, 20, 50 }, { 2, A, 2, 60, 75 },
+		  { 1, A, 2, 70, 76 });
 	finish(r, 200);
 	assert_int_equal(r->nkept, 4);
 	assert_ep(r, 1, "1 2", MODEL_COMPLETE, 0);
 	assert_ep(r, 2, "3 1", MODEL_COMPLETE, 0);
 	assert_ep(r, 3, "2 1", MODEL_COMPLETE, 0);
-	run_free(r);
 }
 
 /* The number of a thread that ended comes again as another thread. */
-/* Clocks that make no sense: who met already meets again before, over and over, and never leaves. It ends all the same. */
+/*
+ * Clocks that make no sense: threads that have met already meet again before that, over and over,
+ * and never leave. It ends all the same.
+ */
 static void test_cyclic_again_and_again(void **state)
 {
-	struct run *r = run_new(0);
+	struct run *r = *state;
 	uint64_t members = 0;
-	uint32_t i;
 
-	run_launched(r, 0);
-	cross(r, 1, 0x1000, 2, 100, 200);
-	cross(r, 2, 0x1000, 2, 110, 200);
-	cross(r, 1, 0x1000, 2, 300, 400);
-	cross(r, 2, 0x1000, 2, 310, 400);
-	for (i = 0; i < 3; i++) {
-		cross(r, 1, 0x1000, 2, 350, NEVER);
-		cross(r, 2, 0x1000, 2, 350, NEVER);
+	cross_all(r, { 1, 0x1000, 2, 100, 200 }, { 2, 0x1000, 2, 110, 200 },
+		  { 1, 0x1000, 2, 300, 400 }, { 2, 0x1000, 2, 310, 400 });
+	for (uint32_t i = 0; i < 3; i++) {
+		cross_all(r, { 1, 0x1000, 2, 350, NEVER }, { 2, 0x1000, 2, 350, NEVER });
 	}
-	for (i = 1; i < 20; i++)
+	for (uint32_t i = 1; i < 20; i++)
 		assert_int_equal(model_advance(r->model, i * 100000000ULL), 0);
 	assert_int_equal(model_finish(r->model, 2000000000), 0);
-	for (i = 0; i < r->nkept; i++)
+	for (uint32_t i = 0; i < r->nkept; i++)
 		members += r->kept[i].ep.n;
 	assert_int_equal(model_totals(r->model)->crossings, 10);
 	assert_in_range(members, 4, 10);
-	run_free(r);
 }
 
 static void test_tid_reuse(void **state)
 {
-	struct run *r = run_new(0);
-	uint32_t i, found = 0;
+	struct run *r = *state;
+	uint32_t found = 0;
 
-	run_launched(r, 0);
 	cross_and_replace(r, A);
 	r->seq[2] = 0;
-	cross(r, 1, A, 2, 70, 81);
-	cross(r, 2, A, 2, 80, 82);
+	cross_all(r, { 1, A, 2, 70, 81 }, { 2, A, 2, 80, 82 });
 	finish(r, 100);
 	assert_int_equal(r->nkept, 2);
 	assert_ep(r, 1, "1 2", MODEL_COMPLETE, 0);
 	assert_int_not_equal(member_of(ep(r, 0), 2)->thread, member_of(ep(r, 1), 2)->thread);
 	assert_fields(ep(r, 1), IS(phase_ns, 80 - 60), IS(phase_from, MODEL_NONE));
-	for (i = 0; i < model_nthreads(r->model); i++) {
+	for (uint32_t i = 0; i < model_nthreads(r->model); i++) {
 		const struct model_thread *t = model_thread(r->model, i);
 
 		if (t->tid != 2)
@@ -883,15 +693,13 @@ static void test_tid_reuse(void **state)
 	assert_int_equal(found, 2);
 	assert_int_equal(model_totals(r->model)->lost, 0);
 	assert_int_equal(model_proc(r->model, 0)->nthreads_crossed, 3);
-	run_free(r);
 }
 
 /* The news of an exit overtakes the thread's last record. */
 static void test_record_after_exit(void **state)
 {
-	struct run *r = run_new(0);
+	struct run *r = *state;
 
-	run_launched(r, 0);
 	cross(r, 1, A, 2, 10, 21);
 	assert_int_equal(model_end_thread(r->model, PID, INC, 2, 50, "late"), 0);
 	cross(r, 2, A, 2, 20, 22);
@@ -900,24 +708,23 @@ static void test_record_after_exit(void **state)
 	finish(r, 100);
 	assert_ep(r, 0, "1 2", MODEL_COMPLETE, 0);
 	assert_int_equal(model_nthreads(r->model), 3);
-	run_free(r);
 }
 
 /* PID reuse and exec: the same numbers, another incarnation. */
 static void test_incarnations(void **state)
 {
-	struct run *r = run_new(0);
+	struct run *r = *state;
 
 	assert_int_equal(model_add_process(r->model, 10, 1, 0, 0, 0, true, "sh"), 0);
-	cross_in(r, 10, 1, 10, A, 0, 10, 21);
-	cross_in(r, 10, 1, 11, A, 0, 20, 22);
+	cross_all(r, { 10, A, 2, 10, 21, .tgid = 10, .inc = 1 },
+		  { 11, A, 2, 20, 22, .tgid = 10, .inc = 1 });
 	/* 10 arrives and execs: the barrier and its waiters are gone. */
-	cross_in(r, 10, 1, 10, A, 0, 30, NEVER);
+	cross_all(r, { 10, A, 2, 30, NEVER, .tgid = 10, .inc = 1 });
 	assert_int_equal(model_end_process(r->model, 10, 1, 40), 0);
 	assert_int_equal(model_add_process(r->model, 10, 2, 10, 1, 40, true, "prog"), 0);
 	r->seq[10] = r->seq[11] = 0;
-	cross_in(r, 10, 2, 11, A, 0, 50, 61);
-	cross_in(r, 10, 2, 10, A, 0, 60, 62);
+	cross_all(r, { 11, A, 2, 50, 61, .tgid = 10, .inc = 2 },
+		  { 10, A, 2, 60, 62, .tgid = 10, .inc = 2 });
 	finish(r, 100);
 	assert_int_equal(model_nprocs(r->model), 2);
 	assert_int_equal(r->nkept, 3);
@@ -928,10 +735,12 @@ static void test_incarnations(void **state)
 	assert_int_equal(model_proc(r->model, 1)->episodes, 1);
 	assert_fields(model_proc(r->model, 0), IS(end_ns, 40), TEXT(comm, "sh"));
 	assert_fields(model_proc(r->model, 1), TEXT(comm, "prog"), IS(elapsed_ns, 60));
-	run_free(r);
 }
 
-/* A process whose first crossings were not recorded, as it was known before (exec), or not: all of it counts from the next one. */
+/*
+ * A process of which the first crossings were not recorded, although it was known before (exec) or
+ * was not: all of it counts from the next one.
+ */
 static void test_found_late(void **state)
 {
 	bool known;
@@ -950,9 +759,7 @@ static void test_found_late(void **state)
 		/* One began before that, one later. */
 		assert_int_equal(model_add_thread(r->model, PID, INC, 2, 50), 0);
 		assert_int_equal(model_add_thread(r->model, PID, INC, 3, 110), 0);
-		cross(r, 1, A, 3, 101, 131);
-		cross(r, 2, A, 3, 120, 132);
-		cross(r, 3, A, 3, 130, 133);
+		cross_all(r, { 1, A, 3, 101, 131 }, { 2, A, 3, 120, 132 }, { 3, A, 3, 130, 133 });
 		finish(r, 200);
 		assert_ep(r, 0, "1 2 3", MODEL_COMPLETE, 0);
 		model_proc_at(r->model, 0, 200, &p);
@@ -969,19 +776,18 @@ static void test_found_late(void **state)
 	}
 }
 
-/* Cancelled, longjmp or an exception out of the wait: counted by the barrier, so the meeting is full. */
+/*
+ * Cancelled, longjmp or an exception out of the wait: counted by the barrier, so the meeting is
+ * full.
+ */
 static void test_abandoned(void **state)
 {
-	struct run *r = run_new(0);
+	struct run *r = *state;
 
-	run_launched(r, 0);
-	cross(r, 1, A, 3, 20, 31);
-	cross(r, 3, A, 3, 30, 32);
+	cross_all(r, { 1, A, 3, 20, 31 }, { 3, A, 3, 30, 32 });
 	/* 2 had arrived at 10; it is told when it comes again, at 40. */
-	cross(r, 2, A, 3, 10, NEVER);
-	cross(r, 1, A, 3, 50, 61);
-	cross(r, 2, A, 3, 40, 62);
-	cross(r, 3, A, 3, 60, 63);
+	cross_all(r, { 2, A, 3, 10, NEVER }, { 1, A, 3, 50, 61 }, { 2, A, 3, 40, 62 },
+		  { 3, A, 3, 60, 63 });
 	finish(r, 100);
 	assert_int_equal(r->nkept, 2);
 	assert_ep(r, 0, "2 1 3", MODEL_COMPLETE, MODEL_WHY_ABANDONED);
@@ -993,176 +799,140 @@ static void test_abandoned(void **state)
 		      IS(outside_ns, 10 + 38));
 	assert_fields(model_barrier(r->model, 0), IS(wait.sum, 20 + 10 + 20 + 10),
 		      IS(release.n, 5));
-	run_free(r);
 }
 
-/* Everybody gave up: that meeting never was, and is not one that released. */
+/* All threads gave up: there was no such episode, and none that released. */
 static void test_abandoned_by_all(void **state)
 {
-	struct run *r = run_new(0);
+	struct run *r = *state;
 
-	run_launched(r, 0);
-	cross(r, 1, A, 2, 10, NEVER);
-	cross(r, 2, A, 2, 20, NEVER);
+	cross_all(r, { 1, A, 2, 10, NEVER }, { 2, A, 2, 20, NEVER });
 	finish(r, 100);
 	assert_int_equal(r->nkept, 1);
 	assert_int_equal(ep(r, 0)->state, MODEL_INCOMPLETE);
 	assert_true(ep(r, 0)->why & MODEL_WHY_ABANDONED);
 	assert_int_equal(ep(r, 0)->number, MODEL_UNKNOWN);
 	assert_fields(model_totals(r->model), IS(episodes, 0), IS(abandoned, 2));
-	run_free(r);
-}
-
-/* An arrival that was given up before the barrier was made again does not push out a real member. */
-static void test_abandoned_leftover(void **state)
-{
-	struct run *r = run_new(0);
-
-	run_launched(r, 0);
-	cross(r, 1, A, 3, 10, NEVER);
-	cross(r, 2, A, 3, 50, 61);
-	cross(r, 3, A, 3, 60, 62);
-	cross(r, 1, A, 3, 55, 63);
-	cross(r, 2, A, 3, 70, 91);
-	cross(r, 3, A, 3, 80, 92);
-	cross(r, 1, A, 3, 90, 93);
-	finish(r, 100);
-	assert_int_equal(r->nkept, 3);
-	assert_ep(r, 0, "1", MODEL_INCOMPLETE, MODEL_WHY_ABANDONED);
-	assert_ep(r, 1, "2 1 3", MODEL_COMPLETE, 0);
-	assert_ep(r, 2, "2 3 1", MODEL_COMPLETE, 0);
-	run_free(r);
-}
-
-/* A thread that abandoned its arrival and comes again is counted twice by the barrier, and by us. */
-static void test_abandoned_counted_twice(void **state)
-{
-	struct run *r = run_new(0);
-
-	run_launched(r, 0);
-	cross(r, 1, A, 3, 10, NEVER);
-	cross(r, 1, A, 3, 20, 31);
-	cross(r, 2, A, 3, 30, 32);
-	finish(r, 100);
-	assert_int_equal(r->nkept, 1);
-	assert_ep(r, 0, "1 1 2", MODEL_COMPLETE, MODEL_WHY_ABANDONED);
-	run_free(r);
 }
 
 /*
- * Nobody says how many meet, and all leave the second meeting by a jump, which is told when they come again. What one
- * has told of it says nothing of who is still in the first: 3 is slow to leave that.
+ * An arrival that was given up before the barrier was made again does not push out a real member.
+ */
+static void test_abandoned_leftover(void **state)
+{
+	struct run *r = *state;
+
+	cross_all(r, { 1, A, 3, 10, NEVER }, { 2, A, 3, 50, 61 }, { 3, A, 3, 60, 62 },
+		  { 1, A, 3, 55, 63 }, { 2, A, 3, 70, 91 }, { 3, A, 3, 80, 92 },
+		  { 1, A, 3, 90, 93 });
+	finish(r, 100);
+	assert_episodes(r, { "1", MODEL_INCOMPLETE, MODEL_WHY_ABANDONED },
+			{ "2 1 3", MODEL_COMPLETE }, { "2 3 1", MODEL_COMPLETE });
+}
+
+/*
+ * A thread that abandoned its arrival and comes again is counted twice by the barrier, and by us.
+ */
+static void test_abandoned_counted_twice(void **state)
+{
+	struct run *r = *state;
+
+	cross_all(r, { 1, A, 3, 10, NEVER }, { 1, A, 3, 20, 31 }, { 2, A, 3, 30, 32 });
+	finish(r, 100);
+	assert_episodes(r, { "1 1 2", MODEL_COMPLETE, MODEL_WHY_ABANDONED });
+}
+
+/*
+ * The count is unknown, and all threads leave the second episode by a jump, which is reported when
+ * they arrive again. What one thread reported of it says nothing about the threads that are still
+ * in the first: 3 is slow to leave that.
  */
 static void test_abandoned_without_a_count(void **state)
 {
-	struct run *r = run_new(0);
+	struct run *r = *state;
 
-	run_launched(r, 0);
-	cross(r, 1, A, 0, 10, 31);
-	cross(r, 2, A, 0, 20, 32);
-	cross(r, 1, A, 0, 40, NEVER);
+	cross_all(r, { 1, A, 0, 10, 31 }, { 2, A, 0, 20, 32 }, { 1, A, 0, 40, NEVER });
 	assert_int_equal(model_advance(r->model, 45), 0);
-	cross(r, 3, A, 0, 30, 46);
-	cross(r, 3, A, 0, 50, NEVER);
-	cross(r, 2, A, 0, 44, NEVER);
+	cross_all(r, { 3, A, 0, 30, 46 }, { 3, A, 0, 50, NEVER }, { 2, A, 0, 44, NEVER });
 	assert_int_equal(model_advance(r->model, 70), 0);
-	cross(r, 1, A, 0, 60, 81);
-	cross(r, 2, A, 0, 70, 82);
+	cross_all(r, { 1, A, 0, 60, 81 }, { 2, A, 0, 70, 82 });
 	assert_int_equal(model_advance(r->model, 85), 0);
 	cross(r, 3, A, 0, 80, 90);
 	finish(r, 100);
-	assert_int_equal(r->nkept, 3);
-	assert_ep(r, 0, "1 2 3", MODEL_COMPLETE, 0);
-	assert_ep(r, 1, "1 2 3", MODEL_INCOMPLETE, MODEL_WHY_ABANDONED);
-	assert_ep(r, 2, "1 2 3", MODEL_COMPLETE, 0);
-	run_free(r);
+	assert_episodes(r, { "1 2 3", MODEL_COMPLETE },
+			{ "1 2 3", MODEL_INCOMPLETE, MODEL_WHY_ABANDONED },
+			{ "1 2 3", MODEL_COMPLETE });
 }
 
 /*
- * A fresh object each round, and nobody says how many meet: what is over of the one is known only after a while, and
- * meetings elsewhere wait for it, so that they come in the order of their releases.
+ * A fresh object each round, with an unknown count: that an episode of it is over is known only
+ * after a while. Episodes elsewhere wait for it, so that they come in the order of their releases.
  */
 static void test_fresh_without_a_count(void **state)
 {
 	uint64_t ms = 1000000, at = 0;
-	struct run *r = run_new(0);
-	uint32_t i;
+	struct run *r = *state;
 
-	run_launched(r, 0);
-	for (i = 0; i < 10; i++) {
+	for (uint32_t i = 0; i < 10; i++) {
 		at += 150 * ms;
-		cross(r, 1, A + 64 * i, 0, at - 20 * ms, at + 1);
-		cross(r, 2, A + 64 * i, 0, at, at + 2);
+		cross_all(r, { 1, A + 64 * i, 0, at - 20 * ms, at + 1 },
+			  { 2, A + 64 * i, 0, at, at + 2 });
 		at += 150 * ms;
-		cross(r, 1, B, 2, at - 10 * ms, at + 1);
-		cross(r, 2, B, 2, at, at + 2);
+		cross_all(r, { 1, B, 2, at - 10 * ms, at + 1 }, { 2, B, 2, at, at + 2 });
 		assert_int_equal(model_advance(r->model, at + 3), 0);
 	}
 	finish(r, at + 10);
 	assert_int_equal(r->nkept, 20);
-	for (i = 0; i < 20; i++) {
+	for (uint32_t i = 0; i < 20; i++) {
 		assert_fields(ep(r, i), IS(release_ns, (i + 1) * 150 * ms), IS(number, i),
 			      IS(phase_ns, 150 * ms));
 	}
-	run_free(r);
 }
 
 /* Tracing ends while one of them is still inside. */
 static void test_pending_at_the_end(void **state)
 {
-	struct run *r = run_new(0);
+	struct run *r = *state;
 
-	run_launched(r, 0);
 	rounds(r, 0, 1);
-	cross(r, 1, A, 3, 110, 132);
-	cross(r, 2, A, 3, 120, 134);
+	cross_all(r, { 1, A, 3, 110, 132 }, { 2, A, 3, 120, 134 });
 	assert_int_equal(model_add_pending(r->model, PID, INC, 3, A, 130), 0);
 	finish(r, 135);
 	assert_int_equal(r->nkept, 2);
 	assert_ep(r, 1, "1 2", MODEL_INCOMPLETE, MODEL_WHY_END);
 	assert_fields(thread_of(r, 3), IS(outside_ns, 30 + (130 - 36)), IS(pending_ns, 130));
-	run_free(r);
 }
 
 /* Fewer came than the barrier counts, without any explanation: said, not smoothed over. */
 static void test_count_mismatch(void **state)
 {
-	struct run *r = run_new(0);
+	struct run *r = *state;
 
-	run_launched(r, 0);
-	cross(r, 1, A, 3, 10, 21);
-	cross(r, 2, A, 3, 20, 22);
+	cross_all(r, { 1, A, 3, 10, 21 }, { 2, A, 3, 20, 22 });
 	finish(r, 100);
 	assert_ep(r, 0, "1 2", MODEL_INCOMPLETE, MODEL_WHY_COUNT);
 	assert_int_equal(model_barrier(r->model, 0)->wait.n, 0);
-	run_free(r);
 }
 
 /* Clocks that disagree: 1 leaves 3 ns before the last comes. */
 static void test_causality(void **state)
 {
-	struct run *r = run_new(0);
+	struct run *r = *state;
 
-	run_launched(r, 0);
-	cross(r, 2, A, 2, 50, 60);
-	cross(r, 1, A, 2, 10, 47);
+	cross_all(r, { 2, A, 2, 50, 60 }, { 1, A, 2, 10, 47 });
 	finish(r, 100);
-	assert_int_equal(r->nkept, 1);
-	assert_ep(r, 0, "1 2", MODEL_COMPLETE, MODEL_WHY_CAUSALITY);
+	assert_episodes(r, { "1 2", MODEL_COMPLETE, MODEL_WHY_CAUSALITY });
 	assert_fields(member_of(ep(r, 0), 1), IS(wait_ns, 37), /* cut to the crossing */
 		      IS(latency_ns, 0));
-	run_free(r);
 }
 
 /* A barrier function that waits on another barrier inside: counted once. */
 static void test_nested(void **state)
 {
-	struct run *r = run_new(0);
+	struct run *r = *state;
 	struct model_crossing c;
-	uint32_t tid;
 
-	run_launched(r, 0);
-	for (tid = 1; tid <= 2; tid++) {
+	for (uint32_t tid = 1; tid <= 2; tid++) {
 		c = crossing(tid, B, 2, 10 * tid + 1, 22 + tid);
 		c.depth = 1;
 		c.site = 9;
@@ -1177,16 +947,14 @@ static void test_nested(void **state)
 	assert_fields(thread_of(r, 1), IS(crossings, 1), IS(wait_ns, 10), IS(idle_ns, 16));
 	assert_int_equal(model_proc(r->model, 0)->crossings, 4);
 	assert_int_equal(model_totals(r->model)->lost, 0);
-	run_free(r);
 }
 
 /* An inner crossing's record comes before its outer one's, whichever was numbered first. */
 static void test_nested_order_of_records(void **state)
 {
-	struct run *r = run_new(0);
+	struct run *r = *state;
 	struct model_crossing outer = crossing(1, A, 1, 10, 40), inner = crossing(1, B, 1, 20, 30);
 
-	run_launched(r, 0);
 	outer.seq = 1;
 	inner.seq = 2;
 	inner.depth = 1;
@@ -1195,59 +963,58 @@ static void test_nested_order_of_records(void **state)
 	finish(r, 100);
 	assert_int_equal(model_totals(r->model)->lost, 0);
 	assert_int_equal(thread_of(r, 1)->outside_ns, 70);
-	run_free(r);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_one_meeting),
+		launched_test(test_one_meeting),
 		cmocka_unit_test(test_attach_in_mid_episode),
 		cmocka_unit_test(test_attach_quick_thread),
 		cmocka_unit_test(test_attach_with_one_inside),
 		cmocka_unit_test(test_attach_with_two_inside),
 		cmocka_unit_test(test_attach_with_one_inside_of_two),
-		cmocka_unit_test(test_lost_record),
-		cmocka_unit_test(test_lost_record_quick_thread),
-		cmocka_unit_test(test_out_of_order),
-		cmocka_unit_test(test_later_than_the_watermark),
-		cmocka_unit_test(test_two_objects),
-		cmocka_unit_test(test_sites),
-		cmocka_unit_test(test_made_again),
-		cmocka_unit_test(test_made_again_unfinished),
-		cmocka_unit_test(test_made_again_late),
-		cmocka_unit_test(test_made_again_without),
-		cmocka_unit_test(test_made_again_for_more),
-		cmocka_unit_test(test_made_again_twice),
-		cmocka_unit_test(test_made_again_leftover),
-		cmocka_unit_test(test_count_known_late),
-		cmocka_unit_test(test_made_again_lost),
-		cmocka_unit_test(test_made_again_unseen),
-		cmocka_unit_test(test_new_count_known_late),
-		cmocka_unit_test(test_slow_departure),
-		cmocka_unit_test(test_unknown_count),
-		cmocka_unit_test(test_process_shared),
-		cmocka_unit_test(test_unmet),
-		cmocka_unit_test(test_more_threads_than_count),
-		cmocka_unit_test(test_cyclic_swap),
-		cmocka_unit_test(test_more_than_were_seen),
-		cmocka_unit_test(test_cyclic_forced_swap),
-		cmocka_unit_test(test_cyclic_again_and_again),
-		cmocka_unit_test(test_tid_reuse),
-		cmocka_unit_test(test_record_after_exit),
-		cmocka_unit_test(test_incarnations),
+		launched_test(test_lost_record),
+		launched_test(test_lost_record_quick_thread),
+		launched_test(test_out_of_order),
+		launched_test(test_later_than_the_watermark),
+		launched_test(test_two_objects),
+		launched_test(test_sites),
+		launched_test(test_made_again),
+		launched_test(test_made_again_unfinished),
+		launched_test(test_made_again_late),
+		launched_test(test_made_again_without),
+		launched_test(test_made_again_for_more),
+		launched_test(test_made_again_twice),
+		launched_test(test_made_again_leftover),
+		launched_test(test_count_known_late),
+		launched_test(test_made_again_lost),
+		empty_run_test(test_made_again_unseen),
+		launched_test(test_new_count_known_late),
+		launched_test(test_slow_departure),
+		launched_test(test_unknown_count),
+		empty_run_test(test_process_shared),
+		launched_test(test_unmet),
+		launched_test(test_more_threads_than_count),
+		launched_test(test_cyclic_swap),
+		launched_test(test_more_than_were_seen),
+		launched_test(test_cyclic_forced_swap),
+		launched_test(test_cyclic_again_and_again),
+		launched_test(test_tid_reuse),
+		launched_test(test_record_after_exit),
+		empty_run_test(test_incarnations),
 		cmocka_unit_test(test_found_late),
-		cmocka_unit_test(test_abandoned),
-		cmocka_unit_test(test_abandoned_by_all),
-		cmocka_unit_test(test_abandoned_leftover),
-		cmocka_unit_test(test_abandoned_counted_twice),
-		cmocka_unit_test(test_abandoned_without_a_count),
-		cmocka_unit_test(test_fresh_without_a_count),
-		cmocka_unit_test(test_pending_at_the_end),
-		cmocka_unit_test(test_count_mismatch),
-		cmocka_unit_test(test_causality),
-		cmocka_unit_test(test_nested),
-		cmocka_unit_test(test_nested_order_of_records),
+		launched_test(test_abandoned),
+		launched_test(test_abandoned_by_all),
+		launched_test(test_abandoned_leftover),
+		launched_test(test_abandoned_counted_twice),
+		launched_test(test_abandoned_without_a_count),
+		launched_test(test_fresh_without_a_count),
+		launched_test(test_pending_at_the_end),
+		launched_test(test_count_mismatch),
+		launched_test(test_causality),
+		launched_test(test_nested),
+		launched_test(test_nested_order_of_records),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

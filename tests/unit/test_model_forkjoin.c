@@ -30,13 +30,12 @@ struct play {
 static void take(void *ctx, uint64_t cookie, struct forkjoin_episode *episode)
 {
 	struct play *p = ctx;
-	uint32_t i;
 
 	assert_int_equal(p->fate[cookie], UNDECIDED);
 	assert_int_equal(episode->cookie, cookie);
 	assert_true(episode->n >= 2);
 	assert_true(episode->arrive_ns <= episode->depart_ns);
-	for (i = 0; i < episode->n; i++)
+	for (uint32_t i = 0; i < episode->n; i++)
 		assert_true(episode->members[i].arrive_ns <= episode->depart_ns);
 	p->fate[cookie] = TAKEN;
 	p->taken++;
@@ -71,10 +70,9 @@ static int begin(void **state)
 static int end(void **state)
 {
 	struct play *p = *state;
-	uint64_t i;
 
 	forkjoin_finish(p->f);
-	for (i = 0; i < p->next; i++)
+	for (uint64_t i = 0; i < p->next; i++)
 		assert_int_not_equal(p->fate[i], UNDECIDED);
 	assert_int_equal(p->taken + p->dropped, p->next);
 	forkjoin_free(p->f);
@@ -148,9 +146,8 @@ static void episode_of(struct play *p, uint32_t first, uint32_t n)
 static void test_rounds(void **state)
 {
 	struct play *p = *state;
-	uint32_t i;
 
-	for (i = 0; i < 10; i++) {
+	for (uint32_t i = 0; i < 10; i++) {
 		make(p, 200 + 10 * i, 3);
 		stop(p, 200 + 10 * i, 3);
 		join(p, 200 + 10 * i, 3);
@@ -190,9 +187,8 @@ static void test_other_sites_and_processes_do_not_count(void **state)
 static void test_single_threads(void **state)
 {
 	struct play *p = *state;
-	uint32_t i;
 
-	for (i = 0; i < 10; i++)
+	for (uint32_t i = 0; i < 10; i++)
 		episode_of(p, 200 + i, 1);
 	assert_int_equal(p->dropped, 10);
 }
@@ -226,8 +222,7 @@ static void test_an_end_is_never_seen(void **state)
 	join(p, 220, 2);
 	/* The number comes again. */
 	make(p, 221, 1);
-	assert_int_equal(p->taken, 2);
-	assert_int_equal(p->fate[p->next - 1], DROPPED);
+	assert_fields(p, IS(taken, 2), IS(fate[p->next - 1], DROPPED));
 	assert_int_equal(forkjoin_untold(p->f), 2);
 }
 
@@ -247,16 +242,15 @@ static void test_handles_below_pointers(void **state)
 static void test_descriptors_are_used_again(void **state)
 {
 	struct play *p = *state;
-	uint32_t i;
 
-	for (i = 0; i < 4; i++) {
+	for (uint32_t i = 0; i < 4; i++) {
 		/* Detached ones that have ended had the same. */
 		assert_int_equal(
 			forkjoin_made(p->f, TGID, INC, MAIN, 500 + i, pointer_of(200), p->now), 0);
 		stop(p, 500 + i, 1);
 	}
 	join(p, 200, 1);
-	for (i = 0; i < 3; i++) {
+	for (uint32_t i = 0; i < 3; i++) {
 		make(p, 200, 2);
 		stop(p, 200, 2);
 		join(p, 200, 2);
@@ -267,9 +261,8 @@ static void test_descriptors_are_used_again(void **state)
 static void test_out_of_order(void **state)
 {
 	struct play *p = *state;
-	uint32_t i;
 
-	for (i = 0; i < 3; i++) {
+	for (uint32_t i = 0; i < 3; i++) {
 		make(p, 200, 3);
 		stop(p, 200, 3);
 		join(p, 201, 1);
@@ -282,9 +275,8 @@ static void test_out_of_order(void **state)
 static void test_detached_in_every_episode(void **state)
 {
 	struct play *p = *state;
-	uint32_t i;
 
-	for (i = 0; i < 10; i++) {
+	for (uint32_t i = 0; i < 10; i++) {
 		make(p, 200 + 10 * i, 5);
 		stop(p, 200 + 10 * i, 4);
 		join(p, 200 + 10 * i, 4);
@@ -295,10 +287,9 @@ static void test_detached_in_every_episode(void **state)
 static void test_one_that_stays(void **state)
 {
 	struct play *p = *state;
-	uint32_t i;
 
 	make(p, 150, 1);
-	for (i = 0; i < 5; i++)
+	for (uint32_t i = 0; i < 5; i++)
 		episode_of(p, 200 + 10 * i, 4);
 	stop(p, 150, 1);
 	join(p, 150, 1);
@@ -330,10 +321,9 @@ static void test_an_older_one_among_them(void **state)
 static void test_window(void **state)
 {
 	struct play *p = *state;
-	uint32_t i;
 
 	make(p, 200, 4);
-	for (i = 0; i < 50; i++) {
+	for (uint32_t i = 0; i < 50; i++) {
 		stop(p, 200 + i, 1);
 		join(p, 200 + i, 1);
 		make(p, 204 + i, 1);
@@ -346,10 +336,9 @@ static void test_window(void **state)
 static void test_window_by_twos(void **state)
 {
 	struct play *p = *state;
-	uint32_t i;
 
 	make(p, 200, 4);
-	for (i = 0; i < 50; i += 2) {
+	for (uint32_t i = 0; i < 50; i += 2) {
 		stop(p, 200 + i, 2);
 		join(p, 200 + i, 2);
 		make(p, 204 + i, 2);
@@ -360,10 +349,9 @@ static void test_window_by_twos(void **state)
 static void test_joined_by_another(void **state)
 {
 	struct play *p = *state;
-	uint32_t i;
 
 	make(p, 199, 1);
-	for (i = 0; i < 10; i++) {
+	for (uint32_t i = 0; i < 10; i++) {
 		make(p, 200 + 10 * i, 3);
 		stop(p, 200 + 10 * i, 3);
 		attempt(p, 199, 200 + 10 * i, 100, 0);
@@ -376,18 +364,17 @@ static void test_joined_by_another(void **state)
 static void test_nested(void **state)
 {
 	struct play *p = *state;
-	uint32_t i, j;
 
-	for (i = 0; i < 3; i++) {
+	for (uint32_t i = 0; i < 3; i++) {
 		make(p, 200, 2);
-		for (j = 200; j < 202; j++) {
+		for (uint32_t j = 200; j < 202; j++) {
 			make_by(p, j, j + 100);
 			make_by(p, j, j + 110);
 		}
 		stop(p, 300, 2);
 		stop(p, 310, 2);
 		p->site = SITE + 1;
-		for (j = 200; j < 202; j++) {
+		for (uint32_t j = 200; j < 202; j++) {
 			attempt(p, j, j + 100, 100, 0);
 			attempt(p, j, j + 110, 100, 0);
 		}
@@ -418,9 +405,8 @@ static void test_attempts_that_fail(void **state)
 {
 	struct play *p = *state;
 	uint64_t first = 0;
-	uint32_t i;
 
-	for (i = 0; i < 3; i++) {
+	for (uint32_t i = 0; i < 3; i++) {
 		make(p, 200, 2);
 		first = p->now;
 		attempt(p, MAIN, 200, 100, 110);
@@ -429,16 +415,14 @@ static void test_attempts_that_fail(void **state)
 		attempt(p, MAIN, 201, 100, 22);
 		join(p, 200, 2);
 	}
-	assert_int_equal(p->taken, 3);
-	assert_int_equal(p->last->arrive_ns, first);
+	assert_fields(p, IS(taken, 3), IS(last->arrive_ns, first));
 }
 
 static void test_works_between_joins(void **state)
 {
 	struct play *p = *state;
-	uint32_t i;
 
-	for (i = 0; i < 5; i++) {
+	for (uint32_t i = 0; i < 5; i++) {
 		make(p, 200, 3);
 		stop(p, 200, 3);
 		for (uint32_t j = 200; j < 203; j++) {
@@ -467,11 +451,10 @@ static void test_works_between_joins(void **state)
 static void test_found_in_the_midst(void **state)
 {
 	struct play *p = *state;
-	uint32_t i;
 
-	/* Nobody saw it begin: two it has made are not known. */
+	/* Its beginning was not seen: two threads that it has made are not known. */
 	p->tgid = p->inc = 50;
-	for (i = 0; i < 3; i++) {
+	for (uint32_t i = 0; i < 3; i++) {
 		make_by(p, 50, 202);
 		make_by(p, 50, 203);
 		stop(p, 202, 2);
@@ -502,7 +485,7 @@ static void test_given_up(void **state)
 	forkjoin_give_up(p->f, 12345);
 }
 
-/* --- one that waits for all at once ------------------------------------------------------------------------ */
+/* --- one that waits for all at once ---------------------------------------------------------- */
 
 #define MS 1000000u
 
@@ -523,7 +506,7 @@ static void wait_for_all(struct play *p, uint64_t for_ns)
 	assert_int_equal(forkjoin_join(p->f, &j), 0);
 }
 
-/* Three threads, which end after 3, 5 and 7 ms, or are told of it late. */
+/* Three threads, which end after 3, 5 and 7 ms, or of which that is reported late. */
 static void scope(struct play *p, uint32_t first)
 {
 	uint64_t began;
@@ -545,8 +528,7 @@ static void test_all_at_once(void **state)
 	scope(p, 210);
 	assert_int_equal(p->taken, 2);
 	scope(p, 220);
-	assert_int_equal(p->taken, 3);
-	assert_int_equal(p->last->n, 3);
+	assert_fields(p, IS(taken, 3), IS(last->n, 3));
 	assert_int_equal(p->last->depart_ns - p->last->arrive_ns, 7 * MS);
 	assert_int_equal(p->last->members[0].arrive_ns - p->last->arrive_ns, 3 * MS);
 	/* It acts last just before it ends. */
@@ -570,8 +552,7 @@ static void test_all_with_leftovers(void **state)
 	wait_for_all(p, 4 * MS);
 	assert_int_equal(p->taken, 2);
 	stop_at(p, 221, p->now + 100);
-	assert_int_equal(p->taken, 3);
-	assert_int_equal(p->last->arrive_ns, began);
+	assert_fields(p, IS(taken, 3), IS(last->arrive_ns, began));
 	assert_int_equal(p->last->depart_ns - began, 4 * MS + 5);
 	assert_int_equal(p->last->members[0].arrive_ns - began, 2 * MS);
 	assert_int_equal(p->last->members[1].arrive_ns - began, 4 * MS + 5);
@@ -580,7 +561,10 @@ static void test_all_with_leftovers(void **state)
 	assert_int_equal(p->fate[p->next - 1], DROPPED);
 }
 
-/* Who comes last to the end of a scope waits for nobody: its threads are no members of the next round, and are counted. */
+/*
+ * A thread that comes last to the end of a scope waits for no other: its threads are no members of
+ * the next round, and are counted.
+ */
 static void test_all_come_last(void **state)
 {
 	struct play *p = *state;
@@ -591,15 +575,13 @@ static void test_all_come_last(void **state)
 	stop(p, 220, 4);
 	p->now += 20 * MS;
 	scope(p, 230);
-	assert_int_equal(p->taken, 3);
-	assert_fields(p->last, IS(n, 3), IS(members[0].tid, 230));
+	assert_fields(p, IS(taken, 3), IS(last->n, 3), IS(last->members[0].tid, 230));
 	assert_int_equal(forkjoin_untold(p->f), 4);
 	/* At once it cannot be told; that is seen by the number, and nothing is made of it. */
 	make(p, 240, 3);
 	stop(p, 240, 3);
 	scope(p, 250);
-	assert_int_equal(p->taken, 3);
-	assert_int_equal(p->fate[p->next - 1], DROPPED);
+	assert_fields(p, IS(taken, 3), IS(fate[p->next - 1], DROPPED));
 	assert_int_equal(forkjoin_untold(p->f), 4 + 6);
 	scope(p, 260);
 	assert_int_equal(p->taken, 4);
@@ -616,27 +598,25 @@ static void test_all_but_one(void **state)
 	scope(p, 230);
 	assert_int_equal(p->taken, 2);
 	scope(p, 240);
-	assert_int_equal(p->taken, 3);
-	assert_int_equal(p->last->members[0].tid, 240);
+	assert_fields(p, IS(taken, 3), IS(last->members[0].tid, 240));
 }
 
 static void test_too_many(void **state)
 {
 	struct play *p = *state;
-	uint32_t i;
 
-	for (i = 0; i < 5000; i++)
+	for (uint32_t i = 0; i < 5000; i++)
 		make(p, 200 + i, 1);
 	stop(p, 200, 5000);
 	/* Of these the first are forgotten. */
-	for (i = 5000; i--;)
+	for (uint32_t i = 5000; i--;)
 		join(p, 200 + i, 1);
 	assert_int_equal(p->taken, 0);
 	episode_of(p, 200, 4000);
 	episode_of(p, 200, 4000);
 	assert_int_equal(p->taken, 2);
 	/* Never joined. */
-	for (i = 0; i < 20000; i++) {
+	for (uint32_t i = 0; i < 20000; i++) {
 		make(p, 10000 + i, 1);
 		stop(p, 10000 + i, 1);
 	}
@@ -651,10 +631,10 @@ static void test_too_many(void **state)
 static void test_anything(void **state)
 {
 	struct play *p = *state;
-	uint32_t seed = 1, tid, i;
+	uint32_t seed = 1, tid;
 
 	/* No sense in it: nothing must break, and each join is decided once. */
-	for (i = 0; i < 60000; i++) {
+	for (uint32_t i = 0; i < 60000; i++) {
 		seed = seed * 1103515245 + 12345;
 		tid = 100 + (seed >> 16) % 24;
 		switch ((seed >> 8) % 8) {

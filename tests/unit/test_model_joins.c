@@ -40,7 +40,7 @@ static void finish(struct run *r, uint64_t end)
 /* Two regions, the workers idle in between; the first of them is over at 130. */
 static void test_two_regions(void **state)
 {
-	struct run *r = team_of_three();
+	struct run *r CLEANUP_PTR(run_free) = team_of_three();
 	const struct model_member *m;
 
 	run_feed(r, team(2, 0, 110, NEVER));
@@ -70,13 +70,12 @@ static void test_two_regions(void **state)
 	assert_fields(thread_of(r, 2), IS(idle_ns, 90 + 750), IS(outside_ns, 100 + 50),
 		      IS(unknown_ns, 0));
 	assert_int_equal(thread_of(r, 1)->idle_ns, 10 + 20);
-	run_free(r);
 }
 
 /* Without the resumption nothing is known of the time since the join. */
 static void test_resume_lost(void **state)
 {
-	struct run *r = team_of_three();
+	struct run *r CLEANUP_PTR(run_free) = team_of_three();
 
 	run_feed(r, team(2, 0, 110, NEVER));
 	run_feed(r, team(3, 0, 120, NEVER));
@@ -93,13 +92,12 @@ static void test_resume_lost(void **state)
 	assert_true(member_of(&r->kept[1].ep, 2)->work_ns == MODEL_UNKNOWN);
 	assert_int_equal(member_of(&r->kept[1].ep, 3)->work_ns, 25);
 	assert_fields(thread_of(r, 2), IS(unknown_ns, 140), IS(idle_ns, 50));
-	run_free(r);
 }
 
-/* The join itself is lost: idle or not, nobody knows, up to the resumption. */
+/* The join itself is lost: whether the thread was idle is unknown up to the resumption. */
 static void test_join_lost(void **state)
 {
-	struct run *r = team_of_three();
+	struct run *r CLEANUP_PTR(run_free) = team_of_three();
 
 	lose(r, 2);
 	run_feed(r, team(3, 0, 120, NEVER));
@@ -114,13 +112,12 @@ static void test_join_lost(void **state)
 	assert_int_equal(model_totals(r->model)->lost, 1);
 	assert_int_equal(thread_of(r, 2)->unknown_ns, 190);
 	assert_int_equal(member_of(&r->kept[r->nkept - 1].ep, 2)->work_ns, 50);
-	run_free(r);
 }
 
-/* A worker that ends after its last join left nobody waiting, and did not work meanwhile. */
+/* A worker that ends after its last join made no thread wait, and did not work meanwhile. */
 static void test_worker_exits(void **state)
 {
-	struct run *r = team_of_three();
+	struct run *r CLEANUP_PTR(run_free) = team_of_three();
 
 	run_feed(r, team(2, 0, 110, NEVER));
 	run_feed(r, team(3, 0, 120, NEVER));
@@ -131,18 +128,16 @@ static void test_worker_exits(void **state)
 	assert_fields(r, IS(nkept, 1), IS(kept[0].ep.state, MODEL_COMPLETE));
 	assert_fields(thread_of(r, 2), IS(abandoned, 0), IS(idle_ns, 390), IS(outside_ns, 100));
 	assert_int_equal(thread_of(r, 3)->idle_ns, 880);
-	run_free(r);
 }
 
 /* Teams of one master need not be of one size, nor of the same threads. */
 static void test_sizes_change(void **state)
 {
-	struct run *r = team_of_three();
+	struct run *r CLEANUP_PTR(run_free) = team_of_three();
 	uint64_t t = 100;
-	uint32_t i;
 
 	assert_int_equal(model_add_thread(r->model, PID, INC, 4, 30), 0);
-	for (i = 0; i < 20; i++, t += 100) {
+	for (uint32_t i = 0; i < 20; i++, t += 100) {
 		uint32_t n = 2 + i % 3, w;
 
 		for (w = 2; w <= n; w++) {
@@ -154,27 +149,27 @@ static void test_sizes_change(void **state)
 	}
 	finish(r, t);
 	assert_int_equal(r->nkept, 20);
-	for (i = 0; i < 20; i++) {
+	for (uint32_t i = 0; i < 20; i++) {
 		assert_fields(r, IS(kept[i].ep.state, MODEL_COMPLETE), IS(kept[i].ep.n, 2 + i % 3),
 			      IS(kept[i].ep.why, 0));
 	}
-	run_free(r);
 }
 
 /*
- * Tracing began in the midst: the worker comes last each time, and goes on long after the others did. By the times alone it could be of
- * the meeting after; by the number that its team counts it is of this one.
+ * Tracing began inside an episode: the worker arrives last each time, and goes on long after the
+ * others did. By the times alone it could be of the episode after; by the number that its team
+ * counts it is of this one.
  */
 static void test_found_and_late(bool counted, uint32_t complete)
 {
-	struct run *r = run_new(0);
+	struct run *r CLEANUP_PTR(run_free) = run_new(0);
 	uint64_t t = 1000;
-	uint32_t i, n = 0;
+	uint32_t n = 0;
 
 	assert_int_equal(model_add_process(r->model, PID, INC, 0, 0, 0, false, "found"), 0);
 	assert_int_equal(model_add_found(r->model, PID, INC, 1, MODEL_UNKNOWN), 0);
 	assert_int_equal(model_add_found(r->model, PID, INC, 2, MODEL_UNKNOWN), 0);
-	for (i = 1; i <= 6; i++, t += 100) {
+	for (uint32_t i = 1; i <= 6; i++, t += 100) {
 		struct model_crossing one = team(1, 2, t + 10, t + 55),
 				      two = team(2, 0, t + 50, NEVER);
 
@@ -185,10 +180,9 @@ static void test_found_and_late(bool counted, uint32_t complete)
 		run_feed(r, one);
 	}
 	finish(r, t);
-	for (i = 0; i < r->nkept; i++)
+	for (uint32_t i = 0; i < r->nkept; i++)
 		n += r->kept[i].ep.state == MODEL_COMPLETE;
 	assert_int_equal(n, complete);
-	run_free(r);
 }
 
 static void test_found(void **state)
@@ -197,10 +191,13 @@ static void test_found(void **state)
 	test_found_and_late(true, 6);
 }
 
-/* Records of one whole meeting of a thread are missing: nobody takes its place in the next. */
+/*
+ * A thread's records of one complete episode are missing: no other thread takes its place in the
+ * next.
+ */
 static void test_rounds_keep_apart(void **state)
 {
-	struct run *r = team_of_three();
+	struct run *r CLEANUP_PTR(run_free) = team_of_three();
 	struct model_crossing c;
 
 	c = team(1, 3, 130, 140);
@@ -215,7 +212,6 @@ static void test_rounds_keep_apart(void **state)
 	run_feed(r, c);
 	finish(r, 300);
 	assert_fields(r, IS(nkept, 2), IS(kept[0].ep.state, MODEL_INCOMPLETE), IS(kept[0].ep.n, 2));
-	run_free(r);
 }
 
 int main(void)

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Many threads: each is found by its number, whichever others end likewise; and large meetings are in order. */
+/*
+ * Many threads: each is found by its number, also among numbers that end in the same digits; large
+ * episodes are in order.
+ */
 #include "test_model_util.h"
 
 #define A      0x1000
@@ -20,7 +23,10 @@ static void put(struct run *r, uint32_t inc, uint32_t tid, uint32_t seq, uint64_
 	assert_int_equal(model_add_crossing(r->model, &c), 0);
 }
 
-/* Numbers that end likewise in any table of less than a million; numbers in a row; two processes with the same. */
+/*
+ * Numbers that end in the same digits in any table of less than a million; numbers in a row; two
+ * processes with the same numbers.
+ */
 static uint32_t tid_of(uint32_t i)
 {
 	return i % 2 ? 1 + (i << 20) : 5000 + i;
@@ -28,19 +34,19 @@ static uint32_t tid_of(uint32_t i)
 
 static void test_numbers(void **state)
 {
-	struct run *r = run_new(0);
+	struct run *r = *state;
 	const struct model_thread *t;
-	uint32_t i, round, inc, index;
+	uint32_t index;
 
-	for (inc = 1; inc <= 2; inc++)
+	for (uint32_t inc = 1; inc <= 2; inc++)
 		assert_int_equal(model_add_process(r->model, PID, inc, 0, 0, 0, true, "p"), 0);
-	for (round = 0; round < ROUNDS; round++)
-		for (i = 0; i < MOST; i++)
-			for (inc = 1; inc <= 2; inc++)
+	for (uint32_t round = 0; round < ROUNDS; round++)
+		for (uint32_t i = 0; i < MOST; i++)
+			for (uint32_t inc = 1; inc <= 2; inc++)
 				put(r, inc, tid_of(i), round + 1, 100 + 1000 * round,
 				    500 + 1000 * round, MOST);
-	for (i = 0; i < MOST; i++)
-		for (inc = 1; inc <= 2; inc++) {
+	for (uint32_t i = 0; i < MOST; i++)
+		for (uint32_t inc = 1; inc <= 2; inc++) {
 			index = model_find_thread(r->model, PID, inc, tid_of(i));
 			assert_int_not_equal(index, MODEL_NONE);
 			t = model_thread(r->model, index);
@@ -53,24 +59,22 @@ static void test_numbers(void **state)
 	assert_int_equal(model_find_thread(r->model, PID, 1, 4999), MODEL_NONE);
 	assert_int_equal(model_find_thread(r->model, PID, 3, 5000), MODEL_NONE);
 	assert_int_equal(model_find_thread(r->model, PID + 1, 1, 5000), MODEL_NONE);
-	run_free(r);
 }
 
 /* A number that comes again is the new thread's, however many come after it. */
 static void test_number_again(void **state)
 {
-	struct run *r = run_new(0);
+	struct run *r = *state;
 	const struct model_thread *t;
-	uint32_t i, old, index;
+	uint32_t old, index;
 
-	run_launched(r, 0);
 	put(r, INC, 64, 1, 10, 20, 1);
 	old = model_find_thread(r->model, PID, INC, 64);
 	assert_int_equal(model_end_thread(r->model, PID, INC, 64, 30, NULL), 0);
 	assert_int_equal(model_add_thread(r->model, PID, INC, 64, 40), 0);
-	for (i = 0; i < MOST; i++) {
+	for (uint32_t i = 0; i < MOST; i++) {
 		put(r, INC, 64, i + 1, 50 + 10 * i, 55 + 10 * i, 1);
-		/* Whoever else ends likewise, and more and more of them. */
+		/* More and more numbers that end in the same digits. */
 		put(r, INC, 64 + ((i + 1) << 12), 1, 50 + 10 * i, 55 + 10 * i, 1);
 		index = model_find_thread(r->model, PID, INC, 64);
 		assert_int_not_equal(index, old);
@@ -79,7 +83,6 @@ static void test_number_again(void **state)
 	assert_int_equal(t->crossings, MOST);
 	assert_int_equal(model_thread(r->model, old)->crossings, 1);
 	assert_int_equal(model_totals(r->model)->lost, 0);
-	run_free(r);
 }
 
 /* By arrival; those of one instant as they left. */
@@ -88,17 +91,16 @@ static void meet(uint32_t n, uint64_t within)
 	uint64_t random = 88172645463325252ull + n, arrive[MOST];
 	const struct model_member *mem;
 	struct run *r = run_new(0);
-	uint32_t i;
 
 	run_launched(r, 0);
-	for (i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		arrive[i] = 1000 + rnd_to(&random, within);
 		put(r, INC, 1 + i, 1, arrive[i], 100000 + i, n);
 	}
 	assert_int_equal(model_finish(r->model, 200000), 0);
 	assert_fields(r, IS(nkept, 1), IS(kept[0].ep.n, n), IS(kept[0].ep.state, MODEL_COMPLETE));
 	mem = r->kept[0].members;
-	for (i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		assert_fields(&mem[i], IS(arrive_ns, arrive[mem[i].tid - 1]),
 			      IS(depart_ns, 100000 + mem[i].tid - 1));
 		if (!i)
@@ -112,9 +114,7 @@ static void meet(uint32_t n, uint64_t within)
 
 static void test_order(void **state)
 {
-	uint32_t n;
-
-	for (n = 1; n <= 130; n++) {
+	for (uint32_t n = 1; n <= 130; n++) {
 		meet(n, 5000);
 		meet(n, 8);
 	}
@@ -125,8 +125,8 @@ static void test_order(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_numbers),
-		cmocka_unit_test(test_number_again),
+		empty_run_test(test_numbers),
+		launched_test(test_number_again),
 		cmocka_unit_test(test_order),
 	};
 

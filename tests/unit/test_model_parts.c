@@ -8,12 +8,6 @@
 
 #define A 0x1000
 
-static const struct model_episode *ep(const struct run *r, uint32_t i)
-{
-	assert_true(i < r->nkept);
-	return &r->kept[i].ep;
-}
-
 static const struct model_detail *detail_of(const struct run *r, uint32_t i, uint32_t tid)
 {
 	const struct model_member *mem = member_of(ep(r, i), tid);
@@ -27,9 +21,8 @@ static const struct model_barrier_thread *at_barrier(const struct run *r, uint32
 						     uint32_t tid)
 {
 	const struct model_barrier *b = model_barrier(r->model, barrier);
-	uint32_t i;
 
-	for (i = 0; i < b->nthreads; i++)
+	for (uint32_t i = 0; i < b->nthreads; i++)
 		if (b->threads[i].thread != MODEL_NONE &&
 		    model_thread(r->model, b->threads[i].thread)->tid == tid)
 			return &b->threads[i];
@@ -40,9 +33,8 @@ static const struct model_barrier_thread *at_barrier(const struct run *r, uint32
 static uint64_t phase_parts(const struct model_detail *d)
 {
 	uint64_t sum = d->oncpu_ns + d->runq_ns;
-	unsigned i;
 
-	for (i = 0; i < MODEL_BLOCKED_REASONS; i++)
+	for (unsigned i = 0; i < MODEL_BLOCKED_REASONS; i++)
 		sum += d->blocked_ns[i];
 	return sum;
 }
@@ -74,7 +66,7 @@ static void cross_whole(struct run *r, uint32_t tid, uint64_t arrive, uint64_t d
 	run_feed(r, c);
 }
 
-/* A detail that tells whose it is. */
+/* A detail that shows which thread it is of. */
 static struct model_detail tagged(uint64_t tag)
 {
 	return (struct model_detail){
@@ -95,10 +87,10 @@ static void cross_tagged(struct run *r, uint32_t tid, uint64_t arrive, uint64_t 
 static void assert_tags(const struct run *r, uint32_t n)
 {
 	const struct model_member *mem;
-	uint32_t i, j, known = 0;
+	uint32_t known = 0;
 
-	for (i = 0; i < r->nkept; i++) {
-		for (j = 0; j < r->kept[i].ep.n; j++) {
+	for (uint32_t i = 0; i < r->nkept; i++) {
+		for (uint32_t j = 0; j < r->kept[i].ep.n; j++) {
 			mem = &r->kept[i].members[j];
 			assert_non_null(mem->detail);
 			assert_int_equal(mem->detail->ncounters, 1);
@@ -123,7 +115,7 @@ static void finish(struct run *r, uint64_t end)
 	assert_int_equal(model_finish(r->model, end), 0);
 }
 
-/* --- sums by hand ------------------------------------------------------------------------------ */
+/* --- sums by hand ---------------------------------------------------------------------------- */
 
 static const struct model_detail first = {
 	.oncpu_ns = 60,
@@ -171,7 +163,7 @@ static void feed_by_hand(struct run *r)
 
 static void test_by_hand(void **state)
 {
-	struct run *r = run_new(0);
+	struct run *r = *state;
 	const struct model_detail *d;
 	const struct model_sums *s;
 
@@ -201,16 +193,14 @@ static void test_by_hand(void **state)
 		      IS(inside_oncpu_ns, 20), IS(counted, 0));
 	assert_int_equal(thread_of(r, 2)->cpus_allowed, 0);
 	assert_memory_equal(&at_barrier(r, 0, 2)->sums, s, sizeof(*s));
-	run_free(r);
 }
 
-/* Nobody said anything of it: that is not the same as nothing. */
+/* There is no report of it: that is not the same as nothing. */
 static void test_unaccounted(void **state)
 {
 	static const struct model_sums none;
-	struct run *r = run_new(0);
+	struct run *r = *state;
 
-	run_launched(r, 0);
 	cross(r, 1, A, 2, 10, 21);
 	cross_whole(r, 2, 20, 22);
 	finish(r, 100);
@@ -218,16 +208,14 @@ static void test_unaccounted(void **state)
 	assert_non_null(member_of(ep(r, 0), 2)->detail);
 	assert_memory_equal(&thread_of(r, 1)->sums, &none, sizeof(none));
 	assert_memory_equal(&at_barrier(r, 0, 1)->sums, &none, sizeof(none));
-	run_free(r);
 }
 
 /* Other stamps: the parts are some ns longer than the whole. */
 static void test_clipped(void **state)
 {
 	struct model_detail d = first;
-	struct run *r = run_new(0);
+	struct run *r = *state;
 
-	run_launched(r, 0);
 	cross_with(r, 1, 85, 130, first); /* 90 ns of parts in 85, 48 ns in 45 */
 	cross_whole(r, 2, 90, 131);
 	d.blocked_ns[MODEL_BLOCKED_IO] = UINT64_MAX - 3;
@@ -252,18 +240,16 @@ static void test_clipped(void **state)
 		      IS(second.reason, MODEL_BLOCKED_OTHER));
 	assert_fields(thread_of(r, 1), IS(sums.known_ns, 185), IS(sums.oncpu_ns, 55),
 		      IS(sums.inside_known_ns, 56));
-	run_free(r);
 }
 
-/* --- what is not known ------------------------------------------------------------------------- */
+/* --- what is not known ----------------------------------------------------------------------- */
 
 /* After a loss the phase's beginning is not known; what happened inside is. */
 static void test_lost(void **state)
 {
-	struct run *r = run_new(0);
+	struct run *r = *state;
 	const struct model_detail *d;
 
-	run_launched(r, 0);
 	lose(r, 1);
 	cross_with(r, 1, 100, 160, first);
 	cross_whole(r, 2, 150, 155);
@@ -276,7 +262,6 @@ static void test_lost(void **state)
 	assert_fields(thread_of(r, 1), IS(sums.known_ns, 0), IS(sums.oncpu_ns, 0),
 		      IS(sums.counters[0], 0), IS(sums.inside_known_ns, 60),
 		      IS(sums.inside_oncpu_ns, 40), IS(sums.counted, 1));
-	run_free(r);
 }
 
 /* A record that had been given up: it is not counted twice. */
@@ -284,9 +269,8 @@ static void test_late(void **state)
 {
 	struct model_crossing late = crossing(1, A, 2, 50, 60);
 	const struct model_thread *t;
-	struct run *r = run_new(0);
+	struct run *r = *state;
 
-	run_launched(r, 0);
 	cross_tagged(r, 1, 10, 21);
 	cross_tagged(r, 2, 20, 22);
 	late.seq = ++r->seq[1];
@@ -300,16 +284,14 @@ static void test_late(void **state)
 		      IS(sums.inside_known_ns, 11 + 10 + 60 + 10),
 		      IS(sums.inside_known_ns, t->idle_ns),
 		      IS(sums.inside_counters[0], 11 + 51 + 101 + 181));
-	run_free(r);
 }
 
-/* Who never left: what it did inside is not known, nor is its next phase. */
+/* A thread that never left: what it did inside is not known, nor is its next phase. */
 static void test_abandoned(void **state)
 {
-	struct run *r = run_new(0);
+	struct run *r = *state;
 	const struct model_detail *d;
 
-	run_launched(r, 0);
 	cross_with(r, 1, 100, NEVER, first);
 	cross_whole(r, 2, 150, 155);
 	cross_tagged(r, 1, 200, 210);
@@ -319,7 +301,6 @@ static void test_abandoned(void **state)
 		      IS(inside_runq_ns, 0), IS(inside_counters[0], 0));
 	assert_fields(thread_of(r, 1), IS(sums.known_ns, 100), IS(sums.counters[0], 1000),
 		      IS(sums.inside_known_ns, 10), IS(sums.inside_counters[0], 201));
-	run_free(r);
 }
 
 /* Nested crossings enter no sum. */
@@ -327,10 +308,9 @@ static void test_nested(void **state)
 {
 	struct model_crossing c = crossing(1, A + 64, 1, 110, 120);
 	static const struct model_sums none;
-	struct run *r = run_new(0);
+	struct run *r = *state;
 	struct model_sums before;
 
-	run_launched(r, 0);
 	cross_with(r, 1, 100, 160, first);
 	before = thread_of(r, 1)->sums;
 	c.depth = 1;
@@ -344,15 +324,13 @@ static void test_nested(void **state)
 	assert_memory_equal(
 		&at_barrier(r, ep(r, 0)->nested ? ep(r, 0)->barrier : ep(r, 1)->barrier, 1)->sums,
 		&none, sizeof(none));
-	run_free(r);
 }
 
 /* Only complete episodes enter the sums of a barrier, all crossings those of their thread. */
 static void test_incomplete(void **state)
 {
-	struct run *r = run_new(0);
+	struct run *r = *state;
 
-	run_launched(r, 0);
 	cross_tagged(r, 1, 10, 21);
 	cross_tagged(r, 2, 20, 22);
 	cross_tagged(r, 1, 30, 40);
@@ -362,17 +340,15 @@ static void test_incomplete(void **state)
 	assert_fields(thread_of(r, 1), IS(sums.known_ns, 19), IS(sums.counters[0], 40));
 	assert_fields(at_barrier(r, 0, 1), IS(sums.known_ns, 10), IS(sums.counters[0], 10),
 		      IS(work_ns, 10));
-	run_free(r);
 }
 
 /* The news of a thread comes after its first crossing: its phase 0 was thought longer. */
 static void test_late_news(void **state)
 {
 	struct model_detail d = first;
-	struct run *r = run_new(0);
+	struct run *r = *state;
 	const struct model_thread *t;
 
-	run_launched(r, 0);
 	cross_whole(r, 1, 100, 160);
 	cross_with(r, 2, 150, 155, d);
 	assert_int_equal(model_add_thread(r->model, PID, INC, 1, 30), 0);
@@ -382,22 +358,19 @@ static void test_late_news(void **state)
 	assert_fields(t, IS(sums.known_ns, 70), IS(sums.oncpu_ns, 70));
 	t = thread_of(r, 2);
 	assert_fields(t, IS(sums.known_ns, 85), IS(sums.oncpu_ns, 55), IS(sums.runq_ns, 10));
-	run_free(r);
 }
 
-/* --- details stay with their members ----------------------------------------------------------- */
+/* --- details stay with their members --------------------------------------------------------- */
 
 /* Delivered in another order than each thread's own: parked. */
 static void test_parked(void **state)
 {
 	static const uint8_t order[] = { 0, 3, 1, 2, 9, 8, 7, 6, 5, 4 };
 	struct model_crossing c;
-	struct run *r = run_new(0);
-	uint32_t i, t;
+	struct run *r = *state;
 
-	run_launched(r, 0);
-	for (i = 0; i < 10; i++) {
-		for (t = 1; t <= 2; t++) {
+	for (uint32_t i = 0; i < 10; i++) {
+		for (uint32_t t = 1; t <= 2; t++) {
 			c = crossing(t, A, 2, 100 * order[i] + 10 * t, 100 * order[i] + 30 + t);
 			c.seq = order[i] + 1;
 			feed_with(r, c, tagged(c.arrive_ns));
@@ -407,7 +380,6 @@ static void test_parked(void **state)
 	assert_int_equal(r->nkept, 10);
 	assert_int_equal(model_totals(r->model)->episodes, 10);
 	assert_tags(r, 20);
-	run_free(r);
 }
 
 /* More than can be parked, and tracing that ends while some are. */
@@ -415,12 +387,11 @@ static void test_parked_left(void **state)
 {
 	struct model_crossing c;
 	struct run *r;
-	uint32_t i, end;
 
-	for (end = 0; end < 2; end++) {
+	for (uint32_t end = 0; end < 2; end++) {
 		r = run_new(0);
 		run_launched(r, 0);
-		for (i = 0; i < 25; i++) {
+		for (uint32_t i = 0; i < 25; i++) {
 			c = crossing(1, A, 1, 100 * i + 100, 100 * i + 110);
 			c.seq = 2 * i + 2;
 			feed_with(r, c, tagged(c.arrive_ns));
@@ -435,10 +406,10 @@ static void test_parked_left(void **state)
 	}
 }
 
-/* A member that never left is replaced by the one that was meant: limbo. */
+/* A member that never left is replaced by the one that was meant, as long as that is open. */
 static void test_pending(void **state)
 {
-	struct run *r = run_new(0);
+	struct run *r CLEANUP_PTR(run_free) = run_new(0);
 
 	run_launched(r, 0);
 	cross_tagged(r, 1, 10, NEVER);
@@ -453,8 +424,7 @@ static void test_pending(void **state)
 	/* The only detail is that of the one that replaces. */
 	r = run_new(0);
 	run_launched(r, 0);
-	cross(r, 1, A, 2, 10, NEVER);
-	cross(r, 1, A, 2, 30, 51);
+	cross_all(r, { 1, A, 2, 10, NEVER }, { 1, A, 2, 30, 51 });
 	cross_tagged(r, 2, 40, 52);
 	finish(r, 200);
 	assert_int_equal(r->nkept, 2);
@@ -467,17 +437,15 @@ static void test_pending(void **state)
 	cross_tagged(r, 1, 10, NEVER);
 	cross_tagged(r, 1, 30, 51);
 	cross_tagged(r, 2, 40, NEVER);
-	run_free(r);
 }
 
 /* Records missing, and those of a place that was given up: dropped. */
 static void test_stray(void **state)
 {
 	struct model_crossing late = crossing(2, A, 2, 12, 23);
-	struct run *r = run_new(0);
-	uint32_t i, n = 0;
+	struct run *r = *state;
+	uint32_t n = 0;
 
-	run_launched(r, 0);
 	cross_tagged(r, 1, 10, 22);
 	lose(r, 2);
 	cross_tagged(r, 1, 30, 42);
@@ -486,23 +454,21 @@ static void test_stray(void **state)
 	late.seq = 1;
 	feed_with(r, late, tagged(12));
 	finish(r, 6000000000);
-	for (i = 0; i < r->nkept; i++)
+	for (uint32_t i = 0; i < r->nkept; i++)
 		n += r->kept[i].ep.n;
 	assert_int_equal(n, 3);
 	assert_fields(thread_of(r, 2), IS(sums.known_ns, 0), IS(sums.inside_known_ns, 11 + 3),
 		      IS(sums.inside_counters[0], 13 + 41));
-	run_free(r);
 }
 
 /* More threads than the count, from an open episode on to single crossings and back. */
 static void test_cyclic(void **state)
 {
-	struct run *r = run_new(0);
+	struct run *r CLEANUP_PTR(run_free) = run_new(0);
 	uint64_t t = 1000;
-	uint32_t i;
 
 	run_launched(r, 0);
-	for (i = 0; i < 300; i++, t += 1000000) {
+	for (uint32_t i = 0; i < 300; i++, t += 1000000) {
 		cross_tagged(r, 1 + i % 3, t, t + 200);
 		cross_tagged(r, 1 + (i + 1) % 3, t + 100, t + 201);
 		if (i % 8 == 7)
@@ -510,7 +476,7 @@ static void test_cyclic(void **state)
 	}
 	/* Thread 3 is gone: two remain. */
 	assert_int_equal(model_end_thread(r->model, PID, INC, 3, t, NULL), 0);
-	for (i = 0; i < 300; i++, t += 1000000) {
+	for (uint32_t i = 0; i < 300; i++, t += 1000000) {
 		cross_tagged(r, 1, t, t + 200);
 		cross_tagged(r, 2, t + 100, t + 201);
 		if (i % 8 == 7)
@@ -522,9 +488,8 @@ static void test_cyclic(void **state)
 	/* Freed while some are in the buffer. */
 	r = run_new(0);
 	run_launched(r, 0);
-	for (i = 0; i < 9; i++)
+	for (uint32_t i = 0; i < 9; i++)
 		cross_tagged(r, 1 + i % 3, 1000 * i, 1000 * i + 5000);
-	run_free(r);
 }
 
 /* Objects that are forgotten take nothing along. */
@@ -532,18 +497,15 @@ static void test_evicted(void **state)
 {
 	const uint32_t n = 66000;
 	struct model_crossing c;
-	struct run *r = run_new(0);
-	uint32_t i;
+	struct run *r = *state;
 
-	run_launched(r, 0);
-	for (i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		c = crossing(1, A + 64ULL * i, 2, 10 * i + 1, 10 * i + 5);
 		c.seq = i + 1;
 		feed_with(r, c, tagged(c.arrive_ns));
 	}
 	assert_true(r->nkept >= n - 65536);
 	assert_tags(r, r->nkept);
-	run_free(r);
 }
 
 /* Threads that are folded: their sums are those of the process and of the barrier. */
@@ -556,12 +518,11 @@ static void test_folded(void **state)
 	struct model_sums all = { 0 }, barrier = { 0 };
 	const struct model_thread *t;
 	const struct model_proc *p;
-	struct run *r = run_new(0);
+	struct run *r = *state;
 	struct model_crossing c;
-	uint32_t i, tid;
+	uint32_t tid;
 
-	run_launched(r, 0);
-	for (i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		tid = 1000 + i;
 		assert_int_equal(model_add_thread(r->model, PID, INC, tid, 100 * i), 0);
 		c = crossing(tid, A, 2, 100 * i + 10, 100 * i + 31);
@@ -579,7 +540,7 @@ static void test_folded(void **state)
 	p = model_proc(r->model, 0);
 	assert_true(p->folded.threads > 0);
 	all = p->folded.sums;
-	for (i = 0; i < model_nthreads(r->model); i++) {
+	for (uint32_t i = 0; i < model_nthreads(r->model); i++) {
 		t = model_thread(r->model, i);
 		if (t->proc == MODEL_NONE)
 			continue;
@@ -594,7 +555,7 @@ static void test_folded(void **state)
 		      IS(oncpu_ns, 12ULL * n), IS(runq_ns, 3ULL * n),
 		      IS(inside_known_ns, 21ULL * n), IS(counted, 2ULL * n),
 		      IS(counters[0], 50ULL * n * (n - 1) + 11ULL * n));
-	for (i = 0; i < model_barrier(r->model, 0)->nthreads; i++) {
+	for (uint32_t i = 0; i < model_barrier(r->model, 0)->nthreads; i++) {
 		const struct model_barrier_thread *bt = &model_barrier(r->model, 0)->threads[i];
 
 		barrier.known_ns += bt->sums.known_ns;
@@ -603,10 +564,9 @@ static void test_folded(void **state)
 	}
 	assert_fields(&barrier, IS(known_ns, 10ULL * n), IS(oncpu_ns, 10ULL * n),
 		      IS(counters[0], 50ULL * n * (n - 1) + 10ULL * n));
-	run_free(r);
 }
 
-/* --- tails ------------------------------------------------------------------------------------- */
+/* --- tails ----------------------------------------------------------------------------------- */
 
 static void add_tail(struct run *r, uint32_t tid, uint64_t t_ns, const struct model_detail *d)
 {
@@ -615,7 +575,7 @@ static void add_tail(struct run *r, uint32_t tid, uint64_t t_ns, const struct mo
 
 static void test_tail(void **state)
 {
-	struct run *r = run_new(0);
+	struct run *r = *state;
 	struct model_thread th;
 
 	feed_by_hand(r);
@@ -624,8 +584,7 @@ static void test_tail(void **state)
 	add_tail(r, 2, 300, NULL);
 	add_tail(r, 9, 300, &first); /* nobody knows it */
 	model_thread_at(r->model, 1, 300, &th);
-	assert_int_equal(th.tid, 1);
-	assert_int_equal(th.sums.known_ns, 140 + 80);
+	assert_fields(&th, IS(tid, 1), IS(sums.known_ns, 140 + 80));
 	/* Whether its detail has been put away by then makes no difference. */
 	assert_int_equal(model_advance(r->model, 295), 0);
 	model_thread_at(r->model, 1, 300, &th);
@@ -641,7 +600,6 @@ static void test_tail(void **state)
 	assert_fields(&th.sums, IS(known_ns, 200 + 80), IS(oncpu_ns, 280));
 	/* No barrier has to do with it. */
 	assert_int_equal(at_barrier(r, 0, 1)->sums.known_ns, 140);
-	run_free(r);
 }
 
 /* Its last crossing comes after the news of the tail, and nothing is counted twice. */
@@ -650,9 +608,8 @@ static void test_tail_first(void **state)
 	struct model_crossing c = crossing(1, A, 2, 200, 210);
 	struct model_detail d = { .oncpu_ns = 30, .runq_ns = 50 };
 	struct run *r = run_new(0);
-	uint32_t parked;
 
-	for (parked = 0; parked < 2; parked++) {
+	for (uint32_t parked = 0; parked < 2; parked++) {
 		r = parked ? run_new(0) : r;
 		run_launched(r, 0);
 		cross_tagged(r, 1, 100, 160);
@@ -676,9 +633,8 @@ static void test_tail_first(void **state)
 /* A crossing that comes when it cannot any more does not count the tail's time again. */
 static void test_tail_settled(void **state)
 {
-	struct run *r = run_new(0);
+	struct run *r = *state;
 
-	run_launched(r, 0);
 	cross_tagged(r, 1, 100, 160);
 	add_tail(r, 1, 290, &first);
 	assert_int_equal(model_end_thread(r->model, PID, INC, 1, 290, NULL), 0);
@@ -687,13 +643,15 @@ static void test_tail_settled(void **state)
 	finish(r, 300);
 	assert_fields(thread_of(r, 1), IS(sums.known_ns, 100 + 130),
 		      IS(sums.counters[0], 100 + 1000), IS(sums.inside_known_ns, 60 + 10));
-	run_free(r);
 }
 
-/* Who is inside at the end has no tail beyond its arrival; who never left none that is known. */
+/*
+ * A thread that is inside at the end has no tail beyond its arrival; one that never left has none
+ * that is known.
+ */
 static void test_tail_inside(void **state)
 {
-	struct run *r = run_new(0);
+	struct run *r = *state;
 
 	feed_by_hand(r);
 	add_tail(r, 1, 300, NULL);
@@ -705,13 +663,14 @@ static void test_tail_inside(void **state)
 		      IS(sums.known_ns, thread_of(r, 1)->outside_ns));
 	assert_fields(thread_of(r, 2), IS(sums.known_ns, 200 + 30),
 		      IS(sums.known_ns, thread_of(r, 2)->outside_ns));
-	run_free(r);
 }
 
-/* Said twice, after its end, of another with its number; freed with one that nobody fetched. */
+/*
+ * Reported twice, after its end, of another with its number; freed with one that was never fetched.
+ */
 static void test_tail_senseless(void **state)
 {
-	struct run *r = run_new(0);
+	struct run *r = *state;
 
 	feed_by_hand(r);
 	add_tail(r, 1, 240, &first);
@@ -728,10 +687,9 @@ static void test_tail_senseless(void **state)
 		      IS(sums.oncpu_ns, 100 + 40));
 	assert_int_equal(thread_of(r, 2)->sums.known_ns, 200 + 10);
 	assert_fields(thread_of(r, 1), IS(start_ns, 270), IS(sums.known_ns, 0));
-	run_free(r);
 }
 
-/* --- random programs --------------------------------------------------------------------------- */
+/* --- random programs ------------------------------------------------------------------------- */
 
 /* At most @left. */
 static uint64_t part(uint64_t *seed, uint64_t *left)
@@ -747,12 +705,11 @@ static void invent(uint64_t *seed, struct rec *rec, uint64_t work)
 {
 	uint64_t left = work, wait = rec->c.depart_ns - rec->c.arrive_ns;
 	struct model_detail *d = &rec->detail;
-	unsigned i;
 
 	rec->c.flags |= MODEL_CROSSING_ACCOUNTED;
 	rec->c.detail = rnd_to(seed, 4) ? d : NULL;
 	if (rec->c.detail) {
-		for (i = 0; i < MODEL_BLOCKED_REASONS; i++)
+		for (unsigned i = 0; i < MODEL_BLOCKED_REASONS; i++)
 			d->blocked_ns[i] = part(seed, &left);
 		d->runq_ns = part(seed, &left);
 		d->oncpu_ns = rnd_to(seed, 2) ? left : part(seed, &left);
@@ -785,8 +742,6 @@ static int by_seq(const void *a, const void *b)
 
 static void add_parts(struct model_sums *s, const struct rec *rec, uint64_t work)
 {
-	unsigned i;
-
 	s->inside_known_ns += rec->c.depart_ns - rec->c.arrive_ns;
 	s->inside_oncpu_ns += rec->parts.inside_oncpu_ns;
 	s->inside_runq_ns += rec->parts.inside_runq_ns;
@@ -799,7 +754,7 @@ static void add_parts(struct model_sums *s, const struct rec *rec, uint64_t work
 	s->known_ns += work;
 	s->oncpu_ns += rec->parts.oncpu_ns;
 	s->runq_ns += rec->parts.runq_ns;
-	for (i = 0; i < MODEL_BLOCKED_REASONS; i++)
+	for (unsigned i = 0; i < MODEL_BLOCKED_REASONS; i++)
 		s->blocked_ns[i] += rec->parts.blocked_ns[i];
 	s->counters[0] += rec->parts.counters[0];
 	s->counters[1] += rec->parts.counters[1];
@@ -812,11 +767,10 @@ static void invent_all(struct sim *s, struct model_sums want[THREADS_MAX + 1])
 	uint64_t from = 0;
 	bool known = false;
 	struct rec *rec;
-	uint32_t i;
 
 	memset(want, 0, (THREADS_MAX + 1) * sizeof(*want));
 	qsort(s->recs, s->nrecs, sizeof(*s->recs), by_seq);
-	for (i = 0; i < s->nrecs; i++) {
+	for (uint32_t i = 0; i < s->nrecs; i++) {
 		rec = &s->recs[i];
 		if (rec->c.seq == 1) {
 			from = 1000000;
@@ -835,9 +789,7 @@ static void invent_all(struct sim *s, struct model_sums want[THREADS_MAX + 1])
 
 static const struct rec *rec_of(const struct sim *s, const struct model_member *mem)
 {
-	uint32_t i;
-
-	for (i = 0; i < s->nrecs; i++)
+	for (uint32_t i = 0; i < s->nrecs; i++)
 		if (s->recs[i].c.tid == mem->tid && s->recs[i].c.arrive_ns == mem->arrive_ns)
 			return &s->recs[i];
 	return NULL;
@@ -871,14 +823,13 @@ static void check_barriers(const struct sim *s, const struct run *r)
 	const struct model_barrier *b;
 	const struct model_member *mem;
 	struct model_sums want;
-	uint32_t i, k, e;
 
-	for (i = 0; i < model_nbarriers(r->model); i++) {
+	for (uint32_t i = 0; i < model_nbarriers(r->model); i++) {
 		b = model_barrier(r->model, i);
-		for (k = 0; k < b->nthreads; k++) {
+		for (uint32_t k = 0; k < b->nthreads; k++) {
 			bt = &b->threads[k];
 			memset(&want, 0, sizeof(want));
-			for (e = 0; e < r->nkept; e++) {
+			for (uint32_t e = 0; e < r->nkept; e++) {
 				mem = member_of(&r->kept[e].ep,
 						model_thread(r->model, bt->thread)->tid);
 				if (mem && mem->detail && r->kept[e].ep.barrier == i &&
@@ -893,16 +844,15 @@ static void check_barriers(const struct sim *s, const struct run *r)
 static void check_all(struct sim *s, struct run *r, const struct model_sums *want)
 {
 	const struct model_thread *t;
-	uint32_t i, k;
 
-	for (i = 0; i < model_nthreads(r->model); i++) {
+	for (uint32_t i = 0; i < model_nthreads(r->model); i++) {
 		t = model_thread(r->model, i);
 		assert_memory_equal(&t->sums, &want[t->tid], sizeof(t->sums));
 		assert_true(t->sums.known_ns <= t->outside_ns);
 		assert_true(t->sums.inside_known_ns <= t->idle_ns);
 	}
-	for (i = 0; i < r->nkept; i++)
-		for (k = 0; k < r->kept[i].ep.n; k++)
+	for (uint32_t i = 0; i < r->nkept; i++)
+		for (uint32_t k = 0; k < r->kept[i].ep.n; k++)
 			check_member(&r->kept[i].members[k], rec_of(s, &r->kept[i].members[k]));
 	check_barriers(s, r);
 }
@@ -910,8 +860,8 @@ static void check_all(struct sim *s, struct run *r, const struct model_sums *wan
 static void random_run(uint64_t seed, unsigned loss, bool cyclic)
 {
 	struct model_sums want[THREADS_MAX + 1];
-	struct run *r = run_new(1000000);
-	struct sim s;
+	struct run *r CLEANUP_PTR(run_free) = run_new(1000000);
+	struct sim s CLEANUP(sim_free);
 
 	run_launched(r, 1000000);
 	sim_setup(&s, seed);
@@ -929,44 +879,49 @@ static void random_run(uint64_t seed, unsigned loss, bool cyclic)
 	invent_all(&s, want);
 	deliver(&s, r);
 	check_all(&s, r, want);
-	run_free(r);
-	sim_free(&s);
 }
 
 static void test_random(void **state)
 {
-	uint64_t seed;
-
-	for (seed = 1; seed <= 100; seed++)
+	for (uint64_t seed = 1; seed <= 100; seed++)
 		random_run(seed, 0, false);
-	for (seed = 101; seed <= 300; seed++)
+	for (uint64_t seed = 101; seed <= 300; seed++)
 		random_run(seed, seed % 200 + 1, false);
 }
 
 static void test_random_cyclic(void **state)
 {
-	uint64_t seed;
-
-	for (seed = 1; seed <= 30; seed++)
+	for (uint64_t seed = 1; seed <= 30; seed++)
 		random_run(seed, 0, true);
-	for (seed = 31; seed <= 90; seed++)
+	for (uint64_t seed = 31; seed <= 90; seed++)
 		random_run(seed, seed, true);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_by_hand),	       cmocka_unit_test(test_unaccounted),
-		cmocka_unit_test(test_clipped),	       cmocka_unit_test(test_lost),
-		cmocka_unit_test(test_late),	       cmocka_unit_test(test_abandoned),
-		cmocka_unit_test(test_nested),	       cmocka_unit_test(test_incomplete),
-		cmocka_unit_test(test_late_news),      cmocka_unit_test(test_parked),
-		cmocka_unit_test(test_parked_left),    cmocka_unit_test(test_pending),
-		cmocka_unit_test(test_stray),	       cmocka_unit_test(test_cyclic),
-		cmocka_unit_test(test_evicted),	       cmocka_unit_test(test_folded),
-		cmocka_unit_test(test_tail),	       cmocka_unit_test(test_tail_first),
-		cmocka_unit_test(test_tail_settled),   cmocka_unit_test(test_tail_inside),
-		cmocka_unit_test(test_tail_senseless), cmocka_unit_test(test_random),
+		empty_run_test(test_by_hand),
+		launched_test(test_unaccounted),
+		launched_test(test_clipped),
+		launched_test(test_lost),
+		launched_test(test_late),
+		launched_test(test_abandoned),
+		launched_test(test_nested),
+		launched_test(test_incomplete),
+		launched_test(test_late_news),
+		launched_test(test_parked),
+		cmocka_unit_test(test_parked_left),
+		cmocka_unit_test(test_pending),
+		launched_test(test_stray),
+		cmocka_unit_test(test_cyclic),
+		launched_test(test_evicted),
+		launched_test(test_folded),
+		empty_run_test(test_tail),
+		cmocka_unit_test(test_tail_first),
+		launched_test(test_tail_settled),
+		empty_run_test(test_tail_inside),
+		empty_run_test(test_tail_senseless),
+		cmocka_unit_test(test_random),
 		cmocka_unit_test(test_random_cyclic),
 	};
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Phases, sums and the longest path, on programs whose answers have closed forms: the POP examples, and
- * the thesis's LU decomposition (section 3.2) with block and with cyclic partitioning.
+ * Phases, sums and the longest path, on programs whose answers have closed forms: the POP examples,
+ * and the thesis's LU decomposition (section 3.2) with block and with cyclic partitioning.
  */
 #include "test_model_util.h"
 
 #define A 0x1000
 
-/* A team in virtual time: everybody meets after each round of work. */
+/* A team in virtual time: all threads meet after each round of work. */
 struct team {
 	struct run *run;
 	uint32_t n;
@@ -18,25 +18,22 @@ struct team {
 
 static void team_new(struct team *t, uint32_t n, uint64_t start, uint64_t latency)
 {
-	uint32_t i;
-
 	t->run = run_new(start);
 	run_launched(t->run, start);
 	t->n = n;
 	t->latency = latency;
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		t->ready[i] = start;
 }
 
 static void team_round(struct team *t, const uint64_t *work)
 {
 	uint64_t release = 0;
-	uint32_t i;
 
-	for (i = 0; i < t->n; i++)
+	for (uint32_t i = 0; i < t->n; i++)
 		if (t->ready[i] + work[i] > release)
 			release = t->ready[i] + work[i];
-	for (i = 0; i < t->n; i++) {
+	for (uint32_t i = 0; i < t->n; i++) {
 		cross(t->run, i + 1, A, t->n, t->ready[i] + work[i], release + t->latency);
 		t->ready[i] = release + t->latency;
 	}
@@ -52,10 +49,9 @@ static struct pop team_end(struct team *t, uint64_t tail)
 	uint64_t sum = 0, max = 0, end = t->ready[0] + tail;
 	const struct model_proc *p;
 	struct pop pop;
-	uint32_t i;
 
 	assert_int_equal(model_finish(t->run->model, end), 0);
-	for (i = 0; i < model_nthreads(t->run->model); i++) {
+	for (uint32_t i = 0; i < model_nthreads(t->run->model); i++) {
 		const struct model_thread *th = model_thread(t->run->model, i);
 
 		sum += th->outside_ns;
@@ -76,9 +72,8 @@ static struct pop team_end(struct team *t, uint64_t tail)
 static void assert_adds_up(const struct run *r, uint64_t elapsed, uint64_t tail)
 {
 	uint64_t sum = 0;
-	uint32_t i;
 
-	for (i = 0; i < r->nkept; i++) {
+	for (uint32_t i = 0; i < r->nkept; i++) {
 		assert_int_not_equal(r->kept[i].ep.phase_ns, MODEL_UNKNOWN);
 		sum += r->kept[i].ep.phase_ns;
 	}
@@ -91,13 +86,12 @@ static void test_static_imbalance(void **state)
 	uint64_t work[64];
 	struct team t;
 	struct pop p;
-	uint32_t n, i, k;
 
-	for (n = 2; n <= 64; n *= 2) {
+	for (uint32_t n = 2; n <= 64; n *= 2) {
 		team_new(&t, n, 5000, 1);
-		for (i = 0; i < n; i++)
+		for (uint32_t i = 0; i < n; i++)
 			work[i] = i == n / 2 ? 2000 : 1000;
-		for (k = 0; k < 50; k++)
+		for (uint32_t k = 0; k < 50; k++)
 			team_round(&t, work);
 		p = team_end(&t, 0);
 		assert_fields(&p, NEAR(lb, (n + 1) / (2.0 * n), 1e-12), NEAR(ser, 1, 1e-12),
@@ -115,34 +109,32 @@ static void test_rotating_imbalance(void **state)
 	uint64_t work[64];
 	struct team t;
 	struct pop p;
-	uint32_t n, i, k;
 
-	for (n = 2; n <= 64; n *= 2) {
+	for (uint32_t n = 2; n <= 64; n *= 2) {
 		team_new(&t, n, 5000, 1);
-		for (k = 0; k < 3 * n; k++) {
-			for (i = 0; i < n; i++)
+		for (uint32_t k = 0; k < 3 * n; k++) {
+			for (uint32_t i = 0; i < n; i++)
 				work[i] = i == k % n ? 2000 : 1000;
 			team_round(&t, work);
 		}
 		p = team_end(&t, 0);
 		assert_fields(&p, NEAR(lb, 1, 1e-12), NEAR(ser, (n + 1) / (2.0 * n), 1e-12),
 			      NEAR(te, 2000 / 2001.0, 1e-12));
-		for (i = 1; i <= n; i++)
+		for (uint32_t i = 1; i <= n; i++)
 			assert_int_equal(thread_of(t.run, i)->last, 3);
 		run_free(t.run);
 	}
 }
 
-/* Even work and a dear barrier: only TE suffers. */
+/* Even work and an expensive barrier: only transfer efficiency suffers. */
 static void test_transfer(void **state)
 {
 	uint64_t work[4] = { 900, 900, 900, 900 };
 	struct team t;
 	struct pop p;
-	uint32_t k;
 
 	team_new(&t, 4, 0, 100);
-	for (k = 0; k < 20; k++)
+	for (uint32_t k = 0; k < 20; k++)
 		team_round(&t, work);
 	p = team_end(&t, 500);
 	assert_fields(&p, IS(elapsed, 20 * 1000 + 500), NEAR(lb, 1, 1e-12), NEAR(ser, 1, 1e-12),
@@ -152,7 +144,7 @@ static void test_transfer(void **state)
 	run_free(t.run);
 }
 
-/* --- LU ------------------------------------------------------------------------------------------------ */
+/* --- LU -------------------------------------------------------------------------------------- */
 
 #define BLOCK  0
 #define CYCLIC 1
@@ -163,22 +155,21 @@ static bool owns(uint32_t kind, uint32_t n, uint32_t threads, uint32_t thread, u
 }
 
 /*
- * Iteration k eliminates column k: every row below k costs as much as it has columns right of k. One
- * barrier before, one in each of the N - 1 iterations.
+ * Iteration k eliminates column k: every row below k costs as much as it has columns right of k.
+ * One barrier before, one in each of the N - 1 iterations.
  */
 static struct pop lu(uint32_t kind, uint32_t n, uint32_t threads, struct team *t)
 {
 	uint64_t work[64], none[64] = { 0 };
-	uint32_t i, k, row;
 
 	team_new(t, threads, 0, 1);
-	for (i = 0; i < threads; i++)
+	for (uint32_t i = 0; i < threads; i++)
 		none[i] = 1;
 	team_round(t, none);
-	for (k = 0; k + 1 < n; k++) {
-		for (i = 0; i < threads; i++) {
+	for (uint32_t k = 0; k + 1 < n; k++) {
+		for (uint32_t i = 0; i < threads; i++) {
 			work[i] = 0;
-			for (row = k + 1; row < n; row++)
+			for (uint32_t row = k + 1; row < n; row++)
 				work[i] += owns(kind, n, threads, i, row) ? n - 1 - k : 0;
 		}
 		team_round(t, work);
@@ -195,13 +186,13 @@ static uint64_t row_cost(uint64_t n, uint64_t r)
 static void lu_block(uint32_t n, uint32_t threads, double limit)
 {
 	uint64_t own, sum = 0, max = 0;
-	uint32_t i, row, early = 0;
+	uint32_t early = 0;
 	struct team t;
 	struct pop p = lu(BLOCK, n, threads, &t);
 
-	for (i = 0; i < threads; i++) {
+	for (uint32_t i = 0; i < threads; i++) {
 		own = 1;
-		for (row = 0; row < n; row++)
+		for (uint32_t row = 0; row < n; row++)
 			own += owns(BLOCK, n, threads, i, row) ? row_cost(n, row) : 0;
 		assert_int_equal(thread_of(t.run, i + 1)->outside_ns, own);
 		sum += own;
@@ -216,7 +207,7 @@ static void lu_block(uint32_t n, uint32_t threads, double limit)
 	assert_int_equal(t.run->nkept, n);
 	assert_int_equal(thread_of(t.run, threads)->wait_ns, 0);
 	/* Past the middle, half the threads have nothing left and come at once. */
-	for (i = 0; i < threads / 2; i++)
+	for (uint32_t i = 0; i < threads / 2; i++)
 		early += member_of(&t.run->kept[n / 2 + 2].ep, i + 1)->work_ns == 0;
 	assert_int_equal(early, threads / 2);
 	assert_adds_up(t.run, p.elapsed, 1);
@@ -229,15 +220,14 @@ static void test_lu_block(void **state)
 	const uint32_t n = 512;
 	uint64_t total = 0;
 	struct team t;
-	uint32_t i;
 
 	lu_block(256, 2, 8 / 11.0);
 	lu_block(256, 4, 32 / 47.0);
 	lu_block(512, 8, 128 / 191.0);
 	lu(BLOCK, n, 8, &t);
-	for (i = 1; i <= 8; i++)
+	for (uint32_t i = 1; i <= 8; i++)
 		total += thread_of(t.run, i)->outside_ns;
-	for (i = 1; i <= 8; i++)
+	for (uint32_t i = 1; i <= 8; i++)
 		assert_near((double)thread_of(t.run, i)->outside_ns / (double)total,
 			    share[i - 1] / 1024.0, 1.0 / n);
 	run_free(t.run);
@@ -255,30 +245,30 @@ static void test_lu_cyclic(void **state)
 	run_free(t.run);
 }
 
-/* --- other sums ------------------------------------------------------------------------------------------ */
+/* --- other sums ------------------------------------------------------------------------------ */
 
 /* Two teams that share a thread: the longest path runs through it. Worked by hand. */
 static void test_longest_path(void **state)
 {
-	struct run *r = run_new(0);
+	struct run *r = *state;
 
-	run_launched(r, 0);
 	/* 1 and 2 meet on A at 100 (2 came at 10), leave at 110. */
-	cross(r, 1, A, 2, 100, 110);
-	cross(r, 2, A, 2, 10, 110);
+	cross_all(r, { 1, A, 2, 100, 110 }, { 2, A, 2, 10, 110 });
 	/* 2 and 3 meet on B at 200 (3 came), leave at 230. */
-	cross(r, 2, 0x2000, 2, 160, 230);
-	cross(r, 3, 0x2000, 2, 200, 230);
+	cross_all(r, { 2, 0x2000, 2, 160, 230 }, { 3, 0x2000, 2, 200, 230 });
 	/* Tails: 1 to 130 (exits), 2 and 3 to 300. */
 	assert_int_equal(model_end_thread(r->model, PID, INC, 1, 130, "one"), 0);
 	assert_int_equal(model_finish(r->model, 300), 0);
-	/* 1 and 2 join at 100; 2 works 50 more: 150; 3 works 200: they join at 200, then 70 more. */
+	/*
+	 * 1 and 2 join at 100; 2 works 50 more: 150; 3 works 200: they join at 200, then 70 more.
+	 */
 	assert_fields(model_proc(r->model, 0), IS(ideal_ns, 270), IS(elapsed_ns, 300));
 	assert_int_equal(thread_of(r, 1)->ideal_ns, 120);
 	assert_int_equal(thread_of(r, 2)->outside_ns, 10 + 50 + 70);
-	/* Of the thread that came last: 3 had no episode before, so its phase began at its start. */
+	/*
+	 * Of the thread that came last: 3 had no episode before, so its phase began at its start.
+	 */
 	assert_int_equal(r->kept[1].ep.phase_ns, 200);
-	run_free(r);
 }
 
 /* The state half-way, as an interim report sees it, is what an end at that time would give. */
@@ -288,11 +278,10 @@ static void test_interim(void **state)
 	struct model_thread at;
 	struct model_proc now;
 	struct team t, whole;
-	uint32_t i, k;
 
 	team_new(&t, 3, 50, 7);
 	team_new(&whole, 3, 50, 7);
-	for (k = 0; k < 10; k++) {
+	for (uint32_t k = 0; k < 10; k++) {
 		team_round(&t, work);
 		team_round(&whole, work);
 	}
@@ -300,15 +289,14 @@ static void test_interim(void **state)
 	team_end(&whole, 40);
 	assert_fields(&now, IS(elapsed_ns, model_proc(whole.run->model, 0)->elapsed_ns),
 		      IS(ideal_ns, model_proc(whole.run->model, 0)->ideal_ns));
-	for (i = 0; i < 3; i++) {
+	for (uint32_t i = 0; i < 3; i++) {
 		model_thread_at(t.run->model, i, t.ready[0] + 40, &at);
 		assert_fields(&at, IS(outside_ns, model_thread(whole.run->model, i)->outside_ns),
 			      IS(end_ns, t.ready[0] + 40));
 	}
 	/* And it changed nothing. */
-	for (k = 0; k < 5; k++) {
+	for (uint32_t k = 0; k < 5; k++)
 		team_round(&t, work);
-	}
 	team_end(&t, 0);
 	assert_int_equal(t.run->nkept, 15);
 	run_free(t.run);
@@ -318,17 +306,15 @@ static void test_interim(void **state)
 static void test_barrier_sums(void **state)
 {
 	const struct model_barrier *b;
-	struct run *r = run_new(0);
+	struct run *r = *state;
 	uint64_t at[3] = { 0 };
-	uint32_t k;
 
-	run_launched(r, 0);
 	/* Phases of 100, 200, 300; 2 comes last, 10 ns after 1. */
-	for (k = 1; k <= 3; k++) {
+	for (uint32_t k = 1; k <= 3; k++) {
 		uint64_t release = at[0] + 100 * k;
 
-		cross(r, 1, A, 2, release - 10, release + 2);
-		cross(r, 2, A, 2, release, release + 4);
+		cross_all(r, { 1, A, 2, release - 10, release + 2 },
+			  { 2, A, 2, release, release + 4 });
 		at[0] = release;
 	}
 	assert_int_equal(model_finish(r->model, 700), 0);
@@ -347,7 +333,6 @@ static void test_barrier_sums(void **state)
 	/* The longest work of each round: 100, then 200 - 4 and 300 - 4. */
 	assert_int_equal(b->max_work_ns, 100 + 196 + 296);
 	assert_int_equal(b->threads[1].last + b->threads[0].last, 3);
-	run_free(r);
 }
 
 #define MS 1000000ULL
@@ -359,23 +344,22 @@ static void advance_to(struct run *r, uint64_t from_ms, uint64_t to_ms)
 }
 
 /*
- * Attached while @inside of @n threads wait; the first meeting of which anything is seen ends at
- * 100 ms, the next at 1100 ms. @last_first: who came last leaves first. What comes out of it is in
- * the order of the releases.
+ * Attached while @inside of @n threads wait; the first episode of which anything is seen ends at
+ * 100 ms, the next at 1100 ms. @last_first: the last arriver leaves first. What comes out of it is
+ * in the order of the releases.
  */
 static void attach_in_the_middle(uint32_t n, uint32_t inside, bool last_first)
 {
-	struct run *r = run_new(0);
-	uint32_t t, round;
+	struct run *r CLEANUP_PTR(run_free) = run_new(0);
 
 	assert_int_equal(model_add_process(r->model, PID, INC, 0, 0, 0, false, "prog"), 0);
-	for (t = 1; t <= n; t++)
+	for (uint32_t t = 1; t <= n; t++)
 		assert_int_equal(model_add_found(r->model, PID, INC, t, t <= inside ? A : 0), 0);
-	for (t = inside + 1; t <= n; t++)
+	for (uint32_t t = inside + 1; t <= n; t++)
 		cross(r, t, A, n, 100 * MS - 10 * (n - t), 101 * MS + (last_first ? n - t : t));
 	advance_to(r, 150, 1050);
-	for (round = 1; round <= 3; round++) {
-		for (t = 1; t <= n; t++)
+	for (uint32_t round = 1; round <= 3; round++) {
+		for (uint32_t t = 1; t <= n; t++)
 			cross(r, t, A, n, (1000 * round + 100) * MS - 10 * (n - t),
 			      (1000 * round + 101) * MS + (last_first ? n - t : t));
 		advance_to(r, 1000 * round + 150, 1000 * round + 1050);
@@ -383,45 +367,43 @@ static void attach_in_the_middle(uint32_t n, uint32_t inside, bool last_first)
 	assert_int_equal(model_finish(r->model, 5000 * MS), 0);
 	assert_fields(r, IS(nkept, 4), IS(kept[0].ep.state, MODEL_INCOMPLETE),
 		      IS(kept[0].ep.why, MODEL_WHY_BEFORE), IS(kept[0].ep.n, n - inside));
-	for (round = 0; round <= 3; round++)
+	for (uint32_t round = 0; round <= 3; round++)
 		assert_int_equal(r->kept[round].ep.number, round);
-	for (round = 1; round <= 3; round++) {
+	for (uint32_t round = 1; round <= 3; round++) {
 		assert_fields(r, IS(kept[round].ep.state, MODEL_COMPLETE),
 			      IS(kept[round].ep.phase_ns, 1000 * MS),
 			      IS(kept[round].ep.release_ns, (1000 * round + 100) * MS));
 	}
-	run_free(r);
 }
 
 static void test_attach_long_phases(void **state)
 {
-	uint32_t i;
-
-	for (i = 0; i < 2; i++) {
+	for (uint32_t i = 0; i < 2; i++) {
 		attach_in_the_middle(2, 1, i);
 		attach_in_the_middle(4, 1, i);
 		attach_in_the_middle(4, 3, i);
 	}
 }
 
-/* Two teams of two meet three times each, then all four, twice over: the outer phase is all of that. */
+/*
+ * Two teams of two meet three times each, then all four, twice over: the outer phase is all of
+ * that.
+ */
 static void test_phase_of_the_outer_team(void **state)
 {
 	const struct model_barrier *outer, *inner;
 	uint64_t t0 = 0, at;
-	struct run *r = run_new(0);
-	uint32_t round, k;
+	struct run *r = *state;
 
-	run_launched(r, 0);
-	for (round = 0; round < 3; round++, t0 += 1000) {
-		for (k = 1; k <= 3; k++) {
+	for (uint32_t round = 0; round < 3; round++, t0 += 1000) {
+		for (uint32_t k = 1; k <= 3; k++) {
 			at = t0 + 300 * k;
-			cross(r, 1, 0x2000, 2, at - 10, at + 1);
-			cross(r, 2, 0x2000, 2, at, at + 1);
+			cross_all(r, { 1, 0x2000, 2, at - 10, at + 1 },
+				  { 2, 0x2000, 2, at, at + 1 });
 			/* The others are quicker. */
 			at = t0 + 200 * k;
-			cross(r, 3, 0x3000, 2, at - 10, at + 1);
-			cross(r, 4, 0x3000, 2, at, at + 1);
+			cross_all(r, { 3, 0x3000, 2, at - 10, at + 1 },
+				  { 4, 0x3000, 2, at, at + 1 });
 		}
 		run_feed(r, (struct model_crossing){ .tgid = PID,
 						     .inc = INC,
@@ -432,7 +414,7 @@ static void test_phase_of_the_outer_team(void **state)
 						     .family = 1,
 						     .arrive_ns = t0 + 700,
 						     .depart_ns = t0 + 1001 });
-		for (k = 1; k <= 4; k++)
+		for (uint32_t k = 1; k <= 4; k++)
 			if (k != 3)
 				run_feed(r, (struct model_crossing){ .tgid = PID,
 								     .inc = INC,
@@ -460,36 +442,34 @@ static void test_phase_of_the_outer_team(void **state)
 	assert_int_equal(inner->phase.sum, 3 * (3 * 300 + 3 * 200));
 	/* Work since then, without what they waited within: thread 2 always had most. */
 	assert_int_equal(outer->max_work_ns, 3 * 1000 - 3 * 3 - 2);
-	run_free(r);
 }
 
-/* Who met in an incomplete meeting is not known: it may have been all of the team. */
+/* The members of an incomplete episode are not known: it may have been all of the team. */
 static void test_phase_after_an_incomplete_one(void **state)
 {
-	struct run *r = run_new(0);
-	uint32_t tid;
+	struct run *r = *state;
 
-	run_launched(r, 0);
-	for (tid = 1; tid <= 3; tid++)
+	for (uint32_t tid = 1; tid <= 3; tid++)
 		cross(r, tid, 0x1000, 3, 10 * tid, 31 + tid);
 	cross(r, 1, 0x1000, 3, 110, 131);
 	lose(r, 2);
 	cross(r, 3, 0x1000, 3, 130, 133);
-	for (tid = 1; tid <= 3; tid++)
+	for (uint32_t tid = 1; tid <= 3; tid++)
 		cross(r, tid, 0x1000, 3, 200 + 10 * tid, 231 + tid);
-	for (tid = 1; tid <= 3; tid++)
+	for (uint32_t tid = 1; tid <= 3; tid++)
 		cross(r, tid, 0x1000, 3, 300 + 10 * tid, 331 + tid);
 	assert_int_equal(model_finish(r->model, 1000), 0);
 	assert_fields(r, IS(nkept, 4), IS(kept[0].ep.phase_ns, 30),
 		      IS(kept[1].ep.state, MODEL_INCOMPLETE),
 		      IS(kept[2].ep.phase_ns, MODEL_UNKNOWN), IS(kept[3].ep.phase_ns, 100));
-	run_free(r);
 }
 
-/* Whoever traces may hold a program up before it runs: its life begins when it is let go, and not before. */
+/*
+ * A tracer may stop a program before it runs: its life begins when it is resumed, and not before.
+ */
 static void test_held_before_it_ran(void **state)
 {
-	struct run *r = run_new(100);
+	struct run *r CLEANUP_PTR(run_free) = run_new(100);
 	const struct model_thread *t;
 
 	run_launched(r, 100);
@@ -507,23 +487,22 @@ static void test_held_before_it_ran(void **state)
 	assert_int_equal(model_proc(r->model, 0)->start_ns, 600);
 	t = model_thread(r->model, model_find_thread(r->model, PID, INC, PID));
 	assert_fields(t, IS(start_ns, 600), IS(outside_ns, 400 + 90), IS(unknown_ns, 0));
-	run_free(r);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_held_before_it_ran),
-		cmocka_unit_test(test_phase_of_the_outer_team),
-		cmocka_unit_test(test_phase_after_an_incomplete_one),
+		launched_test(test_phase_of_the_outer_team),
+		launched_test(test_phase_after_an_incomplete_one),
 		cmocka_unit_test(test_static_imbalance),
 		cmocka_unit_test(test_rotating_imbalance),
 		cmocka_unit_test(test_transfer),
 		cmocka_unit_test(test_lu_block),
 		cmocka_unit_test(test_lu_cyclic),
-		cmocka_unit_test(test_longest_path),
+		launched_test(test_longest_path),
 		cmocka_unit_test(test_interim),
-		cmocka_unit_test(test_barrier_sums),
+		launched_test(test_barrier_sums),
 		cmocka_unit_test(test_attach_long_phases),
 	};
 

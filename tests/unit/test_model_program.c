@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Processes that have exited, beyond those that are kept, are folded into their program: sums that are worked out by hand. */
+/*
+ * Processes that have exited, beyond those that are kept, are folded into their program: sums that
+ * are worked out by hand.
+ */
 #include "test_model_util.h"
 
 #define MS	 1000000ULL
@@ -80,8 +83,8 @@ static void end(struct model *m, uint32_t i, uint64_t t)
 }
 
 /*
- * The first thread waits 2 ms + @more at A, the second one 1 ms at B; the phases take 3 ms + @more and 2 ms. The life of a thread is
- * 6 ms + @more, and it leaves two barriers.
+ * The first thread waits 2 ms + @more at A, the second one 1 ms at B; the phases take 3 ms + @more
+ * and 2 ms. The life of a thread is 6 ms + @more, and it leaves two barriers.
  */
 static void live(struct model *m, uint32_t i, uint64_t program, const char *comm, uint64_t more)
 {
@@ -97,9 +100,7 @@ static void live(struct model *m, uint32_t i, uint64_t program, const char *comm
 
 static const struct model_proc *program_of(const struct model *m, const char *comm, uint32_t *index)
 {
-	uint32_t i;
-
-	for (i = 0; i < model_nprocs(m); i++)
+	for (uint32_t i = 0; i < model_nprocs(m); i++)
 		if (model_proc(m, i)->processes > 1 && !strcmp(model_proc(m, i)->comm, comm)) {
 			*index = i;
 			return model_proc(m, i);
@@ -109,9 +110,7 @@ static const struct model_proc *program_of(const struct model *m, const char *co
 
 static const struct model_barrier *barrier_of(const struct model *m, uint32_t proc, uint32_t site)
 {
-	uint32_t i;
-
-	for (i = 0; i < model_nbarriers(m); i++)
+	for (uint32_t i = 0; i < model_nbarriers(m); i++)
 		if (model_barrier(m, i)->proc == proc && model_barrier(m, i)->sites[0] == site)
 			return model_barrier(m, i);
 	return NULL;
@@ -119,10 +118,10 @@ static const struct model_barrier *barrier_of(const struct model *m, uint32_t pr
 
 static uint32_t processes(const struct model *m, uint32_t *entries)
 {
-	uint32_t i, n = 0;
+	uint32_t n = 0;
 
 	*entries = 0;
-	for (i = 0; i < model_nprocs(m); i++) {
+	for (uint32_t i = 0; i < model_nprocs(m); i++) {
 		n += model_proc(m, i)->processes;
 		*entries += model_proc(m, i)->processes != 0;
 	}
@@ -135,10 +134,10 @@ static void test_sums(void **state)
 	struct model *m = model_with(&f, 2);
 	const struct model_barrier *a, *b;
 	const struct model_proc *p;
-	uint32_t i, at, entries;
+	uint32_t at, entries;
 
 	/* Process 4 loses most, process 7 the next. */
-	for (i = 0; i < 10; i++)
+	for (uint32_t i = 0; i < 10; i++)
 		live(m, i, 1, "job", i == 4 ? 8 * MS : i == 7 ? 4 * MS : 0);
 	assert_int_equal(model_advance(m, 10 * S), 0);
 	assert_int_equal(model_finish(m, 11 * S), 0);
@@ -156,7 +155,7 @@ static void test_sums(void **state)
 		      IS(folded.outside_ns, 8 * (9 * MS - 4 * D)), IS(folded.life_ns, 8 * 12 * MS),
 		      IS(folded.outside_max_ns, 5 * MS - 2 * D), IS(life_ns, 8 * 6 * MS),
 		      IS(elapsed_ns, 8 * 6 * MS));
-	/* Nobody is faster than the last at A, who goes on to B with the other: 3 + 2 + 1. */
+	/* No thread is faster than the last at A, which goes on to B with the other: 3 + 2 + 1. */
 	assert_fields(p, IS(ideal_ns, 8 * (6 * MS - 2 * D)), IS(start_ns, begin_of(0)),
 		      IS(end_ns, begin_of(9) + 6 * MS));
 
@@ -178,7 +177,7 @@ static void test_sums(void **state)
 		      IS(threads[0].sums.known_ns, 8 * 4 * MS));
 
 	/* The two that lost most are as they were. */
-	for (i = 0; i < model_nprocs(m); i++) {
+	for (uint32_t i = 0; i < model_nprocs(m); i++) {
 		p = model_proc(m, i);
 		if (p->processes != 1)
 			continue;
@@ -193,10 +192,10 @@ static void test_sums(void **state)
 static void test_programs(void **state)
 {
 	struct folded f = { 0 };
-	struct model *m = model_with(&f, 0);
-	uint32_t i, at, entries, n = 0;
+	struct model *m CLEANUP_PTR(model_free) = model_with(&f, 0);
+	uint32_t at, entries, n = 0;
 
-	for (i = 0; i < 12; i++)
+	for (uint32_t i = 0; i < 12; i++)
 		live(m, i, i % 2, i % 3 ? "job" : "other", 0);
 	assert_int_equal(model_advance(m, 10 * S), 0);
 	assert_int_equal(model_finish(m, 11 * S), 0);
@@ -205,21 +204,20 @@ static void test_programs(void **state)
 	assert_int_equal(program_of(m, "other", &at)->processes, 2);
 	assert_int_equal(program_of(m, "job", &at)->processes, 4);
 	assert_int_equal(model_totals(m)->episodes, 24);
-	for (i = 0; i < model_nbarriers(m); i++)
+	for (uint32_t i = 0; i < model_nbarriers(m); i++)
 		n += model_barrier(m, i)->episodes;
 	assert_int_equal(n, 24);
-	model_free(m);
 }
 
 /* However many there are, places are used again, and none is lost. */
 static void test_places(void **state)
 {
 	struct folded f = { 0 };
-	struct model *m = model_with(&f, 16);
-	uint32_t i, entries, procs = 0, barriers = 0, threads = 0;
+	struct model *m CLEANUP_PTR(model_free) = model_with(&f, 16);
+	uint32_t entries, procs = 0, barriers = 0, threads = 0;
 	uint64_t sum = 0;
 
-	for (i = 0; i < 3900; i++) {
+	for (uint32_t i = 0; i < 3900; i++) {
 		live(m, i, 1 + i % 3, "job", 0);
 		assert_int_equal(model_advance(m, begin_of(i)), 0);
 		if (i == 1950) {
@@ -236,20 +234,22 @@ static void test_places(void **state)
 	assert_int_equal(model_finish(m, 60 * S), 0);
 	assert_int_equal(processes(m, &entries), 3900);
 	assert_fields(model_totals(m), IS(episodes, 7800), IS(incomplete, 0));
-	for (i = 0; i < model_nprocs(m); i++)
+	for (uint32_t i = 0; i < model_nprocs(m); i++)
 		sum += model_proc(m, i)->episodes;
 	assert_int_equal(sum, 7800);
-	model_free(m);
 }
 
-/* Who was killed at a barrier is not waited for: what is open is closed, and counted, as at the end. */
+/*
+ * A thread that was killed at a barrier is not waited for: what is open is closed, and counted, as
+ * at the end.
+ */
 static void test_unfinished(void **state)
 {
 	struct folded f = { 0 };
-	struct model *m = model_with(&f, 0);
-	uint32_t i, at;
+	struct model *m CLEANUP_PTR(model_free) = model_with(&f, 0);
+	uint32_t at;
 
-	for (i = 0; i < 4; i++) {
+	for (uint32_t i = 0; i < 4; i++) {
 		begin(m, i, 1, "job");
 		put(m, i, 1000 + i, 1, A, 1, begin_of(i) + 1 * MS, NEVER);
 		end(m, i, begin_of(i) + 2 * MS);
@@ -259,20 +259,22 @@ static void test_unfinished(void **state)
 		      IS(abandoned, 4));
 	assert_int_equal(model_finish(m, 11 * S), 0);
 	assert_int_equal(model_totals(m)->incomplete, 4);
-	model_free(m);
 }
 
-/* Processes that met at a barrier that they share stay as they are, and so do all without model_keep(). */
+/*
+ * Processes that met at a barrier that they share stay as they are, and so do all without
+ * model_keep().
+ */
 static void test_kept(void **state)
 {
 	struct folded f = { 0 };
-	struct model *m = model_with(&f, 0);
+	struct model *m CLEANUP_PTR(model_free) = model_with(&f, 0);
 	struct model_crossing c;
-	uint32_t i, entries;
+	uint32_t entries;
 
-	for (i = 0; i < 4; i++)
+	for (uint32_t i = 0; i < 4; i++)
 		begin(m, i, 1, "job");
-	for (i = 0; i < 4; i++) {
+	for (uint32_t i = 0; i < 4; i++) {
 		c = crossing(1000 + i, A, 4, S + i, S + 4);
 		c.tgid = 1000 + i;
 		c.inc = i + 1;
@@ -280,7 +282,7 @@ static void test_kept(void **state)
 		c.shared = 77;
 		assert_int_equal(model_add_crossing(m, &c), 0);
 	}
-	for (i = 0; i < 4; i++)
+	for (uint32_t i = 0; i < 4; i++)
 		end(m, i, S + 10);
 	assert_int_equal(model_advance(m, 10 * S), 0);
 	assert_int_equal(model_advance(m, 20 * S), 0);
@@ -291,11 +293,10 @@ static void test_kept(void **state)
 	model_free(m);
 
 	m = model_new(NULL, 0);
-	for (i = 0; i < 10; i++)
+	for (uint32_t i = 0; i < 10; i++)
 		live(m, i, 1, "job", 0);
 	assert_int_equal(model_advance(m, 10 * S), 0);
 	assert_int_equal(model_nprocs(m), 10);
-	model_free(m);
 }
 
 int main(void)

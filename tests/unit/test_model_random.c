@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Random barrier programs, run in virtual time, their crossings delivered a little out of order: every
- * meeting is recovered exactly. With records lost at random no meeting is ever shown complete that
- * was not, and what was lost is counted.
+ * Random barrier programs, run in virtual time, their crossings delivered a little out of order:
+ * every meeting is recovered exactly. With records lost at random no meeting is ever shown complete
+ * that was not, and what was lost is counted.
  */
 #include "test_model_sim.h"
 
 static const struct meeting *find(const struct sim *s, const struct model_episode *ep)
 {
-	uint32_t i, j;
+	uint32_t j;
 
-	for (i = 0; i < s->nmeetings; i++) {
+	for (uint32_t i = 0; i < s->nmeetings; i++) {
 		const struct meeting *mt = &s->meetings[i];
 
 		if (mt->object != ep->object || mt->n != ep->n || mt->release != ep->release_ns)
@@ -45,12 +45,11 @@ static void check_accounts(const struct sim *s, const struct run *r)
 {
 	const struct model_totals *tot = model_totals(r->model);
 	uint64_t lost = 0, fed = 0;
-	uint32_t i;
 
-	for (i = 0; i < s->nrecs; i++)
+	for (uint32_t i = 0; i < s->nrecs; i++)
 		fed += !s->recs[i].dropped;
 	assert_fields(tot, IS(crossings, fed), IS(lost, visible_losses(s)));
-	for (i = 0; i < model_nthreads(r->model); i++) {
+	for (uint32_t i = 0; i < model_nthreads(r->model); i++) {
 		const struct model_thread *t = model_thread(r->model, i);
 
 		lost += t->lost;
@@ -64,13 +63,11 @@ static void check_accounts(const struct sim *s, const struct run *r)
 /* What a failure needs to be understood. */
 static void explain(const struct sim *s, const struct model_episode *ep)
 {
-	uint32_t i, k;
-
 	print_message("episode at %#llx, n %u of %u, released %llu, why %#x:\n",
 		      (unsigned long long)ep->object, ep->n, ep->count,
 		      (unsigned long long)ep->release_ns, ep->why);
-	for (k = 0; k < ep->n; k++)
-		for (i = 0; i < s->nrecs; i++)
+	for (uint32_t k = 0; k < ep->n; k++)
+		for (uint32_t i = 0; i < s->nrecs; i++)
 			if (s->recs[i].c.tid == ep->members[k].tid &&
 			    s->recs[i].c.arrive_ns == ep->members[k].arrive_ns)
 				print_message("  tid %u seq %u meeting %u: %llu - %llu\n",
@@ -79,7 +76,7 @@ static void explain(const struct sim *s, const struct model_episode *ep)
 					      (unsigned long long)s->recs[i].c.arrive_ns,
 					      (unsigned long long)s->recs[i].c.depart_ns);
 	print_message("records there about that time, as delivered:\n");
-	for (i = 0; i < s->nrecs; i++)
+	for (uint32_t i = 0; i < s->nrecs; i++)
 		if (s->recs[i].c.object == ep->object &&
 		    s->recs[i].c.depart_ns + 2 * s->latency + s->work > ep->release_ns &&
 		    s->recs[i].c.arrive_ns < ep->release_ns + 2 * s->latency)
@@ -93,9 +90,8 @@ static void explain(const struct sim *s, const struct model_episode *ep)
 static void check_exact(struct sim *s, struct run *r)
 {
 	const struct meeting *mt;
-	uint32_t i;
 
-	for (i = 0; i < r->nkept; i++) {
+	for (uint32_t i = 0; i < r->nkept; i++) {
 		assert_fields(r, IS(kept[i].ep.state, MODEL_COMPLETE), IS(kept[i].ep.why, 0));
 		mt = find(s, &r->kept[i].ep);
 		if (!mt) {
@@ -113,9 +109,8 @@ static void test_exact(void **state)
 {
 	struct sim s;
 	struct run *r;
-	uint64_t seed;
 
-	for (seed = 1; seed <= 400; seed++) {
+	for (uint64_t seed = 1; seed <= 400; seed++) {
 		sim_setup(&s, seed);
 		r = sim_run(&s, 120);
 		check_exact(&s, r);
@@ -129,9 +124,8 @@ static void test_exact_uncounted(void **state)
 {
 	struct sim s;
 	struct run *r;
-	uint64_t seed;
 
-	for (seed = 1; seed <= 400; seed++) {
+	for (uint64_t seed = 1; seed <= 400; seed++) {
 		sim_setup(&s, seed);
 		s.counted = false;
 		r = sim_run(&s, 120);
@@ -144,9 +138,9 @@ static void test_exact_uncounted(void **state)
 /* @known: from when on all threads have been seen. */
 static uint32_t check_no_lies(struct sim *s, struct run *r, uint64_t known)
 {
-	uint32_t i, good = 0;
+	uint32_t good = 0;
 
-	for (i = 0; i < r->nkept; i++) {
+	for (uint32_t i = 0; i < r->nkept; i++) {
 		if (r->kept[i].ep.state != MODEL_COMPLETE || r->kept[i].ep.release_ns < known)
 			continue;
 		good++;
@@ -164,9 +158,8 @@ static void test_loss(void **state)
 	uint32_t good = 0, all = 0;
 	struct sim s;
 	struct run *r;
-	uint64_t seed;
 
-	for (seed = 1; seed <= 1500; seed++) {
+	for (uint64_t seed = 1; seed <= 1500; seed++) {
 		sim_setup(&s, seed);
 		s.loss = 1 + rnd_to(&s.seed, seed % 3 ? 20 : 400);
 		r = sim_run(&s, 120);
@@ -187,9 +180,8 @@ static void test_attach(void **state)
 	uint64_t from;
 	struct sim s;
 	struct run *r;
-	uint64_t seed;
 
-	for (seed = 1; seed <= 600; seed++) {
+	for (uint64_t seed = 1; seed <= 600; seed++) {
 		uint32_t seq[THREADS_MAX + 1] = { 0 };
 
 		sim_setup(&s, seed);
@@ -197,7 +189,9 @@ static void test_attach(void **state)
 		play(&s, 60);
 		qsort(s.recs, s.nrecs, sizeof(*s.recs), by_delivery);
 		from = s.recs[s.nrecs / 3].c.arrive_ns;
-		/* In the order of each thread's crossings: delivery keeps to it where it matters. */
+		/*
+		 * In the order of each thread's crossings: delivery keeps to it where it matters.
+		 */
 		for (i = 0; i < s.nrecs; i++)
 			s.recs[i].dropped = s.recs[i].c.arrive_ns < from;
 		for (i = 0; i < s.nrecs; i++)
@@ -224,7 +218,7 @@ static void test_attach(void **state)
 static uint32_t cyclic(uint64_t seed, unsigned loss, uint64_t skew, uint32_t *all)
 {
 	uint32_t seen[THREADS_MAX + 1] = { 0 };
-	uint32_t good, count, i;
+	uint32_t good, count;
 	uint64_t known = 0;
 	struct sim s;
 	struct run *r = run_new(1000000);
@@ -241,10 +235,10 @@ static uint32_t cyclic(uint64_t seed, unsigned loss, uint64_t skew, uint32_t *al
 	play_cyclic(&s, count, 600, skew);
 	deliver(&s, r);
 	/*
-	 * That a barrier of n is used by more than n cannot be known before the last of them has left it
-	 * for the first time (a few times, if records are missing).
+	 * That a barrier of n is used by more than n cannot be known before the last of them has
+	 * left it for the first time (a few times, if records are missing).
 	 */
-	for (i = 0; i < s.nrecs; i++)
+	for (uint32_t i = 0; i < s.nrecs; i++)
 		if (!s.recs[i].dropped && ++seen[s.recs[i].c.tid] <= 4 &&
 		    s.recs[i].c.depart_ns > known)
 			known = s.recs[i].c.depart_ns;
@@ -258,9 +252,8 @@ static uint32_t cyclic(uint64_t seed, unsigned loss, uint64_t skew, uint32_t *al
 static void test_cyclic(void **state)
 {
 	uint32_t good = 0, all = 0;
-	uint64_t seed;
 
-	for (seed = 1; seed <= 100; seed++)
+	for (uint64_t seed = 1; seed <= 100; seed++)
 		good += cyclic(seed, 0, 0, &all);
 	print_message("cyclic: %u of %u meetings complete\n", good, all);
 	assert_true(good > all / 2);
@@ -269,9 +262,8 @@ static void test_cyclic(void **state)
 static void test_cyclic_loss(void **state)
 {
 	uint32_t good = 0, all = 0;
-	uint64_t seed;
 
-	for (seed = 1; seed <= 100; seed++)
+	for (uint64_t seed = 1; seed <= 100; seed++)
 		good += cyclic(seed, 1 + seed % 50, 0, &all);
 	print_message("cyclic with loss: %u of %u meetings complete\n", good, all);
 	assert_true(good > all / 10);

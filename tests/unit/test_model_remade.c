@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Programs by chance that make barriers at one address again and again, each with another count than the one before, and whose
- * threads are now and then slow to leave: what they told is complete, so every meeting must be found, and no other.
+ * Random programs that make barriers at one address again and again, each with another count than
+ * the one before, with threads that are sometimes slow to leave: their records are complete, so
+ * every episode must be found, and no other.
  */
 #include "test_model_util.h"
 
@@ -52,9 +53,7 @@ static bool is_in(const uint32_t *team, uint32_t n, uint32_t tid)
 
 static void choose(uint32_t *team, uint32_t n)
 {
-	uint32_t i;
-
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		do
 			team[i] = 1 + (uint32_t)chance(THREADS);
 		while (is_in(team, i, team[i]));
@@ -66,10 +65,9 @@ static uint64_t meet(struct program *p, struct meeting *meeting, const uint32_t 
 {
 	struct record *r = &p->records[p->nrecords];
 	uint64_t release = 0;
-	uint32_t i;
 
 	*meeting = (struct meeting){ .n = n };
-	for (i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		r[i] = (struct record){ .tid = team[i], .count = n };
 		r[i].arrive = (p->left[team[i]] > from ? p->left[team[i]] : from) +
 			      STEP_NS * (1 + chance(50));
@@ -78,8 +76,11 @@ static uint64_t meet(struct program *p, struct meeting *meeting, const uint32_t 
 		meeting->is_in[team[i]] = true;
 	}
 	meeting->release = release;
-	for (i = 0; i < n; i++) {
-		/* Not all of them are slow: then nothing would tell two meetings of one count apart. */
+	for (uint32_t i = 0; i < n; i++) {
+		/*
+		 * Not all of them are slow: then nothing would tell two meetings of one count
+		 * apart.
+		 */
 		r[i].depart = release + STEP_NS * (1 + chance(i || chance(4) ? 5 : 2000));
 		p->left[team[i]] = r[i].depart;
 	}
@@ -89,7 +90,7 @@ static uint64_t meet(struct program *p, struct meeting *meeting, const uint32_t 
 
 static void make(struct program *p)
 {
-	uint32_t team[THREADS], i = 0, k, n = 0, was;
+	uint32_t team[THREADS], i = 0, n = 0, was;
 	uint64_t release = 0;
 
 	memset(p, 0, sizeof(*p));
@@ -99,7 +100,7 @@ static void make(struct program *p)
 			n = 2 + (uint32_t)chance(4);
 		while (n == was);
 		choose(team, n);
-		for (k = 1 + (uint32_t)chance(5); k && i < MEETINGS; k--)
+		for (uint32_t k = 1 + (uint32_t)chance(5); k && i < MEETINGS; k--)
 			release = meet(p, &p->meetings[i++], team, n, release);
 	}
 }
@@ -114,10 +115,8 @@ static int by_departure(const void *a, const void *b)
 /* In the order in which they left, as the merge says it. */
 static void feed(struct run *r, struct program *p)
 {
-	uint32_t i;
-
 	qsort(p->records, p->nrecords, sizeof(p->records[0]), by_departure);
-	for (i = 0; i < p->nrecords; i++) {
+	for (uint32_t i = 0; i < p->nrecords; i++) {
 		const struct record *c = &p->records[i];
 
 		cross(r, c->tid, A, c->count, c->arrive, c->depart);
@@ -129,33 +128,30 @@ static void feed(struct run *r, struct program *p)
 
 static void check(const struct meeting *m, const struct model_episode *ep)
 {
-	uint32_t i;
-
 	assert_fields(ep, IS(state, MODEL_COMPLETE), IS(n, m->n));
-	for (i = 0; i < ep->n; i++)
+	for (uint32_t i = 0; i < ep->n; i++)
 		assert_true(m->is_in[ep->members[i].tid]);
 }
 
 static void test_every_meeting_is_found(void **unused)
 {
 	static struct program p;
-	uint32_t i, j, k;
+	uint32_t k;
 
-	for (i = 0; i < PROGRAMS; i++) {
-		struct run *r = run_new(0);
+	for (uint32_t i = 0; i < PROGRAMS; i++) {
+		struct run *r CLEANUP_PTR(run_free) = run_new(0);
 
 		run_launched(r, 0);
 		make(&p);
 		feed(r, &p);
 		assert_int_equal(r->nkept, MEETINGS);
-		for (j = 0; j < MEETINGS; j++) {
+		for (uint32_t j = 0; j < MEETINGS; j++) {
 			for (k = 0;
 			     k < r->nkept && r->kept[k].ep.release_ns != p.meetings[j].release; k++)
 				;
 			assert_int_not_equal(k, r->nkept);
 			check(&p.meetings[j], &r->kept[k].ep);
 		}
-		run_free(r);
 	}
 }
 

@@ -23,12 +23,8 @@ static struct run *process_runs(void)
 	struct run *r = run_new(0);
 
 	run_launched(r, 0);
-	cross(r, 1, A, 2, 100, 201);
-	cross(r, 2, A, 2, 200, 202);
-	cross(r, 1, A, 2, 400, 411);
-	cross(r, 2, A, 2, 410, 412);
-	cross(r, 2, A, 2, 700, 801);
-	cross(r, 1, A, 2, 800, 802);
+	cross_all(r, { 1, A, 2, 100, 201 }, { 2, A, 2, 200, 202 }, { 1, A, 2, 400, 411 },
+		  { 2, A, 2, 410, 412 }, { 2, A, 2, 700, 801 }, { 1, A, 2, 800, 802 });
 	assert_int_equal(model_add_pending(r->model, PID, INC, 1, A, 950), 0);
 	return r;
 }
@@ -44,9 +40,9 @@ static const struct model_detached detached = {
 
 static void test_ends_there(void **state)
 {
-	struct run *r = process_runs(), *plain = process_runs();
+	struct run *r CLEANUP_PTR(run_free) = process_runs(),
+		      *plain CLEANUP_PTR(run_free) = process_runs();
 	const struct model_proc *p, *q;
-	uint32_t tid;
 
 	assert_int_equal(model_detached(r->model, PID, INC, &detached), 0);
 	/* Another process goes on, a thread of the same number among its own. */
@@ -65,46 +61,39 @@ static void test_ends_there(void **state)
 	assert_fields(p, IS(end_ns, UNTIL), IS(episodes, 3), IS(elapsed_ns, q->elapsed_ns),
 		      IS(ideal_ns, q->ideal_ns), IS(episodes, q->episodes),
 		      IS(incomplete, q->incomplete), IS(crossings, q->crossings), IS(abandoned, 0));
-	for (tid = 1; tid <= 2; tid++) {
+	for (uint32_t tid = 1; tid <= 2; tid++) {
 		const struct model_thread *t = thread_of(r, tid), *u = thread_of(plain, tid);
 
 		assert_fields(t, IS(end_ns, UNTIL), IS(outside_ns, u->outside_ns),
 			      IS(idle_ns, u->idle_ns), IS(wait_ns, u->wait_ns),
 			      IS(unknown_ns, u->unknown_ns));
 	}
-	run_free(r);
-	run_free(plain);
 }
 
 /* What it did before may come late, and what is said of it twice is said once. */
 static void test_late(void **state)
 {
-	struct run *r = run_new(0);
+	struct run *r = *state;
 
-	run_launched(r, 0);
-	cross(r, 1, A, 2, 100, 201);
-	cross(r, 2, A, 2, 200, 202);
-	cross(r, 1, A, 2, 400, 411);
+	cross_all(r, { 1, A, 2, 100, 201 }, { 2, A, 2, 200, 202 }, { 1, A, 2, 400, 411 });
 	assert_int_equal(model_detached(r->model, PID, INC, &detached), 0);
 	assert_int_equal(model_end_process(r->model, PID, INC, 5000), 0);
 	cross(r, 2, A, 2, 410, 412);
 	assert_int_equal(model_finish(r->model, LATER), 0);
 	assert_fields(model_proc(r->model, 0), IS(episodes, 2), IS(end_ns, UNTIL));
 	assert_int_equal(model_nthreads(r->model), 2);
-	run_free(r);
 }
 
-/* It ended, or nobody knows it: then there is nothing to be said. */
+/* It ended, or is unknown: then there is nothing to report. */
 static void test_gone(void **state)
 {
-	struct run *r = process_runs();
+	struct run *r CLEANUP_PTR(run_free) = process_runs();
 
 	assert_int_equal(model_end_process(r->model, PID, INC, 900), 0);
 	assert_int_equal(model_detached(r->model, PID, INC, &detached), 0);
 	assert_int_equal(model_detached(r->model, 12345, INC, &detached), 0);
 	assert_int_equal(model_proc(r->model, 0)->detached.t_ns, MODEL_UNKNOWN);
 	assert_int_equal(model_nprocs(r->model), 1);
-	run_free(r);
 }
 
 /* A process that met once, and another model that is told all the same, as from a recording. */
@@ -133,8 +122,7 @@ static int copied_begin(void **state)
 	assert_non_null(c->copy);
 	model_tap(c->run->model, copy_input, c);
 	run_launched(c->run, 0);
-	cross(c->run, 1, A, 2, 100, 201);
-	cross(c->run, 2, A, 2, 200, 202);
+	cross_all(c->run, { 1, A, 2, 100, 201 }, { 2, A, 2, 200, 202 });
 	*state = c;
 	return 0;
 }
@@ -166,7 +154,7 @@ static void test_tapped(void **state)
 	assert_int_equal(q->end_ns, UNTIL);
 }
 
-/* Some of its barriers: it goes on, and each is told of once. */
+/* Some of its barriers: it goes on, and each is reported once. */
 static void test_parts(void **state)
 {
 	struct copied *c = *state;
@@ -209,13 +197,15 @@ static void meet_by(struct run *r, uint8_t probe_group, uint32_t tid, uint64_t a
 	run_feed(r, c);
 }
 
-/* Of two functions that meet at one object one is shed while one thread has come and the other has not. */
+/*
+ * Of two functions that meet at one object one is detached while one thread has arrived and the
+ * other has not.
+ */
 static void test_function(void **state)
 {
-	struct run *r = run_new(0);
+	struct run *r = *state;
 	struct model_detached part = detached;
 	const struct model_proc *p;
-	uint32_t i;
 
 	part.probe_groups = SBT_PROBE_GROUP(HOT);
 	run_launched(r, 0);
@@ -224,8 +214,11 @@ static void test_function(void **state)
 	meet_by(r, COLD, 2, 400, 411);
 	meet_by(r, COLD, 1, 410, 412);
 	assert_int_equal(model_detached(r->model, PID, INC, &part), 0);
-	/* Thread 2 came too late to be seen, left at once, and came to the next before this one was on its way. */
-	for (i = 0; i < 3; i++) {
+	/*
+	 * Thread 2 came too late to be seen, left at once, and came to the next before this one was
+	 * on its way.
+	 */
+	for (uint32_t i = 0; i < 3; i++) {
 		uint64_t at = UNTIL + 1000 * (uint64_t)i;
 
 		if (!i)
@@ -237,7 +230,6 @@ static void test_function(void **state)
 	p = model_proc(r->model, 0);
 	assert_fields(p, IS(episodes, 5), IS(incomplete, 1), IS(ambiguous, 0), IS(nparts, 1));
 	assert_true(p->parts[0].probe_groups == SBT_PROBE_GROUP(HOT));
-	run_free(r);
 }
 
 #define BARRIER (SBT_PROBE_GROUPS_NAMED + 9)
@@ -263,13 +255,15 @@ static void goes_on(struct run *r, uint32_t tid, uint64_t at)
 	run_feed(r, c);
 }
 
-/* The barriers of a team are shed in the midst of one, to which the other was not seen to come: the ends of its regions stay sure. */
+/*
+ * The barriers of a team are detached inside one, at which the other was not seen to arrive: the
+ * ends of its regions stay sure.
+ */
 static void test_team(void **state)
 {
-	struct run *r = run_new(0);
+	struct run *r = *state;
 	struct model_detached part = detached;
 	const struct model_proc *p;
-	uint64_t at;
 
 	part.probe_groups = SBT_PROBE_GROUP(BARRIER);
 	run_launched(r, 0);
@@ -282,7 +276,7 @@ static void test_team(void **state)
 	team_comes(r, BARRIER, 1, UNTIL - 30, UNTIL + 30);
 	team_comes(r, BARRIER, 2, UNTIL - 20, UNTIL - 15);
 	team_comes(r, BARRIER, 2, UNTIL - 10, UNTIL + 40);
-	for (at = UNTIL; at < 10 * UNTIL; at += UNTIL) {
+	for (uint64_t at = UNTIL; at < 10 * UNTIL; at += UNTIL) {
 		if (at > UNTIL)
 			goes_on(r, 2, at + 100);
 		team_comes(r, 0, 2, at + 210, NEVER);
@@ -291,21 +285,22 @@ static void test_team(void **state)
 	assert_int_equal(model_finish(r->model, LATER), 0);
 	p = model_proc(r->model, 0);
 	assert_fields(p, IS(episodes, 3 + 9), IS(incomplete, 1), IS(ambiguous, 0));
-	run_free(r);
 }
 
-/* Nobody says how many meet: of a meeting in the midst of which they are shed it is not known who was still to come. */
+/*
+ * The count is unknown: of an episode that is open when its probes are detached it is not known
+ * which threads were still to arrive.
+ */
 static void test_uncounted(void **state)
 {
-	struct run *r = run_new(0);
+	struct run *r = *state;
 	struct model_detached part = detached;
 	struct model_crossing c;
 	const struct model_proc *p;
-	uint32_t i;
 
 	part.probe_groups = SBT_PROBE_GROUP(HOT);
 	run_launched(r, 0);
-	for (i = 0; i < 5; i++) {
+	for (uint32_t i = 0; i < 5; i++) {
 		c = crossing(1 + i % 2, A, 0, i < 4 ? 100 + 100 * (i / 2) + i : UNTIL - 10,
 			     i < 4 ? 150 + 100 * (i / 2) + i : UNTIL + 10);
 		c.family = SBT_FAMILY_USER;
@@ -316,15 +311,13 @@ static void test_uncounted(void **state)
 	assert_int_equal(model_finish(r->model, LATER), 0);
 	p = model_proc(r->model, 0);
 	assert_fields(p, IS(episodes, 2), IS(incomplete, 1));
-	run_free(r);
 }
 
 /* By which functions threads came to a barrier; without a number it is their family's. */
 static void test_probe_groups(void **state)
 {
-	struct run *r = run_new(0);
+	struct run *r = *state;
 
-	run_launched(r, 0);
 	meet_by(r, HOT, 1, 100, 201);
 	meet_by(r, COLD, 2, 200, 202);
 	meet_by(r, 0, 1, 400, 411);
@@ -335,19 +328,18 @@ static void test_probe_groups(void **state)
 	assert_true(
 		model_barrier(r->model, 0)->probe_groups ==
 		(SBT_PROBE_GROUP(HOT) | SBT_PROBE_GROUP(COLD) | SBT_PROBE_GROUP(SBT_FAMILY_USER)));
-	run_free(r);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ends_there),
-		cmocka_unit_test(test_late),
+		launched_test(test_late),
 		cmocka_unit_test(test_gone),
-		cmocka_unit_test(test_function),
-		cmocka_unit_test(test_team),
-		cmocka_unit_test(test_uncounted),
-		cmocka_unit_test(test_probe_groups),
+		empty_run_test(test_function),
+		empty_run_test(test_team),
+		empty_run_test(test_uncounted),
+		launched_test(test_probe_groups),
 		cmocka_unit_test_setup_teardown(test_parts, copied_begin, copied_end),
 		cmocka_unit_test_setup_teardown(test_tapped, copied_begin, copied_end),
 	};

@@ -69,9 +69,7 @@ static inline struct meeting *add_meeting(struct sim *s)
 /* Were all that are in @b in @a too? */
 static inline bool meets_all(const struct meeting *a, const struct meeting *b)
 {
-	uint32_t t;
-
-	for (t = 0; t < THREADS_MAX; t++)
+	for (uint32_t t = 0; t < THREADS_MAX; t++)
 		if (b->arrive[t] && !a->arrive[t])
 			return false;
 	return true;
@@ -160,10 +158,8 @@ static inline void deliver_one(const struct rec *rec, struct run *r)
 
 static inline void deliver(struct sim *s, struct run *r)
 {
-	uint32_t i;
-
 	qsort(s->recs, s->nrecs, sizeof(*s->recs), by_delivery);
-	for (i = 0; i < s->nrecs; i++) {
+	for (uint32_t i = 0; i < s->nrecs; i++) {
 		if (!s->recs[i].dropped)
 			deliver_one(&s->recs[i], r);
 		/* Whatever left a window ago has been delivered. */
@@ -176,13 +172,11 @@ static inline void deliver(struct sim *s, struct run *r)
 
 static inline void sim_setup(struct sim *s, uint64_t seed)
 {
-	uint32_t k;
-
 	memset(s, 0, sizeof(*s));
 	s->seed = seed * 0x9e3779b97f4a7c15ULL + 1;
 	s->nthreads = 2 + rnd_to(&s->seed, THREADS_MAX - 1);
 	s->nobjects = 1 + rnd_to(&s->seed, OBJECTS_MAX);
-	for (k = 0; k < s->nobjects; k++)
+	for (uint32_t k = 0; k < s->nobjects; k++)
 		do {
 			s->team[k] = rnd_to(&s->seed, 3)
 					     ? (1u << s->nthreads) - 1
@@ -213,8 +207,8 @@ static inline struct run *sim_run(struct sim *s, uint32_t rounds)
 }
 
 /*
- * More threads than the count: the barrier takes them as they come. The probe's stamp may be up to @skew
- * before the barrier's own order.
+ * More threads than the count: the barrier takes them as they come. The probe's stamp may be up to
+ * @skew before the barrier's own order.
  */
 static inline void play_cyclic(struct sim *s, uint32_t count, uint32_t rounds, uint64_t skew)
 {

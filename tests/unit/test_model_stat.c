@@ -16,10 +16,9 @@ static void test_known(void **state)
 {
 	static const uint64_t v[] = { 2, 4, 4, 4, 5, 5, 7, 9 };
 	struct model_stat s;
-	unsigned i;
 
 	model_stat_init(&s);
-	for (i = 0; i < 8; i++)
+	for (unsigned i = 0; i < 8; i++)
 		model_stat_add(&s, v[i]);
 	assert_fields(&s, IS(n, 8), IS(sum, 40), IS(min, 2), IS(max, 9), NEAR(mean, 5, 1e-12));
 	assert_near(model_stat_stddev(&s), 2, 1e-12);
@@ -33,10 +32,9 @@ static void test_cancellation(void **state)
 {
 	const uint64_t base = 1000000000000000ULL;
 	struct model_stat s;
-	unsigned i;
 
 	model_stat_init(&s);
-	for (i = 0; i < 1000; i++)
+	for (unsigned i = 0; i < 1000; i++)
 		model_stat_add(&s, base + (i & 1 ? 1 : 3));
 	assert_near(model_stat_stddev(&s), 1, 1e-3);
 }

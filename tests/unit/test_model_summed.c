@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Sums that come as such: the model must say the same of them as of the single crossings that they are of. */
+/*
+ * Sums that come as such: the model must say the same of them as of the single crossings that they
+ * are of.
+ */
 #include "test_model_util.h"
 
 #define START 1000
@@ -121,9 +124,9 @@ static void assert_same_stat(const struct model_stat *a, const struct model_stat
 
 static void test_the_same(void **state)
 {
-	struct model *one = by_crossings(), *two = by_sums();
+	struct model *one CLEANUP_PTR(model_free) = by_crossings(),
+			  *two CLEANUP_PTR(model_free) = by_sums();
 	const struct model_barrier *x = model_barrier(one, 0), *y = model_barrier(two, 0);
-	uint32_t i;
 
 	assert_int_equal(model_nbarriers(one), 1);
 	assert_int_equal(model_nbarriers(two), 1);
@@ -133,11 +136,14 @@ static void test_the_same(void **state)
 	assert_same_stat(&y->wait, &x->wait);
 	assert_same_stat(&y->release, &x->release);
 	assert_same_stat(&y->barrier, &x->barrier);
-	/* The second of the threads began 100 after the first: its first phase is as long as it was there. */
+	/*
+	 * The second of the threads began 100 after the first: its first phase is as long as it was
+	 * there.
+	 */
 	assert_fields(y, IS(phase.n, x->phase.n), IS(phase.sum, x->phase.sum));
 	assert_false(x->summed);
 	assert_fields(y, IS(summed, true), IS(nphases, 0));
-	for (i = 0; i < 2; i++) {
+	for (uint32_t i = 0; i < 2; i++) {
 		uint32_t tid = i ? 20 : 10;
 		const struct model_thread *s =
 			model_thread(one, model_find_thread(one, PID, INC, tid));
@@ -153,14 +159,15 @@ static void test_the_same(void **state)
 	assert_true(model_proc(two, 0)->ideal_ns == MODEL_UNKNOWN);
 	assert_true(model_proc(one, 0)->ideal_ns != MODEL_UNKNOWN);
 	assert_fields(model_totals(two), IS(episodes, 2), IS(crossings, 4));
-	model_free(one);
-	model_free(two);
 }
 
-/* Waits for threads' ends are no work of who crosses nothing afterwards; those before its last crossing are of that phase. */
+/*
+ * A thread that crosses nothing afterwards does not work while it waits for threads to end; waits
+ * before its last crossing are of that phase.
+ */
 static void test_joins(void **state)
 {
-	struct model *m = new_model();
+	struct model *m CLEANUP_PTR(model_free) = new_model();
 	struct model_summed a = summed_of(10), b = summed_of(20);
 	struct model_thread t;
 
@@ -177,7 +184,6 @@ static void test_joins(void **state)
 	assert_int_equal(t.away_ns, 700);
 	t = *model_thread(m, model_find_thread(m, PID, INC, 20));
 	assert_int_equal(t.away_ns, 0);
-	model_free(m);
 }
 
 /* A number that comes again is another thread. */
@@ -185,7 +191,7 @@ static void test_numbers_come_again(void **state)
 {
 	struct model *m = new_model();
 	struct model_summed a = summed_of(10), b = summed_of(10);
-	uint32_t i, found = 0;
+	uint32_t found = 0;
 
 	assert_int_equal(model_end_thread(m, PID, INC, 10, 5000, NULL), 0);
 	assert_int_equal(model_add_thread(m, PID, INC, 10, 6000), 0);
@@ -198,7 +204,7 @@ static void test_numbers_come_again(void **state)
 	assert_int_equal(model_add_summed(m, &b), 0);
 	assert_int_equal(model_add_summed(m, &a), 0);
 	assert_int_equal(model_finish(m, 10000), 0);
-	for (i = 0; i < model_nthreads(m); i++) {
+	for (uint32_t i = 0; i < model_nthreads(m); i++) {
 		const struct model_thread *t = model_thread(m, i);
 
 		if (t->tid != 10)
@@ -213,14 +219,13 @@ static void test_numbers_come_again(void **state)
 static void test_joined_stats(void **state)
 {
 	struct model_stat a, b, all;
-	uint64_t i;
 
 	model_stat_init(&a);
 	model_stat_init(&b);
 	model_stat_init(&all);
 	model_stat_join(&a, &b);
 	assert_int_equal(a.n, 0);
-	for (i = 1; i < 200; i++) {
+	for (uint64_t i = 1; i < 200; i++) {
 		model_stat_add(i % 3 ? &a : &b, i * i);
 		model_stat_add(&all, i * i);
 	}

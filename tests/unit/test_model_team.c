@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Who met on an object the last time: asked of the model while it is fed. */
+/* The threads that met on an object the last time: asked of the model while it is fed. */
 #include "test_model_util.h"
 
 #define A    0x1000
@@ -41,16 +41,14 @@ static struct model_team assert_team(const struct run *r, const struct model_cro
 static void test_last_meeting(void **state)
 {
 	struct model_crossing at = crossing(1, A, 0, 0, 0), other = crossing(1, B, 0, 0, 0);
-	struct run *r = run_new(0);
+	struct run *r = *state;
 	struct model_team team;
 
-	run_launched(r, 0);
 	assert_team(r, &at, NULL);
 	cross(r, 2, A, 3, 250, 310);
 	/* Some have come, and left: not all are known yet. */
 	assert_team(r, &at, "");
-	cross(r, 1, A, 3, 100, 320);
-	cross(r, 3, A, 3, 300, 350);
+	cross_all(r, { 1, A, 3, 100, 320 }, { 3, A, 3, 300, 350 });
 	team = assert_team(r, &at, "1 2 3");
 	assert_int_equal(team.release_ns, 300);
 	assert_int_not_equal(team.barrier, MODEL_NONE);
@@ -59,8 +57,7 @@ static void test_last_meeting(void **state)
 	/* As long as the next is not full it is still they. */
 	cross(r, 1, A, 3, 400, 450);
 	assert_int_equal(assert_team(r, &at, "1 2 3").release_ns, 300);
-	cross(r, 2, A, 3, 410, 450);
-	cross(r, 3, A, 3, 420, 450);
+	cross_all(r, { 2, A, 3, 410, 450 }, { 3, A, 3, 420, 450 });
 	assert_int_equal(assert_team(r, &at, "1 2 3").release_ns, 420);
 	/* Another family, another process: another object. */
 	at.family++;
@@ -68,63 +65,51 @@ static void test_last_meeting(void **state)
 	at.family--;
 	at.inc++;
 	assert_team(r, &at, NULL);
-	run_free(r);
 }
 
 /*
- * Nobody says how many meet: who left together has met, though only the next meeting closes the
- * episode.
+ * The count is unknown: threads that left together have met, though only the next arrivals close
+ * the episode.
  */
 static void test_unknown_count(void **state)
 {
 	struct model_crossing at = crossing(1, A, 0, 0, 0);
-	struct run *r = run_new(0);
+	struct run *r = *state;
 
-	run_launched(r, 0);
 	cross_uncounted(r, A);
 	assert_int_equal(r->nkept, 0);
 	assert_int_equal(assert_team(r, &at, "1 2 3").release_ns, 30);
-	run_free(r);
 }
 
 static void test_gone(void **state)
 {
 	struct model_crossing at = crossing(1, A, 0, 0, 0);
-	struct run *r = run_new(0);
+	struct run *r = *state;
 	struct model_met met[MOST];
 	struct model_team team;
-	uint32_t i;
 
-	run_launched(r, 0);
 	cross_and_replace(r, A);
 	assert_true(model_team(r->model, &at, met, MOST, &team));
 	assert_int_equal(team.n, 2);
 	/* The one that was there, not the one that has its number now. */
-	for (i = 0; i < 2; i++)
+	for (uint32_t i = 0; i < 2; i++)
 		assert_true(model_thread(r->model, met[i].thread)->exited == (met[i].tid == 2));
 	/* No more than there is room for. */
 	memset(met, 0xff, sizeof(met));
 	assert_true(model_team(r->model, &at, met, 1, &team));
 	assert_int_equal(team.n, 2);
 	assert_int_equal(met[1].tid, UINT32_MAX);
-	run_free(r);
 }
 
-/* More threads than the count: whoever comes next may be another. */
+/* More threads than the count: the next one to arrive may be another. */
 static void test_changes(void **state)
 {
 	struct model_crossing at = crossing(1, A, 0, 0, 0);
-	struct run *r = run_new(0);
+	struct run *r = *state;
 
-	run_launched(r, 0);
-	cross(r, 1, A, 2, 1, 4);
-	cross(r, 3, A, 2, 3, 5);
-	cross(r, 2, A, 2, 20, 25);
-	cross(r, 1, A, 2, 10, 30);
-	cross(r, 1, A, 2, 40, 45);
-	cross(r, 3, A, 2, 24, 46);
-	cross(r, 3, A, 2, 60, 65);
-	cross(r, 2, A, 2, 50, 66);
+	cross_all(r, { 1, A, 2, 1, 4 }, { 3, A, 2, 3, 5 }, { 2, A, 2, 20, 25 }, { 1, A, 2, 10, 30 },
+		  { 1, A, 2, 40, 45 }, { 3, A, 2, 24, 46 }, { 3, A, 2, 60, 65 },
+		  { 2, A, 2, 50, 66 });
 	{
 		struct model_met met[MOST];
 		struct model_team team;
@@ -132,13 +117,12 @@ static void test_changes(void **state)
 		assert_true(model_team(r->model, &at, met, MOST, &team));
 		assert_true(team.changes);
 	}
-	run_free(r);
 }
 
 static void test_shared(void **state)
 {
 	struct model_crossing at = crossing(10, 0x5000, 0, 0, 0), c;
-	struct run *r = run_new(0);
+	struct run *r = *state;
 
 	assert_int_equal(model_add_process(r->model, 10, 1, 0, 0, 0, true, "one"), 0);
 	assert_int_equal(model_add_process(r->model, 20, 2, 10, 1, 5, true, "two"), 0);
@@ -160,15 +144,14 @@ static void test_shared(void **state)
 	assert_team(r, &at, "10 20");
 	at.shared = 0;
 	assert_team(r, &at, NULL);
-	run_free(r);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_last_meeting), cmocka_unit_test(test_unknown_count),
-		cmocka_unit_test(test_gone),	     cmocka_unit_test(test_changes),
-		cmocka_unit_test(test_shared),
+		launched_test(test_last_meeting), launched_test(test_unknown_count),
+		launched_test(test_gone),	  launched_test(test_changes),
+		empty_run_test(test_shared),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -43,13 +43,15 @@ static struct turnstile the_one(void)
 	return o;
 }
 
-/* Threads 1 to @n but @last wait, and leave one after the other. @through: the last one has to wait as well. */
+/*
+ * Threads 1 to @n but @last wait, and leave one after the other. @through: the last one has to wait
+ * as well.
+ */
 static void meet(uint64_t object, uint32_t n, uint32_t last, bool through)
 {
 	uint64_t open = now + 10000;
-	uint32_t tid;
 
-	for (tid = 1; tid <= n; tid++)
+	for (uint32_t tid = 1; tid <= n; tid++)
 		if (tid != last)
 			waited(object, tid, now + tid, open + 100 * tid);
 	if (through)
@@ -60,9 +62,8 @@ static void meet(uint64_t object, uint32_t n, uint32_t last, bool through)
 static void test_meetings(void **state)
 {
 	struct turnstile o;
-	uint32_t i;
 
-	for (i = 0; i < 20; i++)
+	for (uint32_t i = 0; i < 20; i++)
 		meet(0x1000, 4, 1 + i % 4, i % 2);
 	o = the_one();
 	assert_fields(&o, IS(batches, 19), IS(loose, 0), IS(threads, 4));
@@ -73,9 +74,8 @@ static void test_meetings(void **state)
 static void test_two_wait(void **state)
 {
 	struct turnstile o;
-	uint32_t i;
 
-	for (i = 0; i < 8; i++)
+	for (uint32_t i = 0; i < 8; i++)
 		meet(0x1000, 3, 3, false);
 	o = the_one();
 	assert_false(turnstile_is(&o));
@@ -92,10 +92,10 @@ static void count_kept(void *ctx, const struct turnstile *o)
 /* Each gets it from the one before, and waits for it again at once. */
 static void test_lock(void **state)
 {
-	uint32_t i, n, kept = 0;
+	uint32_t kept = 0;
 
-	for (n = 2; n <= 6; n++)
-		for (i = 0; i < 40; i++)
+	for (uint32_t n = 2; n <= 6; n++)
+		for (uint32_t i = 0; i < 40; i++)
 			waited(0x1000ULL * n, 1 + i % n, i < n ? 0 : 1000ULL * (i - n + 1) + 10,
 			       1000ULL * (i + 1));
 	turnstiles_each(all, count_kept, &kept);
@@ -106,9 +106,8 @@ static void test_lock(void **state)
 static void test_queue(void **state)
 {
 	struct turnstile o;
-	uint32_t i;
 
-	for (i = 0; i < 40; i++, now += 1000)
+	for (uint32_t i = 0; i < 40; i++, now += 1000)
 		waited(0x1000, 1 + i % 2, now, now + 900);
 	o = the_one();
 	assert_int_equal(o.batches, 0);
@@ -129,11 +128,11 @@ static void test_enough(void **state)
 /* Too many: those that tell nothing are forgotten. */
 static void test_many(void **state)
 {
-	uint32_t i, kept = 0;
+	uint32_t kept = 0;
 
-	for (i = 0; i < 20; i++)
+	for (uint32_t i = 0; i < 20; i++)
 		meet(0x10, 4, 1 + i % 4, true);
-	for (i = 0; i < 100000; i++)
+	for (uint32_t i = 0; i < 100000; i++)
 		waited(0x1000 + 16ULL * i, 1, now, now + 900);
 	turnstiles_each(all, count_kept, &kept);
 	assert_int_equal(kept, 1);

@@ -11,6 +11,8 @@
 #include "test_check.h"
 #include "model/model.h"
 
+DEFINE_CLEANUP_PTR(model_free, struct model *)
+
 #define PID   100
 #define INC   7
 #define NEVER MODEL_UNKNOWN
@@ -31,10 +33,8 @@ struct run {
 
 static inline void keep_details(struct kept *k)
 {
-	uint32_t i;
-
 	k->details = NULL;
-	for (i = 0; i < k->ep.n; i++) {
+	for (uint32_t i = 0; i < k->ep.n; i++) {
 		if (!k->members[i].detail)
 			continue;
 		if (!k->details)
@@ -87,9 +87,7 @@ static inline struct run *run_new(uint64_t start_ns)
 
 static inline void run_free(struct run *r)
 {
-	uint32_t i;
-
-	for (i = 0; i < r->nkept; i++) {
+	for (uint32_t i = 0; i < r->nkept; i++) {
 		free(r->kept[i].members);
 		free(r->kept[i].details);
 	}
@@ -97,6 +95,8 @@ static inline void run_free(struct run *r)
 	model_free(r->model);
 	free(r);
 }
+
+DEFINE_CLEANUP_PTR(run_free, struct run *)
 
 /* A process that was seen from its start: nothing can have happened before. */
 static inline void run_launched(struct run *r, uint64_t t_ns)
@@ -134,6 +134,42 @@ static inline void cross(struct run *r, uint32_t tid, uint64_t object, uint32_t 
 	run_feed(r, crossing(tid, object, count, arrive, depart));
 }
 
+/* One crossing of a table: what cross() takes, then what else it may have. */
+struct crossing_row {
+	uint32_t tid;
+	uint64_t object;
+	uint32_t count;
+	uint64_t arrive, depart;
+	uint32_t site; /* 0: as in crossing() */
+	uint32_t flags; /* in addition */
+	uint64_t shared;
+	uint32_t tgid, inc; /* 0: PID and INC */
+};
+
+static inline void cross_rows(struct run *r, const struct crossing_row *rows, size_t n)
+{
+	struct model_crossing c;
+
+	for (size_t i = 0; i < n; i++) {
+		c = crossing(rows[i].tid, rows[i].object, rows[i].count, rows[i].arrive,
+			     rows[i].depart);
+		c.site = rows[i].site ? rows[i].site : c.site;
+		c.flags |= rows[i].flags;
+		c.shared = rows[i].shared;
+		if (rows[i].tgid) {
+			c.tgid = rows[i].tgid;
+			c.inc = rows[i].inc;
+		}
+		run_feed(r, c);
+	}
+}
+
+/*
+ * The crossings of a table, in its order: cross_all(r, { tid, object, count, arrive, depart },
+ * ...).
+ */
+#define cross_all(r, ...) cross_rows(r, ROWS(struct crossing_row, __VA_ARGS__))
+
 /* The next record of @tid is lost. */
 static inline void lose(struct run *r, uint32_t tid)
 {
@@ -142,9 +178,7 @@ static inline void lose(struct run *r, uint32_t tid)
 
 static inline const struct model_member *member_of(const struct model_episode *ep, uint32_t tid)
 {
-	uint32_t i;
-
-	for (i = 0; i < ep->n; i++)
+	for (uint32_t i = 0; i < ep->n; i++)
 		if (ep->members[i].tid == tid)
 			return &ep->members[i];
 	return NULL;
@@ -153,9 +187,8 @@ static inline const struct model_member *member_of(const struct model_episode *e
 static inline const struct model_thread *thread_of(const struct run *r, uint32_t tid)
 {
 	const struct model_thread *t, *found = NULL;
-	uint32_t i;
 
-	for (i = 0; i < model_nthreads(r->model); i++) {
+	for (uint32_t i = 0; i < model_nthreads(r->model); i++) {
 		t = model_thread(r->model, i);
 		if (t->tid == tid)
 			found = t;
@@ -167,10 +200,9 @@ static inline const struct model_thread *thread_of(const struct run *r, uint32_t
 static inline const char *tids(const struct model_episode *ep, char buf[256])
 {
 	size_t n = 0;
-	uint32_t i;
 
 	buf[0] = 0;
-	for (i = 0; i < ep->n && n < 200; i++)
+	for (uint32_t i = 0; i < ep->n && n < 200; i++)
 		n += (size_t)snprintf(buf + n, 256 - n, "%s%u", i ? " " : "", ep->members[i].tid);
 	return buf;
 }
@@ -180,6 +212,44 @@ static inline const char *tids(const struct model_episode *ep, char buf[256])
 		char buf_[256];                            \
 		assert_string_equal(tids(ep, buf_), text); \
 	} while (0)
+
+/* The episode that was reported as number @i of all. */
+static inline const struct model_episode *ep(const struct run *r, uint32_t i)
+{
+	assert_true(i < r->nkept);
+	return &r->kept[i].ep;
+}
+
+static inline void assert_ep(const struct run *r, uint32_t i, const char *members,
+			     enum model_state state, uint32_t why)
+{
+	char buf[256];
+
+	if (strcmp(tids(ep(r, i), buf), members) || ep(r, i)->state != state ||
+	    ep(r, i)->why != why)
+		fail_msg("episode %u: members %s, state %d, why %#x, expected: %s, %d, %#x", i, buf,
+			 ep(r, i)->state, ep(r, i)->why, members, state, why);
+}
+
+struct episode_row {
+	const char *members;
+	enum model_state state;
+	uint32_t why;
+};
+
+static inline void assert_episode_rows(const struct run *r, const struct episode_row *rows,
+				       uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		assert_ep(r, i, rows[i].members, rows[i].state, rows[i].why);
+	assert_int_equal(r->nkept, n);
+}
+
+/*
+ * Exactly these episodes were reported, in this order: assert_episodes(r, { tids, state, why },
+ * ...).
+ */
+#define assert_episodes(r, ...) assert_episode_rows(r, ROWS(struct episode_row, __VA_ARGS__))
 
 /* Numbers that look random and are the same in every run. */
 static inline uint64_t rnd(uint64_t *state)
@@ -195,7 +265,7 @@ static inline uint64_t rnd_to(uint64_t *state, uint64_t n)
 	return n ? (rnd(state) >> 11) % n : 0;
 }
 
-/* Three meet on @object, and nobody says how many they are: the last of them leaves at 90. */
+/* Three threads meet on @object, without a count: the last of them leaves at 90. */
 static inline void cross_uncounted(struct run *r, uint64_t object)
 {
 	cross(r, 1, object, 0, 10, 31);
@@ -211,5 +281,28 @@ static inline void cross_and_replace(struct run *r, uint64_t object)
 	assert_int_equal(model_end_thread(r->model, PID, INC, 2, 50, "old"), 0);
 	assert_int_equal(model_add_thread(r->model, PID, INC, 2, 60), 0);
 }
+
+/* A test's state is a run: with nothing known, or with a process that was launched at 0. */
+static inline int setup_run(void **state)
+{
+	*state = run_new(0);
+	return 0;
+}
+
+static inline int setup_launched(void **state)
+{
+	setup_run(state);
+	run_launched(*state, 0);
+	return 0;
+}
+
+static inline int teardown_run(void **state)
+{
+	run_free(*state);
+	return 0;
+}
+
+#define empty_run_test(f) cmocka_unit_test_setup_teardown(f, setup_run, teardown_run)
+#define launched_test(f)  cmocka_unit_test_setup_teardown(f, setup_launched, teardown_run)
 
 #endif /* TEST_MODEL_UTIL_H */

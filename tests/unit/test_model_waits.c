@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Waits that come after the arrival: which meeting they are of, how many meet there, when they came at the latest. */
+/*
+ * Waits that come after the arrival: which meeting they are of, how many meet there, when they came
+ * at the latest.
+ */
 #include "model/waits.h"
 #include "test_model_util.h"
 
@@ -54,7 +57,10 @@ static void last_after_departure(void **state)
 	expect(wait_at(w, BARRIER, IN(2, 3), 2, 360, 430), 3, 360, false);
 }
 
-/* arrive(), work, wait(): one that begins its wait long after the release departed then, and has worked since. */
+/*
+ * arrive(), work, wait(): one that begins its wait long after the release departed then, and has
+ * worked since.
+ */
 static void work_before_the_wait(void **state)
 {
 	struct waits *w = *state;
@@ -81,7 +87,9 @@ static void work_before_the_wait(void **state)
 	assert_int_equal(c.depart_ns, MODEL_UNKNOWN);
 }
 
-/* What was read after the release is of a later phase, unless nothing changed from before to after. */
+/*
+ * What was read after the release is of a later phase, unless nothing changed from before to after.
+ */
 static void count_of_late(void **state)
 {
 	struct waits *w = *state;
@@ -96,7 +104,10 @@ static void count_of_late(void **state)
 	expect(wait_at(w, BARRIER, LATE(4, 1), 1, 400, 410), 0, 400, true);
 }
 
-/* Memory is used again: not of the meeting that had all its members, nor of one that was left before. */
+/*
+ * Memory is used again: not of the meeting that had all its members, nor of one that was left
+ * before.
+ */
 static void made_again(void **state)
 {
 	struct waits *w = *state;
@@ -128,7 +139,7 @@ static void latches(void **state)
 	struct waits *w = *state;
 	struct model_crossing c;
 
-	/* Who comes last leaves first. */
+	/* The last arriver leaves first. */
 	c = wait_at(w, BARRIER, OPEN, 3, 290, 300);
 	expect(c, 0, 290, true);
 	assert_int_equal(c.rest, 1);
@@ -150,22 +161,15 @@ static void latches(void **state)
 static void many(void **state)
 {
 	struct waits *w = *state;
-	uint64_t i;
 
-	for (i = 1; i < 20000; i++)
+	for (uint64_t i = 1; i < 20000; i++)
 		expect(wait_at(w, i * 64, IN(0, 2), 1, 10 * i, 10 * i + 5), 2, 10 * i, false);
-	for (i = 1; i < 100; i++)
+	for (uint64_t i = 1; i < 100; i++)
 		wait_at(w, BARRIER, IN(0, 200), (uint32_t)i, 1000 + i, 5000 + i);
 	expect(wait_at(w, BARRIER, LATE(0, 200), 100, 6000, 6100), 200, 5000, true);
 }
 
-/* --- and what the model makes of it ---------------------------------------------------------------- */
-
-static const struct model_episode *ep(const struct run *r, uint32_t i)
-{
-	assert_true(i < r->nkept);
-	return &r->kept[i].ep;
-}
+/* --- and what the model makes of it ---------------------------------------------------------- */
 
 static void feed(struct run *r, struct waits *w, uint64_t object, struct waits_seen seen,
 		 uint32_t tid, uint64_t arrive, uint64_t depart)
@@ -176,7 +180,7 @@ static void feed(struct run *r, struct waits *w, uint64_t object, struct waits_s
 static void episodes(void **state)
 {
 	struct waits *w = *state;
-	struct run *r = run_new(0);
+	struct run *r CLEANUP_PTR(run_free) = run_new(0);
 
 	run_launched(r, 0);
 	feed(r, w, BARRIER, LATE(0, 3), 3, 290, 300);
@@ -200,14 +204,16 @@ static void episodes(void **state)
 		      IS(members[2].tid, 2));
 	assert_fields(ep(r, 2), IS(state, MODEL_INCOMPLETE), IS(n, 2), IS(count, 3));
 	assert_int_equal(ep(r, 3)->state, MODEL_COMPLETE);
-	run_free(r);
 }
 
-/* Who counts down without waiting leaves no trace, but who waits knows that it was still to come. */
+/*
+ * A thread that counts down without waiting leaves no trace, but one that waits knows that it was
+ * still to come.
+ */
 static void releases(void **state)
 {
 	struct waits *w = *state;
-	struct run *r = run_new(0);
+	struct run *r CLEANUP_PTR(run_free) = run_new(0);
 
 	run_launched(r, 0);
 	feed(r, w, BARRIER, OPEN, 3, 290, 300);
@@ -223,9 +229,8 @@ static void releases(void **state)
 	assert_fields(ep(r, 1), IS(state, MODEL_INCOMPLETE), IS(why, MODEL_WHY_OTHERS));
 	assert_fields(ep(r, 2), IS(state, MODEL_INCOMPLETE),
 		      IS(why, MODEL_WHY_OTHERS | MODEL_WHY_BOUND));
-	/* Two waited for somebody who left no trace; the one who came late did not wait. */
+	/* Two waited for a thread that left no trace; the one that came late did not wait. */
 	assert_int_equal(model_proc(r->model, 0)->arrivals_unseen, 2);
-	run_free(r);
 }
 
 #define WAITS_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)

@@ -10,10 +10,9 @@ static struct predict_input one_episode(uint32_t n, const uint64_t *work)
 {
 	struct predict_input in;
 	struct gen g;
-	uint32_t i;
 
 	gen_begin(&g, n);
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		gen_work(&g, i, work[i]);
 	gen_meet(&g, SITE);
 	assert_int_equal(gen_end(&g, &in), 0);
@@ -23,9 +22,8 @@ static struct predict_input one_episode(uint32_t n, const uint64_t *work)
 static struct predict_input together(uint32_t n)
 {
 	uint64_t work[64];
-	uint32_t i;
 
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		work[i] = 100 * US;
 	return one_episode(n, work);
 }
@@ -35,109 +33,115 @@ static struct predict_input together(uint32_t n)
 		"BarrierMsgSize=128"
 
 /*
- * Table 1, all arriving together, no messages: each enters until E = 5; the master's first look ends at E + C = 7
- * and finds all; it lowers the barrier at 7 + M = 17. A slave's looks end at E + 2 k, and 17 = 5 + 2 x 6: the
- * sixth sees it at once. All come out at 17 + X = 22, however many they are.
+ * Table 1, all arriving together, no messages: each enters until E = 5; the master's first look
+ * ends at E + C = 7 and finds all; it lowers the barrier at 7 + M = 17. A slave's looks end at E +
+ * 2 k, and 17 = 5 + 2 x 6: the sixth sees it at once. All come out at 17 + X = 22, however many
+ * they are.
  */
 static void test_linear_flags(void **state)
 {
 	struct predict_machine m =
 		MACHINE("ideal", "BarrierModel=linear", TABLE_1, "BarrierByMsgs=0");
-	uint32_t n;
 
-	for (n = 2; n <= 64; n *= 2) {
-		struct predict_input in = together(n);
+	for (uint32_t n = 2; n <= 64; n *= 2) {
+		struct predict_input in CLEANUP(predict_input_free) = together(n);
 
 		assert_close(time_on(&in, &m, n), 100e3 + 22e3);
-		predict_input_free(&in);
 	}
 	/* ModelTime 11: lowered at 18, which the looks that end at 17 and 19 see at 19. */
 	m = MACHINE("ideal", "BarrierModel=linear", TABLE_1, "BarrierByMsgs=0", "ModelTime=11us");
-	struct predict_input in = together(4);
+	struct predict_input in CLEANUP(predict_input_free) = together(4);
 
 	assert_close(time_on(&in, &m, 4), 100e3 + 24e3);
-	predict_input_free(&in);
 }
 
 /*
- * With messages of build B, start-up S and T = 128 bytes on the way: at the master at A = E + B + S + T, where n -
- * 1 of them are taken in (n - 1) C; lowered after M; the last slave's release is sent after (n - 1)(B + S), and
- * seen after T and one look. Table 1 with B = 1, S = 10, 0.05 a byte: T = 6.4, A = 22.4.
+ * With messages of build B, start-up S and T = 128 bytes on the way: at the master at A = E + B + S
+ * + T, where n - 1 of them are taken in (n - 1) C; lowered after M; the last slave's release is
+ * sent after (n - 1)(B + S), and seen after T and one look. Table 1 with B = 1, S = 10, 0.05 a
+ * byte: T = 6.4, A = 22.4.
  */
 static void test_linear_messages(void **state)
 {
 	struct predict_machine m =
 		MACHINE("ideal", "BarrierModel=linear", TABLE_1, "BarrierByMsgs=1",
 			"MsgBuildTime=1us", "CommStartupTime=10us", "ByteTransferTime=0.05us/B");
-	uint32_t n;
 
-	for (n = 2; n <= 64; n *= 2) {
-		struct predict_input in = together(n);
+	for (uint32_t n = 2; n <= 64; n *= 2) {
+		struct predict_input in CLEANUP(predict_input_free) = together(n);
 		double by_hand = 22.4 + (n - 1) * 2 + 10 + (n - 1) * 11 + 6.4 + 2 + 5;
 
 		assert_close(time_on(&in, &m, n), 100e3 + 1e3 * by_hand);
-		predict_input_free(&in);
 	}
 }
 
-/* One comes late: the master has looked since 5, so that it finds out at the end of the look after the arrival. */
+/*
+ * One comes late: the master has looked since 5, so that it finds out at the end of the look after
+ * the arrival.
+ */
 static void test_linear_late(void **state)
 {
 	uint64_t work[] = { 0, 100 * US + 500 };
-	struct predict_input in = one_episode(2, work);
+	struct predict_input in CLEANUP(predict_input_free) = one_episode(2, work);
 	struct predict_machine m =
 		MACHINE("ideal", "BarrierModel=linear", TABLE_1, "BarrierByMsgs=0");
-	struct predict_run run = simulate(&in, &m, 2);
+	struct predict_run run CLEANUP(predict_run_free) = simulate(&in, &m, 2);
 
-	/* It arrives at 105.5; looks end at 5 + 2 k: 107; lowered at 117; the slave's at 105.5 + 2 k: 117.5. */
-	assert_close(run.time_ns, 117.5e3 + 5e3);
-	assert_fields(&run.phases[SITE], CLOSE(wait_ns, 100.5e3), CLOSE(time_ns, 105.5e3),
-		      IS(episodes, 1));
-	predict_run_free(&run);
-	predict_input_free(&in);
+	/*
+	 * It arrives at 105.5; looks end at 5 + 2 k: 107; lowered at 117; the slave's at 105.5 + 2
+	 * k: 117.5.
+	 */
+	assert_fields(&run, CLOSE(time_ns, 117.5e3 + 5e3), CLOSE(phases[SITE].wait_ns, 100.5e3),
+		      CLOSE(phases[SITE].time_ns, 105.5e3), IS(phases[SITE].episodes, 1));
 }
 
-/* n updates of the counter, then n - 1 are woken, the last of whom goes on after the way of the flag. */
+/*
+ * n updates of the counter, then n - 1 are woken, the last of which goes on after the way of the
+ * flag.
+ */
 static void test_central(void **state)
 {
 	struct predict_machine m = MACHINE("ideal", "BarrierModel=central", "CounterTime=0.5us",
 					   "WakeTime=1us", "FlagTime=4us", "ModelTime=2us");
-	uint32_t n;
 
-	for (n = 2; n <= 32; n *= 2) {
-		struct predict_input in = together(n);
+	for (uint32_t n = 2; n <= 32; n *= 2) {
+		struct predict_input in CLEANUP(predict_input_free) = together(n);
 
 		assert_close(time_on(&in, &m, n), 100e3 + n * 500.0 + 2e3 + (n - 1) * 1e3 + 4e3);
-		predict_input_free(&in);
 	}
 	/*
-	 * On one processor the first comes at 100, the second at 200; two updates, lowered. Nobody elsewhere is to be
-	 * woken, and there is no way to go: no other processor has anything to do with it.
+	 * On one processor the first comes at 100, the second at 200; two updates, lowered. No
+	 * thread elsewhere is to be woken, and there is no way to go: no other processor has
+	 * anything to do with it.
 	 */
-	struct predict_input in = together(2);
+	struct predict_input in CLEANUP(predict_input_free) = together(2);
 
 	assert_close(time_on(&in, &m, 1), 200e3 + 500 + 2e3);
 	predict_input_free(&in);
-	/* Four on two come at 100, 100, 200 and 200: of those that are to be woken two are of the other processor. */
+	/*
+	 * Four on two come at 100, 100, 200 and 200: of those that are to be woken two are of the
+	 * other processor.
+	 */
 	in = together(4);
 	assert_close(time_on(&in, &m, 2), 200e3 + 2 * 500 + 2e3 + 2 * 1e3 + 4e3);
-	predict_input_free(&in);
 }
 
-/* Five threads, two children each: 0 has 1 and 2; 1 has 3 and 4. Flags take 3, a look 1, to lower 2. */
+/*
+ * Five threads, two children each: 0 has 1 and 2; 1 has 3 and 4. Flags take 3, a look 1, to lower
+ * 2.
+ */
 static void test_tree(void **state)
 {
-	struct predict_input in = together(5);
+	struct predict_input in CLEANUP(predict_input_free) = together(5);
 	struct predict_machine m =
 		MACHINE("ideal", "BarrierModel=tree", "BarrierArity=2", "FlagTime=3us",
 			"CheckTime=1us", "ExitCheckTime=1us", "ModelTime=2us");
 
 	/*
-	 * 1 has its two at 3 + 1 + 1 = 5. 0 takes 2's at 3 + 1 = 4 and 1's at 5 + 3 + 1 = 9; lowered at 11; 1 at
-	 * 15; 3 at 19.
+	 * 1 has its two at 3 + 1 + 1 = 5. 0 takes 2's at 3 + 1 = 4 and 1's at 5 + 3 + 1 = 9;
+	 * lowered at 11; 1 at 15; 3 at 19.
 	 */
 	assert_close(time_on(&in, &m, 5), 100e3 + 19e3);
-	predict_input_free(&in);
 }
 
 /* Rounds are the logarithm, rounded up; each takes a flag and a look. */
@@ -146,31 +150,31 @@ static void test_dissemination(void **state)
 	static const uint32_t rounds[][2] = { { 2, 1 }, { 3, 2 }, { 4, 2 }, { 5, 3 }, { 32, 5 } };
 	struct predict_machine m =
 		MACHINE("ideal", "BarrierModel=dissemination", "FlagTime=3us", "CheckTime=1us");
-	size_t i;
 
-	for (i = 0; i < sizeof(rounds) / sizeof(rounds[0]); i++) {
-		struct predict_input in = together(rounds[i][0]);
+	for (size_t i = 0; i < sizeof(rounds) / sizeof(rounds[0]); i++) {
+		struct predict_input in CLEANUP(predict_input_free) = together(rounds[i][0]);
 
 		assert_close(time_on(&in, &m, rounds[i][0]), 100e3 + rounds[i][1] * 4e3);
-		predict_input_free(&in);
 	}
 }
 
-/* Whatever the model, nobody leaves before the last has come, and a barrier that costs nothing costs nothing. */
+/*
+ * Whatever the model, no thread leaves before the last has come, and a barrier that costs nothing
+ * costs nothing.
+ */
 static void test_no_model_leaves_early(void **state)
 {
 	static const char *const models[] = { "linear", "central", "tree", "dissemination",
 					      "free" };
 	uint64_t work[] = { 5 * US, 90 * US, 20 * US, 70 * US, 0, 33 * US, 80 * US };
-	size_t i, last;
 
-	for (i = 0; i < 5; i++) {
+	for (size_t i = 0; i < 5; i++) {
 		char model[64];
 		struct predict_machine m;
 
 		snprintf(model, sizeof(model), "BarrierModel=%s", models[i]);
 		m = MACHINE("ideal", model);
-		for (last = 0; last < 7; last++) {
+		for (size_t last = 0; last < 7; last++) {
 			struct predict_input in;
 
 			work[last] += 200 * US;
@@ -182,16 +186,15 @@ static void test_no_model_leaves_early(void **state)
 	}
 }
 
-/* --- processors -------------------------------------------------------------------------------------- */
+/* --- processors ------------------------------------------------------------------------------ */
 
 static struct predict_input no_episode(uint32_t n, uint64_t work)
 {
 	struct predict_input in;
 	struct gen g;
-	uint32_t i;
 
 	gen_begin(&g, n);
-	for (i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		gen_work(&g, i, work);
 		gen_step(&g, i, PREDICT_END, 0, 0);
 	}
@@ -200,12 +203,12 @@ static struct predict_input no_episode(uint32_t n, uint64_t work)
 }
 
 /*
- * Three threads of 3 ms on two processors. Each to its end: the third begins at 3. In turns of 1 ms: 0 and 1; 2
- * and 0; 1 and 2; 0 and 1; 2: 5 ms.
+ * Three threads of 3 ms on two processors. Each to its end: the third begins at 3. In turns of 1
+ * ms: 0 and 1; 2 and 0; 1 and 2; 0 and 1; 2: 5 ms.
  */
 static void test_scheduler(void **state)
 {
-	struct predict_input in = no_episode(3, 3 * MS);
+	struct predict_input in CLEANUP(predict_input_free) = no_episode(3, 3 * MS);
 	struct predict_machine m = MACHINE("ideal", "Scheduler=global");
 
 	assert_close(time_on(&in, &m, 2), 6e6);
@@ -215,25 +218,26 @@ static void test_scheduler(void **state)
 	assert_close(time_on(&in, &m, 2), 6e6);
 	assert_close(time_on(&in, &m, 3), 3e6);
 	assert_close(time_on(&in, &m, 64), 3e6);
-	predict_input_free(&in);
 }
 
 /* Two threads of 2 ms take turns of 1 ms on one processor: it changes three times. */
 static void test_switches(void **state)
 {
-	struct predict_input in = no_episode(2, 2 * MS);
+	struct predict_input in CLEANUP(predict_input_free) = no_episode(2, 2 * MS);
 	struct predict_machine m = MACHINE("ideal", "Quantum=1ms", "SwitchTime=100us");
 
 	assert_close(time_on(&in, &m, 1), 4.3e6);
 	assert_close(time_on(&in, &m, 2), 2e6);
-	predict_input_free(&in);
 }
 
-/* Threads 0 to 3 with work 4, 1, 1, 1: in blocks 0 and 1 share one of two processors, dealt out 0 and 2 do. */
+/*
+ * Threads 0 to 3 with work 4, 1, 1, 1: in blocks 0 and 1 share one of two processors, dealt out 0
+ * and 2 do.
+ */
 static void test_fixed(void **state)
 {
 	uint64_t work[] = { 4 * MS, 1 * MS, 1 * MS, 2 * MS };
-	struct predict_input in = one_episode(4, work);
+	struct predict_input in CLEANUP(predict_input_free) = one_episode(4, work);
 	struct predict_machine m = MACHINE("ideal", "Scheduler=block");
 
 	assert_close(time_on(&in, &m, 2), 5e6);
@@ -241,14 +245,13 @@ static void test_fixed(void **state)
 	assert_close(time_on(&in, &m, 2), 5e6);
 	m = MACHINE("ideal", "Scheduler=global"); /* the other one does all the rest */
 	assert_close(time_on(&in, &m, 2), 4e6);
-	predict_input_free(&in);
 }
 
 /* A delay needs no processor: the other thread computes meanwhile. */
 static void test_delay(void **state)
 {
 	struct predict_machine m = MACHINE("ideal", "MipsRatio=2");
-	struct predict_input in;
+	struct predict_input in CLEANUP(predict_input_free);
 	struct gen g;
 
 	gen_begin(&g, 2);
@@ -257,13 +260,15 @@ static void test_delay(void **state)
 	gen_work(&g, 1, 2 * MS);
 	gen_meet(&g, SITE);
 	assert_int_equal(gen_end(&g, &in), 0);
-	/* Thread 1 computes until 4, thread 0 from 5 to 7: computing takes twice the time, sleeping does not. */
+	/*
+	 * Thread 1 computes until 4, thread 0 from 5 to 7: computing takes twice the time, sleeping
+	 * does not.
+	 */
 	assert_close(time_on(&in, &m, 1), 7e6);
 	assert_close(time_on(&in, &m, 2), 7e6);
-	predict_input_free(&in);
 }
 
-/* --- remote data ---------------------------------------------------------------------------------------- */
+/* --- remote data ----------------------------------------------------------------------------- */
 
 #define MESSAGES                                                                                 \
 	"MsgBuildTime=1us", "CommStartupTime=5us", "ByteTransferTime=10ns/B", "RequestSize=100", \
@@ -285,8 +290,8 @@ static struct predict_input one_read(void)
 }
 
 /*
- * It asks at 10 + 1 + 5 = 16; the request is there at 17. An answer takes 2 + 1 + 5 = 8 to give, 10 on the way and 2 to
- * take in.
+ * It asks at 10 + 1 + 5 = 16; the request is there at 17. An answer takes 2 + 1 + 5 = 8 to give, 10
+ * on the way and 2 to take in.
  *  none: given from 100 on, when 1 waits: 108, there at 118, taken in at 120.
  *  interrupt: from 17 on, 11 with the interrupt: 28, 38, 40; 1 comes at 100 + 11.
  *  poll: at the end of the first look, 31: 39, 49, 51; 1 looks three times and comes at 100 + 3 + 8.
@@ -301,22 +306,22 @@ static void test_policies(void **state)
 		{ "ServicePolicy=interrupt", 111e3, 30e3, 13e3 },
 		{ "ServicePolicy=poll", 111e3, 41e3, 10e3 },
 	};
-	struct predict_input in = one_read();
-	size_t i;
+	struct predict_input in CLEANUP(predict_input_free) = one_read();
 
-	for (i = 0; i < 3; i++) {
+	for (size_t i = 0; i < 3; i++) {
 		struct predict_machine m = MACHINE("ideal", MESSAGES, cases[i].policy);
-		struct predict_run run = simulate(&in, &m, 2);
+		struct predict_run run CLEANUP(predict_run_free) = simulate(&in, &m, 2);
 
 		assert_fields(&run, CLOSE(time_ns, cases[i].total),
 			      CLOSE(access_ns, cases[i].access),
 			      CLOSE(service_ns, cases[i].service), IS(messages, 2));
-		predict_run_free(&run);
 	}
-	predict_input_free(&in);
 }
 
-/* Looks: 100 of computing hold 9 looks after each 10, the last of which is none; 3 after each 30, 1 after 50. */
+/*
+ * Looks: 100 of computing hold 9 looks after each 10, the last of which is none; 3 after each 30, 1
+ * after 50.
+ */
 static void test_poll_interval(void **state)
 {
 	static const struct {
@@ -325,39 +330,39 @@ static void test_poll_interval(void **state)
 	} cases[] = { { "PollInterval=10us", 9 },
 		      { "PollInterval=30us", 3 },
 		      { "PollInterval=50us", 1 } };
-	struct predict_input in = together(2);
-	size_t i;
+	struct predict_input in CLEANUP(predict_input_free) = together(2);
 
-	for (i = 0; i < 3; i++) {
+	for (size_t i = 0; i < 3; i++) {
 		struct predict_machine m =
 			MACHINE("ideal", "ServicePolicy=poll", "PollTime=2us", cases[i].interval);
 
 		assert_close(time_on(&in, &m, 2), 100e3 + cases[i].looks * 2e3);
 	}
-	predict_input_free(&in);
 }
 
-/* Processors that share memory read it themselves: 10 + 2 + 1000 x 1 ns; nobody is asked. */
+/* Processors that share memory read it themselves: 10 + 2 + 1000 x 1 ns; no other is asked. */
 static void test_cluster(void **state)
 {
 	struct predict_machine m = MACHINE("ideal", MESSAGES, "CoresPerCluster=2",
 					   "ClusterStartupTime=2us", "ClusterByteTime=1ns/B");
-	struct predict_input in = one_read();
+	struct predict_input in CLEANUP(predict_input_free) = one_read();
 	struct predict_run run = simulate(&in, &m, 2);
 
 	assert_fields(&run, CLOSE(time_ns, 100e3), CLOSE(access_ns, 3e3), IS(messages, 0));
 	predict_run_free(&run);
 	/* On one processor the data are its own. */
 	assert_close(time_on(&in, &m, 1), 110e3);
-	predict_input_free(&in);
 }
 
-/* What is on the way when a message is sent makes it slower, if links are shared: 1 and 2 ask 0 at the same time. */
+/*
+ * What is on the way when a message is sent makes it slower, if links are shared: 1 and 2 ask 0 at
+ * the same time.
+ */
 static void test_contention(void **state)
 {
 	struct predict_machine m = MACHINE("ideal", "ByteTransferTime=10ns/B", "RequestSize=100",
 					   "Topology=bus", "Contention=1");
-	struct predict_input in;
+	struct predict_input in CLEANUP(predict_input_free);
 	struct predict_run run;
 	struct gen g;
 
@@ -367,12 +372,13 @@ static void test_contention(void **state)
 	gen_meet(&g, SITE);
 	assert_int_equal(gen_end(&g, &in), 0);
 	run = simulate(&in, &m, 3);
-	/* 1's request: 1, its answer 10 beside 2's request: 20. 2's: 2, its answer beside 1's: 20. */
+	/*
+	 * 1's request: 1, its answer 10 beside 2's request: 20. 2's: 2, its answer beside 1's: 20.
+	 */
 	assert_fields(&run, CLOSE(time_ns, 22e3), CLOSE(access_ns, 21e3 + 22e3));
 	predict_run_free(&run);
 	m = MACHINE("ideal", "ByteTransferTime=10ns/B", "RequestSize=100", "Topology=bus");
 	assert_close(time_on(&in, &m, 3), 11e3);
-	predict_input_free(&in);
 }
 
 static double hop_time(const char *topology, uint32_t from, uint32_t to)
@@ -407,8 +413,8 @@ static void test_topologies(void **state)
 static void test_write(void **state)
 {
 	struct predict_machine m = MACHINE("ideal", MESSAGES, "ServicePolicy=interrupt");
-	struct predict_input in;
-	struct predict_run run;
+	struct predict_input in CLEANUP(predict_input_free);
+	struct predict_run run CLEANUP(predict_run_free);
 	struct gen g;
 
 	gen_begin(&g, 2);
@@ -417,13 +423,11 @@ static void test_write(void **state)
 	gen_meet(&g, SITE);
 	assert_int_equal(gen_end(&g, &in), 0);
 	run = simulate(&in, &m, 2);
-	assert_close(run.time_ns, 105e3); /* interrupted for 3 + 2 */
-	assert_close(run.phases[SITE].wait_ns, 99e3); /* since 6 */
-	predict_run_free(&run);
-	predict_input_free(&in);
+	assert_fields(&run, CLOSE(time_ns, 105e3), /* interrupted for 3 + 2 */
+		      CLOSE(phases[SITE].wait_ns, 99e3)); /* since 6 */
 }
 
-/* --- properties ------------------------------------------------------------------------------------------ */
+/* --- properties ------------------------------------------------------------------------------ */
 
 static uint64_t random_next(uint64_t *x)
 {
@@ -437,16 +441,16 @@ static uint64_t random_next(uint64_t *x)
 static struct predict_input random_input(uint64_t *x, uint32_t n, bool delays, double *work)
 {
 	struct predict_input in = { 0 };
-	uint32_t k, i, episode;
+	uint32_t episode;
 
 	*work = 0;
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		assert_true(predict_add_thread(&in) >= 0);
-	for (k = 0; k < 40; k++) {
+	for (uint32_t k = 0; k < 40; k++) {
 		uint64_t members = random_next(x) | random_next(x);
 
 		assert_int_equal(predict_add_episode(&in, k % 3, &episode), 0);
-		for (i = 0; i < n; i++) {
+		for (uint32_t i = 0; i < n; i++) {
 			uint64_t ns = random_next(x) % 1000;
 
 			if (!(members >> i & 1))
@@ -465,32 +469,31 @@ static struct predict_input random_input(uint64_t *x, uint32_t n, bool delays, d
 }
 
 /*
- * Where all costs are zero and each thread has its processor, the simulation is the translation; on one processor
- * it is the work; in between it is within Graham's bounds of any schedule that leaves no processor idle without
- * need.
+ * Where all costs are zero and each thread has its processor, the simulation is the translation; on
+ * one processor it is the work; in between it is within Graham's bounds of any schedule that leaves
+ * no processor idle without need.
  */
 static void test_random(void **state)
 {
 	struct predict_machine m = MACHINE("ideal", "ServicePolicy=interrupt");
 	uint64_t x = 88172645463325252ull;
 	double ideal, work, t;
-	uint32_t turn, p;
 
-	for (turn = 0; turn < 100; turn++) {
+	for (uint32_t turn = 0; turn < 100; turn++) {
 		uint32_t n = 2 + (uint32_t)(random_next(&x) % 12);
-		struct predict_input in = random_input(&x, n, turn & 1, &work);
+		struct predict_input in CLEANUP(predict_input_free) =
+			random_input(&x, n, turn & 1, &work);
 
 		assert_int_equal(predict_translate(&in, NULL, &ideal), 0);
 		assert_close(time_on(&in, &m, n), ideal);
 		assert_close(time_on(&in, &m, n + 3), ideal);
 		if (!(turn & 1))
 			assert_close(time_on(&in, &m, 1), work);
-		for (p = 2; p < n && !(turn & 1); p++) {
+		for (uint32_t p = 2; p < n && !(turn & 1); p++) {
 			t = time_on(&in, &m, p);
 			assert_true(t >= fmax(ideal, work / p) - 1e-3);
 			assert_true(t <= work / p + ideal + 1e-3);
 		}
-		predict_input_free(&in);
 	}
 }
 
@@ -499,23 +502,19 @@ static void test_phases_add_up(void **state)
 {
 	static const char *const machines[] = { "ideal", "laptop", "two-socket", "cm5",
 						"distributed" };
-	size_t i;
-	uint32_t k;
 
-	for (i = 0; i < 5; i++) {
+	for (size_t i = 0; i < 5; i++) {
 		struct predict_machine m = machine(machines[i], NULL);
-		struct predict_input in;
-		struct predict_run run;
+		struct predict_input in CLEANUP(predict_input_free);
+		struct predict_run run CLEANUP(predict_run_free);
 		double sum = 0;
 
 		assert_int_equal(gen_sparse(8, &in), 0);
 		run = simulate(&in, &m, 8);
 		assert_int_equal(run.nphases, 5);
-		for (k = 0; k < run.nphases; k++)
+		for (uint32_t k = 0; k < run.nphases; k++)
 			sum += run.phases[k].time_ns;
 		assert_close(sum, run.time_ns);
-		predict_run_free(&run);
-		predict_input_free(&in);
 	}
 }
 
@@ -524,18 +523,18 @@ static void test_alone(void **state)
 {
 	static const uint32_t processors[] = { 1, 2, 4 };
 	struct predict_machine m = machine("ideal", NULL);
-	struct predict_input in = { .before_ns = 30000, .after_ns = 10000 };
-	struct predict_result r;
-	uint32_t i;
+	struct predict_input in CLEANUP(predict_input_free) = { .before_ns = 30000,
+								.after_ns = 10000 };
+	struct predict_result r CLEANUP(predict_result_free);
 
 	m.mips_ratio = 2;
-	for (i = 0; i < 4; i++) {
+	for (uint32_t i = 0; i < 4; i++) {
 		assert_int_equal(predict_add_thread(&in), (int)i);
 		assert_int_equal(predict_add_step(&in, i, PREDICT_END, 20000, 0, 0), 0);
 	}
 	assert_int_equal(predict_run_all(&in, &m, processors, 3, &r), 0);
 	assert_fields(&r, CLOSE(serial_ns, 2 * 120000), CLOSE(ideal_ns, 60000));
-	for (i = 0; i < 3; i++) {
+	for (uint32_t i = 0; i < 3; i++) {
 		const struct predict_run *run = &r.points[i].run;
 
 		assert_fields(run, CLOSE(time_ns, 2 * (40000 + 80000.0 / processors[i])),
@@ -545,17 +544,18 @@ static void test_alone(void **state)
 	}
 	assert_fields(&r.points[2], CLOSE(speedup, 2), IS(limit, in.nsites + 1),
 		      IS(why, PREDICT_BY_SERIAL));
-	predict_result_free(&r);
-	predict_input_free(&in);
 }
 
-/* Thread 0 sleeps for 8 ms, thread 1 does not: balanced, each sleeps for 4, and computes what it computed. */
+/*
+ * Thread 0 sleeps for 8 ms, thread 1 does not: balanced, each sleeps for 4, and computes what it
+ * computed.
+ */
 static void test_balanced_sleep(void **state)
 {
 	static const uint32_t processors[] = { 2 };
 	struct predict_machine m = MACHINE("ideal", "ServicePolicy=interrupt");
-	struct predict_result r;
-	struct predict_input in;
+	struct predict_result r CLEANUP(predict_result_free);
+	struct predict_input in CLEANUP(predict_input_free);
 	struct gen g;
 
 	gen_begin(&g, 2);
@@ -565,10 +565,7 @@ static void test_balanced_sleep(void **state)
 	gen_meet(&g, SITE);
 	assert_int_equal(gen_end(&g, &in), 0);
 	assert_int_equal(predict_run_all(&in, &m, processors, 1, &r), 0);
-	assert_close(r.points[0].run.time_ns, 9e6);
-	assert_close(r.points[0].balanced_ns, 5e6);
-	predict_result_free(&r);
-	predict_input_free(&in);
+	assert_fields(&r.points[0], CLOSE(run.time_ns, 9e6), CLOSE(balanced_ns, 5e6));
 }
 
 /* All sleep for 8 ms and compute for 1: neither more processors nor balance make it faster. */
@@ -584,12 +581,11 @@ static void test_limited_by_sleep(void **state)
 	struct predict_machine m = MACHINE("ideal", "ServicePolicy=interrupt");
 	struct predict_result r;
 	struct predict_input in;
-	uint32_t i, k, t;
 	struct gen g;
 
-	for (i = 0; i < 3; i++) {
+	for (uint32_t i = 0; i < 3; i++) {
 		gen_begin(&g, 2);
-		for (t = 0; t < 2; t++) {
+		for (uint32_t t = 0; t < 2; t++) {
 			if (sleeps_ms[i])
 				assert_int_equal(predict_add_step(&g.in, t, PREDICT_DELAY,
 								  sleeps_ms[i] * MS, 0, 0),
@@ -599,7 +595,7 @@ static void test_limited_by_sleep(void **state)
 		gen_meet(&g, SITE);
 		assert_int_equal(gen_end(&g, &in), 0);
 		assert_int_equal(predict_run_all(&in, &m, processors, 3, &r), 0);
-		for (k = 0; k < 3; k++)
+		for (uint32_t k = 0; k < 3; k++)
 			assert_int_equal(r.points[k].why, why[i][k]);
 		predict_result_free(&r);
 		predict_input_free(&in);
@@ -634,13 +630,12 @@ static void test_crossings(void **state)
 	struct predict_machine m =
 		MACHINE("ideal", "BarrierModel=linear", TABLE_1, "BarrierByMsgs=0");
 	struct seen seen = { 0 };
-	struct predict_input in;
-	struct predict_run run;
+	struct predict_input in CLEANUP(predict_input_free);
+	struct predict_run run CLEANUP(predict_run_free);
 	struct gen g;
-	int k;
 
 	gen_begin(&g, 2);
-	for (k = 0; k < 2; k++) {
+	for (int k = 0; k < 2; k++) {
 		gen_work(&g, 0, 10 * US);
 		gen_work(&g, 1, 10 * US);
 		gen_meet(&g, SITE);
@@ -649,15 +644,13 @@ static void test_crossings(void **state)
 	assert_int_equal(predict_simulate(&in, &m, 2, see, &seen, &run), 0);
 	assert_fields(&seen, IS(n, 4), IS(ends, 2), CLOSE(last_arrival[0], 15e3),
 		      CLOSE(depart[0], 32e3), CLOSE(last_arrival[1], 47e3), CLOSE(depart[1], 64e3));
-	predict_run_free(&run);
-	predict_input_free(&in);
 }
 
 /* What cannot be simulated is said to be so. */
 static void test_wrong_input(void **state)
 {
 	struct predict_machine m = machine("laptop", NULL);
-	struct predict_input in = { 0 };
+	struct predict_input in CLEANUP(predict_input_free) = { 0 };
 	struct predict_run run;
 	double t;
 	uint32_t a, b;
@@ -684,7 +677,6 @@ static void test_wrong_input(void **state)
 	m.service = PREDICT_INTERRUPT;
 	assert_int_equal(predict_add_step(&in, 1, PREDICT_READ, 1, 2, 8), 0);
 	assert_int_equal(predict_simulate(&in, &m, 2, NULL, NULL, &run), -EINVAL);
-	predict_input_free(&in);
 }
 
 static void check_counts(uint32_t threads, const char *expected)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Input for the prediction in the image of the paper's benchmarks (table 2) and of its matrix multiplication (section
- * 4.2): what n threads of each would compute, where they would meet, and which data they would ask each other for. One
- * input for each number of threads, as the paper has one recording for each. Sizes are fixed, so that more threads have
- * less each. Shared by tests and benchmarks.
+ * Input for the prediction in the image of the paper's benchmarks (table 2) and of its matrix
+ * multiplication (section 4.2): what n threads of each would compute, where they would meet, and
+ * which data they would ask each other for. One input for each number of threads, as the paper has
+ * one recording for each. Sizes are fixed, so that more threads have less each. Shared by tests and
+ * benchmarks.
  */
 #ifndef TEST_PREDICT_GEN_H
 #define TEST_PREDICT_GEN_H
@@ -26,10 +27,8 @@ struct gen {
 
 static inline void gen_begin(struct gen *g, uint32_t n)
 {
-	uint32_t i;
-
 	*g = (struct gen){ .n = n, .work = calloc(n, sizeof(*g->work)) };
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		g->err |= predict_add_thread(&g->in) < 0;
 }
 
@@ -53,10 +52,10 @@ static inline void gen_read(struct gen *g, uint32_t thread, uint32_t owner, uint
 
 static inline void gen_meet(struct gen *g, uint32_t site)
 {
-	uint32_t i, episode;
+	uint32_t episode;
 
 	g->err |= predict_add_episode(&g->in, site, &episode);
-	for (i = 0; i < g->n; i++)
+	for (uint32_t i = 0; i < g->n; i++)
 		gen_step(g, i, PREDICT_MEET, episode, 0);
 }
 
@@ -93,35 +92,32 @@ static inline uint32_t gen_root(uint32_t n)
 	return q;
 }
 
-/* --- Embar: random numbers, counted; then everybody's counts are added up -------------------------- */
+/* --- Embar: random numbers, counted; then everybody's counts are added up -------------------- */
 
 #define EMBAR_NS 32000000000ull
 
 static inline int gen_embar(uint32_t n, struct predict_input *out)
 {
 	struct gen g;
-	uint32_t i;
 
 	gen_begin(&g, n);
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		gen_work(&g, i, EMBAR_NS / n);
 	gen_meet(&g, 0);
 	return gen_end(&g, out);
 }
 
 /*
- * --- Cyclic reduction: of many systems at once; half of the equations are left each time, and those are dealt out to
- * all threads again, one by one: so all have something to do as long as there are as many, and nearly all that an
- * equation needs is another thread's.
+ * --- Cyclic reduction: of many systems at once; half of the equations are left each time, and
+ * those are dealt out to all threads again, one by one: so all have something to do as long as
+ * there are as many, and nearly all that an equation needs is another thread's.
  */
 
 #define CYCLIC_NS (800 * US)
 
 static inline void gen_cyclic_level(struct gen *g, uint32_t size, uint32_t stride, uint32_t site)
 {
-	uint32_t e;
-
-	for (e = stride - 1; e < size; e += stride) {
+	for (uint32_t e = stride - 1; e < size; e += stride) {
 		uint32_t me = e / stride % g->n, half = stride / 2;
 
 		if (e >= half)
@@ -136,33 +132,33 @@ static inline void gen_cyclic_level(struct gen *g, uint32_t size, uint32_t strid
 static inline int gen_cyclic(uint32_t n, struct predict_input *out)
 {
 	struct gen g;
-	uint32_t stride, size = 1024;
+	uint32_t size = 1024;
 
 	gen_begin(&g, n);
-	for (stride = 2; stride <= size; stride *= 2)
+	for (uint32_t stride = 2; stride <= size; stride *= 2)
 		gen_cyclic_level(&g, size, stride, 0);
-	for (stride = size; stride >= 2; stride /= 2)
+	for (uint32_t stride = size; stride >= 2; stride /= 2)
 		gen_cyclic_level(&g, size, stride, 1);
 	return gen_end(&g, out);
 }
 
-/* --- Sparse: conjugate gradients: each iteration everybody needs parts of everybody's vector, and two sums -------- */
+/* --- Sparse: conjugate gradients: each iteration everybody needs parts of everybody's vector, and two sums  */
 
 static inline int gen_sparse(uint32_t n, struct predict_input *out)
 {
 	struct gen g;
-	uint32_t k, i, j, size = 1400;
+	uint32_t size = 1400;
 
 	gen_begin(&g, n);
-	for (k = 0; k < 25; k++) {
-		for (i = 0; i < n; i++) {
-			for (j = 0; j < n; j++)
+	for (uint32_t k = 0; k < 25; k++) {
+		for (uint32_t i = 0; i < n; i++) {
+			for (uint32_t j = 0; j < n; j++)
 				gen_read(&g, i, (i + j) % n, 8 * gen_block(size, n, (i + j) % n));
 			gen_work(&g, i, 30 * US * gen_block(size, n, i));
 		}
 		gen_meet(&g, 0);
-		for (j = 1; j < 3; j++) {
-			for (i = 0; i < n; i++)
+		for (uint32_t j = 1; j < 3; j++) {
+			for (uint32_t i = 0; i < n; i++)
 				gen_work(&g, i, US * gen_block(size, n, i));
 			gen_meet(&g, j);
 			gen_work(&g, 0, 2 * US * n);
@@ -172,7 +168,7 @@ static inline int gen_sparse(uint32_t n, struct predict_input *out)
 	return gen_end(&g, out);
 }
 
-/* --- Grid: a (BLOCK, BLOCK) plane of size x size; where n is no square, threads have nothing ----------- */
+/* --- Grid: a (BLOCK, BLOCK) plane of size x size; where n is no square, threads have nothing - */
 
 static inline void gen_plane(struct gen *g, uint32_t size, uint64_t ns_point, uint32_t bytes,
 			     uint32_t site)
@@ -203,10 +199,9 @@ static inline void gen_plane(struct gen *g, uint32_t size, uint64_t ns_point, ui
 static inline int gen_grid_of(uint32_t n, uint32_t bytes, struct predict_input *out)
 {
 	struct gen g;
-	uint32_t k;
 
 	gen_begin(&g, n);
-	for (k = 0; k < GRID_ROUNDS; k++)
+	for (uint32_t k = 0; k < GRID_ROUNDS; k++)
 		gen_plane(&g, 120, 3 * US, bytes, 0);
 	return gen_end(&g, out);
 }
@@ -216,34 +211,31 @@ static inline int gen_grid(uint32_t n, struct predict_input *out)
 	return gen_grid_of(n, 128, out);
 }
 
-/* --- Mgrid: the same on planes of half the size each time, down and up again ----------------------------- */
+/* --- Mgrid: the same on planes of half the size each time, down and up again ----------------- */
 
 static inline int gen_mgrid(uint32_t n, struct predict_input *out)
 {
 	struct gen g;
-	uint32_t cycle, size;
 
 	gen_begin(&g, n);
-	for (cycle = 0; cycle < 20; cycle++) {
-		for (size = 64; size >= 2; size /= 2)
+	for (uint32_t cycle = 0; cycle < 20; cycle++) {
+		for (uint32_t size = 64; size >= 2; size /= 2)
 			gen_plane(&g, size, 3 * US, 8 * size, 0);
-		for (size = 4; size <= 64; size *= 2)
+		for (uint32_t size = 4; size <= 64; size *= 2)
 			gen_plane(&g, size, 3 * US, 8 * size, 1);
 	}
 	return gen_end(&g, out);
 }
 
-/* --- Poisson: transforms of rows, a transposition, of columns, and back -------------------------------------- */
+/* --- Poisson: transforms of rows, a transposition, of columns, and back ---------------------- */
 
 static inline void gen_poisson_sweep(struct gen *g, uint32_t size, uint32_t site)
 {
-	uint32_t i, j;
-
-	for (i = 0; i < g->n; i++)
+	for (uint32_t i = 0; i < g->n; i++)
 		gen_work(g, i, 12 * MS * gen_block(size, g->n, i));
 	gen_meet(g, site);
-	for (i = 0; i < g->n; i++)
-		for (j = 1; j < g->n; j++)
+	for (uint32_t i = 0; i < g->n; i++)
+		for (uint32_t j = 1; j < g->n; j++)
 			gen_read(g, i, (i + j) % g->n,
 				 8 * gen_block(size, g->n, i) *
 					 gen_block(size, g->n, (i + j) % g->n));
@@ -253,28 +245,27 @@ static inline void gen_poisson_sweep(struct gen *g, uint32_t size, uint32_t site
 static inline int gen_poisson(uint32_t n, struct predict_input *out)
 {
 	struct gen g;
-	uint32_t k;
 
 	gen_begin(&g, n);
-	for (k = 0; k < 4; k++)
+	for (uint32_t k = 0; k < 4; k++)
 		gen_poisson_sweep(&g, 128, 2 * (k % 2));
 	return gen_end(&g, out);
 }
 
-/* --- Sort: bitonic: in each step a thread needs all that its partner has; 2 to the k threads -------------------- */
+/* --- Sort: bitonic: in each step a thread needs all that its partner has; 2 to the k threads - */
 
 static inline int gen_sort(uint32_t n, struct predict_input *out)
 {
 	struct gen g;
-	uint32_t size = 65536, k, j, i;
+	uint32_t size = 65536;
 
 	gen_begin(&g, n);
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		gen_work(&g, i, (uint64_t)(500.0 * (size / n) * log2((double)size / n)));
 	gen_meet(&g, 0);
-	for (k = 2; k <= n; k *= 2) {
-		for (j = k / 2; j; j /= 2) {
-			for (i = 0; i < n; i++) {
+	for (uint32_t k = 2; k <= n; k *= 2) {
+		for (uint32_t j = k / 2; j; j /= 2) {
+			for (uint32_t i = 0; i < n; i++) {
 				gen_read(&g, i, i ^ j, 4 * (size / n));
 				gen_work(&g, i, 700 * (size / n));
 			}
@@ -313,25 +304,26 @@ static inline void gen_matmul_deal(struct gen_matmul *m, uint32_t n)
 }
 
 /*
- * One row of B's transposed: its parts go to whoever has that column of T; all multiply; then the sums go from
- * right to left through each row: a thread asks the one that has the element to its right, if that is another.
+ * One row of B's transposed: its parts go to whoever has that column of T; all multiply; then the
+ * sums go from right to left through each row: a thread asks the one that has the element to its
+ * right, if that is another.
  */
 static inline void gen_matmul_row(struct gen *g, const struct gen_matmul *m, uint32_t b)
 {
-	uint32_t r, c, me, size = m->size;
+	uint32_t me, size = m->size;
 
-	for (r = 0; r < m->rows; r++)
-		for (c = 0; c < m->columns; c++)
+	for (uint32_t r = 0; r < m->rows; r++)
+		for (uint32_t c = 0; c < m->columns; c++)
 			gen_read(g, r * m->columns + c,
 				 gen_deal(m->row, size, m->rows, b) * m->columns + c,
 				 8 * size / m->columns);
 	gen_meet(g, 0);
-	for (r = 0; r < size; r++)
-		for (c = 0; c < size; c++)
+	for (uint32_t r = 0; r < size; r++)
+		for (uint32_t c = 0; c < size; c++)
 			gen_work(g, gen_matmul_owner(m, r, c), 2 * US);
 	gen_meet(g, 1);
-	for (r = 0; r < size; r++) {
-		for (c = size - 1; c-- > 0;) {
+	for (uint32_t r = 0; r < size; r++) {
+		for (uint32_t c = size - 1; c-- > 0;) {
 			me = gen_matmul_owner(m, r, c);
 			gen_read(g, me, gen_matmul_owner(m, r, c + 1), 8);
 			gen_work(g, me, US);
@@ -345,11 +337,10 @@ static inline int gen_matmul(uint32_t n, enum gen_dist row, enum gen_dist column
 {
 	struct gen_matmul m = { .row = row, .column = column, .size = size };
 	struct gen g;
-	uint32_t b;
 
 	gen_begin(&g, n);
 	gen_matmul_deal(&m, n);
-	for (b = 0; b < size; b++)
+	for (uint32_t b = 0; b < size; b++)
 		gen_matmul_row(&g, &m, b);
 	return gen_end(&g, out);
 }

@@ -65,7 +65,10 @@ static void expect_step(const struct predict_input *in, uint32_t thread, uint32_
 	assert_fields(in, IS(threads[thread].steps[i].op, op), IS(threads[thread].steps[i].ns, ns));
 }
 
-/* One of each part: on a CPU 500, of which the host took 40 and tracing 10; 100 asleep; the rest is dropped. */
+/*
+ * One of each part: on a CPU 500, of which the host took 40 and tracing 10; 100 asleep; the rest is
+ * dropped.
+ */
 static void test_parts(void **state)
 {
 	struct model_detail d = {
@@ -73,7 +76,7 @@ static void test_parts(void **state)
 	};
 	const struct predict_facts *facts;
 	const struct predict_input *in;
-	struct fixture f;
+	struct fixture f CLEANUP(tear_down);
 
 	set_up(&f, 10);
 	run_launched(f.run, 0);
@@ -93,25 +96,22 @@ static void test_parts(void **state)
 		      IS(unattributed_ns, 50), IS(steal_ns, 40), IS(cost_ns, 20),
 		      IS(cost_known, true), IS(delay_ns, 100), IS(wall_ns, 0),
 		      IS(computing_ns, 450 + 990), IS(recorded_ns, 1100));
-	tear_down(&f);
 }
 
-/* Nobody accounted for the time: it is the clock's, and that is said; tails too. */
+/* Time was not accounted for: it is the clock's, and the report says so; tails too. */
 static void test_wall(void **state)
 {
 	const struct predict_input *in;
-	struct fixture f;
+	struct fixture f CLEANUP(tear_down);
 
 	set_up(&f, NAN);
 	run_launched(f.run, 0);
-	cross(f.run, 11, A, 2, 1000, 1100);
-	cross(f.run, 12, A, 2, 1050, 1100);
+	cross_all(f.run, { 11, A, 2, 1000, 1100 }, { 12, A, 2, 1050, 1100 });
 	in = finish(&f, 1400);
 	expect_step(in, 0, 0, PREDICT_MEET, 1000);
 	expect_step(in, 0, 1, PREDICT_END, 300);
 	expect_step(in, 1, 0, PREDICT_MEET, 1050);
 	assert_fields(predict_feed_facts(f.feed), IS(wall_ns, 2050 + 600), IS(cost_known, false));
-	tear_down(&f);
 }
 
 /* Accounted: the tail is what the sums have more than the phases. */
@@ -119,7 +119,7 @@ static void test_tail(void **state)
 {
 	struct model_detail tail = { .oncpu_ns = 120, .runq_ns = 180 };
 	const struct predict_input *in;
-	struct fixture f;
+	struct fixture f CLEANUP(tear_down);
 
 	set_up(&f, NAN);
 	run_launched(f.run, 0);
@@ -130,14 +130,13 @@ static void test_tail(void **state)
 	assert_int_equal(model_end_thread(f.run->model, PID, INC, 11, 1400, NULL), 0);
 	in = finish(&f, 1400);
 	expect_step(in, 0, 1, PREDICT_END, 120);
-	tear_down(&f);
 }
 
-/* Who would meet is not known: no meeting; the work is not lost. */
+/* The members are unknown: no episode; the work is not lost. */
 static void test_incomplete(void **state)
 {
 	const struct predict_input *in;
-	struct fixture f;
+	struct fixture f CLEANUP(tear_down);
 
 	set_up(&f, NAN);
 	run_launched(f.run, 0);
@@ -156,14 +155,13 @@ static void test_incomplete(void **state)
 	/* Of 12's phase nothing is known. */
 	expect_step(in, 1, 1, PREDICT_MEET, 0);
 	assert_int_equal(predict_feed_facts(f.feed)->unknown, 1);
-	tear_down(&f);
 }
 
 /* The first thread computes 600 before it makes the other, which cannot begin before. */
 static void test_made(void **state)
 {
 	const struct predict_input *in;
-	struct fixture f;
+	struct fixture f CLEANUP(tear_down);
 	double ideal;
 
 	set_up(&f, NAN);
@@ -177,7 +175,6 @@ static void test_made(void **state)
 		      IS(episodes[1].site, 0));
 	assert_int_equal(predict_translate(in, NULL, &ideal), 0);
 	assert_int_equal((int)ideal, 600 + 900);
-	tear_down(&f);
 }
 
 /* @begun: when the region was in which it resumes; 0: not known. */
@@ -193,8 +190,9 @@ static void stay(struct fixture *f, uint32_t tid, uint64_t arrive, uint64_t begu
 }
 
 /*
- * The end of a region at 110, and the next region, of which the one that goes on has done its part at 600, and the worker, which
- * resumes at 410, at 650. @begun: when that region was. How long all of it takes with free barriers.
+ * The end of a region at 110, and the next region, of which the one that goes on has done its part
+ * at 600, and the worker, which resumes at 410, at 650. @begun: when that region was. How long all
+ * of it takes with free barriers.
  */
 static int two_regions(uint64_t begun)
 {
@@ -221,7 +219,10 @@ static void test_regions(void **state)
 	assert_int_equal(two_regions(0), 100 + 300 + 240);
 }
 
-/* What the worker takes to wake up is nobody's work: 10 of serial work, and the longer of 480 and 240. */
+/*
+ * What the worker takes to wake up is no thread's work: 10 of serial work, and the longer of 480
+ * and 240.
+ */
 static void test_start_of_team(void **state)
 {
 	assert_int_equal(two_regions(120), 100 + 10 + 480);
@@ -255,15 +256,16 @@ static void numbered(struct fixture *f, uint32_t tid, uint16_t number, uint64_t 
 }
 
 /*
- * Thread 11, number 5, touches data of number 7, which is 12, after 100 and 250 of 400 ns on a CPU, each marker costing half of a
- * crossing's 20 ns; then those of a number that nobody has. What comes after the last meeting is there, too.
+ * Thread 11, number 5, touches data of number 7, which is 12, after 100 and 250 of 400 ns on a CPU,
+ * each marker costing half of a crossing's 20 ns; then those of a number that no thread has. What
+ * comes after the last episode is there, too.
  */
 static void test_messages(void **state)
 {
 	struct model_detail d = { .oncpu_ns = 400, .runq_ns = 600 };
 	const struct predict_facts *facts;
 	const struct predict_input *in;
-	struct fixture f;
+	struct fixture f CLEANUP(tear_down);
 
 	set_up(&f, 20);
 	run_launched(f.run, 0);
@@ -285,17 +287,18 @@ static void test_messages(void **state)
 	expect_step(in, 0, 2, PREDICT_MEET, 150 - 20);
 	assert_fields(in, IS(threads[0].steps[3].op, PREDICT_READ), IS(threads[0].n, 5));
 	expect_step(in, 1, 0, PREDICT_MEET, 400 - 20);
-	tear_down(&f);
 }
 
-/* The process began 200 before its threads, and ended 90 after them: one was alone; a window has none of it. */
+/*
+ * The process began 200 before its threads, and ended 90 after them: one was alone; a window has
+ * none of it.
+ */
 static void test_alone(void **state)
 {
 	const struct predict_input *in;
 	struct fixture f;
-	int windowed;
 
-	for (windowed = 0; windowed < 2; windowed++) {
+	for (int windowed = 0; windowed < 2; windowed++) {
 		set_up(&f, NAN);
 		if (windowed)
 			predict_feed_window(f.feed, 1100, 5000);
@@ -322,28 +325,30 @@ static void test_alone(void **state)
 	}
 }
 
-/* Of many episodes, what is predicted for as many processors is what the model calls the ideal time. */
+/*
+ * Of many episodes, what is predicted for as many processors is what the model calls the ideal
+ * time.
+ */
 static void test_same_as_model(void **state)
 {
 	uint64_t x = 88172645463325252ull, at[4] = { 0 };
 	const struct predict_input *in;
-	struct fixture f;
+	struct fixture f CLEANUP(tear_down);
 	double ideal;
-	int e, i;
 
 	set_up(&f, NAN);
 	run_launched(f.run, 0);
-	for (e = 0; e < 50; e++) {
+	for (int e = 0; e < 50; e++) {
 		uint64_t last = 0;
 
-		for (i = 0; i < 4; i++) {
+		for (int i = 0; i < 4; i++) {
 			x ^= x << 13;
 			x ^= x >> 7;
 			x ^= x << 17;
 			at[i] += x % 1000;
 			last = at[i] > last ? at[i] : last;
 		}
-		for (i = 0; i < 4; i++) {
+		for (int i = 0; i < 4; i++) {
 			struct model_crossing c = crossing(11 + (uint32_t)i, A, 4, at[i], last + 5);
 
 			c.flags = MODEL_CROSSING_ACCOUNTED;
@@ -355,7 +360,6 @@ static void test_same_as_model(void **state)
 	assert_int_equal(predict_translate(in, NULL, &ideal), 0);
 	assert_int_equal((uint64_t)ideal, model_proc(f.run->model, 0)->ideal_ns);
 	assert_int_equal(predict_feed_facts(f.feed)->crossings, 200);
-	tear_down(&f);
 }
 
 int main(void)

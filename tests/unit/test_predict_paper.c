@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * The shape of the paper's figures 4 to 9, from programs in the image of its benchmarks: one input for each number
- * of threads, 1 to 32, each with a processor of its own. Times cannot be the paper's (it does not give them); what
- * it says of the curves can be asked for.
+ * The shape of the paper's figures 4 to 9, from programs in the image of its benchmarks: one input
+ * for each number of threads, 1 to 32, each with a processor of its own. Times cannot be the
+ * paper's (it does not give them); what it says of the curves can be asked for.
  */
 #include "test_predict_util.h"
 
@@ -16,9 +16,8 @@ struct curve {
 static struct curve curve_of(int benchmark, const struct predict_machine *m)
 {
 	struct curve c;
-	int i;
 
-	for (i = 0; i < COUNTS; i++)
+	for (int i = 0; i < COUNTS; i++)
 		c.t[i] = time_of(&gen_benchmarks[benchmark], 1u << i, m);
 	return c;
 }
@@ -31,15 +30,18 @@ static double speedup(const struct curve *c, int i)
 /* The number of processors with the least time, as an index. */
 static int best(const struct curve *c)
 {
-	int i, least = 0;
+	int least = 0;
 
-	for (i = 1; i < COUNTS; i++)
+	for (int i = 1; i < COUNTS; i++)
 		if (c->t[i] < c->t[least])
 			least = i;
 	return least;
 }
 
-/* One program without barriers worth the name is linear; one of a single thread's work is flat, on any machine. */
+/*
+ * One program without barriers worth the name is linear; one of a single thread's work is flat, on
+ * any machine.
+ */
 static void test_linear_and_flat(void **state)
 {
 	static const char *const machines[] = { "ideal", "laptop", "two-socket", "cm5",
@@ -47,55 +49,56 @@ static void test_linear_and_flat(void **state)
 	struct predict_input in;
 	struct gen g;
 	double first;
-	uint32_t k, p;
-	size_t i;
 
-	for (i = 0; i < 5; i++) {
+	for (size_t i = 0; i < 5; i++) {
 		struct predict_machine m = machine(machines[i], NULL);
 		struct curve embar = curve_of(GEN_EMBAR, &m);
 
-		for (k = 0; k < COUNTS; k++)
+		for (uint32_t k = 0; k < COUNTS; k++)
 			assert_true(speedup(&embar, (int)k) > 0.99 * (1 << k));
 		/* 8 threads: the first does all, which takes 1000 between two meetings. */
 		gen_begin(&g, 8);
-		for (k = 0; k < 10; k++) {
+		for (uint32_t k = 0; k < 10; k++) {
 			gen_work(&g, 0, 50 * MS);
 			gen_meet(&g, 0);
 		}
 		assert_int_equal(gen_end(&g, &in), 0);
 		first = time_on(&in, &m, 1);
-		for (p = 2; p <= 32; p *= 2)
+		for (uint32_t p = 2; p <= 32; p *= 2)
 			assert_true(fabs(time_on(&in, &m, p) / first - 1) < 0.05);
 		predict_input_free(&in);
 	}
 }
 
-/* The same threads on fewer processors: 32 threads of Embar are linear from 1 to 32, and flat beyond. */
+/*
+ * The same threads on fewer processors: 32 threads of Embar are linear from 1 to 32, and flat
+ * beyond.
+ */
 static void test_fewer_processors(void **state)
 {
 	struct predict_machine m = machine("ideal", NULL);
-	struct predict_input in;
-	uint32_t p;
+	struct predict_input in CLEANUP(predict_input_free);
 
 	assert_int_equal(gen_embar(32, &in), 0);
-	for (p = 1; p <= 32; p *= 2)
+	for (uint32_t p = 1; p <= 32; p *= 2)
 		assert_close(time_on(&in, &m, p), (double)EMBAR_NS / p);
 	assert_close(time_on(&in, &m, 64), (double)EMBAR_NS / 32);
 	assert_close(time_on(&in, &m, 3),
 		     (double)EMBAR_NS / 32 * 11); /* 11 rounds of three, the last of two */
-	predict_input_free(&in);
 }
 
-/* Figure 4: Embar linear; Cyclic and Poisson reasonable; the others severely affected. Grid and Mgrid stop early. */
+/*
+ * Figure 4: Embar linear; Cyclic and Poisson reasonable; the others severely affected. Grid and
+ * Mgrid stop early.
+ */
 static void test_figure_4(void **state)
 {
 	struct predict_machine m = machine("distributed", NULL);
 	struct curve c[GEN_SORT + 1];
-	int b;
 
-	for (b = GEN_EMBAR; b <= GEN_SORT; b++)
+	for (int b = GEN_EMBAR; b <= GEN_SORT; b++)
 		c[b] = curve_of(b, &m);
-	for (b = GEN_EMBAR + 1; b <= GEN_SORT; b++) {
+	for (int b = GEN_EMBAR + 1; b <= GEN_SORT; b++) {
 		assert_true(speedup(&c[b], 5) < speedup(&c[GEN_EMBAR], 5));
 		if (b != GEN_POISSON && b != GEN_CYCLIC_RED) {
 			assert_true(speedup(&c[b], 3) < speedup(&c[GEN_POISSON], 3));
@@ -109,8 +112,9 @@ static void test_figure_4(void **state)
 }
 
 /*
- * A (BLOCK, BLOCK) plane on n threads goes to the square root of n, rounded down, squared: of 8 four are idle, of
- * 32 seven; what they do is nothing but meet. Without costs 8 are as fast as 4 exactly.
+ * A (BLOCK, BLOCK) plane on n threads goes to the square root of n, rounded down, squared: of 8
+ * four are idle, of 32 seven; what they do is nothing but meet. Without costs 8 are as fast as 4
+ * exactly.
  */
 static void test_idle_of_blocks(void **state)
 {
@@ -118,21 +122,20 @@ static void test_idle_of_blocks(void **state)
 					    { 8, 4 }, { 16, 0 }, { 32, 7 } };
 	struct predict_machine m = machine("ideal", NULL);
 	double four = time_of(&gen_benchmarks[GEN_GRID], 4, &m);
-	uint32_t i, t, k, none;
+	uint32_t none;
 
-	for (k = 0; k < 6; k++) {
-		struct predict_input in;
+	for (uint32_t k = 0; k < 6; k++) {
+		struct predict_input in CLEANUP(predict_input_free);
 
 		assert_int_equal(gen_grid(idle[k][0], &in), 0);
-		for (t = none = 0; t < in.nthreads; t++) {
+		for (uint32_t t = none = 0; t < in.nthreads; t++) {
 			uint64_t ns = 0;
 
-			for (i = 0; i < in.threads[t].n; i++)
+			for (uint32_t i = 0; i < in.threads[t].n; i++)
 				ns += in.threads[t].steps[i].ns;
 			none += ns == 0;
 		}
 		assert_int_equal(none, idle[k][1]);
-		predict_input_free(&in);
 	}
 	assert_close(time_of(&gen_benchmarks[GEN_GRID], 8, &m), four);
 	assert_close(time_of(&gen_benchmarks[GEN_GRID], 2, &m),
@@ -152,8 +155,8 @@ static double grid_time(uint32_t n, uint32_t bytes, const struct predict_machine
 }
 
 /*
- * Figure 5, Grid on 16: with the size of the whole element bandwidth helps; the actual size does as much; cheaper
- * messages more; without costs it is fastest.
+ * Figure 5, Grid on 16: with the size of the whole element bandwidth helps; the actual size does as
+ * much; cheaper messages more; without costs it is fastest.
  */
 static void test_figure_5(void **state)
 {
@@ -170,7 +173,10 @@ static void test_figure_5(void **state)
 	assert_true(grid_time(16, 128, &ideal) < quicker);
 }
 
-/* Figure 6: Embar's time is proportional; speedups of what communicates fall as processors get faster. */
+/*
+ * Figure 6: Embar's time is proportional; speedups of what communicates fall as processors get
+ * faster.
+ */
 static void test_mips_ratio(void **state)
 {
 	static const char *const ratios[] = { "MipsRatio=2", "MipsRatio=1", "MipsRatio=0.5",
@@ -179,19 +185,18 @@ static void test_mips_ratio(void **state)
 					GEN_POISSON };
 	double before[5] = { INFINITY, INFINITY, INFINITY, INFINITY, INFINITY };
 	double unchanged[COUNTS] = { 0 }, drop[5] = { 0 };
-	int i, k, b;
 
-	for (i = 0; i < 4; i++) {
+	for (int i = 0; i < 4; i++) {
 		struct predict_machine free_of_cost = MACHINE("ideal", ratios[i]);
 		struct predict_machine m = MACHINE("distributed", ratios[i]);
 		struct curve embar = curve_of(GEN_EMBAR, &free_of_cost);
 
-		for (k = 0; k < COUNTS; k++) {
+		for (int k = 0; k < COUNTS; k++) {
 			if (i == 0)
 				unchanged[k] = embar.t[k] / 2;
 			assert_true(embar.t[k] == unchanged[k] * free_of_cost.mips_ratio);
 		}
-		for (b = 0; b < 5; b++) {
+		for (int b = 0; b < 5; b++) {
 			struct curve c = curve_of(affected[b], &m);
 
 			assert_true(speedup(&c, 4) < before[b]);
@@ -204,14 +209,14 @@ static void test_mips_ratio(void **state)
 	assert_true(drop[1] < drop[3] && drop[3] < drop[4]);
 }
 
-/* Figure 7: dear messages, and fast processors, move the best number of processors down. */
+/* Figure 7: expensive messages, and fast processors, move the best number of processors down. */
 static void test_figure_7(void **state)
 {
 	static const char *const startups[] = { "CommStartupTime=5us", "CommStartupTime=100us",
 						"CommStartupTime=200us" };
-	int at[2][3], i;
+	int at[2][3];
 
-	for (i = 0; i < 3; i++) {
+	for (int i = 0; i < 3; i++) {
 		struct predict_machine slow = MACHINE("distributed", startups[i], "MipsRatio=1");
 		struct predict_machine fast = MACHINE("distributed", startups[i], "MipsRatio=0.25");
 		struct curve a = curve_of(GEN_MGRID, &slow), b = curve_of(GEN_MGRID, &fast);
@@ -228,19 +233,21 @@ static void test_figure_7(void **state)
 	assert_int_equal(at[1][1], 0);
 }
 
-/* More bandwidth helps, and most where much is sent. (On 4, who interrupts whom changes more: 2 %, either way.) */
+/*
+ * More bandwidth helps, and most where much is sent. (On 4, the order of interrupts changes more: 2
+ * %, either way.)
+ */
 static void test_bandwidth(void **state)
 {
 	static const char *const bandwidths[] = { "ByteTransferTime=0.2us/B",
 						  "ByteTransferTime=20MB/s",
 						  "ByteTransferTime=0.005us/B" };
 	double before[2] = { INFINITY, INFINITY }, first[2] = { 0, 0 };
-	int i, b;
 
-	for (i = 0; i < 3; i++) {
+	for (int i = 0; i < 3; i++) {
 		struct predict_machine m = MACHINE("distributed", bandwidths[i]);
 
-		for (b = 0; b < 2; b++) {
+		for (int b = 0; b < 2; b++) {
 			double t = time_of(&gen_benchmarks[b ? GEN_SORT : GEN_MGRID], 16, &m);
 
 			assert_true(t < before[b]);
@@ -254,11 +261,12 @@ static void test_bandwidth(void **state)
 }
 
 /*
- * Figure 8: without interrupts or polling it is slowest; Grid is fastest with interrupts; looking too often costs,
- * looking too seldom lets the others wait. For Cyclic polling wins with larger numbers of processors, even every
- * 100 us, and 300 us are better still: whoever asks is asked as often, and who computes what others wait for is not
- * put off by each that asks meanwhile. It takes interrupts that cost something: 10 us (the paper does not say what
- * its were); with 5 us they win against 100 us at 16 and 32 processors by a part in a thousand.
+ * Figure 8: without interrupts or polling it is slowest; Grid is fastest with interrupts; looking
+ * too often costs, looking too rarely lets the others wait. For Cyclic polling wins with larger
+ * numbers of processors, even every 100 us, and 300 us are better still: a thread that asks is
+ * asked as often, and one that computes what others wait for is not delayed by each that asks
+ * meanwhile. It takes interrupts that cost something: 10 us (the paper does not say what its were);
+ * with 5 us they win against 100 us at 16 and 32 processors by a part in a thousand.
  */
 static void test_figure_8(void **state)
 {
@@ -273,9 +281,8 @@ static void test_figure_8(void **state)
 		MACHINE("distributed", "ServicePolicy=poll", "PollInterval=10us");
 	struct predict_machine seldom =
 		MACHINE("distributed", "ServicePolicy=poll", "PollInterval=1ms");
-	uint32_t n;
 
-	for (n = 4; n <= 32; n *= 2) {
+	for (uint32_t n = 4; n <= 32; n *= 2) {
 		const struct gen_benchmark *grid = &gen_benchmarks[GEN_GRID];
 		double fastest = time_of(grid, n, &interrupt), polled = time_of(grid, n, &poll);
 
@@ -285,7 +292,7 @@ static void test_figure_8(void **state)
 		/* The same machine for both. */
 		assert_true(time_of(grid, n, &dear) < polled);
 	}
-	for (n = 8; n <= 32; n *= 2) {
+	for (uint32_t n = 8; n <= 32; n *= 2) {
 		const struct gen_benchmark *cyclic = &gen_benchmarks[GEN_CYCLIC_RED];
 		double interrupted = time_of(cyclic, n, &dear), polled = time_of(cyclic, n, &poll);
 
@@ -295,15 +302,16 @@ static void test_figure_8(void **state)
 	}
 }
 
-/* Whatever has no cost is at least as fast as what has; for every program and number of processors. */
+/*
+ * Whatever has no cost is at least as fast as what has; for every program and number of processors.
+ */
 static void test_ideal_is_fastest(void **state)
 {
 	struct predict_machine ideal = machine("ideal", NULL), m = machine("distributed", NULL);
-	int b, i;
 
-	for (b = GEN_EMBAR; b <= GEN_SORT; b++) {
-		for (i = 0; i < COUNTS; i++) {
-			struct predict_input in;
+	for (int b = GEN_EMBAR; b <= GEN_SORT; b++) {
+		for (int i = 0; i < COUNTS; i++) {
+			struct predict_input in CLEANUP(predict_input_free);
 			double t, translated;
 
 			assert_int_equal(gen_benchmarks[b].make(1u << i, &in), 0);
@@ -311,7 +319,6 @@ static void test_ideal_is_fastest(void **state)
 			t = time_on(&in, &ideal, 1u << i);
 			assert_close(t, translated);
 			assert_true(t < time_on(&in, &m, 1u << i));
-			predict_input_free(&in);
 		}
 	}
 }
@@ -329,26 +336,25 @@ static double matmul(uint32_t n, enum gen_dist row, enum gen_dist column,
 }
 
 /*
- * Figure 9. Sums go along rows: whole rows need no messages for them, columns dealt out one by one need one for each
- * element. Nothing is gained with all in one place; 8 are as good as 4 where both dimensions are dealt out.
+ * Figure 9. Sums go along rows: whole rows need no messages for them, columns dealt out one by one
+ * need one for each element. Nothing is gained with all in one place; 8 are as good as 4 where both
+ * dimensions are dealt out.
  */
 static void test_matmul(void **state)
 {
 	struct predict_machine m = machine("cm5", NULL), ideal = machine("ideal", NULL);
 	double t[3][3], flat = matmul(1, GEN_WHOLE, GEN_WHOLE, &m);
-	uint32_t n;
-	int r, c;
 
-	for (n = 4; n <= 16; n *= 2) {
-		for (r = 0; r < 3; r++)
-			for (c = 0; c < 3; c++)
+	for (uint32_t n = 4; n <= 16; n *= 2) {
+		for (int r = 0; r < 3; r++)
+			for (int c = 0; c < 3; c++)
 				t[r][c] = matmul(n, (enum gen_dist)r, (enum gen_dist)c, &m);
 		/* 3 meetings a round, 5 us each where more than one meet. */
 		assert_close(t[GEN_WHOLE][GEN_WHOLE], flat + 32 * 3 * 5e3);
-		for (r = 0; r < 3; r++)
+		for (int r = 0; r < 3; r++)
 			assert_true(t[r][GEN_CYCLIC] > t[r][GEN_BLOCK]);
-		for (r = 0; r < 2; r++)
-			for (c = 0; c < 3; c++)
+		for (int r = 0; r < 2; r++)
+			for (int c = 0; c < 3; c++)
 				assert_true(t[r][GEN_WHOLE] <= t[r][c] &&
 					    t[r][GEN_WHOLE] <= t[c][r]);
 		assert_true(t[GEN_BLOCK][GEN_WHOLE] < t[GEN_BLOCK][GEN_BLOCK]);
@@ -360,54 +366,50 @@ static void test_matmul(void **state)
 		    matmul(4, GEN_BLOCK, GEN_WHOLE, &ideal));
 }
 
-/* --- what if ---------------------------------------------------------------------------------------------- */
+/* --- what if --------------------------------------------------------------------------------- */
 
-/* Two sites: at 0 one of four threads computes twice as long; 1 follows at once, and is nothing but a dear barrier. */
+/*
+ * Two sites: at 0 one of four threads computes twice as long; 1 follows at once, and is nothing but
+ * an expensive barrier.
+ */
 static void test_limits(void **state)
 {
 	struct predict_machine m =
 		MACHINE("ideal", "BarrierModel=linear", "ModelTime=10us", "Scheduler=block");
 	const uint32_t processors[] = { 1, 4, 8 };
-	struct predict_result r;
-	struct predict_input in;
+	struct predict_result r CLEANUP(predict_result_free);
+	struct predict_input in CLEANUP(predict_input_free);
 	struct gen g;
-	uint32_t i;
 
 	gen_begin(&g, 4);
-	for (i = 0; i < 4; i++)
+	for (uint32_t i = 0; i < 4; i++)
 		gen_work(&g, i, i == 3 ? 200 * US : 100 * US);
 	gen_meet(&g, 0);
-	for (i = 0; i < 4; i++)
+	for (uint32_t i = 0; i < 4; i++)
 		gen_work(&g, i, 5 * US);
 	gen_meet(&g, 1);
 	assert_int_equal(gen_end(&g, &in), 0);
 	assert_int_equal(predict_run_all(&in, &m, processors, 3, &r), 0);
-	assert_fields(&r, IS(n, 3), CLOSE(ideal_ns, 205e3), CLOSE(work_ns, 520e3));
-	assert_close(r.points[0].run.time_ns, r.serial_ns);
-	assert_close(r.points[0].speedup, 1);
+	assert_fields(&r, IS(n, 3), CLOSE(ideal_ns, 205e3), CLOSE(work_ns, 520e3),
+		      CLOSE(points[0].run.time_ns, r.serial_ns), CLOSE(points[0].speedup, 1));
 	/* 4: 200 + 10 + 5 + 10; balanced: 125 + 10 + 5 + 10; no barriers: 205. */
-	assert_close(r.points[1].run.time_ns, 225e3);
-	assert_fields(&r.points[1], CLOSE(speedup, r.serial_ns / 225e3),
+	assert_fields(&r.points[1], CLOSE(run.time_ns, 225e3), CLOSE(speedup, r.serial_ns / 225e3),
 		      CLOSE(efficiency, r.serial_ns / 225e3 / 4), CLOSE(balanced_ns, 150e3),
 		      CLOSE(barrier_free_ns, 205e3));
 	assert_true(isnan(r.points[1].access_free_ns));
-	assert_fields(&r.points[1], IS(limit, 0), IS(why, PREDICT_BY_BALANCE));
-	assert_close(r.points[2].run.time_ns, 225e3);
-	predict_result_free(&r);
-	predict_input_free(&in);
+	assert_fields(&r, IS(points[1].limit, 0), IS(points[1].why, PREDICT_BY_BALANCE),
+		      CLOSE(points[2].run.time_ns, 225e3));
 }
 
 static void test_limit_is(int benchmark, uint32_t n, const struct predict_machine *m,
 			  uint32_t processors, enum predict_limit why)
 {
-	struct predict_result r;
-	struct predict_input in;
+	struct predict_result r CLEANUP(predict_result_free);
+	struct predict_input in CLEANUP(predict_input_free);
 
 	assert_int_equal(gen_benchmarks[benchmark].make(n, &in), 0);
 	assert_int_equal(predict_run_all(&in, m, &processors, 1, &r), 0);
 	assert_int_equal(r.points[0].why, why);
-	predict_result_free(&r);
-	predict_input_free(&in);
 }
 
 static void test_reasons(void **state)

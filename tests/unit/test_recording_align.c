@@ -21,10 +21,8 @@ static void input(struct align *a, uint32_t clock, const struct model_input *in)
 
 static void end(struct align *a)
 {
-	uint32_t i;
-
 	align_free(a);
-	for (i = 0; i < 3; i++)
+	for (uint32_t i = 0; i < 3; i++)
 		ordinals_free(&ordinals[i]);
 }
 
@@ -83,18 +81,17 @@ static void random_run(double ppm, uint32_t rounds, uint64_t worst)
 	struct align *a = align_new(3);
 	uint64_t seed = 11, t = 1000000, error = 0;
 	struct align_found found;
-	uint32_t i, k;
 
-	for (k = 0; k < 3; k++)
+	for (uint32_t k = 0; k < 3; k++)
 		begin(a, k, 20 + k);
-	for (i = 0; i < rounds; i++) {
+	for (uint32_t i = 0; i < rounds; i++) {
 		uint64_t arrive[3], release = 0;
 
-		for (k = 0; k < 3; k++) {
+		for (uint32_t k = 0; k < 3; k++) {
 			arrive[k] = t + rnd_to(&seed, 1000000);
 			release = arrive[k] > release ? arrive[k] : release;
 		}
-		for (k = 0; k < 3; k++) {
+		for (uint32_t k = 0; k < 3; k++) {
 			uint64_t offset = k * 123456789000ull;
 			uint64_t left = release + 2000 + rnd_to(&seed, 20000);
 
@@ -104,10 +101,10 @@ static void random_run(double ppm, uint32_t rounds, uint64_t worst)
 		}
 	}
 	assert_int_equal(align_solve(a), 0);
-	for (k = 1; k < 3; k++) {
+	for (uint32_t k = 1; k < 3; k++) {
 		align_look(a, k, &found);
 		assert_true(found.meetings > 100);
-		for (i = 1; i < 100; i++) {
+		for (uint32_t i = 1; i < 100; i++) {
 			uint64_t real = t / 100 * i;
 			uint64_t got = align_time(a, k, other(real, k * 123456789000ull, k * ppm));
 			uint64_t off = got > real ? got - real : real - got;
@@ -136,7 +133,7 @@ static void test_not_counted(void **unused)
 	begin(a, 0, 10);
 	meet(a, 0, 10, 1, 7, 100, 400);
 	meet(a, 0, 10, 2, 7, 500, 700);
-	/* Found running: which meeting this is nobody knows. */
+	/* Found running: which episode this is is unknown. */
 	meet(a, 1, 11, 1, 7, 1200, 1350);
 	/* A record was lost before its second. */
 	begin(a, 2, 12);

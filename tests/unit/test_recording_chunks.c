@@ -12,15 +12,17 @@
 #include "test_check.h"
 #include "recording/chunks.h"
 
+DEFINE_CLEANUP_PTR(chunks_reader_free, struct chunks_reader *)
+
 #define NBLOCKS 6
 
 /* The n-th block of the test's files: the even ones compress well, the odd ones do not. */
 static size_t content(unsigned int n, uint8_t *to)
 {
-	size_t size = 100 + n * 37, i;
+	size_t size = 100 + n * 37;
 	uint32_t x = n * 2654435761u + 1;
 
-	for (i = 0; i < size; i++) {
+	for (size_t i = 0; i < size; i++) {
 		x = x * 1664525u + 1013904223u;
 		to[i] = n % 2 ? (uint8_t)(x >> 24) : (uint8_t)n;
 	}
@@ -61,8 +63,8 @@ static void same_as_written(const struct chunk *b, unsigned int n)
 
 static void test_there_and_back(void **unused)
 {
-	int fd = written_file();
-	struct chunks_reader *r;
+	int fd CLEANUP_PTR(close) = written_file();
+	struct chunks_reader *r CLEANUP_PTR(chunks_reader_free);
 	struct chunk b;
 	unsigned int n;
 
@@ -81,8 +83,6 @@ static void test_there_and_back(void **unused)
 	}
 	assert_int_equal(chunks_next(r, 1u << 2, &b), 0);
 	assert_int_equal(chunks_ended(r), CHUNKS_INTACT);
-	chunks_reader_free(r);
-	close(fd);
 }
 
 /* Of the file cut after every byte the whole blocks are read. */
@@ -125,7 +125,7 @@ static void test_cut(void **unused)
 /* With every bit turned over: what is read is what was written, or it is said to be damaged. */
 static void test_damaged(void **unused)
 {
-	int fd = written_file();
+	int fd CLEANUP_PTR(close) = written_file();
 	off_t size = lseek(fd, 0, SEEK_END), at;
 	unsigned int bit, damaged = 0;
 
@@ -150,7 +150,6 @@ static void test_damaged(void **unused)
 		}
 	}
 	assert_true(damaged > 100);
-	close(fd);
 }
 
 static int open_with(const void *bytes, size_t at, size_t n)
@@ -186,12 +185,12 @@ static void test_no_room(void **unused)
 {
 	struct rlimit was, limit;
 	struct chunks_writer *w;
-	struct chunks_reader *r;
+	struct chunks_reader *r CLEANUP_PTR(chunks_reader_free);
 	uint8_t bytes[1024];
 	struct chunk b;
 	unsigned int n = 0, read = 0;
 	char path[] = "/tmp/blocks.XXXXXX";
-	int fd = mkstemp(path);
+	int fd CLEANUP_PTR(close) = mkstemp(path);
 
 	assert_true(fd >= 0);
 	unlink(path);
@@ -213,8 +212,6 @@ static void test_no_room(void **unused)
 		same_as_written(&b, read++);
 	assert_int_equal(read, n);
 	assert_int_equal(chunks_ended(r), CHUNKS_CUT);
-	chunks_reader_free(r);
-	close(fd);
 }
 
 int main(void)

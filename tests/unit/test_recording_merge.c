@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* One run of two ranks, recorded on two machines whose clocks differ, read as one. */
+/* One run of two ranks, recorded on two machines with different clocks, read as one. */
 #include "test_model_util.h"
 
 #include <math.h>
@@ -118,12 +118,11 @@ static void test_two_nodes(void **unused)
 	struct merge_clock clock;
 	struct merge *merge;
 	struct run *r;
-	uint32_t i;
 	int got;
 
 	begin_node(&nodes[0], "a", "/x", 5);
 	begin_node(&nodes[1], "b", "/y", 9);
-	for (i = 0; i < ROUNDS; i++) {
+	for (uint32_t i = 0; i < ROUNDS; i++) {
 		uint64_t here = t + rnd_to(&seed, 500000), there = t + rnd_to(&seed, 500000);
 		uint64_t last = here > there ? here : there;
 
@@ -139,13 +138,12 @@ static void test_two_nodes(void **unused)
 	name_task(&nodes[1], 3, "only there");
 	end_node(&nodes[0], t);
 	end_node(&nodes[1], t + 500);
-	for (i = 0; i < 2; i++)
+	for (uint32_t i = 0; i < 2; i++)
 		assert_int_equal(contents_open(nodes[i].fd, &tapes[i]), 0);
 	assert_int_equal(merge_new(tapes, 2, &merge), 0);
 	merge_clock(merge, 1, &clock);
-	assert_int_equal(clock.found.meetings, ROUNDS);
-	assert_string_equal(clock.host, "b");
-	assert_false(clock.found.contradicts);
+	assert_fields(&clock, IS(found.meetings, ROUNDS), TEXT(host, "b"),
+		      IS(found.contradicts, false));
 	uncertain = clock.found.uncertain_ns;
 	assert_true(uncertain > 0 && uncertain < 12000);
 
@@ -164,7 +162,7 @@ static void test_two_nodes(void **unused)
 		"work");
 	assert_fields(model_barrier(r->model, 0), IS(episodes, ROUNDS), IS(incomplete, 0));
 	assert_int_equal(r->nkept, ROUNDS);
-	for (i = 0; i < ROUNDS; i++) {
+	for (uint32_t i = 0; i < ROUNDS; i++) {
 		uint64_t got_ns = r->kept[i].ep.barrier_ns;
 		uint64_t off = got_ns > barrier[i] ? got_ns - barrier[i] : barrier[i] - got_ns;
 
@@ -181,7 +179,7 @@ static void test_two_nodes(void **unused)
 	close(nodes[1].fd);
 }
 
-/* --- clocks that are not known well -------------------------------------------------------------------- */
+/* --- clocks that are not known well ---------------------------------------------------------- */
 
 #define NODES 3
 #define FEW   20 /* meetings at each communicator */
@@ -191,24 +189,25 @@ struct tally {
 	uint64_t complete, others, wrong;
 };
 
-/* Read @nodes as one run and count its episodes; those of members of different numbers are wrong. */
+/*
+ * Read @nodes as one run and count its episodes; those of members of different numbers are wrong.
+ */
 static void count(struct node *nodes, uint32_t n, struct tally *out, struct merge_clock *last)
 {
 	struct contents *tapes[NODES];
 	struct contents_item item;
 	struct merge *merge;
 	struct run *r;
-	uint32_t i, k;
 
 	*out = (struct tally){ 0 };
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		assert_int_equal(contents_open(nodes[i].fd, &tapes[i]), 0);
 	assert_int_equal(merge_new(tapes, n, &merge), 0);
 	r = run_new(merge_start(merge));
 	while (merge_next(merge, &item) > 0)
 		assert_int_equal(model_take(r->model, &item.input), 0);
 	merge_clock(merge, n - 1, last);
-	for (i = 0; i < r->nkept; i++) {
+	for (uint32_t i = 0; i < r->nkept; i++) {
 		const struct kept *e = &r->kept[i];
 
 		if (e->ep.state != MODEL_COMPLETE || e->ep.n != n) {
@@ -217,7 +216,7 @@ static void count(struct node *nodes, uint32_t n, struct tally *out, struct merg
 		}
 		out->complete++;
 		/* The tests give each meeting its number as its CPU. */
-		for (k = 1; k < n; k++)
+		for (uint32_t k = 1; k < n; k++)
 			if (e->members[k].arrive_cpu != e->members[0].arrive_cpu) {
 				out->wrong++;
 				break;
@@ -225,14 +224,15 @@ static void count(struct node *nodes, uint32_t n, struct tally *out, struct merg
 	}
 	run_free(r);
 	merge_free(merge);
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		close(nodes[i].fd);
 }
 
 /*
- * One run of @n ranks that meet FEW times at each of two communicators, in phases of up to @phase_ns; a rank leaves a meeting up
- * to @leave_ns after its release: so far its clock is not known. @lost of the last rank's records, from number 5 on, are
- * missing: @numbered says whether the others show that by their numbers.
+ * One run of @n ranks that meet FEW times at each of two communicators, in phases of up to
+ * @phase_ns; a rank leaves a meeting up to @leave_ns after its release: so far its clock is not
+ * known. @lost of the last rank's records, from number 5 on, are missing: @numbered says whether
+ * the others show that by their numbers.
  */
 static void run_of(struct node *nodes, uint32_t n, uint64_t seed, uint64_t phase_ns,
 		   uint64_t leave_ns, uint32_t lost, bool numbered)
@@ -266,16 +266,17 @@ static void run_of(struct node *nodes, uint32_t n, uint64_t seed, uint64_t phase
 		end_node(&nodes[k], end + 1000);
 }
 
-/* The clocks are known to a millisecond at best, and meetings follow each other more closely: each is found all the same. */
+/*
+ * The clocks are known to a millisecond at best, and meetings follow each other more closely: each
+ * is found all the same.
+ */
 static void test_uncertain_clocks(void **unused)
 {
 	struct merge_clock clock;
 	struct tally got;
-	uint64_t seed;
-	uint32_t n;
 
-	for (seed = 1; seed <= 100; seed++)
-		for (n = 2; n <= NODES; n++) {
+	for (uint64_t seed = 1; seed <= 100; seed++)
+		for (uint32_t n = 2; n <= NODES; n++) {
 			struct node nodes[NODES] = { { .tgid = 100 },
 						     { .tgid = 120, .ahead = AHEAD },
 						     { .tgid = 140, .ahead = 2 * AHEAD } };
@@ -288,7 +289,10 @@ static void test_uncertain_clocks(void **unused)
 		}
 }
 
-/* The last rank was found running: which of its meetings is which is known by time alone, which is said. */
+/*
+ * The last rank was found running: which of its meetings is which is known by time alone, which is
+ * said.
+ */
 static void test_late_rank(void **unused)
 {
 	struct node nodes[NODES] = { { .tgid = 100 },
@@ -299,12 +303,11 @@ static void test_late_rank(void **unused)
 
 	run_of(nodes, NODES, 5, 2000000, 1000, 0, false);
 	count(nodes, NODES, &got, &clock);
-	assert_int_equal(clock.found.meetings, 0);
-	assert_int_equal(clock.unnumbered, FEW * COMMS);
+	assert_fields(&clock, IS(found.meetings, 0), IS(unnumbered, FEW * COMMS));
 	assert_fields(&got, IS(wrong, 0), IS(complete, FEW * COMMS));
 }
 
-/* Records are missing in the midst: from there on it goes by time. */
+/* Records are missing inside: from there on times decide. */
 static void test_lost_records(void **unused)
 {
 	struct node nodes[NODES] = { { .tgid = 100 },
@@ -315,14 +318,16 @@ static void test_lost_records(void **unused)
 
 	run_of(nodes, NODES, 5, 2000000, 1000, 3, true);
 	count(nodes, NODES, &got, &clock);
-	assert_int_equal(clock.found.meetings, 5);
-	assert_int_equal(clock.unnumbered, FEW * COMMS - 8);
+	assert_fields(&clock, IS(found.meetings, 5), IS(unnumbered, FEW * COMMS - 8));
 	assert_int_equal(got.wrong, 0);
 	assert_int_equal(got.complete + got.others, FEW * COMMS);
 	assert_true(got.complete >= FEW * COMMS - 5);
 }
 
-/* The same where no number shows it, but the recording says that there were some: no number of it is believed. */
+/*
+ * The same where no number shows it, but the recording says that there were some: no number of it
+ * is believed.
+ */
 static void test_lost_before_numbers(void **unused)
 {
 	const struct report_loss loss = { "not_examined", "", 3 };
@@ -336,8 +341,7 @@ static void test_lost_before_numbers(void **unused)
 
 	run_of(nodes, NODES, 5, 2000000, 1000, 3, false);
 	count(nodes, NODES, &got, &clock);
-	assert_int_equal(clock.found.meetings, 0);
-	assert_int_equal(clock.unnumbered, FEW * COMMS - 3);
+	assert_fields(&clock, IS(found.meetings, 0), IS(unnumbered, FEW * COMMS - 3));
 	assert_int_equal(got.wrong, 0);
 	assert_true(got.complete >= FEW * COMMS - 5);
 }

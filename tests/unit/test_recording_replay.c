@@ -47,7 +47,7 @@ static struct contents_session a_session(void)
 	};
 }
 
-/* --- what comes back --------------------------------------------------------------------------------- */
+/* --- what comes back ------------------------------------------------------------------------- */
 
 struct sink {
 	struct model *model;
@@ -116,7 +116,7 @@ static void run_tape(int fd, struct sink *s, enum contents_state state)
 	assert_int_equal(contents_state(s->contents), state);
 }
 
-/* --- the same model ---------------------------------------------------------------------------------- */
+/* --- the same model -------------------------------------------------------------------------- */
 
 static void same_stat(const struct model_stat *a, const struct model_stat *b)
 {
@@ -125,8 +125,6 @@ static void same_stat(const struct model_stat *a, const struct model_stat *b)
 
 static void same_barrier(const struct model_barrier *a, const struct model_barrier *b)
 {
-	uint32_t i;
-
 	assert_fields(a, IS(episodes, b->episodes), IS(incomplete, b->incomplete),
 		      IS(ambiguous, b->ambiguous), IS(crossings, b->crossings),
 		      IS(object, b->object));
@@ -137,24 +135,22 @@ static void same_barrier(const struct model_barrier *a, const struct model_barri
 	assert_int_equal(a->max_work_ns, b->max_work_ns);
 	assert_memory_equal(a->longest, b->longest, sizeof(a->longest));
 	assert_int_equal(a->nthreads, b->nthreads);
-	for (i = 0; i < a->nthreads; i++)
+	for (uint32_t i = 0; i < a->nthreads; i++)
 		assert_memory_equal(&a->threads[i], &b->threads[i], sizeof(a->threads[i]));
 }
 
 static void same_models(const struct model *a, const struct model *b)
 {
-	uint32_t i;
-
 	assert_memory_equal(model_totals(a), model_totals(b), sizeof(struct model_totals));
 	assert_int_equal(model_nbarriers(a), model_nbarriers(b));
-	for (i = 0; i < model_nbarriers(a); i++)
+	for (uint32_t i = 0; i < model_nbarriers(a); i++)
 		same_barrier(model_barrier(a, i), model_barrier(b, i));
 	assert_int_equal(model_nthreads(a), model_nthreads(b));
-	for (i = 0; i < model_nthreads(a); i++)
+	for (uint32_t i = 0; i < model_nthreads(a); i++)
 		assert_memory_equal(model_thread(a, i), model_thread(b, i),
 				    sizeof(struct model_thread));
 	assert_int_equal(model_nprocs(a), model_nprocs(b));
-	for (i = 0; i < model_nprocs(a); i++) {
+	for (uint32_t i = 0; i < model_nprocs(a); i++) {
 		struct model_proc x = *model_proc(a, i), y = *model_proc(b, i);
 
 		assert_int_equal(x.nparts, y.nparts);
@@ -176,9 +172,8 @@ static struct model_detail a_detail(uint64_t *seed, uint64_t work)
 				  .switches = (uint32_t)rnd_to(seed, 3),
 				  .fault_addr = rnd_to(seed, 2) ? 0x7f0012345678 : 0,
 				  .ncounters = 2 };
-	uint32_t i;
 
-	for (i = 0; i < MODEL_BLOCKED_REASONS; i++)
+	for (uint32_t i = 0; i < MODEL_BLOCKED_REASONS; i++)
 		d.blocked_ns[i] = rnd_to(seed, 4) ? 0 : rnd_to(seed, 500);
 	d.block = (struct model_block){ .ns = rnd_to(seed, 100),
 					.addr = rnd(seed),
@@ -194,7 +189,7 @@ static struct model_detail a_detail(uint64_t *seed, uint64_t work)
 		d.second.doing_ns = rnd_to(seed, 100);
 		d.second.among = 1;
 	}
-	for (i = 0; i < d.ncounters; i++) {
+	for (uint32_t i = 0; i < d.ncounters; i++) {
 		d.counters[i] = rnd(seed);
 		d.inside_counters[i] = rnd(seed);
 	}
@@ -205,11 +200,10 @@ static struct model_detail a_detail(uint64_t *seed, uint64_t work)
 static void record_run(struct sim *s, struct run *r, struct contents_writer *w)
 {
 	uint64_t seed = s->seed;
-	uint32_t i;
 
 	model_tap(r->model, contents_input, w);
 	play(s, 60);
-	for (i = 0; i < s->nrecs; i++) {
+	for (uint32_t i = 0; i < s->nrecs; i++) {
 		struct rec *rec = &s->recs[i];
 
 		if (!rnd_to(&seed, 3))
@@ -226,17 +220,15 @@ static void record_run(struct sim *s, struct run *r, struct contents_writer *w)
 
 static void test_random_runs(void **unused)
 {
-	uint64_t seed;
-
-	for (seed = 1; seed <= 60; seed++) {
+	for (uint64_t seed = 1; seed <= 60; seed++) {
 		struct model_ops nothing = { 0 };
 		struct contents_session session = a_session();
 		struct sink sink = { .model = model_new(&nothing, 1000000) };
-		struct run *r = run_new(1000000);
+		struct run *r CLEANUP_PTR(run_free) = run_new(1000000);
 		struct contents_ending ending = { .end_ns = 5 };
 		struct contents_writer *w;
-		struct sim s;
-		int fd = new_file();
+		struct sim s CLEANUP(sim_free);
+		int fd CLEANUP_PTR(close) = new_file();
 
 		assert_int_equal(contents_create(fd, &w), 0);
 		contents_session(w, &session);
@@ -249,13 +241,13 @@ static void test_random_runs(void **unused)
 		same_models(r->model, sink.model);
 		model_free(sink.model);
 		contents_free(sink.contents);
-		close(fd);
-		run_free(r);
-		sim_free(&s);
 	}
 }
 
-/* A process that was let go of: what there is to say of it, and that it ended, for who only knows of ends. */
+/*
+ * A process that is no longer traced: what there is to report of it, and that it ended, for a
+ * reader that only knows ends.
+ */
 static void test_detached(void **unused)
 {
 	struct model_detached detached = {
@@ -272,17 +264,16 @@ static void test_detached(void **unused)
 	struct model_ops nothing = { 0 };
 	struct contents_session session = a_session();
 	struct sink sink = { .model = model_new(&nothing, 1000) };
-	struct run *r = run_new(1000);
+	struct run *r CLEANUP_PTR(run_free) = run_new(1000);
 	struct contents_ending ending = { .end_ns = 9000 };
 	struct contents_writer *w;
-	int fd = new_file();
+	int fd CLEANUP_PTR(close) = new_file();
 
 	assert_int_equal(contents_create(fd, &w), 0);
 	contents_session(w, &session);
 	model_tap(r->model, contents_input, w);
 	run_launched(r, 1000);
-	cross(r, 1, 0x1000, 2, 2000, 3001);
-	cross(r, 2, 0x1000, 2, 3000, 3002);
+	cross_all(r, { 1, 0x1000, 2, 2000, 3001 }, { 2, 0x1000, 2, 3000, 3002 });
 	assert_int_equal(model_detached(r->model, PID, INC, &part), 0);
 	assert_int_equal(model_detached(r->model, PID, INC, &detached), 0);
 	assert_int_equal(model_finish(r->model, 9000), 0);
@@ -296,30 +287,30 @@ static void test_detached(void **unused)
 		      IS(parts[0].cost_ppm, 90000));
 	model_free(sink.model);
 	contents_free(sink.contents);
-	close(fd);
-	run_free(r);
 }
 
-/* Their numbers on tape are those of others after them, and a late record of one that has ended gets another. */
+/*
+ * Their numbers on tape are those of others after them, and a late record of one that has ended
+ * gets another.
+ */
 static void test_threads_that_come_and_go(void **unused)
 {
 	struct model_ops nothing = { 0 };
 	struct contents_session session = a_session();
 	struct sink sink = { .model = model_new(&nothing, 1000000) };
 	struct contents_ending ending = { .end_ns = 5 };
-	struct run *r = run_new(1000000);
+	struct run *r CLEANUP_PTR(run_free) = run_new(1000000);
 	struct contents_writer *w;
-	int fd = new_file();
+	int fd CLEANUP_PTR(close) = new_file();
 	uint64_t t = 2000000;
-	uint32_t i, k;
 
 	assert_int_equal(contents_create(fd, &w), 0);
 	contents_session(w, &session);
 	model_tap(r->model, contents_input, w);
 	assert_int_equal(model_add_process(r->model, PID, INC, 0, 0, t, true, "p"), 0);
-	for (i = 1; i <= 500; i++) {
+	for (uint32_t i = 1; i <= 500; i++) {
 		assert_int_equal(model_add_thread(r->model, PID, INC, i, t), 0);
-		for (k = 1; k <= 1 + i % 3; k++, t += 1000) {
+		for (uint32_t k = 1; k <= 1 + i % 3; k++, t += 1000) {
 			struct model_crossing c = crossing(i, 0x1000 * (i % 4 + 1), 1, t, t + 100);
 
 			c.seq = k;
@@ -338,11 +329,9 @@ static void test_threads_that_come_and_go(void **unused)
 	same_models(r->model, sink.model);
 	model_free(sink.model);
 	contents_free(sink.contents);
-	close(fd);
-	run_free(r);
 }
 
-/* --- everything else ----------------------------------------------------------------------------------- */
+/* --- everything else ------------------------------------------------------------------------- */
 
 static void name_process(struct contents_writer *w, const char *comm)
 {
@@ -437,7 +426,7 @@ static void test_the_rest(void **unused)
 	const struct contents_session *began;
 	const struct contents_ending *ended;
 	const struct contents_answer *a;
-	int fd = a_tape(true);
+	int fd CLEANUP_PTR(close) = a_tape(true);
 
 	run_tape(fd, &sink, CONTENTS_INTACT);
 	assert_fields(&sink, IS(marks, 1), IS(messages, 1), IS(hangs, 1), IS(inputs, 2),
@@ -463,42 +452,39 @@ static void test_the_rest(void **unused)
 	assert_null(contents_find(sink.contents, &q));
 	model_free(sink.model);
 	contents_free(sink.contents);
-	close(fd);
 }
 
 static void test_without_its_end(void **unused)
 {
 	struct model_ops nothing = { 0 };
 	struct sink sink = { .model = model_new(&nothing, 1000000) };
-	int fd = a_tape(false);
+	int fd CLEANUP_PTR(close) = a_tape(false);
 
 	run_tape(fd, &sink, CONTENTS_CUT);
 	assert_null(contents_ended(sink.contents));
 	assert_int_equal(sink.inputs, 2);
 	model_free(sink.model);
 	contents_free(sink.contents);
-	close(fd);
 }
 
-/* --- hostile values ------------------------------------------------------------------------------------ */
+/* --- hostile values -------------------------------------------------------------------------- */
 
 static void test_values(void **unused)
 {
 	const uint64_t values[] = { 0, 1, 127, 128, 1u << 31, UINT64_MAX - 1, UINT64_MAX };
-	struct coder w = { 0 }, r;
-	struct pool pool = { 0 };
+	struct coder w CLEANUP(coder_free) = { 0 }, r;
+	struct pool pool CLEANUP(pool_free) = { 0 };
 	uint64_t v;
-	size_t i;
 
 	coder_write(&w);
-	for (i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
 		v = values[i];
 		code_u64(&w, &v);
 		code_known(&w, &v);
 		code_delta(&w, &v, 1000);
 	}
 	coder_read(&r, w.bytes, w.at, &pool);
-	for (i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
 		code_u64(&r, &v);
 		assert_true(v == values[i]);
 		code_known(&r, &v);
@@ -509,8 +495,6 @@ static void test_values(void **unused)
 	assert_false(r.failed);
 	code_u64(&r, &v);
 	assert_true(r.failed);
-	coder_free(&w);
-	pool_free(&pool);
 }
 
 static void read_bytes(const char *bytes, size_t n, struct coder *r, struct pool *pool)
@@ -520,7 +504,7 @@ static void read_bytes(const char *bytes, size_t n, struct coder *r, struct pool
 
 static void test_absurd(void **unused)
 {
-	struct pool pool = { 0 };
+	struct pool pool CLEANUP(pool_free) = { 0 };
 	struct coder r;
 	const char *s = "was";
 	uint32_t n = 0;
@@ -553,7 +537,6 @@ static void test_absurd(void **unused)
 	assert_null(code_array(&r, &n, NULL, 64));
 	assert_true(r.failed);
 	assert_int_equal(n, 0);
-	pool_free(&pool);
 }
 
 /* A small file that unpacks to more than is kept of it: not all memory there is. */
@@ -566,7 +549,7 @@ static void test_the_same_over_and_over(void **unused)
 	struct contents_answer a = { .number = NAN };
 	static char text[1000000];
 	struct contents_writer *w;
-	int i, fd = new_file();
+	int i, fd CLEANUP_PTR(close) = new_file();
 
 	assert_int_equal(contents_create(fd, &w), 0);
 	contents_session(w, &session);
@@ -586,7 +569,6 @@ static void test_the_same_over_and_over(void **unused)
 	assert_fields(&sink, IS(inputs, 1), TEXT(task, "first"));
 	model_free(sink.model);
 	contents_free(sink.contents);
-	close(fd);
 }
 
 /* What can be no price is none that is known. */
@@ -594,9 +576,8 @@ static void test_prices(void **unused)
 {
 	const double prices[] = { 0, 850.5, 1e12, NAN, -1, 1e13, INFINITY };
 	struct contents_question q = { .kind = CONTENTS_PRICE, .tgid = PID, .inc = INC };
-	uint32_t i;
 
-	for (i = 0; i < sizeof(prices) / sizeof(prices[0]); i++) {
+	for (uint32_t i = 0; i < sizeof(prices) / sizeof(prices[0]); i++) {
 		struct model_ops nothing = { 0 };
 		struct sink sink = { .model = model_new(&nothing, 1000000) };
 		struct contents_session session = a_session();
@@ -604,7 +585,7 @@ static void test_prices(void **unused)
 		struct contents_answer a = { .number = prices[i] };
 		const struct contents_answer *read;
 		struct contents_writer *w;
-		int fd = new_file();
+		int fd CLEANUP_PTR(close) = new_file();
 
 		assert_int_equal(contents_create(fd, &w), 0);
 		contents_session(w, &session);
@@ -622,7 +603,6 @@ static void test_prices(void **unused)
 				    isnan(contents_ended(sink.contents)->crossing_cost_ns));
 		model_free(sink.model);
 		contents_free(sink.contents);
-		close(fd);
 	}
 }
 

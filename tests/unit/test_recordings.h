@@ -68,7 +68,6 @@ static inline struct report_barrier *recording_site(struct recording *r, const c
 	struct report_process *p = &r->processes[r->report.nprocesses - 1];
 	struct report_barrier *b = &r->barriers[r->report.nbarriers];
 	struct report_thread *t = r->threads[r->report.nbarriers];
-	unsigned i;
 
 	*b = (struct report_barrier){ .index = r->report.nbarriers++,
 				      .pid = p->pid,
@@ -95,7 +94,7 @@ static inline struct report_barrier *recording_site(struct recording *r, const c
 	b->release_ns = (struct report_times){ .n = 0, .stddev = NAN };
 	b->wait_ns = b->release_ns;
 	/* In thread i's wait there is i of 6. */
-	for (i = 0; i < RECORDING_THREADS; i++)
+	for (unsigned i = 0; i < RECORDING_THREADS; i++)
 		t[i] = (struct report_thread){ .tid = 100 + i,
 					       .index = i,
 					       .wait_ns = phase_ns * i / 12,
@@ -115,19 +114,22 @@ static inline void recording_counter(struct recording *r, bool site, const char 
 	(*c)[(*n)++] = (struct report_counter){ .name = name, .value = value };
 }
 
-/* Its sites' times in blocks: phases each @varies (a share) more or less than their mean, as made up by @seed. */
+/*
+ * Its sites' times in blocks: phases each @varies (a share) more or less than their mean, as made
+ * up by @seed.
+ */
 static inline void recording_batches(struct recording *r, double varies, unsigned seed)
 {
-	uint32_t i, k, state = seed * 2654435761u + 1;
+	uint32_t state = seed * 2654435761u + 1;
 	struct batches_barrier *to;
 	double off;
 
-	for (i = 0; i < r->report.nbarriers; i++) {
+	for (uint32_t i = 0; i < r->report.nbarriers; i++) {
 		to = &r->of_batches[i];
 		to->phase = to->within =
 			(struct batches_times){ .n = BLOCKS / 2,
 						.per = r->barriers[i].phase_ns.n / (BLOCKS / 2) };
-		for (k = 0; k < BLOCKS / 2; k++) {
+		for (uint32_t k = 0; k < BLOCKS / 2; k++) {
 			state = state * 1664525u + 1013904223u;
 			off = (double)(state >> 8) / (1 << 23) - 1;
 			to->phase.sum[k] = (double)r->barriers[i].phase_ns.sum / (BLOCKS / 2.0) *
@@ -139,8 +141,9 @@ static inline void recording_batches(struct recording *r, double varies, unsigne
 }
 
 /*
- * LU decomposition, run number @run of contiguous (@slow 0) or non-contiguous blocks: three phases, the times of the
- * thesis's table 5.4 for 2048 x 2048 in all, a little else each time. Release latencies and lost time as they come.
+ * LU decomposition, run number @run of contiguous (@slow 0) or non-contiguous blocks: three phases,
+ * the times of the thesis's table 5.4 for 2048 x 2048 in all, a little else each time. Release
+ * latencies and lost time as they come.
  */
 static inline void recording_lu(struct recording *r, unsigned run, unsigned slow)
 {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* A process that runs another program before it is looked at: what it has mapped then is not what it had. */
+/*
+ * A process that runs another program before it is looked at: what it has mapped then is not what
+ * it had.
+ */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -22,7 +25,10 @@ static __attribute__((noinline)) int place(int n)
 	return n + 1;
 }
 
-/* What the child does: becomes itself once it is told to, with more words, so that at least its stack begins elsewhere. */
+/*
+ * What the child does: becomes itself once it is told to, with more words, so that at least its
+ * stack begins elsewhere.
+ */
 static int stay(const char *words)
 {
 	char more[256];
@@ -43,9 +49,8 @@ static int stay(const char *words)
 static void wait_asleep(pid_t pid)
 {
 	struct look look;
-	int i;
 
-	for (i = 0; i < 20000; i++) {
+	for (int i = 0; i < 20000; i++) {
 		if (!look_thread(pid, pid, &look) && look.syscall == SYS_rt_sigtimedwait)
 			return;
 		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
@@ -111,10 +116,9 @@ static int world_free(void **state)
 static void become(const struct world *w)
 {
 	struct proc_image is = w->program.image;
-	int i;
 
 	assert_int_equal(kill(w->pid, SIGUSR1), 0);
-	for (i = 0; i < 20000 && is.stack == w->program.image.stack; i++) {
+	for (int i = 0; i < 20000 && is.stack == w->program.image.stack; i++) {
 		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
 		proc_image(w->pid, &is);
 	}
@@ -152,7 +156,10 @@ static void test_there(void **state)
 	check_named(w, space);
 }
 
-/* It was not looked at in time: its own code is known all the same, and nothing of the other program's is taken for it. */
+/*
+ * It was not looked at in time: its own code is known all the same, and nothing of the other
+ * program's is taken for it.
+ */
 static void test_another(void **state)
 {
 	const struct world *w = *state;
@@ -165,7 +172,7 @@ static void test_another(void **state)
 	assert_fields(space, IS(maps.n, 0), IS(libc, FAMILY_LIBC_UNKNOWN));
 	assert_int_equal(address_space_assume(w->spaces, space), 0);
 	check_named(w, space);
-	/* What else it had mapped nobody knows. */
+	/* What else it had mapped is unknown. */
 	assert_null(maps_find(&space->maps, w->program.image.stack));
 	site = address_space_site(w->spaces, space, w->program.image.stack);
 	assert_null(address_spaces_site(w->spaces, site)->module);
@@ -202,7 +209,7 @@ static void test_child(void **state)
 	check_named(w, child);
 }
 
-/* Nobody said what it ran: what is there must do. */
+/* The program that it ran is unknown: what is there must do. */
 static void test_untold(void **state)
 {
 	const struct world *w = *state;

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* The rules by which callers are found: as an assembler was told, and on this program's own stack. */
+/*
+ * The rules by which callers are found: as an assembler was told, and on this program's own stack.
+ */
 #include "test_sites_fixture.h"
 
 #include <elf.h>
 
 #include "sites/callers.h"
 #include "elf/elf.h"
+
+DEFINE_CLEANUP_PTR(address_spaces_free, struct address_spaces *)
+DEFINE_CLEANUP_PTR(callers_free, struct callers *)
+DEFINE_CLEANUP_PTR(modules_free, struct modules *)
+DEFINE_CLEANUP_PTR(symbol_server_free, struct symbol_server *)
 
 #if defined(__x86_64__)
 
@@ -76,7 +83,7 @@ static bool rule_of(const struct fixture *f, struct symbol_server *server, const
 static void test_rules(void **state)
 {
 	const struct fixture *f = *state;
-	struct symbol_server *server;
+	struct symbol_server *server CLEANUP_PTR(symbol_server_free);
 	struct sbt_frame_rule rule;
 
 	fixture_write(f, "rules.s", rules_source);
@@ -92,12 +99,11 @@ static void test_rules(void **state)
 	assert_false(rule_of(f, server, "expression", &rule));
 	assert_false(rule_of(f, server, "by_bx", &rule));
 	assert_false(rule_of(f, server, "nothing", &rule));
-	symbol_server_free(server);
 }
 
 #endif
 
-/* --- this program's own stack -------------------------------------------------------------------------- */
+/* --- this program's own stack ---------------------------------------------------------------- */
 
 static struct sbt_callers sample;
 static uint64_t expected[3];
@@ -107,13 +113,12 @@ __attribute__((noinline, no_sanitize("address", "undefined"))) static void take_
 {
 	const uint64_t *frame = __builtin_frame_address(0);
 	const volatile uint8_t *from = (const volatile uint8_t *)(frame + 2);
-	unsigned i;
 
 	sample.head.ip = (uint64_t)(uintptr_t)__builtin_return_address(0);
 	sample.sp = (uint64_t)(uintptr_t)from;
 	sample.fp = frame[0];
 	sample.len = SBT_CALLERS_DEEP;
-	for (i = 0; i < SBT_CALLERS_DEEP; i++)
+	for (unsigned i = 0; i < SBT_CALLERS_DEEP; i++)
 		sample.bytes[i] = from[i];
 	expected[0] = sample.head.ip;
 }
@@ -151,12 +156,12 @@ static void note_reported(void *ctx, const struct sbt_callers *s, uint64_t ip,
 
 static void test_own_stack(void **state)
 {
-	struct symbol_server *server;
+	struct symbol_server *server CLEANUP_PTR(symbol_server_free);
 	const struct caller_code *code;
 	uint64_t ips[CALLERS_MAX];
-	struct modules *modules;
-	struct callers *callers;
-	struct address_spaces *spaces;
+	struct modules *modules CLEANUP_PTR(modules_free);
+	struct callers *callers CLEANUP_PTR(callers_free);
+	struct address_spaces *spaces CLEANUP_PTR(address_spaces_free);
 	struct reported reported = { 0 };
 	struct address_space *space;
 
@@ -185,11 +190,6 @@ static void test_own_stack(void **state)
 	sample.len = SBT_CALLERS_DEEP;
 	sample.head.ip = 4096;
 	assert_int_equal(callers_follow(callers, space, &sample, ips, note_reported, &reported), 1);
-
-	callers_free(callers);
-	address_spaces_free(spaces);
-	modules_free(modules);
-	symbol_server_free(server);
 }
 
 int main(void)

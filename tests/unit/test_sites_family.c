@@ -36,9 +36,8 @@ static void test_table(void **state)
 	assert_null(family_function("", NULL));
 	assert_int_equal(family_function("pthread_barrier_init", NULL)->role, SBT_ROLE_MAKER);
 	assert_int_equal(family_spec(f, EM_X86_64, &spec), 0);
-	assert_int_equal(spec.object.how, SBT_ARG_FIRST);
-	assert_int_equal(spec.words_offset, 8);
-	assert_int_equal(spec.words.how, SBT_ARG_NONE);
+	assert_fields(&spec, IS(object.how, SBT_ARG_FIRST), IS(words_offset, 8),
+		      IS(words.how, SBT_ARG_NONE));
 	assert_string_equal(family_name(SBT_FAMILY_PTHREAD), "pthread");
 	assert_null(family_name(SBT_FAMILY_NONE));
 	assert_null(family_name(SBT_FAMILIES));
@@ -75,9 +74,9 @@ static void test_arguments(void **state)
 	struct sbt_spec spec;
 
 	assert_int_equal(family_spec(&f, EM_X86_64, &spec), 0);
-	assert_fields(&spec.object, IS(how, SBT_ARG_REG),
-		      IS(reg, 8 * 9)); /* r8: R15 R14 R13 R12 RBP RBX R11 R10 R9 R8 */
-	assert_int_equal(spec.words_offset, SBT_WORDS_NONE);
+	assert_fields(&spec, IS(object.how, SBT_ARG_REG),
+		      IS(object.reg, 8 * 9), /* r8: R15 R14 R13 R12 RBP RBX R11 R10 R9 R8 */
+		      IS(words_offset, SBT_WORDS_NONE));
 	f.object.number = 7;
 	assert_int_equal(family_spec(&f, EM_X86_64, &spec), 0);
 	assert_fields(&spec.object, IS(how, SBT_ARG_MEM), IS(reg, 8 * 19), /* rsp */
@@ -154,9 +153,8 @@ static void test_live_barrier(void **state)
 	pthread_barrier_t barrier;
 	struct family_team t;
 	uint64_t words;
-	int shared;
 
-	for (shared = 0; shared < 2; shared++) {
+	for (int shared = 0; shared < 2; shared++) {
 		pthread_barrierattr_init(&attr);
 		pthread_barrierattr_setpshared(&attr, shared ? PTHREAD_PROCESS_SHARED
 							     : PTHREAD_PROCESS_PRIVATE);
@@ -169,7 +167,7 @@ static void test_live_barrier(void **state)
 	}
 }
 
-/* The same with musl, whose program prints the bytes. */
+/* The same with musl: its program prints the bytes. */
 static void test_live_musl(void **state)
 {
 	const struct fixture *f = *state;
@@ -212,16 +210,18 @@ static void test_mpi(void **state)
 	f = family_function("MPI_Comm_split", NULL);
 	assert_non_null(f);
 	assert_int_equal(family_spec(f, EM_X86_64, &spec), 0);
-	assert_int_equal(spec.flags, SBT_SPEC_MAKES);
-	assert_int_equal(spec.words.reg, 88); /* rcx */
-	assert_int_equal(spec.what.size, 4);
+	assert_fields(&spec, IS(flags, SBT_SPEC_MAKES), IS(words.reg, 88), /* rcx */
+		      IS(what.size, 4));
 	/* Some leave these before all have come. */
 	assert_null(family_function("MPI_Bcast", NULL));
 	assert_null(family_function("MPI_Reduce", NULL));
 	assert_null(family_function("MPI_Barrier_init", NULL));
 }
 
-/* What can be shed alone has a number that its names in all languages share; makers of communicators have their family's. */
+/*
+ * What can be detached alone has a number that its names in all languages share; makers of
+ * communicators have their family's.
+ */
 static void test_probe_groups(void **state)
 {
 	static const char *const barriers[] = { "MPI_Barrier", "PMPI_Barrier", "mpi_barrier_",
@@ -230,14 +230,13 @@ static void test_probe_groups(void **state)
 					       "mpi_allreduce_f08ts_large_", "pmpi_allreduce_" };
 	uint8_t barrier = family_probe_group(family_function("MPI_Barrier", NULL));
 	uint8_t reduce = family_probe_group(family_function("MPI_Allreduce", NULL));
-	uint32_t i;
 
 	assert_int_not_equal(barrier, reduce);
 	assert_string_equal(family_probe_group_name(reduce), "MPI_Allreduce");
 	assert_int_equal(family_of_probe_group(reduce), SBT_FAMILY_MPI);
-	for (i = 0; i < sizeof(barriers) / sizeof(barriers[0]); i++)
+	for (uint32_t i = 0; i < sizeof(barriers) / sizeof(barriers[0]); i++)
 		assert_int_equal(family_probe_group(family_function(barriers[i], NULL)), barrier);
-	for (i = 0; i < sizeof(reduces) / sizeof(reduces[0]); i++)
+	for (uint32_t i = 0; i < sizeof(reduces) / sizeof(reduces[0]); i++)
 		assert_int_equal(family_probe_group(family_function(reduces[i], NULL)), reduce);
 	assert_int_equal(family_probe_group(family_function("MPI_Comm_dup", NULL)), SBT_FAMILY_MPI);
 	assert_int_equal(family_probe_group(family_function("GOMP_parallel", NULL)),

@@ -14,6 +14,8 @@
 
 #include "test_check.h"
 
+DEFINE_CLEANUP_PTR(pclose, FILE *)
+
 struct fixture {
 	char dir[64];
 };
@@ -27,7 +29,10 @@ static inline int fixture_setup(void **state)
 	strcpy(f->dir, "/tmp/sbt-unit-XXXXXX");
 	if (!mkdtemp(f->dir))
 		return -1;
-	/* The symboliser's child, which is nobody, opens debug files in it by their paths. */
+	/*
+	 * The symboliser's child runs as user 65534; it opens debug files in it by their
+	 * paths.
+	 */
 	if (chmod(f->dir, 0755))
 		return -1;
 	*state = f;
@@ -111,7 +116,7 @@ fixture_output(const struct fixture *f, char *buf, size_t size, const char *fmt,
 {
 	char command[2048], args[1536];
 	va_list ap;
-	FILE *pipe;
+	FILE *pipe CLEANUP_PTR(pclose);
 	size_t n;
 
 	va_start(ap, fmt);
@@ -122,7 +127,6 @@ fixture_output(const struct fixture *f, char *buf, size_t size, const char *fmt,
 	assert_non_null(pipe);
 	n = fread(buf, 1, size - 1, pipe);
 	buf[n] = 0;
-	pclose(pipe);
 }
 
 /* The address that nm gives for @name. */

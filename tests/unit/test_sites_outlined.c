@@ -7,9 +7,14 @@
 
 #include "sites/outlined.h"
 
+DEFINE_CLEANUP_PTR(elf_close, struct elf_file *)
+
 #define FUNCTION(name) "begin " name "\n nop\n ret\nend " name "\n"
 
-/* A program as GCC makes it: who makes the address of a function, and what that one calls. */
+/*
+ * A program as GCC makes it: the code that makes the address of a function, and what that one
+ * calls.
+ */
 static const char source[] = ASSEMBLED_MACROS FUNCTION("task_near") FUNCTION("task_kept")
 	FUNCTION("task_by_word") FUNCTION("loop_body") FUNCTION("region") FUNCTION("region_last")
 		FUNCTION("of_both") FUNCTION("of_neither") FUNCTION("for_device")
@@ -42,7 +47,7 @@ static const char source_of_tasks[] = ASSEMBLED_MACROS FUNCTION("task_near") FUN
 static void check(const struct fixture *fixture, uint16_t machine, const char *const *names)
 {
 	struct outlined found;
-	struct elf_file *elf;
+	struct elf_file *elf CLEANUP_PTR(elf_close);
 	uint32_t i, j;
 	int fd;
 
@@ -60,7 +65,6 @@ static void check(const struct fixture *fixture, uint16_t machine, const char *c
 	}
 	assert_int_equal(found.n, i);
 	free(found.functions);
-	elf_close(elf);
 }
 
 #define CHECK(fixture, ...) check(fixture, EM_X86_64, (const char *const[]){ __VA_ARGS__, NULL })
@@ -81,10 +85,9 @@ static void test_linkage(void **state)
 {
 	static const char *const flags[] = { "-Wl,-z,lazy", "-Wl,-z,now", "-Wl,-z,ibtplt" };
 	const struct fixture *f = *state;
-	size_t i;
 
 	fixture_write(f, "source.s", source_of_tasks);
-	for (i = 0; i < 3; i++) {
+	for (size_t i = 0; i < 3; i++) {
 		fixture_run(f, "cc -shared %s -o library.so source.s", flags[i]);
 		CHECK(f, "task_near");
 	}
@@ -96,7 +99,7 @@ static void test_linkage(void **state)
 	CHECK(f, "task_near");
 }
 
-/* Without an unwind table nobody knows where functions begin. */
+/* Without an unwind table it is unknown where functions begin. */
 static void test_nothing_known(void **state)
 {
 	const struct fixture *f = *state;

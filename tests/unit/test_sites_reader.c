@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Children without privileges, and the one that reads modules: what it may do, what is believed, and what its end costs. */
+/*
+ * Children without privileges, and the one that reads modules: what it may do, what is believed,
+ * and what its end costs.
+ */
 #include "test_sites_fixture.h"
 
 #include <dirent.h>
@@ -19,7 +22,10 @@
 #include "sites/reader.h"
 #include "symbols/wire.h"
 
-/* --- a child ----------------------------------------------------------------------------------------- */
+DEFINE_CLEANUP_PTR(modules_free, struct modules *)
+DEFINE_CLEANUP_PTR(reader_free, struct reader *)
+
+/* --- a child --------------------------------------------------------------------------------- */
 
 /* What each call has returned there: 0 or more, or -errno. */
 struct tried {
@@ -137,7 +143,7 @@ static void test_inherits_nothing(void **state)
 	munmap(page, 4096);
 }
 
-/* --- what it says is what is there ------------------------------------------------------------------- */
+/* --- what it says is what is there ----------------------------------------------------------- */
 
 static const char *path_of(void *function)
 {
@@ -154,8 +160,7 @@ static const char *c_library(void)
 
 static void same_place(const struct module_probe_site *a, const struct module_probe_site *b)
 {
-	assert_ptr_equal(a->function, b->function);
-	assert_string_equal(a->symbol, b->symbol);
+	assert_fields(a, IS(function, b->function), TEXT(symbol, b->symbol));
 	assert_memory_equal(&a->spec, &b->spec, sizeof(a->spec));
 	assert_fields(a, IS(start, b->start), IS(offset, b->offset),
 		      IS(entry.insn.class, b->entry.insn.class), TEXT(entry.why, b->entry.why),
@@ -175,14 +180,13 @@ static void same_waits(const struct module_waits *a, const struct module_waits *
 static void test_same(void **state)
 {
 	const char *path = c_library();
-	struct module *own = calloc(1, sizeof(*own)), *m;
+	struct module *own CLEANUP_PTR(free) = calloc(1, sizeof(*own)), *m;
 	struct rules known = { 0 };
 	struct module_names names = { .known = &known, .module = own };
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd CLEANUP_PTR(close) = open(path, O_RDONLY | O_CLOEXEC);
 	struct elf_symbol around;
-	struct modules *modules;
+	struct modules *modules CLEANUP_PTR(modules_free);
 	uint64_t vaddr, offset;
-	uint32_t i;
 
 	assert_int_equal(modules_new(NULL, NULL, &modules), 0);
 	m = modules_open(modules, path);
@@ -193,7 +197,7 @@ static void test_same(void **state)
 	module_examine(&names);
 	assert_true(m->nplaces > 0);
 	assert_int_equal(m->nplaces, own->nplaces);
-	for (i = 0; i < m->nplaces; i++)
+	for (uint32_t i = 0; i < m->nplaces; i++)
 		same_place(&m->places[i], &own->places[i]);
 	same_waits(&m->waits, &own->waits);
 	same_waits(&m->wakes, &own->wakes);
@@ -216,30 +220,24 @@ static void test_same(void **state)
 	assert_int_not_equal(module_insn(m, m->places[0].offset), INSN_UNKNOWN);
 	elf_close(own->elf);
 	free(own->places);
-	free(own);
-	close(fd);
-	modules_free(modules);
 }
 
-/* --- what is not believed ----------------------------------------------------------------------------- */
+/* --- what is not believed -------------------------------------------------------------------- */
 
 static void offsets_are_in(const struct module *m, const uint64_t *offsets, uint32_t n)
 {
 	uint64_t vaddr;
-	uint32_t i;
 
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		assert_int_equal(module_offset_to_vaddr(m, offsets[i], &vaddr), 0);
 }
 
 static void all_in(const struct module *m, uint64_t size)
 {
-	uint32_t i;
-
 	assert_in_range(m->nsegments, 0, MODULE_SEGMENTS_MAX);
-	for (i = 0; i < m->nsegments; i++)
+	for (uint32_t i = 0; i < m->nsegments; i++)
 		assert_true(m->segments[i].offset + m->segments[i].size <= size);
-	for (i = 0; i < m->nplaces; i++) {
+	for (uint32_t i = 0; i < m->nplaces; i++) {
 		assert_non_null(m->places[i].function);
 		offsets_are_in(m, &m->places[i].offset, 1);
 		offsets_are_in(m, m->places[i].exits, m->places[i].nexits);
@@ -250,28 +248,31 @@ static void all_in(const struct module *m, uint64_t size)
 	assert_true(strnlen(m->traits.soname, sizeof(m->traits.soname)) < sizeof(m->traits.soname));
 }
 
-/* The answer about the C library, with bytes that somebody has changed: it is refused, or all that is in it makes sense. */
+/*
+ * The answer about the C library, with some bytes changed: it is refused, or all that is in it
+ * makes sense.
+ */
 static void test_lies(void **state)
 {
 	const char *path = c_library();
 	const struct reader_asks asks = { .question = READER_EXAMINE, .text = path };
 	struct rules known = { 0 };
 	const struct module_names names = { .known = &known };
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	struct module *m = calloc(1, sizeof(*m));
-	uint32_t seed = 11, refused = 0, i, k;
-	struct wire answer, copy;
-	struct reader *reader;
+	int fd CLEANUP_PTR(close) = open(path, O_RDONLY | O_CLOEXEC);
+	struct module *m CLEANUP_PTR(free) = calloc(1, sizeof(*m));
+	uint32_t seed = 11, refused = 0;
+	struct wire answer CLEANUP(wire_free), copy;
+	struct reader *reader CLEANUP_PTR(reader_free);
 	struct stat st;
 
 	assert_int_equal(fstat(fd, &st), 0);
 	assert_int_equal(reader_new(NULL, &known, NULL, &reader), 0);
 	assert_int_equal(reader_ask(reader, fd, &asks, NULL, &answer), 0);
-	for (i = 0; i < 3000; i++) {
+	for (uint32_t i = 0; i < 3000; i++) {
 		copy = answer;
 		copy.bytes = malloc(answer.len);
 		memcpy(copy.bytes, answer.bytes, answer.len);
-		for (k = 0; i && k < 1 + i % 4; k++) {
+		for (uint32_t k = 0; i && k < 1 + i % 4; k++) {
 			seed = seed * 1103515245 + 12345;
 			/* A high byte of a number, or any. */
 			copy.bytes[(seed >> 8) % answer.len] = (uint8_t)(seed >> 3);
@@ -291,18 +292,14 @@ static void test_lies(void **state)
 	}
 	print_message("%u of 3000 refused\n", refused);
 	assert_true(refused > 500);
-	wire_free(&answer);
-	reader_free(reader);
-	free(m);
-	close(fd);
 }
 
 /* Damaged files cost at most what is known of them. */
 static void test_damaged(void **state)
 {
-	struct modules *modules;
-	unsigned int seed = 7, i, k;
-	uint8_t *all, *copy;
+	struct modules *modules CLEANUP_PTR(modules_free);
+	unsigned int seed = 7;
+	uint8_t *all CLEANUP_PTR(free), *copy CLEANUP_PTR(free);
 	struct module *m;
 	char path[64];
 	size_t len;
@@ -314,9 +311,9 @@ static void test_damaged(void **state)
 	copy = malloc(len);
 	assert_non_null(copy);
 	assert_int_equal(modules_new(NULL, NULL, &modules), 0);
-	for (i = 0; i < 12; i++) {
+	for (unsigned i = 0; i < 12; i++) {
 		memcpy(copy, all, len);
-		for (k = 0; k < 400; k++) {
+		for (unsigned k = 0; k < 400; k++) {
 			seed = seed * 1103515245 + 12345;
 			copy[64 + (seed >> 8) % (k < 40 ? 4096 : len - 64)] ^=
 				(uint8_t)(1 + (seed >> 3) % 255);
@@ -333,12 +330,9 @@ static void test_damaged(void **state)
 	m = modules_open(modules, c_library());
 	assert_non_null(m);
 	assert_true(m->is_elf);
-	free(copy);
-	free(all);
-	modules_free(modules);
 }
 
-/* --- its end -------------------------------------------------------------------------------------------- */
+/* --- its end --------------------------------------------------------------------------------- */
 
 /* The child named sbt-reader, or 0. */
 static pid_t reader_pid(void)
@@ -379,16 +373,15 @@ static void kill_reader(void *ctx)
 }
 
 /*
- * Opens this very program, while whose file is read @idle is called, until that came before the answer. *modules belongs to the
- * caller.
+ * Open this very program. While its file is read @idle is called, until that came before the
+ * answer. *modules belongs to the caller.
  */
 static struct module *open_disturbed(void (*idle)(void *ctx), struct killing *k,
 				     struct modules **modules)
 {
 	struct module *m;
-	int tries;
 
-	for (tries = 0; tries < 100; tries++) {
+	for (int tries = 0; tries < 100; tries++) {
 		k->n = 0;
 		assert_int_equal(modules_new(NULL, NULL, modules), 0);
 		modules_idle(*modules, idle, k);
@@ -402,25 +395,28 @@ static struct module *open_disturbed(void (*idle)(void *ctx), struct killing *k,
 	return NULL;
 }
 
-/* Killed while it reads a file: the file is tried once more if others may be to blame, and then it has not been read. Others are. */
+/*
+ * Killed while it reads a file: the file is tried once more if others may be to blame, and then it
+ * has not been read. Others are.
+ */
 static void test_killed(void **state)
 {
 	struct killing killing = { .most = 1 };
 	struct modules *modules;
 	struct module *m;
 
-	/* The very first: nobody else is to blame. */
+	/* The very first: no other file is to blame. */
 	m = open_disturbed(kill_reader, &killing, &modules);
 	assert_int_equal(killing.n, 1);
 	assert_fields(m, IS(error, -EPIPE), IS(is_elf, false));
 	assert_true(module_is_unread(m));
-	assert_non_null(strstr(module_why(m->error), "damaged"));
+	assert_says(module_why(m->error), "damaged");
 	modules_idle(modules, NULL, NULL);
 	m = modules_open(modules, c_library());
 	assert_non_null(m);
 	assert_int_equal(m->error, 0);
 	assert_true(m->nplaces > 0);
-	/* Between two questions: nobody is to blame. */
+	/* Between two questions: no file is to blame. */
 	kill(reader_pid(), SIGKILL);
 	assert_true(module_defines(m, "pthread_create"));
 	assert_int_equal(m->given_up, 0);

@@ -29,7 +29,7 @@ static void refuse(const char *spec, const char *part)
 
 static void test_names(void **state)
 {
-	struct rules rules = { .n = 0 };
+	struct rules rules CLEANUP(rules_free) = { .n = 0 };
 	const struct rule *r = take(&rules, "my_barrier");
 
 	assert_fields(r, IS(file, NULL), TEXT(at[0].name, "my_barrier"), IS(at[0].pattern, false),
@@ -54,13 +54,12 @@ static void test_names(void **state)
 	assert_fields(r, TEXT(file, "../bin/app"), IS(at[0].name, NULL), IS(at[0].vaddr, 0x401a20));
 	r = take(&rules, "app:0x10..0x20");
 	assert_int_equal(r->at[1].vaddr, 0x20);
-	rules_free(&rules);
 }
 
-/* Two rules are told apart in the kernel, even where everything else is the same. */
+/* The kernel distinguishes two rules even where everything else is the same. */
 static void test_rows(void **state)
 {
-	struct rules rules = { .n = 0 };
+	struct rules rules CLEANUP(rules_free) = { .n = 0 };
 	const struct rule *a = take(&rules, "f@all"), *b = take(&rules, "g@all");
 	struct sbt_spec x, y;
 
@@ -73,43 +72,33 @@ static void test_rows(void **state)
 	assert_int_equal(x.object.how, SBT_ARG_FIRST);
 	assert_int_not_equal(x.rule, y.rule);
 	assert_int_equal(x.flags, SBT_SPEC_RETS);
-	rules_free(&rules);
 }
 
 static void test_wrong(void **state)
 {
-	struct rules rules = { .n = 0 };
+	struct rules rules CLEANUP(rules_free) = { .n = 0 };
 	char why[256];
-	int i;
 
-	refuse("", "the function is missing");
-	refuse("app:", "the function is missing");
-	refuse(":f", "no file");
-	refuse("f..", "after .. is missing");
-	refuse("f@", "neither @all nor");
-	refuse("f@0", "neither @all nor");
-	refuse("f@65", "neither @all nor");
-	refuse("f@first", "\"@first\" is neither");
-	refuse("f,count=0", "not a number of 1 or more");
-	refuse("f,count=99999999999", "not a number of 1 or more");
-	refuse("f,count=", "not a number of 1 or more");
-	refuse("f,count=2,count=3", "twice");
-	refuse("f,n=2", "no option \"n=2\"");
-	refuse("0x1234", "an address needs its file");
-	refuse("app:0x", "not an address");
-	refuse("app:0x12g", "not an address");
-	refuse("1234", "neither");
-	refuse("*", "every function");
-	refuse("app:f..**", "every function");
-	for (i = 0; i < RULES_MAX; i++)
+	check_cases(refuse, { "", "the function is missing" },
+		    { "app:", "the function is missing" }, { ":f", "no file" },
+		    { "f..", "after .. is missing" }, { "f@", "neither @all nor" },
+		    { "f@0", "neither @all nor" }, { "f@65", "neither @all nor" },
+		    { "f@first", "\"@first\" is neither" },
+		    { "f,count=0", "not a number of 1 or more" },
+		    { "f,count=99999999999", "not a number of 1 or more" },
+		    { "f,count=", "not a number of 1 or more" }, { "f,count=2,count=3", "twice" },
+		    { "f,n=2", "no option \"n=2\"" }, { "0x1234", "an address needs its file" },
+		    { "app:0x", "not an address" }, { "app:0x12g", "not an address" },
+		    { "1234", "neither" }, { "*", "every function" },
+		    { "app:f..**", "every function" });
+	for (int i = 0; i < RULES_MAX; i++)
 		assert_int_equal(rules_add(&rules, "f", why, sizeof(why)), 0);
 	assert_int_equal(rules_add(&rules, "f", why, sizeof(why)), -E2BIG);
-	rules_free(&rules);
 }
 
 static void test_files(void **state)
 {
-	struct rules rules = { .n = 0 };
+	struct rules rules CLEANUP(rules_free) = { .n = 0 };
 	const struct rule *any = take(&rules, "f"), *name = take(&rules, "libx.so.1:f"),
 			  *path = take(&rules, "/opt/libx.so:f"), *glob = take(&rules, "libx*:f");
 
@@ -121,7 +110,6 @@ static void test_files(void **state)
 	assert_false(rule_takes_file(path, "/usr/opt/libx.so", "libx.so"));
 	assert_true(rule_takes_file(glob, "/a/libx-2.so", ""));
 	assert_false(rule_takes_file(glob, "/a/liby.so", ""));
-	rules_free(&rules);
 }
 
 static const struct {
@@ -138,10 +126,8 @@ static int asked;
 
 static bool demangle(void *ctx, const char *raw, char *name, size_t size)
 {
-	size_t i;
-
 	asked++;
-	for (i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
+	for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
 		if (strcmp(sources[i].raw, raw) != 0)
 			continue;
 		snprintf(name, size, "%s", sources[i].source);

@@ -16,15 +16,16 @@ struct world {
 	struct address_space *space;
 };
 
-static void world_new(struct world *w, struct fixture *f)
+static struct world world_new(struct fixture *f)
 {
-	memset(w, 0, sizeof(*w));
-	w->fixture = f;
-	assert_int_equal(modules_new(NULL, NULL, &w->modules), 0);
-	assert_int_equal(symbol_server_new(NULL, &w->symbols), 0);
-	assert_int_equal(address_spaces_new(w->modules, w->symbols, &w->spaces), 0);
-	w->space = address_space_get(w->spaces, (uint32_t)getpid(), 1);
-	assert_non_null(w->space);
+	struct world w = { .fixture = f };
+
+	assert_int_equal(modules_new(NULL, NULL, &w.modules), 0);
+	assert_int_equal(symbol_server_new(NULL, &w.symbols), 0);
+	assert_int_equal(address_spaces_new(w.modules, w.symbols, &w.spaces), 0);
+	w.space = address_space_get(w.spaces, (uint32_t)getpid(), 1);
+	assert_non_null(w.space);
+	return w;
 }
 
 static void world_free(struct world *w)
@@ -44,7 +45,10 @@ static void make_library(const struct fixture *f, const char *name)
 		name, name, name, name);
 }
 
-/* The function of that library, which is then mapped; and what the kernel would say of an address in it. */
+/*
+ * The function of that library, which is then mapped; and what the kernel would say of an address
+ * in it.
+ */
 static void *load(const struct world *w, const char *name, struct address_space_return *probe_site)
 {
 	char path[128];
@@ -95,10 +99,9 @@ static const char *sited(const struct world *w, uint64_t ip)
 static void test_another_at_its_address(void **state)
 {
 	struct address_space_return first = { 0 }, second = { 0 };
-	struct world w;
 	void *handle;
+	struct world w CLEANUP(world_free) = world_new(*state);
 
-	world_new(&w, *state);
 	make_library(w.fixture, "early");
 	make_library(w.fixture, "later");
 	handle = load(&w, "early", &first);
@@ -116,19 +119,17 @@ static void test_another_at_its_address(void **state)
 	assert_string_equal(placed(&w, &first), "early");
 	assert_string_equal(placed(&w, &second), "later");
 	assert_int_equal(dlclose(handle), 0);
-	world_free(&w);
 }
 
-/* Nobody has looked at the file while it was there: whatever is there now, it has no name. */
+/* The file was not examined while it was there: whatever is there now, it has no name. */
 static void test_never_examined(void **state)
 {
 	const struct site_name *name;
 	struct address_space_return probe_site = { 0 };
-	struct world w;
 	uint32_t site;
 	void *handle;
+	struct world w CLEANUP(world_free) = world_new(*state);
 
-	world_new(&w, *state);
 	make_library(w.fixture, "there");
 	assert_int_equal(address_space_read(w.spaces, w.space), 0);
 	handle = load(&w, "there", &probe_site);
@@ -141,20 +142,21 @@ static void test_never_examined(void **state)
 	probe_site.ino = 0;
 	assert_null(placed(&w, &probe_site));
 	assert_int_equal(dlclose(handle), 0);
-	world_free(&w);
 }
 
-/* What the program was linked with cannot have gone meanwhile: it need not be known what the kernel saw. */
+/*
+ * What the program was linked with cannot have gone meanwhile: it need not be known what the kernel
+ * saw.
+ */
 static void test_from_the_beginning(void **state)
 {
 	struct address_space_return probe_site = {
 		.ip = (uint64_t)(uintptr_t)test_another_at_its_address + 1
 	};
 	struct address_space_return library = { 0 };
-	struct world w;
 	void *handle;
+	struct world w CLEANUP(world_free) = world_new(*state);
 
-	world_new(&w, *state);
 	assert_int_equal(address_space_read(w.spaces, w.space), 0);
 	assert_string_equal(placed(&w, &probe_site), "test_another_at_its_address");
 	make_library(w.fixture, "came");
@@ -166,7 +168,6 @@ static void test_from_the_beginning(void **state)
 	assert_string_equal(placed(&w, &probe_site), "test_another_at_its_address");
 	assert_null(placed(&w, &library));
 	assert_int_equal(dlclose(handle), 0);
-	world_free(&w);
 }
 
 static int changes_now(void *ctx, uint32_t tgid, uint32_t inc, uint32_t *n)
@@ -176,18 +177,17 @@ static int changes_now(void *ctx, uint32_t tgid, uint32_t inc, uint32_t *n)
 }
 
 /*
- * Read after so many more changes that another library may have been there: what came has no name then, the program has. Nor
- * has it where the last change could not be looked at.
+ * Read after so many more changes that another library may have been there: what came has no name
+ * then, the program has. Nor has it where the last change could not be looked at.
  */
 static void test_read_too_late(void **state)
 {
 	struct address_space_return probe_site = { 0 };
 	uint64_t own = (uint64_t)(uintptr_t)test_never_examined + 1;
 	uint32_t changes = 0;
-	struct world w;
 	void *handle;
+	struct world w CLEANUP(world_free) = world_new(*state);
 
-	world_new(&w, *state);
 	address_spaces_set_changes(w.spaces, changes_now, &changes);
 	assert_int_equal(address_space_read(w.spaces, w.space), 0);
 	make_library(w.fixture, "gone");
@@ -204,7 +204,6 @@ static void test_read_too_late(void **state)
 	w.space->changes = 5;
 	assert_null(sited(&w, probe_site.ip));
 	assert_int_equal(dlclose(handle), 0);
-	world_free(&w);
 }
 
 /* A process that cannot be read any more: forked @from, if not NULL. */
@@ -233,7 +232,7 @@ static void assert_shared(const struct world *w, struct address_space *space, co
 	assert_int_equal(is_known, known);
 }
 
-/* As the kernel tells of it. */
+/* As the kernel reports it. */
 static struct address_space_memory memory_at(const void *at)
 {
 	const struct maps_entry *e;
@@ -261,16 +260,18 @@ static char *shared_pages(void *at)
 	return p;
 }
 
-/* The name of memory that processes share is one, whether it was read or told as a barrier was made there, by a forefather. */
+/*
+ * The name of memory that processes share is one, whether it was read or told as a barrier was made
+ * there, by a forefather.
+ */
 static void test_shared(void **state)
 {
 	char *pages = shared_pages(NULL), *at = pages + 4096 + 64;
 	struct address_space_memory m = memory_at(at);
 	struct address_space *parent, *child, *later, *other;
 	uint64_t key, other_key;
-	struct world w;
+	struct world w CLEANUP(world_free) = world_new(*state);
 
-	world_new(&w, *state);
 	key = address_space_shared_key(w.spaces, w.space, (uint64_t)(uintptr_t)at, NULL);
 	assert_int_not_equal(key, 0);
 	assert_shared(&w, w.space, &w, true, 0);
@@ -283,7 +284,10 @@ static void test_shared(void **state)
 	assert_shared(&w, child, at, true, key);
 	assert_shared(&w, child, pages + (1 << 16), false, 0);
 	assert_shared(&w, other, at, false, 0);
-	/* Other memory at that address, after the fork; then the parent's own; then what nobody could see. */
+	/*
+	 * Other memory at that address, after the fork; then the parent's own; then what could not
+	 * be seen.
+	 */
 	shared_pages(pages);
 	m = memory_at(at);
 	assert_int_equal(address_space_note_memory(w.spaces, parent, &m), 1);
@@ -298,7 +302,10 @@ static void test_shared(void **state)
 	assert_shared(&w, parent, at, false, 0);
 	assert_shared(&w, later, at, true, other_key);
 	assert_shared(&w, child, at, true, key);
-	/* Who lives is read again where what was read is not what was told; where that does not help, nothing is known. */
+	/*
+	 * A living process is read again where what was read is not what was reported; where that
+	 * does not help, nothing is known.
+	 */
 	m = memory_at(at);
 	assert_int_equal(address_space_note_memory(w.spaces, w.space, &m), 1);
 	assert_shared(&w, w.space, at, true, other_key);
@@ -306,18 +313,19 @@ static void test_shared(void **state)
 	assert_int_equal(address_space_read(w.spaces, w.space), 0);
 	assert_shared(&w, w.space, at, false, 0);
 	munmap(pages, 1 << 16);
-	world_free(&w);
 }
 
-/* A process that was forked and had ended before it was read shares with its parent what that one has mapped since it was read. */
+/*
+ * A process that was forked and had ended before it was read shares with its parent what that one
+ * has mapped since it was read.
+ */
 static void test_shared_with_parent(void **state)
 {
 	struct address_space *child, *other;
-	struct world w;
 	uint64_t addr;
 	char *pages;
+	struct world w CLEANUP(world_free) = world_new(*state);
 
-	world_new(&w, *state);
 	assert_int_equal(address_space_read(w.spaces, w.space), 0);
 	child = gone(&w, 3, w.space);
 	child->parent_tgid = w.space->tgid;
@@ -337,7 +345,6 @@ static void test_shared_with_parent(void **state)
 	other = gone(&w, 4, NULL);
 	assert_false(address_space_shared_unknown(w.spaces, other, 64));
 	munmap(pages, 1 << 16);
-	world_free(&w);
 }
 
 /* What a process was forked with is read as it begins. */
@@ -345,16 +352,14 @@ static void test_see_inherited(void **state)
 {
 	char *pages = shared_pages(NULL);
 	uint64_t addr = (uint64_t)(uintptr_t)pages + 64;
-	struct world w;
+	struct world w CLEANUP(world_free) = world_new(*state);
 
-	world_new(&w, *state);
 	w.space->parent_tgid = 1u << 30;
 	address_space_see_inherited(w.space);
 	assert_false(w.space->read);
 	w.space->gone = true;
 	assert_int_not_equal(address_space_shared_key(w.spaces, w.space, addr, NULL), 0);
 	munmap(pages, 1 << 16);
-	world_free(&w);
 }
 
 /* A program that makes barriers in ever other memory does not fill ours. */
@@ -362,19 +367,16 @@ static void test_shared_without_end(void **state)
 {
 	struct address_space_memory m = { .ino = 7 };
 	struct address_space *space;
-	struct world w;
-	uint32_t i;
+	struct world w CLEANUP(world_free) = world_new(*state);
 
-	world_new(&w, *state);
 	space = gone(&w, 1, NULL);
-	for (i = 0; i < 10000; i++) {
+	for (uint32_t i = 0; i < 10000; i++) {
 		m.start = 0x10000ULL * (i + 1);
 		m.end = m.start + 4096;
 		assert_int_equal(address_space_note_memory(w.spaces, space, &m), 1);
 	}
 	assert_shared(&w, space, (void *)0x10000, false, 0);
 	assert_int_not_equal(address_space_shared_key(w.spaces, space, m.start, NULL), 0);
-	world_free(&w);
 }
 
 int main(void)

@@ -48,12 +48,11 @@ static void spellings(void **state)
 					     "MPI_",	      "MPI_Comm_free", "MPI_Win_post" };
 	struct untraced calls;
 	char names[UNTRACED_NAMES];
-	size_t i;
 
 	assert_string_equal(names_of(calls_of("MPI_Recv"), names), "MPI_Recv");
-	for (i = 0; i < sizeof(recv) / sizeof(recv[0]); i++)
+	for (size_t i = 0; i < sizeof(recv) / sizeof(recv[0]); i++)
 		assert_true(is_same(recv[i], "MPI_Recv"));
-	for (i = 0; i < sizeof(other) / sizeof(other[0]); i++) {
+	for (size_t i = 0; i < sizeof(other) / sizeof(other[0]); i++) {
 		calls = calls_of(other[i]);
 		assert_false(untraced_has_mpi(&calls));
 	}
@@ -77,8 +76,8 @@ static void sentences(void **state)
 }
 
 /*
- * What MPI's standard (4.1) calls neither local nor nonblocking, and what polls: traced or said. In the spellings of
- * Fortran too.
+ * What MPI's standard (4.1) calls neither local nor nonblocking, and what polls: traced or said. In
+ * the spellings of Fortran too.
  */
 static void all_that_wait(void **state)
 {
@@ -232,14 +231,13 @@ static void all_that_wait(void **state)
 	static const char *const spellings[] = { "MPI_%s", "PMPI_%s", "mpi_%s_", "pmpi_%s_",
 						 "mpi_%s_f08_" };
 	char symbol[64];
-	size_t i, k, c;
 
-	for (i = 0; i < sizeof(waiting) / sizeof(waiting[0]); i++)
-		for (k = 0; k < sizeof(spellings) / sizeof(spellings[0]); k++) {
+	for (size_t i = 0; i < sizeof(waiting) / sizeof(waiting[0]); i++)
+		for (size_t k = 0; k < sizeof(spellings) / sizeof(spellings[0]); k++) {
 			struct untraced calls;
 
 			snprintf(symbol, sizeof(symbol), spellings[k], waiting[i]);
-			for (c = 0; k >= 2 && symbol[c]; c++)
+			for (size_t c = 0; k >= 2 && symbol[c]; c++)
 				symbol[c] = (char)tolower(symbol[c]);
 			calls = calls_of(symbol);
 			if (untraced_has_mpi(&calls) == (family_function(symbol, NULL) != NULL))
@@ -256,12 +254,11 @@ static void openmp(void **state)
 	};
 	struct untraced lock = calls_of("omp_set_lock_"), both = calls_of("__kmpc_critical");
 	char names[UNTRACED_NAMES];
-	size_t i;
 
 	assert_true(lock.openmp && !untraced_has_mpi(&lock));
 	assert_true(lock.openmp == calls_of("omp_set_lock").openmp);
 	assert_true(lock.openmp == calls_of("omp_set_lock@@OMP_3.0").openmp);
-	for (i = 0; i < sizeof(other) / sizeof(other[0]); i++)
+	for (size_t i = 0; i < sizeof(other) / sizeof(other[0]); i++)
 		assert_true(is_same(other[i], ""));
 	untraced_join(&both, &lock);
 	assert_string_equal(names_of(both, names), "omp_set_lock and __kmpc_critical");

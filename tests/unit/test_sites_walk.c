@@ -54,7 +54,6 @@ static pid_t child_at(unsigned long depth)
 {
 	pid_t pid = fork();
 	struct look look;
-	int i;
 
 	assert_true(pid >= 0);
 	if (!pid) {
@@ -62,7 +61,7 @@ static pid_t child_at(unsigned long depth)
 		done += deep(depth);
 		_exit(0);
 	}
-	for (i = 0; i < 10000; i++) {
+	for (int i = 0; i < 10000; i++) {
 		if (!look_thread(pid, pid, &look) && look.syscall == SYS_ppoll)
 			return pid;
 		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
@@ -148,9 +147,9 @@ static void go(struct world *w, const struct stack_regs *regs, walk_read_fn read
 
 static uint32_t count(struct world *w, const char *function)
 {
-	uint32_t i, n = 0;
+	uint32_t n = 0;
 
-	for (i = 0; i < w->n; i++)
+	for (uint32_t i = 0; i < w->n; i++)
 		n += !strcmp(function_of(w, i), function);
 	return n;
 }
@@ -261,13 +260,12 @@ static long read_nonsense(void *ctx, uint64_t address, void *to, size_t size)
 	struct nonsense *x = ctx;
 	uint8_t *out = to;
 	uint64_t word;
-	size_t i;
 
 	if (x->kind == 0)
 		return -EFAULT;
 	if (x->kind == 1)
 		size /= 2;
-	for (i = 0; i + sizeof(word) <= size; i += sizeof(word)) {
+	for (size_t i = 0; i + sizeof(word) <= size; i += sizeof(word)) {
 		word = next_random(x);
 		if (x->kind == 2)
 			word = 0;
@@ -286,7 +284,7 @@ static void test_nonsense(void **unused)
 	struct stack_regs regs, wild;
 	struct nonsense x = { .seed = 1 };
 	struct world w;
-	unsigned int i, reg;
+	unsigned int i;
 
 	capture(pid, &regs);
 	world_new(&w, pid);
@@ -294,7 +292,7 @@ static void test_nonsense(void **unused)
 	for (i = 0; i < 60; i++) {
 		x.kind = i % 6;
 		wild = regs;
-		for (reg = 0; i >= 30 && reg < STACK_NREGS; reg++)
+		for (unsigned reg = 0; i >= 30 && reg < STACK_NREGS; reg++)
 			wild.value[reg] = next_random(&x) << (i % 8);
 		if (i % 2)
 			wild.value[STACK_PC] = x.code + next_random(&x) % 65536;

@@ -15,6 +15,8 @@
 #include "elf/elf.h"
 #include "symbols/symbol.h"
 
+DEFINE_CLEANUP_PTR(symbol_server_free, struct symbol_server *)
+
 static const char plain_source[] = "int table[10];\n"
 				   "static int hidden;\n"
 				   "int\n"
@@ -81,7 +83,7 @@ static const char *base_of(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* --- against addr2line --------------------------------------------------------------------------- */
+/* --- against addr2line ----------------------------------------------------------------------- */
 
 /* One address: the frames that addr2line prints are those that we give. */
 static void expect_as_addr2line(struct symbol_server *server, const struct fixture *f,
@@ -117,18 +119,17 @@ static void expect_as_addr2line(struct symbol_server *server, const struct fixtu
 static void expect_function_as_addr2line(const struct fixture *f, const char *name,
 					 const char *mangled, int deepest)
 {
-	struct symbol_server *server = server_new(NULL);
+	struct symbol_server *server CLEANUP_PTR(symbol_server_free) = server_new(NULL);
 	struct elf_symbol sym;
 	struct elf_file *elf;
 	struct symbol s;
 	int fd = fixture_open(f, name), most = 0;
-	uint64_t at;
 
 	assert_int_equal(elf_open(fd, &elf), 0);
 	assert_int_equal(elf_find_function(elf, mangled, &sym, 1), 1);
 	elf_close(elf);
 	close(fd);
-	for (at = sym.vaddr; at < sym.vaddr + sym.size; at += 3) {
+	for (uint64_t at = sym.vaddr; at < sym.vaddr + sym.size; at += 3) {
 		expect_as_addr2line(server, f, name, at);
 		assert_int_equal(look(server, f, name, at, &s), 0);
 		assert_int_equal(s.function_offset, at - sym.vaddr);
@@ -136,7 +137,6 @@ static void expect_function_as_addr2line(const struct fixture *f, const char *na
 			most = s.nframes;
 	}
 	assert_int_equal(most, deepest);
-	symbol_server_free(server);
 }
 
 static void test_inlined(void **state)
@@ -168,10 +168,10 @@ static void test_inlined_clang(void **state)
 static void test_split_dwarf(void **state)
 {
 	const struct fixture *f = *state;
-	struct symbol_server *server;
+	struct symbol_server *server CLEANUP_PTR(symbol_server_free);
 	struct symbol split, whole;
-	uint64_t at, from;
-	int i, most = 0;
+	uint64_t from;
+	int most = 0;
 
 	if (!fixture_has(f, "g++"))
 		skip();
@@ -180,12 +180,12 @@ static void test_split_dwarf(void **state)
 	from = fixture_nm(f, "whole", "_ZN2ns5outerEiPKc");
 	assert_int_equal(fixture_nm(f, "split", "_ZN2ns5outerEiPKc"), from);
 	server = server_new(NULL);
-	for (at = from; at < from + 32; at++) {
+	for (uint64_t at = from; at < from + 32; at++) {
 		assert_int_equal(look(server, f, "whole", at, &whole), 0);
 		assert_int_equal(look(server, f, "split", at, &split), 0);
 		assert_fields(&split, IS(nframes, whole.nframes),
 			      IS(function_offset, whole.function_offset));
-		for (i = 0; i < whole.nframes; i++) {
+		for (int i = 0; i < whole.nframes; i++) {
 			assert_fields(&split.frames[i], TEXT(function, whole.frames[i].function),
 				      TEXT(file, whole.frames[i].file),
 				      IS(line, whole.frames[i].line));
@@ -193,13 +193,12 @@ static void test_split_dwarf(void **state)
 		most = whole.nframes > most ? whole.nframes : most;
 	}
 	assert_int_equal(most, 3);
-	symbol_server_free(server);
 }
 
 static void test_demangled(void **state)
 {
 	const struct fixture *f = *state;
-	struct symbol_server *server;
+	struct symbol_server *server CLEANUP_PTR(symbol_server_free);
 	struct symbol s;
 
 	if (!fixture_has(f, "g++"))
@@ -212,21 +211,21 @@ static void test_demangled(void **state)
 	assert_string_equal(s.frames[s.nframes - 1].function, "ns::outer(int, char const*)");
 	fixture_run(f, "g++ -O2 -o de de.cc");
 	assert_int_equal(look(server, f, "de", fixture_nm(f, "de", "_ZN2ns5outerEiPKc"), &s), 0);
-	assert_int_equal(s.nframes, 1);
-	assert_fields(&s.frames[0], TEXT(function, "ns::outer(int, char const*)"), TEXT(file, ""),
-		      IS(line, 0));
-	symbol_server_free(server);
+	assert_fields(&s, IS(nframes, 1), TEXT(frames[0].function, "ns::outer(int, char const*)"),
+		      TEXT(frames[0].file, ""), IS(frames[0].line, 0));
 }
 
-/* GCC gives a region's function the mangled name of the one that it is made from, and a suffix that tells which it is. */
+/*
+ * GCC gives a region's function the mangled name of the one that it is made from, and a suffix that
+ * tells which it is.
+ */
 static void test_outlined_names(void **state)
 {
 	static const char *const ways[] = { "g++ -g -O2 -fopenmp -o omp omp.cc",
 					    "g++ -O2 -fopenmp -o omp omp.cc" };
 	const struct fixture *f = *state;
-	struct symbol_server *server;
+	struct symbol_server *server CLEANUP_PTR(symbol_server_free);
 	struct symbol s;
-	size_t i;
 
 	if (!fixture_has(f, "g++"))
 		skip();
@@ -235,14 +234,13 @@ static void test_outlined_names(void **state)
 		      "extern \"C\" void usleep(unsigned);\n"
 		      "static void loc(unsigned n)\n{\n#pragma omp parallel\n\tusleep(n);\n}\n"
 		      "int main(int c, char **)\n{\n\tloc((unsigned)c);\n}\n");
-	for (i = 0; i < 2; i++) {
+	for (size_t i = 0; i < 2; i++) {
 		fixture_run(f, "%s", ways[i]);
 		assert_int_equal(
 			look(server, f, "omp", fixture_nm(f, "omp", "_ZL3locj._omp_fn.0"), &s), 0);
-		assert_int_equal(s.nframes, 1);
-		assert_string_equal(s.frames[0].function, "loc(unsigned int) [clone ._omp_fn.0]");
+		assert_fields(&s, IS(nframes, 1),
+			      TEXT(frames[0].function, "loc(unsigned int) [clone ._omp_fn.0]"));
 	}
-	symbol_server_free(server);
 }
 
 #ifdef HAVE_LIBIBERTY
@@ -267,26 +265,23 @@ static void test_rust_names(void **state)
 		{ "_start_it", "_start_it" },
 	};
 	const struct fixture *f = *state;
-	struct symbol_server *server = server_new(NULL);
+	struct symbol_server *server CLEANUP_PTR(symbol_server_free) = server_new(NULL);
 	char source[2048] = "int main(void)\n{\n\treturn 0;\n}\n";
 	struct symbol s;
-	size_t i;
 
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		snprintf(source + strlen(source), sizeof(source) - strlen(source),
 			 "int f%zu(void) __asm__(\"%s\");\nint f%zu(void)\n{\n\treturn %zu;\n}\n",
 			 i, names[i][0], i, i);
 	fixture_write(f, "rs.c", source);
 	fixture_run(f, "cc -O1 -fno-ipa-icf -o rs rs.c");
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		assert_int_equal(look(server, f, "rs", fixture_nm(f, "rs", names[i][0]), &s), 0);
-		assert_int_equal(s.nframes, 1);
-		assert_string_equal(s.frames[0].function, names[i][1]);
+		assert_fields(&s, IS(nframes, 1), TEXT(frames[0].function, names[i][1]));
 	}
-	symbol_server_free(server);
 }
 
-/* --- where debugging information is ------------------------------------------------------------- */
+/* --- where debugging information is ---------------------------------------------------------- */
 
 static void expect_work(struct symbol_server *server, const struct fixture *f, const char *name,
 			uint64_t vaddr, bool lines)
@@ -294,9 +289,7 @@ static void expect_work(struct symbol_server *server, const struct fixture *f, c
 	struct symbol s;
 
 	assert_int_equal(look(server, f, name, vaddr + 4, &s), 0);
-	assert_int_equal(s.nframes, 1);
-	assert_string_equal(s.frames[0].function, "work");
-	assert_int_equal(s.function_offset, 4);
+	assert_fields(&s, IS(nframes, 1), TEXT(frames[0].function, "work"), IS(function_offset, 4));
 	assert_string_equal(base_of(s.frames[0].file), lines ? "plain.c" : "");
 	assert_int_equal(s.frames[0].line != 0, lines);
 }
@@ -304,7 +297,7 @@ static void expect_work(struct symbol_server *server, const struct fixture *f, c
 static void test_debug_places(void **state)
 {
 	const struct fixture *f = *state;
-	struct symbol_server *server;
+	struct symbol_server *server CLEANUP_PTR(symbol_server_free);
 	char id[128], dir[128];
 	struct symbol s;
 	uint64_t at;
@@ -334,17 +327,16 @@ static void test_debug_places(void **state)
 		    "objcopy --add-gnu-debuglink=link.dbg linked",
 		    id, id + 2);
 	expect_work(server, f, "linked", at, true);
-	symbol_server_free(server);
 }
 
 static void test_data(void **state)
 {
 	const struct fixture *f = *state;
-	struct symbol_server *server = server_new(NULL);
+	struct symbol_server *server CLEANUP_PTR(symbol_server_free) = server_new(NULL);
 	char name[SYMBOL_NAME_MAX];
 	struct symbol s;
 	uint64_t at, work;
-	int fd;
+	int fd CLEANUP_PTR(close);
 
 	fixture_write(f, "da.c", plain_source);
 	fixture_run(f, "cc -o da da.c");
@@ -364,40 +356,35 @@ static void test_data(void **state)
 	assert_int_equal(s.nframes, 0);
 	assert_int_equal(symbol_lookup(server, fd, "da", UINT64_MAX, &s), 0);
 	assert_int_equal(s.nframes, 0);
-	close(fd);
-	symbol_server_free(server);
 }
 
 /* More files than the child keeps open, twice: each answer is still of the right file. */
 static void test_many_files(void **state)
 {
 	const struct fixture *f = *state;
-	struct symbol_server *server = server_new(NULL);
+	struct symbol_server *server CLEANUP_PTR(symbol_server_free) = server_new(NULL);
 	char name[32], want[32], source[128];
 	struct symbol s;
-	int i, turn;
 
-	for (i = 0; i < 4; i++) {
+	for (int i = 0; i < 4; i++) {
 		snprintf(source, sizeof(source), "int only%d(void) { return %d; }\n", i, i);
 		fixture_write(f, "mf.c", source);
 		fixture_run(f, "cc -shared -fPIC -nostdlib -o mf%d.so mf.c", i);
 	}
 	fixture_run(f, "for i in $(seq 4 79); do cp mf$((i %% 4)).so mf$i.so; done");
-	for (turn = 0; turn < 2; turn++) {
-		for (i = 0; i < 80; i++) {
+	for (int turn = 0; turn < 2; turn++) {
+		for (int i = 0; i < 80; i++) {
 			snprintf(name, sizeof(name), "mf%d.so", i);
 			snprintf(want, sizeof(want), "only%d", i % 4);
 			/* All four have their one function at the same place. */
 			assert_int_equal(
 				look(server, f, name, fixture_nm(f, "mf0.so", "only0"), &s), 0);
-			assert_int_equal(s.nframes, 1);
-			assert_string_equal(s.frames[0].function, want);
+			assert_fields(&s, IS(nframes, 1), TEXT(frames[0].function, want));
 		}
 	}
-	symbol_server_free(server);
 }
 
-/* --- the child --------------------------------------------------------------------------------- */
+/* --- the child ------------------------------------------------------------------------------- */
 
 /* The one child process that we have, or 0. */
 static pid_t child_pid(void)
@@ -427,7 +414,7 @@ static pid_t child_pid(void)
 static void status_line(pid_t pid, const char *key, char *buf, size_t size)
 {
 	char path[64], line[512];
-	FILE *file;
+	FILE *file CLEANUP_PTR(fclose);
 
 	buf[0] = 0;
 	snprintf(path, sizeof(path), "/proc/%d/status", pid);
@@ -439,7 +426,6 @@ static void status_line(pid_t pid, const char *key, char *buf, size_t size)
 			buf[strcspn(buf, "\n")] = 0;
 		}
 	}
-	fclose(file);
 }
 
 static void fixture_two(const struct fixture *f)
@@ -502,7 +488,7 @@ static void test_unprivileged(void **state)
 static void test_interrupt(void **state)
 {
 	const struct fixture *f = *state;
-	struct symbol_server *server = server_new(NULL);
+	struct symbol_server *server CLEANUP_PTR(symbol_server_free) = server_new(NULL);
 	struct symbol s;
 	pid_t child;
 
@@ -515,13 +501,12 @@ static void test_interrupt(void **state)
 	assert_int_equal(s.nframes, 1);
 	assert_int_equal(child_pid(), child);
 	assert_true(getpgid(child) != getpgid(0)); /* the terminal's signals do not get there */
-	symbol_server_free(server);
 }
 
 static void test_killed_between(void **state)
 {
 	const struct fixture *f = *state;
-	struct symbol_server *server = server_new(NULL);
+	struct symbol_server *server CLEANUP_PTR(symbol_server_free) = server_new(NULL);
 	struct timespec pause = { .tv_nsec = 100000000 };
 	struct symbol s;
 	pid_t child;
@@ -531,17 +516,16 @@ static void test_killed_between(void **state)
 	child = child_pid();
 	kill(child, SIGKILL);
 	nanosleep(&pause, NULL);
-	/* Nobody's fault: the question is asked of a new child. */
+	/* No file's fault: the question is asked of a new child. */
 	assert_int_equal(look(server, f, "two", fixture_nm(f, "two", "work"), &s), 0);
 	assert_int_equal(s.nframes, 1);
 	assert_true(child_pid() > 0 && child_pid() != child);
-	symbol_server_free(server);
 }
 
 static void test_hang(void **state)
 {
 	const struct fixture *f = *state;
-	struct symbol_server *server = server_new(NULL);
+	struct symbol_server *server CLEANUP_PTR(symbol_server_free) = server_new(NULL);
 	struct symbol s;
 	uint64_t work;
 	time_t start;
@@ -563,7 +547,6 @@ static void test_hang(void **state)
 	assert_true(time(NULL) - start <= 1);
 	assert_int_equal(look(server, f, "three", work, &s), 0);
 	assert_int_equal(s.nframes, 1);
-	symbol_server_free(server);
 }
 
 /* Ends with its parent, whatever became of that. */
@@ -668,7 +651,7 @@ static void test_debuginfod(void **state)
 	struct sockaddr_in addr = { .sin_family = AF_INET };
 	socklen_t len = sizeof(addr);
 	bool asked[2];
-	int sock, reported[2], ask;
+	int sock, reported[2];
 	char self[256], byte;
 	pid_t server;
 	ssize_t n;
@@ -686,7 +669,7 @@ static void test_debuginfod(void **state)
 	fixture_write(f, "nd.c", plain_source);
 	fixture_run(f, "cc -Wl,--build-id=sha1 -o nd nd.c && strip nd && mkdir -p cache && "
 		       "chmod 777 cache");
-	for (ask = 0; ask < 2; ask++) {
+	for (int ask = 0; ask < 2; ask++) {
 		fixture_run(f,
 			    "DEBUGINFOD_URLS=http://127.0.0.1:%d/ DEBUGINFOD_TIMEOUT=5 "
 			    "DEBUGINFOD_CACHE_PATH=%s/cache %s debuginfod %s/nd %d",
@@ -708,12 +691,12 @@ static void test_debuginfod(void **state)
 static void test_damaged(void **state)
 {
 	const struct fixture *f = *state;
-	struct symbol_server *server = server_new(NULL);
+	struct symbol_server *server CLEANUP_PTR(symbol_server_free) = server_new(NULL);
 	char name[SYMBOL_NAME_MAX];
-	unsigned int seed = 7, i, k;
+	unsigned int seed = 7;
 	struct symbol s;
 	uint64_t work;
-	uint8_t *all, *copy;
+	uint8_t *all CLEANUP_PTR(free), *copy CLEANUP_PTR(free);
 	size_t len;
 	int fd, err;
 
@@ -724,9 +707,9 @@ static void test_damaged(void **state)
 	close(fd);
 	copy = malloc(len);
 	assert_non_null(copy);
-	for (i = 0; i < 60; i++) {
+	for (unsigned i = 0; i < 60; i++) {
 		memcpy(copy, all, len);
-		for (k = 0; k < 40; k++) {
+		for (unsigned k = 0; k < 40; k++) {
 			seed = seed * 1103515245 + 12345;
 			copy[64 + (seed >> 8) % (len - 64)] ^= (uint8_t)(1 + (seed >> 3) % 255);
 		}
@@ -740,9 +723,6 @@ static void test_damaged(void **state)
 	}
 	assert_int_equal(look(server, f, "two", work, &s), 0);
 	assert_string_equal(s.frames[0].function, "work");
-	free(copy);
-	free(all);
-	symbol_server_free(server);
 }
 
 int main(int argc, char **argv)

@@ -17,6 +17,8 @@
 #include "symbols/stack.h"
 #include "symbols/symbol.h"
 
+DEFINE_CLEANUP_PTR(symbol_server_free, struct symbol_server *)
+
 /* Each line that a frame must be found on ends with a comment that names it. */
 static const char sleep_source[] =
 	"#include <time.h>\n"
@@ -184,11 +186,11 @@ static pid_t wait_for(pid_t pid, long nr, long other)
 	char path[320], text[256], want[64];
 	struct dirent *entry;
 	pid_t found = 0;
-	int i, fd;
+	int fd;
 	ssize_t n;
 	DIR *tasks;
 
-	for (i = 0; i < 5000 && !found; i++) {
+	for (int i = 0; i < 5000 && !found; i++) {
 		pause_a_bit();
 		snprintf(path, sizeof(path), "/proc/%d/task", pid);
 		tasks = opendir(path);
@@ -304,9 +306,7 @@ static uint32_t find_frame(struct world *w, const char *function)
 
 static void show(struct world *w)
 {
-	uint32_t i;
-
-	for (i = 0; i < w->n; i++) {
+	for (uint32_t i = 0; i < w->n; i++) {
 		const struct site_name *name = address_spaces_site(w->spaces, w->sites[i]);
 
 		print_message("#%u %s:%u in %s+%#llx\n", i, frame_of(w, i)->function,
@@ -405,11 +405,10 @@ static void test_programs(void **state)
 	};
 	const struct fixture *f = *state;
 	char name[16];
-	size_t i;
 
 	needs_root();
 	fixture_write(f, "sl.c", sleep_source);
-	for (i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
 		snprintf(name, sizeof(name), "sl%zu", i);
 		fixture_run(f, "cc -g %s -o %s sl.c", flags[i], name);
 		expect_sleep(f, name);
@@ -438,7 +437,9 @@ static void test_frame_pointers(void **state)
 	expect_frames(&w, sleep_source, sleep_frames);
 	world_free(&w);
 	stop(pid);
-	/* Without frame pointers either, the first caller is all that is known: nothing is made up. */
+	/*
+	 * Without frame pointers either, the first caller is all that is known: nothing is made up.
+	 */
 	fixture_run(f, "cc -g -O2 -fomit-frame-pointer " NO_TABLES " -o no0 fp.c && "
 		       "objcopy -R .debug_frame no0 no");
 	sample_sleep(f, "no", &w, &sample, &pid);
@@ -471,7 +472,7 @@ static void test_mutex(void **state)
 	unwind(&w, &sample);
 	first = expect_frames(&w, mutex_source, names);
 	assert_in_range(first, 1, 5);
-	assert_non_null(strstr(frame_of(&w, first - 1)->function, "mutex_lock"));
+	assert_says(frame_of(&w, first - 1)->function, "mutex_lock");
 	/* start_thread and clone3, where the thread began. */
 	assert_in_range(w.n, first + 3, first + 4);
 	world_free(&w);
@@ -495,7 +496,7 @@ static void test_signal(void **state)
 	first = expect_frames(&w, signal_source, inner);
 	/* Between: the kernel's frame and kill(). */
 	assert_int_equal(expect_frames(&w, signal_source, outer), first + 3);
-	assert_non_null(strstr(frame_of(&w, first + 2)->function, "kill"));
+	assert_says(frame_of(&w, first + 2)->function, "kill");
 	world_free(&w);
 	stop(pid);
 }
@@ -563,7 +564,7 @@ static void test_gone(void **state)
 {
 	const struct fixture *f = *state;
 	struct sbt_stack sample;
-	struct world w;
+	struct world w CLEANUP(world_free);
 	pid_t pid;
 
 	needs_root();
@@ -583,14 +584,13 @@ static void test_gone(void **state)
 	world_new(&w, pid);
 	unwind(&w, &sample);
 	assert_int_equal(w.n, 0);
-	world_free(&w);
 }
 
 /* Less stack gives fewer frames, and the same ones. */
 static void test_truncated(void **state)
 {
 	const struct fixture *f = *state;
-	uint32_t all[ADDRESS_SPACE_UNWIND_MAX], n, last = 0, len, full, i;
+	uint32_t all[ADDRESS_SPACE_UNWIND_MAX], n, last = 0, full;
 	struct sbt_stack sample;
 	struct world w;
 	pid_t pid;
@@ -603,11 +603,11 @@ static void test_truncated(void **state)
 	full = sample.len;
 	memcpy(all, w.sites, sizeof(all));
 	assert_in_range(n, 6, 12);
-	for (len = 0; len <= 1024 && len <= full; len += 4) {
+	for (uint32_t len = 0; len <= 1024 && len <= full; len += 4) {
 		sample.len = len;
 		unwind(&w, &sample);
 		assert_in_range(w.n, last, n);
-		for (i = 0; i < w.n; i++)
+		for (uint32_t i = 0; i < w.n; i++)
 			assert_int_equal(w.sites[i], all[i]);
 		if (!len)
 			assert_int_equal(w.n, 1);
@@ -641,23 +641,22 @@ static void test_garbage(void **state)
 	struct world w;
 	uint32_t n;
 	pid_t pid;
-	int i, k;
 
 	needs_root();
 	fixture_write(f, "ga.c", sleep_source);
 	fixture_run(f, "cc -g -O2 -fomit-frame-pointer -o ga ga.c");
 	sample_sleep(f, "ga", &w, &good, &pid);
 	n = w.n;
-	for (i = 0; i < 200; i++) {
+	for (int i = 0; i < 200; i++) {
 		sample = good;
-		for (k = 0; k < SBT_STACK_REGS; k++) {
+		for (int k = 0; k < SBT_STACK_REGS; k++) {
 			value = any(&seed);
 			if (value % 4 == 0)
 				sample.regs[k] = any(&seed);
 			else if (value % 4 == 1)
 				sample.regs[k] = sample.sp + any(&seed) % 8192 / 8 * 8;
 		}
-		for (k = 0; k + 8 <= SBT_STACK_BYTES; k += 8) {
+		for (int k = 0; k + 8 <= SBT_STACK_BYTES; k += 8) {
 			const struct maps_entry *e =
 				&w.space->maps.entries[any(&seed) % w.space->maps.n];
 
@@ -739,13 +738,13 @@ static void test_chain(void **state)
 static void test_damaged(void **state)
 {
 	const struct fixture *f = *state;
-	struct symbol_server *server;
+	struct symbol_server *server CLEANUP_PTR(symbol_server_free);
 	struct unwind_step step;
 	struct sbt_stack sample;
 	struct stack_regs regs;
 	uint64_t seed = 3, vaddr, frames, size;
-	uint8_t *all, *copy;
-	unsigned int i, k, callers = 0;
+	uint8_t *all CLEANUP_PTR(free), *copy CLEANUP_PTR(free);
+	unsigned int i, callers = 0;
 	char out[64];
 	size_t len;
 	int fd, err;
@@ -765,7 +764,7 @@ static void test_damaged(void **state)
 	sample.len = SBT_STACK_BYTES;
 	memset(sample.bytes, 0x41, sizeof(sample.bytes));
 	memset(&regs, 0, sizeof(regs));
-	for (k = 0; k < STACK_NREGS; k++)
+	for (unsigned k = 0; k < STACK_NREGS; k++)
 		stack_set(&regs, k, sample.sp + 64);
 	assert_int_equal(symbol_server_new(NULL, &server), 0);
 	assert_int_equal(symbol_unwind(server, fd, "da", vaddr, &regs, &sample, &step), 0);
@@ -778,7 +777,7 @@ static void test_damaged(void **state)
 	assert_non_null(copy);
 	for (i = 0; i < 150; i++) {
 		memcpy(copy, all, len);
-		for (k = 0; k < 1 + i / 5; k++)
+		for (unsigned k = 0; k < 1 + i / 5; k++)
 			copy[frames + any(&seed) % size] ^= (uint8_t)(1 + any(&seed) % 255);
 		fd = fixture_memory(copy, i < 120 ? len : frames + size * (i - 120) / 30);
 		err = symbol_unwind(server, fd, "damaged", vaddr, &regs, &sample, &step);
@@ -789,9 +788,6 @@ static void test_damaged(void **state)
 	}
 	/* Some were hit where it matters, and some were not. */
 	assert_in_range(callers, 1, 149);
-	free(copy);
-	free(all);
-	symbol_server_free(server);
 }
 
 /* --- what lies at an address ----------------------------------------------------------------- */
@@ -801,7 +797,7 @@ static void test_mapping_names(void **state)
 	const struct fixture *f = *state;
 	unsigned long start_at, end_at, checked = 0;
 	char line[512], path[300], name[300];
-	struct world w;
+	struct world w CLEANUP(world_free);
 	const char *got;
 	FILE *maps;
 	pid_t pid;
@@ -839,14 +835,13 @@ static void test_mapping_names(void **state)
 	assert_string_equal(
 		address_space_mapping_name(w.spaces, w.space, w.space->maps.entries[0].start),
 		path);
-	world_free(&w);
 }
 
 /* Mapped only after the mappings were read. */
 static void test_mapping_fresh(void **state)
 {
 	const struct fixture *f = *state;
-	struct world w;
+	struct world w CLEANUP(world_free);
 	char path[128];
 	void *anon, *file;
 	int fd;
@@ -870,7 +865,6 @@ static void test_mapping_fresh(void **state)
 			    path);
 	munmap(anon, 4096);
 	munmap(file, 4096);
-	world_free(&w);
 }
 
 int main(void)

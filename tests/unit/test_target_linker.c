@@ -17,10 +17,9 @@ static bool has_libc(int pid)
 {
 	struct maps maps;
 	bool found = false;
-	size_t i;
 
 	assert_int_equal(maps_read(pid, &maps), 0);
-	for (i = 0; i < maps.n; i++)
+	for (size_t i = 0; i < maps.n; i++)
 		found |= maps.entries[i].exec && strstr(maps.entries[i].path, "libc.so");
 	maps_free(&maps);
 	return found;

@@ -45,16 +45,14 @@ static void test_stat_refused(void **unused)
 					     "12 (gen) S 1 2 3",
 					     "12 (gen) S a b c d e f g h i j k l m n o p q r s t" };
 	struct look look = { 0 };
-	size_t i;
 
-	for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		assert_false(look_parse_stat(texts[i], &look));
 }
 
 static void test_syscall(void **unused)
 {
 	struct look look = { 0 };
-	int i;
 
 	assert_true(look_parse_syscall("running\n", &look));
 	assert_fields(&look, IS(syscall, LOOK_NO_CALL), IS(sp, 0));
@@ -66,7 +64,7 @@ static void test_syscall(void **unused)
 	assert_true(look_parse_syscall("202 0x1 0x2 0x3 0x4 0x5 0xffffffffffffffff 0x7f00 0x7e00\n",
 				       &look));
 	assert_int_equal(look.syscall, 202);
-	for (i = 0; i < 5; i++)
+	for (int i = 0; i < 5; i++)
 		assert_int_equal(look.args[i], i + 1);
 	assert_true(look.args[5] == UINT64_MAX);
 	assert_fields(&look, IS(sp, 0x7f00), IS(pc, 0x7e00));
@@ -77,9 +75,8 @@ static void test_syscall_refused(void **unused)
 	static const char *const texts[] = { "",       "\n",	     "0",	 "202 0x1 0x2",
 					     "-1 0x1", "-7 0x1 0x2", "x 0x1 0x2" };
 	struct look look = { 0 };
-	size_t i;
 
-	for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		assert_false(look_parse_syscall(texts[i], &look));
 		assert_int_equal(look.syscall, LOOK_UNKNOWN_CALL);
 	}
@@ -117,9 +114,8 @@ static void test_files(void **unused)
 		{ "", "" },
 	};
 	char words[64];
-	size_t i;
 
-	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		look_file_words(cases[i].link, words, sizeof(words));
 		assert_string_equal(words, cases[i].words);
 	}

@@ -20,18 +20,16 @@ static void test_lines(void **unused)
 		      "3000-3000 r--p 00000000 00:00 0 \n"
 		      "nonsense\n"
 		      "5000-6000 rw-s 00000000 00:00 0 \n";
-	struct maps maps;
+	struct maps maps CLEANUP(maps_free);
 
 	assert_int_equal(maps_parse(strdup(text), &maps), 0);
-	assert_int_equal(maps.n, 2);
-	assert_string_equal(maps.entries[0].path, "/lib/a\nb");
+	assert_fields(&maps, IS(n, 2), TEXT(entries[0].path, "/lib/a\nb"));
 	assert_true(maps.entries[0].deleted && maps.entries[0].exec && !maps.entries[0].shared);
 	assert_int_equal(maps.entries[0].dev, 8 << 20 | 1);
 	assert_true(maps.entries[1].shared && !maps.entries[1].exec);
 	assert_ptr_equal(maps_find(&maps, 0x2fff), &maps.entries[0]);
 	assert_null(maps_find(&maps, 0x3000));
 	assert_ptr_equal(maps_find(&maps, 0x5000), &maps.entries[1]);
-	maps_free(&maps);
 }
 
 /* Neighbours of one file have one text, in a copy too, and each path is what it was. */
@@ -39,25 +37,24 @@ static void test_paths(void **unused)
 {
 	static const char *const paths[] = { "/a", "/a", "", "/bb", "/a", "/a", "[stack]" };
 	char text[1024] = "";
-	struct maps maps, copy;
+	struct maps maps CLEANUP(maps_free), copy;
 	const struct maps *all[] = { &maps, &copy };
-	size_t i, k;
 
-	for (i = 0; i < 7; i++)
+	for (size_t i = 0; i < 7; i++)
 		snprintf(text + strlen(text), sizeof(text) - strlen(text),
 			 "%zu000-%zu000 r-xp 00000000 08:01 %d %s\n", i + 1, i + 2, i != 2,
 			 paths[i]);
 	assert_int_equal(maps_parse(strdup(text), &maps), 0);
 	assert_int_equal(maps_copy(&maps, &copy), 0);
-	for (k = 0; k < 2; k++) {
+	for (size_t k = 0; k < 2; k++) {
 		assert_int_equal(all[k]->n, 7);
-		for (i = 0; i < 7; i++)
+		for (size_t i = 0; i < 7; i++)
 			assert_string_equal(all[k]->entries[i].path, paths[i]);
-		assert_ptr_equal(all[k]->entries[0].path, all[k]->entries[1].path);
-		assert_ptr_equal(all[k]->entries[4].path, all[k]->entries[5].path);
+		assert_fields(all[k], IS(entries[0].path, all[k]->entries[1].path),
+			      IS(entries[4].path, all[k]->entries[5].path));
 	}
 	maps_free(&maps);
-	for (i = 0; i < 7; i++)
+	for (size_t i = 0; i < 7; i++)
 		assert_string_equal(copy.entries[i].path, paths[i]);
 	maps_free(&copy);
 	/* Nothing at all, and nothing that can be read. */
@@ -66,7 +63,6 @@ static void test_paths(void **unused)
 	maps_free(&maps);
 	assert_int_equal(maps_parse(strdup("nonsense\n"), &maps), 0);
 	assert_int_equal(maps.n, 0);
-	maps_free(&maps);
 }
 
 /* A process with many mappings: two neighbours of different rights are never one. */
@@ -97,10 +93,10 @@ static pid_t begin(void)
 /* All of them or none: what is half read would make strangers of the libraries that it lacks. */
 static void test_ends_meanwhile(void **unused)
 {
-	int i, whole = 0, gone = 0;
+	int whole = 0, gone = 0;
 	struct maps maps;
 
-	for (i = 0; i < 40; i++) {
+	for (int i = 0; i < 40; i++) {
 		pid_t pid = begin(), killer = fork();
 		size_t n;
 		int err;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Rates between two looks: barriers that appear and go, waits that have not ended, numbers used again. */
+/*
+ * Rates between two looks: barriers that appear and go, waits that have not ended, numbers used
+ * again.
+ */
 #include "test_model_util.h"
 
 #include <math.h>
@@ -17,12 +20,15 @@ struct fixture {
 	struct live_rates *live_rates;
 };
 
-static void set_up(struct fixture *f)
+static struct fixture set_up(void)
 {
-	f->run = run_new(0);
-	f->live_rates = live_rates_new();
-	assert_non_null(f->live_rates);
-	run_launched(f->run, 0);
+	struct fixture f = { 0 };
+
+	f.run = run_new(0);
+	f.live_rates = live_rates_new();
+	assert_non_null(f.live_rates);
+	run_launched(f.run, 0);
+	return f;
 }
 
 static void tear_down(struct fixture *f)
@@ -42,9 +48,8 @@ static void meet(struct fixture *f, uint64_t object, uint32_t site, uint64_t fro
 		 uint64_t period, uint64_t wait)
 {
 	struct model_crossing c;
-	uint32_t i;
 
-	for (i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		uint64_t release = from + (i + 1) * period;
 
 		c = crossing(11, object, 2, release - wait, release + 1000);
@@ -57,19 +62,23 @@ static void meet(struct fixture *f, uint64_t object, uint32_t site, uint64_t fro
 }
 
 /* Two have met ten times, every 100 ms, looked at a moment after. */
-static void set_up_ten(struct fixture *f)
+static struct fixture set_up_ten(void)
 {
-	set_up(f);
-	meet(f, A, 1, 0, 10, 100 * MS, 30 * MS);
-	look(f, SEC + 10 * MS);
+	struct fixture f = set_up();
+
+	meet(&f, A, 1, 0, 10, 100 * MS, 30 * MS);
+	look(&f, SEC + 10 * MS);
+	return f;
 }
 
 /* They have met once, after half a second, looked at after a second. */
-static void set_up_one(struct fixture *f)
+static struct fixture set_up_one(void)
 {
-	set_up(f);
-	meet(f, A, 1, 0, 1, 500 * MS, 100 * MS);
-	look(f, SEC);
+	struct fixture f = set_up();
+
+	meet(&f, A, 1, 0, 1, 500 * MS, 100 * MS);
+	look(&f, SEC);
+	return f;
 }
 
 static void waits(struct fixture *f, uint32_t tid, uint64_t object, uint32_t site, uint64_t since)
@@ -81,9 +90,7 @@ static void waits(struct fixture *f, uint32_t tid, uint64_t object, uint32_t sit
 
 static const struct live_rates_thread *thread_at(const struct live_rates_row *row, uint32_t tid)
 {
-	uint32_t i;
-
-	for (i = 0; i < row->nthreads; i++)
+	for (uint32_t i = 0; i < row->nthreads; i++)
 		if (row->threads[i].tid == tid)
 			return &row->threads[i];
 	return NULL;
@@ -91,10 +98,9 @@ static const struct live_rates_thread *thread_at(const struct live_rates_row *ro
 
 static void test_one_interval(void **state)
 {
-	struct fixture f;
 	const struct live_rates_row *row;
+	struct fixture f CLEANUP(tear_down) = set_up_ten();
 
-	set_up_ten(&f);
 	assert_int_equal(live_rates_nbarriers(f.live_rates), 1);
 	row = live_rates_barrier(f.live_rates, 0);
 	assert_fields(row, IS(episodes, 10), IS(lost_ns, 300 * MS), IS(team, 2),
@@ -106,16 +112,14 @@ static void test_one_interval(void **state)
 	assert_int_equal(thread_at(row, 11)->lost_ns, 300 * MS);
 	assert_fields(thread_at(row, 12), IS(lost_ns, 0), IS(last, 10));
 	assert_int_equal(thread_at(row, 11)->waiting_ns, MODEL_UNKNOWN);
-	tear_down(&f);
 }
 
 /* Only what has happened since the last look; what is over stays as a row of zeros. */
 static void test_differences(void **state)
 {
-	struct fixture f;
 	const struct live_rates_row *row;
+	struct fixture f CLEANUP(tear_down) = set_up_ten();
 
-	set_up_ten(&f);
 	meet(&f, A, 1, SEC, 5, 200 * MS, 100 * MS);
 	look(&f, 2 * SEC + 10 * MS);
 	row = live_rates_barrier(f.live_rates, 0);
@@ -130,15 +134,13 @@ static void test_differences(void **state)
 	assert_true(isnan(live_rates_imbalance(row)));
 	assert_int_equal(thread_at(row, 11)->lost_ns, 0);
 	assert_int_equal(row->quiet_ns, 3 * SEC - (2 * SEC + 10 * MS));
-	tear_down(&f);
 }
 
 static void test_barriers_appear(void **state)
 {
-	struct fixture f;
 	uint64_t key;
+	struct fixture f CLEANUP(tear_down) = set_up();
 
-	set_up(&f);
 	look(&f, SEC / 2);
 	assert_int_equal(live_rates_nbarriers(f.live_rates), 0);
 	assert_int_equal(live_rates_nprocesses(f.live_rates), 0);
@@ -157,18 +159,16 @@ static void test_barriers_appear(void **state)
 	assert_fields(live_rates_process(f.live_rates, 0), IS(lost_ns, 80 * MS),
 		      IS(sum_lost_ns, 120 * MS), IS(nthreads, 2));
 	assert_int_equal(thread_at(live_rates_process(f.live_rates, 0), 11)->crossings, 4);
-	tear_down(&f);
 }
 
 /* Its rows go some seconds after its end, and another process of its number is another. */
 static void test_pid_again(void **state)
 {
-	struct fixture f;
 	struct model_crossing c;
 	const struct live_rates_row *row;
 	uint64_t key;
+	struct fixture f CLEANUP(tear_down) = set_up();
 
-	set_up(&f);
 	meet(&f, A, 1, 0, 5, 100 * MS, 10 * MS);
 	look(&f, SEC);
 	key = live_rates_process(f.live_rates, 0)->key;
@@ -193,14 +193,12 @@ static void test_pid_again(void **state)
 	assert_int_equal(live_rates_nprocesses(f.live_rates), 1);
 	assert_int_equal(live_rates_nbarriers(f.live_rates), 1);
 	assert_int_not_equal(live_rates_process(f.live_rates, 0)->key, key);
-	tear_down(&f);
 }
 
 static void test_no_time(void **state)
 {
-	struct fixture f;
+	struct fixture f CLEANUP(tear_down) = set_up();
 
-	set_up(&f);
 	meet(&f, A, 1, 0, 5, 100 * MS, 10 * MS);
 	look(&f, SEC);
 	look(&f, SEC);
@@ -210,17 +208,15 @@ static void test_no_time(void **state)
 	/* A clock that goes back is one that stands still. */
 	look(&f, SEC / 2);
 	assert_int_equal(live_rates_interval_ns(f.live_rates), 0);
-	tear_down(&f);
 }
 
 /* A wait of 2.5 s is lost in the seconds in which it is waited, and once. */
 static void test_long_wait(void **state)
 {
-	struct fixture f;
 	const struct live_rates_row *row;
 	uint64_t sum = 0;
+	struct fixture f CLEANUP(tear_down) = set_up_one();
 
-	set_up_one(&f);
 	sum += live_rates_barrier(f.live_rates, 0)->lost_ns;
 	waits(&f, 11, A, 1, SEC + 250 * MS);
 	look(&f, 2 * SEC);
@@ -235,8 +231,8 @@ static void test_long_wait(void **state)
 	assert_int_equal(row->lost_ns, SEC);
 	assert_int_equal(thread_at(row, 11)->lost_ns, SEC);
 	sum += row->lost_ns;
-	cross(f.run, 11, A, 2, SEC + 250 * MS, 3751 * MS);
-	cross(f.run, 12, A, 2, 3750 * MS, 3751 * MS);
+	cross_all(f.run, { 11, A, 2, SEC + 250 * MS, 3751 * MS },
+		  { 12, A, 2, 3750 * MS, 3751 * MS });
 	look(&f, 4 * SEC);
 	row = live_rates_barrier(f.live_rates, 0);
 	assert_int_equal(row->lost_ns, 750 * MS);
@@ -244,33 +240,31 @@ static void test_long_wait(void **state)
 	assert_int_equal(row->waiting, 0);
 	sum += row->lost_ns;
 	assert_int_equal(sum, 2600 * MS);
-	tear_down(&f);
 }
 
 /* It has left, and its record comes only after the look: still told once. */
 static void test_late_record(void **state)
 {
-	struct fixture f;
+	struct fixture f CLEANUP(tear_down) = set_up_one();
 
-	set_up_one(&f);
 	waits(&f, 11, A, 1, SEC);
 	look(&f, 3 * SEC);
 	assert_int_equal(live_rates_barrier(f.live_rates, 0)->lost_ns, 2 * SEC);
 	look(&f, 4 * SEC);
 	assert_int_equal(live_rates_barrier(f.live_rates, 0)->lost_ns, 0);
-	cross(f.run, 11, A, 2, SEC, 4 * SEC);
-	cross(f.run, 12, A, 2, 4 * SEC - MS, 4 * SEC);
+	cross_all(f.run, { 11, A, 2, SEC, 4 * SEC }, { 12, A, 2, 4 * SEC - MS, 4 * SEC });
 	look(&f, 5 * SEC);
 	assert_int_equal(live_rates_barrier(f.live_rates, 0)->lost_ns, SEC - MS);
-	tear_down(&f);
 }
 
-/* The records never come, as of an episode that is not complete: what follows is not held against it. */
+/*
+ * The records never come, as of an episode that is not complete: what follows is not held against
+ * it.
+ */
 static void test_dropped(void **state)
 {
-	struct fixture f;
+	struct fixture f CLEANUP(tear_down) = set_up_one();
 
-	set_up_one(&f);
 	waits(&f, 11, A, 1, SEC);
 	look(&f, 60 * SEC);
 	look(&f, 61 * SEC);
@@ -279,16 +273,14 @@ static void test_dropped(void **state)
 	meet(&f, A, 1, 62 * SEC, 1, 500 * MS, 100 * MS);
 	look(&f, 63 * SEC);
 	assert_int_equal(live_rates_barrier(f.live_rates, 0)->lost_ns, 100 * MS);
-	tear_down(&f);
 }
 
-/* Nobody has left it yet: a row of its own, which becomes the barrier's. */
+/* No thread has left it yet: a row of its own, which becomes the barrier's. */
 static void test_unmet(void **state)
 {
-	struct fixture f;
 	const struct live_rates_row *row;
+	struct fixture f CLEANUP(tear_down) = set_up();
 
-	set_up(&f);
 	look(&f, SEC);
 	waits(&f, 11, A, 1, SEC);
 	waits(&f, 12, A, 1, SEC + 500 * MS);
@@ -303,38 +295,33 @@ static void test_unmet(void **state)
 	waits(&f, 12, A, 1, SEC + 500 * MS);
 	look(&f, 3 * SEC);
 	assert_int_equal(live_rates_barrier(f.live_rates, 0)->lost_ns, 2 * SEC);
-	cross(f.run, 11, A, 3, SEC, 3501 * MS);
-	cross(f.run, 12, A, 3, SEC + 500 * MS, 3501 * MS);
-	cross(f.run, 13, A, 3, 3500 * MS, 3501 * MS);
+	cross_all(f.run, { 11, A, 3, SEC, 3501 * MS }, { 12, A, 3, SEC + 500 * MS, 3501 * MS },
+		  { 13, A, 3, 3500 * MS, 3501 * MS });
 	look(&f, 4 * SEC);
 	assert_int_equal(live_rates_nbarriers(f.live_rates), 1);
 	row = live_rates_barrier(f.live_rates, 0);
 	assert_int_not_equal(row->barrier, MODEL_NONE);
 	assert_fields(row, IS(episodes, 1), IS(lost_ns, SEC), IS(sum_lost_ns, 4500 * MS));
-	tear_down(&f);
 }
 
 /* They left it without a trace: so does the row. */
 static void test_unmet_goes(void **state)
 {
-	struct fixture f;
+	struct fixture f CLEANUP(tear_down) = set_up();
 
-	set_up(&f);
 	waits(&f, 11, A, 1, 0);
 	look(&f, SEC);
 	assert_int_equal(live_rates_nbarriers(f.live_rates), 1);
 	look(&f, 2 * SEC);
 	assert_int_equal(live_rates_nbarriers(f.live_rates), 0);
 	assert_int_equal(live_rates_nprocesses(f.live_rates), 0);
-	tear_down(&f);
 }
 
 /* Of two barriers on one object, the call tells where they wait. */
 static void test_which_barrier(void **state)
 {
-	struct fixture f;
+	struct fixture f CLEANUP(tear_down) = set_up();
 
-	set_up(&f);
 	meet(&f, A, 1, 0, 2, 100 * MS, 10 * MS);
 	meet(&f, A, 2, 500 * MS, 2, 100 * MS, 10 * MS);
 	look(&f, SEC);
@@ -347,7 +334,7 @@ static void test_which_barrier(void **state)
 			 2);
 	assert_non_null(thread_at(live_rates_barrier(f.live_rates, 0), 11));
 	assert_int_equal(thread_at(live_rates_barrier(f.live_rates, 0), 11)->waiting_ns, SEC);
-	/* A process that the model does not know is nobody's row. */
+	/* A process that the model does not know has no row. */
 	{
 		struct live_rates_waiting w = { 4711, 1, 99, 1, A, SEC };
 
@@ -355,7 +342,6 @@ static void test_which_barrier(void **state)
 	}
 	look(&f, 3 * SEC);
 	assert_int_equal(live_rates_nbarriers(f.live_rates), 2);
-	tear_down(&f);
 }
 
 /* The cause that most of the interval's lost time goes to. */
@@ -377,17 +363,15 @@ static void test_cause(void **state)
 	assert_true(balanced);
 }
 
-/* So many threads ended that the model keeps them as a sum: nobody's figures leap. */
+/* So many threads ended that the model keeps them as a sum: no row's figures leap. */
 static void test_folded(void **state)
 {
-	struct fixture f;
 	struct model_crossing c;
 	const struct live_rates_row *row;
 	uint64_t t = 0, before;
-	uint32_t i;
+	struct fixture f CLEANUP(tear_down) = set_up();
 
-	set_up(&f);
-	for (i = 0; i < 70000; i++, t += 100) {
+	for (uint32_t i = 0; i < 70000; i++, t += 100) {
 		uint32_t tid = 1000 + i;
 
 		assert_int_equal(model_add_thread(f.run->model, PID, INC, tid, t), 0);
@@ -408,7 +392,6 @@ static void test_folded(void **state)
 	}
 	before = live_rates_barrier(f.live_rates, 0)->nthreads;
 	assert_true(before <= 10001);
-	tear_down(&f);
 }
 
 int main(void)

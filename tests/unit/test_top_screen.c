@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* The live table against golden screens, from the repository's root; UPDATE_GOLDEN=1 makes them anew. */
+/*
+ * The live table against golden screens, from the repository's root; UPDATE_GOLDEN=1 makes them
+ * anew.
+ */
 #include "test_emit_golden.h"
 
 #include <math.h>
@@ -8,6 +11,8 @@
 #include "base/text.h"
 #include "top/screen.h"
 #include "emit/textout.h"
+
+DEFINE_CLEANUP_PTR(screen_free, struct screen *)
 
 #define SEC 1000000000ULL
 
@@ -105,9 +110,7 @@ static void fill(struct screen_item *it)
 
 static void fill_threads(struct screen_item *it)
 {
-	uint32_t i;
-
-	for (i = 0; i < NTHREADS; i++) {
+	for (uint32_t i = 0; i < NTHREADS; i++) {
 		it[i] = process(0, 0, NULL);
 		it[i].kind = SCREEN_THREAD;
 		it[i].key = 200 + i;
@@ -124,7 +127,7 @@ static void fill_threads(struct screen_item *it)
 	}
 }
 
-/* --- what every screen must keep ---------------------------------------------------------------------- */
+/* --- what every screen must keep ------------------------------------------------------------- */
 
 static void check_screen(const struct screen_lines *l, unsigned width, unsigned height)
 {
@@ -168,11 +171,10 @@ static void draw(struct screen *s, unsigned width, unsigned height, struct scree
 
 static void draw_golden(struct screen *s, unsigned width, unsigned height, const char *name)
 {
-	struct screen_lines l = { 0 };
+	struct screen_lines l CLEANUP(screen_lines_free) = { 0 };
 
 	draw(s, width, height, &l);
 	golden_check("screen_", name, l.text.s);
-	screen_lines_free(&l);
 }
 
 static struct screen *screen_with(const struct screen_item *items, uint32_t n)
@@ -211,19 +213,18 @@ static char *row_of(struct screen *s, unsigned n)
 
 static void assert_row(struct screen *s, unsigned n, const char *part)
 {
-	char *row = row_of(s, n);
+	char *row CLEANUP_PTR(free) = row_of(s, n);
 
 	if (!row || !strstr(row, part))
 		fail_msg("row %u does not say \"%s\": %s", n, part, row ? row : "(none)");
-	free(row);
 }
 
-/* --- tests ------------------------------------------------------------------------------------------------- */
+/* --- tests ----------------------------------------------------------------------------------- */
 
 static void test_sizes(void **state)
 {
 	struct screen_item items[NITEMS];
-	struct screen *s;
+	struct screen *s CLEANUP_PTR(screen_free);
 
 	fill(items);
 	s = screen_with(items, NITEMS);
@@ -231,7 +232,6 @@ static void test_sizes(void **state)
 	draw_golden(s, 100, 30, "100x30");
 	draw_golden(s, 40, 10, "40x10");
 	draw_golden(s, 140, 16, "140x16");
-	screen_free(s);
 }
 
 static void test_threads(void **state)
@@ -239,7 +239,7 @@ static void test_threads(void **state)
 	struct screen_item items[NITEMS + NTHREADS];
 	struct screen_facts f = facts;
 	enum screen_kind kind;
-	struct screen *s;
+	struct screen *s CLEANUP_PTR(screen_free);
 
 	fill(items);
 	s = screen_with(items, NITEMS);
@@ -254,36 +254,33 @@ static void test_threads(void **state)
 	assert_int_equal(screen_set(s, &f, items, NITEMS + NTHREADS), 0);
 	draw_golden(s, 80, 24, "threads_80x24");
 	draw_golden(s, 40, 10, "threads_40x10");
-	/* Who is late comes first; by number when asked for. */
+	/* The late thread comes first; by number when asked for. */
 	assert_row(s, 0, "2 worker");
 	type(s, "n");
 	assert_row(s, 0, "0 render");
 	assert_true(screen_key(s, SCREEN_ESCAPE));
 	assert_int_equal(screen_opened(s, &kind), 0);
 	assert_row(s, 1, "tile_loop");
-	screen_free(s);
 }
 
 static void test_opened_goes(void **state)
 {
 	struct screen_item items[NITEMS];
-	struct screen_lines l = { 0 };
-	struct screen *s;
+	struct screen_lines l CLEANUP(screen_lines_free) = { 0 };
+	struct screen *s CLEANUP_PTR(screen_free);
 
 	fill(items);
 	s = screen_with(items, NITEMS);
 	assert_true(screen_key(s, SCREEN_ENTER));
 	assert_int_equal(screen_set(s, &facts, items, 3), 0);
 	draw(s, 80, 24, &l);
-	assert_non_null(strstr(l.text.s, "It has exited."));
-	screen_lines_free(&l);
-	screen_free(s);
+	assert_says(l.text.s, "It has exited.");
 }
 
 static void test_order(void **state)
 {
 	struct screen_item items[NITEMS];
-	struct screen *s;
+	struct screen *s CLEANUP_PTR(screen_free);
 
 	fill(items);
 	s = screen_with(items, NITEMS);
@@ -309,19 +306,18 @@ static void test_order(void **state)
 	assert_row(s, 3, "slave_sort");
 	type(s, "s");
 	assert_row(s, 0, "render (99)");
-	/* Without processes each says whose it is. */
+	/* Without processes each row names its process. */
 	type(s, "t");
 	assert_row(s, 0, "tile_loop tiles.c:88, render (99)");
 	assert_row(s, 1, "wait_all");
 	assert_row(s, 4, "nested");
-	screen_free(s);
 }
 
 static void test_filter(void **state)
 {
 	struct screen_item items[NITEMS];
-	struct screen_lines l = { 0 };
-	struct screen *s;
+	struct screen_lines l CLEANUP(screen_lines_free) = { 0 };
+	struct screen *s CLEANUP_PTR(screen_free);
 	char *row;
 
 	fill(items);
@@ -330,31 +326,34 @@ static void test_filter(void **state)
 	assert_row(s, 0, "lu (4711)");
 	assert_row(s, 1, "slave_sort");
 	draw(s, 80, 24, &l);
-	assert_non_null(strstr(l.text.s, "filter: RADIX_"));
+	assert_says(l.text.s, "filter: RADIX_");
 	/* While it is typed, letters are letters. */
 	type(s, "q");
 	row = row_of(s, 0);
 	assert_non_null(row);
-	assert_non_null(strstr(row, "No row matches the filter."));
+	assert_says(row, "No row matches the filter.");
 	free(row);
 	assert_true(screen_key(s, SCREEN_BACKSPACE));
 	assert_row(s, 1, "slave_sort");
 	assert_true(screen_key(s, SCREEN_ENTER));
 	draw(s, 80, 24, &l);
-	assert_non_null(strstr(l.text.s, "only: RADIX"));
+	assert_says(l.text.s, "only: RADIX");
 	assert_true(screen_key(s, SCREEN_ESCAPE));
 	assert_row(s, 0, "render (99)");
 	/* As it stands there. */
 	type(s, "/lu (4711)");
 	assert_row(s, 0, "lu (4711)");
 	assert_true(screen_key(s, SCREEN_ENTER));
-	/* What is typed into the list of its threads is gone with that, and what was before is back. */
+	/*
+	 * What is typed into the list of its threads is gone with that, and what was before is
+	 * back.
+	 */
 	assert_true(screen_key(s, SCREEN_ENTER));
 	type(s, "/no such thread");
 	assert_true(screen_key(s, SCREEN_ENTER));
 	assert_true(screen_key(s, SCREEN_ESCAPE));
 	draw(s, 80, 24, &l);
-	assert_non_null(strstr(l.text.s, "only: lu (4711)"));
+	assert_says(l.text.s, "only: lu (4711)");
 	assert_row(s, 0, "lu (4711)");
 	assert_true(screen_key(s, SCREEN_ESCAPE));
 	/* A process by its number, with all its barriers. */
@@ -368,15 +367,13 @@ static void test_filter(void **state)
 	assert_true(screen_key(s, 0x20ac));
 	assert_true(screen_key(s, 0x1f600));
 	draw(s, 80, 24, &l);
-	assert_non_null(strstr(l.text.s, "filter: ä€\xf0\x9f\x98\x80_"));
+	assert_says(l.text.s, "filter: ä€\xf0\x9f\x98\x80_");
 	assert_true(screen_key(s, SCREEN_BACKSPACE));
 	assert_true(screen_key(s, SCREEN_BACKSPACE));
 	draw(s, 80, 24, &l);
-	assert_non_null(strstr(l.text.s, "filter: ä_"));
+	assert_says(l.text.s, "filter: ä_");
 	assert_false(screen_key(s, SCREEN_ESCAPE) && !screen_key(s, 'k'));
 	assert_false(screen_key(s, 'q'));
-	screen_lines_free(&l);
-	screen_free(s);
 }
 
 /* What a key acts on stays the same row, wherever that goes. */
@@ -384,7 +381,7 @@ static void test_chosen_follows(void **state)
 {
 	struct screen_item items[NITEMS];
 	enum screen_kind kind;
-	struct screen *s;
+	struct screen *s CLEANUP_PTR(screen_free);
 
 	fill(items);
 	s = screen_with(items, NITEMS);
@@ -396,48 +393,43 @@ static void test_chosen_follows(void **state)
 	assert_int_equal(screen_opened(s, &kind), P(3));
 	assert_int_equal(kind, SCREEN_PROCESS);
 	assert_true(screen_key(s, SCREEN_ESCAPE));
-	/* The first one is whoever is first. */
+	/* The first row is the one that is first now. */
 	type(s, "g");
 	items[0].lost_ns = 99e9;
 	assert_int_equal(screen_set(s, &facts, items, NITEMS), 0);
 	assert_true(screen_key(s, SCREEN_ENTER));
 	assert_int_equal(screen_opened(s, &kind), P(1));
-	screen_free(s);
 }
 
 static void test_scroll(void **state)
 {
 	struct screen_item items[60];
-	struct screen_lines l = { 0 };
+	struct screen_lines l CLEANUP(screen_lines_free) = { 0 };
 	char names[60][16];
-	struct screen *s;
-	uint32_t i;
+	struct screen *s CLEANUP_PTR(screen_free);
 
-	for (i = 0; i < 60; i++) {
+	for (uint32_t i = 0; i < 60; i++) {
 		snprintf(names[i], sizeof(names[i]), "name-%02u", i);
 		items[i] = process(i + 1, i + 1, names[i]);
 		figures(&items[i], 1000 - i, 1, 0.5, 1, 2);
 	}
 	s = screen_with(items, 60);
 	draw(s, 80, 24, &l);
-	assert_null(strstr(l.text.s, "name-40"));
+	assert_lacks(l.text.s, "name-40");
 	assert_true(screen_key(s, SCREEN_PAGE_DOWN));
 	assert_true(screen_key(s, SCREEN_PAGE_DOWN));
 	draw(s, 80, 24, &l);
-	assert_non_null(strstr(l.text.s, "name-38"));
+	assert_says(l.text.s, "name-38");
 	assert_true(screen_key(s, SCREEN_END));
 	draw(s, 80, 24, &l);
-	assert_non_null(strstr(l.text.s, "name-59"));
+	assert_says(l.text.s, "name-59");
 	/* It shrinks: no empty lines below. */
 	assert_int_equal(screen_set(s, &facts, items, 10), 0);
 	draw(s, 80, 24, &l);
-	assert_non_null(strstr(l.text.s, "name-09"));
-	assert_non_null(strstr(l.text.s, "name-00"));
+	assert_fields(&l.text, HAS(s, "name-09"), HAS(s, "name-00"));
 	assert_true(screen_key(s, SCREEN_HOME));
 	draw(s, 80, 6, &l);
-	assert_non_null(strstr(l.text.s, "name-00"));
-	screen_lines_free(&l);
-	screen_free(s);
+	assert_says(l.text.s, "name-00");
 }
 
 static void test_hostile(void **state)
@@ -445,10 +437,9 @@ static void test_hostile(void **state)
 	static const char evil[] = "a\x1b[31m\n\xe2\x80\xae\xff%s%n;<b>";
 	struct screen_item items[4];
 	struct screen_facts f = facts;
-	struct screen_lines l = { 0 };
+	struct screen_lines l CLEANUP(screen_lines_free) = { 0 };
 	struct buf plain = { 0 };
-	unsigned width;
-	struct screen *s;
+	struct screen *s CLEANUP_PTR(screen_free);
 
 	items[0] = process(1, 1, evil);
 	figures(&items[0], 10, 5, 0.5, 1, 2);
@@ -465,23 +456,21 @@ static void test_hostile(void **state)
 	s = screen_new(false);
 	assert_non_null(s);
 	assert_int_equal(screen_set(s, &f, items, 4), 0);
-	for (width = 1; width < 140; width++)
+	for (unsigned width = 1; width < 140; width++)
 		draw(s, width, 24, &l);
 	draw_golden(s, 80, 12, "hostile_80x12");
 	screen_plain(&f, items, 4, false, &plain);
 	assert_null(strchr(plain.s, '\x1b'));
-	assert_null(strstr(plain.s, "\xe2\x80\xae"));
+	assert_lacks(plain.s, "\xe2\x80\xae");
 	buf_free(&plain);
 	screen_free(s);
-	/* Nothing but ASCII for those who cannot show more. */
+	/* Nothing but ASCII for terminals that cannot show more. */
 	s = screen_new(true);
 	assert_non_null(s);
 	assert_int_equal(screen_set(s, &f, items, 4), 0);
 	draw(s, 80, 12, &l);
-	for (width = 0; width < l.text.len; width++)
+	for (unsigned width = 0; width < l.text.len; width++)
 		assert_true((uint8_t)l.text.s[width] < 0x80);
-	screen_lines_free(&l);
-	screen_free(s);
 }
 
 /* Whatever the size and what was typed: no line too wide, none too many. */
@@ -489,29 +478,26 @@ static void test_all_sizes(void **state)
 {
 	static const char keys[] = "?xjjt/ren\n\n st \n?";
 	struct screen_item items[NITEMS + NTHREADS];
-	struct screen_lines l = { 0 };
-	struct screen *s;
+	struct screen_lines l CLEANUP(screen_lines_free) = { 0 };
+	struct screen *s CLEANUP_PTR(screen_free);
 	const char *k;
-	unsigned w, h;
 
 	fill(items);
 	fill_threads(items + NITEMS);
 	s = screen_with(items, NITEMS + NTHREADS);
 	for (k = keys; *k; k++) {
 		assert_true(screen_key(s, *k == '\n' ? SCREEN_ENTER : (uint32_t)*k));
-		for (w = 1; w <= 130; w += w < 20 ? 1 : 9)
-			for (h = 1; h <= 40; h += h < 12 ? 1 : 7)
+		for (unsigned w = 1; w <= 130; w += w < 20 ? 1 : 9)
+			for (unsigned h = 1; h <= 40; h += h < 12 ? 1 : 7)
 				draw(s, w, h, &l);
 	}
 	assert_int_equal(screen_draw(s, 0, 0, &l), 0);
-	screen_lines_free(&l);
-	screen_free(s);
 }
 
 static void test_nothing(void **state)
 {
-	struct screen *s = screen_with(NULL, 0);
-	struct buf plain = { 0 };
+	struct screen *s CLEANUP_PTR(screen_free) = screen_with(NULL, 0);
+	struct buf plain CLEANUP(buf_free) = { 0 };
 
 	draw_golden(s, 80, 24, "nothing_80x24");
 	assert_true(screen_key(s, SCREEN_ENTER));
@@ -519,14 +505,12 @@ static void test_nothing(void **state)
 	assert_true(screen_key(s, SCREEN_ESCAPE));
 	assert_false(screen_key(s, 'q'));
 	screen_plain(&facts, NULL, 0, false, &plain);
-	assert_non_null(strstr(plain.s, "No barrier has been crossed yet on this machine."));
-	buf_free(&plain);
-	screen_free(s);
+	assert_says(plain.s, "No barrier has been crossed yet on this machine.");
 }
 
 static void test_help(void **state)
 {
-	struct screen *s = screen_with(NULL, 0);
+	struct screen *s CLEANUP_PTR(screen_free) = screen_with(NULL, 0);
 
 	type(s, "?");
 	draw_golden(s, 80, 24, "help_80x24");
@@ -535,21 +519,19 @@ static void test_help(void **state)
 	assert_false(screen_paused(s));
 	type(s, " ");
 	assert_true(screen_paused(s));
-	screen_free(s);
 }
 
 static void test_plain(void **state)
 {
 	struct screen_item items[NITEMS];
-	struct buf plain = { 0 };
+	struct buf plain CLEANUP(buf_free) = { 0 };
 
 	setenv("TZ", "UTC", 1);
 	fill(items);
 	screen_plain(&facts, items, NITEMS, false, &plain);
 	golden_check("screen_", "plain", plain.s);
 	/* What has ended does nothing. */
-	assert_null(strstr(plain.s, "done"));
-	buf_free(&plain);
+	assert_lacks(plain.s, "done");
 }
 
 static void test_alert(void **state)
