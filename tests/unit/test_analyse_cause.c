@@ -547,7 +547,7 @@ static void test_released_late(void **state)
 }
 
 /*
- * A team whose thread 0 has worked alone for 20 ms before the region. One of the other threads
+ * A team in which thread 0 has worked alone for 20 ms before the region. One of the other threads
  * sleeps for 8 ms longer: it is late for that, and not because it began later than thread 0.
  */
 static void test_team_after_a_serial_part(void **state)

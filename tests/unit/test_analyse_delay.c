@@ -32,15 +32,15 @@ static void feed(struct play *p)
 	}
 }
 
-/* Prepare an episode for feed(): the thread at place i of @who has work[i]. */
-static void set(struct play *p, uint32_t barrier, uint32_t n, const uint32_t *who,
+/* Prepare an episode for feed(): threads[i] works work[i]. */
+static void set(struct play *p, uint32_t barrier, uint32_t n, const uint32_t *threads,
 		const uint64_t *work)
 {
 	uint64_t from[MOST];
 
 	for (uint32_t i = 0; i < n; i++)
-		from[i] = p->at[who[i]];
-	meet_at(&p->m, barrier, n, who, from, work);
+		from[i] = p->at[threads[i]];
+	meet_at(&p->m, barrier, n, threads, from, work);
 	for (uint32_t i = 0; i < n; i++) {
 		if (p->m.members[i].thread)
 			continue;
@@ -52,19 +52,19 @@ static void set(struct play *p, uint32_t barrier, uint32_t n, const uint32_t *wh
 static void pair(struct play *p, uint32_t barrier, uint32_t a, uint64_t work_a, uint32_t b,
 		 uint64_t work_b)
 {
-	uint32_t who[2] = { a, b };
+	uint32_t threads[2] = { a, b };
 	uint64_t work[2] = { work_a, work_b };
 
-	set(p, barrier, 2, who, work);
+	set(p, barrier, 2, threads, work);
 	feed(p);
 }
 
 static void all3(struct play *p, uint32_t barrier, uint64_t a, uint64_t b, uint64_t c)
 {
-	static const uint32_t who[3] = { 0, 1, 2 };
+	static const uint32_t threads[3] = { 0, 1, 2 };
 	uint64_t work[3] = { a, b, c };
 
-	set(p, barrier, 3, who, work);
+	set(p, barrier, 3, threads, work);
 	feed(p);
 }
 
@@ -224,13 +224,13 @@ static void test_left_late(void **state)
 /* A record was lost: what lies in between is not known, and is not guessed. */
 static void test_unknown_work(void **state)
 {
-	static const uint32_t who[3] = { 0, 1, 2 };
+	static const uint32_t threads[3] = { 0, 1, 2 };
 	static const uint64_t work[3] = { 10, 10, 50 };
 	struct play p;
 
 	begin(&p);
 	all3(&p, 0, 10, 20, 30);
-	set(&p, 0, 3, who, work);
+	set(&p, 0, 3, threads, work);
 	p.m.members[0].work_ns = MODEL_UNKNOWN;
 	feed(&p);
 	assert_int_equal(delay_unknown(p.d), 40);
@@ -240,7 +240,7 @@ static void test_unknown_work(void **state)
 	assert_int_equal(delay_unknown(p.d), 40);
 	costs(&p, 0, 30 + 40 + 30, 0);
 	/* The last thread's: no wait is known. */
-	set(&p, 0, 3, who, work);
+	set(&p, 0, 3, threads, work);
 	p.m.members[2].work_ns = MODEL_UNKNOWN;
 	feed(&p);
 	assert_int_equal(delay_unknown(p.d), 40 + 80);
@@ -250,13 +250,13 @@ static void test_unknown_work(void **state)
 /* A wait in an incomplete episode is in no sum; where it began is not known. */
 static void test_incomplete(void **state)
 {
-	static const uint32_t who[2] = { 0, 1 };
+	static const uint32_t threads[2] = { 0, 1 };
 	static const uint64_t work[2] = { 0, 100 };
 	struct play p;
 
 	begin(&p);
 	all3(&p, 2, 1, 1, 1);
-	set(&p, 0, 2, who, work);
+	set(&p, 0, 2, threads, work);
 	p.m.ep.state = MODEL_INCOMPLETE;
 	feed(&p);
 	pair(&p, 1, 0, 5, 2, 5);
@@ -267,7 +267,7 @@ static void test_incomplete(void **state)
 	end(&p);
 	/* Nested ones are part of another. */
 	begin(&p);
-	set(&p, 0, 2, who, work);
+	set(&p, 0, 2, threads, work);
 	p.m.ep.nested = true;
 	feed(&p);
 	costs(&p, 0, REPORT_UNKNOWN, REPORT_UNKNOWN);
@@ -302,25 +302,25 @@ static void test_long_run(void **state)
 static void test_any_meetings(void **state)
 {
 	uint64_t seed = 99, work[MOST];
-	uint32_t n, who[MOST], swap, j;
+	uint32_t n, threads[MOST], swap, j;
 	uint64_t known = 0, d, q;
 	struct play p;
 
 	begin(&p);
 	for (uint32_t i = 0; i < 20000; i++) {
 		for (uint32_t k = 0; k < MOST; k++)
-			who[k] = k;
+			threads[k] = k;
 		for (uint32_t k = 0; k < MOST - 1; k++) {
 			j = k + (uint32_t)rnd_to(&seed, MOST - k);
-			swap = who[k];
-			who[k] = who[j];
-			who[j] = swap;
+			swap = threads[k];
+			threads[k] = threads[j];
+			threads[j] = swap;
 		}
 		n = 1 + (uint32_t)rnd_to(&seed, MOST);
 		for (uint32_t k = 0; k < n; k++)
 			work[k] = rnd_to(&seed, 1000000);
 		p.latency = rnd_to(&seed, 1000);
-		set(&p, (uint32_t)rnd_to(&seed, 12), n, who, work);
+		set(&p, (uint32_t)rnd_to(&seed, 12), n, threads, work);
 		if (!rnd_to(&seed, 50))
 			p.m.members[rnd_to(&seed, n)].work_ns = MODEL_UNKNOWN;
 		if (!rnd_to(&seed, 50))

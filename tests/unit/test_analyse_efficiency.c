@@ -8,7 +8,7 @@ DEFINE_CLEANUP_PTR(arena_free, struct arena *)
 /* --- OpenMP ---------------------------------------------------------------------------------- */
 
 /*
- * A program whose efficiencies TALP is known to give as load balance 0.83, serialisation 0.58,
+ * A program for which TALP is known to give load balance 0.83, serialisation 0.58,
  * scheduling 0.99, and 0.48 in parallel: 10 s of two threads, 0.2 in dealing out work. 0.99 of it
  * is left. Of those 9.9, 0.17 are spent waiting at the end of worksharing: 1.683; of the 8.217
  * left, 0.42 while one thread ran a serial part: 3.45114; the rest, 4.76586, was useful.

@@ -325,7 +325,7 @@ static void test_migrating(void **state)
 	assert_non_null(f);
 	assert_fields(f, TEXT(kind, "migrating"), NEAR(figure, 200, 1e-6),
 		      HAS(text, "200 times per second"));
-	/* A few in hardly any time, and one whose time is unknown: no rate. */
+	/* A few in hardly any time, and one of unknown time: no rate. */
 	for (uint32_t i = 0; i < 4; i++) {
 		b->members[i].parts.migrations = 3;
 		b->members[i].work_ns = i ? 1000 : REPORT_UNKNOWN;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* The report: names, efficiencies and verdicts, on programs whose answers are known. */
+/* The report: names, efficiencies and verdicts, on programs with known answers. */
 #include "test_model_util.h"
 
 #include <math.h>
@@ -83,7 +83,7 @@ static struct report built(struct run *r, uint64_t end_ns)
 	return rep;
 }
 
-/* A team of @n, tids from 101, whose thread i works work(i, k) in round k. */
+/* A team of @n, tids from 101, in which thread i works work(i, k) in round k. */
 static uint64_t play(struct run *r, uint32_t n, uint32_t rounds, uint32_t at, uint64_t latency,
 		     uint64_t (*work)(uint32_t i, uint32_t k))
 {
@@ -492,7 +492,7 @@ static void test_others_at_others(void **state)
 		      LACKS(advice, "new shares will not help"));
 }
 
-/* A rank whose threads are a team: it has one number among the ranks and another in its team. */
+/* A rank with a team of threads: it has one number among the ranks and another in its team. */
 static void test_two_numbers(void **state)
 {
 	struct run *r = *state;

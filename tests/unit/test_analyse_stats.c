@@ -194,7 +194,7 @@ static void test_too_few(void **state)
 }
 
 /*
- * 10 12 14, and then 20: t = 8 / (2 sqrt(4/3)) with 2 degrees of freedom, whose p is 1 - t /
+ * 10 12 14, and then 20: t = 8 / (2 sqrt(4/3)) with 2 degrees of freedom, with p = 1 - t /
  * sqrt(t^2 + 2).
  */
 static void test_single(void **state)

@@ -46,11 +46,11 @@ static inline struct run *known_threads(uint32_t n)
 }
 
 /*
- * Threads who[0..n-1] meet at @barrier; all left the one before at @from and arrive after work[i].
- * Members are put into the order of arrival; their time was all on a CPU until a test says
+ * Threads @threads[0..n-1] meet at @barrier; all left the one before at @from and arrive after
+ * work[i]. Members are put into the order of arrival; their time was all on a CPU until a test says
  * otherwise.
  */
-static inline void meet_at(struct meeting *m, uint32_t barrier, uint32_t n, const uint32_t *who,
+static inline void meet_at(struct meeting *m, uint32_t barrier, uint32_t n, const uint32_t *threads,
 			   const uint64_t *from, const uint64_t *work)
 {
 	uint64_t last = 0, first = MODEL_UNKNOWN, earliest = MODEL_UNKNOWN;
@@ -59,7 +59,7 @@ static inline void meet_at(struct meeting *m, uint32_t barrier, uint32_t n, cons
 	memset(m, 0, sizeof(*m));
 	for (uint32_t i = 0; i < n; i++) {
 		mem = &m->members[i];
-		mem->thread = who ? who[i] : i;
+		mem->thread = threads ? threads[i] : i;
 		mem->tid = TID(mem->thread);
 		mem->arrive_ns = from[i] + work[i];
 		mem->work_ns = work[i];
@@ -100,21 +100,21 @@ static inline void meet_at(struct meeting *m, uint32_t barrier, uint32_t n, cons
 	};
 }
 
-/* The detail of thread @who, to be changed. */
-static inline struct model_detail *detail_of(struct meeting *m, uint32_t who)
+/* Return the detail of a thread, to be changed. */
+static inline struct model_detail *detail_of(struct meeting *m, uint32_t thread)
 {
 	for (uint32_t i = 0; i < m->ep.n; i++)
-		if (m->members[i].thread == who)
+		if (m->members[i].thread == thread)
 			return &m->details[i];
-	fail_msg("thread %u is not there", who);
+	fail_msg("thread %u is not there", thread);
 	return NULL;
 }
 
 /* @ns of its time on a CPU were spent blocked instead. */
-static inline struct model_block *blocked(struct meeting *m, uint32_t who,
+static inline struct model_block *blocked(struct meeting *m, uint32_t thread,
 					  enum model_blocked reason, uint64_t ns)
 {
-	struct model_detail *d = detail_of(m, who);
+	struct model_detail *d = detail_of(m, thread);
 
 	d->oncpu_ns -= ns;
 	d->blocked_ns[reason] += ns;

@@ -55,7 +55,7 @@ void compare_recording_free(struct compare_recording *r)
 	freed++;
 }
 
-/* Runs it with these words; what it prints goes to a file, whose content is returned if wanted. */
+/* Run it with these words. Its output goes to a file, and is returned if wanted. */
 static inline int cmd_on(int (*cmd)(int argc, char **argv), const char *words, char **out)
 {
 	static char path[] = "/tmp/test_cmd.XXXXXX";

@@ -315,7 +315,7 @@ static void test_unknown(void **state)
 	series_free(&t->s);
 
 	/*
-	 * A recording of nothing, one whose time is not known, and one that counted for part of the
+	 * A recording of nothing, one of unknown time, and one that counted for part of the
 	 * time.
 	 */
 	many_add(t, "empty", 0);

@@ -11,7 +11,7 @@ DEFINE_CLEANUP_PTR(elf_close, struct elf_file *)
 
 #define LIBC "/lib/x86_64-linux-gnu/libc.so.6"
 
-/* A function whose first bytes are like nothing else, so that the file itself tells its offset. */
+/* A function with unique first bytes, so that its offset can be found in the file. */
 #define MARKED                                              \
 	"__attribute__((naked, used)) int marked(void) {\n" \
 	"  __asm__(\"movabs $0x5ab7ac35bad0cafe, %rax\\n\\tret\"); }\n"

@@ -179,8 +179,7 @@ static void test_nothing(void **state)
 
 	many_build(t, SERIES_FIRST, NULL);
 	out = print(&t->s, EMIT_TEXT, 0);
-	assert_string_equal(out,
-			    "SBT series: 0 points from 0 recordings; no time is known\n");
+	assert_string_equal(out, "SBT series: 0 points from 0 recordings; no time is known\n");
 	free(out);
 	series_free(&t->s);
 	many_add(t, "empty", 0);

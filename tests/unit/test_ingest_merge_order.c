@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Whose record is next: the merge order finds what a look at all of them finds, for every number of
+ * Which ring is next: the merge order finds what a look at all of them finds, for every number of
  * players.
  */
 #include <stdlib.h>

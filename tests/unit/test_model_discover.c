@@ -281,7 +281,7 @@ static void test_spurious(void **state)
 	meet_often(p, 5, 3, 1, 100, 101);
 	p->now += 5000;
 	from = p->now - 900;
-	half = waited(p, 2, 100); /* nobody woke it */
+	half = waited(p, 2, 100); /* not woken */
 	wake(p, 1, 101);
 	rest = waited(p, 2, 100);
 	waited(p, 3, 100);
@@ -1403,8 +1403,7 @@ static void test_some_unseen(void **state)
 	uint32_t count = 0;
 
 	meet_counted(p, 4, 4, 3, &count); /* 1, 2 wait unseen */
-	meet_counted(p, 4, 2, 3,
-		     &count); /* 1 waits unseen, and 2 wakes: 3 and 4 see nobody do it */
+	meet_counted(p, 4, 2, 3, &count); /* 1 waits unseen, and 2 wakes: 3 and 4 do not see it */
 	for (uint32_t i = 0; i < 10; i++)
 		meet_counted(p, 4, 1 + i % 4, 0, &count);
 	check_unseen(p, 2 + 1 + 2, 0);
@@ -1477,7 +1476,7 @@ static void test_spurious_is_seen(void **state)
 
 	meet_often(p, 5, 3, 1, 100, 101);
 	p->now += 5000;
-	waited(p, 2, 100); /* nobody woke it */
+	waited(p, 2, 100); /* not woken */
 	waited(p, 2, 100);
 	wake(p, 1, 101);
 	waited(p, 2, 100);

@@ -795,7 +795,7 @@ static void test_abandoned(void **state)
 	assert_ep(r, 1, "2 1 3", MODEL_COMPLETE, 0);
 	assert_int_equal(member_of(ep(r, 1), 2)->work_ns, MODEL_UNKNOWN);
 	assert_fields(thread_of(r, 2), IS(abandoned, 1),
-		      IS(unknown_ns, 30), /* inside or outside, who knows */
+		      IS(unknown_ns, 30), /* inside or outside is unknown */
 		      IS(outside_ns, 10 + 38));
 	assert_fields(model_barrier(r->model, 0), IS(wait.sum, 20 + 10 + 20 + 10),
 		      IS(release.n, 5));

@@ -582,7 +582,7 @@ static void test_tail(void **state)
 	add_tail(r, 1, 290, &first);
 	assert_int_equal(model_end_thread(r->model, PID, INC, 1, 290, NULL), 0);
 	add_tail(r, 2, 300, NULL);
-	add_tail(r, 9, 300, &first); /* nobody knows it */
+	add_tail(r, 9, 300, &first); /* of an unknown thread */
 	model_thread_at(r->model, 1, 300, &th);
 	assert_fields(&th, IS(tid, 1), IS(sums.known_ns, 140 + 80));
 	/* Whether its detail has been put away by then makes no difference. */

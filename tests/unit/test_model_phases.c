@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Phases, sums and the longest path, on programs whose answers have closed forms: the POP examples,
+ * Phases, sums and the longest path, on programs with closed forms: the POP examples,
  * and the thesis's LU decomposition (section 3.2) with block and with cyclic partitioning.
  */
 #include "test_model_util.h"
@@ -12,7 +12,7 @@
 struct team {
 	struct run *run;
 	uint32_t n;
-	uint64_t latency; /* of everybody's departure */
+	uint64_t latency; /* of each departure */
 	uint64_t ready[64];
 };
 

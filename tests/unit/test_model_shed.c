@@ -96,11 +96,11 @@ static void test_gone(void **state)
 	assert_int_equal(model_nprocs(r->model), 1);
 }
 
-/* A process that met once, and another model that is told all the same, as from a recording. */
+/* A process that met once, and another model that gets the same records, like a recording. */
 struct copied {
 	struct run *run;
 	struct model *copy;
-	uint32_t whole, parts; /* how often it was told of these */
+	uint32_t whole, parts; /* number of reports of these */
 };
 
 static void copy_input(void *ctx, const struct model_input *in)

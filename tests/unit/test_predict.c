@@ -294,7 +294,7 @@ static struct predict_input one_read(void)
  * on the way and 2 to take in.
  *  none: given from 100 on, when 1 waits: 108, there at 118, taken in at 120.
  *  interrupt: from 17 on, 11 with the interrupt: 28, 38, 40; 1 comes at 100 + 11.
- *  poll: at the end of the first look, 31: 39, 49, 51; 1 looks three times and comes at 100 + 3 + 8.
+ *  poll: at the end of the first look, 31: 39, 49, 51; 1 looks 3 times and comes at 100 + 3 + 8.
  */
 static void test_policies(void **state)
 {

@@ -92,7 +92,7 @@ static inline uint32_t gen_root(uint32_t n)
 	return q;
 }
 
-/* --- Embar: random numbers, counted; then everybody's counts are added up -------------------- */
+/* --- Embar: random numbers, counted; then all counts are added up -------------------------- */
 
 #define EMBAR_NS 32000000000ull
 
@@ -142,7 +142,7 @@ static inline int gen_cyclic(uint32_t n, struct predict_input *out)
 	return gen_end(&g, out);
 }
 
-/* --- Sparse: conjugate gradients: each iteration everybody needs parts of everybody's vector, and two sums  */
+/* --- Sparse: conjugate gradients; an iteration needs parts of all vectors, and two sums ------ */
 
 static inline int gen_sparse(uint32_t n, struct predict_input *out)
 {
@@ -304,9 +304,9 @@ static inline void gen_matmul_deal(struct gen_matmul *m, uint32_t n)
 }
 
 /*
- * One row of B's transposed: its parts go to whoever has that column of T; all multiply; then the
- * sums go from right to left through each row: a thread asks the one that has the element to its
- * right, if that is another.
+ * One row of B's transposed: its parts go to the thread that has that column of T; all multiply;
+ * then the sums go from right to left through each row: a thread asks the one that has the element
+ * to its right, if that is another.
  */
 static inline void gen_matmul_row(struct gen *g, const struct gen_matmul *m, uint32_t b)
 {
