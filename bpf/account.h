@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Where the time of traced threads goes. The scheduler's events move each thread's account from state
- * to state (account.bpf.c); a crossing takes the differences (here). A thread that was not switched out
- * and had no fault since it last left a barrier was on its CPU all the time: the common case costs
- * one look, and its record carries nothing.
+ * Where the time of traced threads goes. The scheduler's events move each thread's account from
+ * state to state (account.bpf.c); the functions here take the differences at a crossing. A thread
+ * that was not switched out and had no fault since its last departure was on its CPU all the time.
+ * This common case costs one check, and its record carries no parts.
  */
 #ifndef BPF_ACCOUNT_H
 #define BPF_ACCOUNT_H
 
 #include "maps.h"
 
-/* In account.bpf.c: thread @index has just been made. */
+/* Begin the past of thread @index, which has just been created. In account.bpf.c. */
 extern int past_begin(__u32 index);
 
-/* So many faults of a phase are asked what is mapped there: the lock for that may be taken. */
+/*
+ * Ask what is mapped at the address for at most this many faults of a phase: the lock for that may
+ * be taken.
+ */
 #define FAULT_TRIES 16
 
 static __always_inline struct sbt_account *account_at(__u32 index, __u32 tid)
@@ -29,7 +32,7 @@ static __always_inline struct sbt_account *account_find(__u32 tid, __u32 *index)
 	struct sbt_account *a;
 	__u32 i, at;
 
-	/* The idle tasks have no number, and neither have free places. */
+	/* The idle tasks have the number 0, and so have free slots. */
 	if (!tid || !marks[tid & (SBT_MARKS - 1)])
 		return NULL;
 #pragma unroll
@@ -44,42 +47,48 @@ static __always_inline struct sbt_account *account_find(__u32 tid, __u32 *index)
 	return NULL;
 }
 
-/* --- counters ------------------------------------------------------------------------------------- */
+/* --- counters --------------------------------------------------------------------------------- */
 
 static __always_inline __u32 counter_key(__u32 i)
 {
 	return i * config.nrings + bpf_get_smp_processor_id();
 }
 
-/* One that counts all the time: of that nothing but the count is of interest. */
+/* A plain counter counts all the time: only its count matters. */
 static __always_inline bool counter_is_plain(__u32 i)
 {
 	return config.plain_counters >> i & 1;
 }
 
-/* What the account is told of anyway is not read again. */
+/* The account knows some counts anyway, so their counters are not read. */
 static __always_inline bool counter_is_kept(__u32 i)
 {
 	return (config.switch_counters | config.fault_counters) >> i & 1;
 }
 
-/* What counter @i of this CPU says. */
+/* Read counter @i of this CPU. Return whether that worked. */
 static __always_inline bool counter_read(__u32 i, struct bpf_perf_event_value *v)
 {
 	if (counter_is_plain(i)) {
-		/* At half the price. */
+		/* Costs half as much. */
 		v->counter = bpf_perf_event_read(&counter_events, counter_key(i));
 		v->enabled = v->running = 0;
-		/* So the helper says that it failed. */
+		/* Other values are error codes. */
 		return (__s64)v->counter >= 0 || (__s64)v->counter <= -4096;
 	}
 	return !bpf_perf_event_read_value(&counter_events, counter_key(i), v, sizeof(*v));
 }
 
-/* Eight times over, what is done with counters would be most of every program, and taken out again where none are asked for. */
+/*
+ * Unrolled eight times, loops over counters would be most of every program. They would also be cut
+ * out of it where no counters are used.
+ */
 #define NOT_UNROLLED _Pragma("clang loop unroll(disable)")
 
-/* The same of the thread alone: less what others counted while it was away. Again if it went meanwhile. */
+/*
+ * Read counter @i for the thread alone, without the counts of other threads while it was away. Read
+ * again if it was switched out meanwhile.
+ */
 static __always_inline bool counter_own(const volatile struct sbt_account *a,
 					const struct sbt_counting *c, __u32 i,
 					struct bpf_perf_event_value *v)
@@ -96,7 +105,7 @@ static __always_inline bool counter_own(const volatile struct sbt_account *a,
 	return known;
 }
 
-/* What counter @i has counted since the last arrival or departure. */
+/* Return what counter @i has counted since the last arrival or departure. */
 static __always_inline __u64 counter_so_far(struct sbt_counting *c, __u32 i)
 {
 	struct sbt_counted since = {
@@ -117,7 +126,7 @@ static __always_inline __u64 counter_so_far(struct sbt_counting *c, __u32 i)
 	return value;
 }
 
-/* The same, and an arrival or departure is now. */
+/* As counter_so_far(); the count begins anew, at an arrival or departure. */
 static __always_inline __u64 counter_since(struct sbt_counting *c, __u32 i)
 {
 	__u64 value = counter_so_far(c, i);
@@ -130,8 +139,8 @@ static __always_inline __u64 counter_since(struct sbt_counting *c, __u32 i)
 }
 
 /*
- * Takes what this CPU's counters have counted since they were looked at last. @charge: to the thread; else it
- * has only just begun to run.
+ * Read what this CPU's counters have counted since they were read last. @charge: it belongs to the
+ * thread; else the thread has only just begun to run.
  */
 static __always_inline void counters_take(struct sbt_counting *c, struct sbt_account *a,
 					  bool charge)
@@ -172,7 +181,7 @@ static __always_inline void counters_take(struct sbt_counting *c, struct sbt_acc
 	}
 }
 
-/* The thread goes, or comes back, while it is busy. */
+/* Note the counters when the thread is switched out, or @back in, while its account is `busy`. */
 static __always_inline void counters_away(struct sbt_counting *c, bool back)
 {
 	struct bpf_perf_event_value v;
@@ -198,11 +207,11 @@ static __always_inline struct sbt_counting *counting_at(__u32 index)
 	return config.ncounters ? bpf_map_lookup_elem(&countings, &index) : NULL;
 }
 
-/* --- a guest's lost time --------------------------------------------------------------------------- */
+/* --- steal time ------------------------------------------------------------------------------- */
 
 /*
- * Where the kernel adds up what the host has taken from the CPU that the task is on. It looks at each tick and each
- * switch: shorter thefts show late. 0: this kernel does not.
+ * Return where the kernel adds up the steal time of the task's CPU. The kernel updates it at each
+ * tick and each switch, so shorter steal times show late. 0: this kernel has no such sum.
  */
 static __always_inline __u64 steal_at(struct task_struct *task)
 {
@@ -216,7 +225,10 @@ static __always_inline __u64 steal_at(struct task_struct *task)
 	return rq ? (__u64)rq + bpf_core_field_offset(rq->prev_steal_time_rq) : 0;
 }
 
-/* What was stolen from its CPU until now; where that is not known, nothing since it was last looked at. */
+/*
+ * Return the steal time of the thread's CPU until now. If it is not known, return the value read
+ * last.
+ */
 static __always_inline __u64 steal_time(const struct sbt_account *a)
 {
 	__u64 steal = a->steal_base;
@@ -237,11 +249,11 @@ static __always_inline void steal_take(struct sbt_account *a)
 	a->changed = 1;
 }
 
-/* --- crossings ------------------------------------------------------------------------------------ */
+/* --- crossings -------------------------------------------------------------------------------- */
 
 /*
- * The number that a program in a PID namespace knows its thread by, and leaves in its locks. Returns the
- * namespace; 0: the first, where all numbers are the kernel's own.
+ * Note the number that a program in a PID namespace knows the thread by, and stores in its locks.
+ * Return the namespace; 0: the initial one, where all numbers are the kernel's own.
  */
 static __always_inline __u32 pidns_note(struct task_struct *task, __u32 tid)
 {
@@ -260,7 +272,7 @@ static __always_inline __u32 pidns_note(struct task_struct *task, __u32 tid)
 	return inner.pidns;
 }
 
-/* A thread begins to be accounted for. What it did before is not known, unless it is @fresh. */
+/* Begin to account for a thread. What it did before is not known, unless it is @fresh. */
 static __always_inline void account_start(__u32 index, struct task_struct *task, __u32 tid,
 					  __u32 tgid, __u8 state, __u64 now, bool fresh)
 {
@@ -269,7 +281,7 @@ static __always_inline void account_start(__u32 index, struct task_struct *task,
 
 	if (!a)
 		return;
-	/* In two, and kept so: for more than 1 KiB at once clang would call a function. */
+	/* Two calls, kept apart: for more than 1 KiB at once clang would call a function. */
 	__builtin_memset(a, 0, offsetof(struct sbt_account, blocks));
 	barrier();
 	__builtin_memset(a->blocks, 0, sizeof(*a) - offsetof(struct sbt_account, blocks));
@@ -294,8 +306,9 @@ static __always_inline void account_start(__u32 index, struct task_struct *task,
 }
 
 /*
- * 1 if @a is more than @b, else 0, for times, which differ by less than 2^63 ns; and @a or @b by that. Neither by branches nor by
- * masks: the verifier would go through all that comes after once for each outcome.
+ * Return 1 if @a is more than @b, else 0, for times that differ by less than 2^63 ns. There are no
+ * branches and no masks in it, nor in either(): the verifier would follow all that comes after once
+ * for each outcome.
  */
 static __always_inline __u64 more_than(__u64 a, __u64 b)
 {
@@ -305,12 +318,16 @@ static __always_inline __u64 more_than(__u64 a, __u64 b)
 	return more;
 }
 
+/* Return @a if @first is 1, @b if it is 0. */
 static __always_inline __u64 either(__u64 first, __u64 a, __u64 b)
 {
 	return b + (a - b) * first;
 }
 
-/* Which of those that ran instead of the thread had the CPU for longest. */
+/*
+ * Return the index of the task that had the CPU for longest, of those that ran instead of the
+ * thread.
+ */
 static __always_inline __u32 runs_most(const struct sbt_account *a)
 {
 	__u64 most = a->runs[0].ns, which = 0, more;
@@ -325,7 +342,7 @@ static __always_inline __u32 runs_most(const struct sbt_account *a)
 	return which & (SBT_RUNS - 1);
 }
 
-/* A statement for each part of sbt/parts.h. */
+/* A statement for each part in sbt/parts.h. */
 #define MARK_PART(member, ...)	      a->mark.member = a->member;
 #define PHASE_PART(member, ...)	      a->phase.member = a->member - a->mark.member;
 #define UNDO_PART(member, ...)	      a->mark.member -= a->phase.member;
@@ -344,7 +361,7 @@ static __always_inline void account_mark(struct sbt_account *a)
 	a->changed = 0;
 }
 
-/* Its phase is over: what it came to. Not inlined: only for those that were switched out. */
+/* End the phase and keep its sums. Not inlined: only threads that were switched out need it. */
 static __noinline MAYBE_UNUSED int account_phase(struct sbt_account *a)
 {
 	__u32 i;
@@ -379,14 +396,14 @@ static __always_inline void counters_phase(struct sbt_account *a, __u32 index)
 	}
 }
 
-/* The running thread's own time, up to @own. */
+/* Add the running thread's own time, up to @own. */
 static __always_inline void account_run(struct sbt_account *a, __u64 own)
 {
 	a->times[SBT_TIME_ONCPU] += own - a->run_ns;
 	a->run_ns = own;
 }
 
-/* Its rest is over before its time. */
+/* End the thread's rest early. */
 static __noinline MAYBE_UNUSED int rest_break(struct sbt_account *a, __u64 now)
 {
 	if (!a || a->rest_ns <= now)
@@ -396,15 +413,16 @@ static __noinline MAYBE_UNUSED int rest_break(struct sbt_account *a, __u64 now)
 	return 0;
 }
 
-/* It crosses a barrier: how often it switches is counted from here. */
+/* Count the thread's switches from here: it crosses a barrier. */
 static __always_inline void rest_not(struct sbt_account *a)
 {
 	a->often = 0;
 }
 
 /*
- * It runs, and nobody said so: now and then the kernel does not tell of a switch. Since when is in its own notes; the
- * time before that it did what it was said to do. Where there are none, that time stays unattributed.
+ * Handle a thread that runs although no event announced it: the kernel sometimes delivers no event
+ * for a switch. The kernel's own notes say since when it runs. Until then it did what its account
+ * says. Where there are no notes, that time stays unattributed.
  */
 static __noinline int found_running(struct sbt_account *a)
 {
@@ -434,9 +452,10 @@ static __noinline int found_running(struct sbt_account *a)
 }
 
 /*
- * One of the thread's own programs is at the account from here to account_done(). *now: when; that is what it says
- * already (0: nothing), unless the thread was switched out since. Returns the thread's own time then: the two are
- * looked at together, for it can be preempted between any two lines of this.
+ * Mark the account as `busy` until account_done(), while one of the thread's own programs updates
+ * it. Set *now to the present time, unless it holds a time (not 0) since which the thread was not
+ * switched out. Return the thread's own time at *now. The two are read together, because the thread
+ * can be preempted between any two lines here.
  */
 static __always_inline __u64 account_busy(volatile struct sbt_account *a, __u64 *now)
 {
@@ -500,7 +519,10 @@ static __always_inline void fill_parts(struct sbt_parts *p, const struct sbt_acc
 	p->cpus_allowed = a->cpus_allowed;
 	if (longest < SBT_BLOCKED_REASONS)
 		p->block = a->blocks[longest];
-	/* What all of them are blocked by for long makes nobody late: it may be the other that does. */
+	/*
+	 * A block that holds up all threads for long makes none of them late: the second longest
+	 * may.
+	 */
 	if (next && second < SBT_BLOCKED_REASONS)
 		p->second = a->blocks[second];
 	else
@@ -526,7 +548,7 @@ static __always_inline void fill_counters(struct sbt_counters *out, struct sbt_c
 	c->scaled = c->unknown = 0;
 }
 
-/* What its phase has come to so far; nothing changes by that. */
+/* Fill in the parts of the phase so far. This changes no sums. */
 static __always_inline void fill_so_far(struct sbt_parts *p, const struct sbt_account *a)
 {
 	__u32 i;
@@ -563,15 +585,18 @@ static __always_inline void fill_counters_so_far(struct sbt_counters *out, struc
 #define HAS_COUNTERS (HAS_INSIDE | SBT_CROSSING_COUNTERS)
 
 /*
- * Both are in record.bpf.c, of the thread @tid, which runs, in slot @index. Global: the verifier, who takes longest of all when
- * tracing begins, goes through them once in each program, and not on each way that leads there.
+ * Note the arrival of thread @tid, which is running, in slot @index, and return its time. Call it
+ * last: the handler time so far belongs to the phase before, not to the wait.
  *
- * It arrives. Returns when. To be called last: what we cost belongs to the phase before, not to the wait.
+ * This function and crossing_write() are in record.bpf.c. They are global, so that the verifier
+ * checks them once in each program and not on each path there. Verification is the slowest part of
+ * starting to trace.
  */
 extern __u64 crossing_arrive(__u32 index, __u32 tid);
 /*
- * Writes one crossing (--aggregate: counts one that never departed); the slot is free for the next afterwards. @depart_ns 0: it
- * never departed, as was found out @now. Returns 0, for a global function must return something.
+ * Write one crossing of the running thread @tid in slot @index (--aggregate: count one without a
+ * departure). The slot is free for the next crossing afterwards. @depart_ns 0: it never departed,
+ * as was found out @now. Return 0, because a global function must return something.
  */
 extern int crossing_write(__u32 index, __u32 tid, __u64 depart_ns, __u64 now);
 

@@ -1,26 +1,31 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Sums instead of records (--aggregate): who arrives is told by a counter of the object's to which meeting it belongs, and
- * who leaves adds what it was to its own thread's sums. The last to come adds what is of the whole meeting. Needs atomics
- * that return a value: only the programs that are for this may include it.
+ * Sums instead of records (--aggregate). An arriving thread increments a counter of the object,
+ * which gives its episode. A departing thread adds its times to its own sums. The last arriver adds
+ * the times of the whole episode. This needs atomics that return a value, so only the programs for
+ * --aggregate may include it.
  */
 #ifndef BPF_AGGREGATE_H
 #define BPF_AGGREGATE_H
 
 #include "thread.h"
 
-#define SUM_TRIES	 16 /* to raise a word that others raise, too */
-#define PARTIAL_IN_A_ROW 4 /* episodes: then the counting is off by some */
-#define SAME_NS \
-	100000000ULL /* longer than anybody is kept from a CPU between the probe and the count */
-#define GLIBC_SHARED 128
-#define COUNT_MAX    0x7fffffff
+/* Attempts to raise a word that other threads raise, too. */
+#define SUM_TRIES	 16
+/* After this many partial episodes in a row the count of arrivals must be wrong. */
+#define PARTIAL_IN_A_ROW 4
+/* Longer (ns) than a thread is kept from a CPU between the probe and glibc's count. */
+#define SAME_NS		 100000000ULL
+#define GLIBC_SHARED	 128
+#define COUNT_MAX	 0x7fffffff
 
-/* 1 if @v is larger than @than, both below 2^63: no jump, which would be guessed wrong as often as not. */
+/*
+ * 1 if @v is larger than @than, both below 2^63. Not a jump, which would often be predicted wrong.
+ */
 #define IS_MORE(v, than) ((__u32)(((than) - (v)) >> 63))
 
-/* log2 of @v, which is below 2^63; 0 of 0. */
+/* Return log2 of @v, which is below 2^63; 0 for 0. */
 static __always_inline __u32 log2_of(__u64 v)
 {
 	__u32 r = 0, step;
@@ -42,20 +47,26 @@ static __always_inline __u32 log2_of(__u64 v)
 	return r + step + (__u32)(v >> 1);
 }
 
-/* In line: where returns are guarded (retbleed, SRSO) a call costs more than what is done here. Not for 0: sbt_sum.zero. */
+/*
+ * Add @v, which is not 0 (sbt_sum.zero). Inlined: where returns are guarded (retbleed, SRSO), a
+ * call costs more than the function itself.
+ */
 static __always_inline void sum_add(struct sbt_sum *s, __u64 v)
 {
 	__u32 bucket = s->bucket;
 	__u64 square;
 
-	/* What takes about as long as the last time is told by one jump. */
+	/* One jump is enough if the value is about as large as the last one. */
 	if (UNLIKELY(v >> (bucket & 63) != 1)) {
 		bucket = log2_of(v);
 		if (bucket >= SBT_SUM_BUCKETS)
 			bucket = SBT_SUM_BUCKETS - 1;
 		s->bucket = bucket;
 	}
-	/* So is what lies between the others: at first that is nothing. */
+	/*
+	 * The same for a value between the smallest and the largest, of which there are none at
+	 * first.
+	 */
 	if (UNLIKELY(v - s->min > s->max - s->min)) {
 		if (!s->n || v < s->min)
 			s->min = v;
@@ -65,7 +76,7 @@ static __always_inline void sum_add(struct sbt_sum *s, __u64 v)
 	s->n++;
 	s->sum += v;
 	if (UNLIKELY(v >> 32)) {
-		/* Of what is longer than four seconds the lowest bits are left out. */
+		/* Leave out the lowest bits of values above four seconds. */
 		square = (v >> 16) * (v >> 16);
 		s->squares_high += square >> 32;
 		square <<= 32;
@@ -87,7 +98,10 @@ static __always_inline void sum_add_any(struct sbt_sum *s, __u64 v)
 		s->zero++;
 }
 
-/* How many meet, 0 not known or shared with other processes, whose threads have other addresses for it. */
+/*
+ * Return the number of members of the barrier. 0: not known, or the barrier is shared with other
+ * processes, in which it has other addresses.
+ */
 static __always_inline __u32 count_in(__u64 words, const struct sbt_spec *spec)
 {
 	__u32 third = (__u32)words, fourth = words >> 32;
@@ -98,7 +112,7 @@ static __always_inline __u32 count_in(__u64 words, const struct sbt_spec *spec)
 		return 0;
 	if (!fourth)
 		return third <= COUNT_MAX ? third : 0;
-	/* Before 2.25: left, init_count. */
+	/* Before glibc 2.25: left, init_count. */
 	return third <= fourth && fourth <= COUNT_MAX ? fourth : 0;
 }
 
@@ -116,7 +130,10 @@ static __always_inline __u32 slot_take(void *returned, __u32 *used, __u32 most)
 	return at < most ? at : SBT_SUM_NONE;
 }
 
-/* The objects are few, and looked for only where the thread has not been there lately. Returns its index or SBT_SUM_NONE. */
+/*
+ * Find or create the object's entry in `meetings`. Return its index or SBT_SUM_NONE. Only called if
+ * the thread has not used the object recently.
+ */
 static __noinline __u32 open_episodes_find(struct sbt_thread *t, __u32 count, __u32 old_layout)
 {
 	struct sbt_open_episodes *m;
@@ -134,14 +151,14 @@ static __noinline __u32 open_episodes_find(struct sbt_thread *t, __u32 count, __
 		m = bpf_map_lookup_elem(&meetings, &at);
 		if (m && m->count == count)
 			return at;
-		/* Made anew, for so many. */
+		/* The barrier was initialized again, for another number of threads. */
 		bpf_map_delete_elem(&meetings_at, &key);
 	}
 	at = slot_take(&meetings_free, &nmeetings, SBT_SUM_MEETINGS);
 	m = bpf_map_lookup_elem(&meetings, &at);
 	if (!m)
 		return SBT_SUM_NONE;
-	/* glibc counts who comes: some may have been inside when tracing began. */
+	/* glibc counts arrivals: some threads may have been inside when tracing began. */
 	if (!old_layout && !bpf_probe_read_user(&in, sizeof(in), (void *)t->object) && in)
 		in %= count;
 	m->address = key.address;
@@ -150,16 +167,19 @@ static __noinline __u32 open_episodes_find(struct sbt_thread *t, __u32 count, __
 	m->counts = !old_layout;
 	m->shift = count & (count - 1) ? SBT_SUM_NONE : log2_of(count);
 	m->arrivals = in;
-	/* User space takes back the slot of a process that has ended: the owner is written as one word. */
+	/*
+	 * User space takes back the slot when the process has exited, so the owner is written as
+	 * one word.
+	 */
 	*(volatile __u64 *)&m->owner = (__u64)key.inc << 32 | key.tgid;
 	if (!bpf_map_update_elem(&meetings_at, &key, &at, BPF_NOEXIST))
 		return at;
-	/* A sister thread was quicker. */
+	/* Another thread of the process was faster. */
 	found = bpf_map_lookup_elem(&meetings_at, &key);
 	return found ? *found : SBT_SUM_NONE;
 }
 
-/* Made new if it is another thread's. */
+/* Return what the thread has used recently, cleared if it belongs to another thread. */
 static __always_inline struct sbt_lately *lately_of(const struct sbt_thread *t, __u32 index)
 {
 	struct sbt_lately *l = bpf_map_lookup_elem(&lately, &index);
@@ -171,7 +191,9 @@ static __always_inline struct sbt_lately *lately_of(const struct sbt_thread *t, 
 	return l;
 }
 
-/* Which object the thread has come to. Returns its index or SBT_SUM_NONE. */
+/*
+ * Find the object that the thread has arrived at. Return its index in `meetings` or SBT_SUM_NONE.
+ */
 static __always_inline __u32 open_episodes_choose(struct sbt_thread *t, __u32 index, __u32 now,
 						  const struct sbt_spec *spec)
 {
@@ -211,17 +233,23 @@ static long code_found(struct task_struct *task, struct vm_area_struct *vma, voi
 	return 0;
 }
 
-/* What the code at key->ip is of, now that it is surely there: when sums are read it may be gone. */
+/*
+ * Find the file that the code at key->ip belongs to. It is certainly mapped now; when the sums are
+ * read it may be gone.
+ */
 static __always_inline void code_find(struct sbt_sums_key *key, __u32 now)
 {
-	/* The call stands before the address it returns to. */
+	/* The call is before its return address. */
 	if (mapping_find(key->ip - 1, code_found, key))
 		return;
 	key->dev = SBT_SUM_UNSEEN;
 	key->offset = now;
 }
 
-/* Returns an index or SBT_SUM_NONE. Not *seen: another time it may be another. */
+/*
+ * Find or create the thread's sums for its call site. Return the index or SBT_SUM_NONE. Not *seen:
+ * the mappings could not be read, so the result may differ another time.
+ */
 static __always_inline __u32 sums_find(const struct sbt_thread *t, bool *seen)
 {
 	struct sbt_sums_key key = {};
@@ -246,12 +274,12 @@ static __always_inline __u32 sums_find(const struct sbt_thread *t, bool *seen)
 	sum->kind = t->kind;
 	sum->team_min = SBT_SUM_NONE;
 	bpf_map_update_elem(&sums_at, &key, &at, BPF_NOEXIST);
-	/* Last: with it, it counts. */
+	/* Last, because the key makes the entry valid. */
 	sum->key = key;
 	return at;
 }
 
-/* The place that the thread has come to or comes from is another than the last time. */
+/* Select the sums for a call site other than the last one. */
 static __noinline int sums_choose(struct sbt_thread *t, __u32 index)
 {
 	struct sbt_lately *l;
@@ -285,7 +313,10 @@ static __always_inline void sums_at_place(struct sbt_thread *t, __u32 index, __u
 		sums_choose(t, index);
 }
 
-/* Raises *word to @value, whoever else does. False: it is as large. */
+/*
+ * Raise *word to @value, while other threads may raise it, too. Return false if it is that large
+ * already.
+ */
 static __always_inline bool raise_to(__u64 *word, __u64 value)
 {
 	__u64 old = *(volatile __u64 *)word, seen;
@@ -302,7 +333,7 @@ static __always_inline bool raise_to(__u64 *word, __u64 value)
 	return false;
 }
 
-/* A division costs as much as the rest of it. */
+/* Return the episode of an arrival. A division would cost as much as the rest. */
 static __always_inline __u64 episode_of(__u64 number, const struct sbt_open_episodes *m)
 {
 	if (LIKELY(m->shift != SBT_SUM_NONE))
@@ -313,8 +344,9 @@ static __always_inline __u64 episode_of(__u64 number, const struct sbt_open_epis
 }
 
 /*
- * Some were not counted: glibc's own count of who came says by how many. Who is between the probe and that count makes it
- * another each time; what stays the same is what is missing.
+ * Correct the count of arrivals by glibc's own count, after some were not counted. Threads between
+ * the probe and glibc's count change the difference each time. The part that stays the same is the
+ * number of arrivals not counted.
  */
 static __noinline int open_episodes_count_again(struct sbt_open_episodes *m, __u64 number,
 						__u64 now)
@@ -338,7 +370,7 @@ static __noinline int open_episodes_count_again(struct sbt_open_episodes *m, __u
 	}
 	if (now - m->off_ns < SAME_NS)
 		return 0;
-	/* What is under way is of no episode then. */
+	/* The arrivals so far belong to no episode then. */
 	m->torn = number / m->count + 1;
 	if (__sync_val_compare_and_swap(&m->arrivals, number + 1, number + 1 + m->count - off) ==
 	    number + 1)
@@ -347,9 +379,9 @@ static __noinline int open_episodes_count_again(struct sbt_open_episodes *m, __u
 }
 
 /*
- * What the arrival is of, and when it is: *now. It is counted, and then it reads the clock: so who is counted first and last can say
- * when that was without asking the others, and these need only look whether they have read it out of turn. True: nobody is
- * to come any more, and it will not wait.
+ * Count the arrival, and then read the clock: *now. The first and the last counted thus know when
+ * the episode begins and ends without asking the others, which only check whether they have read
+ * the clock out of order. Return true if all have arrived, so that the thread will not wait.
  */
 static __always_inline bool open_episodes_join(struct sbt_summing *s, struct sbt_open_episodes *m,
 					       __u64 *now)
@@ -382,7 +414,7 @@ static __always_inline bool open_episodes_join(struct sbt_summing *s, struct sbt
 
 enum { PARTIAL_REPORTED, PARTIAL_INCOMPLETE, PARTIAL_AMBIGUOUS };
 
-/* The end of an episode that not all were seen to come to: enum. Each is told of once. */
+/* Return how to count a partial episode. Each is counted once. */
 static __noinline int open_episodes_partial(struct sbt_open_episodes *m, __u64 episode)
 {
 	__u64 known;
@@ -394,7 +426,10 @@ static __noinline int open_episodes_partial(struct sbt_open_episodes *m, __u64 e
 	    __sync_val_compare_and_swap(&m->partial, known, episode + 1) != known)
 		return PARTIAL_REPORTED;
 	m->row = known == episode ? m->row + 1 : 1;
-	/* With more threads than it counts two may have come in another order than they were seen to. */
+	/*
+	 * With more threads than members, two may have arrived in another order than they were
+	 * counted in.
+	 */
 	if (m->whole && m->row < PARTIAL_IN_A_ROW)
 		return PARTIAL_AMBIGUOUS;
 	if (m->counts)
@@ -402,7 +437,7 @@ static __noinline int open_episodes_partial(struct sbt_open_episodes *m, __u64 e
 	return PARTIAL_INCOMPLETE;
 }
 
-/* Where the call that has just come in returns to; 0 unknown. */
+/* Return the return address of the call at its entry; 0: not known. */
 static __always_inline __u64 sums_caller(struct pt_regs *ctx)
 {
 	__u64 ip = 0;
@@ -417,8 +452,9 @@ static __always_inline __u64 sums_caller(struct pt_regs *ctx)
 }
 
 /*
- * The caller is told from the stack, for the thread may be long in coming back, or never do; but to read that costs as much as half
- * of the rest, and who waits for nobody shows it for nothing when it leaves (unless @by_exit).
+ * Note an arrival. The call site is read from the stack, because the thread may be inside for long,
+ * or never depart. That costs half as much as all the rest, so it is left out for a thread that
+ * does not wait: its departure shows the call site at no cost (unless @by_exit).
  */
 static __always_inline void sums_arrived(struct pt_regs *ctx, struct sbt_thread *t, __u32 index,
 					 bool by_exit)
@@ -442,14 +478,17 @@ static __always_inline void sums_arrived(struct pt_regs *ctx, struct sbt_thread 
 	t->arrive_ns = now;
 }
 
-/* What who closes an episode adds: it is over, and began with the first. */
+/*
+ * Add the times of an episode, as the thread that closes it: it begins with the first arrival and
+ * ends with the last.
+ */
 static __always_inline void sums_close(struct sbt_sums *sum, struct sbt_summing *s,
 				       struct sbt_open_episodes *m, __u64 last, __u64 first)
 {
-	/* Of times of which 48 bits are known: they lie less than three days apart. */
+	/* Only 48 bits of the times are known: they lie less than three days apart. */
 	__u64 barrier = (last + first + 1) & SBT_SUM_NS_MASK, phase;
 
-	/* Others are about to come to what lies beside these. */
+	/* Write only on a change: other threads are about to read words of the same cache line. */
 	if (UNLIKELY(!m->whole))
 		m->whole = 1;
 	if (UNLIKELY(m->row))
@@ -471,7 +510,7 @@ static __always_inline void sums_close(struct sbt_sums *sum, struct sbt_summing 
 	}
 }
 
-/* Adds the crossing of which all is known but what it was. */
+/* Add a crossing to the sums. */
 static __always_inline void sums_crossed(struct sbt_sums *sum, struct sbt_summing *s,
 					 struct sbt_open_episodes *m, __u64 arrive, __u64 now)
 {
@@ -505,7 +544,10 @@ static __always_inline void sums_crossed(struct sbt_sums *sum, struct sbt_summin
 		sum->work_ns += arrive - s->depart_ns;
 		sum->work_n++;
 	}
-	/* Less than nothing if others came when it had left; longer than it was here if it read the clock when the last had. */
+	/*
+	 * `since` is negative if other threads arrived after this one had left. It is longer than
+	 * the time inside if this thread read the clock after the last arrival.
+	 */
 	since = (__s64)((now - last) << (64 - SBT_SUM_NS_BITS)) >> (64 - SBT_SUM_NS_BITS);
 	release = since < 0 ? 0 : since > (__s64)inside ? (__s64)inside : since;
 	sum_add_any(&sum->wait, inside - release);
@@ -516,7 +558,10 @@ static __always_inline void sums_crossed(struct sbt_sums *sum, struct sbt_summin
 		if (UNLIKELY(!((early ^ first) >> SBT_SUM_NS_BITS))) {
 			if ((__s64)(early - first) > 0)
 				first = early;
-			/* All have come who may raise it. It must not be found here when episodes have these numbers again. */
+			/*
+			 * All threads that may raise it have arrived. It must not be found here
+			 * when later episodes have these numbers again.
+			 */
 			m->episodes[way].early = SBT_SUM_EPISODE(episode);
 		}
 		sums_close(sum, s, m, last, first);
@@ -524,7 +569,7 @@ static __always_inline void sums_crossed(struct sbt_sums *sum, struct sbt_summin
 	s->release_ns = last;
 }
 
-/* @ip: where the call returns to; 0: as was found at the arrival. */
+/* Note a departure. @ip: where the call returns to; 0: as found at the arrival. */
 static __always_inline void sums_departed(struct sbt_thread *t, __u32 index, __u64 ip, __u64 now)
 {
 	struct sbt_summing *s = &t->summing;
@@ -552,7 +597,10 @@ static __always_inline void sums_departed(struct sbt_thread *t, __u32 index, __u
 	sum->depart_ns = s->depart_ns = now;
 	t->arrive_ns = 0;
 	if (UNLIKELY(t->handler_ns)) {
-		/* What the departure took belongs to it: most of what is in no cache is looked at here. */
+		/*
+		 * The handler time of the departure belongs to the crossing: it has most of the
+		 * cache misses.
+		 */
 		t->handler_last = t->handler_ns + (bpf_ktime_get_ns() - now);
 		sum->handler_ns += t->handler_last;
 		sum->spent++;

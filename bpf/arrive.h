@@ -1,19 +1,28 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* What all who see a thread arrive have in common: whether it is traced, is inside already, and how many meet. */
+/*
+ * What all programs that see an arrival have in common: whether the thread is traced or already
+ * inside, and the team's size.
+ */
 #ifndef BPF_ARRIVE_H
 #define BPF_ARRIVE_H
 
 #include "probe.h"
 #include "thread.h"
 
-/* How a departure is seen. */
+/*
+ * How the departure is seen: at the end of a session (a return probe), at the ret instructions, or
+ * at the ret instructions of the second function of a pair.
+ */
 enum { BY_SESSION, BY_EXIT, BY_END };
 
-/* In crossing.bpf.c. */
+/* Return 1 + the slot of a thread that may be new, or 0 if it is not traced. In crossing.bpf.c. */
 extern int thread_admit(__u32 tgid, __u32 tid);
 
-/* The slot of the thread that runs, if it is traced: @t is what thread_find() said of it, tgid << 32 | tid. */
+/*
+ * Return the slot of the current thread, if it is traced. @t: the result of thread_find(); @id:
+ * tgid << 32 | tid.
+ */
 static __always_inline struct sbt_thread *thread_traced(__u64 id, struct sbt_thread *t,
 							__u32 *index)
 {
@@ -22,7 +31,7 @@ static __always_inline struct sbt_thread *thread_traced(__u64 id, struct sbt_thr
 
 	if (UNLIKELY(armed != ARMED_ALL) && !(armed == ARMED_SELF && tgid == config.self))
 		return NULL;
-	/* A slot without incarnation was taken when its thread was made. */
+	/* A slot without incarnation was taken when its thread was created. */
 	if (LIKELY(t && t->tgid == tgid && t->inc))
 		return t->proc_flags & SBT_PROC_EXCLUDED ? NULL : t;
 	slot = thread_admit(tgid, tid);
@@ -40,8 +49,9 @@ static __always_inline struct sbt_thread *thread_here(__u32 *index)
 }
 
 /*
- * Is the thread still in the function that it came in by? Then this one is called from there (a wrapper, a barrier made
- * of others), and part of the same crossing. What was left by longjmp has been overwritten by then, as a rule.
+ * Return whether the thread is still in the function of its arrival. Then that function has called
+ * this one (a wrapper, a barrier made of others), in the same crossing. If it was left by longjmp,
+ * its part of the stack has usually been overwritten.
  */
 static __noinline MAYBE_UNUSED int still_inside(struct pt_regs *ctx, const struct sbt_thread *t)
 {
@@ -49,19 +59,20 @@ static __noinline MAYBE_UNUSED int still_inside(struct pt_regs *ctx, const struc
 		return 0;
 	if (t->how & SBT_SPEC_PAIR)
 		return 1; /* the first of two functions may have returned */
-	/* A wait of C++ that was put in line calls no barrier. */
+	/* An inlined wait of C++ calls no barrier. */
 	if (t->marked)
 		return t->family != SBT_FAMILY_STD && PT_REGS_SP(ctx) <= t->sp;
-	/* The end of a region is the runtime's: whatever it calls there. */
+	/* At the end of a region all calls are the runtime's. */
 	if (t->team == TEAM_JOIN)
 		return PT_REGS_SP(ctx) < t->sp;
 	return called_within(ctx, t->entry, t->sp, t->ip);
 }
 
 /*
- * The count of a barrier does not change while it lives, and to read it costs a twentieth of a crossing: it is
- * kept until any barrier is made, unless processes share it. glibc marks such with 128 in the second
- * word, musl with the sign of the first.
+ * Read the words of a barrier. Its count does not change while it exists, and reading it costs a
+ * twentieth of a crossing. So the words are kept until any barrier is initialized, unless processes
+ * share the barrier. glibc marks shared barriers with 128 in the second word, musl with the sign of
+ * the first.
  */
 static __always_inline __u16 read_words(struct sbt_thread *t, __u64 object, __u32 words_offset)
 {
@@ -79,7 +90,7 @@ static __always_inline __u16 read_words(struct sbt_thread *t, __u64 object, __u3
 	return 0;
 }
 
-/* How many meet, from where the family has it. */
+/* Find the size of the team, from where the family has it. */
 static __always_inline __u16 words_of(struct pt_regs *ctx, struct sbt_thread *t,
 				      const struct sbt_spec *spec, __u32 number, __u64 object)
 {
@@ -97,14 +108,20 @@ static __always_inline __u16 words_of(struct pt_regs *ctx, struct sbt_thread *t,
 	return 0;
 }
 
-/* --- what it takes us ------------------------------------------------------------------------------------ */
+/* --- handler time ----------------------------------------------------------------------------- */
 
-/* One arrival in 16, by chance: what comes by turns, or first in each thread, would be told of alone. */
+/*
+ * Time one arrival in 16, at random. A regular choice might time only one kind of arrival, or only
+ * the first of each thread.
+ */
 #define IS_SPENT_TIMED(t) (!(((t)->seq + (t)->tid) * 0x9e3779b1u >> 28))
-/* What takes longer was not this program, but the host that ran something else. */
+/* Longer times (ns) are not due to this program: the host ran something else. */
 #define SPENT_MOST	  8000
 
-/* When the program began, if this arrival is to be timed; else 0, which handler_look() and handler_note() keep. */
+/*
+ * Return the time if this arrival is to be timed; else 0, which handler_look() and handler_note()
+ * pass on.
+ */
 static __always_inline __u64 handler_begin(const struct sbt_thread *t)
 {
 	return UNLIKELY(IS_SPENT_TIMED(t)) ? bpf_ktime_get_ns() : 0;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* Why a thread blocks: the reason, who held it up and who let it go, and where in the program it stood. */
+/*
+ * Why a thread blocks: the reason, the holder, the waker, and where in the program the thread was.
+ */
 #ifndef BPF_BLOCK_H
 #define BPF_BLOCK_H
 
@@ -11,9 +13,13 @@
 #include "cpu_occupancy.h"
 #include "userregs.h"
 
-#define CAPTURE_NS 1000000 /* a thread's stack is copied at most once in this time */
+/* Copy a thread's stack at most once in this time (ns). */
+#define CAPTURE_NS 1000000
 
-/* Stacks of blocked threads, by where they stood: most block at the same few places again and again. */
+/*
+ * Stacks of blocked threads, by stack_key(): most threads block at the same few locations again and
+ * again.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 256);
@@ -28,7 +34,10 @@ struct {
 	__type(value, struct sbt_stack);
 } stack_room SEC(".maps");
 
-/* Tasks and files that held somebody up, to be named after they are gone. */
+/*
+ * Names of tasks and files that threads waited for. They are needed after the task or the file is
+ * gone.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1024);
@@ -51,13 +60,15 @@ static __always_inline bool comm_differs(const char *a, const char *b)
 }
 
 /*
- * Who was named last, by its number modulo the size: looked at again after a while only, for most who hold somebody up do so
- * all the time, and to read a name costs more than all else that a switch needs.
+ * The task that was named last, by its number modulo the size. Its name is read again only after a
+ * while: most tasks that delay others do so all the time, and reading a name costs more than all
+ * else in a switch.
  */
 #define NAMED	 256
-#define KNOWN_NS 10000000 /* what was read of a task, a file or a stack is read again then */
+/* Read the name of a task or a file, or look up a stack, again after this time (ns). */
+#define KNOWN_NS 10000000
 static struct {
-	__u64 start_ns; /* numbers are given again */
+	__u64 start_ns; /* thread numbers are reused */
 	__u64 at_ns;
 	__u32 pid;
 } named[NAMED];
@@ -99,7 +110,7 @@ struct {
 	__type(value, struct sbt_file_name);
 } mapping_names SEC(".maps");
 
-/* --- why a thread blocks ----------------------------------------------------------------------------- */
+/* --- why a thread blocks ---------------------------------------------------------------------- */
 
 #ifndef __NR_futex_waitv
 #define __NR_futex_waitv 449
@@ -114,7 +125,7 @@ struct {
 #define __NR_openat2 437
 #endif
 
-/* Is the call's first argument the descriptor of the file that it waits for? */
+/* Return whether the first argument of the call is the descriptor of the file that it waits for. */
 static __always_inline bool takes_file(long nr)
 {
 	switch (nr) {
@@ -158,19 +169,19 @@ static __always_inline bool takes_file(long nr)
 	}
 }
 
-/* What a system call waits for, beside the reason that is told of it. */
+/* What a system call waits for, in addition to the reason. */
 enum {
 	CALL_MASK = 0xff00,
-	CALL_FILE = 0x100, /* the one that is its first argument */
-	CALL_FUTEX = 0x200, /* likewise */
+	CALL_FILE = 0x100, /* the file that its first argument names */
+	CALL_FUTEX = 0x200, /* the futex at the address in its first argument */
 	CALL_SEMAPHORE = 0x300,
 	CALL_CHILD = 0x400,
 	CALL_SIGNAL = 0x500,
 };
 
 /*
- * Why a system call with these first arguments blocks: enum sbt_blocked, and CALL_*. Global: else the verifier goes through
- * all that follows once for each of the numbers.
+ * Return why a system call with these first arguments blocks: enum sbt_blocked and CALL_*. Global:
+ * otherwise the verifier follows all that comes after once for each of the numbers.
  */
 __noinline __u32 reason_of(__s64 nr, __u64 first, __u64 second)
 {
@@ -194,7 +205,7 @@ __noinline __u32 reason_of(__s64 nr, __u64 first, __u64 second)
 #endif
 	case __NR_pselect6:
 	case __NR_ppoll:
-		/* Of nothing, with a time-out, is how programs slept before nanosleep. */
+		/* With no descriptors and a time-out: how programs slept before nanosleep. */
 		if (nr == __NR_ppoll
 #ifdef __NR_poll
 		    || nr == __NR_poll
@@ -238,7 +249,7 @@ static __always_inline __u32 reason_of_call(const struct user_call *call)
 	return reason_of(call->nr, call->arg[0], call->arg[1]);
 }
 
-/* A new name behind a descriptor, kept by the inode's number. Returns the key. */
+/* Note the name of a file under its inode's number, and set file_key to that key (0: none). */
 static __noinline int file_name(struct sbt_account *a, struct file *file, const unsigned char *text)
 {
 	struct inode *inode = BPF_CORE_READ(file, f_inode);
@@ -250,11 +261,11 @@ static __noinline int file_name(struct sbt_account *a, struct file *file, const 
 	a->file_key = 0;
 	if (!ino)
 		return 0;
-	/* Other file systems have the same numbers, and give them to other files when one is gone. */
+	/* Other file systems use the same numbers, and numbers are reused for other files. */
 	ino ^= (__u64)BPF_CORE_READ(inode, i_sb, s_dev) << 40;
 	name.mode = BPF_CORE_READ(inode, i_mode) & S_IFMT;
 	bpf_probe_read_kernel_str(name.name, sizeof(name.name), text);
-	/* All that is no file but looks like one ("[eventfd]", "[timerfd]") is one inode. */
+	/* Things that only look like files ("[eventfd]", "[timerfd]") share one inode. */
 	if (name.name[0] == '[')
 		ino ^= *(const __u64 *)name.name * 0x9e3779b97f4a7c15ULL;
 	bpf_map_update_elem(&file_names, &ino, &name, BPF_ANY);
@@ -263,8 +274,8 @@ static __noinline int file_name(struct sbt_account *a, struct file *file, const 
 }
 
 /*
- * The file behind the descriptor that the call was given. Threads mostly wait for the one that they waited for before: what
- * it is called is read again after a while only, for it may be called otherwise by then.
+ * Return the key of the file behind descriptor @fd. A thread mostly waits for the same file as
+ * before. Its name is read again only after a while, because it may have changed by then.
  */
 static __always_inline __u64 file_of_call(struct sbt_account *a, struct task_struct *task, __u64 fd,
 					  __u64 now)
@@ -276,7 +287,10 @@ static __always_inline __u64 file_of_call(struct sbt_account *a, struct task_str
 	if (!file)
 		return 0;
 	dentry = BPF_CORE_READ(file, f_path.dentry);
-	/* What is in no folder has an inode in common with all of its like, and their places are given again at once. */
+	/*
+	 * Files outside any folder share an inode with all others of their kind, and their memory
+	 * is reused at once.
+	 */
 	seen = (__u64)dentry ^ (__u64)BPF_CORE_READ(file, f_inode) << 16 ^
 	       (__u64)BPF_CORE_READ(file, f_op) << 32;
 	if (seen == a->file_seen && now - a->file_ns < KNOWN_NS)
@@ -287,7 +301,7 @@ static __always_inline __u64 file_of_call(struct sbt_account *a, struct task_str
 	return a->file_key;
 }
 
-/* --- locks ------------------------------------------------------------------------------------------------ */
+/* --- locks ------------------------------------------------------------------------------------ */
 
 #define FUTEX_OP_MASK	    127
 #define FUTEX_LOCK_PI	    6
@@ -296,14 +310,17 @@ static __always_inline __u64 file_of_call(struct sbt_account *a, struct task_str
 #define FUTEX_TID_MASK	    0x3fffffff
 #define FUTEX_WAITERS	    0x80000000
 #define FUTEX_PRIVATE	    128
-/* glibc: the word of a contended mutex, and of a read-write lock that is waited for; what lies how far behind. */
+/*
+ * glibc: values of the futex word of a contended mutex and of a read-write lock with waiters, and
+ * offsets from that word.
+ */
 #define MUTEX_CONTENDED	    2
 #define MUTEX_OWNER	    8
 #define RWLOCK_WAITED_FOR   3
 #define RWLOCK_WRITER	    12 /* from the word that writers wait at */
-#define RWLOCK_PHASE_WRITER 16 /* from the one that readers wait at */
+#define RWLOCK_PHASE_WRITER 16 /* from the word that readers wait at */
 
-/* The times of another thread up to now, the state that it is in counted. */
+/* Store the times of another thread up to @now, including the state that it is in. */
 static __always_inline void times_now(const struct sbt_account *h, __u64 now, __u64 out[SBT_TIMES])
 {
 	__u64 since = h->state == ACCOUNT_RUNNING ? h->run_ns + h->away_ns : h->since_ns;
@@ -324,15 +341,17 @@ static __always_inline void times_now(const struct sbt_account *h, __u64 now, __
 }
 
 /*
- * Who holds the lock that the thread waits for, as its C library notes it: a thread's number in the program's
- * own PID namespace, or 0. What value of the word it waits at says what kind of lock it is.
+ * Return the thread that holds the lock, as the C library notes it: a thread's number in the
+ * program's own PID namespace, or 0. The expected value of the futex word shows the kind of lock.
  */
 static __always_inline __u32 owner_of(__u64 addr, __u32 op, __u32 value)
 {
 	__u32 owner = 0, where = 0;
 
 	if (op == FUTEX_LOCK_PI || op == FUTEX_LOCK_PI2 || value & FUTEX_WAITERS) {
-		/* The word itself: PI and robust mutexes, and all of musl's that have an owner. */
+		/*
+		 * The word itself: PI and robust mutexes, and all locks of musl that have an owner.
+		 */
 		bpf_probe_read_user(&owner, sizeof(owner), (void *)addr);
 		return owner & FUTEX_TID_MASK;
 	}
@@ -348,12 +367,12 @@ static __always_inline __u32 owner_of(__u64 addr, __u32 op, __u32 value)
 	return owner;
 }
 
-/* Threads that a process makes soon after it began have numbers that follow its own. */
+/* Threads that a process creates soon after its start have numbers that follow its own. */
 #define THREADS_NEAR 4096
 
 /*
- * The same as the number of a traced thread, or 0. A thread's end is waited for at a word that has its number until the
- * kernel clears it, which wakes as if processes shared it.
+ * Return the holder as the number of a traced thread, or 0. A thread's end is waited for at a word
+ * that holds its number until the kernel clears it. That wake-up is not a private one.
  */
 static __always_inline __u32 holder_of(struct sbt_account *a, const struct user_call *call,
 				       __u64 now)
@@ -364,7 +383,7 @@ static __always_inline __u32 holder_of(struct sbt_account *a, const struct user_
 	struct sbt_account *h;
 	bool join = false;
 
-	/* glibc's way to wait on a condition variable; a semaphore's, too. */
+	/* Condition variables and semaphores of glibc wait in this way. */
 	a->event = op == FUTEX_WAIT_BITSET && !owner;
 	if (owner) {
 		a->waited = SBT_WAITED_LOCK;
@@ -374,8 +393,9 @@ static __always_inline __u32 holder_of(struct sbt_account *a, const struct user_
 		owner = value;
 		join = true;
 		/*
-		 * So it is where that thread is not known (any more), too. A condition variable that processes share is told of with
-		 * its next wait, should it expect such a number in this one.
+		 * It waits for a thread's end even if that thread is not known (any more). A shared
+		 * condition variable may expect such a number in this wait; then its next wait is
+		 * reported.
 		 */
 		if (value - a->tgid < THREADS_NEAR)
 			a->event = 0;
@@ -386,7 +406,10 @@ static __always_inline __u32 holder_of(struct sbt_account *a, const struct user_
 		owner = tid ? *tid : 0;
 	}
 	h = account_find(owner, &index);
-	/* In what is no lock there is something else: hardly the number of a sister. */
+	/*
+	 * A word that is no lock holds something else, hardly the number of a thread of this
+	 * process.
+	 */
 	if (!h || owner == a->tid || (h->tgid != a->tgid && word & FUTEX_PRIVATE))
 		return 0;
 	if (join) {
@@ -399,7 +422,7 @@ static __always_inline __u32 holder_of(struct sbt_account *a, const struct user_
 	return owner;
 }
 
-/* Not on the stack: there is no room. */
+/* Not on the stack, which has no room for it. */
 static const struct sbt_occupancy no_turns;
 
 static __noinline int lock_wanted(struct sbt_account *a, __u64 now)
@@ -423,7 +446,7 @@ static __noinline int lock_wanted(struct sbt_account *a, __u64 now)
 	return 0;
 }
 
-/* Is it of the time that the thread has been blocked now? */
+/* Return whether @w ended during the present block of the thread. */
 static __always_inline bool waited_upto(const struct sbt_waited_for *w, const struct sbt_account *a)
 {
 	return w->end_ns > a->since_ns;
@@ -436,7 +459,7 @@ static __always_inline void doing_none(struct sbt_block *b)
 	b->culprit = 0;
 }
 
-/* Time @which of the one that was waited for grew by @ns meanwhile. */
+/* The holder's or waker's time @which grew by @ns meanwhile: note it if that is the most so far. */
 static __always_inline void doing_most(struct sbt_block *b, __u32 which, __u64 ns)
 {
 	if (ns > b->doing_ns) {
@@ -445,11 +468,13 @@ static __always_inline void doing_most(struct sbt_block *b, __u32 which, __u64 n
 	}
 }
 
-/* Of which time it was, doing_most() has found: what that is called, and who @h waited for. */
+/* Translate what doing_most() found into enum sbt_doing, and set the thread that @h waited for. */
 static __always_inline void doing_set(struct sbt_block *b, const struct sbt_account *a,
 				      const struct sbt_account *h)
 {
-	/* As if it were not known: else the verifier goes through what follows once for each. */
+	/*
+	 * Volatile, so that the verifier does not follow all that comes after once for each value.
+	 */
 	__u32 most = *(volatile __u8 *)&b->doing;
 
 	b->doing = SBT_DOING_UNKNOWN;
@@ -467,7 +492,7 @@ static __always_inline void doing_set(struct sbt_block *b, const struct sbt_acco
 	}
 }
 
-/* What the holder did most of the time since then. */
+/* Set what the holder did for most of the time since the block began. */
 static __always_inline void holder_did(struct sbt_block *b, struct sbt_account *a, __u64 now)
 {
 	__u64 times[SBT_TIMES];
@@ -475,7 +500,7 @@ static __always_inline void holder_did(struct sbt_block *b, struct sbt_account *
 	struct sbt_account *h = account_find(a->holder, &index);
 
 	b->holder = a->holder;
-	/* Nor does one that is in the barrier hold anybody up: it is waiting for him. */
+	/* Nor does a thread inside the barrier delay this one: it waits for it. */
 	if (!h || h->inside || h->rest_ns > a->since_ns)
 		return;
 	times_now(h, now, times);
@@ -486,9 +511,10 @@ static __always_inline void holder_did(struct sbt_block *b, struct sbt_account *
 }
 
 /*
- * A thread that held no lock, and is the current task, ended the wait of the one in slot @index: notes that with the block that
- * the phase lost most by, and what it did since this one began to wait. A wait before that one, for the same thing, may have ended
- * when its time was up. Global, as past_around() is.
+ * The current task @waker, which held no lock, ended the wait of the thread in slot @index. Note
+ * that with the block by which the phase lost most so far, and what the waker did since this thread
+ * began to wait. A wait before this one, for the same thing, may have ended by its time-out.
+ * Global, as past_around() is.
  */
 __noinline int waker_did(__u32 index, __u32 waker, __u64 now)
 {
@@ -513,16 +539,19 @@ __noinline int waker_did(__u32 index, __u32 waker, __u64 now)
 		b->waited = SBT_WAITED_WAKER;
 	h = account_find(waker, &of);
 	if (!h) {
-		/* With -a a thread is known from its first crossing on: of this one it is known whose it is, and no more. */
+		/*
+		 * With -a a thread is known from its first crossing on. Until then only its process
+		 * is known.
+		 */
 		if (bpf_get_current_pid_tgid() >> 32 == a->tgid)
 			b->doing = SBT_DOING_ONCPU;
 		return 0;
 	}
 	p = past_at(of);
-	/* Nor of one that rests, or did since. */
+	/* Nothing is known either about a thread that rests, or did since. */
 	if (!since || !p || h->inside || h->busy || h->rest_ns > since)
 		return 0;
-	/* It runs: now and then the kernel does not tell of a switch. */
+	/* It runs: sometimes the kernel delivers no event for a switch. */
 	if (h->state != ACCOUNT_RUNNING) {
 		found_running(h);
 		past_note(of);
@@ -535,14 +564,14 @@ __noinline int waker_did(__u32 index, __u32 waker, __u64 now)
 	past_grow(of, since);
 	for (i = 0; i < SBT_TIMES; i++)
 		doing_most(b, i, p->grew[i]);
-	/* As a part of the block that is told of. */
+	/* Scale it to the reported block, of which it is a part. */
 	since = (now - since) >> PAST_SHIFT;
 	b->doing_ns = since ? b->doing_ns * b->ns / since : 0;
 	doing_set(b, a, h);
 	return 0;
 }
 
-/* --- stacks ---------------------------------------------------------------------------------------------- */
+/* --- stacks ----------------------------------------------------------------------------------- */
 
 static __noinline int stack_copy(struct sbt_account *a, struct pt_regs___kernel *regs, __u64 key)
 {
@@ -557,7 +586,7 @@ static __noinline int stack_copy(struct sbt_account *a, struct pt_regs___kernel 
 	room->sp = USER_SP(regs);
 	room->tgid = a->tgid;
 	room->len = SBT_STACK_BYTES;
-	/* Near the top there is less of it. */
+	/* Near its beginning the stack has fewer bytes. */
 	if (bpf_probe_read_user(room->bytes, SBT_STACK_BYTES, (void *)room->sp)) {
 		room->len = SBT_STACK_BYTES / 4;
 		if (bpf_probe_read_user(room->bytes, SBT_STACK_BYTES / 4, (void *)room->sp)) {
@@ -578,7 +607,10 @@ static __always_inline __u64 stack_key(struct sbt_account *a, struct pt_regs___k
 	__u64 key = (ip * 0x9e3779b97f4a7c15ULL) ^ (sp << 7) ^ ((__u64)a->tgid << 40);
 	__u64 above = 0;
 
-	/* The same depth is reached by different ways: what stands on top of the stack tells some apart. */
+	/*
+	 * Several paths lead to the same depth: the topmost word of the stack distinguishes some of
+	 * them.
+	 */
 	bpf_probe_read_user(&above, sizeof(above), (void *)sp);
 	key ^= above * 0xff51afd7ed558ccdULL;
 	if (key == a->stack_seen && now - a->stack_ns < KNOWN_NS)
@@ -594,7 +626,7 @@ static __always_inline __u64 stack_key(struct sbt_account *a, struct pt_regs___k
 	return stack_copy(a, regs, key) ? key : 0;
 }
 
-/* --- blocks --------------------------------------------------------------------------------------------- */
+/* --- blocks ----------------------------------------------------------------------------------- */
 
 static __always_inline long task_state(struct task_struct *task)
 {
@@ -603,7 +635,10 @@ static __always_inline long task_state(struct task_struct *task)
 	return ((struct task_struct___before_5_14 *)task)->state;
 }
 
-/* Why the task blocks, as far as its registers tell. Returns those, and in @call what is in them, or NULL. */
+/*
+ * Set why the task blocks, as far as its registers show. Return the registers, and the system call
+ * in @call, or NULL.
+ */
 static __always_inline struct pt_regs___kernel *
 block_reason(struct sbt_account *a, struct task_struct *task, struct user_call *call, __u64 now)
 {
@@ -634,7 +669,7 @@ block_reason(struct sbt_account *a, struct task_struct *task, struct user_call *
 		return regs;
 	}
 	if (call->nr == __NR_restart_syscall) {
-		/* It was stopped, and goes on with what it did before. */
+		/* The thread was stopped, and continues its previous call. */
 		a->reason = a->last_reason;
 		return regs;
 	}
@@ -660,18 +695,19 @@ block_reason(struct sbt_account *a, struct task_struct *task, struct user_call *
 		if (reason == SBT_BLOCKED_LOCK)
 			a->waited = SBT_WAITED_LOCK;
 		else if (reason == SBT_BLOCKED_OTHER && iowait)
-			/* A call of which nobody would have thought: a disk it is. */
+			/* A system call that is not in the list, which waits for a disk. */
 			a->reason = SBT_BLOCKED_IO;
 	}
 	return regs;
 }
 
-/* So many waits of a thread are told of that no probe saw: who never has probes shall not be told of for ever. */
+/* Report at most this many unprobed waits of a thread: some processes never get probes. */
 #define UNPROBED_MAX 64
 
 /*
- * A process that was just made has its probes where its threads wait only when user space has put them there: when it makes a
- * thread, or when the one that it has sleeps as on a condition variable, which it may share with other processes.
+ * Report a wait that no probe has seen. User space puts probes into the waiting functions of a new
+ * process when it creates a thread. The same is due when its only thread sleeps as on a condition
+ * variable, which it may share with other processes.
  */
 __noinline int unprobed_wait(__u32 tid, __u64 now)
 {
@@ -684,7 +720,7 @@ __noinline int unprobed_wait(__u32 tid, __u64 now)
 
 	if (!a || !t || t->tid != tid || a->unprobed >= UNPROBED_MAX || armed != ARMED_ALL)
 		return 0;
-	/* A probe has seen it come. */
+	/* A probe has seen its arrival. */
 	if (t->arrive_ns || (t->waiting.since_ns && t->waiting.family != SBT_FAMILY_FUTEX))
 		return 0;
 	tgid = a->tgid;
@@ -720,20 +756,20 @@ static __noinline int block_begin(struct sbt_account *a, struct task_struct *pre
 		a->holder = holder_of(a, &call, now);
 		if (a->holder && a->waited != SBT_WAITED_JOIN)
 			lock_wanted(a, now);
-		/* A condition variable has two words, which take turns. */
+		/* A condition variable has two words, which are used alternately. */
 		if (a->waited == SBT_WAITED_EVENT)
 			a->block_addr &= ~7ULL;
 	}
 	if (!a->tried_ns || a->reason != reason || a->block_addr != before)
 		a->tried_ns = now;
 	a->block_stack = stack_key(a, regs, &call, now);
-	/* With -a all have the same probes. */
+	/* With -a all processes have the same probes. */
 	if (a->event && config.discover && !config.system)
 		unprobed_wait(a->tid, now);
 	return 0;
 }
 
-/* Who held the lock for most of that time; it has it now. */
+/* The thread has got the lock: find the thread that held it for most of the wait. */
 static __always_inline void lock_had(struct sbt_block *b, struct sbt_account *a, __u64 now,
 				     __u32 index, bool keep)
 {
@@ -752,7 +788,10 @@ static __always_inline void lock_had(struct sbt_block *b, struct sbt_account *a,
 	occupancy_push(t, a->tid, now);
 }
 
-/* Is it the block by which the phase lost most so far? Many short waits for one thing cost more than a long one. */
+/*
+ * Return whether this is the block by which the phase has lost most so far. Many short waits for
+ * one thing cost more than a long one.
+ */
 static __always_inline bool block_leads(struct sbt_account *a, struct sbt_block *b, __u32 reason,
 					__u64 ns)
 {
@@ -770,7 +809,7 @@ static __always_inline bool block_leads(struct sbt_account *a, struct sbt_block 
 	return true;
 }
 
-/* Global, as occupancy_sum() is. */
+/* End the block of the thread in slot @index. Global, as occupancy_sum() is. */
 __noinline int block_end(__u32 index, __u64 now, __u32 waker)
 {
 	struct sbt_account *a = bpf_map_lookup_elem(&accounts, &index);
@@ -786,10 +825,13 @@ __noinline int block_end(__u32 index, __u64 now, __u32 waker)
 		return 0;
 	ns = now - a->since_ns;
 	a->times[(SBT_TIME_BLOCKED + reason) & 7] += ns;
-	/* It was woken while it went to sleep, and our clock was read before that: the sum is right, but no block was this long. */
+	/*
+	 * It was woken while it went to sleep, after the clock was read here. The sum is right, but
+	 * no block was this long.
+	 */
 	if (a->inside || now < a->since_ns)
 		return 0;
-	/* Whose end it waited for holds no lock. */
+	/* A thread that was waited for until its end holds no lock. */
 	if (reason == SBT_BLOCKED_LOCK)
 		waited_longest(&a->for_lock, a->waited == SBT_WAITED_JOIN ? 0 : a->holder, ns, now);
 	b = &a->blocks[reason];

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Processes that make memory executable. If that memory is a copy of code that holds probes, the breakpoints were copied, too.
- * The kernel knows of no probe there, so the process would die of SIGTRAP.
+ * Processes that make memory executable. If that memory is a copy of code that holds probes, the
+ * breakpoints were copied, too. The kernel knows of no probe there, so the process would die of
+ * SIGTRAP.
  */
 #include "maps.h"
 #include "userregs.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* Values of enum tlb_flush_reason: address translations of the running task's memory are flushed. */
+/*
+ * Values of enum tlb_flush_reason: address translations of the running task's memory are flushed.
+ */
 #define FLUSH_LOCAL 2
 #define FLUSH_SENT  4
 
@@ -22,8 +25,8 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 #define COPY_SAME_NS 100000
 
 /*
- * Probes may be for all processes. Of processes that are not traced, at most COPY_STRANGERS_MAX calls are reported in
- * COPY_STRANGERS_NS.
+ * Probes may be for all processes. Of processes that are not traced, at most COPY_STRANGERS_MAX
+ * calls are reported in COPY_STRANGERS_NS.
  */
 #define COPY_STRANGERS_MAX 64
 #define COPY_STRANGERS_NS  1000000000ULL
@@ -62,8 +65,8 @@ static __always_inline bool is_nameless(struct task_struct *task, __u64 fd)
 }
 
 /*
- * Is the task in a system call that makes memory executable, or that replaces memory in which its code may be? Memory that
- * was never touched causes no flush; it holds no copy.
+ * Is the task in a system call that makes memory executable, or that replaces memory in which its
+ * code may be? Memory that was never touched causes no flush; it holds no copy.
  */
 static __always_inline bool makes_code(struct task_struct *task, struct copy_range *out)
 {
@@ -102,7 +105,10 @@ static __always_inline bool is_own_code(struct task_struct *task, const struct c
 	       range->end > BPF_CORE_READ(task, mm, start_code);
 }
 
-/* Return whether to report this call: once for each call, and no more often than user space examines copies. */
+/*
+ * Return whether to report this call: once for each call, and no more often than user space
+ * examines copies.
+ */
 static __always_inline bool is_due(struct sbt_proc *p, __u32 tgid, const struct copy_range *range,
 				   bool own, __u64 now)
 {
@@ -118,7 +124,10 @@ static __always_inline bool is_due(struct sbt_proc *p, __u32 tgid, const struct 
 	return true;
 }
 
-/* As is_due(), for a process that is not traced. Only calls that replace memory count: just-in-time compilers only add code. */
+/*
+ * As is_due(), for a process that is not traced. Only calls that replace memory count: just-in-time
+ * compilers only add code.
+ */
 static __always_inline bool stranger_is_due(const struct copy_range *range, __u64 now)
 {
 	if (!range->replaces)
@@ -134,8 +143,9 @@ static __always_inline bool stranger_is_due(const struct copy_range *range, __u6
 }
 
 /*
- * When memory becomes executable or goes away, the kernel flushes its address translations. That is an event while the system
- * call is still running, so the process can be stopped before the copy runs.
+ * When memory becomes executable or goes away, the kernel flushes its address translations. That is
+ * an event while the system call is still running, so the process can be stopped before the copy
+ * runs.
  */
 SEC("?tp_btf/tlb_flush")
 int BPF_PROG(on_code_flushed, int reason)

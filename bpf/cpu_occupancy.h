@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Short logs of the threads that had a CPU or a lock, one after the other. A thread that waited for the CPU or the lock
- * adds up afterwards which threads had it meanwhile. Nothing is written while no thread waits.
+ * Short logs of the threads that had a CPU or a lock, one after the other. A thread that waited for
+ * the CPU or the lock adds up afterwards which threads had it meanwhile. Nothing is written while
+ * no thread waits.
  */
 #ifndef BPF_CPU_OCCUPANCY_H
 #define BPF_CPU_OCCUPANCY_H
@@ -19,7 +20,8 @@ struct sbt_occupant {
 
 struct sbt_occupancy {
 	__u32 last; /* the newest entry, modulo SBT_OCCUPANTS */
-	__u32 left; /* of a CPU: number of entries still to be written, unless another thread waits */
+	/* of a CPU: number of entries still to be written, unless another thread waits */
+	__u32 left;
 	struct sbt_occupant occupant[SBT_OCCUPANTS];
 };
 
@@ -52,8 +54,8 @@ static __always_inline struct sbt_occupancy *occupancy_of_lock(const struct sbt_
 }
 
 /*
- * Note that thread @tid has it from @now on. If two CPUs do this at once, one entry may be lost: its time then counts for
- * the other thread.
+ * Note that thread @tid has it from @now on. If two CPUs do this at once, one entry may be lost:
+ * its time then counts for the other thread.
  */
 static __always_inline void occupancy_push(struct sbt_occupancy *t, __u32 tid, __u64 now)
 {
@@ -76,9 +78,9 @@ static __always_inline void waited_longest(struct sbt_waited_for *w, __u32 for_t
 }
 
 /*
- * Charge @ns to task @tid, which had the CPU that thread @index waited for. A global function, because the verifier checks
- * these once and not for each caller. State is kept in the account, because the verifier would follow registers along each
- * path through a loop.
+ * Charge @ns to task @tid, which had the CPU that thread @index waited for. A global function,
+ * because the verifier checks these once and not for each caller. State is kept in the account,
+ * because the verifier would follow registers along each path through a loop.
  */
 __noinline int runs_add(__u32 index, __u32 tid, __u64 ns)
 {
@@ -105,8 +107,8 @@ __noinline int runs_add(__u32 index, __u32 tid, __u64 ns)
 }
 
 /*
- * Boyer and Moore's majority vote, weighted by time: finds the thread that had it for longer than all others together,
- * if there is one.
+ * Boyer and Moore's majority vote, weighted by time: finds the thread that had it for longer than
+ * all others together, if there is one.
  */
 static __always_inline void occupancy_vote(struct sbt_most *m, __u32 tid, __u64 ns)
 {
@@ -124,8 +126,9 @@ static __always_inline void occupancy_vote(struct sbt_most *m, __u32 tid, __u64 
 }
 
 /*
- * Add one entry that began at @from, as occupancy_sum() goes back in time. Return 1 if no earlier entry matters. A global
- * function, so that the verifier checks it once and not for each pass of the loop.
+ * Add one entry that began at @from, as occupancy_sum() goes back in time. Return 1 if no earlier
+ * entry matters. A global function, so that the verifier checks it once and not for each pass of
+ * the loop.
  */
 __noinline int occupancy_add(__u32 index, __u32 of_cpu, __u32 tid, __u64 from)
 {
@@ -151,8 +154,9 @@ __noinline int occupancy_add(__u32 index, __u32 of_cpu, __u32 tid, __u64 from)
 }
 
 /*
- * Find the thread that had it for most of the wait of thread @index, up to @now, and store it in `most` of the account.
- * @of_cpu: it is the CPU that the thread waited for, and the tasks that ran are added to `runs`; else it is the lock.
+ * Find the thread that had it for most of the wait of thread @index, up to @now, and store it in
+ * `most` of the account. @of_cpu: it is the CPU that the thread waited for, and the tasks that ran
+ * are added to `runs`; else it is the lock.
  */
 __noinline int occupancy_sum(__u32 index, __u32 of_cpu, __u64 now)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Waits for another thread's end, where the functions that join threads have no probes. They get none if discovery is off,
- * because other processes may run the same code under an emulator. Each thread has a word of its own at which its end is
- * waited for, and the thread that wakes the waiter is the one that ends.
+ * Waits for another thread's end, where the functions that join threads have no probes. They get
+ * none if discovery is off, because other processes may run the same code under an emulator. Each
+ * thread has a word of its own at which its end is waited for, and the thread that wakes the waiter
+ * is the one that ends.
  */
 #ifndef BPF_JOIN_H
 #define BPF_JOIN_H
@@ -13,10 +14,16 @@
 #include "maps.h"
 #include "userregs.h"
 
-/* musl on x86-64: offset of that word from the thread pointer. glibc has the stack canary near there; no thread waits on it. */
+/*
+ * musl on x86-64: offset of that word from the thread pointer. glibc has the stack canary near
+ * there; no thread waits on it.
+ */
 #define MUSL_DETACH_STATE 56
 
-/* Return the address of the word at which other threads wait for the current task's end; 0: it is not ending. */
+/*
+ * Return the address of the word at which other threads wait for the current task's end; 0: it is
+ * not ending.
+ */
 static __always_inline __u64 word_of_end(struct task_struct *current)
 {
 	if (BPF_CORE_READ(current, flags) & PF_EXITING)
@@ -29,9 +36,9 @@ static __always_inline __u64 word_of_end(struct task_struct *current)
 }
 
 /*
- * Report (SBT_REC_JOINED) that @task waited for the current task to end, if so. The current task is waking it. @since: when
- * @task was blocked (ns). @addr: the word that it waits at, without the lowest bits; 0: not known. @after: its last
- * departure (ns), where sums are kept. Return 0.
+ * Report (SBT_REC_JOINED) that @task waited for the current task to end, if so. The current task is
+ * waking it. @since: when @task was blocked (ns). @addr: the word that it waits at, without the
+ * lowest bits; 0: not known. @after: its last departure (ns), where sums are kept. Return 0.
  */
 static __noinline int join_ended(struct task_struct *task, __u64 addr, __u64 since, __u64 after,
 				 __u64 now)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * The few kernel types that our programs look into, written by hand: only the names matter, CO-RE finds the
- * offsets on the kernel that runs. No vmlinux.h of the build machine is needed.
+ * The few kernel types that the programs read, written by hand. Only the names matter: CO-RE finds
+ * the offsets on the running kernel. No vmlinux.h of the build machine is needed.
  */
 #ifndef BPF_KERNEL_H
 #define BPF_KERNEL_H
@@ -106,7 +106,7 @@ struct task_struct;
 struct rq {
 	struct task_struct *curr;
 	int cpu;
-	__u64 prev_steal_time_rq; /* where CONFIG_PARAVIRT_TIME_ACCOUNTING */
+	__u64 prev_steal_time_rq; /* with CONFIG_PARAVIRT_TIME_ACCOUNTING */
 };
 
 struct cfs_rq {
@@ -122,11 +122,11 @@ struct sched_entity {
 };
 
 struct sched_info {
-	unsigned long long run_delay; /* waited for a CPU */
+	unsigned long long run_delay; /* time spent waiting for a CPU */
 	unsigned long long last_arrival; /* when it got its CPU, by the scheduler's clock */
 };
 
-/* Where the thread's own data is: the register that holds it. */
+/* The register that holds the address of the thread's own data. */
 struct thread_struct {
 #if defined(__TARGET_ARCH_arm64)
 	struct {
@@ -150,17 +150,18 @@ struct task_struct {
 	char comm[16];
 	unsigned int __state;
 	unsigned int flags;
-	int exit_code; /* as wait() has it */
-	int *clear_child_tid; /* where its end can be waited for, in its memory */
+	int exit_code; /* as wait() returns it */
+	/* address of the user-space word at which its end can be waited for */
+	int *clear_child_tid;
 	int nr_cpus_allowed;
-	unsigned int on_cpu; /* or less, in newer kernels: what has no sign fits any */
+	unsigned int on_cpu; /* narrower in newer kernels: an unsigned type fits any */
 	unsigned int in_iowait : 1;
 	void *stack;
 	struct files_struct *files;
 	struct sched_entity se;
 	struct sched_info sched_info;
 	struct thread_struct thread;
-	unsigned long nvcsw, nivcsw; /* switches by its own will, and not */
+	unsigned long nvcsw, nivcsw; /* voluntary and involuntary context switches */
 };
 
 /* Before 5.14. */
@@ -216,7 +217,7 @@ typedef struct {
 struct sock_common {
 	__u32 skc_daddr, skc_rcv_saddr;
 	__u16 skc_dport; /* big-endian */
-	__u16 skc_num; /* its own port, as the machine has numbers */
+	__u16 skc_num; /* local port, in host byte order */
 	__u16 skc_family;
 	possible_net_t skc_net;
 };
@@ -229,12 +230,15 @@ struct socket {
 	struct sock *sk;
 };
 
-/* What overlayfs maps: a file of the file system below, which begins with a struct file. */
+/* What overlayfs maps: a file of the underlying file system, which begins with a struct file. */
 struct backing_file {
 	struct path user_path;
 };
 
-/* Where return probes make functions return to, and instructions are single-stepped: a page in the process. */
+/*
+ * A page in the process, to which return probes make functions return. Instructions are
+ * single-stepped there, too.
+ */
 struct xol_area {
 	unsigned long vaddr;
 };
@@ -260,12 +264,13 @@ struct linux_binprm;
 #pragma clang attribute pop
 
 /*
- * A probe finds the processor's caches full of other things: what is most times done lies in a row, and all else out of the way.
+ * A probe finds the processor's caches full of other data: keep the usual path in one sequence, and
+ * all else out of the way.
  */
 #define LIKELY(x)   __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
-/* Not every file that includes a header calls all of it. */
+/* A file that includes a header does not call all of its functions. */
 #define MAYBE_UNUSED __attribute__((unused))
 
 #define SIG_DFL 0
@@ -274,7 +279,8 @@ struct linux_binprm;
 #define SIGCONT 18
 #define SIGSTOP 19
 
-#define THREAD_SIZE 16384 /* of x86-64 and arm64, where nobody asks for another */
+/* The default of x86-64 and arm64. */
+#define THREAD_SIZE 16384
 
 #define EBUSY 16
 
@@ -282,7 +288,7 @@ struct linux_binprm;
 #define VM_SHARED 0x8
 
 #define TASK_RUNNING 0
-#define TASK_WAKING  0x0200 /* being woken up: its wake-up was seen before its switch */
+#define TASK_WAKING  0x0200 /* its wake-up came before its switch */
 #define TASK_STOPPED 0x0004 /* by a signal */
 #define TASK_TRACED  0x0008 /* by a debugger */
 #define PF_EXITING   0x00000004

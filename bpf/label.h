@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Barriers and phases that a program names with the markers of include/sbt/sbt.h. Each name gets a number. User space gets
- * number and name once, while the thread is at the marker, because the text may be gone a moment later.
+ * Barriers and phases that a program names with the markers of include/sbt/sbt.h. Each name gets a
+ * number. User space gets number and name once, while the thread is at the marker, because the text
+ * may be gone a moment later.
  */
 #ifndef BPF_LABEL_H
 #define BPF_LABEL_H
@@ -10,8 +11,8 @@
 #include "probe.h"
 
 /*
- * Return the number of a marker, never 0: a hash, so it does not depend on which thread arrives first. It takes tens of
- * thousands of markers for two to have the same number.
+ * Return the number of a marker, never 0: a hash, so it does not depend on which thread arrives
+ * first. It takes tens of thousands of markers for two to have the same number.
  */
 static __always_inline __u32 label_number(const struct sbt_label_key *key)
 {
@@ -58,7 +59,9 @@ static __noinline int label_send(const struct sbt_label_key *key, __u32 number, 
 	return 0;
 }
 
-/* Return the label number for the arguments of the marker whose spec has this @number; 0: not known. */
+/*
+ * Return the label number for the arguments of the marker with spec @number; 0: not known.
+ */
 static __noinline __u32 label_of(struct pt_regs *ctx, __u32 number, const struct sbt_thread *t)
 {
 	struct sbt_label_key key = {};

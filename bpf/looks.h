@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* Probe hits that are not crossings. They are counted as a cost, and a process with many of them loses these probes. */
+/*
+ * Probe hits that are not crossings. They are counted as a cost, and a process with many of them
+ * loses these probes.
+ */
 #ifndef BPF_LOOKS_H
 #define BPF_LOOKS_H
 
 #include "maps.h"
 
 /*
- * Note that the thread has hit probes of @role (enum sbt_role) @hits times, @idle of them without any use. Report (SBT_REC_HOT)
- * a process that has many of the latter. Return 0.
+ * Note that the thread has hit probes of @role (enum sbt_role) @hits times, @idle of them without
+ * any use. Report (SBT_REC_HOT) a process that has many of the latter. Return 0.
  */
 static __noinline MAYBE_UNUSED int looks_add(const struct sbt_thread *t, __u32 role, __u32 hits,
 					     __u32 idle)
@@ -26,7 +29,10 @@ static __noinline MAYBE_UNUSED int looks_add(const struct sbt_thread *t, __u32 r
 	if (!p || p->inc != t->inc)
 		return 0;
 	__sync_fetch_and_add(&p->looks, hits);
-	/* One counter serves both turns and semaphores: an OpenMP program rarely has semaphores as well. */
+	/*
+	 * One counter serves both turns and semaphores: an OpenMP program rarely has semaphores as
+	 * well.
+	 */
 	idle_of = role == SBT_ROLE_COND_WAIT ? &p->conds : &p->turns;
 	if (now - idle_of->since_ns > SBT_LOOKS_NS) {
 		idle_of->since_ns = now;

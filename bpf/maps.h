@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* The maps, and the helpers that every program uses. Sizes are set by user space before load. */
+/* The maps, and the helpers that every program uses. User space sets the sizes before load. */
 #ifndef BPF_MAPS_H
 #define BPF_MAPS_H
 
 #include "kernel.h"
 #include "state.h"
 
-/* Never called: stack_of_its_own(). One for each way to attach. */
+/* Targets of tail calls that never happen: stack_of_its_own(). One for each way to attach. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
 	__uint(max_entries, 1);
@@ -23,10 +23,11 @@ struct {
 } no_probe SEC(".maps") __weak;
 
 /*
- * Since 6.13 the kernel keeps the stacks of tracing programs by CPU, as if none could be interrupted by itself: but a thread
- * in the program of a uprobe can lose its CPU to another that meets the same one, which then writes over its stack. Linux
- * 7.2 died of that. A program in which there is a tail call keeps its thread's stack; the verifier knows that this one is
- * not reached.
+ * Make the kernel give the program a stack of its own for each thread. Since 6.13 the kernel keeps
+ * the stacks of tracing programs per CPU, as if a program could not interrupt itself. But a thread
+ * in the program of a uprobe can lose its CPU to another thread that hits the same probe, which
+ * then overwrites its stack. Linux 7.2 crashed because of that. A program with a tail call keeps
+ * its thread's stack; the verifier knows that this call is never reached.
  */
 #define stack_of_its_own(ctx, map)                    \
 	do {                                          \
@@ -45,8 +46,9 @@ struct {
 } procs SEC(".maps") __weak;
 
 /*
- * What user space has found out about a process since. Apart, and written by user space alone: a process
- * that executes another program right then would get back what was known of the one before.
+ * What user space has found out about a process since. A map of its own, which user space alone
+ * writes: otherwise a process that executes another program at that moment would get back the state
+ * of the program before.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -55,7 +57,7 @@ struct {
 	__type(value, struct sbt_classified);
 } judged SEC(".maps") __weak;
 
-/* Mapped by user space, which writes nothing but proc_flags and shed there. */
+/* Mapped by user space, which writes only `proc_flags` and `detached` there. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 32768);
@@ -72,7 +74,10 @@ struct {
 	__type(value, __u32);
 } owners SEC(".maps") __weak;
 
-/* One entry where nothing is accounted for, else as many as `threads`. Mapped by user space, to read. */
+/*
+ * One entry if no times are accounted for, else as many as `threads`. Mapped by user space, to
+ * read.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -81,7 +86,7 @@ struct {
 	__type(value, struct sbt_account);
 } accounts SEC(".maps") __weak;
 
-/* The same where nothing is counted. */
+/* As `accounts`, for counters. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -103,7 +108,7 @@ struct {
 	__type(value, __u32);
 } inner_tids SEC(".maps") __weak;
 
-/* The counters themselves: number x CPUs + CPU. */
+/* The counters themselves. Key: number of the counter x CPUs + CPU. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
 	__uint(max_entries, 1);
@@ -118,7 +123,10 @@ struct {
 	__type(value, struct sbt_verdict);
 } files SEC(".maps") __weak;
 
-/* By process: how many of its crossings, or what may be some, were refused until it was known how its program is to be traced. */
+/*
+ * By process: number of its crossings, or possible crossings, that were refused until user space
+ * knew how to trace its program.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 4096);
@@ -126,7 +134,7 @@ struct {
 	__type(value, __u32);
 } early SEC(".maps") __weak;
 
-/* -a: by process, also when it has exited: until another has its number. */
+/* -a: by process, also after it has exited, until another process has its number. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1);
@@ -142,7 +150,7 @@ struct {
 	__type(value, struct sbt_frame_rule);
 } frame_rules SEC(".maps") __weak;
 
-/* By their names. */
+/* Chains of callers by their names. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1);
@@ -150,7 +158,7 @@ struct {
 	__type(value, struct sbt_chain);
 } chains SEC(".maps") __weak;
 
-/* What the probes are for. Index 0: pthread_barrier_wait. */
+/* The purpose of each probe. Index 0: pthread_barrier_wait. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, SBT_SPECS);
@@ -158,7 +166,7 @@ struct {
 	__type(value, struct sbt_spec);
 } specs SEC(".maps") __weak;
 
-/* Where there are no cookies: by the last bits of the probe's address, the index in `specs`. */
+/* Without cookies: the index in `specs`, by the last bits of the probe's address. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, SBT_PAGE_PROBE_SITES);
@@ -166,7 +174,7 @@ struct {
 	__type(value, __u32);
 } page_places SEC(".maps") __weak;
 
-/* And where the place alone does not tell: the index in `specs`. */
+/* Where these bits are ambiguous: the index in `specs`. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, SBT_SPECS);
@@ -196,13 +204,14 @@ struct {
 	__type(value, __u32);
 } outlined SEC(".maps") __weak;
 
-/* Those that user space was told of. */
+/* The labels that user space was sent. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 4096);
 	__type(key, struct sbt_label_key);
 	__type(value, __u32);
 } labels SEC(".maps") __weak;
+
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 16384);
@@ -210,7 +219,10 @@ struct {
 	__type(value, struct sbt_object_state);
 } objects SEC(".maps") __weak;
 
-/* --aggregate; else one entry each. `lately` is at the index of the thread's slot; `sums` is mapped by user space. */
+/*
+ * For --aggregate; otherwise one entry each. `lately` is at the index of the thread's slot; `sums`
+ * is mapped by user space.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -241,7 +253,10 @@ struct {
 	__type(value, struct sbt_open_episodes);
 } meetings SEC(".maps") __weak;
 
-/* Slots of `sums` and of `meetings` whose thread or process has ended. User space has read and cleared them. */
+/*
+ * Slots of `sums` and of `meetings` of threads and processes that have exited. User space has read
+ * and cleared them.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_QUEUE);
 	__uint(max_entries, 1);
@@ -266,7 +281,7 @@ struct sbt_ring {
 	__uint(max_entries, 4096);
 };
 
-/* One ring a CPU: one lock for all would serialise them. */
+/* One ring per CPU: with a single ring, all CPUs would wait for its lock. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
 	__uint(max_entries, 1);
@@ -288,27 +303,30 @@ extern volatile __u32 several_tgids;
 extern struct sbt_counts counts[SBT_COUNT_SLOTS];
 extern __u32 marks[SBT_MARKS];
 extern volatile __u32 ended;
-extern __u32 nsums; /* taken of `sums`, or more */
+extern __u32 nsums; /* number of slots taken in `sums`, or more */
 extern __u32 nmeetings;
 
 #define count_add(field, cpu, n) \
 	__sync_fetch_and_add(&counts[(cpu) & (SBT_COUNT_SLOTS - 1)].field, n)
 #define count(field, cpu) count_add(field, cpu, 1)
 
-/* Tells PID reuse and exec apart: a microsecond stamp, wrapping after 73 minutes. Never 0. */
+/*
+ * Return a number that distinguishes processes across PID reuse and exec: a microsecond stamp,
+ * which wraps after 73 minutes. Never 0.
+ */
 static __always_inline __u32 incarnation(__u64 now)
 {
 	return (__u32)(now >> 10) | 1;
 }
 
-/* SBT_PROC_*, as they are now. */
+/* Return the process's SBT_PROC_* flags as they are now. */
 static __always_inline __u32 proc_flags(const struct sbt_proc *p, __u32 tgid)
 {
 	struct sbt_classified *found;
 	__u64 word;
 	int i;
 
-	/* Again if another process's has just taken its place. */
+	/* Twice, in case the entry of another process has just replaced this one. */
 #pragma unroll
 	for (i = 0; i < 2; i++) {
 		found = bpf_map_lookup_elem(&judged, &tgid);
@@ -321,7 +339,7 @@ static __always_inline __u32 proc_flags(const struct sbt_proc *p, __u32 tgid)
 	return p->flags;
 }
 
-/* Likewise: the units of which nothing is recorded any more. */
+/* Return the probe groups of the process for which no arrivals are recorded any more. */
 static __always_inline __u64 proc_detached(const struct sbt_proc *p, __u32 tgid)
 {
 	struct sbt_classified *found = bpf_map_lookup_elem(&judged, &tgid);
@@ -330,17 +348,22 @@ static __always_inline __u64 proc_detached(const struct sbt_proc *p, __u32 tgid)
 	if (!found || !*(volatile __u64 *)&found->detached)
 		return 0;
 	detached = *(volatile __u64 *)&found->detached;
-	/* Another process's may just be taking its place: the word comes first then. */
+	/*
+	 * The entry of another process may be replacing this one: its word is written first then.
+	 */
 	return *(volatile __u64 *)&found->word >> 32 == p->inc ? detached : 0;
 }
 
-/* Is nothing recorded any more of who comes here (--cost-limit)? */
+/*
+ * Return whether the cost limit has detached the probe group of @spec for the thread
+ * (--cost-limit).
+ */
 static __always_inline bool is_detached(const struct sbt_thread *t, const struct sbt_spec *spec)
 {
 	return t->detached & spec->probe_group;
 }
 
-/* The slot of a thread and its index, or NULL. */
+/* Return the slot of a thread, and its index, or NULL. */
 static __always_inline struct sbt_thread *thread_find(__u32 tid, __u32 *index)
 {
 	struct sbt_thread *t;
@@ -363,7 +386,7 @@ static __always_inline struct sbt_thread *thread_find(__u32 tid, __u32 *index)
 	return NULL;
 }
 
-/* Takes a free slot for a thread, or NULL. */
+/* Take a free slot for a thread. Return it, or NULL. */
 static __always_inline struct sbt_thread *thread_claim(__u32 tid, __u32 tgid, __u32 *index)
 {
 	struct sbt_thread *t;
@@ -372,7 +395,7 @@ static __always_inline struct sbt_thread *thread_claim(__u32 tid, __u32 tgid, __
 #pragma unroll
 	for (i = 0; i < SBT_THREAD_PROBES; i++) {
 		at = (tid + i * SBT_THREAD_STRIDE) & config.thread_mask;
-		/* Only one of two threads that want the same slot gets in here. */
+		/* If two threads want the same slot, only one of them continues here. */
 		if (bpf_map_update_elem(&owners, &at, &tid, BPF_NOEXIST))
 			continue;
 		t = bpf_map_lookup_elem(&threads, &at);
@@ -409,7 +432,10 @@ static __always_inline void thread_release(struct sbt_thread *t)
 	}
 }
 
-/* Room for a record, in this CPU's ring or, a second chance before it counts as lost, in its neighbour's. */
+/*
+ * Reserve room for a record in this CPU's ring, or, before the record counts as lost, in the next
+ * CPU's.
+ */
 static __always_inline void *ring_reserve(__u32 cpu, __u64 size)
 {
 	__u32 i = cpu < config.nrings ? cpu : 0;
@@ -427,8 +453,9 @@ static __always_inline void *ring_reserve(__u32 cpu, __u64 size)
 }
 
 /*
- * The reader polls on a timer, and seldom where little comes: from then on it is to come at once. Early enough for samples of
- * stacks, which leave half of a ring to the crossings.
+ * Return the flag that wakes the reader if the ring is filling up. The reader polls on a timer,
+ * rarely where little arrives. A quarter full is early enough for stack samples, which leave half
+ * of a ring to the crossings.
  */
 static __always_inline __u64 wake_if_full(void *ring)
 {
@@ -447,8 +474,9 @@ static __noinline MAYBE_UNUSED __u64 ring_wake(__u32 cpu)
 }
 
 /*
- * With what flags a record goes to the ring of @cpu. A wake-up for each would cost more than the probe: one in so many looks
- * whether the ring fills up. Not the same of all threads, which come at once.
+ * Return the flags with which a record goes to the ring of @cpu. A wake-up for each record would
+ * cost more than the probe, so one record in WAKE_EVERY checks whether the ring is filling up.
+ * Threads check at different records, because they often arrive together.
  */
 #define WAKE_EVERY 64
 
@@ -509,13 +537,13 @@ static __always_inline struct sbt_event *event_new(__u32 type, __u64 now)
 	return e;
 }
 
-/* With what flags an event goes to the ring that nobody need be told of at once. */
+/* Return the flags for an event that user space need not get at once. */
 static __always_inline __u64 event_wake(void)
 {
 	return wake_if_full(&events);
 }
 
-/* The file behind a descriptor of the task, or NULL. */
+/* Return the file behind a descriptor of the task, or NULL. */
 static __always_inline struct file *file_at(struct task_struct *task, __u64 fd)
 {
 	struct fdtable *fdt = BPF_CORE_READ(task, files, fdt);
@@ -530,8 +558,9 @@ static __always_inline struct file *file_at(struct task_struct *task, __u64 fd)
 }
 
 /*
- * What /proc/PID/maps tells of a mapped file. That of a file system upon others is below that, and nothing that CO-RE finds says so: but
- * only there a path follows, whose two halves agree.
+ * Return the inode that /proc/PID/maps shows for a mapped file. A file of a stacked file system
+ * (overlayfs) is a struct backing_file, and CO-RE has no type information to tell. But only there a
+ * path follows the file, and the path's two halves agree.
  */
 static __always_inline struct inode *mapped_inode(struct file *file)
 {
@@ -548,10 +577,13 @@ static __always_inline struct inode *mapped_inode(struct file *file)
 	return BPF_CORE_READ(file, f_inode);
 }
 
-#define MAPPING_TRIES \
-	32 /* while others change the mappings, which takes them a microsecond or so */
+/* Attempts while others change the mappings, which takes them about a microsecond. */
+#define MAPPING_TRIES 32
 
-/* Calls @found with what the process that runs has mapped at @addr, if it has. False: it could not be looked at. */
+/*
+ * Call @found with the mapping of the current process at @addr, if there is one. Return false if
+ * the mappings could not be read.
+ */
 static __always_inline bool
 mapping_find(__u64 addr, long (*found)(struct task_struct *, struct vm_area_struct *, void *),
 	     void *ctx)
@@ -564,7 +596,7 @@ mapping_find(__u64 addr, long (*found)(struct task_struct *, struct vm_area_stru
 	return false;
 }
 
-/* The file that a process runs. */
+/* Set @key to the file of the program that a process runs. */
 static __always_inline void program_key(struct task_struct *task, struct sbt_file *key)
 {
 	struct inode *inode = BPF_CORE_READ(task, mm, exe_file, f_inode);
@@ -574,8 +606,8 @@ static __always_inline void program_key(struct task_struct *task, struct sbt_fil
 }
 
 /*
- * Which program the process runs, and where: so user space knows whether what it reads of the process later is of this
- * program still, and where its code lay if not.
+ * Note which program the process runs, and where. User space then knows whether what it reads of
+ * the process later still belongs to this program, and where its code was if not.
  */
 static __always_inline void event_program(struct sbt_event *e, struct task_struct *task)
 {
@@ -591,12 +623,12 @@ static __always_inline void event_program(struct sbt_event *e, struct task_struc
 }
 
 /*
- * Tells user space that a process has other mappings than before; @hold stops the process, which has not
- * yet run a byte of what is new, until user space has looked and attached.
+ * Report to user space that a process has other mappings than before. @hold: stop the process,
+ * which has not run any of the new code yet, until user space has examined it and attached.
  */
 static __always_inline void mappings_changed(struct sbt_proc *p, __u32 tgid, __u32 tid, bool hold)
 {
-	/* The event first: nobody may be stopped whom nobody was told of. */
+	/* The event first: never stop a process without an event. */
 	struct sbt_event *e = event_new(SBT_REC_MAP, bpf_ktime_get_ns());
 
 	if (!e)
@@ -612,9 +644,10 @@ static __always_inline void mappings_changed(struct sbt_proc *p, __u32 tgid, __u
 }
 
 /*
- * May the process be stopped for a moment without anybody noticing? A stopped child is told to its
- * parent, and parents such as su act on it: only COMMAND itself is held, whose parent we are; alone in its process, as
- * after exec, in the dynamic linker and at most programs' first parallel region.
+ * Return whether the process may be stopped for a moment without side effects. A parent is notified
+ * of a stopped child, and parents such as su act on it. So only COMMAND itself is stopped, as a
+ * child of sbt-trace. It must have a single thread, as after exec, in the dynamic linker, and in
+ * most programs at the first parallel region.
  */
 static __always_inline bool may_hold(struct task_struct *task)
 {

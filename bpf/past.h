@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * What traced threads did in the recent past, for a thread that learns only at the end of its wait which thread it waited
- * for. At each change of a thread's state the sums of its times are kept: the last few changes all, and of those before the
- * fewer the longer ago they were. The sums at any moment are then known: exactly in the recent past, by interpolation before.
+ * What traced threads did in the recent past, for a thread that learns only at the end of its wait
+ * which thread it waited for. At each change of a thread's state the sums of its times are kept:
+ * all of the last few changes, and fewer of the older ones, the older they are. The sums at any
+ * moment are then known: exactly in the recent past, by interpolation before.
  */
 #ifndef BPF_PAST_H
 #define BPF_PAST_H
@@ -13,7 +14,7 @@
 #define PAST_LEVELS  12
 #define PAST_KEPT    4 /* a power of two */
 #define PAST_REST_NS 1000000000
-#define PAST_SHIFT   10 /* sums are kept in 1,024 ns, modulo 2^32 */
+#define PAST_SHIFT   10 /* sums are kept in units of 1,024 ns, modulo 2^32 */
 #define PAST_NONE    (PAST_LEVELS * PAST_KEPT)
 
 struct past_sums {
@@ -24,18 +25,26 @@ struct past_sums {
 struct sbt_past {
 	__u32 tid; /* 0: free */
 	__u32 changes;
-	__u64 from_ns; /* sums from before are another thread's */
-	__u64 noted_ns; /* the last change */
-	/* For past_around(), kept here for the verifier's sake: the last change up to then, and the first after. */
+	__u64 from_ns; /* older sums belong to another thread */
+	__u64 noted_ns; /* time of the last change */
+	/*
+	 * Results of past_around(), kept here because of the verifier: the last change up to a
+	 * moment, and the first after it.
+	 */
 	__u32 before, after; /* PAST_NONE: none is kept */
 	__u64 before_ns, after_ns;
-	__u32 grew[SBT_TIMES]; /* what it finds, as in the sums */
-	/* Change number n is at level i if 2^i divides n and 2^(i + 1) does not; the last level has the rest, too. */
-	struct past_sums
-		sums[PAST_LEVELS * PAST_KEPT + 1]; /* the last one: of now, for past_grow() */
+	__u32 grew[SBT_TIMES]; /* result of past_grow(), in the unit of the sums */
+	/*
+	 * Change number n is at level i if 2^i divides n and 2^(i + 1) does not; the last level has
+	 * the rest, too. The last entry holds the sums of now, for past_grow().
+	 */
+	struct past_sums sums[PAST_LEVELS * PAST_KEPT + 1];
 };
 
-/* By the thread's slot, modulo SBT_PASTS: of two in one place, the second has no past until the first is at rest. */
+/*
+ * By the thread's slot, modulo SBT_PASTS. If two threads share an entry, the second has no past
+ * until the first is at rest.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -67,7 +76,10 @@ static __always_inline void sums_now(struct past_sums *s, const __u64 times[SBT_
 		s->times[i] = (__u32)(times[i] >> PAST_SHIFT);
 }
 
-/* Which is the lowest bit that is set, of PAST_LEVELS. This machine has no instruction for it. */
+/*
+ * Return the number of the lowest bit that is set, of PAST_LEVELS bits. BPF has no instruction for
+ * it.
+ */
 static __always_inline __u32 lowest_bit(__u32 n)
 {
 	__u32 bit = n & -n;
@@ -77,7 +89,7 @@ static __always_inline __u32 lowest_bit(__u32 n)
 #undef ANY
 }
 
-/* The state of a thread has just changed. */
+/* Keep the thread's sums at a change of its state. */
 static __always_inline void past_write(struct sbt_past *p, struct sbt_account *a)
 {
 	__u64 now = a->since_ns, at;
@@ -91,26 +103,31 @@ static __always_inline void past_write(struct sbt_past *p, struct sbt_account *a
 	p->noted_ns = now;
 	n = ++p->changes;
 	level = lowest_bit(n | 1U << (PAST_LEVELS - 1));
-	/* The number without the bits that all of a level have alike. */
+	/* The number without the bits that are the same throughout a level. */
 	at = level * PAST_KEPT + (n >> (level + (level < PAST_LEVELS - 1)) & (PAST_KEPT - 1));
-	barrier_var(at); /* else older verifiers lose sight of it */
+	barrier_var(at); /* else older verifiers lose track of its value */
 	if (at < PAST_NONE)
 		sums_now(&p->sums[at], a->times, now);
 }
 
-/* That of thread @index has. Global: gone through once by the verifier, and not by each caller. */
+/*
+ * Note a change of the state of thread @index. Global, so that the verifier checks it once and not
+ * for each caller.
+ */
 __noinline int past_note(__u32 index)
 {
 	struct sbt_account *a = bpf_map_lookup_elem(&accounts, &index);
 	struct sbt_past *p = past_at(index);
 
-	/* While one of our own programs is at its account, its sums are not up to date. */
+	/*
+	 * While one of the thread's own programs updates the account, its sums are not up to date.
+	 */
 	if (a && p && !a->busy && a->state != ACCOUNT_RESTING)
 		past_write(p, a);
 	return 0;
 }
 
-/* The same of those of the two with these numbers that are traced. */
+/* As past_note(), for those of the two threads that are traced. */
 __noinline int past_switched(__u32 out, __u32 in)
 {
 	__u32 index = 0;
@@ -122,7 +139,7 @@ __noinline int past_switched(__u32 out, __u32 in)
 	return 0;
 }
 
-/* Thread @index has just been made. */
+/* Begin the past of thread @index, which has just been created. */
 __noinline int past_begin(__u32 index)
 {
 	struct sbt_account *a = bpf_map_lookup_elem(&accounts, &index);
@@ -136,7 +153,7 @@ __noinline int past_begin(__u32 index)
 	return 0;
 }
 
-/* The changes that are kept around @since: into `before` and `after`. */
+/* Find the kept changes around @since, for `before` and `after`. */
 __noinline int past_around(__u32 index, __u64 since)
 {
 	struct sbt_past *p = past_at(index);
@@ -165,7 +182,10 @@ __noinline int past_around(__u32 index, __u64 since)
 	return 0;
 }
 
-/* After past_around(): how much each time grew from @since up to now, of which sums[PAST_NONE] are. Into `grew`. */
+/*
+ * Calculate how much each time grew from @since to now, into `grew`. Call it after past_around(),
+ * with the present sums in sums[PAST_NONE].
+ */
 __noinline int past_grow(__u32 index, __u64 since)
 {
 	const struct past_sums *first, *next, *last;
@@ -186,7 +206,7 @@ __noinline int past_grow(__u32 index, __u64 since)
 	last = &p->sums[PAST_NONE];
 	span = (next->at_ns - first->at_ns) >> PAST_SHIFT;
 	part = (next->at_ns - since) >> PAST_SHIFT;
-	/* Nothing is known of the time before the first change that is kept. */
+	/* Nothing is known about the time before the first change that is kept. */
 	if (before == PAST_NONE || !span)
 		part = 0;
 	for (i = 0; i < SBT_TIMES; i++) {

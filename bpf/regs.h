@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* What the iterator over threads writes. Both sides are of one build. */
+/* What the iterator over threads writes. Both sides come from one build. */
 #ifndef BPF_REGS_H
 #define BPF_REGS_H
 
 #include "sbt/record.h"
 
-#define SBT_REGS_RETURNED 64 /* places that threads may return to, at once */
+#define SBT_REGS_RETURNED 64 /* number of return addresses with a probe at the same time */
 #define SBT_REGS_RETURNS  8
 
 struct sbt_regs {
-	__u32 tid; /* as the reader's PID namespace has it */
-	/* Not 0: it has one, so that the registers are those of its last entry into the kernel. */
+	__u32 tid; /* in the reader's PID namespace */
+	/* Not 0: it is on a CPU, so the registers are those of its last entry into the kernel. */
 	__u32 on_cpu;
-	__u64 switches; /* so far */
-	__u64 words[SBT_STACK_REGS]; /* as the kernel of this architecture lays them out */
+	__u64 switches; /* number of switches so far */
+	__u64 words[SBT_STACK_REGS]; /* in the layout of this architecture's kernel */
 	/*
 	 * Where functions with a pending return probe really return to, innermost first; 0: no
 	 * more.

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * The OpenMP team that a thread is in. Runtimes name it nowhere that can be relied on: it is the thread that began
- * the region and how deep it was then, found by the outlined function and what that is given.
+ * The OpenMP team that a thread is in. Runtimes do not name it reliably anywhere. It is identified
+ * by the thread that began the region and its nesting level at that time, found by the outlined
+ * function and its argument.
  */
 #ifndef BPF_TEAM_H
 #define BPF_TEAM_H
 
 #include "account.h"
 
-/* What a return takes off the stack. */
+/* The number of bytes that a return takes off the stack. */
 #if defined(__TARGET_ARCH_arm64)
 #define RETURN_POPS 0
 #else
@@ -31,19 +32,19 @@ static __always_inline struct sbt_teams *teams_of(__u32 index, __u32 tid)
 	return of && of->tid == tid ? of : NULL;
 }
 
-/* The innermost region, or NULL. */
+/* Return the innermost region, or NULL. */
 static __always_inline struct sbt_team *team_top(struct sbt_teams *of)
 {
 	__u32 i = of->depth - 1;
 
 	if (i >= SBT_TEAM_DEPTH)
 		return NULL;
-	/* Older kernels forget the comparison when they come to the sum. */
+	/* The verifiers of older kernels forget the comparison at the addition. */
 	asm volatile("" : "+r"(i));
 	return &of->stack[i & (SBT_TEAM_DEPTH - 1)];
 }
 
-/* Were regions under way in this process when nobody looked? */
+/* Return whether regions were running in this process when tracing of it began. */
 static __always_inline bool teams_unknown(__u32 tgid)
 {
 	struct sbt_region_key key = { .tgid = tgid };
@@ -52,8 +53,8 @@ static __always_inline bool teams_unknown(__u32 tgid)
 }
 
 /*
- * The process may be in the midst of parallel regions: the next that is seen to begin ends that. Apart, for its room on
- * the stack.
+ * Note that the process may be inside parallel regions, until the next region is seen to begin. A
+ * function of its own, because of the stack it needs.
  */
 static __noinline MAYBE_UNUSED void teams_lost(__u32 tgid)
 {
@@ -64,8 +65,8 @@ static __noinline MAYBE_UNUSED void teams_lost(__u32 tgid)
 }
 
 /*
- * The team of a thread that comes to a barrier. Returns TEAM_BARRIER, or TEAM_NONE: outside all regions nobody
- * meets, and where teams cannot be told apart nobody knows who.
+ * Find the team of a thread that arrives at a barrier. Return TEAM_BARRIER, or TEAM_NONE: outside
+ * all regions there is no team, and where teams cannot be distinguished it is unknown.
  */
 static __noinline MAYBE_UNUSED int team_find(__u32 tgid, __u32 tid, __u32 index, __u64 *object,
 					     __u64 *place)
@@ -80,7 +81,10 @@ static __noinline MAYBE_UNUSED int team_find(__u32 tgid, __u32 tid, __u32 index,
 		if (of && of->flags & SBT_TEAMS_SEEN)
 			return TEAM_NONE;
 		if (!teams_unknown(tgid)) {
-			/* The first thread can be outside; another one is in a region that began before there were probes. */
+			/*
+			 * The first thread can be outside; another one is in a region that began
+			 * before there were probes.
+			 */
 			if (tid == tgid)
 				return TEAM_NONE;
 			teams_lost(tgid);
@@ -100,7 +104,7 @@ static __noinline MAYBE_UNUSED int team_find(__u32 tgid, __u32 tid, __u32 index,
 	return TEAM_BARRIER;
 }
 
-/* libomp says in its argument what the barrier is for. */
+/* Set the kind of barrier, from the location argument of libomp. */
 static __always_inline void team_kind(struct sbt_thread *t)
 {
 	__u32 flags = IDENT_FLAGS(t->words), implicit = flags & IDENT_BARRIER_MASK;
@@ -120,8 +124,8 @@ static __always_inline void team_kind(struct sbt_thread *t)
 }
 
 /*
- * How many meet, as the thread leaves the barrier: all members have come by then, so all have entered. Returns 0 if it
- * was no meeting, or nobody knows whose.
+ * Set the team's size, as the thread leaves the barrier: all members have arrived by then, so all
+ * have entered the region. Return 0 if there was no episode, or its team is unknown.
  */
 static __noinline MAYBE_UNUSED int team_words(struct sbt_thread *t, __u32 index)
 {
@@ -151,7 +155,7 @@ static __noinline MAYBE_UNUSED int team_words(struct sbt_thread *t, __u32 index)
 	return r->members > 1;
 }
 
-/* Before an arrival: for crossing_drop(). */
+/* Keep the CPU time before an arrival, for crossing_drop(). */
 static __always_inline void team_note(const struct sbt_thread *t, __u32 index)
 {
 	const struct sbt_account *a = config.account ? account_at(index, t->tid) : NULL;
@@ -162,8 +166,9 @@ static __always_inline void team_note(const struct sbt_thread *t, __u32 index)
 }
 
 /*
- * Which of its team's meetings the thread comes to: all members count the same ones, whether their records arrive or not. Returns the
- * flag that says so, 0 where the region began unseen.
+ * Number the episode of the team that the thread arrives at. All members count the same episodes,
+ * even if records are lost. Return SBT_CROSSING_ROUND, or 0 where the beginning of the region was
+ * not seen.
  */
 static __noinline MAYBE_UNUSED int team_round(struct sbt_thread *t, __u32 index)
 {
@@ -172,13 +177,16 @@ static __noinline MAYBE_UNUSED int team_round(struct sbt_thread *t, __u32 index)
 
 	if (!t || !top || !top->number || top->flags & SBT_TEAM_UNSEEN)
 		return 0;
-	/* After 65534 barriers in one region the numbers begin anew; that of the end is none of them. */
+	/*
+	 * After 65534 barriers in one region the numbers start again, without the number of the
+	 * join.
+	 */
 	top->barriers = top->barriers + 1 == SBT_ROUND_JOIN ? 1 : top->barriers + 1;
 	t->round = (__u32)top->number << 16 | top->barriers;
 	return SBT_CROSSING_ROUND;
 }
 
-/* It came to none after all. */
+/* Undo team_round(): there was no episode. */
 static __always_inline void team_round_undo(const struct sbt_thread *t, struct sbt_teams *of)
 {
 	struct sbt_team *top = of ? team_top(of) : NULL;
@@ -195,12 +203,12 @@ static __always_inline void counters_undo(__u32 index)
 
 	for (i = 0; c && i < SBT_COUNTERS_MAX; i++)
 		c->mark[i].counter -= c->phase[i];
-	/* What was scaled is not the count any more. */
+	/* A scaled value cannot be subtracted from the count. */
 	if (c)
 		c->unknown |= c->scaled;
 }
 
-/* It was no meeting: the phase goes on as if nothing had been. */
+/* Drop a crossing that was none: the phase continues as if there had been no arrival. */
 static __noinline MAYBE_UNUSED int crossing_drop(struct sbt_thread *t, __u32 index, __u64 now)
 {
 	struct sbt_account *a = t && config.account ? account_at(index, t->tid) : NULL;

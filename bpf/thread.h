@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* A thread comes for the first time, and what it is inside of: for the programs on threads' own paths. */
+/* The first crossing of a thread, and nested functions: for the programs on threads' own paths. */
 #ifndef BPF_THREAD_H
 #define BPF_THREAD_H
 
 #include "account.h"
 #include "team.h"
 
-/* What is no crossing, but may turn out to be one, has its own account. */
+/* Possible crossings are counted separately. */
 #define count_refused(field, cpu, crossing)         \
 	do {                                        \
 		if (crossing) {                     \
@@ -19,7 +19,7 @@
 		}                                   \
 	} while (0)
 
-/* The name of the process is that of its first thread. */
+/* The name of a process is that of its first thread. */
 static __always_inline void leader_comm(char comm[SBT_COMM_LEN])
 {
 	struct task_struct *task = (void *)bpf_get_current_task();
@@ -36,8 +36,8 @@ static __always_inline __u64 leader_start(void)
 }
 
 /*
- * A thread whose beginning was not seen, because its process was not known then (-a): when the kernel made it. What it did
- * before its first crossing is its phase 0.
+ * Report (SBT_REC_THREAD) when the kernel created a thread of a process that was not known then
+ * (-a). What the thread did before its first crossing is its phase 0.
  */
 static __always_inline void tell_found(__u32 tgid, __u32 tid, __u32 inc, __u64 now)
 {
@@ -53,7 +53,7 @@ static __always_inline void tell_found(__u32 tgid, __u32 tid, __u32 inc, __u64 n
 	bpf_ringbuf_submit(e, event_wake());
 }
 
-/* -a: is the process that runs one of those asked for? */
+/* -a: return whether the current process is one of those asked for. */
 static __always_inline bool wanted(void)
 {
 	if (config.by_comm) {
@@ -74,7 +74,10 @@ static __always_inline bool wanted(void)
 	return true;
 }
 
-/* A crossing, or what may be one, is not recorded, for it is not known yet how the program is to be traced. */
+/*
+ * Count a crossing, or a possible one, that is not recorded because it is not known yet how to
+ * trace the program.
+ */
 static __always_inline void refuse_early(__u32 tgid, __u32 cpu, bool crossing)
 {
 	__u32 *n, one = 1;
@@ -94,8 +97,8 @@ static __always_inline void refuse_early(__u32 tgid, __u32 cpu, bool crossing)
 }
 
 /*
- * -a: a process not heard of. How its departures may be seen depends on the program: until that is
- * known, nothing is recorded of it.
+ * -a: add a process that is not known. How to see its departures depends on the program, and until
+ * that is known, nothing is recorded. Return whether the process may be recorded.
  */
 static __always_inline bool admit(__u32 tgid, __u64 now, __u32 cpu, bool crossing)
 {
@@ -123,7 +126,7 @@ static __always_inline bool admit(__u32 tgid, __u64 now, __u32 cpu, bool crossin
 	if (!bpf_map_update_elem(&procs, &tgid, &proc, BPF_NOEXIST)) {
 		teams_lost(tgid);
 	} else if (!bpf_map_lookup_elem(&procs, &tgid)) {
-		/* Full; else a sister thread was quicker. */
+		/* The map is full; else another thread of the process was faster. */
 		count_refused(lost_process, cpu, crossing);
 		return false;
 	}
@@ -131,8 +134,8 @@ static __always_inline bool admit(__u32 tgid, __u64 now, __u32 cpu, bool crossin
 }
 
 /*
- * First crossing of a thread (or of a stranger, each time): NULL unless it is traced. @crossing: else it only waits for
- * something, or wakes others.
+ * Handle the first crossing of a thread, or any crossing of a process that is not traced. Return
+ * NULL unless it is traced. @crossing: else the thread only waits for something, or wakes others.
  */
 static __noinline MAYBE_UNUSED struct sbt_thread *thread_new(__u32 tgid, __u32 tid, __u32 *index,
 							     bool crossing)
@@ -159,8 +162,8 @@ static __noinline MAYBE_UNUSED struct sbt_thread *thread_new(__u32 tgid, __u32 t
 		return NULL;
 	if (flags & SBT_PROC_FRESH) {
 		/*
-		 * It is not known yet whether a return probe could hurt it. What may be a barrier is looked for only once
-		 * that is known: the probes may be those of the program before.
+		 * It is not known yet whether a return probe could harm it. Possible barriers are
+		 * ignored until then: the probes may be those of the previous program.
 		 */
 		if (crossing)
 			refuse_early(tgid, cpu, true);
@@ -168,7 +171,7 @@ static __noinline MAYBE_UNUSED struct sbt_thread *thread_new(__u32 tgid, __u32 t
 	}
 	t = thread_find(tid, index);
 	if (t && (t->tgid != tgid || t->inc)) {
-		thread_release(t); /* of an earlier thread of this number, whose end was not seen */
+		thread_release(t); /* of an earlier thread with this number: its end was not seen */
 		t = NULL;
 	}
 	if (!t) {
@@ -186,7 +189,7 @@ static __noinline MAYBE_UNUSED struct sbt_thread *thread_new(__u32 tgid, __u32 t
 	t->proc_flags = flags;
 	t->detached = proc_detached(p, tgid);
 	if (!(flags & SBT_PROC_SEEN)) {
-		/* Two threads may both say so; saying it twice is harmless. */
+		/* Two threads may both report it, which is harmless. */
 		p->flags |= SBT_PROC_SEEN;
 		e = event_new(SBT_REC_SEEN, now);
 		if (e) {
@@ -198,7 +201,10 @@ static __noinline MAYBE_UNUSED struct sbt_thread *thread_new(__u32 tgid, __u32 t
 			refused = bpf_map_lookup_elem(&early, &tgid);
 			e->refused = refused ? *refused : 0;
 			event_program(e, (void *)bpf_get_current_task());
-			/* Now, while it waits: its mappings may be gone in a millisecond. */
+			/*
+			 * Wake the reader now, while the thread waits: its mappings may be gone in
+			 * a millisecond.
+			 */
 			bpf_ringbuf_submit(e, BPF_RB_FORCE_WAKEUP);
 		}
 	}
@@ -207,11 +213,11 @@ static __noinline MAYBE_UNUSED struct sbt_thread *thread_new(__u32 tgid, __u32 t
 	return t;
 }
 
-/* --- functions within functions -------------------------------------------------------------------------- */
+/* --- functions within functions --------------------------------------------------------------- */
 
 #define PAGE_OF(address) ((address) >> 12)
 
-/* What a return probe has put in place of the return address? */
+/* Return whether a return probe has replaced this return address. */
 static __always_inline bool is_trampoline(__u64 address)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();
@@ -225,9 +231,10 @@ static __always_inline bool is_trampoline(__u64 address)
 }
 
 /*
- * Was this function called, or jumped to as the last thing it does, by the one whose probe at @entry was met before at
- * @sp, to return to @ip (0: not known)? So old versions call new ones, and wrappers what they wrap. What was left by longjmp has been
- * overwritten by then, as a rule.
+ * Return whether this function was called, or jumped to as a tail call, by the function with the
+ * probe at @entry. That probe was hit before at stack pointer @sp, and its function returns to @ip
+ * (0: not known). Old versions call new ones in this way, and wrappers call what they wrap. If that
+ * function was left by longjmp, its part of the stack has usually been overwritten.
  */
 static __always_inline bool called_within(struct pt_regs *ctx, __u64 entry, __u64 sp, __u64 ip)
 {
@@ -236,7 +243,7 @@ static __always_inline bool called_within(struct pt_regs *ctx, __u64 entry, __u6
 	if (entry == PT_REGS_IP(ctx) || PT_REGS_SP(ctx) > sp)
 		return false;
 #if defined(__TARGET_ARCH_arm64)
-	/* Where it has put the link register is not known. */
+	/* It is not known where the function has stored the link register. */
 	if (PT_REGS_SP(ctx) < sp)
 		return true;
 	back = PT_REGS_RET(ctx);

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* The registers with which a task came into the kernel. */
+/* The user registers of a task at its entry into the kernel. */
 #ifndef BPF_USERREGS_H
 #define BPF_USERREGS_H
 
 #include "kernel.h"
 
-/* The user registers of a task that is in the kernel, or NULL. */
+/* Return the user registers of a task that is in the kernel, or NULL. */
 static __always_inline struct pt_regs___kernel *user_regs(struct task_struct *task)
 {
 	void *stack;
 
 	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs))
 		return (struct pt_regs___kernel *)bpf_task_pt_regs(task);
-	/* Before 5.15: at the top of its kernel stack, which nothing pads there. */
+	/* Before 5.15: at the top of its kernel stack, without padding. */
 	stack = BPF_CORE_READ(task, stack);
 	return stack ? stack + THREAD_SIZE - bpf_core_type_size(struct pt_regs___kernel) : NULL;
 }
 
-/* The registers with which the current task came into the kernel, or NULL. */
+/* Return the user registers of the current task at its entry into the kernel, or NULL. */
 static __always_inline struct pt_regs___kernel *own_regs(void)
 {
 	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_get_current_task_btf))
@@ -33,9 +33,12 @@ static __always_inline struct pt_regs___kernel *own_regs(void)
 #endif
 #define USER_SP(regs) BPF_CORE_READ(regs, sp)
 
-/* What a task came into the kernel with. Each reading has its price: as many at once as lie together. */
+/*
+ * The system call of a task and its arguments. Each read has its cost, so adjacent registers are
+ * read together.
+ */
 struct user_call {
-	long nr; /* the system call; -1: none, as in a page fault */
+	long nr; /* number of the system call; -1: none, as in a page fault */
 	__u64 arg[3];
 	__u64 ip, sp;
 };
@@ -53,7 +56,7 @@ static __always_inline void user_call(struct pt_regs___kernel *regs, struct user
 
 	call->nr = BPF_CORE_READ(regs, syscallno);
 	REGS_READ(call->arg, regs, regs);
-	/* Its register holds what the call returns. */
+	/* The register itself holds the return value of the call. */
 	call->arg[0] = BPF_CORE_READ(regs, orig_x0);
 	REGS_READ(where, regs, sp);
 	call->ip = where.pc;
@@ -73,7 +76,10 @@ static __always_inline void user_call(struct pt_regs___kernel *regs, struct user
 #endif
 }
 
-/* Where the program is: as long as that stays the same, the task is in one and the same call or exception. */
+/*
+ * Return a value that identifies where the program is. While it stays the same, the task is in the
+ * same system call or exception.
+ */
 static __always_inline __u64 user_place(struct pt_regs___kernel *regs)
 {
 #if defined(__TARGET_ARCH_arm64)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* Which thread ends a wait, where that can be known for certain: an interrupt comes while any task is current. */
+/*
+ * Which thread ends a wait, where that is certain: an interrupt may come while any task is current.
+ */
 #ifndef BPF_WAKER_H
 #define BPF_WAKER_H
 
@@ -9,16 +11,17 @@
 #include "block.h"
 
 /*
- * Is the kernel at what the current task has called it for? Interrupts, and what they put off, have a stack of their own, on
- * which packets to this machine are handed over, too. But for those that come while a task is in its program: then it makes
- * no call. @ctx: what our program is given, which is on the stack in use; @regs: at the end of the task's.
+ * Return whether the kernel is executing the system call of the current task. Interrupts and
+ * softirqs have a stack of their own, and local packets are delivered on it, too. The exception are
+ * interrupts of user code, but then the task is in no system call. @ctx: the context of the
+ * program, which is on the stack in use; @regs: at the end of the task's stack.
  */
 static __always_inline bool on_own_stack(const void *ctx, struct task_struct *current,
 					 struct pt_regs___kernel *regs)
 {
 	const void *first = current->stack, *end = regs;
 
-	/* Compared, and never calculated with: that the verifier forbids. */
+	/* Pointers are only compared: the verifier forbids arithmetic on them. */
 	barrier_var(ctx);
 	if (ctx < first)
 		return false;
@@ -39,7 +42,10 @@ static __always_inline struct sock *socket_at(struct task_struct *task, __u64 fd
 
 #define SOCK(sk, field) BPF_CORE_READ(sk, __sk_common.field)
 
-/* Are these the two ends of one connection on this machine? Who waits may listen still. */
+/*
+ * Return whether these are the two ends of one connection on this machine. The waiting one may
+ * still listen.
+ */
 static __always_inline bool are_connected(struct sock *waits, struct sock *wakes)
 {
 	__u32 local;
@@ -54,7 +60,7 @@ static __always_inline bool are_connected(struct sock *waits, struct sock *wakes
 	       local == SOCK(wakes, skc_daddr);
 }
 
-/* Do both tasks make a call with a socket, the second one with the other end of that of the first? */
+/* Return whether both tasks are in a call with a socket, the two ends of one connection. */
 static __noinline bool of_one_connection(struct task_struct *waits, struct task_struct *wakes)
 {
 	struct user_call call = {};
@@ -71,7 +77,10 @@ static __noinline bool of_one_connection(struct task_struct *waits, struct task_
 	return sk[0] && sk[1] && are_connected(sk[0], sk[1]);
 }
 
-/* Ends the call waits of the kind @reason? The end of a pipe is told to the reader when the writer closes it. */
+/*
+ * Return whether the call ends waits with this @reason. A reader gets the end of a pipe when the
+ * writer closes it.
+ */
 static __always_inline bool ends_waits(const struct user_call *call, __u32 reason)
 {
 	if (reason == SBT_BLOCKED_IO && (call->nr == __NR_close || call->nr == __NR_shutdown))
@@ -79,7 +88,10 @@ static __always_inline bool ends_waits(const struct user_call *call, __u32 reaso
 	return (__u8)reason_of_call(call) == reason;
 }
 
-/* The number of the thread that ends the wait of @task, whose account @a is; 0: none, or it is not certain. */
+/*
+ * Return the number of the thread that ends the wait of @task with account @a; 0: none, or it is
+ * not certain.
+ */
 static __always_inline __u32 waker_of(const void *ctx, const struct sbt_account *a,
 				      struct task_struct *task, __u64 now)
 {

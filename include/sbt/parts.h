@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * The list of parts: what is measured of a thread's phase, beside its time on a CPU, in the run queue and blocked (enum sbt_time
- * of bpf/state.h). The kernel's accounts and records, the model's sums, the report and its fields are made from this list. A new
- * metric is a row here, the statement in bpf/ that counts it, and a row at the end of the list in recording/inputs.c.
+ * The list of parts: what is measured of a thread's phase, beside its time on a CPU, in the run
+ * queue and blocked (enum sbt_time of bpf/state.h). The kernel's accounts and records, the model's
+ * sums, the report and its fields are made from this list. A new metric is a row here, the
+ * statement in bpf/ that counts it, and a row at the end of the list in recording/inputs.c.
  *
  * X(member, arg, name in JSON and CSV, heading of its column in the table of parts or NULL, help)
  */
@@ -11,15 +12,15 @@
 #define SBT_PARTS_H
 
 /* Times in ns. */
-#define SBT_PART_TIMES(X, arg)                                                                   \
-	X(fault_ns, arg, "fault_ns", NULL, "of oncpu_ns: handling page faults")                  \
-	X(steal_ns, arg, "stolen_ns", "stolen\nby host",                                         \
-	  "of oncpu_ns: the host of this guest ran something else, as its ticks show")           \
-	X(turn_ns, arg, "turn_ns", "waits\nfor turn",                                            \
-	  "of work_ns, spinning or blocked: waits for a turn in OpenMP's critical, ordered or "  \
-	  "locks; no work for the efficiencies")                                                 \
-	X(begin_ns, arg, "begin_ns", "waits\nfor team",                                          \
-	  "of work_ns, beside turn_ns: it had begun an OpenMP region, and its team was not "     \
+#define SBT_PART_TIMES(X, arg)                                                                  \
+	X(fault_ns, arg, "fault_ns", NULL, "of oncpu_ns: handling page faults")                 \
+	X(steal_ns, arg, "stolen_ns", "stolen\nby host",                                        \
+	  "of oncpu_ns: the host of this guest ran something else, as its ticks show")          \
+	X(turn_ns, arg, "turn_ns", "waits\nfor turn",                                           \
+	  "of work_ns, spinning or blocked: waits for a turn in OpenMP's critical, ordered or " \
+	  "locks; no work for the efficiencies")                                                \
+	X(begin_ns, arg, "begin_ns", "waits\nfor team",                                         \
+	  "of work_ns, beside turn_ns: it had begun an OpenMP region, and its team was not "    \
 	  "there yet; no work for the efficiencies")
 
 /* Numbers of events. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Named barriers and phases for programs that sbt-trace may watch. C99 or C++11, POSIX threads;
- * this one file, nothing to link but the threads. The interface is that of the SBT library
- * (E. Novillo, 2002, appendix B and section 4.2), the measuring is left to sbt-trace:
+ * Named barriers and phases for programs that sbt-trace may trace. C99 or C++11, POSIX threads.
+ * This file is all: nothing needs to be linked but the threads. The interface is that of the SBT
+ * library (E. Novillo, 2002, appendix B and section 4.2); sbt-trace does the measuring:
  *
  *	#define SBT_BARRIER  my_barrier		// the barrier that the macros use
  *	#define SBT_THREADID my_id		// number of the calling thread: variable or call
@@ -12,30 +12,31 @@
  *
  *	sbt_barrier_t *SBT_BARRIER;
  *
- *	SBT_BARRIER = sbt_init(4, argc, argv);	// 4 threads meet; NULL with errno: no barrier
- *	BARRIER;				// meet; known by file and line
- *	N_BARRIER("End initialization");	// meet; known by name
- *	L_BARRIER;				// meet in a loop: summed up, told of at the end
+ *	SBT_BARRIER = sbt_init(4, argc, argv);	// for 4 threads; NULL with errno: no barrier
+ *	BARRIER;				// wait; reported by file and line
+ *	N_BARRIER("End initialization");	// wait; reported by name
+ *	L_BARRIER;				// wait in a loop: summed up, reported at the end
  *	NL_BARRIER("End iteration");		// the same with a name
- *	sbt_finalize();				// at the end, when nobody waits at a barrier
+ *	sbt_finalize();				// at the end, when no thread waits at a barrier
  *
- * Programs with other barriers, and programs with one thread, have the markers alone:
+ * Programs with other barriers, and programs with one thread, can use the markers alone:
  *
  *	SBT_THREAD(id);				// from here on the calling thread is number id
  *	SBT_PHASE("read");			// here the calling thread's phase "read" ends
- *	SBT_PHASE_BEGIN("solve");		// ... and here one begins with a name of its own,
- *	SBT_PHASE_END("solve");			// whatever barriers and phases lie inside
+ *	SBT_PHASE_BEGIN("solve");		// ... and here a phase with its own name begins,
+ *	SBT_PHASE_END("solve");			// with any barriers and phases inside
  *
- *	SBT_READ(owner, bytes);			// here the calling thread reads so much of the data of
- *	SBT_WRITE(owner, bytes);		// thread number owner, or writes it: see sbt-trace predict
+ *	SBT_READ(owner, bytes);			// the calling thread reads this many bytes of the
+ *	SBT_WRITE(owner, bytes);		// data of thread number owner, or writes them:
+ *						// see sbt-trace predict
  *
- * With -DSBT_OFF nothing is left but a call of pthread_barrier_wait(); parts of a program compiled
- * with and without it can be mixed.
+ * With -DSBT_OFF only a call of pthread_barrier_wait() is left. Parts of a program compiled with
+ * and without it can be mixed.
  *
- * What tracers see: notes of the SystemTap form (section .note.stapsdt), provider "sbt", so that
- * perf, bpftrace, gdb and others can use them too. A marker is one nop while nobody looks; the
- * program never asks whether somebody does. What has no value in a register yet (a string's
- * address in SBT_PHASE) is put into one first. x86-64 and arm64; elsewhere there are no markers.
+ * Tracers see notes in the format of SystemTap (section .note.stapsdt), provider "sbt", so perf,
+ * bpftrace, gdb and other tools can use them, too. A marker is one nop while no tool uses it; the
+ * program never checks for a tracer. A value that is not in a register yet (the address of the
+ * string in SBT_PHASE) is loaded into one first. There are markers on x86-64 and arm64 only.
  *
  *	marker		arguments
  *	enter		object, thread, file, line, name, loop, count
@@ -50,20 +51,20 @@
  *	thread	-4	SBT_THREADID of the calling thread
  *	file	8	address of a string: __FILE__, as the compiler was given it
  *	line	-4	__LINE__
- *	name	8	address of a string, or 0: without a name. It may be one that changes.
+ *	name	8	address of a string, or 0: without a name. The string may change.
  *	loop	-4	not 0: a loop barrier
- *	count	-4	how many threads meet
+ *	count	-4	number of threads that wait at the barrier
  *	owner	-4	number of another thread, as thread is of the calling one
- *	bytes	-4	how many
+ *	bytes	-4	number of bytes
  *	argc	-4	as given to sbt_init()
  *	argv	8	address of argc pointers to strings, not yet sorted by sbt_init()
  *
- * The left number is the size as notes have it: bytes, negative when signed. Operands are registers
- * and constants, and count, in enter, memory at the register of object plus a constant. A thread
- * that has hit enter hits leave next of all markers, unless it never comes back;
- * pthread_barrier_wait() on the same object lies between the two.
- * A literal that nobody has read may not be in memory yet: a probe that must not sleep cannot read
- * it then, and what is at its address has to be taken from the file.
+ * The number after the name is the size as notes have it: bytes, negative if signed. Operands are
+ * registers and constants. The exception is count in enter: memory at the register of object plus
+ * a constant. After enter, the next marker that a thread hits is leave, unless it never returns;
+ * pthread_barrier_wait() on the same object is between the two.
+ * A literal that was never read may not be in memory yet. A probe that must not sleep cannot read
+ * it then, and has to take the string at its address from the file.
  */
 #ifndef SBT_SBT_H
 #define SBT_SBT_H
@@ -98,7 +99,7 @@ enum sbt_access_kind { SBT_ACCESS_READ = 1, SBT_ACCESS_WRITE = 2 };
 #define SBT_PRIV_MARKS 0
 #endif
 
-/* Else the many lines of a note would count as code when a compiler decides what to inline. */
+/* Else a compiler that decides what to inline would count the many lines of a note as code. */
 #if (defined(__clang__) && __clang_major__ >= 11) || (!defined(__clang__) && __GNUC__ >= 9)
 #define SBT_PRIV_ASM __asm__ __volatile__ __inline__
 #else
@@ -106,9 +107,9 @@ enum sbt_access_kind { SBT_ACCESS_READ = 1, SBT_ACCESS_WRITE = 2 };
 #endif
 
 /*
- * In front of the number of an int among the asm statement's operands; addresses have "8@%". And an
- * int that lies operand 6 bytes behind the address in operand 0: written by hand, because compilers
- * might go through a symbol, and would write it otherwise with -masm=intel.
+ * SBT_PRIV_INT precedes the number of an int among the operands of the asm statement; addresses
+ * have "8@%". SBT_PRIV_FIELD is an int at operand 6 bytes after the address in operand 0. It is
+ * written by hand, because compilers might use a symbol, and write it differently with -masm=intel.
  */
 #ifdef __aarch64__
 #define SBT_PRIV_INT   "-4@%w"
@@ -119,10 +120,10 @@ enum sbt_access_kind { SBT_ACCESS_READ = 1, SBT_ACCESS_WRITE = 2 };
 #endif
 
 /*
- * A nop and the note that tells of it: three words of header, the owner's name, where the nop is,
- * where .stapsdt.base was when the note was made (prelink moves the code, and that section with it,
- * but not what notes say), no semaphore, then three strings. "?" keeps the note in the group of the
- * function that it is about, to go when the linker drops that one.
+ * A nop and its note. The note has three words of header, the owner's name, the address of the nop,
+ * the address of .stapsdt.base when the note was made (prelink moves the code together with that
+ * section, but does not change notes), no semaphore, then three strings. "?" keeps the note in the
+ * group of the function that it describes, so that the linker drops both together.
  */
 #define SBT_PRIV_MARK(marker, args)                                             \
 	"1: nop\n"                                                              \
@@ -154,7 +155,7 @@ enum sbt_access_kind { SBT_ACCESS_READ = 1, SBT_ACCESS_WRITE = 2 };
 		     : "r"(b), "nr"(thd_id), "r"(file), "nr"(line), "r"(name), "nr"(loop), \
 		       "n"(offsetof(sbt_barrier_t, thread_count)))
 #define SBT_PRIV_LEAVE(b) SBT_PRIV_ASM(SBT_PRIV_MARK("leave", "8@%0") : : "r"(b))
-/* What a program does on one side of the marker stays there: hence "memory". */
+/* "memory": what a program does on one side of the marker stays on that side. */
 #define SBT_PRIV_PHASE(name, kind)                                                           \
 	SBT_PRIV_ASM(SBT_PRIV_MARK("phase", "8@%0 8@%1 " SBT_PRIV_INT "2 " SBT_PRIV_INT "3") \
 		     :                                                                       \
@@ -185,7 +186,7 @@ enum sbt_access_kind { SBT_ACCESS_READ = 1, SBT_ACCESS_WRITE = 2 };
 #define SBT_PRIV_FINALIZE()		    ((void)0)
 #endif
 
-/* One copy of a function, at one place, whoever calls it with what. */
+/* One copy of a function, at one address, for all callers and arguments. */
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 8
 #define SBT_PRIV_ONE_COPY __attribute__((noipa, unused))
 #else
@@ -194,25 +195,26 @@ enum sbt_access_kind { SBT_ACCESS_READ = 1, SBT_ACCESS_WRITE = 2 };
 
 /* --- phases (section 6.2) --------------------------------------------------------------------- */
 
-/* From here on the calling thread is number @id, from 0, also where no barrier says so. */
+/* From here on the calling thread has number @id, from 0, even if no barrier states it. */
 #define SBT_THREAD(id) SBT_PRIV_THREAD(id)
 
-/* A point in the calling thread: a phase ends here and has this name; the next one begins. */
+/* A point in the calling thread: a phase with this name ends here, and the next one begins. */
 #define SBT_PHASE(name)	      SBT_PRIV_PHASE(name, SBT_PHASE_KIND_POINT)
 /*
- * A conceptual phase of the calling thread, from here ... What its threads begin together is one occurrence, whatever
- * barriers lie inside; phases of different names may nest and overlap.
+ * A conceptual phase of the calling thread, from here ... What its threads begin together is one
+ * occurrence, with any barriers inside. Phases of different names may nest and overlap.
  */
 #define SBT_PHASE_BEGIN(name) SBT_PRIV_PHASE(name, SBT_PHASE_KIND_BEGIN)
 /* ... to here. The names are compared, not their addresses. */
 #define SBT_PHASE_END(name)   SBT_PRIV_PHASE(name, SBT_PHASE_KIND_END)
 
-/* --- whose data (for predictions) ------------------------------------------------------------- */
+/* --- ownership of data (for predictions) ------------------------------------------------------ */
 
 /*
- * Here the calling thread reads (writes) @bytes that belong to thread number @owner, as SBT_THREAD or the barriers have
- * it, and would have to ask it for them (send them to it) where memory is not shared. An element, a row, or a whole
- * boundary at once: each is one message on the machine that is predicted.
+ * Here the calling thread reads (writes) @bytes that belong to thread number @owner, as SBT_THREAD
+ * or the barriers number it. Without shared memory it would have to request them from that thread
+ * (send them to it). An element, a row, or a whole boundary at once: each is one message on the
+ * predicted machine.
  */
 #define SBT_READ(owner, bytes)	SBT_PRIV_ACCESS(owner, bytes, SBT_ACCESS_READ)
 #define SBT_WRITE(owner, bytes) SBT_PRIV_ACCESS(owner, bytes, SBT_ACCESS_WRITE)
@@ -222,8 +224,8 @@ enum sbt_access_kind { SBT_ACCESS_READ = 1, SBT_ACCESS_WRITE = 2 };
 /* The same with and without SBT_OFF, in C and in C++. */
 typedef struct sbt_barrier_s {
 	pthread_barrier_t barrier; /* first: both have one address */
-	int thread_count; /* threads that meet */
-	struct sbt_barrier_s *next; /* all that sbt_finalize() will release */
+	int thread_count; /* number of threads that wait at it */
+	struct sbt_barrier_s *next; /* list of all that sbt_finalize() will release */
 } sbt_barrier_t;
 
 struct sbt_priv_env {
@@ -231,12 +233,15 @@ struct sbt_priv_env {
 	sbt_barrier_t *barriers;
 };
 
-/* One for all files of a program or library that include this. */
+/* One for all files of a program or library that include this header. */
 __attribute__((weak, visibility("hidden"))) struct sbt_priv_env sbt_priv_env = {
 	PTHREAD_MUTEX_INITIALIZER, NULL
 };
 
-/* A barrier where @count threads meet. NULL, with errno: @count is below 1, or no memory. */
+/*
+ * Create a barrier for @count threads. Return NULL, with errno, if @count is below 1 or there is no
+ * memory.
+ */
 static inline sbt_barrier_t *sbt_barrier_create(int count)
 {
 	sbt_barrier_t *b;
@@ -264,9 +269,9 @@ static inline sbt_barrier_t *sbt_barrier_create(int count)
 }
 
 /*
- * pthread_barrier_destroy() waits for those who are on their way out, and b is not touched on the
- * way out: the last to meet may release the barrier at once. A C library that says it is still
- * used keeps it.
+ * Release a barrier. pthread_barrier_destroy() waits for threads that are leaving it, and these do
+ * not touch b: the last arriver may release the barrier at once. If the C library reports that the
+ * barrier is still in use, it is kept.
  */
 static inline void sbt_priv_release(sbt_barrier_t *b)
 {
@@ -274,7 +279,10 @@ static inline void sbt_priv_release(sbt_barrier_t *b)
 		free(b);
 }
 
-/* Releases a barrier before the end; sbt_finalize() does it for all. Nobody may wait there. */
+/*
+ * Release a barrier before the end of the program; sbt_finalize() releases all. No thread may wait
+ * at it.
+ */
 static inline void sbt_barrier_destroy(sbt_barrier_t *b)
 {
 	sbt_barrier_t **at;
@@ -292,9 +300,9 @@ static inline void sbt_barrier_destroy(sbt_barrier_t *b)
 }
 
 /*
- * Waits until b->thread_count threads are here. @thd_id: the calling thread's number, from 0. @name
- * may be NULL. @loop: not 0 for a loop barrier. The strings are read by tracers, perhaps later:
- * they should be literals; one that changes is read at the time where that can be done.
+ * Wait until b->thread_count threads have arrived. @thd_id: the calling thread's number, from 0.
+ * @name may be NULL. @loop: not 0 for a loop barrier. Tracers read the strings, perhaps later, so
+ * they should be literals. A string that changes is read at once where possible.
  */
 SBT_PRIV_ONE_COPY static void sbt_barrier(sbt_barrier_t *b, int thd_id, const char *file, int line,
 					  const char *name, int loop)
@@ -304,7 +312,7 @@ SBT_PRIV_ONE_COPY static void sbt_barrier(sbt_barrier_t *b, int thd_id, const ch
 	SBT_PRIV_LEAVE(b);
 }
 
-/* Macros, for each to stand for its own line. */
+/* Macros, so that each has its own line. */
 #define BARRIER		 sbt_barrier(SBT_BARRIER, SBT_THREADID, __FILE__, __LINE__, NULL, 0)
 #define N_BARRIER(name)	 sbt_barrier(SBT_BARRIER, SBT_THREADID, __FILE__, __LINE__, (name), 0)
 #define L_BARRIER	 sbt_barrier(SBT_BARRIER, SBT_THREADID, __FILE__, __LINE__, NULL, 1)
@@ -312,7 +320,9 @@ SBT_PRIV_ONE_COPY static void sbt_barrier(sbt_barrier_t *b, int thd_id, const ch
 
 /* --- begin and end ---------------------------------------------------------------------------- */
 
-/* Whether @arg names an option of appendix A (or libperfex); the next argument is its value. */
+/*
+ * Return whether @arg names an option of appendix A (or libperfex); the next argument is its value.
+ */
 static inline int sbt_is_option(const char *arg)
 {
 	static const char *const names[] = {
@@ -329,9 +339,9 @@ static inline int sbt_is_option(const char *arg)
 }
 
 /*
- * Puts the options of SBT and their values behind the program's own arguments, each in the order
- * that it had. Returns how many are the program's own, argv[0] included: what argc would be
- * without options. An option without a value is the program's own.
+ * Move the options of SBT and their values behind the program's own arguments, both in their order.
+ * Return the number of the program's own arguments, argv[0] included: argc without the options. An
+ * option without a value is the program's own.
  */
 static inline int sbt_args(int argc, char **argv)
 {
@@ -352,10 +362,10 @@ static inline int sbt_args(int argc, char **argv)
 }
 
 /*
- * Makes the barrier where @count threads meet; call it before they begin. The options on the
- * command line are for sbt-trace; they are put behind the program's own arguments, and a program
- * that counts its arguments takes argc = sbt_args(argc, argv) after this. argc may be 0. NULL, with
- * errno, as from sbt_barrier_create().
+ * Create the barrier for @count threads; call it before they begin. Options for sbt-trace on the
+ * command line are moved behind the program's own arguments. A program that counts its arguments
+ * sets argc = sbt_args(argc, argv) after this. argc may be 0. Return NULL, with errno, as
+ * sbt_barrier_create().
  */
 static inline sbt_barrier_t *sbt_init(int count, int argc, char **argv)
 {
@@ -366,7 +376,7 @@ static inline sbt_barrier_t *sbt_init(int count, int argc, char **argv)
 	return b;
 }
 
-/* The end of what sbt-trace sums up. Releases every barrier; no thread may be waiting at one. */
+/* End what sbt-trace sums up, and release every barrier; no thread may be waiting at one. */
 static inline void sbt_finalize(void)
 {
 	sbt_barrier_t *b, *next;
@@ -408,7 +418,7 @@ static inline void sbt_time(struct timeval t)
 /* From t1 to t2, struct timeval: whole milliseconds, an int; seconds, a double. */
 #define SBT_MSEC(t1, t2) sbt_msec((t1), (t2))
 #define SBT_SEC(t1, t2)	 sbt_sec((t1), (t2))
-/* Prints the local time t and a line break to stdout: 11:09:44.469 */
+/* Print the local time t and a line break to stdout: 11:09:44.469 */
 #define SBT_TIME(t)	 sbt_time(t)
 
 #ifdef __cplusplus
