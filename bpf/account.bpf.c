@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * The scheduler's events of traced threads: on a CPU, waiting for one, blocked and why. Strangers
- * pay one look at `marks`. Where an event was missed, what it would have told is left unattributed.
+ * The scheduler's events of traced threads: on a CPU, waiting for one, blocked and why. Other
+ * threads pay for one look-up in `marks`. If an event is missed, the time that it would have
+ * explained stays unattributed.
  */
 #include <linux/bpf_perf_event.h>
 
@@ -11,19 +12,20 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* CPUs (modulo its size) that somebody waits for: one look spares the others the rest. */
+/* CPUs (modulo SBT_WATCHED) that threads wait for. One look-up spares the other CPUs the rest. */
 #define SBT_WATCHED 512
 static __u8 watched[SBT_WATCHED];
 
-/* --- the scheduler's events ------------------------------------------------------------------------ */
+/* --- the scheduler's events ------------------------------------------------------------------- */
 
 #define QUOTA_NONE   (~0ULL)
 #define GROUP_LEVELS 4
 
 /*
- * Where a task is queued, or was last; NULL: this kernel does not say. To be asked for once in a program, as soon as it is
- * known to need it: whenever the verifier comes by a pointer that is read from one of the program's own arguments, it
- * looks through all types of the kernel four times.
+ * Return the queue that a task is in, or was in last; NULL: this kernel does not show it. Call it
+ * once in a program, as soon as it is certain that the program needs it. Whenever the verifier
+ * comes by a pointer that is read from one of the program's own arguments, it searches all types of
+ * the kernel four times.
  */
 static __always_inline struct cfs_rq *queue_of(struct task_struct *task)
 {
@@ -35,7 +37,7 @@ static __always_inline struct cfs_rq *queue_of(struct task_struct *task)
 	return queue;
 }
 
-/* How long the cgroups of a queue, up to a few levels, have been throttled so far. */
+/* Return how long the cgroups of a queue, up to a few levels, have been throttled so far. */
 static __always_inline __u64 throttled_time(struct cfs_rq *queue)
 {
 	struct task_group *group = NULL;
@@ -56,7 +58,7 @@ static __always_inline __u64 throttled_time(struct cfs_rq *queue)
 	return sum;
 }
 
-/* It waits for a CPU from now on, or for its cgroup's next share of time. */
+/* The thread waits for a CPU from now on, or for its cgroup's next share of time. */
 static __always_inline void wait_begin(struct sbt_account *a, struct cfs_rq *queue, __u32 cpu,
 				       __u64 now)
 {
@@ -69,7 +71,10 @@ static __always_inline void wait_begin(struct sbt_account *a, struct cfs_rq *que
 		a->was_throttled = queue->throttle_count > 0;
 }
 
-/* From now on it is noted who runs on @cpu, beginning with @runs (NULL: whoever is switched to next). */
+/*
+ * From now on note which threads run on @cpu, beginning with @runs (NULL: the next one that is
+ * switched to).
+ */
 static __always_inline void turns_watch(__u32 cpu, struct task_struct *runs, __u64 now)
 {
 	struct sbt_occupancy *t = bpf_map_lookup_elem(&cpu_turns, &cpu);
@@ -82,7 +87,7 @@ static __always_inline void turns_watch(__u32 cpu, struct task_struct *runs, __u
 	watched[cpu & (SBT_WATCHED - 1)] = 1;
 }
 
-/* A switch on a CPU that somebody waits for, or did a moment ago. */
+/* Note a switch on a CPU that a thread waits for, or did a moment ago. */
 static __noinline int turns_switch(__u32 cpu, struct task_struct *next, __u64 now)
 {
 	struct sbt_occupancy *t = bpf_map_lookup_elem(&cpu_turns, &cpu);
@@ -101,8 +106,8 @@ static __noinline int turns_switch(__u32 cpu, struct task_struct *next, __u64 no
 }
 
 /*
- * It was woken up: it mostly goes to the CPU that it was on last, and waits for whoever is there. Returns
- * that CPU.
+ * Return the CPU for which a woken thread will wait: mostly the one that it was on last. Note the
+ * task that is running there.
  */
 static __always_inline __u32 woken_to(struct sbt_account *a, struct cfs_rq *queue, __u64 now)
 {
@@ -124,7 +129,7 @@ static __always_inline __u32 woken_to(struct sbt_account *a, struct cfs_rq *queu
 	return cpu;
 }
 
-/* How much of the @ns that a task waited its cgroup was throttled. */
+/* Return for how much of the @ns that a task waited its cgroup was throttled. */
 static __always_inline __u64 throttled_of(const struct sbt_account *a, struct cfs_rq *queue,
 					  __u64 ns)
 {
@@ -132,10 +137,13 @@ static __always_inline __u64 throttled_of(const struct sbt_account *a, struct cf
 
 	if (a->throttled_mark != THROTTLED_UNKNOWN)
 		throttled = throttled_time(queue) - a->throttled_mark;
-	/* Into another cgroup meanwhile. */
+	/* The task has moved to another cgroup meanwhile. */
 	if ((__s64)throttled < 0)
 		throttled = 0;
-	/* One that was preempted when its time was up is in no sum of the kernel's. */
+	/*
+	 * If a task was preempted when its cgroup's time was used up, the kernel does not count
+	 * that.
+	 */
 	if (!throttled && a->was_throttled)
 		throttled = ns;
 	return throttled < ns ? throttled : ns;
@@ -159,7 +167,10 @@ static __always_inline void fault_stop(struct sbt_account *a, __u64 now)
 		a->fault_ns += now - from;
 }
 
-/* It leaves its CPU, and was in a page fault: if it is elsewhere by now that one failed, and what came after is none. */
+/*
+ * A thread in a page fault leaves its CPU. If the program is at another location by now, the fault
+ * has failed, and what came after it was no fault.
+ */
 static __noinline int fault_out(struct sbt_account *a, struct task_struct *prev, __u64 now)
 {
 	struct pt_regs___kernel *regs;
@@ -175,8 +186,9 @@ static __noinline int fault_out(struct sbt_account *a, struct task_struct *prev,
 }
 
 /*
- * It leaves a CPU and was never seen to get one: now and then a switch is not told of. How long it ran since it was
- * switched out is known to the kernel; the rest it did what it was said to do.
+ * A thread leaves a CPU, and no event showed that it got one: sometimes no event is delivered for a
+ * switch. The kernel knows how long it ran since it was switched out. For the rest of the time it
+ * did what its account says.
  */
 static __always_inline void missed_in(struct sbt_account *a, struct task_struct *prev, __u64 now)
 {
@@ -193,8 +205,9 @@ static __always_inline void missed_in(struct sbt_account *a, struct task_struct 
 }
 
 /*
- * It gets a CPU and was never seen to lose one. If it was woken up meanwhile it had blocked, else it was preempted.
- * What it waited for is told by its registers; its memory cannot be read from here.
+ * A thread gets a CPU, and no event showed that it lost one. If it was woken meanwhile it had
+ * blocked, else it was preempted. Its registers show what it waited for; its memory cannot be read
+ * from here.
  */
 static __noinline int missed_out(struct sbt_account *a, __u32 index, struct task_struct *next,
 				 __u64 now)
@@ -225,7 +238,10 @@ static __noinline int missed_out(struct sbt_account *a, __u32 index, struct task
 	return 0;
 }
 
-/* Does it switch so often that it is left alone for a while? In a barrier it is looked at for as long as that takes. */
+/*
+ * Return whether the thread switches so often that it is not accounted for until its rest is over.
+ * Inside a barrier it is always accounted for.
+ */
 static __noinline bool rest_begin(struct sbt_account *a, __u64 now)
 {
 	if (!a)
@@ -242,14 +258,14 @@ static __noinline bool rest_begin(struct sbt_account *a, __u64 now)
 	a->ticks_from = now - (bpf_jiffies64() + 1) * config.tick_ns;
 	a->off = 1;
 	a->holder = 0;
-	a->steal_at = 0; /* it may come to another CPU */
+	a->steal_at = 0; /* it may move to another CPU */
 	count_add(rested_ns, bpf_get_smp_processor_id(), a->rest_ns - now);
 	return true;
 }
 
 /*
- * The time while it rests, by the kernel's ticks: some ms late at most, and never early. To read the clock takes longer than all else
- * that is done for a thread that rests.
+ * Return the time for a resting thread, by the kernel's ticks: a few ms late at most, and never
+ * early. Reading the clock takes longer than all else that is done for a resting thread.
  */
 static __always_inline __u64 rest_clock(const struct sbt_account *a)
 {
@@ -261,7 +277,7 @@ static __always_inline bool is_resting(const struct sbt_account *a)
 	return a->state == ACCOUNT_RESTING && rest_clock(a) < a->rest_ns;
 }
 
-/* It leaves a CPU, and its rest was over. Since when it had that CPU is in the kernel's own notes. */
+/* A thread leaves a CPU after its rest. The kernel's own notes say since when it had that CPU. */
 static __noinline int rest_ran(struct sbt_account *a, struct task_struct *prev, __u64 now)
 {
 	__u64 from;
@@ -274,7 +290,7 @@ static __noinline int rest_ran(struct sbt_account *a, struct task_struct *prev, 
 	return 0;
 }
 
-/* It is woken up, and its rest was over: what it waited for is told by its registers. */
+/* A thread is woken after its rest: its registers show what it waited for. */
 static __noinline int rest_blocked(struct sbt_account *a, struct task_struct *task, __u64 now)
 {
 	struct user_call call = {};
@@ -287,7 +303,7 @@ static __noinline int rest_blocked(struct sbt_account *a, struct task_struct *ta
 	return 0;
 }
 
-/* It leaves its CPU while it rests: no more is noted. */
+/* A resting thread leaves its CPU: only this is noted. */
 static __always_inline void rest_goes(struct sbt_account *a)
 {
 	__u64 now = rest_clock(a);
@@ -298,7 +314,10 @@ static __always_inline void rest_goes(struct sbt_account *a)
 		a->since_ns = now;
 }
 
-/* A switch from thread @out to thread @in: is there nothing more to note, for each of them rests, or is not traced? */
+/*
+ * Return whether nothing more is to be noted of a switch from thread @out to thread @in, because
+ * each of them rests or is not traced.
+ */
 static __noinline int rest_switches(__u32 out, __u32 in)
 {
 	struct sbt_account *from, *to;
@@ -378,7 +397,10 @@ static __always_inline void moved_to(struct sbt_account *a, __u32 cpu)
 	}
 }
 
-/* It was preempted in the midst of one of our programs. */
+/*
+ * A thread gets a CPU again that was preempted while one of the tracer's programs updated its
+ * account.
+ */
 static __always_inline void came_back(struct sbt_account *a, struct sbt_counting *c, __u32 cpu,
 				      __u64 now)
 {
@@ -394,15 +416,16 @@ static __always_inline void came_back(struct sbt_account *a, struct sbt_counting
 	a->away_seq++;
 }
 
-/* How long a task that is leaving its CPU had it. */
+/* Return how long a task that is leaving its CPU had it. */
 static __always_inline __u64 stint_of(struct task_struct *task)
 {
 	return task->se.sum_exec_runtime - task->se.prev_sum_exec_runtime;
 }
 
 /*
- * Who had the CPU while it waited. Where nobody looked: who had it just before, unless that was only for a
- * moment, and then who had it when the wait began.
+ * Find the tasks that had the CPU while the thread waited. If the log does not cover the wait, take
+ * the task that had the CPU just before. If that was only for a moment, take the one that had it
+ * when the wait began.
  */
 static __always_inline void waited_for(struct sbt_account *a, __u32 index, struct task_struct *prev,
 				       __u32 before, __u64 now)
@@ -441,7 +464,7 @@ static __always_inline void switch_in(struct sbt_account *a, __u32 index, struct
 		if (ns > throttled)
 			waited_for(a, index, prev, before, now);
 	} else if (a->state == ACCOUNT_BLOCKED) {
-		/* Woken before it was off its CPU: nobody waited for one. */
+		/* Woken before it was off its CPU, so it did not wait for one. */
 		block_end(index, now, 0);
 	} else if (a->state == ACCOUNT_RUNNING && !a->busy) {
 		missed_out(a, index, next, now);
@@ -460,11 +483,12 @@ static __always_inline void switch_in(struct sbt_account *a, __u32 index, struct
 }
 
 /*
- * One run in 32 is timed, as the clock will have it: two looks at the clock cost as much as a quarter of the rest. Of threads that
- * rest, as it is in how long they ran, for there the clock is not looked at.
+ * Time one run in 32, as the low bits of the clock decide: reading the clock twice costs a quarter
+ * of the rest. For resting threads the low bits of their CPU times decide, because the clock is not
+ * read for them.
  */
 #define IS_TIMED(now) (!((now) >> 7 & (SBT_TIMED_EACH - 1)))
-/* What takes longer was not this program, but the host that ran something else. */
+/* Longer times (ns) are not due to this program: the host ran something else. */
 #define TIMED_MOST    50000
 
 static __noinline int timed_add(__u64 began, __u32 ends)
@@ -576,12 +600,13 @@ int BPF_PROG(on_waking, struct task_struct *task)
 	return 0;
 }
 
-/* --- page faults ---------------------------------------------------------------------------------------- */
+/* --- page faults ------------------------------------------------------------------------------ */
 
 /*
- * The kernel counts a fault when it begins (PERF_COUNT_SW_PAGE_FAULTS) and once more, as a minor or major
- * one, when it has been handled: counters that overflow each time are called at both ends. One that
- * fails is never counted again: it is over when the program is somewhere else (fault_out).
+ * The kernel counts a fault when it begins (PERF_COUNT_SW_PAGE_FAULTS), and again, as a minor or
+ * major one, when it has been handled. Counters that overflow each time call a program at both
+ * ends. A fault that fails is never counted again: it is over when the program is at another
+ * location (fault_out).
  */
 SEC("?perf_event")
 int on_fault(struct bpf_perf_event_data *ctx)
@@ -618,7 +643,7 @@ static long mapping_name(struct task_struct *task, struct vm_area_struct *vma, v
 	return 0;
 }
 
-/* Now: who touches fresh pages often gives them back at once. */
+/* At once: programs that touch fresh pages often return them soon. */
 static __always_inline bool name_mapping(__u32 tgid, __u64 addr)
 {
 	__u64 key = SBT_MAPPING_KEY(tgid, addr);
@@ -631,8 +656,8 @@ static __always_inline bool name_mapping(__u32 tgid, __u64 addr)
 }
 
 /*
- * The mapping is looked up once the faults of a phase add up to this time. A lookup can take 8 us, more than ten faults: the
- * kernel gives the lock back by an interrupt.
+ * Look up the mapping once the faults of a phase add up to this time (ns). A look-up can take 8 us,
+ * more than ten faults: the kernel releases the lock by an interrupt.
  */
 #define FAULT_WORTH_NS 100000
 
@@ -641,7 +666,7 @@ static __always_inline bool faults_worth_name(const struct sbt_account *a)
 	return a->fault_ns - a->mark.fault_ns >= FAULT_WORTH_NS;
 }
 
-/* @name: with the name of what is mapped there, from Linux 5.17 on. */
+/* End the page fault under way. @name: note the name of the mapping, from Linux 5.17 on. */
 static __always_inline int fault_done(bool name)
 {
 	__u32 tid = (__u32)bpf_get_current_pid_tgid(), index = 0;
@@ -679,14 +704,14 @@ int on_fault_done(struct bpf_perf_event_data *ctx)
 	return fault_done(true);
 }
 
-/* A kernel that does not know the helper refuses a program with a call-back, used or not. */
+/* A kernel that does not know the helper refuses a program with a callback, used or not. */
 SEC("?perf_event")
 int on_fault_done_nameless(struct bpf_perf_event_data *ctx)
 {
 	return fault_done(false);
 }
 
-/* --- who is there when tracing begins --------------------------------------------------------------- */
+/* --- threads that exist when tracing begins --------------------------------------------------- */
 
 SEC("?iter/task")
 int account_found(struct bpf_iter__task *ctx)

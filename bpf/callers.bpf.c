@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Who called the caller. Where the caller's address is follows from the code: user space has it from the unwind
- * tables, and tells it for each return address once. Until then a piece of the stack goes along with the crossing, for
- * user space to do the same: so the first crossings have the same site as the rest.
+ * The callers of the caller. The code at an address determines where the caller's address is. User
+ * space has this from the unwind tables, and passes it on once for each return address. Until then
+ * a piece of the stack is sent with the crossing, from which user space does the same. So the first
+ * crossings have the same call site as the rest.
  */
 #include "callers.h"
 
@@ -13,7 +14,7 @@ static __always_inline __u32 stack_bytes(void *to, __u64 sp, __u32 most)
 {
 	if (!bpf_probe_read_user(to, most, (void *)sp))
 		return most;
-	/* Near the top there is less of it. */
+	/* Near its beginning the stack has fewer bytes. */
 	if (!bpf_probe_read_user(to, most / 4, (void *)sp))
 		return most / 4;
 	return bpf_probe_read_user(to, most / 16, (void *)sp) ? 0 : most / 16;
@@ -37,8 +38,8 @@ static __always_inline void sample_fill(struct sbt_callers *s, const struct sbt_
 }
 
 /*
- * Room in this CPU's ring, of which samples leave half to the crossings. Not a ring of their own: what goes before its
- * crossing must be read before it.
+ * Reserve room in this CPU's ring, where samples leave half to the crossings. They have no ring of
+ * their own, because a sample must be read before its crossing.
  */
 static __always_inline void *sample_reserve(__u32 cpu, __u64 size)
 {
@@ -51,7 +52,10 @@ static __always_inline void *sample_reserve(__u32 cpu, __u64 size)
 	return bpf_ringbuf_reserve(ring, size, 0);
 }
 
-/* Returns the name of a sample of the stack; if there was no room nothing goes by it. */
+/*
+ * Send a sample of the stack. Return its name, even if there was no room and no sample has this
+ * name.
+ */
 static __noinline __u64 callers_sample(const struct sbt_thread *t)
 {
 	__u64 now = bpf_ktime_get_ns(), name;
@@ -80,10 +84,13 @@ static __noinline __u64 callers_sample(const struct sbt_thread *t)
 	return name;
 }
 
-/* What one step comes to. */
+/* Results of a step. */
 enum { STEP_STOP, STEP_DONE, STEP_UNKNOWN };
 
-/* From the frame that the thread's walk has come to up to its caller's. Global: the @nth step is verified as the first. */
+/*
+ * Step from the frame that the thread's walk has reached to its caller's frame. Global, so that the
+ * @nth step is verified like the first.
+ */
 __noinline int callers_step(__u32 index, __u32 nth)
 {
 	struct sbt_thread *t = bpf_map_lookup_elem(&threads, &index);
@@ -105,7 +112,7 @@ __noinline int callers_step(__u32 index, __u32 nth)
 	if (rule->flags & SBT_FRAME_LAST)
 		return STEP_STOP;
 	cfa = (rule->flags & SBT_FRAME_BY_FP ? w->at.fp : w->at.sp) + (__s64)rule->cfa;
-	/* As far as a sample would reach, so that both come to the same. */
+	/* The same limit as that of a sample, so that both find the same callers. */
 	if (cfa < w->at.sp || cfa - w->from.sp > window)
 		return STEP_STOP;
 	if (rule->flags & SBT_FRAME_LINK) {
@@ -138,7 +145,7 @@ __noinline __u64 callers_walk(__u32 index)
 	t->walk.left = t->walk.want;
 	chain.ip[0] = name = t->walk.from.ip;
 	chain.n = 1;
-	/* Too much to be unrolled; Linux 5.3 knows loops. */
+	/* Too much to be unrolled; Linux 5.3 supports loops. */
 	for (i = 1; i < SBT_CHAIN_MAX; i++) {
 		step = callers_step(index, i);
 		if (step == STEP_UNKNOWN)

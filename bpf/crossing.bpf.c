@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * The hot path: a thread arrives at a barrier, a thread leaves it. The arrival waits in the thread's
- * slot; one record is written at the departure. Which program is attached is the ladder's choice:
- * barrier_session sees both ends in one program; barrier_enter with barrier_exit, on the ret instructions, is the same as
- * two programs, where there are no sessions or a return probe could hurt.
+ * The hot path: a thread arrives at a barrier, a thread leaves it. The arrival is kept in the
+ * thread's slot, and one record is written at the departure. The ladder of attach methods selects
+ * the programs. barrier_session sees both ends. Where there are no sessions, or a return probe
+ * could do harm, barrier_enter does the same together with barrier_exit, on the ret instructions.
  */
 #include "account.h"
 #include "arrive.h"
@@ -16,18 +16,19 @@
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 const volatile struct sbt_config config;
-volatile __u32 epoch = 1; /* counts barriers made: what was read of one may no longer be so */
-volatile __u32
-	mappings; /* --aggregate: counts libraries that come and go: at an address there may be another */
-volatile __u32 keep_words; /* set where every making of a barrier is seen */
-volatile __u32 armed; /* 0 until everything is attached: data begins at one instant */
+volatile __u32 epoch = 1; /* counts barriers initialized: what was read of one may be outdated */
+/* --aggregate: counts libraries loaded and unloaded: an address may belong to another one. */
+volatile __u32 mappings;
+volatile __u32 keep_words; /* set where every initialization of a barrier is seen */
+volatile __u32 armed; /* 0 until everything is attached: all data begins at the same moment */
 struct sbt_counts counts[SBT_COUNT_SLOTS];
 __u32 marks[SBT_MARKS];
-volatile __u32 ended; /* accounts stay as they were when tracing ended */
+volatile __u32 ended; /* accounts do not change any more after the end of tracing */
 
 /*
- * A thread comes for the first time, or one that is not traced. Returns 1 + the index of its slot, 0 if it is not. Global:
- * the verifier goes through it once in each program. For those of other files too.
+ * Handle the first crossing of a thread, or any crossing of a thread that is not traced. Return 1 +
+ * the index of its slot, or 0 if it is not traced. Global, so that the verifier checks it once in
+ * each program. Programs in other files use it, too.
  */
 __noinline int thread_admit(__u32 tgid, __u32 tid)
 {
@@ -36,22 +37,26 @@ __noinline int thread_admit(__u32 tgid, __u32 tid)
 	return thread_new(tgid, tid, &index, true) ? (int)index + 1 : 0;
 }
 
-/* How far before its phase a std::barrier may begin: what its completion function holds lies between. */
+/*
+ * Search this many words before its phase for the beginning of a std::barrier: the data of its
+ * completion function lies between.
+ */
 #define STD_SEARCHED 16
 
 /* libstdc++'s barrier: ptrdiff_t, std::unique_ptr, ptrdiff_t, completion function, phase. */
 struct std_barrier {
 	__s64 expected;
 	__u64 state; /* aligned to 64 */
-	__s64 adjustment; /* -1 for each who has dropped out */
+	__s64 adjustment; /* -1 for each thread that has dropped out */
 };
 
 #define STD_COUNT_MAX  0x7fffffff
 #define STD_COMPLETION 24 /* offset of the function, which is one byte or more */
 
 /*
- * Where the barrier of this phase begins. The completion function's type is not known here, but what lies before it is hardly
- * anything else. 0: not found. Global, as thread_admit() is.
+ * Return where the barrier with this phase begins; 0: not found. The type of the completion
+ * function is not known here, but the words before it can hardly be anything else. Global, as
+ * thread_admit() is.
  */
 __noinline __u64 std_begin(__u64 phase)
 {
@@ -71,8 +76,9 @@ __noinline __u64 std_begin(__u64 phase)
 }
 
 /*
- * Is what looks like a barrier one? The first ticket of its tree is that of the phase, of half of a pair, or of the next phase.
- * Of a wait that was put in line no type is known: others wait for a byte to change, too.
+ * Return whether what looks like a barrier is one. The first ticket of its tree equals the phase,
+ * half of a pair, or the next phase. The type is not known in an inlined wait, and not only
+ * barriers wait for a byte to change.
  */
 static __noinline int has_ticket(__u64 begin, __u8 old)
 {
@@ -85,7 +91,10 @@ static __noinline int has_ticket(__u64 begin, __u8 old)
 	return (__u8)(ticket - old) <= 2;
 }
 
-/* What C++ waits for tells who meets: after the arrival, for who arrives calls nothing. */
+/*
+ * Read the team's size from the object that a wait of C++ is for. This happens after the arrival,
+ * because arriving calls no function.
+ */
 static __noinline int passed_read(struct pt_regs *ctx, struct sbt_thread *t,
 				  const struct sbt_spec *spec, __u32 number)
 {
@@ -106,20 +115,20 @@ static __noinline int passed_read(struct pt_regs *ctx, struct sbt_thread *t,
 						       : SBT_RESULT_VALUE;
 		return 0;
 	}
-	/* The same address twice: else the predicate is of another layout. */
+	/* The same address twice: otherwise the predicate has another layout. */
 	twin = t->words;
 	t->words = 0;
 	old = twin == t->object ? arg_fetch(ctx, number, what) : ARG_UNREAD;
 	if (old == ARG_UNREAD)
 		return 0;
-	/* How many it waits for is what it begins with. */
+	/* A barrier begins with the number of threads that it waits for. */
 	begin = std_begin(t->object);
 	if (begin &&
 	    (bpf_probe_read_user(&words, sizeof(words), (void *)begin) || words > STD_COUNT_MAX))
 		begin = 0;
 	if (begin && spec->role == SBT_ROLE_MARK_ENTER && !has_ticket(begin, old))
 		begin = 0;
-	/* Last: if it is still the same phase, all that has been read is of it. */
+	/* Last: if the phase is still the same, all that was read belongs to it. */
 	if (bpf_probe_read_user(&now, sizeof(now), (void *)t->object))
 		return 0;
 	t->result = SBT_RESULT_PASSED | (now == (__u8)old ? 0 : SBT_RESULT_OVER) | (__u8)old;
@@ -130,7 +139,7 @@ static __noinline int passed_read(struct pt_regs *ctx, struct sbt_thread *t,
 	return 0;
 }
 
-/* --frames: the crossing goes by the name of the chain. */
+/* --frames: name the crossing's call site by its chain of callers. */
 static __noinline int name_callers(struct pt_regs *ctx, struct sbt_thread *t, __u32 index)
 {
 	if (!ctx || !t)
@@ -142,7 +151,7 @@ static __noinline int name_callers(struct pt_regs *ctx, struct sbt_thread *t, __
 	return 0;
 }
 
-/* Which of its team the thread is. */
+/* Set the number of the thread in its team. */
 static __always_inline void arrive_who(struct pt_regs *ctx, struct sbt_thread *t,
 				       const struct sbt_spec *spec, __u32 number)
 {
@@ -156,7 +165,7 @@ static __always_inline void arrive_who(struct pt_regs *ctx, struct sbt_thread *t
 		t->index = place + 1;
 }
 
-/* The arrival, now that it is known where, and who. */
+/* Note the arrival, when its location and thread are known. */
 static __always_inline void arrive_now(struct pt_regs *ctx, struct sbt_thread *t, __u32 index,
 				       const struct sbt_spec *spec, __u32 number, __u16 flags)
 {
@@ -172,8 +181,9 @@ static __always_inline void arrive_now(struct pt_regs *ctx, struct sbt_thread *t
 }
 
 /*
- * A wait inside arrive_and_wait(), which is a function where nothing was optimised. Other threads may arrive and wait in two
- * steps: the phase tells which of their waits are of the same episode.
+ * Note the phase of a wait inside arrive_and_wait(), which is a function in unoptimised code. Other
+ * threads may arrive and wait in two steps: the phase shows which of their waits are of the same
+ * episode.
  */
 static __noinline int phase_inside(struct pt_regs *ctx, struct sbt_thread *t, __u32 number)
 {
@@ -189,7 +199,7 @@ static __noinline int phase_inside(struct pt_regs *ctx, struct sbt_thread *t, __
 	if (old == ARG_UNREAD)
 		return 0;
 	t->result = SBT_RESULT_PASSED | (__u8)old;
-	/* As in passed_read(): how many meet, if it is still the same phase. */
+	/* As in passed_read(): the team's size, if the phase is still the same. */
 	if (!bpf_probe_read_user(&words, sizeof(words), (void *)t->object) &&
 	    words <= STD_COUNT_MAX && !bpf_probe_read_user(&now, sizeof(now), (void *)phase) &&
 	    now == (__u8)old)
@@ -198,8 +208,8 @@ static __noinline int phase_inside(struct pt_regs *ctx, struct sbt_thread *t, __
 }
 
 /*
- * A region's function that ends by a jump to the barrier has no call there that could be told: the function is the place. Not
- * the very address that its end has.
+ * Set the call site of a region's function that ends by a jump to the barrier. It has no call
+ * there, so the function is the call site, at another address than its end has.
  */
 static __noinline int tail_of_region(struct pt_regs *ctx, struct sbt_thread *t, __u32 index)
 {
@@ -212,7 +222,7 @@ static __noinline int tail_of_region(struct pt_regs *ctx, struct sbt_thread *t, 
 	return 1;
 }
 
-/* Returns 0 if the departure shall be seen through the return probe, 1 if not. */
+/* Note an arrival. Return 0 if the departure shall be seen by the return probe, 1 if not. */
 static __always_inline int arrive(struct pt_regs *ctx)
 {
 	__u64 object = PT_REGS_PARM1(ctx), place = 0, began, paused;
@@ -232,7 +242,10 @@ static __always_inline int arrive(struct pt_regs *ctx)
 	if (is_detached(t, spec))
 		return 1;
 	if (t->arrive_ns) {
-		/* Inside already: of a function called from there, or the first never returned. */
+		/*
+		 * Inside already: this function was called from there, or the first call never
+		 * returned.
+		 */
 		if (still_inside(ctx, t)) {
 			if (spec->flags & SBT_SPEC_PHASE && t->family == SBT_FAMILY_STD)
 				phase_inside(ctx, t, number);
@@ -251,7 +264,10 @@ static __always_inline int arrive(struct pt_regs *ctx)
 		flags |= SBT_CROSSING_NO_IP;
 	}
 #endif
-	/* The function that jumped here has a return probe, which lies at the beginning of a page. */
+	/*
+	 * The function that jumped here has a return probe: its trampoline is at the beginning of a
+	 * page.
+	 */
 	if (t->ip && !(t->ip & 0xfff) && is_trampoline(t->ip)) {
 		t->ip = 0;
 		flags |= SBT_CROSSING_NO_IP;
@@ -290,10 +306,10 @@ static __always_inline int arrive(struct pt_regs *ctx)
 	return (t->proc_flags & SBT_PROC_BY_EXIT) || (t->how & SBT_SPEC_RETS) ? 1 : 0;
 }
 
-/* Where pthread_barrier_t has its count, in all layouts that are known: 8 bytes from here. */
+/* Offset of the count in pthread_barrier_t, in all known layouts: 8 bytes from here. */
 #define PTHREAD_WORDS 8
 
-/* What can be read only now. */
+/* Read the words that can be read only at the departure. */
 static __noinline int words_at_end(struct sbt_thread *t)
 {
 	__u64 made = t ? t->words : 0;
@@ -312,7 +328,7 @@ static __noinline int words_at_end(struct sbt_thread *t)
 	return 0;
 }
 
-/* Did the thread meet its team in this call of libomp's? Returns 0 if not. */
+/* Return whether the thread has synchronized with its team in this reduction of libomp. */
 static __noinline int reduce_met(struct pt_regs *ctx, const struct sbt_thread *t, __u32 index)
 {
 	__u32 number = t ? t->spec : 0, result;
@@ -329,7 +345,7 @@ static __noinline int reduce_met(struct pt_regs *ctx, const struct sbt_thread *t
 	result = PT_REGS_RC(ctx);
 	if (!result)
 		return 1;
-	/* Of a critical section all threads get 1. */
+	/* In a critical section all threads get 1. */
 	if (result != 1 || t->index != 1 || t->words <= SBT_REDUCE_NO_TREE)
 		return 0;
 	if (spec->what.disp == SBT_REDUCE_BEGIN)
@@ -350,11 +366,14 @@ static __always_inline int depart(struct pt_regs *ctx, int by)
 		return 0;
 	if (by == BY_EXIT && !((t->proc_flags & SBT_PROC_BY_EXIT) || (t->how & SBT_SPEC_RETS)))
 		return 0;
-	/* What began with one function ends with the other: where the stack is then says nothing. */
+	/*
+	 * A pair begins in one function and ends in another, so the stack pointers cannot be
+	 * compared.
+	 */
 	if (by == BY_END ? !(t->how & SBT_SPEC_PAIR) || t->spec != spec_index(ctx)
 			 : t->how & SBT_SPEC_PAIR)
 		return 0;
-	/* The end of the inner of two is not the end of the outer. */
+	/* The end of the inner function is not the end of the outer one. */
 	if (by == BY_EXIT && PT_REGS_SP(ctx) != t->sp)
 		return 0;
 	if (t->team) {
@@ -404,9 +423,9 @@ int barrier_end(struct pt_regs *ctx)
 	return depart(ctx, BY_END);
 }
 
-/* What a process has mapped where a barrier is that it means to share. */
+/* The mapping of a barrier that processes may share. */
 struct shared_memory {
-	__u64 start, end, offset, ino; /* ino 0: others cannot share it */
+	__u64 start, end, offset, ino; /* ino 0: other processes cannot share it */
 	__u32 dev;
 };
 
@@ -426,7 +445,10 @@ static long shared_found(struct task_struct *task, struct vm_area_struct *vma, v
 	return 0;
 }
 
-/* Who comes to the barrier may be a child that ends before anybody has read what it has mapped. */
+/*
+ * Report the mapping of a shared barrier. A child that arrives at it may exit before user space
+ * could read the child's mappings.
+ */
 static __noinline int shared_tell(struct sbt_proc *p, __u32 tgid, __u64 address)
 {
 	struct shared_memory found = {};
@@ -465,10 +487,13 @@ static __noinline int shared_tell(struct sbt_proc *p, __u32 tgid, __u64 address)
 	return 0;
 }
 
-/* @tell: from Linux 5.17 on. */
+/* Note that a barrier is initialized. @tell: report shared ones, from Linux 5.17 on. */
 static __always_inline int made(struct pt_regs *ctx, bool tell)
 {
-	/* Of glibc and musl alike the attributes are one number, which is 0 if processes do not share it. */
+	/*
+	 * In glibc and musl the attributes are one number, which is 0 if processes do not share the
+	 * barrier.
+	 */
 	void *attr = (void *)PT_REGS_PARM2(ctx);
 	struct sbt_object key = {};
 	struct sbt_proc *p;
@@ -501,36 +526,39 @@ int barrier_made_untold(struct pt_regs *ctx)
 	return made(ctx, false);
 }
 
-/* --- markers --------------------------------------------------------------------------------------------- */
+/* --- markers ---------------------------------------------------------------------------------- */
 
-/* Is the thread in a wait of C++ that was put in line, in a function whose frame is this one? */
+/* Return whether the thread is in an inlined wait of C++, in the function with this frame. */
 static __always_inline bool in_line(struct pt_regs *ctx, const struct sbt_thread *t)
 {
 	return t->marked && t->family == SBT_FAMILY_STD && t->sp == PT_REGS_SP(ctx);
 }
 
-/* Whether the thread is inside of something; what it has left without a sign is abandoned. */
+/*
+ * Return 0 if the thread is not inside a crossing, else -1. A crossing that it has left unseen is
+ * abandoned.
+ */
 static __noinline int mark_outside(struct pt_regs *ctx, struct sbt_thread *t, __u32 index)
 {
 	if (!ctx || !t)
 		return -1;
 	if (!t->arrive_ns)
 		return 0;
-	/* The loop of such a wait may come by its beginning again. */
+	/* The loop of such a wait may pass its beginning again. */
 	if (in_line(ctx, t) ? t->entry == PT_REGS_IP(ctx) : still_inside(ctx, t))
 		return -1;
 	crossing_write(index, t->tid, 0, bpf_ktime_get_ns());
 	return 0;
 }
 
-/* A thread comes to a place that has a name. False: it is not traced, or inside of something already. */
+/* Note an arrival at a marker. Return false if the thread is inside a crossing already. */
 static __always_inline bool mark_arrive(struct pt_regs *ctx, struct sbt_thread *t, __u32 index,
 					const struct sbt_spec *spec, __u32 number, __u64 object)
 {
 	if (mark_outside(ctx, t, index))
 		return false;
 	t->object = object;
-	t->ip = PT_REGS_IP(ctx) + 1; /* as if something had been called there */
+	t->ip = PT_REGS_IP(ctx) + 1; /* as if a function had been called there */
 	t->words_object = 0;
 	t->words = 0;
 	t->label = 0;
@@ -540,7 +568,7 @@ static __always_inline bool mark_arrive(struct pt_regs *ctx, struct sbt_thread *
 	if (spec->flags & (SBT_SPEC_PHASE | SBT_SPEC_LATCH)) {
 		t->words = object;
 		passed_read(ctx, t, spec, number);
-		/* Others wait for a byte to change, too. */
+		/* Not only barriers wait for a byte to change. */
 		if (spec->flags & SBT_SPEC_PHASE && !t->words)
 			return false;
 	} else {
@@ -572,8 +600,9 @@ static __always_inline void mark_leave(struct pt_regs *ctx, __u32 number, __u64 
 }
 
 /*
- * A conceptual phase of the thread begins or ends here, or it touches another one's data (the number in the upper half
- * of @data, the bytes in the lower): what it did since its last departure.
+ * Write a record for the beginning or end of a conceptual phase, or for an access to another
+ * thread's data: what the thread did since its last departure. @data: the number of the other
+ * thread in the upper half, the number of bytes in the lower.
  */
 static __noinline int mark_write(struct sbt_thread *t, __u32 index, __u32 label, __u32 what,
 				 __u64 data)
@@ -620,7 +649,7 @@ static __noinline int mark_write(struct sbt_thread *t, __u32 index, __u32 label,
 	return 0;
 }
 
-/* The thread touches data of another one. */
+/* Note that the thread accesses data of another one. */
 static __always_inline void mark_access(struct pt_regs *ctx, __u32 number, struct sbt_thread *t,
 					__u32 index)
 {
@@ -635,7 +664,7 @@ static __always_inline void mark_access(struct pt_regs *ctx, __u32 number, struc
 		   owner << 32 | (__u32)bytes);
 }
 
-/* One program for all markers: what they share takes the kernel longest to verify. */
+/* One program for all markers: their shared code takes the kernel longest to verify. */
 SEC("?uprobe")
 int mark(struct pt_regs *ctx)
 {
@@ -665,7 +694,7 @@ int mark(struct pt_regs *ctx)
 		mark_access(ctx, number, t, index);
 		return 0;
 	}
-	/* A thread that is inside of one leaves as it came. */
+	/* A thread inside a crossing leaves it as usual. */
 	if (is_detached(t, spec))
 		return 0;
 	phase = spec->role == SBT_ROLE_MARK_PHASE;
@@ -677,7 +706,7 @@ int mark(struct pt_regs *ctx)
 			mark_write(t, index, label_of(ctx, number, t), value, 0);
 		return 0;
 	}
-	/* A phase's end is where it has neither: nobody meets, a barrier of one whose object is the thread. */
+	/* A phase's end without a kind is a barrier of one thread: its object is the thread. */
 	if (!mark_arrive(ctx, t, index, spec, number, phase ? 1ULL << 63 | t->tid : value))
 		return 0;
 	if (phase) {

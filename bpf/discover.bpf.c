@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Barriers that nobody named: threads wait on a condition variable or a futex, and one wakes them all. Each wait
- * and each waking is a candidate, on which user space decides; what it has found to be a barrier is crossed like
- * one from then on, what it has found to be none costs a look. Never a return probe: pthread_cond_wait is a
- * cancellation point, and unwinding through a return probe breaks its target.
+ * Barriers without a name: threads wait on a condition variable or a futex, and one thread wakes
+ * them all. Each wait and each wake-up is a candidate, which user space classifies. What it has
+ * found to be a barrier is crossed like one from then on; what is no barrier costs only a check.
+ * There are no return probes here: pthread_cond_wait is a cancellation point, and unwinding through
+ * a return probe breaks the process.
  */
 #include "account.h"
 #include "callers.h"
@@ -30,8 +31,8 @@ static __always_inline __u32 object_state(const struct sbt_thread *t, __u64 addr
 }
 
 /*
- * A thread waits there: the next waking is worth a record. After its time was taken, so that a waking that clears this has a
- * later one.
+ * Note that a thread waits on the object: the next wake-up is worth a record. Call it after the
+ * time of the wait was taken, so that a wake-up that clears the note has a later time.
  */
 static __noinline int object_waits(struct sbt_thread *t)
 {
@@ -53,8 +54,9 @@ static __noinline int object_waits(struct sbt_thread *t)
 }
 
 /*
- * Whose process was the first to wait or wake; another one that did, or that was forked, sets several_tgids. These may share
- * what they wait on, at addresses of their own: whether somebody waits there is not known then.
+ * The first process that waited or woke. Another process that did, or a fork, sets several_tgids.
+ * Processes may share what they wait on, at different addresses. It is then not known whether a
+ * thread waits there.
  */
 static volatile __u32 first_tgid;
 volatile __u32 several_tgids;
@@ -70,7 +72,10 @@ static __always_inline bool may_share(const struct sbt_thread *t)
 	return several_tgids;
 }
 
-/* Has no thread begun to wait there since it was last woken? Of what is not known (any more), one may have. */
+/*
+ * Return whether no thread has begun to wait on the object since the last wake-up. If the object is
+ * not known (any more), one may have.
+ */
 static __noinline int object_empty(struct sbt_thread *t)
 {
 	struct sbt_object_state *state, fresh = {};
@@ -86,7 +91,10 @@ static __noinline int object_empty(struct sbt_thread *t)
 		bpf_map_update_elem(&objects, &key, &fresh, BPF_NOEXIST);
 		return 0;
 	}
-	/* Not written where it need not be: threads that wake at once would fight for the line. */
+	/*
+	 * Write only on a change: threads that wake at the same time would contend for the cache
+	 * line.
+	 */
 	if (!*(volatile __u32 *)&state->waits)
 		return 1;
 	*(volatile __u32 *)&state->waits = 0;
@@ -106,7 +114,7 @@ static __noinline int conds_add_looks(struct sbt_thread *t)
 	return looks_add(t, role, looks, looks);
 }
 
-/* A probe was hit for what is no crossing: that costs, and is counted. */
+/* Count a probe hit that is no crossing as a cost. */
 static __always_inline void look(struct sbt_thread *t)
 {
 	if (++t->waiting.looks >= SBT_LOOKS_STEP)
@@ -177,7 +185,7 @@ static __noinline int candidate_write(struct sbt_thread *t, __u64 depart_ns, __u
 	return 0;
 }
 
-/* The thread arrives at what is known to be a barrier, by what it is waiting for. */
+/* Note the arrival at a known barrier, with the data of the wait. */
 static __noinline int whole_arrive(struct sbt_thread *t, __u32 index)
 {
 	if (!t)
@@ -203,7 +211,9 @@ static __noinline int whole_arrive(struct sbt_thread *t, __u32 index)
 	return 0;
 }
 
-/* Is the thread inside a barrier, or waiting, by a function that has called this one? */
+/*
+ * Return whether a function in which the thread is inside a barrier, or waits, has called this one.
+ */
 static __always_inline bool is_inside(struct pt_regs *ctx, struct sbt_thread *t, __u32 index)
 {
 	if (t->waiting.since_ns &&
@@ -214,12 +224,12 @@ static __always_inline bool is_inside(struct pt_regs *ctx, struct sbt_thread *t,
 		return false;
 	if (t->family != SBT_FAMILY_COND || called_within(ctx, t->entry, t->sp, t->ip))
 		return true;
-	/* It never returned from there. */
+	/* The earlier call never returned. */
 	crossing_write(index, t->tid, 0, bpf_ktime_get_ns());
 	return false;
 }
 
-/* The same as callers_walk() comes to where one step is enough. */
+/* Return the caller as callers_walk() would, where one step is enough. */
 static __always_inline __u64 one_caller(const struct sbt_frame_rule *rule, const struct sbt_walk *w)
 {
 	__u64 cfa = (rule->flags & SBT_FRAME_BY_FP ? w->from.fp : w->from.sp) + (__s64)rule->cfa,
@@ -232,7 +242,7 @@ static __always_inline __u64 one_caller(const struct sbt_frame_rule *rule, const
 	return code_address(ip);
 }
 
-/* What is true of the last wait's caller is kept: most threads wait at the same place again. */
+/* Keep the rule for the caller of the last wait: most threads wait at the same location again. */
 static __noinline int keep_rule(struct sbt_thread *t, __u64 ip)
 {
 	struct sbt_frame_key key = {};
@@ -252,7 +262,7 @@ static __noinline int keep_rule(struct sbt_thread *t, __u64 ip)
 	return 0;
 }
 
-/* Who has called the function that waits, or wakes: that may be the barrier. */
+/* Find the callers of the function that waits or wakes: one of them may be the barrier. */
 static __noinline int note_callers(struct pt_regs *ctx, struct sbt_thread *t, __u32 index)
 {
 	struct sbt_walk *walk;
@@ -274,7 +284,10 @@ static __noinline int note_callers(struct pt_regs *ctx, struct sbt_thread *t, __
 	return 0;
 }
 
-/* The same of a semaphore: functions that only wait for their callers are usual, and so one caller more. */
+/*
+ * The same for a semaphore, with one caller more: functions that only wait for their callers are
+ * usual.
+ */
 static __noinline int note_sem_callers(struct pt_regs *ctx, struct sbt_thread *t, __u32 index)
 {
 	struct sbt_walk *walk;
@@ -289,11 +302,11 @@ static __noinline int note_sem_callers(struct pt_regs *ctx, struct sbt_thread *t
 	return 0;
 }
 
-/* --- condition variables, and threads that are joined --------------------------------------------- */
+/* --- condition variables, and threads that are joined ----------------------------------------- */
 
 /*
- * glibc's condition variables count the waits that have begun there: in their first eight bytes, from the second bit on.
- * What was waited for unseen, before the process had its probes, is missing in that row of numbers.
+ * Read the condition variable's own count of waits. glibc keeps it in the first eight bytes, from
+ * the second bit on. It includes waits that were not seen, before the process had its probes.
  */
 static __always_inline void cond_count(struct sbt_thread *t)
 {
@@ -351,7 +364,7 @@ int cond_wait(struct pt_regs *ctx)
 	t->waiting.ip = return_address(ctx);
 	t->waiting.sp = PT_REGS_SP(ctx);
 	t->waiting.entry = PT_REGS_IP(ctx);
-	/* Whoever joins threads does it for itself: the call is the place. */
+	/* A join concerns only the thread that joins, so the call is the call site. */
 	if (!t->waiting.quiet && t->waiting.family != SBT_FAMILY_FORKJOIN)
 		note_callers(ctx, t, index);
 	if (state == SBT_OBJECT_BARRIER) {
@@ -368,8 +381,9 @@ int cond_wait(struct pt_regs *ctx)
 }
 
 /*
- * A semaphore: threads may meet by several of them, which is spoken of. Nothing is told of one that need not be waited for: its
- * value comes first in glibc's and in musl's, which keeps a flag in the uppermost bit.
+ * A wait on a semaphore. Threads may synchronize by several of them, which the report mentions.
+ * Nothing is written if the thread need not wait. The value comes first in glibc and in musl, which
+ * keeps a flag in the uppermost bit.
  */
 SEC("?uprobe")
 int sem_wait(struct pt_regs *ctx)
@@ -393,7 +407,7 @@ int sem_wait(struct pt_regs *ctx)
 	return 0;
 }
 
-/* On the ret instructions of those who wait. */
+/* On the ret instructions of functions that wait. */
 SEC("?uprobe")
 int cond_waited(struct pt_regs *ctx)
 {
@@ -434,7 +448,7 @@ int cond_wake(struct pt_regs *ctx)
 	struct sbt_thread *t = traced_thread(&index);
 	__u64 ip;
 
-	/* The same waking again, one level deeper. */
+	/* The same wake-up again, one level deeper. */
 	if (!t || called_within(ctx, t->waiting.wake_entry, t->waiting.wake_sp, t->waiting.wake_ip))
 		return 0;
 	t = cond_begin(ctx, &index, &state);
@@ -442,7 +456,7 @@ int cond_wake(struct pt_regs *ctx)
 		return 0;
 	if (state != SBT_OBJECT_BARRIER) {
 		look(t);
-		/* Neither is there anything to tell of a waking where nobody waits. */
+		/* A wake-up without waiting threads is not written either. */
 		if (state == SBT_OBJECT_OTHER || object_empty(t))
 			return 0;
 	}
@@ -462,21 +476,21 @@ int cond_wake(struct pt_regs *ctx)
 	return 0;
 }
 
-/* --- futexes -------------------------------------------------------------------------------------- */
+/* --- futexes ---------------------------------------------------------------------------------- */
 
 #if defined(__TARGET_ARCH_arm64)
 #define NR_FUTEX 98
 #else
 #define NR_FUTEX 202
 #endif
-/* The same on all machines. */
+/* The same numbers on all architectures. */
 #define NR_FUTEX_WAITV	 449
 #define NR_FUTEX_WAKE	 454
 #define NR_FUTEX_WAIT	 455
 #define NR_FUTEX_REQUEUE 456
 
-/* As in <linux/futex.h>, which need not be as new. */
-#define OP_MASK	       (~(128 | 256)) /* private; which clock */
+/* As in <linux/futex.h>, which may be older. */
+#define OP_MASK	       (~(128 | 256)) /* private; selection of the clock */
 #define OP_WAIT	       0
 #define OP_WAKE	       1
 #define OP_REQUEUE     3
@@ -484,7 +498,7 @@ int cond_wake(struct pt_regs *ctx)
 #define OP_WAIT_BITSET 9
 #define OP_WAKE_BITSET 10
 
-/* struct futex_waitv, that of Linux 5.16 */
+/* struct futex_waitv of Linux 5.16 */
 struct futex_word {
 	__u64 value;
 	__u64 address;
@@ -494,9 +508,9 @@ struct futex_word {
 
 struct futex_call {
 	__u64 object;
-	__u64 several; /* futex_waitv: where its words are */
+	__u64 several; /* futex_waitv: address of the array of waiters */
 	__u32 wakes;
-	__u32 value; /* a wait: what the word is to change from */
+	__u32 value; /* a wait: the value that it expects to change */
 	bool wait;
 };
 
@@ -505,7 +519,7 @@ static __always_inline __u64 syscall_arg(struct pt_regs___kernel *regs, __u32 n)
 #if defined(__TARGET_ARCH_arm64)
 	__u64 all[4] = {};
 
-	/* The first has been overwritten by then only if the call is begun anew. */
+	/* The first register has been overwritten only if the call is restarted. */
 	bpf_probe_read_kernel(all, sizeof(all), &regs->regs);
 	return all[n & 3];
 #else
@@ -537,7 +551,7 @@ static __always_inline __u32 both(__u64 a, __u64 b)
 	return sum > 0x7fffffff ? 0x7fffffff : (__u32)sum;
 }
 
-/* What the call waits for or wakes. False: neither. */
+/* Find what the call waits for or wakes. Return false if it does neither. */
 static __always_inline bool futex_understand(struct pt_regs___kernel *regs, long nr,
 					     struct futex_call *call)
 {
@@ -564,7 +578,7 @@ static __always_inline bool futex_understand(struct pt_regs___kernel *regs, long
 	}
 	op = (__u32)syscall_arg(regs, 1) & OP_MASK;
 	call->wait = op == OP_WAIT || op == OP_WAIT_BITSET;
-	/* Those that are moved to another word are waited for no longer. */
+	/* Waiters that are moved to another word count as woken. */
 	if (op == OP_REQUEUE || op == OP_CMP_REQUEUE) {
 		call->wakes = both(third, syscall_arg(regs, 3));
 		return true;
@@ -572,7 +586,7 @@ static __always_inline bool futex_understand(struct pt_regs___kernel *regs, long
 	return call->wait || op == OP_WAKE || op == OP_WAKE_BITSET;
 }
 
-/* A thread that is in another's barrier, or waits on a condition variable, does so by this call. */
+/* Return whether the futex call is part of another barrier or of a wait on a condition variable. */
 static __always_inline bool futex_inside(struct sbt_thread *t, __u32 index, __u64 sp)
 {
 	if (t->waiting.since_ns && t->waiting.family != SBT_FAMILY_FUTEX && sp <= t->waiting.sp)
@@ -602,7 +616,10 @@ static __always_inline void futex_begin(struct sbt_thread *t, __u32 index,
 	t->waiting.quiet = 0;
 	t->waiting.cpu = bpf_get_smp_processor_id();
 	t->waiting.entry = 0;
-	/* Where the call is made. A function for one system call may be what waits for the barrier: one caller more. */
+	/*
+	 * The walk begins at the system call. A function around that call may be what waits for the
+	 * barrier: one caller more.
+	 */
 	walk->want = 2 + config.frames;
 	walk->plain = 1;
 	walk->link = 0;
@@ -636,11 +653,13 @@ int BPF_PROG(futex_enter, struct pt_regs *user, long nr)
 	if (config.account && !marks[(__u32)bpf_get_current_pid_tgid() & (SBT_MARKS - 1)])
 		return 0;
 #if !defined(__TARGET_ARCH_arm64)
-	if (BPF_CORE_READ(regs, cs) != 0x33) /* 32 bits: other numbers */
+	if (BPF_CORE_READ(regs, cs) != 0x33) /* 32-bit calls have other numbers */
 		return 0;
 #endif
 	t = traced_thread(&index);
-	/* The call itself cannot be spared this: who asks for no more is told at once. */
+	/*
+	 * The call itself cannot be avoided. Return at once for a process without this probe group.
+	 */
 	if (!t || t->detached & SBT_PROBE_GROUP(SBT_FAMILY_FUTEX))
 		return 0;
 	if (futex_inside(t, index, BPF_CORE_READ(regs, sp)) || !futex_understand(regs, nr, &call))

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Processes and threads come, change and go; files are mapped. Rare events: each wakes the reader
- * where it has to act at once, and none shares a ring with the crossings.
+ * Processes and threads begin, change and end; files are mapped. These events are rare. Each wakes
+ * the reader if it has to act at once, and none shares a ring with the crossings.
  */
 #include "account.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* What a thread that ends, and runs, did after its last departure. */
+/* Write what the current thread, which ends, did after its last departure. */
 static __noinline int tail_write(struct sbt_thread *t, struct sbt_account *a, __u32 index,
 				 __u64 now)
 {
@@ -40,7 +40,10 @@ static __noinline int tail_write(struct sbt_thread *t, struct sbt_account *a, __
 	return 0;
 }
 
-/* An arrival that will never depart; and the thread's number is free for another. *seq: its crossings. */
+/*
+ * Abandon the thread's pending arrival, and release its slot. Set *seq to the number of its
+ * crossings. Return whether an arrival was pending.
+ */
 static __always_inline bool thread_drop(__u32 tid, __u64 now, __u32 *seq)
 {
 	__u32 index = 0;
@@ -63,7 +66,7 @@ static __always_inline bool thread_drop(__u32 tid, __u64 now, __u32 *seq)
 	return pending;
 }
 
-/* A slot of its own from the beginning, for its first phase to be accounted for. */
+/* Give a new thread its slot from the beginning, so that its first phase is accounted for. */
 static __always_inline void thread_begin(struct task_struct *task, __u32 tid, __u32 tgid,
 					 __u8 state, __u64 now)
 {
@@ -84,7 +87,10 @@ static __always_inline __u64 thread_pointer(const struct task_struct *task)
 #endif
 }
 
-/* -a: from now on the process can meet others at a barrier, whether or not anything is known of it yet. */
+/*
+ * -a: note that from now on the process can synchronize with other threads or processes, even if it
+ * is not known yet.
+ */
 static __always_inline void note_forked(const struct task_struct *parent,
 					const struct task_struct *child, __u64 now)
 {
@@ -92,8 +98,8 @@ static __always_inline void note_forked(const struct task_struct *parent,
 	struct sbt_forked *f, fresh = {};
 
 	if (ctgid != ptgid) {
-		bpf_map_delete_elem(&forked, &ctgid); /* of an earlier process of this number */
-		/* vfork(): one of them waits for the other's end. */
+		bpf_map_delete_elem(&forked, &ctgid); /* of an earlier process with this number */
+		/* vfork(): one of the two waits for the other to end. */
 		if (child->mm == parent->mm)
 			return;
 	}
@@ -136,14 +142,17 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 			e->inc = p->inc;
 			e->creator = parent->pid;
 			e->thread_pointer = thread_pointer(child);
-			/* The first of a process: its waits are to be seen from now on. */
+			/*
+			 * The first thread that the process creates: its waits must be seen from
+			 * now on.
+			 */
 			bpf_ringbuf_submit(e, config.discover && parent->signal->nr_threads <= 2
 						      ? BPF_RB_FORCE_WAKEUP
 						      : event_wake());
 		}
 		return 0;
 	}
-	/* Under -a the name may decide anew, and a child is found when it comes. */
+	/* With -a --comm the child's name may differ: it is found at its first crossing. */
 	if (!config.follow || config.by_comm)
 		return 0;
 	several_tgids = 1;
@@ -165,7 +174,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	return 0;
 }
 
-/* How long a thread that ends was on a CPU or waited for one. */
+/* Return how long a thread that ends was on a CPU or waited for one. */
 static __always_inline __u64 busy_time(struct task_struct *task)
 {
 	__u64 ns = BPF_CORE_READ(task, se.sum_exec_runtime);
@@ -215,7 +224,7 @@ int BPF_PROG(on_exit, struct task_struct *task)
 	return 0;
 }
 
-/* What is known of the program that the process runs, or NULL. */
+/* Return what is known about the program that the process runs, or NULL. */
 static __always_inline struct sbt_verdict *program_verdict(struct task_struct *task)
 {
 	struct sbt_file key = {};
@@ -227,8 +236,8 @@ static __always_inline struct sbt_verdict *program_verdict(struct task_struct *t
 }
 
 /*
- * Was the program looked at a moment ago? Later it is asked about again: the same program may run with
- * other libraries.
+ * Return whether the program was examined a moment ago. Later it is examined again, because it may
+ * run with other libraries.
  */
 static __always_inline bool verdict_recent(const struct sbt_verdict *v)
 {
@@ -259,7 +268,10 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_pid, struct linux_binprm
 			thread_drop(old, now, &seq);
 		if (config.system &&
 		    (config.by_comm || (proc_flags(p, tgid) & SBT_PROC_EXCLUDED))) {
-			/* Another program, perhaps another name: decided at its first crossing. */
+			/*
+			 * Another program, perhaps with another name: decided at its first
+			 * crossing.
+			 */
 			bpf_map_delete_elem(&procs, &tgid);
 			p = NULL;
 		}
@@ -277,7 +289,7 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_pid, struct linux_binprm
 	p->flags = config.by_exit ? SBT_PROC_BY_EXIT : 0;
 	if (v)
 		p->flags |= v->flags & (SBT_PROC_BY_EXIT | SBT_PROC_EXCLUDED);
-	/* Who is held loses nothing by being looked at anew. */
+	/* A stopped process loses nothing if it is examined again. */
 	if (!v || hold)
 		p->flags |= SBT_PROC_FRESH;
 	if (!(p->flags & SBT_PROC_EXCLUDED))
@@ -289,7 +301,7 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_pid, struct linux_binprm
 	e->tid = old;
 	e->inc = p->inc;
 	bpf_get_current_comm(e->comm, sizeof(e->comm));
-	/* It may have ended, or run another, before anybody looks at it. */
+	/* The process may exit or execute another program before user space examines it. */
 	event_program(e, task);
 	if (hold && bpf_send_signal(SIGSTOP) == 0)
 		e->flags = SBT_EVENT_HELD;
@@ -298,10 +310,11 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_pid, struct linux_binprm
 }
 
 /*
- * The dynamic linker calls _dl_debug_state for debuggers: after it has mapped a program's libraries and before any
- * of their code runs, and again around every dlopen and dlclose. In a traced process those may
- * bring barriers of their own, or put another library where one was. The probe is for the processes that were named alone, where
- * user space learns otherwise what the others map (user/attach/mappings.c): emulators read the linker.
+ * The dynamic linker calls _dl_debug_state for debuggers: after it has mapped a program's libraries
+ * and before any of their code runs, and again around every dlopen and dlclose. In a traced process
+ * these libraries may contain barriers, or may replace another library at its address. If the probe
+ * is only in the processes that were named, user space finds the mappings of the others in another
+ * way (user/attach/mappings.c): emulators read the dynamic linker.
  */
 SEC("?uprobe")
 int loader_state(struct pt_regs *ctx)
@@ -325,7 +338,7 @@ int loader_state(struct pt_regs *ctx)
 		return 0;
 	__sync_fetch_and_add(&p->mappings, 1);
 	if (config.aggregate) {
-		/* In this order: who sees the second looks at the first. */
+		/* In this order: a program that sees the new epoch checks the mappings. */
 		__sync_fetch_and_add(&mappings, 1);
 		__sync_fetch_and_add(&epoch, 1);
 	}

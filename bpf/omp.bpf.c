@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Parallel regions. The thread that begins one says so to the runtime (region_*), which has all its threads run
- * the outlined function (outlined_*): who enters it is a member of the team, and whose ends has arrived
- * at the join. Where the thread that began it goes on is seen, where the workers go on is not: they do when
- * they enter the next.
+ * Parallel regions. The thread that begins one calls the runtime (region_*), which has all its
+ * threads run the outlined function (outlined_*). A thread that enters it is a member of the team,
+ * and a thread that leaves it has arrived at the join. For the thread that began the region the
+ * departure from the join is seen. For the workers it is not: they continue when they enter the
+ * next region.
  */
 #include "probe.h"
 #include "team.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* crossing.bpf.c */
+/* in crossing.bpf.c */
 extern int thread_admit(__u32 tgid, __u32 tid);
 
 enum { BY_SESSION, BY_EXIT, BY_CALLER };
 
-/* What a program here works with. */
+/* What the programs here work with. */
 struct here {
 	struct sbt_thread *t;
 	struct sbt_teams *of;
@@ -41,7 +42,7 @@ static __always_inline bool here_find(struct here *h, struct pt_regs *ctx)
 	return h->of != NULL;
 }
 
-/* The same at an entry, where the thread may be new. */
+/* As here_find(), at an entry, where the thread may be new. */
 static __always_inline bool here_enter(struct here *h, struct pt_regs *ctx)
 {
 	int slot;
@@ -61,19 +62,19 @@ static __always_inline bool here_enter(struct here *h, struct pt_regs *ctx)
 	}
 	h->number = spec_index(ctx);
 	h->spec = bpf_map_lookup_elem(&specs, &h->number);
-	/* Of an outlined function the beginning alone is worth something: who is in which team. */
+	/* Of an outlined function the entry alone is useful: it shows the members of a team. */
 	return h->spec && !is_detached(h->t, h->spec) &&
 	       (h->spec->role == SBT_ROLE_OUTLINED ||
 		!((h->t->proc_flags & SBT_PROC_BY_EXIT) && (h->spec->flags & SBT_SPEC_NO_EXITS)));
 }
 
-/* What a program at an entry returns: 0 if the end shall be seen through the return probe. */
+/* Return what a program at an entry returns: 0 if the end shall be seen by the return probe. */
 static __always_inline int here_end(const struct here *h)
 {
 	return h->t->proc_flags & SBT_PROC_BY_EXIT ? 1 : 0;
 }
 
-/* What the stack has left without a word (longjmp) is over. */
+/* End the regions that the stack has left unseen (longjmp). */
 static __always_inline void teams_trim(struct sbt_teams *of, __u64 sp)
 {
 	__u32 i;
@@ -91,7 +92,10 @@ static __always_inline void teams_trim(struct sbt_teams *of, __u64 sp)
 	}
 }
 
-/* A worker that stood at the end of a region goes on, in one that was begun at @begun_ns; 0: not known. */
+/*
+ * Write that a worker at the end of a region continues, in one that was begun at @begun_ns; 0: not
+ * known.
+ */
 static __noinline int team_resume(struct sbt_thread *t, struct sbt_teams *of, __u32 index,
 				  __u64 begun_ns)
 {
@@ -110,9 +114,10 @@ static __noinline int team_resume(struct sbt_thread *t, struct sbt_teams *of, __
 }
 
 /*
- * It has begun a region: until it runs the region's function itself it waits for its workers to be there, spinning or not. The
- * place for that is the one of waits for a turn, of which there can be none meanwhile. Called by the programs themselves, for
- * the stack: Linux before 6.13 counts that of all calls.
+ * Begin the wait of a thread that has begun a region: until it runs the region's function it waits
+ * for its workers, spinning or not. The wait is kept where waits for a turn are, of which there can
+ * be none at that time. The programs themselves call this, to save stack: Linux before 6.13 adds up
+ * the stacks of all calls.
  */
 static __noinline int team_await(void)
 {
@@ -123,7 +128,7 @@ static __noinline int team_await(void)
 	struct sbt_account *a;
 	__u64 now = 0;
 
-	/* In the first one the workers are made: that is its own work. */
+	/* In the first region the workers are created: that is the thread's own work. */
 	if (!top || !top->region_sp || top->outlined_sp || of->begun < 2 || t->arrive_ns ||
 	    t->turn.sp)
 		return 0;
@@ -138,6 +143,7 @@ static __noinline int team_await(void)
 	return 0;
 }
 
+/* End the wait for the team. */
 static __noinline int team_there(void)
 {
 	__u32 index = 0;
@@ -162,9 +168,12 @@ static __noinline int team_there(void)
 	return 0;
 }
 
-/* --- the thread that begins a region -------------------------------------------------------------- */
+/* --- the thread that begins a region ---------------------------------------------------------- */
 
-/* Is the function the program's own, and had it its probe in another process already? Probes by file are in all of them. */
+/*
+ * Return whether the function is the program's own and has had a probe in another process: probes
+ * by file are in all processes.
+ */
 static __always_inline bool outlined_in_program(struct task_struct *task, __u64 fn)
 {
 	struct sbt_outlined key = {};
@@ -178,7 +187,9 @@ static __always_inline bool outlined_in_program(struct task_struct *task, __u64 
 	return known && *known;
 }
 
-/* Asks user space for a probe on a region's function; is it there already? */
+/*
+ * Request a probe on a region's function from user space, once. Return whether it exists already.
+ */
 static __noinline int outlined_known(struct pt_regs *ctx, const struct here *h, __u64 fn)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();
@@ -220,11 +231,14 @@ static __noinline int outlined_known(struct pt_regs *ctx, const struct here *h, 
 		e->flags = SBT_EVENT_HELD;
 	asked = e->flags & SBT_EVENT_HELD;
 	bpf_ringbuf_submit(e, BPF_RB_FORCE_WAKEUP);
-	/* It does not run on before the probe is there. */
+	/* The process does not continue before the probe exists. */
 	return asked != 0;
 }
 
-/* A region begins; @seen: its function has a probe. Returns SBT_TEAM_AMBIGUOUS where another one has the same key, else 0. */
+/*
+ * Begin a region; @seen: its function has a probe. Return SBT_TEAM_AMBIGUOUS if another region has
+ * the same key, else 0.
+ */
 static __noinline int region_begin(struct sbt_region_key *key, __u64 object, __u32 seen,
 				   __u32 number)
 {
@@ -238,7 +252,9 @@ static __noinline int region_begin(struct sbt_region_key *key, __u64 object, __u
 	if (seen)
 		fresh.flags = SBT_REGION_SEEN;
 	r = bpf_map_lookup_elem(&regions, key);
-	/* What one and the same thread began and never ended is over, if nobody else is in it. */
+	/*
+	 * A region that the same thread began and never ended is over, if no other thread is in it.
+	 */
 	if (r && r->masters && (r->object != object || (r->flags & SBT_REGION_AMBIGUOUS))) {
 		__sync_fetch_and_add(&r->masters, 1);
 		r->flags |= SBT_REGION_AMBIGUOUS;
@@ -248,7 +264,7 @@ static __noinline int region_begin(struct sbt_region_key *key, __u64 object, __u
 	return 0;
 }
 
-/* Returns 0 if its end shall be seen, else 1. */
+/* Return 0 if the region's end shall be seen, else 1. */
 static __noinline int region_enter_at(struct pt_regs *ctx)
 {
 	struct sbt_region_key key = {}, unknown = {};
@@ -302,7 +318,7 @@ static __noinline int region_enter_at(struct pt_regs *ctx)
 	return here_end(&h);
 }
 
-/* The region is over for the thread that began it: it leaves the join. */
+/* End the region for the thread that began it: it leaves the join. */
 static __noinline int region_leave_at(struct pt_regs *ctx, int by)
 {
 	__u64 now = bpf_ktime_get_ns();
@@ -337,16 +353,19 @@ static __noinline int region_leave_at(struct pt_regs *ctx, int by)
 	}
 	if (!r)
 		return 0;
-	/* Linux 5.10 does not give back what was there. */
+	/* On Linux 5.10 atomics return no value. */
 	__sync_fetch_and_add(&r->masters, -1);
 	if (*(volatile __u32 *)&r->masters == 0)
 		bpf_map_delete_elem(&regions, &key);
 	return 0;
 }
 
-/* --- tasks ---------------------------------------------------------------------------------------- */
+/* --- tasks ------------------------------------------------------------------------------------ */
 
-/* The process has tasks, as this probe tells, which is needed no more. Returns 0 if it could be told. */
+/*
+ * Report that the process has tasks. The probe that saw it is no longer needed. Return 0 if it was
+ * reported.
+ */
 static __noinline int tasks_tell(struct pt_regs *ctx, struct sbt_proc *p)
 {
 	__u64 id = bpf_get_current_pid_tgid();
@@ -366,7 +385,8 @@ static __noinline int tasks_tell(struct pt_regs *ctx, struct sbt_proc *p)
 }
 
 /*
- * An outlined function was entered for no region: it is a task's, which GCC names alike, or its region began unseen.
+ * Note that an outlined function was entered without a region: it belongs to a task, which GCC
+ * names in the same way, or the beginning of its region was not seen.
  */
 static __noinline int outlined_alone(struct pt_regs *ctx, __u64 fn)
 {
@@ -381,12 +401,12 @@ static __noinline int outlined_alone(struct pt_regs *ctx, __u64 fn)
 	if (!known)
 		return 0;
 	p = bpf_map_lookup_elem(&procs, &key.tgid);
-	/* A task's: its beginning and its end. */
+	/* A task hits the probes at its beginning and its end. */
 	if (p && p->tasks_inc == p->inc)
 		__sync_fetch_and_add(&p->looks, 2);
-	/* Threads that do so at once may count one time only. */
+	/* Threads that do so at the same time may count only once. */
 	*known += SBT_OUTLINED_ALONE;
-	/* It is told again if the probe is still there after as many more. */
+	/* It is reported again if the probe is still there after as many more entries. */
 	if (*known / SBT_OUTLINED_ALONE % SBT_OUTLINED_ALONE_MAX)
 		return 0;
 	return tasks_tell(ctx, p);
@@ -401,7 +421,7 @@ int task_made(struct pt_regs *ctx)
 
 	if (armed != ARMED_ALL || !p)
 		return 0;
-	/* It takes a while until the probe is gone, and tasks may be many. */
+	/* It takes a while until the probe is removed, and there may be many tasks. */
 	__sync_fetch_and_add(&p->looks, 1);
 	if (p->tasks_inc == p->inc)
 		return 0;
@@ -411,7 +431,7 @@ int task_made(struct pt_regs *ctx)
 	return 0;
 }
 
-/* --- whoever runs the outlined function ----------------------------------------------------------- */
+/* --- threads that run the outlined function --------------------------------------------------- */
 
 static __always_inline __u32 place_of(struct pt_regs *ctx, const struct here *h)
 {
@@ -423,7 +443,7 @@ static __always_inline __u32 place_of(struct pt_regs *ctx, const struct here *h)
 	return place < 0xffff ? place + 1 : 0;
 }
 
-/* When the region at @r was begun; 0: not known, or which region it is. */
+/* Return when the region at @r was begun; 0: not known, or the region is ambiguous. */
 static __always_inline __u64 begun_at(const struct sbt_region *r)
 {
 	return r && !(r->flags & SBT_REGION_AMBIGUOUS) ? r->begun_ns : 0;
@@ -446,7 +466,7 @@ static __noinline int outlined_enter_at(struct pt_regs *ctx)
 	place = place_of(ctx, &h);
 	top = team_top(h.of);
 	if (top && top->region_sp && !top->outlined_sp && top->fn == key.fn) {
-		/* It began the region itself. */
+		/* The thread itself began the region. */
 		top->outlined_sp = h.sp;
 		key.data = top->data;
 		r = bpf_map_lookup_elem(&regions, &key);
@@ -457,14 +477,17 @@ static __noinline int outlined_enter_at(struct pt_regs *ctx)
 	key.data = arg_or(ctx, h.number, object, 0);
 	r = bpf_map_lookup_elem(&regions, &key);
 	if (!r && h.spec->family == SBT_FAMILY_LIBOMP) {
-		/* A region that is given nothing. */
+		/* A region without an argument. */
 		key.data = 0;
 		r = bpf_map_lookup_elem(&regions, &key);
 	}
 	level = h.of->depth;
-	/* No region's: a task's, begun before tracing, or run by its thread alone, as an if clause wants it. */
+	/*
+	 * No region: a task, or begun before tracing, or run by its thread alone because of an if
+	 * clause.
+	 */
 	alone = !r || (top && top->fn == key.fn && top->data == key.data);
-	/* GCC has no region run without its runtime, and in a task there is no barrier. */
+	/* GCC runs no region without its runtime, and a task contains no barrier. */
 	if (alone && h.spec->family == SBT_FAMILY_GOMP) {
 		outlined_alone(ctx, key.fn);
 		return 1;
@@ -502,7 +525,7 @@ static __noinline int outlined_enter_at(struct pt_regs *ctx)
 	return here_end(&h);
 }
 
-/* Arrives at the join. */
+/* Note the arrival at the join. */
 static __always_inline void join_arrive(struct here *h, const struct sbt_team *top)
 {
 	struct sbt_thread *t = h->t;
@@ -546,7 +569,7 @@ static __noinline int outlined_leave_at(struct pt_regs *ctx, int by)
 		h.sp -= RETURN_POPS;
 	if (!top || top->outlined_sp != h.sp)
 		return 0;
-	/* It was seen at its exit, too. */
+	/* Its exit was seen already. */
 	if (top->region_sp && h.t->arrive_ns && h.t->team == TEAM_JOIN && h.t->sp == top->region_sp)
 		return 0;
 	if (!top->region_sp)
@@ -571,7 +594,7 @@ static __noinline int outlined_leave_at(struct pt_regs *ctx, int by)
 	return 0;
 }
 
-/* --- programs ---------------------------------------------------------------------------------------- */
+/* --- programs --------------------------------------------------------------------------------- */
 
 SEC("?uprobe")
 int region_session(struct pt_regs *ctx)
@@ -632,7 +655,7 @@ int outlined_exit(struct pt_regs *ctx)
 	return outlined_leave_at(ctx, BY_EXIT);
 }
 
-/* Where the call of the outlined function returns to. */
+/* At the return address of the call of the outlined function. */
 SEC("?uprobe")
 int outlined_returned(struct pt_regs *ctx)
 {

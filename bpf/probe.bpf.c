@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 // Copyright (c) 2026 The sbt-trace authors
-/* The values that a probe is to read, for all programs that are attached as probes. */
+/* The values that a probe reads, for all programs that are attached as probes. */
 #include "probe.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
@@ -11,7 +11,7 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 #define CTX_BYTES sizeof(struct pt_regs)
 #endif
 
-/* Without a layout of its own: it is read as what it is. */
+/* Declared without members: it is read as a struct pt_regs. */
 struct bpf_user_pt_regs_t {
 };
 
@@ -26,7 +26,7 @@ static __always_inline __u64 arg_sized(__u64 value, const struct sbt_arg *arg)
 					   : value >> (shift & 63);
 }
 
-/* The register at @offset; 0 if there is none there. */
+/* Return the register at @offset; 0 if there is none. */
 static __always_inline __u64 arg_register(struct pt_regs *ctx, __u32 offset)
 {
 	__u64 value = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * What a thread's arrival changes in its account, and the record that its departure writes: the same for all programs that see
- * threads arrive and depart.
+ * The change of a thread's account at its arrival, and the record that its departure writes: the
+ * same for all programs that see threads arrive and depart.
  */
 #include "account.h"
 
@@ -25,9 +25,9 @@ struct with_counters {
 	struct sbt_counters counters;
 };
 
-/* --- arrival --------------------------------------------------------------------------------------------- */
+/* --- arrival ---------------------------------------------------------------------------------- */
 
-/* The thread, which runs, arrives at @own of its own time. */
+/* End the phase of the running thread, which arrives at @own of its own time. */
 static __always_inline void account_arrive(struct sbt_account *a, __u32 index, __u64 own)
 {
 	counters_phase(a, index);
@@ -56,9 +56,9 @@ __noinline __u64 crossing_arrive(__u32 index, __u32 tid)
 	return now;
 }
 
-/* --- departure ------------------------------------------------------------------------------------------- */
+/* --- departure -------------------------------------------------------------------------------- */
 
-/* Not inlined: only for those that were switched out. */
+/* Not inlined: only threads that were switched out need it. */
 static __noinline int crossing_write_parts(struct sbt_thread *t, struct sbt_account *a,
 					   __u64 depart_ns)
 {
@@ -77,7 +77,7 @@ static __noinline int crossing_write_parts(struct sbt_thread *t, struct sbt_acco
 	return 0;
 }
 
-/* Where there are counters, of those that were not switched out and of those that were. */
+/* With counters: for threads that were switched out and threads that were not. */
 static __noinline int crossing_write_counters(struct sbt_thread *t, struct sbt_account *a,
 					      __u32 index, __u64 depart_ns)
 {
@@ -127,7 +127,7 @@ static __noinline int crossing_write_inside(struct sbt_thread *t, struct sbt_acc
 	return 0;
 }
 
-/* A new phase begins. */
+/* Begin a new phase. */
 static __always_inline void account_leave(struct sbt_account *a)
 {
 	a->inside = 0;
@@ -144,7 +144,10 @@ static __always_inline void account_leave(struct sbt_account *a)
 	}
 }
 
-/* --aggregate: it never left, or nobody saw it. No fetching atomics: the end of a thread comes here on all kernels. */
+/*
+ * --aggregate: abandon a crossing that was never left, or left unseen. Without atomics that return
+ * a value: an exiting thread is handled here on all kernels.
+ */
 static __noinline int sums_abandon(struct sbt_thread *t, __u64 now)
 {
 	struct sbt_sums *sum = NULL;
@@ -197,7 +200,7 @@ __noinline int crossing_write(__u32 index, __u32 tid, __u64 depart_ns, __u64 now
 	t->seq++;
 	if (a) {
 		account_run(a, account_busy(a, &now));
-		/* What was stolen in here is of no phase. */
+		/* Steal time inside the barrier belongs to no phase. */
 		a->steal_base = steal_time(a);
 	}
 	if (!depart_ns && !(t->flags & SBT_CROSSING_NO_DEPART)) {
@@ -218,7 +221,10 @@ __noinline int crossing_write(__u32 index, __u32 tid, __u64 depart_ns, __u64 now
 		}
 	}
 	if (a) {
-		/* Who is at the end of a region stays there: what it does is told when it goes on. */
+		/*
+		 * A worker at the end of a region stays there: its time is recorded when it
+		 * continues.
+		 */
 		if (t->flags & SBT_CROSSING_NO_DEPART)
 			a->phase_changed = 0;
 		else

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * The user registers of the threads of one process, without stopping them. An object of its own: it
- * is loaded where nothing is traced, and a kernel that refuses it can still trace.
+ * The user registers of the threads of one process, read without stopping them. It is an object of
+ * its own: it is loaded where nothing is traced, and a kernel that refuses it can still trace.
  */
 #include "regs.h"
 #include "userregs.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-__u32 wanted; /* the process, as the reader's PID namespace has it */
+__u32 wanted; /* the process, in the reader's PID namespace */
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 struct return_instance {
 	unsigned long orig_ret_vaddr;
-	bool chained; /* it has the place of its return from the next one */
+	bool chained; /* shares its return location with the next instance */
 	struct return_instance *next;
 };
 
@@ -29,7 +29,7 @@ struct task_struct___uprobes {
 
 #pragma clang attribute pop
 
-/* What return probes have put their own address in the place of. */
+/* Note the return addresses that return probes have replaced. */
 static __always_inline void note_returns(struct task_struct *task, struct sbt_regs *regs)
 {
 	struct task_struct___uprobes *t = (void *)task;
@@ -40,14 +40,14 @@ static __always_inline void note_returns(struct task_struct *task, struct sbt_re
 		return;
 	at = BPF_CORE_READ(t, utask, return_instances);
 	for (i = 0; i < 2 * SBT_REGS_RETURNS && at; i++) {
-		/* Of those that share a place the last one's is the caller. */
+		/* Of instances with a shared location the last one has the caller's address. */
 		if (!BPF_CORE_READ(at, chained) && n < SBT_REGS_RETURNS)
 			regs->returns[n++] = BPF_CORE_READ(at, orig_ret_vaddr);
 		at = BPF_CORE_READ(at, next);
 	}
 }
 
-/* The number of a task in the PID namespace at @level; 0: it has none there. */
+/* Return the number of a task in the PID namespace at @level; 0: it has none there. */
 static __always_inline __u32 number_of(struct task_struct *task, __u32 level)
 {
 	struct pid *pid = BPF_CORE_READ(task, thread_pid);
@@ -78,7 +78,7 @@ int thread_regs(struct bpf_iter__task *ctx)
 	regs.on_cpu = task->on_cpu != 0;
 	regs.switches = task->nvcsw + task->nivcsw;
 	from = user_regs(task);
-	/* What cannot be read stays 0: a stack pointer of 0 is none. */
+	/* What cannot be read stays 0: a stack pointer of 0 means none. */
 	if (from)
 		bpf_probe_read_kernel(regs.words, USER_REGS_SIZE, from);
 	note_returns(task, &regs);
@@ -86,11 +86,14 @@ int thread_regs(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* By the cookie of its probe: the thread that is looked at, and how often it came to the probe. */
+/* By the cookie of the probe: the thread that is watched, and how often it has hit the probe. */
 __u32 watched[SBT_REGS_RETURNED];
 __u64 returned[SBT_REGS_RETURNED];
 
-/* Linux 5.15: cookies. Where it can be loaded as a program of many probes, it needs no more rights than tracing. */
+/*
+ * Linux 5.15: cookies. If it can be loaded as a multi-probe program, it needs no more privileges
+ * than tracing.
+ */
 SEC("?uprobe")
 int count_return(struct pt_regs *ctx)
 {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * --aggregate: the hot path where crossings are summed in maps and none is written. As in crossing.bpf.c the ladder chooses which of
- * these is attached. For kernels whose atomics return a value: none of this is loaded elsewhere.
+ * --aggregate: the hot path where crossings are summed in maps and none is written. As in
+ * crossing.bpf.c, the ladder of attach methods selects one of these programs. They are only for
+ * kernels with atomics that return a value, and are not loaded elsewhere.
  */
 #include "aggregate.h"
 #include "arrive.h"
@@ -14,8 +15,9 @@ __u32 nsums;
 __u32 nmeetings;
 
 /*
- * It comes by another function or to another barrier than the last time, or one that may have been made anew, or from what may be other
- * code: what is to be known of these is looked up, and kept for the next time. 0: nothing is to be done.
+ * Look up what the thread needs for its crossing, and keep it for the next one. This is needed if
+ * the function or the barrier differs from the last time, if the barrier may have been initialized
+ * again, or if libraries were loaded or unloaded. Return 0 if the crossing is not counted.
  */
 static __noinline int sums_look_up(struct pt_regs *ctx, struct sbt_thread *t, __u32 index,
 				   __u32 now)
@@ -25,7 +27,7 @@ static __noinline int sums_look_up(struct pt_regs *ctx, struct sbt_thread *t, __
 
 	if (!ctx || !t)
 		return 0;
-	/* The same function as the last time is the same probe. */
+	/* The same function as last time has the same probe. */
 	number = t->entry == PT_REGS_IP(ctx) ? t->spec : spec_index(ctx);
 	spec = bpf_map_lookup_elem(&specs, &number);
 	if (!spec)
@@ -51,14 +53,15 @@ static __noinline int sums_look_up(struct pt_regs *ctx, struct sbt_thread *t, __
 }
 
 /*
- * What is timed of a crossing here, an arrival and a departure less what comes before and after them, grows more than a crossing does
- * where nothing is in the caches. With so many ns beside it, it grows as that (tests/bench/run.py table.cold).
+ * The times measured here, of an arrival and a departure without what comes before and after them,
+ * grow more than a crossing does when nothing is in the caches. With this constant (ns) added, they
+ * grow as a crossing does (tests/bench/run.py table.cold).
  */
 #define SPENT_UNSEEN 60
 
 /*
- * As arrive(), of a function whose object is its first argument and says how many meet. @t: what thread_find() said of the
- * thread of @id.
+ * As arrive(), for a function with the object as its first argument, where the object holds the
+ * number of members. @t: the result of thread_find() for the thread of @id.
  */
 static __always_inline int sums_arrive(struct pt_regs *ctx, __u64 id, struct sbt_thread *t,
 				       __u32 index)
@@ -101,14 +104,18 @@ static __always_inline int sums_depart(struct pt_regs *ctx, struct sbt_thread *t
 		return 0;
 	if (by == BY_EXIT && PT_REGS_SP(ctx) != t->sp)
 		return 0;
-	/* The kernel has undone what the return probe did: the thread is where its call returns to. */
+	/*
+	 * The kernel has undone the changes of the return probe: the thread is at the return
+	 * address of its call.
+	 */
 	sums_departed(t, index, by == BY_EXIT ? 0 : PT_REGS_IP(ctx), now);
 	return 0;
 }
 
 /*
- * As session_is_return(), most times without a call: who is inside and has a stack as after the return of what it came in by
- * has returned, for at the entry of a function the stack is never aligned so.
+ * As session_is_return(), mostly without a call. If a thread is inside and its stack pointer is as
+ * after the return of the function of its arrival, that function has returned: at the entry of a
+ * function the stack is never aligned like that.
  */
 static __always_inline bool sums_is_return(struct pt_regs *ctx, const struct sbt_thread *t)
 {
@@ -119,7 +126,7 @@ static __always_inline bool sums_is_return(struct pt_regs *ctx, const struct sbt
 	return session_is_return(ctx);
 }
 
-/* The thread that runs: returns its slot, or NULL. */
+/* Return the slot of the current thread, or NULL. */
 static __always_inline struct sbt_thread *sums_thread(__u64 *id, __u32 *index)
 {
 	*id = bpf_get_current_pid_tgid();

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Threads that work one after another: how long each waits for its turn, in functions of OpenMP's runtimes (critical, ordered,
- * locks). Nothing is written: it is a part of the thread's phase, as time on a CPU is.
+ * Threads that work one after another: how long each waits for its turn, in functions of OpenMP's
+ * runtimes (critical, ordered, locks). No record is written: the wait is a part of the thread's
+ * phase, as time on a CPU is.
  */
 #include "arrive.h"
 #include "looks.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
+/* Add the thread's hits to those of its process. */
 static __noinline int turn_add_looks(struct sbt_thread *t)
 {
 	__u32 hits, idle;
@@ -37,10 +39,16 @@ int turn_begin(struct pt_regs *ctx)
 	struct sbt_thread *t = thread_here(&index);
 	struct sbt_account *a;
 
-	/* Inside a barrier a thread may run tasks: whatever it waits for there is no part of a phase. */
+	/*
+	 * Inside a barrier a thread may run tasks: its waits for a turn there are no part of a
+	 * phase.
+	 */
 	if (!t || t->arrive_ns)
 		return 0;
-	/* Called by another one of them. What the stack has left, it has left. */
+	/*
+	 * Another of these functions has called this one. If the stack has left that one, its wait
+	 * is over.
+	 */
 	if (t->turn.sp && sp < t->turn.sp)
 		return 0;
 	a = account_at(index, t->tid);
