@@ -75,7 +75,7 @@ static __always_inline void wait_begin(struct sbt_account *a, struct cfs_rq *que
  * From now on note which threads run on @cpu, beginning with @runs (NULL: the next one that is
  * switched to).
  */
-static __always_inline void turns_watch(__u32 cpu, struct task_struct *runs, __u64 now)
+static __always_inline void occupancy_watch(__u32 cpu, struct task_struct *runs, __u64 now)
 {
 	struct sbt_occupancy *t = bpf_map_lookup_elem(&cpu_turns, &cpu);
 
@@ -88,7 +88,7 @@ static __always_inline void turns_watch(__u32 cpu, struct task_struct *runs, __u
 }
 
 /* Note a switch on a CPU that a thread waits for, or did a moment ago. */
-static __noinline int turns_switch(__u32 cpu, struct task_struct *next, __u64 now)
+static __noinline int occupancy_switch(__u32 cpu, struct task_struct *next, __u64 now)
 {
 	struct sbt_occupancy *t = bpf_map_lookup_elem(&cpu_turns, &cpu);
 
@@ -125,7 +125,7 @@ static __always_inline __u32 woken_to(struct sbt_account *a, struct cfs_rq *queu
 		return cpu;
 	a->out_ran = current->pid;
 	name_task(current, now);
-	turns_watch(cpu, current, now);
+	occupancy_watch(cpu, current, now);
 	return cpu;
 }
 
@@ -246,14 +246,14 @@ static __noinline bool rest_begin(struct sbt_account *a, __u64 now)
 {
 	if (!a)
 		return false;
-	if (now - a->often_ns >= SBT_REST_NS) {
-		a->often_ns = now;
-		a->often = 0;
+	if (now - a->recent_from_ns >= SBT_REST_NS) {
+		a->recent_from_ns = now;
+		a->recent_switches = 0;
 	}
-	if (++a->often < SBT_REST_SWITCHES || a->inside || config.ncounters)
+	if (++a->recent_switches < SBT_REST_SWITCHES || a->inside || config.ncounters)
 		return false;
 	a->state = ACCOUNT_RESTING;
-	a->rest_ns = a->often_ns + SBT_REST_NS;
+	a->rest_ns = a->recent_from_ns + SBT_REST_NS;
 	/* The tick under way may be over at once. */
 	a->ticks_from = now - (bpf_jiffies64() + 1) * config.tick_ns;
 	a->off = 1;
@@ -304,7 +304,7 @@ static __noinline int rest_blocked(struct sbt_account *a, struct task_struct *ta
 }
 
 /* A resting thread leaves its CPU: only this is noted. */
-static __always_inline void rest_goes(struct sbt_account *a)
+static __always_inline void rest_switch_out(struct sbt_account *a)
 {
 	__u64 now = rest_clock(a);
 
@@ -333,7 +333,7 @@ static __noinline int rest_switches(__u32 out, __u32 in)
 		to->off = 0;
 	}
 	if (from)
-		rest_goes(from);
+		rest_switch_out(from);
 	return 1;
 }
 
@@ -375,7 +375,7 @@ static __always_inline void switch_out(struct sbt_account *a, __u32 index, struc
 	if (wants_cpu(prev, preempt)) {
 		cpu = bpf_get_smp_processor_id();
 		wait_begin(a, queue, cpu, now);
-		turns_watch(cpu, NULL, now);
+		occupancy_watch(cpu, NULL, now);
 		a->out_ran = next->pid;
 		return;
 	}
@@ -401,8 +401,8 @@ static __always_inline void moved_to(struct sbt_account *a, __u32 cpu)
  * A thread gets a CPU again that was preempted while one of the tracer's programs updated its
  * account.
  */
-static __always_inline void came_back(struct sbt_account *a, struct sbt_counting *c, __u32 cpu,
-				      __u64 now)
+static __always_inline void preemption_over(struct sbt_account *a, struct sbt_counting *c,
+					    __u32 cpu, __u64 now)
 {
 	__u64 away = now - a->away_at_ns;
 
@@ -427,8 +427,8 @@ static __always_inline __u64 stint_of(struct task_struct *task)
  * the task that had the CPU just before. If that was only for a moment, take the one that had it
  * when the wait began.
  */
-static __always_inline void waited_for(struct sbt_account *a, __u32 index, struct task_struct *prev,
-				       __u32 before, __u64 now)
+static __always_inline void find_cpu_occupant(struct sbt_account *a, __u32 index,
+					      struct task_struct *prev, __u32 before, __u64 now)
 {
 	__u64 ns = now - a->since_ns;
 	__u32 ran = before;
@@ -454,7 +454,7 @@ static __always_inline void switch_in(struct sbt_account *a, __u32 index, struct
 	struct sbt_counting *c = counting_at(index);
 
 	if (a->away_at_ns) {
-		came_back(a, c, cpu, now);
+		preemption_over(a, c, cpu, now);
 		return;
 	}
 	if (a->state == ACCOUNT_RUNNABLE) {
@@ -462,7 +462,7 @@ static __always_inline void switch_in(struct sbt_account *a, __u32 index, struct
 		a->times[SBT_TIME_BLOCKED + SBT_BLOCKED_THROTTLED] += throttled;
 		a->times[SBT_TIME_RUNQ] += ns - throttled;
 		if (ns > throttled)
-			waited_for(a, index, prev, before, now);
+			find_cpu_occupant(a, index, prev, before, now);
 	} else if (a->state == ACCOUNT_BLOCKED) {
 		/* Woken before it was off its CPU, so it did not wait for one. */
 		block_end(index, now, 0);
@@ -538,7 +538,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	now = bpf_ktime_get_ns();
 	a = account_find(out, &index);
 	if (a && is_resting(a)) {
-		rest_goes(a);
+		rest_switch_out(a);
 	} else if (a) {
 		switch_out(a, index, prev, next, preempt, now);
 		noted = 1;
@@ -551,7 +551,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		noted = 1;
 	}
 	if (watched[cpu & (SBT_WATCHED - 1)])
-		turns_switch(cpu, next, now);
+		occupancy_switch(cpu, next, now);
 	if (noted)
 		past_switched(out, next->pid);
 	if (IS_TIMED(now))
@@ -591,7 +591,7 @@ int BPF_PROG(on_waking, struct task_struct *task)
 		join_ended(task, a->block_addr, a->since_ns, 0, now);
 	waker = a->inside ? 0 : waker_of(ctx, a, task, now);
 	block_end(index, now, waker);
-	waker_did(index, waker, now);
+	waker_activity(index, waker, now);
 	wait_begin(a, queue, ACCOUNT_NO_CPU, now);
 	past_note(index);
 	a->wait_cpu = woken_to(a, queue, now);

@@ -307,7 +307,7 @@ static __always_inline void account_start(__u32 index, struct task_struct *task,
 
 /*
  * Return 1 if @a is more than @b, else 0, for times that differ by less than 2^63 ns. There are no
- * branches and no masks in it, nor in either(): the verifier would follow all that comes after once
+ * branches and no masks in it, nor in choose(): the verifier would follow all that comes after once
  * for each outcome.
  */
 static __always_inline __u64 more_than(__u64 a, __u64 b)
@@ -319,7 +319,7 @@ static __always_inline __u64 more_than(__u64 a, __u64 b)
 }
 
 /* Return @a if @first is 1, @b if it is 0. */
-static __always_inline __u64 either(__u64 first, __u64 a, __u64 b)
+static __always_inline __u64 choose(__u64 first, __u64 a, __u64 b)
 {
 	return b + (a - b) * first;
 }
@@ -336,8 +336,8 @@ static __always_inline __u32 runs_most(const struct sbt_account *a)
 #pragma unroll
 	for (i = 1; i < SBT_RUNS; i++) {
 		more = more_than(a->runs[i].ns, most);
-		most = either(more, a->runs[i].ns, most);
-		which = either(more, i, which);
+		most = choose(more, a->runs[i].ns, most);
+		which = choose(more, i, which);
 	}
 	return which & (SBT_RUNS - 1);
 }
@@ -404,7 +404,7 @@ static __always_inline void account_run(struct sbt_account *a, __u64 own)
 }
 
 /* End the thread's rest early. */
-static __noinline MAYBE_UNUSED int rest_break(struct sbt_account *a, __u64 now)
+static __noinline MAYBE_UNUSED int rest_end(struct sbt_account *a, __u64 now)
 {
 	if (!a || a->rest_ns <= now)
 		return 0;
@@ -414,9 +414,9 @@ static __noinline MAYBE_UNUSED int rest_break(struct sbt_account *a, __u64 now)
 }
 
 /* Count the thread's switches from here: it crosses a barrier. */
-static __always_inline void rest_not(struct sbt_account *a)
+static __always_inline void rest_reset(struct sbt_account *a)
 {
-	a->often = 0;
+	a->recent_switches = 0;
 }
 
 /*
@@ -436,7 +436,7 @@ static __noinline int found_running(struct sbt_account *a)
 	if (from > now)
 		from = now;
 	if (a->state == ACCOUNT_RESTING)
-		rest_break(a, now);
+		rest_end(a, now);
 	if (a->clock_ns && from > a->since_ns) {
 		if (a->state == ACCOUNT_RUNNABLE)
 			a->times[SBT_TIME_RUNQ] += from - a->since_ns;
@@ -506,10 +506,10 @@ static __always_inline void fill_parts(struct sbt_parts *p, const struct sbt_acc
 		p->blocked_ns[i] = ns;
 		first = more_than(ns, most);
 		other = more_than(ns, next);
-		second = either(first, longest, either(other, i, second));
-		next = either(first, most, either(other, ns, next));
-		longest = either(first, i, longest);
-		most = either(first, ns, most);
+		second = choose(first, longest, choose(other, i, second));
+		next = choose(first, most, choose(other, ns, next));
+		longest = choose(first, i, longest);
+		most = choose(first, ns, most);
 	}
 	SBT_PARTS(FILL_PART, )
 	p->fault_addr = a->fault_max_addr;

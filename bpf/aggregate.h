@@ -180,9 +180,9 @@ static __noinline __u32 open_episodes_find(struct sbt_thread *t, __u32 count, __
 }
 
 /* Return what the thread has used recently, cleared if it belongs to another thread. */
-static __always_inline struct sbt_lately *lately_of(const struct sbt_thread *t, __u32 index)
+static __always_inline struct sbt_recent *lately_of(const struct sbt_thread *t, __u32 index)
 {
-	struct sbt_lately *l = bpf_map_lookup_elem(&lately, &index);
+	struct sbt_recent *l = bpf_map_lookup_elem(&lately, &index);
 
 	if (l && l->born_ns != t->summing.born_ns) {
 		__builtin_memset(l, 0, sizeof(*l));
@@ -199,7 +199,7 @@ static __always_inline __u32 open_episodes_choose(struct sbt_thread *t, __u32 in
 {
 	__u32 count = t->flags & SBT_CROSSING_NO_WORDS ? 0 : count_in(t->words, spec);
 	__u32 way = (t->object >> 5) & (SBT_SUM_KEPT - 1), at;
-	struct sbt_lately *l = lately_of(t, index);
+	struct sbt_recent *l = lately_of(t, index);
 	struct sbt_open_episodes *m;
 
 	if (!count || !l)
@@ -282,7 +282,7 @@ static __always_inline __u32 sums_find(const struct sbt_thread *t, bool *seen)
 /* Select the sums for a call site other than the last one. */
 static __noinline int sums_choose(struct sbt_thread *t, __u32 index)
 {
-	struct sbt_lately *l;
+	struct sbt_recent *l;
 	bool seen = true;
 	__u32 way, at;
 
@@ -306,7 +306,7 @@ static __noinline int sums_choose(struct sbt_thread *t, __u32 index)
 	return 0;
 }
 
-static __always_inline void sums_at_place(struct sbt_thread *t, __u32 index, __u64 ip)
+static __always_inline void sums_at_site(struct sbt_thread *t, __u32 index, __u64 ip)
 {
 	t->ip = ip;
 	if (UNLIKELY(t->summing.sums_ip != ip || t->summing.sums == SBT_SUM_NONE))
@@ -466,14 +466,14 @@ static __always_inline void sums_arrived(struct pt_regs *ctx, struct sbt_thread 
 	__u64 now;
 
 	t->ip = 0;
-	s->placed = 0;
+	s->site_known = 0;
 	if (LIKELY(m))
 		last = open_episodes_join(s, m, &now);
 	else
 		now = bpf_ktime_get_ns();
 	if (!last || by_exit) {
-		sums_at_place(t, index, sums_caller(ctx));
-		s->placed = 1;
+		sums_at_site(t, index, sums_caller(ctx));
+		s->site_known = 1;
 	}
 	t->arrive_ns = now;
 }
@@ -578,8 +578,8 @@ static __always_inline void sums_departed(struct sbt_thread *t, __u32 index, __u
 	struct sbt_sums *sum;
 
 	t->seq++;
-	if (!s->placed)
-		sums_at_place(t, index, ip);
+	if (!s->site_known)
+		sums_at_site(t, index, ip);
 	at = s->sums;
 	sum = bpf_map_lookup_elem(&sums, &at);
 	if (UNLIKELY(!sum)) {

@@ -423,9 +423,9 @@ static __always_inline __u32 holder_of(struct sbt_account *a, const struct user_
 }
 
 /* Not on the stack, which has no room for it. */
-static const struct sbt_occupancy no_turns;
+static const struct sbt_occupancy no_occupancy;
 
-static __noinline int lock_wanted(struct sbt_account *a, __u64 now)
+static __noinline int lock_wait_begin(struct sbt_account *a, __u64 now)
 {
 	struct sbt_lock lock = {};
 	struct sbt_occupancy *t;
@@ -436,7 +436,7 @@ static __noinline int lock_wanted(struct sbt_account *a, __u64 now)
 	if (!t) {
 		lock.addr = a->block_addr;
 		lock.tgid = a->tgid;
-		bpf_map_update_elem(&lock_turns, &lock, &no_turns, BPF_NOEXIST);
+		bpf_map_update_elem(&lock_turns, &lock, &no_occupancy, BPF_NOEXIST);
 		t = occupancy_of_lock(a);
 		if (!t)
 			return 0;
@@ -447,12 +447,13 @@ static __noinline int lock_wanted(struct sbt_account *a, __u64 now)
 }
 
 /* Return whether @w ended during the present block of the thread. */
-static __always_inline bool waited_upto(const struct sbt_waited_for *w, const struct sbt_account *a)
+static __always_inline bool ended_in_block(const struct sbt_waited_for *w,
+					   const struct sbt_account *a)
 {
 	return w->end_ns > a->since_ns;
 }
 
-static __always_inline void doing_none(struct sbt_block *b)
+static __always_inline void activity_clear(struct sbt_block *b)
 {
 	b->doing = SBT_DOING_UNKNOWN;
 	b->doing_ns = 0;
@@ -460,7 +461,7 @@ static __always_inline void doing_none(struct sbt_block *b)
 }
 
 /* The holder's or waker's time @which grew by @ns meanwhile: note it if that is the most so far. */
-static __always_inline void doing_most(struct sbt_block *b, __u32 which, __u64 ns)
+static __always_inline void activity_note(struct sbt_block *b, __u32 which, __u64 ns)
 {
 	if (ns > b->doing_ns) {
 		b->doing_ns = ns;
@@ -468,9 +469,11 @@ static __always_inline void doing_most(struct sbt_block *b, __u32 which, __u64 n
 	}
 }
 
-/* Translate what doing_most() found into enum sbt_doing, and set the thread that @h waited for. */
-static __always_inline void doing_set(struct sbt_block *b, const struct sbt_account *a,
-				      const struct sbt_account *h)
+/*
+ * Translate what activity_note() found into enum sbt_doing, and set the thread that @h waited for.
+ */
+static __always_inline void activity_set(struct sbt_block *b, const struct sbt_account *a,
+					 const struct sbt_account *h)
 {
 	/*
 	 * Volatile, so that the verifier does not follow all that comes after once for each value.
@@ -484,16 +487,16 @@ static __always_inline void doing_set(struct sbt_block *b, const struct sbt_acco
 		b->doing = SBT_DOING_ONCPU;
 	} else if (most == SBT_TIME_RUNQ) {
 		b->doing = SBT_DOING_RUNQ;
-		b->culprit = waited_upto(&h->for_cpu, a) ? h->for_cpu.tid : h->out_ran;
+		b->culprit = ended_in_block(&h->for_cpu, a) ? h->for_cpu.tid : h->out_ran;
 	} else {
 		b->doing = SBT_DOING_BLOCKED + most - SBT_TIME_BLOCKED;
 		if (most == SBT_TIME_BLOCKED + SBT_BLOCKED_LOCK)
-			b->culprit = waited_upto(&h->for_lock, a) ? h->for_lock.tid : h->holder;
+			b->culprit = ended_in_block(&h->for_lock, a) ? h->for_lock.tid : h->holder;
 	}
 }
 
 /* Set what the holder did for most of the time since the block began. */
-static __always_inline void holder_did(struct sbt_block *b, struct sbt_account *a, __u64 now)
+static __always_inline void holder_activity(struct sbt_block *b, struct sbt_account *a, __u64 now)
 {
 	__u64 times[SBT_TIMES];
 	__u32 index = 0, i;
@@ -506,8 +509,8 @@ static __always_inline void holder_did(struct sbt_block *b, struct sbt_account *
 	times_now(h, now, times);
 #pragma unroll
 	for (i = 0; i < SBT_TIMES; i++)
-		doing_most(b, i, times[i] - a->holder_times[i]);
-	doing_set(b, a, h);
+		activity_note(b, i, times[i] - a->holder_times[i]);
+	activity_set(b, a, h);
 }
 
 /*
@@ -516,7 +519,7 @@ static __always_inline void holder_did(struct sbt_block *b, struct sbt_account *
  * began to wait. A wait before this one, for the same thing, may have ended by its time-out.
  * Global, as past_around() is.
  */
-__noinline int waker_did(__u32 index, __u32 waker, __u64 now)
+__noinline int waker_activity(__u32 index, __u32 waker, __u64 now)
 {
 	struct sbt_account *a = bpf_map_lookup_elem(&accounts, &index), *h;
 	__u32 of = 0, i, reason;
@@ -563,11 +566,11 @@ __noinline int waker_did(__u32 index, __u32 waker, __u64 now)
 	past_around(of, since);
 	past_grow(of, since);
 	for (i = 0; i < SBT_TIMES; i++)
-		doing_most(b, i, p->grew[i]);
+		activity_note(b, i, p->grew[i]);
 	/* Scale it to the reported block, of which it is a part. */
 	since = (now - since) >> PAST_SHIFT;
 	b->doing_ns = since ? b->doing_ns * b->ns / since : 0;
-	doing_set(b, a, h);
+	activity_set(b, a, h);
 	return 0;
 }
 
@@ -755,7 +758,7 @@ static __noinline int block_begin(struct sbt_account *a, struct task_struct *pre
 	if (a->reason == SBT_BLOCKED_LOCK && a->block_addr) {
 		a->holder = holder_of(a, &call, now);
 		if (a->holder && a->waited != SBT_WAITED_JOIN)
-			lock_wanted(a, now);
+			lock_wait_begin(a, now);
 		/* A condition variable has two words, which are used alternately. */
 		if (a->waited == SBT_WAITED_EVENT)
 			a->block_addr &= ~7ULL;
@@ -770,8 +773,8 @@ static __noinline int block_begin(struct sbt_account *a, struct task_struct *pre
 }
 
 /* The thread has got the lock: find the thread that held it for most of the wait. */
-static __always_inline void lock_had(struct sbt_block *b, struct sbt_account *a, __u64 now,
-				     __u32 index, bool keep)
+static __always_inline void lock_wait_end(struct sbt_block *b, struct sbt_account *a, __u64 now,
+					  __u32 index, bool keep)
 {
 	struct sbt_occupancy *t = occupancy_of_lock(a);
 
@@ -781,7 +784,7 @@ static __always_inline void lock_had(struct sbt_block *b, struct sbt_account *a,
 		occupancy_sum(index, false, now);
 		if (a->most.tid && a->most.tid != b->holder) {
 			b->holder = a->most.tid;
-			doing_none(b);
+			activity_clear(b);
 		}
 		b->among = a->most.ns < a->most.seen_ns - a->most.seen_ns / 4;
 	}
@@ -846,12 +849,12 @@ __noinline int block_end(__u32 index, __u64 now, __u32 waker)
 		b->among = 0;
 		b->waited = a->waited;
 		b->holder = 0;
-		doing_none(b);
+		activity_clear(b);
 		if (a->holder)
-			holder_did(b, a, now);
+			holder_activity(b, a, now);
 	}
 	if (a->holder && a->waited != SBT_WAITED_JOIN)
-		lock_had(b, a, now, index, leads);
+		lock_wait_end(b, a, now, index, leads);
 	return 0;
 }
 

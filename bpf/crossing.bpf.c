@@ -152,17 +152,17 @@ static __noinline int name_callers(struct pt_regs *ctx, struct sbt_thread *t, __
 }
 
 /* Set the number of the thread in its team. */
-static __always_inline void arrive_who(struct pt_regs *ctx, struct sbt_thread *t,
-				       const struct sbt_spec *spec, __u32 number)
+static __always_inline void arrive_index(struct pt_regs *ctx, struct sbt_thread *t,
+					 const struct sbt_spec *spec, __u32 number)
 {
-	__u64 place;
+	__u64 team_index;
 
 	t->index = t->own_index;
 	if (spec->index.how == SBT_ARG_NONE)
 		return;
-	place = arg_fetch(ctx, number, index);
-	if (place != ARG_UNREAD)
-		t->index = place + 1;
+	team_index = arg_fetch(ctx, number, index);
+	if (team_index != ARG_UNREAD)
+		t->index = team_index + 1;
 }
 
 /* Note the arrival, when its location and thread are known. */
@@ -213,8 +213,8 @@ static __noinline int phase_inside(struct pt_regs *ctx, struct sbt_thread *t, __
  */
 static __noinline int tail_of_region(struct pt_regs *ctx, struct sbt_thread *t, __u32 index)
 {
-	struct sbt_teams *of = t ? teams_of(index, t->tid) : NULL;
-	struct sbt_team *top = of ? team_top(of) : NULL;
+	struct sbt_teams *own_teams = t ? teams_of(index, t->tid) : NULL;
+	struct sbt_team *top = own_teams ? team_top(own_teams) : NULL;
 
 	if (!ctx || !t || !top || !top->fn || top->outlined_sp != PT_REGS_SP(ctx))
 		return 0;
@@ -225,7 +225,7 @@ static __noinline int tail_of_region(struct pt_regs *ctx, struct sbt_thread *t, 
 /* Note an arrival. Return 0 if the departure shall be seen by the return probe, 1 if not. */
 static __always_inline int arrive(struct pt_regs *ctx)
 {
-	__u64 object = PT_REGS_PARM1(ctx), place = 0, began, paused;
+	__u64 object = PT_REGS_PARM1(ctx), team_index = 0, began, paused;
 	__u32 index = 0, number;
 	struct sbt_thread *t = thread_here(&index);
 	struct sbt_spec *spec;
@@ -274,7 +274,7 @@ static __always_inline int arrive(struct pt_regs *ctx)
 	}
 	paused = handler_look(began);
 	if (spec->object.how == SBT_ARG_TEAM) {
-		team = team_find(t->tgid, t->tid, index, &object, &place);
+		team = team_find(t->tgid, t->tid, index, &object, &team_index);
 		if (!team)
 			return 1;
 	} else if (spec->object.how != SBT_ARG_FIRST) {
@@ -289,7 +289,7 @@ static __always_inline int arrive(struct pt_regs *ctx)
 	t->result = 0;
 	if (spec->flags & (SBT_SPEC_PHASE | SBT_SPEC_LATCH))
 		passed_read(ctx, t, spec, number);
-	arrive_who(ctx, t, spec, number);
+	arrive_index(ctx, t, spec, number);
 	t->team = team;
 	if (team) {
 		team_note(t, index);
@@ -299,8 +299,8 @@ static __always_inline int arrive(struct pt_regs *ctx)
 	arrive_now(ctx, t, index, spec, number, flags);
 	handler_note(t, began, t->arrive_ns);
 	if (team) {
-		if (place)
-			t->index = place;
+		if (team_index)
+			t->index = team_index;
 		team_kind(t);
 	}
 	return (t->proc_flags & SBT_PROC_BY_EXIT) || (t->how & SBT_SPEC_RETS) ? 1 : 0;
@@ -329,17 +329,18 @@ static __noinline int words_at_end(struct sbt_thread *t)
 }
 
 /* Return whether the thread has synchronized with its team in this reduction of libomp. */
-static __noinline int reduce_met(struct pt_regs *ctx, const struct sbt_thread *t, __u32 index)
+static __noinline int reduce_synchronized(struct pt_regs *ctx, const struct sbt_thread *t,
+					  __u32 index)
 {
 	__u32 number = t ? t->spec : 0, result;
 	struct sbt_spec *spec = bpf_map_lookup_elem(&specs, &number);
-	struct sbt_teams *of = t ? teams_of(index, t->tid) : NULL;
+	struct sbt_teams *own_teams = t ? teams_of(index, t->tid) : NULL;
 	__u32 before;
 
-	if (!ctx || !t || !spec || !of)
+	if (!ctx || !t || !spec || !own_teams)
 		return 0;
-	before = of->flags;
-	of->flags &= ~SBT_TEAMS_REDUCE;
+	before = own_teams->flags;
+	own_teams->flags &= ~SBT_TEAMS_REDUCE;
 	if (spec->what.disp == SBT_REDUCE_END)
 		return !(before & SBT_TEAMS_REDUCE);
 	result = PT_REGS_RC(ctx);
@@ -349,7 +350,7 @@ static __noinline int reduce_met(struct pt_regs *ctx, const struct sbt_thread *t
 	if (result != 1 || t->index != 1 || t->words <= SBT_REDUCE_NO_TREE)
 		return 0;
 	if (spec->what.disp == SBT_REDUCE_BEGIN)
-		of->flags |= SBT_TEAMS_REDUCE;
+		own_teams->flags |= SBT_TEAMS_REDUCE;
 	return 1;
 }
 
@@ -380,7 +381,7 @@ static __always_inline int depart(struct pt_regs *ctx, int by)
 		if (t->team == TEAM_JOIN)
 			return 0;
 		if (!team_words(t, index) || ((t->how & SBT_SPEC_WAITED) && !PT_REGS_RC(ctx)) ||
-		    ((t->how & SBT_SPEC_REDUCE) && !reduce_met(ctx, t, index))) {
+		    ((t->how & SBT_SPEC_REDUCE) && !reduce_synchronized(ctx, t, index))) {
 			crossing_drop(t, index, now);
 			return 0;
 		}
@@ -449,7 +450,7 @@ static long shared_found(struct task_struct *task, struct vm_area_struct *vma, v
  * Report the mapping of a shared barrier. A child that arrives at it may exit before user space
  * could read the child's mappings.
  */
-static __noinline int shared_tell(struct sbt_proc *p, __u32 tgid, __u64 address)
+static __noinline int report_shared(struct sbt_proc *p, __u32 tgid, __u64 address)
 {
 	struct shared_memory found = {};
 	struct sbt_event *e;
@@ -487,8 +488,8 @@ static __noinline int shared_tell(struct sbt_proc *p, __u32 tgid, __u64 address)
 	return 0;
 }
 
-/* Note that a barrier is initialized. @tell: report shared ones, from Linux 5.17 on. */
-static __always_inline int made(struct pt_regs *ctx, bool tell)
+/* Note that a barrier is initialized. @report: report shared ones, from Linux 5.17 on. */
+static __always_inline int barrier_init_note(struct pt_regs *ctx, bool report)
 {
 	/*
 	 * In glibc and musl the attributes are one number, which is 0 if processes do not share the
@@ -505,8 +506,8 @@ static __always_inline int made(struct pt_regs *ctx, bool tell)
 	key.inc = p ? p->inc : 0;
 	if (config.aggregate)
 		bpf_map_delete_elem(&meetings_at, &key);
-	else if (tell && p && !bpf_probe_read_user(&shared, sizeof(shared), attr) && shared)
-		shared_tell(p, key.tgid, key.address);
+	else if (report && p && !bpf_probe_read_user(&shared, sizeof(shared), attr) && shared)
+		report_shared(p, key.tgid, key.address);
 	__sync_fetch_and_add(&epoch, 1);
 	return 0;
 }
@@ -516,20 +517,20 @@ SEC("?uprobe")
 int barrier_made(struct pt_regs *ctx)
 {
 	stack_of_its_own(ctx, no_probe);
-	return made(ctx, true);
+	return barrier_init_note(ctx, true);
 }
 
 SEC("?uprobe")
 int barrier_made_untold(struct pt_regs *ctx)
 {
 	stack_of_its_own(ctx, no_probe);
-	return made(ctx, false);
+	return barrier_init_note(ctx, false);
 }
 
 /* --- markers ---------------------------------------------------------------------------------- */
 
 /* Return whether the thread is in an inlined wait of C++, in the function with this frame. */
-static __always_inline bool in_line(struct pt_regs *ctx, const struct sbt_thread *t)
+static __always_inline bool in_inlined_wait(struct pt_regs *ctx, const struct sbt_thread *t)
 {
 	return t->marked && t->family == SBT_FAMILY_STD && t->sp == PT_REGS_SP(ctx);
 }
@@ -545,7 +546,7 @@ static __noinline int mark_outside(struct pt_regs *ctx, struct sbt_thread *t, __
 	if (!t->arrive_ns)
 		return 0;
 	/* The loop of such a wait may pass its beginning again. */
-	if (in_line(ctx, t) ? t->entry == PT_REGS_IP(ctx) : still_inside(ctx, t))
+	if (in_inlined_wait(ctx, t) ? t->entry == PT_REGS_IP(ctx) : still_inside(ctx, t))
 		return -1;
 	crossing_write(index, t->tid, 0, bpf_ktime_get_ns());
 	return 0;
@@ -576,7 +577,7 @@ static __always_inline bool mark_arrive(struct pt_regs *ctx, struct sbt_thread *
 	}
 	if (spec->words.how != SBT_ARG_NONE)
 		t->words = arg_or(ctx, number, words, 0);
-	arrive_who(ctx, t, spec, number);
+	arrive_index(ctx, t, spec, number);
 	arrive_now(ctx, t, index, spec, number, 0);
 	return true;
 }
@@ -590,7 +591,7 @@ static __always_inline void mark_leave(struct pt_regs *ctx, __u32 number, __u64 
 	if (!armed || !t || !t->arrive_ns || !t->marked)
 		return;
 	if (t->family == SBT_FAMILY_STD) {
-		if (in_line(ctx, t))
+		if (in_inlined_wait(ctx, t))
 			crossing_write(index, t->tid, now, now);
 		return;
 	}

@@ -101,7 +101,7 @@ static __noinline int object_empty(struct sbt_thread *t)
 	return 0;
 }
 
-static __noinline int conds_add_looks(struct sbt_thread *t)
+static __noinline int cond_hits_add(struct sbt_thread *t)
 {
 	__u32 looks, role = SBT_ROLE_COND_WAIT;
 
@@ -111,14 +111,14 @@ static __noinline int conds_add_looks(struct sbt_thread *t)
 		role = SBT_ROLE_SEM_WAIT;
 	looks = t->waiting.looks;
 	t->waiting.looks = 0;
-	return looks_add(t, role, looks, looks);
+	return hits_add(t, role, looks, looks);
 }
 
 /* Count a probe hit that is no crossing as a cost. */
-static __always_inline void look(struct sbt_thread *t)
+static __always_inline void count_hit(struct sbt_thread *t)
 {
 	if (++t->waiting.looks >= SBT_LOOKS_STEP)
-		conds_add_looks(t);
+		cond_hits_add(t);
 }
 
 static __always_inline __u64 return_address(struct pt_regs *ctx)
@@ -186,7 +186,7 @@ static __noinline int candidate_write(struct sbt_thread *t, __u64 depart_ns, __u
 }
 
 /* Note the arrival at a known barrier, with the data of the wait. */
-static __noinline int whole_arrive(struct sbt_thread *t, __u32 index)
+static __noinline int found_barrier_arrive(struct sbt_thread *t, __u32 index)
 {
 	if (!t)
 		return 0;
@@ -368,14 +368,14 @@ int cond_wait(struct pt_regs *ctx)
 	if (!t->waiting.quiet && t->waiting.family != SBT_FAMILY_FORKJOIN)
 		note_callers(ctx, t, index);
 	if (state == SBT_OBJECT_BARRIER) {
-		whole_arrive(t, index);
+		found_barrier_arrive(t, index);
 		return 0;
 	}
 	t->waiting.since_ns = bpf_ktime_get_ns();
 	if (t->waiting.family == SBT_FAMILY_COND) {
 		if (!t->waiting.quiet && !may_share(t))
 			object_waits(t);
-		look(t);
+		count_hit(t);
 	}
 	return 0;
 }
@@ -394,7 +394,7 @@ int sem_wait(struct pt_regs *ctx)
 
 	if (!t)
 		return 0;
-	look(t);
+	count_hit(t);
 	if (t->waiting.quiet ||
 	    bpf_probe_read_user(&value, sizeof(value), (void *)t->waiting.object) ||
 	    value & 0x7fffffff)
@@ -435,7 +435,7 @@ int cond_waited(struct pt_regs *ctx)
 			candidate_write(t, now, (__u16)PT_REGS_RC(ctx));
 		t->waiting.since_ns = 0;
 		if (t->waiting.family == SBT_FAMILY_COND)
-			look(t);
+			count_hit(t);
 	}
 	return 0;
 }
@@ -455,7 +455,7 @@ int cond_wake(struct pt_regs *ctx)
 	if (!t)
 		return 0;
 	if (state != SBT_OBJECT_BARRIER) {
-		look(t);
+		count_hit(t);
 		/* A wake-up without waiting threads is not written either. */
 		if (state == SBT_OBJECT_OTHER || object_empty(t))
 			return 0;
@@ -466,7 +466,7 @@ int cond_wake(struct pt_regs *ctx)
 	t->waiting.entry = t->waiting.wake_entry = PT_REGS_IP(ctx);
 	note_callers(ctx, t, index);
 	if (state == SBT_OBJECT_BARRIER) {
-		whole_arrive(t, index);
+		found_barrier_arrive(t, index);
 		crossing_write(index, t->tid, t->arrive_ns, t->arrive_ns);
 	} else {
 		t->waiting.since_ns = bpf_ktime_get_ns();
@@ -530,7 +530,7 @@ static __always_inline __u64 syscall_arg(struct pt_regs___kernel *regs, __u32 n)
 #endif
 }
 
-static __always_inline __u16 at_most(__u32 n)
+static __always_inline __u16 saturated_16(__u32 n)
 {
 	return n < 0xffff ? n : 0xffff;
 }
@@ -544,7 +544,7 @@ static __always_inline __u64 first_word(__u64 at, __u32 *value)
 	return word.address;
 }
 
-static __always_inline __u32 both(__u64 a, __u64 b)
+static __always_inline __u32 add_saturated(__u64 a, __u64 b)
 {
 	__u64 sum = (__u64)(__u32)a + (__u32)b;
 
@@ -552,8 +552,8 @@ static __always_inline __u32 both(__u64 a, __u64 b)
 }
 
 /* Find what the call waits for or wakes. Return false if it does neither. */
-static __always_inline bool futex_understand(struct pt_regs___kernel *regs, long nr,
-					     struct futex_call *call)
+static __always_inline bool futex_parse(struct pt_regs___kernel *regs, long nr,
+					struct futex_call *call)
 {
 	__u64 first = syscall_arg(regs, 0), third = syscall_arg(regs, 2);
 	__u32 op;
@@ -573,14 +573,14 @@ static __always_inline bool futex_understand(struct pt_regs___kernel *regs, long
 	}
 	if (nr == NR_FUTEX_REQUEUE) {
 		call->object = first_word(first, &call->value);
-		call->wakes = both(third, syscall_arg(regs, 3));
+		call->wakes = add_saturated(third, syscall_arg(regs, 3));
 		return true;
 	}
 	op = (__u32)syscall_arg(regs, 1) & OP_MASK;
 	call->wait = op == OP_WAIT || op == OP_WAIT_BITSET;
 	/* Waiters that are moved to another word count as woken. */
 	if (op == OP_REQUEUE || op == OP_CMP_REQUEUE) {
-		call->wakes = both(third, syscall_arg(regs, 3));
+		call->wakes = add_saturated(third, syscall_arg(regs, 3));
 		return true;
 	}
 	return call->wait || op == OP_WAKE || op == OP_WAKE_BITSET;
@@ -662,17 +662,17 @@ int BPF_PROG(futex_enter, struct pt_regs *user, long nr)
 	 */
 	if (!t || t->detached & SBT_PROBE_GROUP(SBT_FAMILY_FUTEX))
 		return 0;
-	if (futex_inside(t, index, BPF_CORE_READ(regs, sp)) || !futex_understand(regs, nr, &call))
+	if (futex_inside(t, index, BPF_CORE_READ(regs, sp)) || !futex_parse(regs, nr, &call))
 		return 0;
 	state = object_state(t, call.object);
 	if (state == SBT_OBJECT_OTHER)
 		return 0;
 	futex_begin(t, index, regs, &call);
 	if (state == SBT_OBJECT_BARRIER) {
-		whole_arrive(t, index);
+		found_barrier_arrive(t, index);
 		if (call.wait)
 			return 0;
-		t->result = at_most(call.wakes);
+		t->result = saturated_16(call.wakes);
 		crossing_write(index, t->tid, t->arrive_ns, t->arrive_ns);
 		t->result = 0;
 		return 0;
@@ -680,7 +680,7 @@ int BPF_PROG(futex_enter, struct pt_regs *user, long nr)
 	t->waiting.since_ns = bpf_ktime_get_ns();
 	if (call.wait)
 		return 0;
-	candidate_write(t, t->waiting.since_ns, at_most(call.wakes));
+	candidate_write(t, t->waiting.since_ns, saturated_16(call.wakes));
 	t->waiting.since_ns = 0;
 	return 0;
 }

@@ -10,7 +10,7 @@
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 /* Return the traced thread with this @tid if it is in no barrier; else NULL. */
-static __always_inline struct sbt_thread *outside(__u32 tid)
+static __always_inline struct sbt_thread *thread_outside(__u32 tid)
 {
 	__u32 index = 0;
 	struct sbt_thread *t;
@@ -24,7 +24,7 @@ static __always_inline struct sbt_thread *outside(__u32 tid)
 SEC("?tp_btf/sched_switch")
 int BPF_PROG(join_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
-	struct sbt_thread *t = outside(prev->pid);
+	struct sbt_thread *t = thread_outside(prev->pid);
 
 	if (t)
 		t->out_ns = bpf_ktime_get_ns();
@@ -34,7 +34,7 @@ int BPF_PROG(join_switch, bool preempt, struct task_struct *prev, struct task_st
 SEC("?tp_btf/sched_waking")
 int BPF_PROG(join_waking, struct task_struct *task)
 {
-	struct sbt_thread *t = outside(task->pid);
+	struct sbt_thread *t = thread_outside(task->pid);
 
 	/* If it was woken before it left its CPU, it did not wait. */
 	if (t && t->out_ns && !task->on_cpu)

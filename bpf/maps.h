@@ -227,7 +227,7 @@ struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, struct sbt_lately);
+	__type(value, struct sbt_recent);
 } lately SEC(".maps") __weak;
 
 struct {
@@ -422,10 +422,10 @@ static __always_inline void thread_release(struct sbt_thread *t)
 		at = (tid + i * SBT_THREAD_STRIDE) & config.thread_mask;
 		owner = bpf_map_lookup_elem(&owners, &at);
 		if (owner && *owner == tid) {
-			struct sbt_teams *of = bpf_map_lookup_elem(&teams, &at);
+			struct sbt_teams *own_teams = bpf_map_lookup_elem(&teams, &at);
 
-			if (of)
-				of->tid = 0;
+			if (own_teams)
+				own_teams->tid = 0;
 			bpf_map_delete_elem(&owners, &at);
 			return;
 		}

@@ -20,7 +20,7 @@ enum { BY_SESSION, BY_EXIT, BY_CALLER };
 /* What the programs here work with. */
 struct here {
 	struct sbt_thread *t;
-	struct sbt_teams *of;
+	struct sbt_teams *own_teams;
 	struct sbt_spec *spec;
 	__u64 sp;
 	__u32 tgid, tid;
@@ -38,8 +38,8 @@ static __always_inline bool here_find(struct here *h, struct pt_regs *ctx)
 	h->t = thread_find(h->tid, &h->index);
 	if (!h->t)
 		return false;
-	h->of = bpf_map_lookup_elem(&teams, &h->index);
-	return h->of != NULL;
+	h->own_teams = bpf_map_lookup_elem(&teams, &h->index);
+	return h->own_teams != NULL;
 }
 
 /* As here_find(), at an entry, where the thread may be new. */
@@ -56,9 +56,9 @@ static __always_inline bool here_enter(struct here *h, struct pt_regs *ctx)
 	}
 	if (h->t->proc_flags & SBT_PROC_EXCLUDED)
 		return false;
-	if (h->of->tid != h->tid) {
-		__builtin_memset(h->of, 0, sizeof(*h->of));
-		h->of->tid = h->tid;
+	if (h->own_teams->tid != h->tid) {
+		__builtin_memset(h->own_teams, 0, sizeof(*h->own_teams));
+		h->own_teams->tid = h->tid;
 	}
 	h->number = spec_index(ctx);
 	h->spec = bpf_map_lookup_elem(&specs, &h->number);
@@ -75,12 +75,12 @@ static __always_inline int here_end(const struct here *h)
 }
 
 /* End the regions that the stack has left unseen (longjmp). */
-static __always_inline void teams_trim(struct sbt_teams *of, __u64 sp)
+static __always_inline void teams_trim(struct sbt_teams *own_teams, __u64 sp)
 {
 	__u32 i;
 
 	for (i = 0; i < SBT_TEAM_DEPTH; i++) {
-		struct sbt_team *top = team_top(of);
+		struct sbt_team *top = team_top(own_teams);
 		__u64 at;
 
 		if (!top)
@@ -88,7 +88,7 @@ static __always_inline void teams_trim(struct sbt_teams *of, __u64 sp)
 		at = top->region_sp ? top->region_sp : top->outlined_sp;
 		if (at > sp)
 			return;
-		of->depth--;
+		own_teams->depth--;
 	}
 }
 
@@ -96,14 +96,14 @@ static __always_inline void teams_trim(struct sbt_teams *of, __u64 sp)
  * Write that a worker at the end of a region continues, in one that was begun at @begun_ns; 0: not
  * known.
  */
-static __noinline int team_resume(struct sbt_thread *t, struct sbt_teams *of, __u32 index,
+static __noinline int team_resume(struct sbt_thread *t, struct sbt_teams *own_teams, __u32 index,
 				  __u64 begun_ns)
 {
 	__u64 now = bpf_ktime_get_ns();
 
-	if (!t || !of)
+	if (!t || !own_teams)
 		return 0;
-	of->flags &= ~SBT_TEAMS_JOINED;
+	own_teams->flags &= ~SBT_TEAMS_JOINED;
 	t->team = TEAM_RESUME;
 	t->flags = 0;
 	t->object = begun_ns;
@@ -119,17 +119,17 @@ static __noinline int team_resume(struct sbt_thread *t, struct sbt_teams *of, __
  * be none at that time. The programs themselves call this, to save stack: Linux before 6.13 adds up
  * the stacks of all calls.
  */
-static __noinline int team_await(void)
+static __noinline int team_await_begin(void)
 {
 	__u32 index = 0;
 	struct sbt_thread *t = thread_find((__u32)bpf_get_current_pid_tgid(), &index);
-	struct sbt_teams *of = t ? teams_of(index, t->tid) : NULL;
-	struct sbt_team *top = of ? team_top(of) : NULL;
+	struct sbt_teams *own_teams = t ? teams_of(index, t->tid) : NULL;
+	struct sbt_team *top = own_teams ? team_top(own_teams) : NULL;
 	struct sbt_account *a;
 	__u64 now = 0;
 
 	/* In the first region the workers are created: that is the thread's own work. */
-	if (!top || !top->region_sp || top->outlined_sp || of->begun < 2 || t->arrive_ns ||
+	if (!top || !top->region_sp || top->outlined_sp || own_teams->begun < 2 || t->arrive_ns ||
 	    t->turn.sp)
 		return 0;
 	a = account_at(index, t->tid);
@@ -144,7 +144,7 @@ static __noinline int team_await(void)
 }
 
 /* End the wait for the team. */
-static __noinline int team_there(void)
+static __noinline int team_await_end(void)
 {
 	__u32 index = 0;
 	struct sbt_thread *t = thread_find((__u32)bpf_get_current_pid_tgid(), &index);
@@ -275,15 +275,15 @@ static __noinline int region_enter_at(struct pt_regs *ctx)
 
 	if (!ctx || !here_enter(&h, ctx))
 		return 1;
-	teams_trim(h.of, h.sp);
-	if (h.of->flags & SBT_TEAMS_JOINED)
-		team_resume(h.t, h.of, h.index, 0);
-	level = h.of->depth;
+	teams_trim(h.own_teams, h.sp);
+	if (h.own_teams->flags & SBT_TEAMS_JOINED)
+		team_resume(h.t, h.own_teams, h.index, 0);
+	level = h.own_teams->depth;
 	if (level >= SBT_TEAM_DEPTH) {
 		count(lost_team, bpf_get_smp_processor_id());
 		return 1;
 	}
-	top = &h.of->stack[level & (SBT_TEAM_DEPTH - 1)];
+	top = &h.own_teams->stack[level & (SBT_TEAM_DEPTH - 1)];
 	__builtin_memset(top, 0, sizeof(*top));
 	top->region_sp = h.sp;
 	top->family = h.spec->family;
@@ -303,18 +303,18 @@ static __noinline int region_enter_at(struct pt_regs *ctx)
 
 		bpf_map_update_elem(&regions, &unknown, &some, BPF_NOEXIST);
 		top->flags = SBT_TEAM_UNSEEN;
-	} else if (!level && !(h.of->flags & SBT_TEAMS_SEEN)) {
+	} else if (!level && !(h.own_teams->flags & SBT_TEAMS_SEEN)) {
 		bpf_map_delete_elem(&regions, &unknown);
 	}
-	h.of->flags |= SBT_TEAMS_SEEN;
+	h.own_teams->flags |= SBT_TEAMS_SEEN;
 	top->object = SBT_TEAM_OBJECT(h.tid, level);
 	top->fn = fn;
 	top->data = key.data;
 	top->index = 1;
-	h.of->begun += h.of->begun == 0xffff ? 2 : 1;
-	top->number = h.of->begun;
+	h.own_teams->begun += h.own_teams->begun == 0xffff ? 2 : 1;
+	top->number = h.own_teams->begun;
 	top->flags |= region_begin(&key, top->object, seen, top->number);
-	h.of->depth = level + 1;
+	h.own_teams->depth = level + 1;
 	return here_end(&h);
 }
 
@@ -327,16 +327,16 @@ static __noinline int region_leave_at(struct pt_regs *ctx, int by)
 	struct sbt_team *top;
 	struct here h = {};
 
-	if (!ctx || !armed || !here_find(&h, ctx) || h.of->tid != h.tid)
+	if (!ctx || !armed || !here_find(&h, ctx) || h.own_teams->tid != h.tid)
 		return 0;
 	if (by == BY_EXIT && !(h.t->proc_flags & SBT_PROC_BY_EXIT))
 		return 0;
-	top = team_top(h.of);
+	top = team_top(h.own_teams);
 	if (by != BY_EXIT)
 		h.sp -= RETURN_POPS;
 	if (!top || top->region_sp != h.sp)
 		return 0;
-	h.of->depth--;
+	h.own_teams->depth--;
 	key.fn = top->fn;
 	key.data = top->data;
 	key.tgid = h.tgid;
@@ -366,7 +366,7 @@ static __noinline int region_leave_at(struct pt_regs *ctx, int by)
  * Report that the process has tasks. The probe that saw it is no longer needed. Return 0 if it was
  * reported.
  */
-static __noinline int tasks_tell(struct pt_regs *ctx, struct sbt_proc *p)
+static __noinline int report_tasks(struct pt_regs *ctx, struct sbt_proc *p)
 {
 	__u64 id = bpf_get_current_pid_tgid();
 	struct sbt_event *e;
@@ -409,7 +409,7 @@ static __noinline int outlined_alone(struct pt_regs *ctx, __u64 fn)
 	/* It is reported again if the probe is still there after as many more entries. */
 	if (*known / SBT_OUTLINED_ALONE % SBT_OUTLINED_ALONE_MAX)
 		return 0;
-	return tasks_tell(ctx, p);
+	return report_tasks(ctx, p);
 }
 
 SEC("?uprobe")
@@ -426,25 +426,25 @@ int task_made(struct pt_regs *ctx)
 	if (p->tasks_inc == p->inc)
 		return 0;
 	p->tasks_inc = p->inc;
-	if (tasks_tell(ctx, p))
+	if (report_tasks(ctx, p))
 		p->tasks_inc = 0;
 	return 0;
 }
 
 /* --- threads that run the outlined function --------------------------------------------------- */
 
-static __always_inline __u32 place_of(struct pt_regs *ctx, const struct here *h)
+static __always_inline __u32 team_index_of(struct pt_regs *ctx, const struct here *h)
 {
-	__u64 place;
+	__u64 team_index;
 
 	if (h->spec->index.how == SBT_ARG_NONE)
 		return 0;
-	place = arg_fetch(ctx, h->number, index);
-	return place < 0xffff ? place + 1 : 0;
+	team_index = arg_fetch(ctx, h->number, index);
+	return team_index < 0xffff ? team_index + 1 : 0;
 }
 
 /* Return when the region at @r was begun; 0: not known, or the region is ambiguous. */
-static __always_inline __u64 begun_at(const struct sbt_region *r)
+static __always_inline __u64 region_begun_ns(const struct sbt_region *r)
 {
 	return r && !(r->flags & SBT_REGION_AMBIGUOUS) ? r->begun_ns : 0;
 }
@@ -455,16 +455,16 @@ static __noinline int outlined_enter_at(struct pt_regs *ctx)
 	struct here h = {};
 	struct sbt_region *r;
 	struct sbt_team *top;
-	__u32 level, place;
+	__u32 level, team_index;
 	bool alone;
 
 	if (!ctx || !here_enter(&h, ctx))
 		return 1;
 	key.fn = PT_REGS_IP(ctx) - h.spec->words.disp;
 	key.tgid = h.tgid;
-	teams_trim(h.of, h.sp);
-	place = place_of(ctx, &h);
-	top = team_top(h.of);
+	teams_trim(h.own_teams, h.sp);
+	team_index = team_index_of(ctx, &h);
+	top = team_top(h.own_teams);
 	if (top && top->region_sp && !top->outlined_sp && top->fn == key.fn) {
 		/* The thread itself began the region. */
 		top->outlined_sp = h.sp;
@@ -481,7 +481,7 @@ static __noinline int outlined_enter_at(struct pt_regs *ctx)
 		key.data = 0;
 		r = bpf_map_lookup_elem(&regions, &key);
 	}
-	level = h.of->depth;
+	level = h.own_teams->depth;
 	/*
 	 * No region: a task, or begun before tracing, or run by its thread alone because of an if
 	 * clause.
@@ -494,20 +494,20 @@ static __noinline int outlined_enter_at(struct pt_regs *ctx)
 	}
 	if (alone && !level)
 		return 1;
-	if (h.of->flags & SBT_TEAMS_JOINED)
-		team_resume(h.t, h.of, h.index, begun_at(alone ? NULL : r));
+	if (h.own_teams->flags & SBT_TEAMS_JOINED)
+		team_resume(h.t, h.own_teams, h.index, region_begun_ns(alone ? NULL : r));
 	if (!alone) {
 		__sync_fetch_and_add(&r->members, 1);
-		h.of->flags |= SBT_TEAMS_SEEN;
+		h.own_teams->flags |= SBT_TEAMS_SEEN;
 	}
 	if (level >= SBT_TEAM_DEPTH) {
 		count(lost_team, bpf_get_smp_processor_id());
 		return 1;
 	}
-	top = &h.of->stack[level & (SBT_TEAM_DEPTH - 1)];
+	top = &h.own_teams->stack[level & (SBT_TEAM_DEPTH - 1)];
 	__builtin_memset(top, 0, sizeof(*top));
 	top->outlined_sp = h.sp;
-	h.of->depth = level + 1;
+	h.own_teams->depth = level + 1;
 	if (alone) {
 		top->flags = SBT_TEAM_ALONE;
 		return here_end(&h);
@@ -515,7 +515,7 @@ static __noinline int outlined_enter_at(struct pt_regs *ctx)
 	top->object = r->object;
 	top->fn = key.fn;
 	top->data = key.data;
-	top->index = place;
+	top->index = team_index;
 	top->family = h.spec->family;
 	top->number = r->number;
 	if (r->flags & SBT_REGION_AMBIGUOUS)
@@ -562,9 +562,9 @@ static __noinline int outlined_leave_at(struct pt_regs *ctx, int by)
 		return 0;
 	if ((by == BY_EXIT || by == BY_CALLER) && !(h.t->proc_flags & SBT_PROC_BY_EXIT))
 		return 0;
-	if (h.of->tid != h.tid)
+	if (h.own_teams->tid != h.tid)
 		return 0;
-	top = team_top(h.of);
+	top = team_top(h.own_teams);
 	if (by != BY_EXIT)
 		h.sp -= RETURN_POPS;
 	if (!top || top->outlined_sp != h.sp)
@@ -573,7 +573,7 @@ static __noinline int outlined_leave_at(struct pt_regs *ctx, int by)
 	if (top->region_sp && h.t->arrive_ns && h.t->team == TEAM_JOIN && h.t->sp == top->region_sp)
 		return 0;
 	if (!top->region_sp)
-		h.of->depth--;
+		h.own_teams->depth--;
 	if (!top->object || (top->flags & (SBT_TEAM_UNSEEN | SBT_TEAM_AMBIGUOUS)))
 		return 0;
 	key.fn = top->fn;
@@ -590,7 +590,7 @@ static __noinline int outlined_leave_at(struct pt_regs *ctx, int by)
 	crossing_write(h.index, h.tid, 0, bpf_ktime_get_ns());
 	h.t->flags = 0;
 	h.t->team = TEAM_NONE;
-	h.of->flags |= SBT_TEAMS_JOINED;
+	h.own_teams->flags |= SBT_TEAMS_JOINED;
 	return 0;
 }
 
@@ -606,7 +606,7 @@ int region_session(struct pt_regs *ctx)
 		return region_leave_at(ctx, BY_SESSION);
 	skip = region_enter_at(ctx);
 	if (config.account)
-		team_await();
+		team_await_begin();
 	return skip;
 }
 
@@ -616,7 +616,7 @@ int region_enter(struct pt_regs *ctx)
 	stack_of_its_own(ctx, no_probe);
 	region_enter_at(ctx);
 	if (config.account)
-		team_await();
+		team_await_begin();
 	return 0;
 }
 
@@ -634,7 +634,7 @@ int outlined_session(struct pt_regs *ctx)
 	if (session_is_return(ctx))
 		return outlined_leave_at(ctx, BY_SESSION);
 	if (config.account)
-		team_there();
+		team_await_end();
 	return outlined_enter_at(ctx);
 }
 
@@ -643,7 +643,7 @@ int outlined_enter(struct pt_regs *ctx)
 {
 	stack_of_its_own(ctx, no_probe);
 	if (config.account)
-		team_there();
+		team_await_end();
 	outlined_enter_at(ctx);
 	return 0;
 }

@@ -31,7 +31,7 @@ struct with_counters {
 static __always_inline void account_arrive(struct sbt_account *a, __u32 index, __u64 own)
 {
 	counters_phase(a, index);
-	rest_not(a);
+	rest_reset(a);
 	a->inside = 1;
 	a->fault_since_ns = 0;
 	steal_take(a);
@@ -131,7 +131,7 @@ static __noinline int crossing_write_inside(struct sbt_thread *t, struct sbt_acc
 static __always_inline void account_leave(struct sbt_account *a)
 {
 	a->inside = 0;
-	rest_not(a);
+	rest_reset(a);
 	if (a->changed)
 		account_mark(a);
 	else
@@ -164,9 +164,9 @@ static __noinline int sums_abandon(struct sbt_thread *t, __u64 now)
 	if (m)
 		m->doubted = 1;
 	at = s->sums;
-	if (s->placed)
+	if (s->site_known)
 		sum = bpf_map_lookup_elem(&sums, &at);
-	if (!s->placed) {
+	if (!s->site_known) {
 		/* Its stack is gone by now. */
 		count(lost_untold, bpf_get_smp_processor_id());
 	} else if (!sum) {

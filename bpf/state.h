@@ -51,7 +51,7 @@ struct sbt_proc {
 	__u64 looks;
 	struct sbt_idle conds, turns;
 	__u32 tasks_inc; /* SBT_REC_TASKS was reported for this program (`inc`); 0: for none */
-	/* Both are small because admit() keeps a struct sbt_proc on its stack. */
+	/* Both are small because process_admit() keeps a struct sbt_proc on its stack. */
 	__u16 copies; /* number of SBT_REC_COPY reported for this program */
 	__u16 copied; /* SBT_COPIED_AT() of the last of them */
 };
@@ -115,7 +115,7 @@ struct sbt_waiting {
 };
 
 /* A wait of a thread for its turn (SBT_ROLE_TURN), in the innermost such function. */
-struct sbt_for_turn {
+struct sbt_turn_wait {
 	/* stack pointer in that function; 0: the thread does not wait; or SBT_TURN_REGION */
 	__u64 sp;
 	__u64 since_ns;
@@ -144,20 +144,20 @@ struct sbt_summing {
 	__u32 epoch; /* value of `epoch` when open_episodes was found; 0: look it up */
 	__u32 mappings; /* value of `mappings` when `sums` was found */
 	/* the call site of the crossing under way is known; else the departure shows it */
-	__u8 placed;
+	__u8 site_known;
 	/* it arrived last in that episode, unless another thread arrives later still */
 	__u8 closes;
 	__u8 pad[2];
 };
 
 /* The registers of a frame, once the call that it has made has returned to @ip. */
-struct sbt_walked {
+struct sbt_frame {
 	__u64 ip, sp, fp;
 };
 
 /* A walk up the stack: where it begins, and the frame that it has reached. */
 struct sbt_walk {
-	struct sbt_walked from, at;
+	struct sbt_frame from, at;
 	__u64 link; /* arm64, in a system call: the return address of its function */
 	__u32 want; /* number of callers wanted, wrappers not counted */
 	__u32 left; /* number of callers still wanted */
@@ -211,7 +211,7 @@ struct sbt_thread {
 	__u8 pad2;
 	__u32 handler_ns; /* handler time of the crossing under way: struct sbt_crossing */
 	__u32 handler_last; /* handler time of the last crossing */
-	struct sbt_for_turn turn;
+	struct sbt_turn_wait turn;
 	/* Discovery is off where crossings are summed, so the two share memory. */
 	union {
 		struct sbt_waiting waiting;
@@ -375,7 +375,7 @@ struct sbt_account {
 	__u32 fault_tries;
 	__u32 cpu;
 	__u32 out_ran; /* the task that ran next when this thread lost its CPU */
-	__u32 often; /* number of switches since often_ns */
+	__u32 recent_switches; /* number of switches since recent_from_ns */
 	__u32 wait_cpu; /* the CPU that it waits for */
 	struct sbt_most most; /* the thread that had what the last wait was for */
 	/* the tasks that had the CPU while it waited, since the mark */
@@ -387,7 +387,7 @@ struct sbt_account {
 	__u64 run_ns; /* running: accounted for up to this time, less away_ns */
 	__u64 away_ns; /* total time that it was away while `busy` */
 	__u64 away_at_ns; /* start of the present time away; 0: it is not away */
-	__u64 often_ns; /* start of the time in which `often` counts its switches */
+	__u64 recent_from_ns; /* start of the time in which `recent_switches` counts its switches */
 	__u64 rest_ns; /* end of the present or last rest; 0: it never rested */
 	/* ACCOUNT_RESTING: the time at which the kernel's count of ticks was 0 */
 	__u64 ticks_from;
@@ -774,7 +774,7 @@ static inline __u64 sbt_sums_crossings(const struct sbt_sums *s)
  * Barrier objects and call sites that a thread has used recently, at the index of its slot in
  * `threads`.
  */
-struct sbt_lately {
+struct sbt_recent {
 	__u64 born_ns; /* identifies the thread: struct sbt_summing */
 	struct {
 		__u64 address;

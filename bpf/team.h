@@ -27,21 +27,21 @@
 
 static __always_inline struct sbt_teams *teams_of(__u32 index, __u32 tid)
 {
-	struct sbt_teams *of = bpf_map_lookup_elem(&teams, &index);
+	struct sbt_teams *own_teams = bpf_map_lookup_elem(&teams, &index);
 
-	return of && of->tid == tid ? of : NULL;
+	return own_teams && own_teams->tid == tid ? own_teams : NULL;
 }
 
 /* Return the innermost region, or NULL. */
-static __always_inline struct sbt_team *team_top(struct sbt_teams *of)
+static __always_inline struct sbt_team *team_top(struct sbt_teams *own_teams)
 {
-	__u32 i = of->depth - 1;
+	__u32 i = own_teams->depth - 1;
 
 	if (i >= SBT_TEAM_DEPTH)
 		return NULL;
 	/* The verifiers of older kernels forget the comparison at the addition. */
 	asm volatile("" : "+r"(i));
-	return &of->stack[i & (SBT_TEAM_DEPTH - 1)];
+	return &own_teams->stack[i & (SBT_TEAM_DEPTH - 1)];
 }
 
 /* Return whether regions were running in this process when tracing of it began. */
@@ -69,16 +69,16 @@ static __noinline MAYBE_UNUSED void teams_lost(__u32 tgid)
  * all regions there is no team, and where teams cannot be distinguished it is unknown.
  */
 static __noinline MAYBE_UNUSED int team_find(__u32 tgid, __u32 tid, __u32 index, __u64 *object,
-					     __u64 *place)
+					     __u64 *team_index)
 {
-	struct sbt_teams *of = teams_of(index, tid);
-	struct sbt_team *top = of ? team_top(of) : NULL;
+	struct sbt_teams *own_teams = teams_of(index, tid);
+	struct sbt_team *top = own_teams ? team_top(own_teams) : NULL;
 
-	if (!object || !place)
+	if (!object || !team_index)
 		return TEAM_NONE;
-	*place = 0;
+	*team_index = 0;
 	if (!top) {
-		if (of && of->flags & SBT_TEAMS_SEEN)
+		if (own_teams && own_teams->flags & SBT_TEAMS_SEEN)
 			return TEAM_NONE;
 		if (!teams_unknown(tgid)) {
 			/*
@@ -92,13 +92,13 @@ static __noinline MAYBE_UNUSED int team_find(__u32 tgid, __u32 tid, __u32 index,
 		*object = SBT_TEAM_OBJECT(tgid, SBT_TEAM_UNKNOWN);
 		return TEAM_BARRIER;
 	}
-	if (of->depth > SBT_TEAM_DEPTH || (top->flags & SBT_TEAM_AMBIGUOUS)) {
+	if (own_teams->depth > SBT_TEAM_DEPTH || (top->flags & SBT_TEAM_AMBIGUOUS)) {
 		count(lost_team, bpf_get_smp_processor_id());
 		return TEAM_NONE;
 	}
 	if (top->flags & SBT_TEAM_ALONE)
 		return TEAM_NONE;
-	*place = top->index;
+	*team_index = top->index;
 	*object = top->flags & SBT_TEAM_UNSEEN ? SBT_TEAM_OBJECT(tgid, SBT_TEAM_UNKNOWN)
 					       : top->object;
 	return TEAM_BARRIER;
@@ -129,8 +129,8 @@ static __always_inline void team_kind(struct sbt_thread *t)
  */
 static __noinline MAYBE_UNUSED int team_words(struct sbt_thread *t, __u32 index)
 {
-	struct sbt_teams *of = t ? teams_of(index, t->tid) : NULL;
-	struct sbt_team *top = of ? team_top(of) : NULL;
+	struct sbt_teams *own_teams = t ? teams_of(index, t->tid) : NULL;
+	struct sbt_team *top = own_teams ? team_top(own_teams) : NULL;
 	struct sbt_region_key key = {};
 	struct sbt_region *r;
 
@@ -159,10 +159,10 @@ static __noinline MAYBE_UNUSED int team_words(struct sbt_thread *t, __u32 index)
 static __always_inline void team_note(const struct sbt_thread *t, __u32 index)
 {
 	const struct sbt_account *a = config.account ? account_at(index, t->tid) : NULL;
-	struct sbt_teams *of = teams_of(index, t->tid);
+	struct sbt_teams *own_teams = teams_of(index, t->tid);
 
-	if (a && of)
-		of->mark_oncpu = a->mark.times[SBT_TIME_ONCPU];
+	if (a && own_teams)
+		own_teams->mark_oncpu = a->mark.times[SBT_TIME_ONCPU];
 }
 
 /*
@@ -172,8 +172,8 @@ static __always_inline void team_note(const struct sbt_thread *t, __u32 index)
  */
 static __noinline MAYBE_UNUSED int team_round(struct sbt_thread *t, __u32 index)
 {
-	struct sbt_teams *of = t ? teams_of(index, t->tid) : NULL;
-	struct sbt_team *top = of ? team_top(of) : NULL;
+	struct sbt_teams *own_teams = t ? teams_of(index, t->tid) : NULL;
+	struct sbt_team *top = own_teams ? team_top(own_teams) : NULL;
 
 	if (!t || !top || !top->number || top->flags & SBT_TEAM_UNSEEN)
 		return 0;
@@ -187,9 +187,9 @@ static __noinline MAYBE_UNUSED int team_round(struct sbt_thread *t, __u32 index)
 }
 
 /* Undo team_round(): there was no episode. */
-static __always_inline void team_round_undo(const struct sbt_thread *t, struct sbt_teams *of)
+static __always_inline void team_round_undo(const struct sbt_thread *t, struct sbt_teams *own_teams)
 {
-	struct sbt_team *top = of ? team_top(of) : NULL;
+	struct sbt_team *top = own_teams ? team_top(own_teams) : NULL;
 
 	if (top && t->flags & SBT_CROSSING_ROUND &&
 	    t->round == ((__u32)top->number << 16 | top->barriers))
@@ -212,12 +212,12 @@ static __always_inline void counters_undo(__u32 index)
 static __noinline MAYBE_UNUSED int crossing_drop(struct sbt_thread *t, __u32 index, __u64 now)
 {
 	struct sbt_account *a = t && config.account ? account_at(index, t->tid) : NULL;
-	struct sbt_teams *of = t ? teams_of(index, t->tid) : NULL;
+	struct sbt_teams *own_teams = t ? teams_of(index, t->tid) : NULL;
 	__u32 i;
 
 	if (!t)
 		return 0;
-	team_round_undo(t, of);
+	team_round_undo(t, own_teams);
 	t->arrive_ns = 0;
 	t->handler_ns = 0;
 	if (!a)
@@ -230,8 +230,8 @@ static __noinline MAYBE_UNUSED int crossing_drop(struct sbt_thread *t, __u32 ind
 		SBT_PARTS(UNDO_PART, )
 		a->mark.turn_oncpu_ns -= a->phase.turn_oncpu_ns;
 	}
-	if (of)
-		a->mark.times[SBT_TIME_ONCPU] = of->mark_oncpu;
+	if (own_teams)
+		a->mark.times[SBT_TIME_ONCPU] = own_teams->mark_oncpu;
 	a->changed |= a->phase_changed;
 	a->phase_changed = 0;
 	counters_undo(index);

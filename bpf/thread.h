@@ -39,7 +39,7 @@ static __always_inline __u64 leader_start(void)
  * Report (SBT_REC_THREAD) when the kernel created a thread of a process that was not known then
  * (-a). What the thread did before its first crossing is its phase 0.
  */
-static __always_inline void tell_found(__u32 tgid, __u32 tid, __u32 inc, __u64 now)
+static __always_inline void report_found_thread(__u32 tgid, __u32 tid, __u32 inc, __u64 now)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();
 	struct sbt_event *e = event_new(SBT_REC_THREAD, now);
@@ -54,7 +54,7 @@ static __always_inline void tell_found(__u32 tgid, __u32 tid, __u32 inc, __u64 n
 }
 
 /* -a: return whether the current process is one of those asked for. */
-static __always_inline bool wanted(void)
+static __always_inline bool is_wanted(void)
 {
 	if (config.by_comm) {
 		char comm[SBT_COMM_LEN] = {};
@@ -100,14 +100,14 @@ static __always_inline void refuse_early(__u32 tgid, __u32 cpu, bool crossing)
  * -a: add a process that is not known. How to see its departures depends on the program, and until
  * that is known, nothing is recorded. Return whether the process may be recorded.
  */
-static __always_inline bool admit(__u32 tgid, __u64 now, __u32 cpu, bool crossing)
+static __always_inline bool process_admit(__u32 tgid, __u64 now, __u32 cpu, bool crossing)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();
 	struct sbt_verdict *v, ask = { .ns = now };
 	struct sbt_proc proc = { .inc = incarnation(now) };
 	struct sbt_file key = {};
 
-	if (!wanted())
+	if (!is_wanted())
 		proc.flags |= SBT_PROC_EXCLUDED;
 	program_key(task, &key);
 	v = bpf_map_lookup_elem(&files, &key);
@@ -151,7 +151,7 @@ static __noinline MAYBE_UNUSED struct sbt_thread *thread_new(__u32 tgid, __u32 t
 	if (!p) {
 		if (!config.system || tgid == config.self)
 			return NULL;
-		if (!admit(tgid, now, cpu, crossing))
+		if (!process_admit(tgid, now, cpu, crossing))
 			return NULL;
 		p = bpf_map_lookup_elem(&procs, &tgid);
 		if (!p)
@@ -209,7 +209,7 @@ static __noinline MAYBE_UNUSED struct sbt_thread *thread_new(__u32 tgid, __u32 t
 		}
 	}
 	if (found)
-		tell_found(tgid, tid, p->inc, now);
+		report_found_thread(tgid, tid, p->inc, now);
 	return t;
 }
 

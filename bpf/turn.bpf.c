@@ -11,7 +11,7 @@
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 /* Add the thread's hits to those of its process. */
-static __noinline int turn_add_looks(struct sbt_thread *t)
+static __noinline int turn_hits_add(struct sbt_thread *t)
 {
 	__u32 hits, idle;
 
@@ -20,14 +20,14 @@ static __noinline int turn_add_looks(struct sbt_thread *t)
 	hits = t->turn.looks;
 	idle = t->turn.idle;
 	t->turn.looks = t->turn.idle = 0;
-	return looks_add(t, SBT_ROLE_TURN, hits, idle);
+	return hits_add(t, SBT_ROLE_TURN, hits, idle);
 }
 
-static __always_inline void turn_look(struct sbt_thread *t, bool idle)
+static __always_inline void turn_count_hit(struct sbt_thread *t, bool idle)
 {
 	t->turn.idle += idle;
 	if (++t->turn.looks >= SBT_LOOKS_STEP)
-		turn_add_looks(t);
+		turn_hits_add(t);
 }
 
 SEC("?uprobe")
@@ -89,6 +89,6 @@ int turn_end(struct pt_regs *ctx)
 		a->changed = 1;
 	}
 	account_done(a);
-	turn_look(t, waited < SBT_TURN_WORTH_NS);
+	turn_count_hit(t, waited < SBT_TURN_WORTH_NS);
 	return 0;
 }
