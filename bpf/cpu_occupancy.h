@@ -20,7 +20,7 @@ struct sbt_occupant {
 
 struct sbt_occupancy {
 	__u32 last; /* the newest entry, modulo SBT_OCCUPANTS */
-	/* of a CPU: number of entries still to be written, unless another thread waits */
+	/* Of a CPU: number of entries still to be written, unless another thread waits. */
 	__u32 left;
 	struct sbt_occupant occupant[SBT_OCCUPANTS];
 };

@@ -151,7 +151,7 @@ struct task_struct {
 	unsigned int __state;
 	unsigned int flags;
 	int exit_code; /* as wait() returns it */
-	/* address of the user-space word at which its end can be waited for */
+	/* Address of the user-space word at which its end can be waited for. */
 	int *clear_child_tid;
 	int nr_cpus_allowed;
 	unsigned int on_cpu; /* narrower in newer kernels: an unsigned type fits any */

@@ -22,7 +22,7 @@
 /* No return probes in this process: departures are seen at the ret instructions. */
 #define SBT_PROC_BY_EXIT  0x04
 
-/* runs a program not seen before: its mappings are not examined yet */
+/* Runs a program not seen before: its mappings are not examined yet. */
 #define SBT_PROC_FRESH 0x08
 #define SBT_PROC_KNOWN 0x10 /* in a verdict: the program was examined */
 /* The functions in which its threads wait for others have probes, where probes are possible. */
@@ -39,14 +39,14 @@ struct sbt_idle {
 struct sbt_proc {
 	__u32 inc;
 	__u32 flags;
-	/* number of changes that its dynamic linker has announced: struct sbt_event */
+	/* Number of changes that its dynamic linker has announced: struct sbt_event. */
 	__u32 mappings;
 	/* The program (`inc`) and the mapping that SBT_REC_SHARED reported last. */
 	__u32 reported_inc;
 	__u64 reported_start, reported_end, reported_offset, reported_ino;
 	/*
-	 * hits of probes on condition variables and turns that were no crossing, in steps of
-	 * SBT_LOOKS_STEP
+	 * Hits of probes on condition variables and turns that were no crossing, in steps of
+	 * SBT_LOOKS_STEP.
 	 */
 	__u64 looks;
 	struct sbt_idle conds, turns;
@@ -88,7 +88,7 @@ struct sbt_classified {
  * and from the thread's account, so that it does not disturb crossings of known barriers.
  */
 struct sbt_waiting {
-	/* start of the wait on a condition variable or a futex; 0: the thread does not wait */
+	/* Start of the wait on a condition variable or a futex; 0: the thread does not wait. */
 	__u64 since_ns;
 	__u64 object;
 	__u64 ip;
@@ -96,7 +96,7 @@ struct sbt_waiting {
 	__u64 words;
 	__u64 several; /* futex_waitv: address of the array of waiters; else 0 */
 	__u64 wake_sp, wake_ip, wake_entry; /* where the thread last woke others */
-	/* the address that `rule` belongs to, in the incarnation rule_inc of the process */
+	/* The address that `rule` belongs to, in the incarnation rule_inc of the process. */
 	__u64 rule_ip;
 	struct sbt_frame_rule rule;
 	__u32 rule_inc;
@@ -116,7 +116,7 @@ struct sbt_waiting {
 
 /* A wait of a thread for its turn (SBT_ROLE_TURN), in the innermost such function. */
 struct sbt_turn_wait {
-	/* stack pointer in that function; 0: the thread does not wait; or SBT_TURN_REGION */
+	/* Stack pointer in that function; 0: the thread does not wait; or SBT_TURN_REGION. */
 	__u64 sp;
 	__u64 since_ns;
 	__u64 oncpu_ns; /* CPU time in the thread's account at the start of the wait */
@@ -143,9 +143,9 @@ struct sbt_summing {
 	__u32 open_episodes; /* slot of the object in `meetings`, or SBT_SUM_NONE */
 	__u32 epoch; /* value of `epoch` when open_episodes was found; 0: look it up */
 	__u32 mappings; /* value of `mappings` when `sums` was found */
-	/* the call site of the crossing under way is known; else the departure shows it */
+	/* The call site of the crossing under way is known; else the departure shows it. */
 	__u8 site_known;
-	/* it arrived last in that episode, unless another thread arrives later still */
+	/* It arrived last in that episode, unless another thread arrives later still. */
 	__u8 closes;
 	__u8 pad[2];
 };
@@ -187,8 +187,8 @@ struct sbt_thread {
 	__u32 seq;
 	__u32 proc_flags; /* flags of its process at its first crossing, updated by user space */
 	/*
-	 * probe groups for which no arrivals are recorded any more (--cost-limit), also updated by
-	 * user space
+	 * Probe groups for which no arrivals are recorded any more (--cost-limit), also updated by
+	 * user space.
 	 */
 	__u64 detached;
 	__u16 arrive_cpu;
@@ -359,26 +359,26 @@ struct sbt_account {
 	__u8 blocks_changed;
 	__u8 was_throttled; /* its cgroup was throttled when it became runnable */
 	__u8 busy; /* one of the thread's own programs is updating the account */
-	/* reason of the previous block, unless the thread was stopped during it */
+	/* Reason of the previous block, unless the thread was stopped during it. */
 	__u8 last_reason;
 	/*
-	 * no event was delivered for a switch: its CPU's counters include counts of other threads
+	 * No event was delivered for a switch: its CPU's counters include counts of other threads.
 	 */
 	__u8 missed;
-	/* it waits as on a condition variable: not for a lock, nor for a thread to end */
+	/* It waits as on a condition variable: not for a lock, nor for a thread to end. */
 	__u8 event;
 	__u8 unprobed; /* number of notifications about such waits that no probe saw */
 	__u8 off; /* ACCOUNT_RESTING: it has been on no CPU since since_ns */
 	__u32 away_seq; /* number of preemptions while `busy` */
 	__u16 cpus_allowed;
-	/* attempts left to name the mapping of the longest fault; 0: it is named */
+	/* Attempts left to name the mapping of the longest fault; 0: it is named. */
 	__u32 fault_tries;
 	__u32 cpu;
 	__u32 out_ran; /* the task that ran next when this thread lost its CPU */
 	__u32 recent_switches; /* number of switches since recent_from_ns */
 	__u32 wait_cpu; /* the CPU that it waits for */
 	struct sbt_most most; /* the thread that had what the last wait was for */
-	/* the tasks that had the CPU while it waited, since the mark */
+	/* The tasks that had the CPU while it waited, since the mark. */
 	struct sbt_run runs[SBT_RUNS];
 	__u64 since_ns; /* when `state` began */
 	__u64 clock_ns; /* how far the scheduler's clock is behind; 0: not known */
@@ -398,14 +398,14 @@ struct sbt_account {
 	__u64 fault_max_ns;
 	__u64 fault_max_addr;
 	__u64 capture_ns; /* when its stack was copied last */
-	/* key of the stack last found in the map, and when it was found */
+	/* Key of the stack last found in the map, and when it was found. */
 	__u64 stack_seen, stack_ns;
 	/*
 	 * Number of the file that it last waited for, when its name was read, and the name's key.
 	 */
 	__u64 file_seen, file_ns;
 	__u64 file_key;
-	/* kernel address of the steal time of the CPU that it runs on; 0: not known */
+	/* Kernel address of the steal time of the CPU that it runs on; 0: not known. */
 	__u64 steal_at;
 	__u64 steal_base; /* that steal time, when it began to run there or was examined last */
 	__u64 throttled_mark; /* throttled time of its cgroups when it became runnable */
@@ -429,7 +429,7 @@ struct sbt_account {
 	__u32 waited; /* enum sbt_waited */
 	__u64 block_addr;
 	__u64 block_stack;
-	/* start of its attempts for block_addr, begun again after each time-out; 0: none */
+	/* Start of its attempts for block_addr, begun again after each time-out; 0: none. */
 	__u64 tried_ns;
 	__u64 holder_times[SBT_TIMES]; /* times of the holder when the block began */
 	/* The longest waits that this thread caused: for a lock, and for a CPU. */
@@ -527,9 +527,9 @@ struct sbt_region {
 struct sbt_team {
 	__u64 object; /* 0: no team, or it is not known which */
 	__u64 fn, data;
-	/* its stack pointer where it began the region; 0: another thread began it */
+	/* Its stack pointer where it began the region; 0: another thread began it. */
 	__u64 region_sp;
-	/* its stack pointer where it entered the outlined function; 0: not entered yet, or left */
+	/* Its stack pointer where it entered the outlined function; 0: not entered yet, or left. */
 	__u64 outlined_sp;
 	__u16 index; /* its number in the team, plus 1; 0: not known */
 	__u8 family;
@@ -652,7 +652,6 @@ struct sbt_file {
 };
 
 /* What user space has found out about a program. */
-/* when */
 struct sbt_verdict {
 	__u64 ns; /* when */
 	/* SBT_PROC_KNOWN, SBT_PROC_EXCLUDED, SBT_PROC_BY_EXIT; 0: only requested so far */
@@ -679,10 +678,10 @@ struct sbt_forked {
 #define SBT_SUM_BUCKETS	 48
 #define SBT_SUM_MEETINGS 16384 /* barrier objects */
 #define SBT_SUM_PLACES	 16384 /* threads x call sites */
-/* barrier objects that a thread finds without a look-up; a power of two */
+/* Barrier objects that a thread finds without a look-up; a power of two. */
 #define SBT_SUM_KEPT	 4
 #define SBT_SUM_NEAR	 8 /* the same for call sites */
-/* episodes of one object for which times are kept at the same time; a power of two */
+/* Episodes of one object for which times are kept at the same time; a power of two. */
 #define SBT_SUM_OPEN	 8
 #define SBT_SUM_NONE	 0xffffffff
 
@@ -701,8 +700,8 @@ struct sbt_sums_key {
 	__u64 ip;
 	__u64 born_ns; /* first arrival of the thread: thread numbers are reused */
 	/*
-	 * inode of the file mapped there, as in /proc/PID/maps: addresses are reused, too; 0: no
-	 * file
+	 * Inode of the file mapped there, as in /proc/PID/maps: addresses are reused, too; 0: no
+	 * file.
 	 */
 	__u64 ino;
 	__u64 offset; /* of ip, in the file */
@@ -726,28 +725,29 @@ struct sbt_sums {
 	__u64 objects; /* 1: one; 2: several */
 	__u64 first_arrive_ns; /* first arrival of the thread, if it was here; else 0 */
 	/*
-	 * release of that episode, if the thread arrived last in it: the start of its phase is not
-	 * known yet; else 0
+	 * Release of that episode, if the thread arrived last in it: the start of its phase is not
+	 * known yet; else 0.
 	 */
 	__u64 first_release_ns;
 	__u64 depart_ns; /* the last departure */
 	__u64 abandoned;
 	/*
-	 * crossings of episodes with members that were not seen, abandoned ones included; those of
-	 * other episodes are in `wait`
+	 * Crossings of episodes with members that were not seen, abandoned ones included; those of
+	 * other episodes are in `wait`.
 	 */
 	__u64 partial;
 	/*
-	 * those of `partial` at barriers shared between processes: their members are not known here
+	 * Those of `partial` at barriers shared between processes: their members are not known
+	 * here.
 	 */
 	__u64 unmet;
 	__u64 incomplete; /* number of such episodes */
 	/*
-	 * episodes with uncertain members; they are in the sums, except those that a thread
-	 * left too early
+	 * Episodes with uncertain members; they are in the sums, except those that a thread
+	 * left too early.
 	 */
 	__u64 ambiguous;
-	/* outside complete episodes, where `wait` and `release` hold the times */
+	/* Outside complete episodes, where `wait` and `release` hold the times. */
 	__u64 idle_other_ns;
 	__u64 unknown_ns; /* time in abandoned crossings */
 	__u64 work_ns, work_n; /* of phases that ended here in complete episodes */
@@ -797,8 +797,8 @@ struct sbt_open_episodes {
 	__u64 address;
 	__u32 count;
 	/*
-	 * number of threads that were inside when it was first seen: they are not in its first
-	 * episode
+	 * Number of threads that were inside when it was first seen: they are not in its first
+	 * episode.
 	 */
 	__u32 begun;
 	__u64 arrivals;
@@ -837,14 +837,14 @@ struct sbt_open_episodes {
 struct sbt_config {
 	__u8 system; /* -a: every process is traced */
 	__u8 follow; /* children of traced processes are traced */
-	/* stop a traced process that runs an unknown program, until user space has examined it */
+	/* Stop a traced process that runs an unknown program, until user space has examined it. */
 	__u8 hold;
 	__u8 by_comm; /* -a: only processes of this name */
 	__u8 by_cgroup; /* -a: only processes in or below this cgroup */
 	__u8 cgroup_level;
 	__u8 by_exit; /* no return probes at all: every process is SBT_PROC_BY_EXIT */
 	__u8 account; /* account for where threads' time goes */
-	/* the kernel keeps a number for each probe (Linux 5.15; with uprobe.multi 6.6) */
+	/* The kernel keeps a number for each probe (Linux 5.15; with uprobe.multi 6.6). */
 	__u8 cookies;
 	__u8 discover; /* look for barriers without markers or --barrier */
 	__u8 frames; /* the call site is this many callers up; 0: the call itself */
@@ -855,9 +855,9 @@ struct sbt_config {
 	__u32 self; /* tgid of sbt-trace: never traced, except for calibration */
 	__u32 nrings;
 	__u16 ncounters;
-	/* one bit per software counter: these count all the time and are never scaled */
+	/* One bit per software counter: these count all the time and are never scaled. */
 	__u16 plain_counters;
-	/* one bit per plain counter of context switches, which the account knows anyway */
+	/* One bit per plain counter of context switches, which the account knows anyway. */
 	__u16 switch_counters;
 	__u16 fault_counters; /* the same for page faults */
 	__u64 cgroup_id;
@@ -868,7 +868,7 @@ struct sbt_config {
 
 /* All counts, in slots so that CPUs do not share cache lines. User space adds them up. */
 struct sbt_counts {
-	/* crossings of threads that have exited; those of running threads are in their slots */
+	/* Crossings of threads that have exited; those of running threads are in their slots. */
 	__u64 gone;
 	__u64 refused; /* crossings lost because there was no slot */
 	__u64 lost_ring; /* no room in any ring tried */
@@ -881,12 +881,12 @@ struct sbt_counts {
 	__u64 lost_event; /* no room in the event ring */
 	__u64 lost_team; /* barriers of OpenMP teams that cannot be distinguished: not crossings */
 	__u64 candidates; /* waits that may be barrier crossings */
-	/* those of `candidates` without a slot or without room in any ring tried */
+	/* Those of `candidates` without a slot or without room in any ring tried. */
 	__u64 lost_candidate;
 	__u64 lost_candidate_early; /* those of `candidates` in programs not examined yet (-a) */
-	/* crossings without a slot in the sums for their thread, call site or barrier */
+	/* Crossings without a slot in the sums for their thread, call site or barrier. */
 	__u64 lost_sum;
-	/* last arrivals without a departure: the sums learn the call site only at the departure */
+	/* Last arrivals without a departure: the sums learn the call site only at the departure. */
 	__u64 lost_untold;
 	/*
 	 * Cost (ns) of accounting for switches and wake-ups of traced threads, measured in one of
@@ -894,7 +894,7 @@ struct sbt_counts {
 	 */
 	__u64 timed_ns;
 	__u64 timed; /* number of times that a thread lost or got a CPU in those */
-	/* total time for which threads that switched too often were not accounted for */
+	/* Total time for which threads that switched too often were not accounted for. */
 	__u64 rested_ns;
 };
 

@@ -47,13 +47,13 @@ enum sbt_role {
 	SBT_ROLE_BARRIER, /* a function: its entry is the arrival, its end the departure */
 	SBT_ROLE_MAKER, /* creates objects */
 	SBT_ROLE_REGION, /* begins and ends a parallel region: object, words, index as below */
-	/* what the threads of a region run: its end is their arrival at the join */
+	/* What the threads of a region run: its end is their arrival at the join. */
 	SBT_ROLE_OUTLINED,
 	SBT_ROLE_MARK_ENTER, /* a marker of include/sbt/sbt.h: the arrival */
 	SBT_ROLE_MARK_LEAVE, /* a marker: the departure */
 	SBT_ROLE_MARK_PHASE, /* a marker: a phase of one thread ends here */
 	SBT_ROLE_MARK_THREAD, /* a marker: the thread's own number, from then on */
-	/* waits for other threads: may be the arrival at a barrier without a name */
+	/* Waits for other threads: may be the arrival at a barrier without a name. */
 	SBT_ROLE_COND_WAIT,
 	SBT_ROLE_COND_WAKE, /* wakes all waiters: may be the last arrival */
 	/*
@@ -63,7 +63,7 @@ enum sbt_role {
 	SBT_ROLE_MARK_ACCESS,
 	SBT_ROLE_TASK, /* creates an OpenMP task */
 	SBT_ROLE_TURN, /* returns when it is the thread's turn: OpenMP's critical, ordered, locks */
-	/* waits on a semaphore, by which threads may synchronize: it is mentioned in the report */
+	/* Waits on a semaphore, by which threads may synchronize: it is mentioned in the report. */
 	SBT_ROLE_SEM_WAIT,
 	SBT_ROLES
 };
@@ -92,7 +92,7 @@ enum sbt_role {
  * SBT_RESULT_OVER.
  */
 #define SBT_SPEC_PHASE	0x10
-/* a null pointer as its result means that the thread did not wait at a barrier */
+/* A null pointer as its result means that the thread did not wait at a barrier. */
 #define SBT_SPEC_WAITED 0x40
 #define SBT_SPEC_LATCH	0x20 /* the wait of std::latch: `object` is its counter */
 #define SBT_SPEC_REDUCE 0x80 /* libomp's reductions: `what` is enum sbt_reduce */
@@ -155,7 +155,7 @@ struct sbt_spec {
 	struct sbt_arg file, line, name; /* markers: the name of the location in the program */
 	/* Markers: loop; of a phase: begin, end or neither; SBT_SPEC_MAKES, SBT_SPEC_REDUCE. */
 	struct sbt_arg what;
-	/* number of the user's rule, from 1: it distinguishes pairs with the same arguments */
+	/* Number of the user's rule, from 1: it distinguishes pairs with the same arguments. */
 	__u32 rule;
 	__u32 less_one; /* pthread: the object has the number of members less one, as musl's */
 };
