@@ -734,9 +734,7 @@ __noinline int unprobed_wait(__u32 tid, __u64 now)
 	e = event_new(SBT_REC_UNPROBED, now);
 	if (!e)
 		return 0;
-	e->tgid = tgid;
-	e->tid = tid;
-	e->inc = p->inc;
+	event_task(e, tgid, tid, p->inc);
 	bpf_ringbuf_submit(e, BPF_RB_FORCE_WAKEUP);
 	return 0;
 }

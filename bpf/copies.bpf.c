@@ -171,9 +171,7 @@ int BPF_PROG(on_code_flushed, int reason)
 	e = event_new(SBT_REC_COPY, now);
 	if (!e)
 		return 0;
-	e->tgid = tgid;
-	e->tid = (__u32)id;
-	e->inc = p ? p->inc : 0;
+	event_task(e, tgid, (__u32)id, p ? p->inc : 0);
 	e->range_start = range.start;
 	e->range_end = range.end;
 	e->own_code = own;

@@ -470,9 +470,7 @@ static __noinline int report_shared(struct sbt_proc *p, __u32 tgid, __u64 addres
 	e = found.end ? event_new(SBT_REC_SHARED, bpf_ktime_get_ns()) : NULL;
 	if (!e)
 		return 0;
-	e->tgid = tgid;
-	e->tid = (__u32)bpf_get_current_pid_tgid();
-	e->inc = p->inc;
+	event_task(e, tgid, (__u32)bpf_get_current_pid_tgid(), p->inc);
 	e->flags = seen ? 0 : SBT_EVENT_UNSEEN;
 	e->range_start = found.start;
 	e->range_end = found.end;

@@ -68,9 +68,7 @@ static __noinline int join_ended(struct task_struct *task, __u64 addr, __u64 sin
 	e = event_new(SBT_REC_JOINED, now);
 	if (!e)
 		return 0;
-	e->tgid = tgid;
-	e->tid = task->pid;
-	e->inc = p->inc;
+	event_task(e, tgid, task->pid, p->inc);
 	e->since_ns = since;
 	e->departed_ns = after;
 	bpf_ringbuf_submit(e, event_wake());

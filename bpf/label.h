@@ -42,9 +42,7 @@ static __noinline int label_send(const struct sbt_label_key *key, __u32 number, 
 	__builtin_memset(l, 0, sizeof(*l));
 	l->event.t_ns = bpf_ktime_get_ns();
 	l->event.type = SBT_REC_LABEL;
-	l->event.tgid = key->tgid;
-	l->event.tid = tid;
-	l->event.inc = key->inc;
+	event_task(&l->event, key->tgid, tid, key->inc);
 	l->label = number;
 	l->line = key->line;
 	l->loop = key->loop;

@@ -137,9 +137,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 		thread_begin(child, ctid, ctgid, ACCOUNT_RUNNABLE, now);
 		e = event_new(SBT_REC_THREAD, now);
 		if (e) {
-			e->tgid = ptgid;
-			e->tid = ctid;
-			e->inc = p->inc;
+			event_task(e, ptgid, ctid, p->inc);
 			e->creator = parent->pid;
 			e->thread_pointer = thread_pointer(child);
 			/*
@@ -163,9 +161,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	thread_begin(child, ctid, ctgid, ACCOUNT_RUNNABLE, now);
 	e = event_new(SBT_REC_FORK, now);
 	if (e) {
-		e->tgid = ctgid;
-		e->tid = ctid;
-		e->inc = fresh.inc;
+		event_task(e, ctgid, ctid, fresh.inc);
 		e->parent_tgid = ptgid;
 		e->parent_inc = p->inc;
 		BPF_CORE_READ_STR_INTO(&e->comm, child, comm);
@@ -202,9 +198,7 @@ int BPF_PROG(on_exit, struct task_struct *task)
 	if (!(proc_flags(p, tgid) & SBT_PROC_EXCLUDED)) {
 		e = event_new(SBT_REC_EXIT, now);
 		if (e) {
-			e->tgid = tgid;
-			e->tid = tid;
-			e->inc = p->inc;
+			event_task(e, tgid, tid, p->inc);
 			e->start_ns = task->start_time;
 			e->busy_ns = busy_time(task);
 			e->crossings = seq;
@@ -297,9 +291,7 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_pid, struct linux_binprm
 	e = event_new(SBT_REC_EXEC, now);
 	if (!e)
 		return 0;
-	e->tgid = tgid;
-	e->tid = old;
-	e->inc = p->inc;
+	event_task(e, tgid, old, p->inc);
 	bpf_get_current_comm(e->comm, sizeof(e->comm));
 	/* The process may exit or execute another program before user space examines it. */
 	event_program(e, task);

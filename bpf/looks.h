@@ -45,9 +45,7 @@ static __noinline MAYBE_UNUSED int hits_add(const struct sbt_thread *t, __u32 ro
 	e = event_new(SBT_REC_HOT, now);
 	if (!e)
 		return 0;
-	e->tgid = tgid;
-	e->tid = t->tid;
-	e->inc = p->inc;
+	event_task(e, tgid, t->tid, p->inc);
 	e->role = role;
 	bpf_ringbuf_submit(e, BPF_RB_FORCE_WAKEUP);
 	return 0;

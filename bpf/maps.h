@@ -537,6 +537,14 @@ static __always_inline struct sbt_event *event_new(__u32 type, __u64 now)
 	return e;
 }
 
+/* Set the process and thread that the event is about. */
+static __always_inline void event_task(struct sbt_event *e, __u32 tgid, __u32 tid, __u32 inc)
+{
+	e->tgid = tgid;
+	e->tid = tid;
+	e->inc = inc;
+}
+
 /* Return the flags for an event that user space need not get at once. */
 static __always_inline __u64 event_wake(void)
 {
@@ -633,9 +641,7 @@ static __always_inline void mappings_changed(struct sbt_proc *p, __u32 tgid, __u
 
 	if (!e)
 		return;
-	e->tgid = tgid;
-	e->tid = tid;
-	e->inc = p ? p->inc : 0;
+	event_task(e, tgid, tid, p ? p->inc : 0);
 	e->change = p ? p->mappings : 0;
 	bpf_get_current_comm(e->comm, sizeof(e->comm));
 	if (hold && bpf_send_signal(SIGSTOP) == 0)

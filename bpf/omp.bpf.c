@@ -9,6 +9,7 @@
  */
 #include "probe.h"
 #include "team.h"
+#include "turn.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -126,7 +127,6 @@ static __noinline int team_await_begin(void)
 	struct sbt_teams *own_teams = t ? teams_of(index, t->tid) : NULL;
 	struct sbt_team *top = own_teams ? team_top(own_teams) : NULL;
 	struct sbt_account *a;
-	__u64 now = 0;
 
 	/* In the first region the workers are created: that is the thread's own work. */
 	if (!top || !top->region_sp || top->outlined_sp || own_teams->begun < 2 || t->arrive_ns ||
@@ -135,11 +135,7 @@ static __noinline int team_await_begin(void)
 	a = account_at(index, t->tid);
 	if (!a)
 		return 0;
-	account_run(a, account_busy(a, &now));
-	t->turn.oncpu_ns = a->times[SBT_TIME_ONCPU];
-	t->turn.since_ns = now;
-	t->turn.sp = SBT_TURN_REGION;
-	account_done(a);
+	turn_wait_begin(t, a, SBT_TURN_REGION);
 	return 0;
 }
 
@@ -149,7 +145,6 @@ static __noinline int team_await_end(void)
 	__u32 index = 0;
 	struct sbt_thread *t = thread_find((__u32)bpf_get_current_pid_tgid(), &index);
 	struct sbt_account *a;
-	__u64 now = 0, waited;
 
 	if (!t || t->turn.sp != SBT_TURN_REGION)
 		return 0;
@@ -157,14 +152,7 @@ static __noinline int team_await_end(void)
 	a = account_at(index, t->tid);
 	if (!a)
 		return 0;
-	account_run(a, account_busy(a, &now));
-	waited = now - t->turn.since_ns;
-	if (waited >= SBT_TURN_NS) {
-		a->begin_ns += waited;
-		a->turn_oncpu_ns += a->times[SBT_TIME_ONCPU] - t->turn.oncpu_ns;
-		a->changed = 1;
-	}
-	account_done(a);
+	turn_wait_end(t, a, &a->begin_ns);
 	return 0;
 }
 
@@ -217,10 +205,8 @@ static __noinline int outlined_known(struct pt_regs *ctx, const struct here *h, 
 	e = event_new(SBT_REC_OUTLINED, bpf_ktime_get_ns());
 	if (!e)
 		return 0;
-	e->tgid = h->tgid;
-	e->tid = h->tid;
+	event_task(e, h->tgid, h->tid, p ? p->inc : 0);
 	e->family = h->spec->family;
-	e->inc = p ? p->inc : 0;
 	e->function = fn;
 #if defined(__TARGET_ARCH_arm64)
 	e->return_ip = PT_REGS_RET(ctx);
@@ -376,9 +362,7 @@ static __noinline int report_tasks(struct pt_regs *ctx, struct sbt_proc *p)
 	e = event_new(SBT_REC_TASKS, bpf_ktime_get_ns());
 	if (!e)
 		return 1;
-	e->tgid = id >> 32;
-	e->tid = (__u32)id;
-	e->inc = p->inc;
+	event_task(e, id >> 32, (__u32)id, p->inc);
 	e->probe = PT_REGS_IP(ctx);
 	bpf_ringbuf_submit(e, BPF_RB_FORCE_WAKEUP);
 	return 0;

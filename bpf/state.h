@@ -293,8 +293,8 @@ enum sbt_account_state {
 
 /*
  * A thread that is switched out SBT_REST_SWITCHES times within SBT_REST_NS, and crosses no barrier
- * meanwhile, is not accounted for until that time is over. Its waits are unattributed then. Its
- * counters, if any, are still accounted for.
+ * meanwhile, is not accounted for until that time is over. Its waits are unattributed then.
+ * With counters no thread rests, because a counter needs every switch.
  */
 #define SBT_REST_SWITCHES 2000
 #define SBT_REST_NS	  1000000000ULL
@@ -747,7 +747,7 @@ struct sbt_sums {
 	 * left too early.
 	 */
 	__u64 ambiguous;
-	/* Outside complete episodes, where `wait` and `release` hold the times. */
+	/* Time inside in other episodes; that of complete ones is in `wait` and `release`. */
 	__u64 idle_other_ns;
 	__u64 unknown_ns; /* time in abandoned crossings */
 	__u64 work_ns, work_n; /* of phases that ended here in complete episodes */
@@ -870,7 +870,7 @@ struct sbt_config {
 struct sbt_counts {
 	/* Crossings of threads that have exited; those of running threads are in their slots. */
 	__u64 gone;
-	__u64 refused; /* crossings lost because there was no slot */
+	__u64 refused; /* crossings that were not recorded: no slot, or too early; all lost */
 	__u64 lost_ring; /* no room in any ring tried */
 	__u64 lost_thread; /* those of `refused` without a slot for the thread */
 	__u64 lost_process; /* those of `refused` without a slot for the process */

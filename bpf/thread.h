@@ -46,9 +46,7 @@ static __always_inline void report_found_thread(__u32 tgid, __u32 tid, __u32 inc
 
 	if (!e)
 		return;
-	e->tgid = tgid;
-	e->tid = tid;
-	e->inc = inc;
+	event_task(e, tgid, tid, inc);
 	e->start_ns = BPF_CORE_READ(task, start_time);
 	bpf_ringbuf_submit(e, event_wake());
 }
@@ -193,9 +191,7 @@ static __noinline MAYBE_UNUSED struct sbt_thread *thread_new(__u32 tgid, __u32 t
 		p->flags |= SBT_PROC_SEEN;
 		e = event_new(SBT_REC_SEEN, now);
 		if (e) {
-			e->tgid = tgid;
-			e->tid = tid;
-			e->inc = p->inc;
+			event_task(e, tgid, tid, p->inc);
 			leader_comm(e->comm);
 			e->start_ns = leader_start();
 			refused = bpf_map_lookup_elem(&early, &tgid);

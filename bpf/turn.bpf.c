@@ -7,6 +7,7 @@
  */
 #include "arrive.h"
 #include "looks.h"
+#include "turn.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -34,7 +35,7 @@ SEC("?uprobe")
 int turn_begin(struct pt_regs *ctx)
 {
 	stack_of_its_own(ctx, no_probe);
-	__u64 now = 0, sp = PT_REGS_SP(ctx);
+	__u64 sp = PT_REGS_SP(ctx);
 	__u32 index = 0;
 	struct sbt_thread *t = thread_here(&index);
 	struct sbt_account *a;
@@ -54,11 +55,7 @@ int turn_begin(struct pt_regs *ctx)
 	a = account_at(index, t->tid);
 	if (!a)
 		return 0;
-	account_run(a, account_busy(a, &now));
-	t->turn.oncpu_ns = a->times[SBT_TIME_ONCPU];
-	t->turn.since_ns = now;
-	t->turn.sp = sp;
-	account_done(a);
+	turn_wait_begin(t, a, sp);
 	return 0;
 }
 
@@ -69,7 +66,6 @@ int turn_end(struct pt_regs *ctx)
 	stack_of_its_own(ctx, no_probe);
 	struct sbt_account *a;
 	struct sbt_thread *t;
-	__u64 now = 0, waited;
 	__u32 index = 0;
 
 	if (!armed)
@@ -81,14 +77,6 @@ int turn_end(struct pt_regs *ctx)
 	a = account_at(index, t->tid);
 	if (!a)
 		return 0;
-	account_run(a, account_busy(a, &now));
-	waited = now - t->turn.since_ns;
-	if (waited >= SBT_TURN_NS) {
-		a->turn_ns += waited;
-		a->turn_oncpu_ns += a->times[SBT_TIME_ONCPU] - t->turn.oncpu_ns;
-		a->changed = 1;
-	}
-	account_done(a);
-	turn_count_hit(t, waited < SBT_TURN_WORTH_NS);
+	turn_count_hit(t, turn_wait_end(t, a, &a->turn_ns) < SBT_TURN_WORTH_NS);
 	return 0;
 }
