@@ -489,14 +489,14 @@ static __always_inline void switch_in(struct sbt_account *a, __u32 index, struct
  */
 #define IS_TIMED(now) (!((now) >> 7 & (SBT_TIMED_EACH - 1)))
 /* Longer times (ns) are not due to this program: the host ran something else. */
-#define TIMED_MOST    50000
+#define TIMED_MAX_NS  50000
 
 static __noinline int timed_add(__u64 began, __u32 ends)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
 	__u64 ns = bpf_ktime_get_ns() - began;
 
-	if (ns > TIMED_MOST)
+	if (ns > TIMED_MAX_NS)
 		return 0;
 	count_add(timed_ns, cpu, ns);
 	count_add(timed, cpu, ends);

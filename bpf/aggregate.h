@@ -12,13 +12,13 @@
 #include "thread.h"
 
 /* Attempts to raise a word that other threads raise, too. */
-#define SUM_TRIES	 16
+#define SUM_TRIES	    16
 /* After this many partial episodes in a row the count of arrivals must be wrong. */
-#define PARTIAL_IN_A_ROW 4
+#define PARTIAL_IN_A_ROW    4
 /* Longer (ns) than a thread is kept from a CPU between the probe and glibc's count. */
-#define SAME_NS		 100000000ULL
-#define GLIBC_SHARED	 128
-#define COUNT_MAX	 0x7fffffff
+#define DIFFERENCE_LASTS_NS 100000000ULL
+#define GLIBC_SHARED	    128
+#define COUNT_MAX	    0x7fffffff
 
 /*
  * 1 if @v is larger than @than, both below 2^63. Not a jump, which would often be predicted wrong.
@@ -368,7 +368,7 @@ static __noinline int open_episodes_count_again(struct sbt_open_episodes *m, __u
 		m->off = off;
 		m->off_ns = now;
 	}
-	if (now - m->off_ns < SAME_NS)
+	if (now - m->off_ns < DIFFERENCE_LASTS_NS)
 		return 0;
 	/* The arrivals so far belong to no episode then. */
 	m->torn = number / m->count + 1;
@@ -379,15 +379,15 @@ static __noinline int open_episodes_count_again(struct sbt_open_episodes *m, __u
 }
 
 /*
- * Count the arrival, and then read the clock: *now. The first and the last counted thus know when
- * the episode begins and ends without asking the others, which only check whether they have read
- * the clock out of order. Return true if all have arrived, so that the thread will not wait.
+ * Count the arrival, and then read the clock: *now. So the first and the last counted know when the
+ * episode begins and ends. The others only check whether they have read the clock out of order.
+ * Return true if all have arrived, so that the thread will not wait.
  */
 static __always_inline bool open_episodes_join(struct sbt_summing *s, struct sbt_open_episodes *m,
 					       __u64 *now)
 {
 	__u64 number = __sync_fetch_and_add(&m->arrivals, 1);
-	__u64 episode = episode_of(number, m), place = number - episode * m->count;
+	__u64 episode = episode_of(number, m), position = number - episode * m->count;
 	__u32 way = episode & (SBT_SUM_OPEN - 1), count = m->count;
 	volatile __u64 *last = &m->episodes[way].last, *first = &m->episodes[way].first;
 	__u64 t = bpf_ktime_get_ns();
@@ -395,11 +395,11 @@ static __always_inline bool open_episodes_join(struct sbt_summing *s, struct sbt
 	*now = t;
 	s->episode = episode;
 	s->closes = 0;
-	if (!place)
+	if (!position)
 		*first = SBT_SUM_FIRST(episode, t);
 	else if (UNLIKELY((__s64)(SBT_SUM_FIRST(episode, t) - *first) > 0))
 		raise_to(&m->episodes[way].early, SBT_SUM_FIRST(episode, t));
-	if (place + 1 == count) {
+	if (position + 1 == count) {
 		*last = SBT_SUM_LAST(episode, t);
 		s->closes = 1;
 		if (LIKELY(!m->look))

@@ -114,9 +114,9 @@ static __always_inline __u16 words_of(struct pt_regs *ctx, struct sbt_thread *t,
  * Time one arrival in 16, at random. A regular choice might time only one kind of arrival, or only
  * the first of each thread.
  */
-#define IS_SPENT_TIMED(t) (!(((t)->seq + (t)->tid) * 0x9e3779b1u >> 28))
+#define IS_HANDLER_TIMED(t) (!(((t)->seq + (t)->tid) * 0x9e3779b1u >> 28))
 /* Longer times (ns) are not due to this program: the host ran something else. */
-#define SPENT_MOST	  8000
+#define HANDLER_MAX_NS	    8000
 
 /*
  * Return the time if this arrival is to be timed; else 0, which handler_look() and handler_note()
@@ -124,7 +124,7 @@ static __always_inline __u16 words_of(struct pt_regs *ctx, struct sbt_thread *t,
  */
 static __always_inline __u64 handler_begin(const struct sbt_thread *t)
 {
-	return UNLIKELY(IS_SPENT_TIMED(t)) ? bpf_ktime_get_ns() : 0;
+	return UNLIKELY(IS_HANDLER_TIMED(t)) ? bpf_ktime_get_ns() : 0;
 }
 
 static __always_inline __u64 handler_look(__u64 began)
@@ -137,7 +137,7 @@ static __always_inline void handler_note(struct sbt_thread *t, __u64 began, __u6
 	__u64 ns = until - began;
 
 	t->handler_ns = 0;
-	if (UNLIKELY(began && ns < SPENT_MOST))
+	if (UNLIKELY(began && ns < HANDLER_MAX_NS))
 		t->handler_ns = t->handler_last = ns;
 }
 

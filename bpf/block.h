@@ -64,9 +64,9 @@ static __always_inline bool comm_differs(const char *a, const char *b)
  * while: most tasks that delay others do so all the time, and reading a name costs more than all
  * else in a switch.
  */
-#define NAMED	 256
+#define NAMED	  256
 /* Read the name of a task or a file, or look up a stack, again after this time (ns). */
-#define KNOWN_NS 10000000
+#define REREAD_NS 10000000
 static struct {
 	__u64 start_ns; /* thread numbers are reused */
 	__u64 at_ns;
@@ -95,7 +95,7 @@ static __always_inline void name_task(struct task_struct *task, __u64 now)
 	__u64 start = task->start_time;
 
 	if (!pid || (named[at].pid == pid && named[at].start_ns == start &&
-		     now - named[at].at_ns < KNOWN_NS))
+		     now - named[at].at_ns < REREAD_NS))
 		return;
 	named[at].pid = pid;
 	named[at].start_ns = start;
@@ -293,7 +293,7 @@ static __always_inline __u64 file_of_call(struct sbt_account *a, struct task_str
 	 */
 	seen = (__u64)dentry ^ (__u64)BPF_CORE_READ(file, f_inode) << 16 ^
 	       (__u64)BPF_CORE_READ(file, f_op) << 32;
-	if (seen == a->file_seen && now - a->file_ns < KNOWN_NS)
+	if (seen == a->file_seen && now - a->file_ns < REREAD_NS)
 		return a->file_key;
 	a->file_seen = seen;
 	a->file_ns = now;
@@ -616,7 +616,7 @@ static __always_inline __u64 stack_key(struct sbt_account *a, struct pt_regs___k
 	 */
 	bpf_probe_read_user(&above, sizeof(above), (void *)sp);
 	key ^= above * 0xff51afd7ed558ccdULL;
-	if (key == a->stack_seen && now - a->stack_ns < KNOWN_NS)
+	if (key == a->stack_seen && now - a->stack_ns < REREAD_NS)
 		return key;
 	if (bpf_map_lookup_elem(&stacks, &key)) {
 		a->stack_seen = key;

@@ -741,7 +741,7 @@ struct sbt_sums {
 	 * here.
 	 */
 	__u64 unmet;
-	__u64 incomplete; /* number of such episodes */
+	__u64 incomplete; /* number of episodes that `partial` belongs to */
 	/*
 	 * Episodes with uncertain members; they are in the sums, except those that a thread
 	 * left too early.

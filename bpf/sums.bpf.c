@@ -16,8 +16,9 @@ __u32 nmeetings;
 
 /*
  * Look up what the thread needs for its crossing, and keep it for the next one. This is needed if
- * the function or the barrier differs from the last time, if the barrier may have been initialized
- * again, or if libraries were loaded or unloaded. Return 0 if the crossing is not counted.
+ * the function or the barrier is another one than last time. It is also needed if the barrier may
+ * have been initialized again, or if libraries were loaded or unloaded. Return 0 if the crossing is
+ * not counted.
  */
 static __noinline int sums_look_up(struct pt_regs *ctx, struct sbt_thread *t, __u32 index,
 				   __u32 now)
@@ -53,11 +54,11 @@ static __noinline int sums_look_up(struct pt_regs *ctx, struct sbt_thread *t, __
 }
 
 /*
- * The times measured here, of an arrival and a departure without what comes before and after them,
- * grow more than a crossing does when nothing is in the caches. With this constant (ns) added, they
- * grow as a crossing does (tests/bench/run.py table.cold).
+ * The handler time measured here leaves out what comes before and after the two programs. If
+ * nothing is in the caches, it grows by a larger factor than the cost of a crossing. With this
+ * constant (ns) added, it grows by the same factor (tests/bench/run.py table.cold).
  */
-#define SPENT_UNSEEN 60
+#define HANDLER_UNSEEN_NS 60
 
 /*
  * As arrive(), for a function with the object as its first argument, where the object holds the
@@ -89,7 +90,7 @@ static __always_inline int sums_arrive(struct pt_regs *ctx, __u64 id, struct sbt
 	t->sp = PT_REGS_SP(ctx);
 	by_exit = t->proc_flags & SBT_PROC_BY_EXIT;
 	sums_arrived(ctx, t, index, by_exit);
-	handler_note(t, began, t->arrive_ns + SPENT_UNSEEN);
+	handler_note(t, began, t->arrive_ns + HANDLER_UNSEEN_NS);
 	return by_exit ? 1 : 0;
 }
 

@@ -18,7 +18,9 @@ static __always_inline void turn_wait_begin(struct sbt_thread *t, struct sbt_acc
 	account_done(a);
 }
 
-/* End the wait, and add its length to *part unless the turn came at once. Return the length (ns). */
+/*
+ * End the wait, and add its length to *part unless the turn came at once. Return the length (ns).
+ */
 static __always_inline __u64 turn_wait_end(struct sbt_thread *t, struct sbt_account *a, __u64 *part)
 {
 	__u64 now = 0, waited;
