@@ -104,7 +104,7 @@ def test_copied_text(t):
         check_equal(f"untraced, {how}", t.run(command).rc, 0)
         check_copied(t.trace(command), how)
     text = " ".join(t.text([workload("copied_text"), "private"]).split())
-    check_in("the text report", "runs a copy of code that holds probes", text)
+    check_in("the text report", "runs a copy of code with probes", text)
 
 
 @shared

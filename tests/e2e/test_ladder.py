@@ -257,10 +257,10 @@ def test_unknown_exits_get_no_return_probe(t):
             for options in ([], ["--no-children"]):
                 said, err = says_when_traced(t, plain, "--attach", method, *options)
                 check_equal(f"{method} {options}", said, {"untouched"})
-                check_in("stderr", "where it returns is not known (the function's size is unknown)", err)
+                check_in("stderr", "where it returns is unknown (the function's size is unknown)", err)
         said, err = says_when_traced(t, cancel, "--attach", method, "--no-children")
         check_equal(f"may be cancelled, {method}", said, {"untouched"})
-        check_in("stderr", "its exits cannot be known", err)
+        check_in("stderr", "its exits are unknown", err)
         check_in("stderr", "is not traced", err)
 
 

@@ -144,7 +144,7 @@ def test_limit_own_probes(t):
     check_equal("shed_ns of the other", calm["shed_ns"], None)
     check_equal("episodes of the other", calm["episodes"], len(logs[1].episodes()))
     check_equal("end.shed", trace.end["shed"], 1)
-    check_not_in("stderr", "processes that begin later", trace.result.err)
+    check_not_in("stderr", "processes that start later", trace.result.err)
 
 
 @paired
@@ -156,7 +156,7 @@ def test_limit_shared_probes(t):
     check(calm["shed_ns"] is not None, f"the other was traced on, by probes that are gone: {calm}")
     check_exact(trace, logs[1], calm)
     check_equal("end.shed", trace.end["shed"], 2)
-    check_in("stderr", "processes that begin later are not traced there", trace.result.err)
+    check_in("stderr", "processes that start later are not traced there", trace.result.err)
 
 
 @paired
@@ -199,7 +199,7 @@ def test_limit_system(t):
     trace = tracer.stop()
     check_exact(trace, genlog.Log(log), check_let_go(trace, 0, pid=first.pid))
     check_equal("of the second", [p["episodes"] for p in trace.processes() if p["pid"] == second.pid], [])
-    check_in("stderr", "processes that begin later are not traced there", trace.result.err)
+    check_in("stderr", "processes that start later are not traced there", trace.result.err)
 
 
 @paired
@@ -522,7 +522,7 @@ def test_limit_part_own(t):
     check(sum(ended > at for ended in made["ended_ns"]) > 20, "hardly anything came after")
     check_equal("abandoned", p["abandoned"], 0)
     check_equal("lost", p["lost"], 0)
-    check_not_in("stderr", "processes that begin later", trace.result.err)
+    check_not_in("stderr", "processes that start later", trace.result.err)
 
 
 def test_limit_part_recorded(t):

@@ -284,7 +284,7 @@ def test_no_mpirun(t):
                     "--kind", "barrier"], env=clean_environment(**ENVIRONMENT), rc=0)
     trace = Trace(t, out)
     check_equal("episodes", trace.episodes(family="mpi"), 0)
-    check_in("a sentence", "in no job that is known", result.err)
+    check_in("a sentence", "of an unknown job", result.err)
 
 
 def program_of(pid):

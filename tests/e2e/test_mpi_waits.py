@@ -100,7 +100,7 @@ def test_silent_system(t):
 
 def test_silent_every_format(t):
     """Live as text; from a recording: text, JSON, CSV and the page."""
-    words, where = "in which they may wait for other ranks of MPI", "mpi_waits_mpich"
+    words, where = "where they may wait for other MPI ranks", "mpi_waits_mpich"
     recording = silent(t, "mpich", "wait", [], tracer=("record",))
     text = t.run([SBT, "report", recording]).out
     check_in("text", words, " ".join(text.split()))
@@ -148,11 +148,11 @@ def test_every_format(t):
     recording = t.path()
     job(t, "mpich", "mpi_waits_mpich", "wait", "20", tracer=("record",), out=recording)
     text = t.run([SBT, "report", recording]).out
-    check_in("text", "in which it may wait", " ".join(text.split()))
+    check_in("text", "where it may wait", " ".join(text.split()))
     check_in("text", "PE at most", " ".join(text.split()))
     rows = [json.loads(line) for line in t.run([SBT, "report", "--json", recording]).out.splitlines()]
     check(all("MPI_Wait" in r["untraced"] for r in rows if r["type"] == "process"), "JSON")
     check_in("CSV", "MPI_Wait", t.run([SBT, "report", "--csv", recording]).out)
     page = t.path()
     t.run([SBT, "report", "--html", page, recording])
-    check_in("page", "in which it may wait", " ".join(read_text(page).split()))
+    check_in("page", "where it may wait", " ".join(read_text(page).split()))

@@ -101,7 +101,7 @@ def test_spinning_and_sleeping(t):
     write_file(source, SPINS)
     subprocess.run(["gcc", "-O1", "-pthread", "-o", binary, source], check=True)
     trace = t.trace([binary])
-    check("by spinning in code of their own" in " ".join(text for _, _, text in remarks(trace.records))
+    check("by spinning in their own code" in " ".join(text for _, _, text in remarks(trace.records))
           or "spinning_code" in [k for k, _, _ in remarks(trace.records)], remarks(trace.records))
 
 
@@ -130,7 +130,7 @@ def test_not_looked_for(t):
             trace = t.attach(*options).stop() if "-a" in options else t.trace(command, *options)
             found = [s for k, _, s in remarks(trace.records) if k == "not_looked_for"]
             check_equal(f"{options}: remarks {found}", len(found), int(words is not None))
-            check(words is None or (words in found[0] and "made and joined" in found[0]), f"{options}: {found}")
+            check(words is None or (words in found[0] and "created and joined" in found[0]), f"{options}: {found}")
 
 
 def test_processes_made(t):

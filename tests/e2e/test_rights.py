@@ -135,7 +135,7 @@ def test_other_users_processes(t):
     wait_for("its threads", lambda: len(os.listdir(f"/proc/{p.pid}/task")) > 2)
     nobody = as_nobody("bpf", "perfmon")
     refused = place.trace(nobody, "-d", "0.3", "-p", str(p.pid), rc=1)
-    check_in("-p", "another user's, or guarded, and CAP_SYS_PTRACE is missing", refused.err)
+    check_in("-p", "belongs to another user or is protected, and CAP_SYS_PTRACE is missing", refused.err)
     refused = t.run([*nobody, place.sbt, "hang", "-p", str(p.pid)], rc=1)
     check_in("hang", "CAP_SYS_PTRACE", refused.err)
     refused = place.trace(nobody, "-u", "daemon", "--", "true", rc=1)

@@ -228,7 +228,7 @@ def test_list(t):
         check_in("end", "ret", p["end"])
         check_not_in("end", "return", p["end"])
         check(p["class"], p)
-        check_in("what is not seen", "does not wait", p["unseen"])
+        check_in("what is not seen", "without waiting", p["unseen"])
 
 
 ONE_PLACE = r"""

@@ -33,13 +33,13 @@ struct listing {
 	struct module *files[FILES_MAX]; /* the program first */
 	size_t nfiles;
 	struct buf *out;
-	struct buf notes; /* paragraphs, each ended by a newline */
-	uint32_t places; /* that can be probed and are used by somebody */
+	struct buf notes; /* paragraphs, each with a newline at its end */
+	uint32_t places; /* probe sites that are traceable and used */
 };
 
-/* --- text ------------------------------------------------------------------------------------------ */
+/* --- text ------------------------------------------------------------------------------------- */
 
-/* The words of @s, from @column on with @indent before each further line. */
+/* Append the words of @s from @column on, with @indent before each further line. */
 static void add_wrapped(struct buf *buf, const char *s, size_t column, size_t indent)
 {
 	size_t start = column;
@@ -61,7 +61,7 @@ static void add_wrapped(struct buf *buf, const char *s, size_t column, size_t in
 	buf_char(buf, '\n');
 }
 
-/* What comes from files may be anything; a terminal must not act on it. */
+/* Append text from files, with everything removed that a terminal would act on. */
 static void add_safe(struct buf *buf, const char *s, size_t most)
 {
 	char *safe = text_printable(s);
@@ -100,9 +100,9 @@ static void __attribute__((format(printf, 2, 3))) note(struct listing *l, const 
 	free(safe);
 }
 
-/* --- what is known of a place --------------------------------------------------------------------- */
+/* --- properties of a probe site --------------------------------------------------------------- */
 
-/* Is it, or its other name of MPI's at the same address, called by this file? */
+/* Return whether the file imports the function, or its other MPI name at the same address. */
 static bool is_imported(const struct module *by, const char *symbol)
 {
 	char other[SYMBOL_NAME_MAX];
@@ -115,7 +115,7 @@ static bool is_imported(const struct module *by, const char *symbol)
 	return !strncmp(symbol, "MPI_", 4) && module_imports(by, other);
 }
 
-/* Do others call it by its name? In its own file calls need no import. */
+/* Return whether the function is called by name. Calls within its own file need no import. */
 static bool is_used(const struct listing *l, const struct module *m,
 		    const struct module_probe_site *p)
 {
@@ -131,7 +131,7 @@ static bool is_used(const struct listing *l, const struct module *m,
 	return false;
 }
 
-/* Names as in the source. */
+/* Get the name as in the source. */
 static void name_of(const struct listing *l, const struct module *m,
 		    const struct module_probe_site *p, char name[SYMBOL_NAME_MAX])
 {
@@ -144,13 +144,13 @@ static bool is_point(const struct module_probe_site *p)
 	return strncmp(p->symbol, "sbt:", 4) == 0;
 }
 
-/* A wait of C++ in the midst of a function. */
+/* Return whether it is an inlined C++ wait within a function. */
 static bool is_in_line(const struct module_probe_site *p)
 {
 	return p->spec.role == SBT_ROLE_MARK_ENTER || p->spec.role == SBT_ROLE_MARK_LEAVE;
 }
 
-/* How the end of a crossing is seen that begins there. */
+/* Describe how the end of a crossing that begins there is seen. */
 static void end_of(const struct module_probe_site *p, char *text, size_t len)
 {
 	if (family_has(p->spec.family, FAMILY_CXX) && is_in_line(p))
@@ -170,7 +170,7 @@ static void end_of(const struct module_probe_site *p, char *text, size_t len)
 			 p->nexits, p->nexits == 1 ? "" : "s");
 }
 
-/* Why it is not, or not everywhere, traced; "" if it is. */
+/* Describe why it is not traced, or not everywhere; "" if it is. */
 static void problem_of(const struct module_probe_site *p, char *text, size_t len)
 {
 	text[0] = 0;
@@ -181,27 +181,27 @@ static void problem_of(const struct module_probe_site *p, char *text, size_t len
 		return;
 	else if (p->spec.flags & SBT_SPEC_RETS)
 		snprintf(text, len,
-			 "not traced: where it returns cannot be known (%s), and a return probe "
-			 "could break programs that unwind",
+			 "not traced: where it returns is unknown (%s), and a return probe could "
+			 "break programs that unwind",
 			 p->exits_why);
 	else if (*p->exits_why)
 		snprintf(text, len,
-			 "only with uprobe.session, where nothing unwinds, by a return probe: its "
-			 "exits are not known (%s)",
+			 "traced only with uprobe.session, by a return probe, in programs that do "
+			 "not unwind: its exits are unknown (%s)",
 			 p->exits_why);
 }
 
-/* What of those who meet there is not seen, though the place is traced; "" */
+/* Describe which threads are not seen, though the probe site is traced; "": none. */
 static const char *unseen_of(const struct module_probe_site *p)
 {
 	if (p->error || p->end)
 		return "";
 	if (p->spec.flags & SBT_SPEC_PHASE)
-		return "the wait alone: the last thread is seen when it has released the others, "
-		       "one that arrives and does not wait, or drops out, never";
+		return "only waits are seen: the last thread is seen when it has released the "
+		       "others; a thread that arrives without waiting, or drops out, never";
 	if (p->spec.flags & SBT_SPEC_LATCH)
-		return "the wait alone: the last thread is seen when it has released the others, "
-		       "one that counts down and does not wait never";
+		return "only waits are seen: the last thread is seen when it has released the "
+		       "others; a thread that counts down without waiting, never";
 	return "";
 }
 
@@ -212,7 +212,7 @@ static const char *cost_of(const struct module_probe_site *p)
 	return p->entry.insn.class == INSN_EMULATED ? "emulated" : "stepped";
 }
 
-/* --- the table --------------------------------------------------------------------------------------- */
+/* --- the table -------------------------------------------------------------------------------- */
 
 static void add_row(struct listing *l, const struct module *m, const struct module_probe_site *p)
 {
@@ -248,7 +248,7 @@ static void add_row(struct listing *l, const struct module *m, const struct modu
 	}
 }
 
-/* Nobody meets where tasks are made. */
+/* Return whether it is no barrier, but creates a task. */
 static bool is_aside(const struct module_probe_site *p)
 {
 	return p->spec.role == SBT_ROLE_TASK;
@@ -270,15 +270,15 @@ static void add_text(struct listing *l, struct module *m)
 	if (m->waits.nentries) {
 		buf_printf(l->out, "  %-8s  ", "cond");
 		add_wrapped(l->out,
-			    "condition variables: barriers made of them are found by what threads "
-			    "do",
+			    "condition variables: barriers made of them are found by the threads' "
+			    "behaviour",
 			    12, 12);
 	}
 	if (m->joins.nentries) {
 		buf_printf(l->out, "  %-8s  ", "forkjoin");
 		add_wrapped(l->out,
-			    "pthread_join and its kin: rounds of threads that are made and joined "
-			    "are found by what threads do",
+			    "pthread_join and similar functions: rounds of threads that are "
+			    "created and joined are found by the threads' behaviour",
 			    12, 12);
 	}
 	buf_char(l->out, '\n');
@@ -325,9 +325,9 @@ static void add_json(struct listing *l, const struct module *m)
 	}
 }
 
-/* --- what cannot be seen ----------------------------------------------------------------------------- */
+/* --- what cannot be seen ---------------------------------------------------------------------- */
 
-/* A run-time library's own use of a function says nothing about the program. */
+/* Return whether it is a run-time library: its own calls say nothing about the program. */
 static bool is_runtime(const struct module *m)
 {
 	static const char *const names[] = { "libstdc++.so", "libc++.so", "libgcc_s.so", "ld-" };
@@ -339,7 +339,7 @@ static bool is_runtime(const struct module *m)
 	return m->traits.dynamic && (m->traits.glibc || m->traits.musl);
 }
 
-/* Which of the program and its libraries calls this, or carries it in itself? NULL: none. */
+/* Return a file of the program that calls or contains the function, or NULL. */
 static const struct module *any_uses(const struct listing *l, const char *name)
 {
 	size_t i;
@@ -391,48 +391,47 @@ static const struct module *uses_conditions(const struct listing *l)
 	return any_of(l, names, sizeof(names) / sizeof(names[0]));
 }
 
-static void say_file(struct listing *l, const struct module *m)
+static void report_file(struct listing *l, const struct module *m)
 {
 	if (m->error == -ENOTSUP)
-		note(l, "%s: not 64 bits, or of another machine: not looked into", m->path);
+		note(l, "%s: not 64 bits, or of another machine: not examined", m->path);
 	else if (m->error && m->error != -ENOEXEC)
 		note(l, "%s could not be read: %s", m->path, module_why(m->error));
 	if (!m->is_elf || m->traits.machine == 0)
 		return;
 	if (m->traits.go)
 		note(l,
-		     "%s is a Go program: goroutines that meet are not threads that meet; what C "
-		     "code "
-		     "in it calls is seen",
+		     "%s is a Go program: goroutines that meet are not threads that meet; calls of "
+		     "C "
+		     "code are traced",
 		     m->path);
 	else if (m->tbb)
 		note(l,
 		     "%s is oneTBB: at the end of its algorithms one thread waits for tasks, and "
-		     "there is no function that all who work on them pass: what meets there is "
-		     "not seen; a function around it can be given to -b",
+		     "the threads that run them pass through no common function, so this is not "
+		     "traced; name a function around it with -b",
 		     m->path);
 	else if (m->inlined_waits)
 		note(l,
-		     "%s uses std::barrier, std::latch, std::atomic::wait() or a C++20 semaphore "
-		     "in line, where sbt-trace does not know the code: barriers of this kind may "
-		     "be missing; with --discover they are found where all waiting threads sleep, "
-		     "and a function around the barrier can be given to -b",
+		     "%s inlines std::barrier, std::latch, std::atomic::wait() or a C++20 "
+		     "semaphore, "
+		     "and sbt-trace does not recognise the code: barriers of this kind may be "
+		     "missing; --discover finds them if all waiting threads sleep, or name a "
+		     "function around the barrier with -b",
 		     m->path);
 	else if (m->traits.executable && !m->traits.dynamic && m->traits.stripped && !m->nplaces)
 		note(l,
-		     "%s is static and stripped: its functions have no names to be found by, and "
-		     "no "
+		     "%s is static and stripped: its functions have no names to search for, and no "
 		     "barrier was recognised by its code",
 		     m->path);
 	else if (m->traits.executable && m->traits.stripped)
 		note(l,
-		     "%s is stripped: of its own functions only those it exports have names; "
-		     "others "
-		     "can be given to -b by their address",
+		     "%s is stripped: of its own functions, only exported ones have names; give "
+		     "the address of another one to -b",
 		     m->path);
 }
 
-/* What is there, and only that it could not be looked at is known. */
+/* Return whether a file exists but could not be read. */
 static bool any_unread(const struct listing *l)
 {
 	size_t i;
@@ -444,47 +443,48 @@ static bool any_unread(const struct listing *l)
 	return false;
 }
 
-static void say_spinning(struct listing *l)
+static void report_spinning(struct listing *l)
 {
 	const struct module *threads = makes_threads(l), *conds = uses_conditions(l);
 	const struct module *calls = any_uses(l, "syscall");
 	const struct module *program = l->nfiles ? l->files[0] : NULL;
 
-	/* Nothing is known by name of one that has no names. */
+	/* A stripped static program has no names to look for. */
 	if (program && program->traits.executable && !program->traits.dynamic &&
 	    program->traits.stripped)
 		return;
 	if (any_unread(l)) {
-		note(l,
-		     "what could not be read may have barriers: what is not listed is not known%s",
+		note(l, "files that could not be read may contain barriers that are not listed%s",
 		     l->options->pid && !rights_have(CAP_SYS_PTRACE)
-			     ? "; other users' processes are looked into with CAP_SYS_PTRACE"
+			     ? "; reading processes of other users needs CAP_SYS_PTRACE"
 			     : "");
 		return;
 	}
 	if (!l->places)
-		note(l, "no barrier function that is known is called here%s",
-		     threads || conds ? "" : ", and no threads are made by name");
+		note(l, "no known barrier function is called here%s",
+		     threads || conds ? "" : ", and no known function creates threads");
 	if (conds)
 		note(l,
 		     "%s waits at condition variables: a barrier made of one is found while it "
-		     "runs, by what its threads do; with -b its function is traced by name",
+		     "runs, by the threads' behaviour; with -b its function is traced by name",
 		     conds->path);
 	if (calls)
 		note(l,
-		     "%s uses syscall(), perhaps to wait at futexes: that has no name here, but "
-		     "the function around it can be given to -b",
+		     "%s uses syscall(), perhaps to wait on futexes: that has no name here, but "
+		     "the "
+		     "function around it can be given to -b",
 		     calls->path);
 	if (threads)
 		note(l,
-		     "%s makes threads: a barrier of theirs that only spins on memory calls "
-		     "nothing; it is seen where it is a function of its own that is given to -b, "
-		     "and not at all where it was inlined",
+		     "%s creates threads: a barrier that only spins on memory calls nothing; it is "
+		     "traced if it is a separate function that is given to -b, and not at all if "
+		     "it "
+		     "was inlined",
 		     threads->path);
 }
 
-/* Rules of -b that found nothing. */
-static void say_rules(struct listing *l)
+/* Report rules of -b that matched nothing. */
+static void report_rules(struct listing *l)
 {
 	struct rules *rules = l->options->rules;
 	size_t i;
@@ -493,13 +493,13 @@ static void say_rules(struct listing *l)
 	for (i = 0; rules && i < rules->n; i++)
 		for (k = 0; k < 1 + rules->all[i]->pair; k++)
 			if (!rules->all[i]->at[k].found)
-				note(l, "-b %s: %s is in none of these files", rules->all[i]->text,
+				note(l, "-b %s: none of these files has %s", rules->all[i]->text,
 				     rules->all[i]->pair ? k ? "the second of its functions"
 							     : "the first of its functions"
 							 : "such a function");
 }
 
-/* --- whose files they are -------------------------------------------------------------------------------- */
+/* --- the files to list ------------------------------------------------------------------------ */
 
 static void take_file(struct listing *l, struct module *m)
 {
@@ -520,8 +520,8 @@ static void take_needed(void *ctx, const char *name, struct module *m)
 		take_file(l, m);
 	else
 		note(l,
-		     "%s, which is needed, was not found where the dynamic linker would look: what "
-		     "is in it is not known",
+		     "%s is needed, but was not found where the dynamic linker would look: its "
+		     "content is unknown",
 		     name);
 }
 
@@ -546,8 +546,8 @@ static int from_process(struct listing *l)
 	int err = maps_read(l->options->pid, &maps);
 
 	if (err) {
-		msg_error("list: cannot look at process %d: %s", l->options->pid,
-			  err == -ESRCH			    ? "there is none"
+		msg_error("list: cannot read process %d: %s", l->options->pid,
+			  err == -ESRCH			    ? "no such process"
 			  : err == -EACCES || err == -EPERM ? preflight_why_not()
 							    : strerror(-err));
 		return err;
@@ -591,9 +591,9 @@ int barriers_list(const struct barriers_options *options, struct buf *out)
 	}
 	if (!err) {
 		for (i = 0; i < l->nfiles; i++)
-			say_file(l, l->files[i]);
-		say_rules(l);
-		say_spinning(l);
+			report_file(l, l->files[i]);
+		report_rules(l);
+		report_spinning(l);
 		buf_add(out, l->notes.s ? l->notes.s : "", l->notes.len);
 		out->failed |= l->notes.failed;
 	}

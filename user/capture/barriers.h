@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* sbt-trace list BINARY, list -p PID: where barriers could be traced there, and what cannot be seen. */
+/* sbt-trace list BINARY and list -p PID: list the traceable barriers and what cannot be traced. */
 #ifndef CAPTURE_BARRIERS_H
 #define CAPTURE_BARRIERS_H
 
@@ -10,15 +10,15 @@
 #include "sites/rule.h"
 
 struct barriers_options {
-	const char *binary; /* else */
+	const char *binary; /* NULL: use pid */
 	int pid;
 	bool json;
 	struct rules *rules; /* -b */
 };
 
 /*
- * Puts it in @out: a table for people, or one JSON object a line. Returns 0, or -errno: the program or process cannot
- * be looked at, and a sentence has been printed.
+ * Append the list to @out, as a table or as one JSON object a line. Return 0 or -errno: the program
+ * or process cannot be read, and a message has been printed.
  */
 int barriers_list(const struct barriers_options *options, struct buf *out);
 

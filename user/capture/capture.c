@@ -32,19 +32,22 @@
 #include "ingest/ring.h"
 
 /*
- * How often the rings are read. To wake up for it takes a CPU 0.1 ms, which a team that fills the machine waits for: seldom,
- * unless there is much in them. They say so themselves when they fill up before that.
+ * How often the rings are read. A wake-up takes a CPU 0.1 ms, which a team that fills the machine
+ * waits for. So they are read rarely, unless they hold much. They wake sbt-trace when they fill up.
  */
 #define POLL_MS		   10
 #define POLL_IDLE_MS	   50
 #define MANY_BYTES	   (64u << 10)
 #define IDLE_NS		   100000000u
-/* How often the slots of threads that have exited are returned (--aggregate): 16,384 serve 30,000 threads a second. */
+/*
+ * How often slots of exited threads are freed (--aggregate): 16,384 suffice for 30,000 threads a
+ * second.
+ */
 #define RETURN_NS	   200000000u
-/* A terminal's ^C goes to the command as well: how long it is given to end of it. */
+/* A terminal's ^C also reaches COMMAND: how long to wait for COMMAND to end. */
 #define INTERRUPT_GRACE_MS 300
 
-/* --- signals, and what else is waited for ---------------------------------------------------------- */
+/* --- signals and other descriptors ------------------------------------------------------------ */
 
 int capture_watch_fd(struct capture *c, int fd, uint64_t data, uint32_t events)
 {
@@ -53,11 +56,11 @@ int capture_watch_fd(struct capture *c, int fd, uint64_t data, uint32_t events)
 	return epoll_ctl(c->epoll, EPOLL_CTL_ADD, fd, &e) ? -errno : 0;
 }
 
-/* Set by a signal that ends tracing; a handler can reach nothing else. */
+/* Set by a signal that ends tracing; a handler can use nothing but globals. */
 static volatile sig_atomic_t end_asked;
 static void (*volatile rescue)(void);
 
-/* The second ends at once, whatever we are doing: even if nobody reads what we write. */
+/* The second signal ends sbt-trace at once, even if it is blocked on a write that is never read. */
 static void on_end_signal(int number)
 {
 	if (end_asked++) {
@@ -77,7 +80,10 @@ int capture_set_up_signals(struct capture *c)
 	size_t i;
 
 	for (i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
-		/* What we were told to ignore (nohup, a shell's background job) stays ignored. */
+		/*
+		 * A signal that was ignored at the start (nohup, a shell's background job) stays
+		 * ignored.
+		 */
 		if (sigaction(ends[i], NULL, &old) ||
 		    (old.sa_handler != SIG_IGN && sigaction(ends[i], &end, NULL)))
 			return -errno;
@@ -127,7 +133,7 @@ void capture_drain(void *ctx)
 		;
 }
 
-/* --- the model's beginning ------------------------------------------------------------------------- */
+/* --- beginning of tracing --------------------------------------------------------------------- */
 
 static void note_waiting(struct capture *c)
 {
@@ -137,7 +143,7 @@ static void note_waiting(struct capture *c)
 		tracker_note_waiting(c->tracker, 0);
 	for (i = 0; i < c->options.npids; i++)
 		tracker_note_waiting(c->tracker, c->options.pids[i]);
-	/* With --delay the command runs already. */
+	/* With --delay, COMMAND already runs. */
 	if (c->launched && c->options.delay_s > 0)
 		tracker_note_waiting(c->tracker, c->launch.pid);
 }
@@ -187,7 +193,7 @@ static int on_mark(void *ctx, uint32_t site, const struct conceptual_mark *mark)
 	return observer_mark(c->observer, site, mark);
 }
 
-/* A report has no use for it: it is for predictions from the recording. */
+/* Record a message, for predictions from the recording. Reports do not use it. */
 static void on_message(void *ctx, const struct model_message *message)
 {
 	struct capture *c = ctx;
@@ -211,7 +217,7 @@ static int begin_limit(struct capture *c)
 
 static void show_events(void *ctx);
 
-/* What a crossing costs, unless that is known already. */
+/* Measure what a crossing costs, unless it is known already. */
 static int price_crossings(struct capture *c)
 {
 	struct attach_price price;
@@ -220,17 +226,19 @@ static int price_crossings(struct capture *c)
 		return 0;
 	price = attach_calibrate_quick(c->attach, capture_drain, c);
 	if (isnan(price.ns)) {
-		msg_error(
-			"a probe on sbt-trace itself saw nothing: in a pid namespace the kernel "
-			"counts "
-			"processes by other numbers; run sbt-trace in the first one (on the host)");
+		msg_error("a probe on sbt-trace itself was not hit: in a pid namespace the kernel "
+			  "uses other process numbers; run sbt-trace in the initial pid namespace "
+			  "(on the host)");
 		return -ENOTSUP;
 	}
 	run_facts_live_prices(&c->run_facts_live, price);
 	return 0;
 }
 
-/* The process is part of its program's sum: what is to be known of it beside that is asked for now, and forgotten. */
+/*
+ * Handle the merge of a process into its program's sum: read what else is needed of it, and forget
+ * it.
+ */
 static void on_folded(void *ctx, const struct model_proc *from, const struct model_proc *into)
 {
 	struct capture *c = ctx;
@@ -305,8 +313,8 @@ static int begin(struct capture *c)
 	err = attach_account_found(c->attach);
 	if (err)
 		remark_warn("unattributed", 0,
-			    "where the time of threads that run already goes is not known up to "
-			    "their first barrier: %s",
+			    "the time of threads that already run is not attributed until their "
+			    "first barrier: %s",
 			    strerror(-err));
 	attach_arm(c->attach, true);
 	c->armed = true;
@@ -318,7 +326,7 @@ static int begin(struct capture *c)
 	return c->hook ? begin_hook(c) : 0;
 }
 
-/* --- while it runs ------------------------------------------------------------------------------------ */
+/* --- while tracing runs ----------------------------------------------------------------------- */
 
 static void apply_verdict(void *ctx, const struct ingest_verdict *v)
 {
@@ -341,6 +349,7 @@ static void apply_findings(struct capture *c)
 	callsites_take_frame_rules(feed_callsites(ingest_feed(c->ingest)), apply_frame_rule, c);
 }
 
+/* Feed the model, and pass its verdicts to the BPF programs. */
 static int ingest_until(struct capture *c, uint64_t until_ns)
 {
 	int err = ingest_run(c->ingest, until_ns);
@@ -353,9 +362,9 @@ static void on_event(void *ctx, const struct sbt_event *event)
 {
 	struct capture *c = ctx;
 
-	/* To act on one may take longer than the others live. */
+	/* Acting on one event may take longer than the processes of later events live. */
 	ring_glance_events(c->stream, glance, c);
-	/* What came before belongs to the addresses as they were. */
+	/* Earlier records refer to the mappings before this event. */
 	if ((event->type == SBT_REC_MAP || event->type == SBT_REC_OUTLINED) && event->inc &&
 	    c->ingest && !c->error) {
 		tracker_look(c->tracker, event);
@@ -368,7 +377,7 @@ static void on_event(void *ctx, const struct sbt_event *event)
 		c->error = feed_held(ingest_feed(c->ingest), event, now_ns());
 }
 
-/* New programs and libraries get their probes, whatever the records before them take. */
+/* Attach probes to new programs and libraries at once, before earlier records are processed. */
 static void show_events(void *ctx)
 {
 	struct capture *c = ctx;
@@ -382,7 +391,7 @@ static void show_events(void *ctx)
 	c->showing = false;
 }
 
-/* Each in turn, too: no other event comes between what is handled for one. */
+/* Handle mapping events in the same way: no other event interrupts one. */
 static void show_mapped(struct capture *c)
 {
 	c->showing = true;
@@ -399,7 +408,7 @@ static void add_sums(void *ctx, const struct sbt_sums *sums)
 		c->error = feed_sums(c->attach, c->spaces, c->model, sums);
 }
 
-/* Sums of threads that have exited go into the model: the kernel has room for a limited number. */
+/* Add sums of exited threads to the model: the kernel has a limited number of slots. */
 static int return_sums(struct capture *c, uint64_t now)
 {
 	int err;
@@ -411,7 +420,7 @@ static int return_sums(struct capture *c, uint64_t now)
 	return err ? err : c->error;
 }
 
-/* A command that cannot be run leaves no recording, and none of what was there. */
+/* Keep the recording, unless COMMAND cannot be run: then an existing file stays unchanged. */
 static void keep_recording(struct capture *c)
 {
 	if (c->recording && c->armed && (!c->launched || launch_result(&c->launch) > 0))
@@ -479,7 +488,7 @@ static void find_remarks(struct capture *c)
 	diagnostics_find(&remarks);
 }
 
-/* An interim report, or, where only a recording is made, that it can be read up to now. */
+/* Print an interim report, or, if only a recording is made, that it can be read up to now. */
 static void report_now(struct capture *c)
 {
 	uint64_t now = now_ns();
@@ -487,7 +496,7 @@ static void report_now(struct capture *c)
 
 	if (!c->options.only_record) {
 		run_facts_live_hangs(&c->run_facts_live, c->hang_monitor, now);
-		/* What was not seen may be seen yet. */
+		/* Remarks on what was not seen so far are temporary. */
 		remarks_all(&before);
 		find_remarks(c);
 		run_facts_live_report(&c->run_facts_live, c->emit, now, true);
@@ -504,10 +513,9 @@ static void on_signals(struct capture *c)
 	struct signalfd_siginfo info;
 
 	while (read(c->signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
-		/* SIGCHLD only wakes us: who ended is seen each round. */
+		/* SIGCHLD only wakes the loop, which looks for ended processes in each round. */
 		if (info.ssi_signo == SIGUSR1 && c->options.aggregate)
-			msg_warn("the sums of --aggregate are read at the end: no report until "
-				 "then");
+			msg_warn("--aggregate reads its sums at the end only: no interim report");
 		else if (info.ssi_signo == SIGUSR1 && c->ingest && c->emit &&
 			 !ingest_until(c, now_ns() - RING_SLACK_NS))
 			report_now(c);
@@ -533,7 +541,10 @@ static uint64_t timeout_ns(const struct capture *c, uint64_t now)
 
 	if (due && (!wake || due < wake))
 		wake = due;
-	/* What is hot hits its probes all the while. It has as long as if others wrote much to turn out to be a barrier. */
+	/*
+	 * A hot process hits its probes all the time. Before they are paused, it gets as much time
+	 * to prove a barrier as with full rings.
+	 */
 	if (reported && (!wake || reported + POLL_MS * 1000000ULL < wake))
 		wake = reported + POLL_MS * 1000000ULL;
 	if (wake && wake <= now)
@@ -541,7 +552,7 @@ static uint64_t timeout_ns(const struct capture *c, uint64_t now)
 	return wake && wake - now < ns ? wake - now : ns;
 }
 
-/* Before Linux 5.11 to the next millisecond. */
+/* Wait for events. Before Linux 5.11 the timeout is rounded up to a millisecond. */
 static int wait_events(const struct capture *c, struct epoll_event *events, int max, uint64_t ns)
 {
 	struct timespec timeout = { .tv_nsec = (long)ns };
@@ -591,13 +602,13 @@ static int loop(struct capture *c)
 	return c->error;
 }
 
-/* --- the end --------------------------------------------------------------------------------------------- */
+/* --- the end ---------------------------------------------------------------------------------- */
 
 static void add_pending(void *ctx, uint32_t tid, const struct sbt_thread *thread)
 {
 	struct capture *c = ctx;
 
-	/* --cost-limit: of such a process what is known of is told already; of such a barrier nobody saw who left. */
+	/* --cost-limit: pending threads of detached probe groups have been handled already. */
 	if (attach_is_detached(c->attach, thread))
 		return;
 	model_add_pending(c->model, thread->tgid, thread->inc, tid, thread->object,
@@ -613,8 +624,8 @@ static void add_tail(void *ctx, const struct sbt_crossing_full *tail)
 }
 
 /*
- * Ends it all, whatever went before: nothing is recorded or held any more, and whoever is held goes on, which
- * happens as the events that tell of it are shown. Only then may anybody wait for COMMAND.
+ * End tracing in any state. Nothing is recorded or stopped from then on. Stopped processes are
+ * resumed as their events are handled. Only after that may sbt-trace wait for COMMAND.
  */
 static void stop_tracing(struct capture *c)
 {
@@ -624,7 +635,7 @@ static void stop_tracing(struct capture *c)
 		attach_stop(c->attach);
 	if (c->stream && c->tracker)
 		show_events(c);
-	/* Showing them may have put probes on what was new. */
+	/* Handling the events may have attached new probes. */
 	if (c->attach)
 		attach_remove_probes(c->attach);
 	guard_stop(&c->guard);
@@ -636,7 +647,7 @@ static int finish(struct capture *c)
 	int err;
 
 	if (!c->armed) {
-		msg_warn("all has ended before --delay was over: nothing was traced");
+		msg_warn("all processes ended before --delay was over: nothing was traced");
 		err = begin(c);
 		if (err)
 			return err;
@@ -650,7 +661,7 @@ static int finish(struct capture *c)
 	attach_each_pending(c->attach, add_pending, c);
 	stop_tracing(c);
 	tracker_end(c->tracker, end);
-	/* Nothing can be written any more: what is there is all there will be. */
+	/* No records are written any more: this reads all of the rest. */
 	err = ingest_run(c->ingest, UINT64_MAX);
 	if (!err)
 		err = ingest_finish(c->ingest);
@@ -665,24 +676,24 @@ static int finish(struct capture *c)
 		err = conceptual_finish(observer_conceptual(c->observer));
 	if (err)
 		return err;
-	/* No record waits for a name any more. */
+	/* Nothing is recorded any more while names are looked up. */
 	symbol_server_idle(c->symbols, NULL, NULL);
 	modules_idle(c->modules, NULL, NULL);
 	run_facts_live_hangs(&c->run_facts_live, c->hang_monitor, end);
 	run_facts_live_calibrate(&c->run_facts_live, tracker_stepped(c->tracker), capture_drain, c);
 	preflight_drop(rights_for_report(), c->options.verbose);
 	find_remarks(c);
-	/* An error of writing is kept, and told once, when the output is closed. */
+	/* A write error is kept and reported once, when the output is closed. */
 	err = run_facts_live_report(&c->run_facts_live, c->emit, end, false);
 	if (err != -ENOMEM)
 		err = 0;
-	/* The text has them already. */
+	/* The text report contains the remarks already. */
 	if (c->options.only_record || c->options.output || c->options.format != EMIT_TEXT)
 		remarks_say(0, c->options.quiet);
 	return err;
 }
 
-/* The command's own status, once it has one; it is left running when we were told to stop. */
+/* Return COMMAND's exit status when it has ended; 0 if a signal ended tracing while it runs on. */
 static int wait_command(struct capture *c)
 {
 	int i;
@@ -696,7 +707,7 @@ static int wait_command(struct capture *c)
 		return c->command_status;
 	if (end_asked)
 		return 0;
-	/* --duration is over, or the output failed: the command goes on unwatched until it ends. */
+	/* --duration is over, or writing failed: COMMAND continues untraced until it ends. */
 	while (c->command_status < 0 && !end_asked) {
 		struct epoll_event e;
 
@@ -758,7 +769,7 @@ static int close_output(struct capture *c)
 			  c->options.output ? c->options.output : "the output", strerror(-err));
 	c->emit = NULL;
 	c->out = NULL;
-	c->write_error = 0; /* told */
+	c->write_error = 0; /* reported */
 	return err;
 }
 

@@ -14,31 +14,38 @@
 #include "model/model.h"
 #include "sites/address_space.h"
 
-/* What can be looked at while tracing goes on; all of it is the tracer's. */
+/* The tracer's objects, for a caller that reads them while tracing runs. The tracer owns them. */
 struct capture_view {
 	struct attach *attach;
 	struct address_spaces *spaces;
 	struct model *model;
 	struct run_facts_live *run_facts_live;
-	struct causes *causes; /* NULL: nobody's time is accounted for */
+	struct causes *causes; /* NULL: thread time is not accounted for */
 };
 
 struct capture_hook {
 	void *ctx;
-	int fd; /* tick() is called when there is something to read; -1 none */
-	/* Tracing has begun. Returns 0 or -errno, which ends it. */
+	int fd; /* tick() is called when it is readable; -1: none */
+	/* Called when tracing begins. Return 0, or -errno to end tracing. */
 	int (*begin)(void *ctx, const struct capture_view *view);
-	/* Several times a second, everything up to now is in the model. Returns 0; 1: enough; or -errno. */
+	/*
+	 * Called several times a second, with all events until @now_ns in the model. Return 0, 1 to
+	 * end tracing, or -errno.
+	 */
 	int (*tick)(void *ctx, uint64_t now_ns);
-	/* No probe is left, and the view is no longer valid; COMMAND may still be running, and is then waited for. */
+	/*
+	 * Called after all probes are removed; the view is no longer valid. COMMAND may still be
+	 * running and is waited for afterwards.
+	 */
 	void (*end)(void *ctx);
-	/* A second signal ends us at once: called by its handler. */
+	/* Called by the signal handler when a second signal ends sbt-trace at once. */
 	void (*rescue)(void);
 };
 
 /*
- * Trace as @options, which stay the caller's, ask for. @hook NULL: reports go to the output that the options name; else nothing is
- * written there, neither live nor at the end. Return the exit status.
+ * Trace as @options ask for; the caller keeps ownership of them. With @hook NULL, print the reports
+ * to the output that the options name. With a hook, print neither live output nor a report. Return
+ * the exit status.
  */
 int capture_run(const struct options *options, const struct capture_hook *hook);
 

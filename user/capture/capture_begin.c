@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* What comes before tracing: whether anything is to be traced, and by whom, if we are one of several ranks. */
+/*
+ * Steps before tracing: decide whether this sbt-trace traces, and which one traces the ranks of a
+ * job.
+ */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -50,9 +53,9 @@ int capture_run_untraced(const struct options *o)
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* Of @own nothing will come: what it was to hold is in @first, another file. */
-static void tell_elsewhere(const struct job *job, const char *what, const char *own,
-			   const char *first)
+/* Warn that @own is not written: its content is in @first, another file. */
+static void report_elsewhere(const struct job *job, const char *what, const char *own,
+			     const char *first)
 {
 	struct stat a, b;
 
@@ -65,11 +68,11 @@ static void tell_elsewhere(const struct job *job, const char *what, const char *
 			 job->rank, what, first, own);
 	else
 		msg_warn("rank %u is traced by the sbt-trace of the first rank on this machine, "
-			 "which was told of no such file: %s is not written",
+			 "which writes no such file: %s is not written",
 			 job->rank, own);
 }
 
-/* Of a rank left alone: FILE.RANK. */
+/* Use FILE.RANK for the files of a rank that is traced on its own. */
 static int own_files(struct capture *c, uint32_t rank)
 {
 	struct options *o = &c->options;
@@ -87,7 +90,7 @@ static int own_files(struct capture *c, uint32_t rank)
 	return 0;
 }
 
-/* Hands this process over: does not come back if all is well. */
+/* Hand this process over. Does not return on success. */
 static int follow_first(struct capture *c, const struct job *job, int *status)
 {
 	struct handover_events reported;
@@ -95,9 +98,9 @@ static int follow_first(struct capture *c, const struct job *job, int *status)
 	int err = handover_follow(job, &reported);
 
 	if (!err) {
-		tell_elsewhere(job, "recorded", c->options.record, reported.record);
+		report_elsewhere(job, "recorded", c->options.record, reported.record);
 		if (!c->options.only_record)
-			tell_elsewhere(job, "reported on", c->options.output, reported.output);
+			report_elsewhere(job, "reported on", c->options.output, reported.output);
 		err = launch_find_user(c->options.user, &user);
 		if (!err)
 			err = launch_here(c->options.command, &user);
@@ -105,8 +108,8 @@ static int follow_first(struct capture *c, const struct job *job, int *status)
 		return -1;
 	}
 	msg_warn("rank %u is traced on its own: the sbt-trace of the first rank here %s", job->rank,
-		 err == -ECONNABORTED ? "gave up" : "was not there");
-	/* Not into the same file. */
+		 err == -ECONNABORTED ? "gave up" : "did not answer");
+	/* Do not write the same file as another rank. */
 	return own_files(c, job->rank);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* One run of sbt-trace trace, from its words to its report. */
+/* One tracing session, shared by the files that set it up, run it and report it. */
 #ifndef CAPTURE_CAPTURE_INTERNAL_H
 #define CAPTURE_CAPTURE_INTERNAL_H
 
@@ -17,18 +17,18 @@
 #include "capture/capture.h"
 #include "target/launch.h"
 
-/* What is waited for: epoll's data. From FD_PIDS on: a process, by its place in capture.pidfds. */
+/* epoll data of each descriptor. FD_PIDS + i: process i of capture.pidfds. */
 enum { FD_SIGNALS = 1, FD_RINGS, FD_COMMAND, FD_HOOK, FD_WRITTEN, FD_PIDS };
 
 struct capture {
 	struct options options;
-	const struct capture_hook *hook; /* NULL: the output is ours */
-	struct run_facts_live run_facts_live; /* what the report needs to know */
+	const struct capture_hook *hook; /* NULL: print the output */
+	struct run_facts_live run_facts_live;
 	struct attach *attach;
 	struct counting counting;
 	struct cause_names *cause_names;
 	struct stream *stream;
-	struct progress *progress; /* NULL: nowhere */
+	struct progress *progress; /* NULL: no progress is printed */
 	struct modules *modules;
 	struct symbol_server *symbols;
 	struct address_spaces *spaces;
@@ -37,7 +37,7 @@ struct capture {
 	struct observer *observer;
 	struct ingest *ingest;
 	struct hang_monitor *hang_monitor;
-	struct hot *hot; /* condition variables that are looked at for nothing; NULL: none are */
+	struct hot *hot; /* pauses probes that are hit often without result; NULL: none to pause */
 	struct limit *limit; /* --cost-limit; NULL: none */
 	struct recording *recording; /* NULL: none */
 	struct emit *emit;
@@ -45,44 +45,45 @@ struct capture {
 	struct launch launch;
 	struct guard guard;
 	bool launched;
-	int command_status; /* as an exit status; -1: not ended */
-	struct diagnostics_left left; /* COMMAND's, once it has ended */
+	int command_status; /* as an exit status; -1: COMMAND has not ended */
+	struct diagnostics_left left; /* processes that COMMAND left running */
 	int epoll;
 	int signals;
-	int *pidfds; /* of -p; of ranks handed over */
+	int *pidfds; /* processes of -p, or ranks that were handed over */
 	size_t npidfds;
-	size_t nlive; /* of these: not yet exited */
+	size_t nlive; /* how many of them have not exited */
 	struct handover handover;
-	char *own_output, *own_record; /* of a rank left alone */
-	uint64_t begin_ns; /* of sbt-trace itself */
+	char *own_output, *own_record; /* file names of a rank that is traced on its own */
+	uint64_t begin_ns; /* when sbt-trace itself began */
 	uint64_t arm_ns;
-	uint64_t end_ns; /* by --duration; 0: none */
-	uint64_t returned_ns; /* when sums of threads that have exited were read last */
-	uint64_t last_many_ns; /* when there was much to be read last */
+	uint64_t end_ns; /* end by --duration; 0: none */
+	uint64_t returned_ns; /* when the sums of exited threads were last read */
+	uint64_t last_many_ns; /* when the rings last held many events */
 	bool armed;
-	bool showing; /* events are, at the moment */
-	bool priced; /* all that a crossing may cost was measured at the start */
+	bool showing; /* events are printed now */
+	bool priced; /* the cost of every kind of probe was measured at the start */
 	bool stop;
-	int error; /* of following what happens: negative errno */
-	int write_error; /* of writing: the same */
+	int error; /* of processing events: negative errno */
+	int write_error; /* of writing output: negative errno */
 };
 
-/* SBT_NO_DEBUG: run COMMAND as if sbt-trace were not there. Return the exit status. */
+/* Run COMMAND without tracing (SBT_NO_DEBUG). Return the exit status. */
 int capture_run_untraced(const struct options *o);
 /*
- * Probes in place, and COMMAND held before its first instruction; nothing is recorded yet. Returns 0 or negative errno.
+ * Attach the probes and stop COMMAND before its first instruction. Nothing is recorded yet. Return
+ * 0 or negative errno.
  */
 int capture_set_up(struct capture *c);
-/* For it: signals that end tracing, and what else is waited for. Return 0 or negative errno. */
+/* Watch for the signals that end tracing, or for @events of @fd. Return 0 or negative errno. */
 int capture_set_up_signals(struct capture *c);
 int capture_watch_fd(struct capture *c, int fd, uint64_t data, uint32_t events);
-/* Empties the rings of what a calibration left there. @ctx: struct capture. */
-/* Makes room in the rings, while something is waited for. */
+/* Move events out of the rings while sbt-trace waits for something else. @ctx: struct capture. */
 void capture_save(void *ctx);
+/* Discard the events that a calibration left in the rings. @ctx: struct capture. */
 void capture_drain(void *ctx);
-/* mpirun sbt-trace COMMAND: one report for all. Not 0: there is nothing more to do, *status is the exit status. */
+/* Join the ranks of mpirun sbt-trace COMMAND into one session. Not 0: exit now, with *status. */
 int capture_meet_ranks(struct capture *c, int *status);
-/* Says that COMMAND could not be executed, for @err (negative errno). Returns the exit status. */
+/* Report that COMMAND could not be executed, for @err (negative errno). Return the exit status. */
 int capture_cannot_run(const struct options *o, int err);
 
 #endif /* CAPTURE_CAPTURE_INTERNAL_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* sbt-trace trace: from its options to probes that are in place. */
+/* Set up a trace: from its options to attached probes. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +64,7 @@ static int open_output(struct capture *c)
 	return o->record ? recording_open(o->record, &c->recording) : 0;
 }
 
-/* What the kernel makes of probes on so many CPUs is in every figure that follows. */
+/* Warn if probes are slow on so many CPUs: that affects every figure of the report. */
 static void warn_of_cpus(void)
 {
 	struct doctor_facts machine;
@@ -106,7 +106,7 @@ static int load(struct capture *c)
 		msg_warn("%s", attach_account_reason(c->attach));
 	err = o->discover_futex ? attach_futexes(c->attach) : 0;
 	if (err)
-		remark_warn("not_looked_for", 0, "barriers on futexes cannot be looked for: %s",
+		remark_warn("not_looked_for", 0, "cannot look for barriers on futexes: %s",
 			    strerror(-err));
 	if (attach_accounts(c->attach))
 		return counting_connect(&c->counting, c->attach);
@@ -148,7 +148,7 @@ static int build_rooms(struct capture *c)
 				      .discover_all = o->mode == OPTIONS_SYSTEM,
 				      .verbose = o->verbose };
 	struct symbol_options so = { .debuginfod = o->debuginfod,
-				     /* It shows names all the time. */
+				     /* A hook shows names while tracing runs. */
 				     .fetch_at_once = c->hook != NULL };
 	int err, fd;
 	uint32_t i;
@@ -185,7 +185,7 @@ static int add_pid(struct capture *c, size_t i)
 	if (!err)
 		err = proc_tgid(pid, &tgid);
 	if (!err && tgid != pid) {
-		msg_error("%d is a thread of process %d: give that", pid, tgid);
+		msg_error("%d is a thread of process %d: give the process id", pid, tgid);
 		return -EINVAL;
 	}
 	if (!err && !proc_alive(pid))
@@ -200,7 +200,7 @@ static int add_pid(struct capture *c, size_t i)
 	if (!err)
 		err = tracker_add_pid(c->tracker, pid);
 	if (err == -ESRCH)
-		msg_error("process %d does not exist, or ended as it was being attached to", pid);
+		msg_error("process %d does not exist, or ended while probes were attached", pid);
 	else if (err == -EACCES || err == -EPERM)
 		preflight_explain_pid(pid);
 	else if (err)
@@ -215,11 +215,11 @@ static int add_words(struct capture *c, int pid)
 {
 	int err = tracker_add_words(c->tracker, pid);
 
-	/* Gone by now, or not to be read: what it executes is examined when it does. */
+	/* It has ended or cannot be read: programs that it executes are examined then. */
 	return err == -ENOMEM ? err : 0;
 }
 
-/* The other ranks of an mpirun are ours to trace. */
+/* Trace the other ranks of an mpirun on this machine. */
 static int add_ranks(struct capture *c)
 {
 	struct handover *h = &c->handover;
@@ -228,11 +228,10 @@ static int add_ranks(struct capture *c)
 
 	err = handover_collect(h);
 	if (err == -ETIMEDOUT)
-		remark_warn(
-			"ranks", 0,
-			"%zu of the %zu other ranks on this machine have not come: they are not "
-			"in this report",
-			h->expected - h->n, h->expected);
+		remark_warn("ranks", 0,
+			    "%zu of the %zu other ranks on this machine did not connect: they are "
+			    "not in this report",
+			    h->expected - h->n, h->expected);
 	c->pidfds = calloc(h->n + 1, sizeof(*c->pidfds));
 	if (!c->pidfds)
 		return -ENOMEM;
@@ -277,9 +276,9 @@ static int find_targets(struct capture *c)
 		for (i = 0; i < o->npids && !err; i++)
 			err = add_pid(c, i);
 		if (!err && !tracker_have_places(c->tracker))
-			msg_warn("no barrier function is mapped there yet: looked for "
-				 "pthread_barrier_wait in every file of the process; libraries "
-				 "opened later will be looked at");
+			msg_warn("no barrier function is mapped there yet: every file of the "
+				 "process was searched for pthread_barrier_wait; libraries opened "
+				 "later will be examined");
 		for (i = 0; i < o->npids && !err; i++)
 			err = add_words(c, o->pids[i]);
 		return err;
@@ -320,7 +319,7 @@ int capture_set_up(struct capture *c)
 	err = preflight_check();
 	if (!err)
 		err = open_output(c);
-	/* First: the command inherits signals and limits as they were given to us. */
+	/* First, as COMMAND inherits signals and limits unchanged. */
 	if (!err)
 		err = prepare_command(c);
 	if (!err)
@@ -354,7 +353,7 @@ int capture_set_up(struct capture *c)
 		recording_listen(c->recording, &c->run_facts_live.env,
 				 c->cause_names ? cause_names_env(c->cause_names) : NULL);
 	}
-	/* Before any other probe is there. */
+	/* Before any other probe is attached. */
 	if (c->options.cost_limit > 0) {
 		c->priced = !run_facts_live_prices_all(&c->run_facts_live, capture_drain, c);
 		capture_drain(c);
@@ -364,7 +363,7 @@ int capture_set_up(struct capture *c)
 		err = find_targets(c);
 	if (err)
 		return err;
-	/* The reader must get the CPU when the rings fill; it uses little of it. */
+	/* The reader must get a CPU when the rings fill; it uses little of it. */
 	if (setpriority(PRIO_PROCESS, 0, -10))
 		msg_verbose(c->options.verbose, "cannot raise the priority: %s", strerror(errno));
 	modules_follow_priority(c->modules);

@@ -11,9 +11,9 @@
 #include "base/hash.h"
 #include "target/proc.h"
 
-#define STACKS_MOST 4096 /* that are remembered */
+#define STACKS_MOST 4096 /* stacks that are remembered */
 
-/* A stack that was asked for, as it was told. */
+/* A stack, as it was last returned. */
 struct reported_stack {
 	uint32_t tgid, inc, n;
 	uint32_t sites[];
@@ -24,18 +24,18 @@ struct cause_names {
 	struct address_spaces *spaces;
 	struct causes *causes;
 	struct cause_env env;
-	struct sbt_name task; /* the last that was asked for */
+	struct sbt_name task; /* the last one that was looked up */
 	struct sbt_file_name file;
 	char device[sizeof(((struct sbt_file_name *)NULL)->name) + sizeof("the device ")];
 	struct sbt_stack stack;
-	struct hash stacks; /* by process and key: struct reported_stack */
+	struct hash stacks; /* hash of process and key -> struct reported_stack */
 };
 
 static const char *cause_names_task(void *ctx, uint32_t tid)
 {
 	struct cause_names *w = ctx;
 
-	/* As it was called then; a traced thread that held nobody's CPU is in no list but /proc. */
+	/* The name at that time. A traced thread that took no CPU from others is only in /proc. */
 	if (attach_task_name(w->attach, tid, &w->task) &&
 	    proc_comm((int)tid, (int)tid, w->task.comm))
 		return NULL;
@@ -59,7 +59,7 @@ static const char *cause_names_mapping(void *ctx, uint32_t tgid, uint32_t inc, u
 		return NULL;
 	switch (w->file.mode) {
 	case SBT_MAPPING_FILE:
-		/* The kernel's name for it: no file's has a slash. */
+		/* The kernel's name for it: no file name has a slash. */
 		if (!strcmp(w->file.name, "dev/zero"))
 			return "shared anonymous memory";
 		return *w->file.name ? w->file.name : NULL;
@@ -70,7 +70,7 @@ static const char *cause_names_mapping(void *ctx, uint32_t tgid, uint32_t inc, u
 	}
 }
 
-/* What the kernel calls files that are in no folder (the names it gives to anon_inode_getfile()). */
+/* Describe files that are in no directory, by the names that anon_inode_getfile() gets. */
 static const char *anonymous_words(const char *name)
 {
 	static const struct {
@@ -108,15 +108,15 @@ static const char *cause_names_file(void *ctx, uint64_t inode)
 	case S_IFSOCK:
 		return "a socket";
 	case S_IFCHR:
-		/* Terminals are called 0, 1, 2 in their folder. */
+		/* Terminals are called 0, 1, 2 in their directory. */
 		if (*name && name[strspn(name, "0123456789")] == '\0') {
 			snprintf(w->device, sizeof(w->device), "the device %s", name);
 			return w->device;
 		}
 		break;
-	case S_IFREG: /* as of Linux 6.16 */
+	case S_IFREG: /* anonymous files since Linux 6.16 */
 	case 0:
-		/* No user's file is called so by chance: brackets, or no kind at all. */
+		/* No user's file has such a name by chance: in brackets, or without a file type. */
 		if (*name == '[' || !w->file.mode)
 			words = anonymous_words(name);
 		if (!words && !w->file.mode && !*name)
@@ -153,7 +153,7 @@ static void forget_stacks(struct cause_names *w)
 	hash_free(&w->stacks);
 }
 
-/* Without memory for it, it is asked for again. */
+/* Remember a stack. Without memory, it is looked up again. */
 static void remember_stack(struct cause_names *w, uint64_t at,
 			   const struct reported_stack *reported, const uint32_t *sites)
 {
@@ -172,8 +172,9 @@ static void remember_stack(struct cause_names *w, uint64_t at,
 }
 
 /*
- * Who asks twice is told no less the second time, though the kernel keeps the last few hundred stacks only: a recording has what
- * was said last. It may be more, when more of the program has been read.
+ * Return at least the frames returned before, though the kernel keeps only the last few hundred
+ * stacks: a recording contains the last result. A later call may return more frames, after more of
+ * the program has been read.
  */
 static uint32_t cause_names_stack(void *ctx, uint32_t tgid, uint32_t inc, uint64_t key,
 				  uint32_t *sites, uint32_t max)

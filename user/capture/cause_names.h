@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* Who and what held threads up, by name: what analyse/cause.h asks for, from where it is known. */
+/* Name the tasks, locks, files and stacks that delayed threads, for analyse/cause.h. */
 #ifndef CAPTURE_CAUSE_NAMES_H
 #define CAPTURE_CAUSE_NAMES_H
 
@@ -11,14 +11,14 @@
 
 struct cause_names;
 
-/* Returns 0 and *out, or -ENOMEM. All that is given must outlive it. */
+/* Return 0 and *out, or -ENOMEM. All arguments must outlive it. */
 int cause_names_new(const struct attach *attach, struct address_spaces *spaces,
 		    const struct counting *counting, const struct report_env *env,
 		    struct cause_names **out);
 void cause_names_free(struct cause_names *cause_names);
-/* Whom the causes ask: theirs, to be listened to before the first episode. */
+/* The callbacks of the causes. They must be in place before the first episode. */
 struct cause_env *cause_names_env(struct cause_names *cause_names);
-/* To be fed with every episode. */
+/* The causes, which must be given every episode. */
 struct causes *cause_names_causes(const struct cause_names *cause_names);
 
 #endif /* CAPTURE_CAUSE_NAMES_H */

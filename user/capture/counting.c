@@ -81,8 +81,8 @@ int counting_open(struct counting *c)
 			add_absent(c, c->specs[i].name, counters_reason(c->counters, i));
 	}
 	if (!c->n)
-		msg_warn("none of the events can be had: nothing is counted (sbt-trace list "
-			 "--events says what can be)");
+		msg_warn("none of the events is available: nothing is counted (sbt-trace list "
+			 "--events lists the available ones)");
 	return 0;
 }
 

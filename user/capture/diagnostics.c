@@ -16,8 +16,8 @@
 #include "target/look.h"
 #include "target/proc.h"
 
-/* A barrier that each thread has for itself is none: the object is most likely another. */
-static void say_single_thread(const struct diagnostics *r)
+/* Warn about rules with one barrier object per thread: the barrier is probably another argument. */
+static void note_single_thread(const struct diagnostics *r)
 {
 	uint32_t i;
 
@@ -26,18 +26,18 @@ static void say_single_thread(const struct diagnostics *r)
 
 		if (b->proc != MODEL_NONE && family_has(b->family, FAMILY_RULES) &&
 		    b->team_max == 1 && b->objects > 1) {
-			remark_note(
-				REMARK_WARN, "user_barrier", 0,
-				"-b: where the barriers of user functions were told apart by an "
-				"argument, no two threads met at one: give @N, the number of the "
-				"argument that is the barrier, or @all if all callers meet");
+			remark_note(REMARK_WARN, "user_barrier", 0,
+				    "-b: barriers of user functions are distinguished by an "
+				    "argument, and no two threads met at one: give @N, the number "
+				    "of the argument that is the barrier, or @all if all callers "
+				    "meet");
 			return;
 		}
 	}
 }
 
-/* What the user named and nobody met: silence would be taken for an answer. */
-static void say_rules(const struct diagnostics *r)
+/* Warn about rules that matched nothing. */
+static void note_rules(const struct diagnostics *r)
 {
 	const struct rules *rules = r->options->rules;
 	size_t i;
@@ -50,39 +50,41 @@ static void say_rules(const struct diagnostics *r)
 			;
 		if (k < 1 + rule->pair)
 			remark_note(REMARK_WARN, "user_barrier", 0,
-				    "-b %s: %s%s is in no file%s that was run", rule->text,
-				    rule->pair ? k ? "the second of " : "the first of " : "",
-				    rule->pair ? "its functions" : "such a function",
-				    rule->file ? " of that name" : "");
+				    "-b %s: no file%s that was run has %s", rule->text,
+				    rule->file ? " of that name" : "",
+				    !rule->pair ? "such a function"
+				    : k		? "the second of its functions"
+						: "the first of its functions");
 		else if (!tracker_probed(r->tracker, (uint32_t)i + 1))
-			continue; /* why not has been said */
+			continue; /* the reason has been reported */
 		else if (!feed_crossings(ingest_feed(r->ingest), (uint32_t)i + 1))
 			remark_note(REMARK_WARN, "user_barrier", 0,
-				    "-b %s: found %u time%s, but nobody called it", rule->text,
+				    "-b %s: found %u time%s, but it was never called", rule->text,
 				    rule->at[0].found, rule->at[0].found == 1 ? "" : "s");
 	}
 }
 
-/* Regions that run the same function with the same data at one time, or more than four deep. */
-static void say_teams(const struct diagnostics *r)
+/*
+ * Warn about regions that run one function with the same data concurrently, or nest more than four
+ * deep.
+ */
+static void note_teams(const struct diagnostics *r)
 {
 	struct sbt_counts counts;
 
 	attach_counts(r->attach, &counts);
 	if (counts.lost_team)
-		remark_note(
-			REMARK_WARN, "team", 0,
-			"%llu times a thread came to a barrier of an OpenMP team that could not "
-			"be told from "
-			"another: not recorded",
-			(unsigned long long)counts.lost_team);
+		remark_note(REMARK_WARN, "team", 0,
+			    "%llu arrivals at barriers of OpenMP teams that could not be "
+			    "distinguished were not recorded",
+			    (unsigned long long)counts.lost_team);
 }
 
-/* Threads that still run: an event reports those that ended. */
+/* Add the times of threads that still run. Events report those of threads that have ended. */
 struct alive {
 	struct feed *feed;
 	uint32_t tgid;
-	uint64_t now_ns, tick_ns; /* since boot, and what start_ticks counts */
+	uint64_t now_ns, tick_ns; /* time since boot, and the unit of start_ticks */
 };
 
 static void note_thread(void *ctx, int tid)
@@ -108,8 +110,8 @@ static void note_process(void *ctx, uint32_t tgid)
 	proc_each_thread((int)tgid, note_thread, a);
 }
 
-/* Nothing invisible is passed over in silence. Returns whether there was something to say. */
-static bool hint_at_spinning(const struct diagnostics *r)
+/* Report threads that probably wait by spinning. Return whether there are any. */
+static bool note_spinning(const struct diagnostics *r)
 {
 	struct alive alive = { .feed = ingest_feed(r->ingest) };
 	long ticks = sysconf(_SC_CLK_TCK);
@@ -124,23 +126,21 @@ static bool hint_at_spinning(const struct diagnostics *r)
 	n = feed_busy(alive.feed, &tgid);
 	if (n < 2)
 		return false;
-	/* Where others do meet, this is something beside the point. */
-	remark_note(
-		model_totals(r->model)->crossings ? REMARK_HINT : REMARK_ERROR, "spinning_code",
-		tgid,
-		"%u threads of process %u were busy nearly all their lives and called no barrier "
-		"that was traced. "
-		"If they wait for one another by spinning in code of their own, that cannot be "
-		"seen from outside: put the markers of sbt/sbt.h there, or name the function that "
-		"waits with -b",
-		n, tgid);
+	/* With other crossings, this is a side remark. */
+	remark_note(model_totals(r->model)->crossings ? REMARK_HINT : REMARK_ERROR, "spinning_code",
+		    tgid,
+		    "%u threads of process %u were busy nearly all the time and called no barrier "
+		    "that was traced. If they wait for one another by spinning in their own code, "
+		    "sbt-trace cannot see it: put the markers of sbt/sbt.h there, or name the "
+		    "function that waits with -b",
+		    n, tgid);
 	return true;
 }
 
 #define CANDIDATES_SHOWN 5
-#define BATCHES_LEAST	 2 /* groups of waits that ended together */
-#define BATCHES_PAIR	 8 /* the same of two threads, as two that take from a queue may do by chance */
-#define UNEVEN_LEAST	 8 /* rounds of other members than before */
+#define BATCHES_LEAST	 2 /* least number of groups of waits that ended together */
+#define BATCHES_PAIR	 8 /* the same for two threads: two users of a queue do so by chance */
+#define UNEVEN_LEAST	 8 /* rounds with other threads than the round before */
 
 struct candidates {
 	const struct diagnostics *remarks;
@@ -175,22 +175,24 @@ static void count_probe_site(void *ctx, const struct discover_object *o)
 
 #define ADVICE_LEN 320
 
-/* The command that traces @name as a barrier. @several: all threads do not meet at one object, but at those that an argument names. */
+/*
+ * Describe how to trace @name as a barrier. @several: the threads meet at several objects, so that
+ * an argument must distinguish them.
+ */
 static const char *advice_named(const char *name, bool several, char text[ADVICE_LEN])
 {
 	if (name)
 		snprintf(text, ADVICE_LEN,
-			 "if %.100s is a barrier's function, trace it with -b %.100s%s", name, name,
-			 several ? "" : "@all");
+			 "if %.100s is the function of a barrier, trace it with -b %.100s%s", name,
+			 name, several ? "" : "@all");
 	else
 		snprintf(text, ADVICE_LEN,
-			 "-b cannot name it, for it is no function of its own in the program, or "
-			 "its end is not known: if it is a barrier, put the markers of sbt/sbt.h "
-			 "there");
+			 "-b cannot name it, as it is no separate function or its end is unknown. "
+			 "If it is a barrier, put the markers of sbt/sbt.h there");
 	return text;
 }
 
-/* The function at @site, if -b can name it as a barrier's. What a thread begins with is none. */
+/* Return the function at @site if -b can name it. A thread's start function is no barrier. */
 static const char *nameable(const struct diagnostics *r, uint32_t site)
 {
 	const char *name = address_spaces_rule_name(r->spaces, site);
@@ -201,7 +203,7 @@ static const char *nameable(const struct diagnostics *r, uint32_t site)
 	return name;
 }
 
-/* The command that traces what is at @site as a barrier, or what to do where there is no function to name. */
+/* Describe how to trace the function at @site as a barrier, or what to do if it has no name. */
 static const char *advice_at(const struct diagnostics *r, uint32_t site, char text[ADVICE_LEN])
 {
 	struct same_place same = { .site = site };
@@ -211,8 +213,8 @@ static const char *advice_at(const struct diagnostics *r, uint32_t site, char te
 }
 
 /*
- * The same of an object. Functions that only wait, or wake, on a futex for those who call them are usual: what -b made of one
- * would be meetings of those that wait alone.
+ * Describe how to trace @o. Functions that only wait on a futex, or only wake one, for their
+ * callers are usual. With -b on such a function, each thread would seem to cross a barrier alone.
  */
 static const char *advice_of(const struct diagnostics *r, const struct discover_object *o,
 			     char text[ADVICE_LEN])
@@ -224,12 +226,12 @@ static const char *advice_of(const struct diagnostics *r, const struct discover_
 				  address_spaces_function(r->spaces, o->wake_site, &exact)))
 		return advice_at(r, o->wait_site, text);
 	snprintf(text, ADVICE_LEN,
-		 "if it is a barrier, name the function that holds both its wait and its waking "
-		 "with -b");
+		 "if it is a barrier, name the function that contains both its wait and its "
+		 "wake-up with -b");
 	return text;
 }
 
-/* Waits in one function, and the waking in another: what to do about it. */
+/* Describe how to trace @o, which waits in one function and wakes in another. */
 static const char *advice_split(const struct diagnostics *r, const struct discover_object *o,
 				char text[ADVICE_LEN])
 {
@@ -245,11 +247,14 @@ static const char *advice_split(const struct diagnostics *r, const struct discov
 	else
 		snprintf(text, ADVICE_LEN,
 			 "if that is a barrier, put the markers of sbt/sbt.h there, or name a "
-			 "function that holds nothing but the barrier with -b");
+			 "function that contains only the barrier with -b");
 	return text;
 }
 
-/* Where the waking is, in the words that are true of two places in one function of the source, or of the machine's code. */
+/*
+ * Describe where the wake-up is: in the same function of machine code, of source code, or
+ * elsewhere.
+ */
 static const char *woken_from(const struct diagnostics *r, const struct discover_object *o)
 {
 	bool exact;
@@ -259,23 +264,23 @@ static const char *woken_from(const struct diagnostics *r, const struct discover
 		return "in rounds among other uses of it, and woken at";
 	wait = address_spaces_outer_function(r->spaces, o->wait_site);
 	if (wait && wait == address_spaces_outer_function(r->spaces, o->wake_site))
-		return "and woken at another place of one function, at";
+		return "and woken elsewhere in the same function, at";
 	return "and woken from another function, at";
 }
 
-static void tell_split(const struct diagnostics *r, const struct discover_object *o)
+static void note_split(const struct diagnostics *r, const struct discover_object *o)
 {
 	char wait[256], wake[256], text[ADVICE_LEN];
 
 	remark_note(REMARK_HINT, "candidate", o->tgid,
-		    "process %u: the same %u threads met %u times in a row or more on a condition "
+		    "process %u: the same %u threads met at least %u times in a row on a condition "
 		    "variable, waiting at %s %s %s: %s",
 		    o->tgid, o->members, o->split, probe_site_of(r, o->wait_site, wait),
 		    woken_from(r, o), probe_site_of(r, o->wake_site, wake),
 		    advice_split(r, o, text));
 }
 
-/* A virtual machine's own monitors are no barriers of the program. */
+/* Return whether the object is a monitor of a Java virtual machine: no barrier of the program. */
 static bool is_of_machine(const struct diagnostics *r, const struct discover_object *o)
 {
 	const struct site_name *name = address_spaces_site(r->spaces, o->wait_site);
@@ -283,8 +288,8 @@ static bool is_of_machine(const struct diagnostics *r, const struct discover_obj
 	return name && name->module && strstr(name->module, "/libjvm.so");
 }
 
-/* Only where nothing else was found: a pool whose threads are started by one does the same. */
-static void tell_led(void *ctx, const struct discover_object *o)
+/* Only if nothing else was found: a pool of threads that one thread starts looks the same. */
+static void note_led(void *ctx, const struct discover_object *o)
 {
 	struct candidates *c = ctx;
 	char wait[256], wake[256], text[ADVICE_LEN];
@@ -293,16 +298,19 @@ static void tell_led(void *ctx, const struct discover_object *o)
 	    o->led < BATCHES_LEAST || is_of_machine(c->remarks, o) || c->n++ >= CANDIDATES_SHOWN)
 		return;
 	remark_note(REMARK_HINT, "candidate", o->tgid,
-		    "process %u: the same %u threads waited at %s %u times in a row or more, on a "
-		    "condition variable, and one other always woke them from another function, at "
-		    "%s: a candidate only, for one thread that starts others does the same; %s",
+		    "process %u: the same %u threads waited at %s at least %u times in a row, on a "
+		    "condition variable, and one thread always woke them from another function, at "
+		    "%s. This is a candidate only: a thread that starts others looks the same; %s",
 		    o->tgid, o->members - 1, probe_site_of(c->remarks, o->wait_site, wait), o->led,
 		    probe_site_of(c->remarks, o->wake_site, wake),
 		    advice_split(c->remarks, o, text));
 }
 
-/* Only where nothing else was found, and the waits came in groups: at a lock or a queue they come one by one. */
-static void tell_alone(void *ctx, const struct discover_object *o)
+/*
+ * Only if nothing else was found and the waits ended in groups: at a lock or queue they end one by
+ * one.
+ */
+static void note_alone(void *ctx, const struct discover_object *o)
 {
 	struct candidates *c = ctx;
 	char text[256], advice[ADVICE_LEN];
@@ -313,20 +321,23 @@ static void tell_alone(void *ctx, const struct discover_object *o)
 	    c->n++ >= CANDIDATES_SHOWN)
 		return;
 	remark_note(REMARK_HINT, "candidate", o->tgid,
-		    "process %u: %u threads or more waited at %s, and left together %u times, on a "
-		    "condition variable that no thread broadcasts: a candidate only; %s",
+		    "process %u: %u or more threads waited at %s, and left together %u times, on a "
+		    "condition variable that no thread broadcasts. This is a candidate only; %s",
 		    o->tgid, o->alone, probe_site_of(c->remarks, o->wait_site, text), o->batches,
 		    advice_at(c->remarks, o->wait_site, advice));
 }
 
 struct sems {
 	struct candidates *c;
-	const struct turnstile *one; /* of which the others are compared with */
-	bool several; /* other threads may meet by the same call */
-	/* Semaphores that the same call waits on, for other calls: of the same function, of others, of others and no candidates. */
-	bool around, elsewhere, lock;
-	bool helper; /* waited for by the same inlined line from another place */
-	const char *names[CANDIDATES_SHOWN]; /* of functions that have been named */
+	const struct turnstile *one; /* the semaphore that the others are compared with */
+	bool several; /* other threads may meet in the same call */
+	/*
+	 * The same call waits on other semaphores for callers in the same function, or in others.
+	 */
+	bool around, elsewhere;
+	bool lock; /* of those elsewhere, at least one is no turnstile */
+	bool helper; /* the same inlined line waits at another probe site */
+	const char *names[CANDIDATES_SHOWN]; /* functions that have been reported */
 	uint32_t n;
 };
 
@@ -360,7 +371,7 @@ static void compare_sem(void *ctx, const struct turnstile *o)
 			     address_spaces_line(spaces, s->one->site, true);
 }
 
-/* Turnstiles of one barrier are one candidate. */
+/* Return whether @name was reported already: all turnstiles of one barrier are one candidate. */
 static bool is_named(struct sems *s, const char *name)
 {
 	uint32_t i;
@@ -373,7 +384,7 @@ static bool is_named(struct sems *s, const char *name)
 	return false;
 }
 
-static void tell_sem(void *ctx, const struct turnstile *o)
+static void note_sem(void *ctx, const struct turnstile *o)
 {
 	struct sems *s = ctx;
 	const struct diagnostics *r = s->c->remarks;
@@ -386,60 +397,62 @@ static void tell_sem(void *ctx, const struct turnstile *o)
 	if (!turnstile_is(o))
 		return;
 	turnstiles_each(ingest_turnstiles(r->ingest), compare_sem, &compared);
-	/* What waits for whoever calls it, as an interpreter's locks, is no barrier. */
+	/* Code that waits for any caller, such as an interpreter's locks, is no barrier. */
 	if (compared.lock)
 		return;
-	/* A function that waits for another one, at several of its places. */
+	/* A function that calls the waiting function at several call sites. */
 	above = compared.around && !compared.elsewhere &&
 		!callsites_first(feed_callsites(ingest_feed(r->ingest)), o->above);
 	if (above)
 		site = o->above;
 	name = compared.helper && !above ? address_spaces_rule_name_around(r->spaces, site)
 					 : address_spaces_rule_name(r->spaces, site);
-	/* What a thread begins with is no barrier; and who calls it from several functions may do so for parts of one. */
+	/*
+	 * A thread's start function is no barrier; several calling functions may each be part of
+	 * one.
+	 */
 	if (compared.elsewhere || callsites_first(feed_callsites(ingest_feed(r->ingest)), site))
 		name = NULL;
 	probe_site_of(r, site, text);
 	if (is_named(s, name ? name : address_spaces_keep(r->spaces, text)) ||
 	    s->c->n++ >= CANDIDATES_SHOWN)
 		return;
+	remark_note(
+		REMARK_HINT, "candidate", o->tgid,
+		"process %u: %u threads waited at %s, and left together at least %u times, on a "
+		"semaphore. This is a candidate only: a thread that starts others looks the "
+		"same; %s",
+		o->tgid, o->threads, text, o->batches,
+		advice_named(name, compared.several, advice));
+}
+
+/* Report a barrier that wakes its threads twice in each episode; the episode ends at the first. */
+static void note_echo(const struct diagnostics *r, const struct discover_object *o)
+{
+	char text[256];
+
 	remark_note(REMARK_HINT, "candidate", o->tgid,
-		    "process %u: %u threads waited at %s, and left together %u times or more, on a "
-		    "semaphore: a candidate only, for one thread that starts others does the same; "
-		    "%s",
-		    o->tgid, o->threads, text, o->batches,
-		    advice_named(name, compared.several, advice));
+		    "process %u: in each episode at %s the threads are woken twice, the second "
+		    "time when all have left. The report counts one episode, which ends at the "
+		    "first wake-up",
+		    o->tgid, probe_site_of(r, o->wait_site, text));
 }
 
-/* A barrier whose threads are woken twice in each meeting: the report has the first. */
-static void tell_echo(const struct diagnostics *r, const struct discover_object *o)
+/* Report a long second phase of an episode: threads may do something else before it. */
+static void note_echo_long(const struct diagnostics *r, const struct discover_object *o)
 {
 	char text[256];
 
 	remark_note(
 		REMARK_HINT, "candidate", o->tgid,
-		"process %u: in each meeting at %s the threads are woken twice, the second time "
-		"when all have left: the report counts that as one meeting, which ends at the "
-		"first",
-		o->tgid, probe_site_of(r, o->wait_site, text));
-}
-
-/* What was taken for the second half of a meeting lasts: threads may do something else before it. */
-static void tell_echo_long(const struct diagnostics *r, const struct discover_object *o)
-{
-	char text[256];
-
-	remark_note(
-		REMARK_HINT, "candidate", o->tgid,
-		"process %u: what threads wait for at %s looks like the second phase of a meeting "
-		"that ended a moment before, but they wait %.1f ms for it on average: if that is a "
-		"barrier of its own, these waits are in no figure here; put the markers of "
-		"sbt/sbt.h there",
+		"process %u: the wait at %s looks like the second phase of an episode that has "
+		"just ended, but it lasts %.1f ms on average. If it is a barrier of its own, no "
+		"figure here contains these waits: put the markers of sbt/sbt.h there",
 		o->tgid, probe_site_of(r, o->wait_site, text), (double)o->echo_ns / 1e6);
 }
 
-/* Return whether the object is one of those that a sentence of its own describes. */
-static bool tell_other(const struct diagnostics *r, const struct discover_object *o)
+/* Report candidates that have a sentence of their own. Return whether the object is one. */
+static bool note_other(const struct diagnostics *r, const struct discover_object *o)
 {
 	char text[256], advice[ADVICE_LEN];
 
@@ -449,23 +462,23 @@ static bool tell_other(const struct diagnostics *r, const struct discover_object
 	if (o->one_waker && o->members >= 3)
 		remark_note(REMARK_HINT, "candidate", o->tgid,
 			    "process %u: %u threads met %llu times at %s, on a condition variable, "
-			    "and the same thread always woke the others: a candidate only, for one "
-			    "thread that starts the others does the same; %s",
+			    "and the same thread always woke the others. This is a candidate only: "
+			    "a thread that starts the others looks the same; %s",
 			    o->tgid, o->members, (unsigned long long)o->rounds, text,
 			    advice_at(r, o->wait_site, advice));
 	else if (o->uneven >= UNEVEN_LEAST && o->most >= 3)
 		remark_note(
 			REMARK_HINT, "candidate", o->tgid,
 			"process %u: up to %u threads waited for each other at %s, on a condition "
-			"variable, but not the same ones each time, as where threads spin before "
-			"they wait: a candidate only; %s",
+			"variable, but not the same ones each time, as if threads spin before they "
+			"wait. This is a candidate only; %s",
 			o->tgid, o->most, text, advice_at(r, o->wait_site, advice));
 	else
 		return false;
 	return true;
 }
 
-static void tell_candidate(void *ctx, const struct discover_object *o)
+static void note_candidate(void *ctx, const struct discover_object *o)
 {
 	struct candidates *c = ctx;
 	const char *what = o->futex ? "a futex" : "a condition variable";
@@ -475,15 +488,15 @@ static void tell_candidate(void *ctx, const struct discover_object *o)
 		return;
 	if (o->split && o->verdict != DISCOVER_BARRIER) {
 		if (c->n++ < CANDIDATES_SHOWN)
-			tell_split(c->remarks, o);
+			note_split(c->remarks, o);
 		return;
 	}
 	if (o->echo && !o->untold && (o->echo_ns || o->verdict == DISCOVER_BARRIER)) {
 		if (c->n++ < CANDIDATES_SHOWN)
-			(o->echo_ns ? tell_echo_long : tell_echo)(c->remarks, o);
+			(o->echo_ns ? note_echo_long : note_echo)(c->remarks, o);
 		return;
 	}
-	if (c->n < CANDIDATES_SHOWN && tell_other(c->remarks, o)) {
+	if (c->n < CANDIDATES_SHOWN && note_other(c->remarks, o)) {
 		c->n++;
 		return;
 	}
@@ -495,36 +508,36 @@ static void tell_candidate(void *ctx, const struct discover_object *o)
 	probe_site_of(c->remarks, o->wait_site, text);
 	if (o->verdict == DISCOVER_BARRIER)
 		remark_note(REMARK_HINT, "candidate", o->tgid,
-			    "process %u: %llu meetings at %s came before it was known to be a "
-			    "barrier, and are not "
-			    "in the report",
+			    "process %u: %llu episodes at %s ended before it was known to be a "
+			    "barrier, and are not in the report",
 			    o->tgid, (unsigned long long)o->untold, text);
 	else if (o->members < 3)
-		remark_note(REMARK_HINT, "candidate", o->tgid,
-			    "process %u: %u threads met %llu times at %s, on %s: a candidate only, "
-			    "for two that hand something over do the same; %s",
-			    o->tgid, o->members, (unsigned long long)o->rounds, text, what,
-			    advice_of(c->remarks, o, advice));
+		remark_note(
+			REMARK_HINT, "candidate", o->tgid,
+			"process %u: %u threads met %llu times at %s, on %s. This is a "
+			"candidate only: two threads that hand something over look the same; %s",
+			o->tgid, o->members, (unsigned long long)o->rounds, text, what,
+			advice_of(c->remarks, o, advice));
 	else
 		remark_note(REMARK_HINT, "candidate", o->tgid,
-			    "process %u: %u threads met %llu times at %s, on %s: a candidate only, "
-			    "for not all was as at a barrier; %s",
+			    "process %u: %u threads met %llu times at %s, on %s. This is a "
+			    "candidate only: not every round looked like a barrier; %s",
 			    o->tgid, o->members, (unsigned long long)o->rounds, text, what,
 			    advice_of(c->remarks, o, advice));
 }
 
-static void tell_candidates(const struct diagnostics *r)
+static void note_candidates(const struct diagnostics *r)
 {
 	struct candidates c = { .remarks = r };
 	struct sems sems = { .c = &c };
 
 	if (!ingest_discover(r->ingest))
 		return;
-	discover_each(ingest_discover(r->ingest), tell_candidate, &c);
+	discover_each(ingest_discover(r->ingest), note_candidate, &c);
 	if (!model_totals(r->model)->crossings) {
-		discover_each(ingest_discover(r->ingest), tell_led, &c);
-		discover_each(ingest_discover(r->ingest), tell_alone, &c);
-		turnstiles_each(ingest_turnstiles(r->ingest), tell_sem, &sems);
+		discover_each(ingest_discover(r->ingest), note_led, &c);
+		discover_each(ingest_discover(r->ingest), note_alone, &c);
+		turnstiles_each(ingest_turnstiles(r->ingest), note_sem, &sems);
 	}
 	if (c.n > CANDIDATES_SHOWN)
 		remark_note(REMARK_HINT, "candidate", 0,
@@ -532,7 +545,7 @@ static void tell_candidates(const struct diagnostics *r)
 			    c.n - CANDIDATES_SHOWN);
 }
 
-static void say_ranks(const struct diagnostics *r)
+static void note_ranks(const struct diagnostics *r)
 {
 	struct ranks_sums sums;
 
@@ -540,46 +553,40 @@ static void say_ranks(const struct diagnostics *r)
 	if (sums.no_job)
 		remark_note(
 			REMARK_WARN, "ranks", 0,
-			"%llu crossings of MPI by processes in no job that is known (not started "
-			"by mpirun): who else met there is not known, their episodes are "
-			"incomplete",
+			"%llu MPI crossings by processes of an unknown job (not started by "
+			"mpirun): their episodes are incomplete, as the other ranks are unknown",
 			(unsigned long long)sums.no_job);
 	if (sums.unseen)
-		remark_note(
-			REMARK_WARN, "ranks_gone", 0,
-			"%llu crossings of MPI by processes that had ended before it was known "
-			"which ranks they were: who else met there is not known, their episodes "
-			"are incomplete",
-			(unsigned long long)sums.unseen);
+		remark_note(REMARK_WARN, "ranks_gone", 0,
+			    "%llu MPI crossings by processes that ended before their ranks were "
+			    "known: their episodes are incomplete, as the other ranks are unknown",
+			    (unsigned long long)sums.unseen);
 	if (sums.unknown)
-		remark_note(
-			REMARK_WARN, "ranks", 0,
-			"%llu crossings of MPI on communicators that nobody saw being made: who "
-			"else "
-			"met there is not known, their episodes are incomplete",
-			(unsigned long long)sums.unknown);
+		remark_note(REMARK_WARN, "ranks", 0,
+			    "%llu MPI crossings on communicators with an untraced creation: "
+			    "their episodes are incomplete, as the other ranks are unknown",
+			    (unsigned long long)sums.unknown);
 	if (sums.elsewhere)
 		remark_note(
 			REMARK_WARN, "ranks", 0,
-			"%u ranks of MPI are on other machines and not seen: the last to come is "
-			"the "
-			"last of those here, and waits are too short where one of those came later",
+			"%u MPI ranks are on other machines and not traced: the last arriver is "
+			"the last on this machine, and waits are too short if a rank elsewhere "
+			"arrived later",
 			sums.elsewhere);
 }
 
-/* Where callers could not be told to the end. */
-static void say_chains(const struct diagnostics *r)
+/* Warn about call sites with fewer callers than --frames asks for. */
+static void note_chains(const struct diagnostics *r)
 {
 	const char *why;
 	uint64_t chains;
 
 	chains = feed_short_chains(ingest_feed(r->ingest), &why);
 	if (chains)
-		remark_note(
-			REMARK_WARN, "frames", 0,
-			"--frames %u: not everywhere could so many callers be told; the furthest "
-			"that is known is the site there%s%s",
-			r->options->frames, *why ? ": " : "", why);
+		remark_note(REMARK_WARN, "frames", 0,
+			    "--frames %u: some call chains are shorter: there, the call site is "
+			    "the furthest known caller%s%s",
+			    r->options->frames, *why ? ": " : "", why);
 }
 
 struct left_count {
@@ -605,39 +612,41 @@ struct diagnostics_left diagnostics_left(const struct attach *attach, uint32_t c
 	return c.left;
 }
 
-/* A command that leaves a process behind (a daemon, a job in the background) is not followed to its end. */
-static void say_left(const struct diagnostics *r)
+/*
+ * Report processes that COMMAND left running, such as a daemon: they are not traced to their end.
+ */
+static void note_left(const struct diagnostics *r)
 {
 	struct diagnostics_left left = r->left;
 
 	if (left.n == 1)
 		remark_note(REMARK_WARN, "still_running", left.pid,
 			    "COMMAND has ended, and tracing with it, but a process that it started "
-			    "still runs: sbt-trace -p %u would go on with that",
+			    "still runs: sbt-trace -p %u traces it",
 			    left.pid);
 	else if (left.n)
 		remark_note(REMARK_WARN, "still_running", 0,
 			    "COMMAND has ended, and tracing with it, but %u processes that it "
-			    "started still run: sbt-trace -p would go on with them (one is %u)",
+			    "started still run: sbt-trace -p traces them (one is %u)",
 			    left.n, left.pid);
 }
 
-/* --aggregate: what is there, and of which there are no sums. */
-static void say_left_out(const struct diagnostics *r)
+/* Report the barriers that --aggregate does not sum. */
+static void note_left_out(const struct diagnostics *r)
 {
 	char names[FAMILY_NAMES];
 
 	if (r->options->aggregate &&
 	    *family_list(modules_left_out(r->modules), names, sizeof(names)))
 		remark_note(REMARK_WARN, "left_out", 0,
-			    "--aggregate sums pthread barriers only, whose size is in the barrier: "
+			    "--aggregate sums only pthread barriers, which contain their size: "
 			    "those of %s are not in this report",
 			    names);
 }
 
 #define UNREAD_SHOWN 16
 
-static void say_unread_file(void *ctx, struct module *m)
+static void note_unread_file(void *ctx, struct module *m)
 {
 	uint32_t *n = ctx;
 
@@ -645,8 +654,8 @@ static void say_unread_file(void *ctx, struct module *m)
 		return;
 	if (m->given_up)
 		remark_note(REMARK_WARN, "unread", 0,
-			    "%s: not all that was asked about it is known, for %s: callers and "
-			    "parallel regions in it may be missing",
+			    "%s: not examined completely, for %s: callers and parallel regions in "
+			    "it may be missing",
 			    m->path, module_why(m->given_up));
 	else
 		remark_note(REMARK_WARN, "unread", 0,
@@ -654,40 +663,40 @@ static void say_unread_file(void *ctx, struct module *m)
 			    module_why(m->error));
 }
 
-/* Files that the reader has been given up for. */
-static void say_unread(const struct diagnostics *r)
+/* Report files that could not be read. */
+static void note_unread(const struct diagnostics *r)
 {
 	uint32_t n = 0;
 
-	modules_each(r->modules, say_unread_file, &n);
+	modules_each(r->modules, note_unread_file, &n);
 	if (n > UNREAD_SHOWN)
 		remark_note(REMARK_WARN, "unread", 0,
-			    "and %u more files that were not examined, or not wholly",
+			    "and %u more files that were not examined, or not completely",
 			    n - UNREAD_SHOWN);
 }
 
-/* Where to look when no thread crossed anything. */
-static void say_elsewhere(const struct diagnostics *r)
+/* Say where to look if no thread crossed a barrier. */
+static void note_elsewhere(const struct diagnostics *r)
 {
 	const struct options *o = r->options;
 
 	tracker_explain(r->tracker, o->aggregate);
 	if (o->mode == OPTIONS_PIDS)
 		remark_note(REMARK_ERROR, "elsewhere", (uint32_t)o->pids[0],
-			    "who waited already when tracing began crosses nothing: sbt-trace hang "
-			    "-p %d tells where each thread is",
+			    "threads that already waited when tracing began cross nothing: "
+			    "sbt-trace hang -p %d shows where each thread is",
 			    o->pids[0]);
 	if (o->aggregate)
 		remark_note(REMARK_ERROR, "elsewhere", 0,
 			    "without --aggregate all kinds of barriers are traced");
 	else if (o->discover && !o->discover_futex)
 		remark_note(REMARK_ERROR, "elsewhere", 0,
-			    "barriers that nobody named are looked for on condition variables "
-			    "and futexes with --discover (without it on condition variables only)");
+			    "--discover also finds unnamed barriers on futexes; without it, only "
+			    "those on condition variables are found");
 }
 
-/* Silence would be taken for an answer: nobody asked for less, but for --no-discover. */
-static void say_not_looked_for(const struct diagnostics *r)
+/* Report that discovery was off, unless --no-discover was given and crossings were seen. */
+static void note_not_looked_for(const struct diagnostics *r)
 {
 	const struct options *o = r->options;
 	bool asked = o->discover_given && !o->discover;
@@ -696,8 +705,8 @@ static void say_not_looked_for(const struct diagnostics *r)
 		return;
 	remark_note(
 		REMARK_HINT, "not_looked_for", 0,
-		"not looked for: barriers that nobody named, on condition variables or futexes, "
-		"and rounds of threads that are made and joined; %s",
+		"not looked for: unnamed barriers, on condition variables or futexes, and rounds "
+		"of threads that are created and joined; %s",
 		o->mode == OPTIONS_SYSTEM && o->aggregate
 			? "without --aggregate, and with --discover, they are"
 		: o->mode == OPTIONS_SYSTEM ? "with --discover they are"
@@ -705,14 +714,14 @@ static void say_not_looked_for(const struct diagnostics *r)
 					    : "without --no-discover they are");
 }
 
-/* As measured by tests/bench: by how much longer a fork takes, and an exec. */
+/* How much longer a fork and an exec take, as measured by tests/bench. */
 #define MADE_NS	    100000u
 #define EXECUTED_NS 300000u
-/* Below these it is not worth a remark: processes, and the part of the run that they took longer. */
+/* Below these, no remark: created processes, and 1/MADE_PART of the run as the added time. */
 #define MADE_LEAST  100
 #define MADE_PART   100
 
-static void say_made(const struct diagnostics *r)
+static void note_made(const struct diagnostics *r)
 {
 	uint64_t made, executed, ns;
 
@@ -720,41 +729,40 @@ static void say_made(const struct diagnostics *r)
 	ns = made * MADE_NS + executed * EXECUTED_NS;
 	if (made < MADE_LEAST || ns < r->elapsed_ns / MADE_PART)
 		return;
-	remark_note(
-		REMARK_HINT, "processes_made", 0,
-		"traced processes made %llu others, and these executed %llu programs: no "
-		"estimate of what tracing costs contains that a process takes about 0.1 ms longer "
-		"to make, and a program 0.3 ms longer to execute, or more on a busy machine; "
-		"--no-children avoids most of it",
-		(unsigned long long)made, (unsigned long long)executed);
+	remark_note(REMARK_HINT, "processes_made", 0,
+		    "traced processes created %llu processes, which executed %llu programs. Cost "
+		    "estimates omit that tracing makes creating a process about 0.1 ms slower, and "
+		    "executing a program 0.3 ms, more on a busy machine; --no-children avoids most "
+		    "of it",
+		    (unsigned long long)made, (unsigned long long)executed);
 }
 
 void diagnostics_find(const struct diagnostics *r)
 {
-	say_made(r);
-	say_left_out(r);
-	say_unread(r);
-	say_left(r);
-	say_ranks(r);
-	say_rules(r);
-	say_single_thread(r);
-	say_chains(r);
-	say_teams(r);
+	note_made(r);
+	note_left_out(r);
+	note_unread(r);
+	note_left(r);
+	note_ranks(r);
+	note_rules(r);
+	note_single_thread(r);
+	note_chains(r);
+	note_teams(r);
 	if (r->cut)
 		return;
 	if (!model_totals(r->model)->crossings)
-		say_elsewhere(r);
-	say_not_looked_for(r);
-	/* Who sleeps or waits for a CPU as well looks like anybody else. */
-	if (!hint_at_spinning(r) && !model_totals(r->model)->crossings)
+		note_elsewhere(r);
+	note_not_looked_for(r);
+	/* A thread that also sleeps or waits for a CPU cannot be told from other threads. */
+	if (!note_spinning(r) && !model_totals(r->model)->crossings)
 		remark_note(
 			REMARK_ERROR, "elsewhere", 0,
-			"threads that wait by spinning in code of their own cannot be seen from "
-			"outside: if they do, put the markers of sbt/sbt.h there, or name the "
-			"function that waits with -b");
-	tracker_tell_inlined(r->tracker);
-	tracker_tell_ranks(r->tracker, r->model);
-	tell_candidates(r);
+			"sbt-trace cannot see threads that wait by spinning in their own code: if "
+			"they do, put the markers of sbt/sbt.h there, or name the function that "
+			"waits with -b");
+	tracker_report_inlined(r->tracker);
+	tracker_report_ranks(r->tracker, r->model);
+	note_candidates(r);
 }
 
 #define UNNAMED_SHOWN 16
@@ -763,7 +771,7 @@ struct unnamed {
 	uint32_t n;
 };
 
-static void tell_unnamed(void *ctx, const char *path, enum symbol_unnamed why)
+static void note_unnamed(void *ctx, const char *path, enum symbol_unnamed why)
 {
 	struct unnamed *u = ctx;
 
@@ -771,30 +779,32 @@ static void tell_unnamed(void *ctx, const char *path, enum symbol_unnamed why)
 		return;
 	switch (why) {
 	case SYMBOL_UNNAMED_LINES:
-		remark_note(REMARK_WARN, "unnamed", 0,
-			    "%s: lines are not known, for its debug information takes more than "
-			    "%d s of CPU time or %d MiB to read, or is damaged: places in it are "
-			    "shown by module and offset, and by the symbol table",
-			    path, SYMBOL_FILE_S, SYMBOL_MIB);
+		remark_note(
+			REMARK_WARN, "unnamed", 0,
+			"%s: lines are not known: reading its debug information takes more than "
+			"%d s of CPU time or %d MiB, or it is damaged. Call sites in it are "
+			"shown by module and offset, and by the symbol table",
+			path, SYMBOL_FILE_S, SYMBOL_MIB);
 		return;
 	case SYMBOL_UNNAMED_SILENT:
 		remark_note(REMARK_WARN, "unnamed", 0,
-			    "%s: not all names are known, for the process that reads them did not "
-			    "answer: places in it are shown by module and offset",
+			    "%s: not all names are known: the process that reads them did not "
+			    "answer. Call sites in it are shown by module and offset",
 			    path);
 		return;
 	case SYMBOL_UNNAMED_OWNER:
 		remark_note(REMARK_WARN, "unnamed", 0,
-			    "%s: not all names are known, for to read all the files of its owner "
-			    "takes too much CPU time: places in it are shown by module and offset",
+			    "%s: not all names are known: reading all files of its owner takes too "
+			    "much CPU time. Call sites in it are shown by module and offset",
 			    path);
 		return;
 	default:
-		remark_note(REMARK_WARN, "unnamed", 0,
-			    "%s: not all names are known, for to read it takes more than %d s of "
-			    "CPU time or %d MiB, or it is damaged: places in it are shown by "
-			    "module and offset",
-			    path, SYMBOL_FILE_S, SYMBOL_MIB);
+		remark_note(
+			REMARK_WARN, "unnamed", 0,
+			"%s: not all names are known: reading it takes more than %d s of CPU "
+			"time or %d MiB, or it is damaged. Call sites in it are shown by module "
+			"and offset",
+			path, SYMBOL_FILE_S, SYMBOL_MIB);
 	}
 }
 
@@ -805,12 +815,12 @@ void diagnostics_unnamed(const struct address_spaces *spaces)
 
 	if (!address_spaces_symbols(spaces))
 		return;
-	more = symbol_unnamed(address_spaces_symbols(spaces), tell_unnamed, &u);
+	more = symbol_unnamed(address_spaces_symbols(spaces), note_unnamed, &u);
 	more += u.n > UNNAMED_SHOWN ? u.n - UNNAMED_SHOWN : 0;
 	if (symbol_server_fetch_failed(address_spaces_symbols(spaces)))
 		remark_note(REMARK_WARN, "unnamed", 0,
-			    "--debuginfod: the servers did not answer in a minute, and no more was "
-			    "asked of them: names are those of the files that are here");
+			    "--debuginfod: the servers did not answer within a minute and were not "
+			    "asked again: names come from local files only");
 	if (more)
 		remark_note(REMARK_WARN, "unnamed", 0,
 			    "and %u more files of which not all names are known", more);

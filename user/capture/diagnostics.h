@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* What a report says beside its figures: what was asked for and not met, what was not seen. Noted in base/remark.h's list. */
+/*
+ * Remarks beside the figures of a report: what was requested but not seen, and what may be missing.
+ */
 #ifndef CAPTURE_DIAGNOSTICS_H
 #define CAPTURE_DIAGNOSTICS_H
 
@@ -14,7 +16,7 @@ struct diagnostics_left {
 	uint32_t pid; /* one of them */
 };
 
-/* Whose run it was; all of it outlives this. */
+/* What the remarks are found from; all of it must outlive this. */
 struct diagnostics {
 	const struct options *options;
 	const struct attach *attach;
@@ -23,16 +25,20 @@ struct diagnostics {
 	const struct tracker *tracker;
 	struct ingest *ingest;
 	const struct model *model;
-	struct diagnostics_left left; /* as COMMAND ended, and tracing with it */
+	struct diagnostics_left left; /* as of COMMAND's end */
 	uint64_t elapsed_ns; /* since tracing began */
-	bool cut; /* it ended early, as nothing could be written: what was not crossed then says nothing of the program */
+	/* Tracing ended early on a write error: an absence of crossings means nothing. */
+	bool cut;
 };
 
-/* Which are there now. To be asked as tracing ends: by the time of the report they may have ended, too. @command: COMMAND's process. */
+/*
+ * Return the processes that COMMAND left running. Call it as tracing ends: they may have ended by
+ * the time of the report. @command: COMMAND's process.
+ */
 struct diagnostics_left diagnostics_left(const struct attach *attach, uint32_t command);
-/* Note all that is known now. */
+/* Add all remarks that can be made now to the list of base/remark.h. */
 void diagnostics_find(const struct diagnostics *remarks);
-/* And which files could not be read for names: known once all have been looked up. */
+/* Add remarks on files without names. Call it after all names have been looked up. */
 void diagnostics_unnamed(const struct address_spaces *spaces);
 
 #endif /* CAPTURE_DIAGNOSTICS_H */

@@ -7,10 +7,10 @@
 
 #define MAX_THREADS	 32768
 #define MAX_PROCESSES	 16384
-#define RINGS_BYTES_ALL	 (64u << 20) /* what all rings together may take, unless asked for more */
+#define RINGS_BYTES_ALL	 (64u << 20) /* limit of all rings together, unless a size was given */
 #define RING_BYTES_LEAST (256u << 10)
 
-/* Every file that is examined stays open, to be named after it is gone: under -a these are many. */
+/* Every examined file stays open, to be named after it is gone: under -a these are many. */
 void file_limit_raise_limits(void)
 {
 	struct rlimit files;

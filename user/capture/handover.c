@@ -12,7 +12,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Ranks of a job begin within moments of each other; a first one that is not there by then will not come. */
+/*
+ * Ranks of a job start within moments of each other. After this time, the first rank is not waited
+ * for.
+ */
 #define COME_MS	 5000
 #define RETRY_MS 20
 
@@ -31,7 +34,7 @@ bool handover_wanted(const struct job *job)
 	       job->local_rank < job->local_size;
 }
 
-/* No file: the name is gone with the last that uses it. */
+/* Fill in an abstract address: the name disappears with its last user. */
 static socklen_t address_of(const struct job *job, struct sockaddr_un *address)
 {
 	int n;
@@ -44,7 +47,7 @@ static socklen_t address_of(const struct job *job, struct sockaddr_un *address)
 	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
 }
 
-/* Anybody may use such a name: is it the same user at the other end, or root? */
+/* Any process may bind such a name: check that the peer runs as the same user, or as root. */
 static int peer(int fd, pid_t *pid)
 {
 	struct ucred cred;
@@ -117,7 +120,7 @@ int handover_collect(struct handover *h)
 	return 0;
 }
 
-/* As it is called from anywhere. */
+/* Make the path independent of the working directory. */
 static void put_path(const char *path, char out[PATH_MAX])
 {
 	memset(out, 0, PATH_MAX);
@@ -136,7 +139,7 @@ void handover_go(struct handover *h, const char *record, const char *output)
 	put_path(record, message.reported.record);
 	put_path(output, message.reported.output);
 	for (i = 0; i < h->n; i++) {
-		/* One that has ended meanwhile is none to be told. */
+		/* A rank that has ended meanwhile needs no message. */
 		if (send(h->ranks[i].fd, &message, sizeof(message), MSG_NOSIGNAL) < 0)
 			continue;
 	}
@@ -174,7 +177,7 @@ static int connect_first(const struct job *job)
 	return -ENOENT;
 }
 
-/* All of it, or what came before the end. */
+/* Read all of it, or until the end of the stream. */
 static size_t read_all(int fd, void *to, size_t size)
 {
 	size_t have = 0;
@@ -201,7 +204,7 @@ int handover_follow(const struct job *job, struct handover_events *reported)
 	if (fd < 0)
 		return fd;
 	go = read_all(fd, &c, 1) == 1 && c == 'g';
-	/* One of another version says no more than that. */
+	/* Another version sends only that. */
 	if (go && read_all(fd, reported, sizeof(*reported)) != sizeof(*reported))
 		memset(reported, 0, sizeof(*reported));
 	reported->record[PATH_MAX - 1] = reported->output[PATH_MAX - 1] = '\0';

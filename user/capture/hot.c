@@ -9,24 +9,24 @@
 #include "base/msg.h"
 
 #define PAUSE_NS  SBT_LOOKS_NS
-/* What looks like a barrier that is not yet known to be one is looked at for so many times longer. */
+/* A candidate barrier keeps its probes for so many more reports. */
 #define HOPES_MAX 4
 
-/* Of what kind the probes are that are hot. */
+/* The kind of probes that are hot. */
 enum hot_kind { HOT_CONDS, HOT_TURNS, HOT_SEMS, HOT_KINDS };
 
 struct hot_probes {
-	uint64_t reported_ns; /* of the first event not yet acted on; 0: none */
-	uint64_t since_ns; /* since when it has no probes; 0: it has them */
-	uint64_t paused_ns; /* before that */
-	uint64_t pause_ns; /* how long it has none then */
+	uint64_t reported_ns; /* time of the first report that was not acted on; 0: none */
+	uint64_t since_ns; /* when its probes were removed; 0: it has probes */
+	uint64_t paused_ns; /* sum of earlier pauses */
+	uint64_t pause_ns; /* length of the current pause */
 	bool kept; /* its probes cannot be removed, or it has barriers */
 };
 
 struct hot_process {
 	uint32_t tgid, inc;
 	struct hot_probes probes[HOT_KINDS];
-	uint64_t looks; /* when it has ended */
+	uint64_t looks; /* hits without a crossing, at its end; 0: it still runs */
 	uint32_t hopes;
 };
 
@@ -34,11 +34,11 @@ struct hot {
 	struct attach *attach;
 	struct tracker *tracker;
 	struct ingest *ingest;
-	struct hash by_process; /* -> struct hot_process */
-	struct hot_process **active; /* that live */
+	struct hash by_process; /* key_of() -> struct hot_process */
+	struct hot_process **active; /* running processes */
 	uint32_t nactive, cap;
-	uint32_t *tgids; /* as many; scratch */
-	uint64_t fed_ns; /* what was recorded until then has been looked at */
+	uint32_t *tgids; /* scratch memory, of the same capacity */
+	uint64_t fed_ns; /* all events until then have been processed */
 	int verbose;
 };
 
@@ -132,7 +132,7 @@ static void leave(struct hot *h, struct hot_process *p, uint64_t t_ns)
 			h->active[i--] = h->active[--h->nactive];
 }
 
-/* Its program is replaced: its probes, too. */
+/* Handle an exec: the old program's probes are gone. */
 static void on_exec(struct hot *h, const struct sbt_event *e)
 {
 	uint32_t i;
@@ -182,7 +182,7 @@ int hot_event(struct hot *h, const struct sbt_event *e)
 	return 0;
 }
 
-/* Is it to lose its probes on condition variables? */
+/* Return whether its probes on condition variables must be removed. */
 static bool is_hopeless(struct hot *h, struct hot_process *p)
 {
 	enum discover_hope hope = discover_hope(ingest_discover(h->ingest), p->tgid, p->inc);
@@ -212,13 +212,13 @@ static bool begin_pause(struct hot *h, struct hot_process *p, enum hot_kind kind
 {
 	static const char *const why[] = {
 		[HOT_CONDS] = "its condition variables are hot and no barriers",
-		[HOT_TURNS] = "waits for turns are frequent and short",
+		[HOT_TURNS] = "its waits for turns are frequent and short",
 		[HOT_SEMS] = "its semaphores are hot",
 	};
 	struct hot_probes *of = &p->probes[kind];
 	int err;
 
-	/* Before what was recorded by then has been looked at nobody knows whether there are barriers. */
+	/* Barriers are only known after all events until the report have been processed. */
 	if (!of->reported_ns || (kind == HOT_CONDS && of->reported_ns > h->fed_ns))
 		return false;
 	of->reported_ns = 0;
@@ -229,9 +229,11 @@ static bool begin_pause(struct hot *h, struct hot_process *p, enum hot_kind kind
 		of->kept = err != -ENOENT && err != -ESRCH;
 		return false;
 	}
-	msg_verbose(h->verbose, "process %u: %s: not looked at for a while", p->tgid, why[kind]);
+	msg_verbose(h->verbose, "process %u: %s: these probes are paused", p->tgid, why[kind]);
 	of->since_ns = now_ns;
-	/* What is known of turns and semaphores then is known in part for good: they are looked at ever more seldom. */
+	/*
+	 * What is known of turns and semaphores stays incomplete after a pause, so pauses double.
+	 */
 	of->pause_ns = kind != HOT_CONDS && of->pause_ns ? 2 * of->pause_ns : PAUSE_NS;
 	p->hopes = 0;
 	return true;
@@ -243,14 +245,14 @@ static bool end_pause(struct hot *h, struct hot_process *p, enum hot_kind kind, 
 
 	if (!of->since_ns || now_ns < of->since_ns + of->pause_ns)
 		return false;
-	/* It may be ending: then its end is told soon. Else it is tried again. */
+	/* The process may be ending, which is reported soon. Otherwise, try again later. */
 	if (rest(h, p, kind, false))
 		return false;
 	pause_over(of, now_ns);
 	return true;
 }
 
-/* Processes in h->tgids that @change says have changed. Returns how many. */
+/* Collect in h->tgids the processes that @change changed. Return their number. */
 static uint32_t changed(struct hot *h, enum hot_kind kind, uint64_t now_ns,
 			bool (*change)(struct hot *h, struct hot_process *p, enum hot_kind kind,
 				       uint64_t now_ns))

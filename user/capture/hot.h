@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Condition variables that are hot and are no barriers, and turns that hardly are waited for: a process that hits their probes more
- * than SBT_LOOKS_MAX times in a second for little loses these probes, and gets them back a second later (of turns: then after
- * two, four, ...).
+ * Probes on condition variables that are not barriers, and on turns that threads rarely wait for,
+ * can be hit very often. A process that hits them more than SBT_LOOKS_MAX times in a second with
+ * little result loses these probes. It gets them back a second later; probes of turns after 2 s, 4
+ * s, ...
  */
 #ifndef CAPTURE_HOT_H
 #define CAPTURE_HOT_H
@@ -17,30 +18,36 @@
 
 struct hot; /* opaque */
 
-/* NULL: out of memory. All must outlive it. @ingest finds the barriers. */
+/* Return NULL if out of memory. All arguments must outlive it. @ingest discovers barriers. */
 struct hot *hot_new(struct attach *attach, struct tracker *tracker, struct ingest *ingest,
 		    int verbose);
 void hot_free(struct hot *hot);
 
-/* The moment it is known; hot_step() acts on it. Returns 0 or -ENOMEM. */
+/* Note an event at once; hot_step() acts on it. Return 0 or -ENOMEM. */
 int hot_event(struct hot *hot, const struct sbt_event *event);
 /*
- * Removes probes, and puts back those that have been away long enough. @fed_ns: up to when what was recorded has been looked at. Returns
- * 0 or -ENOMEM.
+ * Remove hot probes, and attach paused ones again after their pause. @fed_ns: all events until then
+ * have been processed. Return 0 or -ENOMEM.
  */
 int hot_step(struct hot *hot, uint64_t now_ns, uint64_t fed_ns);
-/* Since when hot_step() has something to act on, once what was recorded by then has been looked at; 0: nothing. @hot may be NULL. */
+/*
+ * Return the time of the oldest event that hot_step() can act on once all events until then have
+ * been processed. 0: none. @hot may be NULL.
+ */
 uint64_t hot_reported_ns(const struct hot *hot);
 
 struct hot_name {
 	uint32_t tgid, inc;
 };
 
-/* Both have ended: what is known of @from goes to @into. Returns 0 or -ENOMEM. */
+/* Merge @from into @into. Both processes have ended. Return 0 or -ENOMEM. */
 int hot_fold(struct hot *hot, const struct hot_name *from, const struct hot_name *into);
-/* How often probes of the process were hit for what was no crossing. @hot may be NULL. */
+/* Return how often the process hit probes without a crossing. @hot may be NULL. */
 uint64_t hot_looks(const struct hot *hot, uint32_t tgid, uint32_t inc);
-/* For how long up to @until_ns it was not looked at where its threads wait on condition variables. Likewise. */
+/*
+ * Return for how many ns until @until_ns the probes on condition variables of the process were
+ * removed. @hot may be NULL.
+ */
 uint64_t hot_paused_ns(const struct hot *hot, uint32_t tgid, uint32_t inc, uint64_t until_ns);
 
 #endif /* CAPTURE_HOT_H */

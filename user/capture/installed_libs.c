@@ -15,7 +15,7 @@
 #include "sites/reader.h"
 #include "symbols/symbol.h"
 
-/* Where distributions put libraries; patterns of glob(). */
+/* Where distributions install libraries: glob() patterns. */
 static const char *const folders[] = {
 	"/usr/lib/*-linux-gnu",
 	"/lib/*-linux-gnu",
@@ -29,7 +29,7 @@ static const char *const folders[] = {
 	"/opt/*/lib",
 };
 
-/* A library, one of its functions, and how its file may be called. */
+/* Libraries, one function of each, and possible file names. */
 static const struct {
 	const char *name, *function, *files[3];
 } wanted[] = {
@@ -40,7 +40,7 @@ static const struct {
 
 static const char *const mpi_files[] = { "libmpi.so*", "libmpich.so*", "libmpi_mt.so*" };
 
-/* Calls @each for the files of that name, until it returns true. */
+/* Call @each for the files of that name until it returns true. Return whether it did. */
 static bool each_file(const char *file, bool (*each)(void *ctx, const char *path), void *ctx)
 {
 	bool done = false;
@@ -59,7 +59,7 @@ static bool each_file(const char *file, bool (*each)(void *ctx, const char *path
 	return done;
 }
 
-/* --- libraries that are probed ------------------------------------------------------------------------ */
+/* --- libraries that are probed ---------------------------------------------------------------- */
 
 struct search {
 	struct symbol_server *server;
@@ -68,7 +68,7 @@ struct search {
 	struct doctor_library *out;
 };
 
-/* Is it such a library, of this very machine? */
+/* Note the file if it is the library, built for this architecture. */
 static bool take_library(void *ctx, const char *path)
 {
 	struct search *s = ctx;
@@ -115,13 +115,13 @@ out:
 	symbol_server_free(s.server);
 }
 
-/* --- MPI ------------------------------------------------------------------------------------------------- */
+/* --- MPI -------------------------------------------------------------------------------------- */
 
 #define MPI_MOST 16
 
 struct mpi {
 	struct doctor_facts *facts;
-	char *real[MPI_MOST]; /* each file once, whatever its names */
+	char *real[MPI_MOST]; /* each file once, even if it has several names */
 };
 
 static bool take_mpi(void *ctx, const char *path)

@@ -15,50 +15,51 @@
 #include "target/proc.h"
 
 #define LOOK_NS	 1000000000ULL
-/* A process whose threads were there for less of an interval is left to the next one. */
+/* A process with less thread lifetime than this in an interval is left to the next one. */
 #define LEAST_NS (LOOK_NS / 2)
 /*
- * For how long it is looked, each 0.2 ms, whether all have left whose barriers' probes go: who is inside may have to wait for a CPU.
- * As long as the rings are left to themselves anyway.
+ * How long to wait, checking every 0.2 ms, until all threads have left barriers that are detached:
+ * a thread inside may have to wait for a CPU. Not longer than the rings may go unread anyway.
  */
 #define LEAVE_NS 50000000ULL
 
-/* A process of the model's, by its index there. */
+/* A process of the model, at the same index. */
 struct watched {
-	uint32_t inc; /* whose it is: places are used again */
-	uint64_t crossings; /* at the last look, all */
-	uint64_t switches, slept, interference_ns; /* likewise: as in the sums */
-	struct model_sums sums; /* at this one */
-	uint64_t by_probe_group[SBT_PROBE_GROUPS]; /* the same, by its barriers */
-	uint64_t now[SBT_PROBE_GROUPS]; /* at this one */
+	uint32_t inc; /* tells reuse of the index by another process */
+	uint64_t crossings; /* all, at the last look */
+	uint64_t switches, slept, interference_ns; /* as in the sums, at the last look */
+	struct model_sums sums; /* at this look */
+	uint64_t by_probe_group[SBT_PROBE_GROUPS]; /* crossings at the last look */
+	uint64_t now[SBT_PROBE_GROUPS]; /* crossings at this look */
 	uint64_t probe_groups;
-	uint64_t detached; /* of them are not traced any more */
+	uint64_t detached; /* probe groups that are not traced any more */
 	uint32_t group;
-	uint64_t time_ns; /* of its threads, since the last look */
-	bool gone; /* it was let go as a whole */
+	uint64_t time_ns; /* thread time since the last look */
+	bool gone; /* tracing of the whole process was stopped */
 };
 
-/* Let go, or some of its barriers, and not all that it did there before has been fed. */
+/*
+ * A process, or some of its probe groups, that was detached while earlier events are unprocessed.
+ */
 struct leaving {
 	uint32_t tgid, inc;
 	struct model_detached detached;
-	uint64_t known_ns; /* when all has been fed up to here, it has */
+	uint64_t known_ns; /* complete when all events until then have been processed */
 };
 
 struct limit {
 	struct limit_env env;
-	uint64_t look_ns; /* the last */
-	double read_ns; /* since then: see read_ns() */
+	uint64_t look_ns; /* time of the last look */
+	double read_ns; /* see read_ns(), since the last look */
 	struct watched *procs;
 	uint32_t nprocs;
 	struct leaving *leaving;
 	uint32_t nleaving;
-	struct model_detached
-		*removed; /* of what the probes for all have gone, and because of whom */
+	struct model_detached *removed; /* probes that were removed from all processes, and why */
 	uint32_t nremoved;
-	uint64_t met[SBT_PROBE_GROUPS]; /* with whom threads met that came by this one */
-	uint8_t *
-		stands; /* of each barrier: under which unit it is counted; SBT_PROBE_GROUPS: none yet */
+	uint64_t met[SBT_PROBE_GROUPS]; /* probe groups with which this one shares episodes */
+	/* The probe group under which each barrier is counted; SBT_PROBE_GROUPS: none yet. */
+	uint8_t *stands;
 	uint32_t nstands;
 	int error;
 };
@@ -86,7 +87,7 @@ void limit_free(struct limit *l)
 	free(l);
 }
 
-/* --- what there is --------------------------------------------------------------------------------- */
+/* --- collecting the figures ------------------------------------------------------------------- */
 
 static int note_procs(struct limit *l)
 {
@@ -124,7 +125,7 @@ static uint64_t later(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* Since the last look: those that cross barriers, whether they work or wait. */
+/* Add up the time since the last look of threads that cross barriers, working or waiting. */
 static void note_times(struct limit *l, uint64_t until)
 {
 	const struct report_env *env = run_facts_live_env(l->env.run_facts_live);
@@ -170,8 +171,8 @@ static int grow_stands(struct limit *l)
 }
 
 /*
- * Where threads came by several units these go together, and one of them stands for all: the same at every look, for what was
- * crossed since the last is a difference.
+ * Probe groups that meet at a barrier are detached together. Count the barrier under one of them,
+ * and under the same one at every look: crossings since the last look are a difference.
  */
 static void note_probe_groups(struct limit *l, uint32_t barrier, uint64_t probe_groups)
 {
@@ -179,7 +180,7 @@ static void note_probe_groups(struct limit *l, uint32_t barrier, uint64_t probe_
 
 	for (left = probe_groups; left; left &= left - 1)
 		l->met[__builtin_ctzll(left)] |= probe_groups;
-	/* The place of a barrier may be another one's. */
+	/* The index may have belonged to another barrier. */
 	if (probe_groups && (l->stands[barrier] == SBT_PROBE_GROUPS ||
 			     !(probe_groups & SBT_PROBE_GROUP(l->stands[barrier]))))
 		l->stands[barrier] = (uint8_t)__builtin_ctzll(probe_groups);
@@ -195,7 +196,7 @@ static void note_crossings(struct limit *l, uint32_t proc, uint32_t barrier, uin
 	l->procs[proc].now[l->stands[barrier]] += n;
 }
 
-/* Processes meet there. */
+/* Note a barrier that processes share. */
 static void note_shared(struct limit *l, uint32_t barrier, const struct model_barrier *b)
 {
 	uint32_t j, proc;
@@ -212,7 +213,7 @@ static void note_shared(struct limit *l, uint32_t barrier, const struct model_ba
 	}
 }
 
-/* What each crosses, and with whom. */
+/* Note which probe groups each process crosses, and which processes meet. */
 static void note_barriers(struct limit *l)
 {
 	uint32_t i, n = model_nbarriers(l->env.model);
@@ -230,7 +231,7 @@ static void note_barriers(struct limit *l)
 	}
 }
 
-/* All that go with these: whose probes do, or with whom they meet. */
+/* Return all probe groups that must be detached with these: they share probes or episodes. */
 static uint64_t probe_groups_with(const struct limit *l, uint32_t tgid, uint64_t probe_groups)
 {
 	uint64_t before, left;
@@ -244,7 +245,10 @@ static uint64_t probe_groups_with(const struct limit *l, uint32_t tgid, uint64_t
 	return probe_groups;
 }
 
-/* What cannot be shed alone: markers that name phases, which would end with them and not say so. */
+/*
+ * Return the probe groups that cannot be detached alone: markers that name phases. The phases would
+ * end with them, without a trace in the report.
+ */
 static uint64_t never_alone(const struct limit *l, uint32_t proc)
 {
 	bool phases = conceptual_marks(run_facts_live_env(l->env.run_facts_live)->conceptual, proc);
@@ -253,8 +257,9 @@ static uint64_t never_alone(const struct limit *l, uint32_t proc)
 }
 
 /*
- * Crossings of a unit are in one set alone. Futexes go with whatever is shed, but alone as well: they come first. Functions
- * go with what else there is of their family, but without it as well: they come before it.
+ * Crossings of a probe group count in one set only. Futexes are detached with any other group, but
+ * also alone, so they come first. Functions are detached with the rest of their family, but also
+ * without it, so they come before it.
  */
 static uint8_t probe_group_at(uint32_t probe_site)
 {
@@ -286,7 +291,7 @@ static void fill_sets(const struct limit *l, uint32_t proc, struct ceiling_proce
 	}
 }
 
-/* Crossings since the last look of which it is known what they are of. */
+/* Return the crossings since the last look with a known probe group. */
 static uint64_t known_crossings(const struct watched *w)
 {
 	uint64_t known = 0;
@@ -298,7 +303,7 @@ static uint64_t known_crossings(const struct watched *w)
 	return known;
 }
 
-/* What was lost, or is still on its way, is of no unit: it is taken to be of each as what has come is. */
+/* Distribute crossings that were lost or not processed yet like the known ones. */
 static void spread_lost(uint64_t known, struct ceiling_process *out)
 {
 	uint32_t i;
@@ -309,8 +314,8 @@ static void spread_lost(uint64_t known, struct ceiling_process *out)
 }
 
 /*
- * We run for what all processes wrote, whoever lost its CPU for that: what it cost since the last look goes to all crossings
- * alike.
+ * Return what reading events cost per crossing since the last look. sbt-trace reads the events of
+ * all processes, and any thread may lose its CPU for that, so all crossings share the cost equally.
  */
 static double read_ns(const struct limit *l)
 {
@@ -325,7 +330,7 @@ static double read_ns(const struct limit *l)
 		struct model_sums since = { .interference_ns = grown(w->sums.interference_ns,
 								     w->interference_ns) };
 
-		/* What is added to a program has been counted. */
+		/* A process that is merged into its program's sum has been counted. */
 		if (p->processes > 1)
 			continue;
 		crossings += grown(p->crossings + p->lost, w->crossings);
@@ -334,7 +339,7 @@ static double read_ns(const struct limit *l)
 	return crossings ? cost / (double)crossings : 0;
 }
 
-/* Beside its price a crossing has that of sleeping there; it is spread over all, whatever they are crossings of. */
+/* Add the cost of sleeping to the price of a crossing, spread over all crossings. */
 static void fill_switches(const struct limit *l, const struct watched *w,
 			  struct ceiling_process *out)
 {
@@ -355,7 +360,7 @@ static void fill(struct limit *l, uint32_t proc, struct ceiling_process *out)
 	double price = run_facts_live_price(l->env.run_facts_live, p);
 	uint64_t probe_groups =
 		probe_groups_with(l, p->tgid, w->probe_groups & ~w->detached) & ~w->detached;
-	/* What was taken for lost may come after all, and be one of several. */
+	/* Crossings taken for lost may still arrive, and a loss can stand for several. */
 	uint64_t crossings = grown(p->crossings + p->lost, w->crossings), gone = 0;
 	uint64_t known = known_crossings(w);
 	uint32_t i;
@@ -377,14 +382,14 @@ static void fill(struct limit *l, uint32_t proc, struct ceiling_process *out)
 	out->price_ns += l->read_ns;
 	fill_sets(l, proc, out);
 	spread_lost(known, out);
-	/* Which of them are hot the next look will show: else all would go. */
+	/* The next look will show which of them are hot; acting now would detach all. */
 	if (out->crossings && !known)
 		out->price_ns = NAN;
 }
 
-/* --- letting go ------------------------------------------------------------------------------------ */
+/* --- detaching -------------------------------------------------------------------------------- */
 
-/* "pthread, user (hot)" */
+/* Write a list such as "pthread, user (hot)". */
 static void name_probe_groups(const struct limit *l, const struct model_proc *p,
 			      uint64_t probe_groups, char *out, size_t size)
 {
@@ -395,12 +400,12 @@ static void name_probe_groups(const struct limit *l, const struct model_proc *p,
 	*out = '\0';
 	for (i = 0; i < SBT_PROBE_GROUPS && n < size; i++) {
 		uint8_t family = family_of_probe_group(i);
-		/* Asked here, it is in the recording however that ends. */
+		/* Looking the name up here puts it into the recording in any case. */
 		const char *name = probe_groups & SBT_PROBE_GROUP(i)
 					   ? env->probe_group_name(env->ctx, p, i)
 					   : NULL;
 
-		/* It goes with all of its family, or is not among them. */
+		/* Skip it if it is not requested, or its whole family is. */
 		if (!(probe_groups & SBT_PROBE_GROUP(i)) ||
 		    (family != i && probe_groups & SBT_PROBE_GROUP(family)))
 			continue;
@@ -410,14 +415,14 @@ static void name_probe_groups(const struct limit *l, const struct model_proc *p,
 	}
 }
 
-/* Costs of crossings that overlap are added up, but there is no more than all of the time. */
+/* Return the share, at most 1: the costs of overlapping crossings are added up. */
 static double cost_share(const struct ceiling_verdict *v)
 {
 	return v->share < 1 ? v->share : 1;
 }
 
-static void tell(const struct model_proc *p, const struct limit *l, const struct ceiling_verdict *v,
-		 const struct model_detached *detached)
+static void report_detached(const struct model_proc *p, const struct limit *l,
+			    const struct ceiling_verdict *v, const struct model_detached *detached)
 {
 	double at = (double)(detached->t_ns - model_start(l->env.model)) / 1e9;
 	char why[96], what[512] = "";
@@ -428,17 +433,16 @@ static void tell(const struct model_proc *p, const struct limit *l, const struct
 		name_probe_groups(l, p, detached->probe_groups, what + n, sizeof(what) - n);
 	}
 	if (detached->because)
-		snprintf(why, sizeof(why), "with process %u, which tracing cost",
+		snprintf(why, sizeof(why), "with process %u, where tracing took",
 			 detached->because);
 	else
-		snprintf(why, sizeof(why), "tracing cost it");
+		snprintf(why, sizeof(why), "tracing took");
 	msg_warn("--cost-limit %.3g: process %u (%s) is traced up to %.3f s only%s%s: %s about "
-		 "%.3g %% of its threads' time%s%s",
+		 "%.3g %% of its thread time%s%s",
 		 100 * l->env.limit, p->tgid, p->comm[0] ? p->comm : "?", at, *what ? ", " : "",
 		 what, why, 100 * cost_share(v),
-		 *what ? ", most of it there; its others are traced on" : "",
-		 v->way == CEILING_EXCLUDE ? "; its probes stay, for other processes meet them"
-					   : "");
+		 *what ? ", most of it there; its other barriers are still traced" : "",
+		 v->way == CEILING_EXCLUDE ? "; its probes stay, as other processes use them" : "");
 }
 
 static void name_threads(struct limit *l, uint32_t tgid, uint32_t inc)
@@ -463,7 +467,7 @@ static uint32_t cost_ppm(const struct ceiling_verdict *v)
 	return (uint32_t)(cost_share(v) * 1e6);
 }
 
-/* From now on: what it did before is still on its way. */
+/* Detach from now on. Events until now are still to be processed. */
 static int detached(struct limit *l, uint32_t proc, const struct ceiling_process *all,
 		    const struct ceiling_verdict *v, uint64_t t_ns)
 {
@@ -489,14 +493,14 @@ static int detached(struct limit *l, uint32_t proc, const struct ceiling_process
 	l->procs[proc].detached |= v->probe_groups;
 	l->procs[proc].gone = whole;
 	err = attach_exclude(l->env.attach, p->tgid, p->inc, v->probe_groups);
-	/* It ended, or executes another program, at this moment. */
+	/* The process has just ended, or executes another program. */
 	if (err == -ENOENT)
 		return 0;
 	if (!err)
 		err = feed_cut(ingest_feed(l->env.ingest), p->tgid, p->inc, v->probe_groups, t_ns);
 	if (err)
 		return err;
-	tell(p, l, v, &new->detached);
+	report_detached(p, l, v, &new->detached);
 	l->nleaving++;
 	if (!whole)
 		return model_detached(l->env.model, p->tgid, p->inc, &new->detached);
@@ -525,7 +529,8 @@ static void count_inside(void *ctx, uint32_t tid, const struct sbt_thread *threa
 }
 
 /*
- * Who is inside of a barrier whose probes go, and goes on to others that are traced: a moment, so that most are seen to leave.
+ * Wait a moment for threads inside barriers that are about to be detached, so that most departures
+ * are seen. The threads go on to barriers that stay traced.
  */
 static void let_leave(struct limit *l, const struct ceiling_process *all,
 		      const struct ceiling_verdict *v, uint32_t n)
@@ -542,7 +547,7 @@ static void let_leave(struct limit *l, const struct ceiling_process *all,
 	}
 }
 
-/* For those who would meet them later: mark_others(). */
+/* Note probes that were removed from all processes, for mark_others(). */
 static int note_removed(struct limit *l, const struct ceiling_process *all,
 			const struct ceiling_verdict *v, uint32_t n, uint64_t probe_groups,
 			uint64_t t_ns)
@@ -566,7 +571,7 @@ static int note_removed(struct limit *l, const struct ceiling_process *all,
 	return 0;
 }
 
-/* What a process lives through that had not met these probes when they went: nobody sees whether it would have since. */
+/* Mark processes that may hit the removed probes later: whether they would is unknown. */
 static int mark_others(struct limit *l)
 {
 	struct model_detached detached;
@@ -609,7 +614,7 @@ static int remove_probes(struct limit *l, const struct ceiling_process *all,
 	let_leave(l, all, v, n);
 	err = nremovals ? attach_remove(l->env.attach, removals, nremovals) : 0;
 	if (!err && probe_groups) {
-		msg_warn("--cost-limit: the probes that it met are removed: processes that begin "
+		msg_warn("--cost-limit: the probes that it hit are removed: processes that start "
 			 "later are not traced there either");
 		err = note_removed(l, all, v, n, probe_groups, t_ns);
 	}
@@ -683,7 +688,7 @@ static int look(struct limit *l, uint64_t until)
 	return err;
 }
 
-/* --- when all that it did has been fed ------------------------------------------------------------- */
+/* --- after all earlier events have been processed --------------------------------------------- */
 
 struct inside {
 	struct limit *limit;
@@ -718,7 +723,7 @@ static int leave(struct limit *l, const struct leaving *leaving)
 	if (!whole)
 		return l->error;
 	err = model_detached(l->env.model, leaving->tgid, leaving->inc, &leaving->detached);
-	/* For who reads the recording and has not heard of --cost-limit. */
+	/* For readers of the recording that do not know --cost-limit. */
 	if (!err)
 		err = model_end_process(l->env.model, leaving->tgid, leaving->inc,
 					leaving->detached.t_ns);

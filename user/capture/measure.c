@@ -17,25 +17,25 @@
 #include <time.h>
 #include <unistd.h>
 
-#define RUNS   15 /* of each; the median counts */
+#define RUNS   15 /* of each measurement; the median counts */
 #define ROUNDS 300
 #define COPY   (32u << 20) /* bytes: more than caches hold */
-#define SETTLE 20000 /* ns, until one that goes to sleep does */
+#define SETTLE 20000 /* ns until a thread that goes to sleep sleeps */
 
-struct pair; /* two threads that do something together */
+struct pair; /* two threads that run one measurement */
 
 struct side {
 	struct pair *pair;
 	unsigned which; /* 0, 1 */
 	int cpu;
-	double ns; /* what it measured */
+	double ns; /* result */
 	int err;
 };
 
 struct pair {
 	void (*run)(struct side *s);
 	pthread_barrier_t barrier;
-	_Alignas(64) _Atomic uint32_t word[2][16]; /* a line each */
+	_Alignas(64) _Atomic uint32_t word[2][16]; /* one cache line each */
 	_Alignas(64) _Atomic uint64_t counter;
 	struct side sides[2];
 };
@@ -56,7 +56,7 @@ static int pin(int cpu)
 	return sched_setaffinity(0, sizeof(set), &set) ? -errno : 0;
 }
 
-/* --- what two of them do ---------------------------------------------------------------------------------- */
+/* --- measurements with two threads ------------------------------------------------------------ */
 
 static void futex_sleep(_Atomic uint32_t *word, uint32_t value)
 {
@@ -70,7 +70,9 @@ static void futex_wake(_Atomic uint32_t *word, uint32_t value)
 	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
-/* Each wakes the other and goes to sleep: half a round is a wake-up, from the call to the other's running. */
+/*
+ * Each wakes the other and sleeps: half a round is a wake-up, from the call until the other runs.
+ */
 static void run_wake_ups(struct side *s)
 {
 	_Atomic uint32_t *mine = &s->pair->word[s->which][0], *other = &s->pair->word[!s->which][0];
@@ -97,7 +99,7 @@ static void spin_for(double ns)
 		;
 }
 
-/* One sleeps, the other takes the time of the call that wakes it. */
+/* One sleeps; the other measures the call that wakes it. */
 static void run_wakes(struct side *s)
 {
 	_Atomic uint32_t *sleeper = &s->pair->word[1][0], *back = &s->pair->word[0][0];
@@ -120,7 +122,7 @@ static void run_wakes(struct side *s)
 	s->ns = all / ROUNDS;
 }
 
-/* A line to the other and back, both spinning. */
+/* Pass a cache line to the other thread and back; both spin. */
 static void run_lines(struct side *s)
 {
 	_Atomic uint32_t *mine = &s->pair->word[s->which][0], *other = &s->pair->word[!s->which][0];
@@ -130,7 +132,7 @@ static void run_lines(struct side *s)
 	for (i = 1; i <= ROUNDS; i++) {
 		if (s->which == 0)
 			atomic_store(other, i);
-		/* Somebody else may have its CPU. */
+		/* The other thread may have lost its CPU. */
 		for (spins = 0; atomic_load(mine) != i; spins++)
 			if (spins > 100000)
 				sched_yield();
@@ -140,7 +142,7 @@ static void run_lines(struct side *s)
 	s->ns = (now_ns() - begin) / ROUNDS / 2;
 }
 
-/* Both count on one counter. */
+/* Both increment one counter. */
 static void run_counter(struct side *s)
 {
 	double begin = now_ns();
@@ -151,7 +153,7 @@ static void run_counter(struct side *s)
 	s->ns = (now_ns() - begin) / (100 * ROUNDS);
 }
 
-/* Both give the one CPU up to each other. */
+/* Both yield their common CPU to each other. */
 static void run_switches(struct side *s)
 {
 	double begin = now_ns();
@@ -162,7 +164,7 @@ static void run_switches(struct side *s)
 	s->ns = (now_ns() - begin) / ROUNDS / 2;
 }
 
-/* The C library's barrier, one after the other. */
+/* The barrier of the C library, in a loop. */
 static void run_barrier(struct side *s)
 {
 	double begin = now_ns();
@@ -183,7 +185,7 @@ static void *side_main(void *arg)
 	return NULL;
 }
 
-/* Once, on these CPUs: the longer time of both. 0 or a negative errno. */
+/* Run once on these CPUs and get the longer time of both. Return 0 or a negative errno. */
 static int run_once(void (*run)(struct side *s), const int cpus[2], double *ns)
 {
 	struct pair *p = aligned_alloc(64, sizeof(*p));
@@ -202,7 +204,7 @@ static int run_once(void (*run)(struct side *s), const int cpus[2], double *ns)
 		if (err)
 			break;
 	}
-	/* One alone would wait for ever: nothing else can be done about it than to end the process. */
+	/* One thread alone would wait for ever; only the end of the process stops it. */
 	if (err && n == 1)
 		return err;
 	while (n)
@@ -230,9 +232,9 @@ static int run_median(void (*run)(struct side *s), int a, int b, double *ns)
 	return 0;
 }
 
-/* --- what one does ----------------------------------------------------------------------------------------- */
+/* --- measurements with one thread ------------------------------------------------------------- */
 
-/* In and out of a barrier where nobody waits, without the call that would wake somebody: WakeTime has that. */
+/* Cross a barrier alone, without the cost of the wake-up call, which is wake_time. */
 static int single_thread_barrier(double *ns)
 {
 	_Atomic uint32_t word = 0;
@@ -257,7 +259,7 @@ static int single_thread_barrier(double *ns)
 	return 0;
 }
 
-/* ns a byte of a copy that no cache holds. */
+/* Get the ns per byte of a copy that exceeds all caches. */
 static int copying(double *ns)
 {
 	char *from = malloc(COPY), *to = malloc(COPY);
@@ -271,7 +273,7 @@ static int copying(double *ns)
 	for (i = 0; i < RUNS && !err; i++) {
 		begin = now_ns();
 		memcpy(to, from, COPY);
-		/* It is read, so that it is not left out. */
+		/* Read the copy, so that the compiler keeps it. */
 		all[i] = (now_ns() - begin) / COPY + (to[i] == 3);
 	}
 	free(from);
@@ -283,7 +285,7 @@ static int copying(double *ns)
 	return 0;
 }
 
-/* The kernel's time slice; left as it is where it cannot be read. */
+/* Read the kernel's time slice; leave *ns unchanged if it cannot be read. */
 static void read_slice(double *ns)
 {
 	FILE *f = fopen("/sys/kernel/debug/sched/base_slice_ns", "re");
@@ -298,9 +300,9 @@ static void read_slice(double *ns)
 	fclose(f);
 }
 
-/* --- all of it ----------------------------------------------------------------------------------------------- */
+/* --- the whole machine ------------------------------------------------------------------------ */
 
-/* The first two CPUs that may be used, and how many there are. */
+/* Find the first two usable CPUs. Return the number of usable CPUs. */
 static uint32_t find_cpus(int cpus[2])
 {
 	cpu_set_t set;
@@ -338,7 +340,9 @@ static int measure_pairs(struct predict_machine *m, const int cpus[2], struct me
 	return err;
 }
 
-/* Two threads that do nothing but meet, by the parameters: the time of one meeting. */
+/*
+ * Return the episode time of two threads that only cross a barrier, predicted from the parameters.
+ */
 static double predict_episode(const struct predict_machine *m)
 {
 	struct predict_input in = { 0 };
@@ -360,7 +364,7 @@ static double predict_episode(const struct predict_machine *m)
 	return t;
 }
 
-/* Three digits: the others are noise. */
+/* Round to three digits: more would be noise. */
 static void round_times(struct predict_machine *m)
 {
 	double *const times[] = { &m->switch_time,     &m->entry_time,	 &m->exit_time,

@@ -17,15 +17,14 @@
 #include "attach/rights.h"
 #include "base/msg.h"
 
-static void say_sysctls(bool no_bpf)
+static void report_sysctls(bool no_bpf)
 {
 	int paranoid = rights_sysctl(RIGHTS_PARANOID);
 	int bpf = rights_sysctl(RIGHTS_BPF_SYSCTL);
 
 	if (paranoid > 2)
-		msg_error("kernel.perf_event_paranoid is %d: some kernels then want CAP_SYS_ADMIN "
-			  "even "
-			  "with CAP_PERFMON",
+		msg_error("kernel.perf_event_paranoid is %d: some kernels then require "
+			  "CAP_SYS_ADMIN even with CAP_PERFMON",
 			  paranoid);
 	if (bpf > 0 && no_bpf)
 		msg_error("kernel.unprivileged_bpf_disabled is %d: BPF needs CAP_BPF or "
@@ -47,18 +46,17 @@ int preflight_check(void)
 		no_bpf |= !strcmp(r->name, "CAP_BPF");
 	}
 	if (missing) {
-		say_sysctls(no_bpf);
-		msg_error(
-			geteuid()
-				? "run it as root: sudo sbt-trace ...; or give the program the two "
-				  "capabilities: setcap cap_bpf,cap_perfmon=ep, for processes of "
-				  "one's own"
-				: "this root, of a container or a service, has been denied it: "
-				  "sbt-trace doctor says how to give it back");
+		report_sysctls(no_bpf);
+		msg_error(geteuid()
+				  ? "run it as root: sudo sbt-trace ...; or, to trace your own "
+				    "processes, give the program the two capabilities: setcap "
+				    "cap_bpf,cap_perfmon=ep"
+				  : "root of this container or service does not have it: sbt-trace "
+				    "doctor says how to grant it");
 		return -EPERM;
 	}
 	if (access(RIGHTS_BTF, R_OK)) {
-		msg_error("this kernel does not describe its types: %s: %s (it must be built with "
+		msg_error("this kernel has no type information: %s: %s (it must be built with "
 			  "CONFIG_DEBUG_INFO_BTF)",
 			  RIGHTS_BTF, strerror(errno));
 		return -ENOTSUP;
@@ -70,14 +68,13 @@ void preflight_explain(int err, const char *why)
 {
 	msg_error("cannot attach: %s", why);
 	if (err == -EPERM || err == -EACCES) {
-		say_sysctls(true);
+		report_sysctls(true);
 		if (!rights_have(CAP_SYS_ADMIN))
 			msg_error(
-				"where the kernel has no uprobe.multi (before Linux 6.6), and for "
-				"--attach perf, CAP_SYS_ADMIN is needed");
-		msg_error("the kernel refuses although the capabilities are there: lockdown, a "
-			  "security "
-			  "module or a container's seccomp filter may forbid bpf() and "
+				"CAP_SYS_ADMIN is needed for --attach perf, and if the kernel has "
+				"no uprobe.multi (before Linux 6.6)");
+		msg_error("the kernel refuses although the capabilities are present: lockdown, a "
+			  "security module or a container's seccomp filter may forbid bpf() and "
 			  "perf_event_open()");
 	} else if (err == -ENOENT || err == -EINVAL || err == -ENOTSUP) {
 		msg_error("Linux 5.10 or later with CONFIG_BPF_SYSCALL, CONFIG_UPROBE_EVENTS and "
@@ -87,14 +84,14 @@ void preflight_explain(int err, const char *why)
 
 const char *preflight_why_not(void)
 {
-	return rights_have(CAP_SYS_PTRACE)
-		       ? "the kernel refuses although CAP_SYS_PTRACE is there"
-		       : "it is another user's, or guarded, and CAP_SYS_PTRACE is missing";
+	return rights_have(CAP_SYS_PTRACE) ? "the kernel refuses although CAP_SYS_PTRACE is present"
+					   : "it belongs to another user or is protected, and "
+					     "CAP_SYS_PTRACE is missing";
 }
 
 void preflight_explain_pid(int pid)
 {
-	msg_error("cannot attach to process %d: it may not be looked into: %s", pid,
+	msg_error("cannot attach to process %d: not permitted to read it: %s", pid,
 		  preflight_why_not());
 }
 
@@ -102,16 +99,15 @@ int preflight_user(const char *name)
 {
 	if (rights_have(CAP_SETUID) && rights_have(CAP_SETGID))
 		return 0;
-	msg_error("cannot run the command as user %s: that takes CAP_SETUID and CAP_SETGID", name);
+	msg_error("cannot run the command as user %s: CAP_SETUID and CAP_SETGID are needed", name);
 	return -EPERM;
 }
 
 void preflight_warn_others(void)
 {
 	if (!rights_have(CAP_SYS_PTRACE))
-		msg_warn("CAP_SYS_PTRACE is missing: other users' processes are not looked into; "
-			 "what "
-			 "they cross is shown without names, if at all");
+		msg_warn("CAP_SYS_PTRACE is missing: processes of other users are not examined; "
+			 "their crossings are shown without names, if at all");
 }
 
 void preflight_drop(uint64_t keep, int verbose)
@@ -119,11 +115,11 @@ void preflight_drop(uint64_t keep, int verbose)
 	int err = rights_reduce(keep);
 
 	if (err)
-		msg_verbose(verbose, "cannot give up capabilities that are not needed: %s",
+		msg_verbose(verbose, "cannot drop capabilities that are not needed: %s",
 			    strerror(-err));
 }
 
-/* Depth below the root of its mount: BPF asks for an ancestor by its level. */
+/* Get the depth below the root of its mount: BPF looks up an ancestor by its level. */
 static int cgroup_level(const char *real, uint8_t *level)
 {
 	char path[PATH_MAX];
@@ -167,7 +163,7 @@ int preflight_cgroup(const char *path, uint64_t *id, uint8_t *level)
 	}
 	if (name_to_handle_at(AT_FDCWD, real, &h.handle, &mount, 0) ||
 	    h.handle.handle_bytes < sizeof(*id)) {
-		msg_error("--cgroup %s: its number cannot be had: %s", path, strerror(errno));
+		msg_error("--cgroup %s: cannot get its id: %s", path, strerror(errno));
 		return -EINVAL;
 	}
 	memcpy(id, h.handle.f_handle, sizeof(*id));

@@ -14,11 +14,11 @@
 
 #include "sites/needed.h"
 
-/* So much of a script is looked at for programs, and so many paths in it. */
+/* How many bytes of a script are searched for programs, and how many paths in it are used. */
 #define SCRIPT_BYTES	(64u << 10)
 #define SCRIPT_PROGRAMS 32
 
-/* Between the words of a shell's script. */
+/* Separators of words in a shell script. */
 #define SEPARATORS " \t\n;&|()<>'\"`$"
 
 static bool map_file(struct preload_maps *preload_maps, const char *path, bool library)
@@ -32,7 +32,7 @@ static bool map_file(struct preload_maps *preload_maps, const char *path, bool l
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return false;
-	/* What is no program to its mode may be a library. */
+	/* A library need not be executable. */
 	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && (library || (st.st_mode & 0111)))
 		p = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ | PROT_EXEC, MAP_PRIVATE,
 			 fd, 0);
@@ -43,7 +43,6 @@ static bool map_file(struct preload_maps *preload_maps, const char *path, bool l
 	return true;
 }
 
-/* C libraries that programs started later may use, though nobody runs one now. */
 void preload_maps_common(struct preload_maps *preload_maps)
 {
 	static const char *const paths[] = { "/lib/ld-musl-x86_64.so.1",
@@ -61,8 +60,9 @@ void preload_maps_common(struct preload_maps *preload_maps)
 }
 
 /*
- * Ranks are launched by others, which may not be stopped and see their ranks stopped; MPI's libraries are large, and
- * would not be examined before a rank has come to its first collective.
+ * Return whether @word launches MPI ranks. Launchers may not be stopped, nor see their ranks
+ * stopped. MPI libraries are large and would not be examined before a rank reaches its first
+ * collective.
  */
 static bool launches_ranks(const char *word)
 {
@@ -90,7 +90,7 @@ static void map_pattern(struct preload_maps *preload_maps, const char *pattern)
 	globfree(&found);
 }
 
-/* OpenMP's, whose first regions begin before the library could be examined. */
+/* The first regions of OpenMP begin before the library could be examined. */
 void preload_maps_openmp(struct preload_maps *preload_maps)
 {
 	map_pattern(preload_maps, "/usr/lib/*-linux-gnu/libgomp.so.1");
@@ -120,7 +120,7 @@ static void map_if_mpi(void *ctx, const char *name, struct module *m)
 		map_file(ctx, m->path, true);
 }
 
-/* Of a rank's program also the MPI that it needs, wherever that is. */
+/* Map a program; for a rank, also the MPI library that it needs, in any directory. */
 static void map_program(struct preload_maps *preload_maps, struct modules *modules,
 			const char *path)
 {
@@ -145,7 +145,7 @@ static void map_named(struct preload_maps *preload_maps, struct modules *modules
 	}
 }
 
-/* The text of a script, to be freed, or NULL. Of a longer one the beginning; a program is none. */
+/* Return the beginning of a script, to be freed, or NULL if the file is no text. */
 static char *script_read(const char *path)
 {
 	char *text = NULL;
@@ -153,7 +153,7 @@ static char *script_read(const char *path)
 	ssize_t n = -1;
 	int fd;
 
-	/* To open a device alone may do something. */
+	/* Opening a device may have side effects. */
 	if (stat(path, &st) || !S_ISREG(st.st_mode))
 		return NULL;
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -172,7 +172,7 @@ static char *script_read(const char *path)
 	return text;
 }
 
-/* Programs that a script names by their paths. Those that it names otherwise are mostly the system's own tools. */
+/* Map programs that a script names by a path. Names without a path are mostly system tools. */
 static void map_script(struct preload_maps *preload_maps, struct modules *modules, const char *path)
 {
 	char *text = script_read(path), *save = NULL, *word;
@@ -188,7 +188,6 @@ static void map_script(struct preload_maps *preload_maps, struct modules *module
 	free(text);
 }
 
-/* Each word, and each word within one: a shell's script is one argument, or a file. */
 void preload_maps_words(struct preload_maps *preload_maps, struct modules *modules,
 			char *const command[])
 {

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* Files that processes may run soon, mapped for a moment: so they have the numbers that /proc/PID/maps will show for them. */
+/*
+ * Map files that processes may run soon, for a moment: this gives them the device and inode numbers
+ * that /proc/PID/maps will show.
+ */
 #ifndef CAPTURE_PRELOAD_PROBE_MAPS_H
 #define CAPTURE_PRELOAD_PROBE_MAPS_H
 
@@ -14,18 +17,18 @@ struct modules;
 struct preload_maps {
 	void *at[PRELOAD_MAPS_MAX];
 	size_t n;
-	bool mpi; /* its libraries are among them */
+	bool mpi; /* the libraries of MPI are among them */
 };
 
-/* C libraries that programs started later may use, though nobody runs one now. */
+/* Map C libraries that programs started later may use, even if no process uses them now. */
 void preload_maps_common(struct preload_maps *preload_maps);
-/* The usual libraries of OpenMP. */
+/* Map the usual libraries of OpenMP, or of MPI. */
 void preload_maps_openmp(struct preload_maps *preload_maps);
 void preload_maps_mpi(struct preload_maps *preload_maps);
 /*
- * Programs named by each word of a command, and by each word within one, for a shell's script is one argument; and by their paths in
- * a script that is a file. Behind a word that
- * launches ranks also the MPI that they need.
+ * Map the programs that a command names: by each word, by each word within an argument (a shell's
+ * script is one argument), and by the paths in a script file. After a word that launches ranks, map
+ * the MPI libraries that they need, too.
  */
 void preload_maps_words(struct preload_maps *preload_maps, struct modules *modules,
 			char *const command[]);

@@ -31,7 +31,7 @@ void probes_free(struct probes *p)
 	written_free(&p->written);
 }
 
-/* Has this module its probes, as far as the process @tgid is concerned? Notes that it has. */
+/* Mark the module as probed, for process @tgid if probes are by process. Return whether it was. */
 static bool already(struct probes *p, struct module *m, uint32_t tgid)
 {
 	uint64_t key, value;
@@ -49,7 +49,7 @@ static bool already(struct probes *p, struct module *m, uint32_t tgid)
 	return hash_put(&p->by_process, key, 1) != 0;
 }
 
-/* What the function is shed with: 0 stands for its family. */
+/* Return the probe group of the function; 0 stands for that of its family. */
 static uint8_t probe_group_of(const struct probes *p, const struct module_probe_site *probe_site)
 {
 	const struct family_function *f = probe_site->function;
@@ -58,12 +58,12 @@ static uint8_t probe_group_of(const struct probes *p, const struct module_probe_
 		return 0;
 	if (!family_has(f->family, FAMILY_RULES))
 		return family_probe_group(f);
-	/* Two functions that are one barrier go by what was said of them. */
+	/* The two functions of a pair share the group of their rule. */
 	return attach_user_probe_group(p->attach,
 				       f->flags & SBT_SPEC_PAIR ? f->symbol : probe_site->symbol);
 }
 
-/* What its probes are removed by. */
+/* Return the tag by which its probes are removed. */
 static uint64_t tag_of(const struct module *m, const struct module_probe_site *probe_site)
 {
 	return hash_mix((uint64_t)(uintptr_t)m) ^ hash_mix(probe_site->offset + 1);
@@ -84,9 +84,9 @@ static void fill_probe_site(const struct probes *p, const struct module *m,
 	probe_site->tag = tag_of(m, from);
 }
 
-/* So many processes have probes where their threads wait; these stay until tracing ends. */
+/* The most processes with probes where their threads wait; these probes stay until tracing ends. */
 #define WAITS_MAX 1024
-#define ENDED	  2 /* of probes.waits: the process had ended before it could have them */
+#define ENDED	  2 /* value in probes.waits: the process ended before it was probed */
 
 static struct attach_group group_of(const struct module *m, const struct module_waits *w)
 {
@@ -98,7 +98,7 @@ static struct attach_group group_of(const struct module *m, const struct module_
 				      .exits = w->exits };
 }
 
-/* With a waking alone nothing is told, nor with waits that nobody ends. */
+/* Return whether both waits and wake-ups can be probed: one without the other is useless. */
 static bool has_waits(const struct module *m)
 {
 	return m->waits.nentries && m->wakes.nentries;
@@ -107,26 +107,28 @@ static bool has_waits(const struct module *m)
 static const char *why_not(int err)
 {
 	switch (err) {
-	case -EADDRINUSE: /* before Linux 5.15 a probe is told by where in its page it is, and by the code there */
-		return "two have the same place in a page and the same code there, which this "
-		       "kernel "
-		       "cannot tell apart: Linux 5.15 can";
+	case -EADDRINUSE:
+		/*
+		 * Before Linux 5.15, a probe is identified by its offset in the page and the code.
+		 */
+		return "two probes have the same offset in a page and the same code, which this "
+		       "kernel cannot distinguish: Linux 5.15 can";
 	case -EUSERS:
-		return "as many processes have them as there is room for";
+		return "the maximum number of processes has such probes";
 	default:
 		return strerror(-err);
 	}
 }
 
-/* Once for all: the next process will have the same library. */
-static void say_not_looked_for(struct probes *p, const struct module *m, uint32_t tgid, int err)
+/* Report a reason once: later processes will have the same library. */
+static void report_not_looked_for(struct probes *p, const struct module *m, uint32_t tgid, int err)
 {
 	static const char text[] =
-		"barriers on condition variables, and rounds of threads that are made and joined, "
-		"are not looked for in process %u%s: the probes in %s could not be placed: %s";
+		"barriers on condition variables, and rounds of threads that are created and "
+		"joined, are not looked for in process %u%s: cannot attach the probes in %s: %s";
 	const char *more = err == -EUSERS ? " and later ones" : "";
 
-	/* One that has ended already needs none. */
+	/* A process that has ended needs no probes. */
 	if (err == -ESRCH || err == p->waits_refused) {
 		msg_verbose(p->options->verbose, text, tgid, more, m->path, why_not(err));
 		return;
@@ -135,7 +137,6 @@ static void say_not_looked_for(struct probes *p, const struct module *m, uint32_
 	p->waits_refused = err;
 }
 
-/* Where threads wait for others in this file, for one process: strangers shall not meet these probes. */
 int probes_waits(struct probes *p, struct module *m, uint32_t tgid, uint32_t inc)
 {
 	bool alone = !p->options->discover_all && attach_filters_process(p->attach);
@@ -156,7 +157,7 @@ int probes_waits(struct probes *p, struct module *m, uint32_t tgid, uint32_t inc
 		return value == ENDED ? -ESRCH : 0;
 	err = hash_count(&p->waits) >= WAITS_MAX ? -EUSERS : hash_put(&p->waits, key, 1);
 	if (err) {
-		say_not_looked_for(p, m, tgid, err);
+		report_not_looked_for(p, m, tgid, err);
 		return err;
 	}
 	m->linked = true;
@@ -165,12 +166,12 @@ int probes_waits(struct probes *p, struct module *m, uint32_t tgid, uint32_t inc
 	if (err == -ESRCH)
 		hash_put(&p->waits, key, ENDED);
 	if (err)
-		say_not_looked_for(p, m, tgid, err);
+		report_not_looked_for(p, m, tgid, err);
 	else
 		msg_verbose(p->options->verbose,
-			    "probes: %u waits, %u wakings and %u joins in %s of %s",
+			    "probes: %u waits, %u wake-ups and %u joins in %s of %s",
 			    m->waits.nentries, m->wakes.nentries, m->joins.nentries, m->path,
-			    alone ? "this process" : "all");
+			    alone ? "this process" : "all processes");
 	return err;
 }
 
@@ -199,9 +200,9 @@ int probes_rest(struct probes *p, struct module *m, uint32_t tgid, uint32_t inc,
 	return attach_waits(p->attach, groups, n, &wakes, (int)tgid);
 }
 
-/* Functions of one kind, for one process. */
+/* How to probe one kind of functions for one process. */
 struct alone {
-	struct hash *done; /* (module, tgid, inc): 1 done, 2 cannot */
+	struct hash *done; /* (module, tgid, inc): 1 attached, 2 impossible */
 	const struct module_waits *waits;
 	int (*attach)(struct attach *a, const struct attach_group *g, int pid);
 	const char *what;
@@ -211,7 +212,9 @@ static int put_alone(struct probes *p, const struct alone *alone, struct module 
 {
 	struct attach_group g = group_of(m, alone->waits);
 
-	/* Others may call these functions often: of all that run the file nobody could take the probes away. */
+	/*
+	 * Other processes may call these functions often, and shared probes could not be removed.
+	 */
 	if (!attach_filters_process(p->attach))
 		return -ENOTSUP;
 	m->linked = true;
@@ -288,28 +291,27 @@ static bool has_two_ends(const struct module_probe_site *probe_site)
 	return role == SBT_ROLE_BARRIER || role == SBT_ROLE_REGION || role == SBT_ROLE_OUTLINED;
 }
 
-/* Regions of @n functions, the first of which is @from, have no end that can be seen. */
-static void say_no_join(const struct module *m, const struct module_probe_site *from, uint32_t n)
+/* Report that the ends of regions of @n functions, the first of which is @from, are not seen. */
+static void report_no_join(const struct module *m, const struct module_probe_site *from, uint32_t n)
 {
 	char more[48] = "";
 
 	if (n > 1)
 		snprintf(more, sizeof(more), " or %u other functions", n - 1);
-	remark_warn(
-		"not_probed", 0,
-		"the end of parallel regions that run %s%s in %s is not seen: where it returns is "
-		"not known (%s), and a return probe could break programs that unwind",
-		from->symbol, more, m->path, from->exits_why);
+	remark_warn("not_probed", 0,
+		    "the end of parallel regions that run %s%s in %s is not seen: where it returns "
+		    "is unknown (%s), and a return probe could break programs that unwind",
+		    from->symbol, more, m->path, from->exits_why);
 }
 
-/* One place of a module; @done: its probes are there already. */
+/* Probe one probe site of a module; @done: its probes are attached already. */
 static int attach_one(struct probes *p, struct module *m, const struct module_probe_site *from,
 		      int pid, bool by_exit, bool done)
 {
 	struct attach_probe_site probe_site;
 	int err;
 
-	/* There may be many: who only traces lets them be the nops that they are. */
+	/* Programs may hit these often: without a recording they stay unprobed. */
 	if (from->spec.role == SBT_ROLE_MARK_ACCESS && !p->options->accesses)
 		return 0;
 	if (from->error) {
@@ -325,11 +327,11 @@ static int attach_one(struct probes *p, struct module *m, const struct module_pr
 	else
 		err = attach_probe_site(p->attach, &probe_site, pid, false);
 	if (err == -ENOTSUP && !from->nexits) {
-		/* Of a process that must have the exits, use_exits() says it. */
+		/* For a process that needs exits, probes_exits() reports it. */
 		if (!by_exit || from->function->rule)
 			remark_warn("not_probed", 0,
-				    "%s in %s is not traced: where it returns is not known "
-				    "(%s), and a return probe could break programs that unwind",
+				    "%s in %s is not traced: where it returns is unknown (%s), and "
+				    "a return probe could break programs that unwind",
 				    from->symbol, m->path, from->exits_why);
 		return err;
 	}
@@ -351,7 +353,7 @@ static int attach_one(struct probes *p, struct module *m, const struct module_pr
 	return 0;
 }
 
-/* Can it be probed together with the others of its file? */
+/* Return whether it can be probed together with other probe sites of its file. */
 static bool is_common(const struct probes *p, const struct module_probe_site *probe_site)
 {
 	return !probe_site->error && probe_site->spec.role == SBT_ROLE_BARRIER &&
@@ -359,7 +361,10 @@ static bool is_common(const struct probes *p, const struct module_probe_site *pr
 	       (probe_site->nexits || !attach_only_exits(p->attach));
 }
 
-/* Of one file: those with the first one's unit, as far as they are common. Returns how many; @which: their numbers. */
+/*
+ * Collect the common probe sites of a file with the probe group of the first one. Return their
+ * number; @which: their indices.
+ */
 static uint32_t fill_alike(const struct probes *p, const struct module *m, uint32_t first,
 			   struct attach_probe_site *places, uint32_t *which)
 {
@@ -375,7 +380,9 @@ static uint32_t fill_alike(const struct probes *p, const struct module *m, uint3
 	return n;
 }
 
-/* Libraries of MPI have dozens of functions. @done: places whose probes are there, then. */
+/*
+ * Probe functions together: MPI libraries have dozens. @done: probe sites that are attached then.
+ */
 static void attach_common(struct probes *p, const struct module *m, int pid, bool *done)
 {
 	struct attach_probe_site *places = calloc(m->nplaces + 1, sizeof(*places));
@@ -426,7 +433,10 @@ void probes_tasks(struct probes *p, struct module *m, uint32_t tgid)
 			attach_one(p, m, &m->places[i], pid, false, false);
 }
 
-/* How far behind the beginning of a program's code (mm.start_code) the byte at @offset of its file is; UINT64_MAX: in no code. */
+/*
+ * Return the distance from the start of a program's code (mm.start_code) to the byte at @offset of
+ * its file; UINT64_MAX: not in code.
+ */
 static uint64_t behind_code(const struct module *m, uint64_t offset)
 {
 	uint64_t first = UINT64_MAX, at = UINT64_MAX;
@@ -445,7 +455,7 @@ static uint64_t behind_code(const struct module *m, uint64_t offset)
 	return at == UINT64_MAX ? at : at - first;
 }
 
-/* Who runs the program from now on tells of its regions anew. */
+/* Make processes that run the program from now on report its regions again. */
 static void forget_program(struct probes *p, const struct module *m,
 			   const struct module_probe_site *probe_site)
 {
@@ -457,8 +467,8 @@ static void forget_program(struct probes *p, const struct module *m,
 }
 
 /*
- * For all processes that will run this program, where probes are for all: their first regions begin before anybody has looked at
- * what they run.
+ * Note a region's function for all processes that will run this program, if probes are shared:
+ * their first regions begin before the processes are examined.
  */
 static void note_program(struct probes *p, const struct module *m,
 			 const struct module_probe_site *probe_site)
@@ -488,7 +498,10 @@ void probes_module(struct probes *p, struct module *m, uint32_t tgid, bool by_ex
 	for (i = 0; i < m->nmakers && !err; i++)
 		err = attach_made(p->attach, module_fd(m), m->makers[i], pid);
 	if (err) {
-		/* Not all makings are seen: every barrier's count is read anew each time. */
+		/*
+		 * Some initialisations are not seen: every barrier's count is read at each
+		 * crossing.
+		 */
 		attach_keep_words(p->attach, false);
 		p->reread = true;
 	} else if (m->c_library && !p->reread) {
@@ -498,8 +511,7 @@ void probes_module(struct probes *p, struct module *m, uint32_t tgid, bool by_ex
 		err = attach_loader(p->attach, module_fd(m), m->loader, pid);
 		if (err)
 			remark_warn("not_probed", 0,
-				    "libraries opened later by programs that use %s will not be "
-				    "noticed: %s",
+				    "cannot notice libraries that programs using %s open later: %s",
 				    m->path, strerror(-err));
 	}
 }
@@ -515,11 +527,12 @@ void probes_loader(struct probes *p, struct module *m, uint32_t tgid, uint32_t l
 	m->linked = true;
 	err = attach_loader(p->attach, module_fd(m), m->loader, (int)tgid);
 	if (err && err != -ESRCH)
-		remark_warn("not_probed", tgid,
-			    "process %u is not held while its libraries are mapped, and those that "
-			    "it opens later will not be noticed: the probe in %s could not be "
-			    "placed: %s",
-			    tgid, m->path, strerror(-err));
+		remark_warn(
+			"not_probed", tgid,
+			"process %u is not stopped while its libraries are mapped, and libraries "
+			"that it opens later will not be noticed: cannot attach the probe in "
+			"%s: %s",
+			tgid, m->path, strerror(-err));
 }
 
 void probes_remove_file(struct probes *p, struct module *m)
@@ -554,22 +567,23 @@ uint32_t probes_returns(struct probes *p, struct module *m, uint32_t tgid)
 			       : 1;
 		if (hash_put(&p->returns, key, done))
 			return 0;
-		msg_verbose(p->options->verbose,
-			    "probes: %u places to which functions of parallel "
-			    "regions return, in %s%s",
-			    m->returns.n, m->path, done == 1 ? "" : ": could not be put");
+		msg_verbose(
+			p->options->verbose,
+			"probes: %u addresses to which functions of parallel regions return, in "
+			"%s%s",
+			m->returns.n, m->path, done == 1 ? "" : ": cannot attach");
 	}
 	return done == 1 ? m->returned : 0;
 }
 
-/* Is the end of this function seen where it returns to? */
+/* Return whether the end of this function is seen where it returns to. */
 static bool is_returned(const struct module_probe_site *probe_site, uint32_t returns)
 {
 	return probe_site->spec.role == SBT_ROLE_OUTLINED &&
 	       (returns & 1u << probe_site->spec.family);
 }
 
-void probes_say_ends(struct probes *p, struct module *m, uint32_t returns)
+void probes_report_ends(struct probes *p, struct module *m, uint32_t returns)
 {
 	const struct module_probe_site *first = NULL;
 	uint32_t i, unseen = 0;
@@ -586,10 +600,10 @@ void probes_say_ends(struct probes *p, struct module *m, uint32_t returns)
 			first = probe_site;
 	}
 	if (first)
-		say_no_join(m, first, unseen);
+		report_no_join(m, first, unseen);
 }
 
-/* Of functions of one role: those of each unit together. */
+/* Probe the exits of functions of one role, those of each probe group together. */
 static int attach_all_exits(struct probes *p, struct attach_probe_site *places, uint32_t n)
 {
 	struct attach_probe_site probe_site;
@@ -610,8 +624,8 @@ static int attach_all_exits(struct probes *p, struct attach_probe_site *places, 
 }
 
 /*
- * Departures of this process cannot be seen through return probes. Its exits get probes; they
- * stay for all who run the file, since children of the process need them too.
+ * Probe exits for a process in which return probes may not be used. The probes stay, for all
+ * processes that run the file: children of the process need them too.
  */
 int probes_exits(struct probes *p, struct module *m, uint32_t returns)
 {
@@ -630,7 +644,7 @@ int probes_exits(struct probes *p, struct module *m, uint32_t returns)
 		if (from->error || !has_two_ends(from) || (from->spec.flags & SBT_SPEC_RETS) ||
 		    from->exits_used)
 			continue;
-		/* Where the program itself calls the function, only the exits show its end. */
+		/* If the program itself calls the function, only its exits show the end. */
 		if (is_returned(from, returns) &&
 		    (!from->nexits || !family_has(from->spec.family, FAMILY_SERIAL_REGIONS)))
 			continue;
@@ -641,17 +655,16 @@ int probes_exits(struct probes *p, struct module *m, uint32_t returns)
 			continue;
 		}
 		if (!from->nexits && !family_has(from->spec.family, FAMILY_LIBC_OBJECT)) {
-			/* The programs know: struct sbt_spec. */
+			/* The BPF programs skip it in such processes: see struct sbt_spec. */
 			from->exits_used = true;
-			remark_warn(
-				"not_probed", 0,
-				"%s in %s is not traced in programs that unwind: its exits cannot "
-				"be known (%s)",
-				from->symbol, m->path, from->exits_why);
+			remark_warn("not_probed", 0,
+				    "%s in %s is not traced in programs that unwind: its exits are "
+				    "unknown (%s)",
+				    from->symbol, m->path, from->exits_why);
 			continue;
 		}
 		if (!from->nexits) {
-			remark_warn("not_probed", 0, "%s in %s: its exits cannot be known (%s)",
+			remark_warn("not_probed", 0, "%s in %s: its exits are unknown (%s)",
 				    from->symbol, m->path, from->exits_why);
 			err = -ENOTSUP;
 			break;
@@ -659,29 +672,27 @@ int probes_exits(struct probes *p, struct module *m, uint32_t returns)
 		if (attach_only_exits(p->attach))
 			continue;
 		from->exits_used = true;
-		/* Those of one kind can be put together. */
+		/* Probe sites of barriers can be attached together. */
 		fill_probe_site(p, m, from, &places[n]);
 		if (from->spec.role == SBT_ROLE_BARRIER)
 			n++;
 		else if (attach_exits(p->attach, &places[n], 1, 0))
-			remark_warn("not_probed", 0, "the exits of %s in %s could not be probed",
+			remark_warn("not_probed", 0, "cannot probe the exits of %s in %s",
 				    from->symbol, m->path);
 	}
 	if (!err && n) {
 		err = attach_all_exits(p, places, n);
 		if (err)
-			remark_warn("not_probed", 0,
-				    "the exits of %s%s in %s could not be probed: %s",
+			remark_warn("not_probed", 0, "cannot probe the exits of %s%s in %s: %s",
 				    m->places[0].symbol, n > 1 ? " and others" : "", m->path,
 				    strerror(-err));
 	}
 	if (first)
-		say_no_join(m, first, unseen);
+		report_no_join(m, first, unseen);
 	free(places);
 	return err;
 }
 
-/* Regions of functions that have their probes: so their first ones are known, too. */
 void probes_note_outlined(struct probes *p, uint32_t tgid, const struct maps_entry *e,
 			  const struct module *m)
 {
@@ -716,7 +727,7 @@ int probes_find_outlined(struct probes *p, struct module *m, const struct addres
 	uint32_t i = m->nplaces;
 
 	if (known && known->removed) {
-		/* It was taken for a task's; of another process the same may be true. */
+		/* It was taken for a task; that may be wrong for another process. */
 		known->removed = false;
 		err = attach_one(p, m, known, pid, space->refusal != NULL, false);
 		note_program(p, m, known);
@@ -748,11 +759,11 @@ int probes_remove(struct probes *p, struct module *m, uint32_t tgid, uint64_t of
 	note_program(p, m, probe_site);
 	err = attach_remove_tagged(p->attach, tag_of(m, probe_site), tgid, &for_all);
 	*unseen = for_all && probe_site->spec.role == SBT_ROLE_TASK;
-	/* The next program of the process is to tell of itself. */
+	/* The next program of the process must report its own tasks. */
 	if (p->options->by_process && probe_site->spec.role == SBT_ROLE_TASK)
 		hash_del(&p->tasks, hash_mix((uint64_t)(uintptr_t)m) ^ tgid);
 	msg_verbose(p->options->verbose,
-		    "probe: %s in %s has told that process %u has tasks, and is removed",
+		    "probe: %s in %s has reported that process %u has tasks, and is removed",
 		    probe_site->symbol, m->path, tgid);
 	return err;
 }

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* The probes of a file: which of its places get one, once for all or for each process, and what is said if not. */
+/*
+ * Probes of a file: which probe sites get one, for all processes or for each process, and the
+ * message if attaching fails.
+ */
 #ifndef CAPTURE_PROBES_H
 #define CAPTURE_PROBES_H
 
@@ -15,22 +18,29 @@
 struct probes {
 	struct attach *attach;
 	const struct tracker_options *options;
-	struct hash waits; /* (module, tgid, inc) that has probes where threads wait */
-	int waits_refused; /* for which reason, as last said */
-	struct hash
-		turns; /* (module, tgid, inc) that has probes where threads wait for their turn: 1 done, 2 cannot */
-	struct hash sems; /* as that, where they wait on semaphores */
-	struct hash
-		returns; /* (module, tgid) that has probes where regions' functions return to: 1 done, 2 cannot */
-	struct hash tasks; /* (module, tgid) that has probes where tasks are made */
-	struct hash
-		loaders; /* (module, leader, tgid): a dynamic linker that has a probe for this process */
-	struct hash by_process; /* (module, tgid) that has its probes, with by_process */
-	struct written written; /* files that have probes */
-	uint32_t places; /* that have one */
+	struct hash waits; /* (module, tgid, inc) with probes where threads wait */
+	int waits_refused; /* last reported reason why these were refused: -errno */
+	/*
+	 * (module, tgid, inc) with probes where threads wait for their turn: 1 attached, 2
+	 * impossible
+	 */
+	struct hash turns;
+	/*
+	 * (module, tgid, inc) with probes where threads wait on semaphores: 1 attached, 2
+	 * impossible
+	 */
+	struct hash sems;
+	/* (module, tgid) with probes where functions of regions return: 1 attached, 2 impossible */
+	struct hash returns;
+	struct hash tasks; /* (module, tgid) with probes where tasks are created */
+	/* (module, leader, tgid) of dynamic linkers with a probe for one process */
+	struct hash loaders;
+	struct hash by_process; /* (module, tgid) with its own probes, if by_process */
+	struct written written; /* files with probes */
+	uint32_t places; /* probe sites with a probe */
 	uint32_t by_rule[RULES_MAX + 1]; /* of these, the user's: by sbt_spec.rule */
-	bool stepped; /* under one of them the kernel must step an instruction */
-	bool reread; /* counts of barriers cannot be kept */
+	bool stepped; /* the kernel must single-step the instruction under a probe */
+	bool reread; /* the thread counts of barriers cannot be kept */
 };
 
 /* @attach and @options must outlive it. */
@@ -39,68 +49,76 @@ void probes_init(struct probes *probes, struct attach *attach,
 void probes_free(struct probes *probes);
 
 /*
- * Puts all probes of a file, unless they are there. @tgid: for which process, where probes are by process. @by_exit: of
- * this process departures may not be seen through return probes.
+ * Attach all probes of a file that are not attached yet. @tgid: the process, if each process has
+ * its own probes. @by_exit: return probes may not be used in this process.
  */
 void probes_module(struct probes *probes, struct module *module, uint32_t tgid, bool by_exit);
 /*
- * Probe the dynamic linker for one process, where it is not probed for all. Do nothing if the file is none. @leader counts the
- * threads that have been first in the process: the kernel knows it by the first thread, and executing a program changes that.
+ * Probe the dynamic linker for one process, unless it is probed for all processes. Do nothing if
+ * the file is no dynamic linker. @leader counts the thread-group leaders that the process has had:
+ * the kernel attaches to the leader, and exec can replace it.
  */
 void probes_loader(struct probes *probes, struct module *module, uint32_t tgid, uint32_t leader);
-/*
- * Puts those of a file's probes that tell of OpenMP tasks: of use for processes whose code makes tasks. @tgid as above.
- */
+/* Attach the probes on OpenMP tasks of a file, for processes with code that creates tasks. */
 void probes_tasks(struct probes *probes, struct module *module, uint32_t tgid);
-/* Removes the probes of a file that no process runs any more, or that was written anew: the next one that runs it gets them again. */
+/* Remove the probes of a file that no process runs any more, or that was written to. */
 void probes_remove_file(struct probes *probes, struct module *module);
 /*
- * Where threads wait for others in this file, for one process: strangers shall not meet these probes. Returns -ESRCH if it had ended
- * before, also later; 0 or another error the first time.
+ * Probe where threads of one process wait in this file; other processes do not hit these probes.
+ * Return -ESRCH if the process has ended, also on later calls; 0 or another error the first time.
  */
 int probes_waits(struct probes *probes, struct module *module, uint32_t tgid, uint32_t inc);
 /*
- * The same process is not looked at there for a while (@rest), but for threads that it joins, or is again. -ENOTSUP: these
- * probes are not its own. To be followed by attach_waits_remove(), of what there was before.
+ * Pause (@rest) the same probes for one process, except those on joining threads, or resume them.
+ * Call attach_waits_remove() for the earlier probes afterwards. -ENOTSUP: the probes are shared.
  */
 int probes_rest(struct probes *probes, struct module *module, uint32_t tgid, uint32_t inc,
 		bool rest);
 /*
- * Where threads wait for their turn in this file, for one process. Returns 0 or -errno. Again: these have been removed
- * (ATTACH_WAITS_TURNS).
+ * Probe where threads of one process wait for their turn in this file. Return 0 or -errno.
+ * probes_turns_again() attaches probes again that ATTACH_WAITS_TURNS removed.
  */
 int probes_turns(struct probes *probes, struct module *module, uint32_t tgid, uint32_t inc);
 int probes_turns_again(struct probes *probes, struct module *module, uint32_t tgid, uint32_t inc);
-/* The same where threads wait on semaphores. */
+/* Do the same where threads wait on semaphores. */
 int probes_sems(struct probes *probes, struct module *module, uint32_t tgid, uint32_t inc);
 int probes_sems_again(struct probes *probes, struct module *module, uint32_t tgid, uint32_t inc);
 /*
- * Where a runtime's calls of parallel regions' functions return to gets probes, for processes that may have no return
- * probes. @tgid as in probes_module(). Returns of which families, a bit by family number: these need no exits; 0.
+ * Probe the addresses to which functions of parallel regions return in a runtime, for processes
+ * that must not have return probes. @tgid as in probes_module(). Return a bit for each family
+ * number that needs no probes on exits.
  */
 uint32_t probes_returns(struct probes *probes, struct module *module, uint32_t tgid);
 /*
- * The exits of the functions in this file get probes. @returns: what probes_returns() said of all that the process runs.
- * Returns 0, or -errno: its departures cannot be seen so.
+ * Probe the exits of the functions in this file. @returns: the results of probes_returns() for all
+ * files of the process. Return 0, or -errno: departures cannot be seen this way.
  */
 int probes_exits(struct probes *probes, struct module *module, uint32_t returns);
-/* The same where all probes are at exits, and are there already: says which regions' ends are not seen. */
-void probes_say_ends(struct probes *probes, struct module *module, uint32_t returns);
+/*
+ * Report the regions with ends that are not seen, where all probes are on exits and already
+ * attached.
+ */
+void probes_report_ends(struct probes *probes, struct module *module, uint32_t returns);
 
 /*
- * The function at @offset of the file is run by parallel regions, begun at @caller of the same file (0: not known): it
- * and all of its like get probes. Returns 0 or -errno: it is not known where it begins and ends.
+ * Probe the function at @offset of the file, which parallel regions run, and all similar functions.
+ * @caller of the same file began the region; 0: unknown. Return 0, or -errno if the bounds of the
+ * function are unknown.
  */
 int probes_find_outlined(struct probes *probes, struct module *module,
 			 const struct address_space *space, uint8_t family, uint64_t offset,
 			 uint64_t caller);
 /*
- * The probe at @offset of the file has told all that it can (SBT_REC_TASKS): it is removed, from the process and where it is for
- * all from all. @unseen: of others it is not told from now on that they have tasks. Returns 0, -ENOENT: there is none, or -ENOMEM.
+ * Remove the probe at @offset of the file, which has reported all that it can (SBT_REC_TASKS). A
+ * probe for all processes is removed from all. @unseen: the tasks of other processes are not
+ * reported from then on. Return 0, -ENOENT if there is no probe, or -ENOMEM.
  */
 int probes_remove(struct probes *probes, struct module *module, uint32_t tgid, uint64_t offset,
 		  bool *unseen);
-/* Regions of functions that have their probes: so the first ones of the process are known, too. */
+/*
+ * Note the region functions that have probes already, so that the first regions of the process
+ * count.
+ */
 void probes_note_outlined(struct probes *probes, uint32_t tgid, const struct maps_entry *entry,
 			  const struct module *module);
 

@@ -19,10 +19,10 @@
 #include "target/linker.h"
 #include "target/proc.h"
 
-/* The incarnation of a process that was there before us: anything but what BPF makes. */
+/* The incarnation of a process that ran before sbt-trace: a number that BPF does not generate. */
 #define INC_FOUND 2u
 
-#define WORDS_MAX 64 /* of a process's command line are looked at */
+#define WORDS_MAX 64 /* words of a command line that are examined */
 
 int tracker_new(struct attach *attach, struct modules *modules, struct address_spaces *spaces,
 		const struct tracker_options *options, struct tracker **out)
@@ -42,13 +42,12 @@ int tracker_new(struct attach *attach, struct modules *modules, struct address_s
 		err = mappings_open(options->discover_all, &t->mappings);
 		t->options.all_loaders = err != 0;
 		if (err)
-			remark_warn(
-				"all_loaders", 0,
-				"which libraries processes open is seen by a probe in the "
-				"dynamic linker, which every process of the machine has: programs "
-				"that are run by an emulator (valgrind, qemu-user) meanwhile die "
-				"of SIGTRAP. What processes map cannot be seen otherwise: %s",
-				strerror(-err));
+			remark_warn("all_loaders", 0,
+				    "the libraries that processes open are seen by a probe in the "
+				    "dynamic linker, which all processes share: programs that an "
+				    "emulator (valgrind, qemu-user) runs meanwhile die of SIGTRAP. "
+				    "The kernel cannot report mappings otherwise: %s",
+				    strerror(-err));
 	}
 	probes_init(&t->probes, attach, &t->options);
 	tracker_watch(t);
@@ -82,7 +81,7 @@ void tracker_free(struct tracker *t)
 	free(t);
 }
 
-/* --- what a process runs --------------------------------------------------------------------------- */
+/* --- the code that a process runs ------------------------------------------------------------- */
 
 struct module *tracker_mapped_at(struct tracker *t, int pid, const struct maps_entry *e)
 {
@@ -99,13 +98,13 @@ static void refuse(struct tracker *t, struct address_space *space, const char *c
 	attach_flag_process(t->attach, space->tgid, space->inc, SBT_PROC_EXCLUDED, 0);
 	space->exit_detection = "none: not traced";
 	remark_warn("not_traced", space->tgid,
-		    "process %u (%s) is not traced: %s, and no other way is left", space->tgid,
+		    "process %u (%s) is not traced: %s, and there is no other way", space->tgid,
 		    comm, space->refusal);
 }
 
 /*
- * What is seen where the functions of parallel regions return to: probes_returns(). *runtime: there is what begins regions,
- * which at a program's start is not yet mapped.
+ * Return the result of probes_returns() for all mappings. *runtime: a library that begins regions
+ * is mapped; at the start of a program it is not yet.
  */
 static uint32_t see_returns(struct tracker *t, int pid, const struct maps *maps, bool *runtime)
 {
@@ -128,7 +127,7 @@ static uint32_t see_returns(struct tracker *t, int pid, const struct maps *maps,
 	return returns;
 }
 
-/* How departures may be seen, once it is known what the process runs. */
+/* Choose how departures are seen, once it is known what the process runs. */
 static void choose_exit_detection(struct tracker *t, struct address_space *space)
 {
 	bool runtime = false;
@@ -146,7 +145,7 @@ static void choose_exit_detection(struct tracker *t, struct address_space *space
 		struct module *m = tracker_module(t, space, i);
 
 		if (m)
-			probes_say_ends(&t->probes, m, returns);
+			probes_report_ends(&t->probes, m, returns);
 	}
 	if (attach_only_exits(t->attach))
 		space->exit_detection = "ret instructions";
@@ -165,24 +164,23 @@ static void choose_exit_detection(struct tracker *t, struct address_space *space
 		refuse(t, space, comm);
 		return;
 	}
-	/* It was known before, and a library has come. */
+	/* It was chosen before, and another library was mapped since. */
 	if (space->by_exit)
 		return;
 	space->by_exit = true;
 	space->exit_detection = "ret instructions";
 	attach_flag_process(t->attach, space->tgid, space->inc, SBT_PROC_BY_EXIT, 0);
-	/* For Go it is worth a sentence: people have been bitten. */
+	/* For Go, always report it: return probes have crashed Go programs. */
 	if (!strncmp(space->refusal, "a Go", 4))
-		msg_warn("process %u (%s): %s; departures are seen at the ret instructions",
+		msg_warn("process %u (%s): %s; departures are seen at ret instructions",
 			 space->tgid, comm, space->refusal);
 	else
 		msg_verbose(t->options.verbose,
-			    "process %u (%s): %s; departures are seen at the ret "
-			    "instructions",
+			    "process %u (%s): %s; departures are seen at ret instructions",
 			    space->tgid, comm, space->refusal);
 }
 
-/* Which rank it is must be asked while it lives. */
+/* Note the rank of a process, which can only be read while it runs. */
 static int see_rank(struct tracker *t, const struct address_space *space, const char *program)
 {
 	struct ranks_handles handles = { .addresses = false };
@@ -196,13 +194,12 @@ static int see_rank(struct tracker *t, const struct address_space *space, const 
 			ranks_find_handles(m, &space->maps.entries[i], &handles);
 	}
 	tracker_job(t, space->tgid, space->inc, &job);
-	/* What a rank forks has its code, and takes no part in MPI. */
+	/* A child that a rank forked has its code, but takes no part in MPI. */
 	if (!space->parent_tgid)
 		tracker_note_rank(t, space->tgid, &job, &space->untraced, program);
 	return ranks_see(t->ranks, space->tgid, space->inc, &job, &handles);
 }
 
-/* Reads what the process has mapped and probes what is in it. */
 int tracker_examine(struct tracker *t, struct address_space *space)
 {
 	int err = address_space_read(t->spaces, space);
@@ -243,7 +240,7 @@ int tracker_examine(struct tracker *t, struct address_space *space)
 	return mpi ? see_rank(t, space, program) : 0;
 }
 
-/* --- who is inside already ------------------------------------------------------------------------- */
+/* --- threads that are inside already ---------------------------------------------------------- */
 
 struct waiting {
 	struct tracker *t;
@@ -258,8 +255,8 @@ static void note_thread(void *ctx, int tid)
 	if (proc_waits_at(w->pid, tid, &address))
 		return;
 	/*
-	 * Data began some moments ago. Who runs, or has come to a barrier since, may have been inside one then and
-	 * have left it unseen: to say that it was not would shift all its meetings by one.
+	 * Recording began some moments ago. A thread that runs now, or has arrived since, may have
+	 * left a barrier unseen. Treating it as outside would shift all its episodes by one.
 	 */
 	if (attach_is_inside(w->t->attach, (uint32_t)tid))
 		address = MODEL_UNKNOWN;
@@ -293,11 +290,12 @@ uint64_t tracker_was_waiting(struct tracker *t, uint32_t tid)
 	return address;
 }
 
-/* --- who ---------------------------------------------------------------------------------------------- */
+/* --- which processes are traced --------------------------------------------------------------- */
 
 /*
- * Examines all that is mapped here now. @named: programs among it will be run by who is traced; @ranks: as ranks of MPI, which need more
- * libraries than those that are mapped.
+ * Examine everything that sbt-trace itself has mapped now. @named: traced processes will run
+ * programs among it. @ranks: they run them as MPI ranks, which need more libraries than the mapped
+ * ones.
  */
 static int examine_own(struct tracker *t, bool named, bool ranks)
 {
@@ -321,7 +319,10 @@ static int examine_own(struct tracker *t, bool named, bool ranks)
 	return 0;
 }
 
-/* Reads OpenMP's libraries, and puts in no probes: a child may need them at once, and others may run them. */
+/*
+ * Examine OpenMP libraries without probing them: a child may need them at once, but other processes
+ * may run them.
+ */
 static void read_openmp(struct tracker *t)
 {
 	struct preload_maps preload_maps = { .n = 0 };
@@ -368,7 +369,7 @@ int tracker_add_words(struct tracker *t, int pid)
 	n = proc_words(pid, words, WORDS_MAX);
 	if (n < 0)
 		return n;
-	/* What it runs already has been examined. */
+	/* The program that it runs has been examined already. */
 	preload_maps_words(&preload_maps, t->modules, n ? words + 1 : words);
 	if (preload_maps.n)
 		err = examine_own(t, true, preload_maps.mpi);
@@ -394,7 +395,7 @@ int tracker_add_pid(struct tracker *t, int pid)
 		err = tracker_examine(t, space);
 	if (err)
 		return err;
-	/* What it may load later must be told from what it may become. */
+	/* Distinguishes libraries that it loads later from programs that it executes later. */
 	proc_image(pid, &space->program.image);
 	tracker_examine_waits(t, space, false);
 	return 0;
@@ -402,7 +403,7 @@ int tracker_add_pid(struct tracker *t, int pid)
 
 int tracker_add_child(struct tracker *t, int pid)
 {
-	/* Its own mappings are ours, and mean nothing: it is about to execute something else. */
+	/* It still has the mappings of sbt-trace, which it will replace. */
 	int err = tracker_name_coming(t, pid);
 
 	t->child = (uint32_t)pid;
@@ -416,7 +417,7 @@ int tracker_add_other(struct tracker *t, int pid)
 	return err ? err : attach_add_process(t->attach, (uint32_t)pid, INC_FOUND, 0);
 }
 
-/* Tells the kernel side what is to be known of the program that a process runs. */
+/* Pass what is known of the program that a process runs to the BPF programs. */
 static void know_program(struct tracker *t, uint32_t tgid, const struct maps *maps, uint32_t flags,
 			 bool settled)
 {
@@ -485,7 +486,7 @@ struct tracker_scan tracker_scan_once(struct tracker *t, int pid)
 		scan.fresh |= tracker_probe_file(t, pid, &maps.entries[i]);
 	tracker_scan_rank(t, pid, &maps);
 	facts = address_spaces_classify(t->spaces, pid, &maps, scan.partial);
-	/* A probe came to a process that runs: who is inside a barrier of it already? */
+	/* A running process was probed: note the threads that are inside a barrier already. */
 	if (scan.fresh)
 		tracker_note_waiting(t, pid);
 	if (facts.decided)
@@ -496,8 +497,8 @@ struct tracker_scan tracker_scan_once(struct tracker *t, int pid)
 }
 
 /*
- * A dynamic linker that was never seen before has its probe only now, and may have passed it: then nothing would tell that
- * it is done. If it is not, the probe will.
+ * Return whether a dynamic linker has finished by now. If it was probed only now, it may already
+ * have passed its probe, and nothing else would report that. If not, the probe will.
  */
 static bool linker_done_meanwhile(bool partial, int pid)
 {
@@ -525,7 +526,7 @@ int tracker_scan_all(struct tracker *t)
 	return n < 0 ? n : 0;
 }
 
-/* --- events -------------------------------------------------------------------------------------------- */
+/* --- events ----------------------------------------------------------------------------------- */
 
 static struct address_space_program program_of(const struct sbt_event *event)
 {
@@ -538,7 +539,9 @@ static struct address_space_program program_of(const struct sbt_event *event)
 	};
 }
 
-/* That a process runs a program: as the kernel saw it then, whatever has become of it since. */
+/*
+ * Examine a program that a process executed, as the kernel saw it then, even if it is gone by now.
+ */
 static int examine_program(struct tracker *t, struct address_space *space,
 			   const struct sbt_event *event)
 {
@@ -551,7 +554,6 @@ static int examine_program(struct tracker *t, struct address_space *space,
 	return err;
 }
 
-/* Its crossings count from now on: nothing that is still to be mapped changes how its departures may be seen. */
 void tracker_settled(struct tracker *t, struct address_space *space)
 {
 	know_program(t, space->tgid, &space->maps, space->by_exit ? SBT_PROC_BY_EXIT : 0,
@@ -569,7 +571,7 @@ static void on_changed(struct tracker *t, const struct sbt_event *event)
 	if (event->tgid == t->child && event->inc == INC_FOUND)
 		return;
 	if (!event->inc) {
-		/* -a: nobody traced yet, but it runs what nobody knows. */
+		/* -a: a process that is not traced yet runs an unknown file. */
 		if (tracker_follows(t, event->tgid))
 			return;
 		if (!t->mappings || tracker_starting_add(t, event->tgid, 0, true))
@@ -580,7 +582,7 @@ static void on_changed(struct tracker *t, const struct sbt_event *event)
 	space = address_space_get(t->spaces, event->tgid, event->inc);
 	if (space)
 		space->runs = !held;
-	/* The linker maps one library after the other: they are looked at together. */
+	/* The linker maps one library after the other: examine them together. */
 	if (space && event->type == SBT_REC_MAP && space->read && !space->settled && !held &&
 	    t->mappings && !tracker_starting_add(t, event->tgid, event->inc, true)) {
 		space->changes = event->change;
@@ -591,7 +593,7 @@ static void on_changed(struct tracker *t, const struct sbt_event *event)
 	} else if (event->type == SBT_REC_EXEC) {
 		t->executed += event->tgid != t->child;
 		space->young = true;
-		/* Executed by another thread, which is the first now. */
+		/* If another thread called exec, it is the thread-group leader now. */
 		if (event->tid != event->tgid && hash_get(&t->named, event->tgid, &leader))
 			hash_put(&t->named, event->tgid, leader + 1);
 		err = examine_program(t, space, event);
@@ -608,14 +610,14 @@ static void on_changed(struct tracker *t, const struct sbt_event *event)
 	}
 	if (!err && linker_done_meanwhile(space->partial, (int)event->tgid))
 		err = tracker_examine(t, space);
-	/* A process that is held is to be held again. */
+	/* From now on, a stopped process may be stopped again. */
 	if (!err && space->settled)
 		tracker_settled(t, space);
 	if (!err && event->type == SBT_REC_EXEC)
 		tracker_starting_done(t, event->tgid, event->inc);
 	if (!err && !space->settled && !held && t->mappings)
 		tracker_starting_add(t, event->tgid, event->inc, false);
-	/* While it is held nothing is missed. */
+	/* Nothing is missed while it is stopped. */
 	if (space && held)
 		tracker_examine_waits(t, space, false);
 	if (held)
@@ -638,17 +640,19 @@ static void on_fork(struct tracker *t, const struct sbt_event *event)
 	}
 	t->generation++;
 	hash_put(&t->unnamed, event->tgid, 1);
-	/* What it has mapped before the mappings were looked at. */
+	/* It may have mapped code before mappings were reported. */
 	if (tracker_watch(t))
 		tracker_starting_add(t, event->tgid, event->inc, true);
 	if (child)
 		tracker_examine_forked(t, child);
-	/* The parent may have been let go between the fork and now: the child's copy of the mark stays. */
+	/*
+	 * The parent may have been settled between the fork and now: the child still has its flag.
+	 */
 	if (parent && parent->settled)
 		attach_flag_process(t->attach, event->tgid, event->inc, 0, SBT_PROC_FRESH);
 }
 
-/* What of the process is mapped at @addr, and *offset: where that is in its file; or NULL. */
+/* Return the mapping at @addr, and the offset in its file in *offset; or NULL. */
 static const struct maps_entry *mapped_at(const struct address_space *space, uint64_t addr,
 					  uint64_t *offset)
 {
@@ -666,8 +670,8 @@ static const struct maps_entry *mapped_at(const struct address_space *space, uin
 }
 
 /*
- * A region runs a function that has no name. All of its like are looked for at once, for most processes can only be
- * held before their first region: then they have one thread.
+ * Probe a function without a name that a region runs, and all similar functions at once: most
+ * processes can only be stopped before their first region, while they have one thread.
  */
 static int find_outlined(struct tracker *t, struct address_space *space,
 			 const struct sbt_event *event)
@@ -691,7 +695,7 @@ static int find_outlined(struct tracker *t, struct address_space *space,
 		return err;
 	if (space->by_exit || attach_only_exits(t->attach)) {
 		returns = see_returns(t, (int)space->tgid, &space->maps, &runtime);
-		probes_say_ends(&t->probes, m, returns);
+		probes_report_ends(&t->probes, m, returns);
 	}
 	if (space->by_exit)
 		err = probes_exits(&t->probes, m, returns);
@@ -717,20 +721,19 @@ static void on_outlined(struct tracker *t, const struct sbt_event *event)
 		remark_warn(
 			"regions_unseen", event->tgid,
 			"process %u: the end of parallel regions that run the code at 0x%llx is "
-			"not "
-			"seen: where that function begins and ends is not known",
+			"not seen: the bounds of that function are unknown",
 			event->tgid, (unsigned long long)event->function);
 	} else if (!(event->flags & SBT_EVENT_HELD))
-		remark_warn("regions_unseen", event->tgid,
-			    "process %u: of parallel regions that run the code at 0x%llx the first "
-			    "ones are "
-			    "not seen whole: it was not held for the probe",
-			    event->tgid, (unsigned long long)event->function);
+		remark_warn(
+			"regions_unseen", event->tgid,
+			"process %u: the first parallel regions that run the code at 0x%llx are "
+			"incomplete: the process was not stopped for the probe",
+			event->tgid, (unsigned long long)event->function);
 	if (event->flags & SBT_EVENT_HELD)
 		kill((pid_t)event->tgid, SIGCONT);
 }
 
-/* A probe has told that the process has tasks. */
+/* Handle a probe's report that the process has tasks. */
 static void on_tasks(struct tracker *t, const struct sbt_event *event)
 {
 	struct address_space *space = address_space_find(t->spaces, event->tgid, event->inc);
@@ -772,7 +775,8 @@ void tracker_event(struct tracker *t, const struct sbt_event *event)
 		space->runs = true;
 		examine_program(t, space, event);
 		break;
-	case SBT_REC_UNPROBED: /* of one thread it may be, if it shares memory with others */
+	/* even of a single thread, if it shares memory with other processes */
+	case SBT_REC_UNPROBED:
 	case SBT_REC_THREAD:
 		space = t->options.discover ? address_space_find(t->spaces, event->tgid, event->inc)
 					    : NULL;
@@ -784,14 +788,13 @@ void tracker_event(struct tracker *t, const struct sbt_event *event)
 		on_changed(t, event);
 		break;
 	case SBT_REC_EXIT:
-		/* The number may be another process's soon. */
+		/* Another process may soon have this number. */
 		if (event->flags & SBT_EVENT_LEADER && event->flags & SBT_EVENT_TRAPPED)
-			remark_warn(
-				"trapped", event->tgid,
-				"process %u (%.16s) died of SIGTRAP: likely it ran a copy of code "
-				"that holds a probe, as a program does that replaces its own text, "
-				"or an emulator. It cannot be traced",
-				event->tgid, event->comm);
+			remark_warn("trapped", event->tgid,
+				    "process %u (%.16s) died of SIGTRAP: it probably ran a copy of "
+				    "code with a probe, as an emulator or a program that replaces "
+				    "its own text does. It cannot be traced",
+				    event->tgid, event->comm);
 		if (event->flags & SBT_EVENT_LEADER) {
 			hash_del(&t->changes, event->tgid);
 			hash_del(&t->named, event->tgid);
@@ -819,7 +822,7 @@ void tracker_forget(struct tracker *t, uint32_t tgid, uint32_t inc)
 	address_spaces_forget(t->spaces, tgid, inc);
 	ranks_forget(t->ranks, tgid, inc);
 	hash_del(&t->seen, (uint64_t)inc << 32 | tgid);
-	/* Who remembers where its calls are asks anew. */
+	/* Invalidates cached call sites. */
 	t->generation++;
 }
 
@@ -841,11 +844,10 @@ void tracker_written(struct tracker *t)
 	while ((m = written_next(&t->probes.written))) {
 		msg_verbose(t->options.verbose, "probes of %s removed: it is written to", m->path);
 		if (tracker_still_mapped(m))
-			remark_warn(
-				"unread", 0,
-				"%s was written to while a process ran it: barriers there are not "
-				"seen from then on",
-				m->path);
+			remark_warn("unread", 0,
+				    "%s was written to while a process ran it: barriers there are "
+				    "not seen from then on",
+				    m->path);
 		modules_forget(t->modules, m);
 		tracker_forget_file(t, m);
 	}

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * -a: processes that execute a program, from the kernel's events alone. Each file that they map is examined and probed at once, and how the
- * program is to be traced is decided as soon as its dynamic linker is done, both of them also when the process has exited by then.
+ * -a: processes that execute a program, as the kernel's events report them. Each file that they map
+ * is examined and probed at once. How to trace the program is decided as soon as its dynamic linker
+ * is done. Both also happen if the process has exited by then.
  */
 #include "capture/process_tracker_internal.h"
 
@@ -17,27 +18,27 @@
 #include "target/linker.h"
 #include "target/proc.h"
 
-/* As for a process that was there before (targets_linker.c). */
+/* As for a process that already ran (process_tracker_linker.c). */
 #define LINKER_NS   500000u
 #define LINKER_LONG 1000000000u
 #define LINKER_PART 8
 
-/* The libraries of a program that was decided so short a time ago are taken to be the same. */
+/* A program that was decided this recently is assumed to use the same libraries. */
 #define RECENT_NS 50000000u
 
-/* No program is linked with more. */
+/* No program maps more files. */
 #define FILES_MAX 4096
 
 struct birth {
 	uint32_t tgid;
-	struct maps maps; /* code of files that it has mapped, in this order; paths are their own */
-	size_t cap, examined; /* the first ones have their probes */
-	uint64_t exec_ns, last_ns; /* when it executed the program, and mapped the last of these */
-	uint64_t busy_ns; /* when its dynamic linker was seen at work last; 0 never */
+	struct maps maps; /* mapped code of files, in order of mapping; owns the paths */
+	size_t cap, examined; /* the first @examined files are probed */
+	uint64_t exec_ns, last_ns; /* times of the exec and of the last mapping */
+	uint64_t busy_ns; /* when its dynamic linker was last seen running; 0: never */
 	uint64_t due_ns;
-	bool unwanted; /* it has another name than those that are traced */
-	bool late; /* it is counted */
-	bool busy, gone; /* as of the look under way */
+	bool unwanted; /* its name differs from --comm */
+	bool late; /* it is counted as late */
+	bool busy, gone; /* as of the current look */
 };
 
 static uint64_t program_key(const struct maps_entry *e)
@@ -91,7 +92,7 @@ void tracker_births_free(struct tracker *t)
 
 static void count_late(struct tracker *t, struct birth *b, uint64_t until_ns, bool ranks);
 
-/* Without memory for it the process is looked at like one that was there before. */
+/* Without memory, the process is examined like one that already ran. */
 void tracker_birth(struct tracker *t, const struct mappings_event *exec)
 {
 	const char *comm = t->options.comm;
@@ -102,7 +103,7 @@ void tracker_birth(struct tracker *t, const struct mappings_event *exec)
 			      .unwanted = comm && strcmp(comm, exec->comm) != 0 };
 
 	if (b) {
-		/* The program before it is over. */
+		/* The previous program has ended. */
 		count_late(t, b, exec->t_ns, true);
 		files_free(b);
 		*b = born;
@@ -152,7 +153,7 @@ void tracker_forget_file(struct tracker *t, struct module *m)
 	hash_del(&t->decided, program_key(&e));
 }
 
-/* Something else may have been written to a file that was examined: probes would lie anywhere in it. */
+/* Check whether an examined file was rewritten: its probes would be at arbitrary addresses. */
 static void look_for_changes(struct tracker *t, uint32_t tgid, const struct maps_entry *e)
 {
 	struct module *old = modules_replaced(t->modules, (int)tgid, e);
@@ -183,13 +184,13 @@ void tracker_births_examine(struct tracker *t)
 		}
 		if (!more)
 			continue;
-		/* How it is to be traced may be known already: then its crossings are recorded from here on. */
+		/* If the program has been decided before, its crossings count from here on. */
 		count_late(t, &t->births[i], now_ns(), false);
 		tracker_scan_rank(t, (int)t->births[i].tgid, &t->births[i].maps);
 	}
 }
 
-/* Does any of these files call one of the library's functions of barriers? */
+/* Return whether any of these files calls a barrier function of the library. */
 static bool calls_barriers(const struct tracker *t, const struct maps *maps,
 			   const struct module *library)
 {
@@ -206,18 +207,21 @@ static bool calls_barriers(const struct tracker *t, const struct maps *maps,
 	return false;
 }
 
-/* May barriers of this file have been crossed before it had probes? @began: when the process's own code could run first. */
+/*
+ * Return whether barriers of @m may have been crossed before it was probed. @began: start of own
+ * code.
+ */
 static bool is_late(const struct tracker *t, const struct birth *b, const struct module *m,
 		    uint64_t began)
 {
-	/* Every process maps a C library: there the barriers count only if they are called. */
+	/* Every process maps a C library: its barriers only count if they are called. */
 	return m->nplaces && (!m->linked || m->attached_ns > began) &&
 	       (!m->c_library || !m->traits.dynamic || calls_barriers(t, &b->maps, m));
 }
 
 /*
- * When the process, as it ran this program until @until_ns, made its first thread or, with @children, its first child, whichever came
- * first. 0: it has made none, and met nobody.
+ * Return when the process first created a thread or, with @children, a child, while it ran this
+ * program until @until_ns. 0: it created none, so it met no other thread.
  */
 static uint64_t forked_ns(const struct tracker *t, const struct birth *b, uint64_t until_ns,
 			  bool children)
@@ -233,8 +237,8 @@ static uint64_t forked_ns(const struct tracker *t, const struct birth *b, uint64
 }
 
 /*
- * Returns whether the process may have crossed barriers before its files had probes. What one thread alone has done is no meeting, but for
- * ranks of MPI. *path: that of the file.
+ * Return whether the process may have crossed barriers before its files were probed. A single
+ * thread crosses none, unless it is an MPI rank. *path: that of the file.
  */
 static bool ran_before_probes(const struct tracker *t, const struct birth *b, uint64_t until_ns,
 			      bool ranks, const char **path)
@@ -249,7 +253,9 @@ static bool ran_before_probes(const struct tracker *t, const struct birth *b, ui
 		const struct module *m = modules_find(t->modules, e->dev, e->ino);
 
 		*path = e->path;
-		/* Process and file were gone before it could be opened: it may have had barriers. */
+		/*
+		 * Process and file were gone before the file could be opened: it may have barriers.
+		 */
 		if (!m && thread_ns)
 			return true;
 		if (m && is_late(t, b, m, began) &&
@@ -259,7 +265,7 @@ static bool ran_before_probes(const struct tracker *t, const struct birth *b, ui
 	return false;
 }
 
-/* Nothing is told of the end of a process that is not traced: of so many the numbers are kept. */
+/* Limit of late_of: the end of an untraced process is not reported, so entries stay. */
 #define LATE_MAX 4096
 
 void tracker_count_late(struct tracker *t, uint32_t tgid)
@@ -267,7 +273,7 @@ void tracker_count_late(struct tracker *t, uint32_t tgid)
 	t->late++;
 	if (hash_count(&t->late_of) >= LATE_MAX)
 		hash_free(&t->late_of);
-	/* Without memory for it the process' figures count from its beginning. */
+	/* Without memory, the figures of the process count from its start. */
 	hash_put(&t->late_of, tgid, now_ns());
 }
 
@@ -275,11 +281,14 @@ bool tracker_is_late(const struct tracker *t, uint32_t tgid, uint64_t start_ns)
 {
 	uint64_t found_ns;
 
-	/* A later process may have its number. */
+	/* A later process may have the same number. */
 	return hash_get(&t->late_of, tgid, &found_ns) && start_ns < found_ns;
 }
 
-/* As far as it ran this program until then. @ranks: its dynamic linker is done, and one thread alone may be a rank of MPI. */
+/*
+ * Count the process if it was late while it ran this program until @until_ns. @ranks: its dynamic
+ * linker is done, so a single thread may be an MPI rank.
+ */
 static void count_late(struct tracker *t, struct birth *b, uint64_t until_ns, bool ranks)
 {
 	const char *path = NULL;
@@ -288,11 +297,10 @@ static void count_late(struct tracker *t, struct birth *b, uint64_t until_ns, bo
 		return;
 	b->late = true;
 	tracker_count_late(t, b->tgid);
-	msg_verbose(t->options.verbose, "process %u ran %s before that had its probes", b->tgid,
-		    path);
+	msg_verbose(t->options.verbose, "process %u ran %s before it was probed", b->tgid, path);
 }
 
-/* Returns whether that is to be repeated. */
+/* Return whether this must be repeated. */
 static bool birth_classify(struct tracker *t, struct birth *b)
 {
 	struct address_space_facts facts = { 0 };
@@ -304,7 +312,7 @@ static bool birth_classify(struct tracker *t, struct birth *b)
 			t->attach, b->maps.entries->dev, b->maps.entries->ino,
 			tracker_scan_departures(t, (int)b->tgid, &b->maps, facts.refusal),
 			facts.settled);
-	/* Before its first crossing that is recorded. */
+	/* Before its first recorded crossing. */
 	if (facts.decided && !b->busy)
 		count_late(t, b, now_ns(), true);
 	if (facts.settled)
@@ -325,7 +333,7 @@ void tracker_births_settle(struct tracker *t, void (*read)(struct tracker *t))
 	uint32_t i;
 	int busy;
 
-	/* In this order: once the linker is done, all is mapped. */
+	/* In this order: once the linker is done, all code is mapped. */
 	for (i = 0; i < t->nbirths; i++) {
 		b = &t->births[i];
 		if (b->due_ns > now)
@@ -371,7 +379,7 @@ void tracker_births_end(struct tracker *t, uint64_t end_ns)
 	size_t k;
 
 	while (t->nbirths) {
-		/* What was never examined has no probes: of no use now, but it has barriers or not. */
+		/* Examine remaining files, if only to learn whether they have barriers. */
 		for (k = t->births[t->nbirths - 1].examined; k < t->births[t->nbirths - 1].maps.n;
 		     k++)
 			(void)tracker_mapped_at(t, (int)t->births[t->nbirths - 1].tgid,

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * How departures may be seen in a program that is not held when it begins. What it crosses before that is known is lost, and to look at its
- * libraries once they are mapped, and to put probes where their functions end, may take longer than a rank of MPI needs to come to its first
- * meeting, most of all where ranks spin on all CPUs. So what can be known of the program before is.
+ * How departures are seen in a program that is not stopped when it begins. Crossings before that is
+ * known are lost. Examining its mapped libraries and probing the exits of functions may take longer
+ * than an MPI rank needs until its first collective, in particular if ranks spin on all CPUs. So
+ * programs are examined in advance, as far as possible.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,19 +15,19 @@
 
 #define NEEDED_MAX 256
 
-/* targets.judged; below these the flags of a verdict. */
+/* Values of tracker.classified; the bits below are the flags of the verdict. */
 #define CLASSIFIED     (1ULL << 32)
 #define CLASSIFIED_MPI (1ULL << 33)
 
-/* What a program needs. */
+/* The files that a program needs. */
 struct coming {
 	const struct module *program;
 	struct module *files[NEEDED_MAX];
 	size_t n;
 	bool mpi;
-	bool found; /* the program, under its path: in another root it is another file */
-	bool regions; /* OpenMP's parallel regions begin there */
-	bool unknown; /* one of them is not to be found here, or more may be */
+	bool found; /* the program is at its path; in another root it may be another file */
+	bool regions; /* one of the files begins OpenMP parallel regions */
+	bool unknown; /* a file was not found here, or there may be more files */
 };
 
 static void add_file(void *ctx, const char *name, struct module *m)
@@ -34,7 +35,7 @@ static void add_file(void *ctx, const char *name, struct module *m)
 	struct coming *c = ctx;
 
 	(void)name;
-	/* Probes that tell of tasks are for one process each. */
+	/* Probes on tasks are for one process each. */
 	c->unknown |= !m || m->error || m->untraced.tasks || (m->traits.executable && m->tasks) ||
 		      c->n == NEEDED_MAX;
 	if (c->unknown)
@@ -45,7 +46,7 @@ static void add_file(void *ctx, const char *name, struct module *m)
 	c->files[c->n++] = m;
 }
 
-/* JUDGED and the flags of a verdict, once the files have their probes. 0: all of it will be known only when the program runs. */
+/* Probe the needed files. Return CLASSIFIED and flags, or 0 if they are only known at run time. */
 static uint64_t classify_needed(struct tracker *t, const struct module *program)
 {
 	struct coming c = { .program = program,
@@ -59,7 +60,7 @@ static uint64_t classify_needed(struct tracker *t, const struct module *program)
 	facts = address_spaces_classify_files(c.files, c.n);
 	if (!facts.decided)
 		return 0;
-	/* Where regions return to is probed in each process. */
+	/* The addresses to which regions return are probed in each process. */
 	if (c.regions && (facts.refusal || attach_only_exits(t->attach)))
 		return 0;
 	for (i = 0; i < c.n; i++) {
@@ -71,7 +72,7 @@ static uint64_t classify_needed(struct tracker *t, const struct module *program)
 	return CLASSIFIED | (c.mpi ? CLASSIFIED_MPI : 0) | (facts.refusal ? SBT_PROC_BY_EXIT : 0);
 }
 
-/* By the program alone. */
+/* Classify the program without other files. Return whether that suffices. */
 static bool classify_alone(struct tracker *t, struct maps_entry *e, struct module *m,
 			   uint32_t *flags)
 {
@@ -82,7 +83,7 @@ static bool classify_alone(struct tracker *t, struct maps_entry *e, struct modul
 	*flags = 0;
 	if (!facts.decided)
 		return false;
-	/* Its runtime is examined when it runs; what regions do cannot be seen before. */
+	/* Its runtime is examined when it runs; what its regions do cannot be known before. */
 	if (facts.refusal)
 		*flags = probes_exits(&t->probes, m, m->regions ? 0 : UINT32_MAX)
 				 ? SBT_PROC_EXCLUDED
@@ -90,7 +91,7 @@ static bool classify_alone(struct tracker *t, struct maps_entry *e, struct modul
 	return true;
 }
 
-/* Says what is known of a program that needs other files, once. */
+/* Classify a program that needs other files, once, and pass the result to the BPF programs. */
 static uint64_t classify_once(struct tracker *t, const struct maps_entry *e, struct module *m)
 {
 	uint64_t key = (uint64_t)(uintptr_t)m, known = 0;
@@ -104,7 +105,7 @@ static uint64_t classify_once(struct tracker *t, const struct maps_entry *e, str
 	return known;
 }
 
-/* Does the program say that it needs a runtime of OpenMP? */
+/* Return whether the program is linked with an OpenMP runtime. */
 static bool needs_openmp(const struct module *program)
 {
 	static const char *const runtimes[] = { "libgomp.so", "libomp.so", "libiomp5.so" };
@@ -159,7 +160,7 @@ void tracker_classify_executed(struct tracker *t, const struct address_space *sp
 
 	if (t->options.by_process)
 		return;
-	/* Of those that are no ranks nothing was kept as they were glanced at. */
+	/* tracker_glance() keeps jobs of ranks only. */
 	if (!hash_get_ptr(&t->jobs, job_key(space->tgid, space->inc)) &&
 	    !job_links_as_we((int)space->tgid))
 		return;
@@ -170,7 +171,7 @@ void tracker_classify_executed(struct tracker *t, const struct address_space *sp
 				    SBT_PROC_FRESH);
 }
 
-/* --- who it is -------------------------------------------------------------------------------------- */
+/* --- jobs of ranks ---------------------------------------------------------------------------- */
 
 void tracker_glance(struct tracker *t, const struct sbt_event *event)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Programs that run a copy of code: breakpoints that were copied with it are replaced by the code that they stand for,
- * before the copy runs if possible. Nothing is written but over a breakpoint among bytes that are those of the file around
- * a probe of ours.
+ * Programs that run a copy of code: breakpoints that were copied are replaced by the original code,
+ * before the copy runs if possible. Only a breakpoint is overwritten, and only if the bytes around
+ * it equal those around a probe of sbt-trace in its file.
  */
 #include "capture/process_tracker_internal.h"
 
@@ -24,36 +24,36 @@
 #include "target/maps.h"
 #include "target/proc.h"
 
-/* So much memory is searched in a process in all; and each time where the program's own code was. */
+/* How much memory of a process is searched in total; and at each search, where its own text was. */
 #define SEARCH_BYTES	 (64u << 20)
 #define SEARCH_OWN_BYTES (256u << 20)
 
-/* How often, and after how long, a process is looked at anew that is not stopped. */
+/* How often, and at what interval, a running process is searched again. */
 #define SEARCH_TIMES	8
 #define SEARCH_AGAIN_US 50
 
-/* So long a process may take until it is stopped: 20 ms. */
+/* How long to wait until a process is stopped: 20 ms. */
 #define STOP_LOOKS   400
 #define STOP_LOOK_US 50
 
-#define WINDOW_BYTES (256u << 10) /* are read at a time */
-#define WINDOW_PAGES 512 /* of these it is asked at a time whether they are in memory */
+#define WINDOW_BYTES (256u << 10) /* bytes per read */
+#define WINDOW_PAGES 512 /* pages per read of pagemap */
 
-#define PAGE_PRESENT (1ULL << 63 | 1ULL << 62) /* in /proc/PID/pagemap: in memory, or swapped */
+#define PAGE_PRESENT (1ULL << 63 | 1ULL << 62) /* /proc/PID/pagemap: in memory, or swapped */
 
 struct search {
 	const struct copies *copies;
 	int pid, mem, pagemap;
 	uint64_t page_bytes;
-	uint64_t dev, ino; /* of the file that is searched, as of stat(); 0: of none */
+	uint64_t dev, ino; /* of the searched file, as in stat(); 0: no file */
 	uint64_t budget; /* pages that may still be read */
 	uint8_t *window;
-	uint32_t replaced, left; /* breakpoints */
-	int error; /* why some were left, -errno */
-	bool moved; /* some of the memory was gone when it was read */
+	uint32_t replaced, left; /* breakpoints that were replaced, and that could not be */
+	int error; /* why some could not: -errno */
+	bool moved; /* some memory was gone when it was read */
 };
 
-/* Opens the file behind a mapping, also one without a name. */
+/* Open the file of a mapping, even if it has no name. Return the descriptor or -errno. */
 static int open_mapped(const struct search *s, const struct maps_entry *e, int flags)
 {
 	char path[96];
@@ -65,7 +65,7 @@ static int open_mapped(const struct search *s, const struct maps_entry *e, int f
 	return fd < 0 ? -errno : fd;
 }
 
-/* Is there a breakpoint of ours in the file? Another one may be mapped there by now. */
+/* Return whether the file has a copied breakpoint. Another file may be mapped there by now. */
 static bool in_file(const struct search *s, int fd, uint64_t offset)
 {
 	uint64_t from = offset < COPIES_AROUND ? 0 : offset - COPIES_AROUND;
@@ -80,7 +80,7 @@ static bool in_file(const struct search *s, int fd, uint64_t offset)
 	       copies_at(s->copies, bytes, (size_t)n, offset - from) != NULL;
 }
 
-/* Write over what is shared with other mappings, which /proc/PID/mem refuses. Returns 0 or -errno. */
+/* Write to a shared mapping, which /proc/PID/mem refuses. Return 0 or -errno. */
 static int write_shared(const struct search *s, const struct maps_entry *e, uint64_t address,
 			const uint8_t *bytes)
 {
@@ -109,7 +109,7 @@ static int write_there(const struct search *s, const struct maps_entry *e, uint6
 		       : -errno;
 }
 
-/* The process may have put something else there since: it is looked at once more just before. */
+/* Replace a breakpoint. The process may have changed the memory: compare it again just before. */
 static void replace(struct search *s, const struct maps_entry *e, uint64_t start, uint64_t end,
 		    uint64_t address)
 {
@@ -135,7 +135,7 @@ static void replace(struct search *s, const struct maps_entry *e, uint64_t start
 	}
 }
 
-/* Memory that is there. */
+/* Search memory that is present. */
 static void search_run(struct search *s, const struct maps_entry *e, uint64_t start, uint64_t end)
 {
 	const uint8_t *original;
@@ -153,18 +153,18 @@ static void search_run(struct search *s, const struct maps_entry *e, uint64_t st
 		}
 		for (at = 0; (at = copies_next(s->copies, s->window, size, at, &original)) < size;
 		     at++) {
-			/* Code before it is compared with what it is going to be. */
+			/* Later comparisons need the original code in the window. */
 			memcpy(s->window + at, original, SBT_BREAKPOINT_BYTES);
 			replace(s, e, from, from + size, from + at);
 		}
 		if (size < WINDOW_BYTES)
 			return;
-		/* What lies across the end is seen in the next one. */
+		/* Windows overlap, for a breakpoint near the end of one. */
 		from += WINDOW_BYTES - 2 * COPIES_AROUND;
 	}
 }
 
-/* Memory of no file: pages that were never touched are none, and reading would make them. */
+/* Search anonymous memory. Skip pages that were never touched: reading would create them. */
 static void search_pages(struct search *s, const struct maps_entry *e, uint64_t start, uint64_t end)
 {
 	uint64_t there[WINDOW_PAGES], at, run = 0;
@@ -194,7 +194,9 @@ static void search_pages(struct search *s, const struct maps_entry *e, uint64_t 
 		search_run(s, e, run, at);
 }
 
-/* What there is of a file, read by the process or not. Returns false: the file system does not say. */
+/*
+ * Search the data of a file, read by the process or not. Return false if SEEK_DATA is unsupported.
+ */
 static bool search_file(struct search *s, int fd, const struct maps_entry *e, uint64_t start,
 			uint64_t end)
 {
@@ -208,7 +210,7 @@ static bool search_file(struct search *s, int fd, const struct maps_entry *e, ui
 		hole = lseek(fd, data, SEEK_HOLE);
 		if (hole < 0)
 			return false;
-		/* The last page is mapped whole. */
+		/* The last page is mapped completely. */
 		start = ((uint64_t)data & ~(s->page_bytes - 1)) + shift;
 		most = (((uint64_t)hole + s->page_bytes - 1) & ~(s->page_bytes - 1)) + shift;
 		most = most < end ? most : end;
@@ -223,7 +225,7 @@ static bool search_file(struct search *s, int fd, const struct maps_entry *e, ui
 	return true;
 }
 
-/* May the mapping be a copy: of no file that has a name? Others of no file are the kernel's. */
+/* Return whether the mapping may be a copy: heap, anonymous, or a deleted file. */
 static bool may_be_copy(const struct maps_entry *e)
 {
 	return e->ino ? e->deleted
@@ -232,7 +234,8 @@ static bool may_be_copy(const struct maps_entry *e)
 }
 
 /*
- * Of a mapping that may be a copy what lies between @start and @end. Returns false: it is of a file that has probes itself.
+ * Search the part of a mapping between @start and @end. Return false if it maps a file that has
+ * probes itself.
  */
 static bool search(struct search *s, const struct maps_entry *e, uint64_t start, uint64_t end)
 {
@@ -240,7 +243,7 @@ static bool search(struct search *s, const struct maps_entry *e, uint64_t start,
 	bool known, probed;
 	struct stat st;
 
-	/* What /proc/PID/maps calls its device may be another number. */
+	/* /proc/PID/maps may show another device number. */
 	known = fd >= 0 && !fstat(fd, &st);
 	s->dev = known ? st.st_dev : 0;
 	s->ino = known ? st.st_ino : 0;
@@ -253,10 +256,10 @@ static bool search(struct search *s, const struct maps_entry *e, uint64_t start,
 	return !probed;
 }
 
-/* Which mappings are searched. */
+/* The mappings to search. */
 enum search_what { SEARCH_ALL, SEARCH_CODE, SEARCH_DATA };
 
-/* Searches mappings between @start and @end. Returns whether there are any that may be copies. */
+/* Search mappings between @start and @end. Return whether any of them may be a copy. */
 static bool search_between(struct search *s, enum search_what what, uint64_t start, uint64_t end)
 {
 	struct maps maps;
@@ -279,25 +282,25 @@ static bool search_between(struct search *s, enum search_what what, uint64_t sta
 	return any;
 }
 
-/* The process is in the call that makes code of the memory, or it is stopped as the call returns. */
+/* Search the process during or, if it is stopped, after the call that makes memory executable. */
 static void search_process(struct search *s, const struct sbt_event *event)
 {
 	bool held = event->flags & SBT_EVENT_HELD, any;
 	int times = 0;
 
 	any = search_between(s, SEARCH_ALL, event->range_start, event->range_end);
-	/* The call is not yet done, or what it made has been moved to where it is to be. */
+	/* The call has not finished, or its memory was moved to its final address. */
 	while (!held && !s->replaced && (!any || s->moved) && times++ < SEARCH_TIMES) {
 		s->moved = false;
 		usleep(SEARCH_AGAIN_US);
 		any = search_between(s, SEARCH_CODE, 0, UINT64_MAX);
 	}
-	/* Code has made room, and is to be copied to there. */
+	/* The call only made room for code, which will be copied there: search the data. */
 	if (event->replaces && !s->replaced && !s->left)
 		search_between(s, SEARCH_DATA, 0, UINT64_MAX);
 }
 
-/* Waits until the process is stopped: as its call returns. */
+/* Wait until the process is stopped as its call returns. */
 static void wait_stopped(uint32_t pid)
 {
 	struct look look;
@@ -339,29 +342,28 @@ static void search_close(struct search *s)
 	free(s->window);
 }
 
-/* @traced: else it met a probe that is for all processes, and the report is not about it. */
-static void say(const struct tracker *t, const struct search *s, bool traced)
+/* Report copies. An untraced process hit a probe for all processes; the report omits it. */
+static void report_copies(const struct tracker *t, const struct search *s, bool traced)
 {
 	char comm[16] = "?";
 
 	proc_comm(s->pid, s->pid, comm);
 	if (!traced)
 		msg_verbose(t->options.verbose,
-			    "process %d (%s), which is not traced, runs a copy of code that holds "
+			    "process %d (%s), which is not traced, runs a copy of code with "
 			    "probes: %u breakpoints in it were replaced, %u could not be",
 			    s->pid, comm, s->replaced, s->left);
 	else if (s->left)
 		remark_warn("copied", (uint32_t)s->pid,
-			    "process %d (%s) runs a copy of code that holds probes. %u breakpoints "
-			    "in the copy could not be replaced (%s): the process dies of SIGTRAP "
-			    "when it reaches one of them",
+			    "process %d (%s) runs a copy of code with probes. %u breakpoints in "
+			    "the copy could not be replaced (%s): the process dies of SIGTRAP when "
+			    "it reaches one of them",
 			    s->pid, comm, s->left, strerror(-s->error));
 	else
 		remark_warn("copied", (uint32_t)s->pid,
-			    "process %d (%s) runs a copy of code that holds probes, as a program "
-			    "does that replaces its own text. The breakpoints in the copy were "
-			    "replaced by the code that they stand for: barriers that are crossed "
-			    "in it are not seen",
+			    "process %d (%s) runs a copy of code with probes, as a program that "
+			    "replaces its own text does. The breakpoints in the copy were replaced "
+			    "by the original code: barriers that are crossed in it are not seen",
 			    s->pid, comm);
 }
 
@@ -370,7 +372,7 @@ void tracker_copied(struct tracker *t, const struct sbt_event *event)
 	struct search s = { .copies = attach_copies(t->attach), .pagemap = -1, .mem = -1 };
 	uint64_t before = 0, most;
 
-	/* Resumed before it stops, it would stay stopped. */
+	/* A process that is resumed before it stops would stay stopped. */
 	if (event->flags & SBT_EVENT_HELD)
 		wait_stopped(event->tgid);
 	hash_get(&t->copied, event->tgid, &before);
@@ -382,7 +384,7 @@ void tracker_copied(struct tracker *t, const struct sbt_event *event)
 		if (!event->own_code)
 			before += (most - s.budget) << 1;
 		if ((s.replaced || s.left) && !(before & 1)) {
-			say(t, &s, event->inc);
+			report_copies(t, &s, event->inc);
 			before |= 1;
 		}
 		hash_put(&t->copied, event->tgid, before);
@@ -403,7 +405,7 @@ void tracker_copied_forget(struct tracker *t)
 	while ((e = hash_next(&t->copied, &pos, &zero)) && !err)
 		if (!kill((pid_t)e->key, 0) || errno != ESRCH)
 			err = hash_put(&left, e->key, e->value);
-	/* Without memory for what is left all stays as it is. */
+	/* Without memory, keep all entries. */
 	if (err) {
 		hash_free(&left);
 		return;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* What the files of targets share, and nobody else includes. */
+/* Declarations shared by the process_tracker_*.c files. */
 #ifndef CAPTURE_PROCESS_TRACKER_INTERNAL_H
 #define CAPTURE_PROCESS_TRACKER_INTERNAL_H
 
@@ -10,10 +10,10 @@
 #include "capture/process_tracker.h"
 #include "target/job.h"
 
-/* A process whose dynamic linker is at work. */
+/* A process in which the dynamic linker is running. */
 struct starting {
-	uint32_t tgid, inc; /* inc 0: of -a, not traced yet */
-	bool changed; /* code has been mapped since its mappings were read */
+	uint32_t tgid, inc; /* inc 0: a process of -a that is not traced yet */
+	bool changed; /* it has mapped code since its mappings were read */
 	uint64_t since_ns, due_ns;
 };
 
@@ -23,136 +23,143 @@ struct tracker {
 	struct address_spaces *spaces;
 	struct tracker_options options;
 	struct probes probes;
-	struct hash waiting; /* tid -> futex word, as its probe came */
-	struct hash seen; /* inc << 32 | tgid: there are probes where its threads wait */
-	struct mappings *mappings; /* NULL: they are not needed, or not to be had */
-	struct sbt_event *mapped; /* what they said, and has not been acted on */
+	struct hash waiting; /* tid -> futex word that it waited on when its probe was attached */
+	struct hash seen; /* inc << 32 | tgid of processes with probes where threads wait */
+	struct mappings *mappings; /* NULL: not needed, or not available */
+	struct sbt_event *mapped; /* events from mappings that have not been acted on */
 	uint32_t nmapped, mapped_cap;
-	struct hash changes; /* tgid -> how often they said that it mapped code */
-	struct hash
-		named; /* tgid that is probed where its dynamic linker reports -> probes_loader()'s leader */
-	struct hash unnamed; /* tgid of other processes that are traced, by their parents */
-	bool watching; /* they are asked for */
-	bool missed; /* what some processes mapped was not seen */
-	struct birth
-		*births; /* -a: processes that have executed a program, which is to be decided */
+	struct hash changes; /* tgid -> how often mappings reported that it mapped code */
+	/* tgid with a probe on its own dynamic linker -> probes_loader()'s leader */
+	struct hash named;
+	struct hash unnamed; /* tgid of processes that are traced because of their parents */
+	bool watching; /* mappings are requested from the kernel */
+	bool missed; /* the mappings of some processes were not seen */
+	struct birth *births; /* -a: processes that executed a program not decided yet */
 	uint32_t nbirths, births_cap;
-	struct hash birth_of; /* tgid -> its index */
-	struct hash decided; /* program -> when it was decided last with all its libraries */
-	uint64_t
-		late; /* -a: processes that may have crossed barriers before their files had probes */
+	struct hash birth_of; /* tgid -> index in births */
+	struct hash decided; /* program -> when it was last decided with all its libraries */
+	/* -a: number of processes that may have crossed barriers before their files were probed */
+	uint64_t late;
 	struct hash late_of; /* tgid of these -> when that was found */
-	uint64_t made,
-		executed; /* processes that traced ones made; programs that traced ones executed, COMMAND not counted */
+	uint64_t made; /* processes that traced ones created */
+	uint64_t executed; /* programs that traced processes executed, except COMMAND */
 	uint64_t unprobed; /* tracker_unprobed() */
-	uint64_t unseen; /* reports of mapped code that there was no room for */
+	uint64_t unseen; /* reports of mapped code that were lost for lack of space */
 	struct starting *starting;
 	uint32_t nstarting, starting_cap;
-	struct hash
-		copied; /* tgid -> pages searched for copies of code << 1 | a remark says that there are some */
-	struct hash
-		jobs; /* inc << 32 | tgid -> struct job, of ranks that have executed a program */
-	struct hash
-		classified; /* struct module of a rank's program -> what targets_coming.c says of it */
-	uint32_t child; /* COMMAND before it is executed: our own image */
+	/* tgid -> pages searched for copies of code << 1 | a remark has reported copies */
+	struct hash copied;
+	/* inc << 32 | tgid -> struct job, of ranks that have executed a program */
+	struct hash jobs;
+	/* struct module of a rank's program -> its class (process_tracker_coming.c) */
+	struct hash classified;
+	uint32_t child; /* COMMAND before exec: it still runs the image of sbt-trace */
 	uint64_t generation;
-	uint64_t closed_ns; /* when files that are not used were closed last */
+	uint64_t closed_ns; /* when unused files were last closed */
 	struct ranks *ranks;
-	struct hash silent_ranks; /* tgid -> tracker_ranks.c's */
+	struct hash silent_ranks; /* tgid -> entry of process_tracker_ranks.c */
 };
 
-/* targets.c */
-/* The module that a process has mapped there, or NULL: no code of a file. Likewise of mapping @i of a space. */
+/* process_tracker.c */
+/* Return the module of @entry (of mapping @i of @space), or NULL if it is not code of a file. */
 struct module *tracker_mapped_at(struct tracker *t, int pid, const struct maps_entry *entry);
 struct module *tracker_module(struct tracker *t, const struct address_space *space, size_t i);
-/* Reads what the process has mapped and probes what is in it. Returns 0 or -errno. */
+/* Read the mappings of the process and probe them. Return 0 or -errno. */
 int tracker_examine(struct tracker *t, struct address_space *space);
-/* Its crossings count from now on: nothing that is still to be mapped changes how its departures may be seen. */
+/* Count its crossings from now on: later mappings cannot change how its departures are seen. */
 void tracker_settled(struct tracker *t, struct address_space *space);
-/* -a, a process that is not traced yet: probes what it has mapped. */
+/* -a: probe the mappings of a process that is not traced yet. */
 struct tracker_scan {
-	bool partial; /* its dynamic linker was at work */
+	bool partial; /* its dynamic linker was running */
 	bool fresh; /* files with barriers had no probes before */
 };
 struct tracker_scan tracker_scan_once(struct tracker *t, int pid);
-/* -a: probes a file that a process has mapped. Returns whether it has barriers, and had no probes before. */
+/* -a: probe a mapped file. Return whether it has barriers and had no probes before. */
 bool tracker_probe_file(struct tracker *t, int pid, const struct maps_entry *entry);
-/* -a: probes the exits of what this process runs, if return probes could hurt it. Returns the verdict's flags. */
+/* -a: probe exits where return probes could harm this process. Return the flags of the verdict. */
 uint32_t tracker_scan_departures(struct tracker *t, int pid, const struct maps *maps,
 				 const char *refusal);
 
-/* targets_coming.c */
+/* process_tracker_coming.c */
 /*
- * A program that will be run by who is traced, and may not be held then: @entry is our own mapping of it. Says to the kernel's side what can be
- * said now. @rank: all the files that it needs are looked for, as of programs of OpenMP's.
+ * Classify a program that a traced process will run when it may not be stopped, and pass the result
+ * to the BPF programs. @entry: sbt-trace's own mapping of it. @rank: search all files that it
+ * needs, as for OpenMP programs.
  */
 void tracker_classify_coming(struct tracker *t, const struct maps_entry *entry,
 			     struct module *module, bool rank);
-/* The same of a process that has executed a program and is not held: its crossings count from now on, if what it will map is known. */
+/*
+ * Classify a running process after exec: count its crossings now if its later mappings are known.
+ */
 void tracker_classify_executed(struct tracker *t, const struct address_space *space);
 
-/* It has ended, or runs another program: who it was is known, if it was glanced at. */
+/* Note that a rank has ended or runs another program. Its job is known if it was glanced at. */
 void tracker_rank_gone(struct tracker *t, const struct sbt_event *exec);
-/* The job of a process, as it was when it was glanced at, or as it is. */
+/* Get the job of a process, as of tracker_glance() or as it is now. */
 void tracker_job(struct tracker *t, uint32_t tgid, uint32_t inc, struct job *out);
 void tracker_forget_job(struct tracker *t, uint32_t tgid, uint32_t inc);
 void tracker_free_coming(struct tracker *t);
 
-/* targets_births.c */
-/* A process has executed a program. */
+/* process_tracker_births.c */
+/* Note that a process has executed a program. */
 void tracker_birth(struct tracker *t, const struct mappings_event *exec);
 bool tracker_is_birth(const struct tracker *t, uint32_t tgid);
-/* A process has mapped code of a file. False: it is none that was seen to execute a program, or its program has been decided. */
+/* Note mapped code. Return false if the process executed no program, or it is already decided. */
 bool tracker_birth_maps(struct tracker *t, const struct mappings_event *m);
-/* Probes the files that were mapped since. */
+/* Probe the files that were mapped since the last call. */
 void tracker_births_examine(struct tracker *t);
-/* Decides how programs are to be traced, where that is due; @read reads what was mapped until now. */
+/* Decide how to trace programs that are due. @read reads the mappings until now. */
 void tracker_births_settle(struct tracker *t, void (*read)(struct tracker *t));
-/* Tracing ended at @end_ns: counts those that may have crossed barriers by then, of all that are still to be decided. */
+/*
+ * Count the undecided processes that may have crossed barriers before @end_ns, the end of tracing.
+ */
 void tracker_births_end(struct tracker *t, uint64_t end_ns);
-/* Does the process that mapped the file last still do so? */
+/* Return whether the process that last mapped the file still maps it. */
 bool tracker_still_mapped(const struct module *module);
-/* Removes the probes of a file that was written anew, and all that is known of the program in it. */
+/* Remove the probes of a rewritten file and forget its program. */
 void tracker_forget_file(struct tracker *t, struct module *module);
-/* CLOCK_MONOTONIC, 0 never. */
+/* Return when tracker_births_settle() is due: CLOCK_MONOTONIC, 0 never. */
 uint64_t tracker_births_due(const struct tracker *t);
-/* Counts a process that may have crossed barriers before their files had probes. */
+/* Count a process that may have crossed barriers before its files were probed. */
 void tracker_count_late(struct tracker *t, uint32_t tgid);
 void tracker_births_free(struct tracker *t);
 
-/* targets_copies.c */
-/* SBT_REC_COPY: replaces breakpoints in copies of code by what they stand for, and resumes the process. */
+/* process_tracker_copies.c */
+/* Handle SBT_REC_COPY: restore the code under copied breakpoints and resume the process. */
 void tracker_copied(struct tracker *t, const struct sbt_event *event);
-/* Nobody tells of the end of processes that are not traced: what is known of those that have ended is dropped. */
+/* Forget processes that have ended: the end of untraced ones is not reported. */
 void tracker_copied_forget(struct tracker *t);
 
-/* targets_waits.c */
+/* process_tracker_waits.c */
 void tracker_examine_turns(struct tracker *t, struct address_space *space);
-/* @running: it was not held, and may have waited before. */
+/* @running: it was not stopped, so its threads may already wait. */
 int tracker_examine_waits(struct tracker *t, struct address_space *space, bool running);
-/* A process was forked. */
+/* Handle a fork. */
 void tracker_examine_forked(struct tracker *t, struct address_space *child);
 
-/* tracker_ranks.c */
-/* A process that has MPI mapped, each time that it is looked at: what its code calls. @program: a path; NULL not known. */
+/* process_tracker_ranks.c */
+/* Note the untraced calls of a process that maps MPI. @program: its path; NULL: unknown. */
 void tracker_note_rank(struct tracker *t, uint32_t tgid, const struct job *job,
 		       const struct untraced *untraced, const char *program);
-/* The same with -a, of a process that is not traced yet, nor ever is if it crosses no barrier. */
+/* With -a, note those of a process that is not traced, and never is if it crosses no barrier. */
 void tracker_scan_rank(struct tracker *t, int pid, const struct maps *maps);
 void tracker_free_ranks(struct tracker *t);
 
-/* targets_linker.c */
-/* address_spaces_set_changes(): how often the process has changed what it maps. */
+/* process_tracker_linker.c */
+/* Get how often the process has changed its mappings (for address_spaces_set_changes()). */
 int tracker_changes(void *ctx, uint32_t tgid, uint32_t inc, uint32_t *n);
-/* Asks the kernel for what processes map, or no longer. Returns whether it is asked from now on. */
+/* Ask the kernel to report mapping changes. Return whether it does. */
 bool tracker_watch(struct tracker *t);
-/* Has the process executed a program that is still to be decided, by what the kernel said of it up to now? */
+/* Return whether the process has executed a program that is not decided, as far as known by now. */
 bool tracker_follows(struct tracker *t, uint32_t tgid);
-/* @changed: to be looked at as soon as what is known of other processes has been read. Returns 0 or -ENOMEM. */
+/* Queue a process; @changed: examine it after the next read of events. Return 0 or -ENOMEM. */
 int tracker_starting_add(struct tracker *t, uint32_t tgid, uint32_t inc, bool changed);
-/* What the process had mapped up to now has been looked at. */
+/* Note that all current mappings of the process have been examined. */
 void tracker_starting_done(struct tracker *t, uint32_t tgid, uint32_t inc);
-/* Processes of which their own dynamic linkers tell: one that runs, one that is about to execute, one that has. Return 0 or -errno. */
+/*
+ * Probe the dynamic linker of one process: one that runs, one that will execute a program, one that
+ * has executed it. Return 0 or -errno.
+ */
 int tracker_name(struct tracker *t, int pid);
 int tracker_name_coming(struct tracker *t, int pid);
 int tracker_name_starting(struct tracker *t, struct address_space *space);

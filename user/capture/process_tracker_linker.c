@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * When what a process has mapped is known: its own dynamic linker tells of it (named processes), or the kernel does, a moment later.
+ * When the mappings of a process are known. The dynamic linker of a named process reports them by a
+ * probe of its own; for other processes, the kernel reports them a moment later.
  */
 #include "capture/process_tracker_internal.h"
 
@@ -18,17 +19,18 @@
 #include "target/proc.h"
 
 /*
- * How often it is asked whether the dynamic linker of a process is done. That costs some microseconds; what the process crosses before it
- * is known is lost. One that takes long, as it was stopped, is asked after a part of that time.
+ * How often to check whether the dynamic linker of a process is done. A check takes some
+ * microseconds; crossings before the end is known are lost. A linker that takes long, because the
+ * process was stopped, is checked after a fraction of the time so far.
  */
 #define LINKER_NS   500000u
 #define LINKER_LONG 1000000000u
 #define LINKER_PART 8
 
-/* A process that maps code before its beginning has been reported is not forgotten for so long. */
+/* How long a process that maps code before its start was reported is remembered. */
 #define UNREPORTED_NS 1000000000u
 
-/* More of the processes that were named have no probe of their own in their dynamic linkers. */
+/* The maximum number of processes with a probe on their own dynamic linker. */
 #define NAMED_MAX 64
 
 static uint32_t mapped_times(const struct tracker *t, uint32_t tgid)
@@ -39,8 +41,8 @@ static uint32_t mapped_times(const struct tracker *t, uint32_t tgid)
 }
 
 /*
- * Code that a process has mapped. Of those that were named their dynamic linkers report, before any of the code runs; of the others
- * it is known a moment later.
+ * Note code that a process has mapped. Linkers of named processes report it before the code runs;
+ * for other processes it is only known a moment later.
  */
 static void on_mapped(void *ctx, const struct mappings_event *m)
 {
@@ -52,7 +54,7 @@ static void on_mapped(void *ctx, const struct mappings_event *m)
 
 	if (m->exec)
 		tracker_birth(t, m);
-	/* Its own linker may report it, too: that says nothing of the file. */
+	/* Its own linker may report it, too, but without the file. */
 	born = m->file && t->options.discover_all && tracker_birth_maps(t, m);
 	if (!m->file || hash_get(&t->named, m->tgid, &named))
 		return;
@@ -81,7 +83,7 @@ static void on_mapped(void *ctx, const struct mappings_event *m)
 
 static void read_mappings(struct tracker *t)
 {
-	/* Which those were that there was no room for is not known: all are looked at. */
+	/* If reports were lost, the processes are unknown: examine all. */
 	uint64_t unseen = t->mappings ? mappings_read(t->mappings, on_mapped, t) : 0;
 
 	t->unseen += unseen;
@@ -100,9 +102,9 @@ int tracker_mapped_fd(const struct tracker *t, uint32_t i)
 }
 
 /*
- * What processes map wakes us up, whoever they are: it is asked for only while some of them have no probe of their own, and for a
- * while after that (tracker_step()), for to begin and to end that interrupts all CPUs. Returns whether it is asked for from now
- * on.
+ * Mappings of any process wake sbt-trace up. So they are requested only while some traced processes
+ * have no probe on their own linker, and for a while afterwards (tracker_step()): starting and
+ * stopping the reports interrupts all CPUs. Return whether they are requested from now on.
  */
 bool tracker_watch(struct tracker *t)
 {
@@ -115,7 +117,7 @@ bool tracker_watch(struct tracker *t)
 	return wanted;
 }
 
-/* How often the process has changed what it maps: also what nobody has acted on yet. */
+/* Get how often the process has changed its mappings, with changes that were not acted on yet. */
 int tracker_changes(void *ctx, uint32_t tgid, uint32_t inc, uint32_t *n)
 {
 	struct tracker *t = ctx;
@@ -128,7 +130,6 @@ int tracker_changes(void *ctx, uint32_t tgid, uint32_t inc, uint32_t *n)
 	return 0;
 }
 
-/* @changed: to be looked at as soon as what is known of other processes has been read. Without memory: at once. */
 int tracker_starting_add(struct tracker *t, uint32_t tgid, uint32_t inc, bool changed)
 {
 	uint64_t now = now_ns();
@@ -155,7 +156,6 @@ int tracker_starting_add(struct tracker *t, uint32_t tgid, uint32_t inc, bool ch
 	return 0;
 }
 
-/* What a process had mapped up to now has been looked at. */
 void tracker_starting_done(struct tracker *t, uint32_t tgid, uint32_t inc)
 {
 	uint32_t i;
@@ -165,7 +165,10 @@ void tracker_starting_done(struct tracker *t, uint32_t tgid, uint32_t inc)
 			t->starting[i].changed = false;
 }
 
-/* Has one thread alone run in the process, as far as that is known? Threads may have ended, and leave few traces in /proc. */
+/*
+ * Return whether the process has only ever had one thread, as far as known. Threads may have ended,
+ * and leave few traces in /proc.
+ */
 static bool was_alone(const struct tracker *t, uint32_t tgid)
 {
 	uint64_t thread_ns, child_ns;
@@ -174,7 +177,7 @@ static bool was_alone(const struct tracker *t, uint32_t tgid)
 	return !thread_ns && !child_ns && proc_was_alone((int)tgid);
 }
 
-/* Has the process the name of those that are traced? */
+/* Return whether the process has the name that --comm gives. */
 static bool is_wanted(const struct tracker *t, uint32_t tgid)
 {
 	char comm[16];
@@ -184,8 +187,8 @@ static bool is_wanted(const struct tracker *t, uint32_t tgid)
 }
 
 /*
- * Looks at a process whose dynamic linker is at work, or that has mapped code before its beginning was reported. Returns whether that
- * is to be repeated.
+ * Examine a process while its dynamic linker runs, or after it mapped code before its start was
+ * reported. Return whether to repeat this.
  */
 static bool starting_look(struct tracker *t, struct starting *s)
 {
@@ -195,7 +198,7 @@ static bool starting_look(struct tracker *t, struct starting *s)
 
 	if (busy == 1 && !s->changed)
 		return true;
-	/* There is nothing left of it to be looked at, whatever is reported of it later. */
+	/* The process is gone; later reports of it change nothing. */
 	if (busy < 0 && !proc_alive((int)s->tgid))
 		return false;
 	if (!s->inc) {
@@ -209,7 +212,7 @@ static bool starting_look(struct tracker *t, struct starting *s)
 	if (!space || !space->read)
 		return now_ns() - s->since_ns < UNREPORTED_NS;
 	space->runs = true;
-	/* What was read with the last event is older than the linker's end. */
+	/* The mappings that were read at the last event are older than the linker's end. */
 	if ((space->settled && !s->changed) || address_space_look(t->spaces, space) ||
 	    tracker_examine(t, space))
 		return false;
@@ -226,7 +229,7 @@ void tracker_settle(struct tracker *t)
 	uint32_t i;
 
 	tracker_births_settle(t, read_mappings);
-	/* Others may be added meanwhile, and what is there may move. */
+	/* Entries may be added or moved meanwhile. */
 	for (i = t->nstarting; i-- > 0;) {
 		if (t->starting[i].due_ns > now)
 			continue;
@@ -259,7 +262,7 @@ void tracker_mapped(struct tracker *t, void (*each)(void *ctx, const struct sbt_
 
 	read_mappings(t);
 	tracker_births_examine(t);
-	/* More may come meanwhile. */
+	/* Entries may be added meanwhile. */
 	for (i = 0; i < t->nmapped; i++) {
 		e = t->mapped[i];
 		space = e.inc ? address_space_find(t->spaces, e.tgid, e.inc) : NULL;
@@ -300,7 +303,6 @@ void tracker_unseen(const struct tracker *t, uint64_t *late, uint64_t *unseen)
 	*unseen = t->options.discover_all ? t->unseen : 0;
 }
 
-/* The process is one of those whose dynamic linkers report before what they mapped runs. */
 int tracker_name(struct tracker *t, int pid)
 {
 	int err;
@@ -312,7 +314,7 @@ int tracker_name(struct tracker *t, int pid)
 	return err;
 }
 
-/* A process that will execute a program, by the dynamic linker that we have ourselves, as nearly all have. */
+/* Most programs use the same dynamic linker as sbt-trace, so probe that one. */
 int tracker_name_coming(struct tracker *t, int pid)
 {
 	struct maps maps;
@@ -336,8 +338,9 @@ int tracker_name_coming(struct tracker *t, int pid)
 }
 
 /*
- * Until what a process that executes a program is still to map is there and has been looked at its crossings are lost, and which rank
- * it is is not known. Its dynamic linker tells of it the sooner. Only the first ones: each probe stays until tracing ends.
+ * Crossings are lost until the mappings of a new program are complete and examined, and until then
+ * its rank is unknown. A probe on its own dynamic linker reports that sooner. Only the first
+ * processes get one: each probe stays until tracing ends.
  */
 int tracker_name_starting(struct tracker *t, struct address_space *space)
 {

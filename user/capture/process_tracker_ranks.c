@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Ranks of MPI that may wait for one another in calls that are not traced. One that crosses no barrier is in no figure: a remark names it. */
+/*
+ * MPI ranks that may wait for one another in calls that are not traced. A rank that crosses no
+ * barrier is in no figure: a remark names it.
+ */
 #include "capture/process_tracker_internal.h"
 
 #include <stdlib.h>
@@ -12,16 +15,16 @@
 
 #define RANKS_MOST 65536
 
-/* A rank whose code calls such functions. */
+/* A rank with code that calls untraced functions. */
 struct silent_rank {
 	const char *program; /* a path, untrusted */
-	const char *calls; /* the functions; both texts live as long as the spaces */
+	const char *calls; /* the functions; both texts live as long as the address spaces */
 };
 
 /* Ranks of one program that call the same functions. */
 struct silent_program {
 	struct silent_rank rank;
-	uint32_t n, pid; /* ranks; the number of one */
+	uint32_t n, pid; /* number of ranks; process number of one of them */
 };
 
 void tracker_note_rank(struct tracker *t, uint32_t tgid, const struct job *job,
@@ -31,7 +34,7 @@ void tracker_note_rank(struct tracker *t, uint32_t tgid, const struct job *job,
 	struct untraced calls = *untraced;
 	char names[UNTRACED_NAMES];
 
-	/* One that is alone waits for no other. */
+	/* A single rank waits for no other. */
 	if (job->rank == JOB_NONE || job->size == 1 || !untraced_has_mpi(untraced))
 		return;
 	if (!r && hash_count(&t->silent_ranks) < RANKS_MOST) {
@@ -112,27 +115,26 @@ static bool add_rank(struct silent_program **all, uint32_t *n, const struct sile
 	return true;
 }
 
-static void tell_program(const struct silent_program *p)
+static void report_program(const struct silent_program *p)
 {
-	const char *calls = p->rank.calls ? p->rank.calls : "functions of MPI";
+	const char *calls = p->rank.calls ? p->rank.calls : "MPI functions";
 	const char *program = p->rank.program ? p->rank.program : "a program";
 
 	if (p->n == 1)
 		remark_note(REMARK_WARN, "untraced", p->pid,
-			    "process %u (%s) crossed no barrier that is traced, but its code calls "
-			    "%s, in which it may wait for other ranks of MPI: these calls are not "
-			    "traced, and how long it waits in them is not known",
+			    "process %u (%s) crossed no traced barrier, but its code calls %s, "
+			    "where it may wait for other MPI ranks: these calls are not traced, "
+			    "and how long it waits in them is unknown",
 			    p->pid, program, calls);
 	else
 		remark_note(REMARK_WARN, "untraced", p->pid,
-			    "%u processes of %s (one is %u) crossed no barrier that is traced, but "
-			    "their code calls %s, in which they may wait for other ranks of MPI: "
-			    "these calls are not traced, and how long they wait in them is not "
-			    "known",
+			    "%u processes of %s (one is %u) crossed no traced barrier, but their "
+			    "code calls %s, where they may wait for other MPI ranks: these calls "
+			    "are not traced, and how long they wait in them is unknown",
 			    p->n, program, p->pid, calls);
 }
 
-void tracker_tell_ranks(const struct tracker *t, const struct model *model)
+void tracker_report_ranks(const struct tracker *t, const struct model *model)
 {
 	struct silent_program *all = NULL;
 	const struct hash_entry *e;
@@ -154,7 +156,7 @@ void tracker_tell_ranks(const struct tracker *t, const struct model *model)
 			      (uint32_t)e->key))
 			break;
 	for (i = 0; i < n; i++)
-		tell_program(&all[i]);
+		report_program(&all[i]);
 	free(all);
 	hash_free(&crossed);
 }

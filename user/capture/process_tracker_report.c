@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* What is said of the files in which barriers were looked for. */
+/* Remarks on the files that were searched for barriers. */
 #include "capture/process_tracker_internal.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ static void explain_module(void *ctx, struct module *m)
 		return;
 	if (m->left_out)
 		remark_note(REMARK_ERROR, "looked_at", 0,
-			    "%s: has those of %s, which --aggregate leaves out", m->path,
+			    "%s: has those of %s, which --aggregate omits", m->path,
 			    family_list(m->left_out, names, sizeof(names)));
 	if (m->error && m->error != -ENOEXEC) {
 		e->unread++;
@@ -32,19 +32,18 @@ static void explain_module(void *ctx, struct module *m)
 			    module_why(m->error));
 	} else if (m->nplaces) {
 		remark_note(REMARK_ERROR, "looked_at", 0, "%s: has %u of them, %s", m->path,
-			    m->nplaces, m->probed ? "probed; no threads met there" : "not probed");
+			    m->nplaces,
+			    m->probed ? "probed, but no threads met there" : "not probed");
 	} else if (m->is_elf && m->traits.executable && !m->traits.dynamic && m->traits.stripped) {
 		e->hidden++;
-		remark_note(
-			REMARK_ERROR, "looked_at", 0,
-			"%s: static and stripped: functions in it have no names to be found by, "
-			"and none was recognised by its code",
-			m->path);
+		remark_note(REMARK_ERROR, "looked_at", 0,
+			    "%s: static and stripped: its functions have no names to search for, "
+			    "and none was recognised by its code",
+			    m->path);
 	} else if (m->tbb) {
 		remark_note(REMARK_ERROR, "looked_at", 0,
-			    "%s: oneTBB's tasks are waited for by one thread, and those who work "
-			    "on them "
-			    "pass no function of their own: not seen",
+			    "%s: oneTBB is not traced: one thread waits for tasks, and the threads "
+			    "that run them pass through no common function",
 			    m->path);
 	} else if (m->is_elf && !m->left_out && e->shown++ < 12) {
 		remark_note(REMARK_ERROR, "looked_at", 0, "%s: has none", m->path);
@@ -60,28 +59,27 @@ static bool has_std(const struct module *m)
 	return i < m->nplaces;
 }
 
-static void tell_inlined(void *ctx, struct module *m)
+static void report_inlined(void *ctx, struct module *m)
 {
 	(void)ctx;
 	if (m->in_target && m->inlined_waits)
-		remark_note(
-			REMARK_HINT, "inlined", 0,
-			"%s uses std::barrier, std::latch, std::atomic::wait() or a C++20 "
-			"semaphore in line, where sbt-trace does not know the code: barriers of "
-			"this kind may be missing. With --discover they are found where all "
-			"waiting threads sleep; or name a function around the barrier with -b",
-			m->path);
+		remark_note(REMARK_HINT, "inlined", 0,
+			    "%s inlines std::barrier, std::latch, std::atomic::wait() or a C++20 "
+			    "semaphore, and sbt-trace does not recognise the code: barriers of "
+			    "this kind may be missing. --discover finds them if all waiting "
+			    "threads sleep; or name a function around the barrier with -b",
+			    m->path);
 	if (m->in_target && m->scopes && !m->joins.nentries)
 		remark_note(REMARK_HINT, "inlined", 0,
-			    "%s is a program in Rust that makes threads: rounds of "
-			    "std::thread::scope()%s are not seen where their waits are in line or "
+			    "%s is a Rust program that creates threads: rounds of "
+			    "std::thread::scope()%s are not seen if their waits are inlined or "
 			    "have no name, as after link-time optimisation or without symbols",
 			    m->path, has_std(m) ? "" : " and of std::sync::Barrier");
 }
 
-void tracker_tell_inlined(const struct tracker *t)
+void tracker_report_inlined(const struct tracker *t)
 {
-	modules_each(t->modules, tell_inlined, NULL);
+	modules_each(t->modules, report_inlined, NULL);
 }
 
 void tracker_explain(const struct tracker *t, bool aggregate)
@@ -90,9 +88,9 @@ void tracker_explain(const struct tracker *t, bool aggregate)
 
 	remark_note(REMARK_ERROR, "nothing_crossed", 0,
 		    "no barrier was crossed. Looked for %s (sbt-trace list FILE names %s) in:",
-		    aggregate ? "pthread_barrier_wait alone, as --aggregate does"
+		    aggregate ? "pthread_barrier_wait only, as --aggregate does"
 			      : "functions of pthread, OpenMP, MPI and others",
-		    aggregate ? "others that are there" : "them");
+		    aggregate ? "the others there" : "them");
 	modules_each(t->modules, explain_module, &e);
 	if (e.shown > 12)
 		remark_note(REMARK_ERROR, "looked_at", 0, "and %d more files that have none",

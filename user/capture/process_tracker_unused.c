@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Files that no traced process runs any more are closed, and lose their probes. */
+/* Close files that no traced process runs any more, and remove their probes. */
 #include "capture/process_tracker_internal.h"
 
 #include <sys/stat.h>
@@ -8,15 +8,14 @@
 #include "base/msg.h"
 #include "target/proc.h"
 
-#define CLOSE_NS 2000000000u /* how often files that are not used are closed */
+#define CLOSE_NS 2000000000u /* how often unused files are closed */
 
-#define UNUSED_MAX 64 /* files of which probes are removed at a time */
+#define UNUSED_MAX 64 /* most files to remove probes from at a time */
 
 struct unused {
 	struct tracker *t;
-	struct module *modules
-		[UNUSED_MAX]; /* that have probes, and no process that is known to map them */
-	bool mapped[UNUSED_MAX]; /* a process was found that does */
+	struct module *modules[UNUSED_MAX]; /* files with probes that no known process maps */
+	bool mapped[UNUSED_MAX]; /* a process that maps the file was found */
 	uint32_t n, nmapped;
 	dev_t root;
 };
@@ -69,7 +68,7 @@ bool tracker_still_mapped(const struct module *m)
 	return mapped;
 }
 
-/* Libraries of the machine keep their probes: there are few, and a process that starts needs them at once. */
+/* Keep the probes of installed libraries: they are few, and a new process needs them at once. */
 static bool is_kept(const struct unused *u, const struct module *m)
 {
 	struct stat st;
@@ -87,7 +86,7 @@ static void find_unused(void *ctx, struct module *m)
 		u->modules[u->n++] = m;
 }
 
-/* -a: the probes of programs that have ended would hold their file systems, and pile up. */
+/* -a: probes of ended programs would keep their file systems busy, and accumulate. */
 static void remove_unused(struct tracker *t)
 {
 	struct unused u = { .t = t };
@@ -109,7 +108,10 @@ static void remove_unused(struct tracker *t)
 
 void tracker_step(struct tracker *t, uint64_t now)
 {
-	/* Processes that are there as tracing begins are about to be seen: their files stay open until then. */
+	/*
+	 * Processes that run as tracing begins are about to be seen: their files stay open until
+	 * then.
+	 */
 	if (!t->closed_ns)
 		t->closed_ns = now;
 	if (now - t->closed_ns < CLOSE_NS)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Where the threads of a process wait for others, or for their turn: probes for one process each. */
+/* Probes where the threads of one process wait for other threads, or for their turn. */
 #include "capture/process_tracker_internal.h"
 
 #include <errno.h>
 
-/* Is it the module of a mapping before this one, too? */
+/* Return whether an earlier mapping has the same module. */
 static bool is_earlier(struct tracker *t, struct address_space *space, size_t n,
 		       const struct module *m)
 {
@@ -17,7 +17,7 @@ static bool is_earlier(struct tracker *t, struct address_space *space, size_t n,
 	return false;
 }
 
-/* Probes where its threads wait for their turn, if its code calls such functions. */
+/* Probe where the threads wait for their turn, if the code calls such functions. */
 void tracker_examine_turns(struct tracker *t, struct address_space *space)
 {
 	size_t i;
@@ -56,8 +56,8 @@ int tracker_rest_turns(struct tracker *t, uint32_t tgid, uint32_t inc, bool rest
 }
 
 /*
- * The same where they wait on semaphores, if its code does. Where it cannot be, nothing is spoken of that would have been a
- * candidate only.
+ * Probe where the threads wait on semaphores, if the code does. Failures are not reported:
+ * semaphores only yield candidates.
  */
 static void examine_sems(struct tracker *t, struct address_space *space)
 {
@@ -87,8 +87,9 @@ int tracker_rest_sems(struct tracker *t, uint32_t tgid, uint32_t inc, bool rest)
 }
 
 /*
- * Probes where the process's threads wait for others. Of processes of one thread, which are most of those that a
- * build or a shell starts, there is nothing to be found. Returns -ESRCH if it had ended before.
+ * Probe where the threads of the process wait for other threads. Processes with one thread, which
+ * are most of those that a build or a shell starts, need no such probes. Return -ESRCH if the
+ * process has ended.
  */
 int tracker_examine_waits(struct tracker *t, struct address_space *space, bool running)
 {
@@ -107,7 +108,7 @@ int tracker_examine_waits(struct tracker *t, struct address_space *space, bool r
 			err = -ESRCH;
 	}
 	examine_sems(t, space);
-	/* What its threads wait for from now on is seen, if it can be. */
+	/* Waits are seen from now on, where possible. */
 	if (hash_get(&t->seen, key, &seen) || hash_put(&t->seen, key, 1))
 		return err;
 	space->blind = running;
@@ -130,8 +131,8 @@ static bool shares_memory(uint32_t tgid)
 }
 
 /*
- * Where nobody is told of processes of one thread that begin to wait, those that share memory with their parent may meet there:
- * both have their probes at once.
+ * A child with one thread may meet its parent at a barrier in shared memory. If the kernel does not
+ * report waits without probes, probe both at once.
  */
 void tracker_examine_forked(struct tracker *t, struct address_space *child)
 {
@@ -160,7 +161,7 @@ int tracker_rest(struct tracker *t, uint32_t tgid, uint32_t inc, bool rest)
 	for (i = 0; !err && i < space->maps.n; i++) {
 		struct module *m = tracker_module(t, space, i);
 
-		/* A file has several mappings, and its probes once. */
+		/* A file has several mappings, but its probes only once. */
 		if (m && !is_earlier(t, space, i, m))
 			err = probes_rest(&t->probes, m, tgid, inc, rest);
 	}

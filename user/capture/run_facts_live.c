@@ -18,7 +18,7 @@
 #include "sites/family.h"
 #include "target/proc.h"
 
-/* --- what the report asks ----------------------------------------------------------------------------- */
+/* --- callbacks of the report ------------------------------------------------------------------ */
 
 static const struct site_name *env_site(void *ctx, uint32_t site)
 {
@@ -101,23 +101,24 @@ static const char *env_probe_group_name(void *ctx, const struct model_proc *proc
 	return name ? name : attach_user_probe_group_name(p->attach, probe_group);
 }
 
-/* What a crossing of this process cost when nothing else was done. */
+/* Return what a crossing of this process cost in the calibration. */
 static const struct attach_price *price_of(const struct run_facts_live *p,
 					   const struct address_space *space)
 {
 	if (attach_only_exits(p->attach) || (space && space->by_exit))
 		return &p->price_exit;
-	/* Of a process that nobody has looked at all there is may be stepped. */
+	/* In a process that was not examined, any instruction may be stepped. */
 	return p->stepped && (!space || space->stepped) ? &p->price_stepped : &p->price;
 }
 
-/* So many crossings must have told what they took for their mean to say anything. */
+/* The least number of crossings with a handler time for a mean. */
 #define SPENT_LEAST 8
 
 /*
- * Between crossings a program fills the caches with its own, other threads share the core, the host runs others: what our
- * program took there, against what it took when the price was measured, goes for all that a crossing takes. Of a process that
- * has told too little: as for all of them. 1: nothing is known.
+ * Return how much more a crossing costs than in the calibration. Between crossings, a program fills
+ * the caches, other threads share the core, and the host runs other machines. So the handler time
+ * of real crossings is compared with that of the calibration. Processes with too few crossings use
+ * the mean of all processes. 1: unknown.
  */
 static double dearer(const struct run_facts_live *p, const struct address_space *space)
 {
@@ -151,11 +152,11 @@ double run_facts_live_price_excluded(struct run_facts_live *p, const struct mode
 	const struct address_space *space = address_space_find(p->spaces, proc->tgid, proc->inc);
 	double stepping = price_of(p, space)->ns - p->price.ns;
 
-	/* Where the kernel steps, it does so for whoever comes. */
+	/* The kernel steps the instruction for every process that hits the probe. */
 	return (p->price_excluded + (stepping > 0 ? stepping : 0)) * dearer(p, space);
 }
 
-/* By their numbers in struct run_facts_live; what there is of each is counted later. */
+/* Indexed by the numbers in struct run_facts_live; the counts are filled in later. */
 static const struct report_loss losses[RUN_FACTS_LIVE_LOSSES] = {
 	{ "ring_full", "the buffers were full: the reader did not get the CPU in time", 0 },
 	{ "no_thread_slot", "more threads than there are slots for", 0 },
@@ -166,46 +167,40 @@ static const struct report_loss losses[RUN_FACTS_LIVE_LOSSES] = {
 	{ "mark_ring_full", "beginnings and ends of phases that the program marks, buffer full",
 	  0 },
 	{ "candidate_lost",
-	  "waits and wakings that may have been a barrier's: no slot, or no room in a buffer", 0 },
+	  "waits and wake-ups of candidate barriers: no slot, or no room in a buffer", 0 },
 	{ "wait_unprobed",
-	  "waits for the others of a meeting, or wakings, that no probe saw, as in "
-	  "processes that "
-	  "had just begun: those meetings are missing, or not whole",
+	  "waits or wake-ups at barriers that no probe saw, as in processes that had just "
+	  "started: these episodes are missing or incomplete",
 	  0 },
 	{ "wait_uncounted",
-	  "barriers of processes that ran before they had probes where their threads wait: "
-	  "whether their first meetings are missing is not known",
+	  "barriers of processes that ran before probes were attached where their threads wait: "
+	  "their first episodes may be missing",
 	  0 },
 	{ "caller_unknown",
-	  "crossings at barriers written by hand that are told at a site of their own, for "
-	  "there "
-	  "was no room in a buffer to say who called them",
+	  "crossings of hand-written barriers that are reported at their own call site, as the "
+	  "buffer had no room for the caller",
 	  0 },
-	{ "no_sum_slot",
-	  "more threads at more barriers than there is room for in the kernel's sums", 0 },
+	{ "no_sum_slot", "more threads at more barriers than the kernel's sums have room for", 0 },
 	{ "place_untold",
-	  "crossings of who came last and ended before it had left, as where another "
-	  "thread "
-	  "calls exec: sums are told only then from where it came",
+	  "crossings of last arrivers that ended before their departure, for example when another "
+	  "thread calls exec: sums note the call site at the departure",
 	  0 },
 	{ "barrier_given_up",
-	  "waits and wakings at condition variables and futexes, and ends of threads that "
-	  "are "
-	  "waited for, that were dropped before it was known that they are a barrier's, or "
-	  "because there was no telling whom they met",
+	  "waits and wake-ups at condition variables and futexes, and ends of joined threads, that "
+	  "were dropped before they were known to belong to a barrier, or because the other "
+	  "threads were unknown",
 	  0 },
 	{ "probed_late",
-	  "processes that may have met at barriers before the probes of their files were "
-	  "in place: their first crossings are missing then",
+	  "processes that may have crossed barriers before the probes of their files were "
+	  "attached: their first crossings may be missing",
 	  0 },
 	{ "mapped_unseen",
 	  "reports of code that processes mapped, buffer full: processes that ended soon "
-	  "after that may be missing",
+	  "afterwards may be missing",
 	  0 },
 	{ "candidate_not_examined",
-	  "waits and wakings that may have been a barrier's, of a program before it was known "
-	  "how to trace it, or of a process that ended before it was known what memory it "
-	  "shares",
+	  "waits and wake-ups of candidate barriers, in a program before it was known how to trace "
+	  "it, or in a process that ended before its shared memory was known",
 	  0 },
 };
 
@@ -270,7 +265,7 @@ const struct report_env *run_facts_live_env(const struct run_facts_live *p)
 	return &p->env;
 }
 
-/* --- counting -------------------------------------------------------------------------------------- */
+/* --- counting --------------------------------------------------------------------------------- */
 
 void run_facts_live_prices(struct run_facts_live *p, struct attach_price price)
 {
@@ -294,7 +289,7 @@ int run_facts_live_prices_all(struct run_facts_live *p, void (*drain)(void *ctx)
 		p->price_stepped = attach_calibrate(p->attach, true, false, drain, ctx);
 		p->price_exit = attach_calibrate(p->attach, false, true, drain, ctx);
 	}
-	/* It may turn out that nothing is stepped; until then each process says it of itself. */
+	/* Possibly nothing is stepped; until that is known, each process has its own flag. */
 	p->stepped = true;
 	return 0;
 }
@@ -316,7 +311,7 @@ static void count_records(struct run_facts_live *p)
 		p->env.consumed += attach_summed(p->attach);
 }
 
-/* What all processes have told so far, and what a crossing of theirs cost at the mean. */
+/* Add up the handler times of all processes, and find the mean cost of a crossing. */
 static void price_all(struct run_facts_live *p)
 {
 	uint32_t i, n = model_nprocs(p->model);
@@ -423,7 +418,7 @@ static void name_thread(struct run_facts_live *p, uint32_t index)
 	const struct model_proc *proc;
 	char comm[16];
 
-	/* An empty place: its thread was folded into sums. */
+	/* An empty slot: its thread was merged into sums. */
 	if (t->proc == MODEL_NONE)
 		return;
 	proc = model_proc(p->model, t->proc);
@@ -443,7 +438,7 @@ void run_facts_live_folded(struct run_facts_live *p, const struct model_proc *fr
 		to->handler_ns += space->handler_ns;
 		to->spent += space->spent;
 	}
-	/* Without memory for it the estimate of what tracing cost lacks this process's looks. */
+	/* Without memory, the cost estimate omits the hits of this process without crossings. */
 	if (p->hot)
 		hot_fold(p->hot, &one, &sum);
 }
@@ -462,7 +457,7 @@ void run_facts_live_names(struct run_facts_live *p)
 		name_thread(p, i);
 }
 
-/* --- the session record ------------------------------------------------------------------------------- */
+/* --- the session record ----------------------------------------------------------------------- */
 
 struct probes {
 	struct run_facts_live *run_facts_live;
@@ -470,7 +465,10 @@ struct probes {
 	uint32_t n;
 };
 
-/* The kernel cannot put a probe into a child before it runs, nor a session into one process alone. */
+/*
+ * Return whether probes are for all processes. The kernel can neither probe a child before it runs,
+ * nor attach a session probe to a single process.
+ */
 static bool is_for_all(const struct run_facts_live *p)
 {
 	return p->options->follow || p->options->mode == OPTIONS_SYSTEM ||
@@ -486,7 +484,7 @@ static void add_probe(void *ctx, struct module *m)
 	for (i = 0; m->attached && i < m->nplaces; i++) {
 		const struct module_probe_site *probe_site = &m->places[i];
 
-		/* Markers of remote data have a probe only for who keeps them. */
+		/* Markers of remote data only have a probe if there is a recording. */
 		if (probe_site->error || (probe_site->spec.role == SBT_ROLE_MARK_ACCESS &&
 					  !c->run_facts_live->recording))
 			continue;

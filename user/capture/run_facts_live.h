@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* Between the rooms that know and the rooms that print: what the report is told beside the model. */
+/* Collect what a report needs beside the model, from the rooms that know it. */
 #ifndef CAPTURE_RUN_FACTS_LIVE_H
 #define CAPTURE_RUN_FACTS_LIVE_H
 
@@ -30,75 +30,76 @@ struct run_facts_live {
 	struct model *model;
 	struct observer *observer;
 	const struct counting *counting;
-	const struct ingest *ingest; /* who finds barriers that nobody named; NULL: nobody */
-	struct hot *hot; /* NULL: nothing is looked at that may be no barrier */
+	const struct ingest *ingest; /* discovers barriers; NULL: discovery is off */
+	struct hot *hot; /* NULL: no probes are paused */
 	uint32_t *cpu_node;
 	struct report_env env;
-	struct progress *progress; /* NULL: nowhere */
+	struct progress *progress; /* NULL: no progress is printed */
 	struct recording *recording; /* NULL: none */
 	int64_t realtime_offset_ns; /* CLOCK_REALTIME - CLOCK_MONOTONIC */
 	struct report_loss losses[RUN_FACTS_LIVE_LOSSES];
-	struct sbt_counts base; /* what the calibration produced is not the user's */
+	struct sbt_counts base; /* counts that the calibration produced: subtracted */
 	uint64_t produced_base, consumed_base;
 	uint64_t late_base, unseen_base;
-	struct sbt_counts last; /* counts at the end; before: as of the last look */
+	struct sbt_counts last; /* counts at the end; before the end: as of the last reading */
 	bool ended;
 	struct attach_price price; /* of a crossing, by return probe on an emulated instruction */
-	struct attach_price
-		price_stepped; /* the same on one that is stepped; unknown: not needed */
-	struct attach_price price_exit; /* by the exits */
-	double price_excluded; /* ns, a hit of which nothing is recorded; NAN not needed */
-	struct attach_price shown; /* of these, what stands for all where nothing was crossed */
+	/* The same on a single-stepped instruction; unknown: not needed. */
+	struct attach_price price_stepped;
+	struct attach_price price_exit; /* by probes on exits */
+	double price_excluded; /* ns for a hit that records nothing; NAN: not needed */
+	struct attach_price shown; /* the one of these that the report shows without crossings */
 	char left_out[FAMILY_NAMES]; /* report_env.left_out */
-	uint64_t handler_ns,
-		spent; /* sbt_crossing.handler_ns of all processes, as of the last look */
+	/* Handler time of all processes (sbt_crossing.handler_ns), as of the last reading. */
+	uint64_t handler_ns, spent;
 	bool stepped;
 };
 
-/* To be released by run_facts_live_free(). */
+/* Release with run_facts_live_free(). */
 void run_facts_live_init(struct run_facts_live *run_facts_live, const struct options *options,
 			 struct attach *attach, struct stream *stream, struct modules *modules,
 			 struct address_spaces *spaces);
-/* What is counted, and what is not. @counting must outlive the present. */
+/* Set what is counted and what is not. @counting must outlive @run_facts_live. */
 void run_facts_live_counting(struct run_facts_live *run_facts_live,
 			     const struct counting *counting);
-/* Where threads' time goes is accounted for. */
+/* Set the causes that account for thread time. */
 void run_facts_live_account(struct run_facts_live *run_facts_live, struct causes *causes);
 void run_facts_live_free(struct run_facts_live *run_facts_live);
 const struct report_env *run_facts_live_env(const struct run_facts_live *run_facts_live);
-/* What one crossing costs, as measured before the start. */
+/* Set the cost of one crossing, as measured before the start. */
 void run_facts_live_prices(struct run_facts_live *run_facts_live, struct attach_price price);
 /*
- * The same of all kinds of probes, at once: for who must know what tracing costs while it runs. Before any other probe is put,
- * and instead of run_facts_live_prices(). @drain as attach_calibrate() has it. Returns 0 or -ENOTSUP: our own hits are not seen.
+ * Measure the cost of all kinds of probes at once, for --cost-limit. Call it before any other probe
+ * is attached, instead of run_facts_live_prices(). @drain as for attach_calibrate(). Return 0 or
+ * -ENOTSUP: the hits of sbt-trace itself are not seen.
  */
 int run_facts_live_prices_all(struct run_facts_live *run_facts_live, void (*drain)(void *ctx),
 			      void *ctx);
-/* What tracing cost since run_facts_live_base(): the prices that are not of a process are brought up to date. */
+/* Update the costs since run_facts_live_base() that are not kept for each process. */
 const struct report_env *run_facts_live_priced(struct run_facts_live *run_facts_live);
-/* What one crossing costs this process, as far as is known now: ns, NAN unknown. */
+/* Return the known cost of one crossing for this process in ns; NAN: unknown. */
 double run_facts_live_price(struct run_facts_live *run_facts_live, const struct model_proc *proc);
-/* And what a hit costs it of which nothing is recorded. */
+/* Return the cost in ns of a hit that records nothing, for this process; NAN: unknown. */
 double run_facts_live_price_excluded(struct run_facts_live *run_facts_live,
 				     const struct model_proc *proc);
-/* Counting begins here. */
+/* Start counting here. */
 void run_facts_live_base(struct run_facts_live *run_facts_live);
-/* The last look at the counters. */
+/* Read the counters for the last time. */
 void run_facts_live_counts(struct run_facts_live *run_facts_live);
-/* Measures what is still unknown of the prices; probes must be gone. */
+/* Measure the costs that are still unknown. All probes must have been removed. */
 void run_facts_live_calibrate(struct run_facts_live *run_facts_live, bool stepped,
 			      void (*drain)(void *ctx), void *ctx);
-/* @from is part of the program's sum that has the numbers of @into. */
+/* Merge the figures of @from into @into, which sums processes of the same program. */
 void run_facts_live_folded(struct run_facts_live *run_facts_live, const struct model_proc *from,
 			   const struct model_proc *into);
-/* Hangs that have not ended: for the report. @hang_monitor must outlive it. */
+/* Add the hangs that have not ended to the report. @hang_monitor must outlive it. */
 void run_facts_live_hangs(struct run_facts_live *run_facts_live, struct hang_monitor *hang_monitor,
 			  uint64_t now_ns);
-/* Names of threads that are still there. */
+/* Read the names of running threads. */
 void run_facts_live_names(struct run_facts_live *run_facts_live);
 void run_facts_live_session(struct run_facts_live *run_facts_live, struct emit *emit,
 			    uint64_t start_ns, uint64_t armed_ns);
-/* Builds and prints. Returns 0 or -ENOMEM. */
+/* Build and print the report. Return 0 or -ENOMEM. */
 int run_facts_live_report(struct run_facts_live *run_facts_live, struct emit *emit, uint64_t end_ns,
 			  bool interim);
 

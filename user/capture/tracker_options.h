@@ -8,16 +8,17 @@
 #include <stdint.h>
 
 struct tracker_options {
-	bool discover; /* look for barriers that nobody named */
-	bool discover_all; /* in whoever runs, too (-a) */
-	bool waits_reported; /* who begins to wait without probes is told of: SBT_REC_UNPROBED */
-	bool turns; /* how long threads wait for their turn is measured */
-	bool accesses; /* markers of remote data, too: somebody keeps what they tell */
+	bool discover; /* find barriers that were not named (--discover) */
+	bool discover_all; /* in all processes (-a) */
+	bool waits_reported; /* threads that wait without probes are reported: SBT_REC_UNPROBED */
+	bool turns; /* measure how long threads wait for their turn */
+	bool accesses; /* attach markers of remote data: something records their events */
 	const char *comm; /* -a: only processes of this name; NULL all */
-	bool children; /* processes that nobody named are traced, too */
-	bool all_loaders; /* the dynamic linkers of all processes are probed: set by tracker_new() */
-	bool by_process; /* probes for each process, none that strangers meet */
-	bool apart; /* what can be shed alone has probes that can be removed alone (--cost-limit) */
+	bool children; /* trace the children of traced processes */
+	/* the dynamic linkers of all processes are probed: set by tracker_new() */
+	bool all_loaders;
+	bool by_process; /* probes for each process: other processes do not hit them */
+	bool apart; /* each probe group can be removed on its own (--cost-limit) */
 	int verbose;
 };
 

@@ -29,7 +29,7 @@ static void put_back(struct tty_capture *a)
 	}
 }
 
-/* @fd goes to @to, and is kept. */
+/* Redirect @fd to @to, and save it. */
 static int redirect(struct tty_capture *a, int fd, int to)
 {
 	a->saved[fd] = fcntl(fd, F_DUPFD_CLOEXEC, 3);
@@ -52,7 +52,10 @@ int tty_capture_begin(struct tty_capture *a, bool command)
 		return err;
 	}
 	fflush(NULL);
-	/* We are the reader: where only we write, better less is said than nobody goes on. */
+	/*
+	 * sbt-trace reads the pipe itself: if only it writes, dropping output is better than
+	 * blocking.
+	 */
 	fcntl(ends[1], F_SETPIPE_SZ, PIPE_BYTES);
 	if (!command)
 		fcntl(ends[1], F_SETFL, O_NONBLOCK);
@@ -98,7 +101,7 @@ static void keep(struct tty_capture *a, const char *s, size_t n)
 	a->len += n;
 }
 
-/* With a COMMAND nobody can tell whose it is. */
+/* Note the last line. With a COMMAND, the line may be COMMAND's. */
 static void note_line(struct tty_capture *a)
 {
 	size_t end = a->len, from;
@@ -143,7 +146,7 @@ static void write_all(int fd, const char *s, size_t n)
 	}
 }
 
-/* Until nobody holds the other end any more; whoever interrupts COMMAND leaves us alone. */
+/* Copy until the last writer closes the pipe. Signals that interrupt COMMAND are ignored. */
 static void __attribute__((noreturn)) relay(int from, int to)
 {
 	char bytes[4096];
@@ -152,7 +155,7 @@ static void __attribute__((noreturn)) relay(int from, int to)
 	signal(SIGINT, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
 	signal(SIGTERM, SIG_DFL);
-	/* Whatever else is open would stay attached for our sake. */
+	/* Any other open descriptor would keep probes attached. */
 	if (dup2(to, 1) < 0 || dup2(from, 0) < 0)
 		_exit(1);
 	syscall(SYS_close_range, 2u, ~0u, 0u);
@@ -174,7 +177,7 @@ void tty_capture_end(struct tty_capture *a)
 	to = a->saved[2] >= 0 ? 2 : 1;
 	put_back(a);
 	if (a->dropped)
-		dprintf(to, "sbt-trace: %zu bytes of output are left out here\n", a->dropped);
+		dprintf(to, "sbt-trace: %zu bytes of output were dropped here\n", a->dropped);
 	write_all(to, a->kept, a->len);
 	if (a->command) {
 		a->relay = fork();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * While a picture is on the terminal, nobody else may write there: what we say, and what COMMAND prints, goes to a pipe,
- * and to the terminal when the picture has gone.
+ * While the terminal shows a full-screen display, redirect what sbt-trace and COMMAND print to a
+ * pipe. Print it on the terminal after the display has ended.
  */
 #ifndef CAPTURE_TTY_CAPTURE_H
 #define CAPTURE_TTY_CAPTURE_H
@@ -11,33 +11,33 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#define TTY_CAPTURE_BYTES 65536 /* the last of it that are kept */
+#define TTY_CAPTURE_BYTES 65536 /* kept bytes: the last ones */
 
 struct tty_capture {
 	bool begun;
-	bool command; /* COMMAND writes there, too */
-	int saved[3]; /* stdin, stdout, stderr as they were; -1: untouched */
+	bool command; /* COMMAND writes to the terminal, too */
+	int saved[3]; /* original stdin, stdout, stderr; -1: not redirected */
 	int pipe;
 	pid_t relay;
 	char *kept;
 	size_t len;
-	size_t dropped; /* bytes before them */
-	char line[160]; /* our own last complete line, as yet unread; "" none */
+	size_t dropped; /* bytes before the kept ones */
+	char line[160]; /* last complete line of sbt-trace's own that was not read yet; "": none */
 };
 
 /*
- * Those of stdout and stderr that are a terminal go aside. @command: stdin, too, is then nothing to read, for keys are
- * ours. Returns 0 or -errno: then nothing has changed.
+ * Redirect stdout and stderr where they are the terminal. @command: also redirect stdin to nothing,
+ * as sbt-trace reads the keys. Return 0 or -errno, in which case nothing has changed.
  */
 int tty_capture_begin(struct tty_capture *tty_capture, bool command);
-/* Takes in what has been written. */
+/* Read what has been written. */
 void tty_capture_read(struct tty_capture *tty_capture);
 /*
- * All is as it was, and what was kept is printed. With a COMMAND that is still running a process of ours goes on passing
- * on what it prints.
+ * Restore the descriptors and print what was kept. If COMMAND still runs, a relay process passes on
+ * what it prints.
  */
 void tty_capture_end(struct tty_capture *tty_capture);
-/* Waits a moment for that process, when COMMAND has ended. */
+/* Wait a moment for the relay process after COMMAND has ended. */
 void tty_capture_wait(struct tty_capture *tty_capture);
 
 #endif /* CAPTURE_TTY_CAPTURE_H */

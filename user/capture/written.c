@@ -55,7 +55,7 @@ void written_forget(struct written *w, const struct module *m)
 
 struct module *written_next(struct written *w)
 {
-	/* One at a time: a watch of a file has no names to tell. */
+	/* Reads one event at a time: a watch of a file reports no names. */
 	struct inotify_event e;
 	struct module *m;
 
