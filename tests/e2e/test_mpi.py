@@ -227,7 +227,7 @@ def communicators(t, mpi, inside):
     rows = trace.barriers(function="on_cart_sub")
     check_equal("episodes of the unknown", sum(b["episodes"] for b in rows), 0)
     check_equal("crossings of the unknown", sum(b["crossings"] for b in rows), 32)
-    check_in("a sentence", "32 crossings of MPI on communicators that nobody saw being made",
+    check_in("a sentence", "32 MPI crossings on communicators with an untraced creation",
              result.err)
 
 
@@ -271,7 +271,7 @@ def test_ranks_that_live_while_nobody_looks(t):
         check_equal(f"{mpi}: crossings, of which incomplete meetings are made", trace.crossings(family="mpi"), 104)
         check_equal("meetings of several", [b for b in trace.barriers(family="mpi") if b["participants"] not in (None, 1)], [])
         check_equal("meetings", trace.episodes(family="mpi"), 0)
-        check_in("said", "104 crossings of MPI by processes that had ended before it was known which ranks they were",
+        check_in("said", "104 MPI crossings by processes that ended before their ranks were known",
                  " ".join(result.err.split()))
         check_equal("complete", trace.end["complete"], False)
 

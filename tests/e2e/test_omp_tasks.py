@@ -109,7 +109,7 @@ def test_probes_go(t):
         probed = re.findall(r"probe: (\S*(?:make|make_loop|omp_task_entry)\S*) in \S+ at", result.err)
         check_equal("functions of tasks with a probe", probed, [])
         check("libomp" in name or "probe: round_of._omp_fn" in result.err, "the region's function has none")
-        check_equal("removed", sorted(set(re.findall(r"probe: (\S+) in \S+ has told", result.err))), expected)
+        check_equal("removed", sorted(set(re.findall(r"probe: (\S+) in \S+ has reported", result.err))), expected)
 
 
 def test_cost_in_the_estimate(t):

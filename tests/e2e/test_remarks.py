@@ -136,8 +136,8 @@ def test_not_looked_for(t):
 def test_processes_made(t):
     """What it costs a process to be made is in no estimate: that is said where many are made."""
     forks = workload("forks")
-    for command, options, words in (([forks, "150"], (), "made 150 others, and these executed 0 programs"),
-                                    ([forks, "150", "/bin/true"], (), "made 150 others, and these executed 150 programs"),
+    for command, options, words in (([forks, "150"], (), "created 150 processes, which executed 0 programs"),
+                                    ([forks, "150", "/bin/true"], (), "created 150 processes, which executed 150 programs"),
                                     ([forks, "150"], ("--no-children",), None),
                                     ([forks, "5", "/bin/true"], (), None)):
         found = [s for k, _, s in remarks(t.trace(command, *options).records) if k == "processes_made"]

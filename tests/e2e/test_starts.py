@@ -157,7 +157,7 @@ def test_in_text(t):
     """The report for people says it, too."""
     program = own_copy(t, "gen-static")
     text = " ".join(while_stopped(t, lambda: [t.run([program, *BRIEF]) for _ in range(2)], form=None).split())
-    check_in("report", "2 processes that may have met at barriers before the probes of their files were in place", text)
+    check_in("report", "2 processes that may have crossed barriers before the probes of their files were attached", text)
 
 
 def lingers(compiler, *flags):
