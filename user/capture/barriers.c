@@ -115,6 +115,12 @@ static bool is_imported(const struct module *by, const char *symbol)
 	return !strncmp(symbol, "MPI_", 4) && module_imports(by, other);
 }
 
+/* Return whether it is a marker in the source. */
+static bool is_point(const struct module_probe_site *p)
+{
+	return strncmp(p->symbol, "sbt:", 4) == 0;
+}
+
 /* Return whether the function is called by name. Calls within its own file need no import. */
 static bool is_used(const struct listing *l, const struct module *m,
 		    const struct module_probe_site *p)
@@ -122,8 +128,7 @@ static bool is_used(const struct listing *l, const struct module *m,
 	size_t i;
 
 	if (m->traits.executable || p->function->rule || p->spec.role == SBT_ROLE_OUTLINED ||
-	    !p->function->symbol || strchr(p->function->symbol, '*') ||
-	    strncmp(p->symbol, "sbt:", 4) == 0)
+	    !p->function->symbol || strchr(p->function->symbol, '*') || is_point(p))
 		return true;
 	for (i = 0; i < l->nfiles; i++)
 		if (l->files[i]->is_elf && l->files[i] != m && is_imported(l->files[i], p->symbol))
@@ -137,11 +142,6 @@ static void name_of(const struct listing *l, const struct module *m,
 {
 	if (!symbol_source_name(l->symbols, module_fd(m), p->symbol, name, SYMBOL_NAME_MAX))
 		snprintf(name, SYMBOL_NAME_MAX, "%s", p->symbol);
-}
-
-static bool is_point(const struct module_probe_site *p)
-{
-	return strncmp(p->symbol, "sbt:", 4) == 0;
 }
 
 /* Return whether it is an inlined C++ wait within a function. */

@@ -12,6 +12,7 @@
 
 #include "analyse/doctor.h"
 #include "attach/rights.h"
+#include "base/clock.h"
 #include "base/msg.h"
 #include "base/remark.h"
 #include "base/output.h"
@@ -41,7 +42,6 @@ static int open_output(struct capture *c)
 				     .verbose = o->verbose,
 				     .on_hang = on_hang,
 				     .on_hang_ctx = c };
-	struct timespec real, mono;
 
 	if (o->output) {
 		c->out = output_open(o->output);
@@ -53,10 +53,7 @@ static int open_output(struct capture *c)
 		c->out = o->mode == OPTIONS_COMMAND ? stderr : stdout;
 	}
 	emit.colour = isatty(fileno(c->out)) && !getenv("NO_COLOR");
-	clock_gettime(CLOCK_REALTIME, &real);
-	clock_gettime(CLOCK_MONOTONIC, &mono);
-	emit.realtime_offset_ns =
-		(int64_t)(real.tv_sec - mono.tv_sec) * 1000000000 + (real.tv_nsec - mono.tv_nsec);
+	emit.realtime_offset_ns = (int64_t)clock_ns(CLOCK_REALTIME) - (int64_t)now_ns();
 	c->run_facts_live.realtime_offset_ns = emit.realtime_offset_ns;
 	c->emit = emit_new(c->out, &emit);
 	if (!c->emit)

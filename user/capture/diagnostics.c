@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/remark.h"
 #include "ingest/callsite.h"
 #include "ingest/ranks.h"
@@ -116,10 +117,9 @@ static bool note_spinning(const struct diagnostics *r)
 	struct alive alive = { .feed = ingest_feed(r->ingest) };
 	long ticks = sysconf(_SC_CLK_TCK);
 	uint32_t tgid = 0, n;
-	struct timespec now;
 
-	if (ticks > 0 && !clock_gettime(CLOCK_BOOTTIME, &now)) {
-		alive.now_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	if (ticks > 0) {
+		alive.now_ns = clock_ns(CLOCK_BOOTTIME);
 		alive.tick_ns = 1000000000u / (uint64_t)ticks;
 		attach_each_process(r->attach, note_process, &alive);
 	}
@@ -753,7 +753,9 @@ void diagnostics_find(const struct diagnostics *r)
 	if (!model_totals(r->model)->crossings)
 		note_elsewhere(r);
 	note_not_looked_for(r);
-	/* A thread that also sleeps or waits for a CPU cannot be told from other threads. */
+	/*
+	 * A thread that also sleeps or waits for a CPU cannot be distinguished from other threads.
+	 */
 	if (!note_spinning(r) && !model_totals(r->model)->crossings)
 		remark_note(
 			REMARK_ERROR, "elsewhere", 0,
@@ -767,15 +769,11 @@ void diagnostics_find(const struct diagnostics *r)
 
 #define UNNAMED_SHOWN 16
 
-struct unnamed {
-	uint32_t n;
-};
-
 static void note_unnamed(void *ctx, const char *path, enum symbol_unnamed why)
 {
-	struct unnamed *u = ctx;
+	uint32_t *n = ctx;
 
-	if (u->n++ >= UNNAMED_SHOWN)
+	if ((*n)++ >= UNNAMED_SHOWN)
 		return;
 	switch (why) {
 	case SYMBOL_UNNAMED_LINES:
@@ -810,13 +808,12 @@ static void note_unnamed(void *ctx, const char *path, enum symbol_unnamed why)
 
 void diagnostics_unnamed(const struct address_spaces *spaces)
 {
-	struct unnamed u = { 0 };
-	uint32_t more;
+	uint32_t n = 0, more;
 
 	if (!address_spaces_symbols(spaces))
 		return;
-	more = symbol_unnamed(address_spaces_symbols(spaces), note_unnamed, &u);
-	more += u.n > UNNAMED_SHOWN ? u.n - UNNAMED_SHOWN : 0;
+	more = symbol_unnamed(address_spaces_symbols(spaces), note_unnamed, &n);
+	more += n > UNNAMED_SHOWN ? n - UNNAMED_SHOWN : 0;
 	if (symbol_server_fetch_failed(address_spaces_symbols(spaces)))
 		remark_note(REMARK_WARN, "unnamed", 0,
 			    "--debuginfod: the servers did not answer within a minute and were not "

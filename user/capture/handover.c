@@ -9,8 +9,9 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "base/clock.h"
 
 /*
  * Ranks of a job start within moments of each other. After this time, the first rank is not waited
@@ -21,10 +22,7 @@
 
 static uint64_t now_ms(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+	return now_ns() / 1000000;
 }
 
 bool handover_wanted(const struct job *job)

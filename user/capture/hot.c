@@ -121,15 +121,22 @@ static void pause_over(struct hot_probes *p, uint64_t now_ns)
 	p->since_ns = 0;
 }
 
+static void drop_active(struct hot *h, const struct hot_process *p)
+{
+	uint32_t i;
+
+	for (i = 0; i < h->nactive; i++)
+		if (h->active[i] == p)
+			h->active[i--] = h->active[--h->nactive];
+}
+
 static void leave(struct hot *h, struct hot_process *p, uint64_t t_ns)
 {
 	uint32_t i;
 
 	for (i = 0; i < HOT_KINDS; i++)
 		pause_over(&p->probes[i], t_ns);
-	for (i = 0; i < h->nactive; i++)
-		if (h->active[i] == p)
-			h->active[i--] = h->active[--h->nactive];
+	drop_active(h, p);
 }
 
 /* Handle an exec: the old program's probes are gone. */
@@ -322,9 +329,7 @@ int hot_fold(struct hot *h, const struct hot_name *from, const struct hot_name *
 	if (!p)
 		return 0;
 	hash_del(&h->by_process, key_of(from->tgid, from->inc));
-	for (i = 0; i < h->nactive; i++)
-		if (h->active[i] == p)
-			h->active[i--] = h->active[--h->nactive];
+	drop_active(h, p);
 	sum = hash_get_ptr(&h->by_process, key_of(into->tgid, into->inc));
 	if (sum) {
 		sum->looks += p->looks;

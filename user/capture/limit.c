@@ -11,6 +11,7 @@
 #include "analyse/ceiling.h"
 #include "base/clock.h"
 #include "base/msg.h"
+#include "base/number.h"
 #include "sites/family.h"
 #include "target/proc.h"
 
@@ -115,11 +116,6 @@ static int note_procs(struct limit *l)
 	return 0;
 }
 
-static uint64_t grown(uint64_t now, uint64_t before)
-{
-	return now > before ? now - before : 0;
-}
-
 static uint64_t later(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
@@ -144,7 +140,7 @@ static void note_times(struct limit *l, uint64_t until)
 	}
 	for (i = 0; i < l->nprocs; i++)
 		l->procs[i].time_ns =
-			report_time(env, l->procs[i].time_ns, grown(until, l->look_ns));
+			report_time(env, l->procs[i].time_ns, number_less(until, l->look_ns));
 }
 
 static uint32_t group_of(const struct limit *l, uint32_t proc)
@@ -283,8 +279,9 @@ static void fill_sets(const struct limit *l, uint32_t proc, struct ceiling_proce
 		if (!(with & never_alone(l, proc))) {
 			*set = (struct ceiling_set){ .probe_groups = with & out->probe_groups };
 			for (left = with & ~done; left; left &= left - 1)
-				set->crossings += grown(w->now[__builtin_ctzll(left)],
-							w->by_probe_group[__builtin_ctzll(left)]);
+				set->crossings +=
+					number_less(w->now[__builtin_ctzll(left)],
+						    w->by_probe_group[__builtin_ctzll(left)]);
 			out->nsets++;
 		}
 		done |= with;
@@ -299,7 +296,7 @@ static uint64_t known_crossings(const struct watched *w)
 
 	for (i = 0; i < SBT_PROBE_GROUPS; i++)
 		if (!(w->detached & SBT_PROBE_GROUP(i)))
-			known += grown(w->now[i], w->by_probe_group[i]);
+			known += number_less(w->now[i], w->by_probe_group[i]);
 	return known;
 }
 
@@ -327,13 +324,13 @@ static double read_ns(const struct limit *l)
 	for (i = 0; i < l->nprocs; i++) {
 		const struct model_proc *p = model_proc(l->env.model, i);
 		const struct watched *w = &l->procs[i];
-		struct model_sums since = { .interference_ns = grown(w->sums.interference_ns,
-								     w->interference_ns) };
+		struct model_sums since = { .interference_ns = number_less(w->sums.interference_ns,
+									   w->interference_ns) };
 
 		/* A process that is merged into its program's sum has been counted. */
 		if (p->processes > 1)
 			continue;
-		crossings += grown(p->crossings + p->lost, w->crossings);
+		crossings += number_less(p->crossings + p->lost, w->crossings);
 		cost += report_cost(env, 0, 0, &since, report_met(p));
 	}
 	return crossings ? cost / (double)crossings : 0;
@@ -344,10 +341,10 @@ static void fill_switches(const struct limit *l, const struct watched *w,
 			  struct ceiling_process *out)
 {
 	const struct report_env *env = run_facts_live_env(l->env.run_facts_live);
-	struct model_sums since = { .slept = grown(w->sums.slept, w->slept) };
+	struct model_sums since = { .slept = number_less(w->sums.slept, w->slept) };
 	double slept_ns = report_cost(env, 0, out->crossings, &since, 0);
 
-	since = (struct model_sums){ .switches = grown(w->sums.switches, w->switches) };
+	since = (struct model_sums){ .switches = number_less(w->sums.switches, w->switches) };
 	out->other_ns = report_cost(env, 0, 0, &since, 0);
 	if (out->crossings)
 		out->price_ns += slept_ns / (double)out->crossings;
@@ -361,19 +358,19 @@ static void fill(struct limit *l, uint32_t proc, struct ceiling_process *out)
 	uint64_t probe_groups =
 		probe_groups_with(l, p->tgid, w->probe_groups & ~w->detached) & ~w->detached;
 	/* Crossings taken for lost may still arrive, and a loss can stand for several. */
-	uint64_t crossings = grown(p->crossings + p->lost, w->crossings), gone = 0;
+	uint64_t crossings = number_less(p->crossings + p->lost, w->crossings), gone = 0;
 	uint64_t known = known_crossings(w);
 	uint32_t i;
 
 	for (i = 0; i < SBT_PROBE_GROUPS; i++)
 		if (w->detached & SBT_PROBE_GROUP(i))
-			gone += grown(w->now[i], w->by_probe_group[i]);
+			gone += number_less(w->now[i], w->by_probe_group[i]);
 	*out = (struct ceiling_process){
 		.tgid = p->tgid,
 		.group = group_of(l, proc),
 		.probe_groups = probe_groups,
 		.own = attach_own_probe_groups(l->env.attach, p->tgid, probe_groups),
-		.crossings = grown(crossings, gone),
+		.crossings = number_less(crossings, gone),
 		.time_ns = w->time_ns,
 		.price_ns = w->time_ns < LEAST_NS ? NAN : price,
 		.excluded_ns = run_facts_live_price_excluded(l->env.run_facts_live, p),

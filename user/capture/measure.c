@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 #include "base/clock.h"
+#include "base/number.h"
 #include "capture/measure.h"
 
 #include <errno.h>
@@ -40,11 +41,10 @@ struct pair {
 	struct side sides[2];
 };
 
-static int compare(const void *a, const void *b)
+static double median(double all[RUNS])
 {
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
+	qsort(all, RUNS, sizeof(*all), number_compare_double);
+	return all[RUNS / 2];
 }
 
 static int pin(int cpu)
@@ -227,8 +227,7 @@ static int run_median(void (*run)(struct side *s), int a, int b, double *ns)
 		err = run_once(run, cpus, &all[i]);
 	if (err)
 		return err;
-	qsort(all, RUNS, sizeof(*all), compare);
-	*ns = all[RUNS / 2];
+	*ns = median(all);
 	return 0;
 }
 
@@ -254,8 +253,7 @@ static int single_thread_barrier(double *ns)
 		all[i] = fmax(0, middle - begin - (now_ns() - middle)) / (10 * ROUNDS);
 	}
 	pthread_barrier_destroy(&barrier);
-	qsort(all, RUNS, sizeof(*all), compare);
-	*ns = all[RUNS / 2];
+	*ns = median(all);
 	return 0;
 }
 
@@ -280,8 +278,7 @@ static int copying(double *ns)
 	free(to);
 	if (err)
 		return err;
-	qsort(all, RUNS, sizeof(*all), compare);
-	*ns = all[RUNS / 2];
+	*ns = median(all);
 	return 0;
 }
 

@@ -114,10 +114,8 @@ static uint32_t see_returns(struct tracker *t, int pid, const struct maps *maps,
 	*runtime = false;
 	for (i = 0; i < maps->n; i++) {
 		const struct maps_entry *e = &maps->entries[i];
-		struct module *m = NULL;
+		struct module *m = tracker_mapped_at(t, pid, e);
 
-		if (e->exec && e->ino)
-			m = modules_get(t->modules, pid, e);
 		if (!m || !m->regions)
 			continue;
 		*runtime = true;
@@ -449,10 +447,8 @@ uint32_t tracker_scan_departures(struct tracker *t, int pid, const struct maps *
 		return 0;
 	returns = see_returns(t, pid, maps, &runtime);
 	for (i = 0; i < maps->n; i++) {
-		struct module *m = NULL;
+		struct module *m = tracker_mapped_at(t, pid, &maps->entries[i]);
 
-		if (maps->entries[i].exec && maps->entries[i].ino)
-			m = modules_get(t->modules, pid, &maps->entries[i]);
 		if (m && m->nplaces && probes_exits(&t->probes, m, returns))
 			return SBT_PROC_EXCLUDED;
 	}
@@ -610,7 +606,7 @@ static void on_changed(struct tracker *t, const struct sbt_event *event)
 	}
 	if (!err && linker_done_meanwhile(space->partial, (int)event->tgid))
 		err = tracker_examine(t, space);
-	/* From now on, a stopped process may be stopped again. */
+	/* Until it is settled, it keeps SBT_PROC_FRESH, and may be stopped again. */
 	if (!err && space->settled)
 		tracker_settled(t, space);
 	if (!err && event->type == SBT_REC_EXEC)

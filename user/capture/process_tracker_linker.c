@@ -47,8 +47,7 @@ static uint32_t mapped_times(const struct tracker *t, uint32_t tgid)
 static void on_mapped(void *ctx, const struct mappings_event *m)
 {
 	struct tracker *t = ctx;
-	struct sbt_event *all = t->mapped, *e;
-	uint32_t cap = t->mapped_cap ? 2 * t->mapped_cap : 64, inc = 0;
+	uint32_t inc = 0;
 	uint64_t named;
 	bool traced, born;
 
@@ -61,24 +60,18 @@ static void on_mapped(void *ctx, const struct mappings_event *m)
 	traced = attach_traces(t->attach, m->tgid, &inc);
 	if (!traced && (inc || born || !t->options.discover_all))
 		return;
-	if (t->nmapped == t->mapped_cap) {
-		all = realloc(all, cap * sizeof(*all));
-		if (!all)
-			return;
-		t->mapped = all;
-		t->mapped_cap = cap;
-	}
+	if (grow(t->mapped, t->mapped_cap, t->nmapped + 1))
+		return;
 	if (traced) {
 		hash_put(&t->changes, m->tgid, mapped_times(t, m->tgid) + 1);
 		attach_code_changed(t->attach);
 	}
-	e = &t->mapped[t->nmapped++];
-	*e = (struct sbt_event){ .type = SBT_REC_MAP,
-				 .t_ns = m->t_ns,
-				 .tgid = m->tgid,
-				 .tid = m->tid,
-				 .inc = inc,
-				 .change = mapped_times(t, m->tgid) };
+	t->mapped[t->nmapped++] = (struct sbt_event){ .type = SBT_REC_MAP,
+						      .t_ns = m->t_ns,
+						      .tgid = m->tgid,
+						      .tid = m->tid,
+						      .inc = inc,
+						      .change = mapped_times(t, m->tgid) };
 }
 
 static void read_mappings(struct tracker *t)

@@ -38,21 +38,32 @@ void tracker_examine_turns(struct tracker *t, struct address_space *space)
 	}
 }
 
+/* Call @again for each module of the process until it fails. Return 0 or its error. */
+static int probe_again(struct tracker *t, struct address_space *space,
+		       int (*again)(struct probes *probes, struct module *module, uint32_t tgid,
+				    uint32_t inc))
+{
+	int err = 0;
+	size_t i;
+
+	for (i = 0; !err && i < space->maps.n; i++) {
+		struct module *m = tracker_module(t, space, i);
+
+		/* A file has several mappings, but its probes only once. */
+		if (m && !is_earlier(t, space, i, m))
+			err = again(&t->probes, m, space->tgid, space->inc);
+	}
+	return err;
+}
+
 int tracker_rest_turns(struct tracker *t, uint32_t tgid, uint32_t inc, bool rest)
 {
 	struct address_space *space = address_space_find(t->spaces, tgid, inc);
 	int err = space ? 0 : -ENOENT;
-	size_t i;
 
 	if (space)
 		space->turns = ADDRESS_SPACE_TURNS_PARTLY;
-	for (i = 0; !err && !rest && i < space->maps.n; i++) {
-		struct module *m = tracker_module(t, space, i);
-
-		if (m && !is_earlier(t, space, i, m))
-			err = probes_turns_again(&t->probes, m, tgid, inc);
-	}
-	return err;
+	return err || rest ? err : probe_again(t, space, probes_turns_again);
 }
 
 /*
@@ -75,15 +86,8 @@ int tracker_rest_sems(struct tracker *t, uint32_t tgid, uint32_t inc, bool rest)
 {
 	struct address_space *space = address_space_find(t->spaces, tgid, inc);
 	int err = space ? 0 : -ENOENT;
-	size_t i;
 
-	for (i = 0; !err && !rest && i < space->maps.n; i++) {
-		struct module *m = tracker_module(t, space, i);
-
-		if (m && !is_earlier(t, space, i, m))
-			err = probes_sems_again(&t->probes, m, tgid, inc);
-	}
-	return err;
+	return err || rest ? err : probe_again(t, space, probes_sems_again);
 }
 
 /*

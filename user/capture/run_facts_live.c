@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/msg.h"
 #include "base/remark.h"
 #include "capture/diagnostics.h"
@@ -81,13 +81,9 @@ static bool env_tasks(void *ctx, const struct model_proc *proc)
 static uint64_t env_looks(void *ctx, const struct model_proc *proc, uint64_t *paused_ns)
 {
 	const struct run_facts_live *p = ctx;
-	struct timespec now;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
 	*paused_ns = hot_paused_ns(p->hot, proc->tgid, proc->inc,
-				   proc->exited ? proc->end_ns
-						: (uint64_t)now.tv_sec * 1000000000u +
-							  (uint64_t)now.tv_nsec);
+				   proc->exited ? proc->end_ns : now_ns());
 	return hot_looks(p->hot, proc->tgid, proc->inc);
 }
 
