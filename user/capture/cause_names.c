@@ -204,8 +204,7 @@ int cause_names_new(const struct attach *attach, struct address_spaces *spaces,
 
 	if (!w)
 		return -ENOMEM;
-	w->attach = attach;
-	w->spaces = spaces;
+	*w = (struct cause_names){ .attach = attach, .spaces = spaces };
 	w->env = (struct cause_env){
 		.ctx = w,
 		.instructions = counting->instructions,

@@ -72,8 +72,7 @@ int limit_new(const struct limit_env *env, uint64_t now, struct limit **out)
 	*out = l;
 	if (!l)
 		return -ENOMEM;
-	l->env = *env;
-	l->look_ns = now;
+	*l = (struct limit){ .env = *env, .look_ns = now };
 	return 0;
 }
 

@@ -321,17 +321,19 @@ static uint32_t find_cpus(int cpus[2])
 static int measure_pairs(struct predict_machine *m, const int cpus[2], struct measured *out)
 {
 	double wake_up = 0, wake = 0;
-	int err;
+	const struct {
+		void (*run)(struct side *s);
+		double *ns;
+	} all[] = {
+		{ run_wake_ups, &wake_up },	   { run_wakes, &wake },
+		{ run_counter, &m->counter_time }, { run_lines, &m->cluster_startup },
+		{ run_barrier, &out->episode_ns },
+	};
+	int err = 0;
+	size_t i;
 
-	err = run_median(run_wake_ups, cpus[0], cpus[1], &wake_up);
-	if (!err)
-		err = run_median(run_wakes, cpus[0], cpus[1], &wake);
-	if (!err)
-		err = run_median(run_counter, cpus[0], cpus[1], &m->counter_time);
-	if (!err)
-		err = run_median(run_lines, cpus[0], cpus[1], &m->cluster_startup);
-	if (!err)
-		err = run_median(run_barrier, cpus[0], cpus[1], &out->episode_ns);
+	for (i = 0; i < sizeof(all) / sizeof(all[0]) && !err; i++)
+		err = run_median(all[i].run, cpus[0], cpus[1], all[i].ns);
 	m->wake_time = wake;
 	m->flag_time = fmax(0, wake_up - wake);
 	return err;

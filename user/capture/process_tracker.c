@@ -32,10 +32,9 @@ int tracker_new(struct attach *attach, struct modules *modules, struct address_s
 
 	if (!t)
 		return -ENOMEM;
-	t->attach = attach;
-	t->modules = modules;
-	t->spaces = spaces;
-	t->options = *options;
+	*t = (struct tracker){
+		.attach = attach, .modules = modules, .spaces = spaces, .options = *options
+	};
 	address_spaces_set_changes(spaces, tracker_changes, t);
 	t->options.all_loaders = false;
 	if (options->children) {

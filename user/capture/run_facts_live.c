@@ -372,40 +372,45 @@ void run_facts_live_calibrate(struct run_facts_live *p, bool stepped, void (*dra
 		p->price_exit = attach_calibrate(p->attach, stepped, true, drain, ctx);
 }
 
-static void count_unseen(struct run_facts_live *p)
+/* Fill in the counts of the losses, in the order of their table. @late, @unseen: tracker_unseen(). */
+static void count_losses(struct run_facts_live *p, uint64_t late, uint64_t unseen)
 {
-	uint64_t late, unseen;
+	const struct sbt_counts *b = &p->base, *n = &p->last;
+	const uint64_t counts[RUN_FACTS_LIVE_LOSSES] = {
+		n->lost_ring - b->lost_ring,
+		n->lost_thread - b->lost_thread,
+		n->lost_process - b->lost_process,
+		n->lost_early - b->lost_early,
+		n->lost_event - b->lost_event,
+		n->lost_tail - b->lost_tail,
+		n->lost_mark - b->lost_mark,
+		n->lost_candidate - b->lost_candidate,
+		ingest_unseen(p->ingest).waits + tracker_unprobed(p->tracker),
+		ingest_unseen(p->ingest).uncounted,
+		p->ingest ? feed_unsampled(ingest_feed(p->ingest)) : 0,
+		n->lost_sum - b->lost_sum,
+		n->lost_untold - b->lost_untold,
+		ingest_unseen(p->ingest).given_up,
+		late - p->late_base,
+		unseen - p->unseen_base,
+		n->lost_candidate_early - b->lost_candidate_early + ingest_unshared(p->ingest),
+	};
+	uint32_t i;
 
-	tracker_unseen(p->tracker, &late, &unseen);
-	p->losses[14].count = late - p->late_base;
-	p->losses[15].count = unseen - p->unseen_base;
-	p->losses[16].count = p->last.lost_candidate_early - p->base.lost_candidate_early +
-			      ingest_unshared(p->ingest);
+	for (i = 0; i < RUN_FACTS_LIVE_LOSSES; i++)
+		p->losses[i].count = counts[i];
 }
 
 static void fill_counts(struct run_facts_live *p)
 {
-	const struct sbt_counts *b = &p->base, *n = &p->last;
+	uint64_t late, unseen;
 
 	if (p->options->aggregate &&
 	    *family_list(modules_left_out(p->modules), p->left_out, sizeof(p->left_out)))
 		p->env.left_out = p->left_out;
 	run_facts_live_priced(p);
-	p->losses[0].count = n->lost_ring - b->lost_ring;
-	p->losses[1].count = n->lost_thread - b->lost_thread;
-	p->losses[2].count = n->lost_process - b->lost_process;
-	p->losses[3].count = n->lost_early - b->lost_early;
-	p->losses[4].count = n->lost_event - b->lost_event;
-	p->losses[5].count = n->lost_tail - b->lost_tail;
-	p->losses[6].count = n->lost_mark - b->lost_mark;
-	p->losses[7].count = n->lost_candidate - b->lost_candidate;
-	p->losses[8].count = ingest_unseen(p->ingest).waits + tracker_unprobed(p->tracker);
-	p->losses[9].count = ingest_unseen(p->ingest).uncounted;
-	p->losses[10].count = p->ingest ? feed_unsampled(ingest_feed(p->ingest)) : 0;
-	p->losses[11].count = n->lost_sum - b->lost_sum;
-	p->losses[12].count = n->lost_untold - b->lost_untold;
-	p->losses[13].count = ingest_unseen(p->ingest).given_up;
-	count_unseen(p);
+	tracker_unseen(p->tracker, &late, &unseen);
+	count_losses(p, late, unseen);
 }
 
 static void name_thread(struct run_facts_live *p, uint32_t index)
@@ -562,12 +567,12 @@ void run_facts_live_session(struct run_facts_live *p, struct emit *emit, uint64_
 		.armed_ns = armed_ns,
 		.settings = settings,
 		.nsettings = sizeof(settings) / sizeof(settings[0]),
+		.counters = p->counting->shown,
+		.ncounters = p->counting->n,
+		.uncounted = p->counting->absent,
+		.nuncounted = p->counting->nabsent,
 	};
 
-	session.counters = p->counting->shown;
-	session.ncounters = p->counting->n;
-	session.uncounted = p->counting->absent;
-	session.nuncounted = p->counting->nabsent;
 	snprintf(warn_time, sizeof(warn_time), "%llu", (unsigned long long)(o->warn_ns / 1000000));
 	modules_each(p->modules, add_probe, &probes);
 	p->env.for_all = probes.n && is_for_all(p);
