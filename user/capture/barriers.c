@@ -61,7 +61,7 @@ static void add_wrapped(struct buf *buf, const char *s, size_t column, size_t in
 	buf_char(buf, '\n');
 }
 
-/* Append text from files, with everything removed that a terminal would act on. */
+/* Append text from files, in a form that a terminal does not act on. */
 static void add_safe(struct buf *buf, const char *s, size_t most)
 {
 	char *safe = text_printable(s);

@@ -60,7 +60,7 @@ struct capture {
 	uint64_t returned_ns; /* when the sums of exited threads were last read */
 	uint64_t last_many_ns; /* when the rings last held many events */
 	bool armed;
-	bool showing; /* events are printed now */
+	bool showing; /* an event is being handled */
 	bool priced; /* the cost of every kind of probe was measured at the start */
 	bool stop;
 	int error; /* of processing events: negative errno */

@@ -331,9 +331,7 @@ struct sems {
 	struct candidates *c;
 	const struct turnstile *one; /* the semaphore that the others are compared with */
 	bool several; /* other threads may meet in the same call */
-	/*
-	 * The same call waits on other semaphores for callers in the same function, or in others.
-	 */
+	/* The same call waits on other semaphores, for callers in the same function or others. */
 	bool around, elsewhere;
 	bool lock; /* of those elsewhere, at least one is no turnstile */
 	bool helper; /* the same inlined line waits at another probe site */

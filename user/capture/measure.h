@@ -8,7 +8,7 @@
 
 struct measured {
 	uint32_t cpus; /* CPUs that were available */
-	/* episode of a pthread barrier of 2 threads on 2 CPUs; NAN: only one CPU */
+	/* Time of an episode of a pthread barrier, 2 threads on 2 CPUs; NAN: only one CPU. */
 	double episode_ns;
 	double predicted_ns; /* the same, predicted from the parameters; NAN: only one CPU */
 };

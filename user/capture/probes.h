@@ -20,17 +20,13 @@ struct probes {
 	const struct tracker_options *options;
 	struct hash waits; /* (module, tgid, inc) with probes where threads wait */
 	int waits_refused; /* last reported reason why these were refused: -errno */
-	/*
-	 * (module, tgid, inc) with probes where threads wait for their turn: 1 attached, 2
-	 * impossible
-	 */
+	/* (module, tgid, inc) with probes on waits for turns: 1 attached, 2 impossible */
 	struct hash turns;
-	/*
-	 * (module, tgid, inc) with probes where threads wait on semaphores: 1 attached, 2
-	 * impossible
-	 */
+	/* (module, tgid, inc) with probes on waits for semaphores: 1 attached, 2 impossible */
 	struct hash sems;
-	/* (module, tgid) with probes where functions of regions return: 1 attached, 2 impossible */
+	/*
+	 * (module, tgid) with probes where functions of regions return to: 1 attached, 2 impossible
+	 */
 	struct hash returns;
 	struct hash tasks; /* (module, tgid) with probes where tasks are created */
 	/* (module, leader, tgid) of dynamic linkers with a probe for one process */

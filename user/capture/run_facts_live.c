@@ -372,7 +372,7 @@ void run_facts_live_calibrate(struct run_facts_live *p, bool stepped, void (*dra
 		p->price_exit = attach_calibrate(p->attach, stepped, true, drain, ctx);
 }
 
-/* Fill in the counts of the losses, in the order of their table. @late, @unseen: tracker_unseen(). */
+/* Fill in the counts, in the order of the table. @late, @unseen: of tracker_unseen(). */
 static void count_losses(struct run_facts_live *p, uint64_t late, uint64_t unseen)
 {
 	const struct sbt_counts *b = &p->base, *n = &p->last;
