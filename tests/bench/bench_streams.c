@@ -3,7 +3,7 @@
 /*
  * The merge and the model at the size of large machines: rings laid out as the kernel does, filled with crossings of many
  * threads, read and fed at full speed by one thread. Usage: bench_streams [SOURCES [THREADS [PASSES [TEAM [mixed]]]]]; prints
- * one line. What it takes to fill the rings is not counted. Mixed: who leaves when is by chance, so that none of what one
+ * one line. What it takes to fill the rings is not counted. Mixed: the order of departures is random, so that none of what one
  * crossing needs lies beside what the next one does.
  */
 #include <linux/bpf.h>
@@ -97,7 +97,7 @@ static uint64_t leaves_after(struct bench *b, uint32_t nth)
 	return b->mixed && each ? nth * each + next_random(b) % each : nth % 5000 * 2;
 }
 
-/* Everybody once. */
+/* Each stream once. */
 static void fill_round(struct bench *b)
 {
 	uint32_t cpu, thread, nth;

@@ -144,7 +144,7 @@ def median_error(errors, which=0):
 
 
 def bench_reality():
-    """Fails where the median of what nobody disturbed is above what is wanted. Where less than PROGRAMS_LEAST were left
+    """Fail if the median of the undisturbed runs is above the limit. Where less than PROGRAMS_LEAST were left
     alone nothing is said but what was seen."""
     cpus = two_cpus()
     if len(cpus) < 2:
@@ -165,7 +165,7 @@ def bench_reality():
     left = {title: e for title, e in errors.items() if e[2] <= OTHERS}
     alone = list(left.values())
     if len({title.split(",")[0] for title in left}) < PROGRAMS_LEAST:
-        sys.exit("Others had more than %.0f %% of the CPUs in %d of %d: nothing is shown. Once more, when nobody else uses "
+        sys.exit("Other processes used more than %.0f %% of the CPUs in %d of %d runs: no result. Repeat when no other program uses "
                  "them." % (100 * OTHERS, len(errors) - len(alone), len(errors)))
     print("the same of the %d while which others had at most %.0f %% of the CPUs: %.1f %%  (wanted: at most 10 %%)" %
           (len(alone), 100 * OTHERS, median_error(alone)))
@@ -177,7 +177,7 @@ def bench_reality():
 
 # So much less is nothing that is ranked: what is recorded of one program differs by half of it from time to time.
 NEAR = 0.08
-# Who has the other half of a core, and whoever else uses its caches, makes a CPU slower by up to 1.8 here, for seconds.
+# A program on the sibling hyperthread, or one that uses the same caches, makes a CPU up to 1.8 times slower here, for seconds.
 # A least time that was met so often is the program's own, if others leave the CPUs alone but for so much. Where what was
 # recorded of one program is so much nearer to what it takes on that CPU than what was recorded of the other, one of
 # them was recorded with half a core.
@@ -259,14 +259,14 @@ def bench_ranking():
     each number of threads and of CPUs, which of them is said to be ahead from a recording on one CPU, and which then is.
     Fails where what was measured can be told and is not what was predicted.
 
-    Each element takes WEIGHT steps of arithmetic, and there is a page between any two rows that nobody touches. Without that
+    Each element takes WEIGHT steps of arithmetic, and there is an untouched page between any two rows. Without that
     the ranking is one of memory: where two CPUs share no cache, one that fetches ahead, past the end of its row, takes what
     the other is writing, and computing took 1.25 times as long with rows dealt out, so that the better balanced one was the
     slower. What lines of caches take to get to another CPU is in no recording of one. So the thesis's loop, which deals
     the rows out anew in every iteration, with an element a step, takes 166 ms where its rows are in the other's cache, and 63
     when the host happens to have put both CPUs behind one; it is shown last, and nothing is asked of it.
 
-    What else makes balance gain less than it promises is in the prediction, as WakeTime and FlagTime: who waits sleeps,
+    What else makes balance gain less than it promises is in the prediction, as WakeTime and FlagTime: a waiting thread sleeps,
     and where all come at one time each meeting is longer by what it takes to be awake again."""
     cpus, found = two_cpus(), []
     if len(cpus) < 2:
@@ -290,7 +290,7 @@ def bench_ranking():
     if wrong:
         sys.exit("LU's ranking is another than predicted with (size, threads, CPUs): %r" % wrong)
     if not told:
-        sys.exit("No ranking could be told: nothing is shown. Once more, when nobody else uses these CPUs.")
+        sys.exit("No ranking could be determined: no result. Repeat when no other program uses these CPUs.")
 
 
 if __name__ == "__main__":

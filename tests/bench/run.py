@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
 """The measured figures of the project, as ratios within one run. Benchmarks, not tests: nothing fails but reality and
-ranking, which judge themselves.
+ranking, which check their own results.
 
 usage: tests/bench/run.py [NAME...]     names: cost aggregate causes switch bpftrace accuracy loss memory
                                         start strangers hang model record real predict forks copies reality ranking
@@ -70,7 +70,7 @@ def bench_cost():
 
 
 def spent(argv, options=None, holder=None):
-    """What a run says of itself, and the CPU time of it and of who traces it, in ns."""
+    """Return what a run prints, and the CPU time of the run and of its tracer, in ns."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     if options is not None:
         said = run_traced(options, argv)
@@ -86,7 +86,7 @@ def spent(argv, options=None, holder=None):
 
 def bench_aggregate():
     """What a crossing takes by sums and by records, beside an empty session. Two definitions: the crossing itself, which is what
-    the program waits for; and the CPU time of all processes, sbt-trace's own in it: what is written must be read, by somebody.
+    the program waits for; and the CPU time of all processes, sbt-trace's own in it: some process must read what is written.
     There starting and ending of sbt-trace is measured with a run of next to nothing, and taken off."""
     starts = crossing_turns()
     for name in RECORDS:
@@ -108,7 +108,7 @@ def bench_aggregate():
 
 
 COUNTERS = ("-e", "page-faults,context-switches,task-clock,cpu-migrations")
-# None that the account is told of anyway.
+# None that the accounting is informed of anyway.
 ALL_READ = ("-e", "minor-faults,cpu-clock,task-clock,cpu-migrations")
 
 
@@ -136,7 +136,7 @@ def bench_causes():
 
 
 def bench_switch():
-    """Two threads hand a byte to and fro on one CPU: traced, and beside a trace of somebody else."""
+    """Two threads pass a byte back and forth on one CPU: traced, and next to a trace of another program."""
     def switch():
         out = subprocess.run([workload("bench_switch")], capture_output=True, text=True, check=True).stdout
         return last_object(out)["ns_per_switch"]["median"]

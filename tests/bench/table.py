@@ -2,7 +2,7 @@
 # Copyright (c) 2026 The sbt-trace authors
 """What tracing costs, by sbt-trace and by what else one would take: the same program under each tool in turn.
 
-Three programs: one thread that meets nobody, back to back (all of it is the tool's price); two threads with phases of
+Three programs: one thread alone at its barrier, back to back (all of it is the tool's price); two threads with phases of
 50 us, and of 1 ms. Each does a fixed number of steps of work and says itself how long its rounds took, so that no tool's
 start or report counts. Each figure is the median over turns, in each of which every tool has its go; ratios are taken
 within a turn. The others are given the same task, to note each call of pthread_barrier_wait and its return:

@@ -72,7 +72,7 @@ class Episode:
 
     @property
     def consistent(self):
-        """Nobody left before the last came, and nobody is there twice."""
+        """Check that no thread departed before the last arrival, and that no thread is in it twice."""
         return (all(c.depart >= self.release for c in self.crossings) and
                 len({c.tid for c in self.crossings}) == len(self.crossings))
 
@@ -161,7 +161,7 @@ class Log:
 
     def _cyclic_episodes(self):
         """By order of arrival, the count deciding. The order at the barrier itself may be another,
-        so an episode whose neighbours could be swapped, or that contradicts itself, is doubtful."""
+        so an episode is doubtful if its neighbours could be swapped, or if it contradicts itself."""
         count = self.options["count"]
         arrivals = sorted(self.crossings, key=lambda c: (c.arrive, c.depart))
         episodes = []
@@ -298,7 +298,7 @@ def compare(log, trace, margin_ns=MARGIN_NS, serial_last=False):
     missing        log episodes of which the trace has no complete episode with the same members
     extra          complete trace episodes that match no log episode
     incomplete     trace episodes in another state than complete
-    last_checked   matched episodes whose last thread is beyond doubt, and last_wrong of them. @serial_last:
+    last_checked   matched episodes with a certain last arriver, and last_wrong of them. @serial_last:
                    the log's serial thread is the one that the barrier itself counted last; between looking at
                    the clock and coming to the barrier a thread may be preempted, then it is the truth
     impossible     arrivals of matched episodes after one of the members had left
@@ -500,7 +500,7 @@ def selftest_gen(gen):
                         "sleep", "--work", "fixed:0=1ms,1=200us,2=400us,3=600us"], check=True,
                        stdout=subprocess.DEVNULL)
         last = collections.Counter(e.last.thread for e in Log(path).episodes())
-        check_equal("who is last", last.most_common(1)[0][0], 0)
+        check_equal("last arriver", last.most_common(1)[0][0], 0)
 
 
 def main():

@@ -31,7 +31,7 @@ sys.path.insert(0, HERE)
 import genlog  # noqa: E402
 
 TIMEOUT = 40  # of one process, in seconds
-NOBODY = 65534
+UNPRIVILEGED = 65534
 
 
 class Failure(Exception):
@@ -61,7 +61,7 @@ def shared(function):
 def paired(function):
     """
     A test that may run beside another of its kind, and nothing else: it holds times against a log's, but by far not to what the
-    machine can do. A module whose tests are such says PAIRED = True.
+    machine can do. A module with such tests sets PAIRED = True.
     """
     function.company = ONE
     return function
@@ -117,7 +117,7 @@ def check_not_in(what, part, whole):
 
 def check_last(result, what="last thread wrong", rivals=0):
     """
-    Who came last, of genlog.compare(). A thread that loses its CPU between its own look at the clock and the barrier is
+    Check the last arrivers found by genlog.compare(). A thread that loses its CPU between its own look at the clock and the barrier is
     later than it says. rivals: episodes of which it is said that another may have been last.
     """
     check(result["last_wrong"] <= rivals + 1 + result["last_checked"] // 200,
@@ -153,7 +153,7 @@ _switch = None
 
 def switch_ns():
     """What a switch may take of a task's CPU time, here and now, that belongs to neither of its two tasks: the kernel stamps it
-    before, a tracer in its midst. 3 us on a calm machine; in a guest whose host is busy several times that, for minutes. A bare
+    before, a tracer in its midst. 3 us on a calm machine; in a guest on a busy host several times that, for minutes. A bare
     sleep is two switches and little else."""
     global _switch
     if _switch is None or time.monotonic() > _switch[0] + SWITCH_SECONDS:
@@ -299,7 +299,7 @@ class Result:
 
 
 class Process:
-    """A running process whose outputs go to files, so that nobody blocks on a pipe."""
+    """A running process with its outputs in files, so that no process blocks on a pipe."""
 
     def __init__(self, test, args, env=None, stdin=subprocess.DEVNULL, stdout=None, cwd=None,
                  preexec_fn=None):
@@ -741,7 +741,7 @@ def episodes_by_function(trace):
 
 
 def trace_blindfolded(t, *options):
-    """dlopen_lib, traced by one who is stopped from the first library's use to the end."""
+    """dlopen_lib, with a tracer that is stopped from the first library's use to the end."""
     tracer = t.attach(*options, "--", workload("dlopen_lib"), "1000000")
 
     def mapped():

@@ -4,7 +4,7 @@
 """Runs the end-to-end tests: needs root, build/sbt-trace and build/workloads.
 
     run.py [-l] [--quiet-after PID] [--seconds N] [PATTERN...]
-                     all tests, or those whose name contains a PATTERN; -l lists them
+                     all tests, or those with a PATTERN in their name; -l lists them
 
 One line a test, and a last line "N passed, N failed". With --seconds no test begins after N seconds: the number of tests
 that were left out is printed, and a test that failed is run once more at once.
@@ -17,7 +17,7 @@ then, LANES at a time as well, those that need no more than a machine that is no
 These tests hold a tracer against real schedulers and clocks, on machines that others use too. A test that fails is
 therefore run again, alone, and has passed if it does so twice in a row; the first failure is printed all the same, and
 counted in the line before the last. More than AGAIN of them in one run, one in a hundred, is no accident, and stays a failure.
-In a guest whose host is so busy that switches take several times what they do elsewhere DISTURBED may need that, and a
+In a guest on a host so busy that switches take several times what they do elsewhere DISTURBED may need that, and a
 test may begin its two twice more. A try meanwhile the host took more than TOOK of the CPUs says nothing of us, and is made
 again, MEANWHILE of them in one run.
 
@@ -289,7 +289,7 @@ def main():
     if not os.access(harness.SBT, os.X_OK):
         sys.exit("run.py: build/sbt-trace is not there; run make")
     harness.become_subreaper()
-    # A shell's background job ignores these, and who is started with them ignored leaves them so.
+    # A shell's background job ignores these, and a process that is started with them ignored leaves them so.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for number in (signal.SIGHUP, signal.SIGQUIT):
         signal.signal(number, signal.SIG_DFL)

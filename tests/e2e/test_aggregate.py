@@ -67,7 +67,7 @@ def sites_agree(trace, log):
         check_equal("values of release", b["release_ns"]["n"], b["crossings"])
         check_equal("values of barrier time", b["barrier_ns"]["n"], b["episodes"])
         check_equal("histogram of wait", sum(b["wait_ns"]["hist"]), b["crossings"])
-        # Who comes last waits for nobody; nobody else is in the first bucket but by a clock that has not moved.
+        # The last arriver does not wait. Another thread is in the first bucket only if the clock has not moved.
         check_equal("the least wait", b["wait_ns"]["min"], 0)
         check_between("waits of nothing", b["wait_ns"]["hist"][0], b["episodes"], b["crossings"])
         for name in ("wait_ns", "release_ns", "barrier_ns", "phase_ns"):
@@ -166,7 +166,7 @@ def test_cyclic(t):
     check_between("ambiguous and incomplete", barrier["ambiguous"] + barrier["incomplete"], 0, want * 0.1)
 
 
-def test_attached_in_the_midst(t):
+def test_attached_inside_an_episode(t):
     """The first meeting may be seen in part; from then on all are."""
     for _ in range(5):
         log = t.path()
@@ -185,7 +185,7 @@ def test_attached_in_the_midst(t):
 
 
 def test_places(t):
-    """Who comes last is known by where it goes on, who waits by its stack: each site has what is its own, by all ways."""
+    """The last arriver is known by its return address, a waiting thread by its stack: each call site has its own figures, by all methods."""
     for method in ("session", "multi", "perf"):
         for threads in ("1", "3"):
             trace, log = summed(t, "--threads", threads, "--sites", "4", "--rounds", "402", extra=("--attach", method))
@@ -206,7 +206,7 @@ def test_libraries_at_one_address(t):
 
 
 def test_unloaded_unseen(t):
-    """A library that nobody could look at has no name: not that of the one before, and it is said."""
+    """A library that could not be examined has no name, not that of the one before, and a message says so."""
     trace = trace_blindfolded(t, "--aggregate")
     check_equal("episodes", episodes_by_function(trace), {"bar_wait": 200, None: 100})
     check_equal("said", [f["figure"] for f in trace.all("finding") if f["kind"] == "site_unknown"], [200])
@@ -221,7 +221,7 @@ def test_never_left(t):
 
 
 def test_left_by_longjmp(t):
-    """As often as the barrier counts: who seems to be the last to come is not."""
+    """As often as the barrier counts: the thread that seems to arrive last does not."""
     trace = t.trace([workload("longjmp_out")], "--aggregate").nothing_lost()
     check_equal("abandoned", trace.process()["abandoned"], 20)
     check_equal("episodes", trace.end["episodes"], 20)
@@ -230,7 +230,7 @@ def test_left_by_longjmp(t):
 
 
 def test_hang(t):
-    """Who waits is reported with its place while it waits."""
+    """A waiting thread is reported with its call site while it waits."""
     log = t.path()
     tracer = t.attach("--hang", "1", "--aggregate", "--", "sh", "-c",
                       f"{workload('hung')} --kind pipe >{log} 2>&1 & wait")
@@ -239,7 +239,7 @@ def test_hang(t):
         return [r for r in map(json.loads, read_text(tracer.path).split("\n")[:-1]) if r["type"] == "hang"]
 
     found = wait_for("the hang", reported, 60)[0]
-    check(found["arrived"], f"nobody has arrived: {found}")
+    check(found["arrived"], f"no thread has arrived: {found}")
     for a in found["arrived"]:
         check_equal("place", (a["function"], bool(a["line"])), (found["arrived"][0]["function"], True))
     for pid in descendants(tracer.process.pid):
@@ -249,12 +249,12 @@ def test_hang(t):
 
 
 def test_shared_by_processes_is_not_summed(t):
-    """Its threads have other addresses for it: crossings are counted, meetings are not, and nobody is said to wait for none."""
+    """Its threads have other addresses for it: crossings are counted, episodes are not, and no thread is reported as waiting for none."""
     argv = [workload("gen"), "--processes", "2", "--threads", "2", "--rounds", "50"]
     trace = t.trace(argv, "--aggregate")
     end = trace.end
     check_equal("crossings and episodes", (end["crossings"], end["episodes"]), (200, 0))
-    check_equal("whose meetings are not known", (end["unmet"], end["complete"]), (200, False))
+    check_equal("crossings in unknown episodes", (end["unmet"], end["complete"]), (200, False))
     for b in trace.barriers():
         check_equal("lost", (b["unmet"], b["wait_ns"], b["lost_ns"], b["gain_ns"]), (100, None, None, None))
         check_equal("of threads", {(m["wait_ns"], m["idle_ns"], m["wait_max_ns"]) for m in b["threads"]}, {(None, None, None)})
@@ -270,7 +270,7 @@ def test_shared_by_processes_is_not_summed(t):
 
 
 def test_exec_on_the_way_out(t):
-    """Who came last and is gone before it has left has no place in the sums: that, and nothing else, is said of it."""
+    """A last arriver that exits before it departs is not in the sums. The report says so, and nothing else, about it."""
     argv, rounds = [workload("exec_away"), "20", "3"], 21 * 3
     apart = t.trace(argv).nothing_lost()
     check_equal("in records", (apart.end["episodes"], apart.end["crossings"]), (rounds, 4 * rounds))

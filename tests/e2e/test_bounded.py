@@ -163,7 +163,7 @@ def test_slots_are_returned(t):
     """More threads, and more barriers, than the 16,384 that there are slots for, but not at one time."""
     trace = many(t, 90, how="threads", barriers=200, options=("--aggregate",))
     check_equal("no slot", trace.end["lost"]["no_sum_slot"], 0)
-    check_equal("crossings that met nobody", trace.end["unmet"], 0)
+    check_equal("crossings in no episode", trace.end["unmet"], 0)
 
 
 # --- processes that have exited -------------------------------------------------------------------------
@@ -185,7 +185,7 @@ def check_programs(trace, comm, processes, programs=1, episodes=None):
     rows = [p for p in trace.processes() if p["comm"] == comm]
     sums = [p for p in rows if p["processes"] > 1]
     barriers = [b for b in trace.barriers() if b["comm"] == comm]
-    # Those in which no barrier was found are not told of.
+    # Processes in which no barrier was found are not reported.
     if processes is not None:
         check_equal("processes", sum(p["processes"] for p in rows), processes)
     check_equal("programs", len(sums), programs)
@@ -199,7 +199,7 @@ def check_programs(trace, comm, processes, programs=1, episodes=None):
         check_equal("episodes", sum(p["episodes"] for p in rows), episodes)
     for p in sums:
         check_equal("exited", p["exited"], True)
-        check_equal("threads that are told of", [h["comm"] for h in p["threads"]], [None])
+        check_equal("reported threads", [h["comm"] for h in p["threads"]], [None])
         check_equal("efficiencies that cannot be known",
                     [p["efficiency"][k] for k in ("load_balance", "serialisation", "transfer", "communication")], [None] * 4)
         check_between("PE", p["efficiency"]["parallel"], 0.01, 1)

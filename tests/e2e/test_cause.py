@@ -43,7 +43,7 @@ class LateLog:
     """What was injected, and every crossing, by the program's own clocks."""
 
     def __init__(self, path):
-        self.who = collections.defaultdict(list)  # competitor, holder, feeder: thread ids
+        self.tids = collections.defaultdict(list)  # competitor, holder, feeder: thread ids
         self.file = None
         self.injected = collections.defaultdict(list)  # round -> [(reason, ns)]
         self.late = {}  # round -> tid
@@ -61,10 +61,10 @@ class LateLog:
         elif words[1] == "file":
             self.file = words[2]
         elif words[1] != "late":
-            self.who[words[1]].append(int(words[2]))
+            self.tids[words[1]].append(int(words[2]))
 
     def last(self, number):
-        """Of the round: who came last."""
+        """Return the last arriver of the round."""
         return max(self.crossings[number].items(), key=lambda c: c[1][0])[0]
 
 
@@ -92,7 +92,7 @@ def quota_group(t, quota_us, period_us):
         t.at_end(os.rmdir, old)
         put(os.path.join(old, "cpu.cfs_period_us"), str(period_us))
         put(os.path.join(old, "cpu.cfs_quota_us"), str(quota_us))
-        put(os.path.join(old, "cpu.shares"), "262144")  # nobody else is to keep it waiting
+        put(os.path.join(old, "cpu.shares"), "262144")  # no other process is to keep it waiting
         return old, None
     group, threaded = os.path.join("/sys/fs/cgroup", name), os.path.join("/sys/fs/cgroup", name, "one")
     try:
@@ -234,7 +234,7 @@ def check_all(trace, episodes, log, mode, culprit=(), stack=None):
                     check(frame["module"].endswith("/late"), f"another module: {frame}")
     lasts = [(n, log.late[n]) for n in range(rounds) if log.last(n) == log.late.get(n) and
              max(episodes[n]["threads"], key=lambda m: m["arrive_ns"])["tid"] != log.late[n]]
-    # Who loses its CPU between its own clock and the barrier comes later than it knows.
+    # A thread that loses its CPU between reading its clock and the barrier arrives later than it knows.
     check(len(lasts) <= 0.01 * rounds, f"another one came last: {lasts[:5]}")
     check_site(trace, PART_OF[mode], rounds, culprit)
     return trace, episodes, log
@@ -246,23 +246,23 @@ def test_more_work(t):
 
 def test_waits_for_a_cpu(t):
     _, _, log = injected(t, "cpu", culprit=[r"\bcompetitor\b"])
-    check(log.who["competitor"], "the log names no competitor")
+    check(log.tids["competitor"], "the log names no competitor")
 
 
 def holder(log):
-    return rf"\b{log.who['holder'][0]}\b"
+    return rf"\b{log.tids['holder'][0]}\b"
 
 
 def test_lock(t):
     injected(t, "lock", culprit=[holder], stack="wait_for_lock")
 
 
-def test_lock_whose_holder_sleeps(t):
+def test_lock_with_sleeping_holder(t):
     injected(t, "lock-sleep", culprit=[holder], stack="wait_for_lock")
 
 
-def test_lock_whose_holder_waits_for_a_cpu(t):
-    """Two steps: the lock's holder, and who kept it from its CPU."""
+def test_lock_with_holder_that_waits_for_a_cpu(t):
+    """Two steps: the lock's holder, and the thread that kept it from its CPU."""
     injected(t, "lock-chain", culprit=[holder, r"\bcompetitor\b"], stack="wait_for_lock")
 
 
@@ -301,7 +301,7 @@ def throttled_ns(group):
 def test_throttled(t):
     """All that it may have in 4 ms is the 1 ms that its work takes."""
     group, first = quota_group(t, 1000, 4000)
-    # One that may run again does not take its CPU from whoever has it. Of four runs that one counts in which it waited least for it.
+    # A thread that becomes runnable does not preempt the running one. Of four runs that one counts in which it waited least for it.
     best = None
     for _ in range(4):
         before = throttled_ns(group)
@@ -328,19 +328,19 @@ def test_another_one_each_time(t):
 def mixed(t, mode, first, second, split, *options):
     trace, episodes, log = late(t, mode, "--split", str(split), *options)
     check_parts(episodes)
-    off, judged = [], 0
+    off, checked = [], 0
     for n, e in enumerate(episodes[1:], 1):
         ns = dict(log.injected[n])
         if not undisturbed(e.get("cause"), sum(ns.values())):
             continue
-        judged += 1
+        checked += 1
         expected = ns[first] / (ns[first] + ns[second])
         for reason, share in ((first, expected), (second, 1 - expected)):
             got = share_of(e["cause"], PART_OF[reason]) if e.get("cause") else 0
             if abs(got - share) > POINTS:
                 off.append((n, reason, got, share, e.get("cause")))
-    check(judged >= len(episodes) // 2, f"the host left the CPUs alone in {judged} of {len(episodes)} rounds")
-    most("shares of two causes", judged - len({o[0] for o in off}), judged, off)
+    check(checked >= len(episodes) // 2, f"the host left the CPUs alone in {checked} of {len(episodes)} rounds")
+    most("shares of two causes", checked - len({o[0] for o in off}), checked, off)
     total = collections.Counter()
     for n in range(len(episodes)):
         total.update(dict(log.injected[n]))
@@ -365,7 +365,7 @@ def test_lock_and_pipe(t):
 
 
 def test_balanced(t):
-    """Nobody is late for a reason: none is made up."""
+    """No thread is late for a reason: none is made up."""
     trace, episodes, _ = late(t, "none", "--base", "5ms")
     # What the host has taken it has: late() holds that against the kernel's account.
     named = [e["cause"] for e in episodes if e.get("cause") and e["cause"]["dominant"] not in (None, "stolen")]
@@ -405,16 +405,16 @@ def test_lateness_is_what_was_injected(t):
         check_between(f"{mode}: lateness over injected", statistics.median(late_by), 0.85, 1.1)
 
 
-# --- who is to blame, where it is easy to blame another one -----------------------------------------------
+# --- the right cause, where it is easy to blame another thread -----------------------------------------------
 
 def held(t, mode, *before, rounds=40, **more):
-    """The trace, its causes from the second round on, and who is who by name."""
+    """Return the trace, its causes from the second round on, and the thread ids by name."""
     trace = t.trace([*before, workload("held"), mode, str(rounds)], "-W", **more).nothing_lost()
-    who = {name: int(tid) for _, name, tid in map(str.split, trace.result.out.splitlines())}
+    tids = {name: int(tid) for _, name, tid in map(str.split, trace.result.out.splitlines())}
     causes = [e.get("cause") for e in sorted(trace.all("episode"), key=lambda e: e["t_ns"])]
     check_equal("episodes", len(causes), rounds)
     check(all(causes[1:]), "an episode without a cause")
-    return trace, causes[1:], who
+    return trace, causes[1:], tids
 
 
 def blames(causes, part, pattern, never=None):
@@ -425,18 +425,18 @@ def blames(causes, part, pattern, never=None):
 
 def test_lock_that_was_passed_on(t):
     """One had the lock when the wait began, another for most of it."""
-    trace, causes, who = held(t, "convoy")
-    blames(causes, LOCK, rf"held by greedy \({who['greedy']}\)", "brief")
-    check_in("the site's", f"greedy ({who['greedy']})", said(trace.barrier()["cause"]))
+    trace, causes, tids = held(t, "convoy")
+    blames(causes, LOCK, rf"held by greedy \({tids['greedy']}\)", "brief")
+    check_in("the site's", f"greedy ({tids['greedy']})", said(trace.barrier()["cause"]))
 
 
 def test_lock_of_a_writer(t):
-    _, causes, who = held(t, "writer")
-    blames(causes, LOCK, rf"held by writer \({who['writer']}\)")
+    _, causes, tids = held(t, "writer")
+    blames(causes, LOCK, rf"held by writer \({tids['writer']}\)")
 
 
 def test_lock_of_a_reader(t):
-    """Readers are written down nowhere: nobody is named, and surely not the late one itself."""
+    """A lock does not record its readers: no thread is named, least of all the late one itself."""
     _, causes, _ = held(t, "readers-turn")
     blames(causes, LOCK, r"lock", r"held by")
 
@@ -447,9 +447,9 @@ def test_lock_of_another_process(t):
 
 
 def test_lock_in_a_pid_namespace(t):
-    """The lock's owner is written down by a number that nobody else knows."""
-    _, causes, who = held(t, "convoy", "unshare", "--pid", "--fork", "--mount-proc")
-    check(who["greedy"] < 100, f"no namespace of its own: {who}")
+    """The lock records its owner by a number that is valid only in the process's own namespace."""
+    _, causes, tids = held(t, "convoy", "unshare", "--pid", "--fork", "--mount-proc")
+    check(tids["greedy"] < 100, f"no namespace of its own: {tids}")
     blames(causes, LOCK, r"held by greedy \(\d+\)", "brief")
     check_equal("holders", len(set(re.findall(r"greedy \((\d+)\)", " ".join(map(said, causes))))), 1)
 
@@ -686,43 +686,43 @@ def test_calls_that_few_wait_in(t):
         check_in(f"stack of {mode}", "wait_in_call", frames(cause))
 
 
-def test_who_had_the_cpu_for_longest(t):
-    """Neither who took it first nor who gave it back."""
-    _, causes, who = held(t, "cpu")
-    blames(causes, CPU, rf"heavy \({who['heavy']}\)", "light|opener")
+def test_longest_user_of_the_cpu(t):
+    """Neither the thread that took it first nor the one that gave it back."""
+    _, causes, tids = held(t, "cpu")
+    blames(causes, CPU, rf"heavy \({tids['heavy']}\)", "light|opener")
 
 
-def test_who_held_up_the_holder_for_longest(t):
-    """The second step is whom the lock's holder waited for, and not whom it waited for last."""
-    _, causes, who = held(t, "chain")
-    blames(causes, LOCK, rf"held by middle \({who['middle']}\), which itself waited for a lock held by long "
-                         rf"\({who['long']}\)", "short")
+def test_longest_delay_of_the_holder(t):
+    """The second step is the thread that the lock's holder waited for longest, not the one that it waited for last."""
+    _, causes, tids = held(t, "chain")
+    blames(causes, LOCK, rf"held by middle \({tids['middle']}\), which itself waited for a lock held by long "
+                         rf"\({tids['long']}\)", "short")
 
 
 def test_lock_beside_what_all_do_for_longer(t):
     """Both sleep, twice as long as the late one waits for the lock: that is what it is late for, and said in full."""
-    trace, causes, who = held(t, "beside")
-    blames(causes, LOCK, rf"`rwlock` held by writer \({who['writer']}\), which was asleep")
-    check_in("the site's", f"writer ({who['writer']})", said(trace.barrier()["cause"]))
+    trace, causes, tids = held(t, "beside")
+    blames(causes, LOCK, rf"`rwlock` held by writer \({tids['writer']}\), which was asleep")
+    check_in("the site's", f"writer ({tids['writer']})", said(trace.barrier()["cause"]))
     without = [frames(c) for c in causes if "be_held" not in frames(c)]
     most("be_held on the stack", len(causes) - len(without), len(causes), without)
 
 
 def test_work_after_a_fault_that_failed(t):
-    """The kernel tells of no end of such a fault: what the thread computes afterwards is work all the same."""
-    trace, _, who = held(t, "faulty")
-    late_ones = [m for e in trace.all("episode")[1:] for m in e["threads"] if m["tid"] == who["late"]]
+    """The kernel does not report the end of such a fault: what the thread computes afterwards is work all the same."""
+    trace, _, tids = held(t, "faulty")
+    late_ones = [m for e in trace.all("episode")[1:] for m in e["threads"] if m["tid"] == tids["late"]]
     on_cpu, in_faults = (sum(m[key] for m in late_ones) for key in ("oncpu_ns", "fault_ns"))
     check_between("on a CPU", on_cpu, 0.95 * 10e6 * len(late_ones), 2 * 10e6 * len(late_ones))
     check_between("in faults", in_faults, 0, 0.05 * on_cpu)
 
 
 def test_stopped(t):
-    """SIGSTOP in the midst of a sleep, which goes on afterwards: each under its own name."""
+    """SIGSTOP inside a sleep, which goes on afterwards: each under its own name."""
     # For longer than it may take to attach and to stop it three times.
     program = t.start([workload("held"), "nap", "250"])
     tracer = t.attach("-p", str(program.pid), "-W")
-    # Of a phase whose beginning nobody saw nothing is known.
+    # Nothing is known of a phase if its start was not traced.
     wait_for("its meetings are seen", lambda: os.path.exists(tracer.path) and
              '"type":"episode"' in pathlib.Path(tracer.path).read_text(encoding="utf-8"))
     for _ in range(3):

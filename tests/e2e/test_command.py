@@ -9,7 +9,7 @@ import shutil
 import signal
 import time
 
-from harness import (NOBODY, SBT, Trace, check, check_between, check_equal, check_in, clean_environment, descendants,
+from harness import (UNPRIVILEGED, SBT, Trace, check, check_between, check_equal, check_in, clean_environment, descendants,
                      genlog, libraries, paired, read_proc, stat_of, wait_for, workload, write_file)
 
 SHARED = True
@@ -28,7 +28,7 @@ def answers(trace, episodes=200, participants=3):
     check_equal("threads", trace.processes()[0]["nthreads"], participants)
 
 
-def flavour(name, function, file):
+def variant(name, function, file):
     def test(t):
         trace = t.trace([workload(name), *GEN])
         answers(trace)
@@ -48,17 +48,17 @@ def flavour(name, function, file):
     return test
 
 
-test_gen = flavour("gen", True, True)
-test_gen_static = flavour("gen-static", True, True)
-test_gen_musl = flavour("gen-musl", True, True)
-test_gen_musl_static = flavour("gen-musl-static", True, True)
-test_gen_stripped = flavour("gen-stripped", False, False)
+test_gen = variant("gen", True, True)
+test_gen_static = variant("gen-static", True, True)
+test_gen_musl = variant("gen-musl", True, True)
+test_gen_musl_static = variant("gen-musl-static", True, True)
+test_gen_stripped = variant("gen-stripped", False, False)
 # No names: the barrier is known by its code.
-test_gen_static_stripped = flavour("gen-static-stripped", False, False)
-test_gen_musl_static_stripped = flavour("gen-musl-static-stripped", False, False)
-test_gen_nopie = flavour("gen-nopie", True, True)
-test_gen_nodebug = flavour("gen-nodebug", True, False)
-test_gen_old_libpthread = flavour("gen-oldlib", True, True)
+test_gen_static_stripped = variant("gen-static-stripped", False, False)
+test_gen_musl_static_stripped = variant("gen-musl-static-stripped", False, False)
+test_gen_nopie = variant("gen-nopie", True, True)
+test_gen_nodebug = variant("gen-nodebug", True, False)
+test_gen_old_libpthread = variant("gen-oldlib", True, True)
 
 
 def test_old_libpthread_is_probed_there(t):
@@ -92,7 +92,7 @@ def test_before_main(t):
 
 
 def test_first_program_of_its_kind(t):
-    """A copy that nobody has run before, with its own C library: all of it is new to us."""
+    """A copy that has never run before, with its own C library: all of it is new to sbt-trace."""
     gen = t.path("fresh-gen")
     shutil.copy(workload("gen"), gen)
     libs = t.path("libs")
@@ -121,7 +121,7 @@ def test_shebang_script(t):
     write_file(script, f"#!/bin/sh\n{workload('gen')} --threads 2 --rounds 25\nexit 5\n")
     os.chmod(script, 0o755)
     trace = t.trace([script], rc=5)
-    # A child that nobody named beforehand may meet before it is known: what it does until then is counted.
+    # A child not named beforehand may cross barriers before it is known: what it does until then is counted.
     lost = {k: v for k, v in trace.end["lost"].items() if v}
     check_equal("crossings, seen or lost", trace.end["crossings"] + lost.pop("not_examined", 0), 50)
     check_equal("what else is lost", lost, {})
@@ -291,21 +291,22 @@ def user(t, command, *options, rc=0, **env):
 
 
 def test_user_behind_sudo(t):
-    sudo = {"SUDO_UID": str(NOBODY), "SUDO_GID": str(NOBODY), "SUDO_USER": "nobody"}
+    name = "nobody"
+    sudo = {"SUDO_UID": str(UNPRIVILEGED), "SUDO_GID": str(UNPRIVILEGED), "SUDO_USER": name}
     show = ["sh", "-c", "id -u; id -g; id -G; echo $HOME $USER $LOGNAME; grep CapEff /proc/self/status"]
     check_equal("behind sudo", user(t, show, **sudo).out,
-                f"{NOBODY}\n{NOBODY}\n{NOBODY}\n/nonexistent nobody nobody\nCapEff:\t0000000000000000\n")
+                f"{UNPRIVILEGED}\n{UNPRIVILEGED}\n{UNPRIVILEGED}\n/nonexistent {name} {name}\nCapEff:\t0000000000000000\n")
     check_equal("without sudo", user(t, ["id", "-u"]).out, "0\n")
     check_equal("sudo by root", user(t, ["id", "-u"], SUDO_UID="0", SUDO_GID="0").out, "0\n")
     check_equal("-u root wins", user(t, ["id", "-u"], "-u", "root", **sudo).out, "0\n")
-    check_equal("-u nobody", user(t, ["id", "-u"], "-u", "nobody").out, f"{NOBODY}\n")
-    check_equal("-u by number", user(t, ["id", "-u"], "-u", str(NOBODY)).out, f"{NOBODY}\n")
+    check_equal("-u by name", user(t, ["id", "-u"], "-u", "nobody").out, f"{UNPRIVILEGED}\n")
+    check_equal("-u by number", user(t, ["id", "-u"], "-u", str(UNPRIVILEGED)).out, f"{UNPRIVILEGED}\n")
 
 
 def test_user_cannot_come_back(t):
     out = user(t, ["sh", "-c", "grep -E '^(Uid|Gid|Groups)' /proc/self/status"], "-u", "nobody").out
-    check_equal("ids", out.split(), ["Uid:"] + [str(NOBODY)] * 4 + ["Gid:"] + [str(NOBODY)] * 4 +
-                ["Groups:", str(NOBODY)])
+    check_equal("ids", out.split(), ["Uid:"] + [str(UNPRIVILEGED)] * 4 + ["Gid:"] + [str(UNPRIVILEGED)] * 4 +
+                ["Groups:", str(UNPRIVILEGED)])
 
 
 def test_user_is_traced(t):
@@ -387,7 +388,7 @@ def test_command_survives_sigint(t):
 def test_leaves_a_daemon(t):
     """COMMAND ends and a process of its own goes on: tracing ends with COMMAND, and that is said."""
     release = t.path("release")
-    # The grandchild is its own parent's orphan, and waits to be let go.
+    # The grandchild is its own parent's orphan, and waits to be resumed.
     script = f"(while [ ! -e {release} ]; do sleep 0.1; done) >/dev/null 2>&1 & exit 0"
     try:
         result = t.sbt("--", "sh", "-c", script, rc=0)
@@ -417,7 +418,7 @@ LINKED = {"dynamic": ["lu", "--threads", "2", "--size", "64"], "static": ["gen-s
 
 def test_held_is_not_its_own(t):
     """
-    COMMAND is held for some ms until its probes are in place. Nobody else stops it, and it sleeps nowhere before its first
+    COMMAND is held for some ms until its probes are in place. Nothing else stops it, and it sleeps nowhere before its first
     barrier: of its first thread's first phase nothing is blocked, nor of unknown use, and its life is as long as it says.
     """
     for how, (name, *arguments) in LINKED.items():

@@ -43,12 +43,12 @@ def test_after_work_summed(t):
 
 
 def test_of_functions(t):
-    """By the ret instructions: dearer to begin with."""
+    """By the ret instructions: more expensive to begin with."""
     check_price("by exits", *cold(t, 1000, BIG, "--attach", "multi"))
 
 
 def test_estimate(t):
-    """What the estimate is made of: more where threads sleep at the barrier, and who does is known with causes alone."""
+    """What the estimate is made of: more where threads sleep at the barrier. Which threads do is known only with causes."""
     recording = t.path()
     work = [workload("gen"), "--threads", "4", "--rounds", "300", "--work", "random:1us:300us:1", "--work-by", "sleep"]
     trace = t.trace(work, "--record", recording)
@@ -74,7 +74,7 @@ def test_estimate(t):
 
 
 def test_of_running(t):
-    """Where threads have all CPUs, sbt-trace runs in their place: in the estimate for all who then wait."""
+    """Where threads have all CPUs, sbt-trace runs in their place: in the estimate for all threads that then wait."""
     cpus = len(os.sched_getaffinity(0))
     work = [workload("bench_phases"), "--threads", str(cpus), "--rounds", "4000", "--steps", "100000"]
     trace = t.trace(work, "-W", "-e", "task-clock,page-faults")

@@ -60,7 +60,7 @@ def total(counts):
 def check_counts(own, got):
     off, late, exact, beyond, switch = [], [], 0, [], switch_ns()
     reading = READING_NS * min(switch / 3_000, 10)
-    # Now and then the kernel does not tell of a switch: nothing is known of that phase then.
+    # Now and then the kernel does not report a switch: nothing is known of that phase then.
     known = {key: mine for key, mine in own.items() if got[key]["page-faults"] is not None}
     check(len(known) >= (1 - DISTURBED) * len(own), f"{len(own) - len(known)} of {len(own)} phases are unknown")
     for key, mine in known.items():
@@ -210,7 +210,7 @@ def test_report_for_people(t):
 def test_no_counters_asked_for(t):
     trace = t.trace([phases_program(), t.path()], "-W")
     check_equal("counters", trace.session["counters"], [])
-    check(not trace.all("episode")[5]["threads"][0].get("counters"), "counters nobody asked for")
+    check(not trace.all("episode")[5]["threads"][0].get("counters"), "counters that were not asked for")
 
 
 def test_list_of_events(t):

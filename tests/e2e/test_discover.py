@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""Barriers that nobody named: what must be found, with every episode, and what must not."""
+"""Barriers that the user did not name: what must be found, with every episode, and what must not."""
 
 import os
 import subprocess
@@ -28,7 +28,7 @@ def found_all(t, name, *options, episodes, **more):
     trace, log, result = generated(t, name, *options, **more)
     check_equal("in the log", result["log_episodes"], episodes)
     if "--discover" in more.get("tracer", ()):
-        # Who sees the word change before its system call leaves no trace of its arrival: that meeting is incomplete.
+        # A thread that sees the word change before its system call leaves no trace of its arrival: that episode is incomplete.
         check_equal("extra", result["extra"], 0)
         check_between("matched", result["matched"], 0.97 * episodes, episodes)
     else:
@@ -49,7 +49,7 @@ def test_generation(t):
     barrier = trace.barrier()
     check_equal("family", barrier["family"], "cond")
     check_equal("participants", (barrier["participants_min"], barrier["participants"]), (4, 4))
-    # The site is who called it.
+    # The call site is its caller.
     check_equal("function", barrier["function"], "meet")
     check_in("through", "meet_generation", barrier["callsites"][0]["through"])
 
@@ -103,7 +103,7 @@ def shared_rounds(t, work, rounds=200, threads="2", processes="2", program="gen_
     check_equal("the log itself", log.check(), [])
     lost = {k: v for k, v in trace.end["lost"].items() if v}
     unseen = lost.pop("wait_unprobed", 0)
-    # Rounds whose threads were not all seen yet came before it was known to be a barrier.
+    # Rounds in which not all threads were seen came before it was known to be a barrier.
     unseen += lost.pop("barrier_given_up", 0)
     check_equal("lost otherwise", sorted(set(lost) - set(may)), [])
     return trace, trace.compare(log), unseen
@@ -111,7 +111,7 @@ def shared_rounds(t, work, rounds=200, threads="2", processes="2", program="gen_
 
 def seen_since_all_were(trace, members):
     """
-    Once all of those who share it had been seen to meet: the rounds of the log from then on, and the complete episodes of the trace
+    Once all threads that share it had been seen in an episode: the rounds of the log from then on, and the complete episodes of the trace
     with so many members. How long it takes to put in probes is the machine's affair.
     """
     start = trace.session["clock_start_ns"]
@@ -128,7 +128,7 @@ def test_processes_share_it(t):
     missed = 2000 - result["matched"]
     check_equal("missing or incomplete, extra", (result["missing"] + result["incomplete"], result["extra"]), (missed, 0))
     # How many rounds are over until then follows how fast the machine is; from then on there are all.
-    check(missed <= unseen, f"{missed} rounds are not whole, of {unseen} waits it is said that nobody saw them")
+    check(missed <= unseen, f"{missed} rounds are incomplete, but {unseen} waits are reported as not traced")
     rounds, whole = seen_since_all_were(trace, 4)
     # The first of them may have been released, by the program's clock, well before.
     check_between("rounds that were seen since all had their probes", whole, rounds, rounds + 1)
@@ -138,7 +138,7 @@ def test_processes_share_it(t):
 
 
 def test_processes_of_one_thread_share_it_without_accounts(t):
-    """With --no-causes nobody tells of a process of one thread that begins to wait: it has its probes when it is forked."""
+    """With --no-causes nothing reports a process of one thread that begins to wait: it gets its probes when it is forked."""
     path = t.path()
     trace = t.trace([workload("gen_cond"), *WORK, "--threads", "1", "--processes", "4", "--rounds", "1000", "--kind",
                      "generation", "--log", path], "-W", "--no-causes")
@@ -157,7 +157,7 @@ def test_processes_share_it_at_once(t):
     """Rounds that are over in microseconds: what was too quick for the probes must not be missing without a word."""
     trace, result, unseen = shared_rounds(t, ["--work", "random:1us:30us:1", "--work-by", "sleep"], rounds=2000)
     missed = 2000 - result["matched"]
-    check(missed <= unseen <= 4 * missed + 4, f"{missed} rounds are not whole, of {unseen} waits it is said that nobody saw them")
+    check(missed <= unseen <= 4 * missed + 4, f"{missed} rounds are incomplete, but {unseen} waits are reported as not traced")
     check_equal("complete", trace.end["complete"], unseen == 0)
 
 
@@ -251,7 +251,7 @@ def test_futex_with_some_that_spin(t):
     # How many come without a trace before it is known to be a barrier is chance: where that are many, it is said.
     _, _, result = generated(t, "gen_futex", "--threads", "4", "--rounds", "200", "--kind",
                              "spin", tracer=("--discover",), may=("barrier_given_up",))
-    # Who saw the value change left no trace: such meetings are not passed off as whole.
+    # A thread that saw the value change left no trace: such episodes are not reported as complete.
     check_equal("extra", result["extra"], 0)
     check_between("matched", result["matched"], 150, 200)
 
@@ -267,12 +267,12 @@ def test_futex_only_when_asked(t):
 def test_splash(t):
     for name in ("lu3", "radix", "ocean", "water"):
         counts = {}
-        for flavour in ("pthread", "cond", "spin"):
+        for variant in ("pthread", "cond", "spin"):
             # Four that spin take minutes on two CPUs that others use, too: one time step will do.
-            few = ["4", "130", "1"] if (name, flavour) == ("ocean", "spin") else []
-            trace = t.trace([workload(f"{name}-{flavour}"), *few]).nothing_lost()
-            counts[flavour] = sum(b["episodes"] for b in trace.barriers())
-            if flavour == "spin":
+            few = ["4", "130", "1"] if (name, variant) == ("ocean", "spin") else []
+            trace = t.trace([workload(f"{name}-{variant}"), *few]).nothing_lost()
+            counts[variant] = sum(b["episodes"] for b in trace.barriers())
+            if variant == "spin":
                 check_in("stderr", "spin", trace.result.err)
         check(counts["pthread"] > 40, f"{name}: {counts}")
         check_equal(f"{name} by condition variable", counts["cond"], counts["pthread"])
@@ -332,7 +332,7 @@ def test_no_barriers(t):
 
 
 def test_no_barrier_of_lambdas(t):
-    """Who waits and who wakes are two functions of one name."""
+    """The function that waits and the one that wakes have the same name."""
     for build in ("not_lambdas", "not_lambdas-O0", "not_lambdas-clang"):
         none_in(t, [workload(build)])
     for count in (2, 5):
@@ -371,7 +371,7 @@ def test_strangers_pay_nothing(t):
     """Condition variables of one process alone are probed: maps of a stranger have no [uprobes]."""
     stranger = t.start([workload("gen_cond"), *WORK, "--threads", "4", "--kind", "generation",
                         "--forever"])
-    # Its threads begin together at a barrier of the library's, whose probe all meet: that is to be over.
+    # Its threads begin together at a barrier of the library's. All hit its probe, and that must be over.
     wait_for("the stranger's threads", lambda: len(os.listdir(f"/proc/{stranger.pid}/task")) >= 4)
     time.sleep(0.3)
     t.trace([workload("gen_cond"), *WORK, "--threads", "4", "--rounds", "100", "--kind",

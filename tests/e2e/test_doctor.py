@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 
-from harness import (NOBODY, SBT, Failure, alone, check, check_equal, check_in, check_not_in, schema, validate_one,
+from harness import (SBT, UNPRIVILEGED, Failure, alone, check, check_equal, check_in, check_not_in, schema, validate_one,
                      workload)
 
 SHARED = True
@@ -52,7 +52,7 @@ class Doctor:
 
 
 def copy_for_all(t):
-    """Nobody may not look into where we were built."""
+    """The unprivileged user may not read the build folder."""
     os.chmod(t.dir, 0o755)
     path = t.path("sbt-trace")
     shutil.copy(SBT, path)
@@ -154,8 +154,8 @@ def exe(pid):
 
 # --- with less -------------------------------------------------------------------------------------------
 
-def test_as_nobody(t):
-    prefix = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups",
+def test_doctor_unprivileged(t):
+    prefix = ["setpriv", f"--reuid={UNPRIVILEGED}", f"--regid={UNPRIVILEGED}", "--clear-groups",
               "--inh-caps=-all"]
     doctor = Doctor(t, prefix, copy_for_all(t), rc=1)
     for name in CAPABILITIES:
@@ -253,7 +253,7 @@ def test_variables_do_not_matter(t):
 
 
 def test_beside_others(t):
-    """Others try their probes on the same program meanwhile: whom the kernel saw last is not always us."""
+    """Other processes try their probes on the same program meanwhile: the last process that the kernel saw is not always this one."""
     for _ in range(2):
         t.start(["sh", "-c", f"while :; do {SBT} -q -o /dev/null -- true; done"])
     for _ in range(6):

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import time
 
-from harness import (NOBODY, SBT, Failure, alone, check, check_equal, check_in, clean_environment, code_differs,
+from harness import (UNPRIVILEGED, SBT, Failure, alone, check, check_equal, check_in, clean_environment, code_differs,
                      code_of, is_guard, living, read_proc, read_text, stat_of, wait_for, workload)
 from test_pid import PACE
 
@@ -91,7 +91,7 @@ def test_unprivileged(t):
     copy = t.path("sbt-trace")
     shutil.copy(SBT, copy)
     for target in (["-a"], ["-p", str(os.getpid())], ["--", "touch", t.path("made")]):
-        result = t.run(["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups",
+        result = t.run(["setpriv", f"--reuid={UNPRIVILEGED}", f"--regid={UNPRIVILEGED}", "--clear-groups",
                         "--inh-caps=-all", copy, *target], rc=1)
         for word in ("not permitted", "CAP_BPF", "CAP_PERFMON", "sudo", "setcap cap_bpf,cap_perfmon=ep"):
             check_in("stderr", word, result.err)
@@ -124,7 +124,7 @@ def test_full_disk(t):
 
 
 def test_full_disk_from_the_beginning(t):
-    """It ends tracing before anybody has come to a barrier, which says nothing of the program."""
+    """It ends tracing before any thread has arrived at a barrier, which says nothing about the program."""
     gen = t.gen("--threads", "2", "--rounds", "1000", wait=True)
     result = t.sbt("-o", "/dev/full", "-p", str(gen.pid), rc=1)
     check_equal("said", result.err, "sbt-trace: cannot write /dev/full: No space left on device; the report is not complete\n")
@@ -216,7 +216,7 @@ def running_gen(t, *options):
 
 
 def unharmed(pid):
-    """Its code is as in its files, and nobody has stopped it."""
+    """Its code is as in its files, and no process has stopped it."""
     wait_for("the code bytes are restored", lambda: code_differs(pid) == 0)
     check_in("state", (stat_of(pid) or "?")[0], "SRD")
 
@@ -277,7 +277,7 @@ def test_killed_under_a(t):
 
 
 def nobody_is_left_stopped(what, seconds=8):
-    """Whoever is left goes on, until all have ended by themselves."""
+    """The remaining threads go on until all have ended by themselves."""
     stopped_since = {}
     end = time.monotonic() + seconds
     while True:
@@ -311,7 +311,7 @@ def test_killed_while_a_command_starts(t):
 
 
 def test_killed_while_many_commands_start(t):
-    """Every one is a program that nobody has seen: each is looked at before it may go on."""
+    """Each is a program that has never run before: it is examined before it may go on."""
     copies = []
     for i in range(12):
         copies.append(t.path(f"copy{i}"))
@@ -358,7 +358,7 @@ def test_second_sigint_ends_at_once(t):
 
 
 @alone
-def test_second_sigint_though_nobody_reads(t):
+def test_second_sigint_without_a_reader(t):
     """The output is a pipe that is full: the report cannot be written, the user wants out."""
     gen = running_gen(t)
     read, write = os.pipe()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""What a thread waited for, in words: files without a name, in a Python program whose threads meet at a pthread
+"""What a thread waited for, in words: files without a name, in a Python program with threads that meet at a pthread
 barrier."""
 
 import re
@@ -99,7 +99,7 @@ def test_terminal(t):
 
 
 def test_epoll(t):
-    """Whose call is given no file that it waits for."""
+    """The call has no file argument that the thread waits for."""
     waits_on(t, "epoll", "an epoll instance" + ENDED)
 
 

@@ -41,7 +41,7 @@ def test_more_threads_than_cpus(t):
     cpus = len(os.sched_getaffinity(0))
     found, trace = findings(t, "gen", "--threads", str(4 * cpus), "--rounds", "50", "--work", "rotate:2ms:1us")
     process = trace.process()
-    # Who was ready and had no CPU, by the parts of the threads' own time.
+    # Threads that were runnable without a CPU, by the parts of the threads' own time.
     waited = sum(m["runq_ns"] + m["late_ns"] for m in process["threads"])
     check_between("on average", found["oversubscribed"]["figure"],
                   0.8 * waited / process["elapsed_ns"], 1.2 * waited / process["elapsed_ns"])

@@ -73,7 +73,7 @@ def test_two_workers_and_many(t):
         against_log(t, "gen_forkjoin", "--threads", threads)
 
 
-def test_flavours(t):
+def test_variants(t):
     for name in ("gen_forkjoin-static", "gen_forkjoin-musl", "gen_forkjoin-cxx"):
         trace, _ = against_log(t, name, "--threads", "4")
         check_equal("function", trace.barrier()["function"], "join_one")
@@ -116,7 +116,7 @@ def test_rounds_of_all_kinds(t):
 def test_the_creator_last(t):
     trace = rounds_of(t, "shuffled")
     barrier = forkjoin(trace)[0]
-    # All have ended by then: nobody but the creator is waited for, and it waits for nobody.
+    # All have ended by then: only the creator is waited for, and it waits for no thread.
     creator = max(barrier["threads"], key=lambda th: th["crossings"])
     check_between("last", creator["last"], 0.9 * barrier["episodes"], barrier["episodes"])
 
@@ -144,7 +144,7 @@ def test_attached_to(t):
 
 
 def scope(t, name, kind, rounds, threads):
-    """Rounds of Rust's thread::scope(), whose end waits for all threads at once."""
+    """Rounds of Rust's thread::scope(). The end of a scope waits for all threads at once."""
     trace = t.trace([workload(name), kind, str(rounds), str(threads)])
     (b,) = forkjoin(trace)
     waited = int(re.search(r"waited (\d+)", trace.result.out).group(1))
@@ -159,7 +159,7 @@ def test_scope(t):
 
 
 def test_scope_main_last(t):
-    """To a scope's end at which all have ended already nobody waits: it is no episode, and is counted."""
+    """No thread waits at the end of a scope if all threads have ended already: that is no episode, and is counted."""
     end = scope(t, "rust_scope", "last", 6, 3).end
     check_equal("complete", end["complete"], False)
     check_equal("given up", end["lost"]["barrier_given_up"], 5 * 3)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""Sites behind wrappers are the wrappers' callers (--frames), those of barriers written by hand who called
+"""Sites behind wrappers are the wrappers' callers (--frames), those of barriers written by hand the callers of
 them; where that cannot be told, it is said and nothing is guessed."""
 
 import os
@@ -123,7 +123,7 @@ def test_hand_written_stripped(t):
 
 
 def test_hand_written_where_threads_work(t):
-    """Inlined there: who called the threads' function is no site."""
+    """Inlined there: the caller of the threads' function is no call site."""
     at = lines_of("hand.c")
     for flags in ([], ["-g0"]):
         trace, found = hand(t, "hand.c", "-O2", "-DINLINED", *flags, key="offset")
@@ -161,9 +161,9 @@ def test_splash_by_hand(t):
     """In the image of SPLASH-2: the same sites, with the same episodes, as pthread_barrier_wait has."""
     for name in ("lu3", "radix", "ocean", "water"):
         found = {}
-        for flavour in ("pthread", "cond"):
-            trace = t.trace([workload(f"{name}-{flavour}")]).nothing_lost()
-            found[flavour] = {(b["function"], os.path.basename(b["file"]), b["line"]):
+        for variant in ("pthread", "cond"):
+            trace = t.trace([workload(f"{name}-{variant}")]).nothing_lost()
+            found[variant] = {(b["function"], os.path.basename(b["file"]), b["line"]):
                               b["episodes"] for b in trace.barriers()}
         check(len(found["pthread"]) >= 4, found)
         check_equal(f"sites of {name}", found["cond"], found["pthread"])

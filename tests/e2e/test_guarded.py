@@ -95,7 +95,7 @@ def state(pid):
 
 
 def child_named(tracer, name):
-    """The tracer's child of that name, when there is one and it became nobody; or 0."""
+    """Return the tracer's child of that name if there is one and it dropped its privileges, or 0."""
     for child in children(tracer):
         try:
             has = state(child)
@@ -149,7 +149,7 @@ def unnamed(trace):
 
 
 def test_stopped_child(t):
-    """The child that reads names is stopped in the midst: the report comes all the same, says so, and nothing of the child is left."""
+    """The child that reads names is stopped while it reads: the report comes all the same, says so, and nothing of the child is left."""
     gen, tracer, child = with_child(t, name="gen_cond")
     os.kill(child, signal.SIGSTOP)
     gen.wait()
@@ -219,7 +219,7 @@ def test_second_signal(t):
     tracer.process.signal(signal.SIGTERM)
     child = []
     wait_for("the child that reads names", lambda: child.append(namer(tracer.process.pid)) or child[-1])
-    # What it reads takes it a second and more; now it is stopped as well. As it becomes nobody the kernel forgets for a moment that
+    # What it reads takes it a second and more; now it is stopped as well. As it drops its privileges the kernel forgets for a moment that
     # it is to end with the tracer: one that is stopped in that moment stays. Its filter comes after that.
     wait_for("its filter of system calls", lambda: state(child[-1])["Seccomp"] == "2")
     os.kill(child[-1], signal.SIGSTOP)
@@ -267,7 +267,7 @@ def test_children_have_no_rights(t):
 
 
 def many_symbols(t, n):
-    """A program with a symbol table of @n functions, whose names may be those of barriers: it takes a while to look at them all."""
+    """A program with a symbol table of @n functions that may be barriers by name: it takes a while to examine them all."""
     path = t.path(f"symbols-{n}")
     os.chmod(t.dir, 0o755)
     subprocess.run(["strip", "-o", path, workload("gen")], check=True)
@@ -343,7 +343,7 @@ class Killer(threading.Thread):
 
 
 def test_reader_killed(t):
-    """Who reads files is killed in the midst of one: what is traced goes on, and the report says what was not examined."""
+    """The process that reads files is killed while it reads one: the traced program goes on, and the report says what was not examined."""
     path, out = many_symbols(t, 60000), t.path()
     process = t.start([SBT, "--json", "-o", out, "--", path, "--threads", "3", "--rounds", "40", "--work", "fixed:0=5ms"])
     killer = Killer(process.pid)
@@ -354,7 +354,7 @@ def test_reader_killed(t):
         killer.join()
     check_equal("status", result.rc, 0)
     print(f"killed {killer.killed}")
-    check(killer.killed, "nobody was killed")
+    check(killer.killed, "no process was killed")
     check_goes_on(Trace(t, out), path)
 
 
@@ -382,7 +382,7 @@ FULL = ("ring_full", "event_ring_full", "tail_ring_full", "candidate_lost")
 
 
 def extreme(t, kind, source="gen_cond"):
-    """A program that everybody may run, with debug information of next to nothing that takes seconds, or gigabytes, to read."""
+    """A program that all users may run, with debug information of next to nothing that takes seconds, or gigabytes, to read."""
     path = t.path(f"extreme-{kind}")
     os.chmod(t.dir, 0o755)
     if kind == "units":
@@ -423,7 +423,7 @@ def test_extreme_command(t):
 
 
 def check_all_kept(trace, what):
-    """Nothing was lost because nobody read: what a program did before it was examined is counted otherwise."""
+    """Nothing was lost because a buffer was full: what a program did before it was examined is counted otherwise."""
     lost = {k: v for k, v in trace.end["lost"].items() if v}
     print(f"{what}: {trace.end['episodes']} episodes, lost {lost}; {unnamed(trace)}")
     for cause in FULL:

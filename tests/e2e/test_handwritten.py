@@ -35,7 +35,7 @@ def all_of(t, build, kind, threads, rounds, *late):
 
 
 def test_macro_in_many_functions(t):
-    """One object whose barrier is expanded in four functions: each has its own site, and every episode."""
+    """One object with a barrier that is expanded in four functions: each has its own site, and every episode."""
     for build in BUILDS:
         for late in ((), (2,)):
             found = all_of(t, build, "macro", 4, 40, *late)
@@ -287,7 +287,7 @@ int main(int argc, char **argv)
 
 
 def test_arrival_and_wait_apart(t):
-    """Functions that are called apart: it is told, whoever comes last, and the hint is right where it names them."""
+    """Functions that are called separately: that is reported with any last arriver, and the hint is right where it names them."""
     source = t.path("apart.c")
     write_file(source, APART)
     for level in ("-O0", "-O2"):
@@ -435,7 +435,7 @@ int main(int argc, char **argv)
 
 
 def test_woken_one_by_one(t):
-    """As many signals as threads wait: it is told, whoever comes last, from three threads on."""
+    """As many signals as waiting threads: that is reported with any last arriver, from three threads on."""
     source = t.path("one_by_one.c")
     write_file(source, ONE_BY_ONE)
     for level in ("-O0", "-O2"):

@@ -75,7 +75,7 @@ def own_line(thread, source):
 
 
 def check_hang(record, log, kind, source="hung.c", exact=True):
-    """That it is right; exact: it says of nobody else that it is missing."""
+    """Check that it is right. With exact, no other thread may be reported as missing."""
     check_equal("verdict", record["verdict"], kind.verdict)
     missing = {m["tid"]: m for m in record["missing"]}
     if exact:
@@ -94,7 +94,7 @@ def check_hang(record, log, kind, source="hung.c", exact=True):
     if kind.verdict == "deadlock":
         check_in("text", "deadlock", record["text"])
         check(record["cycle"], f"no cycle: {record}")
-        check(log.missing & {c["tid"] for c in record["cycle"]}, f"nobody that is missing is in the cycle: {record}")
+        check(log.missing & {c["tid"] for c in record["cycle"]}, f"no missing thread is in the cycle: {record}")
     else:
         check_equal("cycle", record["cycle"] or [], [])
 
@@ -164,7 +164,7 @@ def live(t, kinds, *options, exact=True):
 
 
 def test_locks(t):
-    """Those who wait for each other; each at once, and each is told of by itself."""
+    """Threads that wait for each other: each at once, and each is reported separately."""
     trace = live(t, ["abba", "holder", "self", "rwlock", "pi", "join", "held-asleep"])
     check(len(trace.all("hang")) >= 7, "not all were written")
 
@@ -178,7 +178,7 @@ def test_busy(t):
 
 
 def test_no_past(t):
-    """It hangs at the first barrier that it comes to: nobody knows yet who belongs there, but for the count."""
+    """It hangs at the first barrier that it reaches: only the count says yet which threads belong there."""
     live(t, ["abba", "holder", "self", "pipe"], "--no-past", exact=False)
 
 
@@ -191,7 +191,7 @@ def test_growing_intervals(t):
     waited = [r["waited_ns"] / 1e9 for r in told[:4]]
     check(waited[0] >= 0.5, f"after {waited[0]} s")
     for a, b in zip(waited, waited[1:]):
-        check(b >= 1.7 * a, f"it was told of after {waited} s")
+        check(b >= 1.7 * a, f"it was reported after {waited} s")
     check_equal("barriers", len({r["barrier"] for r in told}), 1)
     end_all(t, tracer).end()
 
@@ -307,7 +307,7 @@ def test_hang_command_text(t):
         check_in("text", str(tid), out)
 
 
-def test_hang_command_of_nobody(t):
+def test_hang_command_without_threads(t):
     """What does not hang, what is no more, and what is wrong."""
     p = t.start(["sleep", "60"])
     out = t.sbt("hang", "-p", str(p.pid))
@@ -321,7 +321,7 @@ def test_hang_command_of_nobody(t):
 
 def test_hang_command_slow(t):
     p = t.start([workload("hung"), "--kind", "slow", "--seconds", "30"])
-    wait_for("somebody is missing", lambda: "# missing" in p.out)
+    wait_for("a missing thread", lambda: "# missing" in p.out)
     for _ in range(3):
         for record in look(t, p.pid):
             check_equal("verdict", record["verdict"], "long-phase")
@@ -350,13 +350,13 @@ def test_64_threads(t):
     check_hang(record, log, KINDS["pipe"], exact=False)
 
 
-# --- nobody is disturbed ----------------------------------------------------------------------------
+# --- no thread is disturbed ----------------------------------------------------------------------------
 
 def interrupted(text):
     return [int(n) for n in re.search(r"# interrupted epoll_wait (\d+) semtimedop (\d+)", text).groups()]
 
 
-def test_nobody_is_interrupted(t):
+def test_no_thread_is_interrupted(t):
     """Threads in system calls that a stop interrupts: hangs are reported, and none sees EINTR."""
     out = t.path()
     tracer = t.start([SBT, "--json", "-o", out, "--hang", "1", "--", workload("hung"), "--kind", "eintr"],
@@ -378,8 +378,8 @@ def test_nobody_is_interrupted(t):
     check_equal("interrupted", interrupted(result.out), [0, 0])
 
 
-def test_whoever_is_stopped_is_interrupted(t):
-    """That the test above can fail: what it looks at does see who is stopped."""
+def test_stopped_thread_is_interrupted(t):
+    """Check that the test above can fail: the calls that it checks do see a stop."""
     p = hung(t, "eintr", stdin=subprocess.PIPE)
     for _ in range(3):
         p.signal(signal.SIGSTOP)
@@ -387,7 +387,7 @@ def test_whoever_is_stopped_is_interrupted(t):
         p.signal(signal.SIGCONT)
         wait_for("it goes on", lambda: b"\nState:\tS" in read_proc(p.pid, "status"))
     p.popen.stdin.close()
-    check(all(interrupted(p.wait().out)), "nobody was interrupted by a stop")
+    check(all(interrupted(p.wait().out)), "no thread was interrupted by a stop")
 
 
 # --- OpenMP and MPI ---------------------------------------------------------------------------------

@@ -64,14 +64,14 @@ def test_dlopen_and_dlclose(t):
 
 
 def test_dlopen_in_a_child(t):
-    """No probe of its own is in the dynamic linker of a process that nobody named."""
+    """No probe of its own is in the dynamic linker of a process that the user did not name."""
     for number in range(5):
         trace = t.trace(["sh", "-c", "\"$0\"; exit 0", workload("dlopen_lib")]).nothing_lost()
         check_equal(f"episodes of run {number}", episodes_by_function(trace), {"bar_wait": 200, "baz_wait": 100})
 
 
 def test_unloaded_unseen(t):
-    """What was loaded when nobody could look has no name, not that of what was there before, and it is said."""
+    """A library that could not be examined when it was loaded has no name, not that of the one before, and a message says so."""
     trace = trace_blindfolded(t)
     check_equal("episodes", episodes_by_function(trace), {"bar_wait": 100, None: 200})
     check_equal("said", [f["figure"] for f in trace.all("finding") if f["kind"] == "site_unknown"], [400])
@@ -231,7 +231,7 @@ test_accuracy_8 = alone(accuracy(8, 400, "random:100us:3ms:3"))
 test_accuracy_32 = alone(accuracy(32, 200, "random:100us:10ms:4"))
 
 
-def test_who_is_last(t):
+def test_last_arriver(t):
     trace, _ = with_log(t, "--threads", "4", "--rounds", "60", "--work",
                         "fixed:0=100us,1=300us,2=3ms,3=200us", *SLEEP)
     barrier = trace.barrier()
@@ -253,7 +253,7 @@ def test_rotating(t):
     check_between("load balance", process["efficiency"]["load_balance"], truth - 0.03, truth + 0.03)
 
 
-def test_user_nobody_is_named_too(t):
-    """Names and counts of a program that belongs to somebody else."""
+def test_user_unprivileged_is_named_too(t):
+    """Names and counts of a program that belongs to another user."""
     trace = t.trace([workload("gen"), "--rounds", "40"], "-u", "nobody")
     check_equal("function", trace.barrier()["function"], "site_0")

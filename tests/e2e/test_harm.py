@@ -20,7 +20,7 @@ PAIRED = True
 
 @shared
 def test_parent_that_watches_for_stops(t):
-    """su stops itself when its child is stopped: nobody but COMMAND itself may be held."""
+    """su stops itself when its child is stopped: only COMMAND itself may be stopped."""
     script = workload("gen-static") + " --threads 2 --rounds 3"
     if not shutil.which("su"):
         raise Skip("no su")
@@ -69,7 +69,7 @@ def test_shared_barrier_before_it_is_touched(t):
 
 
 @shared
-def test_child_that_nobody_named(t):
+def test_child_not_named(t):
     """A program that COMMAND's words do not name, which unwinds out of the wait in its first millisecond."""
     for name in ("cancel_cxx", "throw_out"):
         plain = t.run([workload(name)])
@@ -141,7 +141,7 @@ WRITTEN = r"""
 #include <stdio.h>
 static pthread_barrier_t barrier;
 #ifdef LONG
-/* Lies where the other program has meet(): a breakpoint that is left there is in the midst of these instructions. */
+/* Lies where the other program has meet(): a breakpoint that is left there is inside these instructions. */
 __attribute__((noinline)) static unsigned int work(void)
 {
 	unsigned int x;

@@ -27,7 +27,7 @@ def harmless(what, data):
 
 
 def long_folder(t):
-    """A folder whose name is as long as names may be, and bad all through."""
+    """A folder with a name of the maximum length, and of bad characters only."""
     name = (BAD * 8)[:200]
     here = os.getcwd()
     os.chdir(t.dir)

@@ -35,16 +35,16 @@ def check_cheap(plain, traced, hits, p, hits_max):
     check(traced < 1.5 * plain + 0.3, f"{plain} s, traced {traced} s")
 
 
-def test_wakings_of_nobody(t):
-    """Two threads wake nobody, 6 million times: with a probe on each they would take 20 s."""
+def test_wakings_of_no_thread(t):
+    """Two threads wake no thread, 6 million times: with a probe on each they would take 20 s."""
     check_cheap(*hot(t, "empty", 2, 3000000), hits_max=1500000)
 
 
-def test_wakings_of_nobody_many_objects(t):
+def test_wakings_of_no_thread_many_objects(t):
     check_cheap(*hot(t, "empty", 3, 1000000, 16), hits_max=750000)
 
 
-def test_wakings_of_nobody_each_its_own(t):
+def test_wakings_of_no_thread_each_its_own(t):
     check_cheap(*hot(t, "own", 4, 1000000), hits_max=1000000)
 
 
@@ -82,7 +82,7 @@ def test_queue(t):
 
 
 def test_queue_and_then_sleep(t):
-    """Who sleeps for long afterwards is seen to."""
+    """Threads that sleep for long afterwards are traced."""
     trace = t.trace([workload("hot_cond"), "nap", "2", "100000", "25"])
     check(trace.end["rested_ns"] > 0, f"they were not left alone: {trace.end}")
     for thread in trace.process(comm="hot_cond")["threads"]:
@@ -106,8 +106,8 @@ def test_queue_without_barrier(t):
 
 def test_barrier_is_kept(t):
     """
-    A barrier by hand that is as hot keeps its probes, with and without wakings of nobody beside it. There it depends on who runs
-    first: before anybody has waited at the barrier there is no hope of one, and that the probes were away is said.
+    A barrier by hand that is as hot keeps its probes, with and without wakings of no thread next to it. There it depends on which thread runs
+    first: before a thread has waited at the barrier there is no hope of one, and that the probes were away is said.
     """
     for kind, threads, tries in (("barrier", 3, 1), ("both", 4, 12)):
         kept = False

@@ -66,7 +66,7 @@ def system(t, method):
     gen.wait()
     trace, log = tracer.stop(), genlog.Log(log).episodes()
     check_method(trace, method)
-    # Nobody is held: what it crossed before it was known how to trace it is counted. How much that is, is the machine's affair.
+    # No process is stopped: what it crossed before it was known how to trace it is counted. How much that is, is the machine's affair.
     check_equal("barriers", len(trace.barriers(pid=gen.pid)), 1)
     found = [e for e in trace.all("episode") if e["pid"] == gen.pid and e["state"] == "complete"]
     check_between("episodes", len(found), len(log) if trace.end["complete"] else 1, len(log))
@@ -99,7 +99,7 @@ def check_unwound(trace, name):
     barriers = [b for b in trace.barriers(pid=process["pid"]) if b["episodes"]]
     check_equal("episodes", (process["episodes"], sum(b["episodes"] for b in barriers)), (episodes, episodes))
     check_equal("abandoned", process["abandoned"], abandoned)
-    # Of the twenty lonely ones none may pass for a meeting, and none for an imbalance.
+    # None of the twenty barriers of a single thread may count as an episode, or as an imbalance.
     check_equal("participants", {b["participants"] for b in barriers}, {2})
     return process
 
@@ -148,7 +148,7 @@ def test_gobar_by_pid(t):
     result = p.wait()
     check_equal("gobar", (result.rc, result.out), (0, "gobar: rounds=300 threads=2 ok\n"))
     trace = tracer.end()
-    # Nobody is held under -p: what it does before its new program is known is counted as lost.
+    # No process is stopped under -p: what it does before its new program is known is counted as lost.
     check(trace.end["episodes"] <= 300, f"{trace.end['episodes']} episodes of 300")
     if trace.end["lost"]["not_examined"] == 0:
         check_equal("episodes", trace.end["episodes"], 300)
@@ -157,7 +157,7 @@ def test_gobar_by_pid(t):
 
 @alone
 def test_under_a_too(t):
-    """-a meets them without warning: the first crossings come before anybody has looked."""
+    """-a sees them without warning: the first crossings come before they are examined."""
     for name, (episodes, _) in UNWINDING.items():
         plain = t.run([workload(name)])
         tracer = t.attach("-a")
@@ -173,14 +173,14 @@ def test_under_a_too(t):
 
 
 def test_plain_programs_get_return_probes(t):
-    """The care is for those who need it: a C program's departures are seen the cheap way."""
+    """Only programs that need it get the expensive method: a C program's departures are seen the cheap way."""
     trace = t.trace([workload("gen"), *GEN])
     check_equal("departures", trace.process()["departures"], "return probe")
     check_not_in("stderr", "return probe", trace.result.err)
     check(trace.session["probes"], "no probes in the session record")
 
 
-# A barrier function of one's own, of unknown size: its ends cannot be known. It sees who has changed its
+# A barrier function of one's own, of unknown size: its ends cannot be known. It sees a program that has changed its
 # return address.
 NO_SIZE = r"""
 #define _GNU_SOURCE
@@ -267,7 +267,7 @@ def test_unknown_exits_get_no_return_probe(t):
 @alone
 def test_others_get_no_return_probe(t):
     """
-    Who is stopped at a place by any probe is given by the kernel the return probes of all who have one there: a program that
+    A thread that hits any probe at an address gets from the kernel the return probes of all tracers that have one there: a program that
     throws through a barrier must be none of them, whatever others are traced meanwhile, and how.
     """
     gen = t.gen("--threads", "2", "--rounds", "1000000", *PACE)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""--cost-limit: a process that tracing costs too much is let go of: its speed comes back, what was seen of it
+"""--cost-limit: tracing of a process stops when its cost exceeds the limit: its speed comes back, what was seen of it
 before is exact, and every report says up to when it was seen."""
 
 import json
@@ -18,7 +18,7 @@ CALM = ("--threads", "2", "--work", "fixed:0=5ms,1=5ms")
 
 
 def false_hangs(trace):
-    """Of those who really are late, for others have the CPUs, it is right to tell."""
+    """It is right to report threads that really are late because others have the CPUs."""
     return [h["text"] for h in trace.all("hang") if "wants a CPU" not in h["text"]]
 
 
@@ -27,8 +27,8 @@ def check_let_go(trace, low, least=0.5e9, **fields):
     p = trace.process(**fields)
     check(p["shed_ns"] is not None, f"it was traced to its end: {p}")
     check_between("shed_ns", p["shed_ns"], low, 60e9)
-    check(p["shed_cost"] > p["shed_limit"], f"let go of below the limit: {p}")
-    check_equal("exited, of a process whose end was not seen", p["exited"], False)
+    check(p["shed_cost"] > p["shed_limit"], f"detached below the limit: {p}")
+    check_equal("exited, of a process with an untraced end", p["exited"], False)
     # Its threads were made some moments after tracing began.
     check_between("elapsed_ns", p["elapsed_ns"], least, p["shed_ns"])
     for b in trace.barriers(pid=p["pid"]):
@@ -66,7 +66,7 @@ def test_limit_exact(t):
     for method in ("session", "multi", "perf"):
         trace, log = hot(t, "--cost-limit", "0.5", "--attach", method, "--hang", "0.7")
         p = check_let_go(trace, 0.9e9, comm="gen")
-        check_equal("end.shed", trace.end["shed"], 1)
+        check_equal("processes detached by the cost limit", trace.end["shed"], 1)
         check_exact(trace, log, p)
         check_equal("shed_because", p["shed_because"], None)
         check_in("stderr", "--cost-limit 0.5: process", trace.result.err)
@@ -77,7 +77,7 @@ def test_limit_calm(t):
     path = t.path()
     trace = t.trace([workload("gen"), *CALM, "--duration", "3", "--log", path], "--cost-limit", "5")
     check_not_in("stderr", "cost-limit", trace.result.err)
-    check_equal("end.shed", trace.end["shed"], 0)
+    check_equal("processes detached by the cost limit", trace.end["shed"], 0)
     p = trace.process(comm="gen")
     for name in ("shed_ns", "shed_cost", "shed_limit", "shed_because"):
         check_equal(name, p[name], None)
@@ -87,7 +87,7 @@ def test_limit_calm(t):
 
 
 def check_recorded(t, printed, tape, beside, said):
-    """Who reads the recording is told the same; who compares it with @beside, that @said."""
+    """A report of the recording says the same. A comparison with @beside says @said."""
     text = t.path()
     check_equal("exit status of report", t.sbt("report", "-o", text, tape).rc, 0)
     check_equal("report", read_text(text), printed)
@@ -122,14 +122,14 @@ def test_limit_record_only(t):
 
 
 def pair(t, *options):
-    """A hot and a calm one, traced until the hot one has long been let go of."""
+    """A hot and a calm one, traced until long after the hot one was detached."""
     logs = t.path(), t.path()
     a = t.gen(*HOT, "--forever", "--log", logs[0], wait=True)
     b = t.gen(*CALM, "--forever", "--log", logs[1], wait=True)
     tracer = t.attach("-p", f"{a.pid},{b.pid}", *options)
     a.begin()
     b.begin()
-    wait_for("the hot one is let go of", lambda: f"process {a.pid} (" in tracer.process.err, 40)
+    wait_for("the hot one is detached", lambda: f"process {a.pid} (" in tracer.process.err, 40)
     for p in (b, a):
         p.signal(15)
         p.wait()
@@ -168,7 +168,7 @@ def test_limit_excluded(t):
     share = tracer.end().process(pid=alone.pid)["cost_share"]
     alone.signal(15)
     alone.wait()
-    # Some two fifths of it are left, so that there is room on both sides; more where traps are dear, on a host that is busy.
+    # Some two fifths of it are left, so that there is room on both sides; more where traps are expensive, on a host that is busy.
     for percent in (60, 75, 88):
         a, b, trace, logs = pair(t, "--cost-limit", f"{percent * share:.4f}")
         hot_one = check_let_go(trace, 0.9e9, pid=a)
@@ -179,7 +179,7 @@ def test_limit_excluded(t):
     calm = trace.process(pid=b)
     check_equal("shed_ns of the other", calm["shed_ns"], None)
     check_equal("episodes of the other", calm["episodes"], len(logs[1].episodes()))
-    check_equal("end.shed", trace.end["shed"], 1)
+    check_equal("processes detached by the cost limit", trace.end["shed"], 1)
 
 
 def test_limit_system(t):
@@ -189,7 +189,7 @@ def test_limit_system(t):
     log = t.path()
     tracer = t.attach("-a", "--comm", "limitgen", "--cost-limit", "0.5", "--hang", "0.7")
     first = t.gen(*HOT, "--forever", "--log", log, name=program)
-    wait_for("it is let go of", lambda: f"process {first.pid} (" in tracer.process.err, 20)
+    wait_for("it is detached", lambda: f"process {first.pid} (" in tracer.process.err, 20)
     # Probes go soon, not at once.
     time.sleep(1.5)
     second = t.gen(*CALM, "--duration", "1", name=program)
@@ -204,12 +204,12 @@ def test_limit_system(t):
 
 @paired
 def test_limit_meet(t):
-    """Processes that meet one another are let go of together."""
+    """Processes that share barriers are detached together."""
     trace = t.trace([workload("gen"), "--processes", "2", "--threads", "1", "--work", "fixed:0=5us,1=5us",
                      "--duration", "3"], "--cost-limit", "0.5", "--hang", "0.7")
-    shed = [p["shed_ns"] for p in trace.processes() if p["episodes"]]
-    check_equal("processes", len(shed), 2)
-    check(shed[0] is not None and shed[0] == shed[1], f"not at the same time: {shed}")
+    detached = [p["shed_ns"] for p in trace.processes() if p["episodes"]]
+    check_equal("processes", len(detached), 2)
+    check(detached[0] is not None and detached[0] == detached[1], f"not at the same time: {detached}")
     check_equal("hangs", false_hangs(trace), [])
     check_between("incomplete", sum(b["incomplete"] for b in trace.barriers()), 0, 1)
 
@@ -243,16 +243,16 @@ def test_limit_usage(t):
     check_in("stderr", "cannot be combined with --cost-limit", both.err)
 
 
-# Of 10 ms: the hot ones are shed after the first second, and it takes some time until their probes are gone.
+# Of 10 ms: the hot ones are detached after the first second, and it takes some time until their probes are gone.
 ROUNDS = 220
 # Per cent. What is hot costs some 80 of them where nothing else runs, but where other programs take the CPUs a tenth of that,
-# for the time of threads is counted; the rest costs half of one, and where switches are dear two.
+# for the time of threads is counted; the rest costs half of one, and two where switches are expensive.
 LIMIT = "4"
 
 
 def two_ways(t, rounds, *options, program="two_ways", hot="own", threads=2):
     """Barriers of this kind, as fast as they go, and one of OpenMP's each 10 ms."""
-    # Until it is known how to find who called, the stack comes with each: where others have the CPUs that may last.
+    # Until it is known how to find the caller, the stack comes with each: where others have the CPUs that may last.
     options += ("--ring-size", "32768") if hot == "cond" else ()
     trace = t.trace([workload(program), "--rounds", str(rounds), "--hot", hot, "--threads", str(threads)],
                     *options, env=PASSIVE)
@@ -267,27 +267,27 @@ def check_part(trace, made, low, family="pthread", beside=(), cut=0, cold="gomp"
     p = trace.process()
     check_equal("shed_ns of the process", p["shed_ns"], None)
     check_equal("exited", p["exited"], True)
-    check_equal("what was shed", sorted(s["family"] for s in p["sheds"]), sorted([family, *beside]))
-    shed = p["sheds"][0]
-    check_between("shed_ns", shed["shed_ns"], low, 30e9)
-    check(shed["shed_cost"] > shed["shed_limit"], f"shed below the limit: {shed}")
-    check_equal("end.shed", trace.end["shed"], 0)
+    check_equal("what was detached", sorted(s["family"] for s in p["sheds"]), sorted([family, *beside]))
+    detached = p["sheds"][0]
+    check_between("shed_ns", detached["shed_ns"], low, 30e9)
+    check(detached["shed_cost"] > detached["shed_limit"], f"detached below the limit: {detached}")
+    check_equal("processes detached by the cost limit", trace.end["shed"], 0)
     check_equal("end.shed_parts", trace.end["shed_parts"], 1)
     check(trace.barriers(family=family), "nothing of the hot ones is told")
     for b in trace.barriers(family=family):
-        check_equal("shed_ns of a hot one", b["shed_ns"], shed["shed_ns"])
+        check_equal("shed_ns of a hot one", b["shed_ns"], detached["shed_ns"])
         check_between("incomplete", b["incomplete"], 0, cut)
-    at = shed["shed_ns"] + trace.session["clock_start_ns"]
+    at = detached["shed_ns"] + trace.session["clock_start_ns"]
     before = [n for n, ended in zip(made["hot"], made["ended_ns"]) if ended <= at]
     later = [n for n, ended in zip(made["hot"], made["ended_ns"]) if ended > at]
-    check(before and later, f"shed before or after all: {shed}, {made['ended_ns'][0]}")
+    check(before and later, f"detached before or after all: {detached}, {made['ended_ns'][0]}")
     seen = trace.crossings(family=family)
     check_between("hot crossings seen", seen, before[-1], later[0])
     # Of OpenMP's the end of the region, too.
     check_equal("meetings at the cold ones", trace.episodes(family=cold), 2 * made["rounds"] + (cold == "gomp"))
     for b in trace.barriers(family=cold):
         check_equal("shed_ns of a cold one", b["shed_ns"], None)
-        check_equal("shed_beside_ns", b["shed_beside_ns"], shed["shed_ns"])
+        check_equal("shed_beside_ns", b["shed_beside_ns"], detached["shed_ns"])
     check_between("incomplete", p["incomplete"], 0, cut)
     check_equal("abandoned", p["abandoned"], 0)
     check_equal("lost", p["lost"], 0)
@@ -316,7 +316,7 @@ def check_faster(made, before, saved):
 
 
 def test_limit_speed(t):
-    """Of a process that is let go of as a whole."""
+    """Of a process that is detached as a whole."""
     trace, made = two_ways(t, ROUNDS, "--cost-limit", "0.0005")
     p = check_let_go(trace, 0.9e9, comm="two_ways")
     at = p["shed_ns"] + trace.session["clock_start_ns"]
@@ -324,7 +324,7 @@ def test_limit_speed(t):
 
 
 def test_limit_part(t):
-    """What is hot is shed, its speed comes back, and the others are traced to the end."""
+    """What is hot is detached, its speed comes back, and the others are traced to the end."""
     for method in ("session", "multi"):
         trace, made = two_ways(t, ROUNDS, "--cost-limit", LIMIT, "--attach", method, "--hang", "0.7")
         at, before = check_part(trace, made, 0.9e9)
@@ -372,24 +372,24 @@ def check_functions(trace, made, log, names, cut=0):
     """These were seen up to some moment, all of them and none of later; the other one to the end, as the log has it."""
     p = trace.process(comm="gen_user")
     check_equal("shed_ns of the process", p["shed_ns"], None)
-    check_equal("what was shed", sorted((s["family"], s["function"]) for s in p["sheds"]), [("user", n) for n in names])
-    shed = p["sheds"][0]
-    check_between("shed_ns", shed["shed_ns"], 0.9e9, 30e9)
-    check(shed["shed_cost"] > shed["shed_limit"], f"shed below the limit: {shed}")
+    check_equal("what was detached", sorted((s["family"], s["function"]) for s in p["sheds"]), [("user", n) for n in names])
+    detached = p["sheds"][0]
+    check_between("shed_ns", detached["shed_ns"], 0.9e9, 30e9)
+    check(detached["shed_cost"] > detached["shed_limit"], f"detached below the limit: {detached}")
     check_equal("at one time, at one cost", {(s["shed_ns"], s["shed_cost"]) for s in p["sheds"]},
-                {(shed["shed_ns"], shed["shed_cost"])})
+                {(detached["shed_ns"], detached["shed_cost"])})
     cold, hot = trace.barrier(function="meet_after_hot"), [b for b in trace.barriers() if b["function"] != "meet_after_hot"]
-    check_equal("of the cold one", (cold["shed_ns"], cold["shed_beside_ns"]), (None, shed["shed_ns"]))
-    check_equal("of the hot ones", {(b["shed_ns"], b["shed_beside_ns"]) for b in hot}, {(shed["shed_ns"], None)})
+    check_equal("of the cold one", (cold["shed_ns"], cold["shed_beside_ns"]), (None, detached["shed_ns"]))
+    check_equal("of the hot ones", {(b["shed_ns"], b["shed_beside_ns"]) for b in hot}, {(detached["shed_ns"], None)})
     held = trace.compare(log)
     check_equal("missing, extra, incomplete", (held["missing"], held["extra"], held["incomplete"]), (0, 0, 0))
     check_equal("matched", held["matched"], made["rounds"])
     check_last(held)
     check_between("error of the barrier time", held["barrier_error_ns"]["median"], 0, 20000)
-    at = shed["shed_ns"] + trace.session["clock_start_ns"]
+    at = detached["shed_ns"] + trace.session["clock_start_ns"]
     before = [n for n, ended in zip(made["hot"], made["ended_ns"]) if ended <= at]
     later = [n for n, ended in zip(made["hot"], made["ended_ns"]) if ended > at]
-    check(before and len(later) > 50, f"shed before or after all: {shed}, {made['ended_ns'][0]}")
+    check(before and len(later) > 50, f"detached before or after all: {detached}, {made['ended_ns'][0]}")
     # Calls are counted by fifties.
     check_between("hot crossings seen", sum(b["crossings"] for b in hot), before[-1], later[0] + 100)
     check_between("hot meetings cut in two", sum(b["incomplete"] for b in hot), 0, cut)
@@ -405,7 +405,7 @@ def check_functions(trace, made, log, names, cut=0):
 
 
 def test_limit_function(t):
-    """Of two functions that the user named the hot one is shed, and the cold one traced to the end."""
+    """Of two functions that the user named the hot one is detached, and the cold one traced to the end."""
     for method in ("session", "perf"):
         trace, made, log = user_functions(t, "two", "--attach", method, "--hang", "0.7")
         check_faster(made, check_functions(trace, made, log, ["my_hot_barrier"]), RECORDED_NS)
@@ -427,7 +427,7 @@ def check_allreduce_shed(t, mpi):
     trace.nothing_lost()
     ranks = [p for p in trace.processes() if p["comm"] == f"gen_{mpi}"]
     check_equal("ranks", len(ranks), 2)
-    check_equal("what was shed", [[(s["family"], s["function"]) for s in p["sheds"]] for p in ranks],
+    check_equal("what was detached", [[(s["family"], s["function"]) for s in p["sheds"]] for p in ranks],
                 [[("mpi", "MPI_Allreduce")]] * 2)
     check_equal("moments", len({p["sheds"][0]["shed_ns"] for p in ranks}), 1)
     held = trace.compare(log)
@@ -442,7 +442,7 @@ def check_allreduce_shed(t, mpi):
     check(sum(b["episodes"] for b in hot) > 350, f"MPI_Allreduce was hardly seen: {hot}")
     check_between("of these cut in two by that moment", sum(b["incomplete"] for b in hot), 0, 1)
     check_equal("abandoned", [p["abandoned"] for p in ranks], [0, 0])
-    check_equal("stderr tells of", made.err.count(", of the barriers of mpi (MPI_Allreduce): "), 2)
+    check_equal("lines on stderr", made.err.count(", of the barriers of mpi (MPI_Allreduce): "), 2)
 
 
 def test_limit_function_mpi(t):
@@ -453,22 +453,22 @@ def test_limit_function_mpi(t):
 
 
 def test_limit_function_openmp(t):
-    """Barriers of a team are shed, and the ends of the regions they are in are traced on."""
-    # What is hot costs 12 % and more of its time, what stays up to 5 where switches are dear.
+    """Barriers of a team are detached, and the ends of the regions they are in are traced on."""
+    # What is hot costs 12 % and more of its time, what stays up to 5 where switches are expensive.
     trace, made = two_ways(t, 180, "--cost-limit", "6", "--hang", "0.7", hot="team")
     p = trace.process(comm="two_ways")
     check_equal("shed_ns of the process", p["shed_ns"], None)
-    check_equal("what was shed", [(s["family"], s["function"]) for s in p["sheds"]], [("gomp", "GOMP_barrier")])
-    shed = p["sheds"][0]["shed_ns"]
+    check_equal("what was detached", [(s["family"], s["function"]) for s in p["sheds"]], [("gomp", "GOMP_barrier")])
+    detached = p["sheds"][0]["shed_ns"]
     ends, hot = trace.barrier(kind="join"), trace.barrier(kind="explicit")
     check_equal("of the ends", (ends["episodes"], ends["incomplete"], ends["shed_ns"], ends["shed_beside_ns"]),
-                (made["rounds"], 0, None, shed))
-    check_equal("of the barriers", (hot["shed_ns"], hot["shed_beside_ns"]), (shed, None))
+                (made["rounds"], 0, None, detached))
+    check_equal("of the barriers", (hot["shed_ns"], hot["shed_beside_ns"]), (detached, None))
     check_between("cut", hot["incomplete"], 0, 1)
-    at = shed + trace.session["clock_start_ns"]
+    at = detached + trace.session["clock_start_ns"]
     before = [n for n, ended in zip(made["hot"], made["ended_ns"]) if ended <= at]
     later = [n for n, ended in zip(made["hot"], made["ended_ns"]) if ended > at]
-    check(before and len(later) > 20, f"shed before or after all: {shed}")
+    check(before and len(later) > 20, f"detached before or after all: {detached}")
     check_between("hot crossings seen", hot["crossings"], before[-1], later[0])
     check_equal("abandoned", p["abandoned"], 0)
     check_equal("hangs", false_hangs(trace), [])
@@ -476,7 +476,7 @@ def test_limit_function_openmp(t):
 
 
 def test_limit_part_named(t):
-    """With these probes conceptual phases would end, which nobody could tell from those that end: all of it goes."""
+    """With these probes conceptual phases would end, which could not be distinguished from those that end: all of it is detached."""
     trace, made = two_ways(t, ROUNDS, "--cost-limit", LIMIT, hot="named")
     p = trace.process(comm="two_ways")
     check(p["shed_ns"] is not None, f"it was traced to its end: {p}")
@@ -484,7 +484,7 @@ def test_limit_part_named(t):
 
 
 def test_limit_part_futexes(t):
-    """Where futexes are looked at: barriers whose probes have gone are not found once more, as such."""
+    """Where futexes are looked at: barriers whose probes have gone are not found again as futex barriers."""
     limit = limit_for(t, "--discover")
     trace, made = two_ways(t, ROUNDS, "--discover", "--cost-limit", limit, hot="cond", threads=3)
     check_part(trace, made, 0.9e9, "cond", ["forkjoin", "futex"], cut=1)
@@ -500,7 +500,7 @@ def two_ways_forever(t):
 
 def until_shed(tracer):
     try:
-        wait_for("the hot ones are shed", lambda: "of the barriers of pthread" in tracer.process.err, 40)
+        wait_for("the hot ones are detached", lambda: "of the barriers of pthread" in tracer.process.err, 40)
     except Failure as failure:
         raise Failure(f"{failure}; stderr: {tracer.process.err}") from failure
 
@@ -543,16 +543,16 @@ def test_limit_part_whole(t):
     trace, made = two_ways(t, ROUNDS, "--cost-limit", "0.0005")
     p = trace.process(comm="two_ways")
     check(p["shed_ns"] is not None, f"it was traced to its end: {p}")
-    check_equal("end.shed", trace.end["shed"], 1)
+    check_equal("processes detached by the cost limit", trace.end["shed"], 1)
     check_equal("end.shed_parts", trace.end["shed_parts"], 0)
     check(trace.episodes(family="gomp") < 2 * made["rounds"], "the cold ones were traced on")
     trace.nothing_lost()
 
 
 def test_limit_part_others(t):
-    """Of who begins when the probes have gone it is not known what came there, and that is said."""
+    """What a thread that begins after the probes are removed did there is unknown, and the report says so."""
     tracer = t.attach("-a", "--comm", "two_ways", "--cost-limit", LIMIT)
-    # Of a program that nobody has looked at yet the region under way is not known: it has but one. To be looked at takes a while.
+    # The region under way in a program that is not examined yet is unknown: it has but one. To be looked at takes a while.
     before = two_ways_forever(t)
     time.sleep(0.4)
     before.signal(15)
@@ -575,4 +575,4 @@ def test_limit_part_others(t):
     check_between("its meetings of OpenMP's", trace.episodes(pid=second.pid, family="gomp"), 2 * 20,
                   2 * 20 + 1)
     check_equal("its others", trace.barriers(pid=second.pid, family="pthread"), [])
-    check_equal("end.shed", trace.end["shed"], 0)
+    check_equal("processes detached by the cost limit", trace.end["shed"], 0)

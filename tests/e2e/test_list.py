@@ -59,7 +59,7 @@ def test_program_and_its_libraries(t):
 
 
 def test_nothing_to_trace(t):
-    """A spin barrier: the library's function is there, but nobody calls it."""
+    """A spin barrier: the library's function is there, but never called."""
     found, notes = places(t, workload("gen_user"))
     check_equal("used", [p["used"] for p in found if p["family"] == "pthread"], [False])
     check(any("no known barrier function is called" in n for n in notes), notes)

@@ -11,7 +11,7 @@ import resource
 import shutil
 import subprocess
 
-from harness import (NOBODY, SBT, Skip, check, check_equal, check_in, descendants, read_proc, read_text, source_lines,
+from harness import (UNPRIVILEGED, SBT, Skip, check, check_equal, check_in, descendants, read_proc, read_text, source_lines,
                      stat_of, wait_for, workload, write_file)
 
 PAIRED = True
@@ -183,7 +183,7 @@ def switches(pid, tids):
     return found
 
 
-def test_look_touches_nobody(t):
+def test_look_disturbs_no_thread(t):
     """Twenty looks, and no thread that waits has run in between, was stopped, or had its call interrupted."""
     looked = Looked(t)
     settled(t, looked)
@@ -209,7 +209,7 @@ def test_look_many(t):
     settled(t, looked)
     text = t.sbt("hang", "-p", str(looked.pid), rc=0)
     check_in("how many", "71 threads", text.out)
-    # Who stands at one place is told together.
+    # Threads at one place are reported together.
     check(re.search(r"^    threads (\d+ \S.*, ){4}\d+ .*:\n?.* blocked on sleep of 1000 s$",
                     re.sub(r"\n {8}(?! *at )", " ", text.out), re.M),
           f"five sleepers are not told together: {text.out[:3000]}")
@@ -238,16 +238,16 @@ def test_look_without_root(t):
         shutil.copy(path, folder)
         os.chmod(os.path.join(folder, os.path.basename(path)), 0o755)
 
-    def nobody():
+    def unprivileged():
         os.setgroups([])
-        os.setresgid(NOBODY, NOBODY, NOBODY)
-        os.setresuid(NOBODY, NOBODY, NOBODY)
+        os.setresgid(UNPRIVILEGED, UNPRIVILEGED, UNPRIVILEGED)
+        os.setresuid(UNPRIVILEGED, UNPRIVILEGED, UNPRIVILEGED)
 
-    def own_look(pid, who=nobody):
+    def own_look(pid, become=unprivileged):
         return t.run([os.path.join(folder, "sbt-trace"), "hang", "--json", "-p", str(pid)],
-                     preexec_fn=who, cwd="/")
+                     preexec_fn=become, cwd="/")
 
-    looked = Looked(t, path=os.path.join(folder, "looked"), preexec_fn=nobody, cwd="/")
+    looked = Looked(t, path=os.path.join(folder, "looked"), preexec_fn=unprivileged, cwd="/")
     settled(t, looked)  # as root
     result = own_look(looked.pid)
     check_equal("status", (result.rc, result.err), (0, ""))
@@ -258,12 +258,12 @@ def test_look_without_root(t):
         check_equal("registers", thread["registers"], "proc")
         check_in(f"stack at {place}", (PLACES[place][0], line_of(place)), stack_of(thread))
 
-    def somebody():
+    def another_user():
         os.setgroups([])
-        os.setresgid(NOBODY - 1, NOBODY - 1, NOBODY - 1)
-        os.setresuid(NOBODY - 1, NOBODY - 1, NOBODY - 1)
+        os.setresgid(UNPRIVILEGED - 1, UNPRIVILEGED - 1, UNPRIVILEGED - 1)
+        os.setresuid(UNPRIVILEGED - 1, UNPRIVILEGED - 1, UNPRIVILEGED - 1)
 
-    result = own_look(looked.pid, somebody)
+    result = own_look(looked.pid, another_user)
     check_equal("another's status", result.rc, 1)
     check_in("another's message", "may not be looked at", result.err)
     looked.end()
@@ -275,8 +275,8 @@ def test_look_wrong(t):
                        (["-p", "1", "more"], "-p PID")):
         result = t.sbt("hang", *args, rc=2)
         check_in(f"message for {args}", said, result.err)
-    nobody = int(read_text("/proc/sys/kernel/pid_max"))
-    result = t.sbt("hang", "-p", str(nobody), rc=1)
+    unused = int(read_text("/proc/sys/kernel/pid_max"))
+    result = t.sbt("hang", "-p", str(unused), rc=1)
     check_in("message", "there is no process", result.err)
     check_in("help", "Usage: sbt-trace hang", t.sbt("hang", "--help").out)
     zombie = subprocess.Popen(["/bin/true"])

@@ -100,20 +100,20 @@ def shared_at_one_address(trace):
     met = sorted(tuple(sorted(m["tid"] for m in e["threads"])) for e in trace.all("episode") if e["state"] == "complete")
     if told_of_shared_memory():
         trace.nothing_lost()
-        check_equal("who met", met, sorted(20 * [tuple(sorted(pair)) for pair in pairs]))
+        check_equal("pairs in episodes", met, sorted(20 * [tuple(sorted(pair)) for pair in pairs]))
     else:
-        check_equal("who met, and who may have", (met, trace.end["unmet"]), ([], 240))
+        check_equal("pairs in episodes, and possible ones", (met, trace.end["unmet"]), ([], 240))
 
 
 def test_gone_and_shared_at_one_address(t):
-    """Other memory each time, at the same address: who meets whom is not mixed up."""
+    """Other memory each time, at the same address: the episodes are not mixed up."""
     for options in ([], ["file"]):
         shared_at_one_address(gone_before(t, "shm_again", "6", "20", *options))
 
 
-def test_gone_and_shared_who_knows_with_whom(t):
+def test_gone_and_shared_with_unknown_processes(t):
     """Mapped anew in each child: where that was cannot be known any more. What each of them had of a meeting is not a meeting of
-    its own, and nobody is said to wait for no other."""
+    its own, and no thread is reported as waiting for no other."""
     options = ["--threads", "1", "--processes", "3", "--rounds", "50", "--work", "stair:50us:50us", "--shm", t.path()]
     trace = gone_before(t, "gen", *options)
     check_equal("crossings", (trace.end["crossings"], trace.end["unmet"], trace.end["complete"]), (150, 150, False))
@@ -230,7 +230,7 @@ def sleeps(process):
 
 
 def test_seldom_awake(t):
-    """Where little is to be read sbt-trace wakes up seldom: a team that fills the CPUs waits for whoever takes one."""
+    """Where little is to be read sbt-trace wakes up rarely: a team that fills the CPUs waits for any process that takes one."""
     target = t.gen("--threads", "2", "--work", "fixed:0=1ms,1=1ms", "--forever", wait=True)
     tracer = t.attach("-p", str(target.pid))
     target.begin()

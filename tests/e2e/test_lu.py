@@ -57,7 +57,7 @@ def test_tracing_changes_nothing(t):
 
 
 def counted(run):
-    """Now and then the kernel does not tell of a switch: then a thread's count is unknown, and it is run again."""
+    """Now and then the kernel does not report a switch: then a thread's count is unknown, and it is run again."""
     for _ in range(6):
         trace = run()
         counts = [m["counters"] for m in trace.process()["threads"]]
@@ -112,7 +112,7 @@ def block(threads, size, ns):
         # others have nothing at all and it has next to nothing.
         last = max(barrier["threads"], key=lambda m: m["last"])
         check_equal("most often last", last["tid"], barrier["last_tid"])
-        # The one before it has as much to do until that one's rows are done: a stranger that has the CPU for 30 ms decides who of
+        # The one before it has as much to do until that one's rows are done: another program that has the CPU for 30 ms decides which of
         # these two waits least.
         waits = sorted(m["wait_ns"] for m in barrier["threads"])
         check(last["wait_ns"] <= waits[0] + 0.1 * (waits[-1] - waits[0]),

@@ -34,7 +34,7 @@ def mpirun(t, mpi, ranks, program, *options, inside=False, tracer=()):
 def known_answers(*args, **more):
     """
     A rank that loses its CPU between its clock and the call waits in the log and not in the trace; ranks are mpirun's
-    children, which nobody holds, and may come to their first call before they are known, or end before it is known which ranks
+    children, which are not stopped, and may come to their first call before they are known, or end before it is known which ranks
     they are, which is said: once is chance.
     """
     for attempt in range(3):
@@ -123,14 +123,14 @@ def test_job_as_one_team(t):
         check_equal("ranked", group["ranked"], True)
         work = [m["work_ns"] for m in group["threads"]]
         # Beside the start of MPI, which takes the others as long, more or less.
-        check_equal("who works longest", work.index(max(work)), 3)
+        check_equal("the rank that works longest", work.index(max(work)), 3)
         spent = group["efficiency"]
         for what, expected in (("load_balance", sum(work) / 4 / max(work)),
                                ("parallel", sum(work) / 4 / group["elapsed_ns"])):
             check_between(what, spent[what], expected - 0.001, expected + 0.001)
         # They wait 3, 2, 1 and 0 ms of each round; what others on this machine take from one or the other comes on top.
         waits = [m["wait_ns"] for m in group["threads"]]
-        check_equal("who waits longest", sorted(range(4), key=lambda rank: -waits[rank]), [0, 1, 2, 3])
+        check_equal("ranks by their waits", sorted(range(4), key=lambda rank: -waits[rank]), [0, 1, 2, 3])
         check(sum(waits) >= 200 * 5e6, f"they wait {waits} ns only")
         for p in trace.processes():
             check_equal("a rank's own", (p["efficiency"]["parallel"], p["lost_static"]), (None, None))
@@ -185,7 +185,7 @@ def test_status_is_the_ranks_own(t):
         check(result.rc != 0, "the failure of rank 2 was not passed on")
 
 
-def test_library_where_nobody_installs_it(t):
+def test_library_in_an_unusual_folder(t):
     """Ranks are not held: their MPI has its probes before mpirun begins, also where only the linker finds it."""
     here = next((line.split()[2] for line in t.run(["ldd", workload("gen_mpich")]).out.splitlines()
                  if line.split()[0].startswith("libmpich.so")), None) if shutil.which(MPIRUN["mpich"][0]) else None
@@ -216,7 +216,7 @@ def communicators(t, mpi, inside):
     unsure = 0
     for e in trace.all("episode"):
         row = [b for b in trace.barriers() if b["id"] == e["barrier"]]
-        # Four ranks that spin on two CPUs: who meets whom in a new communicator may be in doubt, and is then said to be.
+        # Four ranks that spin on two CPUs: the episodes of a new communicator may be uncertain, and are then reported as such.
         if e["state"] in ("complete", "ambiguous") and row:
             found[row[0]["function"]][frozenset(m["tid"] for m in e["threads"])] += 1
             unsure += e["state"] == "ambiguous"
@@ -253,7 +253,7 @@ def test_fortran_communicators(t):
 
 
 @shared
-def test_ranks_that_live_while_nobody_looks(t):
+def test_ranks_that_live_while_not_examined(t):
     """
     The tracer is stopped from before its ranks begin until they have ended: their first crossings are recorded all the same, for what they
     run on was examined before; but which ranks they were cannot be asked any more, and no meeting is made up.
@@ -278,7 +278,7 @@ def test_ranks_that_live_while_nobody_looks(t):
 
 @shared
 def test_no_mpirun(t):
-    """A rank alone, of no job: who else is in its world is not known."""
+    """A rank alone, of no job: the other ranks of its world are unknown."""
     out = t.path()
     result = t.run([SBT, "--json", "-o", out, "-W", "--", workload("gen_mpich"), "--rounds", "5",
                     "--kind", "barrier"], env=clean_environment(**ENVIRONMENT), rc=0)

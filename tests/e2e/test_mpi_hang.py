@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""MPI: ranks whose calls do not match. Which rank is in which call, on what it waits, and that a program that exchanges
+"""MPI: ranks with calls that do not match. Which rank is in which call, on what it waits, and that a program that exchanges
 messages all the time is not taken for one that hangs."""
 
 import json
@@ -77,7 +77,7 @@ def until(what, records, right):
 
 
 def wait_until_stuck(job):
-    """All ranks have said who they are, and have had time to come to where they hang."""
+    """All ranks have printed their number, and have had time to reach the call in which they hang."""
     wait_for("the ranks", job.members, 30)
     time.sleep(0.5)
 

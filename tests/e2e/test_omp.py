@@ -85,14 +85,14 @@ def test_all(t):
 
 
 def test_copyprivate(t):
-    """Who executes the single meets the others elsewhere than they wait; GCC has all meet once more behind it."""
+    """The thread that executes the single arrives elsewhere than the others wait. GCC has a second barrier behind it."""
     kind(t, "gen_gomp", "copyprivate", 300 + 1)
     kind(t, "gen_libomp", "copyprivate", 1)
     kind(t, "gen_gomp", "copyprivate", 300 + 1, more=("--attach", "multi"))
 
 
 def check_tail(rows, missed=0):
-    """Of omp_tail: the function is the place. @missed: regions that may have been run before anybody looked."""
+    """Of omp_tail: the function is the place. @missed: regions that may have been run before they were examined."""
     with open(source("omp_tail.c"), encoding="utf-8") as f:
         line = 1 + next(n for n, text in enumerate(f) if text.startswith("#pragma omp parallel"))
     check_equal("kinds", sorted(row["kind"] for row in rows), ["explicit", "join"])
@@ -118,7 +118,7 @@ def test_region_end(t):
 
 
 def test_departure_is_not_known(t):
-    """Nobody sees when a worker leaves the end of a region: how long it was inside is not known, and not 0."""
+    """A worker's departure from the end of a region cannot be seen: its time inside is unknown, and not 0."""
     trace = t.trace([workload("omp_tasks"), "none", "3", "20", "30", "50"]).nothing_lost()
     ends = [b for b in trace.barriers() if b["kind"] == "join"]
     check_equal("ends of regions", [b["episodes"] for b in ends], [20])
@@ -168,7 +168,7 @@ def test_stripped(t):
 
 def test_stripped_that_throws(t):
     """Where return probes could hurt, the end of a region is seen where its function returns to, in the runtime: also
-    that of the region around 300 barriers, whose function ends by a jump into another one."""
+    that of the region around 300 barriers. Its function ends by a jump into another one."""
     throws = [p for p in glob.glob("/usr/lib/*/libboost_thread.so*") if os.path.isfile(p)]
     if not throws:
         raise Skip("no library of Boost")
@@ -192,7 +192,7 @@ def test_other_probes(t):
 
 
 def test_found_running(t):
-    """Attached to in the midst of a region: the team is not known, so neither is its size, but who waited is."""
+    """Attached inside a region: the team is unknown, and so is its size, but the waiting threads are known."""
     for name in RUNTIMES:
         log = t.path()
         p = t.gen(*WORK[:2], "--forever", *WORK[4:], "--kind", "barrier", "--log", log,
@@ -222,7 +222,7 @@ def losses(t, name, ms, rounds=25):
 
 
 def test_losses(t):
-    """TALP's efficiencies, of regions whose losses the program itself measures."""
+    """TALP's efficiencies, of regions with losses that the program itself measures."""
     for name in ("omp_losses", "omp_losses-libomp"):
         for ms in ((0, 10, 10), (10, 10, 10), (0, 5, 20), (10, 20, 5)):
             trace, (serial, master, worker, waits) = losses(t, name, ms)

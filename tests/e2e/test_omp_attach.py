@@ -106,7 +106,7 @@ def log_of(text):
 
 
 def attached(t, binary, *how, meetings=1):
-    """Attached in the midst of it. Only the three regions after the start of tracing may be uncertain."""
+    """Attached inside it. Only the three regions after the start of tracing may be uncertain."""
     program = t.start([binary], env={**os.environ, "OMP_WAIT_POLICY": "passive"})
     wait_for("it runs", lambda: "ready" in program.out)
     time.sleep(0.1)
@@ -119,7 +119,7 @@ def attached(t, binary, *how, meetings=1):
 
 
 def held_against_log(trace, log, pid, meetings):
-    """Each region of the log whose end was traced is @meetings episodes: the join's last one is who ended last."""
+    """Each region of the log with a traced end is @meetings episodes: the last arriver of the join is the thread that ended last."""
     episodes = [e for e in trace.all("episode") if e["pid"] == pid]
     since = trace.session["clock_start_ns"]
     # Of the whole machine a process is found a while after the start: then counts what was seen of it first.
@@ -136,7 +136,7 @@ def held_against_log(trace, log, pid, meetings):
     joins = [e for e in late if e["kind"] == "join"]
     for e in joins:
         arrive = sorted(m["arrive_ns"] for m in e["threads"])
-        # Whoever ended at these times was seen to arrive after that, and before the next thing that it did.
+        # A thread that ended at these times was seen to arrive after that, and before the next thing that it did.
         fits = [r for r in regions if all(a >= x for a, x in zip(arrive, sorted(r)))]
         if not fits or max(fits[-1]) > arrive[-1] or arrive[-1] - max(fits[-1]) > 50_000_000:
             wrong += 1
@@ -154,12 +154,12 @@ def test_joins_alone_worker_late(t):
     attached(t, build(t, "gcc", "-O0", "-DLATE(n)=1", "-DSPIN"))
 
 
-def test_barrier_in_the_midst(t):
+def test_barrier_inside_a_region(t):
     attached(t, build(t, "gcc", "-O2", BARRIER, "-DLATE(n)=(n%2)"), meetings=2)
 
 
 def test_single(t):
-    """One of them comes to another function than the others, who wait for what it hands out."""
+    """One of them calls another function than the others, which wait for what it hands out."""
     attached(t, build(t, "gcc", "-O1", SINGLE, "-DTHREADS=3"), meetings=4)
 
 
@@ -254,7 +254,7 @@ def one_region(t, compiler, threads, *options):
 
 
 def one_region_of_a_child(t, compiler, threads, *options):
-    """A program that nobody has seen before begins its region before there are probes."""
+    """A program that has never run before begins its region before there are probes."""
     binary = build(t, compiler, f"-DTHREADS={threads}", *options, source=ONE_REGION)
     trace = t.trace(["sh", "-c", f"env OMP_WAIT_POLICY=passive {binary}; true"], "-W")
     pid = trace.process(comm="running")["pid"]
@@ -262,7 +262,7 @@ def one_region_of_a_child(t, compiler, threads, *options):
 
 
 def test_one_region(t):
-    """Who began it is not known, and nobody begins another."""
+    """The thread that began it is unknown, and no thread begins another."""
     one_region(t, "gcc", 3, "-O2")
 
 
@@ -304,7 +304,7 @@ int main(void)
 
 
 def short_regions_of_children(t, compiler):
-    """All of a program that nobody has seen before is over within 30 ms: it has its probes before it begins."""
+    """A program that has never run before is over within 30 ms: it has its probes before it begins."""
     for how in ("words", "script"):
         binary = build(t, compiler, "-O1", f"-DHOW_{how}", source=SHORT_REGIONS)
         script = t.path("twice.sh")

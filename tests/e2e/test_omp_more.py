@@ -62,7 +62,7 @@ def test_turns_spin(t):
 
 
 def test_turns_static(t):
-    """With the runtime linked in, of which nobody can tell which functions the program calls."""
+    """With the runtime linked in: the functions that the program calls cannot be determined."""
     turns(t, "ordered", runtimes=("-static",))
     trace = t.trace([workload("omp_turns-static"), "lock", "2", "4", "1000"], "--no-causes")
     check_in("untraced", "omp_set_lock", trace.process()["untraced"] or "")
@@ -90,7 +90,7 @@ def test_turns_attached(t):
 
 
 def test_turns_unknown(t):
-    """Where nobody knows where time goes the report names the calls in which they wait, and PE is an upper limit."""
+    """Where the use of time is unknown, the report names the calls in which they wait, and PE is an upper limit."""
     trace = t.trace([workload("omp_turns"), "critical", "3", "10", "2000"], "--no-causes")
     check_in("functions", "GOMP_critical_start", trace.process()["untraced"] or "")
     (finding,) = [f for f in trace.all("finding") if f["kind"] == "untraced"]
@@ -138,7 +138,7 @@ def test_nothing_untraced(t):
 
 
 def reductions(t, kind, threads, joins, options=(), rounds=12):
-    """Every reduction is one meeting of all threads, whose waits are those of the program's own log."""
+    """Every reduction is one episode of all threads, with the waits of the program's own log."""
     trace = t.trace([workload("omp_reduce-libomp"), kind, str(threads), str(rounds), "3000"], "-W", *options)
     trace.nothing_lost()
     rows = sorted(trace.barriers(), key=lambda b: -b["wait_ns"]["sum"])
@@ -181,7 +181,7 @@ def sizes(t, kind):
         p = trace.process()
         check_equal("threads at one time", p["positions"], 4)
         pe = worked / (4 * p["elapsed_ns"])
-        # To make a thread, as GCC's run-time does for each inner team, is work of who makes it.
+        # To make a thread, as GCC's run-time does for each inner team, is work of the thread that makes it.
         check_between(f"{kind}{runtime}: PE", p["efficiency"]["parallel"], pe - 0.04, pe + 0.12)
         omp = p["omp_efficiency"]
         product = omp["load_balance"] * omp["scheduling"] * (omp["start"] or 1) * omp["serialisation"] * omp["turns"]

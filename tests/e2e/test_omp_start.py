@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""What a team's workers take to begin in a region is the start of the team: no serial part, and nobody's work."""
+"""What a team's workers take to begin in a region is the start of the team: no serial part, and no thread's work."""
 
 import json
 import os

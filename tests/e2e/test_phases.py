@@ -150,8 +150,8 @@ def check_marked_times(phases, clock, apart=0):
         check_equal(f"{name}: unfinished, incomplete", (p["unfinished"], p["incomplete"]), (0, 0))
         check_equal(f"{name}: episodes", p["episodes"], inside[name] * ROUNDS)
         marking = [m for m in p["threads"] if clock[name, m["index"]][0]]
-        check_equal(f"{name}: who marks it", len(marking), 3 if name in ("outer", "step") else 1)
-        check_equal(f"{name}: who is in it", len(p["threads"]), 1 if name == "half" else 3)
+        check_equal(f"{name}: threads that mark it", len(marking), 3 if name in ("outer", "step") else 1)
+        check_equal(f"{name}: threads in it", len(p["threads"]), 1 if name == "half" else 3)
         for m in marking:
             check_thread(name, m, clock)
         check_equal(f"{name}: lost", p["lost_ns"], sum(m["wait_ns"] for m in p["threads"]))
@@ -172,7 +172,7 @@ def check_marked_counters(phases):
             if m["index"] in threads:
                 check_between(f"page faults of thread {m['index']} in {name}", m["counters"]["page-faults"],
                               touched, touched + 20)
-    # Thread 0's part that has no new pages in it; what others did in the midst of theirs was not counted apart.
+    # Thread 0's part that has no new pages in it; what others did inside theirs was not counted separately.
     for m in phases["tail"]["threads"]:
         if m["index"] == 0:
             check_between("page faults in tail", m["counters"]["page-faults"], 0, 20)

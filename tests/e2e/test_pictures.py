@@ -48,7 +48,7 @@ class ChromeTrace:
         self.data = json.loads(re.sub(r'"ts":(-?[0-9.]+)', lambda m: f'"ts":{nanoseconds(m[1])}', text))
         self.events = self.data["traceEvents"]
         for event in self.events:
-            check(event["ph"] in "BECMsfbe", f"an event of a kind that nobody asked for: {event}")
+            check(event["ph"] in "BECMsfbe", f"an event of an unexpected kind: {event}")
             check(isinstance(event["pid"], int) and isinstance(event.get("tid", 0 if event["ph"] == "C" else None), int),
                   f"no track: {event}")
         self.check_slices()
@@ -456,7 +456,7 @@ NASTY = "<img src=x onerror=\"window.hit=1\"></script><script>window.hit=1<\\scr
 
 
 def sleeping(t, threads, ns=20000):
-    """A recording of LU whose threads sleep instead of computing."""
+    """A recording of LU with threads that sleep instead of computing."""
     path = t.path()
     command = [workload("lu"), "--partition", "cyclic", "--threads", str(threads), "--size", "60", "--sleep-work", str(ns)]
     check_equal("record", t.sbt("record", "-o", path, "-e", "page-faults", "--", *command).rc, 0)

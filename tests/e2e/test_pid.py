@@ -13,7 +13,7 @@ from harness import (SBT, alone, check, check_between, check_equal, check_in, cl
 
 PAIRED = True
 
-SETTLED_NS = 20_000_000  # from the start of tracing: who meets whom is known by then
+SETTLED_NS = 20_000_000  # from the start of tracing: the members of each barrier are known by then
 PACE = ["--work", "stair:200us:100us", "--work-by", "sleep"]
 
 
@@ -123,7 +123,7 @@ def test_no_children(t):
 @alone
 def test_middle_of_an_episode(t):
     """
-    Three threads wait in the barrier when tracing begins: nobody may be blamed for that. On a machine that is busy with
+    Three threads wait in the barrier when tracing begins: no thread may be blamed for that. On a machine that is busy with
     others sbt-trace may come too late: then it is tried again.
     """
     for _ in range(5):
@@ -157,7 +157,7 @@ def attached_in_the_middle(t):
     log = genlog.Log(log)
     start = trace.session["clock_start_ns"]
     first = log.episodes()[0]
-    # Soon afterwards it looks who waits.
+    # Soon afterwards it looks for waiting threads.
     trace.in_time = first.crossings[-2].arrive < start < first.release - 100_000_000
     trace.log = log
     return trace
@@ -179,8 +179,8 @@ def test_running_process(t):
         log = genlog.Log(log)
         start, length = trace.session["clock_start_ns"], trace.end["elapsed_ns"]
         check_equal("said to be complete and are not", trace.compare(log)["extra"], 0)
-        # Cut at the beginning. Who was inside as tracing began is asked of /proc, one thread after the other, while these go on
-        # meeting every 0.1 ms: who left meanwhile is not known to have been there. Where everybody is back
+        # Cut at the beginning. The threads inside as tracing began are looked up in /proc, one thread after the other, while these go on
+        # meeting every 0.1 ms: a thread that departed meanwhile is not known to have been there. Where all are back
         # before the last has left, either of two meetings can then have been the first; this is said, up to the
         # first meeting that leaves no choice.
         cut = [e for e in trace.all("episode") if e["state"] != "complete"]

@@ -75,7 +75,7 @@ def test_barrier_within(t):
 
 
 def test_made_once(t):
-    """Threads that are made once do not come and go; who joins them, or meets them once before, has no part."""
+    """Threads that are made once do not come and go. A thread that joins them, or is in one episode with them before, has no part."""
     for way in ("pool", "gate"):
         _, process, told = run(t, way)
         efficiency(process, told, way)
@@ -130,7 +130,7 @@ def difference(log):
 
 
 def test_verdict_of_chance(t):
-    """Where it is chance who waits longer, no thread is said to be always late; where it is not, it is named."""
+    """Where chance decides which thread waits longer, no thread is reported as always late. Otherwise it is named."""
     for work in ("random:2ms:6ms:1", "random:2ms:6ms:2", "fixed:0=4ms,1=8ms"):
         path = t.path()
         trace = t.trace([workload("gen"), "--threads", "2", "--rounds", "40", "--work", work, "--work-by", "sleep",

@@ -77,7 +77,7 @@ def test_lu_ranking(t):
 
 
 def test_parallel(t):
-    """Everybody has the same to do and nobody waits for anybody before the end: linear, and flat past the threads. Who else
+    """All threads have the same work and none waits for another before the end: linear, and flat past the threads. What else
     uses the machine makes some threads' work longer than others', which is theirs then: the best of a few is meant."""
     best = {2: 0, 4: 0}
     for _ in range(6):
@@ -174,7 +174,7 @@ def said(t, command):
 
 
 def test_remote_data(t):
-    """What a program says of whose data it touches is on record, and is asked for over the network there: as many
+    """What a program says about the owner of the data that it touches is on record, and is asked for over the network there: as many
     messages as it says it made, and all that the three policies of serving them do to it."""
     for command, least in ((("grid", "4", "60"), 1.3), (("cyclic", "8", "4"), 1.0)):
         argv = [workload("sbtremote"), *command]
@@ -183,7 +183,7 @@ def test_remote_data(t):
         free = Prediction(t, path, "--machine", "ideal", "--processors", "4")
         n = known["reads"] + known["writes"]
         check(any(f"{n} remote reads and writes" in x["text"] for x in free.notes), f"{n}: {free.notes}")
-        check_not_in("warnings", "whose data", free.warnings())
+        check_not_in("warnings", "owns the data", free.warnings())
         times = {}
         for policy in ("none", "interrupt", "poll"):
             p = Prediction(t, path, "--machine", "distributed", "--processors", "1,4", "--set", f"ServicePolicy={policy}")
@@ -193,13 +193,13 @@ def test_remote_data(t):
             # On one processor all data are its own.
             check_between("remote data of one", sum(x["access_ns"] for x in p[1]["phases"]), 0, 0)
         if command[0] == "grid":
-            # Its threads compute for long after having asked: who is not interrupted answers late.
+            # Its threads compute for long after having asked: a thread that is not interrupted answers late.
             check(max(times["interrupt"], times["poll"]) < times["none"], times)
         slow = Prediction(t, path, "--machine", "distributed", "--processors", "4", "--set", "CommStartupTime=1ms")
         check(slow[4]["time_ns"] > least * times["interrupt"], (slow[4]["time_ns"], times))
         # Taken apart again and predicted from: a report of it has no other numbers for having had markers.
         result = t.sbt("report", "--json", path, rc=0)
-    # Who does not record has no use for them: they stay nops.
+    # Without a recording they have no use: they stay nops.
     for command, there in (([], False), (["record", "-o", t.path()], True)):
         result = t.run([SBT, *command, "-v", "--", workload("sbtremote"), "grid", "2", "3"])
         check_equal(f"probes on markers of data with {command}", "sbt:access" in result.err + result.out, there)
@@ -308,7 +308,7 @@ def test_wrong(t):
         check_not_in("stderr", "Traceback", result.err)
 
 
-def test_nobody_met(t):
+def test_no_episodes(t):
     result = t.sbt("predict", record(t, ["/bin/true"]), rc=1)
     check_in("what it says", "no barrier episode", result.err)
 
@@ -399,8 +399,8 @@ def paper_computing(embar, poisson, cyclic, sparse):
     ideal = [embar("--machine", "ideal", "--set", f"MipsRatio={r}") for r in (2, 1, 0.5, 0.25)]
     for n in COUNTS:
         double, one, half, quarter = (c.ns[n] for c in ideal)
-        # Each thread's time is a line, whose start is what it waits for outside of barriers; with none of that it is exactly so
-        # in test_analyse_predict_paper. The last of them counts, and who is last may change: it bends upwards, if at all.
+        # Each thread's time is a line. Its start is what it waits for outside of barriers; with none of that it is exactly so
+        # in test_analyse_predict_paper. The last of them counts, and the last one may change: it bends upwards, if at all.
         check_between(f"Embar, {n} processors, from 1 to 2 against 0.5 to 1", (double - one) / (one - half), 1.99, 2.1)
         check_between(f"Embar, {n} processors, from 0.5 to 1 against 0.25 to 0.5", (one - half) / (half - quarter), 1.99, 2.1)
         check_between(f"Embar, {n} processors, what does not change", (2 * one - double) / one, -0.0001, 0.3)
@@ -416,7 +416,7 @@ def paper_computing(embar, poisson, cyclic, sparse):
         check(curve["poisson"].speedup(8) > 2, f"Poisson: {curve['poisson'].ns}")
         check(curve["cyclic"].speedup(8) > 1.3, f"Cyclic: {curve['cyclic'].ns}")
         check(curve["sparse"].ns[32] > curve["sparse"].ns[16], f"Sparse: {curve['sparse'].ns}")
-    # Figure 8: who asks waits until he who is asked has done his share, where nothing interrupts him.
+    # Figure 8: a thread that asks waits until the thread asked has done its share, where nothing interrupts that one.
     policy = {p: cyclic(*DISTRIBUTED, "--set", f"ServicePolicy={p}") for p in ("none", "interrupt", "poll")}
     for n in (2, 4):
         check(policy["none"].ns[n] > max(policy["interrupt"].ns[n], policy["poll"].ns[n]),
@@ -453,7 +453,7 @@ def paper_planes(grid, mgrid):
 
 
 def test_paper_planes(t):
-    """Figures 4 to 8: a (BLOCK, BLOCK) plane on 2 and 8 threads leaves 1 and 4 idle; dear messages, and fast processors,
+    """Figures 4 to 8: a (BLOCK, BLOCK) plane on 2 and 8 threads leaves 1 and 4 idle; expensive messages, and fast processors,
     move Mgrid's best number of processors down."""
     held(t, paper_planes, "grid", "mgrid")
 

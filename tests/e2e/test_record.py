@@ -89,16 +89,16 @@ def test_same_numbers_of_marked_programs(t):
     check_same(t, [workload("sbtphases")], view=["-W"])
 
 
-def check_same_attached(t, *who, before=lambda: None):
-    """Attached to processes, or to all: who is there, comes and goes is on record, too."""
+def check_same_attached(t, *targets, before=lambda: None):
+    """Attached to processes, or to all: threads that are there, start and exit are on record, too."""
     for form in ("--json", None):
         recording, log = t.path(), t.path()
         gen = t.gen("--threads", "3", "--rounds", "60", *PACE, "--log", log, wait=True)
-        tracer = t.attach(*[str(gen.pid) if w is None else w for w in who], "-W", "--record", recording, form=form)
+        tracer = t.attach(*[str(gen.pid) if w is None else w for w in targets], "-W", "--record", recording, form=form)
         before()
         gen.begin()
         check_equal("gen", gen.wait().rc, 0)
-        if "-a" in who:
+        if "-a" in targets:
             tracer.stop()
         else:
             tracer.end()
@@ -137,7 +137,7 @@ def test_same_numbers_of_hostile_names(t):
 
 
 def test_read_without_rights(t):
-    """Who may read the file may read the report: as nobody, without a single right, and without the program traced."""
+    """A user that may read the file may read the report: unprivileged, without capabilities, and without the traced program."""
     recording, program, sbt = t.path(), t.path(), t.path()
     shutil.copy(workload("gen"), program)
     shutil.copy(SBT, sbt)
@@ -147,13 +147,13 @@ def test_read_without_rights(t):
     check_in("names", "gen", whole)
     os.chmod(t.dir, 0o755)
     os.chmod(recording, 0o444)
-    nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--bounding-set=-all", sbt, "report", "-W"]
-    result = t.run([*nobody, recording])
+    unprivileged = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--bounding-set=-all", sbt, "report", "-W"]
+    result = t.run([*unprivileged, recording])
     t.no_crash(result)
-    check_equal(f"status and stderr of {nobody}", (result.rc, result.err), (0, ""))
+    check_equal(f"status and stderr of {unprivileged}", (result.rc, result.err), (0, ""))
     check(result.out == whole, first_difference(whole, result.out))
     os.chmod(recording, 0o400)
-    result = t.run([*nobody, recording])
+    result = t.run([*unprivileged, recording])
     check_equal("status, not readable", (result.rc, result.out), (1, ""))
     check_in("stderr", "Permission denied", result.err)
 
@@ -305,10 +305,10 @@ def test_rows_of_episodes(t):
     view = ("-W", "--warn-time", "0", "--phase-times")
     whole = report_trace(t, recording, *view)
     ids = {b["function"]: b["id"] for b in whole.barriers()}
-    check_equal("all are told of", {e["barrier"] for e in told(whole)}, set(ids.values()))
+    check_equal("all are reported", {e["barrier"] for e in told(whole)}, set(ids.values()))
     part = report_trace(t, recording, *view, "--site", "lu_block")
     check_equal("episodes", told(part), [e for e in told(whole) if e["barrier"] == ids["lu_block"]])
-    check_equal("all is told of those", [x for x in part.records if x["type"] in ("warning", "phase_time")],
+    check_equal("all is reported of those", [x for x in part.records if x["type"] in ("warning", "phase_time")],
                 [x for x in whole.records if x["type"] in ("warning", "phase_time") and
                  x["barrier"] == ids["lu_block"]])
     tid = whole.barrier(function="lu_block")["threads"][1]["tid"]
@@ -316,7 +316,7 @@ def test_rows_of_episodes(t):
     check_equal("episodes of one thread", [(e["phase"], e["threads"]) for e in told(part)],
                 [(e["phase"], [x for x in e["threads"] if x["tid"] == tid]) for e in told(whole)])
     check_equal("of how many", [e["participants"] for e in told(part)], [e["participants"] for e in told(whole)])
-    check_equal("of nobody", told(report_trace(t, recording, *view, "--thread", "1")), [])
+    check_equal("of no thread", told(report_trace(t, recording, *view, "--thread", "1")), [])
     t.sbt("report", "--csv", "-o", table, *view, "--site", "lu_block", recording)
     rows = [row for row in read_text(table).splitlines() if row.startswith("episode,")]
     check(any(ids["lu_block"] in row for row in rows), "no episodes in the table")
@@ -330,7 +330,7 @@ def test_hang_is_on_record(t):
     recording, live = t.path(), t.path()
     tracer = t.start([SBT, "--json", "--hang", "1", "-o", live, "--record", recording, "--", workload("hung"),
                       "--kind", "pipe"])
-    wait_for("a hang is told of", lambda: os.path.exists(live) and '"hang"' in read_text(live), 30)
+    wait_for("a hang is reported", lambda: os.path.exists(live) and '"hang"' in read_text(live), 30)
     tracer.signal(signal.SIGINT)
     check_equal("status", tracer.wait().rc, 0)
     again = report(t, recording, "--json")
@@ -401,7 +401,7 @@ def test_beyond_the_end(t):
 
 @paired
 def test_window_in_a_meeting(t):
-    """Who has left is back before the other one has woken up, on one CPU: what is left of a meeting that began before the
+    """A thread that departed is back before the other one has woken up, on one CPU: what is left of a meeting that began before the
     window is none of the next."""
     recording = t.path()
     t.run(["taskset", "-c", "0", SBT, "record", "-q", "-o", recording, "--", workload("gen"), "--threads", "2", "--rounds",
@@ -410,7 +410,7 @@ def test_window_in_a_meeting(t):
     episodes = told(whole)
     back = sum(min(m["arrive_ns"] for m in b["threads"]) < max(m["depart_ns"] for m in a["threads"])
                for a, b in zip(episodes, episodes[1:]))
-    check(back > 5, f"nobody was back early, but {back} times")
+    check(back > 5, f"no thread was back early, but {back} times")
     for n, episode in enumerate(episodes[:30]):
         first, last = sorted(m["arrive_ns"] for m in episode["threads"])
         part = report_trace(t, recording, "-W", "--from", f"{(first + last) / 2e9:.9f}")
@@ -428,7 +428,7 @@ def numbers(trace):
 
 @paired
 def test_window_keeps_numbers(t):
-    """Whoever is shown in part of a run has the number that it has in all of it; its own phases are those of the whole."""
+    """A thread shown in part of a run has the number that it has in all of it; its own phases are those of the whole."""
     recording = t.path()
     t.sbt("record", "-q", "-o", recording, "--", workload("gen"), "--threads", "4", "--rounds", "60", "--work",
           "fixed:0=3ms,1=2ms,2=1ms,3=100us", "--work-by", "sleep")
@@ -442,9 +442,9 @@ def test_window_keeps_numbers(t):
             part = report_trace(t, recording, "-W", "--from", f"{first / 1e9 - 1e-6:.9f}", "--to",
                                 f"{first / 1e9 + 0.0045:.9f}")
             found = numbers(part)
-            check(found, "nobody in the window")
+            check(found, "no thread in the window")
             check_equal("numbers", {tid: known[tid] for tid in found}, found)
-            # Nobody works who waits: the time in it is no more than the window.
+            # A waiting thread does not work: the time in it is no more than the window.
             for x in part.all("process")[0]["threads"]:
                 check_between(f"work and idle time of {x['tid']}", x["work_ns"] + x["idle_ns"], 0, 4.52e6)
 
@@ -480,8 +480,8 @@ def test_window_without_a_meeting(t):
     check_equal("unknown", {trace.barriers()[0][k] for k in ("lost_ns", "gain_ns", "imbalance")}, {None})
     check_equal("efficiency", set(trace.all("process")[0]["efficiency"].values())
                 if trace.all("process")[0]["efficiency"] else {None}, {None})
-    nobody = report(t, recording, "--from", f"{arrived[2] / 1e9 + 0.0003:.9f}", "--to", f"{arrived[2] / 1e9 + 0.0006:.9f}")
-    check_in("nobody", "No thread crossed a barrier in that time.", nobody)
+    empty = report(t, recording, "--from", f"{arrived[2] / 1e9 + 0.0003:.9f}", "--to", f"{arrived[2] / 1e9 + 0.0006:.9f}")
+    check_in("an empty window", "No thread crossed a barrier in that time.", empty)
 
 
 def test_rows_are_said(t):
@@ -500,9 +500,9 @@ def test_rows_are_said(t):
     check_in("not there", "--thread 1: no thread with this number came to a barrier", part.result.err)
     check_equal("said", part.end["rows"], f"threads {tid}, 1")
     check_equal("rows", {x["tid"] for b in part.barriers() for x in b["threads"]}, {tid})
-    nobody = report_trace(t, recording, "--thread", "1")
-    check_equal("rows of nobody", nobody.barriers(), [])
-    # Who came last is not forgotten with its row.
+    empty = report_trace(t, recording, "--thread", "1")
+    check_equal("rows of no thread", empty.barriers(), [])
+    # The last arriver is not forgotten with its row.
     last = whole.barrier(function="lu_block")["last_tid"]
     other = next(x["tid"] for x in whole.barrier(function="lu_block")["threads"] if x["tid"] != last)
     number = next(x["index"] for x in whole.barrier(function="lu_block")["threads"] if x["tid"] == last)
@@ -553,7 +553,7 @@ def test_readable_while_it_is_recorded(t):
 
 
 def test_file_of_each_rank(t):
-    """One sbt-trace records all ranks of a machine: whose file is not written says where its rank is."""
+    """One sbt-trace records all ranks of a machine: one without a file says where its rank is."""
     name = t.path("own")
     result = t.run([*MPIRUN["openmpi"], "-n", "2", "sh", "-c",
                     f"exec {SBT} record -o {name}.$OMPI_COMM_WORLD_RANK -- {workload('gen_openmpi')} --rounds 30"],

@@ -120,7 +120,7 @@ def test_sums(t):
 
 
 def test_not_looked_for(t):
-    """Barriers by hand and rounds of fork and join are not found there: that nobody looked for them is said, and what does."""
+    """Barriers by hand and rounds of fork and join are not found there: the report says that they were not searched for, and what finds them."""
     joins, gen = [workload("gen_forkjoin"), "--threads", "3", "--rounds", "5"], [workload("gen"), "--threads", "2", "--rounds", "5"]
     for command in (joins, gen):
         for options, words in (((), None), (("--aggregate",), "without --aggregate they are"),

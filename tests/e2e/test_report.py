@@ -127,7 +127,7 @@ def test_warnings(t):
         check_equal("threshold", w["threshold_ns"], 10_000_000)
         check(w["barrier_ns"] > 10_000_000, w)
         check_equal("barrier", w["barrier"], trace.barrier()["id"])
-    # The one that does nothing may be let go later than the one that sleeps, by milliseconds on a busy host.
+    # The one that does nothing may be resumed later than the one that sleeps, by milliseconds on a busy host.
     check_between("barrier time", statistics.median(w["barrier_ns"] for w in trace.all("warning")), 17_000_000, 60_000_000)
     check_equal("episodes, for nothing is watched", len(trace.all("episode")), 0)
 
@@ -229,7 +229,7 @@ def test_text_report(t):
 
 @alone
 def test_high_cost_is_said(t):
-    # One thread alone waits for nobody: its phases are short whatever the machine does.
+    # One thread alone never waits: its phases are short whatever the machine does.
     text = t.text([workload("gen"), "--threads", "1", "--rounds", "20000"])
     check_in("cost", "WARNING: gen (pid", text[text.index("COST OF TRACING"):])
     check_not_in("cost", "less than 5 µs of work", text)
@@ -272,7 +272,7 @@ def on_a_terminal(t, env):
 
 
 def test_cost_for_others_is_said(t):
-    """With causes on the whole machine pays a little for page faults; without nobody does."""
+    """With causes on the whole machine pays a little for page faults; without, no program does."""
     others = "a page fault of any process on this machine"
     check_in("report", others, " ".join(t.text(LU).split()))
     check_not_in("report", others, " ".join(t.text(LU, "--no-causes").split()))

@@ -9,7 +9,7 @@ import re
 import shutil
 import subprocess
 
-from harness import (NOBODY, SBT, Skip, Trace, check, check_equal, check_in, descendants, read_proc, read_text,
+from harness import (UNPRIVILEGED, SBT, Skip, Trace, check, check_equal, check_in, descendants, read_proc, read_text,
                      wait_for, workload)
 
 PAIRED = True
@@ -17,13 +17,13 @@ PAIRED = True
 # include/uapi/linux/capability.h
 BITS = {"dac_override": 1, "dac_read_search": 2, "kill": 5, "setgid": 6, "setuid": 7, "ipc_lock": 14, "sys_ptrace": 19, "sys_admin": 21,
         "perfmon": 38, "bpf": 39, "checkpoint_restore": 40}
-NOBODY_WORDS = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
+UNPRIVILEGED_WORDS = ["setpriv", f"--reuid={UNPRIVILEGED}", f"--regid={UNPRIVILEGED}", "--clear-groups"]
 
 
-def as_nobody(*capabilities):
+def as_unprivileged(*capabilities):
     """A user with these capabilities and no others, as pam_cap or a service manager gives them."""
     given = ",".join(["-all", *(f"+{c}" for c in capabilities)])
-    return [*NOBODY_WORDS, f"--inh-caps={given}", f"--ambient-caps={given}"]
+    return [*UNPRIVILEGED_WORDS, f"--inh-caps={given}", f"--ambient-caps={given}"]
 
 
 def caps_of(pid):
@@ -37,14 +37,14 @@ def mask(*names):
 
 
 class Place:
-    """Files that nobody may read and execute, and write beside."""
+    """Files that an unprivileged user may read and execute, and write next to."""
 
     def __init__(self, t):
         self.t = t
         os.chmod(t.dir, 0o755)
         self.out = t.path("out")
         os.mkdir(self.out)
-        os.chown(self.out, NOBODY, NOBODY)
+        os.chown(self.out, UNPRIVILEGED, UNPRIVILEGED)
         self.sbt = self.copy(SBT)
         self.gen = self.copy(workload("gen"))
 
@@ -65,7 +65,7 @@ class Place:
 
 
 def test_root_with_these_two_alone(t):
-    """As in a container: it cannot become nobody to read debug information, and still has all names."""
+    """As in a container: it cannot drop its privileges to read debug information, and still has all names."""
     place, given = Place(t), "-all,+bpf,+perfmon"
     os.chmod(place.out, 0o777)
     prefix = ["setpriv", f"--bounding-set={given}", f"--inh-caps={given}"]
@@ -77,21 +77,21 @@ def test_root_with_these_two_alone(t):
 
 def test_two_are_enough(t):
     """As a user: launched, attached to, recorded, with causes and counters, by name and line."""
-    place, nobody = Place(t), as_nobody("bpf", "perfmon")
+    place, unprivileged = Place(t), as_unprivileged("bpf", "perfmon")
     for words in ([], ["-e", "task-clock,page-faults"], ["--attach", "multi"]):
-        trace = place.trace(nobody, *words, "--", place.gen, "--threads", "3", "--rounds", "40").nothing_lost()
+        trace = place.trace(unprivileged, *words, "--", place.gen, "--threads", "3", "--rounds", "40").nothing_lost()
         barrier = trace.barrier()
         check_equal("episodes", (barrier["function"], barrier["episodes"]), ("site_0", 40))
         check(barrier["line"], "no line")
         check(barrier["threads"][0]["oncpu_ns"] is not None, "no accounts of time")
-    p = t.start([*nobody, place.gen, "--threads", "2", "--rounds", "20000", "--work", "fixed:0=1ms,1=2ms"])
+    p = t.start([*unprivileged, place.gen, "--threads", "2", "--rounds", "20000", "--work", "fixed:0=1ms,1=2ms"])
     wait_for("its threads", lambda: len(os.listdir(f"/proc/{p.pid}/task")) > 2)
-    trace = place.trace(nobody, "-d", "0.5", "-p", str(p.pid)).nothing_lost()
+    trace = place.trace(unprivileged, "-d", "0.5", "-p", str(p.pid)).nothing_lost()
     check(trace.barrier()["episodes"] > 20, "nothing was seen of the running process")
     check(p.alive(), "the process has ended")
     listed = t.run([*nobody, place.sbt, "hang", "-p", str(p.pid)], rc=0)
     check_in("stacks", "gen_main", listed.out)
-    doctor = t.run([*nobody, place.sbt, "doctor"])
+    doctor = t.run([*unprivileged, place.sbt, "doctor"])
     check_in("doctor", "sbt-trace can trace here", doctor.out)
 
 
@@ -101,7 +101,7 @@ def test_file_capabilities(t):
         raise Skip("no setcap")
     place = Place(t)
     subprocess.run(["setcap", "cap_bpf,cap_perfmon=ep", place.sbt], check=True)
-    plain = [*NOBODY_WORDS, "--inh-caps=-all"]
+    plain = [*UNPRIVILEGED_WORDS, "--inh-caps=-all"]
     trace = place.trace(plain, "--", place.gen, "--threads", "2", "--rounds", "30").nothing_lost()
     check_equal("episodes", trace.barrier()["episodes"], 30)
     # And its command has none of them.
@@ -116,12 +116,12 @@ def test_command_has_its_own(t):
     place = Place(t)
     show = ["sh", "-c", "grep -E '^(Cap|NoNewPrivs|Groups|Uid)' /proc/self/status"]
     for prefix in ([], ["setpriv", "--bounding-set=-net_admin", "--inh-caps=-net_admin"],
-                   as_nobody("bpf", "perfmon"), as_nobody("bpf", "perfmon", "net_raw")):
+                   as_unprivileged("bpf", "perfmon"), as_unprivileged("bpf", "perfmon", "net_raw")):
         alone = t.run([*prefix, *show]).out
         check_in("sets", "CapBnd", alone)
         check_equal(f"rights of the command with {prefix}", place.trace(prefix, "--", *show).result.out, alone)
-    # As somebody else it has nothing of what was given to us.
-    trace = place.trace(as_nobody("bpf", "perfmon", "setuid", "setgid", "kill", "sys_ptrace"), "-u", "daemon", "--",
+    # As another user it has none of the capabilities given to sbt-trace.
+    trace = place.trace(as_unprivileged("bpf", "perfmon", "setuid", "setgid", "kill", "sys_ptrace"), "-u", "daemon", "--",
                         *show)
     for name in ("CapInh", "CapPrm", "CapEff", "CapAmb"):
         got = re.search(rf"{name}:\s+(\w+)", trace.result.out).group(1)
@@ -138,13 +138,13 @@ def test_other_users_processes(t):
     check_in("-p", "belongs to another user or is protected, and CAP_SYS_PTRACE is missing", refused.err)
     refused = t.run([*nobody, place.sbt, "hang", "-p", str(p.pid)], rc=1)
     check_in("hang", "CAP_SYS_PTRACE", refused.err)
-    refused = place.trace(nobody, "-u", "daemon", "--", "true", rc=1)
+    refused = place.trace(unprivileged, "-u", "daemon", "--", "true", rc=1)
     check_in("-u", "CAP_SETUID and CAP_SETGID", refused.err)
-    trace = place.trace(nobody, "-d", "0.3", "-a")
+    trace = place.trace(unprivileged, "-d", "0.3", "-a")
     check_in("-a", "CAP_SYS_PTRACE is missing", trace.result.err)
-    trace = place.trace(as_nobody("bpf", "perfmon", "sys_ptrace"), "-d", "0.5", "-p", str(p.pid)).nothing_lost()
+    trace = place.trace(as_unprivileged("bpf", "perfmon", "sys_ptrace"), "-d", "0.5", "-p", str(p.pid)).nothing_lost()
     check(trace.barrier(function="site_0")["episodes"] > 20, "nothing was seen of the running process")
-    trace = place.trace(as_nobody("bpf", "perfmon", "sys_ptrace"), "-d", "0.5", "-a", "--comm", "gen")
+    trace = place.trace(as_unprivileged("bpf", "perfmon", "sys_ptrace"), "-d", "0.5", "-a", "--comm", "gen")
     # Others have gens of their own.
     check(trace.barrier(function="site_0", pid=p.pid)["episodes"] > 20, "nothing was seen under -a")
 
@@ -154,11 +154,11 @@ def test_file_that_is_gone(t):
     place = Place(t)
     for more, named in (([], False), (["checkpoint_restore"], True)):
         program = place.copy(workload("gen"), "gone")
-        nobody = as_nobody("bpf", "perfmon", *more)
-        p = t.start([*nobody, program, "--threads", "2", "--rounds", "20000", "--work", "fixed:0=1ms,1=2ms"])
+        unprivileged = as_unprivileged("bpf", "perfmon", *more)
+        p = t.start([*unprivileged, program, "--threads", "2", "--rounds", "20000", "--work", "fixed:0=1ms,1=2ms"])
         wait_for("its threads", lambda: len(os.listdir(f"/proc/{p.pid}/task")) > 2)
         os.unlink(program)
-        trace = place.trace(nobody, "-d", "0.5", "-p", str(p.pid)).nothing_lost()
+        trace = place.trace(unprivileged, "-d", "0.5", "-p", str(p.pid)).nothing_lost()
         check(trace.barrier()["episodes"] > 20, "nothing was seen")
         check_equal(f"named with {more}", trace.barrier()["function"] == "site_0", named)
         p.signal(9)
@@ -168,10 +168,10 @@ def test_file_that_is_gone(t):
 def test_perf_uprobes_want_more(t):
     """The kernel asks for CAP_SYS_ADMIN there: the sentence names it."""
     place = Place(t)
-    refused = t.run([*as_nobody("bpf", "perfmon"), place.sbt, "--attach", "perf", "--", "true"])
+    refused = t.run([*as_unprivileged("bpf", "perfmon"), place.sbt, "--attach", "perf", "--", "true"])
     if refused.rc:
         check_in("stderr", "CAP_SYS_ADMIN is needed", refused.err)
-    trace = place.trace(as_nobody("bpf", "perfmon", "sys_admin"), "--attach", "perf", "--", place.gen, "--rounds", "20")
+    trace = place.trace(as_unprivileged("bpf", "perfmon", "sys_admin"), "--attach", "perf", "--", place.gen, "--rounds", "20")
     check_equal("episodes", trace.barrier()["episodes"], 20)
 
 
@@ -244,13 +244,13 @@ def test_hang_gives_up(t):
     # It has what a directory of another user's takes, until then.
     folder = t.path("theirs")
     os.mkdir(folder, 0o700)
-    os.chown(folder, NOBODY, NOBODY)
+    os.chown(folder, UNPRIVILEGED, UNPRIVILEGED)
     for path in (os.path.join(folder, "out"), os.path.join(folder, "out")):
         result = t.run([SBT, "hang", "--json", "-o", path, "-p", str(p.pid)], rc=0)
-        os.chown(path, NOBODY, NOBODY)
+        os.chown(path, UNPRIVILEGED, UNPRIVILEGED)
     # A user's own process that has more: without CAP_SYS_PTRACE nothing may be given up that it has.
     place = Place(t)
-    rich = as_nobody("bpf", "perfmon", "net_raw")
+    rich = as_unprivileged("bpf", "perfmon", "net_raw")
     own = t.start([*rich, place.gen, "--threads", "2", "--rounds", "20000", "--work", "fixed:0=1ms,1=2ms"])
     wait_for("its threads", lambda: len(os.listdir(f"/proc/{own.pid}/task")) > 2)
     result = t.run([*rich, place.sbt, "hang", "-p", str(own.pid)], rc=0)

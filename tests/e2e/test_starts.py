@@ -17,7 +17,7 @@ GEN = ("--threads", "2", "--rounds", "8", "--work", "stair:3ms:1ms", "--work-by"
 
 
 def fresh_copy(t, name):
-    """A file that nobody has ever run."""
+    """A file that was never run."""
     path = t.path("p-" + name[:12])
     shutil.copy(workload(name), path)
     return path
@@ -177,7 +177,7 @@ test_threads_that_are_over_static_pie = lingers("gcc", "-static-pie", "-pthread"
 
 
 def test_program_that_is_removed(t):
-    """It has run and is gone before anybody could open it."""
+    """It has run and is gone before it could be opened."""
     def start():
         for name in ("gen-static", "gen-musl-static"):
             program = own_copy(t, name)
@@ -194,7 +194,7 @@ def test_program_in_a_file_system_that_is_gone(t):
 
 
 def test_one_thread_misses_nothing(t):
-    """A program with barriers that makes no thread meets nobody, whether it is looked at in time or not."""
+    """A program with barriers that makes no thread has no episode, whether it is examined in time or not."""
     source = "#include <pthread.h>\nint main(void)\n{\n\tpthread_barrier_t b;\n\n\treturn pthread_barrier_init(&b, 0, 1) ||" \
              " !pthread_barrier_wait(&b);\n}\n"
     program = built(t, "gcc", source, "-static", "-pthread")
@@ -271,7 +271,7 @@ def check_counted_late(process, end, expected):
 
 
 def test_figures_of_a_late_process(t):
-    """Waits that were not seen are no work: what is told of the process counts from its first recorded crossing."""
+    """Waits that were not seen are no work: what is reported of the process counts from its first recorded crossing."""
     uneven = ("--threads", "2", "--rounds", "80", "--work", "stair:5ms:10ms", "--work-by", "sleep")
     tracer, p = begin_unseen(t, fresh_copy(t, "gen"), *uneven)
     trace = tracer.stop()
@@ -317,7 +317,7 @@ def test_late_in_text(t):
 
 
 def test_first_crossings_of_a_child(t):
-    """A child of COMMAND whose program is not known yet when it crosses."""
+    """A child of COMMAND with a program that is not known yet when it crosses."""
     program = fresh_copy(t, "gen-static")
     trace = t.trace(["sh", "-c", f"{program} --threads 2 --rounds 30 --work stair:5ms:10ms --work-by sleep; true"])
     process = trace.processes()[0]

@@ -109,7 +109,7 @@ def test_latch(t):
 
 
 def test_countdown(t):
-    """Nobody but one waits: each release is found, and that others came without a trace."""
+    """Only one thread waits: each release is found, and that others arrived without a trace."""
     for name in BUILDS:
         trace = t.trace([workload(name), "--threads", "4", "--rounds", "50", "--kind", "countdown",
                          "--work", "fixed:0=0us,1=500us,2=500us,3=500us", "--work-by", "sleep"], "-W")
@@ -165,7 +165,7 @@ def test_exceptions_pass(t):
 
 
 def test_gate(t):
-    """Who opens it does not wait; who comes later meets nobody."""
+    """The thread that opens it does not wait. A thread that arrives later is in no episode."""
     for name in WAYS:
         trace, episodes = ways(t, name, "gate")
         check_equal(name, episodes, {("incomplete", 3): 1, ("incomplete", 1): 1})
@@ -183,7 +183,7 @@ def pool(t, name, way):
 
 
 def test_counted_down(t):
-    """Who counts down leaves no trace: not a word says that the others wait for nobody."""
+    """A thread that counts down leaves no trace: no message says that the others wait for no thread."""
     for name in POOLS:
         for way in ("down", "meet", "self", "several", "by-two", "mixed"):
             trace = pool(t, name, way)
@@ -200,7 +200,7 @@ def test_counted_down(t):
 
 
 def test_counted_down_beside(t):
-    """With barriers whose members are known, figures stand, and it is said what is in none of them."""
+    """With barriers of known members, figures stand, and the report says what is in none of them."""
     for name in POOLS:
         trace = pool(t, name, "beside")
         p = trace.process()

@@ -108,7 +108,7 @@ def check_sums(trace, marks, expected):
         slack[m["tid"]] += close
     check(seen >= expected, f"{seen} phases were seen, {expected} expected")
     check(held >= 0.2 * seen, f"only {held} of {seen} phases are long enough to be held against it")
-    check_equal("phases whose parts do not add up", off, 0)
+    check_equal("phases with parts that do not add up", off, 0)
     check(compared >= 0.25 * held, f"only {compared} of {held} phases have whole looks at the thread's clock")
     check(not unattributed,
           f"{unattributed} of {held} phases with 2 % or more unattributed: {worst[:2]}")
@@ -165,7 +165,7 @@ def test_more_threads_than_cpus(t):
     trace = generator(t, "--threads", "12", "--rounds", "120", "--work", "random:200us:2ms:5",
                       phases_expected=1400)
     barrier = trace.barrier()
-    check(sum(m["runq_ns"] for m in barrier["threads"]) > 0, "nobody waited for a CPU")
+    check(sum(m["runq_ns"] for m in barrier["threads"]) > 0, "no thread waited for a CPU")
 
 
 def test_more_threads_than_cpus_and_sleeps(t):

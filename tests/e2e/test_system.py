@@ -41,7 +41,7 @@ def make_known(tracer, start):
 
 def all_seen(trace, pids, rounds=100, threads=4):
     """
-    Every episode. Nobody is stopped under -a: of a program never seen before the first moments may be missed, but not
+    Every episode. No process is stopped under -a: of a program never seen before the first moments may be missed, but not
     without being counted.
     """
     found = [episodes_of(trace, pid) for pid in pids]
@@ -230,7 +230,7 @@ def test_deleted_library(t):
 
 
 def test_own_library_later(t):
-    """Programs that come with a C library of their own, which nobody has mapped before."""
+    """Programs that come with a C library of their own, which was never mapped before."""
     tracer = t.attach("-a", "-v")
     found = []
     for _ in range(4):
@@ -272,7 +272,7 @@ def test_pid_is_used_again(t):
         second.wait()
         second = None
     if not second:
-        raise Skip(f"{first.pid} was always taken by somebody else")
+        raise Skip(f"{first.pid} was always taken by another process")
     second.wait()
     trace = tracer.stop()
     check_equal("teams", sorted((b["participants"], b["episodes"])
@@ -305,7 +305,7 @@ def test_main_waits_for_its_workers(t):
 
 
 def test_sums_of_running_ones_that_end(t):
-    """With --aggregate: who was there already and ends while it is traced has lived until then, and no longer."""
+    """With --aggregate: a thread that was there already and ends while it is traced has lived until then, and no longer."""
     program = t.start([workload("joiner"), "gate", "3", "80"])
     time.sleep(0.2)
     tracer = t.attach("-a", "--comm", "joiner", "--aggregate")

@@ -77,7 +77,7 @@ def test_attached(t):
 
 
 def test_block_of_loop_barriers(t):
-    """Figure 5.15; and what is in a loop is not told of each time."""
+    """Figure 5.15; and what is in a loop is not reported each time."""
     text = t.text([workload("sbtloop")])
     line = lines_of("sbtloop.c", 'NL_BARRIER("Done')[0]
     block = re.search(rf'SBT loop barrier in sbtloop\.c:{line} "Done factor diagonal block"\n'
@@ -88,7 +88,7 @@ def test_block_of_loop_barriers(t):
     waits = [float(w) for w in block.groups()]
     for i, expected in enumerate((96, 192, 192, 96)):
         check_between(f"thread {i}", waits[i], expected * 0.95, expected * 1.15)
-    check_equal("told of as they came", re.findall(r'^SBT: sbtloop\.c:\d+ "(\w+)"', text, re.M),
+    check_equal("reported in order of arrival", re.findall(r'^SBT: sbtloop\.c:\d+ "(\w+)"', text, re.M),
                 ["Start", "End"])
     check_not_in("each time", "SBT barrier watch", text)
 
@@ -141,7 +141,7 @@ def test_phases(t):
     for name, ms in (("compute", 10), ("exchange", 2), ("write", 1)):
         check_between(name, found[name]["phase_ns"]["mean"], ms * 1e6, ms * 1.3e6 + 3e5)
     check_equal("thread", [m["index"] for m in found["compute"]["threads"]], [7])
-    check_equal("nobody waited", found["compute"]["threads"][0]["wait_ns"], 0)
+    check_equal("no waits", found["compute"]["threads"][0]["wait_ns"], 0)
 
 
 def test_any_number_of_loop_barriers(t):

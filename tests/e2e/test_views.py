@@ -101,7 +101,7 @@ def test_stalled_terminal(t):
 
 @paired
 def test_quit_while_stalled(t):
-    """Who quits need not wait for a terminal that shows nothing; it is given back all the same."""
+    """Quitting does not wait for a terminal that shows nothing. The terminal is restored all the same."""
     gen = t.gen("--threads", "2", "--work", "fixed:0=1ms,1=2ms", "--work-by", "sleep", "--forever", "--alarm", "60")
     for how in ("q", "signal"):
         term = Terminal(t, "-p", str(gen.pid), "-d", "0.1")

@@ -192,7 +192,7 @@ def test_sums_of_the_kernel(t):
 
 @paired
 def test_top(t):
-    """What top calls imbalance is what the report calls so; who waits a third of the time is not balanced."""
+    """What top calls imbalance is what the report calls so; a thread that waits a third of the time is not balanced."""
     text = t.run([SBT, "top", "-d", "1", "--", workload("paced"), "15", *LIVE[1:]], timeout=60).err
     found = re.findall(r"^\S+ (process|barrier) +\d+ .*? (\d+) % ", text, re.M)
     check_equal("both", {kind for kind, _ in found}, {"process", "barrier"})

@@ -27,21 +27,21 @@ ADVICE = {"compute": "which computes", "no-cpu": "which waits for a CPU", "sleep
           "lock": "which waits for a lock", "io": "which waits for I/O"}
 
 
-def who_is_who(out):
+def tids_by_name(out):
     """As the program prints it."""
     return {line.split()[1]: line.split()[2] for line in out.splitlines() if line.startswith("# ")}
 
 
-def expected(means, doing, who):
+def expected(means, doing, tids):
     """Of what is said of a wait."""
-    woken = rf"waker \({who['waker']}\)"
+    woken = rf"waker \({tids['waker']}\)"
     begin = rf"{EVENTS[means]}[^;]*, woken by {woken}" if means in EVENTS else rf"I/O on {FILES[means]} {woken}"
-    return f"it waited for {begin}, {DID[doing].format(**who)}"
+    return f"it waited for {begin}, {DID[doing].format(**tids)}"
 
 
-def wrong_of(trace, who, means, doing):
+def wrong_of(trace, tids, means, doing):
     """None if the case is right, else what is wrong with it."""
-    pattern = expected(means, doing, who)
+    pattern = expected(means, doing, tids)
     causes = [e.get("cause") for e in sorted(trace.all("episode"), key=lambda e: e["t_ns"])][1:]
     texts = [c["text"] if c else "" for c in causes]
     found = [t for t in texts if re.search(pattern, t)]
@@ -55,10 +55,10 @@ def wrong_of(trace, who, means, doing):
     return None
 
 
-def disturbed(trace, who):
-    """Was somebody late because a stranger had the CPU? On a busy machine that is so, and says nothing of whom it waited for."""
+def disturbed(trace, tids):
+    """Return whether a thread was late because another program had the CPU. On a busy machine that happens, and says nothing of its waker."""
     texts = [e["cause"]["text"] for e in trace.all("episode") if e.get("cause")]
-    own = {f"({tid})" for tid in who.values()}
+    own = {f"({tid})" for tid in tids.values()}
     return any("ready to run and waited for a CPU" in text and not any(tid in text for tid in own) for text in texts)
 
 
@@ -66,9 +66,9 @@ def wrong_in(t, case):
     why = None
     for _ in range(TRIES):
         trace = t.trace([workload("waker"), *case, str(ROUNDS)], "-W").nothing_lost()
-        who = who_is_who(trace.result.out)
-        why = wrong_of(trace, who, *case[:2])
-        if not why or not disturbed(trace, who):
+        tids = tids_by_name(trace.result.out)
+        why = wrong_of(trace, tids, *case[:2])
+        if not why or not disturbed(trace, tids):
             break
     return why
 
@@ -97,10 +97,10 @@ def test_what_differs(t):
     """A waker that sleeps in half of the episodes and computes in the others: it is named, and each has its share."""
     for means in ("cond", "sem", "pair"):
         trace = t.trace([workload("waker"), means, "turns", "thread", str(2 * ROUNDS)], "-W").nothing_lost()
-        who = who_is_who(trace.result.out)
+        tids = tids_by_name(trace.result.out)
         causes = [e["cause"]["text"] for e in trace.all("episode") if e.get("cause")]
         text = max(trace.barriers(family="pthread"), key=lambda b: b["episodes"])["cause"]["text"]
-        check_in(f"{means}: the waker", f"waker ({who['waker']}), which ", text)
+        check_in(f"{means}: the waker", f"waker ({tids['waker']}), which ", text)
         for did in ("was asleep", "was on a CPU"):
             said = re.search(rf"{did} in (\d+)(?: episodes)? \((\d+) %\)", text)
             check(said, f"{means}: no share of {did!r}: {text}")
@@ -123,7 +123,7 @@ def test_all_formats_and_recordings(t):
     path, page = t.path("waker.sbt"), t.path("waker.html")
     command = ["--", workload("waker"), "pipe", "no-cpu", "thread", str(ROUNDS)]
     result = t.sbt("record", "-o", path, *command)
-    sentence = expected("pipe", "no-cpu", who_is_who(result.out))
+    sentence = expected("pipe", "no-cpu", tids_by_name(result.out))
     for form in ([], ["--json"], ["--csv"]):
         text = " ".join(t.sbt("report", *form, path).out.split())
         check(re.search(sentence, text), f"{form}: {sentence!r} is not in {text[:2000]}")
@@ -138,9 +138,9 @@ def test_other_end_that_is_not_traced(t):
     tracer = t.attach("-p", str(program.pid), "--no-children")
     program.wait()
     trace = tracer.end()
-    who = who_is_who(program.out)
+    tids = tids_by_name(program.out)
     cause = trace.barrier()["cause"]
-    check(re.search(rf"on a pipe, connected to waker \({who['waker']}\):", cause["text"]), cause["text"])
+    check(re.search(rf"on a pipe, connected to waker \({tids['waker']}\):", cause["text"]), cause["text"])
     check_in("advice", "Move the input and output out of the phase", trace.barrier()["advice"])
 
 
@@ -387,6 +387,6 @@ def test_waker_on_the_whole_machine(t):
     program = t.start([workload("waker"), "pipe", "compute", "thread", "60"])
     program.wait()
     barrier = max(tracer.end().barriers(family="pthread"), key=lambda b: b["episodes"])
-    waker = who_is_who(program.out)["waker"]
+    waker = tids_by_name(program.out)["waker"]
     check(re.search(rf"a pipe, connected to waker \({waker}\)", barrier["cause"]["text"]), barrier["cause"]["text"])
     check_in("advice", "The late threads wait inside the phase for another thread", barrier["advice"])

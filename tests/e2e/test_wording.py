@@ -14,7 +14,7 @@ NEGATIVE = "Negative: the late threads had less of this"
 
 
 def check_lines(text):
-    """No line ends in a number whose unit begins the next one."""
+    """No line ends in a number with its unit on the next line."""
     check_equal("numbers without their units", re.findall(rf".*\d\n *{UNIT}.*", text), [])
 
 

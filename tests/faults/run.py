@@ -3,7 +3,7 @@
 # Copyright (c) 2026 The sbt-trace authors
 """Faults at random moments, many times over: make check-long. Root; make all workloads build/san/sbt-trace before.
 
-    run.py [PATTERN...]    FAULT_RUNS (200) runs of each fault, or of those whose name contains a PATTERN;
+    run.py [PATTERN...]    FAULT_RUNS (200) runs of each fault, or of those with a PATTERN in their name;
                            FAULT_SECONDS: no more than so long for each, and it is said how many runs that were;
                            FAULT_SEED: of the random moments (printed)
 
@@ -59,7 +59,7 @@ def files_of(pid):
         for fd in os.listdir(f"/proc/{pid}/fd"):
             to = os.readlink(f"/proc/{pid}/fd/{fd}")
             kind = to if to.startswith("anon_inode") else to.split(":")[0] if ":" in to else to
-            # Under -a others' programs are looked at, too: who compiles on this machine has many.
+            # Under -a other programs are examined, too: a compilation on this machine starts many.
             if not kind.startswith("/") or kind == workload("gen") or "/proc/" in kind:
                 kinds[kind] = kinds.get(kind, 0) + 1
     except OSError:
@@ -109,7 +109,7 @@ WORK = ["--threads", "3", "--work", "random:50us:400us:7"]
 # A generator: begins, is sent a Run for each run, and ends. What it yields is never looked at.
 
 def check_whole(trace):
-    """Attached in the midst of a meeting, who was inside already is a guess; where all are killed some have not come yet. In
+    """Attached inside an episode, the threads already inside are a guess; where all are killed some have not arrived yet. In
     between nothing is incomplete."""
     states = [e["state"] for e in sorted(trace.all("episode"), key=lambda e: e["t_ns"])]
     if "complete" in states:
@@ -119,7 +119,7 @@ def check_whole(trace):
 
 
 def fault_target_killed(t):
-    """SIGKILL to what is traced: the report comes, its sums are right, and those who waited are told of."""
+    """SIGKILL to what is traced: the report comes, its sums are right, and the waiting threads are reported."""
     marked = episodes = 0
     while True:
         run = yield
@@ -144,7 +144,7 @@ def fault_target_killed(t):
             rc = 128 + signal.SIGKILL
         result = sbt.wait(30)
         if target and result.rc == 1:
-            # It was dead before anybody had looked.
+            # It was dead before it was examined.
             check_in("stderr", f"process {target.pid} ", result.err)
             continue
         trace = run.trace(result, rc)
@@ -171,7 +171,7 @@ def fault_tracer_killed(t):
             run.pause(0.5)
         else:
             sbt = run.start("--", *gen(*WORK, "--forever"))
-            # Killed before COMMAND was let go it takes that with it; so after.
+            # Killed before COMMAND was resumed it takes that with it; so after.
             pids = wait_for("the command", lambda: [p for p in living() if read_proc(p, "comm") == b"gen\n"])
             pid = pids[0]
             run.pause(0.5)
@@ -238,7 +238,7 @@ def fault_tracer_killed_beginning(t):
 
 def fault_tracer_killed_ending(t):
     """SIGKILL to sbt-trace while it takes its probes out, alone or with its group: none stays in the target's code, where the
-    kernel would leave it for as long as the target lives. Of a file that nobody else has mapped, or puts probes into."""
+    kernel would leave it for as long as the target lives. Of a file that no other process has mapped, or puts probes into."""
     program = t.path("alone")
     shutil.copy(workload("gen-static"), program)
     target = t.start([program, *WORK, "--forever", "--alarm", "0"])
@@ -293,7 +293,7 @@ def fault_attach_detach(t):
         for b in trace.barriers(family="pthread"):
             check(not b["episodes"] or b["participants"] == 3, f"participants: {b}")
         check(trace.end["incomplete"] <= 2 * 3, f"more than the first and the last: {trace.end}")
-        # Who was where as tracing began is not certain until all have met.
+        # The position of each thread as tracing began is uncertain until the first full episode.
         check(trace.end["ambiguous"] <= 10 + trace.end["episodes"] // 20, f"not only the first ones are ambiguous: {trace.end}")
         ambiguous = max(ambiguous, trace.end["ambiguous"])
         # A child of sbt-trace's may hold the last probe for a moment longer.

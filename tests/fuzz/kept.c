@@ -26,7 +26,7 @@ size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max)
 	return size;
 }
 
-/* Of as many bytes as it has and none more, for whoever reads past its end to be seen. */
+/* Of as many bytes as it has and none more, so that a read past its end is detected. */
 static uint8_t *read_whole(const char *path, size_t *size)
 {
 	FILE *f = fopen(path, "rb");

@@ -151,7 +151,7 @@ def test_header_stands_alone(work):
     used = run("gcc", "-M", f"-I{ROOT}/include", f"{work}/program.c").replace("\\\n", " ").split()[1:]
     foreign = [os.path.realpath(p) for p in used if not p.startswith((ROOT, work)) and "/lib/gcc/" not in p]
     owners = {line.split(":")[0] for line in run("dpkg-query", "-S", *foreign).splitlines()}
-    check_equal("whose headers", sorted(owners - {"linux-libc-dev"}), ["libc6-dev"])
+    check_equal("owners of the headers", sorted(owners - {"linux-libc-dev"}), ["libc6-dev"])
 
 
 # --- the static program -------------------------------------------------------------------------------
@@ -196,7 +196,7 @@ def test_static_in_an_empty_root(work):
     text = in_root(work, "/sbt-trace", "-u", "worker", "--", "/gen", "--threads", "2", "--rounds", "5")
     check_in("report", "5 episodes", text)
     check_in("doctor", "sbt-trace can trace here", in_root(work, "/sbt-trace", "doctor"))
-    # Who it was: what the static program reads of /etc is what became of it.
+    # The user: what the static program reads of /etc is what became of it.
     shutil.copy(debian.busybox("amd64") if os.uname().machine == "x86_64" else "/bin/true", f"{work}/busybox")
     text = in_root(work, "/sbt-trace", "-q", "-o", "/dev/null", "-u", "worker", "--", "/busybox", "grep", "-E",
                    "^(Uid|Gid|Groups)", "/proc/self/status")

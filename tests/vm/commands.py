@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
 """Every command of sbt-trace in another kernel, held against what the programs know of themselves: what is recorded and
-reported, compared and predicted; sites behind wrappers, phases that are marked; what is let go of for its cost; top and
+reported, compared and predicted; sites behind wrappers, phases that are marked; what is detached for its cost; top and
 list; and ranks of MPI. Two traces have most of it, for each begins slowly
 where everything is emulated."""
 
@@ -57,7 +57,7 @@ NOT_EVERYWHERE = {"tbb": "tbb_rounds", "mpi": "gen_mpich"}
 
 
 def chosen(machine):
-    """Those of ALL, and "mpi", that are run there. The kernel tells of memory that is shared from 5.17 on."""
+    """Those of ALL, and "mpi", that are run there. The kernel reports shared memory from 5.17 on."""
     found = [name for name in (*ALL, "mpi") if name not in NOT_EVERYWHERE or
              (name in machine.also and os.path.exists(os.path.join(harness.WORKLOADS, NOT_EVERYWHERE[name])))]
     return [name for name in found if name != "shared" or not machine.name.startswith("5.")]
@@ -170,7 +170,7 @@ def same(name, live, again):
 
 
 def without_words(text):
-    """Lines of JSON without who an episode's cause was, in words."""
+    """Return lines of JSON without the sentences about the causes of episodes."""
     objects = [json.loads(line) for line in text.splitlines()]
     for o in objects:
         for word in ("culprit", "text", "stack") if o["type"] == "episode" and o["cause"] else ():
@@ -183,7 +183,7 @@ def recorded(left):
     left.status("again")
     live, again = left.text("all.json"), left.text("again.json")
     same("JSON", without_words(live), without_words(again))
-    # On a machine so slow what somebody did may be known a moment too late for the recording.
+    # On a machine so slow what a thread did may be known a moment too late for the recording.
     check_between("lines that differ in words", sum(a != b for a, b in zip(live.splitlines(), again.splitlines())), 0, 3)
     if "limit" in left.machine.also:
         left.status("text")
@@ -195,7 +195,7 @@ def window(left):
     left.status("part")
     met = test_record.check_part(everything(left), left.counted("part"), everything(left).end["lost_total"])
     check_between("meetings", len(met), TO - 1, TO)
-    check_equal("whose", {e["pid"] for e in met}, {int(left.text("all-uneven.pid"))})
+    check_equal("processes", {e["pid"] for e in met}, {int(left.text("all-uneven.pid"))})
 
 
 def computed(left):
@@ -205,14 +205,14 @@ def computed(left):
 
 
 def predicted(left):
-    """With a processor for each thread they take as long as whoever computes longest, and more help nobody."""
+    """With a processor for each thread they take as long as the thread that computes longest, and more processors do not help."""
     left.status("predicted")
     alone, together = computed(left)
     p = test_predict.Prediction.of(left.text("predicted.json"))
     check(any("Only a part of the recording" in note["text"] for note in p.notes), p.notes)
     (phase,) = [x for x in p[2]["phases"] if x["barrier"]]
     check_between("meetings", phase["meetings"], TO - 1, TO)
-    # Two thirds of the work are one thread's; CPUs that stand still in the midst of it may make more of that.
+    # Two thirds of the work are one thread's; CPUs that stand still meanwhile may make more of that.
     check(p[2]["speedup"] > 1, f"nothing gained: {p[2]}")
     check_between("speedup", p[2]["speedup"], 0.95 * alone / together, 1.05 * alone / together)
     check_equal("what limits it", p[2]["limit_cause"], "imbalance")
@@ -227,13 +227,13 @@ def compared(left):
     objects = test_diff.objects_of(left.text("diff.json").splitlines())
     found = test_diff.by_what([o for o in objects if o.get("comm") == "lu"])
     for side, name in (("a", "again"), ("b", "limit")):
-        # The callers of the first are main() and the C library, and what it is called depends on who came first.
+        # The callers of the first are main() and the C library, and its name depends on the first arriver.
         _, barriers = test_diff.check_reported(found, side, test_diff.objects_of(left.text(f"{name}.json").splitlines()),
                                                least=2)
         check_equal("meetings", [b["episodes"] for b in barriers], [LU_SIZE - 1])
     (loop,) = [r for (_, quantity), r in found.items() if quantity == "phase_ns" and r["barrier"] == barriers[0]["id"]]
     check(loop["ratio"] > 1.5, f"forty times the work: {loop}")
-    check_in("who was let go of", "--cost-limit", " ".join(left.text("words.json").split()))
+    check_in("what was detached", "--cost-limit", " ".join(left.text("words.json").split()))
 
 
 def shared(left):
@@ -242,12 +242,12 @@ def shared(left):
     pairs = [tuple(sorted(map(int, line.split()[1:]))) for line in left.text("all-shared.out").splitlines()]
     pids = {pid for pair in pairs for pid in pair}
     episodes = [e for e in everything(left).all("episode") if {m["tid"] for m in e["threads"]} & pids]
-    check_equal("who met", sorted((e["state"], *sorted(m["tid"] for m in e["threads"])) for e in episodes),
+    check_equal("threads of the episodes", sorted((e["state"], *sorted(m["tid"] for m in e["threads"])) for e in episodes),
                 sorted(ROUNDS * [("complete", *pair) for pair in pairs]))
 
 
 def wrapped(left):
-    """A site is the call of who called."""
+    """A call site is the call of the caller."""
     check_equal("sites", {b["line"]: b["episodes"] for b in of("wrapped", left)}, test_frames.WRAPPED[1])
 
 
@@ -291,7 +291,7 @@ def tbb(left):
 
 
 def limited(left):
-    """The dear one was seen up to some moment, and exactly so; the other one to its end."""
+    """The expensive one was seen up to some moment, and exactly so; the other one to its end."""
     for name in ("limited", "limit", "all-longer"):
         left.status(name)
     trace = families.commanded(left, "limit")

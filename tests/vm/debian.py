@@ -127,7 +127,7 @@ class Archive:
 
     def named(self, meta, pattern):
         """What a meta package, which names the version of the day, depends on, and what that depends on in turn: those
-        whose names have the @pattern."""
+        with the @pattern in their names."""
         todo, found = [meta], []
         while todo:
             for package in self.depends(todo.pop()):

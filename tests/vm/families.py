@@ -28,7 +28,7 @@ COMMAND = {
     "busy": ("gen --threads 2 --rounds 200 --work stair:20us:60us", "pthread", 0),
     "many": (f"gen --threads 3 --rounds 60 --barriers 3 --sites 4 --recreate 7 {SHORT}", "pthread", 0),
 }
-# What must be COMMAND itself, which is held until it is examined: whom its children meet is known from its mappings.
+# What must be COMMAND itself, which is held until it is examined: the processes that share its children's barriers are known from its mappings.
 ALONE = {
     "processes": ("gen --threads 2 --rounds 60 --processes 3 --work rotate:10us:1ms --work-by sleep",
                   "pthread", 0),
@@ -53,7 +53,7 @@ ATTACHED = {
 TAILS = {"tail.gomp": ("omp_tail", "gomp", 0), "tail.libomp": ("omp_tail-libomp", "libomp", 0)}
 UNLOGGED = {**TAILS, "gobar": ("gobar", "pthread", 0)}
 # Where there are C++ programs no return probe is put into libraries that others use, too. Else as many at once as can be:
-# before Linux 5.15 their probes must be told apart by what lies there.
+# before Linux 5.15 their probes must be distinguished by what lies there.
 GROUPS = {"attached": ("static", "stripped", "musl", "cond", "rust", "forkjoin"),
           "omp": ("gomp", "region", "libomp", *TAILS), "cxx": ("user", "std", "boost", "gobar")}
 # Without what causes need a trace begins in half the time.
@@ -69,11 +69,11 @@ SYSTEM = {"pthread": LADDER["pthread"]}
 ITERATIONS = 12  # of sbtloop
 LATE = {"lock-sleep": 30, "sleep": 30}  # rounds
 WANDERING = ("wander", "stay")
-# Whose barrier says who came last: its serial thread, its leader.
+# Families with a barrier that names the last arriver: its serial thread, its leader.
 SAY_LAST = ("pthread", "busy", "many", "processes", "static", "stripped", "cond", "user", "rust", "futex", "uneven", "sem",
             "boost")
-# Arrivals cannot be seen there, only waits: who sees the word change before its system call leaves no trace, and that
-# meeting is incomplete. One that comes at the very moment of the release may be taken for another meeting; so may who was
+# Arrivals cannot be seen there, only waits: a thread that sees the word change before its system call leaves no trace, and that
+# meeting is incomplete. One that comes at the very moment of the release may be taken for another episode; so may a thread that was
 # stopped between its arrival and its wait until others had left. That happens more often where CPUs take turns.
 WAIT_ALONE = ("futex", "std")
 # A creator that does more between its joins than join may use results one by one: such a round is left out, and on
@@ -113,7 +113,7 @@ def programs(machine):
 
 
 def stamp(name):
-    """What is begun, for who looks at a machine that does not come to its end."""
+    """Print what is begun, for a reader of the output of a machine that does not come to its end."""
     return f"echo {name} $(cat /proc/uptime) | tee -a times >/dev/console\n"
 
 
@@ -204,9 +204,9 @@ def script(machine):
 # --- what was left behind ---------------------------------------------------------------------------
 
 def check_order(found, by_serial):
-    """Who came last, and that nobody came after others had left. Who is preempted between looking at its clock and
+    """Check the last arriver, and that no thread arrived after a departure. A thread preempted between reading its clock and
     entering the barrier comes later than it says; on emulated CPUs, which take turns, that happens in one meeting of ten.
-    Where the barrier itself says who was last (@by_serial) that is no excuse."""
+    Where the barrier itself names the last arriver (@by_serial) that is no excuse."""
     check_equal("arrivals after the first departure", found["impossible"], 0)
     check(found["last_checked"] > 5,
           f"hardly an episode has a last thread beyond doubt: {found['last_checked']}")
@@ -292,7 +292,7 @@ def check_tail(left, run, name):
 
 
 def check_go(left, run, name):
-    """Go's stacks move: nobody's return address may be another's."""
+    """Go's stacks move: no thread may get another's return address."""
     left.status(f"{run}-{name}")
     check_equal("its output", left.text(f"{run}-{name}.out"), "ready\ngobar: rounds=300 threads=2 ok\n")
     process = test_ladder.check_unwound(left.trace(run), name)
@@ -325,7 +325,7 @@ def whole(run, rows, method=None):
 
 
 def ladder(left):
-    """The way that the kernel offers; counters; nobody goes without causes."""
+    """The way that the kernel offers; counters; no episode is without causes."""
     left.status("command")
     trace = commanded(left)
     check_equal("method", {p["method"] for p in trace.session["probes"]}, {left.machine.rungs[0]})
@@ -364,7 +364,7 @@ def usdt(left):
 
 
 def late(mode):
-    """Why somebody was late. Emulated CPUs stand still now and then, in the middle of anything, so that not every
+    """Why a thread was late. Emulated CPUs stand still now and then, in the middle of anything, so that not every
     episode is late for the known reason."""
     def test(left):
         name, part, rounds = f"late-{mode}", test_cause.PART_OF[mode], LATE[mode]
@@ -399,7 +399,7 @@ def numa_nodes(left):
         found[mode] = {f["kind"]: f for f in commanded(left).all("finding") if f["pid"] == pid}
     check("migrating" in found["wander"], f"no finding: {found['wander']}")
     check_in("sentence", "from one NUMA node to another", found["wander"]["migrating"]["text"])
-    check("migrating" not in found["stay"], f"nobody moves: {found['stay']}")
+    check("migrating" not in found["stay"], f"no thread moves: {found['stay']}")
 
 
 def records(text):

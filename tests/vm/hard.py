@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
 """What is hard, on arm64: programs that cancel, jump out, fork, exec and load libraries must not notice
-the tracer, and why somebody was late must be found with that machine's registers and stacks; so must where
-threads are that nobody stops."""
+the tracer, and why a thread was late must be found with that machine's registers and stacks; so must where
+threads are that are never stopped."""
 
 import json
 import re
@@ -13,7 +13,7 @@ import test_look
 from harness import check, check_between, check_equal, check_in
 
 LIBRARIES = ("libgcc_s.so.1",)  # glibc loads it when a thread is cancelled
-ROUNDS = 60  # of late
+ROUNDS = 60  # rounds of the workload `late`
 
 # Programs that check themselves: what they are given, the exit status, and the complete episodes.
 ALIKE = {
@@ -81,7 +81,7 @@ def alike(name):
 
 
 def late(mode, culprit=None, stack=None):
-    """How long it was held up, and by what. Emulated CPUs take turns on this machine's: they stand still
+    """How long it was delayed, and by what. Emulated CPUs take turns on this machine's: they stand still
     now and then, in the middle of anything, so that not every episode is late for the known reason."""
     def test(left):
         name, part = f"late-{mode}", test_cause.PART_OF[mode]

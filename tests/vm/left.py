@@ -6,7 +6,7 @@
     files(machine)      other programs, as (path there, path here); may be missing
     LIBRARIES           libraries that are loaded by name
     script(machine)     what is run, by a shell, in a folder of the suite's own
-    tests(machine)      name -> function(left), by which what was left behind is judged
+    tests(machine)      name -> function(left), which check what was left behind
 """
 
 import os

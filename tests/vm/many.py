@@ -21,7 +21,7 @@ def script(machine):
     return f"""
 timeout 250 sbt-trace --json -W -o all.json -- {gen} --rounds {ROUNDS} --work random:1us:200ms:5 --work-by sleep \
 	--log all.log >all.out 2>all.err; echo $? >all.rc
-# Who does not come to read for a while loses some.
+# A reader that does not read for a while loses some.
 sbt-trace --json -W --ring-size 4 -o lossy.json -- {gen} --rounds 60 --log lossy.log \
 	>lossy.out 2>lossy.err & sbt=$!
 n=0; until [ -s lossy.json -o $n = 600 ]; do sleep 0.1; n=$((n+1)); done
@@ -43,7 +43,7 @@ def all_there(left):
 
 
 def in_order(left):
-    """Episodes one after the other; in each, nobody leaves before the last has come; and each thread's own
+    """Episodes one after the other; in each, no thread departs before the last arrival; and each thread's own
     crossings follow one another."""
     episodes = left.trace("all").all("episode")
     before = {}

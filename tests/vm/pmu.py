@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""Hardware counters: on arm64, whose emulated PMU counts every instruction."""
+"""Hardware counters: on arm64, with an emulated PMU that counts every instruction."""
 
 import collections
 import csv
@@ -50,7 +50,7 @@ def counted(left, name):
 
 
 def own_counters(left):
-    """The workload's counters count what it is known to do: they may judge."""
+    """The workload's counters count what it is known to do: they are the reference."""
     own, _, _, _ = counted(left, "phases")
     for key, mine in own.items():
         check_between(f"instructions of {key}", mine["instructions:u"], mine["known-instructions"],
@@ -124,7 +124,7 @@ def taking_turns(left):
         check_between(f"{event}, scaled, in all", estimated[event], real[event] * 0.7,
                       real[event] * 1.3)
     check(seen["exact"] > 40, f"most are unknown: {seen}")
-    check(seen["exact"] < sum(seen.values()), f"nobody had to wait for a turn: {seen}")
+    check(seen["exact"] < sum(seen.values()), f"no thread had to wait for a turn: {seen}")
 
 
 def tests(_):

@@ -148,14 +148,14 @@ def keep(folder, machine, result):
             f.write(data)
 
 
-class Judged(harness.Test):
+class Checked(harness.Test):
     """Runs nothing of its own: what runs meanwhile are the other machines, and they are not to be ended with it."""
 
     def close(self):
         shutil.rmtree(self.dir, ignore_errors=True)
 
 
-def judge(name, function, left_behind):
+def check_left(name, function, left_behind):
     """None, or why not."""
     try:
         function(left_behind)
@@ -172,8 +172,8 @@ def examine(machine, result, say):
     for suite in machine.suites_now():
         suite_name = left.suite_name(suite)
         for name, function in suite.tests(machine).items():
-            test = Judged(name)
-            why = judge(name, function, left.Left(test, machine, result, suite_name))
+            test = Checked(name)
+            why = check_left(name, function, left.Left(test, machine, result, suite_name))
             test.close()
             if why:
                 failed.append((f"{machine.name}.{suite_name}.{name}", why))

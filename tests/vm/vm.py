@@ -188,7 +188,7 @@ class Guest:
         self.cpio = Cpio()
         for name in ("proc", "sys", "dev", "tmp"):
             self.cpio.folder(name)
-        # Until devtmpfs is there: whoever fails before says so.
+        # Until devtmpfs is there: a failure before that is printed.
         self.cpio.device("dev/console", 5, 1)
         self.cpio.file("/bin/busybox", read(debian.busybox(arch)))
         self.cpio.file("/init", INIT.encode())
