@@ -16,14 +16,14 @@ SIZE = 60
 def record(t, sleep_ns, threads=3, partition="block"):
     """LU decomposition in which threads sleep instead of computing: its phases are as long as they are told to be."""
     path = t.path()
-    result = t.sbt("record", "-o", path, "--", workload("lu"), "--partition", partition, "--threads", str(threads),
+    t.sbt("record", "-o", path, "--", workload("lu"), "--partition", partition, "--threads", str(threads),
                    "--size", str(SIZE), "--sleep-work", str(sleep_ns), env=clean_environment(), rc=0)
     return path
 
 
 def lines(t, *args, rc=0):
     path = t.path()
-    result = t.sbt(*args[:1], "--json", "-o", path, *args[1:], rc=rc)
+    t.sbt(*args[:1], "--json", "-o", path, *args[1:], rc=rc)
     with open(path, encoding="utf-8") as f:
         return objects_of(f)
 

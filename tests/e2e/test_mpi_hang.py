@@ -86,7 +86,7 @@ def of_collective(kind):
     name = COLLECTIVES[kind]
 
     def right(record):
-        return record["verdict"] == "deadlock" and f"rank 2 (pid" in record["text"] and \
+        return record["verdict"] == "deadlock" and "rank 2 (pid" in record["text"] and \
             f"is in {name} at {SOURCE}:{line_of(kind)}, a different collective of that communicator" in record["text"]
     return right
 

@@ -633,7 +633,7 @@ def chart(t, fake=None, digest="0" * 64):
         os.symlink(subprocess.check_output(["which", name], text=True).strip(), os.path.join(programs, name))
     if fake is not None:
         write_file(os.path.join(programs, "npm"), "#!/bin/sh\n" + fake)
-        os.chmod(f.name, 0o755)
+        os.chmod(os.path.join(programs, "npm"), 0o755)
     result = t.run([os.path.join(ROOT, "scripts", "chart"), "some@1", digest, out], env={"PATH": programs})
     return result, out
 

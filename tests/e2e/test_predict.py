@@ -15,7 +15,7 @@ from harness import (CALM_NS, SBT, Failure, Trace, check, check_between, check_e
 def record(t, command, *options):
     """The recording of a command that had one CPU."""
     path = t.path()
-    result = t.run(["taskset", "-c", "0", SBT, "record", "-q", "-o", path, *options, "--", *command], rc=0)
+    t.run(["taskset", "-c", "0", SBT, "record", "-q", "-o", path, *options, "--", *command], rc=0)
     return path
 
 
@@ -143,7 +143,7 @@ def test_machine_files(t):
     path = record(t, [workload("lu"), "--threads", "2", "--size", "128"])
     for made in (["--machine", "cm5", "--parameters"], ["--calibrate"]):
         machine = t.path("machine")
-        result = t.sbt("predict", *made, "-o", machine, rc=0)
+        t.sbt("predict", *made, "-o", machine, rc=0)
         with open(machine, encoding="utf-8") as f:
             check(all(len(line) <= 101 for line in f), "a line is too long")
         own = Prediction(t, path, "--machine", machine)
@@ -477,7 +477,7 @@ def paced(t, how, turn, times_ms, rounds=20, processors="1,2,4"):
     path = t.path()
     us = [str(round(1000 * ms)) for ms in times_ms]
     # Burning threads on one CPU: how they take turns here is in no prediction.
-    result = t.run(["taskset", "-c", "0", SBT, "record", "-q", "-o", path, "--", workload("paced"), str(rounds), how,
+    t.run(["taskset", "-c", "0", SBT, "record", "-q", "-o", path, "--", workload("paced"), str(rounds), how,
                     str(turn), *us], timeout=60, rc=0)
     return Prediction(t, path, "--machine", "ideal", "--processors", processors)
 

@@ -55,7 +55,7 @@ def check_same(t, command, *options, view=(), env=None):
     for form in ("--json", "--csv", None):
         recording, live = t.path(), t.path()
         forms = [form] if form else []
-        result = t.sbt(*forms, "-o", live, "--record", recording, *options, *view, "--", *command, timeout=80,
+        t.sbt(*forms, "-o", live, "--record", recording, *options, *view, "--", *command, timeout=80,
                        env=env or clean_environment(), rc=0)
         live, again = read_text(live), report(t, recording, *forms, *view)
         check(len(live) > 200, f"{command} {form}: nothing was printed: {live!r}")
@@ -103,7 +103,7 @@ def check_same_attached(t, *targets, before=lambda: None):
         else:
             tracer.end()
         live, again = read_text(tracer.path), report(t, recording, "-W", *([form] if form else []))
-        check(live == again, f"{who} {form}: {first_difference(live, again)}")
+        check(live == again, f"{targets} {form}: {first_difference(live, again)}")
         if form:
             check_equal("episodes", sum(b["episodes"] for b in report_trace(t, recording).barriers(pid=gen.pid)), 60)
 
@@ -341,7 +341,7 @@ def test_hang_is_on_record(t):
 def test_ranks_recorded_apart(t):
     """Each rank's own recording, as of nodes of their own, read as one run: every meeting with both."""
     name = t.path("rank")
-    result = t.run([*MPIRUN["openmpi"], "-n", "2", "sh", "-c",
+    t.run([*MPIRUN["openmpi"], "-n", "2", "sh", "-c",
                     f"OMPI_COMM_WORLD_LOCAL_SIZE=1 exec {SBT} record -q -o {name}.$OMPI_COMM_WORLD_RANK -- "
                     f"{workload('gen_openmpi')} --rounds 80 --work random:10us:1ms:3 --work-by sleep"],
                    env=clean_environment(**ENVIRONMENT), timeout=60, rc=0)
