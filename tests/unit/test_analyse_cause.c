@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Causes: parts that add up, the right one named, and nothing named where there is nothing. */
+/* Check causes: their parts add up, the right one is named, and none where there is none. */
 #include "test_analyse_util.h"
 
 DEFINE_CLEANUP_PTR(arena_free, struct arena *)
@@ -14,7 +14,7 @@ DEFINE_CLEANUP_PTR(arena_free, struct arena *)
 #define PAGE	0x7f0000001000ULL
 #define STACK	0xabcdULL
 
-/* --- what causes are told -------------------------------------------------------------------- */
+/* --- input of causes -------------------------------------------------------------------------- */
 
 static const struct site_frame frames[] = {
 	{ "clock_nanosleep", NULL, 0, 0 },
@@ -28,10 +28,10 @@ static const struct site_name names[] = {
 	{ 1, &frames[2], "/usr/bin/a", 0x300, .build_id = NULL },
 };
 
-#define POLLING	 78 /* a stack: the C library's epoll_wait() */
-#define WAITING	 79 /* ... and pthread_cond_wait() */
-#define NAMELESS 80 /* ... and one that has no name */
-#define STRIPPED 81 /* sleeping, called by a library without names, called by main() */
+#define POLLING	 78 /* the stack of epoll_wait() in the C library */
+#define WAITING	 79 /* the stack of pthread_cond_wait() */
+#define NAMELESS 80 /* a stack without a name */
+#define STRIPPED 81 /* a sleep called by a library without symbols, which main() called */
 
 static const struct site_name *site(void *ctx, uint32_t n)
 {
@@ -158,7 +158,7 @@ static void bench_free(struct bench *b)
 
 DEFINE_CLEANUP_PTR(bench_free, struct bench *)
 
-/* Four threads that left together. */
+/* Add an episode of four threads that left the previous one together. */
 static void meet_with(struct bench *b, const uint64_t *work)
 {
 	uint64_t from[4] = { b->now, b->now, b->now, b->now };
@@ -167,7 +167,7 @@ static void meet_with(struct bench *b, const uint64_t *work)
 	b->now = b->m.ep.release_ns;
 }
 
-/* The same; thread 2 takes @late longer than the 10 ms of the others. */
+/* The same, but thread 2 takes @late longer than the 10 ms of the other threads. */
 static void late_one(struct bench *b, uint64_t late)
 {
 	uint64_t work[4] = { 10 * MS, 10 * MS, 10 * MS + late, 10 * MS };
@@ -227,11 +227,14 @@ static void test_work(void **state)
 		     TEXT(text,
 			  "Thread 2 arrived 12.0 ms after thread 1: 100 % of the delay because "
 			  "it was on a CPU for longer."));
-	/* What it spun for its turn is no work. */
+	/* Time spun while waiting for a turn is no work. */
 	detail_of(&b->m, 2)->turn_ns = detail_of(&b->m, 2)->turn_oncpu_ns = 9 * MS;
 	assert_cause(b, TEXT(dominant->name, "lock"), NEAR(share, 0.75, 1e-12));
 	assert_int_equal(part(&b->out, CAUSE_WORK), 3 * MS);
-	/* Without detail but accounted for, it was all on a CPU; else nothing is known. */
+	/*
+	 * Without detail, but with accounted time, the thread was on a CPU all the time; otherwise
+	 * nothing is known.
+	 */
 	b->m.members[1].detail = b->m.members[3].detail = NULL;
 	assert_cause(b, TEXT(dominant->name, "work"));
 	b->m.members[3].flags = 0;
@@ -249,8 +252,11 @@ static void set_instructions(struct bench *b, uint32_t who, uint64_t n)
 	d->counters[1] = n;
 }
 
-/* Twice the instructions in three times the time: as much again was more, the rest was slower. */
-/* What is known of a barrier goes to that of its program, and nothing of it stays. */
+/*
+ * Twice the instructions in three times the time: half of the excess is more work, the rest is
+ * slower execution.
+ */
+/* The data of a barrier move to the barrier of its program, and none remain. */
 static void test_folded(void **state)
 {
 	struct bench *b CLEANUP_PTR(bench_free) = bench_new(4);
@@ -288,7 +294,7 @@ static void test_instructions(void **state)
 	set_instructions(b, 2, 5000);
 	assert_cause(b, TEXT(dominant->name, "slower work"));
 	assert_int_equal(part(&b->out, CAUSE_SLOWER_WORK), 20 * MS);
-	/* Fewer instructions: negative, and made up for. */
+	/* Fewer instructions: that part is negative, and the other part compensates for it. */
 	late_one(b, 20 * MS);
 	set_instructions(b, 1, 5000);
 	set_instructions(b, 2, 4000);
@@ -296,7 +302,7 @@ static void test_instructions(void **state)
 	assert_true(part(&b->out, CAUSE_MORE_WORK) == -2 * (int64_t)MS);
 	assert_int_equal(part(&b->out, CAUSE_SLOWER_WORK), 22 * MS);
 	assert_near(b->out.share, 1, 1e-12);
-	/* Not counted all the time: not split. */
+	/* The counter did not run all the time: the excess is not split. */
 	detail_of(&b->m, 2)->unknown = 2;
 	assert_cause(b, TEXT(dominant->name, "work"));
 	/* Absurd counts do no harm. */
@@ -324,7 +330,8 @@ static void test_cpu(void **state)
 	assert_cause(b, HAS(text, "a CPU that stress-ng (4711) had, among other tasks."));
 	d->ran_ns = 11 * MS;
 	/*
-	 * A thread of its own process goes by its number; of a stranger only the number is known.
+	 * A thread of the same process is named by its index; of an unrelated one only the number
+	 * is known.
 	 */
 	d->ran = TID(3);
 	assert_cause(b, TEXT(culprit, "thread 3"));
@@ -375,14 +382,14 @@ static void test_places(void **state)
 	blocked(&b->m, 2, MODEL_BLOCKED_OTHER, 12 * MS);
 	assert_cause(b, TEXT(dominant->name, "other"));
 
-	/* The longest block was for another reason than what dominates: nothing is made of it. */
+	/* The longest block had another reason than the dominant one: it is not reported. */
 	late_one(b, 12 * MS);
 	k = blocked(&b->m, 2, MODEL_BLOCKED_IO, 12 * MS);
 	k->addr = INODE;
 	k->reason = MODEL_BLOCKED_SLEEP;
 	assert_cause(b, TEXT(dominant->name, "i/o"), IS(culprit, NULL));
 
-	/* Or the next one is for that. */
+	/* Or the next longest block has the dominant reason. */
 	late_one(b, 12 * MS);
 	k = blocked(&b->m, 2, MODEL_BLOCKED_IO, 12 * MS);
 	detail_of(&b->m, 2)->second = *k;
@@ -418,7 +425,7 @@ static void test_lock(void **state)
 	assert_cause(b, TEXT(dominant->name, "lock"),
 		     TEXT(culprit, "the lock `m`, held by thread 3"),
 		     HAS(text, "it waited for the lock `m` held by thread 3."));
-	/* No thread is called the holder unless it is known to be. */
+	/* A thread is called the holder only if it is known to be. */
 	k->holder = 0;
 	assert_cause(b, HAS(text, "woken by thread 0 (holder unknown)"), LACKS(text, "held by"));
 	k->waker = 0;
@@ -427,7 +434,7 @@ static void test_lock(void **state)
 	assert_cause(b, TEXT(culprit, "the lock at 0x77"));
 }
 
-/* A thread's end, a semaphore and a condition variable have no holder: they are no locks. */
+/* The end of a thread, a semaphore and a condition variable have no holder: they are no locks. */
 static void test_no_lock(void **state)
 {
 	struct bench *b CLEANUP_PTR(bench_free) = bench_new(4);
@@ -454,7 +461,7 @@ static void test_no_lock(void **state)
 		      HAS(out.text, "woken by thread 0, which itself was waiting for a CPU that "
 				    "stress-ng (4711) had."),
 		      TEXT(out.culprit, "the condition variable `m`, woken by thread 0"));
-	/* As in recordings from before that was known. */
+	/* Like recordings that lack this field. */
 	k->doing = MODEL_DOING_UNKNOWN;
 	k->doing_ns = 0;
 	k->culprit = 0;
@@ -468,7 +475,7 @@ static void test_no_lock(void **state)
 	take(b);
 	assert_says(b->out.text,
 		    "it waited for the semaphore or condition variable `m`, woken by thread 0.");
-	/* System V's: the call says so, whether its stack is known or not. */
+	/* A System V semaphore: the system call shows that, with and without a known stack. */
 	k->waited = MODEL_WAITED_SEMAPHORE;
 	k->addr = 0;
 	assert_cause(b, TEXT(culprit, "the semaphore, woken by thread 0"));
@@ -482,7 +489,7 @@ static void test_no_lock(void **state)
 		     LACKS(text, "lock"));
 }
 
-/* Late for a lock held by T, which itself was preempted by P. */
+/* A thread is late because of a lock held by T, which P preempted. */
 static void test_chain(void **state)
 {
 	struct bench *b CLEANUP_PTR(bench_free) = bench_new(4);
@@ -506,13 +513,13 @@ static void test_chain(void **state)
 	assert_cause(b, HAS(text, "held by thread 3, which was waiting for I/O."));
 	k->doing = 255;
 	assert_cause(b, HAS(text, "held by thread 3."));
-	/* What it did for less than half of that time is not why. */
+	/* An activity of less than half of that time is not the reason. */
 	k->doing = MODEL_DOING_RUNQ;
 	k->doing_ns = 5 * MS;
 	assert_cause(b, HAS(text, "held by thread 3."));
 }
 
-/* Thread 1 left the barrier before 8 ms after the others. */
+/* Thread 1 left the previous barrier 8 ms after the other threads. */
 static void left_late(struct bench *b)
 {
 	uint64_t from[4] = { b->now, b->now + 8 * MS, b->now, b->now };
@@ -527,7 +534,7 @@ static void test_released_late(void **state)
 	struct bench *b CLEANUP_PTR(bench_free) = bench_new(4);
 	struct model_detail *d;
 
-	left_late(b); /* there was none before */
+	left_late(b); /* there was no episode before */
 	assert_cause(b, TEXT(dominant->name, "released late"));
 	assert_int_equal(part(&b->out, CAUSE_RELEASED_LATE), 8 * MS);
 	assert_says(b->out.text, "because it began later.");
@@ -541,14 +548,14 @@ static void test_released_late(void **state)
 	assert_cause(b, TEXT(dominant->name, "released late"), TEXT(culprit, "stress-ng (4711)"),
 		     HAS(text, "it left the preceding barrier later, after waiting for a CPU that "
 			       "stress-ng (4711) had at its release."));
-	/* That was in the episode before the one before. */
+	/* The delay was two episodes ago. */
 	left_late(b);
 	assert_cause(b, IS(culprit, NULL));
 }
 
 /*
- * A team in which thread 0 has worked alone for 20 ms before the region. One of the other threads
- * sleeps for 8 ms longer: it is late for that, and not because it began later than thread 0.
+ * Thread 0 of a team has worked alone for 20 ms before the region. One of the other threads sleeps
+ * for 8 ms longer: it is late because of the sleep, and not because it began later than thread 0.
  */
 static void test_team_after_a_serial_part(void **state)
 {
@@ -560,7 +567,7 @@ static void test_team_after_a_serial_part(void **state)
 		uint64_t work[4] = { serial + 11 * MS, 10 * MS, 18 * MS, 12 * MS };
 
 		meet_at(&b->m, 0, 4, NULL, from, work);
-		/* The second time they are no team: the median by arrival is thread 0. */
+		/* The second time the threads are no team: the median by arrival is thread 0. */
 		for (uint32_t k = 0; k < 4 && !i; k++)
 			b->m.members[k].flags |= MODEL_CROSSING_TEAM;
 		blocked(&b->m, 2, MODEL_BLOCKED_SLEEP, 8 * MS);
@@ -620,7 +627,7 @@ static void test_mixed(void **state)
 		"for a CPU that stress-ng (4711) had.");
 }
 
-/* Over a site, episodes count by what they lost, not by their number. */
+/* In the sums of a site, episodes are weighted by their lost time, not by their number. */
 static void test_site(void **state)
 {
 	struct bench *b CLEANUP_PTR(bench_free) = bench_new(4);
@@ -652,7 +659,7 @@ static void test_site(void **state)
 		      IS(nframes, 3), TEXT(frames[1].function, "snooze"));
 }
 
-/* What the text names is the largest part of the lateness: the table below it shows those. */
+/* The text names the largest part of the lateness, like the table below it. */
 static void test_largest_part(void **state)
 {
 	static const uint64_t one[4] = { 50 * MS, 50 * MS, 50 * MS, 60 * MS };
@@ -662,11 +669,11 @@ static void test_largest_part(void **state)
 	struct report_cause c;
 
 	for (uint32_t i = 0; i < 20; i++) {
-		/* All three wait for the last one, ... */
+		/* All three threads wait for the last arriver, ... */
 		meet_with(b, one);
 		blocked(&b->m, 3, MODEL_BLOCKED_SLEEP, 10 * MS);
 		take(b);
-		/* ... and here two of them, but for longer. */
+		/* ... and here only two of them, but for longer. */
 		meet_with(b, two);
 		detail_of(&b->m, 2)->oncpu_ns = detail_of(&b->m, 3)->oncpu_ns = 50 * MS;
 		detail_of(&b->m, 2)->runq_ns = detail_of(&b->m, 3)->runq_ns = 12 * MS;
@@ -677,7 +684,7 @@ static void test_largest_part(void **state)
 		      IS(dominated, 20), HAS(text, "55 % of the lateness, in 20 of 40 episodes"));
 }
 
-/* The holder changes, the lock does not; there are many tasks, but they share one name. */
+/* The holder changes while the lock stays; there are many tasks, but they share one name. */
 static void test_site_coarse(void **state)
 {
 	struct bench *b = bench_new(4), *b2 = bench_new(4);
@@ -705,9 +712,7 @@ static void test_site_coarse(void **state)
 	bench_free(b2);
 }
 
-/*
- * Threads are given their names when they run already, and the first episodes know them by another.
- */
+/* Threads get their names after they started, and the first episodes have other names. */
 static void test_site_renamed(void **state)
 {
 	struct bench *b CLEANUP_PTR(bench_free) = bench_new(4);
@@ -723,8 +728,8 @@ static void test_site_renamed(void **state)
 }
 
 /*
- * Jitter among equals: no cause is named, whichever thread is last; nor for a single hiccup in a
- * thousand.
+ * Jitter among equal threads: no cause is named, whichever thread is last, nor for a single delay
+ * in a thousand episodes.
  */
 static void test_balanced(void **state)
 {
@@ -754,7 +759,7 @@ static void test_balanced(void **state)
 	assert_true(isnan(c.share));
 }
 
-/* Phases as short as the noise itself: 20 us are the least that is called late. */
+/* Phases as short as the noise itself: less than 20 us is never called late. */
 static void test_short_phases(void **state)
 {
 	struct bench *b CLEANUP_PTR(bench_free) = bench_new(2);
@@ -767,7 +772,9 @@ static void test_short_phases(void **state)
 	assert_cause(b, TEXT(dominant->name, "work"));
 }
 
-/* --- nothing can be said --------------------------------------------------------------------- */
+/*
+ * --- unknown causes -----------------------------------------------------------------------------
+ */
 
 static void test_unknown(void **state)
 {
@@ -792,7 +799,7 @@ static void test_unknown(void **state)
 	assert_cause(b, IS(nparts, 0));
 	site_cause(b, a, &c);
 	assert_fields(&c, IS(episodes, 0), IS(dominant, NULL));
-	/* "All of it": the rest of its time was on a CPU. */
+	/* "All of it": the thread was on a CPU for the rest of its time. */
 	late_one(b, 12 * MS);
 	blocked(&b->m, 2, MODEL_BLOCKED_IO, 12 * MS);
 	detail_of(&b->m, 2)->oncpu_ns = MODEL_UNKNOWN;
@@ -801,7 +808,9 @@ static void test_unknown(void **state)
 	assert_int_equal(b->out.nparts, 1);
 }
 
-/* Calls that are given many files, or a file of files, are known by where the thread stood. */
+/*
+ * Calls that take many files, or a file of files, are named by the thread's position in the code.
+ */
 static void test_many_files(void **state)
 {
 	struct bench *b CLEANUP_PTR(bench_free) = bench_new(4);
@@ -815,7 +824,7 @@ static void test_many_files(void **state)
 	assert_cause(b, TEXT(culprit, "an epoll instance"));
 	site_cause(b, a, &c);
 	assert_string_equal(c.culprit, "an epoll instance");
-	/* A thread elsewhere waits for a file of unknown name: the place is known. */
+	/* A thread elsewhere waits for a file of unknown name: its position is known. */
 	late_one(b, 12 * MS);
 	k = blocked(&b->m, 2, MODEL_BLOCKED_IO, 12 * MS);
 	k->stack = STACK;
@@ -833,7 +842,7 @@ static void test_many_files(void **state)
 	assert_cause(b, HAS(text, "because it waited for a signal in snooze."));
 }
 
-/* The thread at the other end of a pipe, what it did, and which process it is of. */
+/* Report the thread at the other end of a pipe, its activity, and its process. */
 static void test_other_end(void **state)
 {
 	struct bench *b CLEANUP_PTR(bench_free) = bench_new(4);
@@ -844,7 +853,7 @@ static void test_other_end(void **state)
 	k->addr = INODE + 1;
 	k->waker = TID(3);
 	take(b);
-	/* It happened to be on the CPU to which an interrupt came. */
+	/* The waker happened to be on the CPU that got the interrupt. */
 	assert_fields(
 		b, TEXT(out.culprit, "a pipe"),
 		HAS(out.text, "it waited for I/O on a pipe, connected to an unknown thread."));
@@ -860,7 +869,7 @@ static void test_other_end(void **state)
 		      IS(out.doing, MODEL_DOING_BLOCKED + MODEL_BLOCKED_SLEEP));
 	k->addr = INODE;
 	assert_cause(b, HAS(text, "I/O on /var/log/out, woken by thread 3, which was asleep."));
-	/* Of a program that is not traced only the name is known. */
+	/* Only the name of an untraced program is known. */
 	k->waker = STRESS;
 	k->doing = MODEL_DOING_UNKNOWN;
 	take(b);
@@ -868,7 +877,7 @@ static void test_other_end(void **state)
 		      IS(out.waited, WAITED_LOCK));
 }
 
-/* Threads that are made for one wait each have a name in common. */
+/* Threads that are created for one wait each share a name. */
 static void test_wakers_of_one_name(void **state)
 {
 	struct bench *b CLEANUP_PTR(bench_free) = bench_new(4);
@@ -895,7 +904,10 @@ static void test_wakers_of_one_name(void **state)
 		IS(doing, MODEL_DOING_RUNQ));
 }
 
-/* What the waker did differs from one episode to the next: it is named, and each has its share. */
+/*
+ * The waker's activity differs between episodes: the waker is named, and each activity has its
+ * share.
+ */
 static void test_doings_differ(void **state)
 {
 	struct bench *b CLEANUP_PTR(bench_free) = bench_new(4);
@@ -936,7 +948,7 @@ static void test_doings_differ(void **state)
 		IS(doing, MODEL_DOING_BLOCKED + MODEL_BLOCKED_SLEEP));
 }
 
-/* Names that would do harm on a terminal, or do not end. */
+/* Names with terminal control characters, or without an end. */
 static void test_hostile_names(void **state)
 {
 	struct bench *b CLEANUP_PTR(bench_free) = bench_new(4);
@@ -962,7 +974,7 @@ static void test_hostile_names(void **state)
 		assert_true(*s >= ' ');
 }
 
-/* Whatever the figures are, they add up. */
+/* The parts add up for any input. */
 static void test_any_figures(void **state)
 {
 	struct bench *b CLEANUP_PTR(bench_free) = bench_new(8);
@@ -1003,7 +1015,7 @@ static void test_any_figures(void **state)
 	}
 }
 
-/* Another thread comes into the place, and later into the number, of one that ended. */
+/* Another thread takes the position, and later the number, of a thread that ended. */
 static void test_reuse(void **state)
 {
 	struct bench *b CLEANUP_PTR(bench_free) = bench_new(4);
@@ -1016,7 +1028,7 @@ static void test_reuse(void **state)
 	left_late(b);
 	b->m.members[3].tid = 9999;
 	take(b);
-	/* that was the other one's */
+	/* the thread before it had that cause */
 	assert_fields(&b->out, TEXT(dominant->name, "released late"), IS(culprit, NULL));
 	late_one(b, 12 * MS);
 	d = detail_of(&b->m, 2);
@@ -1034,14 +1046,14 @@ static void test_tally(void **state)
 	int place;
 
 	assert_int_equal(tally_top(&t), -1);
-	/* 30 % of it is one's, the rest is of ten thousand others. */
+	/* One thread causes 30 % of it, ten thousand others cause the rest. */
 	for (i = 0; i < 10000; i++) {
 		tally_add(&t, 1, 30, &fresh);
 		tally_add(&t, 1000 + i, 70, &fresh);
 	}
 	place = tally_top(&t);
 	assert_true(place >= 0);
-	/* Nothing more than the truth, and no less than a ninth of all below it. */
+	/* No count is above the true one, and none is too low by more than a ninth of the total. */
 	for (i = 0; i < CULPRIT_TALLY; i++) {
 		if (t.key[i] == 1 && t.ns[i]) {
 			assert_true(t.ns[i] <= 300000);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* --cost-limit: which process is no longer traced, and which probes are detached. */
+/* Check --cost-limit: which processes are no longer traced, and which probes are detached. */
 #include <math.h>
 
 #include "test_check.h"
@@ -15,8 +15,8 @@
 #define N	4
 
 /*
- * Of probes that all meet: a crossing costs 1 us, and 0.4 us where nothing is recorded. @share:
- * what that comes to.
+ * Return a process in which all probes belong to groups that other processes share. A crossing
+ * costs 1 us, and 0.4 us where nothing is recorded. @share is the resulting share of tracing.
  */
 static struct ceiling_process process(uint32_t index, uint64_t probe_groups, double share)
 {
@@ -36,7 +36,7 @@ static void test_shares(void **state)
 	struct ceiling_process p = process(0, PTHREAD, 0.5);
 
 	assert_true(fabs(ceiling_share(&p) - 0.5) < 1e-9);
-	/* The same million crossings, 0.6 us shorter each: 0.4 s of 1.4 s. */
+	/* The same million crossings are 0.6 us shorter each: 0.4 s of 1.4 s. */
 	assert_true(fabs(ceiling_share_excluded(&p, CEILING_WHOLE) - 0.4 / 1.4) < 1e-9);
 	p.excluded_ns = NAN;
 	assert_true(isnan(ceiling_share_excluded(&p, CEILING_WHOLE)));
@@ -45,7 +45,10 @@ static void test_shares(void **state)
 	p = process(0, PTHREAD, 0.5);
 	p.time_ns = 0;
 	assert_true(isnan(ceiling_share(&p)));
-	/* What it does not cross costs as well, and goes with the whole only. */
+	/*
+	 * Probes that it does not cross cost time as well, and disappear only with the whole
+	 * process.
+	 */
 	p = process(0, PTHREAD, 0.5);
 	p.excluded_ns = 400;
 	p.other_ns = 0.1 * (double)p.time_ns;
@@ -53,7 +56,7 @@ static void test_shares(void **state)
 	assert_true(fabs(ceiling_share_excluded(&p, CEILING_WHOLE) - 0.2 / 0.6) < 1e-9);
 	assert_true(fabs(ceiling_share_excluded(&p, PTHREAD) - 0.6) < 1e-9);
 	p.other_ns = 0;
-	/* More than there is: estimates may be wrong. */
+	/* More than the total: estimates may be wrong. */
 	p = process(0, PTHREAD, 3);
 	assert_true(ceiling_share_excluded(&p, CEILING_WHOLE) == 1);
 }
@@ -64,7 +67,7 @@ static void test_calm(void **state)
 					process(2, PTHREAD, 9), process(3, PTHREAD, 9) };
 	struct ceiling_verdict v[N];
 
-	/* Of these nothing is known. */
+	/* The prices of these are unknown. */
 	p[2].price_ns = NAN;
 	p[3].time_ns = 0;
 	assert_int_equal(ceiling_decide(p, N, 0.05, v), 0);
@@ -94,23 +97,23 @@ static void test_company(void **state)
 					process(2, GOMP, 0.01) };
 	struct ceiling_verdict v[3];
 
-	/* 0.032 of 0.952 remain. */
+	/* A share of 0.032 of 0.952 remains. */
 	assert_int_equal(ceiling_decide(p, 3, 0.05, v), 0);
 	assert_int_equal(v[0].way, CEILING_EXCLUDE);
 	assert_int_equal(v[1].way, CEILING_KEEP);
-	/* 0.32 of 0.52 would. */
+	/* A share of 0.32 of 0.52 would remain. */
 	p[0] = process(0, PTHREAD, 0.8);
 	assert_int_equal(ceiling_decide(p, 3, 0.05, v), PTHREAD);
 	assert_int_equal(v[0].way, CEILING_ALL);
 	assert_fields(&v[1], IS(way, CEILING_ALL), IS(culprit, 0));
 	assert_true(fabs(v[1].share - 0.8) < 1e-6);
 	assert_int_equal(v[2].way, CEILING_KEEP);
-	/* What would remain is not known. */
+	/* The remaining share is unknown. */
 	p[0] = process(0, PTHREAD, 0.06);
 	p[0].excluded_ns = NAN;
 	assert_int_equal(ceiling_decide(p, 3, 0.05, v), PTHREAD);
 	assert_int_equal(v[1].way, CEILING_ALL);
-	/* It costs too much itself: then that is what is reported. */
+	/* It costs too much itself: then that is reported. */
 	p[0] = process(0, PTHREAD, 0.8);
 	p[1] = process(1, PTHREAD, 0.6);
 	assert_int_equal(ceiling_decide(p, 3, 0.05, v), PTHREAD);
@@ -118,7 +121,9 @@ static void test_company(void **state)
 	assert_true(fabs(v[1].share - 0.6) < 1e-6);
 }
 
-/* Ranks: a rank that meets one of them would wait for a rank that is not traced. */
+/*
+ * Ranks are traced together: a rank that crosses a barrier with an untraced rank would wait for it.
+ */
 static void test_groups(void **state)
 {
 	struct ceiling_process p[N] = { process(0, MPI, 0.01), process(1, MPI, 0.07),
@@ -126,18 +131,18 @@ static void test_groups(void **state)
 	struct ceiling_verdict v[N];
 
 	p[0].group = p[1].group = p[2].group = 0;
-	/* A stranger crosses what one of them does: excluded all three. */
+	/* An unrelated process crosses the barriers of one of them: all three are excluded. */
 	assert_int_equal(ceiling_decide(p, N, 0.05, v), 0);
 	for (uint32_t i = 0; i < 3; i++)
 		assert_fields(&v[i], IS(way, CEILING_EXCLUDE), IS(culprit, 1));
 	assert_int_equal(v[3].way, CEILING_KEEP);
-	/* Too much for that: with the probes of all that they cross. */
+	/* The cost is too high for that: the probes that all of them cross are detached. */
 	p[1] = process(1, MPI, 0.9);
 	p[1].group = 0;
 	assert_int_equal(ceiling_decide(p, N, 0.05, v), MPI | GOMP);
 	for (uint32_t i = 0; i < N; i++)
 		assert_int_equal(v[i].way, CEILING_ALL);
-	/* Each with its own. */
+	/* Each process with its own probes. */
 	for (uint32_t i = 0; i < N; i++)
 		p[i].own = p[i].probe_groups;
 	assert_int_equal(ceiling_decide(p, N, 0.05, v), 0);
@@ -146,7 +151,7 @@ static void test_groups(void **state)
 	assert_int_equal(v[3].way, CEILING_KEEP);
 }
 
-/* Barriers that can go alone, crossed so often, in thousandths of all. */
+/* Crossings with probes that can be detached alone, in thousandths of all crossings. */
 struct part {
 	uint64_t probe_groups;
 	uint32_t thousandths;
@@ -177,23 +182,23 @@ static void test_choice(void **state)
 	struct ceiling_process p =
 		of_parts(0, 0.5, PARTS({ GOMP, 20 }, { PTHREAD, 900 }, { USER, 80 }));
 
-	/* The rest of a million crossings is 0.1 s of 2 s. */
+	/* The remaining crossings of a million take 0.1 s of 2 s. */
 	assert_int_equal(ceiling_choose(&p, 0.051), PTHREAD);
-	/* 0.02 s: the two hottest, and not the third. */
+	/* A limit of 0.02 s: detach the two hottest parts, and not the third. */
 	assert_int_equal(ceiling_choose(&p, 0.049), PTHREAD | USER);
-	/* Only without all of it. */
+	/* Only excluding the whole process is enough. */
 	assert_int_equal(ceiling_choose(&p, 0.009), CEILING_WHOLE);
-	/* One set of two, as of probes in one attachment. */
+	/* One part has two groups, like probes in one attachment. */
 	p = of_parts(0, 0.5, PARTS({ GOMP, 0 }, { PTHREAD | GOMP, 900 }, { USER, 80 }));
 	assert_int_equal(ceiling_choose(&p, 0.1), PTHREAD | GOMP);
-	/* What could go alone would not be enough: most of it is what cannot. */
+	/* Detaching the separable part would not be enough: most of the cost is in the rest. */
 	p = of_parts(0, 0.5, PARTS({ PTHREAD, 100 }));
 	p.probe_groups |= USDT;
 	assert_int_equal(ceiling_choose(&p, 0.1), CEILING_WHOLE);
-	/* Nothing else is there. */
+	/* There are no other probes. */
 	p = of_parts(0, 0.5, PARTS({ PTHREAD, 1000 }));
 	assert_int_equal(ceiling_choose(&p, 0.1), CEILING_WHOLE);
-	/* It costs more than there is, by an estimate that is too high. */
+	/* By a too high estimate, tracing costs more than the total time. */
 	p = of_parts(0, 1.2, PARTS({ PTHREAD, 999 }, { GOMP, 1 }));
 	assert_int_equal(ceiling_choose(&p, 0.05), PTHREAD);
 	/* Where the probes stay. */
@@ -203,9 +208,9 @@ static void test_choice(void **state)
 }
 
 /*
- * What the first look saw where traps were expensive: nearly all of the time is the traps'. So
- * little would be left that the cold probes, hit as often for their time as before, seemed to cost
- * too much as well, and all of the process went.
+ * The first look on a machine with expensive traps: nearly all of the time is spent in traps. So
+ * little time would remain that the cold probes, with as many hits per time as before, seemed too
+ * expensive as well. The whole process was excluded.
  */
 static void test_dear_traps(void **state)
 {
@@ -222,15 +227,18 @@ static void test_dear_traps(void **state)
 
 	assert_true(ceiling_share(&p) > 0.99);
 	assert_int_equal(ceiling_choose(&p, 0.05), PTHREAD);
-	/* However expensive. */
+	/* The decision is the same for any price. */
 	p.price_ns *= 3;
 	assert_int_equal(ceiling_decide(&p, 1, 0.05, &v), PTHREAD);
 	assert_verdict(&v, CEILING_ALL, PTHREAD);
-	/* They are too much as they are now: 0.34 %, thrice. */
+	/* The probes are too expensive already now: 0.34 %, three times. */
 	assert_int_equal(ceiling_choose(&p, 0.01), CEILING_WHOLE);
 }
 
-/* A hot part and a cold one; another process crosses both, and a third one the cold one. */
+/*
+ * Make a process with a hot and a cold part, a second that crosses both, and a third that crosses
+ * the cold one.
+ */
 static void three_processes(struct ceiling_process *p)
 {
 	p[0] = of_parts(0, 0.5, PARTS({ PTHREAD, 990 }, { GOMP, 10 }));
@@ -244,17 +252,20 @@ static void test_part(void **state)
 	struct ceiling_verdict v[3];
 
 	three_processes(p);
-	/* Excluded it would still cost 0.4: the probes go for both, and the others stay for all. */
+	/*
+	 * Excluded, it would still cost 0.4: the hot probes are detached for both, and the cold
+	 * ones stay for all.
+	 */
 	assert_int_equal(ceiling_decide(p, 3, 0.05, v), PTHREAD);
 	assert_verdict(&v[0], CEILING_ALL, PTHREAD);
 	assert_verdict(&v[1], CEILING_ALL, PTHREAD);
 	assert_int_equal(v[1].culprit, 0);
 	assert_verdict(&v[2], CEILING_KEEP, 0);
-	/* Nothing is to be recorded, that is enough: 0.4 of 1.4. */
+	/* Not recording is enough: 0.4 of 1.4. */
 	assert_int_equal(ceiling_decide(p, 3, 0.35, v), 0);
 	assert_verdict(&v[0], CEILING_EXCLUDE, PTHREAD);
 	assert_verdict(&v[1], CEILING_KEEP, 0);
-	/* The other process has nothing else: it is no longer traced. */
+	/* The other process has no other probes: it is no longer traced. */
 	p[1] = of_parts(1, 0.01, PARTS({ PTHREAD, 1000 }));
 	assert_int_equal(ceiling_decide(p, 3, 0.05, v), PTHREAD);
 	assert_verdict(&v[0], CEILING_ALL, PTHREAD);
@@ -262,8 +273,8 @@ static void test_part(void **state)
 }
 
 /*
- * Some of its probes are its own, such as those where its threads wait: no other process loses
- * anything when they are detached.
+ * Some probes belong to one process alone, such as those where its threads wait: no other process
+ * loses anything when they are detached.
  */
 static void test_part_own(void **state)
 {
@@ -275,26 +286,26 @@ static void test_part_own(void **state)
 	assert_int_equal(ceiling_decide(p, 3, 0.05, v), 0);
 	assert_verdict(&v[0], CEILING_OWN, PTHREAD);
 	assert_verdict(&v[1], CEILING_KEEP, 0);
-	/* The other one's are its own, too, and it costs too much. */
+	/* The probes of the second process are its own, too, and cost too much. */
 	p[1] = of_parts(1, 0.3, PARTS({ PTHREAD, 990 }, { GOMP, 10 }));
 	p[1].own = PTHREAD;
 	assert_int_equal(ceiling_decide(p, 3, 0.05, v), 0);
 	assert_verdict(&v[1], CEILING_OWN, PTHREAD);
 	assert_int_equal(v[1].culprit, 1);
-	/* The hot code is not its own: a process that has such code for itself does not lose it. */
+	/* The hot code is shared: a process with a private copy of such code does not lose it. */
 	three_processes(p);
 	p[0].own = GOMP;
 	p[1].own = PTHREAD;
 	assert_int_equal(ceiling_decide(p, 3, 0.05, v), PTHREAD);
 	assert_verdict(&v[0], CEILING_ALL, PTHREAD);
 	assert_verdict(&v[1], CEILING_KEEP, 0);
-	/* All of it, of which others meet some. */
+	/* All probes are detached, some of which other processes share. */
 	assert_int_equal(ceiling_decide(p, 3, 0.0005, v), PTHREAD | GOMP);
 	assert_verdict(&v[0], CEILING_ALL, CEILING_WHOLE);
 	assert_verdict(&v[2], CEILING_ALL, CEILING_WHOLE);
 }
 
-/* A process that meets it loses the same, as far as it has it. */
+/* A process in the same group loses the same probes, as far as it has them. */
 static void test_part_of_group(void **state)
 {
 	struct ceiling_process p[3] = {
@@ -308,12 +319,12 @@ static void test_part_of_group(void **state)
 	assert_verdict(&v[0], CEILING_ALL, PTHREAD);
 	assert_verdict(&v[1], CEILING_ALL, PTHREAD);
 	assert_verdict(&v[2], CEILING_KEEP, 0);
-	/* One of them cannot do without: then all go. */
+	/* One process of the group cannot lose the probes: then the whole group is excluded. */
 	p[1] = of_parts(0, 0.01, PARTS({ MPI, 10 }, { PTHREAD | USDT, 990 }));
 	assert_int_equal(ceiling_decide(p, 3, 0.05, v), PTHREAD | MPI | USDT);
 	for (uint32_t i = 0; i < 3; i++)
 		assert_int_equal(v[i].probe_groups, CEILING_WHOLE);
-	/* What is hot is all that the third one has. */
+	/* The hot part is all that the third process has. */
 	p[0] = of_parts(0, 0.5, PARTS({ MPI, 990 }, { PTHREAD, 10 }));
 	p[1] = of_parts(0, 0.01, PARTS({ MPI, 990 }, { PTHREAD, 10 }));
 	assert_int_equal(ceiling_decide(p, 3, 0.05, v), MPI);
@@ -325,7 +336,7 @@ static void test_part_of_group(void **state)
 #define HOT  (1ULL << 33)
 #define COLD (1ULL << 62)
 
-/* Functions of one family; what else there is of it goes with them alone. */
+/* Functions of one family can be detached alone; the rest of the family only together with them. */
 static void test_functions(void **state)
 {
 	const struct part parts[] = {
@@ -336,13 +347,13 @@ static void test_functions(void **state)
 
 	p[0] = of_parts(0, 0.5, parts);
 	p[0].probe_groups = MPI | HOT | COLD | GOMP;
-	/* 0.1 of a second's half is left. */
+	/* 0.1 of half a second remains. */
 	assert_true(ceiling_choose(&p[0], 0.06) == HOT);
 	assert_true(ceiling_choose(&p[0], 0.02) == (HOT | COLD));
 	assert_true(ceiling_choose(&p[0], 0.005) == (MPI | HOT | COLD));
 	/*
-	 * Its probes are there for all processes: those that cross it lose it, and those that cross
-	 * the other barriers do not.
+	 * Its probes are attached for all processes: those that cross the hot barriers lose them,
+	 * and those that cross only the other barriers do not.
 	 */
 	p[1] = of_parts(1, 0.01, PARTS({ COLD, 1000 }));
 	assert_true(ceiling_decide(p, 2, 0.06, v) == HOT);
@@ -351,14 +362,14 @@ static void test_functions(void **state)
 	p[1] = of_parts(1, 0.01, PARTS({ COLD, 500 }, { HOT, 500 }));
 	assert_true(ceiling_decide(p, 2, 0.06, v) == HOT);
 	assert_true(v[1].way == CEILING_ALL && v[1].probe_groups == HOT);
-	/* One of its own. */
+	/* Both processes have the hot function for themselves. */
 	p[0].own = p[1].own = HOT;
 	assert_int_equal(ceiling_decide(p, 2, 0.06, v), 0);
 	assert_true(v[0].way == CEILING_OWN && v[0].probe_groups == HOT);
 	assert_int_equal(v[1].way, CEILING_KEEP);
 }
 
-/* What has no name cannot be removed. */
+/* A function without a family cannot be detached. */
 static void test_no_family(void **state)
 {
 	struct ceiling_process p[1] = { process(0, 0, 0.9) };

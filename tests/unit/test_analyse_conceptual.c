@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Conceptual phases: what lies between two barriers, by hand and against closed forms. */
+/* Check conceptual phases, which lie between two barriers, by hand and against closed forms. */
 #include "test_analyse_util.h"
 
-#define ALL 4 /* phases at most */
+#define ALL 4 /* maximum number of phases */
 
 struct through {
 	struct conceptual *c;
 	struct model *model;
-	uint32_t begins[3], ends[3]; /* by site */
+	uint32_t begins[3], ends[3]; /* bit mask of phases, by site */
 	uint32_t seq[MOST];
 	struct model_proc procs[1];
 	struct model_thread threads[MOST];
@@ -46,8 +46,8 @@ static void begin(struct through *t, uint32_t nphases)
 }
 
 /*
- * @n threads leave at @from, work for work[i] and meet at @site, and leave
- * 1 later. Returns when.
+ * @n threads leave at @from, work for work[i], cross at @site, and leave 1 later. Return the time
+ * when they leave.
  */
 static uint64_t meet(struct through *t, uint32_t site, uint32_t n, uint64_t from,
 		     const uint64_t *work)
@@ -67,7 +67,7 @@ static uint64_t meet(struct through *t, uint32_t site, uint32_t n, uint64_t from
 	return release + 1;
 }
 
-/* The report's rows as they are at @end. */
+/* Build the rows of the report at @end. */
 static void finish(struct through *t, uint64_t end)
 {
 	uint32_t position[64];
@@ -94,8 +94,9 @@ static void over(struct through *t)
 }
 
 /*
- * From site 0 to site 2 with site 1 inside, twice; what comes before, between and after is in none.
- * Two threads: 3 and 5 to the first meeting inside, 4 and 2 to the second; then 6 and 6, 1 and 9.
+ * From site 0 to site 2 with site 1 inside, twice; time before, between and after is in no phase.
+ * Two threads work 3 and 5 until the first episode inside, 4 and 2 until the second; then 6 and 6,
+ * 1 and 9.
  */
 static void test_by_hand(void **state)
 {
@@ -124,7 +125,7 @@ static void test_by_hand(void **state)
 		      IS(threads[1].work_ns, 5 + 2 + 6 + 9), IS(threads[0].wait_ns, 2 + 0 + 0 + 8),
 		      IS(threads[0].wait_max_ns, 8), IS(threads[1].wait_ns, 2),
 		      IS(threads[0].last, 1), IS(threads[0].crossings, 4));
-	/* 18 of the mean over 22 of the longest; 22 over 24 of the path; 24 over the time. */
+	/* 18 (mean) over 22 (longest); 22 over 24 of the path; 24 over the time. */
 	assert_fields(p, NEAR(efficiency.load_balance, 18.0 / 22, 1e-12),
 		      NEAR(efficiency.serialisation, 22.0 / 24, 1e-12),
 		      NEAR(efficiency.transfer, 24.0 / 28, 1e-12),
@@ -134,8 +135,8 @@ static void test_by_hand(void **state)
 }
 
 /*
- * n threads of which one has twice the work, the same or another each time: the model's closed
- * forms.
+ * One of n threads has twice the work, the same thread or another each time: closed forms of the
+ * model.
  */
 static void test_closed_forms(void **state)
 {
@@ -171,7 +172,9 @@ static void test_closed_forms(void **state)
 	}
 }
 
-/* One inside the other, two that overlap, one from the start on, each with the times of its own. */
+/*
+ * One phase inside another, two that overlap, and one from the start on, each with its own times.
+ */
 static void test_several(void **state)
 {
 	uint64_t even[] = { 10, 10 }, now;
@@ -186,7 +189,7 @@ static void test_several(void **state)
 	conceptual_from_start(t.c, 3);
 	now = meet(&t, 0, 2, 0, even); /* 10 */
 	now = meet(&t, 1, 2, now, even);
-	now = meet(&t, 1, 2, now, even); /* inside: begins nothing anew */
+	now = meet(&t, 1, 2, now, even); /* inside: begins no new phase */
 	now = meet(&t, 2, 2, now, even);
 	now = meet(&t, 0, 2, now, even); /* 50 */
 	finish(&t, now + 5);
@@ -196,7 +199,7 @@ static void test_several(void **state)
 	assert_int_equal(p[1].phase_ns.sum, 22);
 	assert_int_equal(p[2].phase_ns.sum, 33);
 	assert_int_equal(p[3].phase_ns.sum, 10);
-	/* Begun again by the last episode; nothing came after it. */
+	/* The last episode began the phase again, and nothing came after it. */
 	assert_int_equal(p[0].unfinished, 0);
 	assert_int_equal(p[3].occurrences, 1);
 	over(&t);
@@ -209,7 +212,7 @@ static void test_unfinished(void **state)
 	struct model_crossing c;
 	struct through t;
 
-	/* The end barrier never comes. */
+	/* The end barrier is never crossed. */
 	begin(&t, 1);
 	t.begins[0] = t.ends[2] = 1;
 	now = meet(&t, 0, 2, 0, even);
@@ -221,7 +224,7 @@ static void test_unfinished(void **state)
 	assert_true(isnan(p->efficiency.parallel));
 	over(&t);
 
-	/* Its start barrier never comes. */
+	/* Its start barrier is never crossed. */
 	begin(&t, 1);
 	t.begins[0] = t.ends[2] = 1;
 	now = meet(&t, 2, 2, 0, even);
@@ -229,7 +232,7 @@ static void test_unfinished(void **state)
 	assert_int_equal(t.rep.nconceptuals, 0);
 	over(&t);
 
-	/* A record of the first meeting inside is lost: the time is known, the work is not. */
+	/* A record of the first episode inside is lost: the time is known, the work is not. */
 	begin(&t, 1);
 	t.begins[0] = t.ends[2] = 1;
 	now = meet(&t, 0, 2, 0, even);
@@ -248,7 +251,7 @@ static void test_unfinished(void **state)
 
 /* --- marked by the program ------------------------------------------------------------------- */
 
-/* @thread marks at @t_ns, having been on a CPU for @oncpu of its phase. */
+/* @thread marks a phase at @t_ns, and has been on a CPU for @oncpu of its phase. */
 static void mark(struct through *t, uint32_t thread, const char *name, bool begins, uint64_t t_ns,
 		 uint64_t oncpu)
 {
@@ -271,8 +274,8 @@ static void mark(struct through *t, uint32_t thread, const char *name, bool begi
 }
 
 /*
- * Two threads meet at 100 and at 200, and leave 1 later. Thread 0 marks from 50 to 150, 30 and 40
- * of its phases on a CPU by then; thread 1 from 80 to 250.
+ * Two threads cross at 100 and at 200, and leave 1 later. Thread 0 marks from 50 to 150, after 30
+ * and 40 of its phases on a CPU; thread 1 marks from 80 to 250.
  */
 static void test_marked(void **state)
 {
@@ -290,7 +293,7 @@ static void test_marked(void **state)
 	mark(&t, 0, "c", true, 270, 30); /* never ended */
 	finish(&t, 300);
 
-	/* Each was a hit, and has its price. */
+	/* Each mark was a probe hit, and has its price. */
 	assert_int_equal(conceptual_marks(t.c, 0), 6);
 	assert_int_equal(conceptual_marks(t.c, 1), 0);
 	assert_int_equal(conceptual_marks(NULL, 0), 0);
@@ -303,13 +306,16 @@ static void test_marked(void **state)
 		      IS(threads[1].work_ns, 20 + 79 + 49), IS(threads[1].wait_ns, 20),
 		      IS(threads[1].idle_ns, 1 + 21));
 	/*
-	 * Of the first phase nothing is known but that it was on a CPU: test crossings are not
-	 * accounted for.
+	 * Only the time on a CPU is known of the first phase: test crossings have no accounted
+	 * time.
 	 */
 	assert_fields(p, IS(threads[0].parts.oncpu_ns, 40), IS(threads[1].parts.oncpu_ns, 20),
 		      IS(threads[0].parts.unattributed_ns, 49),
 		      IS(threads[1].parts.unattributed_ns, 128));
-	/* 0 begins at once and 1 is 30 behind; they meet at 50, and 1 goes on alone. */
+	/*
+	 * Thread 0 begins at once and thread 1 30 later; they cross at 50, and thread 1 goes on
+	 * alone.
+	 */
 	assert_fields(p, NEAR(efficiency.load_balance, (89 + 148) / 2.0 / 148, 1e-12),
 		      NEAR(efficiency.serialisation, 148.0 / (50 + 79 + 49), 1e-12),
 		      NEAR(efficiency.parallel, (89 + 148) / 2.0 / 200, 1e-12));
@@ -323,8 +329,8 @@ static void test_marked(void **state)
 }
 
 /*
- * A thread that begins anew begins another phase, even while other threads are still in the last
- * one; begun again within, it is one.
+ * A thread that begins again starts a new phase, even while other threads are still in the last
+ * one. Beginning again inside the phase adds none.
  */
 static void test_marked_anew(void **state)
 {
@@ -344,7 +350,7 @@ static void test_marked_anew(void **state)
 	meet(&t, 0, 2, 11, (uint64_t[]){ 9, 8 });
 	mark(&t, 0, "a", false, 22, 1);
 	mark(&t, 1, "a", false, 23, 1);
-	mark(&t, 0, "a", false, 24, 1); /* once too often */
+	mark(&t, 0, "a", false, 24, 1); /* one end too many */
 	finish(&t, 30);
 
 	assert_int_equal(t.rep.nconceptuals, 1);
@@ -356,8 +362,8 @@ static void test_marked_anew(void **state)
 }
 
 /*
- * Begun and ended between the same two barriers, and twice in the same phase; a thread that does
- * not mark.
+ * Phases that begin and end between the same two barriers, and twice in the same phase; one thread
+ * does not mark.
  */
 static void test_marked_within(void **state)
 {
@@ -384,7 +390,7 @@ static void test_marked_within(void **state)
 	over(&t);
 }
 
-/* All of it is accounted for, but the phase begins inside what a thread that does not mark does. */
+/* All time is accounted for, but the phase begins within a phase of a thread that does not mark. */
 static void test_marked_by_one(void **state)
 {
 	const struct report_parts *parts;
@@ -405,8 +411,8 @@ static void test_marked_by_one(void **state)
 	finish(&t, 200);
 
 	/*
-	 * What it had behind it at the phase's start was not noted: its parts inside are not known,
-	 * but their sum is.
+	 * The time parts at the start of the phase were not recorded: the parts inside are unknown,
+	 * but their sum is known.
 	 */
 	parts = &t.rep.conceptuals[0].threads[1].parts;
 	assert_int_equal(t.rep.conceptuals[0].threads[1].work_ns, 50);
@@ -418,8 +424,7 @@ static void test_marked_by_one(void **state)
 }
 
 /*
- * Names beyond the most there may be are refused, and marks that no episode lets go of are not kept
- * for ever.
+ * Names beyond the maximum are refused, and marks that no episode releases are not kept for ever.
  */
 static void test_marked_many(void **state)
 {
@@ -438,7 +443,7 @@ static void test_marked_many(void **state)
 	finish(&t, 200000);
 	assert_int_equal(t.rep.nconceptuals, USER_PHASES_MAX);
 	p = &t.rep.conceptuals[0];
-	/* Thread 0 never leaves the first. */
+	/* Thread 0 never leaves the first phase. */
 	assert_fields(p, IS(unfinished, 1), IS(occurrences, 49999), IS(phase_ns.sum, 49999));
 	over(&t);
 }

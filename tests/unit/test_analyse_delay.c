@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Delay costs against stamps made by hand: every wait charged to where it began, and none twice. */
+/*
+ * Check delay costs against constructed times: every wait is charged to its origin, and none twice.
+ */
 #include "test_analyse_util.h"
 
-/* Threads 0..n-1 that meet where they are told to; a clock each. */
+/* Threads 0..n-1, each with a clock, that cross where the test tells them. */
 struct play {
 	struct delay *d;
-	uint64_t at[MOST]; /* where its next phase begins */
-	uint64_t waits; /* of complete episodes */
+	uint64_t at[MOST]; /* start of its next phase, ns */
+	uint64_t waits; /* sum of waits in complete episodes, ns */
 	uint32_t barriers;
-	uint64_t latency; /* of thread 0, the others leave at once */
+	uint64_t latency; /* departure latency of thread 0, ns; the other threads leave at once */
 	struct meeting m;
 };
 
@@ -78,7 +80,7 @@ static void costs(const struct play *p, uint32_t barrier, uint64_t direct, uint6
 			 (unsigned long long)q);
 }
 
-/* Everything that was waited has been charged once, or is known to be unknown. */
+/* Check that every wait was charged once, or is reported as unknown. */
 static void end(struct play *p)
 {
 	uint64_t sum = delay_unknown(p->d), d, q;
@@ -92,7 +94,7 @@ static void end(struct play *p)
 	delay_free(p->d);
 }
 
-/* One team: all that is lost at a barrier began in the phase that ends there. */
+/* One team: all time lost at a barrier began in the phase that ends there. */
 static void test_one_team(void **state)
 {
 	struct play p;
@@ -108,9 +110,7 @@ static void test_one_team(void **state)
 	end(&p);
 }
 
-/*
- * Thread 1 is late at A, so 0 waits there, so 0 is late at B, where 2 waits: that began before A.
- */
+/* Thread 1 is late at A, so 0 waits there and is late at B, where 2 waits: that began before A. */
 static void test_passed_on(void **state)
 {
 	struct play p;
@@ -120,14 +120,14 @@ static void test_passed_on(void **state)
 	pair(&p, 0, 0, 25, 1, 125);
 	pair(&p, 1, 0, 5, 2, 30);
 	assert_fields(&p.m.members[0], IS(thread, 2), IS(wait_ns, 100));
-	/* Of 0's excess of 125, it waited 100 before A and worked 25 there; 2 did neither. */
+	/* Of its excess of 125, thread 0 waited 100 before A and worked 25 there; 2 did neither. */
 	costs(&p, 0, 100 + 20, 80);
 	costs(&p, 1, 0, 0);
 	assert_int_equal(delay_unknown(p.d), 0);
 	end(&p);
 }
 
-/* The same where the last one's own work is as the other's: all of it goes back. */
+/* The same, but the last arriver's own work equals the other's: all of the wait goes back. */
 static void test_all_passed_on(void **state)
 {
 	struct play p;
@@ -138,12 +138,12 @@ static void test_all_passed_on(void **state)
 	pair(&p, 1, 0, 5, 2, 5);
 	costs(&p, 0, 100, 100);
 	costs(&p, 1, 0, 0);
-	/* And once more: what thread 2 waits for 0 it passes on to a third. */
+	/* Once more: thread 2 passes its wait for 0 on to a third. */
 	pair(&p, 3, 2, 5, 3, 5);
 	end(&p);
 }
 
-/* Two steps: 1 holds up 0 at A, 0 holds up 2 at B, 2 holds up 3 at C: all of it began before A. */
+/* Two steps: 1 delays 0 at A, 0 delays 2 at B, 2 delays 3 at C: all of it began before A. */
 static void test_two_steps(void **state)
 {
 	static const uint32_t four[4] = { 0, 1, 2, 3 };
@@ -158,8 +158,8 @@ static void test_two_steps(void **state)
 	pair(&p, 2, 2, 9, 3, 16);
 	assert_fields(&p.m, IS(members[1].thread, 2), IS(members[0].wait_ns, 100));
 	/*
-	 * 2 waited 100 at B and worked 7 in the phase before it, 3 did not: of the excess of 107 in
-	 * all, 100 are A's.
+	 * Thread 2 waited 100 at B and worked 7 in the phase before it, 3 did not. Of the total
+	 * excess of 107, 100 belong to A.
 	 */
 	costs(&p, 0, 100, 100 + 100 * 100 / 107 + 1);
 	costs(&p, 1, 100 * 7 / 107, 0);
@@ -167,7 +167,7 @@ static void test_two_steps(void **state)
 	end(&p);
 }
 
-/* Half of the wait at C began before A, half of it in the last one's own phase before C. */
+/* Half of the wait at C began before A, half of it in the last arriver's own phase before C. */
 static void test_both(void **state)
 {
 	struct play p;
@@ -194,10 +194,11 @@ static void test_both_had_waited(void **state)
 	feed(&p);
 	pair(&p, 0, 0, 10, 1, 40); /* 0 waits 30 */
 	pair(&p, 1, 2, 10, 3, 20); /* 2 waits 10 */
-	pair(&p, 2, 0, 10, 2, 10); /* 2 waits 20: all of it 0's wait before */
+	pair(&p, 2, 0, 10, 2, 10); /* 2 waits 20, all of it because of the earlier wait of 0 */
 	assert_int_equal(p.m.members[0].wait_ns, 20);
 	/*
-	 * Rows: before barrier 0 0 worked 10 and 2 nothing: an excess of 10, beside 20 of waiting.
+	 * In the phase before barrier 0, thread 0 worked 10 and 2 nothing: an excess of 10, beside
+	 * 20 of waiting.
 	 */
 	costs(&p, 0, 30 + 20 * 10 / 30 + 1, 20 * 20 / 30);
 	costs(&p, 1, 10, 0);
@@ -205,7 +206,10 @@ static void test_both_had_waited(void **state)
 	end(&p);
 }
 
-/* Late because it was released late: that is charged to the phase that it began with. */
+/*
+ * A thread is late because it was released late: that is charged to the phase that the release
+ * began.
+ */
 static void test_left_late(void **state)
 {
 	struct play p;
@@ -214,14 +218,14 @@ static void test_left_late(void **state)
 	p.latency = 40;
 	all3(&p, 0, 5, 5, 5);
 	p.latency = 0;
-	pair(&p, 1, 0, 10, 1, 20); /* 0 comes at 50, 1 at 20 */
+	pair(&p, 1, 0, 10, 1, 20); /* 0 arrives at 50, 1 at 20 */
 	costs(&p, 1, 30, 0);
 	all3(&p, 0, 10, 10, 60);
 	assert_int_equal(delay_unknown(p.d), 0);
 	end(&p);
 }
 
-/* A record was lost: what lies in between is not known, and is not guessed. */
+/* A record was lost: the work in between is unknown, and is not guessed. */
 static void test_unknown_work(void **state)
 {
 	static const uint32_t threads[3] = { 0, 1, 2 };
@@ -235,11 +239,11 @@ static void test_unknown_work(void **state)
 	feed(&p);
 	assert_int_equal(delay_unknown(p.d), 40);
 	costs(&p, 0, 30 + 40, 0);
-	/* From that meeting on it is known again. */
+	/* From that episode on the work is known again. */
 	all3(&p, 0, 10, 20, 30);
 	assert_int_equal(delay_unknown(p.d), 40);
 	costs(&p, 0, 30 + 40 + 30, 0);
-	/* The last thread's: no wait is known. */
+	/* The work of the last arriver is unknown: no wait is known. */
 	set(&p, 0, 3, threads, work);
 	p.m.members[2].work_ns = MODEL_UNKNOWN;
 	feed(&p);
@@ -247,7 +251,7 @@ static void test_unknown_work(void **state)
 	end(&p);
 }
 
-/* A wait in an incomplete episode is in no sum; where it began is not known. */
+/* A wait in an incomplete episode is in no sum; its origin is unknown. */
 static void test_incomplete(void **state)
 {
 	static const uint32_t threads[2] = { 0, 1 };
@@ -265,7 +269,7 @@ static void test_incomplete(void **state)
 	costs(&p, 0, REPORT_UNKNOWN, REPORT_UNKNOWN);
 	costs(&p, 1, 0, 0);
 	end(&p);
-	/* Nested ones are part of another. */
+	/* Nested crossings are part of another crossing. */
 	begin(&p);
 	set(&p, 0, 2, threads, work);
 	p.m.ep.nested = true;
@@ -274,7 +278,10 @@ static void test_incomplete(void **state)
 	end(&p);
 }
 
-/* A long run at one barrier between two meetings of all is remembered as one. */
+/*
+ * A long series of episodes at one barrier, between two episodes of all threads, is remembered as
+ * one.
+ */
 static void test_long_run(void **state)
 {
 	struct play p;
@@ -288,7 +295,10 @@ static void test_long_run(void **state)
 	costs(&p, 0, 10000, 10000);
 	assert_int_equal(delay_unknown(p.d), 0);
 	end(&p);
-	/* Taking turns between two, it is too long to be remembered: unknown, not guessed. */
+	/*
+	 * A series that alternates between two barriers is too long to be remembered: its origin is
+	 * unknown, not guessed.
+	 */
 	begin(&p);
 	all3(&p, 2, 1, 1, 1);
 	for (uint32_t i = 0; i < 1000; i++)
@@ -298,7 +308,7 @@ static void test_long_run(void **state)
 	end(&p);
 }
 
-/* Any meetings of any threads: nothing is charged twice, nothing is forgotten. */
+/* Random episodes of random threads: nothing is charged twice, nothing is forgotten. */
 static void test_any_meetings(void **state)
 {
 	uint64_t seed = 99, work[MOST];
@@ -355,8 +365,8 @@ static void take(void *ctx, const struct model *model, const struct model_episod
 }
 
 /*
- * A member that left before the last came contradicts causality: its wait is cut to its crossing,
- * and no more than that is charged.
+ * A member that left before the last arrival contradicts causality: its wait is limited to its
+ * crossing, and no more than that is charged.
  */
 static void test_causality(void **state)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* The report: names, efficiencies and verdicts, on programs with known answers. */
+/* Check names, efficiencies and verdicts of the report, on programs with known answers. */
 #include "test_model_util.h"
 
 #include <math.h>
@@ -15,7 +15,9 @@ DEFINE_CLEANUP_PTR(report_namer_free, struct report_namer *)
 
 #define A 0x1000
 
-/* --- what the report is told ----------------------------------------------------------------- */
+/*
+ * --- input of the report -----------------------------------------------------------------------
+ */
 
 static const struct site_frame lu_frame = { "lu", "/src/lu.c", 42, 0 };
 static const struct site_frame inlined[2] = { { "wait_all", "/src/sync.h", 7, 0 },
@@ -28,10 +30,10 @@ static const struct site_name sites[] = {
 	{ 0, NULL, "/usr/lib/libx.so.1", 0x3456, .build_id = NULL },
 	{ 1, &hostile, "/tmp/x", 0x10, .build_id = NULL },
 	{ 1, &lu_frame, "/usr/bin/lu", 0x1260,
-	  .build_id = "abcd" }, /* the same line, another call */
+	  .build_id = "abcd" }, /* another call on the same line */
 	{ 0, NULL, NULL, 0x7f0012345678, .build_id = NULL },
 	{ 1, &lu_frame, "/opt/copy/lu", 0x9999,
-	  .build_id = "ffff" }, /* the same program built elsewhere */
+	  .build_id = "ffff" }, /* another build of the same program */
 };
 
 static const struct site_name *site(void *ctx, uint32_t n)
@@ -39,7 +41,7 @@ static const struct site_name *site(void *ctx, uint32_t n)
 	return n < sizeof(sites) / sizeof(sites[0]) ? &sites[n] : NULL;
 }
 
-/* One that counts how often it was asked. */
+/* Return the name of a site, and count the calls. */
 static const struct site_name *counted_site(void *ctx, uint32_t n)
 {
 	++*(uint64_t *)ctx;
@@ -83,7 +85,7 @@ static struct report built(struct run *r, uint64_t end_ns)
 	return rep;
 }
 
-/* A team of @n, tids from 101, in which thread i works work(i, k) in round k. */
+/* Play a team of @n threads, tids from 101: thread i works work(i, k) in round k. */
 static uint64_t play(struct run *r, uint32_t n, uint32_t rounds, uint32_t at, uint64_t latency,
 		     uint64_t (*work)(uint32_t i, uint32_t k))
 {
@@ -146,7 +148,7 @@ static void test_static(void **state)
 		      NEAR(last_share, 1, 1e-12), IS(lost_ns, 20 * 3 * 1000000ULL),
 		      IS(gain_ns, 20 * 3 * 1000000ULL / 4), NEAR(load_balance, 5 / 8.0, 1e-9),
 		      NEAR(serialisation, 1, 1e-9), NEAR(imbalance, 3 / 8.0, 1e-4),
-		      HAS(verdict, "37 %"), /* 3 of 8, less the price of the barrier */
+		      HAS(verdict, "37 %"), /* 3 of 8, less the cost of the barrier */
 		      HAS(verdict, "thread 2"), HAS(verdict, "100 %"),
 		      HAS(verdict, "threads 0, 1, 3 wait 50 %"), IS(nthreads, 4));
 	assert_fields(p, IS(nmembers, 4), IS(wait_ns, b->lost_ns), IS(release_ns, 20 * 4 * 10));
@@ -158,7 +160,10 @@ static uint64_t one_of_many(uint32_t i, uint32_t k)
 	return i == 70 ? 3000000 : 1000000 + 1000 * ((i + k) % 5);
 }
 
-/* One thread of many is not like the rest: it is named, and they are not cut up by chance. */
+/*
+ * One thread of many differs from the rest: it is named, and random differences do not split the
+ * rest.
+ */
 static void test_outlier(void **state)
 {
 	struct run *r = *state;
@@ -172,8 +177,8 @@ static void test_outlier(void **state)
 }
 
 /*
- * Teams of four new threads each, one after the other: each team meets @rounds times, its third has
- * more work.
+ * Play @teams teams of four new threads each, one after the other. Each team crosses @rounds times,
+ * and its third thread has more work.
  */
 static void play_teams(struct run *r, uint32_t teams, uint32_t rounds, struct report *rep)
 {
@@ -205,8 +210,8 @@ static void play_teams(struct run *r, uint32_t teams, uint32_t rounds, struct re
 }
 
 /*
- * Only a thread that is known to work longer is said to have more to do; the advice is about what
- * makes the threads late.
+ * Only a thread that is known to work longer is said to have more work; the advice follows the
+ * cause of the lateness.
  */
 static void test_headline_by_cause(void **state)
 {
@@ -247,8 +252,8 @@ static void test_headline_by_cause(void **state)
 }
 
 /*
- * A thread that hangs to the end is in no sum: the sentence says so, instead of calling the load
- * even.
+ * A thread that hangs to the end is in no sum: the headline says so, and does not call the load
+ * balanced.
  */
 static void test_hung(void **state)
 {
@@ -263,7 +268,7 @@ static void test_hung(void **state)
 		      HAS(verdict, "The efficiencies below count the hang as lost time."));
 }
 
-/* OpenMP's serial parts are neither lateness of a thread nor the price of barriers. */
+/* Serial parts of OpenMP are neither lateness of a thread nor barrier overhead. */
 static void test_serial_parts(void **state)
 {
 	struct report_openmp_losses l;
@@ -280,7 +285,7 @@ static void test_serial_parts(void **state)
 	assert_fields(&l, NEAR(runtime, 0.1, 1e-12), NEAR(waiting, 0.18, 1e-12),
 		      NEAR(serial, 0.36, 1e-12));
 	assert_true(isnan(l.start));
-	/* A part of that is the start of the teams. */
+	/* A part of that time is the start of the teams. */
 	p->omp_start = 0.75;
 	p->omp_serialisation = 0.5 / 0.75;
 	assert_true(report_openmp_losses(p, &l));
@@ -293,7 +298,7 @@ static void test_serial_parts(void **state)
 		      LACKS(verdict, "lost in serial"));
 	p->omp_start = 1;
 	p->omp_serialisation = 0.5;
-	/* Whatever the three efficiencies make of it. */
+	/* This holds for any values of the three efficiencies. */
 	p->lost_transfer = 0.75;
 	p->lost_static = 0.01;
 	p->lost_rotating = 0;
@@ -302,7 +307,7 @@ static void test_serial_parts(void **state)
 		      HAS(verdict, "36 % of thread time is lost in serial parts"),
 		      HAS(verdict, "18 % waiting for other threads"),
 		      HAS(advice, "parallel regions"), LACKS(verdict, "barriers themselves"));
-	/* So do waits for a turn; those at the barrier are their consequence. */
+	/* So do waits for a turn: waits at the barrier follow from them. */
 	p->omp_serialisation = 1;
 	p->omp_turns = 0.8;
 	assert_true(report_openmp_losses(p, &l));
@@ -313,13 +318,13 @@ static void test_serial_parts(void **state)
 		HAS(verdict, "14 % of thread time is lost because threads work one after another"),
 		HAS(advice, "Do less in critical and ordered sections"));
 	p->omp_turns = 1;
-	/* Where waiting costs more, that is said. */
+	/* Where waiting costs more, the verdict says so. */
 	p->omp_serialisation = 0.9;
 	verdict_process(p, &rep.barriers[0], &(struct verdict_shares){ 1, 1, 1 });
 	assert_lacks(p->verdict, "serial");
 }
 
-/* A thread that lives for a few episodes only is not the one that is always late. */
+/* A thread that exists for a few episodes only is not the thread that is always late. */
 static void test_come_and_go(void **state)
 {
 	static const uint32_t rounds[] = { 1, 3 };
@@ -339,8 +344,8 @@ static void test_come_and_go(void **state)
 			      HAS(advice, "each team"), LACKS(verdict, "same thread"),
 			      LACKS(verdict, "thread 2"));
 		/*
-		 * Those that follow each other are compared as one that stays: three quarters of a
-		 * half are lost.
+		 * Threads that follow each other in one position are compared like one thread:
+		 * three quarters of one half are lost.
 		 */
 		assert_fields(p, IS(positions, 4), IS(threads, 120), IS(pattern, REPORT_STATIC),
 			      NEAR(efficiency.load_balance, 5 / 8.0, 1e-3));
@@ -350,7 +355,7 @@ static void test_come_and_go(void **state)
 		report_free(&rep);
 		run_free(r);
 	}
-	/* Threads that stay for long are named. */
+	/* Threads that exist for long are named. */
 	r = run_new(0);
 	run_launched(r, 0);
 	play_teams(r, 1, 30, &rep);
@@ -359,27 +364,27 @@ static void test_come_and_go(void **state)
 		      IS(processes[0].positions, 4), HAS(processes[0].verdict, "the same threads"));
 }
 
-/* Thread 0 is late in 7 of 12 rounds, thread 1 in the others, both by as much. */
+/* Return work that makes thread 0 late in 7 of 12 rounds and thread 1 in the rest, equally much. */
 static uint64_t by_chance(uint32_t i, uint32_t k)
 {
 	return 10000000 + (i == (k * 7 % 12 >= 7) ? 10000000 : 0);
 }
 
-/* Thread 1 waits a little more than thread 0, each time. */
+/* Return work that makes thread 1 wait a little longer than thread 0, each time. */
 static uint64_t a_little(uint32_t i, uint32_t k)
 {
 	return 10000000 + (i == k % 2 ? 2000000 + (i ? 0 : 400000) : 0);
 }
 
-/* The same thread is late in each of 12 rounds. */
+/* Return work that makes the same thread late in each of 12 rounds. */
 static uint64_t for_certain(uint32_t i, uint32_t k)
 {
 	return 10000000 + (i ? 0 : 10000000) + k % 3;
 }
 
 /*
- * A verdict speaks of the same threads only where they differ by more than chance explains, and by
- * what matters.
+ * A verdict mentions the same threads only if their difference is significant and large enough to
+ * matter.
  */
 static void test_chance(void **state)
 {
@@ -431,7 +436,10 @@ static void test_rotating(void **state)
 		      NEAR(barriers[0].last_share, 0.25, 1e-12));
 }
 
-/* All work alike, and one is always the last to have its turn: it is not another each time. */
+/*
+ * All threads have the same work, and the same one always has the last turn: this is not a
+ * different thread each time.
+ */
 static void test_last_by_turn(void **state)
 {
 	struct report_thread threads[2] = {
@@ -463,8 +471,8 @@ static void test_last_by_turn(void **state)
 }
 
 /*
- * Two barriers in turn, thread 0 late at the one and thread 1 at the other: no chance, though each
- * is late half the time.
+ * Two barriers alternate. Thread 0 is late at one and thread 1 at the other: that is no chance,
+ * though each is late half the time.
  */
 static void test_others_at_others(void **state)
 {
@@ -492,7 +500,7 @@ static void test_others_at_others(void **state)
 		      LACKS(advice, "new shares will not help"));
 }
 
-/* A rank with a team of threads: it has one number among the ranks and another in its team. */
+/* A rank with a team of threads has one number among the ranks and another in its team. */
 static void test_two_numbers(void **state)
 {
 	struct run *r = *state;
@@ -578,7 +586,7 @@ static void test_lu_block(void **state)
 	assert_fields(&rep.processes[0].efficiency, NEAR(load_balance, 128 / 191.0, 0.01),
 		      NEAR(serialisation, 1, 0.01));
 	assert_int_equal(b->pattern, REPORT_STATIC);
-	/* Idle and working threads: 23, 65 and 101 of 191 are below the mean of 128. */
+	/* Idle and working threads: 23, 65 and 101, of at most 191, are below the mean of 128. */
 	assert_fields(b, HAS(verdict, "thread 7"), HAS(verdict, "threads 0-2 wait"),
 		      HAS(verdict, "threads 3-7 only 0-32"));
 	assert_says(rep.processes[0].verdict, "threads 0-2 wait");
@@ -654,7 +662,7 @@ static void id_of(uint32_t pid_skew, const uint32_t *order, uint32_t n, uint32_t
 	memcpy(id, at_site(&rep, offset)->id, 17);
 }
 
-/* The id is made from the place alone, not from when it was seen or where it was installed. */
+/* The id depends on the source position alone, not on the time of discovery or the installation. */
 static void test_ids_are_stable(void **state)
 {
 	static const uint32_t one[] = { 0, 1, 2 }, two[] = { 2, 1, 0 }, copy[] = { 6 };
@@ -669,7 +677,7 @@ static void test_ids_are_stable(void **state)
 	assert_string_not_equal(a, b);
 }
 
-/* As it happens, a barrier is called what the report will call it. */
+/* During tracing a barrier has the same name as in the report. */
 static void test_name_while_it_runs(void **state)
 {
 	struct run *r = *state;
@@ -696,7 +704,10 @@ static void test_name_while_it_runs(void **state)
 	assert_string_equal(at_site(&rep, 0x1260)->id, id);
 }
 
-/* However many there are, each name takes the same: that of the report, clashes and all. */
+/*
+ * Each name takes the same time, with any number of names, and is the one in the report, clashes
+ * included.
+ */
 static void test_many_names(void **state)
 {
 	enum { MANY = 3000 };
@@ -717,7 +728,7 @@ static void test_many_names(void **state)
 		before = asked;
 		assert_int_equal(report_namer_name(namer, r->model, &e, i, &live, &arena), 0);
 		assert_true(asked - before < 20);
-		/* From time to time: it takes longer each time. */
+		/* Only sometimes, as it takes longer each time. */
 		if (i % 97 == 0) {
 			assert_int_equal(report_barrier_name(r->model, &e, i, &alone, &other), 0);
 			assert_fields(&live, TEXT(id, alone.id), TEXT(label, alone.label));
@@ -727,7 +738,7 @@ static void test_many_names(void **state)
 	}
 }
 
-/* The longest label is in the headline as it is, and nothing behind it is lost. */
+/* The headline has the longest label unchanged, and nothing after the label is lost. */
 static void test_long_label_in_headline(void **state)
 {
 	static const double shares[] = { 1, 0.93, 0.6 };
@@ -747,7 +758,7 @@ static void test_long_label_in_headline(void **state)
 	}
 }
 
-/* Where there is no room for all it ends behind a word, and says so. */
+/* A text that does not fit ends after a word, and shows that it was cut. */
 static void test_cut(void **state)
 {
 	char text[32];
@@ -786,7 +797,7 @@ static void test_long_name(void **state)
 	assert_string_equal(live.label + strlen(live.label) - 3, "...");
 }
 
-/* What C++ calls its functions is too long for a sentence: what tells little goes first. */
+/* C++ function names are too long for a sentence: the least informative parts are removed first. */
 static void test_function_names(void **state)
 {
 	static const struct {
@@ -798,13 +809,13 @@ static void test_function_names(void **state)
 		{ "std::__barrier<std::__empty_completion>::wait(arrival_token&&) const",
 		  "std::__barrier<>::wait()" },
 		{ "bool (anonymous namespace)::a<int>::operator<< <char>(b<c>, d) const",
-		  "<>()" }, /* a blank before <: rare, and no harm */
+		  "<>()" }, /* a blank before <: rare and harmless */
 		{ "(anonymous namespace)::team<4>::operator()(unsigned long)",
 		  "(anonymous namespace)::team<>::operator()()" },
 		{ "main::{lambda(int)#2}::operator()(int) const",
 		  "main::{lambda()#2}::operator()()" },
 		{ "x<(a)1>::operator->(std::vector<int>)", "x<>::operator->()" },
-		/* Nothing is done to what is not understood. */
+		/* Names that cannot be parsed stay unchanged. */
 		{ "broken<a(b>)", "broken<a(b>)" },
 		{ "f(int) [clone .part.0]", "f(int) [clone .part.0]" },
 		{ "solve", "solve" },
@@ -837,7 +848,7 @@ static void test_phases(void **state)
 	}
 	build(r, t, &rep);
 	assert_int_equal(rep.nphases, 3);
-	/* From the first to the second takes 150, back 100. */
+	/* The way from the first to the second barrier takes 150, the way back 100. */
 	assert_fields(&rep, TEXT(phases[0].from, "lu lu.c:42"),
 		      TEXT(phases[0].to, "libx.so.1+0x3456"), IS(phases[0].occurrences, 10),
 		      IS(phases[0].phase_ns.sum, 1500), IS(phases[0].lost_ns, 200),
@@ -889,7 +900,10 @@ static void test_cost(void **state)
 	assert_int_equal(report_build(r->model, &e, &rep), 0);
 	assert_true(rep.processes[0].cost_ns == REPORT_UNKNOWN);
 	report_free(&rep);
-	/* Two of the four have to take turns: what is added to one the others wait for. */
+	/*
+	 * Two of the four threads share a CPU: the other threads wait for the cost that is added to
+	 * one.
+	 */
 	e.crossing_cost_ns = 1000;
 	e.ncpus = 2;
 	assert_int_equal(report_build(r->model, &e, &rep), 0);
@@ -897,7 +911,7 @@ static void test_cost(void **state)
 }
 
 /*
- * Tracing costs no more than there is. Where it costs more than is lost, that is all that there is
+ * Tracing costs no more than the total. If it costs more than the lost time, only the cost remains
  * to act on.
  */
 static void test_cost_above_all(void **state)
@@ -961,7 +975,7 @@ static bool is_rough(uint32_t threads, uint64_t (*work)(uint32_t i, uint32_t k))
 	return rough;
 }
 
-/* Where several threads meet after little work, how they are woken decides. */
+/* If several threads cross after little work, the order of wake-ups determines the cost. */
 static void test_cost_rough(void **state)
 {
 	assert_true(is_rough(4, little));
@@ -969,7 +983,10 @@ static void test_cost_rough(void **state)
 	assert_false(is_rough(1, little));
 }
 
-/* The threads that meet count, not all that ever crossed: teams of two in turn delay two. */
+/*
+ * The number of threads in an episode counts, not all that ever crossed: teams of two in turn delay
+ * two threads.
+ */
 static void test_met(void **state)
 {
 	struct model_proc p = { .crossings = 2000, .met = 1000, .nthreads_crossed = 2000 };
@@ -977,7 +994,7 @@ static void test_met(void **state)
 	assert_int_equal(report_met(&p), 2);
 	p.crossings = 2600;
 	assert_int_equal(report_met(&p), 3);
-	/* What was of no episode makes no team larger than there are threads. */
+	/* Crossings outside of episodes make no team larger than the number of threads. */
 	p.met = 1;
 	p.nthreads_crossed = 4;
 	assert_int_equal(report_met(&p), 4);
@@ -986,20 +1003,20 @@ static void test_met(void **state)
 }
 
 /*
- * Crossings, switches at meetings where threads slept and between them, and the tracer in their
- * place.
+ * The cost is made of crossings, of switches in and between episodes where threads slept, and of
+ * the tracer's own CPU time.
  */
 static void test_cost_formula(void **state)
 {
 	struct report_env e = { .switch_cost_ns = 500 };
 	struct model_sums sums = { .switches = 7, .inside_switches = 90, .slept = 30 };
 
-	/* Of two that meet one sleeps: both pay. */
+	/* One of two threads in an episode sleeps: both pay. */
 	assert_near(report_cost(&e, 1000, 60, &sums, 2), 60000 + 60 * 500 + 7 * 500, 1e-6);
 	assert_near(report_cost(&e, 1000, 100, &sums, 2), 100000 + 60 * 500 + 7 * 500, 1e-6);
-	/* Of many all but one do: each pays once. */
+	/* Of many threads all but one sleep: each pays once. */
 	assert_near(report_cost(&e, 1000, 40, &sums, 4), 40000 + 40 * 500 + 7 * 500, 1e-6);
-	/* What is not known is not in it; without the price of a crossing nothing is known. */
+	/* Unknown prices are left out; without the price of a crossing the cost is unknown. */
 	e.switch_cost_ns = NAN;
 	assert_near(report_cost(&e, 1000, 60, &sums, 2), 60000, 1e-6);
 	assert_true(isnan(report_cost(&e, NAN, 60, &sums, 2)));
@@ -1017,7 +1034,7 @@ static void test_cost_formula(void **state)
 	assert_int_equal(report_time(&e, 4000, UINT64_MAX), 4000);
 }
 
-/* While it runs, the figures are those of an end at that moment. */
+/* An interim report has the same figures as a report of a run that ended then. */
 static void test_interim(void **state)
 {
 	struct run *r CLEANUP_PTR(run_free) = run_new(0), *whole CLEANUP_PTR(run_free) = run_new(0);
@@ -1039,7 +1056,7 @@ static void test_interim(void **state)
 		TEXT(barriers[0].verdict, end.barriers[0].verdict));
 }
 
-/* Nothing was seen: nothing is claimed. */
+/* Without any records the report claims nothing. */
 static void test_empty(void **state)
 {
 	struct run *r = *state;
@@ -1049,7 +1066,7 @@ static void test_empty(void **state)
 		      IS(complete, true));
 }
 
-/* Only incomplete episodes: shown and counted, and in no figure. */
+/* Incomplete episodes alone: they are shown and counted, but in no figure. */
 static void test_only_incomplete(void **state)
 {
 	struct run *r = *state;
@@ -1066,8 +1083,8 @@ static void test_only_incomplete(void **state)
 }
 
 /*
- * More threads should have arrived, and one was seen: this is not one thread that waits for no
- * other.
+ * More threads should have arrived than the one that was seen: it is not reported as a thread
+ * without partners.
  */
 static void test_one_of_others(void **state)
 {
@@ -1080,7 +1097,7 @@ static void test_one_of_others(void **state)
 		      HAS(verdict, "No complete episode"));
 }
 
-/* Sums of a barrier that processes share: what was waited for there is unknown, not nothing. */
+/* At a barrier that processes share, the time waited is unknown, not zero. */
 static void test_unmet(void **state)
 {
 	struct model_summed s = { .tgid = PID,
@@ -1117,15 +1134,15 @@ static void test_unmet(void **state)
 	assert_true(isnan(rep.processes[0].efficiency.parallel));
 	assert_says(rep.processes[0].verdict, "do not show the waits there");
 	report_free(&rep);
-	/* What was left out makes it incomplete, too. */
+	/* A probe group that was left out makes the report incomplete, too. */
 	e.left_out = "gomp";
 	assert_int_equal(report_build(r->model, &e, &rep), 0);
 	assert_string_equal(rep.left_out, "gomp");
 }
 
 /*
- * One thread at barriers of one waits for no other; at barriers of several threads where the others
- * were not seen, nothing is known.
+ * A thread at barriers of one thread waits for no other thread. At barriers of several threads of
+ * which the others were not seen, nothing is known.
  */
 static void test_one_thread(void **state)
 {
@@ -1156,10 +1173,7 @@ static void test_one_thread(void **state)
 	}
 }
 
-/*
- * Processes that are in remarks alone, for they wait unseen, leave the report incomplete; other
- * remarks do not.
- */
+/* A remark about untraced waits marks the report as incomplete; other remarks do not. */
 static void test_waits_unseen(void **state)
 {
 	struct remark remarks[] = { { "ranks", 0, "one" }, { "untraced", 5, "two" } };

@@ -24,7 +24,7 @@ static struct doctor *some(void)
 		.group = "probes",
 		.name = "uprobe.session",
 		.state = DOCTOR_INSTEAD,
-		.found = "this kernel has it not (Invalid argument)",
+		.found = "not in this kernel (Invalid argument)",
 		.instead = "entries and ret instructions apart, by uprobe.multi",
 		.remedy = "Linux 6.13 or later",
 	};

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Hangs made by hand: which threads are missing, whether they can arrive, and what is reported. */
+/*
+ * Check constructed hangs: which threads are missing, whether they can arrive, and what is
+ * reported.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,14 +11,14 @@
 #include "hang/hang.h"
 
 #define PID	  100
-#define TID(i)	  (101 + (i)) /* of thread i; 100 is the main thread */
+#define TID(i)	  (101 + (i)) /* tid of thread i; 100 is the main thread */
 #define S	  1000000000ULL
 #define NOW	  (100 * S)
 #define THREADS	  12
 #define BARRIERS  4
 #define TEAM_MOST 16
 
-/* A process with threads 0..n-1 of a team, and perhaps a main thread. */
+/* A process with threads 0..n-1 of a team, optionally with a main thread. */
 struct scene {
 	struct hang_input in;
 	struct hang_thread threads[THREADS];
@@ -90,7 +93,7 @@ static void joins(struct scene *s, uint32_t i, uint32_t of)
 	blocked(s, i, HANG_ON_JOIN)->holder = TID(of);
 }
 
-/* Barrier @b, at x.c:30 + b, which counts @count. */
+/* Return barrier @b, at x.c:30 + b, with a count of @count. */
 static struct hang_barrier *barrier(struct scene *s, uint32_t b, uint32_t count)
 {
 	struct hang_barrier *out = &s->barriers[b];
@@ -123,7 +126,7 @@ static void arrives(struct scene *s, uint32_t b, uint32_t i)
 	};
 }
 
-/* Thread @i was there the last time. */
+/* Add thread @i to the members of the last episode of barrier @b. */
 static struct hang_member *was_there(struct scene *s, uint32_t b, uint32_t i)
 {
 	struct hang_member *m = &s->team[b][s->barriers[b].nteam++];
@@ -138,7 +141,10 @@ static void team(struct scene *s, uint32_t b, uint32_t n)
 		was_there(s, b, i);
 }
 
-/* Of @n that were at barrier @b the last time, and are needed again, the first @ncome have come. */
+/*
+ * Of the @n threads in the last episode of barrier @b, which are needed again, the first @ncome
+ * have arrived.
+ */
 static void come(struct scene *s, uint32_t b, uint32_t n, uint32_t ncome)
 {
 	barrier(s, b, n);
@@ -174,7 +180,7 @@ static void assert_text(const struct report_hang *h, const char *text)
 	assert_string_equal(h->text, text);
 }
 
-/* Classify what waits at barrier 0: the verdict and, unless it is NULL, the whole text. */
+/* Classify the wait at barrier 0, and check the verdict and, unless it is NULL, the whole text. */
 static const struct report_hang *assert_hang(struct scene *s, enum hang_verdict verdict,
 					     const char *text)
 {
@@ -210,7 +216,9 @@ static void test_long_phase(void **state)
 	assert_fields(h, IS(missing[0].blocked_on, NULL), IS(missing[0].frames[0].line, 55),
 		      IS(guess, false), IS(ncycle, 0));
 
-	/* Ready to run counts, and so does one that sleeps for a moment at a time. */
+	/*
+	 * A runnable thread counts as working, and so does a thread that only sleeps for moments.
+	 */
 	s->threads[3].state = HANG_RUNNABLE;
 	assert_hang(s, HANG_LONG_PHASE, NULL);
 	blocked(s, 3, HANG_ON_SLEEP)->cpu_ns = S / 50;
@@ -257,13 +265,16 @@ static void test_unknown(void **state)
 			     "waits for a condition variable, in work() at x.c:55");
 	s->threads[1].state = HANG_STATE_UNKNOWN;
 	assert_hang(s, HANG_UNKNOWN, NULL);
-	/* As many have come as it counts: it is about to open. */
+	/* As many threads have arrived as the barrier counts: it is about to open. */
 	arrives(s, 0, 1);
 	assert_hang(s, HANG_UNKNOWN, NULL);
 	assert_int_equal(s->out.nmissing, 0);
 }
 
-/* The worst missing thread decides: one that waits for the outside blocks those that run. */
+/*
+ * The worst missing thread decides the verdict: a thread that waits for the outside outweighs those
+ * that run.
+ */
 static void test_several(void **state)
 {
 	struct scene *s CLEANUP_PTR(scene_free) = scene_new(8);
@@ -279,7 +290,9 @@ static void test_several(void **state)
 	assert_says(h->text, "thread 5");
 }
 
-/* --- members that are gone -------------------------------------------------------------------- */
+/*
+ * --- members that ended ------------------------------------------------------------------------
+ */
 
 static void test_gone(void **state)
 {
@@ -295,12 +308,12 @@ static void test_gone(void **state)
 	assert_missing(h, 0, 3, HANG_BY_PAST);
 	assert_fields(h, IS(missing[0].state, HANG_GONE), IS(missing[0].index, 3));
 
-	/* A main thread that was there all the time changes nothing. */
+	/* A main thread that existed all the time changes nothing. */
 	s->in.nthreads = 4;
 	s->threads[3].tid = PID;
 	joins(s, 3, 0);
 	assert_hang(s, HANG_NEVER_FILLS, NULL);
-	/* One that began since then may have been made to take the place. */
+	/* A thread that began since then may be a replacement. */
 	s->threads[3] = s->threads[2];
 	s->threads[3].tid = TID(9);
 	s->threads[3].state = HANG_RUNNING;
@@ -327,7 +340,7 @@ static void test_left_region(void **state)
 	assert_missing(h, 0, 2, HANG_BY_TEAM);
 }
 
-/* From the stacks alone: a worker that is in no region, where the number of members is unknown. */
+/* From stacks alone: a worker is in no region, and the number of members is unknown. */
 static void test_idle_worker(void **state)
 {
 	struct scene *s CLEANUP_PTR(scene_free) = scene_new(4);
@@ -340,7 +353,7 @@ static void test_idle_worker(void **state)
 	blocked(s, 2, HANG_ON_FUTEX)->idle = true;
 	h = assert_hang(s, HANG_NEVER_FILLS, NULL);
 	assert_says(h->text, "thread 2 (tid 103), which has left the parallel region");
-	/* To other barriers such a thread may come. */
+	/* Such a thread may arrive at other barriers. */
 	s->barriers[0].of_regions = false;
 	assert_hang(s, HANG_UNKNOWN, NULL);
 }
@@ -380,20 +393,23 @@ static void test_count_too_large(void **state)
 		h, "never fills: the barrier at x.c:30 needs 5 threads, 4 have arrived, and no "
 		   "others can: the main thread (tid 100) waits for the end of thread 0 (tid 101), "
 		   "which waits at the barrier at x.c:30");
-	/* No thread is there at all. */
+	/* There is no further thread at all. */
 	s->in.nthreads = 4;
 	assert_hang(s, HANG_NEVER_FILLS, NULL);
 	assert_int_equal(s->out.nmissing, 0);
-	/* Other threads may come, from an unknown place. */
+	/* Other threads may arrive, from an unknown position. */
 	s->barriers[0].open = true;
 	assert_hang(s, HANG_UNKNOWN, NULL);
 	s->barriers[0].open = false;
-	/* Too many to look at all of them: nothing is proven. */
+	/* Not all of the many threads were inspected: nothing is proven. */
 	s->in.all = false;
 	assert_hang(s, HANG_UNKNOWN, NULL);
 }
 
-/* As many as the process has threads: each is needed, though none was seen there before. */
+/*
+ * The count equals the number of threads in the process: each is needed, though none was seen there
+ * before.
+ */
 static void test_by_count(void **state)
 {
 	struct scene *s CLEANUP_PTR(scene_free) = scene_new(3);
@@ -418,23 +434,23 @@ static void test_guess(void **state)
 	blocked(s, 1, HANG_ON_IO);
 	blocked(s, 2, HANG_ON_IO);
 	h = classify(s, 0);
-	/* One of three will do, and one of them works. */
+	/* One of three threads is enough, and one of them works. */
 	assert_verdict(h, HANG_LONG_PHASE);
 	assert_true(h->guess);
 	assert_missing(h, 0, 3, HANG_BY_PROCESS);
 	assert_says(h->text, "a guess");
 	blocked(s, 3, HANG_ON_COND);
 	assert_hang(s, HANG_OUTSIDE, NULL);
-	/* No count at all. */
+	/* The count is unknown. */
 	s->barriers[0].count = 0;
 	assert_hang(s, HANG_OUTSIDE, NULL);
-	/* The process's others are not the barrier's. */
+	/* Other threads of the process do not belong to the barrier. */
 	s->threads[1].pid = s->threads[2].pid = 7;
 	assert_hang(s, HANG_UNKNOWN, NULL);
 	assert_int_equal(s->out.nmissing, 1);
 }
 
-/* The team has changed: those that were there once are no longer all that counts. */
+/* The team has changed: other threads than the earlier members count, too. */
 static void test_other_team(void **state)
 {
 	struct scene *s CLEANUP_PTR(scene_free) = scene_new(4);
@@ -496,7 +512,7 @@ static void test_rings(void **state)
 				    "thread 1 (tid 102), which waits for the mutex `b` held by "
 				    "thread 0; the barrier at x.c:30 waits for them");
 		/*
-		 * One of them gave up its lock between the looks, or did something: no cycle is
+		 * A thread released its lock between the looks, or made progress: no cycle is
 		 * proven.
 		 */
 		s->threads[len - 1].still = false;
@@ -507,7 +523,7 @@ static void test_rings(void **state)
 	}
 }
 
-/* The thread that arrived at the barrier holds what the missing one wants. */
+/* The thread that arrived at the barrier holds the lock that the missing thread waits for. */
 static void test_through_barrier(void **state)
 {
 	struct scene *s CLEANUP_PTR(scene_free) = scene_new(3);
@@ -522,10 +538,10 @@ static void test_through_barrier(void **state)
 	assert_fields(h, IS(ncycle, 2), TEXT(cycle[1].waits_for, "the barrier at x.c:30"),
 		      TEXT(missing[0].blocked_on, "the mutex `lock_a` held by thread 1"));
 
-	/* Which threads came before is not known, but there are no others. */
+	/* The earlier members are unknown, but there are no other threads. */
 	s->barriers[0].nteam = 0;
 	assert_hang(s, HANG_DEADLOCK, NULL);
-	/* There is: that one may come instead. */
+	/* There is another thread: it may arrive instead. */
 	s->in.nthreads = 4;
 	s->threads[3] = s->threads[0];
 	s->threads[3].tid = TID(3);
@@ -534,7 +550,7 @@ static void test_through_barrier(void **state)
 	s->threads[3].barrier = HANG_NONE;
 	assert_hang(s, HANG_LONG_PHASE, NULL);
 	assert_int_equal(s->out.ncycle, 0);
-	/* Even where the same have always met, until now. */
+	/* The same holds even if the same threads have always crossed until now. */
 	team(s, 0, 3);
 	h = assert_hang(s, HANG_UNKNOWN, NULL);
 	assert_text(h,
@@ -543,8 +559,8 @@ static void test_through_barrier(void **state)
 		    "a thread arrives that was not in the last episode");
 	assert_fields(h, IS(ncycle, 2), IS(guess, true));
 	/*
-	 * Not where the runtime says which threads are of the team, nor from a thread that waits
-	 * for one of them to end.
+	 * This does not hold if the runtime declares the members of the team, nor for a thread that
+	 * waits for the end of one of them.
 	 */
 	s->barriers[0].team_declared = true;
 	assert_hang(s, HANG_DEADLOCK, NULL);
@@ -567,12 +583,15 @@ static void test_through_join(void **state)
 			"deadlock: thread 2 (tid 103) waits for the end of thread 0 (tid 101), "
 			"which waits at the barrier at x.c:30 for thread 2");
 	assert_string_equal(h->cycle[0].waits_for, "the end of thread 0");
-	/* No thread waits for long for one that has ended. */
+	/* No thread waits long for the end of a thread that has ended. */
 	s->threads[2].holder = TID(7);
 	assert_hang(s, HANG_UNKNOWN, NULL);
 }
 
-/* It was never seen there, but it is in the function that the others called the barrier from. */
+/*
+ * The thread was never seen there, but it is in the function from which the other threads called
+ * the barrier.
+ */
 static void test_join_within(void **state)
 {
 	struct scene *s CLEANUP_PTR(scene_free) = scene_new(3);
@@ -590,7 +609,7 @@ static void test_join_within(void **state)
 	assert_hang(s, HANG_NEVER_FILLS, NULL);
 }
 
-/* A missing one waits for those that are locked up, and is in no cycle itself. */
+/* A missing thread waits for the deadlocked threads, and is in no cycle itself. */
 static void test_behind_cycle(void **state)
 {
 	struct scene *s CLEANUP_PTR(scene_free) = scene_new(4);
@@ -619,7 +638,7 @@ static void test_dead_holder(void **state)
 	assert_says(s->out.text, "the mutex `m`: its holder, thread 108, has ended");
 }
 
-/* Of a chain of holders the end counts. */
+/* In a chain of holders the last one counts. */
 static void test_chains(void **state)
 {
 	struct scene *s CLEANUP_PTR(scene_free) = scene_new(5);
@@ -641,7 +660,7 @@ static void test_chains(void **state)
 			"105), which waits in read() of a socket, in work() at x.c:55");
 	s->threads[3].holder = 0;
 	assert_hang(s, HANG_UNKNOWN, NULL);
-	/* A lock that readers hold: which readers is unknown. */
+	/* Readers hold the lock: which ones is unknown. */
 	blocked(s, 1, HANG_ON_RWLOCK)->holder = 0;
 	s->threads[1].object = "the read-write lock `r`";
 	h = assert_hang(s, HANG_UNKNOWN, NULL);
@@ -650,7 +669,7 @@ static void test_chains(void **state)
 
 /* --- several barriers ------------------------------------------------------------------------- */
 
-/* One took another branch: each side waits for the other, and no lock is in it. */
+/* One thread took another branch: each side waits for the other, without any lock. */
 static void test_two_barriers(void **state)
 {
 	struct scene *s CLEANUP_PTR(scene_free) = scene_new(4);
@@ -667,7 +686,7 @@ static void test_two_barriers(void **state)
 	assert_fields(h, IS(nmissing, 1), TEXT(missing[0].blocked_on, "the barrier at x.c:31"),
 		      HAS(text, "thread 3 (tid 104) waits at the barrier at x.c:31 for"));
 	assert_verdict(classify(s, 1), HANG_NEVER_FILLS);
-	/* A main thread that waits for one of them to end makes no deadlock of it. */
+	/* A main thread that waits for the end of one of them does not make it a deadlock. */
 	s->barriers[1].nteam = 0;
 	s->in.nthreads = 5;
 	s->threads[4] = s->threads[0];
@@ -677,7 +696,7 @@ static void test_two_barriers(void **state)
 	joins(s, 4, 0);
 	assert_hang(s, HANG_NEVER_FILLS, NULL);
 	assert_verdict(classify(s, 1), HANG_NEVER_FILLS);
-	/* At a barrier that others can fill it is only late. */
+	/* At a barrier that other threads can fill, the thread is only late. */
 	s->barriers[1].nteam = 0;
 	s->barriers[1].count = 2;
 	s->in.nthreads = 5;
@@ -721,7 +740,7 @@ static void test_ranks(void **state)
 	b->of_processes = true;
 	b->pids = pids;
 	b->npids = 3;
-	/* Each has its main thread and a helper of the library's. */
+	/* Each process has its main thread and a helper thread of the library. */
 	for (uint32_t i = 0; i < 6; i++) {
 		struct hang_thread *t = &s->threads[i];
 
@@ -737,7 +756,7 @@ static void test_ranks(void **state)
 	blocked(s, 4, HANG_ON_SLEEP)->waits_for = "sleep";
 	h = assert_hang(s, HANG_OUTSIDE, NULL);
 	assert_fields(h, IS(nmissing, 1), IS(missing[0].pid, 300), HAS(text, "rank 2 (pid 300)"));
-	/* It has left, and was there the last time. */
+	/* It has left, and was a member of the last episode. */
 	was_there(s, 0, 0)->tid = 100;
 	was_there(s, 0, 1)->tid = 200;
 	s->team[0][1].pid = 200;
@@ -750,7 +769,7 @@ static void test_ranks(void **state)
 			     "ended");
 }
 
-/* The numbers within each of several processes distinguish no threads. */
+/* Thread numbers within several processes do not identify threads. */
 static void test_processes(void **state)
 {
 	static const uint32_t pids[] = { 100, 200 };
@@ -772,7 +791,9 @@ static void test_processes(void **state)
 		    "process 200, which waits at the barrier at x.c:30 for thread 101");
 }
 
-/* --- words ------------------------------------------------------------------------------------ */
+/*
+ * --- text --------------------------------------------------------------------------------------
+ */
 
 static void test_user_frame(void **state)
 {
@@ -789,7 +810,7 @@ static void test_user_frame(void **state)
 	assert_ptr_equal(hang_user_frame(f, 5), &f[4]);
 }
 
-/* Names are anything: cut, made printable, never trusted. */
+/* Names may contain anything: they are cut and made printable. */
 static void test_hostile(void **state)
 {
 	static char huge[5000];
@@ -815,7 +836,9 @@ static void test_hostile(void **state)
 	assert_hang(s, HANG_DEADLOCK, NULL);
 }
 
-/* --- anything --------------------------------------------------------------------------------- */
+/*
+ * --- random input --------------------------------------------------------------------------------
+ */
 
 static uint32_t rnd(uint32_t *seed, uint32_t n)
 {
@@ -824,8 +847,8 @@ static uint32_t rnd(uint32_t *seed, uint32_t n)
 }
 
 /*
- * The thread that another one waits for, in the plainest way: the lock's holder, or any other
- * thread at a barrier.
+ * Return whether thread @from waits for @to: the holder of its lock, or any thread if @from is at a
+ * barrier.
  */
 static bool may_reach(const struct scene *s, const uint32_t *at, uint32_t from, uint32_t to)
 {
@@ -838,7 +861,7 @@ static bool may_reach(const struct scene *s, const uint32_t *at, uint32_t from, 
 	       t->holder == s->threads[to].tid;
 }
 
-/* Is there any circle of waits in which a lock or a join takes part? Warshall's closure. */
+/* Return whether any cycle of waits contains a lock or a join, by Warshall's closure. */
 static bool has_circle(const struct scene *s)
 {
 	uint32_t n = s->in.nthreads, at[THREADS];
@@ -936,7 +959,7 @@ static void test_random(void **state)
 	assert_true(deadlocks > 1000);
 }
 
-/* Out of a hundred that all work, whatever is known of the team, none is locked up. */
+/* A random scene in which every thread can go on is no deadlock, whatever is known of the team. */
 static void test_healthy(void **state)
 {
 	uint32_t seed = 7;
@@ -951,7 +974,10 @@ static void test_healthy(void **state)
 			team(s, 0, n);
 		for (uint32_t i = 0; i < first; i++)
 			arrives(s, 0, i);
-		/* The last works; the others wait for locks of those after them, or work, too. */
+		/*
+		 * The last thread works; each other thread waits for a lock of a later one, or
+		 * works, too.
+		 */
 		for (uint32_t i = first; i + 1 < n; i++)
 			if (rnd(&seed, 2))
 				waits_for_lock(s, i, "the mutex `m`",
@@ -978,7 +1004,7 @@ static struct hang_thread *calls(struct scene *s, uint32_t i, const char *name, 
 }
 
 /*
- * Three processes of one thread each, of which the first two have come to a barrier of
+ * Return three processes of one thread each. The first two have arrived at a barrier of
  * MPI_COMM_WORLD.
  */
 static struct scene *ranks_new(void)
@@ -1003,18 +1029,18 @@ static void test_other_collective(void **state)
 		    "deadlock: rank 2 (pid 103) is in MPI_Bcast at x.c:55, a different "
 		    "collective of that "
 		    "communicator; rank 0 (pid 101) waits at the barrier at x.c:30 for rank 2");
-	/* Of another communicator, or which is not known: nothing is proven. */
+	/* The communicator is another one or unknown: nothing is proven. */
 	s->threads[2].world = false;
 	assert_hang(s, HANG_UNKNOWN, NULL);
-	/* It may have returned from it meanwhile. */
+	/* The rank may have returned from the call meanwhile. */
 	s->threads[2].world = true;
 	s->threads[2].still = false;
 	assert_hang(s, HANG_UNKNOWN, NULL);
 }
 
 /*
- * A rank that works may be what the one in the collective waits for: the other ranks have done
- * their part of it.
+ * The rank in the collective may wait for a rank that works: the other ranks have done their part
+ * of it.
  */
 static void test_other_collective_waits_for_work(void **state)
 {
@@ -1028,7 +1054,7 @@ static void test_other_collective_waits_for_work(void **state)
 	assert_int_not_equal(classify(s, 0)->verdict, HANG_DEADLOCK);
 }
 
-/* All have come, but not to the same operation. */
+/* All ranks have arrived, but not at the same operation. */
 static void test_odd_one(void **state)
 {
 	struct scene *s CLEANUP_PTR(scene_free) = ranks_new();
@@ -1053,7 +1079,7 @@ static void test_message(void **state)
 		    "deadlock: rank 2 (pid 103) waits in MPI_Recv at x.c:55 for rank 0 (pid "
 		    "101), which waits at "
 		    "the barrier at x.c:30 for rank 2");
-	/* A thread that exchanges messages all the time does not wait for one other for good. */
+	/* A thread that keeps exchanging messages does not wait for one other thread for good. */
 	s->threads[2].still = false;
 	assert_int_not_equal(classify(s, 0)->verdict, HANG_DEADLOCK);
 }

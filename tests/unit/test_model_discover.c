@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Which candidates are barriers: programs of both kinds, played without a kernel. */
+/* Classify candidate barriers: programs with and without barriers, played without a kernel. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,20 +18,21 @@ struct play {
 	uint8_t fate[RECORDS];
 	uint64_t arrive[RECORDS], depart[RECORDS];
 	bool merged[RECORDS];
-	uint32_t team; /* of the last taken */
+	uint32_t team; /* number of threads in the last record that was taken; 0: unknown */
 	uint64_t taken, dropped;
 	uint32_t barriers, others; /* verdicts */
-	uint32_t flags; /* of every record */
-	uint32_t value; /* what waits expect: of a meeting's all the same, of the next another */
-	bool lock; /* they always expect the same */
+	uint32_t flags; /* set in every record */
+	/* the value that waits expect: the same within an episode, another one in the next */
+	uint32_t value;
+	bool lock; /* all waits expect the same value */
 	uint64_t object, shared;
-	uint32_t tgid; /* 0: 1 */
-	uint32_t verdict; /* the last */
+	uint32_t tgid; /* 0 stands for process 1 */
+	uint32_t verdict; /* the last verdict */
 };
 
 /*
- * Sites of one hundred are in one function; below 10 it is unknown, above 900 without what was
- * inlined there.
+ * Sites with the same hundreds digit are in one function. The function is unknown below 10. From
+ * 900 on it is not known which inlined function a site is in.
  */
 static uint64_t function_of(void *ctx, uint32_t site, bool *exact)
 {
@@ -124,14 +125,14 @@ static uint64_t wake(struct play *p, uint32_t tid, uint32_t site)
 	return feed(p, tid, DISCOVER_WAKE, UINT32_MAX, site, p->now, p->now);
 }
 
-/* Of a round in which the thread waited over the last waking. */
+/* Add a wait of the round that the last waking ended. */
 static uint64_t waited(struct play *p, uint32_t tid, uint32_t site)
 {
 	p->now += 100;
 	return feed(p, tid, 0, 0, site, p->now - 900, p->now);
 }
 
-/* Threads 1 to @n meet; @last wakes the others. */
+/* Threads 1 to @n cross the barrier; @last wakes the other threads. */
 static void meet(struct play *p, uint32_t n, uint32_t last, uint32_t wait_site, uint32_t wake_site)
 {
 	wake(p, last, wake_site);
@@ -144,8 +145,8 @@ static void meet(struct play *p, uint32_t n, uint32_t last, uint32_t wait_site, 
 #define IN_TURN 0
 
 /*
- * They meet @times, where the same thread wakes the others each time, or the first, the second, ...
- * (IN_TURN).
+ * Cross the barrier @times. The waking thread is @last each time, or the first, the second, ... in
+ * turn (IN_TURN).
  */
 static void meet_often(struct play *p, uint32_t times, uint32_t n, uint32_t last,
 		       uint32_t wait_site, uint32_t wake_site)
@@ -160,7 +161,7 @@ static void finish(struct play *p)
 	assert_int_equal(p->taken + p->dropped, p->next);
 }
 
-/* At the end, exactly so many records were of barriers. */
+/* Finish, and check that exactly @taken records belong to barriers. */
 static void finish_taken(struct play *p, uint64_t taken)
 {
 	finish(p);
@@ -181,7 +182,7 @@ static void test_rotating(void **state)
 	meet_often(p, 2, 4, IN_TURN, 100, 101);
 	assert_int_equal(p->taken, 0);
 	meet(p, 4, 3, 100, 101);
-	/* The third round is decided as its last member leaves. */
+	/* The third round is decided when its last member leaves. */
 	assert_int_equal(p->taken, 12);
 	for (uint32_t i = 3; i < 100; i++)
 		meet(p, 4, 1 + i % 4, 100, 101);
@@ -210,14 +211,15 @@ static void test_first_round_irregular(void **state)
 }
 
 /*
- * Another object with calls at the same places is a barrier from its first round, and at any size.
+ * Another object with the same call sites is a barrier from its first round, with any number of
+ * threads.
  */
 static void test_same_code(void **state)
 {
 	struct play *p = *state;
 	uint64_t first;
 
-	p->object = 0x2000; /* used once, before anything is known */
+	p->object = 0x2000; /* used once, before the code is known */
 	meet(p, 4, 1, 100, 101);
 	p->object = 0x1000;
 	meet_often(p, 5, 4, IN_TURN, 100, 101);
@@ -233,7 +235,7 @@ static void test_same_code(void **state)
 	assert_int_equal(p->fate[first], DROPPED);
 }
 
-/* Of two threads, before the code was known: told, up to a number. */
+/* Barriers of two threads from before the code was known are reported, up to a limit of records. */
 static void test_pair_of_known_code(void **state)
 {
 	struct discover_object o = { 0 };
@@ -247,7 +249,7 @@ static void test_pair_of_known_code(void **state)
 	}
 	p->object = 0x1000;
 	meet_often(p, 3, 4, 1, 100, 101);
-	/* Of the twelve the last four are still there. */
+	/* The last four of the twelve rounds are still stored. */
 	assert_int_equal(p->taken, 3 * 2 + 4 * 2 + 3 * 4);
 	p->object = 0x2000 + 64;
 	meet(p, 2, 1, 100, 101);
@@ -258,7 +260,10 @@ static void test_pair_of_known_code(void **state)
 	assert_int_equal(o.untold, 8);
 }
 
-/* The root of a tree: other threads each time, in code that its leaves show to be a barrier's. */
+/*
+ * The root of a tree barrier: different threads each time, in code that its leaves show to be a
+ * barrier's.
+ */
 static void test_members_differ_in_known_code(void **state)
 {
 	struct play *p = *state;
@@ -290,7 +295,7 @@ static void test_spurious(void **state)
 		      IS(arrive[rest], from + 100));
 }
 
-/* Waits in turns of a timeout: one arrival each, at the first. */
+/* A thread waits repeatedly with a timeout: that is one arrival, at the first wait. */
 static void test_timeouts(void **state)
 {
 	struct play *p = *state;
@@ -324,7 +329,7 @@ static void test_only_timeouts(void **state)
 	assert_int_equal(p->others, 1);
 }
 
-/* The team changes: the object stays what it is. */
+/* The number of threads changes: the object remains a barrier. */
 static void test_team_changes(void **state)
 {
 	struct play *p = *state;
@@ -344,8 +349,8 @@ static void test_slow_to_leave(void **state)
 	woken = p->now;
 	waited(p, 2, 100);
 	/*
-	 * Thread 3 leaves after the next round was ended by others: its record has the times of its
-	 * own.
+	 * Thread 3 leaves after other threads ended the next round: its record has the times of its
+	 * own round.
 	 */
 	wake(p, 1, 101);
 	slow = feed(p, 3, 0, 0, 100, woken - 500, p->now + 10);
@@ -370,15 +375,16 @@ static void test_futex_functions_unknown(void **state)
 
 	p->flags = DISCOVER_FUTEX;
 	meet_often(p, 10, 4, 1, 1, 2);
-	assert_int_equal(p->taken, 0); /* always the same waker: it may be a pool's master */
+	/* always the same waker: it may be the master of a thread pool */
+	assert_int_equal(p->taken, 0);
 	meet_often(p, 10, 4, IN_TURN, 1, 2);
 	finish_taken(p, 80);
 	assert_int_equal(p->team, 4);
 }
 
 /*
- * All calls through one wrapper: a mutex that uses it is no barrier, a barrier must show by its
- * wakers.
+ * All calls go through one wrapper. A mutex that uses the wrapper is no barrier; a barrier that
+ * uses it is recognised by its changing wakers.
  */
 static void test_futex_wrapper(void **state)
 {
@@ -395,8 +401,8 @@ static void test_futex_wrapper(void **state)
 }
 
 /*
- * Unlocking wakes all, one of them gets the lock and the others wait again: the word is the same
- * each time.
+ * Unlocking wakes all waiters. One of them gets the lock and the other threads wait again: the word
+ * has the same value each time.
  */
 static void test_futex_convoy(void **state)
 {
@@ -414,7 +420,7 @@ static void test_futex_convoy(void **state)
 	assert_int_equal(p->barriers, 0);
 }
 
-/* It is not enough that values differed before the rounds that are counted. */
+/* Values that differed before the counted rounds are not enough. */
 static void test_futex_convoy_after(void **state)
 {
 	struct play *p = *state;
@@ -428,7 +434,10 @@ static void test_futex_convoy_after(void **state)
 	finish_taken(p, 0);
 }
 
-/* Each waits until the count that he has left is changed: rounds are alike, their waits are not. */
+/*
+ * Each thread waits until the count that it left behind changes: the rounds are alike, the waits
+ * are not.
+ */
 static void test_futex_counting_down(void **state)
 {
 	struct play *p = *state;
@@ -451,7 +460,7 @@ static void test_futex_again(void **state)
 
 	p->flags = DISCOVER_FUTEX;
 	meet_often(p, 5, 3, 1, 100, 101);
-	/* Thread 2 finds the value changed before the waking is called, thread 3 afterwards. */
+	/* Thread 2 finds the value changed before the waking call, thread 3 afterwards. */
 	p->now += 1000;
 	early = feed(p, 2, DISCOVER_AGAIN, 0, 100, p->now, p->now + 10);
 	waker = wake(p, 1, 101);
@@ -464,14 +473,16 @@ static void test_futex_again(void **state)
 	assert_int_equal(p->taken, 21);
 }
 
-/* On a busy machine a thread may be stopped for long between its look at the word and its wait. */
+/*
+ * On a busy machine a thread may be preempted for long between reading the word and waiting on it.
+ */
 static uint64_t comes_late(struct play *p, uint32_t tid)
 {
 	p->now += 6000000;
 	return feed(p, tid, DISCOVER_AGAIN, 0, 100, p->now, p->now + 50);
 }
 
-/* Threads 1 to 4 meet but for @missing; thread 1 wakes the others. */
+/* Threads 1 to 4 except @missing cross the barrier; thread 1 wakes the other threads. */
 static void meet_without(struct play *p, uint32_t missing)
 {
 	wake(p, 1, 101);
@@ -481,7 +492,10 @@ static void meet_without(struct play *p, uint32_t missing)
 			waited(p, tid, 100);
 }
 
-/* A thread that is late for a meeting, and arrives last at the next: as many meet as before. */
+/*
+ * A thread is late for one episode and arrives last at the next: the number of threads stays the
+ * same.
+ */
 static void test_futex_late_wakes_next(void **state)
 {
 	struct play *p = *state;
@@ -500,7 +514,7 @@ static void test_futex_late_wakes_next(void **state)
 	assert_int_equal(discover_unseen(p->d).given_up, 0);
 }
 
-/* The same, and he is seen before the others have left. */
+/* The same, but the late thread is seen before the other threads have left. */
 static void test_futex_late_before_others_leave(void **state)
 {
 	struct play *p = *state;
@@ -523,7 +537,7 @@ static void test_futex_late_before_others_leave(void **state)
 	assert_int_equal(discover_unseen(p->d).given_up, 0);
 }
 
-/* Before it is known to be a barrier that breaks no round. */
+/* Before the object is known to be a barrier, a late thread does not break the row of rounds. */
 static void test_futex_late_at_first(void **state)
 {
 	struct play *p = *state;
@@ -539,8 +553,8 @@ static void test_futex_late_at_first(void **state)
 }
 
 /*
- * A thread that left no trace of the last meeting, and found the word changed again, is of the
- * next: other threads expect that value, too.
+ * A thread without a record of the last episode found the word changed again. It belongs to the
+ * next episode, as other threads expect the same value.
  */
 static void test_futex_early_not_late(void **state)
 {
@@ -597,8 +611,8 @@ static void test_two_are_a_candidate(void **state)
 }
 
 /*
- * A pool's workers wait in one function, its master wakes them in another: every round the same
- * set.
+ * The workers of a pool wait in one function, and its master wakes them in another: each round has
+ * the same threads.
  */
 static void test_pool(void **state)
 {
@@ -609,7 +623,7 @@ static void test_pool(void **state)
 	assert_int_equal(p->others, 1);
 }
 
-/* A thread that publishes wakes all that read, and both may have been inlined into one function. */
+/* A publishing thread wakes all readers, and both functions may have been inlined into one. */
 static void test_inlining_unknown(void **state)
 {
 	struct play *p = *state;
@@ -628,7 +642,7 @@ static void test_functions_unknown(void **state)
 	finish_taken(p, 0);
 }
 
-/* A queue in one function: each thread that comes waits or wakes, and the sets differ. */
+/* A queue in one function: each arriving thread waits or wakes, and the sets of threads differ. */
 static void test_queue(void **state)
 {
 	struct play *p = *state;
@@ -646,7 +660,7 @@ static void test_queue(void **state)
 	assert_int_equal(p->others, 1);
 }
 
-/* Woken one by one: pthread_cond_signal is not seen, and waits end without a waking. */
+/* Threads are woken one by one: pthread_cond_signal is not seen, and waits end without a waking. */
 static void test_signalled(void **state)
 {
 	struct play *p = *state;
@@ -657,7 +671,7 @@ static void test_signalled(void **state)
 	assert_int_equal(p->others, 1);
 }
 
-/* A thread that wakes all, and waits itself over its own waking's round. */
+/* A thread wakes all waiters, and also waits during the round of its own waking. */
 static void test_waker_waits(void **state)
 {
 	struct play *p = *state;
@@ -688,7 +702,7 @@ static void test_once(void **state)
 	finish_taken(p, 0);
 }
 
-/* What looked like a barrier three times and is none is given up. */
+/* An object that looked like a barrier three times, and is none, is given up. */
 static void test_error_is_undone(void **state)
 {
 	struct play *p = *state;
@@ -698,11 +712,11 @@ static void test_error_is_undone(void **state)
 	meet_often(p, 40, 4, 1, 300, 201);
 	assert_int_equal(p->others, 1);
 	finish_taken(p, 16);
-	/* What is dropped of it is counted, also after it was given up. */
+	/* Its dropped records are counted, also after it was given up. */
 	assert_int_equal(discover_unseen(p->d).given_up, 160);
 }
 
-/* A macro's barrier waits and wakes in many functions, each meeting in one of them. */
+/* A barrier in a macro waits and wakes in many functions, each episode in one of them. */
 static void test_many_functions(void **state)
 {
 	struct play *p = *state;
@@ -713,7 +727,7 @@ static void test_many_functions(void **state)
 	assert_int_equal(discover_unseen(p->d).given_up, 0);
 }
 
-/* Once its functions are known, threads of one meeting may be in several. */
+/* Once its functions are known, the threads of one episode may be in several of them. */
 static void test_meeting_of_two_functions(void **state)
 {
 	struct play *p = *state;
@@ -725,8 +739,8 @@ static void test_meeting_of_two_functions(void **state)
 }
 
 /*
- * Fewer than met before: how many there should be is told, so that the meeting is not called
- * complete.
+ * Fewer threads than before: the expected number is passed on, so that the episode does not count
+ * as complete.
  */
 static void test_one_is_missing(void **state)
 {
@@ -741,8 +755,8 @@ static void test_one_is_missing(void **state)
 }
 
 /*
- * A meeting of two phases: all have arrived, and all have left. @back: so many are back before the
- * last has left.
+ * Play an episode with two wakings: all have arrived, and all have left. @back threads arrive again
+ * before the last one has left.
  */
 static void meet_twice(struct play *p, uint32_t n, uint32_t last, uint32_t leaves, uint32_t back)
 {
@@ -762,7 +776,7 @@ static void test_two_phases(void **state)
 {
 	struct play *p = *state;
 
-	/* No, some and all threads are back by the second waking. */
+	/* None, some and all of the threads are back by the second waking. */
 	for (uint32_t back = 0; back <= 4; back++) {
 		p->object += 0x1000;
 		for (uint32_t i = 0; i < 40; i++)
@@ -773,9 +787,9 @@ static void test_two_phases(void **state)
 }
 
 /*
- * Both wakings are made without the mutex, on a busy machine: the thread that wakes the others runs
- * again long after they have gone to the second wait, and is the last one there, too. @outside: how
- * long threads work from one meeting to the next.
+ * Both wakings are made without the mutex, on a busy machine. The waking thread runs again long
+ * after the other threads have gone to the second wait, and is the last one there, too. @outside is
+ * the time that threads work between two episodes.
  */
 static void meet_twice_late(struct play *p, uint32_t n, uint32_t last, uint64_t outside)
 {
@@ -805,7 +819,7 @@ static void test_two_phases_late(void **state)
 	assert_int_equal(p->barriers, 1);
 }
 
-/* The machine is busy only after it was known which waking is the second. */
+/* The machine becomes busy only after the second waking was recognised. */
 static void test_two_phases_late_at_last(void **state)
 {
 	struct play *p = *state;
@@ -818,8 +832,8 @@ static void test_two_phases_late_at_last(void **state)
 }
 
 /*
- * As soon as they are through they come again: which waking ends a meeting is not known, and none
- * is claimed to.
+ * Threads arrive again as soon as they have left: it is unknown which waking ends an episode, and
+ * neither is claimed to.
  */
 static void test_two_phases_in_a_tight_loop(void **state)
 {
@@ -833,7 +847,10 @@ static void test_two_phases_in_a_tight_loop(void **state)
 	assert_true(o.rounds > 0);
 }
 
-/* The second of two barriers of one function: between them threads work. */
+/*
+ * Two barriers in one function: threads work between them, so the second is no second phase of the
+ * first.
+ */
 static void test_no_second_phase(void **state)
 {
 	struct play *p = *state;
@@ -848,7 +865,7 @@ static void test_no_second_phase(void **state)
 }
 
 /*
- * All sites are in line in one call of a function; there 100 and 101 are on one line, 102 and 103
+ * All sites are inlined in one call of a function. Sites 100 and 101 are on one line, 102 and 103
  * on another.
  */
 static uint64_t line_of(void *ctx, uint32_t site, uint32_t depth)
@@ -857,8 +874,8 @@ static uint64_t line_of(void *ctx, uint32_t site, uint32_t depth)
 }
 
 /*
- * Two uses of a macro in a function in line: threads go from one to the other at once, and wait
- * there for one that works.
+ * An inlined function uses a macro twice. Threads go from one barrier to the other at once, and
+ * wait there for a thread that works.
  */
 static void test_no_second_phase_in_line(void **state)
 {
@@ -875,8 +892,8 @@ static void test_no_second_phase_in_line(void **state)
 }
 
 /*
- * Two barriers in one function that is all they are in: threads go from one to the other at once,
- * but the one that comes last to the second works for @work in between.
+ * Two barriers are in one function, and nowhere else. Threads go from one to the other at once, but
+ * the last arriver of the second works for @work in between.
  */
 static void meet_at_both(struct play *p, uint32_t n, uint32_t first, uint32_t last, uint64_t work)
 {
@@ -895,7 +912,7 @@ static void meet_at_both(struct play *p, uint32_t n, uint32_t first, uint32_t la
 	p->now += n;
 }
 
-/* What was dropped before that was known is counted. */
+/* Records dropped before that was known are counted. */
 static void test_no_second_phase_of_a_thread_that_works(void **state)
 {
 	struct play *p = *state;
@@ -908,8 +925,8 @@ static void test_no_second_phase_of_a_thread_that_works(void **state)
 }
 
 /*
- * Each second waking is made by the thread that made the first: it may have been kept from running,
- * or have worked.
+ * The thread that makes the first waking also makes the second: it may have been preempted, or have
+ * worked.
  */
 static void test_second_phase_that_lasts(void **state)
 {
@@ -925,7 +942,7 @@ static void test_second_phase_that_lasts(void **state)
 	assert_true(o.echo_ns > 2900000 && o.echo_ns < 3000000);
 }
 
-/* Threads wait only until all have left. */
+/* In the second phase threads wait only until all threads have left. */
 static void test_second_phase_that_is_short(void **state)
 {
 	struct discover_object o = { 0 };
@@ -940,8 +957,8 @@ static void test_second_phase_that_is_short(void **state)
 }
 
 /*
- * Threads waited for the second waking only once: that does not leave open for ever which of both
- * ends a meeting.
+ * Threads waited for the second waking only once. That must not leave open for ever which waking
+ * ends an episode.
  */
 static void test_second_phase_waited_for_once(void **state)
 {
@@ -958,8 +975,8 @@ static void test_second_phase_waited_for_once(void **state)
 }
 
 /*
- * It is waited for only after the barrier was known, and its thread runs late: no meeting is
- * counted twice.
+ * The second waking is waited for only after the barrier was known, and its thread runs late: no
+ * episode counts twice.
  */
 static void test_second_phase_late_after_all(void **state)
 {
@@ -974,7 +991,7 @@ static void test_second_phase_late_after_all(void **state)
 	finish_taken(p, 30 * 4);
 }
 
-/* Two barriers of one function, the second of which is come to only after the first was known. */
+/* Two barriers of one function: threads reach the second only after the first was recognised. */
 static void test_other_barrier_of_the_function(void **state)
 {
 	struct play *p = *state;
@@ -991,8 +1008,8 @@ static void test_other_barrier_of_the_function(void **state)
 }
 
 /*
- * Without debug information, and the same thread is late: several functions that wait and wake on
- * one object are a macro's.
+ * Without debug information, and with the same late thread each time: an object that several
+ * functions wait and wake on belongs to a macro.
  */
 static void test_many_functions_same_waker(void **state)
 {
@@ -1004,7 +1021,7 @@ static void test_many_functions_same_waker(void **state)
 	assert_int_equal(p->barriers, 1);
 }
 
-/* One function alone may have others inlined, in which one thread starts the others. */
+/* A single function may contain inlined functions in which one thread starts the others. */
 static void test_one_function_same_waker(void **state)
 {
 	struct discover_object o = { 0 };
@@ -1021,7 +1038,7 @@ static bool not_compact(void *ctx, uint32_t wait, uint32_t wake)
 	return false;
 }
 
-/* One thread starts the others in the function where they wait for it: no barrier, but told. */
+/* One thread starts the others in the function where they wait: no barrier, but reported. */
 static void test_start_signal(void **state)
 {
 	struct discover_object o = { 0 };
@@ -1045,7 +1062,7 @@ static uint64_t in_one(void *ctx, uint32_t site)
 	return site < 10 ? 0 : 1;
 }
 
-/* Where all functions of the source were put in line in one. */
+/* Play a program in which all functions of the source are inlined into one. */
 static struct play *in_line(struct play *p)
 {
 	struct discover_ops ops = {
@@ -1058,7 +1075,8 @@ static struct play *in_line(struct play *p)
 }
 
 /*
- * Two functions in line with equal ends that are one: the waking is said to be in either of them.
+ * The compiler merged the equal ends of two inlined functions: the waking is attributed to either
+ * of them.
  */
 static void test_one_end(void **state)
 {
@@ -1070,7 +1088,7 @@ static void test_one_end(void **state)
 }
 
 /*
- * Threads take from a queue and put into it, in line in one function: no barrier, whichever thread
+ * Threads take from a queue and put into it, inlined in one function: no barrier, whichever thread
  * wakes.
  */
 static void test_one_code(void **state)
@@ -1081,10 +1099,7 @@ static void test_one_code(void **state)
 	finish_taken(p, 0);
 }
 
-/*
- * The same with one waker, of which one wait is known to be in the function of the waking; and with
- * none that is.
- */
+/* The same with one waker: once one wait is known to be in the waking function, once none is. */
 static void test_one_end_one_waker(void **state)
 {
 	struct play *p = in_line(*state);
@@ -1142,7 +1157,7 @@ static void test_many_objects(void **state)
 	finish(p);
 }
 
-/* Whatever comes, every record is decided once. */
+/* Every record is decided exactly once, whatever the input. */
 static void test_random(void **state)
 {
 	struct play *p = *state;
@@ -1166,7 +1181,9 @@ static void test_random(void **state)
 	finish(p);
 }
 
-/* --- what is only spoken of ------------------------------------------------------------------ */
+/*
+ * --- reported without being barriers -----------------------------------------------------------
+ */
 
 static void reported(void *ctx, const struct discover_object *o)
 {
@@ -1174,8 +1191,8 @@ static void reported(void *ctx, const struct discover_object *o)
 }
 
 /*
- * Four threads meet, waits in one function and the waking in another: the last arriver wakes, or
- * always the same thread, the master.
+ * Four threads cross, with waits in one function and the waking in another. The last arriver wakes,
+ * or always the same thread (@master).
  */
 static struct discover_object apart(struct play *p, bool master)
 {
@@ -1206,8 +1223,8 @@ static void test_two_functions(void **state)
 }
 
 /*
- * A pool with a master that hands out work and never waits; or a barrier at which the same thread
- * always arrives last.
+ * This may be a pool with a master that hands out work and never waits, or a barrier at which the
+ * same thread always arrives last.
  */
 static void test_two_functions_of_a_pool(void **state)
 {
@@ -1216,7 +1233,7 @@ static void test_two_functions_of_a_pool(void **state)
 	assert_fields(&o, IS(split, 0), IS(led, 12));
 }
 
-/* No thread wakes all: a queue, or threads that are woken one by one. */
+/* No thread wakes all waiters: a queue, or threads that are woken one by one. */
 static void test_woken_one_by_one(void **state)
 {
 	struct discover_object found = { 0 };
@@ -1235,7 +1252,10 @@ static void test_woken_one_by_one(void **state)
 		      IS(wait_site, 100));
 }
 
-/* An interpreter's lock: one leaves, and comes again before all others have left. */
+/*
+ * The lock of an interpreter: one thread leaves, and arrives again before all other threads have
+ * left.
+ */
 static void test_lock_on_a_condition(void **state)
 {
 	struct discover_object found = { 0 };
@@ -1251,8 +1271,8 @@ static void test_lock_on_a_condition(void **state)
 /* --- what was not seen ----------------------------------------------------------------------- */
 
 /*
- * The same as meet(), of a condition variable that counts: *@count waits had begun. Threads below
- * @from are not seen.
+ * Like meet(), on a condition variable that counts: *@count waits had begun. Threads below @from
+ * are not seen.
  */
 static void meet_counted(struct play *p, uint32_t n, uint32_t last, uint32_t from, uint32_t *count)
 {
@@ -1280,14 +1300,14 @@ static void check_unseen(struct play *p, uint64_t waits, uint32_t uncounted)
 	finish(p);
 	assert_int_equal(discover_unseen(p->d).waits, waits);
 	assert_int_equal(discover_unseen(p->d).uncounted, uncounted);
-	/* All of that is reported of the process that these objects belong to. */
+	/* All of that is attributed to the process that these objects belong to. */
 	assert_int_equal(discover_waited_unseen(p->d, p->tgid ? p->tgid : 1, 7),
 			 waits || uncounted);
 }
 
 /*
- * A barrier of four, at which @count waits had begun unseen: found, and crossed until these are
- * told.
+ * Play a barrier of four threads at which @count waits had begun unseen. It is found, and crossed
+ * until these waits are reported.
  */
 static void found_and_settled(struct play *p, uint32_t count)
 {
@@ -1310,7 +1330,7 @@ static void test_all_seen(void **state)
 	assert_int_equal(p->taken, 40);
 }
 
-/* Two unseen rounds of four: three waits each. */
+/* Two unseen rounds of four threads: three waits each. */
 static void test_first_rounds_unseen(void **state)
 {
 	struct play *p = *state;
@@ -1321,7 +1341,7 @@ static void test_first_rounds_unseen(void **state)
 	check_unseen(p, 6, 0);
 }
 
-/* It may be older than what is traced: what was before does not matter. */
+/* The object may be older than the trace: earlier waits do not matter. */
 static void test_older_object(void **state)
 {
 	struct play *p = *state;
@@ -1333,7 +1353,7 @@ static void test_older_object(void **state)
 	check_unseen(p, 0, 0);
 }
 
-/* Its process was not seen at first either: some of those before may have been its. */
+/* Its process was not seen at first either: some of the earlier waits may belong to it. */
 static void test_older_and_blind(void **state)
 {
 	struct play *p = *state;
@@ -1346,8 +1366,8 @@ static void test_older_and_blind(void **state)
 }
 
 /*
- * What a private object is copied from is known when it is first seen; a thread that comes to the
- * original later says nothing about it.
+ * The original of a private copy is known when the copy is first seen. A thread that arrives at the
+ * original later says nothing about the copy.
  */
 static void test_original_comes_later(void **state)
 {
@@ -1361,14 +1381,14 @@ static void test_original_comes_later(void **state)
 	check_unseen(p, 3, 0);
 }
 
-/* It was no barrier: then nothing is missing. */
+/* The object was no barrier: then nothing is missing. */
 static void test_unseen_of_no_barrier(void **state)
 {
 	struct play *p = *state;
 
 	found_and_settled(p, 6);
 	assert_int_equal(discover_unseen(p->d).waits, 6);
-	/* Another function's wakings, which end no wait, are none of the barrier's. */
+	/* Wakings of another function, which end no wait, do not belong to the barrier. */
 	for (uint32_t i = 0; i < 20; i++)
 		wake(p, 1, 301);
 	assert_int_equal(p->verdict, DISCOVER_BARRIER);
@@ -1377,10 +1397,7 @@ static void test_unseen_of_no_barrier(void **state)
 	check_unseen(p, 0, 0);
 }
 
-/*
- * What was seen of futexes is forgotten, and the barriers on condition variables stay what they
- * are.
- */
+/* Records of futexes are forgotten, while barriers on condition variables remain known. */
 static void test_end_of_futexes(void **state)
 {
 	struct play *p = *state;
@@ -1394,8 +1411,8 @@ static void test_end_of_futexes(void **state)
 }
 
 /*
- * One of the processes is not seen at first: its waits are gaps in the row, and its wakings end
- * waits for nothing.
+ * One of the processes is not seen at first: its waits are gaps in the sequence of counts, and its
+ * wakings seem to come from nowhere.
  */
 static void test_some_unseen(void **state)
 {
@@ -1403,13 +1420,13 @@ static void test_some_unseen(void **state)
 	uint32_t count = 0;
 
 	meet_counted(p, 4, 4, 3, &count); /* 1, 2 wait unseen */
-	meet_counted(p, 4, 2, 3, &count); /* 1 waits unseen, and 2 wakes: 3 and 4 do not see it */
+	meet_counted(p, 4, 2, 3, &count); /* 1 waits unseen; 2 wakes, which 3 and 4 do not see */
 	for (uint32_t i = 0; i < 10; i++)
 		meet_counted(p, 4, 1 + i % 4, 0, &count);
 	check_unseen(p, 2 + 1 + 2, 0);
 }
 
-/* Of what is known by its code the first wait is enough: those under way are not missing. */
+/* For an object known by its code the first wait is enough: waits in progress are not missing. */
 static void test_unseen_of_known_code(void **state)
 {
 	struct play *p = *state;
@@ -1428,14 +1445,15 @@ static void test_unseen_of_known_code(void **state)
 	waited(p, 3, 100);
 	p->flags = 0;
 	assert_int_equal(p->barriers, 2);
-	other = 9; /* begun after it was found: another process's, which goes on with the count */
+	/* begun after it was found: a wait of another process, which continues the count */
+	other = 9;
 	meet_counted(p, 4, 2, 0, &other);
 	check_unseen(p, 0, 0);
 }
 
 /*
- * musl's begin with the same number always; and what was read is no count where there are twice the
- * same.
+ * The values in musl always begin with the same number. A value that occurs twice is no count,
+ * either.
  */
 static void test_no_count(void **state)
 {
@@ -1453,14 +1471,17 @@ static void test_unread(void **state)
 	struct play *p = *state;
 	uint32_t count = 3;
 
-	/* The first touch of a page: it cannot be read from a probe. */
+	/* A page that was never touched cannot be read from a probe. */
 	meet(p, 4, 1, 100, 101);
 	for (uint32_t i = 1; i < 10; i++)
 		meet_counted(p, 4, 1 + i % 4, 0, &count);
 	check_unseen(p, 0, 0);
 }
 
-/* It is told while tracing goes on, once the waits that had begun before it was found are over. */
+/*
+ * Unseen waits are reported during tracing, once the waits that had begun before the barrier was
+ * found are over.
+ */
 static void test_unseen_in_time(void **state)
 {
 	struct play *p = *state;
@@ -1485,8 +1506,8 @@ static void test_spurious_is_seen(void **state)
 }
 
 /*
- * A process does not see its mates for long: what they do without them keeps no rule. It is
- * classified anew as soon as they come.
+ * The tracer does not see the other processes for long, so the rounds of this process alone follow
+ * no rule. The object is classified anew as soon as the other processes are traced.
  */
 static void test_process_that_comes_late(void **state)
 {
@@ -1506,8 +1527,8 @@ static void test_process_that_comes_late(void **state)
 }
 
 /*
- * A process has its probes on waits before those on wakings: what it ended meanwhile keeps no rule
- * either. It is classified anew once more when it is seen to wake.
+ * A process gets its probes on waits before those on wakings, so the rounds that it ended meanwhile
+ * follow no rule. The object is classified anew when the process is first seen to wake.
  */
 static void test_wakings_seen_later(void **state)
 {
@@ -1530,8 +1551,8 @@ static void test_wakings_seen_later(void **state)
 }
 
 /*
- * More meet than did when it was found out: that is said with the next meeting, for the one in
- * which it turned out has begun.
+ * More threads cross than when the barrier was found. The next episode has the new number, as the
+ * current one has already begun.
  */
 static void test_more_come(void **state)
 {
@@ -1539,7 +1560,7 @@ static void test_more_come(void **state)
 
 	meet_often(p, 4, 3, IN_TURN, 100, 101);
 	assert_int_equal(p->team, 0);
-	/* The new thread arrives last of those that wait. */
+	/* The new thread arrives last of the waiting threads. */
 	meet(p, 4, 1, 100, 101);
 	assert_int_equal(p->team, 0);
 	meet(p, 4, 2, 100, 101);
@@ -1550,8 +1571,8 @@ static void test_more_come(void **state)
 }
 
 /*
- * The same where the new one is seen before the others have left: how many come is known when the
- * meeting is over.
+ * The same, but the new thread is seen before the other threads have left: the number of threads is
+ * known when the episode is over.
  */
 static void test_more_come_at_once(void **state)
 {
@@ -1575,8 +1596,8 @@ static void test_more_come_at_once(void **state)
 }
 
 /*
- * At an upper node of a tree as many meet each time, but others: their number is not told for some
- * rounds and not for others.
+ * At an upper node of a tree the number of threads stays the same, but the threads change: their
+ * number is given either for all rounds or for none.
  */
 static void test_others_come(void **state)
 {

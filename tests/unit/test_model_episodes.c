@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Which crossings make one meeting, in the cases where that is hard. Worked by hand; times in ns.
+ * Check which crossings form one episode in the hard cases. Expected values are worked out by hand;
+ * times in ns.
  */
 #include "sbt/record.h"
 #include "test_model_util.h"
@@ -22,7 +23,7 @@ static void test_one_meeting(void **state)
 	cross_all(r, { 2, A, 3, 250, 310 }, { 1, A, 3, 100, 320 });
 	assert_int_equal(r->nkept, 0);
 	cross(r, 3, A, 3, 300, 350);
-	/* Known to be full: it does not wait for anything. */
+	/* The episode is known to be full: it does not wait for more records. */
 	assert_episodes(r, { "1 2 3", MODEL_COMPLETE });
 	assert_fields(ep(r, 0), IS(release_ns, 300), IS(barrier_ns, 200), IS(phase_ns, 300),
 		      IS(phase_from, MODEL_NONE), IS(number, 0));
@@ -48,24 +49,24 @@ static void test_attach_in_mid_episode(void **state)
 	/* The missing thread had arrived before: the release is known, and so is the next phase. */
 	assert_int_equal(ep(r, 1)->phase_ns, 200);
 	assert_fields(model_barrier(r->model, 0), IS(incomplete, 1), IS(episodes, 2));
-	/* Nothing of the incomplete one is imbalance: 100 + 50 and 150 + 100. */
+	/* The incomplete episode adds nothing to imbalance: 100 + 50 and 150 + 100. */
 	assert_int_equal(model_barrier(r->model, 0)->wait.sum, 150 + 250);
 }
 
 /*
- * As before, but thread 1 is so quick that its next arrival still fits the meeting it was missing
- * from.
+ * As before, but thread 1 is so quick that its next arrival still fits the episode that its record
+ * is missing from.
  */
 static void test_attach_quick_thread(void **state)
 {
 	struct run *r CLEANUP_PTR(run_free) = run_new(1000);
 
 	cross_all(r, { 2, A, 3, 1100, 1210 }, { 3, A, 3, 1200, 1220 },
-		  { 1, A, 3, 1205, 1410 }, /* left at 1203, unseen; came again before 1210 */
+		  { 1, A, 3, 1205, 1410 }, /* left at 1203, unseen; arrived again before 1210 */
 		  { 3, A, 3, 1400, 1420 }, { 2, A, 3, 1350, 1430 }, { 1, A, 3, 1500, 1610 },
 		  { 3, A, 3, 1450, 1620 }, { 2, A, 3, 1600, 1630 });
 	finish(r, 2000);
-	/* Not to be told from a full meeting until the others come again before 1 leaves. */
+	/* This looks like a full episode until the other threads arrive again before 1 leaves. */
 	assert_ep(r, 0, "2 3 1", MODEL_AMBIGUOUS, MODEL_WHY_BEFORE);
 	assert_ep(r, 1, "2 3", MODEL_INCOMPLETE, MODEL_WHY_COUNT);
 	assert_ep(r, 2, "3 1 2", MODEL_COMPLETE, 0);
@@ -73,8 +74,9 @@ static void test_attach_quick_thread(void **state)
 }
 
 /*
- * Thread 2 waited here when tracing began, which is known. It arrives again each time before thread
- * 1, which wakes it, has left: the times alone would never show which thread's records are missing.
+ * Thread 2 is known to have waited here when tracing began. It arrives again each time before
+ * thread 1, which wakes it, has left. The times alone would never show which thread's records are
+ * missing.
  */
 static void test_attach_with_one_inside(void **state)
 {
@@ -94,9 +96,9 @@ static void test_attach_with_one_inside(void **state)
 }
 
 /*
- * Two threads waited here, and arrive again each time before thread 1 has left: when the second
- * episode is full the first is still open, as these threads have been seen only now. No thread is
- * missing from that.
+ * Two threads waited here when tracing began, and arrive again each time before thread 1 has left.
+ * When the second episode is full the first is still open, as these threads have been seen only
+ * now. No thread is missing from it.
  */
 static void test_attach_with_two_inside(void **state)
 {
@@ -117,7 +119,10 @@ static void test_attach_with_two_inside(void **state)
 		assert_ep(r, t, "2 3 1", MODEL_COMPLETE, 0);
 }
 
-/* As with one, but a third has no record either, and did not wait here: the places stay unknown. */
+/*
+ * As with one thread inside, but a third has no record either and did not wait here: its arrivals
+ * stay unknown.
+ */
 static void test_attach_with_one_inside_of_two(void **state)
 {
 	struct run *r CLEANUP_PTR(run_free) = run_new(1000);
@@ -156,7 +161,7 @@ static void test_lost_record(void **state)
 	assert_episodes(r, { "1 2 3", MODEL_COMPLETE }, { "1 3", MODEL_INCOMPLETE, MODEL_WHY_LOST },
 			{ "1 2 3", MODEL_COMPLETE }, { "1 2 3", MODEL_COMPLETE });
 	assert_int_equal(member_of(ep(r, 2), 2)->work_ns, MODEL_UNKNOWN);
-	/* The one missing may have come last: from when the next phase ran is not known. */
+	/* The missing thread may have arrived last: the start of the next phase is unknown. */
 	assert_int_equal(ep(r, 2)->phase_ns, MODEL_UNKNOWN);
 	assert_int_equal(ep(r, 3)->phase_ns, 100);
 	t = thread_of(r, 2);
@@ -168,8 +173,8 @@ static void test_lost_record(void **state)
 }
 
 /*
- * The thread of the lost record is so quick that its next arrival fits the episode that it is
- * missing from.
+ * The thread of the lost record is so quick that its next arrival fits the episode that the record
+ * is missing from.
  */
 static void test_lost_record_quick_thread(void **state)
 {
@@ -178,7 +183,7 @@ static void test_lost_record_quick_thread(void **state)
 	rounds(r, 0, 1);
 	lose(r, 1); /* 110 - 131 */
 	cross_all(r, { 2, A, 3, 120, 134 }, { 3, A, 3, 130, 136 },
-		  { 1, A, 3, 133, 240 }, /* of the next, but before 134 */
+		  { 1, A, 3, 133, 240 }, /* belongs to the next, but arrives before 134 */
 		  { 2, A, 3, 220, 234 }, { 3, A, 3, 230, 236 });
 	rounds(r, 300, 2);
 	finish(r, 600);
@@ -211,7 +216,10 @@ static void test_out_of_order(void **state)
 	assert_int_equal(model_totals(r->model)->lost, 0);
 }
 
-/* With the watermark past, what is missing is lost at once; if it comes after all, it is not. */
+/*
+ * Once the watermark has passed, missing records count as lost at once. A record that arrives after
+ * all is no longer lost.
+ */
 static void test_later_than_the_watermark(void **state)
 {
 	struct run *r = *state;
@@ -236,13 +244,13 @@ static void test_two_objects(void **state)
 {
 	struct run *r = *state;
 
-	/* {1, 2} meet on A, {3, 4} on B, one inside the other. */
+	/* {1, 2} cross A and {3, 4} cross B, one episode inside the other. */
 	cross_all(r, { 3, B, 2, 15, 21 }, { 1, A, 2, 10, 22 }, { 4, B, 2, 20, 23 },
 		  { 2, A, 2, 18, 24 }, { 3, B, 2, 30, 41 }, { 2, A, 2, 35, 42 },
 		  { 4, B, 2, 40, 43 }, { 1, A, 2, 38, 44 });
 	finish(r, 100);
 	assert_int_equal(r->nkept, 4);
-	/* In the order of releases: 18, 20, 38, 40. */
+	/* Episodes come in the order of releases: 18, 20, 38, 40. */
 	assert_ep(r, 0, "1 2", MODEL_COMPLETE, 0);
 	assert_ep(r, 1, "3 4", MODEL_COMPLETE, 0);
 	assert_ep(r, 2, "2 1", MODEL_COMPLETE, 0);
@@ -254,7 +262,8 @@ static void test_two_objects(void **state)
 }
 
 /*
- * One object at two places is two barriers; members from different places are a third, mixed one.
+ * One object with two call sites is two barriers; members from different call sites form a third,
+ * mixed one.
  */
 static void test_sites(void **state)
 {
@@ -277,12 +286,15 @@ static void test_sites(void **state)
 	assert_fields(b, IS(nsites, 2), IS(sites[0], 5), IS(sites[1], 7), IS(episodes, 2));
 	assert_int_equal(member_of(ep(r, 2), 1)->site, 7);
 	assert_int_equal(member_of(ep(r, 2), 2)->site, 5);
-	/* The phase that ends at the second began at the first. */
+	/* The phase that ends at the second barrier began at the first. */
 	assert_int_equal(ep(r, 1)->phase_from, 0);
 	assert_int_equal(ep(r, 4)->phase_from, 2);
 }
 
-/* pthread_barrier_destroy() and _init() with another count: never one meeting. */
+/*
+ * pthread_barrier_destroy() and _init() with another count: crossings from before and after never
+ * form one episode.
+ */
 static void test_made_again(void **state)
 {
 	struct run *r = *state;
@@ -296,7 +308,7 @@ static void test_made_again(void **state)
 			{ "1 2", MODEL_COMPLETE }, { "1 3 2", MODEL_COMPLETE });
 }
 
-/* A thread abandoned the old barrier; the new one begins while the old episode never ended. */
+/* A thread abandoned the old barrier; the new one begins although the old episode never ended. */
 static void test_made_again_unfinished(void **state)
 {
 	struct run *r = *state;
@@ -310,7 +322,10 @@ static void test_made_again_unfinished(void **state)
 	assert_int_equal(ep(r, 1)->number, 0);
 }
 
-/* 3 came last and is slow to leave: the others have met at the next barrier there meanwhile. */
+/*
+ * Thread 3 arrived last and is slow to leave: the other threads have crossed the next barrier there
+ * meanwhile.
+ */
 static void test_made_again_late(void **state)
 {
 	struct run *r = *state;
@@ -324,7 +339,7 @@ static void test_made_again_late(void **state)
 			{ "1 2", MODEL_COMPLETE });
 }
 
-/* It is never seen to leave: only the meeting that it is missing from is in doubt. */
+/* The thread is never seen to leave: only the episode that it is missing from is uncertain. */
 static void test_made_again_without(void **state)
 {
 	struct run *r = *state;
@@ -339,8 +354,8 @@ static void test_made_again_without(void **state)
 }
 
 /*
- * More threads than the next one counts meet there when the late one leaves: these are no more for
- * it.
+ * More threads than the next barrier counts cross it when the late thread leaves: that adds no
+ * members to the old episode.
  */
 static void test_made_again_for_more(void **state)
 {
@@ -360,8 +375,8 @@ static void test_made_again_for_more(void **state)
 }
 
 /*
- * A thread that abandoned a former barrier and never left it is no member of the episodes of one
- * with the same count.
+ * A thread that abandoned an earlier barrier, and never left it, is no member of the episodes of a
+ * later barrier with the same count.
  */
 static void test_made_again_twice(void **state)
 {
@@ -377,7 +392,7 @@ static void test_made_again_twice(void **state)
 }
 
 /*
- * One that never left may be a left-over: as many members as the count make no meeting that is
+ * A thread that never left may be a left-over: as many members as the count do not make the episode
  * certain.
  */
 static void test_made_again_leftover(void **state)
@@ -391,7 +406,7 @@ static void test_made_again_leftover(void **state)
 			{ "4 1", MODEL_COMPLETE }, { "3", MODEL_INCOMPLETE, MODEL_WHY_COUNT });
 }
 
-/* How many meet is known only after the first has left: no other barrier. */
+/* The count becomes known only after the first thread has left: that is no other barrier. */
 static void test_count_known_late(void **state)
 {
 	struct run *r = *state;
@@ -404,7 +419,7 @@ static void test_count_known_late(void **state)
 	assert_tids(ep(r, 1), "3 4");
 }
 
-/* The same of one that was there before: std::barrier, of which one has dropped out. */
+/* The same at an existing barrier: a std::barrier that one thread has dropped out of. */
 static void test_new_count_known_late(void **state)
 {
 	struct run *r = *state;
@@ -418,8 +433,8 @@ static void test_new_count_known_late(void **state)
 }
 
 /*
- * Nothing was seen of them before: the next meeting of some tells that they were not in another,
- * though it is of another count.
+ * The threads were not seen before. The next episode of some shows that they were not in another
+ * one, although its count differs.
  */
 static void test_made_again_unseen(void **state)
 {
@@ -434,8 +449,8 @@ static void test_made_again_unseen(void **state)
 }
 
 /*
- * The first arrivals of the newest are missing: a thread that was slow to leave the barrier before
- * is still a member of that.
+ * The first arrivals of the newest barrier are missing: a thread that was slow to leave the
+ * previous barrier is still a member of that one.
  */
 static void test_made_again_lost(void **state)
 {
@@ -443,7 +458,7 @@ static void test_made_again_lost(void **state)
 
 	cross_all(r, { 1, A, 2, 10, 21 }, { 2, A, 2, 20, 22 }, { 1, A, 3, 30, 51 },
 		  { 2, A, 3, 40, 52 });
-	/* 3 came at 50 and is slow; the next of two begins at 60. */
+	/* Thread 3 arrived at 50 and is slow; the next barrier, of two threads, begins at 60. */
 	for (uint64_t at = 60; at < 120; at += 20) {
 		cross_all(r, { 1, A, 2, at, at + 11 }, { 2, A, 2, at + 10, at + 12 });
 	}
@@ -455,13 +470,13 @@ static void test_made_again_lost(void **state)
 	assert_ep(r, 5, "1 2", MODEL_COMPLETE, 0);
 }
 
-/* Thread 1 is back, waiting at the next meeting, before thread 2 has left the last. */
+/* Thread 1 already waits in the next episode before thread 2 has left the last one. */
 static void test_slow_departure(void **state)
 {
 	struct run *r = *state;
 
 	cross_all(r, { 1, A, 3, 10, 31 }, { 3, A, 3, 30, 32 },
-		  { 2, A, 3, 20, 90 }, /* slow; 1 and 3 came again at 40 and 50 */
+		  { 2, A, 3, 20, 90 }, /* slow; 1 and 3 arrived again at 40 and 50 */
 		  { 2, A, 3, 95, 96 }, { 1, A, 3, 40, 97 }, { 3, A, 3, 50, 98 });
 	finish(r, 200);
 	assert_int_equal(r->nkept, 2);
@@ -505,7 +520,7 @@ static void test_process_shared(void **state)
 		  { 10, 0x5000, 2, 30, 32, .tgid = 10, .inc = 1, .shared = 99 },
 		  { 10, 0x5000, 2, 40, 61, .tgid = 10, .inc = 1, .shared = 99 },
 		  { 20, 0x7000, 2, 60, 62, .tgid = 20, .inc = 2, .shared = 99 });
-	/* The same address, but private: no meeting with the other process. */
+	/* The same address, but private: no episode with the other process. */
 	cross_all(r, { 10, 0x9000, 2, 70, 81, .tgid = 10, .inc = 1 },
 		  { 20, 0x9000, 2, 80, 82, .tgid = 20, .inc = 2 });
 	finish(r, 100);
@@ -516,19 +531,22 @@ static void test_process_shared(void **state)
 	assert_int_equal(ep(r, 3)->state, MODEL_INCOMPLETE);
 	b = model_barrier(r->model, ep(r, 0)->barrier);
 	assert_true(b->shared);
-	/* It belongs to the process seen first, the sums of the threads to their own. */
+	/*
+	 * The barrier belongs to the process seen first, the sums of the threads to their own
+	 * processes.
+	 */
 	assert_int_equal(model_proc(r->model, b->proc)->tgid, 20);
 	assert_fields(ep(r, 1), IS(number, 1), IS(phase_ns, 30));
 	assert_int_equal(thread_of(r, 10)->wait_ns, 20);
 	assert_int_equal(thread_of(r, 20)->wait_ns, 15);
 	assert_int_equal(model_proc(r->model, 1)->parent, 0);
-	/* T_ideal joins both: thread 10 works 30 + 8, 20 then joins at 38... */
+	/* T_ideal joins both processes: thread 10 works 30 + 8, 20 then joins at 38... */
 	assert_int_equal(model_nprocs(r->model), 2);
 }
 
 /*
- * Memory that processes may share: a thread that was alone there may have met other processes'
- * threads, but not where the threads of its own process have met all alone.
+ * Processes may share memory. A thread that was alone at such a barrier may have crossed it with
+ * other processes, unless the threads of its own process have crossed it on their own.
  */
 static void test_unmet(void **state)
 {
@@ -553,7 +571,9 @@ static void test_more_threads_than_count(void **state)
 	struct run *r = *state;
 
 	cross_all(r, { 1, A, 2, 1, 4 }, { 3, A, 2, 3, 5 });
-	/* By arrival: (1 2) (3 1) (2 3) (1 2). 3 arrives before 1 and 2 have left. */
+	/*
+	 * Episodes by arrival: (1 2) (3 1) (2 3) (1 2). Thread 3 arrives before 1 and 2 have left.
+	 */
 	cross_all(r, { 2, A, 2, 20, 25 }, { 1, A, 2, 10, 30 }, { 1, A, 2, 40, 45 },
 		  { 3, A, 2, 24, 46 }, { 3, A, 2, 60, 65 }, { 2, A, 2, 50, 66 },
 		  { 1, A, 2, 70, 85 }, { 2, A, 2, 80, 86 });
@@ -578,7 +598,7 @@ static void test_cyclic_swap(void **state)
 	 */
 	cross_all(r, { 1, A, 2, 10, 25 }, { 1, A, 2, 40, 45 }, { 2, A, 2, 20, 50 },
 		  { 3, A, 2, 21, 51 });
-	/* A clear one. */
+	/* An unambiguous episode. */
 	cross_all(r, { 2, A, 2, 60, 75 }, { 1, A, 2, 70, 76 }, { 3, A, 2, 80, 95 },
 		  { 1, A, 2, 90, 96 });
 	finish(r, 200);
@@ -592,7 +612,7 @@ static void test_cyclic_swap(void **state)
 	assert_int_equal(model_barrier(r->model, 0)->wait.sum, 1 + 10 + 10);
 }
 
-/* The same crossing at a barrier by hand. */
+/* Add a crossing of a user-defined barrier. */
 static void cross_by_hand(struct run *r, uint32_t tid, uint32_t count, uint64_t arrive,
 			  uint64_t depart)
 {
@@ -603,8 +623,8 @@ static void cross_by_hand(struct run *r, uint32_t tid, uint32_t count, uint64_t 
 }
 
 /*
- * Two were seen to meet at a barrier by hand, and so many were said to; then a third comes, which
- * is no use in turns.
+ * Two threads were seen at a user-defined barrier, which was said to have two. Then a third
+ * arrives: the threads do not use the barrier in turn.
  */
 static void test_more_than_were_seen(void **state)
 {
@@ -624,7 +644,7 @@ static void test_more_than_were_seen(void **state)
 	assert_ep(r, 9, "1 2 3", MODEL_COMPLETE, 0);
 }
 
-/* The probes saw 3 arrive before 2, but 2 left before the next release: it was 2 that was in. */
+/* The probes saw 3 arrive before 2, but 2 left before the next release: 2 was the member. */
 static void test_cyclic_forced_swap(void **state)
 {
 	struct run *r = *state;
@@ -639,10 +659,10 @@ static void test_cyclic_forced_swap(void **state)
 	assert_ep(r, 3, "2 1", MODEL_COMPLETE, 0);
 }
 
-/* The number of a thread that ended comes again as another thread. */
+/* Another thread reuses the number of a thread that ended. */
 /*
- * Clocks that make no sense: threads that have met already meet again before that, over and over,
- * and never leave. It ends all the same.
+ * Clocks that make no sense: threads that have crossed already cross again before that, over and
+ * over, and never leave. The model ends all the same.
  */
 static void test_cyclic_again_and_again(void **state)
 {
@@ -695,7 +715,7 @@ static void test_tid_reuse(void **state)
 	assert_int_equal(model_proc(r->model, 0)->nthreads_crossed, 3);
 }
 
-/* The news of an exit overtakes the thread's last record. */
+/* The exit event arrives before the thread's last record. */
 static void test_record_after_exit(void **state)
 {
 	struct run *r = *state;
@@ -729,7 +749,7 @@ static void test_incarnations(void **state)
 	assert_int_equal(model_nprocs(r->model), 2);
 	assert_int_equal(r->nkept, 3);
 	assert_ep(r, 0, "10 11", MODEL_COMPLETE, 0);
-	/* They are two processes, each with its own order. */
+	/* The two incarnations are two processes, each with its own order. */
 	assert_fields(model_proc(r->model, 0), IS(episodes, 1), IS(incomplete, 1),
 		      IS(abandoned, 1));
 	assert_int_equal(model_proc(r->model, 1)->episodes, 1);
@@ -738,8 +758,8 @@ static void test_incarnations(void **state)
 }
 
 /*
- * A process of which the first crossings were not recorded, although it was known before (exec) or
- * was not: all of it counts from the next one.
+ * The first crossings of a process were not recorded, whether the process was known before (exec)
+ * or not: crossings count from the next one.
  */
 static void test_found_late(void **state)
 {
@@ -756,7 +776,7 @@ static void test_found_late(void **state)
 		}
 		assert_int_equal(model_add_process(r->model, PID, INC, 0, 0, 100, false, "prog"),
 				 0);
-		/* One began before that, one later. */
+		/* One thread began before that, one later. */
 		assert_int_equal(model_add_thread(r->model, PID, INC, 2, 50), 0);
 		assert_int_equal(model_add_thread(r->model, PID, INC, 3, 110), 0);
 		cross_all(r, { 1, A, 3, 101, 131 }, { 2, A, 3, 120, 132 }, { 3, A, 3, 130, 133 });
@@ -777,15 +797,15 @@ static void test_found_late(void **state)
 }
 
 /*
- * Cancelled, longjmp or an exception out of the wait: counted by the barrier, so the meeting is
- * full.
+ * A thread leaves the wait by cancellation, longjmp or an exception. The barrier counted it, so the
+ * episode is full.
  */
 static void test_abandoned(void **state)
 {
 	struct run *r = *state;
 
 	cross_all(r, { 1, A, 3, 20, 31 }, { 3, A, 3, 30, 32 });
-	/* 2 had arrived at 10; it is told when it comes again, at 40. */
+	/* 2 had arrived at 10; the abandoned wait is reported when it arrives again, at 40. */
 	cross_all(r, { 2, A, 3, 10, NEVER }, { 1, A, 3, 50, 61 }, { 2, A, 3, 40, 62 },
 		  { 3, A, 3, 60, 63 });
 	finish(r, 100);
@@ -801,7 +821,7 @@ static void test_abandoned(void **state)
 		      IS(release.n, 5));
 }
 
-/* All threads gave up: there was no such episode, and none that released. */
+/* All threads abandoned their waits: there was no such episode, and no release. */
 static void test_abandoned_by_all(void **state)
 {
 	struct run *r = *state;
@@ -816,7 +836,7 @@ static void test_abandoned_by_all(void **state)
 }
 
 /*
- * An arrival that was given up before the barrier was made again does not push out a real member.
+ * An arrival that was abandoned before the barrier was made again does not displace a real member.
  */
 static void test_abandoned_leftover(void **state)
 {
@@ -831,7 +851,8 @@ static void test_abandoned_leftover(void **state)
 }
 
 /*
- * A thread that abandoned its arrival and comes again is counted twice by the barrier, and by us.
+ * A thread that abandoned its arrival and arrives again is counted twice, by the barrier and by the
+ * model.
  */
 static void test_abandoned_counted_twice(void **state)
 {
@@ -844,8 +865,8 @@ static void test_abandoned_counted_twice(void **state)
 
 /*
  * The count is unknown, and all threads leave the second episode by a jump, which is reported when
- * they arrive again. What one thread reported of it says nothing about the threads that are still
- * in the first: 3 is slow to leave that.
+ * they arrive again. That says nothing about threads that are still in the first episode: 3 is slow
+ * to leave it.
  */
 static void test_abandoned_without_a_count(void **state)
 {
@@ -865,8 +886,8 @@ static void test_abandoned_without_a_count(void **state)
 }
 
 /*
- * A fresh object each round, with an unknown count: that an episode of it is over is known only
- * after a while. Episodes elsewhere wait for it, so that they come in the order of their releases.
+ * A new object each round, with an unknown count: the end of its episode is known only after a
+ * while. Episodes of other barriers wait for it, so that all come in the order of their releases.
  */
 static void test_fresh_without_a_count(void **state)
 {
@@ -889,7 +910,7 @@ static void test_fresh_without_a_count(void **state)
 	}
 }
 
-/* Tracing ends while one of them is still inside. */
+/* Tracing ends while one of the threads is still inside. */
 static void test_pending_at_the_end(void **state)
 {
 	struct run *r = *state;
@@ -903,7 +924,10 @@ static void test_pending_at_the_end(void **state)
 	assert_fields(thread_of(r, 3), IS(outside_ns, 30 + (130 - 36)), IS(pending_ns, 130));
 }
 
-/* Fewer came than the barrier counts, without any explanation: said, not smoothed over. */
+/*
+ * Fewer threads arrived than the barrier counts, without any explanation: that is reported, not
+ * hidden.
+ */
 static void test_count_mismatch(void **state)
 {
 	struct run *r = *state;
@@ -914,7 +938,7 @@ static void test_count_mismatch(void **state)
 	assert_int_equal(model_barrier(r->model, 0)->wait.n, 0);
 }
 
-/* Clocks that disagree: 1 leaves 3 ns before the last comes. */
+/* Clocks disagree: 1 leaves 3 ns before the last arrival. */
 static void test_causality(void **state)
 {
 	struct run *r = *state;
@@ -926,7 +950,7 @@ static void test_causality(void **state)
 		      IS(latency_ns, 0));
 }
 
-/* A barrier function that waits on another barrier inside: counted once. */
+/* A barrier function waits on another barrier inside: that counts once. */
 static void test_nested(void **state)
 {
 	struct run *r = *state;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* The simulator against cases worked by hand. Times are in us where a comment has them. */
+/* Check the simulator against cases worked out by hand. Times in comments are in us. */
 #include "test_predict_util.h"
 
 #define SITE 0
 
-/* @n threads meet once, each after its @work, ns. */
+/* Return one episode of @n threads, each after its @work, ns. */
 static struct predict_input one_episode(uint32_t n, const uint64_t *work)
 {
 	struct predict_input in;
@@ -33,10 +33,10 @@ static struct predict_input together(uint32_t n)
 		"BarrierMsgSize=128"
 
 /*
- * Table 1, all arriving together, no messages: each enters until E = 5; the master's first look
- * ends at E + C = 7 and finds all; it lowers the barrier at 7 + M = 17. A slave's looks end at E +
- * 2 k, and 17 = 5 + 2 x 6: the sixth sees it at once. All come out at 17 + X = 22, however many
- * they are.
+ * Table 1, all threads arrive together, no messages. Each enters until E = 5. The master's first
+ * look ends at E + C = 7 and finds all; it lowers the barrier at 7 + M = 17. A slave's looks end at
+ * E + 2 k, and 17 = 5 + 2 x 6: the sixth sees it at once. All leave at 17 + X = 22, with any number
+ * of threads.
  */
 static void test_linear_flags(void **state)
 {
@@ -48,7 +48,7 @@ static void test_linear_flags(void **state)
 
 		assert_close(time_on(&in, &m, n), 100e3 + 22e3);
 	}
-	/* ModelTime 11: lowered at 18, which the looks that end at 17 and 19 see at 19. */
+	/* ModelTime 11: lowered at 18. Looks end at 17 and 19, so the slaves see it at 19. */
 	m = MACHINE("ideal", "BarrierModel=linear", TABLE_1, "BarrierByMsgs=0", "ModelTime=11us");
 	struct predict_input in CLEANUP(predict_input_free) = together(4);
 
@@ -76,8 +76,8 @@ static void test_linear_messages(void **state)
 }
 
 /*
- * One comes late: the master has looked since 5, so that it finds out at the end of the look after
- * the arrival.
+ * One thread is late. The master has looked since 5, so it finds the arrival at the end of the look
+ * in progress.
  */
 static void test_linear_late(void **state)
 {
@@ -88,16 +88,16 @@ static void test_linear_late(void **state)
 	struct predict_run run CLEANUP(predict_run_free) = simulate(&in, &m, 2);
 
 	/*
-	 * It arrives at 105.5; looks end at 5 + 2 k: 107; lowered at 117; the slave's at 105.5 + 2
-	 * k: 117.5.
+	 * The slave arrives at 105.5. The master's looks end at 5 + 2 k: 107; it lowers at 117. The
+	 * slave's looks end at 105.5 + 2 k: 117.5.
 	 */
 	assert_fields(&run, CLOSE(time_ns, 117.5e3 + 5e3), CLOSE(phases[SITE].wait_ns, 100.5e3),
 		      CLOSE(phases[SITE].time_ns, 105.5e3), IS(phases[SITE].episodes, 1));
 }
 
 /*
- * n updates of the counter, then n - 1 are woken, the last of which goes on after the way of the
- * flag.
+ * The counter is updated n times, then n - 1 threads are woken. The last of these goes on after the
+ * flag's travel time.
  */
 static void test_central(void **state)
 {
@@ -110,25 +110,24 @@ static void test_central(void **state)
 		assert_close(time_on(&in, &m, n), 100e3 + n * 500.0 + 2e3 + (n - 1) * 1e3 + 4e3);
 	}
 	/*
-	 * On one processor the first comes at 100, the second at 200; two updates, lowered. No
-	 * thread elsewhere is to be woken, and there is no way to go: no other processor has
-	 * anything to do with it.
+	 * On one processor the first thread arrives at 100 and the second at 200; two updates, then
+	 * lowered. No thread on another processor is woken, and the flag does not travel.
 	 */
 	struct predict_input in CLEANUP(predict_input_free) = together(2);
 
 	assert_close(time_on(&in, &m, 1), 200e3 + 500 + 2e3);
 	predict_input_free(&in);
 	/*
-	 * Four on two come at 100, 100, 200 and 200: of those that are to be woken two are of the
-	 * other processor.
+	 * Four threads on two processors arrive at 100, 100, 200 and 200. Of those to be woken, two
+	 * are on the other processor.
 	 */
 	in = together(4);
 	assert_close(time_on(&in, &m, 2), 200e3 + 2 * 500 + 2e3 + 2 * 1e3 + 4e3);
 }
 
 /*
- * Five threads, two children each: 0 has 1 and 2; 1 has 3 and 4. Flags take 3, a look 1, to lower
- * 2.
+ * Five threads with two children each: 0 has 1 and 2; 1 has 3 and 4. A flag takes 3, a look 1,
+ * lowering 2.
  */
 static void test_tree(void **state)
 {
@@ -138,13 +137,13 @@ static void test_tree(void **state)
 			"CheckTime=1us", "ExitCheckTime=1us", "ModelTime=2us");
 
 	/*
-	 * 1 has its two at 3 + 1 + 1 = 5. 0 takes 2's at 3 + 1 = 4 and 1's at 5 + 3 + 1 = 9;
-	 * lowered at 11; 1 at 15; 3 at 19.
+	 * Thread 1 has the flags of both children at 3 + 1 + 1 = 5. Thread 0 takes that of 2 at 3 +
+	 * 1 = 4 and that of 1 at 5 + 3 + 1 = 9; lowered at 11; seen by 1 at 15 and by 3 at 19.
 	 */
 	assert_close(time_on(&in, &m, 5), 100e3 + 19e3);
 }
 
-/* Rounds are the logarithm, rounded up; each takes a flag and a look. */
+/* The number of rounds is the logarithm, rounded up; each round takes a flag and a look. */
 static void test_dissemination(void **state)
 {
 	static const uint32_t rounds[][2] = { { 2, 1 }, { 3, 2 }, { 4, 2 }, { 5, 3 }, { 32, 5 } };
@@ -159,8 +158,8 @@ static void test_dissemination(void **state)
 }
 
 /*
- * Whatever the model, no thread leaves before the last has come, and a barrier that costs nothing
- * costs nothing.
+ * In every model no thread leaves before the last arrival, and a barrier without costs takes no
+ * time.
  */
 static void test_no_model_leaves_early(void **state)
 {
@@ -203,8 +202,8 @@ static struct predict_input no_episode(uint32_t n, uint64_t work)
 }
 
 /*
- * Three threads of 3 ms on two processors. Each to its end: the third begins at 3. In turns of 1
- * ms: 0 and 1; 2 and 0; 1 and 2; 0 and 1; 2: 5 ms.
+ * Three threads of 3 ms on two processors. If each runs to its end, the third begins at 3 ms. In
+ * slices of 1 ms: 0 and 1; 2 and 0; 1 and 2; 0 and 1; 2: 5 ms.
  */
 static void test_scheduler(void **state)
 {
@@ -220,7 +219,7 @@ static void test_scheduler(void **state)
 	assert_close(time_on(&in, &m, 64), 3e6);
 }
 
-/* Two threads of 2 ms take turns of 1 ms on one processor: it changes three times. */
+/* Two threads of 2 ms run in slices of 1 ms on one processor, with three switches. */
 static void test_switches(void **state)
 {
 	struct predict_input in CLEANUP(predict_input_free) = no_episode(2, 2 * MS);
@@ -231,8 +230,8 @@ static void test_switches(void **state)
 }
 
 /*
- * Threads 0 to 3 with work 4, 1, 1, 1: in blocks 0 and 1 share one of two processors, dealt out 0
- * and 2 do.
+ * Threads 0 to 3 have work 4, 1, 1, 1. In blocks, 0 and 1 share one of two processors; round-robin,
+ * 0 and 2 do.
  */
 static void test_fixed(void **state)
 {
@@ -243,7 +242,7 @@ static void test_fixed(void **state)
 	assert_close(time_on(&in, &m, 2), 5e6);
 	m = MACHINE("ideal", "Scheduler=cyclic");
 	assert_close(time_on(&in, &m, 2), 5e6);
-	m = MACHINE("ideal", "Scheduler=global"); /* the other one does all the rest */
+	m = MACHINE("ideal", "Scheduler=global"); /* the other processor does all the rest */
 	assert_close(time_on(&in, &m, 2), 4e6);
 }
 
@@ -261,8 +260,8 @@ static void test_delay(void **state)
 	gen_meet(&g, SITE);
 	assert_int_equal(gen_end(&g, &in), 0);
 	/*
-	 * Thread 1 computes until 4, thread 0 from 5 to 7: computing takes twice the time, sleeping
-	 * does not.
+	 * Thread 1 computes until 4 ms, thread 0 from 5 to 7 ms: computing takes twice the time,
+	 * sleeping does not.
 	 */
 	assert_close(time_on(&in, &m, 1), 7e6);
 	assert_close(time_on(&in, &m, 2), 7e6);
@@ -274,7 +273,9 @@ static void test_delay(void **state)
 	"MsgBuildTime=1us", "CommStartupTime=5us", "ByteTransferTime=10ns/B", "RequestSize=100", \
 		"ReceiveTime=2us", "InterruptTime=3us", "PollInterval=30us", "PollTime=1us"
 
-/* Thread 0 computes for 10 and asks 1, which computes for 100, for 1000 bytes; then they meet. */
+/*
+ * Thread 0 computes for 10 and requests 1000 bytes from 1, which computes for 100; then both cross.
+ */
 static struct predict_input one_read(void)
 {
 	struct predict_input in;
@@ -319,8 +320,8 @@ static void test_policies(void **state)
 }
 
 /*
- * Looks: 100 of computing hold 9 looks after each 10, the last of which is none; 3 after each 30, 1
- * after 50.
+ * Computing for 100 has 9 looks with an interval of 10, as the last of 10 is omitted; 3 with an
+ * interval of 30, and 1 with 50.
  */
 static void test_poll_interval(void **state)
 {
@@ -340,7 +341,10 @@ static void test_poll_interval(void **state)
 	}
 }
 
-/* Processors that share memory read it themselves: 10 + 2 + 1000 x 1 ns; no other is asked. */
+/*
+ * Processors that share memory read the data themselves, in 10 + 2 + 1000 x 1 ns, without a
+ * request.
+ */
 static void test_cluster(void **state)
 {
 	struct predict_machine m = MACHINE("ideal", MESSAGES, "CoresPerCluster=2",
@@ -355,8 +359,8 @@ static void test_cluster(void **state)
 }
 
 /*
- * What is on the way when a message is sent makes it slower, if links are shared: 1 and 2 ask 0 at
- * the same time.
+ * Messages in flight slow down a new one if links are shared: 1 and 2 send requests to 0 at the
+ * same time.
  */
 static void test_contention(void **state)
 {
@@ -373,7 +377,8 @@ static void test_contention(void **state)
 	assert_int_equal(gen_end(&g, &in), 0);
 	run = simulate(&in, &m, 3);
 	/*
-	 * 1's request: 1, its answer 10 beside 2's request: 20. 2's: 2, its answer beside 1's: 20.
+	 * The request of 1 takes 1, and its answer 10 alongside the request of 2: 20. The request
+	 * of 2 takes 2, its answer is alongside that of 1: 20.
 	 */
 	assert_fields(&run, CLOSE(time_ns, 22e3), CLOSE(access_ns, 21e3 + 22e3));
 	predict_run_free(&run);
@@ -409,7 +414,7 @@ static void test_topologies(void **state)
 	assert_close(hop_time("Topology=fattree", 0, 4), 4);
 }
 
-/* A message that needs no answer: the sender goes on, the receiver takes it in. */
+/* A message without an answer: the sender goes on, and the receiver takes it in. */
 static void test_write(void **state)
 {
 	struct predict_machine m = MACHINE("ideal", MESSAGES, "ServicePolicy=interrupt");
@@ -437,7 +442,7 @@ static uint64_t random_next(uint64_t *x)
 	return *x;
 }
 
-/* Meetings of some of the threads, delays, data. */
+/* Return random input: episodes of some of the threads, delays, data. */
 static struct predict_input random_input(uint64_t *x, uint32_t n, bool delays, double *work)
 {
 	struct predict_input in = { 0 };
@@ -469,9 +474,9 @@ static struct predict_input random_input(uint64_t *x, uint32_t n, bool delays, d
 }
 
 /*
- * Where all costs are zero and each thread has its processor, the simulation is the translation; on
- * one processor it is the work; in between it is within Graham's bounds of any schedule that leaves
- * no processor idle without need.
+ * If all costs are zero and each thread has a processor, the simulation equals the translation. On
+ * one processor it equals the work. In between it is within Graham's bounds for schedules that
+ * never leave a processor idle without need.
  */
 static void test_random(void **state)
 {
@@ -497,7 +502,7 @@ static void test_random(void **state)
 	}
 }
 
-/* Of one team, phases and tail add up to the time, whatever the machine. */
+/* The phases and the tail of one team add up to the run time, on any machine. */
 static void test_phases_add_up(void **state)
 {
 	static const char *const machines[] = { "ideal", "laptop", "two-socket", "cm5",
@@ -518,7 +523,10 @@ static void test_phases_add_up(void **state)
 	}
 }
 
-/* What one thread does alone takes as long with any number of processors: Amdahl's law, by hand. */
+/*
+ * Work that one thread does alone takes as long with any number of processors: Amdahl's law, by
+ * hand.
+ */
 static void test_alone(void **state)
 {
 	static const uint32_t processors[] = { 1, 2, 4 };
@@ -547,8 +555,8 @@ static void test_alone(void **state)
 }
 
 /*
- * Thread 0 sleeps for 8 ms, thread 1 does not: balanced, each sleeps for 4, and computes what it
- * computed.
+ * Thread 0 sleeps for 8 ms, thread 1 does not. Balanced, each sleeps for 4 ms and computes as long
+ * as before.
  */
 static void test_balanced_sleep(void **state)
 {
@@ -568,7 +576,10 @@ static void test_balanced_sleep(void **state)
 	assert_fields(&r.points[0], CLOSE(run.time_ns, 9e6), CLOSE(balanced_ns, 5e6));
 }
 
-/* All sleep for 8 ms and compute for 1: neither more processors nor balance make it faster. */
+/*
+ * All threads sleep for 8 ms and compute for 1 ms: neither more processors nor balance makes them
+ * faster.
+ */
 static void test_limited_by_sleep(void **state)
 {
 	static const uint32_t processors[] = { 1, 2, 4 };
@@ -646,7 +657,7 @@ static void test_crossings(void **state)
 		      CLOSE(depart[0], 32e3), CLOSE(last_arrival[1], 47e3), CLOSE(depart[1], 64e3));
 }
 
-/* What cannot be simulated is said to be so. */
+/* Input that cannot be simulated is rejected with a reason. */
 static void test_wrong_input(void **state)
 {
 	struct predict_machine m = machine("laptop", NULL);
@@ -665,7 +676,7 @@ static void test_wrong_input(void **state)
 	assert_int_equal(predict_add_step(&in, 0, PREDICT_MEET, 1, 0, 0), -EINVAL);
 	assert_int_equal(predict_add_episode(&in, 0, &a), 0);
 	assert_int_equal(predict_add_episode(&in, 0, &b), 0);
-	/* Two meetings, in another order for each. */
+	/* Two episodes, in a different order for each thread. */
 	assert_int_equal(predict_add_step(&in, 0, PREDICT_MEET, 1, a, 0), 0);
 	assert_int_equal(predict_add_step(&in, 0, PREDICT_MEET, 1, b, 0), 0);
 	assert_int_equal(predict_add_step(&in, 1, PREDICT_MEET, 1, b, 0), 0);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Input for the prediction in the image of the paper's benchmarks (table 2) and of its matrix
- * multiplication (section 4.2): what n threads of each would compute, where they would meet, and
- * which data they would ask each other for. One input for each number of threads, as the paper has
- * one recording for each. Sizes are fixed, so that more threads have less each. Shared by tests and
- * benchmarks.
+ * Input for the prediction, modelled on the paper's benchmarks (table 2) and its matrix
+ * multiplication (section 4.2): what n threads of each compute, where they cross a barrier, and
+ * which data they request from each other. There is one input for each number of threads, as the
+ * paper has one recording for each. Sizes are fixed, so that more threads have less work each.
+ * Shared by tests and benchmarks.
  */
 #ifndef TEST_PREDICT_GEN_H
 #define TEST_PREDICT_GEN_H
@@ -21,7 +21,7 @@
 struct gen {
 	struct predict_input in;
 	uint32_t n;
-	uint64_t *work; /* by thread, computed and not yet put into a step */
+	uint64_t *work; /* by thread: computed time not yet in a step, ns */
 	int err;
 };
 
@@ -66,7 +66,7 @@ static inline int gen_end(struct gen *g, struct predict_input *out)
 	return g->err;
 }
 
-/* Elements of @size that thread @i of @n has in blocks. */
+/* Return how many of @size elements thread @i of @n has in a block distribution. */
 static inline uint32_t gen_block(uint32_t size, uint32_t n, uint32_t i)
 {
 	return (uint32_t)((uint64_t)size * (i + 1) / n - (uint64_t)size * i / n);
@@ -195,7 +195,10 @@ static inline void gen_plane(struct gen *g, uint32_t size, uint64_t ns_point, ui
 
 #define GRID_ROUNDS 100
 
-/* @bytes of an edge: the paper's mistake was to take the whole element's size for it. */
+/*
+ * Generate Grid with @bytes per edge element: the paper mistakenly took the size of the whole
+ * element.
+ */
 static inline int gen_grid_of(uint32_t n, uint32_t bytes, struct predict_input *out)
 {
 	struct gen g;
@@ -281,7 +284,7 @@ enum gen_dist { GEN_BLOCK, GEN_CYCLIC, GEN_WHOLE };
 
 struct gen_matmul {
 	enum gen_dist row, column;
-	uint32_t size, rows, columns; /* threads that rows and columns are dealt out to */
+	uint32_t size, rows, columns; /* threads that rows and columns are distributed to */
 };
 
 static inline uint32_t gen_deal(enum gen_dist d, uint32_t size, uint32_t n, uint32_t i)

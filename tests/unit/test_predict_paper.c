@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * The shape of the paper's figures 4 to 9, from programs in the image of its benchmarks: one input
- * for each number of threads, 1 to 32, each with a processor of its own. Times cannot be the
- * paper's (it does not give them); what it says of the curves can be asked for.
+ * Check the shape of the paper's figures 4 to 9 with programs modelled on its benchmarks. There is
+ * one input for each number of threads, 1 to 32, each with its own processor. The paper does not
+ * give times, so the tests check its statements about the curves.
  */
 #include "test_predict_util.h"
 
@@ -27,7 +27,7 @@ static double speedup(const struct curve *c, int i)
 	return c->t[0] / c->t[i];
 }
 
-/* The number of processors with the least time, as an index. */
+/* Return the index of the number of processors with the least time. */
 static int best(const struct curve *c)
 {
 	int least = 0;
@@ -39,8 +39,8 @@ static int best(const struct curve *c)
 }
 
 /*
- * One program without barriers worth the name is linear; one of a single thread's work is flat, on
- * any machine.
+ * A program almost without barriers is linear. A program in which one thread does all the work is
+ * flat, on any machine.
  */
 static void test_linear_and_flat(void **state)
 {
@@ -56,7 +56,7 @@ static void test_linear_and_flat(void **state)
 
 		for (uint32_t k = 0; k < COUNTS; k++)
 			assert_true(speedup(&embar, (int)k) > 0.99 * (1 << k));
-		/* 8 threads: the first does all, which takes 1000 between two meetings. */
+		/* 8 threads: the first does all the work, which takes 1000 between two episodes. */
 		gen_begin(&g, 8);
 		for (uint32_t k = 0; k < 10; k++) {
 			gen_work(&g, 0, 50 * MS);
@@ -71,8 +71,8 @@ static void test_linear_and_flat(void **state)
 }
 
 /*
- * The same threads on fewer processors: 32 threads of Embar are linear from 1 to 32, and flat
- * beyond.
+ * Run the same threads on fewer processors: 32 threads of Embar are linear from 1 to 32 processors,
+ * and flat beyond.
  */
 static void test_fewer_processors(void **state)
 {
@@ -88,8 +88,8 @@ static void test_fewer_processors(void **state)
 }
 
 /*
- * Figure 4: Embar linear; Cyclic and Poisson reasonable; the others severely affected. Grid and
- * Mgrid stop early.
+ * Figure 4: Embar is linear; Cyclic and Poisson are reasonable; the other programs are severely
+ * affected. Grid and Mgrid stop scaling early.
  */
 static void test_figure_4(void **state)
 {
@@ -106,7 +106,7 @@ static void test_figure_4(void **state)
 		}
 	}
 	assert_true(speedup(&c[GEN_POISSON], 5) > 16);
-	/* Odd: no better with 8 than with 4, which is the distribution's doing. */
+	/* An oddity: 8 processors are no better than 4, because of the distribution. */
 	assert_true(c[GEN_GRID].t[3] > 0.98 * c[GEN_GRID].t[2]);
 	assert_true(c[GEN_MGRID].t[3] > 0.98 * c[GEN_MGRID].t[2]);
 }
@@ -174,8 +174,8 @@ static void test_figure_5(void **state)
 }
 
 /*
- * Figure 6: Embar's time is proportional; speedups of what communicates fall as processors get
- * faster.
+ * Figure 6: Embar's time is proportional; the speedups of communicating programs fall as processors
+ * get faster.
  */
 static void test_mips_ratio(void **state)
 {
@@ -205,7 +205,7 @@ static void test_mips_ratio(void **state)
 			before[b] = speedup(&c, 4);
 		}
 	}
-	/* Most of all Mgrid, least Poisson: graphs (iv) and the text. */
+	/* Mgrid drops most, and Poisson least: graphs (iv) and the text. */
 	assert_true(drop[1] < drop[3] && drop[3] < drop[4]);
 }
 
@@ -234,8 +234,8 @@ static void test_figure_7(void **state)
 }
 
 /*
- * More bandwidth helps, and most where much is sent. (On 4, the order of interrupts changes more: 2
- * %, either way.)
+ * More bandwidth helps, most of all where much data is sent. (With 4 processors the order of
+ * interrupts changes more: 2 %, either way.)
  */
 static void test_bandwidth(void **state)
 {
@@ -289,7 +289,7 @@ static void test_figure_8(void **state)
 		assert_true(fastest < polled && polled < time_of(grid, n, &none));
 		assert_true(polled < time_of(grid, n, &often));
 		assert_true(polled < time_of(grid, n, &seldom));
-		/* The same machine for both. */
+		/* Both run on the same machine. */
 		assert_true(time_of(grid, n, &dear) < polled);
 	}
 	for (uint32_t n = 8; n <= 32; n *= 2) {
@@ -303,7 +303,8 @@ static void test_figure_8(void **state)
 }
 
 /*
- * Whatever has no cost is at least as fast as what has; for every program and number of processors.
+ * A machine without costs is at least as fast as one with costs, for every program and number of
+ * processors.
  */
 static void test_ideal_is_fastest(void **state)
 {
@@ -349,7 +350,7 @@ static void test_matmul(void **state)
 		for (int r = 0; r < 3; r++)
 			for (int c = 0; c < 3; c++)
 				t[r][c] = matmul(n, (enum gen_dist)r, (enum gen_dist)c, &m);
-		/* 3 meetings a round, 5 us each where more than one meet. */
+		/* 3 episodes per round, 5 us each if there is more than one thread. */
 		assert_close(t[GEN_WHOLE][GEN_WHOLE], flat + 32 * 3 * 5e3);
 		for (int r = 0; r < 3; r++)
 			assert_true(t[r][GEN_CYCLIC] > t[r][GEN_BLOCK]);
@@ -369,8 +370,8 @@ static void test_matmul(void **state)
 /* --- what if --------------------------------------------------------------------------------- */
 
 /*
- * Two sites: at 0 one of four threads computes twice as long; 1 follows at once, and is nothing but
- * an expensive barrier.
+ * Two sites: at 0 one of four threads computes twice as long; 1 follows at once, and is only an
+ * expensive barrier.
  */
 static void test_limits(void **state)
 {
