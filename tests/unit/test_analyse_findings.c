@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Findings: said where the data prove them, and not otherwise. */
+/* Check that findings are reported where the data prove them, and not otherwise. */
 #include "test_analyse_util.h"
 
 #define SECOND 1000000000ULL
@@ -21,9 +21,7 @@ struct bench {
 	uint64_t now;
 };
 
-/*
- * A process of four threads on four CPUs of two nodes, 10 s long, in which nothing is remarkable.
- */
+/* Return a process of four threads on four CPUs of two nodes, 10 s long, without any finding. */
 static struct bench *bench_new(void)
 {
 	struct bench *b = calloc(1, sizeof(*b));
@@ -70,7 +68,7 @@ static void bench_free(struct bench *b)
 
 DEFINE_CLEANUP_PTR(bench_free, struct bench *)
 
-/* A meeting 10 ms later, thread 3 1 ms after the others; each on the CPU of its number. */
+/* Prepare an episode 10 ms later, thread 3 1 ms after the other threads, thread i on CPU i. */
 static void ready(struct bench *b)
 {
 	uint64_t from[4] = { b->now, b->now, b->now, b->now };
@@ -87,7 +85,7 @@ static void take(struct bench *b)
 	assert_int_equal(causes_episode(b->causes, b->r->model, &b->m.ep, NULL, 0, NULL), 0);
 }
 
-/* The only finding there may be; NULL: there is none. */
+/* Return the only finding, or NULL if there is none. */
 static const struct report_finding *only(struct bench *b)
 {
 	arena_free(b->arena);
@@ -109,7 +107,7 @@ static void test_nothing(void **state)
 		take(b);
 	}
 	assert_null(only(b));
-	/* Nor if nothing is known. */
+	/* There is no finding if nothing is known, either. */
 	for (uint32_t i = 0; i < 4; i++)
 		memset(&b->members[i].parts, 0xff, sizeof(b->members[i].parts));
 	b->env.causes = NULL;
@@ -118,7 +116,7 @@ static void test_nothing(void **state)
 	assert_null(only(b));
 }
 
-/* --cost-limit: up to when, why, and what it is not about. */
+/* With --cost-limit, the finding says until when, why, and what it does not cover. */
 static void test_detached(void **state)
 {
 	struct bench *b CLEANUP_PTR(bench_free) = bench_new();
@@ -140,13 +138,13 @@ static void test_detached(void **state)
 	b->process.detached_limit = 0.00012345;
 	f = only(b);
 	assert_non_null(f);
-	/* The longest that there is fits. */
+	/* The longest text fits. */
 	assert_non_null(
 		strstr(f->text, "process 4294967295, and tracing cost that process 4.29e+05 %"));
 	assert_says(f->text, "and cost it some time.");
 }
 
-/* The same of some of its barriers. */
+/* The same for some barriers of a process. */
 static void test_detached_parts(void **state)
 {
 	struct report_detached sheds[1] = { { .family = "pthread",
@@ -183,7 +181,7 @@ static void test_detached_parts(void **state)
 	};
 	f = only(b);
 	assert_non_null(f);
-	/* The longest that there is fits. */
+	/* The longest text fits. */
 	assert_non_null(
 		strstr(f->text, "cost process 4294967295, which shares the probes, 4.29e+05 %"));
 	assert_says(f->text, "are still attached.");
@@ -198,27 +196,27 @@ static void test_oversubscribed(void **state)
 		b->members[i].parts.runq_ns = 4 * SECOND;
 		b->members[i].parts.late_ns = 1 * SECOND;
 	}
-	/* As many CPUs as threads: other processes had them. */
+	/* There are as many CPUs as threads: other processes used them. */
 	assert_null(only(b));
 	b->env.ncpus = 2;
 	f = only(b);
 	assert_non_null(f);
 	assert_fields(f, TEXT(kind, "oversubscribed"), IS(pid, PID), NEAR(figure, 2, 1e-9),
 		      HAS(text, "4 threads on 2 CPUs, 2.0 on average"));
-	/* Its threads may use half of the four. */
+	/* Its threads may use two of the four CPUs. */
 	b->env.ncpus = 4;
 	for (uint32_t i = 0; i < 4; i++)
 		b->threads[i].cpus_allowed = 2;
 	f = only(b);
 	assert_non_null(f);
 	assert_says(f->text, "on 2 CPUs");
-	/* They hardly ever wait. */
+	/* The threads hardly wait. */
 	for (uint32_t i = 0; i < 4; i++)
 		b->members[i].parts.runq_ns = b->members[i].parts.late_ns = SECOND / 100;
 	assert_null(only(b));
 }
 
-/* Threads that follow each other do not crowd the CPUs. */
+/* Threads that run one after the other do not share CPUs. */
 static void test_not_at_once(void **state)
 {
 	struct bench *b CLEANUP_PTR(bench_free) = bench_new();
@@ -252,7 +250,7 @@ static void test_spinning(void **state)
 	assert_null(only(b));
 	for (uint32_t i = 0; i < 100; i++) {
 		ready(b);
-		/* A thread at the end of a region is not seen to leave, and may as well sleep. */
+		/* A thread at the end of a region is not seen to leave, and may sleep there. */
 		for (uint32_t k = 0; k < 3; k++)
 			b->m.details[k].inside_oncpu_ns = MODEL_UNKNOWN;
 		b->m.details[3].runq_ns = 4 * MS;
@@ -262,7 +260,7 @@ static void test_spinning(void **state)
 	assert_null(only(b));
 	for (uint32_t i = 0; i < 100; i++) {
 		ready(b);
-		/* The last one gives its CPU to others until its turn comes. */
+		/* The last thread leaves its CPU to others until its turn comes. */
 		b->m.details[0].inside_oncpu_ns = 1 * MS;
 		b->m.details[3].runq_ns = 4 * MS;
 		b->m.details[3].oncpu_ns = 6 * MS;
@@ -274,7 +272,7 @@ static void test_spinning(void **state)
 	for (uint32_t i = 0; i < 100; i++) {
 		ready(b);
 		b->m.details[3].turn_ns = b->m.details[3].turn_oncpu_ns = 0;
-		/* More than it waited: what ran after the release was no spinning. */
+		/* More CPU time than it waited: CPU time after the release was no spinning. */
 		b->m.details[0].inside_oncpu_ns = 5 * MS;
 		b->m.details[3].runq_ns = 4 * MS;
 		b->m.details[3].oncpu_ns = 6 * MS;
@@ -295,7 +293,7 @@ static void test_pinned(void **state)
 	for (uint32_t k = 0; k < 4; k++)
 		b->m.details[k].cpus_allowed = 1;
 	take(b);
-	assert_null(only(b)); /* each on its own: as it should be */
+	assert_null(only(b)); /* each thread on its own CPU, as it should be */
 	ready(b);
 	for (uint32_t k = 0; k < 4; k++) {
 		b->m.details[k].cpus_allowed = k ? 1 : 4;
@@ -325,7 +323,7 @@ static void test_migrating(void **state)
 	assert_non_null(f);
 	assert_fields(f, TEXT(kind, "migrating"), NEAR(figure, 200, 1e-6),
 		      HAS(text, "200 times per second"));
-	/* A few in hardly any time, and one of unknown time: no rate. */
+	/* A few migrations in a very short time, and an unknown time: no rate. */
 	for (uint32_t i = 0; i < 4; i++) {
 		b->members[i].parts.migrations = 3;
 		b->members[i].work_ns = i ? 1000 : REPORT_UNKNOWN;
@@ -334,7 +332,7 @@ static void test_migrating(void **state)
 	assert_null(only(b));
 	for (uint32_t i = 0; i < 4; i++)
 		b->members[i].parts.migrations = 0;
-	/* Within a node, at each crossing. */
+	/* Migrations within a node, at each crossing. */
 	for (uint32_t i = 0; i < 200; i++) {
 		ready(b);
 		for (uint32_t k = 0; k < 4; k++)
@@ -342,7 +340,7 @@ static void test_migrating(void **state)
 		take(b);
 	}
 	assert_null(only(b));
-	/* Between nodes: thread 0 goes there and back every 10 ms. */
+	/* Migrations between nodes: thread 0 goes there and back every 10 ms. */
 	for (uint32_t i = 0; i < 200; i++) {
 		ready(b);
 		b->m.members[0].depart_cpu = 2;
@@ -398,20 +396,20 @@ static void test_slow_cpu(void **state)
 		      HAS(text, "CPU 2 ran at 1.50 GHz"));
 	bench_free(b);
 
-	/* In phases with switches it may have been another CPU. */
+	/* In phases with context switches the CPU may have changed. */
 	b = bench_new();
 	clocks(b, 2, 1500, 1);
 	assert_null(only(b));
 	bench_free(b);
 
-	/* Without a counter of cycles nothing is known of clocks. */
+	/* Without a cycle counter the clock rates are unknown. */
 	b = bench_new();
 	b->cause_env.cycles = MODEL_NONE;
 	clocks(b, 2, 1500, 0);
 	assert_null(only(b));
 }
 
-/* All that can be found at once. */
+/* All findings at once. */
 static void test_many(void **state)
 {
 	struct bench *b CLEANUP_PTR(bench_free) = bench_new();
@@ -429,7 +427,7 @@ static void test_many(void **state)
 		      TEXT(rep.findings[3].kind, "slow_cpu"));
 }
 
-/* Where it was called from is an address and no more. */
+/* The call site is only an address. */
 static void test_site_unknown(void **state)
 {
 	struct bench *b CLEANUP_PTR(bench_free) = bench_new();
@@ -448,13 +446,13 @@ static void test_site_unknown(void **state)
 	assert_fields(f, TEXT(kind, "site_unknown"), IS(pid, PID));
 	assert_true(f->figure == 12);
 	assert_says(f->text, "The call site of 12 of its crossings");
-	/* Of another program that the same process ran. */
+	/* The site belongs to another program that the same process ran. */
 	b->process.index = 1;
 	assert_null(only(b));
 	b->process.index = 0;
 	/*
-	 * A marker tells file and line; a file without names is a place all the same; of what has
-	 * no site nothing is said.
+	 * A marker has a file and a line; a file without function names is a position all the same;
+	 * a barrier without a site is not mentioned.
 	 */
 	bare.file = "x.c";
 	assert_null(only(b));

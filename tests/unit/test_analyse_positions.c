@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Efficiencies where threads do not live throughout, against numbers worked out by hand. */
+/*
+ * Check efficiencies of threads that do not exist all the time, against numbers worked out by hand.
+ */
 #include "test_analyse_util.h"
 
 static struct report_efficiency of(struct report_thread *spans, uint32_t n, uint64_t elapsed,
@@ -42,8 +44,8 @@ static void test_all_the_time(void **state)
 }
 
 /*
- * One thread is alone for 80, and three more come for 70: it and two of them work for half of that.
- * 255 of 80 + 4 x 70; nothing is lost by the fourth, so that all is load balance.
+ * One thread is alone for 80, and three more run for 70: it and two of them work for half of that.
+ * 255 of 80 + 4 x 70. The fourth loses nothing, so all loss is load balance.
  */
 static void test_alone_first(void **state)
 {
@@ -58,7 +60,7 @@ static void test_alone_first(void **state)
 }
 
 /*
- * The same, but each of them waits for half of the 70 in which there are several: none more than
+ * The same, but each thread waits for half of the 70 in which there are several: none more than
  * another.
  */
 static void test_rotating_after_alone(void **state)
@@ -72,7 +74,10 @@ static void test_rotating_after_alone(void **state)
 		      NEAR(transfer, 1, 1e-12), NEAR(serialisation, 220.0 / 360, 1e-12));
 }
 
-/* Rounds of three workers, which are new in each, with 1, 2 and 3 to do: as of three that stay. */
+/*
+ * Rounds of three workers, new in each round, with work 1, 2 and 3: the same as three permanent
+ * threads.
+ */
 static void test_rounds(void **state)
 {
 	struct report_thread s[300];
@@ -84,21 +89,24 @@ static void test_rounds(void **state)
 	e = of(s, 300, 4000, 4000, &positions);
 	assert_int_equal(positions, 3);
 	assert_near(e.parallel, 20.0 / 31, 1e-12);
-	/* The third loses nothing, so that all is load balance. */
+	/* The third loses nothing, so all loss is load balance. */
 	assert_near(e.load_balance, 20.0 / 31, 1e-12);
-	/* Another one has most to do in each round. */
+	/* A different worker has most work in each round. */
 	for (uint32_t i = 0; i < 300; i++)
 		s[i] = span(i / 3 * 40 + i % 3, i / 3 * 40 + 32, 10 * ((i + i / 3) % 3 + 1));
 	e = of(s, 300, 4000, 4000, &positions);
 	assert_fields(&e, NEAR(parallel, 20.0 / 31, 1e-12), NEAR(load_balance, 1, 0.05));
-	/* Ends that are seen late make no position of their own. */
+	/* Ends that are seen late make no new position. */
 	for (uint32_t i = 0; i < 300; i++)
 		s[i] = span(i / 3 * 40, i / 3 * 40 + 41, 10 * (i % 3 + 1));
 	of(s, 300, 4001, 4001, &positions);
 	assert_int_equal(positions, 3);
 }
 
-/* It waits for others to end, and is no member then: that is no part of its life. */
+/*
+ * A thread that waits for the end of other threads is no member then: that time is not part of its
+ * life.
+ */
 static void test_away(void **state)
 {
 	struct report_thread s[] = { span(0, 1000, 10), span(0, 1000, 1000), span(0, 1000, 500) };
@@ -112,9 +120,7 @@ static void test_away(void **state)
 		      NEAR(load_balance, e.parallel, 1e-12));
 }
 
-/*
- * One that lives for a moment, and loses nothing in it, makes no static imbalance of what rotates.
- */
+/* A very short thread without losses makes no static imbalance of a rotating one. */
 static void test_short_one(void **state)
 {
 	struct report_thread s[] = { span(0, 1000, 500), span(0, 1000, 500), span(0, 1000, 500),
@@ -126,7 +132,7 @@ static void test_short_one(void **state)
 	assert_fields(&e, NEAR(load_balance, 1, 0.01), NEAR(serialisation, 0.5, 0.01));
 }
 
-/* Threads that are kept as a sum count for parallel efficiency, and follow no other thread. */
+/* Threads that are stored as a sum count for parallel efficiency, and follow no other thread. */
 static void test_sum_of_threads(void **state)
 {
 	struct report_thread s[] = { span(0, 100, 100), span(0, 100, 50), { .until_ns = 200 } };
@@ -155,14 +161,14 @@ static void test_edges(void **state)
 	e = of(one, 0, 0, 0, &positions);
 	assert_int_equal(positions, 0);
 	assert_true(isnan(e.parallel));
-	/* A life that ends before it begins: of recordings that lie. */
+	/* A life that ends before it begins: from corrupt recordings. */
 	one[0] = span(100, 0, 50);
 	e = of(one, 1, 0, 0, &positions);
 	assert_int_equal(positions, 0);
 	assert_true(isnan(e.parallel));
 }
 
-/* Of 40 and 30 that follow each other at one position, and 50 at the other. */
+/* Threads of 40 and 30 follow each other at one position, and 50 is at the other. */
 static void test_sums_of_positions(void **state)
 {
 	struct report_thread s[] = { span(0, 50, 40), span(0, 100, 50), span(60, 100, 30) };

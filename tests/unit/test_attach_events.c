@@ -16,7 +16,7 @@
 	(PERF_COUNT_HW_CACHE_##cache | PERF_COUNT_HW_CACHE_OP_##op << 8 | \
 	 PERF_COUNT_HW_CACHE_RESULT_##result << 16)
 
-/* A machine with PMUs of our own making, in a folder that goes away with the tests. */
+/* A machine with constructed PMUs, in a folder that the tests remove. */
 struct machine {
 	char devices[64];
 	struct events_host host;
@@ -110,7 +110,7 @@ static void is_good(struct machine *m, const char *list, uint32_t n)
 	assert_int_equal(m->n, n);
 }
 
-/* Refused, by a sentence in which @says occurs. */
+/* Check that the list is refused, with a message that contains @says. */
 static void is_bad(struct machine *m, const char *list, const char *says)
 {
 	assert_int_equal(parse(m, list), -EINVAL);
@@ -119,7 +119,10 @@ static void is_bad(struct machine *m, const char *list, const char *says)
 		fail_msg("%s: '%s' does not say '%s'", list, m->why, says);
 }
 
-/* It stays in the list of one, with a reason in which @says occurs. */
+/*
+ * Check that a list of one event is accepted, and the event is absent with a reason that contains
+ * @says.
+ */
 static void is_absent(struct machine *m, const char *name, const char *says)
 {
 	is_good(m, name, 1);
@@ -128,7 +131,7 @@ static void is_absent(struct machine *m, const char *name, const char *says)
 		fail_msg("%s: '%s' does not say '%s'", name, m->spec[0].why, says);
 }
 
-/* The same of event @i of a list that is read already. */
+/* The same for event @i of a list that is already parsed. */
 static void absent_at(struct machine *m, uint32_t i, const char *name, const char *says)
 {
 	assert_true(i < m->n);
@@ -253,7 +256,10 @@ static void preset(struct machine *m, enum events_cpu cpu, unsigned int levels, 
 	is_event(m, name, type, config);
 }
 
-/* Known to PAPI, but not to be had: it stays in the list, and the rest goes on. */
+/*
+ * Check that a preset known to PAPI, but not available, stays in the list, and that parsing goes
+ * on.
+ */
 static void no_preset(struct machine *m, enum events_cpu cpu, const char *name, const char *says)
 {
 	char list[96];
@@ -286,13 +292,15 @@ static void test_papi(void **state)
 	assert_says(m->spec[0].what, "approximate");
 	preset(m, other, 0, "PAPI_RES_STL", PERF_TYPE_HARDWARE,
 	       PERF_COUNT_HW_STALLED_CYCLES_BACKEND);
-	/* What misses the second cache asks the third: only so where there is one. */
+	/*
+	 * A miss in the second cache accesses the third: the preset exists only with a third cache.
+	 */
 	preset(m, intel, 3, "PAPI_L2_TCM", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_REFERENCES);
 	preset(m, intel, 2, "PAPI_L2_TCM", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES);
 	preset(m, intel, 3, "PAPI_L3_TCM", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES);
 	preset(m, amd, 3, "PAPI_L2_TCM", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES);
 	no_preset(m, amd, "PAPI_L3_TCM", "no counterpart");
-	no_preset(m, arm, "PAPI_L2_TCM", "no counterpart"); /* until the PMU has it */
+	no_preset(m, arm, "PAPI_L2_TCM", "no counterpart"); /* until the PMU has the event */
 	no_preset(m, other, "PAPI_L2_TCM", "no counterpart");
 	no_preset(m, intel, "PAPI_L1_TCM", "is a sum: count PAPI_L1_DCM and PAPI_L1_ICM");
 	no_preset(m, intel, "PAPI_FP_INS", "no counterpart");
@@ -357,7 +365,7 @@ static void test_unknown(void **state)
 	is_good(m, "cs:nosuch:cycles:u", 3);
 	absent_at(m, 1, "nosuch", "no such event");
 	assert_fields(m, TEXT(spec[2].name, "cycles:u"), IS(spec[2].exclude_kernel, true));
-	/* With colons of its own, up to what is known. */
+	/* The name has colons, up to the known modifiers. */
 	is_good(m, "sched:sched_switch,cs", 2);
 	absent_at(m, 0, "sched:sched_switch", "no such event");
 	is_good(m, "snb::nosuch:nomask:u:cs", 2);
@@ -365,20 +373,20 @@ static void test_unknown(void **state)
 	assert_string_equal(m->spec[1].name, "cs");
 	is_good(m, "nosuch:cpu/event=1/:cs", 3);
 	assert_fields(m, TEXT(spec[1].name, "cpu/event=1/"), IS(spec[1].config, 1));
-	/* What is wrong with one is no matter of the next. */
+	/* An invalid event does not affect the next one. */
 	is_good(m, "cpu/nosuch/,PAPI_NONSENSE:u,5,cs", 4);
 	absent_at(m, 0, "cpu/nosuch/", "no event or term");
 	absent_at(m, 1, "PAPI_NONSENSE:u", "no preset");
 	absent_at(m, 2, "5", "no such event");
 	assert_fields(m, TEXT(spec[3].why, ""), IS(spec[3].config, PERF_COUNT_SW_CONTEXT_SWITCHES));
 	is_good(m, "nosuch,nosuch", 1);
-	/* They are names all the same: none may be empty. */
+	/* Unknown names are names all the same: none may be empty. */
 	machine_cases(m, is_bad, { "nosuch,,cycles", "without a name" },
 		      { "nosuch:", "without a name" }, { "nosuch::cycles", "without a name" },
 		      { "cycles,cpu/event=1,cs", "the second slash is missing" });
 }
 
-/* Names do not lead out of the PMUs' folder. */
+/* Names cannot lead out of the folder of the PMUs. */
 static void test_paths(void **state)
 {
 	struct machine *m = *state;
@@ -391,7 +399,10 @@ static void test_paths(void **state)
 		      { "c*u/event=1/", "not of the form" });
 }
 
-/* What the machine has not, or what counts for others too, is told, and the rest goes on. */
+/*
+ * Events that the machine lacks, or that count for other processes too, are reported, and parsing
+ * goes on.
+ */
 static void test_absent(void **state)
 {
 	struct machine *m = *state;
@@ -400,7 +411,7 @@ static void test_absent(void **state)
 	assert_fields(m, HAS(spec[0].why, "no PMU 'armv9_big'"), TEXT(spec[1].why, ""));
 	is_good(m, "uncore_imc/reads/,cycles", 2);
 	assert_says(m->spec[0].why, "not for a thread");
-	is_absent(m, "reads", "no such event"); /* of no CPU's PMU */
+	is_absent(m, "reads", "no such event"); /* not an event of a CPU's PMU */
 	put(m, "bad_type/type", "four");
 	is_good(m, "bad_type/event=1/", 1);
 	assert_says(m->spec[0].why, "no PMU 'bad_type'");
@@ -426,7 +437,7 @@ static void test_modifiers(void **state)
 	assert_true(m->spec[0].exclude_kernel);
 	is_good(m, "cpu/event=1/:k", 1);
 	assert_true(m->spec[0].exclude_user);
-	/* A modifier goes with the event before it, and colons separate still. */
+	/* A modifier belongs to the event before it, and colons still separate events. */
 	is_good(m, "cycles:u:instructions:k:page-faults", 3);
 	assert_fields(m, TEXT(spec[0].name, "cycles:u"), TEXT(spec[1].name, "instructions:k"),
 		      IS(spec[1].exclude_user, true), IS(spec[2].exclude_user, false));
@@ -460,7 +471,7 @@ static void test_lists(void **state)
 
 	is_good(m, "r1,r2,r3,r4,r5,r6,r7,r8", COUNTERS_MAX);
 	is_bad(m, "r1,r2,r3,r4,r5,r6,r7,r8,r9", "at most 8 events");
-	/* What is in the list already takes no place. */
+	/* An event that is already in the list takes no second entry. */
 	is_good(m, "r1,r2,r3,r4,r5,r6,r7,r8,r1", COUNTERS_MAX);
 }
 
@@ -477,7 +488,7 @@ static void test_duplicates(void **state)
 	absent_at(m, 1, "PAPI_TOT_CYC", "the same event as cycles");
 	is_good(m, "cycles:uk,cycles:ku", 2);
 	absent_at(m, 1, "cycles:ku", "the same event as cycles:uk");
-	/* Two that cannot be had are not one for that. */
+	/* Two unavailable events remain two. */
 	is_good(m, "PAPI_FP_INS,PAPI_FP_OPS", 2);
 }
 
@@ -496,7 +507,7 @@ static void test_hostile(void **state)
 	is_bad(m, name, "too long");
 	name[63] = '\0';
 	is_absent(m, name, "no such event");
-	/* Nor with its modifier. */
+	/* The same with a modifier. */
 	memset(name, '0', 64);
 	memcpy(name, "cpu/event=0x", 12);
 	strcpy(name + 58, "01/:u");
@@ -518,7 +529,7 @@ static void test_hostile(void **state)
 	for (size_t i = 0; i + 2 < sizeof(list); i += 2)
 		memcpy(list + i, "u:", 2);
 	is_bad(m, list, "too many");
-	/* A sentence that has no room is cut off. */
+	/* A message that does not fit is cut off. */
 	assert_int_equal(
 		events_parse_on(&m->host, "cs,,cs", m->spec, COUNTERS_MAX, &m->n, m->why, 8),
 		-EINVAL);
@@ -529,7 +540,7 @@ static void test_libpfm(void **state)
 {
 	struct machine *m = *state;
 
-	/* Its absence is said only where it would have been asked. */
+	/* The absence of libpfm4 is reported only where it would have been used. */
 	is_good(m, "cycles", 1);
 	assert_string_equal(m->why, "");
 	is_absent(m, "INST_RETIRED:ANY", "is not installed");
@@ -543,7 +554,7 @@ static void test_libpfm(void **state)
 	if (strstr(m->spec[0].why, "not installed"))
 		skip();
 	assert_says(m->spec[0].why, "libpfm4:");
-	/* Its names keep their colons, and do not swallow what comes after them. */
+	/* Names of libpfm4 keep their colons, and do not include the names after them. */
 	is_good(m, "cycles:perf::PERF_COUNT_SW_CPU_MIGRATIONS:u:cs:perf::PERF_COUNT_SW_PAGE_FAULTS",
 		4);
 	assert_fields(m, TEXT(spec[1].name, "perf::PERF_COUNT_SW_CPU_MIGRATIONS:u"),
@@ -572,7 +583,7 @@ static int see(void *ctx, const struct event_spec *spec)
 	seen->papi += !strcmp(spec->name, "PAPI_TOT_INS");
 	seen->asks += !strcmp(spec->name, "cpu/asks/") && *spec->why;
 	seen->details += strstr(spec->name, ".scale") != NULL;
-	/* What is listed can be written. */
+	/* Every listed name can be used. */
 	if (!parse(m, spec->name))
 		seen->same += m->n == 1 && m->spec[0].type == spec->type &&
 			      m->spec[0].config == spec->config;
@@ -597,7 +608,7 @@ static void test_each(void **state)
 	assert_int_equal(n, 3);
 }
 
-/* Whatever this machine is. */
+/* Parse events on the machine that runs the test. */
 static void test_here(void **state)
 {
 	struct machine *m = *state;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Recordings against recordings: what is matched with what, and what is said of the difference. */
+/* Compare recordings: what is matched, and how the difference is reported. */
 #include "test_check.h"
 #include "compare/compare.h"
 #include "test_recordings.h"
@@ -17,7 +17,7 @@ static const struct compare_row *find(const struct compare *c, enum compare_scop
 	return NULL;
 }
 
-/* The first @na of @r against the next @nb. */
+/* Compare the first @na recordings of @r with the next @nb. */
 static void compare(struct recording *r, uint32_t na, uint32_t nb, const struct compare_options *o,
 		    struct compare *c)
 {
@@ -57,8 +57,8 @@ static void match(struct recording *r, uint32_t n, struct episode_match *m)
 }
 
 /*
- * By id; by name when the function was renamed; by place when the module is another; by the order
- * in the function when lines moved; and not at all.
+ * Sites match by id; by name when the function was renamed; by position when the module differs; by
+ * the order in the function when lines moved; or not at all.
  */
 static void test_sites(void **state)
 {
@@ -96,7 +96,7 @@ static void test_sites(void **state)
 }
 
 /*
- * Two of three sites of a function are left: which ones is unknown, so none is guessed. Other
+ * Two of three sites of a function remain. Which ones is unknown, so no match is guessed. Other
  * families never match.
  */
 static void test_sites_unclear(void **state)
@@ -122,8 +122,8 @@ static void test_sites_unclear(void **state)
 }
 
 /*
- * What moved twice is followed: each report is matched with the one before it; and an id is known
- * for good.
+ * A site that moved twice is followed: each report is matched with the one before it, and a known
+ * id remains known.
  */
 static void test_sites_followed(void **state)
 {
@@ -150,7 +150,7 @@ static void test_processes(void **state)
 	struct report_process *p;
 	struct episode_match m CLEANUP(episode_match_free);
 
-	/* Ranks 0 and 1, reported the other way round; and a helper that is there once only. */
+	/* Ranks 0 and 1 in reverse order, and a helper that exists in one recording only. */
 	p = recording_process(&r[0], "mpi", 1);
 	p->nmembers = 1;
 	p->members = &rank[1];
@@ -172,7 +172,10 @@ static void test_processes(void **state)
 		      IS(processes[0].by_order, false));
 }
 
-/* Two versions of a program have two names: it is their order; unless there is one more. */
+/*
+ * Two versions of a program have different names: processes match by their order, unless there is
+ * one more.
+ */
 static void test_processes_renamed(void **state)
 {
 	struct recording *r CLEANUP_PTR(free) = recordings(3);
@@ -191,7 +194,7 @@ static void test_processes_renamed(void **state)
 		      IS(nsites, 1), IS(sites[0].how, EPISODE_MATCH_PLACE));
 }
 
-/* A group is known again by its processes, whichever of them is listed first. */
+/* A group is recognised by its processes, whichever is listed first. */
 static void test_groups(void **state)
 {
 	struct recording *r CLEANUP_PTR(free) = recordings(2);
@@ -211,12 +214,12 @@ static void test_groups(void **state)
 	compare(r, 1, 1, &plain, &c);
 	assert_int_equal(c.match.ngroups, 1);
 	assert_near(find(&c, COMPARE_GROUP, NULL, "elapsed_ns")->ratio, 1.5, 1e-12);
-	/* The longest of all. */
+	/* The longest elapsed time of all. */
 	assert_near(find(&c, COMPARE_RUN, NULL, "elapsed_ns")->b, 30, 0);
 	assert_near(c.b.elapsed_ns, 30, 0);
 }
 
-/* Nothing at all, on one side and on both. */
+/* Empty recordings, on one side and on both. */
 static void test_empty(void **state)
 {
 	struct recording *r CLEANUP_PTR(free) = recordings(2);
@@ -236,7 +239,9 @@ static void test_empty(void **state)
 	assert_int_equal(find(&c, COMPARE_BARRIER, "#1", "phase_ns")->significant, COMPARE_UNKNOWN);
 }
 
-/* --- the test -------------------------------------------------------------------------------- */
+/*
+ * --- significance --------------------------------------------------------------------------------
+ */
 
 /* Table 5.4's first row: 0.70 s and 1.00 s are 43 % more. */
 static void test_ratio(void **state)
@@ -260,7 +265,7 @@ static void test_ratio(void **state)
 	assert_near(find(&c, COMPARE_PROCESS, NULL, "nthreads")->b, RECORDING_THREADS, 0);
 }
 
-/* One of each: the first two of @r. */
+/* Compare the first two recordings of @r. */
 static void compare_one(struct recording *r, const struct compare_options *o, struct compare *c)
 {
 	const struct batches *batches[] = { &r[0].batches, &r[1].batches };
@@ -271,7 +276,7 @@ static void compare_one(struct recording *r, const struct compare_options *o, st
 }
 
 /*
- * One run each, all parts of B a tenth longer, but every other one a hundredth more or less: by
+ * One run each. All batches of B are a tenth longer, but every other one varies by a hundredth: by
  * hand.
  */
 static void test_episodes(void **state)
@@ -299,7 +304,10 @@ static void test_episodes(void **state)
 	assert_int_equal(find(&c, COMPARE_BARRIER, "#1", "lost_ns")->test, COMPARE_UNTESTED);
 	assert_int_equal(find(&c, COMPARE_RUN, NULL, "elapsed_ns")->significant, COMPARE_UNKNOWN);
 	compare_free(&c);
-	/* More than 5 % is proven, more than 9 % is not, though it is 10 %: it may be noise. */
+	/*
+	 * An increase of more than 5 % is proven. More than 9 % is not, although it is 10 %: it may
+	 * be noise.
+	 */
 	o.fail_above = 0.05;
 	compare_one(r, &o, &c);
 	assert_int_equal(c.regressions, 1);
@@ -308,14 +316,14 @@ static void test_episodes(void **state)
 	compare_one(r, &o, &c);
 	assert_fields(&c, IS(regressions, 0), IS(suspects, 1));
 	compare_free(&c);
-	/* One part that is much longer says nothing of the others. */
+	/* One batch that is much longer says nothing about the others. */
 	r[1].of_batches[0].phase = r[0].of_batches[0].phase;
 	r[1].of_batches[0].phase.sum[7] *= 50;
 	o.fail_above = 0;
 	compare_one(r, &o, &c);
 	assert_int_equal(c.regressions, 0);
 	compare_free(&c);
-	/* Too few. */
+	/* Too few batches. */
 	r[1].of_batches[0].phase.n = BATCHES_LEAST - 1;
 	r[1].of_batches[0].phase.per = 1;
 	compare_one(r, &o, &c);
@@ -323,8 +331,8 @@ static void test_episodes(void **state)
 }
 
 /*
- * Of 2,000 pairs that differ by nothing but noise, in which episodes hang together (each is nine
- * tenths the one before), few are called worse; of those with a tenth more, most are, above a limit
+ * Of 2,000 pairs that differ only by noise, with correlated episodes (each is nine tenths the one
+ * before), few are reported as worse. Of pairs with a tenth more, most are reported, above a limit
  * of a twentieth.
  */
 static void test_false_alarms(void **state)
@@ -366,7 +374,10 @@ static void test_false_alarms(void **state)
 		fail_msg("%u false alarms, %u found, of 2000 each", alarms, found);
 }
 
-/* 1 2 3 against 4 6 8, as in the test of Welch's; the episodes' spread then is not looked at. */
+/*
+ * Return 1 2 3 against 4 6 8, as in the test of Welch's; the spread of the episodes is then
+ * ignored.
+ */
 static struct recording *six(void)
 {
 	static const uint64_t phase[] = { 100, 200, 300, 400, 600, 800 };
@@ -395,19 +406,19 @@ static void test_runs(void **state)
 		      IS(significant, row->p < 0.05));
 	row = find(&c, COMPARE_PROCESS, NULL, "parallel");
 	assert_fields(row, IS(unit, COMPARE_RATIO), NEAR(difference, -0.4, 1e-9));
-	/* They never vary, and differ. */
+	/* The values never vary, and differ. */
 	row = find(&c, COMPARE_BARRIER, "#1", "cycles");
 	assert_fields(row, IS(significant, 1), IS(change, COMPARE_MORE), IS(counter, true),
 		      NEAR(p, 0, 0));
-	/* Unknown in one of them: the others count. */
+	/* The value is unknown in one recording: the others count. */
 	row = find(&c, COMPARE_PROCESS, NULL, "cycles");
 	assert_fields(row, IS(runs_a, 2), NEAR(a, 71, 1e-9));
-	/* The same on both sides. */
+	/* The value is the same on both sides. */
 	row = find(&c, COMPARE_PROCESS, NULL, "elapsed_ns");
 	assert_fields(row, IS(significant, 0), NEAR(p, 1, 0));
 }
 
-/* Five runs, and then one more. */
+/* Five runs against a single one. */
 static void test_single(void **state)
 {
 	struct recording *r CLEANUP_PTR(free) = six();
@@ -421,7 +432,7 @@ static void test_single(void **state)
 	assert_near(row->t, 480 / sqrt(37000 * 1.2), 1e-9);
 }
 
-/* Of two sites' p values the lesser is doubled: a family is one quantity at all sites. */
+/* The lesser p value of two sites is doubled: a family is one quantity at all sites. */
 static void test_holm(void **state)
 {
 	static const uint64_t noise[] = { 0, 1, 2, 3, 1, 5 };
@@ -437,7 +448,7 @@ static void test_holm(void **state)
 	assert_true(one->p < two->p);
 	assert_near(one->p_holm, 2 * one->p, 1e-15);
 	assert_near(two->p_holm, fmax(two->p, one->p_holm), 1e-15);
-	/* Its greater difference comes first. */
+	/* The site with the greater difference comes first. */
 	assert_true(one < two);
 }
 
@@ -447,19 +458,19 @@ static void test_missing(void **state)
 	const struct compare_row *row;
 	struct compare c CLEANUP(compare_free);
 
-	/* In A everywhere, nowhere in B; and one that is in one run of B only. */
+	/* One site is in all runs of A and in none of B; another is in one run of B only. */
 	recording_site(&r[0], "#2", "g", 20, 10, 5000, 1);
 	recording_site(&r[1], "#2", "g", 20, 10, 5000, 1);
 	recording_site(&r[2], "#2", "g", 20, 10, 5000, 1);
 	recording_site(&r[4], "#3", "h", 20, 10, 10, 1);
-	/* None of its episodes is complete. */
+	/* This site has no complete episode. */
 	recording_site(&r[5], "#4", "i", 20, 0, 0, NAN);
 	compare(r, 3, 3, &plain, &c);
 	row = find(&c, COMPARE_BARRIER, "#2", "phase_ns");
 	assert_fields(row, IS(only, COMPARE_ONLY_A), NEAR(a, 5000, 0));
 	assert_true(isnan(row->b) && isnan(row->difference));
 	assert_fields(row, IS(runs_b, 0), IS(significant, COMPARE_UNKNOWN));
-	/* It weighs most. */
+	/* The site with the most time comes first. */
 	assert_string_equal(c.rows[find(&c, COMPARE_BARRIER, NULL, "phase_ns") - c.rows].id, "#2");
 	assert_int_equal(find(&c, COMPARE_BARRIER, "#3", "phase_ns")->runs_b, 1);
 	assert_null(find(&c, COMPARE_BARRIER, "#4", "phase_ns"));
@@ -501,7 +512,7 @@ static void test_regression(void **state)
 	}
 	o.fail_above = 0.19;
 	compare(r, 3, 3, &o, &c);
-	/* Barrier time and the counter grew as much, and are not asked about. */
+	/* Barrier time and the counter grew by the same factor, and were not selected. */
 	assert_int_equal(c.regressions, 1);
 	assert_int_equal(find(&c, COMPARE_BARRIER, "#1", "phase_ns")->regression, 1);
 	assert_int_equal(find(&c, COMPARE_BARRIER, "#1", "barrier_ns")->regression,
@@ -512,19 +523,19 @@ static void test_regression(void **state)
 	assert_int_equal(c.regressions, 0);
 	assert_int_equal(find(&c, COMPARE_BARRIER, "#1", "phase_ns")->regression, 0);
 	compare_free(&c);
-	/* Of an efficiency less is worse. */
+	/* A lower efficiency is worse. */
 	o.quantities = parallel;
 	o.nquantities = 1;
 	compare(r, 3, 3, &o, &c);
 	assert_int_equal(c.regressions, 1);
 	compare_free(&c);
-	/* One each: nothing is known of its spread, and it may be one. */
+	/* One run each: the spread is unknown, and it may be a regression. */
 	o.nquantities = 0;
 	o.fail_above = 0.1;
 	compare(r + 2, 1, 1, &o, &c);
 	assert_fields(&c, IS(regressions, 0), IS(suspects, 1));
 	compare_free(&c);
-	/* For the better is none, and is said to be for the better. */
+	/* An improvement is no regression, and is reported as an improvement. */
 	o.fail_above = 0;
 	for (unsigned i = 0; i < 6; i++)
 		all[i] = &r[(i + 3) % 6].report;
@@ -544,7 +555,7 @@ static void test_lossy(void **state)
 	assert_fields(&c, IS(a.lossy, 0), IS(b.lossy, 1));
 }
 
-/* What was seen of a part only is not held against a whole: sums are unknown, shares are not. */
+/* A partly traced run is not compared with a complete one: sums are unknown, shares are not. */
 static void test_detached(void **state)
 {
 	struct recording *r CLEANUP_PTR(free) = six();
@@ -573,8 +584,8 @@ static void test_detached(void **state)
 }
 
 /*
- * Barriers of a process that were not traced to its end: their sums are unknown, beside them those
- * of phases, and its own.
+ * Some barriers of a process were not traced to its end: their sums are unknown, and so are those
+ * of phases and of the process.
  */
 static void test_detached_parts(void **state)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* The trace for Chrome's and Perfetto's viewers, read back by a parser that is not ours. */
+/* Check the trace for the viewers of Chrome and Perfetto, read back by an independent parser. */
 #include "test_model_util.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@ struct drawn {
 	size_t size;
 	FILE *file;
 	uint32_t seq[256];
-	uint64_t work_ns, wait_ns, leave_ns; /* what the model says, summed */
+	uint64_t work_ns, wait_ns, leave_ns; /* sums from the model */
 	uint32_t arrows;
 };
 
@@ -87,7 +87,7 @@ static void begin(struct drawn *d)
 }
 
 /*
- * @tid works up to @arrive: 60 % on a CPU, 10 % in the run queue, 20 % at a lock, the rest
+ * @tid works until @arrive: 60 % on a CPU, 10 % in the run queue, 20 % at a lock, the rest
  * unattributed.
  */
 static void meet(struct drawn *d, uint32_t tid, uint64_t object, uint32_t count, uint64_t arrive,
@@ -130,7 +130,9 @@ static void drop(struct drawn *d, json_t *o)
 	free(d->text);
 }
 
-/* --- what every trace fulfils ---------------------------------------------------------------- */
+/*
+ * --- properties of every trace -------------------------------------------------------------------
+ */
 
 static const char *word(json_t *e, const char *key)
 {
@@ -145,14 +147,13 @@ static uint64_t number(json_t *e, const char *key)
 
 	if (!json_is_number(v))
 		fail_msg("%s is no number", key);
-	/* Microseconds with three digits. */
+	/* The values are microseconds with three decimals. */
 	return (uint64_t)(json_number_value(v) * 1000 + 0.5);
 }
 
 /*
- * Begins and ends in pairs: of a track nothing begins before what began last has ended, in the
- * order of the file, which readers keep for equal times. Each begin becomes a slice ("X") with a
- * length.
+ * Pair begins and ends. On a track slices nest, in the order of the file, which readers keep for
+ * equal times. Each begin becomes a slice ("X") with a length.
  */
 static void pair(json_t *events)
 {
@@ -179,7 +180,7 @@ static void pair(json_t *events)
 		assert_null(open[i]);
 }
 
-/* No two slices of a track overlap; each lies within the trace. */
+/* Check that no two slices of a track overlap, and that each lies within the trace. */
 static void check_slices(json_t *events, uint64_t end_ns)
 {
 	json_t *a, *b;
@@ -203,7 +204,7 @@ static void check_slices(json_t *events, uint64_t end_ns)
 	}
 }
 
-/* How many slices of a thread, the @tid'th thousand, begin at @ts and last longer than nothing. */
+/* Return how many slices of thread @tid / 1000 begin at @ts and last longer than 0. */
 static unsigned slices_at(json_t *events, uint64_t tid, uint64_t ts)
 {
 	unsigned n = 0;
@@ -219,7 +220,8 @@ static unsigned slices_at(json_t *events, uint64_t tid, uint64_t ts)
 }
 
 /*
- * Every arrow has one begin and one end, each at the begin of a slice, and never goes back in time.
+ * Check that every arrow has one begin and one end, each at the begin of a slice, and never goes
+ * back in time.
  */
 static uint32_t check_arrows(json_t *events)
 {
@@ -287,7 +289,7 @@ static void test_two_threads(void **state)
 	json_t *o, *events, *e, *args;
 
 	begin(&d);
-	/* 102 comes last to A, 101 to B. */
+	/* 102 arrives last at A, 101 at B. */
 	meet(&d, 101, A, 2, START + 1000, START + 4100, 1000);
 	meet(&d, 102, A, 2, START + 4001, START + 4050, 4001);
 	meet(&d, 101, B, 2, START + 9000, START + 9010, 4900);
@@ -320,14 +322,14 @@ static void test_two_threads(void **state)
 	assert_int_equal(json_integer_value(json_object_get(args, "unattributed_ns")), 401);
 	assert_null(json_object_get(args, "blocked_io_ns"));
 	assert_int_equal(json_integer_value(json_object_get(args, "cycles")), 12003);
-	/* A counter that is not known: null. */
+	/* An unknown counter is null. */
 	assert_int_equal(json_object_size(args), 7);
 	drop(&d, o);
 }
 
 /*
- * The names of processes and threads, of barriers and counters are whatever the program wants them
- * to be.
+ * The traced program chooses the names of processes, threads, barriers and counters: they may
+ * contain anything.
  */
 static void test_names(void **state)
 {
@@ -358,8 +360,8 @@ static void test_names(void **state)
 }
 
 /*
- * What is unknown is not drawn: no arrow to a departure that was not seen, no wait where a thread
- * is missing.
+ * Unknown things are not drawn: no arrow to a departure that was not seen, no wait if a thread is
+ * missing.
  */
 static void test_unknown(void **state)
 {
@@ -370,14 +372,14 @@ static void test_unknown(void **state)
 	size_t i;
 
 	begin(&d);
-	/* The worker 101 stays; the others leave. */
+	/* The worker 101 stays; the other threads leave. */
 	c = crossing(101, A, 3, START + 1000, NEVER);
 	c.flags = MODEL_CROSSING_STAYS;
 	c.seq = ++d.seq[101];
 	assert_int_equal(model_add_crossing(d.model, &c), 0);
 	meet(&d, 102, A, 3, START + 2000, START + 3100, 2000);
 	meet(&d, 103, A, 3, START + 3000, START + 3050, 3000);
-	/* One of three never comes. */
+	/* One of three threads never arrives. */
 	meet(&d, 102, B, 3, START + 4000, START + 4500, 900);
 	meet(&d, 103, B, 3, START + 4200, START + 4500, 1150);
 	assert_int_equal(model_add_pending(d.model, PID, INC, 103, A, START + 6000), 0);
@@ -399,8 +401,8 @@ static void test_unknown(void **state)
 }
 
 /*
- * Past a limit there are no counters any more; past three times that, many crossings are one slice.
- * Sums stay.
+ * Above a limit of crossings, counters are omitted; above three times that, many crossings become
+ * one slice. Sums stay the same.
  */
 static void test_thinned(void **state)
 {
@@ -443,7 +445,7 @@ static void test_thinned(void **state)
 	drop(&d, o);
 }
 
-/* Times that no run can have give a file that still opens. */
+/* Impossible times still give a file that can be opened. */
 static void test_corrupt(void **state)
 {
 	struct model_member m[2] = { { .thread = 0, .tid = 101, .site = 0 },

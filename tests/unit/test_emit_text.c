@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Text output, against golden files. */
+/* Check text output against golden files. */
 #include <stdio.h>
 #include <time.h>
 
@@ -79,10 +79,7 @@ static void test_live(void **state)
 	free(run.out);
 }
 
-/*
- * One that can be read, one of 64 threads, one that is unlike all others, and what the report makes
- * of them.
- */
+/* A simple hang, one with 64 threads, one with unusual values, and the report with them. */
 static void test_hang(void **state)
 {
 	struct report_hang h CLEANUP(data_hang_free), crowd CLEANUP(data_hang_free);
@@ -118,7 +115,7 @@ static void test_hang(void **state)
 	assert_in_range(lines, 20, 60);
 	free(run.out);
 
-	/* At the end it comes before all figures. */
+	/* In the final report the hang comes before all figures. */
 	r.hangs = &crowd;
 	r.nhangs = 1;
 	run_begin(&run, &text_options);
@@ -142,7 +139,7 @@ static void test_hang(void **state)
 	free(run.out);
 }
 
-/* A thousand members: the first and the last of them, and fewer of what they did. */
+/* A thousand members: the first and last are listed, with fewer details. */
 static void test_crowd(void **state)
 {
 	struct observed_member *members CLEANUP_PTR(free) = calloc(1000, sizeof(*members));
@@ -179,7 +176,7 @@ static char *report_text(const struct emit_options *options, const struct report
 	return run.out;
 }
 
-/* Of many threads, those that are not like the rest have rows of their own wherever they are. */
+/* Of many threads, those that differ from the rest have their own rows in any position. */
 static void test_outliers(void **state)
 {
 	struct report_thread *threads CLEANUP_PTR(free) = calloc(1000, sizeof(*threads)), *had,
@@ -201,7 +198,7 @@ static void test_outliers(void **state)
 		counters[i] = (struct report_counter){ "page-faults", 100 + i % 4, 0, false, 0, 0 };
 		threads[i].counters = &counters[i];
 	}
-	/* The second of two late ones: it is last no more often than any other. */
+	/* The second of two late threads: it is last no more often than any other thread. */
 	threads[500].wait_ns = 1000;
 	threads[500].work_ns = 900000000;
 	threads[500].last = 0;
@@ -223,7 +220,7 @@ static void test_outliers(void **state)
 	assert_true(strstr(at, "7,000") < strstr(at, "\n"));
 	assert_lacks(at, " 5614  ");
 	free(out);
-	/* None is unlike the rest. */
+	/* No thread differs from the rest. */
 	threads[500] = threads[499];
 	threads[500].tid++;
 	counters[613].value = 100;
@@ -236,7 +233,7 @@ static void test_outliers(void **state)
 	r.processes[0].nmembers = DATA_THREADS;
 }
 
-/* What processes that are not traced pay is reported where they pay it. */
+/* The cost for untraced processes is reported with the probes that cause it. */
 static void test_cost_for_others(void **state)
 {
 	char *out CLEANUP_PTR(free);
@@ -253,8 +250,8 @@ static void test_cost_for_others(void **state)
 }
 
 /*
- * Where threads follow each other, what the efficiencies are of is said; and where it hangs, what
- * they count.
+ * If threads follow each other in positions, the report says what the efficiencies refer to; with a
+ * hang, what they include.
  */
 static void test_positions(void **state)
 {
@@ -275,7 +272,7 @@ static void test_positions(void **state)
 	assert_says(out, "hang counts");
 }
 
-/* What was asked for and is in no table is named above them. */
+/* Requested counters that are in no table are named above the tables. */
 static void test_uncounted(void **state)
 {
 	struct report_uncounted uncounted[] = { { "cycles", "no PMU" },
@@ -306,7 +303,10 @@ static void test_report(void **state)
 	check_golden("report", out);
 }
 
-/* Every reason, more columns than a line holds, counters that did not count. */
+/*
+ * Make a report with every reason, more columns than fit in a line, and counters that did not
+ * count.
+ */
 static void make_reasons(struct report *r)
 {
 	static const char *const names[MODEL_COUNTERS_MAX] = {
@@ -367,13 +367,13 @@ static void make_reasons(struct report *r)
 	r->processes[0].omp_scheduling = 0.75;
 }
 
-/* A number and its unit are on one line, however wide that is. */
+/* A number and its unit stay on one line, at any width. */
 static void test_quantities_whole(void **state)
 {
 	static const char text[] = "thread 0 waits 75 % of its time, thread 1 < 0.1 %. One costs "
 				   "3.86 \xc2\xb5s, 12 ms, 7 s more or "
 				   "1 min 05 s; 10 KiB of 20 bytes, and 4 shares (81 %), 5 minutes";
-	/* Each on one line, or, with a blank before it, not begun by another. */
+	/* Each stays on one line, or, with a leading blank, does not begin a line. */
 	static const char *const whole[] = { "75 %",	 "< 0.1 %", "3.86 \xc2\xb5s", "12 ms",
 					     "7 s",	 "1 min",   "05 s",	      "10 KiB",
 					     "20 bytes", "81 %" };
@@ -391,7 +391,7 @@ static void test_quantities_whole(void **state)
 }
 
 /*
- * Where there is nothing else the line is broken there all the same, and what only begins like a
+ * If there is no other blank, the line is broken there all the same; a word that only begins like a
  * unit is none.
  */
 static void test_quantities_too_wide(void **state)
@@ -414,11 +414,11 @@ static void test_reasons(void **state)
 	make_reasons(&r);
 	out = report_text(&text_options, &r);
 	check_golden("reasons", out);
-	/* One part is no table, and no machine finding no heading. */
+	/* A single part makes no table, and without a machine finding there is no heading. */
 	assert_lacks(out, "part of lateness", "This machine");
 }
 
-/* Time was not accounted for, and nothing was counted: no sentence about it, and no zeros. */
+/* Without accounted time and counters there is no sentence about them, and there are no zeros. */
 static void test_unaccounted(void **state)
 {
 	struct observed_member members[DATA_THREADS];
@@ -468,7 +468,10 @@ static void test_ascii(void **state)
 	check_lines(out, 100);
 }
 
-/* A thousand threads, forty barriers, three processes, records lost, tracing expensive. */
+/*
+ * Make a report with a thousand threads, forty barriers, three processes, lost records, and
+ * expensive tracing.
+ */
 static void make_large(struct report *r)
 {
 	struct report_thread *threads;
@@ -561,7 +564,10 @@ static void test_large(void **state)
 	r.losses[0].count = 0;
 }
 
-/* What was lost may be no record: none is said to be, and the sum is not the crossings' alone. */
+/*
+ * Lost events may be no records: the report does not call them so, and the sum is not that of the
+ * crossings alone.
+ */
 static void test_lost_beside(void **state)
 {
 	struct report r CLEANUP(data_free);
@@ -644,7 +650,7 @@ static void test_colour(void **state)
 	assert_string_equal(colour, plain);
 }
 
-/* As printf() has it, to the last digit; near a tie, too. */
+/* The digits equal those of printf(), to the last one, also near a tie. */
 static void test_decimal(void **state)
 {
 	static const double near[] = { 0,      0.5,   1.5,   0.0005, 0.0015,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Rings as the kernel lays them out, in memory files: in what order their records come, and what is
- * given back.
+ * Check rings in memory files with the kernel's layout: the order of records, and the space given
+ * back.
  */
 #include <linux/bpf.h>
 #include <stdlib.h>
@@ -14,13 +14,13 @@
 #include "ingest/ring.h"
 
 #define PAGE  ((size_t)sysconf(_SC_PAGESIZE))
-#define BYTES 4096u /* of a ring: a record is torn every few dozen */
-#define RINGS 5 /* the last is the events' */
+#define BYTES 4096u /* size of a ring: a record wraps around every few dozen */
+#define RINGS 5 /* the last one is for events */
 
 struct rings {
 	struct {
 		int fd;
-		uint8_t *map; /* the consumer's page, the producer's, the data twice */
+		uint8_t *map; /* the consumer's page, the producer's page, the data twice */
 		uint64_t pos;
 	} ring[RINGS];
 	struct stream *stream;
@@ -52,7 +52,7 @@ static void tear_down(struct rings *r)
 	}
 }
 
-/* @flags: of the kernel's, in the length. */
+/* Put a record into a ring. @flags are the kernel's flags in the length. */
 static void put(struct rings *r, int ring, const void *record, uint32_t size, uint32_t flags)
 {
 	uint8_t *data = r->ring[ring].map + 2 * PAGE;
@@ -116,8 +116,8 @@ static void expect_nothing(struct rings *r, uint64_t until)
 }
 
 /*
- * By time; of a tie the event first, then the last ring; nothing after the moment that was asked
- * for.
+ * Records come by time; in a tie the event first, then the last ring; none after the requested
+ * time.
  */
 static void test_order(void **state)
 {
@@ -148,7 +148,7 @@ static void test_order(void **state)
 	assert_int_equal(ring_consumed(r.stream), 5);
 }
 
-/* What is discarded is passed over; what is still being written ends its ring for now. */
+/* Discarded records are skipped; an unfinished record ends its ring for now. */
 static void test_unfinished(void **state)
 {
 	uint32_t *len;
@@ -172,13 +172,13 @@ static void test_unfinished(void **state)
 }
 
 /*
- * Many times around, each ring in order and all of them together; what is said to come soon does
- * come.
+ * Wrap around many times, with each ring in order and all of them together. A record that was
+ * announced as coming soon does come.
  */
 static void test_around(void **state)
 {
 	uint64_t random = 88172645463325252ull, t = 1000, last = 0, fed = 0, seen = 0, reported = 0;
-	uint64_t soon[RINGS] = { 0 }; /* when it departs */
+	uint64_t soon[RINGS] = { 0 }; /* departure of the announced record, ns */
 	struct stream_record record;
 	uint32_t tid;
 	struct rings r CLEANUP(tear_down) = set_up();
@@ -224,8 +224,8 @@ static void test_around(void **state)
 }
 
 /*
- * Records are saved while one is being handled and others come: all are handed out, in order, and
- * what was handed out stays.
+ * Records are saved while one is handled and more come: all are handed out, in order, and the one
+ * handed out stays valid.
  */
 static void test_saved(void **state)
 {
@@ -245,7 +245,7 @@ static void test_saved(void **state)
 		while (record.event);
 		assert_int_equal(record.crossing->tid, next++);
 		/*
-		 * Each time as much as a ring holds, in several rings; the handed out one is
+		 * Each time fill the space of several rings; the record that was handed out is
 		 * overwritten there.
 		 */
 		for (uint32_t i = 0; i < 20; i++) {
@@ -269,7 +269,7 @@ static void test_saved(void **state)
 		assert_int_equal(given_back(&r, (int)i), r.ring[i].pos);
 }
 
-/* Beyond what may be saved, and where a record is still being written, nothing is given back. */
+/* Beyond the limit of saved records, and behind an unfinished record, no space is given back. */
 static void test_saved_limit(void **state)
 {
 	struct stream_record record;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Which joins end rounds: threads that come and go, played without a kernel. */
+/* Check which joins end rounds: threads start and end, played without a kernel. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,9 +22,9 @@ struct play {
 	uint32_t tgid, inc;
 	uint8_t fate[JOINS];
 	uint64_t taken, dropped;
-	struct forkjoin_episode *last; /* of those taken */
+	struct forkjoin_episode *last; /* the last episode that was taken */
 	uint32_t site;
-	uint64_t below; /* of handles, from thread pointers */
+	uint64_t below; /* distance of handles below thread pointers */
 };
 
 static void take(void *ctx, uint64_t cookie, struct forkjoin_episode *episode)
@@ -66,7 +66,7 @@ static int begin(void **state)
 	return p->f && !forkjoin_begin(p->f, TGID, INC, MAIN) ? 0 : -1;
 }
 
-/* Every join is decided in the end, once. */
+/* Check that every join was decided exactly once. */
 static int end(void **state)
 {
 	struct play *p = *state;
@@ -203,11 +203,14 @@ static void test_ends_are_seen_later(void **state)
 	stop(p, 210, 1);
 	join(p, 210, 2);
 	left = p->now - 10;
-	/* The first is told: that there are two is known. Of the second an end is missing. */
+	/*
+	 * The first round is reported: it is known to have two threads. In the second the end of a
+	 * thread is missing.
+	 */
 	assert_int_equal(p->taken, 1);
 	stop_at(p, 211, left + 5);
 	assert_int_equal(p->taken, 2);
-	/* It had ended when it had been joined. */
+	/* The thread had ended when it was joined. */
 	assert_fields(p->last, IS(members[1].arrive_ns, left), IS(members[1].seq, 212));
 }
 
@@ -220,7 +223,7 @@ static void test_an_end_is_never_seen(void **state)
 	make(p, 220, 2);
 	stop(p, 220, 1);
 	join(p, 220, 2);
-	/* The number comes again. */
+	/* The thread number is reused. */
 	make(p, 221, 1);
 	assert_fields(p, IS(taken, 2), IS(fate[p->next - 1], DROPPED));
 	assert_int_equal(forkjoin_untold(p->f), 2);
@@ -244,7 +247,7 @@ static void test_descriptors_are_used_again(void **state)
 	struct play *p = *state;
 
 	for (uint32_t i = 0; i < 4; i++) {
-		/* Detached ones that have ended had the same. */
+		/* Detached threads that have ended had the same handle. */
 		assert_int_equal(
 			forkjoin_made(p->f, TGID, INC, MAIN, 500 + i, pointer_of(200), p->now), 0);
 		stop(p, 500 + i, 1);
@@ -431,7 +434,7 @@ static void test_works_between_joins(void **state)
 		}
 	}
 	assert_int_equal(p->taken, 0);
-	/* It lost its CPU once. */
+	/* The thread was preempted once. */
 	make(p, 210, 4);
 	stop(p, 210, 4);
 	join(p, 210, 2);
@@ -439,7 +442,7 @@ static void test_works_between_joins(void **state)
 	join(p, 212, 2);
 	episode_of(p, 220, 3);
 	assert_int_equal(p->taken, 2);
-	/* Now that it is known, it may lose its CPU there. */
+	/* Now that the site is known, the thread may be preempted there. */
 	make(p, 200, 3);
 	stop(p, 200, 3);
 	join(p, 200, 1);
@@ -452,7 +455,7 @@ static void test_found_in_the_midst(void **state)
 {
 	struct play *p = *state;
 
-	/* Its beginning was not seen: two threads that it has made are not known. */
+	/* The start of the process was not seen: two of its threads are unknown. */
 	p->tgid = p->inc = 50;
 	for (uint32_t i = 0; i < 3; i++) {
 		make_by(p, 50, 202);
@@ -485,7 +488,9 @@ static void test_given_up(void **state)
 	forkjoin_give_up(p->f, 12345);
 }
 
-/* --- one that waits for all at once ---------------------------------------------------------- */
+/*
+ * --- waiting for all threads at once -------------------------------------------------------------
+ */
 
 #define MS 1000000u
 
@@ -506,7 +511,7 @@ static void wait_for_all(struct play *p, uint64_t for_ns)
 	assert_int_equal(forkjoin_join(p->f, &j), 0);
 }
 
-/* Three threads, which end after 3, 5 and 7 ms, or of which that is reported late. */
+/* Play three threads, which end after 3, 5 and 7 ms, or with late reports of their ends. */
 static void scope(struct play *p, uint32_t first)
 {
 	uint64_t began;
@@ -531,12 +536,12 @@ static void test_all_at_once(void **state)
 	assert_fields(p, IS(taken, 3), IS(last->n, 3));
 	assert_int_equal(p->last->depart_ns - p->last->arrive_ns, 7 * MS);
 	assert_int_equal(p->last->members[0].arrive_ns - p->last->arrive_ns, 3 * MS);
-	/* It acts last just before it ends. */
+	/* Its last action is just before it ends. */
 	assert_int_equal(p->last->members[2].arrive_ns, p->last->depart_ns);
 	assert_int_equal(forkjoin_untold(p->f), 0);
 }
 
-/* A wait that is over at once is of the round before: what counts is the last. */
+/* A wait that ends at once belongs to the round before: the last wait counts. */
 static void test_all_with_leftovers(void **state)
 {
 	struct play *p = *state;
@@ -556,14 +561,14 @@ static void test_all_with_leftovers(void **state)
 	assert_int_equal(p->last->depart_ns - began, 4 * MS + 5);
 	assert_int_equal(p->last->members[0].arrive_ns - began, 2 * MS);
 	assert_int_equal(p->last->members[1].arrive_ns - began, 4 * MS + 5);
-	/* A wait without threads is for something else. */
+	/* A wait without threads has another purpose. */
 	wait_for_all(p, 10);
 	assert_int_equal(p->fate[p->next - 1], DROPPED);
 }
 
 /*
- * A thread that comes last to the end of a scope waits for no other: its threads are no members of
- * the next round, and are counted.
+ * A thread that arrives last at the end of a scope waits for no other thread. Its threads are not
+ * members of the next round, and are counted.
  */
 static void test_all_come_last(void **state)
 {
@@ -577,7 +582,7 @@ static void test_all_come_last(void **state)
 	scope(p, 230);
 	assert_fields(p, IS(taken, 3), IS(last->n, 3), IS(last->members[0].tid, 230));
 	assert_int_equal(forkjoin_untold(p->f), 4);
-	/* At once it cannot be told; that is seen by the number, and nothing is made of it. */
+	/* At first this is unknown; the number of threads shows it, and no episode is made. */
 	make(p, 240, 3);
 	stop(p, 240, 3);
 	scope(p, 250);
@@ -587,7 +592,7 @@ static void test_all_come_last(void **state)
 	assert_int_equal(p->taken, 4);
 }
 
-/* A thread that goes on is none of a scope. */
+/* A thread that goes on is not part of a scope. */
 static void test_all_but_one(void **state)
 {
 	struct play *p = *state;
@@ -608,7 +613,7 @@ static void test_too_many(void **state)
 	for (uint32_t i = 0; i < 5000; i++)
 		make(p, 200 + i, 1);
 	stop(p, 200, 5000);
-	/* Of these the first are forgotten. */
+	/* The first of these are forgotten. */
 	for (uint32_t i = 5000; i--;)
 		join(p, 200 + i, 1);
 	assert_int_equal(p->taken, 0);
@@ -633,7 +638,7 @@ static void test_anything(void **state)
 	struct play *p = *state;
 	uint32_t seed = 1, tid;
 
-	/* No sense in it: nothing must break, and each join is decided once. */
+	/* Senseless input: nothing breaks, and each join is decided once. */
 	for (uint32_t i = 0; i < 60000; i++) {
 		seed = seed * 1103515245 + 12345;
 		tid = 100 + (seed >> 16) % 24;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Where the time of crossings went: what is summed, and that a detail stays with its member
- * whatever becomes of that. LeakSanitizer watches those that are dropped.
+ * Check the sums of time parts of crossings, and that a detail stays with its member in all cases.
+ * LeakSanitizer checks the dropped details.
  */
 #include "test_model_sim.h"
 
@@ -39,7 +39,7 @@ static uint64_t phase_parts(const struct model_detail *d)
 	return sum;
 }
 
-/* What the detail points at is gone after the call. */
+/* Add a crossing; the memory that the detail points at is invalid after the call. */
 static void feed_with(struct run *r, struct model_crossing c, struct model_detail d)
 {
 	c.flags |= MODEL_CROSSING_ACCOUNTED;
@@ -57,7 +57,7 @@ static void cross_with(struct run *r, uint32_t tid, uint64_t arrive, uint64_t de
 	feed_with(r, c, d);
 }
 
-/* All on a CPU. */
+/* Add a crossing that was on a CPU all the time. */
 static void cross_whole(struct run *r, uint32_t tid, uint64_t arrive, uint64_t depart)
 {
 	struct model_crossing c = crossing(tid, A, 2, arrive, depart);
@@ -66,7 +66,7 @@ static void cross_whole(struct run *r, uint32_t tid, uint64_t arrive, uint64_t d
 	run_feed(r, c);
 }
 
-/* A detail that shows which thread it is of. */
+/* Return a detail that identifies its thread. */
 static struct model_detail tagged(uint64_t tag)
 {
 	return (struct model_detail){
@@ -83,7 +83,7 @@ static void cross_tagged(struct run *r, uint32_t tid, uint64_t arrive, uint64_t 
 	cross_with(r, tid, arrive, depart, tagged(arrive));
 }
 
-/* Every member handed out has its own detail; @n of them with a phase that is known. */
+/* Check that every member has its own detail, and that the phase is known for @n of them. */
 static void assert_tags(const struct run *r, uint32_t n)
 {
 	const struct model_member *mem;
@@ -186,7 +186,7 @@ static void test_by_hand(void **state)
 		      IS(counters[1], 26), IS(inside_counters[0], 307), IS(inside_counters[1], 12),
 		      IS(counted, 2), IS(scaled, 1), IS(unknown, 2));
 	assert_int_equal(thread_of(r, 1)->cpus_allowed, 3);
-	/* All of it was at one barrier. */
+	/* All crossings were at one barrier. */
 	assert_memory_equal(&at_barrier(r, 0, 1)->sums, s, sizeof(*s));
 	s = &thread_of(r, 2)->sums;
 	assert_fields(s, IS(known_ns, 200), IS(oncpu_ns, 200), IS(inside_known_ns, 20),
@@ -195,7 +195,7 @@ static void test_by_hand(void **state)
 	assert_memory_equal(&at_barrier(r, 0, 2)->sums, s, sizeof(*s));
 }
 
-/* There is no report of it: that is not the same as nothing. */
+/* A thread without a detail is unaccounted, which is not the same as zero. */
 static void test_unaccounted(void **state)
 {
 	static const struct model_sums none;
@@ -210,7 +210,7 @@ static void test_unaccounted(void **state)
 	assert_memory_equal(&at_barrier(r, 0, 1)->sums, &none, sizeof(none));
 }
 
-/* Other stamps: the parts are some ns longer than the whole. */
+/* The parts come from other time stamps, and are some ns longer than the whole. */
 static void test_clipped(void **state)
 {
 	struct model_detail d = first;
@@ -224,7 +224,7 @@ static void test_clipped(void **state)
 	d.interference_ns = d.inside_interference_ns = UINT64_MAX - 9;
 	d.ncounters = 200;
 	d.block.reason = d.second.reason = 99;
-	cross_with(r, 1, 230, 241, d); /* senseless */
+	cross_with(r, 1, 230, 241, d); /* invalid times */
 	cross_whole(r, 2, 240, 241);
 	finish(r, 300);
 	assert_int_equal(detail_of(r, 0, 1)->oncpu_ns, 55);
@@ -233,7 +233,7 @@ static void test_clipped(void **state)
 	assert_int_equal(phase_parts(detail_of(r, 1, 1)), 100);
 	assert_fields(detail_of(r, 1, 1), IS(oncpu_ns, 0), IS(fault_ns, 0), IS(inside_runq_ns, 11),
 		      IS(inside_oncpu_ns, 0));
-	/* No part of what is waited for a CPU is more than that. */
+	/* No part of the time in the run queue exceeds that time. */
 	assert_fields(detail_of(r, 1, 1), IS(interference_ns, detail_of(r, 1, 1)->runq_ns),
 		      IS(inside_interference_ns, 11), IS(ncounters, MODEL_COUNTERS_MAX),
 		      IS(block.reason, MODEL_BLOCKED_OTHER),
@@ -244,7 +244,7 @@ static void test_clipped(void **state)
 
 /* --- what is not known ----------------------------------------------------------------------- */
 
-/* After a loss the phase's beginning is not known; what happened inside is. */
+/* After a loss the start of the phase is unknown; the time inside is known. */
 static void test_lost(void **state)
 {
 	struct run *r = *state;
@@ -264,7 +264,7 @@ static void test_lost(void **state)
 		      IS(sums.inside_oncpu_ns, 40), IS(sums.counted, 1));
 }
 
-/* A record that had been given up: it is not counted twice. */
+/* A record arrives that was counted as lost: it does not count twice. */
 static void test_late(void **state)
 {
 	struct model_crossing late = crossing(1, A, 2, 50, 60);
@@ -286,7 +286,7 @@ static void test_late(void **state)
 		      IS(sums.inside_counters[0], 11 + 51 + 101 + 181));
 }
 
-/* A thread that never left: what it did inside is not known, nor is its next phase. */
+/* A thread never left: its time inside is unknown, and so is its next phase. */
 static void test_abandoned(void **state)
 {
 	struct run *r = *state;
@@ -303,7 +303,7 @@ static void test_abandoned(void **state)
 		      IS(sums.inside_known_ns, 10), IS(sums.inside_counters[0], 201));
 }
 
-/* Nested crossings enter no sum. */
+/* Nested crossings are in no sum. */
 static void test_nested(void **state)
 {
 	struct model_crossing c = crossing(1, A + 64, 1, 110, 120);
@@ -326,7 +326,7 @@ static void test_nested(void **state)
 		&none, sizeof(none));
 }
 
-/* Only complete episodes enter the sums of a barrier, all crossings those of their thread. */
+/* The sums of a barrier have only complete episodes, those of a thread all of its crossings. */
 static void test_incomplete(void **state)
 {
 	struct run *r = *state;
@@ -342,7 +342,9 @@ static void test_incomplete(void **state)
 		      IS(work_ns, 10));
 }
 
-/* The news of a thread comes after its first crossing: its phase 0 was thought longer. */
+/*
+ * The start of a thread is reported after its first crossing: its phase 0 was thought to be longer.
+ */
 static void test_late_news(void **state)
 {
 	struct model_detail d = first;
@@ -362,7 +364,7 @@ static void test_late_news(void **state)
 
 /* --- details stay with their members --------------------------------------------------------- */
 
-/* Delivered in another order than each thread's own: parked. */
+/* Crossings come in another order than each thread's own: details are parked. */
 static void test_parked(void **state)
 {
 	static const uint8_t order[] = { 0, 3, 1, 2, 9, 8, 7, 6, 5, 4 };
@@ -382,7 +384,7 @@ static void test_parked(void **state)
 	assert_tags(r, 20);
 }
 
-/* More than can be parked, and tracing that ends while some are. */
+/* More details than can be parked; tracing ends while some are parked. */
 static void test_parked_left(void **state)
 {
 	struct model_crossing c;
@@ -406,7 +408,7 @@ static void test_parked_left(void **state)
 	}
 }
 
-/* A member that never left is replaced by the one that was meant, as long as that is open. */
+/* A member that never left is replaced by the right one, as long as the episode is open. */
 static void test_pending(void **state)
 {
 	struct run *r CLEANUP_PTR(run_free) = run_new(0);
@@ -421,7 +423,7 @@ static void test_pending(void **state)
 	assert_int_equal(r->nkept, 3);
 	assert_tags(r, 4);
 	run_free(r);
-	/* The only detail is that of the one that replaces. */
+	/* Only the replacing member has a detail. */
 	r = run_new(0);
 	run_launched(r, 0);
 	cross_all(r, { 1, A, 2, 10, NEVER }, { 1, A, 2, 30, 51 });
@@ -431,7 +433,7 @@ static void test_pending(void **state)
 	assert_tids(ep(r, 1), "1 2");
 	assert_int_equal(detail_of(r, 1, 2)->counters[0], 40);
 	run_free(r);
-	/* Freed in the middle of it. */
+	/* Free the model in the middle of it. */
 	r = run_new(0);
 	run_launched(r, 0);
 	cross_tagged(r, 1, 10, NEVER);
@@ -439,7 +441,7 @@ static void test_pending(void **state)
 	cross_tagged(r, 2, 40, NEVER);
 }
 
-/* Records missing, and those of a place that was given up: dropped. */
+/* Records are missing, and records of an abandoned wait are dropped. */
 static void test_stray(void **state)
 {
 	struct model_crossing late = crossing(2, A, 2, 12, 23);
@@ -461,7 +463,7 @@ static void test_stray(void **state)
 		      IS(sums.inside_counters[0], 13 + 41));
 }
 
-/* More threads than the count, from an open episode on to single crossings and back. */
+/* More threads than the count, first with an open episode, then with single crossings, and back. */
 static void test_cyclic(void **state)
 {
 	struct run *r CLEANUP_PTR(run_free) = run_new(0);
@@ -474,7 +476,7 @@ static void test_cyclic(void **state)
 		if (i % 8 == 7)
 			assert_int_equal(model_advance(r->model, t), 0);
 	}
-	/* Thread 3 is gone: two remain. */
+	/* Thread 3 has ended: two remain. */
 	assert_int_equal(model_end_thread(r->model, PID, INC, 3, t, NULL), 0);
 	for (uint32_t i = 0; i < 300; i++, t += 1000000) {
 		cross_tagged(r, 1, t, t + 200);
@@ -485,14 +487,14 @@ static void test_cyclic(void **state)
 	finish(r, t);
 	assert_tags(r, 1200);
 	run_free(r);
-	/* Freed while some are in the buffer. */
+	/* Free the model while some are in the buffer. */
 	r = run_new(0);
 	run_launched(r, 0);
 	for (uint32_t i = 0; i < 9; i++)
 		cross_tagged(r, 1 + i % 3, 1000 * i, 1000 * i + 5000);
 }
 
-/* Objects that are forgotten take nothing along. */
+/* Evicted objects take no details of other objects with them. */
 static void test_evicted(void **state)
 {
 	const uint32_t n = 66000;
@@ -508,7 +510,7 @@ static void test_evicted(void **state)
 	assert_tags(r, r->nkept);
 }
 
-/* Threads that are folded: their sums are those of the process and of the barrier. */
+/* The sums of folded threads are in those of the process and of the barrier. */
 static void test_folded(void **state)
 {
 	const uint32_t n = 100000;
@@ -582,10 +584,10 @@ static void test_tail(void **state)
 	add_tail(r, 1, 290, &first);
 	assert_int_equal(model_end_thread(r->model, PID, INC, 1, 290, NULL), 0);
 	add_tail(r, 2, 300, NULL);
-	add_tail(r, 9, 300, &first); /* of an unknown thread */
+	add_tail(r, 9, 300, &first); /* an unknown thread */
 	model_thread_at(r->model, 1, 300, &th);
 	assert_fields(&th, IS(tid, 1), IS(sums.known_ns, 140 + 80));
-	/* Whether its detail has been put away by then makes no difference. */
+	/* It makes no difference whether its detail has been stored by then. */
 	assert_int_equal(model_advance(r->model, 295), 0);
 	model_thread_at(r->model, 1, 300, &th);
 	assert_int_equal(th.sums.known_ns, 140 + 80);
@@ -598,11 +600,11 @@ static void test_tail(void **state)
 		      IS(inside_known_ns, 70), IS(counted, 3));
 	th = *thread_of(r, 2);
 	assert_fields(&th.sums, IS(known_ns, 200 + 80), IS(oncpu_ns, 280));
-	/* No barrier has to do with it. */
+	/* A tail belongs to no barrier. */
 	assert_int_equal(at_barrier(r, 0, 1)->sums.known_ns, 140);
 }
 
-/* Its last crossing comes after the news of the tail, and nothing is counted twice. */
+/* The last crossing of a thread comes after the report of its tail, and nothing counts twice. */
 static void test_tail_first(void **state)
 {
 	struct model_crossing c = crossing(1, A, 2, 200, 210);
@@ -630,7 +632,7 @@ static void test_tail_first(void **state)
 	}
 }
 
-/* A crossing that comes when it cannot any more does not count the tail's time again. */
+/* A crossing that comes too late does not add the time of the tail again. */
 static void test_tail_settled(void **state)
 {
 	struct run *r = *state;
@@ -646,8 +648,8 @@ static void test_tail_settled(void **state)
 }
 
 /*
- * A thread that is inside at the end has no tail beyond its arrival; one that never left has none
- * that is known.
+ * A thread that is inside at the end has no tail after its arrival. The tail of a thread that never
+ * left is unknown.
  */
 static void test_tail_inside(void **state)
 {
@@ -666,7 +668,8 @@ static void test_tail_inside(void **state)
 }
 
 /*
- * Reported twice, after its end, of another with its number; freed with one that was never fetched.
+ * Tails that are reported twice, after the end, or for another thread with the same number; and a
+ * model freed with a tail that was never fetched.
  */
 static void test_tail_senseless(void **state)
 {
@@ -691,7 +694,7 @@ static void test_tail_senseless(void **state)
 
 /* --- random programs ------------------------------------------------------------------------- */
 
-/* At most @left. */
+/* Return a random part of *@left. */
 static uint64_t part(uint64_t *seed, uint64_t *left)
 {
 	uint64_t v = rnd_to(seed, 3) ? 0 : rnd_to(seed, *left + 1);
@@ -700,7 +703,7 @@ static uint64_t part(uint64_t *seed, uint64_t *left)
 	return v;
 }
 
-/* Gives a record a detail, and says what is to come of it. */
+/* Give a record a random detail, and compute the expected sums. */
 static void invent(uint64_t *seed, struct rec *rec, uint64_t work)
 {
 	uint64_t left = work, wait = rec->c.depart_ns - rec->c.arrive_ns;
@@ -722,7 +725,7 @@ static void invent(uint64_t *seed, struct rec *rec, uint64_t work)
 		d->inside_runq_ns = part(seed, &wait);
 		d->inside_oncpu_ns = part(seed, &wait);
 		rec->parts = *d;
-		/* Said in other words, or measured with other stamps. */
+		/* The same parts in another form, or measured with other time stamps. */
 		if (phase_parts(d) == work)
 			d->oncpu_ns =
 				rnd_to(seed, 2) ? MODEL_UNKNOWN : d->oncpu_ns + rnd_to(seed, 20);
@@ -761,7 +764,7 @@ static void add_parts(struct model_sums *s, const struct rec *rec, uint64_t work
 	s->switches += rec->parts.switches;
 }
 
-/* Details for most, and what the sums of each thread are to be. */
+/* Give most records details, and compute the expected sums of each thread. */
 static void invent_all(struct sim *s, struct model_sums want[THREADS_MAX + 1])
 {
 	uint64_t from = 0;
@@ -816,7 +819,7 @@ static void check_member(const struct model_member *mem, const struct rec *rec)
 	assert_memory_equal(d, &rec->parts, sizeof(*d));
 }
 
-/* Of each thread at each barrier: the members of complete episodes that were handed out. */
+/* Check the sums of each thread at each barrier against the members of complete episodes. */
 static void check_barriers(const struct sim *s, const struct run *r)
 {
 	const struct model_barrier_thread *bt;

@@ -8,11 +8,11 @@
 
 #define A 0x1000
 
-/* A team in virtual time: all threads meet after each round of work. */
+/* A team in virtual time: all threads cross after each round of work. */
 struct team {
 	struct run *run;
 	uint32_t n;
-	uint64_t latency; /* of each departure */
+	uint64_t latency; /* of each departure, ns */
 	uint64_t ready[64];
 };
 
@@ -68,7 +68,7 @@ static struct pop team_end(struct team *t, uint64_t tail)
 	return pop;
 }
 
-/* With one team, the phase times and the tail add up to the elapsed time. */
+/* Check that the phase times and the tail of one team add up to the elapsed time. */
 static void assert_adds_up(const struct run *r, uint64_t elapsed, uint64_t tail)
 {
 	uint64_t sum = 0;
@@ -103,7 +103,7 @@ static void test_static_imbalance(void **state)
 	}
 }
 
-/* Another thread each time does twice as much: LB = 1, SerE = (n + 1) / 2n. */
+/* A different thread does twice as much each time: LB = 1, SerE = (n + 1) / 2n. */
 static void test_rotating_imbalance(void **state)
 {
 	uint64_t work[64];
@@ -139,7 +139,7 @@ static void test_transfer(void **state)
 	p = team_end(&t, 500);
 	assert_fields(&p, IS(elapsed, 20 * 1000 + 500), NEAR(lb, 1, 1e-12), NEAR(ser, 1, 1e-12),
 		      NEAR(te, (20 * 900 + 500) / 20500.0, 1e-12));
-	/* The last release to the end: the last latency and the tail. */
+	/* From the last release to the end: the last latency and the tail. */
 	assert_adds_up(t.run, p.elapsed, 100 + 500);
 	run_free(t.run);
 }
@@ -199,14 +199,14 @@ static void lu_block(uint32_t n, uint32_t threads, double limit)
 		if (own > max)
 			max = own;
 	}
-	/* Exactly, for this N; and tending to the limit. */
+	/* Exact for this N, and tending to the limit. */
 	assert_fields(&p, NEAR(lb, (double)sum / threads / (double)max, 1e-12),
 		      NEAR(lb, limit, 3.0 / n));
-	/* Wholly static: the last thread is the last in every iteration. */
+	/* Entirely static: the last thread arrives last in every iteration. */
 	assert_near(p.ser, 1, 1e-12);
 	assert_int_equal(t.run->nkept, n);
 	assert_int_equal(thread_of(t.run, threads)->wait_ns, 0);
-	/* Past the middle, half the threads have nothing left and come at once. */
+	/* Past the middle, half of the threads have no work left and arrive at once. */
 	for (uint32_t i = 0; i < threads / 2; i++)
 		early += member_of(&t.run->kept[n / 2 + 2].ep, i + 1)->work_ns == 0;
 	assert_int_equal(early, threads / 2);
@@ -252,9 +252,9 @@ static void test_longest_path(void **state)
 {
 	struct run *r = *state;
 
-	/* 1 and 2 meet on A at 100 (2 came at 10), leave at 110. */
+	/* 1 and 2 cross A at 100 (2 arrived at 10), and leave at 110. */
 	cross_all(r, { 1, A, 2, 100, 110 }, { 2, A, 2, 10, 110 });
-	/* 2 and 3 meet on B at 200 (3 came), leave at 230. */
+	/* 2 and 3 cross B at 200 (3 arrived last), and leave at 230. */
 	cross_all(r, { 2, 0x2000, 2, 160, 230 }, { 3, 0x2000, 2, 200, 230 });
 	/* Tails: 1 to 130 (exits), 2 and 3 to 300. */
 	assert_int_equal(model_end_thread(r->model, PID, INC, 1, 130, "one"), 0);
@@ -266,12 +266,12 @@ static void test_longest_path(void **state)
 	assert_int_equal(thread_of(r, 1)->ideal_ns, 120);
 	assert_int_equal(thread_of(r, 2)->outside_ns, 10 + 50 + 70);
 	/*
-	 * Of the thread that came last: 3 had no episode before, so its phase began at its start.
+	 * The phase of the last arriver: 3 had no episode before, so its phase began at its start.
 	 */
 	assert_int_equal(r->kept[1].ep.phase_ns, 200);
 }
 
-/* The state half-way, as an interim report sees it, is what an end at that time would give. */
+/* The state half-way, which an interim report uses, equals the state if the run ended then. */
 static void test_interim(void **state)
 {
 	uint64_t work[3] = { 100, 300, 200 };
@@ -294,7 +294,7 @@ static void test_interim(void **state)
 		assert_fields(&at, IS(outside_ns, model_thread(whole.run->model, i)->outside_ns),
 			      IS(end_ns, t.ready[0] + 40));
 	}
-	/* And it changed nothing. */
+	/* The interim report changed nothing. */
 	for (uint32_t k = 0; k < 5; k++)
 		team_round(&t, work);
 	team_end(&t, 0);
@@ -309,7 +309,7 @@ static void test_barrier_sums(void **state)
 	struct run *r = *state;
 	uint64_t at[3] = { 0 };
 
-	/* Phases of 100, 200, 300; 2 comes last, 10 ns after 1. */
+	/* Phases of 100, 200, 300; thread 2 arrives last, 10 ns after 1. */
 	for (uint32_t k = 1; k <= 3; k++) {
 		uint64_t release = at[0] + 100 * k;
 
@@ -324,7 +324,7 @@ static void test_barrier_sums(void **state)
 	assert_near(model_stat_stddev(&b->phase), 81.649658092772603, 1e-9);
 	assert_fields(b, IS(barrier.sum, 30), IS(wait.n, 6), IS(wait.sum, 30),
 		      IS(release.sum, 3 * 6), IS(margin_ns, 30), IS(team_min, 2), IS(team_max, 2),
-		      IS(nphases, 2), /* from the start, and from itself */
+		      IS(nphases, 2), /* from the start, and from this barrier */
 		      IS(phases[0].from, MODEL_NONE), IS(phases[1].from, 0),
 		      IS(phases[1].time.sum, 500), IS(phases[1].thread_ns, 1000),
 		      IS(phases[1].wait_ns, 20), IS(longest[0].phase_ns, 300),
@@ -344,9 +344,9 @@ static void advance_to(struct run *r, uint64_t from_ms, uint64_t to_ms)
 }
 
 /*
- * Attached while @inside of @n threads wait; the first episode of which anything is seen ends at
- * 100 ms, the next at 1100 ms. @last_first: the last arriver leaves first. What comes out of it is
- * in the order of the releases.
+ * Attach while @inside of @n threads wait. The first episode that is partly seen ends at 100 ms,
+ * the next at 1100 ms. @last_first: the last arriver leaves first. The episodes come in the order
+ * of releases.
  */
 static void attach_in_the_middle(uint32_t n, uint32_t inside, bool last_first)
 {
@@ -386,8 +386,8 @@ static void test_attach_long_phases(void **state)
 }
 
 /*
- * Two teams of two meet three times each, then all four, twice over: the outer phase is all of
- * that.
+ * Two teams of two threads cross three times each, then all four, twice over: the outer phase
+ * covers all of that.
  */
 static void test_phase_of_the_outer_team(void **state)
 {
@@ -400,7 +400,7 @@ static void test_phase_of_the_outer_team(void **state)
 			at = t0 + 300 * k;
 			cross_all(r, { 1, 0x2000, 2, at - 10, at + 1 },
 				  { 2, 0x2000, 2, at, at + 1 });
-			/* The others are quicker. */
+			/* The other threads are quicker. */
 			at = t0 + 200 * k;
 			cross_all(r, { 3, 0x3000, 2, at - 10, at + 1 },
 				  { 4, 0x3000, 2, at, at + 1 });
@@ -435,16 +435,21 @@ static void test_phase_of_the_outer_team(void **state)
 	outer = model_barrier(r->model, 1);
 	assert_fields(outer, IS(episodes, 3), IS(phase.n, 3), IS(phase.min, 1000),
 		      IS(phase.max, 1000), IS(wait.sum, 3 * (300 + 300 + 10)));
-	/* From the last time that all met: from the start, then from each other. */
+	/*
+	 * The phase begins at the last episode of all four threads: first at the start, then at
+	 * each other's.
+	 */
 	assert_fields(outer, IS(nphases, 2), IS(phases[0].from, MODEL_NONE), IS(phases[1].from, 1),
 		      IS(phases[1].thread_ns, 2 * 4 * 1000));
-	/* The inner ones go by each other, and begin with the outer. */
+	/*
+	 * The inner phases begin at the previous inner episode, the first of them at the outer one.
+	 */
 	assert_int_equal(inner->phase.sum, 3 * (3 * 300 + 3 * 200));
-	/* Work since then, without what they waited within: thread 2 always had most. */
+	/* Work since then, without the waits in between: thread 2 always had most. */
 	assert_int_equal(outer->max_work_ns, 3 * 1000 - 3 * 3 - 2);
 }
 
-/* The members of an incomplete episode are not known: it may have been all of the team. */
+/* The members of an incomplete episode are unknown: it may have been the whole team. */
 static void test_phase_after_an_incomplete_one(void **state)
 {
 	struct run *r = *state;
@@ -464,9 +469,7 @@ static void test_phase_after_an_incomplete_one(void **state)
 		      IS(kept[2].ep.phase_ns, MODEL_UNKNOWN), IS(kept[3].ep.phase_ns, 100));
 }
 
-/*
- * A tracer may stop a program before it runs: its life begins when it is resumed, and not before.
- */
+/* A tracer may stop a program before it runs: its run time begins when it is resumed. */
 static void test_held_before_it_ran(void **state)
 {
 	struct run *r CLEANUP_PTR(run_free) = run_new(100);
@@ -478,7 +481,7 @@ static void test_held_before_it_ran(void **state)
 	assert_int_equal(model_add_thread(r->model, PID, INC, PID, 600), 0);
 	assert_int_equal(model_add_thread(r->model, PID, INC, PID + 1, 700), 0);
 	cross(r, PID + 1, A, 2, 900, 1010);
-	/* Of what has met others it is too late. */
+	/* For a thread that has crossed with others it is too late. */
 	run_launched(r, 950);
 	cross(r, PID, A, 2, 1000, 1010);
 	assert_int_equal(model_finish(r->model, 1100), 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* A process that is traced no more: it is as if tracing had ended then, for it alone. */
+/* Check a process that is no longer traced: tracing ends then for this process alone. */
 #include "test_model_util.h"
 #include "sbt/record.h"
 
@@ -17,7 +17,7 @@ static void other_crosses(struct run *r, uint32_t tid, uint64_t arrive, uint64_t
 	run_feed(r, c);
 }
 
-/* Three meetings of threads 1 and 2, and 1 has come to a fourth. */
+/* Return three episodes of threads 1 and 2; 1 has arrived at a fourth. */
 static struct run *process_runs(void)
 {
 	struct run *r = run_new(0);
@@ -45,7 +45,7 @@ static void test_ends_there(void **state)
 	const struct model_proc *p, *q;
 
 	assert_int_equal(model_detached(r->model, PID, INC, &detached), 0);
-	/* Another process goes on, a thread of the same number among its own. */
+	/* Another process goes on, with a thread of the same number. */
 	other_crosses(r, 11, 2000, 2011);
 	other_crosses(r, 12, 2010, 2012);
 	assert_int_equal(model_advance(r->model, LATER), 0);
@@ -70,7 +70,7 @@ static void test_ends_there(void **state)
 	}
 }
 
-/* What it did before may come late, and what is said of it twice is said once. */
+/* Earlier crossings may come late, and repeated reports count once. */
 static void test_late(void **state)
 {
 	struct run *r = *state;
@@ -84,7 +84,7 @@ static void test_late(void **state)
 	assert_int_equal(model_nthreads(r->model), 2);
 }
 
-/* It ended, or is unknown: then there is nothing to report. */
+/* The process has ended or is unknown: there is nothing to report. */
 static void test_gone(void **state)
 {
 	struct run *r CLEANUP_PTR(run_free) = process_runs();
@@ -96,7 +96,7 @@ static void test_gone(void **state)
 	assert_int_equal(model_nprocs(r->model), 1);
 }
 
-/* A process that met once, and another model that gets the same records, like a recording. */
+/* A process with one episode, and a second model that gets the same input, like a recording. */
 struct copied {
 	struct run *run;
 	struct model *copy;
@@ -143,7 +143,7 @@ static const struct model_proc *copied_detached(struct copied *c, const struct m
 	return model_proc(c->run->model, 0);
 }
 
-/* As it is put on record. */
+/* The input as it is recorded. */
 static void test_tapped(void **state)
 {
 	struct copied *c = *state;
@@ -154,7 +154,7 @@ static void test_tapped(void **state)
 	assert_int_equal(q->end_ns, UNTIL);
 }
 
-/* Some of its barriers: it goes on, and each is reported once. */
+/* Some barriers of the process are detached: it goes on, and each is reported once. */
 static void test_parts(void **state)
 {
 	struct copied *c = *state;
@@ -179,7 +179,7 @@ static void test_parts(void **state)
 	assert_true(c->parts >= 2);
 	assert_int_equal(model_proc(c->copy, 0)->nparts, 2);
 	assert_memory_equal(model_proc(c->copy, 0)->parts, p->parts, 2 * sizeof(*p->parts));
-	/* And then all of it. */
+	/* Then the whole process is detached. */
 	p = copied_detached(c, &detached);
 	assert_fields(p, IS(detached.t_ns, UNTIL), IS(nparts, 2));
 }
@@ -198,8 +198,8 @@ static void meet_by(struct run *r, uint8_t probe_group, uint32_t tid, uint64_t a
 }
 
 /*
- * Of two functions that meet at one object one is detached while one thread has arrived and the
- * other has not.
+ * Threads cross one object through two functions. One function is detached while one thread has
+ * arrived and the other has not.
  */
 static void test_function(void **state)
 {
@@ -215,8 +215,8 @@ static void test_function(void **state)
 	meet_by(r, COLD, 1, 410, 412);
 	assert_int_equal(model_detached(r->model, PID, INC, &part), 0);
 	/*
-	 * Thread 2 came too late to be seen, left at once, and came to the next before this one was
-	 * on its way.
+	 * Thread 2 arrived too late to be seen, left at once, and arrived at the next episode
+	 * before this thread was on its way.
 	 */
 	for (uint32_t i = 0; i < 3; i++) {
 		uint64_t at = UNTIL + 1000 * (uint64_t)i;
@@ -234,7 +234,10 @@ static void test_function(void **state)
 
 #define BARRIER (SBT_PROBE_GROUPS_NAMED + 9)
 
-/* Of a team of two: at a barrier (@unit) or, with their family's, at the end of a region. */
+/*
+ * Add an arrival of a team of two at a barrier (@probe_group) or, with the group of the family, at
+ * the end of a region.
+ */
 static void team_comes(struct run *r, uint8_t probe_group, uint32_t tid, uint64_t arrive,
 		       uint64_t depart)
 {
@@ -256,8 +259,8 @@ static void goes_on(struct run *r, uint32_t tid, uint64_t at)
 }
 
 /*
- * The barriers of a team are detached inside one, at which the other was not seen to arrive: the
- * ends of its regions stay sure.
+ * The barriers of a team are detached during an episode that the other thread was not seen to
+ * arrive at: the ends of its regions remain certain.
  */
 static void test_team(void **state)
 {
@@ -288,8 +291,8 @@ static void test_team(void **state)
 }
 
 /*
- * The count is unknown: of an episode that is open when its probes are detached it is not known
- * which threads were still to arrive.
+ * The count is unknown. If an episode is open when its probes are detached, it is unknown which
+ * threads were still to arrive.
  */
 static void test_uncounted(void **state)
 {
@@ -313,7 +316,10 @@ static void test_uncounted(void **state)
 	assert_fields(p, IS(episodes, 2), IS(incomplete, 1));
 }
 
-/* By which functions threads came to a barrier; without a number it is their family's. */
+/*
+ * The probe groups through which threads arrived at a barrier; without a number it is that of the
+ * family.
+ */
 static void test_probe_groups(void **state)
 {
 	struct run *r = *state;

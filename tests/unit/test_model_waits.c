@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Waits that come after the arrival: which meeting they are of, how many meet there, when they came
- * at the latest.
+ * Check waits that follow an arrival: which episode they belong to, its number of threads, and the
+ * latest possible arrival.
  */
 #include "model/waits.h"
 #include "test_model_util.h"
@@ -43,7 +43,7 @@ static void expect(struct model_crossing c, uint32_t count, uint64_t arrive, boo
 	assert_int_equal(!!(c.flags & MODEL_CROSSING_BOUND), bound);
 }
 
-/* The last comes to its wait when others have left: it had arrived before. */
+/* The last arriver begins its wait when other threads have left: it had arrived before. */
 static void last_after_departure(void **state)
 {
 	struct waits *w = *state;
@@ -51,15 +51,15 @@ static void last_after_departure(void **state)
 	expect(wait_at(w, BARRIER, IN(0, 3), 1, 100, 300), 3, 100, false);
 	expect(wait_at(w, BARRIER, IN(0, 3), 2, 200, 310), 3, 200, false);
 	expect(wait_at(w, BARRIER, LATE(0, 3), 3, 305, 320), 3, 299, true);
-	/* Without a departure before it the wait's beginning is the bound. */
+	/* Without an earlier departure, the start of the wait is the bound. */
 	expect(wait_at(w, BARRIER, LATE(2, 3), 3, 400, 410), 3, 400, true);
 	expect(wait_at(w, BARRIER, IN(2, 3), 1, 350, 420), 3, 350, false);
 	expect(wait_at(w, BARRIER, IN(2, 3), 2, 360, 430), 3, 360, false);
 }
 
 /*
- * arrive(), work, wait(): one that begins its wait long after the release departed then, and has
- * worked since.
+ * arrive(), work, wait(): a thread that begins its wait long after the release departed then, and
+ * has worked since.
  */
 static void work_before_the_wait(void **state)
 {
@@ -73,13 +73,13 @@ static void work_before_the_wait(void **state)
 	assert_int_equal(waits_add(w, &late, &c), 0);
 	expect(c, 3, 299, true);
 	assert_int_equal(c.depart_ns, 300);
-	/* No thread waits: none is later than the first that begins its wait. */
+	/* No thread waits: no arrival is later than the start of the first wait. */
 	expect(wait_at(w, OTHER, LATE(0, 2), 1, 1000000, 1000010), 0, 1000000, true);
 	late.words = 2;
 	c = crossing(2, OTHER, 99, 2000000, 2000010);
 	assert_int_equal(waits_add(w, &late, &c), 0);
 	assert_fields(&c, IS(arrive_ns, 1000009), IS(depart_ns, 1000010));
-	/* What never departed stays so. */
+	/* A wait that never departed remains so. */
 	late.value = 2;
 	wait_at(w, OTHER, IN(2, 2), 1, 3000000, 3000010);
 	c = crossing(2, OTHER, 99, 4000000, MODEL_UNKNOWN);
@@ -88,7 +88,8 @@ static void work_before_the_wait(void **state)
 }
 
 /*
- * What was read after the release is of a later phase, unless nothing changed from before to after.
+ * A value read after the release belongs to a later phase, unless nothing changed from before to
+ * after.
  */
 static void count_of_late(void **state)
 {
@@ -98,16 +99,13 @@ static void count_of_late(void **state)
 	expect(wait_at(w, BARRIER, LATE(252, 2), 2, 120, 140), 2, 120, true);
 	expect(wait_at(w, BARRIER, LATE(254, 2), 1, 200, 210), 2, 200, true);
 	expect(wait_at(w, BARRIER, LATE(254, 2), 2, 201, 211), 2, 201, true);
-	/* Its number goes round; one has dropped out by the end of this phase. */
+	/* The phase number wraps around; one thread has dropped out by the end of this phase. */
 	expect(wait_at(w, BARRIER, LATE(0, 1), 1, 300, 310), 0, 300, true);
-	/* A phase between was not seen. */
+	/* A phase in between was not seen. */
 	expect(wait_at(w, BARRIER, LATE(4, 1), 1, 400, 410), 0, 400, true);
 }
 
-/*
- * Memory is used again: not of the meeting that had all its members, nor of one that was left
- * before.
- */
+/* Memory is reused: a wait belongs neither to the full episode, nor to one that was left before. */
 static void made_again(void **state)
 {
 	struct waits *w = *state;
@@ -148,7 +146,9 @@ static void latches(void **state)
 	assert_int_equal(c.rest, 3);
 	c = wait_at(w, BARRIER, LATCH(1), 2, 200, 320);
 	assert_int_equal(c.rest, 2);
-	/* That one was full; here one is missing, and comes soon, or much later. */
+	/*
+	 * That episode was full; in this one a thread is missing, and arrives soon, or much later.
+	 */
 	expect(wait_at(w, BARRIER, OPEN, 4, 330, 340), 0, 330, true);
 	wait_at(w, OTHER, LATCH(5), 1, 1000, 2000);
 	expect(wait_at(w, OTHER, OPEN, 2, 2500, 2600), 0, 1999, true);
@@ -157,7 +157,7 @@ static void latches(void **state)
 	assert_int_equal(c.rest, UINT16_MAX);
 }
 
-/* As many objects as a program likes. */
+/* Any number of objects. */
 static void many(void **state)
 {
 	struct waits *w = *state;
@@ -169,7 +169,9 @@ static void many(void **state)
 	expect(wait_at(w, BARRIER, LATE(0, 200), 100, 6000, 6100), 200, 5000, true);
 }
 
-/* --- and what the model makes of it ---------------------------------------------------------- */
+/*
+ * --- through the model ---------------------------------------------------------------------------
+ */
 
 static void feed(struct run *r, struct waits *w, uint64_t object, struct waits_seen seen,
 		 uint32_t tid, uint64_t arrive, uint64_t depart)
@@ -186,11 +188,11 @@ static void episodes(void **state)
 	feed(r, w, BARRIER, LATE(0, 3), 3, 290, 300);
 	feed(r, w, BARRIER, IN(0, 3), 1, 100, 310);
 	feed(r, w, BARRIER, IN(0, 3), 2, 200, 320);
-	/* Two were late: either may have been the last. */
+	/* Two threads were late: either may have arrived last. */
 	feed(r, w, BARRIER, IN(2, 3), 3, 400, 500);
 	feed(r, w, BARRIER, LATE(2, 3), 1, 480, 510);
 	feed(r, w, BARRIER, LATE(2, 3), 2, 505, 520);
-	/* One drops out, and nothing shows it. */
+	/* One thread drops out, and nothing shows it. */
 	feed(r, w, BARRIER, IN(4, 3), 1, 600, 700);
 	feed(r, w, BARRIER, LATE(4, 2), 2, 690, 710);
 	feed(r, w, BARRIER, IN(6, 2), 1, 800, 900);
@@ -207,8 +209,8 @@ static void episodes(void **state)
 }
 
 /*
- * A thread that counts down without waiting leaves no trace, but one that waits knows that it was
- * still to come.
+ * A thread that counts down without waiting leaves no record, but a waiting thread knows that it
+ * was missing.
  */
 static void releases(void **state)
 {
@@ -221,7 +223,7 @@ static void releases(void **state)
 	feed(r, w, BARRIER, LATCH(1), 2, 200, 320);
 	feed(r, w, BARRIER, LATCH(2), 1, 400, 600);
 	feed(r, w, BARRIER, LATCH(1), 2, 500, 610);
-	/* Open since a long time. */
+	/* The latch has been open for long. */
 	feed(r, w, BARRIER, OPEN, 3, 900000000, 900000100);
 	assert_int_equal(model_finish(r->model, 1000000000), 0);
 	assert_int_equal(r->nkept, 3);
@@ -229,7 +231,7 @@ static void releases(void **state)
 	assert_fields(ep(r, 1), IS(state, MODEL_INCOMPLETE), IS(why, MODEL_WHY_OTHERS));
 	assert_fields(ep(r, 2), IS(state, MODEL_INCOMPLETE),
 		      IS(why, MODEL_WHY_OTHERS | MODEL_WHY_BOUND));
-	/* Two waited for a thread that left no trace; the one that came late did not wait. */
+	/* Two threads waited for a thread without a record; the late one did not wait. */
 	assert_int_equal(model_proc(r->model, 0)->arrivals_unseen, 2);
 }
 

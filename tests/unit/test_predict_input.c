@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* From crossings through the model to the prediction's input. */
+/* Check the way from crossings through the model to the input of the prediction. */
 #include "test_model_util.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@ struct fixture {
 	struct run *run;
 	struct report_env env;
 	struct predict_feed *feed;
-	uint32_t fed; /* of the kept episodes */
+	uint32_t fed; /* number of kept episodes already fed */
 };
 
 static void set_up(struct fixture *f, double cost)
@@ -66,8 +66,8 @@ static void expect_step(const struct predict_input *in, uint32_t thread, uint32_
 }
 
 /*
- * One of each part: on a CPU 500, of which the host took 40 and tracing 10; 100 asleep; the rest is
- * dropped.
+ * Each time part occurs: 500 on a CPU, of which the host took 40 and tracing 10; 100 asleep; the
+ * rest is dropped.
  */
 static void test_parts(void **state)
 {
@@ -98,7 +98,10 @@ static void test_parts(void **state)
 		      IS(computing_ns, 450 + 990), IS(recorded_ns, 1100));
 }
 
-/* Time was not accounted for: it is the clock's, and the report says so; tails too. */
+/*
+ * Time was not accounted for: the input uses wall-clock time, also for tails, and the report says
+ * so.
+ */
 static void test_wall(void **state)
 {
 	const struct predict_input *in;
@@ -114,7 +117,7 @@ static void test_wall(void **state)
 	assert_fields(predict_feed_facts(f.feed), IS(wall_ns, 2050 + 600), IS(cost_known, false));
 }
 
-/* Accounted: the tail is what the sums have more than the phases. */
+/* With accounted time, the tail is the sums less the phases. */
 static void test_tail(void **state)
 {
 	struct model_detail tail = { .oncpu_ns = 120, .runq_ns = 180 };
@@ -132,7 +135,7 @@ static void test_tail(void **state)
 	expect_step(in, 0, 1, PREDICT_END, 120);
 }
 
-/* The members are unknown: no episode; the work is not lost. */
+/* The members of an episode are unknown: it is left out, but the work remains. */
 static void test_incomplete(void **state)
 {
 	const struct predict_input *in;
@@ -142,7 +145,7 @@ static void test_incomplete(void **state)
 	run_launched(f.run, 0);
 	cross_with(&f, 11, A, 1000, 1100, NULL);
 	cross_with(&f, 12, A, 1000, 1100, NULL);
-	/* 12's record is lost. */
+	/* The record of thread 12 is lost. */
 	lose(f.run, 12);
 	cross_with(&f, 11, A, 1600, 1700, NULL);
 	assert_int_equal(model_advance(f.run->model, 2000), 0);
@@ -152,12 +155,12 @@ static void test_incomplete(void **state)
 	assert_int_equal(predict_feed_facts(f.feed)->left_out, 1);
 	assert_int_equal(in->nepisodes, 2);
 	expect_step(in, 0, 1, PREDICT_MEET, 500 + 300);
-	/* Of 12's phase nothing is known. */
+	/* The phase of thread 12 is unknown. */
 	expect_step(in, 1, 1, PREDICT_MEET, 0);
 	assert_int_equal(predict_feed_facts(f.feed)->unknown, 1);
 }
 
-/* The first thread computes 600 before it makes the other, which cannot begin before. */
+/* The first thread computes 600 before it creates the other thread, which cannot begin earlier. */
 static void test_made(void **state)
 {
 	const struct predict_input *in;
@@ -177,7 +180,10 @@ static void test_made(void **state)
 	assert_int_equal((int)ideal, 600 + 900);
 }
 
-/* @begun: when the region was in which it resumes; 0: not known. */
+/*
+ * Add the wait of a thread at the end of a region. @begun: when the region began in which it
+ * resumes; 0: unknown.
+ */
 static void stay(struct fixture *f, uint32_t tid, uint64_t arrive, uint64_t begun, uint64_t resumes)
 {
 	struct model_crossing c = crossing(tid, A, 2, arrive, NEVER);
@@ -190,9 +196,9 @@ static void stay(struct fixture *f, uint32_t tid, uint64_t arrive, uint64_t begu
 }
 
 /*
- * The end of a region at 110, and the next region, of which the one that goes on has done its part
- * at 600, and the worker, which resumes at 410, at 650. @begun: when that region was. How long all
- * of it takes with free barriers.
+ * A region ends at 110. In the next region the master has finished its part at 600, and the worker,
+ * which resumes at 410, at 650. @begun: when that region began. Return the run time with free
+ * barriers.
  */
 static int two_regions(uint64_t begun)
 {
@@ -215,14 +221,11 @@ static int two_regions(uint64_t begun)
 
 static void test_regions(void **state)
 {
-	/* 300 of serial work, and the longer of 190 and 240. Of the tail nothing was told. */
+	/* 300 of serial work, and the longer of 190 and 240. The tail was not reported. */
 	assert_int_equal(two_regions(0), 100 + 300 + 240);
 }
 
-/*
- * What the worker takes to wake up is no thread's work: 10 of serial work, and the longer of 480
- * and 240.
- */
+/* The wake-up time of the worker is no work: 10 of serial work, and the longer of 480 and 240. */
 static void test_start_of_team(void **state)
 {
 	assert_int_equal(two_regions(120), 100 + 10 + 480);
@@ -256,9 +259,9 @@ static void numbered(struct fixture *f, uint32_t tid, uint16_t number, uint64_t 
 }
 
 /*
- * Thread 11, number 5, touches data of number 7, which is 12, after 100 and 250 of 400 ns on a CPU,
- * each marker costing half of a crossing's 20 ns; then those of a number that no thread has. What
- * comes after the last episode is there, too.
+ * Thread 11, number 5, accesses data of number 7, which is thread 12, after 100 and 250 of 400 ns
+ * on a CPU. Each marker costs half of the 20 ns of a crossing. Then it accesses data of a number
+ * that no thread has. Accesses after the last episode are there, too.
  */
 static void test_messages(void **state)
 {
@@ -290,8 +293,8 @@ static void test_messages(void **state)
 }
 
 /*
- * The process began 200 before its threads, and ended 90 after them: one was alone; a window has
- * none of it.
+ * The process began 200 before its threads, and ended 90 after them: one thread was alone; a time
+ * window has none of that.
  */
 static void test_alone(void **state)
 {
@@ -326,8 +329,8 @@ static void test_alone(void **state)
 }
 
 /*
- * Of many episodes, what is predicted for as many processors is what the model calls the ideal
- * time.
+ * The time predicted for many episodes, with as many processors as threads, equals the model's
+ * ideal time.
  */
 static void test_same_as_model(void **state)
 {

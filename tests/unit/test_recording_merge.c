@@ -11,16 +11,16 @@
 #include "recording/merge.h"
 
 #define ROUNDS 200
-#define AHEAD  5000000000ull /* of the second clock */
+#define AHEAD  5000000000ull /* how far the second clock is ahead, ns */
 
 struct node {
 	int fd;
 	struct contents_writer *contents;
 	uint32_t tgid;
 	uint64_t ahead;
-	uint32_t met; /* meetings of its rank so far */
-	bool found_running; /* its rank was */
-	struct contents_ending ending; /* what was lost there */
+	uint32_t met; /* episodes of its rank so far */
+	bool found_running; /* its rank was already running when tracing began */
+	struct contents_ending ending; /* the losses of this node */
 };
 
 static void begin_node(struct node *n, const char *host, const char *module, uint32_t site)
@@ -61,7 +61,7 @@ static void meet_at(struct node *n, uint32_t round, uint64_t comm, uint32_t site
 				    .tid = n->tgid,
 				    .seq = round + 1,
 				    .site = site,
-				    .count = 1, /* those of this node */
+				    .count = 1, /* the ranks of this node */
 				    .arrive_cpu = (uint16_t)n->met++,
 				    .object = 0x1000 + n->tgid + comm,
 				    .shared = comm,
@@ -153,8 +153,8 @@ static void test_two_nodes(void **unused)
 		assert_int_equal(model_take(r->model, &item.input), 0);
 	}
 	assert_int_equal(got, 0);
-	assert_int_equal(merge_state(merge), CONTENTS_INTACT);
-	/* One place of one file, though it lies elsewhere there. */
+	assert_int_equal(merge_state(merge), CONTENTS_WHOLE);
+	/* One position in one file, although the file has another path there. */
 	assert_int_equal(model_nbarriers(r->model), 1);
 	assert_int_equal(model_barrier(r->model, 0)->nsites, 1);
 	assert_string_equal(
@@ -169,7 +169,7 @@ static void test_two_nodes(void **unused)
 		assert_int_equal(r->kept[i].ep.n, 2);
 		assert_true(off <= uncertain + 1);
 	}
-	/* A number names the same task everywhere, or none. */
+	/* A task number has the same name on all nodes, or none. */
 	assert_string_equal(task_name(merge, 1), "init");
 	assert_null(task_name(merge, 2));
 	assert_string_equal(task_name(merge, 3), "only there");
@@ -179,10 +179,12 @@ static void test_two_nodes(void **unused)
 	close(nodes[1].fd);
 }
 
-/* --- clocks that are not known well ---------------------------------------------------------- */
+/*
+ * --- uncertain clocks ----------------------------------------------------------------------------
+ */
 
 #define NODES 3
-#define FEW   20 /* meetings at each communicator */
+#define FEW   20 /* episodes at each communicator */
 #define COMMS 2
 
 struct tally {
@@ -190,7 +192,8 @@ struct tally {
 };
 
 /*
- * Read @nodes as one run and count its episodes; those of members of different numbers are wrong.
+ * Read @nodes as one run and count its episodes. An episode is wrong if the numbers of its members
+ * differ.
  */
 static void count(struct node *nodes, uint32_t n, struct tally *out, struct merge_clock *last)
 {
@@ -215,7 +218,7 @@ static void count(struct node *nodes, uint32_t n, struct tally *out, struct merg
 			continue;
 		}
 		out->complete++;
-		/* The tests give each meeting its number as its CPU. */
+		/* The tests store the number of each episode in the CPU field. */
 		for (uint32_t k = 1; k < n; k++)
 			if (e->members[k].arrive_cpu != e->members[0].arrive_cpu) {
 				out->wrong++;
@@ -229,10 +232,10 @@ static void count(struct node *nodes, uint32_t n, struct tally *out, struct merg
 }
 
 /*
- * One run of @n ranks that meet FEW times at each of two communicators, in phases of up to
- * @phase_ns; a rank leaves a meeting up to @leave_ns after its release: so far its clock is not
- * known. @lost of the last rank's records, from number 5 on, are missing: @numbered says whether
- * the others show that by their numbers.
+ * Make one run of @n ranks that cross FEW times at each of two communicators, in phases of up to
+ * @phase_ns. A rank leaves up to @leave_ns after the release, which bounds how well its clock is
+ * known. @lost records of the last rank are missing, from number 5 on. @numbered: the numbers of
+ * the remaining records show that.
  */
 static void run_of(struct node *nodes, uint32_t n, uint64_t seed, uint64_t phase_ns,
 		   uint64_t leave_ns, uint32_t lost, bool numbered)
@@ -267,8 +270,8 @@ static void run_of(struct node *nodes, uint32_t n, uint64_t seed, uint64_t phase
 }
 
 /*
- * The clocks are known to a millisecond at best, and meetings follow each other more closely: each
- * is found all the same.
+ * The clocks are known to a millisecond at best, and episodes are closer together: each is found
+ * all the same.
  */
 static void test_uncertain_clocks(void **unused)
 {
@@ -290,8 +293,8 @@ static void test_uncertain_clocks(void **unused)
 }
 
 /*
- * The last rank was found running: which of its meetings is which is known by time alone, which is
- * said.
+ * Tracing found the last rank already running: only times show which of its episodes is which,
+ * which is reported.
  */
 static void test_late_rank(void **unused)
 {
@@ -307,7 +310,7 @@ static void test_late_rank(void **unused)
 	assert_fields(&got, IS(wrong, 0), IS(complete, FEW * COMMS));
 }
 
-/* Records are missing inside: from there on times decide. */
+/* Records are missing in the middle: from there on times decide. */
 static void test_lost_records(void **unused)
 {
 	struct node nodes[NODES] = { { .tgid = 100 },
@@ -325,8 +328,8 @@ static void test_lost_records(void **unused)
 }
 
 /*
- * The same where no number shows it, but the recording says that there were some: no number of it
- * is believed.
+ * The same if no number shows the loss, but the recording reports it: none of its numbers is
+ * trusted.
  */
 static void test_lost_before_numbers(void **unused)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* What goes into a model goes through a tape into another: both say the same. */
+/* Check that a model and a second one, fed from a recording of its input, give the same results. */
 #include "test_model_sim.h"
 
 #include <errno.h>
@@ -47,13 +47,15 @@ static struct contents_session a_session(void)
 	};
 }
 
-/* --- what comes back ------------------------------------------------------------------------- */
+/*
+ * --- reading back --------------------------------------------------------------------------------
+ */
 
 struct sink {
 	struct model *model;
 	struct contents *contents;
 	uint32_t marks, messages, hangs, inputs;
-	const char *task; /* what task 7 was called when the last input came */
+	const char *task; /* the name of task 7 when the last input came */
 };
 
 static void see_message(struct sink *s, const struct model_message *m)
@@ -88,7 +90,7 @@ static void see_mark(struct sink *s, const struct contents_item *item)
 static void see_hang(struct sink *s, const struct report_hang *h)
 {
 	assert_string_equal(h->id, "#1");
-	/* Words of ours cannot be made to act on a terminal. */
+	/* Text in the recording cannot control the terminal. */
 	assert_fields(h, TEXT(text, "held \\x1b[31m"), IS(verdict, HANG_DEADLOCK), IS(nmissing, 1),
 		      IS(missing[0].tid, 3), IS(missing[0].state, HANG_BLOCKED),
 		      TEXT(missing[0].frames[1].function, "outer"), IS(missing[0].comm, NULL),
@@ -196,7 +198,7 @@ static struct model_detail a_detail(uint64_t *seed, uint64_t work)
 	return d;
 }
 
-/* A run of random programs, each of its inputs on tape. */
+/* Run random programs, and record each input. */
 static void record_run(struct sim *s, struct run *r, struct contents_writer *w)
 {
 	uint64_t seed = s->seed;
@@ -244,10 +246,7 @@ static void test_random_runs(void **unused)
 	}
 }
 
-/*
- * A process that is no longer traced: what there is to report of it, and that it ended, for a
- * reader that only knows ends.
- */
+/* A process is no longer traced: its report, and its end for a reader that only knows ends. */
 static void test_detached(void **unused)
 {
 	struct model_detached detached = {
@@ -290,8 +289,8 @@ static void test_detached(void **unused)
 }
 
 /*
- * Their numbers on tape are those of others after them, and a late record of one that has ended
- * gets another.
+ * Recorded thread numbers are reused by later threads, and a late record of an ended thread gets
+ * another number.
  */
 static void test_threads_that_come_and_go(void **unused)
 {
@@ -317,7 +316,7 @@ static void test_threads_that_come_and_go(void **unused)
 			c.site = i % 5;
 			assert_int_equal(model_add_crossing(r->model, &c), 0);
 		}
-		/* Now and then two are there at a time. */
+		/* Sometimes two threads exist at the same time. */
 		if (i % 7)
 			assert_int_equal(model_end_thread(r->model, PID, INC, i, t, "t"), 0);
 	}
@@ -511,7 +510,7 @@ static void test_absurd(void **unused)
 	uint64_t v = 0;
 	uint8_t byte = 1;
 
-	/* More bits than there are. */
+	/* More bits than the type has. */
 	read_bytes("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02", 10, &r, &pool);
 	code_u64(&r, &v);
 	assert_true(r.failed);
@@ -539,7 +538,7 @@ static void test_absurd(void **unused)
 	assert_int_equal(n, 0);
 }
 
-/* A small file that unpacks to more than is kept of it: not all memory there is. */
+/* A small file that unpacks to more than the kept amount does not use all memory. */
 static void test_the_same_over_and_over(void **unused)
 {
 	struct model_ops nothing = { 0 };
@@ -557,7 +556,7 @@ static void test_the_same_over_and_over(void **unused)
 	name_process(w, "p");
 	memset(text, 'x', sizeof(text) - 1);
 	a.text = text;
-	/* Each is other than the one before, or it would not be written. */
+	/* Each text differs from the one before, as equal ones are not written. */
 	for (i = 0; i < 100; i++) {
 		text[0] = (char)('a' + i % 2);
 		contents_answer(w, &q, &a);
@@ -571,7 +570,7 @@ static void test_the_same_over_and_over(void **unused)
 	contents_free(sink.contents);
 }
 
-/* What can be no price is none that is known. */
+/* An impossible price is read as unknown. */
 static void test_prices(void **unused)
 {
 	const double prices[] = { 0, 850.5, 1e12, NAN, -1, 1e13, INFINITY };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Call sites in libraries that come and go, in this process. */
+/* Check call sites in libraries that are loaded and unloaded, in this process. */
 #include "test_sites_fixture.h"
 
 #include <dlfcn.h>
@@ -35,7 +35,7 @@ static void world_free(struct world *w)
 	modules_free(w->modules);
 }
 
-/* A library of one function, which has its name. */
+/* Build a library of one function, which has the library's name. */
 static void make_library(const struct fixture *f, const char *name)
 {
 	fixture_run(
@@ -45,10 +45,7 @@ static void make_library(const struct fixture *f, const char *name)
 		name, name, name, name);
 }
 
-/*
- * The function of that library, which is then mapped; and what the kernel would say of an address
- * in it.
- */
+/* Load that library and return its function, with the kernel's report of an address in it. */
 static void *load(const struct world *w, const char *name, struct address_space_return *probe_site)
 {
 	char path[128];
@@ -87,7 +84,7 @@ static const char *placed(const struct world *w, const struct address_space_retu
 	return function_of(w, site);
 }
 
-/* The same without help. */
+/* Return the name of the site without the kernel's report. */
 static const char *sited(const struct world *w, uint64_t ip)
 {
 	uint32_t site = address_space_site(w->spaces, w->space, ip);
@@ -110,7 +107,7 @@ static void test_another_at_its_address(void **state)
 	assert_int_equal(dlclose(handle), 0);
 	handle = load(&w, "later", &second);
 	assert_int_equal(address_space_read(w.spaces, w.space), 0);
-	/* As the address has it now, and as it was then. */
+	/* The name that the address has now, and the earlier one. */
 	if (second.ip == first.ip)
 		assert_string_equal(
 			function_of(&w, address_space_site(w.spaces, w.space, first.ip)), "later");
@@ -121,7 +118,10 @@ static void test_another_at_its_address(void **state)
 	assert_int_equal(dlclose(handle), 0);
 }
 
-/* The file was not examined while it was there: whatever is there now, it has no name. */
+/*
+ * The file was not examined while it was mapped: its sites have no name, whatever is mapped there
+ * now.
+ */
 static void test_never_examined(void **state)
 {
 	const struct site_name *name;
@@ -145,8 +145,8 @@ static void test_never_examined(void **state)
 }
 
 /*
- * What the program was linked with cannot have gone meanwhile: it need not be known what the kernel
- * saw.
+ * Libraries that the program was linked with cannot have been unmapped: the kernel's report is not
+ * needed.
  */
 static void test_from_the_beginning(void **state)
 {
@@ -177,8 +177,9 @@ static int changes_now(void *ctx, uint32_t tgid, uint32_t inc, uint32_t *n)
 }
 
 /*
- * Read after so many more changes that another library may have been there: what came has no name
- * then, the program has. Nor has it where the last change could not be looked at.
+ * The address space is read after so many changes that another library may have been there: a
+ * loaded library has no name then, the program has. It has none if the last change could not be
+ * read.
  */
 static void test_read_too_late(void **state)
 {
@@ -206,7 +207,7 @@ static void test_read_too_late(void **state)
 	assert_int_equal(dlclose(handle), 0);
 }
 
-/* A process that cannot be read any more: forked @from, if not NULL. */
+/* Add a process that can no longer be read: forked @from, if not NULL. */
 static struct address_space *gone(const struct world *w, uint32_t inc,
 				  const struct address_space *from)
 {
@@ -232,7 +233,7 @@ static void assert_shared(const struct world *w, struct address_space *space, co
 	assert_int_equal(is_known, known);
 }
 
-/* As the kernel reports it. */
+/* Return the kernel's report of memory @at. */
 static struct address_space_memory memory_at(const void *at)
 {
 	const struct maps_entry *e;
@@ -261,8 +262,8 @@ static char *shared_pages(void *at)
 }
 
 /*
- * The name of memory that processes share is one, whether it was read or told as a barrier was made
- * there, by a forefather.
+ * The key of shared memory is the same, whether it was read or was reported when an ancestor made a
+ * barrier there.
  */
 static void test_shared(void **state)
 {
@@ -303,8 +304,8 @@ static void test_shared(void **state)
 	assert_shared(&w, later, at, true, other_key);
 	assert_shared(&w, child, at, true, key);
 	/*
-	 * A living process is read again where what was read is not what was reported; where that
-	 * does not help, nothing is known.
+	 * A running process is read again if the result differs from the report; if that does not
+	 * help, nothing is known.
 	 */
 	m = memory_at(at);
 	assert_int_equal(address_space_note_memory(w.spaces, w.space, &m), 1);
@@ -316,8 +317,8 @@ static void test_shared(void **state)
 }
 
 /*
- * A process that was forked and had ended before it was read shares with its parent what that one
- * has mapped since it was read.
+ * A process that was forked and ended before it was read shares with its parent the memory that the
+ * parent has mapped since it was read.
  */
 static void test_shared_with_parent(void **state)
 {
@@ -336,18 +337,18 @@ static void test_shared_with_parent(void **state)
 			 address_space_shared_key(w.spaces, w.space, addr, NULL));
 	assert_int_not_equal(address_space_shared_key(w.spaces, child, addr, NULL), 0);
 	assert_false(address_space_shared_unknown(w.spaces, child, addr));
-	/* What the parent has for itself, and what neither has. */
+	/* Private memory of the parent, and memory that neither has. */
 	assert_int_equal(address_space_shared_key(w.spaces, child, (uint64_t)(uintptr_t)&w, NULL),
 			 0);
 	assert_false(address_space_shared_unknown(w.spaces, child, (uint64_t)(uintptr_t)&w));
 	assert_true(address_space_shared_unknown(w.spaces, child, 64));
-	/* Of one that was not forked as far as is known nothing is said. */
+	/* Without a known fork nothing is reported. */
 	other = gone(&w, 4, NULL);
 	assert_false(address_space_shared_unknown(w.spaces, other, 64));
 	munmap(pages, 1 << 16);
 }
 
-/* What a process was forked with is read as it begins. */
+/* The inherited memory of a forked process is read when it begins. */
 static void test_see_inherited(void **state)
 {
 	char *pages = shared_pages(NULL);
@@ -362,7 +363,7 @@ static void test_see_inherited(void **state)
 	munmap(pages, 1 << 16);
 }
 
-/* A program that makes barriers in ever other memory does not fill ours. */
+/* A program that makes barriers in ever new memory does not fill the tracer's tables. */
 static void test_shared_without_end(void **state)
 {
 	struct address_space_memory m = { .ino = 7 };
