@@ -115,6 +115,16 @@ def check_not_in(what, part, whole):
         raise Failure(f"{what}: {part!r} is in {short(whole)}")
 
 
+def check_all_in(what, parts, whole):
+    for part in parts:
+        check_in(what, part, whole)
+
+
+def check_none_in(what, parts, whole):
+    for part in parts:
+        check_not_in(what, part, whole)
+
+
 def check_last(result, what="last thread wrong", rivals=0):
     """
     Check the last arrivers found by genlog.compare(). A thread that loses its CPU between its own look at the clock and the barrier is

@@ -6,8 +6,8 @@ import os
 import subprocess
 import time
 
-from harness import (check, check_between, check_equal, check_in, check_last, check_waits, genlog, paired, read_text,
-                     wait_for, workload, write_file)
+from harness import (check, check_all_in, check_between, check_equal, check_in, check_last, check_waits, genlog,
+                     paired, read_text, wait_for, workload, write_file)
 
 WORK = ["--work", "random:1us:300us:1", "--work-by", "sleep"]
 NOT = ["pool", "queue", "pipeline", "mutex", "rwlock", "gun", "timer", "publish", "server", "sem",
@@ -197,8 +197,7 @@ def test_two_threads_are_a_candidate(t):
     trace, _, _ = generated(t, "gen_cond", "--threads", "2", "--rounds", "100", "--kind",
                             "generation")
     check_equal("barriers", trace.barriers(), [])
-    check_in("stderr", "2 threads", trace.result.err)
-    check_in("stderr", "meet_generation", trace.result.err)
+    check_all_in("stderr", ("2 threads", "meet_generation"), trace.result.err)
 
 
 def test_signals_are_not_seen(t):
@@ -312,8 +311,7 @@ int main(void)
     subprocess.run(["gcc", "-O1", "-pthread", "-o", binary, source], check=True)
     trace = t.trace([binary]).nothing_lost()
     check_equal("episodes", [b["episodes"] for b in trace.barriers(family="pthread")], [20])
-    check_in("stderr", "2 threads of process", trace.result.err)
-    check_in("stderr", "spinning", trace.result.err)
+    check_all_in("stderr", ("2 threads of process", "spinning"), trace.result.err)
 
 
 # --- no barriers ------------------------------------------------------------------------------------------

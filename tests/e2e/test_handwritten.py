@@ -7,7 +7,8 @@ import re
 import subprocess
 import sys
 
-from harness import check, check_between, check_equal, check_in, check_not_in, source_lines, workload, write_file
+from harness import (check, check_all_in, check_between, check_equal, check_in, check_not_in, source_lines, workload,
+                     write_file)
 
 MACRO_LINES = source_lines("hand_written.c", "\tBARRIER(bar);")[:3] + source_lines("hand_written.c", "\t\tBARRIER(bar);")[:1]
 BUILDS = ("hand_written", "hand_written-O0", "hand_written-clang", "hand_written-stripped")
@@ -552,5 +553,4 @@ def test_barrier_of_an_atomic_wait(t):
             check_equal(f"{name}: members of complete episodes",
                         {(b["participants_min"], b["participants"]) for b in found if b["episodes"]} - {(4, 4)}, set())
             if not episodes:
-                check_in(f"{name}: stderr", "meet", trace.result.err)
-                check_in(f"{name}: stderr", "hand_atomic.cc", trace.result.err)
+                check_all_in(f"{name}: stderr", ("meet", "hand_atomic.cc"), trace.result.err)

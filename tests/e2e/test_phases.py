@@ -7,7 +7,8 @@ import io
 import re
 import signal
 
-from harness import check, check_between, check_equal, check_in, check_not_in, read_text, source_lines, workload
+from harness import (check, check_all_in, check_between, check_equal, check_in, check_not_in, read_text, source_lines,
+                     workload)
 
 RADIX = workload("radix-pthread")
 # In sort(): counted, added up, permuted; then slave() goes on.
@@ -62,8 +63,7 @@ def test_counters_and_text(t):
         check_equal(counter, two["counters"][counter],
                     sum(trace.barrier(line=line)["counters"][counter] for line in (65, 67)))
     text = t.sbt("--phase", f"two={COUNTED}..{PERMUTED}", "--", RADIX, "4").err
-    check_in("text", "PHASES YOU NAMED", text)
-    check_in("text", "\ntwo  (radix-pthread, pid ", text)
+    check_all_in("text", ("PHASES YOU NAMED", "\ntwo  (radix-pthread, pid "), text)
 
 
 def test_csv(t):
@@ -78,8 +78,8 @@ def test_unmet(t):
     """What was never met is said, and nothing is invented."""
     result = t.sbt("--phase", f"never={COUNTED}..nowhere.c:1", "--phase", f"late=nowhere.c:2..{COUNTED}",
                    "--", RADIX, "4")
-    check_in("stderr", 'barrier "nowhere.c:1" was never crossed: phase "never" never ended', result.err)
-    check_in("stderr", 'barrier "nowhere.c:2" was never crossed: phase "late" never began', result.err)
+    check_all_in("stderr", ('barrier "nowhere.c:1" was never crossed: phase "never" never ended',
+                            'barrier "nowhere.c:2" was never crossed: phase "late" never began'), result.err)
     check_not_in("stderr", f'barrier "{COUNTED}" was never crossed', result.err)
     trace = t.trace([RADIX, "4"], "--phase", f"never={COUNTED}..nowhere.c:1")
     never = by_name(trace)["never"]

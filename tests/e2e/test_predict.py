@@ -8,8 +8,8 @@ import io
 import json
 import os
 
-from harness import (CALM_NS, SBT, Failure, Trace, check, check_between, check_equal, check_in, check_not_in, schema,
-                     switch_ns, validate_one, workload, write_file)
+from harness import (CALM_NS, SBT, Failure, Trace, check, check_all_in, check_between, check_equal, check_in,
+                     check_not_in, schema, switch_ns, validate_one, workload, write_file)
 
 
 def record(t, command, *options):
@@ -158,9 +158,7 @@ def test_forms(t):
     text = t.sbt("predict", path).out
     for line in text.splitlines():
         check(len(line) <= 100, f"{len(line)} columns: {line}")
-    check_in("text", "Predicted for laptop: fastest with", text)
-    check_in("text", "Assumptions", text)
-    check_in("text", f"{p[4]['speedup']:.2f}", text)
+    check_all_in("text", ("Predicted for laptop: fastest with", "Assumptions", f"{p[4]['speedup']:.2f}"), text)
     rows = list(csv.DictReader(io.StringIO(t.sbt("predict", "--csv", path).out)))
     points = [r for r in rows if r["type"] == "prediction"]
     check_equal("rows", [int(r["processors"]) for r in points], sorted(p.points))

@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import time
 
-from harness import SBT, Skip, check, check_equal, check_in, wait_for, workload
+from harness import SBT, Skip, check, check_all_in, check_equal, check_in, wait_for, workload
 
 STARTS = ("probed_late", "not_examined")
 GEN = ("--threads", "2", "--rounds", "8", "--work", "stair:3ms:1ms", "--work-by", "sleep")
@@ -302,8 +302,7 @@ def test_late_in_text(t):
     tracer, _ = begin_unseen(t, fresh_copy(t, "gen"), "--threads", "2", "--rounds", "60", "--work", "stair:5ms:10ms",
                              "--work-by", "sleep", form=None)
     text = " ".join(tracer.stop().split())
-    check_in("report", "Its first crossings were not recorded", text)
-    check_in("report", "count from its first recorded crossing", text)
+    check_all_in("report", ("Its first crossings were not recorded", "count from its first recorded crossing"), text)
     program = fresh_copy(t, "gen")
     record = t.start([SBT, "record", "-q", "-o", tape, "-a", "--comm", os.path.basename(program), "-d", "3"])
     time.sleep(1.5)

@@ -7,8 +7,8 @@ import os
 import re
 import signal
 
-from harness import (ROOT, check, check_between, check_equal, check_in, check_not_in, read_text, shared, wait_for,
-                     workload, write_file)
+from harness import (ROOT, check, check_all_in, check_between, check_equal, check_in, check_not_in, read_text, shared,
+                     wait_for, workload, write_file)
 
 PAIRED = True
 
@@ -101,8 +101,7 @@ def test_program_of_the_thesis(t):
                      for n in ("initialization", "multiplication"))
     text = t.text([program, "SBT_WATCH", "End multiplication", "SBT_EVENTS",
                    "task-clock:page-faults"], "-w", "no such")
-    check_in("options", "SBT_WATCH        End multiplication", text)
-    check_in("options", "counter 1: page-faults", text)
+    check_all_in("options", ("SBT_WATCH        End multiplication", "counter 1: page-faults"), text)
     check(re.search(rf'SBT: pmm\.c:{first} "End initialization"\n    \(barrier: .*, phase 1: .*, '
                     r"from start: ", text), text[:1500])
     # main() may end the process before the other one has left.

@@ -155,6 +155,16 @@ static void meet_often(struct play *p, uint32_t times, uint32_t n, uint32_t last
 		meet(p, n, last == IN_TURN ? 1 + i % n : last, wait_site, wake_site);
 }
 
+/* The same, with 1 ms of work before each time. */
+static void meet_slowly(struct play *p, uint32_t times, uint32_t n, uint32_t last,
+			uint32_t wait_site, uint32_t wake_site)
+{
+	for (uint32_t i = 0; i < times; i++) {
+		p->now += 1000000;
+		meet(p, n, last == IN_TURN ? 1 + i % n : last, wait_site, wake_site);
+	}
+}
+
 static void finish(struct play *p)
 {
 	discover_finish(p->d);
@@ -171,6 +181,15 @@ static void finish_taken(struct play *p, uint64_t taken)
 static void find(void *ctx, const struct discover_object *o)
 {
 	*(struct discover_object *)ctx = *o;
+}
+
+/* The last candidate that is listed. */
+static struct discover_object last_object(struct play *p)
+{
+	struct discover_object o = { 0 };
+
+	discover_each(p->d, find, &o);
+	return o;
 }
 
 /* --- barriers --------------------------------------------------------------------------------- */
@@ -238,7 +257,6 @@ static void test_same_code(void **state)
 /* Barriers of two threads from before the code was known are reported, up to a limit of records. */
 static void test_pair_of_known_code(void **state)
 {
-	struct discover_object o = { 0 };
 	struct play *p = *state;
 
 	for (uint32_t k = 0; k < 2; k++) {
@@ -256,7 +274,9 @@ static void test_pair_of_known_code(void **state)
 	assert_int_equal(p->taken, 3 * 2 + 5 * 2 + 3 * 4);
 	finish(p);
 	assert_int_equal(p->barriers, 3);
-	discover_each(p->d, find, &o);
+
+	const struct discover_object o = last_object(p);
+
 	assert_int_equal(o.untold, 8);
 }
 
@@ -601,11 +621,12 @@ static void test_two_threads(void **state)
 
 static void test_two_are_a_candidate(void **state)
 {
-	struct discover_object o = { 0 };
 	struct play *p = *state;
 
 	test_two_threads(state);
-	discover_each(p->d, find, &o);
+
+	const struct discover_object o = last_object(p);
+
 	assert_fields(&o, IS(members, 2), IS(rounds, 100), IS(verdict, DISCOVER_OPEN),
 		      IS(wait_site, 100));
 }
@@ -837,13 +858,14 @@ static void test_two_phases_late_at_last(void **state)
  */
 static void test_two_phases_in_a_tight_loop(void **state)
 {
-	struct discover_object o = { 0 };
 	struct play *p = *state;
 
 	for (uint32_t i = 0; i < 40; i++)
 		meet_twice_late(p, 4, 1, 5000);
 	finish_taken(p, 0);
-	discover_each(p->d, find, &o);
+
+	const struct discover_object o = last_object(p);
+
 	assert_true(o.rounds > 0);
 }
 
@@ -930,14 +952,15 @@ static void test_no_second_phase_of_a_thread_that_works(void **state)
  */
 static void test_second_phase_that_lasts(void **state)
 {
-	struct discover_object o = { 0 };
 	struct play *p = *state;
 
 	for (uint32_t i = 0; i < 40; i++)
 		meet_at_both(p, 4, 4, 4, 3000000);
 	finish_taken(p, 40 * 4);
 	assert_int_equal(discover_unseen(p->d).given_up, 40 * 4);
-	discover_each(p->d, find, &o);
+
+	const struct discover_object o = last_object(p);
+
 	assert_true(o.echo);
 	assert_true(o.echo_ns > 2900000 && o.echo_ns < 3000000);
 }
@@ -945,14 +968,15 @@ static void test_second_phase_that_lasts(void **state)
 /* In the second phase threads wait only until all threads have left. */
 static void test_second_phase_that_is_short(void **state)
 {
-	struct discover_object o = { 0 };
 	struct play *p = *state;
 
 	for (uint32_t i = 0; i < 40; i++)
 		meet_at_both(p, 4, 4, 4, 200000);
 	finish_taken(p, 40 * 4);
 	assert_int_equal(discover_unseen(p->d).given_up, 0);
-	discover_each(p->d, find, &o);
+
+	const struct discover_object o = last_object(p);
+
 	assert_fields(&o, IS(echo, true), IS(echo_ns, 0));
 }
 
@@ -965,10 +989,7 @@ static void test_second_phase_waited_for_once(void **state)
 	struct play *p = *state;
 
 	meet_twice(p, 4, 1, 2, 4);
-	for (uint32_t i = 0; i < 60; i++) {
-		p->now += 1000000;
-		meet(p, 4, 1 + i % 4, 100, 101);
-	}
+	meet_slowly(p, 60, 4, IN_TURN, 100, 101);
 	finish(p);
 	assert_int_equal(p->barriers, 1);
 	assert_true(p->taken >= 60 * 4);
@@ -982,10 +1003,7 @@ static void test_second_phase_late_after_all(void **state)
 {
 	struct play *p = *state;
 
-	for (uint32_t i = 0; i < 20; i++) {
-		p->now += 1000000;
-		meet(p, 4, 1 + i % 4, 100, 101);
-	}
+	meet_slowly(p, 20, 4, IN_TURN, 100, 101);
 	for (uint32_t i = 0; i < 10; i++)
 		meet_twice_late(p, 4, 1, 500000);
 	finish_taken(p, 30 * 4);
@@ -996,14 +1014,8 @@ static void test_other_barrier_of_the_function(void **state)
 {
 	struct play *p = *state;
 
-	for (uint32_t i = 0; i < 20; i++) {
-		p->now += 1000000;
-		meet(p, 4, 1 + i % 4, 100, 101);
-	}
-	for (uint32_t i = 0; i < 10; i++) {
-		p->now += 1000000;
-		meet(p, 4, 1 + i % 4, 102, 103);
-	}
+	meet_slowly(p, 20, 4, IN_TURN, 100, 101);
+	meet_slowly(p, 10, 4, IN_TURN, 102, 103);
 	finish_taken(p, 30 * 4);
 }
 
@@ -1024,12 +1036,13 @@ static void test_many_functions_same_waker(void **state)
 /* A single function may contain inlined functions in which one thread starts the others. */
 static void test_one_function_same_waker(void **state)
 {
-	struct discover_object o = { 0 };
 	struct play *p = *state;
 
 	meet_often(p, 40, 4, 1, 1000, 1001);
 	finish_taken(p, 0);
-	discover_each(p->d, find, &o);
+
+	const struct discover_object o = last_object(p);
+
 	assert_true(o.rounds > 0);
 }
 
@@ -1041,7 +1054,6 @@ static bool not_compact(void *ctx, uint32_t wait, uint32_t wake)
 /* One thread starts the others in the function where they wait: no barrier, but reported. */
 static void test_start_signal(void **state)
 {
-	struct discover_object o = { 0 };
 	struct play *p = *state;
 	struct discover_ops ops = { .ctx = p,
 				    .function = function_of,
@@ -1053,7 +1065,9 @@ static void test_start_signal(void **state)
 	p->d = discover_new(&ops);
 	meet_often(p, 40, 4, 1, 100, 101);
 	finish_taken(p, 0);
-	discover_each(p->d, find, &o);
+
+	const struct discover_object o = last_object(p);
+
 	assert_true(o.one_waker);
 }
 
@@ -1117,7 +1131,6 @@ static void test_one_end_one_waker(void **state)
 static void test_give_up(void **state)
 {
 	struct play *p = *state;
-	struct discover_object o = { 0 };
 	struct discover_record r = { .tgid = 1,
 				     .inc = 7,
 				     .tid = 1,
@@ -1139,7 +1152,9 @@ static void test_give_up(void **state)
 	assert_int_equal(p->dropped, 9);
 	meet_often(p, 5, 4, 1, 100, 101);
 	finish_taken(p, 20);
-	discover_each(p->d, find, &o);
+
+	const struct discover_object o = last_object(p);
+
 	assert_int_equal(o.untold, 2);
 }
 
@@ -1295,6 +1310,13 @@ static void meet_counted(struct play *p, uint32_t n, uint32_t last, uint32_t fro
 	p->flags = old;
 }
 
+/* Four threads meet @times, and each in turn wakes the others. */
+static void meet_often_counted(struct play *p, uint32_t times, uint32_t *count)
+{
+	for (uint32_t i = 0; i < times; i++)
+		meet_counted(p, 4, 1 + i % 4, 0, count);
+}
+
 static void check_unseen(struct play *p, uint64_t waits, uint32_t uncounted)
 {
 	finish(p);
@@ -1311,8 +1333,7 @@ static void check_unseen(struct play *p, uint64_t waits, uint32_t uncounted)
  */
 static void found_and_settled(struct play *p, uint32_t count)
 {
-	for (uint32_t i = 0; i < 3; i++)
-		meet_counted(p, 4, 1 + i % 4, 0, &count);
+	meet_often_counted(p, 3, &count);
 	assert_int_equal(p->barriers, 1);
 	assert_int_equal(discover_unseen(p->d).waits, 0);
 	p->flags = DISCOVER_KNOWN;
@@ -1324,8 +1345,7 @@ static void test_all_seen(void **state)
 	struct play *p = *state;
 	uint32_t count = 0;
 
-	for (uint32_t i = 0; i < 10; i++)
-		meet_counted(p, 4, 1 + i % 4, 0, &count);
+	meet_often_counted(p, 10, &count);
 	check_unseen(p, 0, 0);
 	assert_int_equal(p->taken, 40);
 }
@@ -1336,8 +1356,7 @@ static void test_first_rounds_unseen(void **state)
 	struct play *p = *state;
 	uint32_t count = 2 * 3;
 
-	for (uint32_t i = 0; i < 10; i++)
-		meet_counted(p, 4, 1 + i % 4, 0, &count);
+	meet_often_counted(p, 10, &count);
 	check_unseen(p, 6, 0);
 }
 
@@ -1348,8 +1367,7 @@ static void test_older_object(void **state)
 	uint32_t count = 1000;
 
 	p->flags = DISCOVER_OLDER;
-	for (uint32_t i = 0; i < 10; i++)
-		meet_counted(p, 4, 1 + i % 4, 0, &count);
+	meet_often_counted(p, 10, &count);
 	check_unseen(p, 0, 0);
 }
 
@@ -1360,8 +1378,7 @@ static void test_older_and_blind(void **state)
 	uint32_t count = 1000;
 
 	p->flags = DISCOVER_OLDER | DISCOVER_BLIND;
-	for (uint32_t i = 0; i < 10; i++)
-		meet_counted(p, 4, 1 + i % 4, 0, &count);
+	meet_often_counted(p, 10, &count);
 	check_unseen(p, 0, 1);
 }
 
@@ -1420,9 +1437,8 @@ static void test_some_unseen(void **state)
 	uint32_t count = 0;
 
 	meet_counted(p, 4, 4, 3, &count); /* 1, 2 wait unseen */
-	meet_counted(p, 4, 2, 3, &count); /* 1 waits unseen; 2 wakes, which 3 and 4 do not see */
-	for (uint32_t i = 0; i < 10; i++)
-		meet_counted(p, 4, 1 + i % 4, 0, &count);
+	meet_counted(p, 4, 2, 3, &count); /* 1 waits unseen, and 2 wakes: 3 and 4 do not see it */
+	meet_often_counted(p, 10, &count);
 	check_unseen(p, 2 + 1 + 2, 0);
 }
 
@@ -1432,8 +1448,7 @@ static void test_unseen_of_known_code(void **state)
 	struct play *p = *state;
 	uint32_t count = 0, other = 0;
 
-	for (uint32_t i = 0; i < 5; i++)
-		meet_counted(p, 4, 1 + i % 4, 0, &count);
+	meet_often_counted(p, 5, &count);
 	p->object = 0x2000;
 	p->flags = DISCOVER_COUNT;
 	wake(p, 1, 101);
