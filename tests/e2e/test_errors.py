@@ -9,7 +9,7 @@ import signal
 import subprocess
 import time
 
-from harness import (NOBODY, SBT, Failure, alone, check, check_all_in, check_equal, check_in, clean_environment,
+from harness import (UNPRIVILEGED, SBT, Failure, alone, check, check_all_in, check_equal, check_in, clean_environment,
                      code_differs, code_of, is_guard, living, read_proc, read_text, stat_of, wait_for, workload)
 from test_pid import PACE
 

@@ -153,7 +153,7 @@ static void test_two_nodes(void **unused)
 		assert_int_equal(model_take(r->model, &item.input), 0);
 	}
 	assert_int_equal(got, 0);
-	assert_int_equal(merge_state(merge), CONTENTS_WHOLE);
+	assert_int_equal(merge_state(merge), CONTENTS_INTACT);
 	/* One position in one file, although the file has another path there. */
 	assert_int_equal(model_nbarriers(r->model), 1);
 	assert_int_equal(model_barrier(r->model, 0)->nsites, 1);
