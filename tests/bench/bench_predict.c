@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * What the prediction costs: events a second of the simulator. Usage: bench_predict [THREADS [MEETINGS]]; prints a
- * line for each kind of load. bench_predict shapes prints the speedups of the programs in the image of the paper's
- * instead, for people to hold against its figures.
+ * What the prediction costs: events a second of the simulator. Usage: bench_predict [THREADS
+ * [MEETINGS]]; prints a line for each kind of load. bench_predict shapes prints the speedups of the
+ * programs in the image of the paper's instead, for people to hold against its figures.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,10 @@ static double now(void)
 	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
 }
 
-/* Threads that meet again and again after work of random length; @reads: and ask a neighbour for data. */
+/*
+ * Threads that meet again and again after work of random length; @reads: and ask a neighbour for
+ * data.
+ */
 static int load(uint32_t threads, uint32_t meetings, bool reads, struct predict_input *out)
 {
 	uint64_t x = 88172645463325252ull;

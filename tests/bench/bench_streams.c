@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * The merge and the model at the size of large machines: rings laid out as the kernel does, filled with crossings of many
- * threads, read and fed at full speed by one thread. Usage: bench_streams [SOURCES [THREADS [PASSES [TEAM [mixed]]]]]; prints
- * one line. What it takes to fill the rings is not counted. Mixed: the order of departures is random, so that none of what one
- * crossing needs lies beside what the next one does.
+ * The merge and the model at the size of large machines: rings laid out as the kernel does, filled
+ * with crossings of many threads, read and fed at full speed by one thread. Usage: bench_streams
+ * [SOURCES [THREADS [PASSES [TEAM [mixed]]]]]; prints one line. What it takes to fill the rings is
+ * not counted. Mixed: the order of departures is random, so that none of what one crossing needs
+ * lies beside what the next one does.
  */
 #include <linux/bpf.h>
 #include <stdbool.h>

@@ -484,7 +484,7 @@ def test_limit_part_named(t):
 
 
 def test_limit_part_futexes(t):
-    """Where futexes are looked at: barriers whose probes have gone are not found again as futex barriers."""
+    """Where futexes are looked at: barriers without probes are not found again as futex barriers."""
     limit = limit_for(t, "--discover")
     trace, made = two_ways(t, ROUNDS, "--discover", "--cost-limit", limit, hot="cond", threads=3)
     check_part(trace, made, 0.9e9, "cond", ["forkjoin", "futex"], cut=1)

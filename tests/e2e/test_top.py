@@ -114,7 +114,7 @@ def row(screen, name):
 
 
 def late_row(screen, name="site_0 gen.c"):
-    """Return the row of a barrier of LATE, once its figures are those of its work."""
+    """Return the row of a barrier of workload LATE, once its figures are those of its work."""
     r = row(screen, name)
     if not r or "gen-3" not in r["last"] or r["imb"] == "-":
         return None
@@ -293,7 +293,7 @@ def test_command_goes_on(t):
 
 
 def check_lines(text, pid, looks, cause="sleep"):
-    """Two barriers of LATE, from the second screen on."""
+    """Two barriers of workload LATE, from the second screen on."""
     blocks = [b for b in text.split("\n\n") if b.strip()]
     check_equal("blocks", len(blocks), looks)
     check("\x1b" not in text, "escapes in lines")

@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-// fuzz-sources: user/cmd/pictures.c user/recording/*.c user/emit/*.c user/analyse/*.c user/hang/hang.c user/hang/hang_fill.c user/hang/hang_graph.c user/hang/hang_need.c user/hang/hang_text.c user/predict/*.c user/compare/*.c
-// fuzz-sources: user/model/*.c user/base/function_name.c user/base/grow.c user/base/hash.c user/base/remark.c user/base/text.c user/base/progress.c user/sites/family.c user/target/proc.c
+// fuzz-sources: user/cmd/pictures.c user/recording/*.c user/emit/*.c user/analyse/*.c
+// fuzz-sources: user/hang/hang.c user/hang/hang_fill.c user/hang/hang_graph.c user/hang/hang_need.c
+// fuzz-sources: user/hang/hang_text.c user/predict/*.c user/compare/*.c
+// fuzz-sources: user/model/*.c user/base/function_name.c user/base/grow.c user/base/hash.c
+// fuzz-sources: user/base/remark.c user/base/text.c user/base/progress.c user/sites/family.c
+// fuzz-sources: user/target/proc.c
 // fuzz-sources: tests/fuzz/mutate_recording.c
 // fuzz-libs: -l:libzstd.a -lz -lm
 // fuzz-flags: -fno-sanitize-coverage=trace-cmp -UHTML_CHART -DHTML_CHART='"build/fuzz/chart/"'
-/* A recording, which may be anything: through the model to the report, in all its forms. Checksums are not looked at. */
+/*
+ * A recording, which may be anything: through the model to the report, in all its forms. Checksums
+ * are not looked at.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -40,7 +47,10 @@ void msg_verbose(int verbose, const char *fmt, ...)
 	(void)fmt;
 }
 
-/* What a user may ask for: all of it; part of the time; barriers and phases by name; next to nothing. */
+/*
+ * What a user may ask for: all of it; part of the time; barriers and phases by name; next to
+ * nothing.
+ */
 enum { ALL, WINDOW, NAMED, LITTLE, WAYS };
 
 static struct options_name names[] = { { "n", "lu_block" }, { "m", "gen.c:16" } };
@@ -127,7 +137,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!out || fd < 0 || write(fd, data, size) != (ssize_t)size)
 		abort();
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	/* One form an input is enough, and twice as many inputs; most often the one that computes most. */
+	/*
+	 * One form an input is enough, and twice as many inputs; most often the one that computes
+	 * most.
+	 */
 	report_as(path,
 		  size % 8 < 4	 ? EMIT_TEXT
 		  : size % 8 < 7 ? EMIT_JSON

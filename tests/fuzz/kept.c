@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * In place of the fuzzing engine: each file of a folder goes once through a fuzz_NAME.c, in a build like that of the unit
- * tests. An input that takes more than SECONDS ends the program, as one does that a sanitizer finds something in; its
- * name is on stderr by then.
+ * In place of the fuzzing engine: each file of a folder goes once through a fuzz_NAME.c, in a build
+ * like that of the unit tests. An input that takes more than SECONDS ends the program, as one does
+ * that a sanitizer finds something in; its name is on stderr by then.
  */
 #include <dirent.h>
 #include <stdint.h>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Changes recordings as recordings: records and the numbers in them, with the lengths around them right again. A fuzzer that
- * knows of no lengths spends its time on files that end early. What is compressed is left to it.
+ * Changes recordings as recordings: records and the numbers in them, with the lengths around them
+ * right again. A fuzzer that knows of no lengths spends its time on files that end early. What is
+ * compressed is left to it.
  */
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Runs a program of splash.h again and again in one process, for each byte on stdin once, and says on a line how many
-// ns that took. The memory is the same each time, so that what differs from run to run is not where it came to lie. The
-// program's main is program_main here; what it says is dropped. Exit status: 1 if any run's was not 0.
+// Runs a program of splash.h again and again in one process, for each byte on stdin once, and says
+// on a line how many ns that took. The memory is the same each time, so that what differs from run
+// to run is not where it came to lie. The program's main is program_main here; what it says is
+// dropped. Exit status: 1 if any run's was not 0.
 #include "common.h"
 
 #include <malloc.h>
@@ -26,10 +27,10 @@ int main(int argc, char **argv)
 		begin = now_ns();
 		failed |= program_main(argc, argv);
 		ns = now_ns() - begin;
-		/* Its stopgap is for itself, and not for who waits. */
+		/* Its stopgap is for itself, and not for the waiting thread. */
 		alarm(0);
 		if (dprintf(out, "%llu\n", (unsigned long long)ns) < 0)
-			die("nobody reads");
+			die("no process reads");
 	}
 	return !!failed;
 }

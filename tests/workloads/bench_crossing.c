@@ -29,7 +29,7 @@ static void *back_to_back(void *arg)
 	for (round = 0;; round++) {
 		/*
 		 * The leader looks at the clock now and then, and names the last round before it
-		 * arrives there: nobody leaves that round without knowing.
+		 * arrives there: no thread departs from that round without knowing.
 		 */
 		if (leader && round % 16 == 0 && last_round == FOREVER &&
 		    now_ns() - start_ns >= seconds * NSEC_PER_SEC)

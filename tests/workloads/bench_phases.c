@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// What a tracer costs a phase program: T threads do a fixed number of steps of work between barriers, for R
-// rounds. The work is counted in steps and not in time, so that whoever slows the program down is seen. One JSON
-// object on stdout: the time of the rounds, from the first barrier to the last, and the CPU time of all threads in it.
-// --turns: R rounds for each byte on stdin, and what they took, ns, on a line.
-// --calibrate: only how many steps one thread alone takes in a millisecond. -DLTTNG: each crossing is told to LTTng-UST,
-// which cannot see it otherwise.
+// What a tracer costs a phase program: T threads do a fixed number of steps of work between
+// barriers, for R rounds. The work is counted in steps and not in time, so that anything that slows
+// the program down is seen. One JSON object on stdout: the time of the rounds, from the first
+// barrier to the last, and the CPU time of all threads in it. --turns: R rounds for each byte on
+// stdin, and what they took, ns, on a line. --calibrate: only how many steps one thread alone takes
+// in a millisecond. -DLTTNG: each crossing is told to LTTng-UST, which cannot see it otherwise.
 #include "common.h"
 #include "median.h"
 
@@ -49,7 +49,10 @@ static void meet(void)
 	TELL("depart");
 }
 
-/* Which round is the last, the first thread says before it arrives there: all others see it when they have left. */
+/*
+ * Which round is the last, the first thread says before it arrives there: all others see it when
+ * they have left.
+ */
 static void *body(void *arg)
 {
 	meet();

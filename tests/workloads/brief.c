@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Processes of two threads that live for some milliseconds: brief MANY [AT-A-TIME] [fork|exec|threads] [BARRIERS].
-// Each process crosses BARRIERS (2) barrier objects once, so that all processes together have MANY x BARRIERS episodes.
-// With "exec" each process runs this program anew; with "fork" it is a copy of the first; with "threads" it is that, and the
-// second thread at each barrier is a new one.
+// Short processes of two threads: brief MANY [AT-A-TIME] [fork|exec|threads] [BARRIERS]. Each
+// crosses BARRIERS (2) barriers once: MANY x BARRIERS episodes in all. With "exec" each runs this
+// program anew; with "fork" it is a copy of the first; with "threads" too, and the second thread
+// at each barrier is a new one.
 #include "common.h"
 
 #include <sys/wait.h>

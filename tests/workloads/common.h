@@ -172,7 +172,7 @@ static inline int serial(int rc)
 }
 
 /*
- * Waiting without a barrier, for programs whose barriers are to be the measured ones only:
+ * Waiting without a barrier, for programs with no other barriers than the measured ones:
  * a 32-bit word that only grows, shared between threads or processes.
  */
 static inline void word_wait(uint32_t *word, uint32_t at_least)

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Threads meet at a barrier of a mutex and a condition variable, and then one of them waits there alone and is
-// cancelled in pthread_cond_wait, which must run its destructors and leave the mutex free. With "throw" the thread
-// leaves the barrier by an exception instead, thrown as its wait is over.
+// Threads meet at a barrier of a mutex and a condition variable, and then one of them waits there
+// alone and is cancelled in pthread_cond_wait, which must run its destructors and leave the mutex
+// free. With "throw" the thread leaves the barrier by an exception instead, thrown as its wait is
+// over.
 //
 // Known answer: 30 episodes of three threads; 20 waits that end nowhere, each with its destructor.
 #include <pthread.h>

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// copied_code library|rewritten|hugepages|function|compiler [--wait]: runs copies of code, or code that it makes.
+// copied_code library|rewritten|hugepages|function|compiler [--wait]: runs copies of code, or code
+// that it makes.
 //   library     the C library's code of pthread_barrier_wait is replaced by a copy of it
 //   rewritten   the same, where the copy is written into memory that is code already
-//   hugepages   the same, which then may be written no longer, as programs do for code in large pages
+//   hugepages   the same, which then may be written no longer, as programs do for code in large
+//               pages
 //   function    a function of its own is copied, and called in the copy
 //   compiler    nothing is copied: code is made, as compilers do that run in a program
-// Then two threads meet ten times. With --wait it says "ready" before, says "copied" after, and waits for a line each time.
+// Then two threads meet ten times. With --wait it says "ready" before, says "copied" after, and
+// waits for a line each time.
 #include "common.h"
 
 #include <sys/mman.h>
@@ -46,7 +49,10 @@ static void protect(void *at, size_t bytes)
 		die("mprotect: %s", strerror(errno));
 }
 
-/* The page in which the function begins and the next one, of which the rest of the library is left as it is. */
+/*
+ * The page in which the function begins and the next one, of which the rest of the library is left
+ * as it is.
+ */
 static void replace(const char *how)
 {
 	void *text = (void *)((uintptr_t)pthread_barrier_wait & ~(page - 1));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// dlopen_lib [PAUSE_US]: loads libbar.so, crosses its barrier, unloads it PAUSE_US later, and does the same with
-// libbaz.so, which the loader likely puts at the same place; so the return address is that of the library now gone.
-// Of the two threads that meet the first is the same all the time.
+// dlopen_lib [PAUSE_US]: loads libbar.so, crosses its barrier, unloads it PAUSE_US later, and does
+// the same with libbaz.so, which the loader likely puts at the same place; so the return address is
+// that of the library now gone. Of the two threads that meet the first is the same all the time.
 //
 // Known answer: 100 episodes of 2 threads at bar_wait, then 100 at baz_wait, then 100 at bar_wait.
 // Whether the place was the same is said on stderr.
@@ -45,7 +45,10 @@ static uintptr_t use(const char *library, const char *function)
 	member(NULL);
 	must(pthread_join(thread, NULL), "pthread_join");
 	wait_function = NULL;
-	/* A tracer looks at what is mapped a moment after it was: what is unmapped sooner it may not have seen. */
+	/*
+	 * A tracer looks at what is mapped a moment after it was: what is unmapped sooner it may
+	 * not have seen.
+	 */
 	usleep(pause_us);
 	dlclose(handle);
 	printf("dlopen_lib: %s episodes=%u\n", function, serials);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Crosses a barrier and becomes the next program at once, so that whoever looks at the process finds another one there:
-// exec_on N NEXT OTHER executes NEXT with N - 1 OTHER NEXT, until N is 1. Built with other names (MEMBER) and places, and
-// with a wait that is in a library (WAIT).
+// Crosses a barrier and becomes the next program at once, so that a tracer that examines the
+// process finds another one there:
+// exec_on N NEXT OTHER executes NEXT with N - 1 OTHER NEXT, until N is 1. Built with other names
+// (MEMBER) and places, and with a wait that is in a library (WAIT).
 //
-// Known answer: one pid, N programs one after the other, 10 episodes of 3 threads each, all at the one call in MEMBER (in
-// WAIT, if that is given). PAD makes one program larger than the other.
+// Known answer: one pid, N programs one after the other, 10 episodes of 3 threads each, all at the
+// one call in MEMBER (in WAIT, if that is given). PAD makes one program larger than the other.
 #include "common.h"
 
 #ifndef MEMBER
@@ -51,7 +52,10 @@ int main(int argc, char **argv)
 		must(pthread_join(thread[i], NULL), "pthread_join");
 	if (n == 1)
 		return 0;
-	/* Of another length each time: so its stack begins elsewhere even without ASLR, as a program's does when it runs again. */
+	/*
+	 * Of another length each time: so its stack begins elsewhere even without ASLR, as a
+	 * program's does when it runs again.
+	 */
 	snprintf(left, sizeof(left), "%*llu", (int)(n % 60 * 16 + 8), (unsigned long long)n - 1);
 	execl(argv[2], argv[2], left, argv[3], argv[2], NULL);
 	die("%s: %s", argv[2], strerror(errno));

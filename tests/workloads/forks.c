@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Makes processes one after another, each of which ends at once: forks N, or forks N PROGRAM for processes that execute it first. Prints
- * how long one takes from before fork() to its end, and how long fork() itself takes: medians of N; and the CPU time of one, at the mean. It crosses a barrier of
- * two threads first, so that there is something to trace.
+ * Makes processes one after another, each of which ends at once: forks N, or forks N PROGRAM for
+ * processes that execute it first. Prints how long one takes from before fork() to its end, and how
+ * long fork() itself takes: medians of N; and the CPU time of one, at the mean. It crosses a
+ * barrier of two threads first, so that there is something to trace.
  */
 #include <pthread.h>
 #include <stdio.h>

@@ -39,7 +39,7 @@ static void make(void *object, uint32_t count)
 	pthread_barrierattr_destroy(&attr);
 }
 
-/* Waits for those who have yet to leave the last episode. */
+/* Wait for the threads that have not departed from the last episode. */
 static void unmake(void *object)
 {
 	must(pthread_barrier_destroy((pthread_barrier_t *)object), "pthread_barrier_destroy");

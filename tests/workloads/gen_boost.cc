@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Known answers for boost::barrier: a header's mutex and condition variable, inlined into the caller.
+// Known answers for boost::barrier: a header's mutex and condition variable, inlined into the
+// caller.
 #include "gen_core.h"
 
 #include <boost/thread/barrier.hpp>

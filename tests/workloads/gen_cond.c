@@ -8,11 +8,12 @@
 //   signals     N - 1 signals instead of one broadcast
 //   timed       pthread_cond_timedwait in turns of --timeout (1ms)
 //   clock       pthread_cond_clockwait, the same
-//   two-phase   nobody leaves before all have seen the first phase's end: every episode is two
+//   two-phase   no thread leaves before all have seen the first phase's end: every episode is two
 //               meetings, on two condition variables; the log's departure is that of the second
-//   tree        a combining tree: nodes of at most three, each a barrier of its own. Who comes last
-//               at a node goes up, and wakes the node on its way down; so a node's wake is later than
-//               its last arrival. Episodes of all nodes together: rounds * nodes (printed)
+//   tree        a combining tree: nodes of at most three, each a barrier of its own. The last
+//               arriver at a node goes up, and wakes the node on its way down; so a node's wake is
+//               later than its last arrival. Episodes of all nodes together: rounds * nodes
+//               (printed)
 #include "gen_core.h"
 
 #ifndef __GLIBC__
@@ -108,7 +109,7 @@ ONE_COPY static int meet_after(struct bar *b)
 	return 0;
 }
 
-/* Only waiters of the old generation can be there, so nobody's signal is stolen. */
+/* Only waiters of the old generation can be there, so no signal is stolen. */
 ONE_COPY static int meet_signals(struct bar *b)
 {
 	uint32_t mine;
@@ -243,7 +244,7 @@ ONE_COPY static int meet_tree(struct object *o, uint32_t first, uint32_t width, 
 	return last;
 }
 
-/* A jump, not a call: who calls the meeting is the site. */
+/* A jump, not a call: the caller of this function is the call site. */
 static inline int meet(struct object *o, uint32_t member)
 {
 	switch ((enum kind)gen.kind) {

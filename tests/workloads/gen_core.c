@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// The generators of known answers: N threads, a chosen work for each thread and round, and their own
-// log of every arrival and departure by their own clock. tests/e2e/genlog.py reads the log. How they
-// meet is for gen.c (pthread_barrier_wait), gen_cond.c and the others to say.
+// The generators of known answers: N threads, a chosen work for each thread and round, and their
+// own log of every arrival and departure by their own clock. tests/e2e/genlog.py reads the log. How
+// they meet is for gen.c (pthread_barrier_wait), gen_cond.c and the others to say.
 //
 // Log: lines "thread tid pid round object site arrive_ns depart_ns serial cpu_enter_ns
 // cpu_leave_ns enter_ns leave_ns", where arrive and depart are CLOCK_MONOTONIC immediately before
 // and after the call, serial is 1 for one thread of each episode (that which got
-// PTHREAD_BARRIER_SERIAL_THREAD, or the last to arrive, or where nobody can know, the team's first),
-// and cpu_ are the thread's own CPU time, read between enter_ns and arrive_ns, and between depart_ns
-// and leave_ns. Lines that begin with # state the options and, for each process, the addresses of
-// its barriers. With several teams, object is team * barriers + barrier.
+// PTHREAD_BARRIER_SERIAL_THREAD, or the last to arrive, or where none can know, the team's first),
+// and cpu_ are the thread's own CPU time, read between enter_ns and arrive_ns, and between
+// depart_ns and leave_ns. Lines that begin with # state the options and, for each process, the
+// addresses of its barriers. With several teams, object is team * barriers + barrier.
 #include "gen_core.h"
 
 #include <fcntl.h>
@@ -226,8 +226,8 @@ static void run_rounds(uint32_t index)
 			}
 		}
 		/*
-		 * Worker 0 names the last round before it arrives there, so whoever leaves that
-		 * round has the name, and nobody can have left it without.
+		 * Worker 0 names the last round before it arrives there, so a thread that leaves
+		 * that round has the name, and none can have left it without.
 		 */
 		if (index == 0 && shared->last_round == GEN_FOREVER && gen_time_is_up())
 			__atomic_store_n(&shared->last_round, round, __ATOMIC_RELEASE);
@@ -240,8 +240,8 @@ static void run_rounds(uint32_t index)
 }
 
 /*
- * More threads than the barrier counts: whoever comes takes part, so the rounds of one thread are
- * not those of another. The crossings in all are a multiple of the count, and nobody is left over.
+ * More threads than the barrier counts: any thread takes part, so the rounds of one thread are
+ * not those of another. The crossings in all are a multiple of the count, and none is left over.
  */
 static int take_ticket(void)
 {

@@ -13,7 +13,10 @@
 #define GEN_MAX_SITES	32
 #define GEN_FOREVER	UINT64_MAX
 
-/* One crossing. Times are CLOCK_MONOTONIC just outside the call; the cpu ones just outside them, and inside of enter and leave. */
+/*
+ * One crossing. Times are CLOCK_MONOTONIC just outside the call; the cpu ones just outside them,
+ * and inside of enter and leave.
+ */
 struct gen_entry {
 	uint64_t arrive;
 	uint64_t depart;

@@ -3,8 +3,8 @@
 //
 // Known answers for the commonest meeting of all: main creates workers and joins them, a round each
 // time, every worker a new thread. The workers' ends are the arrivals; the last entry of a round in
-// the log is main, which arrives where it begins to join and departs when it has joined all. What
-// departs a worker nobody can see: the log has main's departure for all. --kind:
+// the log is main, which arrives where it begins to join and departs when it has joined all. The
+// departure of a worker cannot be seen: the log has main's departure for all. --kind:
 //   order     joined in the order of creation
 //   reverse   in the reverse order
 //   busy      as order, but main works as long as the first worker before it joins

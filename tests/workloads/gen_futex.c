@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The sbt-trace authors
 //
 // Known answers for barriers written by hand with the futex system call. Private to the process, or
-// with --shared or --processes not; with --timeout every wait gives up after so long (ETIMEDOUT) and
-// begins again. Waits that come too late end with EAGAIN. --kind:
+// with --shared or --processes not; with --timeout every wait gives up after so long (ETIMEDOUT)
+// and begins again. Waits that come too late end with EAGAIN. --kind:
 //   wait      FUTEX_WAIT and FUTEX_WAKE on a sense that is reversed in every episode
 //   bitset    FUTEX_WAIT_BITSET and FUTEX_WAKE_BITSET
 //   waitv     futex_waitv, of one word (Linux 5.16)

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Known answers for MPI: gen_openmpi and gen_mpich are this, to be run by the mpirun of each, one rank
-// for each member. The log's site is the kind's number, thread the rank. --kind: barrier, allreduce,
-// ..., each a collective that nobody leaves before all have come; pbarrier by its profiling name,
-// ibarrier as MPI_Ibarrier and MPI_Wait; all: these in turn. With --teams 2 every half of the ranks has
-// a communicator of its own (made by one MPI_Comm_split of all). The last three kinds do not
-// synchronise: bcast, reduce, scan; they are not in `all`, and have no --log. Nor is in `all` `two`: MPI_Barrier, and before
-// each, for 5 ms, MPI_Allreduce, as often as it goes, among the rank itself alone, and once among all; every 150 times
-// all go on with a duplicate of the communicator.
-// Besides, there is one MPI_Send of each rank but 0 and nothing collective.
-// With FORTRAN the calls are those of gen_mpif.f90, by mpif.h's names or, f08 in front, by mpi_f08's.
+// Known answers for MPI: gen_openmpi and gen_mpich are this, to be run by the mpirun of each, one
+// rank for each member. The log's site is the kind's number, thread the rank. --kind: barrier,
+// allreduce, ..., each a collective that no rank leaves before all arrived; pbarrier by its
+// profiling name, ibarrier as MPI_Ibarrier and MPI_Wait; all: these in turn. With --teams 2 every
+// half of the ranks has a communicator of its own (made by one MPI_Comm_split of all). The last
+// three kinds do not synchronise: bcast, reduce, scan; they are not in `all`, and have no --log.
+// Nor is in `all` `two`: MPI_Barrier, and before each, for 5 ms, MPI_Allreduce, as often as it
+// goes, among the rank itself alone, and once among all; every 150 times all go on with a duplicate
+// of the communicator. Besides, there is one MPI_Send of each rank but 0 and nothing collective.
+// With FORTRAN the calls are those of gen_mpif.f90, by mpif.h's names or, f08 in front, by
+// mpi_f08's.
 #include "gen_core.h"
 
 #include <mpi.h>
@@ -172,7 +173,7 @@ static void run(uint32_t n)
 
 	if (gen.logging && gen.kind >= FIRST_LOOSE && gen.kind < ARRAY_SIZE(sites) &&
 	    gen.kind != TWO)
-		die("gen_mpi: %s waits for nobody: no --log", kinds[gen.kind]);
+		die("gen_mpi: %s waits for no rank: no --log", kinds[gen.kind]);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	mpi.comm = MPI_COMM_WORLD;
 	if (gen.teams > 1)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Known answers for barriers written by hand with POSIX semaphores, of which nobody wakes all at
+// Known answers for barriers written by hand with POSIX semaphores, in which no thread wakes all at
 // once. --kind:
 //   dissemination  log2(N) rounds of one sem_post to and one sem_wait for another member each; two
 //                  sets of semaphores in turn, for a quick member may be a whole episode ahead.

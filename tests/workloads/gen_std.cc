@@ -5,9 +5,10 @@
 //   barrier     std::barrier::arrive_and_wait
 //   completion  the same, with a completion function of its own
 //   split       arrive(), 20 us of work, wait(token): the log's arrival is that of arrive()
-//   drop        a member more than there are threads, which has left by arrive_and_drop at the start
+//   drop        a member more than there are threads, which has left by arrive_and_drop at the
+//               start
 //   latch       std::latch::arrive_and_wait; three latches in turn, each made anew for its next use
-//   countdown   all but the first member only count_down, which leaves no trace and waits for nobody;
+//   countdown   all but the first member only count_down, which leaves no trace and does not wait;
 //               the first waits. No --log
 #include "gen_core.h"
 
@@ -80,7 +81,7 @@ static uint64_t next_use(const object *o)
 
 /*
  * In use r the first member makes latch r + 1 anew before it arrives: all have arrived at r - 1, so
- * all have left r - 2, the last use of that latch; and nobody comes to r + 1 before it has arrived.
+ * all have left r - 2, the last use of that latch; and none comes to r + 1 before it has arrived.
  */
 static std::latch *next_latch(object *o, uint32_t member)
 {
@@ -98,7 +99,7 @@ static int meet_latch(std::latch *latch)
 	return 0;
 }
 
-/* Those who do not wait are held back until the first has made this round's latch. */
+/* Threads that do not wait are delayed until the first has made this round's latch. */
 static int count_down(object *o, uint32_t member)
 {
 	uint64_t use = next_use(o);
@@ -153,7 +154,7 @@ static void make(void *place, uint32_t count)
 		break;
 	}
 	if (gen.kind == COUNTDOWN && gen.logging)
-		die("gen_std: --kind countdown: nobody waits for nobody: no --log");
+		die("gen_std: --kind countdown: no thread waits for another: no --log");
 }
 
 int main(int argc, char **argv)

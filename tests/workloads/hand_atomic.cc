@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The sbt-trace authors
 //
 // Barriers by hand on std::atomic<>::wait() and notify_all(): hand_atomic THREADS ROUNDS [LATE]
-// A generation, std::atomic<int>, which is waited for where it lies; with WIDE std::atomic<long>, for which a table of the
-// library is waited at.
+// A generation, std::atomic<int>, which is waited for where it lies; with WIDE std::atomic<long>,
+// for which a table of the library is waited at.
 // LATE: the thread that always comes last; without it another one does each time
 #include <atomic>
 #include <chrono>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Barriers of std::condition_variable which count their own episodes: hand_written_cxx KIND THREADS ROUNDS
+// Barriers of std::condition_variable which count their own episodes: hand_written_cxx KIND THREADS
+// ROUNDS
 //   inline   a function that is put in line at four places of three functions, twice on one line
 //   phases   two phases: all have arrived, all have left
 #include <chrono>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Two threads meet at a barrier; the second, "late", is held up by somebody before each: in ways in which it
-// is easy to blame the wrong one. "held MODE [ROUNDS]" prints "# NAME TID" of whoever may be named.
+// Two threads meet at a barrier; the second, "late", is delayed by another thread before each: in
+// ways in which it is easy to blame the wrong one. "held MODE [ROUNDS]" prints "# NAME TID" of each
+// thread that may be named.
 #include "common.h"
 
 #include <sched.h>
@@ -64,7 +65,10 @@ static void first_of_all(int priority)
 		die("sched_setscheduler: %s", strerror(errno));
 }
 
-/* The first holder: not for long. Tells the second, and then the late one, to come while it has the lock. */
+/*
+ * The first holder: not for long. Tells the second, and then the late one, to come while it has the
+ * lock.
+ */
 static void *brief(void *arg)
 {
 	known_as("brief");
@@ -118,7 +122,10 @@ static void *reader(void *arg)
 	return arg;
 }
 
-/* For 10 ms in all, one after the other: who had the CPU for longest was there neither first nor last. */
+/*
+ * For 10 ms in all, one after the other: the one with the CPU for longest was neither first nor
+ * last.
+ */
 static void *on_cpu(void *arg)
 {
 	static const struct {
@@ -142,7 +149,7 @@ static void *on_cpu(void *arg)
 	return NULL;
 }
 
-/* The one whom the late one waits for, itself waits for two others: for the first of them for long. */
+/* The late one waits for a thread that waits for two others: for the first of them for long. */
 static void *middle(void *arg)
 {
 	known_as("middle");
@@ -184,7 +191,10 @@ static void survive(int number)
 	siglongjmp(survived, 1);
 }
 
-/* Touches what it may not, as garbage collectors do, and then computes: without another fault, but not in one go. */
+/*
+ * Touches what it may not, as garbage collectors do, and then computes: without another fault, but
+ * not in one go.
+ */
 static void touch_and_compute(void)
 {
 	void *guard = mmap(NULL, 1, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Threads that use condition variables as often as they can, none of them a barrier, between two barriers:
+ * Threads that use condition variables as often as they can, none of them a barrier, between two
+ * barriers:
  *
  *   hot_cond KIND THREADS ROUNDS [OBJECTS]
  *
- * empty: nobody waits. own: the same, each its own. turns: one after the other. barrier: rounds of a barrier by hand. both: these, and
- * one more thread that wakes nobody all the while. queue: every second thread puts into a queue of 8, the others take out. nap: the same,
- * and then each sleeps for OBJECTS tenths of a second. free: as queue, with no barrier at all. Prints the seconds that it took.
+ * empty: no thread waits. own: the same, each its own. turns: one after the other. barrier: rounds
+ * of a barrier by hand. both: these, and one more thread that wakes no thread all the while. queue:
+ * every second thread puts into a queue of 8, the others take out. nap: the same, and then each
+ * sleeps for OBJECTS tenths of a second. free: as queue, with no barrier at all. Prints the seconds
+ * that it took.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -67,7 +70,7 @@ static __attribute__((noinline)) void meet(unsigned n)
 	pthread_mutex_unlock(&lock);
 }
 
-/* All together put in and take out as much: nobody is left waiting. */
+/* All together put in and take out as much: no thread is left waiting. */
 static void queue(long me)
 {
 	long i;

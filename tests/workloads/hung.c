@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// A team that hangs at a barrier, in a way that is known: hung --kind KIND [--threads N] [--rounds N | --no-past]
-// [--missing N] [--depth N] [--seconds N]. After some rounds in which all is well (--no-past: none) it goes wrong, as
-// `kinds` says. Who does not come prints "# missing TID"; the line where it is then has "HERE: KIND" in it. All print
-// "# member NUMBER TID" first, and "# hung" is printed when each is where it stays, which is until the program is
-// killed (or its stopgap is over).
+// A team that hangs at a barrier in a known way: hung --kind KIND [--threads N] [--rounds N |
+// --no-past] [--missing N] [--depth N] [--seconds N]. After some good rounds (--no-past: none) it
+// goes wrong as `kinds` says. A missing thread prints "# missing TID"; the line it is at then has
+// "HERE: KIND" in it. All print "# member NUMBER TID" first, and "# hung" is printed when each is
+// where it stays until the program is killed (or its stopgap is over).
 //
-// Those of which it says "healthy" come after --seconds, and the program ends: nothing has ever hung. eintr ends at the
-// end of its standard input, and tells how often system calls were interrupted.
+// A thread of a "healthy" kind arrives after --seconds, and the program ends: nothing hung. eintr
+// ends at the end of its standard input, and prints how often system calls were interrupted.
 #include "common.h"
 
 #include <getopt.h>
@@ -39,7 +39,7 @@ static void say_missing(void)
 	fflush(stdout);
 }
 
-/* --- what goes wrong: called by each member before the barrier; true: it does not come ---------------- */
+/* --- what goes wrong: called by each member before the barrier; true: it does not come -------- */
 
 static bool is_stray(uint32_t member)
 {
@@ -130,7 +130,7 @@ ONE_COPY static bool self(uint32_t member)
 	return false;
 }
 
-/* Whoever holds it sleeps, and who wants it waits for the outside, too. */
+/* The holder sleeps, and a thread that wants it waits for the outside, too. */
 ONE_COPY static bool held_asleep(uint32_t member)
 {
 	if (member == 1) {
@@ -244,7 +244,7 @@ ONE_COPY static bool join(uint32_t member)
 	return false;
 }
 
-/* --- what does not go wrong ------------------------------------------------------------------------------ */
+/* --- what does not go wrong ------------------------------------------------------------------- */
 
 static bool slow(uint32_t member)
 {
@@ -271,7 +271,7 @@ static bool slow_lock(uint32_t member)
 	return false;
 }
 
-/* Two locks and two threads in the opposite order: who does not get the second one lets go of the first. */
+/* Two locks, two threads in opposite order: without the second lock a thread releases the first. */
 ONE_COPY static bool give_way(uint32_t member)
 {
 	uint64_t until = now_ns() + seconds * NSEC_PER_SEC;
@@ -299,7 +299,7 @@ ONE_COPY static bool give_way(uint32_t member)
 	return false;
 }
 
-/* --- whether system calls are interrupted ----------------------------------------------------------------- */
+/* --- whether system calls are interrupted ----------------------------------------------------- */
 
 static void until_event(void)
 {
@@ -364,7 +364,7 @@ static void eintr_end(void)
 		die("write or semop: %s", strerror(errno));
 }
 
-/* ---------------------------------------------------------------------------------------------------------- */
+/* ---------------------------------------------------------------------------------------------- */
 
 enum { HEALTHY = 1, MAIN_IS_MEMBER = 2, NEVER_ASLEEP = 4, TOO_MANY = 8, WAITED_FOR = 16 };
 
@@ -459,7 +459,7 @@ static void prepare(void)
 		eintr_prepare();
 }
 
-/* Sees to it that those who wait for main() are waited for. */
+/* Make the threads that wait for main() be waited for. */
 static void *watcher(void *arg)
 {
 	watch_them(0);
@@ -539,7 +539,7 @@ int main(int argc, char **argv)
 		    "[--depth N] "
 		    "[--seconds N]");
 	if (missing >= threads)
-		die("somebody has to come");
+		die("some thread has to arrive");
 	stopgap(STOPGAP_SECONDS);
 	prepare();
 	run();

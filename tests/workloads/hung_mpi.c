@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Ranks that hang at MPI_Barrier(), for the last rank does not come: hung_mpi KIND. finalize: it is in
-// MPI_Finalize(); pipe: it reads from an empty pipe; gone: it has ended (mpirun has to be told to go on without).
-// Prints "# member RANK PID" of each and "# missing PID" of the last one.
+// Ranks that hang at MPI_Barrier(), for the last rank does not come: hung_mpi KIND. finalize: it is
+// in MPI_Finalize(); pipe: it reads from an empty pipe; gone: it has ended (mpirun has to be told
+// to go on without). Prints "# member RANK PID" of each and "# missing PID" of the last one.
 #include "common.h"
 
 #include <mpi.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Threads that are made and joined, with loads that are known: they sleep, thread i for i + 1 steps. joiner WAY [WORKERS [ROUNDS]]
+// Threads that are made and joined, with loads that are known: they sleep, thread i for i + 1
+// steps. joiner WAY [WORKERS [ROUNDS]]
 //   rounds    each round makes new workers and joins them; the last one has most to do
 //   rotating  another worker has most to do in each round
 //   serial    as rounds, and main sleeps for four steps between the rounds
@@ -10,9 +11,10 @@
 //   pool      the workers are made once, and meet; main joins them
 //   gate      as pool, and main meets them once before it joins them
 //   kinds     two kinds of rounds, from two calls, one of which main has a part in
-// Prints "# efficiency PE LB", by its own clock: the workers' time (and main's, where it has a part in the work) outside barriers
-// and joins, of the time that they live, each up to the end of its round; and that, if none lost more than the one of them that
-// loses least, the first ones of all rounds being one, and the second ones, ...
+// Prints "# efficiency PE LB", by its own clock: the workers' time (and main's, where it has a part
+// in the work) outside barriers and joins, of the time that they live, each up to the end of its
+// round; and that, if none lost more than the one of them that loses least, the first ones of all
+// rounds being one, and the second ones, ...
 #include "common.h"
 
 #include <stdbool.h>

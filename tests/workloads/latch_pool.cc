@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// A pool of 3 threads, and a std::latch of its own for each of 30 rounds of jobs, as programs use it:
+// A pool of 3 threads, and a std::latch of its own for each of 30 rounds of jobs, as programs use
+// it:
 //   down      the workers count down, the creator waits
 //   meet      the workers count down, the creator arrives and waits
 //   self      the creator counts down itself, then waits

@@ -2,13 +2,13 @@
 // Copyright (c) 2026 The sbt-trace authors
 //
 // Threads of which one comes late to every barrier, for one known reason (or two). All do the same
-// work, as long by the clock that stands still while a thread does not run; the late one is held up
+// work, as long by the clock that stands still while a thread does not run; the late one is delayed
 // in addition, and measures by its own clocks for how long. Each is pinned to a CPU.
 //
 // Log: "cross THREAD TID ROUND ARRIVE_NS DEPART_NS CPU_ENTER_NS CPU_LEAVE_NS ENTER_NS
 // LEAVE_NS" for every crossing (CPU: the thread's own CPU time, read between ENTER and ARRIVE, and
 // between DEPART and LEAVE), "late ROUND TID REASON NS" for what was injected, and lines that begin
-// with # for who else is there.
+// with # for other threads.
 #include "common.h"
 
 #include <fcntl.h>
@@ -27,7 +27,7 @@
 #define SETTLE_NS   200000 /* until the late thread is surely blocked in the lock */
 
 enum mode {
-	NONE, /* nobody is late */
+	NONE, /* no thread is late */
 	WORK, /* more of the same */
 	CPU, /* a competitor takes its CPU */
 	LOCK, /* a helper holds a mutex, and computes */
@@ -141,8 +141,8 @@ static void name_me(const char *name)
 }
 
 /*
- * Over all threads of normal priority, so that strangers are not what anybody is late for, and over
- * ours of a lower one.
+ * Over all threads of normal priority, so that strangers are not what a thread is late for, and
+ * over ours of a lower one.
  */
 static void take_precedence(enum precedence priority)
 {
@@ -152,9 +152,9 @@ static void take_precedence(enum precedence priority)
 		die("SCHED_FIFO: %s", strerror(errno));
 }
 
-/* --- who else is there ------------------------------------------------------------------------ */
+/* --- the other threads ---------------------------------------------------------------------- */
 
-/* Takes the CPU from whoever has it, when called, for as long as it is told to. */
+/* Take the CPU from the running thread, when called, for as long as requested. */
 static void compete(uint32_t cpu)
 {
 	struct competitor *c = &competitor[cpu];
@@ -217,13 +217,13 @@ static void call_competitor(uint32_t cpu, uint64_t ns)
 		;
 }
 
-/* Holds the mutex whenever nobody is about to ask for it. */
+/* Hold the mutex whenever no thread is about to ask for it. */
 static void *hold(void *arg)
 {
 	(void)arg;
 	name_me("holder");
 	exact_timers();
-	/* The lock is to be held again before anybody asks for it. */
+	/* The lock is to be held again before any thread asks for it. */
 	take_precedence(HOLDER);
 	holder.tid = thread_id();
 	for (uint32_t n = 1;; n++) {
@@ -309,7 +309,7 @@ ONE_COPY static void read_slow_pipe(uint64_t ns)
 	STAY;
 }
 
-/* So much at a time that the disk takes longer than it takes a CPU to wake up each time it is done. */
+/* So much at a time that the disk takes longer than a CPU takes to wake up when it is done. */
 ONE_COPY static void write_and_sync(uint64_t ns)
 {
 	static char block[64 * PAGE];

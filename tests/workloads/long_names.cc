@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Barriers in functions of C++ whose names are long, also once their templates and parameters are left out; the last thread is
- * always late. Prints the rounds.
+ * Barriers in functions of C++ with names that are long, also once their templates and parameters
+ * are left out; the last thread is always late. Prints the rounds.
  */
 #include <cstdio>
 #include <map>

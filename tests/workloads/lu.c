@@ -43,8 +43,8 @@ static double element(uint32_t row, uint32_t column)
 }
 
 /*
- * As if numbers had more digits than a processor's: each product takes a chain of steps, and memory next to nothing. The last
- * one goes on where the one before ended, so that two halves of a core do not wait for each other's units.
+ * As if numbers had more digits than a processor's: a product is a long chain of steps in little
+ * memory. The last starts where the one before ended, so that two halves of a core do not compete.
  */
 static void update_heavy(double *row, const double *pivot, double factor, uint32_t k)
 {
@@ -184,7 +184,7 @@ int main(int argc, char **argv)
 		{ "threads", required_argument, NULL, 't' },
 		{ "size", required_argument, NULL, 's' },
 		{ "sleep-work", required_argument, NULL, 'w' },
-		/* Columns between rows that nobody touches: no prefetcher runs into another's row. */
+		/* Untouched columns between rows: no prefetcher runs into another's row. */
 		{ "pad", required_argument, NULL, 'd' },
 		{ "weight", required_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Ranks that hang because their calls do not match: mpi_mismatch KIND. After some barriers the last rank calls another
-// collective than the others (bcast, reduce, allreduce) or waits for a message that rank 0 does not send (recv); or all wait
-// for one another's messages in a circle (cycle, ssend, sendrecv, irecv). With "pingpong" nothing hangs: two ranks exchange messages
-// all the time, each mostly in MPI_Recv(). Prints "# member RANK PID" of each.
+// Ranks that hang because their calls do not match: mpi_mismatch KIND. After some barriers the last
+// rank calls another collective than the others (bcast, reduce, allreduce) or waits for a message
+// that rank 0 does not send (recv); or all wait for one another's messages in a circle (cycle,
+// ssend, sendrecv, irecv). With "pingpong" nothing hangs: two ranks exchange messages all the time,
+// each mostly in MPI_Recv(). Prints "# member RANK PID" of each.
 #include "common.h"
 
 #include <mpi.h>
 
 #define ROUNDS 10
+#define WORLD  MPI_COMM_WORLD /* short, for lines with marks */
 
 static void nap(long ns)
 {
@@ -26,13 +28,13 @@ ONE_COPY static void odd_one(const char *kind, int size)
 	int mine = 1, sum = 0;
 
 	if (!strcmp(kind, "bcast"))
-		MPI_Bcast(&mine, 1, MPI_INT, 0, MPI_COMM_WORLD); /* HERE: bcast */
+		MPI_Bcast(&mine, 1, MPI_INT, 0, WORLD); /* HERE: bcast */
 	else if (!strcmp(kind, "reduce"))
-		MPI_Reduce(&mine, &sum, 1, MPI_INT, MPI_SUM, size - 1, MPI_COMM_WORLD); /* HERE: reduce */
+		MPI_Reduce(&mine, &sum, 1, MPI_INT, MPI_SUM, size - 1, WORLD); /* HERE: reduce */
 	else if (!strcmp(kind, "allreduce"))
-		MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD); /* HERE: allreduce */
+		MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, WORLD); /* HERE: allreduce */
 	else
-		MPI_Recv(&mine, 1, MPI_INT, 0, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* HERE: recv */
+		MPI_Recv(&mine, 1, MPI_INT, 0, 7, WORLD, MPI_STATUS_IGNORE); /* HERE: recv */
 }
 
 ONE_COPY static void circle(const char *kind, int rank, int size)
@@ -40,21 +42,22 @@ ONE_COPY static void circle(const char *kind, int rank, int size)
 	int next = (rank + 1) % size, before = (rank + size - 1) % size, mine = 1, theirs;
 
 	if (!strcmp(kind, "ssend")) {
-		MPI_Ssend(&mine, 1, MPI_INT, next, 7, MPI_COMM_WORLD); /* HERE: ssend */
-		MPI_Recv(&theirs, 1, MPI_INT, before, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		MPI_Ssend(&mine, 1, MPI_INT, next, 7, WORLD); /* HERE: ssend */
+		MPI_Recv(&theirs, 1, MPI_INT, before, 7, WORLD, MPI_STATUS_IGNORE);
 	} else if (!strcmp(kind, "sendrecv")) {
 		/* Each sends to the next, and waits for what the next one sends to another. */
-		MPI_Sendrecv(&mine, 1, MPI_INT, next, 7, &theirs, 1, MPI_INT, next, 7, /* HERE: sendrecv */
-			     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		MPI_Sendrecv(&mine, 1, MPI_INT, next, 7, /* HERE: sendrecv */
+			     &theirs, 1, MPI_INT, next, 7,
+			     WORLD, MPI_STATUS_IGNORE);
 	} else if (!strcmp(kind, "irecv")) {
 		MPI_Request request;
 
-		MPI_Irecv(&theirs, 1, MPI_INT, next, 7, MPI_COMM_WORLD, &request);
+		MPI_Irecv(&theirs, 1, MPI_INT, next, 7, WORLD, &request);
 		MPI_Wait(&request, MPI_STATUS_IGNORE); /* HERE: irecv */
-		MPI_Send(&mine, 1, MPI_INT, before, 7, MPI_COMM_WORLD);
+		MPI_Send(&mine, 1, MPI_INT, before, 7, WORLD);
 	} else {
-		MPI_Recv(&theirs, 1, MPI_INT, next, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* HERE: cycle */
-		MPI_Send(&mine, 1, MPI_INT, before, 7, MPI_COMM_WORLD);
+		MPI_Recv(&theirs, 1, MPI_INT, next, 7, WORLD, MPI_STATUS_IGNORE); /* HERE: cycle */
+		MPI_Send(&mine, 1, MPI_INT, before, 7, WORLD);
 	}
 }
 
@@ -65,10 +68,10 @@ static void ping_pong(int rank)
 
 	while (rank < 2) {
 		if (!rank)
-			MPI_Send(&ball, 1, MPI_INT, 1, 7, MPI_COMM_WORLD);
-		MPI_Recv(&ball, 1, MPI_INT, !rank, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+			MPI_Send(&ball, 1, MPI_INT, 1, 7, WORLD);
+		MPI_Recv(&ball, 1, MPI_INT, !rank, 7, WORLD, MPI_STATUS_IGNORE);
 		if (rank)
-			MPI_Send(&ball, 1, MPI_INT, 0, 7, MPI_COMM_WORLD);
+			MPI_Send(&ball, 1, MPI_INT, 0, 7, WORLD);
 	}
 	pause();
 }
@@ -82,13 +85,13 @@ int main(int argc, char **argv)
 		    "bcast|reduce|allreduce|recv|cycle|ssend|sendrecv|irecv|pingpong");
 	stopgap(STOPGAP_SECONDS);
 	MPI_Init(&argc, &argv);
-	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	MPI_Comm_rank(WORLD, &rank);
+	MPI_Comm_size(WORLD, &size);
 	printf("# member %d %d\n", rank, getpid());
 	fflush(stdout);
 	for (int i = 0; i < ROUNDS; i++) {
 		nap(1000000);
-		MPI_Barrier(MPI_COMM_WORLD);
+		MPI_Barrier(WORLD);
 	}
 	if (!strcmp(argv[1], "pingpong"))
 		ping_pong(rank);
@@ -97,7 +100,7 @@ int main(int argc, char **argv)
 		circle(argv[1], rank, size);
 	else if (rank == size - 1)
 		odd_one(argv[1], size);
-	MPI_Barrier(MPI_COMM_WORLD); /* HERE: barrier */
+	MPI_Barrier(WORLD); /* HERE: barrier */
 	MPI_Finalize();
 	return 0;
 }

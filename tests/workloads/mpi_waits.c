@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Ranks that wait for one another in other calls than barriers: mpi_waits KIND ROUNDS [silent]. In each round rank 0 sleeps for
-// 2 ms, which the other ranks wait for in a call of that kind; then each rank sleeps for 4 ms and all meet at a barrier.
-// Kinds: recv, wait, bcast, gather, scatter, sendrecv; built with -DMAKERS create_group and shared_window. With "silent" behind ROUNDS they meet at
-// no barrier. With neither -DCALL_THEM nor -DMAKERS the program calls barriers alone.
+// Ranks that wait for one another in other calls than barriers: mpi_waits KIND ROUNDS [silent]. In
+// each round rank 0 sleeps for 2 ms, which the other ranks wait for in a call of that kind; then
+// each rank sleeps for 4 ms and all meet at a barrier. Kinds: recv, wait, bcast, gather, scatter,
+// sendrecv; built with -DMAKERS create_group and shared_window. With "silent" behind ROUNDS they
+// meet at no barrier. With neither -DCALL_THEM nor -DMAKERS the program calls barriers alone.
 // Prints "# waited RANK NS": the time in these calls by the program's own clock.
 #include "common.h"
 

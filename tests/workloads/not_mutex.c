@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// All threads fight for one mutex, and for another of their own make: a futex word that is 0 free, 1
-// held, 2 held with somebody waiting; who releases it wakes all.
+// All threads fight for one mutex, and for another of their own make: a futex word that is 0 free,
+// 1 held, 2 held with threads waiting; the thread that releases it wakes all.
 #include "not.h"
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;

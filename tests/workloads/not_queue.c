@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// A bounded queue, half of the threads producing and half consuming; and, because much code is written
-// so, every change is broadcast on one condition variable, whoever waits there for whatever.
+// A bounded queue, half of the threads producing and half consuming; and, because much code is
+// written so, every change is broadcast on one condition variable, whatever each thread waits there
+// for.
 #include "not.h"
 
 #define SLOTS 3

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Threads that are made and joined in all ways but the plain one (gen_forkjoin). The first argument is the
-// way; each prints how many rounds it had, of which it says itself how many are rounds: one thread
-// made two or more, joined all of these and no others, and made the next then.
+// Threads that are made and joined in all ways but the plain one (gen_forkjoin). The first argument
+// is the way; each prints how many rounds it had, of which it says itself how many are rounds: one
+// thread made two or more, joined all of these and no others, and made the next then.
 //   once      one round, and the end
 //   single    one thread at a time
 //   detached  as many detached ones are made each round as are joined
@@ -20,7 +20,7 @@
 //   cancelled those that are joined were cancelled
 //   meeting   those that are made and their maker also meet at a barrier
 //   spread    joined by several calls, one for each
-//   abandoned who joins is cancelled in it, and its threads are joined by another
+//   abandoned the joiner is cancelled in it, and its threads are joined by another
 #include "not.h"
 
 static uint64_t told; /* rounds as they should be told */

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Work stealing: a deque for each thread; who has none left steals, and who finds nothing sleeps on one
-// condition variable. A task in five makes more tasks, and then all that sleep are woken at once: often
-// that is everyone else. ROUNDS is how many trees of tasks are worked off.
+// Work stealing: a deque for each thread; a thread with none left steals, and one that finds
+// nothing sleeps on one condition variable. A task in five makes more tasks, and then all that
+// sleep are woken at once: often that is everyone else. ROUNDS is how many trees of tasks are
+// worked off.
 #include "not.h"
 
 #define DEQUE 4096

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * OpenMP regions of two threads whose losses are known: omp_losses SERIAL MASTER WORKER ROUNDS. Each round is
- * SERIAL ms of one thread, and a region in which the threads work for MASTER and WORKER ms; and what it was to be on
- * standard output: one line of the milliseconds that the serial parts and the two threads' work really took, and that one of
- * them waited for the other at the regions' ends.
+ * OpenMP regions of two threads with known losses: omp_losses SERIAL MASTER WORKER ROUNDS. Each
+ * round is SERIAL ms of one thread, and a region in which the threads work for MASTER and WORKER
+ * ms; and what it was to be on standard output: one line of the milliseconds that the serial parts
+ * and the two threads' work really took, and that one of them waited for the other at the regions'
+ * ends.
  */
 #include <math.h>
 #include <omp.h>
@@ -42,7 +43,10 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	rounds = atoi(argv[4]);
-	/* Where it is allowed: others shall not keep it from its CPU, not even for a moment. Threads inherit it. */
+	/*
+	 * Where it is allowed: others shall not keep it from its CPU, not even for a moment.
+	 * Threads inherit it.
+	 */
 	(void)sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){ .sched_priority = 1 });
 	for (i = 0; i < rounds; i++) {
 		serial += work(atof(argv[1]));

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * OpenMP reductions: omp_reduce KIND THREADS ROUNDS MICROSECONDS. In each round each thread works (sleeps) for that long, one
- * thread in turn three times as long, and then all reduce: at the end of a loop (for), of one with two sums (two), of a
- * region (region), or of a loop that does not wait, with a barrier behind it (nowait). Prints, by its own clock, the sum of
- * what each thread waited until the last one was done with its work.
+ * OpenMP reductions: omp_reduce KIND THREADS ROUNDS MICROSECONDS. In each round each thread works
+ * (sleeps) for that long, one thread in turn three times as long, and then all reduce: at the end
+ * of a loop (for), of one with two sums (two), of a region (region), or of a loop that does not
+ * wait, with a barrier behind it (nowait). Prints, by its own clock, the sum of what each thread
+ * waited until the last one was done with its work.
  */
 #include <omp.h>
 #include <stdio.h>

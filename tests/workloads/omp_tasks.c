@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * OpenMP tasks that run inside barriers: omp_tasks KIND THREADS ROUNDS TASKS MICROSECONDS. In each round a region is run.
+ * OpenMP tasks that run inside barriers: omp_tasks KIND THREADS ROUNDS TASKS MICROSECONDS. A region
+ * is run in each round.
  *   single  one thread makes the tasks, and all run them in the barrier at the end of that single
  *   master  the same, and they run in the barrier at the end of the region
  *   loop    the same with a taskloop
  *   each    every thread makes its own
  *   none    a shared loop does the same work: the code is there, and no task is made
- * Prints, by this program's own clock, how long each thread worked, how long it was in regions before their barriers, and how
- * long the program ran, and ran regions.
+ * Prints, by this program's own clock, how long each thread worked, how long it was in regions
+ * before their barriers, and how long the program ran, and ran regions.
  */
 #include <omp.h>
 #include <stdio.h>

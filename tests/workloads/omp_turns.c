@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * OpenMP threads that work one after another: omp_turns KIND THREADS ROUNDS MICROSECONDS [spin]. In each round a region is
- * run, in which each thread works for that long when it is its turn: in a critical section, in order, or with a lock. They
- * sleep to work; with "spin" they compute. KIND free: all at once; hot: each enters the critical section again and again, for that
- * long in all. Prints, by this program's own clock, how long each thread waited for its turn and how long it worked, and how long all
- * took.
+ * OpenMP threads that work one after another: omp_turns KIND THREADS ROUNDS MICROSECONDS [spin]. In
+ * each round a region is run, in which each thread works for that long when it is its turn: in a
+ * critical section, in order, or with a lock. They sleep to work; with "spin" they compute. KIND
+ * free: all at once; hot: each enters the critical section again and again, for that long in all.
+ * Prints, by this program's own clock, how long each thread waited for its turn and how long it
+ * worked, and how long all took.
  */
 #include <omp.h>
 #include <stdio.h>

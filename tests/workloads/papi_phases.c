@@ -13,7 +13,7 @@
 // up, is not in it. Two more "events" are known without counting: known-pages, the fresh pages
 // touched, and known-sleeps. Times are in ns.
 //
-// Who counts from departure to arrival finds more than that by one reading (a system call of 0.3 us
+// Counting from departure to arrival finds more than that by one reading (a system call of 0.3 us
 // here): from leaving the barrier to the end of the first, from the start of the second to the
 // arrival. That is in task-clock, cycles and instructions; no page fault is in it, for all that is
 // read and written there was touched before.

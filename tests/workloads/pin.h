@@ -9,7 +9,7 @@
 
 #include <sched.h>
 
-/* The calling thread, to the last CPU that it may use: the first one has most of everybody else's work. */
+/* Pin the calling thread to the last CPU that it may use: the first has most of the other work. */
 static inline void pin_to_last(void)
 {
 	cpu_set_t set;

@@ -8,11 +8,11 @@
 //   pmu_phases LOG
 //
 // LOG gets one line "tid,phase,event,count" for each thread, phase and event: instructions:u,
-// cycles:u, and known-instructions, which nobody counted. Phase n ends with episode n of the
+// cycles:u, and known-instructions, which were not counted. Phase n ends with episode n of the
 // barrier (the first is 0); phase 0, in which the counters are set up, is not in it. Without
 // hardware counters the program says so and fails.
 //
-// Who counts from departure to arrival finds more than that: the ends of two readings and the calls
+// Counting from departure to arrival finds more than that: the ends of two readings and the calls
 // around, some hundred instructions.
 #include "common.h"
 

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Loop barriers, in the image of figure 5.15 of the thesis: phase 1 of each iteration is done by the
-// first thread or by the last, in turn, while the others come to the barrier at once; phase 2 is
+// Loop barriers, in the image of figure 5.15 of the thesis: phase 1 of each iteration is done by
+// the first thread or by the last, in turn, while the others arrive at once; phase 2 is
 // done by all. Nothing is computed: work is sleep of a known length.
 //
 // Known answer, with N threads, I iterations, work of W and E more loop barriers (defaults 4, 32,
 // 6ms, 0):
 //   "Start" (anonymous if --anonymous)           1 episode
-//   "Done factor diagonal block" (loop)           I episodes, each with a barrier time of about W; over
-//                                                 all of them thread 0 and thread N - 1 wait about I/2 W
+//   "Done factor diagonal block" (loop)           I episodes, each with barrier time about W; over
+//                                                 all of them threads 0 and N - 1 wait about I/2 W
 //                                                 and the others I W: 96 192 192 96 ms
 //   an anonymous loop barrier                     I episodes, short
-//   E loop barriers at lines 1001, 1002, ...      I episodes each, short; named "extra N" if N is even
+//   E loop barriers at lines 1001, 1002, ...      I episodes each, short; "extra N" if N is even
 //   "End"                                         1 episode
 // Prints the sum of each thread's waits at the loop barrier as it measured them itself.
 #define SBT_BARRIER  meeting

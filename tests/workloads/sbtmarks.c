@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Phases that the program marks itself (sbt.h), with what they are to come to. sbtmarks [ROUNDS]: three threads,
-// each round, between barriers of all:
+// Phases that the program marks itself (sbt.h), with what they are to come to. sbtmarks [ROUNDS]:
+// three threads, each round, between barriers of all:
 //
 //	"outer" from before the first barrier to behind the last, and in it
-//	"step", with a barrier inside: thread i sleeps (i + 1) ms, meets, touches PAGES new pages, and ends the phase
-//	"tail" from the midst of what comes next to behind the next barrier: it overlaps "half", which begins in the
-//	midst of "step" and ends in the midst of "tail"; thread 0 alone
+//	"step", with a barrier inside: thread i sleeps (i + 1) ms, meets, touches PAGES new pages,
+//		and ends the phase
+//	"tail" from the middle of what comes next to behind the next barrier: it overlaps "half",
+//	which begins in the middle of "step" and ends inside "tail"; thread 0 alone
 //	"alone", thread 0 alone, from one barrier to the next, which the others pass as well
 //
-// Prints what each thread measured by its own clock, "# NAME THREAD OCCURRENCES LEAST MOST": the sum of its intervals, in
-// ns, from behind the first mark to before the second, and from before the first to behind the second.
+// Prints what each thread measured by its own clock, "# NAME THREAD OCCURRENCES LEAST MOST": the
+// sum of its intervals, in ns, from behind the first mark to before the second, and from before the
+// first to behind the second.
 #include "common.h"
 #include "sbt.h"
 

@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Programs in the image of the pC++ benchmarks that Shanmugam and Malony extrapolate (section 4, table 2), each with
-// its data dealt out to the threads as theirs are, and telling whose data it reads (SBT_READ). They compute what they
-// are named after, with the same result whatever the number of threads.
+// Programs in the image of the pC++ benchmarks that Shanmugam and Malony extrapolate (section 4,
+// table 2), each with its data dealt out to the threads as theirs are, and telling the owner of the
+// data that it reads (SBT_READ). They compute what they are named after, with the same result
+// whatever the number of threads.
 //
 //	embar	pairs of random numbers, counted by how far from the middle they fall
-//	cyclic	a block tridiagonal system by cyclic reduction; each level's equations are dealt out anew
+//	cyclic	a block tridiagonal system by cyclic reduction; each level's equations are dealt out
+//		anew
 //	sparse	a random sparse system by conjugate gradients
 //	grid	Poisson's equation on a plane dealt out (BLOCK, BLOCK), by Jacobi's iteration
 //	mgrid	the same by V-cycles over planes of half the size each time
 //	poisson	the same by sine transforms: of rows, a transposition, tridiagonal systems, and back
 //	sort	bitonic; the number of threads must be a power of 2
 //
-// sbtpaper NAME THREADS: prints a checksum that does not depend on THREADS (sums are made in one order).
+// sbtpaper NAME THREADS: prints a checksum that does not depend on THREADS (sums are made in one
+// order).
 #include "common.h"
 #include "sbt.h"
 
@@ -86,7 +89,7 @@ static uint64_t embar_result(void)
 	return checksum(sum, sizeof(sum));
 }
 
-/* --- cyclic ------------------------------------------------------------------------------------- */
+/* --- cyclic ----------------------------------------------------------------------------------- */
 
 #define EQUATIONS 255
 #define BLOCK	  32
@@ -135,7 +138,9 @@ static void block_divide(double *to, const double *from, const double *m)
 			to[j * BLOCK + i] = b[i * BLOCK + j] / a[i * BLOCK + i];
 }
 
-/* Takes one neighbour out of @e: what couples e to it is left to couple e to that one's neighbour. */
+/*
+ * Takes one neighbour out of @e: what couples e to it is left to couple e to that one's neighbour.
+ */
 static void take_out(struct equation *e, double *towards, const struct equation *n,
 		     const double *back, const double *beyond)
 {
@@ -237,7 +242,7 @@ static uint64_t cyclic_result(void)
 	return 1;
 }
 
-/* --- sparse --------------------------------------------------------------------------------------- */
+/* --- sparse ----------------------------------------------------------------------------------- */
 
 #define ROWS	   8192
 #define PER_ROW	   96
@@ -246,7 +251,7 @@ static uint64_t cyclic_result(void)
 static uint32_t apart[PER_ROW / 2];
 static double *sb, *sx, *sr, *sp, *sq;
 
-/* Everybody gives its part of a sum, the first adds them up in the order of rows. */
+/* Each thread gives its part of a sum, the first adds them up in the order of rows. */
 static double sum_up(uint32_t me, const double *a, const double *b)
 {
 	static double row_sums[ROWS / 64], total;
@@ -284,7 +289,9 @@ static void sparse_begin(void)
 		sb[i] = sr[i] = sp[i] = random_of(i);
 }
 
-/* The matrix has 2 in its diagonal, and -1 / PER_ROW so far from it to either side as @apart says. */
+/*
+ * The matrix has 2 in its diagonal, and -1 / PER_ROW so far from it to either side as @apart says.
+ */
 static double times_row(const double *x, uint32_t i)
 {
 	double y = 0;
@@ -333,7 +340,7 @@ static uint64_t sparse_result(void)
 	return checksum(sx, ROWS * sizeof(*sx));
 }
 
-/* --- planes ------------------------------------------------------------------------------------------ */
+/* --- planes ----------------------------------------------------------------------------------- */
 
 #define PLANE	 512
 #define LEVELS	 8
@@ -495,7 +502,7 @@ static uint64_t plane_result(void)
 	return checksum(p->u, (size_t)(p->size + 2) * (p->size + 2) * sizeof(*p->u));
 }
 
-/* --- poisson --------------------------------------------------------------------------------------------- */
+/* --- poisson ---------------------------------------------------------------------------------- */
 
 #define POISSON 192
 #define SOLVES	2
@@ -576,7 +583,7 @@ static uint64_t poisson_result(void)
 	return checksum(rows, POISSON * sizeof(*rows));
 }
 
-/* --- sort --------------------------------------------------------------------------------------------------- */
+/* --- sort ------------------------------------------------------------------------------------- */
 
 #define NUMBERS (1U << 20)
 
@@ -620,7 +627,10 @@ static void sort(uint32_t me)
 			uint32_t with = me ^ j;
 
 			ask(me, with, 4 * n);
-			/* Of equal numbers each takes its own: which of the two is a is the same for both. */
+			/*
+			 * Of equal numbers each takes its own: which of the two is a is the same
+			 * for both.
+			 */
 			merge(to + me * n, from + (me < with ? me : with) * n,
 			      from + (me < with ? with : me) * n, n, (me < with) == !(me & k));
 			meet();
@@ -641,7 +651,7 @@ static uint64_t sort_result(void)
 	return checksum(numbers, NUMBERS * sizeof(*numbers));
 }
 
-/* --- which --------------------------------------------------------------------------------------------- */
+/* --- which ------------------------------------------------------------------------------------ */
 
 static const struct benchmark {
 	const char *name;
@@ -665,7 +675,7 @@ static void *body(void *arg)
 	uint32_t me = (uint32_t)(uintptr_t)arg;
 
 	SBT_THREAD(me);
-	/* What comes before is nobody's phase. */
+	/* What comes before belongs to no phase. */
 	meet();
 	chosen->run(me);
 	return NULL;

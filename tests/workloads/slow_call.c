@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// To be preloaded: makes sbt-trace slow. By SLOW_MS milliseconds once, as it first hands a file with the name SLOW_FILE
-// to who reads it; by SLOW_POLL milliseconds at each poll() of one descriptor, as where names are waited for.
+// To be preloaded: makes sbt-trace slow. By SLOW_MS milliseconds once, as it first hands a file
+// with the name SLOW_FILE to its reader; by SLOW_POLL milliseconds at each poll() of one
+// descriptor, as where names are waited for.
 #include <dlfcn.h>
 #include <poll.h>
 #include <stdint.h>

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Threads that meet at barriers of their own, at which they spin: nothing of that can be seen from outside.
+ * Threads that meet at barriers of their own, at which they spin: nothing of that can be seen from
+ * outside.
  *
  *   spun KIND THREADS MILLISECONDS
  *
- * counter: one counter and a sense that turns. flags: each tells its neighbours, at growing distances. Prints its process number
- * when all threads run, and at the end the episodes.
+ * counter: one counter and a sense that turns. flags: each tells its neighbours, at growing
+ * distances. Prints its process number when all threads run, and at the end the episodes.
  */
 #include <pthread.h>
 #include <stdatomic.h>

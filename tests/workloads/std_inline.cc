@@ -6,8 +6,9 @@
 //   COMPLETION  std::barrier with a completion function, one call
 //   MIXED       std::barrier, two calls: one in line, the other a function
 //   LATCH       std::latch, a new one for each round
-// std_inline THREADS ROUNDS [LATE]: thread LATE is late in each round; without it, another one is each time.
-// Prints how many episodes there were, and the sum of all waits up to the last arrival, by its own clock.
+// std_inline THREADS ROUNDS [LATE]: thread LATE is late in each round; without it, another one is
+// each time. Prints how many episodes there were, and the sum of all waits up to the last arrival,
+// by its own clock.
 #include <algorithm>
 #include <barrier>
 #include <chrono>

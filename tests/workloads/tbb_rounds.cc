@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// TBB has no barrier that a program could call: rounds of tbb::parallel_for, each ended by a wait in
-// the library, tbb::detail::r1::execute_and_wait, of the calling thread alone. Which threads take part
-// in a round, and when they end, nothing tells outside.
+// TBB has no barrier that a program could call: rounds of tbb::parallel_for, each ended by a wait
+// in the library, tbb::detail::r1::execute_and_wait, of the calling thread alone. Which threads
+// take part in a round, and when they end, nothing tells outside.
 //   tbb_rounds [THREADS [ROUNDS]]   (4, 200)
 #include "common.h"
 

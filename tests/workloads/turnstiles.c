@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Barriers of semaphores in the forms in which programs and text books have them; they count their own meetings:
+// Barriers of semaphores in the forms in which programs and text books have them; they count their
+// own meetings:
 //   turnstiles KIND THREADS ROUNDS [LATE]
 //     chain    a semaphore for the counter, and two turnstiles through which each lets the next one
 //     posts    the same, and the last to arrive posts for all, at both turnstiles

@@ -7,13 +7,15 @@
 //     stay       one condition variable: no thread leaves before all have arrived
 //     unlocked   as `stay`, but both wakings are made after the mutex was unlocked
 //     timed      as `down`, with waits of 300 microseconds
-//     sense      two condition variables by turns: the counter goes up in one episode, down in the next
+//     sense      two condition variables by turns: the counter goes up in one episode, down in the
+//                next
 //     halves     two functions, each with a counter and a condition variable of its own
 //     turnstile  semaphores: the last thread opens a turnstile for all, and a second one behind it
 //     same       semaphores: two turnstiles which each thread opens for the next
 //   LATE: the thread that is always late; -1 (default): a random one, -2: each in turn
 //   SPINS: looks at the counter before each wait
-// It prints "episodes N" at its end; with the variable TWO_PHASE_LOG it writes the times of the episodes to that file.
+// It prints "episodes N" at its end; with the variable TWO_PHASE_LOG it writes the times of the
+// episodes to that file.
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdio.h>

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Two kinds of barrier in one program: some as fast as they go, and every some milliseconds all meet at one of OpenMP's. The
-// hot ones, by --hot:
+// Two kinds of barrier in one program: some as fast as they go, and every some milliseconds all
+// meet at one of OpenMP's. The hot ones, by --hot:
 //   own    each thread's own pthread barrier, which counts 1
 //   cond   all threads meet on a condition variable, CONDS times a round and no more
 //   phase  each thread ends a phase of its own, by a marker
 //   named  the same, in a conceptual phase that each round begins and ends
-//   team   all meet at OpenMP's own barrier, TEAMS times a round and no more, and each round is a region of its own
+//   team   all meet at OpenMP's own barrier, TEAMS times a round and no more, and each round is a
+//          region of its own
 // At the end one JSON object on stdout: how often they met there, and
-// for each round when it was over (CLOCK_MONOTONIC), how often the threads had gone through the others by then, and their
-// CPU time.
-// With --forever until SIGTERM. Built without OpenMP (two_ways-posix) they all meet at a pthread barrier in its place: a program
-// with fewer functions to be probed.
+// for each round when it was over (CLOCK_MONOTONIC), how often the threads had gone through the
+// others by then, and their CPU time.
+// With --forever until SIGTERM. Built without OpenMP (two_ways-posix) they all meet at a pthread
+// barrier in its place: a program with fewer functions to be probed.
 #include "common.h"
 #include "sbt.h"
 
@@ -97,7 +98,7 @@ static void go_through(pthread_barrier_t *own, uint64_t until, uint64_t *n)
 		count += some;
 		/* Others read it at the end of a round. */
 		__atomic_store_n(n, count, __ATOMIC_RELAXED);
-		/* Those who meet one another do so equally often. */
+		/* Threads that share a barrier cross it equally often. */
 	} while (kind != COND && now_ns() < until);
 	if (kind == NAMED)
 		SBT_PHASE_END("round");
@@ -180,7 +181,7 @@ static void member(uint32_t self)
 				rounds = round + 1;
 		}
 		round++;
-		/* Nobody goes on before it is known whether it is over. */
+		/* No thread goes on before it is known whether it is over. */
 		MEET_COLD();
 	}
 }

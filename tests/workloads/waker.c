@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Two threads meet at a barrier; the second, "late", waits before each for a thread of this or of another process, "waker",
-// which for most of that time does one known thing. "waker MEANS DOING [thread|process] [ROUNDS]" prints "# NAME TID" of
-// the threads that a report may name. All that takes part comes before threads of normal priority, so that what another
-// program does is not what anybody waits for.
+// Two threads meet at a barrier; the second, "late", waits before each for a thread of this or of
+// another process, "waker", which for most of that time does one known thing. "waker MEANS DOING
+// [thread|process] [ROUNDS]" prints "# NAME TID" of the threads that a report may name. All that
+// takes part comes before threads of normal priority, so that what another program does is not what
+// a thread waits for.
 #include "common.h"
 #include "pin.h"
 
@@ -114,7 +115,7 @@ static void get(int fd)
 		die("read: %s", strerror(errno));
 }
 
-/* --- helpers of the waker ----------------------------------------------------------------------- */
+/* --- helpers of the waker --------------------------------------------------------------------- */
 
 static void *rival(void *arg)
 {
@@ -152,7 +153,7 @@ static void *feeder(void *arg)
 	return arg;
 }
 
-/* --- the waker ---------------------------------------------------------------------------------- */
+/* --- the waker -------------------------------------------------------------------------------- */
 
 static void do_it(uint32_t n)
 {
@@ -222,7 +223,7 @@ static void *waker(void *arg)
 	return arg;
 }
 
-/* --- the team ----------------------------------------------------------------------------------- */
+/* --- the team --------------------------------------------------------------------------------- */
 
 static void wait_for_flag(uint32_t n)
 {
@@ -293,7 +294,7 @@ static void *team(void *arg)
 	return NULL;
 }
 
-/* --- setting up --------------------------------------------------------------------------------- */
+/* --- setting up ------------------------------------------------------------------------------- */
 
 static void make_shared(void)
 {

@@ -3,8 +3,9 @@
 //
 // A barrier behind two wrappers, which is called from two lines in turn.
 //
-// Known answer: 50 episodes of 2 threads at one line of inner(); by --frames 1 they are at one of outer(), by --frames 2
-// 25 each at the two lines of work(). Nothing of common.h: it is also built without what unwinding needs.
+// Known answer: 50 episodes of 2 threads at one line of inner(); by --frames 1 they are at one of
+// outer(), by --frames 2 25 each at the two lines of work(). Nothing of common.h: it is also built
+// without what unwinding needs.
 #include <pthread.h>
 
 static pthread_barrier_t b;
