@@ -480,7 +480,7 @@ class Trace:
         left_out = any(end[k] for k in ("cut", "shed", "shed_parts", "left_out", "unmet", "tasks", "arrivals_unseen"))
         left_out = left_out or any(r["kind"] in ("unread", "untraced", "copied", "trapped", "ranks_gone", "regions_unseen")
                                    for r in self.all("remark"))
-        # Other waits than those in line are counted as work, which is said of each process.
+        # Waits other than those inlined are counted as work, and the report of each process says so.
         left_out = left_out or any((p["untraced"] or "").startswith("std::barrier") for p in self.processes())
         check_equal("complete", end["complete"], not any(end["lost"].values()) and not left_out)
 

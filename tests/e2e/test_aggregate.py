@@ -156,7 +156,7 @@ def test_many_threads(t):
 
 
 def test_cyclic(t):
-    """More threads than the barrier counts: arrivals decide, and where two could have come in another order that is said."""
+    """More threads than the barrier counts: arrivals decide, and the report says where two could have arrived in another order."""
     path = t.path()
     trace = t.trace([workload("gen"), "--threads", "6", "--count", "3", "--rounds", "400", "--work",
                      "random:10us:200us:7", "--log", path], "--aggregate").nothing_lost()

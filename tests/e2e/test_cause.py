@@ -213,7 +213,7 @@ def frames(cause):
 
 
 def injected(t, mode, *options, culprit=(), stack=None, rounds=ROUNDS):
-    """One reason: all that must hold. culprit: patterns that must all be found in what is said."""
+    """Check all that must hold for one reason. culprit: patterns that the sentence must match."""
     return check_all(*late(t, mode, *options, rounds=rounds), mode, culprit, stack)
 
 

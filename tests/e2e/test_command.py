@@ -204,7 +204,7 @@ def test_exec_to_the_same_place(t):
 
 
 def test_exec_at_once_from_a_library(t):
-    """Where libraries lay is known of those only that were looked at in time: of the others it is said that it is not."""
+    """The addresses of libraries are known only if they were examined in time: of the others the report says that they are not."""
     trace = t.trace(exec_on("exec_on-lib", "exec_on-lib")).nothing_lost()
     rows = trace.barriers(family="pthread")
     check_equal("rows", len(rows), 200)
@@ -386,7 +386,7 @@ def test_command_survives_sigint(t):
 
 
 def test_leaves_a_daemon(t):
-    """COMMAND ends and a process of its own goes on: tracing ends with COMMAND, and that is said."""
+    """COMMAND ends and a child of it goes on: tracing ends with COMMAND, and a message says so."""
     release = t.path("release")
     # The grandchild is its own parent's orphan, and waits to be resumed.
     script = f"(while [ ! -e {release} ]; do sleep 0.1; done) >/dev/null 2>&1 & exit 0"
@@ -405,7 +405,7 @@ def test_leaves_a_daemon(t):
 
 
 def test_leaves_a_short_daemon(t):
-    """The same of one that has ended by the time of the report: all its meetings are there, or it is said."""
+    """The same of one that has ended by the time of the report: all its episodes are there, or a message says so."""
     daemon = f"{workload('gen')} --threads 2 --rounds 50 --work stair:1ms:1ms --work-by sleep"
     for _ in range(3):
         trace = t.trace(["sh", "-c", f"{daemon} >/dev/null 2>&1 & exit 0"])

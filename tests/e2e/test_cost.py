@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""What tracing is said to cost, against what the traced program's own clock says."""
+"""The reported cost of tracing, compared with the traced program's own clock."""
 
 import json
 import os
@@ -12,7 +12,7 @@ BIG = 8 << 20  # bytes: more than what is nearest to a CPU holds
 
 
 def cold(t, us, size, *options):
-    """A crossing after so much work on so much memory: what tracing adds to it, and what it is said to, ns."""
+    """A crossing after so much work on so much memory: the time that tracing adds to it, and the estimate of it, ns."""
     argv = [workload("cold"), "--us", str(us), "--bytes", str(size), "--rounds", "1000"]
     plain = json.loads(subprocess.run(argv, capture_output=True, text=True, timeout=60, check=True,
                                       env=clean_environment()).stdout)

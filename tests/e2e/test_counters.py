@@ -214,7 +214,7 @@ def test_no_counters_asked_for(t):
 
 
 def test_list_of_events(t):
-    """What is said to be there can be counted; what is not says why."""
+    """Events reported as available can be counted; the others state a reason."""
     result = t.sbt("list", "--events", "--json")
     check_equal("status, stderr", (result.rc, result.err), (0, ""))
     rows = [json.loads(line) for line in result.out.splitlines()]

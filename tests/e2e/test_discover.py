@@ -123,7 +123,7 @@ def seen_since_all_were(trace, members):
 
 
 def test_processes_share_it(t):
-    """A child meets at once: what it waited for before it had its probes is missing, and that is said."""
+    """A child crosses a barrier at once: its waits before it had its probes are missing, and the report says so."""
     trace, result, unseen = shared_rounds(t, WORK, rounds=2000)
     missed = 2000 - result["matched"]
     check_equal("missing or incomplete, extra", (result["missing"] + result["incomplete"], result["extra"]), (missed, 0))
@@ -172,7 +172,7 @@ def test_processes_share_it_and_come_late(t):
 
 
 def test_processes_share_it_with_musl(t):
-    """musl's condition variables keep no count: what came before the probes is not known, and that is said."""
+    """musl's condition variables keep no count: arrivals before the probes are unknown, and the report says so."""
     for threads, processes in (("2", "2"), ("1", "4")):
         trace, result, unseen = shared_rounds(t, ["--work", "random:1us:30us:1", "--work-by", "sleep"], 4000, threads, processes,
                                               "gen_cond-musl", may=("wait_uncounted", "candidate_not_examined"))
@@ -247,7 +247,7 @@ def test_futex_timeouts_and_sharing(t):
 
 
 def test_futex_with_some_that_spin(t):
-    # How many come without a trace before it is known to be a barrier is chance: where that are many, it is said.
+    # Chance decides how many arrive without a trace before it is known to be a barrier: the report says so if they are many.
     _, _, result = generated(t, "gen_futex", "--threads", "4", "--rounds", "200", "--kind",
                              "spin", tracer=("--discover",), may=("barrier_given_up",))
     # A thread that saw the value change left no trace: such episodes are not reported as complete.

@@ -48,8 +48,9 @@ def block(kind, number_, content):
 
 
 def crowded(path, out, kinds, n):
-    """The facts of the recording at @path, then @n processes or threads of which nothing more is said."""
-    data = read_bytes(path)
+    """The facts of the recording at @path, then @n processes or threads without any further facts."""
+    with open(path, "rb") as f:
+        data = f.read()
     stored = HEADER.unpack_from(data, 16)[3]
     parts, content, at = [data[:16 + HEADER.size + stored]], [], 1
     for i in range(n):
@@ -295,7 +296,7 @@ def unread(trace):
 
 
 def check_goes_on(trace, path):
-    """Of one file nothing is known, and that is said; all that is in others is there."""
+    """Nothing is known of one file, and the report says so; all that is in the others is there."""
     texts = unread(trace)
     print(f"{trace.end['episodes']} episodes, lost {trace.end['lost_total']}, {texts}")
     check(len(texts) == 1 and texts[0].startswith(path + ": not examined, for reading it takes"), f"remarks: {texts}")
@@ -487,7 +488,7 @@ def test_twelve_at_once_of_all(t):
     t.run(twelve(t))
     trace = tracer.stop()
     check_all_kept(trace, "twelve")
-    # Rounds that were missed are no work: what is told counts from when the process was seen, or is an upper limit.
+    # Rounds that were missed are no work: figures count from when the process was first seen, or are an upper limit.
     for process in trace.processes():
         if process["comm"].startswith("copy") and process["episodes"] < 2000:
             print(process["episodes"], process["counted_from_ns"], process["untraced"], process["start_seen"])

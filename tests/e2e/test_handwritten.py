@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""Barriers written by hand in the forms in which programs have them, held against the programs' own counts."""
+"""Barriers written by hand in the forms in which programs have them, compared with the programs' own counts."""
 
 import os
 import re
@@ -196,7 +196,7 @@ def test_start_signal_is_no_barrier(t):
 
 
 def test_meeting_in_two_functions_is_told(t):
-    """The same thread is always in another function than the others: nothing is claimed, and it is said."""
+    """The same thread is always in another function than the others: nothing is claimed, and the report says so."""
     trace, found, _ = run(t, "hand_written", "mixed", 4, 100)
     check(not found or sums(found) == (100, 0), f"{sums(found)} episodes")
     if not found:
@@ -447,7 +447,7 @@ def test_woken_one_by_one(t):
 
 
 def told_of_semaphores(t, build, kind, threads, late):
-    """The names that the hints have. Without a name the candidate is told all the same."""
+    """The names that the hints have. Without a name the candidate is reported all the same."""
     trace = t.trace([workload(build), kind, str(threads), "60", str(late)])
     check_equal("barriers without the hint", trace.barriers(), [])
     told = [r["text"] for r in trace.all("remark") if r["kind"] == "candidate"]
@@ -469,7 +469,7 @@ def check_turnstiles(t, build, kind, threads, late, names):
 
 
 def test_turnstiles(t):
-    """Barriers of semaphores, by each one that comes last: it is told, and the function that the hint names is exact."""
+    """Barriers of semaphores, with each thread as the last arriver: it is reported, and the function in the hint is exact."""
     named = {"chain": ["meet_chain@all"], "helpers": ["meet_helpers@all"], "several": ["meet_chain@all"],
              "checked": ["meet_checked@all"],
              "phases": ["phase_one@all", "phase_two@all"]}

@@ -197,7 +197,7 @@ def test_growing_intervals(t):
 
 
 def test_off(t):
-    """--hang 0: nothing is said; and by default not before 10 s."""
+    """--hang 0: nothing is reported; by default nothing is reported before 10 s."""
     tracer = t.attach("--hang", "0", "--", workload("hung"), "--kind", "sleep")
     default = t.attach("--", workload("hung"), "--kind", "sleep")
     wait_for("ten seconds", lambda: hangs(default.path), LONG, 0.2)

@@ -86,7 +86,7 @@ def copied(trace):
 
 
 def check_copied(trace, what):
-    """The program has lived, as its standard output says; what was not seen is said, once."""
+    """The program has lived, as its standard output says; what was not traced is reported, once."""
     check_in(f"output, {what}", ": ok", trace.result.out)
     check_equal(f"remarks, {what}", len(copied(trace)), 1)
     check_in(f"remark, {what}", "replaced", copied(trace)[0])
@@ -96,7 +96,7 @@ def check_copied(trace, what):
 
 @shared
 def test_copied_text(t):
-    """A program that replaces its text with a copy of it copies breakpoints: they are replaced before they are reached, and that is said."""
+    """A program that replaces its text with a copy of it copies breakpoints: they are replaced before they are reached, and a message says so."""
     if os.uname().machine != "x86_64":
         raise Skip("such copies are found on x86-64 alone")
     for how in ("private", "shared", "file"):
@@ -109,7 +109,7 @@ def test_copied_text(t):
 
 @shared
 def test_copied_text_of_child(t):
-    """A child is not stopped for it: it may die, and one of both is said."""
+    """A child is not stopped for it: it may die, and a message reports either outcome."""
     for how in ("private", "shared", "file"):
         path = t.path()
         result = t.sbt("--json", "-o", path, "--", "sh", "-c", '"$@"; exit $?', "sh", workload("copied_text"), how)
@@ -206,7 +206,7 @@ def test_program_written_anew(t):
 
 
 def test_library_written_to(t):
-    """The same of a library while a process has it: what is not seen from then on is said."""
+    """The same of a library while a process has it: what is not traced from then on is reported."""
     source, library, main, program = t.path("library.c"), t.path("library.so"), t.path("main.c"), t.path("program")
     write_file(source, WRITTEN)
     write_file(main, "#include <stdio.h>\nint ran(void);\nint main(void) { ran(); puts(\"first\"); fflush(stdout); "

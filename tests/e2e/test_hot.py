@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""Condition variables that are hot and are no barriers: what looking at them costs, and what is said of it."""
+"""Condition variables that are hot and are no barriers: the cost of examining them, and what is reported of it."""
 
 import statistics
 import subprocess
@@ -90,7 +90,7 @@ def test_queue_and_then_sleep(t):
 
 
 def test_queue_without_barrier(t):
-    """What looking at them cost is said though no barrier was crossed; by a recording, too."""
+    """The cost of examining them is reported although no barrier was crossed; by a recording, too."""
     path, out = t.path(), t.path()
     argv = [workload("hot_cond"), "free", "2", "200000"]
     trace = t.trace(argv, "--record", path)

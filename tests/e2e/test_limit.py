@@ -183,7 +183,7 @@ def test_limit_excluded(t):
 
 
 def test_limit_system(t):
-    """The whole machine: a stranger of the same name begins after the probes have gone, and nothing is said of it."""
+    """The whole machine: another program of the same name begins after the probes are removed, and nothing is reported of it."""
     program = t.path("limitgen")
     shutil.copy(workload("gen"), program)
     log = t.path()

@@ -112,7 +112,7 @@ def check_tbb(notes):
 
 
 def test_tasks_of_tbb(t):
-    """A library that makes threads meet where no function tells: that is said."""
+    """A library with barriers that no function shows: list says so."""
     source, library = t.path() + ".c", t.path("libtbb.so.12")
     write_file(source, "int wait_for_tasks(void) { return 0; }\n")
     subprocess.run(["gcc", "-shared", "-fPIC", "-Wl,-soname,libtbb.so.12", "-o", library, source],

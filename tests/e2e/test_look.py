@@ -157,7 +157,7 @@ def test_look_running(t):
     thread = None
 
     def found():
-        """That it lost its CPU just before it would have been sampled happens, and is said."""
+        """A thread may lose its CPU just before it would have been sampled, and the report says so."""
         nonlocal thread
         thread = look(t, looked.pid)[spin]
         check(thread["state"] in ("running", "runnable"), f"state {thread['state']}")
@@ -403,7 +403,7 @@ int main()
 
 
 def hang_of(t, text, compiler, *options):
-    """Two threads at the line marked HERE, the main thread in read(): what is said of the barrier."""
+    """Two threads at the line marked HERE, the main thread in read(): check what is reported of the barrier."""
     source = t.path("own." + ("cc" if "++" in compiler[0] else "c"))
     write_file(source, text)
     program = t.path("own")

@@ -223,7 +223,7 @@ def communicators(t, mpi, inside):
     check_between("episodes in doubt", unsure, 0, 2)
     for function, expected in EPISODES.items():
         check_equal(function, sorted((len(k), n) for k, n in found[function].items()), expected)
-    # Which ranks are in a row of a grid follows from what is not looked at: nothing is said of them.
+    # The ranks in a row of a grid follow from data that is not examined: nothing is reported of them.
     rows = trace.barriers(function="on_cart_sub")
     check_equal("episodes of the unknown", sum(b["episodes"] for b in rows), 0)
     check_equal("crossings of the unknown", sum(b["crossings"] for b in rows), 32)

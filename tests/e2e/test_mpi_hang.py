@@ -173,7 +173,7 @@ def test_mpich_sendrecv(t):
 
 
 def test_requests(t):
-    """For which rank a request waits cannot be read: it is said that ranks wait so, and no deadlock is claimed."""
+    """The rank that a request waits for cannot be read: the report says that ranks wait so, and claims no deadlock."""
     for mpi in MPIRUN:
         job = Job(t, mpi, "irecv", traced=False)
         wait_until_stuck(job)

@@ -75,7 +75,7 @@ def test_turns_exits(t):
 
 
 def test_turns_attached(t):
-    """From then on they are known; of a program that -a finds when it runs already they are in part, and that is said."""
+    """From then on they are known; of a program that -a finds when it runs already they are in part, and the report says so."""
     p = t.start([workload("omp_turns"), "critical", "3", "200", "5000"])
     time.sleep(0.3)
     known = t.attach("-p", str(p.pid), "-d", "1").end().process(comm="omp_turns")

@@ -75,7 +75,7 @@ def test_csv(t):
 
 
 def test_unmet(t):
-    """What was never met is said, and nothing is invented."""
+    """Barriers never crossed are reported, and nothing is invented."""
     result = t.sbt("--phase", f"never={COUNTED}..nowhere.c:1", "--phase", f"late=nowhere.c:2..{COUNTED}",
                    "--", RADIX, "4")
     check_all_in("stderr", ('barrier "nowhere.c:1" was never crossed: phase "never" never ended',
@@ -241,7 +241,7 @@ def test_marked_and_named(t):
 
 
 def test_marked_without_causes(t):
-    """Times are known, and of what became of them nothing is said."""
+    """Times are known, and nothing is reported of what became of them."""
     trace = t.trace([workload("sbtmarks"), str(ROUNDS)], "--no-causes").nothing_lost()
     clock, phases = own_clock(trace.result.out), by_name(trace)
     for name, p in phases.items():
@@ -254,7 +254,7 @@ def test_marked_without_causes(t):
 
 
 def test_marked_when_attached(t):
-    """What began before tracing did is not counted; what is not over at the end is said to be unfinished."""
+    """What began before tracing did is not counted; what is not over at the end is reported as unfinished."""
     program = t.start([workload("sbtmarks"), "8000"])
     trace = t.attach("-p", str(program.pid), "-d", "2").end()
     program.signal(signal.SIGKILL)

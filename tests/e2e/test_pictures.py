@@ -596,7 +596,7 @@ def test_folded_of_a_traced_run(t):
 
 
 def test_files(t):
-    """What cannot be written is told, once each, and what is no whole file is not left behind."""
+    """A file that cannot be written is reported, once each, and no incomplete file is left behind."""
     tape = t.path("tape")
     check_equal("record", t.sbt("record", "-o", tape, "--", workload("lu"), "--size", "50").rc, 0)
     for option in ("--chrome", "--html", "--folded"):

@@ -272,7 +272,7 @@ def test_fits(t):
 
 
 def test_wall_clock(t):
-    """Without accounting the clock on the wall is all there is: it is said."""
+    """Without accounting there is only wall-clock time: the report says so."""
     p = Prediction(t, record(t, [workload("lu"), "--threads", "2", "--size", "128"], "--no-causes"))
     check_in("warnings", "is wall-clock time", p.warnings())
 

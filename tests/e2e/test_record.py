@@ -223,7 +223,7 @@ def test_cut_anywhere(t):
 
 
 def test_killed(t):
-    """SIGKILL: what was written until a second before is there, and the rest is said to be missing."""
+    """SIGKILL: what was written until a second before is there, and the rest is reported as missing."""
     recording = t.path()
     gen = t.gen("--threads", "2", "--forever", "--work", "fixed:0=1ms,1=1ms", wait=True)
     tracer = t.start([SBT, "record", "-o", recording, "-p", str(gen.pid)])
@@ -243,7 +243,7 @@ def test_killed(t):
 
 
 def test_full_disk(t):
-    """The command runs to its end; what was written reads; the status says that it is not all."""
+    """The command runs to its end; what was written reads; the status says that it is incomplete."""
     disk = t.path("disk")
     os.mkdir(disk)
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "none", disk], check=True)

@@ -96,7 +96,7 @@ def test_spinning_by_flags(t):
 
 
 def test_spinning_and_sleeping(t):
-    """Threads that sleep in their work are not busy all their lives: that nothing is seen of such waits is said all the same."""
+    """Threads that sleep in their work are not busy all their lives: the report still says that such waits are not traced."""
     source, binary = t.path("spins.c"), t.path("spins")
     write_file(source, SPINS)
     subprocess.run(["gcc", "-O1", "-pthread", "-o", binary, source], check=True)
@@ -134,7 +134,7 @@ def test_not_looked_for(t):
 
 
 def test_processes_made(t):
-    """What it costs a process to be made is in no estimate: that is said where many are made."""
+    """The cost of creating a process is in no estimate: the report says so where many are created."""
     forks = workload("forks")
     for command, options, words in (([forks, "150"], (), "created 150 processes, which executed 0 programs"),
                                     ([forks, "150", "/bin/true"], (), "created 150 processes, which executed 150 programs"),
@@ -174,7 +174,7 @@ def test_said_once(t):
 
 
 def test_record_alone(t):
-    """record prints no report: what was not seen is said, and is in the recording."""
+    """record prints no report: what was not traced is reported, and is in the recording."""
     path = t.path()
     result = t.sbt("record", "-o", path, "--", *SPUN)
     check_in("stderr", "called no barrier", result.err)

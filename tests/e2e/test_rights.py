@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""Not as root: two capabilities are enough for one's own processes; what more a feature takes is said; and rights that are
+"""Not as root: two capabilities are enough for one's own processes; a message names what more a feature needs; and rights that are
 not needed any more are given up."""
 
 import json

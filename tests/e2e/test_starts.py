@@ -83,7 +83,7 @@ def test_file_that_is_gone(t):
 
 
 def test_short_commands(t):
-    """Nothing that these could have crossed was missed, and nothing is said to be."""
+    """Nothing that these could have crossed was missed, and nothing is reported as missed."""
     tracer = t.attach("-a")
     for _ in range(20):
         subprocess.run(["sh", "-c", "true; ls / | wc -l; cat /dev/null"], check=True, stdout=subprocess.DEVNULL)

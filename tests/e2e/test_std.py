@@ -62,7 +62,7 @@ def test_completion(t):
 
 
 def test_split(t):
-    """Work between arrive() and wait(): a thread that was late for its wait may have been the last, and that is said."""
+    """Work between arrive() and wait(): a thread that was late for its wait may have been the last, and the report says so."""
     for name in BUILDS:
         trace, result = std_gen(t, name, "split")
         # The log's waits begin at arrive(), 20 us before the program's wait().

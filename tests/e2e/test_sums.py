@@ -88,9 +88,9 @@ def check_sums(trace, marks, expected):
         if max(last.leave - depart, arrive - mark.enter) > GAP_NS or min(gaps) < 0:
             continue
         compared += 1
-        # The thread's own clock stands still while the host has its CPU; what is told as stolen may
+        # The thread's own clock stands still while the host has its CPU; what is reported as stolen may
         # have been before, inside the barrier: the kernel looks when it has a reason to. And what was
-        # stolen within page faults is told as theirs.
+        # stolen within page faults is reported as theirs.
         own, stolen = mark.cpu_enter - last.cpu_leave + sum(gaps), m.get("stolen_ns") or 0
         in_faults = m["fault_ns"] if stolen else 0
         close = CLOSE_NS + switch * m["switches"]

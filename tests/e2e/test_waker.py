@@ -33,7 +33,7 @@ def tids_by_name(out):
 
 
 def expected(means, doing, tids):
-    """Of what is said of a wait."""
+    """Return the expected sentence about a wait."""
     woken = rf"waker \({tids['waker']}\)"
     begin = rf"{EVENTS[means]}[^;]*, woken by {woken}" if means in EVENTS else rf"I/O on {FILES[means]} {woken}"
     return f"it waited for {begin}, {DID[doing].format(**tids)}"

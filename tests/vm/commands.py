@@ -283,7 +283,7 @@ def mpi(left):
 
 
 def tbb(left):
-    """Nothing is told where no function tells, and list says so; the program is what it is without us."""
+    """Nothing is reported where no function shows a barrier, and list says so; the program behaves as without tracing."""
     check_equal("barriers", of("tbb", left), [])
     check_equal("its output", left.text("all-tbb.out"), "tbb_rounds: rounds=30 turns=90 ok\n")
     left.status("listed-tbb")

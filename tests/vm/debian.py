@@ -46,7 +46,7 @@ def say(text):
 
 
 def command(args, what, **more):
-    """The standard output; a failure is told in one sentence, with the command's last words."""
+    """Return the standard output. A failure is reported in one sentence, with the end of the command's output."""
     try:
         done = subprocess.run(args, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                               check=False, **more)
