@@ -18,7 +18,7 @@ were added, and nothing else.
 
 The end of a parallel region is held against bpftrace where the thread that began it waits: from the instruction behind
 GOMP_parallel's call of the region's function to GOMP_parallel's ret. (Not a return probe: that would hide the caller,
-by which sbt-trace finds all of a stripped library's regions at once.) Regions of one thread are no meeting: functions
+by which sbt-trace finds all of a stripped library's regions at once.) Regions of one thread are no episode: functions
 that were run by one thread now and then have other hits, and are left out of the sum of times.
 
 Half a microsecond matters where waits are short: GROMACS gets a box in which they are not (of 6 nm they last 20 us on a

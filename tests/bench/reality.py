@@ -267,7 +267,7 @@ def bench_ranking():
     when the host happens to have put both CPUs behind one; it is shown last, and nothing is asked of it.
 
     What else makes balance gain less than it promises is in the prediction, as WakeTime and FlagTime: a waiting thread sleeps,
-    and where all come at one time each meeting is longer by what it takes to be awake again."""
+    and where all come at one time each episode is longer by what it takes to be awake again."""
     cpus, found = two_cpus(), []
     if len(cpus) < 2:
         return

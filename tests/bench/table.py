@@ -9,7 +9,7 @@ within a turn. The others are given the same task, to note each call of pthread_
 bpftrace sums up the time inside, perf records both, uftrace hooks the call, LTTng-UST is told by the program itself
 (it cannot see the call, so that program is built for it).
 
-Then the thesis's protocol (section 5.5, table 5.2): programs in the image of SPLASH-2's, growing sizes, off, attached
+Then the thesis's protocol (section 5.5, table 5.2): programs modelled on SPLASH-2's, growing sizes, off, attached
 with nothing reported, everything watched with two counters; and what sbt-trace estimates that it costs, against what it does.
 
 As many of bpftrace, linux-perf, uftrace and lttng-tools take part as are installed (scripts/setup bench). The figures go to

@@ -31,7 +31,7 @@ Crossing = collections.namedtuple(
 
 
 class Episode:
-    """One meeting; crossings in the order of arrival."""
+    """One episode; crossings in the order of arrival."""
 
     def __init__(self, obj, number, crossings, expected=None):
         self.object = obj
@@ -41,7 +41,7 @@ class Episode:
         self.doubtful = False  # cyclic use: the membership may be another
         self.near_next = False  # cyclic use: the next arrival came close upon the last
         self.phase = None  # number, in the order of releases
-        self.phase_ns = None  # unknown for the first of the thread that came last
+        self.phase_ns = None  # unknown for the first of the thread that arrived last
 
     @property
     def first(self):
@@ -198,7 +198,7 @@ class Log:
         return found
 
     def threads(self, episodes=None):
-        """tid -> cumulative wait, idle and work, and how often it came last."""
+        """tid -> cumulative wait, idle and work, and how often it arrived last."""
         total = {}
         for c in self.crossings:
             total.setdefault(c.tid, {"thread": c.thread, "pid": c.pid, "crossings": 0,

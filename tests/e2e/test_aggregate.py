@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""--aggregate: sums kept in the kernel are those that single records would have come to. Counts are exact; of times a
+"""--aggregate: sums kept in the kernel equal those of single records. Counts are exact; of times a
 generator's own clock, read outside the probes, says the same but for what probes and a full machine take."""
 
 import json
@@ -34,7 +34,7 @@ def near(what, got, expected, crossings):
 
 
 def threads_agree(trace, log):
-    """Over all barriers of all processes: what each thread crossed, waited, and how often it came last."""
+    """Over all barriers of all processes: what each thread crossed, waited, and how often it arrived last."""
     own = {m["tid"]: m for p in trace.processes() for m in p["threads"]}
     expected = log.threads()
     check_equal("threads", sorted(own), sorted(expected))
@@ -168,7 +168,7 @@ def test_cyclic(t):
 
 
 def test_attached_inside_an_episode(t):
-    """The first meeting may be seen in part; from then on all are."""
+    """The first episode may be seen in part; from then on all are."""
     for _ in range(5):
         log = t.path()
         gen = t.gen("--threads", "4", "--duration", "2", "--work", "rotate:20us:100us", "--log", log)

@@ -48,7 +48,7 @@ def by_what(objects):
 def check_reported(found, side, objects, least=1):
     """
     rows() of the process lu are what report says of it, in the objects; the process, and those of its two barriers that have
-    so many meetings at @least.
+    so many episodes at @least.
     """
     (process,) = [o for o in objects if o["type"] == "process" and o["comm"] == "lu"]
     check_equal("elapsed", found["process", "elapsed_ns"][side], process["elapsed_ns"])

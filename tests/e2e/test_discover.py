@@ -77,7 +77,7 @@ def test_same_thread_always_last(t):
 def test_two_phases(t):
     trace, _, result = generated(t, "gen_cond", "--threads", "4", "--rounds", "200", "--kind",
                                  "two-phase")
-    # The second waking, when all have left, is no meeting of its own.
+    # The second waking, when all have left, is no episode of its own.
     check_equal("matched, missing, extra", [result[k] for k in ("matched", "missing", "extra")],
                 [200, 0, 0])
     check_equal("episodes", [b["episodes"] for b in trace.barriers()], [200])
@@ -260,7 +260,7 @@ def test_futex_only_when_asked(t):
     check_equal("barriers", trace.barriers(), [])
 
 
-# --- programs in the image of SPLASH-2 -----------------------------------------------------------------
+# --- programs modelled on SPLASH-2 -----------------------------------------------------------------
 
 @paired
 def test_splash(t):

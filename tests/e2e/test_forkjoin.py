@@ -36,7 +36,7 @@ def against_log(t, name, *options, tracer=(), main_works=False):
     check_equal("the log itself", log.check(), [])
     if not main_works:
         log.leave_out(max(c.thread for c in log.crossings))
-    # A thread writes down its end before it has come to it, which takes the longer the busier the host is.
+    # A thread writes down its end before it has reached it, which takes the longer the busier the host is.
     result = trace.compare(log)
     check_equal("matched, missing, extra, incomplete",
                 [result[k] for k in ("matched", "missing", "extra", "incomplete")],

@@ -92,7 +92,7 @@ def hand(t, name, *flags, tracer=(), strip=False, key="line"):
 
 
 def test_hand_written(t):
-    """One call of the barrier a row, however it is built, from the first meeting on."""
+    """One call of the barrier a row, however it is built, from the first episode on."""
     for name in ("hand.c", "hand.cc"):
         at = lines_of(name)
         for flags in (["-O0"], ["-O2"], ["-O2", "-static"],
@@ -140,7 +140,7 @@ def test_hand_written_on_a_futex(t):
     at = lines_of("hand_futex.c")
     for flags in ([], ["-DHELPER"], ["-DHELPERS"], ["-DHELPERS", "-O0"]):
         trace, found = hand(t, "hand_futex.c", "-O2", *flags, tracer=("--discover",))
-        # A meeting of which one left no trace may be incomplete: see test_discover.py.
+        # An episode of which one left no trace may be incomplete: see test_discover.py.
         check_equal(f"sites with {flags}", set(found), {at["first"], at["second"]})
         check(sum(found.values()) >= 45, found)
         for barrier in trace.barriers():
@@ -148,7 +148,7 @@ def test_hand_written_on_a_futex(t):
 
 
 def test_helpers_of_a_candidate(t):
-    """Where the same thread always comes last it may be a candidate: no hint names a function that only waits for its callers."""
+    """Where the same thread always arrives last it may be a candidate: no hint names a function that only waits for its callers."""
     for helpers in ("-DHELPER", "-DHELPERS"):
         trace, _ = hand(t, "hand_futex.c", "-O2", helpers, "-DLATE=(size_t)arg == 7 ? 4000 : 300", tracer=("--discover",))
         check_not_in(f"stderr with {helpers}", "-b futex", trace.result.err)

@@ -91,7 +91,7 @@ def test_two_functions_with_one_end(t):
 
 
 def test_inlined_in_many_functions(t):
-    """The same of std::condition_variable, inlined at four places: also where two meetings follow each other on one line."""
+    """The same of std::condition_variable, inlined at four places: also where two episodes follow each other on one line."""
     for build in ("hand_written_cxx", "hand_written_cxx-O0"):
         trace = t.trace([workload(build), "inline", "5", "40"]).nothing_lost()
         check_in("its own count", "episodes 160", trace.result.out)
@@ -101,7 +101,7 @@ def test_inlined_in_many_functions(t):
 
 def two_phases(t, build, kind, *late):
     """
-    Each episode of the program is one of the report's. Where a meeting is over before it was known what is met at, it is
+    Each episode of the program is one of the report's. Where an episode is over before it was known what is met at, it is
     counted as lost. On a machine that is very busy the object may stay a candidate.
     """
     trace, found, counted = run(t, build, kind, 4, 60, *late)
@@ -144,7 +144,7 @@ def test_two_phases_with_a_spin(t):
 
 
 def more_phases(t, build, kind, threads, *late, beyond=0):
-    """Whatever the machine is busy with: each meeting is an episode, or not called complete, or there is a candidate. @beyond: so
+    """Whatever the machine is busy with: each meeting is an episode, or not reported as complete, or there is a candidate. @beyond: so
     many episodes more, and some that lack a thread, are known to be possible (docs/reference/limits.md)."""
     trace = t.trace([workload(build), kind, str(threads), "60", *map(str, late)])
     counted = int(re.search(r"episodes (\d+)", trace.result.out).group(1))

@@ -228,7 +228,7 @@ def test_library_written_to(t):
 
 
 def copy_code(target, tracer, said):
-    """Between the copying and the meeting there is time."""
+    """Between the copying and the episode there is time."""
     library = library_of(target.pid)
     wait_for_probe(target.pid, library, function_at(library, "pthread_barrier_wait"))
     target.write(b"\n")

@@ -41,7 +41,7 @@ def check_let_go(trace, low, least=0.5e9, **fields):
 
 
 def check_until(trace, log, process):
-    """Until then all meetings are there, and none of later; one may be cut in two by that moment."""
+    """Until then all episodes are there, and none of later; one may be cut in two by that moment."""
     end = process["shed_ns"] + trace.session["clock_start_ns"]
     before = sum(e.release <= end for e in log.episodes())
     check_between("episodes", process["episodes"], before - 1, before + 1)
@@ -262,7 +262,7 @@ def two_ways(t, rounds, *options, program="two_ways", hot="own", threads=2):
 def check_part(trace, made, low, family="pthread", beside=(), cut=0, cold="gomp"):
     """
     The hot ones were seen up to some moment, all of them and none of later; the others to the end. @beside: what went with
-    them. @cut: so many meetings may be cut in two by that moment.
+    them. @cut: so many episodes may be cut in two by that moment.
     """
     p = trace.process()
     check_equal("shed_ns of the process", p["shed_ns"], None)
@@ -359,7 +359,7 @@ def test_limit_part_phase(t):
 
 
 def user_functions(t, kind, *options, rounds=300):
-    """A hot function of the user's, or two by which threads meet, and a cold one, of which alone each meeting is printed."""
+    """A hot function of the user's, or two by which threads meet, and a cold one, of which alone each episode is printed."""
     path = t.path()
     trace = t.trace([workload("gen_user"), "--kind", kind, "--threads", "2", "--rounds", str(rounds), "--log", path],
                     "-b", f"my_hot_barrier,count={1 + (kind == 'mixed')}", "-b", "my_second_barrier,count=2", "-b",
@@ -420,7 +420,7 @@ def test_limit_function_mixed(t):
 def check_allreduce_shed(t, mpi):
     """MPI_Allreduce is hot, MPI_Barrier is not; ranks are processes that meet, so that all of them lose the same."""
     path, out = t.path(), t.path()
-    # Two ranks that spin have both CPUs of a small machine, and 300,000 meetings a second wait for sbt-trace to get one.
+    # Two ranks that spin have both CPUs of a small machine, and 300,000 episodes a second wait for sbt-trace to get one.
     made = t.run([SBT, "--json", "-o", out, "--ring-size", "32768", "-w", "site_14", "--cost-limit", LIMIT, "--", *MPIRUN[mpi], "-n", "2",
                   workload(f"gen_{mpi}"), "--kind", "two", "--rounds", "350", "--log", path], env=clean_environment(**ENVIRONMENT), rc=0)
     trace, log = Trace(t, out), genlog.Log(path)
@@ -431,7 +431,7 @@ def check_allreduce_shed(t, mpi):
                 [[("mpi", "MPI_Allreduce")]] * 2)
     check_equal("moments", len({p["sheds"][0]["shed_ns"] for p in ranks}), 1)
     held = trace.compare(log)
-    # Two duplicates are made of the communicator, which are meetings, too.
+    # Two duplicates are made of the communicator, which are episodes, too.
     check_equal("missing, extra, incomplete", (held["missing"], held["extra"], held["incomplete"]), (0, 2, 0))
     check_equal("matched", held["matched"], 350)
     check_last(held)

@@ -83,7 +83,7 @@ def gone_before(t, name, *options, form="--json"):
 
 def test_gone_before_it_was_looked_at(t):
     """Which memory processes share is told by the kernel as a barrier is made there, and holds for the children. Where it is not,
-    what each of them had of a meeting is not a meeting of its own."""
+    what each of them had of an episode is not an episode of its own."""
     trace = gone_before(t, "gen", "--threads", "2", "--processes", "3", "--rounds", "50", "--work", "stair:50us:50us").nothing_lost()
     episodes = trace.all("episode")
     check_equal("crossings", sum(len(e["threads"]) for e in episodes), 2 * 3 * 50)
@@ -112,7 +112,7 @@ def test_gone_and_shared_at_one_address(t):
 
 
 def test_gone_and_shared_with_unknown_processes(t):
-    """Mapped anew in each child: where that was cannot be known any more. What each of them had of a meeting is not a meeting of
+    """Mapped anew in each child: where that was cannot be known any more. What each of them had of an episode is not an episode of
     its own, and no thread is reported as waiting for no other."""
     options = ["--threads", "1", "--processes", "3", "--rounds", "50", "--work", "stair:50us:50us", "--shm", t.path()]
     trace = gone_before(t, "gen", *options)

@@ -76,7 +76,7 @@ def test_counts_name_the_idle_half(t):
     check(work[0] + work[1] < 0.65 * (work[2] + work[3]), f"the idle half is not idle: {work}")
     for count, m in zip(work, threads):
         check_between("by the scheduler's events", count, 0.97 * m["oncpu_ns"], 1.03 * m["oncpu_ns"])
-    # Meeting by meeting: past the middle, the first two have no rows left.
+    # Episode by episode: past the middle, the first two have no rows left.
     late = [e for e in trace.all("episode") if e["phase"] > 500]
     check(len(late) > 200, f"only {len(late)} meetings")
     idle = sum(sorted(m["counters"]["task-clock"] for m in e["threads"] if m["index"] < 2)[-1] <

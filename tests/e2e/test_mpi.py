@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""MPI: the members of a meeting are processes; both implementations, C and Fortran, sbt-trace around mpirun and
+"""MPI: the members of an episode are processes; both implementations, C and Fortran, sbt-trace around mpirun and
 mpirun around sbt-trace."""
 
 import collections
@@ -47,7 +47,7 @@ def known_answers(*args, **more):
 
 
 def known_answers_once(t, mpi, ranks, program, kind, *more, inside=False, rounds=60, teams=1, by="sleep"):
-    """Every meeting of the log, and no other, with its last, its barrier time and waits."""
+    """Every episode of the log, and no other, with its last, its barrier time and waits."""
     path = t.path()
     if teams > 1:
         more = (*more, "--teams", str(teams))
@@ -62,7 +62,7 @@ def known_answers_once(t, mpi, ranks, program, kind, *more, inside=False, rounds
         check_equal(what, held[what], 0)
     check_last(held)
     check_equal("matched", held["matched"], rounds * teams)
-    # Making the teams is a meeting, too.
+    # Making the teams is an episode, too.
     check_equal("extra", held["extra"], int(teams > 1))
     # Ranks that spin have all CPUs: sbt-trace runs in the place of one of them.
     check_waits(held, 0.05)
@@ -256,7 +256,7 @@ def test_fortran_communicators(t):
 def test_ranks_that_live_while_not_examined(t):
     """
     The tracer is stopped from before its ranks begin until they have ended: their first crossings are recorded all the same, for what they
-    run on was examined before; but which ranks they were cannot be asked any more, and no meeting is made up.
+    run on was examined before; but which ranks they were cannot be asked any more, and no episode is made up.
     """
     for mpi in MPIRUN:
         if not shutil.which(MPIRUN[mpi][0]):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""OpenMP by GCC's and by LLVM's runtime: every meeting of a team is found, explicit and implicit ones and
+"""OpenMP by GCC's and by LLVM's runtime: every episode of a team is found, explicit and implicit ones and
 the end of parallel regions, however the threads wait there."""
 
 import glob
@@ -60,7 +60,7 @@ def each_kind(t, which, joins=1, options=()):
 
 
 def test_explicit(t):
-    """300 explicit barriers in one region are 301 meetings: the join counts."""
+    """300 explicit barriers in one region are 301 episodes: the join counts."""
     each_kind(t, "barrier")
 
 

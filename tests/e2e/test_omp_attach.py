@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""OpenMP programs that run already when tracing begins: their meetings are known from the next region on."""
+"""OpenMP programs that run already when tracing begins: their episodes are known from the next region on."""
 
 import collections
 import os

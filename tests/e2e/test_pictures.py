@@ -371,7 +371,7 @@ def test_html_of_a_window(t):
     check_equal("record", t.sbt("record", "-q", "-o", tape, "--", workload("gen"), "--threads", "3", "--rounds", "40", "--work",
                                 "fixed:0=1ms,1=3ms,2=5ms", "--work-by", "sleep").rc, 0)
     episodes = [r for r in map(json.loads, t.sbt("report", "--json", "-W", tape).out.splitlines()) if r["type"] == "episode"]
-    # From after the 10th meeting to after the 30th, and half a millisecond: seconds of that many digits are exact to a microsecond.
+    # From after the 10th episode to after the 30th, and half a millisecond: seconds of that many digits are exact to a microsecond.
     begin, end = (episodes[k]["t_ns"] // 1000 * 1000 + 500000 for k in (10, 30))
     page, records = page_of(t, "report", "--from", f"{begin / 1e9:.6f}", "--to", f"{end / 1e9:.6f}", tape)
     inside = page.run("return JSON.parse(document.getElementById('data').textContent).runs[0].records")

@@ -180,9 +180,9 @@ def test_running_process(t):
         start, length = trace.session["clock_start_ns"], trace.end["elapsed_ns"]
         check_equal("said to be complete and are not", trace.compare(log)["extra"], 0)
         # Cut at the beginning. The threads inside as tracing began are looked up in /proc, one thread after the other, while these go on
-        # meeting every 0.1 ms: a thread that departed meanwhile is not known to have been there. Where all are back
-        # before the last has left, either of two meetings can then have been the first; this is said, up to the
-        # first meeting that leaves no choice.
+        # crossing it every 0.1 ms: a thread that departed meanwhile is not known to have been there. Where all are back
+        # before the last has left, either of two episodes can then have been the first; this is said, up to the
+        # first episode that leaves no choice.
         cut = [e for e in trace.all("episode") if e["state"] != "complete"]
         begin = [e for e in cut if e["t_ns"] < SETTLED_NS]
         check(all({"before", "count"} & set(e["why"]) for e in begin), f"why they are cut: {begin}")

@@ -133,7 +133,7 @@ def test_parameters(t):
     check_between("times", times[1] / times[0], 1.6, 2.001)
     linear = Prediction(t, path, "--processors", "2", "--barrier-model", "linear", "--set", "ModelTime=1ms")
     check_equal("model", linear[2]["barrier_model"], "linear")
-    # 768 meetings.
+    # 768 episodes.
     check(linear[2]["time_ns"] - linear[2]["barrier_free_ns"] > 750e6, linear[2])
     check_equal("because of", linear[2]["limit_cause"], "barriers")
 
@@ -207,7 +207,7 @@ def test_remote_data(t):
 
 
 def test_window(t):
-    """A window of a recording is predicted alone: with half of the meetings it takes about half of the time."""
+    """A window of a recording is predicted alone: with half of the episodes it takes about half of the time."""
     path = record(t, [workload("gen"), "--threads", "4", "--rounds", "40", "--work", "fixed:0=2ms,1=2ms,2=2ms,3=2ms"])
     whole = Prediction(t, path, "--processors", "1")
     phase = lambda p: next(x for x in p[1]["phases"] if x["barrier"])
@@ -219,7 +219,7 @@ def test_window(t):
     part = Prediction(t, path, "--processors", "1", *window)
     some = phase(part)
     check_between("meetings in the window", some["meetings"], 4, 32)
-    # The first meeting's phase began before the window. Others' use of the CPU's caches is in some more than in others.
+    # The first episode's phase began before the window. Others' use of the CPU's caches is in some more than in others.
     check_between("time for each", some["time_ns"] / (some["meetings"] - 1) / (first["time_ns"] / 40), 0.7, 1.4)
     check(any("Only a part of the recording" in x["text"] for x in part.notes), part.notes)
     reported = t.sbt("report", "-q", "--json", *window, path, rc=0)

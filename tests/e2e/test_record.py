@@ -339,7 +339,7 @@ def test_hang_is_on_record(t):
 
 @paired
 def test_ranks_recorded_apart(t):
-    """Each rank's own recording, as of nodes of their own, read as one run: every meeting with both."""
+    """Each rank's own recording, as of nodes of their own, read as one run: every episode with both."""
     name = t.path("rank")
     t.run([*MPIRUN["openmpi"], "-n", "2", "sh", "-c",
                     f"OMPI_COMM_WORLD_LOCAL_SIZE=1 exec {SBT} record -q -o {name}.$OMPI_COMM_WORLD_RANK -- "
@@ -353,7 +353,7 @@ def test_ranks_recorded_apart(t):
     trace = Trace(t, path)
     barriers = [b for b in trace.barriers() if b["episodes"] >= 80]
     check_equal("sites", [(b["participants"], b["incomplete"]) for b in barriers], [(2, 0)])
-    # In the other order, by the other clock: the same meetings; and a window is by the times that are printed.
+    # In the other order, by the other clock: the same episodes; and a window is by the times that are printed.
     path = t.path()
     check_equal("status", t.sbt("report", "--json", "-o", path, "-W", name + ".1", name + ".0").rc, 0)
     other = Trace(t, path)
@@ -401,7 +401,7 @@ def test_beyond_the_end(t):
 
 @paired
 def test_window_in_a_meeting(t):
-    """A thread that departed is back before the other one has woken up, on one CPU: what is left of a meeting that began before the
+    """A thread that departed is back before the other one has woken up, on one CPU: what is left of an episode that began before the
     window is none of the next."""
     recording = t.path()
     t.run(["taskset", "-c", "0", SBT, "record", "-q", "-o", recording, "--", workload("gen"), "--threads", "2", "--rounds",
@@ -466,7 +466,7 @@ def test_window_is_said(t):
 
 @paired
 def test_window_without_a_meeting(t):
-    """Two of three have come: nothing is lost there, and nothing is known to be."""
+    """Two of three have arrived: nothing is lost there, and nothing is known to be."""
     recording = t.path()
     t.sbt("record", "-q", "-o", recording, "--", workload("gen"), "--threads", "3", "--rounds", "20", "--work",
           "fixed:0=9ms,1=1ms,2=2ms", "--work-by", "sleep")

@@ -113,7 +113,7 @@ def left_early(t, kind, spec, said):
     check_equal("what the program says", re.findall(said, trace.result.out), [str(crossings // 4)])
     check_equal("crossings", trace.end["crossings"], crossings)
     check_equal("abandoned", trace.process()["abandoned"], crossings // 4)
-    # All throw in the same rounds: those are not complete, but each is one meeting of its own.
+    # All throw in the same rounds: those are not complete, but each is one episode of its own.
     result = trace.compare(log)
     check_equal("extra, incomplete", (result["extra"], result["incomplete"]), (0, crossings // 16))
     check_equal("missing", result["missing"], crossings // 16)

@@ -314,7 +314,7 @@ def fault_attach_detach(t):
 
 
 def fault_short_threads(t):
-    """10,000 threads that live for one meeting."""
+    """10,000 threads that live for one episode."""
     while True:
         run = yield
         if run is None:
@@ -358,7 +358,7 @@ def fault_fork_bomb(t):
         for b in trace.barriers(family="pthread"):
             # Processes that have exited may be one row with others of their program.
             most = 4 * (b["processes"] or 1)
-            # Of a meeting of which one crossing was lost the other alone is known.
+            # Of an episode of which one crossing was lost the other alone is known.
             check(b["episodes"] <= most and (b["participants"] == 2 or not b["episodes"]),
                   f"there were {most} meetings of 2, not {b['episodes']} of {b['participants']}: {b}")
         more = {k: n - before.get(k, 0) for k, n in after.items() if n > before.get(k, 0) + 12}

@@ -27,7 +27,7 @@ LIBRARIES = ("libgcc_s.so.1",)
 ROUNDS = 60
 # One computes for 2 ms, the other one for half of that.
 UNEVEN = f"gen --threads 2 --rounds {ROUNDS} --work fixed:0=2ms,1=1ms"
-TO = 40  # its meetings in the window
+TO = 40  # its episodes in the window
 LU_SIZE = 24
 # Percent. The hot one's is several, and still half of one where the host is so busy that its threads hardly run; the other's
 # is a fiftieth of one.
@@ -191,7 +191,7 @@ def recorded(left):
 
 
 def window(left):
-    """The meetings between two moments, and no others."""
+    """The episodes between two moments, and no others."""
     left.status("part")
     met = test_record.check_part(everything(left), left.counted("part"), everything(left).end["lost_total"])
     check_between("meetings", len(met), TO - 1, TO)
@@ -199,7 +199,7 @@ def window(left):
 
 
 def computed(left):
-    """What the threads computed in the window: all of it, and of each meeting what the one that computed longest did."""
+    """What the threads computed in the window: all of it, and of each episode what the one that computed longest did."""
     parts = [[m["oncpu_ns"] or 0 for m in e["threads"]] for e in test_record.told(left.counted("part"))]
     return sum(map(sum, parts)), sum(map(max, parts))
 
@@ -267,7 +267,7 @@ def generated(name):
 
 
 def mpi(left):
-    """Ranks of an mpirun: every meeting, with all of them, but for what came too early and is counted."""
+    """Ranks of an mpirun: every episode, with all of them, but for what came too early and is counted."""
     log, early = genlog.Log(left.path("all-mpi.log")), families.too_early(everything(left))
     made = meetings(left.machine)
     check_between("crossings that came too early", early, 0, (made - MEETINGS) * RANKS)

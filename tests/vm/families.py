@@ -22,7 +22,7 @@ WORK = "--work random:1us:3000us:7 --work-by sleep"
 MARGIN_NS = 200_000  # an emulated CPU stands still now and then: above this the last thread is beyond doubt
 SHORT = "--work random:1us:1500us:3 --work-by sleep"
 
-# name -> command, family, meetings at the end of parallel regions (which the log has not). What COMMAND runs:
+# name -> command, family, episodes at the end of parallel regions (which the log has not). What COMMAND runs:
 COMMAND = {
     "pthread": (f"gen --threads 4 --rounds 100 {WORK}", "pthread", 0),
     "busy": ("gen --threads 2 --rounds 200 --work stair:20us:60us", "pthread", 0),
@@ -73,7 +73,7 @@ WANDERING = ("wander", "stay")
 SAY_LAST = ("pthread", "busy", "many", "processes", "static", "stripped", "cond", "user", "rust", "futex", "uneven", "sem",
             "boost")
 # Arrivals cannot be seen there, only waits: a thread that sees the word change before its system call leaves no trace, and that
-# meeting is incomplete. One that comes at the very moment of the release may be taken for another episode; so may a thread that was
+# episode is incomplete. One that comes at the very moment of the release may be taken for another episode; so may a thread that was
 # stopped between its arrival and its wait until others had left. That happens more often where CPUs take turns.
 WAIT_ALONE = ("futex", "std")
 # A creator that does more between its joins than join may use results one by one: such a round is left out, and on
@@ -205,7 +205,7 @@ def script(machine):
 
 def check_order(found, by_serial):
     """Check the last arriver, and that no thread arrived after a departure. A thread preempted between reading its clock and
-    entering the barrier comes later than it says; on emulated CPUs, which take turns, that happens in one meeting of ten.
+    entering the barrier comes later than it says; on emulated CPUs, which take turns, that happens in one episode of ten.
     Where the barrier itself names the last arriver (@by_serial) that is no excuse."""
     check_equal("arrivals after the first departure", found["impossible"], 0)
     check(found["last_checked"] > 5,
