@@ -46,7 +46,7 @@ class OutOfTime(BaseException):
     """By the runner's clock; not to be caught by a test."""
 
 
-# --- which tests may run beside others --------------------------------------------------------------
+# --- which tests may run at the same time as others --------------------------------------------------------------
 
 def shared(function):
     """

@@ -93,7 +93,7 @@ def test_one_barrier(t):
     agree(trace, log)
     barrier, process = trace.barrier(), trace.process()
     known = [e.phase_ns for e in log.episodes() if e.phase_ns is not None]
-    # The first phase begins with tracing, of which the log knows nothing.
+    # The first phase begins with tracing, and the log does not know that time.
     check_equal("phases", barrier["phase_ns"]["n"], len(log.episodes()))
     check(barrier["phase_ns"]["sum"] > sum(known) * 0.97, f"phases: {barrier['phase_ns']}, {sum(known)}")
     check_equal("participants", (barrier["participants_min"], barrier["participants"]), (4, 4))

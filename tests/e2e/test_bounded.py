@@ -181,7 +181,7 @@ def gen(name, rounds=5, work="stair:200us:200us", threads=2):
 
 
 def check_programs(trace, comm, processes, programs=1, episodes=None):
-    """So many processes of this name, of which no more than KEEP are told one by one, and nothing of their sums is missing."""
+    """So many processes of this name, of which at most KEEP are reported one by one. Nothing of their sums is missing."""
     rows = [p for p in trace.processes() if p["comm"] == comm]
     sums = [p for p in rows if p["processes"] > 1]
     barriers = [b for b in trace.barriers() if b["comm"] == comm]
@@ -208,7 +208,7 @@ def check_programs(trace, comm, processes, programs=1, episodes=None):
 
 
 def test_folded(t):
-    """Two programs that a shell starts in turn: each is one entry, and those that lost most are told by themselves."""
+    """Two programs that a shell starts in turn: each is one entry, and those that lost most are reported separately."""
     most = gen("gen", work="stair:40ms:40ms")
     command = loop(20, gen("gen"), gen("gen-static"))
     command[-1] += "; " + shlex.join(most)
@@ -267,7 +267,7 @@ def test_folded_in_text(t):
 
 
 def test_folded_in_a_recording(t):
-    """A recording tells the same: what was folded as it was made is folded as it is read."""
+    """A report of the recording says the same: what was folded while recording is folded while reading."""
     check_same(t, loop(20, gen("gen"), gen("gen_gomp")), view=["--keep-processes", str(KEEP)])
 
 

@@ -534,7 +534,7 @@ int main(int argc, char **argv)
         check_equal(f"{mode}: dominant", cause["dominant"], LOCK)
         check(re.search(words, cause["text"]), f"{mode}: {cause['text']}")
         check("lock" not in cause["text"].split(";")[0], cause["text"])
-    # System V's have no address to tell them apart by, over a run.
+    # System V semaphores have no address that would distinguish them over a run.
     causes = [e["cause"] for e in t.trace([binary, "v"], "-W").all("episode") if e["cause"]]
     check(len(causes) >= 18, f"causes of {len(causes)} episodes only")
     unnamed = [c for c in causes if "waited for the semaphore" not in c["text"]]

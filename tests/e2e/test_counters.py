@@ -52,7 +52,7 @@ def counted(t, *options, program=None, events=SOFTWARE, tracer_events=None, **mo
 
 
 def total(counts):
-    """Of phases of which one is not known nothing is known."""
+    """If one phase of a sum is unknown, the sum is unknown."""
     counts = list(counts)
     return None if None in counts else sum(counts)
 
@@ -295,7 +295,7 @@ int main(void)
 
 
 def test_voluntary_switches(t):
-    """Of each thread and phase, beside what the kernel tells the program of itself."""
+    """Compare each thread and phase with the counts that the kernel gives the program about itself."""
     source, program = t.path("voluntary.c"), t.path("voluntary")
     write_file(source, VOLUNTARY)
     subprocess.run(["cc", "-O1", "-pthread", "-o", program, source], check=True)

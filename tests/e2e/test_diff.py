@@ -14,7 +14,7 @@ SIZE = 60
 
 
 def record(t, sleep_ns, threads=3, partition="block"):
-    """LU decomposition in which threads sleep instead of computing: its phases are as long as they are told to be."""
+    """LU decomposition in which threads sleep instead of computing: its phases are as long as requested."""
     path = t.path()
     t.sbt("record", "-o", path, "--", workload("lu"), "--partition", partition, "--threads", str(threads),
                    "--size", str(SIZE), "--sleep-work", str(sleep_ns), env=clean_environment(), rc=0)

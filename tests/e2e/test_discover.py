@@ -147,7 +147,7 @@ def test_processes_of_one_thread_share_it_without_accounts(t):
     missed = 1000 - result["matched"]
     unseen = trace.end["lost"]["wait_unprobed"] + trace.end["lost"]["barrier_given_up"]
     check(result["matched"] > 0, "no round was found")
-    check(missed == 0 or unseen > 0, f"{missed} rounds are not whole, and nothing says so")
+    check(missed == 0 or unseen > 0, f"{missed} rounds are incomplete, and nothing says so")
     rounds, whole = seen_since_all_were(trace, 4)
     check_between("rounds that were seen since all had their probes", whole, rounds, rounds + 1)
     check_equal("complete", trace.end["complete"], not any(trace.end["lost"].values()))
@@ -165,8 +165,8 @@ def test_processes_share_it_and_come_late(t):
     """Nine threads of three processes, which get their probes one after another, at rounds of microseconds."""
     trace, result, unseen = shared_rounds(t, ["--work", "random:1us:30us:1", "--work-by", "sleep"], 1000, "3", "3")
     missed = 1000 - result["matched"]
-    check(missed == 0 or unseen > 0, f"{missed} rounds are not whole, and nothing says so")
-    # A round of which some threads were not seen is none of the log's.
+    check(missed == 0 or unseen > 0, f"{missed} rounds are incomplete, and nothing says so")
+    # A round in which some threads were not traced matches none of the log.
     check_between("extra", result["extra"], 0, missed)
     check_equal("complete", trace.end["complete"], unseen == 0)
 
@@ -366,7 +366,7 @@ def test_thrown_out_of(t):
 
 
 def test_strangers_pay_nothing(t):
-    """Condition variables of one process alone are probed: maps of a stranger have no [uprobes]."""
+    """Only condition variables of one process are probed: maps of another process have no [uprobes]."""
     stranger = t.start([workload("gen_cond"), *WORK, "--threads", "4", "--kind", "generation",
                         "--forever"])
     # Its threads begin together at a barrier of the library's. All hit its probe, and that must be over.
@@ -379,7 +379,7 @@ def test_strangers_pay_nothing(t):
 
 
 def test_two_functions(t):
-    """Arrival and wait in functions of their own, called apart: not taken for a barrier, but told."""
+    """Arrival and wait in functions of their own, called separately: not taken for a barrier, but reported."""
     source, binary = t.path("split.c"), t.path("split")
     with open(source, "w", encoding="ascii") as f:
         f.write("""

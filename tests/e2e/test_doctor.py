@@ -207,7 +207,7 @@ def test_pid_namespace(t):
     check_equal("PID namespace", doctor["PID namespace"]["state"], "no")
     check_in("verdict", "PID namespace", doctor["trace"]["found"])
     check_in("remedy", "--pid=host", doctor["trace"]["remedy"])
-    # Probes are put all the same: what they tell is of no use.
+    # Probes are attached all the same, but their data are of no use.
     check_equal("probes", doctor["perf uprobe"]["state"], "yes")
     refused = t.run([*prefix, SBT, "--", "true"], rc=1)
     check_in("a trace", "pid namespace", refused.err)

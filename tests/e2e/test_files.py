@@ -65,7 +65,7 @@ for t in threads:
 """
 
 
-# A thread of the program ends these waits; which it is can be told where the kernel tells it.
+# A thread of the program ends these waits; it is known where the kernel reports it.
 ENDED = r"(, (connected to|woken by) python\S* \(\d+\))?"
 
 

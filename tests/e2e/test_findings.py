@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""What the data prove about the machine or its use, on programs of which it is known."""
+"""Findings about the machine or its use, on programs with known answers."""
 
 import os
 

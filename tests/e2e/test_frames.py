@@ -140,7 +140,7 @@ def test_hand_written_on_a_futex(t):
     at = lines_of("hand_futex.c")
     for flags in ([], ["-DHELPER"], ["-DHELPERS"], ["-DHELPERS", "-O0"]):
         trace, found = hand(t, "hand_futex.c", "-O2", *flags, tracer=("--discover",))
-        # An episode of which one left no trace may be incomplete: see test_discover.py.
+        # An episode may be incomplete if one thread left no trace: see test_discover.py.
         check_equal(f"sites with {flags}", set(found), {at["first"], at["second"]})
         check(sum(found.values()) >= 45, found)
         for barrier in trace.barriers():

@@ -483,7 +483,7 @@ def test_twelve_at_once(t):
 
 
 def test_twelve_at_once_of_all(t):
-    """The same while the whole machine is traced, and waits at futexes are looked at."""
+    """The same while the whole machine is traced, and waits at futexes are examined."""
     tracer = t.attach("-a", "--discover", "--duration", "60")
     t.run(twelve(t))
     trace = tracer.stop()

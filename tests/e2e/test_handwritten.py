@@ -211,7 +211,7 @@ def hinted(trace):
 
 
 def check_hint(t, command, threads, episodes, tries=1):
-    """A machine that others fill can wake a thread so late that no order is left to tell a barrier by: hence the tries."""
+    """A busy machine can wake a thread so late that no order is left that would show a barrier: hence the repetitions."""
     for _ in range(tries):
         trace = t.trace(command)
         check_equal("barriers without the hint", trace.barriers(), [])
@@ -483,7 +483,7 @@ def test_turnstiles(t):
 
 
 def test_turnstiles_without_a_name(t):
-    """A function that ends by a jump to the wait itself, and a pool's start: told, and no command that would not work."""
+    """A function that ends by a jump to the wait itself, and a pool's start: both are reported, without a command that would not work."""
     for build, kind in (("turnstiles", "posts"), ("turnstiles", "pool"), ("turnstiles-O0", "pool")):
         told, rules = told_of_semaphores(t, build, kind, 4, -1)
         check(told and not rules, f"{build} {kind}: told {told}, hints {rules}")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""Hangs: programs that hang in known ways, looked at while they are traced and by `sbt-trace hang` afterwards."""
+"""Hangs: programs that hang in known ways, examined while they are traced and by `sbt-trace hang` afterwards."""
 
 import collections
 import json
@@ -122,7 +122,7 @@ def right_one(what, records, log, kind, seconds=LONG, **options):
 # --- while it is traced -----------------------------------------------------------------------------
 
 def hung_all(t, kinds, *options):
-    """A command that runs a program of each kind at once, and a function that tells (pid, Log) of a kind."""
+    """Return a command that runs a program of each kind at once, and a function that returns (pid, Log) of a kind."""
     program = workload("hung")
     logs = {kind: t.path(f"{kind}.log") for kind in kinds}
     script = "".join(f"{program} --kind {kind} {' '.join(options)} >{log} 2>&1 & echo $! >{log}.pid; "

@@ -221,7 +221,7 @@ int main(void)
 
 
 def build_without_size(t, *options):
-    """The program, with the library beside it."""
+    """Return the program, with the library next to it."""
     folder = t.path()
     os.mkdir(folder)
     lib, program = os.path.join(folder, "libnosize.so"), os.path.join(folder, "program")

@@ -24,7 +24,7 @@ def started(t, *options, program=("lifetime",)):
 
 
 def found(t, *options, program=("lifetime",)):
-    """It begins while the whole machine is traced. The first run makes it known; the second is looked at."""
+    """It begins while the whole machine is traced. The first run makes it known; the second is checked."""
     tracer = t.attach("-a", "--comm", program[0], *options)
     processes = [t.start([workload(program[0]), *program[1:]]) for _ in range(2) if time.sleep(0.2) is None]
     results = [p.wait() for p in processes]

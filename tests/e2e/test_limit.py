@@ -484,7 +484,7 @@ def test_limit_part_named(t):
 
 
 def test_limit_part_futexes(t):
-    """Where futexes are looked at: barriers without probes are not found again as futex barriers."""
+    """With probes on futexes: barriers without probes are not found again as futex barriers."""
     limit = limit_for(t, "--discover")
     trace, made = two_ways(t, ROUNDS, "--discover", "--cost-limit", limit, hot="cond", threads=3)
     check_part(trace, made, 0.9e9, "cond", ["forkjoin", "futex"], cut=1)
@@ -551,7 +551,7 @@ def test_limit_part_whole(t):
 def test_limit_part_others(t):
     """What a thread that begins after the probes are removed did there is unknown, and the report says so."""
     tracer = t.attach("-a", "--comm", "two_ways", "--cost-limit", LIMIT)
-    # The region under way in a program that is not examined yet is unknown: it has but one. To be looked at takes a while.
+    # The region under way in a program that is not examined yet is unknown: it has but one. The examination takes a while.
     before = two_ways_forever(t)
     time.sleep(0.4)
     before.signal(15)

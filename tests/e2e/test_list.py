@@ -20,7 +20,7 @@ def listed(t, *args, rc=0):
 
 
 def places_of(text):
-    """Of list --json: the places, and what is noted beside them."""
+    """Return the probe sites of list --json, and the notes on them."""
     objects = [json.loads(line) for line in text.splitlines()]
     return ([o for o in objects if o["type"] == "place"],
             [o["text"] for o in objects if o["type"] == "note"])

@@ -56,7 +56,7 @@ def lossy_but_true(trace, log, **options):
 
 
 def told_of_shared_memory():
-    """Which memory a barrier was made in the kernel tells from 5.17 on (bpf_find_vma)."""
+    """Return whether the kernel can report the memory in which a barrier was made: from 5.17 on (bpf_find_vma)."""
     return tuple(map(int, re.match(r"(\d+)\.(\d+)", os.uname().release).groups())) >= (5, 17)
 
 
@@ -82,7 +82,7 @@ def gone_before(t, name, *options, form="--json"):
 
 
 def test_gone_before_it_was_looked_at(t):
-    """Which memory processes share is told by the kernel as a barrier is made there, and holds for the children. Where it is not,
+    """The kernel reports which memory processes share as a barrier is made there, and holds for the children. Where it is not,
     what each of them had of an episode is not an episode of its own."""
     trace = gone_before(t, "gen", "--threads", "2", "--processes", "3", "--rounds", "50", "--work", "stair:50us:50us").nothing_lost()
     episodes = trace.all("episode")
@@ -134,7 +134,7 @@ def test_gone_and_shared_by_none(t):
 
 
 def test_gone_and_called_by_its_name(t):
-    """What a program that has ended had mapped cannot be asked any more; where its own code lay, exec has told."""
+    """What a program that has ended had mapped cannot be asked any more; exec reported where its own code lay."""
     trace = gone_before(t, "gen", "--threads", "3", "--sites", "2", "--rounds", "50", "--work", "stair:50us:50us")
     trace.nothing_lost()
     check_equal("sites", sorted((b["function"], b["file"] and os.path.basename(b["file"]), b["episodes"])

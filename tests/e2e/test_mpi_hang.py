@@ -111,7 +111,7 @@ def test_mpich_reduce(t):
 
 
 def test_openmpi_allreduce(t):
-    """Both operations are barriers, which the communicator does not tell from one another."""
+    """Both operations are barriers, which the communicator does not distinguish."""
     collective(t, "openmpi", "allreduce")
 
 

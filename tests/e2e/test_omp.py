@@ -277,7 +277,7 @@ int main(int argc, char **argv)
 
 
 def test_serial_before(t):
-    """The time before the first region, of which the worker's thread is none, is serial: however many regions follow."""
+    """The time before the first region, when the worker thread does not exist, is serial: however many regions follow."""
     source = t.path("before.c")
     write_file(source, BEFORE)
     for compiler in ("gcc", "clang"):

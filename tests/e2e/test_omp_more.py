@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""OpenMP beside barriers and regions: threads that wait for their turn, and reductions."""
+"""OpenMP besides barriers and regions: threads that wait for their turn, and reductions."""
 
 import re
 import signal
@@ -157,7 +157,7 @@ def test_reduction_atomic(t):
 
 
 def test_reduction_tree(t):
-    """Larger teams meet in the first call, in which the first thread is told another thing than the others."""
+    """Larger teams meet in the first call, which returns another value to the first thread than to the others."""
     for kind in ("for", "nowait"):
         check_equal("kind", reductions(t, kind, 6, 1)["kind"], "loop")
 

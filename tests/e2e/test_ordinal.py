@@ -23,7 +23,7 @@ def launcher(mpi, ranks):
 
 
 def record(t, mpi, *options, ranks=4):
-    """The recording of each rank. Each is told that it is alone on its machine."""
+    """The recording of each rank. Each is started as if it were alone on its machine."""
     name, program = t.path("rank"), workload("mpi_ordinal_" + mpi)
     t.run([*launcher(mpi, ranks),
            f"{NOTHING_ELSE}; exec {SBT} record -q -o {name}.$rank -- {program} " + " ".join(options)],

@@ -231,7 +231,7 @@ class Page:
 
 
 def test_html_figures(t):
-    """Of a run of which all is known."""
+    """Check the pictures of a run with known figures."""
     page = Page(t, made(t, 400, 4)[0])
     head = page.text()
     check_in("head", "400 episodes at 2 barriers, 1,600 crossings", head)

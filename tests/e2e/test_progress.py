@@ -18,7 +18,7 @@ ERASE = "\r\x1b[K"
 
 
 class Terminal:
-    """A pseudo-terminal as a process's stderr; what it was told, so far."""
+    """A pseudo-terminal as a process's stderr, with its output so far."""
 
     def __init__(self, t, args, columns=80, **environment):
         self.master, slave = pty.openpty()

@@ -298,7 +298,7 @@ def test_rows(t):
 
 
 def test_rows_of_episodes(t):
-    """What is told as it happens is of the barriers and threads that were asked for, as the rows at the end are."""
+    """Live reports cover only the barriers and threads that were asked for, as the rows at the end do."""
     recording, table = t.path(), t.path()
     lu = [workload("lu"), "--size", "40", "--threads", "3", "--sleep-work", "1000"]
     t.sbt("record", "-q", "-o", recording, "--", *lu)

@@ -162,7 +162,7 @@ def test_page(t):
 
 
 def test_said_once(t):
-    """Where the report goes to stderr, or is text on stdout, a remark of its end is not said beside it."""
+    """Where the report goes to stderr, or is text on stdout, a remark about its end is not printed as well."""
     for command, words in ((FLAGS, "called no barrier"), (HANDED, "a candidate only")):
         result = t.sbt("--", *command, rc=0)
         check_equal("stderr", flat(result.err).count(words), 1)

@@ -119,7 +119,7 @@ int main(void)
 """
 
 
-# What others run meanwhile is not looked at: of programs with this name alone.
+# Programs that others run meanwhile are ignored: only programs with this name count.
 OWN = f"own-{os.getpid()}"
 
 
@@ -203,7 +203,7 @@ def test_one_thread_misses_nothing(t):
 
 
 def test_program_at_the_end(t):
-    """It runs, and tracing ends before it was looked at."""
+    """It runs, and tracing ends before it was examined."""
     program = own_copy(t, "gen-static")
     tracer = t.attach("-a", "--comm", OWN)
     tracer.process.signal(signal.SIGSTOP)

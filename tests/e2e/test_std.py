@@ -259,7 +259,7 @@ int main()
 
 @shared
 def test_put_in_line(t):
-    """A barrier of which no function is left is found by the code of its wait, and list names the place."""
+    """A fully inlined barrier is found by the code of its wait, and list names the place."""
     source, binary = t.path() + ".cc", t.path()
     write_file(source, ONE_PLACE)
     subprocess.run(["g++", "-std=c++20", "-O2", "-pthread", "-o", binary, source], check=True)

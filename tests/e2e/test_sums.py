@@ -212,7 +212,7 @@ def test_without_a_cpu(t):
 
 
 def test_spinning_is_no_work(t):
-    """Time on a CPU inside the barrier is kept apart."""
+    """Time on a CPU inside the barrier is counted separately."""
     trace, _ = with_log(t, "--threads", "2", "--rounds", "200", "--work", "fixed:0=1ms,1=100us")
     for e in trace.all("episode"):
         for m in e["threads"]:

@@ -27,7 +27,7 @@ def wait_probed(tracer, path):
 
 
 def make_known(tracer, start):
-    """Runs a program until one of its processes has been seen (-W): what it needs has been looked at then."""
+    """Runs a program until one of its processes has been seen (-W): what it needs has been examined then."""
     for _ in range(20):
         p = start()
         p.wait()

@@ -20,7 +20,7 @@ UNITS = {"ns": 1e-6, "µs": 1e-3, "ms": 1, "s": 1000}
 
 
 class Pane:
-    """A terminal in which a command runs; the shell around it tells how it ended."""
+    """A terminal in which a command runs; the shell around it prints its exit status."""
 
     def __init__(self, test, command, width=80, height=24, term="screen", **env):
         if not shutil.which("tmux"):

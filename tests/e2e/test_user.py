@@ -55,7 +55,7 @@ def test_second_argument(t):
 
 
 def test_no_argument(t):
-    """Nothing said: debug information tells that there is no argument."""
+    """No rule: debug information says that there is no argument."""
     trace, log = user_gen(t, "global", "my_global_barrier")
     all_found(trace, log)
     check_equal("object", {b["object"] for b in trace.barriers()}, {"all callers"})

@@ -17,7 +17,7 @@ from harness import SBT, check, check_equal, clean_environment, paired, read_pro
 
 
 class Terminal:
-    """A pseudo-terminal in which top runs. It shows nothing for as long as its reader is told to stall."""
+    """A pseudo-terminal in which top runs. It shows nothing for as long as its reader stalls."""
 
     def __init__(self, t, *args, width=200, height=50):
         self.master, slave = pty.openpty()

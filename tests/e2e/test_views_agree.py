@@ -177,7 +177,7 @@ IMBALANCE = 1 - 0.125 / 0.2
 
 @paired
 def test_sums_of_the_kernel(t):
-    """The same program with --aggregate: the same figures, which its parameters tell."""
+    """The same program with --aggregate: the same figures, which its parameters determine."""
     figures = []
     for options in ([], ["--aggregate"]):
         trace = t.trace([workload("paced"), *LIVE], *options)

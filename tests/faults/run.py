@@ -106,7 +106,7 @@ WORK = ["--threads", "3", "--work", "random:50us:400us:7"]
 
 
 # --- the faults ---------------------------------------------------------------------------------------------
-# A generator: begins, is sent a Run for each run, and ends. What it yields is never looked at.
+# A generator: begins, is sent a Run for each run, and ends. What it yields is never used.
 
 def check_whole(trace):
     """Attached inside an episode, the threads already inside are a guess; where all are killed some have not arrived yet. In
@@ -358,7 +358,7 @@ def fault_fork_bomb(t):
         for b in trace.barriers(family="pthread"):
             # Processes that have exited may be one row with others of their program.
             most = 4 * (b["processes"] or 1)
-            # Of an episode of which one crossing was lost the other alone is known.
+            # If one crossing of an episode was lost, only the other is known.
             check(b["episodes"] <= most and (b["participants"] == 2 or not b["episodes"]),
                   f"there were {most} meetings of 2, not {b['episodes']} of {b['participants']}: {b}")
         more = {k: n - before.get(k, 0) for k, n in after.items() if n > before.get(k, 0) + 12}

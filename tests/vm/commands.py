@@ -237,7 +237,7 @@ def compared(left):
 
 
 def shared(left):
-    """Children that meet and end while sbt-trace is stopped: which memory they share the kernel has told."""
+    """Children that meet and end while sbt-trace is stopped: the kernel has reported which memory they share."""
     left.status("all-shared")
     pairs = [tuple(sorted(map(int, line.split()[1:]))) for line in left.text("all-shared.out").splitlines()]
     pids = {pid for pair in pairs for pid in pair}
@@ -273,7 +273,7 @@ def mpi(left):
     check_between("crossings that came too early", early, 0, (made - MEETINGS) * RANKS)
     least = max(made - early, MEETINGS)
     generated("mpi")(left)
-    # MPI's libraries are stripped, so that callers behind them cannot be told everywhere: there may be several rows.
+    # MPI's libraries are stripped, so that callers behind them cannot be determined everywhere: there may be several rows.
     rows = everything(left).barriers(family="mpi")
     check_equal("rows", {(row["kind"], row["shared"]) for row in rows}, {("explicit", True)})
     check_between("meetings", sum(row["episodes"] for row in rows), least, made)

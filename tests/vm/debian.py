@@ -71,7 +71,7 @@ def own_sources():
 
 
 def sources(suite):
-    """Lines of a sources.list. A suite other than the machine's own is looked for beside it."""
+    """Lines of a sources.list. A suite other than the machine's own is searched next to it."""
     own = own_sources()
     if suite:
         main = [uri for uri, release in own if "-" not in release]

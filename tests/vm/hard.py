@@ -69,7 +69,7 @@ def alike(name):
                     left.text(f"{name}.rc").split(), [str(status)] * 2)
         check_equal("output", left.text(f"{name}.traced"), left.text(f"{name}.bare"))
         said = re.findall(r"\bepisodes=(\d+)", left.text(f"{name}.bare"))
-        # Teams that are made and joined over and over are episodes, too, of which they know nothing.
+        # Teams that are made and joined over and over are episodes, too, and the programs do not count them.
         episodes = sum(b["episodes"] for b in left.trace(name).barriers()
                        if b["family"] != "forkjoin")
         if known is not None:

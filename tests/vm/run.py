@@ -37,7 +37,7 @@ import pmu  # noqa: E402
 import vm  # noqa: E402
 
 BUILDS = {"amd64": os.path.join(harness.ROOT, "build"), "arm64": os.path.join(harness.ROOT, "build", "arm64")}
-SECONDS = 900  # for one virtual machine; 60 to 200 are usual beside the end-to-end tests, and more where others use the CPUs, too
+SECONDS = 900  # for one virtual machine; 60 to 200 are usual next to the end-to-end tests, and more where others use the CPUs, too
 AGAIN = 3  # so often machines may be started anew in one run, each of them
 TRIES = 2  # times at most,
 FEW = 2  # where no more of their tests failed than these
