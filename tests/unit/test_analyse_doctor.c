@@ -51,6 +51,13 @@ static struct doctor *diagnose(const struct doctor_facts *x)
 	return d;
 }
 
+/* Replace a diagnosis by another one. */
+static void diagnose_again(const struct doctor_facts *x, struct doctor **d)
+{
+	free(*d);
+	*d = diagnose(x);
+}
+
 static const struct doctor_feature *feature(const struct doctor *d, const char *name)
 {
 	for (uint32_t i = 0; i < d->n; i++)
@@ -132,9 +139,8 @@ static void test_rights(void **state)
 		check_sound(d);
 		assert_fields(&d->verdict, IS(state, DOCTOR_NO), HAS(found, "is missing"),
 			      HAS(remedy, "sudo"));
-		free(d);
 		x.root = true;
-		d = diagnose(&x);
+		diagnose_again(&x, &d);
 		assert_says(d->verdict.remedy, "root lacks them here");
 		for (uint32_t j = 0; j < NRIGHTS; j++)
 			assert_int_equal(strstr(d->verdict.found, capabilities[j]) != NULL, i == j);
@@ -211,8 +217,7 @@ static void test_lockdown_and_seccomp(void **state)
 	assert_int_equal(feature(d, "lockdown")->state, DOCTOR_YES);
 	assert_says(d->verdict.remedy, "seccomp");
 	x.seccomp = 0;
-	free(d);
-	d = diagnose(&x);
+	diagnose_again(&x, &d);
 	assert_says(d->verdict.remedy, "security module");
 }
 
@@ -241,9 +246,8 @@ static void test_5_10(void **state)
 	assert_int_equal(feature(d, "system calls")->state, DOCTOR_YES);
 	assert_fields(feature(d, "many CPUs at once"), IS(state, DOCTOR_INSTEAD),
 		      HAS(remedy, "6.14"));
-	free(d);
 	x.cpus = 8;
-	d = diagnose(&x);
+	diagnose_again(&x, &d);
 	assert_int_equal(feature(d, "many CPUs at once")->state, DOCTOR_YES);
 }
 
@@ -347,16 +351,14 @@ static void test_old_or_bare(void **state)
 	x.map = -ENOSYS;
 	d = diagnose(&x);
 	assert_says(d->verdict.remedy, "CONFIG_BPF_SYSCALL");
-	free(d);
 	x.map = 0;
 	x.btf = -ENOENT;
-	d = diagnose(&x);
+	diagnose_again(&x, &d);
 	assert_says(d->verdict.remedy, "CONFIG_DEBUG_INFO_BTF");
-	free(d);
 	x.btf = 0;
 	x.accounts = 0;
 	snprintf(x.accounts_why, sizeof(x.accounts_why), "it cannot be accounted for");
-	d = diagnose(&x);
+	diagnose_again(&x, &d);
 	check_sound(d);
 	assert_int_equal(d->verdict.state, DOCTOR_YES);
 	assert_int_equal(feature(d, "scheduler events")->state, DOCTOR_INSTEAD);

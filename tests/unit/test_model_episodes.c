@@ -15,6 +15,13 @@ static void finish(struct run *r, uint64_t end)
 	assert_int_equal(model_finish(r->model, end), 0);
 }
 
+/* The run ends at @end, with exactly these episodes. */
+#define assert_at_end(r, end, ...)               \
+	do {                                     \
+		finish(r, end);                  \
+		assert_episodes(r, __VA_ARGS__); \
+	} while (0)
+
 static void test_one_meeting(void **state)
 {
 	struct run *r = *state;
@@ -43,9 +50,8 @@ static void test_attach_in_mid_episode(void **state)
 	cross_all(r, { 2, A, 3, 1100, 1210 }, { 3, A, 3, 1200, 1220 }, { 1, A, 3, 1300, 1410 },
 		  { 3, A, 3, 1400, 1420 }, { 2, A, 3, 1350, 1430 }, { 1, A, 3, 1500, 1610 },
 		  { 3, A, 3, 1450, 1620 }, { 2, A, 3, 1600, 1630 });
-	finish(r, 2000);
-	assert_episodes(r, { "2 3", MODEL_INCOMPLETE, MODEL_WHY_BEFORE },
-			{ "1 2 3", MODEL_COMPLETE }, { "3 1 2", MODEL_COMPLETE });
+	assert_at_end(r, 2000, { "2 3", MODEL_INCOMPLETE, MODEL_WHY_BEFORE },
+		      { "1 2 3", MODEL_COMPLETE }, { "3 1 2", MODEL_COMPLETE });
 	/* The missing thread had arrived before: the release is known, and so is the next phase. */
 	assert_int_equal(ep(r, 1)->phase_ns, 200);
 	assert_fields(model_barrier(r->model, 0), IS(incomplete, 1), IS(episodes, 2));
@@ -157,9 +163,9 @@ static void test_lost_record(void **state)
 	lose(r, 2); /* 120 - 134 */
 	cross(r, 3, A, 3, 130, 136);
 	rounds(r, 200, 2);
-	finish(r, 500);
-	assert_episodes(r, { "1 2 3", MODEL_COMPLETE }, { "1 3", MODEL_INCOMPLETE, MODEL_WHY_LOST },
-			{ "1 2 3", MODEL_COMPLETE }, { "1 2 3", MODEL_COMPLETE });
+	assert_at_end(r, 500, { "1 2 3", MODEL_COMPLETE },
+		      { "1 3", MODEL_INCOMPLETE, MODEL_WHY_LOST }, { "1 2 3", MODEL_COMPLETE },
+		      { "1 2 3", MODEL_COMPLETE });
 	assert_int_equal(member_of(ep(r, 2), 2)->work_ns, MODEL_UNKNOWN);
 	/* The missing thread may have arrived last: the start of the next phase is unknown. */
 	assert_int_equal(ep(r, 2)->phase_ns, MODEL_UNKNOWN);
@@ -211,8 +217,7 @@ static void test_out_of_order(void **state)
 	assert_int_equal(model_add_crossing(r->model, &second), 0);
 	cross(r, 2, A, 2, 50, 61);
 	assert_int_equal(model_add_crossing(r->model, &first), 0);
-	finish(r, 100);
-	assert_episodes(r, { "1 2", MODEL_COMPLETE }, { "1 2", MODEL_COMPLETE });
+	assert_at_end(r, 100, { "1 2", MODEL_COMPLETE }, { "1 2", MODEL_COMPLETE });
 	assert_int_equal(model_totals(r->model)->lost, 0);
 }
 
@@ -303,9 +308,8 @@ static void test_made_again(void **state)
 		  { 2, A, 2, 40, 51 }, { 1, A, 2, 50, 52 }, { 1, A, 2, 60, 71 },
 		  { 2, A, 2, 70, 72 }, { 1, A, 3, 80, 101 }, { 3, A, 3, 90, 102 },
 		  { 2, A, 3, 100, 103 });
-	finish(r, 200);
-	assert_episodes(r, { "1 2 3", MODEL_COMPLETE }, { "2 1", MODEL_COMPLETE },
-			{ "1 2", MODEL_COMPLETE }, { "1 3 2", MODEL_COMPLETE });
+	assert_at_end(r, 200, { "1 2 3", MODEL_COMPLETE }, { "2 1", MODEL_COMPLETE },
+		      { "1 2", MODEL_COMPLETE }, { "1 3 2", MODEL_COMPLETE });
 }
 
 /* A thread abandoned the old barrier; the new one begins although the old episode never ended. */
@@ -334,9 +338,8 @@ static void test_made_again_late(void **state)
 		  { 1, A, 2, 50, 52 });
 	assert_int_equal(model_advance(r->model, 52), 0);
 	cross_all(r, { 3, A, 3, 30, 75 }, { 1, A, 2, 60, 81 }, { 2, A, 2, 70, 82 });
-	finish(r, 200);
-	assert_episodes(r, { "1 2 3", MODEL_COMPLETE }, { "2 1", MODEL_COMPLETE },
-			{ "1 2", MODEL_COMPLETE });
+	assert_at_end(r, 200, { "1 2 3", MODEL_COMPLETE }, { "2 1", MODEL_COMPLETE },
+		      { "1 2", MODEL_COMPLETE });
 }
 
 /* The thread is never seen to leave: only the episode that it is missing from is uncertain. */
@@ -348,9 +351,9 @@ static void test_made_again_without(void **state)
 		  { 1, A, 2, 50, 52 }, { 1, A, 2, 60, 71 }, { 2, A, 2, 70, 72 },
 		  { 1, A, 3, 80, 101 }, { 3, A, 3, 90, 102 }, { 2, A, 3, 100, 103 });
 	assert_int_equal(model_advance(r->model, 103), 0);
-	finish(r, 200);
-	assert_episodes(r, { "1 2", MODEL_INCOMPLETE, MODEL_WHY_COUNT }, { "2 1", MODEL_COMPLETE },
-			{ "1 2", MODEL_COMPLETE }, { "1 3 2", MODEL_COMPLETE });
+	assert_at_end(r, 200, { "1 2", MODEL_INCOMPLETE, MODEL_WHY_COUNT },
+		      { "2 1", MODEL_COMPLETE }, { "1 2", MODEL_COMPLETE },
+		      { "1 3 2", MODEL_COMPLETE });
 }
 
 /*
@@ -385,10 +388,9 @@ static void test_made_again_twice(void **state)
 	cross_all(r, { 1, A, 3, 10, NEVER }, { 1, A, 2, 40, 51 }, { 2, A, 2, 50, 52 },
 		  { 1, A, 3, 60, 81 }, { 2, A, 3, 70, 82 }, { 3, A, 3, 80, 83 },
 		  { 3, A, 3, 90, 111 }, { 1, A, 3, 100, 112 }, { 2, A, 3, 110, 113 });
-	finish(r, 200);
-	assert_episodes(r, { "1", MODEL_INCOMPLETE, MODEL_WHY_ABANDONED | MODEL_WHY_COUNT },
-			{ "1 2", MODEL_COMPLETE }, { "1 2 3", MODEL_COMPLETE },
-			{ "3 1 2", MODEL_COMPLETE });
+	assert_at_end(r, 200, { "1", MODEL_INCOMPLETE, MODEL_WHY_ABANDONED | MODEL_WHY_COUNT },
+		      { "1 2", MODEL_COMPLETE }, { "1 2 3", MODEL_COMPLETE },
+		      { "3 1 2", MODEL_COMPLETE });
 }
 
 /*
@@ -401,9 +403,8 @@ static void test_made_again_leftover(void **state)
 
 	cross_all(r, { 9, A, 3, 5, NEVER }, { 1, A, 3, 10, 31 }, { 4, A, 2, 40, 51 },
 		  { 1, A, 2, 50, 52 }, { 2, A, 3, 20, 75 }, { 3, A, 3, 30, 76 });
-	finish(r, 200);
-	assert_episodes(r, { "9 1 2", MODEL_AMBIGUOUS, MODEL_WHY_ABANDONED },
-			{ "4 1", MODEL_COMPLETE }, { "3", MODEL_INCOMPLETE, MODEL_WHY_COUNT });
+	assert_at_end(r, 200, { "9 1 2", MODEL_AMBIGUOUS, MODEL_WHY_ABANDONED },
+		      { "4 1", MODEL_COMPLETE }, { "3", MODEL_INCOMPLETE, MODEL_WHY_COUNT });
 }
 
 /* The count becomes known only after the first thread has left: that is no other barrier. */
@@ -427,9 +428,8 @@ static void test_new_count_known_late(void **state)
 	cross_all(r, { 3, A, 3, 15, 16 }, { 1, A, 3, 5, 17 }, { 2, A, 3, 10, 18 },
 		  { 3, A, 0, 30, 31 }, { 1, A, 2, 20, 32 }, { 3, A, 2, 50, 51 },
 		  { 1, A, 2, 40, 52 });
-	finish(r, 200);
-	assert_episodes(r, { "1 2 3", MODEL_COMPLETE }, { "1 3", MODEL_COMPLETE },
-			{ "1 3", MODEL_COMPLETE });
+	assert_at_end(r, 200, { "1 2 3", MODEL_COMPLETE }, { "1 3", MODEL_COMPLETE },
+		      { "1 3", MODEL_COMPLETE });
 }
 
 /*
@@ -577,10 +577,9 @@ static void test_more_threads_than_count(void **state)
 	cross_all(r, { 2, A, 2, 20, 25 }, { 1, A, 2, 10, 30 }, { 1, A, 2, 40, 45 },
 		  { 3, A, 2, 24, 46 }, { 3, A, 2, 60, 65 }, { 2, A, 2, 50, 66 },
 		  { 1, A, 2, 70, 85 }, { 2, A, 2, 80, 86 });
-	finish(r, 200);
-	assert_episodes(r, { "1 3", MODEL_COMPLETE }, { "1 2", MODEL_COMPLETE },
-			{ "3 1", MODEL_COMPLETE }, { "2 3", MODEL_COMPLETE },
-			{ "1 2", MODEL_COMPLETE });
+	assert_at_end(r, 200, { "1 3", MODEL_COMPLETE }, { "1 2", MODEL_COMPLETE },
+		      { "3 1", MODEL_COMPLETE }, { "2 3", MODEL_COMPLETE },
+		      { "1 2", MODEL_COMPLETE });
 }
 
 /*
@@ -845,9 +844,8 @@ static void test_abandoned_leftover(void **state)
 	cross_all(r, { 1, A, 3, 10, NEVER }, { 2, A, 3, 50, 61 }, { 3, A, 3, 60, 62 },
 		  { 1, A, 3, 55, 63 }, { 2, A, 3, 70, 91 }, { 3, A, 3, 80, 92 },
 		  { 1, A, 3, 90, 93 });
-	finish(r, 100);
-	assert_episodes(r, { "1", MODEL_INCOMPLETE, MODEL_WHY_ABANDONED },
-			{ "2 1 3", MODEL_COMPLETE }, { "2 3 1", MODEL_COMPLETE });
+	assert_at_end(r, 100, { "1", MODEL_INCOMPLETE, MODEL_WHY_ABANDONED },
+		      { "2 1 3", MODEL_COMPLETE }, { "2 3 1", MODEL_COMPLETE });
 }
 
 /*
@@ -859,8 +857,7 @@ static void test_abandoned_counted_twice(void **state)
 	struct run *r = *state;
 
 	cross_all(r, { 1, A, 3, 10, NEVER }, { 1, A, 3, 20, 31 }, { 2, A, 3, 30, 32 });
-	finish(r, 100);
-	assert_episodes(r, { "1 1 2", MODEL_COMPLETE, MODEL_WHY_ABANDONED });
+	assert_at_end(r, 100, { "1 1 2", MODEL_COMPLETE, MODEL_WHY_ABANDONED });
 }
 
 /*
@@ -879,10 +876,9 @@ static void test_abandoned_without_a_count(void **state)
 	cross_all(r, { 1, A, 0, 60, 81 }, { 2, A, 0, 70, 82 });
 	assert_int_equal(model_advance(r->model, 85), 0);
 	cross(r, 3, A, 0, 80, 90);
-	finish(r, 100);
-	assert_episodes(r, { "1 2 3", MODEL_COMPLETE },
-			{ "1 2 3", MODEL_INCOMPLETE, MODEL_WHY_ABANDONED },
-			{ "1 2 3", MODEL_COMPLETE });
+	assert_at_end(r, 100, { "1 2 3", MODEL_COMPLETE },
+		      { "1 2 3", MODEL_INCOMPLETE, MODEL_WHY_ABANDONED },
+		      { "1 2 3", MODEL_COMPLETE });
 }
 
 /*
@@ -944,8 +940,7 @@ static void test_causality(void **state)
 	struct run *r = *state;
 
 	cross_all(r, { 2, A, 2, 50, 60 }, { 1, A, 2, 10, 47 });
-	finish(r, 100);
-	assert_episodes(r, { "1 2", MODEL_COMPLETE, MODEL_WHY_CAUSALITY });
+	assert_at_end(r, 100, { "1 2", MODEL_COMPLETE, MODEL_WHY_CAUSALITY });
 	assert_fields(member_of(ep(r, 0), 1), IS(wait_ns, 37), /* cut to the crossing */
 		      IS(latency_ns, 0));
 }
