@@ -772,9 +772,7 @@ static void test_short_phases(void **state)
 	assert_cause(b, TEXT(dominant->name, "work"));
 }
 
-/*
- * --- unknown causes -----------------------------------------------------------------------------
- */
+/* --- unknown causes --------------------------------------------------------------------------- */
 
 static void test_unknown(void **state)
 {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/*
- * From what was found to what is said: states, what is used instead, what to do, and the verdict.
- */
+/* Check how the doctor turns findings into states, replacements, remedies and the verdict. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -67,7 +65,7 @@ static const struct doctor_feature *feature(const struct doctor *d, const char *
 	return NULL;
 }
 
-/* What is the matter must say what to do; what is used instead must be named. */
+/* Check that each problem has a remedy, and that each replacement is named. */
 static void check_sound(const struct doctor *d)
 {
 	assert_true(d->n > 30 && d->n < DOCTOR_FEATURES - 1);
@@ -154,7 +152,7 @@ static void test_rights(void **state)
 	assert_string_equal(d->verdict.found, "CAP_BPF and CAP_PERFMON are missing");
 	assert_int_equal(feature(d, "bpf()")->state, DOCTOR_NO);
 	free(d);
-	/* What a feature alone needs is told there, and a trace can be made. */
+	/* A right that only one feature needs is reported there, and a trace is possible. */
 	for (uint32_t i = NNEEDED; i < NRIGHTS; i++) {
 		all_well(&x);
 		x.rights[i].there = false;
@@ -182,7 +180,7 @@ static void test_namespaces(void **state)
 	assert_says(feature(d, "sbt-trace's programs")->found, "never hit");
 	free(d);
 
-	/* A kernel that numbers its namespaces in another way: what programs see decides. */
+	/* A kernel with other namespace numbers: the numbers that programs see decide. */
 	all_well(&x);
 	x.first_pidns = 0;
 	d = diagnose(&x);
@@ -270,7 +268,7 @@ static void test_multi(void **state)
 		      HAS(remedy, "6.12"));
 }
 
-/* The kernel has it all, and refuses the programs. */
+/* The kernel has all features, and refuses the programs. */
 static void test_refused(void **state)
 {
 	struct doctor_facts x;
@@ -288,7 +286,7 @@ static void test_refused(void **state)
 	assert_fields(feature(d, "uprobe.session"), IS(state, DOCTOR_YES), LACKS(found, "used"));
 	free(d);
 
-	/* It can do without the session. */
+	/* Tracing works without the session. */
 	x.trial = 0;
 	x.accounts = 1;
 	x.iterator = 0;
@@ -335,7 +333,7 @@ static void test_limits(void **state)
 	assert_int_equal(feature(d, "open files")->state, DOCTOR_INSTEAD);
 	free(d);
 
-	/* The ring is the first that the limit of locked memory refuses: Linux 5.10. */
+	/* The ring is the first thing that the limit of locked memory refuses: Linux 5.10. */
 	all_well(&x);
 	x.ring = x.trial = -EPERM;
 	d = diagnose(&x);
@@ -391,7 +389,7 @@ static void test_release(void **state)
 	assert_true(doctor_release_from("nonsense", 6, 1));
 }
 
-/* What the doctor says in its table, and a trace as it begins. */
+/* The message in the doctor's table, and at the start of a trace. */
 static void test_cpus(void **state)
 {
 	struct doctor_facts x;
@@ -410,12 +408,14 @@ static void test_cpus(void **state)
 	free(d);
 	x.cpus = 8;
 	assert_false(doctor_cpus_wait(&x, why, sizeof(why)));
-	x.cpus = 0; /* not known */
+	x.cpus = 0; /* unknown */
 	x.release[0] = 0;
 	assert_false(doctor_cpus_wait(&x, why, sizeof(why)));
 }
 
-/* --- what libbpf says ------------------------------------------------------------------------ */
+/*
+ * --- messages of libbpf --------------------------------------------------------------------------
+ */
 
 static void check_log(const char *log, const char *expected)
 {
@@ -446,7 +446,7 @@ static void test_log(void **state)
 		  "libbpf: failed to load object 'sbt_bpf'\n",
 		  "the kernel's verifier refuses one: calling kernel function "
 		  "bpf_session_is_return is not allowed");
-	/* Too many open files: the verifier said nothing. */
+	/* Too many open files: the verifier printed nothing. */
 	check_log("libbpf: prog 'one': BPF program load failed: Too many open files\n"
 		  "libbpf: prog 'one': -- BEGIN PROG LOAD LOG --\n"
 		  "processed 2 insns (limit 1000000)\n"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Processes that meet one another are classified as one team, and not one by one. */
+/*
+ * Check that processes that cross barriers together are classified as one team, and not one by one.
+ */
 #include "test_analyse_util.h"
 
 #include "sbt/record.h"
@@ -34,8 +36,8 @@ static struct model *processes(uint32_t n)
 }
 
 /*
- * @n ranks; rank 1 has twice the work of the others, or each in turn. They leave @latency after the
- * last has come.
+ * Run @n ranks; rank 1 has twice the work of the other ranks, or each in turn. They leave @latency
+ * after the last arrival.
  */
 static void run_with(uint64_t latency, uint32_t n, bool rotate, bool ranked, struct report *rep)
 {
@@ -61,8 +63,8 @@ static void run(uint32_t n, bool rotate, bool ranked, struct report *rep)
 }
 
 /*
- * Ranks take long to leave: what one waits is of that time, too, in the answer for all as in its
- * own, and both are what the figures say.
+ * Ranks take long to leave. The waits include that time, in the result for all ranks and in that
+ * for each, and both match the figures.
  */
 static void test_one_definition(void **state)
 {
@@ -84,7 +86,7 @@ static void test_one_definition(void **state)
 	}
 }
 
-/* Of one of them the first crossings were not recorded: what it did meanwhile is in no figure. */
+/* The first crossings of one rank were not recorded: the time until then is in no figure. */
 static void test_seen_late(void **state)
 {
 	struct report_env env = { .crossing_cost_ns = NAN, .tracer_cpu_ns = REPORT_UNKNOWN };
@@ -92,7 +94,7 @@ static void test_seen_late(void **state)
 	struct report rep;
 
 	for (uint32_t late = 0; late < 3; late++) {
-		/* Not; so little later that it does not matter; in the middle. */
+		/* Not late; so little late that it does not matter; half-way. */
 		uint64_t at = late == 0 ? 0 : late == 1 ? UNIT / 100 : ROUNDS * UNIT, now = 0;
 		struct model *m CLEANUP_PTR(model_free) = processes(3);
 
@@ -135,10 +137,10 @@ static void test_closed_forms(void **state)
 			      IS(wait_ns, ROUNDS * (n - 1) * UNIT), IS(pattern, REPORT_STATIC),
 			      NEAR(members[1].last_share, 1, 1e-12),
 			      NEAR(members[0].last_share, 0, 1e-12));
-		/* Of one of them alone nothing of that is known. */
+		/* The missing part is unknown for the group as well. */
 		assert_int_equal(all->episodes, ROUNDS);
 		for (uint32_t i = 0; i < rep.nprocesses; i++) {
-			/* With each that took part, and once with all. */
+			/* Each rank has the episodes, and the group has them once. */
 			assert_fields(&rep.processes[i], IS(episodes, ROUNDS),
 				      IS(meets_others, true));
 			assert_true(isnan(rep.processes[i].efficiency.parallel));
@@ -156,7 +158,7 @@ static void test_closed_forms(void **state)
 	}
 }
 
-/* MPI's ranks go by their ranks; threads of other processes have nothing but their tids. */
+/* MPI ranks are named by rank; threads of other processes have only their tids. */
 static void test_names(void **state)
 {
 	struct report rep CLEANUP(report_free);
@@ -173,7 +175,7 @@ static void test_names(void **state)
 		      HAS(groups[0].all.verdict, "threads 101, 103 wait 50 %"));
 }
 
-/* Two pairs, and one process that meets only itself. */
+/* Two pairs, and one process that crosses only with itself. */
 static void test_who_is_in(void **state)
 {
 	struct report_env env = { .crossing_cost_ns = NAN, .tracer_cpu_ns = REPORT_UNKNOWN };

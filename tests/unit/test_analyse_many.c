@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Many processes, threads or sites, and with each of them the news that time goes on: twice as many
- * must not be four times the work.
+ * Check many processes, threads or sites, with time going on for each: twice as many must not take
+ * four times the work.
  */
 #include "test_model_util.h"
 
@@ -29,8 +29,8 @@ enum {
 };
 
 /*
- * Work is counted and not timed: the compiler has each block of our code call this. Of what the C
- * library does inside only copying is counted, and what it calls of ours, as to compare in qsort().
+ * Work is counted, not timed: the compiler lets each basic block of the product call this. In the C
+ * library only copying is counted, and callbacks such as comparisons in qsort().
  */
 static uint64_t blocks;
 
@@ -41,7 +41,7 @@ __attribute__((no_sanitize_coverage)) void __sanitizer_cov_trace_pc(void)
 	blocks++;
 }
 
-#define COPIED 64 /* bytes, that count as a block */
+#define COPIED 64 /* copied bytes that count as one block */
 
 void *__real_memcpy(void *to, const void *from, size_t n);
 void *__real_memmove(void *to, const void *from, size_t n);
@@ -75,7 +75,7 @@ static void add(struct model *m, const struct model_crossing *x)
 	assert_int_equal(model_add_crossing(m, x), 0);
 }
 
-/* What one process does. */
+/* Add the events of one process. */
 static void come(struct model *m, int way, uint32_t i, uint32_t n, uint64_t t)
 {
 	struct model_crossing x = { .tgid = 10 + i,
@@ -115,7 +115,7 @@ static void come(struct model *m, int way, uint32_t i, uint32_t n, uint64_t t)
 	add(m, &x);
 	if (way != HELD_BACK)
 		return;
-	/* One that stays open, and behind it one that is over. */
+	/* One episode that stays open, and after it one that is over. */
 	x.object = 0x2000;
 	x.seq = 2;
 	x.count = 3;
@@ -128,7 +128,7 @@ static void come(struct model *m, int way, uint32_t i, uint32_t n, uint64_t t)
 	add(m, &x);
 }
 
-/* Blocks of code that are run for it; its report has all of them. */
+/* Return the number of executed blocks; the report has all processes. */
 static uint64_t work_of(int way, uint32_t n)
 {
 	struct report_env env = { .site = no_site,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* What OpenMP's threads lose, worked out by hand. */
+/* Check the losses of OpenMP threads against numbers worked out by hand. */
 #include "test_analyse_util.h"
 
 #include "analyse/openmp.h"
@@ -58,7 +58,7 @@ static void at_barrier(struct through *t, uint32_t tid, uint64_t arrive, uint64_
 	feed(t, c);
 }
 
-/* @depart NEVER: a worker's. */
+/* Add a crossing of a join; @depart is NEVER for a worker. */
 static void at_join(struct through *t, uint32_t tid, uint64_t arrive, uint64_t depart)
 {
 	struct model_crossing c = crossing(tid, TEAM, depart == NEVER ? 0 : 3, arrive, depart);
@@ -70,7 +70,7 @@ static void at_join(struct through *t, uint32_t tid, uint64_t arrive, uint64_t d
 	feed(t, c);
 }
 
-/* @begun: when the region was. */
+/* Resume a worker at @at. @begun: when the region began. */
 static void resume(struct through *t, uint32_t tid, uint64_t begun, uint64_t at)
 {
 	struct model_crossing c = crossing(tid, 0, 0, begun, at);
@@ -90,8 +90,8 @@ static bool times_at(struct through *t, uint64_t at, struct efficiency_omp *out)
 }
 
 /*
- * A barrier at 60 and the join at 130..140; a region is begun at 150, its workers go on at 200 and
- * 205; a second join at 250..260.
+ * A barrier at 60 and the join at 130..140. A region begins at 150, and its workers go on at 200
+ * and 205. A second join is at 250..260.
  */
 static void two_regions(struct through *t)
 {
@@ -121,14 +121,15 @@ static void test_by_hand(void **state)
 	assert_fields(&out, IS(scheduling_ns, 3 * 11 + 3 * 10),
 		      IS(imbalance_ns, 41 + 22 + 10 + 20));
 	/*
-	 * Threads 2 and 3 begin at 10 and 20, and have no region from 140 to 150, and from 260 to
+	 * Threads 2 and 3 begin at 10 and 20, and are in no region from 140 to 150, and from 260 to
 	 * the end.
 	 */
 	assert_fields(&out, IS(start_ns, 50 + 55),
 		      IS(serialisation_ns, 10 + 20 + 10 + 10 + 40 + 40),
 		      IS(useful_ns, 269 + 128 + 112));
 	/*
-	 * The time of three threads is in one of the five: the product of the efficiencies is PE.
+	 * All time of three threads is in one of the five parts: the product of the efficiencies is
+	 * PE.
 	 */
 	assert_int_equal(out.useful_ns + out.scheduling_ns + out.imbalance_ns + out.start_ns +
 				 out.serialisation_ns,
@@ -136,7 +137,7 @@ static void test_by_hand(void **state)
 	end(&t);
 }
 
-/* Time in another library's barrier is a wait for others. */
+/* Time in a barrier of another library is a wait for other threads. */
 static void test_other_barriers(void **state)
 {
 	struct efficiency_omp out;
@@ -166,14 +167,14 @@ static void test_unknown(void **state)
 	assert_int_equal(model_finish(t.model, 300), 0);
 	assert_false(times_at(&t, 300, &out));
 	end(&t);
-	/* The only region's master was never seen to leave. */
+	/* The master of the only region was never seen to leave. */
 	begin(&t);
 	at_join(&t, 2, 110, NEVER);
 	at_join(&t, 3, 120, NEVER);
 	assert_int_equal(model_finish(t.model, 300), 0);
 	assert_false(times_at(&t, 300, &out));
 	end(&t);
-	/* A region under way, and nothing else known. */
+	/* A region is in progress, and nothing else is known. */
 	begin(&t);
 	two_regions(&t);
 	resume(&t, 2, 300, 300);

@@ -15,9 +15,7 @@ DEFINE_CLEANUP_PTR(report_namer_free, struct report_namer *)
 
 #define A 0x1000
 
-/*
- * --- input of the report -----------------------------------------------------------------------
- */
+/* --- input of the report ---------------------------------------------------------------------- */
 
 static const struct site_frame lu_frame = { "lu", "/src/lu.c", 42, 0 };
 static const struct site_frame inlined[2] = { { "wait_all", "/src/sync.h", 7, 0 },

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* What the tests of causes share: episodes made by hand, of threads that a model knows. */
+/* Shared by the tests of causes: constructed episodes of threads that a model knows. */
 #ifndef TEST_ANALYSE_UTIL_H
 #define TEST_ANALYSE_UTIL_H
 
@@ -14,17 +14,20 @@
 #define B  0x2000
 #define MS 1000000ULL
 
-#define TID(i) (101 + (i)) /* of thread i */
+#define TID(i) (101 + (i)) /* tid of thread i */
 #define MOST   8
 
-/* An episode made by hand, and all that it points to. */
+/* A constructed episode, and all that it points to. */
 struct meeting {
 	struct model_episode ep;
 	struct model_member members[MOST];
 	struct model_detail details[MOST];
 };
 
-/* A model that knows threads 0..n-1 (their indexes too) and barriers 0 (at A) and 1 (at B). */
+/*
+ * Return a model that knows threads 0..n-1 (which are also their indexes) and barriers 0 (at A) and
+ * 1 (at B).
+ */
 static inline struct run *known_threads(uint32_t n)
 {
 	struct run *r = run_new(0);
@@ -46,9 +49,9 @@ static inline struct run *known_threads(uint32_t n)
 }
 
 /*
- * Threads @threads[0..n-1] meet at @barrier; all left the one before at @from and arrive after
- * work[i]. Members are put into the order of arrival; their time was all on a CPU until a test says
- * otherwise.
+ * Threads @threads[0..n-1] cross @barrier; all left the previous barrier at @from and arrive after
+ * work[i]. Members are put into the order of arrival. All of their time was on a CPU until a test
+ * changes that.
  */
 static inline void meet_at(struct meeting *m, uint32_t barrier, uint32_t n, const uint32_t *threads,
 			   const uint64_t *from, const uint64_t *work)
@@ -100,7 +103,7 @@ static inline void meet_at(struct meeting *m, uint32_t barrier, uint32_t n, cons
 	};
 }
 
-/* Return the detail of a thread, to be changed. */
+/* Return the detail of a thread, which the test may change. */
 static inline struct model_detail *detail_of(struct meeting *m, uint32_t thread)
 {
 	for (uint32_t i = 0; i < m->ep.n; i++)
@@ -110,7 +113,7 @@ static inline struct model_detail *detail_of(struct meeting *m, uint32_t thread)
 	return NULL;
 }
 
-/* @ns of its time on a CPU were spent blocked instead. */
+/* Turn @ns of its time on a CPU into a block, and return that. */
 static inline struct model_block *blocked(struct meeting *m, uint32_t thread,
 					  enum model_blocked reason, uint64_t ns)
 {

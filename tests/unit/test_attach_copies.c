@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Breakpoints in copies of code: which are found, and which are left alone. */
+/* Check which breakpoints in copies of code are found, and which are ignored. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,11 +20,11 @@ static const uint8_t breakpoint[] = { 0xcc };
 
 struct code {
 	FILE *file;
-	uint8_t bytes[BYTES]; /* what is in it */
+	uint8_t bytes[BYTES]; /* its code */
 	struct copies copies;
 };
 
-/* Code in which nothing looks like anything else. */
+/* Return code without repeated parts. */
 static struct code code_new(void)
 {
 	uint32_t x = 1;
@@ -72,7 +72,7 @@ static void test_copies_found(void **state)
 	memcpy(copy, c.bytes, BYTES);
 	for (size_t i = 0; i < 4; i++)
 		put_breakpoint(copy + offsets[i]);
-	/* Each between others, and at both ends of what there is. */
+	/* Each between others, and at both ends of the memory. */
 	for (size_t i = 0; i < 4; i++, at++) {
 		at = copies_next(&c.copies, copy, BYTES, at, &original);
 		assert_int_equal(at, offsets[i]);
@@ -89,7 +89,7 @@ static void test_copies_short(void **state)
 	struct code c CLEANUP(code_free) = code_new();
 
 	code_probe(&c, &offset, 1);
-	/* A function that was copied alone: fifteen bytes of it are enough, fourteen are not. */
+	/* A function was copied alone: fifteen of its bytes are enough, fourteen are not. */
 	memcpy(copy, c.bytes + 200, sizeof(breakpoint) + COPIES_SAME);
 	put_breakpoint(copy);
 	copy[sizeof(breakpoint) + COPIES_SAME] ^= copy[sizeof(breakpoint) + COPIES_SAME] ==
@@ -108,7 +108,7 @@ static void test_copies_of_others(void **state)
 
 	code_probe(&c, &offset, 1);
 	memcpy(copy, c.bytes, BYTES);
-	/* A breakpoint of another tool, and what compilers fill memory with. */
+	/* A breakpoint of another tool, and the bytes with which compilers fill memory. */
 	put_breakpoint(copy + 400);
 	memset(filled, breakpoint[0], BYTES);
 	assert_int_equal(copies_next(&c.copies, copy, BYTES, 0, &original), BYTES);
@@ -122,7 +122,7 @@ static void test_copies_alike(void **state)
 	const uint8_t *original;
 	struct code c CLEANUP(code_free) = code_new();
 
-	/* Two places that differ in what the breakpoint hides alone. */
+	/* Two positions that differ only in the byte that the breakpoint hides. */
 	memcpy(c.bytes + 600 - COPIES_AROUND, c.bytes + 100 - COPIES_AROUND, sizeof(copy));
 	c.bytes[600] ^= 1;
 	code_probe(&c, offsets, 2);
@@ -144,15 +144,15 @@ static void test_copies_file(void **state)
 	dev = st.st_dev;
 	assert_true(copies_in_file(&c.copies, &dev, st.st_ino));
 	assert_true(copies_in_file(&c.copies, NULL, st.st_ino));
-	/* Another file has the same number elsewhere. */
+	/* A file on another device has the same inode number. */
 	dev++;
 	assert_false(copies_in_file(&c.copies, &dev, st.st_ino));
-	/* Once more, as for another process: it is one. */
+	/* The same again, as for another process: it is one probe. */
 	code_probe(&c, &offset, 1);
 	assert_int_equal(c.copies.n, 1);
 }
 
-/* As many as there can be, all alike: to note one does not mean to look at all others. */
+/* The maximum number of equal probes: adding one does not compare it with all others. */
 static void test_copies_many(void **state)
 {
 	uint64_t *offsets CLEANUP_PTR(free) = calloc(COPIES_MAX + 8, sizeof(*offsets));

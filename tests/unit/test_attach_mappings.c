@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* What processes map, as the kernel reports it; and that nothing is left where it does not. */
+/*
+ * Check the mappings of processes that the kernel reports, and that nothing is left over without
+ * them.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Which probes can be distinguished where a probe carries no number. */
+/* Check which probes can be distinguished if a probe carries no number. */
 #include <errno.h>
 #include <string.h>
 
@@ -38,12 +38,12 @@ static void test_probe_site_alone(void **state)
 
 	assert_int_equal(add(&p, 10, AT(3, 0x120), 1, 0, &shared), 0);
 	assert_false(shared);
-	/* Another place; another file, and the same thing is looked for there. */
+	/* Another position; another file with a probe for the same purpose. */
 	assert_int_equal(add(&p, 10, AT(7, 0x180), 2, 4, &shared), 0);
 	assert_false(shared);
 	assert_int_equal(add(&p, 11, AT(9, 0x120), 3, 0, &shared), 0);
 	assert_false(shared);
-	/* Asked for again it is the same probe. */
+	/* Requested again it is the same probe. */
 	assert_int_equal(add(&p, 10, AT(3, 0x120), 1, 0, &shared), 0);
 	assert_int_equal(asked_for(&p, AT(0, 0x120)), 2);
 	assert_int_equal(asked_for(&p, AT(0, 0x180)), 1);
@@ -66,8 +66,8 @@ static void test_code_tells(void **state)
 		seen |= 1u << probe->code;
 	assert_int_equal(seen, 1 << 1 | 1 << 2 | 1 << 3);
 	/*
-	 * The same code for the same thing in yet another file is no harm, for something else it
-	 * is.
+	 * The same code in yet another file is allowed for the same purpose, and refused for
+	 * another one.
 	 */
 	assert_int_equal(add(&p, 13, AT(5, 0x120), 2, 4, &shared), 0);
 	assert_int_equal(add(&p, 14, AT(5, 0x120), 2, 0, &shared), -EADDRINUSE);
@@ -85,28 +85,28 @@ static void test_end_of_page(void **state)
 	assert_false(probe_sites_code_fits(AT(2, last + 1)));
 	assert_int_equal(add(&p, 10, AT(1, last + 1), 0, 0, &shared), 0);
 	assert_int_equal(add(&p, 11, AT(1, last + 1), 0, 0, &shared), 0);
-	/* The next page may not be there to be read. */
+	/* The next page may not be readable. */
 	assert_int_equal(add(&p, 12, AT(1, last + 1), 0, 1, &shared), -EADDRINUSE);
 	assert_int_equal(add(&p, 12, AT(2, last), 7, 1, &shared), 0);
 	assert_int_equal(add(&p, 13, AT(1, last), 8, 2, &shared), 0);
 	assert_true(shared);
 }
 
-/* A breakpoint in the code of another would change it. */
+/* A breakpoint in the code of another probe would change that code. */
 static void test_neighbours(void **state)
 {
 	uint32_t reach = SBT_BREAKPOINT_BYTES + SBT_CODE_BYTES;
 	struct probe_sites p CLEANUP(probe_sites_free) = { .n = 0 };
 	bool shared;
 
-	/* As long as the places tell them, they may be as near as they are. */
+	/* If the positions distinguish them, probes may be arbitrarily close. */
 	assert_int_equal(add(&p, 10, AT(3, 0x120), 1, 0, &shared), 0);
 	assert_int_equal(add(&p, 10, AT(3, 0x121), 2, 1, &shared), 0);
 	assert_int_equal(add(&p, 11, AT(3, 0x120), 3, 2, &shared), -EADDRINUSE);
 	assert_int_equal(add(&p, 11, AT(3, 0x121), 3, 2, &shared), 0);
 	assert_true(shared);
 	/*
-	 * An end that no other probe asks for counts as well; before it, behind it and in another
+	 * An exit that no other probe requests counts as well; before it, after it and in another
 	 * file there is room.
 	 */
 	assert_int_equal(add(&p, 10, AT(3, 0x121 + reach - 1), 0, PROBE_SITES_NONE, &shared),
@@ -115,7 +115,7 @@ static void test_neighbours(void **state)
 	assert_int_equal(add(&p, 11, AT(3, 0x11f), 0, PROBE_SITES_NONE, &shared), 0);
 	assert_int_equal(add(&p, 12, AT(3, 0x124), 0, PROBE_SITES_NONE, &shared), 0);
 	assert_false(shared);
-	/* What comes first may be what disturbs. */
+	/* The earlier probe may be the one that conflicts. */
 	assert_int_equal(add(&p, 13, AT(3, 0x203), 0, PROBE_SITES_NONE, &shared), 0);
 	assert_int_equal(add(&p, 13, AT(3, 0x200), 5, 3, &shared), 0);
 	assert_int_equal(add(&p, 14, AT(3, 0x200), 6, 4, &shared), -EADDRINUSE);

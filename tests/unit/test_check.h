@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* cmocka with what it includes, and checks that the tests of all rooms share. */
+/* cmocka with its includes, and checks that the tests of all rooms share. */
 #ifndef TEST_CHECK_H
 #define TEST_CHECK_H
 
@@ -18,9 +18,9 @@
 
 #include <math.h>
 
-/* Of a variable: the function is called with its address where its scope ends. */
+/* Call the function with the address of a variable when its scope ends. */
 #define CLEANUP(function)     __attribute__((cleanup(function)))
-/* Of a pointer or descriptor: the function is called with its last value. */
+/* Call the function with the last value of a pointer or descriptor when its scope ends. */
 #define CLEANUP_PTR(function) CLEANUP(function##_at_end)
 #define DEFINE_CLEANUP_PTR(function, type)            \
 	static inline void function##_at_end(type *p) \
@@ -47,7 +47,7 @@ static inline void close_at_end(const int *fd)
 /* The rows of a table and their number, as two arguments. */
 #define ROWS(type, ...) (const type[]){ __VA_ARGS__ }, ARRAY_SIZE(((const type[]){ __VA_ARGS__ }))
 
-/* One field of a record, with the value that the test expects. */
+/* One field of a record, with its expected value. */
 struct field_check {
 	const char *name;
 	bool ok;
@@ -161,11 +161,11 @@ static inline void check_parts(const char *text, const char *const *parts, size_
 
 #define CHECK_PARTS(text, forbidden, ...) \
 	check_parts(text, ROWS(char *const, __VA_ARGS__), forbidden, __FILE__, __LINE__)
-/* The text has each of these parts, or none of them. */
+/* Check that the text has each of these parts, or none of them. */
 #define assert_says(text, ...)	CHECK_PARTS(text, false, __VA_ARGS__)
 #define assert_lacks(text, ...) CHECK_PARTS(text, true, __VA_ARGS__)
 
-/* A case of a table: what is given, and what is expected of it. */
+/* A case of a table: the input and the expected result. */
 struct text_row {
 	const char *given, *expected;
 };

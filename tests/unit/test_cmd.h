@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* A command on recordings that are made here instead of read. After cmocka.h and the command. */
+/*
+ * Run a command on recordings that are made here instead of read. Include after cmocka.h and the
+ * command.
+ */
 #ifndef TEST_CMD_H
 #define TEST_CMD_H
 
@@ -19,7 +22,7 @@ static inline const char *run_of(const char *path)
 
 /*
  * "cont-3" and "non-2" are runs of two versions; "none" has no barrier, "other" is another program;
- * all else is no file.
+ * any other path is no file.
  */
 int compare_recording_load(const char *path, struct compare_recording *out)
 {
@@ -55,7 +58,7 @@ void compare_recording_free(struct compare_recording *r)
 	freed++;
 }
 
-/* Run it with these words. Its output goes to a file, and is returned if wanted. */
+/* Run the command with these words. Its output goes to a file, and is returned if wanted. */
 static inline int cmd_on(int (*cmd)(int argc, char **argv), const char *words, char **out)
 {
 	static char path[] = "/tmp/test_cmd.XXXXXX";
@@ -91,7 +94,7 @@ static inline int cmd_on(int (*cmd)(int argc, char **argv), const char *words, c
 	return status;
 }
 
-/* Each of these words is wrong usage. */
+/* Check that each of these command lines is wrong usage. */
 static inline void cmd_usage(int (*cmd)(int argc, char **argv), const char *const *wrong, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -99,7 +102,7 @@ static inline void cmd_usage(int (*cmd)(int argc, char **argv), const char *cons
 			fail_msg("%s", wrong[i]);
 }
 
-/* What starts like this, followed by the options that ask for a form of output. */
+/* Check the words followed by each option for an output format. */
 static inline void cmd_forms(int (*cmd)(int argc, char **argv), const char *words, const char *json)
 {
 	static const struct {
@@ -119,8 +122,8 @@ static inline void cmd_forms(int (*cmd)(int argc, char **argv), const char *word
 }
 
 /*
- * A page is written beside the text, or said to be impossible; what cannot be written is told, and
- * fails.
+ * Check that a page is written in addition to the text, or reported as impossible; a failed write
+ * is reported, and the command fails.
  */
 static inline void cmd_page(int (*cmd)(int argc, char **argv), const char *words)
 {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * The option table: that it holds together, how command lines are parsed by it, and the help that
- * is made from it.
+ * Check the option table, how command lines are parsed with it, and the help that is made from it.
  */
 #include <unistd.h>
 
@@ -15,8 +14,7 @@
 /* --- the table -------------------------------------------------------------------------------- */
 
 /*
- * No command has an option or a letter twice, and a row is not shown and silent for the same
- * command.
+ * No command has an option or a letter twice, and no row is both shown and hidden for one command.
  */
 static void test_unique(void **state)
 {
@@ -37,7 +35,7 @@ static void test_unique(void **state)
 	}
 }
 
-/* Each row says what it does in plain words, and where its value goes. */
+/* Each row has a description, and a destination for its value. */
 static void test_rows(void **state)
 {
 	const struct option_row *row;
@@ -62,7 +60,7 @@ static void test_rows(void **state)
 	}
 }
 
-/* A value that the option takes. */
+/* Return a value that the option accepts. */
 static const char *value_of(const struct option_row *row)
 {
 	static const struct {
@@ -80,7 +78,7 @@ static const char *value_of(const struct option_row *row)
 	return "1";
 }
 
-/* What a command that traces needs beside the option: a target, or an output. */
+/* Return what a tracing command needs in addition to the option: a target, or an output. */
 static const char *more_of(const struct option_row *row)
 {
 	if (!strcmp(row->name, "pid") || !strcmp(row->name, "all"))
@@ -336,7 +334,7 @@ static void print_all(enum command command)
 	option_help_all();
 }
 
-/* Return the number of lines; one that is too wide is a failure. */
+/* Return the number of lines; fail if one is too wide. */
 static unsigned lines_of(const char *text, size_t columns)
 {
 	unsigned n = 0;
@@ -431,7 +429,7 @@ int main(void)
 		cmocka_unit_test(test_help_commands), cmocka_unit_test(test_help_all),
 	};
 
-	/* The variables of the SBT library would be options. */
+	/* The environment variables of the SBT library would count as options. */
 	clearenv();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -239,9 +239,7 @@ static void test_empty(void **state)
 	assert_int_equal(find(&c, COMPARE_BARRIER, "#1", "phase_ns")->significant, COMPARE_UNKNOWN);
 }
 
-/*
- * --- significance --------------------------------------------------------------------------------
- */
+/* --- significance ----------------------------------------------------------------------------- */
 
 /* Table 5.4's first row: 0.70 s and 1.00 s are 43 % more. */
 static void test_ratio(void **state)

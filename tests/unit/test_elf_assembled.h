@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/*
- * A library that was assembled on the spot: what is found in its functions is held against labels.
- */
+/* A library that the test assembles: positions found in its functions are compared with labels. */
 #ifndef TEST_SITES_ASSEMBLED_H
 #define TEST_SITES_ASSEMBLED_H
 
@@ -43,13 +41,13 @@ static inline int assembled_teardown(struct assembled *a, void **state)
 	return fixture_teardown(state);
 }
 
-/* The address that nm gives for a label. */
+/* Return the address that nm gives for a label. */
 static inline uint64_t assembled_vaddr(const struct assembled *a, const char *label)
 {
 	return fixture_nm(a->fixture, "library.so", label);
 }
 
-/* The @n places found for @what are exactly these labels, which a NULL ends. */
+/* Check that the @n positions found for @what are exactly these labels, up to a NULL. */
 static inline void assembled_check(const struct assembled *a, const char *what,
 				   const char *const *labels, const uint64_t *at, uint32_t n)
 {

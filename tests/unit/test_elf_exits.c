@@ -9,32 +9,35 @@
 DEFINE_CLEANUP_PTR(elf_close, struct elf_file *)
 
 /*
- * Each function's exits are labels in it, or in another, for the symbol table to tell where they
- * must be found.
+ * Exits of each function are labels in it, or in another function. The symbol table shows where
+ * they must be found.
  */
 static const char source[] = ASSEMBLED_MACROS
 	/* Two rets. */
 	"begin plain\n test %edi, %edi\n je 1f\nplain_1: ret\n1: nop\nplain_2: ret\nend plain\n"
-	/* A part elsewhere, which comes back, and has a ret of its own. */
+	/* A part at another position, which jumps back, and has its own ret. */
 	"begin part\n nop\n jmp whole_back\npart_1: ret\nend part\n"
 	"begin whole\n test %edi, %edi\n je part\nwhole_back: nop\nwhole_1: ret\nend whole\n"
-	/* Ends by a jump into another function. */
+	/* Ends with a jump into another function. */
 	"begin tail\n test %edi, %edi\n je 1f\ntail_1: ret\n1: jmp plain\nend tail\n"
-	/* Ends by a jump to another library, on no condition; and one that does nothing else. */
+	/*
+	 * Ends with an unconditional jump to another library; and a function that does nothing
+	 * else.
+	 */
 	"begin leaves\n test %edi, %edi\n je 1f\nleaves_1: ret\n1: nop\nleaves_2: jmp "
 	"puts@plt\nend leaves\n"
-	/* By a jump to one that returns at once. */
+	/* Ends with a jump to a function that returns at once. */
 	"begin gives_back\n test %edi, %edi\n je 1f\ngives_back_1: jmp sem_post@plt\n1: "
 	"nop\ngives_back_2: jmp "
 	"pthread_mutex_unlock@plt\nend gives_back\n"
 	"begin only\n nop\n jmp puts@plt\nend only\n"
-	/* By a register: anywhere. */
+	/* Ends with a jump through a register, to an unknown target. */
 	"begin anywhere\n jmp *%rdi\n ret\nend anywhere\n"
 	".section .note.GNU-stack,\"\",@progbits\n";
 
 static struct assembled lib;
 
-/* Exactly those labels; NULL: it is not known. */
+/* Check that the exits are exactly those labels; NULL: they are unknown. */
 static void check(const char *function, enum exits_follow follow, const char *const *labels)
 {
 	struct elf_symbol symbol;
@@ -73,10 +76,7 @@ static void test_other_library(void **state)
 {
 	check("leaves", EXITS_FOLLOW_ALL, NULL);
 	CHECK("leaves", EXITS_FOLLOW_OUTSIDE, "leaves_1", "leaves_2");
-	/*
-	 * What waits is what is called there: to take the call for the end would be a wait of
-	 * nothing.
-	 */
+	/* The called function does the waiting: an exit at the call would measure no wait. */
 	check("only", EXITS_FOLLOW_OUTSIDE, NULL);
 }
 
@@ -85,7 +85,7 @@ static void test_registers(void **state)
 	check("anywhere", EXITS_FOLLOW_OUTSIDE, NULL);
 }
 
-/* The unwind table tells the size where the symbols do not. */
+/* The unwind table has the size if the symbols lack it. */
 static void test_no_size(void **state)
 {
 	struct elf_symbol symbol, around;
@@ -100,12 +100,12 @@ static void test_no_size(void **state)
 	assert_false(exits_function_around(lib.elf, 1, &around));
 }
 
-/* As libgomp's on arm64: to another library on one way, into a part on the other. */
+/* Like libgomp on arm64: one path jumps to another library, the other into a part. */
 static const char arm_source[] =
 	ASSEMBLED_MACROS "begin part\n nop\npart_1: ret\nend part\n"
 			 "begin leaves\n cbz x0, 1f\nleaves_1: b puts\n1: b part\nend leaves\n"
 			 "begin only\n nop\n b puts\nend only\n"
-			 /* Not on its way to another file, though it begins like that. */
+			 /* Not a jump to another file, though it begins like one. */
 			 "begin far\n adrp x16, part\n add x16, x16, :lo12:part\n ret\nend far\n"
 			 "begin tail\n cbz x0, 1f\n b far\n1: ret\nend tail\n"
 			 ".section .note.GNU-stack,\"\",@progbits\n";

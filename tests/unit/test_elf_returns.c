@@ -6,19 +6,19 @@
 
 #include "elf/returns.h"
 
-/* A runtime in small: labels are where the calls that matter return to. */
+/* A small runtime: labels are the return addresses of the calls that matter. */
 static const char source[] = ASSEMBLED_MACROS
-	/* Begins a region: hands its function to workers, then runs it itself. */
+	/* Begins a region: passes its function to workers, then runs it itself. */
 	"begin region\n push %rbx\n mov %rdi, %rbx\n call start\n call *%rbx\n"
 	"region_1: pop %rbx\n jmp finish\nend region\n"
 	"begin start\n lea worker(%rip), %rdx\n lea data(%rip), %rdi\n call *%rax\n"
 	"start_1: ret\nend start\n"
-	/* Two places, as for nested teams and for others. */
+	/* Two positions, as for nested teams and other teams. */
 	"begin worker\n test %edi, %edi\n je 1f\n call *(%rsi)\nworker_1: mov %rax, %rdi\n jmp 2f\n"
 	"1: call *%rax\nworker_2: nop\n2: ret\nend worker\n"
-	/* Runs tasks: none of its business. */
+	/* Runs tasks, which are no regions. */
 	"begin finish\n call *%rdi\nfinish_1: ret\nend finish\n"
-	/* One that hands nothing to others. */
+	/* A function that passes nothing to other threads. */
 	"begin alone\n push %rbx\n call *%rbx\nalone_1: pop %rbx\n ret\nend alone\n"
 	/* No probe may sit behind this call. */
 	"begin nowhere\n push %rbx\n call start\n call *%rbx\n"
@@ -32,7 +32,7 @@ static const char source[] = ASSEMBLED_MACROS
 
 static struct assembled lib;
 
-/* Exactly those labels; none: it is not known. */
+/* Check that the returns are exactly those labels; none: they are unknown. */
 static void check(const char *region, const char *invoke, const char *const *labels)
 {
 	uint64_t begin = region ? assembled_vaddr(&lib, region) : 0;
@@ -58,7 +58,7 @@ static void test_not_known(void **state)
 	uint64_t begin = assembled_vaddr(&lib, "region"), middle = begin + 1;
 	struct returns found;
 
-	/* One side of two is worse than none: some members would never end. */
+	/* One of two sides is worse than none: some members would never end. */
 	CHECK_NONE("alone", NULL);
 	CHECK_NONE("finish", NULL);
 	CHECK_NONE("nowhere", NULL);
@@ -73,7 +73,10 @@ static void test_not_known(void **state)
 static const char arm_source[] = ASSEMBLED_MACROS
 	"begin region\n stp x29, x30, [sp, #-32]!\n mov x19, x0\n bl start\n blr x19\n"
 	"region_1: ldp x29, x30, [sp], #32\n b finish\nend region\n"
-	/* The address is made in two steps, with others between, and one by itself. */
+	/*
+	 * The address is made in two steps, with other instructions between; another one in a
+	 * single step.
+	 */
 	"begin start\n adrp x2, worker\n adrp x1, data\n cbz x0, 1f\n add x2, x2, :lo12:worker\n"
 	"1: add x1, x1, :lo12:data\n adr x3, other\n ret\nend start\n"
 	".p2align 13\n"

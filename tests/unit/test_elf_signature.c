@@ -19,7 +19,7 @@ static const char barrier_source[] =
 	"int main(void) { pthread_t t; pthread_barrier_init(&b, 0, 2);\n"
 	"  pthread_create(&t, 0, work, 0); work(0); return pthread_join(t, 0); }\n";
 
-/* No call leads to the function: only the unwind table knows where it begins. */
+/* No call leads to the function: only the unwind table has its start. */
 static const char pointer_source[] =
 	"#include <pthread.h>\n"
 	"pthread_barrier_t b; int (*volatile wait)(pthread_barrier_t *) = pthread_barrier_wait;\n"
@@ -90,7 +90,7 @@ static uint64_t size_of(const struct fixture *f, const char *file, const char *n
 	return strtoull(out, NULL, 16);
 }
 
-/* What is found in @name is what nm finds in @original. */
+/* Check that the functions found in @name are those that nm finds in @original. */
 static void expect_found(const struct fixture *f, const char *name, const char *original, bool musl)
 {
 	struct signature s;
@@ -125,7 +125,7 @@ static void test_static(void **state)
 	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
 		fixture_run(f, "cc %s -o b b.c && strip -o b.bare b", flags[i]);
 		expect_found(f, "b.bare", "b", false);
-		/* Without the table, calls tell. */
+		/* Without the table, calls show the start. */
 		fixture_run(f, "strip -R .eh_frame -R .eh_frame_hdr -o b.none b");
 		expect_found(f, "b.none", "b", false);
 	}
@@ -185,7 +185,7 @@ static void test_nothing_there(void **state)
 	assert_int_equal(find(f, "n", &s), -ENOENT);
 }
 
-/* With two of them it is not known which one the program calls. */
+/* With two of them it is unknown which one the program calls. */
 static void test_two(void **state)
 {
 	const struct fixture *f = *state;
@@ -252,7 +252,7 @@ static void test_system(void **state)
 			assert_int_equal(find(f, strangers[i], &s), -ENOENT);
 }
 
-/* Whatever is claimed of damaged bytes must be in the file. */
+/* Check that every reported position in damaged bytes is in the file. */
 static void check_damaged(const uint8_t *bytes, size_t len)
 {
 	struct signature s;
@@ -286,7 +286,9 @@ static void damage(uint8_t *at, size_t len, unsigned int *seed)
 			rand_r(seed) % 2 ? (uint8_t)rand_r(seed) : values[rand_r(seed) % 6];
 }
 
-/* Random bytes in one section; the rest of a small file stays, so that the damage is reached. */
+/*
+ * Put random bytes into one section; the rest of a small file stays, so that the damage is reached.
+ */
 static void damage_section(const struct fixture *f, const char *file, const char *name, int times)
 {
 	int fd = fixture_open(f, file), i;
@@ -302,7 +304,7 @@ static void damage_section(const struct fixture *f, const char *file, const char
 	for (i = 0; i < times; i++) {
 		memcpy(copy, bytes, len);
 		sh = section(copy, name);
-		/* Mostly the beginning, where the common record is that all others hang on. */
+		/* Mostly the beginning, with the common record that all others refer to. */
 		damage(copy + sh->sh_offset, i % 2 && sh->sh_size > 64 ? 64 : sh->sh_size, &seed);
 		check_damaged(copy, len);
 	}
@@ -321,7 +323,7 @@ static void test_damage(void **state)
 	damage_section(f, "dp", ".eh_frame", 20);
 }
 
-/* Sizes of the table and of segments that are not true. */
+/* Wrong sizes of the table and of segments. */
 static void test_lies(void **state)
 {
 	static const uint64_t sizes[] = { 0,	     1,		 7,	    9,

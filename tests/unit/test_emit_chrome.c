@@ -130,9 +130,7 @@ static void drop(struct drawn *d, json_t *o)
 	free(d->text);
 }
 
-/*
- * --- properties of every trace -------------------------------------------------------------------
- */
+/* --- properties of every trace ---------------------------------------------------------------- */
 
 static const char *word(json_t *e, const char *key)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * What diff prints: text against golden files (UPDATE_GOLDEN=1 makes them anew), JSON and CSV read
- * back.
+ * Check the output of diff: text against golden files (UPDATE_GOLDEN=1 updates them), JSON and CSV
+ * read back.
  */
 #include <stdio.h>
 #include <jansson.h>
@@ -42,7 +42,7 @@ static char *print(const struct compare *c, const struct compare_input *in, enum
 	return out;
 }
 
-/* @na runs of contiguous blocks against @nb of the others. */
+/* Compare @na runs of contiguous blocks with @nb of non-contiguous ones. */
 static struct recording *lu(unsigned na, unsigned nb, const struct compare_options *o,
 			    struct compare *c)
 {
@@ -69,7 +69,9 @@ static void golden(const char *name, const struct compare *c, const struct compa
 	check_golden(name, out);
 }
 
-/* Five runs a side, of two versions of a program; a limit that most of it is above. */
+/*
+ * Five runs on each side, of two versions of a program, with a limit that most differences exceed.
+ */
 static void test_several(void **state)
 {
 	struct compare_options o = plain;
@@ -81,7 +83,7 @@ static void test_several(void **state)
 	golden("diff", &c, inputs);
 }
 
-/* One run a side: what is said of noise. */
+/* One run on each side: the statements about noise. */
 static void test_one(void **state)
 {
 	struct compare_options o = plain;
@@ -93,7 +95,7 @@ static void test_one(void **state)
 	golden("diff_one", &c, inputs + 4);
 }
 
-/* Three against one, nothing changed but what is noise; and of one quantity only. */
+/* Three runs against one that differ only by noise; and one quantity only. */
 static void test_single(void **state)
 {
 	static const char *const phase = "phase";
@@ -127,7 +129,7 @@ static void test_nothing(void **state)
 	golden("diff_nothing", &c, inputs);
 }
 
-/* Names from outside, sites on one side only, more sites than are shown; all widths. */
+/* Hostile names, sites on one side only, more sites than are shown; all widths. */
 static void hostile(struct recording r[2], struct compare *c)
 {
 	const struct report *all[] = { &r[0].report, &r[1].report };
@@ -197,7 +199,7 @@ static json_t *read_lines(char *out)
 	return lines;
 }
 
-/* What scripts rely on: barrier, quantity, a, b, ratio, significant. */
+/* The fields that scripts rely on: barrier, quantity, a, b, ratio, significant. */
 static void test_json(void **state)
 {
 	struct recording *r CLEANUP_PTR(free);
@@ -241,7 +243,7 @@ static void test_json(void **state)
 	assert_true(json_is_null(json_object_get(one, "barrier")));
 }
 
-/* One header, of this command's columns alone; every row has as many cells. */
+/* One header with the columns of this command alone; every row has as many cells. */
 static void test_csv(void **state)
 {
 	struct recording *r CLEANUP_PTR(free) = calloc(2, sizeof(*r));

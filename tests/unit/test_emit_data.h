@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* Reports and episodes made by hand, for the tests of all formats. */
+/* Constructed reports and episodes, for the tests of all formats. */
 #ifndef TEST_EMIT_DATA_H
 #define TEST_EMIT_DATA_H
 
@@ -32,13 +32,13 @@ static inline struct report_times data_times(uint64_t n, uint64_t sum, uint64_t 
 				      .stddev = stddev };
 }
 
-/* LU decomposition by blocks: the work of the threads is as 23 : 65 : ... : 191. */
+/* Work of the threads in LU decomposition by blocks: 23 : 65 : ... : 191. */
 static const unsigned data_lu[DATA_THREADS] = { 23, 65, 101, 131, 155, 173, 185, 191 };
 static const uint64_t data_lu_last[DATA_THREADS] = { 0, 0, 2, 9, 40, 121, 309, 542 };
 
 #define DATA_COUNTERS 3
 
-/* Where time was not accounted for. */
+/* Return the parts of unaccounted time. */
 static inline struct report_parts data_unknown(void)
 {
 	struct report_parts parts;
@@ -47,7 +47,10 @@ static inline struct report_parts data_unknown(void)
 	return parts;
 }
 
-/* Of a phase of @work ns: 2 % waiting for a CPU, 0.5 % for a lock, the rest on a CPU. */
+/*
+ * Return the parts of a phase of @work ns: 2 % waiting for a CPU, 0.5 % for a lock, the rest on a
+ * CPU.
+ */
 static inline struct report_parts data_parts(uint64_t work)
 {
 	return (struct report_parts){ .oncpu_ns = work - work / 50 - work / 200,
@@ -62,7 +65,7 @@ static inline struct report_parts data_parts(uint64_t work)
 				      .faults = 3 };
 }
 
-/* Of a phase of @work ns, at 3 GHz; the last is multiplexed. */
+/* Fill the counters of a phase of @work ns, at 3 GHz; the last one is multiplexed. */
 static inline void data_counters(struct report_counter c[DATA_COUNTERS], uint64_t work)
 {
 	c[0] = (struct report_counter){ "cycles", work * 3, 35290, false, 0, 0 };
@@ -119,7 +122,7 @@ static inline void data_site(struct report_barrier *b, const char *id, const cha
 	b->delay_direct_ns = b->delay_passed_ns = REPORT_UNKNOWN;
 }
 
-/* A mutex, held by a thread that had no CPU; with a C library above and below. */
+/* Fill a cause: a mutex held by a preempted thread, with a C library above and below. */
 static inline void data_cause(struct report_cause *cause)
 {
 	static const struct report_callsite frames[] = {
@@ -155,7 +158,7 @@ static inline void data_cause(struct report_cause *cause)
 	       "had.");
 }
 
-/* What report_build() would make of it; released by data_free(). */
+/* Fill a report like report_build(); release it with data_free(). */
 static inline void data_report(struct report *r)
 {
 	static struct report_loss losses[] = {
@@ -390,7 +393,7 @@ static inline void data_free(struct report *r)
 	free(r->phases);
 }
 
-/* Every string from outside is hostile, or 4 KiB long. */
+/* Make every external string hostile, or 4 KiB long. */
 static inline void data_hostile(struct report *r, char path[4097])
 {
 	static const struct report_callsite sites[] = {
@@ -436,7 +439,7 @@ static inline void data_hostile(struct report *r, char path[4097])
 		snprintf(r->phases[i].from, sizeof(r->phases[i].from), "%s", DATA_HOSTILE);
 }
 
-/* The order of arrival of figure 3.10. */
+/* Fill an episode with the order of arrival of figure 3.10. */
 static inline void data_episode(struct observed_episode *e, const struct report_barrier *b,
 				struct observed_member members[DATA_THREADS])
 {
@@ -543,7 +546,8 @@ static inline void data_frames(struct report_hang_missing *m, const char *functi
 }
 
 /*
- * A deadlock of 4 that arrived and @missing that did not; to be freed: .arrived, .missing, .cycle.
+ * Fill a deadlock of 4 threads that arrived and @missing that did not. The caller frees .arrived,
+ * .missing and .cycle.
  */
 static inline void data_hang(struct report_hang *h, uint32_t missing)
 {
@@ -615,7 +619,7 @@ static inline void data_hang_free(struct report_hang *h)
 	free(h->cycle);
 }
 
-/* Runs everything that a writer can be told, and returns what it wrote. */
+/* Pass all kinds of data to a writer, and return its output. */
 static inline char *data_all(const struct emit_options *options, const struct report *r,
 			     size_t *len)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Output held against files of tests/unit/golden, from the repository's root; UPDATE_GOLDEN=1 makes
- * them anew.
+ * Compare output with files in tests/unit/golden, from the root of the repository; UPDATE_GOLDEN=1
+ * updates the files.
  */
 #ifndef TEST_EMIT_GOLDEN_H
 #define TEST_EMIT_GOLDEN_H
@@ -31,7 +31,7 @@ static inline char *golden_slurp(const char *path)
 	return s;
 }
 
-/* The file is called by @prefix and @name. */
+/* Compare with the file named after @prefix and @name. */
 static inline void golden_check(const char *prefix, const char *name, const char *out)
 {
 	const char *update = getenv("UPDATE_GOLDEN");
@@ -53,7 +53,7 @@ static inline void golden_check(const char *prefix, const char *name, const char
 	free(expected);
 }
 
-/* What every text output must keep: no line past the width, nothing a terminal could act on. */
+/* Check the properties of all text output: no line is too wide, and nothing controls a terminal. */
 static inline void check_lines(const char *out, unsigned width)
 {
 	const char *line, *end;

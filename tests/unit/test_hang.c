@@ -290,9 +290,7 @@ static void test_several(void **state)
 	assert_says(h->text, "thread 5");
 }
 
-/*
- * --- members that ended ------------------------------------------------------------------------
- */
+/* --- members that ended ----------------------------------------------------------------------- */
 
 static void test_gone(void **state)
 {
@@ -791,9 +789,7 @@ static void test_processes(void **state)
 		    "process 200, which waits at the barrier at x.c:30 for thread 101");
 }
 
-/*
- * --- text --------------------------------------------------------------------------------------
- */
+/* --- text ------------------------------------------------------------------------------------- */
 
 static void test_user_frame(void **state)
 {
@@ -836,9 +832,7 @@ static void test_hostile(void **state)
 	assert_hang(s, HANG_DEADLOCK, NULL);
 }
 
-/*
- * --- random input --------------------------------------------------------------------------------
- */
+/* --- random input ----------------------------------------------------------------------------- */
 
 static uint32_t rnd(uint32_t *seed, uint32_t n)
 {

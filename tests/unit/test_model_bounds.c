@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* What a hostile or merely large program does to the model: nothing. */
+/* Check that hostile or very large programs do no harm to the model. */
 #include "test_model_util.h"
 
 static const struct model_detail *senseless(uint64_t *x, struct model_detail *d)
@@ -83,7 +83,7 @@ static void test_garbage(void **state)
 	}
 }
 
-/* More objects than are kept: the idle ones are closed, not forgotten. */
+/* More objects than are kept: idle objects are closed, and none is forgotten. */
 static void test_many_objects(void **state)
 {
 	const uint32_t n = 70000;

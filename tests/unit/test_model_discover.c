@@ -1196,9 +1196,7 @@ static void test_random(void **state)
 	finish(p);
 }
 
-/*
- * --- reported without being barriers -----------------------------------------------------------
- */
+/* --- reported without being barriers ---------------------------------------------------------- */
 
 static void reported(void *ctx, const struct discover_object *o)
 {

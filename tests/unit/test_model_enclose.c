@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Which function a barrier is written in: the ways up from its waits and its wakings, as programs
- * have them.
+ * Check which function contains a barrier, with call chains of waits and wakings from real
+ * programs.
  */
 #include "test_model_util.h"
 
@@ -13,8 +13,8 @@ DEFINE_CLEANUP_PTR(enclose_free, struct enclose *)
 #define WAY_MAX 5
 
 /*
- * A way up: functions are letters, a site is a letter and a digit; "*" before it: the runtime's;
- * "~": a wrapper's; "!": inlined.
+ * Parse a call chain. Functions are letters, a site is a letter and a digit. A leading "*" marks
+ * the runtime, "~" a wrapper, "!" an inlined function.
  */
 static uint32_t way(const char *text, struct enclose_step *steps)
 {
@@ -47,7 +47,7 @@ static void seen(struct enclose *e, const char *text, bool wake, bool helpers)
 	assert_int_equal(enclose_note(e, steps, n, wake, helpers), 0);
 }
 
-/* Asserts the index of the site, and that it is (or is not) behind a function. */
+/* Check the index of the site, and whether it is above a function. */
 static void site_is(struct enclose *e, const char *text, bool helpers, uint32_t index, bool up)
 {
 	struct enclose_step steps[WAY_MAX];
@@ -59,8 +59,8 @@ static void site_is(struct enclose *e, const char *text, bool helpers, uint32_t 
 }
 
 /*
- * A macro's wait and waking are on one line: its function is a phase of the program, not the
- * barrier.
+ * The wait and the waking of a macro are on one line: its function is a phase of the program, not
+ * the barrier.
  */
 static void test_macro_on_one_line(void **state)
 {
@@ -77,7 +77,7 @@ static void test_macro_on_one_line(void **state)
 	assert_false(through);
 }
 
-/* A function with more code than a barrier's holds more. */
+/* A function with more code than a barrier contains other things. */
 static void test_large_function(void **state)
 {
 	struct enclose_step wait[WAY_MAX], wakes[WAY_MAX];
@@ -114,7 +114,7 @@ static void test_called_from_one(void **state)
 	site_is(e, "b1 w1", false, 1, true);
 }
 
-/* One of its threads began there; another, the first of all, was called by main. */
+/* One thread began there; another, the main thread, was called by main. */
 static void test_where_threads_work(void **state)
 {
 	struct enclose *e CLEANUP_PTR(enclose_free) = enclose_new();
@@ -126,7 +126,7 @@ static void test_where_threads_work(void **state)
 	site_is(e, "w2 *s1", false, 0, false);
 }
 
-/* lu() has three, and is called once: its caller would tell less. */
+/* lu() has three waits, and is called once: its caller would say less. */
 static void test_fewer_callers_than_waits(void **state)
 {
 	struct enclose *e CLEANUP_PTR(enclose_free) = enclose_new();
@@ -146,7 +146,7 @@ static void test_inlined(void **state)
 	seen(e, "!l1 s1", false, false);
 	seen(e, "!l4 s1", true, false);
 	site_is(e, "!l1 s1", false, 0, false);
-	/* Into what is called from several places it is one function again. */
+	/* Inlined into a function with several callers it is one function again. */
 	seen(e, "!k1 s1", false, false);
 	seen(e, "!k1 s2", false, false);
 	site_is(e, "!k1 s2", false, 1, true);
@@ -172,7 +172,7 @@ static void test_wrappers(void **state)
 	seen(e, "~c1 b1 w1", false, false);
 	seen(e, "b2 w1", true, false);
 	site_is(e, "~c1 b1 w1", false, 2, true);
-	/* That is all there is. */
+	/* The chain ends there. */
 	site_is(e, "~c1", false, 0, false);
 }
 

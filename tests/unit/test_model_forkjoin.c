@@ -488,9 +488,7 @@ static void test_given_up(void **state)
 	forkjoin_give_up(p->f, 12345);
 }
 
-/*
- * --- waiting for all threads at once -------------------------------------------------------------
- */
+/* --- waiting for all threads at once ---------------------------------------------------------- */
 
 #define MS 1000000u
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Workers at the end of a parallel region: they arrive, and when they go on is told later. */
+/*
+ * Check workers at the end of a parallel region: they arrive, and their resumption is reported
+ * later.
+ */
 #include "test_model_util.h"
 
 #define TEAM 0x8000000000006400ULL
@@ -66,13 +69,13 @@ static void test_two_regions(void **state)
 	assert_int_equal(member_of(&r->kept[1].ep, 3)->work_ns, 25);
 	assert_int_equal(member_of(&r->kept[1].ep, 1)->work_ns, 100);
 	assert_fields(model_totals(r->model), IS(crossings, 6), IS(abandoned, 0), IS(lost, 0));
-	/* Idle from each join on, to the resumption and to the end. */
+	/* Idle from each join to the resumption, and to the end. */
 	assert_fields(thread_of(r, 2), IS(idle_ns, 90 + 750), IS(outside_ns, 100 + 50),
 		      IS(unknown_ns, 0));
 	assert_int_equal(thread_of(r, 1)->idle_ns, 10 + 20);
 }
 
-/* Without the resumption nothing is known of the time since the join. */
+/* Without the resumption the time since the join is unknown. */
 static void test_resume_lost(void **state)
 {
 	struct run *r CLEANUP_PTR(run_free) = team_of_three();
@@ -94,7 +97,7 @@ static void test_resume_lost(void **state)
 	assert_fields(thread_of(r, 2), IS(unknown_ns, 140), IS(idle_ns, 50));
 }
 
-/* The join itself is lost: whether the thread was idle is unknown up to the resumption. */
+/* The join itself is lost: it is unknown until the resumption whether the thread was idle. */
 static void test_join_lost(void **state)
 {
 	struct run *r CLEANUP_PTR(run_free) = team_of_three();
@@ -114,7 +117,7 @@ static void test_join_lost(void **state)
 	assert_int_equal(member_of(&r->kept[r->nkept - 1].ep, 2)->work_ns, 50);
 }
 
-/* A worker that ends after its last join made no thread wait, and did not work meanwhile. */
+/* A worker that ends after its last join delayed no thread, and did not work meanwhile. */
 static void test_worker_exits(void **state)
 {
 	struct run *r CLEANUP_PTR(run_free) = team_of_three();
@@ -130,7 +133,7 @@ static void test_worker_exits(void **state)
 	assert_int_equal(thread_of(r, 3)->idle_ns, 880);
 }
 
-/* Teams of one master need not be of one size, nor of the same threads. */
+/* The teams of one master may differ in size and threads. */
 static void test_sizes_change(void **state)
 {
 	struct run *r CLEANUP_PTR(run_free) = team_of_three();
@@ -156,9 +159,9 @@ static void test_sizes_change(void **state)
 }
 
 /*
- * Tracing began inside an episode: the worker arrives last each time, and goes on long after the
- * others did. By the times alone it could be of the episode after; by the number that its team
- * counts it is of this one.
+ * Tracing began inside an episode. The worker arrives last each time, and goes on long after the
+ * other threads. By times alone it could belong to the next episode; the number that its team
+ * counts shows that it belongs to this one.
  */
 static void test_found_and_late(bool counted, uint32_t complete)
 {
@@ -192,8 +195,8 @@ static void test_found(void **state)
 }
 
 /*
- * A thread's records of one complete episode are missing: no other thread takes its place in the
- * next.
+ * The records of one thread in a complete episode are missing: no other thread takes its place in
+ * the next.
  */
 static void test_rounds_keep_apart(void **state)
 {
@@ -206,7 +209,7 @@ static void test_rounds_keep_apart(void **state)
 	c = team(2, 3, 120, 141);
 	c.round = 1 << 16 | 1;
 	run_feed(r, c);
-	/* It comes before the others have left, as far as clocks tell. */
+	/* The thread arrives before the other threads have left, as far as clocks show. */
 	c = team(3, 3, 135, 260);
 	c.round = 1 << 16 | 2;
 	run_feed(r, c);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Many threads: each is found by its number, also among numbers that end in the same digits; large
- * episodes are in order.
+ * Check many threads: each is found by its number, also among numbers with the same last digits;
+ * large episodes are in order.
  */
 #include "test_model_util.h"
 
@@ -61,7 +61,7 @@ static void test_numbers(void **state)
 	assert_int_equal(model_find_thread(r->model, PID + 1, 1, 5000), MODEL_NONE);
 }
 
-/* A number that comes again is the new thread's, however many come after it. */
+/* A reused number belongs to the new thread, with any number of threads after it. */
 static void test_number_again(void **state)
 {
 	struct run *r = *state;
@@ -85,7 +85,7 @@ static void test_number_again(void **state)
 	assert_int_equal(model_totals(r->model)->lost, 0);
 }
 
-/* By arrival; those of one instant as they left. */
+/* Members are ordered by arrival, and at the same instant by departure. */
 static void meet(uint32_t n, uint64_t within)
 {
 	uint64_t random = 88172645463325252ull + n, arrive[MOST];

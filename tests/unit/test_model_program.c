@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Processes that have exited, beyond those that are kept, are folded into their program: sums that
- * are worked out by hand.
+ * Exited processes beyond the kept ones are folded into their program. Sums are worked out by hand.
  */
 #include "test_model_util.h"
 
@@ -10,8 +9,8 @@
 #define S	 1000000000ULL
 #define A	 0x1000
 #define B	 0x2000
-#define D	 1000ULL /* to leave a barrier takes */
-#define EVERY_NS (10 * MS) /* a process begins */
+#define D	 1000ULL /* time to leave a barrier, ns */
+#define EVERY_NS (10 * MS) /* interval between process starts, ns */
 
 struct folded {
 	uint32_t barriers, processes;
@@ -155,7 +154,10 @@ static void test_sums(void **state)
 		      IS(folded.outside_ns, 8 * (9 * MS - 4 * D)), IS(folded.life_ns, 8 * 12 * MS),
 		      IS(folded.outside_max_ns, 5 * MS - 2 * D), IS(life_ns, 8 * 6 * MS),
 		      IS(elapsed_ns, 8 * 6 * MS));
-	/* No thread is faster than the last at A, which goes on to B with the other: 3 + 2 + 1. */
+	/*
+	 * The ideal time follows the last arriver at A, which goes on to B with the other: 3 + 2 +
+	 * 1.
+	 */
 	assert_fields(p, IS(ideal_ns, 8 * (6 * MS - 2 * D)), IS(start_ns, begin_of(0)),
 		      IS(end_ns, begin_of(9) + 6 * MS));
 
@@ -176,7 +178,7 @@ static void test_sums(void **state)
 		      IS(threads[0].wait_ns, 8 * 2 * MS), IS(threads[0].last, 8),
 		      IS(threads[0].sums.known_ns, 8 * 4 * MS));
 
-	/* The two that lost most are as they were. */
+	/* The two processes that lost most are unchanged. */
 	for (uint32_t i = 0; i < model_nprocs(m); i++) {
 		p = model_proc(m, i);
 		if (p->processes != 1)
@@ -188,7 +190,9 @@ static void test_sums(void **state)
 	model_free(m);
 }
 
-/* What differs in its program or its name is not put together, nor are barriers at other sites. */
+/*
+ * Processes with different programs or names are not combined, nor are barriers at different sites.
+ */
 static void test_programs(void **state)
 {
 	struct folded f = { 0 };
@@ -209,7 +213,7 @@ static void test_programs(void **state)
 	assert_int_equal(n, 24);
 }
 
-/* However many there are, places are used again, and none is lost. */
+/* With any number of processes, entries are reused, and none is lost. */
 static void test_places(void **state)
 {
 	struct folded f = { 0 };
@@ -229,7 +233,7 @@ static void test_places(void **state)
 	assert_true(model_nprocs(m) <= procs + 2);
 	assert_true(model_nbarriers(m) <= barriers + 4);
 	assert_true(model_nthreads(m) <= threads + 4);
-	/* Those of the last three seconds, and as many as go by until it is looked. */
+	/* The processes of the last three seconds, and those that exit until the next check. */
 	assert_true(procs < 500);
 	assert_int_equal(model_finish(m, 60 * S), 0);
 	assert_int_equal(processes(m, &entries), 3900);
@@ -240,8 +244,8 @@ static void test_places(void **state)
 }
 
 /*
- * A thread that was killed at a barrier is not waited for: what is open is closed, and counted, as
- * at the end.
+ * The model does not wait for a thread that was killed at a barrier: open episodes are closed and
+ * counted, as at the end.
  */
 static void test_unfinished(void **state)
 {
@@ -261,10 +265,7 @@ static void test_unfinished(void **state)
 	assert_int_equal(model_totals(m)->incomplete, 4);
 }
 
-/*
- * Processes that met at a barrier that they share stay as they are, and so do all without
- * model_keep().
- */
+/* Processes that crossed a shared barrier remain unchanged, and so do all without model_keep(). */
 static void test_kept(void **state)
 {
 	struct folded f = { 0 };

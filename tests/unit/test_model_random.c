@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Random barrier programs, run in virtual time, their crossings delivered a little out of order:
- * every meeting is recovered exactly. With records lost at random no meeting is ever shown complete
- * that was not, and what was lost is counted.
+ * Run random barrier programs in virtual time, with crossings delivered a little out of order.
+ * Every episode is recovered exactly. If records are lost at random, no incomplete episode is shown
+ * as complete, and losses are counted.
  */
 #include "test_model_sim.h"
 
@@ -25,7 +25,7 @@ static const struct meeting *find(const struct sim *s, const struct model_episod
 	return NULL;
 }
 
-/* Losses that a later record of the thread shows. */
+/* Return the number of losses that a later record of the thread shows. */
 static uint64_t visible_losses(const struct sim *s)
 {
 	uint32_t last[THREADS_MAX + 1] = { 0 }, i, t;
@@ -60,7 +60,7 @@ static void check_accounts(const struct sim *s, const struct run *r)
 	assert_int_equal(lost, tot->lost);
 }
 
-/* What a failure needs to be understood. */
+/* Print what is needed to understand a failure. */
 static void explain(const struct sim *s, const struct model_episode *ep)
 {
 	print_message("episode at %#llx, n %u of %u, released %llu, why %#x:\n",
@@ -135,7 +135,10 @@ static void test_exact_uncounted(void **state)
 	}
 }
 
-/* @known: from when on all threads have been seen. */
+/*
+ * Check that no complete episode is wrong. @known: the time from which on all threads have been
+ * seen.
+ */
 static uint32_t check_no_lies(struct sim *s, struct run *r, uint64_t known)
 {
 	uint32_t good = 0;
@@ -168,12 +171,12 @@ static void test_loss(void **state)
 		run_free(r);
 		sim_free(&s);
 	}
-	/* Caution must not throw away what is plain. */
+	/* The model must not be so cautious that it drops clear episodes. */
 	print_message("loss: %u of %u meetings complete\n", good, all);
 	assert_true(good > all / 3);
 }
 
-/* Tracing begins while the program runs: records of before are missing without a trace. */
+/* Tracing begins while the program runs: earlier records are missing without a sign. */
 static void test_attach(void **state)
 {
 	uint32_t i, cut, good = 0, all = 0;
@@ -189,9 +192,7 @@ static void test_attach(void **state)
 		play(&s, 60);
 		qsort(s.recs, s.nrecs, sizeof(*s.recs), by_delivery);
 		from = s.recs[s.nrecs / 3].c.arrive_ns;
-		/*
-		 * In the order of each thread's crossings: delivery keeps to it where it matters.
-		 */
+		/* Keep the order of each thread's crossings, as delivery does where it matters. */
 		for (i = 0; i < s.nrecs; i++)
 			s.recs[i].dropped = s.recs[i].c.arrive_ns < from;
 		for (i = 0; i < s.nrecs; i++)
@@ -228,15 +229,15 @@ static uint32_t cyclic(uint64_t seed, unsigned loss, uint64_t skew, uint32_t *al
 	s.nthreads = 3 + rnd_to(&s.seed, THREADS_MAX - 2);
 	count = 2 + rnd_to(&s.seed, s.nthreads - 2);
 	s.loss = loss;
-	/* Long enough to see beyond the time in which nothing is decided. */
+	/* Long enough to see beyond the initial time without decisions. */
 	s.work *= 1000;
 	s.latency *= 1000;
 	s.window *= 1000;
 	play_cyclic(&s, count, 600, skew);
 	deliver(&s, r);
 	/*
-	 * That a barrier of n is used by more than n cannot be known before the last of them has
-	 * left it for the first time (a few times, if records are missing).
+	 * The model cannot know that more than n threads use a barrier of n before the last of them
+	 * has left it for the first time (a few times, if records are missing).
 	 */
 	for (uint32_t i = 0; i < s.nrecs; i++)
 		if (!s.recs[i].dropped && ++seen[s.recs[i].c.tid] <= 4 &&

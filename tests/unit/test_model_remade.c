@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Random programs that make barriers at one address again and again, each with another count than
- * the one before, with threads that are sometimes slow to leave: their records are complete, so
- * every episode must be found, and no other.
+ * Run random programs that make barriers at one address again and again, each with another count
+ * than the one before. Some threads are slow to leave. The records are complete, so every episode
+ * must be found, and no other.
  */
 #include "test_model_util.h"
 
@@ -29,7 +29,7 @@ struct program {
 	struct record records[RECORDS];
 	struct meeting meetings[MEETINGS];
 	uint32_t nrecords;
-	uint64_t left[THREADS + 1]; /* when a thread left last */
+	uint64_t left[THREADS + 1]; /* when a thread last left, ns */
 };
 
 static uint64_t state = 88172645463325252ull;
@@ -59,7 +59,7 @@ static void choose(uint32_t *team, uint32_t n)
 		while (is_in(team, i, team[i]));
 }
 
-/* They come after @from, for the barrier was not there before. */
+/* Add an episode with arrivals after @from, as the barrier did not exist before. */
 static uint64_t meet(struct program *p, struct meeting *meeting, const uint32_t *team, uint32_t n,
 		     uint64_t from)
 {
@@ -78,8 +78,7 @@ static uint64_t meet(struct program *p, struct meeting *meeting, const uint32_t 
 	meeting->release = release;
 	for (uint32_t i = 0; i < n; i++) {
 		/*
-		 * Not all of them are slow: then nothing would tell two meetings of one count
-		 * apart.
+		 * Not all threads are slow: otherwise two episodes of one count would look alike.
 		 */
 		r[i].depart = release + STEP_NS * (1 + chance(i || chance(4) ? 5 : 2000));
 		p->left[team[i]] = r[i].depart;
@@ -112,7 +111,7 @@ static int by_departure(const void *a, const void *b)
 	return x->depart < y->depart ? -1 : x->depart > y->depart;
 }
 
-/* In the order in which they left, as the merge says it. */
+/* Feed the crossings in the order of departures, like the merge. */
 static void feed(struct run *r, struct program *p)
 {
 	qsort(p->records, p->nrecords, sizeof(p->records[0]), by_departure);

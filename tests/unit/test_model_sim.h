@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* Random barrier programs in virtual time, their crossings delivered a little out of order. */
+/* Random barrier programs in virtual time, with crossings delivered a little out of order. */
 #ifndef TEST_MODEL_SIM_H
 #define TEST_MODEL_SIM_H
 
@@ -12,7 +12,7 @@
 struct rec {
 	struct model_crossing c;
 	struct model_detail detail; /* delivered with it, if c.detail is not NULL */
-	struct model_detail parts; /* what is to come out of that */
+	struct model_detail parts; /* the expected parts */
 	uint64_t deliver;
 	uint32_t meeting;
 	bool dropped;
@@ -23,7 +23,7 @@ struct meeting {
 	uint64_t object;
 	uint64_t release;
 	uint64_t phase;
-	uint64_t arrive[THREADS_MAX]; /* by thread; 0: not in it */
+	uint64_t arrive[THREADS_MAX]; /* by thread, ns; 0: not a member */
 };
 
 struct sim {
@@ -31,8 +31,8 @@ struct sim {
 	uint32_t nthreads;
 	uint32_t nobjects;
 	uint32_t team[OBJECTS_MAX]; /* bit sets */
-	uint64_t work, latency; /* at most */
-	uint64_t window; /* of delivery */
+	uint64_t work, latency; /* maximum values, ns */
+	uint64_t window; /* how late a record may be delivered, ns */
 	bool counted;
 	bool launched;
 	unsigned loss; /* per mille */
@@ -66,7 +66,7 @@ static inline struct meeting *add_meeting(struct sim *s)
 	return &s->meetings[s->nmeetings++];
 }
 
-/* Were all that are in @b in @a too? */
+/* Return whether @a has all members of @b. */
 static inline bool meets_all(const struct meeting *a, const struct meeting *b)
 {
 	for (uint32_t t = 0; t < THREADS_MAX; t++)
@@ -75,7 +75,7 @@ static inline bool meets_all(const struct meeting *a, const struct meeting *b)
 	return true;
 }
 
-/* Mostly short, sometimes long: slow departers are what makes this hard. */
+/* Return a delay that is mostly short and sometimes long: slow departures are the hard case. */
 static inline uint64_t jitter(struct sim *s, uint64_t most)
 {
 	uint64_t v = rnd_to(&s->seed, most);
@@ -111,7 +111,9 @@ static inline void play(struct sim *s, uint32_t rounds)
 				joined = clock[t];
 		}
 		mt->release = release;
-		/* From the last meeting in which all of these were, or from the start. */
+		/*
+		 * The phase begins at the last episode with all of these threads, or at the start.
+		 */
 		for (last = i; last > 0 && !meets_all(&s->meetings[last - 1], mt); last--)
 			;
 		mt->phase = release - (last ? s->meetings[last - 1].release : 1000000);
@@ -144,7 +146,7 @@ static inline int by_delivery(const void *a, const void *b)
 	return x->deliver < y->deliver ? -1 : x->deliver > y->deliver;
 }
 
-/* What the detail points at is gone after the call. */
+/* Deliver one record; the memory that the detail points at is invalid after the call. */
 static inline void deliver_one(const struct rec *rec, struct run *r)
 {
 	struct model_crossing c = rec->c;
@@ -162,7 +164,7 @@ static inline void deliver(struct sim *s, struct run *r)
 	for (uint32_t i = 0; i < s->nrecs; i++) {
 		if (!s->recs[i].dropped)
 			deliver_one(&s->recs[i], r);
-		/* Whatever left a window ago has been delivered. */
+		/* Departures from before the window have all been delivered. */
 		if (i % 7 == 0 && s->recs[i].deliver > s->window)
 			assert_int_equal(model_advance(r->model, s->recs[i].deliver - s->window),
 					 0);
@@ -207,8 +209,8 @@ static inline struct run *sim_run(struct sim *s, uint32_t rounds)
 }
 
 /*
- * More threads than the count: the barrier takes them as they come. The probe's stamp may be up to
- * @skew before the barrier's own order.
+ * Play more threads than the count: the barrier takes them in the order of arrival. The probe's
+ * time stamp may be up to @skew before the barrier's own order.
  */
 static inline void play_cyclic(struct sim *s, uint32_t count, uint32_t rounds, uint64_t skew)
 {

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/*
- * Sums that come as such: the model must say the same of them as of the single crossings that they
- * are of.
- */
+/* Check that the model gives the same results for sums as for the single crossings. */
 #include "test_model_util.h"
 
 #define START 1000
 #define SITE  3
 
-/* Two threads, two meetings: 10 and 20 come first by turns. */
+/* Two threads, two episodes: 10 and 20 arrive first in turn. */
 static const struct {
 	uint32_t tid;
 	uint64_t arrive, depart;
@@ -77,7 +74,7 @@ static struct model *by_sums(void)
 	struct model_summed a = summed_of(10), b = summed_of(20);
 	struct model *m = new_model();
 
-	/* 10 waited 1000, then came last. */
+	/* 10 waited 1000, then arrived last. */
 	a.first_arrive_ns = 2000;
 	a.depart_ns = 6050;
 	a.crossings = 2;
@@ -92,7 +89,7 @@ static struct model *by_sums(void)
 	model_stat_add(&a.phase, 3000);
 	a.thread_ns = 6000;
 	a.team_min = a.team_max = 2;
-	/* 20 came last, in the first phase of all, then waited 2000. */
+	/* 20 arrived last in the very first phase, then waited 2000. */
 	b.born_ns = 3000;
 	b.first_arrive_ns = 3000;
 	b.first_release_ns = 3000;
@@ -162,8 +159,8 @@ static void test_the_same(void **state)
 }
 
 /*
- * A thread that crosses nothing afterwards does not work while it waits for threads to end; waits
- * before its last crossing are of that phase.
+ * A thread without later crossings does not work while it waits for threads to end; waits before
+ * its last crossing belong to that phase.
  */
 static void test_joins(void **state)
 {
@@ -186,7 +183,7 @@ static void test_joins(void **state)
 	assert_int_equal(t.away_ns, 0);
 }
 
-/* A number that comes again is another thread. */
+/* A reused number is another thread. */
 static void test_numbers_come_again(void **state)
 {
 	struct model *m = new_model();

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* The threads that met on an object the last time: asked of the model while it is fed. */
+/* Check the query for the threads that last crossed an object, while the model is fed. */
 #include "test_model_util.h"
 
 #define A    0x1000
 #define B    0x2000
 #define MOST 8
 
-/*
- * Says that the team of the object is these tids, in any order; NULL: that nothing is known of it.
- */
+/* Check that the team of the object is these tids, in any order; NULL: the team is unknown. */
 static struct model_team assert_team(const struct run *r, const struct model_crossing *at,
 				     const char *expected)
 {
@@ -46,7 +44,7 @@ static void test_last_meeting(void **state)
 
 	assert_team(r, &at, NULL);
 	cross(r, 2, A, 3, 250, 310);
-	/* Some have come, and left: not all are known yet. */
+	/* Some threads have arrived and left: not all are known yet. */
 	assert_team(r, &at, "");
 	cross_all(r, { 1, A, 3, 100, 320 }, { 3, A, 3, 300, 350 });
 	team = assert_team(r, &at, "1 2 3");
@@ -54,12 +52,12 @@ static void test_last_meeting(void **state)
 	assert_int_not_equal(team.barrier, MODEL_NONE);
 	assert_false(team.changes);
 	assert_team(r, &other, NULL);
-	/* As long as the next is not full it is still they. */
+	/* Until the next episode is full, the team is unchanged. */
 	cross(r, 1, A, 3, 400, 450);
 	assert_int_equal(assert_team(r, &at, "1 2 3").release_ns, 300);
 	cross_all(r, { 2, A, 3, 410, 450 }, { 3, A, 3, 420, 450 });
 	assert_int_equal(assert_team(r, &at, "1 2 3").release_ns, 420);
-	/* Another family, another process: another object. */
+	/* Another family or another process means another object. */
 	at.family++;
 	assert_team(r, &at, NULL);
 	at.family--;
@@ -68,8 +66,8 @@ static void test_last_meeting(void **state)
 }
 
 /*
- * The count is unknown: threads that left together have met, though only the next arrivals close
- * the episode.
+ * The count is unknown: threads that left together have crossed together, though only the next
+ * arrivals close the episode.
  */
 static void test_unknown_count(void **state)
 {
@@ -91,17 +89,17 @@ static void test_gone(void **state)
 	cross_and_replace(r, A);
 	assert_true(model_team(r->model, &at, met, MOST, &team));
 	assert_int_equal(team.n, 2);
-	/* The one that was there, not the one that has its number now. */
+	/* The member is the former thread, not the one that has its number now. */
 	for (uint32_t i = 0; i < 2; i++)
 		assert_true(model_thread(r->model, met[i].thread)->exited == (met[i].tid == 2));
-	/* No more than there is room for. */
+	/* The result has no more tids than fit. */
 	memset(met, 0xff, sizeof(met));
 	assert_true(model_team(r->model, &at, met, 1, &team));
 	assert_int_equal(team.n, 2);
 	assert_int_equal(met[1].tid, UINT32_MAX);
 }
 
-/* More threads than the count: the next one to arrive may be another. */
+/* More threads than the count: the next arrival may be another thread. */
 static void test_changes(void **state)
 {
 	struct model_crossing at = crossing(1, A, 0, 0, 0);

@@ -44,8 +44,8 @@ static struct turnstile the_one(void)
 }
 
 /*
- * Threads 1 to @n but @last wait, and leave one after the other. @through: the last one has to wait
- * as well.
+ * Threads 1 to @n except @last wait, and leave one after the other. @through: the last thread has
+ * to wait as well.
  */
 static void meet(uint64_t object, uint32_t n, uint32_t last, bool through)
 {
@@ -70,7 +70,7 @@ static void test_meetings(void **state)
 	assert_true(turnstile_is(&o));
 }
 
-/* Two threads that wait are more often two that take from a queue: it takes more of them. */
+/* Two waiting threads more often take from a queue: recognition needs more episodes. */
 static void test_two_wait(void **state)
 {
 	struct turnstile o;
@@ -89,7 +89,7 @@ static void count_kept(void *ctx, const struct turnstile *o)
 	*(uint32_t *)ctx += turnstile_is(o);
 }
 
-/* Each gets it from the one before, and waits for it again at once. */
+/* Each thread gets the lock from the one before, and waits for it again at once. */
 static void test_lock(void **state)
 {
 	uint32_t kept = 0;
@@ -125,7 +125,7 @@ static void test_enough(void **state)
 	assert_in_range(i, 64, 999);
 }
 
-/* Too many: those that tell nothing are forgotten. */
+/* Too many objects: those without evidence are forgotten. */
 static void test_many(void **state)
 {
 	uint32_t kept = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* What the tests of the model share: feeding it by hand, and keeping what it says. */
+/* Shared by the tests of the model: feed it by hand, and keep its results. */
 #ifndef TEST_MODEL_UTIL_H
 #define TEST_MODEL_UTIL_H
 
@@ -20,7 +20,7 @@ DEFINE_CLEANUP_PTR(model_free, struct model *)
 struct kept {
 	struct model_episode ep;
 	struct model_member *members;
-	struct model_detail *details; /* theirs, if they have some */
+	struct model_detail *details; /* details of the members; NULL: none */
 };
 
 struct run {
@@ -28,7 +28,7 @@ struct run {
 	struct kept *kept;
 	uint32_t nkept, cap;
 	uint32_t nbarriers;
-	uint32_t seq[256]; /* by tid */
+	uint32_t seq[256]; /* by tid: number of the last record */
 };
 
 static inline void keep_details(struct kept *k)
@@ -98,7 +98,7 @@ static inline void run_free(struct run *r)
 
 DEFINE_CLEANUP_PTR(run_free, struct run *)
 
-/* A process that was seen from its start: nothing can have happened before. */
+/* Begin with a process that was traced from its start: nothing can have happened before. */
 static inline void run_launched(struct run *r, uint64_t t_ns)
 {
 	assert_int_equal(model_add_process(r->model, PID, INC, 0, 0, t_ns, true, "prog"), 0);
@@ -127,14 +127,14 @@ static inline void run_feed(struct run *r, struct model_crossing c)
 	assert_int_equal(model_add_crossing(r->model, &c), 0);
 }
 
-/* @tid crosses the barrier at @object that waits for @count. */
+/* Let @tid cross the barrier at @object, which has a count of @count. */
 static inline void cross(struct run *r, uint32_t tid, uint64_t object, uint32_t count,
 			 uint64_t arrive, uint64_t depart)
 {
 	run_feed(r, crossing(tid, object, count, arrive, depart));
 }
 
-/* One crossing of a table: what cross() takes, then what else it may have. */
+/* One crossing of a table: the arguments of cross(), then optional fields. */
 struct crossing_row {
 	uint32_t tid;
 	uint64_t object;
@@ -165,12 +165,11 @@ static inline void cross_rows(struct run *r, const struct crossing_row *rows, si
 }
 
 /*
- * The crossings of a table, in its order: cross_all(r, { tid, object, count, arrive, depart },
- * ...).
+ * Add the crossings of a table in order: cross_all(r, { tid, object, count, arrive, depart }, ...).
  */
 #define cross_all(r, ...) cross_rows(r, ROWS(struct crossing_row, __VA_ARGS__))
 
-/* The next record of @tid is lost. */
+/* Lose the next record of @tid. */
 static inline void lose(struct run *r, uint32_t tid)
 {
 	r->seq[tid % 256]++;
@@ -196,7 +195,7 @@ static inline const struct model_thread *thread_of(const struct run *r, uint32_t
 	return found;
 }
 
-/* The tids of an episode in the order of arrival, as text: "1 2 3". */
+/* Return the tids of an episode in the order of arrival, as text: "1 2 3". */
 static inline const char *tids(const struct model_episode *ep, char buf[256])
 {
 	size_t n = 0;
@@ -213,7 +212,7 @@ static inline const char *tids(const struct model_episode *ep, char buf[256])
 		assert_string_equal(tids(ep, buf_), text); \
 	} while (0)
 
-/* The episode that was reported as number @i of all. */
+/* Return the episode that was reported as number @i of all. */
 static inline const struct model_episode *ep(const struct run *r, uint32_t i)
 {
 	assert_true(i < r->nkept);
@@ -246,12 +245,12 @@ static inline void assert_episode_rows(const struct run *r, const struct episode
 }
 
 /*
- * Exactly these episodes were reported, in this order: assert_episodes(r, { tids, state, why },
- * ...).
+ * Check that exactly these episodes were reported, in this order: assert_episodes(r, { tids, state,
+ * why }, ...).
  */
 #define assert_episodes(r, ...) assert_episode_rows(r, ROWS(struct episode_row, __VA_ARGS__))
 
-/* Numbers that look random and are the same in every run. */
+/* Return a pseudo-random number, from a sequence that is the same in every run. */
 static inline uint64_t rnd(uint64_t *state)
 {
 	*state ^= *state << 13;
@@ -265,7 +264,7 @@ static inline uint64_t rnd_to(uint64_t *state, uint64_t n)
 	return n ? (rnd(state) >> 11) % n : 0;
 }
 
-/* Three threads meet on @object, without a count: the last of them leaves at 90. */
+/* Let three threads cross @object without a count; the last one leaves at 90. */
 static inline void cross_uncounted(struct run *r, uint64_t object)
 {
 	cross(r, 1, object, 0, 10, 31);
@@ -273,7 +272,7 @@ static inline void cross_uncounted(struct run *r, uint64_t object)
 	cross(r, 2, object, 0, 20, 90);
 }
 
-/* Threads 1 and 2 meet on @object; then 2 ends, and its number is another thread's. */
+/* Let threads 1 and 2 cross @object; then 2 ends, and another thread reuses its number. */
 static inline void cross_and_replace(struct run *r, uint64_t object)
 {
 	cross(r, 1, object, 2, 10, 21);
@@ -282,7 +281,10 @@ static inline void cross_and_replace(struct run *r, uint64_t object)
 	assert_int_equal(model_add_thread(r->model, PID, INC, 2, 60), 0);
 }
 
-/* A test's state is a run: with nothing known, or with a process that was launched at 0. */
+/*
+ * Set up a run as the state of a test: with nothing known, or with a process that was launched at
+ * 0.
+ */
 static inline int setup_run(void **state)
 {
 	*state = run_new(0);

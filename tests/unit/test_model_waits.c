@@ -169,9 +169,7 @@ static void many(void **state)
 	expect(wait_at(w, BARRIER, LATE(0, 200), 100, 6000, 6100), 200, 5000, true);
 }
 
-/*
- * --- through the model ---------------------------------------------------------------------------
- */
+/* --- through the model ------------------------------------------------------------------------ */
 
 static void feed(struct run *r, struct waits *w, uint64_t object, struct waits_seen seen,
 		 uint32_t tid, uint64_t arrive, uint64_t depart)

@@ -107,10 +107,12 @@ static inline int gen_embar(uint32_t n, struct predict_input *out)
 	return gen_end(&g, out);
 }
 
+/* --- Cyclic reduction ------------------------------------------------------------------------- */
+
 /*
- * --- Cyclic reduction: of many systems at once; half of the equations are left each time, and
- * those are dealt out to all threads again, one by one: so all have something to do as long as
- * there are as many, and nearly all that an equation needs is another thread's.
+ * Many systems are reduced at once. Half of the equations remain each time, and are distributed to
+ * all threads again, one by one. So all threads have work as long as there are enough equations,
+ * and nearly all data that an equation needs belong to another thread.
  */
 
 #define CYCLIC_NS (800 * US)
@@ -278,7 +280,7 @@ static inline int gen_sort(uint32_t n, struct predict_input *out)
 	return gen_end(&g, out);
 }
 
-/* --- Matmul: nine distributions ---------------------------------------- */
+/* --- Matmul: nine distributions ------------------------------------------------------------ */
 
 enum gen_dist { GEN_BLOCK, GEN_CYCLIC, GEN_WHOLE };
 
@@ -348,7 +350,7 @@ static inline int gen_matmul(uint32_t n, enum gen_dist row, enum gen_dist column
 	return gen_end(&g, out);
 }
 
-/* --- all of table 2 ---------------------------------------- */
+/* --- all of table 2 ------------------------------------------------------------------------ */
 
 struct gen_benchmark {
 	const char *name;

@@ -179,9 +179,7 @@ static void test_two_nodes(void **unused)
 	close(nodes[1].fd);
 }
 
-/*
- * --- uncertain clocks ----------------------------------------------------------------------------
- */
+/* --- uncertain clocks ------------------------------------------------------------------------- */
 
 #define NODES 3
 #define FEW   20 /* episodes at each communicator */

@@ -47,9 +47,7 @@ static struct contents_session a_session(void)
 	};
 }
 
-/*
- * --- reading back --------------------------------------------------------------------------------
- */
+/* --- reading back ----------------------------------------------------------------------------- */
 
 struct sink {
 	struct model *model;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* Small reports made by hand: several recordings of a program, for what compares them. */
+/* Small constructed reports: several recordings of a program, for the tests of comparisons. */
 #ifndef TEST_RECORDINGS_H
 #define TEST_RECORDINGS_H
 
@@ -60,7 +60,10 @@ static inline struct report_process *recording_process(struct recording *r, cons
 	return p;
 }
 
-/* Of the last process: @n episodes, @phase_ns in all; a quarter of it is barrier time. */
+/*
+ * Add a site to the last process: @n episodes, @phase_ns in all, of which a quarter is barrier
+ * time.
+ */
 static inline struct report_barrier *recording_site(struct recording *r, const char *id,
 						    const char *function, uint32_t line, uint64_t n,
 						    uint64_t phase_ns, double stddev)
@@ -93,7 +96,7 @@ static inline struct report_barrier *recording_site(struct recording *r, const c
 	b->barrier_ns.mean = n ? (double)phase_ns / 4 / (double)n : NAN;
 	b->release_ns = (struct report_times){ .n = 0, .stddev = NAN };
 	b->wait_ns = b->release_ns;
-	/* In thread i's wait there is i of 6. */
+	/* Thread i has i of 6 parts of the wait. */
 	for (unsigned i = 0; i < RECORDING_THREADS; i++)
 		t[i] = (struct report_thread){ .tid = 100 + i,
 					       .index = i,
@@ -102,7 +105,7 @@ static inline struct report_barrier *recording_site(struct recording *r, const c
 	return b;
 }
 
-/* A counter of the last process, or of the last site where @site. */
+/* Add a counter to the last process, or to its last site if @site. */
 static inline void recording_counter(struct recording *r, bool site, const char *name,
 				     uint64_t value)
 {
@@ -115,8 +118,8 @@ static inline void recording_counter(struct recording *r, bool site, const char 
 }
 
 /*
- * Its sites' times in blocks: phases each @varies (a share) more or less than their mean, as made
- * up by @seed.
+ * Fill the batches of its sites: phases are longer or shorter than their mean by a share of up to
+ * @varies, derived from @seed.
  */
 static inline void recording_batches(struct recording *r, double varies, unsigned seed)
 {
@@ -141,9 +144,9 @@ static inline void recording_batches(struct recording *r, double varies, unsigne
 }
 
 /*
- * LU decomposition, run number @run of contiguous (@slow 0) or non-contiguous blocks: three phases,
- * the times of the thesis's table 5.4 for 2048 x 2048 in all, a little else each time. Release
- * latencies and lost time as they come.
+ * LU decomposition, run number @run of contiguous (@slow 0) or non-contiguous blocks. It has three
+ * phases with the total times of the thesis's table 5.4 for 2048 x 2048, slightly different each
+ * time. Release latencies and lost time are arbitrary.
  */
 static inline void recording_lu(struct recording *r, unsigned run, unsigned slow)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * A process that runs another program before it is looked at: what it has mapped then is not what
- * it had.
+ * A process executes another program before the tracer reads it: its mappings are no longer the
+ * former ones.
  */
 #include <errno.h>
 #include <signal.h>
@@ -18,7 +18,7 @@
 #include "sites/address_space.h"
 #include "target/look.h"
 
-/* A place in this program, which the child runs, too. */
+/* A position in this program, which the child runs, too. */
 static __attribute__((noinline)) int place(int n)
 {
 	__asm__ volatile("");
@@ -26,8 +26,8 @@ static __attribute__((noinline)) int place(int n)
 }
 
 /*
- * What the child does: becomes itself once it is told to, with more words, so that at least its
- * stack begins elsewhere.
+ * Run the child: it executes the same program when told to, with more arguments, so that at least
+ * its stack begins elsewhere.
  */
 static int stay(const char *words)
 {
@@ -62,8 +62,8 @@ struct world {
 	struct modules *modules;
 	struct symbol_server *symbols;
 	struct address_spaces *spaces;
-	struct address_space_program program; /* what the child ran at first */
-	uint64_t ip; /* in place(), as it lay there */
+	struct address_space_program program; /* the first program of the child */
+	uint64_t ip; /* in place(), at its address in the first program */
 	pid_t pid;
 };
 
@@ -88,7 +88,7 @@ static int world_new(void **state)
 	assert_int_equal(proc_image(w.pid, &w.program.image), 0);
 	assert_int_equal(proc_image(getpid(), &own), 0);
 	w.ip = (uint64_t)(uintptr_t)place - own.code + w.program.image.code + 1;
-	/* So its file is known, under the numbers that the kernel tells. */
+	/* The file is then known, under the numbers that the kernel reports. */
 	space = address_space_get(w.spaces, (uint32_t)w.pid, 1);
 	assert_non_null(space);
 	assert_int_equal(address_space_read(w.spaces, space), 0);
@@ -112,7 +112,7 @@ static int world_free(void **state)
 	return 0;
 }
 
-/* The child becomes another program, be it the same file. */
+/* Make the child execute another program, which may be the same file. */
 static void become(const struct world *w)
 {
 	struct proc_image is = w->program.image;
@@ -145,7 +145,7 @@ static void check_named(const struct world *w, struct address_space *space)
 	assert_fields(name, IS(nframes, 1), TEXT(frames[0].function, "place"));
 }
 
-/* While it runs there, its mappings are its own. */
+/* While the child runs its first program, its mappings are those of that program. */
 static void test_there(void **state)
 {
 	const struct world *w = *state;
@@ -157,8 +157,8 @@ static void test_there(void **state)
 }
 
 /*
- * It was not looked at in time: its own code is known all the same, and nothing of the other
- * program's is taken for it.
+ * The child was not read in time: its own code is known all the same, and is not confused with that
+ * of the other program.
  */
 static void test_another(void **state)
 {
@@ -172,13 +172,13 @@ static void test_another(void **state)
 	assert_fields(space, IS(maps.n, 0), IS(libc, FAMILY_LIBC_UNKNOWN));
 	assert_int_equal(address_space_assume(w->spaces, space), 0);
 	check_named(w, space);
-	/* What else it had mapped is unknown. */
+	/* Its other mappings are unknown. */
 	assert_null(maps_find(&space->maps, w->program.image.stack));
 	site = address_space_site(w->spaces, space, w->program.image.stack);
 	assert_null(address_spaces_site(w->spaces, site)->module);
 }
 
-/* It was, and is looked at again too late: what is known stays. */
+/* The child was read in time, and is read again too late: the known mappings stay. */
 static void test_later(void **state)
 {
 	const struct world *w = *state;
@@ -194,7 +194,7 @@ static void test_later(void **state)
 	check_named(w, space);
 }
 
-/* A forked child is known to run what its parent ran. */
+/* A forked child is known to run the program of its parent. */
 static void test_child(void **state)
 {
 	const struct world *w = *state;
@@ -209,7 +209,7 @@ static void test_child(void **state)
 	check_named(w, child);
 }
 
-/* The program that it ran is unknown: what is there must do. */
+/* The program that the process ran is unknown: its present mappings are used. */
 static void test_untold(void **state)
 {
 	const struct world *w = *state;
@@ -220,7 +220,7 @@ static void test_untold(void **state)
 	assert_false(space->gone);
 }
 
-/* A zombie has no memory any more. */
+/* A zombie has no memory. */
 static void test_ended(void **state)
 {
 	const struct world *w = *state;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/*
- * The rules by which callers are found: as an assembler was told, and on this program's own stack.
- */
+/* Check the rules for finding callers, on assembled code and on this program's own stack. */
 #include "test_sites_fixture.h"
 
 #include <elf.h>
@@ -44,7 +42,7 @@ static const char rules_source[] = "	.text\n"
 				   "	function outermost\n"
 				   "	.cfi_undefined %rip\n"
 				   "	finish outermost\n"
-				   /* DW_CFA_def_cfa_expression: what no rule says */
+				   /* DW_CFA_def_cfa_expression, which no rule can express */
 				   "	function expression\n"
 				   "	.cfi_escape 0x0f, 3, 0x77, 16, 0x06\n"
 				   "	finish expression\n"
@@ -58,7 +56,7 @@ static const char rules_source[] = "	.text\n"
 				   "	.size nothing, . - nothing\n"
 				   "	.section .note.GNU-stack,\"\"\n";
 
-/* The rule behind the last instruction but one of the function, which is its call. */
+/* Get the rule after the last instruction but one of the function, which is its call. */
 static bool rule_of(const struct fixture *f, struct symbol_server *server, const char *name,
 		    struct sbt_frame_rule *rule)
 {
@@ -183,7 +181,7 @@ static void test_own_stack(void **state)
 	assert_non_null(callers_no_call(callers, space, 4096));
 	code = callers_code(callers, space, ips[1]);
 	assert_fields(code, TEXT(name, "outer"), IS(outer, false));
-	/* The same part of the stack, cut: what is not there is not guessed. */
+	/* The same part of the stack, cut off: missing frames are not guessed. */
 	sample.len = 8;
 	assert_int_equal(callers_follow(callers, space, &sample, ips, note_reported, &reported), 1);
 	/* An address in no file. */

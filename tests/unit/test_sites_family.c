@@ -45,29 +45,10 @@ static void test_table(void **state)
 	assert_null(family_kind_name(SBT_KINDS));
 }
 
-static void test_absl(void **state)
-{
-	const struct family_function *f =
-		family_function("_ZN4absl12lts_202301257Barrier5BlockEv", NULL);
-	struct sbt_spec spec;
-
-	(void)state;
-	assert_non_null(f);
-	assert_ptr_equal(family_function("_ZN4absl7Barrier5BlockEv", NULL), f);
-	assert_null(family_function("_ZN4absl7BarrierC1Ei", NULL));
-	assert_int_equal(family_by_name("absl"), SBT_FAMILY_ABSL);
-	assert_int_equal(family_by_name("none"), SBT_FAMILY_NONE);
-	assert_int_equal(family_spec(f, EM_X86_64, &spec), 0);
-	assert_int_equal(spec.family, SBT_FAMILY_ABSL);
-	assert_int_equal(spec.object.how, SBT_ARG_FIRST);
-	assert_int_equal(spec.words_offset, SBT_WORDS_NONE);
-	assert_int_equal(spec.words.how, SBT_ARG_REG);
-	assert_int_equal(spec.words.disp, 12);
-	assert_int_equal(spec.words.size, 4);
-	assert_int_equal(family_read_words(SBT_FAMILY_ABSL, FAMILY_LIBC_GLIBC, 4).count, 4);
-}
-
-/* By the calling conventions: the first six (eight) in registers, the rest on the stack. */
+/*
+ * Arguments follow the calling conventions: the first six (eight) in registers, the rest on the
+ * stack.
+ */
 static void test_arguments(void **state)
 {
 	struct family_function f = { .symbol = "f", .object = FAMILY_ARGUMENT(4) };
@@ -116,7 +97,7 @@ static void test_glibc_before_2_25(void **state)
 	assert_int_equal(t.count, 4);
 	t = read_pthread(FAMILY_LIBC_GLIBC, 0, 2);
 	assert_fields(&t, IS(known, true), IS(count, 2));
-	/* More left than there are: no barrier. */
+	/* More threads left than the count: no barrier. */
 	assert_false(read_pthread(FAMILY_LIBC_GLIBC, 5, 4).known);
 	assert_false(read_pthread(FAMILY_LIBC_GLIBC, 1, 0x80000000u).known);
 }
@@ -167,7 +148,7 @@ static void test_live_barrier(void **state)
 	}
 }
 
-/* The same with musl: its program prints the bytes. */
+/* The same with musl: a program prints the bytes. */
 static void test_live_musl(void **state)
 {
 	const struct fixture *f = *state;
@@ -197,7 +178,7 @@ static void test_mpi(void **state)
 	assert_fields(f, IS(family, SBT_FAMILY_MPI), IS(kind, SBT_KIND_EXPLICIT));
 	assert_int_equal(family_spec(f, EM_X86_64, &spec), 0);
 	assert_int_equal(spec.object.how, SBT_ARG_FIRST);
-	/* In Fortran the address of the handle. */
+	/* In Fortran the argument is the address of the handle. */
 	f = family_function("mpi_barrier_", NULL);
 	assert_non_null(f);
 	assert_int_equal(family_spec(f, EM_X86_64, &spec), 0);
@@ -212,15 +193,15 @@ static void test_mpi(void **state)
 	assert_int_equal(family_spec(f, EM_X86_64, &spec), 0);
 	assert_fields(&spec, IS(flags, SBT_SPEC_MAKES), IS(words.reg, 88), /* rcx */
 		      IS(what.size, 4));
-	/* Some leave these before all have come. */
+	/* Some ranks leave these before all have arrived. */
 	assert_null(family_function("MPI_Bcast", NULL));
 	assert_null(family_function("MPI_Reduce", NULL));
 	assert_null(family_function("MPI_Barrier_init", NULL));
 }
 
 /*
- * What can be detached alone has a number that its names in all languages share; makers of
- * communicators have their family's.
+ * Functions that can be detached alone have a number, which their names in all languages share.
+ * Functions that create communicators have the number of their family.
  */
 static void test_probe_groups(void **state)
 {
@@ -246,7 +227,7 @@ static void test_probe_groups(void **state)
 	assert_string_equal(family_probe_group_name(family_probe_group(
 				    family_function("GOMP_barrier_cancel", NULL))),
 			    "GOMP_barrier");
-	/* In recordings: as they are. */
+	/* In recordings the groups stay unchanged. */
 	assert_int_equal(barrier, SBT_PROBE_GROUPS_NAMED);
 	assert_int_equal(family_probe_group(family_function("__kmpc_copyprivate", NULL)),
 			 SBT_PROBE_GROUPS_NAMED + 14);

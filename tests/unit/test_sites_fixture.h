@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* Programs compiled on the spot, and the answers of independent tools about them. */
+/* Programs compiled by the test, and the answers of independent tools about them. */
 #ifndef TEST_SITES_FIXTURE_H
 #define TEST_SITES_FIXTURE_H
 
@@ -110,7 +110,7 @@ static inline int fixture_open(const struct fixture *f, const char *name)
 	return fd;
 }
 
-/* What a shell command prints, at most @size - 1 bytes. */
+/* Get what a shell command prints, at most @size - 1 bytes. */
 __attribute__((format(printf, 4, 5))) static inline void
 fixture_output(const struct fixture *f, char *buf, size_t size, const char *fmt, ...)
 {
@@ -129,7 +129,7 @@ fixture_output(const struct fixture *f, char *buf, size_t size, const char *fmt,
 	buf[n] = 0;
 }
 
-/* The address that nm gives for @name. */
+/* Return the address that nm gives for @name. */
 static inline uint64_t fixture_nm(const struct fixture *f, const char *file, const char *name)
 {
 	char out[256];
@@ -143,7 +143,7 @@ static inline uint64_t fixture_nm(const struct fixture *f, const char *file, con
 	return strtoull(out, NULL, 16);
 }
 
-/* All bytes of a file, to be freed. */
+/* Return all bytes of a file, which the caller frees. */
 static inline uint8_t *fixture_slurp(int fd, size_t *len)
 {
 	struct stat st;
@@ -157,7 +157,7 @@ static inline uint8_t *fixture_slurp(int fd, size_t *len)
 	return bytes;
 }
 
-/* A file in memory with these bytes. */
+/* Return a file in memory with these bytes. */
 static inline int fixture_memory(const uint8_t *bytes, size_t len)
 {
 	int fd = memfd_create("fixture", MFD_CLOEXEC);

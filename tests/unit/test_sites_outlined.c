@@ -12,8 +12,7 @@ DEFINE_CLEANUP_PTR(elf_close, struct elf_file *)
 #define FUNCTION(name) "begin " name "\n nop\n ret\nend " name "\n"
 
 /*
- * A program as GCC makes it: the code that makes the address of a function, and what that one
- * calls.
+ * A program like GCC's output: code that loads the address of a function, and calls that take it.
  */
 static const char source[] = ASSEMBLED_MACROS FUNCTION("task_near") FUNCTION("task_kept")
 	FUNCTION("task_by_word") FUNCTION("loop_body") FUNCTION("region") FUNCTION("region_last")
@@ -27,7 +26,7 @@ static const char source[] = ASSEMBLED_MACROS FUNCTION("task_near") FUNCTION("ta
 	" call *GOMP_task@GOTPCREL(%rip)\n ret\nend by_word\n"
 	"begin loop\n lea loop_body(%rip), %rdi\n call GOMP_taskloop_ull@PLT\n ret\nend loop\n"
 	"begin begins\n lea region(%rip), %rdi\n call GOMP_parallel@PLT\n ret\nend begins\n"
-	/* A region that is the last thing that a function does. */
+	/* A region that is the last action of a function. */
 	"begin last\n lea task_near(%rip), %rdi\n lea region_last(%rip), %rdi\n"
 	" jmp GOMP_parallel_loop_dynamic@PLT\nend last\n"
 	"begin both\n lea of_both(%rip), %rdi\n call GOMP_task@PLT\n lea region(%rip), %rdi\n"
@@ -37,7 +36,7 @@ static const char source[] = ASSEMBLED_MACROS FUNCTION("task_near") FUNCTION("ta
 	" call GOMP_task@PLT\n ret\nend device\n"
 	".section .note.GNU-stack,\"\",@progbits\n";
 
-/* Nothing but these two. */
+/* Only these two functions. */
 static const char source_of_tasks[] = ASSEMBLED_MACROS FUNCTION("task_near") FUNCTION(
 	"region") "begin near\n endbr64\n lea task_near(%rip), %rdi\n call GOMP_task@PLT\n "
 		  "ret\nend near\n"
@@ -69,7 +68,7 @@ static void check(const struct fixture *fixture, uint16_t machine, const char *c
 
 #define CHECK(fixture, ...) check(fixture, EM_X86_64, (const char *const[]){ __VA_ARGS__, NULL })
 
-/* What may be a region's, too, is none of them. */
+/* Code that may also belong to a region is not a task. */
 static void test_tasks_alone(void **state)
 {
 	const struct fixture *f = *state;
@@ -80,7 +79,7 @@ static void test_tasks_alone(void **state)
 	check(f, EM_AARCH64, (const char *const[]){ NULL });
 }
 
-/* However the linkage table is made. */
+/* The result is the same for every kind of linkage table. */
 static void test_linkage(void **state)
 {
 	static const char *const flags[] = { "-Wl,-z,lazy", "-Wl,-z,now", "-Wl,-z,ibtplt" };

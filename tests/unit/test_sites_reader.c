@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Children without privileges, and the one that reads modules: what it may do, what is believed,
- * and what its end costs.
+ * Check children without privileges, and the one that reads modules: their rights, the checks of
+ * their answers, and the effect of their end.
  */
 #include "test_sites_fixture.h"
 
@@ -27,7 +27,7 @@ DEFINE_CLEANUP_PTR(reader_free, struct reader *)
 
 /* --- a child --------------------------------------------------------------------------------- */
 
-/* What each call has returned there: 0 or more, or -errno. */
+/* The result of each call in the child: 0 or more, or -errno. */
 struct tried {
 	long open, open_to_write, create, stat, socket, kill, trace, fork, exec, memory_of, bpf,
 		x32, map;
@@ -102,7 +102,7 @@ static void test_calls(void **state)
 	refuses_the_rest(&t);
 }
 
-/* Nothing that is shared with the tracer, and none of its descriptors. */
+/* The child shares no memory with the tracer, and has none of its descriptors. */
 static void test_inherits_nothing(void **state)
 {
 	char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -119,7 +119,7 @@ static void test_inherits_nothing(void **state)
 	child_new(&child, false, &t);
 	snprintf(path, sizeof(path), "/proc/%d/maps", child.pid);
 	maps = fopen(path, "r");
-	/* Its owner may not look. */
+	/* The owner of the child has no right to look. */
 	if (maps && geteuid() == 0) {
 		while (fgets(line, sizeof(line), maps)) {
 			assert_int_equal(sscanf(line, "%*s %7s", perms), 1);
@@ -133,7 +133,7 @@ static void test_inherits_nothing(void **state)
 		for (n = 0; (entry = readdir(fds));)
 			n += entry->d_name[0] != '.';
 		closedir(fds);
-		/* Three to nowhere, and the socket. */
+		/* Three descriptors of /dev/null, and the socket. */
 		assert_int_equal(n, 4);
 	}
 	if (maps)
@@ -143,7 +143,7 @@ static void test_inherits_nothing(void **state)
 	munmap(page, 4096);
 }
 
-/* --- what it says is what is there ----------------------------------------------------------- */
+/* --- answers -------------------------------------------------------------------------------- */
 
 static const char *path_of(void *function)
 {
@@ -205,7 +205,7 @@ static void test_same(void **state)
 	assert_fields(m, IS(traits.machine, own->traits.machine),
 		      TEXT(traits.soname, own->traits.soname), IS(traits.glibc, own->traits.glibc),
 		      IS(c_library, own->c_library));
-	/* Addresses, there and back. */
+	/* Convert addresses in both directions. */
 	assert_int_equal(module_offset_to_vaddr(m, m->places[0].start, &vaddr), 0);
 	assert_int_equal(module_vaddr_to_offset(m, vaddr, &offset), 0);
 	assert_int_equal(offset, m->places[0].start);
@@ -222,7 +222,7 @@ static void test_same(void **state)
 	free(own->places);
 }
 
-/* --- what is not believed -------------------------------------------------------------------- */
+/* --- refused answers -------------------------------------------------------------------------- */
 
 static void offsets_are_in(const struct module *m, const uint64_t *offsets, uint32_t n)
 {
@@ -248,10 +248,7 @@ static void all_in(const struct module *m, uint64_t size)
 	assert_true(strnlen(m->traits.soname, sizeof(m->traits.soname)) < sizeof(m->traits.soname));
 }
 
-/*
- * The answer about the C library, with some bytes changed: it is refused, or all that is in it
- * makes sense.
- */
+/* An answer about the C library with some bytes changed is either refused or consistent. */
 static void test_lies(void **state)
 {
 	const char *path = c_library();
@@ -277,7 +274,7 @@ static void test_lies(void **state)
 			/* A high byte of a number, or any. */
 			copy.bytes[(seed >> 8) % answer.len] = (uint8_t)(seed >> 3);
 		}
-		/* The later ones are cut off as well. */
+		/* The later answers are also cut off. */
 		if (i > 2500)
 			copy.len = answer.len * (i - 2500) / 600;
 		memset(m, 0, sizeof(*m));
@@ -294,7 +291,7 @@ static void test_lies(void **state)
 	assert_true(refused > 500);
 }
 
-/* Damaged files cost at most what is known of them. */
+/* A damaged file affects only the data about that file. */
 static void test_damaged(void **state)
 {
 	struct modules *modules CLEANUP_PTR(modules_free);
@@ -334,7 +331,7 @@ static void test_damaged(void **state)
 
 /* --- its end --------------------------------------------------------------------------------- */
 
-/* The child named sbt-reader, or 0. */
+/* Return the pid of the child named sbt-reader, or 0. */
 static pid_t reader_pid(void)
 {
 	DIR *proc = opendir("/proc");
@@ -373,8 +370,8 @@ static void kill_reader(void *ctx)
 }
 
 /*
- * Open this very program. While its file is read @idle is called, until that came before the
- * answer. *modules belongs to the caller.
+ * Open this test program. While the child reads the file, @idle is called until its effect came
+ * before the answer. *modules belongs to the caller.
  */
 static struct module *open_disturbed(void (*idle)(void *ctx), struct killing *k,
 				     struct modules **modules)
@@ -396,8 +393,8 @@ static struct module *open_disturbed(void (*idle)(void *ctx), struct killing *k,
 }
 
 /*
- * Killed while it reads a file: the file is tried once more if others may be to blame, and then it
- * has not been read. Others are.
+ * The reader is killed while it reads a file. If other files may be the reason, the file is tried
+ * once more; after that it counts as not read. Other files are still read.
  */
 static void test_killed(void **state)
 {
@@ -405,7 +402,7 @@ static void test_killed(void **state)
 	struct modules *modules;
 	struct module *m;
 
-	/* The very first: no other file is to blame. */
+	/* The first file: no other file can be the reason. */
 	m = open_disturbed(kill_reader, &killing, &modules);
 	assert_int_equal(killing.n, 1);
 	assert_fields(m, IS(error, -EPIPE), IS(is_elf, false));
@@ -416,7 +413,7 @@ static void test_killed(void **state)
 	assert_non_null(m);
 	assert_int_equal(m->error, 0);
 	assert_true(m->nplaces > 0);
-	/* Between two questions: no file is to blame. */
+	/* Killed between two requests: no file is the reason. */
 	kill(reader_pid(), SIGKILL);
 	assert_true(module_defines(m, "pthread_create"));
 	assert_int_equal(m->given_up, 0);
@@ -450,7 +447,7 @@ static void test_stopped(void **state)
 	assert_int_equal(reader_pid(), 0);
 }
 
-/* What a program says that it needs may be a device, which to open alone may do something. */
+/* A library that a program needs may be a device, and opening a device can have effects. */
 static void test_not_opened(void **state)
 {
 	char dir[] = "/tmp/sbt-unit-XXXXXX", path[64], events[512];

@@ -76,8 +76,8 @@ static void sentences(void **state)
 }
 
 /*
- * What MPI's standard (4.1) calls neither local nor nonblocking, and what polls: traced or said. In
- * the spellings of Fortran too.
+ * Every function that the MPI standard (4.1) calls neither local nor nonblocking, and every polling
+ * function, is traced or reported, with Fortran spellings.
  */
 static void all_that_wait(void **state)
 {
@@ -245,7 +245,7 @@ static void all_that_wait(void **state)
 		}
 }
 
-/* OpenMP's functions have bits of their own, and Fortran's spelling has the same. */
+/* OpenMP's functions have their own bits, shared by the Fortran spellings. */
 static void openmp(void **state)
 {
 	static const char *const other[] = {
@@ -266,7 +266,7 @@ static void openmp(void **state)
 			    "MPI_Recv, omp_set_lock and __kmpc_critical");
 }
 
-/* Waits for a turn are measured where there are probes: these functions are then not untraced. */
+/* Waits for a turn are measured where probes exist: these functions are then not untraced. */
 static void turns(void **state)
 {
 	struct untraced calls = calls_of("omp_set_lock_"), test = calls_of("omp_test_lock");
@@ -287,7 +287,7 @@ static void turns(void **state)
 	assert_false(untraced_jumps("omp_set_lockx", &seen));
 }
 
-/* Waits of C++20 in line come first, and are the ones that may be barriers. */
+/* Inlined waits of C++20 come first, and are the ones that may be barriers. */
 static void in_line(void **state)
 {
 	struct untraced in = { .in_line = true }, calls = calls_of("MPI_Recv");

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/*
- * Stacks of any depth: of a child of ours that is deep in itself, and of memory that is no stack at
- * all.
- */
+/* Check stacks of any depth: of a child with deep recursion, and of memory that is no stack. */
 #include <elf.h>
 #include <errno.h>
 #include <signal.h>
@@ -169,7 +166,7 @@ static void test_deep(void **unused)
 	assert_int_equal(count(&w, "test_deep"), 1);
 	assert_int_equal(count(&w, "main"), 1);
 	assert_true(w.whole);
-	/* Again, from what has been learned; and only some of them. */
+	/* Walk again with the stored rules; and walk only some of the frames. */
 	go(&w, &regs, read_child, &pid, 10);
 	assert_fields(&w, IS(n, 10), IS(whole, false));
 	assert_int_equal(count(&w, "large"), 1);
@@ -177,7 +174,7 @@ static void test_deep(void **unused)
 	end_child(pid);
 }
 
-/* Where a return probe is pending its page's address is found instead. */
+/* If a return probe is pending, the stack has the address of its trampoline page instead. */
 struct probed {
 	pid_t pid;
 	uint64_t real, trampoline;
@@ -241,7 +238,7 @@ static void test_return_probe(void **unused)
 	end_child(pid);
 }
 
-/* --- what is no stack ------------------------------------------------------------------------- */
+/* --- no stack --------------------------------------------------------------------------------- */
 
 struct nonsense {
 	uint64_t seed;
@@ -300,7 +297,7 @@ static void test_nonsense(void **unused)
 			wild.value[STACK_SP] = UINT64_MAX - i;
 		go(&w, &wild, read_nonsense, &x, FRAMES);
 		assert_true(w.n <= FRAMES);
-		/* That nothing is read leads nowhere. */
+		/* If nothing can be read the walk ends. */
 		if (x.kind == 0)
 			assert_true(w.n <= 1);
 	}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Rates between two looks: barriers that appear and go, waits that have not ended, numbers used
- * again.
+ * Check rates between two looks: barriers that appear and disappear, waits in progress, reused
+ * numbers.
  */
 #include "test_model_util.h"
 
@@ -43,7 +43,7 @@ static void look(struct fixture *f, uint64_t now)
 	assert_int_equal(live_rates_look(f->live_rates, f->run->model, NULL, now), 0);
 }
 
-/* @n meetings of two threads from @from on, every @period: 11 comes @wait before 12. */
+/* Add @n episodes of two threads from @from on, every @period: 11 arrives @wait before 12. */
 static void meet(struct fixture *f, uint64_t object, uint32_t site, uint64_t from, uint32_t n,
 		 uint64_t period, uint64_t wait)
 {
@@ -61,7 +61,7 @@ static void meet(struct fixture *f, uint64_t object, uint32_t site, uint64_t fro
 	}
 }
 
-/* Two have met ten times, every 100 ms, looked at a moment after. */
+/* Two threads have crossed ten times, every 100 ms; look a moment later. */
 static struct fixture set_up_ten(void)
 {
 	struct fixture f = set_up();
@@ -71,7 +71,7 @@ static struct fixture set_up_ten(void)
 	return f;
 }
 
-/* They have met once, after half a second, looked at after a second. */
+/* Two threads have crossed once, after half a second; look after a second. */
 static struct fixture set_up_one(void)
 {
 	struct fixture f = set_up();
@@ -107,14 +107,14 @@ static void test_one_interval(void **state)
 		      IS(last_count, 10));
 	assert_int_equal(model_thread(f.run->model, row->last_thread)->tid, 12);
 	assert_near(live_rates_per_second(f.live_rates, row->episodes), 10 / 1.01, 1e-6);
-	/* 30 of 100 ms of one of two. */
+	/* One of two threads lost 30 of 100 ms. */
 	assert_near(live_rates_imbalance(row), 0.15, 1e-6);
 	assert_int_equal(thread_at(row, 11)->lost_ns, 300 * MS);
 	assert_fields(thread_at(row, 12), IS(lost_ns, 0), IS(last, 10));
 	assert_int_equal(thread_at(row, 11)->waiting_ns, MODEL_UNKNOWN);
 }
 
-/* Only what has happened since the last look; what is over stays as a row of zeros. */
+/* Rates count only events since the last look; a finished barrier stays as a row of zeros. */
 static void test_differences(void **state)
 {
 	const struct live_rates_row *row;
@@ -154,14 +154,17 @@ static void test_barriers_appear(void **state)
 	assert_int_equal(live_rates_barrier(f.live_rates, 0)->key, key);
 	assert_int_not_equal(live_rates_barrier(f.live_rates, 1)->key, key);
 	assert_int_equal(live_rates_barrier(f.live_rates, 1)->lost_ns, 80 * MS);
-	/* The process: what its barriers have, its threads once. */
+	/* The row of the process sums its barriers, and counts its threads once. */
 	assert_int_equal(live_rates_nprocesses(f.live_rates), 1);
 	assert_fields(live_rates_process(f.live_rates, 0), IS(lost_ns, 80 * MS),
 		      IS(sum_lost_ns, 120 * MS), IS(nthreads, 2));
 	assert_int_equal(thread_at(live_rates_process(f.live_rates, 0), 11)->crossings, 4);
 }
 
-/* Its rows go some seconds after its end, and another process of its number is another. */
+/*
+ * The rows of a process disappear some seconds after its end, and another process with its number
+ * is distinct.
+ */
 static void test_pid_again(void **state)
 {
 	struct model_crossing c;
@@ -205,12 +208,12 @@ static void test_no_time(void **state)
 	assert_int_equal(live_rates_interval_ns(f.live_rates), 0);
 	assert_true(isnan(live_rates_per_second(f.live_rates, 5)));
 	assert_int_equal(live_rates_barrier(f.live_rates, 0)->lost_ns, 0);
-	/* A clock that goes back is one that stands still. */
+	/* A clock that goes back counts as standing still. */
 	look(&f, SEC / 2);
 	assert_int_equal(live_rates_interval_ns(f.live_rates), 0);
 }
 
-/* A wait of 2.5 s is lost in the seconds in which it is waited, and once. */
+/* A wait of 2.5 s is lost in the seconds of the wait, and only once. */
 static void test_long_wait(void **state)
 {
 	const struct live_rates_row *row;
@@ -242,7 +245,7 @@ static void test_long_wait(void **state)
 	assert_int_equal(sum, 2600 * MS);
 }
 
-/* It has left, and its record comes only after the look: still told once. */
+/* The thread has left, and its record comes only after the look: it still counts once. */
 static void test_late_record(void **state)
 {
 	struct fixture f CLEANUP(tear_down) = set_up_one();
@@ -258,8 +261,7 @@ static void test_late_record(void **state)
 }
 
 /*
- * The records never come, as of an episode that is not complete: what follows is not held against
- * it.
+ * The records never come, like those of an incomplete episode: later losses are not reduced by it.
  */
 static void test_dropped(void **state)
 {
@@ -275,7 +277,10 @@ static void test_dropped(void **state)
 	assert_int_equal(live_rates_barrier(f.live_rates, 0)->lost_ns, 100 * MS);
 }
 
-/* No thread has left it yet: a row of its own, which becomes the barrier's. */
+/*
+ * No thread has left the barrier yet: the wait has its own row, which later becomes the row of the
+ * barrier.
+ */
 static void test_unmet(void **state)
 {
 	const struct live_rates_row *row;
@@ -304,7 +309,7 @@ static void test_unmet(void **state)
 	assert_fields(row, IS(episodes, 1), IS(lost_ns, SEC), IS(sum_lost_ns, 4500 * MS));
 }
 
-/* They left it without a trace: so does the row. */
+/* The threads left without records: the row disappears. */
 static void test_unmet_goes(void **state)
 {
 	struct fixture f CLEANUP(tear_down) = set_up();
@@ -317,7 +322,7 @@ static void test_unmet_goes(void **state)
 	assert_int_equal(live_rates_nprocesses(f.live_rates), 0);
 }
 
-/* Of two barriers on one object, the call tells where they wait. */
+/* If one object has two barriers, the call site shows which one threads wait at. */
 static void test_which_barrier(void **state)
 {
 	struct fixture f CLEANUP(tear_down) = set_up();
@@ -344,7 +349,7 @@ static void test_which_barrier(void **state)
 	assert_int_equal(live_rates_nbarriers(f.live_rates), 2);
 }
 
-/* The cause that most of the interval's lost time goes to. */
+/* The cause with most of the lost time in the interval. */
 static void test_cause(void **state)
 {
 	struct live_rates_row row = { .weighed = 100, .weighed_thread_ns = 1000 };
@@ -357,13 +362,13 @@ static void test_cause(void **state)
 	assert_string_equal(live_rates_cause(&row, &share, &balanced), cause_name(CAUSE_LOCK));
 	assert_near(share, 0.6, 1e-9);
 	assert_false(balanced);
-	/* A site that loses next to nothing has none. */
+	/* A site with almost no loss has no cause. */
 	row.weighed_thread_ns = 10000;
 	assert_null(live_rates_cause(&row, &share, &balanced));
 	assert_true(balanced);
 }
 
-/* So many threads ended that the model keeps them as a sum: no row's figures leap. */
+/* So many threads ended that the model keeps them as a sum: the figures of no row jump. */
 static void test_folded(void **state)
 {
 	struct model_crossing c;

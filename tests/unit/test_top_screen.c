@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * The live table against golden screens, from the repository's root; UPDATE_GOLDEN=1 makes them
- * anew.
+ * Check the live table against golden screens. Run from the root of the repository; UPDATE_GOLDEN=1
+ * updates the files.
  */
 #include "test_emit_golden.h"
 
@@ -127,7 +127,7 @@ static void fill_threads(struct screen_item *it)
 	}
 }
 
-/* --- what every screen must keep ------------------------------------------------------------- */
+/* --- properties of every screen --------------------------------------------------------------- */
 
 static void check_screen(const struct screen_lines *l, unsigned width, unsigned height)
 {
@@ -192,7 +192,7 @@ static void type(struct screen *s, const char *keys)
 		assert_true(screen_key(s, (uint8_t)*keys));
 }
 
-/* The row of this number (from 0) below the heading, or NULL: to be freed. */
+/* Return the row with this number (from 0) below the heading, or NULL. The caller frees it. */
 static char *row_of(struct screen *s, unsigned n)
 {
 	struct screen_lines l = { 0 };
@@ -254,7 +254,7 @@ static void test_threads(void **state)
 	assert_int_equal(screen_set(s, &f, items, NITEMS + NTHREADS), 0);
 	draw_golden(s, 80, 24, "threads_80x24");
 	draw_golden(s, 40, 10, "threads_40x10");
-	/* The late thread comes first; by number when asked for. */
+	/* The late thread comes first; rows are ordered by number on request. */
 	assert_row(s, 0, "2 worker");
 	type(s, "n");
 	assert_row(s, 0, "0 render");
@@ -284,7 +284,7 @@ static void test_order(void **state)
 
 	fill(items);
 	s = screen_with(items, NITEMS);
-	/* By lost time: a process, its barriers, the nested ones last. */
+	/* Ordered by lost time: a process, its barriers, the nested ones last. */
 	assert_row(s, 0, "render (99)");
 	assert_row(s, 1, "tile_loop");
 	assert_row(s, 2, "(nested)");
@@ -327,7 +327,7 @@ static void test_filter(void **state)
 	assert_row(s, 1, "slave_sort");
 	draw(s, 80, 24, &l);
 	assert_says(l.text.s, "filter: RADIX_");
-	/* While it is typed, letters are letters. */
+	/* While a filter is typed, letters are no commands. */
 	type(s, "q");
 	row = row_of(s, 0);
 	assert_non_null(row);
@@ -340,14 +340,11 @@ static void test_filter(void **state)
 	assert_says(l.text.s, "only: RADIX");
 	assert_true(screen_key(s, SCREEN_ESCAPE));
 	assert_row(s, 0, "render (99)");
-	/* As it stands there. */
+	/* A filter can be typed as shown on the screen. */
 	type(s, "/lu (4711)");
 	assert_row(s, 0, "lu (4711)");
 	assert_true(screen_key(s, SCREEN_ENTER));
-	/*
-	 * What is typed into the list of its threads is gone with that, and what was before is
-	 * back.
-	 */
+	/* The filter of the thread list disappears with the list, and the former filter is back. */
 	assert_true(screen_key(s, SCREEN_ENTER));
 	type(s, "/no such thread");
 	assert_true(screen_key(s, SCREEN_ENTER));
@@ -356,12 +353,12 @@ static void test_filter(void **state)
 	assert_says(l.text.s, "only: lu (4711)");
 	assert_row(s, 0, "lu (4711)");
 	assert_true(screen_key(s, SCREEN_ESCAPE));
-	/* A process by its number, with all its barriers. */
+	/* Filter a process by its number: all of its barriers are shown. */
 	type(s, "/1234567");
 	assert_row(s, 0, "stuck");
 	assert_row(s, 1, "wait_all");
 	assert_true(screen_key(s, SCREEN_ESCAPE));
-	/* Characters of several bytes go whole. */
+	/* Multi-byte characters are deleted as a whole. */
 	type(s, "/");
 	assert_true(screen_key(s, 0xe4));
 	assert_true(screen_key(s, 0x20ac));
@@ -376,7 +373,7 @@ static void test_filter(void **state)
 	assert_false(screen_key(s, 'q'));
 }
 
-/* What a key acts on stays the same row, wherever that goes. */
+/* Keys act on the same row, wherever it moves. */
 static void test_chosen_follows(void **state)
 {
 	struct screen_item items[NITEMS];
@@ -393,7 +390,7 @@ static void test_chosen_follows(void **state)
 	assert_int_equal(screen_opened(s, &kind), P(3));
 	assert_int_equal(kind, SCREEN_PROCESS);
 	assert_true(screen_key(s, SCREEN_ESCAPE));
-	/* The first row is the one that is first now. */
+	/* This key selects the row that is first now. */
 	type(s, "g");
 	items[0].lost_ns = 99e9;
 	assert_int_equal(screen_set(s, &facts, items, NITEMS), 0);
@@ -423,7 +420,7 @@ static void test_scroll(void **state)
 	assert_true(screen_key(s, SCREEN_END));
 	draw(s, 80, 24, &l);
 	assert_says(l.text.s, "name-59");
-	/* It shrinks: no empty lines below. */
+	/* The table shrinks: there are no empty lines below. */
 	assert_int_equal(screen_set(s, &facts, items, 10), 0);
 	draw(s, 80, 24, &l);
 	assert_fields(&l.text, HAS(s, "name-09"), HAS(s, "name-00"));
@@ -464,7 +461,7 @@ static void test_hostile(void **state)
 	assert_lacks(plain.s, "\xe2\x80\xae");
 	buf_free(&plain);
 	screen_free(s);
-	/* Nothing but ASCII for terminals that cannot show more. */
+	/* Only ASCII for terminals that cannot show more. */
 	s = screen_new(true);
 	assert_non_null(s);
 	assert_int_equal(screen_set(s, &f, items, 4), 0);
@@ -473,7 +470,7 @@ static void test_hostile(void **state)
 		assert_true((uint8_t)l.text.s[width] < 0x80);
 }
 
-/* Whatever the size and what was typed: no line too wide, none too many. */
+/* No line is too wide, and there are not too many, for all sizes and keys. */
 static void test_all_sizes(void **state)
 {
 	static const char keys[] = "?xjjt/ren\n\n st \n?";
@@ -530,7 +527,7 @@ static void test_plain(void **state)
 	fill(items);
 	screen_plain(&facts, items, NITEMS, false, &plain);
 	golden_check("screen_", "plain", plain.s);
-	/* What has ended does nothing. */
+	/* A thread that has ended shows no activity. */
 	assert_lacks(plain.s, "done");
 }
 
