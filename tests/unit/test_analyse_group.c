@@ -137,10 +137,10 @@ static void test_closed_forms(void **state)
 			      IS(wait_ns, ROUNDS * (n - 1) * UNIT), IS(pattern, REPORT_STATIC),
 			      NEAR(members[1].last_share, 1, 1e-12),
 			      NEAR(members[0].last_share, 0, 1e-12));
-		/* The missing part is unknown for the group as well. */
+		/* The efficiencies of a single rank are unknown. */
 		assert_int_equal(all->episodes, ROUNDS);
 		for (uint32_t i = 0; i < rep.nprocesses; i++) {
-			/* Each rank has the episodes, and the group has them once. */
+			/* Each episode counts for each rank, and once for the group. */
 			assert_fields(&rep.processes[i], IS(episodes, ROUNDS),
 				      IS(meets_others, true));
 			assert_true(isnan(rep.processes[i].efficiency.parallel));

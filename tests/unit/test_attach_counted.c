@@ -16,7 +16,7 @@ static void counted(uint64_t count, uint64_t enabled, uint64_t running, uint64_t
 static void test_all_the_time(void **state)
 {
 	counted(1000, 5000, 5000, 1000, SBT_COUNT_EXACT);
-	/* The two are read one after the other. */
+	/* The two times are read one after the other. */
 	counted(1000, 5000, 5001, 1000, SBT_COUNT_EXACT);
 	counted(0, 0, 0, 0, SBT_COUNT_EXACT);
 }

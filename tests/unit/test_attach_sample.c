@@ -79,7 +79,7 @@ static void test_refused(void **unused)
 	assert_false(s.taken);
 }
 
-/* Sizes that are not those of what follows: the registers are good all the same. */
+/* Wrong sizes: the registers are valid all the same. */
 static void test_no_stack(void **unused)
 {
 	static const uint64_t sizes[] = { 0,	    STACK + 1,	STACK + 8,

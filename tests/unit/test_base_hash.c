@@ -38,7 +38,7 @@ static void test_put_replaces(void **state)
 	assert_int_equal(hash_count(&h), 0);
 }
 
-/* 0 marks a free place in the table: as a key it must work all the same. */
+/* 0 marks a free slot of the table, and still works as a key. */
 static void test_zero_key(void **state)
 {
 	struct hash h CLEANUP(hash_free) = { 0 };
@@ -74,7 +74,7 @@ static void test_pointers(void **state)
 
 #define KEYS 512
 
-/* Against a plain array, with many deletions: what lies behind a hole must still be found. */
+/* Compare with a plain array, with many deletions: entries after a hole are still found. */
 static void test_random_against_array(void **state)
 {
 	static uint64_t value[KEYS];

@@ -8,7 +8,7 @@
 #include "test_check.h"
 #include "base/remark.h"
 
-/* What remarks_say() writes to stderr. */
+/* Get what remarks_say() writes to stderr. */
 static void said(uint32_t from, bool quiet, char *text, size_t size)
 {
 	int pipes[2], saved = dup(STDERR_FILENO);
@@ -99,7 +99,7 @@ static void test_forgotten_from(void **state)
 	remarks_forget(1);
 	remarks_all(&n);
 	assert_int_equal(n, 1);
-	/* It is noted anew. */
+	/* The remark is added again. */
 	remark_note(REMARK_WARN, "ranks", 0, "of an interim report");
 	remarks_all(&n);
 	assert_int_equal(n, 2);
@@ -116,7 +116,7 @@ static void test_bounded(void **state)
 	assert_int_equal(n, REMARKS_MAX);
 	assert_string_equal(all[n - 2].text, "remark 510");
 	assert_string_equal(all[n - 1].kind, "more");
-	/* Of them all, and of the one that it replaces. */
+	/* The number covers all of them, and the one that it replaces. */
 	assert_string_equal(all[n - 1].text, "10 more remarks are left out here");
 	remarks_forget(3);
 	for (uint32_t i = 0; i < REMARKS_MAX; i++)

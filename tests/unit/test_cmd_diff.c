@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* diff from its words to its exit status, on recordings that are made here instead of read. */
+/*
+ * Check diff from its arguments to its exit status, on recordings that are made here instead of
+ * read.
+ */
 #include <stdio.h>
 
 #include "test_check.h"
@@ -66,8 +69,8 @@ static void test_fails(void **state)
 }
 
 /*
- * Of 31 % more: it is proven that it is more than 25, above 32 it is none; the other way round, and
- * against itself, none.
+ * An increase of 31 %: more than 25 % is proven, more than 32 % is not. In reverse, and against
+ * itself, there is no regression.
  */
 static void test_regression(void **state)
 {
@@ -79,7 +82,7 @@ static void test_regression(void **state)
 	assert_int_equal(diff("--fail-above 0 non-1 non-2 -- cont-1 cont-2", NULL), 0);
 	assert_int_equal(diff("--fail-above 0 cont-1 cont-1", NULL), 0);
 	assert_int_equal(diff("cont-1 non-1", NULL), 0);
-	/* No thread crossed a barrier on one side: nothing can be said. */
+	/* No thread crossed a barrier on one side: there is no result. */
 	assert_int_equal(diff("--fail-above 25 cont-1 none", NULL), EXIT_FAILED);
 	/* The same for another program. */
 	assert_int_equal(diff("--fail-above 25 cont-1 other", &out), EXIT_FAILED);

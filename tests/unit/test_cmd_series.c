@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* series from its words to its exit status, on recordings that are made here instead of read. */
+/*
+ * Check series from its arguments to its exit status, on recordings that are made here instead of
+ * read.
+ */
 #include <stdio.h>
 
 #include "test_check.h"
@@ -25,7 +28,7 @@ static void test_labels(void **state)
 	assert_int_equal(strncmp(out, "{\"type\":\"series\",\"label\":\"a\"", 28), 0);
 	assert_says(out, "\"label\":\"b\"");
 	free(out);
-	/* What comes before the first label has none; what comes after -- has the last. */
+	/* Files before the first label have none; files after -- have the last one. */
 	assert_int_equal(series("--by file cont-1 --label b -- non-1 non-2", &out), 0);
 	assert_says(out, "\ncont-1", "\nb ");
 	free(out);

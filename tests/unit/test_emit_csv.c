@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* CSV, read back by a strict reader of RFC 4180. */
+/* Check CSV output with a strict reader of RFC 4180. */
 #include <stdio.h>
 
 #include "test_check.h"
@@ -10,12 +10,12 @@
 #define CELLS 256
 
 struct rows {
-	char *text; /* cut up in place */
+	char *text; /* split in place */
 	unsigned n, ncolumns;
 	char *cells[200][CELLS];
 };
 
-/* One cell, its quotes undone in place; returns what stands behind it. */
+/* Unquote one cell in place, and return the position after it. */
 static char *cell(char *s, char **out)
 {
 	char *to = s;
@@ -86,7 +86,7 @@ static const char *get(const struct rows *rows, unsigned row, const char *column
 	return NULL;
 }
 
-/* The row of the @nth record of @type. */
+/* Return the row of the @nth record of @type. */
 static unsigned row_of(const struct rows *rows, const char *type, unsigned nth)
 {
 	for (unsigned i = 1; i < rows->n; i++)
@@ -143,7 +143,7 @@ static void test_rows(void **state)
 	assert_string_equal(get(rows, row_of(rows, "end", 0), "complete"), "true");
 }
 
-/* How many rows of @type belong to the barrier @id. */
+/* Return how many rows of @type belong to the barrier @id. */
 static unsigned rows_of(const struct rows *rows, const char *type, const char *id)
 {
 	unsigned n = 0;
@@ -153,7 +153,7 @@ static unsigned rows_of(const struct rows *rows, const char *type, const char *i
 	return n;
 }
 
-/* Rows as deep as the records, with the keys of all they are in; columns for fixed names. */
+/* Nested records become rows with the keys of all enclosing records; fixed names have columns. */
 static void test_accounts(void **state)
 {
 	struct rows *rows CLEANUP_PTR(rows_free);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* The list of fields: sound in itself, and the same in schema and output. */
+/* Check that the list of fields is consistent, and the same in schema and output. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <errno.h>
@@ -50,7 +50,7 @@ static json_t *schema_of(const char *type)
 	return NULL;
 }
 
-/* What a property's schema allows, by hand: enough for what the generator makes. */
+/* Return whether the schema of a property allows @value, for the subset that the generator uses. */
 static bool type_allowed(json_t *s, json_t *value)
 {
 	static const char *const names[] = {
@@ -76,7 +76,7 @@ static bool type_allowed(json_t *s, json_t *value)
 
 static void check_value(json_t *s, json_t *value, const char *where);
 
-/* The keys of the output are those of the schema, and every one is there. */
+/* Check that the output has exactly the keys of the schema. */
 static void check_object(json_t *s, json_t *object, const char *where)
 {
 	json_t *properties = json_object_get(s, "properties");
@@ -170,7 +170,7 @@ static char *doctor_lines(void)
 	return out;
 }
 
-/* What only hang has: with all that can be known of a thread, and with nothing. */
+/* Write the records of hang alone: with everything known of a thread, and with nothing. */
 static char *write_threads(const struct emit_options *options)
 {
 	struct hang_frame frames[] = { { .function = "inner",
@@ -207,7 +207,9 @@ static char *write_threads(const struct emit_options *options)
 	return out;
 }
 
-/* What only diff has: of two recordings of everything, and of all that is not known. */
+/*
+ * Write the records of diff alone: of two recordings with everything, and with all values unknown.
+ */
 static char *compare_lines(const struct report *r)
 {
 	static const struct compare_options o = { .confidence = 0.95, .fail_above = 0.1 };
@@ -233,7 +235,7 @@ static char *compare_lines(const struct report *r)
 	return out;
 }
 
-/* What only predict has: with all that can be known of a phase, and with nothing. */
+/* Write the records of predict alone: with everything known of a phase, and with nothing. */
 static char *prediction_lines(void)
 {
 	struct prediction_phase phases[] = { { .id = "#1", .label = "\xff\n", .share = NAN },
@@ -260,7 +262,7 @@ static char *prediction_lines(void)
 	return out;
 }
 
-/* The same for what only series has. */
+/* Write the records of series alone. */
 static char *series_lines(const struct report *r)
 {
 	struct report none = { .interim = false };
@@ -343,7 +345,10 @@ static bool is_time(const char *name)
 	return len > 3 && !strcmp(name + len - 3, "_ns");
 }
 
-/* A map's keys are strings, its values what one cell holds, and its closed keys differ. */
+/*
+ * Check that the keys of a map are strings, that each value fits in a cell, and that its closed
+ * keys differ.
+ */
 static void check_map_field(const struct emit_field *f)
 {
 	const struct emit_field *value = fields_map_value(f);
@@ -358,7 +363,7 @@ static void check_map_field(const struct emit_field *f)
 	assert_true(!f->keys || k > 1);
 }
 
-/* @times: the name of what holds the record says that its numbers are times. */
+/* Check a record. @times: the name of the enclosing field shows that its numbers are times. */
 static void check_record(const struct emit_record *record, bool times)
 {
 	unsigned main = 0, parts = 0, each = 0;
@@ -384,14 +389,14 @@ static void check_record(const struct emit_record *record, bool times)
 		for (g = f + 1; f->name && g->help; g++)
 			if (g->name && !strcmp(f->name, g->name))
 				fail_msg("%s.%s twice", record->type, f->name);
-		/* A name that says it is a time is one, and the reverse. */
+		/* A field with the name of a time is a time, and the reverse. */
 		if (f->name &&
 		    (f->type == EMIT_NS || f->type == EMIT_T_NS || f->type == EMIT_TIMES) && !times)
 			assert_true(is_time(f->name));
 		if (fields_sub(f))
 			check_record(fields_sub(f), f->type == EMIT_TIMES || is_time(f->name));
 	}
-	/* With the counters and what is made of them they must fit into one table. */
+	/* With the counters and the values derived from them they must fit into one table. */
 	assert_true(main <= TABLE_COLUMNS);
 	assert_true((parts > each ? parts : each) + MODEL_COUNTERS_MAX + 1 <= TABLE_COLUMNS);
 }
@@ -404,7 +409,7 @@ static void test_list(void **state)
 		check_record(*rec, false);
 }
 
-/* The names that users were promised. */
+/* The names that are documented as stable. */
 static void test_promised(void **state)
 {
 	static const struct {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Folded stacks: every line is a stack, and each thread's lines add up to what the report says of
- * it.
+ * Check folded stacks: every line is a stack, and the lines of a thread add up to its time in the
+ * report.
  */
 #include <stdio.h>
 
@@ -25,8 +25,8 @@ static char *print(const struct report *r)
 }
 
 /*
- * Of all lines with three ";" before a blank and a number; the sum of those that hold all of the
- * words.
+ * Check that each line has three ";" before a blank and a number, and return the sum of the lines
+ * that contain all of the words.
  */
 static uint64_t sum(const char *text, const char *a, const char *b)
 {
@@ -71,7 +71,7 @@ static void test_sums(void **state)
 		assert_int_equal(sum(text, who, "lu.c:88;run queue "), t->parts.runq_ns);
 		assert_int_equal(sum(text, who, "lu.c:88;blocked: lock "),
 				 t->parts.blocked_ns[MODEL_BLOCKED_LOCK]);
-		/* All of it: the thread's own work and idle time, and nothing twice. */
+		/* The whole sum: the thread's own work and idle time, and nothing twice. */
 		t = &r.processes[0].members[i];
 		assert_int_equal(sum(text, who, "wait "), t->wait_ns);
 		assert_int_equal(sum(text, who, "on CPU "), t->parts.oncpu_ns);
@@ -81,7 +81,7 @@ static void test_sums(void **state)
 	}
 }
 
-/* Where time was not accounted for there is work; where that is unknown there is no line. */
+/* Unaccounted time counts as work; if that is unknown there is no line. */
 static void test_unknown(void **state)
 {
 	char *text CLEANUP_PTR(free);

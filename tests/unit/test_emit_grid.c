@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/*
- * The grid of the HTML report: whatever its width becomes, no time is lost and none is put
- * elsewhere.
- */
+/* Check the grid of the HTML report: at any width, no time is lost or moved. */
 #include <stdlib.h>
 
 #include "test_check.h"
@@ -47,7 +44,7 @@ static void test_buckets(void **state)
 	assert_about(g->lanes[a].ns[GRID_WORK][1], 1000);
 	assert_about(g->lanes[a].ns[GRID_WORK][2], 500);
 	assert_about(g->lanes[a].ns[GRID_WAIT][2], 100);
-	/* Beyond the last bucket: all become wider. */
+	/* A time beyond the last bucket makes all buckets wider. */
 	grid_add(g, a, GRID_LEAVE, 40000000, 40000100);
 	assert_fields(g, IS(lane_ns, 4000), IS(width, GRID_WIDTH));
 	assert_about(g->lanes[a].ns[GRID_WORK][0], 2000);
@@ -58,8 +55,8 @@ static void test_buckets(void **state)
 }
 
 /*
- * More threads: fewer buckets each, in bounded memory; then threads without a lane, which are
- * counted.
+ * More threads have fewer buckets each, in bounded memory; threads beyond that have no lane, and
+ * are counted.
  */
 static void test_lanes(void **state)
 {
@@ -82,7 +79,7 @@ static void test_lanes(void **state)
 		assert_about(total(g, i, GRID_WORK), 30000000);
 		assert_about(g->lanes[i].ns[GRID_WORK][g->width - 1], 0);
 	}
-	/* The place of thread 3 is another's now. */
+	/* Another thread has the index of thread 3 now. */
 	assert_int_equal(grid_lane(g, 3, 999, &lane), 0);
 	assert_int_equal(lane, GRID_LANES);
 	grid_free(g);
@@ -98,10 +95,7 @@ static void test_series(void **state)
 
 	assert_non_null(g);
 	grid_init(g);
-	/*
-	 * 10,000 episodes in 10 s: 4.096 s is what the first buckets of 1 us would have to become 2
-	 * ms for.
-	 */
+	/* 10,000 episodes in 10 s. The first buckets of 1 us become 2 ms wide to cover 4.096 s. */
 	for (uint64_t k = 0; k < 10000; k++)
 		assert_int_equal(grid_episode(g, 5, k * 1000000, 100 + k, k ? 7 : UINT64_MAX), 0);
 	assert_int_equal(g->nseries, 1);
@@ -119,7 +113,7 @@ static void test_series(void **state)
 	}
 	assert_int_equal(n, 10000);
 	assert_about(sum, 10000 * 100 + 9999.0 * 10000 / 2);
-	/* An unknown time is none. */
+	/* An unknown time adds nothing. */
 	for (i = 0, n = 0; i < GRID_POINTS; i++)
 		n += g->series[0]->within[i].n;
 	assert_int_equal(n, 9999);
@@ -130,7 +124,7 @@ static void test_series(void **state)
 	free(g);
 }
 
-/* Whole slices at random: what comes out is what went in, whichever way the grid grew. */
+/* Random complete slices: the totals are the same, however the grid grew. */
 static void test_random(void **state)
 {
 	struct grid *g CLEANUP_PTR(free) = malloc(sizeof(*g));
@@ -157,7 +151,7 @@ static void test_random(void **state)
 	grid_free(g);
 }
 
-/* Times that no run can have: the grid stays whole, and comes to an end. */
+/* Impossible times: the grid stays intact, and the call ends. */
 static void test_corrupt(void **state)
 {
 	struct grid *g CLEANUP_PTR(free) = malloc(sizeof(*g));

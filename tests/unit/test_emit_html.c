@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * The HTML report's data, read back by a parser that is not ours. What a browser makes of it:
- * tests/e2e/test_pictures.py.
+ * Check the data of the HTML report with an independent parser. tests/e2e/test_pictures.py checks
+ * how a browser shows it.
  */
 #include "test_model_util.h"
 
@@ -45,7 +45,7 @@ static void draw_episode(void *ctx, const struct model *model, const struct mode
 	assert_int_equal(html_episode(p->html, model, e), 0);
 }
 
-/* Built without the charting library, it says so, and there is nothing else to test. */
+/* A build without the charting library says so, and there is nothing else to test. */
 static void test_available(void **state)
 {
 	const struct html_options options = { .start_ns = START };
@@ -103,7 +103,7 @@ static int finish(struct page *p, uint64_t end_ns)
 	return err;
 }
 
-/* Between its script element's tags, which nothing in it may end. */
+/* Return the data between the tags of its script element, which nothing in it may end. */
 static json_t *data_of(const struct page *p)
 {
 	static const char tag[] = "<script type=\"application/json\" id=\"data\">";
@@ -129,7 +129,7 @@ static int digit(char c)
 	return (int)(strchr(digits, c) - digits);
 }
 
-/* Of base64; to be freed. */
+/* Decode base64; the caller frees the result. */
 static uint8_t *bytes_of(json_t *s, size_t *n)
 {
 	const char *in = json_string_value(s);
@@ -161,7 +161,7 @@ static json_t *at(json_t *o, const char *key)
 	return v;
 }
 
-/* Of a lane: the 255ths of a kind, in buckets. */
+/* Return the sum of one kind in the buckets of a lane; each stores 255ths. */
 static double share(json_t *timeline, size_t lane, unsigned kind)
 {
 	json_t *l = json_array_get(at(timeline, "lanes"), lane);
@@ -220,7 +220,7 @@ static void test_data(void **state)
 	series = at(at(timeline, "series"), "barriers");
 	assert_int_equal(json_array_size(series), 2);
 	points = (float *)(void *)bytes_of(at(json_array_get(series, 0), "phase"), &n);
-	/* Bucket 40: smallest, mean, largest, how many. */
+	/* Bucket 40: smallest, mean, largest, count. */
 	assert_true(points[160] == 40000 && points[161] == 40000 && points[162] == 40000 &&
 		    points[163] == 1);
 	assert_true(points[3] == 0);
@@ -229,7 +229,7 @@ static void test_data(void **state)
 	free(p.text);
 }
 
-/* So many that they are not kept one by one. */
+/* So many crossings that they are not stored one by one. */
 static void test_many(void **state)
 {
 	struct page p;
@@ -274,7 +274,7 @@ static void test_hostile(void **state)
 		scripts++;
 	assert_int_equal(scripts, 3);
 	assert_lacks(p.text, "alert(1)</");
-	/* Nothing is loaded from elsewhere, and the licence is there. */
+	/* The page loads nothing from other places, and contains the licence. */
 	assert_fields(&p, LACKS(text, " src="), HAS(text, "default-src 'none'"),
 		      HAS(text, "Permission is hereby granted"));
 	free(p.text);
@@ -294,7 +294,7 @@ static void test_full(void **state)
 	assert_int_equal(finish(&p, START + 50), -ENOSPC);
 }
 
-/* Given up: nothing is written, and nothing left. */
+/* A cancelled page writes nothing, and leaves nothing behind. */
 static void test_given_up(void **state)
 {
 	struct page p;
@@ -304,7 +304,7 @@ static void test_given_up(void **state)
 	begin(&p, NULL);
 	meet(&p, 101, A, 1, START + 10, START + 20);
 	assert_int_equal(html_end(p.html, p.model, NULL, NULL, 0, NULL, 0), 0);
-	/* What the model still holds would be drawn. */
+	/* Unset the page first, as model_free() would draw the remaining episodes. */
 	p.html = NULL;
 	model_free(p.model);
 	fclose(p.file);

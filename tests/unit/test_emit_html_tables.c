@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* The data of the pages of series, diff and predict, read back by a parser that is not ours. */
+/* Check the data of the pages of series, diff and predict with an independent parser. */
 #include <stdio.h>
 #include <errno.h>
 #include <jansson.h>
@@ -14,7 +14,7 @@ DEFINE_CLEANUP_PTR(json_decref, json_t *)
 
 #define HOSTILE "</script><img src=x onerror=1>\"\\\n\033[31m"
 
-/* Between its script element's tags, which nothing in it may end. */
+/* Return the data between the tags of its script element, which nothing in it may end. */
 static json_t *data_of(const char *page)
 {
 	static const char tag[] = "<script type=\"application/json\" id=\"data\">";
@@ -144,7 +144,7 @@ static void test_predictions(void **state)
 	assert_int_equal(json_array_size(json_object_get(o, "records")), 0);
 }
 
-/* What cannot be written is told. */
+/* A failed write is reported. */
 static void test_full(void **state)
 {
 	struct many *t CLEANUP_PTR(many_free) = many_new();
@@ -156,7 +156,7 @@ static void test_full(void **state)
 	assert_int_equal(html_series(f, &t->s, "t"), -ENOSPC);
 }
 
-/* Built without the charting library, they say so. */
+/* Pages of a build without the charting library say so. */
 static void test_without(void **state)
 {
 	const struct predictions none = { 0 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* JSON Lines, read back by a parser that is not ours; and the writer's errors. */
+/* Check JSON Lines with an independent parser, and the errors of the writer. */
 #include <stdio.h>
 #include <errno.h>
 #include <signal.h>
@@ -16,7 +16,7 @@ DEFINE_CLEANUP_PTR(json_decref, json_t *)
 static const struct emit_options json_options = { .format = EMIT_JSON,
 						  .realtime_offset_ns = 1795217495LL * 1000000000 };
 
-/* Every line an object of its own, strictly parsed; the array of them. */
+/* Parse each line strictly as one object, and return all as an array. */
 static json_t *parse(const char *out)
 {
 	json_t *all = json_array(), *one;
@@ -36,7 +36,7 @@ static json_t *parse(const char *out)
 	return all;
 }
 
-/* The @nth record of @type. */
+/* Return the @nth record of @type. */
 static json_t *record(json_t *all, const char *type, unsigned nth)
 {
 	json_t *one;
@@ -172,7 +172,7 @@ static void test_hang(void **state)
 	assert_int_equal(integer(t, "next"), 4715);
 }
 
-/* Counters, parts and causes: what is known, and null where it is not. */
+/* Counters, parts and causes: known values, and null for unknown ones. */
 static void test_accounts(void **state)
 {
 	json_t *all CLEANUP_PTR(json_decref), *o, *t;
@@ -215,7 +215,7 @@ static void test_accounts(void **state)
 	t = json_object_get(json_array_get(json_object_get(o, "threads"), 1), "counters_least");
 	assert_int_equal(integer(t, "instructions"), 5000);
 	assert_int_equal(json_object_size(t), 1);
-	/* Asked for twice: a key once. */
+	/* A counter that was requested twice has one key. */
 	t = json_object_get(json_array_get(json_object_get(o, "threads"), 2), "counters");
 	assert_int_equal(json_object_size(t), 2);
 	is_null(record(all, "barrier", 1), "cause");
@@ -310,7 +310,9 @@ static void test_numbers(void **state)
 	buf_int(&buf, INT64_MAX);
 	assert_string_equal(buf.s, "0 100 18446744073709551615 -9223372036854775808 -1 "
 				   "9223372036854775807");
-	/* More than there is room for, and what fits to the byte: as it would be in pieces. */
+	/*
+	 * Text longer than the buffer, and text that just fits, equals the text written in pieces.
+	 */
 	for (size_t n = 0; n < 600; n++) {
 		buf_clear(&buf);
 		buf_pad(&buf, n);
@@ -342,7 +344,7 @@ static void test_hostile(void **state)
 	assert_int_equal(strlen(string(record(all, "barrier", 0), "file")), 4096 + 2);
 }
 
-/* Times before the clock's start have no place on it, and infinities no number. */
+/* Times before the start of the clock, and infinities, are null. */
 static void test_unknown(void **state)
 {
 	struct observed_member member = { .comm = NULL,

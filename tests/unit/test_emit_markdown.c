@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * The report as Markdown: the words of the text, its tables as tables, and nothing in it that acts.
+ * Check the Markdown report: it has the words of the text report, real tables, and no active
+ * content.
  */
 #include <stdio.h>
 
@@ -27,7 +28,7 @@ static char *print(const struct report *r, enum emit_format format)
 	return text;
 }
 
-/* Cells of a line of a table: its "|" that are not escaped, less one. */
+/* Return the number of cells in a table line: its unescaped "|", less one. */
 static unsigned cells(const char *line, size_t n)
 {
 	unsigned bars = 0;
@@ -53,8 +54,8 @@ static const char *next(const char *line)
 }
 
 /*
- * Every table has a heading, a line of dashes, and rows of as many cells. Returns how many there
- * are.
+ * Check that every table has a heading, a line of dashes, and rows with as many cells. Return the
+ * number of tables.
  */
 static unsigned check_tables(const char *text)
 {
@@ -100,7 +101,7 @@ static void test_report(void **state)
 	assert_has(text, "\n→ Divide the work anew");
 	assert_has(text, "\n## BARRIERS, most lost time first\n\n|");
 	assert_has(text, "lu\\_worker lu.c:88");
-	/* No name is shortened, and nothing broken, to fit a screen. */
+	/* No name is shortened, and no line is broken, to fit a screen. */
 	assert_lacks(text, "…");
 }
 
@@ -140,7 +141,7 @@ static void test_escapes(void **state)
 		    { "\033[1m\n", "\\\\x1b\\[1m\\\\x0a" }, { "&#60;b>", "&amp;#60;b>" });
 }
 
-/* The text is as it was. */
+/* The text report is unchanged. */
 static void test_text(void **state)
 {
 	char *text CLEANUP_PTR(free);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* A prediction for people and for spreadsheets, and a machine as a file. */
+/* Check predictions as text and as CSV, and a machine as a file. */
 #include "test_predict_util.h"
 
 #include "emit/emit.h"
@@ -69,7 +69,7 @@ static void test_text(void **state)
 			fail_msg("%zu columns: %s", strlen(line), line);
 }
 
-/* One number of processors, and more that do not pay, are said so. */
+/* The text reports a single number of processors, and processors that do not pay. */
 static void test_answers(void **state)
 {
 	struct prediction all[] = {
@@ -99,14 +99,14 @@ static void test_answers(void **state)
 	assert_says(out, "5.00 us with one processor\n");
 }
 
-/* What is printed says what was simulated. */
+/* The printed figures are those of the simulation. */
 static void test_figures(void **state)
 {
 	struct predict_facts facts = { .recorded_ns = 5, .before_ns = 5000000, .after_ns = 3000 };
 	struct predictions p CLEANUP(predictions_free) = made(&facts);
 	uint32_t alone = 0;
 
-	/* The run was longer than what its threads met in. */
+	/* The run was longer than the time from the first to the last thread. */
 	for (uint32_t i = 0; i < p.nnotes; i++)
 		alone += strstr(p.notes[i].text, "5.0 ms before the threads that meet began") &&
 			 strstr(p.notes[i].text, "and 3.0 \xc2\xb5s after they had ended");
@@ -128,7 +128,10 @@ static void test_figures(void **state)
 	}
 }
 
-/* Two recordings, of which one has more threads, are one curve; what both assume is said once. */
+/*
+ * Two recordings with different numbers of threads form one curve; common assumptions are printed
+ * once.
+ */
 static void test_joined(void **state)
 {
 	static const char *const names[] = { "eight.sbt", "four.sbt" };

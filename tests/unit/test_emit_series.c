@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* What series prints: the thesis's tables against golden files, JSON and CSV read back. */
+/* Check the output of series: the thesis's tables against golden files, JSON and CSV read back. */
 #include <stdio.h>
 #include <jansson.h>
 
@@ -35,7 +35,7 @@ static void golden(const char *name, const struct many *t)
 	check_golden(name, out);
 }
 
-/* Table 5.5: block sizes, times and cache misses, to the fastest. */
+/* Table 5.5: block sizes, times and cache misses, relative to the fastest. */
 static void test_table_5_5(void **state)
 {
 	static const struct {
@@ -58,7 +58,7 @@ static void test_table_5_5(void **state)
 	golden("series", t);
 }
 
-/* Table 5.4: two ways, how much more, and the average of that. One place is empty. */
+/* Table 5.4: two variants, their ratio, and its average. One cell is empty. */
 static void test_table_5_4(void **state)
 {
 	static const struct {
@@ -80,7 +80,7 @@ static void test_table_5_4(void **state)
 	golden("series_across", t);
 }
 
-/* Table 3.3: speedups to a program without barriers; runs twice each. */
+/* Table 3.3: speedups relative to a program without barriers; two runs each. */
 static void test_table_3_3(void **state)
 {
 	static const struct {
@@ -103,7 +103,7 @@ static void test_table_3_3(void **state)
 	golden("series_speedup", t);
 }
 
-/* Table 5.3, figures 5.8 and 5.14: each phase of radix, and how long threads were idle. */
+/* Make table 5.3 and figures 5.8 and 5.14: the phases of radix, and the idle times of threads. */
 static struct many *radix(void)
 {
 	static const uint64_t phase[3][3] = { { 940, 20, 6770 },
@@ -142,8 +142,8 @@ static void test_phases(void **state)
 }
 
 /*
- * Labels as commands make them: told once, whole, and by their numbers in the tables, where nothing
- * is cut.
+ * Labels made from commands: they are listed once in full, and the tables have their numbers, where
+ * nothing is cut.
  */
 static void test_long_labels(void **state)
 {
@@ -188,7 +188,7 @@ static void test_nothing(void **state)
 	assert_says(out, "no time is known");
 }
 
-/* Names from outside in all places, more columns than fit, all widths. */
+/* Hostile names everywhere, more columns than fit, all widths. */
 static void test_hostile(void **state)
 {
 	static const unsigned widths[] = { 0, 40, 60, 80, 100, 200 };
@@ -242,7 +242,7 @@ static void test_json(void **state)
 	assert_true(json_number_value(json_object_get(counter, "per_thread")) == 23640000.0 / 4);
 }
 
-/* One header; rows of points, of their sites, of those's counters. */
+/* One header; rows of points, of their sites, and of the counters of sites. */
 static void test_csv(void **state)
 {
 	struct many *t CLEANUP_PTR(many_free) = radix();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Which ring is next: the merge order finds what a look at all of them finds, for every number of
- * players.
+ * Check the merge order of rings: it finds the same next ring as a linear search, for every number
+ * of players.
  */
 #include <stdlib.h>
 
@@ -27,7 +27,7 @@ static uint64_t rnd(void)
 	return state;
 }
 
-/* The earliest; of equals the last. */
+/* Return the player with the earliest key, in a tie the last. */
 static struct player *find_first(struct player *p, uint32_t n)
 {
 	struct player *first = NULL;
@@ -46,7 +46,7 @@ static void play(struct merge_order *t, uint32_t n)
 	merge_order_clear(t);
 	for (uint32_t i = 0; i < n; i++) {
 		p[i] = (struct player){ 3 * i + 1, rnd() % 16, 1 + (unsigned int)(rnd() % 9) };
-		/* The last of all keys is one, too. */
+		/* The largest possible key is valid, too. */
 		if (rnd() % 8 == 0)
 			p[i].key_ns = UINT64_MAX;
 		merge_order_add(t, p[i].source, p[i].key_ns);
@@ -56,7 +56,7 @@ static void play(struct merge_order *t, uint32_t n)
 		assert_true(merge_order_first(t, &source));
 		assert_int_equal(source, first->source);
 		if (--first->left) {
-			/* Many ties; and the clock of one may go back. */
+			/* There are many ties, and the clock of a player may go back. */
 			first->key_ns += rnd() % 3;
 			first->key_ns -= first->key_ns && rnd() % 10 == 0;
 			merge_order_next(t, first->key_ns);

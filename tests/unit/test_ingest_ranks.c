@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Which communicator a rank means, how many meet there, and which of their meetings it is. */
+/* Check which communicator a rank uses, its number of ranks, and the number of the episode. */
 #include "test_check.h"
 #include "ingest/ranks.c"
 
@@ -9,7 +9,7 @@
 #define INC   7
 #define N     4
 
-/* Handles that are addresses are not looked for here. */
+/* These tests do not look up handles that are addresses. */
 int module_offset_to_vaddr(const struct module *m, uint64_t offset, uint64_t *vaddr)
 {
 	return -ENOENT;
@@ -81,7 +81,7 @@ static struct model_crossing split(struct world *w, uint32_t rank)
 					    .flags = SBT_CROSSING_MAKES });
 }
 
-/* One rank meets in the new communicator before another has left the call that makes it. */
+/* One rank crosses in the new communicator before another has left the call that creates it. */
 static void test_split(void **state)
 {
 	struct world *w = *state;
@@ -105,7 +105,8 @@ static void test_split(void **state)
 }
 
 /*
- * Its first calls were not recorded: it is matched by time, and of what it makes nothing is said.
+ * The first calls of a rank were not recorded: it is matched by time, and its new communicators are
+ * unknown.
  */
 static void test_missed(void **state)
 {
@@ -114,7 +115,7 @@ static void test_missed(void **state)
 	struct ranks_sums sums;
 
 	assert_int_equal(ranks_missed(w->ranks, pid_of(3), INC), 0);
-	/* What is known later does not make it whole. */
+	/* Later information does not make it complete. */
 	assert_int_equal(ranks_began(w->ranks, pid_of(3), INC), 0);
 	m = meet(w, 3, WORLD);
 	assert_fields(&m, IS(count, N), IS(round, 0));
@@ -126,7 +127,7 @@ static void test_missed(void **state)
 	assert_fields(&sums, IS(unknown, 1), IS(unseen, 0));
 }
 
-/* A record was lost, or a call never came back: the same from there on. */
+/* A record was lost, or a call never returned: from there on the same holds. */
 static void test_lost(void **state)
 {
 	struct world *w = *state;
@@ -140,7 +141,7 @@ static void test_lost(void **state)
 	assert_int_equal(meet(w, 2, WORLD).round, 1);
 }
 
-/* It had ended before it was known which rank it was. */
+/* The process had ended before its rank was known. */
 static void test_gone(void **state)
 {
 	struct world *w = *state;

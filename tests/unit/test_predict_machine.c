@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Machines: those built in, files of parameters, and what is wrong with some. */
+/* Check built-in machines, files of parameters, and their errors. */
 #include "test_predict_util.h"
 
 static void expect_wrong(const char *text, const char *sentence)
@@ -39,7 +39,7 @@ static void test_built_in(void **state)
 		      CLOSE(msg_size, 128));
 }
 
-/* All of them zero but what has no zero. */
+/* All parameters are zero except those that cannot be. */
 static void test_ideal(void **state)
 {
 	struct predict_machine m = machine("ideal", NULL);
@@ -71,7 +71,7 @@ static void test_file(void **state)
 	if (predict_machine_parse(&m, text, why, sizeof(why)))
 		fail_msg("%s", why);
 	assert_fields(&m, TEXT(name, "my own"), CLOSE(mips_ratio, 2), CLOSE(model_time, 7e3),
-		      CLOSE(byte_time, 125), CLOSE(startup_time, 10e3), /* the CM-5's */
+		      CLOSE(byte_time, 125), CLOSE(startup_time, 10e3), /* from the CM-5 */
 		      CLOSE(msg_size, 1024), CLOSE(topology, PREDICT_RING),
 		      CLOSE(cores_per_cluster, 4));
 }
@@ -112,7 +112,7 @@ static void test_set(void **state)
 	assert_says(why, "PollInterval");
 }
 
-/* What is printed of each parameter is read back as the same. */
+/* Each printed parameter is read back with the same value. */
 static void test_printed(void **state)
 {
 	for (unsigned i = 0; predict_machine_name(i); i++) {

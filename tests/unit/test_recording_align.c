@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Clocks that differ, and drift, put together by the meetings that were seen by each. */
+/* Check the alignment of clocks that differ and drift, by common episodes. */
 #include "test_model_util.h"
 
 #include "sbt/record.h"
 #include "recording/align.h"
 #include "recording/ordinal.h"
 
-/* Of each clock. */
+/* by clock */
 static struct ordinals ordinals[3];
 
 static void input(struct align *a, uint32_t clock, const struct model_input *in)
@@ -51,7 +51,10 @@ static void meet(struct align *a, uint32_t clock, uint32_t tgid, uint32_t seq, u
 	input(a, clock, &in);
 }
 
-/* Hand-worked: one meeting. 100 and 400 here, 1,200 and 1,350 there: between -1,250 and -800. */
+/*
+ * Worked out by hand: one episode. 100 and 400 on this clock, 1,200 and 1,350 on the other: an
+ * offset between -1,250 and -800.
+ */
 static void test_one_meeting(void **unused)
 {
 	struct align *a = align_new(2);
@@ -70,7 +73,7 @@ static void test_one_meeting(void **unused)
 	end(a);
 }
 
-/* A clock that is @offset ahead and runs @ppm millionths faster. */
+/* Return @t on a clock that is @offset ahead and runs @ppm millionths faster. */
 static uint64_t other(uint64_t t, uint64_t offset, double ppm)
 {
 	return t + offset + (uint64_t)((double)t * ppm / 1e6);
@@ -118,7 +121,7 @@ static void random_run(double ppm, uint32_t rounds, uint64_t worst)
 
 static void test_random_runs(void **unused)
 {
-	/* As exact as the quickest way out of a barrier. */
+	/* As exact as the fastest departure from a barrier. */
 	random_run(0, 500, 10000);
 	/* 20 millionths over five seconds are 100 us. */
 	random_run(20, 5000, 25000);
@@ -133,9 +136,9 @@ static void test_not_counted(void **unused)
 	begin(a, 0, 10);
 	meet(a, 0, 10, 1, 7, 100, 400);
 	meet(a, 0, 10, 2, 7, 500, 700);
-	/* Found running: which episode this is is unknown. */
+	/* The rank was already running: the number of its episode is unknown. */
 	meet(a, 1, 11, 1, 7, 1200, 1350);
-	/* A record was lost before its second. */
+	/* A record was lost before its second episode. */
 	begin(a, 2, 12);
 	meet(a, 2, 12, 2, 7, 1200, 1350);
 	meet(a, 2, 12, 3, 7, 1500, 1550);
@@ -167,7 +170,7 @@ static void test_contradiction(void **unused)
 	end(a);
 }
 
-/* The third has nothing in common with the first, but with the second. */
+/* The third clock has common episodes with the second, but not with the first. */
 static void test_through_another(void **unused)
 {
 	struct align *a = align_new(3);

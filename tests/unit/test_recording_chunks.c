@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Files of blocks: what was written comes back; of what was cut or damaged nothing wrong does. */
+/*
+ * Check files of chunks: written data come back, and nothing wrong is read from cut or damaged
+ * files.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +19,7 @@ DEFINE_CLEANUP_PTR(chunks_reader_free, struct chunks_reader *)
 
 #define NBLOCKS 6
 
-/* The n-th block of the test's files: the even ones compress well, the odd ones do not. */
+/* Make the n-th chunk of the test files: the even ones compress well, the odd ones do not. */
 static size_t content(unsigned int n, uint8_t *to)
 {
 	size_t size = 100 + n * 37;
@@ -85,7 +88,7 @@ static void test_there_and_back(void **unused)
 	assert_int_equal(chunks_ended(r), CHUNKS_INTACT);
 }
 
-/* Of the file cut after every byte the whole blocks are read. */
+/* The file is cut after every byte: the complete chunks are read. */
 static void test_cut(void **unused)
 {
 	int whole = written_file();
@@ -122,7 +125,7 @@ static void test_cut(void **unused)
 	close(whole);
 }
 
-/* With every bit turned over: what is read is what was written, or it is said to be damaged. */
+/* Each bit is inverted: the chunks are read unchanged, or reported as damaged. */
 static void test_damaged(void **unused)
 {
 	int fd CLEANUP_PTR(close) = written_file();
@@ -174,13 +177,13 @@ static void test_of_others(void **unused)
 				   "ELF",
 				   0, 4),
 			 -EBADMSG);
-	/* As a file sent as text: one end of line less. */
+	/* Like a file that was sent as text: a line ending is shorter. */
 	assert_int_equal(open_with("\n", 4, 1), -EBADMSG);
 	assert_int_equal(open_with(&other_order, 8, sizeof(other_order)), -EILSEQ);
 	assert_int_equal(open_with(&later, 12, sizeof(later)), -EPROTONOSUPPORT);
 }
 
-/* A full disk, in the shape of a limit: what was written before reads. */
+/* A file size limit stands for a full disk: data written before can be read. */
 static void test_no_room(void **unused)
 {
 	struct rlimit was, limit;
@@ -204,7 +207,7 @@ static void test_no_room(void **unused)
 		n++;
 	setrlimit(RLIMIT_FSIZE, &was);
 	assert_true(n > 0 && n < NBLOCKS);
-	/* Nothing comes after what failed. */
+	/* Nothing is written after a failure. */
 	assert_int_equal(chunks_write(w, 1, bytes, 10), -EFBIG);
 	chunks_writer_free(w);
 	assert_int_equal(chunks_open(fd, &r), 0);

@@ -43,11 +43,11 @@ static void test_what_is_no_such_name(void **state)
 {
 	check_cases(reads, { "", NULL }, { "_ZN", NULL }, { "_ZNE", NULL }, { "main", NULL },
 		    { "_ZN3app7Barrier4waitEi", NULL }, { "_ZN3app7Barrier4waitE", NULL });
-	/* Alone, or no hash. */
+	/* A hash alone, or no hash. */
 	check_cases(reads, { "_ZN" HASH, NULL }, { "_ZN3app17h0000000000000000E", NULL },
 		    { "_ZN3app17h0123456789ABCDEFE", NULL },
 		    { "_ZN3app16h0123456789abcdeE", NULL });
-	/* Cut short, and lengths that are not true. */
+	/* Names that are cut short, and wrong lengths. */
 	check_cases(reads, { "_ZN3app17h0123456789abcde", NULL },
 		    { "_ZN99999999999999999999999app" HASH, NULL }, { "_ZN65536a" HASH, NULL },
 		    { "_ZN0" HASH, NULL }, { "_ZN03app" HASH, NULL },
@@ -82,7 +82,7 @@ static void test_cut(void **state)
 	assert_false(rust_name_legacy("_ZN4main3run" HASH, name, 0));
 }
 
-/* Whatever it is given it stays within bounds, and what it writes is printable. */
+/* For any input it stays within bounds, and the output is printable. */
 static void test_anything(void **state)
 {
 	static const char letters[] = "_ZNE$$..0123456789hulLTGRFCSP7bd\x01\xff";
@@ -97,7 +97,7 @@ static void test_anything(void **state)
 	srand(7);
 	for (unsigned i = 0; i < 200000; i++) {
 		len = (unsigned)strlen(good[i % 2]);
-		/* Exactly as long as it is: what reads behind it is found by the sanitizers. */
+		/* Allocate the exact length: the sanitizers find reads after it. */
 		raw = strdup(good[i % 2]);
 		assert_non_null(raw);
 		for (unsigned k = (unsigned)rand() % 4; k; k--)

@@ -30,7 +30,7 @@ static void test_hydra(void **state)
 	PARSE("PMI_RANK=1\0PMI_SIZE=2\0MPI_LOCALRANKID=1\0MPI_LOCALNRANKS=2\0PMI_FD=8", &job);
 	assert_fields(&job, IS(rank, 1), IS(size, 2), IS(by_proxy, true));
 	assert_true(job.key == 0);
-	/* Under Slurm two mpiruns have one number: still the proxy's. */
+	/* Under Slurm two mpiruns have one number: the proxy's is still used. */
 	PARSE("PMI_RANK=1\0PMI_SIZE=2\0PMI_FD=8\0SLURM_JOB_ID=7", &job);
 	assert_true(job.by_proxy);
 }
@@ -44,7 +44,7 @@ static void test_none_and_hostile(void **state)
 	assert_true(job.key == 0 && !job.by_proxy);
 	job_parse("", 0, &job);
 	assert_int_equal(job.rank, JOB_NONE);
-	/* Not ended: not a value. */
+	/* A string without an end is not a value. */
 	job_parse("PMI_RANK=1", 10, &job);
 	assert_int_equal(job.rank, JOB_NONE);
 	PARSE("PMI_RANK=-1\0PMI_SIZE=2", &job);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* A program is followed through its start, from one system call to the next. */
+/* Check that a program is followed through its start, from one system call to the next. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ static bool has_libc(int pid)
 	return found;
 }
 
-/* A new program, stopped before its first instruction. */
+/* Start a program, stopped before its first instruction. */
 static pid_t begin(const char *path)
 {
 	pid_t pid = fork();
@@ -57,7 +57,7 @@ static void test_start_of_a_program(void **unused)
 		busy += now == 1;
 		early += now == 1 && !has_libc(pid);
 		done += now == 0;
-		/* Once it is done there is nothing more to come. */
+		/* Once the start is done there are no more changes. */
 		if (!now)
 			assert_true(has_libc(pid));
 		else

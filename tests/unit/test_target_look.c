@@ -10,7 +10,7 @@
 #include "test_check.h"
 #include "target/look.h"
 
-/* The numbers of a stat file from the parent on, with when it began as the 22nd. */
+/* The numbers of a stat file from the parent on; the 22nd is the start time. */
 #define NUMBERS "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 777 20 21 22"
 
 static void stat_is(const char *text, const char *comm, char state)
@@ -26,11 +26,11 @@ static void test_stat(void **unused)
 	stat_is("12 (gen) S " NUMBERS "\n", "gen", 'S');
 	stat_is("12 () R " NUMBERS, "", 'R');
 	stat_is("12 (a b) D " NUMBERS, "a b", 'D');
-	/* Names that look like what is behind a name. */
+	/* Names that look like the fields after a name. */
 	stat_is("12 () R 1 (x) Z " NUMBERS, ") R 1 (x", 'Z');
 	stat_is("12 (x\n) T 9 9) t " NUMBERS, "x\n) T 9 9", 't');
 	stat_is("12 (((((() S " NUMBERS, "(((((", 'S');
-	/* Kernel threads' are longer than a thread's name can be. */
+	/* Names of kernel threads are longer than those of threads can be. */
 	stat_is("12 (0123456789abcdefgh) I " NUMBERS, "0123456789abcde", 'I');
 }
 
@@ -141,7 +141,7 @@ static void test_calls(void **unused)
 	look.syscall = 100000;
 	look_words(getpid(), &look, words, sizeof(words));
 	assert_string_equal(words, "system call 100000");
-	/* Addresses that lead nowhere. */
+	/* Invalid addresses. */
 	look = (struct look){ .syscall = SYS_ppoll, .args = { 8, 3 } };
 	look_words(getpid(), &look, words, sizeof(words));
 	assert_string_equal(words, "ppoll() of 3 files");
@@ -161,7 +161,7 @@ static void test_self(void **unused)
 	assert_int_equal(look.state, 'R');
 	assert_true(look.start_ticks > 0);
 	assert_true(look.switches != UINT64_MAX);
-	/* A number that cannot be one. */
+	/* An impossible thread number. */
 	assert_int_equal(look_thread(getpid(), 0x7fffffff, &look), -ESRCH);
 	assert_fields(&look, IS(state, 0), IS(syscall, LOOK_UNKNOWN_CALL));
 	assert_int_equal(look_read(getpid(), (uint64_t)(uintptr_t)text, bytes, sizeof(bytes)), 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* What a process has mapped, also when it ends while it is asked. */
+/* Check the mappings of a process, also when it ends while they are read. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -32,7 +32,7 @@ static void test_lines(void **unused)
 	assert_ptr_equal(maps_find(&maps, 0x5000), &maps.entries[1]);
 }
 
-/* Neighbours of one file have one text, in a copy too, and each path is what it was. */
+/* Neighbouring mappings of one file share one string, in a copy too, and each path is right. */
 static void test_paths(void **unused)
 {
 	static const char *const paths[] = { "/a", "/a", "", "/bb", "/a", "/a", "[stack]" };
@@ -57,7 +57,7 @@ static void test_paths(void **unused)
 	for (size_t i = 0; i < 7; i++)
 		assert_string_equal(copy.entries[i].path, paths[i]);
 	maps_free(&copy);
-	/* Nothing at all, and nothing that can be read. */
+	/* An empty and an unreadable text. */
 	assert_int_equal(maps_parse(strdup(""), &maps), 0);
 	assert_int_equal(maps.n, 0);
 	maps_free(&maps);
@@ -65,7 +65,7 @@ static void test_paths(void **unused)
 	assert_int_equal(maps.n, 0);
 }
 
-/* A process with many mappings: two neighbours of different rights are never one. */
+/* Start a process with many mappings: neighbours with different rights are never merged. */
 static pid_t begin(void)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), i;
@@ -90,7 +90,10 @@ static pid_t begin(void)
 	return pid;
 }
 
-/* All of them or none: what is half read would make strangers of the libraries that it lacks. */
+/*
+ * All mappings are returned or none: a partial result would make the missing libraries look
+ * unmapped.
+ */
 static void test_ends_meanwhile(void **unused)
 {
 	int whole = 0, gone = 0;
