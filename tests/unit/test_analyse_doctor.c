@@ -413,9 +413,7 @@ static void test_cpus(void **state)
 	assert_false(doctor_cpus_wait(&x, why, sizeof(why)));
 }
 
-/*
- * --- messages of libbpf --------------------------------------------------------------------------
- */
+/* --- messages of libbpf -------------------------------------------------------------------- */
 
 static void check_log(const char *log, const char *expected)
 {

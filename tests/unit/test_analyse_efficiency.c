@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Efficiencies against numbers worked out by hand, and closed forms through the model. */
+/* Check efficiencies against numbers worked out by hand, and closed forms through the model. */
 #include "test_analyse_util.h"
 
 DEFINE_CLEANUP_PTR(arena_free, struct arena *)
@@ -8,10 +8,10 @@ DEFINE_CLEANUP_PTR(arena_free, struct arena *)
 /* --- OpenMP ---------------------------------------------------------------------------------- */
 
 /*
- * A program for which TALP is known to give load balance 0.83, serialisation 0.58,
- * scheduling 0.99, and 0.48 in parallel: 10 s of two threads, 0.2 in dealing out work. 0.99 of it
- * is left. Of those 9.9, 0.17 are spent waiting at the end of worksharing: 1.683; of the 8.217
- * left, 0.42 while one thread ran a serial part: 3.45114; the rest, 4.76586, was useful.
+ * A program for which TALP gives load balance 0.83, serialisation 0.58, scheduling 0.99, and 0.48
+ * in parallel. Two threads run for 10 s, 0.2 of it in scheduling: 0.99 remains. Of these 9.9, 0.17
+ * are waits at the end of worksharing: 1.683. Of the remaining 8.217, 0.42 pass while one thread
+ * runs a serial part: 3.45114. The rest, 4.76586, is useful.
  */
 static void test_talp(void **state)
 {
@@ -29,7 +29,7 @@ static void test_talp(void **state)
 	assert_near(r.load_balance * r.scheduling * r.serialisation, r.parallel, 1e-12);
 	assert_near(r.start, 1, 1e-12);
 	/*
-	 * A third of what was serial was the start of the teams: 8.217 - 1.15038 are left of 8.217.
+	 * A third of the serial time was the start of the teams: 8.217 - 1.15038 remain of 8.217.
 	 */
 	t.start_ns = 1150380;
 	t.serialisation_ns -= 1150380;
@@ -37,16 +37,13 @@ static void test_talp(void **state)
 	assert_fields(&r, NEAR(load_balance, 0.83, 1e-9), NEAR(start, 7.06662 / 8.217, 1e-9),
 		      NEAR(serialisation, 4.76586 / 7.06662, 1e-9));
 	assert_near(r.load_balance * r.scheduling * r.start * r.serialisation, r.parallel, 1e-12);
-	/* Not known: it is in what was serial. */
+	/* The start is unknown: it is part of the serial time. */
 	t.start_ns = MODEL_UNKNOWN;
 	t.serialisation_ns += 1150380;
 	r = efficiency_openmp(&t);
 	assert_true(isnan(r.start));
 	assert_near(r.serialisation, 0.58, 1e-9);
-	/*
-	 * A fifth of what was useful was spent waiting for a turn: what is lost besides stays as it
-	 * was.
-	 */
+	/* A fifth of the useful time is a wait for a turn: the other losses stay the same. */
 	t.useful_ns -= t.useful_ns / 5;
 	t.turns_ns = t.useful_ns / 4;
 	r = efficiency_openmp(&t);
@@ -54,7 +51,8 @@ static void test_talp(void **state)
 		      NEAR(serialisation, 0.58, 1e-5));
 	assert_near(r.load_balance * r.scheduling * r.serialisation * r.turns, r.parallel, 1e-12);
 	/*
-	 * Order matters for the factors: imbalance first would make the load balance 8317 of 10000.
+	 * The order of the factors matters: with imbalance first, the load balance would be 8317 of
+	 * 10000.
 	 */
 	assert_true(fabs(r.load_balance - (1 - 0.1683)) > 0.001);
 }
@@ -98,8 +96,8 @@ static const struct cause_env cause_env = {
 #define UNIT   (2 * MS)
 
 /*
- * @n threads that sleep for half of their work; one of them has twice the work, the same each time
- * or another. Barriers cost next to nothing.
+ * Run @n threads that sleep for half of their work. One has twice the work, the same thread or
+ * another each time. Barriers cost almost nothing.
  */
 static void run_form(uint32_t n, bool rotate, struct report *rep)
 {
@@ -134,7 +132,7 @@ static void run_form(uint32_t n, bool rotate, struct report *rep)
 	env.end_ns = now;
 	assert_int_equal(report_build(m, &env, rep), 0);
 	assert_int_equal(t.waits, ROUNDS * (n - 1) * UNIT);
-	/* One team: all of it began in the phases that end here. */
+	/* One team: all waits began in the phases that end here. */
 	assert_fields(rep, IS(nbarriers, 1), IS(barriers[0].delay_direct_ns, t.waits),
 		      IS(barriers[0].delay_passed_ns, 0), IS(barriers[0].gain_ns, t.waits / n));
 	causes_free(t.causes);
@@ -175,7 +173,7 @@ static void test_closed_forms(void **state)
 	}
 }
 
-/* Why: twice the work is half on a CPU and half asleep. */
+/* The cause: the additional work is half on a CPU and half asleep. */
 static void test_cause_in_report(void **state)
 {
 	const struct report_cause *c;
@@ -246,8 +244,8 @@ static void test_counters(void **state)
 }
 
 /*
- * Of the members of an episode, the one without a value comes first, last or between: the sum is at
- * least what was counted.
+ * The member of an episode without a value arrives first, last or between: the sum is at least the
+ * counted values.
  */
 static void test_counter_sum(void **state)
 {
@@ -280,7 +278,7 @@ static void test_parts(void **state)
 
 	assert_fields(&p, IS(unattributed_ns, 100 - 50 - 20 - 21), IS(fault_ns, 7),
 		      IS(switches, 9));
-	assert_true(p.spin_ns == REPORT_UNKNOWN); /* nothing known of the time inside */
+	assert_true(p.spin_ns == REPORT_UNKNOWN); /* the time inside is unknown */
 	s.oncpu_ns = 90;
 	s.inside_known_ns = 10;
 	p = parts_of(&s);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Tests of means, against published and hand-worked values. */
+/* Check tests of means against published and hand-worked values. */
 #include <math.h>
 
 #include "test_check.h"
@@ -32,7 +32,7 @@ static void test_digits(void **state)
 	assert_near(stats_of(v, 3).stddev, 1, 1e-9);
 }
 
-/* Two-sided points of Student's distribution, as printed in every table of it. */
+/* Two-sided points of Student's distribution, from printed tables. */
 static void test_distribution(void **state)
 {
 	static const struct {
@@ -52,12 +52,15 @@ static void test_distribution(void **state)
 		assert_near(stats_t_two_sided(-table[i].t, table[i].df), table[i].p,
 			    1e-6 * table[i].p);
 	}
-	/* With 1 it is Cauchy's, with 2 it is 1 - t / sqrt(t^2 + 2): closed forms. */
+	/*
+	 * With 1 degree of freedom it is Cauchy's, with 2 it is 1 - t / sqrt(t^2 + 2): closed
+	 * forms.
+	 */
 	assert_near(stats_t_two_sided(1, 1), 0.5, 1e-14);
 	assert_near(stats_t_two_sided(3, 2), 1 - 3 / sqrt(11), 1e-14);
 	assert_near(stats_t_two_sided(0, 7), 1, 0);
 	assert_near(stats_t_two_sided(INFINITY, 7), 0, 0);
-	/* The normal distribution's, in the limit; and the fraction still converges. */
+	/* In the limit it is the normal distribution, and the fraction still converges. */
 	assert_near(stats_t_two_sided(1.959963985, 1e7), 0.05, 1e-7);
 	assert_true(isnan(stats_t_two_sided(1, 0)));
 	assert_true(isnan(stats_t_two_sided(NAN, 3)));
@@ -113,7 +116,7 @@ static uint64_t next(uint64_t *x)
 	return *x * 2685821657736338717ULL;
 }
 
-/* A sum of twelve uniform numbers is as good as normal here: mean 6, deviation 1. */
+/* Return a sum of twelve uniform numbers, which is nearly normal: mean 6, deviation 1. */
 static double normal(uint64_t *x)
 {
 	double sum = 0;
@@ -124,9 +127,9 @@ static double normal(uint64_t *x)
 }
 
 /*
- * Where there is no difference, one in twenty is found at 95 %: of 4000, 200 +- 14. Of deviations
- * as unlike as 1 and 10, too, which is what Welch's is for. The intervals hold the true difference,
- * 0, in all the others.
+ * Without a difference, one test in twenty is significant at 95 %: of 4000, 200 +- 14. This also
+ * holds for deviations of 1 and 10, which Welch's test is for. The intervals of all other tests
+ * contain the true difference, 0.
  */
 static void test_false_alarms(void **state)
 {
@@ -211,7 +214,7 @@ static void test_single(void **state)
 	assert_true(isnan(stats_single(8, &s, 0.95).p));
 }
 
-/* Four of them: 0.005 x 4, 0.01 x 3, 0.03 x 2, and 0.04 not below the one before it. */
+/* Four p values: 0.005 x 4, 0.01 x 3, 0.03 x 2, and 0.04 not below the one before it. */
 static void test_holm(void **state)
 {
 	double p[] = { 0.01, NAN, 0.04, 0.03, 0.005, NAN };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Many recordings as one table: the thesis's tables and figures from numbers put in by hand. */
+/* Check many recordings as one table: the thesis's tables and figures from constructed numbers. */
 #include "test_check.h"
 #include "test_many.h"
 
@@ -13,7 +13,10 @@ static const struct series_point *point(const struct many *t, const char *label)
 	return NULL;
 }
 
-/* Table 5.2's kind: five runs are one point, with their mean and the sample's deviation. */
+/*
+ * Like table 5.2: five runs are one point, with their mean and the standard deviation of the
+ * sample.
+ */
 static void test_runs(void **state)
 {
 	static const uint64_t ms[] = { 1430, 1440, 1420, 1450, 1410 };
@@ -37,7 +40,7 @@ static void test_runs(void **state)
 	assert_fields(t, IS(s.nrows, 1), IS(s.ncolumns, 2));
 }
 
-/* Table 3.3: speedups against a program that has no barrier. */
+/* Table 3.3: speedups relative to a program without barriers. */
 static void test_table_3_3(void **state)
 {
 	static const struct {
@@ -69,7 +72,7 @@ static void test_table_3_3(void **state)
 	assert_null(series_at(&t->s, 0, 1));
 }
 
-/* Table 5.4: how much more time non-contiguous blocks take, and on average 34 %. */
+/* Table 5.4: how much longer non-contiguous blocks take, 34 % on average. */
 static void test_table_5_4(void **state)
 {
 	static const struct {
@@ -139,7 +142,7 @@ static void test_phases(void **state)
 {
 	static const uint64_t phase[] = { 940, 20, 6770 }, barrier[] = { 210, 10, 900 };
 	static const unsigned order[] = { 2, 0,
-					  1 }; /* as a report has them: most lost time first */
+					  1 }; /* in the order of a report: most lost time */
 	struct many *t CLEANUP_PTR(many_free) = many_new();
 	const struct series_point *p;
 	struct report_barrier *b;
@@ -173,8 +176,8 @@ static void test_phases(void **state)
 }
 
 /*
- * Figure 5.14: of each thread the mean of its runs, then least, mean, greatest and deviation over
- * the threads.
+ * Figure 5.14: the mean over the runs of each thread, then minimum, mean, maximum and deviation
+ * over the threads.
  */
 static void test_idle(void **state)
 {
@@ -189,7 +192,7 @@ static void test_idle(void **state)
 		for (unsigned i = 0; i < 4; i++)
 			r->threads[0][i].wait_ns = wait[run][i] * 1000;
 	}
-	/* One thread's is not known in one run: its other one counts. */
+	/* The value of one thread is unknown in one run: the value of the other run counts. */
 	r->threads[0][3].wait_ns = REPORT_UNKNOWN;
 	many_build(t, SERIES_FIRST, NULL);
 	s = &t->s.points[0].sites[0];
@@ -199,7 +202,7 @@ static void test_idle(void **state)
 		IS(idle.stddev, (uint64_t)llround(sqrt((156.25 + 6.25 + 56.25 * 2) / 4) * 1000)));
 }
 
-/* Speedup curves, each from its own first: thread counts and efficiency. */
+/* Speedup curves, each relative to its own first point: thread counts and efficiency. */
 static void test_column(void **state)
 {
 	struct many *t CLEANUP_PTR(many_free) = many_new();
@@ -216,7 +219,7 @@ static void test_column(void **state)
 	assert_near(point(t, "1/b")->efficiency, 1, 1e-12);
 }
 
-/* Without a label: what differs tells them apart, and what does not is left out. */
+/* Without labels, the differing parts of commands become labels, and equal parts are left out. */
 static void test_labels(void **state)
 {
 	static const char *const commands[] = { "./lu 512", "./lu 512", "./lu 1024 /x/y" };
@@ -231,7 +234,7 @@ static void test_labels(void **state)
 	assert_int_equal(series_build(t->in, 3, &o, &t->s), 0);
 	assert_int_equal(t->s.npoints, 2);
 	assert_int_equal(point(t, "lu 512")->runs, 2);
-	/* A slash of a command is none of a table. */
+	/* A slash in a command makes no table column. */
 	assert_null(point(t, "lu 512")->column);
 	series_free(&t->s);
 
@@ -246,7 +249,9 @@ static void test_labels(void **state)
 	assert_int_equal(point(t, "4 threads")->runs, 1);
 	series_free(&t->s);
 
-	/* Of long commands the program, and what differs with the option that it is of. */
+	/*
+	 * The label of a long command has the program, and the differing values with their options.
+	 */
 	t->in[0].command = "./lu --partition block --threads 1 -v 512";
 	t->in[1].command = "./lu --partition cyclic --threads 1 -v 512";
 	t->in[2].command = "./lu --partition block --threads 1 -v 1024";
@@ -289,7 +294,7 @@ static void test_labels(void **state)
 	assert_int_equal(point(t, ".hidden")->runs, 1);
 }
 
-/* Slashes with nothing on one side cut nothing; the last one counts. */
+/* A slash with nothing on one side does not split; the last one counts. */
 static void test_slashes(void **state)
 {
 	struct many *t CLEANUP_PTR(many_free) = many_new();
@@ -309,13 +314,13 @@ static void test_unknown(void **state)
 	struct series_point *p;
 	struct recording *r;
 
-	/* Nothing at all. */
+	/* No recordings. */
 	many_build(t, SERIES_FASTEST, NULL);
 	assert_fields(t, IS(s.npoints, 0), IS(s.fastest, SERIES_NONE));
 	series_free(&t->s);
 
 	/*
-	 * A recording of nothing, one of unknown time, and one that counted for part of the
+	 * An empty recording, one of unknown time, and one with a counter that ran only part of the
 	 * time.
 	 */
 	many_add(t, "empty", 0);
@@ -342,7 +347,7 @@ static void test_unknown(void **state)
 	assert_int_equal(t->s.fastest, 2);
 	series_free(&t->s);
 
-	/* To a time that is not known nothing is normalised. */
+	/* Nothing is normalised to an unknown time. */
 	many_build(t, SERIES_FIRST, NULL);
 	assert_int_equal(t->s.points[2].base, 0);
 	assert_true(isnan(t->s.points[2].normalised) && isnan(t->s.points[2].speedup));

@@ -71,7 +71,7 @@ static void drop_sections(const struct fixture *f, const char *from, const char 
 	assert_int_equal(fwrite(bytes, 1, len, file), len);
 }
 
-/* The function is where nm says, and its offset is where its bytes are. */
+/* Check that the function has nm's address, and that its offset is that of its bytes. */
 static void expect_marked(const struct fixture *f, const char *name, const char *original)
 {
 	struct elf_file *elf CLEANUP_PTR(elf_close) = open_elf(f, name);
@@ -141,11 +141,11 @@ static void test_libc(void **state)
 	/* Two versions, two addresses. */
 	assert_int_equal(elf_find_function(elf, "pthread_cond_wait", sym, 4), 2);
 	assert_true(sym[0].vaddr != sym[1].vaddr);
-	/* More than there is room for are counted, and not written. */
+	/* Symbols that do not fit are counted, and not written. */
 	memset(sym, 0, sizeof(sym));
 	assert_int_equal(elf_find_function(elf, "pthread_cond_wait", sym, 1), 2);
 	assert_int_equal(sym[1].vaddr, 0);
-	/* A prefix is no match; a variable and an indirect function are none. */
+	/* A prefix does not match, nor do variables and indirect functions. */
 	assert_int_equal(elf_find_function(elf, "pthread_barrier_wai", sym, 4), 0);
 	assert_int_equal(elf_find_function(elf, "pthread_barrier_waits", sym, 4), 0);
 	assert_int_equal(elf_find_function(elf, "environ", sym, 4), 0);
@@ -249,7 +249,7 @@ static void test_traits(void **state)
 	assert_true(t.executable && t.dynamic && !t.stripped && !t.glibc && !t.musl && !t.go);
 	assert_true(t.imports_setcanceltype && t.imports_signal && !t.imports_throw);
 	assert_fields(&t, TEXT(interp, "/lib64/ld-linux-x86-64.so.2"), TEXT(soname, ""));
-	/* A program exports nothing: its hash table does not tell how many imports there are. */
+	/* A program exports nothing: its hash table does not have the number of imports. */
 	fixture_run(f, "cc -no-pie -Wl,--hash-style=gnu -o tr.fix tr.c");
 	drop_sections(f, "tr.fix", "tr.bare");
 	traits_of(f, "tr.bare", &t);
@@ -331,7 +331,7 @@ static void test_build_id(void **state)
 	fixture_run(f, "cc -Wl,--build-id=0xabcd -o id id.c");
 	traits_of(f, "id", &t);
 	assert_fields(&t, IS(build_id_len, 2), IS(build_id[0], 0xab));
-	/* More than there is room for is none. */
+	/* A build id that does not fit counts as none. */
 	memset(want, '7', 160);
 	want[160] = 0;
 	fixture_run(f, "cc -Wl,--build-id=0x%s -o id id.c", want);
@@ -350,7 +350,7 @@ static void test_addresses(void **state)
 	fixture_run(f, "cc -no-pie -o ad ad.c");
 	data = fixture_nm(f, "ad", "inited");
 	elf = open_elf(f, "ad");
-	/* Data is no place for a probe, but its offset leads back. */
+	/* Data cannot have a probe, but its offset can be converted. */
 	assert_int_equal(elf_vaddr_to_offset(elf, data, &out), -ENOENT);
 	assert_int_equal(elf_vaddr_to_offset(elf, fixture_nm(f, "ad", "b"), &out), -ENOENT);
 	assert_int_equal(elf_vaddr_to_offset(elf, 0, &out), -ENOENT);
@@ -362,7 +362,7 @@ static void test_addresses(void **state)
 	assert_int_equal(elf_bytes(elf, 0, 0, &bytes), 0);
 	assert_int_equal(elf_bytes(elf, 0, 4, &bytes), 4);
 	assert_memory_equal(bytes, ELFMAG, 4);
-	/* As much as there is, and never more than 1 MiB. */
+	/* As many bytes as exist, and never more than 1 MiB. */
 	assert_true(elf_bytes(elf, 16, SIZE_MAX, &bytes) > 10000);
 	elf_close(elf);
 	elf_close(NULL);
@@ -423,7 +423,7 @@ static void test_refusals(void **state)
 	assert_int_equal(open_bytes(bytes, len), -EBADMSG);
 	free(bytes);
 
-	/* What could block, or is no file. */
+	/* Files that could block, and things that are no files. */
 	assert_int_equal(pipe2(pair, O_CLOEXEC), 0);
 	assert_int_equal(elf_open(pair[0], &elf), -ENOEXEC);
 	close(pair[0]);
@@ -468,7 +468,7 @@ static void test_symtab_versions(void **state)
 		      IS(vaddr, fixture_nm(f, "sv.so", "versioned")));
 }
 
-/* Segments that end early: code beyond is not in the file, a note cut off is none. */
+/* Segments that end early: code after the end is not in the file, and a cut note is none. */
 static void test_short_segments(void **state)
 {
 	const struct fixture *f = *state;
@@ -518,7 +518,7 @@ static void test_short_segments(void **state)
 	assert_int_equal(t.build_id_len, 0);
 }
 
-/* A table that is claimed and cannot be read is not the same as a function that is not there. */
+/* A table that exists but cannot be read differs from a missing function. */
 static void test_broken_table(void **state)
 {
 	const struct fixture *f = *state;
@@ -545,7 +545,7 @@ static void test_broken_table(void **state)
 	assert_int_equal(elf_find_function(elf, "marked", &sym, 1), -EBADMSG);
 }
 
-/* Everything that the rooms after this one do with a file; the results do not matter. */
+/* Do everything with a file that other rooms do; the results do not matter. */
 static void exercise(struct elf_file *elf)
 {
 	struct elf_symbol sym[2];
@@ -669,7 +669,7 @@ static void test_flips(void **state)
 			     sh[i].sh_size < 1024 ? sh[i].sh_size : 1024);
 }
 
-/* Counts and offsets that would be gigabytes, or wrap around. */
+/* Counts and offsets of gigabytes, or that wrap around. */
 static void test_wild(void **state)
 {
 	static const uint64_t wild[] = { 0x7fffffff, 0xffffffff, 1ULL << 32,	 1ULL << 40,

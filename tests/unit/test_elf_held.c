@@ -35,16 +35,16 @@ static void first_call(void **state)
 	assert_int_equal(held_args_find(EM_X86_64, code, sizeof(code), 0x20, held), 0);
 	assert_fields(&held[3], IS(how, HELD_IN_REGISTER), IS(reg, R12));
 	/*
-	 * Three pushes with the return address, and 0x18 bytes: the stack pointer is 0x30 below the
-	 * CFA.
+	 * Three pushes, counting the return address, and 0x18 bytes: the stack pointer is 0x30
+	 * below the CFA.
 	 */
 	assert_fields(&held[5], IS(how, HELD_ON_STACK), IS(offset, -0x30 + 8), IS(size, 8));
-	/* On one of two paths rbx has something else. */
+	/* On one of two paths rbx has another value. */
 	assert_int_equal(held[0].how, HELD_NOWHERE);
 	/* All are still in their registers as the function is called. */
 	assert_int_equal(held[0].passed, 0);
 	assert_int_equal(held[1].passed, 1);
-	/* The seventh is the caller's, above the return address. */
+	/* The seventh argument is on the caller's stack, above the return address. */
 	assert_fields(&held[6], IS(how, HELD_ON_STACK), IS(offset, 0));
 }
 
@@ -68,7 +68,7 @@ static void no_call(void **state)
 	assert_true(held_args_find(EM_AARCH64, code, sizeof(code), 0x20, held) < 0);
 }
 
-/* Whatever the bytes are, it comes to an end and reads nothing beyond them. */
+/* For any bytes the search ends, and reads nothing after them. */
 static void any_bytes(void **state)
 {
 	struct held_arg held[HELD_ARGS_MAX];

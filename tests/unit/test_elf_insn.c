@@ -158,7 +158,7 @@ static void expect_late(uint32_t skip, enum insn_class class, const uint8_t *byt
 	assert_true(e.why[0]);
 }
 
-/* Functions with arguments that nothing reads. */
+/* Functions with unused arguments. */
 static void test_entry_late(void **state)
 {
 	/*
@@ -172,7 +172,7 @@ static void test_entry_late(void **state)
 	/* mov %rsi,%rax; jmp out, and the same with sub $8,%rdi. */
 	expect_late(3, INSN_EMULATED, BYTES(0x48, 0x89, 0xf0, 0xe9, 0x00, 0x10, 0x00, 0x00));
 	expect_late(4, INSN_EMULATED, BYTES(0x48, 0x83, 0xef, 0x08, 0xe9, 0x00, 0x10, 0x00, 0x00));
-	/* What insn_choose_entry() finds is good enough. */
+	/* The result of insn_choose_entry() is good enough. */
 	expect_late(4, INSN_EMULATED, BYTES(0xf3, 0x0f, 0x1e, 0xfa, 0x55, 0xc3));
 	/*
 	 * The stack pointer moves, memory is written, a ret or a pop comes first, the loop leads
@@ -200,7 +200,7 @@ static void test_entry_refused(void **state)
 	assert_int_equal(insn_choose_entry(EM_PPC64, BYTES(0x55), &e), -ENOTSUP);
 }
 
-/* The head of a loop behind the nop would be counted once a turn. */
+/* A loop head after the nop would be counted in every iteration. */
 static void test_entry_loop(void **state)
 {
 	/* endbr64; 4: call; jmp 4 */
@@ -231,14 +231,14 @@ static void test_exits(void **state)
 			 2);
 	assert_int_equal(out[0], 6);
 	assert_int_equal(out[1], 7);
-	/* More than there is room for are counted. */
+	/* Exits that do not fit are counted. */
 	assert_int_equal(exits_of(BYTES(0x74, 0x02, 0x74, 0x01, 0xc3, 0xc3), out, 1), 2);
 	/* ret $8, rep ret */
 	assert_int_equal(exits_of(BYTES(0x74, 0x03, 0xc2, 0x08, 0x00, 0xf3, 0xc3), out, 4), 2);
 	assert_int_equal(out[1], 5);
 	/* je over a lock prefix, an old idiom. */
 	assert_int_equal(exits_of(BYTES(0x74, 0x01, 0xf0, 0x0f, 0xb1, 0x17, 0xc3), out, 4), 1);
-	/* Padding behind the ret. */
+	/* Padding after the ret. */
 	assert_int_equal(exits_of(BYTES(0xc3, 0x0f, 0x1f, 0x40, 0x00), out, 4), 1);
 }
 
@@ -253,17 +253,17 @@ static void test_exits_unknown(void **state)
 	assert_int_equal(exits_of(BYTES(0x0f, 0x84, 0x00, 0x10, 0x00, 0x00, 0xc3), out, 4),
 			 -ENOTSUP);
 	assert_int_equal(exits_of(BYTES(0xff, 0xe0, 0xc3), out, 4), -ENOTSUP);
-	/* To the byte behind the end. */
+	/* A jump to the byte after the end. */
 	assert_int_equal(exits_of(BYTES(0x74, 0x01, 0xc3), out, 4), -ENOTSUP);
 	/* Bytes that do not decode; an instruction cut off. */
 	assert_int_equal(exits_of(BYTES(0xc3, 0x06), out, 4), -ENOTSUP);
 	assert_int_equal(exits_of(BYTES(0xc3, 0xe8, 0x00), out, 4), -ENOTSUP);
-	/* Into the middle of an instruction. */
+	/* A jump into the middle of an instruction. */
 	assert_int_equal(exits_of(BYTES(0x74, 0x01, 0xb8, 0xc3, 0xc3, 0xc3, 0xc3, 0xc3), out, 4),
 			 -ENOTSUP);
-	/* On past the end. */
+	/* Execution continues after the end. */
 	assert_int_equal(exits_of(BYTES(0x74, 0x01, 0xc3, 0x31, 0xc0), out, 4), -ENOTSUP);
-	/* An endless loop; a call that does not come back. */
+	/* An endless loop; a call that does not return. */
 	assert_int_equal(exits_of(BYTES(0xeb, 0xfe), out, 4), -ENOENT);
 	assert_int_equal(exits_of(BYTES(0xe8, 0x00, 0x10, 0x00, 0x00), out, 4), -ENOENT);
 	assert_int_equal(exits_of(NULL, 0, out, 4), -ENOTSUP);
@@ -306,7 +306,7 @@ struct listing {
 	bool leaves; /* a jump to another function or through a register, or code it cannot read */
 };
 
-/* What objdump says about [start, start + size). */
+/* Read objdump's listing of [start, start + size). */
 static void listing_read(const struct fixture *f, const char *file, uint64_t start, uint64_t size,
 			 struct listing *l)
 {
@@ -344,7 +344,7 @@ static void listing_read(const struct fixture *f, const char *file, uint64_t sta
 	pclose(pipe);
 }
 
-/* Both agree about one function; 1 if its exits are known. */
+/* Check that both agree about one function; return 1 if its exits are known. */
 static int compare_exits(const struct fixture *f, const struct elf_file *elf, const char *file,
 			 const char *name)
 {
@@ -484,7 +484,7 @@ static void test_lengths_compiled(void **state)
 	close(fd);
 }
 
-/* Any bytes at all: no crash, and nothing outside what was given. */
+/* For any bytes there is no crash, and no access outside of them. */
 static void test_any_bytes(void **state)
 {
 	uint8_t bytes[48];

@@ -25,9 +25,9 @@ static struct elf_file *open_elf(const struct fixture *f, const char *name)
 	return elf;
 }
 
-/* --- what compilers make ---------------------------------------------------------------------- */
+/* --- compilers ----------------------------------------------------------------------------- */
 
-/* The program of the thesis, with every compiler that is here. */
+/* The program of the thesis is built with every installed compiler. */
 static const char *const compilers[] = {
 	"gcc -std=gnu11 -O0",
 	"gcc -std=gnu11 -O2",
@@ -54,18 +54,24 @@ static bool compiler_is_here(const struct fixture *f, const char *command)
 	return fixture_has(f, name);
 }
 
-/* @from: in the fixture's directory, or in the source tree with "$SOURCE/" in front. */
+/*
+ * Compile @from, which is in the fixture's directory, or in the source tree with a leading
+ * "$SOURCE/".
+ */
 static void compile(const struct fixture *f, const char *command, const char *more,
 		    const char *from, const char *to)
 {
-	/* Two statements of the figures compute nothing. */
+	/* Two statements of the figures have no effect. */
 	fixture_run(f,
 		    "%s %s -pedantic -Wall -Wextra -Werror -Wno-unused-value -pthread "
 		    "-I$SOURCE/include/sbt %s -o %s",
 		    command, more, from, to);
 }
 
-/* Sizes of a marker's arguments, negative if signed; where they are is the compiler's choice. */
+/*
+ * Check the sizes of a marker's arguments, negative if signed; their locations are the compiler's
+ * choice.
+ */
 static void expect_args(const struct sdt_note *note, const int8_t *sizes, uint32_t n)
 {
 	assert_int_equal(note->n_args, n);
@@ -106,7 +112,7 @@ static void expect_nop(struct elf_file *elf, const struct sdt_note *note)
 	assert_memory_equal(bytes, is_x86 ? x86 : arm, len);
 }
 
-/* "NAME LOCATION ARGUMENTS" a line, as readelf has them, against the list. */
+/* Compare the list with readelf, one line "NAME LOCATION ARGUMENTS" each. */
 static void expect_as_readelf(const struct fixture *f, const char *name,
 			      const struct sdt_list *list)
 {
@@ -168,7 +174,7 @@ static void test_compiled(void **state)
 	assert_true(n > 0);
 }
 
-/* Nothing is left; what runs is the bare barrier. */
+/* No marker remains; only the barrier itself runs. */
 static void test_off(void **state)
 {
 	const struct fixture *f = *state;
@@ -202,7 +208,7 @@ static const char run_source[] =
 	"  SBT_PHASE_BEGIN(\"solve\"); sbt_barrier(SBT_BARRIER, -1, \"g.c\", 78, NULL, 0);\n"
 	"  SBT_PHASE_END(\"solve\"); sbt_finalize(); return argc; }\n";
 
-/* What the program does, in order: %d of argc, strings as text, "-" for no string. */
+/* The program's markers, in order: %d of argc, strings as text, "-" for no string. */
 static const char run_expected[] = "init argc=3 [SBT_WATCH] count=1\n"
 				   "thread -7\n"
 				   "phase read kind=0\n"
@@ -216,8 +222,8 @@ static const char run_expected[] = "init argc=3 [SBT_WATCH] count=1\n"
 
 struct run {
 	pid_t pid;
-	uint64_t moved; /* what addresses as linked are moved by */
-	const struct sdt_note *note; /* the one that is hit */
+	uint64_t moved; /* load bias: offset from linked addresses */
+	const struct sdt_note *note; /* the note of the marker that was hit */
 	struct user_regs_struct regs;
 	uint64_t object;
 	size_t n;
@@ -344,7 +350,7 @@ static pid_t start(const struct fixture *f)
 	return pid;
 }
 
-/* By the entry point, in memory and in the file. */
+/* Return the load bias, from the entry point in memory and in the file. */
 static uint64_t moved_by(pid_t pid, const struct fixture *f)
 {
 	char path[64];
@@ -374,7 +380,10 @@ static const struct sdt_note *note_at(const struct sdt_list *list, uint64_t vadd
 	return NULL;
 }
 
-/* A breakpoint stands for the nop: to go on, nothing is put back. Returns what it ended with. */
+/*
+ * Run with breakpoints in place of the nops, which need not be restored to continue. Return the
+ * exit status.
+ */
 static int run_through(struct run *r, const struct sdt_list *list)
 {
 	int status;
@@ -386,7 +395,7 @@ static int run_through(struct run *r, const struct sdt_list *list)
 			return WEXITSTATUS(status);
 		assert_true(WIFSTOPPED(status) && WSTOPSIG(status) == SIGTRAP);
 		assert_int_equal(ptrace(PTRACE_GETREGS, r->pid, NULL, &r->regs), 0);
-		/* A uprobe sees the address of the instruction, not the one behind it. */
+		/* A uprobe sees the address of the instruction, not that of the next one. */
 		r->regs.rip--;
 		r->note = note_at(list, r->regs.rip - r->moved);
 		assert_non_null(r->note);
@@ -439,7 +448,7 @@ static void test_run(void **state)
 
 struct text_case {
 	const char *text;
-	struct sdt_arg arg; /* size 0: only that it is unknown */
+	struct sdt_arg arg; /* size 0: the argument is unknown */
 };
 
 #define NONE SDT_NO_REG
@@ -557,14 +566,14 @@ static void test_texts(void **state)
 
 	expect_texts(EM_X86_64, x86_cases, ARRAY_SIZE(x86_cases));
 	expect_texts(EM_AARCH64, arm_cases, ARRAY_SIZE(arm_cases));
-	/* Without a resolver of symbols, and on machines that are not known. */
+	/* Without a symbol resolver, and on unknown machines. */
 	assert_int_equal(sdt_parse_args(EM_X86_64, "4@known(%rip)", NULL, NULL, &arg, 1), 1);
 	assert_int_equal(arg.kind, SDT_UNKNOWN);
 	assert_int_equal(sdt_parse_args(EM_RISCV, "8@a0", NULL, NULL, &arg, 1), 1);
 	assert_int_equal(arg.kind, SDT_UNKNOWN);
 }
 
-/* Every register by each of its names; in DWARF's order, as the ABI's table has it. */
+/* Parse every register by each of its names, in the order of DWARF in the ABI. */
 static void test_registers(void **state)
 {
 	static const char *const names[16][4] = {
@@ -627,7 +636,7 @@ static void test_several(void **state)
 	assert_int_equal(args[2].kind, SDT_UNKNOWN);
 	assert_int_equal(sdt_parse_args(EM_AARCH64, "8@[x1, 8] -4@w2", NULL, NULL, args, 3), 2);
 	assert_int_equal(args[1].reg, 2);
-	/* More than there is room for are counted, longer than any operand are unknown. */
+	/* Arguments that do not fit are counted; too long ones are unknown. */
 	assert_non_null(many);
 	for (size_t i = 0; i < 100000; i++)
 		memcpy(many + 2 * i, "x ", 2);
@@ -648,7 +657,9 @@ static void test_operand(void **state)
 	assert_int_equal(sdt_probe_arg(EM_X86_64, &note, 0, &o), 0);
 	assert_fields(&o, IS(how, SBT_ARG_MEM), IS(size, 4), IS(flags, SBT_ARG_SIGNED),
 		      IS(scale, 2), IS(reg, 8 * 19), IS(index, 0), IS(disp, -8));
-	/* A variable is as far from the probe as it was in the file, wherever that is mapped. */
+	/*
+	 * A variable has the same distance from the probe as in the file, wherever that is mapped.
+	 */
 	note.args[0] = (struct sdt_arg){ SDT_STATIC, 8, false, NONE, NONE, 1, 0x4000 };
 	assert_int_equal(sdt_probe_arg(EM_X86_64, &note, 0, &o), 0);
 	assert_fields(&o, IS(how, SBT_ARG_MEM), IS(reg, 8 * 16), IS(index, SBT_ARG_NO_REG),
@@ -656,7 +667,7 @@ static void test_operand(void **state)
 	note.args[0] = (struct sdt_arg){ SDT_REG, 8, false, 31, NONE, 1, 0 };
 	assert_int_equal(sdt_probe_arg(EM_AARCH64, &note, 0, &o), 0);
 	assert_int_equal(o.reg, 31 * 8);
-	/* No such register, argument, or room for it; nothing known. */
+	/* No such register, no such argument, no room; nothing known. */
 	assert_int_equal(sdt_probe_arg(EM_X86_64, &note, 0, &o), -ENOENT);
 	assert_int_equal(o.how, SBT_ARG_NONE);
 	assert_int_equal(sdt_probe_arg(EM_X86_64, &note, 1, &o), -ENOENT);
@@ -664,7 +675,7 @@ static void test_operand(void **state)
 	assert_int_equal(sdt_probe_arg(EM_X86_64, &note, 40, &o), -ENOENT);
 }
 
-/* --- files made by hand ----------------------------------------------------------------------- */
+/* --- constructed files --------------------------------------------------------------------- */
 
 #define CODE_VADDR 0x401000ULL
 #define CODE_SIZE  0x100
@@ -672,7 +683,7 @@ static void test_operand(void **state)
 #define NOTES_AT   0x400
 
 struct made {
-	uint8_t *bytes; /* of the notes */
+	uint8_t *bytes; /* bytes of the notes */
 	size_t len;
 	size_t room;
 };
@@ -717,7 +728,7 @@ static void add_good(struct made *m, uint64_t pc)
 	add_note(m, pc, BASE_VADDR, 0, GOOD, sizeof(GOOD));
 }
 
-/* A file with one piece of code, and @claimed bytes of notes as its headers have it. */
+/* Return a file with one code segment, and with @claimed bytes of notes in its headers. */
 static struct elf_file *make_elf(const struct made *m, uint64_t claimed)
 {
 	static const char names[] = "\0.note.stapsdt\0.stapsdt.base\0.shstrtab";
@@ -795,7 +806,7 @@ static void test_made(void **state)
 	struct elf_file *elf;
 
 	add_good(&m, CODE_VADDR + 0x10);
-	/* Made when the base was elsewhere: moved, with its counter. */
+	/* The note was made with another base: it moves, with its semaphore. */
 	add_note(&m, 0x10020, BASE_VADDR - CODE_VADDR + 0x10000, 0x13000, GOOD, sizeof(GOOD));
 	add_note(&m, CODE_VADDR, 0, 0, "other\0x\0", 9);
 	/* Another owner, another type: not meant for us. */
@@ -820,7 +831,7 @@ static void test_made(void **state)
 	free(m.bytes);
 }
 
-/* What is wrong with one note does not hide the others, as long as it says where it ends. */
+/* An error in one note does not hide the others, if its end is known. */
 static void test_hostile_notes(void **state)
 {
 	struct made m = { 0 };
@@ -837,14 +848,14 @@ static void test_hostile_notes(void **state)
 	add(&m, "stapsdt", 8);
 	add_good(&m, CODE_VADDR);
 	expect_made(&m, m.len, 1, 4, 0);
-	/* Code that is not there, or not in the file; an address that wraps around. */
+	/* Code that does not exist, or is not in the file; an address that wraps around. */
 	add_good(&m, 0);
 	add_good(&m, CODE_VADDR - 1);
 	add_good(&m, CODE_VADDR + CODE_SIZE);
 	add_note(&m, ~0ULL, 1, 0, GOOD, sizeof(GOOD));
 	add_good(&m, CODE_VADDR + CODE_SIZE - 1);
 	expect_made(&m, m.len, 1, 0, 4);
-	/* A provider of 100 kB that is not the one looked for. */
+	/* A provider of 100 kB that is not the requested one. */
 	memset(longest, 'x', 99997);
 	memset(longest + 99997, 0, 3);
 	add_note(&m, CODE_VADDR, 0, 0, longest, 100000);
@@ -852,7 +863,7 @@ static void test_hostile_notes(void **state)
 	expect_made(&m, m.len, 1, 0, 0);
 }
 
-/* Lengths that lead out of the section end the reading there, and it is told. */
+/* Lengths that exceed the section end the reading there, which is reported. */
 static void test_hostile_lengths(void **state)
 {
 	static const uint32_t absurd[] = { 0x7fffffff, 0xfffffffc, 0xfffffffd, 0xffffffff, 4096 };
@@ -872,7 +883,7 @@ static void test_hostile_lengths(void **state)
 		add_good(&m, CODE_VADDR);
 		expect_made(&m, m.len, 1, 1, 0);
 	}
-	/* Cut anywhere; the padding behind the last string is not missed. */
+	/* The section is cut anywhere; padding after the last string is not required. */
 	add_good(&m, CODE_VADDR);
 	whole = m.len;
 	free(m.bytes);
@@ -883,12 +894,12 @@ static void test_hostile_lengths(void **state)
 		add_good(&m, CODE_VADDR);
 		expect_made(&m, whole + i, all ? 2 : 1, all ? 0 : 1, 0);
 	}
-	/* A section that ends behind the file is no section. */
+	/* A section that ends after the file is no section. */
 	add_good(&m, CODE_VADDR);
 	expect_made(&m, 1ULL << 40, 0, 0, 0);
 }
 
-/* Sizes that only an attack has: bounded, and what is left out is told. */
+/* Sizes that only an attack has are limited, and omissions are reported. */
 static void test_many(void **state)
 {
 	struct made m = { 0 };
@@ -906,7 +917,7 @@ static void test_many(void **state)
 	free(m.bytes);
 }
 
-/* Any byte of a good file may be anything: nothing but the sanitizers is asked. */
+/* Each byte of a good file may have any value; the sanitizers find errors. */
 static void test_flipped(void **state)
 {
 	struct made m = { 0 };
@@ -950,7 +961,7 @@ int main(void)
 	};
 	char source[256];
 
-	/* Tests end in another directory than they begin in. */
+	/* The tests change the working directory. */
 	if (!getcwd(source, sizeof(source)) || setenv("SOURCE", source, 1))
 		return 1;
 	return cmocka_run_group_tests(tests, NULL, NULL);
