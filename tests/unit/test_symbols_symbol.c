@@ -85,7 +85,7 @@ static const char *base_of(const char *path)
 
 /* --- against addr2line ----------------------------------------------------------------------- */
 
-/* One address: the frames that addr2line prints are those that we give. */
+/* Check that the frames of one address equal those of addr2line. */
 static void expect_as_addr2line(struct symbol_server *server, const struct fixture *f,
 				const char *name, uint64_t vaddr)
 {
@@ -106,7 +106,7 @@ static void expect_as_addr2line(struct symbol_server *server, const struct fixtu
 		*colon = 0;
 		assert_string_equal(base_of(s.frames[i].file), base_of(where));
 		assert_int_equal(s.frames[i].line, strtoul(colon + 1, NULL, 10));
-		/* One may print the name alone where the other has namespace and arguments. */
+		/* One tool may print the name alone where the other has namespace and arguments. */
 		if (!strstr(function, s.frames[i].function) &&
 		    !strstr(s.frames[i].function, function))
 			fail_msg("%#llx: %s, and addr2line has %s", (unsigned long long)vaddr,
@@ -164,7 +164,10 @@ static void test_inlined_clang(void **state)
 	expect_function_as_addr2line(f, "cl", "_ZN2ns5outerEiPKc", 3);
 }
 
-/* Binutils cannot follow these, so the same program unsplit is the witness. */
+/*
+ * Binutils cannot follow these references, so the same program without split DWARF is the
+ * reference.
+ */
 static void test_split_dwarf(void **state)
 {
 	const struct fixture *f = *state;
@@ -216,8 +219,8 @@ static void test_demangled(void **state)
 }
 
 /*
- * GCC gives a region's function the mangled name of the one that it is made from, and a suffix that
- * tells which it is.
+ * GCC gives the function of a region the mangled name of the original function, with a suffix that
+ * identifies the region.
  */
 static void test_outlined_names(void **state)
 {
@@ -251,7 +254,7 @@ static void test_outlined_names(void **state)
 #define RUST_GENERIC "_RNvXCs1234_7mycrateNtB2_4PairINtB2_4MeetmE4wait"
 #endif
 
-/* Rust's names, older and newer; and what only looks like one. */
+/* Rust names, older and newer, and names that only look like them. */
 static void test_rust_names(void **state)
 {
 	static const char *const names[][2] = {
@@ -281,7 +284,7 @@ static void test_rust_names(void **state)
 	}
 }
 
-/* --- where debugging information is ---------------------------------------------------------- */
+/* --- location of debugging information ----------------------------------------------------- */
 
 static void expect_work(struct symbol_server *server, const struct fixture *f, const char *name,
 			uint64_t vaddr, bool lines)
@@ -313,7 +316,7 @@ static void test_debug_places(void **state)
 		    id);
 	snprintf(dir, sizeof(dir), "%s/dbg", f->dir);
 	server = server_new(dir);
-	/* In the file itself; symbols alone; nothing at all. */
+	/* Debugging information in the file itself; symbols alone; nothing at all. */
 	expect_work(server, f, "full", at, true);
 	expect_work(server, f, "syms", at, false);
 	assert_int_equal(look(server, f, "plain", at + 4, &s), 0);
@@ -351,14 +354,14 @@ static void test_data(void **state)
 	assert_string_equal(name, "hidden");
 	assert_false(symbol_data_name(server, fd, "da", work, name));
 	assert_string_equal(name, "");
-	/* And data is no function. */
+	/* Data is no function. */
 	assert_int_equal(symbol_lookup(server, fd, "da", at, &s), 0);
 	assert_int_equal(s.nframes, 0);
 	assert_int_equal(symbol_lookup(server, fd, "da", UINT64_MAX, &s), 0);
 	assert_int_equal(s.nframes, 0);
 }
 
-/* More files than the child keeps open, twice: each answer is still of the right file. */
+/* More files than the child keeps open, twice: each answer is about the right file. */
 static void test_many_files(void **state)
 {
 	const struct fixture *f = *state;
@@ -376,7 +379,7 @@ static void test_many_files(void **state)
 		for (int i = 0; i < 80; i++) {
 			snprintf(name, sizeof(name), "mf%d.so", i);
 			snprintf(want, sizeof(want), "only%d", i % 4);
-			/* All four have their one function at the same place. */
+			/* All four files have their function at the same address. */
 			assert_int_equal(
 				look(server, f, name, fixture_nm(f, "mf0.so", "only0"), &s), 0);
 			assert_fields(&s, IS(nframes, 1), TEXT(frames[0].function, want));
@@ -386,7 +389,7 @@ static void test_many_files(void **state)
 
 /* --- the child ------------------------------------------------------------------------------- */
 
-/* The one child process that we have, or 0. */
+/* Return the pid of the only child process, or 0. */
 static pid_t child_pid(void)
 {
 	DIR *proc = opendir("/proc");
@@ -445,7 +448,7 @@ static void test_unprivileged(void **state)
 	DIR *fds;
 
 	fixture_two(f);
-	assert_int_equal(child_pid(), 0); /* started by the first question only */
+	assert_int_equal(child_pid(), 0); /* started only by the first request */
 	assert_int_equal(look(server, f, "two", fixture_nm(f, "two", "work"), &s), 0);
 	assert_int_equal(s.nframes, 1);
 	child = child_pid();
@@ -463,7 +466,9 @@ static void test_unprivileged(void **state)
 		assert_string_equal(line, "\t65534\t65534\t65534\t65534");
 		status_line(child, "Groups", line, sizeof(line));
 		assert_int_equal(strspn(line, "\t "), strlen(line));
-		/* Of our descriptors it has the socket, and what it was given of the file. */
+		/*
+		 * The child has only the socket and the descriptors that it was sent for the file.
+		 */
 		snprintf(path, sizeof(path), "/proc/%d/fd", child);
 		fds = opendir(path);
 		assert_non_null(fds);
@@ -500,7 +505,7 @@ static void test_interrupt(void **state)
 	assert_int_equal(look(server, f, "two", fixture_nm(f, "two", "work"), &s), 0);
 	assert_int_equal(s.nframes, 1);
 	assert_int_equal(child_pid(), child);
-	assert_true(getpgid(child) != getpgid(0)); /* the terminal's signals do not get there */
+	assert_true(getpgid(child) != getpgid(0)); /* signals from the terminal do not reach it */
 }
 
 static void test_killed_between(void **state)
@@ -516,7 +521,7 @@ static void test_killed_between(void **state)
 	child = child_pid();
 	kill(child, SIGKILL);
 	nanosleep(&pause, NULL);
-	/* No file's fault: the question is asked of a new child. */
+	/* No file is the reason: a new child gets the request again. */
 	assert_int_equal(look(server, f, "two", fixture_nm(f, "two", "work"), &s), 0);
 	assert_int_equal(s.nframes, 1);
 	assert_true(child_pid() > 0 && child_pid() != child);
@@ -541,7 +546,7 @@ static void test_hang(void **state)
 	assert_int_equal(s.nframes, 0);
 	assert_true(time(NULL) - start <= 8);
 	assert_int_equal(child_pid(), 0); /* gone, and not a zombie */
-	/* That file is not tried again; others are, by a new child. */
+	/* That file is not tried again; other files are, by a new child. */
 	start = time(NULL);
 	assert_int_equal(look(server, f, "two", work, &s), -ETIMEDOUT);
 	assert_true(time(NULL) - start <= 1);
@@ -549,7 +554,7 @@ static void test_hang(void **state)
 	assert_int_equal(s.nframes, 1);
 }
 
-/* Ends with its parent, whatever became of that. */
+/* The child ends with its parent, however the parent ended. */
 static void test_orphan(void **state)
 {
 	const struct fixture *f = *state;
@@ -567,7 +572,7 @@ static void test_orphan(void **state)
 		server = server_new(NULL);
 		look(server, f, "two", 0, &s);
 		child = child_pid();
-		/* As if it hung, so that the end of its input does not end it. */
+		/* Stop the child, so that the end of its input does not end it. */
 		kill(child, SIGSTOP);
 		if (write(pair[1], &child, sizeof(child)) != sizeof(child))
 			_exit(1);
@@ -581,7 +586,7 @@ static void test_orphan(void **state)
 		char line[64];
 
 		status_line(child, "State", line, sizeof(line));
-		if (strchr(line, 'Z')) /* dead; some other process has yet to collect it */
+		if (strchr(line, 'Z')) /* dead; another process has yet */
 			break;
 		nanosleep(&pause, NULL);
 	}
@@ -625,7 +630,7 @@ static int debuginfod_program(const char *path, bool ask)
 	return err || !getenv("DEBUGINFOD_URLS"); /* ours is left alone */
 }
 
-/* A server that has nothing; writes a byte to @tell for each time it is asked. Returns its pid. */
+/* Run a server without any files, which writes a byte to @tell for each request. Return its pid. */
 static pid_t nothing_server(int sock, int tell)
 {
 	static const char none[] = "HTTP/1.0 404 Not Found\r\nContent-Length: 0\r\n\r\n";
@@ -682,12 +687,12 @@ static void test_debuginfod(void **state)
 	close(reported[0]);
 	close(reported[1]);
 	assert_false(asked[0]);
-	/* The second is the proof that the first could have failed; not all systems have it. */
+	/* The second run proves that the first could have failed; not all systems can do it. */
 	if (!asked[1])
 		print_message("no libdebuginfod here: the test proves little\n");
 }
 
-/* Damaged files cost at most their own answers. */
+/* A damaged file affects only the answers about that file. */
 static void test_damaged(void **state)
 {
 	const struct fixture *f = *state;
@@ -713,7 +718,7 @@ static void test_damaged(void **state)
 			seed = seed * 1103515245 + 12345;
 			copy[64 + (seed >> 8) % (len - 64)] ^= (uint8_t)(1 + (seed >> 3) % 255);
 		}
-		/* The later ones are cut off as well. */
+		/* The later files are also cut off. */
 		fd = fixture_memory(copy, i < 40 ? len : len * (i - 39) / 21);
 		err = symbol_lookup(server, fd, "damaged", work, &s);
 		assert_true(err == 0 || err == -EPIPE || err == -ETIMEDOUT);
@@ -739,7 +744,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_damaged),
 	};
 
-	/* Without a look for leaks: what loading libcurl leaves behind is not ours. */
+	/* Do not check for leaks: libcurl leaves memory behind when it is loaded. */
 	if (argc == 4 && !strcmp(argv[1], "debuginfod"))
 		_exit(debuginfod_program(argv[2], argv[3][0] == '1'));
 	return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);

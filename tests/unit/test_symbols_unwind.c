@@ -33,14 +33,14 @@ static const char sleep_source[] =
 	"	sink++;\n"
 	"	return x;\n"
 	"}\n"
-	/* Enough registers for some that the callee saves. */
+	/* Use so many registers that the callee saves some. */
 	"FAR int middle(int a, int b, int c)\n"
 	"{\n"
 	"	int d = sink, e = sink, f = sink;\n"
 	"	int r = leaf(a + b); /* at middle */\n"
 	"	return r + a * b + c * d + e * f + sink;\n"
 	"}\n"
-	/* A frame of a size that is not known, and aligned: its CFA is an expression. */
+	/* A frame of unknown size, and aligned: its CFA is an expression. */
 	"FAR int outer(int x)\n"
 	"{\n"
 	"	volatile char pad[64] __attribute__((aligned(64)));\n"
@@ -103,7 +103,7 @@ static const char signal_source[] = "#include <signal.h>\n"
 				    "	return sink;\n"
 				    "}\n";
 
-/* Stands on the first instruction of a function: the byte before belongs to another one. */
+/* The thread is at the first instruction of a function: the byte before belongs to another one. */
 static const char spin_source[] =
 	"#include <signal.h>\n"
 	"#include <time.h>\n"
@@ -131,7 +131,7 @@ static const char spin_source[] =
 	"	return sink;\n"
 	"}\n";
 
-/* The call of the kernel is in the program itself; what comes behind it is of another line. */
+/* The system call is in the program itself; the code after it belongs to another line. */
 static const char raw_source[] =
 	"#include <time.h>\n"
 	"volatile int sink;\n"
@@ -180,7 +180,7 @@ static void stop(pid_t pid)
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
-/* A thread of @pid that is in one of two system calls; 10 s at most. */
+/* Wait for a thread of @pid in one of two system calls, at most 10 s. */
 static pid_t wait_for(pid_t pid, long nr, long other)
 {
 	char path[320], text[256], want[64];
@@ -218,7 +218,7 @@ static pid_t wait_for(pid_t pid, long nr, long other)
 	return found;
 }
 
-/* As the kernel side fills it, but by ptrace. */
+/* Fill a sample like the BPF program, but with ptrace. */
 static void capture(pid_t pid, pid_t tid, struct sbt_stack *sample)
 {
 	struct iovec iov;
@@ -248,7 +248,7 @@ static void capture(pid_t pid, pid_t tid, struct sbt_stack *sample)
 	assert_int_equal(ptrace(PTRACE_DETACH, tid, 0, 0), 0);
 }
 
-/* --- what is made of it ---------------------------------------------------------------------- */
+/* --- frames -------------------------------------------------------------------------------- */
 
 struct world {
 	struct modules *modules;
@@ -283,7 +283,7 @@ static void unwind(struct world *w, const struct sbt_stack *sample)
 			 0);
 }
 
-/* The real function of frame @i, inlined ones left out; "" unknown. */
+/* Return the function of frame @i without inlined ones; "" if unknown. */
 static const struct site_frame *frame_of(struct world *w, uint32_t i)
 {
 	static const struct site_frame none = { .function = "", .file = "" };
@@ -315,7 +315,7 @@ static void show(struct world *w)
 	}
 }
 
-/* The line that ends with the comment "at @name". */
+/* Return the line that ends with the comment "at @name". */
 static uint32_t line_of(const char *source, const char *name)
 {
 	char mark[64];
@@ -330,7 +330,10 @@ static uint32_t line_of(const char *source, const char *name)
 	return line;
 }
 
-/* The functions @names, each at its line, are frames in a row. Returns the number of the first. */
+/*
+ * Check that the functions @names, each at its line, are consecutive frames. Return the index of
+ * the first.
+ */
 static uint32_t expect_frames(struct world *w, const char *source, const char *const *names)
 {
 	uint32_t first = find_frame(w, names[0]), i;
@@ -386,7 +389,7 @@ static void expect_sleep(const struct fixture *f, const char *program)
 	/* The system call's stub is in libc, or in the program that carries it. */
 	assert_in_range(first, 1, 3);
 	assert_non_null(address_spaces_site(w.spaces, w.sites[0])->module);
-	/* And on to the outermost. */
+	/* The frames continue to the outermost. */
 	assert_in_range(w.n, first + 5, first + 8);
 	assert_string_equal(frame_of(&w, w.n - 1)->function, "_start");
 	world_free(&w);
@@ -419,7 +422,7 @@ static void test_programs(void **state)
 	expect_sleep(f, "slc");
 }
 
-/* The libraries have tables, the program has none: its frame pointers lead on. */
+/* The libraries have tables and the program has none: its frame pointers are followed. */
 static void test_frame_pointers(void **state)
 {
 	static const char *const names[] = { "leaf", "middle", NULL };
@@ -437,9 +440,7 @@ static void test_frame_pointers(void **state)
 	expect_frames(&w, sleep_source, sleep_frames);
 	world_free(&w);
 	stop(pid);
-	/*
-	 * Without frame pointers either, the first caller is all that is known: nothing is made up.
-	 */
+	/* Without frame pointers, too, only the first caller is known: nothing is guessed. */
 	fixture_run(f, "cc -g -O2 -fomit-frame-pointer " NO_TABLES " -o no0 fp.c && "
 		       "objcopy -R .debug_frame no0 no");
 	sample_sleep(f, "no", &w, &sample, &pid);
@@ -463,7 +464,7 @@ static void test_mutex(void **state)
 	fixture_write(f, "mu.c", mutex_source);
 	fixture_run(f, "cc -g -O2 -fomit-frame-pointer -o mu mu.c -pthread");
 	pid = start(f, "mu");
-	/* Main waits in a futex too: the worker is the other one. */
+	/* The main thread waits in a futex too: the worker is the other one. */
 	for (tid = pid, i = 0; tid == pid && i < 1000; i++)
 		tid = wait_for(pid, SYS_futex, SYS_futex);
 	assert_int_not_equal(tid, pid);
@@ -494,7 +495,7 @@ static void test_signal(void **state)
 	fixture_run(f, "cc -g -O2 -fomit-frame-pointer -o sg sg.c");
 	sample_sleep(f, "sg", &w, &sample, &pid);
 	first = expect_frames(&w, signal_source, inner);
-	/* Between: the kernel's frame and kill(). */
+	/* Between them are the kernel's frame and kill(). */
 	assert_int_equal(expect_frames(&w, signal_source, outer), first + 3);
 	assert_says(frame_of(&w, first + 2)->function, "kill");
 	world_free(&w);
@@ -530,7 +531,7 @@ static void test_exact(void **state)
 	assert_true(i < 500);
 	assert_string_equal(frame_of(&w, 0)->function, "spin");
 	assert_int_equal(expect_frames(&w, spin_source, names), 1);
-	/* The same when a signal came there and its handler blocks. */
+	/* The same if a signal arrived there and its handler blocks. */
 	kill(pid, SIGUSR1);
 	capture(pid, wait_for(pid, SYS_nanosleep, SYS_clock_nanosleep), &sample);
 	unwind(&w, &sample);
@@ -559,7 +560,7 @@ static void test_raw(void **state)
 	stop(pid);
 }
 
-/* The file's name is gone, and then the process. */
+/* The file is unlinked, and then the process ends. */
 static void test_gone(void **state)
 {
 	const struct fixture *f = *state;
@@ -580,7 +581,7 @@ static void test_gone(void **state)
 	unwind(&w, &sample);
 	expect_frames(&w, sleep_source, sleep_frames);
 	world_free(&w);
-	/* Nothing was ever known of it. */
+	/* The process was never known. */
 	world_new(&w, pid);
 	unwind(&w, &sample);
 	assert_int_equal(w.n, 0);
@@ -614,7 +615,7 @@ static void test_truncated(void **state)
 		last = w.n;
 	}
 	assert_int_equal(last, n);
-	/* A length that is not one, and room for fewer. */
+	/* An impossible length, and room for fewer frames. */
 	sample.len = UINT32_MAX;
 	unwind(&w, &sample);
 	assert_int_equal(w.n, n);
@@ -632,7 +633,7 @@ static uint64_t any(uint64_t *seed)
 	return *seed >> 8 ^ *seed << 24;
 }
 
-/* Registers and stacks full of addresses that lead somewhere, and some that do not. */
+/* Registers and stacks full of valid and invalid addresses. */
 static void test_garbage(void **state)
 {
 	const struct fixture *f = *state;
@@ -680,7 +681,7 @@ static void test_garbage(void **state)
 	memset(&sample, 0, sizeof(sample));
 	unwind(&w, &sample);
 	assert_int_equal(w.n, 0);
-	/* And no file is held to be bad for it. */
+	/* No file is classified as damaged because of it. */
 	unwind(&w, &good);
 	assert_int_equal(w.n, n);
 	expect_frames(&w, sleep_source, sleep_frames);
@@ -688,7 +689,7 @@ static void test_garbage(void **state)
 	stop(pid);
 }
 
-/* A stack that frame pointers lead around in for ever. */
+/* A stack in which frame pointers form a cycle. */
 static void test_chain(void **state)
 {
 	struct stack_regs regs, caller;
@@ -712,7 +713,10 @@ static void test_chain(void **state)
 	regs = caller;
 	assert_true(stack_frame_pointer_step(&sample, &regs, &caller));
 	assert_int_equal(caller.value[STACK_PC], 0x2222);
-	/* The way back is none, nor is standing still but for where the thread stands. */
+	/*
+	 * The stack must grow: going back is refused, and so is no progress, except at the thread's
+	 * own position.
+	 */
 	assert_false(stack_grows(&caller, &regs));
 	assert_false(stack_grows(&regs, &regs));
 	regs.exact = 1;
@@ -734,7 +738,7 @@ static void test_chain(void **state)
 	assert_false(stack_frame_pointer_step(&sample, &regs, &caller));
 }
 
-/* Damaged unwind tables cost at most their own answers. */
+/* Damaged unwind tables affect only their own answers. */
 static void test_damaged(void **state)
 {
 	const struct fixture *f = *state;
@@ -786,11 +790,11 @@ static void test_damaged(void **state)
 		callers += step.result == UNWIND_CALLER;
 		close(fd);
 	}
-	/* Some were hit where it matters, and some were not. */
+	/* Some runs were damaged where it matters, and some were not. */
 	assert_in_range(callers, 1, 149);
 }
 
-/* --- what lies at an address ----------------------------------------------------------------- */
+/* --- mappings ------------------------------------------------------------------------------ */
 
 static void test_mapping_names(void **state)
 {
@@ -837,7 +841,7 @@ static void test_mapping_names(void **state)
 		path);
 }
 
-/* Mapped only after the mappings were read. */
+/* A file is mapped after the mappings were read. */
 static void test_mapping_fresh(void **state)
 {
 	const struct fixture *f = *state;
@@ -852,7 +856,7 @@ static void test_mapping_fresh(void **state)
 	fixture_write(f, "data", "some bytes\n");
 	fd = fixture_open(f, "data");
 	file = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
-	/* Its own mapping: read and write would join a neighbour. */
+	/* Its own mapping: a readable and writable one would merge with a neighbour. */
 	anon = mmap((void *)0x6a0000000000, 4096, PROT_READ | PROT_WRITE,
 		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 	close(fd);
