@@ -18,7 +18,7 @@
 #define ATTACH_KERNEL_LINKS 9
 #define EVENTS_BYTES	    (1u << 20)
 /* Limit of removals under way; further ones wait for the first of them. */
-#define ATTACH_GONE	    8
+#define ATTACH_CLOSING	    8
 
 /* One attachment: probes that are attached and removed together. */
 struct attach_link {
@@ -68,7 +68,7 @@ struct attach {
 	struct copies copies; /* code around present and former probes */
 	struct attach_link *links;
 	uint32_t nlinks, links_cap;
-	struct gone_links *gone[ATTACH_GONE]; /* being closed; NULL: none */
+	struct closing_links *closing[ATTACH_CLOSING]; /* being closed; NULL: none */
 	struct bpf_link *kernel_links[ATTACH_KERNEL_LINKS];
 	int nkernel_links;
 	struct bpf_link **fault_links;

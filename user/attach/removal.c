@@ -152,68 +152,68 @@ static bool is_detached_link(const struct attach_link *link, const void *ctx)
  * Links that are closed by one thread: that may take a second, and later removals need not wait for
  * it.
  */
-struct gone_links {
+struct closing_links {
 	pthread_t thread;
 	uint32_t n;
-	struct attach_link links[];
+	struct attach_link all[];
 };
 
-static void *close_gone(void *ctx)
+static void *run_closing(void *ctx)
 {
-	struct gone_links *gone = ctx;
+	struct closing_links *closing = ctx;
 
-	links_close(gone->links, gone->n);
+	links_close(closing->all, closing->n);
 	return NULL;
 }
 
 /* Return a free entry for links to be closed. Wait only if all are in use. */
-static struct gone_links **free_entry(struct attach *a)
+static struct closing_links **free_entry(struct attach *a)
 {
 	uint32_t i;
 
-	for (i = 0; i < ATTACH_GONE; i++) {
-		if (a->gone[i] && !pthread_tryjoin_np(a->gone[i]->thread, NULL)) {
-			free(a->gone[i]);
-			a->gone[i] = NULL;
+	for (i = 0; i < ATTACH_CLOSING; i++) {
+		if (a->closing[i] && !pthread_tryjoin_np(a->closing[i]->thread, NULL)) {
+			free(a->closing[i]);
+			a->closing[i] = NULL;
 		}
-		if (!a->gone[i])
-			return &a->gone[i];
+		if (!a->closing[i])
+			return &a->closing[i];
 	}
 	detached_wait(a);
-	return &a->gone[0];
+	return &a->closing[0];
 }
 
 /*
  * Close links in a thread, as that may take a second: meanwhile the records of other processes must
  * be read.
  */
-static void close_in_background(struct attach *a, struct gone_links *gone)
+static void close_in_background(struct attach *a, struct closing_links *closing)
 {
-	struct gone_links **entry = free_entry(a);
+	struct closing_links **entry = free_entry(a);
 	sigset_t all, old;
 	bool begun;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	begun = !pthread_create(&gone->thread, NULL, close_gone, gone);
+	begun = !pthread_create(&closing->thread, NULL, run_closing, closing);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (begun) {
-		*entry = gone;
+		*entry = closing;
 		return;
 	}
-	close_gone(gone);
-	free(gone);
+	run_closing(closing);
+	free(closing);
 }
 
 void detached_wait(struct attach *a)
 {
 	uint32_t i;
 
-	for (i = 0; i < ATTACH_GONE; i++) {
-		if (a->gone[i])
-			pthread_join(a->gone[i]->thread, NULL);
-		free(a->gone[i]);
-		a->gone[i] = NULL;
+	for (i = 0; i < ATTACH_CLOSING; i++) {
+		if (a->closing[i])
+			pthread_join(a->closing[i]->thread, NULL);
+		free(a->closing[i]);
+		a->closing[i] = NULL;
 	}
 }
 
@@ -221,24 +221,24 @@ static int remove_links(struct attach *a,
 			bool (*goes)(const struct attach_link *link, const void *ctx),
 			const void *ctx)
 {
-	struct gone_links *gone;
+	struct closing_links *closing;
 	uint32_t i, kept = 0;
 
-	gone = malloc(sizeof(*gone) + a->nlinks * sizeof(gone->links[0]));
-	if (!gone)
+	closing = malloc(sizeof(*closing) + a->nlinks * sizeof(closing->all[0]));
+	if (!closing)
 		return -ENOMEM;
-	gone->n = 0;
+	closing->n = 0;
 	for (i = 0; i < a->nlinks; i++) {
 		if (goes(&a->links[i], ctx))
-			gone->links[gone->n++] = a->links[i];
+			closing->all[closing->n++] = a->links[i];
 		else
 			a->links[kept++] = a->links[i];
 	}
 	a->nlinks = kept;
-	if (gone->n)
-		close_in_background(a, gone);
+	if (closing->n)
+		close_in_background(a, closing);
 	else
-		free(gone);
+		free(closing);
 	return 0;
 }
 
