@@ -17,7 +17,7 @@
 #define REGISTERS    16
 #define REGISTER_SP  7 /* in DWARF's numbering, as all registers here */
 #define IN_REGISTERS 6 /* arguments that are passed in registers */
-#define NOTHING	     -1
+#define NOTHING	     (-1)
 #define PASSES_MAX   64
 
 /* A word in memory that holds an argument. */

@@ -145,12 +145,13 @@ int maps_read(int pid, struct maps *maps)
 	if (fd < 0)
 		return errno == ENOENT ? -ESRCH : -errno;
 	err = proc_read_all(fd, SIZE_MAX, &text, &len);
-	if (!err && ended_meanwhile(fd, len)) {
-		free(text);
+	if (!err && ended_meanwhile(fd, len))
 		err = -ESRCH;
-	}
 	close(fd);
-	return err ? err : maps_parse(text, maps);
+	if (!err)
+		return maps_parse(text, maps);
+	free(text);
+	return err;
 }
 
 /*

@@ -77,10 +77,10 @@ int proc_read_all(int fd, size_t max, char **out, size_t *len)
 {
 	char *text = NULL;
 	size_t cap = 0, n = 0;
-	ssize_t got = 1;
-	int err = 0;
+	ssize_t got;
+	int err;
 
-	while (!err && got > 0 && n < max) {
+	do {
 		/* A file of /proc does not know its size. */
 		err = grow(text, cap, n + 4096 + 1);
 		got = err ? 0 : read(fd, text + n, cap - n - 1);
@@ -88,7 +88,7 @@ int proc_read_all(int fd, size_t max, char **out, size_t *len)
 			err = -errno;
 		else
 			n += (size_t)got;
-	}
+	} while (!err && got > 0 && n < max);
 	if (err) {
 		free(text);
 		return err;
