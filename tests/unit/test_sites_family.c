@@ -45,6 +45,25 @@ static void test_table(void **state)
 	assert_null(family_kind_name(SBT_KINDS));
 }
 
+/* Abseil's names contain the version of its inline namespace, which may be anything. */
+static void test_absl(void **state)
+{
+	const struct family_function *f =
+		family_function("_ZN4absl12lts_202301257Barrier5BlockEv", NULL);
+	struct sbt_spec spec;
+
+	assert_non_null(f);
+	assert_ptr_equal(family_function("_ZN4absl7Barrier5BlockEv", NULL), f);
+	assert_null(family_function("_ZN4absl7BarrierC1Ei", NULL));
+	assert_int_equal(family_by_name("absl"), SBT_FAMILY_ABSL);
+	assert_int_equal(family_by_name("none"), SBT_FAMILY_NONE);
+	assert_int_equal(family_spec(f, EM_X86_64, &spec), 0);
+	assert_fields(&spec, IS(family, SBT_FAMILY_ABSL), IS(object.how, SBT_ARG_FIRST),
+		      IS(words_offset, SBT_WORDS_NONE), IS(words.how, SBT_ARG_REG),
+		      IS(words.disp, 12), IS(words.size, 4));
+	assert_int_equal(family_read_words(SBT_FAMILY_ABSL, FAMILY_LIBC_GLIBC, 4).count, 4);
+}
+
 /*
  * Arguments follow the calling conventions: the first six (eight) in registers, the rest on the
  * stack.
