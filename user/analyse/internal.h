@@ -465,7 +465,9 @@ int findings_build(struct arena *a, const struct model *model, const struct repo
 /* name.c: return the name of a family ("pthread"); "unknown". */
 const char *report_family(const struct report_env *env, uint8_t family);
 
-/* detached.c: set until when this barrier was traced, and when others of its process were detached. */
+/*
+ * detached.c: set until when this barrier was traced, and when others of its process were detached.
+ */
 void detached_barrier(const struct model_proc *p, const struct model_barrier *barrier,
 		      struct report_barrier *out);
 /* Set detached_* and sheds of @out. Return 0 or -ENOMEM. */

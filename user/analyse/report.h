@@ -454,9 +454,9 @@ struct report {
 };
 
 /*
- * The questions that the report asks about a run: X(member of struct report_env). Each provider answers all of them, the live
- * one and the one for recordings, and a recording keeps each answer. Their tables are made from this list, so that a question
- * without an answer does not compile.
+ * The questions that the report asks about a run: X(member of struct report_env). Both providers,
+ * for live runs and for recordings, answer all of them, and a recording keeps each answer. Their
+ * tables are made from this list, so a question without an answer does not compile.
  */
 #define REPORT_QUESTIONS(X) \
 	X(site)             \
@@ -469,63 +469,68 @@ struct report {
 	X(looks)            \
 	X(crossing_cost)
 
-/* What the pure code must be told. All callbacks may return NULL / unknown. */
+/* What the report needs to know from outside. All callbacks may return NULL or unknown. */
 struct report_env {
 	void *ctx;
-	/* Facts of a call site; valid as long as the env. */
+	/* Return the facts of a call site; valid as long as the env. */
 	const struct site_name *(*site)(void *ctx, uint32_t site);
-	/* The name that the user or the program gave a barrier. */
+	/* Return the name that the user or the program gave a barrier. */
 	const char *(*barrier_name)(void *ctx, const struct model_barrier *barrier);
-	/* The symbol of the barrier object in the process. */
+	/* Return the symbol of the barrier object in the process. */
 	const char *(*object_name)(void *ctx, const struct model_barrier *barrier);
-	/* What families and kinds are called, for all; without them: "unknown" and "explicit". */
+	/* Return the names of families and kinds. NULL: "unknown" and "explicit" for all. */
 	const char *(*family_name)(uint8_t family);
 	const char *(*kind_name)(uint8_t kind);
 	/*
-	 * Of what can be shed alone, by number: its family, and the function by which its barriers are met (NULL: it is what else
-	 * there is of the family). Without them all are families.
+	 * Return the family of a probe group, and the barrier function that it probes (NULL: the
+	 * rest of the family). Without these callbacks all probe groups are families.
 	 */
 	uint8_t (*probe_group_family)(uint8_t probe_group);
 	const char *(*probe_group_name)(void *ctx, const struct model_proc *proc,
 					uint8_t probe_group);
-	/* How departures of the process are seen. */
+	/* Return how departures of the process are detected. */
 	const char *(*exit_detection)(void *ctx, const struct model_proc *proc);
-	/* Names of functions that its code calls and in which it waits unseen, for one sentence; NULL: none is known. */
+	/*
+	 * Return the names of functions that the process calls and in which its waits are not
+	 * traced, as text for one sentence. NULL: none is known.
+	 */
 	const char *(*untraced)(void *ctx, const struct model_proc *proc);
-	/* Do its threads run OpenMP tasks, which may be inside barriers? NULL: none does. */
+	/* Return whether its threads run OpenMP tasks, perhaps in barriers. NULL: none does. */
 	bool (*tasks)(void *ctx, const struct model_proc *proc);
 	/*
-	 * How often probes on condition variables were hit in it for what is no crossing, and for how long they were away because of
-	 * that. NULL: there were none.
+	 * Return how often its probes on condition variables were hit by calls that are no
+	 * crossings. *paused_ns: for how long the probes were detached because of that. NULL: there
+	 * were none.
 	 */
 	uint64_t (*looks)(void *ctx, const struct model_proc *proc, uint64_t *paused_ns);
-	/* One crossing of this process, both probes, ns; NAN unknown. NULL: crossing_cost_ns for all. */
+	/* Return the process's cost of a crossing, ns; NAN: unknown. NULL: crossing_cost_ns. */
 	double (*crossing_cost)(void *ctx, const struct model_proc *proc);
-	double crossing_cost_ns; /* one crossing, both probes; NAN unknown */
-	double switch_cost_ns; /* to account for a thread's losing a CPU and getting one again; NAN unknown */
+	double crossing_cost_ns; /* cost of a crossing, both probes; NAN: unknown */
+	double switch_cost_ns; /* cost of recording a switch off a CPU and back; NAN: unknown */
 	/*
-	 * What that took in all, processes that crossed no barrier too; and of how much of their threads' time the causes were not
-	 * looked for, as they switched too often. REPORT_UNKNOWN.
+	 * Cost of recording all switches, those of processes that crossed no barrier included; and
+	 * the threads' time for which no causes were recorded because they switched too often.
+	 * REPORT_UNKNOWN: not known.
 	 */
 	uint64_t switches_cost_ns, rested_ns;
 	uint64_t tracer_cpu_ns;
-	bool for_all; /* probes of barriers are in every process that runs the probed files */
+	bool for_all; /* the probes of barriers are in every process that runs the probed files */
 	uint64_t produced, consumed;
 	const struct report_loss *losses;
 	uint32_t nlosses;
-	const struct report_uncounted *uncounted; /* copied, not so the strings */
+	const struct report_uncounted *uncounted; /* copied, except the strings */
 	uint32_t nuncounted;
-	const struct report_hang *hangs; /* that have not ended; they must outlive the report */
+	const struct report_hang *hangs; /* that have not ended; must outlive the report */
 	uint32_t nhangs;
-	const struct remark *remarks; /* they must outlive the report */
+	const struct remark *remarks; /* must outlive the report */
 	uint32_t nremarks;
-	struct causes *causes; /* analyse/cause.h; NULL: nobody's time was accounted for */
-	struct conceptual *conceptual; /* analyse/conceptual.h; NULL: there are none */
-	struct openmp *openmp; /* analyse/openmp.h; NULL: nobody looked for teams */
+	struct causes *causes; /* analyse/cause.h; NULL: no causes were recorded */
+	struct conceptual *conceptual; /* analyse/conceptual.h; NULL: no conceptual barriers */
+	struct openmp *openmp; /* analyse/openmp.h; NULL: no OpenMP teams were recorded */
 	uint32_t ncounters;
-	const char *const *counters; /* their names */
-	uint32_t ncpus; /* online; 0 unknown */
-	const uint32_t *cpu_node; /* NUMA node by CPU, ncpu_node of them; NULL unknown */
+	const char *const *counters; /* names of the performance counters */
+	uint32_t ncpus; /* online CPUs; 0: unknown */
+	const uint32_t *cpu_node; /* NUMA node by CPU, ncpu_node entries; NULL: unknown */
 	uint32_t ncpu_node;
 	uint64_t end_ns;
 	bool interim;

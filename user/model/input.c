@@ -65,7 +65,7 @@ int model_add_crossing(struct model *m, const struct model_crossing *crossing)
 {
 	struct model_input in;
 
-	/* There are millions of these, and rarely a listener: skip the copy. */
+	/* Fast path: there are millions of these, and rarely a tap. */
 	if (!m->tap)
 		return take_crossing(m, crossing);
 	in = (struct model_input){ .type = MODEL_INPUT_CROSSING, .crossing = crossing };

@@ -584,8 +584,9 @@ enum model_input_type {
 };
 
 /*
- * One call of the function of that type. The members hold its arguments, under their names there. A member that the function
- * has no argument for is 0. The types without a member in the union have no further arguments.
+ * A call of the function for @type. The members hold its arguments, under the same names. A member
+ * that is no argument of the function is 0. Types without a member in the union have no further
+ * arguments.
  */
 struct model_input {
 	uint8_t type; /* enum model_input_type */
@@ -625,11 +626,9 @@ struct model_input {
 	};
 };
 
-/*
- * Call the function for @input->type and return its result. Return -EINVAL if there is no such type.
- */
+/* Call the function for @input->type and return its result, -EINVAL if there is no such type. */
 int model_take(struct model *model, const struct model_input *input);
-/* Call @tap with each input after the model has taken it. NULL ends that. */
+/* Call @tap with each input after the model has taken it. NULL: no tap. */
 void model_tap(struct model *model, void (*tap)(void *ctx, const struct model_input *input),
 	       void *ctx);
 
@@ -762,8 +761,8 @@ struct model_team {
  * identify. At most @max of out->n members are written to @met. Return false if nothing is known of
  * the object.
  */
-bool model_team(const struct model *model, const struct model_crossing *at,
-		    struct model_met *met, uint32_t max, struct model_team *out);
+bool model_team(const struct model *model, const struct model_crossing *at, struct model_met *met,
+		uint32_t max, struct model_team *out);
 
 const struct model_totals *model_totals(const struct model *model);
 uint64_t model_start(const struct model *model);
