@@ -143,7 +143,7 @@ def test_limit_own_probes(t):
     calm = trace.process(pid=b)
     check_equal("shed_ns of the other", calm["shed_ns"], None)
     check_equal("episodes of the other", calm["episodes"], len(logs[1].episodes()))
-    check_equal("end.shed", trace.end["shed"], 1)
+    check_equal("processes detached", trace.end["shed"], 1)
     check_not_in("stderr", "processes that start later", trace.result.err)
 
 
@@ -155,7 +155,7 @@ def test_limit_shared_probes(t):
     calm = trace.process(pid=b)
     check(calm["shed_ns"] is not None, f"the other was traced on, by probes that are gone: {calm}")
     check_exact(trace, logs[1], calm)
-    check_equal("end.shed", trace.end["shed"], 2)
+    check_equal("processes detached", trace.end["shed"], 2)
     check_in("stderr", "processes that start later are not traced there", trace.result.err)
 
 

@@ -139,7 +139,7 @@ def test_a_name_that_nothing_has(t):
     check_all_in("stderr", ("-b no_such_barrier: such a function is in no file",
                             "-b libnone.so:my_barrier: such a function is in no file of that name",
                             "-b my_barrier..no_end: the second of its functions",
-                            "-b my_global_barrier: found 1 time, but nobody called it"), err)
+                            "-b my_global_barrier: found 1 time, but it was never called"), err)
     check_not_in("stderr", "-b my_barrier:", err)
 
 
@@ -202,7 +202,7 @@ int main(void)
     check_equal("episodes", [b["episodes"] for b in trace.barriers()], [50])
     check_equal("abandoned", trace.process()["abandoned"], 0)
     check_all_in("stderr", ("far in", "where it returns is not known"), trace.result.err)
-    check_not_in("stderr: it was called, and had no probe", "nobody called it", trace.result.err)
+    check_not_in("stderr: it was called, and had no probe", "it was never called", trace.result.err)
     check("outer" not in trace.result.err, trace.result.err)
 
 

@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The sbt-trace authors
 /*
  * A run made up, for tests of the pictures: made EPISODES THREADS HTML|- CHROME|- [hostile|LIMIT].
- * Two barriers in turn. Thread t works 1000 * (t + 1) ns to the first and 500 ns to the second, all leave 100 ns
- * after the last arrival: every figure of the page can be worked out.
+ * Two barriers in turn. Thread t works 1000 * (t + 1) ns to the first and 500 ns to the second, all
+ * leave 100 ns after the last arrival: every figure of the page can be worked out.
  */
 #include <math.h>
 #include <stdio.h>

@@ -61,7 +61,9 @@ static inline int hash_put_ptr(struct hash *h, uint64_t key, void *ptr)
 
 /* Free the hash, and its values, which are pointers to allocated memory. */
 void hash_free_ptrs(struct hash *h);
-/* Allocate @size zeroed bytes as the value of @key, which has none. Return NULL if out of memory. */
+/*
+ * Allocate @size zeroed bytes as the value of @key, which has none. Return NULL if out of memory.
+ */
 void *hash_new_ptr(struct hash *h, uint64_t key, size_t size);
 
 #endif /* BASE_HASH_H */

@@ -424,8 +424,9 @@ int cyclic_decide(struct model *m, struct object *o, bool final)
 	if (o->crossings - o->purged >= o->nslots / SLOTS_PURGE) {
 		o->purged = o->crossings;
 		slots_purge(m, o,
-			    o->cyclic.n ? number_less(o->cyclic.buf[0].pub.arrive_ns, MODEL_DECIDE_NS)
-					: 0);
+			    o->cyclic.n
+				    ? number_less(o->cyclic.buf[0].pub.arrive_ns, MODEL_DECIDE_NS)
+				    : 0);
 	}
 	return may_leave(m, o) ? cyclic_leave(m, o, false) : 0;
 }

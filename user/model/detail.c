@@ -281,13 +281,15 @@ void tail_add(const struct thread *t, uint64_t until, struct model_sums *sums)
 
 	if (!t->tail_ns || t->tail_done || !t->known_sure)
 		return;
-	work = number_less(number_less(until < t->tail_ns ? until : t->tail_ns, t->known_ns), t->joined_ns);
+	work = number_less(number_less(until < t->tail_ns ? until : t->tail_ns, t->known_ns),
+			   t->joined_ns);
 	if (!t->tail) {
 		model_sums_add(sums, NULL, work, MODEL_UNKNOWN);
 		return;
 	}
 	d = *t->tail;
-	d.blocked_ns[MODEL_BLOCKED_LOCK] = number_less(d.blocked_ns[MODEL_BLOCKED_LOCK], t->joined_ns);
+	d.blocked_ns[MODEL_BLOCKED_LOCK] =
+		number_less(d.blocked_ns[MODEL_BLOCKED_LOCK], t->joined_ns);
 	settle_phase(&d, work);
 	model_sums_add(sums, &d, work, MODEL_UNKNOWN);
 }

@@ -10,12 +10,12 @@
  * Processes that can restart an object's classification by using it for the first time. A server
  * may make processes without end.
  */
-#define ANEW_MAX 256
+#define ANEW_MAX    256
 /*
  * A futex call this soon (ns) after the waking that found another value belongs to the round
  * before, whatever value it expected.
  */
-#define LATE_NS 1000000ULL
+#define LATE_NS	    1000000ULL
 
 static struct pending *find_pending(struct object *o, uint32_t tid)
 {

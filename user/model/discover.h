@@ -35,7 +35,7 @@
  * - futexes on which some threads only spin
  * - futexes with a word that is reset in each round before a thread waits again
  * Possible ones are not taken for barriers, because other programs behave in the same way: a
- * hand-written lock whose unlocking wakes all waiters (`split`), or a queue (`alone`).
+ * hand-written lock that wakes all waiters (`split`), or a queue (`alone`).
  */
 #ifndef MODEL_DISCOVER_H
 #define MODEL_DISCOVER_H

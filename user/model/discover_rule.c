@@ -11,7 +11,7 @@
 #define APART_ROUNDS_MAX 8 /* rounds in a row with waits and waking perhaps in one function */
 #define EMPTY_MAX	 64 /* wakings without waiters before the object is no barrier */
 /* Rounds in a row with the same waker that are needed if it is not known what was inlined. */
-#define SEVERAL_ROUNDS 8
+#define SEVERAL_ROUNDS	 8
 
 static uint64_t place_key(uint32_t wait, uint32_t wake)
 {

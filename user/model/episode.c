@@ -306,7 +306,7 @@ bool episode_others_were_inside(const struct object *o, const struct episode *e)
 	return e->first && e->n + o->nwere_inside == e->count;
 }
 
-/* Mark the slots of the members whose place in the order is known from now on, or uncertain. */
+/* Mark the slots of the members: their place in the order is known from now on, or uncertain. */
 static void mark_places(struct object *o, const struct episode *e)
 {
 	const struct member *mem;

@@ -57,7 +57,7 @@ struct thread {
 	uint32_t n, njoined; /* threads of the batch, and how many of them are joined */
 	bool joining; /* the next thread begins a new batch */
 	bool broken; /* the batch is no round */
-	struct forkjoin_episode *open; /* the round whose members it waits for; or NULL */
+	struct forkjoin_episode *open; /* the round of which it waits for the members; or NULL */
 	bool waits_for_all; /* it waits for all threads of the finished batch */
 	bool doubtful; /* that batch: see struct forkjoin_episode */
 	uint32_t site;
@@ -520,7 +520,8 @@ static int note_least(struct process *p, const struct forkjoin_episode *episode)
 }
 
 /* Make a round of a batch of which all threads are joined. */
-static int episode_new(struct forkjoin *f, struct process *p, struct thread *creator, uint64_t cookie)
+static int episode_new(struct forkjoin *f, struct process *p, struct thread *creator,
+		       uint64_t cookie)
 {
 	struct forkjoin_episode *episode =
 		calloc(1, sizeof(*episode) + creator->n * sizeof(episode->members[0]));

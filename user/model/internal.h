@@ -29,7 +29,7 @@
 #define MODEL_THREADS_MAX 65536 /* further ended threads are folded together */
 #define MODEL_HEAP_MAX	  65536 /* finished episodes in a queue that wait for earlier ones */
 #define MODEL_PHASES_MAX  256 /* different beginnings of the phases that end at one barrier */
-#define MODEL_SITES_MAX	  256 /* call sites of one mixed barrier; further ones are not distinguished */
+#define MODEL_SITES_MAX	  256 /* call sites of one mixed barrier; the others are one */
 
 #define MODEL_TEAMS_MAX 16384 /* sets of threads that met; if there are more, all are forgotten */
 
@@ -48,7 +48,7 @@ struct table {
 	uint32_t elem;
 };
 
-#define TABLE_CHUNK 64 /* elements; a multiple of TABLE_ALIGN, so that chunks of any element are aligned */
+#define TABLE_CHUNK 64 /* elements; a multiple of TABLE_ALIGN, to align all chunks */
 #define TABLE_ALIGN 64
 
 static inline void *table_at(const struct table *t, uint32_t i)

@@ -37,20 +37,20 @@ struct model;
  * parts of the time inside, and arrive_ns are valid. arrive_ns, if earlier, is when the region
  * began in which the thread continues. The thread was idle in between.
  */
-#define MODEL_CROSSING_STAYS   0x08
-#define MODEL_CROSSING_RESUMES 0x10
+#define MODEL_CROSSING_STAYS	 0x08
+#define MODEL_CROSSING_RESUMES	 0x10
 /* All threads that arrive belong to the current team. Its size may change between episodes. */
-#define MODEL_CROSSING_TEAM    0x20
+#define MODEL_CROSSING_TEAM	 0x20
 /* The other members cannot be known: no episode of the object is complete. */
-#define MODEL_CROSSING_PARTIAL 0x40
+#define MODEL_CROSSING_PARTIAL	 0x40
 /* The thread arrived at arrive_ns or earlier: the exact time was not seen. */
-#define MODEL_CROSSING_BOUND   0x80
+#define MODEL_CROSSING_BOUND	 0x80
 /*
  * A thread that only waits for other threads to end, such as a creator that joins them. It is no
  * member, and its time inside does not count. Its departure is the end of the episode. (Arrivals of
  * a team are never bounds, so the combination of the two flags is free.)
  */
-#define MODEL_CROSSING_JOINS (MODEL_CROSSING_TEAM | MODEL_CROSSING_BOUND)
+#define MODEL_CROSSING_JOINS	 (MODEL_CROSSING_TEAM | MODEL_CROSSING_BOUND)
 
 static inline bool model_joins(uint8_t flags)
 {
@@ -384,16 +384,16 @@ struct model_barrier {
 
 /* model_episode.why: why it is incomplete or ambiguous, or what is uncertain about it; a set */
 #define MODEL_WHY_LOST	    0x01 /* a member's record was lost */
-#define MODEL_WHY_BEFORE    0x02 /* fewer members than the count: some arrived before tracing began */
+#define MODEL_WHY_BEFORE    0x02 /* too few members: some arrived before tracing began */
 #define MODEL_WHY_ABANDONED 0x04 /* a member never returned */
 #define MODEL_WHY_CAUSALITY 0x08 /* a member left before the last arrival: its wait is cut */
 #define MODEL_WHY_COUNT	    0x10 /* members and count disagree */
-#define MODEL_WHY_SWAP	    0x20 /* two arrivals at the boundary of two episodes could be reversed */
+#define MODEL_WHY_SWAP	    0x20 /* two arrivals at an episode boundary could be reversed */
 #define MODEL_WHY_END	    0x40 /* tracing ended first */
 #define MODEL_WHY_OTHERS    0x80 /* further members are not known */
 /* These occur in complete episodes, too: */
 #define MODEL_WHY_BOUND	    0x100 /* the last arrival is an upper bound: MODEL_CROSSING_BOUND */
-#define MODEL_WHY_RIVALS    0x200 /* several members have such bounds: the last arriver is not certain */
+#define MODEL_WHY_RIVALS    0x200 /* several such members: the last arriver is not certain */
 
 enum model_state { MODEL_COMPLETE, MODEL_INCOMPLETE, MODEL_AMBIGUOUS };
 

@@ -206,8 +206,8 @@ struct family_team {
 };
 
 /*
- * Return what the raw barrier word of a crossing (sbt_crossing.raw_word) says about the barrier. For
- * an unknown libc variant, or values that no initialized barrier has, `known` is false.
+ * Return what the raw barrier word of a crossing (sbt_crossing.raw_word) says about the barrier.
+ * For an unknown libc variant, or values that no initialized barrier has, `known` is false.
  */
 struct family_team family_read_words(uint8_t family, enum family_libc libc, uint64_t words);
 
