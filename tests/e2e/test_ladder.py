@@ -260,7 +260,7 @@ def test_unknown_exits_get_no_return_probe(t):
                 check_in("stderr", "where it returns is unknown (the function's size is unknown)", err)
         said, err = says_when_traced(t, cancel, "--attach", method, "--no-children")
         check_equal(f"may be cancelled, {method}", said, {"untouched"})
-        check_all_in("stderr", ("its exits cannot be known", "is not traced"), err)
+        check_all_in("stderr", ("its exits are unknown", "is not traced"), err)
 
 
 @alone

@@ -89,7 +89,7 @@ def late(t, mpi):
     check_in("on stderr", "are matched with those of other recordings by time", result.err)
     table = t.path()
     t.sbt("report", "--csv", "-o", table, *recordings)
-    check_in("as a table", "by time, not by the ordinal", read_text(table))
+    check_in("as a table", "by time, because their ordinal", read_text(table))
     check_in("as text", "are matched with those of other recordings",
              " ".join(t.sbt("report", *recordings).out.split()))
 

@@ -398,7 +398,7 @@ def numa_nodes(left):
         pid = int(left.text(f"{mode}.pid"))
         found[mode] = {f["kind"]: f for f in commanded(left).all("finding") if f["pid"] == pid}
     check("migrating" in found["wander"], f"no finding: {found['wander']}")
-    check_in("sentence", "from one NUMA node to another", found["wander"]["migrating"]["text"])
+    check_in("sentence", "to another NUMA node", found["wander"]["migrating"]["text"])
     check("migrating" not in found["stay"], f"no thread moves: {found['stay']}")
 
 
