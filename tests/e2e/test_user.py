@@ -136,8 +136,8 @@ def test_a_name_that_nothing_has(t):
     trace, _ = user_gen(t, "one", "my_barrier", "no_such_barrier", "libnone.so:my_barrier",
                         "my_barrier..no_end", "my_global_barrier")
     err = trace.result.err
-    check_all_in("stderr", ("-b no_such_barrier: such a function is in no file",
-                            "-b libnone.so:my_barrier: such a function is in no file of that name",
+    check_all_in("stderr", ("-b no_such_barrier: no file that was run has such a function",
+                            "-b libnone.so:my_barrier: no file of that name that was run has such a function",
                             "-b my_barrier..no_end: the second of its functions",
                             "-b my_global_barrier: found 1 time, but it was never called"), err)
     check_not_in("stderr", "-b my_barrier:", err)
@@ -201,7 +201,7 @@ int main(void)
     trace = t.trace([binary], "-b", "outer@all", "-b", "far").nothing_lost()
     check_equal("episodes", [b["episodes"] for b in trace.barriers()], [50])
     check_equal("abandoned", trace.process()["abandoned"], 0)
-    check_all_in("stderr", ("far in", "where it returns is not known"), trace.result.err)
+    check_all_in("stderr", ("far in", "where it returns is unknown"), trace.result.err)
     check_not_in("stderr: it was called, and had no probe", "it was never called", trace.result.err)
     check("outer" not in trace.result.err, trace.result.err)
 

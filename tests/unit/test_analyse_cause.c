@@ -1026,7 +1026,7 @@ static void test_reuse(void **state)
 	left_late(b);
 	b->m.members[3].tid = 9999;
 	take(b);
-	/* the thread before it had that cause */
+	/* The earlier thread at this position waited for a CPU, not this one. */
 	assert_fields(&b->out, TEXT(dominant->name, "released late"), IS(culprit, NULL));
 	late_one(b, 12 * MS);
 	d = detail_of(&b->m, 2);

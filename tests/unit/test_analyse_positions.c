@@ -60,8 +60,8 @@ static void test_alone_first(void **state)
 }
 
 /*
- * The same, but each thread waits for half of the 70 in which there are several: none more than
- * another.
+ * As above, but during the 70 in which several threads run, each of them waits half of the time, so
+ * none loses more than another.
  */
 static void test_rotating_after_alone(void **state)
 {

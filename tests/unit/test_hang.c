@@ -448,7 +448,7 @@ static void test_guess(void **state)
 	assert_int_equal(s->out.nmissing, 1);
 }
 
-/* The team has changed: other threads than the earlier members count, too. */
+/* The team has changed: threads that were no members before count, too. */
 static void test_other_team(void **state)
 {
 	struct scene *s CLEANUP_PTR(scene_free) = scene_new(4);

@@ -125,7 +125,10 @@ static void test_cut(void **unused)
 	close(whole);
 }
 
-/* Each bit is inverted: the chunks are read unchanged, or reported as damaged. */
+/*
+ * Single bits are inverted, one at a time: the chunks must be read unchanged, or reported as
+ * damaged.
+ */
 static void test_damaged(void **unused)
 {
 	int fd CLEANUP_PTR(close) = written_file();

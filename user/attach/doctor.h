@@ -105,7 +105,7 @@ struct doctor_facts {
 	bool debuginfod_urls; /* DEBUGINFOD_URLS is set */
 	uint32_t nlibraries;
 	struct doctor_library libraries[DOCTOR_LIBRARIES];
-	uint32_t nmpi; /* libraries found; 0 does not exclude others elsewhere */
+	uint32_t nmpi; /* libraries found; 0: none found, but there may be some elsewhere */
 	char mpi[160]; /* paths of the first ones */
 };
 

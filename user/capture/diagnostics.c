@@ -689,8 +689,8 @@ static void note_elsewhere(const struct diagnostics *r)
 			    "without --aggregate all kinds of barriers are traced");
 	else if (o->discover && !o->discover_futex)
 		remark_note(REMARK_ERROR, "elsewhere", 0,
-			    "--discover also finds unnamed barriers on futexes; without it, only "
-			    "those on condition variables are found");
+			    "barriers that only wait on a futex are found with --discover; without "
+			    "it, only those on condition variables are");
 }
 
 /* Report that discovery was off, unless --no-discover was given and crossings were seen. */
@@ -701,15 +701,15 @@ static void note_not_looked_for(const struct diagnostics *r)
 
 	if (o->discover || (asked && model_totals(r->model)->crossings))
 		return;
-	remark_note(
-		REMARK_HINT, "not_looked_for", 0,
-		"not looked for: unnamed barriers, on condition variables or futexes, and rounds "
-		"of threads that are created and joined; %s",
-		o->mode == OPTIONS_SYSTEM && o->aggregate
-			? "without --aggregate, and with --discover, they are"
-		: o->mode == OPTIONS_SYSTEM ? "with --discover they are"
-		: o->aggregate		    ? "without --aggregate they are"
-					    : "without --no-discover they are");
+	remark_note(REMARK_HINT, "not_looked_for", 0,
+		    "unnamed barriers (on condition variables or futexes) and fork-join rounds "
+		    "were not "
+		    "looked for; %s",
+		    o->mode == OPTIONS_SYSTEM && o->aggregate
+			    ? "without --aggregate, and with --discover, they are"
+		    : o->mode == OPTIONS_SYSTEM ? "with --discover they are"
+		    : o->aggregate		? "without --aggregate they are"
+						: "without --no-discover they are");
 }
 
 /* How much longer a fork and an exec take, as measured by tests/bench. */

@@ -172,7 +172,8 @@ static bool is_gate(const struct compare_row *row)
 }
 
 /*
- * Return whether the row counts for --fail-above: of chosen quantities, all that can be worse do.
+ * Return whether the row counts for --fail-above. If quantities were chosen, each one that can get
+ * worse counts.
  */
 static bool counts(const struct compare_row *row, const struct compare_options *o)
 {

@@ -39,7 +39,9 @@ void elf_suspend(struct elf_file *elf, int (*reopen)(void *ctx), void *ctx)
 	elf->reopen_ctx = ctx;
 }
 
-/* Read up to @len bytes at @offset. Return fewer at the end of the file, also if it has shrunk. */
+/*
+ * Read up to @len bytes at @offset. Return the number of bytes read, less at the end of the file.
+ */
 size_t elf_pread(const struct elf_file *elf, void *buf, size_t len, uint64_t offset)
 {
 	int fd = elf_descriptor(elf);

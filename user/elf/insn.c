@@ -92,7 +92,7 @@ struct x86_parts {
 	uint8_t rex; /* 0: none */
 	uint8_t opcode[2]; /* [1] is of the 0f map only */
 	bool two; /* 0f xx; also set for longer maps */
-	bool vex; /* vector encodings, which never are special cases */
+	bool vex; /* vector encodings, which are never special cases */
 };
 
 static void x86_take_apart(const uint8_t *b, size_t len, struct x86_parts *p)

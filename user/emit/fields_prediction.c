@@ -47,8 +47,8 @@ static const struct emit_field prediction_fields[] = {
 	{ "time_ns", EMIT_NS, P(time_ns), .heading = "time", .look = EMIT_COMMON,
 	  .help = "predicted time from the first thread's start to the last thread's end" },
 	{ "speedup", EMIT_DOUBLE, P(speedup), .heading = "speedup", .look = EMIT_FRACTION,
-	  .help = "time on one processor of that machine divided by this time; with several "
-		  "recordings, time of the one with the fewest threads" },
+	  .help = "predicted time on one processor divided by time_ns; with several recordings, "
+		  "the time of the recording with the fewest threads divided by time_ns" },
 	{ "efficiency", EMIT_RATIO, P(efficiency), .heading = "effi-\nciency", .look = EMIT_NUMBER,
 	  .help = "speedup divided by processors" },
 	{ "limit", EMIT_STRING, P(limit),

@@ -98,13 +98,14 @@ static void live_state(struct textout *t, const struct observed_episode *e)
 	if (e->state == MODEL_COMPLETE)
 		textout_wrap(t, TEXTOUT_RED, "    Note: ", 10, "%s", reasons.s ? reasons.s : "?");
 	else
-		textout_wrap(t, TEXTOUT_RED,
-			     e->state == MODEL_INCOMPLETE ? "    INCOMPLETE: " : "    AMBIGUOUS: ",
-			     10, "%s.%s", reasons.s ? reasons.s : "reason unknown",
-			     e->state == MODEL_INCOMPLETE
-				     ? " The times below cover only the threads that were seen. No "
-				       "sum includes them."
-				     : " A thread may belong to this episode or to the next.");
+		textout_wrap(
+			t, TEXTOUT_RED,
+			e->state == MODEL_INCOMPLETE ? "    INCOMPLETE: " : "    AMBIGUOUS: ", 10,
+			"%s.%s", reasons.s ? reasons.s : "reason unknown",
+			e->state == MODEL_INCOMPLETE
+				? " The times below cover only the threads that were seen, and "
+				  "no sum includes these times."
+				: " A thread may belong to this episode or to the next.");
 	buf_free(&reasons);
 }
 

@@ -47,7 +47,7 @@ struct ring {
 	uint32_t head_len; /* with its header, rounded up */
 	uint64_t key_ns;
 	uint64_t shown; /* events: shown up to here, ahead of their turn */
-	uint64_t glanced; /* events: glanced at up to here, ahead of that */
+	uint64_t glanced; /* events: glanced at up to here, possibly beyond `shown` */
 };
 
 struct ring_stream {

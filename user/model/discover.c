@@ -200,7 +200,8 @@ static int wrong(struct discover *d, struct object *o, uint64_t cookie)
 	return 0;
 }
 
-#define ECHOES_MAX 8 /* in a row, and nothing else */
+/* Second wakings in a row, without other wakings, before the object is no barrier. */
+#define ECHOES_MAX 8
 
 /* Take the second waking of an episode, after all threads have left: it ends no round. */
 static int add_echo(struct discover *d, struct object *o, const struct discover_record *r)

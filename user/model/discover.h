@@ -189,7 +189,9 @@ int discover_add(struct discover *d, const struct discover_record *r, uint64_t *
  * when its process has ended.
  */
 struct discover_unseen discover_unseen(const struct discover *d);
-/* Return whether waits of this process are among these, or barriers without a count. */
+/*
+ * Return whether discover_unseen() includes waits of this process, or its barriers without a count.
+ */
 bool discover_waited_unseen(const struct discover *d, uint32_t tgid, uint32_t inc);
 /* Return whether this object, which processes do not share, is known. */
 bool discover_has(const struct discover *d, uint32_t tgid, uint32_t inc, uint64_t object);

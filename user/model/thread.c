@@ -95,8 +95,8 @@ int proc_get(struct model *m, uint32_t tgid, uint32_t inc, struct proc **out)
 }
 
 /*
- * Count the figures from @t_ns: the process was not observed before. Its threads have not crossed
- * by then.
+ * Start all figures of the process at @t_ns, because it was not observed before. None of its
+ * threads had crossed a barrier by then.
  */
 static void start_late(struct model *m, struct proc *p, uint64_t t_ns)
 {

@@ -43,7 +43,7 @@ const struct predict_param predict_params[] = {
 	TIME("CheckTime", check_time, "time of one check by the master, or of one signal"),
 	TIME("ExitCheckTime", exit_check_time, "time of one check by a slave"),
 	{ "ModelTime", "BarrierModelTime", P(model_time), PREDICT_TIME, 0, 3600 * SECOND, NULL,
-	  "time from the last arrival until the barrier begins to be lowered" },
+	  "time from the last arrival until the barrier starts to release threads" },
 	{ "BarrierByMsgs", NULL, P(by_msgs), PREDICT_WHOLE, 0, 1, NULL,
 	  "1: barriers use messages" },
 	{ "BarrierMsgSize", NULL, P(msg_size), PREDICT_BYTES, 0, PREDICT_BYTES_MAX, NULL,

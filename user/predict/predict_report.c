@@ -241,7 +241,7 @@ static void assume_threads(struct notes *n, const struct prediction_source *s)
 	static const char *const how[] = {
 		"any free processor runs the next ready thread",
 		"each processor has a fixed block of threads",
-		"the threads are dealt out to fixed processors one by one",
+		"threads are assigned to processors round-robin and stay there",
 	};
 	const struct predict_machine *m = s->machine;
 	char quantum[32];

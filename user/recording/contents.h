@@ -61,9 +61,12 @@ enum contents_asked {
 	CONTENTS_PRICE = 8, /* of the process; the answer is a number */
 	CONTENTS_LABEL = 9, /* what: site */
 	CONTENTS_PROBE_GROUP = 10, /* what: probe group, of the process */
-	/* of the process; which: 0: functions in which it waits unseen; 1: set if it runs tasks */
+	/*
+	 * of the process; .which = 0: names of functions in which it waits untraced; 1: whether it
+	 * runs tasks
+	 */
 	CONTENTS_UNTRACED = 11,
-	/* of the process; which: 0: report_process.looks; 1: paused_ns; the answer is a number */
+	/* of the process; .which = 0: report_process.looks; 1: paused_ns; the answer is a number */
 	CONTENTS_LOOKS = 12,
 };
 

@@ -249,8 +249,8 @@ static const struct family_function family_rows[] = {
 	{ "_ZN3std6thread*4park17h*", FORKJOIN, .object = JOIN_ALL },
 	/*
 	 * absl::Barrier::Block(), in any inline namespace. Two numbers follow the mutex: the
-	 * threads still to arrive and, at byte 12, the threads still to leave. The latter is the
-	 * whole team as long as threads arrive.
+	 * threads still to arrive and, at byte 12, the threads still to leave. The latter is
+	 * the team's size while threads are still arriving.
 	 */
 	{ "_ZN4absl*7Barrier5BlockEv", SBT_FAMILY_ABSL, SBT_KIND_EXPLICIT, SBT_ROLE_BARRIER,
 	  .object = FAMILY_ARGUMENT(0),
