@@ -153,4 +153,4 @@ def test_every_format(t):
     check_in("CSV", "MPI_Wait", t.run([SBT, "report", "--csv", recording]).out)
     page = t.path()
     t.run([SBT, "report", "--html", page, recording])
-    check_in("page", "where it may wait", " ".join(read_text(page).split()))
+    check_in("page", "in which it may wait", " ".join(read_text(page).split()))
