@@ -138,7 +138,7 @@ def test_a_name_that_nothing_has(t):
     err = trace.result.err
     check_all_in("stderr", ("-b no_such_barrier: no file that was run has such a function",
                             "-b libnone.so:my_barrier: no file of that name that was run has such a function",
-                            "-b my_barrier..no_end: the second of its functions",
+                            "-b my_barrier..no_end: no file that was run has the second of its functions",
                             "-b my_global_barrier: found 1 time, but it was never called"), err)
     check_not_in("stderr", "-b my_barrier:", err)
 
