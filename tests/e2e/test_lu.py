@@ -158,7 +158,7 @@ def test_text_names_the_imbalance(t):
     balanced = t.text([*command, "--partition", "cyclic"])
     check_in("the table", f"lu.c:{LOOP_CYCLIC}", balanced)
     def lost(text):
-        return float(re.search(r"([0-9.]+)\s+%\s+is\s+lost\s+as\s+the\s+same", text).group(1))
+        return float(re.search(r"([0-9.]+)\s+%\s+of\s+thread\s+time\s+is\s+lost\s+to\s+static\s+imbalance", text).group(1))
     check(lost(text) > 20 and lost(text) > 3 * lost(balanced),
           f"block loses {lost(text)} %, cyclic {lost(balanced)} %")
     # On a host that takes CPUs away some of it is lost indeed.

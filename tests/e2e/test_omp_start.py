@@ -105,7 +105,7 @@ def start_of_teams(t, policy, compiler, *options, threads=2):
 
 def test_gcc(t):
     trace = start_of_teams(t, "passive", "gcc", "-O2", "-DREGIONS=300", "-DWORK(n)=(n?600:200)")
-    check_in("text", "start of the teams", " ".join(t.text([trace.session["command"].split()[0]]).split()))
+    check_in("text", "start of teams", " ".join(t.text([trace.session["command"].split()[0]]).split()))
 
 
 def test_gcc_spins(t):

@@ -69,7 +69,7 @@ def test_lu_ranking(t):
     check_in("where", "lu_block", block[4]["limit_label"])
     check(block[4]["balanced_ns"] < block[4]["time_ns"], block[4])
     check_between("block on 8 as on 4", block[8]["time_ns"] / block[4]["time_ns"], 0.9999, 1.0001)
-    check_in("warnings", "More than 4 processors", block.warnings())
+    check_in("warnings", "cannot use more than 4 processors", block.warnings())
     # What it would be without imbalance: about what cyclic is.
     loop = [next(x for x in b[4]["phases"] if "lu_" in x["label"]) for b in (block, cyclic)]
     for phase in loop:
