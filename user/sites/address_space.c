@@ -151,7 +151,7 @@ void address_spaces_forget(struct address_spaces *s, uint32_t tgid, uint32_t inc
 }
 
 /*
- * Return the file of the program, or NULL if unknown. That of a static program is found by its
+ * Return the file of the program, or NULL if unknown. The file of a static program is found by its
  * mappings alone.
  */
 static const struct module *program_of(const struct address_spaces *s,
@@ -212,8 +212,8 @@ int address_space_inherit(struct address_space *child, const struct address_spac
 }
 
 /*
- * Return whether this is a library that uses signals in every program, and so says nothing about
- * this one.
+ * Return whether this library uses signals in every program. Its use of signals then says nothing
+ * about this program.
  */
 static bool runtime_library(const struct module *m)
 {
@@ -234,10 +234,10 @@ static bool runtime_library(const struct module *m)
 }
 
 /*
- * Return why return probes could break the process, or NULL.
- * The kernel replaces the return address by one of its own, and an unwinder that meets it gives up.
- * Threads that can be cancelled at any instant unwind out of a wait, and so does an exception that
- * a signal handler throws. Go moves its stacks.
+ * Return why return probes could break the process, or NULL. The kernel replaces the return address
+ * with an address of its own, and an unwinder that finds this address gives up. Threads that can be
+ * cancelled at any instant unwind out of a wait. An exception that a signal handler throws does the
+ * same. Go moves its stacks.
  */
 static const char *return_probe_refusal(bool go, bool setcanceltype, bool throws, bool signals)
 {
@@ -272,7 +272,8 @@ static void classify_module(struct classified *j, const struct module *m)
 	j->go |= m->traits.go;
 	j->throws |= m->traits.imports_throw;
 	/*
-	 * The symbols of a static program include those of its libraries: it may use all of them.
+	 * The symbols of a static program include the symbols of its libraries. The program may use
+	 * all of them.
 	 */
 	program = !m->c_library || (m->traits.executable && !m->traits.dynamic);
 	if (program && !runtime_library(m)) {
@@ -280,7 +281,7 @@ static void classify_module(struct classified *j, const struct module *m)
 		j->signals |= m->traits.imports_signal;
 	}
 	j->interp |= m->traits.executable && m->traits.interp[0];
-	/* It is known which libraries will be mapped. */
+	/* The libraries that will be mapped are known. */
 	j->facts.decided |= m->traits.executable && m->traits.plain_libraries;
 	j->beyond |= (!m->loader && !m->traits.executable) || (m->loader && m->c_library);
 }
@@ -359,8 +360,8 @@ int address_space_look(struct address_spaces *s, struct address_space *space)
 	}
 	if (!still_runs(space)) {
 		/*
-		 * Addresses mean something else in the new program: no name is better than a wrong
-		 * one.
+		 * Addresses mean something else in the new program: a missing name is better than a
+		 * wrong name.
 		 */
 		maps_free(&maps);
 		space->gone = true;
@@ -370,8 +371,8 @@ int address_space_look(struct address_spaces *s, struct address_space *space)
 	space->looked = maps;
 	space->partial = partial;
 	/*
-	 * Read the count last: it may include changes that are not in the mappings, but never
-	 * misses one that is.
+	 * Read the count last. It may then include changes that are not in the mappings, but it
+	 * never misses a change that is in them.
 	 */
 	if (!s->changes ||
 	    s->changes(s->changes_ctx, space->tgid, space->inc, &space->looked_changes))
@@ -651,7 +652,7 @@ const char *address_space_object_name(struct address_spaces *s, const struct add
 	size_t i;
 
 	/*
-	 * The variables of a module lie in a mapping of their own behind its code, at the linked
+	 * The variables of a module lie in a separate mapping behind its code, at the linked
 	 * distance. Ask each module whether the address is one of its variables.
 	 */
 	for (i = 0; i < space->maps.n && !name; i++) {

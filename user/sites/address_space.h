@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * From an address in a process back to a call site and its name.
- * An address space is one process as it was seen: its mappings, kept after the process has exited.
- * A call site is an offset in a module. Two processes of one program share their call sites, and
- * the call site of a library keeps its name after dlclose().
+ * Find the call site and its name for an address in a process. An address space describes one
+ * process: its mappings are kept after the process has exited. A call site is an offset in a
+ * module. Two processes of one program share their call sites, and the call site of a library keeps
+ * its name after dlclose().
  */
 #ifndef SITES_ADDRESS_SPACE_H
 #define SITES_ADDRESS_SPACE_H
@@ -57,8 +57,8 @@ struct address_space {
 	/* Read by address_space_look() for the next address_space_read(). Otherwise empty. */
 	struct maps looked;
 	/*
-	 * How often the mappings have changed: when `looked` was read, when `maps` was read, and
-	 * according to the events so far.
+	 * Numbers of changes of the mappings: up to the reading of `looked`, up to the reading of
+	 * `maps`, and up to the latest event.
 	 */
 	uint32_t looked_changes, maps_changes, changes;
 	/* `looked` was read while the dynamic linker was still mapping files. */
@@ -88,9 +88,9 @@ struct address_space {
 	struct untraced untraced;
 	enum address_space_turns turns;
 	bool runs; /* set while the mappings are examined */
-	struct untraced turns_unseen; /* those of these functions that could get no probe */
+	struct untraced turns_unseen; /* functions of `turns` that could get no probe */
 	bool tasks; /* a probe has seen it create or run OpenMP tasks */
-	/* It ran for a while before probes were attached where its threads wait. */
+	/* The process ran for a while before probes were attached where its threads wait. */
 	bool blind;
 	bool gone; /* the process has exited or runs another program */
 };
@@ -166,7 +166,7 @@ struct address_space_facts address_spaces_classify_files(struct module *const fi
 /* Give a forked child the mappings of its parent. */
 int address_space_inherit(struct address_space *child, const struct address_space *parent);
 /*
- * Note what a process had mapped where it made a barrier that it means to share. Calls come in time
+ * Note the mapping in which a process made a barrier that it declared as shared. Calls are in time
  * order. Return 1, 0 if nothing is new, or -ENOMEM: then all notes of this process are dropped.
  */
 int address_space_note_memory(struct address_spaces *spaces, struct address_space *space,
@@ -174,16 +174,16 @@ int address_space_note_memory(struct address_spaces *spaces, struct address_spac
 /* Give a forked child the notes of its parent. Calls come in time order. */
 void address_space_inherit_notes(struct address_space *child, const struct address_space *parent);
 /*
- * Read the current mappings into space->looked. address_space_read() takes them over once all
- * earlier addresses have been looked up in the old mappings, so the process need not wait for that.
- * Return as address_space_read() does.
+ * Read the current mappings into space->looked. address_space_read() makes them current after all
+ * earlier addresses have been looked up in the old mappings, so the process need not wait for these
+ * look-ups. Return as address_space_read() does.
  */
 int address_space_look(struct address_spaces *spaces, struct address_space *space);
 /*
- * Take over the mappings that address_space_look() read, or read the current ones, and classify the
- * process anew. The old mappings are forgotten, the call sites found in them are not.
+ * Make the mappings that address_space_look() read the current ones, or read them now, and classify
+ * the process again. The old mappings are forgotten; call sites that were found in them are kept.
  * Return 0, -ESRCH, -ESTALE (the process now runs another program; the address space is marked as
- * gone) or another -errno. On failure, what was known stays.
+ * gone) or another -errno. On failure, the old mappings stay.
  */
 int address_space_read(struct address_spaces *spaces, struct address_space *space);
 /*
@@ -193,22 +193,21 @@ int address_space_read(struct address_spaces *spaces, struct address_space *spac
 void address_space_see_inherited(struct address_space *space);
 
 /*
- * Assume that the program of a process lay where the kernel put it. For a process that exited, or
- * ran another program, before its mappings were read: its own calls then have names, those of its
- * libraries do not.
- * Do nothing if mappings are known or the file has never been examined. Return 0 or -ENOMEM.
+ * Assume that the program of a process lay at the address that the kernel reported. This is for a
+ * process that exited, or executed another program, before its mappings were read: calls from the
+ * program then have names, calls from its libraries do not. Do nothing if mappings are known or the
+ * file has never been examined. Return 0 or -ENOMEM.
  */
 int address_space_assume(struct address_spaces *spaces, struct address_space *space);
 
 /*
- * Return the call site that returns to @ip. Read the mappings again if no known one has the
- * address. An address in no module, or in a module that is uncertain, becomes a call site of its
- * own.
+ * Return the call site that returns to @ip. Read the mappings again if no known mapping contains
+ * the address. An address in no module, or in an uncertain module, becomes a separate call site.
  */
 uint32_t address_space_site(struct address_spaces *spaces, struct address_space *space,
 			    uint64_t ip);
 
-/* A return address as the kernel saw it at the call, with the file that it is in. */
+/* A return address as the kernel saw it at the call, with the file that contains it. */
 struct address_space_return {
 	uint64_t ip;
 	uint64_t ino; /* 0: in no file */
@@ -220,8 +219,8 @@ struct address_space_return {
 
 /*
  * Return the call site as address_space_site() does, but independent of what is mapped at the
- * address now. If the file has not been examined, and the mapping there is not one from the start
- * of the program, the address becomes a call site of its own.
+ * address now. If the file has not been examined, and the address is in no mapping from the start
+ * of the program, the address becomes a separate call site.
  */
 uint32_t address_space_return_site(struct address_spaces *spaces, const struct address_space *space,
 				   const struct address_space_return *ret);
@@ -257,13 +256,12 @@ bool address_space_code(struct address_spaces *spaces, struct address_space *spa
 struct symbol_server *address_spaces_symbols(const struct address_spaces *spaces);
 /*
  * Unwind @sample, a stack of a thread of this process, by the unwind tables of its files, and by
- * frame pointers through code without tables.
- * Write *n <= @max call sites for address_spaces_site(): [0] is where the thread stood, then its
- * callers. *n may be 0: unwinding ends without an error where the stack, the sample or the known
- * code ends. The mappings are read again at most once.
- * Each frame costs a question to the symboliser's child: tens of microseconds, far more for a new
- * file.
- * Return 0, -ENOTSUP on machines with unknown registers, or -ENOMEM.
+ * frame pointers through code without tables. Write *n <= @max call sites for
+ * address_spaces_site(): [0] is the thread's current instruction, followed by its callers. *n may
+ * be 0: unwinding ends without an error where the stack, the sample or the known code ends. The
+ * mappings are read again at most once. Each frame costs a question to the symboliser's child: tens
+ * of microseconds, far more for a new file. Return 0, -ENOTSUP on machines with unknown registers,
+ * or -ENOMEM.
  */
 int address_space_unwind(struct address_spaces *spaces, struct address_space *space,
 			 const struct sbt_stack *sample, uint32_t *sites, uint32_t max,
@@ -305,11 +303,12 @@ bool address_spaces_settle_module(struct address_spaces *spaces, struct module *
 const struct site_name *address_spaces_site(struct address_spaces *spaces, uint32_t site);
 
 /*
- * Return a number for the source function that a call site is in: the same for one function of one
- * file, 0 if unknown. An inlined function counts, and so does a part that a compiler split off.
- * Wrappers of C++ condition variables do not. In a file without names, the start address stands for
- * the function. The name is looked up as by address_spaces_site().
- * *exact is false without debug information: another function may have been inlined there.
+ * Return a number for the source function that contains a call site: equal for all call sites in
+ * one function of one file, 0 if unknown. Inlined functions, and parts that a compiler split off,
+ * have their own source function's number. Wrappers of C++ condition variables are skipped. In a
+ * file without names, the start address stands for the function. The name is looked up as by
+ * address_spaces_site(). *exact is false without debug information: another function may have been
+ * inlined there.
  */
 uint64_t address_spaces_function(struct address_spaces *spaces, uint32_t site, bool *exact);
 /* Return the same number for the outermost function, into which all others were inlined. */
@@ -322,8 +321,8 @@ uint64_t address_spaces_outer_function(struct address_spaces *spaces, uint32_t s
 #define ADDRESS_SPACE_INNERMOST UINT32_MAX
 uint64_t address_spaces_line(struct address_spaces *spaces, uint32_t site, uint32_t depth);
 /*
- * Return whether both call sites are on one source line, or each is in a function of its own that
- * is too small to hold much else. Wrappers of C++ condition variables do not count as inlined
+ * Return whether both call sites are on one source line, or each is in a separate function that is
+ * too small for more than a barrier. Wrappers of C++ condition variables do not count as inlined
  * functions.
  */
 bool address_spaces_compact(struct address_spaces *spaces, uint32_t a, uint32_t b);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Which memory processes share, by their mappings and by what the kernel reported when they made
- * barriers there. The reports also cover processes that exit before their mappings are read.
+ * Find the memory that processes share, by their mappings and by the kernel's reports of barriers
+ * that they made there. The reports also cover processes that exit before their mappings are read.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,14 +10,17 @@
 #include "base/text.h"
 #include "sites/address_space_internal.h"
 
-/* Notes of one process, with inherited ones; then it starts anew. */
+/*
+ * Limit of the notes of one process, inherited notes included. Beyond it, all are dropped and
+ * noting starts again.
+ */
 #define NOTES_MOST 4096
 
 #define PARENTS_MOST 8 /* parents that are searched */
 
 /*
- * One report of the kernel. It is never changed, because a forked child points to the notes that
- * its parent had.
+ * One report of the kernel. A note is never changed, because a forked child points to the notes of
+ * its parent.
  */
 struct address_space_note {
 	const struct address_space_note *older;
@@ -103,8 +106,8 @@ static uint64_t key_at(const struct maps_entry *e, uint64_t addr)
 }
 
 /*
- * Find the key by the mappings that were read. Of inherited mappings only shared ones count: other
- * memory may have been mapped since.
+ * Find the key by the mappings that were read. If the mappings are inherited, only shared mappings
+ * count: other memory may have been mapped since.
  */
 static bool read_key(const struct address_space *space, uint64_t addr, uint64_t *key)
 {
@@ -117,9 +120,9 @@ static bool read_key(const struct address_space *space, uint64_t addr, uint64_t 
 }
 
 /*
- * Return the mapping at @addr in memory that was copied by fork, by what is known of the parents,
- * or NULL. For a process that exited before it was read. The answer may be newer than the mappings
- * that the process inherited.
+ * Return the mapping at @addr in memory that was copied by fork, according to the mappings of the
+ * parents, or NULL. This is for a process that exited before its mappings were read. The answer may
+ * be newer than the mappings that the process inherited.
  */
 static const struct maps_entry *inherited_at(struct address_spaces *s,
 					     const struct address_space *space, uint64_t addr)
@@ -167,7 +170,7 @@ uint64_t address_space_shared_key(struct address_spaces *s, struct address_space
 
 	if (is_noted)
 		noted = key_of(m, addr);
-	/* It may have been mapped since the last read. */
+	/* The memory may have been mapped since the last read. */
 	if ((!is_read || (is_noted && noted != key)) && !space->gone &&
 	    !address_space_read(s, space))
 		is_read = read_key(space, addr, &key);

@@ -298,7 +298,7 @@ bool address_spaces_settle_module(struct address_spaces *s, struct module *m)
 	uint64_t begin = now_ns();
 	uint32_t i;
 
-	/* The file is needed to ask a debuginfod server for what it lacks. */
+	/* The file is needed to ask a debuginfod server for missing names. */
 	if (s->symbols && symbol_server_fetches_later(s->symbols))
 		return false;
 	for (i = 0; i < s->nsites; i++) {
@@ -347,7 +347,7 @@ static bool is_wrapper(const struct site_frame *f)
 			       strstr(f->function, "boost::condition_variable"));
 }
 
-/* Return a number for a function of a file without names: its start address stands for it. */
+/* Return a number for a function of a file without names, made from its start address. */
 static uint64_t nameless_function(const struct site *site)
 {
 	const struct module *m = site->module;

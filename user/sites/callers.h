@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * How the caller of a function is found: the rules for the kernel side, and the same walk over a
- * sample of the stack, for calls that the kernel has no rules for yet. Both must find the same
- * caller, or the first crossings would have another call site.
+ * Find the caller of a function: rules for the BPF programs, and the same walk over a sample of the
+ * stack for calls without rules so far. Both must find the same caller, or the first crossings
+ * would have another call site.
  */
 #ifndef SITES_CALLERS_H
 #define SITES_CALLERS_H
@@ -27,7 +27,10 @@ struct caller_code {
 	 */
 	uint64_t function;
 	const char *name; /* name of that function, or NULL */
-	/* It is part of a runtime: what it calls is the first function of a thread. */
+	/*
+	 * The code is part of a runtime: the function that it calls is the first function of a
+	 * thread.
+	 */
 	bool outer;
 	bool inlined; /* the call is in a function that was inlined there */
 };
@@ -62,8 +65,8 @@ uint64_t callers_between(struct callers *callers, struct address_space *space, u
 			 uint64_t ip);
 /*
  * Follow @sample up as bpf/callers.bpf.c does. Write return addresses to @ips (CALLERS_MAX
- * entries), beginning with the sample's own. Return their number, at least 1. @use is called with
- * each rule that was used, to be passed to the kernel side.
+ * entries), beginning with the address in the sample itself. Return their number, at least 1. @use
+ * is called with each rule that was used, to be passed to the kernel side.
  */
 uint32_t callers_follow(struct callers *callers, struct address_space *space,
 			const struct sbt_callers *sample, uint64_t *ips,

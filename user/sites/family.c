@@ -87,10 +87,10 @@ static const char *const family_kinds[SBT_KINDS] = {
 /*
  * MPI: the operations that no rank leaves before all ranks have arrived. Operations that some ranks
  * leave earlier (MPI_Bcast, MPI_Reduce, MPI_Gather, MPI_Scatter, MPI_Scan and similar) are not in
- * the table: time in them is not a wait for the last arriver.
- * A function has two names in C; PMPI_ is at the same address in most libraries. In Fortran it has
- * the names that compilers and the module mpi_f08 make of it, and its arguments are references. A
- * library's Fortran functions call those in C, which makes one crossing. Where MPI_Comm is an int
+ * the table: time in them is not a wait for the last arriver. A function has two names in C; the
+ * PMPI_ name is at the same address in most libraries. In Fortran a function has the names that
+ * compilers and the module mpi_f08 derive, and its arguments are references. A library's Fortran
+ * functions call its C functions; both calls together are one crossing. Where MPI_Comm is an int
  * (MPICH), user space drops the upper half of the register.
  */
 #define MPI_INT(n) FAMILY_ARGUMENT_AS(n, .size = 4, .flags = SBT_ARG_POINTED)
@@ -243,13 +243,13 @@ static const struct family_function family_rows[] = {
 	  .object = FAMILY_ARGUMENT_AS(0, .flags = SBT_ARG_POINTED) },
 	/*
 	 * std::thread::park(), by which Rust's thread::scope() waits for its threads. It gets
-	 * probes only where that is used.
+	 * probes only in programs that use scopes.
 	 */
 	{ "_RN*3std6thread*4park", FORKJOIN, .object = JOIN_ALL },
 	{ "_ZN3std6thread*4park17h*", FORKJOIN, .object = JOIN_ALL },
 	/*
 	 * absl::Barrier::Block(), in any inline namespace. Two numbers follow the mutex: the
-	 * threads still to arrive and, at byte 12, the threads still to leave. The latter is
+	 * threads still to arrive and, at byte 12, the threads still to leave. The second number is
 	 * the team's size while threads are still arriving.
 	 */
 	{ "_ZN4absl*7Barrier5BlockEv", SBT_FAMILY_ABSL, SBT_KIND_EXPLICIT, SBT_ROLE_BARRIER,
@@ -358,8 +358,8 @@ uint8_t family_of_probe_group(uint8_t probe_group)
 }
 
 /*
- * Return whether this can be a name of MPI. Most rows are those of MPI, which come last, and few
- * symbols are MPI's.
+ * Return whether this can be a name of MPI. Most rows are for MPI and stand last, but few symbols
+ * belong to MPI.
  */
 static bool may_be_mpi(const char *symbol)
 {

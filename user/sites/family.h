@@ -61,8 +61,8 @@ struct family_function {
 
 /*
  * Return the next function with this name, in the order of the table. @after is the previous
- * result, or NULL for the first one. NULL: no more. It is called for every symbol of every file, so
- * it is fast for names without a row.
+ * result, or NULL for the first one. NULL: no more. The function is called for every symbol of
+ * every file, so it is fast for names without a row.
  */
 const struct family_function *family_function(const char *symbol,
 					      const struct family_function *after);
@@ -74,8 +74,8 @@ const struct family_function *family_function(const char *symbol,
 const struct family_function *family_inline_wait(bool latch, bool end);
 
 /*
- * Return the marker @name of provider "sbt" (include/sbt/sbt.h), or NULL. Its note says where its
- * values are.
+ * Return the marker @name of provider "sbt" (include/sbt/sbt.h), or NULL. The marker's note says
+ * where its values are.
  */
 const struct family_function *family_mark(const char *name);
 /* Numbers of the marker's arguments that go into a spec. */
@@ -115,8 +115,9 @@ const char *family_probe_group_name(uint8_t probe_group);
 uint8_t family_of_probe_group(uint8_t probe_group);
 
 /*
- * What is special about a family. Other rooms ask for a trait and do not compare family numbers, so
- * that a new family is a row of family_table. scripts/rooms counts the comparisons that remain.
+ * Special properties of a family. Other rooms ask for a trait and do not compare family numbers, so
+ * that a new family only needs a row of family_table. scripts/rooms counts the comparisons that
+ * remain.
  */
 enum family_trait {
 	/* A pthread_barrier_t of the C library: family_read_words() knows its layouts. */

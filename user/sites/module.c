@@ -216,7 +216,10 @@ struct module *modules_get(struct modules *modules, int pid, const struct maps_e
 	}
 	if (!m) {
 		fd = maps_open(pid, e);
-		/* The process has exited, and cannot show the file. Another process may. */
+		/*
+		 * The process has exited, so the file cannot be opened through it. Another process
+		 * may still map the file.
+		 */
 		if (fd == -ENOENT || fd == -ESRCH)
 			return NULL;
 		m = module_add(modules, fd, e->deleted ? e->path : visible_name(fd, e->path, name),

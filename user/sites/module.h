@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Files that processes run code from, each examined once: what the file is, which barriers it
- * contains, and where their probes go. A module stays open while a traced process maps it, so that
- * its symbols can be read even after the file was deleted.
+ * Files with code that processes run. Each file is examined once: its kind, the barriers that it
+ * contains, and their probe sites. A module stays open while a traced process maps it, so that its
+ * symbols can be read even after the file was deleted.
  */
 #ifndef SITES_MODULE_H
 #define SITES_MODULE_H
@@ -76,8 +76,8 @@ struct module_segment {
 };
 
 /*
- * The libraries that the file itself names, and where it says they are: see elf_library_path().
- * Untrusted.
+ * The libraries that the file names, and the directories that it names for them: see
+ * elf_library_path(). Untrusted.
  */
 struct module_needs {
 	uint32_t n;
@@ -119,7 +119,7 @@ struct module {
 	struct module_waits sems; /* functions that wait on semaphores */
 	struct module_waits turns; /* functions in which threads wait for their turn */
 	struct untraced turns_seen,
-		/* Functions of that kind: those in `turns`, and all others. */
+		/* Functions that get no probe: functions in `turns`, and all others. */
 		turns_unseen;
 	bool mpi; /* it has functions of MPI */
 	/* Where these variables are, as linked. 0: not in this file. */
@@ -128,15 +128,15 @@ struct module {
 	struct untraced untraced;
 	/* An OpenMP library. How its threads wait inside is not a barrier of the program. */
 	bool runtime;
-	/* It has probe sites where OpenMP tasks are created. */
+	/* The file has probe sites where OpenMP tasks are created. */
 	bool tasks;
 	/*
-	 * oneTBB. One thread waits for its tasks, and no function is called by all threads that
-	 * meet.
+	 * oneTBB. One thread waits for its tasks, and no function is called by all threads of an
+	 * episode.
 	 */
 	bool tbb;
 	bool inlined_waits; /* it has inlined waits of C++20 at unknown places */
-	/* It begins parallel regions of these families: bits 1 << number. */
+	/* Families of the parallel regions that the file begins: bits 1 << number. */
 	uint32_t regions;
 	struct returns returns; /* where the functions of these regions return to */
 	uint32_t returned; /* of which families: bits as above */
@@ -156,7 +156,7 @@ struct module {
 	uint64_t attached_ns; /* time of the first probe, CLOCK_MONOTONIC */
 	bool linked; /* the file may have probes */
 	bool probed; /* at least one of its probe sites has a probe */
-	/* For one of these the kernel must single-step an instruction. */
+	/* At one of these probe sites the kernel must single-step an instruction. */
 	bool stepped;
 	/* After modules_only_pthread(): other families in the file, bits 1 << number. */
 	uint32_t left_out;
@@ -165,9 +165,9 @@ struct module {
 struct modules;
 
 /*
- * Create the set of modules. @rules: what the user named, or NULL; the number of hits of each is
- * counted there. @symbols: demangles names and reads debug information, or NULL. Both must outlive
- * the modules.
+ * Create the set of modules. @rules: the functions that the user named, or NULL; the hits of each
+ * rule are counted there. @symbols: demangles names and reads debug information, or NULL. Both must
+ * outlive the modules.
  */
 int modules_new(struct rules *rules, struct symbol_server *symbols, struct modules **out);
 void modules_free(struct modules *modules);
@@ -207,12 +207,15 @@ void modules_forget(struct modules *modules, const struct module *module);
  */
 int module_fd(const struct module *module);
 /*
- * Close the files of all modules that are not marked as used, and clear the marks. First @before is
- * called, which reads what is still needed from a file and returns whether that is complete.
+ * Close the files of all modules that are not marked as used, and clear the marks. @before is
+ * called first. It reads what is still needed from a file, and returns whether it could read all of
+ * that.
  */
 void modules_close_unused(struct modules *modules, bool (*before)(void *ctx, struct module *module),
 			  void *ctx);
-/* Return the module of a file by its name, as modules_get() does. No process needs to run it. */
+/*
+ * Return the module of a file by its name, as modules_get() does. No process needs to run the file.
+ */
 struct module *modules_open(struct modules *modules, const char *path);
 void modules_each(const struct modules *modules, void (*each)(void *ctx, struct module *module),
 		  void *ctx);
@@ -222,8 +225,8 @@ void modules_each(const struct modules *modules, void (*each)(void *ctx, struct 
  */
 void modules_follow_priority(const struct modules *modules);
 /*
- * Set a function that is called repeatedly while the reader is waited for. It must not ask anything
- * about modules. NULL: none.
+ * Set a function that is called repeatedly while sbt-trace waits for the reader. The function must
+ * not ask anything about modules. NULL: none.
  */
 void modules_idle(struct modules *modules, void (*idle)(void *ctx), void *ctx);
 /* Return whether the reader gave up on the file, so that its contents are unknown. */
@@ -236,15 +239,16 @@ const char *module_why(int error);
 /* Return the file offset of @vaddr in an executable segment, or -ENOENT. */
 int module_vaddr_to_offset(const struct module *module, uint64_t vaddr, uint64_t *offset);
 /*
- * Return the linked address of @offset: in an executable segment if possible, else in any other; or
- * -ENOENT.
+ * Return the linked address of @offset: in an executable segment if possible, else in another
+ * segment; or -ENOENT.
  */
 int module_offset_to_vaddr(const struct module *module, uint64_t offset, uint64_t *vaddr);
 /* Read bytes of the file. Return how many there are. */
 size_t module_bytes(const struct module *module, uint64_t offset, void *out, size_t len);
 /*
  * Find the function, or part of one, around @vaddr by symbols or unwind tables. Return false if
- * unknown. Answers are kept; those of the functions below are not, except imports.
+ * unknown. Answers of this function are kept. Answers of the functions below are not kept, except
+ * imports.
  */
 bool module_around(const struct module *module, uint64_t vaddr, struct elf_symbol *out);
 /* Find where that function begins, as linked. */
@@ -270,7 +274,7 @@ enum insn_class module_insn(const struct module *module, uint64_t offset);
 /*
  * Add the function at @offset that a parallel region of @family runs, and similar ones:
  * outlined_find() with @caller, which is an offset in this file or 0. Return 0, -ENOENT (no
- * function is known there), or another -errno if it could not be asked.
+ * function is known there), or another -errno if the reader could not be asked.
  */
 int module_find_outlined(struct module *module, uint8_t family, uint64_t offset, uint64_t caller);
 

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The sbt-trace authors
 /*
  * The descriptor of a module. It is closed while no traced process maps the file, so that the file
- * system can be unmounted. It is opened again by the file's name when needed.
+ * system can be unmounted. The file is opened again by its name when needed.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -29,7 +29,7 @@ static bool has_std(const struct module *m)
 }
 
 /*
- * Return whether the program has the objects that threads sleep on in libstdc++, for std::barrier,
+ * Return whether the program has the objects on which threads sleep in libstdc++, for std::barrier,
  * std::latch, std::atomic::wait() and semaphores.
  */
 static bool has_waiter_pool(const struct module *m)
@@ -53,7 +53,7 @@ struct named {
 	bool skip;
 };
 
-/* Note the functions of libstdc++ that wait for one value, which no barrier does. */
+/* Note the functions of libstdc++ that wait for one value. No barrier calls them. */
 static int note_name(void *ctx, const char *name, const struct elf_symbol *symbol)
 {
 	struct named *n = ctx;

@@ -6,10 +6,10 @@
 
 #include "sites/module.h"
 
-/* One module, and what is known for examining it. */
+/* One module, and the rules for examining it. */
 struct module_names {
-	struct rules *rules; /* those of the user, or NULL */
-	struct rules *known; /* the built-in ones */
+	struct rules *rules; /* the user's rules, or NULL */
+	struct rules *known; /* the built-in rules */
 	struct module *module;
 	/*
 	 * Return the source name of a mangled name, and the number of parameters of a function, as
@@ -21,8 +21,8 @@ struct module_names {
 };
 
 /*
- * Fill in the module from its open file (module.elf). It parses untrusted contents, so only the
- * child of the reader calls it.
+ * Fill in the module from its open file (module.elf). The contents are untrusted, so only the
+ * reader's child calls this function.
  */
 void module_examine(struct module_names *names);
 /* Add the functions of parallel regions: module_find_outlined(). Addresses are as linked. */
@@ -46,8 +46,8 @@ void module_wire_held(struct wire *w, struct held_arg *held);
 /* Transfer a function. */
 void module_wire_symbol(struct wire *w, struct elf_symbol *symbol);
 /*
- * Check and complete what was read: all probe sites must be in executable segments, and these
- * within @size bytes of the file. Return false if not.
+ * Check and complete the module that was read: all probe sites must be in executable segments, and
+ * all segments within the @size bytes of the file. Return false if they are not.
  */
 bool module_is_sound(struct module *m, uint64_t size);
 bool module_probe_site_is_sound(const struct module *m, struct module_probe_site *probe_site);
@@ -62,8 +62,8 @@ void module_identify(struct module *m);
 /* Close the descriptor. module_fd() opens it again. */
 void module_close(struct module *m);
 /*
- * Return whether the process maps what was examined, as far as is known. A file may have been
- * rewritten in place.
+ * Return whether the process maps the contents that were examined, as far as is known. A file may
+ * have been rewritten in place.
  */
 bool module_is_unchanged(const struct module *m, int pid, const struct maps_entry *entry);
 /*
@@ -85,8 +85,8 @@ void module_find_exits(struct module *m, const struct elf_symbol *symbol,
 /* Return a new probe site. Pointers to others become invalid. NULL: out of memory, or too many. */
 struct module_probe_site *module_probe_site_new(struct module *m);
 /*
- * Add a probe site inside a function, at the instruction at @offset, for @row. @what: what is
- * there, in words. Return it, or NULL as above.
+ * Add a probe site inside a function, at the instruction at @offset, for @row. @what: text that
+ * describes the instruction. Return the probe site, or NULL as above.
  */
 struct module_probe_site *module_add_inside(struct module *m, const struct family_function *row,
 					    uint64_t offset, const char *what);
@@ -110,8 +110,8 @@ size_t module_whole_len(const char *name);
 /* Find inlined waits of C++20. */
 void module_find_inline(struct module *m);
 /*
- * Find what has no name: functions known by their code, returns of regions, the dynamic linker's
- * debugger function.
+ * Find probe sites without a name: functions known by their code, returns of regions, the dynamic
+ * linker's debugger function.
  */
 void module_find_rest(struct module *m);
 

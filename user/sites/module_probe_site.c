@@ -9,7 +9,9 @@
 #include "elf/exits.h"
 #include "sites/module_internal.h"
 
-/* Longest function that is decoded as a whole, to choose where in it the probe goes. */
+/*
+ * Longest function, in bytes, that is decoded completely to choose the instruction for the probe.
+ */
 #define FUNCTION_MAX 16384
 #define INSN_BYTES   16
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * What the table of families finds in a module: probe sites by name, by note and by code, and what
- * else is needed to trace them.
+ * Apply the table of families to a module: find probe sites by name, by note and by code, and the
+ * other functions that tracing needs.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ static uint64_t find_entry(const struct module *m, const struct elf_symbol *symb
 	return symbol->offset + entry.skip;
 }
 
-/* Add @offset to @all, unless it is there or @max offsets are. */
+/* Add @offset to @all, unless @all already contains it or is full (@max offsets). */
 static void add_offset(uint64_t *all, uint32_t *n, uint32_t max, uint64_t offset)
 {
 	uint32_t i;
@@ -97,9 +97,10 @@ static struct module_waits *waits_of(struct module *m, const struct family_funct
 }
 
 /*
- * Add a function in which threads wait. Return probes will not do, because each of these threads
+ * Add a function in which threads wait. Return probes cannot be used, because each of these threads
  * may be cancelled: without known exits there is no probe. Versions of one function may share an
- * address. A function that jumps into another one has no exits, and is seen as the other one.
+ * address. A function that jumps into another function has no exits, and is seen as the other
+ * function.
  */
 static void add_wait(struct module *m, const struct family_function *function, const char *name,
 		     const struct elf_symbol *symbol)
@@ -119,7 +120,9 @@ static void add_wait(struct module *m, const struct family_function *function, c
 	if (!entry || i < w->nentries || i == MODULE_WAITS_MAX ||
 	    family_spec(function, m->traits.machine, &spec))
 		return;
-	/* A function that gets its thread in another way calls one of those. */
+	/*
+	 * A function that gets its thread in another way calls one of the functions already found.
+	 */
 	if (w->nentries && memcmp(&spec, &w->spec, sizeof(spec)) != 0)
 		return;
 	w->spec = spec;
@@ -280,9 +283,9 @@ static int take_linked(void *ctx, const char *name, const struct elf_symbol *sym
 }
 
 /*
- * Find calls that are not traced. An MPI library calls its own functions, which says nothing about
- * the program. A program that is linked with a static library contains only what it calls: linkers
- * take nothing else from an archive.
+ * Find calls that are not traced. An MPI library's calls of its own functions say nothing about the
+ * program. A program that is linked with a static library contains only functions that it calls:
+ * linkers take nothing else from an archive.
  */
 static void find_untraced(struct module *m)
 {

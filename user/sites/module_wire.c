@@ -19,8 +19,8 @@
 #define REGS_BYTES     512
 
 /*
- * Rows of the tables are transferred by number. Those of rules follow, by the number of the rule
- * and a bit for which of its two rows.
+ * Rows of the tables are transferred by number. Rows of rules have higher numbers, made of the
+ * rule's number and a bit that selects one of its two rows.
  */
 #define OF_RULES       0x10000u
 #define OF_KNOWN_RULES 0x20000u

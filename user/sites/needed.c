@@ -79,8 +79,8 @@ static const char *cache_string(const struct cache *cache, uint32_t at)
 }
 
 /*
- * Find a library. The best come first, and the linker takes the first one that this machine can
- * run. Those for certain processors are skipped.
+ * Find a library. The best libraries stand first, and the linker takes the first library that this
+ * machine can run. Libraries for certain processors are skipped.
  */
 static const char *cache_find(const struct cache *cache, const char *name, uint16_t machine)
 {

@@ -10,7 +10,7 @@
 
 #include "sites/module.h"
 
-/* @module is NULL if there is no such file; @name is what was searched for. */
+/* @module is NULL if there is no such file; @name is the name that was searched for. */
 typedef void (*needed_fn)(void *ctx, const char *name, struct module *module);
 
 /*

@@ -61,7 +61,7 @@ struct targets {
 	uint64_t at[TARGETS_MAX];
 	size_t n;
 	uint8_t filter[512]; /* one bit for the low twelve bits of each target */
-	/* Functions that create tasks; else those that begin regions. */
+	/* True: functions that create tasks; false: functions that begin regions. */
 	bool tasks;
 };
 
@@ -112,7 +112,8 @@ static const struct elf_symbol *table_around(const struct table *t, uint64_t vad
 
 /*
  * Collect all function addresses that the caller of @call makes: lea fn(%rip), %REG; mov $fn, %REG.
- * That may be long before the call, so it is not asked which of them is passed.
+ * These instructions may be long before the call, so the function that is actually passed is not
+ * determined.
  */
 static void look_around(struct table *t, const uint8_t *code, size_t len, uint64_t vaddr,
 			uint64_t call)
@@ -253,7 +254,8 @@ out:
 
 /*
  * Return whether this function begins regions, or creates tasks. Any function of GCC's runtime that
- * may be given a function to run counts as beginning regions: what it runs keeps its probes.
+ * may be given a function to run counts as beginning regions, so the function that it runs keeps
+ * its probes.
  */
 static bool is_target(const struct targets *targets, const char *name)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * The functions that OpenMP regions and tasks run, where names do not show it: by the calls of the
- * runtime, and what is put into the argument there. Pure: an ELF file in, addresses out.
+ * Find the functions that OpenMP regions and tasks run, where names do not show it: by the calls of
+ * the runtime, and the addresses that are passed there. Pure: an ELF file in, addresses out.
  */
 #ifndef SITES_OUTLINED_H
 #define SITES_OUTLINED_H
@@ -20,10 +20,10 @@ struct outlined {
 
 /*
  * Find the function at @vaddr, and the functions that are passed to the same callee. The call
- * before @caller (0: unknown) calls that callee; other functions that call it make the addresses of
- * what they pass. All addresses are as linked. Only the unwind table says where functions begin.
- * Some of the results may not belong to regions, and cost a useless probe. Return 0, -ENOENT if no
- * function begins at @vaddr (other results are valid), or -ENOMEM.
+ * before @caller (0: unknown) calls that callee. Other functions that call it contain the addresses
+ * of the functions that they pass. All addresses are as linked. Only the unwind table says where
+ * functions begin. Some of the results may not belong to regions, and cost a useless probe. Return
+ * 0, -ENOENT if no function begins at @vaddr (other results are valid), or -ENOMEM.
  */
 int outlined_find(const struct elf_file *elf, uint16_t machine, uint64_t vaddr, uint64_t caller,
 		  struct outlined *out);

@@ -3,8 +3,8 @@
 /*
  * The reader examines the files that processes run. It is a child without privileges (child.h) that
  * gets a descriptor of each file, answers questions about it, and opens no file itself. Its answers
- * are checked. A child that exits, hangs or takes too much for a file is replaced, and that file is
- * not read.
+ * are checked. A child that exits, hangs, or uses too much time or memory for a file is replaced,
+ * and that file is not read.
  */
 #ifndef SITES_READER_H
 #define SITES_READER_H
@@ -61,8 +61,8 @@ void reader_follow_priority(const struct reader *reader);
 void reader_idle(struct reader *reader, void (*idle)(void *ctx), void *ctx);
 
 /*
- * Fill in what the module's open file says. Return 0, or an error of elf_open() or reader_ask();
- * then nothing is filled in.
+ * Fill in the module from its open file. Return 0, or an error of elf_open() or reader_ask(); then
+ * nothing is filled in.
  */
 int reader_examine(struct reader *reader, struct module *module);
 /*
@@ -77,12 +77,12 @@ int reader_ask(struct reader *reader, int fd, const struct reader_asks *asks, ui
 /* Ask the same about a file of the module, unless the child has failed on it before. */
 int reader_ask_module(const struct module *module, const struct reader_asks *asks,
 		      struct wire *answer);
-/* Read or write a probe site that comes later, as module_wire_probe_site() does. */
+/* Read or write a probe site that is found later, as module_wire_probe_site() does. */
 void reader_wire_probe_site(const struct module *module, struct wire *w, void *probe_site);
 
 /*
- * Return whether the program or library at @path has a marker of @provider. The file may be
- * anything. Uses a child of its own.
+ * Return whether the program or library at @path has a marker of @provider. The file need not be an
+ * ELF file. Uses a separate child.
  */
 bool reader_file_has_marks(const char *path, const char *provider);
 /*

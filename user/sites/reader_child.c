@@ -87,7 +87,7 @@ out:
 	return 0;
 }
 
-/* Close the file. A file system can be unmounted once no process runs a program from it. */
+/* Close the file. The file system can then be unmounted when no process runs a program from it. */
 static void close_file(struct reader_child *c)
 {
 	if (c->asked && c->asked->elf)

@@ -339,14 +339,14 @@ int rules_add(struct rules *rules, const char *spec, char *why, size_t len)
 }
 
 /*
- * libstdc++: arrive_and_wait() is a function of its own only without optimization. With it only the
- * wait is left: as std::__atomic_wait_address() by g++, and as what that calls by clang. The last
- * arriver calls it, too, after it has released the other threads; the arguments show in which phase
- * it arrived. Where arrive() is a function it gets no probe: what a thread does between it and its
- * wait is work.
- * A latch has only the wait in every program. A thread that arrives without waiting leaves no
- * trace. A wait that g++ inlines is found by its code (module_inline.c). Boost's wait is inlined
- * with optimization. Rust's is always a function of its library.
+ * libstdc++: arrive_and_wait() is a function of its own only without optimization. With
+ * optimization only the wait is left: g++ calls std::__atomic_wait_address(), and clang calls the
+ * function inside that. The last arriver also calls it, after it has released the other threads;
+ * the arguments show the phase in which it arrived. Where arrive() is a function, it gets no probe:
+ * the time between arrive() and the wait is work. A latch has only the wait in every program. A
+ * thread that arrives without waiting leaves no trace. A wait that g++ inlines is found by its code
+ * (module_inline.c). Boost's wait is inlined with optimization. Rust's wait is always a function of
+ * its library.
  */
 static const struct {
 	const char *spec;

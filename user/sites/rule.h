@@ -4,13 +4,13 @@
  * Barriers that the user names with -b SPEC. They become rows like those of the table in family.h.
  * No file is opened.
  *
- *	SPEC:     [FILE:]FUNCTION[..FUNCTION][@N | @all][,count=N]
- *	FUNCTION: a name as in the symbol table or in the source (C++, Rust; without parameters
- *		  it means all functions of that name), a pattern of these with * and ?, or
- *		  0xADDRESS as nm and objdump show it
+ * 	SPEC:     [FILE:]FUNCTION[..FUNCTION][@N | @all][,count=N]
+ * 	FUNCTION: a name as in the symbol table or in the source (C++, Rust; without parameters
+ * 		  it means all functions of that name), a pattern of these with * and ?, or
+ * 		  0xADDRESS as nm and objdump show it
  *
- * FILE is a path, or the name of a file or library, which may be a pattern. An address needs it. It
- * ends at the first single colon.
+ * FILE is a path, or the name of a file or library, which may be a pattern. An address needs FILE.
+ * FILE ends at the first single colon.
  */
 #ifndef SITES_RULE_H
 #define SITES_RULE_H
@@ -62,8 +62,8 @@ struct rules {
  */
 int rules_add(struct rules *rules, const char *spec, char *why, size_t why_len);
 /*
- * Add what is known of C++, Boost and Rust by mangled names (family std). Compilers inline most of
- * it: only what they leave is seen, see rule.c. Return 0 or -ENOMEM.
+ * Add the known functions of C++, Boost and Rust by mangled names (family std). Compilers inline
+ * most of these functions: only the remaining ones are seen, see rule.c. Return 0 or -ENOMEM.
  */
 int rules_add_known(struct rules *rules);
 void rules_free(struct rules *rules);

@@ -7,7 +7,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* One frame of a call site: [0] contains the call, the others are what it was inlined into. */
+/*
+ * One frame of a call site: [0] contains the call, the others are the functions into which the call
+ * was inlined.
+ */
 struct site_frame {
 	const char *function; /* NULL: unknown */
 	const char *file; /* NULL: unknown */

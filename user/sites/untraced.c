@@ -149,8 +149,8 @@ static const char *const mpi_functions[] = {
 };
 
 /*
- * Calls of OpenMP in which a thread waits for its turn. GCC's runtime has them under these names,
- * and LLVM's has all of them. The Fortran names end with an underscore. A poll (omp_test_lock) in a
+ * Calls of OpenMP in which a thread waits for its turn. GCC's runtime has some of these names, and
+ * LLVM's has all of them. The Fortran names end with an underscore. A poll (omp_test_lock) in a
  * loop is a wait, too.
  */
 static const char *const openmp_functions[] = {

@@ -18,7 +18,7 @@ struct untraced {
 	uint64_t openmp; /* of an OpenMP runtime */
 	bool tasks; /* some functions that create OpenMP tasks */
 	bool semaphores; /* waits on semaphores; their purpose is unknown */
-	/* Inlined waits of C++20 in unknown code. Those of a std::barrier may be among them. */
+	/* Inlined waits of C++20 in unknown code. Waits of a std::barrier may be among them. */
 	bool in_line;
 };
 

@@ -23,7 +23,7 @@ struct walk {
 	struct sbt_stack window; /* the part of a stack that the symboliser is shown */
 };
 
-/* One walk. */
+/* The state of one walk. */
 struct way {
 	struct walk *walk;
 	struct address_space *space;
@@ -186,7 +186,10 @@ static void undo_probe(struct way *way, struct stack_regs *regs)
 		stack_set(regs, STACK_PC, way->thread->returns[way->nreturns++]);
 }
 
-/* Find where the frame's code is, in a file or not. Return false if it is not code. */
+/*
+ * Find the location of the frame's code, which may be in a file or not. Return false if the address
+ * is not code.
+ */
 static bool code_at(const struct way *way, const struct stack_regs *regs,
 		    struct address_space_code *at)
 {

@@ -15,7 +15,7 @@
 #include "sites/address_space.h"
 #include "symbols/stack.h"
 
-struct walk; /* what was learned about addresses */
+struct walk; /* known facts about addresses */
 
 /*
  * Copy up to @size bytes from @address of the thread's memory. Return the number of bytes; 0 or
@@ -44,7 +44,7 @@ struct walk_thread {
 struct walk_frame {
 	uint64_t address; /* of the call; innermost: where the thread is */
 	uint32_t site; /* address_spaces_site() */
-	struct stack_regs regs; /* as the frame has them, those that are known */
+	struct stack_regs regs; /* the known registers of the frame */
 	/* The caller's stack pointer after the call; 0: unknown. */
 	uint64_t cfa;
 };
@@ -53,7 +53,7 @@ struct walk_frame {
 int walk_new(struct address_spaces *spaces, struct walk **out);
 void walk_free(struct walk *walk);
 /*
- * Write *n <= @max frames, innermost first. *whole: the last one is the outermost of the thread.
+ * Write *n <= @max frames, innermost first. *whole: the last frame is the thread's outermost frame.
  * The mappings of @space are used as they are. Each new address costs a question or two to the
  * symboliser's child. Return 0 or -ENOMEM.
  */
