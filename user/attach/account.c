@@ -138,7 +138,7 @@ static int attach_fault(struct attach *a, struct bpf_program *program, uint64_t 
 
 /*
  * Attach the programs for page faults. Without them, time in page faults counts as time on a CPU:
- * report that and go on, unless they are needed as counters.
+ * report that and continue, unless the programs are needed as counters.
  */
 static int attach_faults(struct attach *a)
 {
@@ -213,7 +213,7 @@ int attach_account_found(struct attach *a)
 	if (fd < 0) {
 		err = -errno;
 	} else {
-		/* Reading runs the program over all tasks. It writes nothing. */
+		/* Reading runs the program over all tasks. The program writes nothing. */
 		while (read(fd, buf, sizeof(buf)) > 0)
 			;
 		close(fd);

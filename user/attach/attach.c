@@ -104,7 +104,8 @@ static int add_link(struct attach *a, int fd, int file, int pid, uint64_t probe_
 }
 
 /*
- * If one of several attachments failed, remove those since there were @before links. Return @err.
+ * If one of several attachments failed, remove all links beyond the first @before links. Return
+ * @err.
  */
 static int all_or_none(struct attach *a, uint32_t before, int err)
 {
@@ -136,8 +137,8 @@ static uint64_t probe_groups_of(const struct attach_probe_site *p, uint32_t n)
 
 /*
  * Return the process that a link of many probe sites is for, if the kernel can filter by process. A
- * session is for all processes: for filtered-out ones, the kernel skips its program but still
- * installs the return probe.
+ * session is for all processes: for processes that are filtered out, the kernel skips its program
+ * but still installs the return probe.
  */
 static int pid_of(const struct attach *a, int type, int pid)
 {
@@ -503,8 +504,8 @@ int attach_turns(struct attach *a, const struct attach_group *turns, int pid)
 int attach_sems(struct attach *a, const struct attach_group *sems, int pid)
 {
 	/*
-	 * Barriers made of semaphores are only reported. They must not displace probes on other
-	 * functions.
+	 * Barriers made of semaphores are only reported. Their probes must not displace probes on
+	 * other functions.
 	 */
 	if (!a->cookies)
 		return -ENOTSUP;

@@ -67,11 +67,12 @@ struct attach_probe_site {
 };
 
 /*
- * Attach the probes for one function of one file. They are for every process that runs it (@pid 0),
- * or for one process if the rung can: a session is for all. @by_exit: probe the exits instead of
- * using return probes (always so unless the rung is session). Return 0 or -errno; -ENOTSUP: the
- * exits are needed but unknown; -EADDRINUSE: this kernel cannot distinguish the probe from another
- * one; -ENOSPC: too many different probes.
+ * Attach the probes for one function of one file. The probes are for every process that runs the
+ * file (@pid 0), or for one process if the attach method supports that: a session is always for all
+ * processes. @by_exit: probe the exits instead of using return probes (always the case unless the
+ * attach method is session). Return 0 or -errno; -ENOTSUP: the exits are needed but unknown;
+ * -EADDRINUSE: this kernel cannot distinguish the probe from another probe; -ENOSPC: too many
+ * different probes.
  */
 int attach_probe_site(struct attach *attach, const struct attach_probe_site *probe_site, int pid,
 		      bool by_exit);
@@ -88,7 +89,7 @@ int attach_chain(const struct attach *attach, uint64_t name, struct sbt_chain *o
 /* Set the rule to find the caller of the code at @ip of a process. Return 0 or -errno. */
 int attach_frame_rule(struct attach *attach, uint32_t tgid, uint32_t inc, uint64_t ip,
 		      const struct sbt_frame_rule *rule);
-/* Return the user's rule that the probe with this spec (sbt_crossing.spec) is for; 0: none. */
+/* Return the user's rule of the probe with this spec (sbt_crossing.spec); 0: none. */
 uint32_t attach_rule(const struct attach *attach, uint16_t spec);
 /*
  * Return whether the probe with this spec is in a C library that stores one less than the number of
@@ -108,14 +109,14 @@ const char *attach_user_probe_group_name(const struct attach *attach, uint8_t pr
  */
 uint8_t attach_probe_group(const struct attach *attach, uint8_t family, uint16_t spec);
 /*
- * The same as attach_probe_site() for many functions of one file at once. Each attachment takes
- * tens of milliseconds to make and undo, whatever its size. All or none; -ENOTSUP: attach them one
- * by one.
+ * Do the same as attach_probe_site() for many functions of one file at once. Each attachment takes
+ * tens of milliseconds to make and undo, whatever its size. Attach all of them or none; -ENOTSUP:
+ * attach them one by one.
  */
 int attach_probe_sites(struct attach *attach, const struct attach_probe_site *probe_sites,
 		       uint32_t n, int pid);
 /*
- * Return whether attach_probe_site() can attach to one process. Otherwise its probes are for all
+ * Return whether attach_probe_site() can attach to one process. If not, its probes are for all
  * processes.
  */
 bool attach_for_one(const struct attach *attach);
@@ -123,16 +124,18 @@ bool attach_for_one(const struct attach *attach);
 bool attach_only_exits(const struct attach *attach);
 
 /*
- * Add the exits of functions of one file that have their entries, for every process that runs it
- * (@pid 0) or for one. Some of them may not have return probes.
+ * Add probes at the exits of functions of one file that already have probes at their entries, for
+ * every process that runs the file (@pid 0) or for one process. This is for functions that must not
+ * have return probes.
  */
 int attach_exits(struct attach *attach, const struct attach_probe_site *probe_sites, uint32_t n,
 		 int pid);
 
 /*
- * Attach probes where the functions of parallel regions return to in their runtime. They are for
- * every process that runs the file (@pid 0) or for one. Needed without return probes. @probe_groups
- * are those of the runtimes, SBT_PROBE_GROUP(). Return 0 or -errno.
+ * Attach probes at the addresses in the runtime to which functions of parallel regions return. The
+ * probes are for every process that runs the file (@pid 0) or for one process. They are needed
+ * where no return probes are used. @probe_groups: the probe groups of the runtimes,
+ * SBT_PROBE_GROUP(). Return 0 or -errno.
  */
 int attach_returns(struct attach *attach, int fd, const uint64_t *offsets, uint32_t n, int pid,
 		   uint64_t probe_groups);
@@ -195,7 +198,8 @@ int attach_remove_tagged(struct attach *attach, uint64_t tag, uint32_t tgid, boo
  */
 int attach_futexes(struct attach *attach);
 /*
- * Return whether probes can be attached to one process. Otherwise attach_waits() attaches to all.
+ * Return whether probes can be attached to one process. If not, attach_waits() attaches to all
+ * processes.
  */
 bool attach_filters_process(const struct attach *attach);
 /* Set whether a traced process uses @object as a barrier: SBT_OBJECT_*. Return 0 or -errno. */
@@ -231,8 +235,8 @@ int attach_add_process(struct attach *attach, uint32_t tgid, uint32_t inc, uint3
 int attach_flag_process(struct attach *attach, uint32_t tgid, uint32_t inc, uint32_t set,
 			uint32_t clear);
 /*
- * Get how often the mappings of the process have changed: the number of SBT_REC_MAP, also of unread
- * ones. Return -ENOENT if it has exited or been replaced.
+ * Get how often the mappings of the process have changed: the number of SBT_REC_MAP records,
+ * including unread records. Return -ENOENT if it has exited or been replaced.
  */
 int attach_mappings(const struct attach *attach, uint32_t tgid, uint32_t inc, uint32_t *n);
 /*
@@ -252,19 +256,19 @@ int attach_outlined_program(struct attach *attach, uint32_t dev, uint64_t ino, u
  */
 int attach_teams_unknown(struct attach *attach, uint32_t tgid);
 /*
- * -a: get when the process first created a thread, and a child with its own memory, also before it
- * executed its program. It may have exited. 0: never.
+ * -a: get the times at which the process first created a thread, and a child with its own memory.
+ * These may be before it executed its program. It may have exited. 0: never.
  */
 void attach_forked(const struct attach *attach, uint32_t tgid, uint64_t *thread_ns,
 		   uint64_t *child_ns);
 /*
  * Record that the program in this file was examined: no process that runs it need be stopped for
- * that, and -a may trace it. @flags: SBT_PROC_EXCLUDED, SBT_PROC_BY_EXIT. @settled: its libraries
- * were examined, too; else they are still reported.
+ * the examination, and -a may trace it. @flags: SBT_PROC_EXCLUDED, SBT_PROC_BY_EXIT. @settled: its
+ * libraries were also examined; else they are still reported.
  */
 int attach_know_program(struct attach *attach, uint32_t dev, uint64_t ino, uint32_t flags,
 			bool settled);
-/* Forget the program, as the file was rewritten. */
+/* Forget the program, because the file was rewritten. */
 void attach_forget_program(struct attach *attach, uint32_t dev, uint64_t ino);
 
 void attach_arm(struct attach *attach, bool on);
@@ -317,18 +321,18 @@ int attach_exclude(struct attach *attach, uint32_t tgid, uint32_t inc, uint64_t 
 /*
  * Return all probe groups that must be detached with these. Probes shared by several groups cannot
  * be removed for one of them. The functions of a family are useless without its other probes
- * (OpenMP regions, MPI communicators). And futex-based waits would look like barriers on futexes
- * where these are traced. Considers probes that the process hits.
+ * (OpenMP regions, MPI communicators). Where futexes are traced, waits that use futexes would look
+ * like barriers on futexes. Considers probes that the process hits.
  */
 uint64_t attach_probe_groups_with(const struct attach *attach, uint32_t tgid,
 				  uint64_t probe_groups);
-/* Return those of these probe groups with probes only for this process, or without probes. */
+/* Return the subset of these probe groups that has probes only for this process, or no probes. */
 uint64_t attach_own_probe_groups(const struct attach *attach, uint32_t tgid, uint64_t probe_groups);
 /* Return whether the thread's present barrier, or its whole process, is no longer recorded. */
 bool attach_is_detached(const struct attach *attach, const struct sbt_thread *thread);
 
 struct attach_removal {
-	uint32_t tgid; /* its own probes; 0: those for all processes */
+	uint32_t tgid; /* process of these probes; 0: probes for all processes */
 	uint64_t probe_groups; /* groups to remove; ATTACH_ALL_PROBE_GROUPS: all probes */
 };
 
@@ -341,11 +345,14 @@ int attach_remove_file(struct attach *attach, dev_t dev, ino_t ino);
 
 /* Return whether threads' time is accounted for: requested, and supported by the kernel. */
 bool attach_accounts(const struct attach *attach);
-/* Return a sentence about what the accounting cannot provide, and why; "" if nothing. */
+/*
+ * Return a sentence about the parts that the accounting cannot provide, and why; "" if it provides
+ * all.
+ */
 const char *attach_account_reason(const struct attach *attach);
 /*
- * Set the perf event from which counter @number on @cpu is read. It must stay open. Return 0 or
- * -errno.
+ * Set the perf event from which counter @number on @cpu is read. The event must stay open. Return 0
+ * or -errno.
  */
 int attach_set_counter(struct attach *attach, uint32_t number, uint32_t cpu, int fd);
 /* Begin to account for the existing threads of traced processes. Return 0 or -errno. */
@@ -379,7 +386,7 @@ int attach_stack(const struct attach *attach, uint64_t key, struct sbt_stack *ou
 void attach_each_sums(const struct attach *attach,
 		      void (*each)(void *ctx, const struct sbt_sums *sums), void *ctx);
 /*
- * Call @each with the sums of exited threads, and free their slots and those of barriers of exited
+ * Call @each with the sums of exited threads. Free their slots, and the slots of barriers of exited
  * processes. Call this repeatedly: a slot is freed at the second call that finds its thread gone.
  * Return 0 or -errno.
  */
@@ -390,7 +397,10 @@ int attach_return_sums(struct attach *attach, void (*each)(void *ctx, const stru
  * unmapped since.
  */
 bool attach_sums_mapped(const struct attach *attach, const struct sbt_sums *sums);
-/* Return the crossings in all slots, present and freed, without those of sbt-trace itself. */
+/*
+ * Return the number of crossings in all slots, present and freed, without the crossings of
+ * sbt-trace itself.
+ */
 uint64_t attach_summed(const struct attach *attach);
 
 /* The cost of one crossing for a thread. */
@@ -401,16 +411,16 @@ struct attach_price {
 };
 
 /*
- * Measure the cost of one crossing for a traced thread on sbt-trace's own code. Programs, rung and
- * kind of instruction are the same. The result is the lower quartile of several runs. @drain is
- * called between them to empty the rings.
+ * Measure the cost of one crossing for a traced thread on sbt-trace's own code. Programs, attach
+ * method and kind of instruction are the same as for the traced program. The result is the lower
+ * quartile of several runs. @drain is called between them to empty the rings.
  */
 struct attach_price attach_calibrate(struct attach *attach, bool stepped, bool by_exit,
 				     void (*drain)(void *ctx), void *ctx);
 
 /*
- * The same for a process that is not recorded although it hits probes: its remaining cost. Allowed
- * whenever attach_calibrate_quick() is.
+ * Measure the same for a process that hits probes but is not recorded: its remaining cost. This is
+ * allowed whenever attach_calibrate_quick() is allowed.
  */
 double attach_calibrate_excluded(struct attach *attach, void (*drain)(void *ctx), void *ctx);
 
@@ -427,7 +437,7 @@ struct attach_price attach_calibrate_quick(struct attach *attach, void (*drain)(
  */
 double attach_switch_ns(const struct sbt_counts *from, const struct sbt_counts *to);
 
-/* Return the total cost of that, ns. */
+/* Return the total cost of the switches, ns. */
 uint64_t attach_switches_ns(const struct sbt_counts *from, const struct sbt_counts *to);
 
 #endif /* ATTACH_ATTACH_H */

@@ -25,8 +25,8 @@ double calibrate_run(bool stepped, void (*drain)(void *ctx), void *ctx);
 
 /*
  * Return the handler time of a call in ns, from *@last_ns, where the programs put it: the lower
- * quartile of the means of several runs. NAN: they reported nothing. Uses calls of its own, as
- * reading *@last_ns takes time.
+ * quartile of the means of several runs. NAN: the programs reported nothing. This uses separate
+ * calls, because reading *@last_ns takes time.
  */
 double calibrate_handler(bool stepped, void (*drain)(void *ctx), void *ctx, uint32_t *last_ns);
 

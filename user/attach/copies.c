@@ -60,7 +60,7 @@ static void note_one(struct copies *c, int fd, const struct stat *st, uint64_t o
 
 	got = pread(fd, p.code + COPIES_AROUND - before,
 		    before + SBT_BREAKPOINT_BYTES + COPIES_AROUND, (off_t)(offset - before));
-	/* One byte more than the breakpoint is needed: the index uses it. */
+	/* One byte after the breakpoint is needed: the index uses that byte. */
 	if (got <= (ssize_t)(before + SBT_BREAKPOINT_BYTES))
 		return;
 	p.after = (uint8_t)((size_t)got - before - SBT_BREAKPOINT_BYTES);

@@ -250,8 +250,8 @@ static int find_cpus(struct counters *c)
 }
 
 /*
- * Raise the limit of open files for the counters. The caller restores it at once, as the traced
- * program would inherit it.
+ * Raise the limit of open files for the counters. The caller restores the limit at once, because
+ * the traced program would inherit it.
  */
 static bool raise_files(const struct counters *c, struct rlimit *before)
 {

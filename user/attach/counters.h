@@ -15,9 +15,10 @@
 struct counters; /* opaque */
 
 /*
- * Open the available ones of @n events on every online CPU: counting from now on, without samples,
- * read with PERF_FORMAT_TOTAL_TIME_ENABLED and _RUNNING. An event that is not available on any CPU
- * is dropped, with a reason. @specs is copied. Return 0 even if all were dropped, or -errno.
+ * Open the available events of @n events on every online CPU. They count from now on, without
+ * samples, and are read with PERF_FORMAT_TOTAL_TIME_ENABLED and _RUNNING. An event that is not
+ * available on any CPU is dropped, with a reason. @specs is copied. Return 0 even if all were
+ * dropped, or -errno.
  */
 int counters_open(const struct event_spec *specs, uint32_t n, struct counters **out);
 void counters_free(struct counters *c);
@@ -26,7 +27,7 @@ uint32_t counters_n(const struct counters *c); /* as given, including dropped on
 const struct event_spec *counters_spec(const struct counters *c, uint32_t event);
 /*
  * Return the number in perf_sw_ids of a software event that the accounting counts anyway, or
- * -ENOENT. No perf event stays open for it, as that would slow the whole machine.
+ * -ENOENT. No perf event stays open for such an event, because it would slow the whole machine.
  */
 int counters_kept(const struct event_spec *spec);
 /* Return whether it is counted on at least one CPU. */
@@ -35,7 +36,7 @@ uint32_t counters_nopen(const struct counters *c);
 
 /*
  * Return a sentence: why the event is not counted, or, if counters_has(), on which online CPUs it
- * is not counted and why ("" if on none). What threads do on those CPUs is not counted.
+ * is not counted and why ("" if on none). Events of threads on those CPUs are not counted.
  */
 const char *counters_reason(const struct counters *c, uint32_t event);
 

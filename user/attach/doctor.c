@@ -276,7 +276,7 @@ static void try_btf(struct doctor_facts *f)
 	f->btf = btf ? 0 : -errno;
 	if (!btf)
 		return;
-	/* As bpf/account.bpf.c does. */
+	/* Choose as bpf/account.bpf.c does. */
 	f->throttle = has_member(btf, "cfs_rq", "throttle_count") ||
 		      has_member(btf, "task_group", "cfs_bandwidth");
 	/* As libbpf does for tp_btf/sys_enter. */
@@ -288,7 +288,7 @@ static void try_btf(struct doctor_facts *f)
 
 /*
  * Try a list of events. Return 1: some are available, 0: none. Write their names, and why the first
- * unavailable one is not.
+ * unavailable event is not available.
  */
 static int try_counters(const char *list, char *names, size_t size, char *why, size_t len)
 {
@@ -339,7 +339,7 @@ static int read_blocked(struct regs *regs, pid_t pid)
 	uint32_t n = 0;
 	int i, err = DOCTOR_UNSEEN;
 
-	/* It may not have blocked yet. */
+	/* The thread may not have blocked yet. */
 	for (i = 0; i < BLOCKED_LOOKS && err; i++) {
 		err = regs_read(regs, (uint32_t)pid, &threads, &n);
 		if (!err && (n != 1 || !threads[0].regs.known || threads[0].on_cpu))

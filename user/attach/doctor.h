@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Value of outcomes (0: works; -errno: fails) and of numbers: not tried, unknown. */
+/* Value of an outcome (0: works; -errno: fails) that was not tried, and of an unknown number. */
 #define DOCTOR_UNTRIED INT_MIN
 /* Value of outcomes: the probe was attached but never hit. */
 #define DOCTOR_UNSEEN  (INT_MIN + 1)
@@ -84,7 +84,7 @@ struct doctor_facts {
 	/* counters */
 	int hardware, software; /* 1: some are available; 0: none */
 	char hardware_names[96], software_names[160];
-	char hardware_why[256]; /* why one or all are not */
+	char hardware_why[256]; /* why one or all of them are not available */
 	char software_why[256];
 	char pfm[64]; /* libpfm4's library; "": none */
 
@@ -106,7 +106,7 @@ struct doctor_facts {
 	uint32_t nlibraries;
 	struct doctor_library libraries[DOCTOR_LIBRARIES];
 	uint32_t nmpi; /* libraries found; 0: none found, but there may be some elsewhere */
-	char mpi[160]; /* paths of the first ones */
+	char mpi[160]; /* paths of the first libraries */
 };
 
 /* Set all facts to unknown. */

@@ -166,7 +166,7 @@ static pid_t start_other(void)
 	if (!pid) {
 		if (setresgid(NOBODY, NOBODY, NOBODY) || setresuid(NOBODY, NOBODY, NOBODY))
 			_exit(1);
-		/* Only now, as a change of user clears this. */
+		/* Set this only now, because a change of user clears it. */
 		prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 		if (write(ready[1], "r", 1) != 1)
 			_exit(1);

@@ -58,7 +58,7 @@ struct word {
 	const char *what;
 };
 
-/* The first one of each id is listed. */
+/* The first name of each id is listed. */
 static const struct word caches[] = {
 	{ "L1-dcache", PERF_COUNT_HW_CACHE_L1D, "L1D" },
 	{ "l1d", PERF_COUNT_HW_CACHE_L1D, "L1D" },

@@ -78,7 +78,7 @@ static const struct preset presets[] = {
 	  "approximate: as the CPU's driver defines it" },
 };
 
-/* The rest of papiStdEventDefs.h, without PAPI_: no kernel event corresponds to these. */
+/* The remaining names of papiStdEventDefs.h, without PAPI_: no kernel event corresponds to them. */
 static const char *const others[] = {
 	"L2_ICM",  "L3_DCM",  "L3_ICM",	 "CA_SNP",  "CA_SHR",  "CA_CLN",  "CA_INV",  "CA_ITV",
 	"L3_LDM",  "L3_STM",  "BRU_IDL", "FXU_IDL", "FPU_IDL", "LSU_IDL", "L2_LDM",  "L2_STM",

@@ -235,7 +235,9 @@ static int terms(const struct term *t, const char *s)
 	}
 }
 
-/* Report the scale of an event. Counts are shown unscaled; perf would multiply them by it. */
+/*
+ * Report the scale of an event. Counts are shown unscaled; perf would multiply them by the scale.
+ */
 static void note_scale(const struct events_host *host, struct event_spec *spec, const char *pmu,
 		       const char *event)
 {
@@ -303,7 +305,10 @@ static int each_pmu(const struct events_host *host, int (*each)(void *ctx, const
 	struct dirent **found = NULL;
 	int i, n, err = 0;
 
-	/* Sorted, so that the choice between two PMUs with the same event is always the same. */
+	/*
+	 * Sort the names, so that the choice between two PMUs with the same event is always the
+	 * same.
+	 */
 	n = scandir(host->devices, &found, NULL, alphasort);
 	for (i = 0; i < n; i++) {
 		if (!err && is_word(found[i]->d_name, strlen(found[i]->d_name)))

@@ -8,16 +8,15 @@
  * tried in this order:
  *
  *   PMU/term=value,.../  or PMU/name/   the kernel's own names, from /sys/bus/event_source/devices
- *   cycles, instructions, ...           the kernel's generic hardware events
- *   page-faults, context-switches, ...  the kernel's software events
- *   L1-dcache-load-misses, ...          the kernel's generic cache events
- *   rNNN                                raw: a hexadecimal number for the CPU's counter
- *   PAPI_TOT_CYC, ...                   PAPI's presets, where the kernel has the same event
- *   l2d_cache_refill, ...               a kernel name for the CPU's PMU, without the PMU
+ *   cycles, instructions, ...           the kernel's generic hardware events page-faults,
+ *   context-switches, ...  the kernel's software events L1-dcache-load-misses, ...          the
+ *   kernel's generic cache events rNNN                                raw: a hexadecimal number for
+ *   the CPU's counter PAPI_TOT_CYC, ...                   PAPI's presets, where the kernel has the
+ *   same event l2d_cache_refill, ...               a kernel name for the CPU's PMU, without the PMU
  *   INST_RETIRED:ANY_P, ...             libpfm4's names for this CPU, if it is installed
  *
- * All count in user space and in the kernel unless a modifier says otherwise (PAPI itself counts
- * user space only: PAPI_TOT_INS:u is its PAPI_TOT_INS).
+ * All events count in user space and in the kernel unless a modifier says otherwise (PAPI itself
+ * counts user space only: PAPI_TOT_INS:u is its PAPI_TOT_INS).
  */
 #ifndef ATTACH_EVENTS_H
 #define ATTACH_EVENTS_H
@@ -37,7 +36,7 @@ struct event_spec {
 	char name[64]; /* as in the list, with modifiers: printable ASCII */
 	char what[96]; /* description: "raw 0x1a2"; notes approximations */
 	char why[192]; /* why it is not available here; or "" */
-	uint32_t type; /* of struct perf_event_attr, as the following ones */
+	uint32_t type; /* fields of struct perf_event_attr, like the following members */
 	uint64_t config, config1, config2;
 	bool exclude_user, exclude_kernel, exclude_hv;
 	enum event_source source;
@@ -59,7 +58,7 @@ void events_host_here(struct events_host *host);
 
 /*
  * Parse a list into @out (room for @max) and set *@n. An unavailable event remains in the list,
- * with why: its name is unknown, or it equals an earlier one of another name. The same name twice
+ * with why: its name is unknown, or it equals an earlier event of another name. The same name twice
  * counts once. Return 0, -ENOMEM, or -EINVAL with a sentence in @why for an invalid list (an empty
  * name, too many events); then *@n is 0.
  */

@@ -55,7 +55,9 @@ static bool may_be_stopped(const struct sbt_proc *proc)
 	       (uint16_t)(SBT_COPIED_AT(now_ns()) - proc->copied) <= SBT_COPIED_AT(COPY_NS);
 }
 
-/* Resume the processes that our programs have stopped, of @parent's children (0: of all). */
+/*
+ * Resume the processes that our BPF programs have stopped: @parent's children (0: all processes).
+ */
 static void resume_stopped(int procs, int parent)
 {
 	struct sbt_proc proc;
@@ -71,7 +73,10 @@ static void resume_stopped(int procs, int parent)
 	}
 }
 
-/* Close everything else: the fd of a probe kept open here would keep the probe in its target. */
+/*
+ * Close all descriptors except these two: the fd of a probe that stays open here would keep the
+ * probe in its target.
+ */
 static int keep_two(int *procs, int *parent)
 {
 	/* First to numbers that cannot collide, then to 0 and 1. */
@@ -104,9 +109,9 @@ static void __attribute__((noreturn)) guard(int procs, int parent)
 	while (n < 0 && errno == EINTR);
 	if (n == 1) {
 		/*
-		 * sbt-trace ends in order, and its caller may wait for COMMAND. Look once, as the
-		 * event about its stop may not have been read. Only COMMAND, our sibling, can be
-		 * stopped.
+		 * sbt-trace ends normally, and its caller may wait for COMMAND. Look once, because
+		 * the event that reports the stop of COMMAND may not have been read. Only COMMAND,
+		 * our sibling, can be stopped.
 		 */
 		resume_stopped(procs, getppid());
 		_exit(0);

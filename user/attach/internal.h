@@ -17,14 +17,15 @@
 
 #define ATTACH_KERNEL_LINKS 9
 #define EVENTS_BYTES	    (1u << 20)
-/* Limit of removals under way; further ones wait for the first of them. */
+/* Limit of removals under way; further removals wait for the first of them. */
 #define ATTACH_CLOSING	    8
 
 /* One attachment: probes that are attached and removed together. */
 struct attach_link {
 	int fd;
 	int pid; /* only for this process; 0: for all that run the file */
-	uint64_t probe_groups; /* SBT_PROBE_GROUP(); 0: not of barriers, as the loader's */
+	/* SBT_PROBE_GROUP(); 0: no barrier's probes, such as the dynamic linker's */
+	uint64_t probe_groups;
 	uint8_t waits; /* enum attach_waits_kind; 0: not on waits */
 	uint64_t tag; /* attach_probe_site.tag */
 	dev_t dev; /* of the file, as in fstat(); ino 0: unknown */
@@ -51,16 +52,18 @@ struct attach {
 	int rings_error;
 	struct sbt_thread *threads; /* the map that the programs use */
 	size_t nthreads;
-	const struct sbt_account *accounts; /* the same, at the same indices; NULL: none */
+	/* the accounts, at the indices of `threads`; NULL: none */
+	const struct sbt_account *accounts;
 	const struct sbt_counting *countings; /* the same; NULL: none */
-	const struct sbt_sums *sums; /* the map, with --aggregate; else NULL */
+	const struct sbt_sums *sums; /* the map of sums, with --aggregate; else NULL */
 	const struct sbt_open_episodes *open_episodes; /* the same */
 	bool *sums_unowned; /* by slot: at the last look, no thread owned it */
 	uint64_t summed_returned; /* crossings in slots that were freed */
 	uint32_t ncounters, plain_counters, switch_counters, fault_counters;
 	int *counter_fds; /* number x CPUs + CPU; -1: none; owned by the caller */
 	uint64_t *counter_end; /* values at the end of tracing */
-	struct sbt_spec specs[SBT_SPECS]; /* what the programs know about the probes */
+	/* the specs of the probes, as the BPF programs have them */
+	struct sbt_spec specs[SBT_SPECS];
 	uint32_t nspecs;
 	char *user_probe_groups[SBT_PROBE_GROUPS - SBT_PROBE_GROUPS_USER]; /* names */
 	uint32_t nuser_probe_groups;

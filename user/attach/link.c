@@ -49,7 +49,7 @@ void link_close(int fd)
 }
 
 /*
- * Write the path of the magic link to the open file. It also works if the file was deleted or
+ * Write the path of the magic link to the open file. The path also works if the file was deleted or
  * replaced, or is in another mount namespace.
  */
 static void fd_path(int fd, char path[32])

@@ -85,9 +85,9 @@ static int try_load(struct attach *a, const struct attach_options *o, enum attac
 	a->nspecs = 0;
 	probe_sites_free(&a->probe_sites);
 	/*
-	 * Only sessions use return probes, as their program decides about each. Otherwise the
-	 * kernel installs the return probe in every process that any probe stops there, even if the
-	 * return probe is for another process.
+	 * Only sessions use return probes, because their program decides about each return probe.
+	 * Otherwise the kernel installs the return probe in every process that any probe stops
+	 * there, even if the return probe is for another process.
 	 */
 	a->only_exits = method != ATTACH_SESSION;
 	config = (struct sbt_config *)&skel->rodata->config;
@@ -162,7 +162,10 @@ static int attach_kernel(struct attach *a)
 	};
 	int err = attach_programs(a, programs, sizeof(programs) / sizeof(programs[0]));
 
-	/* Without it, programs that copy their code are killed by the breakpoints in it. */
+	/*
+	 * Without this program, processes that copy their code are killed by the breakpoints in the
+	 * copy.
+	 */
 	if (!err && bpf_program__autoload(a->skel->progs.on_code_flushed))
 		(void)attach_programs(a, &a->skel->progs.on_code_flushed, 1);
 	return err ? err : account_attach(a);

@@ -290,7 +290,7 @@ uint64_t mappings_read(struct mappings *m,
 	uint32_t i, n;
 
 	/*
-	 * While the buffers are read, an event of one CPU may be seen before an earlier one of
+	 * While the buffers are read, an event of one CPU may be seen before an earlier event of
 	 * another CPU. Keep events after this time for the next call.
 	 */
 	now = now_ns();

@@ -15,8 +15,8 @@
 struct mappings;
 
 /*
- * A process has mapped code, or made a mapping executable; or it executes a program (@exec), and
- * later mappings belong to that.
+ * A process has mapped code, or made a mapping executable; or it executes a program (@exec), to
+ * which later mappings belong.
  */
 struct mappings_event {
 	uint64_t t_ns; /* CLOCK_MONOTONIC */
@@ -35,14 +35,14 @@ struct mappings_event {
 
 /*
  * Open the events, including executions of programs if @execs. Return 0, or -errno if the kernel
- * does not permit it. They begin disabled.
+ * does not permit it. The events begin disabled.
  */
 int mappings_open(bool execs, struct mappings **out);
 void mappings_enable(struct mappings *mappings, bool on);
 /* Return the fd to poll for CPU number @i, or -1 after the last. */
 int mappings_fd(const struct mappings *mappings, uint32_t i);
 /*
- * Call @each for the events since the last call, in order of time, except those that are still
+ * Call @each for the events since the last call, in order of time, except events that are still
  * arriving. Return how many the kernel lost.
  */
 uint64_t mappings_read(struct mappings *mappings,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Choice of the BPF programs for each role, and of those to load. */
+/* Choose the BPF programs for each role, and the programs to load. */
 #include "attach/internal.h"
 #include "attach/link.h"
 

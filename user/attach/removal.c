@@ -20,8 +20,8 @@ struct excluded {
 };
 
 /*
- * Mark the thread for its next arrival. It keeps its slot, as a program may be using it right now.
- * Inside a barrier it continues as it arrived.
+ * Mark the thread for its next arrival. The thread keeps its slot, because a BPF program may be
+ * using the slot now. A thread inside a barrier leaves it as a traced thread.
  */
 static void exclude_thread(void *ctx, struct sbt_thread *thread)
 {
@@ -83,8 +83,8 @@ uint64_t attach_probe_groups_with(const struct attach *a, uint32_t tgid, uint64_
 	uint32_t i;
 
 	/*
-	 * These barriers wait by futexes. Without their probes, these would look like other
-	 * barriers.
+	 * The detached barriers wait by futexes. Without their probes, the futexes would look like
+	 * other barriers.
 	 */
 	if (probe_groups && a->futexes)
 		probe_groups |= family_probe_groups_with(FAMILY_FUTEX_WORD);
@@ -149,8 +149,7 @@ static bool is_detached_link(const struct attach_link *link, const void *ctx)
 }
 
 /*
- * Links that are closed by one thread: that may take a second, and later removals need not wait for
- * it.
+ * Links that one thread closes: closing may take a second, and later removals need not wait for it.
  */
 struct closing_links {
 	pthread_t thread;
@@ -184,8 +183,8 @@ static struct closing_links **free_entry(struct attach *a)
 }
 
 /*
- * Close links in a thread, as that may take a second: meanwhile the records of other processes must
- * be read.
+ * Close links in a thread, because closing may take a second and the records of other processes
+ * must be read meanwhile.
  */
 static void close_in_background(struct attach *a, struct closing_links *closing)
 {

@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* These names are missing in older linux/capability.h. */
+/* Older versions of linux/capability.h lack these names. */
 #define CAP_NUMBER_PERFMON 38
 #define CAP_NUMBER_BPF	   39
 
@@ -78,7 +78,10 @@ uint64_t rights_while_looking(bool output)
 {
 	uint64_t keep = rights_while_tracing(false) & ~BIT(CAP_KILL);
 
-	/* Without it, we may only look at processes without more rights than we have: drop none. */
+	/*
+	 * Without this capability, we may only examine processes that have no more rights than we
+	 * have: drop none.
+	 */
 	if (!rights_have(CAP_SYS_PTRACE))
 		keep |= rights_effective();
 	return keep | (output ? BIT(CAP_DAC_OVERRIDE) : 0);
@@ -99,7 +102,8 @@ int rights_reduce(uint64_t keep)
 	if (syscall(SYS_capget, &header, data))
 		return -errno;
 	/*
-	 * The bounding set first, as that needs CAP_SETPCAP. Without it NO_NEW_PRIVS must suffice.
+	 * Reduce the bounding set first, because that needs CAP_SETPCAP. Without CAP_SETPCAP,
+	 * NO_NEW_PRIVS must suffice.
 	 */
 	for (number = 0; number < 64 && prctl(PR_CAPBSET_READ, number) >= 0; number++) {
 		if (!(keep & BIT(number)) && data[0].effective & 1u << CAP_SETPCAP &&

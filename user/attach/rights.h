@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Our rights, as far as the kernel reports them: "trace" refuses to run by them, and "doctor"
+ * Our rights, as far as the kernel reports them: "trace" checks them before it runs, and "doctor"
  * prints them.
  */
 #ifndef ATTACH_RIGHTS_H
@@ -19,7 +19,8 @@ struct right {
 	int number;
 	const char *name;
 	const char *why; /* completes "needed ...": "to load its programs" */
-	bool needed; /* nothing can be traced without; else only what @why says is missing */
+	/* nothing can be traced without this right; else only what @why says is missing */
+	bool needed;
 };
 
 /* The relevant capabilities. Ends with a NULL name. */
@@ -28,14 +29,17 @@ extern const struct right rights_known[];
 /* Return the effective capabilities of this process as a bit mask, or 0 if they are unknown. */
 uint64_t rights_effective(void);
 
-/* Return whether this process has it, or CAP_SYS_ADMIN if the kernel accepts that instead. */
+/*
+ * Return whether this process has the capability, or CAP_SYS_ADMIN if the kernel accepts that
+ * instead.
+ */
 bool rights_have(int capability);
 
 /*
  * Return the capabilities needed during tracing: for probes of libraries that are loaded later,
- * reading of processes, and unprivileged children. @perf: for perf uprobes, which need more. Then
- * those needed for the report, to look up names after the last probe was removed. And those of the
- * guard.
+ * reading of processes, and unprivileged children. @perf: for perf uprobes, which need more. They
+ * include the capabilities needed to look up names for the report, after the last probe was
+ * removed, and the capabilities of the guard.
  */
 uint64_t rights_while_tracing(bool perf);
 uint64_t rights_for_report(void);

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The sbt-trace authors
 /*
  * One ring per CPU. The kernel waits for a grace period, 10 ms or more, whenever a ring is stored
- * in its map. So a separate thread does that while the programs are verified.
+ * in its map. So a separate thread stores the rings while the programs are verified.
  */
 #include <errno.h>
 #include <pthread.h>

@@ -125,7 +125,7 @@ int classify_process(struct attach *a, uint32_t tgid, uint32_t inc, const struct
 		return -errno;
 	if (proc.inc != inc)
 		return -ENOENT;
-	/* It may execute another program at any moment: then this has no effect. */
+	/* The process may execute another program at any moment: then this call has no effect. */
 	classified = classified_now(a, tgid, &proc);
 	classified.word = (uint64_t)inc << 32 | (((uint32_t)classified.word | j->set) & ~j->clear);
 	classified.detached |= j->detached;
@@ -149,7 +149,7 @@ int attach_flag_process(struct attach *a, uint32_t tgid, uint32_t inc, uint32_t 
 	return err;
 }
 
-/* Get what the programs know about a process. Return false if it has exited or been replaced. */
+/* Get the BPF programs' entry of a process. Return false if it has exited or been replaced. */
 static bool find_process(const struct attach *a, uint32_t tgid, uint32_t inc, struct sbt_proc *out)
 {
 	return !bpf_map_lookup_elem(bpf_map__fd(a->skel->maps.procs), &tgid, out) &&

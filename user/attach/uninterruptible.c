@@ -58,7 +58,7 @@ static void *call_in_process(void *ctx)
 	return NULL;
 }
 
-/* Wait as long as the kernel takes. Resume the process if it was stopped. */
+/* Wait until the kernel is done. Resume the process if it was stopped. */
 static void wait_for(pthread_t thread, const struct call *call)
 {
 	struct timespec until;

@@ -4,10 +4,10 @@
  * System calls that must not be interrupted. The kernel inserts breakpoints into processes, and
  * removes them, one by one. If the caller is killed (SIGKILL) meanwhile, the kernel gives up: it
  * reports "failed to unregister, leaking uprobe", and breakpoints remain in the code of running
- * processes. So a separate process makes the call, with the same memory and files, which is not
- * killed with us. What it has attached is removed with its files when it exits. On busy CPUs, a new
- * process waits for its turn: a tenth of a second more per start if eight others compete for each
- * CPU.
+ * processes. So a separate process, which is not killed together with us, makes the call with the
+ * same memory and files. Its attachments are removed with its files when it exits. On busy CPUs, a
+ * new process waits for its turn: a tenth of a second more per start if eight others compete for
+ * each CPU.
  */
 #ifndef ATTACH_UNINTERRUPTIBLE_H
 #define ATTACH_UNINTERRUPTIBLE_H

@@ -63,8 +63,9 @@ void elf_suspend(struct elf_file *elf, int (*reopen)(void *ctx), void *ctx);
 void elf_close(struct elf_file *elf);
 
 /*
- * Fill *@traits. Never fails on a file that elf_open() accepted: what cannot be read stays false.
- * glibc in a static program without symbols may be recognised by its ABI note, musl not at all.
+ * Fill *@traits. This never fails on a file that elf_open() accepted: traits that cannot be read
+ * stay false. glibc in a static program without symbols may be recognised by its ABI note, musl not
+ * at all.
  */
 void elf_traits(const struct elf_file *elf, struct elf_traits *traits);
 
@@ -74,8 +75,8 @@ uint16_t elf_machine(const struct elf_file *elf);
 /*
  * Find all distinct addresses of the function @name: defined, STT_FUNC, in .dynsym and .symtab, in
  * every symbol version. STT_GNU_IFUNC is ignored, as it names a resolver and not the function.
- * Write up to @max entries to @out. Return the number found (0: none), or -EBADMSG if none was
- * found and a symbol table could not be read.
+ * Write up to @max entries to @out. Return the number found (0: none), or -EBADMSG if no address
+ * was found and a symbol table could not be read.
  */
 int elf_find_function(const struct elf_file *elf, const char *name, struct elf_symbol *out,
 		      int max);
@@ -102,8 +103,8 @@ int elf_each_function(const struct elf_file *elf,
  */
 int elf_vaddr_to_offset(const struct elf_file *elf, uint64_t vaddr, uint64_t *offset);
 /*
- * Convert a file offset to an address, through a PT_LOAD with PF_X if possible, else any other, or
- * -ENOENT.
+ * Convert a file offset to an address, through a PT_LOAD with PF_X if possible, else through any
+ * other PT_LOAD; -ENOENT: there is none.
  */
 int elf_offset_to_vaddr(const struct elf_file *elf, uint64_t offset, uint64_t *vaddr);
 
@@ -113,7 +114,7 @@ int elf_offset_to_vaddr(const struct elf_file *elf, uint64_t offset, uint64_t *v
  */
 size_t elf_bytes(const struct elf_file *elf, uint64_t offset, size_t len, const uint8_t **out);
 
-/* A range of bytes that lies within the file. It is loaded at vaddr, unless that is 0. */
+/* A range of bytes that lies within the file. The range is loaded at vaddr; 0: it is not loaded. */
 struct elf_range {
 	uint64_t vaddr;
 	uint64_t offset;

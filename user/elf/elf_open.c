@@ -29,7 +29,8 @@ static int elf_load_header(struct elf_file *elf)
 }
 
 /*
- * Load the section headers. They are optional: a file without them, or with bad ones, is accepted.
+ * Load the section headers. Section headers are optional: a file without them, or with invalid
+ * headers, is accepted.
  */
 static void elf_load_sections(struct elf_file *elf)
 {
@@ -67,8 +68,8 @@ static int elf_load_segments(struct elf_file *elf)
 }
 
 /*
- * Record addresses that bound the symbol table. It has no size here, so it ends at the latest where
- * another table begins.
+ * Record addresses that bound the symbol table. The symbol table has no size here, so it ends at
+ * the latest where another table begins.
  */
 static void elf_note_address(struct elf_dynamic *dyn, int64_t tag, uint64_t value)
 {
@@ -94,7 +95,7 @@ static void elf_note_address(struct elf_dynamic *dyn, int64_t tag, uint64_t valu
 		dyn->after_symtab = value;
 }
 
-/* Store the value of an entry of the dynamic section. The last one of each kind counts. */
+/* Store the value of an entry of the dynamic section. The last entry of each kind counts. */
 static void elf_take_dynamic(struct elf_dynamic *dyn, const Elf64_Dyn *entry)
 {
 	const struct {
@@ -183,8 +184,8 @@ static uint64_t elf_end_of_chain(const struct elf_file *elf, uint64_t vaddr, uin
 }
 
 /*
- * Return the number of symbols by the DT_GNU_HASH table: the end of its last chain. Return 0 if it
- * hashes nothing, as it then does not say how many imports precede.
+ * Return the number of symbols by the DT_GNU_HASH table: the end of its last chain. Return 0 if the
+ * table hashes no symbol: it then does not show how many imports precede.
  */
 static uint64_t elf_count_gnu_hash(const struct elf_file *elf)
 {

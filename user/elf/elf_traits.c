@@ -210,7 +210,8 @@ static void elf_mark_symbols(const struct elf_symbols *t, bool carried, struct e
 }
 
 /*
- * Return whether it is a common library that neither handles signals nor cancels threads by itself.
+ * Return whether this is a common library that does not handle signals and does not cancel threads
+ * by itself.
  */
 static bool elf_library_plain(const char *name)
 {
@@ -276,7 +277,7 @@ void elf_traits(const struct elf_file *elf, struct elf_traits *traits)
 	traits->dynamic = elf->dyn.needed || traits->interp[0];
 	/*
 	 * glibc's libc.so.6 also has an interpreter, so that it can be run. Its soname shows that
-	 * it is a library.
+	 * the file is a library.
 	 */
 	traits->executable = elf->ehdr.e_type == ET_EXEC || (elf->dyn.flags_1 & DF_1_PIE) ||
 			     (traits->interp[0] && !traits->soname[0]);

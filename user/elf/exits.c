@@ -99,7 +99,7 @@ struct slot {
 
 /*
  * Check whether the slot belongs to a function that returns at once. A function that ends by a jump
- * to one of these, for example to unlock a mutex, has already done its work.
+ * to such a function, for example to unlock a mutex, has already done its work.
  */
 static void note_slot(void *ctx, const char *name, uint64_t vaddr)
 {
@@ -224,7 +224,8 @@ void exits_find(const struct elf_file *elf, uint16_t machine, const struct elf_s
 	out->parts = p.n;
 	if (!err && out->n == p.outside) {
 		/*
-		 * A function that only calls another one waits inside that one, if it waits at all.
+		 * If a function only calls another function, any wait is inside the called
+		 * function.
 		 */
 		snprintf(out->why, sizeof(out->why), "it has no ret%s",
 			 p.outside ? ", it ends by a jump to another library" : "");

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * All exits of a function, for where no return probe may be used: its ret instructions, those of
- * its parts that lie elsewhere, and those of functions that it ends by jumping to. At an exit, the
- * stack pointer shows which call returns.
+ * Find all exits of a function, for use where no return probe is allowed: the ret instructions of
+ * the function, of its parts that lie elsewhere, and of functions to which it jumps at its end. At
+ * an exit, the stack pointer shows which call returns.
  */
 #ifndef ELF_EXITS_H
 #define ELF_EXITS_H
@@ -18,7 +18,7 @@
 /* How to handle jumps out of the function. Each value follows more of them than the one before. */
 enum exits_follow {
 	EXITS_FOLLOW_NONE, /* none: a function with such jumps has unknown exits */
-	EXITS_FOLLOW_COLD, /* conditional ones: they lead to a cold part of the same function */
+	EXITS_FOLLOW_COLD, /* conditional jumps to a cold part of the same function */
 	/* all within the file; a jump to a quick function of another file is an exit */
 	EXITS_FOLLOW_ALL,
 	/*

@@ -8,7 +8,10 @@
 
 #define FRAMES_MAX (64u << 20) /* bytes of a table that are read */
 
-/* The table .eh_frame. It is untrusted: every record is checked to lie inside before it is read. */
+/*
+ * The table .eh_frame. The table is untrusted: before a record is read, check that it lies inside
+ * the table.
+ */
 struct frames {
 	const uint8_t *bytes;
 	size_t len;

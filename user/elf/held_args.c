@@ -286,7 +286,7 @@ static void merge_at(struct flow *f, int64_t offset, const struct state *from)
 
 /*
  * Carry the states along all edges until nothing changes. The targets of a jump through a register
- * are unknown: they are reached by other paths or not at all.
+ * are unknown: only other paths can reach them.
  */
 static void spread(struct flow *f)
 {
@@ -354,7 +354,7 @@ static int answer(struct flow *f, uint32_t after, struct held_arg *out)
 			out[s->reg[in[k]]].passed = (int8_t)k;
 	kept = *s;
 	clobber(&kept);
-	/* The most reliable places come last: they replace earlier ones. */
+	/* The most reliable places are searched last: their results replace earlier results. */
 	for (k = 0; k < 2 * SLOTS; k++) {
 		i = (size_t)k % SLOTS;
 		if (kept.slot[i].arg != NOTHING &&

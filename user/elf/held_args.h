@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Where a function keeps its arguments during a call. Pure: the function's instructions in,
+ * Find where a function keeps its arguments during a call. Pure: the function's instructions in,
  * registers and stack slots out. Used for threads that are blocked in a call that was not traced.
- * The argument registers have new contents by then, but compilers copy what is needed after the
- * call to callee-saved registers or to the stack.
+ * The argument registers have new contents by then, but compilers copy arguments that are needed
+ * after the call to callee-saved registers or to the stack.
  */
 #ifndef ELF_HELD_ARGS_H
 #define ELF_HELD_ARGS_H
@@ -37,9 +37,9 @@ struct held_arg {
 /*
  * Find the arguments during the call that returns to @after (bytes from the start of the function's
  * @len bytes). An argument is found in a place if every path from the entry to the call copies it
- * there and writes nothing else there. Integers and pointers only. @out has an entry for each
- * argument. Return 0, -ENOTSUP (not x86-64, or code that cannot be followed), -ENOENT (no call
- * returns to @after) or -ENOMEM.
+ * there and writes nothing else there. This covers integers and pointers only. @out has an entry
+ * for each argument. Return 0, -ENOTSUP (not x86-64, or code that cannot be followed), -ENOENT (no
+ * call returns to @after) or -ENOMEM.
  */
 int held_args_find(uint16_t machine, const uint8_t *bytes, size_t len, uint32_t after,
 		   struct held_arg out[HELD_ARGS_MAX]);

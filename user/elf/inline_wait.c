@@ -14,7 +14,7 @@
 #include "elf/x86_register.h"
 
 #define BYTES_MAX  65536
-#define REGION_MAX 96 /* instructions of a wait, without those after its calls */
+#define REGION_MAX 96 /* instructions of a wait, not counting the instructions after its calls */
 #define PC_OFFSET  (8 * 16) /* of the program counter in the kernel's struct pt_regs */
 
 struct code {
@@ -84,8 +84,8 @@ static void reach(const struct code *c, struct region *r, int64_t offset)
 
 /*
  * Walk from the instruction after @enter up to the subtractions. @calls: continue after calls, too.
- * The code after a call that does not return is another part of the function. So only what is
- * reached without that proves a wait.
+ * The code after a call that does not return is another part of the function. So only instructions
+ * that are reached without following calls prove a wait.
  */
 static void walk(const struct code *c, size_t enter, bool calls, struct region *r)
 {
@@ -289,7 +289,7 @@ static bool describe_value(const struct value *v, uint32_t at, uint8_t size, str
 /* A load into a register, the comparison right after it, and the jump after that. */
 struct test {
 	const cs_insn *load, *compare, *jump;
-	const cs_x86_op *other; /* what the register is compared with */
+	const cs_x86_op *other; /* operand with which the register is compared */
 	uint8_t size; /* bytes that were loaded */
 };
 
@@ -439,8 +439,9 @@ static bool moves_stack(const struct code *c, const cs_insn *ci)
 
 /*
  * Return whether the probe can be on the instruction before the addition. It is executed once in
- * each wait if no jump leads to the addition; the instruction after may be in the loop of the wait.
- * The stack pointer must be the same there and at the end, as it identifies the departure.
+ * each wait if no jump leads to the addition; the instruction after the addition may be in the loop
+ * of the wait. The stack pointer must be the same at the probe and at the end of the wait, because
+ * it identifies the departure.
  */
 static bool is_before(const struct code *c, size_t enter)
 {

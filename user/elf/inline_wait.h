@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Inlined waits of libstdc++'s std::barrier and std::latch. No function is left. But each wait
- * begins with the same atomic addition, which counts the thread as a waiter, and ends with the
- * subtraction. Between them the thread only spins, yields and sleeps. Probes next to both see every
- * arrival and departure. The kernel refuses probes on the two instructions themselves because of
- * their lock prefix.
+ * Inlined waits of libstdc++'s std::barrier and std::latch. An inlined wait is no function. But
+ * each wait begins with an atomic addition, which counts the thread as a waiter, and ends with the
+ * matching subtraction. Between them the thread only spins, yields and sleeps. Probes next to both
+ * instructions see every arrival and departure. The kernel refuses probes on the two instructions
+ * themselves because of their lock prefix.
  */
 #ifndef ELF_INLINE_WAIT_H
 #define ELF_INLINE_WAIT_H

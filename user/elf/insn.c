@@ -22,7 +22,7 @@ static const uint8_t insn_nop5[5] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 };
 /* How an instruction affects the flow of control. */
 enum insn_flow {
 	FLOW_NEXT, /* continues with the next instruction */
-	FLOW_NOP, /* the same, but has no effect: padding */
+	FLOW_NOP, /* like the previous kind, but without effect: padding */
 	FLOW_CALL, /* may not return, if the called function does not */
 	FLOW_BRANCH, /* to target, or to the next instruction */
 	FLOW_JUMP, /* to target */
@@ -229,7 +229,7 @@ static enum insn_class x86_class(const uint8_t *b, size_t len)
 	/* Intel ignores 66 before a relative branch and AMD does not, so the kernel refuses it. */
 	if (x86_is_relative(&p))
 		return p.opsize ? INSN_REFUSED : INSN_EMULATED;
-	/* Only pushes of one byte, and those with a bare REX.B, are emulated. */
+	/* Only pushes of one byte, and pushes with a bare REX.B, are emulated. */
 	if (!p.two && (p.opcode[0] & 0xf8) == 0x50)
 		return len == 1 || (len == 2 && p.rex == 0x41) ? INSN_EMULATED : INSN_STEPPED;
 	/*
@@ -286,7 +286,7 @@ static bool x86_drops_q(unsigned int id)
 /* Classify by fixed bits. On arm64, uprobes simulate branches, literal loads and nop. */
 static void arm64_step(uint32_t w, int64_t at, struct insn_step *step)
 {
-	/* The first entry applies that has the same bits as the word under its mask. */
+	/* The first entry that equals the word under its mask applies. */
 	static const struct {
 		uint32_t mask, bits;
 		enum insn_class class;
@@ -571,9 +571,9 @@ struct insn_walk {
 };
 
 /*
- * Return whether a jump uses the table of a switch. Three forms show it: the address was just
- * computed from the table's; it is loaded from the table; or a prefix says that the target needs no
- * endbr. Tail calls have none of them.
+ * Return whether a jump uses the table of a switch. Such a jump has one of three forms: its address
+ * was just computed from the table's address; the address is loaded from the table; or a prefix
+ * shows that the target needs no endbr. Tail calls have none of these forms.
  */
 static bool insn_by_table(const struct insn_walk *w, const char *text)
 {
@@ -772,7 +772,7 @@ struct arm64_pages {
 
 /*
  * Find the reference of an arm64 instruction to another function. A register may have been
- * overwritten since adrp. That does no harm: no function begins at a wrong address.
+ * overwritten since adrp. A wrong address does no harm, because no function begins there.
  */
 static bool arm64_refers(struct arm64_pages *p, uint32_t w, uint64_t vaddr, size_t at,
 			 const struct insn_step *step, struct insn_ref *ref)
@@ -856,8 +856,8 @@ bool insn_is_linkage(uint16_t machine, const uint8_t *code, size_t len)
 			memcpy(word, code, len < sizeof(word) ? len : sizeof(word));
 		}
 		/*
-		 * adrp x16, ...; ldr x17, [x16, ...]. An add instead of the ldr leads to a place in
-		 * the same file.
+		 * adrp x16, ...; ldr x17, [x16, ...]. An add instead of the ldr leads to an address
+		 * in the same file.
 		 */
 		return (word[0] & 0x9f00001f) == 0x90000010 &&
 		       (len < sizeof(word) || (word[1] & 0xffc003ff) == 0xf9400211);
@@ -885,7 +885,7 @@ static bool arm64_slot(uint64_t vaddr, const uint8_t *code, size_t len, uint64_t
 		i = 1;
 	if ((word[i] & 0x9f00001f) != 0x90000010 || (word[i + 1] & 0xffc003ff) != 0xf9400211)
 		return false;
-	/* 21 bits: the two low ones, then 19. */
+	/* 21 bits: the two low bits, then 19 bits. */
 	pages = (int64_t)((word[i] >> 29 & 3) | (word[i] >> 5 & 0x7ffff) << 2);
 	if (pages & 1 << 20)
 		pages -= 1 << 21;

@@ -72,9 +72,10 @@ struct insn_tail {
 };
 
 /*
- * The same for a function that may end by jumping to another one. Write up to *@ntails such jumps
- * to @tails and set *@ntails to their number. With one of them, a function without ret is no error.
- * A jump through the table of a switch, as compilers write it, stays within the function.
+ * Find the same for a function that may end by jumping to another function. Write up to *@ntails
+ * such jumps to @tails and set *@ntails to their number. If there is such a jump, a function
+ * without ret is no error. A jump through the table of a switch, as compilers write it, stays
+ * within the function.
  */
 int insn_find_ends(uint16_t machine, const uint8_t *bytes, size_t len, uint32_t *out, int max,
 		   struct insn_tail *tails, uint32_t *ntails, char *why, size_t why_len);

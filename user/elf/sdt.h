@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
  * Markers in a program: notes in the format of SystemTap (section .note.stapsdt), as
- * include/sbt/sbt.h writes them. They contain the address of each marker, and where its arguments
- * are there. The file is hostile input: invalid notes are skipped and counted.
+ * include/sbt/sbt.h writes them. The notes contain the address of each marker, and the locations of
+ * its arguments at that address. The file is hostile input: invalid notes are skipped and counted.
  */
 #ifndef ELF_SDT_H
 #define ELF_SDT_H
@@ -43,7 +43,7 @@ struct sdt_note {
 	const char *name; /* owned by the list; untrusted */
 	const char *text; /* the arguments as in the note; owned by the list; untrusted */
 	uint64_t vaddr; /* of the probed instruction, as linked */
-	uint64_t offset; /* file offset of the same, as a uprobe needs it */
+	uint64_t offset; /* file offset of the marker, as a uprobe needs it */
 	uint64_t semaphore; /* linked address of a counter that a tracer must increment; 0: none */
 	uint32_t n_args; /* number in the text; at most SDT_ARGS_MAX are stored */
 	struct sdt_arg args[SDT_ARGS_MAX];
@@ -85,8 +85,8 @@ int sdt_regs_offset(uint16_t machine, int reg);
 
 /*
  * Convert argument @i of a note for a probe. A fixed address is expressed relative to the probed
- * instruction, so that it is right wherever the file is mapped. Return 0, or -ENOENT with
- * SBT_ARG_NONE in *@out if there is no such argument or it is unknown.
+ * instruction, so that it is correct at any load address. Return 0, or -ENOENT with SBT_ARG_NONE in
+ * *@out if there is no such argument or it is unknown.
  */
 int sdt_probe_arg(uint16_t machine, const struct sdt_note *note, uint32_t i, struct sbt_arg *out);
 

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SDT_OPERAND_MAX 256 /* bytes of one operand; longer ones are unknown */
+#define SDT_OPERAND_MAX 256 /* bytes of one operand; longer operands count as unknown */
 #define SDT_NUMBER_MAX	20 /* characters */
 
 /* By DWARF's numbers (System V ABI for x86-64, figure 3.36): names of 64, 32, 16 and 8 bits. */

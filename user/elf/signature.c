@@ -3,8 +3,8 @@
 /*
  * Narrow down step by step. First, search all code for bytes that the functions must contain: the
  * number of the futex call, and the greatest allowed count. Around them, find functions by the
- * unwind table, or as targets of calls. Only decode those few, and follow the barrier from the
- * first argument through the registers.
+ * unwind table, or as targets of calls. Decode only these few functions, and follow the barrier
+ * from the first argument through the registers.
  */
 #include "elf/signature.h"
 
@@ -415,9 +415,9 @@ static bool is_known(const struct actions *d)
 /* --- walking a function ----------------------------------------------------------------------- */
 
 /*
- * Return whether the function ends before @pos, which follows a call. It does if padding follows,
- * as the call then does not return. Without padding that is unknown: end if the function is already
- * recognised, else continue.
+ * Return whether the function ends before @pos, which follows a call. It ends if padding follows,
+ * because the call then does not return. Without padding the end is unknown: end if the function is
+ * already recognised, else continue.
  */
 static bool walk_ends_at(struct walk *w, uint32_t pos)
 {
@@ -431,7 +431,9 @@ static bool walk_ends_at(struct walk *w, uint32_t pos)
 	return is_known(&w->actions);
 }
 
-/* Walk through @len bytes of a function from its start; @whole: they are all of it. */
+/*
+ * Walk through @len bytes of a function from its start; @whole: @bytes are the complete function.
+ */
 static void walk_body(struct walk *w, const uint8_t *bytes, uint32_t len, bool whole)
 {
 	struct point point = { 0 };

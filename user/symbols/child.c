@@ -27,7 +27,7 @@
 #define SLICE_MS   2 /* interval between two checks of the child's CPU time */
 #define STEP_NS	   100000 /* CPU time since the last progress that counts as progress */
 /*
- * A killed child exits at once. One that may not be killed exits with this process
+ * A killed child exits at once. A child that this process may not kill exits together with it
  * (PR_SET_PDEATHSIG).
  */
 #define END_MS	   1000
@@ -146,7 +146,7 @@ int child_wait(const struct child *child, struct child_patience *p)
 		p->begun = true;
 	}
 	for (;;) {
-		/* Check first, as a child with many messages would never be idle. */
+		/* Check before waiting, because a child with many messages would never be idle. */
 		err = impatience(child, p);
 		if (err)
 			return err;

@@ -63,8 +63,8 @@ struct child_patience {
 };
 
 /*
- * Wait for a message of the child, or its exit. Return 0, -ETIMEDOUT, or -EDQUOT if it uses too
- * much CPU time. Pass the same @patience for all messages of one answer.
+ * Wait for a message from the child, or for its exit. Return 0, -ETIMEDOUT, or -EDQUOT if it uses
+ * too much CPU time. Pass the same @patience for all messages of one answer.
  */
 int child_wait(const struct child *child, struct child_patience *patience);
 

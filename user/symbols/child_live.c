@@ -183,8 +183,8 @@ static void reset_signals(void)
 }
 
 /*
- * Close all descriptors except the socket, which becomes descriptor 3. Redirect the standard ones
- * to /dev/null.
+ * Close all descriptors except the socket, which becomes descriptor 3. Redirect the standard
+ * descriptors to /dev/null.
  */
 static int close_descriptors(int sock)
 {
@@ -255,7 +255,9 @@ static int drop_privileges(void)
 	     setresuid(NOBODY, NOBODY, NOBODY)) &&
 	    errno != EPERM && errno != EINVAL)
 		return -errno;
-	/* Remove capabilities from other sources than root, such as the executable file. */
+	/*
+	 * Remove capabilities that come from other sources than root, such as the executable file.
+	 */
 	if (syscall(SYS_capset, &head, none))
 		return -errno;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
@@ -268,8 +270,8 @@ static int drop_privileges(void)
 _Noreturn void child_live(const struct child_kind *kind, int sock, pid_t parent)
 {
 	/*
-	 * Repeated below, as a change of user clears it. Set here, too, in case the child is
-	 * stopped before.
+	 * This is repeated below, because a change of user clears it. It is also set here in case
+	 * the child is stopped before.
 	 */
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	prctl(PR_SET_NAME, kind->name, 0, 0, 0);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Function names in Rust's older mangling scheme: _ZN, the parts of the path with their lengths, of
- * which the last is a hash, and E. C++ demanglers accept them, but leave the escapes in them. Pure.
+ * Function names in Rust's older mangling scheme: _ZN, the parts of the path with their lengths
+ * (the last part is a hash), and E. C++ demanglers accept them, but leave the escapes in them.
+ * Pure.
  */
 #ifndef SYMBOLS_RUST_NAME_H
 #define SYMBOLS_RUST_NAME_H

@@ -35,7 +35,10 @@ struct stack_regs {
 int stack_first(const struct sbt_stack *stack, struct stack_regs *regs);
 /* The same, from registers only, as in struct sbt_stack. */
 int stack_first_of(const __u64 words[SBT_STACK_REGS], struct stack_regs *regs);
-/* Return whether the thread is in a system call, so that the pc is right after its instruction. */
+/*
+ * Return whether the thread is in a system call, so that the pc is immediately after the system
+ * call instruction.
+ */
 bool stack_in_syscall(const struct sbt_stack *stack);
 
 static inline bool stack_knows(const struct stack_regs *regs, unsigned int reg)

@@ -16,7 +16,7 @@
 
 /*
  * How long to wait for a child that neither answers nor uses CPU time, because it was stopped or
- * waits for a disk. With debuginfod it may download.
+ * waits for a disk. With debuginfod the child may be downloading.
  */
 #define SYMBOL_TIMEOUT_MS	5000
 #define SYMBOL_FETCH_TIMEOUT_MS 60000
@@ -338,7 +338,7 @@ static int symbol_ask(struct symbol_server *server, struct symbol_request *req,
 		symbol_charge_owner(server, owner, handler_ns);
 		if (err)
 			child_stop(&server->child);
-		/* A failed download is no fault of the file: local files are read all the same. */
+		/* A failed download is not the file's fault: still read local files. */
 		if (err == -ETIMEDOUT && fetches) {
 			server->debuginfod = false;
 			server->fetch_failed = true;

@@ -40,8 +40,8 @@ struct symbol_server;
 
 struct symbol_options {
 	/*
-	 * Ask the servers in DEBUGINFOD_URLS; never otherwise. If the tracer is root, the child
-	 * runs with user id 65534. This user must be able to write to DEBUGINFOD_CACHE_PATH.
+	 * Ask the servers in DEBUGINFOD_URLS; false: never ask a server. If the tracer is root, the
+	 * child runs with user id 65534. This user must be able to write to DEBUGINFOD_CACHE_PATH.
 	 */
 	bool debuginfod;
 	bool fetch_at_once; /* also before symbol_server_idle(NULL) */
@@ -62,13 +62,15 @@ void symbol_server_free(struct symbol_server *server);
  * waiting. @idle must not ask for names itself. debuginfod is not used then. Files of one owner may
  * use SYMBOL_OWNER_S of CPU time plus 1 % of the time since the start; beyond that symbol_lookup()
  * returns -EAGAIN. With NULL, no work is waiting, and earlier questions may be repeated for better
- * answers. Files of one owner may then use three times as much, and those of root and our own user
- * any amount.
+ * answers. Files of one owner may then use three times as much, and files of root or of our own
+ * user any amount.
  */
 void symbol_server_idle(struct symbol_server *server, void (*idle)(void *ctx), void *ctx);
 /* Return whether answers may be better after symbol_server_idle(NULL). */
 bool symbol_server_fetches_later(const struct symbol_server *server);
-/* Return whether a download from debuginfod timed out. It is not used any more. */
+/*
+ * Return whether a download from debuginfod timed out. debuginfod is not used any more after that.
+ */
 bool symbol_server_fetch_failed(const struct symbol_server *server);
 /* Return whether no work is waiting (any more). */
 bool symbol_server_is_later(const struct symbol_server *server);
@@ -90,7 +92,8 @@ uint32_t symbol_unnamed(const struct symbol_server *server,
 			void (*each)(void *ctx, const char *path, enum symbol_unnamed why),
 			void *ctx);
 /*
- * Close the file that is open as @fd in the child, too, so that its file system can be unmounted.
+ * Close the child's descriptor of the file that is open as @fd here, so that its file system can be
+ * unmounted.
  */
 void symbol_forget(struct symbol_server *server, int fd);
 
@@ -101,8 +104,8 @@ void symbol_forget(struct symbol_server *server, int fd);
  *
  * Return 0 with *@out filled as far as known (nframes 0: nothing). -ETIMEDOUT: the child was idle
  * for 5 s, or 60 s with debuginfod. -EDQUOT: it needed more than SYMBOL_FILE_S. -EPIPE: it exited.
- * Then the child is given up, and every further question about that file fails at once. Return
- * -EBADMSG if @fd is not a regular file, or -errno. On errors *@out is empty.
+ * After these three errors the child is replaced, and every further question about that file fails
+ * at once. Return -EBADMSG if @fd is not a regular file, or -errno. On errors *@out is empty.
  */
 int symbol_lookup(struct symbol_server *server, int fd, const char *path, uint64_t vaddr,
 		  struct symbol *out);

@@ -245,8 +245,8 @@ static void unwind_registers(struct unwind_frame *f, Dwarf_Frame *rules, int ra,
 		if (unwind_register(f, rules, reg, &value))
 			stack_set(caller, reg, value);
 	/*
-	 * At a signal handler, the rule counts, as it may run on another stack. Otherwise the CFA
-	 * is the caller's stack pointer by definition.
+	 * At a signal handler, use the rule, because the handler may run on another stack.
+	 * Otherwise the CFA is the caller's stack pointer by definition.
 	 */
 	if (!signal)
 		stack_set(caller, STACK_SP, f->cfa);
