@@ -125,7 +125,7 @@ bool attach_only_exits(const struct attach *attach);
 
 /*
  * Add probes at the exits of functions of one file that already have probes at their entries, for
- * every process that runs the file (@pid 0) or for one process. This is for functions that must not
+ * every process that runs the file (@pid 0) or for one process. Some of these functions must not
  * have return probes.
  */
 int attach_exits(struct attach *attach, const struct attach_probe_site *probe_sites, uint32_t n,

@@ -170,7 +170,7 @@ static void end_of(const struct module_probe_site *p, char *text, size_t len)
 			 p->nexits, p->nexits == 1 ? "" : "s");
 }
 
-/* Describe why it is not traced, or not everywhere; "" if it is. */
+/* Describe why the probe site is not traced, or not in all processes; "" if it is traced. */
 static void problem_of(const struct module_probe_site *p, char *text, size_t len)
 {
 	text[0] = 0;

@@ -32,8 +32,9 @@
 #include "ingest/ring.h"
 
 /*
- * How often the rings are read. A wake-up takes a CPU 0.1 ms, which a team that fills the machine
- * waits for. So they are read rarely, unless they hold much. They wake sbt-trace when they fill up.
+ * How often the rings are read. A wake-up uses a CPU for 0.1 ms, and a team that fills the machine
+ * waits for that CPU. So the rings are read rarely, unless they hold much. They wake sbt-trace when
+ * they fill up.
  */
 #define POLL_MS		   10
 #define POLL_IDLE_MS	   50
@@ -217,7 +218,7 @@ static int begin_limit(struct capture *c)
 
 static void show_events(void *ctx);
 
-/* Measure what a crossing costs, unless it is known already. */
+/* Measure the price of a crossing, unless it is already known. */
 static int price_crossings(struct capture *c)
 {
 	struct attach_price price;
@@ -236,8 +237,8 @@ static int price_crossings(struct capture *c)
 }
 
 /*
- * Handle the merge of a process into its program's sum: read what else is needed of it, and forget
- * it.
+ * Handle the merge of a process into its program's sum: read the remaining facts about the process,
+ * and forget it.
  */
 static void on_folded(void *ctx, const struct model_proc *from, const struct model_proc *into)
 {
@@ -496,7 +497,7 @@ static void report_now(struct capture *c)
 
 	if (!c->options.only_record) {
 		run_facts_live_hangs(&c->run_facts_live, c->hang_monitor, now);
-		/* Remarks on what was not seen so far are temporary. */
+		/* Remarks about what was not seen so far are temporary. */
 		remarks_all(&before);
 		find_remarks(c);
 		run_facts_live_report(&c->run_facts_live, c->emit, now, true);

@@ -43,7 +43,7 @@ struct capture_hook {
 };
 
 /*
- * Trace as @options ask for; the caller keeps ownership of them. With @hook NULL, print the reports
+ * Trace as @options specify; the caller keeps ownership of them. With @hook NULL, print the reports
  * to the output that the options name. With a hook, print neither live output nor a report. Return
  * the exit status.
  */

@@ -212,7 +212,7 @@ static int add_words(struct capture *c, int pid)
 {
 	int err = tracker_add_words(c->tracker, pid);
 
-	/* It has ended or cannot be read: programs that it executes are examined then. */
+	/* The process has ended or cannot be read: programs are examined when it executes them. */
 	return err == -ENOMEM ? err : 0;
 }
 
@@ -360,7 +360,7 @@ int capture_set_up(struct capture *c)
 		err = find_targets(c);
 	if (err)
 		return err;
-	/* The reader must get a CPU when the rings fill; it uses little of it. */
+	/* The reader must get a CPU when the rings fill; it uses little CPU time. */
 	if (setpriority(PRIO_PROCESS, 0, -10))
 		msg_verbose(c->options.verbose, "cannot raise the priority: %s", strerror(errno));
 	modules_follow_priority(c->modules);

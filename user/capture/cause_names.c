@@ -13,7 +13,7 @@
 
 #define STACKS_MOST 4096 /* stacks that are remembered */
 
-/* A stack, as it was last returned. */
+/* The stack that was returned last. */
 struct reported_stack {
 	uint32_t tgid, inc, n;
 	uint32_t sites[];
@@ -24,7 +24,7 @@ struct cause_names {
 	struct address_spaces *spaces;
 	struct causes *causes;
 	struct cause_env env;
-	struct sbt_name task; /* the last one that was looked up */
+	struct sbt_name task; /* the task that was looked up last */
 	struct sbt_file_name file;
 	char device[sizeof(((struct sbt_file_name *)NULL)->name) + sizeof("the device ")];
 	struct sbt_stack stack;
@@ -59,7 +59,7 @@ static const char *cause_names_mapping(void *ctx, uint32_t tgid, uint32_t inc, u
 		return NULL;
 	switch (w->file.mode) {
 	case SBT_MAPPING_FILE:
-		/* The kernel's name for it: no file name has a slash. */
+		/* This is the kernel's own name for the mapping: no file name contains a slash. */
 		if (!strcmp(w->file.name, "dev/zero"))
 			return "shared anonymous memory";
 		return *w->file.name ? w->file.name : NULL;

@@ -16,7 +16,7 @@ int cause_names_new(const struct attach *attach, struct address_spaces *spaces,
 		    const struct counting *counting, const struct report_env *env,
 		    struct cause_names **out);
 void cause_names_free(struct cause_names *cause_names);
-/* The callbacks of the causes. They must be in place before the first episode. */
+/* The callbacks of the causes. They must be set before the first episode. */
 struct cause_env *cause_names_env(struct cause_names *cause_names);
 /* The causes, which must be given every episode. */
 struct causes *cause_names_causes(const struct cause_names *cause_names);

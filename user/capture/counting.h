@@ -16,7 +16,8 @@ struct counting {
 	uint32_t at[COUNTERS_MAX]; /* their indices in `counters` */
 	const char *names[COUNTERS_MAX];
 	uint32_t plain; /* bit mask: software events, which count all the time */
-	uint32_t switches, faults; /* bit masks of those that are kept with a thread's time */
+	/* bit masks of the counters that are kept with a thread's time */
+	uint32_t switches, faults;
 	struct session_counter shown[COUNTERS_MAX];
 	uint32_t instructions, cycles; /* indices of these counters; MODEL_NONE: not counted */
 	uint32_t nabsent; /* counters that are not available */
@@ -29,7 +30,7 @@ struct counting {
  */
 int counting_read(const char *option, const char *list, struct counting *out);
 /*
- * Open the requested counters. Report and omit unavailable ones. Return 0, or -errno after a
+ * Open the requested counters. Report and omit unavailable counters. Return 0, or -errno after a
  * message.
  */
 int counting_open(struct counting *counting);

@@ -81,7 +81,7 @@ static void note_teams(const struct diagnostics *r)
 			    (unsigned long long)counts.lost_team);
 }
 
-/* Add the times of threads that still run. Events report those of threads that have ended. */
+/* Add the times of threads that still run. Events report the times of threads that have ended. */
 struct alive {
 	struct feed *feed;
 	uint32_t tgid;
@@ -288,7 +288,10 @@ static bool is_of_machine(const struct diagnostics *r, const struct discover_obj
 	return name && name->module && strstr(name->module, "/libjvm.so");
 }
 
-/* Only if nothing else was found: a pool of threads that one thread starts looks the same. */
+/*
+ * Mention such an object only if nothing else was found: a pool of threads that one thread starts
+ * looks the same.
+ */
 static void note_led(void *ctx, const struct discover_object *o)
 {
 	struct candidates *c = ctx;
@@ -307,8 +310,8 @@ static void note_led(void *ctx, const struct discover_object *o)
 }
 
 /*
- * Only if nothing else was found and the waits ended in groups: at a lock or queue they end one by
- * one.
+ * Mention such an object only if nothing else was found and the waits ended in groups: at a lock or
+ * queue they end one by one.
  */
 static void note_alone(void *ctx, const struct discover_object *o)
 {
@@ -333,7 +336,7 @@ struct sems {
 	bool several; /* other threads may meet in the same call */
 	/* The same call waits on other semaphores, for callers in the same function or others. */
 	bool around, elsewhere;
-	bool lock; /* of those elsewhere, at least one is no turnstile */
+	bool lock; /* at least one of the waits elsewhere is no turnstile */
 	bool helper; /* the same inlined line waits at another probe site */
 	const char *names[CANDIDATES_SHOWN]; /* functions that have been reported */
 	uint32_t n;
@@ -406,8 +409,8 @@ static void note_sem(void *ctx, const struct turnstile *o)
 	name = compared.helper && !above ? address_spaces_rule_name_around(r->spaces, site)
 					 : address_spaces_rule_name(r->spaces, site);
 	/*
-	 * A thread's start function is no barrier; several calling functions may each be part of
-	 * one.
+	 * A thread's start function is no barrier; several calling functions may each be part of a
+	 * barrier.
 	 */
 	if (compared.elsewhere || callsites_first(feed_callsites(ingest_feed(r->ingest)), site))
 		name = NULL;
@@ -449,7 +452,10 @@ static void note_echo_long(const struct diagnostics *r, const struct discover_ob
 		o->tgid, probe_site_of(r, o->wait_site, text), (double)o->echo_ns / 1e6);
 }
 
-/* Report candidates that have a sentence of their own. Return whether the object is one. */
+/*
+ * Report candidates that have a sentence of their own. Return whether the object is such a
+ * candidate.
+ */
 static bool note_other(const struct diagnostics *r, const struct discover_object *o)
 {
 	char text[256], advice[ADVICE_LEN];
@@ -715,7 +721,10 @@ static void note_not_looked_for(const struct diagnostics *r)
 /* How much longer a fork and an exec take, as measured by tests/bench. */
 #define MADE_NS	    100000u
 #define EXECUTED_NS 300000u
-/* Below these, no remark: created processes, and 1/MADE_PART of the run as the added time. */
+/*
+ * Limits below which there is no remark: the number of created processes, and the added time as
+ * 1/MADE_PART of the run.
+ */
 #define MADE_LEAST  100
 #define MADE_PART   100
 

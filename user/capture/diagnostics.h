@@ -13,7 +13,7 @@
 /* Processes that COMMAND started and left running. */
 struct diagnostics_left {
 	uint32_t n;
-	uint32_t pid; /* one of them */
+	uint32_t pid; /* number of one of these processes */
 };
 
 /* What the remarks are found from; all of it must outlive this. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* How the BPF programs are loaded for a trace; doctor tries the same. */
+/* Load the BPF programs as for a trace; doctor does the same. */
 #ifndef CAPTURE_FILE_LIMIT_H
 #define CAPTURE_FILE_LIMIT_H
 

@@ -45,7 +45,7 @@ static socklen_t address_of(const struct job *job, struct sockaddr_un *address)
 	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
 }
 
-/* Any process may bind such a name: check that the peer runs as the same user, or as root. */
+/* Any process may bind such a name, so check that the peer runs as the same user, or as root. */
 static int peer(int fd, pid_t *pid)
 {
 	struct ucred cred;
@@ -175,7 +175,7 @@ static int connect_first(const struct job *job)
 	return -ENOENT;
 }
 
-/* Read all of it, or until the end of the stream. */
+/* Read @size bytes, or fewer at the end of the stream. */
 static size_t read_all(int fd, void *to, size_t size)
 {
 	size_t have = 0;

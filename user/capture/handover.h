@@ -3,8 +3,8 @@
 /*
  * mpirun sbt-trace COMMAND starts one sbt-trace for each rank. The sbt-trace of the first rank on a
  * machine traces all local ranks. The others hand their process over to it, wait until it is ready,
- * and then execute COMMAND. So the process that launched them is still the parent of its ranks.
- * They connect to a socket that is named after job and user.
+ * and then execute COMMAND. So the process that launched them is still the parent of its ranks. The
+ * other ranks connect to a socket that is named after job and user.
  */
 #ifndef CAPTURE_HANDOVER_H
 #define CAPTURE_HANDOVER_H
@@ -35,7 +35,7 @@ bool handover_wanted(const struct job *job);
 int handover_listen(const struct job *job, struct handover *out);
 /*
  * Wait until all ranks have connected, some seconds at most. Return 0 or -ETIMEDOUT; @h->ranks
- * holds those that connected.
+ * holds the ranks that connected.
  */
 int handover_collect(struct handover *h);
 /*
@@ -45,7 +45,7 @@ int handover_collect(struct handover *h);
 void handover_go(struct handover *h, const char *record, const char *output);
 void handover_close(struct handover *h);
 
-/* Where the first rank writes what it traces; "": nowhere. */
+/* File into which the first rank writes its output; "": none. */
 struct handover_events {
 	char record[PATH_MAX], output[PATH_MAX];
 };

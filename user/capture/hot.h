@@ -3,8 +3,8 @@
 /*
  * Probes on condition variables that are not barriers, and on turns that threads rarely wait for,
  * can be hit very often. A process that hits them more than SBT_LOOKS_MAX times in a second with
- * little result loses these probes. It gets them back after 1 s; probes of turns after 1 s, 2 s,
- * 4 s, ...
+ * little result loses these probes. The process gets them back after 1 s; it gets probes of turns
+ * back after 1 s, then 2 s, 4 s, ...
  */
 #ifndef CAPTURE_HOT_H
 #define CAPTURE_HOT_H

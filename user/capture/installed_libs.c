@@ -40,7 +40,7 @@ static const struct {
 
 static const char *const mpi_files[] = { "libmpi.so*", "libmpich.so*", "libmpi_mt.so*" };
 
-/* Call @each for the files of that name until it returns true. Return whether it did. */
+/* Call @each for the files of that name until it returns true. Return whether it returned true. */
 static bool each_file(const char *file, bool (*each)(void *ctx, const char *path), void *ctx)
 {
 	bool done = false;

@@ -166,8 +166,9 @@ static int grow_stands(struct limit *l)
 }
 
 /*
- * Probe groups that meet at a barrier are detached together. Count the barrier under one of them,
- * and under the same one at every look: crossings since the last look are a difference.
+ * Probe groups that meet at a barrier are detached together. Count the barrier under one of these
+ * groups, and under the same group at every look, because the crossings since the last look are a
+ * difference.
  */
 static void note_probe_groups(struct limit *l, uint32_t barrier, uint64_t probe_groups)
 {
@@ -242,7 +243,7 @@ static uint64_t probe_groups_with(const struct limit *l, uint32_t tgid, uint64_t
 
 /*
  * Return the probe groups that cannot be detached alone: markers that name phases. The phases would
- * end with them, without a trace in the report.
+ * end with the markers, without a trace in the report.
  */
 static uint64_t never_alone(const struct limit *l, uint32_t proc)
 {
@@ -299,7 +300,7 @@ static uint64_t known_crossings(const struct watched *w)
 	return known;
 }
 
-/* Distribute crossings that were lost or not processed yet like the known ones. */
+/* Distribute crossings that were lost or not processed yet in proportion to the known crossings. */
 static void spread_lost(uint64_t known, struct ceiling_process *out)
 {
 	uint32_t i;
@@ -401,7 +402,9 @@ static void name_probe_groups(const struct limit *l, const struct model_proc *p,
 					   ? env->probe_group_name(env->ctx, p, i)
 					   : NULL;
 
-		/* Skip it if it is not requested, or its whole family is. */
+		/*
+		 * Skip the probe group if it is not requested, or if its whole family is requested.
+		 */
 		if (!(probe_groups & SBT_PROBE_GROUP(i)) ||
 		    (family != i && probe_groups & SBT_PROBE_GROUP(family)))
 			continue;
@@ -526,7 +529,7 @@ static void count_inside(void *ctx, uint32_t tid, const struct sbt_thread *threa
 
 /*
  * Wait a moment for threads inside barriers that are about to be detached, so that most departures
- * are seen. The threads go on to barriers that stay traced.
+ * are seen. The threads continue to barriers that stay traced.
  */
 static void let_leave(struct limit *l, const struct ceiling_process *all,
 		      const struct ceiling_verdict *v, uint32_t n)

@@ -24,8 +24,8 @@ struct limit_env {
 };
 
 /*
- * @env is copied; what it points to must outlive the limit. @now_ns: when tracing begins. Return 0
- * and *out, or -ENOMEM.
+ * @env is copied; the objects to which it points must outlive the limit. @now_ns: when tracing
+ * begins. Return 0 and *out, or -ENOMEM.
  */
 int limit_new(const struct limit_env *env, uint64_t now_ns, struct limit **out);
 void limit_free(struct limit *limit);

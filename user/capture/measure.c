@@ -99,7 +99,7 @@ static void spin_for(double ns)
 		;
 }
 
-/* One sleeps; the other measures the call that wakes it. */
+/* One thread sleeps; the other thread measures the call that wakes it. */
 static void run_wakes(struct side *s)
 {
 	_Atomic uint32_t *sleeper = &s->pair->word[1][0], *back = &s->pair->word[0][0];
@@ -142,7 +142,7 @@ static void run_lines(struct side *s)
 	s->ns = (now_ns() - begin) / ROUNDS / 2;
 }
 
-/* Both increment one counter. */
+/* Both threads increment one counter. */
 static void run_counter(struct side *s)
 {
 	double begin = now_ns();
@@ -153,7 +153,7 @@ static void run_counter(struct side *s)
 	s->ns = (now_ns() - begin) / (100 * ROUNDS);
 }
 
-/* Both yield their common CPU to each other. */
+/* Both threads yield their common CPU to each other. */
 static void run_switches(struct side *s)
 {
 	double begin = now_ns();
@@ -185,7 +185,7 @@ static void *side_main(void *arg)
 	return NULL;
 }
 
-/* Run once on these CPUs and get the longer time of both. Return 0 or a negative errno. */
+/* Run once on these CPUs, and get the longer of both times. Return 0 or a negative errno. */
 static int run_once(void (*run)(struct side *s), const int cpus[2], double *ns)
 {
 	struct pair *p = aligned_alloc(64, sizeof(*p));
@@ -204,7 +204,7 @@ static int run_once(void (*run)(struct side *s), const int cpus[2], double *ns)
 		if (err)
 			break;
 	}
-	/* One thread alone would wait for ever; only the end of the process stops it. */
+	/* A single thread would wait forever; only the end of the process stops it. */
 	if (err && n == 1)
 		return err;
 	while (n)

@@ -10,12 +10,13 @@ struct measured {
 	uint32_t cpus; /* CPUs that were available */
 	/* Time of an episode of a pthread barrier, 2 threads on 2 CPUs; NAN: only one CPU. */
 	double episode_ns;
-	double predicted_ns; /* the same, predicted from the parameters; NAN: only one CPU */
+	/* predicted time of that barrier, from the parameters; NAN: only one CPU */
+	double predicted_ns;
 };
 
 /*
- * Replace the default parameters in *m, which describe a laptop, by measured ones. Takes a second;
- * each measuring thread is pinned to a CPU. Return 0 or a negative errno.
+ * Replace the default parameters in *m, which describe a laptop, by measured parameters. Takes a
+ * second; each measuring thread is pinned to a CPU. Return 0 or a negative errno.
  */
 int measure_machine(struct predict_machine *m, struct measured *out);
 

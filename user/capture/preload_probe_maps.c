@@ -60,8 +60,8 @@ void preload_maps_common(struct preload_maps *preload_maps)
 }
 
 /*
- * Return whether @word launches MPI ranks. Launchers may not be stopped, nor see their ranks
- * stopped. MPI libraries are large and would not be examined before a rank reaches its first
+ * Return whether @word launches MPI ranks. Launchers must not be stopped, and must not see their
+ * ranks stopped. MPI libraries are large and would not be examined before a rank reaches its first
  * collective.
  */
 static bool launches_ranks(const char *word)

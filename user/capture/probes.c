@@ -49,7 +49,7 @@ static bool already(struct probes *p, struct module *m, uint32_t tgid)
 	return hash_put(&p->by_process, key, 1) != 0;
 }
 
-/* Return the probe group of the function; 0 stands for that of its family. */
+/* Return the probe group of the function; 0 stands for its family's probe group. */
 static uint8_t probe_group_of(const struct probes *p, const struct module_probe_site *probe_site)
 {
 	const struct family_function *f = probe_site->function;
@@ -603,7 +603,7 @@ void probes_report_ends(struct probes *p, struct module *m, uint32_t returns)
 		report_no_join(m, first, unseen);
 }
 
-/* Probe the exits of functions of one role, those of each probe group together. */
+/* Probe the exits of functions of one role. The exits of each probe group are attached together. */
 static int attach_all_exits(struct probes *p, struct attach_probe_site *places, uint32_t n)
 {
 	struct attach_probe_site probe_site;
@@ -727,7 +727,7 @@ int probes_find_outlined(struct probes *p, struct module *m, const struct addres
 	uint32_t i = m->nplaces;
 
 	if (known && known->removed) {
-		/* It was taken for a task; that may be wrong for another process. */
+		/* The function was taken for a task; for another process it may not be a task. */
 		known->removed = false;
 		err = attach_one(p, m, known, pid, space->refusal != NULL, false);
 		note_program(p, m, known);

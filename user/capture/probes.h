@@ -34,7 +34,7 @@ struct probes {
 	struct hash by_process; /* (module, tgid) with its own probes, if by_process */
 	struct written written; /* files with probes */
 	uint32_t places; /* probe sites with a probe */
-	uint32_t by_rule[RULES_MAX + 1]; /* of these, the user's: by sbt_spec.rule */
+	uint32_t by_rule[RULES_MAX + 1]; /* probes of the user's rules, by sbt_spec.rule */
 	bool stepped; /* the kernel must single-step the instruction under a probe */
 	bool reread; /* the thread counts of barriers cannot be kept */
 };
@@ -51,8 +51,8 @@ void probes_free(struct probes *probes);
 void probes_module(struct probes *probes, struct module *module, uint32_t tgid, bool by_exit);
 /*
  * Probe the dynamic linker for one process, unless it is probed for all processes. Do nothing if
- * the file is no dynamic linker. @leader counts the thread-group leaders that the process has had:
- * the kernel attaches to the leader, and exec can replace it.
+ * the file is no dynamic linker. @leader is the number of thread-group leaders that the process has
+ * had so far: the kernel attaches to the leader, and exec can replace it.
  */
 void probes_loader(struct probes *probes, struct module *module, uint32_t tgid, uint32_t leader);
 /* Attach the probes on OpenMP tasks of a file, for processes with code that creates tasks. */
@@ -105,14 +105,14 @@ int probes_find_outlined(struct probes *probes, struct module *module,
 			 const struct address_space *space, uint8_t family, uint64_t offset,
 			 uint64_t caller);
 /*
- * Remove the probe at @offset of the file, which has reported all that it can (SBT_REC_TASKS). A
- * probe for all processes is removed from all. @unseen: the tasks of other processes are not
- * reported from then on. Return 0, -ENOENT if there is no probe, or -ENOMEM.
+ * Remove the probe at @offset of the file, because it has made its only report (SBT_REC_TASKS). A
+ * probe for all processes is removed from all of them. @unseen: the tasks of other processes are
+ * not reported from then on. Return 0, -ENOENT if there is no probe, or -ENOMEM.
  */
 int probes_remove(struct probes *probes, struct module *module, uint32_t tgid, uint64_t offset,
 		  bool *unseen);
 /*
- * Note the region functions that have probes already, so that the first regions of the process
+ * Note the region functions that already have probes, so that the first regions of the process
  * count.
  */
 void probes_note_outlined(struct probes *probes, uint32_t tgid, const struct maps_entry *entry,

@@ -161,7 +161,7 @@ static void choose_exit_detection(struct tracker *t, struct address_space *space
 		refuse(t, space, comm);
 		return;
 	}
-	/* It was chosen before, and another library was mapped since. */
+	/* The exit detection was chosen before another library was mapped. */
 	if (space->by_exit)
 		return;
 	space->by_exit = true;
@@ -253,7 +253,8 @@ static void note_thread(void *ctx, int tid)
 		return;
 	/*
 	 * Recording began some moments ago. A thread that runs now, or has arrived since, may have
-	 * left a barrier unseen. Treating it as outside would shift all its episodes by one.
+	 * left a barrier unseen. If that thread were treated as outside, all its episodes would be
+	 * shifted by one.
 	 */
 	if (attach_is_inside(w->t->attach, (uint32_t)tid))
 		address = MODEL_UNKNOWN;
@@ -290,9 +291,9 @@ uint64_t tracker_was_waiting(struct tracker *t, uint32_t tid)
 /* --- which processes are traced --------------------------------------------------------------- */
 
 /*
- * Examine everything that sbt-trace itself has mapped now. @named: traced processes will run
- * programs among it. @ranks: they run them as MPI ranks, which need more libraries than the mapped
- * ones.
+ * Examine everything that sbt-trace itself has mapped now. @named: some of these files are programs
+ * that traced processes will run. @ranks: the processes run them as MPI ranks, which need more
+ * libraries than the mapped ones.
  */
 static int examine_own(struct tracker *t, bool named, bool ranks)
 {
@@ -400,7 +401,7 @@ int tracker_add_pid(struct tracker *t, int pid)
 
 int tracker_add_child(struct tracker *t, int pid)
 {
-	/* It still has the mappings of sbt-trace, which it will replace. */
+	/* The process still has the mappings of sbt-trace, which it will replace. */
 	int err = tracker_name_coming(t, pid);
 
 	t->child = (uint32_t)pid;
@@ -414,7 +415,7 @@ int tracker_add_other(struct tracker *t, int pid)
 	return err ? err : attach_add_process(t->attach, (uint32_t)pid, INC_FOUND, 0);
 }
 
-/* Pass what is known of the program that a process runs to the BPF programs. */
+/* Pass the known facts about the program that a process runs to the BPF programs. */
 static void know_program(struct tracker *t, uint32_t tgid, const struct maps *maps, uint32_t flags,
 			 bool settled)
 {
@@ -492,8 +493,9 @@ struct tracker_scan tracker_scan_once(struct tracker *t, int pid)
 }
 
 /*
- * Return whether a dynamic linker has finished by now. If it was probed only now, it may already
- * have passed its probe, and nothing else would report that. If not, the probe will.
+ * Return whether a dynamic linker has finished by now. If the linker was probed only now, it may
+ * already have passed its probe, and no other event would report its end. If it has not finished,
+ * the probe will report the end.
  */
 static bool linker_done_meanwhile(bool partial, int pid)
 {
@@ -535,7 +537,8 @@ static struct address_space_program program_of(const struct sbt_event *event)
 }
 
 /*
- * Examine a program that a process executed, as the kernel saw it then, even if it is gone by now.
+ * Examine a program that a process executed, as the kernel reported it, even if the process has
+ * exited.
  */
 static int examine_program(struct tracker *t, struct address_space *space,
 			   const struct sbt_event *event)
@@ -635,7 +638,7 @@ static void on_fork(struct tracker *t, const struct sbt_event *event)
 	}
 	t->generation++;
 	hash_put(&t->unnamed, event->tgid, 1);
-	/* It may have mapped code before mappings were reported. */
+	/* The process may have mapped code before mappings were reported. */
 	if (tracker_watch(t))
 		tracker_starting_add(t, event->tgid, event->inc, true);
 	if (child)

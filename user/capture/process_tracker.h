@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Find out which code the traced processes run, attach the needed probes, choose how departures are
+ * Find the code that the traced processes run, attach the needed probes, choose how departures are
  * seen, and resume processes that were stopped for this. It acts on events from the kernel at once,
  * before the model sees them.
  */
@@ -94,20 +94,23 @@ uint64_t tracker_unprobed(const struct tracker *tracker);
  * and how many reports of mappings were lost for lack of space (@unseen).
  */
 void tracker_unseen(const struct tracker *tracker, uint64_t *late, uint64_t *unseen);
-/* Get how many processes traced ones created, and how many programs these executed, but COMMAND. */
+/*
+ * Get the number of processes that traced processes created, and of programs that these executed,
+ * except COMMAND.
+ */
 void tracker_made(const struct tracker *tracker, uint64_t *made, uint64_t *executed);
 /* Return a descriptor that is readable when a file with probes is written to; -1: not watched. */
 int tracker_written_fd(const struct tracker *tracker);
 /* Handle these writes, before a process runs the new content. */
 void tracker_written(struct tracker *tracker);
-/* Return what is known of the traced MPI ranks. */
+/* Return the known facts about the traced MPI ranks. */
 struct ranks *tracker_ranks(const struct tracker *tracker);
 /* Return the callbacks for feed_new(). */
 struct feed_processes tracker_for_feed(struct tracker *tracker);
 
 /*
  * Note which threads of process @pid (0: of all processes) wait on a futex now and were not seen to
- * arrive. They may have been in a barrier before it was probed.
+ * arrive. These threads may have arrived at a barrier before it was probed.
  */
 void tracker_note_waiting(struct tracker *tracker, int pid);
 /*

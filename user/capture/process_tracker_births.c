@@ -3,7 +3,7 @@
 /*
  * -a: processes that execute a program, as the kernel's events report them. Each file that they map
  * is examined and probed at once. How to trace the program is decided as soon as its dynamic linker
- * is done. Both also happen if the process has exited by then.
+ * is done. Both steps are also done if the process has exited by then.
  */
 #include "capture/process_tracker_internal.h"
 
@@ -92,7 +92,7 @@ void tracker_births_free(struct tracker *t)
 
 static void count_late(struct tracker *t, struct birth *b, uint64_t until_ns, bool ranks);
 
-/* Without memory, the process is examined like one that already ran. */
+/* If memory is exhausted, the process is examined like a process that already ran. */
 void tracker_birth(struct tracker *t, const struct mappings_event *exec)
 {
 	const char *comm = t->options.comm;

@@ -26,7 +26,7 @@ struct coming {
 	size_t n;
 	bool mpi;
 	bool found; /* the program is at its path; in another root it may be another file */
-	bool regions; /* one of the files begins OpenMP parallel regions */
+	bool regions; /* a file of the program begins OpenMP parallel regions */
 	bool unknown; /* a file was not found here, or there may be more files */
 };
 
@@ -35,7 +35,7 @@ static void add_file(void *ctx, const char *name, struct module *m)
 	struct coming *c = ctx;
 
 	(void)name;
-	/* Probes on tasks are for one process each. */
+	/* Each probe on tasks is for a single process. */
 	c->unknown |= !m || m->error || m->untraced.tasks || (m->traits.executable && m->tasks) ||
 		      c->n == NEEDED_MAX;
 	if (c->unknown)

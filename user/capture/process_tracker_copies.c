@@ -3,7 +3,7 @@
 /*
  * Programs that run a copy of code: breakpoints that were copied are replaced by the original code,
  * before the copy runs if possible. Only a breakpoint is overwritten, and only if the bytes around
- * it equal those around a probe of sbt-trace in its file.
+ * it equal the bytes around a probe of sbt-trace in its file.
  */
 #include "capture/process_tracker_internal.h"
 
@@ -24,7 +24,10 @@
 #include "target/maps.h"
 #include "target/proc.h"
 
-/* How much memory of a process is searched in total; and at each search, where its own text was. */
+/*
+ * Bytes of a process's memory that are searched in total, and in each search at the former location
+ * of its own text.
+ */
 #define SEARCH_BYTES	 (64u << 20)
 #define SEARCH_OWN_BYTES (256u << 20)
 
@@ -49,7 +52,7 @@ struct search {
 	uint64_t budget; /* pages that may still be read */
 	uint8_t *window;
 	uint32_t replaced, left; /* breakpoints that were replaced, and that could not be */
-	int error; /* why some could not: -errno */
+	int error; /* why some breakpoints could not be replaced: -errno */
 	bool moved; /* some memory was gone when it was read */
 };
 
@@ -159,7 +162,7 @@ static void search_run(struct search *s, const struct maps_entry *e, uint64_t st
 		}
 		if (size < WINDOW_BYTES)
 			return;
-		/* Windows overlap, for a breakpoint near the end of one. */
+		/* Windows overlap, so that a breakpoint near the end of a window is found. */
 		from += WINDOW_BYTES - 2 * COPIES_AROUND;
 	}
 }

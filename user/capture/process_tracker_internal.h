@@ -41,7 +41,7 @@ struct tracker {
 	/* -a: number of processes that may have crossed barriers before their files were probed */
 	uint64_t late;
 	struct hash late_of; /* tgid of these -> when that was found */
-	uint64_t made; /* processes that traced ones created */
+	uint64_t made; /* number of processes that traced processes created */
 	uint64_t executed; /* programs that traced processes executed, except COMMAND */
 	uint64_t unprobed; /* tracker_unprobed() */
 	uint64_t unseen; /* reports of mapped code that were lost for lack of space */
@@ -95,7 +95,7 @@ void tracker_classify_executed(struct tracker *t, const struct address_space *sp
 
 /* Note that a rank has ended or runs another program. Its job is known if it was glanced at. */
 void tracker_rank_gone(struct tracker *t, const struct sbt_event *exec);
-/* Get the job of a process, as of tracker_glance() or as it is now. */
+/* Get the job of a process, as tracker_glance() saw it or as it is now. */
 void tracker_job(struct tracker *t, uint32_t tgid, uint32_t inc, struct job *out);
 void tracker_forget_job(struct tracker *t, uint32_t tgid, uint32_t inc);
 void tracker_free_coming(struct tracker *t);
@@ -141,7 +141,10 @@ void tracker_examine_forked(struct tracker *t, struct address_space *child);
 /* Note the untraced calls of a process that maps MPI. @program: its path; NULL: unknown. */
 void tracker_note_rank(struct tracker *t, uint32_t tgid, const struct job *job,
 		       const struct untraced *untraced, const char *program);
-/* With -a, note those of a process that is not traced, and never is if it crosses no barrier. */
+/*
+ * With -a, note the untraced calls of a process that is not traced, and is never traced if it
+ * crosses no barrier.
+ */
 void tracker_scan_rank(struct tracker *t, int pid, const struct maps *maps);
 void tracker_free_ranks(struct tracker *t);
 
@@ -157,8 +160,8 @@ int tracker_starting_add(struct tracker *t, uint32_t tgid, uint32_t inc, bool ch
 /* Note that all current mappings of the process have been examined. */
 void tracker_starting_done(struct tracker *t, uint32_t tgid, uint32_t inc);
 /*
- * Probe the dynamic linker of one process: one that runs, one that will execute a program, one that
- * has executed it. Return 0 or -errno.
+ * Probe the dynamic linker of one process. There is a function for a process that runs, for a
+ * process that will execute a program, and for a process that has executed it. Return 0 or -errno.
  */
 int tracker_name(struct tracker *t, int pid);
 int tracker_name_coming(struct tracker *t, int pid);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * When the mappings of a process are known. The dynamic linker of a named process reports them by a
- * probe of its own; for other processes, the kernel reports them a moment later.
+ * Determine when the mappings of a process are complete. The dynamic linker of a named process has
+ * a probe that reports them; for other processes, the kernel reports them a moment later.
  */
 #include "capture/process_tracker_internal.h"
 
@@ -307,7 +307,7 @@ int tracker_name(struct tracker *t, int pid)
 	return err;
 }
 
-/* Most programs use the same dynamic linker as sbt-trace, so probe that one. */
+/* Most programs use the same dynamic linker as sbt-trace, so probe that linker. */
 int tracker_name_coming(struct tracker *t, int pid)
 {
 	struct maps maps;

@@ -24,7 +24,7 @@ struct silent_rank {
 /* Ranks of one program that call the same functions. */
 struct silent_program {
 	struct silent_rank rank;
-	uint32_t n, pid; /* number of ranks; process number of one of them */
+	uint32_t n, pid; /* number of ranks; process number of one rank */
 };
 
 void tracker_note_rank(struct tracker *t, uint32_t tgid, const struct job *job,

@@ -67,8 +67,8 @@ int tracker_rest_turns(struct tracker *t, uint32_t tgid, uint32_t inc, bool rest
 }
 
 /*
- * Probe where the threads wait on semaphores, if the code does. Failures are not reported:
- * semaphores only yield candidates.
+ * Probe where the threads wait on semaphores, if the code has such waits. Failures are not
+ * reported: semaphores only yield candidates.
  */
 static void examine_sems(struct tracker *t, struct address_space *space)
 {
@@ -92,8 +92,8 @@ int tracker_rest_sems(struct tracker *t, uint32_t tgid, uint32_t inc, bool rest)
 
 /*
  * Probe where the threads of the process wait for other threads. Processes with one thread, which
- * are most of those that a build or a shell starts, need no such probes. Return -ESRCH if the
- * process has ended.
+ * are most processes of a build or a shell, need no such probes. Return -ESRCH if the process has
+ * ended.
  */
 int tracker_examine_waits(struct tracker *t, struct address_space *space, bool running)
 {

@@ -97,7 +97,7 @@ static const char *env_probe_group_name(void *ctx, const struct model_proc *proc
 	return name ? name : attach_user_probe_group_name(p->attach, probe_group);
 }
 
-/* Return what a crossing of this process cost in the calibration. */
+/* Return the price of a crossing of this process, as calibrated. */
 static const struct attach_price *price_of(const struct run_facts_live *p,
 					   const struct address_space *space)
 {

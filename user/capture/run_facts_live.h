@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* Collect what a report needs beside the model, from the rooms that know it. */
+/* Collect from other rooms the facts that a report needs in addition to the model. */
 #ifndef CAPTURE_RUN_FACTS_LIVE_H
 #define CAPTURE_RUN_FACTS_LIVE_H
 
@@ -48,7 +48,7 @@ struct run_facts_live {
 	struct attach_price price_stepped;
 	struct attach_price price_exit; /* by probes on exits */
 	double price_excluded; /* ns for a hit that records nothing; NAN: not needed */
-	struct attach_price shown; /* the one of these that the report shows without crossings */
+	struct attach_price shown; /* the price that the report shows if there are no crossings */
 	char left_out[FAMILY_NAMES]; /* report_env.left_out */
 	/* Handler time of all processes (sbt_crossing.handler_ns), as of the last reading. */
 	uint64_t handler_ns, spent;
@@ -59,7 +59,10 @@ struct run_facts_live {
 void run_facts_live_init(struct run_facts_live *run_facts_live, const struct options *options,
 			 struct attach *attach, struct stream *stream, struct modules *modules,
 			 struct address_spaces *spaces);
-/* Set what is counted and what is not. @counting must outlive @run_facts_live. */
+/*
+ * Set the counters that are available, and the counters that are not. @counting must outlive
+ * @run_facts_live.
+ */
 void run_facts_live_counting(struct run_facts_live *run_facts_live,
 			     const struct counting *counting);
 /* Set the causes that account for thread time. */

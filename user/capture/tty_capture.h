@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#define TTY_CAPTURE_BYTES 65536 /* kept bytes: the last ones */
+#define TTY_CAPTURE_BYTES 65536 /* number of last bytes that are kept */
 
 struct tty_capture {
 	bool begun;
@@ -26,15 +26,16 @@ struct tty_capture {
 };
 
 /*
- * Redirect stdout and stderr where they are the terminal. @command: also redirect stdin to nothing,
- * as sbt-trace reads the keys. Return 0 or -errno, in which case nothing has changed.
+ * Redirect stdout and stderr where they are the terminal. @command: also redirect stdin from
+ * /dev/null, because sbt-trace reads the keys. Return 0 or -errno, in which case nothing has
+ * changed.
  */
 int tty_capture_begin(struct tty_capture *tty_capture, bool command);
 /* Read what has been written. */
 void tty_capture_read(struct tty_capture *tty_capture);
 /*
- * Restore the descriptors and print what was kept. If COMMAND still runs, a relay process passes on
- * what it prints.
+ * Restore the descriptors and print what was kept. If COMMAND still runs, a relay process forwards
+ * its output.
  */
 void tty_capture_end(struct tty_capture *tty_capture);
 /* Wait a moment for the relay process after COMMAND has ended. */

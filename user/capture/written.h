@@ -21,7 +21,7 @@ void written_free(struct written *written);
 /* Report the first write to the file from now on, if it can be watched. */
 void written_watch(struct written *written, struct module *module);
 void written_forget(struct written *written, const struct module *module);
-/* Return the next file that was written to, or NULL. It is not watched any more. */
+/* Return the next file that was written to, or NULL. The file is not watched any more. */
 struct module *written_next(struct written *written);
 
 #endif /* CMD_WRITTEN_H */

@@ -28,7 +28,10 @@ bool arrivals_is_stale(const struct arrivals *s, uint32_t tid, uint64_t since_ns
 	return hash_get(&s->stale, tid, &since) && since == since_ns;
 }
 
-/* Return whether the thread waits for arrivals: not for the end of threads, nor in a mere phase. */
+/*
+ * Return whether the thread waits for arrivals. Waits for the end of threads, and phases without a
+ * barrier, do not count.
+ */
 static bool is_at_barrier(const struct sbt_thread *t)
 {
 	/* A thread that has not arrived anywhere yet has no family. */

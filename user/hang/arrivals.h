@@ -44,7 +44,7 @@ struct arrivals {
 void arrivals_free(struct arrivals *arrivals);
 /* Copy all arrivals at barriers that are not stale, without groups. Return 0 or -ENOMEM. */
 int arrivals_look(struct arrivals *arrivals, const struct hang_env *env);
-/* Return whether one of them is at least @after_ns old. */
+/* Return whether an arrival is at least @after_ns old. */
 bool arrivals_old(const struct arrivals *arrivals, uint64_t now_ns, uint64_t after_ns);
 /* Group the arrivals by barrier. Return 0 or -errno. */
 int arrivals_group(struct arrivals *arrivals, const struct hang_env *env);

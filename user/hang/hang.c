@@ -52,9 +52,9 @@ static bool is_set_by_runtime(const struct hang_barrier *b)
 }
 
 /*
- * Find whether the verdict also holds if any other thread that can arrive at the barriers does. The
- * threads of the last episode are known, those of the next are not, unless the runtime declares
- * them.
+ * Find whether the verdict also holds if other threads that can arrive at the barriers do arrive.
+ * The threads of the last episode are known. The threads of the next episode are not known, unless
+ * the runtime declares them.
  */
 static int prove(const struct graph *g, uint32_t barrier, enum hang_verdict verdict, bool *proven)
 {

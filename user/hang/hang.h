@@ -5,10 +5,10 @@
  * that took part before, and what all threads wait for now. The result is the missing threads,
  * whether they can still arrive, and a sentence about it. This code does no I/O.
  *
- * Threads wait for threads: for the holder of a lock, for the end of a joined thread, at a barrier
- * for all missing threads. A thread that waits for no such thread may go on by itself. A thread
- * that waits for a thread that may go on may go on, too. The remaining threads can never go on. A
- * cycle among those is a deadlock, and nothing else is called one.
+ * Threads wait for threads: for the holder of a lock, for the end of a joined thread, or at a
+ * barrier for all missing threads. A thread that waits for no such thread can continue by itself. A
+ * thread that waits for a thread that can continue can also continue. The remaining threads can
+ * never continue. Only a cycle among these remaining threads is called a deadlock.
  */
 #ifndef HANG_HANG_H
 #define HANG_HANG_H
@@ -78,7 +78,7 @@ struct hang_arrival {
 	struct hang_frame site; /* call site */
 };
 
-/* A thread of the last episode, or one that the runtime declares to be in the team. */
+/* A thread of the last episode, or a thread that the runtime declares to be in the team. */
 struct hang_member {
 	uint32_t pid, tid;
 	uint32_t index;
@@ -141,7 +141,7 @@ bool hang_is_runtime(const char *module);
 const char *hang_preposition(const char *words);
 /*
  * Return the innermost frame that is neither in the C library nor in another runtime, the innermost
- * frame where all are, or NULL where there is none.
+ * frame if all frames are in such libraries, or NULL if there is no frame.
  */
 const struct hang_frame *hang_user_frame(const struct hang_frame *frames, uint32_t n);
 

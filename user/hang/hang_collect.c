@@ -20,7 +20,7 @@
 /* In a process with up to so many threads, arrived threads are examined with stacks, too. */
 #define STACKS_MAX	  128
 #define LOOK_INTERVAL_NS  120000000ULL /* between the two looks */
-#define THREADS_MAX	  1024 /* threads of one process, besides those that have arrived */
+#define THREADS_MAX	  1024 /* limit of threads of one process that have not arrived */
 /* No traced process has this incarnation: the address space belongs to the snapshot. */
 #define ADDRESS_SPACE_INC UINT32_MAX
 
@@ -122,8 +122,8 @@ void hang_collect_answer_free(struct hang_collect_answer *a)
 }
 
 /*
- * Read the current mappings. The space is marked as gone afterwards, so that an address outside of
- * them does not cause another read.
+ * Read the current mappings. The space is marked as gone afterwards, so that an address outside
+ * these mappings does not cause another read.
  */
 static struct address_space *read_address_space(const struct hang_collect *s, uint32_t pid)
 {
@@ -194,7 +194,10 @@ static int list_threads(const struct hang_collect_question *q, struct hang_colle
 	return err < 0 ? err : s.failed ? -ENOMEM : 0;
 }
 
-/* With @stacks, read those of arrived threads, too: they may be missing at another barrier. */
+/*
+ * With @stacks, also read the stacks of arrived threads: these threads may be missing at another
+ * barrier.
+ */
 static int look_first(struct hang_collect *s, struct hang_collect_process *p, bool stacks)
 {
 	int err = 0;
@@ -301,8 +304,8 @@ static int count_returns(const struct hang_collect *s, const struct hang_collect
 }
 
 /*
- * Look again at the threads in an MPI call. Such a thread may spin all the time, and one that
- * exchanges messages in a loop is in the same call on every look. So begin to count each thread's
+ * Look again at the threads in an MPI call. Such a thread may spin all the time, and a thread that
+ * exchanges messages in a loop is in the same call at every look. So begin to count each thread's
  * returns from its call, and then read the stacks again. A thread that has not returned by
  * read_returns() was in its call for that time, together with all other such threads.
  */
@@ -361,7 +364,7 @@ static int look_twice(struct hang_collect *s, struct hang_collect_answer *a,
 		one = list_threads(q, p);
 		if (!one)
 			one = look_first(s, p, stacks);
-		/* One process may have ended, but not all of them. */
+		/* A single process may have ended, but not all of them. */
 		if (!one)
 			nprocesses++;
 		else

@@ -27,7 +27,7 @@ const struct hang_collect_process *hang_collect_find_process(const struct hang_c
 #define RETURNS_ON_STACK false
 #endif
 
-/* Return whether a return probe has replaced the return address by this one. */
+/* Return whether this address is the one with which return probes replace return addresses. */
 static bool is_trampoline(const struct address_space *space, uint64_t address)
 {
 	const struct maps_entry *e = space ? maps_find(&space->maps, address) : NULL;
@@ -142,7 +142,7 @@ static bool arrived_unseen(const struct hang_collect_answer *a,
 	       a->threads[i].pid == b->pid && a->locks[i].object == b->object;
 }
 
-/* Return whether the team is unknown, and threads of unknown processes may be in it. */
+/* Return whether the team is unknown and may contain threads of unknown processes. */
 static bool may_be_elsewhere(struct hang_collect *s, const struct hang_collect_answer *a,
 			     const struct hang_collect_barrier *b)
 {

@@ -29,7 +29,10 @@ struct hang_collect_process {
 	uint32_t nreturns;
 	int *returns; /* by thread of .calls_again: result of regs_count_returns(), or -errno */
 	uint32_t slot; /* of the first of .returns */
-	bool *left; /* by thread of .calls_again: it has returned from that call, or may have */
+	/*
+	 * by thread of .calls_again: true if the thread has, or may have, returned from that call
+	 */
+	bool *left;
 };
 
 struct hang_collect_answer {

@@ -100,7 +100,9 @@ static void number_thread(const struct hang_collect_question *q, struct hang_thr
 	}
 }
 
-/* Fill what the thread waits for in an MPI call. hang_collect_add_peers() fills .holder later. */
+/*
+ * Fill in what the thread waits for in an MPI call. hang_collect_add_peers() fills .holder later.
+ */
 static void add_call(const struct hang_collect_process *p, const struct snapshot_thread *first,
 		     struct hang_thread *t)
 {
@@ -126,7 +128,10 @@ static void add_call(const struct hang_collect_process *p, const struct snapshot
 		   !p->left[again - p->calls_again->threads];
 }
 
-/* Return the thread that stands for the rank: the one in a call, otherwise its first. */
+/*
+ * Return the thread that represents the rank: the thread in an MPI call, otherwise the rank's first
+ * thread.
+ */
 static const struct hang_thread *rank_thread(const struct hang_collect_answer *a, uint32_t pid)
 {
 	const struct hang_thread *first = NULL;

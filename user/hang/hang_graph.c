@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* The graph of waiting threads: which threads can go on, and cycles of those that cannot. */
+/*
+ * The graph of waiting threads: the threads that can continue, and cycles of threads that cannot.
+ */
 #include "hang/hang_internal.h"
 
 #include <errno.h>
@@ -113,8 +115,8 @@ static uint32_t crossed_barrier(const struct graph *g, uint32_t i)
 
 /*
  * Return whether a thread that is in a different collective than the threads at @barrier may leave
- * it. Those threads cannot help: where a collective lets a rank leave early, its part is done. Only
- * ranks that are in neither collective yet can.
+ * that collective. The threads at @barrier cannot release it: where a collective lets a rank leave
+ * early, that rank's part is done. Only ranks that are in neither collective yet can release it.
  */
 static bool others_may_help(const struct graph *g, uint32_t i, uint32_t barrier)
 {
@@ -184,7 +186,7 @@ struct search {
 
 static void reach(const struct graph *g, struct search *s, uint32_t from, uint32_t to)
 {
-	/* A thread that can go on is in no lasting cycle. */
+	/* A thread that can continue is in no permanent cycle. */
 	if (to == HANG_NONE || g->can[to] || s->from[to] != HANG_NONE)
 		return;
 	s->from[to] = from;
@@ -211,7 +213,7 @@ static void reach_next(const struct graph *g, struct search *s, uint32_t i)
 			reach(g, s, i, need->candidates[c].thread);
 }
 
-/* Find the shortest way from @start back to it, and keep it if it is the shortest so far. */
+/* Find the shortest path from @start back to @start, and keep it if it is the shortest so far. */
 static void search_from(struct graph *g, struct search *s, uint32_t start)
 {
 	uint32_t i, at, len, done = 0;

@@ -7,7 +7,7 @@
 #include "hang/hang.h"
 #include "analyse/internal.h"
 
-/* The state of a candidate, the one that explains most first. */
+/* The state of a candidate, in the order of how much it explains, most first. */
 enum { RANK_LOST, RANK_STUCK, RANK_BUSY, RANK_OUTSIDE, RANK_REST, RANK_BARRED };
 
 /* A thread that may be missing at a barrier. */
@@ -24,15 +24,15 @@ struct candidate {
 struct need {
 	bool exact; /* all candidates must arrive; otherwise any .k of them */
 	/*
-	 * MPI: indexes of two arrivals in different collectives, .odd in the one that fewer ranks
-	 * called; HANG_NONE.
+	 * MPI: indexes of two arrivals in different collectives; .odd is in the collective that
+	 * fewer ranks called. HANG_NONE if there are none.
 	 */
 	uint32_t odd, even;
 	bool unclear; /* all counted threads have arrived: the barrier is about to open */
 	uint32_t k;
 	uint32_t n;
 	struct candidate *candidates;
-	uint32_t able; /* candidates that are neither lost nor barred */
+	uint32_t able; /* number of candidates that are not lost and not barred */
 	bool fills; /* the barrier can fill */
 };
 
@@ -47,7 +47,7 @@ struct graph {
 	struct arena *arena; /* the report's */
 	struct hash by_tid; /* tid -> index */
 	struct need *needs; /* by barrier */
-	bool *can; /* by thread: it may eventually go on */
+	bool *can; /* by thread: the thread may eventually continue */
 	bool strict; /* any thread may replace a thread of the last episode */
 	uint32_t *at; /* by thread: the barrier that it has arrived at; HANG_NONE */
 	bool several; /* there are threads of more than one process */
@@ -64,7 +64,10 @@ uint32_t graph_thread(const struct graph *g, uint32_t tid);
  * thread. HANG_NONE: none, or unknown.
  */
 uint32_t graph_holder(const struct graph *g, uint32_t i);
-/* Return the last thread of the chain of holders from thread @i; in a circle: any thread of it. */
+/*
+ * Return the last thread of the chain of holders from thread @i; in a cycle: any thread of the
+ * cycle.
+ */
 uint32_t graph_chain_end(const struct graph *g, uint32_t i);
 /* Return whether the thread is blocked until another, known thread does something. */
 bool thread_waits_for_holder(const struct hang_thread *t);
@@ -74,8 +77,8 @@ bool thread_is_busy(const struct hang_thread *t);
 bool thread_is_outside(const struct hang_thread *t);
 
 /*
- * Fill .can and each need's .fills. Both must be false, or hold what is already known. This is the
- * least fixed point: a thread can go on only if there is a reason.
+ * Fill .can and each need's .fills. On entry both must be false, or hold earlier results. The
+ * result is the least fixed point: a thread can continue only if there is a reason.
  */
 void graph_find_able(struct graph *g);
 /*
@@ -92,9 +95,9 @@ void graph_cross_ranks(struct graph *g, uint32_t barrier);
 int need_find(struct graph *g, uint32_t barrier);
 /* Return whether .threads has all threads that may arrive at the barrier. */
 bool need_knows_all(const struct graph *g, const struct hang_barrier *b);
-/* Count the threads that can go on and could replace threads of the last episode. */
+/* Count the threads that can continue and could replace threads of the last episode. */
 uint32_t need_outsiders(const struct graph *g, uint32_t barrier);
-/* Return whether a thread that can go on might arrive, or create a thread that does. */
+/* Return whether a thread that can continue might arrive, or create a thread that arrives. */
 bool need_thread_may_come(const struct graph *g, const struct hang_barrier *b);
 
 /* hang_fill.c: these return 0 or -ENOMEM. */
@@ -110,8 +113,8 @@ const char *text_blocked_on(const struct graph *g, uint32_t i);
 /* Return "the barrier at x.c:30", "the mutex `m`" or "the end of thread 3". */
 const char *text_step(const struct graph *g, const struct step *step, const struct step *next);
 /*
- * Fill out->text, when all other fields are filled. @likely is the verdict that holds if it can be
- * proven; out->verdict is the one that is.
+ * Fill in out->text after all other fields. @likely is the verdict that may hold without a proof;
+ * out->verdict is the proven verdict.
  */
 void text_fill(const struct graph *g, uint32_t barrier, enum hang_verdict likely,
 	       struct report_hang *out);

@@ -160,7 +160,7 @@ static void close_known(struct hang_monitor *h, uint64_t now)
 	}
 }
 
-/* Drop the hangs that are over, and those that ended unreported. */
+/* Drop the hangs that are over, and the hangs that ended unreported. */
 static void forget_known(struct hang_monitor *h)
 {
 	uint32_t i, n = 0;

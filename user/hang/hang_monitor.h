@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Watch for hangs during tracing: barriers at which a thread has waited for longer than --hang. The
- * arrivals without a departure are read once a second. If one is old, hang_worker's thread examines
- * the program, so that the processing of records is not delayed.
+ * Watch for hangs during tracing: barriers at which a thread has waited for longer than --hang.
+ * Arrivals without a departure are read once a second. If an arrival is old, hang_worker's thread
+ * examines the program, so that the processing of records is not delayed.
  */
 #ifndef HANG_HANG_MONITOR_H
 #define HANG_HANG_MONITOR_H
@@ -19,7 +19,9 @@ struct hang_monitor;
 int hang_monitor_new(const struct hang_env *env, struct hang_monitor **out);
 /* Finishes the running look first. */
 void hang_monitor_free(struct hang_monitor *hang_monitor);
-/* Report what was found. Call it often: it rarely has work. Return 0 or -ENOMEM. */
+/*
+ * Report the hangs that were found. Call this often: it rarely has work to do. Return 0 or -ENOMEM.
+ */
 int hang_monitor_step(struct hang_monitor *hang_monitor, uint64_t now_ns);
 /*
  * Wait for the running look, and report what it found. Called at the end of tracing, before the
@@ -27,8 +29,8 @@ int hang_monitor_step(struct hang_monitor *hang_monitor, uint64_t now_ns);
  */
 void hang_monitor_settle(struct hang_monitor *hang_monitor);
 /*
- * Return the *n hangs that are not over, when all records have been fed. They are valid as long as
- * @hang_monitor.
+ * Return the *n hangs that are not over, when all records have been fed. They are valid until
+ * @hang_monitor is freed.
  */
 const struct report_hang *hang_monitor_last(struct hang_monitor *hang_monitor, uint64_t now_ns,
 					    uint32_t *n);

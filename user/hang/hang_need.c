@@ -43,7 +43,7 @@ static bool has_arrived(const struct hang_barrier *b, uint32_t tid)
 	return false;
 }
 
-/* Return whether the threads of the last episode are the ones that must arrive again. */
+/* Return whether exactly the threads of the last episode must arrive again. */
 static bool team_stays(const struct hang_barrier *b)
 {
 	uint32_t i;
@@ -97,8 +97,8 @@ static bool is_within(const struct hang_barrier *b, const struct hang_thread *t)
 }
 
 /*
- * Return whether the thread joins a thread that has arrived here. Unless it was seen here, it has
- * nothing else to do with the barrier.
+ * Return whether the thread joins a thread that has arrived here. Unless the thread was seen at
+ * this barrier, it has nothing else to do with the barrier.
  */
 static bool joins_arrived(const struct graph *g, const struct hang_barrier *b, uint32_t i)
 {
@@ -138,8 +138,8 @@ static bool arrives_for_process(const struct graph *g, const struct hang_barrier
 }
 
 /*
- * Add the threads that may arrive. With @newer, only those that started after the last episode:
- * they replace threads that have ended.
+ * Add the threads that may arrive. With @newer, add only threads that started after the last
+ * episode: they replace threads that have ended.
  */
 static void add_others(const struct graph *g, const struct hang_barrier *b, struct need *need,
 		       bool newer)
@@ -184,7 +184,7 @@ static void need_team(const struct graph *g, const struct hang_barrier *b, struc
 	need->exact = true;
 	for (i = 0; i < need->n; i++)
 		lost += need->candidates[i].lost;
-	/* New threads may replace those that have ended. */
+	/* New threads may replace threads that have ended. */
 	if (lost && !b->team_declared) {
 		add_others(g, b, need, true);
 		need->exact = need->n == need->k;

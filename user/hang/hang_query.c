@@ -121,7 +121,9 @@ static int add_region(const struct hang_env *env, struct hang_collect_barrier *b
 	b->team_declared = true;
 	b->count = m.entered;
 	if (b->nteam > m.entered) {
-		/* The last team had more threads: which of them belong to this one is unknown. */
+		/*
+		 * The last team had more threads: the threads that belong to this team are unknown.
+		 */
 		for (i = 0, past = 0; i < b->nteam; i++)
 			if (!b->team[i].left)
 				b->team[past++] = b->team[i];
@@ -185,8 +187,8 @@ static int add_sharers(struct hang_collect_barrier *b)
 }
 
 /*
- * Take the model's name for the barrier, which is better than that of the call site unless the
- * barrier has just one plain call. This looks the symbols up at once.
+ * Take the model's name for the barrier. It is better than the call site's name unless the barrier
+ * has just one plain call. This looks the symbols up at once.
  */
 static int add_name(const struct hang_env *env, const struct arrival *p,
 		    struct hang_collect_barrier *b, uint32_t barrier)

@@ -330,7 +330,10 @@ static uint32_t add_names(struct sentence *s, uint32_t rank)
 	return all;
 }
 
-/* Add what a thread does, after "which", and so on along the chain of threads that it waits for. */
+/*
+ * Add what a thread does, after "which", and then the same for each thread in the chain of threads
+ * that it waits for.
+ */
 static void add_doing(struct sentence *s, uint32_t i)
 {
 	const struct graph *g = s->g;
@@ -413,7 +416,7 @@ static void add_waits_for(struct sentence *s, const struct candidate *c)
 		add_doing(s, c->thread);
 }
 
-/* Add the circle, and how the barrier depends on it unless it is part of it. */
+/* Add the cycle, and how the barrier depends on it unless the barrier is part of the cycle. */
 static void add_circle(struct sentence *s, uint32_t barrier)
 {
 	const struct graph *g = s->g;

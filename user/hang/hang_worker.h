@@ -2,7 +2,8 @@
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
  * The thread that examines programs in which a barrier hangs, so that the processing of records is
- * not delayed. It has one job at a time. One other thread calls all functions here.
+ * not delayed. The worker has one job at a time. All functions here must be called by a single
+ * other thread.
  */
 #ifndef HANG_HANG_WORKER_H
 #define HANG_HANG_WORKER_H
@@ -38,13 +39,13 @@ int hang_worker_new(bool debuginfod, struct hang_worker **out);
 /* Finishes the running job first. */
 void hang_worker_free(struct hang_worker *hang_worker);
 /*
- * Start @job, which the worker then owns. It must have no other job. Return 0, or -errno if the
- * thread cannot be created.
+ * Start @job, which the worker then owns. The worker must have no other job. Return 0, or -errno if
+ * the thread cannot be created.
  */
 int hang_worker_start(struct hang_worker *hang_worker, struct hang_job *job);
 /* Return whether the worker has a job that was not taken back. */
 bool hang_worker_has(const struct hang_worker *hang_worker);
-/* Return the job if it is done, or NULL. With @wait, wait until it is. The caller frees it. */
+/* Return the job if it is done, or NULL. With @wait, wait until it is done. The caller frees it. */
 struct hang_job *hang_worker_take(struct hang_worker *hang_worker, bool wait);
 
 #endif /* HANG_HANG_WORKER_H */

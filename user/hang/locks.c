@@ -29,7 +29,7 @@
 #define RWLOCK_WRPHASE 8
 #define RWLOCK_WRITERS 12
 #define RWLOCK_WRITER  24
-/* glibc since 2.25, struct pthread_barrier: in, current_round; threads wait at the latter. */
+/* glibc since 2.25, struct pthread_barrier: in, current_round; threads wait at current_round. */
 #define BARRIER_ROUND  4
 /* musl, pthread_mutex_t: type, lock (the owner's tid, except for the plain type), waiters. */
 #define MUSL_LOCK      4
@@ -37,7 +37,7 @@
 struct locks {
 	struct address_spaces *spaces;
 	struct hash inner; /* process, tid in its own namespace -> tid here */
-	struct hash namespaced; /* process -> whether it is in a pid namespace of its own */
+	struct hash namespaced; /* process -> whether it is in a separate pid namespace */
 };
 
 int locks_new(struct address_spaces *spaces, struct locks **out)
@@ -219,7 +219,7 @@ static uint32_t u32_at(const uint8_t *bytes, size_t at)
 }
 
 /*
- * Read a glibc mutex at its lock word. Return whether it looks like one that is locked with
+ * Read a glibc mutex at its lock word. Return whether the memory looks like a locked mutex with
  * waiters. *holder is set to its owner, alive or not, or stays 0 where the owner is unknown.
  */
 static bool read_mutex(struct locks *l, const struct word *w, uint32_t *holder)
@@ -301,7 +301,8 @@ static bool is_mutex_wait(struct locks *l, const struct word *w, uint32_t *holde
 }
 
 /*
- * Identify a futex without the name of the waiting function, where it can hardly be anything else.
+ * Identify a futex without the name of the waiting function, if its memory can hardly be anything
+ * else.
  */
 static void read_nameless_futex(struct locks *l, const struct snapshot_thread *t,
 				const struct word *w, struct lock_wait *out)

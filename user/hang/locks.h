@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Find what a thread at a futex waits for, and the holder. The C library function that it is in and
- * the memory of the lock say so. Contents of memory count only if the process's threads confirm
+ * Find what a thread at a futex waits for, and the holder. The thread's C library function and the
+ * memory of the lock show both. Contents of memory count only if the process's threads confirm
  * them.
  */
 #ifndef HANG_LOCKS_H

@@ -78,8 +78,8 @@ static bool is_mpi(const struct mpi_stack *s, uint32_t i)
 }
 
 /*
- * Return the row of calls[] for a C function, by its MPI or PMPI name, or -1. With @fortran, take
- * the names that Fortran compilers make of these.
+ * Return the row of calls[] for a C function, by its MPI or PMPI name, or -1. With @fortran,
+ * compare with the names that Fortran compilers derive from these.
  */
 static int row_of(const char *name, bool fortran)
 {

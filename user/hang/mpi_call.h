@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Read the MPI call that a thread is in from its stack: the function, its call site, communicator
- * and peer rank. This needs no tracing: the arguments are where the library keeps them during its
- * own calls.
+ * Read a thread's current MPI call from its stack: the function, its call site, communicator and
+ * peer rank. This needs no tracing: the arguments are where the library keeps them during its own
+ * calls.
  */
 #ifndef HANG_MPI_CALL_H
 #define HANG_MPI_CALL_H
@@ -37,8 +37,8 @@ struct mpi_stack {
 /* Return whether a frame is in an MPI library. Without one, mpi_call_find() finds nothing. */
 bool mpi_call_likely(const struct mpi_stack *stack);
 /*
- * Find the MPI call that the thread waits in. @out->name is NULL where it is in no call that waits
- * for other ranks.
+ * Find the MPI call in which the thread waits. @out->name is NULL if the thread is in no call that
+ * waits for other ranks.
  */
 void mpi_call_find(const struct mpi_stack *stack, struct mpi_call *out);
 

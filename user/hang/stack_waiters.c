@@ -96,7 +96,7 @@ static uint64_t through_linkage_x86(const struct search *s, uint64_t target, con
 	return word_at(s, relative(target + (uint64_t)(at - code) + 6, at + 2));
 }
 
-/* As through_linkage_x86(). The entry is: adrp x16, PAGE; ldr x17, [x16, #OFFSET] */
+/* Do the same as through_linkage_x86(). The entry is: adrp x16, PAGE; ldr x17, [x16, #OFFSET] */
 static uint64_t through_linkage_arm64(const struct search *s, uint64_t target, const uint8_t *code)
 {
 	uint32_t words[3], page, load;

@@ -2,7 +2,8 @@
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
  * Find the threads inside barriers by their stacks alone. Such a stack has a frame in a barrier
- * function, or a call of one that has no frame because it ended in a tail call.
+ * function, or contains a call of a barrier function that has no frame because it ended in a tail
+ * call.
  */
 #ifndef HANG_STACK_WAITERS_H
 #define HANG_STACK_WAITERS_H
@@ -39,8 +40,8 @@ struct stack_waiters {
 };
 
 /*
- * Search @n snapshots of different processes. They and @spaces must outlive the result. Return 0 or
- * -ENOMEM. Call stack_waiters_free() in any case.
+ * Search @n snapshots of different processes. The snapshots and @spaces must outlive the result.
+ * Return 0 or -ENOMEM. Call stack_waiters_free() in any case.
  */
 int stack_waiters_find(struct address_spaces *spaces, struct snapshots *snapshots,
 		       const struct snapshot *const *looks, uint32_t n, struct stack_waiters *out);

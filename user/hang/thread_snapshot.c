@@ -246,7 +246,7 @@ static void take_state(struct snapshot_thread *t, const struct look *look)
 	t->wait = wait_of(look);
 }
 
-/* Examine a thread. That it is gone is a valid result. */
+/* Examine a thread. If the thread has exited, that is a valid result. */
 static void look_at(struct snapshot_thread *t, struct look *look)
 {
 	look_thread((int)t->pid, (int)t->tid, look);
@@ -589,7 +589,7 @@ static int take_stack(struct taking *k, struct subject *u)
 /* --- words ------------------------------------------------------------------------------------ */
 
 /*
- * Return the thread that thread @t joins, or 0. It waits at the futex word in which the C library
+ * Return the thread that thread @t joins, or 0. @t waits at the futex word in which the C library
  * keeps the joined thread's tid until the kernel clears it. The futex is not private, because the
  * kernel's wake-up is not (glibc's pthread_join).
  */
@@ -627,8 +627,8 @@ static int take_words(struct taking *k, struct subject *u)
 /* --- snapshots -------------------------------------------------------------------------------- */
 
 /*
- * Read the mappings once. The space is marked as gone afterwards, so that an address outside of
- * them does not cause another read.
+ * Read the mappings once. The space is marked as gone afterwards, so that an address outside these
+ * mappings does not cause another read.
  */
 static void read_address_space(struct taking *k)
 {

@@ -42,15 +42,15 @@ enum snapshot_source {
 };
 
 /*
- * A function, or one that was inlined into the next real one. All strings are printable and live as
- * long as struct snapshots.
+ * A function, or a function that was inlined into the next frame's function. All strings are
+ * printable and live as long as struct snapshots.
  */
 struct snapshot_frame {
 	const char *function; /* NULL: unknown */
 	const char *file; /* NULL: unknown */
 	const char *module; /* path of the file that has the code; NULL: none */
 	uint32_t line; /* 0: unknown */
-	const char *inlined; /* the function that this one was inlined into; NULL: none */
+	const char *inlined; /* the function into which this function was inlined; NULL: none */
 	uint64_t address; /* in the process: of the call, or where the thread is (innermost) */
 };
 
@@ -62,7 +62,7 @@ struct snapshot_thread {
 	uint64_t args[6]; /* of the system call */
 	char wchan[64]; /* kernel function that waits; "": unknown */
 	uint64_t cpu_ns,
-		runq_ns; /* total time on a CPU, and waiting for one; UINT64_MAX: unknown */
+		runq_ns; /* total time on a CPU, and waiting for a CPU; UINT64_MAX: unknown */
 	uint64_t start_ticks; /* from /proc/.../stat: detects a reused tid; 0: unknown */
 	/*
 	 * Context switches. If two looks found the same number, the thread did not run in between.
@@ -70,7 +70,7 @@ struct snapshot_thread {
 	 */
 	uint64_t switches;
 	uint64_t sp, pc; /* of user space; 0: unknown */
-	struct stack_regs regs; /* by DWARF number; regs.known has the valid ones */
+	struct stack_regs regs; /* by DWARF number; regs.known has a bit for each valid register */
 	enum snapshot_source source;
 	bool sampled; /* the thread ran, and the stack is one sample */
 	bool truncated; /* there are more callers than frames, or they cannot be found */
@@ -93,9 +93,10 @@ struct snapshots;
 struct regs;
 
 /*
- * Create what snapshots share: the task iterator, and symbols. @spaces must outlive it;
- * snapshot_take() uses it, so not from two threads at once. Return 0 or -ENOMEM. Without an
- * iterator (old kernel, no permission) it works, and snapshot_thread.source says what was used.
+ * Create the state that snapshots share: the task iterator, and symbols. @spaces must outlive it.
+ * snapshot_take() uses @spaces, so do not call that from two threads at once. Return 0 or -ENOMEM.
+ * Snapshots also work without an iterator (old kernel, no permission); snapshot_thread.source says
+ * what was used.
  */
 int snapshots_new(struct address_spaces *spaces, struct snapshots **out);
 void snapshots_free(struct snapshots *snapshots);
@@ -110,9 +111,9 @@ struct regs *snapshots_regs(const struct snapshots *snapshots);
 
 /*
  * Examine the threads @tids of process @pid; @n 0: all threads. A thread that does not exist has
- * the wait SNAPSHOT_GONE. This takes about 50 ms where threads run, and time for symbols, less the
- * second time. Return 0, -ESRCH (no such process), -EACCES (no permission to read it), -ENOMEM or
- * -errno.
+ * the wait SNAPSHOT_GONE. This takes about 50 ms if threads run, and additional time for symbols,
+ * which is shorter the second time. Return 0, -ESRCH (no such process), -EACCES (no permission to
+ * read it), -ENOMEM or -errno.
  */
 int snapshot_take(struct snapshots *snapshots, uint32_t pid, const uint32_t *tids, uint32_t n,
 		  struct snapshot **out);
