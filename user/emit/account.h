@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* Tables for people: how threads spent their time, and what was counted in them. */
+/* Print tables for people: the parts of threads' time, and the threads' counters. */
 #ifndef EMIT_ACCOUNT_H
 #define EMIT_ACCOUNT_H
 
@@ -21,8 +21,8 @@ struct account {
 /* Return whether anything is known about how the threads spent their time. */
 bool account_known(const struct account *account, const struct fields_context *context);
 /*
- * Print how the threads spent their time, what was counted (outside barriers, and a row for
- * inside), or both, in one table if it fits. Print nothing if nothing is known.
+ * Print the parts of the threads' time, the counters (outside barriers, and a row for inside), or
+ * both, in one table if it fits. Print nothing if nothing is known.
  */
 void account_parts(struct textout *t, const struct account *account, unsigned indent,
 		   const struct fields_context *context);

@@ -87,7 +87,7 @@ static int chrome_put(struct chrome *c)
 	return c->err;
 }
 
-/* Reduce the detail of what follows @t_ns, depending on the bytes written so far. */
+/* Reduce the detail of all output after @t_ns, depending on the bytes written so far. */
 static void chrome_thin(struct chrome *c, uint64_t t_ns)
 {
 	if (c->written < c->lean)
@@ -294,7 +294,7 @@ static void put_parts(struct chrome *c, const struct model_member *m, const char
 	arg_more(c, comma, "unattributed_ns", left);
 }
 
-/* Add the counters of the phase, or those inside the barrier. */
+/* Add the counters of the phase, or the counters inside the barrier. */
 static void put_counters(struct chrome *c, const struct model_detail *d, bool inside,
 			 const char **comma)
 {
@@ -377,7 +377,7 @@ static void put_leave(struct chrome *c, const struct model_episode *e, const str
 		arg(c, &comma, "order", (uint64_t)(m - e->members));
 	}
 	if (d && d->inside_oncpu_ns != MODEL_UNKNOWN && !c->lean_ns) {
-		/* These include the wait, as only the sums are known. */
+		/* These times include the wait, because only the sums are known. */
 		arg_more(c, &comma, "inside_oncpu_ns", d->inside_oncpu_ns);
 		arg_more(c, &comma, "inside_runq_ns", d->inside_runq_ns);
 		put_counters(c, d, true, &comma);
@@ -403,7 +403,7 @@ static void counter(struct chrome *c, uint32_t pid, uint32_t tid, uint64_t t_ns,
 /*
  * Write the parts of a phase of @work_ns in per cent; 0: there is no phase. The first call writes
  * all parts, because viewers take the list of parts from there. Later calls leave out parts that
- * were 0 and still are.
+ * were 0 in the last call and still are 0.
  */
 static void put_shares(struct chrome *c, struct chrome_track *t, uint32_t pid, uint64_t t_ns,
 		       const struct model_detail *d, uint64_t work_ns)
@@ -705,7 +705,10 @@ static void put_bare(struct chrome *c, struct chrome_track *t, struct slice s)
 	slice_end(c, &s);
 }
 
-/* Write what is in no episode: work after the last departure, and a wait that lasted to the end. */
+/*
+ * Write the times outside episodes: work after the last departure, and a wait that lasted to the
+ * end.
+ */
 static void put_last(struct chrome *c, const struct model_thread *th, uint32_t index, uint32_t pid,
 		     uint64_t end_ns)
 {

@@ -6,11 +6,11 @@
  *
  * The track of a thread has the slices "work", from its departure to its next arrival; "wait", from
  * its arrival to the last arrival; and "leave", from the last arrival to its departure. They never
- * overlap. An arrow leads from the last arrival to each thread that it released. Only sums are
- * known of the parts of a phase (run queue, blocked, ...) and of its counters. They are arguments
- * of the slice. Tracks beside it show them as shares of the phase, level from its begin to its end.
- * Parts that are 0 are left out of both. Times are microseconds with three decimals, from the start
- * of tracing.
+ * overlap. An arrow leads from the last arrival to each thread that it released. For the parts of a
+ * phase (run queue, blocked, ...) and for its counters, only sums are known. The sums are arguments
+ * of the slice. Separate tracks show them as shares of the phase, constant from its beginning to
+ * its end. Parts that are 0 are left out of both. Times are microseconds with three decimals, from
+ * the start of tracing.
  *
  * A crossing takes about 600 bytes. From 64 MiB on, counters and parts of phases are left out. From
  * 192 MiB on, several crossings of a thread become one slice with their sums, and their number
@@ -48,8 +48,8 @@ int chrome_begin(struct chrome **out, FILE *file, const struct report_env *env, 
  */
 int chrome_episode(struct chrome *c, const struct model *model, const struct model_episode *e);
 /*
- * Thin from @bytes on, and further from three times @bytes on, instead of 64 MiB. Call it after
- * chrome_begin().
+ * Reduce the detail from @bytes on, and further from three times @bytes on, instead of 64 MiB. Call
+ * it after chrome_begin().
  */
 void chrome_limit(struct chrome *c, uint64_t bytes);
 /* Return whether anything was left out so far. */

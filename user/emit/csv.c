@@ -254,7 +254,7 @@ static void csv_fill_keys(struct csv *csv, const struct emit_field *map,
 	}
 }
 
-/* Fill the cells of the row; with @keys, only those that nested rows repeat. */
+/* Fill the cells of the row; with @keys, only the cells that nested rows repeat. */
 static void csv_fill(struct csv *csv, const struct emit_record *record, const void *rec,
 		     const struct fields_context *context, const char *prefix, bool keys)
 {
@@ -340,7 +340,7 @@ static void csv_list(struct csv *csv, struct buf *buf, const struct csv_above *a
 	}
 }
 
-/* Print the rows of the lists in @rec, including those in its objects. */
+/* Print the rows of the lists in @rec, including lists in its objects. */
 static void csv_below(struct csv *csv, struct buf *buf, const struct csv_above *above,
 		      const struct emit_record *record, const void *rec,
 		      const struct fields_context *context)

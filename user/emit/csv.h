@@ -4,7 +4,7 @@
  * CSV (RFC 4180): one header with the columns of all record types, "type" first. A record fills the
  * cells that it has. Nested lists become rows of their own below the record: a row of type
  * "barrier.thread" repeats the id and pid of the barrier. Strings are quoted, made printable as in
- * text output, and protected from being taken for formulas.
+ * text output, and escaped so that no spreadsheet takes them for formulas.
  */
 #ifndef EMIT_CSV_H
 #define EMIT_CSV_H

@@ -219,8 +219,8 @@ static bool is_among(const struct report_thread *thread, const struct report_thr
 }
 
 /*
- * Print threads that are unlike the others and in neither of the two lists. Example: of two late
- * threads, the second one never arrives last.
+ * Print outlier threads that are in neither of the two lists. For example, if two threads are late,
+ * the second late thread never arrives last.
  */
 static void thread_outliers(struct textout *t, const struct report_thread *threads, uint32_t n,
 			    const struct report_thread *shown, uint32_t nshown,
@@ -298,7 +298,7 @@ void detail_threads(struct textout *t, const struct report_thread *threads, uint
 		thread_quantiles(t, threads, n, context);
 		thread_extremes(t, threads, n, context);
 		/*
-		 * The quantiles cover single threads. What remains is what was counted in all
+		 * The quantiles cover single threads. The rest of the table has the counters of all
 		 * threads together.
 		 */
 		account.n = 0;

@@ -65,7 +65,7 @@ struct emit *emit_new(FILE *out, const struct emit_options *options)
 	return emit;
 }
 
-/* Write what was formatted: whole lines, one record at a time. */
+/* Write the formatted output: complete lines, one record at a time. */
 static void emit_put(struct emit *emit)
 {
 	if (emit->err)

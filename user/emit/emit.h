@@ -3,8 +3,9 @@
 /*
  * Data output: text for people, JSON Lines, CSV. The list of fields in emit/fields.c drives all
  * three. A writer keeps the first failed write of its stream, returns it from emit_flush() and
- * emit_free(), and writes nothing after it. Only emit_report(), emit_flush() and emit_free() flush.
- * With live output the caller flushes, as often as a reader may look. The caller ignores SIGPIPE.
+ * emit_free(), and writes nothing after that failure. Only emit_report(), emit_flush() and
+ * emit_free() flush. With live output the caller flushes, as often as a reader may look. The caller
+ * ignores SIGPIPE.
  */
 #ifndef EMIT_EMIT_H
 #define EMIT_EMIT_H
@@ -63,8 +64,8 @@ void emit_hang(struct emit *emit, const struct report_hang *hang);
  */
 void emit_no_hang(struct emit *emit, uint32_t ranks);
 /*
- * Print where the threads of one process are; @comm is the process's name. Text groups threads at
- * the same place.
+ * Print the positions of the threads of one process; @comm is the process's name. Text output
+ * groups threads with equal positions.
  */
 void emit_threads(struct emit *emit, uint32_t pid, const char *comm,
 		  const struct emit_thread *threads, uint32_t n);
@@ -75,8 +76,8 @@ struct observer_output emit_output(struct emit *emit);
 /* Print the report at the end, or an interim report. */
 void emit_report(struct emit *emit, const struct report *report);
 /*
- * Print what is possible on this machine: the verdict, then a row per feature. In JSON the verdict
- * is the feature "trace". There is no CSV.
+ * Print what tracing can do on this machine: the verdict, then a row per feature. In JSON the
+ * verdict is the feature "trace". There is no CSV.
  */
 void emit_doctor(struct emit *emit, const struct doctor *doctor);
 /* For diff: print the answer, then the changes. @inputs has A's recordings, then B's. */

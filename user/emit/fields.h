@@ -90,7 +90,8 @@ struct emit_field {
 	/* Heading of its column in tables for people, two lines with \n; NULL: it has no column. */
 	const char *heading;
 	/*
-	 * Write the cell if it shows more than the value. The heading and its place stay the same.
+	 * Write the cell, if it shows more than the value. The heading and the column stay the
+	 * same.
 	 */
 	void (*cell)(const void *rec, char *out, size_t size);
 	const char *help;
@@ -109,7 +110,7 @@ struct emit_field {
 /* emit_field.views, and the view that a table has */
 #define FIELDS_MAIN	0x01
 #define FIELDS_PARTS	0x02 /* how time was spent */
-#define FIELDS_COUNTERS 0x04 /* what was counted; these columns are not in the list */
+#define FIELDS_COUNTERS 0x04 /* counters; these columns are not in the list of fields */
 #define FIELDS_EACH	0x07
 
 struct emit_record {
@@ -212,8 +213,7 @@ struct fields_value {
 struct fields_value fields_get(const struct emit_field *field, const void *rec,
 			       const struct fields_context *context);
 /*
- * Return the key of one of a map's structs, NULL if it has none; and the field that holds its
- * value.
+ * Return the key of a struct of a map, or NULL if it has none. Set the field that holds its value.
  */
 const char *fields_key(const struct emit_field *map, const void *rec,
 		       const struct fields_context *context);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* The list of fields: how time was spent, what was counted, and why a thread was late. */
+/* The list of fields, continued: parts of time, counters, and causes of lateness. */
 #include "analyse/cause.h"
 #include "emit/fields_internal.h"
 

@@ -123,7 +123,7 @@ static uint32_t count_threads(const struct report *r)
 	return n;
 }
 
-/* Take all times of the threads. The times at barriers will be subtracted from them. */
+/* Take all times of the threads. Times at barriers are subtracted later. */
 static int take_threads(struct folded *f, const struct report *r)
 {
 	uint32_t i, k;

@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
  * Folded stacks, the input of flame graphs: one line "process;thread;barrier;part ns" each. The
- * parts are those of the phases that end at the barrier (on a CPU, run queue, blocked by reason,
- * unattributed; or work if the parts are unknown), and wait and leave inside it. Time of a thread
- * outside complete episodes has a frame of its own. Unknown times have no line.
+ * parts are the parts of the phases that end at the barrier (on a CPU, run queue, blocked by
+ * reason, unattributed; or work if the parts are unknown), and wait and leave inside it. A thread's
+ * time outside complete episodes has a separate frame. Unknown times have no line.
  */
 #ifndef EMIT_FOLDED_H
 #define EMIT_FOLDED_H

@@ -251,7 +251,7 @@ static void put_curves(struct html *h, const struct html_curve *curves, uint32_t
 
 /* --- the timeline ----------------------------------------------------------------------------- */
 
-/* Draw what is in no episode: each thread's time after its last departure. */
+/* Draw the times outside episodes: each thread's time after its last departure. */
 static void add_last(struct html *h, const struct model *model, const struct report *r)
 {
 	uint32_t i;

@@ -4,7 +4,7 @@
  * The report as one HTML file with pictures, which a browser draws without a network. The file has
  * its data as JSON (the records of --json, and the timeline), a charting library with its licence,
  * and a page that may load nothing else. Episodes are drawn into a grid as they arrive
- * (emit/grid.h). While there are few, each crossing is kept, too.
+ * (emit/grid.h). While there are few crossings, each crossing is also kept.
  */
 #ifndef EMIT_HTML_H
 #define EMIT_HTML_H

@@ -81,7 +81,7 @@ static void summary_hangs(struct textout *t, const struct report *r)
 			     r->nhangs - MOST);
 }
 
-/* Print which part of the run the figures cover, if it is not all of it. */
+/* Print which part of the run the figures cover, if they do not cover all of it. */
 static void summary_extent(struct textout *t, const struct report_extent *e)
 {
 	if (e->window)
@@ -320,7 +320,7 @@ static void summary_answers(struct textout *t, const struct report *r)
 	}
 }
 
-/* Print what is not in the figures. */
+/* Print the remarks: what the figures do not include. */
 static void summary_remarks(struct textout *t, const struct report *r)
 {
 	uint32_t i;
@@ -379,7 +379,10 @@ static uint64_t counter_value(const struct report_thread *thread, uint32_t what)
 	return what < thread->ncounters ? thread->counters[what].value : REPORT_UNKNOWN;
 }
 
-/* Of many threads pick the first and the last ones, and the outliers between them. */
+/*
+ * If there are many threads, pick the first threads, the last threads, and the outliers between
+ * them.
+ */
 static uint32_t pick_counted(struct textout *t, const struct report_process *p,
 			     struct report_thread *out)
 {
@@ -735,7 +738,8 @@ static void summary_cost(struct textout *t, const struct report *r)
 }
 
 /*
- * Print loop barriers as the SBT library does at the end (figure 5.15). Its idle time is our wait.
+ * Print loop barriers as the SBT library does at the end (figure 5.15). The library's idle time is
+ * our wait.
  */
 static void summary_loops(struct textout *t, const struct report *r)
 {

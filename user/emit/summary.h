@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* The report for people: the answer, the data behind it, then what is missing. */
+/* Print the report for people: the main finding, the data behind it, then what is missing. */
 #ifndef EMIT_SUMMARY_H
 #define EMIT_SUMMARY_H
 

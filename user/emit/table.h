@@ -50,7 +50,7 @@ void table_heading(const char *heading, char out[TEXTOUT_CELL]);
 /* Add the next cell, row by row. */
 void table_text(struct table *table, const char *s);
 void table_ns(struct table *table, uint64_t ns);
-/* Add columns for all fields of @record that have a heading, or one row of them. */
+/* Add columns for all fields of @record that have a heading, or add one row with these columns. */
 void table_fields(struct table *table, const struct emit_record *record,
 		  const struct fields_context *context);
 void table_row(struct table *table, const struct emit_record *record, const void *rec,

@@ -19,8 +19,8 @@
 /* --- width ------------------------------------------------------------------------------------ */
 
 /*
- * Return the width of a character. This is precise enough for names: it knows combining marks and
- * scripts of double width.
+ * Return the width of a character. This is precise enough for names: combining marks and scripts of
+ * double width are known.
  */
 static unsigned codepoint_columns(uint32_t cp)
 {
@@ -447,8 +447,8 @@ void textout_decimal(char out[TEXTOUT_CELL], double v, int decimals, const char 
 	int i;
 
 	/*
-	 * Tables consist mostly of these numbers, and printf() would take most of the time. It
-	 * decides at a tie.
+	 * Tables consist mostly of these numbers, and printf() would take most of the time. At a
+	 * tie, printf() decides.
 	 */
 	whole = scaled >= 0 && scaled < 1e15 ? (uint64_t)scaled : UINT64_MAX;
 	rest = scaled - (double)whole;

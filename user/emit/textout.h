@@ -43,7 +43,7 @@ unsigned textout_columns(const char *s);
 char *textout_fit(const char *s, unsigned columns);
 /* Add the printable @s, elided to at most @columns columns. Return its width. */
 unsigned textout_elide(struct buf *buf, const char *s, unsigned columns);
-/* Add @s, made printable and escaped so that Markdown shows it unchanged, also in a table. */
+/* Add @s, made printable and escaped so that Markdown shows it unchanged, even in a table. */
 void textout_markdown(struct buf *buf, const char *s);
 /* Add @s in ASCII only. */
 void textout_ascii(struct buf *buf, const char *s);

@@ -2,9 +2,10 @@
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
  * Predict the run of a program on another machine by trace-driven simulation (Shanmugam, Malony and
- * Mohr: Performance Extrapolation of Parallel Programs, 1995, section 3). The input is what each
- * thread computed between the events that it shares with other threads. The output is how long that
- * takes on a machine that a set of parameters describes. This code does no I/O and reads no clock.
+ * Mohr: Performance Extrapolation of Parallel Programs, 1995, section 3). The input is each
+ * thread's computing between the events that it shares with other threads. The output is the time
+ * that this takes on a machine that a set of parameters describes. This code does no I/O and reads
+ * no clock.
  *
  * Times are nanoseconds: integers in the input, doubles in the output (parameters have fractions).
  */
@@ -26,11 +27,11 @@ enum predict_op {
 	PREDICT_END, /* ends */
 	PREDICT_MEET, /* arrives at a barrier, and waits for the episode's other members */
 	PREDICT_READ, /* requests data from another thread, and waits for the answer */
-	PREDICT_WRITE, /* sends data to another thread, and goes on */
+	PREDICT_WRITE, /* sends data to another thread, and continues */
 	PREDICT_DELAY, /* needs no processor for a time: sleep, I/O */
 };
 
-/* Computing, followed by an op. It has 16 bytes, because there is one for each crossing. */
+/* Computing, followed by an op. A step has only 16 bytes, because each crossing needs a step. */
 struct predict_step {
 	uint64_t ns; /* PREDICT_DELAY: the delay; otherwise recorded CPU time before the op */
 	uint32_t what; /* index of the episode, or of the other thread */
@@ -74,11 +75,10 @@ int predict_add_step(struct predict_input *in, uint32_t thread, enum predict_op 
 void predict_input_free(struct predict_input *in);
 
 /*
- * Compute the ideal parallel time (section 3.2): each thread has a processor of its own, barriers
- * and data cost nothing, and all members leave an episode at its last arrival. Put each episode's
+ * Compute the ideal parallel time (section 3.2): each thread has its own processor, barriers and
+ * data cost nothing, and all members leave an episode at its last arrival. Put each episode's
  * release time into @released, which may be NULL, and the end of the last thread into *@total_ns.
- * Return 0, -ENOMEM, or
- * -EDEADLK: threads wait for each other in a circle.
+ * Return 0, -ENOMEM, or -EDEADLK: threads wait for each other in a cycle.
  */
 int predict_translate(const struct predict_input *in, double *released, double *total_ns);
 
@@ -103,8 +103,8 @@ enum predict_topology {
 };
 
 /*
- * All parameters. predict_params has their names, which for those of table 1 and of the figures are
- * the paper's. Times are in ns, transfer times in ns per byte.
+ * All parameters. predict_params has their names; parameters of table 1 and of the figures have the
+ * paper's names. Times are in ns, transfer times in ns per byte.
  */
 struct predict_machine {
 	char name[64];
@@ -114,7 +114,8 @@ struct predict_machine {
 	double scheduler; /* enum predict_scheduler: assigns threads to fewer processors */
 	double quantum; /* time after which another ready thread runs; 0: unlimited */
 	double switch_time; /* for a processor to switch to another thread */
-	double cores_per_cluster; /* processors that share memory; 1: none do */
+	/* number of processors that share memory; 1: no memory is shared */
+	double cores_per_cluster;
 
 	/* Barriers. */
 	double barrier; /* enum predict_barrier */
@@ -181,7 +182,7 @@ int predict_machine_parse(struct predict_machine *m, const char *text, char *why
 int predict_machine_set(struct predict_machine *m, const char *assignment, char *why, size_t size);
 /* Check whether the parameters are possible together. Return as predict_machine_parse(). */
 int predict_machine_check(const struct predict_machine *m, char *why, size_t size);
-/* Print a parameter's value as a file has it, "5 us", into out[@size]. */
+/* Print a parameter's value in the format of a parameter file, "5 us", into out[@size]. */
 void predict_param_print(const struct predict_machine *m, const struct predict_param *p, char *out,
 			 size_t size);
 double predict_param_get(const struct predict_machine *m, const struct predict_param *p);
@@ -189,8 +190,8 @@ double predict_param_get(const struct predict_machine *m, const struct predict_p
 /* --- output ----------------------------------------------------------------------------------- */
 
 /*
- * Sums over the phases that end at one site. Those of the barriers of one team, and the tail, add
- * up to the whole time.
+ * Sums over the phases that end at one site. The sums of one team's barriers, and the tail, add up
+ * to the whole time.
  */
 struct predict_phase {
 	uint64_t episodes;
@@ -225,7 +226,7 @@ struct predict_crossed {
 	double inside_queue_ns; /* waiting for a processor after the thread was allowed to leave */
 };
 
-/* Called for each crossing as threads go on, nearly in the order of departures. Optional. */
+/* Called for each crossing as threads continue, nearly in the order of departures. Optional. */
 typedef void predict_crossing(void *ctx, const struct predict_crossed *crossed);
 
 /*

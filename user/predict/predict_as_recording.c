@@ -126,7 +126,7 @@ static int simulate(struct predict_as_recording *p, const struct predict_feed *f
 		bool same = mt->proc != MODEL_NONE && mt->tid == t->tid;
 
 		if (!same) {
-			/* The model has forgotten the thread: make it a process of its own. */
+			/* The model has forgotten the thread: make it a separate process. */
 			t->tgid = t->tid;
 			t->inc = UINT32_MAX - i;
 			continue;

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* Write a prediction as a recording, which report and diff read as if the program had run there. */
+/*
+ * Write a prediction as a recording. report and diff read it as if the program had run on that
+ * machine.
+ */
 #ifndef PREDICT_PREDICT_AS_RECORDING_H
 #define PREDICT_PREDICT_AS_RECORDING_H
 
@@ -12,9 +15,9 @@
 
 /*
  * Simulate @feed, which was fed from the finished @replay, on @processors of @m, and write the
- * result to @path. It has the threads' time as computing, waiting for a processor, and blocked for
- * the rest (sleep, remote data, a parallel part that has not begun). Return 0, or -errno after an
- * error message.
+ * result to @path. In the result, the threads' time is computing, waiting for a processor, and
+ * blocked for the rest (sleep, remote data, a parallel part that has not begun). Return 0, or
+ * -errno after an error message.
  */
 int predict_as_recording_record(const char *path, const struct replay *replay,
 				const struct predict_feed *feed, const struct predict_machine *m,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Barriers: compute from each member's arrival when it may go on. Each model is the recurrence of
- * its algorithm over the members' arrivals. A member's own cost of entering and leaving (EntryTime,
- * ExitTime) is not in it: see predict_sim.c.
+ * Models of barriers: compute from the members' arrivals when each member may continue. Each model
+ * is the recurrence of its algorithm over the arrivals. The models do not include a member's own
+ * cost of entering and leaving (EntryTime, ExitTime): see predict_sim.c.
  */
 #include "predict/predict_internal.h"
 
@@ -99,7 +99,7 @@ static void linear_flags(const struct predict_machine *m, struct predict_arrival
 
 /*
  * The linear barrier with messages. The master receives them one by one, each in CheckTime. Then it
- * sends one to each slave in turn, which checks once more.
+ * sends a message to each slave in turn, and the slave checks once more.
  */
 static void linear_msgs(const struct predict_net *net, struct predict_arrival *a, uint32_t n,
 			double *arrivals)
@@ -126,9 +126,9 @@ static void linear_msgs(const struct predict_net *net, struct predict_arrival *a
 }
 
 /*
- * One counter, as in the C library. The threads update it one after the other. The last one takes
- * ModelTime, and wakes the threads of other processors one after the other. Each of these sees that
- * after the transit of a flag.
+ * One counter, as in the C library. The threads update it one after the other. The last thread
+ * takes ModelTime, and wakes the threads of other processors one after the other. Each woken thread
+ * sees the release after the transit of a flag.
  */
 static void central(const struct predict_net *net, struct predict_arrival *a, uint32_t n,
 		    double *scratch)

@@ -194,7 +194,7 @@ static struct phase phase_of(struct predict_feed *f, const struct model_member *
 	const struct model_detail *d = m->detail;
 	struct phase p = { 0 };
 
-	/* It began before the window, and its part inside the window is unknown. */
+	/* The phase began before the window, and its part inside the window is unknown. */
 	if (f->facts.windowed && t->episode == PREDICT_NONE && !t->stays &&
 	    m->work_ns != MODEL_UNKNOWN && number_less(m->arrive_ns, m->work_ns) <= f->from_ns) {
 		f->facts.cut++;
@@ -321,8 +321,8 @@ static uint64_t before_message(const struct phase *p, const struct model_message
 
 /*
  * Make steps of the messages of a phase from @begin_ns to @end_ns, with the computing before each,
- * which is subtracted from @p. A delay goes before all of them, because its time is unknown. Return
- * 0 or -errno.
+ * which is subtracted from @p. A delay is put before all of them, because its time is unknown.
+ * Return 0 or -errno.
  */
 static int add_messages(struct predict_feed *f, struct feed_thread *t, uint32_t index,
 			uint64_t begin_ns, uint64_t end_ns, struct phase *p)
@@ -524,7 +524,7 @@ static int add_fork(struct predict_feed *f, const struct model *model,
 	before.delay_ns = take_out(&phases[creator].delay_ns, time - before.computing_ns);
 	if (!before.computing_ns && !before.delay_ns)
 		return 0;
-	/* It lies between the last episode of all of them and this one. */
+	/* The fork lies between the last episode of all these threads and this episode. */
 	err = new_episode(f, FORK, mt->release_ns, &episode);
 	if (!err)
 		err = add_member(f, mt, episode, &before);
@@ -664,8 +664,8 @@ static uint64_t crossing_cost(struct predict_feed *f, const struct model_proc *p
 }
 
 /*
- * Subtract the cost of a crossing, known only at the end of tracing, from each phase that ends at
- * one.
+ * Subtract the cost of a crossing, which is known only at the end of tracing, from each phase that
+ * ends at a crossing.
  */
 static void take_out_cost(struct predict_feed *f, const struct model *model, uint32_t thread)
 {
@@ -689,9 +689,9 @@ static void take_out_cost(struct predict_feed *f, const struct model *model, uin
 }
 
 /*
- * Add the serial parts. A thread that created the others and was in no episode is not in the input.
- * The run waited for it while it was the only thread. Whether the others wait for what it does
- * later is unknown.
+ * Add the serial parts. A thread that created the other threads and was in no episode is not in the
+ * input. The run waited for this thread while it was the only thread. Whether the other threads
+ * wait for its later work is unknown.
  */
 static void add_alone(struct predict_feed *f, const struct model *model)
 {

@@ -3,21 +3,20 @@
 /*
  * Turn a recording into the input of the prediction: the computing time of each thread's phases,
  * without the cost of tracing, and the members of each episode. This code does no I/O. The episodes
- * are fed one by one, in the order in which the model finishes them. It keeps 16 bytes per crossing
- * and 16 per episode.
+ * are fed one by one, in the order in which the model finishes them. The input takes 16 bytes per
+ * crossing and 16 bytes per episode.
  *
- * What becomes of the parts of a phase:
- *   on a CPU             computing, without the cost of a crossing and steal time
- *   ready, not running   dropped: there were not enough CPUs here
- *   asleep, I/O, pages   a delay without a processor, as long on the target
- *   waiting for a lock, throttled   dropped, with a note
- *   not accounted for    counted as computing, with a note
- *   computing of a thread before it started its workers, or before it began a parallel region
+ * The parts of a phase are used as follows:
+ *   on a CPU             computing, without the cost of a crossing and steal time ready, not
+ *   running   dropped: there were not enough CPUs here asleep, I/O, pages   a delay without a
+ *   processor, as long on the target waiting for a lock, throttled   dropped, with a note not
+ *   accounted for    counted as computing, with a note computing of a thread before it started its
+ *   workers, or before it began a parallel region
  *                        (up to the call that begins it, if known)
  *                        a serial part, for which the workers wait (a guess)
  *   the process before the first and after the last thread that meets
  *                        serial parts, by the clock
- * Incomplete episodes are not used: what their members computed is added to their next phase.
+ * Incomplete episodes are not used: their members' computing is added to the members' next phase.
  */
 #ifndef PREDICT_PREDICT_INPUT_H
 #define PREDICT_PREDICT_INPUT_H

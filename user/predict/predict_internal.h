@@ -32,7 +32,7 @@ struct predict_arrival {
 	uint32_t thread;
 	uint32_t home; /* its processor */
 	double arrive_ns;
-	double leave_ns; /* output: when the thread may go on, without its own cost of leaving */
+	double leave_ns; /* output: when the thread may continue, without its own cost of leaving */
 };
 
 /*

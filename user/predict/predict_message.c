@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Messages: sent, on the network, queued, and served with one of three policies. */
+/*
+ * Messages: how they are sent, cross the network, are queued, and are served with one of three
+ * policies.
+ */
 #include "base/grow.h"
 #include "predict/predict_sim.h"
 

@@ -167,7 +167,7 @@ static const char *plural(uint64_t n)
 	return n == 1 ? "" : "s";
 }
 
-/* Warn where the order of events could differ on the target, and of what is unknown. */
+/* Warn if the order of events could differ on the target, and if parts of the input are unknown. */
 static void warn_of_input(struct notes *n, const struct predict_facts *f)
 {
 	char t[32];
@@ -433,7 +433,10 @@ static bool says(const struct predictions *p, const struct prediction_note *note
 	return false;
 }
 
-/* Add a note of @of[@which]. One that all of them have is added once, for the first. */
+/*
+ * Add a note of @of[@which]. A note that all predictions have is added once, for the first
+ * prediction.
+ */
 static void join_note(struct notes *n, const struct predictions *of, const char *const *names,
 		      uint32_t count, uint32_t which, const struct prediction_note *text)
 {

@@ -21,7 +21,7 @@ struct prediction_site {
 struct prediction_phase {
 	const char *id, *label;
 	uint64_t episodes;
-	uint64_t time_ns; /* phase times; those of one team add up to the whole */
+	uint64_t time_ns; /* phase time; the times of one team's phases add up to the whole time */
 	double share; /* of the predicted time */
 	/* Of all threads: see struct predict_phase. */
 	uint64_t work_ns, wait_ns, barrier_ns, access_ns, queue_ns;
@@ -33,8 +33,8 @@ struct prediction {
 	uint32_t processors, threads;
 	uint64_t time_ns;
 	/*
-	 * Against one processor of the same machine; of several recordings, with the one that has
-	 * the fewest threads.
+	 * Relative to one processor of the same machine; for several recordings, with the recording
+	 * that has the fewest threads.
 	 */
 	double speedup;
 	double efficiency; /* speedup over processors */
@@ -78,7 +78,8 @@ int predictions_build(const struct prediction_source *s, struct predictions *out
 /*
  * Join the predictions from several recordings of a program with different numbers of threads into
  * one curve, with the points and notes of all of them. A note that does not apply to all recordings
- * begins with the name of its own. @of and @names must outlive *out. Return as predictions_build().
+ * begins with the name of its recording. @of and @names must outlive *out. Return as
+ * predictions_build().
  */
 int predictions_join(const struct predictions *of, const char *const *names, uint32_t n,
 		     struct predictions *out);

@@ -121,7 +121,7 @@ static void end_thread(struct sim *s, struct sim_thread *t)
 	tail->episodes = 1;
 }
 
-/* Send the message of the thread's op. Return whether the thread goes on without waiting. */
+/* Send the message of the thread's op. Return whether the thread continues without waiting. */
 static bool access_data(struct sim *s, uint32_t thread)
 {
 	struct sim_thread *t = &s->threads[thread];
@@ -142,7 +142,7 @@ static bool access_data(struct sim *s, uint32_t thread)
 }
 
 /*
- * Do the op at the end of a burst. Return whether the thread goes on with its next burst at once.
+ * Do the op at the end of a burst. Return whether the thread continues with its next burst at once.
  */
 static bool do_op(struct sim *s, uint32_t thread)
 {

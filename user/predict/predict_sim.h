@@ -115,7 +115,7 @@ double sim_looks_in(const struct sim *s, double computing);
 void sim_run_on(struct sim *s, uint32_t processor, double overhead);
 /* Return what the processor has computed of the burst by now, without polls for messages. */
 double sim_computed(const struct sim *s, const struct sim_processor *p);
-/* Begin the thread's next step, with @before ns of its own work first. */
+/* Begin the thread's next step, after @before ns of its own work. */
 void sim_next_step(struct sim *s, struct sim_thread *t, const struct predict_thread *steps,
 		   double before);
 void sim_start_thread(struct sim *s, uint32_t processor, uint32_t thread);

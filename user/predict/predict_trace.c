@@ -92,7 +92,7 @@ struct translate {
 	double *released;
 };
 
-/* Let all members go on at the time of the last arrival. */
+/* Let all members continue at the time of the last arrival. */
 static void translate_release(struct translate *tr, uint32_t episode)
 {
 	uint32_t i = tr->episodes[episode].first, next;

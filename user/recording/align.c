@@ -9,7 +9,10 @@
 #include "base/hash.h"
 #include "base/number.h"
 
-/* Keep all of the first 2^KEPT_BITS episodes, every second one of as many after them, and so on. */
+/*
+ * Keep all of the first 2^KEPT_BITS episodes, every second episode up to twice that number, every
+ * fourth up to four times that number, and so on.
+ */
 #define KEPT_BITS  10
 /* A part of the run has at least this many episodes, if there are several parts. */
 #define PART_LEAST 8
@@ -220,7 +223,7 @@ static uint64_t farthest(const struct span *s, uint64_t at)
 }
 
 /*
- * Narrow the bounds of one part by those of the others, which may have drifted by @drift in
+ * Narrow the bounds of one part by the bounds of the other parts, allowing for a drift of @drift in
  * between. If the same rank arrives last at all episodes of a part, one of its bounds is wide.
  * Return false if no offset is left.
  */
@@ -242,8 +245,8 @@ static bool narrow(const struct span *all, uint32_t n, uint32_t which, double dr
 }
 
 /*
- * Return the least drift that makes the parts agree, which is the likeliest. Return a negative
- * value if none does.
+ * Return the least drift with which the parts agree; this is the likeliest drift. Return a negative
+ * value if there is no such drift.
  */
 static double drift_of(const struct span *all, uint32_t n)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * The offsets between the clocks of several machines, from the episodes that their ranks share. No
- * rank leaves an episode before the last one has arrived, on any machine, so that each episode
- * bounds the offset from both sides. Clocks drift: the offset is worked out for up to ALIGN_PARTS
+ * Compute the offsets between the clocks of several machines, from the episodes that their ranks
+ * share. No rank on any machine leaves an episode before the last rank has arrived, so each episode
+ * bounds the offset from both sides. Clocks drift, so the offset is computed for up to ALIGN_PARTS
  * parts of the run, and interpolated between their middles. Pure.
  */
 #ifndef RECORDING_ALIGN_H
@@ -18,10 +18,7 @@
 
 struct align; /* opaque */
 
-/*
- * Prepare for @n clocks. Times are converted to those of the first one. Return NULL if out of
- * memory.
- */
+/* Prepare for @n clocks. Times are converted to the first clock. Return NULL if out of memory. */
 struct align *align_new(uint32_t n);
 void align_free(struct align *align);
 /*

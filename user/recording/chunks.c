@@ -120,7 +120,7 @@ int chunks_write(struct chunks_writer *w, uint16_t kind, const void *content, si
 	header.content_crc = checksum(to, stored);
 	header.header_crc = checksum(&header, offsetof(struct chunk_header, header_crc));
 	memcpy(w->buffer, &header, sizeof(header));
-	/* In one write, as far as the system does that. */
+	/* Write the chunk in one call, as far as the system does that. */
 	w->error = write_all(w, w->buffer, sizeof(header) + stored);
 	if (!w->error)
 		w->number++;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * A file of chunks. Each chunk is complete, compressed and checksummed, so that a truncated file
- * can be read up to its last intact chunk. man/sbt-trace-recording.5 describes the format. The
- * contents of chunks are described in contents.h.
+ * A file of chunks. Each chunk is complete, compressed and checksummed, so a truncated file can be
+ * read up to its last intact chunk. man/sbt-trace-recording.5 describes the format. The contents of
+ * chunks are described in contents.h.
  */
 #ifndef RECORDING_CHUNKS_H
 #define RECORDING_CHUNKS_H
@@ -38,7 +38,7 @@ struct chunk {
 
 /* How reading ended. */
 enum chunks_end {
-	CHUNKS_MORE, /* it has not */
+	CHUNKS_MORE, /* the recording has not ended */
 	CHUNKS_INTACT, /* the file ends after a chunk */
 	CHUNKS_CUT, /* the file ends inside a chunk */
 	CHUNKS_DAMAGED, /* a checksum or a field is wrong */

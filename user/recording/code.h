@@ -33,7 +33,7 @@ struct coder {
 };
 
 void coder_write(struct coder *c);
-/* Begin to read. @bytes and @pool must outlive what is read. */
+/* Begin to read. @bytes and @pool must outlive the values that are read. */
 void coder_read(struct coder *c, const uint8_t *bytes, size_t size, struct pool *pool);
 /* Return whether all input was read. Return false when writing. */
 bool coder_at_end(const struct coder *c);
@@ -57,7 +57,7 @@ void code_known(struct coder *c, uint64_t *v);
 void code_double(struct coder *c, double *v);
 /* Code a string, or NULL. A string that was read is terminated, and contains no other NUL. */
 void code_text(struct coder *c, const char **s);
-/* The same for the program's own words: what is read is made printable. */
+/* Do the same for text from the program: when reading, make it printable. */
 void code_word(struct coder *c, const char **s);
 /* The same for a string that must not be NULL. */
 void code_label(struct coder *c, const char **s);

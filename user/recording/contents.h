@@ -100,8 +100,8 @@ void contents_input(void *contents, const struct model_input *input);
 void contents_mark(struct contents_writer *contents, uint32_t tgid, uint32_t inc, uint32_t site,
 		   const struct conceptual_mark *mark);
 /*
- * Write an answer, before the input that it was asked for. Nothing is written if the last answer
- * was the same.
+ * Write an answer, before the input for which it was asked. Nothing is written if the last answer
+ * was equal.
  */
 void contents_answer(struct contents_writer *contents, const struct contents_question *question,
 		     const struct contents_answer *answer);
@@ -114,7 +114,7 @@ void contents_ending(struct contents_writer *contents, const struct contents_end
 /* Call @each with each site that was used since the last call. */
 void contents_new_sites(struct contents_writer *contents, void (*each)(void *ctx, uint32_t site),
 			void *ctx);
-/* Write what there is as a chunk. Return 0, or the first error as -errno. */
+/* Write the pending records as a chunk. Return 0, or the first error as -errno. */
 int contents_flush(struct contents_writer *contents);
 uint64_t contents_bytes(const struct contents_writer *contents);
 /* Flush, and free the writer. Return as contents_flush(). */

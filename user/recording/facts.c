@@ -192,7 +192,7 @@ void code_answer(struct coder *c, struct contents_answer *a)
 
 /* --- hangs ------------------------------------------------------------------------------------ */
 
-/* Code one of our enums. A value that only a later version knows is read as @other. */
+/* Code one of our enums. When reading, a value that this version does not know becomes @other. */
 #define CODE_ENUM(c, field, last, other)                                \
 	do {                                                            \
 		uint8_t code_e_ = (c)->writing ? (uint8_t)(field) : 0;  \

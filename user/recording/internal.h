@@ -22,7 +22,7 @@ enum contents_record {
 	CONTENTS_RECORD_SITE = 2,
 	CONTENTS_RECORD_ENDING = 3,
 	/* in chunks of inputs */
-	/* gives a thread its number: the next one, or one that another thread had */
+	/* gives a thread its number: the next number, or the number of a thread that has ended */
 	CONTENTS_RECORD_THREAD = 16,
 	CONTENTS_RECORD_CROSSING = 17,
 	CONTENTS_RECORD_INPUT = 18,
@@ -54,8 +54,8 @@ void code_hang(struct coder *c, struct report_hang *h);
 void code_mark(struct coder *c, struct conceptual_mark *m, struct model_detail *d, bool *detailed);
 void code_message(struct coder *c, struct model_message *m);
 /*
- * Code an input that is no crossing. A name and a detail are read into @comm and @d. Writing uses
- * neither.
+ * Code an input that is no crossing. When reading, the name goes to @comm and the detail to @d.
+ * Writing does not use them.
  */
 void code_input(struct coder *c, struct model_input *in, char comm[16], struct model_detail *d);
 /* Code a crossing of thread @t, which becomes its last one. */

@@ -244,8 +244,8 @@ uint64_t merge_start(const struct merge *m)
 /* --- sites ------------------------------------------------------------------------------------ */
 
 /*
- * Return the key by which sites of two recordings are the same: offset, label, and the build ID or
- * else the path.
+ * Return the key that is equal for equal sites of two recordings: offset, label, and the build ID
+ * or else the path.
  */
 static uint64_t place_of(const struct site_name *name)
 {
@@ -341,8 +341,8 @@ uint32_t merge_stack(struct merge *m, const struct contents_question *q, uint32_
 /* --- in order --------------------------------------------------------------------------------- */
 
 /*
- * Work out the ordinal of the call on its communicator. It decides which calls form an episode, not
- * the time.
+ * Find the ordinal of the call on its communicator. The ordinal, not the time, decides which calls
+ * form an episode.
  */
 static int number(struct source *s, const struct contents_item *item)
 {
@@ -364,7 +364,7 @@ static int number(struct source *s, const struct contents_item *item)
 	return 0;
 }
 
-/* Convert times and sites to those of the first recording. */
+/* Convert times and sites to the first recording's times and sites. */
 static int translate(struct merge *m, struct source *s)
 {
 	struct contents_item *item = &s->item;

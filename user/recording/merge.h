@@ -20,7 +20,7 @@ struct merge_clock {
 	const char *host; /* NULL unknown */
 	/*
 	 * Crossings of MPI with an unknown ordinal on the communicator, counted while they are
-	 * read. They are matched with those of other recordings by time.
+	 * read. These crossings are matched by time with the crossings of other recordings.
 	 */
 	uint64_t unnumbered;
 };
@@ -41,7 +41,7 @@ int merge_next(struct merge *merge, struct contents_item *out);
 /* Start again, as contents_rewind(). */
 int merge_rewind(struct merge *merge);
 /*
- * Find an answer, as contents_find(). Return NULL if recordings disagree, as a number means
+ * Find an answer, as contents_find(). Return NULL if recordings disagree, because a number means
  * different things on different machines.
  */
 const struct contents_answer *merge_find(const struct merge *merge,

@@ -8,7 +8,7 @@
 #include "sites/family.h"
 
 #define STATE_COMPLETE 1 /* traced from its beginning */
-#define STATE_LOST     2 /* the same, but a record was lost since */
+#define STATE_LOST     2 /* the ordinal was known, but a record was lost since */
 
 /* --- counting --------------------------------------------------------------------------------- */
 

@@ -48,7 +48,7 @@ struct ordinal_comm {
 	uint64_t members; /* processes with known ordinals */
 	uint64_t done; /* calls of all members up to this ordinal were returned */
 	uint64_t left; /* members with later calls */
-	uint64_t missing; /* those of `left` that have not made the next call */
+	uint64_t missing; /* threads of `left` that have not made the next call */
 	bool free; /* order is not kept: recordings are damaged or contradict each other */
 };
 

@@ -151,7 +151,7 @@ static const char *record_barrier_name(void *ctx, const struct model_barrier *ba
 {
 	struct recording *r = ctx;
 
-	/* It comes from the command line or the site. The reader asks those. */
+	/* The name comes from the command line or the site. The reader asks these itself. */
 	return r->asked.barrier_name(r->asked.ctx, barrier);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* Record what is traced: all inputs of the model, and all answers to the report's questions. */
+/* Write a recording: all inputs of the model, and all answers to the report's questions. */
 #ifndef RECORDING_RECORDING_H
 #define RECORDING_RECORDING_H
 
@@ -31,13 +31,16 @@ void recording_listen(struct recording *recording, struct report_env *env,
  * message.
  */
 int recording_begin(struct recording *recording, struct model *model);
-/* Ask what a report would ask about the process, because it is unknown later. */
+/*
+ * Ask all questions that a report would ask about the process, because the answers are unknown
+ * later.
+ */
 void recording_process(struct recording *recording, const struct model_proc *process);
 /* Record an access to another thread's data. */
 void recording_message(struct recording *recording, const struct model_message *message);
 /*
- * Write the recording so far, and all that follows, to the file: the program to be traced runs.
- * Further calls do nothing. Return 0 or -errno after an error message.
+ * Write the recording so far, and all later records, to the file. Call this when the traced program
+ * runs. Further calls do nothing. Return 0 or -errno after an error message.
  */
 int recording_keep(struct recording *recording);
 /* Record a mark of the program. */

@@ -18,7 +18,7 @@
 #include "recording/run_facts_file.h"
 #include "recording/time_window.h"
 
-/* Limit for memory while reading: a constant, plus so much per byte of the files. */
+/* Limit for memory while reading: a constant, plus an amount for each byte of the files. */
 #define MEMORY_LEAST	(64ULL << 20)
 #define MEMORY_PER_BYTE 64
 #define MEMORY_EVERY	256 /* items between two checks of the memory in use */
@@ -40,7 +40,8 @@ struct replay {
 	uint64_t crossings;
 	uint64_t resident; /* memory of this process before reading, in bytes; 0 unknown */
 	/*
-	 * limit for reading, in bytes: half of what is permitted, as the report needs memory, too
+	 * limit for reading, in bytes: half of the permitted memory, because the report also needs
+	 * memory
 	 */
 	uint64_t memory;
 	bool too_large; /* the limit was reached: the rest of the files was not read */
@@ -122,8 +123,8 @@ static uint64_t resident_bytes(void)
 }
 
 /*
- * Limit the memory. A compressed file that repeats itself is tiny, but what the model makes of it
- * must not take up all memory.
+ * Limit the memory. A compressed file with repeated contents is tiny, but the model's data for it
+ * must not take all memory.
  */
 static void set_memory(struct replay *r)
 {
@@ -251,7 +252,10 @@ static int build(struct replay *r)
 	r->run_facts_file.model = r->model;
 	if (!r->model)
 		return -ENOMEM;
-	/* Fold processes as the run did. A window, or several recordings, would fold others. */
+	/*
+	 * Fold the same processes as the run. With a window, or several recordings, other processes
+	 * would be folded.
+	 */
 	if (r->options.folds && !r->time_window && r->n == 1)
 		model_keep(r->model, r->options.options->keep);
 	return 0;

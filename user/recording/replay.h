@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* Feed a model from a recording, as the run did. Other rooms do not see the difference. */
+/*
+ * Feed a model from a recording in the same way as during the run. Other rooms do not see a
+ * difference.
+ */
 #ifndef RECORDING_REPLAY_H
 #define RECORDING_REPLAY_H
 
@@ -46,7 +49,8 @@ int replay_open_all(const char *const *paths, uint32_t n, const struct replay_op
 /* The same for one recording. */
 int replay_open(const char *path, const struct replay_options *options, struct replay **out);
 /*
- * Pass what the run showed to @output. Call this before replay_run(). Without it nothing is shown.
+ * Pass the output that the run showed to @output. Call this before replay_run(). Without this call
+ * nothing is shown.
  */
 void replay_show(struct replay *replay, const struct observer_output *output);
 /*

@@ -23,16 +23,20 @@ struct run_facts_file {
 	struct causes *causes;
 	const char *counters[MODEL_COUNTERS_MAX];
 	struct report_loss *losses; /* of all recordings */
-	struct report_hang *hangs; /* the same; what they point to belongs to the recordings */
+	/* hangs of all recordings; the objects to which they point belong to the recordings */
+	struct report_hang *hangs;
 	struct remark *remarks; /* the same */
 	size_t cap_losses, cap_hangs, cap_remarks;
 };
 
-/* Provide what is known before the run is read. @merge must outlive it. Return 0 or -ENOMEM. */
+/*
+ * Provide the facts that are known before the run is read. @merge must outlive @run_facts_file.
+ * Return 0 or -ENOMEM.
+ */
 int run_facts_file_begin(struct run_facts_file *run_facts_file, struct merge *merge);
 /*
- * Provide what is known after it was read, up to @end_ns, with so many @crossings. Hangs that began
- * at @to_ns or later are left out. Return 0 or -ENOMEM.
+ * Provide the facts that are known after the run was read up to @end_ns, with its number of
+ * @crossings. Hangs that began at @to_ns or later are left out. Return 0 or -ENOMEM.
  */
 int run_facts_file_end(struct run_facts_file *run_facts_file, uint64_t end_ns, uint64_t crossings,
 		       uint64_t to_ns);

@@ -102,7 +102,7 @@ uint32_t time_window_number(void *ctx, const struct model *model, uint32_t threa
 	uint64_t at = 0, shown = 0;
 	uint32_t i;
 
-	/* Of several threads with this tid, take the last that began before this one. */
+	/* If several threads had this tid, take the last thread that began before this one. */
 	hash_get(&w->last, key_of(p->inc, t->tid), &at);
 	for (i = 0; at && i < NAMESAKES; i++, at = w->numbered[at - 1].before) {
 		if (w->numbered[at - 1].tgid != p->tgid)
@@ -118,9 +118,9 @@ uint32_t time_window_number(void *ctx, const struct model *model, uint32_t threa
 }
 
 /*
- * Note the members of an episode that began before the window but that arrived inside. They are
- * left out: else they would count as members of the next episode, as a thread may return before
- * another one has woken up.
+ * Note the members of an episode that began before the window but that arrived inside. These
+ * members are left out. Otherwise they would count as members of the next episode, because a thread
+ * may return before another thread has woken up.
  */
 static void learn_cut(void *ctx, const struct model *model, const struct model_episode *e)
 {
@@ -157,7 +157,7 @@ int time_window_learn(struct time_window *w, uint64_t start_ns, const struct mod
 /*
  * The thread was waiting when the window began, or at an episode that is left out. It is known to
  * be outside barriers from its departure on. The first such departure begins its history; a second
- * one is numbered as any other.
+ * departure is numbered like any other.
  */
 static int come_out(struct time_window *w, struct model *m, const struct model_crossing *x)
 {
@@ -180,7 +180,7 @@ static int come_out(struct time_window *w, struct model *m, const struct model_c
 	return model_add_crossing(m, &out);
 }
 
-/* Return whether the crossing or another one of its episode began before the window. */
+/* Return whether the crossing, or another crossing of its episode, began before the window. */
 static bool came_before(const struct time_window *w, const struct model_crossing *x)
 {
 	uint64_t cut;
@@ -190,9 +190,9 @@ static bool came_before(const struct time_window *w, const struct model_crossing
 }
 
 /*
- * Leave out crossings that began before the window, and number the thread's later ones as if there
- * were none, so that they do not count as lost. The phase of the first one inside began before the
- * window: its parts are unknown.
+ * Leave out crossings that began before the window, and number the thread's later crossings as if
+ * these did not exist, so that they do not count as lost. The phase of the first crossing inside
+ * began before the window, so its parts are unknown.
  */
 static int take_crossing(struct time_window *w, struct model *m,
 			 const struct model_crossing *crossing)
@@ -269,7 +269,7 @@ int time_window_take(struct time_window *w, struct model *m, const struct model_
 	case MODEL_INPUT_PENDING:
 		if (in->t_ns >= w->to_ns)
 			return 0;
-		/* It waited for all of the window. */
+		/* The thread waited during the whole window. */
 		if (in->t_ns < w->from_ns)
 			cut.t_ns = w->from_ns;
 		break;

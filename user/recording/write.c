@@ -272,8 +272,8 @@ static void write_crossing(struct contents_writer *w, const struct model_crossin
 		return;
 	}
 	/*
-	 * The site of the last crossing has been noted. A thread's first crossing may seem to have
-	 * the same.
+	 * The site of the last crossing has been noted. A thread's first crossing may have the same
+	 * site number.
 	 */
 	if (x.site != w->known[number].last.site || !w->known[number].left_ns)
 		note_site(w, x.site);
