@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * The scheduler's events of traced threads: on a CPU, waiting for one, blocked and why. Other
- * threads pay for one look-up in `marks`. If an event is missed, the time that it would have
- * explained stays unattributed.
+ * Handle the scheduler's events of traced threads: on a CPU, waiting for a CPU, blocked, with the
+ * reason. Other threads pay for one look-up in `marks`. If an event is missed, the time that it
+ * would have explained stays unattributed.
  */
 #include <linux/bpf_perf_event.h>
 
@@ -12,7 +12,7 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* CPUs (modulo SBT_WATCHED) that threads wait for. One look-up spares the other CPUs the rest. */
+/* CPUs (modulo SBT_WATCHED) for which threads wait. One look-up is enough for all other CPUs. */
 #define SBT_WATCHED 512
 static __u8 watched[SBT_WATCHED];
 
@@ -22,10 +22,9 @@ static __u8 watched[SBT_WATCHED];
 #define GROUP_LEVELS 4
 
 /*
- * Return the queue that a task is in, or was in last; NULL: this kernel does not show it. Call it
- * once in a program, as soon as it is certain that the program needs it. Whenever the verifier
- * comes by a pointer that is read from one of the program's own arguments, it searches all types of
- * the kernel four times.
+ * Return the task's present or last run queue; NULL: this kernel does not show it. Call it once in
+ * a program, as soon as it is certain that the program needs it. For each read of a pointer from
+ * one of the program's own arguments, the verifier searches all types of the kernel four times.
  */
 static __always_inline struct cfs_rq *queue_of(struct task_struct *task)
 {
@@ -33,7 +32,7 @@ static __always_inline struct cfs_rq *queue_of(struct task_struct *task)
 
 	if (bpf_core_field_exists(task->se.cfs_rq))
 		queue = task->se.cfs_rq;
-	barrier_var(queue); /* here, and not where it is used */
+	barrier_var(queue); /* this barrier must be here, not at the use of `queue` */
 	return queue;
 }
 
@@ -72,8 +71,8 @@ static __always_inline void wait_begin(struct sbt_account *a, struct cfs_rq *que
 }
 
 /*
- * From now on note which threads run on @cpu, beginning with @runs (NULL: the next one that is
- * switched to).
+ * From now on note which threads run on @cpu, beginning with @runs (NULL: the thread to which the
+ * CPU switches next).
  */
 static __always_inline void occupancy_watch(__u32 cpu, struct task_struct *runs, __u64 now)
 {
@@ -106,7 +105,7 @@ static __noinline int occupancy_switch(__u32 cpu, struct task_struct *next, __u6
 }
 
 /*
- * Return the CPU for which a woken thread will wait: mostly the one that it was on last. Note the
+ * Return the CPU for which a woken thread will wait: usually the CPU on which it ran last. Note the
  * task that is running there.
  */
 static __always_inline __u32 woken_to(struct sbt_account *a, struct cfs_rq *queue, __u64 now)
@@ -169,7 +168,7 @@ static __always_inline void fault_stop(struct sbt_account *a, __u64 now)
 
 /*
  * A thread in a page fault leaves its CPU. If the program is at another location by now, the fault
- * has failed, and what came after it was no fault.
+ * has failed, and the time after that was no fault.
  */
 static __noinline int fault_out(struct sbt_account *a, struct task_struct *prev, __u64 now)
 {
@@ -205,7 +204,7 @@ static __always_inline void missed_in(struct sbt_account *a, struct task_struct 
 }
 
 /*
- * A thread gets a CPU, and no event showed that it lost one. If it was woken meanwhile it had
+ * A thread gets a CPU, and no event showed that it had lost one. If it was woken meanwhile it had
  * blocked, else it was preempted. Its registers show what it waited for; its memory cannot be read
  * from here.
  */
@@ -265,7 +264,7 @@ static __noinline bool rest_begin(struct sbt_account *a, __u64 now)
 
 /*
  * Return the time for a resting thread, by the kernel's ticks: a few ms late at most, and never
- * early. Reading the clock takes longer than all else that is done for a resting thread.
+ * early. Reading the clock takes longer than all other work for a resting thread.
  */
 static __always_inline __u64 rest_clock(const struct sbt_account *a)
 {
@@ -315,8 +314,8 @@ static __always_inline void rest_switch_out(struct sbt_account *a)
 }
 
 /*
- * Return whether nothing more is to be noted of a switch from thread @out to thread @in, because
- * each of them rests or is not traced.
+ * Return whether a switch from thread @out to thread @in need not be noted, because each of them
+ * rests or is not traced.
  */
 static __noinline int rest_switches(__u32 out, __u32 in)
 {
@@ -398,7 +397,7 @@ static __always_inline void moved_to(struct sbt_account *a, __u32 cpu)
 }
 
 /*
- * A thread gets a CPU again that was preempted while one of the tracer's programs updated its
+ * Handle a thread that gets a CPU again after it was preempted while a BPF program updated its
  * account.
  */
 static __always_inline void preemption_over(struct sbt_account *a, struct sbt_counting *c,
@@ -424,8 +423,8 @@ static __always_inline __u64 stint_of(struct task_struct *task)
 
 /*
  * Find the tasks that had the CPU while the thread waited. If the log does not cover the wait, take
- * the task that had the CPU just before. If that was only for a moment, take the one that had it
- * when the wait began.
+ * the task that had the CPU just before. If that task had it only for a moment, take the task that
+ * had the CPU when the wait began.
  */
 static __always_inline void find_cpu_occupant(struct sbt_account *a, __u32 index,
 					      struct task_struct *prev, __u32 before, __u64 now)
@@ -464,7 +463,7 @@ static __always_inline void switch_in(struct sbt_account *a, __u32 index, struct
 		if (ns > throttled)
 			find_cpu_occupant(a, index, prev, before, now);
 	} else if (a->state == ACCOUNT_BLOCKED) {
-		/* Woken before it was off its CPU, so it did not wait for one. */
+		/* The thread was woken before it left its CPU, so it did not wait for a CPU. */
 		block_end(index, now, 0);
 	} else if (a->state == ACCOUNT_RUNNING && !a->busy) {
 		missed_out(a, index, next, now);
@@ -483,12 +482,12 @@ static __always_inline void switch_in(struct sbt_account *a, __u32 index, struct
 }
 
 /*
- * Time one run in 32, as the low bits of the clock decide: reading the clock twice costs a quarter
- * of the rest. For resting threads the low bits of their CPU times decide, because the clock is not
- * read for them.
+ * Time one run in 32, chosen by the low bits of the clock: reading the clock twice costs a quarter
+ * of the other work. For resting threads the low bits of their CPU times decide, because the clock
+ * is not read for them.
  */
 #define IS_TIMED(now) (!((now) >> 7 & (SBT_TIMED_EACH - 1)))
-/* Longer times (ns) are not due to this program: the host ran something else. */
+/* Longer times (ns) are not caused by this program: the host ran something else. */
 #define TIMED_MAX_NS  50000
 
 static __noinline int timed_add(__u64 began, __u32 ends)
@@ -604,8 +603,8 @@ int BPF_PROG(on_waking, struct task_struct *task)
 
 /*
  * The kernel counts a fault when it begins (PERF_COUNT_SW_PAGE_FAULTS), and again, as a minor or
- * major one, when it has been handled. Counters that overflow each time call a program at both
- * ends. A fault that fails is never counted again: it is over when the program is at another
+ * major one, when it has been handled. Counters that overflow at each event call a program at both
+ * moments. A fault that fails is never counted again: it has ended when the program is at another
  * location (fault_out).
  */
 SEC("?perf_event")

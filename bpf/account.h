@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Where the time of traced threads goes. The scheduler's events move each thread's account from
+ * Account for the time of traced threads. The scheduler's events move each thread's account from
  * state to state (account.bpf.c); the functions here take the differences at a crossing. A thread
  * that was not switched out and had no fault since its last departure was on its CPU all the time.
  * This common case costs one check, and its record carries no parts.
@@ -15,8 +15,8 @@
 extern int past_begin(__u32 index);
 
 /*
- * Ask what is mapped at the address for at most this many faults of a phase: the lock for that may
- * be taken.
+ * Maximum number of faults in a phase for which the mapping at the address is looked up: the lock
+ * for a look-up may be taken.
  */
 #define FAULT_TRIES 16
 
@@ -80,8 +80,8 @@ static __always_inline bool counter_read(__u32 i, struct bpf_perf_event_value *v
 }
 
 /*
- * Unrolled eight times, loops over counters would be most of every program. They would also be cut
- * out of it where no counters are used.
+ * If loops over counters were unrolled eight times, they would be most of every program, and the
+ * kernel would have to remove that code again where no counters are used.
  */
 #define NOT_UNROLLED _Pragma("clang loop unroll(disable)")
 
@@ -126,7 +126,7 @@ static __always_inline __u64 counter_so_far(struct sbt_counting *c, __u32 i)
 	return value;
 }
 
-/* As counter_so_far(); the count begins anew, at an arrival or departure. */
+/* Do the same as counter_so_far(), and restart the count, at an arrival or departure. */
 static __always_inline __u64 counter_since(struct sbt_counting *c, __u32 i)
 {
 	__u64 value = counter_so_far(c, i);
@@ -139,8 +139,8 @@ static __always_inline __u64 counter_since(struct sbt_counting *c, __u32 i)
 }
 
 /*
- * Read what this CPU's counters have counted since they were read last. @charge: it belongs to the
- * thread; else the thread has only just begun to run.
+ * Read how much this CPU's counters have counted since the last read. @charge: charge that to the
+ * thread; false: the thread has only just begun to run.
  */
 static __always_inline void counters_take(struct sbt_counting *c, struct sbt_account *a,
 					  bool charge)
@@ -306,9 +306,9 @@ static __always_inline void account_start(__u32 index, struct task_struct *task,
 }
 
 /*
- * Return 1 if @a is more than @b, else 0, for times that differ by less than 2^63 ns. There are no
- * branches and no masks in it, nor in choose(): the verifier would follow all that comes after once
- * for each outcome.
+ * Return 1 if @a is more than @b, else 0, for times that differ by less than 2^63 ns. This function
+ * and choose() contain no branches and no masks, because the verifier would follow all later code
+ * once for each outcome.
  */
 static __always_inline __u64 more_than(__u64 a, __u64 b)
 {
@@ -325,8 +325,8 @@ static __always_inline __u64 choose(__u64 first, __u64 a, __u64 b)
 }
 
 /*
- * Return the index of the task that had the CPU for longest, of those that ran instead of the
- * thread.
+ * Return the index of the task that had the CPU for longest, among the tasks that ran instead of
+ * the thread.
  */
 static __always_inline __u32 runs_most(const struct sbt_account *a)
 {
@@ -454,8 +454,8 @@ static __noinline int found_running(struct sbt_account *a)
 /*
  * Mark the account as `busy` until account_done(), while one of the thread's own programs updates
  * it. Set *now to the present time, unless it holds a time (not 0) since which the thread was not
- * switched out. Return the thread's own time at *now. The two are read together, because the thread
- * can be preempted between any two lines here.
+ * switched out. Return the thread's own time at *now. Both times are read together, because the
+ * thread can be preempted between any two lines here.
  */
 static __always_inline __u64 account_busy(volatile struct sbt_account *a, __u64 *now)
 {
@@ -520,7 +520,7 @@ static __always_inline void fill_parts(struct sbt_parts *p, const struct sbt_acc
 	if (longest < SBT_BLOCKED_REASONS)
 		p->block = a->blocks[longest];
 	/*
-	 * A block that holds up all threads for long makes none of them late: the second longest
+	 * A long block that delays all threads makes none of them late: the second longest block
 	 * may.
 	 */
 	if (next && second < SBT_BLOCKED_REASONS)
@@ -586,11 +586,11 @@ static __always_inline void fill_counters_so_far(struct sbt_counters *out, struc
 
 /*
  * Note the arrival of thread @tid, which is running, in slot @index, and return its time. Call it
- * last: the handler time so far belongs to the phase before, not to the wait.
+ * last: the handler time so far belongs to the preceding phase, not to the wait.
  *
  * This function and crossing_write() are in record.bpf.c. They are global, so that the verifier
- * checks them once in each program and not on each path there. Verification is the slowest part of
- * starting to trace.
+ * checks them once in each program and not on each path to them. Verification is the slowest part
+ * of starting to trace.
  */
 extern __u64 crossing_arrive(__u32 index, __u32 tid);
 /*

@@ -56,7 +56,7 @@ static __always_inline void sum_add(struct sbt_sum *s, __u64 v)
 	__u32 bucket = s->bucket;
 	__u64 square;
 
-	/* One jump is enough if the value is about as large as the last one. */
+	/* One jump is enough if the value is about as large as the last value. */
 	if (UNLIKELY(v >> (bucket & 63) != 1)) {
 		bucket = log2_of(v);
 		if (bucket >= SBT_SUM_BUCKETS)
@@ -116,7 +116,9 @@ static __always_inline __u32 count_in(__u64 words, const struct sbt_spec *spec)
 	return third <= fourth && fourth <= COUNT_MAX ? fourth : 0;
 }
 
-/* Take a slot that was returned, or one that was never used. SBT_SUM_NONE: all @most are in use. */
+/*
+ * Take a slot that was returned, or a slot that was never used. SBT_SUM_NONE: all @most are in use.
+ */
 static __always_inline __u32 slot_take(void *returned, __u32 *used, __u32 most)
 {
 	__u32 at = SBT_SUM_NONE;
@@ -179,7 +181,7 @@ static __noinline __u32 open_episodes_find(struct sbt_thread *t, __u32 count, __
 	return found ? *found : SBT_SUM_NONE;
 }
 
-/* Return what the thread has used recently, cleared if it belongs to another thread. */
+/* Return the entry of what the thread used recently, cleared if it belongs to another thread. */
 static __always_inline struct sbt_recent *lately_of(const struct sbt_thread *t, __u32 index)
 {
 	struct sbt_recent *l = bpf_map_lookup_elem(&lately, &index);
@@ -234,8 +236,8 @@ static long code_found(struct task_struct *task, struct vm_area_struct *vma, voi
 }
 
 /*
- * Find the file that the code at key->ip belongs to. It is certainly mapped now; when the sums are
- * read it may be gone.
+ * Find the file that contains the code at key->ip. The file is certainly mapped now; when the sums
+ * are read it may be unmapped.
  */
 static __always_inline void code_find(struct sbt_sums_key *key, __u32 now)
 {
@@ -333,7 +335,7 @@ static __always_inline bool raise_to(__u64 *word, __u64 value)
 	return false;
 }
 
-/* Return the episode of an arrival. A division would cost as much as the rest. */
+/* Return the episode of an arrival. A division would cost as much as all other work here. */
 static __always_inline __u64 episode_of(__u64 number, const struct sbt_open_episodes *m)
 {
 	if (LIKELY(m->shift != SBT_SUM_NONE))
@@ -379,9 +381,9 @@ static __noinline int open_episodes_count_again(struct sbt_open_episodes *m, __u
 }
 
 /*
- * Count the arrival, and then read the clock: *now. So the first and the last counted know when the
- * episode begins and ends. The others only check whether they have read the clock out of order.
- * Return true if all have arrived, so that the thread will not wait.
+ * Count the arrival, and then read the clock: *now. So the threads that are counted first and last
+ * know when the episode begins and ends. The other threads only check whether they have read the
+ * clock out of order. Return true if all have arrived, so that the thread will not wait.
  */
 static __always_inline bool open_episodes_join(struct sbt_summing *s, struct sbt_open_episodes *m,
 					       __u64 *now)
@@ -453,8 +455,8 @@ static __always_inline __u64 sums_caller(struct pt_regs *ctx)
 
 /*
  * Note an arrival. The call site is read from the stack, because the thread may be inside for long,
- * or never depart. That costs half as much as all the rest, so it is left out for a thread that
- * does not wait: its departure shows the call site at no cost (unless @by_exit).
+ * or never depart. Reading it costs half as much as all other work, so it is left out for a thread
+ * that does not wait: its departure shows the call site at no cost (unless @by_exit).
  */
 static __always_inline void sums_arrived(struct pt_regs *ctx, struct sbt_thread *t, __u32 index,
 					 bool by_exit)
@@ -479,8 +481,8 @@ static __always_inline void sums_arrived(struct pt_regs *ctx, struct sbt_thread 
 }
 
 /*
- * Add the times of an episode, as the thread that closes it: it begins with the first arrival and
- * ends with the last.
+ * Add the times of an episode from the thread that closes it. The episode begins with the first
+ * arrival and ends with the last.
  */
 static __always_inline void sums_close(struct sbt_sums *sum, struct sbt_summing *s,
 				       struct sbt_open_episodes *m, __u64 last, __u64 first)
@@ -545,8 +547,8 @@ static __always_inline void sums_crossed(struct sbt_sums *sum, struct sbt_summin
 		sum->work_n++;
 	}
 	/*
-	 * `since` is negative if other threads arrived after this one had left. It is longer than
-	 * the time inside if this thread read the clock after the last arrival.
+	 * `since` is negative if other threads arrived after this thread had left. It is longer
+	 * than the time inside if this thread read the clock after the last arrival.
 	 */
 	since = (__s64)((now - last) << (64 - SBT_SUM_NS_BITS)) >> (64 - SBT_SUM_NS_BITS);
 	release = since < 0 ? 0 : since > (__s64)inside ? (__s64)inside : since;
@@ -559,8 +561,8 @@ static __always_inline void sums_crossed(struct sbt_sums *sum, struct sbt_summin
 			if ((__s64)(early - first) > 0)
 				first = early;
 			/*
-			 * All threads that may raise it have arrived. It must not be found here
-			 * when later episodes have these numbers again.
+			 * All threads that may raise it have arrived. The entry must not be found
+			 * here when later episodes have these numbers again.
 			 */
 			m->episodes[way].early = SBT_SUM_EPISODE(episode);
 		}

@@ -49,9 +49,9 @@ static __always_inline struct sbt_thread *thread_here(__u32 *index)
 }
 
 /*
- * Return whether the thread is still in the function of its arrival. Then that function has called
- * this one (a wrapper, a barrier made of others), in the same crossing. If it was left by longjmp,
- * its part of the stack has usually been overwritten.
+ * Return whether the thread is still in the function of its arrival. That function has then called
+ * the present function (a wrapper, a barrier made of other barriers), in the same crossing. If the
+ * function was left by longjmp, its part of the stack has usually been overwritten.
  */
 static __noinline MAYBE_UNUSED int still_inside(struct pt_regs *ctx, const struct sbt_thread *t)
 {
@@ -115,7 +115,7 @@ static __always_inline __u16 words_of(struct pt_regs *ctx, struct sbt_thread *t,
  * the first of each thread.
  */
 #define IS_HANDLER_TIMED(t) (!(((t)->seq + (t)->tid) * 0x9e3779b1u >> 28))
-/* Longer times (ns) are not due to this program: the host ran something else. */
+/* Longer times (ns) are not caused by this program: the host ran something else. */
 #define HANDLER_MAX_NS	    8000
 
 /*

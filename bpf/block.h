@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Why a thread blocks: the reason, the holder, the waker, and where in the program the thread was.
+ * Find why a thread blocks: the reason, the holder, the waker, and the thread's location in the
+ * program.
  */
 #ifndef BPF_BLOCK_H
 #define BPF_BLOCK_H
@@ -35,8 +36,8 @@ struct {
 } stack_room SEC(".maps");
 
 /*
- * Names of tasks and files that threads waited for. They are needed after the task or the file is
- * gone.
+ * Names of tasks and files for which threads waited. The names are needed after the task has exited
+ * or the file was deleted.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -61,8 +62,8 @@ static __always_inline bool comm_differs(const char *a, const char *b)
 
 /*
  * The task that was named last, by its number modulo the size. Its name is read again only after a
- * while: most tasks that delay others do so all the time, and reading a name costs more than all
- * else in a switch.
+ * while: most tasks that delay other tasks delay them repeatedly, and reading a name costs more
+ * than all other work in a switch.
  */
 #define NAMED	  256
 /* Read the name of a task or a file, or look up a stack, again after this time (ns). */
@@ -371,8 +372,9 @@ static __always_inline __u32 owner_of(__u64 addr, __u32 op, __u32 value)
 #define THREADS_NEAR 4096
 
 /*
- * Return the holder as the number of a traced thread, or 0. A thread's end is waited for at a word
- * that holds its number until the kernel clears it. That wake-up is not a private one.
+ * Return the holder as the number of a traced thread, or 0. A wait for a thread's end is at a word
+ * that holds that thread's number until the kernel clears it. The wake-up at that word is not
+ * private.
  */
 static __always_inline __u32 holder_of(struct sbt_account *a, const struct user_call *call,
 				       __u64 now)
@@ -393,9 +395,9 @@ static __always_inline __u32 holder_of(struct sbt_account *a, const struct user_
 		owner = value;
 		join = true;
 		/*
-		 * It waits for a thread's end even if that thread is not known (any more). A shared
-		 * condition variable may expect such a number in this wait; then its next wait is
-		 * reported.
+		 * This is a wait for a thread's end even if that thread is not known (any more). A
+		 * shared condition variable may expect such a number in this wait; then its next
+		 * wait is reported.
 		 */
 		if (value - a->tgid < THREADS_NEAR)
 			a->event = 0;
@@ -406,10 +408,7 @@ static __always_inline __u32 holder_of(struct sbt_account *a, const struct user_
 		owner = tid ? *tid : 0;
 	}
 	h = account_find(owner, &index);
-	/*
-	 * A word that is no lock holds something else, hardly the number of a thread of this
-	 * process.
-	 */
+	/* A word that is no lock rarely holds the number of a thread of this process. */
 	if (!h || owner == a->tid || (h->tgid != a->tgid && word & FUTEX_PRIVATE))
 		return 0;
 	if (join) {
@@ -422,7 +421,7 @@ static __always_inline __u32 holder_of(struct sbt_account *a, const struct user_
 	return owner;
 }
 
-/* Not on the stack, which has no room for it. */
+/* This is not on the stack, because the stack has no room for it. */
 static const struct sbt_occupancy no_occupancy;
 
 static __noinline int lock_wait_begin(struct sbt_account *a, __u64 now)
@@ -475,9 +474,7 @@ static __always_inline void activity_note(struct sbt_block *b, __u32 which, __u6
 static __always_inline void activity_set(struct sbt_block *b, const struct sbt_account *a,
 					 const struct sbt_account *h)
 {
-	/*
-	 * Volatile, so that the verifier does not follow all that comes after once for each value.
-	 */
+	/* Volatile, so that the verifier does not follow all later code once for each value. */
 	__u32 most = *(volatile __u8 *)&b->doing;
 
 	b->doing = SBT_DOING_UNKNOWN;
@@ -503,7 +500,9 @@ static __always_inline void holder_activity(struct sbt_block *b, struct sbt_acco
 	struct sbt_account *h = account_find(a->holder, &index);
 
 	b->holder = a->holder;
-	/* Nor does a thread inside the barrier delay this one: it waits for it. */
+	/*
+	 * A thread inside the barrier does not delay this thread either: it waits for this thread.
+	 */
 	if (!h || h->inside || h->rest_ns > a->since_ns)
 		return;
 	times_now(h, now, times);
@@ -515,9 +514,9 @@ static __always_inline void holder_activity(struct sbt_block *b, struct sbt_acco
 
 /*
  * The current task @waker, which held no lock, ended the wait of the thread in slot @index. Note
- * that with the block by which the phase lost most so far, and what the waker did since this thread
- * began to wait. A wait before this one, for the same thing, may have ended by its time-out.
- * Global, as past_around() is.
+ * the waker with the block by which the phase lost most so far, and what the waker did since this
+ * thread began to wait. An earlier wait for the same object may have ended by its time-out. Global
+ * for the same reason as past_around().
  */
 __noinline int waker_activity(__u32 index, __u32 waker, __u64 now)
 {
@@ -554,7 +553,7 @@ __noinline int waker_activity(__u32 index, __u32 waker, __u64 now)
 	/* Nothing is known either about a thread that rests, or did since. */
 	if (!since || !p || h->inside || h->busy || h->rest_ns > since)
 		return 0;
-	/* It runs: sometimes the kernel delivers no event for a switch. */
+	/* The waker runs: sometimes the kernel delivers no event for a switch. */
 	if (h->state != ACCOUNT_RUNNING) {
 		found_running(h);
 		past_note(of);
@@ -791,7 +790,7 @@ static __always_inline void lock_wait_end(struct sbt_block *b, struct sbt_accoun
 
 /*
  * Return whether this is the block by which the phase has lost most so far. Many short waits for
- * one thing cost more than a long one.
+ * one object may cost more than a long wait.
  */
 static __always_inline bool block_leads(struct sbt_account *a, struct sbt_block *b, __u32 reason,
 					__u64 ns)
@@ -810,7 +809,7 @@ static __always_inline bool block_leads(struct sbt_account *a, struct sbt_block 
 	return true;
 }
 
-/* End the block of the thread in slot @index. Global, as occupancy_sum() is. */
+/* End the block of the thread in slot @index. Global for the same reason as occupancy_sum(). */
 __noinline int block_end(__u32 index, __u64 now, __u32 waker)
 {
 	struct sbt_account *a = bpf_map_lookup_elem(&accounts, &index);
@@ -827,8 +826,8 @@ __noinline int block_end(__u32 index, __u64 now, __u32 waker)
 	ns = now - a->since_ns;
 	a->times[(SBT_TIME_BLOCKED + reason) & 7] += ns;
 	/*
-	 * It was woken while it went to sleep, after the clock was read here. The sum is right, but
-	 * no block was this long.
+	 * The thread was woken while it went to sleep, after the clock was read here. The sum is
+	 * right, but no block was this long.
 	 */
 	if (a->inside || now < a->since_ns)
 		return 0;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * The callers of the caller. The code at an address determines where the caller's address is. User
- * space has this from the unwind tables, and passes it on once for each return address. Until then
- * a piece of the stack is sent with the crossing, from which user space does the same. So the first
- * crossings have the same call site as the rest.
+ * Find the callers of the caller. The code at an address determines the location of the caller's
+ * address. User space reads this location from the unwind tables, and passes it to this program
+ * once for each return address. Until then a piece of the stack is sent with the crossing, in which
+ * user space finds the same callers. So the first crossings have the same call site as the rest.
  */
 #include "callers.h"
 
@@ -38,8 +38,8 @@ static __always_inline void sample_fill(struct sbt_callers *s, const struct sbt_
 }
 
 /*
- * Reserve room in this CPU's ring, where samples leave half to the crossings. They have no ring of
- * their own, because a sample must be read before its crossing.
+ * Reserve room in this CPU's ring, where samples leave half to the crossings. Samples have no
+ * separate ring, because a sample must be read before its crossing.
  */
 static __always_inline void *sample_reserve(__u32 cpu, __u64 size)
 {
@@ -112,7 +112,7 @@ __noinline int callers_step(__u32 index, __u32 nth)
 	if (rule->flags & SBT_FRAME_LAST)
 		return STEP_STOP;
 	cfa = (rule->flags & SBT_FRAME_BY_FP ? w->at.fp : w->at.sp) + (__s64)rule->cfa;
-	/* The same limit as that of a sample, so that both find the same callers. */
+	/* Use the same limit as for a sample, so that both walks find the same callers. */
 	if (cfa < w->at.sp || cfa - w->from.sp > window)
 		return STEP_STOP;
 	if (rule->flags & SBT_FRAME_LINK) {

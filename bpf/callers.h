@@ -31,10 +31,10 @@ static __always_inline void walk_begin(struct sbt_walk *w, struct pt_regs *ctx, 
 }
 
 /*
- * Return a name for the callers of the thread with this slot, beginning where its walk begins: the
- * name of a chain (SBT_CHAIN_NAME), the name of a sample, or the address of the single caller. 0:
- * only a plain address was wanted and there is none. Global for the verifier, as thread_admit() is.
- * In callers.bpf.c.
+ * Return a name for the callers of the thread with this slot, beginning at the start of its walk:
+ * the name of a chain (SBT_CHAIN_NAME), the name of a sample, or the address of the single caller.
+ * 0: the caller asked for a plain address only, and there is none. Global for the verifier, like
+ * thread_admit(). Defined in callers.bpf.c.
  */
 extern __u64 callers_walk(__u32 index);
 

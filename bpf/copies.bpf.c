@@ -143,9 +143,9 @@ static __always_inline bool stranger_is_due(const struct copy_range *range, __u6
 }
 
 /*
- * When memory becomes executable or goes away, the kernel flushes its address translations. That is
- * an event while the system call is still running, so the process can be stopped before the copy
- * runs.
+ * When memory becomes executable or goes away, the kernel flushes its address translations. The
+ * event for this comes while the system call is still running, so the process can be stopped before
+ * the copy runs.
  */
 SEC("?tp_btf/tlb_flush")
 int BPF_PROG(on_code_flushed, int reason)

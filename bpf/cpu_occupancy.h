@@ -126,9 +126,9 @@ static __always_inline void occupancy_vote(struct sbt_most *m, __u32 tid, __u64 
 }
 
 /*
- * Add one entry that began at @from, as occupancy_sum() goes back in time. Return 1 if no earlier
- * entry matters. A global function, so that the verifier checks it once and not for each pass of
- * the loop.
+ * Add one entry that began at @from, while occupancy_sum() goes back in time. Return 1 if no
+ * earlier entry matters. A global function, so that the verifier checks it once and not for each
+ * pass of the loop.
  */
 __noinline int occupancy_add(__u32 index, __u32 of_cpu, __u32 tid, __u64 from)
 {
@@ -154,9 +154,9 @@ __noinline int occupancy_add(__u32 index, __u32 of_cpu, __u32 tid, __u64 from)
 }
 
 /*
- * Find the thread that had it for most of the wait of thread @index, up to @now, and store it in
- * `most` of the account. @of_cpu: it is the CPU that the thread waited for, and the tasks that ran
- * are added to `runs`; else it is the lock.
+ * Find the thread that had a CPU or a lock for most of the wait of thread @index, up to @now, and
+ * store it in `most` of the account. @of_cpu: the thread waited for a CPU, and the tasks that ran
+ * are added to `runs`; false: it waited for a lock.
  */
 __noinline int occupancy_sum(__u32 index, __u32 of_cpu, __u64 now)
 {

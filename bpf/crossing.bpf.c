@@ -16,7 +16,8 @@
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 const volatile struct sbt_config config;
-volatile __u32 epoch = 1; /* counts barriers initialized: what was read of one may be outdated */
+/* counts initializations of barriers: after one, the words read from a barrier may be outdated */
+volatile __u32 epoch = 1;
 /* --aggregate: counts libraries loaded and unloaded: an address may belong to another one. */
 volatile __u32 mappings;
 volatile __u32 keep_words; /* set where every initialization of a barrier is seen */
@@ -28,7 +29,7 @@ volatile __u32 ended; /* accounts do not change any more after the end of tracin
 /*
  * Handle the first crossing of a thread, or any crossing of a thread that is not traced. Return 1 +
  * the index of its slot, or 0 if it is not traced. Global, so that the verifier checks it once in
- * each program. Programs in other files use it, too.
+ * each program. Programs in other files also call it.
  */
 __noinline int thread_admit(__u32 tgid, __u32 tid)
 {
@@ -38,8 +39,8 @@ __noinline int thread_admit(__u32 tgid, __u32 tid)
 }
 
 /*
- * Search this many words before its phase for the beginning of a std::barrier: the data of its
- * completion function lies between.
+ * Number of words before the phase in which the beginning of a std::barrier is searched: the data
+ * of its completion function lies in between.
  */
 #define STD_SEARCHED 16
 
@@ -54,9 +55,9 @@ struct std_barrier {
 #define STD_COMPLETION 24 /* offset of the function, which is one byte or more */
 
 /*
- * Return where the barrier with this phase begins; 0: not found. The type of the completion
- * function is not known here, but the words before it can hardly be anything else. Global, as
- * thread_admit() is.
+ * Return the address of the barrier with this phase; 0: not found. The type of the completion
+ * function is not known here, but the words before it can hardly be anything else. Global for the
+ * same reason as thread_admit().
  */
 __noinline __u64 std_begin(__u64 phase)
 {
@@ -92,8 +93,8 @@ static __noinline int has_ticket(__u64 begin, __u8 old)
 }
 
 /*
- * Read the team's size from the object that a wait of C++ is for. This happens after the arrival,
- * because arriving calls no function.
+ * Read the team's size from the object of a C++ wait. The size is read after the arrival, because
+ * arriving calls no function.
  */
 static __noinline int passed_read(struct pt_regs *ctx, struct sbt_thread *t,
 				  const struct sbt_spec *spec, __u32 number)
@@ -128,7 +129,10 @@ static __noinline int passed_read(struct pt_regs *ctx, struct sbt_thread *t,
 		begin = 0;
 	if (begin && spec->role == SBT_ROLE_MARK_ENTER && !has_ticket(begin, old))
 		begin = 0;
-	/* Last: if the phase is still the same, all that was read belongs to it. */
+	/*
+	 * Read this last: if the phase is still the same, all the words that were read belong to
+	 * it.
+	 */
 	if (bpf_probe_read_user(&now, sizeof(now), (void *)t->object))
 		return 0;
 	t->result = SBT_RESULT_PASSED | (now == (__u8)old ? 0 : SBT_RESULT_OVER) | (__u8)old;
@@ -199,7 +203,7 @@ static __noinline int phase_inside(struct pt_regs *ctx, struct sbt_thread *t, __
 	if (old == ARG_UNREAD)
 		return 0;
 	t->result = SBT_RESULT_PASSED | (__u8)old;
-	/* As in passed_read(): the team's size, if the phase is still the same. */
+	/* As in passed_read(), take the team's size if the phase is still the same. */
 	if (!bpf_probe_read_user(&words, sizeof(words), (void *)t->object) &&
 	    words <= STD_COUNT_MAX && !bpf_probe_read_user(&now, sizeof(now), (void *)phase) &&
 	    now == (__u8)old)
@@ -208,8 +212,9 @@ static __noinline int phase_inside(struct pt_regs *ctx, struct sbt_thread *t, __
 }
 
 /*
- * Set the call site of a region's function that ends by a jump to the barrier. It has no call
- * there, so the function is the call site, at another address than its end has.
+ * Set the call site of a region's function that ends by a jump to the barrier. There is no call at
+ * that jump, so the function is the call site, at an address that differs from the address of its
+ * end.
  */
 static __noinline int tail_of_region(struct pt_regs *ctx, struct sbt_thread *t, __u32 index)
 {
@@ -321,7 +326,10 @@ static __noinline int words_at_end(struct sbt_thread *t)
 			t->flags |= SBT_CROSSING_NO_WORDS;
 		return 0;
 	}
-	/* A child of fork has no page of a shared mapping until it touches it: by now it has. */
+	/*
+	 * After fork, a child has no page of a shared mapping until it touches the page. By now it
+	 * has touched it.
+	 */
 	if (t->family == SBT_FAMILY_PTHREAD &&
 	    !bpf_probe_read_user(&t->words, sizeof(t->words), (void *)(t->object + PTHREAD_WORDS)))
 		t->flags &= ~SBT_CROSSING_NO_WORDS;
@@ -600,8 +608,8 @@ static __always_inline void mark_leave(struct pt_regs *ctx, __u32 number, __u64 
 
 /*
  * Write a record for the beginning or end of a conceptual phase, or for an access to another
- * thread's data: what the thread did since its last departure. @data: the number of the other
- * thread in the upper half, the number of bytes in the lower.
+ * thread's data: the record has what the thread did since its last departure. @data: the number of
+ * the other thread in the upper half, the number of bytes in the lower.
  */
 static __noinline int mark_write(struct sbt_thread *t, __u32 index, __u32 label, __u32 what,
 				 __u64 data)

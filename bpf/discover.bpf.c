@@ -2,10 +2,10 @@
 // Copyright (c) 2026 The sbt-trace authors
 /*
  * Barriers without a name: threads wait on a condition variable or a futex, and one thread wakes
- * them all. Each wait and each wake-up is a candidate, which user space classifies. What it has
- * found to be a barrier is crossed like one from then on; what is no barrier costs only a check.
- * There are no return probes here: pthread_cond_wait is a cancellation point, and unwinding through
- * a return probe breaks the process.
+ * them all. Each wait and each wake-up is a candidate, which user space classifies. From then on,
+ * an object that is a barrier is crossed like any barrier, and an object that is none costs only a
+ * check. There are no return probes here: pthread_cond_wait is a cancellation point, and unwinding
+ * through a return probe breaks the process.
  */
 #include "account.h"
 #include "callers.h"
@@ -31,7 +31,7 @@ static __always_inline __u32 object_state(const struct sbt_thread *t, __u64 addr
 }
 
 /*
- * Note that a thread waits on the object: the next wake-up is worth a record. Call it after the
+ * Note that a thread waits on the object: the next wake-up is worth a record. Call this after the
  * time of the wait was taken, so that a wake-up that clears the note has a later time.
  */
 static __noinline int object_waits(struct sbt_thread *t)
@@ -54,9 +54,9 @@ static __noinline int object_waits(struct sbt_thread *t)
 }
 
 /*
- * The first process that waited or woke. Another process that did, or a fork, sets several_tgids.
- * Processes may share what they wait on, at different addresses. It is then not known whether a
- * thread waits there.
+ * The first process that waited or woke. A second such process, or a fork, sets several_tgids.
+ * Processes may share the objects on which they wait, at different addresses. It is then not known
+ * whether a thread waits there.
  */
 static volatile __u32 first_tgid;
 volatile __u32 several_tgids;
@@ -74,7 +74,7 @@ static __always_inline bool may_share(const struct sbt_thread *t)
 
 /*
  * Return whether no thread has begun to wait on the object since the last wake-up. If the object is
- * not known (any more), one may have.
+ * not known (any more), a thread may have begun to wait.
  */
 static __noinline int object_empty(struct sbt_thread *t)
 {
@@ -212,7 +212,8 @@ static __noinline int found_barrier_arrive(struct sbt_thread *t, __u32 index)
 }
 
 /*
- * Return whether a function in which the thread is inside a barrier, or waits, has called this one.
+ * Return whether the present function was called by a function in which the thread is inside a
+ * barrier, or waits.
  */
 static __always_inline bool is_inside(struct pt_regs *ctx, struct sbt_thread *t, __u32 index)
 {
@@ -381,9 +382,9 @@ int cond_wait(struct pt_regs *ctx)
 }
 
 /*
- * A wait on a semaphore. Threads may synchronize by several of them, which the report mentions.
- * Nothing is written if the thread need not wait. The value comes first in glibc and in musl, which
- * keeps a flag in the uppermost bit.
+ * A wait on a semaphore. Threads may synchronize by several semaphores, and the report mentions
+ * that. Nothing is written if the thread need not wait. The value is the first member in glibc and
+ * in musl; musl keeps a flag in the uppermost bit.
  */
 SEC("?uprobe")
 int sem_wait(struct pt_regs *ctx)
@@ -551,7 +552,7 @@ static __always_inline __u32 add_saturated(__u64 a, __u64 b)
 	return sum > 0x7fffffff ? 0x7fffffff : (__u32)sum;
 }
 
-/* Find what the call waits for or wakes. Return false if it does neither. */
+/* Find the object of the futex call. Return false if the call does not wait and does not wake. */
 static __always_inline bool futex_parse(struct pt_regs___kernel *regs, long nr,
 					struct futex_call *call)
 {

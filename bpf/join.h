@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Waits for another thread's end, where the functions that join threads have no probes. They get
- * none if discovery is off, because other processes may run the same code under an emulator. Each
- * thread has a word of its own at which its end is waited for, and the thread that wakes the waiter
- * is the one that ends.
+ * Find waits for another thread's end where the functions that join threads have no probes. These
+ * functions get no probes if discovery is off, because other processes may run the same code under
+ * an emulator. Each thread has a separate word at which other threads wait for its end, and the
+ * ending thread itself wakes the waiter.
  */
 #ifndef BPF_JOIN_H
 #define BPF_JOIN_H
@@ -36,9 +36,9 @@ static __always_inline __u64 word_of_end(struct task_struct *current)
 }
 
 /*
- * Report (SBT_REC_JOINED) that @task waited for the current task to end, if so. The current task is
- * waking it. @since: when @task was blocked (ns). @addr: the word that it waits at, without the
- * lowest bits; 0: not known. @after: its last departure (ns), where sums are kept. Return 0.
+ * Report (SBT_REC_JOINED) if @task waited for the current task to end. The current task is waking
+ * it. @since: when @task was blocked (ns). @addr: the word at which @task waits, without the lowest
+ * bits; 0: not known. @after: the last departure of @task (ns), if sums are kept. Return 0.
  */
 static __noinline int join_ended(struct task_struct *task, __u64 addr, __u64 since, __u64 after,
 				 __u64 now)

@@ -265,7 +265,7 @@ struct linux_binprm;
 
 /*
  * A probe finds the processor's caches full of other data: keep the usual path in one sequence, and
- * all else out of the way.
+ * move all other code out of it.
  */
 #define LIKELY(x)   __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)

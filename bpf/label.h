@@ -11,8 +11,9 @@
 #include "probe.h"
 
 /*
- * Return the number of a marker, never 0: a hash, so it does not depend on which thread arrives
- * first. It takes tens of thousands of markers for two to have the same number.
+ * Return the number of a marker, never 0: the number is a hash, so it does not depend on which
+ * thread arrives first. Two markers are likely to have the same number only if there are tens of
+ * thousands of markers.
  */
 static __always_inline __u32 label_number(const struct sbt_label_key *key)
 {

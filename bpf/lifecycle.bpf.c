@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Processes and threads begin, change and end; files are mapped. These events are rare. Each wakes
- * the reader if it has to act at once, and none shares a ring with the crossings.
+ * Handle rare events: processes and threads begin, change and end, and files are mapped. An event
+ * wakes the reader if the reader has to act at once. These events do not share a ring with the
+ * crossings.
  */
 #include "account.h"
 
@@ -66,7 +67,7 @@ static __always_inline bool thread_drop(__u32 tid, __u64 now, __u32 *seq)
 	return pending;
 }
 
-/* Give a new thread its slot from the beginning, so that its first phase is accounted for. */
+/* Give a new thread its slot when it begins, so that its first phase is accounted for. */
 static __always_inline void thread_begin(struct task_struct *task, __u32 tid, __u32 tgid,
 					 __u8 state, __u64 now)
 {
@@ -99,7 +100,7 @@ static __always_inline void note_forked(const struct task_struct *parent,
 
 	if (ctgid != ptgid) {
 		bpf_map_delete_elem(&forked, &ctgid); /* of an earlier process with this number */
-		/* vfork(): one of the two waits for the other to end. */
+		/* vfork(): the parent waits until the child has exited or executed a program. */
 		if (child->mm == parent->mm)
 			return;
 	}
@@ -170,7 +171,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	return 0;
 }
 
-/* Return how long a thread that ends was on a CPU or waited for one. */
+/* Return how long an ending thread was on a CPU or waited for a CPU. */
 static __always_inline __u64 busy_time(struct task_struct *task)
 {
 	__u64 ns = BPF_CORE_READ(task, se.sum_exec_runtime);
@@ -218,7 +219,7 @@ int BPF_PROG(on_exit, struct task_struct *task)
 	return 0;
 }
 
-/* Return what is known about the program that the process runs, or NULL. */
+/* Return the known facts about the program that the process runs, or NULL. */
 static __always_inline struct sbt_verdict *program_verdict(struct task_struct *task)
 {
 	struct sbt_file key = {};

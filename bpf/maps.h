@@ -7,7 +7,7 @@
 #include "kernel.h"
 #include "state.h"
 
-/* Targets of tail calls that never happen: stack_of_its_own(). One for each way to attach. */
+/* Targets of tail calls that never happen: stack_of_its_own(). One for each attach method. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
 	__uint(max_entries, 1);
@@ -26,8 +26,8 @@ struct {
  * Make the kernel give the program a stack of its own for each thread. Since 6.13 the kernel keeps
  * the stacks of tracing programs per CPU, as if a program could not interrupt itself. But a thread
  * in the program of a uprobe can lose its CPU to another thread that hits the same probe, which
- * then overwrites its stack. Linux 7.2 crashed because of that. A program with a tail call keeps
- * its thread's stack; the verifier knows that this call is never reached.
+ * then overwrites its stack. Linux 7.2 crashed because of that. A program with a tail call keeps a
+ * stack for each thread; the verifier knows that this call is never reached.
  */
 #define stack_of_its_own(ctx, map)                    \
 	do {                                          \
@@ -46,9 +46,9 @@ struct {
 } procs SEC(".maps") __weak;
 
 /*
- * What user space has found out about a process since. A map of its own, which user space alone
- * writes: otherwise a process that executes another program at that moment would get back the state
- * of the program before.
+ * What user space has found out about a process since its entry was made. This is a separate map,
+ * which only user space writes: otherwise a process that executes another program at that moment
+ * would get the state of the former program back.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -326,7 +326,7 @@ static __always_inline __u32 proc_flags(const struct sbt_proc *p, __u32 tgid)
 	__u64 word;
 	int i;
 
-	/* Twice, in case the entry of another process has just replaced this one. */
+	/* Look twice, in case the entry of another process has just replaced this entry. */
 #pragma unroll
 	for (i = 0; i < 2; i++) {
 		found = bpf_map_lookup_elem(&judged, &tgid);
@@ -349,7 +349,8 @@ static __always_inline __u64 proc_detached(const struct sbt_proc *p, __u32 tgid)
 		return 0;
 	detached = *(volatile __u64 *)&found->detached;
 	/*
-	 * The entry of another process may be replacing this one: its word is written first then.
+	 * The entry of another process may just be replacing this entry: the word of the new entry
+	 * is then written first.
 	 */
 	return *(volatile __u64 *)&found->word >> 32 == p->inc ? detached : 0;
 }
@@ -395,7 +396,7 @@ static __always_inline struct sbt_thread *thread_claim(__u32 tid, __u32 tgid, __
 #pragma unroll
 	for (i = 0; i < SBT_THREAD_PROBES; i++) {
 		at = (tid + i * SBT_THREAD_STRIDE) & config.thread_mask;
-		/* If two threads want the same slot, only one of them continues here. */
+		/* If two threads need the same slot, only one of them continues here. */
 		if (bpf_map_update_elem(&owners, &at, &tid, BPF_NOEXIST))
 			continue;
 		t = bpf_map_lookup_elem(&threads, &at);
@@ -614,8 +615,9 @@ static __always_inline void program_key(struct task_struct *task, struct sbt_fil
 }
 
 /*
- * Note which program the process runs, and where. User space then knows whether what it reads of
- * the process later still belongs to this program, and where its code was if not.
+ * Note the program that the process runs, and its address. User space then knows whether data that
+ * it reads from the process later still belong to this program and, if they do not, where its code
+ * was.
  */
 static __always_inline void event_program(struct sbt_event *e, struct task_struct *task)
 {
@@ -652,8 +654,8 @@ static __always_inline void mappings_changed(struct sbt_proc *p, __u32 tgid, __u
 /*
  * Return whether the process may be stopped for a moment without side effects. A parent is notified
  * of a stopped child, and parents such as su act on it. So only COMMAND itself is stopped, as a
- * child of sbt-trace. It must have a single thread, as after exec, in the dynamic linker, and in
- * most programs at the first parallel region.
+ * child of sbt-trace. COMMAND must have a single thread. This is the case after exec, in the
+ * dynamic linker, and in most programs at the first parallel region.
  */
 static __always_inline bool may_hold(struct task_struct *task)
 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Parallel regions. The thread that begins one calls the runtime (region_*), which has all its
- * threads run the outlined function (outlined_*). A thread that enters it is a member of the team,
- * and a thread that leaves it has arrived at the join. For the thread that began the region the
- * departure from the join is seen. For the workers it is not: they continue when they enter the
- * next region.
+ * Parallel regions. The thread that begins a region calls the runtime (region_*), and all the
+ * runtime's threads run the outlined function (outlined_*). A thread that enters the function is a
+ * member of the team, and a thread that leaves it has arrived at the join. The departure from the
+ * join is seen only for the thread that began the region. Workers count as inside until they enter
+ * the next region.
  */
 #include "probe.h"
 #include "team.h"
@@ -69,7 +69,7 @@ static __always_inline bool here_enter(struct here *h, struct pt_regs *ctx)
 		!((h->t->proc_flags & SBT_PROC_BY_EXIT) && (h->spec->flags & SBT_SPEC_NO_EXITS)));
 }
 
-/* Return what a program at an entry returns: 0 if the end shall be seen by the return probe. */
+/* Return the return value of a program at an entry: 0 if the return probe shall see the end. */
 static __always_inline int here_end(const struct here *h)
 {
 	return h->t->proc_flags & SBT_PROC_BY_EXIT ? 1 : 0;
@@ -94,8 +94,8 @@ static __always_inline void teams_trim(struct sbt_teams *own_teams, __u64 sp)
 }
 
 /*
- * Write that a worker at the end of a region continues, in one that was begun at @begun_ns; 0: not
- * known.
+ * Write that a worker at the end of a region continues, in a region that was begun at @begun_ns; 0:
+ * not known.
  */
 static __noinline int team_resume(struct sbt_thread *t, struct sbt_teams *own_teams, __u32 index,
 				  __u64 begun_ns)
@@ -116,9 +116,9 @@ static __noinline int team_resume(struct sbt_thread *t, struct sbt_teams *own_te
 
 /*
  * Begin the wait of a thread that has begun a region: until it runs the region's function it waits
- * for its workers, spinning or not. The wait is kept where waits for a turn are, of which there can
- * be none at that time. The programs themselves call this, to save stack: Linux before 6.13 adds up
- * the stacks of all calls.
+ * for its workers, spinning or not. The wait is kept in the fields for waits for a turn, because
+ * there can be no such wait at that time. The programs themselves call this, to save stack: Linux
+ * before 6.13 adds up the stacks of all calls.
  */
 static __noinline int team_await_begin(void)
 {
@@ -239,7 +239,8 @@ static __noinline int region_begin(struct sbt_region_key *key, __u64 object, __u
 		fresh.flags = SBT_REGION_SEEN;
 	r = bpf_map_lookup_elem(&regions, key);
 	/*
-	 * A region that the same thread began and never ended is over, if no other thread is in it.
+	 * If the same thread began a region and never ended it, that region is over if no other
+	 * thread is in it.
 	 */
 	if (r && r->masters && (r->object != object || (r->flags & SBT_REGION_AMBIGUOUS))) {
 		__sync_fetch_and_add(&r->masters, 1);
@@ -390,7 +391,10 @@ static __noinline int outlined_alone(struct pt_regs *ctx, __u64 fn)
 		__sync_fetch_and_add(&p->looks, 2);
 	/* Threads that do so at the same time may count only once. */
 	*known += SBT_OUTLINED_ALONE;
-	/* It is reported again if the probe is still there after as many more entries. */
+	/*
+	 * The function is reported again if the probe is still there after the same number of
+	 * further entries.
+	 */
 	if (*known / SBT_OUTLINED_ALONE % SBT_OUTLINED_ALONE_MAX)
 		return 0;
 	return report_tasks(ctx, p);
@@ -405,7 +409,7 @@ int task_made(struct pt_regs *ctx)
 
 	if (armed != ARMED_ALL || !p)
 		return 0;
-	/* It takes a while until the probe is removed, and there may be many tasks. */
+	/* Removing the probe takes a while, and there may be many tasks meanwhile. */
 	__sync_fetch_and_add(&p->looks, 1);
 	if (p->tasks_inc == p->inc)
 		return 0;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * What traced threads did in the recent past, for a thread that learns only at the end of its wait
- * which thread it waited for. At each change of a thread's state the sums of its times are kept:
- * all of the last few changes, and fewer of the older ones, the older they are. The sums at any
- * moment are then known: exactly in the recent past, by interpolation before.
+ * The recent past of traced threads. It is needed because a thread knows only at the end of its
+ * wait for which thread it waited. At each change of a thread's state, the sums of its times are
+ * kept. The sums of the last few changes are all kept; of older changes, fewer are kept the older
+ * they are. So the sums at any moment are known: exactly in the recent past, and by interpolation
+ * before that.
  */
 #ifndef BPF_PAST_H
 #define BPF_PAST_H
@@ -35,8 +36,8 @@ struct sbt_past {
 	__u64 before_ns, after_ns;
 	__u32 grew[SBT_TIMES]; /* result of past_grow(), in the unit of the sums */
 	/*
-	 * Change number n is at level i if 2^i divides n and 2^(i + 1) does not; the last level has
-	 * the rest, too. The last entry holds the sums of now, for past_grow().
+	 * Change number n is at level i if 2^i divides n and 2^(i + 1) does not; the last level
+	 * also has all further changes. The last entry holds the present sums, for past_grow().
 	 */
 	struct past_sums sums[PAST_LEVELS * PAST_KEPT + 1];
 };
@@ -78,7 +79,7 @@ static __always_inline void sums_now(struct past_sums *s, const __u64 times[SBT_
 
 /*
  * Return the number of the lowest bit that is set, of PAST_LEVELS bits. BPF has no instruction for
- * it.
+ * this.
  */
 static __always_inline __u32 lowest_bit(__u32 n)
 {
@@ -105,7 +106,7 @@ static __always_inline void past_write(struct sbt_past *p, struct sbt_account *a
 	level = lowest_bit(n | 1U << (PAST_LEVELS - 1));
 	/* The number without the bits that are the same throughout a level. */
 	at = level * PAST_KEPT + (n >> (level + (level < PAST_LEVELS - 1)) & (PAST_KEPT - 1));
-	barrier_var(at); /* else older verifiers lose track of its value */
+	barrier_var(at); /* without this, older verifiers lose track of the value of `at` */
 	if (at < PAST_NONE)
 		sums_now(&p->sums[at], a->times, now);
 }
@@ -127,7 +128,7 @@ __noinline int past_note(__u32 index)
 	return 0;
 }
 
-/* As past_note(), for those of the two threads that are traced. */
+/* Do the same as past_note() for the two threads of a switch, if they are traced. */
 __noinline int past_switched(__u32 out, __u32 in)
 {
 	__u32 index = 0;

@@ -11,7 +11,7 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 #define CTX_BYTES sizeof(struct pt_regs)
 #endif
 
-/* Declared without members: it is read as a struct pt_regs. */
+/* This type is declared without members, because it is read as a struct pt_regs. */
 struct bpf_user_pt_regs_t {
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * What a probe is for, and where its values are. User space writes this down (struct sbt_spec); the
- * programs are the same for all families.
+ * Find the purpose of a probe, and the location of its values. User space provides both (struct
+ * sbt_spec); the programs are the same for all families.
  */
 #ifndef BPF_PROBE_H
 #define BPF_PROBE_H
@@ -10,8 +10,8 @@
 #include "maps.h"
 
 /*
- * Return the number of the spec, where several probes have the same offset in their pages.
- * SBT_SPECS, which no spec has: none of them.
+ * Return the number of the spec, where several probes have the same offset in their pages. Return
+ * SBT_SPECS, which is no spec's number, if there is no such spec.
  */
 static __noinline __attribute__((unused)) __u32 spec_by_code(__u64 ip)
 {
@@ -44,8 +44,8 @@ static __always_inline __u32 spec_index(struct pt_regs *ctx)
 struct bpf_user_pt_regs_t;
 
 /*
- * Return the value that the spec of this number has at offset @member, or ARG_UNREAD. Global, so
- * that the verifier checks it once in each program and not for each path there. In probe.bpf.c.
+ * Return the value at offset @member of the spec with this number, or ARG_UNREAD. Global, so that
+ * the verifier checks it once in each program and not for each path to it. Defined in probe.bpf.c.
  */
 extern __u64 arg_at(struct bpf_user_pt_regs_t *ctx, __u32 number, __u32 member);
 

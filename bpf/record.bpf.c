@@ -77,7 +77,7 @@ static __noinline int crossing_write_parts(struct sbt_thread *t, struct sbt_acco
 	return 0;
 }
 
-/* With counters: for threads that were switched out and threads that were not. */
+/* Write a crossing with counters, whether or not the thread was switched out. */
 static __noinline int crossing_write_counters(struct sbt_thread *t, struct sbt_account *a,
 					      __u32 index, __u64 depart_ns)
 {

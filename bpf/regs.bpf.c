@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * The user registers of the threads of one process, read without stopping them. It is an object of
- * its own: it is loaded where nothing is traced, and a kernel that refuses it can still trace.
+ * Read the user registers of the threads of one process without stopping them. This is a separate
+ * BPF object: it is loaded where nothing is traced, and a kernel that refuses it can still trace.
  */
 #include "regs.h"
 #include "userregs.h"
@@ -91,8 +91,8 @@ __u32 watched[SBT_REGS_RETURNED];
 __u64 returned[SBT_REGS_RETURNED];
 
 /*
- * Linux 5.15: cookies. If it can be loaded as a multi-probe program, it needs no more privileges
- * than tracing.
+ * Linux 5.15: cookies. If this program can be loaded as a multi-probe program, it needs no more
+ * privileges than tracing.
  */
 SEC("?uprobe")
 int count_return(struct pt_regs *ctx)

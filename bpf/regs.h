@@ -11,7 +11,9 @@
 
 struct sbt_regs {
 	__u32 tid; /* in the reader's PID namespace */
-	/* Not 0: it is on a CPU, so the registers are those of its last entry into the kernel. */
+	/*
+	 * Not 0: the thread is on a CPU, so the registers are from its last entry into the kernel.
+	 */
 	__u32 on_cpu;
 	__u64 switches; /* number of switches so far */
 	__u64 words[SBT_STACK_REGS]; /* in the layout of this architecture's kernel */

@@ -57,7 +57,7 @@ struct sbt_proc {
 };
 
 /*
- * A process may hit the probes of discovery this often in a second without any use. The next hit is
+ * Number of useless hits of discovery's probes that a process may make in a second. The next hit is
  * reported to user space (SBT_REC_HOT). A thread adds its hits to those of the process in steps.
  */
 #define SBT_LOOKS_MAX  2000
@@ -84,8 +84,8 @@ struct sbt_classified {
 };
 
 /*
- * A wait that may turn out to be a barrier crossing. It is kept apart from the crossing under way
- * and from the thread's account, so that it does not disturb crossings of known barriers.
+ * A wait that may turn out to be a barrier crossing. It is separate from the crossing under way and
+ * from the thread's account, so that it does not disturb crossings of known barriers.
  */
 struct sbt_waiting {
 	/* Start of the wait on a condition variable or a futex; 0: the thread does not wait. */
@@ -121,7 +121,7 @@ struct sbt_turn_wait {
 	__u64 since_ns;
 	__u64 oncpu_ns; /* CPU time in the thread's account at the start of the wait */
 	__u32 looks; /* hits not yet added to those of the process */
-	__u32 idle; /* those of `looks` that hardly waited */
+	__u32 idle; /* number of hits in `looks` that hardly waited */
 };
 
 /* In place of a stack pointer: the thread has begun a region and does not run its function yet. */
@@ -132,7 +132,7 @@ struct sbt_turn_wait {
 /* In a shorter wait (ns) the cost of the probe matters. */
 #define SBT_TURN_WORTH_NS 50000
 
-/* --aggregate: what the sums of a thread need at each of its crossings. */
+/* --aggregate: the state that a thread's sums need at each of its crossings. */
 struct sbt_summing {
 	__u64 born_ns; /* its first arrival; 0: none yet */
 	__u64 depart_ns; /* its last departure; 0: none */
@@ -145,7 +145,7 @@ struct sbt_summing {
 	__u32 mappings; /* value of `mappings` when `sums` was found */
 	/* The call site of the crossing under way is known; else the departure shows it. */
 	__u8 site_known;
-	/* It arrived last in that episode, unless another thread arrives later still. */
+	/* The thread arrived last in that episode, unless another thread arrives even later. */
 	__u8 closes;
 	__u8 pad[2];
 };
@@ -166,10 +166,10 @@ struct sbt_walk {
 };
 
 /*
- * A thread that has crossed a barrier; arrive_ns != 0: it is inside one. A slot of the array
+ * A thread that has crossed a barrier; arrive_ns != 0: it is inside a barrier. A slot of the array
  * `threads`, at the thread's number or at one of SBT_THREAD_PROBES - 1 other positions. The
- * compiler inlines a look-up in an array; one in a hash is a call that costs as much as the rest.
- * The hash `owners` decides which thread owns a slot.
+ * compiler inlines a look-up in an array; a look-up in a hash is a call that costs as much as all
+ * other work. The hash `owners` decides which thread owns a slot.
  */
 struct sbt_thread {
 	__u32 tid; /* 0: free */
@@ -218,8 +218,8 @@ struct sbt_thread {
 		struct sbt_summing summing;
 	};
 	/*
-	 * when it last lost its CPU outside barriers, while its time is not accounted for; 0: it
-	 * did not
+	 * time when the thread last lost its CPU outside barriers, while its time is not accounted
+	 * for; 0: it lost none
 	 */
 	__u64 out_ns;
 	struct sbt_walk walk; /* scratch memory of bpf/callers.bpf.c */
@@ -339,14 +339,14 @@ struct sbt_waited_for {
 };
 
 /*
- * Where the time of a thread went: in `accounts`, at the index of its slot in `threads`. Sums only
+ * The account of a thread's time, in `accounts`, at the index of its slot in `threads`. Sums only
  * grow. `mark` holds their values at the last arrival or departure, `phase` the sums of the phase
  * before the present crossing.
  *
  * The programs on a thread's own path can be preempted while they update its account. The account
- * is `busy` then, and a switch does not touch what they update. It adds up how long the thread was
- * away (and what others counted meanwhile), and this is subtracted from the thread's own time and
- * counts.
+ * is `busy` then, and a switch does not change the fields that they update. Instead, the switch
+ * adds up how long the thread was off its CPU (and what other threads counted meanwhile), and these
+ * sums are subtracted from the thread's own time and counts.
  */
 struct sbt_account {
 	__u32 tid; /* 0: free */
@@ -365,7 +365,9 @@ struct sbt_account {
 	 * No event was delivered for a switch: its CPU's counters include counts of other threads.
 	 */
 	__u8 missed;
-	/* It waits as on a condition variable: not for a lock, nor for a thread to end. */
+	/*
+	 * The thread waits as on a condition variable: not for a lock, and not for a thread to end.
+	 */
 	__u8 event;
 	__u8 unprobed; /* number of notifications about such waits that no probe saw */
 	__u8 off; /* ACCOUNT_RESTING: it has been on no CPU since since_ns */
@@ -377,7 +379,7 @@ struct sbt_account {
 	__u32 out_ran; /* the task that ran next when this thread lost its CPU */
 	__u32 recent_switches; /* number of switches since recent_from_ns */
 	__u32 wait_cpu; /* the CPU that it waits for */
-	struct sbt_most most; /* the thread that had what the last wait was for */
+	struct sbt_most most; /* the thread that had the CPU or lock of the last wait */
 	/* The tasks that had the CPU while it waited, since the mark. */
 	struct sbt_run runs[SBT_RUNS];
 	__u64 since_ns; /* when `state` began */
@@ -412,7 +414,9 @@ struct sbt_account {
 	__u64 times[SBT_TIMES];
 	SBT_PART_TIMES(SBT_PART_MEMBER, __u64)
 	__u64 turn_oncpu_ns; /* as in struct sbt_parts */
-	/* faults: those that are handled. A switch is counted for the thread that loses the CPU. */
+	/*
+	 * Faults: only handled faults count. A switch is counted for the thread that loses the CPU.
+	 */
 	SBT_PART_COUNTS(SBT_PART_MEMBER, __u32)
 	__u32 faults_begun; /* all faults that began */
 	struct {
@@ -440,8 +444,8 @@ struct sbt_account {
 };
 
 /*
- * This many threads have a past (past.h): what they did while another thread waited for them. A
- * power of two.
+ * Number of threads for which a past is kept (past.h): what they did while another thread waited
+ * for them. A power of two.
  */
 #define SBT_PASTS 4096
 
@@ -510,7 +514,7 @@ struct sbt_region_key {
 
 /* sbt_region.flags */
 #define SBT_REGION_SEEN	     0x01 /* the outlined function has a probe: all members are counted */
-/* Another region with the same key is running: members cannot be assigned to one of them. */
+/* Another region with the same key is running: members cannot be assigned to either region. */
 #define SBT_REGION_AMBIGUOUS 0x02
 
 struct sbt_region {
@@ -557,12 +561,15 @@ struct sbt_teams {
 
 #define SBT_TEAMS_JOINED 0x01 /* at the end of a region: SBT_REC_RESUME is due */
 #define SBT_TEAMS_SEEN	 0x02 /* it has entered a region since it was found: its teams are known */
-/* It has waited for its team in __kmpc_reduce: it does not wait again in __kmpc_end_reduce. */
+/*
+ * The thread has waited for its team in __kmpc_reduce, so it does not wait again in
+ * __kmpc_end_reduce.
+ */
 #define SBT_TEAMS_REDUCE 0x04
 
 /*
  * Key in `outlined`. Value SBT_OUTLINED_KNOWN: the function has a probe; else user space was asked
- * for one. In steps of SBT_OUTLINED_ALONE: number of entries without a region to belong to, since a
+ * for a probe. In steps of SBT_OUTLINED_ALONE: number of entries that belong to no region, since a
  * region was last begun with this function.
  */
 #define SBT_OUTLINED_KNOWN     0x1
@@ -593,7 +600,10 @@ struct sbt_outlined {
 
 /* The largest number of callers for --frames. */
 #define SBT_FRAMES_MAX	8
-/* Includes the function of a hand-written barrier, one that it waits by, and wrappers. */
+/*
+ * This includes the function of a hand-written barrier, the function in which it waits, and
+ * wrappers.
+ */
 #define SBT_CHAIN_MAX	(SBT_FRAMES_MAX + 5)
 /*
  * No address in a process has these bits: they mark sbt_crossing.ip or .callers as the name of a
@@ -616,8 +626,8 @@ struct sbt_frame_key {
 };
 
 /*
- * Slots of `marks`: they count the traced threads by the low bits of their numbers. One look-up
- * spares untraced threads the rest.
+ * Slots of `marks`: they count the traced threads by the low bits of their numbers. One look-up is
+ * enough for untraced threads.
  */
 #define SBT_MARKS 16384
 
@@ -628,8 +638,8 @@ struct sbt_name {
 };
 
 /*
- * The name of a file that a thread waited for. Key: its inode number. Also the name of what is
- * mapped at the address of a page fault. Key: SBT_MAPPING_KEY.
+ * The name of a file for which a thread waited (key: its inode number), or of the mapping at the
+ * address of a page fault (key: SBT_MAPPING_KEY).
  */
 struct sbt_file_name {
 	char name[40];
@@ -660,8 +670,8 @@ struct sbt_verdict {
 };
 
 /*
- * -a: when a process executed its program, and when it first created a thread, and a child with its
- * own memory, after that. 0: it has not.
+ * -a: times at which a process executed its program, and at which it then first created a thread,
+ * and a child with its own memory. 0: never.
  */
 struct sbt_forked {
 	__u64 exec_ns; /* the first exec is not noted */
@@ -723,7 +733,8 @@ struct sbt_sums {
 	struct sbt_sums_key key;
 	__u64 object; /* the last one */
 	__u64 objects; /* 1: one; 2: several */
-	__u64 first_arrive_ns; /* first arrival of the thread, if it was here; else 0 */
+	/* first arrival of the thread, if it was at this call site; else 0 */
+	__u64 first_arrive_ns;
 	/*
 	 * Release of that episode, if the thread arrived last in it: the start of its phase is not
 	 * known yet; else 0.
@@ -732,12 +743,12 @@ struct sbt_sums {
 	__u64 depart_ns; /* the last departure */
 	__u64 abandoned;
 	/*
-	 * Crossings of episodes with members that were not seen, abandoned ones included; those of
-	 * other episodes are in `wait`.
+	 * Crossings of episodes with members that were not seen, abandoned ones included; crossings
+	 * of other episodes are in `wait`.
 	 */
 	__u64 partial;
 	/*
-	 * Those of `partial` at barriers shared between processes: their members are not known
+	 * Crossings in `partial` at barriers shared between processes: their members are not known
 	 * here.
 	 */
 	__u64 unmet;
@@ -747,7 +758,10 @@ struct sbt_sums {
 	 * left too early.
 	 */
 	__u64 ambiguous;
-	/* Time inside in other episodes; that of complete ones is in `wait` and `release`. */
+	/*
+	 * Time inside in incomplete episodes; the time of complete episodes is in `wait` and
+	 * `release`.
+	 */
 	__u64 idle_other_ns;
 	__u64 unknown_ns; /* time in abandoned crossings */
 	__u64 work_ns, work_n; /* of phases that ended here in complete episodes */
@@ -816,7 +830,8 @@ struct sbt_open_episodes {
 	__u64 owner; /* the process, inc << 32 | tgid; 0: the slot is free */
 	struct {
 		/*
-		 * SBT_SUM_LAST() of the thread counted last, or of one that read the clock after it
+		 * SBT_SUM_LAST() of the thread counted last, or of a thread that read the clock
+		 * after it
 		 */
 		__u64 last;
 		__u64 first; /* SBT_SUM_FIRST() of the thread counted first */
@@ -855,7 +870,9 @@ struct sbt_config {
 	__u32 self; /* tgid of sbt-trace: never traced, except for calibration */
 	__u32 nrings;
 	__u16 ncounters;
-	/* One bit per software counter: these count all the time and are never scaled. */
+	/*
+	 * One bit per software counter: software counters count all the time and are never scaled.
+	 */
 	__u16 plain_counters;
 	/* One bit per plain counter of context switches, which the account knows anyway. */
 	__u16 switch_counters;
@@ -868,32 +885,36 @@ struct sbt_config {
 
 /* All counts, in slots so that CPUs do not share cache lines. User space adds them up. */
 struct sbt_counts {
-	/* Crossings of threads that have exited; those of running threads are in their slots. */
+	/*
+	 * Crossings of threads that have exited; crossings of running threads are counted in their
+	 * slots.
+	 */
 	__u64 gone;
 	__u64 refused; /* crossings that were not recorded: no slot, or too early; all lost */
 	__u64 lost_ring; /* no room in any ring tried */
-	__u64 lost_thread; /* those of `refused` without a slot for the thread */
-	__u64 lost_process; /* those of `refused` without a slot for the process */
-	__u64 lost_early; /* those of `refused` in programs not examined yet (-a) */
+	__u64 lost_thread; /* crossings in `refused` without a slot for the thread */
+	__u64 lost_process; /* crossings in `refused` without a slot for the process */
+	__u64 lost_early; /* crossings in `refused` of programs not examined yet (-a) */
 	__u64 lost_tail; /* no room in any ring tried for an SBT_REC_TAIL, which is no crossing */
 	__u64 lost_mark; /* the same for an SBT_REC_MARK */
 	__u64 events; /* events that should reach user space */
 	__u64 lost_event; /* no room in the event ring */
 	__u64 lost_team; /* barriers of OpenMP teams that cannot be distinguished: not crossings */
 	__u64 candidates; /* waits that may be barrier crossings */
-	/* Those of `candidates` without a slot or without room in any ring tried. */
+	/* Candidates in `candidates` without a slot, or without room in any ring that was tried. */
 	__u64 lost_candidate;
-	__u64 lost_candidate_early; /* those of `candidates` in programs not examined yet (-a) */
+	/* candidates in `candidates` of programs not examined yet (-a) */
+	__u64 lost_candidate_early;
 	/* Crossings without a slot in the sums for their thread, call site or barrier. */
 	__u64 lost_sum;
 	/* Last arrivals without a departure: the sums learn the call site only at the departure. */
 	__u64 lost_untold;
 	/*
-	 * Cost (ns) of accounting for switches and wake-ups of traced threads, measured in one of
-	 * SBT_TIMED_EACH.
+	 * Cost (ns) of accounting for switches and wake-ups of traced threads, measured in one run
+	 * in SBT_TIMED_EACH.
 	 */
 	__u64 timed_ns;
-	__u64 timed; /* number of times that a thread lost or got a CPU in those */
+	__u64 timed; /* number of times that a thread lost or got a CPU in the measured runs */
 	/* Total time for which threads that switched too often were not accounted for. */
 	__u64 rested_ns;
 };

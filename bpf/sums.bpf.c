@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * --aggregate: the hot path where crossings are summed in maps and none is written. As in
- * crossing.bpf.c, the ladder of attach methods selects one of these programs. They are only for
- * kernels with atomics that return a value, and are not loaded elsewhere.
+ * --aggregate: the hot path, where crossings are summed in maps and no crossing is written. As in
+ * crossing.bpf.c, the attach method selects one of these programs. They are only for kernels with
+ * atomics that return a value, and are not loaded elsewhere.
  */
 #include "aggregate.h"
 #include "arrive.h"
@@ -15,8 +15,8 @@ __u32 nsums;
 __u32 nmeetings;
 
 /*
- * Look up what the thread needs for its crossing, and keep it for the next one. This is needed if
- * the function or the barrier is another one than last time. It is also needed if the barrier may
+ * Look up the data that the thread needs for its crossing, and keep them for the next crossing.
+ * This is needed if the function or the barrier differs from the last crossing, if the barrier may
  * have been initialized again, or if libraries were loaded or unloaded. Return 0 if the crossing is
  * not counted.
  */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * The OpenMP team that a thread is in. Runtimes do not name it reliably anywhere. It is identified
- * by the thread that began the region and its nesting level at that time, found by the outlined
- * function and its argument.
+ * Find the OpenMP team of a thread. Runtimes have no reliable name for a team. A team is identified
+ * by the thread that began the region and by its nesting level at that time. Both are found by the
+ * outlined function and its argument.
  */
 #ifndef BPF_TEAM_H
 #define BPF_TEAM_H
@@ -53,8 +53,8 @@ static __always_inline bool teams_unknown(__u32 tgid)
 }
 
 /*
- * Note that the process may be inside parallel regions, until the next region is seen to begin. A
- * function of its own, because of the stack it needs.
+ * Note that the process may be inside parallel regions, until the next region is seen to begin.
+ * This is a separate function because of the stack that it needs.
  */
 static __noinline MAYBE_UNUSED void teams_lost(__u32 tgid)
 {
@@ -124,8 +124,8 @@ static __always_inline void team_kind(struct sbt_thread *t)
 }
 
 /*
- * Set the team's size, as the thread leaves the barrier: all members have arrived by then, so all
- * have entered the region. Return 0 if there was no episode, or its team is unknown.
+ * Set the team's size, as the thread leaves the barrier: all members have arrived at that time, so
+ * all have entered the region. Return 0 if there was no episode, or its team is unknown.
  */
 static __noinline MAYBE_UNUSED int team_words(struct sbt_thread *t, __u32 index)
 {

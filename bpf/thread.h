@@ -51,7 +51,7 @@ static __always_inline void report_found_thread(__u32 tgid, __u32 tid, __u32 inc
 	bpf_ringbuf_submit(e, event_wake());
 }
 
-/* -a: return whether the current process is one of those asked for. */
+/* -a: return whether the user asked for the current process. */
 static __always_inline bool is_wanted(void)
 {
 	if (config.by_comm) {
@@ -124,7 +124,7 @@ static __always_inline bool process_admit(__u32 tgid, __u64 now, __u32 cpu, bool
 	if (!bpf_map_update_elem(&procs, &tgid, &proc, BPF_NOEXIST)) {
 		teams_lost(tgid);
 	} else if (!bpf_map_lookup_elem(&procs, &tgid)) {
-		/* The map is full; else another thread of the process was faster. */
+		/* The map is full. If it is not, another thread of the process was faster. */
 		count_refused(lost_process, cpu, crossing);
 		return false;
 	}
@@ -133,7 +133,8 @@ static __always_inline bool process_admit(__u32 tgid, __u64 now, __u32 cpu, bool
 
 /*
  * Handle the first crossing of a thread, or any crossing of a process that is not traced. Return
- * NULL unless it is traced. @crossing: else the thread only waits for something, or wakes others.
+ * NULL unless it is traced. @crossing: true for a crossing; false if the thread only waits for
+ * something, or wakes other threads.
  */
 static __noinline MAYBE_UNUSED struct sbt_thread *thread_new(__u32 tgid, __u32 tid, __u32 *index,
 							     bool crossing)
@@ -160,8 +161,8 @@ static __noinline MAYBE_UNUSED struct sbt_thread *thread_new(__u32 tgid, __u32 t
 		return NULL;
 	if (flags & SBT_PROC_FRESH) {
 		/*
-		 * It is not known yet whether a return probe could harm it. Possible barriers are
-		 * ignored until then: the probes may be those of the previous program.
+		 * It is not known yet whether a return probe could harm the process. Candidates are
+		 * ignored until it is known: the probes may belong to the previous program.
 		 */
 		if (crossing)
 			refuse_early(tgid, cpu, true);
@@ -229,8 +230,9 @@ static __always_inline bool is_trampoline(__u64 address)
 /*
  * Return whether this function was called, or jumped to as a tail call, by the function with the
  * probe at @entry. That probe was hit before at stack pointer @sp, and its function returns to @ip
- * (0: not known). Old versions call new ones in this way, and wrappers call what they wrap. If that
- * function was left by longjmp, its part of the stack has usually been overwritten.
+ * (0: not known). Old versions call new versions in this way, and wrappers call the functions that
+ * they wrap. If the calling function was left by longjmp, its part of the stack has usually been
+ * overwritten.
  */
 static __always_inline bool called_within(struct pt_regs *ctx, __u64 entry, __u64 sp, __u64 ip)
 {
@@ -239,7 +241,7 @@ static __always_inline bool called_within(struct pt_regs *ctx, __u64 entry, __u6
 	if (entry == PT_REGS_IP(ctx) || PT_REGS_SP(ctx) > sp)
 		return false;
 #if defined(__TARGET_ARCH_arm64)
-	/* It is not known where the function has stored the link register. */
+	/* The location where the function has stored the link register is not known. */
 	if (PT_REGS_SP(ctx) < sp)
 		return true;
 	back = PT_REGS_RET(ctx);

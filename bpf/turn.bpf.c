@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Threads that work one after another: how long each waits for its turn, in functions of OpenMP's
- * runtimes (critical, ordered, locks). No record is written: the wait is a part of the thread's
- * phase, as time on a CPU is.
+ * Measure how long each thread waits for its turn, where threads work one after another in
+ * functions of OpenMP's runtimes (critical, ordered, locks). No record is written: like time on a
+ * CPU, the wait is a part of the thread's phase.
  */
 #include "arrive.h"
 #include "looks.h"
@@ -47,8 +47,8 @@ int turn_begin(struct pt_regs *ctx)
 	if (!t || t->arrive_ns)
 		return 0;
 	/*
-	 * Another of these functions has called this one. If the stack has left that one, its wait
-	 * is over.
+	 * Another function of this kind has called this function. If the stack is above the
+	 * caller's frame, the caller's wait is over.
 	 */
 	if (t->turn.sp && sp < t->turn.sp)
 		return 0;

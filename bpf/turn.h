@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* Waits of a thread for its turn, or for its team: parts of its phase, as time on a CPU is. */
+/* Waits of a thread for its turn, or for its team: parts of its phase, like time on a CPU. */
 #ifndef BPF_TURN_H
 #define BPF_TURN_H
 

@@ -77,8 +77,8 @@ static __always_inline void user_call(struct pt_regs___kernel *regs, struct user
 }
 
 /*
- * Return a value that identifies where the program is. While it stays the same, the task is in the
- * same system call or exception.
+ * Return a value that identifies the program's current location. While it stays the same, the task
+ * is in the same system call or exception.
  */
 static __always_inline __u64 user_place(struct pt_regs___kernel *regs)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Which thread ends a wait, where that is certain: an interrupt may come while any task is current.
+ * Find the thread that ends a wait, if that is certain: an interrupt may occur while any task is
+ * current.
  */
 #ifndef BPF_WAKER_H
 #define BPF_WAKER_H
@@ -12,8 +13,8 @@
 
 /*
  * Return whether the kernel is executing the system call of the current task. Interrupts and
- * softirqs have a stack of their own, and local packets are delivered on it, too. The exception are
- * interrupts of user code, but then the task is in no system call. @ctx: the context of the
+ * softirqs have a separate stack, and local packets are also delivered on that stack. Interrupts of
+ * user code are an exception, but then the task is in no system call. @ctx: the context of the
  * program, which is on the stack in use; @regs: at the end of the task's stack.
  */
 static __always_inline bool on_own_stack(const void *ctx, struct task_struct *current,
