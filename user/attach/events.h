@@ -8,11 +8,12 @@
  * tried in this order:
  *
  *   PMU/term=value,.../  or PMU/name/   the kernel's own names, from /sys/bus/event_source/devices
- *   cycles, instructions, ...           the kernel's generic hardware events page-faults,
- *   context-switches, ...  the kernel's software events L1-dcache-load-misses, ...          the
- *   kernel's generic cache events rNNN                                raw: a hexadecimal number for
- *   the CPU's counter PAPI_TOT_CYC, ...                   PAPI's presets, where the kernel has the
- *   same event l2d_cache_refill, ...               a kernel name for the CPU's PMU, without the PMU
+ *   cycles, instructions, ...           the kernel's generic hardware events
+ *   page-faults, context-switches, ...  the kernel's software events
+ *   L1-dcache-load-misses, ...          the kernel's generic cache events
+ *   rNNN                                raw: a hexadecimal number for the CPU's counter
+ *   PAPI_TOT_CYC, ...                   PAPI's presets, where the kernel has the same event
+ *   l2d_cache_refill, ...               a kernel name for the CPU's PMU, without the PMU
  *   INST_RETIRED:ANY_P, ...             libpfm4's names for this CPU, if it is installed
  *
  * All events count in user space and in the kernel unless a modifier says otherwise (PAPI itself

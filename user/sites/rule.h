@@ -4,10 +4,10 @@
  * Barriers that the user names with -b SPEC. They become rows like those of the table in family.h.
  * No file is opened.
  *
- * 	SPEC:     [FILE:]FUNCTION[..FUNCTION][@N | @all][,count=N]
- * 	FUNCTION: a name as in the symbol table or in the source (C++, Rust; without parameters
- * 		  it means all functions of that name), a pattern of these with * and ?, or
- * 		  0xADDRESS as nm and objdump show it
+ *	SPEC:     [FILE:]FUNCTION[..FUNCTION][@N | @all][,count=N]
+ *	FUNCTION: a name as in the symbol table or in the source (C++, Rust; without parameters
+ *		  it means all functions of that name), a pattern of these with * and ?, or
+ *		  0xADDRESS as nm and objdump show it
  *
  * FILE is a path, or the name of a file or library, which may be a pattern. An address needs FILE.
  * FILE ends at the first single colon.
