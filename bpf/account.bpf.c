@@ -185,9 +185,9 @@ static __noinline int fault_out(struct sbt_account *a, struct task_struct *prev,
 }
 
 /*
- * A thread leaves a CPU, and no event showed that it got one: sometimes no event is delivered for a
- * switch. The kernel knows how long it ran since it was switched out. For the rest of the time it
- * did what its account says.
+ * A thread leaves a CPU, and no event showed that it had got a CPU: sometimes no event is delivered
+ * for a switch. The kernel knows how long the thread ran since it was switched out. For the
+ * remaining time, its account's state holds.
  */
 static __always_inline void missed_in(struct sbt_account *a, struct task_struct *prev, __u64 now)
 {

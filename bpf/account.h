@@ -421,8 +421,8 @@ static __always_inline void rest_reset(struct sbt_account *a)
 
 /*
  * Handle a thread that runs although no event announced it: the kernel sometimes delivers no event
- * for a switch. The kernel's own notes say since when it runs. Until then it did what its account
- * says. Where there are no notes, that time stays unattributed.
+ * for a switch. The kernel's own data show since when it runs. Until then its account's state
+ * holds. If the kernel has no such data, that time stays unattributed.
  */
 static __noinline int found_running(struct sbt_account *a)
 {

@@ -11,7 +11,7 @@
 
 #include "thread.h"
 
-/* Attempts to raise a word that other threads raise, too. */
+/* Attempts to raise a word that other threads raise at the same time. */
 #define SUM_TRIES	    16
 /* After this many partial episodes in a row the count of arrivals must be wrong. */
 #define PARTIAL_IN_A_ROW    4
@@ -194,7 +194,7 @@ static __always_inline struct sbt_recent *lately_of(const struct sbt_thread *t, 
 }
 
 /*
- * Find the object that the thread has arrived at. Return its index in `meetings` or SBT_SUM_NONE.
+ * Find the object at which the thread has arrived. Return its index in `meetings` or SBT_SUM_NONE.
  */
 static __always_inline __u32 open_episodes_choose(struct sbt_thread *t, __u32 index, __u32 now,
 						  const struct sbt_spec *spec)
@@ -281,7 +281,7 @@ static __always_inline __u32 sums_find(const struct sbt_thread *t, bool *seen)
 	return at;
 }
 
-/* Select the sums for a call site other than the last one. */
+/* Select the sums for a call site that differs from the last call site. */
 static __noinline int sums_choose(struct sbt_thread *t, __u32 index)
 {
 	struct sbt_recent *l;
@@ -316,8 +316,7 @@ static __always_inline void sums_at_site(struct sbt_thread *t, __u32 index, __u6
 }
 
 /*
- * Raise *word to @value, while other threads may raise it, too. Return false if it is that large
- * already.
+ * Raise *word to @value while other threads may raise it. Return false if it is already as large.
  */
 static __always_inline bool raise_to(__u64 *word, __u64 value)
 {
@@ -372,7 +371,7 @@ static __noinline int open_episodes_count_again(struct sbt_open_episodes *m, __u
 	}
 	if (now - m->off_ns < DIFFERENCE_LASTS_NS)
 		return 0;
-	/* The arrivals so far belong to no episode then. */
+	/* The arrivals so far then belong to no episode. */
 	m->torn = number / m->count + 1;
 	if (__sync_val_compare_and_swap(&m->arrivals, number + 1, number + 1 + m->count - off) ==
 	    number + 1)

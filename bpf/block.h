@@ -289,8 +289,8 @@ static __always_inline __u64 file_of_call(struct sbt_account *a, struct task_str
 		return 0;
 	dentry = BPF_CORE_READ(file, f_path.dentry);
 	/*
-	 * Files outside any folder share an inode with all others of their kind, and their memory
-	 * is reused at once.
+	 * Files outside any folder share an inode with all other files of their kind, and their
+	 * memory is reused at once.
 	 */
 	seen = (__u64)dentry ^ (__u64)BPF_CORE_READ(file, f_inode) << 16 ^
 	       (__u64)BPF_CORE_READ(file, f_op) << 32;

@@ -4,7 +4,8 @@
  * Find the callers of the caller. The code at an address determines the location of the caller's
  * address. User space reads this location from the unwind tables, and passes it to this program
  * once for each return address. Until then a piece of the stack is sent with the crossing, in which
- * user space finds the same callers. So the first crossings have the same call site as the rest.
+ * user space finds the same callers. So the first crossings have the same call site as later
+ * crossings.
  */
 #include "callers.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Processes that make memory executable. If that memory is a copy of code that holds probes, the
- * breakpoints were copied, too. The kernel knows of no probe there, so the process would die of
- * SIGTRAP.
+ * Handle processes that make memory executable. If that memory is a copy of code with probes, the
+ * breakpoints were copied with it. The kernel knows of no probe in the copy, so the process would
+ * die of SIGTRAP.
  */
 #include "maps.h"
 #include "userregs.h"

@@ -107,8 +107,8 @@ __noinline int runs_add(__u32 index, __u32 tid, __u64 ns)
 }
 
 /*
- * Boyer and Moore's majority vote, weighted by time: finds the thread that had it for longer than
- * all others together, if there is one.
+ * Boyer and Moore's majority vote, weighted by time: find the thread that had the CPU or lock for
+ * longer than all other threads together, if there is such a thread.
  */
 static __always_inline void occupancy_vote(struct sbt_most *m, __u32 tid, __u64 ns)
 {

@@ -2,9 +2,9 @@
 // Copyright (c) 2026 The sbt-trace authors
 /*
  * The hot path: a thread arrives at a barrier, a thread leaves it. The arrival is kept in the
- * thread's slot, and one record is written at the departure. The ladder of attach methods selects
- * the programs. barrier_session sees both ends. Where there are no sessions, or a return probe
- * could do harm, barrier_enter does the same together with barrier_exit, on the ret instructions.
+ * thread's slot, and one record is written at the departure. The attach method selects the
+ * programs. barrier_session sees both ends. Where there are no sessions, or a return probe could do
+ * harm, barrier_enter does the same together with barrier_exit, on the ret instructions.
  */
 #include "account.h"
 #include "arrive.h"
@@ -18,7 +18,10 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 const volatile struct sbt_config config;
 /* counts initializations of barriers: after one, the words read from a barrier may be outdated */
 volatile __u32 epoch = 1;
-/* --aggregate: counts libraries loaded and unloaded: an address may belong to another one. */
+/*
+ * --aggregate: number of libraries loaded and unloaded: after each, an address may belong to
+ * another library.
+ */
 volatile __u32 mappings;
 volatile __u32 keep_words; /* set where every initialization of a barrier is seen */
 volatile __u32 armed; /* 0 until everything is attached: all data begins at the same moment */
@@ -77,9 +80,9 @@ __noinline __u64 std_begin(__u64 phase)
 }
 
 /*
- * Return whether what looks like a barrier is one. The first ticket of its tree equals the phase,
- * half of a pair, or the next phase. The type is not known in an inlined wait, and not only
- * barriers wait for a byte to change.
+ * Return whether an object that looks like a barrier is a barrier. The first ticket of a barrier's
+ * tree equals the phase, half of a pair, or the next phase. The type is not known in an inlined
+ * wait, and other objects also wait for a byte to change.
  */
 static __noinline int has_ticket(__u64 begin, __u8 old)
 {
@@ -186,7 +189,7 @@ static __always_inline void arrive_now(struct pt_regs *ctx, struct sbt_thread *t
 
 /*
  * Note the phase of a wait inside arrive_and_wait(), which is a function in unoptimised code. Other
- * threads may arrive and wait in two steps: the phase shows which of their waits are of the same
+ * threads may arrive and wait in two steps: the phase shows which of their waits belong to the same
  * episode.
  */
 static __noinline int phase_inside(struct pt_regs *ctx, struct sbt_thread *t, __u32 number)
@@ -656,7 +659,7 @@ static __noinline int mark_write(struct sbt_thread *t, __u32 index, __u32 label,
 	return 0;
 }
 
-/* Note that the thread accesses data of another one. */
+/* Note that the thread accesses data of another thread. */
 static __always_inline void mark_access(struct pt_regs *ctx, __u32 number, struct sbt_thread *t,
 					__u32 index)
 {

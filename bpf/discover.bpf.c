@@ -618,8 +618,8 @@ static __always_inline void futex_begin(struct sbt_thread *t, __u32 index,
 	t->waiting.cpu = bpf_get_smp_processor_id();
 	t->waiting.entry = 0;
 	/*
-	 * The walk begins at the system call. A function around that call may be what waits for the
-	 * barrier: one caller more.
+	 * The walk begins at the system call. The barrier's wait may be a function around that
+	 * call: look one caller further.
 	 */
 	walk->want = 2 + config.frames;
 	walk->plain = 1;

@@ -15,8 +15,8 @@
 #include "userregs.h"
 
 /*
- * musl on x86-64: offset of that word from the thread pointer. glibc has the stack canary near
- * there; no thread waits on it.
+ * musl on x86-64: offset of that word from the thread pointer. glibc has the stack canary near that
+ * offset, on which no thread waits.
  */
 #define MUSL_DETACH_STATE 56
 

@@ -236,8 +236,8 @@ struct backing_file {
 };
 
 /*
- * A page in the process, to which return probes make functions return. Instructions are
- * single-stepped there, too.
+ * A page in the process, to which return probes make functions return. Instructions are also
+ * single-stepped there.
  */
 struct xol_area {
 	unsigned long vaddr;

@@ -306,8 +306,8 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_pid, struct linux_binprm
  * The dynamic linker calls _dl_debug_state for debuggers: after it has mapped a program's libraries
  * and before any of their code runs, and again around every dlopen and dlclose. In a traced process
  * these libraries may contain barriers, or may replace another library at its address. If the probe
- * is only in the processes that were named, user space finds the mappings of the others in another
- * way (user/attach/mappings.c): emulators read the dynamic linker.
+ * is only in the processes that were named, user space finds the mappings of other processes in
+ * another way (user/attach/mappings.c), because emulators read the dynamic linker's code.
  */
 SEC("?uprobe")
 int loader_state(struct pt_regs *ctx)

@@ -57,7 +57,7 @@ struct {
 	__type(value, struct sbt_classified);
 } judged SEC(".maps") __weak;
 
-/* Mapped by user space, which writes only `proc_flags` and `detached` there. */
+/* User space maps this, and writes only its members `proc_flags` and `detached`. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 32768);
@@ -586,7 +586,7 @@ static __always_inline struct inode *mapped_inode(struct file *file)
 	return BPF_CORE_READ(file, f_inode);
 }
 
-/* Attempts while others change the mappings, which takes them about a microsecond. */
+/* Attempts while other threads change the mappings; a change takes about a microsecond. */
 #define MAPPING_TRIES 32
 
 /*

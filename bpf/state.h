@@ -25,7 +25,10 @@
 /* Runs a program not seen before: its mappings are not examined yet. */
 #define SBT_PROC_FRESH 0x08
 #define SBT_PROC_KNOWN 0x10 /* in a verdict: the program was examined */
-/* The functions in which its threads wait for others have probes, where probes are possible. */
+/*
+ * The functions in which the process's threads wait for other threads have probes, where probes are
+ * possible.
+ */
 #define SBT_PROC_WAITS 0x20
 
 /* Counts the hits without any use of one kind of probe, within one second. */
@@ -53,7 +56,7 @@ struct sbt_proc {
 	__u32 tasks_inc; /* SBT_REC_TASKS was reported for this program (`inc`); 0: for none */
 	/* Both are small because process_admit() keeps a struct sbt_proc on its stack. */
 	__u16 copies; /* number of SBT_REC_COPY reported for this program */
-	__u16 copied; /* SBT_COPIED_AT() of the last of them */
+	__u16 copied; /* SBT_COPIED_AT() of the last copy */
 };
 
 /*
@@ -66,7 +69,7 @@ struct sbt_proc {
 
 /*
  * Examine at most this many pieces of code outside any file in a process: just-in-time compilers
- * make many. Where the program's own code was, the second limit holds.
+ * make many such pieces. At the former address of the program's own code, the second limit holds.
  */
 #define SBT_COPIES_MAX	   64
 #define SBT_COPIES_OWN_MAX 1024
@@ -95,7 +98,7 @@ struct sbt_waiting {
 	__u64 sp, entry;
 	__u64 words;
 	__u64 several; /* futex_waitv: address of the array of waiters; else 0 */
-	__u64 wake_sp, wake_ip, wake_entry; /* where the thread last woke others */
+	__u64 wake_sp, wake_ip, wake_entry; /* where the thread last woke other threads */
 	/* The address that `rule` belongs to, in the incarnation rule_inc of the process. */
 	__u64 rule_ip;
 	struct sbt_frame_rule rule;
@@ -203,7 +206,7 @@ struct sbt_thread {
 	union {
 		__u32 label;
 		__u32 made;
-		__u32 round; /* all of them as in struct sbt_crossing */
+		__u32 round; /* all these members as in struct sbt_crossing */
 	};
 	__u8 marked; /* it arrived by a marker, in the middle of a function */
 	__u8 team; /* enum sbt_team_use */
@@ -277,8 +280,8 @@ struct sbt_probe_site {
 
 #define SBT_THREAD_PROBES 4
 /*
- * Threads created together have consecutive numbers: the second slot must not be among the first
- * slots of the others.
+ * Threads created together have consecutive numbers: the second slot of a thread must not be among
+ * the first slots of the other threads.
  */
 #define SBT_THREAD_STRIDE 10007
 
@@ -293,7 +296,7 @@ enum sbt_account_state {
 
 /*
  * A thread that is switched out SBT_REST_SWITCHES times within SBT_REST_NS, and crosses no barrier
- * meanwhile, is not accounted for until that time is over. Its waits are unattributed then.
+ * meanwhile, is not accounted for until that time is over. Meanwhile its waits are unattributed.
  * With counters no thread rests, because a counter needs every switch.
  */
 #define SBT_REST_SWITCHES 2000
@@ -457,8 +460,8 @@ struct sbt_counted {
 enum sbt_scaled { SBT_COUNT_EXACT, SBT_COUNT_SCALED, SBT_COUNT_UNKNOWN };
 
 /*
- * A counter that ran for less than 1/SBT_COUNT_PART of the time says nothing about the rest, which
- * may have held all of the work.
+ * A counter that ran for less than 1/SBT_COUNT_PART of the time says nothing about the remaining
+ * time, in which all of the work may have been done.
  */
 #define SBT_COUNT_PART 8
 
@@ -550,7 +553,7 @@ struct sbt_team {
 
 /* The regions of a thread, at the index of its slot in `threads`. */
 struct sbt_teams {
-	__u32 tid; /* the thread that these belong to; if it is another one, there are none */
+	__u32 tid; /* the thread to which these belong; if it is another thread, there are none */
 	__u32 depth;
 	__u32 flags; /* SBT_TEAMS_* */
 	__u16 begun; /* number of regions that it began, never 0 after the first */
@@ -631,7 +634,7 @@ struct sbt_frame_key {
  */
 #define SBT_MARKS 16384
 
-/* The name of a task that another one waited for. Key: its thread number. */
+/* The name of a task for which another task waited. Key: its thread number. */
 struct sbt_name {
 	char comm[SBT_COMM_LEN];
 	__u32 tgid;
@@ -710,8 +713,8 @@ struct sbt_sums_key {
 	__u64 ip;
 	__u64 born_ns; /* first arrival of the thread: thread numbers are reused */
 	/*
-	 * Inode of the file mapped there, as in /proc/PID/maps: addresses are reused, too; 0: no
-	 * file.
+	 * Inode of the file mapped there, as in /proc/PID/maps: addresses alone are not enough,
+	 * because they are reused; 0: no file.
 	 */
 	__u64 ino;
 	__u64 offset; /* of ip, in the file */

@@ -54,7 +54,7 @@ static __noinline int sums_look_up(struct pt_regs *ctx, struct sbt_thread *t, __
 }
 
 /*
- * The handler time measured here leaves out what comes before and after the two programs. If
+ * The handler time measured here does not include the time before and after the two programs. If
  * nothing is in the caches, it grows by a larger factor than the cost of a crossing. With this
  * constant (ns) added, it grows by the same factor (tests/bench/run.py table.cold).
  */

@@ -82,8 +82,8 @@ static __noinline MAYBE_UNUSED int team_find(__u32 tgid, __u32 tid, __u32 index,
 			return TEAM_NONE;
 		if (!teams_unknown(tgid)) {
 			/*
-			 * The first thread can be outside; another one is in a region that began
-			 * before there were probes.
+			 * The first thread may be outside regions; any other thread is in a region
+			 * that began before there were probes.
 			 */
 			if (tid == tgid)
 				return TEAM_NONE;
@@ -208,7 +208,7 @@ static __always_inline void counters_undo(__u32 index)
 		c->unknown |= c->scaled;
 }
 
-/* Drop a crossing that was none: the phase continues as if there had been no arrival. */
+/* Drop a record that was no real crossing: the phase continues as if there had been no arrival. */
 static __noinline MAYBE_UNUSED int crossing_drop(struct sbt_thread *t, __u32 index, __u64 now)
 {
 	struct sbt_account *a = t && config.account ? account_at(index, t->tid) : NULL;

@@ -48,7 +48,7 @@ static int share_probe_site(struct attach *a, uint64_t offset)
 }
 
 /*
- * Record the probe at @offset. Without cookies, the programs identify it by its place in the page,
+ * Record the probe at @offset. Without cookies, the programs identify it by its offset in the page,
  * and by the code there. @number is PROBE_SITES_NONE if its program needs no number.
  */
 static int claim_probe_site(struct attach *a, int fd, uint64_t offset, uint32_t number)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Attach probes: the BPF object, the ladder of attach methods, input of the programs and their
- * results. Data begins at one instant, with attach_arm().
+ * Attach probes: the BPF object, the attach methods in their order, the input of the programs and
+ * their results. Data begins at one instant, with attach_arm().
  */
 #ifndef ATTACH_ATTACH_H
 #define ATTACH_ATTACH_H
@@ -19,7 +19,7 @@ const char *attach_method_name(enum attach_method method);
 
 struct attach_options {
 	struct sbt_config config; /* self, nrings and by_exit are set here */
-	enum attach_method first; /* where the ladder begins */
+	enum attach_method first; /* the attach method that is tried first */
 	bool discover; /* find unnamed barriers: attach_waits() will be used */
 	bool discover_futex; /* the same for attach_futexes() */
 	bool account; /* account for the time of threads */
@@ -37,11 +37,11 @@ struct attach; /* opaque */
 struct copies;
 
 /*
- * Load the programs by the first rung of the ladder that works. Each rung is tried with a probe on
+ * Load the programs for the first attach method that works. Each method is tried with a probe on
  * sbt-trace itself. Return 0, or -errno with a sentence for the user in @why.
  */
 int attach_new(const struct attach_options *options, struct attach **out, char *why, size_t len);
-/* Remove every probe and free all. */
+/* Remove every probe and free all memory. */
 void attach_free(struct attach *attach);
 /* Remove the probes from all targets. What was counted can still be read. */
 void attach_remove_probes(struct attach *attach);
@@ -152,8 +152,9 @@ struct attach_group {
 
 /*
  * Attach probes to functions in which threads wait for other threads, and to functions that wake
- * them (@wakes; NULL: none), for one process or all that run the file (@pid 0). All groups are of
- * one file. Attach all or none, never as return probes. Return 0 or -errno as attach_probe_site().
+ * them (@wakes; NULL: none), for one process, or for all processes that run the file (@pid 0). All
+ * groups belong to one file. Attach all or none, never as return probes. Return 0 or -errno as
+ * attach_probe_site().
  */
 int attach_waits(struct attach *attach, const struct attach_group *groups, uint32_t n,
 		 const struct attach_group *wakes, int pid);
@@ -188,8 +189,8 @@ bool attach_traces(const struct attach *attach, uint32_t tgid, uint32_t *inc);
 uint64_t attach_looks(const struct attach *attach, uint32_t tgid, uint32_t inc);
 /*
  * Remove the probes with this tag (attach_probe_site.tag) that the process hits. Set *@for_all if
- * other processes hit some of them, too. The breakpoints are gone soon after the return. Return 0
- * or -ENOMEM.
+ * other processes also hit some of these probes. The breakpoints are gone soon after the return.
+ * Return 0 or -ENOMEM.
  */
 int attach_remove_tagged(struct attach *attach, uint64_t tag, uint32_t tgid, bool *for_all);
 /*
@@ -406,7 +407,10 @@ uint64_t attach_summed(const struct attach *attach);
 /* The cost of one crossing for a thread. */
 struct attach_price {
 	double ns; /* NAN: unknown */
-	/* part of it in sbt_crossing.handler_ns or sbt_sums.handler_ns; NAN: unknown */
+	/*
+	 * the part of this price that is in sbt_crossing.handler_ns or sbt_sums.handler_ns; NAN:
+	 * unknown
+	 */
 	double handler_ns;
 };
 

@@ -72,7 +72,7 @@ struct doctor_facts {
 	char method[16]; /* method in use; "" */
 	char method_why[256]; /* why it is not a better one */
 	int accounts; /* 1: threads' time can be accounted for; 0 */
-	char accounts_why[256]; /* what of it cannot, and why */
+	char accounts_why[256]; /* the parts that cannot be accounted for, and why */
 	int iterator; /* outcome of iterating over all tasks */
 	double crossing_ns; /* cost of a crossing; NAN: unknown */
 

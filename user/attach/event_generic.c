@@ -90,7 +90,7 @@ static const struct word results[] = {
 	{ "access", PERF_COUNT_HW_CACHE_RESULT_ACCESS, "ACCESS" },
 };
 
-/* Parse one word and the '-' before it. Return NULL if none of them follows. */
+/* Parse one word and the '-' before it. Return NULL if none of these words follows. */
 static const struct word *take(const char **name, const struct word *words, size_t n, bool first)
 {
 	const char *p = *name;

@@ -208,8 +208,9 @@ static int join(const struct item *item, uint32_t first, uint32_t n, char *name,
 }
 
 /*
- * Resolve a libpfm4 name, which may contain colons: the longest that it knows. Set *@n to the
- * number of its parts. Return -ENOENT if there is none, with libpfm4's message in spec->why.
+ * Resolve a libpfm4 name, which may contain colons: take the longest name that libpfm4 knows. Set
+ * *@n to the number of its parts. Return -ENOENT if there is none, with libpfm4's message in
+ * spec->why.
  */
 static int resolve_pfm(struct reader *r, struct event_spec *spec, const struct item *item,
 		       uint32_t first, uint32_t *n)

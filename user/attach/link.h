@@ -13,13 +13,13 @@
 
 /*
  * Create a uprobe.multi link (or a session, by @attach_type) of @prog_fd at @n file offsets of the
- * file open as @fd. @pid 0: every process. @cookie: the value of bpf_get_attach_cookie() there.
- * Return the link's fd, or -errno.
+ * file open as @fd. @pid 0: every process. @cookie: the value that bpf_get_attach_cookie() returns
+ * in the program. Return the link's fd, or -errno.
  */
 int link_multi(int prog_fd, int attach_type, int fd, const uint64_t *offsets, uint32_t n, int pid,
 	       uint64_t cookie);
 
-/* The same with a cookie for each offset; @cookies NULL: none. */
+/* Do the same with a cookie for each offset; @cookies NULL: no cookies. */
 int link_multi_each(int prog_fd, int attach_type, int fd, const uint64_t *offsets,
 		    const uint64_t *cookies, uint32_t n, int pid);
 

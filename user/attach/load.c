@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* The ladder: find the best attach method that this kernel supports. */
+/* Find the best attach method that this kernel supports. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -171,7 +171,10 @@ static int attach_kernel(struct attach *a)
 	return err ? err : account_attach(a);
 }
 
-/* Try one rung: load, then attach a probe to our own code. If that works, it works everywhere. */
+/*
+ * Try one attach method: load the programs, then attach a probe to our own code. If that works, the
+ * method works everywhere.
+ */
 static int try_method(struct attach *a, const struct attach_options *o, enum attach_method method)
 {
 	struct attach_probe_site self;

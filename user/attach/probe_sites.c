@@ -75,8 +75,8 @@ static bool leaves_others(const struct probe_sites *p, const struct probe_sites_
 }
 
 /*
- * Return whether @probe can be distinguished from others at its probe site. Set *@shared if only by
- * the code.
+ * Return whether @probe can be distinguished from other probes at its probe site. Set *@shared if
+ * only the code distinguishes it.
  */
 static bool can_distinguish(const struct probe_sites *p, const struct probe_sites_probe *probe,
 			    bool *shared)

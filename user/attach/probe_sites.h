@@ -35,9 +35,9 @@ void probe_sites_free(struct probe_sites *probe_sites);
 bool probe_sites_code_fits(uint64_t offset);
 /*
  * Record the probe. Set *@shared if the probes at its page offset are now identified by their code;
- * probe_sites_next() lists them. Return -EADDRINUSE, without recording it, if it could not be
- * distinguished from another one, or its breakpoint would change the code that identifies one.
- * Return -ENOMEM if out of memory.
+ * probe_sites_next() lists them. Return -EADDRINUSE, without recording the probe, if it could not
+ * be distinguished from another probe, or if its breakpoint would change the code that identifies
+ * another probe. Return -ENOMEM if out of memory.
  */
 int probe_sites_add(struct probe_sites *probe_sites, const struct probe_sites_probe *probe,
 		    bool *shared);

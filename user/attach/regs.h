@@ -34,8 +34,8 @@ struct regs_thread {
 int regs_new(struct regs **out, char *why, size_t len);
 void regs_free(struct regs *regs);
 /*
- * Get all threads of @pid, sorted by tid: *@n of them in *@out, which is to be freed. Iterates over
- * all tasks of the machine: about 1 us each.
+ * Get all threads of @pid, sorted by tid: *@n threads in *@out, which the caller frees. This
+ * iterates over all tasks of the machine, about 1 us each.
  */
 int regs_read(struct regs *regs, uint32_t pid, struct regs_thread **out, uint32_t *n);
 

@@ -66,8 +66,8 @@ uint64_t rights_while_tracing(bool perf)
 			BIT(CAP_IPC_LOCK);
 
 	/*
-	 * Kernels of Debian and others have paranoia levels above 2, for which CAP_PERFMON is not
-	 * enough.
+	 * Kernels of Debian and of other distributions have paranoia levels above 2, for which
+	 * CAP_PERFMON is not enough.
 	 */
 	if (perf || rights_sysctl(RIGHTS_PARANOID) > 2)
 		keep |= BIT(CAP_SYS_ADMIN);

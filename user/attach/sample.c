@@ -76,7 +76,7 @@ bool sample_parse(const void *record, size_t size, struct sample *out)
 	out->bytes = NULL;
 	out->len = 0;
 	out->taken = true;
-	/* The size of the stack area, the area, and how much of it is filled. */
+	/* The size of the stack area, the area itself, and the number of filled bytes. */
 	if ((size_t)(end - at) < sizeof(bytes))
 		return true;
 	take(&at, &bytes, sizeof(bytes));

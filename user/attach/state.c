@@ -143,7 +143,7 @@ int attach_flag_process(struct attach *a, uint32_t tgid, uint32_t inc, uint32_t 
 	int err = classify_process(a, tgid, inc,
 				   &(struct classification){ .set = set, .clear = clear });
 
-	/* Flags that threads have no copy of need not be changed there. */
+	/* Flags of which threads have no copy need not be changed in their slots. */
 	if (!err && (set | clear) & ~(SBT_PROC_FRESH | SBT_PROC_WAITS))
 		each_thread(a, flag_thread, &flag);
 	return err;
@@ -189,7 +189,7 @@ void attach_forked(const struct attach *a, uint32_t tgid, uint64_t *thread_ns, u
 {
 	struct sbt_forked forked = { 0 };
 
-	/* Not found: it has created none. */
+	/* If there is no entry, the process has created none. */
 	(void)bpf_map_lookup_elem(bpf_map__fd(a->skel->maps.forked), &tgid, &forked);
 	*thread_ns = forked.thread_ns;
 	*child_ns = forked.child_ns;

@@ -6,15 +6,15 @@
  * reports "failed to unregister, leaking uprobe", and breakpoints remain in the code of running
  * processes. So a separate process, which is not killed together with us, makes the call with the
  * same memory and files. Its attachments are removed with its files when it exits. On busy CPUs, a
- * new process waits for its turn: a tenth of a second more per start if eight others compete for
- * each CPU.
+ * new process waits for its turn: a tenth of a second more per start if eight other tasks compete
+ * for each CPU.
  */
 #ifndef ATTACH_UNINTERRUPTIBLE_H
 #define ATTACH_UNINTERRUPTIBLE_H
 
 /*
  * Call @fn with @arg and return its result, however long the kernel takes; -EINTR if that process
- * was killed, too. The calling process receives signals meanwhile. Several threads may call this at
+ * was also killed. The calling process receives signals meanwhile. Several threads may call this at
  * once. @fn may only make system calls. If no process can be created, @fn is called directly.
  */
 int uninterruptible(int (*fn)(void *arg), void *arg);

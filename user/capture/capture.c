@@ -343,7 +343,7 @@ static void apply_frame_rule(void *ctx, const struct callsites_frame_rule *r)
 	attach_frame_rule(c->attach, r->tgid, r->inc, r->ip, &r->rule);
 }
 
-/* Pass what ingest has found out to the kernel side. */
+/* Pass the findings of ingest to the BPF programs. */
 static void apply_findings(struct capture *c)
 {
 	ingest_take_verdicts(c->ingest, apply_verdict, c);
@@ -543,8 +543,8 @@ static uint64_t timeout_ns(const struct capture *c, uint64_t now)
 	if (due && (!wake || due < wake))
 		wake = due;
 	/*
-	 * A hot process hits its probes all the time. Before they are paused, it gets as much time
-	 * to prove a barrier as with full rings.
+	 * A hot process hits its probes all the time. Before they are paused, the process gets as
+	 * much time to prove a barrier as with full rings.
 	 */
 	if (reported && (!wake || reported + POLL_MS * 1000000ULL < wake))
 		wake = reported + POLL_MS * 1000000ULL;
@@ -662,7 +662,7 @@ static int finish(struct capture *c)
 	attach_each_pending(c->attach, add_pending, c);
 	stop_tracing(c);
 	tracker_end(c->tracker, end);
-	/* No records are written any more: this reads all of the rest. */
+	/* No records are written any more, so this reads all remaining records. */
 	err = ingest_run(c->ingest, UINT64_MAX);
 	if (!err)
 		err = ingest_finish(c->ingest);

@@ -51,7 +51,7 @@ struct capture {
 	int signals;
 	int *pidfds; /* processes of -p, or ranks that were handed over */
 	size_t npidfds;
-	size_t nlive; /* how many of them have not exited */
+	size_t nlive; /* number of these processes that have not exited */
 	struct handover handover;
 	char *own_output, *own_record; /* file names of a rank that is traced on its own */
 	uint64_t begin_ns; /* when sbt-trace itself began */

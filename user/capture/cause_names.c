@@ -35,7 +35,10 @@ static const char *cause_names_task(void *ctx, uint32_t tid)
 {
 	struct cause_names *w = ctx;
 
-	/* The name at that time. A traced thread that took no CPU from others is only in /proc. */
+	/*
+	 * Use the name at that time. The name of a traced thread that took no CPU from other
+	 * threads is only in /proc.
+	 */
 	if (attach_task_name(w->attach, tid, &w->task) &&
 	    proc_comm((int)tid, (int)tid, w->task.comm))
 		return NULL;

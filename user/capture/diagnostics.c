@@ -176,8 +176,8 @@ static void count_probe_site(void *ctx, const struct discover_object *o)
 #define ADVICE_LEN 320
 
 /*
- * Describe how to trace @name as a barrier. @several: the threads meet at several objects, so that
- * an argument must distinguish them.
+ * Describe how to trace @name as a barrier. @several: the threads wait for each other at several
+ * objects, so that an argument must distinguish the objects.
  */
 static const char *advice_named(const char *name, bool several, char text[ADVICE_LEN])
 {
@@ -332,9 +332,12 @@ static void note_alone(void *ctx, const struct discover_object *o)
 
 struct sems {
 	struct candidates *c;
-	const struct turnstile *one; /* the semaphore that the others are compared with */
-	bool several; /* other threads may meet in the same call */
-	/* The same call waits on other semaphores, for callers in the same function or others. */
+	const struct turnstile *one; /* the semaphore with which the others are compared */
+	bool several; /* other threads may wait for each other in the same call */
+	/*
+	 * The same call waits on other semaphores, for callers in the same function or in other
+	 * functions.
+	 */
 	bool around, elsewhere;
 	bool lock; /* at least one of the waits elsewhere is no turnstile */
 	bool helper; /* the same inlined line waits at another probe site */

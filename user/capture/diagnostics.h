@@ -16,7 +16,7 @@ struct diagnostics_left {
 	uint32_t pid; /* number of one of these processes */
 };
 
-/* What the remarks are found from; all of it must outlive this. */
+/* The sources of the remarks; all of them must outlive this struct. */
 struct diagnostics {
 	const struct options *options;
 	const struct attach *attach;

@@ -10,7 +10,10 @@
 #define RINGS_BYTES_ALL	 (64u << 20) /* limit of all rings together, unless a size was given */
 #define RING_BYTES_LEAST (256u << 10)
 
-/* Every examined file stays open, to be named after it is gone: under -a these are many. */
+/*
+ * Every examined file stays open, so that it can be named after it was deleted. With -a there are
+ * many such files.
+ */
 void file_limit_raise_limits(void)
 {
 	struct rlimit files;

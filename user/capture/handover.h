@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
  * mpirun sbt-trace COMMAND starts one sbt-trace for each rank. The sbt-trace of the first rank on a
- * machine traces all local ranks. The others hand their process over to it, wait until it is ready,
- * and then execute COMMAND. So the process that launched them is still the parent of its ranks. The
- * other ranks connect to a socket that is named after job and user.
+ * machine traces all local ranks. The other ranks' sbt-trace hand their processes over to it, wait
+ * until it is ready, and then execute COMMAND. So the process that launched them is still the
+ * parent of its ranks. The other ranks connect to a socket that is named after job and user.
  */
 #ifndef CAPTURE_HANDOVER_H
 #define CAPTURE_HANDOVER_H

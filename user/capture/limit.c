@@ -16,7 +16,7 @@
 #include "target/proc.h"
 
 #define LOOK_NS	 1000000000ULL
-/* A process with less thread lifetime than this in an interval is left to the next one. */
+/* A process with less thread lifetime than this in an interval is examined at the next interval. */
 #define LEAST_NS (LOOK_NS / 2)
 /*
  * How long to wait, checking every 0.2 ms, until all threads have left barriers that are detached:
@@ -27,7 +27,7 @@
 /* A process of the model, at the same index. */
 struct watched {
 	uint32_t inc; /* tells reuse of the index by another process */
-	uint64_t crossings; /* all, at the last look */
+	uint64_t crossings; /* number of all crossings at the last look */
 	uint64_t switches, slept, interference_ns; /* as in the sums, at the last look */
 	struct model_sums sums; /* at this look */
 	uint64_t by_probe_group[SBT_PROBE_GROUPS]; /* crossings at the last look */
@@ -166,9 +166,9 @@ static int grow_stands(struct limit *l)
 }
 
 /*
- * Probe groups that meet at a barrier are detached together. Count the barrier under one of these
- * groups, and under the same group at every look, because the crossings since the last look are a
- * difference.
+ * Probe groups through which threads cross the same barrier are detached together. Count the
+ * barrier under one of these groups, and under the same group at every look, because the crossings
+ * since the last look are a difference.
  */
 static void note_probe_groups(struct limit *l, uint32_t barrier, uint64_t probe_groups)
 {
@@ -209,7 +209,9 @@ static void note_shared(struct limit *l, uint32_t barrier, const struct model_ba
 	}
 }
 
-/* Note which probe groups each process crosses, and which processes meet. */
+/*
+ * Note the probe groups that each process crosses, and the processes that cross barriers together.
+ */
 static void note_barriers(struct limit *l)
 {
 	uint32_t i, n = model_nbarriers(l->env.model);
@@ -253,9 +255,9 @@ static uint64_t never_alone(const struct limit *l, uint32_t proc)
 }
 
 /*
- * Crossings of a probe group count in one set only. Futexes are detached with any other group, but
- * also alone, so they come first. Functions are detached with the rest of their family, but also
- * without it, so they come before it.
+ * Crossings of a probe group count in one set only. Futexes are detached with any other group or
+ * alone, so they come first. Functions are detached with the rest of their family or without it, so
+ * they come before the family.
  */
 static uint8_t probe_group_at(uint32_t probe_site)
 {
@@ -379,7 +381,9 @@ static void fill(struct limit *l, uint32_t proc, struct ceiling_process *out)
 	out->price_ns += l->read_ns;
 	fill_sets(l, proc, out);
 	spread_lost(known, out);
-	/* The next look will show which of them are hot; acting now would detach all. */
+	/*
+	 * The next look will show which probe groups are hot; acting now would detach all of them.
+	 */
 	if (out->crossings && !known)
 		out->price_ns = NAN;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* Measure the parameters of this machine: what its barriers, wake-ups and memory accesses cost. */
+/*
+ * Measure the parameters of this machine: the costs of its barriers, wake-ups and memory accesses.
+ */
 #ifndef CAPTURE_MEASURE_H
 #define CAPTURE_MEASURE_H
 

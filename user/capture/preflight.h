@@ -16,7 +16,7 @@ const char *preflight_why_not(void);
 void preflight_explain_pid(int pid);
 /* Check whether COMMAND can run as another user. Return 0, or -EPERM after printing a message. */
 int preflight_user(const char *name);
-/* Warn about what tracing all processes lacks without CAP_SYS_PTRACE. */
+/* Warn about the data that tracing of all processes (-a) lacks without CAP_SYS_PTRACE. */
 void preflight_warn_others(void);
 /* Call rights_reduce() and warn if it fails: tracing continues with more rights than it needs. */
 void preflight_drop(uint64_t keep, int verbose);

@@ -27,8 +27,8 @@ void preload_maps_openmp(struct preload_maps *preload_maps);
 void preload_maps_mpi(struct preload_maps *preload_maps);
 /*
  * Map the programs that a command names: by each word, by each word within an argument (a shell's
- * script is one argument), and by the paths in a script file. After a word that launches ranks, map
- * the MPI libraries that they need, too.
+ * script is one argument), and by the paths in a script file. After a word that launches ranks,
+ * also map the MPI libraries that the ranks need.
  */
 void preload_maps_words(struct preload_maps *preload_maps, struct modules *modules,
 			char *const command[]);

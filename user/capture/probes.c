@@ -98,7 +98,7 @@ static struct attach_group group_of(const struct module *m, const struct module_
 				      .exits = w->exits };
 }
 
-/* Return whether both waits and wake-ups can be probed: one without the other is useless. */
+/* Return whether both waits and wake-ups can be probed: probes on only one kind are useless. */
 static bool has_waits(const struct module *m)
 {
 	return m->waits.nentries && m->wakes.nentries;
@@ -381,7 +381,8 @@ static uint32_t fill_alike(const struct probes *p, const struct module *m, uint3
 }
 
 /*
- * Probe functions together: MPI libraries have dozens. @done: probe sites that are attached then.
+ * Probe functions together: MPI libraries have dozens. @done: receives the probe sites that are
+ * attached.
  */
 static void attach_common(struct probes *p, const struct module *m, int pid, bool *done)
 {

@@ -50,7 +50,7 @@ int tracker_scan_all(struct tracker *tracker);
  * Examine the process of @event before earlier events are processed: its mappings may soon be gone.
  */
 void tracker_look(struct tracker *tracker, const struct sbt_event *event);
-/* Read only what must be read while the process exists: another event may be in progress. */
+/* Read only data that must be read while the process exists: another event may be in progress. */
 void tracker_glance(struct tracker *tracker, const struct sbt_event *event);
 /* Act on an event at once. */
 void tracker_event(struct tracker *tracker, const struct sbt_event *event);
@@ -76,7 +76,7 @@ int tracker_mapped_fd(const struct tracker *tracker, uint32_t i);
 void tracker_settle(struct tracker *tracker);
 /* Return when tracker_settle() is due: CLOCK_MONOTONIC, 0 never. */
 uint64_t tracker_due(const struct tracker *tracker);
-/* Count what processes may have missed that were not examined by @end_ns, the end of tracing. */
+/* Count the possible losses of processes that were not examined by @end_ns, the end of tracing. */
 void tracker_end(struct tracker *tracker, uint64_t end_ns);
 /*
  * Close files that no traced process maps any more, so that their file systems can be unmounted.

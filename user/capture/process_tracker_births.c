@@ -221,7 +221,7 @@ static bool is_late(const struct tracker *t, const struct birth *b, const struct
 
 /*
  * Return when the process first created a thread or, with @children, a child, while it ran this
- * program until @until_ns. 0: it created none, so it met no other thread.
+ * program until @until_ns. 0: it created none, so it crossed no barrier with other threads.
  */
 static uint64_t forked_ns(const struct tracker *t, const struct birth *b, uint64_t until_ns,
 			  bool children)
@@ -238,7 +238,7 @@ static uint64_t forked_ns(const struct tracker *t, const struct birth *b, uint64
 
 /*
  * Return whether the process may have crossed barriers before its files were probed. A single
- * thread crosses none, unless it is an MPI rank. *path: that of the file.
+ * thread crosses none, unless it is an MPI rank. *path: the path of the file.
  */
 static bool ran_before_probes(const struct tracker *t, const struct birth *b, uint64_t until_ns,
 			      bool ranks, const char **path)

@@ -83,7 +83,10 @@ static bool classify_alone(struct tracker *t, struct maps_entry *e, struct modul
 	*flags = 0;
 	if (!facts.decided)
 		return false;
-	/* Its runtime is examined when it runs; what its regions do cannot be known before. */
+	/*
+	 * The program's runtime is examined when the program runs; its regions cannot be known
+	 * before that.
+	 */
 	if (facts.refusal)
 		*flags = probes_exits(&t->probes, m, m->regions ? 0 : UINT32_MAX)
 				 ? SBT_PROC_EXCLUDED

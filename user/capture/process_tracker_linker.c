@@ -53,7 +53,7 @@ static void on_mapped(void *ctx, const struct mappings_event *m)
 
 	if (m->exec)
 		tracker_birth(t, m);
-	/* Its own linker may report it, too, but without the file. */
+	/* The process's own linker may also report the mapping, but without the file. */
 	born = m->file && t->options.discover_all && tracker_birth_maps(t, m);
 	if (!m->file || hash_get(&t->named, m->tgid, &named))
 		return;
@@ -191,7 +191,7 @@ static bool starting_look(struct tracker *t, struct starting *s)
 
 	if (busy == 1 && !s->changed)
 		return true;
-	/* The process is gone; later reports of it change nothing. */
+	/* The process has exited; later reports about it change nothing. */
 	if (busy < 0 && !proc_alive((int)s->tgid))
 		return false;
 	if (!s->inc) {

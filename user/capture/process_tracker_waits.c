@@ -135,8 +135,8 @@ static bool shares_memory(uint32_t tgid)
 }
 
 /*
- * A child with one thread may meet its parent at a barrier in shared memory. If the kernel does not
- * report waits without probes, probe both at once.
+ * A child with one thread may cross a barrier in shared memory together with its parent. If the
+ * kernel does not report waits without probes, probe both processes at once.
  */
 void tracker_examine_forked(struct tracker *t, struct address_space *child)
 {

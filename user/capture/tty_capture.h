@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * While the terminal shows a full-screen display, redirect what sbt-trace and COMMAND print to a
- * pipe. Print it on the terminal after the display has ended.
+ * While the terminal shows a full-screen display, redirect the output of sbt-trace and COMMAND to a
+ * pipe. Print this output on the terminal after the display has ended.
  */
 #ifndef CAPTURE_TTY_CAPTURE_H
 #define CAPTURE_TTY_CAPTURE_H
@@ -15,7 +15,7 @@
 
 struct tty_capture {
 	bool begun;
-	bool command; /* COMMAND writes to the terminal, too */
+	bool command; /* COMMAND also writes to the terminal */
 	int saved[3]; /* original stdin, stdout, stderr; -1: not redirected */
 	int pipe;
 	pid_t relay;

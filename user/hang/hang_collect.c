@@ -17,7 +17,7 @@
 #include "elf/insn.h"
 #include "target/proc.h"
 
-/* In a process with up to so many threads, arrived threads are examined with stacks, too. */
+/* In a process with up to this many threads, the stacks of arrived threads are also read. */
 #define STACKS_MAX	  128
 #define LOOK_INTERVAL_NS  120000000ULL /* between the two looks */
 #define THREADS_MAX	  1024 /* limit of threads of one process that have not arrived */
@@ -180,7 +180,10 @@ static void split_thread(void *ctx, int tid)
 		s->process->incomplete = true;
 }
 
-/* List the process's threads: those that have arrived at a barrier, then the others. */
+/*
+ * List the process's threads: first the threads that have arrived at a barrier, then all other
+ * threads.
+ */
 static int list_threads(const struct hang_collect_question *q, struct hang_collect_process *p)
 {
 	struct splitting s = { .question = q, .process = p };

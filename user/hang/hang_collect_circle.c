@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Ranks that wait for messages of each other in a circle. No barrier is involved. The first rank's
- * MPI call takes the place of a barrier, and its peer is the only missing thread.
+ * Find ranks that wait for messages from each other in a cycle. No barrier is involved. The first
+ * rank's MPI call takes the place of a barrier, and its peer is the only missing thread.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ static uint32_t waits_for(const struct hang_collect_answer *a, uint32_t i)
 	return HANG_NONE;
 }
 
-/* Return the first thread that is part of a circle, or HANG_NONE. */
+/* Return the first thread that is part of a cycle, or HANG_NONE. */
 static uint32_t find_first(const struct hang_collect_answer *a)
 {
 	uint32_t i, at, steps;
@@ -56,7 +56,10 @@ static struct hang_member member_of(const struct hang_thread *t)
 
 int hang_collect_add_circle(struct hang_collect *s, struct hang_collect_answer *a)
 {
-	/* Not a test: only messages of MPI ranks wait for each other in a circle. */
+	/*
+	 * This is no comparison of families: only MPI ranks wait for each other's messages in a
+	 * cycle.
+	 */
 	const uint8_t family = SBT_FAMILY_MPI;
 	uint32_t first = find_first(a), index = a->in.nbarriers, site = ADDRESS_SPACE_SITE_NONE;
 	const struct hang_collect_process *p;

@@ -73,8 +73,8 @@ int hang_collect_add_barrier(struct hang_collect *s, struct hang_collect_answer 
 
 /* hang_collect_circle.c */
 /*
- * Find ranks that wait for messages of each other in a circle, and fill .circle. Call it after all
- * barriers are added. Return 0 or -ENOMEM.
+ * Find ranks that wait for messages from each other in a cycle, and fill .circle. Call this after
+ * all barriers are added. Return 0 or -ENOMEM.
  */
 int hang_collect_add_circle(struct hang_collect *s, struct hang_collect_answer *a);
 

@@ -97,7 +97,7 @@ static bool can_fill(const struct graph *g, uint32_t barrier)
 
 /*
  * Return the barrier with arrivals on the communicator on which thread @i is in a different
- * collective, if two looks found it there; HANG_NONE: none.
+ * collective, if two examinations found the thread there; HANG_NONE: none.
  */
 static uint32_t crossed_barrier(const struct graph *g, uint32_t i)
 {

@@ -117,7 +117,10 @@ static bool joins_arrived(const struct graph *g, const struct hang_barrier *b, u
 	return false;
 }
 
-/* Return whether the thread arrives for its process: the first one, unless another was seen. */
+/*
+ * Return whether the thread arrives for its process: the first thread, unless another thread was
+ * seen to arrive.
+ */
 static bool arrives_for_process(const struct graph *g, const struct hang_barrier *b,
 				const struct hang_thread *t)
 {

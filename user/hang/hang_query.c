@@ -99,8 +99,8 @@ static void note_member(void *ctx, uint32_t tid, uint64_t team, uint32_t entered
 
 /*
  * Add the members of an OpenMP team: the threads that are in it now, and the number that entered
- * the region. Threads of the last episode that are not in it have left it, if the numbers say that
- * all had entered.
+ * the region. Threads of the last episode that are not in the team have left it, if the numbers
+ * show that all threads had entered.
  */
 static int add_region(const struct hang_env *env, struct hang_collect_barrier *b)
 {

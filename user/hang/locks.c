@@ -234,7 +234,7 @@ static bool read_mutex(struct locks *l, const struct word *w, uint32_t *holder)
 	kind = u32_at(m, MUTEX_KIND);
 	if (kind > MUTEX_KINDS)
 		return false;
-	/* A robust mutex has the owner's tid in the lock word, too. */
+	/* A robust mutex also has the owner's tid in the lock word. */
 	if (lock != MUTEX_WAITERS && (lock & FUTEX_TID_MASK) != owner)
 		return false;
 	*holder = thread_of(l, w->pid, owner);

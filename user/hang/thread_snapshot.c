@@ -25,7 +25,7 @@
 #define ROUNDS		  3 /* attempts to read a thread that runs during the look */
 #define SAMPLE_MS	  50 /* of all attempts */
 #define COPY_BYTES	  16384 /* of each stack: enough for all frames of most stacks */
-#define COPIES_BYTES	  (64u << 20) /* of all stacks: the rest is read when it is needed */
+#define COPIES_BYTES	  (64u << 20) /* limit of all copied stacks; the rest is read on demand */
 
 /* The frames of one site, without their address. */
 struct site_frames {
@@ -413,8 +413,8 @@ static int sample_running(struct taking *k, int wait_ms)
 /* --- all threads ------------------------------------------------------------------------------ */
 
 /*
- * Read the registers first, then the rest. A thread that did not run until its stack was copied was
- * at the same place all the time.
+ * Read the registers before everything else. A thread that did not run until its stack was copied
+ * was at the same place during all reads.
  */
 static void look_round(struct taking *k)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Read where the threads of a process are now: state, system call, user stack. No thread is stopped
- * or signalled. The registers of a blocked thread come from the kernel's task iterator, or from
- * /proc where there is none, and its stack from its memory. A running thread is sampled.
+ * Read the present position of each thread of a process: state, system call, user stack. No thread
+ * is stopped or signalled. The registers of a blocked thread come from the kernel's task iterator,
+ * or from /proc where there is none, and its stack from its memory. A running thread is sampled.
  */
 #ifndef HANG_THREAD_SNAPSHOT_H
 #define HANG_THREAD_SNAPSHOT_H
@@ -118,8 +118,8 @@ struct regs *snapshots_regs(const struct snapshots *snapshots);
 int snapshot_take(struct snapshots *snapshots, uint32_t pid, const uint32_t *tids, uint32_t n,
 		  struct snapshot **out);
 /*
- * As snapshot_take(), but without stacks, samples and descriptions of file descriptors: only what
- * changes from one look to the next. Takes tens of microseconds per thread.
+ * Do the same as snapshot_take(), but without stacks, samples and descriptions of file descriptors:
+ * read only data that change from one look to the next. This takes tens of microseconds per thread.
  */
 int snapshot_glance(uint32_t pid, const uint32_t *tids, uint32_t n, struct snapshot **out);
 void snapshot_free(struct snapshot *snapshot);

@@ -62,8 +62,8 @@ struct predict_feed;
 struct predict_feed *predict_feed_new(const struct report_env *env);
 /*
  * Use only the recording from @from_ns to @to_ns of CLOCK_MONOTONIC, or the part of it that was
- * recorded. Phases that began earlier, and what comes after the last episode, are left out. Call it
- * before the first episode.
+ * recorded. Phases that began earlier, and all times after the last episode, are left out. Call
+ * this before the first episode.
  */
 void predict_feed_window(struct predict_feed *f, uint64_t from_ns, uint64_t to_ns);
 void predict_feed_free(struct predict_feed *f);

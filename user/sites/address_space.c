@@ -354,7 +354,7 @@ int address_space_look(struct address_spaces *s, struct address_space *space)
 	if (err)
 		return err;
 	if (!maps.n) {
-		/* The mappings of a zombie are empty: keep what is known. */
+		/* The mappings of a zombie are empty: keep the known mappings. */
 		maps_free(&maps);
 		return -ESRCH;
 	}
@@ -468,7 +468,7 @@ int address_space_assume(struct address_spaces *s, struct address_space *space)
 		maps_free(&maps);
 		return -ENOMEM;
 	}
-	/* Segments are in the order of their addresses in the file, too. */
+	/* In the file, segments are also in the order of their addresses. */
 	for (i = 0; i < m->nsegments; i++) {
 		part = &m->segments[i];
 		below = part->vaddr % page;
@@ -520,7 +520,7 @@ struct symbol_server *address_spaces_symbols(const struct address_spaces *s)
 
 /* --- stacks ----------------------------------------------------------------------------------- */
 
-/* Step from one frame to its caller. Return false if there is none, or none that is known. */
+/* Step from one frame to its caller. Return false if there is no caller, or if it is unknown. */
 static bool unwind_one(struct address_spaces *s, const struct address_space *space,
 		       const struct maps_entry *e, const struct sbt_stack *sample,
 		       const struct stack_regs *regs, uint64_t call, struct unwind_step *step)

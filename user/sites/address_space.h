@@ -243,8 +243,8 @@ const struct module *address_space_module(struct address_spaces *spaces,
 					  const struct address_space *space,
 					  const struct maps_entry *entry);
 /*
- * Return the mapping of code at @addr, or NULL. "[uprobes]" is none: an address there has replaced
- * the real one.
+ * Return the mapping of code at @addr, or NULL. "[uprobes]" does not count: an address there has
+ * replaced the real return address.
  */
 const struct maps_entry *address_space_find_code(const struct address_space *space, uint64_t addr);
 /*
@@ -311,7 +311,10 @@ const struct site_name *address_spaces_site(struct address_spaces *spaces, uint3
  * inlined there.
  */
 uint64_t address_spaces_function(struct address_spaces *spaces, uint32_t site, bool *exact);
-/* Return the same number for the outermost function, into which all others were inlined. */
+/*
+ * Return the same kind of number for the outermost function, into which all other functions were
+ * inlined.
+ */
 uint64_t address_spaces_outer_function(struct address_spaces *spaces, uint32_t site);
 /*
  * Return a number for the source line of a call site: at @depth 0 in the outermost function, at 1

@@ -48,7 +48,7 @@ uint32_t site_at(struct address_spaces *s, const struct address_space *space,
 /* Free all call sites with their names. */
 void sites_free(struct address_spaces *s);
 void address_space_notes_free(struct address_spaces *s);
-/* Return the mapping at @addr. Read the mappings again if none is known there. */
+/* Return the mapping at @addr. Read the mappings again if no mapping is known at @addr. */
 const struct maps_entry *address_space_find_mapping(struct address_spaces *s,
 						    struct address_space *space, uint64_t addr);
 

@@ -16,7 +16,7 @@
 
 #define SETTLE_NS     20000000u /* work at a time: records are waiting to be read */
 #define TINY_BYTES    64
-/* Of code: a barrier's function is smaller, even with what C++ adds. */
+/* Bytes of code: a barrier's function is smaller, even with the code that C++ adds. */
 #define COMPACT_BYTES 768
 
 static int compare_sites(const void *a, const void *b)

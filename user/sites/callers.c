@@ -17,7 +17,7 @@
 struct code {
 	struct caller_code pub;
 	struct address_space_code at;
-	bool named; /* the name and what follows from it are known */
+	bool named; /* the name, and the facts that follow from it, are known */
 	/* Linked address of the function that the call names. 0: none, or in another file. */
 	uint64_t target;
 	char *why;
@@ -264,8 +264,8 @@ static struct code *code_get(struct callers *c, struct address_space *space, uin
 		memset(&at, 0, sizeof(at));
 	code = hash_get_ptr(&c->codes, code_key(&at));
 	/*
-	 * Two probe sites with one 64-bit key are unlikely enough; then the first one's rule is
-	 * used.
+	 * Two probe sites with one 64-bit key are very unlikely; if it happens, the first site's
+	 * rule is used.
 	 */
 	if (code)
 		return code;

@@ -22,8 +22,8 @@ struct caller_code {
 	struct sbt_frame_rule rule;
 	const char *why; /* a clause of a sentence, or NULL */
 	/*
-	 * Number for the function that contains the call, not for one inlined there. Split-off
-	 * parts have the same number. 0: unknown.
+	 * Number for the function that contains the call, not for a function that is inlined there.
+	 * Split-off parts have the same number. 0: unknown.
 	 */
 	uint64_t function;
 	const char *name; /* name of that function, or NULL */
@@ -57,9 +57,9 @@ const struct caller_code *callers_code(struct callers *callers, struct address_s
 const char *callers_no_call(struct callers *callers, struct address_space *space, uint64_t ip);
 /*
  * Find a function that has left the stack by a tail call. The call that returns to @ip calls it,
- * but the frame below, at @below (0: the probed function), is that of another function, to which it
- * jumped. Return an address in the function, as if its first instruction had made that call, or 0
- * if there is none.
+ * but the frame below, at @below (0: the probed function), belongs to another function, to which
+ * the searched function jumped. Return an address in the function, as if its first instruction had
+ * made that call, or 0 if there is none.
  */
 uint64_t callers_between(struct callers *callers, struct address_space *space, uint64_t below,
 			 uint64_t ip);

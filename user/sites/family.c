@@ -168,8 +168,8 @@ static const struct family_function family_rows[] = {
 	{ "GOMP_sections_end_cancel", SBT_FAMILY_GOMP, SBT_KIND_SECTIONS, SBT_ROLE_BARRIER,
 	  .object = TEAM, .probe_group = "GOMP_sections_end" },
 	/*
-	 * A single with copyprivate. In the first call the thread that executes it gets NULL; it
-	 * meets the other threads in the second call.
+	 * A single with copyprivate. In the first call the thread that executes it gets NULL; that
+	 * thread waits for the other threads in the second call.
 	 */
 	{ "GOMP_single_copy_start", SBT_FAMILY_GOMP, SBT_KIND_SINGLE, SBT_ROLE_BARRIER,
 	  .object = TEAM, .flags = SBT_SPEC_WAITED, .probe_group = "GOMP_single_copy" },

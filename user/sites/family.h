@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Barrier families, and the functions at which threads meet: which of them get probes, where the
- * barrier object is, and what makes the threads meet. A new function is a row of the table in
- * family.c.
+ * Barrier families, and the functions at which threads wait for each other: the functions that get
+ * probes, the location of the barrier object, and the condition for a release. A new function is a
+ * row of the table in family.c.
  */
 #ifndef SITES_FAMILY_H
 #define SITES_FAMILY_H

@@ -234,7 +234,7 @@ struct module *modules_get(struct modules *modules, int pid, const struct maps_e
 
 void modules_forget(struct modules *modules, const struct module *m)
 {
-	/* What was found in it keeps its name. */
+	/* Call sites that were found in it keep their names. */
 	if (modules_find(modules, m->dev, m->ino) == m)
 		tdelete(m, &modules->tree, compare);
 }

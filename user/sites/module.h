@@ -44,7 +44,7 @@ struct module_probe_site {
 	bool found_by_code; /* the file has no names */
 	/* Only its exits are used: the second function of a pair. */
 	bool end;
-	bool for_all; /* named by the user: all callers meet there */
+	bool for_all; /* named by the user: all callers cross one barrier there */
 	/* -ENOTSUP: no safe place for a probe; entry.why has the reason. */
 	int error;
 	uint32_t nexits; /* 0: unknown; exits_why has the reason */

@@ -82,7 +82,10 @@ size_t module_function_bytes(const struct module *m, const struct elf_symbol *sy
 			     const uint8_t **bytes);
 void module_find_exits(struct module *m, const struct elf_symbol *symbol,
 		       struct module_probe_site *probe_site);
-/* Return a new probe site. Pointers to others become invalid. NULL: out of memory, or too many. */
+/*
+ * Return a new probe site. Pointers to other probe sites become invalid. NULL: out of memory, or
+ * too many.
+ */
 struct module_probe_site *module_probe_site_new(struct module *m);
 /*
  * Add a probe site inside a function, at the instruction at @offset, for @row. @what: text that

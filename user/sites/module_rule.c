@@ -97,8 +97,8 @@ size_t module_whole_len(const char *name)
 }
 
 /*
- * Return whether copies count. If all callers meet, arguments do not matter, and a copy for certain
- * arguments is the function, too.
+ * Return whether copies of the function count. If all callers cross one barrier, arguments do not
+ * matter, and a copy for certain arguments counts as the function.
  */
 static bool takes_clone(struct module_names *n, const struct rule *rule, int end, const char *name)
 {

@@ -235,7 +235,7 @@ static void add_returns(struct module *m, uint8_t family, const struct returns *
 	m->returned |= 1u << family;
 }
 
-/* libomp has the functions of GCC's runtime, too. */
+/* libomp also has the functions of GCC's runtime. */
 static void find_returns(struct module *m)
 {
 	uint64_t regions[RETURNS_MAX];
@@ -327,7 +327,7 @@ static bool has_scope_text(const struct module *m)
 	return false;
 }
 
-/* A function without known exits may wait inside another one. */
+/* A function without known exits may wait inside another function. */
 static int take_jump(void *ctx, const char *name, const struct elf_symbol *symbol)
 {
 	struct module *m = ctx;

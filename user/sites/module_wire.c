@@ -315,7 +315,7 @@ bool module_probe_site_is_sound(const struct module *m, struct module_probe_site
 
 	if (p->offset - p->start != p->entry.skip && p->offset != p->start)
 		return false;
-	/* The spec must be that of the row. A probe site with an error has none. */
+	/* The spec must equal the row's spec. A probe site with an error has no spec. */
 	if (!p->error && (p->spec.family != f->family || p->spec.kind != f->kind ||
 			  p->spec.role != f->role || p->spec.rule != f->rule))
 		return false;

@@ -74,7 +74,10 @@ int reader_examine(struct reader *reader, struct module *module);
  */
 int reader_ask(struct reader *reader, int fd, const struct reader_asks *asks, uint64_t *handler_ns,
 	       struct wire *answer);
-/* Ask the same about a file of the module, unless the child has failed on it before. */
+/*
+ * Ask a question about a module's file, as reader_ask() does, unless the child has failed on it
+ * before.
+ */
 int reader_ask_module(const struct module *module, const struct reader_asks *asks,
 		      struct wire *answer);
 /* Read or write a probe site that is found later, as module_wire_probe_site() does. */

@@ -171,8 +171,8 @@ static void forget_found(const struct rules *rules)
 }
 
 /*
- * Read these now: they are needed for each rank that maps the file, and questions take too long
- * then.
+ * Read these values now: they are needed for each rank that maps the file, and questions at that
+ * time would take too long.
  */
 static void take_handles(struct module *m)
 {

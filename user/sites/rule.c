@@ -174,9 +174,9 @@ static char *find_between(char *s)
 }
 
 /*
- * Return the identifier that a mangled name of the function must contain: the last one outside
- * templates and parameters. Operators are mangled in another way. Part of an identifier next to a
- * wildcard is still contained.
+ * Return the identifier that a mangled name of the function must contain: the last identifier
+ * outside templates and parameters. Operators are mangled in another way. Part of an identifier
+ * next to a wildcard is still contained.
  */
 static char *needle_of(const char *name)
 {

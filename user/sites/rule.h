@@ -27,7 +27,7 @@ enum rule_object {
 	/* The first argument, or as @all if the function is known to have none. */
 	RULE_OBJECT_AUTO,
 	RULE_OBJECT_ARGUMENT,
-	RULE_OBJECT_ALL, /* all callers meet there */
+	RULE_OBJECT_ALL, /* all callers cross one barrier */
 };
 
 /* One function, or several by a pattern. */
@@ -37,7 +37,7 @@ struct rule_point {
 	char *needle;
 	bool pattern;
 	uint64_t vaddr; /* if it is an address */
-	uint32_t found; /* number of probe sites found for it */
+	uint32_t found; /* number of probe sites found for this rule */
 };
 
 struct rule {

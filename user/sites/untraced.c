@@ -12,12 +12,12 @@
 #define NAMES_SHOWN 4
 
 /*
- * Calls of MPI that may wait for another rank: all of MPI 4.1 that the standard calls neither local
- * nor nonblocking. Operations that every rank must enter before any rank leaves are barriers
- * (sites/family.c) and are traced. Calls that only start a transfer (MPI_Isend) return at once.
- * Left out are MPI_Init and MPI_Finalize, which every program calls, and MPI_Comm_free and
+ * Calls of MPI that may wait for another rank: all functions of MPI 4.1 except those that the
+ * standard calls local or nonblocking. Operations that every rank must enter before any rank leaves
+ * are barriers (sites/family.c) and are traced. Calls that only start a transfer (MPI_Isend) return
+ * at once. Left out are MPI_Init and MPI_Finalize, which every program calls, and MPI_Comm_free and
  * MPI_Comm_set_info: all ranks have to call them, but no library waits in them. The most telling
- * names come first, because a report shows only a few. A poll (MPI_Test) in a loop is a wait, too.
+ * names come first, because a report shows only a few. A poll (MPI_Test) in a loop is also a wait.
  */
 static const char *const mpi_functions[] = {
 	"Recv",
@@ -151,7 +151,7 @@ static const char *const mpi_functions[] = {
 /*
  * Calls of OpenMP in which a thread waits for its turn. GCC's runtime has some of these names, and
  * LLVM's has all of them. The Fortran names end with an underscore. A poll (omp_test_lock) in a
- * loop is a wait, too.
+ * loop is also a wait.
  */
 static const char *const openmp_functions[] = {
 	"GOMP_critical_start",
