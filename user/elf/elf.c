@@ -89,7 +89,10 @@ size_t elf_phnum(const struct elf_file *elf)
 	return elf->phdrs.len / sizeof(Elf64_Phdr);
 }
 
-/* Return a copy: the tables come from malloc() and are aligned, but notes and others may not be. */
+/*
+ * Return a copy: the tables come from malloc() and are aligned, but notes and other tables may not
+ * be.
+ */
 Elf64_Phdr elf_phdr(const struct elf_file *elf, size_t i)
 {
 	Elf64_Phdr phdr;

@@ -74,7 +74,7 @@ uint16_t elf_machine(const struct elf_file *elf);
 
 /*
  * Find all distinct addresses of the function @name: defined, STT_FUNC, in .dynsym and .symtab, in
- * every symbol version. STT_GNU_IFUNC is ignored, as it names a resolver and not the function.
+ * every symbol version. STT_GNU_IFUNC is ignored, because it names a resolver and not the function.
  * Write up to @max entries to @out. Return the number found (0: none), or -EBADMSG if no address
  * was found and a symbol table could not be read.
  */

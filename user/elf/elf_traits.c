@@ -172,7 +172,7 @@ static bool elf_is_signal_call(const char *name)
 }
 
 /*
- * Mark the functions that a symbol table mentions. @carried: definitions count as uses, too,
+ * Mark the functions that a symbol table mentions. @carried: definitions also count as uses,
  * because a static program has no imports.
  */
 static void elf_mark_symbols(const struct elf_symbols *t, bool carried, struct elf_marks *marks)

@@ -15,7 +15,7 @@
 
 #define EXITS_MAX 48
 
-/* How to handle jumps out of the function. Each value follows more of them than the one before. */
+/* How to handle jumps out of the function. Each value follows more jumps than the value before. */
 enum exits_follow {
 	EXITS_FOLLOW_NONE, /* none: a function with such jumps has unknown exits */
 	EXITS_FOLLOW_COLD, /* conditional jumps to a cold part of the same function */

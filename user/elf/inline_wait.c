@@ -83,7 +83,7 @@ static void reach(const struct code *c, struct region *r, int64_t offset)
 }
 
 /*
- * Walk from the instruction after @enter up to the subtractions. @calls: continue after calls, too.
+ * Walk from the instruction after @enter up to the subtractions. @calls: also continue after calls.
  * The code after a call that does not return is another part of the function. So only instructions
  * that are reached without following calls prove a wait.
  */

@@ -271,7 +271,7 @@ static void walk_push(struct walk *w, int64_t pos, const struct regs *regs)
 	w->ahead[w->nahead++] = (struct point){ .pos = (uint32_t)pos, .regs = *regs };
 }
 
-/* Follow the jumps of an instruction. Return whether the next instruction is reached, too. */
+/* Follow the jumps of an instruction. Return whether the next instruction is also reached. */
 static bool walk_flow(struct walk *w, uint32_t next, const struct regs *regs)
 {
 	const cs_insn *ci = w->insn;
@@ -369,9 +369,9 @@ static bool sane(const struct actions *d)
 }
 
 /*
- * Since 2.25: in (0), current_round (1), count (2), shared (3), out (4). An arriving thread adds
- * one to "in". A round ends when current_round advances. A departing thread adds one to "out", and
- * the last one resets all three.
+ * Since 2.25: in (0), current_round (1), count (2), shared (3), out (4). An arriving thread adds 1
+ * to "in". A round ends when current_round advances. A departing thread adds 1 to "out", and the
+ * last departing thread resets in, current_round and out.
  */
 static bool is_glibc_wait(const struct actions *d)
 {
@@ -383,7 +383,7 @@ static bool is_glibc_wait(const struct actions *d)
 	       d->syscalls >= 2 && d->futex && d->int_max;
 }
 
-/* pthread_barrier_init checks the count and writes the five words without reading any. */
+/* pthread_barrier_init checks the count and writes the five words without reading any of them. */
 static bool is_glibc_init(const struct actions *d)
 {
 	return sane(d) && d->writes == 0x1f && !(d->reads | d->xadds | d->cmpxchgs | d->xchgs) &&

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Barrier functions in static and stripped programs, which have no symbols. Found by what their
- * code does with its barrier: which words it reads, writes and locks. x86-64, glibc since 2.25 and
- * musl.
+ * Find the barrier functions in static and stripped programs, which have no symbols. They are
+ * recognised by the words of the barrier that their code reads, writes and locks. x86-64, glibc
+ * since 2.25 and musl.
  */
 #ifndef ELF_SIGNATURE_H
 #define ELF_SIGNATURE_H

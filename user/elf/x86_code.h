@@ -25,7 +25,10 @@ struct x86_code {
 int x86_code_decode(struct x86_code *code);
 void x86_code_free(struct x86_code *code);
 
-/* Return 1 + the number of the instruction at @offset, which may be anything, or 0 if none. */
+/*
+ * Return 1 + the number of the instruction at @offset, or 0 if there is none. @offset may have any
+ * value.
+ */
 static inline uint32_t x86_code_at(const struct x86_code *code, int64_t offset)
 {
 	return offset >= 0 && (size_t)offset < code->len ? code->index[offset] : 0;

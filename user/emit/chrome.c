@@ -696,7 +696,7 @@ static void put_thread_name(struct chrome *c, const struct model_thread *th, uin
 	buf_printf(&c->buf, "\"sort_index\":%u}}", index);
 }
 
-/* Write a slice without arguments, if its begin is known and anything of it is left. */
+/* Write a slice without arguments, if its beginning is known and it is not empty. */
 static void put_bare(struct chrome *c, struct chrome_track *t, struct slice s)
 {
 	if (s.from == MODEL_UNKNOWN || s.from >= s.to || !slice_fits(c, t, &s.from, s.to))

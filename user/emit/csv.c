@@ -114,8 +114,8 @@ static void csv_row_columns(struct csv *csv, const struct emit_record *record)
 }
 
 /*
- * Return whether a trace can contain the record. Other commands print the others; doctor has no
- * CSV.
+ * Return whether a trace can contain the record. Other commands print the other records; doctor has
+ * no CSV.
  */
 static bool csv_traced(const struct emit_record *record)
 {

@@ -473,7 +473,10 @@ static void table_part(struct table *table, struct textout *out, unsigned indent
 		table_line(table, out, TEXTOUT_PLAIN, indent, &table->cells[i], 0);
 }
 
-/* Print a table that is too wide, in parts: each has the key columns and as many others as fit. */
+/*
+ * Print a table that is too wide, in parts: each part has the key columns and as many other columns
+ * as fit.
+ */
 static void table_parts(struct table *table, struct textout *out, unsigned indent)
 {
 	unsigned c, next = table->nkeys;

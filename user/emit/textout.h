@@ -27,7 +27,9 @@ struct textout {
 /* Print one line. If it is too long, its middle is elided. */
 void textout_line(struct textout *t, enum textout_style style, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-/* Print a paragraph, with @first before its first line and @indent blanks before the others. */
+/*
+ * Print a paragraph, with @first before its first line and @indent blanks before the other lines.
+ */
 void textout_wrap(struct textout *t, enum textout_style style, const char *first, unsigned indent,
 		  const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 /* Print a printable line, which may be changed. @columns is at least its width. */

@@ -46,7 +46,7 @@ static bool has_steps(const struct predict_input *in, bool (*is)(const struct pr
 
 /*
  * Call @each for the steps of every thread between two episodes, with the step that arrives at the
- * second one, and with the sum of the times of steps that @counts.
+ * second episode, and with the sum of the times of the steps for which @counts returns true.
  */
 static void each_interval(struct predict_input *in, double *mean,
 			  void (*each)(struct predict_input *in, struct predict_step *steps,
@@ -98,7 +98,8 @@ static void set_mean(struct predict_input *in, struct predict_step *steps, uint6
 }
 
 /*
- * As set_mean(), for delays. The first one, for which copy_steps() made room, gets the whole mean.
+ * Do the same as set_mean() for delays. The first delay, for which copy_steps() made room, gets the
+ * whole mean.
  */
 static void set_mean_delay(struct predict_input *in, struct predict_step *steps, uint64_t n,
 			   double delay, double *mean)

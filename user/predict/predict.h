@@ -142,7 +142,7 @@ struct predict_machine {
 	double hop_time;
 	double contention; /* 0: none; 1: messages share the links of the bisection */
 
-	bool access_free; /* what if remote data cost nothing; not a parameter */
+	bool access_free; /* compute as if remote data cost nothing; not a parameter */
 };
 
 enum predict_unit {
@@ -164,7 +164,7 @@ struct predict_param {
 	const char *help;
 };
 
-/* The last one has a NULL name. */
+/* The last entry has a NULL name. */
 extern const struct predict_param predict_params[];
 
 /* Return the name and description of a built-in machine, NULL after the last. */

@@ -34,8 +34,8 @@ static struct signal signal_between(const struct predict_net *net, const struct 
 }
 
 /*
- * Return when a thread that polls every @period sees what became true at @when. Its first poll ends
- * @period after @from.
+ * Return when a thread that polls every @period sees a condition that became true at @when. Its
+ * first poll ends @period after @from.
  */
 static double seen_at(double from, double when, double period)
 {
@@ -153,7 +153,7 @@ static void central(const struct predict_net *net, struct predict_arrival *a, ui
 		if (i == last)
 			continue;
 		s = signal_between(net, &a[last], &a[i]);
-		/* A thread of the same processor is only queued there: that costs SwitchTime. */
+		/* A thread of the same processor is only queued on it, which costs SwitchTime. */
 		if (a[i].home != a[last].home)
 			wake += m->wake_time + s.send;
 		a[i].leave_ns = wake + s.transit + m->exit_check_time;

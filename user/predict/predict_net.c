@@ -21,7 +21,7 @@ static double bisection(enum predict_topology topology, uint32_t n)
 		return n > 2 ? 2 : 1;
 	case PREDICT_MESH:
 		return fmax(1, floor(sqrt(n)));
-	default: /* the others have a link for each pair of nodes across */
+	default: /* all other topologies have a link for each pair of nodes across */
 		return fmax(1, floor(half));
 	}
 }

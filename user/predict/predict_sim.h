@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * The simulation: threads compute on processors, meet at barriers and request data from each other
+ * The simulation: threads compute on processors, wait at barriers and request data from each other
  * (section 3.3 of the paper).
  *
  * A thread computes in bursts. A burst is its recorded computing, times MipsRatio, plus the

@@ -49,7 +49,7 @@ static uint32_t checksum(const void *bytes, size_t size)
 
 struct chunks_writer {
 	int fd;
-	int error; /* the first one; nothing is written after it */
+	int error; /* the first error; nothing is written after it */
 	uint64_t number, bytes;
 	ZSTD_CCtx *zstd;
 	size_t cap;

@@ -51,8 +51,8 @@ enum chunks_end {
  */
 int chunks_open(int fd, struct chunks_reader **out);
 /*
- * Return the next chunk if the bit of its kind is set in @kinds; skip others. Return 1, 0 at the
- * end (see chunks_ended()), or -errno.
+ * Return the next chunk if the bit of its kind is set in @kinds; skip other chunks. Return 1, 0 at
+ * the end (see chunks_ended()), or -errno.
  */
 int chunks_next(struct chunks_reader *reader, uint64_t kinds, struct chunk *out);
 /* Go back to the first chunk. Return 0. */

@@ -237,7 +237,7 @@ void code_double(struct coder *c, double *v)
 
 /* --- texts ------------------------------------------------------------------------------------ */
 
-/* Read a text. Return its bytes, *len of them, or NULL if there is none. */
+/* Read a text. Return its *len bytes, or NULL if there is no text. */
 static const char *text_bytes(struct coder *c, size_t *len)
 {
 	uint64_t n = get(c);

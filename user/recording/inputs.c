@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Inputs of the model. Nearly all are crossings: only what differs from the thread's last crossing
- * is written, and times as differences.
+ * Inputs of the model. Nearly all are crossings: only fields that differ from the thread's last
+ * crossing are written, and times are written as differences.
  */
 #include <stddef.h>
 #include <string.h>

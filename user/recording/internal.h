@@ -33,8 +33,8 @@ enum contents_record {
 };
 
 /*
- * A thread that crossings refer to by number, with its last crossing: what did not change is not
- * written.
+ * A thread to which crossings refer by number, with its last crossing: fields that did not change
+ * are not written.
  */
 struct contents_thread {
 	struct model_crossing last;
