@@ -389,4 +389,4 @@ def test_waker_on_the_whole_machine(t):
     barrier = max(tracer.end().barriers(family="pthread"), key=lambda b: b["episodes"])
     waker = tids_by_name(program.out)["waker"]
     check(re.search(rf"a pipe, connected to waker \({waker}\)", barrier["cause"]["text"]), barrier["cause"]["text"])
-    check_in("advice", "The late threads wait inside the phase for another thread", barrier["advice"])
+    check_in("advice", "The late threads wait inside the phase until another thread", barrier["advice"])
