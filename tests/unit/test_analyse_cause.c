@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Check causes: their parts add up, the right one is named, and none where there is none. */
+/*
+ * Check causes: the parts of a cause add up, the right cause is named, and none is named without
+ * one.
+ */
 #include "test_analyse_util.h"
 
 DEFINE_CLEANUP_PTR(arena_free, struct arena *)
@@ -31,7 +34,7 @@ static const struct site_name names[] = {
 #define POLLING	 78 /* the stack of epoll_wait() in the C library */
 #define WAITING	 79 /* the stack of pthread_cond_wait() */
 #define NAMELESS 80 /* a stack without a name */
-#define STRIPPED 81 /* a sleep called by a library without symbols, which main() called */
+#define STRIPPED 81 /* a sleep called by a library without symbols; main() called the library */
 
 static const struct site_name *site(void *ctx, uint32_t n)
 {
@@ -227,7 +230,7 @@ static void test_work(void **state)
 		     TEXT(text,
 			  "Thread 2 arrived 12.0 ms after thread 1: 100 % of the delay because "
 			  "it was on a CPU for longer."));
-	/* Time spun while waiting for a turn is no work. */
+	/* Time that a thread spins while it waits for a turn is no work. */
 	detail_of(&b->m, 2)->turn_ns = detail_of(&b->m, 2)->turn_oncpu_ns = 9 * MS;
 	assert_cause(b, TEXT(dominant->name, "lock"), NEAR(share, 0.75, 1e-12));
 	assert_int_equal(part(&b->out, CAUSE_WORK), 3 * MS);
@@ -330,8 +333,8 @@ static void test_cpu(void **state)
 	assert_cause(b, HAS(text, "a CPU that stress-ng (4711) had, among other tasks."));
 	d->ran_ns = 11 * MS;
 	/*
-	 * A thread of the same process is named by its index; of an unrelated one only the number
-	 * is known.
+	 * A thread of the same process is named by its index. Of a thread of another process only
+	 * the number is known.
 	 */
 	d->ran = TID(3);
 	assert_cause(b, TEXT(culprit, "thread 3"));
@@ -389,7 +392,7 @@ static void test_places(void **state)
 	k->reason = MODEL_BLOCKED_SLEEP;
 	assert_cause(b, TEXT(dominant->name, "i/o"), IS(culprit, NULL));
 
-	/* Or the next longest block has the dominant reason. */
+	/* The next longest block has the dominant reason. */
 	late_one(b, 12 * MS);
 	k = blocked(&b->m, 2, MODEL_BLOCKED_IO, 12 * MS);
 	detail_of(&b->m, 2)->second = *k;
@@ -425,7 +428,7 @@ static void test_lock(void **state)
 	assert_cause(b, TEXT(dominant->name, "lock"),
 		     TEXT(culprit, "the lock `m`, held by thread 3"),
 		     HAS(text, "it waited for the lock `m` held by thread 3."));
-	/* A thread is called the holder only if it is known to be. */
+	/* A thread is called the holder only if it is known to hold the lock. */
 	k->holder = 0;
 	assert_cause(b, HAS(text, "woken by thread 0 (holder unknown)"), LACKS(text, "held by"));
 	k->waker = 0;
@@ -434,7 +437,10 @@ static void test_lock(void **state)
 	assert_cause(b, TEXT(culprit, "the lock at 0x77"));
 }
 
-/* The end of a thread, a semaphore and a condition variable have no holder: they are no locks. */
+/*
+ * The end of a thread, a semaphore and a condition variable have no holder, because they are no
+ * locks.
+ */
 static void test_no_lock(void **state)
 {
 	struct bench *b CLEANUP_PTR(bench_free) = bench_new(4);
@@ -461,7 +467,7 @@ static void test_no_lock(void **state)
 		      HAS(out.text, "woken by thread 0, which itself was waiting for a CPU that "
 				    "stress-ng (4711) had."),
 		      TEXT(out.culprit, "the condition variable `m`, woken by thread 0"));
-	/* Like recordings that lack this field. */
+	/* Recordings can lack this field. */
 	k->doing = MODEL_DOING_UNKNOWN;
 	k->doing_ns = 0;
 	k->culprit = 0;
@@ -475,7 +481,7 @@ static void test_no_lock(void **state)
 	take(b);
 	assert_says(b->out.text,
 		    "it waited for the semaphore or condition variable `m`, woken by thread 0.");
-	/* A System V semaphore: the system call shows that, with and without a known stack. */
+	/* The system call shows a System V semaphore, with and without a known stack. */
 	k->waited = MODEL_WAITED_SEMAPHORE;
 	k->addr = 0;
 	assert_cause(b, TEXT(culprit, "the semaphore, woken by thread 0"));
@@ -513,7 +519,7 @@ static void test_chain(void **state)
 	assert_cause(b, HAS(text, "held by thread 3, which was waiting for I/O."));
 	k->doing = 255;
 	assert_cause(b, HAS(text, "held by thread 3."));
-	/* An activity of less than half of that time is not the reason. */
+	/* An activity that takes less than half of the time is not the reason. */
 	k->doing = MODEL_DOING_RUNQ;
 	k->doing_ns = 5 * MS;
 	assert_cause(b, HAS(text, "held by thread 3."));
@@ -554,8 +560,8 @@ static void test_released_late(void **state)
 }
 
 /*
- * Thread 0 of a team has worked alone for 20 ms before the region. One of the other threads sleeps
- * for 8 ms longer: it is late because of the sleep, and not because it began later than thread 0.
+ * Thread 0 of a team worked alone for 20 ms before the region. Another thread then sleeps for 8 ms
+ * longer than the rest. The sleep makes this thread late, not its later start.
  */
 static void test_team_after_a_serial_part(void **state)
 {
@@ -567,7 +573,10 @@ static void test_team_after_a_serial_part(void **state)
 		uint64_t work[4] = { serial + 11 * MS, 10 * MS, 18 * MS, 12 * MS };
 
 		meet_at(&b->m, 0, 4, NULL, from, work);
-		/* The second time the threads are no team: the median by arrival is thread 0. */
+		/*
+		 * In the second pass the threads are no team, and the median by arrival is thread
+		 * 0.
+		 */
 		for (uint32_t k = 0; k < 4 && !i; k++)
 			b->m.members[k].flags |= MODEL_CROSSING_TEAM;
 		blocked(&b->m, 2, MODEL_BLOCKED_SLEEP, 8 * MS);
@@ -615,7 +624,7 @@ static void test_mixed(void **state)
 	blocked(&b->m, 2, MODEL_BLOCKED_IO, 6 * MS)->addr = INODE;
 	d->runq_ns = 5 * MS;
 	d->ran = STRESS;
-	d->oncpu_ns -= 5 * MS; /* and it had less to do: 9 ms instead of 10 */
+	d->oncpu_ns -= 5 * MS; /* thread 1 also had less work: 9 ms instead of 10 */
 	assert_cause(b, TEXT(dominant->name, "i/o"), NEAR(share, 6.0 / 11, 1e-12));
 	assert_int_equal(part(&b->out, CAUSE_IO), 6 * MS);
 	assert_int_equal(part(&b->out, CAUSE_CPU), 5 * MS);
@@ -728,8 +737,8 @@ static void test_site_renamed(void **state)
 }
 
 /*
- * Jitter among equal threads: no cause is named, whichever thread is last, nor for a single delay
- * in a thousand episodes.
+ * Jitter among equal threads: no cause is named, whichever thread is last. Nor is one named for a
+ * single delay in a thousand episodes.
  */
 static void test_balanced(void **state)
 {
@@ -759,7 +768,10 @@ static void test_balanced(void **state)
 	assert_true(isnan(c.share));
 }
 
-/* Phases as short as the noise itself: less than 20 us is never called late. */
+/*
+ * Phases can be as short as the noise. A thread that arrives less than 20 us later is never called
+ * late.
+ */
 static void test_short_phases(void **state)
 {
 	struct bench *b CLEANUP_PTR(bench_free) = bench_new(2);
@@ -797,7 +809,7 @@ static void test_unknown(void **state)
 	assert_cause(b, IS(nparts, 0));
 	site_cause(b, a, &c);
 	assert_fields(&c, IS(episodes, 0), IS(dominant, NULL));
-	/* "All of it": the thread was on a CPU for the rest of its time. */
+	/* "All of it": the thread spent the rest of its time on a CPU. */
 	late_one(b, 12 * MS);
 	blocked(&b->m, 2, MODEL_BLOCKED_IO, 12 * MS);
 	detail_of(&b->m, 2)->oncpu_ns = MODEL_UNKNOWN;
@@ -822,7 +834,10 @@ static void test_many_files(void **state)
 	assert_cause(b, TEXT(culprit, "an epoll instance"));
 	site_cause(b, a, &c);
 	assert_string_equal(c.culprit, "an epoll instance");
-	/* A thread elsewhere waits for a file of unknown name: its position is known. */
+	/*
+	 * A thread in other code waits for a file of unknown name: the position in the code is
+	 * known.
+	 */
 	late_one(b, 12 * MS);
 	k = blocked(&b->m, 2, MODEL_BLOCKED_IO, 12 * MS);
 	k->stack = STACK;
@@ -851,7 +866,7 @@ static void test_other_end(void **state)
 	k->addr = INODE + 1;
 	k->waker = TID(3);
 	take(b);
-	/* The waker happened to be on the CPU that got the interrupt. */
+	/* The waker happened to run on the CPU that got the interrupt. */
 	assert_fields(
 		b, TEXT(out.culprit, "a pipe"),
 		HAS(out.text, "it waited for I/O on a pipe, connected to an unknown thread."));
@@ -867,7 +882,7 @@ static void test_other_end(void **state)
 		      IS(out.doing, MODEL_DOING_BLOCKED + MODEL_BLOCKED_SLEEP));
 	k->addr = INODE;
 	assert_cause(b, HAS(text, "I/O on /var/log/out, woken by thread 3, which was asleep."));
-	/* Only the name of an untraced program is known. */
+	/* Only the name of the untraced program is known. */
 	k->waker = STRESS;
 	k->doing = MODEL_DOING_UNKNOWN;
 	take(b);
@@ -903,8 +918,8 @@ static void test_wakers_of_one_name(void **state)
 }
 
 /*
- * The waker's activity differs between episodes: the waker is named, and each activity has its
- * share.
+ * The waker's activity differs between episodes. The report names the waker and gives each activity
+ * its share.
  */
 static void test_doings_differ(void **state)
 {
@@ -1026,13 +1041,13 @@ static void test_reuse(void **state)
 	left_late(b);
 	b->m.members[3].tid = 9999;
 	take(b);
-	/* The earlier thread at this position waited for a CPU, not this one. */
+	/* The earlier thread at this position waited for a CPU. This thread did not. */
 	assert_fields(&b->out, TEXT(dominant->name, "released late"), IS(culprit, NULL));
 	late_one(b, 12 * MS);
 	d = detail_of(&b->m, 2);
 	d->oncpu_ns -= 12 * MS;
 	d->runq_ns = 12 * MS;
-	d->ran = 9999; /* the model does not know it by that number */
+	d->ran = 9999; /* the model does not know the thread by this number */
 	assert_cause(b, TEXT(culprit, "task 9999"));
 }
 
@@ -1044,14 +1059,16 @@ static void test_tally(void **state)
 	int place;
 
 	assert_int_equal(tally_top(&t), -1);
-	/* One thread causes 30 % of it, ten thousand others cause the rest. */
+	/* One thread causes 30 % of the lost time. Ten thousand other threads cause the rest. */
 	for (i = 0; i < 10000; i++) {
 		tally_add(&t, 1, 30, &fresh);
 		tally_add(&t, 1000 + i, 70, &fresh);
 	}
 	place = tally_top(&t);
 	assert_true(place >= 0);
-	/* No count is above the true one, and none is too low by more than a ninth of the total. */
+	/*
+	 * No count exceeds the true count, and none is too low by more than a ninth of the total.
+	 */
 	for (i = 0; i < CULPRIT_TALLY; i++) {
 		if (t.key[i] == 1 && t.ns[i]) {
 			assert_true(t.ns[i] <= 300000);

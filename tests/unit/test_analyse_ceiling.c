@@ -16,7 +16,7 @@
 
 /*
  * Return a process in which all probes belong to groups that other processes share. A crossing
- * costs 1 us, and 0.4 us where nothing is recorded. @share is the resulting share of tracing.
+ * costs 1 us, or 0.4 us if it is not recorded. @share is the resulting share of tracing.
  */
 static struct ceiling_process process(uint32_t index, uint64_t probe_groups, double share)
 {
@@ -46,8 +46,8 @@ static void test_shares(void **state)
 	p.time_ns = 0;
 	assert_true(isnan(ceiling_share(&p)));
 	/*
-	 * Probes that it does not cross cost time as well, and disappear only with the whole
-	 * process.
+	 * Probes that the process does not cross cost time as well. Only excluding the whole
+	 * process removes this cost.
 	 */
 	p = process(0, PTHREAD, 0.5);
 	p.excluded_ns = 400;
@@ -56,7 +56,7 @@ static void test_shares(void **state)
 	assert_true(fabs(ceiling_share_excluded(&p, CEILING_WHOLE) - 0.2 / 0.6) < 1e-9);
 	assert_true(fabs(ceiling_share_excluded(&p, PTHREAD) - 0.6) < 1e-9);
 	p.other_ns = 0;
-	/* More than the total: estimates may be wrong. */
+	/* The cost exceeds the total time, because estimates may be wrong. */
 	p = process(0, PTHREAD, 3);
 	assert_true(ceiling_share_excluded(&p, CEILING_WHOLE) == 1);
 }
@@ -67,7 +67,7 @@ static void test_calm(void **state)
 					process(2, PTHREAD, 9), process(3, PTHREAD, 9) };
 	struct ceiling_verdict v[N];
 
-	/* The prices of these are unknown. */
+	/* The prices of these processes are unknown. */
 	p[2].price_ns = NAN;
 	p[3].time_ns = 0;
 	assert_int_equal(ceiling_decide(p, N, 0.05, v), 0);
@@ -81,7 +81,7 @@ static void test_alone(void **state)
 	struct ceiling_process p[2] = { process(0, PTHREAD, 0.06), process(1, GOMP, 0.01) };
 	struct ceiling_verdict v[2];
 
-	/* No other process shares these barriers: they need not stay. */
+	/* No other process shares these barriers, so their probes need not stay. */
 	assert_int_equal(ceiling_decide(p, 2, 0.05, v), PTHREAD);
 	assert_fields(&v[0], IS(way, CEILING_ALL), IS(probe_groups, CEILING_WHOLE), IS(culprit, 0));
 	assert_true(fabs(v[0].share - 0.06) < 1e-6);
@@ -113,7 +113,7 @@ static void test_company(void **state)
 	p[0].excluded_ns = NAN;
 	assert_int_equal(ceiling_decide(p, 3, 0.05, v), PTHREAD);
 	assert_int_equal(v[1].way, CEILING_ALL);
-	/* It costs too much itself: then that is reported. */
+	/* This process itself costs too much, and the report says so. */
 	p[0] = process(0, PTHREAD, 0.8);
 	p[1] = process(1, PTHREAD, 0.6);
 	assert_int_equal(ceiling_decide(p, 3, 0.05, v), PTHREAD);
@@ -131,12 +131,17 @@ static void test_groups(void **state)
 	struct ceiling_verdict v[N];
 
 	p[0].group = p[1].group = p[2].group = 0;
-	/* An unrelated process crosses the barriers of one of them: all three are excluded. */
+	/*
+	 * An unrelated process crosses the barriers of one rank: all three processes are excluded.
+	 */
 	assert_int_equal(ceiling_decide(p, N, 0.05, v), 0);
 	for (uint32_t i = 0; i < 3; i++)
 		assert_fields(&v[i], IS(way, CEILING_EXCLUDE), IS(culprit, 1));
 	assert_int_equal(v[3].way, CEILING_KEEP);
-	/* The cost is too high for that: the probes that all of them cross are detached. */
+	/*
+	 * Exclusion would still cost too much, so the probes that all of the ranks cross are
+	 * detached.
+	 */
 	p[1] = process(1, MPI, 0.9);
 	p[1].group = 0;
 	assert_int_equal(ceiling_decide(p, N, 0.05, v), MPI | GOMP);
@@ -201,16 +206,16 @@ static void test_choice(void **state)
 	/* By a too high estimate, tracing costs more than the total time. */
 	p = of_parts(0, 1.2, PARTS({ PTHREAD, 999 }, { GOMP, 1 }));
 	assert_int_equal(ceiling_choose(&p, 0.05), PTHREAD);
-	/* Where the probes stay. */
+	/* This is the cost if the probes stay. */
 	p = of_parts(0, 0.5, PARTS({ PTHREAD, 900 }, { GOMP, 100 }));
 	assert_true(fabs(ceiling_share_excluded(&p, PTHREAD) - 0.46 / 1.46) < 1e-6);
 	assert_true(fabs(ceiling_share_excluded(&p, CEILING_WHOLE) - 0.4 / 1.4) < 1e-6);
 }
 
 /*
- * The first look on a machine with expensive traps: nearly all of the time is spent in traps. So
- * little time would remain that the cold probes, with as many hits per time as before, seemed too
- * expensive as well. The whole process was excluded.
+ * This is the first look on a machine with expensive traps: traps take nearly all of the time. So
+ * little time would remain that the cold probes, with an unchanged hit rate, seemed too expensive
+ * as well. The whole process was excluded.
  */
 static void test_dear_traps(void **state)
 {
@@ -231,13 +236,13 @@ static void test_dear_traps(void **state)
 	p.price_ns *= 3;
 	assert_int_equal(ceiling_decide(&p, 1, 0.05, &v), PTHREAD);
 	assert_verdict(&v, CEILING_ALL, PTHREAD);
-	/* The probes are too expensive already now: 0.34 %, three times. */
+	/* The probes are already too expensive: 0.34 %, three times. */
 	assert_int_equal(ceiling_choose(&p, 0.01), CEILING_WHOLE);
 }
 
 /*
- * Make a process with a hot and a cold part, a second that crosses both, and a third that crosses
- * the cold one.
+ * Make a process with a hot and a cold part, a second process that crosses both parts, and a third
+ * that crosses the cold part.
  */
 static void three_processes(struct ceiling_process *p)
 {
@@ -253,8 +258,8 @@ static void test_part(void **state)
 
 	three_processes(p);
 	/*
-	 * Excluded, it would still cost 0.4: the hot probes are detached for both, and the cold
-	 * ones stay for all.
+	 * The process would still cost 0.4 if it were excluded. The hot probes are detached for
+	 * both processes, and the cold probes stay for all.
 	 */
 	assert_int_equal(ceiling_decide(p, 3, 0.05, v), PTHREAD);
 	assert_verdict(&v[0], CEILING_ALL, PTHREAD);
@@ -265,7 +270,7 @@ static void test_part(void **state)
 	assert_int_equal(ceiling_decide(p, 3, 0.35, v), 0);
 	assert_verdict(&v[0], CEILING_EXCLUDE, PTHREAD);
 	assert_verdict(&v[1], CEILING_KEEP, 0);
-	/* The other process has no other probes: it is no longer traced. */
+	/* The other process has no other probes, so it is no longer traced. */
 	p[1] = of_parts(1, 0.01, PARTS({ PTHREAD, 1000 }));
 	assert_int_equal(ceiling_decide(p, 3, 0.05, v), PTHREAD);
 	assert_verdict(&v[0], CEILING_ALL, PTHREAD);
@@ -273,8 +278,8 @@ static void test_part(void **state)
 }
 
 /*
- * Some probes belong to one process alone, such as those where its threads wait: no other process
- * loses anything when they are detached.
+ * Some probes belong to one process alone, such as the probes where its threads wait. No other
+ * process loses anything when these probes are detached.
  */
 static void test_part_own(void **state)
 {
@@ -286,26 +291,26 @@ static void test_part_own(void **state)
 	assert_int_equal(ceiling_decide(p, 3, 0.05, v), 0);
 	assert_verdict(&v[0], CEILING_OWN, PTHREAD);
 	assert_verdict(&v[1], CEILING_KEEP, 0);
-	/* The probes of the second process are its own, too, and cost too much. */
+	/* The probes of the second process also belong to it alone, and cost too much. */
 	p[1] = of_parts(1, 0.3, PARTS({ PTHREAD, 990 }, { GOMP, 10 }));
 	p[1].own = PTHREAD;
 	assert_int_equal(ceiling_decide(p, 3, 0.05, v), 0);
 	assert_verdict(&v[1], CEILING_OWN, PTHREAD);
 	assert_int_equal(v[1].culprit, 1);
-	/* The hot code is shared: a process with a private copy of such code does not lose it. */
+	/* The hot code is shared. A process with a private copy of this code keeps its probes. */
 	three_processes(p);
 	p[0].own = GOMP;
 	p[1].own = PTHREAD;
 	assert_int_equal(ceiling_decide(p, 3, 0.05, v), PTHREAD);
 	assert_verdict(&v[0], CEILING_ALL, PTHREAD);
 	assert_verdict(&v[1], CEILING_KEEP, 0);
-	/* All probes are detached, some of which other processes share. */
+	/* All probes are detached, and other processes share some of them. */
 	assert_int_equal(ceiling_decide(p, 3, 0.0005, v), PTHREAD | GOMP);
 	assert_verdict(&v[0], CEILING_ALL, CEILING_WHOLE);
 	assert_verdict(&v[2], CEILING_ALL, CEILING_WHOLE);
 }
 
-/* A process in the same group loses the same probes, as far as it has them. */
+/* A process in the same group loses the same probes if it has them. */
 static void test_part_of_group(void **state)
 {
 	struct ceiling_process p[3] = {
@@ -319,12 +324,12 @@ static void test_part_of_group(void **state)
 	assert_verdict(&v[0], CEILING_ALL, PTHREAD);
 	assert_verdict(&v[1], CEILING_ALL, PTHREAD);
 	assert_verdict(&v[2], CEILING_KEEP, 0);
-	/* One process of the group cannot lose the probes: then the whole group is excluded. */
+	/* One process of the group cannot lose the probes, so the whole group is excluded. */
 	p[1] = of_parts(0, 0.01, PARTS({ MPI, 10 }, { PTHREAD | USDT, 990 }));
 	assert_int_equal(ceiling_decide(p, 3, 0.05, v), PTHREAD | MPI | USDT);
 	for (uint32_t i = 0; i < 3; i++)
 		assert_int_equal(v[i].probe_groups, CEILING_WHOLE);
-	/* The hot part is all that the third process has. */
+	/* The third process has only the hot part. */
 	p[0] = of_parts(0, 0.5, PARTS({ MPI, 990 }, { PTHREAD, 10 }));
 	p[1] = of_parts(0, 0.01, PARTS({ MPI, 990 }, { PTHREAD, 10 }));
 	assert_int_equal(ceiling_decide(p, 3, 0.05, v), MPI);
@@ -352,8 +357,8 @@ static void test_functions(void **state)
 	assert_true(ceiling_choose(&p[0], 0.02) == (HOT | COLD));
 	assert_true(ceiling_choose(&p[0], 0.005) == (MPI | HOT | COLD));
 	/*
-	 * Its probes are attached for all processes: those that cross the hot barriers lose them,
-	 * and those that cross only the other barriers do not.
+	 * The probes are attached for all processes. Processes that cross the hot barriers lose the
+	 * probes there. Processes that cross only the other barriers lose none.
 	 */
 	p[1] = of_parts(1, 0.01, PARTS({ COLD, 1000 }));
 	assert_true(ceiling_decide(p, 2, 0.06, v) == HOT);
@@ -362,7 +367,7 @@ static void test_functions(void **state)
 	p[1] = of_parts(1, 0.01, PARTS({ COLD, 500 }, { HOT, 500 }));
 	assert_true(ceiling_decide(p, 2, 0.06, v) == HOT);
 	assert_true(v[1].way == CEILING_ALL && v[1].probe_groups == HOT);
-	/* Both processes have the hot function for themselves. */
+	/* Each of the two processes has its own copy of the hot function. */
 	p[0].own = p[1].own = HOT;
 	assert_int_equal(ceiling_decide(p, 2, 0.06, v), 0);
 	assert_true(v[0].way == CEILING_OWN && v[0].probe_groups == HOT);

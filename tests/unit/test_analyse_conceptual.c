@@ -94,9 +94,9 @@ static void over(struct through *t)
 }
 
 /*
- * From site 0 to site 2 with site 1 inside, twice; time before, between and after is in no phase.
- * Two threads work 3 and 5 until the first episode inside, 4 and 2 until the second; then 6 and 6,
- * 1 and 9.
+ * Two phases lead from site 0 to site 2, with site 1 inside. The time before, between and after
+ * them is in no phase. Two threads work 3 and 5 until the first inner episode, 4 and 2 until the
+ * second, then 6 and 6, and 1 and 9.
  */
 static void test_by_hand(void **state)
 {
@@ -135,8 +135,8 @@ static void test_by_hand(void **state)
 }
 
 /*
- * One of n threads has twice the work, the same thread or another each time: closed forms of the
- * model.
+ * One of n threads has twice the work, either always the same thread or each in turn. Compare with
+ * closed forms of the model.
  */
 static void test_closed_forms(void **state)
 {
@@ -173,7 +173,8 @@ static void test_closed_forms(void **state)
 }
 
 /*
- * One phase inside another, two that overlap, and one from the start on, each with its own times.
+ * One phase lies inside another, two phases overlap, and one begins with the program. Each has its
+ * own times.
  */
 static void test_several(void **state)
 {
@@ -183,7 +184,8 @@ static void test_several(void **state)
 
 	begin(&t, ALL);
 	t.begins[0] = 0x1; /* first: 0..2 */
-	t.begins[1] = 0x6; /* second: 1..2, inside of it; third: 1..0, overlaps */
+	/* the second phase, 1..2, is inside the first; the third, 1..0, overlaps */
+	t.begins[1] = 0x6;
 	t.ends[2] = 0x3;
 	t.ends[0] = 0x4 | 0x8; /* fourth: from the start to 0 */
 	conceptual_from_start(t.c, 3);
@@ -199,7 +201,7 @@ static void test_several(void **state)
 	assert_int_equal(p[1].phase_ns.sum, 22);
 	assert_int_equal(p[2].phase_ns.sum, 33);
 	assert_int_equal(p[3].phase_ns.sum, 10);
-	/* The last episode began the phase again, and nothing came after it. */
+	/* The last episode began the phase again, and nothing followed it. */
 	assert_int_equal(p[0].unfinished, 0);
 	assert_int_equal(p[3].occurrences, 1);
 	over(&t);
@@ -232,7 +234,7 @@ static void test_unfinished(void **state)
 	assert_int_equal(t.rep.nconceptuals, 0);
 	over(&t);
 
-	/* A record of the first episode inside is lost: the time is known, the work is not. */
+	/* A record of the first inner episode is lost: the time is known, the work is not. */
 	begin(&t, 1);
 	t.begins[0] = t.ends[2] = 1;
 	now = meet(&t, 0, 2, 0, even);
@@ -274,8 +276,8 @@ static void mark(struct through *t, uint32_t thread, const char *name, bool begi
 }
 
 /*
- * Two threads cross at 100 and at 200, and leave 1 later. Thread 0 marks from 50 to 150, after 30
- * and 40 of its phases on a CPU; thread 1 marks from 80 to 250.
+ * Two threads cross at 100 and at 200, and leave 1 later. Thread 0 marks from 50 to 150, and has
+ * then been on a CPU for 30 and 40 of its phases. Thread 1 marks from 80 to 250.
  */
 static void test_marked(void **state)
 {
@@ -293,7 +295,7 @@ static void test_marked(void **state)
 	mark(&t, 0, "c", true, 270, 30); /* never ended */
 	finish(&t, 300);
 
-	/* Each mark was a probe hit, and has its price. */
+	/* Each mark was a probe hit, and is charged the price of a hit. */
 	assert_int_equal(conceptual_marks(t.c, 0), 6);
 	assert_int_equal(conceptual_marks(t.c, 1), 0);
 	assert_int_equal(conceptual_marks(NULL, 0), 0);
@@ -306,15 +308,15 @@ static void test_marked(void **state)
 		      IS(threads[1].work_ns, 20 + 79 + 49), IS(threads[1].wait_ns, 20),
 		      IS(threads[1].idle_ns, 1 + 21));
 	/*
-	 * Only the time on a CPU is known of the first phase: test crossings have no accounted
-	 * time.
+	 * Of the first phase only the time on a CPU is known, because test crossings have no
+	 * accounted time.
 	 */
 	assert_fields(p, IS(threads[0].parts.oncpu_ns, 40), IS(threads[1].parts.oncpu_ns, 20),
 		      IS(threads[0].parts.unattributed_ns, 49),
 		      IS(threads[1].parts.unattributed_ns, 128));
 	/*
-	 * Thread 0 begins at once and thread 1 30 later; they cross at 50, and thread 1 goes on
-	 * alone.
+	 * Thread 0 begins at once and thread 1 begins 30 later. They cross at 50, and then thread 1
+	 * runs alone.
 	 */
 	assert_fields(p, NEAR(efficiency.load_balance, (89 + 148) / 2.0 / 148, 1e-12),
 		      NEAR(efficiency.serialisation, 148.0 / (50 + 79 + 49), 1e-12),
@@ -330,7 +332,7 @@ static void test_marked(void **state)
 
 /*
  * A thread that begins again starts a new phase, even while other threads are still in the last
- * one. Beginning again inside the phase adds none.
+ * phase. A second begin inside the phase adds no phase.
  */
 static void test_marked_anew(void **state)
 {
@@ -362,8 +364,8 @@ static void test_marked_anew(void **state)
 }
 
 /*
- * Phases that begin and end between the same two barriers, and twice in the same phase; one thread
- * does not mark.
+ * These phases begin and end between the same two barriers, and twice in the same barrier phase.
+ * One thread does not mark.
  */
 static void test_marked_within(void **state)
 {
@@ -390,7 +392,10 @@ static void test_marked_within(void **state)
 	over(&t);
 }
 
-/* All time is accounted for, but the phase begins within a phase of a thread that does not mark. */
+/*
+ * All time is accounted for, but the marked phase begins inside a barrier phase of a thread that
+ * does not mark.
+ */
 static void test_marked_by_one(void **state)
 {
 	const struct report_parts *parts;
@@ -411,7 +416,7 @@ static void test_marked_by_one(void **state)
 	finish(&t, 200);
 
 	/*
-	 * The time parts at the start of the phase were not recorded: the parts inside are unknown,
+	 * The time parts at the start of the phase were not recorded. The parts inside are unknown,
 	 * but their sum is known.
 	 */
 	parts = &t.rep.conceptuals[0].threads[1].parts;
@@ -423,9 +428,7 @@ static void test_marked_by_one(void **state)
 	over(&t);
 }
 
-/*
- * Names beyond the maximum are refused, and marks that no episode releases are not kept for ever.
- */
+/* Names beyond the maximum are refused. Marks that no episode releases are freed. */
 static void test_marked_many(void **state)
 {
 	const struct report_conceptual *p;

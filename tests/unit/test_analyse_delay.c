@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/*
- * Check delay costs against constructed times: every wait is charged to its origin, and none twice.
- */
+/* Check delay costs against constructed times: every wait is charged once, to its origin. */
 #include "test_analyse_util.h"
 
-/* Threads 0..n-1, each with a clock, that cross where the test tells them. */
+/* Threads 0..n-1, each with a clock, cross in the order that the test gives. */
 struct play {
 	struct delay *d;
 	uint64_t at[MOST]; /* start of its next phase, ns */
@@ -34,7 +32,7 @@ static void feed(struct play *p)
 	}
 }
 
-/* Prepare an episode for feed(): threads[i] works work[i]. */
+/* Prepare an episode for feed(): threads[i] works for work[i]. */
 static void set(struct play *p, uint32_t barrier, uint32_t n, const uint32_t *threads,
 		const uint64_t *work)
 {
@@ -94,7 +92,7 @@ static void end(struct play *p)
 	delay_free(p->d);
 }
 
-/* One team: all time lost at a barrier began in the phase that ends there. */
+/* One team: the phase that ends at a barrier causes all time lost there. */
 static void test_one_team(void **state)
 {
 	struct play p;
@@ -110,7 +108,10 @@ static void test_one_team(void **state)
 	end(&p);
 }
 
-/* Thread 1 is late at A, so 0 waits there and is late at B, where 2 waits: that began before A. */
+/*
+ * Thread 1 is late at A, so thread 0 waits there and is late at B. Thread 2 waits at B, and the
+ * cause lies before A.
+ */
 static void test_passed_on(void **state)
 {
 	struct play p;
@@ -120,14 +121,20 @@ static void test_passed_on(void **state)
 	pair(&p, 0, 0, 25, 1, 125);
 	pair(&p, 1, 0, 5, 2, 30);
 	assert_fields(&p.m.members[0], IS(thread, 2), IS(wait_ns, 100));
-	/* Of its excess of 125, thread 0 waited 100 before A and worked 25 there; 2 did neither. */
+	/*
+	 * Of its excess of 125, thread 0 waited 100 before A and worked 25 there. Thread 2 did
+	 * neither.
+	 */
 	costs(&p, 0, 100 + 20, 80);
 	costs(&p, 1, 0, 0);
 	assert_int_equal(delay_unknown(p.d), 0);
 	end(&p);
 }
 
-/* The same, but the last arriver's own work equals the other's: all of the wait goes back. */
+/*
+ * As above, but the work of the last arriver equals the other thread's. All of the wait is passed
+ * on to the earlier phase.
+ */
 static void test_all_passed_on(void **state)
 {
 	struct play p;
@@ -138,12 +145,15 @@ static void test_all_passed_on(void **state)
 	pair(&p, 1, 0, 5, 2, 5);
 	costs(&p, 0, 100, 100);
 	costs(&p, 1, 0, 0);
-	/* Once more: thread 2 passes its wait for 0 on to a third. */
+	/* Then thread 2 passes its wait for thread 0 on to a third thread. */
 	pair(&p, 3, 2, 5, 3, 5);
 	end(&p);
 }
 
-/* Two steps: 1 delays 0 at A, 0 delays 2 at B, 2 delays 3 at C: all of it began before A. */
+/*
+ * Two steps: thread 1 delays 0 at A, 0 delays 2 at B, and 2 delays 3 at C. All of the delay began
+ * before A.
+ */
 static void test_two_steps(void **state)
 {
 	static const uint32_t four[4] = { 0, 1, 2, 3 };
@@ -158,7 +168,7 @@ static void test_two_steps(void **state)
 	pair(&p, 2, 2, 9, 3, 16);
 	assert_fields(&p.m, IS(members[1].thread, 2), IS(members[0].wait_ns, 100));
 	/*
-	 * Thread 2 waited 100 at B and worked 7 in the phase before it, 3 did not. Of the total
+	 * Thread 2 waited 100 at B and worked 7 in the phase before B. Thread 3 did neither. Of the
 	 * excess of 107, 100 belong to A.
 	 */
 	costs(&p, 0, 100, 100 + 100 * 100 / 107 + 1);
@@ -167,7 +177,9 @@ static void test_two_steps(void **state)
 	end(&p);
 }
 
-/* Half of the wait at C began before A, half of it in the last arriver's own phase before C. */
+/*
+ * Half of the wait at C began before A. The other half began in the last arriver's phase before C.
+ */
 static void test_both(void **state)
 {
 	struct play p;
@@ -182,7 +194,10 @@ static void test_both(void **state)
 	end(&p);
 }
 
-/* The waiting thread had waited too: only the additional wait of the last thread goes back. */
+/*
+ * The waiting thread had waited, too: only the additional wait of the last thread is passed on to
+ * the earlier phase.
+ */
 static void test_both_had_waited(void **state)
 {
 	static const uint32_t four[4] = { 0, 1, 2, 3 };
@@ -197,8 +212,8 @@ static void test_both_had_waited(void **state)
 	pair(&p, 2, 0, 10, 2, 10); /* 2 waits 20, all of it because of the earlier wait of 0 */
 	assert_int_equal(p.m.members[0].wait_ns, 20);
 	/*
-	 * In the phase before barrier 0, thread 0 worked 10 and 2 nothing: an excess of 10, beside
-	 * 20 of waiting.
+	 * In the phase before barrier 0, thread 0 worked 10 and thread 2 nothing. The excess of
+	 * work is 10, and 20 were waits.
 	 */
 	costs(&p, 0, 30 + 20 * 10 / 30 + 1, 20 * 20 / 30);
 	costs(&p, 1, 10, 0);
@@ -207,8 +222,8 @@ static void test_both_had_waited(void **state)
 }
 
 /*
- * A thread is late because it was released late: that is charged to the phase that the release
- * began.
+ * A thread is late because it was released late. The wait is charged to the phase that begins with
+ * this release.
  */
 static void test_left_late(void **state)
 {
@@ -225,7 +240,7 @@ static void test_left_late(void **state)
 	end(&p);
 }
 
-/* A record was lost: the work in between is unknown, and is not guessed. */
+/* A record was lost: the work between the known records is unknown, and is not guessed. */
 static void test_unknown_work(void **state)
 {
 	static const uint32_t threads[3] = { 0, 1, 2 };
@@ -243,7 +258,7 @@ static void test_unknown_work(void **state)
 	all3(&p, 0, 10, 20, 30);
 	assert_int_equal(delay_unknown(p.d), 40);
 	costs(&p, 0, 30 + 40 + 30, 0);
-	/* The work of the last arriver is unknown: no wait is known. */
+	/* The work of the last arriver is unknown, so the origin of no wait is known. */
 	set(&p, 0, 3, threads, work);
 	p.m.members[2].work_ns = MODEL_UNKNOWN;
 	feed(&p);
@@ -269,7 +284,7 @@ static void test_incomplete(void **state)
 	costs(&p, 0, REPORT_UNKNOWN, REPORT_UNKNOWN);
 	costs(&p, 1, 0, 0);
 	end(&p);
-	/* Nested crossings are part of another crossing. */
+	/* A nested crossing is part of the outer crossing. */
 	begin(&p);
 	set(&p, 0, 2, threads, work);
 	p.m.ep.nested = true;
@@ -279,8 +294,7 @@ static void test_incomplete(void **state)
 }
 
 /*
- * A long series of episodes at one barrier, between two episodes of all threads, is remembered as
- * one.
+ * A long series of episodes at one barrier, between two episodes of all threads, is stored as one.
  */
 static void test_long_run(void **state)
 {
@@ -296,8 +310,8 @@ static void test_long_run(void **state)
 	assert_int_equal(delay_unknown(p.d), 0);
 	end(&p);
 	/*
-	 * A series that alternates between two barriers is too long to be remembered: its origin is
-	 * unknown, not guessed.
+	 * A series that alternates between two barriers is too long to be stored. Its origin is
+	 * unknown, and is not guessed.
 	 */
 	begin(&p);
 	all3(&p, 2, 1, 1, 1);
@@ -308,7 +322,7 @@ static void test_long_run(void **state)
 	end(&p);
 }
 
-/* Random episodes of random threads: nothing is charged twice, nothing is forgotten. */
+/* Random episodes of random threads: every wait is charged exactly once. */
 static void test_any_meetings(void **state)
 {
 	uint64_t seed = 99, work[MOST];
@@ -341,7 +355,7 @@ static void test_any_meetings(void **state)
 		delay_of(p.d, i, &d, &q);
 		known += d + q;
 	}
-	/* Most of it is known. */
+	/* The origin of most of the wait is known. */
 	assert_true(known > p.waits / 2);
 	end(&p);
 }
@@ -365,8 +379,8 @@ static void take(void *ctx, const struct model *model, const struct model_episod
 }
 
 /*
- * A member that left before the last arrival contradicts causality: its wait is limited to its
- * crossing, and no more than that is charged.
+ * A member that left before the last arrival contradicts causality. Its wait is limited to its
+ * crossing, and only that much is charged.
  */
 static void test_causality(void **state)
 {

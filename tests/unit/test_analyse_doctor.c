@@ -15,7 +15,7 @@ static const char *const capabilities[] = { "CAP_BPF", "CAP_PERFMON", "CAP_SYS_P
 #define NRIGHTS 5
 #define NNEEDED 2
 
-/* A recent kernel, root, nothing missing but a PMU. */
+/* A recent kernel, run by root, that lacks only a PMU. */
 static void all_well(struct doctor_facts *x)
 {
 	memset(x, 0, sizeof(*x)); /* outcomes: 0 is success */
@@ -152,7 +152,10 @@ static void test_rights(void **state)
 	assert_string_equal(d->verdict.found, "CAP_BPF and CAP_PERFMON are missing");
 	assert_int_equal(feature(d, "bpf()")->state, DOCTOR_NO);
 	free(d);
-	/* A right that only one feature needs is reported there, and a trace is possible. */
+	/*
+	 * A right that only one feature needs is reported with that feature, and a trace is
+	 * possible.
+	 */
 	for (uint32_t i = NNEEDED; i < NRIGHTS; i++) {
 		all_well(&x);
 		x.rights[i].there = false;
@@ -180,7 +183,7 @@ static void test_namespaces(void **state)
 	assert_says(feature(d, "sbt-trace's programs")->found, "never hit");
 	free(d);
 
-	/* A kernel with other namespace numbers: the numbers that programs see decide. */
+	/* The kernel has other namespace numbers. The numbers that BPF programs see decide. */
 	all_well(&x);
 	x.first_pidns = 0;
 	d = diagnose(&x);
@@ -268,7 +271,7 @@ static void test_multi(void **state)
 		      HAS(remedy, "6.12"));
 }
 
-/* The kernel has all features, and refuses the programs. */
+/* The kernel has all features, but refuses the programs. */
 static void test_refused(void **state)
 {
 	struct doctor_facts x;
@@ -333,7 +336,9 @@ static void test_limits(void **state)
 	assert_int_equal(feature(d, "open files")->state, DOCTOR_INSTEAD);
 	free(d);
 
-	/* The ring is the first thing that the limit of locked memory refuses: Linux 5.10. */
+	/*
+	 * On Linux 5.10, the ring is the first allocation that the limit of locked memory refuses.
+	 */
 	all_well(&x);
 	x.ring = x.trial = -EPERM;
 	d = diagnose(&x);
@@ -389,7 +394,7 @@ static void test_release(void **state)
 	assert_true(doctor_release_from("nonsense", 6, 1));
 }
 
-/* The message in the doctor's table, and at the start of a trace. */
+/* This message is in the doctor's table and at the start of a trace. */
 static void test_cpus(void **state)
 {
 	struct doctor_facts x;
@@ -451,7 +456,7 @@ static void test_log(void **state)
 		  "-- END PROG LOAD LOG --\n"
 		  "libbpf: prog 'one': failed to load: -24\n",
 		  "prog 'one': BPF program load failed: Too many open files");
-	/* Its beginning is cut off, and so is its end. */
+	/* Both the beginning and the end of the message are cut off. */
 	check_log("R0 !read_ok\n-- END PROG LOAD LOG --\n",
 		  "the kernel's verifier refuses a program: R0 !read_ok");
 	check_log("R0 !read_ok", "R0 !read_ok");

@@ -8,10 +8,10 @@ DEFINE_CLEANUP_PTR(arena_free, struct arena *)
 /* --- OpenMP ---------------------------------------------------------------------------------- */
 
 /*
- * A program for which TALP gives load balance 0.83, serialisation 0.58, scheduling 0.99, and 0.48
- * in parallel. Two threads run for 10 s, 0.2 of it in scheduling: 0.99 remains. Of these 9.9, 0.17
- * are waits at the end of worksharing: 1.683. Of the remaining 8.217, 0.42 pass while one thread
- * runs a serial part: 3.45114. The rest, 4.76586, is useful.
+ * For this program TALP gives load balance 0.83, serialisation 0.58, scheduling 0.99, and 0.48 in
+ * parallel. Two threads run for 10 s. Scheduling takes 0.2 s, so 0.99 remains. Of these 9.9 s, 0.17
+ * are waits at the end of worksharing: 1.683 s. Of the remaining 8.217 s, 0.42 pass while one
+ * thread runs a serial part: 3.45114 s. The rest, 4.76586 s, is useful.
  */
 static void test_talp(void **state)
 {
@@ -29,7 +29,7 @@ static void test_talp(void **state)
 	assert_near(r.load_balance * r.scheduling * r.serialisation, r.parallel, 1e-12);
 	assert_near(r.start, 1, 1e-12);
 	/*
-	 * A third of the serial time was the start of the teams: 8.217 - 1.15038 remain of 8.217.
+	 * The start of the teams took a third of the serial time: 8.217 - 1.15038 remain of 8.217.
 	 */
 	t.start_ns = 1150380;
 	t.serialisation_ns -= 1150380;
@@ -37,7 +37,7 @@ static void test_talp(void **state)
 	assert_fields(&r, NEAR(load_balance, 0.83, 1e-9), NEAR(start, 7.06662 / 8.217, 1e-9),
 		      NEAR(serialisation, 4.76586 / 7.06662, 1e-9));
 	assert_near(r.load_balance * r.scheduling * r.start * r.serialisation, r.parallel, 1e-12);
-	/* The start is unknown: it is part of the serial time. */
+	/* The start of the teams is unknown, so it counts as serial time. */
 	t.start_ns = MODEL_UNKNOWN;
 	t.serialisation_ns += 1150380;
 	r = efficiency_openmp(&t);
@@ -96,8 +96,8 @@ static const struct cause_env cause_env = {
 #define UNIT   (2 * MS)
 
 /*
- * Run @n threads that sleep for half of their work. One has twice the work, the same thread or
- * another each time. Barriers cost almost nothing.
+ * Run @n threads that sleep for half of their work. One thread has twice the work, either always
+ * the same thread or each in turn. Barriers cost almost nothing.
  */
 static void run_form(uint32_t n, bool rotate, struct report *rep)
 {
@@ -132,7 +132,7 @@ static void run_form(uint32_t n, bool rotate, struct report *rep)
 	env.end_ns = now;
 	assert_int_equal(report_build(m, &env, rep), 0);
 	assert_int_equal(t.waits, ROUNDS * (n - 1) * UNIT);
-	/* One team: all waits began in the phases that end here. */
+	/* One team: the phases that end here cause all waits. */
 	assert_fields(rep, IS(nbarriers, 1), IS(barriers[0].delay_direct_ns, t.waits),
 		      IS(barriers[0].delay_passed_ns, 0), IS(barriers[0].gain_ns, t.waits / n));
 	causes_free(t.causes);
@@ -173,7 +173,7 @@ static void test_closed_forms(void **state)
 	}
 }
 
-/* The cause: the additional work is half on a CPU and half asleep. */
+/* Half of the additional work is on a CPU and half is asleep. The report names this cause. */
 static void test_cause_in_report(void **state)
 {
 	const struct report_cause *c;
@@ -189,7 +189,7 @@ static void test_cause_in_report(void **state)
 		      IS(blocked_ns[MODEL_BLOCKED_SLEEP], parts->oncpu_ns), IS(unattributed_ns, 0));
 }
 
-/* Time was not accounted for: the report does not say where it went. */
+/* Time was not accounted for, so the report does not say how threads spent it. */
 static void test_unaccounted(void **state)
 {
 	struct report_env env = { .crossing_cost_ns = NAN, .tracer_cpu_ns = REPORT_UNKNOWN };
@@ -244,8 +244,8 @@ static void test_counters(void **state)
 }
 
 /*
- * The member of an episode without a value arrives first, last or between: the sum is at least the
- * counted values.
+ * The member of an episode without a value arrives first, last or between. The sum is at least the
+ * sum of the known values.
  */
 static void test_counter_sum(void **state)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Check that findings are reported where the data prove them, and not otherwise. */
+/* Check that findings are reported if the data prove them, and only then. */
 #include "test_analyse_util.h"
 
 #define SECOND 1000000000ULL
@@ -21,7 +21,9 @@ struct bench {
 	uint64_t now;
 };
 
-/* Return a process of four threads on four CPUs of two nodes, 10 s long, without any finding. */
+/*
+ * Return a process of four threads on four CPUs of two nodes. It runs for 10 s and has no finding.
+ */
 static struct bench *bench_new(void)
 {
 	struct bench *b = calloc(1, sizeof(*b));
@@ -68,7 +70,10 @@ static void bench_free(struct bench *b)
 
 DEFINE_CLEANUP_PTR(bench_free, struct bench *)
 
-/* Prepare an episode 10 ms later, thread 3 1 ms after the other threads, thread i on CPU i. */
+/*
+ * Prepare an episode 10 ms later. Thread 3 arrives 1 ms after the other threads, and thread i runs
+ * on CPU i.
+ */
 static void ready(struct bench *b)
 {
 	uint64_t from[4] = { b->now, b->now, b->now, b->now };
@@ -107,7 +112,7 @@ static void test_nothing(void **state)
 		take(b);
 	}
 	assert_null(only(b));
-	/* There is no finding if nothing is known, either. */
+	/* If nothing is known, there is no finding, either. */
 	for (uint32_t i = 0; i < 4; i++)
 		memset(&b->members[i].parts, 0xff, sizeof(b->members[i].parts));
 	b->env.causes = NULL;
@@ -116,7 +121,10 @@ static void test_nothing(void **state)
 	assert_null(only(b));
 }
 
-/* With --cost-limit, the finding says until when, why, and what it does not cover. */
+/*
+ * With --cost-limit, the finding says until when the process was traced, why tracing stopped, and
+ * what the figures do not cover.
+ */
 static void test_detached(void **state)
 {
 	struct bench *b CLEANUP_PTR(bench_free) = bench_new();
@@ -144,7 +152,7 @@ static void test_detached(void **state)
 	assert_says(f->text, "and cost it some time.");
 }
 
-/* The same for some barriers of a process. */
+/* The same, for some barriers of a process. */
 static void test_detached_parts(void **state)
 {
 	struct report_detached sheds[1] = { { .family = "pthread",
@@ -203,7 +211,7 @@ static void test_oversubscribed(void **state)
 	assert_non_null(f);
 	assert_fields(f, TEXT(kind, "oversubscribed"), IS(pid, PID), NEAR(figure, 2, 1e-9),
 		      HAS(text, "4 threads on 2 CPUs, 2.0 on average"));
-	/* Its threads may use two of the four CPUs. */
+	/* Threads of this process may use two of the four CPUs. */
 	b->env.ncpus = 4;
 	for (uint32_t i = 0; i < 4; i++)
 		b->threads[i].cpus_allowed = 2;
@@ -244,13 +252,16 @@ static void test_spinning(void **state)
 		ready(b);
 		for (uint32_t k = 0; k < 3; k++)
 			b->m.details[k].inside_oncpu_ns = 1 * MS;
-		/* They spin, but no thread lacks a CPU. */
+		/* The threads spin, but none lacks a CPU. */
 		take(b);
 	}
 	assert_null(only(b));
 	for (uint32_t i = 0; i < 100; i++) {
 		ready(b);
-		/* A thread at the end of a region is not seen to leave, and may sleep there. */
+		/*
+		 * The departure of a thread at the end of a region is not seen. The thread may
+		 * sleep there.
+		 */
 		for (uint32_t k = 0; k < 3; k++)
 			b->m.details[k].inside_oncpu_ns = MODEL_UNKNOWN;
 		b->m.details[3].runq_ns = 4 * MS;
@@ -260,7 +271,7 @@ static void test_spinning(void **state)
 	assert_null(only(b));
 	for (uint32_t i = 0; i < 100; i++) {
 		ready(b);
-		/* The last thread leaves its CPU to others until its turn comes. */
+		/* The last thread leaves its CPU to other threads until its turn comes. */
 		b->m.details[0].inside_oncpu_ns = 1 * MS;
 		b->m.details[3].runq_ns = 4 * MS;
 		b->m.details[3].oncpu_ns = 6 * MS;
@@ -272,7 +283,10 @@ static void test_spinning(void **state)
 	for (uint32_t i = 0; i < 100; i++) {
 		ready(b);
 		b->m.details[3].turn_ns = b->m.details[3].turn_oncpu_ns = 0;
-		/* More CPU time than it waited: CPU time after the release was no spinning. */
+		/*
+		 * The thread used more CPU time than it waited. CPU time after the release was no
+		 * spinning.
+		 */
 		b->m.details[0].inside_oncpu_ns = 5 * MS;
 		b->m.details[3].runq_ns = 4 * MS;
 		b->m.details[3].oncpu_ns = 6 * MS;
@@ -396,7 +410,7 @@ static void test_slow_cpu(void **state)
 		      HAS(text, "CPU 2 ran at 1.50 GHz"));
 	bench_free(b);
 
-	/* In phases with context switches the CPU may have changed. */
+	/* In phases with context switches the CPU may have changed, so there is no clock rate. */
 	b = bench_new();
 	clocks(b, 2, 1500, 1);
 	assert_null(only(b));
@@ -451,8 +465,8 @@ static void test_site_unknown(void **state)
 	assert_null(only(b));
 	b->process.index = 0;
 	/*
-	 * A marker has a file and a line; a file without function names is a position all the same;
-	 * a barrier without a site is not mentioned.
+	 * A marker has a file and a line. A file without function names is still a position. A
+	 * barrier without a site is not mentioned.
 	 */
 	bare.file = "x.c";
 	assert_null(only(b));

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/*
- * Check that processes that cross barriers together are classified as one team, and not one by one.
- */
+/* Check that processes that cross barriers together are classified as one team. */
 #include "test_analyse_util.h"
 
 #include "sbt/record.h"
@@ -36,8 +34,8 @@ static struct model *processes(uint32_t n)
 }
 
 /*
- * Run @n ranks; rank 1 has twice the work of the other ranks, or each in turn. They leave @latency
- * after the last arrival.
+ * Run @n ranks. Rank 1 has twice the work of the other ranks, or each rank does in turn. Ranks
+ * leave @latency after the last arrival.
  */
 static void run_with(uint64_t latency, uint32_t n, bool rotate, bool ranked, struct report *rep)
 {
@@ -63,8 +61,8 @@ static void run(uint32_t n, bool rotate, bool ranked, struct report *rep)
 }
 
 /*
- * Ranks take long to leave. The waits include that time, in the result for all ranks and in that
- * for each, and both match the figures.
+ * Ranks take long to leave. The waits include that time, both in the result for all ranks and in
+ * the result for each. Both results match the figures.
  */
 static void test_one_definition(void **state)
 {
@@ -86,7 +84,10 @@ static void test_one_definition(void **state)
 	}
 }
 
-/* The first crossings of one rank were not recorded: the time until then is in no figure. */
+/*
+ * The first crossings of one rank were not recorded. No figure includes the time before its first
+ * recorded crossing.
+ */
 static void test_seen_late(void **state)
 {
 	struct report_env env = { .crossing_cost_ns = NAN, .tracer_cpu_ns = REPORT_UNKNOWN };
@@ -94,7 +95,7 @@ static void test_seen_late(void **state)
 	struct report rep;
 
 	for (uint32_t late = 0; late < 3; late++) {
-		/* Not late; so little late that it does not matter; half-way. */
+		/* The rank is not late, late by a negligible time, or late by half of the run. */
 		uint64_t at = late == 0 ? 0 : late == 1 ? UNIT / 100 : ROUNDS * UNIT, now = 0;
 		struct model *m CLEANUP_PTR(model_free) = processes(3);
 
@@ -158,7 +159,7 @@ static void test_closed_forms(void **state)
 	}
 }
 
-/* MPI ranks are named by rank; threads of other processes have only their tids. */
+/* MPI ranks are named by rank. Threads of other processes have only their tids. */
 static void test_names(void **state)
 {
 	struct report rep CLEANUP(report_free);

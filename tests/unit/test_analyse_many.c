@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Check many processes, threads or sites, with time going on for each: twice as many must not take
+ * Check many processes, threads or sites while time passes for each: twice as many may not take
  * four times the work.
  */
 #include "test_model_util.h"
@@ -29,8 +29,9 @@ enum {
 };
 
 /*
- * Work is counted, not timed: the compiler lets each basic block of the product call this. In the C
- * library only copying is counted, and callbacks such as comparisons in qsort().
+ * Work is counted, not timed: the compiler makes each basic block of the product call this
+ * function. In the C library only copying and callbacks, such as comparisons in qsort(), are
+ * counted.
  */
 static uint64_t blocks;
 
@@ -115,7 +116,7 @@ static void come(struct model *m, int way, uint32_t i, uint32_t n, uint64_t t)
 	add(m, &x);
 	if (way != HELD_BACK)
 		return;
-	/* One episode that stays open, and after it one that is over. */
+	/* One episode stays open, and the next is complete. */
 	x.object = 0x2000;
 	x.seq = 2;
 	x.count = 3;
@@ -128,7 +129,7 @@ static void come(struct model *m, int way, uint32_t i, uint32_t n, uint64_t t)
 	add(m, &x);
 }
 
-/* Return the number of executed blocks; the report has all processes. */
+/* Return the number of executed blocks. The report has all processes. */
 static uint64_t work_of(int way, uint32_t n)
 {
 	struct report_env env = { .site = no_site,

@@ -58,7 +58,7 @@ static void at_barrier(struct through *t, uint32_t tid, uint64_t arrive, uint64_
 	feed(t, c);
 }
 
-/* Add a crossing of a join; @depart is NEVER for a worker. */
+/* Add a crossing of a join. For a worker, @depart is NEVER. */
 static void at_join(struct through *t, uint32_t tid, uint64_t arrive, uint64_t depart)
 {
 	struct model_crossing c = crossing(tid, TEAM, depart == NEVER ? 0 : 3, arrive, depart);
@@ -70,7 +70,7 @@ static void at_join(struct through *t, uint32_t tid, uint64_t arrive, uint64_t d
 	feed(t, c);
 }
 
-/* Resume a worker at @at. @begun: when the region began. */
+/* Resume a worker at @at. @begun is the time when the region began. */
 static void resume(struct through *t, uint32_t tid, uint64_t begun, uint64_t at)
 {
 	struct model_crossing c = crossing(tid, 0, 0, begun, at);
@@ -90,8 +90,8 @@ static bool times_at(struct through *t, uint64_t at, struct efficiency_omp *out)
 }
 
 /*
- * A barrier at 60 and the join at 130..140. A region begins at 150, and its workers go on at 200
- * and 205. A second join is at 250..260.
+ * Threads cross a barrier at 60 and the join at 130..140. A region begins at 150, and its workers
+ * resume at 200 and 205. A second join is at 250..260.
  */
 static void two_regions(struct through *t)
 {
@@ -128,7 +128,7 @@ static void test_by_hand(void **state)
 		      IS(serialisation_ns, 10 + 20 + 10 + 10 + 40 + 40),
 		      IS(useful_ns, 269 + 128 + 112));
 	/*
-	 * All time of three threads is in one of the five parts: the product of the efficiencies is
+	 * All time of three threads is in one of the five parts. The product of the efficiencies is
 	 * PE.
 	 */
 	assert_int_equal(out.useful_ns + out.scheduling_ns + out.imbalance_ns + out.start_ns +
@@ -167,7 +167,7 @@ static void test_unknown(void **state)
 	assert_int_equal(model_finish(t.model, 300), 0);
 	assert_false(times_at(&t, 300, &out));
 	end(&t);
-	/* The master of the only region was never seen to leave. */
+	/* The departure of the master from the only region is unknown. */
 	begin(&t);
 	at_join(&t, 2, 110, NEVER);
 	at_join(&t, 3, 120, NEVER);

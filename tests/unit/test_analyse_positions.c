@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Check efficiencies of threads that do not exist all the time, against numbers worked out by hand.
+ * Check efficiencies of threads that exist only part of the time, against numbers worked out by
+ * hand.
  */
 #include "test_analyse_util.h"
 
@@ -44,8 +45,9 @@ static void test_all_the_time(void **state)
 }
 
 /*
- * One thread is alone for 80, and three more run for 70: it and two of them work for half of that.
- * 255 of 80 + 4 x 70. The fourth loses nothing, so all loss is load balance.
+ * One thread runs alone for 80, and three more run for 70. The first thread and two others work for
+ * half of the 70. 255 of 80 + 4 x 70 are work. The fourth thread loses nothing, so all loss is load
+ * balance.
  */
 static void test_alone_first(void **state)
 {
@@ -60,8 +62,8 @@ static void test_alone_first(void **state)
 }
 
 /*
- * As above, but during the 70 in which several threads run, each of them waits half of the time, so
- * none loses more than another.
+ * As above, but each thread waits for half of the 70 in which several threads run, so none loses
+ * more than another.
  */
 static void test_rotating_after_alone(void **state)
 {
@@ -75,7 +77,7 @@ static void test_rotating_after_alone(void **state)
 }
 
 /*
- * Rounds of three workers, new in each round, with work 1, 2 and 3: the same as three permanent
+ * Each round has three new workers, with work 1, 2 and 3. The result equals that of three permanent
  * threads.
  */
 static void test_rounds(void **state)
@@ -89,14 +91,14 @@ static void test_rounds(void **state)
 	e = of(s, 300, 4000, 4000, &positions);
 	assert_int_equal(positions, 3);
 	assert_near(e.parallel, 20.0 / 31, 1e-12);
-	/* The third loses nothing, so all loss is load balance. */
+	/* The third worker loses nothing, so all loss is load balance. */
 	assert_near(e.load_balance, 20.0 / 31, 1e-12);
 	/* A different worker has most work in each round. */
 	for (uint32_t i = 0; i < 300; i++)
 		s[i] = span(i / 3 * 40 + i % 3, i / 3 * 40 + 32, 10 * ((i + i / 3) % 3 + 1));
 	e = of(s, 300, 4000, 4000, &positions);
 	assert_fields(&e, NEAR(parallel, 20.0 / 31, 1e-12), NEAR(load_balance, 1, 0.05));
-	/* Ends that are seen late make no new position. */
+	/* An end that is recorded late makes no new position. */
 	for (uint32_t i = 0; i < 300; i++)
 		s[i] = span(i / 3 * 40, i / 3 * 40 + 41, 10 * (i % 3 + 1));
 	of(s, 300, 4001, 4001, &positions);
@@ -104,8 +106,8 @@ static void test_rounds(void **state)
 }
 
 /*
- * A thread that waits for the end of other threads is no member then: that time is not part of its
- * life.
+ * A thread that waits for the end of other threads is no member meanwhile. That time is not part of
+ * its life.
  */
 static void test_away(void **state)
 {
@@ -120,7 +122,7 @@ static void test_away(void **state)
 		      NEAR(load_balance, e.parallel, 1e-12));
 }
 
-/* A very short thread without losses makes no static imbalance of a rotating one. */
+/* A very short thread without losses does not turn rotating imbalance into static imbalance. */
 static void test_short_one(void **state)
 {
 	struct report_thread s[] = { span(0, 1000, 500), span(0, 1000, 500), span(0, 1000, 500),
@@ -132,7 +134,10 @@ static void test_short_one(void **state)
 	assert_fields(&e, NEAR(load_balance, 1, 0.01), NEAR(serialisation, 0.5, 0.01));
 }
 
-/* Threads that are stored as a sum count for parallel efficiency, and follow no other thread. */
+/*
+ * Threads that are stored as a sum count for parallel efficiency, but follow no other thread at a
+ * position.
+ */
 static void test_sum_of_threads(void **state)
 {
 	struct report_thread s[] = { span(0, 100, 100), span(0, 100, 50), { .until_ns = 200 } };
@@ -161,14 +166,17 @@ static void test_edges(void **state)
 	e = of(one, 0, 0, 0, &positions);
 	assert_int_equal(positions, 0);
 	assert_true(isnan(e.parallel));
-	/* A life that ends before it begins: from corrupt recordings. */
+	/* Corrupt recordings can have a life that ends before it begins. */
 	one[0] = span(100, 0, 50);
 	e = of(one, 1, 0, 0, &positions);
 	assert_int_equal(positions, 0);
 	assert_true(isnan(e.parallel));
 }
 
-/* Threads of 40 and 30 follow each other at one position, and 50 is at the other. */
+/*
+ * Threads that run for 40 and 30 follow each other at one position. A thread that runs for 50 is at
+ * the other.
+ */
 static void test_sums_of_positions(void **state)
 {
 	struct report_thread s[] = { span(0, 50, 40), span(0, 100, 50), span(60, 100, 30) };

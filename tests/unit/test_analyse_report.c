@@ -83,7 +83,7 @@ static struct report built(struct run *r, uint64_t end_ns)
 	return rep;
 }
 
-/* Play a team of @n threads, tids from 101: thread i works work(i, k) in round k. */
+/* Run a team of @n threads, with tids from 101: thread i works for work(i, k) in round k. */
 static uint64_t play(struct run *r, uint32_t n, uint32_t rounds, uint32_t at, uint64_t latency,
 		     uint64_t (*work)(uint32_t i, uint32_t k))
 {
@@ -159,8 +159,7 @@ static uint64_t one_of_many(uint32_t i, uint32_t k)
 }
 
 /*
- * One thread of many differs from the rest: it is named, and random differences do not split the
- * rest.
+ * One thread of many differs from the rest and is named. Random differences do not split the rest.
  */
 static void test_outlier(void **state)
 {
@@ -175,7 +174,7 @@ static void test_outlier(void **state)
 }
 
 /*
- * Play @teams teams of four new threads each, one after the other. Each team crosses @rounds times,
+ * Run @teams teams of four new threads each, one after the other. Each team crosses @rounds times,
  * and its third thread has more work.
  */
 static void play_teams(struct run *r, uint32_t teams, uint32_t rounds, struct report *rep)
@@ -208,7 +207,7 @@ static void play_teams(struct run *r, uint32_t teams, uint32_t rounds, struct re
 }
 
 /*
- * Only a thread that is known to work longer is said to have more work; the advice follows the
+ * Only a thread that is known to work longer is said to have more work. The advice follows the
  * cause of the lateness.
  */
 static void test_headline_by_cause(void **state)
@@ -250,7 +249,7 @@ static void test_headline_by_cause(void **state)
 }
 
 /*
- * A thread that hangs to the end is in no sum: the headline says so, and does not call the load
+ * A thread that hangs to the end is in no sum. The headline says so, and does not call the load
  * balanced.
  */
 static void test_hung(void **state)
@@ -266,7 +265,7 @@ static void test_hung(void **state)
 		      HAS(verdict, "The efficiencies below count the hang as lost time."));
 }
 
-/* Serial parts of OpenMP are neither lateness of a thread nor barrier overhead. */
+/* A serial part of OpenMP is neither lateness of a thread nor barrier overhead. */
 static void test_serial_parts(void **state)
 {
 	struct report_openmp_losses l;
@@ -283,7 +282,7 @@ static void test_serial_parts(void **state)
 	assert_fields(&l, NEAR(runtime, 0.1, 1e-12), NEAR(waiting, 0.18, 1e-12),
 		      NEAR(serial, 0.36, 1e-12));
 	assert_true(isnan(l.start));
-	/* A part of that time is the start of the teams. */
+	/* The start of the teams takes part of that time. */
 	p->omp_start = 0.75;
 	p->omp_serialisation = 0.5 / 0.75;
 	assert_true(report_openmp_losses(p, &l));
@@ -296,7 +295,7 @@ static void test_serial_parts(void **state)
 		      LACKS(verdict, "lost in serial"));
 	p->omp_start = 1;
 	p->omp_serialisation = 0.5;
-	/* This holds for any values of the three efficiencies. */
+	/* The verdict is the same for any values of the three efficiencies. */
 	p->lost_transfer = 0.75;
 	p->lost_static = 0.01;
 	p->lost_rotating = 0;
@@ -305,7 +304,7 @@ static void test_serial_parts(void **state)
 		      HAS(verdict, "36 % of thread time is lost in serial parts"),
 		      HAS(verdict, "18 % waiting for other threads"),
 		      HAS(advice, "parallel regions"), LACKS(verdict, "barriers themselves"));
-	/* So do waits for a turn: waits at the barrier follow from them. */
+	/* The verdict also reports waits for a turn, because they cause waits at the barrier. */
 	p->omp_serialisation = 1;
 	p->omp_turns = 0.8;
 	assert_true(report_openmp_losses(p, &l));
@@ -316,13 +315,15 @@ static void test_serial_parts(void **state)
 		HAS(verdict, "14 % of thread time is lost because threads work one after another"),
 		HAS(advice, "Do less in critical and ordered sections"));
 	p->omp_turns = 1;
-	/* Where waiting costs more, the verdict says so. */
+	/* If waiting costs more, the verdict says so. */
 	p->omp_serialisation = 0.9;
 	verdict_process(p, &rep.barriers[0], &(struct verdict_shares){ 1, 1, 1 });
 	assert_lacks(p->verdict, "serial");
 }
 
-/* A thread that exists for a few episodes only is not the thread that is always late. */
+/*
+ * A thread that exists for a few episodes only is not reported as the thread that is always late.
+ */
 static void test_come_and_go(void **state)
 {
 	static const uint32_t rounds[] = { 1, 3 };
@@ -342,8 +343,8 @@ static void test_come_and_go(void **state)
 			      HAS(advice, "each team"), LACKS(verdict, "same thread"),
 			      LACKS(verdict, "thread 2"));
 		/*
-		 * Threads that follow each other in one position are compared like one thread:
-		 * three quarters of one half are lost.
+		 * Threads that follow each other in one position are compared like one thread.
+		 * Three quarters of one half are lost.
 		 */
 		assert_fields(p, IS(positions, 4), IS(threads, 120), IS(pattern, REPORT_STATIC),
 			      NEAR(efficiency.load_balance, 5 / 8.0, 1e-3));
@@ -362,7 +363,10 @@ static void test_come_and_go(void **state)
 		      IS(processes[0].positions, 4), HAS(processes[0].verdict, "the same threads"));
 }
 
-/* Return work that makes thread 0 late in 7 of 12 rounds and thread 1 in the rest, equally much. */
+/*
+ * Return work that makes thread 0 late in 7 of 12 rounds and thread 1 in the other 5, by the same
+ * time.
+ */
 static uint64_t by_chance(uint32_t i, uint32_t k)
 {
 	return 10000000 + (i == (k * 7 % 12 >= 7) ? 10000000 : 0);
@@ -435,8 +439,8 @@ static void test_rotating(void **state)
 }
 
 /*
- * All threads have the same work, and the same one always has the last turn: this is not a
- * different thread each time.
+ * All threads have the same work, and the same thread always has the last turn. The verdict does
+ * not report a different thread each time.
  */
 static void test_last_by_turn(void **state)
 {
@@ -469,8 +473,8 @@ static void test_last_by_turn(void **state)
 }
 
 /*
- * Two barriers alternate. Thread 0 is late at one and thread 1 at the other: that is no chance,
- * though each is late half the time.
+ * Two barriers alternate. Thread 0 is late at one and thread 1 at the other. The difference is
+ * significant, though each thread is late half of the time.
  */
 static void test_others_at_others(void **state)
 {
@@ -563,7 +567,10 @@ static void test_balanced_and_few(void **state)
 
 #define LU_N 256
 
-/* Block partitioning, 8 threads: rows below k of its block, each as long as what is right of k. */
+/*
+ * Block partitioning with 8 threads: a thread works on the rows of its block below k. The work per
+ * row is the length right of k.
+ */
 static uint64_t lu_block(uint32_t i, uint32_t k)
 {
 	uint32_t first = i * (LU_N / 8), end = first + LU_N / 8;
@@ -584,7 +591,10 @@ static void test_lu_block(void **state)
 	assert_fields(&rep.processes[0].efficiency, NEAR(load_balance, 128 / 191.0, 0.01),
 		      NEAR(serialisation, 1, 0.01));
 	assert_int_equal(b->pattern, REPORT_STATIC);
-	/* Idle and working threads: 23, 65 and 101, of at most 191, are below the mean of 128. */
+	/*
+	 * Of at most 191, the work of idle and working threads is 23, 65 and 101, below the mean of
+	 * 128.
+	 */
 	assert_fields(b, HAS(verdict, "thread 7"), HAS(verdict, "threads 0-2 wait"),
 		      HAS(verdict, "threads 3-7 only 0-32"));
 	assert_says(rep.processes[0].verdict, "threads 0-2 wait");
@@ -703,8 +713,8 @@ static void test_name_while_it_runs(void **state)
 }
 
 /*
- * Each name takes the same time, with any number of names, and is the one in the report, clashes
- * included.
+ * Each name takes the same time, with any number of names. It equals the name in the report, also
+ * after a clash.
  */
 static void test_many_names(void **state)
 {
@@ -726,7 +736,10 @@ static void test_many_names(void **state)
 		before = asked;
 		assert_int_equal(report_namer_name(namer, r->model, &e, i, &live, &arena), 0);
 		assert_true(asked - before < 20);
-		/* Only sometimes, as it takes longer each time. */
+		/*
+		 * Compare only some names, because report_barrier_name() takes longer with each
+		 * barrier.
+		 */
 		if (i % 97 == 0) {
 			assert_int_equal(report_barrier_name(r->model, &e, i, &alone, &other), 0);
 			assert_fields(&live, TEXT(id, alone.id), TEXT(label, alone.label));
@@ -736,7 +749,7 @@ static void test_many_names(void **state)
 	}
 }
 
-/* The headline has the longest label unchanged, and nothing after the label is lost. */
+/* The headline has the longest label unchanged, and the text after the label is complete. */
 static void test_long_label_in_headline(void **state)
 {
 	static const double shares[] = { 1, 0.93, 0.6 };
@@ -846,7 +859,9 @@ static void test_phases(void **state)
 	}
 	build(r, t, &rep);
 	assert_int_equal(rep.nphases, 3);
-	/* The way from the first to the second barrier takes 150, the way back 100. */
+	/*
+	 * The phase from the first to the second barrier takes 150, and the phase back takes 100.
+	 */
 	assert_fields(&rep, TEXT(phases[0].from, "lu lu.c:42"),
 		      TEXT(phases[0].to, "libx.so.1+0x3456"), IS(phases[0].occurrences, 10),
 		      IS(phases[0].phase_ns.sum, 1500), IS(phases[0].lost_ns, 200),
@@ -899,8 +914,8 @@ static void test_cost(void **state)
 	assert_true(rep.processes[0].cost_ns == REPORT_UNKNOWN);
 	report_free(&rep);
 	/*
-	 * Two of the four threads share a CPU: the other threads wait for the cost that is added to
-	 * one.
+	 * Two of the four threads share a CPU: the other threads wait for the cost that one thread
+	 * bears.
 	 */
 	e.crossing_cost_ns = 1000;
 	e.ncpus = 2;
@@ -909,8 +924,8 @@ static void test_cost(void **state)
 }
 
 /*
- * Tracing costs no more than the total. If it costs more than the lost time, only the cost remains
- * to act on.
+ * Tracing costs no more than the total. If it costs more than the lost time, the verdict names only
+ * the cost.
  */
 static void test_cost_above_all(void **state)
 {
@@ -982,8 +997,8 @@ static void test_cost_rough(void **state)
 }
 
 /*
- * The number of threads in an episode counts, not all that ever crossed: teams of two in turn delay
- * two threads.
+ * The number of threads in an episode counts, not the number of all threads that ever crossed.
+ * Teams of two in turn delay two threads.
  */
 static void test_met(void **state)
 {
@@ -992,7 +1007,7 @@ static void test_met(void **state)
 	assert_int_equal(report_met(&p), 2);
 	p.crossings = 2600;
 	assert_int_equal(report_met(&p), 3);
-	/* Crossings outside of episodes make no team larger than the number of threads. */
+	/* Crossings outside of episodes do not make the team larger than the number of threads. */
 	p.met = 1;
 	p.nthreads_crossed = 4;
 	assert_int_equal(report_met(&p), 4);
@@ -1001,8 +1016,8 @@ static void test_met(void **state)
 }
 
 /*
- * The cost is made of crossings, of switches in and between episodes where threads slept, and of
- * the tracer's own CPU time.
+ * The cost consists of crossings, of switches in and between episodes in which threads slept, and
+ * of the tracer's own CPU time.
  */
 static void test_cost_formula(void **state)
 {
@@ -1018,7 +1033,7 @@ static void test_cost_formula(void **state)
 	e.switch_cost_ns = NAN;
 	assert_near(report_cost(&e, 1000, 60, &sums, 2), 60000, 1e-6);
 	assert_true(isnan(report_cost(&e, NAN, 60, &sums, 2)));
-	/* All threads wait for one that has no CPU, as far as there are CPUs for them. */
+	/* All threads wait for a thread that has no CPU, as far as there are CPUs for them. */
 	sums.interference_ns = 9000;
 	assert_near(report_cost(&e, 1000, 60, &sums, 3), 60000 + 3 * 9000, 1e-6);
 	e.ncpus = 2;
@@ -1064,7 +1079,10 @@ static void test_empty(void **state)
 		      IS(complete, true));
 }
 
-/* Incomplete episodes alone: they are shown and counted, but in no figure. */
+/*
+ * The run has incomplete episodes only. The report shows and counts them, but they are in no
+ * figure.
+ */
 static void test_only_incomplete(void **state)
 {
 	struct run *r = *state;
@@ -1081,7 +1099,7 @@ static void test_only_incomplete(void **state)
 }
 
 /*
- * More threads should have arrived than the one that was seen: it is not reported as a thread
+ * More threads should have arrived than the only recorded thread. It is not reported as a thread
  * without partners.
  */
 static void test_one_of_others(void **state)
@@ -1095,7 +1113,7 @@ static void test_one_of_others(void **state)
 		      HAS(verdict, "No complete episode"));
 }
 
-/* At a barrier that processes share, the time waited is unknown, not zero. */
+/* At a barrier that processes share, the waiting time is unknown, not zero. */
 static void test_unmet(void **state)
 {
 	struct model_summed s = { .tgid = PID,
@@ -1139,8 +1157,8 @@ static void test_unmet(void **state)
 }
 
 /*
- * A thread at barriers of one thread waits for no other thread. At barriers of several threads of
- * which the others were not seen, nothing is known.
+ * A thread at barriers of one thread waits for no other thread. Nothing is known of barriers of
+ * several threads if the other threads were not recorded.
  */
 static void test_one_thread(void **state)
 {

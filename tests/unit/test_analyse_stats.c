@@ -53,14 +53,14 @@ static void test_distribution(void **state)
 			    1e-6 * table[i].p);
 	}
 	/*
-	 * With 1 degree of freedom it is Cauchy's, with 2 it is 1 - t / sqrt(t^2 + 2): closed
-	 * forms.
+	 * With 1 degree of freedom the distribution is Cauchy's. With 2 it is 1 - t / sqrt(t^2 +
+	 * 2). Both are closed forms.
 	 */
 	assert_near(stats_t_two_sided(1, 1), 0.5, 1e-14);
 	assert_near(stats_t_two_sided(3, 2), 1 - 3 / sqrt(11), 1e-14);
 	assert_near(stats_t_two_sided(0, 7), 1, 0);
 	assert_near(stats_t_two_sided(INFINITY, 7), 0, 0);
-	/* In the limit it is the normal distribution, and the fraction still converges. */
+	/* In the limit the distribution is normal, and the fraction still converges. */
 	assert_near(stats_t_two_sided(1.959963985, 1e7), 0.05, 1e-7);
 	assert_true(isnan(stats_t_two_sided(1, 0)));
 	assert_true(isnan(stats_t_two_sided(NAN, 3)));
@@ -77,9 +77,9 @@ static struct stats_test welch(const double *a, uint32_t na, const double *b, ui
 }
 
 /*
- * Student's sleep data (Biometrika 6, 1908), with the values that R's documentation of t.test()
- * prints for them: t = -1.8608, df = 17.776, p = 0.07939, interval -3.3654832 to 0.2054832 of the
- * first less the second.
+ * Student's sleep data (Biometrika 6, 1908), with the values from R's documentation of t.test(): t
+ * = -1.8608, df = 17.776, p = 0.07939, interval -3.3654832 to 0.2054832 of the first less the
+ * second.
  */
 static void test_welch(void **state)
 {
@@ -127,9 +127,9 @@ static double normal(uint64_t *x)
 }
 
 /*
- * Without a difference, one test in twenty is significant at 95 %: of 4000, 200 +- 14. This also
- * holds for deviations of 1 and 10, which Welch's test is for. The intervals of all other tests
- * contain the true difference, 0.
+ * Without a difference, one test in twenty is significant at 95 %: 200 +- 14 of 4000. The same
+ * holds for deviations of 1 and 10, the case for which Welch's test exists. The intervals of all
+ * other tests contain the true difference, 0.
  */
 static void test_false_alarms(void **state)
 {
@@ -158,7 +158,7 @@ static void test_false_alarms(void **state)
 	}
 }
 
-/* The same of one value against five. */
+/* Repeat the test with one value against five. */
 static void test_false_alarms_single(void **state)
 {
 	uint64_t x = 0x2545f4914f6cdd1dULL;

@@ -72,7 +72,7 @@ static void test_copies_found(void **state)
 	memcpy(copy, c.bytes, BYTES);
 	for (size_t i = 0; i < 4; i++)
 		put_breakpoint(copy + offsets[i]);
-	/* Each between others, and at both ends of the memory. */
+	/* Place each copy between others, and at both ends of the memory. */
 	for (size_t i = 0; i < 4; i++, at++) {
 		at = copies_next(&c.copies, copy, BYTES, at, &original);
 		assert_int_equal(at, offsets[i]);
@@ -89,7 +89,7 @@ static void test_copies_short(void **state)
 	struct code c CLEANUP(code_free) = code_new();
 
 	code_probe(&c, &offset, 1);
-	/* A function was copied alone: fifteen of its bytes are enough, fourteen are not. */
+	/* A function was copied alone. Fifteen of its bytes suffice, fourteen do not. */
 	memcpy(copy, c.bytes + 200, sizeof(breakpoint) + COPIES_SAME);
 	put_breakpoint(copy);
 	copy[sizeof(breakpoint) + COPIES_SAME] ^= copy[sizeof(breakpoint) + COPIES_SAME] ==
@@ -108,7 +108,10 @@ static void test_copies_of_others(void **state)
 
 	code_probe(&c, &offset, 1);
 	memcpy(copy, c.bytes, BYTES);
-	/* A breakpoint of another tool, and the bytes with which compilers fill memory. */
+	/*
+	 * This is a breakpoint of another tool, and these are the bytes with which compilers fill
+	 * memory.
+	 */
 	put_breakpoint(copy + 400);
 	memset(filled, breakpoint[0], BYTES);
 	assert_int_equal(copies_next(&c.copies, copy, BYTES, 0, &original), BYTES);
@@ -147,12 +150,12 @@ static void test_copies_file(void **state)
 	/* A file on another device has the same inode number. */
 	dev++;
 	assert_false(copies_in_file(&c.copies, &dev, st.st_ino));
-	/* The same again, as for another process: it is one probe. */
+	/* The same probe is added for another process, and counts once. */
 	code_probe(&c, &offset, 1);
 	assert_int_equal(c.copies.n, 1);
 }
 
-/* The maximum number of equal probes: adding one does not compare it with all others. */
+/* The maximum number of equal probes is reached. A new probe is not compared with all of them. */
 static void test_copies_many(void **state)
 {
 	uint64_t *offsets CLEANUP_PTR(free) = calloc(COPIES_MAX + 8, sizeof(*offsets));

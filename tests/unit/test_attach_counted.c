@@ -28,7 +28,10 @@ static void test_part_of_the_time(void **state)
 	counted(1ULL << 43, 1ULL << 40, 1ULL << 39, 1ULL << 44, SBT_COUNT_SCALED);
 }
 
-/* A few cycles of a moment in the kernel were told as 2,483 of a phase of a million. */
+/*
+ * An earlier version reported a few cycles of a moment in the kernel as 2,483 cycles of a phase of
+ * a million.
+ */
 static void test_hardly_ever(void **state)
 {
 	counted(1000, 8000, 999, 0, SBT_COUNT_UNKNOWN);

@@ -110,7 +110,7 @@ static void is_good(struct machine *m, const char *list, uint32_t n)
 	assert_int_equal(m->n, n);
 }
 
-/* Check that the list is refused, with a message that contains @says. */
+/* Check that the list is refused, and that the message contains @says. */
 static void is_bad(struct machine *m, const char *list, const char *says)
 {
 	assert_int_equal(parse(m, list), -EINVAL);
@@ -120,7 +120,7 @@ static void is_bad(struct machine *m, const char *list, const char *says)
 }
 
 /*
- * Check that a list of one event is accepted, and the event is absent with a reason that contains
+ * Check that a list of one event is accepted, and that the event is absent. The reason contains
  * @says.
  */
 static void is_absent(struct machine *m, const char *name, const char *says)
@@ -131,7 +131,7 @@ static void is_absent(struct machine *m, const char *name, const char *says)
 		fail_msg("%s: '%s' does not say '%s'", name, m->spec[0].why, says);
 }
 
-/* The same for event @i of a list that is already parsed. */
+/* The same, for event @i of a list that is already parsed. */
 static void absent_at(struct machine *m, uint32_t i, const char *name, const char *says)
 {
 	assert_true(i < m->n);
@@ -293,14 +293,15 @@ static void test_papi(void **state)
 	preset(m, other, 0, "PAPI_RES_STL", PERF_TYPE_HARDWARE,
 	       PERF_COUNT_HW_STALLED_CYCLES_BACKEND);
 	/*
-	 * A miss in the second cache accesses the third: the preset exists only with a third cache.
+	 * A miss in the second-level cache accesses the third level. The preset exists only with a
+	 * third level.
 	 */
 	preset(m, intel, 3, "PAPI_L2_TCM", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_REFERENCES);
 	preset(m, intel, 2, "PAPI_L2_TCM", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES);
 	preset(m, intel, 3, "PAPI_L3_TCM", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES);
 	preset(m, amd, 3, "PAPI_L2_TCM", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES);
 	no_preset(m, amd, "PAPI_L3_TCM", "no counterpart");
-	no_preset(m, arm, "PAPI_L2_TCM", "no counterpart"); /* until the PMU has the event */
+	no_preset(m, arm, "PAPI_L2_TCM", "no counterpart"); /* absent until the PMU has the event */
 	no_preset(m, other, "PAPI_L2_TCM", "no counterpart");
 	no_preset(m, intel, "PAPI_L1_TCM", "is a sum: count PAPI_L1_DCM and PAPI_L1_ICM");
 	no_preset(m, intel, "PAPI_FP_INS", "no counterpart");
@@ -380,7 +381,7 @@ static void test_unknown(void **state)
 	absent_at(m, 2, "5", "no such event");
 	assert_fields(m, TEXT(spec[3].why, ""), IS(spec[3].config, PERF_COUNT_SW_CONTEXT_SWITCHES));
 	is_good(m, "nosuch,nosuch", 1);
-	/* Unknown names are names all the same: none may be empty. */
+	/* An unknown name is still a name, and may not be empty. */
 	machine_cases(m, is_bad, { "nosuch,,cycles", "without a name" },
 		      { "nosuch:", "without a name" }, { "nosuch::cycles", "without a name" },
 		      { "cycles,cpu/event=1,cs", "the second slash is missing" });
@@ -400,8 +401,8 @@ static void test_paths(void **state)
 }
 
 /*
- * Events that the machine lacks, or that count for other processes too, are reported, and parsing
- * goes on.
+ * The machine lacks some events, and others count for other processes too. Both are reported, and
+ * parsing continues.
  */
 static void test_absent(void **state)
 {
@@ -488,7 +489,7 @@ static void test_duplicates(void **state)
 	absent_at(m, 1, "PAPI_TOT_CYC", "the same event as cycles");
 	is_good(m, "cycles:uk,cycles:ku", 2);
 	absent_at(m, 1, "cycles:ku", "the same event as cycles:uk");
-	/* Two unavailable events remain two. */
+	/* Two unavailable events stay two entries. */
 	is_good(m, "PAPI_FP_INS,PAPI_FP_OPS", 2);
 }
 
@@ -554,7 +555,7 @@ static void test_libpfm(void **state)
 	if (strstr(m->spec[0].why, "not installed"))
 		skip();
 	assert_says(m->spec[0].why, "libpfm4:");
-	/* Names of libpfm4 keep their colons, and do not include the names after them. */
+	/* Names from libpfm4 keep their colons, and end before the next name. */
 	is_good(m, "cycles:perf::PERF_COUNT_SW_CPU_MIGRATIONS:u:cs:perf::PERF_COUNT_SW_PAGE_FAULTS",
 		4);
 	assert_fields(m, TEXT(spec[1].name, "perf::PERF_COUNT_SW_CPU_MIGRATIONS:u"),

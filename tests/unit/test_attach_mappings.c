@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Check the mappings of processes that the kernel reports, and that nothing is left over without
- * them.
+ * Check the mappings of processes that the kernel reports, and that nothing leaks if the kernel
+ * reports none.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -55,7 +55,7 @@ static int open_descriptors(void)
 	return n;
 }
 
-/* Without room for a descriptor, or the right to see other processes. */
+/* The process has no free file descriptor, or may not see other processes. */
 static void test_none(void **state)
 {
 	struct rlimit old, none = { .rlim_cur = 0 };
@@ -101,7 +101,7 @@ static void test_mapping(void **state)
 	munmap(at, 4096);
 }
 
-/* Also when the process has exited by then. */
+/* The mappings are freed even if the process has exited meanwhile. */
 static void test_exec(void **state)
 {
 	struct seen seen = { .ordered = true };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Check which probes can be distinguished if a probe carries no number. */
+/* Check which probes can be distinguished if the kernel passes no number with a probe. */
 #include <errno.h>
 #include <string.h>
 
@@ -43,7 +43,7 @@ static void test_probe_site_alone(void **state)
 	assert_false(shared);
 	assert_int_equal(add(&p, 11, AT(9, 0x120), 3, 0, &shared), 0);
 	assert_false(shared);
-	/* Requested again it is the same probe. */
+	/* A probe that is requested again is the same probe. */
 	assert_int_equal(add(&p, 10, AT(3, 0x120), 1, 0, &shared), 0);
 	assert_int_equal(asked_for(&p, AT(0, 0x120)), 2);
 	assert_int_equal(asked_for(&p, AT(0, 0x180)), 1);
@@ -66,8 +66,8 @@ static void test_code_tells(void **state)
 		seen |= 1u << probe->code;
 	assert_int_equal(seen, 1 << 1 | 1 << 2 | 1 << 3);
 	/*
-	 * The same code in yet another file is allowed for the same purpose, and refused for
-	 * another one.
+	 * The same code in a third file is allowed for the same purpose, and refused for another
+	 * purpose.
 	 */
 	assert_int_equal(add(&p, 13, AT(5, 0x120), 2, 4, &shared), 0);
 	assert_int_equal(add(&p, 14, AT(5, 0x120), 2, 0, &shared), -EADDRINUSE);
@@ -99,15 +99,15 @@ static void test_neighbours(void **state)
 	struct probe_sites p CLEANUP(probe_sites_free) = { .n = 0 };
 	bool shared;
 
-	/* If the positions distinguish them, probes may be arbitrarily close. */
+	/* If the positions distinguish the probes, they may be arbitrarily close. */
 	assert_int_equal(add(&p, 10, AT(3, 0x120), 1, 0, &shared), 0);
 	assert_int_equal(add(&p, 10, AT(3, 0x121), 2, 1, &shared), 0);
 	assert_int_equal(add(&p, 11, AT(3, 0x120), 3, 2, &shared), -EADDRINUSE);
 	assert_int_equal(add(&p, 11, AT(3, 0x121), 3, 2, &shared), 0);
 	assert_true(shared);
 	/*
-	 * An exit that no other probe requests counts as well; before it, after it and in another
-	 * file there is room.
+	 * An exit that no other probe requests counts as well. There is room before it, after it
+	 * and in another file.
 	 */
 	assert_int_equal(add(&p, 10, AT(3, 0x121 + reach - 1), 0, PROBE_SITES_NONE, &shared),
 			 -EADDRINUSE);

@@ -69,7 +69,7 @@ static void test_refused(void **unused)
 	assert_false(sample_parse(&r, 0, &s));
 	assert_false(sample_parse(&r, sizeof(r.header), &s));
 	assert_false(sample_parse(&r, offsetof(struct record, bytes) - 1, &s));
-	r.abi = PERF_SAMPLE_REGS_ABI_NONE; /* a kernel thread, or none could be had */
+	r.abi = PERF_SAMPLE_REGS_ABI_NONE; /* a kernel thread, or the registers are not available */
 	assert_false(sample_parse(&r, sizeof(r), &s));
 	r.abi = PERF_SAMPLE_REGS_ABI_32;
 	assert_false(sample_parse(&r, sizeof(r), &s));
@@ -79,7 +79,7 @@ static void test_refused(void **unused)
 	assert_false(s.taken);
 }
 
-/* Wrong sizes: the registers are valid all the same. */
+/* The sizes are wrong, but the registers are still valid. */
 static void test_no_stack(void **unused)
 {
 	static const uint64_t sizes[] = { 0,	    STACK + 1,	STACK + 8,

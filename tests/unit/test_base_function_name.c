@@ -6,7 +6,7 @@
 #include "test_check.h"
 #include "base/function_name.h"
 
-/* Check that @from becomes @to; NULL: the function refuses @from. */
+/* Check that @from becomes @to. If @to is NULL, the function refuses @from. */
 static void becomes(const char *from, const char *to)
 {
 	char *name CLEANUP_PTR(free) = strdup(from);
@@ -43,7 +43,7 @@ static void test_rust(void **state)
 		    { "<", NULL });
 }
 
-/* For any input the text gets no longer, and no byte next to it changes. */
+/* For any input the text becomes no longer, and no byte next to it changes. */
 static void test_anything(void **state)
 {
 	static const char letters[] = "<<>>()() a:s*-&::as operator";

@@ -8,7 +8,7 @@
 #include "test_check.h"
 #include "base/remark.h"
 
-/* Get what remarks_say() writes to stderr. */
+/* Get the text that remarks_say() writes to stderr. */
 static void said(uint32_t from, bool quiet, char *text, size_t size)
 {
 	int pipes[2], saved = dup(STDERR_FILENO);
@@ -116,7 +116,7 @@ static void test_bounded(void **state)
 	assert_int_equal(n, REMARKS_MAX);
 	assert_string_equal(all[n - 2].text, "remark 510");
 	assert_string_equal(all[n - 1].kind, "more");
-	/* The number covers all of them, and the one that it replaces. */
+	/* The number covers all of the remarks, and the remark that it replaces. */
 	assert_string_equal(all[n - 1].text, "10 more remarks are left out here");
 	remarks_forget(3);
 	for (uint32_t i = 0; i < REMARKS_MAX; i++)

@@ -69,8 +69,8 @@ static void test_fails(void **state)
 }
 
 /*
- * An increase of 31 %: more than 25 % is proven, more than 32 % is not. In reverse, and against
- * itself, there is no regression.
+ * An increase of 31 % is proven to exceed 25 %, but not 32 %. In reverse, and against itself, there
+ * is no regression.
  */
 static void test_regression(void **state)
 {
@@ -82,14 +82,14 @@ static void test_regression(void **state)
 	assert_int_equal(diff("--fail-above 0 non-1 non-2 -- cont-1 cont-2", NULL), 0);
 	assert_int_equal(diff("--fail-above 0 cont-1 cont-1", NULL), 0);
 	assert_int_equal(diff("cont-1 non-1", NULL), 0);
-	/* No thread crossed a barrier on one side: there is no result. */
+	/* On one side no thread crossed a barrier, so there is no result. */
 	assert_int_equal(diff("--fail-above 25 cont-1 none", NULL), EXIT_FAILED);
-	/* The same for another program. */
+	/* There is no result for another program, either. */
 	assert_int_equal(diff("--fail-above 25 cont-1 other", &out), EXIT_FAILED);
 	assert_says(out, "\nNo regression above 25 % is proven.\n");
 	free(out);
 	assert_int_equal(diff("cont-1 other", NULL), 0);
-	/* Its cache misses rose by more. */
+	/* The cache misses rose by more than the limit. */
 	assert_int_equal(diff("--fail-above 100 cont-1 cont-2 -- non-1 non-2", NULL), 0);
 	assert_int_equal(
 		diff("--fail-above 100 --quantity PAPI_L2_TCM cont-1 cont-2 -- non-1 non-2", NULL),

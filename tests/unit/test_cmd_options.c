@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/*
- * Check the option table, how command lines are parsed with it, and the help that is made from it.
- */
+/* Check the option table, the parser that uses it, and the help text that is made from it. */
 #include <unistd.h>
 
 #include "test_check.h"
@@ -78,7 +76,7 @@ static const char *value_of(const struct option_row *row)
 	return "1";
 }
 
-/* Return what a tracing command needs in addition to the option: a target, or an output. */
+/* Return what a tracing command needs in addition to the option: a target or an output. */
 static const char *more_of(const struct option_row *row)
 {
 	if (!strcmp(row->name, "pid") || !strcmp(row->name, "all"))
@@ -301,7 +299,7 @@ static void test_nearest(void **state)
 
 /* --- help ------------------------------------------------------------------------------------- */
 
-/* Return what @print writes to stdout, to be freed. */
+/* Return the text that @print writes to stdout. The caller frees it. */
 static char *printed(void (*print)(enum command command), enum command command)
 {
 	FILE *file = tmpfile();
@@ -371,7 +369,7 @@ static void test_help_short(void **state)
 	free(text);
 }
 
-/* The page of a command has its options, and no other. */
+/* The page of a command has its own options and no others. */
 static void test_help_commands(void **state)
 {
 	const struct option_row *row;

@@ -28,7 +28,7 @@ static void test_labels(void **state)
 	assert_int_equal(strncmp(out, "{\"type\":\"series\",\"label\":\"a\"", 28), 0);
 	assert_says(out, "\"label\":\"b\"");
 	free(out);
-	/* Files before the first label have none; files after -- have the last one. */
+	/* Files before the first label have no label. Files after -- have the last label. */
 	assert_int_equal(series("--by file cont-1 --label b -- non-1 non-2", &out), 0);
 	assert_says(out, "\ncont-1", "\nb ");
 	free(out);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Compare recordings: what is matched, and how the difference is reported. */
+/* Compare recordings: check what is matched, and how the difference is reported. */
 #include "test_check.h"
 #include "compare/compare.h"
 #include "test_recordings.h"
@@ -57,8 +57,8 @@ static void match(struct recording *r, uint32_t n, struct episode_match *m)
 }
 
 /*
- * Sites match by id; by name when the function was renamed; by position when the module differs; by
- * the order in the function when lines moved; or not at all.
+ * Sites match by id, by name if the function was renamed, by position if the module differs, by the
+ * order in the function if lines moved, or not at all.
  */
 static void test_sites(void **state)
 {
@@ -96,8 +96,8 @@ static void test_sites(void **state)
 }
 
 /*
- * Two of three sites of a function remain. Which ones is unknown, so no match is guessed. Other
- * families never match.
+ * Two of three sites of a function remain. It is unknown which two, so no match is guessed. Sites
+ * of different families never match.
  */
 static void test_sites_unclear(void **state)
 {
@@ -122,8 +122,8 @@ static void test_sites_unclear(void **state)
 }
 
 /*
- * A site that moved twice is followed: each report is matched with the one before it, and a known
- * id remains known.
+ * A site that moved twice is followed. Each report is matched with its predecessor, and a known id
+ * stays known.
  */
 static void test_sites_followed(void **state)
 {
@@ -173,8 +173,8 @@ static void test_processes(void **state)
 }
 
 /*
- * Two versions of a program have different names: processes match by their order, unless there is
- * one more.
+ * Two versions of a program have different names. Processes match by their order, unless one side
+ * has one more.
  */
 static void test_processes_renamed(void **state)
 {
@@ -194,7 +194,7 @@ static void test_processes_renamed(void **state)
 		      IS(nsites, 1), IS(sites[0].how, EPISODE_MATCH_PLACE));
 }
 
-/* A group is recognised by its processes, whichever is listed first. */
+/* A group is recognised by its processes, in any order. */
 static void test_groups(void **state)
 {
 	struct recording *r CLEANUP_PTR(free) = recordings(2);
@@ -274,8 +274,8 @@ static void compare_one(struct recording *r, const struct compare_options *o, st
 }
 
 /*
- * One run each. All batches of B are a tenth longer, but every other one varies by a hundredth: by
- * hand.
+ * There is one run of each. All batches of B are a tenth longer, but every second batch varies by a
+ * hundredth. The expected values are worked out by hand.
  */
 static void test_episodes(void **state)
 {
@@ -314,7 +314,7 @@ static void test_episodes(void **state)
 	compare_one(r, &o, &c);
 	assert_fields(&c, IS(regressions, 0), IS(suspects, 1));
 	compare_free(&c);
-	/* One batch that is much longer says nothing about the others. */
+	/* One batch that is much longer is no evidence about the other batches. */
 	r[1].of_batches[0].phase = r[0].of_batches[0].phase;
 	r[1].of_batches[0].phase.sum[7] *= 50;
 	o.fail_above = 0;
@@ -329,9 +329,9 @@ static void test_episodes(void **state)
 }
 
 /*
- * Of 2,000 pairs that differ only by noise, with correlated episodes (each is nine tenths the one
- * before), few are reported as worse. Of pairs with a tenth more, most are reported, above a limit
- * of a twentieth.
+ * Of 2,000 pairs that differ only by noise, few are reported as worse. Their episodes are
+ * correlated: each is nine tenths of its predecessor. Of pairs with a tenth more time, most are
+ * reported above a limit of a twentieth.
  */
 static void test_false_alarms(void **state)
 {
@@ -373,7 +373,7 @@ static void test_false_alarms(void **state)
 }
 
 /*
- * Return 1 2 3 against 4 6 8, as in the test of Welch's; the spread of the episodes is then
+ * Return 1 2 3 against 4 6 8, as in the test of Welch's test. The spread of the episodes is then
  * ignored.
  */
 static struct recording *six(void)
@@ -408,7 +408,7 @@ static void test_runs(void **state)
 	row = find(&c, COMPARE_BARRIER, "#1", "cycles");
 	assert_fields(row, IS(significant, 1), IS(change, COMPARE_MORE), IS(counter, true),
 		      NEAR(p, 0, 0));
-	/* The value is unknown in one recording: the others count. */
+	/* The value is unknown in one recording. The other recordings count. */
 	row = find(&c, COMPARE_PROCESS, NULL, "cycles");
 	assert_fields(row, IS(runs_a, 2), NEAR(a, 71, 1e-9));
 	/* The value is the same on both sides. */
@@ -416,7 +416,7 @@ static void test_runs(void **state)
 	assert_fields(row, IS(significant, 0), NEAR(p, 1, 0));
 }
 
-/* Five runs against a single one. */
+/* Compare five runs with a single run. */
 static void test_single(void **state)
 {
 	struct recording *r CLEANUP_PTR(free) = six();
@@ -426,7 +426,7 @@ static void test_single(void **state)
 	compare(r, 5, 1, &plain, &c);
 	row = find(&c, COMPARE_BARRIER, "#1", "phase_ns");
 	assert_fields(row, IS(test, COMPARE_SINGLE), NEAR(df, 4, 0));
-	/* 320 +- sqrt(37000): by hand. */
+	/* 320 +- sqrt(37000), worked out by hand. */
 	assert_near(row->t, 480 / sqrt(37000 * 1.2), 1e-9);
 }
 
@@ -527,7 +527,7 @@ static void test_regression(void **state)
 	compare(r, 3, 3, &o, &c);
 	assert_int_equal(c.regressions, 1);
 	compare_free(&c);
-	/* One run each: the spread is unknown, and it may be a regression. */
+	/* With one run each the spread is unknown, so the difference may be a regression. */
 	o.nquantities = 0;
 	o.fail_above = 0.1;
 	compare(r + 2, 1, 1, &o, &c);
@@ -553,7 +553,7 @@ static void test_lossy(void **state)
 	assert_fields(&c, IS(a.lossy, 0), IS(b.lossy, 1));
 }
 
-/* A partly traced run is not compared with a complete one: sums are unknown, shares are not. */
+/* A partly traced run is not compared with a complete run: sums are unknown, shares are known. */
 static void test_detached(void **state)
 {
 	struct recording *r CLEANUP_PTR(free) = six();
@@ -582,8 +582,8 @@ static void test_detached(void **state)
 }
 
 /*
- * Some barriers of a process were not traced to its end: their sums are unknown, and so are those
- * of phases and of the process.
+ * Some barriers of a process were not traced to the end of the run. Their sums are unknown, as are
+ * the sums of phases and of the process.
  */
 static void test_detached_parts(void **state)
 {

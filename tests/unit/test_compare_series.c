@@ -14,7 +14,7 @@ static const struct series_point *point(const struct many *t, const char *label)
 }
 
 /*
- * Like table 5.2: five runs are one point, with their mean and the standard deviation of the
+ * As in table 5.2, five runs are one point, with their mean and the standard deviation of the
  * sample.
  */
 static void test_runs(void **state)
@@ -72,7 +72,7 @@ static void test_table_3_3(void **state)
 	assert_null(series_at(&t->s, 0, 1));
 }
 
-/* Table 5.4: how much longer non-contiguous blocks take, 34 % on average. */
+/* Table 5.4: non-contiguous blocks take 34 % longer on average. */
 static void test_table_5_4(void **state)
 {
 	static const struct {
@@ -100,7 +100,7 @@ static void test_table_5_4(void **state)
 	assert_near(series_average(&t->s, 0), 0, 0);
 }
 
-/* Table 5.5 and figure 5.21: normalised to the fastest, counters too, per thread. */
+/* Table 5.5 and figure 5.21: times and counters of each thread are normalised to the fastest. */
 static void test_table_5_5(void **state)
 {
 	static const struct {
@@ -176,8 +176,8 @@ static void test_phases(void **state)
 }
 
 /*
- * Figure 5.14: the mean over the runs of each thread, then minimum, mean, maximum and deviation
- * over the threads.
+ * Figure 5.14: take the mean over the runs of each thread. Then compute minimum, mean, maximum and
+ * deviation over the threads.
  */
 static void test_idle(void **state)
 {
@@ -202,7 +202,7 @@ static void test_idle(void **state)
 		IS(idle.stddev, (uint64_t)llround(sqrt((156.25 + 6.25 + 56.25 * 2) / 4) * 1000)));
 }
 
-/* Speedup curves, each relative to its own first point: thread counts and efficiency. */
+/* Each speedup curve is relative to its own first point. Thread counts and efficiency follow. */
 static void test_column(void **state)
 {
 	struct many *t CLEANUP_PTR(many_free) = many_new();
@@ -268,7 +268,7 @@ static void test_labels(void **state)
 	t->in[0].command = t->in[2].command = "./lu 512";
 	t->r[1].processes[0].threads = 1;
 
-	/* Versions in directories of their own are not runs of the same. */
+	/* Versions in different directories are not runs of the same program. */
 	t->in[1].command = "old/lu 512";
 	o.by = SERIES_BY_COMMAND;
 	assert_int_equal(series_build(t->in, 2, &o, &t->s), 0);
@@ -294,7 +294,7 @@ static void test_labels(void **state)
 	assert_int_equal(point(t, ".hidden")->runs, 1);
 }
 
-/* A slash with nothing on one side does not split; the last one counts. */
+/* A slash with an empty side does not split. The last valid slash counts. */
 static void test_slashes(void **state)
 {
 	struct many *t CLEANUP_PTR(many_free) = many_new();

@@ -145,7 +145,7 @@ static void test_libc(void **state)
 	memset(sym, 0, sizeof(sym));
 	assert_int_equal(elf_find_function(elf, "pthread_cond_wait", sym, 1), 2);
 	assert_int_equal(sym[1].vaddr, 0);
-	/* A prefix does not match, nor do variables and indirect functions. */
+	/* A prefix does not match, nor does a variable or an indirect function. */
 	assert_int_equal(elf_find_function(elf, "pthread_barrier_wai", sym, 4), 0);
 	assert_int_equal(elf_find_function(elf, "pthread_barrier_waits", sym, 4), 0);
 	assert_int_equal(elf_find_function(elf, "environ", sym, 4), 0);
@@ -168,7 +168,7 @@ static void test_versions(void **state)
 	fixture_write(f, "ver.map", "V1 { global: meet; two; local: *; }; V2 { } V1;\n");
 	fixture_run(f, "cc -shared -fPIC -Wl,--version-script=ver.map -o ver.so ver.c");
 	elf = open_elf(f, "ver.so");
-	/* .symtab has the names with versions: they must not make a second entry. */
+	/* .symtab has the names with versions. These names must not make a second entry. */
 	assert_int_equal(elf_find_function(elf, "meet", sym, 4), 1);
 	assert_int_equal(elf_find_function(elf, "two", sym, 4), 2);
 }
@@ -194,7 +194,7 @@ static void test_static(void **state)
 		assert_string_equal(t.interp, "");
 		elf_close(elf);
 	}
-	/* Without symbols, by its ABI note. */
+	/* Without symbols, the libc is recognised by its ABI note. */
 	fixture_run(f, "strip st");
 	traits_of(f, "st", &t);
 	assert_true(t.glibc && t.stripped);
@@ -249,7 +249,7 @@ static void test_traits(void **state)
 	assert_true(t.executable && t.dynamic && !t.stripped && !t.glibc && !t.musl && !t.go);
 	assert_true(t.imports_setcanceltype && t.imports_signal && !t.imports_throw);
 	assert_fields(&t, TEXT(interp, "/lib64/ld-linux-x86-64.so.2"), TEXT(soname, ""));
-	/* A program exports nothing: its hash table does not have the number of imports. */
+	/* A program exports nothing. Its hash table does not hold the number of imports. */
 	fixture_run(f, "cc -no-pie -Wl,--hash-style=gnu -o tr.fix tr.c");
 	drop_sections(f, "tr.fix", "tr.bare");
 	traits_of(f, "tr.bare", &t);
@@ -362,7 +362,7 @@ static void test_addresses(void **state)
 	assert_int_equal(elf_bytes(elf, 0, 0, &bytes), 0);
 	assert_int_equal(elf_bytes(elf, 0, 4, &bytes), 4);
 	assert_memory_equal(bytes, ELFMAG, 4);
-	/* As many bytes as exist, and never more than 1 MiB. */
+	/* elf_bytes() returns as many bytes as exist, and never more than 1 MiB. */
 	assert_true(elf_bytes(elf, 16, SIZE_MAX, &bytes) > 10000);
 	elf_close(elf);
 	elf_close(NULL);
@@ -423,7 +423,7 @@ static void test_refusals(void **state)
 	assert_int_equal(open_bytes(bytes, len), -EBADMSG);
 	free(bytes);
 
-	/* Files that could block, and things that are no files. */
+	/* Some of these files could block, and others are not regular files. */
 	assert_int_equal(pipe2(pair, O_CLOEXEC), 0);
 	assert_int_equal(elf_open(pair[0], &elf), -ENOEXEC);
 	close(pair[0]);
@@ -468,7 +468,7 @@ static void test_symtab_versions(void **state)
 		      IS(vaddr, fixture_nm(f, "sv.so", "versioned")));
 }
 
-/* Segments that end early: code after the end is not in the file, and a cut note is none. */
+/* Segments end early: code after the end is not in the file, and a cut note does not count. */
 static void test_short_segments(void **state)
 {
 	const struct fixture *f = *state;
@@ -545,7 +545,7 @@ static void test_broken_table(void **state)
 	assert_int_equal(elf_find_function(elf, "marked", &sym, 1), -EBADMSG);
 }
 
-/* Do everything with a file that other rooms do; the results do not matter. */
+/* Call every function that other rooms call on a file. The results do not matter. */
 static void exercise(struct elf_file *elf)
 {
 	struct elf_symbol sym[2];
@@ -638,7 +638,10 @@ static void flip(int mem, const uint8_t *all, size_t from, size_t len)
 	}
 }
 
-/* Each byte of the headers, of the dynamic section, hashes, versions, notes and symbols in turn. */
+/*
+ * Flip each byte of the headers, of the dynamic section, hashes, versions, notes and symbols in
+ * turn.
+ */
 static void test_flips(void **state)
 {
 	const struct fixture *f = *state;
@@ -669,7 +672,7 @@ static void test_flips(void **state)
 			     sh[i].sh_size < 1024 ? sh[i].sh_size : 1024);
 }
 
-/* Counts and offsets of gigabytes, or that wrap around. */
+/* Use counts and offsets of gigabytes, and values that wrap around. */
 static void test_wild(void **state)
 {
 	static const uint64_t wild[] = { 0x7fffffff, 0xffffffff, 1ULL << 32,	 1ULL << 40,

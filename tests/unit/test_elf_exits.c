@@ -9,20 +9,20 @@
 DEFINE_CLEANUP_PTR(elf_close, struct elf_file *)
 
 /*
- * Exits of each function are labels in it, or in another function. The symbol table shows where
- * they must be found.
+ * Exits of each function are labels in the function itself or in another function. The symbol table
+ * shows where they must be found.
  */
 static const char source[] = ASSEMBLED_MACROS
 	/* Two rets. */
 	"begin plain\n test %edi, %edi\n je 1f\nplain_1: ret\n1: nop\nplain_2: ret\nend plain\n"
-	/* A part at another position, which jumps back, and has its own ret. */
+	/* A separate part of the function jumps back, and has its own ret. */
 	"begin part\n nop\n jmp whole_back\npart_1: ret\nend part\n"
 	"begin whole\n test %edi, %edi\n je part\nwhole_back: nop\nwhole_1: ret\nend whole\n"
-	/* Ends with a jump into another function. */
+	/* This function ends with a jump into another function. */
 	"begin tail\n test %edi, %edi\n je 1f\ntail_1: ret\n1: jmp plain\nend tail\n"
 	/*
-	 * Ends with an unconditional jump to another library; and a function that does nothing
-	 * else.
+	 * One path of this function ends with an unconditional jump to another library, and the
+	 * next function does nothing else.
 	 */
 	"begin leaves\n test %edi, %edi\n je 1f\nleaves_1: ret\n1: nop\nleaves_2: jmp "
 	"puts@plt\nend leaves\n"
@@ -37,7 +37,7 @@ static const char source[] = ASSEMBLED_MACROS
 
 static struct assembled lib;
 
-/* Check that the exits are exactly those labels; NULL: they are unknown. */
+/* Check that the exits are exactly those labels. If the list is NULL, they are unknown. */
 static void check(const char *function, enum exits_follow follow, const char *const *labels)
 {
 	struct elf_symbol symbol;
@@ -76,7 +76,7 @@ static void test_other_library(void **state)
 {
 	check("leaves", EXITS_FOLLOW_ALL, NULL);
 	CHECK("leaves", EXITS_FOLLOW_OUTSIDE, "leaves_1", "leaves_2");
-	/* The called function does the waiting: an exit at the call would measure no wait. */
+	/* The called function waits. An exit at the call would measure no wait. */
 	check("only", EXITS_FOLLOW_OUTSIDE, NULL);
 }
 
@@ -85,7 +85,7 @@ static void test_registers(void **state)
 	check("anywhere", EXITS_FOLLOW_OUTSIDE, NULL);
 }
 
-/* The unwind table has the size if the symbols lack it. */
+/* If the symbols lack the size, the unwind table has it. */
 static void test_no_size(void **state)
 {
 	struct elf_symbol symbol, around;
@@ -105,7 +105,9 @@ static const char arm_source[] =
 	ASSEMBLED_MACROS "begin part\n nop\npart_1: ret\nend part\n"
 			 "begin leaves\n cbz x0, 1f\nleaves_1: b puts\n1: b part\nend leaves\n"
 			 "begin only\n nop\n b puts\nend only\n"
-			 /* Not a jump to another file, though it begins like one. */
+			 /*
+			  * This is not a jump to another file, though it begins like such a jump.
+			  */
 			 "begin far\n adrp x16, part\n add x16, x16, :lo12:part\n ret\nend far\n"
 			 "begin tail\n cbz x0, 1f\n b far\n1: ret\nend tail\n"
 			 ".section .note.GNU-stack,\"\",@progbits\n";

@@ -35,20 +35,23 @@ static void first_call(void **state)
 	assert_int_equal(held_args_find(EM_X86_64, code, sizeof(code), 0x20, held), 0);
 	assert_fields(&held[3], IS(how, HELD_IN_REGISTER), IS(reg, R12));
 	/*
-	 * Three pushes, counting the return address, and 0x18 bytes: the stack pointer is 0x30
+	 * Three pushes, including the return address, and 0x18 bytes place the stack pointer 0x30
 	 * below the CFA.
 	 */
 	assert_fields(&held[5], IS(how, HELD_ON_STACK), IS(offset, -0x30 + 8), IS(size, 8));
 	/* On one of two paths rbx has another value. */
 	assert_int_equal(held[0].how, HELD_NOWHERE);
-	/* All are still in their registers as the function is called. */
+	/* All arguments are still in their registers when the function is called. */
 	assert_int_equal(held[0].passed, 0);
 	assert_int_equal(held[1].passed, 1);
 	/* The seventh argument is on the caller's stack, above the return address. */
 	assert_fields(&held[6], IS(how, HELD_ON_STACK), IS(offset, 0));
 }
 
-/* The register was overwritten after the first call, and argument registers are gone. */
+/*
+ * The register was overwritten after the first call, and the argument registers no longer hold the
+ * arguments.
+ */
 static void second_call(void **state)
 {
 	struct held_arg held[HELD_ARGS_MAX];
@@ -68,7 +71,7 @@ static void no_call(void **state)
 	assert_true(held_args_find(EM_AARCH64, code, sizeof(code), 0x20, held) < 0);
 }
 
-/* For any bytes the search ends, and reads nothing after them. */
+/* For any bytes the search ends, and reads nothing after the bytes. */
 static void any_bytes(void **state)
 {
 	struct held_arg held[HELD_ARGS_MAX];

@@ -7,7 +7,7 @@
 #include "test_check.h"
 #include "elf/inline_wait.h"
 
-/* A wait for the byte at (%r15) to change from what is in %r13b. */
+/* A wait until the byte at (%r15) differs from %r13b. */
 static const uint8_t barrier[] = {
 	0x90, /* 00: nop */
 	0xf0, 0x41, 0x83, 0x04, 0x24, 0x01, /* 01: lock addl $1,(%r12) */
@@ -22,7 +22,7 @@ static const uint8_t barrier[] = {
 	0xc3, /* 1f: ret */
 };
 
-/* A wait for the number at (%rbx) to become 0, to which a jump leads. */
+/* A wait until the number at (%rbx) is 0. A jump leads to it. */
 static const uint8_t latch[] = {
 	0x74, 0x00, /* 00: je 02 */
 	0xf0, 0x83, 0x45, 0x00, 0x01, /* 02: lock addl $1,0(%rbp) */
@@ -57,11 +57,11 @@ static void finds_latch(void **state)
 
 	assert_int_equal(inline_waits_find(EM_X86_64, latch, sizeof(latch), &w, 1), 1);
 	assert_int_equal(w.kind, INLINE_WAIT_LATCH);
-	/* A jump leads to the addition: the probe is behind it. */
+	/* A jump leads to the addition, so the probe is behind the addition. */
 	assert_fields(&w, IS(enter, 0x07), IS(leaves[0], 0x19), IS(object.reg, RBX));
 }
 
-/* The other way round, a wait for a number to become other than 0, is no latch's. */
+/* The reverse, a wait until a number is not 0, does not belong to a latch. */
 static void number_is_no_latch(void **state)
 {
 	struct inline_wait w;
@@ -90,8 +90,8 @@ static void needs_all(void **state)
 }
 
 /*
- * A probe before what moves the stack pointer would not know its departure: it goes behind the
- * addition.
+ * A probe before an instruction that moves the stack pointer would not know its departure. The
+ * probe is placed behind the addition.
  */
 static void stack_moves_before(void **state)
 {
@@ -115,7 +115,7 @@ static void any_bytes(void **state)
 			seed = seed * 1664525 + 1013904223;
 			bytes[i] = (uint8_t)(seed >> 24);
 		}
-		/* Parts of a wait among them. */
+		/* Add parts of a wait to the random bytes. */
 		memcpy(bytes + (seed >> 8) % 200, barrier, (seed >> 16) % sizeof(barrier));
 		n = inline_waits_find(EM_X86_64, bytes, sizeof(bytes), w, 4);
 		for (uint32_t i = 0; n > 0 && i < (uint32_t)n; i++) {

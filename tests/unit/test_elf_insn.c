@@ -82,7 +82,7 @@ static void test_refused(void **state)
 		       { INSN_REFUSED, 2, BYTES(0x0f, 0x30) },
 		       { INSN_REFUSED, 4, BYTES(0xf0, 0x0f, 0xb1, 0x17) },
 		       { INSN_REFUSED, 3, BYTES(0x66, 0x74, 0x10) }); /* a branch with 66 */
-	/* A nop with a segment prefix, as assemblers pad with. */
+	/* A nop with a segment prefix, which assemblers use as padding. */
 	expect_classes({ INSN_REFUSED, 10,
 			 BYTES(0x66, 0x2e, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00) },
 		       { INSN_REFUSED, 3, BYTES(0x3e, 0xff, 0xe0) }, /* notrack jmp */
@@ -128,18 +128,18 @@ static void test_entry(void **state)
 	expect_entry(0, 0, INSN_EMULATED, BYTES(0x41, 0x55, 0x41, 0x54));
 	/* endbr64; push %rbp. */
 	expect_entry(0, 4, INSN_EMULATED, BYTES(0xf3, 0x0f, 0x1e, 0xfa, 0x55, 0x48, 0x89, 0xe5));
-	/* endbr64; mov: no better place. */
+	/* endbr64; mov: no better position exists. */
 	expect_entry(0, 0, INSN_ENDBR, BYTES(0xf3, 0x0f, 0x1e, 0xfa, 0x48, 0x89, 0xe5, 0xc3));
-	/* endbr64; nop5; push: past both. */
+	/* endbr64; nop5; push: the entry is past both. */
 	expect_entry(0, 9, INSN_EMULATED,
 		     BYTES(0xf3, 0x0f, 0x1e, 0xfa, 0x0f, 0x1f, 0x44, 0x00, 0x00, 0x55, 0xc3));
-	/* endbr64; nop5; mov: at the endbr64, which is as safe. */
+	/* endbr64; nop5; mov: the entry is at the endbr64, which is as safe. */
 	expect_entry(0, 0, INSN_ENDBR,
 		     BYTES(0xf3, 0x0f, 0x1e, 0xfa, 0x0f, 0x1f, 0x44, 0x00, 0x00, 0x48, 0x89, 0xe5));
-	/* nop5; push, and nop5; mov: always past. */
+	/* nop5; push, and nop5; mov: the entry is always past the nop5. */
 	expect_entry(0, 5, INSN_EMULATED, BYTES(0x0f, 0x1f, 0x44, 0x00, 0x00, 0x55, 0xc3));
 	expect_entry(0, 5, INSN_STEPPED, BYTES(0x0f, 0x1f, 0x44, 0x00, 0x00, 0x48, 0x89, 0xe5));
-	/* Nothing but nop5 and ret. */
+	/* The function has only nop5 and ret. */
 	expect_entry(0, 5, INSN_STEPPED, BYTES(0x0f, 0x1f, 0x44, 0x00, 0x00, 0xc3));
 	/* Two of them. */
 	expect_entry(0, 10, INSN_EMULATED,
@@ -162,8 +162,8 @@ static void expect_late(uint32_t skip, enum insn_class class, const uint8_t *byt
 static void test_entry_late(void **state)
 {
 	/*
-	 * GOMP_barrier: endbr64; mov rip; mov %fs:; test; je +0x20; sub; jmp; nop; ret: on the je,
-	 * which all come to.
+	 * GOMP_barrier: endbr64; mov rip; mov %fs:; test; je +0x20; sub; jmp; nop; ret. The entry
+	 * is on the je, which every path reaches.
 	 */
 	expect_late(0x13, INSN_EMULATED,
 		    BYTES(0xf3, 0x0f, 0x1e, 0xfa, 0x48, 0x8b, 0x05, 0xbd, 0x9d, 0x03, 0x00, 0x64,
@@ -175,7 +175,7 @@ static void test_entry_late(void **state)
 	/* The result of insn_choose_entry() is good enough. */
 	expect_late(4, INSN_EMULATED, BYTES(0xf3, 0x0f, 0x1e, 0xfa, 0x55, 0xc3));
 	/*
-	 * The stack pointer moves, memory is written, a ret or a pop comes first, the loop leads
+	 * The stack pointer moves, memory is written, a ret or a pop comes first, or the loop leads
 	 * back.
 	 */
 	expect_late(0, INSN_STEPPED, BYTES(0x48, 0x83, 0xec, 0x08, 0x55, 0xc3));
@@ -200,7 +200,7 @@ static void test_entry_refused(void **state)
 	assert_int_equal(insn_choose_entry(EM_PPC64, BYTES(0x55), &e), -ENOTSUP);
 }
 
-/* A loop head after the nop would be counted in every iteration. */
+/* A probe at a loop head after the nop would be counted in every iteration. */
 static void test_entry_loop(void **state)
 {
 	/* endbr64; 4: call; jmp 4 */
@@ -231,7 +231,7 @@ static void test_exits(void **state)
 			 2);
 	assert_int_equal(out[0], 6);
 	assert_int_equal(out[1], 7);
-	/* Exits that do not fit are counted. */
+	/* Exits that do not fit in the array are counted. */
 	assert_int_equal(exits_of(BYTES(0x74, 0x02, 0x74, 0x01, 0xc3, 0xc3), out, 1), 2);
 	/* ret $8, rep ret */
 	assert_int_equal(exits_of(BYTES(0x74, 0x03, 0xc2, 0x08, 0x00, 0xf3, 0xc3), out, 4), 2);
@@ -246,7 +246,7 @@ static void test_exits_unknown(void **state)
 {
 	uint32_t out[4];
 
-	/* Tail jumps: out at the end, out at the front, conditionally, through a register. */
+	/* Tail jumps leave at the end, before the start, conditionally, or through a register. */
 	assert_int_equal(exits_of(BYTES(0x31, 0xff, 0xe9, 0x00, 0x10, 0x00, 0x00), out, 4),
 			 -ENOTSUP);
 	assert_int_equal(exits_of(BYTES(0xe9, 0xf0, 0xff, 0xff, 0xff, 0xc3), out, 4), -ENOTSUP);
@@ -255,7 +255,7 @@ static void test_exits_unknown(void **state)
 	assert_int_equal(exits_of(BYTES(0xff, 0xe0, 0xc3), out, 4), -ENOTSUP);
 	/* A jump to the byte after the end. */
 	assert_int_equal(exits_of(BYTES(0x74, 0x01, 0xc3), out, 4), -ENOTSUP);
-	/* Bytes that do not decode; an instruction cut off. */
+	/* Some bytes do not decode, or an instruction is cut off. */
 	assert_int_equal(exits_of(BYTES(0xc3, 0x06), out, 4), -ENOTSUP);
 	assert_int_equal(exits_of(BYTES(0xc3, 0xe8, 0x00), out, 4), -ENOTSUP);
 	/* A jump into the middle of an instruction. */
@@ -303,7 +303,8 @@ static void test_arm64(void **state)
 struct listing {
 	uint64_t rets[256];
 	int nrets;
-	bool leaves; /* a jump to another function or through a register, or code it cannot read */
+	/* a jump to another function or through a register, or code that the parser cannot read */
+	bool leaves;
 };
 
 /* Read objdump's listing of [start, start + size). */
@@ -344,7 +345,7 @@ static void listing_read(const struct fixture *f, const char *file, uint64_t sta
 	pclose(pipe);
 }
 
-/* Check that both agree about one function; return 1 if its exits are known. */
+/* Check that the product and objdump agree about one function. Return 1 if its exits are known. */
 static int compare_exits(const struct fixture *f, const struct elf_file *elf, const char *file,
 			 const char *name)
 {
@@ -411,7 +412,9 @@ static void test_exits_compiled(void **state)
 		elf_close(elf);
 		close(fd);
 	}
-	/* All but the tail call, and at times the switch, can be known. */
+	/*
+	 * All exits can be known except those of the tail call and, in some builds, of the switch.
+	 */
 	assert_true(known >= 20);
 }
 
@@ -443,8 +446,8 @@ static void test_exits_libc(void **state)
 }
 
 /*
- * An assembler is the independent reference for lengths: each instruction begins where the last
- * ended.
+ * An assembler is the independent reference for lengths: each instruction begins where its
+ * predecessor ended.
  */
 static void test_lengths_compiled(void **state)
 {
@@ -484,7 +487,7 @@ static void test_lengths_compiled(void **state)
 	close(fd);
 }
 
-/* For any bytes there is no crash, and no access outside of them. */
+/* For any bytes there is no crash, and no access outside of the bytes. */
 static void test_any_bytes(void **state)
 {
 	uint8_t bytes[48];

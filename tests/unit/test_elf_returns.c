@@ -6,24 +6,27 @@
 
 #include "elf/returns.h"
 
-/* A small runtime: labels are the return addresses of the calls that matter. */
+/* A small runtime: labels are the return addresses of the calls that the test checks. */
 static const char source[] = ASSEMBLED_MACROS
-	/* Begins a region: passes its function to workers, then runs it itself. */
+	/*
+	 * Begins a region: the function passes its argument to workers and then calls the argument
+	 * itself.
+	 */
 	"begin region\n push %rbx\n mov %rdi, %rbx\n call start\n call *%rbx\n"
 	"region_1: pop %rbx\n jmp finish\nend region\n"
 	"begin start\n lea worker(%rip), %rdx\n lea data(%rip), %rdi\n call *%rax\n"
 	"start_1: ret\nend start\n"
-	/* Two positions, as for nested teams and other teams. */
+	/* Workers call a region at two positions, as for nested teams and other teams. */
 	"begin worker\n test %edi, %edi\n je 1f\n call *(%rsi)\nworker_1: mov %rax, %rdi\n jmp 2f\n"
 	"1: call *%rax\nworker_2: nop\n2: ret\nend worker\n"
 	/* Runs tasks, which are no regions. */
 	"begin finish\n call *%rdi\nfinish_1: ret\nend finish\n"
 	/* A function that passes nothing to other threads. */
 	"begin alone\n push %rbx\n call *%rbx\nalone_1: pop %rbx\n ret\nend alone\n"
-	/* No probe may sit behind this call. */
+	/* No probe may be behind this call. */
 	"begin nowhere\n push %rbx\n call start\n call *%rbx\n"
 	".byte 0x0f, 0x1f, 0x44, 0, 0\n ret\nend nowhere\n"
-	/* Ends in a call that does not return. */
+	/* The function ends in a call that does not return. */
 	"begin never\n call start\n call *%rbx\nnever_1: nop\n call *%rax\nend never\n"
 	".byte 0\n"
 	"begin garbage\n call start\n call *%rbx\n .byte 6\n ret\nend garbage\n"
@@ -32,7 +35,7 @@ static const char source[] = ASSEMBLED_MACROS
 
 static struct assembled lib;
 
-/* Check that the returns are exactly those labels; none: they are unknown. */
+/* Check that the returns are exactly those labels. Without labels, the returns are unknown. */
 static void check(const char *region, const char *invoke, const char *const *labels)
 {
 	uint64_t begin = region ? assembled_vaddr(&lib, region) : 0;
@@ -58,7 +61,7 @@ static void test_not_known(void **state)
 	uint64_t begin = assembled_vaddr(&lib, "region"), middle = begin + 1;
 	struct returns found;
 
-	/* One of two sides is worse than none: some members would never end. */
+	/* A return on only one side is worse than none, because some members would never end. */
 	CHECK_NONE("alone", NULL);
 	CHECK_NONE("finish", NULL);
 	CHECK_NONE("nowhere", NULL);
@@ -74,8 +77,8 @@ static const char arm_source[] = ASSEMBLED_MACROS
 	"begin region\n stp x29, x30, [sp, #-32]!\n mov x19, x0\n bl start\n blr x19\n"
 	"region_1: ldp x29, x30, [sp], #32\n b finish\nend region\n"
 	/*
-	 * The address is made in two steps, with other instructions between; another one in a
-	 * single step.
+	 * The address is made in two steps, with other instructions between. Another address is
+	 * made in one step.
 	 */
 	"begin start\n adrp x2, worker\n adrp x1, data\n cbz x0, 1f\n add x2, x2, :lo12:worker\n"
 	"1: add x1, x1, :lo12:data\n adr x3, other\n ret\nend start\n"
@@ -84,7 +87,7 @@ static const char arm_source[] = ASSEMBLED_MACROS
 	"begin other\n blr x1\nother_1: nop\n ret\nend other\n"
 	"begin finish\n blr x0\nfinish_1: ret\nend finish\n"
 	"begin alone\n blr x0\nalone_1: ret\nend alone\n"
-	/* No probe may sit behind this call. */
+	/* No probe may be behind this call. */
 	"begin nowhere\n bl start\n blr x0\n brk #1\n ret\nend nowhere\n"
 	".data\ndata: .quad 0\n"
 	".section .note.GNU-stack,\"\",@progbits\n";

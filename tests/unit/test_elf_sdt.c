@@ -55,7 +55,7 @@ static bool compiler_is_here(const struct fixture *f, const char *command)
 }
 
 /*
- * Compile @from, which is in the fixture's directory, or in the source tree with a leading
+ * Compile @from, which is in the fixture's directory, or in the source tree if it begins with
  * "$SOURCE/".
  */
 static void compile(const struct fixture *f, const char *command, const char *more,
@@ -69,8 +69,8 @@ static void compile(const struct fixture *f, const char *command, const char *mo
 }
 
 /*
- * Check the sizes of a marker's arguments, negative if signed; their locations are the compiler's
- * choice.
+ * Check the sizes of a marker's arguments, which are negative if signed. The compiler chooses their
+ * locations.
  */
 static void expect_args(const struct sdt_note *note, const int8_t *sizes, uint32_t n)
 {
@@ -112,7 +112,7 @@ static void expect_nop(struct elf_file *elf, const struct sdt_note *note)
 	assert_memory_equal(bytes, is_x86 ? x86 : arm, len);
 }
 
-/* Compare the list with readelf, one line "NAME LOCATION ARGUMENTS" each. */
+/* Compare the list with the output of readelf, one line "NAME LOCATION ARGUMENTS" each. */
 static void expect_as_readelf(const struct fixture *f, const char *name,
 			      const struct sdt_list *list)
 {
@@ -174,7 +174,7 @@ static void test_compiled(void **state)
 	assert_true(n > 0);
 }
 
-/* No marker remains; only the barrier itself runs. */
+/* No marker remains. Only the barrier itself runs. */
 static void test_off(void **state)
 {
 	const struct fixture *f = *state;
@@ -194,7 +194,7 @@ static void test_off(void **state)
 	}
 }
 
-/* --- what is really there when a marker is hit ------------------------------------------------ */
+/* --- the state when a marker is hit ----------------------------------------------------------- */
 
 #ifdef __x86_64__
 
@@ -208,7 +208,7 @@ static const char run_source[] =
 	"  SBT_PHASE_BEGIN(\"solve\"); sbt_barrier(SBT_BARRIER, -1, \"g.c\", 78, NULL, 0);\n"
 	"  SBT_PHASE_END(\"solve\"); sbt_finalize(); return argc; }\n";
 
-/* The program's markers, in order: %d of argc, strings as text, "-" for no string. */
+/* The program's markers, in order. %d is argc, strings are text, and "-" stands for no string. */
 static const char run_expected[] = "init argc=3 [SBT_WATCH] count=1\n"
 				   "thread -7\n"
 				   "phase read kind=0\n"
@@ -222,7 +222,7 @@ static const char run_expected[] = "init argc=3 [SBT_WATCH] count=1\n"
 
 struct run {
 	pid_t pid;
-	uint64_t moved; /* load bias: offset from linked addresses */
+	uint64_t moved; /* load bias: the offset from linked addresses */
 	const struct sdt_note *note; /* the note of the marker that was hit */
 	struct user_regs_struct regs;
 	uint64_t object;
@@ -247,7 +247,7 @@ static void poke(const struct run *r, uint64_t address, uint8_t byte)
 	assert_int_equal(ptrace(PTRACE_POKETEXT, r->pid, (void *)address, (void *)word), 0);
 }
 
-/* The first words of ptrace's registers are the kernel's struct pt_regs. */
+/* The first words of ptrace's registers are laid out like the kernel's struct pt_regs. */
 static uint64_t reg(const struct run *r, int16_t offset)
 {
 	uint64_t value = 0;
@@ -350,7 +350,7 @@ static pid_t start(const struct fixture *f)
 	return pid;
 }
 
-/* Return the load bias, from the entry point in memory and in the file. */
+/* Return the load bias: the entry point in memory less that in the file. */
 static uint64_t moved_by(pid_t pid, const struct fixture *f)
 {
 	char path[64];
@@ -395,7 +395,7 @@ static int run_through(struct run *r, const struct sdt_list *list)
 			return WEXITSTATUS(status);
 		assert_true(WIFSTOPPED(status) && WSTOPSIG(status) == SIGTRAP);
 		assert_int_equal(ptrace(PTRACE_GETREGS, r->pid, NULL, &r->regs), 0);
-		/* A uprobe sees the address of the instruction, not that of the next one. */
+		/* A uprobe sees the address of its own instruction, not of the next. */
 		r->regs.rip--;
 		r->note = note_at(list, r->regs.rip - r->moved);
 		assert_non_null(r->note);
@@ -566,7 +566,7 @@ static void test_texts(void **state)
 
 	expect_texts(EM_X86_64, x86_cases, ARRAY_SIZE(x86_cases));
 	expect_texts(EM_AARCH64, arm_cases, ARRAY_SIZE(arm_cases));
-	/* Without a symbol resolver, and on unknown machines. */
+	/* Parse without a symbol resolver, and for unknown machines. */
 	assert_int_equal(sdt_parse_args(EM_X86_64, "4@known(%rip)", NULL, NULL, &arg, 1), 1);
 	assert_int_equal(arg.kind, SDT_UNKNOWN);
 	assert_int_equal(sdt_parse_args(EM_RISCV, "8@a0", NULL, NULL, &arg, 1), 1);
@@ -636,7 +636,7 @@ static void test_several(void **state)
 	assert_int_equal(args[2].kind, SDT_UNKNOWN);
 	assert_int_equal(sdt_parse_args(EM_AARCH64, "8@[x1, 8] -4@w2", NULL, NULL, args, 3), 2);
 	assert_int_equal(args[1].reg, 2);
-	/* Arguments that do not fit are counted; too long ones are unknown. */
+	/* Arguments that do not fit are counted. Arguments that are too long are unknown. */
 	assert_non_null(many);
 	for (size_t i = 0; i < 100000; i++)
 		memcpy(many + 2 * i, "x ", 2);
@@ -658,7 +658,8 @@ static void test_operand(void **state)
 	assert_fields(&o, IS(how, SBT_ARG_MEM), IS(size, 4), IS(flags, SBT_ARG_SIGNED),
 		      IS(scale, 2), IS(reg, 8 * 19), IS(index, 0), IS(disp, -8));
 	/*
-	 * A variable has the same distance from the probe as in the file, wherever that is mapped.
+	 * A variable has the same distance from the probe as in the file, wherever the file is
+	 * mapped.
 	 */
 	note.args[0] = (struct sdt_arg){ SDT_STATIC, 8, false, NONE, NONE, 1, 0x4000 };
 	assert_int_equal(sdt_probe_arg(EM_X86_64, &note, 0, &o), 0);
@@ -667,7 +668,7 @@ static void test_operand(void **state)
 	note.args[0] = (struct sdt_arg){ SDT_REG, 8, false, 31, NONE, 1, 0 };
 	assert_int_equal(sdt_probe_arg(EM_AARCH64, &note, 0, &o), 0);
 	assert_int_equal(o.reg, 31 * 8);
-	/* No such register, no such argument, no room; nothing known. */
+	/* The register or the argument does not exist, there is no room, or nothing is known. */
 	assert_int_equal(sdt_probe_arg(EM_X86_64, &note, 0, &o), -ENOENT);
 	assert_int_equal(o.how, SBT_ARG_NONE);
 	assert_int_equal(sdt_probe_arg(EM_X86_64, &note, 1, &o), -ENOENT);
@@ -709,7 +710,7 @@ static void add_header(struct made *m, uint32_t namesz, uint32_t descsz, uint32_
 	add(m, &note, sizeof(note));
 }
 
-/* @strings: all three, with the zeros between them. */
+/* Add a note. @strings holds all three strings, with the zeros between them. */
 static void add_note(struct made *m, uint64_t pc, uint64_t base, uint64_t semaphore,
 		     const char *strings, size_t len)
 {
@@ -806,10 +807,10 @@ static void test_made(void **state)
 	struct elf_file *elf;
 
 	add_good(&m, CODE_VADDR + 0x10);
-	/* The note was made with another base: it moves, with its semaphore. */
+	/* The note was made with another base, so it moves with its semaphore. */
 	add_note(&m, 0x10020, BASE_VADDR - CODE_VADDR + 0x10000, 0x13000, GOOD, sizeof(GOOD));
 	add_note(&m, CODE_VADDR, 0, 0, "other\0x\0", 9);
-	/* Another owner, another type: not meant for us. */
+	/* Another owner or another type: sbt-trace ignores the note. */
 	add_header(&m, 4, 4, 3);
 	add(&m, "GNU", 4);
 	add(&m, "abcd", 4);
@@ -838,7 +839,10 @@ static void test_hostile_notes(void **state)
 	char *longest CLEANUP_PTR(free) = malloc(100000);
 
 	assert_non_null(longest);
-	/* Strings that do not end; only two; no room for the addresses; nothing at all. */
+	/*
+	 * The strings do not end, there are only two, the addresses do not fit, or the note is
+	 * empty.
+	 */
 	add_note(&m, CODE_VADDR, 0, 0, "sbt\0enter\0008@%rdi", 16);
 	add_note(&m, CODE_VADDR, 0, 0, "sbt\0enter", 10);
 	add_header(&m, 8, 16, 3);
@@ -848,7 +852,7 @@ static void test_hostile_notes(void **state)
 	add(&m, "stapsdt", 8);
 	add_good(&m, CODE_VADDR);
 	expect_made(&m, m.len, 1, 4, 0);
-	/* Code that does not exist, or is not in the file; an address that wraps around. */
+	/* The code does not exist, is not in the file, or has an address that wraps around. */
 	add_good(&m, 0);
 	add_good(&m, CODE_VADDR - 1);
 	add_good(&m, CODE_VADDR + CODE_SIZE);
@@ -863,7 +867,7 @@ static void test_hostile_notes(void **state)
 	expect_made(&m, m.len, 1, 0, 0);
 }
 
-/* Lengths that exceed the section end the reading there, which is reported. */
+/* A length that exceeds the section ends the reading there, and is reported. */
 static void test_hostile_lengths(void **state)
 {
 	static const uint32_t absurd[] = { 0x7fffffff, 0xfffffffc, 0xfffffffd, 0xffffffff, 4096 };
@@ -883,7 +887,7 @@ static void test_hostile_lengths(void **state)
 		add_good(&m, CODE_VADDR);
 		expect_made(&m, m.len, 1, 1, 0);
 	}
-	/* The section is cut anywhere; padding after the last string is not required. */
+	/* The section is cut at any byte. Padding after the last string is optional. */
 	add_good(&m, CODE_VADDR);
 	whole = m.len;
 	free(m.bytes);
@@ -899,7 +903,7 @@ static void test_hostile_lengths(void **state)
 	expect_made(&m, 1ULL << 40, 0, 0, 0);
 }
 
-/* Sizes that only an attack has are limited, and omissions are reported. */
+/* Sizes that occur only in an attack are limited, and omissions are reported. */
 static void test_many(void **state)
 {
 	struct made m = { 0 };
@@ -917,7 +921,7 @@ static void test_many(void **state)
 	free(m.bytes);
 }
 
-/* Each byte of a good file may have any value; the sanitizers find errors. */
+/* Each byte of a valid file takes any value. The sanitizers find errors. */
 static void test_flipped(void **state)
 {
 	struct made m = { 0 };

@@ -19,13 +19,13 @@ static const char barrier_source[] =
 	"int main(void) { pthread_t t; pthread_barrier_init(&b, 0, 2);\n"
 	"  pthread_create(&t, 0, work, 0); work(0); return pthread_join(t, 0); }\n";
 
-/* No call leads to the function: only the unwind table has its start. */
+/* No call leads to the function. Only the unwind table has its start. */
 static const char pointer_source[] =
 	"#include <pthread.h>\n"
 	"pthread_barrier_t b; int (*volatile wait)(pthread_barrier_t *) = pthread_barrier_wait;\n"
 	"int main(void) { pthread_barrier_init(&b, 0, 1); return wait(&b) == 1; }\n";
 
-/* Mutexes, conditions and semaphores: futexes and atomics, and no barrier. */
+/* Mutexes, conditions and semaphores use futexes and atomics, but contain no barrier. */
 static const char other_source[] =
 	"#include <pthread.h>\n#include <semaphore.h>\n#include <stdio.h>\n"
 	"pthread_mutex_t m; pthread_cond_t c; sem_t s; pthread_rwlock_t r; pthread_once_t o;\n"
@@ -125,7 +125,7 @@ static void test_static(void **state)
 	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
 		fixture_run(f, "cc %s -o b b.c && strip -o b.bare b", flags[i]);
 		expect_found(f, "b.bare", "b", false);
-		/* Without the table, calls show the start. */
+		/* Without the table, calls show where the function starts. */
 		fixture_run(f, "strip -R .eh_frame -R .eh_frame_hdr -o b.none b");
 		expect_found(f, "b.none", "b", false);
 	}
@@ -142,7 +142,7 @@ static void test_unwind_table(void **state)
 	fixture_run(f, "strip -R .eh_frame -o p.none p");
 	assert_int_equal(find(f, "p.none", &s), -ENOENT);
 	/*
-	 * The program header leads to the table when the section headers are gone (e_shoff is 0).
+	 * The program header leads to the table if the section headers are missing (e_shoff is 0).
 	 */
 	fixture_run(f, "cc -O2 -static-pie -fPIE -o p p.c && strip -o p.bare p &&"
 		       " printf '\\0\\0\\0\\0\\0\\0\\0\\0' |"
@@ -185,7 +185,7 @@ static void test_nothing_there(void **state)
 	assert_int_equal(find(f, "n", &s), -ENOENT);
 }
 
-/* With two of them it is unknown which one the program calls. */
+/* With two such functions it is unknown which function the program calls. */
 static void test_two(void **state)
 {
 	const struct fixture *f = *state;
@@ -287,7 +287,8 @@ static void damage(uint8_t *at, size_t len, unsigned int *seed)
 }
 
 /*
- * Put random bytes into one section; the rest of a small file stays, so that the damage is reached.
+ * Put random bytes into one section. The rest of a small file stays intact, so that the reader
+ * reaches the damage.
  */
 static void damage_section(const struct fixture *f, const char *file, const char *name, int times)
 {
@@ -304,7 +305,10 @@ static void damage_section(const struct fixture *f, const char *file, const char
 	for (i = 0; i < times; i++) {
 		memcpy(copy, bytes, len);
 		sh = section(copy, name);
-		/* Mostly the beginning, with the common record that all others refer to. */
+		/*
+		 * Damage mostly the beginning, which has the common record that all others refer
+		 * to.
+		 */
 		damage(copy + sh->sh_offset, i % 2 && sh->sh_size > 64 ? 64 : sh->sh_size, &seed);
 		check_damaged(copy, len);
 	}
@@ -323,7 +327,7 @@ static void test_damage(void **state)
 	damage_section(f, "dp", ".eh_frame", 20);
 }
 
-/* Wrong sizes of the table and of segments. */
+/* The sizes of the table and of segments are wrong. */
 static void test_lies(void **state)
 {
 	static const uint64_t sizes[] = { 0,	     1,		 7,	    9,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Check the trace for the viewers of Chrome and Perfetto, read back by an independent parser. */
+/* Check the trace for the viewers of Chrome and Perfetto with an independent parser. */
 #include "test_model_util.h"
 
 #include <errno.h>
@@ -87,7 +87,7 @@ static void begin(struct drawn *d)
 }
 
 /*
- * @tid works until @arrive: 60 % on a CPU, 10 % in the run queue, 20 % at a lock, the rest
+ * @tid works until @arrive: 60 % on a CPU, 10 % in the run queue and 20 % at a lock. The rest is
  * unattributed.
  */
 static void meet(struct drawn *d, uint32_t tid, uint64_t object, uint32_t count, uint64_t arrive,
@@ -150,8 +150,8 @@ static uint64_t number(json_t *e, const char *key)
 }
 
 /*
- * Pair begins and ends. On a track slices nest, in the order of the file, which readers keep for
- * equal times. Each begin becomes a slice ("X") with a length.
+ * Pair begins and ends. Slices on a track nest in the order of the file. Readers keep this order
+ * for equal times. Each begin becomes a slice ("X") with a length.
  */
 static void pair(json_t *events)
 {
@@ -202,7 +202,7 @@ static void check_slices(json_t *events, uint64_t end_ns)
 	}
 }
 
-/* Return how many slices of thread @tid / 1000 begin at @ts and last longer than 0. */
+/* Return the number of slices of thread @tid / 1000 that begin at @ts and last longer than 0. */
 static unsigned slices_at(json_t *events, uint64_t tid, uint64_t ts)
 {
 	unsigned n = 0;
@@ -218,8 +218,8 @@ static unsigned slices_at(json_t *events, uint64_t tid, uint64_t ts)
 }
 
 /*
- * Check that every arrow has one begin and one end, each at the begin of a slice, and never goes
- * back in time.
+ * Check that every arrow has one begin and one end, each at the begin of a slice, and that no arrow
+ * goes back in time.
  */
 static uint32_t check_arrows(json_t *events)
 {
@@ -287,7 +287,7 @@ static void test_two_threads(void **state)
 	json_t *o, *events, *e, *args;
 
 	begin(&d);
-	/* 102 arrives last at A, 101 at B. */
+	/* Thread 102 arrives last at A, thread 101 at B. */
 	meet(&d, 101, A, 2, START + 1000, START + 4100, 1000);
 	meet(&d, 102, A, 2, START + 4001, START + 4050, 4001);
 	meet(&d, 101, B, 2, START + 9000, START + 9010, 4900);
@@ -326,7 +326,7 @@ static void test_two_threads(void **state)
 }
 
 /*
- * The traced program chooses the names of processes, threads, barriers and counters: they may
+ * The traced program chooses the names of processes, threads, barriers and counters. The names may
  * contain anything.
  */
 static void test_names(void **state)
@@ -358,8 +358,7 @@ static void test_names(void **state)
 }
 
 /*
- * Unknown things are not drawn: no arrow to a departure that was not seen, no wait if a thread is
- * missing.
+ * Unknown times are not drawn: no arrow to an unseen departure, and no wait if a thread is missing.
  */
 static void test_unknown(void **state)
 {
@@ -370,7 +369,7 @@ static void test_unknown(void **state)
 	size_t i;
 
 	begin(&d);
-	/* The worker 101 stays; the other threads leave. */
+	/* The worker 101 stays, and the other threads leave. */
 	c = crossing(101, A, 3, START + 1000, NEVER);
 	c.flags = MODEL_CROSSING_STAYS;
 	c.seq = ++d.seq[101];
@@ -399,8 +398,8 @@ static void test_unknown(void **state)
 }
 
 /*
- * Above a limit of crossings, counters are omitted; above three times that, many crossings become
- * one slice. Sums stay the same.
+ * Above a limit of crossings, counters are omitted. Above three times the limit, many crossings
+ * become one slice. Sums stay the same.
  */
 static void test_thinned(void **state)
 {

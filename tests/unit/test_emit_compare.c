@@ -95,7 +95,9 @@ static void test_one(void **state)
 	golden("diff_one", &c, inputs + 4);
 }
 
-/* Three runs against one that differ only by noise; and one quantity only. */
+/*
+ * Compare three runs with a single run that differs only by noise. Then select one quantity only.
+ */
 static void test_single(void **state)
 {
 	static const char *const phase = "phase";
@@ -129,7 +131,10 @@ static void test_nothing(void **state)
 	golden("diff_nothing", &c, inputs);
 }
 
-/* Hostile names, sites on one side only, more sites than are shown; all widths. */
+/*
+ * The names are hostile, some sites are on one side only, and there are more sites than are shown.
+ * Check all widths.
+ */
 static void hostile(struct recording r[2], struct compare *c)
 {
 	const struct report *all[] = { &r[0].report, &r[1].report };
@@ -232,7 +237,7 @@ static void test_json(void **state)
 	compare_free(&c);
 	free(r);
 
-	/* Not tested is null, not false. */
+	/* A result that was not tested is null, not false. */
 	r = lu(1, 1, &plain, &c);
 	out = print(&c, inputs, EMIT_JSON, 0);
 	lines = read_lines(out);
@@ -243,7 +248,7 @@ static void test_json(void **state)
 	assert_true(json_is_null(json_object_get(one, "barrier")));
 }
 
-/* One header with the columns of this command alone; every row has as many cells. */
+/* There is one header, with the columns of this command alone. Every row has as many cells. */
 static void test_csv(void **state)
 {
 	struct recording *r CLEANUP_PTR(free) = calloc(2, sizeof(*r));
@@ -270,7 +275,7 @@ static void test_csv(void **state)
 		assert_int_equal(commas, columns);
 		rows++;
 	}
-	/* The header, the comparison, its two files. */
+	/* The header row, the rows of the comparison, its own row, and two files. */
 	assert_int_equal(rows, c.nrows + 4);
 }
 

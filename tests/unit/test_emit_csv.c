@@ -143,7 +143,7 @@ static void test_rows(void **state)
 	assert_string_equal(get(rows, row_of(rows, "end", 0), "complete"), "true");
 }
 
-/* Return how many rows of @type belong to the barrier @id. */
+/* Return the number of rows of @type that belong to the barrier @id. */
 static unsigned rows_of(const struct rows *rows, const char *type, const char *id)
 {
 	unsigned n = 0;
@@ -153,7 +153,7 @@ static unsigned rows_of(const struct rows *rows, const char *type, const char *i
 	return n;
 }
 
-/* Nested records become rows with the keys of all enclosing records; fixed names have columns. */
+/* Nested records become rows with the keys of all enclosing records. Fixed names have columns. */
 static void test_accounts(void **state)
 {
 	struct rows *rows CLEANUP_PTR(rows_free);

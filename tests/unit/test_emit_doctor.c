@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* What doctor says, as people see it. */
+/* Check the text of doctor. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

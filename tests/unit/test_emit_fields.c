@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Check that the list of fields is consistent, and the same in schema and output. */
+/* Check that the list of fields is consistent, and equal in schema and output. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <errno.h>
@@ -170,7 +170,7 @@ static char *doctor_lines(void)
 	return out;
 }
 
-/* Write the records of hang alone: with everything known of a thread, and with nothing. */
+/* Write the records of hang alone: for one thread everything is known, for another nothing. */
 static char *write_threads(const struct emit_options *options)
 {
 	struct hang_frame frames[] = { { .function = "inner",
@@ -208,7 +208,8 @@ static char *write_threads(const struct emit_options *options)
 }
 
 /*
- * Write the records of diff alone: of two recordings with everything, and with all values unknown.
+ * Write the records of diff alone: for two recordings with all values known, and with all values
+ * unknown.
  */
 static char *compare_lines(const struct report *r)
 {
@@ -235,7 +236,7 @@ static char *compare_lines(const struct report *r)
 	return out;
 }
 
-/* Write the records of predict alone: with everything known of a phase, and with nothing. */
+/* Write the records of predict alone: for one phase everything is known, for another nothing. */
 static char *prediction_lines(void)
 {
 	struct prediction_phase phases[] = { { .id = "#1", .label = "\xff\n", .share = NAN },
@@ -363,7 +364,7 @@ static void check_map_field(const struct emit_field *f)
 	assert_true(!f->keys || k > 1);
 }
 
-/* Check a record. @times: the name of the enclosing field shows that its numbers are times. */
+/* Check a record. If @times, the name of the enclosing field shows that its numbers are times. */
 static void check_record(const struct emit_record *record, bool times)
 {
 	unsigned main = 0, parts = 0, each = 0;
@@ -389,14 +390,17 @@ static void check_record(const struct emit_record *record, bool times)
 		for (g = f + 1; f->name && g->help; g++)
 			if (g->name && !strcmp(f->name, g->name))
 				fail_msg("%s.%s twice", record->type, f->name);
-		/* A field with the name of a time is a time, and the reverse. */
+		/* A field is a time if and only if its name is the name of a time. */
 		if (f->name &&
 		    (f->type == EMIT_NS || f->type == EMIT_T_NS || f->type == EMIT_TIMES) && !times)
 			assert_true(is_time(f->name));
 		if (fields_sub(f))
 			check_record(fields_sub(f), f->type == EMIT_TIMES || is_time(f->name));
 	}
-	/* With the counters and the values derived from them they must fit into one table. */
+	/*
+	 * The fields must fit into one table, together with the counters and the values derived
+	 * from counters.
+	 */
 	assert_true(main <= TABLE_COLUMNS);
 	assert_true((parts > each ? parts : each) + MODEL_COUNTERS_MAX + 1 <= TABLE_COLUMNS);
 }
@@ -409,7 +413,7 @@ static void test_list(void **state)
 		check_record(*rec, false);
 }
 
-/* The names that are documented as stable. */
+/* Check the names that are documented as stable. */
 static void test_promised(void **state)
 {
 	static const struct {

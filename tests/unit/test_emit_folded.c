@@ -25,8 +25,8 @@ static char *print(const struct report *r)
 }
 
 /*
- * Check that each line has three ";" before a blank and a number, and return the sum of the lines
- * that contain all of the words.
+ * Check that each line has three ";" before a blank and a number. Return the sum of the lines that
+ * contain all of the words.
  */
 static uint64_t sum(const char *text, const char *a, const char *b)
 {
@@ -71,7 +71,9 @@ static void test_sums(void **state)
 		assert_int_equal(sum(text, who, "lu.c:88;run queue "), t->parts.runq_ns);
 		assert_int_equal(sum(text, who, "lu.c:88;blocked: lock "),
 				 t->parts.blocked_ns[MODEL_BLOCKED_LOCK]);
-		/* The whole sum: the thread's own work and idle time, and nothing twice. */
+		/*
+		 * The sum of all lines is the thread's own work and idle time, each counted once.
+		 */
 		t = &r.processes[0].members[i];
 		assert_int_equal(sum(text, who, "wait "), t->wait_ns);
 		assert_int_equal(sum(text, who, "on CPU "), t->parts.oncpu_ns);
@@ -81,7 +83,7 @@ static void test_sums(void **state)
 	}
 }
 
-/* Unaccounted time counts as work; if that is unknown there is no line. */
+/* Unaccounted time counts as work. If that time is unknown, there is no line. */
 static void test_unknown(void **state)
 {
 	char *text CLEANUP_PTR(free);

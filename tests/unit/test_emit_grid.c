@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Check the grid of the HTML report: at any width, no time is lost or moved. */
+/*
+ * Check the grid of the HTML report: at any width, all times are present and at the right position.
+ */
 #include <stdlib.h>
 
 #include "test_check.h"
@@ -55,8 +57,8 @@ static void test_buckets(void **state)
 }
 
 /*
- * More threads have fewer buckets each, in bounded memory; threads beyond that have no lane, and
- * are counted.
+ * With more threads each thread has fewer buckets, so that memory is bounded. Threads beyond the
+ * maximum have no lane, and are counted.
  */
 static void test_lanes(void **state)
 {
@@ -79,7 +81,7 @@ static void test_lanes(void **state)
 		assert_about(total(g, i, GRID_WORK), 30000000);
 		assert_about(g->lanes[i].ns[GRID_WORK][g->width - 1], 0);
 	}
-	/* Another thread has the index of thread 3 now. */
+	/* The index of thread 3 now belongs to another thread. */
 	assert_int_equal(grid_lane(g, 3, 999, &lane), 0);
 	assert_int_equal(lane, GRID_LANES);
 	grid_free(g);
@@ -95,7 +97,10 @@ static void test_series(void **state)
 
 	assert_non_null(g);
 	grid_init(g);
-	/* 10,000 episodes in 10 s. The first buckets of 1 us become 2 ms wide to cover 4.096 s. */
+	/*
+	 * There are 10,000 episodes in 10 s. The first buckets of 1 us become 2 ms wide to cover
+	 * 4.096 s.
+	 */
 	for (uint64_t k = 0; k < 10000; k++)
 		assert_int_equal(grid_episode(g, 5, k * 1000000, 100 + k, k ? 7 : UINT64_MAX), 0);
 	assert_int_equal(g->nseries, 1);
@@ -124,7 +129,7 @@ static void test_series(void **state)
 	free(g);
 }
 
-/* Random complete slices: the totals are the same, however the grid grew. */
+/* Random complete slices: the totals do not depend on how the grid grew. */
 static void test_random(void **state)
 {
 	struct grid *g CLEANUP_PTR(free) = malloc(sizeof(*g));
@@ -151,7 +156,7 @@ static void test_random(void **state)
 	grid_free(g);
 }
 
-/* Impossible times: the grid stays intact, and the call ends. */
+/* With impossible times the grid stays intact, and the call ends. */
 static void test_corrupt(void **state)
 {
 	struct grid *g CLEANUP_PTR(free) = malloc(sizeof(*g));

@@ -45,7 +45,7 @@ static void draw_episode(void *ctx, const struct model *model, const struct mode
 	assert_int_equal(html_episode(p->html, model, e), 0);
 }
 
-/* A build without the charting library says so, and there is nothing else to test. */
+/* A build without the charting library reports this, and the test ends. */
 static void test_available(void **state)
 {
 	const struct html_options options = { .start_ns = START };
@@ -103,7 +103,9 @@ static int finish(struct page *p, uint64_t end_ns)
 	return err;
 }
 
-/* Return the data between the tags of its script element, which nothing in it may end. */
+/*
+ * Return the data between the tags of its script element. Nothing in the data may end the element.
+ */
 static json_t *data_of(const struct page *p)
 {
 	static const char tag[] = "<script type=\"application/json\" id=\"data\">";
@@ -161,7 +163,7 @@ static json_t *at(json_t *o, const char *key)
 	return v;
 }
 
-/* Return the sum of one kind in the buckets of a lane; each stores 255ths. */
+/* Return the sum of one kind in the buckets of a lane. Each bucket stores 255ths. */
 static double share(json_t *timeline, size_t lane, unsigned kind)
 {
 	json_t *l = json_array_get(at(timeline, "lanes"), lane);
@@ -202,7 +204,10 @@ static void test_data(void **state)
 	timeline = at(o, "timeline");
 	assert_int_equal(json_integer_value(at(timeline, "bucket_ns")), GRID_FIRST_NS);
 	assert_int_equal(json_array_size(at(timeline, "lanes")), 2);
-	/* 101: 10 us of work, 30 of waiting, 49.9 of work, and after the last barrier 29 more. */
+	/*
+	 * Thread 101: 10 us of work, 30 of waiting, 49.9 of work, and 29 more after the last
+	 * barrier.
+	 */
 	assert_true(fabs(share(timeline, 0, GRID_WORK) - 88.9) < 0.1);
 	assert_true(fabs(share(timeline, 0, GRID_WAIT) - 30) < 0.1);
 	assert_true(fabs(share(timeline, 0, GRID_LEAVE) - 1.1) < 0.1);
@@ -211,7 +216,7 @@ static void test_data(void **state)
 	each = at(timeline, "each");
 	crossings = (double *)(void *)bytes_of(at(each, "crossings"), &n);
 	assert_int_equal(n, 4 * 7 * sizeof(double));
-	/* Lane, episode, kind, arrival, work, wait, departure. */
+	/* The columns are lane, episode, kind, arrival, work, wait and departure. */
 	assert_true(crossings[0] == 0 && crossings[1] == 0 && crossings[2] == GRID_WAIT);
 	assert_true(crossings[3] == 10000 && crossings[4] == 10000 && crossings[5] == 30000 &&
 		    crossings[6] == 40100);
@@ -220,7 +225,7 @@ static void test_data(void **state)
 	series = at(at(timeline, "series"), "barriers");
 	assert_int_equal(json_array_size(series), 2);
 	points = (float *)(void *)bytes_of(at(json_array_get(series, 0), "phase"), &n);
-	/* Bucket 40: smallest, mean, largest, count. */
+	/* Bucket 40 has the smallest value, mean, largest value and count. */
 	assert_true(points[160] == 40000 && points[161] == 40000 && points[162] == 40000 &&
 		    points[163] == 1);
 	assert_true(points[3] == 0);
@@ -229,7 +234,7 @@ static void test_data(void **state)
 	free(p.text);
 }
 
-/* So many crossings that they are not stored one by one. */
+/* There are too many crossings to store each. */
 static void test_many(void **state)
 {
 	struct page p;
@@ -274,7 +279,7 @@ static void test_hostile(void **state)
 		scripts++;
 	assert_int_equal(scripts, 3);
 	assert_lacks(p.text, "alert(1)</");
-	/* The page loads nothing from other places, and contains the licence. */
+	/* The page loads nothing from other hosts, and contains the licence. */
 	assert_fields(&p, LACKS(text, " src="), HAS(text, "default-src 'none'"),
 		      HAS(text, "Permission is hereby granted"));
 	free(p.text);
@@ -294,7 +299,7 @@ static void test_full(void **state)
 	assert_int_equal(finish(&p, START + 50), -ENOSPC);
 }
 
-/* A cancelled page writes nothing, and leaves nothing behind. */
+/* A cancelled page writes nothing, and leaves no file behind. */
 static void test_given_up(void **state)
 {
 	struct page p;
@@ -304,7 +309,7 @@ static void test_given_up(void **state)
 	begin(&p, NULL);
 	meet(&p, 101, A, 1, START + 10, START + 20);
 	assert_int_equal(html_end(p.html, p.model, NULL, NULL, 0, NULL, 0), 0);
-	/* Unset the page first, as model_free() would draw the remaining episodes. */
+	/* Unset the page first, because model_free() would draw the remaining episodes. */
 	p.html = NULL;
 	model_free(p.model);
 	fclose(p.file);

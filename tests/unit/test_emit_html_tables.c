@@ -14,7 +14,9 @@ DEFINE_CLEANUP_PTR(json_decref, json_t *)
 
 #define HOSTILE "</script><img src=x onerror=1>\"\\\n\033[31m"
 
-/* Return the data between the tags of its script element, which nothing in it may end. */
+/*
+ * Return the data between the tags of its script element. Nothing in the data may end the element.
+ */
 static json_t *data_of(const char *page)
 {
 	static const char tag[] = "<script type=\"application/json\" id=\"data\">";
@@ -156,7 +158,7 @@ static void test_full(void **state)
 	assert_int_equal(html_series(f, &t->s, "t"), -ENOSPC);
 }
 
-/* Pages of a build without the charting library say so. */
+/* A page of a build without the charting library reports this. */
 static void test_without(void **state)
 {
 	const struct predictions none = { 0 };

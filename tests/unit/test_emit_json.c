@@ -172,7 +172,7 @@ static void test_hang(void **state)
 	assert_int_equal(integer(t, "next"), 4715);
 }
 
-/* Counters, parts and causes: known values, and null for unknown ones. */
+/* Counters, parts and causes have known values, or null for unknown values. */
 static void test_accounts(void **state)
 {
 	json_t *all CLEANUP_PTR(json_decref), *o, *t;
@@ -310,9 +310,7 @@ static void test_numbers(void **state)
 	buf_int(&buf, INT64_MAX);
 	assert_string_equal(buf.s, "0 100 18446744073709551615 -9223372036854775808 -1 "
 				   "9223372036854775807");
-	/*
-	 * Text longer than the buffer, and text that just fits, equals the text written in pieces.
-	 */
+	/* Text longer than the buffer, and text that just fits, equals text written in pieces. */
 	for (size_t n = 0; n < 600; n++) {
 		buf_clear(&buf);
 		buf_pad(&buf, n);

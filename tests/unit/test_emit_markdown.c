@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Check the Markdown report: it has the words of the text report, real tables, and no active
+ * Check the Markdown report: it has the wording of the text report, Markdown tables, and no active
  * content.
  */
 #include <stdio.h>
@@ -65,7 +65,7 @@ static unsigned check_tables(const char *text)
 	for (line = text; *line; line = next(line)) {
 		if (*line != '|')
 			continue;
-		/* A blank line, or nothing, before it. */
+		/* The table follows a blank line, or begins the text. */
 		assert_true(line == text || (line - text >= 2 && line[-2] == '\n'));
 		n = cells(line, length(line));
 		assert_true(n > 0);
@@ -101,11 +101,11 @@ static void test_report(void **state)
 	assert_has(text, "\n→ Divide the work anew");
 	assert_has(text, "\n## BARRIERS, most lost time first\n\n|");
 	assert_has(text, "lu\\_worker lu.c:88");
-	/* No name is shortened, and no line is broken, to fit a screen. */
+	/* No name is shortened and no line is broken to fit a screen. */
 	assert_lacks(text, "…");
 }
 
-/* Names act neither as Markdown nor as HTML, break no table, and move no cursor. */
+/* Names act neither as Markdown nor as HTML, break no table, and do not move the cursor. */
 static void test_hostile(void **state)
 {
 	char path[4097], *text CLEANUP_PTR(free), *c;

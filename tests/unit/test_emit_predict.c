@@ -69,7 +69,7 @@ static void test_text(void **state)
 			fail_msg("%zu columns: %s", strlen(line), line);
 }
 
-/* The text reports a single number of processors, and processors that do not pay. */
+/* The text reports a single number of processors, and processors that do not improve the time. */
 static void test_answers(void **state)
 {
 	struct prediction all[] = {
@@ -99,7 +99,7 @@ static void test_answers(void **state)
 	assert_says(out, "5.00 us with one processor\n");
 }
 
-/* The printed figures are those of the simulation. */
+/* The printed figures equal those of the simulation. */
 static void test_figures(void **state)
 {
 	struct predict_facts facts = { .recorded_ns = 5, .before_ns = 5000000, .after_ns = 3000 };
@@ -129,7 +129,7 @@ static void test_figures(void **state)
 }
 
 /*
- * Two recordings with different numbers of threads form one curve; common assumptions are printed
+ * Two recordings with different numbers of threads form one curve. Common assumptions are printed
  * once.
  */
 static void test_joined(void **state)
@@ -168,7 +168,7 @@ static void test_joined(void **state)
 	predictions_free(&of[1]);
 }
 
-/* CSV has these columns and no others, and no formulas. */
+/* CSV has exactly these columns, and no formulas. */
 static void test_csv(void **state)
 {
 	struct predict_facts facts = { .computing_ns = 1 };

@@ -58,7 +58,7 @@ static void test_table_5_5(void **state)
 	golden("series", t);
 }
 
-/* Table 5.4: two variants, their ratio, and its average. One cell is empty. */
+/* Table 5.4: two variants, their ratio, and its average. One cell of the table is empty. */
 static void test_table_5_4(void **state)
 {
 	static const struct {
@@ -80,7 +80,7 @@ static void test_table_5_4(void **state)
 	golden("series_across", t);
 }
 
-/* Table 3.3: speedups relative to a program without barriers; two runs each. */
+/* Table 3.3: speedups relative to a program without barriers, with two runs each. */
 static void test_table_3_3(void **state)
 {
 	static const struct {
@@ -142,8 +142,8 @@ static void test_phases(void **state)
 }
 
 /*
- * Labels made from commands: they are listed once in full, and the tables have their numbers, where
- * nothing is cut.
+ * Labels are made from commands. They are listed once in full, and the tables use their numbers
+ * where nothing is cut.
  */
 static void test_long_labels(void **state)
 {
@@ -188,7 +188,7 @@ static void test_nothing(void **state)
 	assert_says(out, "no time is known");
 }
 
-/* Hostile names everywhere, more columns than fit, all widths. */
+/* Check hostile names in every field, more columns than fit, and all widths. */
 static void test_hostile(void **state)
 {
 	static const unsigned widths[] = { 0, 40, 60, 80, 100, 200 };
@@ -242,7 +242,7 @@ static void test_json(void **state)
 	assert_true(json_number_value(json_object_get(counter, "per_thread")) == 23640000.0 / 4);
 }
 
-/* One header; rows of points, of their sites, and of the counters of sites. */
+/* There is one header. The rows are points, sites of points, and counters of sites. */
 static void test_csv(void **state)
 {
 	struct many *t CLEANUP_PTR(many_free) = radix();

@@ -79,7 +79,10 @@ static void test_live(void **state)
 	free(run.out);
 }
 
-/* A simple hang, one with 64 threads, one with unusual values, and the report with them. */
+/*
+ * Check a simple hang, a hang with 64 threads, a hang with unusual values, and the report that
+ * includes them.
+ */
 static void test_hang(void **state)
 {
 	struct report_hang h CLEANUP(data_hang_free), crowd CLEANUP(data_hang_free);
@@ -139,7 +142,7 @@ static void test_hang(void **state)
 	free(run.out);
 }
 
-/* A thousand members: the first and last are listed, with fewer details. */
+/* Of a thousand members, the first and last are listed, with fewer details. */
 static void test_crowd(void **state)
 {
 	struct observed_member *members CLEANUP_PTR(free) = calloc(1000, sizeof(*members));
@@ -176,7 +179,7 @@ static char *report_text(const struct emit_options *options, const struct report
 	return run.out;
 }
 
-/* Of many threads, those that differ from the rest have their own rows in any position. */
+/* Of many threads, those that differ from the rest have their own rows at any index. */
 static void test_outliers(void **state)
 {
 	struct report_thread *threads CLEANUP_PTR(free) = calloc(1000, sizeof(*threads)), *had,
@@ -198,7 +201,7 @@ static void test_outliers(void **state)
 		counters[i] = (struct report_counter){ "page-faults", 100 + i % 4, 0, false, 0, 0 };
 		threads[i].counters = &counters[i];
 	}
-	/* The second of two late threads: it is last no more often than any other thread. */
+	/* Of two late threads, the second is last no more often than any other thread. */
 	threads[500].wait_ns = 1000;
 	threads[500].work_ns = 900000000;
 	threads[500].last = 0;
@@ -250,8 +253,8 @@ static void test_cost_for_others(void **state)
 }
 
 /*
- * If threads follow each other in positions, the report says what the efficiencies refer to; with a
- * hang, what they include.
+ * If threads follow each other in positions, the report says what the efficiencies refer to. With a
+ * hang, it also says what they include.
  */
 static void test_positions(void **state)
 {
@@ -272,7 +275,7 @@ static void test_positions(void **state)
 	assert_says(out, "hang counts");
 }
 
-/* Requested counters that are in no table are named above the tables. */
+/* Requested counters that have no table column are named above the tables. */
 static void test_uncounted(void **state)
 {
 	struct report_uncounted uncounted[] = { { "cycles", "no PMU" },
@@ -373,7 +376,7 @@ static void test_quantities_whole(void **state)
 	static const char text[] = "thread 0 waits 75 % of its time, thread 1 < 0.1 %. One costs "
 				   "3.86 \xc2\xb5s, 12 ms, 7 s more or "
 				   "1 min 05 s; 10 KiB of 20 bytes, and 4 shares (81 %), 5 minutes";
-	/* Each stays on one line, or, with a leading blank, does not begin a line. */
+	/* Each of these stays on one line. With a leading blank, the text does not begin a line. */
 	static const char *const whole[] = { "75 %",	 "< 0.1 %", "3.86 \xc2\xb5s", "12 ms",
 					     "7 s",	 "1 min",   "05 s",	      "10 KiB",
 					     "20 bytes", "81 %" };
@@ -391,8 +394,8 @@ static void test_quantities_whole(void **state)
 }
 
 /*
- * If there is no other blank, the line is broken there all the same; a word that only begins like a
- * unit is none.
+ * Without another blank, the line is broken at this blank all the same. A word that only begins
+ * like a unit is not a unit.
  */
 static void test_quantities_too_wide(void **state)
 {
@@ -414,11 +417,11 @@ static void test_reasons(void **state)
 	make_reasons(&r);
 	out = report_text(&text_options, &r);
 	check_golden("reasons", out);
-	/* A single part makes no table, and without a machine finding there is no heading. */
+	/* A single part makes no table. Without a machine finding there is no heading. */
 	assert_lacks(out, "part of lateness", "This machine");
 }
 
-/* Without accounted time and counters there is no sentence about them, and there are no zeros. */
+/* Without accounted time and counters the report has no sentence about them, and shows no zeros. */
 static void test_unaccounted(void **state)
 {
 	struct observed_member members[DATA_THREADS];
@@ -565,8 +568,8 @@ static void test_large(void **state)
 }
 
 /*
- * Lost events may be no records: the report does not call them so, and the sum is not that of the
- * crossings alone.
+ * Lost events may be no records, so the report does not call them records. The sum includes more
+ * than crossings.
  */
 static void test_lost_beside(void **state)
 {
@@ -650,7 +653,7 @@ static void test_colour(void **state)
 	assert_string_equal(colour, plain);
 }
 
-/* The digits equal those of printf(), to the last one, also near a tie. */
+/* All digits equal those of printf(), also near a tie. */
 static void test_decimal(void **state)
 {
 	static const double near[] = { 0,      0.5,   1.5,   0.0005, 0.0015,

@@ -11,7 +11,7 @@
 #include "hang/hang.h"
 
 #define PID	  100
-#define TID(i)	  (101 + (i)) /* tid of thread i; 100 is the main thread */
+#define TID(i)	  (101 + (i)) /* tid of thread i; the main thread has tid 100 */
 #define S	  1000000000ULL
 #define NOW	  (100 * S)
 #define THREADS	  12
@@ -93,7 +93,7 @@ static void joins(struct scene *s, uint32_t i, uint32_t of)
 	blocked(s, i, HANG_ON_JOIN)->holder = TID(of);
 }
 
-/* Return barrier @b, at x.c:30 + b, with a count of @count. */
+/* Return barrier @b at line x.c:30 + b, with count @count. */
 static struct hang_barrier *barrier(struct scene *s, uint32_t b, uint32_t count)
 {
 	struct hang_barrier *out = &s->barriers[b];
@@ -142,7 +142,7 @@ static void team(struct scene *s, uint32_t b, uint32_t n)
 }
 
 /*
- * Of the @n threads in the last episode of barrier @b, which are needed again, the first @ncome
+ * The last episode of barrier @b had @n threads, which are needed again. The first @ncome of them
  * have arrived.
  */
 static void come(struct scene *s, uint32_t b, uint32_t n, uint32_t ncome)
@@ -180,7 +180,10 @@ static void assert_text(const struct report_hang *h, const char *text)
 	assert_string_equal(h->text, text);
 }
 
-/* Classify the wait at barrier 0, and check the verdict and, unless it is NULL, the whole text. */
+/*
+ * Classify the wait at barrier 0, and check the verdict. If the text is not NULL, check the whole
+ * text.
+ */
 static const struct report_hang *assert_hang(struct scene *s, enum hang_verdict verdict,
 					     const char *text)
 {
@@ -216,9 +219,7 @@ static void test_long_phase(void **state)
 	assert_fields(h, IS(missing[0].blocked_on, NULL), IS(missing[0].frames[0].line, 55),
 		      IS(guess, false), IS(ncycle, 0));
 
-	/*
-	 * A runnable thread counts as working, and so does a thread that only sleeps for moments.
-	 */
+	/* A runnable thread counts as working, and so does a thread that sleeps only briefly. */
 	s->threads[3].state = HANG_RUNNABLE;
 	assert_hang(s, HANG_LONG_PHASE, NULL);
 	blocked(s, 3, HANG_ON_SLEEP)->cpu_ns = S / 50;
@@ -265,15 +266,18 @@ static void test_unknown(void **state)
 			     "waits for a condition variable, in work() at x.c:55");
 	s->threads[1].state = HANG_STATE_UNKNOWN;
 	assert_hang(s, HANG_UNKNOWN, NULL);
-	/* As many threads have arrived as the barrier counts: it is about to open. */
+	/*
+	 * The number of threads that have arrived equals the barrier's count: the barrier is about
+	 * to open.
+	 */
 	arrives(s, 0, 1);
 	assert_hang(s, HANG_UNKNOWN, NULL);
 	assert_int_equal(s->out.nmissing, 0);
 }
 
 /*
- * The worst missing thread decides the verdict: a thread that waits for the outside outweighs those
- * that run.
+ * The worst missing thread decides the verdict: a thread that waits for input from outside
+ * outweighs running threads.
  */
 static void test_several(void **state)
 {
@@ -306,12 +310,12 @@ static void test_gone(void **state)
 	assert_missing(h, 0, 3, HANG_BY_PAST);
 	assert_fields(h, IS(missing[0].state, HANG_GONE), IS(missing[0].index, 3));
 
-	/* A main thread that existed all the time changes nothing. */
+	/* A main thread that existed from the start changes nothing. */
 	s->in.nthreads = 4;
 	s->threads[3].tid = PID;
 	joins(s, 3, 0);
 	assert_hang(s, HANG_NEVER_FILLS, NULL);
-	/* A thread that began since then may be a replacement. */
+	/* A thread that began after the member ended may be its replacement. */
 	s->threads[3] = s->threads[2];
 	s->threads[3].tid = TID(9);
 	s->threads[3].state = HANG_RUNNING;
@@ -338,7 +342,7 @@ static void test_left_region(void **state)
 	assert_missing(h, 0, 2, HANG_BY_TEAM);
 }
 
-/* From stacks alone: a worker is in no region, and the number of members is unknown. */
+/* Only stacks are known: a worker is in no region, and the number of members is unknown. */
 static void test_idle_worker(void **state)
 {
 	struct scene *s CLEANUP_PTR(scene_free) = scene_new(4);
@@ -351,7 +355,7 @@ static void test_idle_worker(void **state)
 	blocked(s, 2, HANG_ON_FUTEX)->idle = true;
 	h = assert_hang(s, HANG_NEVER_FILLS, NULL);
 	assert_says(h->text, "thread 2 (tid 103), which has left the parallel region");
-	/* Such a thread may arrive at other barriers. */
+	/* A worker in no region may arrive at other barriers. */
 	s->barriers[0].of_regions = false;
 	assert_hang(s, HANG_UNKNOWN, NULL);
 }
@@ -391,22 +395,22 @@ static void test_count_too_large(void **state)
 		h, "never fills: the barrier at x.c:30 needs 5 threads, 4 have arrived, and no "
 		   "others can: the main thread (tid 100) waits for the end of thread 0 (tid 101), "
 		   "which waits at the barrier at x.c:30");
-	/* There is no further thread at all. */
+	/* The process has no further thread. */
 	s->in.nthreads = 4;
 	assert_hang(s, HANG_NEVER_FILLS, NULL);
 	assert_int_equal(s->out.nmissing, 0);
-	/* Other threads may arrive, from an unknown position. */
+	/* Other threads may arrive from code that is unknown. */
 	s->barriers[0].open = true;
 	assert_hang(s, HANG_UNKNOWN, NULL);
 	s->barriers[0].open = false;
-	/* Not all of the many threads were inspected: nothing is proven. */
+	/* Only some of the many threads were inspected, so nothing is proven. */
 	s->in.all = false;
 	assert_hang(s, HANG_UNKNOWN, NULL);
 }
 
 /*
- * The count equals the number of threads in the process: each is needed, though none was seen there
- * before.
+ * The count equals the number of threads in the process, so each thread is needed, though none was
+ * seen at this barrier before.
  */
 static void test_by_count(void **state)
 {
@@ -432,7 +436,7 @@ static void test_guess(void **state)
 	blocked(s, 1, HANG_ON_IO);
 	blocked(s, 2, HANG_ON_IO);
 	h = classify(s, 0);
-	/* One of three threads is enough, and one of them works. */
+	/* The barrier needs one of three threads, and one of them works. */
 	assert_verdict(h, HANG_LONG_PHASE);
 	assert_true(h->guess);
 	assert_missing(h, 0, 3, HANG_BY_PROCESS);
@@ -448,7 +452,7 @@ static void test_guess(void **state)
 	assert_int_equal(s->out.nmissing, 1);
 }
 
-/* The team has changed: threads that were no members before count, too. */
+/* The team has changed. Threads that were not members before count, too. */
 static void test_other_team(void **state)
 {
 	struct scene *s CLEANUP_PTR(scene_free) = scene_new(4);
@@ -510,8 +514,8 @@ static void test_rings(void **state)
 				    "thread 1 (tid 102), which waits for the mutex `b` held by "
 				    "thread 0; the barrier at x.c:30 waits for them");
 		/*
-		 * A thread released its lock between the looks, or made progress: no cycle is
-		 * proven.
+		 * A thread released its lock between the two snapshots, or made progress, so no
+		 * cycle is proven.
 		 */
 		s->threads[len - 1].still = false;
 		assert_hang(s, HANG_UNKNOWN, NULL);
@@ -521,7 +525,7 @@ static void test_rings(void **state)
 	}
 }
 
-/* The thread that arrived at the barrier holds the lock that the missing thread waits for. */
+/* A missing thread waits for a lock. The thread that holds the lock has arrived at the barrier. */
 static void test_through_barrier(void **state)
 {
 	struct scene *s CLEANUP_PTR(scene_free) = scene_new(3);
@@ -539,7 +543,7 @@ static void test_through_barrier(void **state)
 	/* The earlier members are unknown, but there are no other threads. */
 	s->barriers[0].nteam = 0;
 	assert_hang(s, HANG_DEADLOCK, NULL);
-	/* There is another thread: it may arrive instead. */
+	/* Another thread exists, and may arrive instead. */
 	s->in.nthreads = 4;
 	s->threads[3] = s->threads[0];
 	s->threads[3].tid = TID(3);
@@ -548,7 +552,7 @@ static void test_through_barrier(void **state)
 	s->threads[3].barrier = HANG_NONE;
 	assert_hang(s, HANG_LONG_PHASE, NULL);
 	assert_int_equal(s->out.ncycle, 0);
-	/* The same holds even if the same threads have always crossed until now. */
+	/* The other thread may arrive even if the same threads have always crossed until now. */
 	team(s, 0, 3);
 	h = assert_hang(s, HANG_UNKNOWN, NULL);
 	assert_text(h,
@@ -557,8 +561,8 @@ static void test_through_barrier(void **state)
 		    "a thread arrives that was not in the last episode");
 	assert_fields(h, IS(ncycle, 2), IS(guess, true));
 	/*
-	 * This does not hold if the runtime declares the members of the team, nor for a thread that
-	 * waits for the end of one of them.
+	 * No other thread may arrive if the runtime declares the members of the team. Nor does a
+	 * thread arrive that waits for the end of a member.
 	 */
 	s->barriers[0].team_declared = true;
 	assert_hang(s, HANG_DEADLOCK, NULL);
@@ -581,14 +585,14 @@ static void test_through_join(void **state)
 			"deadlock: thread 2 (tid 103) waits for the end of thread 0 (tid 101), "
 			"which waits at the barrier at x.c:30 for thread 2");
 	assert_string_equal(h->cycle[0].waits_for, "the end of thread 0");
-	/* No thread waits long for the end of a thread that has ended. */
+	/* A wait for the end of an ended thread is short. */
 	s->threads[2].holder = TID(7);
 	assert_hang(s, HANG_UNKNOWN, NULL);
 }
 
 /*
- * The thread was never seen there, but it is in the function from which the other threads called
- * the barrier.
+ * The thread was never seen at the barrier, but is in the function from which the other threads
+ * called the barrier.
  */
 static void test_join_within(void **state)
 {
@@ -607,7 +611,7 @@ static void test_join_within(void **state)
 	assert_hang(s, HANG_NEVER_FILLS, NULL);
 }
 
-/* A missing thread waits for the deadlocked threads, and is in no cycle itself. */
+/* A missing thread waits for the deadlocked threads, but is itself in no cycle. */
 static void test_behind_cycle(void **state)
 {
 	struct scene *s CLEANUP_PTR(scene_free) = scene_new(4);
@@ -636,7 +640,7 @@ static void test_dead_holder(void **state)
 	assert_says(s->out.text, "the mutex `m`: its holder, thread 108, has ended");
 }
 
-/* In a chain of holders the last one counts. */
+/* The last holder in a chain of holders counts. */
 static void test_chains(void **state)
 {
 	struct scene *s CLEANUP_PTR(scene_free) = scene_new(5);
@@ -658,7 +662,7 @@ static void test_chains(void **state)
 			"105), which waits in read() of a socket, in work() at x.c:55");
 	s->threads[3].holder = 0;
 	assert_hang(s, HANG_UNKNOWN, NULL);
-	/* Readers hold the lock: which ones is unknown. */
+	/* Readers hold the lock, and it is unknown which threads they are. */
 	blocked(s, 1, HANG_ON_RWLOCK)->holder = 0;
 	s->threads[1].object = "the read-write lock `r`";
 	h = assert_hang(s, HANG_UNKNOWN, NULL);
@@ -667,7 +671,10 @@ static void test_chains(void **state)
 
 /* --- several barriers ------------------------------------------------------------------------- */
 
-/* One thread took another branch: each side waits for the other, without any lock. */
+/*
+ * One thread took another branch: the threads at each barrier wait for the threads at the other,
+ * without any lock.
+ */
 static void test_two_barriers(void **state)
 {
 	struct scene *s CLEANUP_PTR(scene_free) = scene_new(4);
@@ -684,7 +691,9 @@ static void test_two_barriers(void **state)
 	assert_fields(h, IS(nmissing, 1), TEXT(missing[0].blocked_on, "the barrier at x.c:31"),
 		      HAS(text, "thread 3 (tid 104) waits at the barrier at x.c:31 for"));
 	assert_verdict(classify(s, 1), HANG_NEVER_FILLS);
-	/* A main thread that waits for the end of one of them does not make it a deadlock. */
+	/*
+	 * A main thread that waits for the end of a waiting thread does not make this a deadlock.
+	 */
 	s->barriers[1].nteam = 0;
 	s->in.nthreads = 5;
 	s->threads[4] = s->threads[0];
@@ -694,7 +703,7 @@ static void test_two_barriers(void **state)
 	joins(s, 4, 0);
 	assert_hang(s, HANG_NEVER_FILLS, NULL);
 	assert_verdict(classify(s, 1), HANG_NEVER_FILLS);
-	/* At a barrier that other threads can fill, the thread is only late. */
+	/* At a barrier that other threads can fill, the missing thread is only late. */
 	s->barriers[1].nteam = 0;
 	s->barriers[1].count = 2;
 	s->in.nthreads = 5;
@@ -705,7 +714,7 @@ static void test_two_barriers(void **state)
 	assert_hang(s, HANG_UNKNOWN, NULL);
 }
 
-/* A lock among the barriers makes it a deadlock. */
+/* A lock in the cycle of barriers makes the wait a deadlock. */
 static void test_two_barriers_and_lock(void **state)
 {
 	struct scene *s CLEANUP_PTR(scene_free) = scene_new(4);
@@ -738,7 +747,7 @@ static void test_ranks(void **state)
 	b->of_processes = true;
 	b->pids = pids;
 	b->npids = 3;
-	/* Each process has its main thread and a helper thread of the library. */
+	/* Each process has a main thread and a helper thread of the library. */
 	for (uint32_t i = 0; i < 6; i++) {
 		struct hang_thread *t = &s->threads[i];
 
@@ -754,7 +763,7 @@ static void test_ranks(void **state)
 	blocked(s, 4, HANG_ON_SLEEP)->waits_for = "sleep";
 	h = assert_hang(s, HANG_OUTSIDE, NULL);
 	assert_fields(h, IS(nmissing, 1), IS(missing[0].pid, 300), HAS(text, "rank 2 (pid 300)"));
-	/* It has left, and was a member of the last episode. */
+	/* The main thread has left, and was a member of the last episode. */
 	was_there(s, 0, 0)->tid = 100;
 	was_there(s, 0, 1)->tid = 200;
 	s->team[0][1].pid = 200;
@@ -806,7 +815,7 @@ static void test_user_frame(void **state)
 	assert_ptr_equal(hang_user_frame(f, 5), &f[4]);
 }
 
-/* Names may contain anything: they are cut and made printable. */
+/* Names may contain anything. The report cuts them and makes them printable. */
 static void test_hostile(void **state)
 {
 	static char huge[5000];
@@ -855,7 +864,7 @@ static bool may_reach(const struct scene *s, const uint32_t *at, uint32_t from, 
 	       t->holder == s->threads[to].tid;
 }
 
-/* Return whether any cycle of waits contains a lock or a join, by Warshall's closure. */
+/* Return whether any cycle of waits contains a lock or a join. Use Warshall's closure. */
 static bool has_circle(const struct scene *s)
 {
 	uint32_t n = s->in.nthreads, at[THREADS];
@@ -953,7 +962,9 @@ static void test_random(void **state)
 	assert_true(deadlocks > 1000);
 }
 
-/* A random scene in which every thread can go on is no deadlock, whatever is known of the team. */
+/*
+ * A random scene in which every thread can continue is no deadlock, whatever is known of the team.
+ */
 static void test_healthy(void **state)
 {
 	uint32_t seed = 7;
@@ -969,8 +980,8 @@ static void test_healthy(void **state)
 		for (uint32_t i = 0; i < first; i++)
 			arrives(s, 0, i);
 		/*
-		 * The last thread works; each other thread waits for a lock of a later one, or
-		 * works, too.
+		 * The last thread works. Each other thread works or waits for a lock that a later
+		 * thread holds.
 		 */
 		for (uint32_t i = first; i + 1 < n; i++)
 			if (rnd(&seed, 2))
@@ -983,7 +994,7 @@ static void test_healthy(void **state)
 
 /* --- MPI ------------------------------------------------------------------------------------- */
 
-/* Rank @i is in a call of MPI, where it spins. */
+/* Rank @i spins in an MPI call. */
 static struct hang_thread *calls(struct scene *s, uint32_t i, const char *name, enum hang_on on)
 {
 	struct hang_thread *t = &s->threads[i];
@@ -1023,7 +1034,7 @@ static void test_other_collective(void **state)
 		    "deadlock: rank 2 (pid 103) is in MPI_Bcast at x.c:55, a different "
 		    "collective of that "
 		    "communicator; rank 0 (pid 101) waits at the barrier at x.c:30 for rank 2");
-	/* The communicator is another one or unknown: nothing is proven. */
+	/* The communicator differs or is unknown, so nothing is proven. */
 	s->threads[2].world = false;
 	assert_hang(s, HANG_UNKNOWN, NULL);
 	/* The rank may have returned from the call meanwhile. */
@@ -1033,8 +1044,8 @@ static void test_other_collective(void **state)
 }
 
 /*
- * The rank in the collective may wait for a rank that works: the other ranks have done their part
- * of it.
+ * The rank in the collective may wait for a rank that works. The other ranks have done their part
+ * of the collective.
  */
 static void test_other_collective_waits_for_work(void **state)
 {
@@ -1048,7 +1059,7 @@ static void test_other_collective_waits_for_work(void **state)
 	assert_int_not_equal(classify(s, 0)->verdict, HANG_DEADLOCK);
 }
 
-/* All ranks have arrived, but not at the same operation. */
+/* All ranks have arrived, but at different operations. */
 static void test_odd_one(void **state)
 {
 	struct scene *s CLEANUP_PTR(scene_free) = ranks_new();
@@ -1073,7 +1084,9 @@ static void test_message(void **state)
 		    "deadlock: rank 2 (pid 103) waits in MPI_Recv at x.c:55 for rank 0 (pid "
 		    "101), which waits at "
 		    "the barrier at x.c:30 for rank 2");
-	/* A thread that keeps exchanging messages does not wait for one other thread for good. */
+	/*
+	 * A thread that keeps exchanging messages does not wait for a single other thread forever.
+	 */
 	s->threads[2].still = false;
 	assert_int_not_equal(classify(s, 0)->verdict, HANG_DEADLOCK);
 }

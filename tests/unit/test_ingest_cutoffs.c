@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Check which records of a process that is no longer traced are from before. */
+/* A process is no longer traced. Check which of its records precede the cutoff. */
 #include "test_check.h"
 #include "ingest/cutoffs.c"
 
@@ -11,7 +11,7 @@
 #define COND	SBT_PROBE_GROUP(SBT_FAMILY_COND)
 #define HOT	(SBT_PROBE_GROUPS_USER + 1)
 
-/* Return a crossing; @depart 0: not seen. */
+/* Return a crossing. If @depart is 0, the departure was not seen. */
 static struct sbt_crossing crossing(uint8_t family, uint64_t arrive, uint64_t depart,
 				    uint16_t flags)
 {
@@ -68,17 +68,17 @@ static void test_whole(void **state)
 	assert_int_equal(fate(state, UNTIL, UNTIL + 1, 0), CUTOFF_INSIDE);
 	assert_int_equal(fate(state, UNTIL + 1, UNTIL + 2, 0), CUTOFF_GONE);
 	/*
-	 * The thread abandoned the wait before, or later: the record has the time when that was
-	 * noticed.
+	 * The thread abandoned the wait before or after the cutoff. The record has the time when
+	 * the tracer detected this.
 	 */
 	assert_int_equal(fate(state, 900, 950, SBT_CROSSING_ABANDONED), CUTOFF_FED);
 	assert_int_equal(fate(state, 900, UNTIL + 1, SBT_CROSSING_ABANDONED), CUTOFF_INSIDE);
 	/* At the end of a region the departure is not seen. */
 	assert_int_equal(fate(state, 900, 0, SBT_CROSSING_NO_DEPART), CUTOFF_FED);
-	/* Another program in the same process. */
+	/* The same process runs another program. */
 	other.inc++;
 	assert_int_equal(cutoffs_fate(*state, &other), CUTOFF_FED);
-	/* A repeated cutoff holds from the first time on. */
+	/* If a cutoff is repeated, the first time counts. */
 	assert_int_equal(add(state, MODEL_DETACHED_WHOLE, UNTIL + 100), 0);
 	assert_int_equal(fate(state, UNTIL + 1, UNTIL + 2, 0), CUTOFF_GONE);
 }
@@ -96,14 +96,14 @@ static void test_parts(void **state)
 	assert_false(is_detached(state, SBT_FAMILY_COND, UNTIL + 100));
 	assert_true(is_detached(state, SBT_FAMILY_COND, UNTIL + 101));
 	assert_false(is_detached(state, SBT_FAMILY_GOMP, UNTIL + 101));
-	/* The process itself goes on. */
+	/* The process itself continues. */
 	assert_int_equal(fate(state, UNTIL + 1, UNTIL + 2, 0), CUTOFF_FED);
 	assert_int_equal(add(state, MODEL_DETACHED_WHOLE, UNTIL + 200), 0);
 	assert_int_equal(fate(state, UNTIL + 201, UNTIL + 202, 0), CUTOFF_GONE);
 	assert_true(is_detached(state, SBT_FAMILY_PTHREAD, UNTIL + 1));
 }
 
-/* One function of several is detached: the others of its family go on. */
+/* One function of a family is detached. The other functions of its family stay. */
 static void test_functions(void **state)
 {
 	struct sbt_crossing c = crossing(SBT_FAMILY_USER, 900, 0, SBT_CROSSING_ABANDONED);

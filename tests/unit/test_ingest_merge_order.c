@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Check the merge order of rings: it finds the same next ring as a linear search, for every number
- * of players.
+ * Check the merge order of rings: it finds the same next ring as a linear search, for any number of
+ * players.
  */
 #include <stdlib.h>
 
@@ -14,7 +14,7 @@
 struct player {
 	uint32_t source;
 	uint64_t key_ns;
-	unsigned int left; /* keys still to come */
+	unsigned int left; /* number of keys that follow */
 };
 
 static uint64_t state = 88172645463325252ull;
@@ -27,7 +27,7 @@ static uint64_t rnd(void)
 	return state;
 }
 
-/* Return the player with the earliest key, in a tie the last. */
+/* Return the player with the earliest key. In a tie, return the last of these players. */
 static struct player *find_first(struct player *p, uint32_t n)
 {
 	struct player *first = NULL;
@@ -56,7 +56,7 @@ static void play(struct merge_order *t, uint32_t n)
 		assert_true(merge_order_first(t, &source));
 		assert_int_equal(source, first->source);
 		if (--first->left) {
-			/* There are many ties, and the clock of a player may go back. */
+			/* Ties are common, and the clock of a player may go back. */
 			first->key_ns += rnd() % 3;
 			first->key_ns -= first->key_ns && rnd() % 10 == 0;
 			merge_order_next(t, first->key_ns);

@@ -17,7 +17,7 @@ int module_offset_to_vaddr(const struct module *m, uint64_t offset, uint64_t *va
 
 struct world {
 	struct ranks *ranks;
-	uint32_t seq[N]; /* of each rank's thread */
+	uint32_t seq[N]; /* episode number of each rank's thread */
 };
 
 static uint32_t pid_of(uint32_t rank)
@@ -81,7 +81,10 @@ static struct model_crossing split(struct world *w, uint32_t rank)
 					    .flags = SBT_CROSSING_MAKES });
 }
 
-/* One rank crosses in the new communicator before another has left the call that creates it. */
+/*
+ * One rank crosses in the new communicator before another rank has left the call that creates the
+ * communicator.
+ */
 static void test_split(void **state)
 {
 	struct world *w = *state;
@@ -96,7 +99,7 @@ static void test_split(void **state)
 	last = meet(w, 2, HALF);
 	assert_fields(&last, IS(count, 2), IS(round, 1));
 	assert_true(last.shared == first.shared);
-	/* The other half has the same handle, and is another communicator. */
+	/* The other half of the ranks has a different communicator with the same handle. */
 	last = meet(w, 3, HALF);
 	assert_true(last.shared && last.shared != first.shared);
 	assert_int_equal(last.round, 1);
@@ -105,8 +108,8 @@ static void test_split(void **state)
 }
 
 /*
- * The first calls of a rank were not recorded: it is matched by time, and its new communicators are
- * unknown.
+ * The first calls of a rank were not recorded. The rank is matched by time, and its new
+ * communicators are unknown.
  */
 static void test_missed(void **state)
 {
@@ -115,7 +118,7 @@ static void test_missed(void **state)
 	struct ranks_sums sums;
 
 	assert_int_equal(ranks_missed(w->ranks, pid_of(3), INC), 0);
-	/* Later information does not make it complete. */
+	/* Later information does not complete the record of the rank. */
 	assert_int_equal(ranks_began(w->ranks, pid_of(3), INC), 0);
 	m = meet(w, 3, WORLD);
 	assert_fields(&m, IS(count, N), IS(round, 0));
@@ -127,7 +130,7 @@ static void test_missed(void **state)
 	assert_fields(&sums, IS(unknown, 1), IS(unseen, 0));
 }
 
-/* A record was lost, or a call never returned: from there on the same holds. */
+/* A record was lost, or a call never returned. From then on the rank is matched by time. */
 static void test_lost(void **state)
 {
 	struct world *w = *state;
@@ -141,7 +144,7 @@ static void test_lost(void **state)
 	assert_int_equal(meet(w, 2, WORLD).round, 1);
 }
 
-/* The process had ended before its rank was known. */
+/* The process ended before its rank was known. */
 static void test_gone(void **state)
 {
 	struct world *w = *state;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Check rings in memory files with the kernel's layout: the order of records, and the space given
- * back.
+ * Check rings in memory files with the kernel's layout: the order of records, and the space
+ * returned to the kernel.
  */
 #include <linux/bpf.h>
 #include <stdlib.h>
@@ -14,13 +14,13 @@
 #include "ingest/ring.h"
 
 #define PAGE  ((size_t)sysconf(_SC_PAGESIZE))
-#define BYTES 4096u /* size of a ring: a record wraps around every few dozen */
-#define RINGS 5 /* the last one is for events */
+#define BYTES 4096u /* size of a ring in bytes; it wraps around after a few dozen records */
+#define RINGS 5 /* number of rings; the last ring is for events */
 
 struct rings {
 	struct {
 		int fd;
-		uint8_t *map; /* the consumer's page, the producer's page, the data twice */
+		uint8_t *map; /* the consumer's page, the producer's page, and the data twice */
 		uint64_t pos;
 	} ring[RINGS];
 	struct stream *stream;
@@ -116,8 +116,8 @@ static void expect_nothing(struct rings *r, uint64_t until)
 }
 
 /*
- * Records come by time; in a tie the event first, then the last ring; none after the requested
- * time.
+ * Records are ordered by time. In a tie the event comes first, then the last ring. No record later
+ * than the requested time is returned.
  */
 static void test_order(void **state)
 {
@@ -131,7 +131,7 @@ static void test_order(void **state)
 	put_crossing(&r, 3, 4, 250, 0);
 	put_crossing(&r, 3, 5, 301, 0);
 	put_event(&r, 6, 250);
-	/* An event that was not shown is not handed out. */
+	/* An event that was not shown is not returned. */
 	ring_show_events(r.stream, see, &events);
 	assert_int_equal(events, 1);
 	put_event(&r, 7, 251);
@@ -148,7 +148,7 @@ static void test_order(void **state)
 	assert_int_equal(ring_consumed(r.stream), 5);
 }
 
-/* Discarded records are skipped; an unfinished record ends its ring for now. */
+/* Discarded records are skipped. An unfinished record blocks its ring for now. */
 static void test_unfinished(void **state)
 {
 	uint32_t *len;
@@ -172,8 +172,8 @@ static void test_unfinished(void **state)
 }
 
 /*
- * Wrap around many times, with each ring in order and all of them together. A record that was
- * announced as coming soon does come.
+ * Wrap around many times, with each ring in order and all rings together. A record that was
+ * announced as imminent follows.
  */
 static void test_around(void **state)
 {
@@ -202,7 +202,7 @@ static void test_around(void **state)
 			assert_true(record.key_ns >= last);
 			last = record.key_ns;
 			tid = record.crossing->tid;
-			/* The record that is reported is the next of its ring. */
+			/* The reported record is the next record of its ring. */
 			assert_true(!soon[tid] || soon[tid] == record.key_ns);
 			soon[tid] = 0;
 			if (record.soon) {
@@ -224,8 +224,8 @@ static void test_around(void **state)
 }
 
 /*
- * Records are saved while one is handled and more come: all are handed out, in order, and the one
- * handed out stays valid.
+ * Records are saved while one is handled and more arrive. All are returned in order, and the record
+ * that was returned stays valid.
  */
 static void test_saved(void **state)
 {
@@ -245,8 +245,8 @@ static void test_saved(void **state)
 		while (record.event);
 		assert_int_equal(record.crossing->tid, next++);
 		/*
-		 * Each time fill the space of several rings; the record that was handed out is
-		 * overwritten there.
+		 * In each iteration, fill the space of several rings. This overwrites the returned
+		 * record in the ring.
 		 */
 		for (uint32_t i = 0; i < 20; i++) {
 			put_crossing(&r, (int)(i % 2), tid++, t++,
@@ -269,7 +269,10 @@ static void test_saved(void **state)
 		assert_int_equal(given_back(&r, (int)i), r.ring[i].pos);
 }
 
-/* Beyond the limit of saved records, and behind an unfinished record, no space is given back. */
+/*
+ * Beyond the limit of saved records, and behind an unfinished record, no space is returned to the
+ * kernel.
+ */
 static void test_saved_limit(void **state)
 {
 	struct stream_record record;

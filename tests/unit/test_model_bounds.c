@@ -83,7 +83,7 @@ static void test_garbage(void **state)
 	}
 }
 
-/* More objects than are kept: idle objects are closed, and none is forgotten. */
+/* There are more objects than the model keeps. Idle objects are closed, and all are counted. */
 static void test_many_objects(void **state)
 {
 	const uint32_t n = 70000;
@@ -99,7 +99,7 @@ static void test_many_objects(void **state)
 	assert_int_equal(model_barrier(r->model, 0)->objects, 2);
 }
 
-/* More call sites than are kept share one row. */
+/* There are more call sites than the model keeps. The rest share one row. */
 static void test_many_sites(void **state)
 {
 	struct run *r = *state;
@@ -118,7 +118,7 @@ static void test_many_sites(void **state)
 	assert_int_equal(sum, 17000);
 }
 
-/* A thread for each task: those that ended are folded, and every sum stays. */
+/* Each task has its own thread. Ended threads are folded, and every sum stays the same. */
 static void test_many_threads(void **state)
 {
 	const uint32_t n = 150000;

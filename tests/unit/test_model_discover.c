@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Classify candidate barriers: programs with and without barriers, played without a kernel. */
+/* Classify candidate barriers: run programs with and without barriers, without a kernel. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,11 +18,11 @@ struct play {
 	uint8_t fate[RECORDS];
 	uint64_t arrive[RECORDS], depart[RECORDS];
 	bool merged[RECORDS];
-	uint32_t team; /* number of threads in the last record that was taken; 0: unknown */
+	uint32_t team; /* number of threads in the last record of a barrier; 0 if unknown */
 	uint64_t taken, dropped;
 	uint32_t barriers, others; /* verdicts */
 	uint32_t flags; /* set in every record */
-	/* the value that waits expect: the same within an episode, another one in the next */
+	/* the value that waits expect: constant within an episode, and different in the next */
 	uint32_t value;
 	bool lock; /* all waits expect the same value */
 	uint64_t object, shared;
@@ -31,8 +31,8 @@ struct play {
 };
 
 /*
- * Sites with the same hundreds digit are in one function. The function is unknown below 10. From
- * 900 on it is not known which inlined function a site is in.
+ * Sites with the same hundreds digit are in one function. Below 10 the function is unknown. From
+ * 900 on the inlined function of a site is unknown.
  */
 static uint64_t function_of(void *ctx, uint32_t site, bool *exact)
 {
@@ -125,14 +125,14 @@ static uint64_t wake(struct play *p, uint32_t tid, uint32_t site)
 	return feed(p, tid, DISCOVER_WAKE, UINT32_MAX, site, p->now, p->now);
 }
 
-/* Add a wait of the round that the last waking ended. */
+/* Add a wait in the round that the last waking ended. */
 static uint64_t waited(struct play *p, uint32_t tid, uint32_t site)
 {
 	p->now += 100;
 	return feed(p, tid, 0, 0, site, p->now - 900, p->now);
 }
 
-/* Threads 1 to @n cross the barrier; @last wakes the other threads. */
+/* Threads 1 to @n cross the barrier. @last wakes the other threads. */
 static void meet(struct play *p, uint32_t n, uint32_t last, uint32_t wait_site, uint32_t wake_site)
 {
 	wake(p, last, wake_site);
@@ -145,8 +145,8 @@ static void meet(struct play *p, uint32_t n, uint32_t last, uint32_t wait_site, 
 #define IN_TURN 0
 
 /*
- * Cross the barrier @times. The waking thread is @last each time, or the first, the second, ... in
- * turn (IN_TURN).
+ * Cross the barrier @times times. The waking thread is @last each time or, with IN_TURN, each
+ * thread in turn.
  */
 static void meet_often(struct play *p, uint32_t times, uint32_t n, uint32_t last,
 		       uint32_t wait_site, uint32_t wake_site)
@@ -155,7 +155,7 @@ static void meet_often(struct play *p, uint32_t times, uint32_t n, uint32_t last
 		meet(p, n, last == IN_TURN ? 1 + i % n : last, wait_site, wake_site);
 }
 
-/* The same, with 1 ms of work before each time. */
+/* Do the same, with 1 ms of work before each crossing. */
 static void meet_slowly(struct play *p, uint32_t times, uint32_t n, uint32_t last,
 			uint32_t wait_site, uint32_t wake_site)
 {
@@ -183,7 +183,7 @@ static void find(void *ctx, const struct discover_object *o)
 	*(struct discover_object *)ctx = *o;
 }
 
-/* The last candidate that is listed. */
+/* the last candidate in the list */
 static struct discover_object last_object(struct play *p)
 {
 	struct discover_object o = { 0 };
@@ -230,7 +230,7 @@ static void test_first_round_irregular(void **state)
 }
 
 /*
- * Another object with the same call sites is a barrier from its first round, with any number of
+ * Another object with the same call sites is a barrier from its first round on, with any number of
  * threads.
  */
 static void test_same_code(void **state)
@@ -238,7 +238,7 @@ static void test_same_code(void **state)
 	struct play *p = *state;
 	uint64_t first;
 
-	p->object = 0x2000; /* used once, before the code is known */
+	p->object = 0x2000; /* used once, before the code is known to be a barrier's */
 	meet(p, 4, 1, 100, 101);
 	p->object = 0x1000;
 	meet_often(p, 5, 4, IN_TURN, 100, 101);
@@ -254,7 +254,10 @@ static void test_same_code(void **state)
 	assert_int_equal(p->fate[first], DROPPED);
 }
 
-/* Barriers of two threads from before the code was known are reported, up to a limit of records. */
+/*
+ * Barriers of two threads that were crossed before the code was known are reported, up to a limit
+ * of records.
+ */
 static void test_pair_of_known_code(void **state)
 {
 	struct play *p = *state;
@@ -281,8 +284,8 @@ static void test_pair_of_known_code(void **state)
 }
 
 /*
- * The root of a tree barrier: different threads each time, in code that its leaves show to be a
- * barrier's.
+ * The root of a tree barrier has different threads each time. Its code also serves the leaves,
+ * which show that the code is a barrier's.
  */
 static void test_members_differ_in_known_code(void **state)
 {
@@ -315,7 +318,7 @@ static void test_spurious(void **state)
 		      IS(arrive[rest], from + 100));
 }
 
-/* A thread waits repeatedly with a timeout: that is one arrival, at the first wait. */
+/* A thread waits repeatedly with a timeout. This is one arrival, at the first wait. */
 static void test_timeouts(void **state)
 {
 	struct play *p = *state;
@@ -369,7 +372,7 @@ static void test_slow_to_leave(void **state)
 	woken = p->now;
 	waited(p, 2, 100);
 	/*
-	 * Thread 3 leaves after other threads ended the next round: its record has the times of its
+	 * Thread 3 leaves after other threads ended the next round. Its record has the times of its
 	 * own round.
 	 */
 	wake(p, 1, 101);
@@ -395,7 +398,7 @@ static void test_futex_functions_unknown(void **state)
 
 	p->flags = DISCOVER_FUTEX;
 	meet_often(p, 10, 4, 1, 1, 2);
-	/* always the same waker: it may be the master of a thread pool */
+	/* the waker is always the same and may be the master of a thread pool */
 	assert_int_equal(p->taken, 0);
 	meet_often(p, 10, 4, IN_TURN, 1, 2);
 	finish_taken(p, 80);
@@ -403,8 +406,8 @@ static void test_futex_functions_unknown(void **state)
 }
 
 /*
- * All calls go through one wrapper. A mutex that uses the wrapper is no barrier; a barrier that
- * uses it is recognised by its changing wakers.
+ * All calls go through one wrapper. A mutex that uses the wrapper is no barrier. A barrier that
+ * uses the wrapper is recognised by its changing wakers.
  */
 static void test_futex_wrapper(void **state)
 {
@@ -421,7 +424,7 @@ static void test_futex_wrapper(void **state)
 }
 
 /*
- * Unlocking wakes all waiters. One of them gets the lock and the other threads wait again: the word
+ * Unlocking wakes all waiters. One waiter gets the lock and the other threads wait again: the word
  * has the same value each time.
  */
 static void test_futex_convoy(void **state)
@@ -440,7 +443,7 @@ static void test_futex_convoy(void **state)
 	assert_int_equal(p->barriers, 0);
 }
 
-/* Values that differed before the counted rounds are not enough. */
+/* Different values before the counted rounds are not enough. */
 static void test_futex_convoy_after(void **state)
 {
 	struct play *p = *state;
@@ -455,8 +458,8 @@ static void test_futex_convoy_after(void **state)
 }
 
 /*
- * Each thread waits until the count that it left behind changes: the rounds are alike, the waits
- * are not.
+ * Each thread waits until the count that it wrote changes. The rounds are alike, but the waits are
+ * not.
  */
 static void test_futex_counting_down(void **state)
 {
@@ -480,7 +483,7 @@ static void test_futex_again(void **state)
 
 	p->flags = DISCOVER_FUTEX;
 	meet_often(p, 5, 3, 1, 100, 101);
-	/* Thread 2 finds the value changed before the waking call, thread 3 afterwards. */
+	/* Thread 2 finds the value changed before the waking call, thread 3 after the call. */
 	p->now += 1000;
 	early = feed(p, 2, DISCOVER_AGAIN, 0, 100, p->now, p->now + 10);
 	waker = wake(p, 1, 101);
@@ -513,7 +516,7 @@ static void meet_without(struct play *p, uint32_t missing)
 }
 
 /*
- * A thread is late for one episode and arrives last at the next: the number of threads stays the
+ * A thread is late for one episode and arrives last at the next. The number of threads stays the
  * same.
  */
 static void test_futex_late_wakes_next(void **state)
@@ -534,7 +537,7 @@ static void test_futex_late_wakes_next(void **state)
 	assert_int_equal(discover_unseen(p->d).given_up, 0);
 }
 
-/* The same, but the late thread is seen before the other threads have left. */
+/* As above, but the late thread is seen before the other threads have left. */
 static void test_futex_late_before_others_leave(void **state)
 {
 	struct play *p = *state;
@@ -557,7 +560,10 @@ static void test_futex_late_before_others_leave(void **state)
 	assert_int_equal(discover_unseen(p->d).given_up, 0);
 }
 
-/* Before the object is known to be a barrier, a late thread does not break the row of rounds. */
+/*
+ * While the object is not yet known to be a barrier, a late thread does not break the series of
+ * rounds.
+ */
 static void test_futex_late_at_first(void **state)
 {
 	struct play *p = *state;
@@ -573,8 +579,8 @@ static void test_futex_late_at_first(void **state)
 }
 
 /*
- * A thread without a record of the last episode found the word changed again. It belongs to the
- * next episode, as other threads expect the same value.
+ * A thread without a record of the last episode again found the word changed. It belongs to the
+ * next episode, because other threads expect the same value.
  */
 static void test_futex_early_not_late(void **state)
 {
@@ -632,7 +638,7 @@ static void test_two_are_a_candidate(void **state)
 }
 
 /*
- * The workers of a pool wait in one function, and its master wakes them in another: each round has
+ * The workers of a pool wait in one function, and its master wakes them in another. Each round has
  * the same threads.
  */
 static void test_pool(void **state)
@@ -663,7 +669,9 @@ static void test_functions_unknown(void **state)
 	finish_taken(p, 0);
 }
 
-/* A queue in one function: each arriving thread waits or wakes, and the sets of threads differ. */
+/*
+ * A queue is in one function. Each arriving thread waits or wakes, and the sets of threads differ.
+ */
 static void test_queue(void **state)
 {
 	struct play *p = *state;
@@ -681,7 +689,10 @@ static void test_queue(void **state)
 	assert_int_equal(p->others, 1);
 }
 
-/* Threads are woken one by one: pthread_cond_signal is not seen, and waits end without a waking. */
+/*
+ * Threads are woken one by one. The probes do not see pthread_cond_signal, so waits end without a
+ * waking.
+ */
 static void test_signalled(void **state)
 {
 	struct play *p = *state;
@@ -692,7 +703,7 @@ static void test_signalled(void **state)
 	assert_int_equal(p->others, 1);
 }
 
-/* A thread wakes all waiters, and also waits during the round of its own waking. */
+/* A thread wakes all waiters, and also waits during the round that it wakes. */
 static void test_waker_waits(void **state)
 {
 	struct play *p = *state;
@@ -723,7 +734,7 @@ static void test_once(void **state)
 	finish_taken(p, 0);
 }
 
-/* An object that looked like a barrier three times, and is none, is given up. */
+/* An object that looked like a barrier three times, but is none, is given up. */
 static void test_error_is_undone(void **state)
 {
 	struct play *p = *state;
@@ -733,11 +744,11 @@ static void test_error_is_undone(void **state)
 	meet_often(p, 40, 4, 1, 300, 201);
 	assert_int_equal(p->others, 1);
 	finish_taken(p, 16);
-	/* Its dropped records are counted, also after it was given up. */
+	/* The dropped records of the object are counted, including those after it was given up. */
 	assert_int_equal(discover_unseen(p->d).given_up, 160);
 }
 
-/* A barrier in a macro waits and wakes in many functions, each episode in one of them. */
+/* A barrier in a macro waits and wakes in many functions, but each episode is in one of them. */
 static void test_many_functions(void **state)
 {
 	struct play *p = *state;
@@ -760,8 +771,8 @@ static void test_meeting_of_two_functions(void **state)
 }
 
 /*
- * Fewer threads than before: the expected number is passed on, so that the episode does not count
- * as complete.
+ * There are fewer threads than before. The expected number is passed on, so that the episode does
+ * not count as complete.
  */
 static void test_one_is_missing(void **state)
 {
@@ -776,8 +787,8 @@ static void test_one_is_missing(void **state)
 }
 
 /*
- * Play an episode with two wakings: all have arrived, and all have left. @back threads arrive again
- * before the last one has left.
+ * Run an episode with two wakings: the first when all threads have arrived, the second when all
+ * have left. @back threads arrive again before the last thread has left.
  */
 static void meet_twice(struct play *p, uint32_t n, uint32_t last, uint32_t leaves, uint32_t back)
 {
@@ -797,7 +808,7 @@ static void test_two_phases(void **state)
 {
 	struct play *p = *state;
 
-	/* None, some and all of the threads are back by the second waking. */
+	/* No thread, some threads, and all threads are back by the second waking. */
 	for (uint32_t back = 0; back <= 4; back++) {
 		p->object += 0x1000;
 		for (uint32_t i = 0; i < 40; i++)
@@ -809,8 +820,8 @@ static void test_two_phases(void **state)
 
 /*
  * Both wakings are made without the mutex, on a busy machine. The waking thread runs again long
- * after the other threads have gone to the second wait, and is the last one there, too. @outside is
- * the time that threads work between two episodes.
+ * after the other threads have begun the second wait, and is the last thread there, too. @outside
+ * is the time that threads work between two episodes.
  */
 static void meet_twice_late(struct play *p, uint32_t n, uint32_t last, uint64_t outside)
 {
@@ -853,8 +864,8 @@ static void test_two_phases_late_at_last(void **state)
 }
 
 /*
- * Threads arrive again as soon as they have left: it is unknown which waking ends an episode, and
- * neither is claimed to.
+ * Threads arrive again as soon as they have left. It is unknown which waking ends an episode, so
+ * neither is reported as the end.
  */
 static void test_two_phases_in_a_tight_loop(void **state)
 {
@@ -870,8 +881,8 @@ static void test_two_phases_in_a_tight_loop(void **state)
 }
 
 /*
- * Two barriers in one function: threads work between them, so the second is no second phase of the
- * first.
+ * Two barriers are in one function. Threads work between them, so the second barrier is no second
+ * phase of the first.
  */
 static void test_no_second_phase(void **state)
 {
@@ -887,8 +898,8 @@ static void test_no_second_phase(void **state)
 }
 
 /*
- * All sites are inlined in one call of a function. Sites 100 and 101 are on one line, 102 and 103
- * on another.
+ * All sites are inlined in one call of a function. Sites 100 and 101 share a line, and so do 102
+ * and 103.
  */
 static uint64_t line_of(void *ctx, uint32_t site, uint32_t depth)
 {
@@ -896,8 +907,8 @@ static uint64_t line_of(void *ctx, uint32_t site, uint32_t depth)
 }
 
 /*
- * An inlined function uses a macro twice. Threads go from one barrier to the other at once, and
- * wait there for a thread that works.
+ * An inlined function uses a macro twice. Threads go directly from one barrier to the other, and
+ * wait there for a working thread.
  */
 static void test_no_second_phase_in_line(void **state)
 {
@@ -914,8 +925,8 @@ static void test_no_second_phase_in_line(void **state)
 }
 
 /*
- * Two barriers are in one function, and nowhere else. Threads go from one to the other at once, but
- * the last arriver of the second works for @work in between.
+ * Two barriers are in one function, and in no other. Threads go directly from one to the other, but
+ * the last arriver of the second barrier works for @work in between.
  */
 static void meet_at_both(struct play *p, uint32_t n, uint32_t first, uint32_t last, uint64_t work)
 {
@@ -934,7 +945,7 @@ static void meet_at_both(struct play *p, uint32_t n, uint32_t first, uint32_t la
 	p->now += n;
 }
 
-/* Records dropped before that was known are counted. */
+/* Records that were dropped before the classification are counted. */
 static void test_no_second_phase_of_a_thread_that_works(void **state)
 {
 	struct play *p = *state;
@@ -947,8 +958,8 @@ static void test_no_second_phase_of_a_thread_that_works(void **state)
 }
 
 /*
- * The thread that makes the first waking also makes the second: it may have been preempted, or have
- * worked.
+ * The thread that makes the first waking also makes the second. It may have been preempted or have
+ * worked in between.
  */
 static void test_second_phase_that_lasts(void **state)
 {
@@ -981,8 +992,8 @@ static void test_second_phase_that_is_short(void **state)
 }
 
 /*
- * Threads waited for the second waking only once. That must not leave open for ever which waking
- * ends an episode.
+ * Threads waited for the second waking only once. The question which waking ends an episode must
+ * still be decided.
  */
 static void test_second_phase_waited_for_once(void **state)
 {
@@ -996,8 +1007,8 @@ static void test_second_phase_waited_for_once(void **state)
 }
 
 /*
- * The second waking is waited for only after the barrier was known, and its thread runs late: no
- * episode counts twice.
+ * The threads wait for the second waking only after the barrier is known, and the waking thread
+ * runs late. No episode counts twice.
  */
 static void test_second_phase_late_after_all(void **state)
 {
@@ -1009,7 +1020,9 @@ static void test_second_phase_late_after_all(void **state)
 	finish_taken(p, 30 * 4);
 }
 
-/* Two barriers of one function: threads reach the second only after the first was recognised. */
+/*
+ * Two barriers are in one function. Threads reach the second only after the first was recognised.
+ */
 static void test_other_barrier_of_the_function(void **state)
 {
 	struct play *p = *state;
@@ -1020,8 +1033,8 @@ static void test_other_barrier_of_the_function(void **state)
 }
 
 /*
- * Without debug information, and with the same late thread each time: an object that several
- * functions wait and wake on belongs to a macro.
+ * There is no debug information, and the late thread is the same each time. An object on which
+ * several functions wait and wake belongs to a macro.
  */
 static void test_many_functions_same_waker(void **state)
 {
@@ -1051,7 +1064,10 @@ static bool not_compact(void *ctx, uint32_t wait, uint32_t wake)
 	return false;
 }
 
-/* One thread starts the others in the function where they wait: no barrier, but reported. */
+/*
+ * One thread starts the others in the function where they wait. This is no barrier, but it is
+ * reported.
+ */
 static void test_start_signal(void **state)
 {
 	struct play *p = *state;
@@ -1076,7 +1092,7 @@ static uint64_t in_one(void *ctx, uint32_t site)
 	return site < 10 ? 0 : 1;
 }
 
-/* Play a program in which all functions of the source are inlined into one. */
+/* Run a program in which all functions of the source are inlined into one. */
 static struct play *in_line(struct play *p)
 {
 	struct discover_ops ops = {
@@ -1089,8 +1105,8 @@ static struct play *in_line(struct play *p)
 }
 
 /*
- * The compiler merged the equal ends of two inlined functions: the waking is attributed to either
- * of them.
+ * The compiler merged the equal ends of two inlined functions. The waking is attributed to either
+ * function.
  */
 static void test_one_end(void **state)
 {
@@ -1102,8 +1118,8 @@ static void test_one_end(void **state)
 }
 
 /*
- * Threads take from a queue and put into it, inlined in one function: no barrier, whichever thread
- * wakes.
+ * Threads take from a queue and put into the queue, and both are inlined in one function. This is
+ * no barrier, whichever thread wakes.
  */
 static void test_one_code(void **state)
 {
@@ -1113,7 +1129,10 @@ static void test_one_code(void **state)
 	finish_taken(p, 0);
 }
 
-/* The same with one waker: once one wait is known to be in the waking function, once none is. */
+/*
+ * As above with one waker: in one case a wait is known to be in the waking function, in the other
+ * case none is.
+ */
 static void test_one_end_one_waker(void **state)
 {
 	struct play *p = in_line(*state);
@@ -1204,8 +1223,8 @@ static void reported(void *ctx, const struct discover_object *o)
 }
 
 /*
- * Four threads cross, with waits in one function and the waking in another. The last arriver wakes,
- * or always the same thread (@master).
+ * Four threads cross. They wait in one function and wake in another. The last arriver wakes the
+ * rest or, with @master, always the same thread.
  */
 static struct discover_object apart(struct play *p, bool master)
 {
@@ -1246,7 +1265,7 @@ static void test_two_functions_of_a_pool(void **state)
 	assert_fields(&o, IS(split, 0), IS(led, 12));
 }
 
-/* No thread wakes all waiters: a queue, or threads that are woken one by one. */
+/* No thread wakes all waiters. This is a queue, or threads are woken one by one. */
 static void test_woken_one_by_one(void **state)
 {
 	struct discover_object found = { 0 };
@@ -1266,8 +1285,8 @@ static void test_woken_one_by_one(void **state)
 }
 
 /*
- * The lock of an interpreter: one thread leaves, and arrives again before all other threads have
- * left.
+ * This is the lock of an interpreter: one thread leaves, and arrives again before all other threads
+ * have left.
  */
 static void test_lock_on_a_condition(void **state)
 {
@@ -1284,7 +1303,7 @@ static void test_lock_on_a_condition(void **state)
 /* --- what was not seen ----------------------------------------------------------------------- */
 
 /*
- * Like meet(), on a condition variable that counts: *@count waits had begun. Threads below @from
+ * Like meet(), on a condition variable with a count: *@count waits had begun. Threads below @from
  * are not seen.
  */
 static void meet_counted(struct play *p, uint32_t n, uint32_t last, uint32_t from, uint32_t *count)
@@ -1308,7 +1327,7 @@ static void meet_counted(struct play *p, uint32_t n, uint32_t last, uint32_t fro
 	p->flags = old;
 }
 
-/* Four threads meet @times, and each in turn wakes the others. */
+/* Four threads cross @times times, and each in turn wakes the others. */
 static void meet_often_counted(struct play *p, uint32_t times, uint32_t *count)
 {
 	for (uint32_t i = 0; i < times; i++)
@@ -1320,14 +1339,14 @@ static void check_unseen(struct play *p, uint64_t waits, uint32_t uncounted)
 	finish(p);
 	assert_int_equal(discover_unseen(p->d).waits, waits);
 	assert_int_equal(discover_unseen(p->d).uncounted, uncounted);
-	/* All of that is attributed to the process that these objects belong to. */
+	/* All of these waits are attributed to the process that owns the objects. */
 	assert_int_equal(discover_waited_unseen(p->d, p->tgid ? p->tgid : 1, 7),
 			 waits || uncounted);
 }
 
 /*
- * Play a barrier of four threads at which @count waits had begun unseen. It is found, and crossed
- * until these waits are reported.
+ * Run a barrier of four threads at which @count waits began unseen. The barrier is found, and
+ * crossed until these waits are reported.
  */
 static void found_and_settled(struct play *p, uint32_t count)
 {
@@ -1348,7 +1367,7 @@ static void test_all_seen(void **state)
 	assert_int_equal(p->taken, 40);
 }
 
-/* Two unseen rounds of four threads: three waits each. */
+/* Two rounds of four threads are unseen, with three waits each. */
 static void test_first_rounds_unseen(void **state)
 {
 	struct play *p = *state;
@@ -1358,7 +1377,7 @@ static void test_first_rounds_unseen(void **state)
 	check_unseen(p, 6, 0);
 }
 
-/* The object may be older than the trace: earlier waits do not matter. */
+/* The object may be older than the trace. Earlier waits do not matter. */
 static void test_older_object(void **state)
 {
 	struct play *p = *state;
@@ -1369,7 +1388,9 @@ static void test_older_object(void **state)
 	check_unseen(p, 0, 0);
 }
 
-/* Its process was not seen at first either: some of the earlier waits may belong to it. */
+/*
+ * Initially its process was not seen, either. Some of the earlier waits may belong to this process.
+ */
 static void test_older_and_blind(void **state)
 {
 	struct play *p = *state;
@@ -1381,8 +1402,8 @@ static void test_older_and_blind(void **state)
 }
 
 /*
- * The original of a private copy is known when the copy is first seen. A thread that arrives at the
- * original later says nothing about the copy.
+ * When a private copy is first seen, its original is known. A thread that arrives at the original
+ * later says nothing about the copy.
  */
 static void test_original_comes_later(void **state)
 {
@@ -1396,14 +1417,14 @@ static void test_original_comes_later(void **state)
 	check_unseen(p, 3, 0);
 }
 
-/* The object was no barrier: then nothing is missing. */
+/* The object was no barrier, so nothing is missing. */
 static void test_unseen_of_no_barrier(void **state)
 {
 	struct play *p = *state;
 
 	found_and_settled(p, 6);
 	assert_int_equal(discover_unseen(p->d).waits, 6);
-	/* Wakings of another function, which end no wait, do not belong to the barrier. */
+	/* Wakings by another function end no wait, and do not belong to the barrier. */
 	for (uint32_t i = 0; i < 20; i++)
 		wake(p, 1, 301);
 	assert_int_equal(p->verdict, DISCOVER_BARRIER);
@@ -1426,8 +1447,8 @@ static void test_end_of_futexes(void **state)
 }
 
 /*
- * One of the processes is not seen at first: its waits are gaps in the sequence of counts, and its
- * wakings seem to come from nowhere.
+ * One of the processes is initially not seen. Its waits are gaps in the sequence of counts, and its
+ * wakings seem to have no source.
  */
 static void test_some_unseen(void **state)
 {
@@ -1435,12 +1456,13 @@ static void test_some_unseen(void **state)
 	uint32_t count = 0;
 
 	meet_counted(p, 4, 4, 3, &count); /* 1, 2 wait unseen */
-	meet_counted(p, 4, 2, 3, &count); /* 1 waits unseen, and 2 wakes: 3 and 4 do not see it */
+	/* 1 waits unseen, and 2 wakes; 3 and 4 do not see the wait */
+	meet_counted(p, 4, 2, 3, &count);
 	meet_often_counted(p, 10, &count);
 	check_unseen(p, 2 + 1 + 2, 0);
 }
 
-/* For an object known by its code the first wait is enough: waits in progress are not missing. */
+/* For an object known by its code the first wait is enough. Waits in progress are not missing. */
 static void test_unseen_of_known_code(void **state)
 {
 	struct play *p = *state;
@@ -1458,14 +1480,16 @@ static void test_unseen_of_known_code(void **state)
 	waited(p, 3, 100);
 	p->flags = 0;
 	assert_int_equal(p->barriers, 2);
-	/* begun after it was found: a wait of another process, which continues the count */
+	/*
+	 * a wait of another process that began after the object was found, and continues the count
+	 */
 	other = 9;
 	meet_counted(p, 4, 2, 0, &other);
 	check_unseen(p, 0, 0);
 }
 
 /*
- * The values in musl always begin with the same number. A value that occurs twice is no count,
+ * In musl the values always begin with the same number. A value that occurs twice is no count,
  * either.
  */
 static void test_no_count(void **state)
@@ -1484,7 +1508,7 @@ static void test_unread(void **state)
 	struct play *p = *state;
 	uint32_t count = 3;
 
-	/* A page that was never touched cannot be read from a probe. */
+	/* A probe cannot read a page that was never touched. */
 	meet(p, 4, 1, 100, 101);
 	for (uint32_t i = 1; i < 10; i++)
 		meet_counted(p, 4, 1 + i % 4, 0, &count);
@@ -1492,7 +1516,7 @@ static void test_unread(void **state)
 }
 
 /*
- * Unseen waits are reported during tracing, once the waits that had begun before the barrier was
+ * Unseen waits are reported during tracing, as soon as the waits that began before the barrier was
  * found are over.
  */
 static void test_unseen_in_time(void **state)
@@ -1519,8 +1543,8 @@ static void test_spurious_is_seen(void **state)
 }
 
 /*
- * The tracer does not see the other processes for long, so the rounds of this process alone follow
- * no rule. The object is classified anew as soon as the other processes are traced.
+ * For a long time the tracer does not see the other processes, so the rounds of this process alone
+ * follow no rule. The object is classified anew as soon as the other processes are traced.
  */
 static void test_process_that_comes_late(void **state)
 {
@@ -1540,8 +1564,8 @@ static void test_process_that_comes_late(void **state)
 }
 
 /*
- * A process gets its probes on waits before those on wakings, so the rounds that it ended meanwhile
- * follow no rule. The object is classified anew when the process is first seen to wake.
+ * A process gets its probes on waits before its probes on wakings, so the rounds that it ended in
+ * between follow no rule. The object is classified anew at the first waking of the process.
  */
 static void test_wakings_seen_later(void **state)
 {
@@ -1564,8 +1588,8 @@ static void test_wakings_seen_later(void **state)
 }
 
 /*
- * More threads cross than when the barrier was found. The next episode has the new number, as the
- * current one has already begun.
+ * More threads cross than when the barrier was found. The next episode has the new number, because
+ * the current episode has already begun.
  */
 static void test_more_come(void **state)
 {
@@ -1573,7 +1597,7 @@ static void test_more_come(void **state)
 
 	meet_often(p, 4, 3, IN_TURN, 100, 101);
 	assert_int_equal(p->team, 0);
-	/* The new thread arrives last of the waiting threads. */
+	/* The new thread is the last waiting thread to arrive. */
 	meet(p, 4, 1, 100, 101);
 	assert_int_equal(p->team, 0);
 	meet(p, 4, 2, 100, 101);
@@ -1584,7 +1608,7 @@ static void test_more_come(void **state)
 }
 
 /*
- * The same, but the new thread is seen before the other threads have left: the number of threads is
+ * As above, but the new thread is seen before the other threads have left. The number of threads is
  * known when the episode is over.
  */
 static void test_more_come_at_once(void **state)
@@ -1609,7 +1633,7 @@ static void test_more_come_at_once(void **state)
 }
 
 /*
- * At an upper node of a tree the number of threads stays the same, but the threads change: their
+ * At an upper node of a tree the number of threads stays the same, but the threads change. Their
  * number is given either for all rounds or for none.
  */
 static void test_others_come(void **state)

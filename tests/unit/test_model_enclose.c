@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Check which function contains a barrier, with call chains of waits and wakings from real
+ * Check which function contains a barrier. The call chains of waits and wakings are from real
  * programs.
  */
 #include "test_model_util.h"
@@ -13,8 +13,8 @@ DEFINE_CLEANUP_PTR(enclose_free, struct enclose *)
 #define WAY_MAX 5
 
 /*
- * Parse a call chain. Functions are letters, a site is a letter and a digit. A leading "*" marks
- * the runtime, "~" a wrapper, "!" an inlined function.
+ * Parse a call chain. A letter is a function, and a letter with a digit is a site. A leading "*"
+ * marks the runtime, "~" a wrapper, "!" an inlined function.
  */
 static uint32_t way(const char *text, struct enclose_step *steps)
 {
@@ -59,7 +59,7 @@ static void site_is(struct enclose *e, const char *text, bool helpers, uint32_t 
 }
 
 /*
- * The wait and the waking of a macro are on one line: its function is a phase of the program, not
+ * The wait and the waking of a macro are on one line. Its function is a phase of the program, not
  * the barrier.
  */
 static void test_macro_on_one_line(void **state)
@@ -77,7 +77,7 @@ static void test_macro_on_one_line(void **state)
 	assert_false(through);
 }
 
-/* A function with more code than a barrier contains other things. */
+/* A function with more code than a barrier also contains other code. */
 static void test_large_function(void **state)
 {
 	struct enclose_step wait[WAY_MAX], wakes[WAY_MAX];
@@ -114,7 +114,7 @@ static void test_called_from_one(void **state)
 	site_is(e, "b1 w1", false, 1, true);
 }
 
-/* One thread began there; another, the main thread, was called by main. */
+/* One thread began in this function. Another thread, the main thread, was called by main. */
 static void test_where_threads_work(void **state)
 {
 	struct enclose *e CLEANUP_PTR(enclose_free) = enclose_new();
@@ -126,7 +126,7 @@ static void test_where_threads_work(void **state)
 	site_is(e, "w2 *s1", false, 0, false);
 }
 
-/* lu() has three waits, and is called once: its caller would say less. */
+/* lu() has three waits, and is called once: its caller would be less specific. */
 static void test_fewer_callers_than_waits(void **state)
 {
 	struct enclose *e CLEANUP_PTR(enclose_free) = enclose_new();
@@ -146,7 +146,10 @@ static void test_inlined(void **state)
 	seen(e, "!l1 s1", false, false);
 	seen(e, "!l4 s1", true, false);
 	site_is(e, "!l1 s1", false, 0, false);
-	/* Inlined into a function with several callers it is one function again. */
+	/*
+	 * If the function is inlined into a function with several callers, it is one function
+	 * again.
+	 */
 	seen(e, "!k1 s1", false, false);
 	seen(e, "!k1 s2", false, false);
 	site_is(e, "!k1 s2", false, 1, true);
@@ -161,7 +164,7 @@ static void test_decided_once(void **state)
 	seen(e, "b3 w1", false, false);
 	seen(e, "b1 *s1", false, false);
 	site_is(e, "b1 w1", false, 1, true);
-	/* But the runtime is no site. */
+	/* The runtime is not a site. */
 	site_is(e, "b1 *s1", false, 0, false);
 }
 
@@ -180,13 +183,13 @@ static void test_helpers(void **state)
 {
 	struct enclose *e CLEANUP_PTR(enclose_free) = enclose_new();
 
-	/* Either by one function, */
+	/* The barrier is called by one function, */
 	seen(e, "~y1 f1 b1 w1", false, true);
 	seen(e, "~y1 f1 b2 w2", true, true);
 	seen(e, "~y1 f1 b1 w2", false, true);
 	site_is(e, "~y1 f1 b1 w1", true, 3, true);
 	site_is(e, "~y1 f1 b2 w2", true, 3, true);
-	/* each by its own, */
+	/* by each thread's own function, */
 	seen(e, "p1 k1 w1", false, true);
 	seen(e, "q1 k2 w1", true, true);
 	site_is(e, "p1 k1 w1", true, 2, true);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Check which crossings form one episode in the hard cases. Expected values are worked out by hand;
- * times in ns.
+ * Check which crossings form one episode in the hard cases. Expected values are worked out by hand,
+ * and times are in ns.
  */
 #include "sbt/record.h"
 #include "test_model_util.h"
@@ -30,7 +30,7 @@ static void test_one_meeting(void **state)
 	cross_all(r, { 2, A, 3, 250, 310 }, { 1, A, 3, 100, 320 });
 	assert_int_equal(r->nkept, 0);
 	cross(r, 3, A, 3, 300, 350);
-	/* The episode is known to be full: it does not wait for more records. */
+	/* The episode is known to be full, so the model does not wait for more records. */
 	assert_episodes(r, { "1 2 3", MODEL_COMPLETE });
 	assert_fields(ep(r, 0), IS(release_ns, 300), IS(barrier_ns, 200), IS(phase_ns, 300),
 		      IS(phase_from, MODEL_NONE), IS(number, 0));
@@ -52,7 +52,9 @@ static void test_attach_in_mid_episode(void **state)
 		  { 3, A, 3, 1450, 1620 }, { 2, A, 3, 1600, 1630 });
 	assert_at_end(r, 2000, { "2 3", MODEL_INCOMPLETE, MODEL_WHY_BEFORE },
 		      { "1 2 3", MODEL_COMPLETE }, { "3 1 2", MODEL_COMPLETE });
-	/* The missing thread had arrived before: the release is known, and so is the next phase. */
+	/*
+	 * The missing thread had arrived before, so the release is known, and so is the next phase.
+	 */
 	assert_int_equal(ep(r, 1)->phase_ns, 200);
 	assert_fields(model_barrier(r->model, 0), IS(incomplete, 1), IS(episodes, 2));
 	/* The incomplete episode adds nothing to imbalance: 100 + 50 and 150 + 100. */
@@ -60,8 +62,8 @@ static void test_attach_in_mid_episode(void **state)
 }
 
 /*
- * As before, but thread 1 is so quick that its next arrival still fits the episode that its record
- * is missing from.
+ * As before, but thread 1 is so quick that its next arrival still fits the episode that lacks its
+ * record.
  */
 static void test_attach_quick_thread(void **state)
 {
@@ -72,7 +74,10 @@ static void test_attach_quick_thread(void **state)
 		  { 3, A, 3, 1400, 1420 }, { 2, A, 3, 1350, 1430 }, { 1, A, 3, 1500, 1610 },
 		  { 3, A, 3, 1450, 1620 }, { 2, A, 3, 1600, 1630 });
 	finish(r, 2000);
-	/* This looks like a full episode until the other threads arrive again before 1 leaves. */
+	/*
+	 * This looks like a full episode until the other threads arrive again before thread 1
+	 * leaves.
+	 */
 	assert_ep(r, 0, "2 3 1", MODEL_AMBIGUOUS, MODEL_WHY_BEFORE);
 	assert_ep(r, 1, "2 3", MODEL_INCOMPLETE, MODEL_WHY_COUNT);
 	assert_ep(r, 2, "3 1 2", MODEL_COMPLETE, 0);
@@ -80,7 +85,7 @@ static void test_attach_quick_thread(void **state)
 }
 
 /*
- * Thread 2 is known to have waited here when tracing began. It arrives again each time before
+ * Thread 2 is known to have waited here when tracing began. In each round it arrives again before
  * thread 1, which wakes it, has left. The times alone would never show which thread's records are
  * missing.
  */
@@ -102,9 +107,9 @@ static void test_attach_with_one_inside(void **state)
 }
 
 /*
- * Two threads waited here when tracing began, and arrive again each time before thread 1 has left.
- * When the second episode is full the first is still open, as these threads have been seen only
- * now. No thread is missing from it.
+ * Two threads waited here when tracing began. In each round they arrive again before thread 1 has
+ * left. When the second episode is full the first is still open, because these threads have been
+ * seen only now. No thread is missing from the second episode.
  */
 static void test_attach_with_two_inside(void **state)
 {
@@ -126,8 +131,8 @@ static void test_attach_with_two_inside(void **state)
 }
 
 /*
- * As with one thread inside, but a third has no record either and did not wait here: its arrivals
- * stay unknown.
+ * As with one thread inside, but a third thread has no record either and did not wait here. Its
+ * arrivals stay unknown.
  */
 static void test_attach_with_one_inside_of_two(void **state)
 {
@@ -179,8 +184,8 @@ static void test_lost_record(void **state)
 }
 
 /*
- * The thread of the lost record is so quick that its next arrival fits the episode that the record
- * is missing from.
+ * The thread of the lost record is so quick that its next arrival fits the episode that lacks the
+ * record.
  */
 static void test_lost_record_quick_thread(void **state)
 {
@@ -189,7 +194,7 @@ static void test_lost_record_quick_thread(void **state)
 	rounds(r, 0, 1);
 	lose(r, 1); /* 110 - 131 */
 	cross_all(r, { 2, A, 3, 120, 134 }, { 3, A, 3, 130, 136 },
-		  { 1, A, 3, 133, 240 }, /* belongs to the next, but arrives before 134 */
+		  { 1, A, 3, 133, 240 }, /* belongs to the next episode, but arrives before 134 */
 		  { 2, A, 3, 220, 234 }, { 3, A, 3, 230, 236 });
 	rounds(r, 300, 2);
 	finish(r, 600);
@@ -267,8 +272,8 @@ static void test_two_objects(void **state)
 }
 
 /*
- * One object with two call sites is two barriers; members from different call sites form a third,
- * mixed one.
+ * One object with two call sites is two barriers. Members from different call sites form a third,
+ * mixed barrier.
  */
 static void test_sites(void **state)
 {
@@ -297,8 +302,8 @@ static void test_sites(void **state)
 }
 
 /*
- * pthread_barrier_destroy() and _init() with another count: crossings from before and after never
- * form one episode.
+ * pthread_barrier_destroy() and _init() set another count. Crossings before and after the call
+ * never form one episode.
  */
 static void test_made_again(void **state)
 {
@@ -312,7 +317,9 @@ static void test_made_again(void **state)
 		      { "1 2", MODEL_COMPLETE }, { "1 3 2", MODEL_COMPLETE });
 }
 
-/* A thread abandoned the old barrier; the new one begins although the old episode never ended. */
+/*
+ * A thread abandoned the old barrier. The new barrier begins although the old episode never ended.
+ */
 static void test_made_again_unfinished(void **state)
 {
 	struct run *r = *state;
@@ -327,8 +334,8 @@ static void test_made_again_unfinished(void **state)
 }
 
 /*
- * Thread 3 arrived last and is slow to leave: the other threads have crossed the next barrier there
- * meanwhile.
+ * Thread 3 arrived last and is slow to leave. Meanwhile the other threads have crossed the next
+ * barrier at this address.
  */
 static void test_made_again_late(void **state)
 {
@@ -342,7 +349,7 @@ static void test_made_again_late(void **state)
 		      { "1 2", MODEL_COMPLETE });
 }
 
-/* The thread is never seen to leave: only the episode that it is missing from is uncertain. */
+/* The thread is never seen to leave. Only the episode without this thread is uncertain. */
 static void test_made_again_without(void **state)
 {
 	struct run *r = *state;
@@ -357,7 +364,7 @@ static void test_made_again_without(void **state)
 }
 
 /*
- * More threads than the next barrier counts cross it when the late thread leaves: that adds no
+ * When the late thread leaves, more threads than the next barrier counts cross it. This adds no
  * members to the old episode.
  */
 static void test_made_again_for_more(void **state)
@@ -394,8 +401,8 @@ static void test_made_again_twice(void **state)
 }
 
 /*
- * A thread that never left may be a left-over: as many members as the count do not make the episode
- * certain.
+ * A thread that never left may belong to an earlier barrier. The episode is not certain even if it
+ * has as many members as the count.
  */
 static void test_made_again_leftover(void **state)
 {
@@ -407,7 +414,7 @@ static void test_made_again_leftover(void **state)
 		      { "4 1", MODEL_COMPLETE }, { "3", MODEL_INCOMPLETE, MODEL_WHY_COUNT });
 }
 
-/* The count becomes known only after the first thread has left: that is no other barrier. */
+/* The count becomes known only after the first thread has left. The barrier is still the same. */
 static void test_count_known_late(void **state)
 {
 	struct run *r = *state;
@@ -420,7 +427,10 @@ static void test_count_known_late(void **state)
 	assert_tids(ep(r, 1), "3 4");
 }
 
-/* The same at an existing barrier: a std::barrier that one thread has dropped out of. */
+/*
+ * The count also becomes known late at an existing barrier: a std::barrier that one thread has
+ * dropped out of.
+ */
 static void test_new_count_known_late(void **state)
 {
 	struct run *r = *state;
@@ -433,8 +443,8 @@ static void test_new_count_known_late(void **state)
 }
 
 /*
- * The threads were not seen before. The next episode of some shows that they were not in another
- * one, although its count differs.
+ * The threads were not seen before. The next episode of some threads shows that they were not in
+ * another episode, although its count differs.
  */
 static void test_made_again_unseen(void **state)
 {
@@ -449,8 +459,8 @@ static void test_made_again_unseen(void **state)
 }
 
 /*
- * The first arrivals of the newest barrier are missing: a thread that was slow to leave the
- * previous barrier is still a member of that one.
+ * The first arrivals of the newest barrier are missing. A thread that was slow to leave the
+ * previous barrier is still a member of that barrier.
  */
 static void test_made_again_lost(void **state)
 {
@@ -458,7 +468,10 @@ static void test_made_again_lost(void **state)
 
 	cross_all(r, { 1, A, 2, 10, 21 }, { 2, A, 2, 20, 22 }, { 1, A, 3, 30, 51 },
 		  { 2, A, 3, 40, 52 });
-	/* Thread 3 arrived at 50 and is slow; the next barrier, of two threads, begins at 60. */
+	/*
+	 * Thread 3 arrives at 50 and is slow to leave. The next barrier, of two threads, begins at
+	 * 60.
+	 */
 	for (uint64_t at = 60; at < 120; at += 20) {
 		cross_all(r, { 1, A, 2, at, at + 11 }, { 2, A, 2, at + 10, at + 12 });
 	}
@@ -476,7 +489,7 @@ static void test_slow_departure(void **state)
 	struct run *r = *state;
 
 	cross_all(r, { 1, A, 3, 10, 31 }, { 3, A, 3, 30, 32 },
-		  { 2, A, 3, 20, 90 }, /* slow; 1 and 3 arrived again at 40 and 50 */
+		  { 2, A, 3, 20, 90 }, /* slow; threads 1 and 3 arrived again at 40 and 50 */
 		  { 2, A, 3, 95, 96 }, { 1, A, 3, 40, 97 }, { 3, A, 3, 50, 98 });
 	finish(r, 200);
 	assert_int_equal(r->nkept, 2);
@@ -485,7 +498,7 @@ static void test_slow_departure(void **state)
 	assert_ep(r, 1, "1 3 2", MODEL_COMPLETE, 0);
 }
 
-/* The same without a count: the next episode opens only after all threads have left. */
+/* As above without a count: the next episode opens only after all threads have left. */
 static void test_unknown_count(void **state)
 {
 	struct run *r = *state;
@@ -495,7 +508,7 @@ static void test_unknown_count(void **state)
 	assert_int_equal(r->nkept, 0);
 	cross_all(r, { 2, A, 0, 95, 96 }, { 1, A, 0, 40, 97 });
 	assert_int_equal(model_advance(r->model, 98), 0);
-	assert_int_equal(r->nkept, 1); /* the next has opened */
+	assert_int_equal(r->nkept, 1); /* the next episode has opened */
 	cross(r, 3, A, 0, 50, 98);
 	assert_int_equal(model_advance(r->model, 1000000096), 0);
 	assert_int_equal(r->nkept, 1);
@@ -508,7 +521,7 @@ static void test_unknown_count(void **state)
 	assert_int_equal(r->nkept, 2);
 }
 
-/* The same memory at other addresses in two processes. */
+/* Two processes have the same memory at different addresses. */
 static void test_process_shared(void **state)
 {
 	struct run *r = *state;
@@ -520,7 +533,7 @@ static void test_process_shared(void **state)
 		  { 10, 0x5000, 2, 30, 32, .tgid = 10, .inc = 1, .shared = 99 },
 		  { 10, 0x5000, 2, 40, 61, .tgid = 10, .inc = 1, .shared = 99 },
 		  { 20, 0x7000, 2, 60, 62, .tgid = 20, .inc = 2, .shared = 99 });
-	/* The same address, but private: no episode with the other process. */
+	/* The address is the same, but private: there is no episode with the other process. */
 	cross_all(r, { 10, 0x9000, 2, 70, 81, .tgid = 10, .inc = 1 },
 		  { 20, 0x9000, 2, 80, 82, .tgid = 20, .inc = 2 });
 	finish(r, 100);
@@ -532,21 +545,21 @@ static void test_process_shared(void **state)
 	b = model_barrier(r->model, ep(r, 0)->barrier);
 	assert_true(b->shared);
 	/*
-	 * The barrier belongs to the process seen first, the sums of the threads to their own
-	 * processes.
+	 * The barrier belongs to the process that was seen first. The sums of threads belong to
+	 * their own processes.
 	 */
 	assert_int_equal(model_proc(r->model, b->proc)->tgid, 20);
 	assert_fields(ep(r, 1), IS(number, 1), IS(phase_ns, 30));
 	assert_int_equal(thread_of(r, 10)->wait_ns, 20);
 	assert_int_equal(thread_of(r, 20)->wait_ns, 15);
 	assert_int_equal(model_proc(r->model, 1)->parent, 0);
-	/* T_ideal joins both processes: thread 10 works 30 + 8, 20 then joins at 38... */
+	/* T_ideal joins both processes: thread 10 works 30 + 8, then thread 20 joins at 38... */
 	assert_int_equal(model_nprocs(r->model), 2);
 }
 
 /*
- * Processes may share memory. A thread that was alone at such a barrier may have crossed it with
- * other processes, unless the threads of its own process have crossed it on their own.
+ * Processes may share memory. A thread that was alone at a shared barrier may have crossed it with
+ * other processes, unless the threads of its own process have crossed it without them.
  */
 static void test_unmet(void **state)
 {
@@ -565,7 +578,7 @@ static void test_unmet(void **state)
 	assert_int_equal(model_proc(r->model, 0)->unmet, 1);
 }
 
-/* Three threads on a barrier of two. */
+/* Three threads use a barrier of two. */
 static void test_more_threads_than_count(void **state)
 {
 	struct run *r = *state;
@@ -583,8 +596,8 @@ static void test_more_threads_than_count(void **state)
 }
 
 /*
- * The third arrives between the last arrival and the first departure, and no thread leaves early
- * enough to decide.
+ * The third thread arrives between the last arrival and the first departure, and no thread leaves
+ * early enough to decide.
  */
 static void test_cyclic_swap(void **state)
 {
@@ -592,8 +605,8 @@ static void test_cyclic_swap(void **state)
 
 	cross_all(r, { 3, A, 2, 5, 8 }, { 1, A, 2, 4, 9 });
 	/*
-	 * 1 at 10, 2 at 20, 3 at 21, 2' after 60. 1 leaves at 25; 2 and 3 only after the fourth
-	 * arrival at 40.
+	 * 1 arrives at 10, 2 at 20, 3 at 21, and 2 again after 60. 1 leaves at 25. 2 and 3 leave
+	 * only after the fourth arrival at 40.
 	 */
 	cross_all(r, { 1, A, 2, 10, 25 }, { 1, A, 2, 40, 45 }, { 2, A, 2, 20, 50 },
 		  { 3, A, 2, 21, 51 });
@@ -622,7 +635,7 @@ static void cross_by_hand(struct run *r, uint32_t tid, uint32_t count, uint64_t 
 }
 
 /*
- * Two threads were seen at a user-defined barrier, which was said to have two. Then a third
+ * Two threads were seen at a user-defined barrier with a reported count of two. Then a third thread
  * arrives: the threads do not use the barrier in turn.
  */
 static void test_more_than_were_seen(void **state)
@@ -643,7 +656,9 @@ static void test_more_than_were_seen(void **state)
 	assert_ep(r, 9, "1 2 3", MODEL_COMPLETE, 0);
 }
 
-/* The probes saw 3 arrive before 2, but 2 left before the next release: 2 was the member. */
+/*
+ * The probes saw thread 3 arrive before 2, but 2 left before the next release, so 2 was the member.
+ */
 static void test_cyclic_forced_swap(void **state)
 {
 	struct run *r = *state;
@@ -660,8 +675,8 @@ static void test_cyclic_forced_swap(void **state)
 
 /* Another thread reuses the number of a thread that ended. */
 /*
- * Clocks that make no sense: threads that have crossed already cross again before that, over and
- * over, and never leave. The model ends all the same.
+ * The clocks make no sense: threads that have crossed cross again at an earlier time, repeatedly,
+ * and never leave. The model still ends.
  */
 static void test_cyclic_again_and_again(void **state)
 {
@@ -729,7 +744,7 @@ static void test_record_after_exit(void **state)
 	assert_int_equal(model_nthreads(r->model), 3);
 }
 
-/* PID reuse and exec: the same numbers, another incarnation. */
+/* PIDs are reused and programs exec: the numbers are the same, the incarnation differs. */
 static void test_incarnations(void **state)
 {
 	struct run *r = *state;
@@ -737,7 +752,7 @@ static void test_incarnations(void **state)
 	assert_int_equal(model_add_process(r->model, 10, 1, 0, 0, 0, true, "sh"), 0);
 	cross_all(r, { 10, A, 2, 10, 21, .tgid = 10, .inc = 1 },
 		  { 11, A, 2, 20, 22, .tgid = 10, .inc = 1 });
-	/* 10 arrives and execs: the barrier and its waiters are gone. */
+	/* Thread 10 arrives and execs: the barrier and its waiters no longer exist. */
 	cross_all(r, { 10, A, 2, 30, NEVER, .tgid = 10, .inc = 1 });
 	assert_int_equal(model_end_process(r->model, 10, 1, 40), 0);
 	assert_int_equal(model_add_process(r->model, 10, 2, 10, 1, 40, true, "prog"), 0);
@@ -758,7 +773,7 @@ static void test_incarnations(void **state)
 
 /*
  * The first crossings of a process were not recorded, whether the process was known before (exec)
- * or not: crossings count from the next one.
+ * or not. Crossings count from the next recorded crossing.
  */
 static void test_found_late(void **state)
 {
@@ -775,7 +790,7 @@ static void test_found_late(void **state)
 		}
 		assert_int_equal(model_add_process(r->model, PID, INC, 0, 0, 100, false, "prog"),
 				 0);
-		/* One thread began before that, one later. */
+		/* One thread began before the first recorded crossing, and one later. */
 		assert_int_equal(model_add_thread(r->model, PID, INC, 2, 50), 0);
 		assert_int_equal(model_add_thread(r->model, PID, INC, 3, 110), 0);
 		cross_all(r, { 1, A, 3, 101, 131 }, { 2, A, 3, 120, 132 }, { 3, A, 3, 130, 133 });
@@ -804,7 +819,10 @@ static void test_abandoned(void **state)
 	struct run *r = *state;
 
 	cross_all(r, { 1, A, 3, 20, 31 }, { 3, A, 3, 30, 32 });
-	/* 2 had arrived at 10; the abandoned wait is reported when it arrives again, at 40. */
+	/*
+	 * Thread 2 arrived at 10. The abandoned wait is reported when thread 2 arrives again, at
+	 * 40.
+	 */
 	cross_all(r, { 2, A, 3, 10, NEVER }, { 1, A, 3, 50, 61 }, { 2, A, 3, 40, 62 },
 		  { 3, A, 3, 60, 63 });
 	finish(r, 100);
@@ -820,7 +838,7 @@ static void test_abandoned(void **state)
 		      IS(release.n, 5));
 }
 
-/* All threads abandoned their waits: there was no such episode, and no release. */
+/* All threads abandoned their waits, so there was no episode and no release. */
 static void test_abandoned_by_all(void **state)
 {
 	struct run *r = *state;
@@ -861,9 +879,9 @@ static void test_abandoned_counted_twice(void **state)
 }
 
 /*
- * The count is unknown, and all threads leave the second episode by a jump, which is reported when
- * they arrive again. That says nothing about threads that are still in the first episode: 3 is slow
- * to leave it.
+ * The count is unknown, and all threads leave the second episode by a jump. The jump is reported
+ * when they arrive again. This is no evidence about threads that are still in the first episode:
+ * thread 3 is slow to leave it.
  */
 static void test_abandoned_without_a_count(void **state)
 {
@@ -882,8 +900,8 @@ static void test_abandoned_without_a_count(void **state)
 }
 
 /*
- * A new object each round, with an unknown count: the end of its episode is known only after a
- * while. Episodes of other barriers wait for it, so that all come in the order of their releases.
+ * Each round has a new object with an unknown count. The end of its episode is known only after
+ * some time. Episodes of other barriers wait meanwhile, so that all are ordered by release.
  */
 static void test_fresh_without_a_count(void **state)
 {
@@ -906,7 +924,7 @@ static void test_fresh_without_a_count(void **state)
 	}
 }
 
-/* Tracing ends while one of the threads is still inside. */
+/* Tracing ends while one thread is still inside. */
 static void test_pending_at_the_end(void **state)
 {
 	struct run *r = *state;
@@ -920,10 +938,7 @@ static void test_pending_at_the_end(void **state)
 	assert_fields(thread_of(r, 3), IS(outside_ns, 30 + (130 - 36)), IS(pending_ns, 130));
 }
 
-/*
- * Fewer threads arrived than the barrier counts, without any explanation: that is reported, not
- * hidden.
- */
+/* Fewer threads arrived than the barrier counts, for no known reason. The report shows this. */
 static void test_count_mismatch(void **state)
 {
 	struct run *r = *state;
@@ -934,7 +949,7 @@ static void test_count_mismatch(void **state)
 	assert_int_equal(model_barrier(r->model, 0)->wait.n, 0);
 }
 
-/* Clocks disagree: 1 leaves 3 ns before the last arrival. */
+/* Clocks disagree: thread 1 leaves 3 ns before the last arrival. */
 static void test_causality(void **state)
 {
 	struct run *r = *state;
@@ -945,7 +960,7 @@ static void test_causality(void **state)
 		      IS(latency_ns, 0));
 }
 
-/* A barrier function waits on another barrier inside: that counts once. */
+/* A barrier function waits on another barrier inside. The inner wait is not counted again. */
 static void test_nested(void **state)
 {
 	struct run *r = *state;
@@ -968,7 +983,10 @@ static void test_nested(void **state)
 	assert_int_equal(model_totals(r->model)->lost, 0);
 }
 
-/* An inner crossing's record comes before its outer one's, whichever was numbered first. */
+/*
+ * The record of an inner crossing comes before that of the outer crossing, in either order of
+ * numbers.
+ */
 static void test_nested_order_of_records(void **state)
 {
 	struct run *r = *state;

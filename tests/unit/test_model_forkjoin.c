@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Check which joins end rounds: threads start and end, played without a kernel. */
+/* Check which joins end rounds. Threads start and end without a kernel. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,9 +22,9 @@ struct play {
 	uint32_t tgid, inc;
 	uint8_t fate[JOINS];
 	uint64_t taken, dropped;
-	struct forkjoin_episode *last; /* the last episode that was taken */
+	struct forkjoin_episode *last; /* the last recorded episode */
 	uint32_t site;
-	uint64_t below; /* distance of handles below thread pointers */
+	uint64_t below; /* offset of handles below thread pointers */
 };
 
 static void take(void *ctx, uint64_t cookie, struct forkjoin_episode *episode)
@@ -204,13 +204,13 @@ static void test_ends_are_seen_later(void **state)
 	join(p, 210, 2);
 	left = p->now - 10;
 	/*
-	 * The first round is reported: it is known to have two threads. In the second the end of a
-	 * thread is missing.
+	 * The first round is reported, because its two threads are known. In the second round the
+	 * end of a thread is missing.
 	 */
 	assert_int_equal(p->taken, 1);
 	stop_at(p, 211, left + 5);
 	assert_int_equal(p->taken, 2);
-	/* The thread had ended when it was joined. */
+	/* The thread had ended before the join. */
 	assert_fields(p->last, IS(members[1].arrive_ns, left), IS(members[1].seq, 212));
 }
 
@@ -455,7 +455,7 @@ static void test_found_in_the_midst(void **state)
 {
 	struct play *p = *state;
 
-	/* The start of the process was not seen: two of its threads are unknown. */
+	/* The start of the process was not seen, so two of its threads are unknown. */
 	p->tgid = p->inc = 50;
 	for (uint32_t i = 0; i < 3; i++) {
 		make_by(p, 50, 202);
@@ -509,7 +509,7 @@ static void wait_for_all(struct play *p, uint64_t for_ns)
 	assert_int_equal(forkjoin_join(p->f, &j), 0);
 }
 
-/* Play three threads, which end after 3, 5 and 7 ms, or with late reports of their ends. */
+/* Run three threads. They end after 3, 5 and 7 ms, or their ends are reported late. */
 static void scope(struct play *p, uint32_t first)
 {
 	uint64_t began;
@@ -534,12 +534,12 @@ static void test_all_at_once(void **state)
 	assert_fields(p, IS(taken, 3), IS(last->n, 3));
 	assert_int_equal(p->last->depart_ns - p->last->arrive_ns, 7 * MS);
 	assert_int_equal(p->last->members[0].arrive_ns - p->last->arrive_ns, 3 * MS);
-	/* Its last action is just before it ends. */
+	/* The last action of the thread is just before its end. */
 	assert_int_equal(p->last->members[2].arrive_ns, p->last->depart_ns);
 	assert_int_equal(forkjoin_untold(p->f), 0);
 }
 
-/* A wait that ends at once belongs to the round before: the last wait counts. */
+/* A wait that ends at once belongs to the previous round. The last wait counts. */
 static void test_all_with_leftovers(void **state)
 {
 	struct play *p = *state;
@@ -559,14 +559,14 @@ static void test_all_with_leftovers(void **state)
 	assert_int_equal(p->last->depart_ns - began, 4 * MS + 5);
 	assert_int_equal(p->last->members[0].arrive_ns - began, 2 * MS);
 	assert_int_equal(p->last->members[1].arrive_ns - began, 4 * MS + 5);
-	/* A wait without threads has another purpose. */
+	/* A wait without threads has another purpose, and is no round. */
 	wait_for_all(p, 10);
 	assert_int_equal(p->fate[p->next - 1], DROPPED);
 }
 
 /*
- * A thread that arrives last at the end of a scope waits for no other thread. Its threads are not
- * members of the next round, and are counted.
+ * A thread that arrives last at the end of a scope waits for no other thread. The threads of the
+ * scope are not members of the next round, and are counted.
  */
 static void test_all_come_last(void **state)
 {
@@ -580,7 +580,7 @@ static void test_all_come_last(void **state)
 	scope(p, 230);
 	assert_fields(p, IS(taken, 3), IS(last->n, 3), IS(last->members[0].tid, 230));
 	assert_int_equal(forkjoin_untold(p->f), 4);
-	/* At first this is unknown; the number of threads shows it, and no episode is made. */
+	/* Initially this is unknown. The number of threads shows it, and no episode is made. */
 	make(p, 240, 3);
 	stop(p, 240, 3);
 	scope(p, 250);
@@ -590,7 +590,7 @@ static void test_all_come_last(void **state)
 	assert_int_equal(p->taken, 4);
 }
 
-/* A thread that goes on is not part of a scope. */
+/* A thread that continues is not part of a scope. */
 static void test_all_but_one(void **state)
 {
 	struct play *p = *state;
@@ -636,7 +636,7 @@ static void test_anything(void **state)
 	struct play *p = *state;
 	uint32_t seed = 1, tid;
 
-	/* Senseless input: nothing breaks, and each join is decided once. */
+	/* The input makes no sense. No check fails, and each join is decided once. */
 	for (uint32_t i = 0; i < 60000; i++) {
 		seed = seed * 1103515245 + 12345;
 		tid = 100 + (seed >> 16) % 24;

@@ -40,7 +40,7 @@ static void finish(struct run *r, uint64_t end)
 	assert_int_equal(model_finish(r->model, end), 0);
 }
 
-/* Two regions, the workers idle in between; the first of them is over at 130. */
+/* There are two regions, and the workers are idle in between. The first region ends at 130. */
 static void test_two_regions(void **state)
 {
 	struct run *r CLEANUP_PTR(run_free) = team_of_three();
@@ -69,7 +69,7 @@ static void test_two_regions(void **state)
 	assert_int_equal(member_of(&r->kept[1].ep, 3)->work_ns, 25);
 	assert_int_equal(member_of(&r->kept[1].ep, 1)->work_ns, 100);
 	assert_fields(model_totals(r->model), IS(crossings, 6), IS(abandoned, 0), IS(lost, 0));
-	/* Idle from each join to the resumption, and to the end. */
+	/* Workers are idle from each join to the resumption, or to the end. */
 	assert_fields(thread_of(r, 2), IS(idle_ns, 90 + 750), IS(outside_ns, 100 + 50),
 		      IS(unknown_ns, 0));
 	assert_int_equal(thread_of(r, 1)->idle_ns, 10 + 20);
@@ -97,7 +97,7 @@ static void test_resume_lost(void **state)
 	assert_fields(thread_of(r, 2), IS(unknown_ns, 140), IS(idle_ns, 50));
 }
 
-/* The join itself is lost: it is unknown until the resumption whether the thread was idle. */
+/* The join itself is lost. Until the resumption it is unknown whether the thread was idle. */
 static void test_join_lost(void **state)
 {
 	struct run *r CLEANUP_PTR(run_free) = team_of_three();
@@ -117,7 +117,7 @@ static void test_join_lost(void **state)
 	assert_int_equal(member_of(&r->kept[r->nkept - 1].ep, 2)->work_ns, 50);
 }
 
-/* A worker that ends after its last join delayed no thread, and did not work meanwhile. */
+/* A worker that ends after its last join delayed no thread, and did not work after the join. */
 static void test_worker_exits(void **state)
 {
 	struct run *r CLEANUP_PTR(run_free) = team_of_three();
@@ -159,9 +159,9 @@ static void test_sizes_change(void **state)
 }
 
 /*
- * Tracing began inside an episode. The worker arrives last each time, and goes on long after the
- * other threads. By times alone it could belong to the next episode; the number that its team
- * counts shows that it belongs to this one.
+ * Tracing began inside an episode. In each round the worker arrives last, and resumes long after
+ * the other threads. By times alone it could belong to the next episode. The number that its team
+ * counts shows that it belongs to this episode.
  */
 static void test_found_and_late(bool counted, uint32_t complete)
 {
@@ -195,8 +195,8 @@ static void test_found(void **state)
 }
 
 /*
- * The records of one thread in a complete episode are missing: no other thread takes its place in
- * the next.
+ * The records of one thread in a complete episode are missing. No other thread replaces it in the
+ * next episode.
  */
 static void test_rounds_keep_apart(void **state)
 {
@@ -209,7 +209,7 @@ static void test_rounds_keep_apart(void **state)
 	c = team(2, 3, 120, 141);
 	c.round = 1 << 16 | 1;
 	run_feed(r, c);
-	/* The thread arrives before the other threads have left, as far as clocks show. */
+	/* The clocks show that the thread arrives before the other threads have left. */
 	c = team(3, 3, 135, 260);
 	c.round = 1 << 16 | 2;
 	run_feed(r, c);

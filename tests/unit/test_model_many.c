@@ -17,15 +17,15 @@ static void put(struct run *r, uint32_t inc, uint32_t tid, uint32_t seq, uint64_
 
 	c.inc = inc;
 	c.seq = seq;
-	/* A hint changes nothing, of whomever it is. */
+	/* A hint changes nothing, whichever thread it names. */
 	model_expect(r->model, tid);
 	model_expect(r->model, tid * 7919 + inc);
 	assert_int_equal(model_add_crossing(r->model, &c), 0);
 }
 
 /*
- * Numbers that end in the same digits in any table of less than a million; numbers in a row; two
- * processes with the same numbers.
+ * Return numbers that end in the same digits in any table of less than a million, consecutive
+ * numbers, or the same numbers in two processes.
  */
 static uint32_t tid_of(uint32_t i)
 {
@@ -61,7 +61,7 @@ static void test_numbers(void **state)
 	assert_int_equal(model_find_thread(r->model, PID + 1, 1, 5000), MODEL_NONE);
 }
 
-/* A reused number belongs to the new thread, with any number of threads after it. */
+/* A reused number belongs to the new thread, with any number of threads after that thread. */
 static void test_number_again(void **state)
 {
 	struct run *r = *state;
@@ -74,7 +74,7 @@ static void test_number_again(void **state)
 	assert_int_equal(model_add_thread(r->model, PID, INC, 64, 40), 0);
 	for (uint32_t i = 0; i < MOST; i++) {
 		put(r, INC, 64, i + 1, 50 + 10 * i, 55 + 10 * i, 1);
-		/* More and more numbers that end in the same digits. */
+		/* An increasing number of thread numbers end in the same digits. */
 		put(r, INC, 64 + ((i + 1) << 12), 1, 50 + 10 * i, 55 + 10 * i, 1);
 		index = model_find_thread(r->model, PID, INC, 64);
 		assert_int_not_equal(index, old);

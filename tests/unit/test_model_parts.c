@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Check the sums of time parts of crossings, and that a detail stays with its member in all cases.
- * LeakSanitizer checks the dropped details.
+ * Check the sums of time parts of crossings. Check that a detail stays with its member in all
+ * cases. LeakSanitizer checks the dropped details.
  */
 #include "test_model_sim.h"
 
@@ -39,7 +39,7 @@ static uint64_t phase_parts(const struct model_detail *d)
 	return sum;
 }
 
-/* Add a crossing; the memory that the detail points at is invalid after the call. */
+/* Add a crossing. The memory of the detail is invalid after the call. */
 static void feed_with(struct run *r, struct model_crossing c, struct model_detail d)
 {
 	c.flags |= MODEL_CROSSING_ACCOUNTED;
@@ -195,7 +195,7 @@ static void test_by_hand(void **state)
 	assert_memory_equal(&at_barrier(r, 0, 2)->sums, s, sizeof(*s));
 }
 
-/* A thread without a detail is unaccounted, which is not the same as zero. */
+/* A thread without a detail is unaccounted. This differs from zero. */
 static void test_unaccounted(void **state)
 {
 	static const struct model_sums none;
@@ -210,7 +210,7 @@ static void test_unaccounted(void **state)
 	assert_memory_equal(&at_barrier(r, 0, 1)->sums, &none, sizeof(none));
 }
 
-/* The parts come from other time stamps, and are some ns longer than the whole. */
+/* The parts use other time stamps, and add up to some ns more than the total. */
 static void test_clipped(void **state)
 {
 	struct model_detail d = first;
@@ -244,7 +244,7 @@ static void test_clipped(void **state)
 
 /* --- what is not known ----------------------------------------------------------------------- */
 
-/* After a loss the start of the phase is unknown; the time inside is known. */
+/* After a loss the start of the phase is unknown, but the time inside is known. */
 static void test_lost(void **state)
 {
 	struct run *r = *state;
@@ -264,7 +264,7 @@ static void test_lost(void **state)
 		      IS(sums.inside_oncpu_ns, 40), IS(sums.counted, 1));
 }
 
-/* A record arrives that was counted as lost: it does not count twice. */
+/* A record that was counted as lost arrives. It does not count twice. */
 static void test_late(void **state)
 {
 	struct model_crossing late = crossing(1, A, 2, 50, 60);
@@ -286,7 +286,7 @@ static void test_late(void **state)
 		      IS(sums.inside_counters[0], 11 + 51 + 101 + 181));
 }
 
-/* A thread never left: its time inside is unknown, and so is its next phase. */
+/* A thread never left, so its time inside is unknown, and so is its next phase. */
 static void test_abandoned(void **state)
 {
 	struct run *r = *state;
@@ -326,7 +326,10 @@ static void test_nested(void **state)
 		&none, sizeof(none));
 }
 
-/* The sums of a barrier have only complete episodes, those of a thread all of its crossings. */
+/*
+ * The sums of a barrier include only complete episodes. The sums of a thread include all of its
+ * crossings.
+ */
 static void test_incomplete(void **state)
 {
 	struct run *r = *state;
@@ -342,9 +345,7 @@ static void test_incomplete(void **state)
 		      IS(work_ns, 10));
 }
 
-/*
- * The start of a thread is reported after its first crossing: its phase 0 was thought to be longer.
- */
+/* The start of a thread is reported after its first crossing. The model had a longer phase 0. */
 static void test_late_news(void **state)
 {
 	struct model_detail d = first;
@@ -364,7 +365,10 @@ static void test_late_news(void **state)
 
 /* --- details stay with their members --------------------------------------------------------- */
 
-/* Crossings come in another order than each thread's own: details are parked. */
+/*
+ * Crossings arrive in an order that differs from each thread's own order. The model parks their
+ * details.
+ */
 static void test_parked(void **state)
 {
 	static const uint8_t order[] = { 0, 3, 1, 2, 9, 8, 7, 6, 5, 4 };
@@ -384,7 +388,7 @@ static void test_parked(void **state)
 	assert_tags(r, 20);
 }
 
-/* More details than can be parked; tracing ends while some are parked. */
+/* There are more details than the model can park. Tracing ends while some are parked. */
 static void test_parked_left(void **state)
 {
 	struct model_crossing c;
@@ -408,7 +412,7 @@ static void test_parked_left(void **state)
 	}
 }
 
-/* A member that never left is replaced by the right one, as long as the episode is open. */
+/* A member that never left is replaced by the right member while the episode is open. */
 static void test_pending(void **state)
 {
 	struct run *r CLEANUP_PTR(run_free) = run_new(0);
@@ -433,7 +437,7 @@ static void test_pending(void **state)
 	assert_tids(ep(r, 1), "1 2");
 	assert_int_equal(detail_of(r, 1, 2)->counters[0], 40);
 	run_free(r);
-	/* Free the model in the middle of it. */
+	/* Free the model before the replacement is complete. */
 	r = run_new(0);
 	run_launched(r, 0);
 	cross_tagged(r, 1, 10, NEVER);
@@ -463,7 +467,10 @@ static void test_stray(void **state)
 		      IS(sums.inside_counters[0], 13 + 41));
 }
 
-/* More threads than the count, first with an open episode, then with single crossings, and back. */
+/*
+ * There are more threads than the count, first with an open episode, then with single crossings,
+ * and back.
+ */
 static void test_cyclic(void **state)
 {
 	struct run *r CLEANUP_PTR(run_free) = run_new(0);
@@ -487,7 +494,7 @@ static void test_cyclic(void **state)
 	finish(r, t);
 	assert_tags(r, 1200);
 	run_free(r);
-	/* Free the model while some are in the buffer. */
+	/* Free the model while some details are in the buffer. */
 	r = run_new(0);
 	run_launched(r, 0);
 	for (uint32_t i = 0; i < 9; i++)
@@ -510,7 +517,7 @@ static void test_evicted(void **state)
 	assert_tags(r, r->nkept);
 }
 
-/* The sums of folded threads are in those of the process and of the barrier. */
+/* The sums of the process and of the barrier include the folded threads. */
 static void test_folded(void **state)
 {
 	const uint32_t n = 100000;
@@ -587,7 +594,7 @@ static void test_tail(void **state)
 	add_tail(r, 9, 300, &first); /* an unknown thread */
 	model_thread_at(r->model, 1, 300, &th);
 	assert_fields(&th, IS(tid, 1), IS(sums.known_ns, 140 + 80));
-	/* It makes no difference whether its detail has been stored by then. */
+	/* The result is the same whether or not the detail has been stored by then. */
 	assert_int_equal(model_advance(r->model, 295), 0);
 	model_thread_at(r->model, 1, 300, &th);
 	assert_int_equal(th.sums.known_ns, 140 + 80);
@@ -632,7 +639,7 @@ static void test_tail_first(void **state)
 	}
 }
 
-/* A crossing that comes too late does not add the time of the tail again. */
+/* A crossing that arrives too late does not add the time of the tail again. */
 static void test_tail_settled(void **state)
 {
 	struct run *r = *state;
@@ -648,8 +655,8 @@ static void test_tail_settled(void **state)
 }
 
 /*
- * A thread that is inside at the end has no tail after its arrival. The tail of a thread that never
- * left is unknown.
+ * A thread that is inside at the end has no tail after its arrival. If a thread never left, its
+ * tail is unknown.
  */
 static void test_tail_inside(void **state)
 {
@@ -668,8 +675,8 @@ static void test_tail_inside(void **state)
 }
 
 /*
- * Tails that are reported twice, after the end, or for another thread with the same number; and a
- * model freed with a tail that was never fetched.
+ * Tails are reported twice, after the end, or for another thread with the same number. Then the
+ * model is freed with a tail that was never fetched.
  */
 static void test_tail_senseless(void **state)
 {
@@ -725,7 +732,9 @@ static void invent(uint64_t *seed, struct rec *rec, uint64_t work)
 		d->inside_runq_ns = part(seed, &wait);
 		d->inside_oncpu_ns = part(seed, &wait);
 		rec->parts = *d;
-		/* The same parts in another form, or measured with other time stamps. */
+		/*
+		 * The same parts appear in another form, or were measured with other time stamps.
+		 */
 		if (phase_parts(d) == work)
 			d->oncpu_ns =
 				rnd_to(seed, 2) ? MODEL_UNKNOWN : d->oncpu_ns + rnd_to(seed, 20);

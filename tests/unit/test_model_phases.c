@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Phases, sums and the longest path, on programs with closed forms: the POP examples,
- * and the thesis's LU decomposition (section 3.2) with block and with cyclic partitioning.
+ * Check phases, sums and the longest path on programs with closed forms: the POP examples, and the
+ * thesis's LU decomposition (section 3.2) with block and with cyclic partitioning.
  */
 #include "test_model_util.h"
 
@@ -12,7 +12,7 @@
 struct team {
 	struct run *run;
 	uint32_t n;
-	uint64_t latency; /* of each departure, ns */
+	uint64_t latency; /* latency of each departure, ns */
 	uint64_t ready[64];
 };
 
@@ -80,7 +80,7 @@ static void assert_adds_up(const struct run *r, uint64_t elapsed, uint64_t tail)
 	assert_int_equal(sum + tail, elapsed);
 }
 
-/* One thread always does twice as much: LB = (n + 1) / 2n, SerE = 1. */
+/* The same thread always does twice the work: LB = (n + 1) / 2n, SerE = 1. */
 static void test_static_imbalance(void **state)
 {
 	uint64_t work[64];
@@ -103,7 +103,7 @@ static void test_static_imbalance(void **state)
 	}
 }
 
-/* A different thread does twice as much each time: LB = 1, SerE = (n + 1) / 2n. */
+/* A different thread does twice the work each time: LB = 1, SerE = (n + 1) / 2n. */
 static void test_rotating_imbalance(void **state)
 {
 	uint64_t work[64];
@@ -126,7 +126,7 @@ static void test_rotating_imbalance(void **state)
 	}
 }
 
-/* Even work and an expensive barrier: only transfer efficiency suffers. */
+/* Work is equal and the barrier is expensive: only transfer efficiency suffers. */
 static void test_transfer(void **state)
 {
 	uint64_t work[4] = { 900, 900, 900, 900 };
@@ -155,8 +155,8 @@ static bool owns(uint32_t kind, uint32_t n, uint32_t threads, uint32_t thread, u
 }
 
 /*
- * Iteration k eliminates column k: every row below k costs as much as it has columns right of k.
- * One barrier before, one in each of the N - 1 iterations.
+ * Iteration k eliminates column k: the cost of every row below k is its number of columns right of
+ * k. There is one barrier before the first iteration, and one in each of the N - 1 iterations.
  */
 static struct pop lu(uint32_t kind, uint32_t n, uint32_t threads, struct team *t)
 {
@@ -177,7 +177,10 @@ static struct pop lu(uint32_t kind, uint32_t n, uint32_t threads, struct team *t
 	return team_end(t, 0);
 }
 
-/* Row r is updated in iterations 0 to r - 1, at N - 1 - k: r (N - 1) - r (r - 1) / 2. */
+/*
+ * Row r is updated in iterations 0 to r - 1, and the cost of iteration k is N - 1 - k: r (N - 1) -
+ * r (r - 1) / 2.
+ */
 static uint64_t row_cost(uint64_t n, uint64_t r)
 {
 	return r * (n - 1) - r * (r - 1) / 2;
@@ -199,10 +202,10 @@ static void lu_block(uint32_t n, uint32_t threads, double limit)
 		if (own > max)
 			max = own;
 	}
-	/* Exact for this N, and tending to the limit. */
+	/* The values are exact for this N, and tend to the limit. */
 	assert_fields(&p, NEAR(lb, (double)sum / threads / (double)max, 1e-12),
 		      NEAR(lb, limit, 3.0 / n));
-	/* Entirely static: the last thread arrives last in every iteration. */
+	/* The imbalance is entirely static: the last thread arrives last in every iteration. */
 	assert_near(p.ser, 1, 1e-12);
 	assert_int_equal(t.run->nkept, n);
 	assert_int_equal(thread_of(t.run, threads)->wait_ns, 0);
@@ -247,31 +250,36 @@ static void test_lu_cyclic(void **state)
 
 /* --- other sums ------------------------------------------------------------------------------ */
 
-/* Two teams that share a thread: the longest path runs through it. Worked by hand. */
+/*
+ * Two teams share a thread, and the longest path runs through it. The values are worked out by
+ * hand.
+ */
 static void test_longest_path(void **state)
 {
 	struct run *r = *state;
 
-	/* 1 and 2 cross A at 100 (2 arrived at 10), and leave at 110. */
+	/* 1 and 2 cross A at 100 (2 arrives at 10), and leave at 110. */
 	cross_all(r, { 1, A, 2, 100, 110 }, { 2, A, 2, 10, 110 });
-	/* 2 and 3 cross B at 200 (3 arrived last), and leave at 230. */
+	/* 2 and 3 cross B at 200 (3 arrives last), and leave at 230. */
 	cross_all(r, { 2, 0x2000, 2, 160, 230 }, { 3, 0x2000, 2, 200, 230 });
-	/* Tails: 1 to 130 (exits), 2 and 3 to 300. */
+	/* Thread 1 has a tail to 130, where it exits. Threads 2 and 3 have tails to 300. */
 	assert_int_equal(model_end_thread(r->model, PID, INC, 1, 130, "one"), 0);
 	assert_int_equal(model_finish(r->model, 300), 0);
 	/*
-	 * 1 and 2 join at 100; 2 works 50 more: 150; 3 works 200: they join at 200, then 70 more.
+	 * 1 and 2 join at 100. 2 works 50 more, until 150. 3 works 200. They join at 200, and then
+	 * work 70 more.
 	 */
 	assert_fields(model_proc(r->model, 0), IS(ideal_ns, 270), IS(elapsed_ns, 300));
 	assert_int_equal(thread_of(r, 1)->ideal_ns, 120);
 	assert_int_equal(thread_of(r, 2)->outside_ns, 10 + 50 + 70);
 	/*
-	 * The phase of the last arriver: 3 had no episode before, so its phase began at its start.
+	 * This is the phase of the last arriver: 3 had no episode before, so its phase began when
+	 * it started.
 	 */
 	assert_int_equal(r->kept[1].ep.phase_ns, 200);
 }
 
-/* The state half-way, which an interim report uses, equals the state if the run ended then. */
+/* The state that an interim report uses equals the state of a run that ended then. */
 static void test_interim(void **state)
 {
 	uint64_t work[3] = { 100, 300, 200 };
@@ -330,7 +338,7 @@ static void test_barrier_sums(void **state)
 		      IS(phases[1].wait_ns, 20), IS(longest[0].phase_ns, 300),
 		      IS(longest[0].number, 2), IS(longest[0].release_ns, 600),
 		      IS(longest[2].phase_ns, 100));
-	/* The longest work of each round: 100, then 200 - 4 and 300 - 4. */
+	/* The longest work of the rounds is 100, then 200 - 4 and 300 - 4. */
 	assert_int_equal(b->max_work_ns, 100 + 196 + 296);
 	assert_int_equal(b->threads[1].last + b->threads[0].last, 3);
 }
@@ -344,9 +352,8 @@ static void advance_to(struct run *r, uint64_t from_ms, uint64_t to_ms)
 }
 
 /*
- * Attach while @inside of @n threads wait. The first episode that is partly seen ends at 100 ms,
- * the next at 1100 ms. @last_first: the last arriver leaves first. The episodes come in the order
- * of releases.
+ * Attach while @inside of @n threads wait. The first, partly seen episode ends at 100 ms, the next
+ * at 1100 ms. If @last_first, the last arriver leaves first. The episodes are ordered by release.
  */
 static void attach_in_the_middle(uint32_t n, uint32_t inside, bool last_first)
 {
@@ -386,8 +393,8 @@ static void test_attach_long_phases(void **state)
 }
 
 /*
- * Two teams of two threads cross three times each, then all four, twice over: the outer phase
- * covers all of that.
+ * Two teams of two threads cross three times each, then all four cross. This happens twice. The
+ * outer phase covers all of the crossings.
  */
 static void test_phase_of_the_outer_team(void **state)
 {
@@ -436,16 +443,20 @@ static void test_phase_of_the_outer_team(void **state)
 	assert_fields(outer, IS(episodes, 3), IS(phase.n, 3), IS(phase.min, 1000),
 		      IS(phase.max, 1000), IS(wait.sum, 3 * (300 + 300 + 10)));
 	/*
-	 * The phase begins at the last episode of all four threads: first at the start, then at
-	 * each other's.
+	 * The phase begins at the last episode of all four threads: first at the start, then at the
+	 * previous outer episode.
 	 */
 	assert_fields(outer, IS(nphases, 2), IS(phases[0].from, MODEL_NONE), IS(phases[1].from, 1),
 		      IS(phases[1].thread_ns, 2 * 4 * 1000));
 	/*
-	 * The inner phases begin at the previous inner episode, the first of them at the outer one.
+	 * Each inner phase begins at the previous inner episode. The first begins at the outer
+	 * episode.
 	 */
 	assert_int_equal(inner->phase.sum, 3 * (3 * 300 + 3 * 200));
-	/* Work since then, without the waits in between: thread 2 always had most. */
+	/*
+	 * This is the work since the outer episode, without the waits in between. Thread 2 always
+	 * had most.
+	 */
 	assert_int_equal(outer->max_work_ns, 3 * 1000 - 3 * 3 - 2);
 }
 
@@ -469,7 +480,7 @@ static void test_phase_after_an_incomplete_one(void **state)
 		      IS(kept[2].ep.phase_ns, MODEL_UNKNOWN), IS(kept[3].ep.phase_ns, 100));
 }
 
-/* A tracer may stop a program before it runs: its run time begins when it is resumed. */
+/* A tracer may stop a program before it runs. Its run time begins when the tracer resumes it. */
 static void test_held_before_it_ran(void **state)
 {
 	struct run *r CLEANUP_PTR(run_free) = run_new(100);
@@ -481,7 +492,7 @@ static void test_held_before_it_ran(void **state)
 	assert_int_equal(model_add_thread(r->model, PID, INC, PID, 600), 0);
 	assert_int_equal(model_add_thread(r->model, PID, INC, PID + 1, 700), 0);
 	cross(r, PID + 1, A, 2, 900, 1010);
-	/* For a thread that has crossed with others it is too late. */
+	/* The start is not adjusted for a thread that has already crossed with others. */
 	run_launched(r, 950);
 	cross(r, PID, A, 2, 1000, 1010);
 	assert_int_equal(model_finish(r->model, 1100), 0);

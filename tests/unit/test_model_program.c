@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Exited processes beyond the kept ones are folded into their program. Sums are worked out by hand.
+ * Exited processes beyond the maximum are folded into their program. Sums are worked out by hand.
  */
 #include "test_model_util.h"
 
@@ -82,8 +82,8 @@ static void end(struct model *m, uint32_t i, uint64_t t)
 }
 
 /*
- * The first thread waits 2 ms + @more at A, the second one 1 ms at B; the phases take 3 ms + @more
- * and 2 ms. The life of a thread is 6 ms + @more, and it leaves two barriers.
+ * The first thread waits 2 ms + @more at A, the second waits 1 ms at B; the phases take 3 ms +
+ * @more and 2 ms. The life of a thread is 6 ms + @more, and it leaves two barriers.
  */
 static void live(struct model *m, uint32_t i, uint64_t program, const char *comm, uint64_t more)
 {
@@ -135,7 +135,7 @@ static void test_sums(void **state)
 	const struct model_proc *p;
 	uint32_t at, entries;
 
-	/* Process 4 loses most, process 7 the next. */
+	/* Process 4 loses most, and process 7 the second most. */
 	for (uint32_t i = 0; i < 10; i++)
 		live(m, i, 1, "job", i == 4 ? 8 * MS : i == 7 ? 4 * MS : 0);
 	assert_int_equal(model_advance(m, 10 * S), 0);
@@ -155,8 +155,8 @@ static void test_sums(void **state)
 		      IS(folded.outside_max_ns, 5 * MS - 2 * D), IS(life_ns, 8 * 6 * MS),
 		      IS(elapsed_ns, 8 * 6 * MS));
 	/*
-	 * The ideal time follows the last arriver at A, which goes on to B with the other: 3 + 2 +
-	 * 1.
+	 * The ideal time follows the last arriver at A, which continues to B with the other thread:
+	 * 3 + 2 + 1.
 	 */
 	assert_fields(p, IS(ideal_ns, 8 * (6 * MS - 2 * D)), IS(start_ns, begin_of(0)),
 		      IS(end_ns, begin_of(9) + 6 * MS));
@@ -191,7 +191,8 @@ static void test_sums(void **state)
 }
 
 /*
- * Processes with different programs or names are not combined, nor are barriers at different sites.
+ * Processes with different programs or names are not combined. Barriers at different sites are not
+ * combined, either.
  */
 static void test_programs(void **state)
 {
@@ -213,7 +214,7 @@ static void test_programs(void **state)
 	assert_int_equal(n, 24);
 }
 
-/* With any number of processes, entries are reused, and none is lost. */
+/* With any number of processes, entries are reused, and all are counted. */
 static void test_places(void **state)
 {
 	struct folded f = { 0 };
@@ -233,7 +234,10 @@ static void test_places(void **state)
 	assert_true(model_nprocs(m) <= procs + 2);
 	assert_true(model_nbarriers(m) <= barriers + 4);
 	assert_true(model_nthreads(m) <= threads + 4);
-	/* The processes of the last three seconds, and those that exit until the next check. */
+	/*
+	 * These are the processes of the last three seconds, and those that exit before the next
+	 * check.
+	 */
 	assert_true(procs < 500);
 	assert_int_equal(model_finish(m, 60 * S), 0);
 	assert_int_equal(processes(m, &entries), 3900);
@@ -244,7 +248,7 @@ static void test_places(void **state)
 }
 
 /*
- * The model does not wait for a thread that was killed at a barrier: open episodes are closed and
+ * The model does not wait for a thread that was killed at a barrier. Open episodes are closed and
  * counted, as at the end.
  */
 static void test_unfinished(void **state)
@@ -265,7 +269,10 @@ static void test_unfinished(void **state)
 	assert_int_equal(model_totals(m)->incomplete, 4);
 }
 
-/* Processes that crossed a shared barrier remain unchanged, and so do all without model_keep(). */
+/*
+ * Processes that crossed a shared barrier remain unchanged, as do all processes without
+ * model_keep().
+ */
 static void test_kept(void **state)
 {
 	struct folded f = { 0 };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Run random barrier programs in virtual time, with crossings delivered a little out of order.
- * Every episode is recovered exactly. If records are lost at random, no incomplete episode is shown
- * as complete, and losses are counted.
+ * Run random barrier programs in virtual time, and deliver crossings slightly out of order. Every
+ * episode is recovered exactly. If records are lost at random, no incomplete episode is shown as
+ * complete, and losses are counted.
  */
 #include "test_model_sim.h"
 
@@ -60,7 +60,7 @@ static void check_accounts(const struct sim *s, const struct run *r)
 	assert_int_equal(lost, tot->lost);
 }
 
-/* Print what is needed to understand a failure. */
+/* Print the state that explains a failure. */
 static void explain(const struct sim *s, const struct model_episode *ep)
 {
 	print_message("episode at %#llx, n %u of %u, released %llu, why %#x:\n",
@@ -119,7 +119,7 @@ static void test_exact(void **state)
 	}
 }
 
-/* The same when the count cannot be read. */
+/* Do the same if the count cannot be read. */
 static void test_exact_uncounted(void **state)
 {
 	struct sim s;
@@ -136,7 +136,7 @@ static void test_exact_uncounted(void **state)
 }
 
 /*
- * Check that no complete episode is wrong. @known: the time from which on all threads have been
+ * Check that no complete episode is wrong. @known is the time from which all threads have been
  * seen.
  */
 static uint32_t check_no_lies(struct sim *s, struct run *r, uint64_t known)
@@ -171,12 +171,12 @@ static void test_loss(void **state)
 		run_free(r);
 		sim_free(&s);
 	}
-	/* The model must not be so cautious that it drops clear episodes. */
+	/* The model must not drop clear episodes out of caution. */
 	print_message("loss: %u of %u meetings complete\n", good, all);
 	assert_true(good > all / 3);
 }
 
-/* Tracing begins while the program runs: earlier records are missing without a sign. */
+/* Tracing begins while the program runs, so earlier records are missing without any indication. */
 static void test_attach(void **state)
 {
 	uint32_t i, cut, good = 0, all = 0;
@@ -192,7 +192,10 @@ static void test_attach(void **state)
 		play(&s, 60);
 		qsort(s.recs, s.nrecs, sizeof(*s.recs), by_delivery);
 		from = s.recs[s.nrecs / 3].c.arrive_ns;
-		/* Keep the order of each thread's crossings, as delivery does where it matters. */
+		/*
+		 * Keep the order of each thread's crossings. Delivery keeps this order where it
+		 * matters.
+		 */
 		for (i = 0; i < s.nrecs; i++)
 			s.recs[i].dropped = s.recs[i].c.arrive_ns < from;
 		for (i = 0; i < s.nrecs; i++)
@@ -229,15 +232,16 @@ static uint32_t cyclic(uint64_t seed, unsigned loss, uint64_t skew, uint32_t *al
 	s.nthreads = 3 + rnd_to(&s.seed, THREADS_MAX - 2);
 	count = 2 + rnd_to(&s.seed, s.nthreads - 2);
 	s.loss = loss;
-	/* Long enough to see beyond the initial time without decisions. */
+	/* Run for long enough to pass the initial period without decisions. */
 	s.work *= 1000;
 	s.latency *= 1000;
 	s.window *= 1000;
 	play_cyclic(&s, count, 600, skew);
 	deliver(&s, r);
 	/*
-	 * The model cannot know that more than n threads use a barrier of n before the last of them
-	 * has left it for the first time (a few times, if records are missing).
+	 * Until the last of the threads has left a barrier of n for the first time, the model
+	 * cannot know that more than n threads use it. If records are missing, this takes a few
+	 * rounds.
 	 */
 	for (uint32_t i = 0; i < s.nrecs; i++)
 		if (!s.recs[i].dropped && ++seen[s.recs[i].c.tid] <= 4 &&

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Run random programs that make barriers at one address again and again, each with another count
- * than the one before. Some threads are slow to leave. The records are complete, so every episode
- * must be found, and no other.
+ * Run random programs that repeatedly make barriers at one address, each with another count than
+ * its predecessor. Some threads are slow to leave. The records are complete, so every episode must
+ * be found, and no other.
  */
 #include "test_model_util.h"
 
 #define A	 0x1000
-#define STEP_NS	 10000 /* clocks of two CPUs differ by less */
+#define STEP_NS	 10000 /* clocks of two CPUs differ by less, ns */
 #define PROGRAMS 400
 #define THREADS	 8
 #define MEETINGS 40
@@ -59,7 +59,7 @@ static void choose(uint32_t *team, uint32_t n)
 		while (is_in(team, i, team[i]));
 }
 
-/* Add an episode with arrivals after @from, as the barrier did not exist before. */
+/* Add an episode with arrivals after @from, because the barrier did not exist before. */
 static uint64_t meet(struct program *p, struct meeting *meeting, const uint32_t *team, uint32_t n,
 		     uint64_t from)
 {
@@ -78,7 +78,8 @@ static uint64_t meet(struct program *p, struct meeting *meeting, const uint32_t 
 	meeting->release = release;
 	for (uint32_t i = 0; i < n; i++) {
 		/*
-		 * Not all threads are slow: otherwise two episodes of one count would look alike.
+		 * Not all threads are slow. Otherwise two episodes with the same count would look
+		 * alike.
 		 */
 		r[i].depart = release + STEP_NS * (1 + chance(i || chance(4) ? 5 : 2000));
 		p->left[team[i]] = r[i].depart;
@@ -111,7 +112,7 @@ static int by_departure(const void *a, const void *b)
 	return x->depart < y->depart ? -1 : x->depart > y->depart;
 }
 
-/* Feed the crossings in the order of departures, like the merge. */
+/* Feed the crossings in the order of departures, as the merge does. */
 static void feed(struct run *r, struct program *p)
 {
 	qsort(p->records, p->nrecords, sizeof(p->records[0]), by_departure);

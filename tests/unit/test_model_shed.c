@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Check a process that is no longer traced: tracing ends then for this process alone. */
+/* Check a process that is no longer traced: tracing ends for this process alone. */
 #include "test_model_util.h"
 #include "sbt/record.h"
 
@@ -17,7 +17,7 @@ static void other_crosses(struct run *r, uint32_t tid, uint64_t arrive, uint64_t
 	run_feed(r, c);
 }
 
-/* Return three episodes of threads 1 and 2; 1 has arrived at a fourth. */
+/* Return three episodes of threads 1 and 2. Thread 1 has arrived at a fourth. */
 static struct run *process_runs(void)
 {
 	struct run *r = run_new(0);
@@ -45,7 +45,7 @@ static void test_ends_there(void **state)
 	const struct model_proc *p, *q;
 
 	assert_int_equal(model_detached(r->model, PID, INC, &detached), 0);
-	/* Another process goes on, with a thread of the same number. */
+	/* Another process continues, with a thread of the same number. */
 	other_crosses(r, 11, 2000, 2011);
 	other_crosses(r, 12, 2010, 2012);
 	assert_int_equal(model_advance(r->model, LATER), 0);
@@ -70,7 +70,7 @@ static void test_ends_there(void **state)
 	}
 }
 
-/* Earlier crossings may come late, and repeated reports count once. */
+/* Earlier crossings may arrive late, and repeated reports count once. */
 static void test_late(void **state)
 {
 	struct run *r = *state;
@@ -84,7 +84,7 @@ static void test_late(void **state)
 	assert_int_equal(model_nthreads(r->model), 2);
 }
 
-/* The process has ended or is unknown: there is nothing to report. */
+/* The process has ended or is unknown, so there is nothing to report. */
 static void test_gone(void **state)
 {
 	struct run *r CLEANUP_PTR(run_free) = process_runs();
@@ -96,11 +96,11 @@ static void test_gone(void **state)
 	assert_int_equal(model_nprocs(r->model), 1);
 }
 
-/* A process with one episode, and a second model that gets the same input, like a recording. */
+/* A process with one episode, and a second model that gets the same input, as a recording does. */
 struct copied {
 	struct run *run;
 	struct model *copy;
-	uint32_t whole, parts; /* number of reports of these */
+	uint32_t whole, parts; /* number of reports about whole processes and about parts */
 };
 
 static void copy_input(void *ctx, const struct model_input *in)
@@ -143,7 +143,7 @@ static const struct model_proc *copied_detached(struct copied *c, const struct m
 	return model_proc(c->run->model, 0);
 }
 
-/* The input as it is recorded. */
+/* Check the input as it is recorded. */
 static void test_tapped(void **state)
 {
 	struct copied *c = *state;
@@ -154,7 +154,10 @@ static void test_tapped(void **state)
 	assert_int_equal(q->end_ns, UNTIL);
 }
 
-/* Some barriers of the process are detached: it goes on, and each is reported once. */
+/*
+ * Some barriers of the process are detached. The process continues, and each barrier is reported
+ * once.
+ */
 static void test_parts(void **state)
 {
 	struct copied *c = *state;
@@ -216,7 +219,7 @@ static void test_function(void **state)
 	assert_int_equal(model_detached(r->model, PID, INC, &part), 0);
 	/*
 	 * Thread 2 arrived too late to be seen, left at once, and arrived at the next episode
-	 * before this thread was on its way.
+	 * before this thread began its own arrival.
 	 */
 	for (uint32_t i = 0; i < 3; i++) {
 		uint64_t at = UNTIL + 1000 * (uint64_t)i;
@@ -235,8 +238,8 @@ static void test_function(void **state)
 #define BARRIER (SBT_PROBE_GROUPS_NAMED + 9)
 
 /*
- * Add an arrival of a team of two at a barrier (@probe_group) or, with the group of the family, at
- * the end of a region.
+ * Add an arrival of a team of two at a barrier (@probe_group). If @probe_group is the group of the
+ * family, the arrival is at the end of a region.
  */
 static void team_comes(struct run *r, uint8_t probe_group, uint32_t tid, uint64_t arrive,
 		       uint64_t depart)
@@ -259,8 +262,8 @@ static void goes_on(struct run *r, uint32_t tid, uint64_t at)
 }
 
 /*
- * The barriers of a team are detached during an episode that the other thread was not seen to
- * arrive at: the ends of its regions remain certain.
+ * The barriers of a team are detached during an episode. The arrival of the other thread was not
+ * seen. The ends of the team's regions remain certain.
  */
 static void test_team(void **state)
 {
@@ -292,7 +295,7 @@ static void test_team(void **state)
 
 /*
  * The count is unknown. If an episode is open when its probes are detached, it is unknown which
- * threads were still to arrive.
+ * threads had not arrived.
  */
 static void test_uncounted(void **state)
 {
@@ -317,8 +320,8 @@ static void test_uncounted(void **state)
 }
 
 /*
- * The probe groups through which threads arrived at a barrier; without a number it is that of the
- * family.
+ * Check the probe groups through which threads arrived at a barrier. Without a number, the group is
+ * that of the family.
  */
 static void test_probe_groups(void **state)
 {

@@ -27,7 +27,7 @@ static void test_known(void **state)
 		      IS(hist[3], 1)); /* 9 */
 }
 
-/* Large values with a small spread: the naive sum of squares would lose it. */
+/* Large values with a small spread: a naive sum of squares would lose the spread. */
 static void test_cancellation(void **state)
 {
 	const uint64_t base = 1000000000000000ULL;

@@ -6,7 +6,7 @@
 #define START 1000
 #define SITE  3
 
-/* Two threads, two episodes: 10 and 20 arrive first in turn. */
+/* Two threads, two episodes: threads 10 and 20 take turns to arrive first. */
 static const struct {
 	uint32_t tid;
 	uint64_t arrive, depart;
@@ -74,7 +74,7 @@ static struct model *by_sums(void)
 	struct model_summed a = summed_of(10), b = summed_of(20);
 	struct model *m = new_model();
 
-	/* 10 waited 1000, then arrived last. */
+	/* Thread 10 waited 1000, then arrived last. */
 	a.first_arrive_ns = 2000;
 	a.depart_ns = 6050;
 	a.crossings = 2;
@@ -89,7 +89,7 @@ static struct model *by_sums(void)
 	model_stat_add(&a.phase, 3000);
 	a.thread_ns = 6000;
 	a.team_min = a.team_max = 2;
-	/* 20 arrived last in the very first phase, then waited 2000. */
+	/* Thread 20 arrived last in the first phase, then waited 2000. */
 	b.born_ns = 3000;
 	b.first_arrive_ns = 3000;
 	b.first_release_ns = 3000;
@@ -134,8 +134,8 @@ static void test_the_same(void **state)
 	assert_same_stat(&y->release, &x->release);
 	assert_same_stat(&y->barrier, &x->barrier);
 	/*
-	 * The second of the threads began 100 after the first: its first phase is as long as it was
-	 * there.
+	 * The second thread began 100 after the first. Its first phase has the same length as in
+	 * the other model.
 	 */
 	assert_fields(y, IS(phase.n, x->phase.n), IS(phase.sum, x->phase.sum));
 	assert_false(x->summed);
@@ -159,8 +159,8 @@ static void test_the_same(void **state)
 }
 
 /*
- * A thread without later crossings does not work while it waits for threads to end; waits before
- * its last crossing belong to that phase.
+ * A thread without later crossings does not work while it waits for threads to end. Waits before
+ * its last crossing belong to the phase that this crossing ends.
  */
 static void test_joins(void **state)
 {

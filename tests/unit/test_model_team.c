@@ -7,7 +7,10 @@
 #define B    0x2000
 #define MOST 8
 
-/* Check that the team of the object is these tids, in any order; NULL: the team is unknown. */
+/*
+ * Check that the team of the object is these tids, in any order. If the list is NULL, the team is
+ * unknown.
+ */
 static struct model_team assert_team(const struct run *r, const struct model_crossing *at,
 				     const char *expected)
 {
@@ -44,7 +47,7 @@ static void test_last_meeting(void **state)
 
 	assert_team(r, &at, NULL);
 	cross(r, 2, A, 3, 250, 310);
-	/* Some threads have arrived and left: not all are known yet. */
+	/* Some threads have arrived and left, but not all are known yet. */
 	assert_team(r, &at, "");
 	cross_all(r, { 1, A, 3, 100, 320 }, { 3, A, 3, 300, 350 });
 	team = assert_team(r, &at, "1 2 3");
@@ -66,7 +69,7 @@ static void test_last_meeting(void **state)
 }
 
 /*
- * The count is unknown: threads that left together have crossed together, though only the next
+ * The count is unknown. Threads that left together have crossed together, though only the next
  * arrivals close the episode.
  */
 static void test_unknown_count(void **state)
@@ -89,7 +92,7 @@ static void test_gone(void **state)
 	cross_and_replace(r, A);
 	assert_true(model_team(r->model, &at, met, MOST, &team));
 	assert_int_equal(team.n, 2);
-	/* The member is the former thread, not the one that has its number now. */
+	/* The member is the former thread, not the thread that now has its number. */
 	for (uint32_t i = 0; i < 2; i++)
 		assert_true(model_thread(r->model, met[i].thread)->exited == (met[i].tid == 2));
 	/* The result has no more tids than fit. */
@@ -99,7 +102,7 @@ static void test_gone(void **state)
 	assert_int_equal(met[1].tid, UINT32_MAX);
 }
 
-/* More threads than the count: the next arrival may be another thread. */
+/* There are more threads than the count, so the next arrival may be another thread. */
 static void test_changes(void **state)
 {
 	struct model_crossing at = crossing(1, A, 0, 0, 0);

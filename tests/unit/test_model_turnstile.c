@@ -44,8 +44,8 @@ static struct turnstile the_one(void)
 }
 
 /*
- * Threads 1 to @n except @last wait, and leave one after the other. @through: the last thread has
- * to wait as well.
+ * Threads 1 to @n except @last wait, and leave one after the other. If @through, the last thread
+ * has to wait as well.
  */
 static void meet(uint64_t object, uint32_t n, uint32_t last, bool through)
 {
@@ -70,7 +70,7 @@ static void test_meetings(void **state)
 	assert_true(turnstile_is(&o));
 }
 
-/* Two waiting threads more often take from a queue: recognition needs more episodes. */
+/* If only two threads wait, they often take from a queue. Recognition needs more episodes. */
 static void test_two_wait(void **state)
 {
 	struct turnstile o;
@@ -89,7 +89,7 @@ static void count_kept(void *ctx, const struct turnstile *o)
 	*(uint32_t *)ctx += turnstile_is(o);
 }
 
-/* Each thread gets the lock from the one before, and waits for it again at once. */
+/* Each thread gets the lock from its predecessor, and at once waits for the lock again. */
 static void test_lock(void **state)
 {
 	uint32_t kept = 0;
@@ -102,7 +102,7 @@ static void test_lock(void **state)
 	assert_int_equal(kept, 0);
 }
 
-/* One at a time, as at a queue. */
+/* Threads leave one at a time, as at a queue. */
 static void test_queue(void **state)
 {
 	struct turnstile o;
@@ -125,7 +125,7 @@ static void test_enough(void **state)
 	assert_in_range(i, 64, 999);
 }
 
-/* Too many objects: those without evidence are forgotten. */
+/* There are too many objects, and objects without evidence are forgotten. */
 static void test_many(void **state)
 {
 	uint32_t kept = 0;

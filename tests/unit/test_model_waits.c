@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Check waits that follow an arrival: which episode they belong to, its number of threads, and the
- * latest possible arrival.
+ * Check waits that follow an arrival: the episode of a wait, its number of threads, and the latest
+ * possible arrival.
  */
 #include "model/waits.h"
 #include "test_model_util.h"
@@ -43,7 +43,7 @@ static void expect(struct model_crossing c, uint32_t count, uint64_t arrive, boo
 	assert_int_equal(!!(c.flags & MODEL_CROSSING_BOUND), bound);
 }
 
-/* The last arriver begins its wait when other threads have left: it had arrived before. */
+/* The last arriver begins its wait after other threads have left, so it had arrived before. */
 static void last_after_departure(void **state)
 {
 	struct waits *w = *state;
@@ -58,8 +58,8 @@ static void last_after_departure(void **state)
 }
 
 /*
- * arrive(), work, wait(): a thread that begins its wait long after the release departed then, and
- * has worked since.
+ * arrive(), work, wait(): a thread that begins its wait long after the release departed at the
+ * release, and has worked since.
  */
 static void work_before_the_wait(void **state)
 {
@@ -73,13 +73,13 @@ static void work_before_the_wait(void **state)
 	assert_int_equal(waits_add(w, &late, &c), 0);
 	expect(c, 3, 299, true);
 	assert_int_equal(c.depart_ns, 300);
-	/* No thread waits: no arrival is later than the start of the first wait. */
+	/* No thread waits. No arrival is later than the start of the first wait. */
 	expect(wait_at(w, OTHER, LATE(0, 2), 1, 1000000, 1000010), 0, 1000000, true);
 	late.words = 2;
 	c = crossing(2, OTHER, 99, 2000000, 2000010);
 	assert_int_equal(waits_add(w, &late, &c), 0);
 	assert_fields(&c, IS(arrive_ns, 1000009), IS(depart_ns, 1000010));
-	/* A wait that never departed remains so. */
+	/* A wait without a departure stays without a departure. */
 	late.value = 2;
 	wait_at(w, OTHER, IN(2, 2), 1, 3000000, 3000010);
 	c = crossing(2, OTHER, 99, 4000000, MODEL_UNKNOWN);
@@ -88,7 +88,7 @@ static void work_before_the_wait(void **state)
 }
 
 /*
- * A value read after the release belongs to a later phase, unless nothing changed from before to
+ * A value read after the release belongs to a later phase, unless the value is the same before and
  * after.
  */
 static void count_of_late(void **state)
@@ -99,13 +99,16 @@ static void count_of_late(void **state)
 	expect(wait_at(w, BARRIER, LATE(252, 2), 2, 120, 140), 2, 120, true);
 	expect(wait_at(w, BARRIER, LATE(254, 2), 1, 200, 210), 2, 200, true);
 	expect(wait_at(w, BARRIER, LATE(254, 2), 2, 201, 211), 2, 201, true);
-	/* The phase number wraps around; one thread has dropped out by the end of this phase. */
+	/* The phase number wraps around. One thread has dropped out by the end of this phase. */
 	expect(wait_at(w, BARRIER, LATE(0, 1), 1, 300, 310), 0, 300, true);
-	/* A phase in between was not seen. */
+	/* The phase in between was not seen. */
 	expect(wait_at(w, BARRIER, LATE(4, 1), 1, 400, 410), 0, 400, true);
 }
 
-/* Memory is reused: a wait belongs neither to the full episode, nor to one that was left before. */
+/*
+ * Memory is reused. A wait belongs neither to the full episode, nor to an episode that was left
+ * before.
+ */
 static void made_again(void **state)
 {
 	struct waits *w = *state;
@@ -147,7 +150,8 @@ static void latches(void **state)
 	c = wait_at(w, BARRIER, LATCH(1), 2, 200, 320);
 	assert_int_equal(c.rest, 2);
 	/*
-	 * That episode was full; in this one a thread is missing, and arrives soon, or much later.
+	 * The former episode was full. In this episode a thread is missing, and arrives soon or
+	 * much later.
 	 */
 	expect(wait_at(w, BARRIER, OPEN, 4, 330, 340), 0, 330, true);
 	wait_at(w, OTHER, LATCH(5), 1, 1000, 2000);
@@ -186,7 +190,7 @@ static void episodes(void **state)
 	feed(r, w, BARRIER, LATE(0, 3), 3, 290, 300);
 	feed(r, w, BARRIER, IN(0, 3), 1, 100, 310);
 	feed(r, w, BARRIER, IN(0, 3), 2, 200, 320);
-	/* Two threads were late: either may have arrived last. */
+	/* Two threads were late, and either may have arrived last. */
 	feed(r, w, BARRIER, IN(2, 3), 3, 400, 500);
 	feed(r, w, BARRIER, LATE(2, 3), 1, 480, 510);
 	feed(r, w, BARRIER, LATE(2, 3), 2, 505, 520);
@@ -207,7 +211,7 @@ static void episodes(void **state)
 }
 
 /*
- * A thread that counts down without waiting leaves no record, but a waiting thread knows that it
+ * A thread that counts down without waiting leaves no record, but a waiting thread shows that it
  * was missing.
  */
 static void releases(void **state)
@@ -229,7 +233,7 @@ static void releases(void **state)
 	assert_fields(ep(r, 1), IS(state, MODEL_INCOMPLETE), IS(why, MODEL_WHY_OTHERS));
 	assert_fields(ep(r, 2), IS(state, MODEL_INCOMPLETE),
 		      IS(why, MODEL_WHY_OTHERS | MODEL_WHY_BOUND));
-	/* Two threads waited for a thread without a record; the late one did not wait. */
+	/* Two threads waited for a thread without a record. The late thread did not wait. */
 	assert_int_equal(model_proc(r->model, 0)->arrivals_unseen, 2);
 }
 

@@ -33,10 +33,10 @@ static struct predict_input together(uint32_t n)
 		"BarrierMsgSize=128"
 
 /*
- * Table 1, all threads arrive together, no messages. Each enters until E = 5. The master's first
- * look ends at E + C = 7 and finds all; it lowers the barrier at 7 + M = 17. A slave's looks end at
- * E + 2 k, and 17 = 5 + 2 x 6: the sixth sees it at once. All leave at 17 + X = 22, with any number
- * of threads.
+ * Table 1: all threads arrive together, without messages. Each thread enters until E = 5. The
+ * master's first look ends at E + C = 7 and finds all arrivals. The master lowers the barrier at 7
+ * + M = 17. A slave's looks end at E + 2 k, and 17 = 5 + 2 x 6, so the sixth look sees the lowered
+ * barrier at once. All threads leave at 17 + X = 22, for any number of threads.
  */
 static void test_linear_flags(void **state)
 {
@@ -48,7 +48,10 @@ static void test_linear_flags(void **state)
 
 		assert_close(time_on(&in, &m, n), 100e3 + 22e3);
 	}
-	/* ModelTime 11: lowered at 18. Looks end at 17 and 19, so the slaves see it at 19. */
+	/*
+	 * ModelTime 11: the barrier is lowered at 18. Looks end at 17 and 19, so the slaves see
+	 * this at 19.
+	 */
 	m = MACHINE("ideal", "BarrierModel=linear", TABLE_1, "BarrierByMsgs=0", "ModelTime=11us");
 	struct predict_input in CLEANUP(predict_input_free) = together(4);
 
@@ -56,10 +59,10 @@ static void test_linear_flags(void **state)
 }
 
 /*
- * With messages of build B, start-up S and T = 128 bytes on the way: at the master at A = E + B + S
- * + T, where n - 1 of them are taken in (n - 1) C; lowered after M; the last slave's release is
- * sent after (n - 1)(B + S), and seen after T and one look. Table 1 with B = 1, S = 10, 0.05 a
- * byte: T = 6.4, A = 22.4.
+ * Each message takes B to build and S to start up, and T for its 128 bytes. It reaches the master
+ * at A = E + B + S + T. The master receives n - 1 messages in (n - 1) C, and lowers the barrier
+ * after M. The release for the last slave is sent after (n - 1)(B + S), and is seen after T and one
+ * look. Table 1 with B = 1, S = 10, 0.05 a byte: T = 6.4, A = 22.4.
  */
 static void test_linear_messages(void **state)
 {
@@ -76,8 +79,8 @@ static void test_linear_messages(void **state)
 }
 
 /*
- * One thread is late. The master has looked since 5, so it finds the arrival at the end of the look
- * in progress.
+ * One thread is late. The master has looked since 5, so it finds the arrival at the end of the
+ * current look.
  */
 static void test_linear_late(void **state)
 {
@@ -88,16 +91,17 @@ static void test_linear_late(void **state)
 	struct predict_run run CLEANUP(predict_run_free) = simulate(&in, &m, 2);
 
 	/*
-	 * The slave arrives at 105.5. The master's looks end at 5 + 2 k: 107; it lowers at 117. The
-	 * slave's looks end at 105.5 + 2 k: 117.5.
+	 * The slave arrives at 105.5. The master's looks end at 5 + 2 k: the look at 107 finds the
+	 * arrival, and the barrier is lowered at 117. The slave's looks end at 105.5 + 2 k: the
+	 * look at 117.5 sees this.
 	 */
 	assert_fields(&run, CLOSE(time_ns, 117.5e3 + 5e3), CLOSE(phases[SITE].wait_ns, 100.5e3),
 		      CLOSE(phases[SITE].time_ns, 105.5e3), IS(phases[SITE].episodes, 1));
 }
 
 /*
- * The counter is updated n times, then n - 1 threads are woken. The last of these goes on after the
- * flag's travel time.
+ * The counter is updated n times, then n - 1 threads are woken. The last of these threads continues
+ * after the flag's travel time.
  */
 static void test_central(void **state)
 {
@@ -110,24 +114,25 @@ static void test_central(void **state)
 		assert_close(time_on(&in, &m, n), 100e3 + n * 500.0 + 2e3 + (n - 1) * 1e3 + 4e3);
 	}
 	/*
-	 * On one processor the first thread arrives at 100 and the second at 200; two updates, then
-	 * lowered. No thread on another processor is woken, and the flag does not travel.
+	 * On one processor the first thread arrives at 100 and the second at 200. There are two
+	 * updates, then the barrier is lowered. No thread on another processor is woken, and the
+	 * flag does not travel.
 	 */
 	struct predict_input in CLEANUP(predict_input_free) = together(2);
 
 	assert_close(time_on(&in, &m, 1), 200e3 + 500 + 2e3);
 	predict_input_free(&in);
 	/*
-	 * Four threads on two processors arrive at 100, 100, 200 and 200. Of those to be woken, two
-	 * are on the other processor.
+	 * Four threads on two processors arrive at 100, 100, 200 and 200. Two of the threads to
+	 * wake are on the other processor.
 	 */
 	in = together(4);
 	assert_close(time_on(&in, &m, 2), 200e3 + 2 * 500 + 2e3 + 2 * 1e3 + 4e3);
 }
 
 /*
- * Five threads with two children each: 0 has 1 and 2; 1 has 3 and 4. A flag takes 3, a look 1,
- * lowering 2.
+ * Five threads form a tree with two children each: 0 has 1 and 2, and 1 has 3 and 4. A flag takes
+ * 3, a look 1, lowering 2.
  */
 static void test_tree(void **state)
 {
@@ -137,8 +142,9 @@ static void test_tree(void **state)
 			"CheckTime=1us", "ExitCheckTime=1us", "ModelTime=2us");
 
 	/*
-	 * Thread 1 has the flags of both children at 3 + 1 + 1 = 5. Thread 0 takes that of 2 at 3 +
-	 * 1 = 4 and that of 1 at 5 + 3 + 1 = 9; lowered at 11; seen by 1 at 15 and by 3 at 19.
+	 * Thread 1 has the flags of both children at 3 + 1 + 1 = 5. Thread 0 takes the flag of 2 at
+	 * 3 + 1 = 4 and the flag of 1 at 5 + 3 + 1 = 9. It lowers the barrier at 11. Thread 1 sees
+	 * this at 15 and thread 3 at 19.
 	 */
 	assert_close(time_on(&in, &m, 5), 100e3 + 19e3);
 }
@@ -202,8 +208,8 @@ static struct predict_input no_episode(uint32_t n, uint64_t work)
 }
 
 /*
- * Three threads of 3 ms on two processors. If each runs to its end, the third begins at 3 ms. In
- * slices of 1 ms: 0 and 1; 2 and 0; 1 and 2; 0 and 1; 2: 5 ms.
+ * Three threads of 3 ms run on two processors. If each runs to its end, the third begins at 3 ms.
+ * In slices of 1 ms the pairs are 0 and 1, 2 and 0, 1 and 2, 0 and 1, then 2 alone: 5 ms.
  */
 static void test_scheduler(void **state)
 {
@@ -230,8 +236,8 @@ static void test_switches(void **state)
 }
 
 /*
- * Threads 0 to 3 have work 4, 1, 1, 1. In blocks, 0 and 1 share one of two processors; round-robin,
- * 0 and 2 do.
+ * Threads 0 to 3 have work 4, 1, 1, 1. With block assignment, threads 0 and 1 share one of two
+ * processors. With round-robin, threads 0 and 2 do.
  */
 static void test_fixed(void **state)
 {
@@ -246,7 +252,7 @@ static void test_fixed(void **state)
 	assert_close(time_on(&in, &m, 2), 4e6);
 }
 
-/* A delay needs no processor: the other thread computes meanwhile. */
+/* A delay needs no processor. The other thread computes meanwhile. */
 static void test_delay(void **state)
 {
 	struct predict_machine m = MACHINE("ideal", "MipsRatio=2");
@@ -260,8 +266,8 @@ static void test_delay(void **state)
 	gen_meet(&g, SITE);
 	assert_int_equal(gen_end(&g, &in), 0);
 	/*
-	 * Thread 1 computes until 4 ms, thread 0 from 5 to 7 ms: computing takes twice the time,
-	 * sleeping does not.
+	 * Thread 1 computes until 4 ms, and thread 0 from 5 to 7 ms. Computing takes twice the
+	 * time, sleeping does not.
 	 */
 	assert_close(time_on(&in, &m, 1), 7e6);
 	assert_close(time_on(&in, &m, 2), 7e6);
@@ -274,7 +280,8 @@ static void test_delay(void **state)
 		"ReceiveTime=2us", "InterruptTime=3us", "PollInterval=30us", "PollTime=1us"
 
 /*
- * Thread 0 computes for 10 and requests 1000 bytes from 1, which computes for 100; then both cross.
+ * Thread 0 computes for 10 and requests 1000 bytes from thread 1, which computes for 100. Then both
+ * threads cross.
  */
 static struct predict_input one_read(void)
 {
@@ -291,11 +298,12 @@ static struct predict_input one_read(void)
 }
 
 /*
- * It asks at 10 + 1 + 5 = 16; the request is there at 17. An answer takes 2 + 1 + 5 = 8 to give, 10
- * on the way and 2 to take in.
- *  none: given from 100 on, when 1 waits: 108, there at 118, taken in at 120.
- *  interrupt: from 17 on, 11 with the interrupt: 28, 38, 40; 1 comes at 100 + 11.
- *  poll: at the end of the first look, 31: 39, 49, 51; 1 looks 3 times and comes at 100 + 3 + 8.
+ * Thread 0 sends its request at 10 + 1 + 5 = 16, and it arrives at 17. An answer takes 2 + 1 + 5 =
+ * 8 to send, 10 to travel and 2 to receive. none: thread 1 answers from 100 on, when it waits. The
+ * answer is sent at 108, arrives at 118 and is received at 120. interrupt: thread 1 answers from 17
+ * on and takes 11 with the interrupt: 28, 38, 40. It arrives at the barrier at 100 + 11. poll:
+ * thread 1 answers at the end of the first look, 31: 39, 49, 51. It looks 3 times and arrives at
+ * 100 + 3 + 8.
  */
 static void test_policies(void **state)
 {
@@ -320,8 +328,8 @@ static void test_policies(void **state)
 }
 
 /*
- * Computing for 100 has 9 looks with an interval of 10, as the last of 10 is omitted; 3 with an
- * interval of 30, and 1 with 50.
+ * Computing for 100 has 9 looks with an interval of 10, because the last look is omitted. It has 3
+ * looks with an interval of 30, and 1 with 50.
  */
 static void test_poll_interval(void **state)
 {
@@ -354,13 +362,13 @@ static void test_cluster(void **state)
 
 	assert_fields(&run, CLOSE(time_ns, 100e3), CLOSE(access_ns, 3e3), IS(messages, 0));
 	predict_run_free(&run);
-	/* On one processor the data are its own. */
+	/* On one processor the data belong to that processor. */
 	assert_close(time_on(&in, &m, 1), 110e3);
 }
 
 /*
- * Messages in flight slow down a new one if links are shared: 1 and 2 send requests to 0 at the
- * same time.
+ * If links are shared, messages in flight slow down a new message. Threads 1 and 2 send requests to
+ * thread 0 at the same time.
  */
 static void test_contention(void **state)
 {
@@ -377,8 +385,8 @@ static void test_contention(void **state)
 	assert_int_equal(gen_end(&g, &in), 0);
 	run = simulate(&in, &m, 3);
 	/*
-	 * The request of 1 takes 1, and its answer 10 alongside the request of 2: 20. The request
-	 * of 2 takes 2, its answer is alongside that of 1: 20.
+	 * The request of 1 takes 1. Its answer takes 10 and overlaps the request of 2: 20. The
+	 * request of 2 takes 2. Its answer overlaps that of 1: 20.
 	 */
 	assert_fields(&run, CLOSE(time_ns, 22e3), CLOSE(access_ns, 21e3 + 22e3));
 	predict_run_free(&run);
@@ -407,14 +415,14 @@ static void test_topologies(void **state)
 	assert_close(hop_time("Topology=crossbar", 0, 15), 1);
 	assert_close(hop_time("Topology=ring", 1, 15), 2);
 	assert_close(hop_time("Topology=ring", 0, 8), 8);
-	assert_close(hop_time("Topology=mesh", 0, 15), 6); /* of 4 x 4 */
+	assert_close(hop_time("Topology=mesh", 0, 15), 6); /* hops in a mesh of 4 x 4 */
 	assert_close(hop_time("Topology=hypercube", 0, 15), 4);
 	assert_close(hop_time("Topology=hypercube", 5, 4), 1);
 	assert_close(hop_time("Topology=fattree", 0, 3), 2);
 	assert_close(hop_time("Topology=fattree", 0, 4), 4);
 }
 
-/* A message without an answer: the sender goes on, and the receiver takes it in. */
+/* A message needs no answer: the sender continues, and the receiver handles the message. */
 static void test_write(void **state)
 {
 	struct predict_machine m = MACHINE("ideal", MESSAGES, "ServicePolicy=interrupt");
@@ -475,8 +483,8 @@ static struct predict_input random_input(uint64_t *x, uint32_t n, bool delays, d
 
 /*
  * If all costs are zero and each thread has a processor, the simulation equals the translation. On
- * one processor it equals the work. In between it is within Graham's bounds for schedules that
- * never leave a processor idle without need.
+ * one processor it equals the work. Otherwise it is within Graham's bounds for schedules that never
+ * leave a processor idle while a thread can run.
  */
 static void test_random(void **state)
 {
@@ -524,8 +532,8 @@ static void test_phases_add_up(void **state)
 }
 
 /*
- * Work that one thread does alone takes as long with any number of processors: Amdahl's law, by
- * hand.
+ * Work that one thread does alone takes the same time with any number of processors. The values
+ * follow Amdahl's law, and are worked out by hand.
  */
 static void test_alone(void **state)
 {
@@ -555,8 +563,8 @@ static void test_alone(void **state)
 }
 
 /*
- * Thread 0 sleeps for 8 ms, thread 1 does not. Balanced, each sleeps for 4 ms and computes as long
- * as before.
+ * Thread 0 sleeps for 8 ms, thread 1 does not. After balancing, each sleeps for 4 ms and computes
+ * for the same time as before.
  */
 static void test_balanced_sleep(void **state)
 {
@@ -676,7 +684,7 @@ static void test_wrong_input(void **state)
 	assert_int_equal(predict_add_step(&in, 0, PREDICT_MEET, 1, 0, 0), -EINVAL);
 	assert_int_equal(predict_add_episode(&in, 0, &a), 0);
 	assert_int_equal(predict_add_episode(&in, 0, &b), 0);
-	/* Two episodes, in a different order for each thread. */
+	/* There are two episodes, and each thread has another order. */
 	assert_int_equal(predict_add_step(&in, 0, PREDICT_MEET, 1, a, 0), 0);
 	assert_int_equal(predict_add_step(&in, 0, PREDICT_MEET, 1, b, 0), 0);
 	assert_int_equal(predict_add_step(&in, 1, PREDICT_MEET, 1, b, 0), 0);

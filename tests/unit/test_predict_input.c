@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Check the way from crossings through the model to the input of the prediction. */
+/* Check how crossings become the input of the prediction, through the model. */
 #include "test_model_util.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@ struct fixture {
 	struct run *run;
 	struct report_env env;
 	struct predict_feed *feed;
-	uint32_t fed; /* number of kept episodes already fed */
+	uint32_t fed; /* number of kept episodes that were already fed */
 };
 
 static void set_up(struct fixture *f, double cost)
@@ -66,8 +66,8 @@ static void expect_step(const struct predict_input *in, uint32_t thread, uint32_
 }
 
 /*
- * Each time part occurs: 500 on a CPU, of which the host took 40 and tracing 10; 100 asleep; the
- * rest is dropped.
+ * Each time part occurs: 500 on a CPU, of which the host took 40 and tracing 10, and 100 asleep.
+ * The rest is dropped.
  */
 static void test_parts(void **state)
 {
@@ -99,7 +99,7 @@ static void test_parts(void **state)
 }
 
 /*
- * Time was not accounted for: the input uses wall-clock time, also for tails, and the report says
+ * Time was not accounted for. The input uses wall-clock time, also for tails, and the report says
  * so.
  */
 static void test_wall(void **state)
@@ -135,7 +135,7 @@ static void test_tail(void **state)
 	expect_step(in, 0, 1, PREDICT_END, 120);
 }
 
-/* The members of an episode are unknown: it is left out, but the work remains. */
+/* The members of an episode are unknown. The episode is left out, but the work remains. */
 static void test_incomplete(void **state)
 {
 	const struct predict_input *in;
@@ -181,8 +181,8 @@ static void test_made(void **state)
 }
 
 /*
- * Add the wait of a thread at the end of a region. @begun: when the region began in which it
- * resumes; 0: unknown.
+ * Add the wait of a thread at the end of a region. @begun is the time when the region began in
+ * which the thread resumes, or 0 if unknown.
  */
 static void stay(struct fixture *f, uint32_t tid, uint64_t arrive, uint64_t begun, uint64_t resumes)
 {
@@ -196,9 +196,9 @@ static void stay(struct fixture *f, uint32_t tid, uint64_t arrive, uint64_t begu
 }
 
 /*
- * A region ends at 110. In the next region the master has finished its part at 600, and the worker,
- * which resumes at 410, at 650. @begun: when that region began. Return the run time with free
- * barriers.
+ * A region ends at 110. In the next region the master finishes its part at 600. The worker resumes
+ * at 410 and finishes at 650. @begun is the time when that region began. Return the run time with
+ * free barriers.
  */
 static int two_regions(uint64_t begun)
 {
@@ -221,11 +221,16 @@ static int two_regions(uint64_t begun)
 
 static void test_regions(void **state)
 {
-	/* 300 of serial work, and the longer of 190 and 240. The tail was not reported. */
+	/*
+	 * There are 300 of serial work, and the longer of 190 and 240. The tail was not reported.
+	 */
 	assert_int_equal(two_regions(0), 100 + 300 + 240);
 }
 
-/* The wake-up time of the worker is no work: 10 of serial work, and the longer of 480 and 240. */
+/*
+ * The wake-up time of the worker is no work. There are 10 of serial work, and the longer of 480 and
+ * 240.
+ */
 static void test_start_of_team(void **state)
 {
 	assert_int_equal(two_regions(120), 100 + 10 + 480);
@@ -261,7 +266,7 @@ static void numbered(struct fixture *f, uint32_t tid, uint16_t number, uint64_t 
 /*
  * Thread 11, number 5, accesses data of number 7, which is thread 12, after 100 and 250 of 400 ns
  * on a CPU. Each marker costs half of the 20 ns of a crossing. Then it accesses data of a number
- * that no thread has. Accesses after the last episode are there, too.
+ * that no thread has. The input also has accesses after the last episode.
  */
 static void test_messages(void **state)
 {
@@ -293,8 +298,8 @@ static void test_messages(void **state)
 }
 
 /*
- * The process began 200 before its threads, and ended 90 after them: one thread was alone; a time
- * window has none of that.
+ * The process began 200 before its threads, and ended 90 after them, so one thread was alone. A
+ * time window has no such part.
  */
 static void test_alone(void **state)
 {

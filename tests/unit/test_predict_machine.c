@@ -39,7 +39,7 @@ static void test_built_in(void **state)
 		      CLOSE(msg_size, 128));
 }
 
-/* All parameters are zero except those that cannot be. */
+/* All parameters are zero except those that may not be zero. */
 static void test_ideal(void **state)
 {
 	struct predict_machine m = machine("ideal", NULL);

@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The sbt-trace authors
 /*
  * Check the shape of the paper's figures 4 to 9 with programs modelled on its benchmarks. There is
- * one input for each number of threads, 1 to 32, each with its own processor. The paper does not
- * give times, so the tests check its statements about the curves.
+ * one input for each number of threads, 1 to 32, and each thread has its own processor. The paper
+ * does not give times, so the tests check its statements about the curves.
  */
 #include "test_predict_util.h"
 
@@ -39,8 +39,8 @@ static int best(const struct curve *c)
 }
 
 /*
- * A program almost without barriers is linear. A program in which one thread does all the work is
- * flat, on any machine.
+ * A program with few barriers is linear. A program in which one thread does all the work is flat,
+ * on any machine.
  */
 static void test_linear_and_flat(void **state)
 {
@@ -56,7 +56,9 @@ static void test_linear_and_flat(void **state)
 
 		for (uint32_t k = 0; k < COUNTS; k++)
 			assert_true(speedup(&embar, (int)k) > 0.99 * (1 << k));
-		/* 8 threads: the first does all the work, which takes 1000 between two episodes. */
+		/*
+		 * Of 8 threads, the first does all the work, which takes 1000 between two episodes.
+		 */
 		gen_begin(&g, 8);
 		for (uint32_t k = 0; k < 10; k++) {
 			gen_work(&g, 0, 50 * MS);
@@ -84,11 +86,11 @@ static void test_fewer_processors(void **state)
 		assert_close(time_on(&in, &m, p), (double)EMBAR_NS / p);
 	assert_close(time_on(&in, &m, 64), (double)EMBAR_NS / 32);
 	assert_close(time_on(&in, &m, 3),
-		     (double)EMBAR_NS / 32 * 11); /* 11 rounds of three, the last of two */
+		     (double)EMBAR_NS / 32 * 11); /* 11 rounds of three threads, the last of two */
 }
 
 /*
- * Figure 4: Embar is linear; Cyclic and Poisson are reasonable; the other programs are severely
+ * Figure 4: Embar is linear, Cyclic and Poisson are reasonable, and the other programs are severely
  * affected. Grid and Mgrid stop scaling early.
  */
 static void test_figure_4(void **state)
@@ -106,15 +108,15 @@ static void test_figure_4(void **state)
 		}
 	}
 	assert_true(speedup(&c[GEN_POISSON], 5) > 16);
-	/* An oddity: 8 processors are no better than 4, because of the distribution. */
+	/* Because of the distribution, 8 processors are no better than 4. */
 	assert_true(c[GEN_GRID].t[3] > 0.98 * c[GEN_GRID].t[2]);
 	assert_true(c[GEN_MGRID].t[3] > 0.98 * c[GEN_MGRID].t[2]);
 }
 
 /*
- * A (BLOCK, BLOCK) plane on n threads goes to the square root of n, rounded down, squared: of 8
- * four are idle, of 32 seven; what they do is nothing but meet. Without costs 8 are as fast as 4
- * exactly.
+ * A (BLOCK, BLOCK) plane on n threads is distributed over the square of the rounded-down square
+ * root of n. Four of 8 threads are idle, and seven of 32. Idle threads only cross barriers. Without
+ * costs 8 threads take exactly the time of 4.
  */
 static void test_idle_of_blocks(void **state)
 {
@@ -155,8 +157,8 @@ static double grid_time(uint32_t n, uint32_t bytes, const struct predict_machine
 }
 
 /*
- * Figure 5, Grid on 16: with the size of the whole element bandwidth helps; the actual size does as
- * much; cheaper messages more; without costs it is fastest.
+ * Figure 5, Grid on 16 processors: with the size of the whole element, bandwidth helps. The actual
+ * size helps as much, and cheaper messages help more. Without costs the program is fastest.
  */
 static void test_figure_5(void **state)
 {
@@ -174,8 +176,8 @@ static void test_figure_5(void **state)
 }
 
 /*
- * Figure 6: Embar's time is proportional; the speedups of communicating programs fall as processors
- * get faster.
+ * Figure 6: Embar's time is proportional to processor speed. The speedups of communicating programs
+ * fall as processors become faster.
  */
 static void test_mips_ratio(void **state)
 {
@@ -205,11 +207,11 @@ static void test_mips_ratio(void **state)
 			before[b] = speedup(&c, 4);
 		}
 	}
-	/* Mgrid drops most, and Poisson least: graphs (iv) and the text. */
+	/* Mgrid drops most, and Poisson least, as in graphs (iv) and the text. */
 	assert_true(drop[1] < drop[3] && drop[3] < drop[4]);
 }
 
-/* Figure 7: expensive messages, and fast processors, move the best number of processors down. */
+/* Figure 7: expensive messages and fast processors reduce the best number of processors. */
 static void test_figure_7(void **state)
 {
 	static const char *const startups[] = { "CommStartupTime=5us", "CommStartupTime=100us",
@@ -234,8 +236,8 @@ static void test_figure_7(void **state)
 }
 
 /*
- * More bandwidth helps, most of all where much data is sent. (With 4 processors the order of
- * interrupts changes more: 2 %, either way.)
+ * More bandwidth helps, especially where much data is sent. (With 4 processors the order of
+ * interrupts has a larger effect: 2 %, in either direction.)
  */
 static void test_bandwidth(void **state)
 {
@@ -261,12 +263,13 @@ static void test_bandwidth(void **state)
 }
 
 /*
- * Figure 8: without interrupts or polling it is slowest; Grid is fastest with interrupts; looking
- * too often costs, looking too rarely lets the others wait. For Cyclic polling wins with larger
- * numbers of processors, even every 100 us, and 300 us are better still: a thread that asks is
- * asked as often, and one that computes what others wait for is not delayed by each that asks
- * meanwhile. It takes interrupts that cost something: 10 us (the paper does not say what its were);
- * with 5 us they win against 100 us at 16 and 32 processors by a part in a thousand.
+ * Figure 8: the program is slowest without interrupts or polling. Grid is fastest with interrupts.
+ * Frequent looks cost time, and rare looks make the other threads wait. For Cyclic, polling is
+ * fastest with larger numbers of processors. This holds for every 100 us, and even more for 300 us.
+ * A thread that requests data is itself asked as often, and a thread with a result that others wait
+ * for is not delayed by each request. Polling is fastest only if interrupts are expensive: 10 us
+ * here, because the paper does not give its value. With 5 us, interrupts are faster than 100 us of
+ * polling at 16 and 32 processors by a part in a thousand.
  */
 static void test_figure_8(void **state)
 {
@@ -337,9 +340,9 @@ static double matmul(uint32_t n, enum gen_dist row, enum gen_dist column,
 }
 
 /*
- * Figure 9. Sums go along rows: whole rows need no messages for them, columns dealt out one by one
- * need one for each element. Nothing is gained with all in one place; 8 are as good as 4 where both
- * dimensions are dealt out.
+ * Figure 9: sums go along rows. Whole rows need no messages for sums, and columns that are
+ * distributed one by one need a message for each element. If all data are in one place, there is no
+ * gain. If both dimensions are distributed, 8 processors are as good as 4.
  */
 static void test_matmul(void **state)
 {
@@ -350,7 +353,7 @@ static void test_matmul(void **state)
 		for (int r = 0; r < 3; r++)
 			for (int c = 0; c < 3; c++)
 				t[r][c] = matmul(n, (enum gen_dist)r, (enum gen_dist)c, &m);
-		/* 3 episodes per round, 5 us each if there is more than one thread. */
+		/* There are 3 episodes per round, of 5 us each if there is more than one thread. */
 		assert_close(t[GEN_WHOLE][GEN_WHOLE], flat + 32 * 3 * 5e3);
 		for (int r = 0; r < 3; r++)
 			assert_true(t[r][GEN_CYCLIC] > t[r][GEN_BLOCK]);
@@ -370,8 +373,8 @@ static void test_matmul(void **state)
 /* --- what if --------------------------------------------------------------------------------- */
 
 /*
- * Two sites: at 0 one of four threads computes twice as long; 1 follows at once, and is only an
- * expensive barrier.
+ * There are two sites. At site 0 one of four threads computes twice as long. Site 1 follows at
+ * once, and is only an expensive barrier.
  */
 static void test_limits(void **state)
 {

@@ -52,8 +52,8 @@ static void meet(struct align *a, uint32_t clock, uint32_t tgid, uint32_t seq, u
 }
 
 /*
- * Worked out by hand: one episode. 100 and 400 on this clock, 1,200 and 1,350 on the other: an
- * offset between -1,250 and -800.
+ * One episode, worked out by hand: 100 and 400 on this clock, 1,200 and 1,350 on the other. The
+ * offset is between -1,250 and -800.
  */
 static void test_one_meeting(void **unused)
 {
@@ -121,7 +121,7 @@ static void random_run(double ppm, uint32_t rounds, uint64_t worst)
 
 static void test_random_runs(void **unused)
 {
-	/* As exact as the fastest departure from a barrier. */
+	/* The alignment is as exact as the fastest departure from a barrier. */
 	random_run(0, 500, 10000);
 	/* 20 millionths over five seconds are 100 us. */
 	random_run(20, 5000, 25000);
@@ -136,7 +136,7 @@ static void test_not_counted(void **unused)
 	begin(a, 0, 10);
 	meet(a, 0, 10, 1, 7, 100, 400);
 	meet(a, 0, 10, 2, 7, 500, 700);
-	/* The rank was already running: the number of its episode is unknown. */
+	/* The rank was already running, so the number of its episode is unknown. */
 	meet(a, 1, 11, 1, 7, 1200, 1350);
 	/* A record was lost before its second episode. */
 	begin(a, 2, 12);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Check files of chunks: written data come back, and nothing wrong is read from cut or damaged
+ * Check files of chunks: written data can be read, and nothing wrong is read from cut or damaged
  * files.
  */
 #include <errno.h>
@@ -19,7 +19,7 @@ DEFINE_CLEANUP_PTR(chunks_reader_free, struct chunks_reader *)
 
 #define NBLOCKS 6
 
-/* Make the n-th chunk of the test files: the even ones compress well, the odd ones do not. */
+/* Make the n-th chunk of the test files. Even chunks compress well, odd chunks do not. */
 static size_t content(unsigned int n, uint8_t *to)
 {
 	size_t size = 100 + n * 37;
@@ -78,7 +78,7 @@ static void test_there_and_back(void **unused)
 	}
 	assert_int_equal(chunks_next(r, ~0ull, &b), 0);
 	assert_int_equal(chunks_ended(r), CHUNKS_INTACT);
-	/* Only one kind, from the beginning again. */
+	/* Read only one kind, again from the beginning. */
 	assert_int_equal(chunks_rewind(r), 0);
 	for (n = 1; n < NBLOCKS; n += 2) {
 		assert_int_equal(chunks_next(r, 1u << 2, &b), 1);
@@ -88,7 +88,7 @@ static void test_there_and_back(void **unused)
 	assert_int_equal(chunks_ended(r), CHUNKS_INTACT);
 }
 
-/* The file is cut after every byte: the complete chunks are read. */
+/* The file is cut after every byte. The complete chunks are read. */
 static void test_cut(void **unused)
 {
 	int whole = written_file();
@@ -126,7 +126,7 @@ static void test_cut(void **unused)
 }
 
 /*
- * Single bits are inverted, one at a time: the chunks must be read unchanged, or reported as
+ * Single bits are inverted, one at a time. Each chunk must be read unchanged, or reported as
  * damaged.
  */
 static void test_damaged(void **unused)
@@ -180,7 +180,7 @@ static void test_of_others(void **unused)
 				   "ELF",
 				   0, 4),
 			 -EBADMSG);
-	/* Like a file that was sent as text: a line ending is shorter. */
+	/* The file was sent as text, so a line ending is shorter. */
 	assert_int_equal(open_with("\n", 4, 1), -EBADMSG);
 	assert_int_equal(open_with(&other_order, 8, sizeof(other_order)), -EILSEQ);
 	assert_int_equal(open_with(&later, 12, sizeof(later)), -EPROTONOSUPPORT);

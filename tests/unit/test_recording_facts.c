@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * The facts of a run have two providers: the session that traces it, and its recording. What the
- * session answers, the recording must answer, too. One list holds all facts: without a fact in it,
- * the test does not compile.
+ * The facts of a run have two providers: the session that traces it, and its recording. The
+ * recording must answer every question that the session answers. One list holds all facts. If a
+ * fact is missing from the list, the test does not compile.
  */
 #include "test_model_util.h"
 
@@ -179,7 +179,7 @@ static struct cause_env live_causes(void)
 
 #define SAME_NUMBER(b, member) assert_true((b)->live.member == (b)->file.member)
 
-/* The answers of both providers to the same question. */
+/* Compare the answers of both providers to the same question. */
 #define SAME_TEXT(b, member, ...)                                         \
 	assert_string_equal((b)->live.member((b)->live.ctx, __VA_ARGS__), \
 			    (b)->file.member((b)->file.ctx, __VA_ARGS__))
@@ -325,9 +325,9 @@ static void same_cycles(const struct both *b)
 }
 
 /*
- * All members, in their order. An ASKED fact has a function above, and NUMBER facts are equal. The
- * OTHER members are no facts that a recording keeps: they come from the command that prints or from
- * the program itself, or are of --aggregate, which cannot be recorded.
+ * All members, in their order. An ASKED fact has a function above, and NUMBER facts are equal. A
+ * recording does not keep the OTHER members. They come from the command that prints, from the
+ * program itself, or from --aggregate, which cannot be recorded.
  */
 #define REPORT_FACTS(ASKED, NUMBER, OTHER) \
 	OTHER(ctx)                         \
@@ -390,8 +390,8 @@ static void same_cycles(const struct both *b)
 #define CAUSE_AT(member)      offsetof(struct cause_env, member),
 
 /*
- * A member that the lists lack is a missing initializer: an error. With as many rows as members,
- * and none twice, each member has its row.
+ * If the lists lack a member, its initializer is missing, which is an error. If there are as many
+ * rows as members and no duplicates, each member has a row.
  */
 static void test_lists(void **state)
 {
@@ -416,7 +416,7 @@ static void test_lists(void **state)
 
 /* --- both ---------------------------------------------------------------------------------- */
 
-/* Ask every question once, as a report does while it is traced. */
+/* Ask every question once, as a report does during tracing. */
 static void ask(struct report_env *env, struct cause_env *causes, struct recording *r,
 		const struct model *model)
 {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* One run of two ranks, recorded on two machines with different clocks, read as one. */
+/*
+ * One run of two ranks was recorded on two machines with different clocks, and is read as one run.
+ */
 #include "test_model_util.h"
 
 #include <math.h>
@@ -11,7 +13,7 @@
 #include "recording/merge.h"
 
 #define ROUNDS 200
-#define AHEAD  5000000000ull /* how far the second clock is ahead, ns */
+#define AHEAD  5000000000ull /* how far the second clock is ahead of the first, ns */
 
 struct node {
 	int fd;
@@ -19,7 +21,7 @@ struct node {
 	uint32_t tgid;
 	uint64_t ahead;
 	uint32_t met; /* episodes of its rank so far */
-	bool found_running; /* its rank was already running when tracing began */
+	bool found_running; /* the rank was already running when tracing began */
 	struct contents_ending ending; /* the losses of this node */
 };
 
@@ -154,7 +156,10 @@ static void test_two_nodes(void **unused)
 	}
 	assert_int_equal(got, 0);
 	assert_int_equal(merge_state(merge), CONTENTS_INTACT);
-	/* One position in one file, although the file has another path there. */
+	/*
+	 * Both recordings have one position in one file, although the second has another path for
+	 * the file.
+	 */
 	assert_int_equal(model_nbarriers(r->model), 1);
 	assert_int_equal(model_barrier(r->model, 0)->nsites, 1);
 	assert_string_equal(
@@ -169,7 +174,7 @@ static void test_two_nodes(void **unused)
 		assert_int_equal(r->kept[i].ep.n, 2);
 		assert_true(off <= uncertain + 1);
 	}
-	/* A task number has the same name on all nodes, or none. */
+	/* A task number has the same name on all nodes, or no name. */
 	assert_string_equal(task_name(merge, 1), "init");
 	assert_null(task_name(merge, 2));
 	assert_string_equal(task_name(merge, 3), "only there");
@@ -231,9 +236,9 @@ static void count(struct node *nodes, uint32_t n, struct tally *out, struct merg
 
 /*
  * Make one run of @n ranks that cross FEW times at each of two communicators, in phases of up to
- * @phase_ns. A rank leaves up to @leave_ns after the release, which bounds how well its clock is
- * known. @lost records of the last rank are missing, from number 5 on. @numbered: the numbers of
- * the remaining records show that.
+ * @phase_ns. A rank leaves up to @leave_ns after the release. This limits the precision of its
+ * clock. @lost records of the last rank are missing, from number 5 on. If @numbered, the numbers of
+ * the remaining records show the loss.
  */
 static void run_of(struct node *nodes, uint32_t n, uint64_t seed, uint64_t phase_ns,
 		   uint64_t leave_ns, uint32_t lost, bool numbered)
@@ -268,8 +273,8 @@ static void run_of(struct node *nodes, uint32_t n, uint64_t seed, uint64_t phase
 }
 
 /*
- * The clocks are known to a millisecond at best, and episodes are closer together: each is found
- * all the same.
+ * The clocks are known to a millisecond at best, and episodes are closer together. Each episode is
+ * found all the same.
  */
 static void test_uncertain_clocks(void **unused)
 {
@@ -291,8 +296,8 @@ static void test_uncertain_clocks(void **unused)
 }
 
 /*
- * Tracing found the last rank already running: only times show which of its episodes is which,
- * which is reported.
+ * When tracing began, the last rank was already running. Only times can match its episodes, and
+ * this is reported.
  */
 static void test_late_rank(void **unused)
 {
@@ -308,7 +313,7 @@ static void test_late_rank(void **unused)
 	assert_fields(&got, IS(wrong, 0), IS(complete, FEW * COMMS));
 }
 
-/* Records are missing in the middle: from there on times decide. */
+/* Records are missing in the middle. From there on, episodes are matched by time. */
 static void test_lost_records(void **unused)
 {
 	struct node nodes[NODES] = { { .tgid = 100 },
@@ -326,7 +331,7 @@ static void test_lost_records(void **unused)
 }
 
 /*
- * The same if no number shows the loss, but the recording reports it: none of its numbers is
+ * As above, but no number shows the loss. The recording reports it, so none of its numbers is
  * trusted.
  */
 static void test_lost_before_numbers(void **unused)

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Check that a model and a second one, fed from a recording of its input, give the same results. */
+/*
+ * Check that a model, and a second model that is fed from a recording of its input, give the same
+ * results.
+ */
 #include "test_model_sim.h"
 
 #include <errno.h>
@@ -53,7 +56,7 @@ struct sink {
 	struct model *model;
 	struct contents *contents;
 	uint32_t marks, messages, hangs, inputs;
-	const char *task; /* the name of task 7 when the last input came */
+	const char *task; /* the name of task 7 at the last input */
 };
 
 static void see_message(struct sink *s, const struct model_message *m)
@@ -244,7 +247,9 @@ static void test_random_runs(void **unused)
 	}
 }
 
-/* A process is no longer traced: its report, and its end for a reader that only knows ends. */
+/*
+ * A process is no longer traced. Check the report, and the end for a reader that knows only ends.
+ */
 static void test_detached(void **unused)
 {
 	struct model_detached detached = {
@@ -287,8 +292,8 @@ static void test_detached(void **unused)
 }
 
 /*
- * Recorded thread numbers are reused by later threads, and a late record of an ended thread gets
- * another number.
+ * Later threads reuse recorded thread numbers. A late record of an ended thread gets another
+ * number.
  */
 static void test_threads_that_come_and_go(void **unused)
 {
@@ -508,16 +513,16 @@ static void test_absurd(void **unused)
 	uint64_t v = 0;
 	uint8_t byte = 1;
 
-	/* More bits than the type has. */
+	/* The number has more bits than its type. */
 	read_bytes("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02", 10, &r, &pool);
 	code_u64(&r, &v);
 	assert_true(r.failed);
-	/* 300 in one byte. */
+	/* A one-byte value is 300. */
 	read_bytes("\xac\x02", 2, &r, &pool);
 	code_u8(&r, &byte);
 	assert_true(r.failed);
 	assert_int_equal(byte, 0);
-	/* A text longer than the file, one with a NUL in it. */
+	/* A text is longer than the file, or contains a NUL. */
 	read_bytes("\x7f"
 		   "abc",
 		   4, &r, &pool);
@@ -529,7 +534,7 @@ static void test_absurd(void **unused)
 		   4, &r, &pool);
 	code_text(&r, &s);
 	assert_true(r.failed);
-	/* An array of four billion. */
+	/* An array has four billion elements. */
 	read_bytes("\xff\xff\xff\xff\x0f\x01", 6, &r, &pool);
 	assert_null(code_array(&r, &n, NULL, 64));
 	assert_true(r.failed);
@@ -554,7 +559,7 @@ static void test_the_same_over_and_over(void **unused)
 	name_process(w, "p");
 	memset(text, 'x', sizeof(text) - 1);
 	a.text = text;
-	/* Each text differs from the one before, as equal ones are not written. */
+	/* Each text differs from its predecessor, because equal texts are not written. */
 	for (i = 0; i < 100; i++) {
 		text[0] = (char)('a' + i % 2);
 		contents_answer(w, &q, &a);

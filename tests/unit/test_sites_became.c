@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * A process executes another program before the tracer reads it: its mappings are no longer the
- * former ones.
+ * A process executes another program before the tracer reads its mappings. They are no longer the
+ * mappings of the former program.
  */
 #include <errno.h>
 #include <signal.h>
@@ -26,8 +26,8 @@ static __attribute__((noinline)) int place(int n)
 }
 
 /*
- * Run the child: it executes the same program when told to, with more arguments, so that at least
- * its stack begins elsewhere.
+ * Run the child. On request it executes the same program with more arguments, so that at least its
+ * stack begins at another address.
  */
 static int stay(const char *words)
 {
@@ -63,7 +63,7 @@ struct world {
 	struct symbol_server *symbols;
 	struct address_spaces *spaces;
 	struct address_space_program program; /* the first program of the child */
-	uint64_t ip; /* in place(), at its address in the first program */
+	uint64_t ip; /* an address in place(), in the first program */
 	pid_t pid;
 };
 
@@ -88,7 +88,7 @@ static int world_new(void **state)
 	assert_int_equal(proc_image(w.pid, &w.program.image), 0);
 	assert_int_equal(proc_image(getpid(), &own), 0);
 	w.ip = (uint64_t)(uintptr_t)place - own.code + w.program.image.code + 1;
-	/* The file is then known, under the numbers that the kernel reports. */
+	/* The file is now known by the numbers that the kernel reports. */
 	space = address_space_get(w.spaces, (uint32_t)w.pid, 1);
 	assert_non_null(space);
 	assert_int_equal(address_space_read(w.spaces, space), 0);
@@ -157,8 +157,8 @@ static void test_there(void **state)
 }
 
 /*
- * The child was not read in time: its own code is known all the same, and is not confused with that
- * of the other program.
+ * The child was not read in time. Its own code is known all the same, and is not confused with the
+ * code of the other program.
  */
 static void test_another(void **state)
 {
@@ -178,7 +178,7 @@ static void test_another(void **state)
 	assert_null(address_spaces_site(w->spaces, site)->module);
 }
 
-/* The child was read in time, and is read again too late: the known mappings stay. */
+/* The child was read in time, and read again too late. The known mappings stay. */
 static void test_later(void **state)
 {
 	const struct world *w = *state;
@@ -209,7 +209,7 @@ static void test_child(void **state)
 	check_named(w, child);
 }
 
-/* The program that the process ran is unknown: its present mappings are used. */
+/* The program that the process ran is unknown, so its current mappings are used. */
 static void test_untold(void **state)
 {
 	const struct world *w = *state;

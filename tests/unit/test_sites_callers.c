@@ -56,7 +56,7 @@ static const char rules_source[] = "	.text\n"
 				   "	.size nothing, . - nothing\n"
 				   "	.section .note.GNU-stack,\"\"\n";
 
-/* Get the rule after the last instruction but one of the function, which is its call. */
+/* Get the rule after the second-to-last instruction of the function, which is its call. */
 static bool rule_of(const struct fixture *f, struct symbol_server *server, const char *name,
 		    struct sbt_frame_rule *rule)
 {
@@ -181,10 +181,10 @@ static void test_own_stack(void **state)
 	assert_non_null(callers_no_call(callers, space, 4096));
 	code = callers_code(callers, space, ips[1]);
 	assert_fields(code, TEXT(name, "outer"), IS(outer, false));
-	/* The same part of the stack, cut off: missing frames are not guessed. */
+	/* The same part of the stack is cut off, and missing frames are not guessed. */
 	sample.len = 8;
 	assert_int_equal(callers_follow(callers, space, &sample, ips, note_reported, &reported), 1);
-	/* An address in no file. */
+	/* The address is in no file. */
 	sample.len = SBT_CALLERS_DEEP;
 	sample.head.ip = 4096;
 	assert_int_equal(callers_follow(callers, space, &sample, ips, note_reported, &reported), 1);

@@ -45,7 +45,7 @@ static void test_table(void **state)
 	assert_null(family_kind_name(SBT_KINDS));
 }
 
-/* Abseil's names contain the version of its inline namespace, which may be anything. */
+/* Abseil's names contain the version of its inline namespace, which is arbitrary. */
 static void test_absl(void **state)
 {
 	const struct family_function *f =
@@ -116,7 +116,7 @@ static void test_glibc_before_2_25(void **state)
 	assert_int_equal(t.count, 4);
 	t = read_pthread(FAMILY_LIBC_GLIBC, 0, 2);
 	assert_fields(&t, IS(known, true), IS(count, 2));
-	/* More threads left than the count: no barrier. */
+	/* More threads left than the count, so this is no barrier. */
 	assert_false(read_pthread(FAMILY_LIBC_GLIBC, 5, 4).known);
 	assert_false(read_pthread(FAMILY_LIBC_GLIBC, 1, 0x80000000u).known);
 }
@@ -212,15 +212,15 @@ static void test_mpi(void **state)
 	assert_int_equal(family_spec(f, EM_X86_64, &spec), 0);
 	assert_fields(&spec, IS(flags, SBT_SPEC_MAKES), IS(words.reg, 88), /* rcx */
 		      IS(what.size, 4));
-	/* Some ranks leave these before all have arrived. */
+	/* Some ranks leave these functions before all ranks have arrived. */
 	assert_null(family_function("MPI_Bcast", NULL));
 	assert_null(family_function("MPI_Reduce", NULL));
 	assert_null(family_function("MPI_Barrier_init", NULL));
 }
 
 /*
- * Functions that can be detached alone have a number, which their names in all languages share.
- * Functions that create communicators have the number of their family.
+ * A function that can be detached alone has a number, which its names in all languages share. A
+ * function that creates communicators has the number of its family.
  */
 static void test_probe_groups(void **state)
 {

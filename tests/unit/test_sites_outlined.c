@@ -12,12 +12,13 @@ DEFINE_CLEANUP_PTR(elf_close, struct elf_file *)
 #define FUNCTION(name) "begin " name "\n nop\n ret\nend " name "\n"
 
 /*
- * A program like GCC's output: code that loads the address of a function, and calls that take it.
+ * The source is like GCC's output: code that loads the address of a function, and calls that take
+ * the address.
  */
 static const char source[] = ASSEMBLED_MACROS FUNCTION("task_near") FUNCTION("task_kept")
 	FUNCTION("task_by_word") FUNCTION("loop_body") FUNCTION("region") FUNCTION("region_last")
 		FUNCTION("of_both") FUNCTION("of_neither") FUNCTION("for_device")
-	/* -O2, and far from the call in a loop. */
+	/* At -O2, the load is far from the call in a loop. */
 	"begin near\n lea task_near(%rip), %rdi\n call GOMP_task@PLT\n ret\nend near\n"
 	"begin kept\n push %rbx\n lea task_kept(%rip), %r13\n nop\n mov %r13, %rdi\n"
 	" call GOMP_task@PLT\n pop %rbx\n ret\nend kept\n"
@@ -26,7 +27,7 @@ static const char source[] = ASSEMBLED_MACROS FUNCTION("task_near") FUNCTION("ta
 	" call *GOMP_task@GOTPCREL(%rip)\n ret\nend by_word\n"
 	"begin loop\n lea loop_body(%rip), %rdi\n call GOMP_taskloop_ull@PLT\n ret\nend loop\n"
 	"begin begins\n lea region(%rip), %rdi\n call GOMP_parallel@PLT\n ret\nend begins\n"
-	/* A region that is the last action of a function. */
+	/* A region is the last action of a function. */
 	"begin last\n lea task_near(%rip), %rdi\n lea region_last(%rip), %rdi\n"
 	" jmp GOMP_parallel_loop_dynamic@PLT\nend last\n"
 	"begin both\n lea of_both(%rip), %rdi\n call GOMP_task@PLT\n lea region(%rip), %rdi\n"
@@ -36,7 +37,7 @@ static const char source[] = ASSEMBLED_MACROS FUNCTION("task_near") FUNCTION("ta
 	" call GOMP_task@PLT\n ret\nend device\n"
 	".section .note.GNU-stack,\"\",@progbits\n";
 
-/* Only these two functions. */
+/* The source has only these two functions. */
 static const char source_of_tasks[] = ASSEMBLED_MACROS FUNCTION("task_near") FUNCTION(
 	"region") "begin near\n endbr64\n lea task_near(%rip), %rdi\n call GOMP_task@PLT\n "
 		  "ret\nend near\n"
@@ -90,7 +91,7 @@ static void test_linkage(void **state)
 		fixture_run(f, "cc -shared %s -o library.so source.s", flags[i]);
 		CHECK(f, "task_near");
 	}
-	/* In the program itself, where no linkage table is needed. */
+	/* The function is in the program itself, so no linkage table is needed. */
 	fixture_write(f, "static.c",
 		      "void GOMP_task(void) {}\nvoid GOMP_parallel(void) {}\n"
 		      "int main(void) { return 0; }\n");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Check children without privileges, and the one that reads modules: their rights, the checks of
- * their answers, and the effect of their end.
+ * Check child processes without privileges, and the child that reads modules: its rights, the
+ * checks of its answers, and the effect of its end.
  */
 #include "test_sites_fixture.h"
 
@@ -102,7 +102,7 @@ static void test_calls(void **state)
 	refuses_the_rest(&t);
 }
 
-/* The child shares no memory with the tracer, and has none of its descriptors. */
+/* The child shares no memory with the tracer, and inherits none of its descriptors. */
 static void test_inherits_nothing(void **state)
 {
 	char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -119,7 +119,7 @@ static void test_inherits_nothing(void **state)
 	child_new(&child, false, &t);
 	snprintf(path, sizeof(path), "/proc/%d/maps", child.pid);
 	maps = fopen(path, "r");
-	/* The owner of the child has no right to look. */
+	/* The owner of the child may not inspect it. */
 	if (maps && geteuid() == 0) {
 		while (fgets(line, sizeof(line), maps)) {
 			assert_int_equal(sscanf(line, "%*s %7s", perms), 1);
@@ -133,7 +133,7 @@ static void test_inherits_nothing(void **state)
 		for (n = 0; (entry = readdir(fds));)
 			n += entry->d_name[0] != '.';
 		closedir(fds);
-		/* Three descriptors of /dev/null, and the socket. */
+		/* The child has three descriptors of /dev/null, and the socket. */
 		assert_int_equal(n, 4);
 	}
 	if (maps)
@@ -271,7 +271,7 @@ static void test_lies(void **state)
 		memcpy(copy.bytes, answer.bytes, answer.len);
 		for (uint32_t k = 0; i && k < 1 + i % 4; k++) {
 			seed = seed * 1103515245 + 12345;
-			/* A high byte of a number, or any. */
+			/* Change a high byte of a number, or any byte. */
 			copy.bytes[(seed >> 8) % answer.len] = (uint8_t)(seed >> 3);
 		}
 		/* The later answers are also cut off. */
@@ -370,8 +370,8 @@ static void kill_reader(void *ctx)
 }
 
 /*
- * Open this test program. While the child reads the file, @idle is called until its effect came
- * before the answer. *modules belongs to the caller.
+ * Open this test program. While the child reads the file, call @idle until its effect precedes the
+ * answer. The caller owns *modules.
  */
 static struct module *open_disturbed(void (*idle)(void *ctx), struct killing *k,
 				     struct modules **modules)
@@ -394,7 +394,7 @@ static struct module *open_disturbed(void (*idle)(void *ctx), struct killing *k,
 
 /*
  * The reader is killed while it reads a file. If other files may be the reason, the file is tried
- * once more; after that it counts as not read. Other files are still read.
+ * once more. After a second failure it counts as unreadable. Other files are still read.
  */
 static void test_killed(void **state)
 {
@@ -402,7 +402,7 @@ static void test_killed(void **state)
 	struct modules *modules;
 	struct module *m;
 
-	/* The first file: no other file can be the reason. */
+	/* This is the first file, so no other file can be the reason. */
 	m = open_disturbed(kill_reader, &killing, &modules);
 	assert_int_equal(killing.n, 1);
 	assert_fields(m, IS(error, -EPIPE), IS(is_elf, false));
@@ -413,7 +413,7 @@ static void test_killed(void **state)
 	assert_non_null(m);
 	assert_int_equal(m->error, 0);
 	assert_true(m->nplaces > 0);
-	/* Killed between two requests: no file is the reason. */
+	/* The reader is killed between two requests, so no file is the reason. */
 	kill(reader_pid(), SIGKILL);
 	assert_true(module_defines(m, "pthread_create"));
 	assert_int_equal(m->given_up, 0);

@@ -56,7 +56,7 @@ static void test_names(void **state)
 	assert_int_equal(r->at[1].vaddr, 0x20);
 }
 
-/* The kernel distinguishes two rules even where everything else is the same. */
+/* The kernel distinguishes two rules even if everything else is the same. */
 static void test_rows(void **state)
 {
 	struct rules rules CLEANUP(rules_free) = { .n = 0 };
@@ -168,7 +168,7 @@ static void test_symbols(void **state)
 	assert_true(takes("app::Barrier::operator()", "_ZNK3app7BarrierclEv"));
 	assert_false(takes("f", ""));
 	assert_false(takes("f", "@x"));
-	/* A demangler costs: not for what cannot be it. */
+	/* A demangler is expensive, so it is not called for text that cannot be a mangled name. */
 	asked = 0;
 	assert_false(takes("app::Barrier::arrive", "_ZN3app7Barrier4waitEi"));
 	assert_false(takes("app::Barrier::wait", "app_Barrier_wait"));

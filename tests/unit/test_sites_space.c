@@ -35,7 +35,7 @@ static void world_free(struct world *w)
 	modules_free(w->modules);
 }
 
-/* Build a library of one function, which has the library's name. */
+/* Build a library of one function. The function has the library's name. */
 static void make_library(const struct fixture *f, const char *name)
 {
 	fixture_run(
@@ -45,7 +45,9 @@ static void make_library(const struct fixture *f, const char *name)
 		name, name, name, name);
 }
 
-/* Load that library and return its function, with the kernel's report of an address in it. */
+/*
+ * Load a library and return its function, with the kernel's report of an address in the function.
+ */
 static void *load(const struct world *w, const char *name, struct address_space_return *probe_site)
 {
 	char path[128];
@@ -107,7 +109,7 @@ static void test_another_at_its_address(void **state)
 	assert_int_equal(dlclose(handle), 0);
 	handle = load(&w, "later", &second);
 	assert_int_equal(address_space_read(w.spaces, w.space), 0);
-	/* The name that the address has now, and the earlier one. */
+	/* The address has a current name and an earlier name. */
 	if (second.ip == first.ip)
 		assert_string_equal(
 			function_of(&w, address_space_site(w.spaces, w.space, first.ip)), "later");
@@ -119,7 +121,7 @@ static void test_another_at_its_address(void **state)
 }
 
 /*
- * The file was not examined while it was mapped: its sites have no name, whatever is mapped there
+ * The file was not examined while it was mapped. Its sites have no name, whatever is mapped there
  * now.
  */
 static void test_never_examined(void **state)
@@ -145,8 +147,8 @@ static void test_never_examined(void **state)
 }
 
 /*
- * Libraries that the program was linked with cannot have been unmapped: the kernel's report is not
- * needed.
+ * The libraries with which the program was linked cannot have been unmapped, so the kernel's report
+ * is not needed.
  */
 static void test_from_the_beginning(void **state)
 {
@@ -177,9 +179,9 @@ static int changes_now(void *ctx, uint32_t tgid, uint32_t inc, uint32_t *n)
 }
 
 /*
- * The address space is read after so many changes that another library may have been there: a
- * loaded library has no name then, the program has. It has none if the last change could not be
- * read.
+ * The address space is read after so many changes that another library may have been at the
+ * address. A loaded library then has no name, but the program has one. If the last change could not
+ * be read, the program has no name either.
  */
 static void test_read_too_late(void **state)
 {
@@ -207,7 +209,9 @@ static void test_read_too_late(void **state)
 	assert_int_equal(dlclose(handle), 0);
 }
 
-/* Add a process that can no longer be read: forked @from, if not NULL. */
+/*
+ * Add a process that can no longer be read. If @from is not NULL, the process was forked from it.
+ */
 static struct address_space *gone(const struct world *w, uint32_t inc,
 				  const struct address_space *from)
 {
@@ -262,8 +266,8 @@ static char *shared_pages(void *at)
 }
 
 /*
- * The key of shared memory is the same, whether it was read or was reported when an ancestor made a
- * barrier there.
+ * The key of shared memory is the same if it was read, or if it was reported when an ancestor made
+ * a barrier there.
  */
 static void test_shared(void **state)
 {
@@ -286,8 +290,8 @@ static void test_shared(void **state)
 	assert_shared(&w, child, pages + (1 << 16), false, 0);
 	assert_shared(&w, other, at, false, 0);
 	/*
-	 * Other memory at that address, after the fork; then the parent's own; then what could not
-	 * be seen.
+	 * Other memory is mapped at that address after the fork, then the parent's own, and then
+	 * memory that could not be seen.
 	 */
 	shared_pages(pages);
 	m = memory_at(at);
@@ -304,8 +308,8 @@ static void test_shared(void **state)
 	assert_shared(&w, later, at, true, other_key);
 	assert_shared(&w, child, at, true, key);
 	/*
-	 * A running process is read again if the result differs from the report; if that does not
-	 * help, nothing is known.
+	 * If the result differs from the report, a running process is read again. If the difference
+	 * remains, nothing is known.
 	 */
 	m = memory_at(at);
 	assert_int_equal(address_space_note_memory(w.spaces, w.space, &m), 1);
@@ -317,8 +321,8 @@ static void test_shared(void **state)
 }
 
 /*
- * A process that was forked and ended before it was read shares with its parent the memory that the
- * parent has mapped since it was read.
+ * A process was forked and ended before it was read. It shares with its parent the memory that the
+ * parent mapped after it was read.
  */
 static void test_shared_with_parent(void **state)
 {
@@ -337,7 +341,7 @@ static void test_shared_with_parent(void **state)
 			 address_space_shared_key(w.spaces, w.space, addr, NULL));
 	assert_int_not_equal(address_space_shared_key(w.spaces, child, addr, NULL), 0);
 	assert_false(address_space_shared_unknown(w.spaces, child, addr));
-	/* Private memory of the parent, and memory that neither has. */
+	/* Check private memory of the parent, and memory that neither process has. */
 	assert_int_equal(address_space_shared_key(w.spaces, child, (uint64_t)(uintptr_t)&w, NULL),
 			 0);
 	assert_false(address_space_shared_unknown(w.spaces, child, (uint64_t)(uintptr_t)&w));
@@ -363,7 +367,7 @@ static void test_see_inherited(void **state)
 	munmap(pages, 1 << 16);
 }
 
-/* A program that makes barriers in ever new memory does not fill the tracer's tables. */
+/* A program that repeatedly makes barriers in new memory does not fill the tracer's tables. */
 static void test_shared_without_end(void **state)
 {
 	struct address_space_memory m = { .ino = 7 };

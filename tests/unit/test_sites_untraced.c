@@ -35,7 +35,7 @@ static bool is_same(const char *a, const char *b)
 	return !memcmp(x.mpi, y.mpi, sizeof(x.mpi)) && x.openmp == y.openmp;
 }
 
-/* One function has one bit in all languages, and no other function has it. */
+/* One function has one bit in all languages, and no other function has this bit. */
 static void spellings(void **state)
 {
 	static const char *const recv[] = { "MPI_Recv",	       "PMPI_Recv",	"mpi_recv_",
@@ -266,7 +266,7 @@ static void openmp(void **state)
 			    "MPI_Recv, omp_set_lock and __kmpc_critical");
 }
 
-/* Waits for a turn are measured where probes exist: these functions are then not untraced. */
+/* Waits for a turn are measured if probes exist. Then these functions are not untraced. */
 static void turns(void **state)
 {
 	struct untraced calls = calls_of("omp_set_lock_"), test = calls_of("omp_test_lock");
@@ -287,7 +287,7 @@ static void turns(void **state)
 	assert_false(untraced_jumps("omp_set_lockx", &seen));
 }
 
-/* Inlined waits of C++20 come first, and are the ones that may be barriers. */
+/* Inlined waits of C++20 come first, and only they may be barriers. */
 static void in_line(void **state)
 {
 	struct untraced in = { .in_line = true }, calls = calls_of("MPI_Recv");

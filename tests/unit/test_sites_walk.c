@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Check stacks of any depth: of a child with deep recursion, and of memory that is no stack. */
+/*
+ * Check stacks of any depth: the stack of a child with deep recursion, and memory that is no stack.
+ */
 #include <elf.h>
 #include <errno.h>
 #include <signal.h>
@@ -166,7 +168,7 @@ static void test_deep(void **unused)
 	assert_int_equal(count(&w, "test_deep"), 1);
 	assert_int_equal(count(&w, "main"), 1);
 	assert_true(w.whole);
-	/* Walk again with the stored rules; and walk only some of the frames. */
+	/* Walk again with the stored rules, then walk only some of the frames. */
 	go(&w, &regs, read_child, &pid, 10);
 	assert_fields(&w, IS(n, 10), IS(whole, false));
 	assert_int_equal(count(&w, "large"), 1);
@@ -174,7 +176,10 @@ static void test_deep(void **unused)
 	end_child(pid);
 }
 
-/* If a return probe is pending, the stack has the address of its trampoline page instead. */
+/*
+ * If a return probe is pending, the stack has the address of its trampoline page instead of the
+ * return address.
+ */
 struct probed {
 	pid_t pid;
 	uint64_t real, trampoline;
@@ -211,7 +216,7 @@ static void test_return_probe(void **unused)
 	for (i = 0; i < w.n && strcmp(function_of(&w, i), "deep") != 0; i++)
 		;
 	assert_true(i < w.n);
-	/* large() returns to here. */
+	/* the address to which large() returns */
 	probed.real = w.frames[i].address + 1;
 	assert_true(w.space->maps.n < 4096);
 	more[0] =
@@ -242,7 +247,7 @@ static void test_return_probe(void **unused)
 
 struct nonsense {
 	uint64_t seed;
-	uint64_t code; /* an address of code, which half of the words are near */
+	uint64_t code; /* an address of code; half of the words are near it */
 	unsigned int kind;
 };
 
@@ -297,7 +302,7 @@ static void test_nonsense(void **unused)
 			wild.value[STACK_SP] = UINT64_MAX - i;
 		go(&w, &wild, read_nonsense, &x, FRAMES);
 		assert_true(w.n <= FRAMES);
-		/* If nothing can be read the walk ends. */
+		/* If nothing can be read, the walk ends. */
 		if (x.kind == 0)
 			assert_true(w.n <= 1);
 	}

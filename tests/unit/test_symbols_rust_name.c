@@ -43,7 +43,7 @@ static void test_what_is_no_such_name(void **state)
 {
 	check_cases(reads, { "", NULL }, { "_ZN", NULL }, { "_ZNE", NULL }, { "main", NULL },
 		    { "_ZN3app7Barrier4waitEi", NULL }, { "_ZN3app7Barrier4waitE", NULL });
-	/* A hash alone, or no hash. */
+	/* The name has a hash alone, or no hash. */
 	check_cases(reads, { "_ZN" HASH, NULL }, { "_ZN3app17h0000000000000000E", NULL },
 		    { "_ZN3app17h0123456789ABCDEFE", NULL },
 		    { "_ZN3app16h0123456789abcdeE", NULL });
@@ -59,7 +59,7 @@ static void test_what_is_no_such_name(void **state)
 static void test_escapes_that_are_not_known(void **state)
 {
 	check_cases(reads, { "_ZN4a$bc1f" HASH, "a$bc::f" }, { "_ZN5a$QX$1f" HASH, "a$QX$::f" });
-	/* A control character, half of a pair, too large, no number. */
+	/* A character is a control character, half of a surrogate pair, too large, or no number. */
 	check_cases(reads, { "_ZN5$u1b$1f" HASH, "$u1b$::f" },
 		    { "_ZN7$ud800$1f" HASH, "$ud800$::f" },
 		    { "_ZN9$uffffff$1f" HASH, "$uffffff$::f" }, { "_ZN3$u$1f" HASH, "$u$::f" },
@@ -82,7 +82,7 @@ static void test_cut(void **state)
 	assert_false(rust_name_legacy("_ZN4main3run" HASH, name, 0));
 }
 
-/* For any input it stays within bounds, and the output is printable. */
+/* For any input the function stays within bounds, and the output is printable. */
 static void test_anything(void **state)
 {
 	static const char letters[] = "_ZNE$$..0123456789hulLTGRFCSP7bd\x01\xff";

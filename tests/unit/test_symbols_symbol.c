@@ -106,7 +106,10 @@ static void expect_as_addr2line(struct symbol_server *server, const struct fixtu
 		*colon = 0;
 		assert_string_equal(base_of(s.frames[i].file), base_of(where));
 		assert_int_equal(s.frames[i].line, strtoul(colon + 1, NULL, 10));
-		/* One tool may print the name alone where the other has namespace and arguments. */
+		/*
+		 * One tool may print the name alone, while the other prints namespace and
+		 * arguments.
+		 */
 		if (!strstr(function, s.frames[i].function) &&
 		    !strstr(s.frames[i].function, function))
 			fail_msg("%#llx: %s, and addr2line has %s", (unsigned long long)vaddr,
@@ -208,7 +211,7 @@ static void test_demangled(void **state)
 		skip();
 	server = server_new(NULL);
 	fixture_write(f, "de.cc", inlined_source);
-	/* With DWARF, and from the symbol table alone. */
+	/* Check with DWARF, and with the symbol table alone. */
 	fixture_run(f, "g++ -g -O2 -o de de.cc");
 	assert_int_equal(look(server, f, "de", fixture_nm(f, "de", "_ZN2ns5outerEiPKc"), &s), 0);
 	assert_string_equal(s.frames[s.nframes - 1].function, "ns::outer(int, char const*)");
@@ -254,7 +257,7 @@ static void test_outlined_names(void **state)
 #define RUST_GENERIC "_RNvXCs1234_7mycrateNtB2_4PairINtB2_4MeetmE4wait"
 #endif
 
-/* Rust names, older and newer, and names that only look like them. */
+/* Check Rust names of both schemes, and names that only look like Rust names. */
 static void test_rust_names(void **state)
 {
 	static const char *const names[][2] = {
@@ -316,15 +319,15 @@ static void test_debug_places(void **state)
 		    id);
 	snprintf(dir, sizeof(dir), "%s/dbg", f->dir);
 	server = server_new(dir);
-	/* Debugging information in the file itself; symbols alone; nothing at all. */
+	/* The file itself has debugging information, only symbols, or neither. */
 	expect_work(server, f, "full", at, true);
 	expect_work(server, f, "syms", at, false);
 	assert_int_equal(look(server, f, "plain", at + 4, &s), 0);
 	assert_int_equal(s.nframes, 0);
-	/* By build id. A copy is another file, so nothing remembered answers. */
+	/* The file is found by build id. A copy is another file, so no cached answer is used. */
 	fixture_run(f, "mv keep.dbg dbg/.build-id/%.2s/%s.debug && cp plain byid", id, id + 2);
 	expect_work(server, f, "byid", at, true);
-	/* By debuglink, next to the file. */
+	/* The file is found by debuglink, next to the program. */
 	fixture_run(f,
 		    "mv dbg/.build-id/%.2s/%s.debug link.dbg && cp plain linked && "
 		    "objcopy --add-gnu-debuglink=link.dbg linked",
@@ -361,7 +364,10 @@ static void test_data(void **state)
 	assert_int_equal(s.nframes, 0);
 }
 
-/* More files than the child keeps open, twice: each answer is about the right file. */
+/*
+ * There are more files than the child keeps open, and each is asked twice. Each answer is about the
+ * right file.
+ */
 static void test_many_files(void **state)
 {
 	const struct fixture *f = *state;
@@ -448,7 +454,7 @@ static void test_unprivileged(void **state)
 	DIR *fds;
 
 	fixture_two(f);
-	assert_int_equal(child_pid(), 0); /* started only by the first request */
+	assert_int_equal(child_pid(), 0); /* only the first request starts the child */
 	assert_int_equal(look(server, f, "two", fixture_nm(f, "two", "work"), &s), 0);
 	assert_int_equal(s.nframes, 1);
 	child = child_pid();
@@ -467,7 +473,7 @@ static void test_unprivileged(void **state)
 		status_line(child, "Groups", line, sizeof(line));
 		assert_int_equal(strspn(line, "\t "), strlen(line));
 		/*
-		 * The child has only the socket and the descriptors that it was sent for the file.
+		 * The child has only the socket, and the descriptors that it received for the file.
 		 */
 		snprintf(path, sizeof(path), "/proc/%d/fd", child);
 		fds = opendir(path);
@@ -505,7 +511,8 @@ static void test_interrupt(void **state)
 	assert_int_equal(look(server, f, "two", fixture_nm(f, "two", "work"), &s), 0);
 	assert_int_equal(s.nframes, 1);
 	assert_int_equal(child_pid(), child);
-	assert_true(getpgid(child) != getpgid(0)); /* signals from the terminal do not reach it */
+	/* signals from the terminal do not reach the child */
+	assert_true(getpgid(child) != getpgid(0));
 }
 
 static void test_killed_between(void **state)
@@ -521,7 +528,7 @@ static void test_killed_between(void **state)
 	child = child_pid();
 	kill(child, SIGKILL);
 	nanosleep(&pause, NULL);
-	/* No file is the reason: a new child gets the request again. */
+	/* No file is the reason, so a new child gets the request again. */
 	assert_int_equal(look(server, f, "two", fixture_nm(f, "two", "work"), &s), 0);
 	assert_int_equal(s.nframes, 1);
 	assert_true(child_pid() > 0 && child_pid() != child);
@@ -545,8 +552,8 @@ static void test_hang(void **state)
 	assert_int_equal(look(server, f, "two", work, &s), -ETIMEDOUT);
 	assert_int_equal(s.nframes, 0);
 	assert_true(time(NULL) - start <= 8);
-	assert_int_equal(child_pid(), 0); /* gone, and not a zombie */
-	/* That file is not tried again; other files are, by a new child. */
+	assert_int_equal(child_pid(), 0); /* the child has ended, and is not a zombie */
+	/* The same file is not tried again. A new child tries other files. */
 	start = time(NULL);
 	assert_int_equal(look(server, f, "two", work, &s), -ETIMEDOUT);
 	assert_true(time(NULL) - start <= 1);
@@ -554,7 +561,7 @@ static void test_hang(void **state)
 	assert_int_equal(s.nframes, 1);
 }
 
-/* The child ends with its parent, however the parent ended. */
+/* The child ends with its parent, whatever ended the parent. */
 static void test_orphan(void **state)
 {
 	const struct fixture *f = *state;
@@ -586,7 +593,7 @@ static void test_orphan(void **state)
 		char line[64];
 
 		status_line(child, "State", line, sizeof(line));
-		if (strchr(line, 'Z')) /* dead; another process has yet */
+		if (strchr(line, 'Z')) /* the child is dead, but not yet reaped */
 			break;
 		nanosleep(&pause, NULL);
 	}
@@ -612,8 +619,8 @@ static void test_no_file(void **state)
 }
 
 /*
- * debuginfod would tell a server on the network what is being traced. libdwfl looks at the
- * environment when it is loaded, so this part runs in a program of its own: see main().
+ * debuginfod would reveal to a server on the network what is being traced. libdwfl reads the
+ * environment when it is loaded, so this part runs in a separate program: see main().
  */
 static int debuginfod_program(const char *path, bool ask)
 {
@@ -627,10 +634,10 @@ static int debuginfod_program(const char *path, bool ask)
 	err = symbol_lookup(server, fd, path, 0x1139, &s);
 	symbol_server_free(server);
 	close(fd);
-	return err || !getenv("DEBUGINFOD_URLS"); /* ours is left alone */
+	return err || !getenv("DEBUGINFOD_URLS"); /* our variable is unchanged */
 }
 
-/* Run a server without any files, which writes a byte to @tell for each request. Return its pid. */
+/* Run a server without any files. It writes a byte to @tell for each request. Return its pid. */
 static pid_t nothing_server(int sock, int tell)
 {
 	static const char none[] = "HTTP/1.0 404 Not Found\r\nContent-Length: 0\r\n\r\n";
@@ -687,7 +694,9 @@ static void test_debuginfod(void **state)
 	close(reported[0]);
 	close(reported[1]);
 	assert_false(asked[0]);
-	/* The second run proves that the first could have failed; not all systems can do it. */
+	/*
+	 * The second run proves that the first run could have failed. Not all systems can do this.
+	 */
 	if (!asked[1])
 		print_message("no libdebuginfod here: the test proves little\n");
 }

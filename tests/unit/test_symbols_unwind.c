@@ -19,7 +19,7 @@
 
 DEFINE_CLEANUP_PTR(symbol_server_free, struct symbol_server *)
 
-/* Each line that a frame must be found on ends with a comment that names it. */
+/* Each line on which a frame must be found ends with a comment that names it. */
 static const char sleep_source[] =
 	"#include <time.h>\n"
 	"#include <unistd.h>\n"
@@ -40,7 +40,7 @@ static const char sleep_source[] =
 	"	int r = leaf(a + b); /* at middle */\n"
 	"	return r + a * b + c * d + e * f + sink;\n"
 	"}\n"
-	/* A frame of unknown size, and aligned: its CFA is an expression. */
+	/* The frame has an unknown size and is aligned, so its CFA is an expression. */
 	"FAR int outer(int x)\n"
 	"{\n"
 	"	volatile char pad[64] __attribute__((aligned(64)));\n"
@@ -103,7 +103,10 @@ static const char signal_source[] = "#include <signal.h>\n"
 				    "	return sink;\n"
 				    "}\n";
 
-/* The thread is at the first instruction of a function: the byte before belongs to another one. */
+/*
+ * The thread is at the first instruction of a function. The byte before belongs to another
+ * function.
+ */
 static const char spin_source[] =
 	"#include <signal.h>\n"
 	"#include <time.h>\n"
@@ -131,7 +134,7 @@ static const char spin_source[] =
 	"	return sink;\n"
 	"}\n";
 
-/* The system call is in the program itself; the code after it belongs to another line. */
+/* The system call is in the program itself. The code after the call belongs to another line. */
 static const char raw_source[] =
 	"#include <time.h>\n"
 	"volatile int sink;\n"
@@ -180,7 +183,7 @@ static void stop(pid_t pid)
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
-/* Wait for a thread of @pid in one of two system calls, at most 10 s. */
+/* Wait for at most 10 s until a thread of @pid is in one of two system calls. */
 static pid_t wait_for(pid_t pid, long nr, long other)
 {
 	char path[320], text[256], want[64];
@@ -218,7 +221,7 @@ static pid_t wait_for(pid_t pid, long nr, long other)
 	return found;
 }
 
-/* Fill a sample like the BPF program, but with ptrace. */
+/* Fill a sample as the BPF program does, but with ptrace. */
 static void capture(pid_t pid, pid_t tid, struct sbt_stack *sample)
 {
 	struct iovec iov;
@@ -283,7 +286,7 @@ static void unwind(struct world *w, const struct sbt_stack *sample)
 			 0);
 }
 
-/* Return the function of frame @i without inlined ones; "" if unknown. */
+/* Return the function of frame @i without inlined functions, or "" if unknown. */
 static const struct site_frame *frame_of(struct world *w, uint32_t i)
 {
 	static const struct site_frame none = { .function = "", .file = "" };
@@ -332,7 +335,7 @@ static uint32_t line_of(const char *source, const char *name)
 
 /*
  * Check that the functions @names, each at its line, are consecutive frames. Return the index of
- * the first.
+ * the first frame.
  */
 static uint32_t expect_frames(struct world *w, const char *source, const char *const *names)
 {
@@ -386,7 +389,9 @@ static void expect_sleep(const struct fixture *f, const char *program)
 
 	sample_sleep(f, program, &w, &sample, &pid);
 	first = expect_frames(&w, sleep_source, sleep_frames);
-	/* The system call's stub is in libc, or in the program that carries it. */
+	/*
+	 * The stub of the system call is in libc, or in the program if libc is linked statically.
+	 */
 	assert_in_range(first, 1, 3);
 	assert_non_null(address_spaces_site(w.spaces, w.sites[0])->module);
 	/* The frames continue to the outermost. */
@@ -403,7 +408,7 @@ static void test_programs(void **state)
 		"-O0 -no-pie -fno-pie",
 		"-O2 -fno-omit-frame-pointer",
 		"-O3 -fomit-frame-pointer -static",
-		/* .debug_frame alone, which is in no loaded segment. */
+		/* The program has .debug_frame alone, which is in no loaded segment. */
 		"-O2 -fomit-frame-pointer " NO_TABLES,
 	};
 	const struct fixture *f = *state;
@@ -422,7 +427,7 @@ static void test_programs(void **state)
 	expect_sleep(f, "slc");
 }
 
-/* The libraries have tables and the program has none: its frame pointers are followed. */
+/* The libraries have tables and the program has none, so its frame pointers are followed. */
 static void test_frame_pointers(void **state)
 {
 	static const char *const names[] = { "leaf", "middle", NULL };
@@ -440,7 +445,7 @@ static void test_frame_pointers(void **state)
 	expect_frames(&w, sleep_source, sleep_frames);
 	world_free(&w);
 	stop(pid);
-	/* Without frame pointers, too, only the first caller is known: nothing is guessed. */
+	/* Without frame pointers, too, only the first caller is known, and nothing is guessed. */
 	fixture_run(f, "cc -g -O2 -fomit-frame-pointer " NO_TABLES " -o no0 fp.c && "
 		       "objcopy -R .debug_frame no0 no");
 	sample_sleep(f, "no", &w, &sample, &pid);
@@ -464,7 +469,7 @@ static void test_mutex(void **state)
 	fixture_write(f, "mu.c", mutex_source);
 	fixture_run(f, "cc -g -O2 -fomit-frame-pointer -o mu mu.c -pthread");
 	pid = start(f, "mu");
-	/* The main thread waits in a futex too: the worker is the other one. */
+	/* The main thread waits in a futex too. The worker is the other thread. */
 	for (tid = pid, i = 0; tid == pid && i < 1000; i++)
 		tid = wait_for(pid, SYS_futex, SYS_futex);
 	assert_int_not_equal(tid, pid);
@@ -474,7 +479,7 @@ static void test_mutex(void **state)
 	first = expect_frames(&w, mutex_source, names);
 	assert_in_range(first, 1, 5);
 	assert_says(frame_of(&w, first - 1)->function, "mutex_lock");
-	/* start_thread and clone3, where the thread began. */
+	/* These frames are start_thread and clone3, where the thread began. */
 	assert_in_range(w.n, first + 3, first + 4);
 	world_free(&w);
 	stop(pid);
@@ -495,14 +500,14 @@ static void test_signal(void **state)
 	fixture_run(f, "cc -g -O2 -fomit-frame-pointer -o sg sg.c");
 	sample_sleep(f, "sg", &w, &sample, &pid);
 	first = expect_frames(&w, signal_source, inner);
-	/* Between them are the kernel's frame and kill(). */
+	/* Between these frames are the kernel's frame and kill(). */
 	assert_int_equal(expect_frames(&w, signal_source, outer), first + 3);
 	assert_says(frame_of(&w, first + 2)->function, "kill");
 	world_free(&w);
 	stop(pid);
 }
 
-/* No system call: the instruction itself counts, for the name and for the rules. */
+/* There is no system call, so the instruction itself counts, for the name and for the rules. */
 static void test_exact(void **state)
 {
 	static const char *const names[] = { "leaf", "main", NULL };
@@ -531,7 +536,7 @@ static void test_exact(void **state)
 	assert_true(i < 500);
 	assert_string_equal(frame_of(&w, 0)->function, "spin");
 	assert_int_equal(expect_frames(&w, spin_source, names), 1);
-	/* The same if a signal arrived there and its handler blocks. */
+	/* The same holds if a signal arrived at the instruction and its handler blocks. */
 	kill(pid, SIGUSR1);
 	capture(pid, wait_for(pid, SYS_nanosleep, SYS_clock_nanosleep), &sample);
 	unwind(&w, &sample);
@@ -587,7 +592,7 @@ static void test_gone(void **state)
 	assert_int_equal(w.n, 0);
 }
 
-/* Less stack gives fewer frames, and the same ones. */
+/* A shorter stack gives fewer frames, which are the same as before. */
 static void test_truncated(void **state)
 {
 	const struct fixture *f = *state;
@@ -615,7 +620,7 @@ static void test_truncated(void **state)
 		last = w.n;
 	}
 	assert_int_equal(last, n);
-	/* An impossible length, and room for fewer frames. */
+	/* The length is impossible, and there is room for fewer frames. */
 	sample.len = UINT32_MAX;
 	unwind(&w, &sample);
 	assert_int_equal(w.n, n);
@@ -681,7 +686,7 @@ static void test_garbage(void **state)
 	memset(&sample, 0, sizeof(sample));
 	unwind(&w, &sample);
 	assert_int_equal(w.n, 0);
-	/* No file is classified as damaged because of it. */
+	/* The garbage causes no file to be classified as damaged. */
 	unwind(&w, &good);
 	assert_int_equal(w.n, n);
 	expect_frames(&w, sleep_source, sleep_frames);
@@ -714,8 +719,8 @@ static void test_chain(void **state)
 	assert_true(stack_frame_pointer_step(&sample, &regs, &caller));
 	assert_int_equal(caller.value[STACK_PC], 0x2222);
 	/*
-	 * The stack must grow: going back is refused, and so is no progress, except at the thread's
-	 * own position.
+	 * The stack must grow. A step back is refused, and so is no progress, except at the
+	 * thread's own position.
 	 */
 	assert_false(stack_grows(&caller, &regs));
 	assert_false(stack_grows(&regs, &regs));
@@ -790,7 +795,7 @@ static void test_damaged(void **state)
 		callers += step.result == UNWIND_CALLER;
 		close(fd);
 	}
-	/* Some runs were damaged where it matters, and some were not. */
+	/* Some runs were damaged at a place that matters, and some were not. */
 	assert_in_range(callers, 1, 149);
 }
 
@@ -856,7 +861,10 @@ static void test_mapping_fresh(void **state)
 	fixture_write(f, "data", "some bytes\n");
 	fd = fixture_open(f, "data");
 	file = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
-	/* Its own mapping: a readable and writable one would merge with a neighbour. */
+	/*
+	 * Use a separate mapping, because a readable and writable mapping would merge with a
+	 * neighbour.
+	 */
 	anon = mmap((void *)0x6a0000000000, 4096, PROT_READ | PROT_WRITE,
 		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 	close(fd);

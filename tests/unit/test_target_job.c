@@ -30,7 +30,7 @@ static void test_hydra(void **state)
 	PARSE("PMI_RANK=1\0PMI_SIZE=2\0MPI_LOCALRANKID=1\0MPI_LOCALNRANKS=2\0PMI_FD=8", &job);
 	assert_fields(&job, IS(rank, 1), IS(size, 2), IS(by_proxy, true));
 	assert_true(job.key == 0);
-	/* Under Slurm two mpiruns have one number: the proxy's is still used. */
+	/* Under Slurm two mpiruns share one number, so the proxy's number is still used. */
 	PARSE("PMI_RANK=1\0PMI_SIZE=2\0PMI_FD=8\0SLURM_JOB_ID=7", &job);
 	assert_true(job.by_proxy);
 }
@@ -53,7 +53,7 @@ static void test_none_and_hostile(void **state)
 	assert_int_equal(job.rank, JOB_NONE);
 	PARSE("PMI_RANK=1x\0PMI_SIZE=2", &job);
 	assert_int_equal(job.rank, JOB_NONE);
-	/* A rank beyond the size: the size is wrong. */
+	/* The rank exceeds the size, so the size is wrong. */
 	PARSE("PMI_RANK=5\0PMI_SIZE=2\0PMIX_NAMESPACE=a", &job);
 	assert_fields(&job, IS(rank, 5), IS(size, JOB_NONE));
 }

@@ -57,7 +57,7 @@ static void test_start_of_a_program(void **unused)
 		busy += now == 1;
 		early += now == 1 && !has_libc(pid);
 		done += now == 0;
-		/* Once the start is done there are no more changes. */
+		/* After the start is complete there are no more changes. */
 		if (!now)
 			assert_true(has_libc(pid));
 		else

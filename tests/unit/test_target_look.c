@@ -10,7 +10,7 @@
 #include "test_check.h"
 #include "target/look.h"
 
-/* The numbers of a stat file from the parent on; the 22nd is the start time. */
+/* These are the numbers of a stat file, beginning with the parent. The 22nd is the start time. */
 #define NUMBERS "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 777 20 21 22"
 
 static void stat_is(const char *text, const char *comm, char state)
@@ -26,11 +26,11 @@ static void test_stat(void **unused)
 	stat_is("12 (gen) S " NUMBERS "\n", "gen", 'S');
 	stat_is("12 () R " NUMBERS, "", 'R');
 	stat_is("12 (a b) D " NUMBERS, "a b", 'D');
-	/* Names that look like the fields after a name. */
+	/* These names look like the fields that follow a name. */
 	stat_is("12 () R 1 (x) Z " NUMBERS, ") R 1 (x", 'Z');
 	stat_is("12 (x\n) T 9 9) t " NUMBERS, "x\n) T 9 9", 't');
 	stat_is("12 (((((() S " NUMBERS, "(((((", 'S');
-	/* Names of kernel threads are longer than those of threads can be. */
+	/* Names of kernel threads can be longer than those of other threads. */
 	stat_is("12 (0123456789abcdefgh) I " NUMBERS, "0123456789abcde", 'I');
 }
 
@@ -56,7 +56,7 @@ static void test_syscall(void **unused)
 
 	assert_true(look_parse_syscall("running\n", &look));
 	assert_fields(&look, IS(syscall, LOOK_NO_CALL), IS(sp, 0));
-	/* In the kernel, but in no call: a page fault. */
+	/* The thread is in the kernel, but in no system call: a page fault. */
 	assert_true(look_parse_syscall("-1 0x7ffc00001000 0x401000\n", &look));
 	assert_fields(&look, IS(syscall, LOOK_NO_CALL), IS(sp, 0x7ffc00001000), IS(pc, 0x401000));
 	assert_true(look_parse_syscall("0 0x0 0x0 0x0 0x0 0x0 0x0 0x0 0x0\n", &look));
@@ -95,7 +95,7 @@ static void test_counts(void **unused)
 				      "nonvoluntary_ctxt_switches:\t5\n",
 				      &look));
 	assert_int_equal(look.switches, 12);
-	/* The first is in the name of the second. */
+	/* The first field is in the name of the second. */
 	assert_false(look_parse_status("Name:\tx\nnonvoluntary_ctxt_switches:\t5\n", &look));
 	assert_false(look_parse_status("Name:\tvoluntary_ctxt_switches:\t5\n", &look));
 }

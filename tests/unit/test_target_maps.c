@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Check the mappings of a process, also when it ends while they are read. */
+/* Check the mappings of a process, also if the process ends while they are read. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -32,7 +32,7 @@ static void test_lines(void **unused)
 	assert_ptr_equal(maps_find(&maps, 0x5000), &maps.entries[1]);
 }
 
-/* Neighbouring mappings of one file share one string, in a copy too, and each path is right. */
+/* Neighbouring mappings of one file share one string, in a copy too. Each path is right. */
 static void test_paths(void **unused)
 {
 	static const char *const paths[] = { "/a", "/a", "", "/bb", "/a", "/a", "[stack]" };
@@ -65,7 +65,7 @@ static void test_paths(void **unused)
 	assert_int_equal(maps.n, 0);
 }
 
-/* Start a process with many mappings: neighbours with different rights are never merged. */
+/* Start a process with many mappings. Neighbours with different rights are never merged. */
 static pid_t begin(void)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), i;

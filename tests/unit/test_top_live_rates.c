@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Check rates between two looks: barriers that appear and disappear, waits in progress, reused
- * numbers.
+ * Check rates between two looks at the model: barriers that appear and disappear, waits in
+ * progress, reused numbers.
  */
 #include "test_model_util.h"
 
@@ -43,7 +43,10 @@ static void look(struct fixture *f, uint64_t now)
 	assert_int_equal(live_rates_look(f->live_rates, f->run->model, NULL, now), 0);
 }
 
-/* Add @n episodes of two threads from @from on, every @period: 11 arrives @wait before 12. */
+/*
+ * Add @n episodes of two threads from @from on, every @period. Thread 11 arrives @wait before
+ * thread 12.
+ */
 static void meet(struct fixture *f, uint64_t object, uint32_t site, uint64_t from, uint32_t n,
 		 uint64_t period, uint64_t wait)
 {
@@ -114,7 +117,7 @@ static void test_one_interval(void **state)
 	assert_int_equal(thread_at(row, 11)->waiting_ns, MODEL_UNKNOWN);
 }
 
-/* Rates count only events since the last look; a finished barrier stays as a row of zeros. */
+/* Rates count only events since the last look. A finished barrier stays as a row of zeros. */
 static void test_differences(void **state)
 {
 	const struct live_rates_row *row;
@@ -213,7 +216,7 @@ static void test_no_time(void **state)
 	assert_int_equal(live_rates_interval_ns(f.live_rates), 0);
 }
 
-/* A wait of 2.5 s is lost in the seconds of the wait, and only once. */
+/* A wait of 2.5 s is lost time in the seconds of the wait, and counts only once. */
 static void test_long_wait(void **state)
 {
 	const struct live_rates_row *row;
@@ -245,7 +248,7 @@ static void test_long_wait(void **state)
 	assert_int_equal(sum, 2600 * MS);
 }
 
-/* The thread has left, and its record comes only after the look: it still counts once. */
+/* The thread has left, but its record arrives only after the look. The wait still counts once. */
 static void test_late_record(void **state)
 {
 	struct fixture f CLEANUP(tear_down) = set_up_one();
@@ -260,9 +263,7 @@ static void test_late_record(void **state)
 	assert_int_equal(live_rates_barrier(f.live_rates, 0)->lost_ns, SEC - MS);
 }
 
-/*
- * The records never come, like those of an incomplete episode: later losses are not reduced by it.
- */
+/* The records never arrive, as in an incomplete episode. This does not reduce later losses. */
 static void test_dropped(void **state)
 {
 	struct fixture f CLEANUP(tear_down) = set_up_one();
@@ -278,7 +279,7 @@ static void test_dropped(void **state)
 }
 
 /*
- * No thread has left the barrier yet: the wait has its own row, which later becomes the row of the
+ * No thread has left the barrier yet. The wait has its own row, which later becomes the row of the
  * barrier.
  */
 static void test_unmet(void **state)
@@ -309,7 +310,7 @@ static void test_unmet(void **state)
 	assert_fields(row, IS(episodes, 1), IS(lost_ns, SEC), IS(sum_lost_ns, 4500 * MS));
 }
 
-/* The threads left without records: the row disappears. */
+/* The threads left without records, so the row disappears. */
 static void test_unmet_goes(void **state)
 {
 	struct fixture f CLEANUP(tear_down) = set_up();
@@ -322,7 +323,7 @@ static void test_unmet_goes(void **state)
 	assert_int_equal(live_rates_nprocesses(f.live_rates), 0);
 }
 
-/* If one object has two barriers, the call site shows which one threads wait at. */
+/* If one object has two barriers, the call site shows the barrier at which threads wait. */
 static void test_which_barrier(void **state)
 {
 	struct fixture f CLEANUP(tear_down) = set_up();
@@ -349,7 +350,7 @@ static void test_which_barrier(void **state)
 	assert_int_equal(live_rates_nbarriers(f.live_rates), 2);
 }
 
-/* The cause with most of the lost time in the interval. */
+/* The row shows the cause of most of the lost time in the interval. */
 static void test_cause(void **state)
 {
 	struct live_rates_row row = { .weighed = 100, .weighed_thread_ns = 1000 };
@@ -368,7 +369,7 @@ static void test_cause(void **state)
 	assert_true(balanced);
 }
 
-/* So many threads ended that the model keeps them as a sum: the figures of no row jump. */
+/* So many threads ended that the model keeps them as a sum. No figure in any row jumps. */
 static void test_folded(void **state)
 {
 	struct model_crossing c;

@@ -152,7 +152,7 @@ static void check_screen(const struct screen_lines *l, unsigned width, unsigned 
 	}
 	if (lines > height)
 		fail_msg("%u lines of %u", lines, height);
-	/* Runs follow one another, in their lines, with nothing but newlines between them. */
+	/* Runs of characters follow one another in their lines, with only newlines between them. */
 	for (i = 0, lines = 0; i < l->nruns; i++) {
 		for (; at < l->runs[i].from; at++, lines++)
 			assert_int_equal(l->text.s[at], '\n');
@@ -284,7 +284,9 @@ static void test_order(void **state)
 
 	fill(items);
 	s = screen_with(items, NITEMS);
-	/* Ordered by lost time: a process, its barriers, the nested ones last. */
+	/*
+	 * Rows are ordered by lost time: a process, then its barriers, with nested barriers last.
+	 */
 	assert_row(s, 0, "render (99)");
 	assert_row(s, 1, "tile_loop");
 	assert_row(s, 2, "(nested)");
@@ -340,11 +342,11 @@ static void test_filter(void **state)
 	assert_says(l.text.s, "only: RADIX");
 	assert_true(screen_key(s, SCREEN_ESCAPE));
 	assert_row(s, 0, "render (99)");
-	/* A filter can be typed as shown on the screen. */
+	/* A filter can be typed exactly as the screen shows a row. */
 	type(s, "/lu (4711)");
 	assert_row(s, 0, "lu (4711)");
 	assert_true(screen_key(s, SCREEN_ENTER));
-	/* The filter of the thread list disappears with the list, and the former filter is back. */
+	/* The filter of the thread list disappears with the list, and the former filter returns. */
 	assert_true(screen_key(s, SCREEN_ENTER));
 	type(s, "/no such thread");
 	assert_true(screen_key(s, SCREEN_ENTER));
@@ -373,7 +375,7 @@ static void test_filter(void **state)
 	assert_false(screen_key(s, 'q'));
 }
 
-/* Keys act on the same row, wherever it moves. */
+/* Keys act on the selected row, even after it moves. */
 static void test_chosen_follows(void **state)
 {
 	struct screen_item items[NITEMS];
@@ -390,7 +392,7 @@ static void test_chosen_follows(void **state)
 	assert_int_equal(screen_opened(s, &kind), P(3));
 	assert_int_equal(kind, SCREEN_PROCESS);
 	assert_true(screen_key(s, SCREEN_ESCAPE));
-	/* This key selects the row that is first now. */
+	/* This key selects the row that is now first. */
 	type(s, "g");
 	items[0].lost_ns = 99e9;
 	assert_int_equal(screen_set(s, &facts, items, NITEMS), 0);
@@ -461,7 +463,7 @@ static void test_hostile(void **state)
 	assert_lacks(plain.s, "\xe2\x80\xae");
 	buf_free(&plain);
 	screen_free(s);
-	/* Only ASCII for terminals that cannot show more. */
+	/* Terminals that cannot show more get only ASCII. */
 	s = screen_new(true);
 	assert_non_null(s);
 	assert_int_equal(screen_set(s, &f, items, 4), 0);
@@ -470,7 +472,7 @@ static void test_hostile(void **state)
 		assert_true((uint8_t)l.text.s[width] < 0x80);
 }
 
-/* No line is too wide, and there are not too many, for all sizes and keys. */
+/* For all sizes and keys, no line is too wide, and there are not too many lines. */
 static void test_all_sizes(void **state)
 {
 	static const char keys[] = "?xjjt/ren\n\n st \n?";
