@@ -141,8 +141,7 @@ static void test_table_5_5(void **state)
 static void test_phases(void **state)
 {
 	static const uint64_t phase[] = { 940, 20, 6770 }, barrier[] = { 210, 10, 900 };
-	static const unsigned order[] = { 2, 0,
-					  1 }; /* in the order of a report: most lost time */
+	static const unsigned order[] = { 2, 0, 1 }; /* in the order of a report: most lost time */
 	struct many *t CLEANUP_PTR(many_free) = many_new();
 	const struct series_point *p;
 	struct report_barrier *b;

@@ -129,7 +129,10 @@ static int row_find(struct model *m, const struct row_id *id, const uint32_t *si
 	*index = row_known(m, id, sites, n);
 	if (*index != MODEL_NONE)
 		return 0;
-	/* No program has so many call sites: further ones share one row without a call site. */
+	/*
+	 * No program has this many call sites. Further call sites share one row without a call
+	 * site.
+	 */
 	if (n && m->rows.n - m->nfree_rows >= MODEL_ROWS_MAX)
 		return row_find(m, id, NULL, 0, index);
 	return row_new(m, id, sites, n, row_key(id, sites, n), index);
@@ -268,7 +271,7 @@ static void add_to(struct model_barrier_thread *sum, const struct model_barrier_
 		sum->wait_max_ns = bt->wait_max_ns;
 }
 
-/* Add up the entries of threads that are being folded, in one entry without a thread. */
+/* Add up the entries of threads that are being folded, into one entry without a thread. */
 int barrier_fold(struct row *r, const struct model *m)
 {
 	struct model_barrier_thread sum = { .thread = MODEL_NONE }, *bt;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Cyclic use: more threads than the barrier counts. A thread of the next episode may arrive before
- * all have left the last one, so the count decides: the crossings are cut into chunks of n by order
- * of arrival. Each chunk is checked against its departures (its last arrival comes before its first
- * departure), which also corrects the cut after a lost record. The order that the probes saw can
- * differ from the barrier's own. A thread that left before the next episode was released was in
- * this one. If that does not decide it, both episodes are ambiguous.
+ * Cyclic use means more threads than the barrier counts. A thread of the next episode may arrive
+ * before all threads have left the last episode, so the count decides: the crossings are cut into
+ * chunks of n by order of arrival. Each chunk is checked against its departures: its last arrival
+ * comes before its first departure. This check also corrects the cut after a lost record. The order
+ * that the probes saw can differ from the barrier's own. A thread that left before the next episode
+ * was released was in this episode. If this rule does not decide, both episodes are ambiguous.
  */
 #include "model/internal.h"
 
@@ -18,7 +18,8 @@
 #define CYCLIC_BUF_MIN 4096
 
 /*
- * Make room for one more member. Room at the front is reused once it is as large as what is left.
+ * Make room for one more member. Room at the front is reused when it is as large as the remaining
+ * members.
  */
 static int buf_reserve(struct cyclic *c)
 {
@@ -38,7 +39,10 @@ static int buf_reserve(struct cyclic *c)
 	return err;
 }
 
-/* Remove those of the first @upto members that are marked in @gone; keep all others, in order. */
+/*
+ * Of the first @upto members, remove those that are marked in @gone. Keep all other members, in
+ * order.
+ */
 static void buf_leave(struct cyclic *c, const uint64_t *gone, uint32_t upto)
 {
 	uint32_t i, kept = upto;
@@ -82,7 +86,7 @@ static int buf_take(struct model *m, struct object *o, struct episode *e)
 	return err;
 }
 
-/* Move the open crossings of this barrier, not those of a former one, to the buffer. */
+/* Move the open crossings of this barrier to the buffer, but not those of a former barrier. */
 static int take_open(struct model *m, struct object *o)
 {
 	uint32_t i, kept = 0;
@@ -147,10 +151,7 @@ static void set_bound(struct model *m, struct object *o)
 	c->open.bound = c->buf[i].pub.arrive_ns;
 }
 
-/*
- * A cut of the buffer: its first members, as far as they arrived before the earliest departure
- * among them.
- */
+/* A cut of the buffer: its first members that arrived before the earliest departure among them. */
 struct chunk {
 	uint32_t n; /* at most the count */
 	uint32_t surplus; /* further members that arrived before the earliest departure */
@@ -185,9 +186,9 @@ static bool overdue(const struct model *m, const struct object *o, uint64_t t)
 }
 
 /*
- * Return whether the chunk could be shifted: another cut, k members earlier, agrees with all
- * departures, too. The last k members of the chunk before would then have been released by the
- * (n - k)th of this one, so they left after it arrived.
+ * Return whether the chunk could be shifted: a cut that is k members earlier also agrees with all
+ * departures. The (n - k)th member of this chunk would then have released the last k members of the
+ * previous chunk, so they left after it arrived.
  */
 static bool shift_possible(const struct object *o, const struct episode *e)
 {
@@ -206,7 +207,7 @@ static bool shift_possible(const struct object *o, const struct episode *e)
 	return false;
 }
 
-/* Return whether a record can be missing between @from and @to. */
+/* Return whether a record may be missing between @from and @to. */
 static bool loss_between(const struct model *m, const struct object *o, uint64_t from, uint64_t to)
 {
 	const struct thread *t;
@@ -297,7 +298,7 @@ static int mark_first(struct model *m, uint32_t n, uint32_t total)
 	return err;
 }
 
-/* Decide on a chunk of which too few arrived before the first left: records are missing. */
+/* Decide on a chunk with too few arrivals before the first departure: records are missing. */
 static int decide_short(struct model *m, struct object *o, const struct chunk *ch, bool final,
 			bool *decided)
 {
@@ -316,8 +317,9 @@ static int decide_short(struct model *m, struct object *o, const struct chunk *c
 }
 
 /*
- * Choose the members among the first @pool. Those that left before the next release must be
- * members; the rest is chosen by order of arrival and is not certain. Return how many must be.
+ * Choose the members among the first @pool. Threads that left before the next release must be
+ * members. The rest is chosen by order of arrival and is not certain. Return the number of threads
+ * that must be members.
  */
 static uint32_t choose(struct model *m, const struct object *o, uint32_t n, uint32_t pool,
 		       uint64_t next_release)
@@ -370,7 +372,10 @@ static int decide_full(struct model *m, struct object *o, const struct chunk *ch
 		if (must != n)
 			why = MODEL_WHY_SWAP;
 		o->cyclic.swap = must < n;
-		/* More threads left than can have been members: records are missing. */
+		/*
+		 * More threads left than the episode can have had as members, so records are
+		 * missing.
+		 */
 		if (must > n)
 			err = mark_first(m, n, pool);
 		if (err)
@@ -388,7 +393,7 @@ static bool is_warm(const struct model *m, const struct object *o)
 
 /*
  * Return whether cyclic use may end. The remaining members could make the object cyclic again at
- * once, again and again; then it stays cyclic for a while.
+ * once, repeatedly. In that case the object stays cyclic for a while.
  */
 static bool may_leave(const struct model *m, const struct object *o)
 {
@@ -405,7 +410,7 @@ int cyclic_decide(struct model *m, struct object *o, bool final)
 
 	if (!final && !is_warm(m, o))
 		return 0;
-	/* All threads had left when the first of these arrived: a chunk begins here. */
+	/* All threads had left when the first of these members arrived, so a chunk begins here. */
 	if (o->cyclic.n && !o->cyclic.nprev && o->cyclic.buf[0].pub.arrive_ns > o->depart_max) {
 		o->cyclic.blind = false;
 		o->cyclic.unsure = 0;
@@ -420,7 +425,7 @@ int cyclic_decide(struct model *m, struct object *o, bool final)
 	set_bound(m, o);
 	if (err || final)
 		return err;
-	/* A thread that used the barrier once must not keep it cyclic for ever. */
+	/* A thread that used the barrier once must not keep it cyclic forever. */
 	if (o->crossings - o->purged >= o->nslots / SLOTS_PURGE) {
 		o->purged = o->crossings;
 		slots_purge(m, o,
@@ -432,8 +437,8 @@ int cyclic_decide(struct model *m, struct object *o, bool final)
 }
 
 /*
- * End cyclic use, as there are no more threads than the count: add the remaining members one by
- * one.
+ * End cyclic use, because there are no more threads than the count. Add the remaining members one
+ * by one.
  */
 int cyclic_leave(struct model *m, struct object *o, bool final)
 {
@@ -469,7 +474,7 @@ int cyclic_add(struct model *m, struct object *o, const struct member *mem)
 	if (!o->cyclic.warm_ns)
 		o->cyclic.warm_ns = mem->pub.arrive_ns + MODEL_WARM_NS;
 	set_bound(m, o);
-	/* Saves time: a chunk can rarely be decided before the next one has arrived. */
+	/* This saves time: a chunk can rarely be decided before the next chunk has arrived. */
 	if (o->cyclic.n < full)
 		return 0;
 	return cyclic_decide(m, o, false);

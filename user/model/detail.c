@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Details of a crossing: where its time went. Members are copied often, details never: each is in a
- * struct of its own until its episode has been passed on, and is then reused.
+ * The details of a crossing say where its time went. Members are copied often, details never. Each
+ * detail is in its own struct until its episode has been passed on. The struct is then reused.
  */
 #include "model/internal.h"
 
@@ -14,7 +14,7 @@
 
 struct detail {
 	union {
-		struct model_detail pub; /* first: what members point at */
+		struct model_detail pub; /* first, because members point at it */
 		struct detail *free_next;
 	};
 };
@@ -68,7 +68,7 @@ void details_free(struct model *m)
 	}
 }
 
-/* Subtract a part from what is left; MODEL_UNKNOWN takes all of it. */
+/* Subtract a part from the remaining time. MODEL_UNKNOWN takes all of it. */
 static void take(uint64_t *part, uint64_t *left)
 {
 	if (*part > *left)
@@ -77,8 +77,9 @@ static void take(uint64_t *part, uint64_t *left)
 }
 
 /*
- * Make the parts fit the whole. They are measured with other timestamps than the whole and can
- * exceed it by some ns. The time on a CPU, which is what the other parts leave, is then shortened.
+ * Make the parts fit the total. They are measured with other timestamps than the total and can
+ * exceed it by some ns. The time on a CPU, which is the remainder after the other parts, is then
+ * shortened.
  */
 static void settle_phase(struct model_detail *d, uint64_t work)
 {
@@ -271,8 +272,8 @@ void model_sums_join(struct model_sums *to, const struct model_sums *from)
 /* --- tails ----------------------------------------------------------------------------------- */
 
 /*
- * Add what @t did from its last departure to the end of its tail, at most until @until. Only at the
- * end, because an earlier crossing may arrive after the tail.
+ * Add the activity of @t from its last departure to the end of its tail, at most until @until. Do
+ * this only at the end, because an earlier crossing may arrive after the tail.
  */
 void tail_add(const struct thread *t, uint64_t until, struct model_sums *sums)
 {
@@ -302,7 +303,10 @@ void tail_drop(struct model *m, struct thread *t)
 	t->tail = NULL;
 }
 
-/* Add the tails of threads that ended before the watermark: all of their records have been fed. */
+/*
+ * Add the tails of threads that ended before the watermark, because all of their records have been
+ * fed.
+ */
 void tails_settle(struct model *m)
 {
 	struct list *l, *next;

@@ -4,16 +4,16 @@
 
 #include <errno.h>
 
-#define OVER_MAX    65536 /* waits in a row that timed out before the object is no barrier */
+#define OVER_MAX    65536 /* consecutive waits that timed out before the object is no barrier */
 #define MEMBERS_MAX 4096
 /*
- * Processes that can restart an object's classification by using it for the first time. A server
- * may make processes without end.
+ * Maximum number of processes that can restart an object's classification by using it for the first
+ * time. A server may make any number of processes.
  */
 #define ANEW_MAX    256
 /*
- * A futex call this soon (ns) after the waking that found another value belongs to the round
- * before, whatever value it expected.
+ * If a futex call finds another value within this time (ns) after the waking, the call belongs to
+ * the previous round, whatever value it expected.
  */
 #define LATE_NS	    1000000ULL
 
@@ -32,7 +32,7 @@ static void pending_remove(struct object *o, struct pending *p)
 	*p = o->pending[--o->npending];
 }
 
-/* Return whether the wait was ended by the second waking of the last episode. */
+/* Return whether the second waking of the last episode ended the wait. */
 static bool by_echo(const struct object *o, const struct discover_record *r)
 {
 	return o->echo_ns && r->arrive_ns <= o->echo_ns && o->echo_ns <= r->depart_ns;
@@ -139,9 +139,10 @@ static void take_late(struct discover *d, struct object *o, const struct pending
 }
 
 /*
- * Some threads found the futex changed since the last waking. Add those that were late for that
- * round to it: the thread that wakes the others now, and so has waited for nothing since, and
- * threads that expected the same value as all other members of that round.
+ * Some threads found the futex changed since the last waking. Add to that round the threads that
+ * were late for it. One is the thread that now wakes the others, and so has waited for nothing
+ * since. The others are the threads that expected the same value as all other members of that
+ * round.
  */
 static void take_all_late(struct discover *d, struct object *o, uint32_t waker)
 {
@@ -159,8 +160,9 @@ static void take_all_late(struct discover *d, struct object *o, uint32_t waker)
 }
 
 /*
- * Add the threads that found the futex changed before this waking to its round: the waker had
- * changed it, so it had arrived by then. Return the latest possible time of the waker's arrival.
+ * Add the threads that found the futex changed before this waking to its round. The waker had
+ * changed the futex, so it had arrived by then. Return the latest possible time of the waker's
+ * arrival.
  */
 static uint64_t take_again(struct discover *d, struct object *o, uint64_t wake_ns, bool barrier)
 {
@@ -188,7 +190,10 @@ static uint64_t take_again(struct discover *d, struct object *o, uint64_t wake_n
 	return arrived;
 }
 
-/* A round of a barrier breaks the rule. After too many of them it is reclassified: no barrier. */
+/*
+ * A round of a barrier breaks the rule. After too many such rounds it is reclassified as no
+ * barrier.
+ */
 static int wrong(struct discover *d, struct object *o, uint64_t cookie)
 {
 	d->ops.drop(d->ops.ctx, cookie);
@@ -200,7 +205,7 @@ static int wrong(struct discover *d, struct object *o, uint64_t cookie)
 	return 0;
 }
 
-/* Second wakings in a row, without other wakings, before the object is no barrier. */
+/* Consecutive second wakings, without other wakings, before the object is no barrier. */
 #define ECHOES_MAX 8
 
 /* Take the second waking of an episode, after all threads have left: it ends no round. */
@@ -214,7 +219,10 @@ static int add_echo(struct discover *d, struct object *o, const struct discover_
 	if (++o->echoes < ECHOES_MAX || o->pub.verdict != DISCOVER_OPEN ||
 	    discover_echo_open(d, r->site))
 		return 0;
-	/* Only second wakings: a condition variable for the second half of the episodes. */
+	/*
+	 * The object has only second wakings: it is a condition variable for the second half of the
+	 * episodes.
+	 */
 	discover_echo_end(d, o);
 	discover_drop_from(d, o, 0);
 	discover_drop_pending(d, o);
@@ -258,8 +266,8 @@ static int add_wake(struct discover *d, struct object *o, const struct discover_
 }
 
 /*
- * For a thread that did not sleep: return whether it was late for the last waking. Otherwise it is
- * early for the next one.
+ * For a thread that did not sleep, return whether it was late for the last waking. If not, it is
+ * early for the next waking.
  */
 static bool was_late(const struct object *o, const struct discover_record *r)
 {
@@ -267,18 +275,21 @@ static bool was_late(const struct object *o, const struct discover_record *r)
 	       (r->arrive_ns - o->wake_ns < LATE_NS || expected(o, r->value));
 }
 
-/* Return whether @r continues the wait @p: no waking of all came between them. */
+/* Return whether @r continues the wait @p: no waking of all threads came between them. */
 static bool continues(const struct object *o, const struct pending *p,
 		      const struct discover_record *r, uint64_t wake_ns, uint64_t before_ns)
 {
-	/* A thread that waited until all had left goes on to the next episode, or to its work. */
+	/*
+	 * A thread that waited until all threads had left continues to the next episode, or to its
+	 * work.
+	 */
 	if (p && p->echo && r->arrive_ns - p->depart_ns > DISCOVER_SOON_NS)
 		return false;
 	return p && !p->again && p->arrive_ns > before_ns && p->depart_ns <= wake_ns &&
 	       wake_ns <= o->wake_ns;
 }
 
-/* Take a wait that timed out. If all waits on the object do, it is no barrier. */
+/* Take a wait that timed out. If all waits on the object time out, it is no barrier. */
 static int add_wait_over(struct discover *d, struct object *o, const struct discover_record *r)
 {
 	if (++o->over >= OVER_MAX) {
@@ -341,7 +352,7 @@ static int add_wait_known(struct discover *d, struct object *o, const struct dis
 
 	if (!o->open)
 		return pending_add(d, o, r);
-	/* The thread may be slow to leave: the next waking may have come meanwhile. */
+	/* The thread may be slow to leave, so the next waking may have come meanwhile. */
 	if (wake > r->depart_ns || (arrive <= before && before)) {
 		wake = before;
 		before = 0;
@@ -361,7 +372,7 @@ static int add_wait_known(struct discover *d, struct object *o, const struct dis
 			return wrong(d, o, r->cookie);
 		discover_note_places(d, o, r->site, o->now_site);
 		discover_round_join(o, r->tid, r->value);
-		/* A new member since the barrier was recognised. */
+		/* The round has a new member since the barrier was recognised. */
 		if (o->nnow + 1 > o->nset)
 			discover_set_members(o);
 		o->wrong = 0;
@@ -402,9 +413,10 @@ static struct visitor *visitor_get(struct object *o, const struct discover_recor
 }
 
 /*
- * Return whether a process waits, or wakes, for the first time at an object that it shares. Rounds
- * that broke the rule before may have lacked this process: a process that was just forked has no
- * probes for its first rounds, and then for some rounds only those on waits or those on wakings.
+ * Return whether a process waits, or wakes, for the first time at an object that it shares. Earlier
+ * rounds that broke the rule may have lacked this process. A process that was just forked has no
+ * probes for its first rounds. For some later rounds it has only the probes on waits, or only those
+ * on wakings.
  */
 static bool joins(struct object *o, const struct discover_record *r)
 {

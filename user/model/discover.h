@@ -1,41 +1,42 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Find out which of the objects that threads wait on are barriers. Pure: decided by behaviour
- * alone.
+ * Find the barriers among the objects that threads wait on. Pure: only behaviour decides.
  *
  * A round ends with one waking of all waiters (pthread_cond_broadcast, FUTEX_WAKE). Its members are
  * the threads that were waiting at that moment, and the waker, which arrived last. An object is a
  * barrier once three rounds in a row meet these conditions:
- * - They had the same three or more members, whichever of them woke the others.
+ * - They had the same three or more members, and any member woke the others.
  * - Each member took part once, the waker did not wait, and nothing else woke a member.
- * - All waits and the waking were called from one function, which is identified by where it is
- *   declared. The waking may also be in code that compilers have merged from the equal ends of
- *   several functions, one of which contains the wait. If it is not known which functions were
- *   inlined there, the wakers must have differed, too, or several small functions must do the same.
- *   For a futex, wrappers may hide the function, so different wakers are enough, and each
- *   must have woken as many threads as waited.
+ * - All waits and the waking were called from one function, which is identified by its declaration.
+ *   The waking may also be in code that compilers have merged from the equal ends of several
+ *   functions, one of which contains the wait. If it is not known which functions were inlined
+ *   there, the wakers must have differed, too, or several small functions must do the same. For a
+ *   futex, wrappers may hide the function, so different wakers are enough, and each must have woken
+ *   as many threads as waited.
  * - The waits on a futex did not all expect the same value. A barrier's word changes in each round,
- *   or counts. A lock's word does not, and if unlocking wakes all waiters, threads that compete for
- *   it look like threads that meet.
- * An object that is waited on and woken at the same two call sites as a known barrier needs no
+ *   or counts. A lock's word does not change. If unlocking wakes all waiters, threads that compete
+ *   for the lock look like members of an episode.
+ * If an object has the same two call sites for waits and wakings as a known barrier, it needs no
  * rounds of its own.
  *
  * The start of a thread pool, queues, events, read-write locks and joins fail for one of these
  * reasons: the thread that waits in a function never wakes there, the members differ from round to
  * round, only one thread is woken, or the waker has waited itself.
  *
- * Known errors: threads that pass a turn around in one function, and all wait for it, are taken for
- * a barrier. So are locks on a futex that give out tickets. Not found are:
- * - barriers of two threads: two threads that hand something over do the same (a candidate only)
+ * Known errors: threads that pass a turn around in one function, and all wait for their turn, are
+ * classified as a barrier. A ticket lock on a futex is classified as a barrier, too. The following
+ * barriers are not found:
+ * - barriers of two threads, because two threads that hand over data behave in the same way (a
+ *   candidate only)
  * - barriers that are used fewer than three times, at call sites seen nowhere else
  * - barriers that wake their threads one by one (reported as possible: `alone`)
- * - barriers with waits in a function of their own, except the C++ library's (reported as
- *   possible: `split`)
+ * - barriers with waits in a function of their own, except the C++ library's (reported as possible:
+ *   `split`)
  * - futexes on which some threads only spin
  * - futexes with a word that is reset in each round before a thread waits again
- * Possible ones are not taken for barriers, because other programs behave in the same way: a
- * hand-written lock that wakes all waiters (`split`), or a queue (`alone`).
+ * Possible barriers are not classified as barriers, because other programs behave in the same way:
+ * a hand-written lock that wakes all waiters (`split`), or a queue (`alone`).
  */
 #ifndef MODEL_DISCOVER_H
 #define MODEL_DISCOVER_H
@@ -49,78 +50,92 @@ struct discover;
 enum discover_verdict {
 	DISCOVER_OPEN,
 	DISCOVER_BARRIER,
-	DISCOVER_OTHER, /* it broke the rule too often: no barrier */
+	DISCOVER_OTHER, /* the object broke the rule too often and is no barrier */
 };
 
 /* discover_record.flags */
-#define DISCOVER_FUTEX 0x01 /* else a condition variable */
-#define DISCOVER_WAKE  0x02 /* woke other threads at arrive_ns; else waited until depart_ns */
-#define DISCOVER_AGAIN 0x04 /* a futex that already had another value: the thread did not wait */
-#define DISCOVER_OVER  0x08 /* the wait timed out: more of it may follow */
+#define DISCOVER_FUTEX 0x01 /* if not set, a condition variable */
+/* the thread woke others at arrive_ns; if not set, it waited until depart_ns */
+#define DISCOVER_WAKE  0x02
+#define DISCOVER_AGAIN 0x04 /* the futex already had another value, so the thread did not wait */
+#define DISCOVER_OVER  0x08 /* the wait timed out, and may continue */
 /*
- * For condition variables. Some of them count the waits that have begun there. That count reveals
+ * For condition variables. Some implementations count the waits that have begun. This count reveals
  * waits that were not seen, for example in a process that had just begun and had no probes yet.
  */
-#define DISCOVER_COUNT 0x10 /* `value` is that count, before this record */
-#define DISCOVER_KNOWN 0x20 /* the kernel side knew that it is a barrier: there is no count */
+#define DISCOVER_COUNT 0x10 /* `value` is the count before this record */
+/* the kernel side knew that the object is a barrier, so there is no count */
+#define DISCOVER_KNOWN 0x20
 #define DISCOVER_OLDER 0x40 /* the object may have been used before tracing began */
-#define DISCOVER_BLIND 0x80 /* the process ran for a while before its waits were seen */
+#define DISCOVER_BLIND 0x80 /* the process ran for some time before its waits were seen */
 
 #define DISCOVER_INNERMOST UINT32_MAX /* discover_ops.line */
 
 /* A wait or a waking at a candidate, in the order of depart_ns. */
 struct discover_record {
-	uint64_t cookie; /* the caller's: larger each time */
+	uint64_t cookie; /* chosen by the caller; increases with each record */
 	uint32_t tgid, inc, tid;
 	uint32_t flags;
-	uint32_t wakes; /* maximum number of threads that it wakes */
-	uint32_t site; /* call site: an opaque number, the same for the same call */
+	uint32_t wakes; /* maximum number of threads to wake */
+	uint32_t site; /* call site: an opaque number, equal for the same call */
 	uint64_t object; /* address in the process */
-	uint64_t shared; /* identifies memory that processes share; 0: not shared */
-	uint32_t value; /* the futex value that the wait expected; or the count of DISCOVER_COUNT */
+	uint64_t shared; /* identifies memory that processes share; 0 if not shared */
+	uint32_t value; /* the futex value that the wait expected, or the count of DISCOVER_COUNT */
 	uint64_t arrive_ns, depart_ns;
 };
 
 /* What is known of one object. */
 struct discover_object {
-	uint32_t tgid, inc; /* the first process that was seen there */
+	uint32_t tgid, inc; /* the first process that was seen at the object */
 	bool futex;
 	uint64_t object, shared;
 	enum discover_verdict verdict;
-	uint32_t members; /* of the last round that kept the rule */
-	uint64_t rounds; /* rounds that kept the rule but were not reported as a barrier's */
-	uint64_t untold; /* of these: dropped, although the object turned out to be a barrier */
-	uint32_t wait_site, wake_site;
-	/* Rounds in a row of the same threads, woken from another function, by varying members. */
-	uint32_t split;
-	uint32_t led; /* the same, but always woken by the same member */
-	uint32_t uneven; /* rounds in one function with other members than the round before */
-	uint32_t most; /* the largest number of members of such a round */
+	uint32_t members; /* number of members of the last round that kept the rule */
+	/* rounds that kept the rule but were not reported as episodes of a barrier */
+	uint64_t rounds;
 	/*
-	 * Waits that no waking of all ended, in groups: all waits of a group began before the first
-	 * of them ended, and all ended before the next group began. Number of groups.
+	 * rounds among `rounds` that were dropped, although the object turned out to be a barrier
+	 */
+	uint64_t untold;
+	uint32_t wait_site, wake_site;
+	/*
+	 * Consecutive rounds of the same threads that varying members woke from another function.
+	 */
+	uint32_t split;
+	uint32_t led; /* like `split`, but the same member always woke the others */
+	uint32_t uneven; /* rounds in one function with other members than the previous round */
+	uint32_t most; /* the largest number of members of an uneven round */
+	/*
+	 * Number of groups of waits that no waking of all threads ended. All waits of a group began
+	 * before the first of them ended, and all ended before the next group began.
 	 */
 	uint32_t batches;
-	uint32_t loose; /* such waits that came one by one, as at a lock or a queue */
-	bool was_barrier; /* DISCOVER_OTHER: it had been classified as a barrier before */
-	bool one_waker; /* it kept the rule, but the same thread woke the others each time */
-	bool echo; /* threads are woken twice in each episode, the second time when all have left */
-	/* Mean time that threads waited for the second waking; 0: no longer than leaving takes. */
+	uint32_t loose; /* such waits outside of groups, as at a lock or a queue */
+	bool was_barrier; /* DISCOVER_OTHER: the object had been classified as a barrier before */
+	/* the object kept the rule, but the same thread woke the others each time */
+	bool one_waker;
+	/* threads are woken twice in each episode, the second time when all threads have left */
+	bool echo;
+	/*
+	 * Mean time that threads waited for the second waking. 0: this is no longer than threads
+	 * take to leave.
+	 */
 	uint64_t echo_ns;
 	/*
-	 * Condition variables: threads that waited although no thread ever woke all; a few at most.
+	 * Condition variables: threads that waited although no thread ever woke all waiters;
+	 * counted only up to a few.
 	 */
 	uint32_t alone;
 };
 
-/* What is missing at barriers on condition variables, although no record was lost. */
+/* Records that are missing at barriers on condition variables, although no record was lost. */
 struct discover_unseen {
 	uint64_t waits; /* waits with a beginning or a waker that was not seen */
-	/* Barriers of processes that were not seen at first and that keep no readable count. */
+	/* Barriers of processes that were not seen initially and that have no readable count. */
 	uint32_t uncounted;
 	/*
-	 * Waits and wakings dropped at objects that are barriers, may be, or were classified as
-	 * such.
+	 * Waits and wakings that were dropped at objects that are barriers, may be barriers, or
+	 * were classified as barriers.
 	 */
 	uint64_t given_up;
 };
@@ -130,8 +145,8 @@ struct discover_member {
 	uint64_t arrive_ns, depart_ns;
 	bool merged;
 	/*
-	 * Futexes: how many threads met when the barrier was recognised; 0: not known. A thread
-	 * that saw the value change before it would have slept leaves no trace, so members may be
+	 * Futexes: the number of threads when the barrier was recognised, or 0 if not known. A
+	 * thread that saw the value change before it slept leaves no trace, so members may be
 	 * missing.
 	 */
 	uint32_t team;
@@ -140,36 +155,36 @@ struct discover_member {
 struct discover_ops {
 	void *ctx;
 	/*
-	 * Return the function that contains the call: the same number for the same function,
-	 * including its cold part; 0: not known. *exact false: functions may have been inlined
-	 * there.
+	 * Return the function that contains the call, as the same number for the same function,
+	 * including its cold part, or 0 if not known. If *exact is false, functions may have been
+	 * inlined there.
 	 */
 	uint64_t (*function)(void *ctx, uint32_t site, bool *exact);
-	/* Return the function into which all others were inlined; 0: not known. Optional. */
+	/* Return the function into which all others were inlined, or 0 if not known. Optional. */
 	uint64_t (*outer)(void *ctx, uint32_t site);
 	/*
-	 * Return the source line of the call. @depth 0: in the outermost function; 1: in the
-	 * function that was inlined there; and so on. DISCOVER_INNERMOST: in the innermost
-	 * function. The same number for the same line; 0: not known, or no function at that depth.
-	 * Optional.
+	 * Return the source line of the call. @depth is 0 for the outermost function, 1 for the
+	 * function that was inlined into it, and so on, or DISCOVER_INNERMOST for the innermost
+	 * function. Equal numbers mean the same line. 0: the line is not known, or there is no
+	 * function at that depth. Optional.
 	 */
 	uint64_t (*line)(void *ctx, uint32_t site, uint32_t depth);
 	/*
-	 * Return whether the function that contains both calls holds little else, or both were
-	 * inlined from one line. It is then likely to be a barrier, not a program's phase.
-	 * Optional: without it, true.
+	 * Return whether the function that contains both calls holds little other code, or both
+	 * calls were inlined from one line. The function is then likely to be a barrier, not a
+	 * program's phase. Optional: without this callback the result is true.
 	 */
 	bool (*compact)(void *ctx, uint32_t wait_site, uint32_t wake_site);
 	/*
 	 * The record belongs to an episode. member->merged: its wait had several parts, for example
-	 * because of spurious wake-ups, of which this is the last.
+	 * because of spurious wake-ups, and this record is the last part.
 	 */
 	void (*take)(void *ctx, uint64_t cookie, const struct discover_member *member);
 	/* The record belongs to no episode. */
 	void (*drop)(void *ctx, uint64_t cookie);
 	/*
-	 * The verdict has changed. It changes back to DISCOVER_OPEN when another process uses an
-	 * object that was classified as no barrier. Optional.
+	 * The verdict has changed. It returns to DISCOVER_OPEN when another process uses an object
+	 * that was classified as no barrier. Optional.
 	 */
 	void (*classified)(void *ctx, const struct discover_object *object);
 };
@@ -179,25 +194,28 @@ struct discover *discover_new(const struct discover_ops *ops);
 void discover_free(struct discover *d);
 
 /*
- * Add a record. Each record is taken or dropped exactly once: by this call, a later one, or
- * discover_finish(). *id: identifies its object for the functions below; 0 if the record was
+ * Add a record. Each record is taken or dropped exactly once: by this call, a later call, or
+ * discover_finish(). *id identifies its object for the functions below, or is 0 if the record was
  * decided at once. Return 0, or -ENOMEM; the record was then dropped.
  */
 int discover_add(struct discover *d, const struct discover_record *r, uint64_t *id);
 /*
- * Return what is missing so far. For a barrier this is known some rounds after it was found, or
- * when its process has ended.
+ * Return the number of records that are missing so far. For a barrier this number is known some
+ * rounds after the barrier was found, or when its process has ended.
  */
 struct discover_unseen discover_unseen(const struct discover *d);
 /*
  * Return whether discover_unseen() includes waits of this process, or its barriers without a count.
  */
 bool discover_waited_unseen(const struct discover *d, uint32_t tgid, uint32_t inc);
-/* Return whether this object, which processes do not share, is known. */
+/* Return whether this object is known. The object may not be shared by processes. */
 bool discover_has(const struct discover *d, uint32_t tgid, uint32_t inc, uint64_t object);
-/* Return how many threads have met there; 0 if there were only wakings without waiters. */
+/*
+ * Return the number of threads that have crossed there, or 0 if there were only wakings without
+ * waiters.
+ */
 uint32_t discover_team(const struct discover *d, uint64_t id);
-/* Drop the pending records of this object: there is no more time to wait for its verdict. */
+/* Drop the pending records of this object, because its verdict would come too late. */
 void discover_give_up(struct discover *d, uint64_t id);
 /* Whether a process may have a barrier. */
 enum discover_hope {
@@ -206,16 +224,16 @@ enum discover_hope {
 	DISCOVER_HOPE_BARRIER, /* one is known */
 };
 
-/* Return whether some condition variable of the process is a barrier, as far as is known. */
+/* Return whether a condition variable of the process is known to be a barrier. */
 enum discover_hope discover_hope(const struct discover *d, uint32_t tgid, uint32_t inc);
 /*
  * Note that the condition variables of a process are not observed for a while. Drop their pending
- * records; objects that were no barriers are examined anew afterwards.
+ * records. After the pause, objects that were no barriers are examined anew.
  */
 void discover_pause(struct discover *d, uint32_t tgid, uint32_t inc);
 /* Forget the objects of a process that has ended, and drop their pending records. */
 void discover_end_process(struct discover *d, uint32_t tgid, uint32_t inc);
-/* Do the same for its futexes only, or for its condition variables only. */
+/* Forget only its futexes, or only its condition variables, and drop their pending records. */
 void discover_end_kind(struct discover *d, uint32_t tgid, uint32_t inc, bool futex);
 /* Drop all pending records. */
 void discover_finish(struct discover *d);

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Count the waits that were not seen at a barrier on a condition variable. A forked process gets
- * its probes while it already runs. A round may be over by then, although none of its threads
- * slept. glibc's condition variables number the waits. The count is exact, because it is taken
- * under the mutex. Numbers that are missing belong to waits that were not seen.
+ * Count the unseen waits at a barrier on a condition variable. A forked process gets its probes
+ * while it already runs. A round may be over by then, although none of its threads slept. glibc's
+ * condition variables number the waits. The count is exact, because glibc updates it under the
+ * mutex. Missing numbers belong to unseen waits.
  */
 #include "model/discover_internal.h"
 
-/* A larger gap is no gap: the object is another C library's, and its first word is no count. */
+/*
+ * A gap above this maximum is ignored: the object belongs to another C library, and its first word
+ * is no count.
+ */
 #define UNSEEN_MAX     (1u << 20)
 /*
- * Rounds after which all waits have ended that began before the object was recognised as a barrier.
+ * After this number of rounds, all waits have ended that began before the object was recognised as
+ * a barrier.
  */
 #define SETTLED_ROUNDS 4
 
@@ -22,7 +26,8 @@ void discover_tally(struct discover *d, struct object *o, const struct discover_
 	if (o->pub.futex || t->settled)
 		return;
 	/*
-	 * If it is not shared, only the first record counts: later the parent may use its own copy.
+	 * If the object is not shared, only the first record counts, because later the parent may
+	 * use its own copy.
 	 */
 	if (o->pub.shared || !t->begun)
 		t->older |= !!(r->flags & DISCOVER_OLDER);
@@ -36,9 +41,7 @@ void discover_tally(struct discover *d, struct object *o, const struct discover_
 	}
 	if (r->flags & DISCOVER_WAKE)
 		return;
-	/*
-	 * Later records soon have no count, except those of other processes that share the object.
-	 */
+	/* Later records soon have no count, unless other processes share the object. */
 	if (o->pub.verdict == DISCOVER_BARRIER &&
 	    (!t->counted || !(r->flags & DISCOVER_COUNT) || r->value > t->most))
 		return;
@@ -82,12 +85,12 @@ void discover_settle(struct discover *d, struct object *o)
 	t->reported.waits = t->unwoken;
 	span = t->counted ? (uint64_t)t->most - t->least + 1 : 0;
 	all = t->older ? span : (uint64_t)t->most + 1;
-	/* If the numbers are not all different, or leave too large a gap, they are no count. */
+	/* If the numbers are not all different, or have too large a gap, they are no count. */
 	if (t->counted < 2 || span < t->counted || all > seen + UNSEEN_MAX)
 		t->reported.uncounted = t->blind;
 	else if (all > seen)
 		t->reported.waits += all - seen;
-	/* Waits before the first one that was seen may be from before tracing began. */
+	/* Waits before the first seen wait may be from before tracing began. */
 	if (t->older && t->blind && t->least)
 		t->reported.uncounted = 1;
 	d->unseen.waits += t->reported.waits;

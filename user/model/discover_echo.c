@@ -2,38 +2,40 @@
 // Copyright (c) 2026 The sbt-trace authors
 /*
  * Recognise barriers of two phases on condition variables. In the first phase a counter goes up,
- * and the last arriver wakes all threads. In the second phase it goes down again, and the last
- * thread to leave wakes those that have returned meanwhile, or those that wait for all to have
- * left. That second waking is called an echo of the first, and ends no round. It is made from
- * another call in the same function, by a thread that left a wait there a moment before. Between
- * two different barriers of one function a thread works, or they are on different lines of the
- * source.
+ * and the last arriver wakes all threads. In the second phase the counter goes down again. The last
+ * thread to leave then wakes the threads that have returned meanwhile, or the threads that wait
+ * until all have left. This second waking is called an echo of the first, and ends no round. The
+ * call is another call in the same function, by a thread that left a wait there a moment before.
+ * Between two different barriers of one function a thread works, or they are on different lines of
+ * the source.
  *
- * On a busy machine, the thread that makes the second waking is one that was kept from running, so
- * its own times prove little. The threads that it wakes are evidence, too: most of them go from the
- * first wait to the second at once. If they go from the second to the first as fast, it is not
- * known which of them ends an episode, and the object is a candidate. If threads arrive late at the
- * second wait, it is over by then and rarely recorded: a wait that is far more frequent than the
- * one it would follow is the first. The thread that makes a second waking comes right from the
- * first wait, too. If it comes a millisecond later nearly each time, it has worked, and there are
- * two barriers.
+ * On a busy machine, the thread that makes the second waking was preempted, so its own times prove
+ * little. The threads that it wakes are evidence, too: most of them go directly from the first wait
+ * to the second. If they go from the second to the first as fast, it is not known which waking ends
+ * an episode, and the object is a candidate. If threads arrive late at the second wait, the wait is
+ * over by then and is rarely recorded. Of two waits, the far more frequent wait is therefore the
+ * first. The thread that makes a second waking also comes directly from the first wait. If it comes
+ * a millisecond later nearly each time, it has worked, and there are two barriers.
  */
 #include "model/discover_internal.h"
 
 #include <stdlib.h>
 
 #define DEPARTURES_MAX 65536
-#define LINES_DEEP     16 /* functions that were inlined into each other */
+#define LINES_DEEP     16 /* maximum depth of functions that were inlined into each other */
 #define ECHO_LEAST     2 /* wakings that are enough to decide */
 #define WAITS_LEAST    4 /* waits that are enough to decide */
 #define WAITS_ENOUGH   12 /* waits that prove two barriers */
 /*
- * The thread that makes the second waking does nothing else before. It is only rarely kept from
- * running for this long (ns).
+ * Before the second waking, its thread does nothing else. It is rarely preempted for this long
+ * (ns).
  */
 #define AWAY_NS	       1000000ULL
-#define AWAY_ENOUGH    4 /* wakings after AWAY_NS that prove that the thread does something else */
-/* A waking is rare if the other one is RARE_TIMES as frequent, and RARE_BESIDE more. */
+#define AWAY_ENOUGH    4 /* wakings after AWAY_NS that prove that the thread does other work */
+/*
+ * A waking is rare if the other waking is RARE_TIMES as frequent, and at least RARE_BESIDE more
+ * frequent.
+ */
 #define RARE_TIMES     4
 #define RARE_BESIDE    8
 
@@ -77,8 +79,9 @@ static void *get_or_make(struct hash *h, uint64_t key, size_t size)
 }
 
 /*
- * Return whether the last wait and its waking are on one line of the source, and @site on another:
- * two uses of a macro or of an inlined function. The function that uses them may be inlined, too.
+ * Return whether the last wait and its waking are on one source line, and @site is on another.
+ * These are two uses of a macro or of an inlined function. The function with both uses may itself
+ * be inlined.
  */
 static bool on_other_line(const struct discover *d, const struct departure *last, uint32_t site)
 {
@@ -90,7 +93,7 @@ static bool on_other_line(const struct discover *d, const struct departure *last
 	wait = d->ops.line(d->ops.ctx, last->wait_site, DISCOVER_INNERMOST);
 	wake = d->ops.line(d->ops.ctx, last->wake_site, DISCOVER_INNERMOST);
 	here = d->ops.line(d->ops.ctx, site, DISCOVER_INNERMOST);
-	/* One statement that was inlined twice. A barrier of two phases has two statements. */
+	/* One statement was inlined twice. A barrier of two phases has two statements. */
 	if (here && here == wake && wait && wait != wake)
 		return true;
 	for (depth = 0; depth < LINES_DEEP; depth++) {
@@ -106,8 +109,8 @@ static bool on_other_line(const struct discover *d, const struct departure *last
 }
 
 /*
- * Return whether a waking from @site that follows the @last wait at once can belong to the same
- * episode, as far as the code shows.
+ * Return whether the code permits that a waking from @site directly after the @last wait belongs to
+ * the same episode.
  */
 static bool may_follow(const struct discover *d, const struct departure *last, uint32_t site)
 {
@@ -148,7 +151,8 @@ bool discover_departed(struct discover *d, const struct discover_record *r, uint
 	bool soon;
 
 	/*
-	 * Forgets threads that have ended. The other threads are known again after their next wait.
+	 * This forgets threads that have ended. The other threads are known again after their next
+	 * wait.
 	 */
 	if (hash_count(&d->departures) >= DEPARTURES_MAX)
 		free_all(&d->departures);
@@ -173,7 +177,7 @@ static bool is_rare(const struct discover *d, uint32_t site, uint32_t than)
 	return wakings(d, than) > RARE_TIMES * wakings(d, site) + RARE_BESIDE;
 }
 
-/* Return whether the thread that makes the waking does something else before, nearly each time. */
+/* Return whether the thread that makes the waking does other work before it, nearly each time. */
 static bool may_be_away(const struct echo *echo)
 {
 	return echo->away && echo->away * 8 >= echo->seen * 7;
@@ -184,7 +188,10 @@ static bool is_away(const struct echo *echo)
 	return echo->away >= AWAY_ENOUGH && may_be_away(echo);
 }
 
-/* Return whether most waiters came right from the other wait, and not the other way round. */
+/*
+ * Return whether most waiters came directly from the other wait, and rarely went directly from this
+ * wait to the other.
+ */
 static bool is_by_waits(const struct discover *d, const struct echo *echo, uint32_t site)
 {
 	const struct echo *other = hash_get_ptr(&d->echoes, echo->after);
@@ -201,7 +208,10 @@ static bool is_by_wakings(const struct echo *echo)
 	return echo->soon * 2 > echo->seen + (late ? 0 : echo->seen_woke);
 }
 
-/* Return whether the waking is likely an echo. Only one of the two wakings of an episode is. */
+/*
+ * Return whether the waking is likely an echo. Only one of the two wakings of an episode is an
+ * echo.
+ */
 static bool is_likely(const struct discover *d, uint32_t site)
 {
 	const struct echo *echo = hash_get_ptr(&d->echoes, site);
@@ -237,7 +247,7 @@ bool discover_echo_note(struct discover *d, const struct discover_record *r)
 	echo->away += !woke && last && r->arrive_ns >= last->depart_ns + AWAY_NS;
 	if (soon)
 		echo->after = last->wake_site;
-	/* A site that is known for echoes stays so, even if the thread had slept in between. */
+	/* A site that is known for echoes stays known, even if the thread slept in between. */
 	return soon || discover_echo_is(d, r->site);
 }
 
@@ -299,11 +309,14 @@ void discover_echo_end(struct discover *d, struct object *o)
 
 void discover_echo_not(struct discover *d, uint32_t site)
 {
-	/* When out of memory, incomplete episodes that ended from there are dropped and counted. */
+	/*
+	 * When out of memory, incomplete episodes that a waking from @site ended are dropped and
+	 * counted.
+	 */
 	hash_put(&d->ends, site, 1);
 }
 
-/* Return whether at least some threads go from the other wait to this one at once. */
+/* Return whether at least some threads go directly from the other wait to this wait. */
 static bool may_be_by_waits(const struct discover *d, const struct echo *echo, uint32_t site)
 {
 	return !is_rare(d, echo->after, site) && echo->compact && echo->waits && !is_away(echo) &&

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Decide whether probes on a process's condition variables are worth their cost; and pauses without
- * them.
+ * Decide whether probes on a process's condition variables are worth their cost. Handle pauses
+ * without these probes.
  */
 #include "model/discover_internal.h"
 
@@ -53,7 +53,7 @@ void discover_pause(struct discover *d, uint32_t tgid, uint32_t inc)
 			discover_streak_end(d, o);
 			o->bad = true;
 		}
-		/* After the pause its classification begins anew. */
+		/* After the pause the classification begins anew. */
 		o->breaks = o->empty = o->over = o->wrong = 0;
 		if (o->pub.verdict == DISCOVER_OTHER)
 			discover_classify(d, o, DISCOVER_OPEN);

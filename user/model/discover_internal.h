@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
  * Shared by the files of discover: objects and their rounds (discover_object.c), the rule
- * (discover_rule.c), second wakings (discover_echo.c), known barriers (discover_known.c), and what
- * was not seen (discover_count.c).
+ * (discover_rule.c), second wakings (discover_echo.c), known barriers (discover_known.c), and
+ * unseen waits (discover_count.c).
  */
 #ifndef MODEL_DISCOVER_INTERNAL_H
 #define MODEL_DISCOVER_INTERNAL_H
@@ -12,14 +12,15 @@
 #include "model/discover.h"
 
 #define TEAM_LEAST	 3
-#define BREAKS_MAX	 16 /* times that an object may break the rule before it is no barrier */
-#define ALONE_BREAKS_MAX 64 /* the same for a condition variable that was never broadcast */
-#define PLACES_MAX	 4 /* pairs of call sites (wait, wake) of one barrier */
+/* number of times that an object may break the rule before it is no barrier */
+#define BREAKS_MAX	 16
+#define ALONE_BREAKS_MAX 64 /* the same limit for a condition variable that was never broadcast */
+#define PLACES_MAX	 4 /* maximum number of pairs of call sites (wait, wake) of one barrier */
 #define OBJECTS_MAX	 16384
-#define HELD_MAX	 16384 /* pending records of one object */
-#define KEPT_MAX	 64 /* objects that are remembered of processes that have ended */
+#define HELD_MAX	 16384 /* maximum number of pending records of one object */
+#define KEPT_MAX	 64 /* maximum number of remembered objects of ended processes */
 #define ALONE_MAX	 8
-#define UNEVEN_LEAST	 8 /* uneven rounds before an object is reported */
+#define UNEVEN_LEAST	 8 /* number of uneven rounds before an object is reported */
 /*
  * Longest time (ns) between a wait and a waking in one function if the thread only takes the mutex
  * in between.
@@ -32,7 +33,7 @@ struct values {
 	uint32_t one;
 };
 
-/* A pending record: it is not known yet whether it belongs to an episode. */
+/* A pending record. It is not yet known whether the record belongs to an episode. */
 struct held {
 	uint64_t cookie, arrive_ns, depart_ns;
 	uint32_t wake_site; /* of its round */
@@ -46,43 +47,53 @@ struct departure {
 	bool woke; /* the thread has woken others since */
 };
 
-/* Wakings from one call site: discover_echo.c. */
+/* Wakings from one call site; see discover_echo.c. */
 struct echo {
-	uint32_t seen; /* by threads that have not woken others since they last waited */
+	/* number of wakings by threads that have not woken others since their last wait */
+	uint32_t seen;
 	/*
-	 * By other threads, and not soon. On a busy machine these are second wakings that are late.
+	 * Number of later wakings by other threads. On a busy machine these are late second
+	 * wakings.
 	 */
 	uint32_t seen_woke;
-	/* Of `seen`: right after the thread left another wait of the same function. */
+	/*
+	 * Number of wakings among `seen` directly after the thread left another wait of the same
+	 * function.
+	 */
 	uint32_t soon;
-	uint32_t away; /* of `seen`: so long after it that the thread did something else */
-	/* Waits that these wakings ended, of threads that had left such another wait before. */
+	/* number of wakings among `seen` so long after the wait that the thread did other work */
+	uint32_t away;
+	/*
+	 * Number of waits that these wakings ended, by threads that had left such another wait
+	 * before.
+	 */
 	uint32_t waits;
-	uint32_t waits_soon; /* of `waits`: began right after that other wait */
-	uint32_t after; /* the wake site of that other wait */
+	/* number of waits among `waits` that began directly after that other wait */
+	uint32_t waits_soon;
+	uint32_t after; /* wake site of that other wait */
 	bool compact; /* the function is as small as a barrier's */
 };
 
-/* A wait that no waking ended, or a futex call that did not wait: decided later. */
+/* A wait that no waking ended, or a futex call that did not wait. It is decided later. */
 struct pending {
 	uint32_t tid, value;
 	bool again;
 	bool echo; /* ended by the second waking of an episode */
-	bool unwoken; /* counted in tally.unwoken, until it turns out to be a part of a wait */
+	bool unwoken; /* counted in tally.unwoken until it turns out to be part of a wait */
 	uint64_t cookie;
 	uint64_t arrive_ns, depart_ns;
 };
 
-/* The waits on a condition variable, seen and not seen: discover_count.c. */
+/* Seen and unseen waits on a condition variable; see discover_count.c. */
 struct tally {
-	uint32_t least, most; /* smallest and largest value of its own count */
-	uint64_t counted; /* waits with such a value */
-	uint64_t unread; /* waits without */
-	uint64_t unwoken; /* waits that no waking ended */
-	uint64_t since; /* records since it was found to be a barrier */
+	uint32_t least, most; /* smallest and largest value of the object's own count */
+	uint64_t counted; /* number of waits with such a value */
+	uint64_t unread; /* number of waits without such a value */
+	uint64_t unwoken; /* number of waits that no waking ended */
+	uint64_t since; /* number of records since the object was found to be a barrier */
 	bool older, blind; /* DISCOVER_OLDER, DISCOVER_BLIND */
 	bool begun, settled;
-	struct discover_unseen reported; /* its part of discover.unseen */
+	struct discover_unseen reported; /* the object's part of discover.unseen */
 };
 
 /*
@@ -91,7 +102,7 @@ struct tally {
  */
 struct visitor {
 	uint64_t process; /* tgid << 32 | inc */
-	bool waited, woke; /* a wait, a waking of it has been seen */
+	bool waited, woke; /* whether a wait, and a waking, of the process has been seen */
 };
 
 struct object {
@@ -99,12 +110,12 @@ struct object {
 	uint64_t id;
 	uint32_t slot; /* in discover.objects */
 	uint32_t breaks, empty, over, wrong;
-	uint32_t streak; /* rounds in a row that kept the rule */
-	bool rotated; /* the streak's rounds did not all have the same waker */
+	uint32_t streak; /* number of consecutive rounds that kept the rule */
+	bool rotated; /* the rounds of the streak did not all have the same waker */
 	bool one_function; /* waits and wakings are in one function of the source */
-	bool elsewhere; /* they are not even in one function of the machine code */
-	uint32_t waker; /* of the streak's last round */
-	struct values values, now_values; /* of the streak; of the current round */
+	bool elsewhere; /* waits and wakings are not even in one function of the machine code */
+	uint32_t waker; /* waker of the streak's last round */
+	struct values values, now_values; /* values of the streak, and of the current round */
 	/* The current round: the last waking has begun to end it. */
 	bool open, bad;
 	uint32_t now_waker, now_site, now_wakes;
@@ -116,14 +127,15 @@ struct object {
 	uint32_t nplaces;
 	struct {
 		uint32_t wait, wake;
-		bool exact; /* in one function, and all that was inlined there is known */
-		bool apart; /* only in one function of the machine code: discover_same_code() */
+		/* in one function, and all functions that were inlined there are known */
+		bool exact;
+		bool apart; /* in one function of the machine code only; see discover_same_code() */
 	} places[PLACES_MAX]; /* of the streak */
 	bool places_full;
 	uint32_t nheld, cap_held;
-	/* index in `held` where the streak, the current round begins */
+	/* index in `held` where the streak, and the current round, begins */
 	uint32_t held_streak, held_now;
-	uint32_t older; /* pending rounds from before the streak */
+	uint32_t older; /* number of pending rounds from before the streak */
 	struct held *held;
 	uint32_t npending, cap_pending;
 	struct pending *pending;
@@ -137,26 +149,28 @@ struct object {
 	} split;
 	uint32_t alone[ALONE_MAX]; /* pub.alone thread ids */
 	struct {
-		uint64_t first_ns, last_ns; /* when its first and its last wait ended */
+		/* time when the first and the last wait of the group ended */
+		uint64_t first_ns, last_ns;
 		uint32_t n;
 	} batch; /* the last group of waits that ended together */
 	struct tally tally;
-	/* Known barriers on condition variables: discover_known.c. */
+	/* Known barriers on condition variables; see discover_known.c. */
 	bool reported; /* records of the current round are taken as they arrive */
-	bool reported_less; /* more threads turned out to meet than were reported last */
-	uint32_t nshort; /* rounds in a row that lacked the same members */
-	uint32_t short_n; /* number of threads in these rounds */
-	uint64_t short_sum; /* these threads, as a sum */
+	bool reported_less; /* more threads cross the barrier than were reported last */
+	uint32_t nshort; /* number of consecutive rounds that lacked the same members */
+	uint32_t short_n; /* number of threads in the short rounds */
+	uint64_t short_sum; /* the threads of the short rounds, as a sum */
 	/* Second wakings of an episode ("echoes"): discover_echo.c. */
-	uint64_t echo_ns; /* time of the last one */
+	uint64_t echo_ns; /* time of the last echo */
 	uint32_t echoes; /* in a row */
-	uint32_t nechoed; /* waits and wakings that were dropped as such */
-	uint32_t echo_waits; /* of these: waits that an echo ended */
-	uint64_t echo_wait_ns; /* and their total time */
-	bool now_soon; /* the current round may be ended by an echo */
-	uint32_t now_after; /* threads of the current round that came right from another wait */
+	uint32_t nechoed; /* number of waits and wakings that were dropped as echoes */
+	uint32_t echo_waits; /* number of waits among `nechoed` that an echo ended */
+	uint64_t echo_wait_ns; /* total time of these waits */
+	bool now_soon; /* an echo may end the current round */
+	/* number of threads in the current round that came directly from another wait */
+	uint32_t now_after;
 	uint32_t nprocesses, cap_processes;
-	uint32_t anew; /* how often its classification was restarted */
+	uint32_t anew; /* how often the object's classification was restarted */
 	struct visitor *processes; /* processes that were seen at a shared object */
 };
 
@@ -199,57 +213,60 @@ int discover_hold(struct object *o, const struct discover_record *r, uint64_t ar
 /* discover_count.c */
 void discover_tally(struct discover *d, struct object *o, const struct discover_record *r);
 void discover_settle(struct discover *d, struct object *o);
-/* Take back what was counted: the object is no barrier after all. */
+/* Undo the count, because the object is no barrier. */
 void discover_unsettle(struct discover *d, struct object *o);
 
 /* discover_echo.c */
 /*
- * Note that a thread leaves a wait that was ended from @wake_site (UINT32_MAX: not known). Return
- * whether it had come to it right from another wait.
+ * Note that a thread leaves a wait that was ended from @wake_site (UINT32_MAX if not known). Return
+ * whether it had come directly from another wait.
  */
 bool discover_departed(struct discover *d, const struct discover_record *r, uint32_t wake_site);
-/* Note a waking. Return whether it came right after its thread left a wait in the same function. */
+/*
+ * Note a waking. Return whether it came directly after its thread left a wait in the same function.
+ */
 bool discover_echo_note(struct discover *d, const struct discover_record *r);
-/* Return whether wakings from @site are the second ones of each episode. */
+/* Return whether wakings from @site are the second wakings of episodes. */
 bool discover_echo_is(const struct discover *d, uint32_t site);
 /*
- * Return whether no complete episode of the barrier has ended with a waking from @site. Then a
- * waking that looks like an echo is one: earlier ones, for which no thread waited, left no record.
+ * Return whether no complete episode of the barrier has ended with a waking from @site. If so, a
+ * waking that looks like an echo is an echo. Earlier echoes, for which no thread waited, left no
+ * record.
  */
 bool discover_echo_first(const struct discover *d, const struct object *o, uint32_t site);
 /*
- * For a round of a known barrier, ended from a site where no episode has ended: return whether most
- * of its threads came right from an episode's wait.
+ * For a round of a known barrier that a waking ended from a site where no episode has ended, return
+ * whether most of its threads came directly from an episode's wait.
  */
 bool discover_echo_late(const struct discover *d, const struct object *o);
 /* Note that a complete episode of a known barrier ended with a waking from @site. */
 void discover_echo_not(struct discover *d, uint32_t site);
 /*
- * Return whether it is still open if wakings from @site, which looked like echoes, end the episodes
- * of a second barrier.
+ * Return whether it is still undecided if wakings from @site, which looked like echoes, end the
+ * episodes of a second barrier.
  */
 bool discover_echo_open(const struct discover *d, uint32_t site);
-/* Count what was dropped at the object, once it is known that they do. */
+/* Count the dropped records of the object, after these wakings are known to end episodes. */
 void discover_echo_over(struct discover *d, struct object *o, uint32_t site);
 /*
- * Stop dropping records of the object as echoes. Count the dropped ones if threads waited for them
- * longer than it takes to leave an episode.
+ * Stop dropping records of the object as echoes. Count the dropped records if threads waited for
+ * the echoes longer than they take to leave an episode.
  */
 void discover_echo_end(struct discover *d, struct object *o);
-/* Return whether wakings of the streak may be echoes, which is not decided yet. */
+/* Return whether wakings of the streak may be echoes, but are still undecided. */
 bool discover_echo_maybe(const struct discover *d, const struct object *o);
-/* At the end of a round: drop pending records of wakings that were always echoes and are rare. */
+/* At the end of a round, drop pending records of wakings that were always echoes and are rare. */
 void discover_echo_settle(struct discover *d, struct object *o);
-/* Drop the rounds that are held and were ended from @site. */
+/* Drop the pending rounds that were ended from @site. */
 void discover_echo_purge(struct discover *d, struct object *o, uint32_t site);
 void discover_echo_free(struct discover *d);
 
-/* discover_known.c: condition variables alone. */
+/* discover_known.c: only condition variables. */
 void discover_known_wake(struct discover *d, struct object *o, const struct discover_record *r);
-/* Add a wait (@r) that the last wake-up ended. @merged: it consists of several waits. */
+/* Add a wait (@r) that the last waking ended. @merged: the wait consists of several waits. */
 void discover_known_wait(struct discover *d, struct object *o, const struct discover_record *r,
 			 uint64_t arrive_ns, bool merged);
-/* End the current round: it is over, or there is no more time to wait for it. */
+/* End the current round, because it is over or because its time limit has passed. */
 void discover_known_end(struct discover *d, struct object *o);
 void discover_known_function(struct discover *d, uint32_t site);
 
@@ -260,16 +277,16 @@ void discover_round_begin(struct object *o, const struct discover_record *r);
 /* discover_rule.c */
 bool discover_same_function(const struct discover *d, uint32_t wait, uint32_t wake, bool *exact);
 /*
- * Return whether both are in one function of the machine code. If several functions with a barrier
- * were inlined into it, compilers merge their equal ends, and the debug information attributes the
- * merged code to any of them, or to none.
+ * Return whether both calls are in one function of the machine code. If several functions with a
+ * barrier were inlined into one function, compilers merge their equal ends. The debug information
+ * attributes the merged code to any of these functions, or to none.
  */
 bool discover_same_code(const struct discover *d, uint32_t wait, uint32_t wake);
 bool discover_note_places(const struct discover *d, struct object *o, uint32_t wait, uint32_t wake);
 void discover_take(struct discover *d, const struct object *o, uint64_t cookie, uint64_t arrive_ns,
 		   uint64_t depart_ns, bool merged);
 bool discover_has_waited(const struct object *o, uint32_t tid);
-/* Return whether all threads of the current round have met before. */
+/* Return whether all threads of the current round are members of the streak. */
 bool discover_all_known(const struct object *o);
 /* Make the threads of the current round the streak's members. */
 void discover_set_members(struct object *o);
@@ -278,7 +295,7 @@ void discover_round_end(struct discover *d, struct object *o);
 void discover_split_round(struct object *o, uint32_t waker);
 void discover_note_split(struct object *o, const struct discover_record *r);
 
-/* Take all pending records. @team: how many threads meet; 0: not known. */
+/* Take all pending records. @team is the number of threads that cross, or 0 if not known. */
 void discover_take_held(struct discover *d, struct object *o, uint32_t team);
 
 #endif /* MODEL_DISCOVER_INTERNAL_H */

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Rounds at a condition variable that is known to be a barrier's. Their records stay pending until
- * as many threads have arrived as usually meet, or until the next waking. Then it is known whether
+ * Rounds at a condition variable that is known to belong to a barrier. Their records stay pending
+ * until the usual number of threads has arrived, or until the next waking. Then it is known whether
  * the waits and the waking are an episode, and whether all members took part. A barrier in a macro
- * waits and wakes in many functions: those of one round are compared with each other.
+ * waits and wakes in many functions, so the functions of one round are compared with each other.
  */
 #include "model/discover_internal.h"
 
-/* Rounds in a row that lacked the same threads before these are no members any more. */
+/*
+ * After this number of consecutive rounds without the same threads, these threads are no longer
+ * members.
+ */
 #define SHORT_MAX 16
 
 static uint64_t function_at(const struct discover *d, uint32_t site)
@@ -22,14 +25,14 @@ void discover_known_function(struct discover *d, uint32_t site)
 {
 	uint64_t f = function_at(d, site);
 
-	/* When out of memory, rounds of threads in several functions are dropped and counted. */
+	/* When out of memory, rounds with threads in several functions are dropped and counted. */
 	if (f)
 		hash_put(&d->functions, f, 1);
 }
 
 /*
- * Return whether a wait at @wait that was ended from @wake belongs to a barrier: both are in one
- * function, or both are in functions that contain barriers.
+ * Return whether a wait at @wait that was ended from @wake belongs to a barrier. Both are in one
+ * function, or in functions that contain barriers.
  */
 static bool belongs(const struct discover *d, uint32_t wait, uint32_t wake)
 {
@@ -44,8 +47,8 @@ static bool belongs(const struct discover *d, uint32_t wait, uint32_t wake)
 }
 
 /*
- * Take the round's records. @team: 0 if as many threads arrived as usually meet, because more may
- * follow; else how many there should be.
+ * Take the round's records. @team is 0 if the usual number of threads arrived, because more may
+ * follow. If not, it is the number of threads that should arrive.
  */
 static void take_held(struct discover *d, struct object *o, uint32_t team)
 {
@@ -53,7 +56,7 @@ static void take_held(struct discover *d, struct object *o, uint32_t team)
 	o->reported = true;
 }
 
-/* Drop the round's pending records and count them: it is no episode. */
+/* Drop the round's pending records and count them, because the round is no episode. */
 static void is_wrong(struct discover *d, struct object *o)
 {
 	d->unseen.given_up += o->nheld;
@@ -77,8 +80,8 @@ static uint64_t members_sum(const struct object *o)
 }
 
 /*
- * Note a round with fewer threads than before. If the same threads meet alone for many rounds, they
- * are all members from then on.
+ * Note a round with fewer threads than before. If the same threads cross without the rest for many
+ * rounds, they are all members from then on.
  */
 static void note_short(struct object *o)
 {
@@ -106,10 +109,10 @@ static void more_meet(struct object *o)
 	discover_set_members(o);
 }
 
-/* Take a round with as many threads as usually meet. */
+/* Take a round with the usual number of threads. */
 static void take_complete(struct discover *d, struct object *o)
 {
-	/* The thread that makes a second waking may have been kept from running for long. */
+	/* The thread that makes a second waking may have been preempted for long. */
 	if (discover_echo_late(d, o)) {
 		discover_drop_from(d, o, 0);
 		o->reported = o->bad = true;
@@ -126,7 +129,8 @@ void discover_known_end(struct discover *d, struct object *o)
 	if (o->pub.futex || o->pub.verdict != DISCOVER_BARRIER || !o->open || o->bad)
 		return;
 	/*
-	 * As many as usual, but different threads, as in each round at the upper nodes of a tree.
+	 * The number of threads is as usual, but the threads differ, as in each round at the upper
+	 * nodes of a tree.
 	 */
 	if (o->nnow && o->nnow + 1 == o->nset && !discover_all_known(o)) {
 		discover_set_members(o);
@@ -138,12 +142,12 @@ void discover_known_end(struct discover *d, struct object *o)
 		more_meet(o);
 	if (!o->nheld)
 		return;
-	/* A waking from another function that no thread waited for is no arrival. */
+	/* A waking from another function is no arrival if no thread waited for it. */
 	if (!o->nnow && !belongs(d, o->now_site, o->now_site)) {
 		discover_drop_from(d, o, 0);
 		return;
 	}
-	/* It may be the second waking of an episode, by a thread that was slow to leave. */
+	/* This may be the second waking of an episode, by a thread that was slow to leave. */
 	if (o->nnow + 1 < o->nset && discover_echo_first(d, o, o->now_site)) {
 		d->unseen.given_up += o->nheld;
 		discover_drop_from(d, o, 0);
@@ -188,7 +192,7 @@ void discover_known_wait(struct discover *d, struct object *o, const struct disc
 	}
 	if (o->nnow + 1 < o->nset)
 		return;
-	/* With a new thread, more may meet than before. The next waking decides. */
+	/* With a new thread, more threads may cross than before. The next waking decides. */
 	if (o->nset && !discover_all_known(o))
 		return;
 	take_complete(d, o);

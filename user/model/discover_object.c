@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OLDER_MAX 8 /* pending rounds with differing members */
+#define OLDER_MAX 8 /* maximum number of pending rounds with differing members */
 
 int discover_grow(void **array, uint32_t *cap, uint32_t want, size_t size)
 {
@@ -131,8 +131,9 @@ void discover_drop_before(struct discover *d, struct object *o, uint32_t to)
 }
 
 /*
- * Begin a new streak, because a round had other members. The rounds before cannot make the object a
- * barrier any more, but they are its rounds if its call sites turn out to be a known barrier's.
+ * Begin a new streak, because a round had other members. The earlier rounds can no longer make the
+ * object a barrier. If its call sites turn out to be those of a known barrier, they still count as
+ * its rounds.
  */
 void discover_streak_restart(struct discover *d, struct object *o)
 {
@@ -147,7 +148,7 @@ void discover_streak_restart(struct discover *d, struct object *o)
 	o->older = 0;
 }
 
-/* End the streak; the current round begins anew. */
+/* End the streak. The current round begins anew. */
 void discover_streak_end(struct discover *d, struct object *o)
 {
 	discover_drop_before(d, o, o->held_now);
@@ -184,7 +185,7 @@ void discover_object_forget(struct discover *d, struct object *o)
 	object_free(o);
 }
 
-/* Make room: forget objects without pending records that are no barriers. */
+/* Make room: forget objects that have no pending records and are no barriers. */
 static void sweep(struct discover *d)
 {
 	uint32_t i;
@@ -198,8 +199,8 @@ static void sweep(struct discover *d)
 }
 
 /*
- * Return the record's object, a new one if needed; NULL when out of memory or if there are too
- * many.
+ * Return the record's object, or a new object if there is none. Return NULL when out of memory or
+ * if there are too many objects.
  */
 struct object *discover_object_get(struct discover *d, const struct discover_record *r)
 {
@@ -254,13 +255,13 @@ void discover_classify(struct discover *d, struct object *o, enum discover_verdi
 		d->ops.classified(d->ops.ctx, &o->pub);
 }
 
-/* Note that the rule was broken, by the current round or outside of any. */
+/* Note that the rule was broken, by the current round or outside of any round. */
 void discover_broken(struct discover *d, struct object *o)
 {
 	discover_drop_from(d, o, o->held_now);
 	discover_streak_end(d, o);
 	/*
-	 * Where threads are woken one by one it takes many of their waits to see that they wait and
+	 * If threads are woken one by one, many of their waits are needed to see that they wait and
 	 * leave together.
 	 */
 	if (++o->breaks <

@@ -6,11 +6,13 @@
 #include <string.h>
 
 #define ROUNDS_ENOUGH	 3 /* in a row */
-#define EVEN_ROUNDS	 4 /* more, for each round with other members than the one before */
-#define PAIR_ROUNDS_MAX	 8 /* pending rounds of two threads */
-#define APART_ROUNDS_MAX 8 /* rounds in a row with waits and waking perhaps in one function */
+/* additional rounds for each round with other members than its predecessor */
+#define EVEN_ROUNDS	 4
+#define PAIR_ROUNDS_MAX	 8 /* maximum number of pending rounds of two threads */
+/* maximum number of consecutive rounds with waits and waking possibly in one function */
+#define APART_ROUNDS_MAX 8
 #define EMPTY_MAX	 64 /* wakings without waiters before the object is no barrier */
-/* Rounds in a row with the same waker that are needed if it is not known what was inlined. */
+/* Consecutive rounds with the same waker that are needed if the inlined functions are not known. */
 #define SEVERAL_ROUNDS	 8
 
 static uint64_t place_key(uint32_t wait, uint32_t wake)
@@ -37,7 +39,7 @@ bool discover_same_code(const struct discover *d, uint32_t wait, uint32_t wake)
 	return f && f == d->ops.outer(d->ops.ctx, wake);
 }
 
-/* Return whether another wait that this waking ends is in one function with it. */
+/* Return whether another wait that this waking ends is in the same function as the waking. */
 static bool has_other(const struct object *o, uint32_t wake, bool exact)
 {
 	uint32_t i;
@@ -49,7 +51,7 @@ static bool has_other(const struct object *o, uint32_t wake, bool exact)
 	return false;
 }
 
-/* Return whether debug information places the call in no inlined function and on no line. */
+/* Return whether debug information attributes the call to no inlined function and no line. */
 static bool is_of_none(const struct discover *d, uint32_t site)
 {
 	bool exact = true;
@@ -73,7 +75,10 @@ static bool places_joined(const struct discover *d, const struct object *o)
 	return true;
 }
 
-/* Return whether only the barriers' own functions were inlined into those that wait and wake. */
+/*
+ * Return whether only the barriers' own functions were inlined into the functions that wait and
+ * wake.
+ */
 static bool places_exact(const struct object *o)
 {
 	uint32_t i;
@@ -103,7 +108,7 @@ bool discover_note_places(const struct discover *d, struct object *o, uint32_t w
 	bool exact = false, apart;
 	uint32_t i;
 
-	/* If both have one call site, it is in a wrapper and proves nothing. */
+	/* If both have one call site, the call is in a wrapper and proves nothing. */
 	if (o->pub.futex && wait == wake) {
 		o->pub.wait_site = o->pub.wake_site = wait;
 		o->elsewhere = true;
@@ -137,7 +142,7 @@ bool discover_note_places(const struct discover *d, struct object *o, uint32_t w
 	return !o->elsewhere;
 }
 
-/* Return whether all of its pairs of call sites are those of known barriers. */
+/* Return whether all pairs of call sites of the object belong to known barriers. */
 static bool places_known(const struct discover *d, const struct object *o)
 {
 	uint64_t value;
@@ -179,7 +184,7 @@ void discover_take_held(struct discover *d, struct object *o, uint32_t team)
 
 static void is_barrier(struct discover *d, struct object *o, uint32_t team)
 {
-	/* Pending rounds are reported now, the rest of the rounds has been dropped. */
+	/* Pending rounds are reported now. The rest of the rounds has been dropped. */
 	o->pub.untold = o->pub.rounds - o->older - o->streak;
 	d->unseen.given_up += o->pub.untold * o->pub.members;
 	o->pub.rounds = 0;
@@ -189,7 +194,7 @@ static void is_barrier(struct discover *d, struct object *o, uint32_t team)
 	discover_classify(d, o, DISCOVER_BARRIER);
 }
 
-/* Classify the object as a barrier, and with it all objects that use the same call sites. */
+/* Classify the object as a barrier, together with all objects that use the same call sites. */
 static void confirm(struct discover *d, struct object *o)
 {
 	uint32_t i;
@@ -202,7 +207,7 @@ static void confirm(struct discover *d, struct object *o)
 	if (!o->pub.futex)
 		for (i = 0; i < o->nplaces; i++)
 			discover_known_function(d, o->places[i].wake);
-	/* The rounds of the streak had all of these members. */
+	/* Each round of the streak had all of these members. */
 	is_barrier(d, o, o->nset);
 	for (i = 0; i < d->n; i++) {
 		struct object *other = d->objects[i];
@@ -283,7 +288,7 @@ bool discover_all_known(const struct object *o)
 	return is_member(o, o->now_waker);
 }
 
-/* Return whether the functions that wait and wake do little else. */
+/* Return whether the functions that wait and wake contain little other code. */
 static bool is_compact(const struct discover *d, const struct object *o)
 {
 	uint32_t i;
@@ -295,9 +300,9 @@ static bool is_compact(const struct discover *d, const struct object *o)
 }
 
 /*
- * Return whether several small functions both wait and wake there. That is a barrier in a macro. A
+ * Return whether several small functions both wait and wake there, as with a barrier in a macro. A
  * single such function may be a step of all threads, in which one thread starts the others by
- * functions that were inlined.
+ * inlined functions.
  */
 static bool in_several(const struct discover *d, const struct object *o)
 {
@@ -317,7 +322,7 @@ static bool in_several(const struct discover *d, const struct object *o)
 	return false;
 }
 
-/* Return whether the streak with the current round is enough evidence of a barrier. */
+/* Return whether the streak with the current round is enough evidence for a barrier. */
 static bool evidence(const struct discover *d, struct object *o, bool rotated)
 {
 	struct values values = o->values;
@@ -326,7 +331,7 @@ static bool evidence(const struct discover *d, struct object *o, bool rotated)
 	discover_values_join(&values, &o->now_values);
 	if (o->pub.futex && !values.differ)
 		return false;
-	/* If threads spin before they wait, it may be chance that the same ones wait. */
+	/* If threads spin before they wait, the same threads may wait by chance. */
 	if (!o->pub.futex && o->streak + 1 < ROUNDS_ENOUGH + EVEN_ROUNDS * o->pub.uneven)
 		return false;
 	if (!o->pub.futex && discover_echo_maybe(d, o))
@@ -341,7 +346,7 @@ static bool evidence(const struct discover *d, struct object *o, bool rotated)
 	return (o->one_function && (exact || rotated)) || (o->pub.futex && rotated);
 }
 
-/* Classify the object at once if all members of the streak have arrived again. */
+/* Classify the object as soon as all members of the streak have arrived again. */
 void discover_try_early(struct discover *d, struct object *o)
 {
 	bool rotated = o->rotated || (o->streak && o->now_waker != o->waker);
@@ -358,7 +363,7 @@ void discover_try_early(struct discover *d, struct object *o)
 }
 
 /*
- * Return whether, after many rounds, no waking has turned out to be the merged end of several
+ * Return whether, after many rounds, no waking has turned out to be in the merged end of several
  * functions. The rule is then broken.
  */
 static bool is_apart(const struct object *o)
@@ -374,7 +379,8 @@ void discover_round_end(struct discover *d, struct object *o)
 	if (!o->open || o->bad)
 		return;
 	/*
-	 * Right after an episode, and not of all members: leaving threads wake those that return.
+	 * The round follows directly after an episode and lacks members: leaving threads wake those
+	 * that return.
 	 */
 	if (o->now_soon && o->nnow + 1 < o->nset) {
 		discover_drop_from(d, o, o->held_now);
@@ -420,7 +426,10 @@ void discover_round_end(struct discover *d, struct object *o)
 	o->streak++;
 	o->pub.rounds++;
 	if (o->nset < TEAM_LEAST) {
-		/* Only the classification of other objects can make it a barrier: keep a few. */
+		/*
+		 * Only the classification of other objects can make this object a barrier, so keep
+		 * only a few rounds.
+		 */
 		if (o->streak + o->older >= PAIR_ROUNDS_MAX) {
 			o->held_now = o->nheld;
 			discover_drop_before(d, o, o->nheld);
@@ -468,7 +477,7 @@ void discover_split_round(struct object *o, uint32_t waker)
 
 /*
  * Threads that a barrier wakes one by one all wait at the same time, and all leave before any
- * returns. At a lock, such as an interpreter's, one thread leaves at a time and others arrive
+ * returns. At a lock, such as an interpreter's lock, one thread leaves at a time and others arrive
  * meanwhile.
  */
 static void note_batch(struct object *o, const struct discover_record *r)

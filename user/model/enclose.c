@@ -7,8 +7,13 @@
 
 #include "base/hash.h"
 
-#define LINES_MAX  16 /* of one kind in one function; further ones do not count */
-#define PLACES_MAX 16 /* of one kind in one function; further ones are not distinguished */
+/* maximum number of lines of one kind in one function; further lines do not count */
+#define LINES_MAX  16
+/*
+ * maximum number of call sites of one kind in one function; further call sites are not
+ * distinguished
+ */
+#define PLACES_MAX 16
 
 struct places {
 	uint32_t n;
@@ -19,7 +24,7 @@ struct function {
 	struct places waits, wakes, callers;
 	bool first; /* the first function of a thread */
 	bool inlined; /* a wait or a waking is in a function that was inlined there */
-	bool large; /* contains more than a barrier */
+	bool large; /* contains more code than a barrier */
 	bool macro; /* a wait and a waking are on one line */
 	uint64_t wait_line[LINES_MAX], wake_line[LINES_MAX];
 	uint32_t nwait_lines, nwake_lines;
@@ -134,7 +139,7 @@ int enclose_note(struct enclose *e, const struct enclose_step *steps, uint32_t n
 }
 
 /*
- * Return whether the function both waits and wakes, by different calls: one call would be a
+ * Return whether the function both waits and wakes by different calls. A single call would be a
  * helper's.
  */
 static bool waits_and_wakes(const struct function *f)

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Find the call site of a barrier written by hand: among the calls on the way up from a wait, the
- * one that the program would name as its barrier. Pure.
+ * Find the call site of a hand-written barrier. Among the calls on the way up from a wait, this is
+ * the call that the program would name as its barrier. Pure.
  *
- * The function F in which a barrier is written is the innermost function that contains both the
- * waits and the waking. The call sites are in its callers, unless one of these holds:
- * - F is the first function of a thread: the barrier is written where the threads work.
+ * Let F be the innermost function that contains both the waits and the waking. The barrier is
+ * written in F. Its call sites are in the callers of F, unless one of these conditions holds:
+ * - F is the first function of a thread: the barrier is written in the code where threads work.
  * - F is called from fewer call sites than it has waits: its callers distinguish less than its
  *   waits.
- * - F is called from one call site, and the wait is in a function that was inlined into F: so was
- *   the barrier.
- * - F waits and wakes on one line of the source: the barrier is a macro, and F a function that uses
- *   it.
+ * - F is called from one call site, and the wait is in a function that was inlined into F. The
+ *   barrier was then inlined, too.
+ * - F waits and wakes on one line of the source: the barrier is a macro, and F uses the macro.
  * - F is large: it contains more than a barrier.
- * Then the call sites are the calls that wait and wake in F. A decision about F is final.
+ * In these cases the call sites are the calls in F that wait and wake. A decision about F is final.
  */
 #ifndef MODEL_ENCLOSE_H
 #define MODEL_ENCLOSE_H
@@ -24,13 +23,13 @@
 
 /* A call on the way from a wait or a waking outwards. */
 struct enclose_step {
-	uint64_t function; /* the function that contains the call; 0: not known */
-	uint32_t site; /* opaque: the same number for the same call site */
-	bool through; /* in a library's wrapper, not in one of the program's own functions */
-	bool outer; /* in the runtime: it calls the first function of a thread, or similar */
+	uint64_t function; /* the function that contains the call; 0 if not known */
+	uint32_t site; /* opaque number, equal for the same call site */
+	bool through; /* in a library's wrapper, not in a function of the program */
+	bool outer; /* in the runtime, which calls the first function of a thread or similar */
 	bool inlined; /* a call of a function that was inlined there */
 	bool large; /* the function has more code than a barrier */
-	uint64_t line; /* source line: opaque; 0: not known */
+	uint64_t line; /* source line, opaque; 0 if not known */
 };
 
 struct enclose;
@@ -42,14 +41,14 @@ void enclose_free(struct enclose *e);
 /* Return the index of the program's own innermost call among @n steps. */
 uint32_t enclose_own(const struct enclose_step *steps, uint32_t n);
 /*
- * Note that a thread waited or, with @wake, woke other threads. @helpers: a function that only
- * waits, or only wakes, may be between the call and the barrier. Return 0 or -ENOMEM.
+ * Note that a thread waited or, with @wake, woke other threads. @helpers: between the call and the
+ * barrier may be a function that only waits or only wakes. Return 0 or -ENOMEM.
  */
 int enclose_note(struct enclose *e, const struct enclose_step *steps, uint32_t n, bool wake,
 		 bool helpers);
 /*
- * Return the index of the step that is the call site, from what has been noted. *through: the step
- * of the function F, plus 1; 0: the call site is in F itself.
+ * Return the index of the step that is the call site, from the waits and wakings noted so far.
+ * *through is the step of the function F plus 1, or 0 if the call site is in F itself.
  */
 uint32_t enclose_site(struct enclose *e, const struct enclose_step *steps, uint32_t n, bool helpers,
 		      bool *through);

@@ -9,7 +9,7 @@
 
 #define EPISODES_KEPT 1024
 #define SORT_FEW      64
-/* Members to allocate at once if the barrier's count is as large. A count is untrusted. */
+/* If the barrier's count is no larger, allocate all members at once. A count is untrusted. */
 #define MEMBERS_READY 64
 
 int episode_new(struct model *m, struct object *o, uint32_t count, struct episode **out)
@@ -127,8 +127,8 @@ static int sort_many(struct model *m, const struct episode *e)
 }
 
 /*
- * Sort by counting, for each member, how many go before it. For few members, looking at all pairs
- * takes less time than mispredicted branches.
+ * Sort by counting the members that precede each member. For few members, comparing all pairs takes
+ * less time than mispredicted branches.
  */
 static void sort_few(struct model *m, const struct episode *e)
 {
@@ -175,7 +175,7 @@ int episode_sort(struct model *m, struct episode *e)
 
 /*
  * Return the earliest time at which @mem's thread can arrive at the object again. If its next
- * arrival is not known, that is its departure.
+ * arrival is not known, return its departure.
  */
 static uint64_t next_arrival(struct object *o, const struct episode *e, const struct member *mem,
 			     bool final)
@@ -191,7 +191,7 @@ static uint64_t next_arrival(struct object *o, const struct episode *e, const st
 	}
 	if (final && t->pub.pending_ns != MODEL_UNKNOWN && t->pending_object == o->addr)
 		return t->pub.pending_ns;
-	/* All records have been seen and none was lost: it never arrived again. */
+	/* All records have been seen and none was lost, so the thread never arrived again. */
 	if (final && !t->pub.lost)
 		return MODEL_UNKNOWN;
 	return mem->pub.depart_ns;
@@ -199,9 +199,9 @@ static uint64_t next_arrival(struct object *o, const struct episode *e, const st
 
 /*
  * Find out whether the members of a full episode are certain although records are missing. If they
- * were wrong, the members that arrived last would belong to the next episode, in place of their own
- * missing crossings: all members before them would have left, and arrived again, before the first
- * of them left. If that is impossible for every such group, the members are right.
+ * were wrong, the last members to arrive would belong to the next episode and replace their own
+ * missing crossings. All earlier members would then have left, and arrived again, before the first
+ * of these members left. If this is impossible for every such group, the members are right.
  */
 int episode_certain(struct model *m, struct object *o, struct episode *e, bool final, bool *certain)
 {
@@ -221,7 +221,8 @@ int episode_certain(struct model *m, struct object *o, struct episode *e, bool f
 		m->prefix[i] = latest;
 	}
 	/*
-	 * If records are missing, a thread that left before the last arrival is of another episode.
+	 * If records are missing, a thread that left before the last arrival belongs to another
+	 * episode.
 	 */
 	*certain = e->depart_min >= e->arrive_max;
 	for (i = e->n - 1; i > 0 && e->members[i].uncertain; i--) {
@@ -257,9 +258,9 @@ static uint32_t bounds(const struct episode *e)
 }
 
 /*
- * Return whether threads arrived without a trace. The last arriver before the release knew how many
- * threads were missing: they must be the members that were seen after it. If there are none, the
- * object may have been open for long. *@waited: whether members waited for them.
+ * Return whether threads arrived without a trace. The last arriver before the release knew the
+ * number of missing threads: they must be the members that were seen after it. If there are none,
+ * the object may have been open for long. *@waited: whether members waited for the missing threads.
  */
 static bool others_came(const struct episode *e, bool *waited)
 {
@@ -298,15 +299,15 @@ static void remember(struct object *o, const struct episode *e)
 }
 
 /*
- * For an episode during which tracing began: return whether the threads without a record were
- * inside at that moment, so that all members are accounted for.
+ * For an episode during which tracing began, return whether the threads without a record were
+ * inside at that moment. If so, all members are accounted for.
  */
 bool episode_others_were_inside(const struct object *o, const struct episode *e)
 {
 	return e->first && e->n + o->nwere_inside == e->count;
 }
 
-/* Mark the slots of the members: their place in the order is known from now on, or uncertain. */
+/* Mark the slots of the members: from now on their place in the order is known, or uncertain. */
 static void mark_places(struct object *o, const struct episode *e)
 {
 	const struct member *mem;
@@ -324,7 +325,7 @@ static void mark_places(struct object *o, const struct episode *e)
 	}
 }
 
-/* Remember the members, to find missing threads. When out of memory, none are known. */
+/* Remember the members, to find missing threads. When out of memory, no members are known. */
 static void keep_team(struct object *o, const struct episode *e)
 {
 	uint32_t i;
@@ -355,7 +356,7 @@ bool episode_was_cut(const struct model *m, const struct episode *e)
 	return episode_detached_before(m, e, e->depart_min);
 }
 
-/* Close @e and pass it to the queue. The caller does not own it any more, also after an error. */
+/* Close @e and pass it to the queue. The caller no longer owns @e, also after an error. */
 int episode_close(struct model *m, struct episode *e, enum model_state state, uint32_t why)
 {
 	struct object *o = e->object;

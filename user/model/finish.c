@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Add a closed episode to its threads, processes and barriers, once its place in the order is
- * known.
+ * Add a closed episode to its threads, processes and barriers when its place in the order is known.
  */
 #include "model/internal.h"
 
@@ -30,7 +29,9 @@ static void fill_members(struct episode *e)
 	}
 }
 
-/* Return the last start of a member; MODEL_UNKNOWN if one existed before tracing began. */
+/*
+ * Return the latest start of a member, or MODEL_UNKNOWN if a member existed before tracing began.
+ */
 static uint64_t all_began(const struct episode *e)
 {
 	uint64_t from = 0;
@@ -49,11 +50,12 @@ static uint64_t all_began(const struct episode *e)
 
 /*
  * Phase time(e) = release(e) - release of the previous episode, on any object, in which all members
- * of e took part. If they never all met before, the phase begins when all of them existed; or with
- * the last arriver's previous release on any object, if that is earlier; or with its start, if it
- * has no previous release. In cyclic use, where any threads meet, it always begins with the last
- * arriver's previous release. Unknown if that is unknown. @team: the threads that met at that
- * previous episode, or NULL.
+ * of e took part. If there is no such episode, the phase begins when all members existed. If the
+ * last arriver's previous release on any object is earlier, the phase begins there. Without a
+ * previous release it begins when the last arriver started, if that is earlier. In cyclic use, any
+ * threads may share an episode, so the phase always begins with the last arriver's previous
+ * release. If this time is unknown, the phase time is unknown. @team: the threads of that previous
+ * episode, or NULL.
  */
 static void fill_phase(const struct model *m, struct episode *e, struct model_episode *out,
 		       struct team **team)
@@ -76,7 +78,10 @@ static void fill_phase(const struct model *m, struct episode *e, struct model_ep
 		began = *team || t->pub.release_ns == MODEL_UNKNOWN ? MODEL_UNKNOWN : all_began(e);
 		if (*team) {
 			sure = sure && met_sure;
-			/* It may have lost records of an episode of all members elsewhere. */
+			/*
+			 * The thread may have lost records of an episode of all members at another
+			 * object.
+			 */
 			sure = sure && !thread_gap_covers(t, from, e->arrive_max);
 		} else if (began < from) {
 			from = began;
@@ -123,8 +128,8 @@ static int add_phase(struct row *r, const struct episode *e, const struct model_
 }
 
 /*
- * Return the work of a member since all members met, without its waits meanwhile. @whole: since its
- * start; @team: since the members of that team met.
+ * Return the work of a member since the last episode of all members, without its waits in between.
+ * @whole: since its start. @team: since the last episode of that team.
  */
 static uint64_t work_since(const struct model *m, const struct member *mem, const struct team *team,
 			   bool whole)
@@ -136,7 +141,10 @@ static uint64_t work_since(const struct model *m, const struct member *mem, cons
 	return work == MODEL_UNKNOWN ? mem->pub.work_ns : work;
 }
 
-/* Add one member of a complete episode. @work: its work since all members met, or MODEL_UNKNOWN. */
+/*
+ * Add one member of a complete episode. @work is its work since the last episode of all members, or
+ * MODEL_UNKNOWN.
+ */
 static int add_member(struct row *r, const struct episode *e, const struct member *mem,
 		      uint64_t work, bool last)
 {
@@ -268,7 +276,10 @@ static int count_crossings(struct proc *p, struct row *r, const struct episode *
 		if (err)
 			return err;
 		bt->crossings++;
-		/* If only the process's own threads have met, the object is its own. */
+		/*
+		 * If only the process's own threads have crossed, the object belongs to this
+		 * process.
+		 */
 		if (e->members[i].pub.flags & MODEL_CROSSING_UNMET && e->state != MODEL_COMPLETE &&
 		    !e->object->nmet) {
 			r->pub.unmet++;
@@ -298,7 +309,7 @@ static void leave_out_joiner(struct model *m, struct episode *e, struct member *
 	joiner->thread = NULL;
 	for (i = 0; i < e->n && !model_joins(e->members[i].pub.flags); i++)
 		;
-	/* If it is the only member, it is all that is known. */
+	/* If this thread is the only member, all known times are its own. */
 	if (i == e->n || e->n < 2)
 		return;
 	*joiner = e->members[i];
@@ -319,7 +330,7 @@ static void leave_out_joiner(struct model *m, struct episode *e, struct member *
 }
 
 /*
- * Advance the clocks of the ideal program (T_ideal in the model): each clock runs through its
+ * Advance the clocks of the ideal program (T_ideal in the model). Each clock runs through its
  * thread's intervals outside barriers. An episode sets the clocks of all members to the latest of
  * them, at no cost.
  */
@@ -350,7 +361,7 @@ static int join_clocks(struct model *m, struct episode *e, const struct member *
 	for (i = 0; i < e->n + (joiner->thread != NULL); i++) {
 		t = i < e->n ? e->members[i].thread : joiner->thread;
 		t->ideal = latest;
-		/* An episode that was decided late must not set the time back. */
+		/* An episode that was decided late may not set the time back. */
 		if (t->pub.release_ns != MODEL_UNKNOWN && t->pub.release_ns > e->arrive_max)
 			continue;
 		t->pub.release_ns = e->arrive_max;
@@ -361,8 +372,8 @@ static int join_clocks(struct model *m, struct episode *e, const struct member *
 }
 
 /*
- * Return whether @a was created before @b. A later start may be known for the first thread of a
- * process, which is always the first.
+ * Return whether @a was created before @b. A later start may be recorded for the first thread of a
+ * process, which nevertheless always is the first.
  */
 static bool made_before(const struct model *m, const struct thread *a, const struct thread *b)
 {
@@ -376,8 +387,8 @@ static bool made_before(const struct model *m, const struct thread *a, const str
 }
 
 /*
- * Number the members that have no number yet, in the order of their creation. So the thread that
- * programs usually call thread 0 gets the number 0.
+ * Number the members that have no number yet, in the order of their creation. The thread that
+ * programs usually call thread 0 then gets the number 0.
  */
 static void number_members(struct model *m, const struct episode *e)
 {
@@ -408,7 +419,8 @@ static void number_members(struct model *m, const struct episode *e)
 }
 
 /*
- * Make room for details of members that were on a CPU all the time: only two members are written.
+ * Make room for details of members that were on a CPU all the time. Only two of their fields are
+ * written.
  */
 static int grow_whole(struct model *m, uint32_t n)
 {
@@ -458,7 +470,7 @@ static int hand_out(struct model *m, const struct episode *e, struct model_episo
 	return 0;
 }
 
-/* Prefetch the members' entries at the barrier for all members at once. */
+/* Prefetch the entries of all members at the barrier. */
 static void expect_members(const struct row *r, const struct episode *e)
 {
 	const struct model_barrier_thread *bt;

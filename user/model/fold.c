@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * A program that makes a thread for each task makes millions of them. When too many are kept, all
- * threads that have ended are folded into the sums of their process and its barriers. Doing this
- * for many threads at once makes it cheap for each.
+ * A program that makes a thread for each task makes millions of threads. If too many are kept, all
+ * threads that have ended are folded into the sums of their process and its barriers. Folding many
+ * threads at once makes the cost per thread small.
  */
 #include "model/internal.h"
 
@@ -18,7 +18,7 @@ static void mark_members(const struct member *members, uint32_t n)
 		members[i].thread->busy = true;
 }
 
-/* Mark the threads that are members of something unfinished: they must stay. */
+/* Mark the threads that are members of anything unfinished. They must stay. */
 void thread_mark_busy(struct model *m)
 {
 	const struct object *o;

@@ -11,68 +11,73 @@
 
 #define ROUNDS_ENOUGH 2
 #define TEAM_LEAST    2
-/* Threads of a creator that are not joined yet: further ones are forgotten. */
+/* Maximum number of threads of a creator that are not joined yet. Further threads are forgotten. */
 #define MADE_MAX      4096
 /*
- * A pthread_t is at most this far below the thread pointer: 0 on x86-64, the size of a thread
+ * A pthread_t is at most this far below the thread pointer: 0 on x86-64, and the size of a thread
  * descriptor on arm64.
  */
 #define HANDLE_BELOW  4096
 /*
  * A creator that only joins may spend BETWEEN_NS, or one part in BETWEEN_PART of the time, between
- * its joins. It may also lose its CPU there, so it has done more than join only if most of the
- * times between two joins are longer than GAP_NS.
+ * its joins. It may also lose its CPU there. The creator has therefore done more than join only if
+ * most of the times between two joins exceed GAP_NS.
  */
 #define BETWEEN_NS    1000000ULL
 #define BETWEEN_PART  4
 #define GAP_NS	      100000ULL
 /*
- * A creator does a part of a round's work if it spends one part in OWN_PART of the time since it
- * made the last thread on something other than joining. Returning from the creation of a thread
- * takes RETURN_NS.
+ * A creator does a part of a round's work if its own work exceeds one part in OWN_PART of the time
+ * since it made the last thread. Own work is everything except joining. Returning from the creation
+ * of a thread takes RETURN_NS.
  */
 #define OWN_PART      16
 #define RETURN_NS     50000ULL
 
-/* Usual time from a thread's last action, which wakes a creator that waits for all, to its end. */
+/*
+ * Usual time from a thread's last action to its end. The last action wakes a creator that waits for
+ * all threads.
+ */
 #define END_NS 1000000ULL
 
-/* A thread: as one that was made, and as a creator. */
+/* A thread, in its role as a created thread and as a creator. */
 struct thread {
 	uint32_t tid;
 	bool ended;
-	uint32_t seq, cpu; /* once it has ended */
+	uint32_t seq, cpu; /* known after the thread has ended */
 	uint64_t born_ns, end_ns;
 	uint64_t pointer;
 	uint64_t joined_ns; /* 0: not joined */
-	struct thread *creator; /* NULL: not known, or not needed any more */
-	struct thread *next; /* the creator's next older thread */
-	uint32_t batch; /* number of the creator's batch that it belongs to */
-	struct forkjoin_episode *episode; /* the round that waits for its end */
-	uint32_t member; /* its index among the members of that round */
+	struct thread *creator; /* NULL: not known, or no longer needed */
+	struct thread *next; /* the next older thread of its creator */
+	uint32_t batch; /* number of the creator's batch that this thread belongs to */
+	struct forkjoin_episode *episode; /* the round that waits for the end of this thread */
+	uint32_t member; /* index of this thread among the members of that round */
 
 	struct thread *made; /* newest first */
 	uint32_t nmade;
 	uint32_t now; /* number of the current batch */
-	uint32_t n, njoined; /* threads of the batch, and how many of them are joined */
+	uint32_t n, njoined; /* threads of the batch, and the number of them that are joined */
 	bool joining; /* the next thread begins a new batch */
 	bool broken; /* the batch is no round */
-	struct forkjoin_episode *open; /* the round of which it waits for the members; or NULL */
-	bool waits_for_all; /* it waits for all threads of the finished batch */
-	bool doubtful; /* that batch: see struct forkjoin_episode */
+	/* the round with the members that this creator waits for, or NULL */
+	struct forkjoin_episode *open;
+	bool waits_for_all; /* the creator waits for all threads of the finished batch */
+	bool doubtful; /* for that batch; see struct forkjoin_episode */
 	uint32_t site;
-	uint64_t made_ns; /* when it made the last one */
-	uint64_t first_ns, last_ns; /* its first and its last join */
-	uint64_t between_ns; /* time outside joins, from the first to the last */
+	uint64_t made_ns; /* time when the creator made the last thread */
+	uint64_t first_ns, last_ns; /* times of the creator's first and last join */
+	uint64_t between_ns; /* time outside joins, from the first join to the last */
 	uint32_t gaps, long_gaps;
 };
 
 struct process {
 	uint32_t tgid, inc;
 	struct hash threads; /* living threads: tid -> struct thread */
-	/* call -> rounds; in the upper half members of those that were given up */
+	/* call -> rounds; the upper half holds the members of rounds that were given up */
 	struct hash sites;
-	struct hash least; /* call -> members of the smallest round that waited for all */
+	/* call -> members of the smallest round in which the creator waited for all threads */
+	struct hash least;
 	struct hash parts; /* call -> PARTS_* */
 };
 
@@ -124,7 +129,8 @@ static int process_get(struct forkjoin *f, uint32_t tgid, uint32_t inc, struct p
 /* --- threads --------------------------------------------------------------------------------- */
 
 /*
- * Find or add a thread. A thread with an unseen beginning may have made threads that are not known.
+ * Find or add a thread. If the beginning of the thread was not seen, it may have made threads that
+ * are not known.
  */
 static int thread_get(struct process *p, uint32_t tid, struct thread **out)
 {
@@ -182,7 +188,7 @@ static void forget_batch(struct thread *creator)
 	}
 }
 
-/* Forget a thread of which the end is not known. Its creator's batch is then no round. */
+/* Forget a thread with an unknown end. Its creator's batch is then no round. */
 static void disown(struct thread *t)
 {
 	struct thread **link = t->creator ? &t->creator->made : NULL;
@@ -204,7 +210,7 @@ static void next_batch(struct thread *creator)
 	creator->joining = creator->broken = false;
 }
 
-/* Make room: forget the creator's oldest threads, then all. */
+/* Make room: forget the creator's oldest threads, then all of its threads. */
 static void make_room(struct thread *creator)
 {
 	struct thread **link = &creator->made;
@@ -257,10 +263,10 @@ static void episode_drop(struct forkjoin *f, struct forkjoin_episode *episode)
 }
 
 /*
- * For the rounds that end at a call site: how many there were before the first was reported, in how
- * many of them the creator did a part of the work, and the decision whether it is a member. The
- * decision is final, because a team's members must not change from round to round, and in single
- * rounds the creator may have waited for a CPU.
+ * For the rounds that end at a call site: the number of rounds before the first report, the number
+ * of rounds in which the creator did a part of the work, and the decision whether it is a member.
+ * The decision is final for two reasons. A team's members must not change from round to round, and
+ * in single rounds the creator may have waited for a CPU.
  */
 #define PARTS_ROUND		    1ULL
 #define PARTS_OWN		    (1ULL << 24)
@@ -296,7 +302,7 @@ static int note_part(struct process *p, const struct thread *creator)
 }
 
 /*
- * Return whether a round before it was probably over when its creator arrived, so that no thread
+ * Return whether an earlier round was probably over when its creator arrived, so that no thread
  * waited for it.
  */
 static bool is_several(const struct process *p, const struct forkjoin_episode *episode)
@@ -308,7 +314,7 @@ static bool is_several(const struct process *p, const struct forkjoin_episode *e
 }
 
 /*
- * Report the waiting rounds of a call site if it is known that they are several, and how they
+ * Report the waiting rounds of a call site if there are known to be several, and report how they
  * ended.
  */
 static void rounds_tell(struct forkjoin *f, struct process *p, uint32_t site)
@@ -351,8 +357,8 @@ static struct thread *creator_of(struct process *p, const struct forkjoin_episod
 }
 
 /*
- * End the wait for an open round, because its creator does something else. Drop the round if not
- * all members had ended by then.
+ * End the wait for an open round, because its creator does other work. Drop the round if some
+ * members had not ended by then.
  */
 static void episode_close(struct forkjoin *f, struct process *p, struct thread *creator)
 {
@@ -370,7 +376,10 @@ static void episode_close(struct forkjoin *f, struct process *p, struct thread *
 		rounds_tell(f, p, episode->site);
 }
 
-/* All members of a round have ended. Close it if the creator's wait until then was its last. */
+/*
+ * All members of a round have ended. Close the round if the creator's wait until then was its last
+ * wait.
+ */
 static void episode_ended(struct forkjoin *f, struct process *p, struct forkjoin_episode *episode,
 			  uint64_t last_ns)
 {
@@ -429,7 +438,7 @@ int forkjoin_made(struct forkjoin *f, uint32_t tgid, uint32_t inc, uint32_t crea
 	err = process_get(f, tgid, inc, &p);
 	if (err)
 		return err;
-	/* A thread with the same number is known: its end was not seen. */
+	/* A thread with the same number is known, so its end was not seen. */
 	t = hash_get_ptr(&p->threads, tid);
 	if (t) {
 		disown(t);
@@ -519,7 +528,7 @@ static int note_least(struct process *p, const struct forkjoin_episode *episode)
 	return episode->n < least ? hash_put(&p->least, episode->site, episode->n) : 0;
 }
 
-/* Make a round of a batch of which all threads are joined. */
+/* Make a round from a batch if all of its threads are joined. */
 static int episode_new(struct forkjoin *f, struct process *p, struct thread *creator,
 		       uint64_t cookie)
 {
@@ -593,8 +602,8 @@ static int batch_done(struct forkjoin *f, struct process *p, struct thread *crea
 }
 
 /*
- * Note that the creator waits once more for the same threads: its last wait had not reached the
- * end.
+ * Note that the creator waits once more for the same threads, because its last wait did not last
+ * until the end.
  */
 static void wait_again(struct forkjoin *f, struct forkjoin_episode *episode,
 		       const struct forkjoin_join *j)
@@ -605,8 +614,8 @@ static void wait_again(struct forkjoin *f, struct forkjoin_episode *episode,
 }
 
 /*
- * Return the end of a thread. An end that was not seen yet is taken to be late, unless the thread
- * lives on.
+ * Return the end of a thread. If the end was not seen yet, assume that it is late, unless the
+ * thread lives on.
  */
 static uint64_t end_of(const struct thread *t, uint64_t now_ns)
 {
@@ -615,8 +624,8 @@ static uint64_t end_of(const struct thread *t, uint64_t now_ns)
 
 /*
  * A creator that reaches the end of a scope after all threads have ended does not wait. The scope's
- * threads are then in one batch with those of the next scope. Drop them: they all ended well before
- * the next thread was made.
+ * threads are then in one batch with the threads of the next scope. Drop the threads of the former
+ * scope: they all ended well before the next thread was made.
  */
 static int leave_over(struct forkjoin *f, struct thread *creator, uint64_t now_ns)
 {
@@ -668,7 +677,7 @@ static int join_all(struct forkjoin *f, struct process *p, struct thread *creato
 		wait_again(f, creator->open, j);
 		return 0;
 	}
-	/* It waits for something else. */
+	/* The creator waits for another purpose. */
 	if (!creator->n) {
 		f->ops.drop(f->ops.ctx, j->cookie);
 		return 0;
@@ -699,7 +708,7 @@ int forkjoin_join(struct forkjoin *f, const struct forkjoin_join *j)
 	struct process *p = process_find(f, j->tgid, j->inc);
 	struct thread *creator = p ? hash_get_ptr(&p->threads, j->tid) : NULL, **link, *t;
 
-	/* It has made no thread, or the call failed: no thread has been joined. */
+	/* The caller has made no thread, or the call failed, so no thread has been joined. */
 	if (!creator || (j->result && j->result != ETIMEDOUT && j->result != EBUSY))
 		goto none;
 	if (j->handle == SBT_JOIN_ALL)

@@ -3,24 +3,27 @@
 /*
  * Rounds of fork and join: a thread creates others and joins all of them. Pure.
  *
- * A batch is the set of threads that one thread, the creator, makes between joins. It is a round if
- * it has two threads or more, all were made before the first one is joined, and the creator joins
- * exactly these threads before it makes the next one. The members of the round are these threads,
- * which arrive by ending. The creator is a member if it does a part of the work itself: it arrives
- * at its first join and departs from its last.
+ * A batch is the set of threads that one thread, the creator, makes between joins. A batch is a
+ * round if it has two or more threads, all were made before the first join, and the creator joins
+ * exactly these threads before it makes another thread. The members of the round are these threads,
+ * which arrive by ending. The creator is a member if it does a part of the work itself. It then
+ * arrives at its first join and departs from its last join.
  *
- * A single round is no loop: nearly every program ends so. Rounds are reported once a process has
- * joined two rounds at one call site (that of the first join); until then the first one waits. A
- * round cannot be the first of a call site if the creator did more than join between its joins: it
- * may use results one by one, and have waited for each of them.
+ * A single round is no loop: nearly every program ends with one. Rounds are reported after a
+ * process has joined two rounds at one call site, the site of the first join. Until then the first
+ * round waits. A round cannot be the first round of a call site if the creator did more than join
+ * between its joins. Such a creator may use results one by one, and may have waited for each
+ * result.
  *
- * A creator may also wait for all threads of a batch at once, as Rust's thread::scope() does:
- * several times, until all have ended. Such a round is known to be over when the last thread ended
- * at about the time when the creator continued, or when the creator does something else.
+ * A creator may also wait for all threads of a batch at once, as Rust's thread::scope() does: it
+ * waits several times, until all threads have ended. Such a round is known to be over when the last
+ * thread ended at about the time when the creator continued, or when the creator does something
+ * else.
  *
- * Left out are: rounds with a thread that is not joined (detached, or meant to live longer; later
- * rounds are reported) or that another thread joins; threads that are joined while others are made,
- * as in a pool; and everything that began before it could be seen.
+ * Three cases are left out. The first is a round with a thread that is not joined, because it is
+ * detached or lives longer, or that another thread joins; later rounds are reported. The second is
+ * threads that are joined while others are made, as in a pool. The third is everything that began
+ * before the tracer could see it.
  */
 #ifndef MODEL_FORKJOIN_H
 #define MODEL_FORKJOIN_H
@@ -33,9 +36,10 @@ struct forkjoin;
 /* A thread that was joined. */
 struct forkjoin_member {
 	uint32_t tid;
-	uint32_t seq; /* number of its records, as reported at its end */
+	uint32_t seq; /* number of the thread's records, as reported at its end */
 	uint32_t cpu;
-	uint64_t arrive_ns; /* its end; or the time of its join, if its end was seen later */
+	/* the end of the thread, or the time of its join if its end was seen later */
+	uint64_t arrive_ns;
 };
 
 /* A round. The receiver frees it with free(). */
@@ -50,11 +54,11 @@ struct forkjoin_episode {
 	 * it is no member of the team.
 	 */
 	bool joins_only; /* set when the round is taken */
-	uint32_t missing; /* members with an end that was not seen yet */
-	bool open; /* its creator may wait for them once more */
+	uint32_t missing; /* number of members with an end that was not seen yet */
+	bool open; /* the creator may wait for the members once more */
 	/*
-	 * Some had ended when others were made: there may have been two rounds, the first over at
-	 * once.
+	 * Some members had ended when others were made. There may have been two rounds, the first
+	 * of which was over at once.
 	 */
 	bool doubtful;
 	uint32_t n;
@@ -63,7 +67,7 @@ struct forkjoin_episode {
 
 struct forkjoin_ops {
 	void *ctx;
-	/* The join with this cookie ended a round, which the callee owns from now on. */
+	/* The join with this cookie ended a round. The callee owns the round from now on. */
 	void (*take)(void *ctx, uint64_t cookie, struct forkjoin_episode *episode);
 	/* The join ended no round. */
 	void (*drop)(void *ctx, uint64_t cookie);
@@ -71,9 +75,9 @@ struct forkjoin_ops {
 
 /* A call that joins a thread. */
 struct forkjoin_join {
-	uint64_t cookie; /* the caller's: larger each time */
+	uint64_t cookie; /* chosen by the caller; increases with each join */
 	uint32_t tgid, inc, tid; /* the thread that joins */
-	uint32_t site; /* call site: opaque, the same number for the same call */
+	uint32_t site; /* call site: opaque number, equal for the same call */
 	uint64_t handle; /* pthread_t; SBT_JOIN_ALL */
 	uint64_t enter_ns, leave_ns;
 	int result; /* an errno */
@@ -85,25 +89,25 @@ void forkjoin_free(struct forkjoin *f);
 
 /* The following functions are called in the order of time. They return 0 or -ENOMEM. */
 /*
- * Note a thread that no traced thread made and that has made none itself: the first of a new
- * program.
+ * Note a thread that no traced thread made and that has not made any thread: the first thread of a
+ * new program.
  */
 int forkjoin_begin(struct forkjoin *f, uint32_t tgid, uint32_t inc, uint32_t tid);
 /*
- * Note that @creator made @tid at @t_ns. @pointer: its thread pointer; its handle is that, or lies
- * just below.
+ * Note that @creator made @tid at @t_ns. @pointer is its thread pointer. Its handle equals @pointer
+ * or lies just below.
  */
 int forkjoin_made(struct forkjoin *f, uint32_t tgid, uint32_t inc, uint32_t creator, uint32_t tid,
 		  uint64_t pointer, uint64_t t_ns);
 void forkjoin_ended(struct forkjoin *f, uint32_t tgid, uint32_t inc, uint32_t tid, uint64_t t_ns,
 		    uint32_t seq, uint32_t cpu);
-/* Add a join. It is taken or dropped exactly once: by this call or a later one. */
+/* Add a join. Exactly once, this call or a later call takes or drops the join. */
 int forkjoin_join(struct forkjoin *f, const struct forkjoin_join *join);
 /* Drop the waiting joins of a process that has ended. */
 void forkjoin_end_process(struct forkjoin *f, uint32_t tgid, uint32_t inc);
-/* Drop the round of this join: it cannot wait any longer. */
+/* Drop the round of this join, because its time limit has passed. */
 void forkjoin_give_up(struct forkjoin *f, uint64_t cookie);
-/* Drop everything that waits. */
+/* Drop all waiting joins. */
 void forkjoin_finish(struct forkjoin *f);
 /*
  * Return the number of threads in dropped rounds, at call sites where other rounds were reported.

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* The model's single entrance: every input passes model_take(), where a recorder can listen. */
+/*
+ * The model has a single entrance: every input passes through model_take(), where a recorder can
+ * listen.
+ */
 #include <errno.h>
 
 #include "model/internal.h"
@@ -65,7 +68,7 @@ int model_add_crossing(struct model *m, const struct model_crossing *crossing)
 {
 	struct model_input in;
 
-	/* Fast path: there are millions of these, and rarely a tap. */
+	/* This is the fast path: there are millions of crossings, and rarely a tap. */
 	if (!m->tap)
 		return take_crossing(m, crossing);
 	in = (struct model_input){ .type = MODEL_INPUT_CROSSING, .crossing = crossing };

@@ -14,31 +14,36 @@
 /* An undecided episode this far behind the watermark is decided with what is known. */
 #define MODEL_DECIDE_NS 1000000000ULL
 /*
- * No chunk is decided this soon after a barrier has become cyclic, because threads that have not
- * left it once are not known yet.
+ * No chunk is decided within this time after a barrier has become cyclic, because threads that have
+ * not left it once are not known yet.
  */
 #define MODEL_WARM_NS	100000000ULL
 /*
- * Clocks of two CPUs may differ by this much. A departure that is earlier than the last arrival by
- * more belongs to another episode.
+ * Clocks of two CPUs may differ by this much. A departure that precedes the last arrival by more
+ * belongs to another episode.
  */
 #define MODEL_SKEW_NS	1000ULL
 
-#define MODEL_OBJECTS_MAX 65536 /* further idle objects are forgotten */
-#define MODEL_ROWS_MAX	  16384 /* further call sites share one row for each process */
-#define MODEL_THREADS_MAX 65536 /* further ended threads are folded together */
-#define MODEL_HEAP_MAX	  65536 /* finished episodes in a queue that wait for earlier ones */
-#define MODEL_PHASES_MAX  256 /* different beginnings of the phases that end at one barrier */
-#define MODEL_SITES_MAX	  256 /* call sites of one mixed barrier; the others are one */
+#define MODEL_OBJECTS_MAX 65536 /* maximum number of objects; further idle objects are forgotten */
+/* maximum number of rows of a process; further call sites share one row */
+#define MODEL_ROWS_MAX	  16384
+/* maximum number of ended threads; further ended threads are folded together */
+#define MODEL_THREADS_MAX 65536
+/* maximum number of finished episodes in a queue that wait for earlier episodes */
+#define MODEL_HEAP_MAX	  65536
+/* maximum number of different beginnings of the phases that end at one barrier */
+#define MODEL_PHASES_MAX  256
+/* maximum number of call sites of one mixed barrier; further call sites count as one */
+#define MODEL_SITES_MAX	  256
 
-#define MODEL_TEAMS_MAX 16384 /* sets of threads that met; if there are more, all are forgotten */
+#define MODEL_TEAMS_MAX 16384 /* maximum number of teams; if there are more, all are forgotten */
 
 #define OBJECT_OPEN_MAX 8
 #define OBJECT_CLOSED	4
 #define THREAD_GAPS	4
 #define THREAD_CACHE	4
 #define THREAD_PARKED	16
-#define THREAD_TEAMS	8 /* teams that a thread remembers */
+#define THREAD_TEAMS	8 /* maximum number of teams that a thread remembers */
 
 /* An array with elements that never move. */
 struct table {
@@ -48,7 +53,7 @@ struct table {
 	uint32_t elem;
 };
 
-#define TABLE_CHUNK 64 /* elements; a multiple of TABLE_ALIGN, to align all chunks */
+#define TABLE_CHUNK 64 /* number of elements; a multiple of TABLE_ALIGN, to align all chunks */
 #define TABLE_ALIGN 64
 
 static inline void *table_at(const struct table *t, uint32_t i)
@@ -95,77 +100,85 @@ struct detail;
 struct gap {
 	uint64_t from;
 	uint64_t to;
-	bool lost; /* records were lost; else: the time before tracing */
+	bool lost; /* records were lost; if not set, the time is before tracing */
 };
 
 struct team;
 
-/* A thread's last episode with all of a team. */
+/* A thread's last episode with all members of a team. */
 struct thread_team {
 	struct team *team;
-	uint64_t outside_ns; /* the thread's time outside barriers until then */
+	uint64_t outside_ns; /* the thread's time outside barriers up to that episode */
 };
 
 /*
- * The members that every crossing uses are together, in as few cache lines as possible: with
- * thousands of threads none is in the cache, and fetching a line takes longer than all work on its
- * contents.
+ * The members that every crossing uses are together, in as few cache lines as possible. With
+ * thousands of threads no line is in the cache, and fetching a line takes longer than all work on
+ * its contents.
  */
 struct thread {
 	/* Used by every crossing. */
-	uint64_t known_ns; /* its time is accounted for until then */
+	uint64_t known_ns; /* the thread's time is accounted for up to this time */
 	uint64_t last_arrive_ns;
-	uint64_t seen_ns; /* last departure of depth 0: all earlier records have been fed */
+	uint64_t seen_ns; /* last departure of depth 0; all earlier records have been fed */
 	uint64_t outside_joined; /* the part of outside_ns that is in the ideal clock */
-	uint64_t ideal; /* absolute: its start, then the longest path so far */
+	uint64_t ideal; /* absolute: the thread's start, then the longest path so far */
 	uint32_t index;
 	uint32_t next_seq;
-	uint32_t ngaps; /* in all; the last few are kept */
+	uint32_t ngaps; /* number of all gaps; only the last few are kept */
 	uint8_t nparked;
-	bool begun; /* a record has been seen */
+	bool begun; /* a record of the thread has been seen */
 	bool crossed; /* a record of depth 0 has been seen */
-	bool known_sure; /* it was outside from known_ns on: the next interval is known */
+	/* the thread was outside from known_ns on, so the next interval is known */
+	bool known_sure;
 	bool release_sure; /* pub.release_ns is certain */
-	bool placed; /* pub.place is among the threads of its process */
-	bool stays; /* at a barrier since known_ns: MODEL_CROSSING_STAYS was its last record */
-	bool has_gap; /* a record was missing: gap_seq is the first one after the last gap */
-	bool tail_done; /* its tail is in the sums */
-	bool folded; /* an empty entry, to be reused */
-	/* Also used by every crossing: caches of its entries in rows and objects. */
+	bool placed; /* pub.place is the place among the threads of the same process */
+	/* the thread is at a barrier since known_ns: MODEL_CROSSING_STAYS was its last record */
+	bool stays;
+	bool has_gap; /* a record was missing; gap_seq is the first record after the last gap */
+	bool tail_done; /* the tail is in the sums */
+	bool folded; /* an empty entry that may be reused */
+	/* Also used by every crossing: caches of the thread's entries in rows and objects. */
 	struct {
 		uint32_t row;
 		uint32_t pos;
 	} rows[THREAD_CACHE] __attribute__((aligned(TABLE_ALIGN)));
 	struct {
-		/* lower half of the object's serial number: the entry is checked */
+		/* lower half of the object's serial number; the entry is checked */
 		uint32_t object;
 		uint32_t slot;
 	} slots[THREAD_CACHE];
-	/* Used by every crossing, then by every episode; the rest of it only if it is known. */
+	/*
+	 * Every crossing uses the first lines of `pub`, and every episode uses the next lines. The
+	 * rest is used only if it is known.
+	 */
 	struct model_thread pub;
 	/* Used by every episode. */
-	uint64_t mix __attribute__((aligned(TABLE_ALIGN))); /* hash of its index and tid */
-	uint32_t teams_epoch; /* model.teams_epoch that its teams belong to */
+	uint64_t mix __attribute__((aligned(TABLE_ALIGN))); /* hash of the thread's index and tid */
+	uint32_t teams_epoch; /* model.teams_epoch to which the thread's teams belong */
 	uint32_t gap_seq;
-	struct thread_team teams[THREAD_TEAMS]; /* the last one first */
+	struct thread_team teams[THREAD_TEAMS]; /* teams, the last team first */
 	/* Used rarely. */
-	uint32_t next; /* next thread of the same process; MODEL_NONE */
+	uint32_t next; /* next thread of the same process, or MODEL_NONE */
 	bool busy; /* scratch of thread_fold() */
-	bool summed; /* its crossings came as sums */
+	bool summed; /* the thread's crossings came as sums */
 	uint64_t pending_object;
-	uint64_t team_start_ns; /* of its current phase: see struct model_member */
-	uint64_t joined_ns; /* time that it waited for threads to end, since its last crossing */
-	uint64_t joined_after_ns; /* with sums: when it left its last barrier */
-	uint64_t inside; /* address at which it waited when tracing began; 0: none; MODEL_UNKNOWN */
+	uint64_t team_start_ns; /* for the current phase; see struct model_member */
+	/* time since the thread's last crossing that it waited for threads to end */
+	uint64_t joined_ns;
+	uint64_t joined_after_ns; /* with sums: time when the thread left its last barrier */
+	/* address at which the thread waited when tracing began; 0 if none, or MODEL_UNKNOWN */
+	uint64_t inside;
 	struct gap gaps[THREAD_GAPS];
-	/* fed before a record with a smaller seq; details are owned */
+	/* fed before a record with a smaller seq; the thread owns the details */
 	struct model_crossing *parked;
-	uint64_t tail_ns; /* end of its tail; 0: no tail */
-	const struct model_detail *tail; /* owned; NULL: all on a CPU */
-	struct list tail_link; /* in model.tails, while there is a tail */
+	uint64_t tail_ns; /* end of the tail; 0 if there is no tail */
+	/* owned by the thread; NULL if the thread was always on a CPU */
+	const struct model_detail *tail;
+	struct list tail_link; /* in model.tails while the thread has a tail */
 };
 
-/* Bytes that every crossing uses: two lines, and two of pub. */
+/* Bytes that every crossing uses: two cache lines, and two lines of pub. */
 #define THREAD_HOT (offsetof(struct thread, pub) + 2 * TABLE_ALIGN)
 
 _Static_assert(offsetof(struct thread, pub) % TABLE_ALIGN == 0, "its first line begins one");
@@ -177,37 +190,41 @@ struct proc {
 	uint32_t threads; /* list */
 	uint64_t next_number;
 	uint32_t next_ordinal;
-	uint32_t rows; /* index of its last barrier; MODEL_NONE */
+	uint32_t rows; /* index of the process's last barrier, or MODEL_NONE */
 	uint64_t met_number; /* the last episode counted in pub.met, plus 1 */
-	uint64_t folded_start, folded_end, folded_ideal; /* of the threads that were folded */
-	uint64_t program; /* the same number for the same program; 0 unknown */
+	uint64_t folded_start, folded_end, folded_ideal; /* times of the folded threads */
+	uint64_t program; /* the same number for the same program; 0 if unknown */
 	bool folding; /* scratch of programs_fold() */
 };
 
-/* A finished episode with its sort key, because episodes are far from each other in memory. */
+/*
+ * A finished episode with its sort key. The key is copied here because episodes are far from each
+ * other in memory.
+ */
 struct queued {
 	uint64_t release_ns; /* its arrive_max */
 	struct episode *episode;
 };
 
 /*
- * Finished episodes of one process, or of several that share a barrier, in the order of releases.
+ * Finished episodes of one process, or of several processes that share a barrier, ordered by
+ * release.
  */
 struct queue {
-	struct queued *heap; /* the earliest first; binary */
+	struct queued *heap; /* binary heap, the earliest first */
 	uint32_t n, cap;
 	uint32_t nopen;
-	uint32_t into; /* index of the queue that this one was merged into; MODEL_NONE */
-	bool joined; /* merged into another one, or another one into it */
+	uint32_t into; /* index of the queue that this queue was merged into, or MODEL_NONE */
+	bool joined; /* merged into another queue, or another queue was merged into this queue */
 	struct list open; /* struct open */
-	struct list waiting; /* while the heap is not empty */
+	struct list waiting; /* linked while the heap is not empty */
 };
 
-/* Something that may still become an episode and so delays later ones. */
+/* An item that may still become an episode and so delays later episodes. */
 struct open {
 	struct list link;
-	uint64_t bound; /* it cannot have been released earlier */
-	/* the number of members is not known: it may be over, which is known only later */
+	uint64_t bound; /* the episode cannot have been released earlier */
+	/* the number of members is not known; the end of the episode becomes known only later */
 	bool uncounted;
 };
 
@@ -215,19 +232,23 @@ struct open {
 #define OBJECT_BYTES 64
 
 struct member {
-	struct model_member pub; /* its detail is owned by whatever contains the member */
+	struct model_member pub; /* the struct that contains the member owns the detail */
 	struct thread *thread;
-	uint64_t outside_ns; /* its thread's time outside barriers, until this arrival */
+	uint64_t outside_ns; /* the thread's time outside barriers, up to this arrival */
 	uint32_t seq;
-	uint32_t gaps; /* its thread's gaps so far */
+	uint32_t gaps; /* number of the thread's gaps so far */
 	uint32_t round; /* of the crossing */
 	bool ordinal; /* of the crossing */
 	uint16_t rest, place; /* of the crossing */
 	uint8_t depth;
 	uint8_t probe_group;
-	bool late; /* fed after later records of its thread */
-	bool was_inside; /* when tracing began: not a member of the object's first episode again */
-	/* a record of this thread is missing between its last certain place and here */
+	bool late; /* fed after later records of the same thread */
+	/*
+	 * the thread was inside when tracing began, and so is not a member of the object's first
+	 * episode again
+	 */
+	bool was_inside;
+	/* a record of this thread is missing between its last certain place and this place */
 	bool uncertain;
 };
 
@@ -235,25 +256,25 @@ struct episode {
 	struct open open;
 	struct object *object;
 	uint64_t serial;
-	uint64_t key; /* key of its members, once it is complete: team.c */
+	uint64_t key; /* key of the members, after the episode is complete; see team.c */
 	uint32_t proc;
 	uint32_t count;
-	uint32_t round; /* 0: no member has one */
-	bool ordinal; /* some member has one */
+	uint32_t round; /* 0: no member has a round */
+	bool ordinal; /* a member has an ordinal */
 	uint64_t probe_groups; /* of its members */
 	uint32_t n, cap;
 	uint32_t nuncertain;
 	uint32_t nabandoned;
 	bool nested;
-	bool cyclic; /* cut from more threads than the count */
+	bool cyclic; /* cut from a sequence of more threads than the count */
 	bool first; /* of its object */
-	uint32_t made; /* object.made at that time */
-	bool detailed; /* some member has a detail */
-	bool waits_unseen; /* its members waited for threads that arrived without a trace */
+	uint32_t made; /* value of object.made at that time */
+	bool detailed; /* a member has a detail */
+	bool waits_unseen; /* members waited for threads that arrived without a trace */
 	uint64_t arrive_min;
 	uint64_t arrive_max;
-	uint64_t depart_min; /* MODEL_UNKNOWN: no member has left */
-	uint64_t depart_max; /* of the members that left */
+	uint64_t depart_min; /* MODEL_UNKNOWN if no member has left */
+	uint64_t depart_max; /* last departure of the members that left */
 	enum model_state state;
 	uint32_t why;
 	struct member *members;
@@ -267,20 +288,21 @@ struct closed {
 	uint32_t count;
 	uint32_t round;
 	bool ordinal;
-	bool sure; /* complete: a further thread that fits is one too many */
+	bool sure; /* the episode is complete, so a further thread that fits is surplus */
 	bool full;
 };
 
 /* A thread that uses an object. */
 struct slot {
 	uint32_t thread;
-	uint32_t clear_seq; /* its records until this one are in the right episodes */
+	uint32_t clear_seq; /* records of the thread up to this number are in the right episodes */
 	bool clear;
-	bool uncertain; /* its place on the object was not certain, with the record uncertain_seq */
+	/* the thread's place on the object was not certain at record uncertain_seq */
+	bool uncertain;
 	uint32_t uncertain_seq;
-	uint64_t arrive_ns; /* last arrival; kept in cyclic mode only */
-	uint64_t crossing; /* object.crossings at that time */
-	uint64_t next_for; /* serial of the pending episode */
+	uint64_t arrive_ns; /* last arrival; kept only in cyclic use */
+	uint64_t crossing; /* value of object.crossings at that time */
+	uint64_t next_for; /* serial number of the pending episode */
 	uint64_t next_arrive_ns; /* the thread's first arrival after that episode */
 	uint32_t next_gaps;
 };
@@ -294,21 +316,22 @@ struct cyclic {
 	struct member *room; /* owned */
 	uint32_t cap; /* of room */
 	uint32_t n;
-	struct member *buf; /* n members by arrival: in room, behind those that have left */
+	struct member *buf; /* n members by arrival, in room, behind the members that have left */
 	uint32_t nprev;
 	uint32_t cap_prev;
-	struct passed *prev; /* the last members of former chunks, by arrival */
-	uint64_t warm_ns; /* no chunk is decided before the watermark is here */
-	bool blind; /* some members were in episodes before: prev does not contain them */
-	bool swap; /* the first member of the next chunk could belong to the last one */
-	uint32_t unsure; /* why the last chunk was not certain: the next may be shifted */
+	struct passed *prev; /* the last members of former chunks, ordered by arrival */
+	uint64_t warm_ns; /* no chunk is decided before the watermark reaches this time */
+	bool blind; /* some members were in episodes before; prev does not contain them */
+	bool swap; /* the first member of the next chunk could belong to the last chunk */
+	/* the reason why the last chunk was not certain; the next chunk may be shifted */
+	uint32_t unsure;
 	bool left; /* cyclic use ended once, when the watermark was left_ns */
 	uint64_t left_ns;
 };
 
 struct object {
 	struct list lru;
-	struct list busy; /* in model.busy, while something is open on it */
+	struct list busy; /* in model.busy while the object has an open episode */
 	struct object *hash_next;
 	uint64_t key;
 	uint64_t serial;
@@ -316,35 +339,36 @@ struct object {
 	uint64_t shared;
 	uint32_t proc;
 	uint32_t count; /* last known */
-	/* threads that waited here when tracing began and have crossed since */
+	/* number of threads that waited here when tracing began and have crossed since */
 	uint32_t nwere_inside;
-	uint32_t made; /* how often its count changed */
-	uint64_t made_ns; /* the arrival that showed the last change */
-	uint64_t arrived_ns; /* the newest arrival with that count */
+	uint32_t made; /* how often the count of the object changed */
+	uint64_t made_ns; /* time of the arrival that showed the last change */
+	uint64_t arrived_ns; /* time of the newest arrival with the current count */
 	uint8_t family;
 	bool seen_episode;
 	uint32_t nuncertain; /* uncertain slots */
 	bool is_cyclic;
 	bool partial; /* MODEL_CROSSING_PARTIAL */
-	uint32_t unfinished; /* episodes that point here */
-	uint64_t depart_max; /* of all episodes closed so far */
-	uint64_t team; /* key of the threads that certainly met last */
-	uint64_t full_arrive_ns; /* last arrival of the newest full episode; 0: none */
+	uint32_t unfinished; /* number of episodes that point to this row */
+	uint64_t depart_max; /* last departure of all episodes closed so far */
+	uint64_t team; /* key of the last team that is certain */
+	uint64_t full_arrive_ns; /* last arrival of the newest full episode; 0 if none */
 	uint32_t nopen;
 	uint32_t nclosed;
 	uint32_t nslots, cap_slots;
-	uint64_t purged; /* its crossings when slots were last purged */
-	uint32_t nfiled; /* number of slots in by_thread, the first ones */
-	struct hash by_thread; /* thread -> slot; if there are many */
-	uint32_t row, row_site; /* the row of the last episode, and its single call site */
+	uint64_t purged; /* value of `crossings` when slots were last purged */
+	uint32_t nfiled; /* number of slots in by_thread; these are the first slots */
+	struct hash by_thread; /* thread -> slot, if there are many slots */
+	uint32_t row, row_site; /* row of the last episode, and its single call site */
 	bool row_nested;
 	uint64_t crossings;
 	struct slot *slots;
 	uint32_t nmet, cap_met;
-	struct model_met *met; /* members of its newest complete episode */
+	struct model_met *met; /* members of the object's newest complete episode */
 	uint64_t met_ns; /* release of that episode */
-	const struct episode *first; /* its first episode, while that is undecided */
-	struct episode *pending; /* a full episode that is decided when the next one is full */
+	const struct episode *first; /* the object's first episode while it is undecided */
+	/* a full episode, which is decided when the next episode is full */
+	struct episode *pending;
 	struct episode *open[OBJECT_OPEN_MAX]; /* oldest first */
 	struct closed closed[OBJECT_CLOSED];
 	struct cyclic cyclic;
@@ -354,7 +378,7 @@ struct row {
 	struct model_barrier pub;
 	uint32_t index;
 	uint32_t hash_next; /* MODEL_NONE */
-	uint32_t joins; /* scratch of programs_fold(): the row that it is added to */
+	uint32_t joins; /* scratch of programs_fold(): the row to which this row is added */
 	uint32_t *sites;
 	uint32_t cap_threads, cap_phases;
 	uint32_t last_phase;
@@ -373,27 +397,28 @@ struct model {
 	uint64_t watermark;
 	struct table procs, threads, rows;
 	struct hash proc_by_id; /* (tgid, inc) */
-	struct hash thread_by_id; /* (inc, tid), last one */
-	uint32_t *recent; /* a cache of thread_by_id, by the last bits of tid: thread.c */
+	struct hash thread_by_id; /* (inc, tid) -> the last such thread */
+	/* a cache of thread_by_id, indexed by the last bits of tid; see thread.c */
+	uint32_t *recent;
 	uint32_t nrecent; /* 0 or a power of two */
 	struct hash object_by_id;
 	struct hash row_by_id;
 	struct hash team_by_key; /* struct team */
-	uint32_t teams_epoch; /* how often all teams were forgotten, plus 1 */
-	struct list objects; /* least recently used first */
+	uint32_t teams_epoch; /* number of times that all teams were forgotten, plus 1 */
+	struct list objects; /* ordered from least to most recently used */
 	struct list busy;
 	struct list waiting; /* queues that are not empty */
-	int64_t credit; /* how much work take_advance() may still do: model.c */
+	int64_t credit; /* credit for work that take_advance() may still do; see model.c */
 	uint64_t next_serial;
 	uint64_t next_episode;
-	struct queue **queues; /* by the index of the process that began it */
+	struct queue **queues; /* indexed by the process that began the queue */
 	uint32_t *parked; /* threads with parked crossings */
 	uint32_t *free_threads;
 	uint32_t *free_procs, *free_rows; /* empty entries */
 	uint32_t *exited; /* processes that may be folded into their programs; see program.c */
-	struct hash programs; /* program -> the process that others are folded into */
-	uint64_t fold_ns; /* when to fold next */
-	uint32_t keep; /* number of exited processes that stay as they are */
+	struct hash programs; /* program -> the process into which others are folded */
+	uint64_t fold_ns; /* time of the next folding */
+	uint32_t keep; /* number of exited processes that are not folded */
 	bool folds;
 	struct episode *free;
 	struct detail *free_details;
@@ -402,7 +427,7 @@ struct model {
 	struct order *order;
 	struct member *sorted;
 	struct model_member *out;
-	/* for members without detail: all 0 but oncpu_ns, inside_oncpu_ns */
+	/* for members without detail: all fields are 0 except oncpu_ns and inside_oncpu_ns */
 	struct model_detail *whole;
 	uint64_t *prefix;
 	uint32_t *sites;
@@ -414,9 +439,9 @@ struct model {
 	uint32_t nfree_procs, cap_free_procs, nfree_rows, cap_free_rows;
 	uint32_t nexited, cap_exited;
 	uint32_t nfree, nfree_details;
-	uint32_t nended; /* exited threads since the last folding */
-	bool gaps; /* some thread has missing records */
-	uint32_t npending; /* threads that were inside a barrier at the end */
+	uint32_t nended; /* number of threads that exited since the last folding */
+	bool gaps; /* a thread has missing records */
+	uint32_t npending; /* number of threads that were inside a barrier at the end */
 	bool finished;
 	bool summed; /* by model_add_summed() */
 	void (*tap)(void *ctx, const struct model_input *input);
@@ -440,21 +465,21 @@ static inline struct row *row_at(const struct model *m, uint32_t i)
 
 /*
  * Return whether the episode belongs to a former object at this address, which had another count.
- * No thread of the present barrier joins it. An episode with an unknown count belongs to the
- * present one.
+ * No thread of the present barrier joins such an episode. An episode with an unknown count belongs
+ * to the present barrier.
  */
 static inline bool episode_is_former(const struct episode *e)
 {
 	return e->count && e->made != e->object->made;
 }
 
-/* Return whether @a is after @b, as numbers that wrap. */
+/* Return whether @a is after @b. The numbers wrap around. */
 static inline bool seq_after(uint32_t a, uint32_t b)
 {
 	return (int32_t)(a - b) > 0;
 }
 
-/* Return whether anything is known of where the thread's time went. */
+/* Return whether any part of the thread's time is known. */
 static inline bool member_accounted(const struct member *mem)
 {
 	return mem->pub.detail || mem->pub.flags & MODEL_CROSSING_ACCOUNTED;
@@ -465,7 +490,7 @@ static inline bool member_stays(const struct member *mem)
 	return mem->pub.flags & MODEL_CROSSING_STAYS;
 }
 
-/* Return the member's time inside the barrier; MODEL_UNKNOWN if it never left. */
+/* Return the member's time inside the barrier, or MODEL_UNKNOWN if it never left. */
 static inline uint64_t member_inside(const struct member *mem)
 {
 	return mem->pub.depart_ns == MODEL_UNKNOWN
@@ -478,7 +503,7 @@ int model_grow(void **array, uint32_t *cap, uint32_t want, size_t size);
 int table_add(struct table *t);
 void table_free(struct table *t);
 
-/* thread.c: threads and processes, and what each crossing adds to its thread */
+/* thread.c: threads and processes, and the figures that each crossing adds to its thread */
 int proc_get(struct model *m, uint32_t tgid, uint32_t inc, struct proc **out);
 struct proc *proc_find(const struct model *m, uint32_t tgid, uint32_t inc);
 struct thread *thread_find(const struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid);
@@ -494,7 +519,7 @@ uint64_t thread_until(const struct thread *t, uint64_t end_ns);
 void thread_at_end(const struct thread *t, uint64_t end_ns, struct model_thread *out,
 		   uint64_t *ideal);
 
-/* detail.c: where the time of a crossing or a tail went */
+/* detail.c: how the time of a crossing or a tail was spent */
 int detail_copy(struct model *m, const struct model_detail *from, const struct model_detail **out);
 void detail_release(struct model *m, const struct model_detail *detail);
 void details_free(struct model *m);
@@ -510,7 +535,10 @@ void proc_forget_number(struct model *m, const struct proc *p);
 /* fold.c: too many threads */
 int thread_fold(struct model *m);
 void thread_mark_busy(struct model *m);
-/* Add the threads that have exited to the sums of the process, and put them in front of *list. */
+/*
+ * Add the threads that have exited to the sums of the process, and insert them at the front of
+ * *list.
+ */
 void thread_fold_process(struct model *m, struct proc *p, uint32_t *list);
 /* Free the entries of all threads in the list. */
 int thread_empty_places(struct model *m, uint32_t list);
@@ -519,13 +547,13 @@ int thread_empty_places(struct model *m, uint32_t list);
 int program_exited(struct model *m, struct proc *p);
 int programs_fold(struct model *m);
 
-/* object.c: the episode that a crossing belongs to */
+/* object.c: the episode to which a crossing belongs */
 int object_add(struct model *m, const struct model_crossing *c, struct member *mem);
 int object_advance(struct model *m, struct object *o);
 int object_finish(struct model *m, struct object *o);
 /*
- * Decide the pending full episode. @final: no more records follow. Return 0, or -ENOMEM; it is then
- * still pending.
+ * Decide the pending full episode. @final: no more records follow. Return 0, or -ENOMEM; the
+ * episode is then still pending.
  */
 int object_classify(struct model *m, struct object *o, bool final);
 void object_free(struct model *m, struct object *o);
@@ -561,14 +589,17 @@ int episode_certain(struct model *m, struct object *o, struct episode *e, bool f
 int episode_close(struct model *m, struct episode *e, enum model_state state, uint32_t why);
 /*
  * Return whether its members' probe groups had been detached by @t_ns (model_detached()). Later
- * arrivals belong elsewhere.
+ * arrivals belong to other episodes.
  */
 bool episode_detached_before(const struct model *m, const struct episode *e, uint64_t t_ns);
 bool episode_others_were_inside(const struct object *o, const struct episode *e);
-/* Return whether they were detached before the members left. Later arrivals were not seen. */
+/*
+ * Return whether the probe groups were detached before the members left. Later arrivals were not
+ * seen.
+ */
 bool episode_was_cut(const struct model *m, const struct episode *e);
 
-/* team.c: where all members of an episode last met */
+/* team.c: the last episode of all members of a team */
 struct team *team_before(const struct model *m, struct episode *e, uint64_t *release_ns,
 			 uint32_t *row, bool *sure);
 uint64_t team_work(const struct model *m, const struct member *mem, const struct team *team);
@@ -584,10 +615,10 @@ int queue_join(struct model *m, uint32_t proc_a, uint32_t proc_b);
 void queue_open(struct queue *q, struct open *o, uint64_t bound);
 void queue_unopen(struct queue *q, struct open *o);
 
-/* finish.c: what an episode adds to threads, processes and barriers */
+/* finish.c: the figures that an episode adds to threads, processes and barriers */
 int episode_emit(struct model *m, struct episode *e);
 
-/* The key of a row, beside its call sites, and the first values of a new row. */
+/* The key of a row apart from its call sites, and the first values of a new row. */
 struct row_id {
 	uint32_t proc;
 	uint8_t family;
@@ -604,8 +635,8 @@ int barrier_thread(struct row *r, struct thread *t, struct model_barrier_thread 
 int barrier_phase(struct row *r, uint32_t from, struct model_phase **out);
 int barrier_fold(struct row *r, const struct model *m);
 /*
- * Find the row with these call sites. @make: add one if there is none; else use the row of @id
- * without a call site.
+ * Find the row with these call sites. If there is none, @make adds one. Without @make, use the row
+ * of @id without a call site.
  */
 int barrier_row_of(struct model *m, const struct row_id *id, const uint32_t *sites, uint32_t n,
 		   bool make, uint32_t *row);
@@ -615,12 +646,12 @@ int barrier_join_threads(struct row *to, const struct row *from);
 int barrier_empty(struct model *m, struct row *r);
 void barrier_free(struct row *r);
 
-/* summed.c: sums from the kernel side; before the tails */
+/* summed.c: sums from the kernel side, added before the tails */
 int summed_finish(struct model *m);
-/* Return the time outside barriers of a thread with crossings that came as sums. */
+/* Return the time outside barriers of a thread if its crossings came as sums. */
 uint64_t summed_outside(const struct thread *t);
 
-/* The functions that model_take() calls, one for each function of that name in model.h. */
+/* The functions that model_take() calls, one for each function with the same name in model.h. */
 int take_crossing(struct model *m, const struct model_crossing *crossing);
 int take_advance(struct model *m, uint64_t t_ns);
 int take_finish(struct model *m, uint64_t end_ns);

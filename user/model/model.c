@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* The model's life: feeding records, putting each thread's records in order, watermark and end. */
+/*
+ * The life of the model: feeding records, ordering each thread's records, the watermark, and the
+ * end.
+ */
 #include "model/internal.h"
 
 #include <errno.h>
@@ -9,9 +12,9 @@
 
 /*
  * Checking everything that is open takes time in proportion to its number, and a hostile recording
- * can advance the time with three bytes. Therefore each advance earns a credit, and the check is
- * made when the credit suffices: a thousand threads are checked each time, a million threads once
- * in a thousand times.
+ * can advance the time with three bytes. Each advance therefore earns credit, and the check is made
+ * when the credit suffices. A thousand threads are checked each time. A million threads are checked
+ * once in a thousand advances.
  */
 #define ADVANCE_CREDIT 1024
 
@@ -70,7 +73,7 @@ void table_free(struct table *t)
 /* --- life ------------------------------------------------------------------------------------ */
 
 /*
- * Round up to an odd number of cache lines: the n-th lines of all elements then use all sets of the
+ * Round up to an odd number of cache lines. The n-th lines of all elements then use all sets of the
  * cache. With an even number, half of the cache would hold nothing that every crossing uses.
  */
 static uint32_t odd_lines(size_t size)
@@ -221,7 +224,7 @@ static int feed(struct model *m, struct thread *t, const struct model_crossing *
 	if (c->flags & MODEL_CROSSING_RESUMES)
 		return thread_resume(m, t, c, late);
 	if (!t->begun && t->inside != MODEL_UNKNOWN && t->inside - c->object < OBJECT_BYTES) {
-		/* Until an unseen departure it waited and did not work. */
+		/* The thread waited until an unseen departure, and did not work. */
 		mem.was_inside = true;
 		t->known_sure = false;
 		t->release_sure = false;
@@ -240,7 +243,7 @@ static int feed(struct model *m, struct thread *t, const struct model_crossing *
 	return object_add(m, c, &mem);
 }
 
-/* Feed @c as the next record of @t. Records in between are lost. */
+/* Feed @c as the next record of @t. Records between them are lost. */
 static int feed_in_order(struct model *m, struct thread *t, const struct model_crossing *c)
 {
 	uint32_t missing = c->seq - t->next_seq;
@@ -260,7 +263,10 @@ static int feed_in_order(struct model *m, struct thread *t, const struct model_c
 	return feed(m, t, c, false);
 }
 
-/* Feed a record with a number that is past: it is late, or its source began to count anew. */
+/*
+ * Feed a record with a number below the expected number. The record is late, or its source began to
+ * count anew.
+ */
 static int feed_past(struct model *m, struct thread *t, const struct model_crossing *c)
 {
 	struct proc *p = proc_at(m, t->pub.proc);
@@ -319,7 +325,7 @@ static int unpark_first(struct model *m, struct thread *t)
 	return err;
 }
 
-/* Feed parked records that are next, or that no earlier record can precede any more. */
+/* Feed parked records that are next, or that no earlier record can still precede. */
 static int unpark(struct model *m, struct thread *t, uint64_t until)
 {
 	int err = 0;
@@ -340,7 +346,7 @@ static int add_out_of_order(struct model *m, struct thread *t, const struct mode
 	}
 	if (!seq_after(c->seq, t->next_seq))
 		return feed_past(m, t, c);
-	/* All departures before this arrival have been fed: the missing records will not come. */
+	/* All departures before this arrival have been fed, so the missing records are lost. */
 	if (c->arrive_ns <= m->watermark && !t->nparked)
 		return feed_in_order(m, t, c);
 	if (t->nparked == THREAD_PARKED) {
@@ -370,8 +376,8 @@ static int take_thread_crossing(struct model *m, const struct model_crossing *c)
 }
 
 /*
- * Return whether the record must be corrected: clocks and targets are untrusted, and no departure
- * is before its arrival.
+ * Return whether the record must be corrected. Clocks and targets are untrusted, and no departure
+ * may precede its arrival.
  */
 static bool needs_mending(const struct model_crossing *c)
 {
@@ -451,7 +457,7 @@ int take_advance(struct model *m, uint64_t t_ns)
 	if (t_ns <= m->watermark)
 		return 0;
 	m->watermark = t_ns;
-	/* The credit does not suffice: the check is made at a later advance. */
+	/* The credit does not suffice, so a later advance makes the check. */
 	m->credit += ADVANCE_CREDIT;
 	if (m->credit < 0)
 		return 0;
@@ -470,7 +476,7 @@ int take_advance(struct model *m, uint64_t t_ns)
 
 /*
  * Return the first start and the last end of threads that crossed a barrier, and the longest path
- * (absolute).
+ * as an absolute time.
  */
 static void proc_span(const struct model *m, const struct proc *p, uint64_t end_ns, uint64_t *start,
 		      uint64_t *end, uint64_t *ideal)

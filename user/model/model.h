@@ -4,9 +4,9 @@
  * Crossings -> episodes -> phases -> barriers. Pure: no I/O, no kernel, no clock of its own. Times
  * are nanoseconds of CLOCK_MONOTONIC.
  *
- * Crossings are fed in the order of their departures (as far as the stream knows it), events of
- * threads and processes in the order of time. Finished episodes are passed to a callback in the
- * order of their releases within a process.
+ * Crossings are fed in the order of their departures, as far as the stream knows this order. Events
+ * of threads and processes are fed in the order of time. Within a process, finished episodes are
+ * passed to a callback in the order of their releases.
  */
 #ifndef MODEL_MODEL_H
 #define MODEL_MODEL_H
@@ -17,7 +17,7 @@
 
 #include "sbt/parts.h"
 
-#define MODEL_UNKNOWN UINT64_MAX /* an unknown time: never shown as 0 */
+#define MODEL_UNKNOWN UINT64_MAX /* an unknown time, which is never shown as 0 */
 #define MODEL_NONE    UINT32_MAX /* no such index */
 
 struct model;
@@ -25,17 +25,18 @@ struct model;
 /* --- input ----------------------------------------------------------------------------------- */
 
 /* model_crossing.flags */
-#define MODEL_CROSSING_ABANDONED 0x01 /* depart_ns is MODEL_UNKNOWN: it never returned */
+/* depart_ns is MODEL_UNKNOWN because the thread never returned */
+#define MODEL_CROSSING_ABANDONED 0x01
 /* Unknown processes may share the object, so members of other processes may be missing. */
 #define MODEL_CROSSING_UNMET	 0x02
-/* Its time is accounted for: without detail it was all on a CPU. */
+/* The crossing's time is accounted for. Without a detail, all of the time was on a CPU. */
 #define MODEL_CROSSING_ACCOUNTED 0x04
 /*
- * The departure cannot be seen (a worker at the end of a parallel region): depart_ns is
- * MODEL_UNKNOWN, but the crossing is not abandoned. The next record of the thread
- * (MODEL_CROSSING_RESUMES) says when it continued. That record is no crossing: only depart_ns, the
- * parts of the time inside, and arrive_ns are valid. arrive_ns, if earlier, is when the region
- * began in which the thread continues. The thread was idle in between.
+ * The departure cannot be seen, because the thread is a worker at the end of a parallel region.
+ * depart_ns is MODEL_UNKNOWN, but the crossing is not abandoned. The next record of the thread
+ * (MODEL_CROSSING_RESUMES) gives the time when it continued. That record is no crossing: only
+ * depart_ns, the parts of the time inside, and arrive_ns are valid. If arrive_ns is earlier, it is
+ * the time when the region began in which the thread continues. The thread was idle in between.
  */
 #define MODEL_CROSSING_STAYS	 0x08
 #define MODEL_CROSSING_RESUMES	 0x10
@@ -43,12 +44,12 @@ struct model;
 #define MODEL_CROSSING_TEAM	 0x20
 /* The other members cannot be known: no episode of the object is complete. */
 #define MODEL_CROSSING_PARTIAL	 0x40
-/* The thread arrived at arrive_ns or earlier: the exact time was not seen. */
+/* The thread arrived at arrive_ns or earlier. The exact time was not seen. */
 #define MODEL_CROSSING_BOUND	 0x80
 /*
- * A thread that only waits for other threads to end, such as a creator that joins them. It is no
- * member, and its time inside does not count. Its departure is the end of the episode. (Arrivals of
- * a team are never bounds, so the combination of the two flags is free.)
+ * A thread that only waits for other threads to end, such as a creator that joins them. The thread
+ * is no member, and its time inside does not count. Its departure is the end of the episode.
+ * (Arrivals of a team are never bounds, so this combination of the two flags is free.)
  */
 #define MODEL_CROSSING_JOINS	 (MODEL_CROSSING_TEAM | MODEL_CROSSING_BOUND)
 
@@ -63,7 +64,7 @@ static inline bool model_bound(uint8_t flags)
 	return flags & MODEL_CROSSING_BOUND && !model_joins(flags);
 }
 
-/* Why a thread was blocked: indices, in the order of include/sbt/record.h. */
+/* Reasons why a thread was blocked: indices, in the order of include/sbt/record.h. */
 enum model_blocked {
 	MODEL_BLOCKED_LOCK,
 	MODEL_BLOCKED_IO,
@@ -75,8 +76,8 @@ enum model_blocked {
 };
 
 /*
- * What the holder of a lock, or the waker, did meanwhile; from MODEL_DOING_BLOCKED on: + enum
- * model_blocked.
+ * Activity of the holder of a lock, or of the waker, during the wait. From MODEL_DOING_BLOCKED on:
+ * + enum model_blocked.
  */
 enum model_doing {
 	MODEL_DOING_UNKNOWN,
@@ -85,73 +86,77 @@ enum model_doing {
 	MODEL_DOING_BLOCKED,
 };
 
-/* What a thread waited for if it is none of the reasons above. */
+/* What a thread waited for if none of the reasons above applies. */
 enum model_other {
 	MODEL_OTHER_UNKNOWN,
 	MODEL_OTHER_STOPPED, /* by a signal or a debugger */
-	MODEL_OTHER_CHILD, /* for a child process to end */
+	MODEL_OTHER_CHILD, /* for the end of a child process */
 	MODEL_OTHER_SIGNAL, /* for a signal */
 };
 
-/* What kind of object a thread waited for. */
+/* The kind of object that a thread waited for. */
 enum model_waited {
 	MODEL_WAITED_UNKNOWN,
 	MODEL_WAITED_LOCK,
 	MODEL_WAITED_JOIN, /* the end of thread `holder` */
 	MODEL_WAITED_EVENT, /* a semaphore or a condition variable */
 	MODEL_WAITED_SEMAPHORE,
-	MODEL_WAITED_WAKER, /* MODEL_BLOCKED_IO: `waker` certainly ended the wait */
+	MODEL_WAITED_WAKER, /* MODEL_BLOCKED_IO: `waker` is certain to have ended the wait */
 };
 
 #define MODEL_COUNTERS_MAX 8
 
-/* The longest block of a phase, among those with one reason. */
+/* The longest block of a phase among the blocks with one reason. */
 struct model_block {
 	uint64_t ns; /* 0: none */
 	/*
-	 * Lock: address of the futex; fault: address that was touched; I/O: the file; other: enum
-	 * model_other.
+	 * For a lock, the address of the futex. For a fault, the address that was touched. For I/O,
+	 * the file. For other reasons, enum model_other.
 	 */
 	uint64_t addr;
 	uint64_t stack; /* opaque; 0: none */
-	uint64_t doing_ns; /* how long the holder or waker did `doing` */
-	uint32_t waker, holder, culprit; /* tids; 0: none or unknown */
+	uint64_t doing_ns; /* how long the activity `doing` of the holder or waker took */
+	uint32_t waker, holder, culprit; /* tids; 0 if none or unknown */
 	uint8_t reason; /* enum model_blocked */
 	uint8_t doing; /* enum model_doing */
-	uint8_t among; /* other threads held the lock, too */
+	uint8_t among; /* other threads also held the lock */
 	uint8_t waited; /* enum model_waited */
 };
 
 /*
- * Where the time of one crossing went: its phase, and the time inside the barrier.
+ * How the time of one crossing was spent, both in its phase and inside the barrier.
  *
- * In the model's input, oncpu_ns and inside_oncpu_ns may be MODEL_UNKNOWN for "all of it". In its
- * output both are times, the parts are no more than the whole (work_ns; departure minus arrival),
- * and the difference is unattributed. If the whole is not known, oncpu_ns (inside_oncpu_ns) is
- * MODEL_UNKNOWN in the output, and the other parts and the counters of the phase (of the time
- * inside) are 0 and mean nothing.
+ * In the model's input, oncpu_ns and inside_oncpu_ns may be MODEL_UNKNOWN, which means all of the
+ * time. In its output both are times, the parts do not exceed the total (work_ns; departure minus
+ * arrival), and the difference is unattributed. If the total is not known, oncpu_ns
+ * (inside_oncpu_ns) is MODEL_UNKNOWN in the output. The other parts and the counters of the phase
+ * (of the time inside) are then 0 and have no meaning.
  */
 struct model_detail {
 	uint64_t oncpu_ns; /* fault_ns included */
 	uint64_t runq_ns;
 	uint64_t blocked_ns[MODEL_BLOCKED_REASONS];
 	SBT_PART_TIMES(SBT_PART_MEMBER, uint64_t)
-	uint64_t turn_oncpu_ns; /* spinning: part of turn_ns and begin_ns, and of oncpu_ns */
+	/* spinning time, which is part of turn_ns and begin_ns, and of oncpu_ns */
+	uint64_t turn_oncpu_ns;
 	uint64_t fault_addr;
-	uint64_t ran_ns; /* part of runq_ns in which the task `ran` had the CPU */
+	uint64_t ran_ns; /* part of runq_ns during which the task `ran` had the CPU */
 	uint32_t ran;
 	SBT_PART_COUNTS(SBT_PART_MEMBER, uint32_t)
 	uint32_t cpus_allowed; /* 0: unknown */
 	uint64_t inside_oncpu_ns; /* spinning */
-	uint64_t inside_runq_ns; /* released and waiting for a CPU */
-	uint32_t inside_ran; /* the task that had the CPU meanwhile */
-	/* Of runq_ns and inside_runq_ns: while the tracer had the CPU, as far as known. */
+	uint64_t inside_runq_ns; /* time between the release and running on a CPU */
+	uint32_t inside_ran; /* the task that had the CPU during inside_runq_ns */
+	/*
+	 * Part of runq_ns and inside_runq_ns during which the tracer had the CPU, as far as known.
+	 */
 	uint64_t interference_ns, inside_interference_ns;
 	uint32_t inside_switches;
 	uint32_t ncounters;
-	uint8_t scaled; /* one bit for each counter: multiplexed */
-	uint8_t unknown; /* one bit for each counter: not counted for part of the time */
-	struct model_block block, second; /* for the reason that cost most; for the next */
+	uint8_t scaled; /* one bit for each counter that was multiplexed */
+	uint8_t unknown; /* one bit for each counter that was not counted for part of the time */
+	/* longest block for the reason with the highest cost, and for the next reason */
+	struct model_block block, second;
 	uint64_t counters[MODEL_COUNTERS_MAX]; /* of the phase */
 	uint64_t inside_counters[MODEL_COUNTERS_MAX];
 };
@@ -160,41 +165,42 @@ struct model_crossing {
 	uint32_t tgid;
 	uint32_t inc; /* incarnation of the process */
 	uint32_t tid;
-	/* number of the thread's record, from 1 (0 is accepted); a gap is a lost record */
+	/* number of the thread's record, from 1 (0 is accepted); a gap means a lost record */
 	uint32_t seq;
-	uint32_t site; /* call site: opaque, the same number for the same call */
-	uint32_t count; /* number of threads that the barrier waits for; 0: unknown */
+	uint32_t site; /* call site: opaque number, equal for the same call */
+	uint32_t count; /* number of threads that the barrier waits for; 0 if unknown */
 	uint64_t object; /* address in the process */
-	uint64_t shared; /* identifies memory that processes share; 0: private to the process */
+	uint64_t shared; /* identifies memory that processes share; 0 if private to the process */
 	uint64_t arrive_ns;
 	uint64_t depart_ns; /* or MODEL_UNKNOWN */
 	uint16_t arrive_cpu;
 	uint16_t depart_cpu;
 	uint8_t family;
-	uint8_t kind; /* opaque: the program's construct, enum sbt_kind */
+	uint8_t kind; /* the program's construct, enum sbt_kind; opaque */
 	uint8_t flags; /* MODEL_CROSSING_* */
-	uint8_t depth; /* > 0: nested; enters no sum */
-	uint8_t probe_group; /* number of its probe group, below 64; 0: `family` */
-	/* number of the thread in its team, as the program counts, plus 1; 0: not known */
+	uint8_t depth; /* above 0 if nested; a nested crossing is in no sum */
+	uint8_t probe_group; /* number of the probe group, below 64; 0 for the group of `family` */
+	/* number of the thread in its team in the program's numbering, plus 1; 0 if not known */
 	uint16_t place;
 	/*
-	 * How many threads were still missing when it had arrived, plus 1; 0: not known. With
-	 * MODEL_CROSSING_BOUND, 1 means that none was missing. Missing threads that leave no record
-	 * make the episode incomplete.
+	 * Number of threads that were still missing after the thread had arrived, plus 1; 0 if not
+	 * known. With MODEL_CROSSING_BOUND, 1 means that no thread was missing. Missing threads
+	 * that leave no record make the episode incomplete.
 	 */
 	uint16_t rest;
 	/*
-	 * Number of the episode at the object, as its members count: members of one episode have
-	 * the same number, members of neighbouring episodes have others. 0: not known.
+	 * Number of the episode at the object in the numbering of its members. Members of one
+	 * episode have the same number. Members of neighbouring episodes have other numbers. 0 if
+	 * not known.
 	 */
 	uint32_t round;
 	/*
-	 * `round` is the ordinal of the call on the object, which all members know: equal ordinals
-	 * are one episode, whatever their times are. For recordings with different clocks.
-	 * Crossings of one ordinal are fed before those of the next.
+	 * `round` is the ordinal of the call on the object, which all members know. Equal ordinals
+	 * are one episode, whatever their times are. This serves recordings with different clocks.
+	 * Crossings of one ordinal are fed before those of the next ordinal.
 	 */
 	bool ordinal;
-	/* NULL: only the flags are known. Copied. */
+	/* NULL if only the flags are known; the model copies the detail */
 	const struct model_detail *detail;
 };
 
@@ -218,115 +224,124 @@ void model_stat_init(struct model_stat *s);
 void model_stat_add(struct model_stat *s, uint64_t value);
 /* Add the values of @from to @to. */
 void model_stat_join(struct model_stat *to, const struct model_stat *from);
-/* Return the standard deviation of the population; 0 for fewer than two values. */
+/* Return the standard deviation of the population, or 0 for fewer than two values. */
 double model_stat_stddev(const struct model_stat *s);
 
 /* --- state ----------------------------------------------------------------------------------- */
 
 /*
- * Sums of where time went: of a thread over all its phases and its tail, or of one thread at one
- * barrier. known_ns is the time with known parts: what they do not add up to is unattributed.
- * Nested crossings and phases of unknown length are not included.
+ * Sums of how time was spent: by a thread over all its phases and its tail, or by one thread at one
+ * barrier. known_ns is the time with known parts. The difference to the sum of the parts is
+ * unattributed. Nested crossings and phases of unknown length are not included.
  */
 struct model_sums {
 	uint64_t known_ns;
 	uint64_t oncpu_ns;
 	uint64_t inside_known_ns; /* time inside barriers with known parts */
-	uint64_t inside_oncpu_ns; /* of it: on a CPU, spinning */
+	uint64_t inside_oncpu_ns; /* part of inside_known_ns that the thread spun on a CPU */
 	uint64_t runq_ns;
 	SBT_PART_TIMES(SBT_PART_MEMBER, uint64_t)
 	uint64_t blocked_ns[MODEL_BLOCKED_REASONS];
 	uint64_t inside_runq_ns;
 	SBT_PART_COUNTS(SBT_PART_MEMBER, uint64_t)
 	uint64_t inside_switches;
-	uint64_t interference_ns; /* of runq_ns and inside_runq_ns: while the tracer had the CPU */
-	uint64_t slept; /* crossings in which the thread was switched out inside */
+	/* part of runq_ns and inside_runq_ns during which the tracer had the CPU */
+	uint64_t interference_ns;
+	uint64_t slept; /* number of crossings in which the thread was switched out inside */
 	uint64_t counters[MODEL_COUNTERS_MAX]; /* phases */
 	uint64_t inside_counters[MODEL_COUNTERS_MAX];
-	uint64_t counted; /* crossings and tails with counters */
+	uint64_t counted; /* number of crossings and tails with counters */
 	uint8_t scaled, unknown; /* one bit for each counter */
 };
 
 /*
  * Add a phase of @work_ns and a time inside of @inside_ns, with the parts @d from the model's
- * output. MODEL_UNKNOWN: leave that one out. @d NULL: all on a CPU.
+ * output. If a time is MODEL_UNKNOWN, omit it. If @d is NULL, all time was on a CPU.
  */
 void model_sums_add(struct model_sums *s, const struct model_detail *d, uint64_t work_ns,
 		    uint64_t inside_ns);
 /* Add the sums of @from to @to. */
 void model_sums_join(struct model_sums *to, const struct model_sums *from);
 
-/* A thread. The members that every crossing and episode changes come first: one cache line. */
+/* A thread. The members that every crossing and episode changes come first, in one cache line. */
 struct model_thread {
 	uint32_t tid;
 	uint32_t proc; /* index of its process */
-	uint32_t barrier; /* index of the barrier of its last episode; MODEL_NONE: none */
+	uint32_t barrier; /* index of the barrier of its last episode, or MODEL_NONE */
 	bool start_seen; /* created while tracing */
 	bool exited;
 	uint64_t crossings; /* depth 0, seen */
-	uint64_t outside_ns; /* u_i: time outside barriers, phase 0 and tail included */
+	uint64_t outside_ns; /* u_i: time outside barriers, including phase 0 and the tail */
 	uint64_t idle_ns; /* inside barriers */
 	uint64_t wait_ns;
-	uint64_t last; /* number of episodes of which it was the last arriver */
-	uint64_t release_ns; /* release of its last episode; MODEL_UNKNOWN: none */
-	uint64_t depart_ns; /* last departure; MODEL_UNKNOWN: none, or not seen */
+	uint64_t last; /* number of episodes in which the thread was the last arriver */
+	uint64_t release_ns; /* release of its last episode, or MODEL_UNKNOWN if there is none */
+	/* last departure; MODEL_UNKNOWN if there is none, or if it was not seen */
+	uint64_t depart_ns;
 
 	struct model_sums sums;
 
 	/*
-	 * Number within the process, by creation among threads that are first shown together;
-	 * MODEL_NONE: not yet.
+	 * Number within the process, by creation among threads that are first shown together, or
+	 * MODEL_NONE if it has no number yet.
 	 */
 	uint32_t ordinal;
 	/*
-	 * The last known model_crossing.place, minus 1; MODEL_NONE: none. A place among the threads
-	 * of its process has precedence over a place among those of all processes.
+	 * The last known model_crossing.place, minus 1, or MODEL_NONE. A place among the threads of
+	 * its process has precedence over a place among those of all processes.
 	 */
 	uint32_t place;
 	uint64_t start_ns; /* its creation, or the start of tracing */
-	/* Its exit; MODEL_UNKNOWN while it lives; after model_finish() the end of tracing. */
+	/*
+	 * Its exit. MODEL_UNKNOWN while the thread lives. After model_finish(), the end of tracing.
+	 */
 	uint64_t end_ns;
 	char comm[16]; /* "" unknown; untrusted */
 
-	uint64_t lost; /* crossings known to be missing, by gaps in seq */
+	uint64_t lost; /* number of crossings that are missing according to gaps in seq */
 	uint64_t abandoned;
-	/* time that is neither known as work nor as idle (a lost record, an unseen departure) */
+	/* time that is known neither as work nor as idle (a lost record, an unseen departure) */
 	uint64_t unknown_ns;
-	/* its position on the longest path, after model_finish(): model_proc.ideal_ns */
+	/* its position on the longest path, after model_finish(); see model_proc.ideal_ns */
 	uint64_t ideal_ns;
-	/* its arrival, if it was inside a barrier at the end; else MODEL_UNKNOWN */
+	/* its arrival if it was inside a barrier at the end; MODEL_UNKNOWN if not */
 	uint64_t pending_ns;
-	uint32_t cpus_allowed; /* last known; 0 unknown */
-	/* time that it waited for other threads to end: neither outside_ns nor idle_ns */
+	uint32_t cpus_allowed; /* last known value; 0 if unknown */
+	/* time that it waited for other threads to end; part of neither outside_ns nor idle_ns */
 	uint64_t away_ns;
-	uint64_t waits; /* complete episodes in wait_ns */
+	uint64_t waits; /* number of complete episodes in wait_ns */
 	double wait_squares; /* sum of the squared waits of these episodes, ns^2 */
 };
 
-/* The phases that end at one barrier and began at another (or at the start: from == MODEL_NONE). */
+/*
+ * The phases that end at one barrier and began at another barrier, or at the start (from ==
+ * MODEL_NONE).
+ */
 struct model_phase {
 	uint32_t from;
 	struct model_stat time; /* phase times */
-	uint64_t wait_ns; /* lost at its end */
-	uint64_t thread_ns; /* sum of phase time x members: the whole of which wait_ns is a share */
+	uint64_t wait_ns; /* time lost at the end of these phases */
+	uint64_t thread_ns; /* sum of phase time x members, the total of which wait_ns is a share */
 };
 
 struct model_barrier_thread {
-	uint32_t thread; /* index; MODEL_NONE: the sum of folded threads */
+	uint32_t thread; /* index of the thread; MODEL_NONE for the sum of folded threads */
 	uint64_t crossings;
 	uint64_t wait_ns;
 	uint64_t wait_max_ns;
-	uint64_t waits; /* complete episodes in wait_ns */
+	uint64_t waits; /* number of complete episodes in wait_ns */
 	double wait_squares; /* sum of the squared waits of these episodes, ns^2 */
 	uint64_t idle_ns;
-	uint64_t undeparted; /* crossings with an unknown departure: not in idle_ns */
-	uint64_t work_ns; /* of phases that ended here */
+	/* number of crossings with an unknown departure, which are not in idle_ns */
+	uint64_t undeparted;
+	uint64_t work_ns; /* work in phases that ended at this barrier */
 	uint64_t work_n; /* number of these phases with known work */
-	uint32_t place; /* the last known model_crossing.place here, minus 1; MODEL_NONE */
-	/* time outside barriers since all members of the episode had met before */
+	/* the last known model_crossing.place at this barrier, minus 1, or MODEL_NONE */
+	uint32_t place;
+	/* time outside barriers since the previous episode of all members */
 	uint64_t team_work_ns;
 	uint64_t last;
-	struct model_sums sums; /* of those phases and these crossings */
+	struct model_sums sums; /* sums of those phases and these crossings */
 };
 
 struct model_longest {
@@ -338,43 +353,48 @@ struct model_longest {
 #define MODEL_LONGEST 3
 
 /*
- * A site within a process: one row of the report. Only complete, depth 0 episodes enter the sums.
+ * A site within a process, which is one row of the report. Only complete episodes of depth 0 are in
+ * the sums.
  */
 struct model_barrier {
-	uint32_t proc; /* for a process-shared object: the process seen first */
-	uint32_t before; /* index of the previous barrier of the same process; MODEL_NONE */
+	uint32_t proc; /* for a process-shared object, the process that was seen first */
+	uint32_t before; /* index of the previous barrier of the same process, or MODEL_NONE */
 	uint8_t family;
-	uint8_t kind; /* of its first episode's first member */
+	uint8_t kind; /* kind of the first member of its first episode */
 	bool shared; /* members from several processes */
-	bool nested; /* depth > 0: enters no sum of the process */
+	bool nested; /* depth > 0: the barrier is in no sum of the process */
 	bool has_user; /* ops.barrier was called */
-	/* of model_add_summed(): max_work_ns, margin_ns, longest and phases are not known */
+	/* from model_add_summed(): max_work_ns, margin_ns, longest and phases are not known */
 	bool summed;
-	uint32_t nsites; /* 1; more for a mixed barrier: the sorted set of its call sites */
+	/* number of call sites: 1, or more for the sorted set of a mixed barrier */
+	uint32_t nsites;
 	const uint32_t *sites;
-	uint64_t object; /* the last one seen */
+	uint64_t object; /* the last object that was seen */
 	uint32_t objects; /* number of different objects: 1, or 2 for two or more */
-	uint32_t flags; /* the caller's own: watched, named; set in ops.barrier */
-	uint64_t probe_groups; /* of all crossings: one bit each, as in struct model_detached */
+	uint32_t flags; /* for the caller: watched, named; set in ops.barrier */
+	/* probe groups of all crossings, one bit each, as in struct model_detached */
+	uint64_t probe_groups;
 
 	uint64_t episodes; /* complete */
 	uint64_t incomplete;
 	uint64_t ambiguous;
 	uint64_t crossings;
 	/*
-	 * Of the crossings: as in struct model_summed; or MODEL_CROSSING_UNMET, if no threads ever
-	 * met there.
+	 * Number of such crossings, as in struct model_summed. With MODEL_CROSSING_UNMET they count
+	 * if no threads ever crossed together there.
 	 */
 	uint64_t unmet;
-	uint32_t team_min, team_max; /* members of complete episodes */
+	uint32_t team_min, team_max; /* number of members of complete episodes */
 	struct model_stat phase; /* phase time */
 	struct model_stat barrier; /* barrier time */
-	struct model_stat wait; /* one value for each member; the sum is the lost time */
-	struct model_stat release; /* release latency, one value for each member */
+	struct model_stat wait; /* one value for each member; the sum is the lost time, ns */
+	struct model_stat release; /* release latency, one value for each member, ns */
 	uint64_t max_work_ns; /* sum over episodes of the longest team_work: sum_k max_i w_ik */
-	uint64_t margin_ns; /* sum over episodes: last arrival minus the arrival before it */
-	uint64_t summed_thread_ns; /* if `summed`: sum of phase time x members, else in phases[] */
-	struct model_longest longest[MODEL_LONGEST]; /* longest first; phase_ns 0: none */
+	uint64_t margin_ns; /* sum over episodes of the last arrival minus the previous arrival */
+	/* if `summed`: sum of phase time x members; if not, this sum is in phases[] */
+	uint64_t summed_thread_ns;
+	/* longest first; phase_ns is 0 if there is none */
+	struct model_longest longest[MODEL_LONGEST];
 
 	uint32_t nthreads;
 	struct model_barrier_thread *threads;
@@ -382,18 +402,23 @@ struct model_barrier {
 	struct model_phase *phases;
 };
 
-/* model_episode.why: why it is incomplete or ambiguous, or what is uncertain about it; a set */
+/*
+ * model_episode.why: why the episode is incomplete or ambiguous, or what is uncertain about it; a
+ * set of flags
+ */
 #define MODEL_WHY_LOST	    0x01 /* a member's record was lost */
-#define MODEL_WHY_BEFORE    0x02 /* too few members: some arrived before tracing began */
+#define MODEL_WHY_BEFORE    0x02 /* too few members, because some arrived before tracing began */
 #define MODEL_WHY_ABANDONED 0x04 /* a member never returned */
-#define MODEL_WHY_CAUSALITY 0x08 /* a member left before the last arrival: its wait is cut */
-#define MODEL_WHY_COUNT	    0x10 /* members and count disagree */
-#define MODEL_WHY_SWAP	    0x20 /* two arrivals at an episode boundary could be reversed */
+#define MODEL_WHY_CAUSALITY 0x08 /* a member left before the last arrival, so its wait is cut */
+#define MODEL_WHY_COUNT	    0x10 /* the number of members and the count disagree */
+/* the order of two arrivals at an episode boundary may be reversed */
+#define MODEL_WHY_SWAP	    0x20
 #define MODEL_WHY_END	    0x40 /* tracing ended first */
-#define MODEL_WHY_OTHERS    0x80 /* further members are not known */
-/* These occur in complete episodes, too: */
-#define MODEL_WHY_BOUND	    0x100 /* the last arrival is an upper bound: MODEL_CROSSING_BOUND */
-#define MODEL_WHY_RIVALS    0x200 /* several such members: the last arriver is not certain */
+#define MODEL_WHY_OTHERS    0x80 /* further members exist, but are not known */
+/* The following flags occur in complete episodes, too. */
+#define MODEL_WHY_BOUND	    0x100 /* the last arrival is an upper bound; see MODEL_CROSSING_BOUND */
+/* several members have such arrivals, so the last arriver is not certain */
+#define MODEL_WHY_RIVALS    0x200
 
 enum model_state { MODEL_COMPLETE, MODEL_INCOMPLETE, MODEL_AMBIGUOUS };
 
@@ -410,14 +435,14 @@ struct model_member {
 	/* the thread's phase; MODEL_UNKNOWN after a loss or an unseen departure */
 	uint64_t work_ns;
 	/*
-	 * Start of the team: from the beginning of the region until the thread's first instruction
-	 * in it, where its phase begins. MODEL_UNKNOWN if it continued without a new region, or if
-	 * not known.
+	 * Start of the team: from the beginning of the region to the thread's first instruction in
+	 * the region, where its phase begins. MODEL_UNKNOWN if the thread continued without a new
+	 * region, or if not known.
 	 */
 	uint64_t team_start_ns;
 	uint8_t flags; /* MODEL_CROSSING_* */
 	uint8_t kind;
-	const struct model_detail *detail; /* NULL: unknown; valid during the callback */
+	const struct model_detail *detail; /* NULL if unknown; valid only during the callback */
 };
 
 struct model_episode {
@@ -426,11 +451,11 @@ struct model_episode {
 	uint64_t object;
 	uint64_t seq; /* number of the episode at the barrier, from 0 */
 	/*
-	 * Phase number within the process, from 0, by release; MODEL_UNKNOWN: nested, or never
-	 * released.
+	 * Phase number within the process, from 0, ordered by release. MODEL_UNKNOWN if nested or
+	 * never released.
 	 */
 	uint64_t number;
-	uint64_t release_ns; /* the last arrival seen */
+	uint64_t release_ns; /* the last arrival that was seen */
 	uint64_t phase_ns; /* or MODEL_UNKNOWN */
 	uint32_t phase_from; /* barrier, or MODEL_NONE */
 	uint64_t barrier_ns;
@@ -439,7 +464,7 @@ struct model_episode {
 	enum model_state state;
 	uint32_t why;
 	bool nested;
-	const struct model_member *members; /* by arrival; valid during the callback */
+	const struct model_member *members; /* ordered by arrival; valid only during the callback */
 };
 
 #define MODEL_DETACHED_WHOLE UINT64_MAX
@@ -449,12 +474,14 @@ struct model_episode {
  * groups.
  */
 struct model_detached {
-	uint64_t t_ns; /* traced until then; MODEL_UNKNOWN: nothing was detached */
-	uint32_t cost_ppm; /* estimated cost at that time, in millionths of its threads' time */
+	uint64_t t_ns; /* end of tracing, ns; MODEL_UNKNOWN if nothing was detached */
+	/* estimated cost at that time, in millionths of the process's thread time */
+	uint32_t cost_ppm;
 	uint32_t limit_ppm; /* the limit, in the same unit */
-	uint32_t because; /* tgid of the process that exceeded the limit, if another one; else 0 */
-	bool probed; /* its probes are still attached and have a cost */
-	uint64_t probe_groups; /* one bit each; MODEL_DETACHED_WHOLE: the whole process */
+	uint32_t because; /* tgid of another process if that process exceeded the limit; 0 if not */
+	bool probed; /* the process's probes are still attached and have a cost */
+	/* one bit for each probe group; MODEL_DETACHED_WHOLE for the whole process */
+	uint64_t probe_groups;
 };
 
 struct model_proc {
@@ -462,34 +489,37 @@ struct model_proc {
 	uint32_t inc;
 	uint32_t parent; /* index, or MODEL_NONE */
 	char comm[16]; /* untrusted */
-	uint64_t start_ns; /* start of its first thread, or of tracing, or when it was first seen */
+	/* start of its first thread or of tracing, or the time when the process was first seen */
+	uint64_t start_ns;
 	uint64_t end_ns;
 	bool start_seen;
 	bool exited;
 	/*
-	 * 1; more: the sum of this many exited processes of one program (model_keep()). It has the
-	 * ids of the process that exited first; elapsed_ns and ideal_ns are sums, all threads are
-	 * in `folded`, and `longest` of its barriers is not known.
+	 * Number of processes: 1, or more for the sum of exited processes of one program
+	 * (model_keep()). A sum has the ids of the process that exited first, elapsed_ns and
+	 * ideal_ns are sums, all threads are in `folded`, and `longest` of its barriers is not
+	 * known.
 	 */
 	uint32_t processes;
-	/* of a sum: the sum of their lives; MODEL_UNKNOWN: not all starts were seen */
+	/* for a sum, the sum of the processes' lives; MODEL_UNKNOWN if some starts were not seen */
 	uint64_t life_ns;
 	uint64_t crossings; /* all depths */
-	uint64_t unmet; /* of these: see model_barrier.unmet */
-	uint64_t arrivals_unseen; /* of these: waits for threads that arrived without a trace */
+	uint64_t unmet; /* number of these crossings as in model_barrier.unmet */
+	uint64_t arrivals_unseen; /* number of waits for threads that arrived without a trace */
 	uint64_t lost;
 	uint64_t abandoned;
 	uint64_t episodes; /* complete, depth 0 */
 	uint64_t incomplete;
 	uint64_t ambiguous;
 	/*
-	 * The same for episodes in which its threads took part. An episode at a shared barrier is
-	 * counted above only for the process that was seen there first, and here for each process.
+	 * The same counts for episodes in which threads of the process took part. The counts above
+	 * include an episode at a shared barrier only for the process that was seen there first.
+	 * These counts include it for each process.
 	 */
 	uint64_t met, met_incomplete, met_ambiguous;
-	uint32_t nthreads_crossed; /* n: threads that crossed a barrier */
+	uint32_t nthreads_crossed; /* n: number of threads that crossed a barrier */
 	/*
-	 * Sums of threads that ended long ago, if there are too many to keep. They are in
+	 * Sums of threads that ended long ago, if there are too many to keep. These threads are in
 	 * nthreads_crossed but not in the list of threads. At a barrier they share one entry, with
 	 * thread MODEL_NONE.
 	 */
@@ -500,19 +530,20 @@ struct model_proc {
 		struct model_sums sums;
 	} folded;
 	/*
-	 * T and T_ideal of the efficiencies, after model_finish(). T: from the first start to the
-	 * last end of the threads that crossed a barrier. T_ideal: the longest path through their
-	 * intervals outside barriers, where each episode joins its members at the last arrival, at
-	 * no cost. A thread's path begins at its start, counted from the first start.
+	 * T and T_ideal of the efficiencies, after model_finish(). T is the time from the first
+	 * start to the last end of the threads that crossed a barrier. T_ideal is the longest path
+	 * through their intervals outside barriers. In this path each episode joins its members at
+	 * the last arrival, at no cost. A thread's path begins at its start, counted from the first
+	 * start.
 	 */
 	uint64_t elapsed_ns;
 	uint64_t ideal_ns; /* MODEL_UNKNOWN if `summed` */
-	bool summed; /* its threads' crossings came as sums: model_add_summed() */
-	/* If the whole process was detached, `exited` is set, and end_ns is that time. */
+	bool summed; /* crossings of the process's threads came as sums; see model_add_summed() */
+	/* If the whole process was detached, `exited` is set, and end_ns is the time of this. */
 	struct model_detached detached;
 	/*
-	 * Probe groups that were detached before, in the order of time; each at most once. Owned by
-	 * the model.
+	 * Probe groups that were detached before, in the order of time, each at most once. The
+	 * model owns the array.
 	 */
 	struct model_detached *parts;
 	uint32_t nparts;
@@ -520,10 +551,10 @@ struct model_proc {
 
 struct model_totals {
 	uint64_t crossings; /* fed */
-	uint64_t episodes; /* complete, all processes, depth 0 */
+	uint64_t episodes; /* complete episodes of depth 0 of all processes */
 	uint64_t incomplete;
 	uint64_t ambiguous;
-	uint64_t lost; /* known missing by gaps in seq */
+	uint64_t lost; /* number of crossings that are missing according to gaps in seq */
 	uint64_t abandoned;
 };
 
@@ -537,33 +568,34 @@ struct model_ops {
 	/* An episode is finished (complete or not). Optional. */
 	void (*episode)(void *ctx, const struct model *model, const struct model_episode *episode);
 	/*
-	 * Return the number of a thread that is shown for the first time. @next: its number without
-	 * this function. Threads of one process should have different numbers. Optional.
+	 * Return the number of a thread that is shown for the first time. @next is the number that
+	 * it has without this function. Threads of one process should have different numbers.
+	 * Optional.
 	 */
 	uint32_t (*number)(void *ctx, const struct model *model, uint32_t thread, uint32_t next);
 	/* Return whether this process may be folded into its program. Optional. */
 	bool (*may_fold)(void *ctx, const struct model *model, uint32_t proc);
 	/*
-	 * The barrier (the process) @from has been added to @into, of the same program. The index
-	 * @from, and those of its threads, will be reused. Optional.
+	 * The barrier or process @from has been added to @into, which has the same program. The
+	 * index @from, and the indices of its threads, will be reused. Optional.
 	 */
 	void (*barrier_folded)(void *ctx, const struct model *model, uint32_t from, uint32_t into);
 	void (*process_folded)(void *ctx, const struct model *model, uint32_t from, uint32_t into);
 };
 
-/* Return a new model, or NULL when out of memory. @start_ns: when tracing began. */
+/* Return a new model, or NULL when out of memory. @start_ns is the time when tracing began. */
 struct model *model_new(const struct model_ops *ops, uint64_t start_ns);
 void model_free(struct model *model);
 /*
- * Keep at most @exited exited processes as they are, those that lost most; fold the others into
- * their program. Without this call all are kept. Entries of processes and barriers may then be
- * empty: their crossings are 0, and proc of an empty barrier is MODEL_NONE.
+ * Keep at most @exited exited processes unchanged, those with the largest losses. Fold the other
+ * exited processes into their program. Without this call all are kept. Entries of processes and
+ * barriers may then be empty: their crossings are 0, and proc of an empty barrier is MODEL_NONE.
  */
 void model_keep(struct model *model, uint32_t exited);
 
 /*
- * What goes in, as it is put on record: each of the functions below is one of these. Append only:
- * the numbers are in recordings.
+ * Types of the model's input, as recorded. Each type stands for a call of one of the functions
+ * below. Append only, because the numbers are in recordings.
  */
 enum model_input_type {
 	MODEL_INPUT_CROSSING = 1,
@@ -585,13 +617,13 @@ enum model_input_type {
 
 /*
  * A call of the function for @type. The members hold its arguments, under the same names. A member
- * that is no argument of the function is 0. Types without a member in the union have no further
+ * is 0 if the function has no such argument. Types without a member in the union have no further
  * arguments.
  */
 struct model_input {
 	uint8_t type; /* enum model_input_type */
-	uint32_t tgid, inc, tid; /* 0 for a crossing, which holds its own */
-	uint64_t t_ns; /* when it happened: the start, the end, or the arrival */
+	uint32_t tgid, inc, tid; /* 0 for a crossing, which contains its own ids */
+	uint64_t t_ns; /* time of the event: the start, the end, or the arrival */
 	union {
 		const struct model_crossing *crossing;
 		struct {
@@ -617,7 +649,7 @@ struct model_input {
 		struct {
 			uint64_t for_ns, after_ns; /* t_ns is until_ns */
 		} joined;
-		/* The members of struct model_detached; t_ns above. */
+		/* The members of struct model_detached, except t_ns, which is above. */
 		struct {
 			uint32_t cost_ppm, limit_ppm, because;
 			bool probed;
@@ -626,57 +658,68 @@ struct model_input {
 	};
 };
 
-/* Call the function for @input->type and return its result, -EINVAL if there is no such type. */
+/*
+ * Call the function for @input->type and return its result. Return -EINVAL if there is no such
+ * type.
+ */
 int model_take(struct model *model, const struct model_input *input);
-/* Call @tap with each input after the model has taken it. NULL: no tap. */
+/* Call @tap with each input after the model has taken it. If @tap is NULL, remove the tap. */
 void model_tap(struct model *model, void (*tap)(void *ctx, const struct model_input *input),
 	       void *ctx);
 
-/* These functions return 0 or -ENOMEM. After an error only reading and model_free() are allowed. */
+/*
+ * These functions return 0 or -ENOMEM. After an error, only read the model and call model_free().
+ */
 int model_add_crossing(struct model *model, const struct model_crossing *crossing);
 /*
- * Prefetch what a crossing of this thread will need, as it will be fed soon. With ten thousand
- * threads that leave in no order, waiting for memory would take two fifths of the time. Has no
- * other effect.
+ * Prefetch the data for a crossing of this thread that will be fed soon. With ten thousand threads
+ * that leave in random order, waiting for memory would take two fifths of the time. The function
+ * has no other effect.
  */
 void model_expect(const struct model *model, uint32_t tid);
 /*
- * Add a process that is known from @t_ns on. @seen: it was created then; else it was found running.
- * If it was found after tracing began, its figures count from @t_ns. @comm may be NULL. A second
- * call before its first crossing sets its start, and that of its first thread, anew: sbt-trace had
- * stopped it until then.
+ * Add a process that is known from @t_ns on. @seen: the process was created at @t_ns; if not set,
+ * it was found running. If it was found after tracing began, its figures count from @t_ns. @comm
+ * may be NULL. A second call before its first crossing sets the start of the process, and of its
+ * first thread, anew: sbt-trace had stopped the process until then.
  */
 int model_add_process(struct model *model, uint32_t tgid, uint32_t inc, uint32_t parent_tgid,
 		      uint32_t parent_inc, uint64_t t_ns, bool seen, const char *comm);
-/* Add a thread that was created while tracing; not for threads that were found running. */
+/*
+ * Add a thread that was created during tracing. Do not call this for threads that were found
+ * running.
+ */
 int model_add_thread(struct model *model, uint32_t tgid, uint32_t inc, uint32_t tid, uint64_t t_ns);
 /*
- * Add a thread that existed when tracing began, before its first crossing. @inside: the address (a
- * futex word) at which it was waiting then; 0: it was not waiting. The barrier that it was inside
- * of is then known, and need not be derived from the first crossings.
+ * Add a thread that existed when tracing began, before its first crossing. @inside is the address
+ * (a futex word) at which it waited then, or 0 if it did not wait. The barrier that contains this
+ * address is then known, and need not be derived from the first crossings.
  */
 int model_add_found(struct model *model, uint32_t tgid, uint32_t inc, uint32_t tid,
 		    uint64_t inside);
-/* Note that a thread ended. Its tid may be used again by another thread. */
+/* Note that a thread ended. Another thread may reuse its tid. */
 int model_end_thread(struct model *model, uint32_t tgid, uint32_t inc, uint32_t tid, uint64_t t_ns,
 		     const char *comm);
 int model_end_process(struct model *model, uint32_t tgid, uint32_t inc, uint64_t t_ns);
-/* Set the program that a process runs: the same number for the same program. Before its end. */
+/*
+ * Before the end of a process, set the program that it runs: the same number for the same program.
+ */
 int model_add_program(struct model *model, uint32_t tgid, uint32_t inc, uint64_t program);
 int model_name_thread(struct model *model, uint32_t tgid, uint32_t inc, uint32_t tid,
 		      const char *comm);
 /*
- * Add what a thread did between its last departure and @t_ns, which is its end or the end of
- * tracing. @detail NULL: all on a CPU; copied. To be called before model_end_thread(). The detail
- * enters model_thread.sums when the tail enters outside_ns: at the end, or in model_thread_at().
- * Tails of unknown threads are ignored.
+ * Add the thread's activity between its last departure and @t_ns, which is its end or the end of
+ * tracing. If @detail is NULL, all time was on a CPU. The model copies @detail. Call this before
+ * model_end_thread(). The detail is added to model_thread.sums when the tail is added to
+ * outside_ns: at the end, or in model_thread_at(). Tails of unknown threads are ignored.
  */
 int model_add_tail(struct model *model, uint32_t tgid, uint32_t inc, uint32_t tid, uint64_t t_ns,
 		   const struct model_detail *detail);
 /*
- * Sums from the kernel side: what one thread did at one call site, instead of its crossings.
- * Figures of episodes are with their last arriver. Times before its first crossing are not
- * included, because only the model knows its start. Not recorded: the tap does not see it.
+ * Sums from the kernel side: the crossings of one thread at one call site, as sums. The sums of an
+ * episode are counted for its last arriver. Times before a thread's first crossing are not
+ * included, because only the model knows its start. The tap does not see sums, so they are not
+ * recorded.
  */
 struct model_summed {
 	uint32_t tgid, inc, tid;
@@ -684,57 +727,62 @@ struct model_summed {
 	uint8_t family, kind;
 	bool several; /* objects */
 	uint64_t object; /* the last one */
-	uint64_t born_ns; /* some time in the life of the thread, because tids are reused */
+	uint64_t born_ns; /* a time in the life of the thread, because tids are reused */
 	/*
-	 * Arrival of the thread's very first crossing, if it was here and its episode complete;
-	 * else 0.
+	 * Arrival of the thread's very first crossing, if it was at this site and its episode was
+	 * complete; 0 if not.
 	 */
 	uint64_t first_arrive_ns;
-	uint64_t first_release_ns; /* release of that episode, if it was the last arriver; else 0 */
-	uint32_t first_team; /* number of members of that episode, if so */
-	uint64_t depart_ns; /* its last departure here */
+	/* release of that episode if the thread was the last arriver; 0 if not */
+	uint64_t first_release_ns;
+	/* number of members of that episode if the thread was the last arriver */
+	uint32_t first_team;
+	uint64_t depart_ns; /* the thread's last departure at this site */
 	uint64_t crossings, abandoned;
-	uint64_t unmet; /* of the crossings: at barriers with unknown members */
-	uint64_t incomplete, ambiguous; /* episodes; each counted by one thread */
+	uint64_t unmet; /* number of crossings at barriers with unknown members */
+	uint64_t incomplete, ambiguous; /* number of episodes; one thread counts each */
 	uint64_t idle_ns, work_ns, work_n; /* in complete episodes */
 	uint64_t idle_other_ns; /* in other episodes */
 	uint64_t unknown_ns; /* in abandoned crossings */
 	uint64_t thread_ns; /* phase times x members */
-	uint32_t team_min, team_max; /* of episodes with it as last arriver; team_max 0: none */
+	/* members of episodes with this thread as last arriver; team_max is 0 if there are none */
+	uint32_t team_min, team_max;
 	struct model_stat wait, release; /* its own */
-	/* of episodes with it as last arriver: barrier.n of them */
+	/* values of episodes with this thread as last arriver; barrier.n is their number */
 	struct model_stat barrier, phase;
 };
 
-/* Add sums, after everything else has been fed and before model_finish(). */
+/* Add sums after all other input has been fed and before model_finish(). */
 int model_add_summed(struct model *model, const struct model_summed *summed);
 /*
- * Note that @tid waited @for_ns, until @until_ns, for another thread to end. If it crosses no
- * barrier afterwards, it was no member of a team meanwhile; else that time is a part of its phase.
- * @after_ns: with sums, when it left its last barrier; else 0.
+ * Note that @tid waited for @for_ns, until @until_ns, for another thread to end. If @tid crosses no
+ * barrier afterwards, it was no member of a team during the wait. If it does, the wait is part of
+ * its phase. With sums, @after_ns is the time when it left its last barrier. Without sums, it is 0.
  */
 int model_add_joined(struct model *model, uint32_t tgid, uint32_t inc, uint32_t tid,
 		     uint64_t for_ns, uint64_t until_ns, uint64_t after_ns);
 /*
- * Note that @tid arrived at @arrive_ns and had not left when tracing ended; before model_finish().
+ * Before model_finish(), note that @tid arrived at @arrive_ns and had not left when tracing ended.
  */
 int model_add_pending(struct model *model, uint32_t tgid, uint32_t inc, uint32_t tid,
 		      uint64_t object, uint64_t arrive_ns);
-/* Decide what can be decided: all records with departures before @t_ns have been fed. */
+/*
+ * Make the decisions that are possible when all records with departures before @t_ns have been fed.
+ */
 int model_advance(struct model *model, uint64_t t_ns);
 /*
- * Note what was detached from a process. From detached->t_ns on the process, or its probe groups,
- * are not traced: records from before may still be fed, later ones not.
+ * Note what was detached from a process. From detached->t_ns on, the process or its probe groups
+ * are not traced. Earlier records may still be fed, later records may not.
  */
 int model_detached(struct model *model, uint32_t tgid, uint32_t inc,
 		   const struct model_detached *detached);
-/* End the run: close what is open, and add the tails. Nothing may be fed afterwards. */
+/* End the run: close all open episodes, and add the tails. Nothing may be fed afterwards. */
 int model_finish(struct model *model, uint64_t end_ns);
 
 /*
- * For interim reports: return the process (the thread) as it would be if tracing ended at @end_ns,
- * with open intervals counted until then. Changes nothing. After model_finish() the same as
- * model_proc().
+ * For interim reports, return the process or thread in the state that it would have if tracing
+ * ended at @end_ns. Open intervals count until then. The model does not change. After
+ * model_finish() the result equals model_proc().
  */
 void model_proc_at(const struct model *model, uint32_t index, uint64_t end_ns,
 		   struct model_proc *out);
@@ -743,23 +791,22 @@ void model_thread_at(const struct model *model, uint32_t index, uint64_t end_ns,
 
 /* A member of the last episode on an object. */
 struct model_met {
-	uint32_t thread; /* index; MODEL_NONE: it ended long ago and has been folded */
+	uint32_t thread; /* index; MODEL_NONE if the thread ended long ago and has been folded */
 	uint32_t tid;
 };
 
 struct model_team {
-	uint32_t n; /* members of the last episode; 0: none is known */
+	uint32_t n; /* number of members of the last episode; 0 if none is known */
 	uint64_t release_ns; /* its release */
-	/* index of the barrier of the newest finished episode there; MODEL_NONE: none */
+	/* index of the barrier of the newest finished episode there, or MODEL_NONE */
 	uint32_t barrier;
-	/* more threads use the barrier than it counts: the next members may be others */
+	/* more threads use the barrier than its count, so the next members may differ */
 	bool changes;
 };
 
 /*
- * Find the team that met last on the object that tgid, inc, object, family and shared of @at
- * identify. At most @max of out->n members are written to @met. Return false if nothing is known of
- * the object.
+ * Find the last team on the object that tgid, inc, object, family and shared of @at identify. Write
+ * at most @max of the out->n members to @met. Return false if nothing is known of the object.
  */
 bool model_team(const struct model *model, const struct model_crossing *at, struct model_met *met,
 		uint32_t max, struct model_team *out);
@@ -768,9 +815,9 @@ const struct model_totals *model_totals(const struct model *model);
 uint64_t model_start(const struct model *model);
 uint32_t model_nprocs(const struct model *model);
 const struct model_proc *model_proc(const struct model *model, uint32_t index);
-/* Some entries may be empty: their proc is MODEL_NONE. */
+/* Some entries may be empty. Their proc is MODEL_NONE. */
 uint32_t model_nthreads(const struct model *model);
-/* Return the index of the last thread with this number; MODEL_NONE: none is known. */
+/* Return the index of the last thread with this number, or MODEL_NONE if none is known. */
 uint32_t model_find_thread(const struct model *model, uint32_t tgid, uint32_t inc, uint32_t tid);
 const struct model_thread *model_thread(const struct model *model, uint32_t index);
 uint32_t model_nbarriers(const struct model *model);

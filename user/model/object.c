@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Assigns crossings to episodes. A crossing belongs to the open episode if and only if it arrived
- * before the earliest departure of that episode. A known count closes an episode; without one the
- * next episode does. Objects with more threads than their count: cyclic.c.
+ * Assign crossings to episodes. A crossing belongs to the open episode if and only if it arrived
+ * before the earliest departure of that episode. A known count closes an episode. Without a count,
+ * the next episode closes it. Objects with more threads than their count are handled in cyclic.c.
  */
 #include "model/internal.h"
 #include "sites/family.h"
@@ -129,7 +129,9 @@ static int object_get(struct model *m, const struct model_crossing *c, uint32_t 
 	return 0;
 }
 
-/* Return true if @e is over, or has all members and a departure: then its members are known. */
+/*
+ * Return true if @e is over, or if it has all members and a departure. Its members are then known.
+ */
 static bool has_met(const struct episode *e)
 {
 	return e && e->depart_min != MODEL_UNKNOWN && !e->nabandoned &&
@@ -177,7 +179,10 @@ bool model_team(const struct model *m, const struct model_crossing *at, struct m
 	out->release_ns = o->met_ns;
 	for (i = 0; i < o->nmet && i < max; i++)
 		met[i] = still_there(m, o->met[i]);
-	/* Open episodes may be newer: without a count, only the next episode closes one. */
+	/*
+	 * Open episodes may be newer, because without a count only the next episode closes an
+	 * episode.
+	 */
 	for (i = 0; i <= o->nopen; i++) {
 		e = i ? o->open[i - 1] : o->pending;
 		if (!has_met(e) || e->arrive_max < out->release_ns)
@@ -232,7 +237,7 @@ static uint32_t uncertainty_why(const struct episode *e)
 	return MODEL_WHY_BEFORE;
 }
 
-/* Note which members of @e come again, as far as is known. */
+/* Note which members of @e arrive again, as far as known. */
 static void note_open(struct object *o, const struct episode *e)
 {
 	const struct episode *later;
@@ -249,7 +254,9 @@ static void note_open(struct object *o, const struct episode *e)
 	}
 }
 
-/* Decide on the pending full episode: the next one is full too, or no more records come. */
+/*
+ * Decide the pending full episode, because the next episode is full too or no more records follow.
+ */
 int object_classify(struct model *m, struct object *o, bool final)
 {
 	struct episode *e = o->pending;
@@ -257,7 +264,7 @@ int object_classify(struct model *m, struct object *o, bool final)
 	int err = 0;
 
 	o->pending = NULL;
-	/* For a former barrier, the slots say nothing: what was known then stays. */
+	/* For a former barrier, the slots are no evidence, so the earlier knowledge stays. */
 	if (!episode_is_former(e))
 		uncertainty_again(o, e);
 	if (e->nuncertain)
@@ -271,7 +278,7 @@ int object_classify(struct model *m, struct object *o, bool final)
 	return episode_close(m, e, MODEL_AMBIGUOUS, uncertainty_why(e));
 }
 
-/* Mark members of older open episodes as uncertain: they may belong to @e instead. */
+/* Mark members of older open episodes as uncertain, because they may belong to @e instead. */
 static void doubt_older(const struct model *m, struct object *o, struct episode *e)
 {
 	const struct episode *older;
@@ -290,9 +297,9 @@ static void doubt_older(const struct model *m, struct object *o, struct episode 
 }
 
 /*
- * Close a full episode of a former barrier, with a last member that was slow to leave. The slots of
- * the present barrier say nothing about it. No later episode shows whether a member that never left
- * is a left-over.
+ * Close a full episode of a former barrier. Its last member was slow to leave. The slots of the
+ * present barrier are no evidence about this episode. No later episode shows whether a member that
+ * never left is a left-over.
  */
 static int former_full(struct model *m, struct object *o, struct episode *e)
 {
@@ -310,10 +317,10 @@ static int former_full(struct model *m, struct object *o, struct episode *e)
 }
 
 /*
- * Handle an episode with as many members as the count. It is complete unless something speaks
- * against it. A member that never left may be a left-over from before the barrier was created
- * again. A member with a missing record may belong to the next episode. Such episodes are pending
- * until the next one is full.
+ * Handle an episode with as many members as the count. It is complete unless there is contrary
+ * evidence. A member that never left may be a left-over from before the barrier was created again.
+ * A member with a missing record may belong to the next episode. Episodes with such members are
+ * pending until the next episode is full.
  */
 static int object_full(struct model *m, struct object *o, struct episode *e)
 {
@@ -358,12 +365,12 @@ static int close_short(struct model *m, struct object *o, struct episode *e)
 
 	remove_open(o, e);
 	why = slots_missing_why(m, o, e);
-	/* Further members after the cut could not be seen. */
+	/* Further members after the cutoff could not be seen. */
 	if (episode_was_cut(m, e))
 		return episode_close(m, e, MODEL_INCOMPLETE, MODEL_WHY_END);
 	if (e->count)
 		return episode_close(m, e, MODEL_INCOMPLETE, why);
-	/* Without a count the members are all, unless a record is known to be missing. */
+	/* Without a count these are all members, unless a record is known to be missing. */
 	if (why & MODEL_WHY_LOST)
 		return episode_close(m, e, MODEL_INCOMPLETE, MODEL_WHY_LOST);
 	uncertainty_again(o, e);
@@ -386,8 +393,9 @@ static uint64_t left_by(const struct episode *e)
 }
 
 /*
- * Return true if a newer episode has a departure before the watermark: its members had left this
- * one. Arrivals prove less, because other members may still be on their way out.
+ * Return true if a newer episode has a departure before the watermark. The members of the newer
+ * episode had then left this episode. Arrivals are weaker evidence, because other members may still
+ * be leaving.
  */
 static bool newer_was_left(const struct model *m, const struct object *o)
 {
@@ -400,7 +408,7 @@ static bool newer_was_left(const struct model *m, const struct object *o)
 }
 
 /*
- * Return true if the oldest open episode can get no more members. @opened: a newer one has just
+ * Return true if the oldest open episode can get no more members. @opened: a newer episode has just
  * begun.
  */
 static bool oldest_is_over(const struct model *m, const struct object *o, bool opened)
@@ -416,7 +424,7 @@ static bool oldest_is_over(const struct model *m, const struct object *o, bool o
 			return true;
 		return m->watermark > left + MODEL_DECIDE_NS;
 	}
-	/* Its missing members are not in the slots. */
+	/* The missing members of the episode are not in the slots. */
 	if (episode_is_former(e))
 		return m->watermark > left + MODEL_DECIDE_NS;
 	if (o->full_arrive_ns > e->arrive_max && o->full_arrive_ns >= left)
@@ -453,8 +461,8 @@ static bool in_time(const struct member *mem, uint64_t arrive_max, uint64_t depa
 }
 
 /*
- * Return true if both know the number of their call on the object. Then it decides: clocks may
- * differ.
+ * Return true if both know the number of their call on the object. This number then decides,
+ * because clocks may differ.
  */
 static bool is_numbered(const struct member *mem, bool ordinal)
 {
@@ -462,7 +470,7 @@ static bool is_numbered(const struct member *mem, bool ordinal)
 }
 
 /*
- * Return true if @mem's thread is a member already. Without a count, and with no departure seen
+ * Return true if @mem's thread is already a member. Without a count and without a seen departure
  * (all members were killed), the thread must have left, so this is another episode.
  */
 static bool comes_again(const struct episode *e, const struct member *mem)
@@ -482,7 +490,10 @@ static bool of_team(uint8_t flags)
 	return flags & MODEL_CROSSING_TEAM;
 }
 
-/* Return true if @mem fits by its team: members come to one thing together, each once. */
+/*
+ * Return true if the team of @mem fits: members of a team arrive at one episode together, each
+ * once.
+ */
 static bool team_agrees(const struct episode *e, const struct member *mem)
 {
 	uint32_t i;
@@ -496,7 +507,8 @@ static bool team_agrees(const struct episode *e, const struct member *mem)
 }
 
 /*
- * Return true if @mem may be at the former barrier of @e. An episode without departures fits any.
+ * Return true if @mem may be at the former barrier of @e. An episode without departures fits any
+ * barrier.
  */
 static bool former_agrees(const struct object *o, const struct episode *e, const struct member *mem,
 			  uint32_t count)
@@ -521,7 +533,7 @@ static struct episode *find_open(const struct model *m, const struct object *o,
 		}
 		if (episode_is_former(e) && !former_agrees(o, e, mem, count))
 			continue;
-		/* With missing records, disagreeing clocks are not the likeliest reason. */
+		/* If records are missing, disagreeing clocks are not the most likely reason. */
 		skew = mem->uncertain || e->nuncertain ? 0 : MODEL_SKEW_NS;
 		if (!(mem->was_inside && e->first) && counts_agree(count, e->count) &&
 		    rounds_agree(mem->round, e->round) &&
@@ -534,7 +546,7 @@ static struct episode *find_open(const struct model *m, const struct object *o,
 
 enum fit { FIT_NEW, FIT_STRAY, FIT_SURPLUS };
 
-/* Check a crossing that fits no open episode against the closed ones. */
+/* Check a crossing that fits no open episode against the closed episodes. */
 static enum fit fit_closed(const struct object *o, const struct member *mem, uint32_t count)
 {
 	uint32_t i, n = o->nclosed < OBJECT_CLOSED ? o->nclosed : OBJECT_CLOSED;
@@ -590,7 +602,7 @@ static int object_open_new(struct model *m, struct object *o, const struct membe
 	if (err)
 		return err;
 	e->made = made_of(o, count);
-	/* A thread that was inside when tracing began is past the first episode. */
+	/* A thread that was inside when tracing began has already passed the first episode. */
 	e->first = e->first && !mem->was_inside;
 	err = episode_put(m, e, mem, count);
 	if (err) {
@@ -608,8 +620,8 @@ static int object_open_new(struct model *m, struct object *o, const struct membe
 }
 
 /*
- * Replace a member that never left in the pending full episode, which has one member too many: it
- * is a left-over, and @mem is the real member.
+ * Replace a member that never left in the pending full episode, which has one member too many. That
+ * member is a left-over, and @mem is the real member.
  */
 static int pending_replace(struct model *m, struct object *o, const struct member *mem)
 {
@@ -665,7 +677,7 @@ static bool pending_has_stale(const struct object *o, const struct member *mem, 
 	       rounds_agree(mem->round, e->round) && in_time(mem, e->arrive_max, e->depart_min, 0);
 }
 
-/* Put @mem into an episode, which takes over its detail. */
+/* Put @mem into an episode, which then owns its detail. */
 int object_place(struct model *m, struct object *o, const struct member *mem, uint32_t count)
 {
 	struct episode *e = find_open(m, o, mem, count);
@@ -715,7 +727,7 @@ static void set_busy(struct model *m, struct object *o)
 		list_del(&o->busy);
 }
 
-/* Handle another count at the same address: a new barrier with a new team. */
+/* Handle another count at the same address. This is a new barrier with a new team. */
 static int object_remade(struct model *m, struct object *o, const struct model_crossing *c)
 {
 	int err = 0;
@@ -723,8 +735,8 @@ static int object_remade(struct model *m, struct object *o, const struct model_c
 	if (o->is_cyclic)
 		err = cyclic_leave(m, o, true);
 	/*
-	 * No further episode of the old barrier can settle the pending one. Missing records may
-	 * still show.
+	 * No further episode of the old barrier can settle the pending episode. Missing records may
+	 * still become known.
 	 */
 	if (!err && o->pending && (o->pending->nabandoned || episode_is_former(o->pending)))
 		err = object_classify(m, o, false);
@@ -739,7 +751,7 @@ static int object_remade(struct model *m, struct object *o, const struct model_c
 }
 
 /*
- * Return true if the crossing is of a former barrier at this address: its thread was slow to leave,
+ * Return true if the crossing is at a former barrier at this address: its thread was slow to leave,
  * and arrived before any thread arrived at the present barrier.
  */
 static bool is_of_former(const struct object *o, const struct model_crossing *c)
@@ -748,9 +760,7 @@ static bool is_of_former(const struct object *o, const struct model_crossing *c)
 	       !of_team(c->flags);
 }
 
-/*
- * As is_of_former(), if the counts are equal: an episode of the former barrier lacks this member.
- */
+/* Like is_of_former(), but for equal counts: an episode of the former barrier lacks this member. */
 static bool fits_former(const struct model *m, const struct object *o, const struct member *mem,
 			uint32_t count)
 {
@@ -762,7 +772,10 @@ static bool fits_former(const struct model *m, const struct object *o, const str
 	return e && episode_is_former(e);
 }
 
-/* The count of a hand-written barrier is only inferred from what was seen, so it may be too low. */
+/*
+ * The count of a hand-written barrier is only inferred from observed crossings, so it may be too
+ * low.
+ */
 static bool is_found_out(const struct model_crossing *c)
 {
 	return family_has(c->family, FAMILY_COND_VAR) && !c->count;
@@ -832,7 +845,7 @@ int object_add(struct model *m, const struct model_crossing *c, struct member *m
 	return err;
 }
 
-/* Decide what a new watermark allows. */
+/* Make the decisions that a new watermark allows. */
 int object_advance(struct model *m, struct object *o)
 {
 	int err = 0;
@@ -845,7 +858,7 @@ int object_advance(struct model *m, struct object *o)
 	return err;
 }
 
-/* Close everything: no more records come. */
+/* Close all episodes, because no more records follow. */
 int object_finish(struct model *m, struct object *o)
 {
 	int err = 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * If more processes have exited than are to be kept, they are folded into their program: their sums
- * are added to those of its first process, and their indices are reused. The processes with the
- * largest losses are kept.
+ * If more processes have exited than the model keeps, they are folded into their program. Their
+ * sums are added to those of the program's first process, and their indices are reused. The
+ * processes with the largest losses are kept.
  */
 #include "model/internal.h"
 
@@ -11,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* All records of a process have come this long after its exit. */
+/* All records of a process have arrived this long after its exit. */
 #define SETTLED_NS 3000000000ULL
-/* How often exited processes are examined. */
+/* Interval at which exited processes are examined. */
 #define LOOK_NS	   1000000000ULL
-/* Rows of one program. Further call sites share one row. */
+/* Maximum number of rows of one program. Further call sites share one row. */
 #define ROWS_MAX   256
 
 struct loss {
@@ -63,7 +63,7 @@ static uint64_t wait_of(const struct model *m, const struct proc *p)
 	return sum;
 }
 
-/* Processes that share barriers, or were traced only in part, are not folded. */
+/* A process that shares barriers, or was traced only in part, is not folded. */
 static bool may_fold(const struct model *m, const struct proc *p)
 {
 	uint32_t i;
@@ -96,7 +96,9 @@ static int by_exit(const void *a, const void *b)
 	return NUMBER_COMPARE(x->at, y->at);
 }
 
-/* Close the open episodes of the processes to fold, as at the end: no more records come. */
+/*
+ * Close the open episodes of the processes that are folded, as at the end: no more records follow.
+ */
 static int close_objects(struct model *m)
 {
 	struct object *o;
@@ -293,7 +295,7 @@ static int fold_threads(struct model *m, struct proc *p)
 	struct model_proc at;
 	int err = 0;
 
-	/* First, while the lives of its threads are known. */
+	/* Do this first, while the lives of the threads are known. */
 	model_proc_at(m, p->index, p->pub.end_ns, &at);
 	p->pub.elapsed_ns = at.elapsed_ns;
 	p->pub.ideal_ns = at.ideal_ns;
@@ -356,7 +358,9 @@ static int fold_one(struct model *m, struct proc *p)
 
 /* --- when processes are folded --- */
 
-/* Take the settled processes, largest losses first. The others stay in m->exited. */
+/*
+ * Take the settled processes, with the largest losses first. The other processes stay in m->exited.
+ */
 static uint32_t take_settled(struct model *m, struct loss *out)
 {
 	uint32_t i, kept = 0, n = 0;
@@ -374,7 +378,7 @@ static uint32_t take_settled(struct model *m, struct loss *out)
 	return n;
 }
 
-/* Return true if nothing of the process is unfinished. */
+/* Return true if the process has no unfinished episode. */
 static bool is_over(const struct model *m, const struct proc *p)
 {
 	const struct queue *q = m->queues[p->index];
@@ -394,7 +398,7 @@ static int fold_all(struct model *m, struct loss *all, uint32_t n)
 	uint32_t i, kept;
 	int err;
 
-	/* In the order of exits, because the first process of a program takes the others. */
+	/* Sort by exit, because the first process of a program receives the others. */
 	qsort(all, n, sizeof(*all), by_exit);
 	for (i = kept = 0; i < n; i++)
 		if (may_fold(m, proc_at(m, all[i].proc)))
@@ -416,7 +420,7 @@ static int fold_all(struct model *m, struct loss *all, uint32_t n)
 	return err;
 }
 
-/* Put the kept processes back into the list of exited ones. */
+/* Put the kept processes back into the list of exited processes. */
 static void keep(struct model *m, struct loss *all, uint32_t n)
 {
 	uint32_t i;

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Finished episodes are queued in the order of their releases. One leaves the heap when no open
- * episode of its process, or of processes that share barriers with it, can have an earlier release.
+ * Finished episodes are queued in the order of their releases. An episode leaves the heap when no
+ * open episode of its process, or of processes that share barriers with it, can have an earlier
+ * release.
  */
 #include "model/internal.h"
 
 #include <stdlib.h>
 
-/* With more open episodes than this, model_advance() searches them, not every episode. */
+/* If there are more open episodes, model_advance() searches them, instead of every episode. */
 #define QUEUE_LOOK 64
 
 void queue_open(struct queue *q, struct open *o, uint64_t bound)
@@ -77,9 +78,9 @@ static int heap_add(struct model *m, struct queue *q, struct episode *e)
 }
 
 /*
- * Return the earliest release that may still come. Episodes far behind the watermark hold nothing
- * back. An episode without a known count is decided long before that, with its present release: it
- * holds back until then.
+ * Return the earliest release that may still follow. Episodes far behind the watermark delay
+ * nothing. An episode without a known count is decided long before that, with its present release,
+ * and delays later episodes until then.
  */
 static uint64_t earliest_open(const struct model *m, const struct queue *q)
 {
@@ -97,9 +98,9 @@ static uint64_t earliest_open(const struct model *m, const struct queue *q)
 }
 
 /*
- * Return true if the first episode after an attach in its middle is still open. It stays open for a
- * phase, until a second one shows that no more threads come. The second one's phase began with the
- * first.
+ * Return true if the first episode after tracing attached in its middle is still open. It stays
+ * open for a phase, until a second episode shows that no more threads arrive. The phase of the
+ * second episode began with the first.
  */
 static bool waits_for_first(const struct episode *e)
 {
@@ -144,7 +145,7 @@ int queue_push(struct model *m, struct queue *q, struct episode *e)
 	return queue_flush(m, q, false);
 }
 
-/* Return the queue that @i was joined into. Paths are halved on the way. */
+/* Return the queue that @i was joined into. Halve the paths on the way. */
 static uint32_t find_root(struct model *m, uint32_t i)
 {
 	struct queue *q = m->queues[i];
@@ -163,7 +164,7 @@ struct queue *queue_of(struct model *m, uint32_t proc)
 	return m->queues[find_root(m, proc)];
 }
 
-/* Join the queues of two processes that share a barrier. The smaller queue is moved. */
+/* Join the queues of two processes that share a barrier. Move the smaller queue. */
 int queue_join(struct model *m, uint32_t a, uint32_t b)
 {
 	uint32_t keep = find_root(m, a), drop = find_root(m, b), i;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * The threads known at an object: what they may still send, and which of their records are missing.
+ * The threads known at an object: the records that may still follow, and the records that are
+ * missing.
  */
 #include "model/internal.h"
 
@@ -9,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Up to this many slots are searched one by one. Beyond it a hash is used. */
+/* Up to this many slots are searched one by one. More slots use a hash. */
 #define SLOTS_LOOK 32
 
 /* File new slots, or all slots if they were moved. Return false when out of memory. */
@@ -28,7 +29,7 @@ static void unfile_slots(struct object *o)
 	o->nfiled = 0;
 }
 
-/* Return the index of the thread's slot; nslots: none. */
+/* Return the index of the thread's slot, or nslots if there is none. */
 static uint32_t slot_place(struct object *o, const struct thread *t)
 {
 	uint64_t place = o->nslots;
@@ -83,7 +84,7 @@ int slot_get(struct model *m, struct object *o, struct thread *t, struct slot **
 }
 
 /*
- * Forget threads that exited. If @idle_before is not 0, also forget those that have not used the
+ * Forget threads that exited. If @idle_before is not 0, also forget threads that have not used the
  * object since then, nor in many of its episodes.
  */
 void slots_purge(struct model *m, struct object *o, uint64_t idle_before)
@@ -114,7 +115,7 @@ void slots_reset(struct object *o)
 	o->nuncertain = 0;
 }
 
-/* Note when the thread of @mem, which comes after the pending episode, came again. */
+/* Note when the thread of @mem, which follows the pending episode, arrived again. */
 void slot_note_next(struct slot *s, const struct episode *pending, const struct member *mem)
 {
 	if (s->next_for == pending->serial && s->next_arrive_ns <= mem->pub.arrive_ns)
@@ -125,8 +126,8 @@ void slot_note_next(struct slot *s, const struct episode *pending, const struct 
 }
 
 /*
- * Return true if the thread's next crossing may belong elsewhere: a record is missing since its
- * last certain place on the object, or that place itself was uncertain.
+ * Return true if the thread's next crossing may belong to another episode: a record is missing
+ * since its last certain place on the object, or that place itself was uncertain.
  */
 bool slot_uncertain(const struct slot *s, const struct thread *t)
 {
@@ -165,8 +166,8 @@ void slot_clear(struct object *o, struct thread *t, uint32_t seq)
 }
 
 /*
- * Return true if each thread left a barrier at or after @until: none of its earlier records can
- * come.
+ * Return true if each thread left a barrier at or after @until. None of its earlier records can
+ * follow.
  */
 bool slots_settled(const struct model *m, const struct object *o, uint64_t until)
 {
@@ -191,7 +192,7 @@ static bool is_member(const struct episode *e, const struct thread *t)
 	return false;
 }
 
-/* Return why members of @e are missing, as exactly as is known. */
+/* Return why members of @e are missing, as precisely as known. */
 uint32_t slots_missing_why(const struct model *m, const struct object *o, const struct episode *e)
 {
 	uint64_t to = e->depart_min == MODEL_UNKNOWN ? e->arrive_max : e->depart_min;

@@ -29,7 +29,7 @@ void model_stat_add(struct model_stat *s, uint64_t value)
 		s->hist[bucket]++;
 }
 
-/* Join two sets, by Chan, Golub and LeVeque (1979). */
+/* Join two sets by the method of Chan, Golub and LeVeque (1979). */
 void model_stat_join(struct model_stat *to, const struct model_stat *from)
 {
 	double n = (double)to->n + (double)from->n, delta = from->mean - to->mean;

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Adds sums made elsewhere to the model's own, as if single crossings had been added. */
+/*
+ * Add sums from the kernel side to the model's own sums, with the same result as for single
+ * crossings.
+ */
 #include "model/internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-/* Return the thread with that tid that existed at @born_ns; NULL: none. */
+/* Return the thread with that tid that existed at @born_ns, or NULL if there is none. */
 static struct thread *lived(const struct model *m, const struct proc *p, uint32_t tid,
 			    uint64_t born_ns)
 {
@@ -152,7 +155,7 @@ static int by_start(const void *a, const void *b)
 						  : NUMBER_COMPARE(x->pub.tid, y->pub.tid);
 }
 
-/* Number the threads, as if all had been seen from the start. */
+/* Number the threads as if all had been seen from the start. */
 static void number_threads(const struct model *m, struct proc *p, struct thread **order)
 {
 	struct thread *t;
@@ -175,7 +178,8 @@ uint64_t summed_outside(const struct thread *t)
 }
 
 /*
- * Set the time outside barriers: all that is neither inside nor unknown, up to the last departure.
+ * Set the time outside barriers, which is all time that is neither inside nor unknown, up to the
+ * last departure.
  */
 int summed_finish(struct model *m)
 {

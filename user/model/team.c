@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * When teams last met. The phase of an episode begins where all its members last met (the design's
- * model, "Phase"). Episodes of only some of them with other threads lie within that phase.
+ * The last episodes of teams. The phase of an episode begins at the last episode of all its members
+ * (the design's model, "Phase"). Episodes of only some of the members with other threads lie within
+ * that phase.
  */
 #include "model/internal.h"
 
@@ -13,9 +14,9 @@
 /* A set of threads. */
 struct team {
 	uint64_t key;
-	uint64_t release_ns; /* of their last episode */
+	uint64_t release_ns; /* release of their last episode */
 	uint32_t row; /* the barrier of that episode */
-	bool sure; /* no later episode of theirs can be missing */
+	bool sure; /* no later episode of the team can be missing */
 	uint32_t n;
 	uint32_t threads[]; /* indices, ascending */
 };
@@ -31,7 +32,7 @@ static uint64_t key_of(const struct episode *e)
 	return hash_mix(key);
 }
 
-/* Forget all teams: indices of threads are reused, or there are too many teams. */
+/* Forget all teams, because indices of threads are reused or there are too many teams. */
 void teams_forget(struct model *m)
 {
 	const struct hash_entry *e;
@@ -84,8 +85,8 @@ static const struct thread_team *entry_of(const struct model *m, struct thread *
 }
 
 /*
- * Find the last episode of all members of @e. Return its team; NULL: none is known. A thread
- * remembers a limited number of teams, and forgets the least recent one.
+ * Find the last episode of all members of @e. Return its team, or NULL if none is known. A thread
+ * remembers a limited number of teams, and forgets the least recent team.
  */
 struct team *team_before(const struct model *m, struct episode *e, uint64_t *release_ns,
 			 uint32_t *row, bool *sure)
@@ -107,7 +108,7 @@ struct team *team_before(const struct model *m, struct episode *e, uint64_t *rel
 	return NULL;
 }
 
-/* Return the thread's time outside barriers since it met with @team; MODEL_UNKNOWN. */
+/* Return the thread's time outside barriers since its last episode with @team, or MODEL_UNKNOWN. */
 uint64_t team_work(const struct model *m, const struct member *mem, const struct team *team)
 {
 	const struct thread_team *entry = entry_of(m, mem->thread, team);
@@ -156,9 +157,9 @@ static int team_new(struct model *m, const struct episode *e, uint64_t key, stru
 }
 
 /*
- * Note that the team of @e has met, after its members' clocks were joined. @sure: the release is
- * known. An episode that is not complete has unknown members: it may have been the team that met on
- * its object before.
+ * Note that the team of @e has crossed, after its members' clocks were joined. @sure: the release
+ * is known. The members of an incomplete episode are unknown: they may have been the team of the
+ * previous episode on this object.
  */
 int team_met(struct model *m, const struct episode *e, struct team *before, uint32_t row, bool sure)
 {
@@ -166,7 +167,7 @@ int team_met(struct model *m, const struct episode *e, struct team *before, uint
 	uint32_t i;
 	int err;
 
-	/* In cyclic use, any threads may meet. */
+	/* In cyclic use, any threads may share an episode. */
 	if (e->cyclic)
 		return 0;
 	if (e->state != MODEL_COMPLETE) {

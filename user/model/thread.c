@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Threads and processes, and what each crossing adds to its thread. */
+/* Threads and processes, and the figures that each crossing adds to its thread. */
 #include "model/internal.h"
 
 #include <errno.h>
@@ -95,8 +95,8 @@ int proc_get(struct model *m, uint32_t tgid, uint32_t inc, struct proc **out)
 }
 
 /*
- * Start all figures of the process at @t_ns, because it was not observed before. None of its
- * threads had crossed a barrier by then.
+ * Start all figures of the process at @t_ns, because the process was not observed before. None of
+ * its threads had crossed a barrier by then.
  */
 static void start_late(struct model *m, struct proc *p, uint64_t t_ns)
 {
@@ -138,15 +138,15 @@ int take_process(struct model *m, uint32_t tgid, uint32_t inc, uint32_t parent_t
 
 /*
  * Return the entry for a tid in a small table of recent threads. Tids are mostly consecutive, and a
- * cache line holds sixteen entries, so nearly every look-up of a crossing hits. The hash, which
- * spreads the tids, serves the rest.
+ * cache line holds sixteen entries, so nearly every look-up for a crossing is a cache hit. The
+ * hash, which spreads the tids, serves the other look-ups.
  */
 static uint32_t *recent_at(const struct model *m, uint32_t tid)
 {
 	return &m->recent[tid & (m->nrecent - 1)];
 }
 
-/* Double the table if threads fill half of it. Without memory it stays as it is. */
+/* Double the table if threads fill half of it. When out of memory, leave it unchanged. */
 static void grow_recent(struct model *m)
 {
 	uint32_t n = m->nrecent ? 2 * m->nrecent : RECENT_MIN, *recent;
@@ -181,13 +181,13 @@ static bool is_of(const struct model *m, const struct thread *t, uint32_t tgid, 
 	return p->pub.inc == inc && p->pub.tgid == tgid;
 }
 
-/* Return the last thread with this number, which may have exited; NULL: none. */
+/* Return the last thread with this number, or NULL if there is none. The thread may have exited. */
 struct thread *thread_find(const struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid)
 {
 	struct thread *t = recent_thread(m, tid);
 	uint64_t i;
 
-	/* A folded thread's index is free, or about to be. */
+	/* The index of a folded thread is free, or soon will be. */
 	if (t && t->pub.tid == tid && !t->folded && is_of(m, t, tgid, inc))
 		return t;
 	if (!hash_get(&m->thread_by_id, pair_key(inc, tid), &i))
@@ -198,7 +198,10 @@ struct thread *thread_find(const struct model *m, uint32_t tgid, uint32_t inc, u
 
 void model_expect(const struct model *m, uint32_t tid)
 {
-	/* Do not check whether it is the right thread: that would wait for its memory. */
+	/*
+	 * Do not check whether this is the right thread, because the check would wait for its
+	 * memory.
+	 */
 	const char *t = (const char *)recent_thread(m, tid);
 	size_t at;
 
@@ -288,7 +291,7 @@ int thread_new(struct model *m, struct proc *p, uint32_t tid, uint64_t start_ns,
 	return 0;
 }
 
-/* End the thread: its tid is in use again. */
+/* End the thread, because its tid is in use again. */
 static void thread_replace(struct model *m, struct thread *t, uint64_t t_ns)
 {
 	if (t->pub.exited)
@@ -304,7 +307,7 @@ int thread_for_crossing(struct model *m, const struct model_crossing *c, struct 
 	struct proc *p;
 	int err;
 
-	/* The record of a crossing may come after that of the thread's exit. */
+	/* The record of a crossing may arrive after the exit record of its thread. */
 	if (t && !(t->pub.exited && c->arrive_ns > t->pub.end_ns)) {
 		*out = t;
 		return 0;
@@ -312,7 +315,7 @@ int thread_for_crossing(struct model *m, const struct model_crossing *c, struct 
 	err = proc_get(m, c->tgid, c->inc, &p);
 	if (err)
 		return err;
-	/* Its start was not seen, but it was not before the start of its process or of tracing. */
+	/* The start was not seen, but it did not precede the start of the process or of tracing. */
 	return thread_new(m, p, c->tid, p->pub.start_ns, p->pub.start_seen, out);
 }
 
@@ -339,7 +342,7 @@ int take_thread(struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid, uint
 	uint64_t start;
 	int err;
 
-	/* It began before its process was observed. */
+	/* The thread began before its process was observed. */
 	if (p && !p->pub.start_seen && t_ns < p->pub.start_ns)
 		return t ? 0 : thread_new(m, p, tid, p->pub.start_ns, false, &t);
 	if (t && !t->pub.exited && !t->begun) {
@@ -351,8 +354,8 @@ int take_thread(struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid, uint
 	if (t && t->pub.crossings == 1 && !t->pub.exited && t->known_sure &&
 	    t_ns >= t->pub.start_ns && t_ns <= t->last_arrive_ns) {
 		/*
-		 * The record came after its first crossing, so phase 0 was counted from too early a
-		 * time.
+		 * The record arrived after the thread's first crossing, so phase 0 was counted from
+		 * too early a time.
 		 */
 		t->pub.outside_ns = number_less(t->pub.outside_ns, t_ns - t->pub.start_ns);
 		sums_shorten(&t->pub.sums, t_ns - t->pub.start_ns);
@@ -413,7 +416,7 @@ static struct model_detached detached_of(const struct model_input *in, uint64_t 
 					.probe_groups = probe_groups };
 }
 
-/* The threads go on; the feeding code omits their crossings of the detached groups. */
+/* The threads continue. The feeding code omits their crossings of the detached groups. */
 int take_detached_part(struct model *m, const struct model_input *in)
 {
 	struct proc *p = proc_find(m, in->tgid, in->inc);
@@ -435,7 +438,7 @@ int take_detached_part(struct model *m, const struct model_input *in)
 	return 0;
 }
 
-/* End the threads as if they had exited. When the process itself exits is unknown. */
+/* End the threads as if they had exited. The exit time of the process itself is unknown. */
 int take_detached(struct model *m, const struct model_input *in)
 {
 	struct proc *p = proc_find(m, in->tgid, in->inc);
@@ -484,15 +487,17 @@ int take_joined(struct model *m, const struct model_input *in)
 }
 
 /*
- * Note that records before @c are missing: lost, or from before tracing (the thread's first
- * record).
+ * Note that records before @c are missing: they are lost, or are from before tracing (the thread's
+ * first record).
  */
 void thread_gap(struct model *m, struct thread *t, const struct model_crossing *c, bool lost)
 {
 	struct gap *g = &t->gaps[t->ngaps++ % THREAD_GAPS];
 
 	g->from = lost ? t->known_ns : 0;
-	/* Up to the departure: @c itself may be in the place of the missing one. */
+	/*
+	 * The gap lasts until the departure, because @c itself may stand in for the missing record.
+	 */
 	g->to = c->depart_ns == MODEL_UNKNOWN ? c->arrive_ns : c->depart_ns;
 	g->lost = lost;
 	m->gaps |= lost || t->ngaps > THREAD_GAPS;
@@ -510,7 +515,7 @@ bool thread_gap_covers(const struct thread *t, uint64_t from, uint64_t to)
 	for (i = 0; i < t->ngaps && i < THREAD_GAPS; i++)
 		if (t->gaps[i].lost && t->gaps[i].from <= to && t->gaps[i].to >= from)
 			return true;
-	/* Gaps before the oldest kept one are unknown. */
+	/* Gaps before the oldest kept gap are unknown. */
 	return t->ngaps > THREAD_GAPS && from <= t->gaps[t->ngaps % THREAD_GAPS].from;
 }
 
@@ -526,7 +531,7 @@ static void account_late(struct thread *t, const struct model_crossing *c)
 
 /*
  * Add the interval before the crossing, and the crossing, to the sums of its thread (u_i and the
- * idle time of the design's model). @late: a record that had been counted as lost.
+ * idle time of the design's model). @late: the record had been counted as lost.
  */
 void thread_account(struct model *m, struct thread *t, const struct model_crossing *c, bool late,
 		    struct member *mem)
@@ -581,8 +586,8 @@ void thread_account(struct model *m, struct thread *t, const struct model_crossi
 }
 
 /*
- * Let the thread continue from where it could not be seen to leave. If the record of its arrival is
- * lost, the time since then is unknown. From here on it is outside.
+ * Let the thread continue after an unseen departure. If the record of its arrival is lost, the time
+ * since then is unknown. From now on the thread is outside.
  */
 int thread_resume(struct model *m, struct thread *t, const struct model_crossing *c, bool late)
 {
@@ -623,15 +628,15 @@ int thread_resume(struct model *m, struct thread *t, const struct model_crossing
 }
 
 /*
- * Return until when the thread was outside: it ended, or it was inside a barrier when tracing
- * ended.
+ * Return the end of the thread's time outside: the thread ended, or was inside a barrier when
+ * tracing ended.
  */
 uint64_t thread_until(const struct thread *t, uint64_t end_ns)
 {
 	return t->pub.pending_ns < end_ns ? t->pub.pending_ns : end_ns;
 }
 
-/* Copy the thread as of @end_ns. *ideal: its end on the longest path, as an absolute time. */
+/* Copy the thread as of @end_ns. *ideal is its end on the longest path, as an absolute time. */
 void thread_at_end(const struct thread *t, uint64_t end_ns, struct model_thread *out,
 		   uint64_t *ideal)
 {

@@ -8,16 +8,16 @@
 
 #define OBJECTS_MAX   4096
 #define THREADS_MAX   64 /* in a batch */
-#define WAITS_MAX     256 /* of one semaphore, until enough is known */
+#define WAITS_MAX     256 /* maximum number of waits on one semaphore, until enough is known */
 #define BATCHES_LEAST 4
-#define BATCHES_PAIR  8 /* for two threads, which may share a queue by chance */
+#define BATCHES_PAIR  8 /* number of batches for two threads, which may share a queue by chance */
 
 struct object {
 	struct turnstile pub;
 	uint32_t waits;
 	uint32_t n; /* threads in the current batch */
 	uint32_t tid[THREADS_MAX]; /* of the current batch */
-	uint64_t first_ns, last_ns; /* departures of its first and last thread */
+	uint64_t first_ns, last_ns; /* departures of the first and last thread of the batch */
 	uint32_t seen; /* threads in seen_tid */
 	uint32_t seen_tid[THREADS_MAX]; /* the first threads that waited */
 };
@@ -63,7 +63,7 @@ static void sweep(struct turnstiles *t)
 	t->by_key = kept;
 }
 
-/* Return NULL if there are too many, or when out of memory. */
+/* Return NULL if there are too many objects, or when out of memory. */
 static struct object *object_get(struct turnstiles *t, const struct turnstile_wait *w)
 {
 	uint64_t key = hash_mix(hash_mix((uint64_t)w->tgid << 32 | w->inc) ^ w->object);
@@ -112,9 +112,7 @@ static void batch_begin(struct object *o, const struct turnstile_wait *w)
 
 static void batch_add(struct object *o, const struct turnstile_wait *w)
 {
-	/*
-	 * If each thread lets the next one through, late arrivers come while others already leave.
-	 */
+	/* If each thread wakes the next, late arrivers arrive while other threads already leave. */
 	bool together = w->arrive_ns < o->first_ns;
 	bool last = !together && o->n >= 2 && w->arrive_ns < o->last_ns &&
 		    !is_among(o->tid, o->n, w->tid);

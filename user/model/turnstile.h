@@ -4,8 +4,8 @@
  * Semaphores that may be barriers, like the turnstiles in text books. Pure. Posts are not examined,
  * so no semaphore counts as a barrier: a pool that starts its threads one by one looks the same.
  * Only threads that wait together are known. At a turnstile all threads wait at once, and all leave
- * before any comes again. At a lock or a queue, one thread leaves at a time and comes again
- * meanwhile.
+ * before any returns. At a lock or a queue, one thread leaves at a time and returns while others
+ * wait.
  */
 #ifndef MODEL_TURNSTILE_H
 #define MODEL_TURNSTILE_H
@@ -16,11 +16,13 @@
 
 struct turnstiles;
 
-/* A thread waited on a semaphore and had to sleep. In the order of depart_ns. */
+/*
+ * A wait of a thread that had to sleep on a semaphore. Waits are added in the order of depart_ns.
+ */
 struct turnstile_wait {
 	uint32_t tgid, inc, tid;
-	uint32_t site; /* the call, outside functions that do nothing else */
-	uint32_t above; /* the call of the function that contains it */
+	uint32_t site; /* the innermost call that is not in a wrapper function */
+	uint32_t above; /* the call of the function that contains `site` */
 	uint64_t object; /* address in the process */
 	uint64_t arrive_ns, depart_ns;
 };
@@ -29,10 +31,10 @@ struct turnstile_wait {
 struct turnstile {
 	uint32_t tgid, inc;
 	uint64_t object;
-	uint32_t site, above; /* of the last wait */
-	uint32_t threads; /* threads that waited; only the first few are counted */
+	uint32_t site, above; /* sites of the last wait */
+	uint32_t threads; /* number of threads that waited, counted only up to a few */
 	const uint32_t *tid; /* their tids */
-	/* Groups of at least two waits that overlap, and all end before the next wait begins. */
+	/* Groups of at least two overlapping waits that all end before the next wait begins. */
 	uint32_t batches;
 	uint32_t loose; /* waits outside such groups */
 };
@@ -45,7 +47,7 @@ bool turnstiles_add(struct turnstiles *turnstiles, const struct turnstile_wait *
 /* Call @each for every semaphore that was not forgotten. */
 void turnstiles_each(const struct turnstiles *turnstiles,
 		     void (*each)(void *ctx, const struct turnstile *turnstile), void *ctx);
-/* Return true if a thread waits at both. */
+/* Return true if a thread waits at both semaphores. */
 bool turnstile_shares(const struct turnstile *a, const struct turnstile *b);
 /* Return true if the semaphore may be a barrier. */
 bool turnstile_is(const struct turnstile *turnstile);

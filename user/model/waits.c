@@ -10,15 +10,15 @@
 #include "base/hash.h"
 
 /*
- * Objects that are remembered. A late thread at a forgotten object is not put into the others'
- * episode.
+ * Maximum number of remembered objects. A late thread at a forgotten object does not join the
+ * episode of the others.
  */
 #define WAITS_MAX  4096
-/* A latch stays open: a thread that comes later than this was not on its way at the release. */
+/* A latch stays open. A thread that arrives later than this was not on its way at the release. */
 #define LATE_NS	   20000000ULL
 /*
- * A thread that begins its wait this long after the release did something else: arrive(), work,
- * wait().
+ * A thread that begins its wait this long after the release did other work in between: arrive(),
+ * work, wait().
  */
 #define ELSE_NS	   20000ULL
 /* Phases are numbered 0, 2, ... 254, 0. */
@@ -26,18 +26,19 @@
 #define PHASE_MASK 255u
 
 struct episode {
-	uint64_t first_depart_ns; /* MODEL_UNKNOWN: no thread has left */
+	uint64_t first_depart_ns; /* MODEL_UNKNOWN if no thread has left */
 	uint32_t count; /* 0 unknown */
 	uint32_t value;
-	uint32_t rest; /* latch: missing arrivals at the last wait before the release; MODEL_NONE */
-	uint32_t late; /* members that came after the release */
-	uint32_t n, cap; /* n 0: there is no episode */
+	/* for a latch, missing arrivals at the last wait before the release, or MODEL_NONE */
+	uint32_t rest;
+	uint32_t late; /* number of members that arrived after the release */
+	uint32_t n, cap; /* n is 0 if there is no episode */
 	uint32_t *tids;
 };
 
 struct waited {
 	uint64_t key;
-	struct waited *next; /* with the same hash */
+	struct waited *next; /* next object with the same hash */
 	uint64_t address;
 	uint32_t inc;
 	bool latch;
@@ -124,7 +125,7 @@ static bool is_full(const struct episode *g, bool latch)
 }
 
 /*
- * Return true if @c can belong to that episode. Another barrier may reuse the memory in the same
+ * Return true if @c may belong to that episode. Another barrier may reuse the memory in the same
  * phase.
  */
 static bool is_of(const struct episode *g, const struct waits_seen *w,
@@ -163,7 +164,7 @@ static int join(struct episode *g, uint32_t tid)
 	return err;
 }
 
-/* Return true if both episodes are of one barrier: another one may reuse the memory. */
+/* Return true if both episodes belong to one barrier. Another barrier may reuse the memory. */
 static bool is_next(const struct waited *o)
 {
 	return !o->latch && o->before.n &&
@@ -171,8 +172,8 @@ static bool is_next(const struct waited *o)
 }
 
 /*
- * Return the number of participants if no thread was seen before the release: the same as in the
- * phases before and after, because barriers only lose members. Return 0 if unknown.
+ * Return the number of participants if no thread was seen before the release. It equals the number
+ * in the previous and next phase, because barriers only lose members. Return 0 if unknown.
  */
 static uint32_t count_between(const struct waited *o, const struct episode *g,
 			      const struct waits_seen *w)
@@ -181,7 +182,8 @@ static uint32_t count_between(const struct waited *o, const struct episode *g,
 }
 
 /*
- * It had arrived when the first thread left. Its time until the wait was work, and it did not wait.
+ * The thread had arrived when the first thread left. Its time until the wait was work, and it did
+ * not wait.
  */
 static void take_late(const struct episode *g, struct model_crossing *c)
 {
