@@ -14,7 +14,7 @@ static void merge(struct batches_times *t)
 
 	for (i = 0; i < t->n / 2; i++)
 		t->sum[i] = t->sum[2 * i] + t->sum[2 * i + 1];
-	/* An odd last batch is opened again. */
+	/* Reopen the last batch if the number of batches is odd. */
 	if (t->n % 2) {
 		t->open += t->sum[t->n - 1];
 		t->fill += t->per;
@@ -62,7 +62,7 @@ static double episodes(const struct batches_times *t)
 	return (double)t->n * (double)t->per + (double)t->fill;
 }
 
-/* Return the time of the first @count episodes. Episodes of one batch count as equally long. */
+/* Return the time of the first @count episodes. All episodes of one batch count as equally long. */
 static double upto(const struct batches_times *t, double count)
 {
 	double per = (double)t->per, sum = 0;

@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
  * Phase and barrier times of each barrier in batches of consecutive episodes. They show how much a
- * run varies within itself if there is no second run to compare. Episodes are correlated, because
- * what slows one episode slows the next; means of batches are less correlated. Pure. Constant size
- * per barrier.
+ * run varies within itself if there is no second run to compare. Episodes are correlated, because a
+ * delay of one episode also delays the next. Means of batches are less correlated. Pure. Constant
+ * size per barrier.
  */
 #ifndef ANALYSE_BATCHES_H
 #define ANALYSE_BATCHES_H
@@ -13,13 +13,13 @@
 
 #include "model/model.h"
 
-#define BLOCKS	      64 /* at most; when all are full, pairs are merged */
-#define BATCHES_PARTS 16 /* parts by which runs are compared */
-#define BATCHES_LEAST 8 /* fewer parts do not show how much they vary */
+#define BLOCKS	      64 /* maximum number of batches; when all are full, pairs are merged */
+#define BATCHES_PARTS 16 /* number of parts by which runs are compared */
+#define BATCHES_LEAST 8 /* minimum number of parts; fewer parts do not show how much they vary */
 
 struct batches_times {
 	uint32_t n; /* full batches */
-	uint64_t per; /* episodes per batch; 0: no episode was added */
+	uint64_t per; /* episodes per batch; 0 if no episode was added */
 	uint64_t fill; /* episodes in the open batch */
 	double open; /* time of the open batch, ns */
 	double sum[BLOCKS]; /* time of each full batch, ns */
@@ -29,21 +29,21 @@ struct batches_barrier {
 	struct batches_times phase, within;
 };
 
-/* All zero at first; released by batches_free(). */
+/* All zero initially; freed by batches_free(). */
 struct batches {
 	uint32_t n;
 	struct batches_barrier *barriers; /* by the model's index */
-	int err; /* -ENOMEM: incomplete and empty */
+	int err; /* if -ENOMEM, the batches are incomplete and empty */
 };
 
-/* Add an episode, if it is complete. */
+/* Add an episode if it is complete. */
 void batches_episode(struct batches *b, const struct model_episode *e);
 void batches_free(struct batches *b);
 
 /*
- * Cut both runs into the same number of parts with equal numbers of episodes. Write the change from
- * @a to @b of each part, in the order of time, as the logarithm of the ratio, to
- * out[BATCHES_PARTS]. Return their number, without empty parts.
+ * Cut both runs into the same number of parts with equal numbers of episodes. Write the change of
+ * each part from @a to @b to out[BATCHES_PARTS], in the order of time, as the logarithm of the
+ * ratio. Return the number of parts, without empty parts.
  */
 uint32_t batches_changes(const struct batches_times *a, const struct batches_times *b, double *out);
 

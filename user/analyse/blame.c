@@ -9,13 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A culprit represents a site from this share of its cause's time on. A tally may miss a ninth. */
+/*
+ * A culprit represents a site if its share of the cause's time is at least this. A tally may miss a
+ * ninth.
+ */
 #define CULPRIT_SHARE 0.4
 
 /* State of a cause that occurred at the site. */
 struct kind_state {
 	struct tally culprits[CULPRIT_LEVELS], stacks; /* in ns of lost time */
-	/* Words of the tally entries that were ever used, usually one or two. Owned. */
+	/* Words of each tally entry that was ever used, usually one or two entries. Owned. */
 	struct culprit_words *words[CULPRIT_LEVELS][CULPRIT_TALLY];
 	uint64_t worded[CULPRIT_LEVELS][CULPRIT_TALLY]; /* ns when words[] was written */
 	struct culprit_dids *dids[CULPRIT_LEVELS][CULPRIT_TALLY]; /* NULL unknown. Owned */
@@ -29,7 +32,7 @@ void blame_add(struct blame *s, const struct cause_parts *p, enum cause_kind dom
 	unsigned k;
 
 	s->episodes++;
-	/* Unsigned, because sums of a damaged recording may overflow. */
+	/* Unsigned arithmetic, because sums of a damaged recording may overflow. */
 	s->lateness_ns = (int64_t)((uint64_t)s->lateness_ns + (uint64_t)p->lateness_ns);
 	s->thread_ns += thread_ns;
 	for (k = 0; k < CAUSE_KINDS; k++)
@@ -58,7 +61,7 @@ void blame_free(struct blame *s)
 	}
 }
 
-/* Add what the awaited thread did in this episode. */
+/* Add the activity of the awaited thread in this episode. */
 static int blame_did(struct culprit_dids **dids, enum culprit_level level, uint64_t ns,
 		     const struct culprit_env *env, const struct culprit *q)
 {
@@ -88,8 +91,8 @@ static int blame_did(struct culprit_dids **dids, enum culprit_level level, uint6
 }
 
 /*
- * Add to a tally entry and describe it. The words are written again each time the sum has doubled,
- * because a new thread often has its creator's name until it sets its own.
+ * Add to a tally entry and describe the entry. The words are written again each time the sum has
+ * doubled, because a new thread often has its creator's name until it sets its own name.
  */
 static int blame_named(struct kind_state *k, enum culprit_level level, uint64_t key, uint64_t ns,
 		       const struct culprit_env *env, const struct culprit *q)
@@ -171,8 +174,8 @@ static int join_dids(struct culprit_dids **to, const struct culprit_dids *from)
 }
 
 /*
- * Add an entry of @from's tally and its words, if it is or becomes one of the largest entries of
- * @to.
+ * Add an entry of @from's tally and its words if the entry is, or becomes, one of the largest
+ * entries of @to.
  */
 static int join_named(struct kind_state *to, const struct kind_state *from, unsigned level, int i)
 {
@@ -236,7 +239,7 @@ int blame_join(struct blame *to, const struct blame *from)
 
 /* The culprit that represents one cause of a site. */
 struct site_culprit {
-	const struct culprit_words *words; /* NULL: none has a large enough share */
+	const struct culprit_words *words; /* NULL if no culprit has a large enough share */
 	const struct culprit_dids *dids; /* NULL unknown */
 	uint64_t ns;
 };
@@ -273,7 +276,7 @@ static const char *site_clause(const struct blame *s, enum cause_kind k,
 	return out;
 }
 
-/* @of: what the shares refer to. @shares: by cause. */
+/* @of: the quantity to which the shares refer. @shares: indexed by cause. */
 static void site_text(const struct blame *s, enum cause_kind top, const double *shares,
 		      const char *of, struct report_cause *out)
 {
@@ -296,8 +299,8 @@ static void site_text(const struct blame *s, enum cause_kind top, const double *
 
 /*
  * Set the share of each cause in the lost time. If another cause has the largest part of the
- * lateness, set the shares in the lateness and *top to that cause, so that the sentence names the
- * largest row of the table below it. Return the name of what the shares refer to.
+ * lateness, set the shares in the lateness and set *top to that cause. The sentence then names the
+ * largest row of the table below it. Return the name of the quantity to which the shares refer.
  */
 static const char *shares_of(const struct blame *s, enum cause_kind *top, double lost,
 			     double *shares)
@@ -336,7 +339,7 @@ int blame_out(const struct blame *s, const struct cause_env *env,
 			top = k;
 	}
 	lost = named + s->noise_ns;
-	/* The site is balanced as a whole: single episodes are no reason for advice. */
+	/* The site as a whole is balanced, so single episodes are no reason for advice. */
 	if (top == CAUSE_NONE || named < CAUSE_LITTLE * s->thread_ns)
 		return 0;
 	of = shares_of(s, &top, lost, shares);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Why the last thread of an episode was late: its phase is compared with the reference's, part by
- * part (the design's model, "Why a thread was late"). The results are summed by site.
+ * Find out why the last thread of an episode was late: compare its phase with the reference's, part
+ * by part (the design's model, "Why a thread was late"). The results are summed by site.
  */
 #include "analyse/internal.h"
 #include "base/grow.h"
@@ -16,8 +16,7 @@
 
 /*
  * A lateness is noise, and no cause is named, if it is below CAUSE_LITTLE of the phase or below the
- * time that waking up and a timer tick cost on an ordinary machine. Which of several equal threads
- * is last is chance.
+ * usual time of waking up and a timer tick. Among several equal threads, the last thread is random.
  */
 #define NOISE_NS 20000
 
@@ -25,14 +24,17 @@
 struct thread_state {
 	uint32_t tid; /* 0: none */
 	uint32_t proc;
-	uint64_t serial; /* of its previous episode; 0: none */
+	uint64_t serial; /* serial number of its previous episode; 0 if none */
 	uint64_t wait_ns;
 	uint64_t inside_runq_ns;
-	/* Tid of the last arriver of its previous episode; 0: the thread itself */
+	/* Tid of the last arriver of its previous episode; 0 if this is the thread itself */
 	uint32_t awaited;
 	uint32_t inside_ran;
 	uint32_t cpu; /* at its departure */
-	uint32_t pinned; /* the only CPU that it may run on; MODEL_NONE: several, or unknown */
+	/*
+	 * the only CPU on which the thread may run; MODEL_NONE if there are several, or if unknown
+	 */
+	uint32_t pinned;
 };
 
 struct causes {
@@ -43,10 +45,10 @@ struct causes {
 	struct cause_proc *procs; /* by index */
 	struct cause_cpu *cpus;
 	uint32_t nthreads, nsites, nprocs, ncpus;
-	uint64_t serial; /* of episodes, from 1 */
+	uint64_t serial; /* serial number of episodes, from 1 */
 	struct hash by_tid; /* process << 32 | tid -> index */
 	struct delay *delay;
-	struct arena *arena; /* owns the frames returned last */
+	struct arena *arena; /* owns the frames that were returned last */
 	struct culprit_words words; /* returned last */
 };
 
@@ -206,13 +208,13 @@ static void culprit_block(const struct model_detail *d, enum model_blocked reaso
 		q->block = d->second;
 }
 
-/* Return the key of all threads that have the waker's name; 0 unknown. */
+/* Return the key of all threads that have the waker's name; 0 if unknown. */
 static uint64_t waker_key(const struct causes *c, const struct model_block *b)
 {
 	return b->waker ? task_key(c, b->waker) : 0;
 }
 
-/* Threads that cross barriers are identified by number, other threads by name. */
+/* Threads that cross barriers are identified by number. Other threads are identified by name. */
 static void culprit_did(const struct causes *c, struct culprit *q)
 {
 	uint32_t tid = q->block.culprit;
@@ -231,7 +233,7 @@ static void culprit_lock(const struct causes *c, struct culprit *q)
 	const struct model_block *b = &q->block;
 	uint64_t addr = b->addr, waker;
 
-	/* A condition variable has two words, which are used in turn. */
+	/* A condition variable uses its two words in turn. */
 	if (b->waited == MODEL_WAITED_EVENT)
 		addr &= ~7ULL;
 	/* If there is a holder, it does not matter which thread woke this one. */
@@ -241,7 +243,7 @@ static void culprit_lock(const struct causes *c, struct culprit *q)
 	waker = b->holder ? 0 : waker_key(c, b);
 	if (waker)
 		q->named = culprit_key(addr, waker);
-	/* Each new thread has its own word to join on: the joins share only the stack. */
+	/* Each new thread has its own word for a join, so joins share only the stack. */
 	if (b->waited == MODEL_WAITED_JOIN)
 		q->coarse = b->stack;
 }
@@ -271,7 +273,7 @@ static void culprit_released(const struct causes *c, const struct model_member *
 	const struct thread_state *t = &c->threads[l->thread], *r = &c->threads[ref->thread];
 
 	q->began = !t->serial;
-	/* The wait for a CPU explains the part only if it is of similar size. */
+	/* The wait for a CPU explains the part only if its size is similar. */
 	if (t->inside_ran && t->inside_runq_ns > (uint64_t)part / 2) {
 		q->ran = t->inside_ran;
 		q->key = culprit_key(1, q->ran);
@@ -303,7 +305,7 @@ static void culprit_of(const struct causes *c, const struct model *model,
 	q->shared = model_barrier(model, ep->barrier)->shared;
 	switch (kind) {
 	case CAUSE_CPU:
-		/* Of all tasks that ran instead, the one that ran longest. */
+		/* Name the task that ran longest among all tasks that ran instead. */
 		q->ran = d ? d->ran : 0;
 		q->among = d && d->ran_ns && d->ran_ns < d->runq_ns / 2;
 		q->key = q->ran ? culprit_key(q->among, q->ran) : 0;
@@ -320,7 +322,7 @@ static void culprit_of(const struct causes *c, const struct model *model,
 		break;
 	case CAUSE_FAULT:
 		culprit_block(d, MODEL_BLOCKED_FAULT, q);
-		/* The longest fault of all: its mapping was looked up at once. */
+		/* This is the longest fault of all. Its mapping was looked up at once. */
 		q->fault_addr = d && d->fault_addr ? d->fault_addr : q->block.addr;
 		if (q->fault_addr && c->env->mapping)
 			q->key = name_key(
@@ -366,7 +368,7 @@ static int blame_episode(struct blame *s, const struct causes *c, const struct c
 		return 0;
 	for (k = 0; k < CAUSE_KINDS && !err; k++) {
 		share = (double)p->ns[k] / sum;
-		/* A small part of one episode is no reason to name a culprit. */
+		/* A small part of a single episode is no reason to name a culprit. */
 		if (share < CAUSE_SECOND)
 			continue;
 		culprit_of(c, env->model, ep, ref, k, p->ns[k], &q);
@@ -390,7 +392,7 @@ int causes_blame(const struct causes *c, const struct blame *blame, struct arena
 	return blame_out(blame, c->env, c->report_env, a, out);
 }
 
-/* Append what the awaited thread did in a single episode. */
+/* Append the activity of the awaited thread in a single episode. */
 static void append_did(struct culprit_words *w)
 {
 	if (w->doing == MODEL_DOING_UNKNOWN)
@@ -489,7 +491,7 @@ static int prepare(struct causes *c, const struct model *model, const struct mod
 	return err;
 }
 
-/* Count the cycles of a phase in which the thread had one CPU to itself throughout. */
+/* Count the cycles of a phase if the thread had one CPU to itself throughout. */
 static int note_cycles(struct causes *c, const struct thread_state *t, const struct model_member *m)
 {
 	const struct model_detail *d = m->detail;
@@ -568,7 +570,7 @@ static void note_spinning(struct causes *c, const struct model_episode *ep)
 		in = m->detail ? m->detail->inside_oncpu_ns : MODEL_UNKNOWN;
 		if (in == MODEL_UNKNOWN)
 			continue;
-		/* It spun only until the release. */
+		/* The thread spun only until the release. */
 		spun += in > m->wait_ns ? m->wait_ns : in;
 	}
 	if (!spun)
@@ -577,7 +579,7 @@ static void note_spinning(struct causes *c, const struct model_episode *ep)
 	p->spun_ns += spun < waited ? spun : waited;
 }
 
-/* Return true if both began their phases at the same time, give or take @within. */
+/* Return true if both threads began their phases at the same time, within @within. */
 static bool began_with(const struct model_member *a, const struct model_member *b, uint64_t within)
 {
 	uint64_t x, y;
@@ -590,10 +592,11 @@ static bool began_with(const struct model_member *a, const struct model_member *
 }
 
 /*
- * Return the member to compare the last one with: the median by arrival. In an OpenMP team, the
- * thread that began the region has worked since the region before, the other threads only since
- * this one. Then it is the median of the members that began when the last one did, so that no
- * thread is late for having had no part in serial work.
+ * Return the member with which to compare the last thread: the median by arrival. In an OpenMP
+ * team, the thread that began the region has worked since the previous region, but the other
+ * threads have worked only since this region. In that case it is the median of the members that
+ * began at the same time as the last thread. No thread is then late because it had no part in
+ * serial work.
  */
 static const struct model_member *typical(const struct model_episode *ep)
 {
@@ -658,7 +661,7 @@ int causes_episode(struct causes *c, const struct model *model, const struct mod
 		if (!c->arena)
 			return -ENOMEM;
 	}
-	/* A nested episode lies in the time of another barrier. */
+	/* A nested episode lies within the time of another barrier. */
 	if (ep->nested || !ep->n)
 		return 0;
 	err = prepare(c, model, ep);

@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
  * Why the last thread of an episode was late (the design's model, "Why a thread was late"), and
- * where waits began that were passed on from barrier to barrier (delay costs). Pure. Takes every
- * finished episode in the order of model_ops.episode. Memory use does not depend on the number of
- * episodes.
+ * where the waits began that were passed on from barrier to barrier (delay costs). Pure. Takes
+ * every finished episode in the order of model_ops.episode. Memory use does not depend on the
+ * number of episodes.
  */
 #ifndef ANALYSE_CAUSE_H
 #define ANALYSE_CAUSE_H
@@ -17,22 +17,22 @@
 #include "model/model.h"
 
 /*
- * The parts of a lateness. Each is the last thread's value minus the reference's; their sum is
+ * The parts of a lateness. Each part is the last thread's value minus the reference's. Their sum is
  * exact.
  */
 enum cause_kind {
-	CAUSE_WORK, /* longer on a CPU: more work or slower work, which cannot be distinguished */
+	CAUSE_WORK, /* more time on a CPU; more work and slower work cannot be distinguished */
 	CAUSE_MORE_WORK, /* more instructions, at the reference's pace */
 	CAUSE_SLOWER_WORK, /* the rest of the time on a CPU */
-	CAUSE_CPU, /* runnable, waited for a CPU */
+	CAUSE_CPU, /* runnable, but waiting for a CPU */
 	CAUSE_LOCK,
 	CAUSE_IO,
-	CAUSE_FAULT, /* page faults: blocked, or on a CPU handling them */
+	CAUSE_FAULT, /* page faults: blocked, or handling them on a CPU */
 	CAUSE_SLEEP,
 	CAUSE_THROTTLED,
-	CAUSE_STEAL, /* the host of this guest ran something else on its CPU */
+	CAUSE_STEAL, /* the host of this guest ran other tasks on its CPU */
 	CAUSE_OTHER, /* blocked for another reason */
-	CAUSE_RELEASED_LATE, /* it left the preceding barrier later */
+	CAUSE_RELEASED_LATE, /* the thread left the preceding barrier later */
 	CAUSE_UNATTRIBUTED,
 	CAUSE_KINDS,
 	CAUSE_NONE = CAUSE_KINDS,
@@ -44,9 +44,9 @@ struct cause_row {
 	const char *name;
 };
 
-/* Return the row of a cause; NULL for CAUSE_NONE. */
+/* Return the row of a cause, or NULL for CAUSE_NONE. */
 const struct cause_row *cause_row(enum cause_kind kind);
-/* Return the name of a cause; NULL for CAUSE_NONE. */
+/* Return the name of a cause, or NULL for CAUSE_NONE. */
 const char *cause_name(enum cause_kind kind);
 /* Return true if this is the dominant cause. */
 bool cause_is(const struct report_cause *cause, enum cause_kind kind);
@@ -55,16 +55,17 @@ bool cause_is(const struct report_cause *cause, enum cause_kind kind);
 #define CAUSE_QUESTIONS(X) X(task) X(lock) X(mapping) X(file) X(stack)
 
 /*
- * Look-ups of the caller. Each returns NULL if the name is unknown; the string is copied at once.
+ * Look-ups that the caller provides. Each returns NULL if the name is unknown. The string is copied
+ * at once.
  */
 struct cause_env {
 	void *ctx;
-	/* Return the name of any task, traced or not ("stress-ng"); untrusted. */
+	/* Return the name of any task, traced or not ("stress-ng"). The name is untrusted. */
 	const char *(*task)(void *ctx, uint32_t tid);
 	/* Return the symbol or another name of the lock at @addr in the process. */
 	const char *(*lock)(void *ctx, uint32_t tgid, uint32_t inc, uint64_t addr);
 	/*
-	 * Return the mapping that @addr lies in: the path of a file, "[heap]", "anonymous memory".
+	 * Return the mapping that contains @addr: the path of a file, "[heap]", "anonymous memory".
 	 */
 	const char *(*mapping)(void *ctx, uint32_t tgid, uint32_t inc, uint64_t addr);
 	/*
@@ -77,7 +78,10 @@ struct cause_env {
 	 */
 	uint32_t (*stack)(void *ctx, uint32_t tgid, uint32_t inc, uint64_t key, uint32_t *sites,
 			  uint32_t max);
-	/* Indices of the counters that count instructions and cycles; MODEL_NONE: none does. */
+	/*
+	 * Indices of the counters that count instructions and cycles; MODEL_NONE if there is no
+	 * such counter.
+	 */
 	uint32_t instructions, cycles;
 };
 
@@ -92,22 +96,26 @@ int causes_fold_process(struct causes *causes, uint32_t from, uint32_t into);
 
 /*
  * Add one episode to the blame of its site and to @more[@nmore] (conceptual_blames()). If @out is
- * not NULL, it describes the cause of this episode. Its culprit and frames are valid until the next
- * call. nparts is 0 if nothing is known, as for an incomplete episode. Return 0 or -ENOMEM.
+ * not NULL, write the cause of this episode to it. The culprit and the frames are valid until the
+ * next call. nparts is 0 if nothing is known, for example for an incomplete episode. Return 0 or
+ * -ENOMEM.
  */
 int causes_episode(struct causes *causes, const struct model *model,
 		   const struct model_episode *episode, struct blame *const *more, uint32_t nmore,
 		   struct report_cause *out);
 
 /*
- * Set weight[] to the lost time of a barrier by cause, in ns, and *lost to all of its lost time,
- * including episodes without a named cause. Set *thread_ns to the time of the threads. All are 0 if
- * nothing is known.
+ * Set weight[] to the lost time of a barrier by cause, in ns. Set *lost to all of its lost time,
+ * including episodes without a named cause. Set *thread_ns to the time of the threads. All values
+ * are 0 if nothing is known.
  */
 void causes_weights(const struct causes *causes, uint32_t barrier, double weight[CAUSE_KINDS],
 		    double *lost, double *thread_ns);
 
-/* Write one sentence on why a barrier's threads are late, over all its episodes; "" if unknown. */
+/*
+ * Write one sentence about the reason why a barrier's threads are late, over all its episodes.
+ * Write "" if unknown.
+ */
 void causes_sentence(const struct causes *causes, uint32_t barrier, char *out, size_t size);
 
 #endif /* ANALYSE_CAUSE_H */

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stddef.h>
 
-/* Least share of a process's time that is left, however large the estimated saving. */
+/* Minimum share of a process's time that remains, however large the estimated saving. */
 #define LEAST_LEFT 0.05
 
 /* Return the cost in the interval, in ns. */
@@ -19,7 +19,9 @@ double ceiling_share(const struct ceiling_process *p)
 	return p->time_ns ? cost_of(p) / (double)p->time_ns : NAN;
 }
 
-/* Return the crossings of these probe groups, as far as they can be separated from the others. */
+/*
+ * Return the crossings of these probe groups, as far as they can be separated from other crossings.
+ */
 static uint64_t crossings_of(const struct ceiling_process *p, uint64_t probe_groups)
 {
 	uint64_t sum = 0;
@@ -33,7 +35,7 @@ static uint64_t crossings_of(const struct ceiling_process *p, uint64_t probe_gro
 	return sum < p->crossings ? sum : p->crossings;
 }
 
-/* Without the saved time it crosses more often: the same crossings take less time. */
+/* Without the saved time, the process crosses more often: the same crossings take less time. */
 double ceiling_share_excluded(const struct ceiling_process *p, uint64_t probe_groups)
 {
 	double saved = (double)crossings_of(p, probe_groups) * (p->price_ns - p->excluded_ns) +
@@ -50,7 +52,8 @@ double ceiling_share_excluded(const struct ceiling_process *p, uint64_t probe_gr
 }
 
 /*
- * Return the dearest set with a group that is not in @probe_groups and with crossings; NULL: none.
+ * Return the most expensive set that has crossings and a group outside of @probe_groups, or NULL if
+ * there is none.
  */
 static const struct ceiling_set *dearest(const struct ceiling_process *p, uint64_t probe_groups)
 {
@@ -65,10 +68,10 @@ static const struct ceiling_set *dearest(const struct ceiling_process *p, uint64
 }
 
 /*
- * Return the cost share of everything but @probe_groups, at the present rate of crossings. Without
- * the saved time the process may cross the rest more often, which cannot be predicted. The saving
- * may be nearly all of the time, with an error of a similar size, so a share of the remaining time
- * would consist of that error.
+ * Return the cost share of all groups except @probe_groups, at the current rate of crossings.
+ * Without the saved time the process may cross the other groups more often. This cannot be
+ * predicted: the saving may be nearly all of the time, with an error of a similar size. A share of
+ * the remaining time would consist of that error.
  */
 static double share_of_rest(const struct ceiling_process *p, uint64_t probe_groups)
 {
@@ -84,7 +87,7 @@ uint64_t ceiling_choose(const struct ceiling_process *p, double limit)
 
 	while ((set = dearest(p, probe_groups))) {
 		probe_groups |= set->probe_groups;
-		/* No probe group of the process would be left. */
+		/* The process would have no probe group left. */
 		if (!(p->probe_groups & ~probe_groups))
 			break;
 		if (share_of_rest(p, probe_groups) <= limit)
@@ -93,7 +96,7 @@ uint64_t ceiling_choose(const struct ceiling_process *p, double limit)
 	return CEILING_WHOLE;
 }
 
-/* Return true if the process can do without these groups, or has no others. */
+/* Return true if the process works without these groups, or has no others. */
 static bool is_apart(const struct ceiling_process *p, uint64_t probe_groups)
 {
 	uint64_t lost = p->probe_groups & probe_groups, apart = 0;
@@ -105,7 +108,7 @@ static bool is_apart(const struct ceiling_process *p, uint64_t probe_groups)
 	return lost == p->probe_groups || !(lost & ~apart);
 }
 
-/* Return true if all processes of a group can. */
+/* Return true if this holds for all processes of a group. */
 static bool all_apart(const struct ceiling_process *p, uint32_t n, uint32_t group,
 		      uint64_t probe_groups)
 {
@@ -117,7 +120,10 @@ static bool all_apart(const struct ceiling_process *p, uint32_t n, uint32_t grou
 	return true;
 }
 
-/* Return the groups that the process loses with these; CEILING_WHOLE if it has no others. */
+/*
+ * Return all groups that the process loses together with these groups. Return CEILING_WHOLE if it
+ * has no others.
+ */
 static uint64_t loss_of(const struct ceiling_process *p, uint64_t probe_groups)
 {
 	uint64_t lost = p->probe_groups & probe_groups;
@@ -131,7 +137,7 @@ static bool is_over(const struct ceiling_process *p, double limit)
 	return ceiling_share(p) > limit;
 }
 
-/* Return the dearest undecided process that exceeds the limit; n: none. */
+/* Return the most expensive undecided process that exceeds the limit, or n if there is none. */
 static uint32_t find_culprit(const struct ceiling_process *p, uint32_t n, double limit,
 			     const struct ceiling_verdict *v)
 {
@@ -144,7 +150,7 @@ static uint32_t find_culprit(const struct ceiling_process *p, uint32_t n, double
 	return worst;
 }
 
-/* Return true if it suffices to record nothing of these probe groups in this process group. */
+/* Return true if it is enough not to record these probe groups in this process group. */
 static bool exclusion_does(const struct ceiling_process *p, uint32_t n, uint32_t group,
 			   uint64_t probe_groups, double limit)
 {
@@ -157,13 +163,13 @@ static bool exclusion_does(const struct ceiling_process *p, uint32_t n, uint32_t
 	return true;
 }
 
-/* Return the probe groups with probes that other processes hit, too. */
+/* Return the probe groups with probes that other processes also hit. */
 static uint64_t shared_of(const struct ceiling_process *p)
 {
 	return p->probe_groups & ~p->own;
 }
 
-/* Return true if a process outside the group crosses what the group is to lose. */
+/* Return true if a process outside the group crosses the barriers that the group loses. */
 static bool has_company(const struct ceiling_process *p, uint32_t n, uint32_t group,
 			uint64_t probe_groups, const struct ceiling_verdict *v)
 {
@@ -177,8 +183,8 @@ static bool has_company(const struct ceiling_process *p, uint32_t n, uint32_t gr
 }
 
 /*
- * Take @probe_groups from all processes of a group, as far as they have them: the others would wait
- * for one that is not traced. If one of them can only be dropped as a whole, all are.
+ * Take @probe_groups from all processes of a group that have them, because the other processes
+ * would wait for an untraced process. If one process can only be dropped as a whole, drop all.
  */
 static void decide_group(const struct ceiling_process *p, uint32_t n, uint32_t group,
 			 uint64_t probe_groups, enum ceiling_way way, uint32_t culprit,
@@ -197,7 +203,10 @@ static void decide_group(const struct ceiling_process *p, uint32_t n, uint32_t g
 	}
 }
 
-/* Decide on all processes that hit these probes, and on those that share barriers with them. */
+/*
+ * Decide on all processes that hit these probes, and on all processes that share barriers with
+ * them.
+ */
 static void decide_all(const struct ceiling_process *p, uint32_t n, uint32_t culprit,
 		       uint64_t probe_groups, struct ceiling_verdict *v)
 {
@@ -208,7 +217,7 @@ static void decide_all(const struct ceiling_process *p, uint32_t n, uint32_t cul
 			decide_group(p, n, p[i].group, probe_groups, CEILING_ALL, culprit, v);
 }
 
-/* Split these probe groups into those with shared probes and those with probes of one process. */
+/* Split these probe groups into groups with shared probes and groups with probes of one process. */
 static void probes_of(const struct ceiling_process *p, uint32_t n, uint32_t group,
 		      uint64_t probe_groups, uint64_t *shared, uint64_t *own)
 {
@@ -224,8 +233,8 @@ static void probes_of(const struct ceiling_process *p, uint32_t n, uint32_t grou
 }
 
 /*
- * Decide on a process that costs too much, and on all that depends. Return groups to be removed for
- * all.
+ * Decide on a process that costs too much, and on all processes that depend on this decision.
+ * Return the groups to remove for all processes.
  */
 static uint64_t decide(const struct ceiling_process *p, uint32_t n, uint32_t culprit, double limit,
 		       struct ceiling_verdict *v)

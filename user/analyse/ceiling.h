@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * --cost-limit: which processes, or which of their barriers, to stop tracing because tracing costs
- * too much, and how to remove the probes that they pay for. Pure.
+ * --cost-limit: if tracing costs too much, choose the processes, or the barriers of processes, that
+ * are no longer traced. Choose how to remove the probes that they pay for. Pure.
  */
 #ifndef ANALYSE_CEILING_H
 #define ANALYSE_CEILING_H
@@ -11,71 +11,81 @@
 #include <stdint.h>
 
 #define CEILING_SETS  64
-#define CEILING_WHOLE UINT64_MAX /* as probe groups: all that the process crosses, now and later */
+/* as probe groups: all groups that the process crosses, now and later */
+#define CEILING_WHOLE UINT64_MAX
 
 /*
  * Probe groups (SBT_PROBE_GROUP()) that can be detached separately. A set may contain another set.
  */
 struct ceiling_set {
 	uint64_t probe_groups;
-	uint64_t crossings; /* in the interval; counted in one set of the process only */
+	uint64_t crossings; /* crossings in the interval, counted in one set of the process only */
 };
 
 /* A live, traced process over an interval. */
 struct ceiling_process {
 	uint32_t tgid;
-	/* Processes of one group share barriers: either all of them are traced or none. */
+	/* Processes of one group share barriers: either all of them are traced, or none. */
 	uint32_t group;
-	uint64_t probe_groups; /* that it crosses, with all that these cannot be detached without */
-	uint64_t own; /* the groups among them with probes of this process alone */
+	/*
+	 * groups that the process crosses, with all groups that are detached only together with
+	 * these
+	 */
+	uint64_t probe_groups;
+	uint64_t own; /* groups among `probe_groups` with probes of this process alone */
 	uint64_t crossings; /* in the interval */
-	uint64_t time_ns; /* of its threads, in the interval */
+	uint64_t time_ns; /* thread time in the interval, ns */
 	uint32_t nsets;
-	/* Probe groups that are in no set are detached only with the whole process. */
+	/* Probe groups outside of all sets are detached only with the whole process. */
 	struct ceiling_set sets[CEILING_SETS];
-	double price_ns; /* of a crossing; NAN unknown: the process never costs too much */
-	/* Cost in the interval besides crossings: ends only with the whole process */
+	/* price of a crossing, ns; if NAN (unknown), the process never costs too much */
+	double price_ns;
+	/* Cost in the interval besides crossings, ns. It ends only with the whole process. */
 	double other_ns;
-	/* Price of a crossing that hits probes but is not recorded; NAN unknown */
+	/* Price of a crossing that hits probes but is not recorded, ns; NAN if unknown. */
 	double excluded_ns;
 };
 
 enum ceiling_way {
 	CEILING_KEEP, /* traced as before */
-	CEILING_EXCLUDE, /* not recorded; the probes stay, for other processes */
+	CEILING_EXCLUDE, /* not recorded; the probes stay for other processes */
 	CEILING_OWN, /* its own probes are removed */
-	/* Probes that other processes hit are removed, too; they have verdicts as well */
+	/* Probes that other processes hit are removed, too. These processes also have verdicts. */
 	CEILING_ALL,
 };
 
 struct ceiling_verdict {
 	enum ceiling_way way;
-	/* Index of the process that costs too much: itself, or one with its group or probes */
+	/*
+	 * Index of the process that costs too much: this process, or a process with the same group
+	 * or probes.
+	 */
 	uint32_t culprit;
 	double share; /* cost of that process */
-	uint64_t probe_groups; /* no longer traced; CEILING_WHOLE: all; 0 with CEILING_KEEP */
+	/* groups that are no longer traced; CEILING_WHOLE for all; 0 with CEILING_KEEP */
+	uint64_t probe_groups;
 };
 
-/* Return the cost of tracing as a share of the time of its threads; NAN unknown. */
+/* Return the cost of tracing as a share of the time of its threads, or NAN if unknown. */
 double ceiling_share(const struct ceiling_process *p);
 /*
  * Return the cost share of a process if @probe_groups are no longer recorded but their probes stay,
- * with the same work between crossings; NAN unknown.
+ * with the same work between crossings, or NAN if unknown.
  */
 double ceiling_share_excluded(const struct ceiling_process *p, uint64_t probe_groups);
 /*
- * Choose the probe groups to detach: sets, dearest first, as few as bring the cost to @limit or
- * below without their probes, if the others are crossed as often as now. If these are crossed more
- * often then, the next interval shows it; what was detached does not return. Return CEILING_WHOLE
- * if nothing less suffices.
+ * Choose the probe groups to detach: sets, the most expensive first, and as few as reduce the cost
+ * to @limit or below. This assumes that the remaining groups are crossed as often as now. If they
+ * are then crossed more often, the next interval shows this. A detached group is not attached
+ * again. Return CEILING_WHOLE if nothing less suffices.
  */
 uint64_t ceiling_choose(const struct ceiling_process *p, double limit);
 
 /*
  * Decide on all processes and fill @out, one entry for each. No process may cost more than @limit,
- * a share of its time. Return the probe groups to remove for all. A process loses at least what
- * costs too much; it may lose more with its group, or with probes that are removed for all. The
- * next interval shows whether it is below the limit then.
+ * a share of its time. Return the probe groups to remove for all processes. A process loses at
+ * least the groups that cost too much. It may lose more together with its process group, or if
+ * probes are removed for all. The next interval shows whether its cost is then below the limit.
  */
 uint64_t ceiling_decide(const struct ceiling_process *processes, uint32_t n, double limit,
 			struct ceiling_verdict *out);

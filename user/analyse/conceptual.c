@@ -10,7 +10,7 @@
 #include "analyse/phase.h"
 #include "base/grow.h"
 
-/* The phases that begin and end at a barrier, a bit each. */
+/* The phases that begin and end at a barrier, one bit each. */
 struct bounds {
 	uint32_t begins, ends;
 };
@@ -26,10 +26,10 @@ struct bounded {
 struct conceptual {
 	const char *const *names;
 	uint32_t n;
-	uint32_t from_start; /* phases that begin with the process, a bit each */
+	uint32_t from_start; /* phases that begin with the process, one bit each */
 	struct bounds *bounds; /* by barrier */
 	uint32_t nbounds;
-	struct bounded **procs; /* by index: n phases each, or NULL */
+	struct bounded **procs; /* indexed by process: n phases each, or NULL */
 	uint32_t nprocs;
 	struct user_phases *user_phases;
 	uint32_t nblames;
@@ -87,7 +87,7 @@ int conceptual_barrier(struct conceptual *c, uint32_t barrier, uint32_t begins, 
 	return err;
 }
 
-/* Return the phases of the process; NULL when out of memory. */
+/* Return the phases of the process, or NULL when out of memory. */
 static struct bounded *phases_of(struct conceptual *c, const struct model *model, uint32_t proc)
 {
 	struct bounded *all;
@@ -121,7 +121,9 @@ static int take(struct occurrence *o, const struct model_episode *ep)
 		if (t->ideal_ns > longest)
 			longest = t->ideal_ns;
 	}
-	/* An episode joins the paths of its members: the last arriver's is the longest. */
+	/*
+	 * An episode joins the paths of its members. The path of the last arriver is the longest.
+	 */
 	for (i = 0; i < ep->n; i++) {
 		t = share_of(&o->shares, ep->members[i].thread, ep->members[i].tid);
 		if (t)
@@ -137,7 +139,7 @@ static void begin(struct bounded *p, uint64_t start_ns)
 	occurrence_begin(&p->now, start_ns);
 }
 
-/* Drop the open occurrence: its end is unknown, so it cannot be counted. */
+/* Drop the open occurrence, because its end is unknown and so it cannot be counted. */
 static void give_up(struct bounded *p)
 {
 	p->phase.unfinished++;
@@ -182,7 +184,7 @@ int conceptual_episode(struct conceptual *c, const struct model *model,
 	int err = 0;
 
 	c->nblames = 0;
-	/* A nested episode lies in the time of another barrier. */
+	/* A nested episode lies within the time of another barrier. */
 	if (ep->nested || !ep->n)
 		return 0;
 	if (c->n)
@@ -232,7 +234,7 @@ int conceptual_report(const struct conceptual *c, const struct report_env *env,
 	out->conceptuals = arena_alloc(arena, (most + 1) * sizeof(*out->conceptuals));
 	if (!out->conceptuals)
 		return -ENOMEM;
-	/* By name, then by process, so that comparable rows are adjacent. */
+	/* Sort by name, then by process, so that comparable rows are adjacent. */
 	for (k = 0; k < c->n; k++) {
 		for (i = 0; i < c->nprocs && !err; i++) {
 			p = c->procs[i] ? &c->procs[i][k] : NULL;

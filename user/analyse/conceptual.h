@@ -9,62 +9,68 @@
  * once, nested or overlapping. The figures of an occurrence come from the episodes inside it,
  * including the end barrier's.
  *
- * Other phases are marked by the program (include/sbt/sbt.h). An occurrence begins when the first
- * thread begins it and ends when all threads that began it have ended it. A thread that has ended
- * it and begins again begins another occurrence, even if other threads are still in the last one. A
- * thread's share is what it did between its own two marks, exact to the nanosecond. For threads
- * that never mark this phase, it is what they did at barriers meanwhile.
+ * The program marks other phases (include/sbt/sbt.h). An occurrence begins when the first thread
+ * begins it and ends when all threads that began it have ended it. A thread that has ended the
+ * phase and begins again begins another occurrence, even if other threads are still in the last
+ * occurrence. A thread's share is its activity between its own two marks, exact to the nanosecond.
+ * For a thread that never marks this phase, the share is its activity at barriers during the
+ * occurrence.
  */
 #ifndef ANALYSE_CONCEPTUAL_H
 #define ANALYSE_CONCEPTUAL_H
 
 #include "model/model.h"
 
-#define CONCEPTUAL_MAX	32 /* phases of one run */
-#define USER_PHASES_MAX 64 /* names of marked phases, in one process */
+#define CONCEPTUAL_MAX	32 /* maximum number of phases of one run */
+#define USER_PHASES_MAX 64 /* maximum number of names of marked phases in one process */
 
 struct blame;
 struct conceptual;
 
 /*
- * Return NULL when out of memory. @names: of @n phases, at most CONCEPTUAL_MAX; they must outlive
- * it.
+ * Return NULL when out of memory. @names holds the names of @n phases, at most CONCEPTUAL_MAX, and
+ * must outlive the result.
  */
 struct conceptual *conceptual_new(const char *const *names, uint32_t n);
 void conceptual_free(struct conceptual *conceptual);
 /* Begin the phase with this index at the start of its process, once. */
 void conceptual_from_start(struct conceptual *conceptual, uint32_t phase);
-/* Set the phases that begin and end at a barrier, a bit each. Return 0 or -ENOMEM. */
+/* Set the phases that begin and end at a barrier, one bit each. Return 0 or -ENOMEM. */
 int conceptual_barrier(struct conceptual *conceptual, uint32_t barrier, uint32_t begins,
 		       uint32_t ends);
 /* Add an episode, in the order of model_ops.episode. Return 0 or -ENOMEM. */
 int conceptual_episode(struct conceptual *conceptual, const struct model *model,
 		       const struct model_episode *episode);
 
-/* A marker of the program: a thread begins or ends a phase. */
+/* A marker of the program, with which a thread begins or ends a phase. */
 struct conceptual_mark {
 	const char *name; /* copied */
 	bool begins;
 	uint32_t proc, thread; /* indices in the model */
 	uint32_t tid;
-	uint32_t seq; /* the thread's crossings before it, as the kernel counts */
+	/* number of the thread's crossings before the mark, as counted by the kernel */
+	uint32_t seq;
 	uint64_t t_ns;
-	const struct model_detail *detail; /* of its phase so far; copied; NULL unknown */
+	const struct model_detail *detail; /* detail of its phase so far; copied; NULL if unknown */
 };
 
 /* Add a mark, in the order of time. Marks may be ahead of episodes. Return 0 or -ENOMEM. */
 int conceptual_mark(struct conceptual *conceptual, const struct conceptual_mark *mark);
 /* End all phases, after the last episode and mark. Return 0 or -ENOMEM. */
 int conceptual_finish(struct conceptual *conceptual);
-/* Return the number of marks of a process of the model; each has its price. NULL: 0. */
+/*
+ * Return the number of marks of a process of the model. Each mark has its price. If @conceptual is
+ * NULL, return 0.
+ */
 uint64_t conceptual_marks(const struct conceptual *conceptual, uint32_t proc);
 /*
- * Return the number of ignored marks: those of phases beyond the first USER_PHASES_MAX of a
- * process.
+ * Return the number of ignored marks, which are marks of phases beyond the first USER_PHASES_MAX of
+ * a process.
  */
 uint64_t conceptual_refused(const struct conceptual *conceptual);
 /*
- * Return the blames of phases around the last episode, for causes_episode(). Valid until the next.
+ * Return the blames of phases around the last episode, for causes_episode(). They are valid until
+ * the next episode.
  */
 struct blame *const *conceptual_blames(const struct conceptual *conceptual, uint32_t *n);
 

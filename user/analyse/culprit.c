@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Descriptions of what made a thread late. All names are untrusted and are made printable. */
+/*
+ * Descriptions of the reason why a thread was late. All names are untrusted and are made printable.
+ */
 #include "analyse/internal.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define NAME 44 /* bytes of one name */
+#define NAME 44 /* maximum number of bytes of one name */
 _Static_assert(CULPRIT_THREAD_NAME == NAME + 24, "room for a name and a number");
 #define FRAMES 16
 
@@ -37,7 +39,7 @@ int tally_add(struct tally *t, uint64_t key, uint64_t ns, bool *fresh)
 			least = t->ns[i];
 	}
 	if (place < 0) {
-		/* Take the smallest sum off all entries. */
+		/* Subtract the smallest sum from all entries. */
 		for (i = 0; i < CULPRIT_TALLY; i++) {
 			t->ns[i] -= least;
 			if (!t->ns[i])
@@ -67,8 +69,8 @@ void culprit_thread(const struct culprit_env *env, uint32_t thread, uint32_t tid
 }
 
 /*
- * Write "thread 2" for a thread of the late thread's process, else "stress-ng (4711)" or "task
- * 4711".
+ * Write "thread 2" for a thread of the late thread's process. For other threads, write "stress-ng
+ * (4711)" or "task 4711".
  */
 static void task_words(const struct culprit_env *env, const struct culprit *c, uint32_t tid,
 		       bool coarse, char *out, size_t size)
@@ -147,9 +149,9 @@ static bool function_words(const struct culprit_env *env, const struct culprit *
 }
 
 /*
- * Describe a wait for several files, or for a file that stands for others. The kernel side names
- * only the file of calls that take a single one; this one is identified by the function of the C
- * library.
+ * Describe a wait for several files, or for a file that stands for several files. The kernel side
+ * names the file only for calls that take a single file. For other calls, the function of the C
+ * library identifies the wait.
  */
 static const char *many_files(const struct culprit_env *env, const struct culprit *c)
 {
@@ -229,13 +231,13 @@ const char *culprit_clause(enum cause_kind kind)
 
 enum model_doing culprit_doing(const struct model_block *b)
 {
-	/* Recordings may hold anything. */
+	/* Recordings may contain any value. */
 	return b->doing_ns < b->ns / 2 || b->doing >= MODEL_DOING_BLOCKED + MODEL_BLOCKED_REASONS
 		       ? MODEL_DOING_UNKNOWN
 		       : b->doing;
 }
 
-/* Note the second step of the chain: what the holder or the waker did for most of the time. */
+/* Note the second step of the chain: the main activity of the holder or the waker. */
 static void note_doing(const struct culprit_env *env, const struct culprit *c, bool coarse,
 		       bool doing_matters, struct culprit_words *w)
 {
@@ -264,9 +266,9 @@ static void lock_name(const struct culprit_env *env, const struct culprit *c, ch
 }
 
 /*
- * Identify what the thread waited for by the functions on its stack, if the futex word does not
- * tell. Debian's C library has only exported symbols: the waits of condition variables have one,
- * the inner functions of sem_wait() have none.
+ * If the futex word does not show what the thread waited for, identify the object by the functions
+ * on the thread's stack. Debian's C library has only exported symbols. The waits of condition
+ * variables have a symbol. The inner functions of sem_wait() have none.
  */
 static enum culprit_waited waited_for(const struct culprit_env *env, const struct culprit *c)
 {
@@ -278,7 +280,7 @@ static enum culprit_waited waited_for(const struct culprit_env *env, const struc
 		{ "cnd_", WAITED_CONDITION },
 		{ "sem_", WAITED_SEMAPHORE },
 		{ "join", WAITED_JOIN },
-		/* In recordings made before semaphore calls were recorded. */
+		/* Used in recordings from before semaphore calls were recorded. */
 		{ "semop", WAITED_SEMAPHORE },
 		{ "semtimedop", WAITED_SEMAPHORE },
 		{ "barrier", WAITED_BARRIER },
@@ -350,7 +352,7 @@ static void waker_words(const struct culprit_env *env, const struct culprit *c,
 	name_append(w->clause, sizeof(w->clause), ", %s %s", woken, thread);
 }
 
-/* Describe a wait for an object without a holder: it waited for the thread that woke it. */
+/* Describe a wait for an object without a holder: the thread waited for the thread that woke it. */
 static void event_words(const struct culprit_env *env, const struct culprit *c,
 			enum culprit_level level, struct culprit_words *w)
 {
@@ -401,7 +403,7 @@ static void lock_words(const struct culprit_env *env, const struct culprit *c,
 		snprintf(w->clause, sizeof(w->clause), "it waited for the lock%s%s held by %s%s",
 			 gap, lock, thread, among);
 	} else if (!coarse && b->waker) {
-		/* The waker need not have held anything. */
+		/* The waker may not have held anything. */
 		task_words(env, c, b->waker, false, thread, sizeof(thread));
 		note_doing(env, c, false, true, w);
 		if (w->doing)
@@ -437,7 +439,7 @@ static void released_words(const struct culprit_env *env, const struct culprit *
 	}
 }
 
-/* Return the clause for a wait without a standard reason; NULL if it is unknown. */
+/* Return the clause for a wait without a standard reason, or NULL if the wait is unknown. */
 static const char *other_clause(const struct model_block *b)
 {
 	if (b->reason != MODEL_BLOCKED_OTHER || !b->ns)
@@ -460,7 +462,10 @@ static bool waker_is_ours(const struct culprit_env *env, const struct culprit *c
 	       hash_get(env->by_tid, (uint64_t)c->proc << 32 | c->block.waker, &thread);
 }
 
-/* Name the thread that ended a wait for I/O: for a pipe or a socket, it is the other end. */
+/*
+ * Name the thread that ended a wait for I/O. For a pipe or a socket, it is the thread at the other
+ * end.
+ */
 static void other_end_words(const struct culprit_env *env, const struct culprit *c,
 			    enum culprit_level level, struct culprit_words *w)
 {
@@ -485,7 +490,7 @@ static void place_words(const struct culprit_env *env, const struct culprit *c,
 	const struct cause_env *e = env->env;
 	const char *name = NULL, *link = "in", *clause = culprit_clause(c->kind);
 	char safe[NAME];
-	/* Without a known file, the function is named. */
+	/* If the file is unknown, name the function. */
 	bool by_place = c->kind == CAUSE_IO || c->kind == CAUSE_SLEEP || c->kind == CAUSE_OTHER;
 
 	if (c->kind == CAUSE_IO) {

@@ -5,11 +5,11 @@
  * Scalasca): every wait is charged to the phases in which it began. For the last thread l of an
  * episode and a waiting thread i, the wait is the time by which l took longer than i since their
  * last common episode. The time that l took longer in its own phases is a direct cost of these
- * phases. The time that l itself waited longer is charged to where that wait began, as passed on.
- * The shares are scaled so that all of i's wait is charged exactly once.
+ * phases. The time that l itself waited longer is charged to the phases in which that wait began,
+ * as passed on. The shares are scaled so that all of i's wait is charged exactly once.
  *
- * Each thread keeps a bounded history of its recent episodes. It is not needed in the usual case
- * that the previous episode had the same members.
+ * Each thread keeps a bounded history of its recent episodes. The history is not needed in the
+ * usual case, in which the previous episode had the same members.
  */
 #include "analyse/internal.h"
 #include "base/grow.h"
@@ -19,8 +19,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SEGMENTS 16 /* of a thread's history; runs of episodes at one barrier are folded first */
-#define ORIGINS	 4 /* of one wait; smaller ones are not passed on any further */
+/*
+ * maximum number of segments of a thread's history; runs of episodes at one barrier are folded
+ * first
+ */
+#define SEGMENTS 16
+/* maximum number of origins of one wait; smaller origins are not passed on further */
+#define ORIGINS	 4
 #define ROWS	 (2 * SEGMENTS + 2)
 
 struct origin {
@@ -30,17 +35,18 @@ struct origin {
 
 /* The time from one episode to the next, or a run of several episodes at the same barrier. */
 struct segment {
-	uint64_t first, last; /* serials of the episodes that end it */
+	uint64_t first, last; /* serial numbers of the episodes that end the segment */
 	uint64_t work_ns, wait_ns, latency_ns;
 	uint32_t barrier;
 	uint32_t norigins;
-	struct origin origins[ORIGINS]; /* of wait_ns; if their sum is less, the rest is unknown */
+	/* origins of wait_ns; if their sum is less, the rest is unknown */
+	struct origin origins[ORIGINS];
 };
 
 struct history {
 	uint32_t tid;
 	bool dropped; /* older segments existed */
-	uint32_t head, n; /* a ring, oldest first */
+	uint32_t head, n; /* ring buffer, oldest segment first */
 	struct segment segments[SEGMENTS];
 };
 
@@ -53,11 +59,11 @@ struct delay {
 	struct history **threads; /* by index */
 	struct row *rows; /* by barrier */
 	uint32_t nthreads, nrows;
-	uint64_t serial; /* of episodes, from 1 */
+	uint64_t serial; /* serial number of episodes, from 1 */
 	uint64_t unknown_ns;
 };
 
-/* Parts of one wait, by the barrier that they are charged to. */
+/* Parts of one wait, by the barrier to which they are charged. */
 struct charge {
 	uint32_t barrier;
 	uint64_t direct_ns, passed_ns;
@@ -168,7 +174,10 @@ static void fold(struct segment *into, const struct segment *older)
 		origin_add(into, older->origins[i].barrier, older->origins[i].ns);
 }
 
-/* Make room for a segment: fold the oldest two in a row at one barrier, or else drop the oldest. */
+/*
+ * Make room for a segment: fold the two oldest consecutive segments at one barrier. If there are
+ * none, drop the oldest segment.
+ */
 static void make_room(struct history *h)
 {
 	uint32_t i, j;
@@ -193,7 +202,7 @@ static struct segment *push(struct history *h, const struct model_member *m, uin
 	struct segment *s;
 
 	if (m->work_ns == MODEL_UNKNOWN) {
-		/* It may have taken part in other episodes in between. */
+		/* The thread may have taken part in other episodes in between. */
 		h->n = 0;
 		h->dropped = true;
 	}
@@ -212,8 +221,8 @@ static struct segment *push(struct history *h, const struct model_member *m, uin
 }
 
 /*
- * Count the segments of both after their last common episode, or their start. Return false if
- * unknown.
+ * Count the segments of both threads after their last common episode, or after their start. Return
+ * false if unknown.
  */
 static bool since_common(struct history *l, struct history *i, uint32_t *nl, uint32_t *ni)
 {
@@ -227,7 +236,7 @@ static bool since_common(struct history *l, struct history *i, uint32_t *nl, uin
 			*ni = b;
 			return true;
 		}
-		/* The members of each episode in a folded run are unknown. */
+		/* The members of each episode in a folded segment are unknown. */
 		if (x->last > y->last ? x->first <= y->last : y->first <= x->last)
 			return false;
 		if (x->last > y->last)
@@ -247,9 +256,10 @@ struct excess {
 	struct {
 		uint32_t barrier;
 		uint64_t l_ns, i_ns;
-	} rows[ROWS]; /* work in the phases that end there */
+	} rows[ROWS]; /* work in the phases that end at the barrier */
 	uint64_t l_wait_ns, i_wait_ns;
-	uint64_t l_other_ns, i_other_ns; /* leaving barriers, and beginning at different times */
+	/* time to leave barriers, and difference of starting times */
+	uint64_t l_other_ns, i_other_ns;
 	uint32_t other_barrier;
 };
 
@@ -293,7 +303,10 @@ static void excess_between(struct excess *x, struct history *hl, uint32_t nl, st
 		x->i_other_ns += s->latency_ns;
 		i_from -= s->work_ns + s->wait_ns + s->latency_ns;
 	}
-	/* The thread that left the common episode later, or was created later, had less time. */
+	/*
+	 * The thread that left the common episode later, or was created later, had less time than
+	 * the other.
+	 */
 	if (l_from > i_from)
 		x->l_other_ns += l_from - i_from;
 	else
@@ -318,8 +331,8 @@ static struct charge *charge_to(struct charges *c, uint32_t barrier)
 }
 
 /*
- * Charge @ns of the wait, during which the last thread itself had waited, to where those waits
- * began.
+ * The last thread itself had waited during @ns of the wait. Charge @ns to the phases where those
+ * waits began.
  */
 static uint64_t pass_on(struct charges *c, struct history *hl, uint32_t nl, uint64_t waited,
 			uint64_t ns)
@@ -343,7 +356,7 @@ static uint64_t pass_on(struct charges *c, struct history *hl, uint32_t nl, uint
 				largest = to;
 		}
 	}
-	/* Give the rest to the largest if it is due to rounding alone. */
+	/* Add the rest to the largest origin if only rounding causes it. */
 	if (largest && known == waited) {
 		largest->passed_ns += ns - given;
 		given = ns;
@@ -351,7 +364,7 @@ static uint64_t pass_on(struct charges *c, struct history *hl, uint32_t nl, uint
 	return given;
 }
 
-/* Charge @wait_ns by the excess. Return how much of it was charged. */
+/* Charge @wait_ns by the excess. Return the charged part. */
 static uint64_t distribute(const struct excess *x, struct history *hl, uint32_t nl,
 			   uint64_t wait_ns, struct charges *out)
 {
@@ -417,7 +430,7 @@ static int prepare(struct delay *d, const struct model_episode *ep)
 		}
 		if (!h)
 			return -ENOMEM;
-		/* Another thread with the same index. */
+		/* Another thread now has this index. */
 		if (h->tid != m->tid) {
 			h->tid = m->tid;
 			h->n = h->head = 0;
@@ -443,7 +456,7 @@ static void charge_all(struct delay *d, const struct charges *c, uint64_t wait_n
 	d->unknown_ns += wait_ns - given;
 }
 
-/* Set @out to the charges of one waiting thread's wait. Return how much of it was charged. */
+/* Set @out to the charges of one waiting thread's wait. Return the charged part of the wait. */
 static uint64_t charge_wait(struct history *hl, struct history *hi, const struct model_member *l,
 			    const struct model_member *i, uint32_t barrier, struct charges *out)
 {
@@ -491,8 +504,8 @@ int delay_episode(struct delay *d, const struct model_episode *ep)
 		charges.n = 0;
 		given = 0;
 		/*
-		 * Other episodes are in no sum of waits: nothing is charged or known to be passed
-		 * on.
+		 * Other episodes are in no sum of waits, so nothing is charged or known to be
+		 * passed on.
 		 */
 		if (ep->state == MODEL_COMPLETE && m->wait_ns)
 			given = charge_wait(hl, h, l, m, ep->barrier, &charges);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* --cost-limit in the report: until when processes and barriers were traced. */
+/* --cost-limit in the report: the times until which processes and barriers were traced. */
 #include "analyse/internal.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@ void detached_barrier(const struct model_proc *p, const struct model_barrier *b,
 	for (i = 0; i < p->nparts; i++) {
 		const struct model_detached *part = &p->parts[i];
 
-		/* The earliest of several counts: after it the data are incomplete. */
+		/* The earliest of several times counts. After it the data are incomplete. */
 		if (!(part->probe_groups & b->probe_groups))
 			beside = part->t_ns < beside ? part->t_ns : beside;
 		else if (part->t_ns < own)
@@ -43,7 +43,7 @@ static uint8_t family_of(const struct report_env *env, uint8_t probe_group)
 	return env->probe_group_family ? env->probe_group_family(probe_group) : probe_group;
 }
 
-/* Return true if the group is reported with its family, which was detached as a whole. */
+/* Return true if the group is reported with its family, because the whole family was detached. */
 static bool is_within(const struct report_env *env, uint64_t probe_groups, uint8_t probe_group)
 {
 	uint8_t family = family_of(env, probe_group);

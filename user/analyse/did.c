@@ -1,30 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * What the awaited thread did while a late thread waited for it. This may differ between episodes.
+ * The activity of the awaited thread while a late thread waited for it. The activity may differ
+ * between episodes.
  */
 #include "analyse/internal.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* A doing with at least this share of the time stands for all of it. */
+/* If an activity has at least this share of the time, only this activity is reported. */
 #define DID_ALL	   0.9
-/* A doing with a smaller share of the time is not reported. */
+/* An activity with a smaller share of the time is not reported. */
 #define DID_LITTLE 0.1
-/* An awaited thread is named from this share of a doing on. */
+/* An awaited thread is named if it has at least this share of an activity. */
 #define DID_NAMED  0.4
-/* Advice is based on a doing with at least this share of the time. */
+/* Advice is based on an activity with at least this share of the time. */
 #define DID_MOST   0.6
 
 #define DOINGS (MODEL_DOING_BLOCKED + MODEL_BLOCKED_REASONS)
 
-/* The sum of all entries with the same doing. */
+/* The sum of all entries with the same activity. */
 struct did {
 	uint64_t ns, episodes;
 	uint8_t doing;
 	bool among;
-	const struct culprit_did *top; /* the entry that names what it waited for most */
+	const struct culprit_did *top; /* the entry that names the object of the longest waits */
 };
 
 static const char *blocked_words(unsigned reason)
@@ -109,7 +110,7 @@ struct culprit_did *dids_add(struct culprit_dids *dids, const struct culprit_did
 	return d;
 }
 
-/* Sum up by doing, the largest first. Return their number. */
+/* Sum up by activity, the largest first. Return the number of sums. */
 static unsigned by_doing(const struct culprit_dids *dids, struct did *out)
 {
 	const struct culprit_did *d;
@@ -127,7 +128,7 @@ static unsigned by_doing(const struct culprit_dids *dids, struct did *out)
 		out[k].ns += d->ns;
 		out[k].episodes += d->episodes;
 		out[k].among |= d->among;
-		/* An entry without a name names nothing. */
+		/* An entry without a name cannot name the object. */
 		if (d->awaits[0] && (!out[k].top->awaits[0] || d->ns > out[k].top->ns))
 			out[k].top = d;
 	}

@@ -8,7 +8,8 @@
 
 #include "analyse/doctor.h"
 
-#define DOCTOR_FILES_ENOUGH 1024 /* examined programs and their libraries stay open */
+/* enough descriptors: examined programs and their libraries stay open */
+#define DOCTOR_FILES_ENOUGH 1024
 
 #define DOCTOR_SUDO "run it as root: sudo sbt-trace ..."
 #define DOCTOR_DENIED                                                                      \
@@ -19,12 +20,13 @@
 
 /* doctor_row.c */
 /*
- * Add a row. @fmt: what was found. Never NULL: the row after DOCTOR_FEATURES overwrites the last.
+ * Add a row. @fmt is what was found. Never return NULL: the row after DOCTOR_FEATURES overwrites
+ * the last row.
  */
 DOCTOR_PRINTF(5, 6)
 struct doctor_feature *doctor_row(struct doctor *d, const char *group, const char *name,
 				  enum doctor_state state, const char *fmt, ...);
-/* Set what is used instead. */
+/* Set the replacement of a missing feature. */
 #define doctor_instead(f, ...) snprintf((f)->instead, sizeof((f)->instead), __VA_ARGS__)
 /* Set what the user can do. */
 #define doctor_remedy(f, ...)  snprintf((f)->remedy, sizeof((f)->remedy), __VA_ARGS__)
@@ -34,7 +36,7 @@ enum doctor_state doctor_state_of(int outcome);
 const char *doctor_said(int outcome);
 /* Return true if the outcome is a lack of privileges. */
 bool doctor_refused(int outcome);
-/* Return the state of a fact: 1, 0, DOCTOR_UNTRIED. */
+/* Return the state of a fact, which is 1, 0 or DOCTOR_UNTRIED. */
 enum doctor_state doctor_known(int truth);
 
 /* doctor_rights.c */
@@ -42,7 +44,10 @@ enum doctor_state doctor_known(int truth);
 bool doctor_has_rights(const struct doctor_facts *x);
 /* Return true if this capability is known to be missing. */
 bool doctor_lacks(const struct doctor_facts *x, const char *name);
-/* Add the remedy for a refusal. @capability: what was needed; NULL: all that tracing needs. */
+/*
+ * Add the remedy for a refusal. @capability is the missing capability, or NULL for all capabilities
+ * that tracing needs.
+ */
 void doctor_refusal(struct doctor_feature *f, const struct doctor_facts *x, const char *capability);
 
 /* Add the rows of a group. */

@@ -6,7 +6,7 @@
 
 #include "analyse/doctor.h"
 
-/* Copy the line that ends at @end, without libbpf's prefix. Return where the line begins. */
+/* Copy the line that ends at @end, without libbpf's prefix. Return the beginning of the line. */
 static const char *line_before(const char *log, const char *end, char *out, size_t len)
 {
 	const char *begin = end;

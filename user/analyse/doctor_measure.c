@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* What can be measured of the programs that are traced. */
+/* Features that can be measured in traced programs. */
 #include "analyse/doctor_internal.h"
 
 #include <errno.h>

@@ -8,7 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Up to this many CPUs on one uprobe did not delay each other, measured on another machine. */
+/*
+ * Up to this many CPUs that hit one uprobe did not delay each other. This was measured on another
+ * machine.
+ */
 #define CPUS_SERIALISE 8
 
 /* --- BPF ------------------------------------------------------------------------------------- */
@@ -206,7 +209,7 @@ static void add_ends(struct doctor *d, const struct doctor_facts *x)
 	int exit = x->multi_exit ? x->perf_exit : 0;
 	struct doctor_feature *f;
 
-	/* Perf return probes make a thread stopped there see a changed stack: attach/load.c. */
+	/* At a perf return probe, a stopped thread sees a changed stack; see attach/load.c. */
 	f = doctor_row(d, "probes", "return probes", doctor_state_of(x->session), "%s",
 		       !x->session ? "only of sessions, where nothing can unwind through them"
 				   : "none without sessions");

@@ -26,7 +26,8 @@ bool doctor_lacks(const struct doctor_facts *x, const char *name)
 }
 
 /*
- * Add the remedy if the kernel refuses what @capability (NULL: all that are needed) should allow.
+ * Add the remedy if the kernel refuses an operation that @capability should allow. If @capability
+ * is NULL, it stands for all capabilities that tracing needs.
  */
 void doctor_refusal(struct doctor_feature *f, const struct doctor_facts *x, const char *capability)
 {

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* Return a ratio of at most 1; NAN if the divisor is 0. */
+/* Return a ratio of at most 1, or NAN if the divisor is 0. */
 static double ratio(double a, double b)
 {
 	if (!(b > 0))
@@ -28,7 +28,7 @@ struct report_efficiency efficiency_of(const struct efficiency_sums *s)
 
 	e.load_balance = ratio(mean, (double)s->max_ns);
 	if (s->ideal_ns == MODEL_UNKNOWN) {
-		/* Sums have no longest path, and so no serialisation and transfer. */
+		/* Sums have no longest path, so their serialisation and transfer are unknown. */
 		e.serialisation = e.transfer = NAN;
 		e.communication = ratio((double)s->max_ns, (double)s->elapsed_ns);
 		e.parallel = ratio(mean, (double)s->elapsed_ns);
@@ -41,7 +41,7 @@ struct report_efficiency efficiency_of(const struct efficiency_sums *s)
 	return e;
 }
 
-/* Peel the losses in this order. The remainder is the parallel efficiency. */
+/* Subtract the losses in this order. The remainder is the parallel efficiency. */
 void efficiency_losses(const struct report_efficiency *e, double *lost_static,
 		       double *lost_rotating, double *lost_transfer)
 {
@@ -85,7 +85,7 @@ void efficiency_barrier(const struct model_barrier *b, const uint32_t *position,
 		w = &scratch[position[b->threads[i].thread]];
 		/*
 		 * If the team changes, extrapolate as if each position had arrived each time. A
-		 * rare one is too short a sample.
+		 * position with few arrivals is too short a sample.
 		 */
 		rate = w->n && w->n >= often / 2 ? (double)w->ns / (double)w->n : 0;
 		if (rate > most)

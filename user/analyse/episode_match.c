@@ -10,14 +10,14 @@
 #include "analyse/internal.h"
 
 /*
- * Return @array with room for one more element, doubled if needed, in the arena. NULL when out of
- * memory.
+ * Return @array with room for one more element, doubled if needed, in the arena. Return NULL when
+ * out of memory.
  */
 static void *more(struct arena *a, void *array, uint32_t n, size_t size)
 {
 	void *grown;
 
-	/* With 0, 4, 8, 16, ... elements it is full. */
+	/* The array is full with 0, 4, 8, 16, ... elements. */
 	if (n && (n < 4 || n & (n - 1)))
 		return array;
 	grown = arena_alloc(a, (n ? (size_t)n * 2 : 4) * size);
@@ -31,13 +31,13 @@ static void *more(struct arena *a, void *array, uint32_t n, size_t size)
 struct joining {
 	struct episode_match *m;
 	struct arena *arena;
-	struct hash names; /* of processes -> first slot */
-	uint32_t *next; /* by slot: the next slot of the same name */
-	uint32_t *cursor; /* by first slot: where to look next, in report @r */
-	struct hash ids; /* of sites, with their process -> slot */
-	uint32_t r; /* index of the report that is being joined */
+	struct hash names; /* names of processes -> first slot */
+	uint32_t *next; /* indexed by slot: the next slot with the same name */
+	uint32_t *cursor; /* indexed by first slot: where the next search begins, in report @r */
+	struct hash ids; /* ids of sites, with their process -> slot */
+	uint32_t r; /* index of the report that is joined */
 	const struct report *report;
-	struct hash pids; /* of this report -> slot */
+	struct hash pids; /* pids of this report -> slot */
 };
 
 static const char *comm_of(const struct report_process *p)
@@ -55,7 +55,7 @@ static uint32_t rank_of(const struct report_process *p)
 	return p->nmembers && p->members[0].ranked ? p->members[0].index : EPISODE_MATCH_NONE;
 }
 
-/* By rank, then in the order of their starts. */
+/* Compare by rank, then by the order of their starts. */
 static int by_rank(const void *x, const void *y)
 {
 	const struct report_process *const *a = x, *const *b = y;
@@ -91,7 +91,9 @@ static int process_new(struct joining *j, const struct report_process *p, uint32
 	return 0;
 }
 
-/* Return a slot of this name that is free in this report; EPISODE_MATCH_NONE: none. */
+/*
+ * Return a slot with this name that is free in this report, or EPISODE_MATCH_NONE if there is none.
+ */
 static uint32_t process_find(struct joining *j, const struct report_process *p)
 {
 	uint64_t first;
@@ -112,7 +114,7 @@ static int process_take(struct joining *j, const struct report_process *p, uint3
 	uint64_t other;
 
 	j->m->processes[slot].in[j->r] = p;
-	/* If two processes have the same pid, the first counts. */
+	/* If two processes have the same pid, the first process counts. */
 	return hash_get(&j->pids, p->pid, &other) ? 0 : hash_put(&j->pids, p->pid, slot);
 }
 
@@ -136,7 +138,10 @@ static int processes_join(struct joining *j)
 		order[i] = NULL;
 		found++;
 	}
-	/* If all are new, pair them by order if there are as many as before; else add them. */
+	/*
+	 * If all processes are new and their number is unchanged, pair them by order. If not, add
+	 * them.
+	 */
 	for (i = 0; !err && i < n; i++) {
 		if (!order[i])
 			continue;
@@ -154,10 +159,10 @@ static int processes_join(struct joining *j)
 
 /* --- sites ----------------------------------------------------------------------------------- */
 
-/* A site to match: new in this report, or known but not in this report yet. */
+/* A site to match: new in this report, or known but not yet found in this report. */
 struct candidate {
-	uint64_t key; /* 0: cannot be matched */
-	uint32_t line, slot; /* slot: of a known site; EPISODE_MATCH_NONE of a new one */
+	uint64_t key; /* 0 if it cannot be matched */
+	uint32_t line, slot; /* slot of a known site, or EPISODE_MATCH_NONE for a new site */
 	uint64_t offset;
 	const struct report_barrier *b;
 	uint32_t process;
@@ -257,8 +262,8 @@ static void candidates_sort(enum episode_match_how how, struct candidate *c, uin
 }
 
 /*
- * Pair candidates of equal keys, line by line, if there are as many on both sides. Else it is
- * ambiguous.
+ * Pair candidates with equal keys, line by line, if both sides have the same number of candidates.
+ * Otherwise the match is ambiguous.
  */
 static int candidates_pair(struct joining *j, enum episode_match_how how, struct candidate *old,
 			   uint32_t nold, struct candidate *new, uint32_t nnew)
@@ -296,7 +301,7 @@ static struct candidate candidate(uint32_t process, const struct report_barrier 
 	};
 }
 
-/* Match sites with known ids, and list the others. */
+/* Match sites with known ids, and list the other sites. */
 static int sites_by_id(struct joining *j, struct candidate *new, uint32_t *nnew)
 {
 	const struct report_barrier *b;
@@ -320,7 +325,7 @@ static int by_order(const void *x, const void *y)
 {
 	const struct candidate *a = x, *b = y;
 
-	/* Matched candidates go last. */
+	/* Matched candidates are sorted last. */
 	if (!a->b || !b->b)
 		return !a->b - !b->b;
 	return NUMBER_COMPARE(a->b, b->b);

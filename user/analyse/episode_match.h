@@ -11,36 +11,39 @@
 
 #define EPISODE_MATCH_NONE UINT32_MAX
 
-/* How a site was matched; the weakest of several matches. */
+/* How a site was matched. For several matches, the weakest counts. */
 enum episode_match_how {
-	EPISODE_MATCH_ID, /* the same id everywhere */
+	EPISODE_MATCH_ID, /* all reports have the same id */
 	EPISODE_MATCH_NAME, /* the name that the program or the user gave it */
-	/* Function, file without directories, and line: another module, or a moved tree */
+	/*
+	 * Function, file without directories, and line: the module differs, or the tree was moved.
+	 */
 	EPISODE_MATCH_PLACE,
-	EPISODE_MATCH_FUNCTION, /* the function, and its rank among the sites there: moved lines */
+	EPISODE_MATCH_FUNCTION, /* function, and the rank among its sites: lines have moved */
 	EPISODE_MATCH_NOTHING, /* not matched, or not a site */
 };
 
 /*
- * Processes of one name are matched by rank if they have one, else by the order in which they
- * began. If no name matches and both reports have the same number of processes (two versions of a
- * program), only the order counts.
+ * Processes of one name are matched by rank if they have ranks, and otherwise by the order in which
+ * they began. If no name matches and both reports have the same number of processes (two versions
+ * of a program), only the order counts.
  */
 struct episode_match_process {
-	const char *comm; /* in the first report that has it */
+	const char *comm; /* name in the first report that has the process */
 	bool by_order; /* its names differ */
-	const struct report_process **in; /* by report; NULL: not in it */
+	/* indexed by report; NULL if the report lacks the process */
+	const struct report_process **in;
 };
 
 struct episode_match_site {
-	uint32_t process; /* EPISODE_MATCH_NONE: of no known process */
+	uint32_t process; /* EPISODE_MATCH_NONE if it belongs to no known process */
 	enum episode_match_how how;
-	const struct report_barrier **in; /* by report; NULL: not in it */
-	/* In the last report so far: the next is matched with it */
+	const struct report_barrier **in; /* indexed by report; NULL if the report lacks the site */
+	/* The site in the last report so far. The next report is matched with it. */
 	const struct report_barrier *last;
 };
 
-/* Matched by the first of its processes. */
+/* A group is matched by its first process. */
 struct episode_match_group {
 	uint32_t process;
 	const struct report_group **in;
@@ -52,10 +55,10 @@ struct episode_match {
 	struct episode_match_process *processes; /* in the order of the reports */
 	struct episode_match_site *sites;
 	struct episode_match_group *groups;
-	void *arena; /* owns everything; the reports must outlive it */
+	void *arena; /* owns all memory; the reports must outlive it */
 };
 
-/* Return 0 and *out (release with episode_match_free()), or -ENOMEM. */
+/* Return 0 and *out (free it with episode_match_free()), or -ENOMEM. */
 int episode_match_reports(const struct report *const *reports, uint32_t n,
 			  struct episode_match *out);
 void episode_match_free(struct episode_match *m);

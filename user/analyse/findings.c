@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Findings: what the data prove about the machine or its use, each in a sentence. Each rests on
- * sums over the whole run, so that single events do not matter.
+ * Findings: facts that the data prove about the machine or its use, each in a sentence. Each
+ * finding is based on sums over the whole run, so that single events do not matter.
  */
 #include "analyse/internal.h"
 #include "base/number.h"
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Mean number of threads that were ready to run but had no CPU. */
+/* Mean number of threads that were ready to run without a CPU. */
 #define OVERSUBSCRIBED	0.25
 /*
  * Share of the time between the first and last release in which spinning took CPU time from the
@@ -22,8 +22,8 @@
  */
 #define SPINNING	0.02
 /*
- * Moves of a thread to another CPU per second of its life, and in total: load balancing alone makes
- * a few.
+ * Moves of a thread to another CPU per second of its life, and in total. Load balancing alone
+ * causes a few moves.
  */
 #define MIGRATING	50.0
 #define MIGRATIONS_MIN	20
@@ -31,13 +31,13 @@
 #define NODE_MOVES	10.0
 #define NODE_MOVES_MIN	20
 /*
- * Clock of a slow CPU as a share of the median of all CPUs, measured over at least so many phases
- * and ns.
+ * Clock rate of a slow CPU as a share of the median of all CPUs, measured over at least this many
+ * phases and ns.
  */
 #define SLOW_CPU	0.8
 #define SLOW_CPU_PHASES 20
 #define SLOW_CPU_NS	10000000
-/* A process stopped for less than one quota period is no finding. */
+/* A process that was stopped for less than one quota period is no finding. */
 #define THROTTLED_NS	1000000
 
 struct findings {
@@ -48,7 +48,10 @@ struct findings {
 	struct report *out;
 	uint32_t cap;
 	uint32_t *start, *order; /* threads_by_process() */
-	/* By process: crossings of barriers with a call site known only by its address */
+	/*
+	 * Indexed by process: crossings of barriers with a call site of which only the address is
+	 * known.
+	 */
 	uint64_t *bare;
 };
 
@@ -87,7 +90,7 @@ static double seconds(uint64_t ns)
 	return (double)ns / 1e9;
 }
 
-/* --cost-limit: a process that was not traced to its end must not be read as if it had been. */
+/* --cost-limit: the finding shows that a process was not traced to its end. */
 static int detached(struct findings *f, const struct report_process *p)
 {
 	char why[112];
@@ -110,7 +113,7 @@ static int detached(struct findings *f, const struct report_process *p)
 		p->detached_probed ? " Its probes are still attached and cost it some time." : "");
 }
 
-/* As detached(), for some of its barriers. */
+/* Like detached(), for some barriers of the process. */
 static int detached_parts(struct findings *f, const struct report_process *p)
 {
 	uint32_t i;
@@ -136,7 +139,10 @@ static int detached_parts(struct findings *f, const struct report_process *p)
 	return err;
 }
 
-/* Return the most CPUs that any of its threads may run on; all CPUs if that is unknown. */
+/*
+ * Return the largest number of CPUs on which any of its threads may run, or all CPUs if that is
+ * unknown.
+ */
 static uint32_t cpus_for(const struct findings *f, const struct report_process *p)
 {
 	uint32_t i, most = 0;
@@ -147,7 +153,7 @@ static uint32_t cpus_for(const struct findings *f, const struct report_process *
 	return most && most < f->env->ncpus ? most : f->env->ncpus;
 }
 
-/* Set *@out to the largest number of its threads that cross barriers and existed at one time. */
+/* Set *@out to the largest number of its barrier-crossing threads that existed at one time. */
 static int at_once(const struct findings *f, const struct report_process *p, uint32_t *out)
 {
 	uint32_t i, j = 0, now, first = f->start[p->index], n = f->start[p->index + 1] - first;
@@ -222,7 +228,10 @@ static int spinning(struct findings *f, const struct report_process *p)
 		spun, (unsigned long long)c->spun_episodes, (unsigned long long)c->episodes);
 }
 
-/* Report threads of one process that may run on only one CPU, which is the same for all of them. */
+/*
+ * Report threads of one process that may run on only one CPU, if it is the same CPU for all of
+ * them.
+ */
 static int pinned(struct findings *f, const struct report_process *p)
 {
 	uint32_t i, j, n = 0, most = 0, cpu = 0, *cpus, at;
@@ -255,7 +264,7 @@ static int pinned(struct findings *f, const struct report_process *p)
 		   most, p->threads, cpu, f->env->ncpus);
 }
 
-/* Return the CPU migrations of its threads per second of their lives, where they are known. */
+/* Return the CPU migrations of its threads per second of their known lives. */
 static double migrations(const struct report_process *p)
 {
 	uint64_t moves = 0, time = 0;
@@ -310,7 +319,9 @@ static int throttled(struct findings *f, const struct report_process *p)
 		   stopped);
 }
 
-/* Return true if only the address is known: it lay in no file that the process had mapped. */
+/*
+ * Return true if only the address is known, because it was in no file that the process had mapped.
+ */
 static bool is_bare(const struct report_callsite *c)
 {
 	return !c->module && !c->function && !c->file && c->offset;
@@ -342,7 +353,10 @@ static int bare_by_process(struct findings *f)
 	return 0;
 }
 
-/* Report call sites that cannot be found again, nor can their ids, in another process or run. */
+/*
+ * Report call sites that cannot be found again in another process or run. Their ids cannot be
+ * found, either.
+ */
 static int site_unknown(struct findings *f, const struct report_process *p)
 {
 	uint64_t crossings = f->bare[p->index];
@@ -356,7 +370,7 @@ static int site_unknown(struct findings *f, const struct report_process *p)
 		   (unsigned long long)crossings);
 }
 
-/* Reported once per group, because its processes usually run the same program. */
+/* Report each group once, because its processes usually run the same program. */
 static int untraced(struct findings *f, const struct report_process *p)
 {
 	if (!p->untraced || p->meets_others)
@@ -435,7 +449,7 @@ static int slow_cpus(struct findings *f)
 		if (cpu_known(causes_cpu(causes, i)))
 			clocks[n++] = clock_of(causes_cpu(causes, i));
 	qsort(clocks, n, sizeof(*clocks), number_compare_double);
-	/* The upper median: of two CPUs, the slower is compared with the faster. */
+	/* Use the upper median. With two CPUs, the slower is then compared with the faster. */
 	median = n >= 2 ? clocks[n / 2] : 0;
 	free(clocks);
 	for (i = 0; i < ncpus && !err && n >= 2; i++) {

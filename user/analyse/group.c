@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Processes that share barriers, such as the ranks of an MPI job, are one team. The figures of all
- * of them together show which has more work. The figures of one process alone would count any
- * lateness of the others as its own.
+ * Processes that share barriers, such as the ranks of an MPI job, are one team. The figures of the
+ * whole team show which process has more work. The figures of one process alone would count the
+ * lateness of other processes as its own.
  */
 #include <errno.h>
 #include <math.h>
@@ -14,7 +14,8 @@
 #include "base/number.h"
 
 /*
- * Part of a group's time that may be missing because processes were not recorded from their start.
+ * Part of a group's time that may be missing because processes were not recorded from their start
+ * on.
  */
 #define UNSEEN_PART 50
 
@@ -25,13 +26,14 @@ struct groups {
 	const struct model_thread *threads; /* by index */
 	struct report *out;
 	struct member_of { /* by model_proc index */
-		uint32_t head; /* another process of its group, or itself */
-		uint32_t size; /* of a head: number of its processes in the report */
-		uint32_t processes; /* of a head: the first of its processes in the report */
-		uint32_t barriers; /* of a head: the first of its barriers in the report */
-		uint64_t start_ns, end_ns; /* of its threads that crossed a barrier */
+		uint32_t head; /* another process of its group, or this process */
+		uint32_t size; /* for a head: number of its processes in the report */
+		uint32_t processes; /* for a head: the first of its processes in the report */
+		uint32_t barriers; /* for a head: the first of its barriers in the report */
+		/* first start and last end of its threads that crossed a barrier */
+		uint64_t start_ns, end_ns;
 	} * of;
-	uint32_t *next_process, *next_barrier; /* the next one of the same group; MODEL_NONE */
+	uint32_t *next_process, *next_barrier; /* the next entry of the same group, or MODEL_NONE */
 };
 
 static uint32_t head_of(const struct groups *g, uint32_t proc)
@@ -78,7 +80,10 @@ static void span_of(const struct groups *g, uint32_t head, uint64_t *start, uint
 			own = g->procs[p->index].start_ns;
 		if (own < *start)
 			*start = own;
-		/* The end of its longest path, which episodes joined with those of the others. */
+		/*
+		 * This is the end of its longest path, which episodes joined with the paths of the
+		 * other processes.
+		 */
 		if (own + p->ideal_ns > *ideal)
 			*ideal = own + p->ideal_ns;
 		if (own + p->elapsed_ns > *end)
@@ -87,13 +92,16 @@ static void span_of(const struct groups *g, uint32_t head, uint64_t *start, uint
 	*ideal = number_less(*ideal, *start);
 }
 
-/* Set last_share to the share in the thread's own episodes: ranks need not take part in all. */
+/*
+ * Set last_share to the share in the thread's own episodes, because ranks need not take part in all
+ * episodes.
+ */
 static void share_of_own(struct report_thread *t)
 {
 	t->last_share = t->crossings ? (double)t->last / (double)t->crossings : NAN;
 }
 
-/* @model: counts each episode once, with the first process at the barrier. */
+/* @model counts each episode once, for the first process at the barrier. */
 static void add_process(struct report_process *all, const struct report_process *p,
 			const struct model_proc *model, struct efficiency_sums *sums)
 {
@@ -128,7 +136,7 @@ static const struct report_barrier *top_of(const struct groups *g, uint32_t head
 	const struct report_barrier *b;
 	uint32_t i;
 
-	/* Sorted: most lost time first. */
+	/* The barriers are sorted, with the most lost time first. */
 	for (i = g->of[head].barriers; i != MODEL_NONE; i = g->next_barrier[i]) {
 		b = &g->out->barriers[i];
 		if (!b->nested && b->lost_ns)
@@ -161,14 +169,14 @@ static void rank_member(struct report_process *all, const struct report_thread *
 	struct report_thread *at =
 		bsearch(t, all->members, all->nmembers, sizeof(*all->members), threads_by_index);
 
-	/* Several processes had the same pid one after another. */
+	/* Several processes in succession had the same pid. */
 	while (at && at > all->members && !threads_by_index(at - 1, t))
 		at--;
 	for (; at && at < all->members + all->nmembers && !threads_by_index(at, t); at++)
 		at->ranked = true;
 }
 
-/* Mark the members with their rank as number at a barrier of the group. */
+/* Mark the members with a rank as number at a barrier of the group. */
 static void note_ranks(const struct groups *g, uint32_t head, struct report_process *all)
 {
 	uint32_t i, j;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * The report of a barrier that does not fill. hang/ fills it in, recordings keep it, emit/ prints
- * it.
+ * The report of a barrier that does not fill. hang/ fills in the report, recordings store it, and
+ * emit/ prints it.
  */
 #ifndef ANALYSE_HANG_REPORT_H
 #define ANALYSE_HANG_REPORT_H
@@ -16,8 +16,8 @@ enum hang_verdict {
 	HANG_UNKNOWN, /* none of the following */
 	HANG_DEADLOCK, /* a proven cycle of waits */
 	HANG_NEVER_FILLS, /* a missing thread exited, or waits forever */
-	HANG_LONG_PHASE, /* the missing thread uses a CPU, or waits for one */
-	HANG_OUTSIDE, /* the missing thread waits for a file, a child process, a time */
+	HANG_LONG_PHASE, /* the missing thread runs on a CPU, or waits for a CPU */
+	HANG_OUTSIDE, /* the missing thread waits for a file, a child process, or a time */
 };
 
 enum hang_state {
@@ -25,25 +25,25 @@ enum hang_state {
 	HANG_RUNNING,
 	HANG_RUNNABLE,
 	HANG_BLOCKED,
-	HANG_STOPPED, /* by a signal or a debugger */
+	HANG_STOPPED, /* a signal or a debugger stopped the missing thread */
 	HANG_GONE, /* exited */
 };
 
-/* Why a thread is believed to be missing. */
+/* Evidence that a thread is missing. */
 enum hang_known {
-	HANG_BY_PAST, /* it was at this barrier last time */
-	HANG_BY_TEAM, /* the runtime lists it in the team */
-	HANG_BY_COUNT, /* the barrier counts as many threads as the process has */
-	HANG_BY_PROCESS, /* it is a thread of the process: a guess */
-	HANG_BY_CALL, /* an MPI call waits for this rank, outside any barrier */
+	HANG_BY_PAST, /* the thread was at this barrier last time */
+	HANG_BY_TEAM, /* the runtime lists the thread in the team */
+	HANG_BY_COUNT, /* the barrier's count equals the number of threads of the process */
+	HANG_BY_PROCESS, /* the thread belongs to the process; this is a guess */
+	HANG_BY_CALL, /* an MPI call waits for this rank, outside of any barrier */
 };
 
-/* A frame of a stack. Strings are untrusted, NULL unknown. */
+/* A frame of a stack. Strings are untrusted; NULL if unknown. */
 struct hang_frame {
 	const char *function, *file, *module;
 	uint32_t line; /* 0 unknown */
-	const char *inlined; /* the function it was inlined into; NULL: none */
-	uint64_t address; /* in the process; 0 unknown */
+	const char *inlined; /* the function into which it was inlined; NULL if none */
+	uint64_t address; /* address in the process; 0 if unknown */
 };
 
 /* --- the report: it owns all strings --------------------------------------------------------- */
@@ -62,15 +62,18 @@ struct report_hang_missing {
 	const char *comm;
 	enum hang_known why;
 	enum hang_state state;
-	const char *blocked_on; /* in words; NULL: not blocked, or unknown */
+	const char *blocked_on; /* text; NULL if not blocked, or unknown */
 	const char *syscall, *wchan;
-	uint32_t holder; /* tid of the thread that it waits for; 0: none, or unknown */
+	uint32_t holder; /* tid of the thread that it waits for; 0 if none, or unknown */
 	bool sampled;
 	uint32_t nframes;
 	const struct hang_frame *frames;
 };
 
-/* One step of a cycle: this thread waits for the next one, and the last one for the first. */
+/*
+ * One step of a cycle: this thread waits for the next thread, and the last thread waits for the
+ * first.
+ */
 struct report_hang_link {
 	uint32_t pid, tid, index;
 	const char *comm;
@@ -86,17 +89,17 @@ struct report_hang {
 	const char *function, *file, *module;
 	uint32_t line;
 	uint32_t count; /* 0 unknown */
-	uint64_t t_ns; /* when the hang was found */
+	uint64_t t_ns; /* time when the hang was found */
 	uint64_t since_ns; /* first arrival */
 	uint64_t waited_ns; /* since then */
 	uint32_t reported; /* number of earlier reports */
-	bool over; /* it has been resolved: this is the last report */
+	bool over; /* the hang has been resolved, and this is the last report */
 	enum hang_verdict verdict;
 	bool guess; /* the missing threads are a guess */
 	uint32_t narrived;
 	struct report_hang_arrived *arrived; /* by arrival */
 	uint32_t nmissing;
-	struct report_hang_missing *missing; /* the most important first */
+	struct report_hang_missing *missing; /* ordered by importance */
 	uint32_t ncycle;
 	struct report_hang_link *cycle;
 	char text[1024]; /* one sentence */

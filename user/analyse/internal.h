@@ -31,7 +31,8 @@ char *arena_printf(struct arena *a, const char *fmt, ...) __attribute__((format(
 /* name.c */
 struct name_table {
 	uint32_t n;
-	uint32_t *ids; /* by barrier: the number in its id; 0 in the entry of a folded barrier */
+	/* indexed by barrier: the number in its id; 0 in the entry of a folded barrier */
+	uint32_t *ids;
 };
 
 int name_ids(struct arena *a, const struct model *m, const struct report_env *env, uint32_t n,
@@ -44,19 +45,22 @@ int name_barrier(struct arena *a, const struct model *m, const struct report_env
  */
 void name_copy(char *dst, size_t size, const char *src);
 /*
- * As name_copy(), for a function's name. A name of more than @limit bytes is shortened: return
- * type, parameters and template arguments are left out ("std::__detail::__wait<>()").
+ * Like name_copy(), for a function's name. A name of more than @limit bytes is shortened: return
+ * type, parameters and template arguments are omitted ("std::__detail::__wait<>()").
  */
 void name_function(char *dst, size_t size, const char *function, size_t limit);
 /*
- * End the text that fills dst[size] (8 or more) in "...", after a word if one ends in its second
- * half. Return its new length.
+ * End the text that fills dst[size] (8 or more) in "...". If a word ends in the second half of the
+ * text, cut after this word. Return the new length.
  */
 size_t name_cut(char *dst, size_t size);
-/* Append to the string in dst[size] (8 or more), and cut it as name_cut() does. */
+/* Append to the string in dst[size] (8 or more), and cut the string as name_cut() does. */
 void name_append(char *dst, size_t size, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-/* Copy the facts of a call site; all are unknown if nothing is known of it. Return 0 or -ENOMEM. */
+/*
+ * Copy the facts of a call site. If the call site is unknown, all facts are unknown. Return 0 or
+ * -ENOMEM.
+ */
 int name_callsite(struct arena *a, const struct report_env *env, uint32_t site,
 		  struct report_callsite *out);
 
@@ -66,11 +70,17 @@ int name_callsite(struct arena *a, const struct report_env *env, uint32_t site,
 	((struct report_times){ 0, REPORT_UNKNOWN, REPORT_UNKNOWN, REPORT_UNKNOWN, NAN, NAN, NULL })
 
 /* tasks.c */
-/* Replace the efficiencies of a process that runs tasks by bounds. @spent: sums of its threads. */
+/*
+ * Replace the efficiencies of a process that runs tasks by bounds. @spent is the sums of its
+ * threads.
+ */
 void tasks_process(struct report_process *p, const struct model_sums *spent);
-/* Replace the verdict of an OpenMP barrier in such a process, and what rests on lost time. */
+/*
+ * Replace the verdict of an OpenMP barrier in such a process, and the figures that are based on
+ * lost time.
+ */
 void tasks_barrier(struct report_barrier *b);
-/* Reset the figures of such processes that are summed over barriers. */
+/* Reset the figures of such processes that are sums over barriers. */
 void tasks_forget(struct report *report);
 
 /* efficiency.c */
@@ -81,8 +91,8 @@ struct efficiency_sums {
 };
 
 /*
- * Return the part of the time outside barriers that is work: without waits for a turn or a team, if
- * known.
+ * Return the part of the time outside barriers that is work. Waits for a turn or a team are no
+ * work, if they are known.
  */
 uint64_t efficiency_useful(uint64_t outside_ns, uint64_t turn_ns, uint64_t begin_ns);
 struct report_efficiency efficiency_of(const struct efficiency_sums *s);
@@ -94,75 +104,82 @@ struct efficiency_work {
 };
 
 /*
- * Set *load_balance and *serialisation of a barrier from the work of its threads. @position: by
- * thread index; threads that run one after another share a position. @scratch: one entry for each
- * position; zeroed before and after.
+ * Set *load_balance and *serialisation of a barrier from the work of its threads. @position is
+ * indexed by thread; threads that run one after another share a position. @scratch has one entry
+ * for each position, which is zeroed before and after the call.
  */
 void efficiency_barrier(const struct model_barrier *b, const uint32_t *position,
 			struct efficiency_work *scratch, double *load_balance,
 			double *serialisation);
 
-/* positions.c: efficiencies of threads that do not live throughout. */
+/* positions.c: efficiencies of threads that live for only a part of the run. */
 
-/* Set the position of each thread: the lowest that is free when it begins. Return 0 or -ENOMEM. */
+/*
+ * Set the position of each thread to the lowest position that is free when the thread begins.
+ * Return 0 or -ENOMEM.
+ */
 int positions_assign(struct report_thread *threads, uint32_t n, uint32_t *positions);
-/* Set @out from threads with positions. @sums: n and max_ns are unused. Return 0 or -ENOMEM. */
+/* Set @out from threads with positions. n and max_ns of @sums are not used. Return 0 or -ENOMEM. */
 int positions_efficiency(const struct report_thread *threads, uint32_t n, uint32_t positions,
 			 const struct efficiency_sums *sums, struct report_efficiency *out);
-/* Set n and max_ns of @sums to those of positions. Return 0 or -ENOMEM. */
+/* Set n and max_ns of @sums from positions. Return 0 or -ENOMEM. */
 int positions_sums(const struct report_thread *threads, uint32_t n, uint32_t positions,
 		   struct efficiency_sums *sums);
 
 /*
- * Return the share of the accounted time outside barriers that was on a CPU; NAN if there is none.
+ * Return the share of the accounted time outside barriers that was on a CPU, or NAN if there is no
+ * such time.
  */
 double efficiency_oncpu(const struct model_sums *s);
 
-/* Times in ns, summed over the threads of an OpenMP program. Together they are all of its time. */
+/* Times in ns, summed over the threads of an OpenMP program. Their sum is all of its time. */
 struct efficiency_omp {
-	uint64_t useful_ns; /* in outlined functions, and in the one thread of serial parts */
-	/* Waiting for other threads: at the end of worksharing, or at barriers outside OpenMP */
+	/* in outlined functions, and in the single running thread of serial parts */
+	uint64_t useful_ns;
+	/* Waits for other threads: at the end of worksharing, or at barriers outside OpenMP. */
 	uint64_t imbalance_ns;
 	uint64_t scheduling_ns; /* in the runtime, which distributes work */
 	/*
-	 * From the call that begins a region to the workers' first instructions; MODEL_UNKNOWN: in
-	 * serialisation_ns
+	 * From the call that begins a region to the workers' first instructions. If MODEL_UNKNOWN,
+	 * this time is in serialisation_ns.
 	 */
 	uint64_t start_ns;
-	/* Idle while one thread runs a serial part, or not created yet */
+	/* Threads are idle while one thread runs a serial part, or are not created yet. */
 	uint64_t serialisation_ns;
-	uint64_t turns_ns; /* waiting for a turn: one thread after another */
+	uint64_t turns_ns; /* waits for a turn, because threads run one after another */
 };
 
-/* Ratios of at most 1; NAN if the divisor is 0. */
+/* Ratios of at most 1, or NAN if the divisor is 0. */
 struct efficiency_omp_ratios {
 	double load_balance, scheduling;
-	double start; /* NAN: unknown, and in serialisation */
+	double start; /* NAN if unknown; the start is then in serialisation */
 	double serialisation;
 	double turns;
-	double parallel; /* useful time over all time: the product of the known ratios */
+	double parallel; /* useful time over all time, which is the product of the known ratios */
 };
 
 /*
- * Return TALP's efficiencies for OpenMP (DLB, perf_metrics.c) and two more: for the start of teams,
- * which TALP counts as serialisation, and for waits for a turn, which TALP counts as useful. Losses
- * are peeled off in this order: scheduling, imbalance, start, serialisation, turns.
+ * Return TALP's efficiencies for OpenMP (DLB, perf_metrics.c) and two more. One is for the start of
+ * teams, which TALP counts as serialisation. The other is for waits for a turn, which TALP counts
+ * as useful. Losses are subtracted in this order: scheduling, imbalance, start, serialisation,
+ * turns.
  */
 struct efficiency_omp_ratios efficiency_openmp(const struct efficiency_omp *t);
 
 /*
  * openmp.c: set @out to the times of process @proc. of_proc[@n] holds the indices of its threads in
- * @threads. The times add up to @elapsed_ns times @at_once, the most threads that exist at one
- * time, so that the product of the efficiencies is PE: they count from the start of the process or
- * of tracing. Return false if there are no teams or too little is known.
+ * @threads. The times add up to @elapsed_ns times @at_once, which is the largest number of threads
+ * at one time. The product of the efficiencies is then PE, because the times count from the start
+ * of the process or of tracing. Return false if there are no teams or if too little is known.
  */
 bool openmp_times(const struct openmp *openmp, uint32_t proc, const struct model_thread *threads,
 		  const uint32_t *of_proc, uint32_t n, uint32_t at_once, uint64_t elapsed_ns,
 		  struct efficiency_omp *out);
 
 /*
- * conceptual.c: fill the conceptual phases of @out. @procs, @threads: from the model, at the end of
- * the report, by index. @position: as for efficiency_barrier(). Return 0 or -ENOMEM.
+ * conceptual.c: fill the conceptual phases of @out. @procs and @threads are from the model at the
+ * end of the report, by index. @position is the same as for efficiency_barrier(). Return 0 or
+ * -ENOMEM.
  */
 int conceptual_report(const struct conceptual *conceptual, const struct report_env *env,
 		      const struct model_proc *procs, const struct model_thread *threads,
@@ -177,11 +194,11 @@ int groups_build(struct arena *a, const struct model *model, const struct model_
 
 /* report.c: compare threads by index, then by tid, for qsort(). */
 int threads_by_index(const void *a, const void *b);
-/* Return true if all threads have distinct ranks of MPI. @threads: sorted by index. */
+/* Return true if all threads have distinct MPI ranks. @threads is sorted by index. */
 bool report_ranked(const struct report_thread *threads, uint32_t n);
 /*
- * Return the figures of a quantity; all unknown if it has no values. Set *err to -ENOMEM on
- * failure.
+ * Return the figures of a quantity. If it has no values, all figures are unknown. Set *err to
+ * -ENOMEM on failure.
  */
 struct report_times report_times(struct arena *a, const struct model_stat *s, int *err);
 
@@ -192,9 +209,9 @@ struct delay *delay_new(void);
 void delay_free(struct delay *d);
 /* Add an episode, in the order of model_ops.episode. Return 0 or -ENOMEM. */
 int delay_episode(struct delay *d, const struct model_episode *ep);
-/* Fold barrier @from into @into; the index @from is free then. Return 0 or -ENOMEM. */
+/* Fold barrier @from into @into. The index @from is then free. Return 0 or -ENOMEM. */
 int delay_fold(struct delay *d, uint32_t from, uint32_t into);
-/* Set the waits caused by phases that end at @barrier; REPORT_UNKNOWN if nothing is known. */
+/* Set the waits caused by phases that end at @barrier, or REPORT_UNKNOWN if nothing is known. */
 void delay_of(const struct delay *d, uint32_t barrier, uint64_t *direct_ns, uint64_t *passed_ns);
 /*
  * Return the waits of complete episodes that are charged to no barrier, neither directly nor passed
@@ -204,7 +221,7 @@ uint64_t delay_unknown(const struct delay *d);
 
 /* cause.c */
 
-/* The parts of one lateness; their sum is lateness_ns. */
+/* The parts of one lateness. Their sum is lateness_ns. */
 struct cause_parts {
 	int64_t ns[CAUSE_KINDS];
 	int64_t lateness_ns;
@@ -212,12 +229,13 @@ struct cause_parts {
 
 /* Sums over the episodes of a process, for findings.c. */
 struct cause_proc {
-	uint64_t episodes; /* complete and accounted for */
+	uint64_t episodes; /* complete episodes with accounted time */
 	/*
-	 * Those in which the last thread waited for a CPU while other threads spun in the barrier
+	 * Number of episodes in which the last thread waited for a CPU while other threads spun in
+	 * the barrier.
 	 */
 	uint64_t spun_episodes;
-	uint64_t spun_ns; /* the smaller of the two times in each of them */
+	uint64_t spun_ns; /* sum of the smaller of the two times in these episodes, ns */
 	uint64_t node_moves; /* moves of threads to a CPU of another NUMA node */
 	uint64_t first_ns, last_ns; /* first and last release */
 };
@@ -233,18 +251,21 @@ struct cause_cpu {
  */
 int causes_site(const struct causes *causes, uint32_t barrier, struct arena *a,
 		struct report_cause *out);
-/* As causes_site(), for any blame that causes_episode() filled. */
+/* Like causes_site(), for any blame that causes_episode() filled. */
 int causes_blame(const struct causes *causes, const struct blame *blame, struct arena *a,
 		 struct report_cause *out);
-/* Return the sums of a process or a CPU; NULL if unknown. */
+/* Return the sums of a process or a CPU, or NULL if unknown. */
 const struct delay *causes_delay(const struct causes *causes);
 const struct cause_proc *causes_proc(const struct causes *causes, uint32_t proc);
 const struct cause_cpu *causes_cpu(const struct causes *causes, uint32_t cpu);
 uint32_t causes_ncpus(const struct causes *causes);
-/* Return the only CPU that the thread may run on; MODEL_NONE: several, or unknown. */
+/*
+ * Return the only CPU on which the thread may run, or MODEL_NONE if there are several, or if
+ * unknown.
+ */
 uint32_t causes_pinned(const struct causes *causes, uint32_t thread, uint32_t tid);
 
-/* culprit.c: what made a thread late. */
+/* culprit.c: the reason why a thread was late. */
 
 #define CULPRIT_NAME	    256
 #define CULPRIT_CLAUSE	    448
@@ -253,23 +274,26 @@ uint32_t causes_pinned(const struct causes *causes, uint32_t thread, uint32_t ti
 /* Bytes of a thread's name. */
 #define CULPRIT_THREAD_NAME 68
 
-/* Identified by keys. It is described in words only when needed. */
+/* Keys identify a culprit. Words describe it only when needed. */
 struct culprit {
 	enum cause_kind kind;
 	uint64_t key; /* exact; 0 unknown */
-	/* What was waited for, and the name of the threads that ended such waits; 0: none */
+	/* The object of the wait, and the name of the threads that ended such waits; 0 if none. */
 	uint64_t named;
-	uint64_t coarse; /* the lock with any holder, or all tasks of a name; 0: none */
+	uint64_t coarse; /* the lock with any holder, or all tasks of a name; 0 if none */
 	uint32_t proc, tgid, inc;
-	bool shared; /* processes share the barrier: numbers of threads are ambiguous */
-	bool began; /* CAUSE_RELEASED_LATE: it had not been at any barrier before */
-	bool elsewhere; /* CAUSE_RELEASED_LATE: it was at another episode than the reference */
-	uint64_t did; /* what the awaited thread waited for: a thread, or all of a name; 0: none */
-	uint32_t ran; /* the task that had the CPU; 0 unknown */
-	bool among; /* it had the CPU for less than half of that time */
-	uint32_t awaited; /* CAUSE_RELEASED_LATE: the thread that it waited for there */
+	bool shared; /* processes share the barrier, so numbers of threads are ambiguous */
+	bool began; /* CAUSE_RELEASED_LATE: the thread had not been at any barrier before */
+	/* CAUSE_RELEASED_LATE: the thread was at another episode than the reference */
+	bool elsewhere;
+	/* what the awaited thread waited for: a thread, or all threads of a name; 0 if none */
+	uint64_t did;
+	uint32_t ran; /* the task that had the CPU; 0 if unknown */
+	bool among; /* the task had the CPU for less than half of that time */
+	/* CAUSE_RELEASED_LATE: the thread that the late thread waited for at that episode */
+	uint32_t awaited;
 	uint64_t fault_addr;
-	struct model_block block; /* ns 0: none of this kind */
+	struct model_block block; /* block of this kind; its ns is 0 if there is none */
 };
 
 /* Return one key for two facts. */
@@ -278,7 +302,7 @@ static inline uint64_t culprit_key(uint64_t a, uint64_t b)
 	return hash_mix(a ^ hash_mix(b + 1));
 }
 
-/* What a thread waited for at a futex, as far as the word and the stack show. */
+/* The object of a wait at a futex, as far as the word and the stack show the object. */
 enum culprit_waited {
 	WAITED_LOCK, /* also if unknown */
 	WAITED_JOIN, /* the end of a thread */
@@ -286,41 +310,42 @@ enum culprit_waited {
 	WAITED_CONDITION,
 	WAITED_EVENT, /* a semaphore or a condition variable */
 	WAITED_BARRIER, /* an untraced barrier */
-	WAITED_VALUE, /* a futex of the program itself, std::atomic */
+	WAITED_VALUE, /* a futex of the program itself, or of std::atomic */
 	WAITED_ELSEWHERE, /* CAUSE_RELEASED_LATE: the end of another episode */
-	WAITED_THREAD, /* a thread of a traced process: CAUSE_IO, or for an unknown reason */
+	WAITED_THREAD, /* a thread of a traced process, for CAUSE_IO or for an unknown reason */
 };
 
 /* How precisely a culprit is described. */
 enum culprit_level {
 	CULPRIT_EXACT,
-	CULPRIT_NAMED, /* by the names of threads, because new threads have new numbers */
+	CULPRIT_NAMED, /* by the names of threads, because the numbers of new threads differ */
 	CULPRIT_COARSE,
 	CULPRIT_LEVELS
 };
 
-/* Description of a culprit, printable. */
+/* Printable description of a culprit. */
 struct culprit_words {
-	uint8_t waited; /* enum culprit_waited; CAUSE_LOCK, CAUSE_IO, CAUSE_RELEASED_LATE */
-	uint8_t doing; /* what the awaited thread did most of the time; enum model_doing */
-	bool doing_matters; /* advice depends on doing */
+	uint8_t waited; /* enum culprit_waited, for CAUSE_LOCK, CAUSE_IO, CAUSE_RELEASED_LATE */
+	uint8_t doing; /* main activity of the awaited thread; enum model_doing */
+	bool doing_matters; /* advice depends on `doing` */
 	char name[CULPRIT_NAME]; /* "" unknown */
-	/* What the awaited thread waited for; "" unknown, or none */
+	/* What the awaited thread waited for; "" if unknown or nothing. */
 	char awaits[CULPRIT_THREAD_NAME];
-	char clause[CULPRIT_CLAUSE]; /* after "because", without what the awaited thread did */
+	/* text after "because", without the activity of the awaited thread */
+	char clause[CULPRIT_CLAUSE];
 };
 
-/* One thing that the awaited thread did, over several episodes. */
+/* One activity of the awaited thread, over several episodes. */
 struct culprit_did {
-	uint64_t key; /* what it waited for: all threads of a name */
-	uint32_t tid; /* the first of these threads */
-	bool several; /* there were more threads of that name */
-	uint64_t ns; /* of lost time; 0: the entry is free */
-	uint64_t worded_ns; /* ns when awaits was written; 0: to be written */
+	uint64_t key; /* what the awaited thread waited for: all threads of a name */
+	uint32_t tid; /* tid of the first of these threads */
+	bool several; /* several threads have that name */
+	uint64_t ns; /* lost time, ns; 0 if the entry is free */
+	uint64_t worded_ns; /* value of `ns` when awaits was written; 0 if it is not written yet */
 	uint64_t episodes;
 	uint8_t doing; /* enum model_doing */
-	bool among; /* it waited for other threads, too */
-	char awaits[CULPRIT_THREAD_NAME]; /* what it waited for; "" unknown */
+	bool among; /* the awaited thread waited for other threads, too */
+	char awaits[CULPRIT_THREAD_NAME]; /* what the awaited thread waited for; "" if unknown */
 };
 
 struct culprit_dids {
@@ -329,7 +354,8 @@ struct culprit_dids {
 
 /*
  * The largest contributors to a sum, in constant memory (Misra and Gries 1982, with weights). Each
- * contributor of more than a ninth of the sum has an entry. No entry exceeds the true value.
+ * contributor of more than a ninth of the sum has an entry. No entry exceeds the true value of its
+ * contributor.
  */
 struct tally {
 	uint64_t key[CULPRIT_TALLY];
@@ -337,15 +363,16 @@ struct tally {
 };
 
 /*
- * Add to the entry of @key. Return its index, or -1 if it has none. *fresh: the entry was free or
- * another key's.
+ * Add to the entry of @key. Return its index, or -1 if @key has no entry. *fresh: the entry was
+ * free or belonged to another key.
  */
 int tally_add(struct tally *t, uint64_t key, uint64_t ns, bool *fresh);
 /* Return the index of the largest entry, or -1. */
 int tally_top(const struct tally *t);
 
 /*
- * Context of descriptions. Threads of the late thread's process that cross barriers go by number.
+ * Context of descriptions. Threads of the late thread's process that cross barriers are named by
+ * number.
  */
 struct culprit_env {
 	const struct model *model;
@@ -354,20 +381,28 @@ struct culprit_env {
 	const struct hash *by_tid; /* process << 32 | tid -> index */
 };
 
-/* Return what the thread that @b waited for did for at least half of the time. */
+/* Return the activity, for at least half of the time, of the thread that @b waited for. */
 enum model_doing culprit_doing(const struct model_block *b);
 void culprit_words(const struct culprit_env *env, const struct culprit *c, enum culprit_level level,
 		   struct culprit_words *out);
-/* Append what the awaited thread did ("was asleep"). @awaits: what it waited for; "" unknown. */
+/*
+ * Append the activity of the awaited thread ("was asleep"). @awaits is what it waited for, or "" if
+ * unknown.
+ */
 void culprit_append_did(uint8_t doing, const char *awaits, bool among, char *out, size_t size);
-/* Add @from's time and episodes to the entry of its kind. Return the entry; NULL: none is free. */
+/*
+ * Add @from's time and episodes to the entry of its kind. Return the entry, or NULL if none is
+ * free.
+ */
 struct culprit_did *dids_add(struct culprit_dids *dids, const struct culprit_did *from);
 /*
- * Append ", which was asleep in 9 episodes (48 %) and was on a CPU in 8 (43 %)". @all_ns: of the
- * culprit.
+ * Append ", which was asleep in 9 episodes (48 %) and was on a CPU in 8 (43 %)". @all_ns is the
+ * culprit's time.
  */
 void dids_append(const struct culprit_dids *dids, uint64_t all_ns, char *out, size_t size);
-/* Return what it did for most of the time; MODEL_DOING_UNKNOWN: no single thing. */
+/*
+ * Return its activity for most of the time, or MODEL_DOING_UNKNOWN if there is no single activity.
+ */
 uint8_t dids_most(const struct culprit_dids *dids, uint64_t all_ns);
 /* Write the name of a thread: by its number within the process, or by tid. */
 void culprit_thread(const struct culprit_env *env, uint32_t thread, uint32_t tid, bool shared,
@@ -378,24 +413,24 @@ const char *culprit_clause(enum cause_kind kind);
 /* lateness.c: the parts of a lateness. */
 
 /*
- * Split the lateness of @l relative to @ref. @instructions: the counter that separates more work
- * from slower work, or MODEL_NONE. Return false if the time of one of them is not accounted for.
+ * Split the lateness of @l relative to @ref. @instructions is the counter that separates more work
+ * from slower work, or MODEL_NONE. Return false if the time of either thread is not accounted for.
  */
 bool lateness_parts(uint32_t instructions, const struct model_member *l,
 		    const struct model_member *ref, struct cause_parts *p);
 /* Return the sum of the positive parts. */
 double lateness_positive(const int64_t *parts);
-/* Return the largest positive part other than @but; CAUSE_NONE if there is none. */
+/* Return the largest positive part other than @but, or CAUSE_NONE if there is none. */
 enum cause_kind lateness_largest(const int64_t *parts, enum cause_kind but);
 
-/* blame.c: a site over all its episodes. All zero at first. */
+/* blame.c: a site over all its episodes. All members are zero initially. */
 struct kind_state;
 
 struct blame {
 	uint64_t episodes;
 	int64_t parts[CAUSE_KINDS];
 	int64_t lateness_ns;
-	double weight[CAUSE_KINDS]; /* lost time, by the shares of its causes */
+	double weight[CAUSE_KINDS]; /* lost time, indexed by cause, by the shares of the causes */
 	double noise_ns; /* lost time of episodes without a named cause */
 	double thread_ns; /* phase time x members */
 	uint64_t dominated[CAUSE_KINDS];
@@ -403,45 +438,45 @@ struct blame {
 };
 
 /*
- * Add an episode. @lost: sum of waits. @thread_ns: phase time x members. @dominant CAUSE_NONE:
- * noise.
+ * Add an episode. @lost is the sum of waits. @thread_ns is phase time x members. @dominant is
+ * CAUSE_NONE for noise.
  */
 void blame_add(struct blame *s, const struct cause_parts *p, enum cause_kind dominant, double lost,
 	       double thread_ns);
-/* Charge @lost of the lost time to @q. Return 0 or -ENOMEM. */
+/* Charge @lost, a part of the lost time, to @q. Return 0 or -ENOMEM. */
 int blame_culprit(struct blame *s, const struct culprit_env *env, const struct culprit *q,
 		  double lost);
-/* Fill @out, which is zeroed. Return 0 or -ENOMEM. */
+/* Fill @out, which is zeroed before the call. Return 0 or -ENOMEM. */
 int blame_out(const struct blame *s, const struct cause_env *env,
 	      const struct report_env *report_env, struct arena *a, struct report_cause *out);
 void blame_free(struct blame *s);
 /*
- * Add @from to @to, without its stacks: the process that they belong to is folded. Return 0 or
+ * Add @from to @to, without its stacks, because the process of the stacks is folded. Return 0 or
  * -ENOMEM.
  */
 int blame_join(struct blame *to, const struct blame *from);
 
 /* cause_text.c: text of causes of episodes and of sites. */
 
-/* A stack, and the process that it belongs to. */
+/* A stack, and the process to which it belongs. */
 struct stack_ref {
 	uint64_t stack;
 	uint32_t tgid, inc;
 };
 
-/* A second cause is reported from this share of the positive parts on. */
+/* A second cause is reported if it has at least this share of the positive parts. */
 #define CAUSE_SECOND 0.2
 /*
- * A lateness below this share of a phase is noise; a site below this share of its time is balanced.
+ * A lateness below this share of a phase is noise. A site below this share of its time is balanced.
  */
 #define CAUSE_LITTLE VERDICT_LITTLE
 
-/* Return whole per cent; 0 for NAN. */
+/* Return whole per cent, or 0 for NAN. */
 int text_percent(double share);
 void text_time(int64_t ns, char out[32]);
-/* Set the parts that are not 0, largest first. */
+/* Set the parts that are not 0, with the largest first. */
 void cause_set_parts(const int64_t *parts, struct report_cause *out);
-/* End the sentence in @out, with the second cause if there is one and it fits. */
+/* End the sentence in @out. Add the second cause if there is one and it fits. */
 void cause_end_text(struct report_cause *out, double share, const char *clause);
 /* Set the frames of the stack, which @a owns. Return 0 or -ENOMEM. */
 int cause_set_frames(struct arena *a, const struct cause_env *env,
@@ -449,8 +484,8 @@ int cause_set_frames(struct arena *a, const struct cause_env *env,
 		     struct report_cause *out);
 
 /*
- * Sort the threads that crossed a barrier by process: those of process i are (*order)[(*start)[i]]
- * up to (*order)[(*start)[i + 1] - 1]. @a owns both arrays. Return 0 or -ENOMEM.
+ * Sort the threads that crossed a barrier by process. The threads of process i are
+ * (*order)[(*start)[i]] to (*order)[(*start)[i + 1] - 1]. @a owns both arrays. Return 0 or -ENOMEM.
  */
 int threads_by_process(struct arena *a, const struct model *model,
 		       const struct model_thread *threads, uint32_t **start, uint32_t **order);
@@ -462,11 +497,12 @@ int threads_by_process(struct arena *a, const struct model *model,
 int findings_build(struct arena *a, const struct model *model, const struct report_env *env,
 		   const struct model_thread *threads, struct report *out);
 
-/* name.c: return the name of a family ("pthread"); "unknown". */
+/* name.c: return the name of a family ("pthread"), or "unknown". */
 const char *report_family(const struct report_env *env, uint8_t family);
 
 /*
- * detached.c: set until when this barrier was traced, and when others of its process were detached.
+ * detached.c: set the time until which this barrier was traced, and the time when other barriers of
+ * its process were detached.
  */
 void detached_barrier(const struct model_proc *p, const struct model_barrier *barrier,
 		      struct report_barrier *out);
@@ -478,29 +514,34 @@ int detached_process(struct arena *arena, const struct report_env *env, const st
 struct report_parts parts_of(const struct model_sums *s);
 /* Return the number of counters that a report has. */
 uint32_t parts_counters_n(const struct report_env *env);
-/* Return parts_counters_n() counters; NULL if there are none, or with *err set to -ENOMEM. */
+/*
+ * Return parts_counters_n() counters. Return NULL if there are none, or with *err set to -ENOMEM.
+ */
 struct report_counter *counters_of(struct arena *a, const struct report_env *env,
 				   const struct model_sums *s, int *err);
 
 /* verdict.c */
 void verdict_barrier(struct report_barrier *b);
-/* Return true if most of the lost time is known to be due to late threads that have more work. */
+/* Return true if most of the lost time is known to be caused by late threads with more work. */
 bool verdict_by_work(const struct report_barrier *b);
-/* Shares of the waits of a process; NAN if it has none. */
+/* Shares of the waits of a process, or NAN if it has no waits. */
 struct verdict_shares {
-	double top; /* at the barrier where it loses most */
-	double work; /* where the late threads have more work */
-	double fixed; /* at barriers of REPORT_STATIC: the same threads are late each time */
+	double top; /* at the barrier with the largest loss of the process */
+	double work; /* at barriers where the late threads have more work */
+	double fixed; /* at barriers of REPORT_STATIC, where the same threads are late each time */
 };
 
 /*
  * If tracing costs the process more than it loses at its barriers, or most of its time, no figure
- * is reliable: replace @advice by advice on that cost.
+ * is reliable. Replace @advice by advice on that cost.
  */
 void verdict_costs(const struct report_process *p, char *advice, size_t size);
-/* Add the share that @b has of @wait_ns. */
+/* Add the share of @wait_ns that @b has. */
 void verdict_share(struct verdict_shares *shares, const struct report_barrier *b, uint64_t wait_ns);
-/* Write the verdict of a process. @top: the barrier where it loses most; NULL: none. */
+/*
+ * Write the verdict of a process. @top is the barrier with its largest loss, or NULL if there is
+ * none.
+ */
 void verdict_process(struct report_process *p, const struct report_barrier *top,
 		     const struct verdict_shares *shares);
 

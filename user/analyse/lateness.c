@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* The lateness of one thread relative to another, split into parts without remainder. */
+/* Split the lateness of one thread relative to another into parts, without remainder. */
 #include "analyse/internal.h"
 #include "base/number.h"
 
 #include <string.h>
 
 /*
- * A member's phase in ns. Differences are taken modulo 2^64: nothing overflows, and sums are exact.
+ * A member's phase, in ns. Differences are taken modulo 2^64, so nothing overflows, and sums are
+ * exact.
  */
 struct spent {
-	uint64_t from; /* when it left the preceding barrier */
+	uint64_t from; /* time when the thread left the preceding barrier */
 	uint64_t oncpu, fault, steal, runq, rest;
-	uint64_t blocked[MODEL_BLOCKED_REASONS]; /* page faults count in fault */
+	/* blocked time by reason; page faults count in `fault` */
+	uint64_t blocked[MODEL_BLOCKED_REASONS];
 };
 
 static bool handler_of(const struct model_member *m, struct spent *s)
@@ -42,7 +44,7 @@ static bool handler_of(const struct model_member *m, struct spent *s)
 	s->oncpu -= on_fault;
 	s->steal = d->steal_ns < s->oncpu ? d->steal_ns : s->oncpu;
 	s->oncpu -= s->steal;
-	/* A thread that spins for its turn does not work: it waits for the lock holder. */
+	/* A thread that spins for its turn does no work, because it waits for the lock holder. */
 	spins = d->turn_oncpu_ns < s->oncpu ? d->turn_oncpu_ns : s->oncpu;
 	s->oncpu -= spins;
 	s->blocked[MODEL_BLOCKED_LOCK] += spins;
@@ -62,7 +64,8 @@ static bool instructions_of(uint32_t i, const struct model_member *m, uint64_t *
 }
 
 /*
- * Split the work by instructions: more of them at the reference's pace, and the rest slower work.
+ * Split the work by instructions: additional instructions at the reference's pace, and the rest as
+ * slower work.
  */
 static void split_work(uint32_t counter, const struct model_member *l,
 		       const struct model_member *ref, uint64_t ref_ns, struct cause_parts *p)

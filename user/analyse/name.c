@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Names of barriers. The id is made from what stays the same between runs: family, module,
+ * Names of barriers. The id is made from facts that are equal in each run: family, module,
  * function, and line or offset. Addresses, process numbers and the order of events are not used.
  */
 #include "analyse/internal.h"
@@ -21,8 +21,8 @@
 #define INLINED_ARROW " <- "
 
 /*
- * Function names longer than this are shortened in a label, so that file, line or a second function
- * fit.
+ * Function names longer than this are shortened in a label, so that the file, the line or a second
+ * function fits.
  */
 #define LABEL_FUNCTION 64
 #define LABEL_LONGEST  112
@@ -41,7 +41,7 @@ const char *report_family(const struct report_env *env, uint8_t family)
 
 static uint64_t hash_string(uint64_t h, const char *s)
 {
-	/* Include the NUL: "ab" "c" differs from "a" "bc". */
+	/* Include the NUL, because "ab" "c" differs from "a" "bc". */
 	return text_hash(h, s ? s : "", s ? strlen(s) + 1 : 1);
 }
 
@@ -78,7 +78,7 @@ static uint64_t hash_site(const struct site_name *s, bool with_offset)
 	return with_offset ? hash_number(h, s->offset) : h;
 }
 
-/* Hash the sorted set of its call sites, so that their order does not matter. */
+/* Hash the sorted set of the barrier's call sites, so that their order does not matter. */
 static int hash_barrier(const struct report_env *env, const struct model_barrier *b,
 			bool with_offset, uint64_t *out)
 {
@@ -107,9 +107,9 @@ static uint32_t fold32(uint64_t h)
 }
 
 /*
- * Choose the id of a barrier and add it to @taken. @taken: by (process, id), the ids in use, each
- * with the next id that may be free. Otherwise each of very many similar barriers would try the ids
- * of all the others.
+ * Choose the id of a barrier and add it to @taken. @taken maps (process, id) of the ids in use to
+ * the next id that may be free. Without this map, each of very many similar barriers would try the
+ * ids of all the others.
  */
 static int id_of(const struct report_env *env, const struct model_barrier *b, struct hash *taken,
 		 uint32_t *out)
@@ -127,7 +127,7 @@ static int id_of(const struct report_env *env, const struct model_barrier *b, st
 			return err;
 		id = fold32(h);
 	}
-	/* Still taken: a collision, or call sites of which nothing is known. */
+	/* The id is still taken, by a collision or by call sites of which nothing is known. */
 	first = id;
 	while (hash_get(taken, of_proc | id, &next))
 		id = (uint32_t)next;
@@ -139,8 +139,9 @@ static int id_of(const struct report_env *env, const struct model_barrier *b, st
 }
 
 /*
- * Set the ids of the first @n barriers. If two of one process have the same facts (one line
- * compiled into two calls), their offsets separate them; the one seen first keeps the plain id.
+ * Set the ids of the first @n barriers. If two barriers of one process have the same facts (one
+ * line compiled into two calls), their offsets separate them. The barrier that was seen first keeps
+ * the plain id.
  */
 int name_ids(struct arena *a, const struct model *m, const struct report_env *env, uint32_t n,
 	     struct name_table *out)
@@ -235,8 +236,8 @@ size_t name_cut(char *dst, size_t size)
 	while (n && ((uint8_t)dst[n] & 0xc0) == 0x80)
 		n--;
 	/*
-	 * Cut after a word if one ends nearby: a sentence loses its last words, a long name its
-	 * end.
+	 * Cut after a word if a word ends nearby. A sentence then loses its last words, and a long
+	 * name loses its end.
 	 */
 	for (word = n; word && dst[word] != ' '; word--)
 		;
@@ -306,7 +307,7 @@ int name_callsite(struct arena *a, const struct report_env *env, uint32_t site,
 	return s ? fill_callsite(a, s, out) : 0;
 }
 
-/* Cut out the middle of a name: both ends matter more. */
+/* Cut out the middle of a name, because both ends are more important. */
 static void elide(char *name, size_t limit)
 {
 	size_t len = strlen(name), from = limit / 2, to;
@@ -346,7 +347,8 @@ static const char *shorter(struct arena *a, const char *name)
 }
 
 /*
- * Name the outermost function that a call was inlined into, which distinguishes copies of a line.
+ * Name the outermost function into which a call was inlined. This name distinguishes copies of a
+ * line.
  */
 static char *callsite_label(struct arena *a, const struct report_callsite *c)
 {
@@ -355,7 +357,7 @@ static char *callsite_label(struct arena *a, const struct report_callsite *c)
 	while (outer && (arrow = strstr(outer, INLINED_ARROW)))
 		outer = arrow + strlen(INLINED_ARROW);
 	function = short_function(a, function);
-	/* One long name fits, two do not. */
+	/* One long name fits, but two do not. */
 	if (outer && strlen(function) > LABEL_FUNCTION && strlen(outer) > LABEL_FUNCTION) {
 		function = shorter(a, function);
 		outer = shorter(a, short_function(a, outer));
@@ -416,7 +418,7 @@ static void fill_object(const struct report_env *env, const struct model_barrier
 	const char *name = env->object_name ? env->object_name(env->ctx, mb) : NULL;
 	char addr[32], own[112];
 
-	/* Not an address but made by sbt-trace: a thread, a team. */
+	/* This is no address. sbt-trace made it for a thread or a team. */
 	if (mb->object >> 63)
 		snprintf(addr, sizeof(addr), "none");
 	else
@@ -425,7 +427,7 @@ static void fill_object(const struct report_env *env, const struct model_barrier
 	snprintf(b->object, sizeof(b->object), "%s%s", own, mb->objects > 1 ? " and others" : "");
 }
 
-/* Set the call sites, and the label from them and the name. */
+/* Set the call sites. Make the label from them and from the name. */
 static int name_sites(struct arena *a, const struct report_env *env, const uint32_t *sites,
 		      uint32_t n, struct report_barrier *out)
 {
@@ -487,7 +489,7 @@ int name_barrier(struct arena *a, const struct model *m, const struct report_env
 	return 0;
 }
 
-/* Name a barrier with a known id. Return 0 and *out and *arena, or -ENOMEM. */
+/* Name a barrier with a known id. Return 0, *out and *arena, or return -ENOMEM. */
 static int name_known(const struct model *model, const struct report_env *env, uint32_t id,
 		      uint32_t index, struct report_barrier *out, void **arena)
 {
@@ -517,7 +519,7 @@ int report_barrier_name(const struct model *model, const struct report_env *env,
 /* Ids stay valid, because a barrier's call sites never change. */
 struct report_namer {
 	struct hash taken;
-	uint32_t *ids; /* of the first n barriers */
+	uint32_t *ids; /* ids of the first n barriers */
 	uint32_t n, cap;
 };
 

@@ -21,7 +21,7 @@
 /* model_barrier.flags */
 #define WATCH_WATCHED	 0x1u
 #define WATCH_NAMED	 0x2u
-#define WATCH_LOOP	 0x4u /* summed up at the end, not reported each time */
+#define WATCH_LOOP	 0x4u /* summed up at the end, not reported for each episode */
 #define WATCH_OTHER	 0x8u /* not among the barriers of observer_show_only() */
 #define WATCH_NAME_SHIFT 8 /* bits above: index of --name, plus one */
 
@@ -32,7 +32,7 @@ struct named {
 	bool made;
 	struct report_barrier barrier;
 	void *arena;
-	uint64_t warned; /* episodes past the threshold */
+	uint64_t warned; /* episodes that exceeded the threshold */
 };
 
 struct observer {
@@ -49,15 +49,18 @@ struct observer {
 	uint32_t nnamed;
 	bool *met_watch; /* by -w */
 	bool *met_name; /* by --name */
-	uint32_t met_begin, met_end; /* by --phase, a bit each */
+	/* phases of --phase that begin and end at the barrier, one bit each */
+	uint32_t met_begin, met_end;
 	struct observed_member *members;
-	struct report_counter *counters; /* of each member, then the sums over all members */
+	/* counters of each member, then the sums over all members */
+	struct report_counter *counters;
 	uint32_t cap_members;
 	size_t cap_counters;
-	observer_folded folded; /* also called for processes that are folded; NULL: none */
+	observer_folded folded; /* also called for processes that are folded; may be NULL */
 	void *folded_ctx;
 	/*
-	 * Labels by call site, created when first needed. A hash: recordings may use any numbers.
+	 * Labels by call site, created when first needed. This is a hash, because recordings may
+	 * use any numbers.
 	 */
 	struct hash labels;
 };
@@ -158,7 +161,7 @@ static bool is_number(const char *s)
 	return *s && strspn(s, "0123456789") == strlen(s);
 }
 
-/* Match FILE:LINE. FILE is a path or its end from a slash on. */
+/* Match FILE:LINE. FILE is a path, or the end of a path that begins at a slash. */
 static bool matches_line(const struct site_frame *f, const char *spec)
 {
 	const char *colon = strrchr(spec, ':');
@@ -204,7 +207,10 @@ static struct named *get_named(struct observer *w, const struct model *model, ui
 	return n;
 }
 
-/* Match a barrier with a spec. @id: "#1a2b..."; a spec of "#" and its beginning matches, too. */
+/*
+ * Match a barrier with a spec. @id is "#1a2b...". A spec of "#" and the first digits of the id
+ * matches, too.
+ */
 static bool matches(const struct observer *w, const struct model_barrier *b, const char *id,
 		    const char *name, const char *spec)
 {
@@ -239,7 +245,10 @@ const char *observer_barrier_name(const struct observer *w, const struct model_b
 	return site ? site->label : NULL;
 }
 
-/* Return true if the program declares that only the sum over all its episodes is of interest. */
+/*
+ * Return true if the program declares that only the sum over all episodes of the barrier is of
+ * interest.
+ */
 static bool in_loop(const struct observer *w, const struct model_barrier *b)
 {
 	const struct site_name *site = family_has(b->family, FAMILY_MARKERS) && b->nsites
@@ -264,7 +273,7 @@ static void bound_phases(struct observer *w, uint32_t index, const struct model_
 	}
 	w->met_begin |= begins;
 	w->met_end |= ends;
-	/* Ignore -ENOMEM: without memory, nothing else will work either. */
+	/* Ignore -ENOMEM, because without memory no later operation works either. */
 	if (o->nphases)
 		conceptual_barrier(w->conceptual, index, begins, ends);
 }
@@ -283,7 +292,7 @@ void observer_barrier(void *ctx, const struct model *model, uint32_t index, stru
 		b->flags |= WATCH_WATCHED;
 	if (family_has(b->family, FAMILY_MARKERS) && observer_barrier_name(w, b))
 		b->flags |= WATCH_NAMED;
-	/* Names take time to look up: only if an option needs one. */
+	/* Looking up names takes time, so do it only if an option needs a name. */
 	if (!o->nwatch && !o->nnames && !o->nphases && !w->rows.nsites)
 		return;
 	n = get_named(w, model, index);
@@ -310,7 +319,7 @@ void observer_barrier(void *ctx, const struct model *model, uint32_t index, stru
 			break;
 	if (w->rows.nsites && i == w->rows.nsites)
 		b->flags |= WATCH_OTHER;
-	/* It was named without its new name: name it again. */
+	/* The barrier was named without its new name, so name it again. */
 	report_arena_free(n->arena);
 	memset(n, 0, sizeof(*n));
 }
@@ -321,7 +330,7 @@ int observer_mark(void *ctx, uint32_t site, const struct conceptual_mark *mark)
 	const struct site_name *name = w->env->site(w->env->ctx, site);
 	struct conceptual_mark named = *mark;
 
-	/* "?": its text could not be read. */
+	/* "?": the text of the name could not be read. */
 	named.name = name && name->label ? name->label : "?";
 	return conceptual_mark(w->conceptual, &named);
 }
@@ -337,7 +346,7 @@ bool observer_may_fold(void *ctx, const struct model *model, uint32_t proc)
 	const struct observer *w = ctx;
 
 	(void)model;
-	/* Its phases need single threads. */
+	/* The phases of the process need single threads. */
 	return !w->options->nphases && !conceptual_marks(w->conceptual, proc);
 }
 
@@ -351,7 +360,7 @@ void observer_barrier_folded(void *ctx, const struct model *model, uint32_t from
 		memset(&w->named[from], 0, sizeof(w->named[from]));
 	}
 	report_namer_forget(w->namer);
-	/* Without memory, this lateness is missing in the program's causes. */
+	/* Without memory, the causes of the program lack this lateness. */
 	if (w->env->causes)
 		causes_fold_barrier(w->env->causes, from, into);
 }
@@ -408,7 +417,7 @@ void observer_unmet(const struct observer *w)
 
 #define COPY_PART(member, ...) parts->member = d->member;
 
-/* Set where the member's time went; all unknown if it was not accounted for. */
+/* Set how the member spent its time. If the time was not accounted for, all parts are unknown. */
 static void fill_parts(struct report_parts *parts, const struct model_member *m)
 {
 	const struct model_detail *d = m->detail;
@@ -453,7 +462,10 @@ static void fill_counters(const struct report_env *env, const struct model_detai
 	}
 }
 
-/* Return the counters of the @i-th member, or of all members after the last; NULL: none. */
+/*
+ * Return the counters of the @i-th member. After the last member, return those of all members.
+ * Return NULL if there are none.
+ */
 static struct report_counter *member_counters(const struct observer *w, uint32_t i)
 {
 	return w->env->ncounters ? w->counters + (size_t)i * w->env->ncounters : NULL;
@@ -469,7 +481,7 @@ static bool wanted_thread(const struct observer *w, uint32_t tid)
 	return !w->rows.nthreads;
 }
 
-/* Return true if a row of the episode is to be shown. */
+/* Return true if a row of the episode is shown. */
 static bool wanted(const struct observer *w, uint32_t flags, const struct model_episode *e)
 {
 	uint32_t i;
@@ -482,7 +494,7 @@ static bool wanted(const struct observer *w, uint32_t flags, const struct model_
 	return false;
 }
 
-/* Leave out rows after all were summed up. Return how many remain. */
+/* Omit rows after all rows were summed up. Return the number of remaining rows. */
 static uint32_t keep_members(struct observer *w, uint32_t n)
 {
 	uint32_t i, kept = 0;
@@ -493,7 +505,7 @@ static uint32_t keep_members(struct observer *w, uint32_t n)
 	return kept;
 }
 
-/* Return the label of a call site; NULL when out of memory. */
+/* Return the label of a call site, or NULL when out of memory. */
 static const char *site_label(struct observer *w, uint32_t site)
 {
 	char *label = hash_get_ptr(&w->labels, site), s[LABEL_BYTES];
@@ -605,7 +617,7 @@ void observer_episode(void *ctx, const struct model *model, const struct model_e
 		return;
 	if (openmp_episode(w->openmp, model, e) || !shown)
 		return;
-	/* The lateness of a thread has no known cause while other threads run tasks. */
+	/* If other threads run tasks, the lateness of a thread has no known cause. */
 	if (has_tasks(w, model, e))
 		cause = (struct report_cause){ .share = NAN };
 	n = get_named(w, model, e->barrier);

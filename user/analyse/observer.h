@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * The observer of a model takes every episode that the model finishes. It passes each to the
- * analyses that need all episodes (causes, OpenMP, user-named phases), and those that the user
- * asked to see to an output.
+ * The observer of a model receives every episode that the model finishes. It passes each episode to
+ * the analyses that need all episodes (causes, OpenMP, user-named phases). It passes the episodes
+ * that the user selected to an output.
  */
 #ifndef ANALYSE_OBSERVER_H
 #define ANALYSE_OBSERVER_H
@@ -19,20 +19,20 @@
 
 struct observer;
 
-/* One thread of an observed episode. Times are absolute, in ns; MODEL_UNKNOWN: unknown. */
+/* One thread of an observed episode. Times are absolute, in ns; MODEL_UNKNOWN if unknown. */
 struct observed_member {
 	uint32_t tid, index;
 	const char *comm; /* NULL: unknown */
-	const char *site; /* label of the call site; NULL where the barrier has a single one */
-	uint32_t order; /* of arrival, from 0 */
+	const char *site; /* label of the call site; NULL if the barrier has a single call site */
+	uint32_t order; /* rank by arrival, from 0 */
 	uint64_t arrive_ns, inter_ns, wait_ns, depart_ns, work_ns;
 	uint32_t cpu;
-	struct report_parts parts; /* of the phase that ended here, and of this barrier */
+	struct report_parts parts; /* parts of the phase that ended here, and of this barrier */
 	uint32_t ncounters;
 	const struct report_counter *counters;
 };
 
-/* An episode as it happens: what the model gives, with names. Times are absolute, in ns. */
+/* An episode during tracing: the model's data with names. Times are absolute, in ns. */
 struct observed_episode {
 	const struct report_barrier *barrier; /* only the naming fields are set */
 	uint32_t pid;
@@ -45,12 +45,13 @@ struct observed_episode {
 	uint32_t nmembers;
 	const struct observed_member *members; /* by arrival */
 	struct report_cause cause; /* nparts 0: unknown */
-	uint32_t ncounters; /* summed over the members */
+	uint32_t ncounters; /* counters, summed over the members */
 	const struct report_counter *counters;
 };
 
 /*
- * Output while the program runs. Episodes are valid during the call. A NULL function shows nothing.
+ * Output while the program runs. Episodes are valid during the call. If a function is NULL, it
+ * shows nothing.
  */
 struct observer_output {
 	void (*watched)(void *ctx, const struct observed_episode *episode); /* -w */
@@ -62,11 +63,11 @@ struct observer_output {
 	void *ctx;
 };
 
-/* Filter of rows. A kind without entries is not filtered. Must outlive the observer. */
+/* Filter of rows. A kind without entries is not filtered. The filter must outlive the observer. */
 struct observer_rows {
 	char *const *sites; /* barriers, in the form that -w takes */
 	size_t nsites;
-	/* tids: only their rows of the episodes at which one of these threads arrived */
+	/* tids; of each episode at which one of these threads arrived, only their rows are shown */
 	const uint32_t *threads;
 	size_t nthreads;
 };
@@ -75,13 +76,15 @@ struct observer_rows {
 int observer_new(const struct options *options, const struct report_env *env,
 		 const struct observer_output *output, struct observer **out);
 void observer_free(struct observer *observer);
-/* Add a thread's name to @model when the thread is first shown. For the model of a live run. */
+/* When a thread is first shown, add its name to @model. For the model of a live run. */
 void observer_name_threads(struct observer *observer, struct model *model);
 /* Set the filter. Call it before the first episode. */
 void observer_show_only(struct observer *observer, const struct observer_rows *rows);
-/* OpenMP teams, for report_env; owned by the observer. */
+/* OpenMP teams, for report_env. The observer owns them. */
 struct openmp *observer_openmp(const struct observer *observer);
-/* The phases that --phase and the program's markers name, for report_env; owned by the observer. */
+/*
+ * The phases that --phase and the program's markers name, for report_env. The observer owns them.
+ */
 struct conceptual *observer_conceptual(const struct observer *observer);
 /* For model_ops, with the observer as ctx. */
 void observer_barrier(void *ctx, const struct model *model, uint32_t index,
@@ -103,7 +106,7 @@ const char *observer_barrier_name(const struct observer *observer,
 /* Return true if @spec, in the form that -w takes, names the barrier with this id. */
 bool observer_is(const struct observer *observer, const struct model_barrier *barrier,
 		 const char *id, const char *spec);
-/* Note, as remarks, each -w, --name and --phase with a barrier that was never crossed. */
+/* Add a remark for each -w, --name and --phase with a barrier that was never crossed. */
 void observer_unmet(const struct observer *observer);
 
 #endif /* ANALYSE_OBSERVER_H */

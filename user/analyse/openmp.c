@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * A thread of a team is in one of these states. It is useful. It waits in a region: at a barrier,
- * or at the join until the thread that began the region continues. It has no region to work in:
- * from that join until the next region begins. Its team starts: from then until its own first
- * instruction in the region. It waits in a region for its turn (critical, ordered, locks).
+ * A thread of a team is in one of five states. 1. It does useful work. 2. It waits in a region: at
+ * a barrier, or at the join until the thread that began the region continues. 3. It has no region,
+ * from that join until the next region begins. 4. Its team starts, from the beginning of the region
+ * until the thread's own first instruction in it. 5. It waits in a region for its turn (critical,
+ * ordered, locks).
  *
- * The shortest of the waits in a region is common to all members: the price of the runtime. What
- * other threads wait longer is imbalance (TALP: DLB, talp_openmp.c). The rest of a thread's time in
+ * The shortest wait in a region is common to all members, and is the cost of the runtime. Longer
+ * waits of other threads are imbalance (TALP: DLB, talp_openmp.c). The rest of a thread's time in
  * barriers is spent outside regions.
  */
 #include "analyse/openmp.h"
@@ -22,10 +23,13 @@
 #include "sbt/record.h"
 #include "sites/family.h"
 
-/* No figures if more than the rest of the regions is incomplete, or of the time is unknown. */
+/*
+ * There are no figures if a larger share of the regions is incomplete, or if a larger share of the
+ * time is unknown.
+ */
 #define KNOWN_LEAST 0.95
 
-/* How long a thread has waited in its current region. */
+/* The time that a thread has waited in its current region. */
 struct waited {
 	uint32_t thread;
 	uint64_t ns;
@@ -38,24 +42,25 @@ struct region {
 };
 
 struct omp_thread {
-	uint32_t tid; /* the index may be given to another thread; 0: in no team yet */
-	const struct region *in; /* the region in which it waited last */
-	uint32_t at; /* its place in that region */
-	uint64_t other_ns; /* inside barriers outside OpenMP */
+	uint32_t tid; /* tid, because another thread may get the index; 0 if in no team yet */
+	const struct region *in; /* the last region in which the thread waited */
+	uint32_t at; /* index of the thread in that region */
+	uint64_t other_ns; /* time inside barriers outside OpenMP */
 };
 
 struct omp_proc {
 	uint64_t imbalance_ns, scheduling_ns, start_ns;
-	uint64_t starts; /* workers that began in a region; start_ns is the sum of their times */
+	/* number of workers that began in a region; start_ns is the sum of their times */
+	uint64_t starts;
 	uint64_t regions; /* all */
-	uint64_t partial; /* those that were not recorded completely */
+	uint64_t partial; /* number of regions that were not recorded completely */
 };
 
 struct openmp {
 	struct omp_thread *threads; /* by index */
 	struct omp_proc *procs; /* by index */
 	uint32_t nthreads, nprocs;
-	struct hash regions; /* by process and team: struct region */
+	struct hash regions; /* (process, team) -> struct region */
 };
 
 bool openmp_is_barrier(const struct model_barrier *b)
@@ -168,7 +173,7 @@ static struct waited *region_thread(struct region *r, struct omp_thread *t, uint
 
 	if (t->in == r && t->at < r->n && r->waited[t->at].thread == thread)
 		return &r->waited[t->at];
-	/* It may have been in another team in between. */
+	/* The thread may have been in another team in between. */
 	for (i = 0; i < r->n; i++)
 		if (r->waited[i].thread == thread)
 			break;
@@ -183,7 +188,7 @@ static struct waited *region_thread(struct region *r, struct omp_thread *t, uint
 	return w;
 }
 
-/* Add the time that the workers took to begin. */
+/* Add the time until the workers began. */
 static void region_start(struct omp_proc *p, const struct model_episode *ep)
 {
 	uint32_t i;
@@ -197,7 +202,8 @@ static void region_start(struct omp_proc *p, const struct model_episode *ep)
 }
 
 /*
- * Add the waits of all members from arrival to departure, or to @end if the departure is unknown.
+ * Add the waits of all members from arrival to departure. If the departure is unknown, add the wait
+ * up to @end.
  */
 static int region_wait(struct openmp *o, const struct model_episode *ep, uint64_t end,
 		       struct region **out)
@@ -238,7 +244,10 @@ static void region_end(struct openmp *o, const struct model_episode *ep, struct 
 	region_free(r);
 }
 
-/* Return when the thread that began the region continued. The workers' departures are not seen. */
+/*
+ * Return the time when the thread that began the region continued. The workers' departures are not
+ * seen.
+ */
 static uint64_t master_left(const struct model_episode *ep)
 {
 	uint32_t i;
@@ -268,7 +277,7 @@ int openmp_episode(struct openmp *o, const struct model *model, const struct mod
 	bool join;
 	int err;
 
-	/* A nested episode lies in the time of another barrier. */
+	/* A nested episode lies within the time of another barrier. */
 	if (ep->nested || !ep->n)
 		return 0;
 	err = prepare(o, ep);
@@ -294,7 +303,7 @@ int openmp_episode(struct openmp *o, const struct model *model, const struct mod
 
 /* --- results --- */
 
-/* Return the waits in regions that have not ended, or without a recorded end. */
+/* Return the waits in regions that have not ended, or that have no recorded end. */
 static uint64_t open_waits(const struct openmp *o, uint32_t proc)
 {
 	const struct hash_entry *e;
@@ -342,8 +351,8 @@ bool openmp_times(const struct openmp *o, uint32_t proc, const struct model_thre
 		unknown += t->unknown_ns;
 	}
 	/*
-	 * Workers until they begin, and the threads that begin a region until their team is
-	 * complete.
+	 * Add the time of workers until they begin, and of the threads that begin a region until
+	 * their team is complete.
 	 */
 	start += p->starts ? p->start_ns : 0;
 	out->start_ns = p->starts ? start : MODEL_UNKNOWN;
@@ -352,7 +361,7 @@ bool openmp_times(const struct openmp *o, uint32_t proc, const struct model_thre
 	if (__builtin_mul_overflow(elapsed_ns, at_once, &all))
 		return false;
 	/*
-	 * The rest is between regions, or before a worker was created: one thread works alone then.
+	 * The rest is between regions, or before a worker was created. Only one thread works then.
 	 */
 	out->serialisation_ns =
 		number_less(all, out->useful_ns + out->turns_ns + out->imbalance_ns +

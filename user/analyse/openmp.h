@@ -8,12 +8,12 @@
 
 struct openmp;
 
-/* Return true if it is a barrier of an OpenMP team. */
+/* Return true if the barrier belongs to an OpenMP team. */
 bool openmp_is_barrier(const struct model_barrier *barrier);
 /* Return NULL when out of memory. */
 struct openmp *openmp_new(void);
 void openmp_free(struct openmp *openmp);
-/* Forget process @from: it is kept as a sum now, and its index may be reused. */
+/* Forget process @from, which is now part of a sum. Its index may be reused. */
 void openmp_fold_process(struct openmp *openmp, uint32_t from);
 /* Add an episode of any family, in the order of model_ops.episode. Return 0 or -ENOMEM. */
 int openmp_episode(struct openmp *openmp, const struct model *model,

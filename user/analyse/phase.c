@@ -16,7 +16,7 @@ struct share *share_of(struct shares *s, uint32_t thread, uint32_t tid)
 	if (grow_zeroed(s->places, s->nplaces, thread + 1))
 		return NULL;
 	t = s->places[thread] ? &s->all[s->places[thread] - 1] : NULL;
-	/* A different thread with the same index does not count. */
+	/* Another thread with the same index does not count. */
 	if (t && t->tid == tid)
 		return t;
 	if (grow_zeroed(s->all, s->cap, s->n + 1))
@@ -145,7 +145,7 @@ void phase_free(struct phase *p)
 /* --- results --- */
 
 /*
- * Return the parts. If a phase begins inside a period known only as a whole, that period's parts
+ * Return the parts. If a phase begins inside a period with a known total only, that period's parts
  * are unknown.
  */
 static struct report_parts parts_within(const struct share *s)
@@ -177,7 +177,7 @@ static int thread_out(const struct phase_build *b, const struct phase *p, const 
 		.ncounters = parts_counters_n(b->env),
 		.counters = counters_of(b->arena, b->env, &s->sums, &err),
 	};
-	/* The index may belong to another thread now. */
+	/* The index may now belong to another thread. */
 	if (t->tid == s->tid) {
 		out->index = t->place != MODEL_NONE ? t->place : t->ordinal;
 		out->comm = t->comm[0] ? arena_string(b->arena, t->comm) : NULL;
@@ -201,8 +201,8 @@ static int by_position(const void *a, const void *b)
 }
 
 /*
- * Set n, sum_ns and max_ns of @sums, by positions of threads that run one after another. Return 0
- * or -ENOMEM.
+ * Set n, sum_ns and max_ns of @sums by position. Threads that run one after another share a
+ * position. Return 0 or -ENOMEM.
  */
 static int sum_positions(const struct phase_build *b, const struct phase *p,
 			 struct efficiency_sums *sums)

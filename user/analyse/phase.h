@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* Shared by phases between barriers (conceptual.c) and between markers (user_phases.c) only. */
+/*
+ * Shared only by phases between barriers (conceptual.c) and phases between markers (user_phases.c).
+ */
 #ifndef ANALYSE_PHASE_H
 #define ANALYSE_PHASE_H
 
 #include "analyse/internal.h"
 
-/* What one thread did inside one occurrence, or all of them. */
+/* The share of one thread in one occurrence, or in all occurrences. */
 struct share {
 	uint32_t thread; /* index */
-	uint32_t tid; /* the index may be given to another thread */
+	uint32_t tid; /* tid, because another thread may get the index */
 	uint64_t crossings, last;
 	uint64_t work_ns, wait_ns, wait_max_ns, idle_ns;
-	uint64_t ideal_ns; /* one occurrence: the thread's end on the longest path */
-	uint64_t whole_ns; /* all occurrences: work in those with completely known work */
+	uint64_t ideal_ns; /* for one occurrence: the thread's end on the longest path */
+	uint64_t whole_ns; /* for all occurrences: work in occurrences with completely known work */
 	struct model_sums sums;
 };
 
@@ -21,12 +23,12 @@ struct shares {
 	uint32_t n, cap;
 	struct share *all;
 	uint32_t nplaces;
-	uint32_t *places; /* by thread index: position in `all` plus 1; 0: not in it */
+	uint32_t *places; /* indexed by thread: index in `all` plus 1; 0 if not in `all` */
 };
 
-/* One occurrence, from begin to end. */
+/* One occurrence, from its begin to its end. */
 struct occurrence {
-	bool unknown; /* the work of some thread is unknown */
+	bool unknown; /* the work of a thread is unknown */
 	uint64_t start_ns;
 	uint64_t episodes, incomplete;
 	struct shares shares;
@@ -37,7 +39,7 @@ struct phase {
 	struct model_stat time;
 	uint64_t unfinished; /* occurrences without a recorded end */
 	uint64_t episodes, incomplete;
-	/* T and T_ideal of occurrences with completely known work */
+	/* T and T_ideal of occurrences with completely known work. */
 	uint64_t whole_ns, ideal_ns;
 	struct shares shares;
 	struct blame blame; /* every episode inside */
@@ -46,15 +48,12 @@ struct phase {
 struct phase_build {
 	const struct report_env *env;
 	const struct model_thread *threads; /* by index */
-	/* By thread index: shared by threads that run one after another */
+	/* Indexed by thread. Threads that run one after another share a position. */
 	const uint32_t *position;
 	struct arena *arena;
 };
 
-/*
-	 * Return the time of a member inside the barrier; MODEL_UNKNOWN if its departure is
-	 * unknown.
-	 */
+/* Return the time of a member inside the barrier, or MODEL_UNKNOWN if its departure is unknown. */
 static inline uint64_t member_inside(const struct model_member *m)
 {
 	return m->depart_ns != MODEL_UNKNOWN && m->depart_ns >= m->arrive_ns
@@ -62,7 +61,7 @@ static inline uint64_t member_inside(const struct model_member *m)
 		       : MODEL_UNKNOWN;
 }
 
-/* Return the share of a thread; NULL when out of memory. */
+/* Return the share of a thread, or NULL when out of memory. */
 struct share *share_of(struct shares *s, uint32_t thread, uint32_t tid);
 /* Empty the set, but keep its memory for the next occurrence. */
 void shares_empty(struct shares *s);
@@ -70,8 +69,8 @@ void shares_free(struct shares *s);
 
 void occurrence_begin(struct occurrence *o, uint64_t start_ns);
 /*
- * Add the thread's work up to @m. If a phase began before the occurrence without the thread waiting
- * for it, its parts are unknown.
+ * Add the thread's work up to @m. If a phase began before the occurrence and the thread did not
+ * wait in between, its parts are unknown.
  */
 void occurrence_work(struct occurrence *o, const struct model_member *m, struct share *t);
 /* Add the wait of member @i. */
@@ -83,9 +82,9 @@ void occurrence_count(struct occurrence *o, const struct model_episode *ep);
 int phase_end(struct phase *p, const struct occurrence *o, uint64_t end_ns);
 void phase_free(struct phase *p);
 /*
-	 * Fill in @out except for its name. @open: occurrences open at the end. Return 0 or
-	 * -ENOMEM.
-	 */
+ * Fill in @out except for its name. @open is the number of occurrences that are open at the end.
+ * Return 0 or -ENOMEM.
+ */
 int phase_out(const struct phase_build *b, const struct phase *p, uint32_t open,
 	      const struct model_proc *mp, struct report_conceptual *out);
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Efficiencies of threads that do not live throughout. A thread that does not exist loses nothing:
- * its work is compared with its life. Threads with disjoint lives run one after another at one
- * position. So the workers of one fork-join round and of the next are compared as one lasting team.
+ * Efficiencies of threads that live for only a part of the run. A thread that does not exist loses
+ * nothing, so its work is compared with its life. Threads with disjoint lives run one after another
+ * at one position. The workers of consecutive fork-join rounds are therefore compared as one
+ * permanent team.
  */
 #include "analyse/internal.h"
 #include "base/number.h"
@@ -12,7 +13,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A thread may begin in the last such part of another one's life, because ends are seen late. */
+/*
+ * A thread may begin in the last such part of another thread's life, because ends are recorded
+ * late.
+ */
 #define FOLLOWS_PART 16
 
 static uint64_t life_of(const struct report_thread *t)
@@ -38,8 +42,8 @@ static int moment_cmp(const void *a, const void *b)
 }
 
 /*
- * Write the sorted begins and ends of single threads to @m. An end is earlier by one @part of the
- * life. Return their number.
+ * Write the sorted begins and ends of single threads to @m. Each end is earlier by one @part of the
+ * life. Return the number of moments.
  */
 static uint32_t moments_of(const struct report_thread *threads, uint32_t n, uint64_t part,
 			   struct moment *m)
@@ -64,7 +68,7 @@ int positions_assign(struct report_thread *threads, uint32_t n, uint32_t *positi
 {
 	struct moment *m = calloc(2 * (size_t)n + 1, sizeof(*m));
 	bool *taken = calloc(n + 1u, sizeof(*taken));
-	uint32_t i, nmoments, first = 0; /* no position below is free */
+	uint32_t i, nmoments, first = 0; /* no lower position is free */
 
 	*positions = 0;
 	for (i = 0; i < n; i++)
@@ -132,8 +136,8 @@ static int shared_cmp(const void *a, const void *b)
 }
 
 /*
- * Return the share of its time that the position with the least loss loses; NAN if there is none.
- * Positions that are used for less than half of the median time are too short a sample.
+ * Return the smallest share of its time that any position loses, or NAN if there is none. Positions
+ * that are used for less than half of the median time are too short a sample.
  */
 static double least_lost(struct position *all, uint32_t n)
 {
@@ -157,8 +161,9 @@ static double clip(double x)
 }
 
 /*
- * Return the efficiencies. @lost: share of @shared that every position loses. @shared: share of the
- * lives that overlaps others. @several_ns: elapsed time with several threads.
+ * Return the efficiencies. @lost is the share of @shared that every position loses. @shared is the
+ * share of the lives that overlaps other lives. @several_ns is the elapsed time with several
+ * threads.
  */
 static struct report_efficiency product(const struct efficiency_sums *s, uint64_t life_ns,
 					double lost, double shared, uint64_t several_ns)
@@ -196,7 +201,7 @@ int positions_efficiency(const struct report_thread *threads, uint32_t n, uint32
 		life_ns += life;
 		if (t->position == MODEL_NONE)
 			continue;
-		/* A thread that is always alone loses its time by itself. */
+		/* If a thread is always alone, no other thread causes its loss. */
 		if (!several)
 			beside = life;
 		single_ns += life;
@@ -206,7 +211,10 @@ int positions_efficiency(const struct report_thread *threads, uint32_t n, uint32
 			life, efficiency_useful(t->work_ns, t->parts.turn_ns, t->parts.begin_ns));
 	}
 	if (!err)
-		/* Threads that are kept as a sum are assumed to overlap others as the rest does. */
+		/*
+		 * Threads that are kept as a sum are assumed to overlap other threads as the rest
+		 * does.
+		 */
 		*out = product(sums, life_ns, least_lost(all, positions),
 			       single_ns ? (double)shared_ns / (double)single_ns : 0,
 			       several ? several : sums->elapsed_ns);

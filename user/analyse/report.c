@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* The model's figures in the order in which people read them. */
+/* Arrange the model's figures in the order in which people read them. */
 #include "analyse/conceptual.h"
 #include "analyse/hang_report.h"
 #include "analyse/internal.h"
@@ -26,9 +26,9 @@ struct build {
 	struct name_table ids;
 	struct model_proc *procs; /* at the end of the report, by index */
 	struct model_thread *threads; /* at the end of the report, by index */
-	uint32_t *position; /* by thread index; MODEL_NONE: not assigned yet */
+	uint32_t *position; /* indexed by thread; MODEL_NONE if not assigned yet */
 	uint32_t npositions; /* of all processes */
-	struct efficiency_work *scratch; /* by position, zeroed between uses */
+	struct efficiency_work *scratch; /* indexed by position, zeroed between uses */
 };
 
 struct report_times report_times(struct arena *a, const struct model_stat *s, int *err)
@@ -140,7 +140,7 @@ static int barrier_threads(struct build *b, const struct model_barrier *mb,
 		if (bt->thread != MODEL_NONE) {
 			t = &b->threads[bt->thread];
 			rt->tid = t->tid;
-			/* A rank's threads may have other numbers at their own barriers. */
+			/* The threads of a rank may have other numbers at their own barriers. */
 			rt->index = bt->place != MODEL_NONE  ? bt->place
 				    : t->place != MODEL_NONE ? t->place
 							     : t->ordinal;
@@ -163,7 +163,10 @@ static int barrier_threads(struct build *b, const struct model_barrier *mb,
 	return err;
 }
 
-/* Return phase time x members, summed over the episodes that end here with a known phase. */
+/*
+ * Return phase time x members, summed over the episodes that end at this barrier and have a known
+ * phase.
+ */
 static uint64_t thread_time(const struct model_barrier *mb, uint64_t *wait)
 {
 	uint64_t sum = 0;
@@ -193,7 +196,9 @@ static void barrier_longest(struct build *b, const struct model_barrier *mb,
 	out->nlongest = i;
 }
 
-/* Set the cause of its late episodes, its delay costs, and the counters of its threads. */
+/*
+ * Set the cause of the barrier's late episodes, its delay costs, and the counters of its threads.
+ */
 static int barrier_causes(struct build *b, const struct model_barrier *mb,
 			  struct report_barrier *out)
 {
@@ -269,7 +274,7 @@ static int barrier_cmp(const void *a, const void *b)
 	const struct report_barrier *x = a, *y = b;
 	uint64_t tx = x->phase_ns.n ? x->phase_ns.sum : 0, ty = y->phase_ns.n ? y->phase_ns.sum : 0;
 
-	/* Nested barriers are in no sum, so they are last. */
+	/* Nested barriers are in no sum, so they come last. */
 	if (x->nested != y->nested)
 		return NUMBER_COMPARE(x->nested, y->nested);
 	if (x->lost_ns != y->lost_ns)
@@ -284,7 +289,8 @@ static int build_barriers(struct build *b)
 	int err = 0;
 
 	/*
-	 * Threads that crossed only nested barriers, or lived for no time, have a position alone.
+	 * A thread has its own position if it crossed only nested barriers, or if its life has
+	 * length 0.
 	 */
 	for (i = 0; i < model_nthreads(b->model); i++)
 		if (b->position[i] == MODEL_NONE)
@@ -331,7 +337,7 @@ static int phase_fill(struct build *b, uint32_t *where, const struct report_barr
 	memcpy(out->to_id, to->id, sizeof(out->to_id));
 	memcpy(out->to, to->label, sizeof(out->to));
 	if (ph->from == MODEL_NONE) {
-		/* A part of a run begins at its window. */
+		/* The first phase in a part of a run begins at its time window. */
 		snprintf(out->from, sizeof(out->from), "%s",
 			 b->env->extent.window ? "window" : "start");
 	} else {
@@ -376,15 +382,15 @@ static int build_phases(struct build *b)
 /* --- processes ------------------------------------------------------------------------------- */
 
 /*
- * Return how long a thread waits after its end if its end is its arrival. That is in no time inside
- * barriers.
+ * Return how long a thread waits after its end, if its end is its arrival. This wait is in no time
+ * inside barriers.
  */
 static uint64_t waits_after_end(uint64_t wait_ns, uint64_t inside_ns)
 {
 	return number_less(wait_ns, inside_ns);
 }
 
-/* Add work to the sums. A wait for a turn or for a team is no work. */
+/* Add work to the sums. A wait for a turn or for a team is not work. */
 static void add_useful(struct efficiency_sums *sums, uint64_t outside_ns,
 		       const struct model_sums *of)
 {
@@ -460,8 +466,8 @@ static int process_folded(struct build *b, const struct model_proc *p, struct re
 }
 
 /*
- * Return 0 for an unknown price: there is nothing to pay for, or the rest of the cost is still
- * valid.
+ * Return 0 for an unknown price: either no crossing has this price, or the rest of the cost is
+ * still valid.
  */
 static double cost_of(double price, uint64_t n)
 {
@@ -469,8 +475,8 @@ static double cost_of(double price, uint64_t n)
 }
 
 /*
- * Return the number of crossings in which sleep is paid for. The last arriver does not sleep, and
- * the other threads then wait for the woken thread and its probes.
+ * Return the number of crossings with a cost that includes sleep. The last arriver does not sleep,
+ * and the other threads then wait for the woken thread and its probes.
  */
 static uint64_t with_sleepers(uint64_t crossings, const struct model_sums *sums)
 {
@@ -522,19 +528,19 @@ static void process_cost(struct build *b, const struct model_proc *p,
 	out->cost_interference_ns = env->causes ? spent->interference_ns : REPORT_UNKNOWN;
 	if (isnan(cost) || cost < 0)
 		return;
-	/* Phases last from release to release: they include waits. */
+	/* Phases last from release to release, so they include waits. */
 	for (i = 0; i < out->nmembers; i++)
 		time += out->members[i].idle_ns +
 			waits_after_end(out->members[i].wait_ns, out->members[i].idle_ns);
 	time = report_time(env, time, out->elapsed_ns);
-	/* Costs of overlapping crossings are added up, but cannot exceed all of the time. */
+	/* Costs of overlapping crossings are added up, but cannot exceed the total time. */
 	out->cost_ns = number_whole(fmin(cost, (double)time));
 	out->cost_share = share_of((double)out->cost_ns, (double)time);
 	out->cost_rough = out->threads > 1 && (!env->causes || spent->slept) &&
 			  out->outside_ns / REPORT_ROUGH_NS < out->crossings;
 }
 
-/* Return how long a process lived; REPORT_UNKNOWN if its start or its end was not seen. */
+/* Return how long a process lived, or REPORT_UNKNOWN if its start or its end was not seen. */
 static uint64_t life_of(const struct build *b, const struct model_proc *p)
 {
 	if (p->processes > 1)
@@ -549,7 +555,9 @@ static void process_facts(struct build *b, const struct model_proc *p, uint32_t 
 			  struct report_process *out)
 {
 	const struct report_env *env = b->env;
-	/* A process that was running before tracing counts from the start of tracing. */
+	/*
+	 * The times of a process that already ran before tracing count from the start of tracing.
+	 */
 	bool late = !p->start_seen && p->processes == 1 && p->start_ns > model_start(b->model);
 
 	*out = (struct report_process){
@@ -579,7 +587,7 @@ static void process_facts(struct build *b, const struct model_proc *p, uint32_t 
 	};
 }
 
-/* Set TALP's efficiencies. All are NAN if the barriers are not OpenMP's. */
+/* Set TALP's efficiencies. All are NAN if the barriers do not belong to OpenMP. */
 static void process_openmp(const struct build *b, const struct model_proc *p, uint32_t index,
 			   const uint32_t *members, uint32_t n, struct report_process *out)
 {
@@ -603,7 +611,7 @@ static void process_openmp(const struct build *b, const struct model_proc *p, ui
 		out->omp_turns = ratios.turns;
 }
 
-/* @members: threads in the order of out->members. Positions are unique among all processes. */
+/* @members holds threads in the order of out->members. Positions are unique among all processes. */
 static int process_positions(struct build *b, const uint32_t *members, uint32_t n,
 			     struct report_process *out)
 {
@@ -617,7 +625,10 @@ static int process_positions(struct build *b, const uint32_t *members, uint32_t 
 	return err;
 }
 
-/* Return true if all its barriers are user rules with one thread each: these are no barriers. */
+/*
+ * Return true if all barriers of the process are user rules with one thread each, which are no
+ * barriers.
+ */
 static bool is_alone(const struct model *m, uint32_t process)
 {
 	bool alone = false;
@@ -635,7 +646,7 @@ static bool is_alone(const struct model *m, uint32_t process)
 	return alone;
 }
 
-/* @members: the threads of the process, @n of them. */
+/* @members holds the @n threads of the process. */
 static int process_fill(struct build *b, uint32_t index, const uint32_t *members, uint32_t n,
 			struct report_process *out)
 {
@@ -667,8 +678,8 @@ static int process_fill(struct build *b, uint32_t index, const uint32_t *members
 	process_openmp(b, p, index, members, n, out);
 	/*
 	 * An OpenMP team is complete from the start: serial parts also lose the time of threads
-	 * that do not exist yet. Its size is the most threads at one time, because GCC's runtime
-	 * ends and creates some as teams shrink and grow.
+	 * that do not exist yet. Its size is the largest number of threads at one time, because
+	 * GCC's runtime ends and creates threads when teams shrink and grow.
 	 */
 	if (isfinite(out->omp_serialisation)) {
 		if (p->processes <= 1)
@@ -682,7 +693,7 @@ static int process_fill(struct build *b, uint32_t index, const uint32_t *members
 		return err;
 	/*
 	 * Without a complete episode, no thread's path is known. Waits at untraced barriers are
-	 * unknown, and so are waits without known participants.
+	 * unknown, as are waits without known participants.
 	 */
 	if (!out->episodes || out->detached_some || out->unmet ||
 	    (out->nmembers > 1 && is_alone(b->model, index)))
@@ -777,7 +788,7 @@ static int build_processes(struct build *b)
 	return 0;
 }
 
-/* Update the longest wait of each thread of a process with those at a barrier. */
+/* For each thread of a process, update its longest wait with its waits at a barrier. */
 static void add_longest_waits(struct report_process *p, const struct report_barrier *b)
 {
 	uint32_t i;
@@ -788,7 +799,9 @@ static void add_longest_waits(struct report_process *p, const struct report_barr
 			from->index < p->nmembers ? &p->members[from->index] : NULL;
 		uint32_t j;
 
-		/* Usually its index is its place. Ranks and gaps are few. */
+		/*
+		 * Usually the index of a thread equals its array position. Ranks and gaps are few.
+		 */
 		for (j = 0; (!to || to->tid != from->tid) && j < p->nmembers && j < 64; j++)
 			to = &p->members[j];
 		if (to && to->tid == from->tid && from->wait_max_ns > to->wait_max_ns)
@@ -796,13 +809,16 @@ static void add_longest_waits(struct report_process *p, const struct report_barr
 	}
 }
 
-/* What the barriers of a process contribute to its verdict. */
+/* The contribution of a process's barriers to its verdict. */
 struct classified {
-	const struct report_barrier *top; /* where it loses most */
+	const struct report_barrier *top; /* barrier with the largest loss */
 	struct verdict_shares shares;
 };
 
-/* Return the place in the report of each process of the model; MODEL_NONE: not in it. */
+/*
+ * Return the index in the report of each process of the model, or MODEL_NONE if it is not in the
+ * report.
+ */
 static uint32_t *where_processes(struct build *b)
 {
 	uint32_t i, n = model_nprocs(b->model),
@@ -815,7 +831,7 @@ static uint32_t *where_processes(struct build *b)
 	return where;
 }
 
-/* The barriers are sorted: the first one of a process is where it loses most. */
+/* The barriers are sorted, so the first barrier of a process has its largest loss. */
 static int classify_processes(struct build *b)
 {
 	struct report *out = b->out;
@@ -892,7 +908,7 @@ static int build_losses(struct build *b)
 	return 0;
 }
 
-/* Copy all processes and threads as they are at the end of the report. */
+/* Copy the state of all processes and threads at the end of the report. */
 static int snapshot(struct build *b)
 {
 	uint32_t i, np = model_nprocs(b->model), nt = model_nthreads(b->model);
@@ -912,7 +928,7 @@ static int snapshot(struct build *b)
 }
 
 /*
- * Reset losses that are unknown: no complete episode in this part of the run, or no known
+ * Reset losses that are unknown because this part of the run has no complete episode, or no known
  * participants.
  */
 static void forget_losses(struct report *out)

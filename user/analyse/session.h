@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * What was traced, where, and by which probes. Strings are untrusted, NULL unknown, and not owned.
+ * What was traced, on which system, and by which probes. Strings are untrusted and not owned. NULL
+ * means unknown.
  */
 #ifndef ANALYSE_SESSION_H
 #define ANALYSE_SESSION_H
@@ -16,9 +17,9 @@ struct session_probe {
 	const char *family, *binary, *symbol;
 	const char *method; /* "session", "multi", "perf" */
 	uint64_t offset; /* in the file */
-	const char *scope; /* "inode" (every process that runs the file) or "process" */
+	const char *scope; /* "inode" for every process that runs the file, or "process" */
 	const char *insn; /* the instruction under the probe, with its class */
-	const char *why; /* why this probe site and this method */
+	const char *why; /* reason for this probe site and this method */
 };
 
 /* One option by its name in the thesis, for the banner. */
@@ -36,7 +37,7 @@ struct session_counter {
 struct session {
 	const char *version, *kernel;
 	const char *mode; /* command, pid, system, hang */
-	const char *command; /* joined by spaces; NULL */
+	const char *command; /* joined by spaces; NULL if none */
 	uint64_t clock_start_ns;
 	uint32_t nprobes;
 	const struct session_probe *probes;
@@ -47,7 +48,7 @@ struct session {
 	uint32_t nsettings;
 	const struct session_setting *settings;
 	bool banner; /* SBT_OPTIONS */
-	uint64_t armed_ns; /* from the start of sbt-trace to the first possible record */
+	uint64_t armed_ns; /* time from the start of sbt-trace to the first possible record, ns */
 };
 
 #endif /* ANALYSE_SESSION_H */

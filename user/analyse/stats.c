@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define ROUNDS 300 /* for a continued fraction that needs O(sqrt(max(a, b))) rounds */
+#define ROUNDS 300 /* maximum rounds of a continued fraction that needs O(sqrt(max(a, b))) rounds */
 #define HALVES 200 /* halvings of an interval: enough for the last bit of a double */
 
 struct stats stats_of(const double *values, uint32_t n)
@@ -63,7 +63,7 @@ static double beta_fraction(double a, double b, double x)
 	return f;
 }
 
-/* Return the regularised I_x(a, b). @y: 1 - x, which the caller knows to more digits. */
+/* Return the regularised I_x(a, b). @y is 1 - x, which the caller knows to more digits. */
 static double beta_regularised(double a, double b, double x, double y)
 {
 	double front;
@@ -116,7 +116,8 @@ static struct stats_test test_of(double difference, double variance, double df, 
 	double half;
 
 	/*
-	 * Nothing varies, as with counters of one instruction path: any difference is significant.
+	 * Nothing varies, as with counters of one instruction path, so any difference is
+	 * significant.
 	 */
 	if (variance <= 0) {
 		r.t = difference ? copysign(INFINITY, difference) : 0;
@@ -175,10 +176,7 @@ static double robust_deviation(const double *values, uint32_t n, double centre)
 	uint32_t low = 0, high = n - 1, i;
 	double distance = 0, before = 0;
 
-	/*
-	 * Go through the distances from the largest down to the median: at either end of the
-	 * values.
-	 */
+	/* Examine the distances from the largest down to the median, at both ends of the values. */
 	for (i = 0; i <= n / 2; i++) {
 		before = distance;
 		distance = centre - values[low] > values[high] - centre ? centre - values[low++]

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Means, deviations, and tests whether two means differ by more than noise. Pure; NAN is unknown.
+ * Means, deviations, and tests whether two means differ by more than noise. Pure. NAN means
+ * unknown.
  */
 #ifndef ANALYSE_STATS_H
 #define ANALYSE_STATS_H
 
 #include <stdint.h>
 
-/* Statistics of known values; n == 0: all NAN. */
+/* Statistics of known values. If n is 0, all are NAN. */
 struct stats {
 	uint32_t n;
 	double mean, min, max;
-	double stddev; /* of the sample (over n - 1); NAN with fewer than two */
+	/* standard deviation of the sample (over n - 1); NAN for fewer than two values */
+	double stddev;
 };
 
 /* Return the statistics of @values without NANs. */
@@ -27,14 +29,16 @@ struct stats_test {
 
 /*
  * Welch 1947: test whether @difference of two independent estimates exceeds what their variances
- * explain. @var_a, @var_b: variances of the estimates themselves (of means: s^2 / n), estimated
- * from @na and @nb values. All NAN if one of them rests on fewer than two values.
+ * explain. @var_a and @var_b are variances of the estimates themselves (for means, s^2 / n),
+ * estimated from @na and @nb values. All results are NAN if an estimate is based on fewer than two
+ * values.
  */
 struct stats_test stats_welch(double difference, double var_a, double na, double var_b, double nb,
 			      double confidence);
 /*
- * Student's t for one value against a sample, the only source of the variance (Crawford and Howell
- * 1998): variance s^2 (1 + 1/n), n - 1 degrees of freedom. @difference: signed by the caller.
+ * Test one value against a sample, the only source of the variance, with Student's t (Crawford and
+ * Howell 1998): variance s^2 (1 + 1/n), n - 1 degrees of freedom. The caller sets the sign of
+ * @difference.
  */
 struct stats_test stats_single(double difference, const struct stats *sample, double confidence);
 
@@ -42,9 +46,10 @@ struct stats_test stats_single(double difference, const struct stats *sample, do
  * Test whether paired changes differ from @from by more than they vary among themselves: their
  * median against a robust deviation (1.4826 times the median distance from it), by Student's t with
  * n - 1 degrees of freedom. The deviation is not divided by the number of changes, because they are
- * parts of one pair of runs: whole runs are assumed to differ by as much as their parts. So the
- * test is cautious: for parts that vary alone, it errs far less often than the level allows.
- * @changes are sorted. All NAN with fewer than two. low and high are of median - @from.
+ * parts of one pair of runs: whole runs are assumed to differ by as much as their parts. The test
+ * is therefore cautious: for parts that vary independently, it errs far less often than the level
+ * allows. @changes are sorted. All results are NAN for fewer than two changes. low and high bound
+ * median - @from.
  */
 struct stats_test stats_spread(double *changes, uint32_t n, double from, double confidence);
 /* Return the one-sided p-value of the hypothesis that the difference is at most 0. */
@@ -52,12 +57,12 @@ double stats_greater(const struct stats_test *test);
 
 /* Return P(|T| > |t|) of Student's distribution with @df degrees of freedom. */
 double stats_t_two_sided(double t, double df);
-/* Return the t for which stats_t_two_sided() is @p; 0 < p < 1. */
+/* Return the t for which stats_t_two_sided() is @p, with 0 < p < 1. */
 double stats_t_critical(double p, double df);
 
 /*
  * Holm 1979: adjust p values in place, so that each can be compared with the level of the whole
- * family, whatever their dependence. NANs were not tested and do not count. Return 0 or -ENOMEM.
+ * family, whatever their dependence. A NAN was not tested and does not count. Return 0 or -ENOMEM.
  */
 int stats_holm(double *p, uint32_t n);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Where time went, and counters: the model's sums in the form of the report. */
+/* Convert the model's sums of times and counters into the form of the report. */
 #include "analyse/internal.h"
 #include "base/number.h"
 
@@ -16,7 +16,7 @@ struct report_parts parts_of(const struct model_sums *s)
 	unsigned i;
 
 	if (!s->known_ns && !s->inside_known_ns) {
-		/* Every field is a u64, and all bits set means unknown. */
+		/* Every field is a u64. If all bits are set, the value is unknown. */
 		memset(&p, 0xff, sizeof(p));
 		return p;
 	}

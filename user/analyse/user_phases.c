@@ -8,10 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Marks queue until the episodes before them. The limit is for programs without episodes. */
+/*
+ * Marks stay in a queue until the preceding episodes arrive. The limit is for programs without
+ * episodes.
+ */
 #define QUEUE_MAX 65536
 
-/* A queued mark, and what its thread did before it. */
+/* A queued mark, and the detail of its thread up to the mark. */
 struct mark {
 	uint32_t phase; /* index */
 	bool begins, known;
@@ -25,7 +28,7 @@ struct open {
 	struct open *next; /* older */
 	uint64_t serial;
 	uint32_t inside; /* threads */
-	bool met; /* the current episode has members in it */
+	bool met; /* the current episode has members in this occurrence */
 	struct occurrence now;
 };
 
@@ -33,12 +36,12 @@ struct open {
 struct member {
 	uint32_t thread, tid;
 	struct open *in; /* NULL: none */
-	uint64_t serial; /* of its last occurrence; 0 none */
+	uint64_t serial; /* serial number of its last occurrence; 0 if none */
 	uint32_t depth; /* nested begins */
-	/* Its current interval began at its mark or, if crossed is set, at a departure. */
+	/* Its current interval began at its mark or, if `crossed` is set, at a departure. */
 	bool crossed;
 	struct mark begin;
-	uint64_t depart_ns; /* if crossed; MODEL_UNKNOWN: not seen */
+	uint64_t depart_ns; /* if `crossed`; MODEL_UNKNOWN if not seen */
 };
 
 /* The phase of one name in one process. */
@@ -55,7 +58,7 @@ struct user_phases_phase {
 struct user_phases {
 	uint32_t n, cap;
 	struct user_phases_phase *phases;
-	uint32_t nqueue, first, cap_queue; /* marks before `first` are done */
+	uint32_t nqueue, first, cap_queue; /* marks before `first` are handled */
 	struct mark *queue;
 	uint64_t refused;
 	uint64_t *nmarks; /* by process */
@@ -110,7 +113,7 @@ uint32_t user_phases_phases(const struct user_phases *m)
 	return m->n;
 }
 
-/* Find or add a phase. *out: index; MODEL_NONE: there are too many. */
+/* Find or add a phase. *out is its index, or MODEL_NONE if there are too many phases. */
 static int phase_of(struct user_phases *m, uint32_t proc, const char *name, uint32_t *out)
 {
 	uint32_t i, n = 0;
@@ -164,9 +167,9 @@ static struct member *member_get(struct user_phases_phase *p, uint32_t thread, u
 	return t;
 }
 
-/* --- what a thread did between two points of one of its phases --- */
+/* --- the activity of a thread between two points of one of its phases --- */
 
-/* Return the part of @ns that fits into the time left. */
+/* Return the part of @ns that fits into the remaining time. */
 static uint64_t fit(uint64_t ns, uint64_t *left)
 {
 	ns = ns < *left ? ns : *left;
@@ -177,7 +180,8 @@ static uint64_t fit(uint64_t ns, uint64_t *left)
 #define LESS_PART(member, ...) out->member = (uint32_t)number_less(all->member, head->member);
 
 /*
- * Subtract @head from @all: from the phase's start to the earlier and the later point, @ns apart.
+ * Subtract @head from @all. Both begin at the phase's start, and end at the earlier and the later
+ * point, which are @ns apart.
  */
 static void between(const struct model_detail *all, const struct model_detail *head, uint64_t ns,
 		    struct model_detail *out)
@@ -207,7 +211,8 @@ static void between(const struct model_detail *all, const struct model_detail *h
 }
 
 /*
- * Add @ns of work since the thread's mark or departure. @all: its phase up to there; NULL unknown.
+ * Add @ns of work since the thread's mark or departure. @all is its phase up to that time; NULL if
+ * unknown.
  */
 static void add_work(struct share *s, const struct member *t, const struct model_detail *all,
 		     uint64_t ns, uint64_t inside_ns)
@@ -250,7 +255,7 @@ static int begin(struct user_phases_phase *p, struct member *t, const struct mar
 	s = share_of(&o->now.shares, t->thread, t->tid);
 	if (!s)
 		return -ENOMEM;
-	/* A new thread's path begins at its mark; that of a known thread goes on. */
+	/* The path of a new thread begins at its mark. The path of a known thread continues. */
 	if (o->now.shares.n > known)
 		s->ideal_ns = number_less(mark->t_ns, o->now.start_ns);
 	o->inside++;
@@ -292,7 +297,7 @@ static int end(struct user_phases_phase *p, struct member *t, const struct mark 
 	s = share_of(&o->now.shares, t->thread, t->tid);
 	if (!s)
 		return -ENOMEM;
-	/* Unknown if a crossing lies between that is in no episode. */
+	/* The work is unknown if a crossing without an episode lies in between. */
 	if (from == MODEL_UNKNOWN || from > mark->t_ns ||
 	    (!t->crossed && t->begin.seq != mark->seq))
 		o->now.unknown = true;
@@ -313,7 +318,7 @@ static int apply(struct user_phases *m, const struct mark *mark)
 	return mark->begins ? begin(p, t, mark) : end(p, t, mark);
 }
 
-/* Apply marks up to @t_ns, of all processes: the queue is in the order of time. */
+/* Apply marks of all processes up to @t_ns. The queue is in the order of time. */
 static int apply_until(struct user_phases *m, uint64_t t_ns)
 {
 	int err = 0;
@@ -382,7 +387,7 @@ static void take_marked(struct member *t, const struct model_member *m, struct s
 	struct model_detail busy = { 0 };
 	const struct model_detail *all = m->detail;
 
-	/* It was on a CPU all the time. */
+	/* The thread was on a CPU all the time. */
 	if (!all && m->flags & MODEL_CROSSING_ACCOUNTED && work != MODEL_UNKNOWN) {
 		busy.oncpu_ns = work;
 		busy.inside_oncpu_ns = inside != MODEL_UNKNOWN ? inside : 0;
@@ -424,7 +429,7 @@ static int take_member(struct user_phases_phase *p, const struct model_episode *
 	return 0;
 }
 
-/* Join the paths of the members in this occurrence: the last arriver's is the longest. */
+/* Join the paths of the members in this occurrence. The path of the last arriver is the longest. */
 static void join_paths(struct open *o, const struct model_episode *ep)
 {
 	struct shares *s = &o->now.shares;

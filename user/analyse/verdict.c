@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Verdicts: the figures in a sentence, and advice in another. */
+/* Verdicts: one sentence with the figures, and one with advice. */
 #include "analyse/internal.h"
 #include "base/number.h"
 
@@ -42,8 +42,8 @@ static void add(struct text *t, const char *fmt, ...)
 
 /*
  * Return the known time of a thread: in phases that end at a barrier, or in its life. All views
- * take their shares of this time. If a thread ends on arrival, the wait for it is in no time of its
- * own.
+ * take their shares of this time. If a thread ends on arrival, the wait for its team is in no time
+ * of its own.
  */
 static uint64_t time_of(const struct report_thread *t)
 {
@@ -52,13 +52,16 @@ static uint64_t time_of(const struct report_thread *t)
 	return t->work_ns == REPORT_UNKNOWN ? 0 : t->work_ns + inside;
 }
 
-/* Return a thread's number within its process. Across processes only the tid is unique. */
+/* Return a thread's number within its process. In several processes only the tid is unique. */
 static uint32_t number_of(const struct report_thread *t, bool shared)
 {
 	return shared || t->index == MODEL_NONE ? t->tid : t->index;
 }
 
-/* Append "thread 12" or "threads 12-15, 18": at most three ranges, then the number of the rest. */
+/*
+ * Append "thread 12" or "threads 12-15, 18": at most three ranges, then the number of remaining
+ * threads.
+ */
 static void add_threads(struct text *t, uint32_t *tids, uint32_t n)
 {
 	uint32_t i, j, shown = 0;
@@ -78,14 +81,14 @@ static void add_threads(struct text *t, uint32_t *tids, uint32_t n)
 	}
 }
 
-/* A difference between mean waits of less than this many standard errors may be chance. */
+/* A difference between mean waits of less than this number of standard errors may be chance. */
 #define STANDARD_ERRORS 2.5
 
 struct waiter {
 	uint32_t number;
 	double share; /* of its time */
 	double wait_ns, all_ns; /* time_of() */
-	double waits; /* complete episodes in wait_ns; 0 unknown */
+	double waits; /* number of complete episodes in wait_ns; 0 if unknown */
 	double squares; /* sum of the squared waits of these episodes */
 };
 
@@ -99,8 +102,8 @@ static int waiter_cmp(const void *a, const void *b)
 
 /*
  * Return the index that splits the sorted waiters into the two groups that differ most: the
- * variance between the groups is greatest (Otsu 1979). So one thread that differs from a thousand
- * others forms its own group. Return 0 if all are alike.
+ * variance between the groups is greatest (Otsu 1979). One thread that differs from a thousand
+ * others then forms its own group. Return 0 if all are alike.
  */
 static uint32_t divide(const struct waiter *w, uint32_t n)
 {
@@ -121,7 +124,7 @@ static uint32_t divide(const struct waiter *w, uint32_t n)
 	return at;
 }
 
-/* Write the threads with a known share to @w. Return their number. */
+/* Write the threads with a known share to @w. Return the number of these threads. */
 static uint32_t waiters_of(const struct report_thread *threads, uint32_t n, bool shared,
 			   struct waiter *w)
 {
@@ -142,7 +145,7 @@ static uint32_t waiters_of(const struct report_thread *threads, uint32_t n, bool
 	return known;
 }
 
-/* Write the positions with a known share to @w. Return their number. */
+/* Write the positions with a known share to @w. Return the number of these positions. */
 static uint32_t waiting_positions(const struct report_thread *threads, uint32_t n, struct waiter *w)
 {
 	uint32_t i, known = 0;
@@ -195,11 +198,12 @@ static struct team team_at(const struct report_barrier *b)
 	return (struct team){ b->threads, b->nthreads, b->shared && !b->ranked, false };
 }
 
-/* Waiters sorted by share. Release with free(all). */
+/* Waiters, sorted by share. Free with free(all). */
 struct divided {
 	struct waiter *all;
 	uint32_t n;
-	uint32_t at; /* index of the first waiter of the group that waits more; 0: all are alike */
+	/* index of the first waiter of the group that waits more; 0 if all are alike */
+	uint32_t at;
 };
 
 /* Sums over a group of waiters. */
@@ -230,9 +234,9 @@ static double squared_error(const struct waiting *w)
 }
 
 /*
- * Return true if the waiters from d->at on wait more than those before: by VERDICT_LITTLE of their
- * time at least, and by more than STANDARD_ERRORS. If single waits are unknown, the first test is
- * enough.
+ * Return true if the waiters from d->at on wait more than the waiters before them. The difference
+ * must be at least VERDICT_LITTLE of their time, and more than STANDARD_ERRORS. If single waits are
+ * unknown, the first test is enough.
  */
 static bool differ(const struct divided *d)
 {
@@ -288,7 +292,7 @@ static void add_group(struct text *t, const struct waiter *w, uint32_t n, uint32
 		add(t, " %d-%d %%", text_percent(w[0].share), text_percent(w[n - 1].share));
 }
 
-/* Append which threads wait and which work. @where: " there", or "". */
+/* Append the threads that wait and the threads that work. @where is " there", or "". */
 static void add_idlers(struct text *t, struct team team, const char *where)
 {
 	struct divided d = divide_all(&team);
@@ -310,7 +314,7 @@ static void add_idlers(struct text *t, struct team team, const char *where)
 
 /*
  * Return true if most crossings are by threads that take part only a few times: threads created per
- * task, or one team after another. Such a thread is always or never late, which predicts nothing.
+ * task, or one team after another. Such a thread is always or never late. This predicts nothing.
  */
 static bool come_and_go(const struct report_barrier *b)
 {
@@ -325,7 +329,7 @@ static bool come_and_go(const struct report_barrier *b)
 	return b->episodes >= VERDICT_FEW && 2 * lasting < all;
 }
 
-/* Classify an imbalance as static, rotating or mixed by the shares of time lost to each. */
+/* Classify an imbalance as static, rotating or mixed, by the shares of time lost to each. */
 static enum report_pattern split(double lost_static, double lost_rotating)
 {
 	double sum = lost_static + lost_rotating;
@@ -370,7 +374,10 @@ static const char *advice(enum report_pattern pattern)
 
 #define ADVICE_AWAIT "The late threads wait inside the phase for another thread, which "
 
-/* Return the advice about the thread that the late threads wait for, by what it does meanwhile. */
+/*
+ * Return the advice about the thread that the late threads wait for, by its activity during the
+ * wait.
+ */
 static const char *await_advice(enum model_doing doing)
 {
 	switch ((unsigned)doing) {
@@ -395,7 +402,7 @@ static const char *await_advice(enum model_doing doing)
 	}
 }
 
-/* Return true if the late threads wait for another thread, and not for something that it holds. */
+/* Return true if the late threads wait for another thread, and not for an object that it holds. */
 static bool await_thread(const struct report_cause *cause)
 {
 	switch (cause->waited) {
@@ -411,7 +418,7 @@ static bool await_thread(const struct report_cause *cause)
 	}
 }
 
-/* Return the advice for a known cause other than more work; "" if there is none. */
+/* Return the advice for a known cause other than more work, or "" if there is none. */
 static const char *cause_advice(const struct report_cause *cause)
 {
 	static const struct {
@@ -479,7 +486,10 @@ bool verdict_by_work(const struct report_barrier *b)
 	return c->share >= 0.5 && (cause_is(c, CAUSE_WORK) || cause_is(c, CAUSE_MORE_WORK));
 }
 
-/* Return true if one thread is nearly always last. It may have no more work, but the last turn. */
+/*
+ * Return true if one thread is nearly always last. It may have no more work than the others, but
+ * the last turn.
+ */
 static bool same_last(const struct report_barrier *b)
 {
 	return b->last_tid && b->last_share >= 0.9;
@@ -503,7 +513,7 @@ static enum report_pattern barrier_pattern(const struct report_barrier *b)
 		return REPORT_MIXED_LOSS;
 	if (alike(team_at(b)))
 		return REPORT_ROTATING;
-	/* Sums have no longest path: what the same threads do not lose, other threads lose. */
+	/* Sums have no longest path. The static loss is known, and the rest counts as rotating. */
 	if (isnan(b->serialisation))
 		pattern = split(1 - b->load_balance, fmax(0, lost - (1 - b->load_balance)));
 	else
@@ -524,14 +534,14 @@ static uint32_t last_number(const struct report_barrier *b)
 
 static void add_last(struct text *t, const struct report_barrier *b)
 {
-	/* One of several equal threads is last this often by chance. */
+	/* One of several equal threads is this often last by chance. */
 	if (b->last_tid && b->episodes >= VERDICT_FEW && b->participants &&
 	    b->last_share * b->participants > 1.5)
 		add(t, "; %s %u arrives last most often, in %d %% of the episodes", t->one,
 		    last_number(b), text_percent(b->last_share));
 }
 
-/* Append what few episodes show. @lost: in per cent. */
+/* Append what few episodes show. @lost is in per cent. */
 static void add_few(struct text *t, const struct report_barrier *b, int lost)
 {
 	if (!b->episodes && b->unmet && b->summed) {
@@ -643,7 +653,7 @@ void verdict_barrier(struct report_barrier *b)
 					 : advice(b->pattern));
 }
 
-/* Return the waits as a share of the known time of its threads; NAN if no time is known. */
+/* Return the waits as a share of the known time of its threads, or NAN if no time is known. */
 static double waiting_share(const struct report_process *p)
 {
 	uint64_t time = 0;
@@ -655,7 +665,8 @@ static double waiting_share(const struct report_process *p)
 }
 
 /*
- * Return the share lost to the barriers themselves. For sums, the loss that waits do not explain.
+ * Return the share lost to the barriers themselves. For sums, return the loss that waits do not
+ * explain.
  */
 static double transfer_share(const struct report_process *p)
 {
@@ -665,7 +676,8 @@ static double transfer_share(const struct report_process *p)
 }
 
 /*
- * Return the share lost because the late threads change. For sums, the waits that are not static.
+ * Return the share lost because the late threads change. For sums, return the waits that are not
+ * static.
  */
 static double rotating_share(const struct report_process *p)
 {
@@ -674,7 +686,7 @@ static double rotating_share(const struct report_process *p)
 	return fmax(0, waiting_share(p) - p->lost_static);
 }
 
-/* @fixed: share of its waits at barriers where the same threads are known to arrive late. */
+/* @fixed is the share of its waits at barriers where the same threads are known to arrive late. */
 static enum report_pattern process_pattern(const struct report_process *p, double fixed)
 {
 	double rotating = rotating_share(p), imbalance = p->lost_static + rotating;
@@ -692,7 +704,9 @@ static enum report_pattern process_pattern(const struct report_process *p, doubl
 	return split(p->lost_static, rotating);
 }
 
-/* Append the barrier at which most of the time is lost, if a single barrier has so much of it. */
+/*
+ * Append the barrier at which most of the time is lost, if a single barrier has such a large share.
+ */
 static void add_where(struct text *t, const struct report_barrier *top, double share)
 {
 	if (!top || isnan(share) || share < 0.4)
@@ -727,7 +741,10 @@ static bool verdict_unknown(struct report_process *p, struct text *t)
 	return false;
 }
 
-/* Append the share of thread time that is lost waiting, and the place if most of it is at one. */
+/*
+ * Append the share of thread time that is lost waiting. If most of it is lost at one barrier,
+ * append this barrier.
+ */
 static void add_lost(struct text *t, const struct report_process *p,
 		     const struct report_barrier *top, double share)
 {
@@ -746,7 +763,7 @@ static bool verdict_special(struct report_process *p, const struct report_barrie
 	if (verdict_unknown(p, t))
 		return true;
 	if (p->threads == 1 && !p->meets_others && !p->incomplete && !p->ambiguous) {
-		/* Phases that markers end, or barriers of one thread: no thread waits. */
+		/* No thread waits in phases that markers end, or at barriers of one thread. */
 		p->pattern = REPORT_BALANCED;
 		add(t, "It has one thread, which waits for no other thread.");
 		return true;
@@ -758,7 +775,7 @@ static bool verdict_special(struct report_process *p, const struct report_barrie
 		       "lost there is unknown.");
 		return true;
 	}
-	/* A group with processes that were not recorded from the start. */
+	/* This is a group with processes that were not recorded from their start on. */
 	if (p->counted_from_ns != REPORT_UNKNOWN && p->episodes && isnan(p->efficiency.parallel) &&
 	    !p->processes) {
 		add_lost(t, p, top, share);
@@ -787,11 +804,12 @@ static bool verdict_special(struct report_process *p, const struct report_barrie
 }
 
 /*
- * Losses of OpenMP programs besides waits for late threads, each with its verdict if it is largest.
+ * Losses of OpenMP programs other than waits for late threads. Each has a verdict for the case that
+ * it is the largest loss.
  */
 static const struct openmp_verdict {
 	size_t loss; /* offset in struct report_openmp_losses */
-	/* Factor of this loss when it is compared with the waits for other threads */
+	/* Factor of this loss when it is compared with the waits for other threads. */
 	double weight;
 	enum report_pattern pattern;
 	const char *where; /* continues "... is lost" */
@@ -803,14 +821,14 @@ static const struct openmp_verdict {
 	  "Use fewer and longer parallel regions. If each thread has its own CPU, let workers spin "
 	  "between regions (OMP_WAIT_POLICY=active)." },
 	/*
-	 * The thread that has its turn first waits at the barrier for as long as the last one waits
-	 * for its turn: that wait is a consequence.
+	 * The thread with the first turn waits at the barrier for as long as the last thread waits
+	 * for its turn. That wait at the barrier is a consequence.
 	 */
 	{ offsetof(struct report_openmp_losses, turns), 2, REPORT_ROTATING,
 	  "because threads work one after another: each waits for its turn in a critical or "
 	  "ordered section, or for a lock",
 	  true, ADVICE_TURNS },
-	/* Then no thread is late, and no barrier is expensive. */
+	/* In this case no thread is late, and no barrier is expensive. */
 	{ offsetof(struct report_openmp_losses, serial), 1, REPORT_STATIC,
 	  "in serial parts, where one thread works and the rest of its team is idle", false,
 	  "Move more of the serial parts into parallel regions. How the work of the regions is "
@@ -851,7 +869,7 @@ static bool verdict_openmp(struct report_process *p, struct text *t)
 	return true;
 }
 
-/* Write the verdict of a process with unknown episodes but known waits. */
+/* Write the verdict of a process if its episodes are unknown but its waits are known. */
 static void verdict_unseen(const struct report_process *p, struct text *t)
 {
 	double inside = 0, all = (double)p->outside_ns;
@@ -869,7 +887,7 @@ static void verdict_unseen(const struct report_process *p, struct text *t)
 	    p->threads == 1 ? "It waits" : "Its threads wait");
 }
 
-/* @work: most of the time is lost where the late threads have more work. */
+/* @work: most of the time is lost at barriers where the late threads have more work. */
 static void verdict_pattern(const struct report_process *p, const struct report_barrier *top,
 			    double share, bool work, struct text *t)
 {
@@ -893,7 +911,10 @@ static void verdict_pattern(const struct report_process *p, const struct report_
 		}
 		break;
 	case REPORT_BALANCED:
-		/* If waits elsewhere count as work, it is unknown whether the load is even. */
+		/*
+		 * If waits outside of traced barriers count as work, it is unknown whether the load
+		 * is even.
+		 */
 		add(t, "%s%d %% of thread time is spent outside barriers",
 		    p->untraced || p->counted_from_ns != REPORT_UNKNOWN ? "" : "Balanced: ",
 		    text_percent(p->efficiency.parallel));
@@ -949,7 +970,7 @@ void verdict_share(struct verdict_shares *shares, const struct report_barrier *b
 		shares->fixed += share;
 }
 
-/* Return the share of its threads' time that is lost at barriers. */
+/* Return the share of the process's thread time that is lost at barriers. */
 static double lost_share(const struct report_process *p)
 {
 	return isnan(p->efficiency.parallel) ? waiting_share(p) : 1 - p->efficiency.parallel;
@@ -979,7 +1000,7 @@ static void classify_process(struct report_process *p, const struct report_barri
 		.size = sizeof(p->verdict),
 		.one = p->ranked ? "rank" : "thread",
 	};
-	/* The barrier at which most of the time is lost, if there is one. */
+	/* The barrier with most of the lost time, if there is one. */
 	const struct report_barrier *most = top && share >= 0.5 ? top : NULL;
 
 	if (verdict_special(p, top, share, &t)) {
@@ -990,8 +1011,8 @@ static void classify_process(struct report_process *p, const struct report_barri
 	if (verdict_openmp(p, &t))
 		return;
 	/*
-	 * If each barrier has its own late threads, that is no chance, though in the process as a
-	 * whole no thread is late more often.
+	 * If each barrier has its own late threads, the cause is not chance, though in the whole
+	 * process no thread is late more often than others.
 	 */
 	p->by_barrier = (p->pattern == REPORT_ROTATING || p->pattern == REPORT_MIXED_LOSS) &&
 			shares->fixed >= 2.0 / 3 && (isnan(share) || share < 0.9);
