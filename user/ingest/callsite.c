@@ -13,7 +13,7 @@
 #include "sites/callers.h"
 #include "sites/family.h"
 
-/* A power of two. Few call sites are in use at one time, and a miss only costs a lookup. */
+/* A power of two. Few call sites are in use at one time, and a cache miss costs only a look-up. */
 #define CACHE_SLOTS 1024u
 
 _Static_assert(CALLERS_MAX == SBT_CHAIN_MAX, "one length of chains");
@@ -25,7 +25,7 @@ struct chain {
 };
 
 /*
- * A chain of callers that led to a wait or a wake-up. Its functions are looked up only once a
+ * A chain of callers that led to a wait or a waking. Its functions are looked up only after a
  * barrier has been found there.
  */
 struct way {
@@ -34,14 +34,14 @@ struct way {
 	bool wake, helpers, known;
 };
 
-/* The sites that were worked out for a wait or a wake-up with these callers. A cache. */
+/* A cache of the sites that were found for a wait or a waking with these callers. */
 struct noted {
 	uint64_t ip, callers;
 	uint32_t tgid, inc;
-	uint32_t mappings; /* space.reads when it was filled in */
+	uint32_t mappings; /* value of space.reads when the entry was filled in */
 	bool wake, used;
 	uint32_t own; /* the innermost call of the program itself */
-	uint32_t site; /* ADDRESS_SPACE_SITE_NONE: not worked out yet */
+	uint32_t site; /* ADDRESS_SPACE_SITE_NONE: not found yet */
 };
 
 struct callsites {
@@ -114,9 +114,7 @@ static void note_short(struct callsites *c, const char *why)
 
 /* --- samples ---------------------------------------------------------------------------------- */
 
-/*
- * Queue a rule. If there is no memory for it, the kernel side keeps sending samples of that frame.
- */
+/* Queue a rule. When out of memory, the kernel side keeps sending samples of that frame. */
 static void queue_frame_rule(void *ctx, const struct sbt_callers *sample, uint64_t ip,
 			     const struct sbt_frame_rule *rule)
 {
@@ -177,7 +175,7 @@ void callsites_done(struct callsites *c, const struct sbt_crossing *crossing)
 
 /* --- chains ----------------------------------------------------------------------------------- */
 
-/* Return the chain with this name in *out. Return false if it no longer exists. */
+/* Return the chain with this name in *out. Return false if the chain no longer exists. */
 static bool chain_named(struct callsites *c, uint64_t name, struct chain *out)
 {
 	const struct chain *sampled;
@@ -197,8 +195,8 @@ static bool chain_named(struct callsites *c, uint64_t name, struct chain *out)
 }
 
 /*
- * Cut the chain at the first address that is not a return address. Return the reason, or NULL if
- * all addresses are.
+ * Cut the chain at the first address that is not a return address, and return the reason. Return
+ * NULL if all are return addresses.
  */
 static const char *chain_check(struct callsites *c, struct address_space *space,
 			       struct chain *chain)
@@ -217,8 +215,8 @@ static const char *chain_check(struct callsites *c, struct address_space *space,
 }
 
 /*
- * Return the site @up callers above the one at @from, not counting wrappers, or the outermost that
- * is known.
+ * Return the site that is @up callers above @from, without counting wrappers. If fewer callers are
+ * known, return the outermost.
  */
 static uint32_t site_up(struct callsites *c, struct address_space *space, const struct chain *chain,
 			uint32_t from, uint32_t up, const char *why)
@@ -258,7 +256,10 @@ uint32_t callsites_function(struct callsites *c, struct address_space *space, ui
 
 /* --- barriers written by hand ----------------------------------------------------------------- */
 
-/* Insert the functions that ended in a tail call, which left no return address on the stack. */
+/*
+ * Insert the functions that ended in a tail call. These functions left no return address on the
+ * stack.
+ */
 static void chain_complete(struct callsites *c, struct address_space *space, bool probed,
 			   struct chain *chain)
 {
@@ -275,7 +276,7 @@ static void chain_complete(struct callsites *c, struct address_space *space, boo
 	}
 }
 
-/* Fill in what is known of the callers of a wait. Return as chain_check() does. */
+/* Fill in the known callers of a wait. Return the same values as chain_check(). */
 static const char *chain_of(struct callsites *c, struct address_space *space,
 			    const struct sbt_crossing *r, struct chain *chain)
 {
@@ -314,7 +315,7 @@ static void steps_of(struct callsites *c, struct address_space *space, const str
 	}
 }
 
-/* Return the index of the innermost call of the program itself, above wrappers of libraries. */
+/* Return the index of the program's own innermost call, above the wrappers of libraries. */
 static uint32_t own_index(struct callsites *c, struct address_space *space,
 			  const struct chain *chain)
 {
@@ -370,13 +371,13 @@ void callsites_forget(struct callsites *c, const struct address_space *space)
 		c->unknown_ways -= !way->known;
 		hash_del(&c->ways, e->key);
 		free(way);
-		/* Deletion may have moved a later entry into this place. */
+		/* Deletion may have moved a later entry to this index. */
 		if (pos > 1)
 			pos--;
 	}
 }
 
-/* Note all ways of this process, as a barrier has been found there. */
+/* Note all ways of this process, because a barrier has been found there. */
 static void ways_look_up(struct callsites *c, const struct address_space *space)
 {
 	struct enclose_step steps[CALLERS_MAX];
@@ -392,7 +393,7 @@ static void ways_look_up(struct callsites *c, const struct address_space *space)
 		way->known = true;
 		c->unknown_ways--;
 		steps_of(c, way->space, &way->chain, steps);
-		/* Without memory, enclose knows less of the function. */
+		/* When out of memory, enclose knows less about the function. */
 		enclose_note(c->enclose, steps, way->chain.n, way->wake, way->helpers);
 	}
 }
@@ -430,7 +431,10 @@ int callsites_consider(struct callsites *c, struct address_space *space,
 	chain_of(c, space, r, &chain);
 	*site = own_site(c, space, &chain);
 	err = way_add(c, space, &chain, wake, family_has(r->family, FAMILY_FUTEX_WORD), false);
-	/* The process's mappings may have been read again since: space->reads is taken now. */
+	/*
+	 * The process's mappings may have been read again meanwhile, so use the current value of
+	 * space->reads.
+	 */
 	*slot = (struct noted){ .ip = r->ip,
 				.callers = r->callers,
 				.mappings = space->reads,
@@ -459,7 +463,7 @@ uint32_t callsites_semaphore(struct callsites *c, struct address_space *space,
 	memmove(chain.ip, chain.ip + i, chain.n * sizeof(chain.ip[0]));
 	*above = chain.n > 1 ? address_space_site(c->spaces, space, chain.ip[1])
 			     : ADDRESS_SPACE_SITE_NONE;
-	/* Without memory, the first function of a thread may be taken for a barrier. */
+	/* When out of memory, the first function of a thread may be classified as a barrier. */
 	way_add(c, space, &chain, false, false, true);
 	if (chain.n > 1) {
 		chain.n--;
@@ -469,7 +473,10 @@ uint32_t callsites_semaphore(struct callsites *c, struct address_space *space,
 	return site;
 }
 
-/* Return whether the program's own call on this way is @site, in the first function of a thread. */
+/*
+ * Return whether the program's own call on this way is @site, and is in the first function of a
+ * thread.
+ */
 static bool is_first(struct callsites *c, const struct way *way, uint32_t site)
 {
 	uint32_t i = own_index(c, way->space, &way->chain);

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
  * Turn the callers that a crossing reports into its site. This is needed with --frames, and for
- * barriers written by hand, which are named by the function that calls them.
+ * hand-written barriers, which are named by the function that calls them.
  */
 #ifndef INGEST_CALLSITE_H
 #define INGEST_CALLSITE_H
@@ -12,17 +12,17 @@
 
 struct callsites;
 
-/* Return 0 and *out, or -ENOMEM. Both must outlive it. */
+/* Return 0 and *out, or -ENOMEM. Both arguments must outlive the result. */
 int callsites_new(struct attach *attach, struct address_spaces *spaces, struct callsites **out);
 void callsites_free(struct callsites *c);
 void callsites_set_frames(struct callsites *c, uint32_t frames);
 
-/* Unwind a sample. The crossings that follow refer to it by its name. Return 0 or -ENOMEM. */
+/* Unwind a sample. The following crossings refer to the sample by its name. Return 0 or -ENOMEM. */
 int callsites_sample(struct callsites *c, struct address_space *space,
 		     const struct sbt_callers *sample);
 /*
- * How to step from the frame of the function at @ip to the frame of its caller. With it, the kernel
- * side needs no samples there.
+ * A rule to step from the frame of the function at @ip to the frame of its caller. With this rule,
+ * the kernel side needs no samples there.
  */
 struct callsites_frame_rule {
 	uint32_t tgid, inc;
@@ -34,45 +34,44 @@ struct callsites_frame_rule {
 void callsites_take_frame_rules(struct callsites *c,
 				void (*apply)(void *ctx, const struct callsites_frame_rule *rule),
 				void *ctx);
-/* Drop the samples of a crossing that has been fed, or that turned out to be none. */
+/* Drop the samples of a crossing that has been fed, or that is no crossing of a barrier. */
 void callsites_done(struct callsites *c, const struct sbt_crossing *crossing);
 
 /*
- * Return the site of a call to a barrier function. @ip is sbt_crossing.ip: an address, or the name
- * of a chain of callers.
+ * Return the site of a call to a barrier function. @ip is sbt_crossing.ip, which is an address or
+ * the name of a chain of callers.
  */
 uint32_t callsites_function(struct callsites *c, struct address_space *space, uint64_t ip);
 /*
- * Note a candidate barrier written by hand. Store in *site the innermost call of the program itself
- * in which the thread waits, or wakes others if @wake. Return 0 or -ENOMEM.
+ * Note a hand-written candidate barrier. Store in *site the program's own innermost call in which
+ * the thread waits or, with @wake, wakes other threads. Return 0 or -ENOMEM.
  */
 int callsites_consider(struct callsites *c, struct address_space *space,
 		       const struct sbt_crossing *crossing, bool wake, uint32_t *site);
 /*
- * Return the same site for a wait on a semaphore, above functions that only wrap the wait. Store
- * the site of their caller in *above, or ADDRESS_SPACE_SITE_NONE if unknown.
+ * Return the corresponding site for a wait on a semaphore, above functions that only wrap the wait.
+ * Store the site of their caller in *above, or ADDRESS_SPACE_SITE_NONE if it is unknown.
  */
 uint32_t callsites_semaphore(struct callsites *c, struct address_space *space,
 			     const struct sbt_crossing *crossing, uint32_t *above);
-/* Drop what refers to @space, before it is freed. */
+/* Drop all data that refer to @space, before it is freed. */
 void callsites_forget(struct callsites *c, const struct address_space *space);
 /*
- * Return whether the first function of a thread or program waits or wakes at this site, as far as
- * has been seen.
+ * Return whether the first function of a thread or program is known to wait or wake at this site.
  */
 bool callsites_first(struct callsites *c, uint32_t site);
-/* Return the site of a candidate that has been found to be a barrier. */
+/* Return the site of a candidate that turned out to be a barrier. */
 uint32_t callsites_found(struct callsites *c, struct address_space *space,
 			 const struct sbt_crossing *crossing);
 /*
- * Return how often fewer callers were found than --frames asks for. Store the reason of the first
- * time in *why: half a sentence, or "" if unknown.
+ * Return how often fewer callers were found than --frames asks for. Store the first reason in *why:
+ * half a sentence, or "" if unknown.
  */
 uint64_t callsites_short(const struct callsites *c, const char **why);
 
 /*
- * Return how many crossings at barriers written by hand have unknown callers, because a buffer had
- * no room for their stacks.
+ * Return the number of crossings at hand-written barriers with unknown callers, because a buffer
+ * had no room for their stacks.
  */
 uint64_t callsites_unsampled(const struct callsites *c);
 

@@ -7,7 +7,7 @@
 
 #include "model/model.h"
 
-/* When tracing of a process, and of its probe groups, ended. MODEL_UNKNOWN: not yet. */
+/* Times when tracing of a process, and of its probe groups, ended. MODEL_UNKNOWN: not ended. */
 struct cutoff {
 	uint64_t whole_ns;
 	uint64_t group_ns[SBT_PROBE_GROUPS];
@@ -23,7 +23,7 @@ void cutoffs_free(struct cutoffs *cutoffs)
 	hash_free_ptrs(&cutoffs->all);
 }
 
-/* Return NULL if out of memory. */
+/* Return NULL when out of memory. */
 static struct cutoff *cutoff_new(struct cutoffs *cutoffs, uint64_t key)
 {
 	struct cutoff *cut = hash_new_ptr(&cutoffs->all, key, sizeof(*cut));
@@ -76,8 +76,8 @@ enum cutoff_fate cutoffs_fate(const struct cutoffs *cutoffs, const struct sbt_cr
 	if (c->arrive_ns > end)
 		return CUTOFF_GONE;
 	/*
-	 * A worker that waits at the end of a region is not seen to leave: its arrival is fed as it
-	 * is.
+	 * The departure of a worker that waits at the end of a region is not seen. Its arrival is
+	 * fed unchanged.
 	 */
 	if (left ? c->depart_ns <= end : c->flags & SBT_CROSSING_NO_DEPART)
 		return CUTOFF_FED;

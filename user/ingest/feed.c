@@ -16,10 +16,11 @@
 #include "model/waits.h"
 #include "sites/family.h"
 
-/* A power of two. Few call sites are in use at one time, and a miss only costs a lookup. */
+/* A power of two. Few call sites are in use at one time, and a cache miss costs only a look-up. */
 #define CACHE_SLOTS 1024u
 
-#define FORGET_NS    3000000000ULL /* no record of a thread arrives later than this after its end */
+/* no record of a thread arrives later than this after the thread's end */
+#define FORGET_NS    3000000000ULL
 #define FORGET_LEAST 1024
 
 struct shared_slot {
@@ -28,13 +29,16 @@ struct shared_slot {
 	uint32_t tgid, inc;
 	uint64_t key;
 	bool known;
-	bool unknown; /* which memory lies there is unknown */
+	bool unknown; /* the memory at this address is unknown */
 };
 
-/* A correction of the kernel's count of a thread's crossings: discovery adds and drops some. */
+/*
+ * A correction of the kernel side's count of a thread's crossings, because discovery adds and drops
+ * crossings.
+ */
 struct renumbered {
-	uint32_t shift; /* added to the numbers of its crossings; wraps around */
-	uint64_t ended_ns; /* when the thread ended; 0: it is alive */
+	uint32_t shift; /* offset of the numbers of its crossings; wraps around */
+	uint64_t ended_ns; /* time when the thread ended; 0 if it is alive */
 	bool reaches_back; /* the next record's parts begin before the thread's last departure */
 };
 
@@ -46,13 +50,13 @@ struct feed {
 	int (*mark)(void *ctx, uint32_t site, const struct conceptual_mark *mark);
 	void (*message)(void *ctx, const struct model_message *message);
 	void *mark_ctx;
-	uint64_t noted; /* how many changes of shared memory were reported */
+	uint64_t noted; /* number of reported changes of shared memory */
 	uint64_t fault_outside_ns; /* see attach_fault_outside_ns() */
-	uint32_t self; /* tid of the tracer's own thread that reads the records */
+	uint32_t self; /* tid of the tracer's thread that reads the records */
 	struct callsites *callsites;
 	struct waits *waits;
 	struct hash renumbered; /* (inc, tid) -> struct renumbered */
-	size_t nrenumbered; /* entries after forget_renumbered() last ran */
+	size_t nrenumbered; /* number of entries after the last run of forget_renumbered() */
 	struct spin_suspects spin_suspects;
 	struct hash current; /* tgid -> incarnation */
 	struct hash labels; /* sbt_crossing.label -> site */
@@ -123,8 +127,8 @@ int feed_held(struct feed *f, const struct sbt_event *e, uint64_t now_ns)
 }
 
 /*
- * Fill in the parts of @c's phase, without the time for which we stopped the process. @ends: the
- * phase ends with @c. Return false if there are no parts.
+ * Fill in the parts of @c's phase, without the time for which sbt-trace stopped the process. @ends:
+ * the phase ends with @c. Return false if there are no parts.
  */
 static bool parts_of(struct feed *f, const struct sbt_crossing *c, bool ends,
 		     struct model_detail *d)
@@ -212,7 +216,7 @@ static struct renumbered *renumbered_of(const struct feed *f, const struct sbt_c
 		       : NULL;
 }
 
-/* Return NULL if out of memory. */
+/* Return NULL when out of memory. */
 static struct renumbered *renumber(struct feed *f, const struct sbt_crossing *c)
 {
 	struct renumbered *r = renumbered_of(f, c);
@@ -233,7 +237,7 @@ int feed_tail(struct feed *f, const struct sbt_crossing_full *tail)
 			      tail->crossing.arrive_ns, apart ? &detail : NULL);
 }
 
-/* Return whether the threads that arrive form the team, whatever its size was before. */
+/* Return whether the arriving threads are the team, whatever its former size was. */
 static bool of_team(const struct sbt_crossing *c)
 {
 	return family_has(c->family, FAMILY_OPENMP);
@@ -261,7 +265,7 @@ static int feed_resume(struct feed *f, const struct sbt_crossing *c)
 	return model_add_crossing(f->model, &m);
 }
 
-/* Feed a wait that follows the arrival. Of some C++ barriers this is all that probes see. */
+/* Feed a wait that follows the arrival. For some C++ barriers the probes see only this wait. */
 static int feed_wait(struct feed *f, const struct sbt_crossing *c, struct model_crossing *m)
 {
 	struct waits_seen wait = {
@@ -291,7 +295,10 @@ static struct model_crossing crossing_of(const struct sbt_crossing *c)
 		.depart_cpu = c->depart_cpu,
 		.family = c->family,
 		.kind = c->kind,
-		/* libgomp does not report it, and in nested teams several threads have the same. */
+		/*
+		 * libgomp does not report the number of the thread, and in nested teams several
+		 * threads have the same number.
+		 */
 		.place = of_team(c) ? 0 : c->index,
 		.flags = (c->flags & SBT_CROSSING_ABANDONED ? MODEL_CROSSING_ABANDONED : 0) |
 			 (c->flags & SBT_CROSSING_NO_DEPART ? MODEL_CROSSING_STAYS : 0) |
@@ -317,9 +324,9 @@ static uint32_t site_of(struct feed *f, const struct sbt_crossing *c, const stru
 }
 
 /*
- * Return the libc variant that a pthread barrier is of. If the process ended before its mappings
- * were read, only the probe tells. Where else its barriers lie is then unknown, so that its
- * episodes must not count as complete.
+ * Return the libc variant of a pthread barrier. If the process ended before its mappings were read,
+ * only the probe shows the variant. The other memory with its barriers is then unknown, so its
+ * episodes may not count as complete.
  */
 static enum family_libc libc_of(const struct feed *f, const struct sbt_crossing *c,
 				const struct address_space *space)
@@ -330,7 +337,8 @@ static enum family_libc libc_of(const struct feed *f, const struct sbt_crossing 
 }
 
 /*
- * Fill in how many threads the barrier waits for, and the memory that other processes share it by.
+ * Fill in the number of threads that the barrier waits for, and the memory through which other
+ * processes share it.
  */
 static void fill_team(struct feed *f, const struct sbt_crossing *c, const struct feed_site *slot,
 		      struct model_crossing *m)
@@ -361,8 +369,8 @@ static void fill_member(struct feed *f, const struct sbt_crossing *c, const stru
 }
 
 /*
- * Fill in the crossing's number among those of its thread, and the parts of its phase if they are
- * of this phase alone.
+ * Fill in the crossing's number among the crossings of its thread. Fill in the parts of its phase
+ * if they belong to this phase alone.
  */
 static int fill_order(struct feed *f, const struct sbt_crossing *c,
 		      const struct discover_member *member, struct model_crossing *m,
@@ -390,7 +398,7 @@ static int fill_order(struct feed *f, const struct sbt_crossing *c,
 	return 0;
 }
 
-/* Feed nothing but the communicators that the call made: others may use them. */
+/* Feed only the communicators that the call made, because other processes may use them. */
 static int feed_detached(struct feed *f, const struct sbt_crossing *c, struct model_crossing *m)
 {
 	int err = ranks_crossing(f->processes.ranks, c, m);
@@ -428,7 +436,7 @@ int feed_crossing(struct feed *f, const struct sbt_crossing *c, const struct fee
 	err = fill_order(f, c, member, &m, &detail);
 	if (!err)
 		err = ranks_crossing(f->processes.ranks, c, &m);
-	/* Calls that were cut off are not counted, so that the ordinal would be wrong. */
+	/* Calls after a cutoff are not counted, so the ordinal would be wrong. */
 	if (family_has(c->family, FAMILY_RANKS) && cutoffs_any(&f->cutoffs, c))
 		m.round = 0;
 	if (!err)
@@ -438,7 +446,7 @@ int feed_crossing(struct feed *f, const struct sbt_crossing *c, const struct fee
 	return err ? err : model_add_crossing(f->model, &m);
 }
 
-/* Forget threads that ended so long ago that no record of theirs can follow. */
+/* Forget threads that ended so long ago that none of their records can follow. */
 static void forget_renumbered(struct feed *f, uint64_t now_ns)
 {
 	const struct hash_entry *e;
@@ -452,7 +460,7 @@ static void forget_renumbered(struct feed *f, uint64_t now_ns)
 			continue;
 		hash_del(&f->renumbered, e->key);
 		free(r);
-		/* Deletion may have moved a later entry into this place. */
+		/* Deletion may have moved a later entry to this index. */
 		pos--;
 	}
 	f->nrenumbered = hash_count(&f->renumbered);
@@ -483,7 +491,7 @@ static int end_process(struct feed *f, uint32_t tgid, uint32_t inc, uint64_t t_n
 	return err ? err : model_end_process(f->model, tgid, inc, t_ns);
 }
 
-/* A child inherits what was noted of its parent until the fork. */
+/* A child inherits the facts that were noted of its parent up to the fork. */
 static void feed_fork(struct feed *f, const struct sbt_event *e)
 {
 	const struct address_space *parent =
@@ -522,8 +530,8 @@ static int feed_label(struct feed *f, const struct sbt_label *label)
 }
 
 /*
- * Feed a new thread. A thread that was found at its first crossing began earlier than that
- * (start_ns). If it began before tracing, the model knows it from the start: with --aggregate no
+ * Feed a new thread. A thread that was found at its first crossing began earlier than the crossing
+ * (start_ns). If the thread began before tracing, it is fed from the start: with --aggregate no
  * further record may follow until its end.
  */
 static int feed_thread(struct feed *f, const struct sbt_event *e)
@@ -537,8 +545,8 @@ static int feed_thread(struct feed *f, const struct sbt_event *e)
 
 /*
  * Feed the first crossing of a process. If the process began while it was traced, its first phase
- * begins there. It does not if the process may have crossed barriers unseen before: the
- * missing waits would count as work.
+ * begins at its start. If it may have crossed barriers unseen before, the phase does not begin
+ * there, because the missing waits would count as work.
  */
 static int feed_seen(struct feed *f, const struct sbt_event *e)
 {
@@ -549,7 +557,7 @@ static int feed_seen(struct feed *f, const struct sbt_event *e)
 
 	if (err)
 		return err;
-	/* The process already has its name. Its first thread may have renamed itself since. */
+	/* The process already has its name. Its first thread may have renamed itself meanwhile. */
 	if (hash_get(&f->current, e->tgid, &old) && old == e->inc)
 		return late ? model_add_process(f->model, e->tgid, e->inc, 0, 0, start, false, NULL)
 			    : 0;
@@ -579,7 +587,7 @@ static int feed_event(struct feed *f, const struct sbt_event *e)
 			err = model_add_thread(f->model, e->tgid, e->inc, e->tid, e->t_ns);
 		return err ? err : hash_put(&f->current, e->tgid, e->inc);
 	case SBT_REC_THREAD:
-		/* forget what was noted of an earlier thread with this number */
+		/* forget the facts about an earlier thread with this number */
 		was_waiting(f, e->tid);
 		return feed_thread(f, e);
 	case SBT_REC_EXEC:
@@ -645,7 +653,7 @@ static int feed_mark(struct feed *f, const struct sbt_crossing *c)
 	return f->mark(f->mark_ctx, (uint32_t)site, &mark);
 }
 
-/* Feed an access to another thread's data. Only recordings keep those. */
+/* Feed an access to another thread's data. Only recordings store accesses. */
 static void feed_message(struct feed *f, const struct sbt_crossing *c)
 {
 	struct model_detail detail;
@@ -721,7 +729,9 @@ int feed_none(struct feed *f, const struct sbt_crossing *c)
 	return 0;
 }
 
-/* Feed the end of a worker thread. It has no departure: nothing shows what followed. */
+/*
+ * Feed the end of a worker thread. The end has no departure, because nothing shows what followed.
+ */
 static int feed_worker(struct feed *f, const struct forkjoin_episode *round,
 		       const struct forkjoin_member *mem)
 {

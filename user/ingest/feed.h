@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Turn records into inputs of the model: addresses into sites, raw barrier words into counts,
+ * Turn records into inputs of the model: addresses into sites, raw barrier words into counts, and
  * numbers into processes.
  */
 #ifndef INGEST_FEED_H
@@ -28,14 +28,14 @@ struct feed_processes {
 	void *ctx;
 	struct ranks *ranks; /* of MPI */
 	/*
-	 * Counts how often mappings of processes were read again. An address may mean something
-	 * else from then on.
+	 * Number of times that mappings of processes were read again. After a change, an address
+	 * may have another meaning.
 	 */
 	const uint64_t *generation;
 	/*
-	 * Return where the thread waited when probes were attached: an address, 0 if it did not
-	 * wait, MODEL_UNKNOWN if uncertain. The answer is given once per thread, and then
-	 * forgotten.
+	 * Return the address at which the thread waited when probes were attached. Return 0 if it
+	 * did not wait, or MODEL_UNKNOWN if uncertain. The answer is given once per thread, and
+	 * then forgotten.
 	 */
 	uint64_t (*was_waiting)(void *ctx, uint32_t tid);
 	/*
@@ -51,11 +51,11 @@ struct feed_options {
 	struct address_spaces *spaces;
 	struct feed_processes processes;
 	struct model *model;
-	/* --frames: attribute a barrier to its Nth caller; 0: to the call itself */
+	/* --frames: attribute a barrier to its Nth caller; 0 stands for the call itself */
 	uint32_t frames;
 	/*
-	 * A conceptual phase that the program marks begins or ends at a site with a label. Returns
-	 * 0 or -errno.
+	 * A conceptual phase that the program marks begins or ends at a site with a label. The
+	 * function returns 0 or -errno.
 	 */
 	int (*mark)(void *ctx, uint32_t site, const struct conceptual_mark *mark);
 	/* A thread read or wrote another thread's data. */
@@ -63,7 +63,7 @@ struct feed_options {
 	void *mark_ctx; /* for mark and message */
 };
 
-/* Where a call comes from. Valid until the next feed_site(). */
+/* The origin of a call. Valid until the next feed_site(). */
 struct feed_site {
 	uint64_t ip;
 	uint64_t generation;
@@ -73,11 +73,11 @@ struct feed_site {
 	bool runtime; /* the call is in a library of an OpenMP runtime */
 };
 
-/* What was found out about a crossing that waited in the reorder queue. */
+/* Results for a crossing that waited in the reorder queue. */
 struct feed_found {
 	bool site_known;
-	uint32_t site; /* from when the library of the call was still mapped */
-	/* of a discovered barrier; NULL: the barrier is known by its function */
+	uint32_t site; /* found while the library of the call was still mapped */
+	/* member of a discovered barrier; NULL if the barrier is known by its function */
 	const struct discover_member *member;
 };
 
@@ -85,73 +85,72 @@ struct feed_found {
 int feed_new(const struct feed_options *options, struct feed **out);
 void feed_free(struct feed *feed);
 
-/* Feed a crossing. @found is NULL if it did not wait in the reorder queue. Return 0 or -errno. */
+/*
+ * Feed a crossing. @found is NULL if the crossing did not wait in the reorder queue. Return 0 or
+ * -errno.
+ */
 int feed_crossing(struct feed *feed, const struct sbt_crossing *c, const struct feed_found *found);
 int feed_record(struct feed *feed, const struct stream_record *record);
 /*
  * Note that a process that was stopped at @event (if SBT_EVENT_HELD is set) was resumed at @now_ns.
- * All that happened before the event has been fed, except perhaps the start of the process. Return
- * 0 or -ENOMEM.
+ * All earlier records have been fed, except perhaps the start of the process. Return 0 or -ENOMEM.
  */
 int feed_held(struct feed *feed, const struct sbt_event *event, uint64_t now_ns);
 /*
- * Stop feeding a process at @t_ns: a thread that was inside a barrier then is noted as such, as at
- * the end of tracing. If @probe_groups is not MODEL_DETACHED_WHOLE, drop only crossings of these
- * groups that arrived later. Return 0 or -ENOMEM.
+ * Stop feeding a process at @t_ns. A thread that was inside a barrier then is noted, as at the end
+ * of tracing. If @probe_groups is not MODEL_DETACHED_WHOLE, drop only crossings of these groups
+ * that arrived later. Return 0 or -ENOMEM.
  */
 int feed_cut(struct feed *feed, uint32_t tgid, uint32_t inc, uint64_t probe_groups, uint64_t t_ns);
 /*
- * Return whether the record is of a process that is no longer fed. *err is the result of noting
- * that its thread was inside a barrier.
+ * Return whether the record belongs to a process that is no longer fed. *err is the result of
+ * noting that its thread was inside a barrier.
  */
 bool feed_is_cut(struct feed *feed, const struct sbt_crossing *c, int *err);
 /*
- * Return whether the crossing is of a probe group that is no longer fed, and later than its end.
- * feed_record() then feeds nothing.
+ * Return whether the crossing belongs to a probe group that is no longer fed, and is later than the
+ * group's end. feed_record() then feeds nothing.
  */
 bool feed_is_detached(const struct feed *feed, const struct sbt_crossing *c);
 /*
- * Feed what a running thread did after its last departure. At the end, before model_finish().
- * Return 0 or -ENOMEM.
+ * Feed the activity of a running thread after its last departure. Call this at the end, before
+ * model_finish(). Return 0 or -ENOMEM.
  */
 int feed_tail(struct feed *feed, const struct sbt_crossing_full *tail);
 /*
- * Correct the thread's count for a crossing that the kernel counted but that is none. Return 0 or
- * -ENOMEM.
+ * Correct the thread's count for a crossing that the kernel side counted but that is no crossing of
+ * a barrier. Return 0 or -ENOMEM.
  */
 int feed_none(struct feed *feed, const struct sbt_crossing *c);
 /* Feed a join (@c) that ends no fork-join episode. Return 0 or -errno. */
 int feed_joined(struct feed *feed, const struct sbt_crossing *c);
 /*
- * Feed a fork-join episode. @c is the creator's last join; its time since the last departure is not
+ * Feed a fork-join episode. @c is the creator's last join. The time since its last departure is not
  * split into parts. Return 0 or -ENOMEM.
  */
 int feed_round(struct feed *feed, const struct sbt_crossing *c,
 	       const struct forkjoin_episode *round);
 
-/* Return the site of @c's call, or NULL if out of memory. */
+/* Return the site of @c's call, or NULL when out of memory. */
 const struct feed_site *feed_site(struct feed *feed, const struct sbt_crossing *c);
 /*
- * Return the name that @c's object has in all processes that may share it; 0: it is private to the
- * process.
+ * Return the name of @c's object in all processes that may share the object, or 0 if it is private
+ * to the process.
  */
 uint64_t feed_shared(struct feed *feed, const struct sbt_crossing *c, struct address_space *space);
-/* Return whether the process ended before it was known if it shares @c's object. */
+/* Return whether the process ended before it was known whether it shares @c's object. */
 bool feed_shared_unknown(struct feed *feed, const struct sbt_crossing *c,
 			 struct address_space *space);
-/* Store the incarnation that the process runs now in *inc. Return false if it is not known. */
+/* Store the current incarnation of the process in *inc. Return false if it is not known. */
 bool feed_incarnation(const struct feed *feed, uint32_t tgid, uint32_t *inc);
 struct callsites *feed_callsites(const struct feed *feed);
 
 /*
- * Return how many threads were busy for nearly all their life, as threads that spin at a barrier
- * are. This is for the process with most of them, which is stored in *tgid.
+ * Return the number of threads that were busy for nearly all their life, as threads that spin at a
+ * barrier are. The number is for the process with most such threads, which is stored in *tgid.
  */
 uint32_t feed_busy(struct feed *feed, uint32_t *tgid);
-/*
- * Note how long a running thread has lived and how much of that it was busy, in ns, for
- * feed_busy().
- */
+/* For feed_busy(), note how long a running thread has lived and how long it was busy, in ns. */
 void feed_alive(struct feed *feed, uint32_t tgid, uint32_t tid, uint64_t life_ns, uint64_t busy_ns);
 /* Return the number of crossings by the user's rule with this number (from 1). */
 uint64_t feed_crossings(const struct feed *feed, uint32_t rule);

@@ -11,9 +11,9 @@
 #include "sbt/record.h"
 
 /*
- * Fill in *d from what follows @c in its record. Return false if nothing follows. @fault_outside_ns
- * is the cost of a page fault outside its handler. @self is the tid of the tracer's thread: a wait
- * for a CPU that it ran on is interference.
+ * Fill in *d from the data that follow @c in its record. Return false if no data follow.
+ * @fault_outside_ns is the cost of a page fault outside its handler. @self is the tid of the
+ * tracer's thread: a wait for a CPU on which this thread ran is interference.
  */
 bool feed_parts(const struct sbt_crossing *c, uint64_t fault_outside_ns, uint32_t self,
 		struct model_detail *d);

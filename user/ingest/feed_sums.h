@@ -8,7 +8,10 @@
 #include "model/model.h"
 #include "sites/address_space.h"
 
-/* Add what a thread did at one call site. At the end, before model_finish(). Return 0 or -errno. */
+/*
+ * Add the activity of a thread at one call site. Call this at the end, before model_finish().
+ * Return 0 or -errno.
+ */
 int feed_sums(struct attach *attach, struct address_spaces *spaces, struct model *model,
 	      const struct sbt_sums *sums);
 

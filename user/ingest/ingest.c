@@ -16,26 +16,27 @@
 #include "sites/family.h"
 
 /*
- * How long a candidate may wait until it is known whether it is a barrier: if nothing waits for it
- * (LONG); if crossings wait for it, or only two threads have met; if no thread was seen to wait
- * (EMPTY).
+ * How long a candidate may wait for its classification. HOLD_LONG_NS applies if nothing waits for
+ * the candidate. HOLD_NS applies if crossings wait for it, or if only two threads have crossed.
+ * HOLD_EMPTY_NS applies if no thread was seen to wait.
  */
 #define HOLD_LONG_NS  60000000000ULL
 #define HOLD_NS	      2000000000ULL
 #define HOLD_EMPTY_NS 200000000ULL
 #define HOLD_MAX      65536
 
-#define LOOK_EACH 64 /* records between two looks at the clock */
+#define LOOK_EACH 64 /* number of records between two checks of the clock */
 #define LOOK_NS	  5000000u
 
-#define FORKS_MAX 16 /* generations of forked processes that may_be_older() follows */
+/* maximum number of generations of forked processes that may_be_older() follows */
+#define FORKS_MAX 16
 
 struct ingest {
 	struct stream *stream;
 	struct address_spaces *spaces;
 	struct model *model;
 	struct feed *feed;
-	struct discover *discover; /* NULL: discovery is off */
+	struct discover *discover; /* NULL if discovery is off */
 	struct forkjoin *forkjoin; /* the same */
 	struct turnstiles *turnstiles; /* the same */
 	struct reorder reorder;
@@ -70,7 +71,7 @@ static uint64_t discover_line(void *ctx, uint32_t site, uint32_t depth)
 }
 
 /*
- * Return whether the wait and the wake-up are close: on one line, as in a macro, or in a small
+ * Return whether the wait and the waking are close: on one line, as in a macro, or in a small
  * function that is not the first function of a thread.
  */
 static bool discover_compact(void *ctx, uint32_t wait, uint32_t wake)
@@ -104,8 +105,8 @@ static void discover_drop(void *ctx, uint64_t cookie)
 }
 
 /*
- * Queue a verdict. If there is no memory for it, the kernel side keeps recording all waits: that
- * costs time, but no result changes.
+ * Queue a verdict. When out of memory, the kernel side keeps recording all waits. This takes time,
+ * but no result changes.
  */
 static void add_verdict(struct ingest *p, uint32_t tgid, uint32_t inc, uint64_t object,
 			uint32_t state)
@@ -126,7 +127,9 @@ void ingest_take_verdicts(struct ingest *p,
 	p->nverdicts = 0;
 }
 
-/* Queue the verdict for the kernel side. Records that are already under way arrive as before. */
+/*
+ * Queue the verdict for the kernel side. Records that are already in the buffers arrive as before.
+ */
 static void discover_classified(void *ctx, const struct discover_object *o)
 {
 	struct ingest *p = ctx;
@@ -137,9 +140,9 @@ static void discover_classified(void *ctx, const struct discover_object *o)
 	};
 
 	/*
-	 * Waits at a former barrier are counted, so the kernel must go on to record them. A shared
-	 * object may turn out to be a barrier when another process arrives at it, and then all its
-	 * users are needed.
+	 * Waits at a former barrier are counted, so the kernel side must continue to record them. A
+	 * shared object may turn out to be a barrier when another process arrives at it. Records of
+	 * all its users are needed then.
 	 */
 	if (o->verdict == DISCOVER_OTHER && (o->was_barrier || o->shared))
 		return;
@@ -276,8 +279,8 @@ static int consider_join(struct ingest *p, const struct stream_record *record)
 }
 
 /*
- * Feed fork-join with an event before the event is queued: ends of threads decide about earlier
- * joins.
+ * Feed an event to fork-join before the event is queued, because ends of threads decide about
+ * earlier joins.
  */
 static int consider_threads(struct ingest *p, const struct sbt_event *e)
 {
@@ -328,7 +331,7 @@ static int feed_item(struct ingest *p, const struct reorder_item *item)
 	return feed_crossing(p->feed, item->record.crossing, &found);
 }
 
-/* Feed the records that need not wait any longer. */
+/* Feed the records that no longer need to wait. */
 static int feed_ready(struct ingest *p)
 {
 	struct reorder_item *item;
@@ -369,8 +372,8 @@ static uint32_t candidate_flags(const struct sbt_crossing *c)
 }
 
 /*
- * Return whether the address is in memory that processes share and that no file backs. Such memory
- * is not older than the process from which all of them were forked.
+ * Return whether the address is in memory that processes share and that has no file. Such memory is
+ * not older than the process from which all of them were forked.
  */
 static bool is_anonymous(const struct address_space *space, uint64_t address)
 {
@@ -381,8 +384,8 @@ static bool is_anonymous(const struct address_space *space, uint64_t address)
 }
 
 /*
- * Return whether the object may be older than tracing, so that earlier waits there are unknown. A
- * forked process starts with copies of its parent's objects, counts included.
+ * Return whether the object may be older than tracing. Earlier waits at such an object are unknown.
+ * A forked process starts with copies of its parent's objects, including their counts.
  */
 static bool may_be_older(const struct ingest *p, const struct address_space *space, uint64_t object,
 			 bool shared)
@@ -480,7 +483,7 @@ static int consider_semaphore(struct ingest *p, const struct sbt_crossing *c)
 
 	if (!slot)
 		return -ENOMEM;
-	/* A wait that failed or was interrupted shows nothing. */
+	/* A wait that failed or was interrupted is no evidence. */
 	if (!c->error && !slot->runtime) {
 		w.site = callsites_semaphore(feed_callsites(p->feed), slot->space, c, &w.above);
 		if (!turnstiles_add(p->turnstiles, &w))
@@ -519,8 +522,8 @@ static int take_callers(struct ingest *p, const struct sbt_callers *sample)
 }
 
 /*
- * Queue a record that only waits for earlier ones. Work out its site now: something else may be
- * mapped there later.
+ * Queue a record that only waits for earlier records. Find its site now, because another module may
+ * be mapped there later.
  */
 static int hold_plain(struct ingest *p, const struct stream_record *record)
 {
@@ -560,7 +563,7 @@ static int take_record(struct ingest *p, const struct stream_record *record)
 	if (record->crossing && record->crossing->type == SBT_REC_CANDIDATE &&
 	    record->crossing->kind == SBT_KIND_SEMAPHORE)
 		return consider_semaphore(p, record->crossing);
-	/* Crossings of a probe group that was cut off belong to no episode. */
+	/* Crossings of a probe group after its cutoff belong to no episode. */
 	if (is_candidate(record) && !feed_is_detached(p->feed, record->crossing))
 		err = family_has(record->crossing->family, FAMILY_JOINS) ? consider_join(p, record)
 									 : consider(p, record);
@@ -599,7 +602,7 @@ static int decide_overdue(struct ingest *p, uint64_t now_ns)
 			discover_give_up(p->discover, first->id);
 		else
 			forkjoin_give_up(p->forkjoin, p->reorder.cookie);
-		/* The queue must move on, whatever it is. */
+		/* Decide even without evidence, because the queue must not block. */
 		if (reorder_at(&p->reorder, p->reorder.cookie)->fate == REORDER_WAITS)
 			discover_drop(p, p->reorder.cookie);
 		err = feed_ready(p);
@@ -622,7 +625,7 @@ void ingest_between(struct ingest *p, void (*between)(void *ctx), void *ctx)
 	p->between_ctx = ctx;
 }
 
-/* Call between() from time to time, because feeding or naming may take long. */
+/* Call between() regularly, because feeding or naming may take long. */
 static void look_between(struct ingest *p, uint32_t n, uint64_t *begin_ns)
 {
 	uint64_t now;

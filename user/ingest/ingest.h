@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
  * From the stream of records to the model, in order. Records that may belong to a discovered
- * barrier wait in the reorder queue until that is known.
+ * barrier wait in the reorder queue until the barrier is classified.
  */
 #ifndef INGEST_INGEST_H
 #define INGEST_INGEST_H
@@ -21,11 +21,14 @@ void ingest_free(struct ingest *ingest);
 /* Return the feed, which lives as long as @ingest. */
 struct feed *ingest_feed(const struct ingest *ingest);
 /*
- * Feed everything that happened before @until_ns. The model gets an event before the crossings that
- * follow it. Return 0 or -errno.
+ * Feed all records from before @until_ns. The model gets an event before the crossings that follow
+ * the event. Return 0 or -errno.
  */
 int ingest_run(struct ingest *ingest, uint64_t until_ns);
-/* What discovery found an object to be. The kernel side then records fewer waits there. */
+/*
+ * The classification of an object by discovery. The kernel side then records fewer waits at the
+ * object.
+ */
 struct ingest_verdict {
 	uint32_t tgid, inc;
 	uint32_t state; /* SBT_OBJECT_* of bpf/state.h */
@@ -37,11 +40,11 @@ void ingest_take_verdicts(struct ingest *ingest,
 			  void (*apply)(void *ctx, const struct ingest_verdict *verdict),
 			  void *ctx);
 /*
- * Call @between from time to time between two records if ingest_run() takes long. It may call
+ * If ingest_run() takes long, call @between regularly between two records. @between may call
  * ingest_run().
  */
 void ingest_between(struct ingest *ingest, void (*between)(void *ctx), void *ctx);
-/* Tell discovery that probes on condition variables are off for a while in this process. */
+/* Notify discovery that probes on condition variables are off for a while in this process. */
 void ingest_pause(struct ingest *ingest, uint32_t tgid, uint32_t inc);
 /*
  * Decide now about the candidates of a process that is no longer traced, or of these probe groups.
@@ -49,17 +52,17 @@ void ingest_pause(struct ingest *ingest, uint32_t tgid, uint32_t inc);
 void ingest_end_probe_groups(struct ingest *ingest, uint32_t tgid, uint32_t inc,
 			     uint64_t probe_groups);
 /*
- * Decide about all candidates at the end of tracing: what is undecided is no barrier. Return 0 or
- * -errno.
+ * At the end of tracing, decide about all candidates. A candidate without a decision is no barrier.
+ * Return 0 or -errno.
  */
 int ingest_finish(struct ingest *ingest);
-/* Return the semaphores that threads may use as barriers. NULL: discovery is off. */
+/* Return the semaphores that threads may use as barriers, or NULL if discovery is off. */
 const struct turnstiles *ingest_turnstiles(const struct ingest *ingest);
 const struct discover *ingest_discover(const struct ingest *ingest);
-/* Return what was not seen at condition-variable barriers. @ingest may be NULL. */
+/* Return the numbers of unseen waits at condition-variable barriers. @ingest may be NULL. */
 struct discover_unseen ingest_unseen(const struct ingest *ingest);
 /*
- * Return the number of waits and wake-ups for which it is unknown whether other processes share the
+ * Return the number of waits and wakings for which it is unknown whether other processes share the
  * object. @ingest may be NULL.
  */
 uint64_t ingest_unshared(const struct ingest *ingest);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEFT (~(merge_key)0) /* the key of a source that has left: later than all others */
+#define LEFT (~(merge_key)0) /* the key of a source that has left, which is later than all others */
 
 int merge_order_init(struct merge_order *t, uint32_t cap)
 {
@@ -47,7 +47,7 @@ static merge_key earlier(merge_key a, merge_key b)
 
 void merge_order_add(struct merge_order *t, uint32_t source, uint64_t key_ns)
 {
-	/* The leaves move to their place in merge_order_begin(), once their number is known. */
+	/* merge_order_begin() moves the leaves to their final index, when their number is known. */
 	t->tree[t->cap + t->n] = key_of(key_ns, t->n);
 	t->sources[t->n++] = source;
 }
@@ -70,9 +70,9 @@ bool merge_order_first(const struct merge_order *t, uint32_t *source)
 }
 
 /*
- * Replay the matches of the first player with its new key @mine. Its opponents do not depend on
- * the results. With a thousand sources a heap takes twice as long: at each level it waits for
- * memory, and mispredicts the branch.
+ * Replay the matches of the first player with its new key @mine. Its opponents do not depend on the
+ * results. With a thousand sources a heap takes twice as long, because it waits for memory at each
+ * level and mispredicts the branch.
  */
 static void play(struct merge_order *t, merge_key mine)
 {

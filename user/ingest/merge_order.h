@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * The order of many sources that are each in order: a tournament tree by key. One step takes time
- * that grows with the logarithm of their number.
+ * The order of many sources, each of which is ordered: a tournament tree by key. The time of one
+ * step grows with the logarithm of their number.
  */
 #ifndef INGEST_MERGE_ORDER_H
 #define INGEST_MERGE_ORDER_H
@@ -10,12 +10,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A key and its player. The smaller number is first. */
+/* A key and its player. The smaller value is first. */
 typedef unsigned __int128 merge_key;
 
 /* All zero: there is no room for players. */
 struct merge_order {
-	merge_key *tree; /* [1]: the first player; [n...]: the players */
+	merge_key *tree; /* [1] is the first player, [n...] are the players */
 	uint32_t *sources; /* by player */
 	uint32_t n, cap;
 };
@@ -34,8 +34,8 @@ void merge_order_add(struct merge_order *t, uint32_t source, uint64_t key_ns);
 void merge_order_begin(struct merge_order *t);
 
 /*
- * Store the source with the smallest key in *source; with equal keys, the last source. Return false
- * if none is left.
+ * Store the source with the smallest key in *source. With equal keys, store the last source. Return
+ * false if there is no source.
  */
 bool merge_order_first(const struct merge_order *t, uint32_t *source);
 /* Give the first player its next key. */

@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "sites/family.h"
 
-/* Handles of MPICH and of all libraries with its ABI, and those of Open MPI in Fortran. */
+/* Handles of MPICH and of all libraries with its ABI, and handles of Open MPI in Fortran. */
 #define MPICH_WORLD	0x44000000u
 #define MPICH_SELF	0x44000001u
 #define MPICH_NULL	0x04000000u
@@ -18,24 +18,28 @@
 #define OPENMPI_F_SELF	1u
 #define OPENMPI_F_NULL	2u
 #define OPENMPI_F_MAX	0xffffffu /* addresses are larger */
-/* the colour of a rank that joins no new communicator, in both */
+/* the colour of a rank that joins no new communicator, in MPICH and Open MPI */
 #define MPI_UNDEFINED_C ((uint32_t)-32766)
 
-/* A communicator. All its ranks share one. */
+/* A communicator, which all its ranks share. */
 struct comm {
 	uint64_t key;
 	uint32_t size; /* 0 unknown */
-	uint32_t members; /* ranks that got a handle for it */
-	struct making *making; /* the call that made it; NULL: it exists from the beginning */
+	uint32_t members; /* number of ranks that got a handle for the communicator */
+	/* the call that made the communicator; NULL if it exists from the beginning */
+	struct making *making;
 };
 
-/* A process that began under tracing: all its crossings were recorded, or the first are missing. */
+/*
+ * A process that began while it was traced. Either all its crossings were recorded, or the first
+ * are missing.
+ */
 enum { BEGAN_COMPLETE = 1, BEGAN_MISSED };
 
 /* A call by all ranks of a communicator that makes new communicators. */
 struct making {
-	uint32_t done; /* ranks that returned from it */
-	uint32_t of; /* ranks that will; 0 unknown */
+	uint32_t done; /* number of ranks that returned from the call */
+	uint32_t of; /* number of ranks that will return; 0 if unknown */
 };
 
 struct process {
@@ -43,9 +47,12 @@ struct process {
 	struct job job;
 	struct ranks_handles handles;
 	bool began; /* traced from its beginning */
-	bool missed; /* a record was lost: its number of calls is unknown */
-	bool left; /* it abandoned a call: whether the other ranks count that call is unknown */
-	uint64_t number; /* from 1; part of keys */
+	bool missed; /* a record was lost, so its number of calls is unknown */
+	/*
+	 * the process abandoned a call, and it is unknown whether the other ranks count that call
+	 */
+	bool left;
+	uint64_t number; /* number from 1, a part of keys */
 	struct process *next;
 };
 
@@ -53,8 +60,8 @@ struct ranks {
 	struct process *processes;
 	struct hash by_process; /* (tgid, inc) -> struct process */
 	struct hash began; /* (tgid, inc) -> BEGAN_* */
-	struct hash by_handle; /* (process, handle) -> struct comm, or 0: unknown */
-	struct hash by_key; /* key -> struct comm */
+	struct hash by_handle; /* (process, handle) -> struct comm; 0 if unknown */
+	struct hash by_key; /* key of the communicator -> struct comm */
 	struct hash calls; /* (process, communicator) -> calls that made communicators */
 	struct hash rounds; /* (process, communicator) -> crossings */
 	struct hash making_of; /* (communicator, number of the call) -> struct making */
@@ -206,7 +213,8 @@ static struct comm *comm_get(struct ranks *r, uint64_t key)
 }
 
 /*
- * Return how many ranks of the world can be seen here, which are those on this machine; 0 unknown.
+ * Return the number of ranks of the world on this machine, which are the ranks that can be seen; 0
+ * if unknown.
  */
 static uint32_t world_size(struct ranks *r, const struct job *job)
 {
@@ -229,7 +237,10 @@ static uint64_t self_key(const struct process *p)
 	return pair(pair(p->job.key, p->job.rank), pair(process, 0x73656c66));
 }
 
-/* Find the communicator for a handle. *out is NULL if it cannot be known. Return 0 or -ENOMEM. */
+/*
+ * Find the communicator for a handle. *out is NULL if the communicator cannot be known. Return 0 or
+ * -ENOMEM.
+ */
 static int comm_of(struct ranks *r, const struct process *p, uint64_t handle, struct comm **out)
 {
 	*out = NULL;
@@ -269,7 +280,7 @@ static struct making *making_get(struct ranks *r, uint64_t key, uint32_t of)
 	return m;
 }
 
-/* A rank returned from a call that makes communicators of the ranks of @parent. */
+/* A rank returned from a call that makes communicators for the ranks of @parent. */
 static int take_made(struct ranks *r, struct process *p, const struct sbt_crossing *c,
 		     const struct comm *parent)
 {
@@ -310,8 +321,8 @@ static int take_made(struct ranks *r, struct process *p, const struct sbt_crossi
 /* --- crossings -------------------------------------------------------------------------------- */
 
 /*
- * Note in the process if records of this thread were lost, and calls with them, or if a call that
- * makes a communicator was abandoned. Return 0 or -ENOMEM.
+ * Note in the process if records of this thread, and so calls, were lost, or if a call that makes a
+ * communicator was abandoned. Return 0 or -ENOMEM.
  */
 static int check_seq(struct ranks *r, struct process *p, const struct sbt_crossing *c)
 {
@@ -325,10 +336,10 @@ static int check_seq(struct ranks *r, struct process *p, const struct sbt_crossi
 }
 
 /*
- * Number the call on its communicator: MPI requires that all ranks make these calls in the same
- * order. The number says which calls form an episode, whatever is known about the members by then.
- * One rank may return from the call that makes a communicator, and arrive at its first barrier
- * there, before another rank returns.
+ * Number the call on its communicator. MPI requires that all ranks make these calls in the same
+ * order. The number shows which calls form an episode, whatever is known about the members at that
+ * time. One rank may return from the call that makes a communicator, and arrive at its first
+ * barrier there, before another rank returns.
  */
 static int number_call(struct ranks *r, struct process *p, const struct comm *comm,
 		       const struct sbt_crossing *c, struct model_crossing *out)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * MPI: find the communicator that a process means by a handle. A handle is the process's own
- * number. It is mapped to something that all ranks share: the job for MPI_COMM_WORLD; for a
- * communicator made from another one, that other, the ordinal of the call on it, and the colour.
- * MPI requires that all ranks make these calls in the same order.
+ * MPI: find the communicator that a handle of a process refers to. A handle is local to its
+ * process. It is mapped to a key that all ranks share. For MPI_COMM_WORLD, the key is the job. For
+ * a communicator made from another communicator, it is that communicator, the ordinal of the call
+ * on it, and the colour. MPI requires that all ranks make these calls in the same order.
  */
 #ifndef INGEST_RANKS_H
 #define INGEST_RANKS_H
@@ -22,41 +22,44 @@ struct ranks;
 int ranks_new(struct ranks **out);
 void ranks_free(struct ranks *ranks);
 
-/* Addresses of the predefined communicators of Open MPI in a process; 0: none. */
+/* Addresses of the predefined communicators of Open MPI in a process; 0 if there are none. */
 struct ranks_handles {
-	uint64_t world[4], self[4], null[4]; /* more than one, as a program may have copies */
-	bool addresses; /* handles are these addresses; else they are numbers, as in MPICH */
+	/* several addresses, because a program may have copies */
+	uint64_t world[4], self[4], null[4];
+	/* handles are these addresses; if not set, handles are numbers, as in MPICH */
+	bool addresses;
 };
 
-/* Note a process that has MPI mapped, each time that its mappings are read. Return 0 or -ENOMEM. */
+/* Note a process that maps MPI, each time its mappings are read. Return 0 or -ENOMEM. */
 int ranks_see(struct ranks *ranks, uint32_t tgid, uint32_t inc, const struct job *job,
 	      const struct ranks_handles *handles);
 /* Add the predefined communicators in @module, mapped at @entry, to @handles. */
 void ranks_find_handles(const struct module *module, const struct maps_entry *entry,
 			struct ranks_handles *handles);
 /*
- * Note that the process began under tracing, so that all its calls are known. Return 0 or -ENOMEM.
+ * Note that the process began while it was traced, so that all its calls are known. Return 0 or
+ * -ENOMEM.
  */
 int ranks_began(struct ranks *ranks, uint32_t tgid, uint32_t inc);
 /*
- * Note that the first crossings of the process were not recorded: its number of calls is unknown.
- * Return 0 or -ENOMEM.
+ * Note that the first crossings of the process were not recorded, so its number of calls is
+ * unknown. Return 0 or -ENOMEM.
  */
 int ranks_missed(struct ranks *ranks, uint32_t tgid, uint32_t inc);
 /* Forget a process that has ended. */
 void ranks_forget(struct ranks *ranks, uint32_t tgid, uint32_t inc);
 
 /*
- * Look at each crossing, in order, before the model gets it. For MPI, fill in the communicator, its
+ * Process each crossing, in order, before the model gets it. For MPI, fill in the communicator, its
  * size, the rank, and the ordinal of the call. Return 0 or -ENOMEM.
  */
 int ranks_crossing(struct ranks *ranks, const struct sbt_crossing *c, struct model_crossing *out);
 
-/* What a handle of a process means, as far as is known. */
+/* The known facts about a handle of a process. */
 struct ranks_comm {
-	uint64_t shared; /* see model_crossing.shared; 0: the communicator is unknown */
+	uint64_t shared; /* see model_crossing.shared; 0 if the communicator is unknown */
 	uint32_t size; /* 0 unknown */
-	uint32_t rank; /* of the process in its job; UINT32_MAX unknown */
+	uint32_t rank; /* rank of the process in its job; UINT32_MAX if unknown */
 };
 
 void ranks_look(struct ranks *ranks, uint32_t tgid, uint32_t inc, uint64_t handle,
@@ -68,14 +71,14 @@ void ranks_each(const struct ranks *ranks, uint32_t tgid, uint32_t inc,
 		void (*each)(void *ctx, uint32_t tgid, uint32_t rank), void *ctx);
 
 struct ranks_sums {
-	uint64_t unknown; /* crossings of communicators that were created unseen */
-	uint64_t no_job; /* crossings of processes of unknown jobs */
+	uint64_t unknown; /* number of crossings at communicators that were created unseen */
+	uint64_t no_job; /* number of crossings by processes of unknown jobs */
 	/*
-	 * crossings of processes that ended, or replaced their program, before their job could be
-	 * read
+	 * number of crossings by processes that ended, or replaced their program, before their job
+	 * could be read
 	 */
 	uint64_t unseen;
-	uint32_t elsewhere; /* ranks of jobs that are on other machines */
+	uint32_t elsewhere; /* number of ranks of such jobs on other machines */
 };
 
 void ranks_sums(const struct ranks *ranks, struct ranks_sums *out);

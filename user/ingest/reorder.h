@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * The reorder queue. A candidate waits in it until it is known whether it is a barrier. All later
- * records wait behind it, because the model needs each thread's crossings in order.
+ * The reorder queue. A candidate waits in the queue until it is known whether it belongs to a
+ * barrier. All later records wait behind it, because the model needs each thread's crossings in
+ * order.
  */
 #ifndef INGEST_REORDER_H
 #define INGEST_REORDER_H
@@ -16,8 +17,8 @@
 
 enum reorder_fate {
 	REORDER_WAITS,
-	REORDER_PLAIN, /* no candidate: it only waits for those before it */
-	REORDER_TAKEN, /* it belongs to a barrier or fork-join episode */
+	REORDER_PLAIN, /* no candidate: the record only waits for earlier records */
+	REORDER_TAKEN, /* the record belongs to a barrier or fork-join episode */
 	REORDER_DROPPED,
 };
 
@@ -25,33 +26,36 @@ enum reorder_fate {
 struct reorder_item {
 	struct stream_record record;
 	enum reorder_fate fate;
-	/* of a REORDER_PLAIN crossing: `site` is set, as of when its library was mapped */
+	/* for a REORDER_PLAIN crossing: `site` is set, from the time when its library was mapped */
 	bool plain_site;
 	uint32_t site;
-	uint64_t id; /* from discover_add(); 0 none */
+	uint64_t id; /* id from discover_add(); 0 if none */
 	struct discover_member member; /* if REORDER_TAKEN */
-	struct forkjoin_episode *episode; /* if REORDER_TAKEN by fork-join; owned */
+	struct forkjoin_episode *episode; /* if REORDER_TAKEN by fork-join; owned by the item */
 };
 
 struct reorder {
 	struct reorder_item *items; /* a circular buffer */
 	uint32_t first, n, cap;
-	uint64_t cookie; /* of the first record */
+	uint64_t cookie; /* cookie of the first record */
 };
 
 void reorder_free(struct reorder *reorder);
-/* Append a record. Return 0 and *cookie, which names it, or -ENOMEM. */
+/* Append a record. Return 0 and *cookie, which identifies the record, or -ENOMEM. */
 int reorder_add(struct reorder *reorder, const struct stream_record *record, enum reorder_fate fate,
 		uint64_t *cookie);
 /* Return the record, or NULL if it has left the queue. */
 struct reorder_item *reorder_at(const struct reorder *reorder, uint64_t cookie);
 /*
- * Return the oldest record if it need not wait any longer, else NULL. reorder_pop() removes and
- * frees it.
+ * Return the oldest record if it no longer needs to wait; otherwise return NULL. reorder_pop()
+ * removes and frees it.
  */
 struct reorder_item *reorder_ready(const struct reorder *reorder);
 void reorder_pop(struct reorder *reorder);
-/* Return when the first crossing departed that only waits for others; UINT64_MAX: there is none. */
+/*
+ * Return the departure time of the first crossing that only waits for earlier records, or
+ * UINT64_MAX if there is none.
+ */
 uint64_t reorder_crossing_ns(const struct reorder *reorder);
 
 #endif /* INGEST_REORDER_H */

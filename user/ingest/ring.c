@@ -11,7 +11,7 @@
 
 #include "ingest/merge_order.h"
 
-/* Whole records that were copied out of a ring. Positions continue as in the ring. */
+/* Complete records that were copied out of a ring. Positions continue as in the ring. */
 struct saved {
 	struct saved *next;
 	uint64_t from, to; /* positions in the ring */
@@ -19,19 +19,20 @@ struct saved {
 	uint8_t bytes[] __attribute__((aligned(8)));
 };
 
-/* The smallest size of a copy, and how full a ring must be to be copied (1/8). */
+/* Minimum size of a copy, and the level at which a ring is copied (1/8). */
 #define SAVED_BYTES   (256u << 10)
 #define SAVE_FRACTION 8
-#define SAVE_EACH     64 /* records between two looks at whether a ring is half full */
+#define SAVE_EACH     64 /* number of records between two checks whether a ring is half full */
 
-/* A record that was handed out is a copy, and stays valid while rings are copied. */
+/* A record that was returned is a copy, and stays valid while rings are copied. */
 #define RECORD_MAX 16384u
 _Static_assert(sizeof(struct sbt_callers) <= RECORD_MAX, "room for the longest crossing");
 _Static_assert(sizeof(struct sbt_label) <= RECORD_MAX, "room for a label");
 
 /*
- * One ring as the kernel lays it out: a page with the consumer's position (which we write), a page
- * with the producer's, and the data mapped twice in a row so that a record is contiguous.
+ * One ring as the kernel lays it out: a page with the consumer's position (which sbt-trace writes),
+ * a page with the producer's position, and the data mapped twice in succession so that each record
+ * is contiguous.
  */
 struct ring {
 	uint64_t *consumer;
@@ -39,28 +40,31 @@ struct ring {
 	const uint8_t *data;
 	size_t bytes;
 	uint64_t pos; /* where we read */
-	uint64_t given; /* up to where the kernel may write again: what *consumer holds */
-	uint64_t saved; /* up to where records were copied; unread ones are in the list */
+	/* position up to which the kernel may write again, as stored in *consumer */
+	uint64_t given;
+	/* position up to which records were copied; unread records are in the list */
+	uint64_t saved;
 	struct saved *first, *last;
-	uint64_t end; /* the producer's position at the last look */
+	uint64_t end; /* the producer's position at the last check */
 	const void *head; /* the next record, or NULL */
-	uint32_t head_len; /* with its header, rounded up */
+	uint32_t head_len; /* length with the header, rounded up */
 	uint64_t key_ns;
-	uint64_t shown; /* events: shown up to here, ahead of their turn */
-	uint64_t glanced; /* events: glanced at up to here, possibly beyond `shown` */
+	uint64_t shown; /* events: position up to which events were shown, before their turn */
+	/* events: position up to which events were glanced at, possibly beyond `shown` */
+	uint64_t glanced;
 };
 
 struct ring_stream {
 	struct stream stream;
-	struct ring *rings; /* the last is the ring of events */
+	struct ring *rings; /* the last ring is the ring of events */
 	uint32_t n;
-	struct merge_order merge_order; /* of the rings with a record in this pass */
-	uint32_t taken; /* the ring of the record that was handed out; n: none */
+	struct merge_order merge_order; /* merge order of the rings with a record in this pass */
+	uint32_t taken; /* the ring of the record that was returned; n if none */
 	uint64_t until_ns; /* of this pass */
 	uint64_t crossings;
-	uint32_t handed; /* records handed out; wraps around */
-	size_t saved_bytes; /* bytes of unread copies, of all rings */
-	uint8_t *record, *event; /* the record that was handed out, and the event that is shown */
+	uint32_t handed; /* number of returned records; wraps around */
+	size_t saved_bytes; /* total bytes of unread copies of all rings */
+	uint8_t *record, *event; /* the record that was returned, and the event that is shown */
 };
 
 static int ring_map(struct ring *ring, int fd, size_t bytes)
@@ -144,7 +148,7 @@ static void ring_peek(struct ring *ring, bool events)
 				const struct sbt_crossing *c = ring->head;
 
 				ring->key_ns = c->depart_ns ? c->depart_ns : c->arrive_ns;
-				/* So that it is in the cache when its turn comes. */
+				/* Prefetch the record, so that it is in the cache at its turn. */
 				__builtin_prefetch(at + ring->head_len);
 				__builtin_prefetch(at + ring->head_len + 64);
 			}
@@ -182,7 +186,7 @@ static void begin_pass(struct ring_stream *s, uint64_t until_ns)
 	merge_order_begin(&s->merge_order);
 }
 
-/* Copied records have been given back already. */
+/* The space of copied records has already been returned. */
 static void give_back(struct ring *ring)
 {
 	if (ring->pos <= ring->given)
@@ -205,8 +209,8 @@ static void forget_saved(struct ring_stream *s, struct ring *ring)
 }
 
 /*
- * Move past the record that was handed out. Return the next record of its ring if that is a
- * crossing, else NULL.
+ * Move past the record that was returned. Return the next record of its ring if it is a crossing,
+ * or NULL.
  */
 static const struct sbt_crossing *release(struct ring_stream *s)
 {
@@ -217,7 +221,7 @@ static const struct sbt_crossing *release(struct ring_stream *s)
 		return NULL;
 	ring = &s->rings[s->taken];
 	ring->pos += ring->head_len;
-	/* Give back rarely: the cache line is shared with the producers. */
+	/* Return space rarely, because the producers share the cache line. */
 	if (ring->pos > ring->given + ring->bytes / 16 || ring->pos >= ring->end)
 		give_back(ring);
 	if (ring->first)
@@ -233,7 +237,7 @@ static const struct sbt_crossing *release(struct ring_stream *s)
 
 /*
  * Return a piece with room for @len more bytes at position @from, or NULL if there is no memory or
- * room.
+ * no room.
  */
 static struct saved *saved_room(struct ring_stream *s, struct ring *ring, uint64_t from, size_t len,
 				size_t max_bytes)
@@ -305,10 +309,10 @@ static void save_full(struct ring_stream *s)
 		save(s, &s->rings[i], s->rings[i].bytes / 2, RING_SAVED_BYTES);
 }
 
-/* Copy a record to @to, where it stays valid until the next one. */
+/* Copy a record to @to, where it stays valid until the next record. */
 static const void *keep_record(uint8_t *to, const void *record, uint32_t len)
 {
-	/* No record is that long. */
+	/* No record exceeds this length. */
 	memcpy(to, record, len < RECORD_MAX ? len : RECORD_MAX);
 	return to;
 }
@@ -335,7 +339,7 @@ static int ring_next(struct stream *stream, uint64_t until_ns, struct stream_rec
 	out->key_ns = ring->key_ns;
 	out->crossing = NULL;
 	out->event = NULL;
-	/* That one is being handed out now. */
+	/* The record of this ring is being returned now. */
 	if (s->taken == last)
 		out->soon = NULL;
 	if (s->taken == s->n - 1) {

@@ -3,8 +3,8 @@
 #include "ingest/spin_suspects.h"
 
 /*
- * A thread that lived at least this long, and was busy for this share of it, may have waited by
- * spinning.
+ * A thread may have waited by spinning if it lived at least this long and was busy for this share
+ * of its life.
  */
 #define SPIN_SUSPECTS_LEAST_NS 5000000ULL
 #define SPIN_SUSPECTS_PERCENT  80
@@ -26,7 +26,7 @@ void spin_suspects_note(struct spin_suspects *b, uint32_t tgid, uint32_t tid, ui
 		hash_put(&b->threads, key, 1);
 }
 
-/* Forget threads that took part in an episode: they wait there. */
+/* Forget threads that took part in an episode, because they wait there. */
 static void forget_met(struct spin_suspects *b, const struct model *model)
 {
 	uint32_t i, n = model_nthreads(model);

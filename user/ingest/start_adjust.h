@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Correct the start of processes that we stopped before they ran: they began later by that time
- * than without us. If the first thread of such a process has crossed barriers before, as when the
- * process loads a library later, the thread counts as stopped for that time.
+ * Correct the start of processes that sbt-trace stopped before they ran. These processes began
+ * later by the time of the stop. If the first thread of such a process has crossed barriers before,
+ * the thread counts as stopped for that time. This occurs when the process loads a library later.
  */
 #ifndef INGEST_START_ADJUST_H
 #define INGEST_START_ADJUST_H
@@ -14,10 +14,13 @@
 #include "model/model.h"
 #include "sbt/record.h"
 
-/* All zero: none was stopped. */
+/* All zero: no process was stopped. */
 struct start_adjust {
-	struct hash held; /* tgid -> ns for which we stopped the process, until its start is fed */
-	/* (inc, tid) -> ns by which its start was moved; its first parts include them */
+	/* tgid -> ns for which sbt-trace stopped the process, until its start is fed */
+	struct hash held;
+	/*
+	 * (inc, tid) -> ns by which the thread's start was moved; its first parts include this time
+	 */
 	struct hash later;
 };
 
@@ -29,18 +32,18 @@ void start_adjust_free(struct start_adjust *start_adjust);
 int start_adjust_held(struct start_adjust *start_adjust, struct model *model,
 		      const struct sbt_event *event, uint64_t now_ns);
 /*
- * Correct the start of a process if both its start and its stop are known by now. Called for
- * either, in whichever order they come. Return 0 or -ENOMEM.
+ * Correct the start of a process if both its start and its stop are known. Called for each of them,
+ * in either order. Return 0 or -ENOMEM.
  */
 int start_adjust_fed(struct start_adjust *start_adjust, struct model *model,
 		     const struct sbt_event *event);
 /*
- * Subtract the time for which a thread was stopped from the parts of its first phase. @d may be
- * NULL: the parts are unknown.
+ * Subtract the time for which a thread was stopped from the parts of its first phase. If @d is
+ * NULL, the parts are unknown.
  */
 void start_adjust_take_off(const struct start_adjust *start_adjust, uint32_t inc, uint32_t tid,
 			   struct model_detail *d);
-/* Forget a thread: its first phase is over. */
+/* Forget a thread, because its first phase is over. */
 void start_adjust_forget(struct start_adjust *start_adjust, uint32_t inc, uint32_t tid);
 
 #endif /* INGEST_START_ADJUST_H */

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
  * Records in order. A source returns crossings by departure and events by time, merged, up to the
- * point from which earlier records may still arrive.
+ * time from which earlier records may still arrive.
  */
 #ifndef INGEST_STREAM_H
 #define INGEST_STREAM_H
@@ -13,19 +13,19 @@
 #include "sbt/record.h"
 
 struct stream_record {
-	/* the time that orders it: departure; arrival if abandoned; time of the event */
+	/* sort key: the departure, the arrival if abandoned, or the time of the event */
 	uint64_t key_ns;
-	/* crossing or event, the other is NULL; valid until the next call */
+	/* crossing or event; the other pointer is NULL. Valid until the next call */
 	const struct sbt_crossing *crossing;
 	const struct sbt_event *event;
-	/* a later crossing, for prefetching; NULL: unknown. Valid until the next call */
+	/* a later crossing, for prefetching; NULL if unknown. Valid until the next call */
 	const struct sbt_crossing *soon;
 };
 
 struct stream;
 
 struct stream_ops {
-	/* Return 1 and *out, 0 if nothing before @until_ns is left, or -errno. */
+	/* Return 1 and *out, or 0 if there are no more records before @until_ns, or -errno. */
 	int (*next)(struct stream *stream, uint64_t until_ns, struct stream_record *out);
 	void (*free)(struct stream *stream);
 };
