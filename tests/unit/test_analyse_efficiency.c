@@ -9,9 +9,9 @@ DEFINE_CLEANUP_PTR(arena_free, struct arena *)
 
 /*
  * For this program TALP gives load balance 0.83, serialisation 0.58, scheduling 0.99, and 0.48 in
- * parallel. Two threads run for 10 s. Scheduling takes 0.2 s, so 0.99 remains. Of these 9.9 s, 0.17
- * are waits at the end of worksharing: 1.683 s. Of the remaining 8.217 s, 0.42 pass while one
- * thread runs a serial part: 3.45114 s. The rest, 4.76586 s, is useful.
+ * parallel. Two threads run for 10 s. Scheduling takes 0.1 s of each thread, so 0.99 remains. Of
+ * these 9.9 s, 0.17 are waits at the end of worksharing: 1.683 s. Of the remaining 8.217 s, 0.42
+ * pass while one thread runs a serial part: 3.45114 s. The rest, 4.76586 s, is useful.
  */
 static void test_talp(void **state)
 {

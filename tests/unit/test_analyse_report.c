@@ -592,7 +592,7 @@ static void test_lu_block(void **state)
 		      NEAR(serialisation, 1, 0.01));
 	assert_int_equal(b->pattern, REPORT_STATIC);
 	/*
-	 * Of at most 191, the work of idle and working threads is 23, 65 and 101, below the mean of
+	 * The work of threads 0 to 2 is 23, 65 and 101, of at most 191. It is below the mean of
 	 * 128.
 	 */
 	assert_fields(b, HAS(verdict, "thread 7"), HAS(verdict, "threads 0-2 wait"),

@@ -385,7 +385,7 @@ struct report_process {
 	bool detached_probed; /* its probes were left attached and still take time */
 	/* sheds is not empty, for this process or for a process of this group */
 	bool detached_some;
-	uint32_t nsheds; /* sheds are in the order of time */
+	uint32_t nsheds; /* number of sheds, in the order of time */
 	struct report_detached *sheds;
 	uint32_t nmembers;
 	struct report_thread *members; /* threads over all barriers, by index */

@@ -188,7 +188,7 @@ static bool overdue(const struct model *m, const struct object *o, uint64_t t)
 /*
  * Return whether the chunk could be shifted: a cut that is k members earlier also agrees with all
  * departures. The (n - k)th member of this chunk would then have released the last k members of the
- * previous chunk, so they left after it arrived.
+ * previous chunk. Those members would have left after the (n - k)th member arrived.
  */
 static bool shift_possible(const struct object *o, const struct episode *e)
 {

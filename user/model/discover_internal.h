@@ -242,8 +242,8 @@ bool discover_echo_late(const struct discover *d, const struct object *o);
 /* Note that a complete episode of a known barrier ended with a waking from @site. */
 void discover_echo_not(struct discover *d, uint32_t site);
 /*
- * Return whether it is still undecided if wakings from @site, which looked like echoes, end the
- * episodes of a second barrier.
+ * Return true if it is still undecided whether wakings from @site, which looked like echoes, end
+ * the episodes of a second barrier.
  */
 bool discover_echo_open(const struct discover *d, uint32_t site);
 /* Count the dropped records of the object, after these wakings are known to end episodes. */

@@ -539,7 +539,10 @@ struct model_proc {
 	uint64_t elapsed_ns;
 	uint64_t ideal_ns; /* MODEL_UNKNOWN if `summed` */
 	bool summed; /* crossings of the process's threads came as sums; see model_add_summed() */
-	/* If the whole process was detached, `exited` is set, and end_ns is the time of this. */
+	/*
+	 * If the whole process was detached, `exited` is set, and end_ns is the time when it was
+	 * detached.
+	 */
 	struct model_detached detached;
 	/*
 	 * Probe groups that were detached before, in the order of time, each at most once. The
