@@ -244,7 +244,7 @@ def test_whole_machine(t):
     pane.until("its rows", lambda s: s if late_row(s) else None)
     gen.signal(signal.SIGTERM)
     gen.wait()
-    pane.shows(f"gen ({gen.pid}), ended")
+    pane.shows(f"gen ({gen.pid}), exited")
     pane.until("it goes", lambda s: f"gen ({gen.pid})" not in s)
     pane.keys("q")
     pane.ended(0)
