@@ -295,7 +295,7 @@ void tail_add(const struct thread *t, uint64_t until, struct model_sums *sums)
 	model_sums_add(sums, &d, work, MODEL_UNKNOWN);
 }
 
-/* Return the detail of @t's tail to the pool. */
+/* Put the detail of @t's tail back into the pool. */
 void tail_drop(struct model *m, struct thread *t)
 {
 	list_del(&t->tail_link);
