@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-// fuzz-sources: user/elf/sdt.c user/elf/sdt_args.c user/elf/elf*.c
+// fuzz-sources: user/elf/sdt.c user/elf/sdt_args.c user/elf/elf*.c user/base/grow.c
 // fuzz-libs:
 /* Markers in a file, and their arguments as text: a file that is no ELF file is taken for such. */
 #include <elf.h>

@@ -475,8 +475,8 @@ int take_advance(struct model *m, uint64_t t_ns)
 /* --- queries --------------------------------------------------------------------------------- */
 
 /*
- * Find the first start and the last end of threads that crossed a barrier, and the longest path as an
- * absolute time.
+ * Find the first start and the last end of threads that crossed a barrier, and the longest path
+ * as an absolute time.
  */
 static void proc_span(const struct model *m, const struct proc *p, uint64_t end_ns, uint64_t *start,
 		      uint64_t *end, uint64_t *ideal)
