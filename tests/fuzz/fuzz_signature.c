@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-// fuzz-sources: user/elf/signature.c user/elf/elf*.c user/elf/frames.c user/elf/x86*.c user/base/grow.c
+// fuzz-sources: user/elf/signature.c user/elf/elf*.c user/elf/frames.c user/elf/x86*.c
+// fuzz-sources: user/base/grow.c
 // fuzz-libs: -l:libcapstone.a
 /* Barrier functions looked for in the code of any file: what is claimed lies within it. */
 #include <elf.h>
