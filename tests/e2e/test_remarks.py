@@ -130,7 +130,7 @@ def test_not_looked_for(t):
             trace = t.attach(*options).stop() if "-a" in options else t.trace(command, *options)
             found = [s for k, _, s in remarks(trace.records) if k == "not_looked_for"]
             check_equal(f"{options}: remarks {found}", len(found), int(words is not None))
-            check(words is None or (words in found[0] and "created and joined" in found[0]), f"{options}: {found}")
+            check(words is None or (words in found[0] and "fork-join rounds" in found[0]), f"{options}: {found}")
 
 
 def test_processes_made(t):
