@@ -250,10 +250,7 @@ static __always_inline int arrive(struct pt_regs *ctx)
 	if (is_detached(t, spec))
 		return 1;
 	if (t->arrive_ns) {
-		/*
-		 * Inside already: this function was called from there, or the first call never
-		 * returned.
-		 */
+		/* Already inside: called from there, or the first call never returned. */
 		if (still_inside(ctx, t)) {
 			if (spec->flags & SBT_SPEC_PHASE && t->family == SBT_FAMILY_STD)
 				phase_inside(ctx, t, number);
@@ -272,10 +269,7 @@ static __always_inline int arrive(struct pt_regs *ctx)
 		flags |= SBT_CROSSING_NO_IP;
 	}
 #endif
-	/*
-	 * The function that jumped here has a return probe: its trampoline is at the beginning of a
-	 * page.
-	 */
+	/* If the function that jumped here has a return probe, its trampoline begins a page. */
 	if (t->ip && !(t->ip & 0xfff) && is_trampoline(t->ip)) {
 		t->ip = 0;
 		flags |= SBT_CROSSING_NO_IP;
