@@ -40,6 +40,8 @@ uint64_t family_probe_groups_with(unsigned int traits)
 	return groups;
 }
 
+_Static_assert(SBT_FAMILIES <= SBT_PROBE_GROUPS_NAMED, "a probe group for each family");
+
 static const char *const family_kinds[SBT_KINDS] = {
 	[SBT_KIND_EXPLICIT] = "explicit",
 	[SBT_KIND_LOOP] = "loop",
