@@ -10,6 +10,7 @@ struct through {
 	struct model *model;
 	uint32_t begins[3], ends[3]; /* bit mask of phases, by site */
 	uint32_t seq[MOST];
+	const char *marks; /* name of the phase that is marked next */
 	struct model_proc procs[1];
 	struct model_thread threads[MOST];
 	struct report rep;
@@ -33,9 +34,17 @@ static void episode(void *ctx, const struct model *model, const struct model_epi
 	assert_int_equal(conceptual_episode(t->c, model, ep), 0);
 }
 
+static int marked(void *ctx, const struct model *model, uint32_t thread,
+		  const struct model_mark *mark)
+{
+	struct through *t = ctx;
+
+	return conceptual_mark(t->c, model, thread, t->marks, mark);
+}
+
 static void begin(struct through *t, uint32_t nphases)
 {
-	struct model_ops ops = { .ctx = t, .barrier = barrier, .episode = episode };
+	struct model_ops ops = { .ctx = t, .barrier = barrier, .episode = episode, .mark = marked };
 
 	memset(t, 0, sizeof(*t));
 	t->c = conceptual_new(names, nphases);
@@ -258,21 +267,20 @@ static void mark(struct through *t, uint32_t thread, const char *name, bool begi
 		 uint64_t oncpu)
 {
 	struct model_detail d = { .oncpu_ns = oncpu, .switches = 1 };
-	struct conceptual_mark m = {
-		.name = name,
-		.begins = begins,
+	struct model_mark m = {
+		.tgid = PID,
+		.inc = INC,
 		.tid = TID(thread),
+		.begins = begins,
 		.seq = t->seq[thread],
 		.t_ns = t_ns,
 		.detail = &d,
 	};
 
-	m.thread = model_find_thread(t->model, PID, INC, TID(thread));
-	if (m.thread == MODEL_NONE) {
+	t->marks = name;
+	if (model_find_thread(t->model, PID, INC, TID(thread)) == MODEL_NONE)
 		assert_int_equal(model_add_found(t->model, PID, INC, TID(thread), 0), 0);
-		m.thread = model_find_thread(t->model, PID, INC, TID(thread));
-	}
-	assert_int_equal(conceptual_mark(t->c, &m), 0);
+	assert_int_equal(model_add_mark(t->model, &m), 0);
 }
 
 /*

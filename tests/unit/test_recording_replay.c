@@ -77,12 +77,10 @@ static void see_input(struct sink *s, const struct model_input *in)
 	assert_int_equal(model_take(s->model, in), 0);
 }
 
-static void see_mark(struct sink *s, const struct contents_item *item)
+static void see_mark(struct sink *s, const struct model_mark *mark)
 {
-	const struct conceptual_mark *mark = &item->mark;
-
-	assert_fields(item, IS(tgid, PID), IS(inc, INC), IS(site, 33));
-	assert_fields(mark, IS(begins, true), IS(tid, 5), IS(seq, 9), IS(t_ns, 123456789));
+	assert_fields(mark, IS(tgid, PID), IS(inc, INC), IS(site, 33), IS(begins, true), IS(tid, 5),
+		      IS(seq, 9), IS(t_ns, 123456789));
 	assert_non_null(mark->detail);
 	assert_int_equal(mark->detail->runq_ns, 77);
 	s->marks++;
@@ -106,14 +104,14 @@ static void run_tape(int fd, struct sink *s, enum contents_state state)
 
 	assert_int_equal(contents_open(fd, &s->contents), 0);
 	while ((got = contents_next(s->contents, &item)) > 0) {
-		if (item.kind == CONTENTS_ITEM_INPUT)
-			see_input(s, &item.input);
-		else if (item.kind == CONTENTS_ITEM_MARK)
-			see_mark(s, &item);
-		else if (item.kind == CONTENTS_ITEM_MESSAGE)
-			see_message(s, &item.message);
-		else
+		if (item.kind == CONTENTS_ITEM_HANG)
 			see_hang(s, item.hang);
+		else if (item.input.type == MODEL_INPUT_MARK)
+			see_mark(s, item.input.mark);
+		else if (item.input.type == MODEL_INPUT_MESSAGE)
+			see_message(s, item.input.message);
+		else
+			see_input(s, &item.input);
 	}
 	assert_int_equal(got, 0);
 	assert_int_equal(contents_state(s->contents), state);
@@ -377,9 +375,7 @@ static int a_tape(bool whole)
 {
 	struct contents_session session = a_session();
 	struct model_detail detail = { .runq_ns = 77 };
-	struct conceptual_mark mark = {
-		.begins = true, .tid = 5, .seq = 9, .t_ns = 123456789, .detail = &detail
-	};
+	struct model_mark mark = { PID, INC, 5, 33, 9, true, 123456789, &detail };
 	struct model_message message = { PID, INC, 7, 123456790, 1ull << 40, 3, 4096, true };
 	struct site_frame frame = { "f", "x.c", 12, 0 };
 	struct site_name site = { .nframes = 1, .frames = &frame, .module = "/m", .offset = 5 };
@@ -408,8 +404,9 @@ static int a_tape(bool whole)
 	name_task(w, "first");
 	name_task(w, "second");
 	name_process(w, "p");
-	contents_mark(w, PID, INC, 33, &mark);
-	contents_message(w, &message);
+	contents_input(w, &(struct model_input){ .type = MODEL_INPUT_MARK, .mark = &mark });
+	contents_input(w,
+		       &(struct model_input){ .type = MODEL_INPUT_MESSAGE, .message = &message });
 	write_hang(w);
 	contents_site(w, 4, &site);
 	if (whole)

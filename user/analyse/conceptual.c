@@ -192,9 +192,11 @@ int conceptual_episode(struct conceptual *c, const struct model *model,
 	return err ? err : user_phases_episode(c->user_phases, ep, c->blames, &c->nblames);
 }
 
-int conceptual_mark(struct conceptual *c, const struct conceptual_mark *mark)
+int conceptual_mark(struct conceptual *c, const struct model *model, uint32_t thread,
+		    const char *name, const struct model_mark *mark)
 {
-	return user_phases_add(c->user_phases, mark);
+	return user_phases_add(c->user_phases, model_thread(model, thread)->proc, thread, name,
+			       mark);
 }
 
 int conceptual_finish(struct conceptual *c)

@@ -42,20 +42,12 @@ int conceptual_barrier(struct conceptual *conceptual, uint32_t barrier, uint32_t
 int conceptual_episode(struct conceptual *conceptual, const struct model *model,
 		       const struct model_episode *episode);
 
-/* A marker of the program, with which a thread begins or ends a phase. */
-struct conceptual_mark {
-	const char *name; /* copied */
-	bool begins;
-	uint32_t proc, thread; /* indices in the model */
-	uint32_t tid;
-	/* number of the thread's crossings before the mark, as counted by the kernel */
-	uint32_t seq;
-	uint64_t t_ns;
-	const struct model_detail *detail; /* detail of its phase so far; copied; NULL if unknown */
-};
-
-/* Add a mark, in the order of time. Marks may be ahead of episodes. Return 0 or -ENOMEM. */
-int conceptual_mark(struct conceptual *conceptual, const struct conceptual_mark *mark);
+/*
+ * Add a mark of a thread of the model, in the order of time. Marks may be ahead of episodes. The
+ * name of the phase and the detail are copied. Return 0 or -ENOMEM.
+ */
+int conceptual_mark(struct conceptual *conceptual, const struct model *model, uint32_t thread,
+		    const char *name, const struct model_mark *mark);
 /* End all phases, after the last episode and mark. Return 0 or -ENOMEM. */
 int conceptual_finish(struct conceptual *conceptual);
 /*

@@ -324,15 +324,15 @@ void observer_barrier(void *ctx, const struct model *model, uint32_t index, stru
 	memset(n, 0, sizeof(*n));
 }
 
-int observer_mark(void *ctx, uint32_t site, const struct conceptual_mark *mark)
+int observer_mark(void *ctx, const struct model *model, uint32_t thread,
+		  const struct model_mark *mark)
 {
 	const struct observer *w = ctx;
-	const struct site_name *name = w->env->site(w->env->ctx, site);
-	struct conceptual_mark named = *mark;
+	const struct site_name *name = w->env->site(w->env->ctx, mark->site);
 
 	/* "?": the text of the name could not be read. */
-	named.name = name && name->label ? name->label : "?";
-	return conceptual_mark(w->conceptual, &named);
+	return conceptual_mark(w->conceptual, model, thread,
+			       name && name->label ? name->label : "?", mark);
 }
 
 void observer_on_folded(struct observer *w, observer_folded folded, void *ctx)

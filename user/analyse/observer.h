@@ -90,6 +90,8 @@ struct conceptual *observer_conceptual(const struct observer *observer);
 void observer_barrier(void *ctx, const struct model *model, uint32_t index,
 		      struct model_barrier *barrier);
 void observer_episode(void *ctx, const struct model *model, const struct model_episode *episode);
+int observer_mark(void *ctx, const struct model *model, uint32_t thread,
+		  const struct model_mark *mark);
 /* For model_ops: processes that are folded into the sum of their program. */
 bool observer_may_fold(void *ctx, const struct model *model, uint32_t proc);
 void observer_barrier_folded(void *ctx, const struct model *model, uint32_t from, uint32_t into);
@@ -98,8 +100,6 @@ void observer_process_folded(void *ctx, const struct model *model, uint32_t from
 typedef void (*observer_folded)(void *ctx, const struct model_proc *from,
 				const struct model_proc *into);
 void observer_on_folded(struct observer *observer, observer_folded folded, void *ctx);
-/* For feed_options, with the observer as mark_ctx. */
-int observer_mark(void *ctx, uint32_t site, const struct conceptual_mark *mark);
 /* Return the name that --name gave a barrier, or NULL; for report_env. */
 const char *observer_barrier_name(const struct observer *observer,
 				  const struct model_barrier *barrier);

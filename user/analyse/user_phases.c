@@ -330,16 +330,17 @@ static int apply_until(struct user_phases *m, uint64_t t_ns)
 	return err;
 }
 
-int user_phases_add(struct user_phases *m, const struct conceptual_mark *from)
+int user_phases_add(struct user_phases *m, uint32_t proc, uint32_t thread, const char *name,
+		    const struct model_mark *from)
 {
 	struct mark *mark;
 	uint32_t phase;
-	int err = grow_zeroed(m->nmarks, m->cap_nmarks, from->proc + 1);
+	int err = grow_zeroed(m->nmarks, m->cap_nmarks, proc + 1);
 
 	if (err)
 		return err;
-	m->nmarks[from->proc]++;
-	err = phase_of(m, from->proc, from->name, &phase);
+	m->nmarks[proc]++;
+	err = phase_of(m, proc, name, &phase);
 	if (err)
 		return err;
 	if (phase == MODEL_NONE) {
@@ -363,7 +364,7 @@ int user_phases_add(struct user_phases *m, const struct conceptual_mark *from)
 		.phase = phase,
 		.begins = from->begins,
 		.known = from->detail,
-		.thread = from->thread,
+		.thread = thread,
 		.tid = from->tid,
 		.seq = from->seq,
 		.t_ns = from->t_ns,

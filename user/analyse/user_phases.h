@@ -11,8 +11,9 @@ struct user_phases;
 /* Return NULL when out of memory. */
 struct user_phases *user_phases_new(void);
 void user_phases_free(struct user_phases *user_phases);
-/* Add a mark. Return 0 or -ENOMEM. */
-int user_phases_add(struct user_phases *user_phases, const struct conceptual_mark *mark);
+/* Add a mark by a thread of the process, with the phase's name. Return 0 or -ENOMEM. */
+int user_phases_add(struct user_phases *user_phases, uint32_t proc, uint32_t thread,
+		    const char *name, const struct model_mark *mark);
 /* Append to @blames[*@nblames] the blame of each phase around the episode. Return 0 or -ENOMEM. */
 int user_phases_episode(struct user_phases *user_phases, const struct model_episode *episode,
 			struct blame **blames, uint32_t *nblames);

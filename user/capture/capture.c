@@ -17,7 +17,6 @@
 #include "base/clock.h"
 #include "base/msg.h"
 #include "base/remark.h"
-#include "ingest/feed_sums.h"
 #include "hang/hang_monitor.h"
 #include "capture/limit.h"
 #include "capture/preflight.h"
@@ -185,24 +184,6 @@ static int begin_hanging(struct capture *c)
 	return hang_monitor_new(&env, &c->hang_monitor);
 }
 
-static int on_mark(void *ctx, uint32_t site, const struct conceptual_mark *mark)
-{
-	struct capture *c = ctx;
-
-	if (c->recording)
-		recording_mark(c->recording, site, mark);
-	return observer_mark(c->observer, site, mark);
-}
-
-/* Record a message, for predictions from the recording. Reports do not use it. */
-static void on_message(void *ctx, const struct model_message *message)
-{
-	struct capture *c = ctx;
-
-	if (c->recording)
-		recording_message(c->recording, message);
-}
-
 static int begin_limit(struct capture *c)
 {
 	struct limit_env env = {
@@ -261,6 +242,7 @@ static int begin(struct capture *c)
 	struct feed_options feed;
 	struct model_ops ops = { .barrier = observer_barrier,
 				 .episode = observer_episode,
+				 .mark = observer_mark,
 				 .may_fold = observer_may_fold,
 				 .barrier_folded = observer_barrier_folded,
 				 .process_folded = observer_process_folded };
@@ -292,10 +274,7 @@ static int begin(struct capture *c)
 				      .spaces = c->spaces,
 				      .processes = tracker_for_feed(c->tracker),
 				      .model = c->model,
-				      .frames = c->options.frames,
-				      .mark = on_mark,
-				      .message = on_message,
-				      .mark_ctx = c };
+				      .frames = c->options.frames };
 	err = ingest_new(&feed, c->stream, c->options.discover, &c->ingest);
 	if (err)
 		return err;
@@ -401,24 +380,13 @@ static void show_mapped(struct capture *c)
 	tracker_settle(c->tracker);
 }
 
-static void add_sums(void *ctx, const struct sbt_sums *sums)
-{
-	struct capture *c = ctx;
-
-	if (!c->error)
-		c->error = feed_sums(c->attach, c->spaces, c->model, sums);
-}
-
 /* Add sums of exited threads to the model: the kernel has a limited number of slots. */
 static int return_sums(struct capture *c, uint64_t now)
 {
-	int err;
-
 	if (!c->options.aggregate || !c->armed || now - c->returned_ns < RETURN_NS)
 		return 0;
 	c->returned_ns = now;
-	err = attach_return_sums(c->attach, add_sums, c);
-	return err ? err : c->error;
+	return ingest_exited_sums(c->ingest);
 }
 
 /* Keep the recording, unless COMMAND cannot be run: then an existing file stays unchanged. */
@@ -605,25 +573,6 @@ static int loop(struct capture *c)
 
 /* --- the end ---------------------------------------------------------------------------------- */
 
-static void add_pending(void *ctx, uint32_t tid, const struct sbt_thread *thread)
-{
-	struct capture *c = ctx;
-
-	/* --cost-limit: pending threads of detached probe groups have been handled already. */
-	if (attach_is_detached(c->attach, thread))
-		return;
-	model_add_pending(c->model, thread->tgid, thread->inc, tid, thread->object,
-			  thread->arrive_ns);
-}
-
-static void add_tail(void *ctx, const struct sbt_crossing_full *tail)
-{
-	struct capture *c = ctx;
-
-	if (!c->error)
-		c->error = feed_tail(ingest_feed(c->ingest), tail);
-}
-
 /*
  * End tracing in any state. Nothing is recorded or stopped from then on. Stopped processes are
  * resumed as their events are handled. Only after that may sbt-trace wait for COMMAND.
@@ -659,17 +608,18 @@ static int finish(struct capture *c)
 	attach_arm(c->attach, false);
 	if (c->launched && c->command_status >= 0)
 		c->left = diagnostics_left(c->attach, (uint32_t)c->launch.pid);
-	attach_each_pending(c->attach, add_pending, c);
+	err = ingest_pending(c->ingest);
 	stop_tracing(c);
 	tracker_end(c->tracker, end);
 	/* No records are written any more, so this reads all remaining records. */
-	err = ingest_run(c->ingest, UINT64_MAX);
+	if (!err)
+		err = ingest_run(c->ingest, UINT64_MAX);
 	if (!err)
 		err = ingest_finish(c->ingest);
 	if (!err)
 		err = limit_settle(c->limit);
-	attach_each_tail(c->attach, end, add_tail, c);
-	attach_each_sums(c->attach, add_sums, c);
+	if (!err)
+		err = ingest_rest(c->ingest, end);
 	run_facts_live_counts(&c->run_facts_live);
 	if (!err)
 		err = model_finish(c->model, end);

@@ -47,9 +47,6 @@ struct feed {
 	struct address_spaces *spaces;
 	struct feed_processes processes;
 	struct model *model;
-	int (*mark)(void *ctx, uint32_t site, const struct conceptual_mark *mark);
-	void (*message)(void *ctx, const struct model_message *message);
-	void *mark_ctx;
 	uint64_t noted; /* number of reported changes of shared memory */
 	uint64_t fault_outside_ns; /* see attach_fault_outside_ns() */
 	uint32_t self; /* tid of the tracer's thread that reads the records */
@@ -81,9 +78,6 @@ int feed_new(const struct feed_options *options, struct feed **out)
 	f->spaces = options->spaces;
 	f->processes = options->processes;
 	f->model = options->model;
-	f->mark = options->mark;
-	f->message = options->message;
-	f->mark_ctx = options->mark_ctx;
 	f->self = (uint32_t)getpid();
 	f->fault_outside_ns = attach_fault_outside_ns(options->attach);
 	callsites_set_frames(f->callsites, options->frames);
@@ -628,33 +622,29 @@ static int feed_event(struct feed *f, const struct sbt_event *e)
 static int feed_mark(struct feed *f, const struct sbt_crossing *c)
 {
 	struct model_detail detail;
-	struct conceptual_mark mark = {
-		.begins = c->mark == SBT_MARK_BEGIN,
+	struct model_mark mark = {
+		.tgid = c->tgid,
+		.inc = c->inc,
 		.tid = c->tid,
 		.seq = c->seq,
+		.begins = c->mark == SBT_MARK_BEGIN,
 		.t_ns = c->depart_ns,
 	};
 	uint64_t site;
 	int err = 0;
 
-	if (!f->mark || !hash_get(&f->labels, c->label, &site) ||
-	    (!mark.begins && c->mark != SBT_MARK_END))
+	if (!hash_get(&f->labels, c->label, &site) || (!mark.begins && c->mark != SBT_MARK_END))
 		return 0;
+	mark.site = (uint32_t)site;
 	if (parts_of(f, c, false, &detail))
 		mark.detail = &detail;
-	mark.thread = model_find_thread(f->model, c->tgid, c->inc, c->tid);
-	if (mark.thread == MODEL_NONE) {
+	if (model_find_thread(f->model, c->tgid, c->inc, c->tid) == MODEL_NONE)
 		err = model_add_found(f->model, c->tgid, c->inc, c->tid, 0);
-		mark.thread = model_find_thread(f->model, c->tgid, c->inc, c->tid);
-	}
-	if (err)
-		return err;
-	mark.proc = model_thread(f->model, mark.thread)->proc;
-	return f->mark(f->mark_ctx, (uint32_t)site, &mark);
+	return err ? err : model_add_mark(f->model, &mark);
 }
 
 /* Feed an access to another thread's data. Only recordings store accesses. */
-static void feed_message(struct feed *f, const struct sbt_crossing *c)
+static int feed_message(struct feed *f, const struct sbt_crossing *c)
 {
 	struct model_detail detail;
 	struct model_message m = {
@@ -670,8 +660,7 @@ static void feed_message(struct feed *f, const struct sbt_crossing *c)
 
 	if (parts_of(f, c, false, &detail))
 		m.oncpu_ns = detail.oncpu_ns;
-	if (f->message)
-		f->message(f->mark_ctx, &m);
+	return model_add_message(f->model, &m);
 }
 
 /* --- processes that are no longer traced ------------------------------------------------------ */
@@ -706,10 +695,8 @@ int feed_record(struct feed *f, const struct stream_record *record)
 	if (record->crossing->type == SBT_REC_RESUME)
 		return feed_resume(f, record->crossing);
 	if (record->crossing->type == SBT_REC_MARK && !record->crossing->label &&
-	    (record->crossing->mark == SBT_MARK_READ || record->crossing->mark == SBT_MARK_WRITE)) {
-		feed_message(f, record->crossing);
-		return 0;
-	}
+	    (record->crossing->mark == SBT_MARK_READ || record->crossing->mark == SBT_MARK_WRITE))
+		return feed_message(f, record->crossing);
 	if (record->crossing->type == SBT_REC_MARK)
 		return feed_mark(f, record->crossing);
 	return feed_crossing(f, record->crossing, NULL);

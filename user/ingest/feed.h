@@ -10,8 +10,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analyse/conceptual.h"
-#include "model/message.h"
 #include "ingest/callsite.h"
 #include "attach/attach.h"
 #include "ingest/ranks.h"
@@ -53,14 +51,6 @@ struct feed_options {
 	struct model *model;
 	/* --frames: attribute a barrier to its Nth caller; 0 stands for the call itself */
 	uint32_t frames;
-	/*
-	 * A conceptual phase that the program marks begins or ends at a site with a label. The
-	 * function returns 0 or -errno.
-	 */
-	int (*mark)(void *ctx, uint32_t site, const struct conceptual_mark *mark);
-	/* A thread read or wrote another thread's data. */
-	void (*message)(void *ctx, const struct model_message *message);
-	void *mark_ctx; /* for mark and message */
 };
 
 /* The origin of a call. Valid until the next feed_site(). */

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/grow.h"
 #include "ingest/callsite.h"
+#include "ingest/feed_sums.h"
 #include "ingest/reorder.h"
 #include "model/turnstile.h"
 #include "sites/family.h"
@@ -32,6 +33,7 @@
 #define FORKS_MAX 16
 
 struct ingest {
+	struct attach *attach;
 	struct stream *stream;
 	struct address_spaces *spaces;
 	struct model *model;
@@ -190,6 +192,7 @@ int ingest_new(const struct feed_options *options, struct stream *stream, bool d
 
 	if (!p)
 		return -ENOMEM;
+	p->attach = options->attach;
 	p->stream = stream;
 	p->spaces = options->spaces;
 	p->model = options->model;
@@ -689,4 +692,63 @@ int ingest_finish(struct ingest *p)
 	forkjoin_finish(p->forkjoin);
 	err = feed_ready(p);
 	return err ? err : model_advance(p->model, UINT64_MAX);
+}
+
+/* --- what the kernel side holds --------------------------------------------------------------- */
+
+/* For the callbacks of attach: the first error, after which nothing more is fed. */
+struct rest {
+	struct ingest *ingest;
+	int err;
+};
+
+static void add_pending(void *ctx, uint32_t tid, const struct sbt_thread *thread)
+{
+	struct rest *r = ctx;
+
+	/* --cost-limit: pending threads of detached probe groups have been handled already. */
+	if (!r->err && !attach_is_detached(r->ingest->attach, thread))
+		r->err = model_add_pending(r->ingest->model, thread->tgid, thread->inc, tid,
+					   thread->object, thread->arrive_ns);
+}
+
+static void add_tail(void *ctx, const struct sbt_crossing_full *tail)
+{
+	struct rest *r = ctx;
+
+	if (!r->err)
+		r->err = feed_tail(r->ingest->feed, tail);
+}
+
+static void add_sums(void *ctx, const struct sbt_sums *sums)
+{
+	struct rest *r = ctx;
+
+	if (!r->err)
+		r->err = feed_sums(r->ingest->attach, r->ingest->spaces, r->ingest->model, sums);
+}
+
+int ingest_pending(struct ingest *p)
+{
+	struct rest r = { .ingest = p };
+
+	attach_each_pending(p->attach, add_pending, &r);
+	return r.err;
+}
+
+int ingest_rest(struct ingest *p, uint64_t end_ns)
+{
+	struct rest r = { .ingest = p };
+
+	attach_each_tail(p->attach, end_ns, add_tail, &r);
+	attach_each_sums(p->attach, add_sums, &r);
+	return r.err;
+}
+
+int ingest_exited_sums(struct ingest *p)
+{
+	struct rest r = { .ingest = p };
+	int err = attach_return_sums(p->attach, add_sums, &r);
+
+	return err ? err : r.err;
 }

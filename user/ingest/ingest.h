@@ -56,6 +56,15 @@ void ingest_end_probe_groups(struct ingest *ingest, uint32_t tgid, uint32_t inc,
  * Return 0 or -errno.
  */
 int ingest_finish(struct ingest *ingest);
+/*
+ * Feed what the kernel side still holds. ingest_pending(): the threads that are inside a barrier,
+ * before the last records. ingest_rest(): the activity of the threads after their last records, and
+ * with --aggregate their sums, up to @end_ns. ingest_exited_sums(), at any time: the sums of exited
+ * threads, to free their slots in the kernel's map. Return 0 or -errno.
+ */
+int ingest_pending(struct ingest *ingest);
+int ingest_rest(struct ingest *ingest, uint64_t end_ns);
+int ingest_exited_sums(struct ingest *ingest);
 /* Return the semaphores that threads may use as barriers, or NULL if discovery is off. */
 const struct turnstiles *ingest_turnstiles(const struct ingest *ingest);
 const struct discover *ingest_discover(const struct ingest *ingest);

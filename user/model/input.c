@@ -8,6 +8,21 @@
 
 #include "model/internal.h"
 
+static int take_mark(struct model *m, const struct model_mark *mark)
+{
+	uint32_t thread = model_find_thread(m, mark->tgid, mark->inc, mark->tid);
+
+	return m->ops.mark && thread != MODEL_NONE ? m->ops.mark(m->ops.ctx, m, thread, mark) : 0;
+}
+
+static int take_message(struct model *m, const struct model_message *msg)
+{
+	uint32_t thread = model_find_thread(m, msg->tgid, msg->inc, msg->tid);
+
+	return m->ops.message && thread != MODEL_NONE ? m->ops.message(m->ops.ctx, m, thread, msg)
+						      : 0;
+}
+
 static int take(struct model *m, const struct model_input *in)
 {
 	switch (in->type) {
@@ -42,6 +57,10 @@ static int take(struct model *m, const struct model_input *in)
 		return take_detached(m, in);
 	case MODEL_INPUT_DETACHED_PART:
 		return take_detached_part(m, in);
+	case MODEL_INPUT_MARK:
+		return take_mark(m, in->mark);
+	case MODEL_INPUT_MESSAGE:
+		return take_message(m, in->message);
 	case MODEL_INPUT_FINISH:
 		return take_finish(m, in->t_ns);
 	default:
@@ -204,6 +223,20 @@ int model_detached(struct model *m, uint32_t tgid, uint32_t inc,
 						.because = detached->because,
 						.probed = detached->probed,
 						.probe_groups = detached->probe_groups } };
+
+	return model_take(m, &in);
+}
+
+int model_add_mark(struct model *m, const struct model_mark *mark)
+{
+	struct model_input in = { .type = MODEL_INPUT_MARK, .mark = mark };
+
+	return model_take(m, &in);
+}
+
+int model_add_message(struct model *m, const struct model_message *message)
+{
+	struct model_input in = { .type = MODEL_INPUT_MESSAGE, .message = message };
 
 	return model_take(m, &in);
 }

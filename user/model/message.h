@@ -1,11 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* Accesses to data of another thread, as reported by markers in the program. */
+/* What markers in the program report: phases, and accesses to data of another thread. */
 #ifndef MODEL_MESSAGE_H
 #define MODEL_MESSAGE_H
 
 #include <stdbool.h>
 #include <stdint.h>
+
+struct model_detail;
+
+/* A marker with which a thread begins or ends a phase that the user named. */
+struct model_mark {
+	uint32_t tgid, inc, tid; /* the thread */
+	uint32_t site; /* its label is the name of the phase */
+	/* number of the thread's crossings before the mark, as counted by the kernel */
+	uint32_t seq;
+	bool begins;
+	uint64_t t_ns;
+	const struct model_detail *detail; /* detail of its phase so far; NULL if unknown */
+};
 
 /* One access of a thread to another thread's data. */
 struct model_message {

@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "model/message.h"
 #include "sbt/parts.h"
 
 #define MODEL_UNKNOWN UINT64_MAX /* an unknown time, which is never shown as 0 */
@@ -584,6 +585,14 @@ struct model_ops {
 	 */
 	void (*barrier_folded)(void *ctx, const struct model *model, uint32_t from, uint32_t into);
 	void (*process_folded)(void *ctx, const struct model *model, uint32_t from, uint32_t into);
+	/*
+	 * A thread of the model marked a phase, or accessed another thread's data. The model only
+	 * passes these on. Return 0 or -errno. Optional.
+	 */
+	int (*mark)(void *ctx, const struct model *model, uint32_t thread,
+		    const struct model_mark *mark);
+	int (*message)(void *ctx, const struct model *model, uint32_t thread,
+		       const struct model_message *message);
 };
 
 /* Return a new model, or NULL when out of memory. @start_ns is the time when tracing began. */
@@ -616,6 +625,9 @@ enum model_input_type {
 	MODEL_INPUT_DETACHED_PART = 13,
 	MODEL_INPUT_JOINED = 14,
 	MODEL_INPUT_PROGRAM = 15,
+	/* Recordings have other records for these, so the numbers are in no recording. */
+	MODEL_INPUT_MARK = 254,
+	MODEL_INPUT_MESSAGE = 255,
 };
 
 /*
@@ -625,10 +637,13 @@ enum model_input_type {
  */
 struct model_input {
 	uint8_t type; /* enum model_input_type */
-	uint32_t tgid, inc, tid; /* 0 for a crossing, which contains its own ids */
+	/* 0 for a crossing, a mark and a message, which contain their own ids and times */
+	uint32_t tgid, inc, tid;
 	uint64_t t_ns; /* time of the event: the start, the end, or the arrival */
 	union {
 		const struct model_crossing *crossing;
+		const struct model_mark *mark;
+		const struct model_message *message;
 		struct {
 			uint32_t parent_tgid, parent_inc;
 			bool seen;
@@ -718,6 +733,9 @@ int model_name_thread(struct model *model, uint32_t tgid, uint32_t inc, uint32_t
  */
 int model_add_tail(struct model *model, uint32_t tgid, uint32_t inc, uint32_t tid, uint64_t t_ns,
 		   const struct model_detail *detail);
+/* Pass a mark or a message to model_ops. Those of unknown threads are ignored. */
+int model_add_mark(struct model *model, const struct model_mark *mark);
+int model_add_message(struct model *model, const struct model_message *message);
 /*
  * Sums from the kernel side: the crossings of one thread at one call site, as sums. The sums of an
  * episode are counted for its last arriver. Times before a thread's first crossing are not

@@ -96,9 +96,6 @@ int contents_create(int fd, struct contents_writer **out);
 void contents_session(struct contents_writer *contents, const struct contents_session *session);
 /* Write an input. For model_tap(), with the writer as ctx. */
 void contents_input(void *contents, const struct model_input *input);
-/* Write a mark of the program, at a site with a label. */
-void contents_mark(struct contents_writer *contents, uint32_t tgid, uint32_t inc, uint32_t site,
-		   const struct conceptual_mark *mark);
 /*
  * Write an answer, before the input for which it was asked. Nothing is written if the last answer
  * was equal.
@@ -106,8 +103,6 @@ void contents_mark(struct contents_writer *contents, uint32_t tgid, uint32_t inc
 void contents_answer(struct contents_writer *contents, const struct contents_question *question,
 		     const struct contents_answer *answer);
 void contents_site(struct contents_writer *contents, uint32_t site, const struct site_name *name);
-/* Write an access to another thread's data. */
-void contents_message(struct contents_writer *contents, const struct model_message *message);
 /* Write a report of a hang. */
 void contents_hang(struct contents_writer *contents, const struct report_hang *hang);
 void contents_ending(struct contents_writer *contents, const struct contents_ending *ending);
@@ -153,26 +148,20 @@ const struct site_name *contents_site_name(const struct contents *contents, uint
 const struct contents_answer *contents_find(const struct contents *contents,
 					    const struct contents_question *question);
 
-enum contents_item_kind {
-	CONTENTS_ITEM_INPUT,
-	CONTENTS_ITEM_MARK,
-	CONTENTS_ITEM_HANG,
-	CONTENTS_ITEM_MESSAGE
-};
+enum contents_item_kind { CONTENTS_ITEM_INPUT, CONTENTS_ITEM_HANG };
 
 /* One item of the recording. Its pointers are valid until the next call. */
 struct contents_item {
 	enum contents_item_kind kind;
 	struct model_input input;
-	uint32_t tgid, inc, site; /* of a mark */
-	struct conceptual_mark mark; /* without the members that only a model can fill in */
 	const struct report_hang *hang;
-	struct model_message message;
 	/*
-	 * The same as input.crossing and hang, writable: the reader may change them before it
-	 * passes them on.
+	 * The same as the pointers in input, and as hang, but writable: the reader may change them
+	 * before it passes them on.
 	 */
 	struct model_crossing *crossing;
+	struct model_mark *mark;
+	struct model_message *message;
 	struct report_hang *own_hang;
 };
 

@@ -415,8 +415,11 @@ void code_message(struct coder *c, struct model_message *m)
 	code_bool(c, &m->write);
 }
 
-void code_mark(struct coder *c, struct conceptual_mark *m, struct model_detail *d, bool *detailed)
+void code_mark(struct coder *c, struct model_mark *m, struct model_detail *d, bool *detailed)
 {
+	code_u32(c, &m->tgid);
+	code_u32(c, &m->inc);
+	code_u32(c, &m->site);
 	code_bool(c, &m->begins);
 	code_u32(c, &m->tid);
 	code_u32(c, &m->seq);

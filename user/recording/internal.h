@@ -51,7 +51,7 @@ void code_site(struct coder *c, struct site_name *name);
 void code_question(struct coder *c, struct contents_question *q);
 void code_answer(struct coder *c, struct contents_answer *a);
 void code_hang(struct coder *c, struct report_hang *h);
-void code_mark(struct coder *c, struct conceptual_mark *m, struct model_detail *d, bool *detailed);
+void code_mark(struct coder *c, struct model_mark *m, struct model_detail *d, bool *detailed);
 void code_message(struct coder *c, struct model_message *m);
 /*
  * Code an input that is no crossing. When reading, the name goes to @comm and the detail to @d.

@@ -364,36 +364,8 @@ static int number(struct source *s, const struct contents_item *item)
 	return 0;
 }
 
-/* Convert times and sites to the first recording's times and sites. */
-static int translate(struct merge *m, struct source *s)
+static int translate_crossing(struct merge *m, struct source *s, struct model_crossing *x)
 {
-	struct contents_item *item = &s->item;
-	struct model_crossing *x = item->crossing;
-	struct report_hang *h = item->own_hang;
-	uint32_t i;
-
-	if (!m->align)
-		return 0;
-	if (item->kind == CONTENTS_ITEM_MARK) {
-		item->mark.t_ns = by_first(m, s, item->mark.t_ns);
-		item->site = site_of(m, s, item->site);
-		return item->site == MODEL_NONE ? -ENOMEM : 0;
-	}
-	if (item->kind == CONTENTS_ITEM_HANG) {
-		h->t_ns = by_first(m, s, h->t_ns);
-		h->since_ns = by_first(m, s, h->since_ns);
-		for (i = 0; i < h->narrived; i++)
-			h->arrived[i].arrive_ns = by_first(m, s, h->arrived[i].arrive_ns);
-		return 0;
-	}
-	if (item->kind == CONTENTS_ITEM_MESSAGE) {
-		item->message.t_ns = by_first(m, s, item->message.t_ns);
-		return 0;
-	}
-	if (item->input.type != MODEL_INPUT_CROSSING) {
-		item->input.t_ns = by_first(m, s, item->input.t_ns);
-		return 0;
-	}
 	x->arrive_ns = by_first(m, s, x->arrive_ns);
 	x->depart_ns = by_first(m, s, x->depart_ns);
 	x->site = site_of(m, s, x->site);
@@ -405,20 +377,55 @@ static int translate(struct merge *m, struct source *s)
 	return x->site == MODEL_NONE ? -ENOMEM : 0;
 }
 
+/* Convert times and sites to the first recording's times and sites. */
+static int translate(struct merge *m, struct source *s)
+{
+	struct contents_item *item = &s->item;
+	struct report_hang *h = item->own_hang;
+	uint32_t i;
+
+	if (!m->align)
+		return 0;
+	if (item->kind == CONTENTS_ITEM_HANG) {
+		h->t_ns = by_first(m, s, h->t_ns);
+		h->since_ns = by_first(m, s, h->since_ns);
+		for (i = 0; i < h->narrived; i++)
+			h->arrived[i].arrive_ns = by_first(m, s, h->arrived[i].arrive_ns);
+		return 0;
+	}
+	switch (item->input.type) {
+	case MODEL_INPUT_CROSSING:
+		return translate_crossing(m, s, item->crossing);
+	case MODEL_INPUT_MARK:
+		item->mark->t_ns = by_first(m, s, item->mark->t_ns);
+		item->mark->site = site_of(m, s, item->mark->site);
+		return item->mark->site == MODEL_NONE ? -ENOMEM : 0;
+	case MODEL_INPUT_MESSAGE:
+		item->message->t_ns = by_first(m, s, item->message->t_ns);
+		return 0;
+	default:
+		item->input.t_ns = by_first(m, s, item->input.t_ns);
+		return 0;
+	}
+}
+
 static uint64_t key_of(const struct contents_item *item)
 {
 	const struct model_input *in = &item->input;
 
-	if (item->kind == CONTENTS_ITEM_MARK)
-		return item->mark.t_ns;
 	if (item->kind == CONTENTS_ITEM_HANG)
 		return item->hang->t_ns;
-	if (item->kind == CONTENTS_ITEM_MESSAGE)
-		return item->message.t_ns;
-	if (in->type != MODEL_INPUT_CROSSING)
+	switch (in->type) {
+	case MODEL_INPUT_CROSSING:
+		return in->crossing->depart_ns == MODEL_UNKNOWN ? in->crossing->arrive_ns
+								: in->crossing->depart_ns;
+	case MODEL_INPUT_MARK:
+		return in->mark->t_ns;
+	case MODEL_INPUT_MESSAGE:
+		return in->message->t_ns;
+	default:
 		return in->t_ns;
-	return in->crossing->depart_ns == MODEL_UNKNOWN ? in->crossing->arrive_ns
-							: in->crossing->depart_ns;
+	}
 }
 
 /* Read the next item of @s unless there is one. Return 0 or -errno. */

@@ -37,6 +37,8 @@ struct contents {
 	bool damaged, facts_damaged;
 	/* What the last item points to. */
 	struct model_crossing crossing;
+	struct model_mark mark;
+	struct model_message message;
 	struct model_detail detail;
 	struct report_hang hang;
 	struct pool passing;
@@ -309,25 +311,24 @@ static int take_mark(struct contents *t, struct coder *c, struct contents_item *
 {
 	bool detailed = false;
 
-	out->mark = (struct conceptual_mark){ 0 };
-	code_u32(c, &out->tgid);
-	code_u32(c, &out->inc);
-	code_u32(c, &out->site);
-	code_mark(c, &out->mark, &t->detail, &detailed);
+	code_mark(c, &t->mark, &t->detail, &detailed);
 	if (c->failed)
 		return -EBADMSG;
-	out->mark.detail = detailed ? &t->detail : NULL;
-	out->kind = CONTENTS_ITEM_MARK;
+	t->mark.detail = detailed ? &t->detail : NULL;
+	out->kind = CONTENTS_ITEM_INPUT;
+	out->input = (struct model_input){ .type = MODEL_INPUT_MARK, .mark = &t->mark };
+	out->mark = &t->mark;
 	return 1;
 }
 
-static int take_message(struct coder *c, struct contents_item *out)
+static int take_message(struct contents *t, struct coder *c, struct contents_item *out)
 {
-	out->message = (struct model_message){ 0 };
-	code_message(c, &out->message);
+	code_message(c, &t->message);
 	if (c->failed)
 		return -EBADMSG;
-	out->kind = CONTENTS_ITEM_MESSAGE;
+	out->kind = CONTENTS_ITEM_INPUT;
+	out->input = (struct model_input){ .type = MODEL_INPUT_MESSAGE, .message = &t->message };
+	out->message = &t->message;
 	return 1;
 }
 
@@ -361,7 +362,7 @@ static int take_record(struct contents *t, uint8_t type, struct coder *c, struct
 	case CONTENTS_RECORD_HANG:
 		return take_hang(t, c, out);
 	case CONTENTS_RECORD_MESSAGE:
-		return take_message(c, out);
+		return take_message(t, c, out);
 	default:
 		return 0;
 	}

@@ -320,18 +320,6 @@ void recording_process(struct recording *r, const struct model_proc *p)
 
 /* --- what happens ----------------------------------------------------------------------------- */
 
-void recording_mark(struct recording *r, uint32_t site, const struct conceptual_mark *mark)
-{
-	const struct model_proc *p = model_proc(r->model, mark->proc);
-
-	contents_mark(r->contents, p->tgid, p->inc, site, mark);
-}
-
-void recording_message(struct recording *r, const struct model_message *message)
-{
-	contents_message(r->contents, message);
-}
-
 void recording_hang(struct recording *r, const struct report_hang *hang)
 {
 	contents_hang(r->contents, hang);

@@ -36,15 +36,11 @@ int recording_begin(struct recording *recording, struct model *model);
  * later.
  */
 void recording_process(struct recording *recording, const struct model_proc *process);
-/* Record an access to another thread's data. */
-void recording_message(struct recording *recording, const struct model_message *message);
 /*
  * Write the recording so far, and all later records, to the file. Call this when the traced program
  * runs. Further calls do nothing. Return 0 or -errno after an error message.
  */
 int recording_keep(struct recording *recording);
-/* Record a mark of the program. */
-void recording_mark(struct recording *recording, uint32_t site, const struct conceptual_mark *mark);
 void recording_hang(struct recording *recording, const struct report_hang *hang);
 void recording_session(struct recording *recording, const struct session *session,
 		       int64_t realtime_offset_ns);

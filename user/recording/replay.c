@@ -192,6 +192,22 @@ static void on_barrier(void *ctx, const struct model *model, uint32_t index,
 	observer_barrier(r->observer, model, index, barrier);
 }
 
+static int on_mark(void *ctx, const struct model *model, uint32_t thread,
+		   const struct model_mark *mark)
+{
+	struct replay *r = ctx;
+
+	return observer_mark(r->observer, model, thread, mark);
+}
+
+static int on_message(void *ctx, const struct model *model, uint32_t thread,
+		      const struct model_message *message)
+{
+	struct replay *r = ctx;
+
+	return r->options.message ? r->options.message(r->options.ctx, model, thread, message) : 0;
+}
+
 static bool on_may_fold(void *ctx, const struct model *model, uint32_t proc)
 {
 	struct replay *r = ctx;
@@ -230,6 +246,8 @@ static int build(struct replay *r)
 	struct model_ops ops = { .ctx = r,
 				 .barrier = on_barrier,
 				 .episode = on_episode,
+				 .mark = on_mark,
+				 .message = on_message,
 				 .may_fold = on_may_fold,
 				 .barrier_folded = on_barrier_folded,
 				 .process_folded = on_process_folded };
@@ -370,45 +388,12 @@ static int on_input(struct replay *r, const struct model_input *in)
 			      : model_take(r->model, in);
 }
 
-static int on_mark(struct replay *r, const struct contents_item *item)
-{
-	struct conceptual_mark m = item->mark;
-
-	if (m.t_ns < r->from_ns || m.t_ns >= r->to_ns)
-		return 0;
-	m.thread = model_find_thread(r->model, item->tgid, item->inc, m.tid);
-	if (m.thread == MODEL_NONE)
-		return 0;
-	m.proc = model_thread(r->model, m.thread)->proc;
-	return observer_mark(r->observer, item->site, &m);
-}
-
-static int on_message(struct replay *r, const struct model_message *m)
-{
-	uint32_t thread;
-
-	if (!r->options.message || m->t_ns < r->from_ns || m->t_ns >= r->to_ns)
-		return 0;
-	thread = model_find_thread(r->model, m->tgid, m->inc, m->tid);
-	if (thread == MODEL_NONE)
-		return 0;
-	return r->options.message(r->options.ctx, r->model, thread, m);
-}
-
 static int on_item(struct replay *r, const struct contents_item *item)
 {
-	switch (item->kind) {
-	case CONTENTS_ITEM_INPUT:
+	if (item->kind == CONTENTS_ITEM_INPUT)
 		return on_input(r, &item->input);
-	case CONTENTS_ITEM_MARK:
-		return on_mark(r, item);
-	case CONTENTS_ITEM_MESSAGE:
-		return on_message(r, &item->message);
-	case CONTENTS_ITEM_HANG:
-		if (r->output.hang && item->hang->t_ns >= r->from_ns && item->hang->t_ns < r->to_ns)
-			r->output.hang(r->output.ctx, item->hang);
-		return 0;
-	}
+	if (r->output.hang && item->hang->t_ns >= r->from_ns && item->hang->t_ns < r->to_ns)
+		r->output.hang(r->output.ctx, item->hang);
 	return 0;
 }
 

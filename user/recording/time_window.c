@@ -248,6 +248,14 @@ int time_window_take(struct time_window *w, struct model *m, const struct model_
 		return take_crossing(w, m, in->crossing);
 	case MODEL_INPUT_TAIL:
 		return 0;
+	case MODEL_INPUT_MARK:
+		if (in->mark->t_ns < w->from_ns || in->mark->t_ns >= w->to_ns)
+			return 0;
+		break;
+	case MODEL_INPUT_MESSAGE:
+		if (in->message->t_ns < w->from_ns || in->message->t_ns >= w->to_ns)
+			return 0;
+		break;
 	case MODEL_INPUT_PROCESS:
 	case MODEL_INPUT_THREAD:
 	case MODEL_INPUT_END_THREAD:

@@ -285,43 +285,44 @@ static void write_crossing(struct contents_writer *w, const struct model_crossin
 	commit(w, &w->inputs, CONTENTS_INPUTS, CONTENTS_RECORD_CROSSING);
 }
 
-void contents_input(void *ctx, const struct model_input *input)
+static void write_mark(struct contents_writer *w, struct model_mark m)
 {
-	struct contents_writer *w = ctx;
-	struct model_input in;
+	bool detailed;
 
-	if (input->type == MODEL_INPUT_CROSSING) {
-		write_crossing(w, input->crossing);
-		return;
-	}
-	in = *input;
+	note_site(w, m.site);
+	code_mark(record(w), &m, (struct model_detail *)(uintptr_t)m.detail, &detailed);
+	commit(w, &w->inputs, CONTENTS_INPUTS, CONTENTS_RECORD_MARK);
+}
+
+static void write_message(struct contents_writer *w, struct model_message m)
+{
+	code_message(record(w), &m);
+	commit(w, &w->inputs, CONTENTS_INPUTS, CONTENTS_RECORD_MESSAGE);
+}
+
+static void write_input(struct contents_writer *w, struct model_input in)
+{
 	code_input(record(w), &in, NULL, NULL);
 	commit(w, &w->inputs, CONTENTS_INPUTS, CONTENTS_RECORD_INPUT);
 	if (in.type == MODEL_INPUT_END_THREAD)
 		forget_thread(w, &in);
 }
 
-void contents_mark(struct contents_writer *w, uint32_t tgid, uint32_t inc, uint32_t site,
-		   const struct conceptual_mark *mark)
+void contents_input(void *ctx, const struct model_input *input)
 {
-	struct conceptual_mark m = *mark;
-	struct coder *c = record(w);
-	bool detailed;
-
-	note_site(w, site);
-	code_u32(c, &tgid);
-	code_u32(c, &inc);
-	code_u32(c, &site);
-	code_mark(c, &m, (struct model_detail *)(uintptr_t)m.detail, &detailed);
-	commit(w, &w->inputs, CONTENTS_INPUTS, CONTENTS_RECORD_MARK);
-}
-
-void contents_message(struct contents_writer *w, const struct model_message *message)
-{
-	struct model_message m = *message;
-
-	code_message(record(w), &m);
-	commit(w, &w->inputs, CONTENTS_INPUTS, CONTENTS_RECORD_MESSAGE);
+	switch (input->type) {
+	case MODEL_INPUT_CROSSING:
+		write_crossing(ctx, input->crossing);
+		break;
+	case MODEL_INPUT_MARK:
+		write_mark(ctx, *input->mark);
+		break;
+	case MODEL_INPUT_MESSAGE:
+		write_message(ctx, *input->message);
+		break;
+	default:
+		write_input(ctx, *input);
+	}
 }
 
 uint64_t contents_bytes(const struct contents_writer *w)
