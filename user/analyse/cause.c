@@ -5,6 +5,7 @@
  * by part (the design's model, "Why a thread was late"). The results are summed by site.
  */
 #include "analyse/internal.h"
+#include "base/array.h"
 #include "base/grow.h"
 #include "base/number.h"
 
@@ -550,10 +551,9 @@ static int note_members(struct causes *c, const struct model_episode *ep)
 
 static void note_spinning(struct causes *c, const struct model_episode *ep)
 {
-	const struct model_member *m, *l = &ep->members[ep->n - 1];
+	const struct model_member *l = &ep->members[ep->n - 1];
 	struct cause_proc *p = &c->procs[ep->proc];
 	uint64_t spun = 0, in, waited, turn;
-	uint32_t i;
 
 	if (!p->episodes++)
 		p->first_ns = ep->release_ns;
@@ -565,8 +565,7 @@ static void note_spinning(struct causes *c, const struct model_episode *ep)
 	if (waited <= turn)
 		return;
 	waited -= turn;
-	for (i = 0; i < ep->n - 1; i++) {
-		m = &ep->members[i];
+	array_for_each (m, ep->members, ep->n - 1) {
 		in = m->detail ? m->detail->inside_oncpu_ns : MODEL_UNKNOWN;
 		if (in == MODEL_UNKNOWN)
 			continue;

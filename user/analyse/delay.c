@@ -12,6 +12,7 @@
  * usual case, in which the previous episode had the same members.
  */
 #include "analyse/internal.h"
+#include "base/array.h"
 #include "base/grow.h"
 #include "base/number.h"
 
@@ -480,12 +481,11 @@ static uint64_t charge_wait(struct history *hl, struct history *hi, const struct
 
 int delay_episode(struct delay *d, const struct model_episode *ep)
 {
-	const struct model_member *l, *m;
+	const struct model_member *l;
 	struct history *hl, *h;
 	struct charges charges;
 	struct segment *s;
 	uint64_t given;
-	uint32_t i;
 	int err;
 
 	if (ep->nested || !ep->n)
@@ -498,8 +498,7 @@ int delay_episode(struct delay *d, const struct model_episode *ep)
 	hl = d->threads[l->thread];
 	if (ep->state == MODEL_COMPLETE)
 		d->rows[ep->barrier].any = true;
-	for (i = 0; i < ep->n - 1; i++) {
-		m = &ep->members[i];
+	array_for_each (m, ep->members, ep->n - 1) {
 		h = d->threads[m->thread];
 		charges.n = 0;
 		given = 0;

@@ -6,17 +6,15 @@
 #include <errno.h>
 #include <math.h>
 
+#include "base/array.h"
 #include "sbt/record.h"
 
 void detached_barrier(const struct model_proc *p, const struct model_barrier *b,
 		      struct report_barrier *out)
 {
 	uint64_t beside = REPORT_UNKNOWN, own = p->detached.t_ns;
-	uint32_t i;
 
-	for (i = 0; i < p->nparts; i++) {
-		const struct model_detached *part = &p->parts[i];
-
+	array_for_each (part, p->parts, p->nparts) {
 		/* The earliest of several times counts. After it the data are incomplete. */
 		if (!(part->probe_groups & b->probe_groups))
 			beside = part->t_ns < beside ? part->t_ns : beside;

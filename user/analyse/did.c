@@ -6,6 +6,8 @@
  */
 #include "analyse/internal.h"
 
+#include "base/array.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -113,12 +115,10 @@ struct culprit_did *dids_add(struct culprit_dids *dids, const struct culprit_did
 /* Sum up by activity, the largest first. Return the number of sums. */
 static unsigned by_doing(const struct culprit_dids *dids, struct did *out)
 {
-	const struct culprit_did *d;
 	unsigned n = 0, i, k;
 	struct did swap;
 
-	for (i = 0; i < CULPRIT_DIDS; i++) {
-		d = &dids->one[i];
+	array_for_each (d, dids->one, CULPRIT_DIDS) {
 		if (!d->ns)
 			continue;
 		for (k = 0; k < n && out[k].doing != d->doing; k++)

@@ -2,6 +2,8 @@
 // Copyright (c) 2026 The sbt-trace authors
 #include "analyse/doctor_internal.h"
 
+#include "base/array.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -33,9 +35,8 @@ static bool missing_rights(const struct doctor_facts *x, char *out, size_t len)
 /* Set the verdict to the first needed feature that is missing. */
 static void classify(struct doctor *d, const struct doctor_facts *x)
 {
-	const struct doctor_feature *f, *missing = NULL;
+	const struct doctor_feature *missing = NULL;
 	struct doctor_feature *v = &d->verdict;
-	uint32_t i;
 
 	*v = (struct doctor_feature){ .group = "verdict", .name = "trace", .needed = true };
 	if (missing_rights(x, v->found, sizeof(v->found))) {
@@ -43,8 +44,7 @@ static void classify(struct doctor *d, const struct doctor_facts *x)
 		doctor_remedy(v, "%s", x->root ? DOCTOR_DENIED : DOCTOR_SUDO);
 		return;
 	}
-	for (i = 0; i < d->n; i++) {
-		f = &d->features[i];
+	array_for_each (f, d->features, d->n) {
 		if (!f->needed || f->state == DOCTOR_YES || f->state == DOCTOR_INSTEAD)
 			continue;
 		if (!missing || (missing->state == DOCTOR_UNKNOWN && f->state == DOCTOR_NO))

@@ -3,6 +3,8 @@
 /* The POP efficiencies, by the formulas of the design's model ("Efficiencies"). */
 #include "analyse/internal.h"
 
+#include "base/array.h"
+
 #include <math.h>
 
 /* Return a ratio of at most 1, or NAN if the divisor is 0. */
@@ -59,8 +61,7 @@ void efficiency_barrier(const struct model_barrier *b, const uint32_t *position,
 	uint64_t often = 0;
 	uint32_t i;
 
-	for (i = 0; i < b->nthreads; i++) {
-		const struct model_barrier_thread *t = &b->threads[i];
+	array_for_each (t, b->threads, b->nthreads) {
 		struct efficiency_work *w;
 		uint64_t ns;
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "analyse/internal.h"
+#include "base/array.h"
 #include "base/number.h"
 
 /*
@@ -309,8 +310,7 @@ static void sort_out(const struct groups *g)
 {
 	uint32_t i, head;
 
-	for (i = 0; i < model_nthreads(g->model); i++) {
-		const struct model_thread *t = &g->threads[i];
+	array_for_each (t, g->threads, model_nthreads(g->model)) {
 		struct member_of *of = t->crossings ? &g->of[t->proc] : NULL;
 
 		if (of && t->start_ns < of->start_ns)

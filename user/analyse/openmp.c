@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "analyse/internal.h"
+#include "base/array.h"
 #include "base/grow.h"
 #include "base/number.h"
 #include "sbt/record.h"
@@ -260,11 +261,7 @@ static uint64_t master_left(const struct model_episode *ep)
 
 static void elsewhere(struct openmp *o, const struct model_episode *ep)
 {
-	uint32_t i;
-
-	for (i = 0; i < ep->n; i++) {
-		const struct model_member *m = &ep->members[i];
-
+	array_for_each (m, ep->members, ep->n) {
 		if (m->depart_ns != MODEL_UNKNOWN && m->depart_ns > m->arrive_ns)
 			o->threads[m->thread].other_ns += m->depart_ns - m->arrive_ns;
 	}

@@ -7,6 +7,7 @@
  * permanent team.
  */
 #include "analyse/internal.h"
+#include "base/array.h"
 #include "base/number.h"
 
 #include <errno.h>
@@ -227,15 +228,12 @@ int positions_sums(const struct report_thread *threads, uint32_t n, uint32_t pos
 		   struct efficiency_sums *sums)
 {
 	uint64_t *useful = calloc(positions + 1u, sizeof(*useful));
-	uint32_t i;
 
 	if (!useful)
 		return -ENOMEM;
 	sums->n = positions;
 	sums->max_ns = 0;
-	for (i = 0; i < n; i++) {
-		const struct report_thread *t = &threads[i];
-
+	array_for_each (t, threads, n) {
 		if (t->position == MODEL_NONE)
 			continue;
 		useful[t->position] +=

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/hash.h"
 #include "base/in_line.h"
 #include "base/number.h"
@@ -113,17 +114,14 @@ int threads_by_index(const void *a, const void *b)
 static int barrier_threads(struct build *b, const struct model_barrier *mb,
 			   struct report_barrier *out)
 {
-	const struct model_barrier_thread *bt;
 	const struct model_thread *t;
 	struct report_thread *rt;
-	uint32_t i;
 	int err = 0;
 
 	out->threads = arena_alloc(b->arena, (mb->nthreads + 1) * sizeof(*out->threads));
 	if (!out->threads)
 		return -ENOMEM;
-	for (i = 0; i < mb->nthreads; i++) {
-		bt = &mb->threads[i];
+	array_for_each (bt, mb->threads, mb->nthreads) {
 		rt = &out->threads[out->nthreads++];
 		*rt = (struct report_thread){
 			.index = MODEL_NONE,
@@ -791,10 +789,7 @@ static int build_processes(struct build *b)
 /* For each thread of a process, update its longest wait with its waits at a barrier. */
 static void add_longest_waits(struct report_process *p, const struct report_barrier *b)
 {
-	uint32_t i;
-
-	for (i = 0; i < b->nthreads; i++) {
-		const struct report_thread *from = &b->threads[i];
+	array_for_each (from, b->threads, b->nthreads) {
 		struct report_thread *to =
 			from->index < p->nmembers ? &p->members[from->index] : NULL;
 		uint32_t j;
@@ -941,9 +936,7 @@ static void forget_losses(struct report *out)
 		if (out->processes[i].unmet)
 			out->processes[i].wait_ns = out->processes[i].release_ns = REPORT_UNKNOWN;
 	}
-	for (i = 0; i < out->nbarriers; i++) {
-		struct report_barrier *b = &out->barriers[i];
-
+	array_for_each (b, out->barriers, out->nbarriers) {
 		if (b->wait_ns.n || (!out->extent.window && !b->unmet))
 			continue;
 		b->lost_ns = b->gain_ns = REPORT_UNKNOWN;

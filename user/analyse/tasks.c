@@ -6,6 +6,8 @@
  */
 #include "analyse/internal.h"
 
+#include "base/array.h"
+
 #include <math.h>
 #include <stdio.h>
 
@@ -44,15 +46,13 @@ void tasks_barrier(struct report_barrier *b)
 
 void tasks_forget(struct report *r)
 {
-	uint32_t i, k;
+	uint32_t i;
 
 	for (i = 0; i < r->nprocesses; i++) {
 		if (!r->processes[i].tasks)
 			continue;
 		r->processes[i].release_ns = REPORT_UNKNOWN;
-		for (k = 0; k < r->nconceptuals; k++) {
-			struct report_conceptual *c = &r->conceptuals[k];
-
+		array_for_each (c, r->conceptuals, r->nconceptuals) {
 			if (c->pid != r->processes[i].pid)
 				continue;
 			c->gain_ns = REPORT_UNKNOWN;

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The sbt-trace authors
 /* Verdicts: one sentence with the figures, and one with advice. */
 #include "analyse/internal.h"
+#include "base/array.h"
 #include "base/number.h"
 
 #include <math.h>
@@ -150,8 +151,7 @@ static uint32_t waiting_positions(const struct report_thread *threads, uint32_t 
 {
 	uint32_t i, known = 0;
 
-	for (i = 0; i < n; i++) {
-		const struct report_thread *t = &threads[i];
+	array_for_each (t, threads, n) {
 		struct waiter *at;
 
 		if (t->position == MODEL_NONE || t->work_ns == REPORT_UNKNOWN)

@@ -6,6 +6,8 @@
  */
 #include "attach/event_names.h"
 
+#include "base/array.h"
+
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
@@ -131,11 +133,7 @@ static int cache_event(struct event_spec *spec, const char *name)
 
 int event_generic(struct event_spec *spec, const char *name)
 {
-	size_t i;
-
-	for (i = 0; i < SIZE(generic); i++) {
-		const struct generic *g = &generic[i];
-
+	array_for_each (g, generic, SIZE(generic)) {
 		if (strcasecmp(name, g->name) != 0 &&
 		    (!g->alias || strcasecmp(name, g->alias) != 0))
 			continue;

@@ -7,6 +7,8 @@
  */
 #include "attach/event_names.h"
 
+#include "base/array.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -144,14 +146,11 @@ int event_papi(const struct events_host *host, struct event_spec *spec, const ch
 	const char *note = "has no counterpart among the kernel's events for this CPU: use the "
 			   "CPU's own event (rNNN, PMU/event/, or libpfm4's name)";
 	bool known = false;
-	size_t i;
 	int err;
 
 	if (strncasecmp(name, "PAPI_", 5) != 0)
 		return -ENOENT;
-	for (i = 0; i < SIZE(presets); i++) {
-		const struct preset *p = &presets[i];
-
+	array_for_each (p, presets, SIZE(presets)) {
 		if (strcasecmp(name, p->name) != 0)
 			continue;
 		known = true;

@@ -8,6 +8,8 @@
 
 #include "attach/internal.h"
 
+#include "base/array.h"
+
 /*
  * Return whether the kernel has the newest features that sums need: to count arrivals (atomic
  * fetch-and-add), and to find call sites (find_vma). Ask the kernel, as distributions backport
@@ -95,9 +97,7 @@ void attach_each_sums(const struct attach *a, void (*each)(void *ctx, const stru
 
 	if (n > SBT_SUM_PLACES)
 		n = SBT_SUM_PLACES;
-	for (i = 0; i < n; i++) {
-		const struct sbt_sums *s = &a->sums[i];
-
+	array_for_each (s, a->sums, n) {
 		/* Our own crossings are from the calibration. */
 		if (sbt_sums_crossings(s) && s->key.tgid != a->skel->rodata->config.self)
 			each(ctx, s);

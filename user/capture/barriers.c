@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "attach/rights.h"
+#include "base/array.h"
 #include "base/msg.h"
 #include "base/text.h"
 #include "capture/preflight.h"
@@ -296,10 +297,8 @@ static void add_string(struct buf *buf, const char *name, const char *value)
 static void add_json(struct listing *l, const struct module *m)
 {
 	char name[SYMBOL_NAME_MAX], end[64], problem[384];
-	uint32_t i;
 
-	for (i = 0; i < m->nplaces; i++) {
-		const struct module_probe_site *p = &m->places[i];
+	array_for_each (p, m->places, m->nplaces) {
 		bool used = is_used(l, m, p);
 
 		if (is_aside(p))

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/msg.h"
 #include "base/remark.h"
@@ -441,11 +442,8 @@ void probes_tasks(struct probes *p, struct module *m, uint32_t tgid)
 static uint64_t behind_code(const struct module *m, uint64_t offset)
 {
 	uint64_t first = UINT64_MAX, at = UINT64_MAX;
-	uint32_t i;
 
-	for (i = 0; i < m->nsegments; i++) {
-		const struct module_segment *s = &m->segments[i];
-
+	array_for_each (s, m->segments, m->nsegments) {
 		if (!s->exec)
 			continue;
 		if (s->vaddr < first)
@@ -632,16 +630,14 @@ int probes_exits(struct probes *p, struct module *m, uint32_t returns)
 {
 	const struct module_probe_site *first = NULL;
 	struct attach_probe_site *places;
-	uint32_t i, n = 0, unseen = 0;
+	uint32_t n = 0, unseen = 0;
 	int err = 0;
 
 	places = calloc(m->nplaces + 1, sizeof(*places));
 	if (!places)
 		return -ENOMEM;
 
-	for (i = 0; i < m->nplaces; i++) {
-		struct module_probe_site *from = &m->places[i];
-
+	array_for_each (from, m->places, m->nplaces) {
 		if (from->error || !has_two_ends(from) || (from->spec.flags & SBT_SPEC_RETS) ||
 		    from->exits_used)
 			continue;
@@ -697,10 +693,7 @@ int probes_exits(struct probes *p, struct module *m, uint32_t returns)
 void probes_note_outlined(struct probes *p, uint32_t tgid, const struct maps_entry *e,
 			  const struct module *m)
 {
-	uint32_t i;
-
-	for (i = 0; i < m->nplaces; i++) {
-		const struct module_probe_site *probe_site = &m->places[i];
+	array_for_each (probe_site, m->places, m->nplaces) {
 		uint64_t offset = probe_site->start - e->offset;
 
 		if (probe_site->spec.role == SBT_ROLE_OUTLINED && !probe_site->error &&

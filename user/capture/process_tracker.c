@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "attach/mappings.h"
+#include "base/array.h"
 #include "base/hash.h"
 #include "base/msg.h"
 #include "base/remark.h"
@@ -108,11 +109,9 @@ static void refuse(struct tracker *t, struct address_space *space, const char *c
 static uint32_t see_returns(struct tracker *t, int pid, const struct maps *maps, bool *runtime)
 {
 	uint32_t returns = 0;
-	size_t i;
 
 	*runtime = false;
-	for (i = 0; i < maps->n; i++) {
-		const struct maps_entry *e = &maps->entries[i];
+	array_for_each (e, maps->entries, maps->n) {
 		struct module *m = tracker_mapped_at(t, pid, e);
 
 		if (!m || !m->regions)
@@ -421,14 +420,11 @@ static void know_program(struct tracker *t, uint32_t tgid, const struct maps *ma
 {
 	char path[32];
 	struct stat st;
-	size_t i;
 
 	snprintf(path, sizeof(path), "/proc/%u/exe", tgid);
 	if (stat(path, &st))
 		return;
-	for (i = 0; i < maps->n; i++) {
-		const struct maps_entry *e = &maps->entries[i];
-
+	array_for_each (e, maps->entries, maps->n) {
 		if (e->exec && e->ino == st.st_ino) {
 			attach_know_program(t->attach, e->dev, e->ino, flags, settled);
 			return;
@@ -654,11 +650,7 @@ static void on_fork(struct tracker *t, const struct sbt_event *event)
 static const struct maps_entry *mapped_at(const struct address_space *space, uint64_t addr,
 					  uint64_t *offset)
 {
-	size_t i;
-
-	for (i = 0; i < space->maps.n; i++) {
-		const struct maps_entry *e = &space->maps.entries[i];
-
+	array_for_each (e, space->maps.entries, space->maps.n) {
 		if (addr >= e->start && addr < e->end) {
 			*offset = addr - e->start + e->offset;
 			return e;

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/grow.h"
 #include "base/msg.h"
@@ -246,10 +247,8 @@ static bool ran_before_probes(const struct tracker *t, const struct birth *b, ui
 	uint64_t began = b->busy_ns > b->last_ns ? b->busy_ns : b->last_ns;
 	uint64_t thread_ns = forked_ns(t, b, until_ns, false);
 	uint64_t any_ns = forked_ns(t, b, until_ns, true);
-	size_t i;
 
-	for (i = 0; i < b->maps.n; i++) {
-		const struct maps_entry *e = &b->maps.entries[i];
+	array_for_each (e, b->maps.entries, b->maps.n) {
 		const struct module *m = modules_find(t->modules, e->dev, e->ino);
 
 		*path = e->path;

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "attach/copies.h"
+#include "base/array.h"
 #include "base/msg.h"
 #include "base/remark.h"
 #include "target/look.h"
@@ -267,13 +268,10 @@ static bool search_between(struct search *s, enum search_what what, uint64_t sta
 {
 	struct maps maps;
 	bool any = false;
-	size_t i;
 
 	if (maps_read(s->pid, &maps))
 		return true;
-	for (i = 0; i < maps.n; i++) {
-		const struct maps_entry *e = &maps.entries[i];
-
+	array_for_each (e, maps.entries, maps.n) {
 		if (what != SEARCH_ALL && e->exec != (what == SEARCH_CODE))
 			continue;
 		if (e->start >= end || e->end <= start || !may_be_copy(e))

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "attach/mappings.h"
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/grow.h"
 #include "target/linker.h"
@@ -126,11 +127,8 @@ int tracker_changes(void *ctx, uint32_t tgid, uint32_t inc, uint32_t *n)
 int tracker_starting_add(struct tracker *t, uint32_t tgid, uint32_t inc, bool changed)
 {
 	uint64_t now = now_ns();
-	struct starting *s;
-	uint32_t i;
 
-	for (i = 0; i < t->nstarting; i++) {
-		s = &t->starting[i];
+	array_for_each (s, t->starting, t->nstarting) {
 		if (s->tgid == tgid && s->inc == inc) {
 			s->changed |= changed;
 			if (changed)

@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/remark.h"
 #include "ingest/ranks.h"
 #include "sites/untraced.h"
@@ -96,11 +97,9 @@ void tracker_free_ranks(struct tracker *t)
 static bool add_rank(struct silent_program **all, uint32_t *n, const struct silent_rank *r,
 		     uint32_t pid)
 {
-	struct silent_program *more, *p;
-	uint32_t i;
+	struct silent_program *more;
 
-	for (i = 0; i < *n; i++) {
-		p = &(*all)[i];
+	array_for_each (p, (*all), *n) {
 		if (p->rank.program == r->program && p->rank.calls == r->calls) {
 			p->n++;
 			p->pid = pid < p->pid ? pid : p->pid;

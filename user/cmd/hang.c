@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "attach/rights.h"
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/grow.h"
 #include "base/msg.h"
@@ -147,9 +148,7 @@ static int question_of(const struct hang *h, const struct stack_waiters_barrier 
 		to->pids = calloc(h->npids, sizeof(*to->pids));
 	if (!to->arrived || (from->of_processes && !to->pids))
 		return -ENOMEM;
-	for (i = 0; i < from->n; i++) {
-		const struct stack_waiters_arrival *a = &from->arrivals[i];
-
+	array_for_each (a, from->arrivals, from->n) {
 		to->arrived[to->narrived++] = (struct hang_collect_arrival){
 			.pid = a->thread->pid,
 			.tid = a->thread->tid,

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "attach/counters.h"
+#include "base/array.h"
 #include "base/grow.h"
 #include "base/msg.h"
 #include "capture/barriers.h"
@@ -117,10 +118,9 @@ static void number_notes(struct list *l)
 
 static void add_notes(struct buf *buf, const struct list *l)
 {
-	size_t i, n = 0;
+	size_t n = 0;
 
-	for (i = 0; i < l->n; i++) {
-		const struct counter *c = &l->counters[i];
+	array_for_each (c, l->counters, l->n) {
 		char text[512];
 		const char *reason;
 		bool named;
@@ -137,12 +137,11 @@ static void add_notes(struct buf *buf, const struct list *l)
 
 static void add_table(struct buf *buf, struct list *l)
 {
-	size_t name = name_width(l), source = strlen("hardware"), i;
+	size_t name = name_width(l), source = strlen("hardware");
 
 	number_notes(l);
 	buf_printf(buf, "%-*s  %-*s  AVAILABLE\n", (int)name, "NAME", (int)source, "SOURCE");
-	for (i = 0; i < l->n; i++) {
-		const struct counter *c = &l->counters[i];
+	array_for_each (c, l->counters, l->n) {
 		bool own_line = strlen(c->spec.name) > name;
 
 		if (own_line)
@@ -168,11 +167,7 @@ static void add_member(struct buf *buf, const char *name, const char *value)
 
 static void add_json(struct buf *buf, const struct list *l)
 {
-	size_t i;
-
-	for (i = 0; i < l->n; i++) {
-		const struct counter *c = &l->counters[i];
-
+	array_for_each (c, l->counters, l->n) {
 		buf_str(buf, "{\"type\":\"counter\"");
 		add_member(buf, "name", c->spec.name);
 		add_member(buf, "what", c->spec.what);

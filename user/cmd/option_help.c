@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "cmd/option_table.h"
 
 #define COLUMNS 80
@@ -120,7 +121,7 @@ static void print_usage(const char *usage)
 void option_help_command(enum command command)
 {
 	const struct command_text *text = &command_texts[command];
-	size_t width = left_width(1u << command, false), group, i;
+	size_t width = left_width(1u << command, false), group;
 	bool titled;
 
 	print_usage(text->usage);
@@ -128,9 +129,7 @@ void option_help_command(enum command command)
 	print_wrapped(text->about, 0);
 	for (group = 0; group < OPTION_GROUPS; group++) {
 		titled = false;
-		for (i = 0; i < noptions; i++) {
-			const struct option_row *row = &option_table[i];
-
+		array_for_each (row, option_table, noptions) {
 			if (row->group != group || !shown(row, 1u << command, false))
 				continue;
 			if (!titled)
@@ -191,8 +190,7 @@ void option_help_table(void)
 		printf("command\t%s\t%s\t%s\n", command_texts[i].name,
 		       command_texts[i].operands == OPERANDS_FILES ? "files" : "command",
 		       command_texts[i].summary);
-	for (i = 0; i < noptions; i++) {
-		const struct option_row *row = &option_table[i];
+	array_for_each (row, option_table, noptions) {
 		const char *comma = "";
 
 		printf("option\t%s\t%.1s\t%s\t%s\t%s\t%s\t", row->name,

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/hash.h"
 #include "base/msg.h"
 #include "base/progress.h"
@@ -130,15 +131,11 @@ static int choose_threads(const struct which *w, struct report *report)
 
 	if (!seen)
 		return -ENOMEM;
-	for (i = 0; i < report->nprocesses; i++) {
-		struct report_process *p = &report->processes[i];
-
+	array_for_each (p, report->processes, report->nprocesses) {
 		p->nmembers = keep_threads(w, p->members, p->nmembers, seen);
 		any += p->nmembers;
 	}
-	for (i = 0; i < report->nbarriers; i++) {
-		struct report_barrier *b = &report->barriers[i];
-
+	array_for_each (b, report->barriers, report->nbarriers) {
 		b->nthreads = keep_threads(w, b->threads, b->nthreads, seen);
 		/* A barrier that none of the threads came to is not printed. */
 		if (b->nthreads)

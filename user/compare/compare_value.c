@@ -5,6 +5,8 @@
 
 #include "compare/compare_internal.h"
 
+#include "base/array.h"
+
 static double of_ns(uint64_t ns)
 {
 	return ns == REPORT_UNKNOWN ? NAN : (double)ns;
@@ -129,9 +131,7 @@ double compare_elapsed(const struct report *r)
 	if (r->ndetached)
 		return NAN;
 	/* A process's run includes the time before its first and after its last crossing. */
-	for (i = 0; i < r->nprocesses; i++) {
-		const struct report_process *p = &r->processes[i];
-
+	array_for_each (p, r->processes, r->nprocesses) {
 		if (p->life_ns && p->life_ns != REPORT_UNKNOWN)
 			longest = fmax(longest, (double)p->life_ns);
 		else if (p->elapsed_ns != REPORT_UNKNOWN)

@@ -6,6 +6,8 @@
 
 #include "compare/series_internal.h"
 
+#include "base/array.h"
+
 #define WORDS 64 /* longer commands are labels as a whole */
 
 uint32_t series_threads(const struct report *r)
@@ -62,14 +64,12 @@ static const char *label_command(struct series_making *k, const struct series_in
 /* Find whether the commands and numbers of threads of the recordings without a label differ. */
 static void differing(struct series_making *k, uint32_t n, bool *commands, bool *threads)
 {
-	const struct series_input *first = NULL, *in;
+	const struct series_input *first = NULL;
 	size_t length;
-	uint32_t i;
 
 	*commands = *threads = false;
 	k->bare = true;
-	for (i = 0; i < n; i++) {
-		in = &k->inputs[i];
+	array_for_each (in, k->inputs, n) {
 		if (in->label)
 			continue;
 		first = first ? first : in;

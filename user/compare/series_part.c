@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "compare/series_internal.h"
+#include "base/array.h"
 #include "analyse/stats.h"
 
 static uint64_t rounded(double ns)
@@ -281,9 +282,7 @@ int series_sites(struct series_making *k, uint32_t index, const struct series_fi
 	for (i = 0; i < p->nsites; i++)
 		if (p->sites[i].phase.n)
 			sum += (double)p->sites[i].phase.mean;
-	for (i = 0; i < p->nsites; i++) {
-		struct series_site *s = &p->sites[i];
-
+	array_for_each (s, p->sites, p->nsites) {
 		s->share = s->phase.n && sum > 0 ? (double)s->phase.mean / sum : NAN;
 		s->barrier_share = s->barrier.n && sum > 0 ? (double)s->barrier.mean / sum : NAN;
 	}

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "compare/compare.h"
 #include "emit/table.h"
 
@@ -135,16 +136,13 @@ static const char *where_of(const struct compare_row *r)
 static void print_regressions(struct textout *t, const struct compare *c)
 {
 	char limit[TEXTOUT_CELL], a[TEXTOUT_CELL], b[TEXTOUT_CELL], change[TEXTOUT_CELL];
-	const struct compare_row *r;
-	uint32_t i;
 
 	if (isnan(c->fail_above))
 		return;
 	snprintf(limit, sizeof(limit), "%.4g %%", c->fail_above * 100);
 	if (!c->regressions)
 		textout_wrap(t, TEXTOUT_BOLD, "", 2, "No regression above %s is proven.", limit);
-	for (i = 0; i < c->nrows; i++) {
-		r = &c->rows[i];
+	array_for_each (r, c->rows, c->nrows) {
 		if (r->regression != 1)
 			continue;
 		textout_wrap(
@@ -265,14 +263,13 @@ static bool same_place(const struct compare_row *a, const struct compare_row *b)
 static void print_rows(struct textout *t, const struct compare *c, bool sites,
 		       const struct fields_context *context)
 {
-	const struct compare_row *before = NULL, *r;
-	uint32_t i, places = 0;
+	const struct compare_row *before = NULL;
+	uint32_t places = 0;
 	struct table table = { 0 };
 	struct compare_row row;
 
 	table_fields(&table, &fields_rec_difference, context);
-	for (i = 0; i < c->nrows; i++) {
-		r = &c->rows[i];
+	array_for_each (r, c->rows, c->nrows) {
 		if ((r->scope == COMPARE_BARRIER) != sites || is_idle(r))
 			continue;
 		places += !same_place(before, r);

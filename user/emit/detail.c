@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/text.h"
 #include "emit/account.h"
 #include "emit/outlier_threads.h"
@@ -400,13 +401,10 @@ static void barrier_longest(struct textout *t, const struct report_barrier *b)
 
 static void barrier_callsites(struct textout *t, const struct report_barrier *b)
 {
-	const struct report_callsite *c;
 	char *place;
-	uint32_t i;
 	int n;
 
-	for (i = 0; i < b->ncallsites; i++) {
-		c = &b->callsites[i];
+	array_for_each (c, b->callsites, b->ncallsites) {
 		if (b->ncallsites == 1 && !c->through)
 			break;
 		if (c->file && c->line)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/text.h"
 
 #define GAP	   2
@@ -129,7 +130,6 @@ void doctor_print(struct textout *out, const struct doctor *d)
 {
 	struct columns c = measure(out, d);
 	const char *group = "";
-	uint32_t i;
 
 	if (d->verdict.state == DOCTOR_YES)
 		textout_line(out, TEXTOUT_BOLD, "sbt-trace can trace here");
@@ -140,9 +140,7 @@ void doctor_print(struct textout *out, const struct doctor *d)
 	textout_line(out, TEXTOUT_DIM, "%-*s%*s%-*s%*s%-*s%*s%s", (int)c.name, "FEATURE", GAP, "",
 		     STATE, "STATE", GAP, "", (int)c.left, "AVAILABLE, OR USED INSTEAD", GAP, "",
 		     "WHAT TO DO");
-	for (i = 0; i < d->n; i++) {
-		const struct doctor_feature *f = &d->features[i];
-
+	array_for_each (f, d->features, d->n) {
 		if (strcmp(group, f->group) != 0)
 			textout_line(out, TEXTOUT_BOLD, "%s", f->group);
 		group = f->group;

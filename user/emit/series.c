@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "emit/compare.h"
 #include "emit/table.h"
 
@@ -158,12 +159,10 @@ static bool counted_has(const struct counted *c, const char *name)
 
 static void counted_begin(struct counted *c, const struct series *s)
 {
-	const struct series_point *p;
-	uint32_t i, j;
+	uint32_t j;
 
 	c->n = 0;
-	for (i = 0; i < s->npoints; i++) {
-		p = &s->points[i];
+	array_for_each (p, s->points, s->npoints) {
 		for (j = 0; j < p->ncounters && c->n < COUNTERS; j++) {
 			if (counted_has(c, p->counters[j].name))
 				continue;

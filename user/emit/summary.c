@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "hang/hang.h"
+#include "base/array.h"
 #include "base/number.h"
 #include "emit/account.h"
 #include "emit/outlier_threads.h"
@@ -744,13 +745,11 @@ static void summary_cost(struct textout *t, const struct report *r)
 static void summary_loops(struct textout *t, const struct report *r)
 {
 	char barrier[TEXTOUT_CELL], phase[TEXTOUT_CELL];
-	const struct report_barrier *b;
 	struct buf waits = { 0 };
 	const char *file;
-	uint32_t i, j;
+	uint32_t j;
 
-	for (i = 0; i < r->nbarriers; i++) {
-		b = &r->barriers[i];
+	array_for_each (b, r->barriers, r->nbarriers) {
 		if (!b->loop)
 			continue;
 		file = textout_base_name(b->file);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "sites/family.h"
 
 const struct hang_collect_process *hang_collect_find_process(const struct hang_collect_answer *a,
@@ -65,11 +66,7 @@ static bool is_stale(const struct hang_collect_answer *a, const struct hang_coll
 static void add_site_frame(struct hang_collect_answer *a, uint32_t tid,
 			   const struct hang_frame *site)
 {
-	uint32_t i;
-
-	for (i = 0; i < a->in.nthreads; i++) {
-		struct hang_thread *t = &a->threads[i];
-
+	array_for_each (t, a->threads, a->in.nthreads) {
 		/* .frames has room for one more. */
 		if (t->tid == tid && !t->nframes && t->frames && site->module)
 			((struct hang_frame *)(uintptr_t)t->frames)[t->nframes++] = *site;
@@ -196,9 +193,7 @@ int hang_collect_add_barrier(struct hang_collect *s, struct hang_collect_answer 
 		.npids = from->npids,
 		.pids = from->pids,
 	};
-	for (i = 0; i < from->narrived; i++) {
-		struct hang_collect_arrival *at = &from->arrived[i];
-
+	array_for_each (at, from->arrived, from->narrived) {
 		at->stale = is_stale(a, at);
 		if (at->stale)
 			continue;

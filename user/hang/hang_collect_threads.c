@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/number.h"
 #include "target/job.h"
@@ -135,11 +136,8 @@ static void add_call(const struct hang_collect_process *p, const struct snapshot
 static const struct hang_thread *rank_thread(const struct hang_collect_answer *a, uint32_t pid)
 {
 	const struct hang_thread *first = NULL;
-	uint32_t i;
 
-	for (i = 0; i < a->in.nthreads; i++) {
-		const struct hang_thread *t = &a->threads[i];
-
+	array_for_each (t, a->threads, a->in.nthreads) {
 		if (t->pid != pid)
 			continue;
 		if (t->call || t->on == HANG_ON_BARRIER)
@@ -154,12 +152,10 @@ static const struct hang_thread *rank_thread(const struct hang_collect_answer *a
 void hang_collect_add_peers(struct hang_collect_answer *a)
 {
 	const struct hang_thread *peer;
-	uint32_t i, j;
+	uint32_t j;
 	struct job job;
 
-	for (i = 0; i < a->in.nthreads; i++) {
-		struct hang_thread *t = &a->threads[i];
-
+	array_for_each (t, a->threads, a->in.nthreads) {
 		for (j = 0; t->call && t->world && t->peer != HANG_NONE && j < a->nprocesses; j++) {
 			if (job_read((int)a->processes[j].pid, &job) || job.rank != t->peer)
 				continue;
@@ -222,12 +218,10 @@ int hang_collect_add_thread(struct hang_collect *s, struct hang_collect_answer *
 
 void hang_collect_mark_idle(struct hang_collect_answer *a)
 {
-	uint32_t i, k;
+	uint32_t k;
 	bool omp;
 
-	for (i = 0; i < a->in.nthreads; i++) {
-		struct hang_thread *t = &a->threads[i];
-
+	array_for_each (t, a->threads, a->in.nthreads) {
 		for (k = 0, omp = false; k < t->nframes; k++) {
 			const char *m = t->frames[k].module;
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/number.h"
 
 static const char *keep(struct arena *a, const char *s, bool *failed)
@@ -68,13 +69,11 @@ static int arrived_cmp(const void *a, const void *b)
 int hang_fill_arrived(const struct graph *g, const struct hang_barrier *b, struct report_hang *out)
 {
 	bool failed = false;
-	uint32_t i;
 
 	out->arrived = arena_alloc(g->arena, (b->narrived + 1) * sizeof(*out->arrived));
 	if (!out->arrived)
 		return -ENOMEM;
-	for (i = 0; i < b->narrived; i++) {
-		const struct hang_arrival *from = &b->arrived[i];
+	array_for_each (from, b->arrived, b->narrived) {
 		uint32_t thread = graph_thread(g, from->tid);
 		const struct hang_thread *t = thread != HANG_NONE ? &g->in->threads[thread] : NULL;
 		struct hang_frame site = keep_frame(g->arena, &from->site, &failed);

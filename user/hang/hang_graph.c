@@ -5,6 +5,8 @@
  */
 #include "hang/hang_internal.h"
 
+#include "base/array.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -75,14 +77,13 @@ static bool can_fill(const struct graph *g, uint32_t barrier)
 {
 	const struct need *need = &g->needs[barrier];
 	bool replaceable = g->strict && !g->in->barriers[barrier].team_declared;
-	uint32_t i, n = 0;
+	uint32_t n = 0;
 
 	if (need->odd != HANG_NONE)
 		return false;
 	if (need->unclear)
 		return true;
-	for (i = 0; i < need->n; i++) {
-		const struct candidate *c = &need->candidates[i];
+	array_for_each (c, need->candidates, need->n) {
 		/* Nothing is proven about a thread that was not examined: it may arrive. */
 		bool can = !c->lost && !c->barred && (c->thread == HANG_NONE || g->can[c->thread]);
 

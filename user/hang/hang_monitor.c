@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/grow.h"
 #include "base/hash.h"
 #include "base/msg.h"
@@ -143,11 +144,7 @@ static void report_over(struct hang_monitor *h, struct known *k, uint64_t now)
 /* Close the hangs that the current look did not see: no thread is inside any more. */
 static void close_known(struct hang_monitor *h, uint64_t now)
 {
-	uint32_t i;
-
-	for (i = 0; i < h->nknown; i++) {
-		struct known *k = &h->known[i];
-
+	array_for_each (k, h->known, h->nknown) {
 		if (k->over || k->lasts || k->seen)
 			continue;
 		/* A killed process never left; the records of threads that left may be delayed. */
@@ -360,12 +357,10 @@ static void report_found(struct hang_monitor *h, struct known *k, struct report_
 /* Remember the threads that left unseen: until they arrive again, they are at no barrier. */
 static void note_stale(struct hang_monitor *h, const struct hang_collect_question *q)
 {
-	uint32_t i, j;
+	uint32_t i;
 
 	for (i = 0; i < q->nbarriers; i++)
-		for (j = 0; j < q->barriers[i].narrived; j++) {
-			const struct hang_collect_arrival *a = &q->barriers[i].arrived[j];
-
+		array_for_each (a, q->barriers[i].arrived, q->barriers[i].narrived) {
 			if (a->stale && arrivals_set_stale(&h->arrivals, a->tid, a->since_ns))
 				h->failed = true;
 		}

@@ -3,6 +3,8 @@
 /* The threads that are missing at a barrier. */
 #include "hang/hang_internal.h"
 
+#include "base/array.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -70,11 +72,7 @@ static void add_candidate(const struct graph *g, const struct hang_barrier *b, s
 
 static void add_team(const struct graph *g, const struct hang_barrier *b, struct need *need)
 {
-	const struct hang_member *m;
-	uint32_t i;
-
-	for (i = 0; i < b->nteam; i++) {
-		m = &b->team[i];
+	array_for_each (m, b->team, b->nteam) {
 		if (!has_arrived(b, m->tid))
 			add_candidate(g, b, need, m->gone ? HANG_NONE : graph_thread(g, m->tid), m,
 				      b->call		 ? HANG_BY_CALL

@@ -3,6 +3,8 @@
 /* The sentence of a hang's report. */
 #include "hang/hang_internal.h"
 
+#include "base/array.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -447,11 +449,10 @@ static void add_circle(struct sentence *s, uint32_t barrier)
 static void add_lost(struct sentence *s)
 {
 	const struct need *need = s->need;
-	uint32_t i, n, left = 0, ended = 0;
+	uint32_t n, left = 0, ended = 0;
 	const char *call = NULL;
 
-	for (i = 0; i < need->n; i++) {
-		const struct candidate *c = &need->candidates[i];
+	array_for_each (c, need->candidates, need->n) {
 		const struct hang_thread *t =
 			c->thread != HANG_NONE ? &s->g->in->threads[c->thread] : NULL;
 

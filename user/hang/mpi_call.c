@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/array.h"
 #include "ingest/ranks.h"
 #include "elf/held_args.h"
 #include "sites/module.h"
@@ -183,11 +184,9 @@ bool mpi_call_is_world(struct address_spaces *spaces, const struct address_space
 		       uint64_t handle)
 {
 	struct ranks_handles handles = { .addresses = false };
-	size_t i;
 	int k;
 
-	for (i = 0; i < space->maps.n; i++) {
-		const struct maps_entry *e = &space->maps.entries[i];
+	array_for_each (e, space->maps.entries, space->maps.n) {
 		const struct module *m = e->exec ? address_space_module(spaces, space, e) : NULL;
 
 		if (m)

@@ -13,6 +13,7 @@
 
 #include "attach/regs.h"
 #include "attach/sample.h"
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/grow.h"
 #include "base/text.h"
@@ -395,9 +396,7 @@ static int sample_running(struct taking *k, int wait_ms)
 			samples[n++].tid = k->subjects[i].thread->tid;
 	if (n && sample_take(samples, n, wait_ms) > 0) {
 		n = 0;
-		for (i = 0; i < k->n; i++) {
-			struct subject *u = &k->subjects[i];
-
+		array_for_each (u, k->subjects, k->n) {
 			if (u->done || !u->running)
 				continue;
 			if (samples[n].taken)
@@ -419,13 +418,11 @@ static int sample_running(struct taking *k, int wait_ms)
 static void look_round(struct taking *k)
 {
 	struct regs_thread *all = NULL;
-	uint32_t i, n = 0;
+	uint32_t n = 0;
 
 	if (k->snapshots->regs)
 		regs_read(k->snapshots->regs, k->snapshot->pid, &all, &n);
-	for (i = 0; i < k->n; i++) {
-		struct subject *u = &k->subjects[i];
-
+	array_for_each (u, k->subjects, k->n) {
 		if (!u->done)
 			look_once(k, u, regs_of(all, n, u->thread->tid));
 	}

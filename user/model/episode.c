@@ -3,6 +3,8 @@
 /* One episode, from its first member to the queue. */
 #include "model/internal.h"
 
+#include "base/array.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -264,12 +266,11 @@ static uint32_t bounds(const struct episode *e)
  */
 static bool others_came(const struct episode *e, bool *waited)
 {
-	const struct member *newest = NULL, *mem;
-	uint32_t i, after = 0;
+	const struct member *newest = NULL;
+	uint32_t after = 0;
 
 	*waited = false;
-	for (i = 0; i < e->n; i++) {
-		mem = &e->members[i];
+	array_for_each (mem, e->members, e->n) {
 		if (!mem->rest)
 			return false;
 		if (model_bound(mem->pub.flags))
@@ -310,14 +311,10 @@ bool episode_others_were_inside(const struct object *o, const struct episode *e)
 /* Mark the slots of the members: from now on their place in the order is known, or uncertain. */
 static void mark_places(struct object *o, const struct episode *e)
 {
-	const struct member *mem;
-	uint32_t i;
-
 	if (episode_is_former(e) ||
 	    (e->state == MODEL_INCOMPLETE && episode_others_were_inside(o, e)))
 		return;
-	for (i = 0; i < e->n; i++) {
-		mem = &e->members[i];
+	array_for_each (mem, e->members, e->n) {
 		if (e->state != MODEL_COMPLETE)
 			slot_mark_uncertain(o, mem->thread, mem->seq);
 		else if (o->nuncertain || mem->thread->has_gap)

@@ -5,6 +5,8 @@
  */
 #include "model/internal.h"
 
+#include "base/array.h"
+
 #include <string.h>
 
 /* Return W_i = max(0, min(L, l_i) - e_i). A thread that never left waited until the release. */
@@ -303,7 +305,6 @@ static int count_crossings(struct proc *p, struct row *r, const struct episode *
  */
 static void leave_out_joiner(struct model *m, struct episode *e, struct member *joiner)
 {
-	const struct member *mem;
 	uint32_t i, k;
 
 	joiner->thread = NULL;
@@ -320,8 +321,7 @@ static void leave_out_joiner(struct model *m, struct episode *e, struct member *
 	e->count -= e->count > 0;
 	e->arrive_min = MODEL_UNKNOWN;
 	e->arrive_max = 0;
-	for (i = 0; i < e->n; i++) {
-		mem = &e->members[i];
+	array_for_each (mem, e->members, e->n) {
 		if (mem->pub.arrive_ns < e->arrive_min)
 			e->arrive_min = mem->pub.arrive_ns;
 		if (mem->pub.arrive_ns > e->arrive_max)

@@ -6,6 +6,7 @@
  * the next episode closes it. Objects with more threads than their count are handled in cyclic.c.
  */
 #include "model/internal.h"
+#include "base/array.h"
 #include "sites/family.h"
 
 #include <errno.h>
@@ -216,12 +217,8 @@ static bool is_uncertain(const struct member *mem, const struct slot *s)
 
 static void uncertainty_again(struct object *o, struct episode *e)
 {
-	struct member *mem;
-	uint32_t i;
-
 	e->nuncertain = 0;
-	for (i = 0; i < e->n; i++) {
-		mem = &e->members[i];
+	array_for_each (mem, e->members, e->n) {
 		mem->uncertain = is_uncertain(mem, slot_find(o, mem->thread));
 		e->nuncertain += mem->uncertain;
 	}

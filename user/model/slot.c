@@ -6,6 +6,8 @@
  */
 #include "model/internal.h"
 
+#include "base/array.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,13 +91,11 @@ int slot_get(struct model *m, struct object *o, struct thread *t, struct slot **
  */
 void slots_purge(struct model *m, struct object *o, uint64_t idle_before)
 {
-	uint32_t i, kept = 0;
-	struct slot *s;
+	uint32_t kept = 0;
 	bool idle;
 
 	o->nuncertain = 0;
-	for (i = 0; i < o->nslots; i++) {
-		s = &o->slots[i];
+	array_for_each (s, o->slots, o->nslots) {
 		idle = s->arrive_ns < idle_before &&
 		       o->crossings - s->crossing > 8ULL * o->count + 64;
 		if (idle || thread_at(m, s->thread)->pub.exited)

@@ -3,6 +3,8 @@
 /* For each number of processors: the simulation, the what-ifs, and the limit. */
 #include "predict/predict_internal.h"
 
+#include "base/array.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -55,11 +57,8 @@ static void each_interval(struct predict_input *in, double *mean,
 {
 	uint64_t k, from;
 	double work;
-	uint32_t i;
 
-	for (i = 0; i < in->nthreads; i++) {
-		struct predict_thread *t = &in->threads[i];
-
+	array_for_each (t, in->threads, in->nthreads) {
 		work = 0;
 		for (k = from = 0; k < t->n; k++) {
 			if (counts(&t->steps[k]))

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "analyse/internal.h"
 
 #define NOTES_MAX 24
@@ -479,9 +480,7 @@ static void join_points(const struct predictions *of, const char *const *names, 
 	out->serial_ns = of[fewest].serial_ns;
 	out->recorded_ns = of[fewest].recorded_ns;
 	out->ideal_ns = REPORT_UNKNOWN;
-	for (i = 0; i < out->n; i++) {
-		struct prediction *p = &out->all[i];
-
+	array_for_each (p, out->all, out->n) {
 		p->speedup = p->time_ns ? (double)out->serial_ns / (double)p->time_ns : NAN;
 		p->efficiency = p->speedup / p->processors;
 	}

@@ -3,6 +3,8 @@
 /* The simulation: episodes, events, setup and end. */
 #include "predict/predict_sim.h"
 
+#include "base/array.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -52,15 +54,14 @@ static void account_thread(struct predict_phase *ph, struct sim_thread *t)
 static void release_members(struct sim *s, uint32_t episode, uint32_t last)
 {
 	struct predict_phase *ph = &s->out->phases[s->in->episodes[episode].site];
-	uint32_t n = collect_members(s, &s->episodes[episode]), i;
+	uint32_t n = collect_members(s, &s->episodes[episode]);
 	double exit_time =
 		(enum predict_barrier)s->m->barrier == PREDICT_FREE ? 0 : s->m->exit_time;
 
 	ph->episodes++;
 	ph->time_ns += s->now - s->threads[last].released;
 	predict_barrier_leave(&s->net, s->members, n, s->scratch);
-	for (i = 0; i < n; i++) {
-		struct predict_arrival *a = &s->members[i];
+	array_for_each (a, s->members, n) {
 		struct sim_thread *t = &s->threads[a->thread];
 
 		t->past_work = t->work + t->entered;
@@ -237,12 +238,9 @@ static uint32_t home_of(const struct sim *s, uint32_t thread)
 static int check_steps(const struct predict_input *in)
 {
 	uint32_t i;
-	uint64_t k;
 
 	for (i = 0; i < in->nthreads; i++) {
-		for (k = 0; k < in->threads[i].n; k++) {
-			const struct predict_step *s = &in->threads[i].steps[k];
-
+		array_for_each (s, in->threads[i].steps, in->threads[i].n) {
 			if ((s->op == PREDICT_READ || s->op == PREDICT_WRITE) &&
 			    s->what >= in->nthreads)
 				return -EINVAL;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/grow.h"
 #include "base/hash.h"
 #include "base/text.h"
@@ -509,12 +510,9 @@ static bool is_due(const struct merge *m, const struct source *s)
 static int find_next(struct merge *m, struct source **out)
 {
 	struct source *due = NULL, *first = NULL;
-	uint32_t i;
 	int err;
 
-	for (i = 0; i < m->n; i++) {
-		struct source *s = &m->sources[i];
-
+	array_for_each (s, m->sources, m->n) {
 		err = look_ahead(m, s);
 		if (err)
 			return err;

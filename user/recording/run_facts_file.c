@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/grow.h"
 #include "sites/family.h"
 
@@ -185,11 +186,9 @@ int run_facts_file_begin(struct run_facts_file *r, struct merge *merge)
 /* All recordings have the same list, except if another version wrote them. */
 static int add_losses(struct run_facts_file *r, const struct contents_ending *e)
 {
-	uint32_t i, k;
+	uint32_t k;
 
-	for (i = 0; i < e->nlosses; i++) {
-		const struct report_loss *l = &e->losses[i];
-
+	array_for_each (l, e->losses, e->nlosses) {
 		if (!l->cause || !l->text)
 			continue;
 		for (k = 0; k < r->env.nlosses && strcmp(r->losses[k].cause, l->cause) != 0; k++)

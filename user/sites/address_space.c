@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/grow.h"
 #include "base/text.h"
 #include "sites/address_space_internal.h"
@@ -388,11 +389,8 @@ int address_space_look(struct address_spaces *s, struct address_space *space)
 static void mark_late_mappings(struct address_space *space)
 {
 	const struct maps_entry *was;
-	struct maps_entry *e;
-	size_t i;
 
-	for (i = 0; i < space->looked.n; i++) {
-		e = &space->looked.entries[i];
+	array_for_each (e, space->looked.entries, space->looked.n) {
 		was = maps_find(&space->maps, e->start);
 		if (was && was->start == e->start && was->ino == e->ino && was->dev == e->dev &&
 		    was->offset == e->offset)
@@ -456,9 +454,7 @@ int address_space_assume(struct address_spaces *s, struct address_space *space)
 	const struct address_space_program *program = &space->program;
 	const struct module *m = modules_find(s->modules, program->dev, program->ino);
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), start = program->image.code, lowest, below;
-	const struct module_segment *part;
 	struct maps maps = { 0 };
-	uint32_t i;
 
 	if (space->maps.n || !start || !m || !m->is_elf || !lowest_code(m, &lowest))
 		return 0;
@@ -469,8 +465,7 @@ int address_space_assume(struct address_spaces *s, struct address_space *space)
 		return -ENOMEM;
 	}
 	/* In the file, segments are also in the order of their addresses. */
-	for (i = 0; i < m->nsegments; i++) {
-		part = &m->segments[i];
+	array_for_each (part, m->segments, m->nsegments) {
 		below = part->vaddr % page;
 		if (part->offset < below)
 			continue; /* no kernel maps that */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "sites/module_internal.h"
+#include "base/array.h"
 #include "sites/reader.h"
 #include "symbols/wire.h"
 
@@ -20,11 +21,7 @@
 
 int module_vaddr_to_offset(const struct module *m, uint64_t vaddr, uint64_t *offset)
 {
-	const struct module_segment *s;
-	uint32_t i;
-
-	for (i = 0; i < m->nsegments; i++) {
-		s = &m->segments[i];
+	array_for_each (s, m->segments, m->nsegments) {
 		if (!s->exec || vaddr < s->vaddr || vaddr - s->vaddr >= s->size)
 			continue;
 		*offset = s->offset + (vaddr - s->vaddr);
@@ -35,13 +32,10 @@ int module_vaddr_to_offset(const struct module *m, uint64_t vaddr, uint64_t *off
 
 int module_offset_to_vaddr(const struct module *m, uint64_t offset, uint64_t *vaddr)
 {
-	const struct module_segment *s;
-	uint32_t i;
 	int pass;
 
 	for (pass = 0; pass < 2; pass++) {
-		for (i = 0; i < m->nsegments; i++) {
-			s = &m->segments[i];
+		array_for_each (s, m->segments, m->nsegments) {
 			if (s->exec != (pass == 0) || offset < s->offset ||
 			    offset - s->offset >= s->size)
 				continue;

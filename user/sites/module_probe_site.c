@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "elf/exits.h"
+#include "base/array.h"
 #include "sites/module_internal.h"
 
 /*
@@ -84,11 +85,7 @@ static int fill_spec(const struct module *m, struct module_probe_site *probe_sit
 static bool probe_site_known(struct module *m, const struct family_function *function,
 			     const struct elf_symbol *symbol)
 {
-	uint32_t i;
-
-	for (i = 0; i < m->nplaces; i++) {
-		struct module_probe_site *p = &m->places[i];
-
+	array_for_each (p, m->places, m->nplaces) {
 		if (p->start != symbol->offset || p->end || p->function->role != function->role)
 			continue;
 		/* Rows of the user are not in the table. */
@@ -183,11 +180,9 @@ void module_add_probe_site(struct module *m, const struct family_function *funct
 /* Drop first functions of a pair without the second: their threads would never be seen to leave. */
 static void drop_endless(struct module *m)
 {
-	uint32_t i, j, ends, known;
+	uint32_t j, ends, known;
 
-	for (i = 0; i < m->nplaces; i++) {
-		struct module_probe_site *p = &m->places[i];
-
+	array_for_each (p, m->places, m->nplaces) {
 		if (p->end || p->error || !(p->spec.flags & SBT_SPEC_PAIR))
 			continue;
 		for (j = ends = known = 0; j < m->nplaces; j++) {
@@ -222,11 +217,9 @@ static bool has_begin(const struct module *m, uint32_t rule)
  */
 static void drop_beginless(struct module *m)
 {
-	uint32_t i, kept = 0;
+	uint32_t kept = 0;
 
-	for (i = 0; i < m->nplaces; i++) {
-		const struct module_probe_site *p = &m->places[i];
-
+	array_for_each (p, m->places, m->nplaces) {
 		if (!p->end || p->function->family == SBT_FAMILY_USER || has_begin(m, p->spec.rule))
 			m->places[kept++] = *p;
 	}

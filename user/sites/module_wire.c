@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "sites/module_internal.h"
+#include "base/array.h"
 #include "symbols/wire.h"
 
 #define LIBRARIES_MAX  128
@@ -340,9 +341,7 @@ bool module_is_sound(struct module *m, uint64_t size)
 {
 	uint32_t i;
 
-	for (i = 0; i < m->nsegments; i++) {
-		const struct module_segment *s = &m->segments[i];
-
+	array_for_each (s, m->segments, m->nsegments) {
 		if (s->offset > size || s->size > size - s->offset || s->vaddr + s->size < s->vaddr)
 			return false;
 	}

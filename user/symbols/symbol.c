@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/number.h"
@@ -164,17 +165,13 @@ static int symbol_wait(const struct symbol_server *server, uint32_t serial, uint
 /* Make strings and counts of the answer valid: a file may have taken over the child. */
 static void symbol_sanitise(struct symbol_reply *reply)
 {
-	struct symbol_frame *frame;
-	int i;
-
 	reply->data[sizeof(reply->data) - 1] = 0;
 	reply->text[sizeof(reply->text) - 1] = 0;
 	if (reply->step.result > UNWIND_END)
 		reply->step.result = UNWIND_END;
 	if (reply->code.nframes < 0 || reply->code.nframes > SYMBOL_FRAMES_MAX)
 		reply->code.nframes = 0;
-	for (i = 0; i < SYMBOL_FRAMES_MAX; i++) {
-		frame = &reply->code.frames[i];
+	array_for_each (frame, reply->code.frames, SYMBOL_FRAMES_MAX) {
 		frame->function[sizeof(frame->function) - 1] = 0;
 		frame->file[sizeof(frame->file) - 1] = 0;
 	}
@@ -502,11 +499,7 @@ uint32_t symbol_unnamed(const struct symbol_server *server,
 			void (*each)(void *ctx, const char *path, enum symbol_unnamed why),
 			void *ctx)
 {
-	const struct symbol_file *file;
-	uint32_t i;
-
-	for (i = 0; i < SYMBOL_FILES_MAX; i++) {
-		file = &server->files[i];
+	array_for_each (file, server->files, SYMBOL_FILES_MAX) {
 		if (!file->path)
 			continue;
 		if (file->owner && !file->err)

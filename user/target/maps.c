@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/grow.h"
 #include "target/proc.h"
 
@@ -73,9 +74,7 @@ static void pack(struct maps *maps)
 	size_t i, len, used = 0;
 	char *text = maps->text, *packed;
 
-	for (i = 0; i < maps->n; i++) {
-		struct maps_entry *e = &maps->entries[i];
-
+	array_for_each (e, maps->entries, maps->n) {
 		/* A path lies behind everything that was kept of the paths before it. */
 		if (!last || strcmp(last, e->path)) {
 			len = strlen(e->path) + 1;

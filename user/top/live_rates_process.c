@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /* Rates of processes: sums over their barriers. */
+#include "base/array.h"
 #include "base/grow.h"
 #include "top/live_rates_internal.h"
 
@@ -93,9 +94,7 @@ void live_rates_merge_threads(struct live_rates_place *p)
 	uint32_t i, kept = 0;
 
 	qsort(p->threads, p->nthreads, sizeof(*p->threads), tid_cmp);
-	for (i = 0; i < p->nthreads; i++) {
-		const struct live_rates_thread *t = &p->threads[i];
-
+	array_for_each (t, p->threads, p->nthreads) {
 		to = kept ? &p->threads[kept - 1] : NULL;
 		if (!to || to->tid != t->tid) {
 			p->threads[kept++] = *t;

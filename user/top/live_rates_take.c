@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /* Differences to the last look, of barriers and of their threads. */
+#include "base/array.h"
 #include "base/grow.h"
 #include "top/live_rates_internal.h"
 
@@ -216,11 +217,8 @@ int live_rates_take_threads(struct live_rates *r, const struct model *m, struct 
 int live_rates_take_newcomers(struct live_rates *r)
 {
 	struct live_rates_thread *out;
-	struct live_rates_wait *w;
-	uint32_t i;
 
-	for (i = 0; i < r->nwaiting; i++) {
-		w = &r->waiting[i];
+	array_for_each (w, r->waiting, r->nwaiting) {
 		if (!w->place || w->shown)
 			continue;
 		out = add_thread(w->place);

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/array.h"
 #include "base/hash.h"
 
 struct screen *screen_new(bool ascii)
@@ -161,10 +162,8 @@ static void mark_seen(const struct screen *s, struct place *places, uint32_t n,
 		      const struct hash *at)
 {
 	uint64_t of;
-	uint32_t i;
 
-	for (i = 0; i < n; i++) {
-		struct place *p = &places[i];
+	array_for_each (p, places, n) {
 		bool own = matches(p->item, s->filter);
 
 		p->seen |= own;

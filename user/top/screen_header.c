@@ -7,6 +7,8 @@
 
 #include "top/screen_row.h"
 
+#include "base/array.h"
+
 /* A process loses little below this share of its thread time. */
 #define LITTLE 0.05
 
@@ -63,11 +65,8 @@ static const struct screen_item *worst(const struct screen *s, enum screen_kind 
 				       uint64_t process)
 {
 	const struct screen_item *found = NULL;
-	uint32_t i;
 
-	for (i = 0; i < s->n; i++) {
-		const struct screen_item *it = &s->items[i];
-
+	array_for_each (it, s->items, s->n) {
 		if (it->kind != kind || it->nested || (process && it->process != process))
 			continue;
 		if (!found || it->lost_ns > found->lost_ns)

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Copyright (c) 2026 The sbt-trace authors */
+#ifndef BASE_ARRAY_H
+#define BASE_ARRAY_H
+
+/*
+ * Let @at, which the macro declares, point to each of the @n elements of @array. Both are evaluated
+ * once, so the body must not change them. @array may be NULL if @n is 0.
+ */
+#define array_for_each(at, array, n) \
+	for (__typeof__(&*(array)) at = (array), at##_end = at ? at + (n) : at; at < at##_end; at++)
+
+#endif /* BASE_ARRAY_H */
