@@ -72,12 +72,10 @@ struct causes *causes_new(const struct cause_env *env, const struct report_env *
 
 void causes_free(struct causes *c)
 {
-	uint32_t i;
-
 	if (!c)
 		return;
-	for (i = 0; i < c->nsites; i++)
-		blame_free(&c->sites[i]);
+	array_for_each (s, c->sites, c->nsites)
+		blame_free(s);
 	free(c->sites);
 	free(c->threads);
 	free(c->procs);
@@ -479,9 +477,9 @@ static int prepare(struct causes *c, const struct model *model, const struct mod
 	uint32_t i, most = 0;
 	int err;
 
-	for (i = 0; i < ep->n; i++)
-		if (ep->members[i].thread >= most)
-			most = ep->members[i].thread + 1;
+	array_for_each (m, ep->members, ep->n)
+		if (m->thread >= most)
+			most = m->thread + 1;
 	err = grow_zeroed(c->threads, c->nthreads, most);
 	if (!err)
 		err = grow_zeroed(c->sites, c->nsites, ep->barrier + 1);
@@ -607,8 +605,8 @@ static const struct model_member *typical(const struct model_episode *ep)
 	within = (l->arrive_ns - ref->arrive_ns) / 4;
 	if (!(l->flags & MODEL_CROSSING_TEAM) || began_with(l, ref, within))
 		return ref;
-	for (i = 0; i < ep->n - 1; i++)
-		n += began_with(l, &ep->members[i], within);
+	array_for_each (m, ep->members, ep->n - 1)
+		n += began_with(l, m, within);
 	if (!n)
 		return ref;
 	n = (n + 1) / 2;

@@ -2,6 +2,8 @@
 // Copyright (c) 2026 The sbt-trace authors
 #include "analyse/ceiling.h"
 
+#include "base/array.h"
+
 #include <math.h>
 #include <stddef.h>
 
@@ -25,13 +27,12 @@ double ceiling_share(const struct ceiling_process *p)
 static uint64_t crossings_of(const struct ceiling_process *p, uint64_t probe_groups)
 {
 	uint64_t sum = 0;
-	uint32_t i;
 
 	if (probe_groups == CEILING_WHOLE)
 		return p->crossings;
-	for (i = 0; i < p->nsets; i++)
-		if (!(p->sets[i].probe_groups & ~probe_groups))
-			sum += p->sets[i].crossings;
+	array_for_each (set, p->sets, p->nsets)
+		if (!(set->probe_groups & ~probe_groups))
+			sum += set->crossings;
 	return sum < p->crossings ? sum : p->crossings;
 }
 
@@ -100,11 +101,10 @@ uint64_t ceiling_choose(const struct ceiling_process *p, double limit)
 static bool is_apart(const struct ceiling_process *p, uint64_t probe_groups)
 {
 	uint64_t lost = p->probe_groups & probe_groups, apart = 0;
-	uint32_t i;
 
-	for (i = 0; i < p->nsets; i++)
-		if (!(p->sets[i].probe_groups & ~probe_groups))
-			apart |= p->sets[i].probe_groups;
+	array_for_each (set, p->sets, p->nsets)
+		if (!(set->probe_groups & ~probe_groups))
+			apart |= set->probe_groups;
 	return lost == p->probe_groups || !(lost & ~apart);
 }
 

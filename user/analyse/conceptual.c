@@ -8,6 +8,7 @@
 
 #include "analyse/user_phases.h"
 #include "analyse/phase.h"
+#include "base/array.h"
 #include "base/grow.h"
 
 /* The phases that begin and end at a barrier, one bit each. */
@@ -124,8 +125,8 @@ static int take(struct occurrence *o, const struct model_episode *ep)
 	/*
 	 * An episode joins the paths of its members. The path of the last arriver is the longest.
 	 */
-	for (i = 0; i < ep->n; i++) {
-		t = share_of(&o->shares, ep->members[i].thread, ep->members[i].tid);
+	array_for_each (m, ep->members, ep->n) {
+		t = share_of(&o->shares, m->thread, m->tid);
 		if (t)
 			t->ideal_ns = longest;
 	}

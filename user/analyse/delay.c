@@ -165,14 +165,12 @@ static void origin_add(struct segment *s, uint32_t barrier, uint64_t ns)
 
 static void fold(struct segment *into, const struct segment *older)
 {
-	uint32_t i;
-
 	into->first = older->first;
 	into->work_ns += older->work_ns;
 	into->wait_ns += older->wait_ns;
 	into->latency_ns += older->latency_ns;
-	for (i = 0; i < older->norigins; i++)
-		origin_add(into, older->origins[i].barrier, older->origins[i].ns);
+	array_for_each (origin, older->origins, older->norigins)
+		origin_add(into, origin->barrier, origin->ns);
 }
 
 /*
@@ -375,15 +373,15 @@ static uint64_t distribute(const struct excess *x, struct history *hl, uint32_t 
 	struct charge *largest = NULL, *to;
 	uint32_t k;
 
-	for (k = 0; k < x->n; k++)
-		total += number_less(x->rows[k].l_ns, x->rows[k].i_ns);
+	array_for_each (r, x->rows, x->n)
+		total += number_less(r->l_ns, r->i_ns);
 	if (!total)
 		return 0;
-	for (k = 0; k < x->n; k++) {
-		part = scaled(wait_ns, number_less(x->rows[k].l_ns, x->rows[k].i_ns), total);
+	array_for_each (row, x->rows, x->n) {
+		part = scaled(wait_ns, number_less(row->l_ns, row->i_ns), total);
 		if (!part)
 			continue;
-		to = charge_to(out, x->rows[k].barrier);
+		to = charge_to(out, row->barrier);
 		to->direct_ns += part;
 		given += part;
 	}
@@ -417,9 +415,9 @@ static int prepare(struct delay *d, const struct model_episode *ep)
 	uint32_t i, most = 0;
 	int err = grow_zeroed(d->rows, d->nrows, ep->barrier + 1);
 
-	for (i = 0; i < ep->n; i++)
-		if (ep->members[i].thread >= most)
-			most = ep->members[i].thread + 1;
+	array_for_each (member, ep->members, ep->n)
+		if (member->thread >= most)
+			most = member->thread + 1;
 	if (!err)
 		err = grow_zeroed(d->threads, d->nthreads, most);
 	for (i = 0; i < ep->n && !err; i++) {

@@ -77,8 +77,8 @@ int detached_process(struct arena *arena, const struct report_env *env, const st
 	uint32_t i, n = 0;
 
 	whole_process(p, out);
-	for (i = 0; i < p->nparts; i++)
-		n += (uint32_t)__builtin_popcountll(p->parts[i].probe_groups);
+	array_for_each (part, p->parts, p->nparts)
+		n += (uint32_t)__builtin_popcountll(part->probe_groups);
 	out->detached_some = n > 0;
 	out->sheds = NULL;
 	if (!n)

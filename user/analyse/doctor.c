@@ -13,8 +13,8 @@ static bool missing_rights(const struct doctor_facts *x, char *out, size_t len)
 	uint32_t i, n = 0, k = 0;
 	size_t used = 0;
 
-	for (i = 0; i < x->nrights; i++)
-		n += x->rights[i].needed && !x->rights[i].there;
+	array_for_each (right, x->rights, x->nrights)
+		n += right->needed && !right->there;
 	for (i = 0; i < x->nrights; i++) {
 		if (x->rights[i].there || !x->rights[i].needed)
 			continue;

@@ -3,6 +3,8 @@
 /* Features that can be measured in traced programs. */
 #include "analyse/doctor_internal.h"
 
+#include "base/array.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -276,7 +278,6 @@ static void add_library(struct doctor *d, const struct doctor_library *lib)
 static void add_names(struct doctor *d, const struct doctor_facts *x)
 {
 	struct doctor_feature *f;
-	uint32_t i;
 
 	doctor_row(d, "names", "functions and lines", *x->libdw ? DOCTOR_YES : DOCTOR_UNKNOWN,
 		   "libdw %s", *x->libdw ? x->libdw : "of unknown version");
@@ -294,8 +295,8 @@ static void add_names(struct doctor *d, const struct doctor_facts *x)
 			      : x->debuginfod ? "set DEBUGINFOD_URLS, and use --debuginfod"
 					      : "install libdebuginfod1, set DEBUGINFOD_URLS");
 	}
-	for (i = 0; i < x->nlibraries; i++)
-		add_library(d, &x->libraries[i]);
+	array_for_each (library, x->libraries, x->nlibraries)
+		add_library(d, library);
 	if (x->nmpi)
 		doctor_row(d, "names", "MPI", DOCTOR_YES, "%s%s", x->mpi,
 			   x->nmpi > 3 ? ", ..." : "");

@@ -3,25 +3,23 @@
 /* Privileges of the user and of this process. */
 #include "analyse/doctor_internal.h"
 
+#include "base/array.h"
+
 #include <string.h>
 
 bool doctor_has_rights(const struct doctor_facts *x)
 {
-	uint32_t i;
-
-	for (i = 0; i < x->nrights; i++)
-		if (x->rights[i].needed && !x->rights[i].there)
+	array_for_each (right, x->rights, x->nrights)
+		if (right->needed && !right->there)
 			return false;
 	return true;
 }
 
 bool doctor_lacks(const struct doctor_facts *x, const char *name)
 {
-	uint32_t i;
-
-	for (i = 0; i < x->nrights; i++)
-		if (!strcmp(x->rights[i].name, name))
-			return !x->rights[i].there;
+	array_for_each (right, x->rights, x->nrights)
+		if (!strcmp(right->name, name))
+			return !right->there;
 	return false;
 }
 
@@ -47,19 +45,17 @@ void doctor_refusal(struct doctor_feature *f, const struct doctor_facts *x, cons
 static void add_rights(struct doctor *d, const struct doctor_facts *x)
 {
 	struct doctor_feature *f;
-	uint32_t i;
 
-	for (i = 0; i < x->nrights; i++) {
-		bool there = x->rights[i].there;
+	array_for_each (right, x->rights, x->nrights) {
+		bool there = right->there;
 
-		f = doctor_row(d, "rights", x->rights[i].name, there ? DOCTOR_YES : DOCTOR_NO,
-			       "%s%s", there ? "" : "missing: needed ", x->rights[i].why);
-		f->needed = x->rights[i].needed;
+		f = doctor_row(d, "rights", right->name, there ? DOCTOR_YES : DOCTOR_NO, "%s%s",
+			       there ? "" : "missing: needed ", right->why);
+		f->needed = right->needed;
 		if (!there)
 			doctor_remedy(f, "root (sudo), or grant it; in a container: --cap-add %s",
-				      strncmp(x->rights[i].name, "CAP_", 4)
-					      ? x->rights[i].name
-					      : x->rights[i].name + 4);
+				      strncmp(right->name, "CAP_", 4) ? right->name
+								      : right->name + 4);
 	}
 }
 

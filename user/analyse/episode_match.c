@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 #include "analyse/episode_match.h"
+#include "base/array.h"
 #include "base/number.h"
 
 #include <errno.h>
@@ -362,11 +363,11 @@ static int sites_join(struct joining *j)
 
 static uint32_t group_process(const struct joining *j, const struct report_group *g)
 {
-	uint32_t least = EPISODE_MATCH_NONE, i;
+	uint32_t least = EPISODE_MATCH_NONE;
 	uint64_t slot;
 
-	for (i = 0; i < g->nprocesses; i++)
-		if (hash_get(&j->pids, g->processes[i].pid, &slot) && slot < least)
+	array_for_each (p, g->processes, g->nprocesses)
+		if (hash_get(&j->pids, p->pid, &slot) && slot < least)
 			least = (uint32_t)slot;
 	return least;
 }
@@ -374,10 +375,10 @@ static uint32_t group_process(const struct joining *j, const struct report_group
 static int groups_join(struct joining *j)
 {
 	struct episode_match *m = j->m;
-	uint32_t i, g, process;
+	uint32_t g, process;
 
-	for (i = 0; i < j->report->ngroups; i++) {
-		process = group_process(j, &j->report->groups[i]);
+	array_for_each (group, j->report->groups, j->report->ngroups) {
+		process = group_process(j, group);
 		for (g = 0; g < m->ngroups; g++)
 			if (m->groups[g].process == process && !m->groups[g].in[j->r])
 				break;
@@ -391,7 +392,7 @@ static int groups_join(struct joining *j)
 				return -ENOMEM;
 			m->ngroups++;
 		}
-		m->groups[g].in[j->r] = &j->report->groups[i];
+		m->groups[g].in[j->r] = group;
 	}
 	return 0;
 }

@@ -5,6 +5,7 @@
  * finding is based on sums over the whole run, so that single events do not matter.
  */
 #include "analyse/internal.h"
+#include "base/array.h"
 #include "base/number.h"
 
 #include <errno.h>
@@ -182,13 +183,13 @@ static int at_once(const struct findings *f, const struct report_process *p, uin
 
 static int oversubscribed(struct findings *f, const struct report_process *p)
 {
-	uint32_t i, cpus = cpus_for(f, p), most;
+	uint32_t cpus = cpus_for(f, p), most;
 	uint64_t ready = 0;
 	double mean;
 	int err;
 
-	for (i = 0; i < p->nmembers; i++) {
-		const struct report_parts *parts = &p->members[i].parts;
+	array_for_each (m, p->members, p->nmembers) {
+		const struct report_parts *parts = &m->parts;
 
 		if (parts->runq_ns != REPORT_UNKNOWN)
 			ready += parts->runq_ns;
@@ -268,14 +269,12 @@ static int pinned(struct findings *f, const struct report_process *p)
 static double migrations(const struct report_process *p)
 {
 	uint64_t moves = 0, time = 0;
-	uint32_t i;
 
-	for (i = 0; i < p->nmembers; i++) {
-		if (p->members[i].parts.migrations == REPORT_UNKNOWN ||
-		    p->members[i].work_ns == REPORT_UNKNOWN)
+	array_for_each (m, p->members, p->nmembers) {
+		if (m->parts.migrations == REPORT_UNKNOWN || m->work_ns == REPORT_UNKNOWN)
 			continue;
-		moves += p->members[i].parts.migrations;
-		time += p->members[i].work_ns + p->members[i].idle_ns;
+		moves += m->parts.migrations;
+		time += m->work_ns + m->idle_ns;
 	}
 	return moves >= MIGRATIONS_MIN && time ? (double)moves / seconds(time) : 0;
 }
@@ -302,11 +301,10 @@ static int migrating(struct findings *f, const struct report_process *p)
 static int throttled(struct findings *f, const struct report_process *p)
 {
 	uint64_t ns = 0;
-	uint32_t i;
 	char stopped[32];
 
-	for (i = 0; i < p->nmembers; i++) {
-		uint64_t t = p->members[i].parts.blocked_ns[MODEL_BLOCKED_THROTTLED];
+	array_for_each (m, p->members, p->nmembers) {
+		uint64_t t = m->parts.blocked_ns[MODEL_BLOCKED_THROTTLED];
 
 		ns += t == REPORT_UNKNOWN ? 0 : t;
 	}
@@ -329,10 +327,8 @@ static bool is_bare(const struct report_callsite *c)
 
 static bool has_bare(const struct report_barrier *b)
 {
-	uint32_t i;
-
-	for (i = 0; i < b->ncallsites; i++)
-		if (is_bare(&b->callsites[i]))
+	array_for_each (c, b->callsites, b->ncallsites)
+		if (is_bare(c))
 			return true;
 	return false;
 }
@@ -481,9 +477,9 @@ int findings_build(struct arena *a, const struct model *model, const struct repo
 
 	if (!err)
 		err = bare_by_process(&f);
-	for (i = 0; i < out->nprocesses; i++)
+	array_for_each (p, out->processes, out->nprocesses)
 		for (j = 0; j < sizeof(of_process) / sizeof(of_process[0]) && !err; j++)
-			err = of_process[j](&f, &out->processes[i]);
+			err = of_process[j](&f, p);
 	for (i = 0; i < out->ngroups && !err; i++) {
 		err = untraced(&f, &out->groups[i].all);
 		if (!err)

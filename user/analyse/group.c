@@ -49,12 +49,12 @@ static uint32_t head_of(const struct groups *g, uint32_t proc)
 /* Put all processes that share a barrier into one group. */
 static void join_members(const struct groups *g, const struct model_barrier *b)
 {
-	uint32_t i, a = head_of(g, b->proc), other;
+	uint32_t a = head_of(g, b->proc), other;
 
-	for (i = 0; i < b->nthreads; i++) {
-		if (b->threads[i].thread == MODEL_NONE)
+	array_for_each (t, b->threads, b->nthreads) {
+		if (t->thread == MODEL_NONE)
 			continue;
-		other = head_of(g, g->threads[b->threads[i].thread].proc);
+		other = head_of(g, g->threads[t->thread].proc);
 		if (other != a)
 			g->of[other].head = a;
 	}
@@ -106,8 +106,6 @@ static void share_of_own(struct report_thread *t)
 static void add_process(struct report_process *all, const struct report_process *p,
 			const struct model_proc *model, struct efficiency_sums *sums)
 {
-	uint32_t i;
-
 	memcpy(all->members + all->nmembers, p->members, p->nmembers * sizeof(*p->members));
 	all->nmembers += p->nmembers;
 	all->threads += p->threads;
@@ -122,9 +120,8 @@ static void add_process(struct report_process *all, const struct report_process 
 	all->phase_wait_ns += p->phase_wait_ns;
 	all->phase_thread_ns += p->phase_thread_ns;
 	all->release_ns += p->release_ns;
-	for (i = 0; i < p->nmembers; i++) {
-		uint64_t ns = efficiency_useful(p->members[i].work_ns, p->members[i].parts.turn_ns,
-						p->members[i].parts.begin_ns);
+	array_for_each (m, p->members, p->nmembers) {
+		uint64_t ns = efficiency_useful(m->work_ns, m->parts.turn_ns, m->parts.begin_ns);
 
 		sums->sum_ns += ns;
 		if (ns > sums->max_ns)
@@ -197,13 +194,11 @@ static void note_ranks(const struct groups *g, uint32_t head, struct report_proc
  */
 static void forget_efficiency(struct report_process *p)
 {
-	uint32_t i;
-
 	p->meets_others = true;
 	p->efficiency = EFFICIENCY_UNKNOWN;
 	p->lost_static = p->lost_rotating = p->lost_transfer = NAN;
-	for (i = 0; i < p->nmembers; i++)
-		share_of_own(&p->members[i]);
+	array_for_each (m, p->members, p->nmembers)
+		share_of_own(m);
 }
 
 /* Return the thread time from @start on that is missing because processes were recorded late. */

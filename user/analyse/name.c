@@ -5,6 +5,7 @@
  * function, and line or offset. Addresses, process numbers and the order of events are not used.
  */
 #include "analyse/internal.h"
+#include "base/array.h"
 #include "base/number.h"
 
 #include <errno.h>
@@ -59,15 +60,14 @@ static uint64_t hash_site(const struct site_name *s, bool with_offset)
 {
 	uint64_t h = TEXT_HASH_INIT;
 	const struct site_frame *f;
-	uint32_t i;
 
 	if (!s)
 		return h;
 	h = hash_string(h, s->module ? text_base_name(s->module) : NULL);
 	if (s->label)
 		h = hash_string(h, s->label);
-	for (i = 0; i < s->nframes; i++)
-		h = hash_string(h, s->frames[i].function);
+	array_for_each (frame, s->frames, s->nframes)
+		h = hash_string(h, frame->function);
 	f = s->nframes ? &s->frames[0] : NULL;
 	if (f && f->file && f->line) {
 		h = hash_string(h, text_base_name(f->file));

@@ -10,6 +10,7 @@
 #include "analyse/cause.h"
 #include "analyse/conceptual.h"
 #include "analyse/openmp.h"
+#include "base/array.h"
 #include "base/grow.h"
 #include "base/hash.h"
 #include "base/number.h"
@@ -484,12 +485,10 @@ static bool wanted_thread(const struct observer *w, uint32_t tid)
 /* Return true if a row of the episode is shown. */
 static bool wanted(const struct observer *w, uint32_t flags, const struct model_episode *e)
 {
-	uint32_t i;
-
 	if (flags & WATCH_OTHER)
 		return false;
-	for (i = 0; i < e->n; i++)
-		if (wanted_thread(w, e->members[i].tid))
+	array_for_each (m, e->members, e->n)
+		if (wanted_thread(w, m->tid))
 			return true;
 	return false;
 }

@@ -192,12 +192,10 @@ static struct waited *region_thread(struct region *r, struct omp_thread *t, uint
 /* Add the time until the workers began. */
 static void region_start(struct omp_proc *p, const struct model_episode *ep)
 {
-	uint32_t i;
-
-	for (i = 0; i < ep->n; i++) {
-		if (ep->members[i].team_start_ns == MODEL_UNKNOWN)
+	array_for_each (m, ep->members, ep->n) {
+		if (m->team_start_ns == MODEL_UNKNOWN)
 			continue;
-		p->start_ns += ep->members[i].team_start_ns;
+		p->start_ns += m->team_start_ns;
 		p->starts++;
 	}
 }
@@ -251,11 +249,9 @@ static void region_end(struct openmp *o, const struct model_episode *ep, struct 
  */
 static uint64_t master_left(const struct model_episode *ep)
 {
-	uint32_t i;
-
-	for (i = 0; i < ep->n; i++)
-		if (!(ep->members[i].flags & MODEL_CROSSING_STAYS))
-			return ep->members[i].depart_ns;
+	array_for_each (m, ep->members, ep->n)
+		if (!(m->flags & MODEL_CROSSING_STAYS))
+			return m->depart_ns;
 	return MODEL_UNKNOWN;
 }
 

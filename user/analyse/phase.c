@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 #include "analyse/phase.h"
+#include "base/array.h"
 #include "base/grow.h"
 #include "base/number.h"
 
@@ -29,10 +30,8 @@ struct share *share_of(struct shares *s, uint32_t thread, uint32_t tid)
 
 void shares_empty(struct shares *s)
 {
-	uint32_t i;
-
-	for (i = 0; i < s->n; i++)
-		s->places[s->all[i].thread] = 0;
+	array_for_each (x, s->all, s->n)
+		s->places[x->thread] = 0;
 	s->n = 0;
 }
 

@@ -168,16 +168,15 @@ static int barrier_threads(struct build *b, const struct model_barrier *mb,
 static uint64_t thread_time(const struct model_barrier *mb, uint64_t *wait)
 {
 	uint64_t sum = 0;
-	uint32_t i;
 
 	*wait = 0;
 	if (mb->summed) {
 		*wait = mb->wait.sum;
 		return mb->summed_thread_ns;
 	}
-	for (i = 0; i < mb->nphases; i++) {
-		sum += mb->phases[i].thread_ns;
-		*wait += mb->phases[i].wait_ns;
+	array_for_each (p, mb->phases, mb->nphases) {
+		sum += p->thread_ns;
+		*wait += p->wait_ns;
 	}
 	return sum;
 }
@@ -202,11 +201,10 @@ static int barrier_causes(struct build *b, const struct model_barrier *mb,
 {
 	const struct causes *causes = b->env->causes;
 	struct model_sums sums = { 0 };
-	uint32_t i;
 	int err = 0;
 
-	for (i = 0; i < mb->nthreads; i++)
-		model_sums_join(&sums, &mb->threads[i].sums);
+	array_for_each (t, mb->threads, mb->nthreads)
+		model_sums_join(&sums, &t->sums);
 	out->ncounters = parts_counters_n(b->env);
 	out->counters = counters_of(b->arena, b->env, &sums, &err);
 	out->cause.share = NAN;
@@ -514,7 +512,7 @@ static void process_cost(struct build *b, const struct model_proc *p,
 	double price = env->crossing_cost ? env->crossing_cost(env->ctx, p) : env->crossing_cost_ns;
 	uint64_t hits = out->crossings + conceptual_marks(env->conceptual, out->index);
 	double cost = report_cost(env, price, hits, spent, report_met(p));
-	uint64_t time = out->outside_ns, i;
+	uint64_t time = out->outside_ns;
 
 	out->looks = env->looks ? env->looks(env->ctx, p, &out->paused_ns) : 0;
 	/* A price is that of a crossing, which hits two probes. */
@@ -527,9 +525,8 @@ static void process_cost(struct build *b, const struct model_proc *p,
 	if (isnan(cost) || cost < 0)
 		return;
 	/* Phases last from release to release, so they include waits. */
-	for (i = 0; i < out->nmembers; i++)
-		time += out->members[i].idle_ns +
-			waits_after_end(out->members[i].wait_ns, out->members[i].idle_ns);
+	array_for_each (m, out->members, out->nmembers)
+		time += m->idle_ns + waits_after_end(m->wait_ns, m->idle_ns);
 	time = report_time(env, time, out->elapsed_ns);
 	/* Costs of overlapping crossings are added up, but cannot exceed the total time. */
 	out->cost_ns = number_whole(fmin(cost, (double)time));
@@ -736,9 +733,9 @@ int threads_by_process(struct arena *a, const struct model *model,
 	*order = arena_alloc(a, ((size_t)n + 1) * sizeof(**order));
 	if (!*start || !fill || !*order)
 		return -ENOMEM;
-	for (i = 0; i < n; i++)
-		if (threads[i].crossings && threads[i].proc < nprocs)
-			(*start)[threads[i].proc + 1]++;
+	array_for_each (t, threads, n)
+		if (t->crossings && t->proc < nprocs)
+			(*start)[t->proc + 1]++;
 	for (p = 0; p < nprocs; p++)
 		(*start)[p + 1] += (*start)[p];
 	memcpy(fill, *start, ((size_t)nprocs + 1) * sizeof(*fill));
@@ -877,7 +874,6 @@ static int build_losses(struct build *b)
 {
 	const struct report_env *env = b->env;
 	struct report *out = b->out;
-	uint32_t i;
 
 	out->nlosses = env->nlosses;
 	out->losses = arena_alloc(b->arena, (env->nlosses + 1) * sizeof(*out->losses));
@@ -898,8 +894,8 @@ static int build_losses(struct build *b)
 	out->lost = number_less(env->produced, env->consumed);
 	out->cut = env->cut;
 	out->lossless = !out->cut && !out->lost && !model_totals(b->model)->lost;
-	for (i = 0; i < out->nlosses; i++)
-		out->lossless &= !out->losses[i].count;
+	array_for_each (l, out->losses, out->nlosses)
+		out->lossless &= !l->count;
 	return 0;
 }
 
@@ -928,22 +924,20 @@ static int snapshot(struct build *b)
  */
 static void forget_losses(struct report *out)
 {
-	uint32_t i, k;
-
-	for (i = 0; i < out->nprocesses; i++) {
-		out->unmet += out->processes[i].unmet;
-		out->arrivals_unseen += out->processes[i].arrivals_unseen;
-		if (out->processes[i].unmet)
-			out->processes[i].wait_ns = out->processes[i].release_ns = REPORT_UNKNOWN;
+	array_for_each (p, out->processes, out->nprocesses) {
+		out->unmet += p->unmet;
+		out->arrivals_unseen += p->arrivals_unseen;
+		if (p->unmet)
+			p->wait_ns = p->release_ns = REPORT_UNKNOWN;
 	}
 	array_for_each (b, out->barriers, out->nbarriers) {
 		if (b->wait_ns.n || (!out->extent.window && !b->unmet))
 			continue;
 		b->lost_ns = b->gain_ns = REPORT_UNKNOWN;
-		for (k = 0; k < b->nthreads; k++) {
-			b->threads[k].wait_ns = b->threads[k].wait_max_ns = REPORT_UNKNOWN;
+		array_for_each (t, b->threads, b->nthreads) {
+			t->wait_ns = t->wait_max_ns = REPORT_UNKNOWN;
 			if (b->unmet)
-				b->threads[k].idle_ns = REPORT_UNKNOWN;
+				t->idle_ns = REPORT_UNKNOWN;
 		}
 	}
 }
@@ -951,11 +945,10 @@ static void forget_losses(struct report *out)
 /* Return the number of processes with code that may wait at untraced barriers. */
 static uint32_t count_untraced(const struct report *out)
 {
-	uint32_t i, n = 0;
+	uint32_t n = 0;
 
-	for (i = 0; i < out->nprocesses; i++)
-		n += out->processes[i].untraced &&
-		     !strncmp(out->processes[i].untraced, IN_LINE_NAMES, strlen(IN_LINE_NAMES));
+	array_for_each (p, out->processes, out->nprocesses)
+		n += p->untraced && !strncmp(p->untraced, IN_LINE_NAMES, strlen(IN_LINE_NAMES));
 	return n;
 }
 

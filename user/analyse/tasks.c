@@ -46,14 +46,12 @@ void tasks_barrier(struct report_barrier *b)
 
 void tasks_forget(struct report *r)
 {
-	uint32_t i;
-
-	for (i = 0; i < r->nprocesses; i++) {
-		if (!r->processes[i].tasks)
+	array_for_each (p, r->processes, r->nprocesses) {
+		if (!p->tasks)
 			continue;
-		r->processes[i].release_ns = REPORT_UNKNOWN;
+		p->release_ns = REPORT_UNKNOWN;
 		array_for_each (c, r->conceptuals, r->nconceptuals) {
-			if (c->pid != r->processes[i].pid)
+			if (c->pid != p->pid)
 				continue;
 			c->gain_ns = REPORT_UNKNOWN;
 			c->efficiency = EFFICIENCY_UNKNOWN;

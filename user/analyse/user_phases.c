@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 #include "analyse/user_phases.h"
+#include "base/array.h"
 #include "base/grow.h"
 #include "base/number.h"
 
@@ -79,18 +80,17 @@ static void open_free(struct open *o)
 void user_phases_free(struct user_phases *m)
 {
 	struct open *o, *next;
-	uint32_t i;
 
 	if (!m)
 		return;
-	for (i = 0; i < m->n; i++) {
-		for (o = m->phases[i].open; o; o = next) {
+	array_for_each (p, m->phases, m->n) {
+		for (o = p->open; o; o = next) {
 			next = o->next;
 			open_free(o);
 		}
-		phase_free(&m->phases[i].phase);
-		free(m->phases[i].members);
-		free(m->phases[i].name);
+		phase_free(&p->phase);
+		free(p->members);
+		free(p->name);
 	}
 	free(m->nmarks);
 	free(m->phases);
@@ -146,11 +146,9 @@ static int phase_of(struct user_phases *m, uint32_t proc, const char *name, uint
 /* Return the member, or NULL if the thread has never marked the phase. */
 static struct member *member_find(const struct user_phases_phase *p, uint32_t thread, uint32_t tid)
 {
-	uint32_t i;
-
-	for (i = 0; i < p->n; i++)
-		if (p->members[i].thread == thread && p->members[i].tid == tid)
-			return &p->members[i];
+	array_for_each (m, p->members, p->n)
+		if (m->thread == thread && m->tid == tid)
+			return m;
 	return NULL;
 }
 
@@ -435,13 +433,11 @@ static void join_paths(struct open *o, const struct model_episode *ep)
 {
 	struct shares *s = &o->now.shares;
 	uint64_t longest = 0;
-	uint32_t i, k, place;
+	uint32_t k, place;
 
 	for (k = 0; k < 2; k++) {
-		for (i = 0; i < ep->n; i++) {
-			place = ep->members[i].thread < s->nplaces
-					? s->places[ep->members[i].thread]
-					: 0;
+		array_for_each (m, ep->members, ep->n) {
+			place = m->thread < s->nplaces ? s->places[m->thread] : 0;
 			if (!place)
 				continue;
 			if (k)

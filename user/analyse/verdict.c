@@ -319,12 +319,11 @@ static void add_idlers(struct text *t, struct team team, const char *where)
 static bool come_and_go(const struct report_barrier *b)
 {
 	uint64_t all = 0, lasting = 0;
-	uint32_t i;
 
-	for (i = 0; i < b->nthreads; i++) {
-		all += b->threads[i].crossings;
-		if (b->threads[i].tid && b->threads[i].crossings >= VERDICT_FEW)
-			lasting += b->threads[i].crossings;
+	array_for_each (t, b->threads, b->nthreads) {
+		all += t->crossings;
+		if (t->tid && t->crossings >= VERDICT_FEW)
+			lasting += t->crossings;
 	}
 	return b->episodes >= VERDICT_FEW && 2 * lasting < all;
 }
@@ -523,11 +522,9 @@ static enum report_pattern barrier_pattern(const struct report_barrier *b)
 
 static uint32_t last_number(const struct report_barrier *b)
 {
-	uint32_t i;
-
-	for (i = 0; i < b->nthreads; i++) {
-		if (b->threads[i].tid == b->last_tid)
-			return number_of(&b->threads[i], b->shared && !b->ranked);
+	array_for_each (t, b->threads, b->nthreads) {
+		if (t->tid == b->last_tid)
+			return number_of(t, b->shared && !b->ranked);
 	}
 	return b->last_tid;
 }
@@ -564,11 +561,10 @@ static void add_few(struct text *t, const struct report_barrier *b, int lost)
 static bool by_turns(const struct report_barrier *b)
 {
 	uint64_t turns = 0;
-	uint32_t i;
 
-	for (i = 0; i < b->nthreads; i++)
-		if (b->threads[i].parts.turn_ns != REPORT_UNKNOWN)
-			turns += b->threads[i].parts.turn_ns;
+	array_for_each (t, b->threads, b->nthreads)
+		if (t->parts.turn_ns != REPORT_UNKNOWN)
+			turns += t->parts.turn_ns;
 	return turns > b->lost_ns;
 }
 
@@ -657,10 +653,9 @@ void verdict_barrier(struct report_barrier *b)
 static double waiting_share(const struct report_process *p)
 {
 	uint64_t time = 0;
-	uint32_t i;
 
-	for (i = 0; i < p->nmembers; i++)
-		time += time_of(&p->members[i]);
+	array_for_each (m, p->members, p->nmembers)
+		time += time_of(m);
 	return time ? (double)p->wait_ns / (double)time : NAN;
 }
 

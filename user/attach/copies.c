@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/grow.h"
 
 /* Large enough for malloc() to use mmap(), which leaves no holes. */
@@ -86,10 +87,8 @@ void copies_note(struct copies *c, int fd, const uint64_t *offsets, uint32_t n)
 
 bool copies_in_file(const struct copies *c, const uint64_t *dev, uint64_t inode)
 {
-	uint32_t i;
-
-	for (i = 0; i < c->n; i++)
-		if (c->probes[i].ino == inode && (!dev || c->probes[i].dev == *dev))
+	array_for_each (probe, c->probes, c->n)
+		if (probe->ino == inode && (!dev || probe->dev == *dev))
 			return true;
 	return false;
 }

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "attach/doctor.h"
+#include "base/array.h"
 #include "attach/rights.h"
 #include "target/maps.h"
 
@@ -135,13 +136,12 @@ static int read_memory(int pid, const struct maps *maps)
 
 static int open_files(int pid, const struct maps *maps)
 {
-	size_t i;
 	int fd;
 
-	for (i = 0; i < maps->n; i++) {
-		if (!maps->entries[i].ino)
+	array_for_each (e, maps->entries, maps->n) {
+		if (!e->ino)
 			continue;
-		fd = maps_open(pid, &maps->entries[i]);
+		fd = maps_open(pid, e);
 		if (fd < 0)
 			return fd;
 		close(fd);

@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/grow.h"
 
@@ -119,8 +120,8 @@ int mappings_open(bool execs, struct mappings **out)
 		m->ncpus = 0;
 		err = -ENOMEM;
 	}
-	for (i = 0; i < m->ncpus; i++)
-		m->cpus[i].fd = -1;
+	array_for_each (cpu, m->cpus, m->ncpus)
+		cpu->fd = -1;
 	for (i = 0; i < m->ncpus && !err; i++)
 		err = open_cpu(m, i, execs);
 	if (err) {
@@ -133,15 +134,13 @@ int mappings_open(bool execs, struct mappings **out)
 
 void mappings_free(struct mappings *m)
 {
-	uint32_t i;
-
 	if (!m)
 		return;
-	for (i = 0; i < m->ncpus; i++) {
-		if (m->cpus[i].page)
-			munmap(m->cpus[i].page, m->page_bytes + RING_BYTES);
-		if (m->cpus[i].fd >= 0)
-			close(m->cpus[i].fd);
+	array_for_each (cpu, m->cpus, m->ncpus) {
+		if (cpu->page)
+			munmap(cpu->page, m->page_bytes + RING_BYTES);
+		if (cpu->fd >= 0)
+			close(cpu->fd);
 	}
 	free(m->cpus);
 	free(m->events);
@@ -151,21 +150,16 @@ void mappings_free(struct mappings *m)
 
 void mappings_enable(struct mappings *m, bool on)
 {
-	uint32_t i;
-
-	for (i = 0; i < m->ncpus; i++)
-		if (m->cpus[i].fd >= 0)
-			ioctl(m->cpus[i].fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE,
-			      0);
+	array_for_each (cpu, m->cpus, m->ncpus)
+		if (cpu->fd >= 0)
+			ioctl(cpu->fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
 }
 
 int mappings_fd(const struct mappings *m, uint32_t i)
 {
-	uint32_t k;
-
-	for (k = 0; k < m->ncpus; k++)
-		if (m->cpus[k].fd >= 0 && !i--)
-			return m->cpus[k].fd;
+	array_for_each (cpu, m->cpus, m->ncpus)
+		if (cpu->fd >= 0 && !i--)
+			return cpu->fd;
 	return -1;
 }
 
@@ -287,7 +281,7 @@ uint64_t mappings_read(struct mappings *m,
 		       void (*each)(void *ctx, const struct mappings_event *event), void *ctx)
 {
 	uint64_t lost, now;
-	uint32_t i, n;
+	uint32_t n;
 
 	/*
 	 * While the buffers are read, an event of one CPU may be seen before an earlier event of
@@ -296,9 +290,9 @@ uint64_t mappings_read(struct mappings *m,
 	now = now_ns();
 	if (!m->nevents)
 		m->ntext = 0;
-	for (i = 0; i < m->ncpus; i++)
-		if (m->cpus[i].page)
-			read_cpu(m, &m->cpus[i]);
+	array_for_each (cpu, m->cpus, m->ncpus)
+		if (cpu->page)
+			read_cpu(m, cpu);
 	if (m->nevents)
 		qsort(m->events, m->nevents, sizeof(*m->events), by_time);
 	for (n = 0; n < m->nevents && m->events[n].t_ns <= now; n++) {

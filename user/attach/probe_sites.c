@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/grow.h"
 
 static uint32_t page_offset(uint64_t offset)
@@ -39,10 +40,8 @@ static bool disturbs(const struct probe_sites_probe *known, const struct probe_s
 
 static bool is_disturbed(const struct probe_sites *p, const struct probe_sites_probe *known)
 {
-	uint32_t i;
-
-	for (i = 0; i < p->n; i++)
-		if (disturbs(known, &p->probes[i]))
+	array_for_each (probe, p->probes, p->n)
+		if (disturbs(known, probe))
 			return true;
 	return false;
 }

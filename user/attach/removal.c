@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "attach/internal.h"
+#include "base/array.h"
 #include "sites/family.h"
 
 /* --- stop recording --------------------------------------------------------------------------- */
@@ -69,18 +70,16 @@ static bool is_hit_by(const struct attach_link *link, uint32_t tgid)
 static uint64_t functions_of(const struct attach *a, uint64_t probe_groups)
 {
 	uint64_t more = 0;
-	uint32_t i;
 
-	for (i = 0; i < a->nspecs; i++)
-		if (probe_groups & SBT_PROBE_GROUP(a->specs[i].family))
-			more |= a->specs[i].probe_group;
+	array_for_each (spec, a->specs, a->nspecs)
+		if (probe_groups & SBT_PROBE_GROUP(spec->family))
+			more |= spec->probe_group;
 	return more;
 }
 
 uint64_t attach_probe_groups_with(const struct attach *a, uint32_t tgid, uint64_t probe_groups)
 {
 	uint64_t before;
-	uint32_t i;
 
 	/*
 	 * The detached barriers wait by futexes. Without their probes, the futexes would look like
@@ -91,10 +90,9 @@ uint64_t attach_probe_groups_with(const struct attach *a, uint32_t tgid, uint64_
 	do {
 		before = probe_groups;
 		probe_groups |= functions_of(a, probe_groups);
-		for (i = 0; i < a->nlinks; i++)
-			if (is_hit_by(&a->links[i], tgid) &&
-			    a->links[i].probe_groups & probe_groups)
-				probe_groups |= a->links[i].probe_groups;
+		array_for_each (link, a->links, a->nlinks)
+			if (is_hit_by(link, tgid) && link->probe_groups & probe_groups)
+				probe_groups |= link->probe_groups;
 	} while (probe_groups != before);
 	return probe_groups;
 }
@@ -129,20 +127,18 @@ static bool is_detached_link(const struct attach_link *link, const void *ctx)
 {
 	const struct removals *removals = ctx;
 	const struct attach_removal *all = removals->all;
-	uint32_t i;
 
-	for (i = 0; i < removals->n; i++) {
-		if ((uint32_t)link->pid != all[i].tgid)
+	array_for_each (x, all, removals->n) {
+		if ((uint32_t)link->pid != x->tgid)
 			continue;
-		if (!link->pid && link->probe_groups & all[i].probe_groups)
+		if (!link->pid && link->probe_groups & x->probe_groups)
 			return true;
 		/*
 		 * A link of the process only: remove it if all of its probes go (also the
 		 * loader's), or all of its groups.
 		 */
-		if (link->pid &&
-		    (all[i].probe_groups == ATTACH_ALL_PROBE_GROUPS ||
-		     (link->probe_groups && !(link->probe_groups & ~all[i].probe_groups))))
+		if (link->pid && (x->probe_groups == ATTACH_ALL_PROBE_GROUPS ||
+				  (link->probe_groups && !(link->probe_groups & ~x->probe_groups))))
 			return true;
 	}
 	return false;
@@ -284,11 +280,10 @@ static bool has_tag(const struct attach_link *link, const void *ctx)
 int attach_remove_tagged(struct attach *a, uint64_t tag, uint32_t tgid, bool *for_all)
 {
 	struct tagged tagged = { tag, tgid };
-	uint32_t i;
 
 	*for_all = false;
-	for (i = 0; i < a->nlinks; i++)
-		*for_all |= has_tag(&a->links[i], &tagged) && !a->links[i].pid;
+	array_for_each (link, a->links, a->nlinks)
+		*for_all |= has_tag(link, &tagged) && !link->pid;
 	return remove_links(a, has_tag, &tagged);
 }
 

@@ -93,7 +93,7 @@ bool attach_sums_mapped(const struct attach *a, const struct sbt_sums *s)
 void attach_each_sums(const struct attach *a, void (*each)(void *ctx, const struct sbt_sums *sums),
 		      void *ctx)
 {
-	uint32_t i, n = a->sums ? __atomic_load_n(&a->skel->bss->nsums, __ATOMIC_ACQUIRE) : 0;
+	uint32_t n = a->sums ? __atomic_load_n(&a->skel->bss->nsums, __ATOMIC_ACQUIRE) : 0;
 
 	if (n > SBT_SUM_PLACES)
 		n = SBT_SUM_PLACES;

@@ -257,17 +257,15 @@ static bool is_aside(const struct module_probe_site *p)
 
 static void add_text(struct listing *l, struct module *m)
 {
-	uint32_t i;
-
 	if (!m->nplaces && !m->waits.nentries && !m->joins.nentries)
 		return;
 	add_safe(l->out, m->path, COLUMNS);
 	buf_char(l->out, '\n');
 	buf_printf(l->out, "  %-8s  %-*s %8s  %-*s  %-8s  END SEEN BY\n", "FAMILY", NAME_WIDTH,
 		   "FUNCTION", "OFFSET", UNDER_WIDTH, "PROBE ON", "COST");
-	for (i = 0; i < m->nplaces; i++)
-		if (!is_aside(&m->places[i]))
-			add_row(l, m, &m->places[i]);
+	array_for_each (p, m->places, m->nplaces)
+		if (!is_aside(p))
+			add_row(l, m, p);
 	if (m->waits.nentries) {
 		buf_printf(l->out, "  %-8s  ", "cond");
 		add_wrapped(l->out,
@@ -541,7 +539,6 @@ static int from_binary(struct listing *l)
 static int from_process(struct listing *l)
 {
 	struct maps maps;
-	size_t i;
 	int err = maps_read(l->options->pid, &maps);
 
 	if (err) {
@@ -551,11 +548,11 @@ static int from_process(struct listing *l)
 							    : strerror(-err));
 		return err;
 	}
-	for (i = 0; i < maps.n; i++) {
+	array_for_each (e, maps.entries, maps.n) {
 		struct module *m = NULL;
 
-		if (maps.entries[i].exec && maps.entries[i].ino)
-			m = modules_get(l->modules, l->options->pid, &maps.entries[i]);
+		if (e->exec && e->ino)
+			m = modules_get(l->modules, l->options->pid, e);
 		if (m)
 			take_file(l, m);
 	}

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "attach/rights.h"
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/msg.h"
 #include "base/remark.h"
@@ -535,7 +536,7 @@ static int wait_events(const struct capture *c, struct epoll_event *events, int 
 static int loop(struct capture *c)
 {
 	struct epoll_event events[16];
-	int n, i, err;
+	int n, err;
 
 	c->last_many_ns = now_ns();
 	while (!c->stop && !c->error && !c->write_error && !end_asked) {
@@ -549,15 +550,15 @@ static int loop(struct capture *c)
 		if (c->end_ns && now >= c->end_ns)
 			break;
 		n = wait_events(c, events, 16, timeout_ns(c, now));
-		for (i = 0; i < n; i++) {
-			if (events[i].data.u64 == FD_SIGNALS)
+		array_for_each (event, events, n) {
+			if (event->data.u64 == FD_SIGNALS)
 				on_signals(c);
-			else if (events[i].data.u64 == FD_HOOK)
-				c->stop |= (events[i].events & (EPOLLHUP | EPOLLERR)) != 0;
-			else if (events[i].data.u64 == FD_WRITTEN)
+			else if (event->data.u64 == FD_HOOK)
+				c->stop |= (event->events & (EPOLLHUP | EPOLLERR)) != 0;
+			else if (event->data.u64 == FD_WRITTEN)
 				tracker_written(c->tracker);
-			else if (events[i].data.u64 >= FD_PIDS)
-				on_pid_exit(c, events[i].data.u64 - FD_PIDS);
+			else if (event->data.u64 >= FD_PIDS)
+				on_pid_exit(c, event->data.u64 - FD_PIDS);
 		}
 		err = work(c);
 		if (!err && c->hook && c->armed)

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/array.h"
 #include "base/hash.h"
 #include "target/proc.h"
 
@@ -90,11 +91,10 @@ static const char *anonymous_words(const char *name)
 		{ "[pidfd]", "a pidfd" },
 		{ "inotify", "an inotify instance" },
 	};
-	size_t i;
 
-	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (!strcmp(name, kinds[i].name))
-			return kinds[i].words;
+	array_for_each (kind, kinds, sizeof(kinds) / sizeof(kinds[0]))
+		if (!strcmp(name, kind->name))
+			return kind->words;
 	return NULL;
 }
 

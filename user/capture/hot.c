@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/hash.h"
 #include "base/msg.h"
 
@@ -132,10 +133,8 @@ static void drop_active(struct hot *h, const struct hot_process *p)
 
 static void leave(struct hot *h, struct hot_process *p, uint64_t t_ns)
 {
-	uint32_t i;
-
-	for (i = 0; i < HOT_KINDS; i++)
-		pause_over(&p->probes[i], t_ns);
+	array_for_each (probe, p->probes, HOT_KINDS)
+		pause_over(probe, t_ns);
 	drop_active(h, p);
 }
 

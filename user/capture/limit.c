@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "analyse/ceiling.h"
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/msg.h"
 #include "base/number.h"
@@ -195,15 +196,15 @@ static void note_crossings(struct limit *l, uint32_t proc, uint32_t barrier, uin
 /* Note a barrier that processes share. */
 static void note_shared(struct limit *l, uint32_t barrier, const struct model_barrier *b)
 {
-	uint32_t j, proc;
+	uint32_t proc;
 
-	for (j = 0; j < b->nthreads; j++) {
-		uint32_t thread = b->threads[j].thread;
+	array_for_each (t, b->threads, b->nthreads) {
+		uint32_t thread = t->thread;
 
 		proc = thread == MODEL_NONE ? MODEL_NONE : model_thread(l->env.model, thread)->proc;
 		if (proc >= l->nprocs)
 			continue;
-		note_crossings(l, proc, barrier, b->threads[j].crossings);
+		note_crossings(l, proc, barrier, t->crossings);
 		if (!(l->procs[proc].detached & b->probe_groups))
 			l->procs[group_of(l, proc)].group = group_of(l, b->proc);
 	}

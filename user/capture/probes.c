@@ -491,8 +491,8 @@ void probes_module(struct probes *p, struct module *m, uint32_t tgid, bool by_ex
 	m->linked = true;
 	attach_module(p, m, pid, by_exit);
 	m->attached_ns = now_ns();
-	for (i = 0; i < m->nplaces; i++)
-		note_program(p, m, &m->places[i]);
+	array_for_each (place, m->places, m->nplaces)
+		note_program(p, m, place);
 	err = m->c_library && !m->nmakers ? -ENOENT : 0;
 	for (i = 0; i < m->nmakers && !err; i++)
 		err = attach_made(p->attach, module_fd(m), m->makers[i], pid);
@@ -537,15 +537,14 @@ void probes_loader(struct probes *p, struct module *m, uint32_t tgid, uint32_t l
 void probes_remove_file(struct probes *p, struct module *m)
 {
 	uint64_t key = hash_mix((uint64_t)(uintptr_t)m);
-	uint32_t i;
 
 	if (attach_remove_file(p->attach, m->identity.st_dev, m->identity.st_ino))
 		return;
 	m->attached = m->linked = false;
 	written_forget(&p->written, m);
-	for (i = 0; i < m->nplaces; i++) {
-		m->places[i].exits_used = false;
-		forget_program(p, m, &m->places[i]);
+	array_for_each (place, m->places, m->nplaces) {
+		place->exits_used = false;
+		forget_program(p, m, place);
 	}
 	hash_del(&p->waits, key);
 	hash_del(&p->returns, key);
@@ -705,11 +704,9 @@ void probes_note_outlined(struct probes *p, uint32_t tgid, const struct maps_ent
 
 static struct module_probe_site *outlined_at(const struct module *m, uint64_t offset)
 {
-	uint32_t i;
-
-	for (i = 0; i < m->nplaces; i++)
-		if (m->places[i].spec.role == SBT_ROLE_OUTLINED && m->places[i].start == offset)
-			return &m->places[i];
+	array_for_each (p, m->places, m->nplaces)
+		if (p->spec.role == SBT_ROLE_OUTLINED && p->start == offset)
+			return p;
 	return NULL;
 }
 

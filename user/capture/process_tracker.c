@@ -297,20 +297,19 @@ uint64_t tracker_was_waiting(struct tracker *t, uint32_t tid)
 static int examine_own(struct tracker *t, bool named, bool ranks)
 {
 	struct maps maps;
-	size_t i;
 	int err;
 
 	err = maps_read(getpid(), &maps);
 	if (err)
 		return err;
-	for (i = 0; i < maps.n; i++) {
-		struct module *m = tracker_mapped_at(t, getpid(), &maps.entries[i]);
+	array_for_each (e, maps.entries, maps.n) {
+		struct module *m = tracker_mapped_at(t, getpid(), e);
 
 		if (!m)
 			continue;
 		probes_module(&t->probes, m, 0, false);
 		if (m->traits.executable && named)
-			tracker_classify_coming(t, &maps.entries[i], m, ranks);
+			tracker_classify_coming(t, e, m, ranks);
 	}
 	maps_free(&maps);
 	return 0;
@@ -324,12 +323,11 @@ static void read_openmp(struct tracker *t)
 {
 	struct preload_maps preload_maps = { .n = 0 };
 	struct maps maps;
-	size_t i;
 
 	preload_maps_openmp(&preload_maps);
 	if (!maps_read(getpid(), &maps)) {
-		for (i = 0; i < maps.n; i++)
-			tracker_mapped_at(t, getpid(), &maps.entries[i]);
+		array_for_each (e, maps.entries, maps.n)
+			tracker_mapped_at(t, getpid(), e);
 		maps_free(&maps);
 	}
 	preload_maps_free(&preload_maps);
@@ -437,13 +435,12 @@ uint32_t tracker_scan_departures(struct tracker *t, int pid, const struct maps *
 {
 	uint32_t returns;
 	bool runtime;
-	size_t i;
 
 	if (!refusal)
 		return 0;
 	returns = see_returns(t, pid, maps, &runtime);
-	for (i = 0; i < maps->n; i++) {
-		struct module *m = tracker_mapped_at(t, pid, &maps->entries[i]);
+	array_for_each (e, maps->entries, maps->n) {
+		struct module *m = tracker_mapped_at(t, pid, e);
 
 		if (m && m->nplaces && probes_exits(&t->probes, m, returns))
 			return SBT_PROC_EXCLUDED;
@@ -470,12 +467,11 @@ struct tracker_scan tracker_scan_once(struct tracker *t, int pid)
 	struct tracker_scan scan = { .partial = linker_busy(pid) == 1 };
 	struct address_space_facts facts;
 	struct maps maps;
-	size_t i;
 
 	if (maps_read(pid, &maps))
 		return (struct tracker_scan){ false, false };
-	for (i = 0; i < maps.n; i++)
-		scan.fresh |= tracker_probe_file(t, pid, &maps.entries[i]);
+	array_for_each (e, maps.entries, maps.n)
+		scan.fresh |= tracker_probe_file(t, pid, e);
 	tracker_scan_rank(t, pid, &maps);
 	facts = address_spaces_classify(t->spaces, pid, &maps, scan.partial);
 	/* A running process was probed: note the threads that are inside a barrier already. */

@@ -197,10 +197,9 @@ static bool calls_barriers(const struct tracker *t, const struct maps *maps,
 {
 	const struct module *m;
 	uint32_t k;
-	size_t i;
 
-	for (i = 0; i < maps->n; i++) {
-		m = modules_find(t->modules, maps->entries[i].dev, maps->entries[i].ino);
+	array_for_each (e, maps->entries, maps->n) {
+		m = modules_find(t->modules, e->dev, e->ino);
 		for (k = 0; m && m->is_elf && !m->c_library && k < library->nplaces; k++)
 			if (module_imports(m, library->places[k].symbol))
 				return true;
@@ -364,11 +363,10 @@ void tracker_births_settle(struct tracker *t, void (*read)(struct tracker *t))
 uint64_t tracker_births_due(const struct tracker *t)
 {
 	uint64_t due = 0;
-	uint32_t i;
 
-	for (i = 0; i < t->nbirths; i++)
-		if (!due || t->births[i].due_ns < due)
-			due = t->births[i].due_ns;
+	array_for_each (birth, t->births, t->nbirths)
+		if (!due || birth->due_ns < due)
+			due = birth->due_ns;
 	return due;
 }
 

@@ -311,15 +311,14 @@ int tracker_name_coming(struct tracker *t, int pid)
 	struct maps maps;
 	int err = tracker_name(t, pid);
 	uint64_t value;
-	size_t i;
 
 	if (err || !hash_get(&t->named, (uint64_t)pid, &value))
 		return err;
 	err = maps_read(getpid(), &maps);
 	if (err)
 		return err;
-	for (i = 0; i < maps.n; i++) {
-		struct module *m = tracker_mapped_at(t, getpid(), &maps.entries[i]);
+	array_for_each (e, maps.entries, maps.n) {
+		struct module *m = tracker_mapped_at(t, getpid(), e);
 
 		if (m)
 			probes_loader(&t->probes, m, (uint32_t)pid, 0);

@@ -59,10 +59,9 @@ void tracker_scan_rank(struct tracker *t, int pid, const struct maps *maps)
 	struct untraced untraced = { 0 };
 	const char *program = NULL;
 	bool mpi = false;
-	size_t i;
 
-	for (i = 0; i < maps->n; i++) {
-		const struct module *m = tracker_mapped_at(t, pid, &maps->entries[i]);
+	array_for_each (e, maps->entries, maps->n) {
+		const struct module *m = tracker_mapped_at(t, pid, e);
 
 		if (!m)
 			continue;
@@ -154,8 +153,8 @@ void tracker_report_ranks(const struct tracker *t, const struct model *model)
 		    !add_rank(&all, &n, (const struct silent_rank *)(uintptr_t)e->value,
 			      (uint32_t)e->key))
 			break;
-	for (i = 0; i < n; i++)
-		report_program(&all[i]);
+	array_for_each (x, all, n)
+		report_program(x);
 	free(all);
 	hash_free(&crossed);
 }

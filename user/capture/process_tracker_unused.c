@@ -5,6 +5,7 @@
 
 #include <sys/stat.h>
 
+#include "base/array.h"
 #include "base/msg.h"
 #include "target/proc.h"
 
@@ -29,11 +30,8 @@ static bool settle_module(void *ctx, struct module *m)
 
 static bool maps_module(const struct maps *maps, const struct module *m)
 {
-	size_t i;
-
-	for (i = 0; i < maps->n; i++)
-		if (maps->entries[i].exec && maps->entries[i].ino == m->ino &&
-		    maps->entries[i].dev == m->dev)
+	array_for_each (e, maps->entries, maps->n)
+		if (e->exec && e->ino == m->ino && e->dev == m->dev)
 			return true;
 	return false;
 }

@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+#include "base/array.h"
 #include "cmd/nearest.h"
 
 /* clang-format off */
@@ -198,9 +199,8 @@ BARRIER SPEC SIGNALS
 const char *command_nearest(const char *word)
 {
 	struct nearest nearest = nearest_to(word);
-	size_t i;
 
-	for (i = 0; i < COMMANDS; i++)
-		nearest_try(&nearest, command_texts[i].name);
+	array_for_each (command_text, command_texts, COMMANDS)
+		nearest_try(&nearest, command_text->name);
 	return nearest.best;
 }

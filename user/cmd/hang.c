@@ -165,7 +165,7 @@ static int question_of(const struct hang *h, const struct stack_waiters_barrier 
 static int add_ranks(const struct hang *h, struct hang_collect_question *q)
 {
 	struct job job;
-	uint32_t i, k;
+	uint32_t i;
 
 	q->numbers = calloc(h->npids + 1, sizeof(*q->numbers));
 	q->pids = calloc(h->npids + 1, sizeof(*q->pids));
@@ -177,9 +177,9 @@ static int add_ranks(const struct hang *h, struct hang_collect_question *q)
 			continue;
 		q->numbers[q->nnumbers++] =
 			(struct hang_collect_number){ h->pids[i], job.rank, true };
-		for (k = 0; k < q->nbarriers; k++)
-			if (q->barriers[k].world && job.size != JOB_NONE && job.size <= h->npids)
-				q->barriers[k].count = job.size;
+		array_for_each (b, q->barriers, q->nbarriers)
+			if (b->world && job.size != JOB_NONE && job.size <= h->npids)
+				b->count = job.size;
 	}
 	return 0;
 }

@@ -72,10 +72,10 @@ static void add_wrapped(struct buf *buf, const char *s, size_t indent)
 
 static size_t name_width(const struct list *l)
 {
-	size_t i, width = strlen("NAME");
+	size_t width = strlen("NAME");
 
-	for (i = 0; i < l->n; i++) {
-		size_t len = strlen(l->counters[i].spec.name);
+	array_for_each (c, l->counters, l->n) {
+		size_t len = strlen(c->spec.name);
 
 		if (len > width && len <= NAME_MOST)
 			width = len;

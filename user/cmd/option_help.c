@@ -184,12 +184,12 @@ void option_help_all(void)
 
 void option_help_table(void)
 {
-	size_t i, k;
+	size_t k;
 
-	for (i = 0; i < COMMANDS; i++)
-		printf("command\t%s\t%s\t%s\n", command_texts[i].name,
-		       command_texts[i].operands == OPERANDS_FILES ? "files" : "command",
-		       command_texts[i].summary);
+	array_for_each (command_text, command_texts, COMMANDS)
+		printf("command\t%s\t%s\t%s\n", command_text->name,
+		       command_text->operands == OPERANDS_FILES ? "files" : "command",
+		       command_text->summary);
 	array_for_each (row, option_table, noptions) {
 		const char *comma = "";
 

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/msg.h"
 #include "base/output.h"
 #include "emit/chrome.h"
@@ -152,18 +153,17 @@ struct drawn {
 static void add_point(struct drawn *d, uint32_t processors, const struct report *r)
 {
 	const struct report_process *team = team_of(r);
-	uint32_t i;
 
 	if (!team || !team->threads || !team->elapsed_ns || team->elapsed_ns == REPORT_UNKNOWN)
 		return;
 	if (!processors)
 		processors = team->threads;
-	for (i = 0; i < d->n; i++) {
-		if (d->points[i].processors != processors)
+	array_for_each (p, d->points, d->n) {
+		if (p->processors != processors)
 			continue;
 		/* Of several runs with the same number, the fastest counts. */
-		if (team->elapsed_ns < d->points[i].time_ns)
-			d->points[i].time_ns = team->elapsed_ns;
+		if (team->elapsed_ns < p->time_ns)
+			p->time_ns = team->elapsed_ns;
 		return;
 	}
 	d->points[d->n++] =

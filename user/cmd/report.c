@@ -144,9 +144,8 @@ static int choose_threads(const struct which *w, struct report *report)
 	if (any && report->nbarriers && !kept)
 		msg_warn("no thread of --thread came to the barriers of --site");
 	report->nbarriers = kept;
-	for (i = 0; i < report->nconceptuals; i++)
-		report->conceptuals[i].nthreads = keep_threads(
-			w, report->conceptuals[i].threads, report->conceptuals[i].nthreads, seen);
+	array_for_each (c, report->conceptuals, report->nconceptuals)
+		c->nthreads = keep_threads(w, c->threads, c->nthreads, seen);
 	for (i = 0; i < w->nthreads; i++)
 		if (!seen[i])
 			msg_warn("--thread %u: no thread with this number came to a barrier%s",

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/msg.h"
 #include "base/remark.h"
 #include "top/top_internal.h"
@@ -242,13 +243,11 @@ static int tick(void *ctx, uint64_t now_ns)
 
 static void forget(struct top *t)
 {
-	uint32_t i;
-
 	live_rates_free(t->live_rates);
 	t->live_rates = NULL;
-	for (i = 0; i < t->nnames; i++) {
-		free(t->names[i].label);
-		free(t->names[i].id);
+	array_for_each (name, t->names, t->nnames) {
+		free(name->label);
+		free(name->id);
 	}
 	t->nnames = 0;
 	t->nitems = 0;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "compare/compare.h"
 #include "compare/series_internal.h"
 #include "analyse/stats.h"
@@ -27,16 +28,15 @@ static void list_add(const char **list, uint32_t *n, const char *name)
 static int points_axes(struct series_making *k)
 {
 	struct series *s = k->s;
-	uint32_t i;
 
 	s->rows = arena_alloc(k->arena, (s->npoints + 1) * sizeof(*s->rows));
 	s->columns = arena_alloc(k->arena, (s->npoints + 1) * sizeof(*s->columns));
 	if (!s->rows || !s->columns)
 		return -ENOMEM;
-	for (i = 0; i < s->npoints; i++) {
-		list_add(s->rows, &s->nrows, s->points[i].row);
-		if (s->points[i].column)
-			list_add(s->columns, &s->ncolumns, s->points[i].column);
+	array_for_each (p, s->points, s->npoints) {
+		list_add(s->rows, &s->nrows, p->row);
+		if (p->column)
+			list_add(s->columns, &s->ncolumns, p->column);
 	}
 	return 0;
 }
@@ -94,11 +94,9 @@ static uint32_t base_of(const struct series *s, uint32_t index, const struct ser
 
 static double counter_mean(const struct series_point *p, const char *name)
 {
-	uint32_t i;
-
-	for (i = 0; i < p->ncounters; i++)
-		if (!strcmp(p->counters[i].name, name))
-			return p->counters[i].mean;
+	array_for_each (c, p->counters, p->ncounters)
+		if (!strcmp(c->name, name))
+			return c->mean;
 	return NAN;
 }
 
@@ -107,7 +105,6 @@ static void point_normalise(struct series *s, uint32_t index, const struct serie
 	struct series_point *p = &s->points[index];
 	const struct series_point *b;
 	double mean;
-	uint32_t i;
 
 	p->normalised = p->speedup = p->efficiency = NAN;
 	p->base = base_of(s, index, o);
@@ -120,10 +117,10 @@ static void point_normalise(struct series *s, uint32_t index, const struct serie
 		if (p->threads != SERIES_NONE && b->threads != SERIES_NONE)
 			p->efficiency = p->speedup * b->threads / p->threads;
 	}
-	for (i = 0; i < p->ncounters; i++) {
-		mean = counter_mean(b, p->counters[i].name);
+	array_for_each (c, p->counters, p->ncounters) {
+		mean = counter_mean(b, c->name);
 		if (mean > 0)
-			p->counters[i].normalised = p->counters[i].mean / mean;
+			c->normalised = c->mean / mean;
 	}
 }
 
@@ -223,25 +220,20 @@ void series_free(struct series *s)
 
 const struct series_point *series_at(const struct series *s, uint32_t row, uint32_t column)
 {
-	uint32_t i;
-
-	for (i = 0; i < s->npoints; i++)
-		if (!strcmp(s->points[i].row, s->rows[row]) &&
-		    same(s->points[i].column, s->columns[column]))
-			return &s->points[i];
+	array_for_each (p, s->points, s->npoints)
+		if (!strcmp(p->row, s->rows[row]) && same(p->column, s->columns[column]))
+			return p;
 	return NULL;
 }
 
 double series_average(const struct series *s, uint32_t column)
 {
 	double sum = 0, n = 0;
-	uint32_t i;
 
-	for (i = 0; i < s->npoints; i++) {
-		if (!same(s->points[i].column, s->columns[column]) ||
-		    !isfinite(s->points[i].normalised))
+	array_for_each (p, s->points, s->npoints) {
+		if (!same(p->column, s->columns[column]) || !isfinite(p->normalised))
 			continue;
-		sum += s->points[i].normalised - 1;
+		sum += p->normalised - 1;
 		n++;
 	}
 	return n > 0 ? sum / n : NAN;

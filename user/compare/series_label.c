@@ -12,10 +12,10 @@
 
 uint32_t series_threads(const struct report *r)
 {
-	uint32_t sum = 0, i;
+	uint32_t sum = 0;
 
-	for (i = 0; i < r->nprocesses; i++)
-		sum += r->processes[i].threads;
+	array_for_each (p, r->processes, r->nprocesses)
+		sum += p->threads;
 	return sum ? sum : SERIES_NONE;
 }
 
@@ -122,11 +122,11 @@ static bool same_word(const char *a, const char *b, uint32_t index)
 static void compare_words(struct series_making *k, uint32_t n)
 {
 	const char *first = NULL, *command;
-	uint32_t i, w;
+	uint32_t w;
 
 	k->same = UINT64_MAX;
-	for (i = 0; i < n; i++) {
-		command = k->inputs[i].label ? NULL : k->inputs[i].command;
+	array_for_each (input, k->inputs, n) {
+		command = input->label ? NULL : input->command;
 		if (!command)
 			continue;
 		if (!first) {

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "elf/insn_group.h"
 #include "elf/x86_code.h"
 #include "elf/x86_register.h"
@@ -199,10 +200,9 @@ static void forget_written(struct flow *f, struct state *s, const cs_insn *ci)
 		else if (reg != NOTHING)
 			set_register(s, reg, NOTHING);
 	}
-	for (i = 0; i < x->op_count; i++)
-		if (x->operands[i].access & CS_AC_WRITE &&
-		    slot_of(s, &x->operands[i], &base, &offset))
-			slot_put(s, base, offset, x->operands[i].size, NOTHING);
+	array_for_each (operand, x->operands, x->op_count)
+		if (operand->access & CS_AC_WRITE && slot_of(s, operand, &base, &offset))
+			slot_put(s, base, offset, operand->size, NOTHING);
 }
 
 static void clobber(struct state *s)

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "elf/insn_group.h"
 
 #define X86_INSN_MAX  15
@@ -309,18 +310,16 @@ static void arm64_step(uint32_t w, int64_t at, struct insn_step *step)
 		/* Exclusive loads and stores: a single step would lose the monitor. */
 		{ 0x3f000000, 0x08000000, INSN_REFUSED, FLOW_NEXT, 0, 0 },
 	};
-	size_t i;
 
 	step->insn.class = INSN_STEPPED;
 	step->flow = FLOW_NEXT;
-	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-		if ((w & known[i].mask) != known[i].bits)
+	array_for_each (k, known, sizeof(known) / sizeof(known[0])) {
+		if ((w & k->mask) != k->bits)
 			continue;
-		step->insn.class = known[i].class;
-		step->flow = known[i].flow;
-		if (known[i].right)
-			step->target =
-				at + (int64_t)((int32_t)(w << known[i].left) >> known[i].right) * 4;
+		step->insn.class = k->class;
+		step->flow = k->flow;
+		if (k->right)
+			step->target = at + (int64_t)((int32_t)(w << k->left) >> k->right) * 4;
 		return;
 	}
 }

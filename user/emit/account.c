@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "emit/table.h"
 
 #define NAME	 22 /* columns for a counter's name */
@@ -219,10 +220,8 @@ bool account_known(const struct account *account, const struct fields_context *c
 /* Return whether any of the counters counted anything inside barriers. */
 static bool counted_inside(const struct account *account)
 {
-	uint32_t i;
-
-	for (i = 0; i < account->ncounters; i++)
-		if (account->counters[i].inside && account->counters[i].inside != REPORT_UNKNOWN)
+	array_for_each (c, account->counters, account->ncounters)
+		if (c->inside && c->inside != REPORT_UNKNOWN)
 			return true;
 	return false;
 }

@@ -65,11 +65,9 @@ const char *compare_percent(char out[TEXTOUT_CELL], double ratio)
 
 static const struct compare_row *find_run(const struct compare *c)
 {
-	uint32_t i;
-
-	for (i = 0; i < c->nrows; i++)
-		if (c->rows[i].scope == COMPARE_RUN && !strcmp(c->rows[i].quantity, "elapsed_ns"))
-			return &c->rows[i];
+	array_for_each (r, c->rows, c->nrows)
+		if (r->scope == COMPARE_RUN && !strcmp(r->quantity, "elapsed_ns"))
+			return r;
 	return NULL;
 }
 
@@ -189,10 +187,8 @@ static void print_side(struct textout *t, const char *name, const struct compare
 
 static bool tests_by(const struct compare *c, enum compare_test test)
 {
-	uint32_t i;
-
-	for (i = 0; i < c->nrows; i++)
-		if (c->rows[i].test == test)
+	array_for_each (r, c->rows, c->nrows)
+		if (r->test == test)
 			return true;
 	return false;
 }
@@ -224,15 +220,14 @@ static void print_method(struct textout *t, const struct compare *c)
 static void print_remarks(struct textout *t, const struct compare *c)
 {
 	bool by_order = false;
-	uint32_t i;
 
 	if (c->moved)
 		textout_wrap(
 			t, TEXTOUT_PLAIN, "", 2,
 			"%u call site%s moved: matched by name, place or order in the function.",
 			c->moved, c->moved == 1 ? "" : "s");
-	for (i = 0; i < c->match.nprocesses; i++)
-		by_order |= c->match.processes[i].by_order;
+	array_for_each (p, c->match.processes, c->match.nprocesses)
+		by_order |= p->by_order;
 	if (by_order)
 		textout_wrap(t, TEXTOUT_PLAIN, "", 2,
 			     "Processes of A and B have different names. They are matched in the "

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/grow.h"
 #include "base/text.h"
 #include "emit/json.h"
@@ -278,10 +279,8 @@ static void csv_fill(struct csv *csv, const struct emit_record *record, const vo
 
 static void csv_begin(struct csv *csv, const char *type)
 {
-	unsigned i;
-
-	for (i = 0; i < csv->ncolumns; i++)
-		buf_clear(&csv->cells[i]);
+	array_for_each (cell, csv->cells, csv->ncolumns)
+		buf_clear(cell);
 	buf_str(&csv->cells[0], type);
 }
 

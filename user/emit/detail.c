@@ -31,10 +31,9 @@ static uint64_t lost_of(const struct report_barrier *b)
 static uint64_t lost_total(const struct report *r)
 {
 	uint64_t all = 0;
-	uint32_t i;
 
-	for (i = 0; i < r->nbarriers; i++)
-		all += lost_of(&r->barriers[i]);
+	array_for_each (b, r->barriers, r->nbarriers)
+		all += lost_of(b);
 	return all;
 }
 
@@ -211,10 +210,8 @@ static uint64_t work_or_wait(const struct report_thread *thread, uint32_t what)
 static bool is_among(const struct report_thread *thread, const struct report_thread *threads,
 		     uint32_t n)
 {
-	uint32_t i;
-
-	for (i = 0; i < n; i++)
-		if (threads[i].tid == thread->tid && threads[i].index == thread->index)
+	array_for_each (t, threads, n)
+		if (t->tid == thread->tid && t->index == thread->index)
 			return true;
 	return false;
 }
@@ -363,18 +360,17 @@ static void barrier_quantities(struct textout *t, const struct report_barrier *b
 	};
 	struct table table = { 0 };
 	struct fields_value v;
-	unsigned i;
 
 	/* The table of barriers already shows all of a single episode. */
 	if (b->episodes < 2)
 		return;
 	table_column(&table, "", EMIT_ID);
 	table_fields(&table, &fields_rec_times, context);
-	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		v = fields_get(fields_find(&fields_rec_barrier, rows[i].field), b, context);
+	array_for_each (r, rows, sizeof(rows) / sizeof(rows[0])) {
+		v = fields_get(fields_find(&fields_rec_barrier, r->field), b, context);
 		if (v.kind != FIELDS_OBJECT)
 			continue;
-		table_text(&table, rows[i].heading);
+		table_text(&table, r->heading);
 		table_row(&table, &fields_rec_times, v.base, context);
 	}
 	table_print(&table, t, 4);
@@ -534,7 +530,7 @@ static void conceptual_one(struct textout *t, const struct report_conceptual *p,
 void detail_conceptuals(struct textout *t, const struct report *r,
 			const struct fields_context *context)
 {
-	uint32_t i, n = r->nconceptuals < MOST ? r->nconceptuals : MOST;
+	uint32_t n = r->nconceptuals < MOST ? r->nconceptuals : MOST;
 	char s[TEXTOUT_CELL];
 
 	if (!n)
@@ -545,9 +541,9 @@ void detail_conceptuals(struct textout *t, const struct report *r,
 		textout_line(t, TEXTOUT_PLAIN, "  and %s more; --json and --csv list all.",
 			     textout_plural(s, r->nconceptuals - n, "phase"));
 	textout_blank(t);
-	for (i = 0; i < n; i++)
-		if (r->conceptuals[i].occurrences || r->conceptuals[i].unfinished)
-			conceptual_one(t, &r->conceptuals[i], context);
+	array_for_each (c, r->conceptuals, n)
+		if (c->occurrences || c->unfinished)
+			conceptual_one(t, c, context);
 }
 
 void detail_transitions(struct textout *t, const struct report *r,

@@ -29,11 +29,10 @@ static struct columns measure(const struct textout *out, const struct doctor *d)
 {
 	struct columns c = { .name = (unsigned)strlen("FEATURE") };
 	unsigned rest;
-	uint32_t i;
 
-	for (i = 0; i < d->n; i++)
-		if (strlen(d->features[i].name) > c.name)
-			c.name = (unsigned)strlen(d->features[i].name);
+	array_for_each (f, d->features, d->n)
+		if (strlen(f->name) > c.name)
+			c.name = (unsigned)strlen(f->name);
 	rest = c.name + STATE + 3 * GAP;
 	rest = out->width > rest + 2 * CELL_LEAST ? out->width - rest : 2 * CELL_LEAST;
 	c.right = rest * 2 / 5;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/hash.h"
 #include "base/number.h"
 #include "base/text.h"
@@ -116,25 +117,25 @@ static void put_stack(struct folded *f, const struct left *l, const char *place,
 
 static uint32_t count_threads(const struct report *r)
 {
-	uint32_t i, n = 0;
+	uint32_t n = 0;
 
-	for (i = 0; i < r->nprocesses; i++)
-		n += r->processes[i].nmembers;
+	array_for_each (p, r->processes, r->nprocesses)
+		n += p->nmembers;
 	return n;
 }
 
 /* Take all times of the threads. Times at barriers are subtracted later. */
 static int take_threads(struct folded *f, const struct report *r)
 {
-	uint32_t i, k;
+	uint32_t k;
 	int err = 0;
 
-	for (i = 0; i < r->nprocesses; i++) {
-		for (k = 0; k < r->processes[i].nmembers && !err; k++) {
+	array_for_each (p, r->processes, r->nprocesses) {
+		for (k = 0; k < p->nmembers && !err; k++) {
 			struct left *l = &f->left[f->nleft++];
 
-			l->process = &r->processes[i];
-			l->thread = &r->processes[i].members[k];
+			l->process = p;
+			l->thread = &p->members[k];
 			take_parts(l->thread, l->ns);
 			err = hash_put_ptr(&f->by_tid, l->thread->tid, l);
 		}
@@ -148,12 +149,12 @@ static void put_barrier(struct folded *f, const struct report_barrier *b)
 	struct report_process process = { .pid = b->pid, .comm = b->comm };
 	struct left alone = { .process = &process }, *l;
 	uint64_t ns[PARTS];
-	uint32_t i, k;
+	uint32_t k;
 
-	for (i = 0; i < b->nthreads; i++) {
-		take_parts(&b->threads[i], ns);
-		l = hash_get_ptr(&f->by_tid, b->threads[i].tid);
-		alone.thread = &b->threads[i];
+	array_for_each (t, b->threads, b->nthreads) {
+		take_parts(t, ns);
+		l = hash_get_ptr(&f->by_tid, t->tid);
+		alone.thread = t;
 		put_stack(f, l ? l : &alone, b->label, ns);
 		for (k = 0; k < PARTS && l; k++)
 			l->ns[k] = number_less(l->ns[k], ns[k]);

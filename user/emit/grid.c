@@ -2,6 +2,8 @@
 // Copyright (c) 2026 The sbt-trace authors
 #include "emit/grid.h"
 
+#include "base/array.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,8 +21,8 @@ void grid_free(struct grid *g)
 {
 	uint32_t i;
 
-	for (i = 0; i < g->nlanes; i++)
-		free(g->lanes[i].ns[0]);
+	array_for_each (lane, g->lanes, g->nlanes)
+		free(lane->ns[0]);
 	for (i = 0; i < g->nseries; i++)
 		free(g->series[i]);
 	hash_free(&g->by_thread);
@@ -43,10 +45,8 @@ static void join_lane(struct grid_lane *lane, uint32_t width)
 
 static void join_lanes(struct grid *g)
 {
-	uint32_t i;
-
-	for (i = 0; i < g->nlanes; i++)
-		join_lane(&g->lanes[i], g->width);
+	array_for_each (lane, g->lanes, g->nlanes)
+		join_lane(lane, g->width);
 	g->lane_ns *= 2;
 }
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/grow.h"
 #include "hang/hang.h"
 #include "emit/buf.h"
@@ -357,16 +358,14 @@ static void put_points(struct html *h, const char *name, const struct grid_point
 /* Add the report's id and label of a barrier. The report may lack barriers of the model. */
 static void put_barrier_name(struct html *h, const struct report *r, uint32_t barrier)
 {
-	uint32_t i;
-
 	buf_printf(&h->page.buf, "{\"index\":%u", barrier);
-	for (i = 0; i < r->nbarriers; i++) {
-		if (r->barriers[i].index != barrier)
+	array_for_each (b, r->barriers, r->nbarriers) {
+		if (b->index != barrier)
 			continue;
 		buf_str(&h->page.buf, ",\"id\":");
-		jsonl_string(&h->page.buf, r->barriers[i].id);
+		jsonl_string(&h->page.buf, b->id);
 		buf_str(&h->page.buf, ",\"label\":");
-		jsonl_string(&h->page.buf, r->barriers[i].label);
+		jsonl_string(&h->page.buf, b->label);
 		break;
 	}
 }
@@ -435,7 +434,6 @@ static int put_data(struct html *h, const struct model *model, const struct repo
 		    uint32_t ncurves)
 {
 	uint64_t elapsed = r->end_ns - h->options.start_ns;
-	uint32_t i;
 	int err;
 
 	buf_printf(&h->page.buf,
@@ -446,9 +444,9 @@ static int put_data(struct html *h, const struct model *model, const struct repo
 	jsonl_string(&h->page.buf, h->options.title ? h->options.title : "");
 	buf_str(&h->page.buf, ",\n\"runs\":[");
 	put_run(h, h->options.name ? h->options.name : h->options.title, r);
-	for (i = 0; i < nruns; i++) {
+	array_for_each (run, runs, nruns) {
 		buf_str(&h->page.buf, ",\n");
-		put_run(h, runs[i].name, runs[i].report);
+		put_run(h, run->name, run->report);
 	}
 	buf_str(&h->page.buf, "],\n\"curves\":[");
 	put_curves(h, curves, ncurves);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "emit/compare.h"
 #include "emit/fields.h"
 #include "emit/html.h"
@@ -101,7 +102,6 @@ int html_compare(FILE *file, const struct compare *c, const struct compare_input
 		.compare = c, .a = inputs, .b = inputs + c->a.n, .na = c->a.n, .nb = c->b.n
 	};
 	struct tables t;
-	uint32_t i;
 	int err = tables_begin(&t, file);
 
 	if (err)
@@ -109,15 +109,14 @@ int html_compare(FILE *file, const struct compare *c, const struct compare_input
 	compare_sentences(&t.text, &rec);
 	tables_head(&t, title);
 	tables_record(&t, &fields_rec_comparison, &rec);
-	for (i = 0; i < c->nrows; i++)
-		tables_record(&t, &fields_rec_difference, &c->rows[i]);
+	array_for_each (r, c->rows, c->nrows)
+		tables_record(&t, &fields_rec_difference, r);
 	return tables_end(&t, html_diff_js, html_diff_js_size);
 }
 
 int html_predictions(FILE *file, const struct predictions *p, const char *title)
 {
 	struct tables t;
-	uint32_t i;
 	int err = tables_begin(&t, file);
 
 	if (err)
@@ -125,9 +124,9 @@ int html_predictions(FILE *file, const struct predictions *p, const char *title)
 	if (p->n)
 		prediction_sentences(&t.text, p);
 	tables_head(&t, title);
-	for (i = 0; i < p->n; i++)
-		tables_record(&t, &fields_rec_prediction, &p->all[i]);
-	for (i = 0; i < p->nnotes; i++)
-		tables_record(&t, &fields_rec_assumption, &p->notes[i]);
+	array_for_each (x, p->all, p->n)
+		tables_record(&t, &fields_rec_prediction, x);
+	array_for_each (note, p->notes, p->nnotes)
+		tables_record(&t, &fields_rec_assumption, note);
 	return tables_end(&t, html_predict_js, html_predict_js_size);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "emit/account.h"
 #include "emit/table.h"
 #include "emit/why.h"
@@ -29,9 +30,9 @@ void live_banner(struct textout *t, const struct session *session)
 					      n ? ", " : " for ", p[i].family);
 	textout_line(t, TEXTOUT_BOLD, "SBT options (version %s%s)",
 		     session->version ? session->version : "?", families);
-	for (i = 0; i < session->nsettings; i++)
-		if ((int)strlen(session->settings[i].name) > width)
-			width = (int)strlen(session->settings[i].name);
+	array_for_each (setting, session->settings, session->nsettings)
+		if ((int)strlen(setting->name) > width)
+			width = (int)strlen(setting->name);
 	for (i = 0; i < session->nsettings; i++)
 		textout_line(t, TEXTOUT_PLAIN, "    %-*s  %s", width, session->settings[i].name,
 			     session->settings[i].value ? session->settings[i].value : "(none)");

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "emit/table.h"
 
 #define CURVE_WIDTH 60 /* columns of the longest bar */
@@ -123,8 +124,8 @@ static void print_recordings(struct textout *t, const struct predictions *p,
 	char n[TEXTOUT_CELL];
 	uint32_t i;
 
-	for (i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
-		table_column(&table, columns[i].heading, columns[i].look);
+	array_for_each (c, columns, sizeof(columns) / sizeof(columns[0]))
+		table_column(&table, c->heading, c->look);
 	for (i = 0; i < shown->n; i++) {
 		const struct prediction *one = &p->all[shown->at[i]];
 
@@ -172,11 +173,9 @@ static void print_phases(struct textout *t, const struct predictions *p,
  */
 static uint64_t phase_time(const struct prediction *p, const struct prediction_phase *like)
 {
-	uint32_t i;
-
-	for (i = 0; i < p->nphases; i++)
-		if (p->phases[i].label == like->label && p->phases[i].id == like->id)
-			return p->phases[i].time_ns;
+	array_for_each (phase, p->phases, p->nphases)
+		if (phase->label == like->label && phase->id == like->id)
+			return phase->time_ns;
 	return 0;
 }
 
@@ -234,9 +233,9 @@ static void print_curve(struct textout *t, const struct predictions *p, const st
 	double most = 1;
 	uint32_t i;
 
-	for (i = 0; i < p->n; i++)
-		if (p->all[i].speedup > most)
-			most = p->all[i].speedup;
+	array_for_each (x, p->all, p->n)
+		if (x->speedup > most)
+			most = x->speedup;
 	textout_line(t, TEXTOUT_BOLD, "Speedup by number of processors (|: linear speedup)");
 	if (threads)
 		table_column(&table, "threads", EMIT_NUMBER);
@@ -253,12 +252,12 @@ static void print_curve(struct textout *t, const struct predictions *p, const st
 /* Print warnings before the figures that they concern. */
 static void print_warnings(struct textout *t, const struct predictions *p)
 {
-	uint32_t i, n = 0;
+	uint32_t n = 0;
 
-	for (i = 0; i < p->nnotes; i++) {
-		if (strcmp(p->notes[i].kind, "warning") != 0)
+	array_for_each (note, p->notes, p->nnotes) {
+		if (strcmp(note->kind, "warning") != 0)
 			continue;
-		textout_wrap(t, TEXTOUT_RED, "Warning: ", 2, "%s", p->notes[i].text);
+		textout_wrap(t, TEXTOUT_RED, "Warning: ", 2, "%s", note->text);
 		n++;
 	}
 	if (n)
@@ -267,12 +266,10 @@ static void print_warnings(struct textout *t, const struct predictions *p)
 
 static void print_assumed(struct textout *t, const struct predictions *p)
 {
-	uint32_t i;
-
 	textout_line(t, TEXTOUT_BOLD, "Assumptions");
-	for (i = 0; i < p->nnotes; i++)
-		if (strcmp(p->notes[i].kind, "warning") != 0)
-			textout_wrap(t, TEXTOUT_PLAIN, "  ", 4, "%s", p->notes[i].text);
+	array_for_each (note, p->notes, p->nnotes)
+		if (strcmp(note->kind, "warning") != 0)
+			textout_wrap(t, TEXTOUT_PLAIN, "  ", 4, "%s", note->text);
 }
 
 void prediction_print(struct textout *t, const struct predictions *p,

@@ -60,17 +60,17 @@ static void print_headline(struct textout *t, const struct series *s)
 
 static void print_remarks(struct textout *t, const struct series *s)
 {
-	uint32_t i, lossy = 0, detached = 0, parts = 0;
+	uint32_t lossy = 0, detached = 0, parts = 0;
 
-	for (i = 0; i < s->npoints; i++) {
-		lossy += s->points[i].lossy;
-		detached += s->points[i].detached;
-		parts += s->points[i].detached_parts;
-		if (s->points[i].whole)
+	array_for_each (p, s->points, s->npoints) {
+		lossy += p->lossy;
+		detached += p->detached;
+		parts += p->detached_parts;
+		if (p->whole)
 			textout_wrap(t, TEXTOUT_PLAIN, "", 2,
 				     "%s: no barrier was crossed; its time is the length of the "
 				     "recording.",
-				     s->points[i].label);
+				     p->label);
 	}
 	if (detached)
 		textout_wrap(
@@ -104,8 +104,8 @@ static void point_names_begin(struct point_names *c, const struct series *s)
 	uint32_t i;
 
 	c->numbers = false;
-	for (i = 0; i < s->npoints; i++)
-		if (s->points[i].nsites)
+	array_for_each (p, s->points, s->npoints)
+		if (p->nsites)
 			most = BESIDE;
 	for (i = 0; i < s->npoints && !c->numbers; i++) {
 		char *shown = textout_fit(s->points[i].label, UINT_MAX);
@@ -180,12 +180,9 @@ static void counted_end(struct counted *c)
 
 static double counted_value(const struct series_point *p, const char *name)
 {
-	uint32_t i;
-
-	for (i = 0; i < p->ncounters; i++)
-		if (!strcmp(p->counters[i].name, name))
-			return isfinite(p->counters[i].per_thread) ? p->counters[i].per_thread
-								   : p->counters[i].mean;
+	array_for_each (c, p->counters, p->ncounters)
+		if (!strcmp(c->name, name))
+			return isfinite(c->per_thread) ? c->per_thread : c->mean;
 	return NAN;
 }
 

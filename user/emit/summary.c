@@ -105,10 +105,9 @@ static void summary_headline(struct textout *t, const struct report *r)
 	char time[TEXTOUT_CELL], procs[TEXTOUT_CELL], episodes[TEXTOUT_CELL],
 		barriers[TEXTOUT_CELL];
 	uint64_t n = 0;
-	uint32_t i;
 
-	for (i = 0; i < r->nprocesses; i++)
-		n += r->processes[i].processes > 1 ? r->processes[i].processes : 1;
+	array_for_each (p, r->processes, r->nprocesses)
+		n += p->processes > 1 ? p->processes : 1;
 	if (n == 1)
 		snprintf(procs, sizeof(procs), "1 process");
 	else
@@ -261,10 +260,8 @@ static void summary_answer(struct textout *t, const struct report_process *p,
 
 static bool has_findings(const struct report *r, uint32_t pid)
 {
-	uint32_t i;
-
-	for (i = 0; i < r->nfindings; i++)
-		if (r->findings[i].pid == pid)
+	array_for_each (finding, r->findings, r->nfindings)
+		if (finding->pid == pid)
 			return true;
 	return false;
 }
@@ -273,11 +270,9 @@ static bool has_findings(const struct report *r, uint32_t pid)
 static void summary_findings(struct textout *t, const struct report *r, uint32_t pid,
 			     const char *first)
 {
-	uint32_t i;
-
-	for (i = 0; i < r->nfindings; i++)
-		if (r->findings[i].pid == pid && *r->findings[i].text)
-			textout_wrap(t, TEXTOUT_PLAIN, first, 4, "%s", r->findings[i].text);
+	array_for_each (finding, r->findings, r->nfindings)
+		if (finding->pid == pid && *finding->text)
+			textout_wrap(t, TEXTOUT_PLAIN, first, 4, "%s", finding->text);
 }
 
 /* Print the findings of a group's processes, each with its pid. */
@@ -307,11 +302,11 @@ static void summary_answers(struct textout *t, const struct report *r)
 		group_findings(t, r, &r->groups[i]);
 		textout_blank(t);
 	}
-	for (i = 0; i < n; i++) {
-		if (r->processes[i].meets_others)
+	array_for_each (p, r->processes, n) {
+		if (p->meets_others)
 			continue;
-		summary_answer(t, &r->processes[i], NULL);
-		summary_findings(t, r, r->processes[i].pid, "  * ");
+		summary_answer(t, p, NULL);
+		summary_findings(t, r, p->pid, "  * ");
 		textout_blank(t);
 	}
 	if (has_findings(r, 0)) {
@@ -324,16 +319,15 @@ static void summary_answers(struct textout *t, const struct report *r)
 /* Print the remarks: what the figures do not include. */
 static void summary_remarks(struct textout *t, const struct report *r)
 {
-	uint32_t i;
 	bool item;
 
 	if (!r->nremarks)
 		return;
 	textout_line(t, TEXTOUT_BOLD, "NOT IN THIS REPORT, or only in part");
-	for (i = 0; i < r->nremarks; i++) {
-		item = remark_is_item(&r->remarks[i]);
+	array_for_each (remark, r->remarks, r->nremarks) {
+		item = remark_is_item(remark);
 		textout_wrap(t, TEXTOUT_PLAIN, item ? "      " : "  * ", item ? 8 : 4, "%s",
-			     r->remarks[i].text);
+			     remark->text);
 	}
 	textout_blank(t);
 }
@@ -600,11 +594,10 @@ static void summary_losses(struct textout *t, const struct report *r)
 		textout_line(t, TEXTOUT_RED, "  %s records lost: %s produced, %s consumed.",
 			     textout_count(a, r->lost), textout_count(b, r->produced),
 			     textout_count(c, r->consumed));
-	for (i = 0; i < r->nlosses; i++)
-		if (r->losses[i].count)
+	array_for_each (l, r->losses, r->nlosses)
+		if (l->count)
 			textout_wrap(t, TEXTOUT_PLAIN, "    ", 16, "%10s  %s",
-				     textout_count(a, r->losses[i].count),
-				     r->losses[i].text ? r->losses[i].text : r->losses[i].cause);
+				     textout_count(a, l->count), l->text ? l->text : l->cause);
 	for (i = 0; i < r->nprocesses && i < MOST; i++)
 		lost_of(t, &r->processes[i]);
 	if (r->incomplete)
@@ -747,7 +740,6 @@ static void summary_loops(struct textout *t, const struct report *r)
 	char barrier[TEXTOUT_CELL], phase[TEXTOUT_CELL];
 	struct buf waits = { 0 };
 	const char *file;
-	uint32_t j;
 
 	array_for_each (b, r->barriers, r->nbarriers) {
 		if (!b->loop)
@@ -763,8 +755,8 @@ static void summary_loops(struct textout *t, const struct report *r)
 		textout_line(t, TEXTOUT_PLAIN, "    %-18s %llu",
 			     "Subphase count:", (unsigned long long)b->episodes);
 		waits.len = 0;
-		for (j = 0; j < b->nthreads; j++)
-			buf_printf(&waits, "%s ", textout_time(phase, b->threads[j].wait_ns));
+		array_for_each (thread, b->threads, b->nthreads)
+			buf_printf(&waits, "%s ", textout_time(phase, thread->wait_ns));
 		textout_wrap(t, TEXTOUT_PLAIN, "    Thread idle times: ", 23, "[ %s]",
 			     waits.s ? waits.s : "");
 		textout_blank(t);
@@ -779,10 +771,9 @@ static void summary_loops(struct textout *t, const struct report *r)
 static uint64_t lost_other(const struct report *r)
 {
 	uint64_t sum = 0;
-	uint32_t i;
 
-	for (i = 0; i < r->nlosses; i++)
-		sum += r->losses[i].count;
+	array_for_each (l, r->losses, r->nlosses)
+		sum += l->count;
 	return sum > r->lost ? sum - r->lost : 0;
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/grow.h"
 #include "base/text.h"
 
@@ -238,8 +239,8 @@ static void table_greatest(struct table *table)
 {
 	unsigned i, c;
 
-	for (c = 0; c < table->ncolumns; c++)
-		table->columns[c].max = 0;
+	array_for_each (column, table->columns, table->ncolumns)
+		column->max = 0;
 	for (i = c = 0; i < table->ncells; i++, c = c + 1 == table->ncolumns ? 0 : c + 1)
 		if (table->cells[i].ns != UINT64_MAX && table->cells[i].ns > table->columns[c].max)
 			table->columns[c].max = table->cells[i].ns;
@@ -372,9 +373,9 @@ static void table_measure(struct table *table)
 	uint64_t greatest = 0;
 	unsigned c;
 
-	for (c = 0; c < table->ncolumns; c++)
-		if (table->columns[c].max > greatest)
-			greatest = table->columns[c].max;
+	array_for_each (column, table->columns, table->ncolumns)
+		if (column->max > greatest)
+			greatest = column->max;
 	for (c = 0; c < table->ncolumns; c++)
 		column_measure(table, c, greatest);
 	table->measured = true;
@@ -382,11 +383,11 @@ static void table_measure(struct table *table)
 
 static unsigned table_width(const struct table *table)
 {
-	unsigned c, all = 0;
+	unsigned all = 0;
 
-	for (c = 0; c < table->ncolumns; c++)
-		if (!table->columns[c].omitted && !table->columns[c].hidden)
-			all += table->columns[c].width + GAP;
+	array_for_each (column, table->columns, table->ncolumns)
+		if (!column->omitted && !column->hidden)
+			all += column->width + GAP;
 	return all ? all - GAP : 0;
 }
 
@@ -453,11 +454,8 @@ static void table_line(struct table *table, struct textout *out, enum textout_st
 
 static bool two_lines(const struct table *table)
 {
-	unsigned c;
-
-	for (c = 0; c < table->ncolumns; c++)
-		if (!table->columns[c].omitted && !table->columns[c].hidden &&
-		    strchr(table->columns[c].heading, '\n'))
+	array_for_each (column, table->columns, table->ncolumns)
+		if (!column->omitted && !column->hidden && strchr(column->heading, '\n'))
 			return true;
 	return false;
 }
@@ -533,12 +531,12 @@ static void markdown_line(const struct table *table, struct buf *buf, const stru
 static void table_markdown(struct table *table, struct buf *buf)
 {
 	enum emit_look look;
-	unsigned c, i;
+	unsigned i;
 
 	markdown_line(table, buf, NULL);
-	for (c = 0; c < table->ncolumns; c++) {
-		look = table->columns[c].look;
-		if (!table->columns[c].omitted)
+	array_for_each (column, table->columns, table->ncolumns) {
+		look = column->look;
+		if (!column->omitted)
 			buf_str(buf, look == EMIT_NAME || look == EMIT_ID || look == EMIT_BAR
 					     ? "| --- "
 					     : "| ---: ");

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "emit/table.h"
 
 #define LEAD	"Why: "
@@ -73,8 +74,8 @@ void why_parts(struct textout *t, const struct report_cause *cause, unsigned ind
 	/* Without a known cause there are no parts to explain it. */
 	if (!cause->dominant || !(sum > 0))
 		return;
-	for (i = 0; i < cause->nparts; i++)
-		n += (double)magnitude(cause->parts[i].ns) >= LITTLE * sum;
+	array_for_each (p, cause->parts, cause->nparts)
+		n += (double)magnitude(p->ns) >= LITTLE * sum;
 	if (n < 2)
 		return;
 	table_column(&table, "part of lateness", EMIT_ID);

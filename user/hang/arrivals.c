@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/grow.h"
 #include "ingest/ranks.h"
 #include "sites/family.h"
@@ -81,10 +82,8 @@ int arrivals_look(struct arrivals *s, const struct hang_env *env)
 
 bool arrivals_old(const struct arrivals *s, uint64_t now, uint64_t after_ns)
 {
-	uint32_t i;
-
-	for (i = 0; i < s->n; i++)
-		if (now > s->all[i].since_ns && now - s->all[i].since_ns >= after_ns)
+	array_for_each (x, s->all, s->n)
+		if (now > x->since_ns && now - x->since_ns >= after_ns)
 			return true;
 	return false;
 }

@@ -3,15 +3,17 @@
 /* The verdict about a barrier, from the graph of waiting threads. */
 #include "hang/hang_internal.h"
 
+#include "base/array.h"
+
 #include <errno.h>
 #include <string.h>
 
 static uint32_t ranked_n(const struct need *need, uint32_t rank)
 {
-	uint32_t i, n = 0;
+	uint32_t n = 0;
 
-	for (i = 0; i < need->n; i++)
-		n += need->candidates[i].rank == rank;
+	array_for_each (c, need->candidates, need->n)
+		n += c->rank == rank;
 	return n;
 }
 

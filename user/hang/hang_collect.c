@@ -10,6 +10,7 @@
 
 #include "attach/link.h"
 #include "attach/regs.h"
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/grow.h"
 #include "base/number.h"
@@ -97,13 +98,13 @@ void hang_collect_answer_free(struct hang_collect_answer *a)
 
 	if (!a)
 		return;
-	for (i = 0; i < a->nprocesses; i++) {
-		snapshot_free(a->processes[i].arrived);
-		snapshot_free(a->processes[i].others);
-		snapshot_free(a->processes[i].again);
-		close_returns(&a->processes[i]);
-		snapshot_free(a->processes[i].calls_again);
-		free(a->processes[i].tids);
+	array_for_each (p, a->processes, a->nprocesses) {
+		snapshot_free(p->arrived);
+		snapshot_free(p->others);
+		snapshot_free(p->again);
+		close_returns(p);
+		snapshot_free(p->calls_again);
+		free(p->tids);
 	}
 	for (i = 0; a->arrivals && i < a->in.nbarriers; i++)
 		free(a->arrivals[i]);
@@ -142,11 +143,9 @@ static struct address_space *read_address_space(const struct hang_collect *s, ui
 
 static bool has_arrived(const struct hang_collect_question *q, uint32_t tid)
 {
-	uint32_t i, j;
-
-	for (i = 0; i < q->nbarriers; i++)
-		for (j = 0; j < q->barriers[i].narrived; j++)
-			if (q->barriers[i].arrived[j].tid == tid)
+	array_for_each (b, q->barriers, q->nbarriers)
+		array_for_each (a, b->arrived, b->narrived)
+			if (a->tid == tid)
 				return true;
 	return false;
 }
@@ -231,12 +230,12 @@ static int add_pids(struct hang_collect_answer *a, const struct hang_collect_que
 	bool ok = true;
 	uint32_t i, j;
 
-	for (i = 0; i < q->nbarriers; i++) {
-		ok &= add_pid(a, q->barriers[i].pid);
-		for (j = 0; j < q->barriers[i].narrived; j++)
-			ok &= add_pid(a, q->barriers[i].arrived[j].pid);
-		for (j = 0; j < q->barriers[i].npids; j++)
-			ok &= add_pid(a, q->barriers[i].pids[j]);
+	array_for_each (b, q->barriers, q->nbarriers) {
+		ok &= add_pid(a, b->pid);
+		for (j = 0; j < b->narrived; j++)
+			ok &= add_pid(a, b->arrived[j].pid);
+		for (j = 0; j < b->npids; j++)
+			ok &= add_pid(a, b->pids[j]);
 	}
 	for (i = 0; i < q->npids; i++)
 		ok &= add_pid(a, q->pids[i]);
@@ -250,16 +249,15 @@ static int each_thread(struct hang_collect_answer *a,
 				   const struct snapshot_thread *),
 		       struct hang_collect *s, const struct hang_collect_question *q)
 {
-	uint32_t i, j, k;
+	uint32_t j, k;
 	int err = 0;
 
-	for (i = 0; i < a->nprocesses; i++) {
-		const struct snapshot *looks[2] = { a->processes[i].arrived,
-						    a->processes[i].others };
+	array_for_each (p, a->processes, a->nprocesses) {
+		const struct snapshot *looks[2] = { p->arrived, p->others };
 
 		for (k = 0; k < 2; k++)
 			for (j = 0; looks[k] && j < looks[k]->n && !err; j++)
-				err = each(s, a, q, &a->processes[i], &looks[k]->threads[j]);
+				err = each(s, a, q, p, &looks[k]->threads[j]);
 	}
 	return err;
 }
@@ -357,8 +355,8 @@ static int look_twice(struct hang_collect *s, struct hang_collect_answer *a,
 	int err = 0, one;
 
 	/* Only its stack says which MPI operation a rank is in. */
-	for (i = 0; i < q->nbarriers; i++)
-		stacks |= q->barriers[i].of_processes;
+	array_for_each (b, q->barriers, q->nbarriers)
+		stacks |= b->of_processes;
 	locks_forget(s->locks);
 	a->in.now_ns = clock_ns(CLOCK_MONOTONIC);
 	for (i = 0; i < a->nprocesses && err != -ENOMEM; i++) {
@@ -380,11 +378,11 @@ static int look_twice(struct hang_collect *s, struct hang_collect_answer *a,
 	a->locks = calloc(n + 1u, sizeof(*a->locks));
 	if (!a->threads || !a->locks)
 		return -ENOMEM;
-	for (i = 0; i < a->nprocesses; i++) {
-		a->processes[i].slot = slot;
-		if (look_calls_again(s, &a->processes[i]) == -ENOMEM)
+	array_for_each (processe, a->processes, a->nprocesses) {
+		processe->slot = slot;
+		if (look_calls_again(s, processe) == -ENOMEM)
 			return -ENOMEM;
-		slot += a->processes[i].nreturns;
+		slot += processe->nreturns;
 	}
 	begun = clock_ns(CLOCK_MONOTONIC);
 	each_thread(a, read_lock, s, q);
@@ -404,14 +402,14 @@ static int look_twice(struct hang_collect *s, struct hang_collect_answer *a,
 /* Return whether all relevant threads are known: a process not examined may hold a lock. */
 static bool is_all(const struct hang_collect_answer *a)
 {
-	uint32_t i, j;
+	uint32_t j;
 	int tgid;
 
-	for (i = 0; i < a->nprocesses; i++)
-		if (a->processes[i].incomplete)
+	array_for_each (p, a->processes, a->nprocesses)
+		if (p->incomplete)
 			return false;
-	for (i = 0; i < a->in.nthreads; i++) {
-		uint32_t holder = a->threads[i].holder;
+	array_for_each (t, a->threads, a->in.nthreads) {
+		uint32_t holder = t->holder;
 
 		for (j = 0; holder && j < a->in.nthreads && a->threads[j].tid != holder; j++)
 			;

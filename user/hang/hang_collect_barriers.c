@@ -13,11 +13,9 @@
 const struct hang_collect_process *hang_collect_find_process(const struct hang_collect_answer *a,
 							     uint32_t pid)
 {
-	uint32_t i;
-
-	for (i = 0; i < a->nprocesses; i++)
-		if (a->processes[i].pid == pid)
-			return &a->processes[i];
+	array_for_each (p, a->processes, a->nprocesses)
+		if (p->pid == pid)
+			return p;
 	return NULL;
 }
 

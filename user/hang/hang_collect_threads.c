@@ -58,12 +58,11 @@ static const char *last_call(const struct snapshot_thread *t)
 {
 	static const char *const calls[] = { "MPI_Finalize",   "PMPI_Finalize",	    "mpi_finalize_",
 					     "pmpi_finalize_", "ompi_mpi_finalize", "MPI_Abort" };
-	uint32_t i;
 	size_t k;
 
-	for (i = 0; i < t->nframes; i++)
-		for (k = 0; t->frames[i].function && k < sizeof(calls) / sizeof(calls[0]); k++)
-			if (!strcmp(t->frames[i].function, calls[k]))
+	array_for_each (f, t->frames, t->nframes)
+		for (k = 0; f->function && k < sizeof(calls) / sizeof(calls[0]); k++)
+			if (!strcmp(f->function, calls[k]))
 				/* Open MPI's own function, which MPI_Finalize tail-calls. */
 				return strncmp(calls[k], "ompi_", 5) ? calls[k] : "MPI_Finalize";
 	return NULL;
@@ -89,14 +88,12 @@ static struct hang_frame *copy_frames(const struct snapshot_thread *t)
 
 static void number_thread(const struct hang_collect_question *q, struct hang_thread *t)
 {
-	uint32_t i;
-
 	t->index = HANG_NONE;
-	for (i = 0; i < q->nnumbers; i++) {
-		if (q->numbers[i].tid != t->tid)
+	array_for_each (number, q->numbers, q->nnumbers) {
+		if (number->tid != t->tid)
 			continue;
-		t->index = q->numbers[i].index;
-		t->ranked = q->numbers[i].ranked;
+		t->index = number->index;
+		t->ranked = number->ranked;
 		return;
 	}
 }

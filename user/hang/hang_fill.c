@@ -154,8 +154,8 @@ int hang_fill_missing(const struct graph *g, uint32_t barrier, struct report_han
 	uint32_t i;
 	int err = 0;
 
-	for (i = 0; i < need->n; i++)
-		need->candidates[i].rank = rank_of(g, &need->candidates[i]);
+	array_for_each (c, need->candidates, need->n)
+		c->rank = rank_of(g, c);
 	qsort(need->candidates, need->n, sizeof(*need->candidates), candidate_cmp);
 	out->missing = arena_alloc(g->arena, (need->n + 1) * sizeof(*out->missing));
 	if (!out->missing)
@@ -196,7 +196,6 @@ int hang_fill_cycle(const struct graph *g, struct report_hang *out)
 int hang_fill_barrier(const struct graph *g, const struct hang_barrier *b, struct report_hang *out)
 {
 	bool failed = false;
-	uint32_t i;
 
 	*out = (struct report_hang){
 		.name = keep(g->arena, b->name, &failed),
@@ -216,9 +215,9 @@ int hang_fill_barrier(const struct graph *g, const struct hang_barrier *b, struc
 	memcpy(out->id, b->id, sizeof(out->id));
 	memcpy(out->label, b->label, sizeof(out->label));
 	out->id[sizeof(out->id) - 1] = out->label[sizeof(out->label) - 1] = '\0';
-	for (i = 0; i < b->narrived; i++)
-		if (b->arrived[i].since_ns < out->since_ns)
-			out->since_ns = b->arrived[i].since_ns;
+	array_for_each (a, b->arrived, b->narrived)
+		if (a->since_ns < out->since_ns)
+			out->since_ns = a->since_ns;
 	if (out->since_ns != MODEL_UNKNOWN)
 		out->waited_ns = number_less(g->in->now_ns, out->since_ns);
 	return failed ? -ENOMEM : 0;

@@ -122,13 +122,13 @@ static uint32_t crossed_barrier(const struct graph *g, uint32_t i)
 static bool others_may_help(const struct graph *g, uint32_t i, uint32_t barrier)
 {
 	const struct need *need = &g->needs[barrier];
-	uint32_t c, at;
+	uint32_t at;
 
 	if (!need->exact)
 		return true;
-	for (c = 0; c < need->n; c++) {
-		at = need->candidates[c].thread;
-		if (at == HANG_NONE ? !need->candidates[c].lost : at != i && g->can[at])
+	array_for_each (candidate, need->candidates, need->n) {
+		at = candidate->thread;
+		if (at == HANG_NONE ? !candidate->lost : at != i && g->can[at])
 			return true;
 	}
 	return false;
@@ -197,7 +197,6 @@ static void reach(const struct graph *g, struct search *s, uint32_t from, uint32
 static void reach_next(const struct graph *g, struct search *s, uint32_t i)
 {
 	const struct need *need;
-	uint32_t c;
 
 	if (g->at[i] == HANG_NONE) {
 		uint32_t crossed = crossed_barrier(g, i);
@@ -209,9 +208,9 @@ static void reach_next(const struct graph *g, struct search *s, uint32_t i)
 		return;
 	}
 	need = &g->needs[g->at[i]];
-	for (c = 0; c < need->n; c++)
-		if (!need->candidates[c].barred && !need->candidates[c].lost)
-			reach(g, s, i, need->candidates[c].thread);
+	array_for_each (candidate, need->candidates, need->n)
+		if (!candidate->barred && !candidate->lost)
+			reach(g, s, i, candidate->thread);
 }
 
 /* Find the shortest path from @start back to @start, and keep it if it is the shortest so far. */
@@ -246,7 +245,7 @@ int graph_find_cycle(struct graph *g, uint32_t barrier)
 	const struct need *need = &g->needs[barrier];
 	size_t n = (size_t)g->in->nthreads + 1;
 	struct search s = { 0 };
-	uint32_t i, end, steps;
+	uint32_t end, steps;
 	int err = -ENOMEM;
 
 	s.from = calloc(n, sizeof(*s.from));
@@ -254,8 +253,8 @@ int graph_find_cycle(struct graph *g, uint32_t barrier)
 	g->steps = arena_alloc(g->arena, n * sizeof(*g->steps));
 	if (!s.from || !s.queue || !g->steps)
 		goto out;
-	for (i = 0; i < need->n; i++) {
-		end = need->candidates[i].thread;
+	array_for_each (c, need->candidates, need->n) {
+		end = c->thread;
 		/* The candidate may wait for a cycle that it is not part of. */
 		for (steps = 0; steps <= g->in->nthreads && end != HANG_NONE && !g->can[end];
 		     steps++) {

@@ -70,13 +70,11 @@ int hang_monitor_new(const struct hang_env *env, struct hang_monitor **out)
 
 void hang_monitor_free(struct hang_monitor *h)
 {
-	uint32_t i;
-
 	if (!h)
 		return;
 	hang_worker_free(h->hang_worker);
-	for (i = 0; i < h->nknown; i++)
-		report_hang_free(&h->known[i].hang);
+	array_for_each (k, h->known, h->nknown)
+		report_hang_free(&k->hang);
 	arrivals_free(&h->arrivals);
 	free(h->groups);
 	free(h->known);
@@ -357,10 +355,8 @@ static void report_found(struct hang_monitor *h, struct known *k, struct report_
 /* Remember the threads that left unseen: until they arrive again, they are at no barrier. */
 static void note_stale(struct hang_monitor *h, const struct hang_collect_question *q)
 {
-	uint32_t i;
-
-	for (i = 0; i < q->nbarriers; i++)
-		array_for_each (a, q->barriers[i].arrived, q->barriers[i].narrived) {
+	array_for_each (b, q->barriers, q->nbarriers)
+		array_for_each (a, b->arrived, b->narrived) {
 			if (a->stale && arrivals_set_stale(&h->arrivals, a->tid, a->since_ns))
 				h->failed = true;
 		}

@@ -37,10 +37,8 @@ static const struct hang_member *member_of(const struct hang_barrier *b, uint32_
 
 static bool has_arrived(const struct hang_barrier *b, uint32_t tid)
 {
-	uint32_t i;
-
-	for (i = 0; i < b->narrived; i++)
-		if (b->arrived[i].tid == tid)
+	array_for_each (a, b->arrived, b->narrived)
+		if (a->tid == tid)
 			return true;
 	return false;
 }
@@ -48,12 +46,10 @@ static bool has_arrived(const struct hang_barrier *b, uint32_t tid)
 /* Return whether exactly the threads of the last episode must arrive again. */
 static bool team_stays(const struct hang_barrier *b)
 {
-	uint32_t i;
-
 	if (!b->nteam || (b->count && b->nteam != b->count))
 		return false;
-	for (i = 0; i < b->narrived; i++)
-		if (!member_of(b, b->arrived[i].tid))
+	array_for_each (a, b->arrived, b->narrived)
+		if (!member_of(b, a->tid))
 			return false;
 	return true;
 }
@@ -169,22 +165,20 @@ bool need_knows_all(const struct graph *g, const struct hang_barrier *b)
 
 static void count_able(struct need *need)
 {
-	uint32_t i;
-
 	need->able = 0;
-	for (i = 0; i < need->n; i++)
-		need->able += !need->candidates[i].lost && !need->candidates[i].barred;
+	array_for_each (c, need->candidates, need->n)
+		need->able += !c->lost && !c->barred;
 }
 
 static void need_team(const struct graph *g, const struct hang_barrier *b, struct need *need)
 {
-	uint32_t i, lost = 0;
+	uint32_t lost = 0;
 
 	add_team(g, b, need);
 	need->k = need->n;
 	need->exact = true;
-	for (i = 0; i < need->n; i++)
-		lost += need->candidates[i].lost;
+	array_for_each (c, need->candidates, need->n)
+		lost += c->lost;
 	/* New threads may replace threads that have ended. */
 	if (lost && !b->team_declared) {
 		add_others(g, b, need, true);
@@ -194,17 +188,15 @@ static void need_team(const struct graph *g, const struct hang_barrier *b, struc
 
 static void need_others(const struct graph *g, const struct hang_barrier *b, struct need *need)
 {
-	uint32_t i;
-
 	add_others(g, b, need, false);
 	need->k = b->count ? b->count - b->narrived : 1;
 	if (!b->count || !need_knows_all(g, b))
 		return;
 	/* There are exactly as many threads as are needed. */
 	if (need->n == need->k) {
-		for (i = 0; i < need->n; i++)
-			if (need->candidates[i].why == HANG_BY_PROCESS)
-				need->candidates[i].why = HANG_BY_COUNT;
+		array_for_each (c, need->candidates, need->n)
+			if (c->why == HANG_BY_PROCESS)
+				c->why = HANG_BY_COUNT;
 	}
 	count_able(need);
 	need->exact = need->able == need->k && need->n == need->k;

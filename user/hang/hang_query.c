@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/grow.h"
 #include "sites/family.h"
 #include "target/proc.h"
@@ -270,14 +271,14 @@ bool hang_query_is_of(const struct hang_collect_question *q, uint32_t pid)
 	for (i = 0; i < q->npids; i++)
 		if (q->pids[i] == pid)
 			return true;
-	for (i = 0; i < q->nbarriers; i++) {
-		if (q->barriers[i].pid == pid)
+	array_for_each (b, q->barriers, q->nbarriers) {
+		if (b->pid == pid)
 			return true;
-		for (j = 0; j < q->barriers[i].narrived; j++)
-			if (q->barriers[i].arrived[j].pid == pid)
+		array_for_each (a, b->arrived, b->narrived)
+			if (a->pid == pid)
 				return true;
-		for (j = 0; j < q->barriers[i].npids; j++)
-			if (q->barriers[i].pids[j] == pid)
+		for (j = 0; j < b->npids; j++)
+			if (b->pids[j] == pid)
 				return true;
 	}
 	return false;

@@ -52,12 +52,10 @@ const char *hang_preposition(const char *words)
 
 const struct hang_frame *hang_user_frame(const struct hang_frame *frames, uint32_t n)
 {
-	uint32_t i;
-
-	for (i = 0; i < n; i++)
-		if (frames[i].module && !hang_is_runtime(frames[i].module) &&
-		    !(frames[i].function && !strncmp(frames[i].function, "std::", 5)))
-			return &frames[i];
+	array_for_each (f, frames, n)
+		if (f->module && !hang_is_runtime(f->module) &&
+		    !(f->function && !strncmp(f->function, "std::", 5)))
+			return f;
 	return n ? &frames[0] : NULL;
 }
 
@@ -283,10 +281,8 @@ static void add_step(struct sentence *s, const struct step *step, const struct s
 
 static bool in_cycle(const struct graph *g, uint32_t thread)
 {
-	uint32_t i;
-
-	for (i = 0; i < g->nsteps; i++)
-		if (g->steps[i].thread == thread)
+	array_for_each (s, g->steps, g->nsteps)
+		if (s->thread == thread)
 			return true;
 	return false;
 }
@@ -314,8 +310,8 @@ static uint32_t add_names(struct sentence *s, uint32_t rank)
 {
 	uint32_t i, n = 0, all = 0, named;
 
-	for (i = 0; i < s->need->n; i++)
-		all += s->need->candidates[i].rank == rank;
+	array_for_each (c, s->need->candidates, s->need->n)
+		all += c->rank == rank;
 	named = all > NAMED_MAX + 1 ? NAMED_MAX : all;
 	for (i = 0; i < s->need->n && n < named; i++) {
 		if (s->need->candidates[i].rank != rank)
@@ -397,11 +393,9 @@ static void add_doing(struct sentence *s, uint32_t i)
 /* Return the first candidate with this rank, or NULL. */
 static const struct candidate *first_of(const struct need *need, uint32_t rank)
 {
-	uint32_t i;
-
-	for (i = 0; i < need->n; i++)
-		if (need->candidates[i].rank == rank)
-			return &need->candidates[i];
+	array_for_each (c, need->candidates, need->n)
+		if (c->rank == rank)
+			return c;
 	return NULL;
 }
 
@@ -427,8 +421,8 @@ static void add_circle(struct sentence *s, uint32_t barrier)
 	uint32_t i;
 
 	add_cycle(s);
-	for (i = 0; i < g->nsteps; i++)
-		here |= g->steps[i].barrier == barrier;
+	array_for_each (step, g->steps, g->nsteps)
+		here |= step->barrier == barrier;
 	if (here)
 		return;
 	c = first_of(s->need, s->need->n ? s->need->candidates[0].rank : 0);

@@ -205,11 +205,9 @@ bool mpi_call_is_world(struct address_spaces *spaces, const struct address_space
 bool mpi_call_likely(const struct mpi_stack *s)
 {
 	struct address_space_code at;
-	uint32_t i;
 
-	for (i = 0; i < s->n; i++)
-		if (address_space_code(s->spaces, s->space, s->frames[i].address + 1, &at) &&
-		    at.module->mpi)
+	array_for_each (f, s->frames, s->n)
+		if (address_space_code(s->spaces, s->space, f->address + 1, &at) && at.module->mpi)
 			return true;
 	return false;
 }

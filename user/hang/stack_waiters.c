@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/grow.h"
 #include "elf/insn.h"
 #include "sites/family.h"
@@ -41,11 +42,9 @@ static bool is_barrier(const struct module_probe_site *p)
 /* Return the barrier function that begins at @offset of its file, or NULL. */
 static const struct module_probe_site *probe_site_at(const struct module *m, uint64_t offset)
 {
-	uint32_t i;
-
-	for (i = 0; i < m->nplaces; i++)
-		if (m->places[i].start == offset && is_barrier(&m->places[i]))
-			return &m->places[i];
+	array_for_each (p, m->places, m->nplaces)
+		if (p->start == offset && is_barrier(p))
+			return p;
 	return NULL;
 }
 

@@ -130,11 +130,9 @@ void snapshot_free(struct snapshot *snapshot)
 
 const struct snapshot_thread *snapshot_find(const struct snapshot *snapshot, uint32_t tid)
 {
-	uint32_t i;
-
-	for (i = 0; i < snapshot->n; i++)
-		if (snapshot->threads[i].tid == tid)
-			return &snapshot->threads[i];
+	array_for_each (t, snapshot->threads, snapshot->n)
+		if (t->tid == tid)
+			return t;
 	return NULL;
 }
 
@@ -353,10 +351,8 @@ static void look_once(struct taking *k, struct subject *u, const struct regs_thr
 
 static bool all_done(const struct taking *k)
 {
-	uint32_t i;
-
-	for (i = 0; i < k->n; i++)
-		if (!k->subjects[i].done)
+	array_for_each (subject, k->subjects, k->n)
+		if (!subject->done)
 			return false;
 	return true;
 }
@@ -387,13 +383,13 @@ static void take_sample(struct subject *u, struct sample *sample)
 static int sample_running(struct taking *k, int wait_ms)
 {
 	struct sample *samples = calloc(k->n, sizeof(*samples));
-	uint32_t i, n = 0;
+	uint32_t n = 0;
 
 	if (!samples)
 		return -ENOMEM;
-	for (i = 0; i < k->n; i++)
-		if (!k->subjects[i].done && k->subjects[i].running)
-			samples[n++].tid = k->subjects[i].thread->tid;
+	array_for_each (subject, k->subjects, k->n)
+		if (!subject->done && subject->running)
+			samples[n++].tid = subject->thread->tid;
 	if (n && sample_take(samples, n, wait_ms) > 0) {
 		n = 0;
 		array_for_each (u, k->subjects, k->n) {
@@ -648,11 +644,8 @@ struct address_space *snapshot_address_space(struct snapshots *s, uint32_t pid)
 /* Return whether nothing could be read of any thread, except that it exists. */
 static bool nothing_known(const struct snapshot *s)
 {
-	uint32_t i;
-
-	for (i = 0; i < s->n; i++)
-		if (s->threads[i].syscall != LOOK_UNKNOWN_CALL || s->threads[i].nframes ||
-		    !has_stack(&s->threads[i]))
+	array_for_each (t, s->threads, s->n)
+		if (t->syscall != LOOK_UNKNOWN_CALL || t->nframes || !has_stack(t))
 			return false;
 	return true;
 }

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "ingest/merge_order.h"
 
 /* Complete records that were copied out of a ring. Positions continue as in the ring. */
@@ -303,10 +304,8 @@ static void save(struct ring_stream *s, struct ring *ring, size_t least, size_t 
 /* Copy rings that are half full, so that none overflows while records are handled too slowly. */
 static void save_full(struct ring_stream *s)
 {
-	uint32_t i;
-
-	for (i = 0; i < s->n; i++)
-		save(s, &s->rings[i], s->rings[i].bytes / 2, RING_SAVED_BYTES);
+	array_for_each (ring, s->rings, s->n)
+		save(s, ring, ring->bytes / 2, RING_SAVED_BYTES);
 }
 
 /* Copy a record to @to, where it stays valid until the next record. */
@@ -453,20 +452,18 @@ void ring_glance_events(struct stream *stream,
 void ring_save(struct stream *stream, size_t max_bytes)
 {
 	struct ring_stream *s = (struct ring_stream *)stream;
-	uint32_t i;
 
-	for (i = 0; i < s->n; i++)
-		save(s, &s->rings[i], s->rings[i].bytes / SAVE_FRACTION, max_bytes);
+	array_for_each (ring, s->rings, s->n)
+		save(s, ring, ring->bytes / SAVE_FRACTION, max_bytes);
 }
 
 uint64_t ring_read(const struct stream *stream)
 {
 	const struct ring_stream *s = (const struct ring_stream *)stream;
 	uint64_t bytes = 0;
-	uint32_t i;
 
-	for (i = 0; i < s->n; i++)
-		bytes += s->rings[i].pos;
+	array_for_each (ring, s->rings, s->n)
+		bytes += ring->pos;
 	return bytes;
 }
 

@@ -6,6 +6,8 @@
  */
 #include "model/internal.h"
 
+#include "base/array.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -279,8 +281,8 @@ int barrier_fold(struct row *r, const struct model *m)
 	bool any = false;
 	int err = 0;
 
-	for (i = 0; i < r->pub.nthreads; i++) {
-		bt = &r->pub.threads[i];
+	array_for_each (t, r->pub.threads, r->pub.nthreads) {
+		bt = t;
 		if (bt->thread == MODEL_NONE || thread_at(m, bt->thread)->folded) {
 			any = true;
 			add_to(&sum, bt);
@@ -304,7 +306,6 @@ int barrier_fold(struct row *r, const struct model *m)
 int barrier_join_threads(struct row *to, const struct row *from)
 {
 	struct model_barrier_thread *sum;
-	uint32_t i;
 	int err;
 
 	if (!to->pub.nthreads) {
@@ -315,8 +316,8 @@ int barrier_join_threads(struct row *to, const struct row *from)
 			(struct model_barrier_thread){ .thread = MODEL_NONE, .place = MODEL_NONE };
 	}
 	sum = &to->pub.threads[to->pub.nthreads - 1];
-	for (i = 0; i < from->pub.nthreads; i++)
-		add_to(sum, &from->pub.threads[i]);
+	array_for_each (t, from->pub.threads, from->pub.nthreads)
+		add_to(sum, t);
 	return 0;
 }
 

@@ -10,6 +10,8 @@
  */
 #include "model/internal.h"
 
+#include "base/array.h"
+
 #include <string.h>
 
 /* Slots are purged after (number of slots / SLOTS_PURGE) crossings. */
@@ -106,7 +108,6 @@ static int take_open(struct model *m, struct object *o)
 int cyclic_enter(struct model *m, struct object *o)
 {
 	uint64_t latest = 0;
-	uint32_t i;
 	int err = 0;
 
 	o->is_cyclic = true;
@@ -126,9 +127,9 @@ int cyclic_enter(struct model *m, struct object *o)
 	o->cyclic.warm_ns = 0;
 	if (o->cyclic.n)
 		latest = o->cyclic.buf[o->cyclic.n - 1].pub.arrive_ns;
-	for (i = 0; i < o->nslots; i++) {
-		o->slots[i].arrive_ns = latest;
-		o->slots[i].crossing = o->crossings;
+	array_for_each (slot, o->slots, o->nslots) {
+		slot->arrive_ns = latest;
+		slot->crossing = o->crossings;
 	}
 	if (o->cyclic.n)
 		queue_open(queue_of(m, o->proc), &o->cyclic.open, o->cyclic.buf[0].pub.arrive_ns);
@@ -211,10 +212,9 @@ static bool shift_possible(const struct object *o, const struct episode *e)
 static bool loss_between(const struct model *m, const struct object *o, uint64_t from, uint64_t to)
 {
 	const struct thread *t;
-	uint32_t i;
 
-	for (i = 0; i < o->nslots; i++) {
-		t = thread_at(m, o->slots[i].thread);
+	array_for_each (slot, o->slots, o->nslots) {
+		t = thread_at(m, slot->thread);
 		/* A thread that was not seen again may have lost its last record. */
 		if (thread_gap_covers(t, from, to) || (m->totals.lost && t->seen_ns < to))
 			return true;
@@ -224,15 +224,15 @@ static bool loss_between(const struct model *m, const struct object *o, uint64_t
 
 static int remember_passed(struct cyclic *c, const struct episode *e)
 {
-	uint32_t i, j, keep = 2 * e->count;
+	uint32_t j, keep = 2 * e->count;
 	struct passed p;
 	int err = model_grow((void **)&c->prev, &c->cap_prev, c->nprev + e->n, sizeof(*c->prev));
 
 	if (err)
 		return err;
-	for (i = 0; i < e->n; i++) {
-		p.arrive_ns = e->members[i].pub.arrive_ns;
-		p.depart_ns = e->members[i].pub.depart_ns;
+	array_for_each (m, e->members, e->n) {
+		p.arrive_ns = m->pub.arrive_ns;
+		p.depart_ns = m->pub.depart_ns;
 		for (j = c->nprev++; j && c->prev[j - 1].arrive_ns > p.arrive_ns; j--)
 			c->prev[j] = c->prev[j - 1];
 		c->prev[j] = p;

@@ -6,6 +6,8 @@
  */
 #include "model/internal.h"
 
+#include "base/array.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,10 +86,9 @@ static void take(uint64_t *part, uint64_t *left)
 static void settle_phase(struct model_detail *d, uint64_t work)
 {
 	uint64_t left = work;
-	unsigned i;
 
-	for (i = 0; i < MODEL_BLOCKED_REASONS; i++)
-		take(&d->blocked_ns[i], &left);
+	array_for_each (blocked_n, d->blocked_ns, MODEL_BLOCKED_REASONS)
+		take(blocked_n, &left);
 	take(&d->runq_ns, &left);
 	take(&d->oncpu_ns, &left);
 	if (d->fault_ns > d->oncpu_ns)

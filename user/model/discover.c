@@ -2,6 +2,8 @@
 // Copyright (c) 2026 The sbt-trace authors
 #include "model/discover_internal.h"
 
+#include "base/array.h"
+
 #include <errno.h>
 
 #define OVER_MAX    65536 /* consecutive waits that timed out before the object is no barrier */
@@ -400,11 +402,10 @@ static int add_wait_known(struct discover *d, struct object *o, const struct dis
 static struct visitor *visitor_get(struct object *o, const struct discover_record *r)
 {
 	uint64_t process = (uint64_t)r->tgid << 32 | r->inc;
-	uint32_t i;
 
-	for (i = 0; i < o->nprocesses; i++)
-		if (o->processes[i].process == process)
-			return &o->processes[i];
+	array_for_each (p, o->processes, o->nprocesses)
+		if (p->process == process)
+			return p;
 	if (o->nprocesses >= MEMBERS_MAX || discover_grow((void **)&o->processes, &o->cap_processes,
 							  o->nprocesses + 1, sizeof(*o->processes)))
 		return NULL;
@@ -540,7 +541,7 @@ void discover_each(const struct discover *d,
 
 	for (i = 0; i < d->nkept; i++)
 		each(ctx, &d->kept[i]);
-	for (i = 0; i < d->n; i++)
-		if (discover_worth_telling(&d->objects[i]->pub))
-			each(ctx, &d->objects[i]->pub);
+	array_for_each (o, d->objects, d->n)
+		if (discover_worth_telling(&(*o)->pub))
+			each(ctx, &(*o)->pub);
 }

@@ -19,6 +19,8 @@
  */
 #include "model/discover_internal.h"
 
+#include "base/array.h"
+
 #include <stdlib.h>
 
 #define DEPARTURES_MAX 65536
@@ -327,12 +329,11 @@ static bool may_be_by_waits(const struct discover *d, const struct echo *echo, u
 bool discover_echo_maybe(const struct discover *d, const struct object *o)
 {
 	const struct echo *echo;
-	uint32_t i;
 
-	for (i = 0; i < o->nplaces; i++) {
-		echo = hash_get_ptr(&d->echoes, o->places[i].wake);
+	array_for_each (p, o->places, o->nplaces) {
+		echo = hash_get_ptr(&d->echoes, p->wake);
 		if (echo && ((echo->soon && echo->soon == echo->seen + echo->seen_woke) ||
-			     may_be_by_waits(d, echo, o->places[i].wake)))
+			     may_be_by_waits(d, echo, p->wake)))
 			return true;
 	}
 	return false;

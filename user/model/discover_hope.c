@@ -6,15 +6,16 @@
  */
 #include "model/discover_internal.h"
 
+#include "base/array.h"
+
 static bool is_of(const struct object *o, uint32_t tgid, uint32_t inc)
 {
 	uint64_t process = (uint64_t)tgid << 32 | inc;
-	uint32_t i;
 
 	if (!o->pub.shared)
 		return o->pub.tgid == tgid && o->pub.inc == inc;
-	for (i = 0; i < o->nprocesses; i++)
-		if (o->processes[i].process == process)
+	array_for_each (p, o->processes, o->nprocesses)
+		if (p->process == process)
 			return true;
 	return false;
 }

@@ -2,6 +2,8 @@
 // Copyright (c) 2026 The sbt-trace authors
 #include "model/discover_internal.h"
 
+#include "base/array.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,11 +44,8 @@ bool discover_same_code(const struct discover *d, uint32_t wait, uint32_t wake)
 /* Return whether another wait that this waking ends is in the same function as the waking. */
 static bool has_other(const struct object *o, uint32_t wake, bool exact)
 {
-	uint32_t i;
-
-	for (i = 0; i < o->nplaces; i++)
-		if (o->places[i].wake == wake && !o->places[i].apart &&
-		    (o->places[i].exact || !exact))
+	array_for_each (p, o->places, o->nplaces)
+		if (p->wake == wake && !p->apart && (p->exact || !exact))
 			return true;
 	return false;
 }
@@ -66,11 +65,8 @@ static bool is_of_none(const struct discover *d, uint32_t site)
  */
 static bool places_joined(const struct discover *d, const struct object *o)
 {
-	uint32_t i;
-
-	for (i = 0; i < o->nplaces; i++)
-		if (o->places[i].apart && !has_other(o, o->places[i].wake, false) &&
-		    !is_of_none(d, o->places[i].wake))
+	array_for_each (p, o->places, o->nplaces)
+		if (p->apart && !has_other(o, p->wake, false) && !is_of_none(d, p->wake))
 			return false;
 	return true;
 }
@@ -81,10 +77,8 @@ static bool places_joined(const struct discover *d, const struct object *o)
  */
 static bool places_exact(const struct object *o)
 {
-	uint32_t i;
-
-	for (i = 0; i < o->nplaces; i++)
-		if (!o->places[i].exact && !has_other(o, o->places[i].wake, true))
+	array_for_each (p, o->places, o->nplaces)
+		if (!p->exact && !has_other(o, p->wake, true))
 			return false;
 	return true;
 }
@@ -106,7 +100,6 @@ static void note_split(struct object *o, uint32_t wait, uint32_t wake)
 bool discover_note_places(const struct discover *d, struct object *o, uint32_t wait, uint32_t wake)
 {
 	bool exact = false, apart;
-	uint32_t i;
 
 	/* If both have one call site, the call is in a wrapper and proves nothing. */
 	if (o->pub.futex && wait == wake) {
@@ -115,8 +108,8 @@ bool discover_note_places(const struct discover *d, struct object *o, uint32_t w
 		o->one_function = false;
 		return false;
 	}
-	for (i = 0; i < o->nplaces; i++)
-		if (o->places[i].wait == wait && o->places[i].wake == wake)
+	array_for_each (p, o->places, o->nplaces)
+		if (p->wait == wait && p->wake == wake)
 			return !o->elsewhere;
 	apart = !discover_same_function(d, wait, wake, &exact);
 	if (apart)
@@ -146,12 +139,11 @@ bool discover_note_places(const struct discover *d, struct object *o, uint32_t w
 static bool places_known(const struct discover *d, const struct object *o)
 {
 	uint64_t value;
-	uint32_t i;
 
 	if (o->places_full || !o->nplaces || o->bad || !o->one_function)
 		return false;
-	for (i = 0; i < o->nplaces; i++)
-		if (!hash_get(&d->known, place_key(o->places[i].wait, o->places[i].wake), &value))
+	array_for_each (p, o->places, o->nplaces)
+		if (!hash_get(&d->known, place_key(p->wait, p->wake), &value))
 			return false;
 	return true;
 }
@@ -202,11 +194,11 @@ static void confirm(struct discover *d, struct object *o)
 	/* Rounds before the streak are dropped: tracing may have begun during one of them. */
 	discover_drop_before(d, o, o->held_streak);
 	o->older = 0;
-	for (i = 0; i < o->nplaces; i++)
-		hash_put(&d->known, place_key(o->places[i].wait, o->places[i].wake), 1);
+	array_for_each (p, o->places, o->nplaces)
+		hash_put(&d->known, place_key(p->wait, p->wake), 1);
 	if (!o->pub.futex)
-		for (i = 0; i < o->nplaces; i++)
-			discover_known_function(d, o->places[i].wake);
+		array_for_each (place, o->places, o->nplaces)
+			discover_known_function(d, place->wake);
 	/* Each round of the streak had all of these members. */
 	is_barrier(d, o, o->nset);
 	for (i = 0; i < d->n; i++) {
@@ -308,12 +300,10 @@ static bool in_several(const struct discover *d, const struct object *o)
 {
 	uint64_t f, first = 0;
 	bool exact;
-	uint32_t i;
 
-	for (i = 0; i < o->nplaces; i++) {
-		f = d->ops.function(d->ops.ctx, o->places[i].wait, &exact);
-		if (f == first || (d->ops.compact && !d->ops.compact(d->ops.ctx, o->places[i].wait,
-								     o->places[i].wake)))
+	array_for_each (p, o->places, o->nplaces) {
+		f = d->ops.function(d->ops.ctx, p->wait, &exact);
+		if (f == first || (d->ops.compact && !d->ops.compact(d->ops.ctx, p->wait, p->wake)))
 			continue;
 		if (first)
 			return true;

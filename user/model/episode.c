@@ -239,12 +239,10 @@ int episode_certain(struct model *m, struct object *o, struct episode *e, bool f
 
 static uint32_t causality(const struct episode *e)
 {
-	uint32_t i;
-
 	if (e->depart_min >= e->arrive_max)
 		return 0;
-	for (i = 0; i < e->n; i++)
-		if (e->members[i].pub.depart_ns < e->arrive_max)
+	array_for_each (m, e->members, e->n)
+		if (m->pub.depart_ns < e->arrive_max)
 			return MODEL_WHY_CAUSALITY;
 	return 0;
 }
@@ -252,10 +250,10 @@ static uint32_t causality(const struct episode *e)
 /* Return the MODEL_WHY_* flags for arrivals that are only bounds. */
 static uint32_t bounds(const struct episode *e)
 {
-	uint32_t i, n = 0;
+	uint32_t n = 0;
 
-	for (i = 0; i < e->n; i++)
-		n += model_bound(e->members[i].pub.flags);
+	array_for_each (m, e->members, e->n)
+		n += model_bound(m->pub.flags);
 	return (n ? MODEL_WHY_BOUND : 0) | (n > 1 ? MODEL_WHY_RIVALS : 0);
 }
 
@@ -339,10 +337,9 @@ static void keep_team(struct object *o, const struct episode *e)
 bool episode_detached_before(const struct model *m, const struct episode *e, uint64_t t_ns)
 {
 	const struct model_proc *p = &proc_at(m, e->proc)->pub;
-	uint32_t i;
 
-	for (i = 0; i < p->nparts; i++)
-		if (p->parts[i].probe_groups & e->probe_groups && t_ns > p->parts[i].t_ns)
+	array_for_each (part, p->parts, p->nparts)
+		if (part->probe_groups & e->probe_groups && t_ns > part->t_ns)
 			return true;
 	return false;
 }

@@ -20,10 +20,9 @@ static uint64_t wait_of(const struct model_member *mem, uint64_t release)
 static void fill_members(struct episode *e)
 {
 	struct model_member *mem;
-	uint32_t i;
 
-	for (i = 0; i < e->n; i++) {
-		mem = &e->members[i].pub;
+	array_for_each (m, e->members, e->n) {
+		mem = &m->pub;
 		mem->wait_ns = wait_of(mem, e->arrive_max);
 		mem->latency_ns = mem->depart_ns == MODEL_UNKNOWN
 					  ? MODEL_UNKNOWN
@@ -37,10 +36,9 @@ static void fill_members(struct episode *e)
 static uint64_t all_began(const struct episode *e)
 {
 	uint64_t from = 0;
-	uint32_t i;
 
-	for (i = 0; i < e->n; i++) {
-		const struct model_thread *t = &e->members[i].thread->pub;
+	array_for_each (m, e->members, e->n) {
+		const struct model_thread *t = &m->thread->pub;
 
 		if (!t->start_seen)
 			return MODEL_UNKNOWN;
@@ -231,16 +229,14 @@ static void count_met_by(struct proc *p, const struct episode *e)
 /* Count the episode for each process that took part. */
 static void count_met(struct model *m, struct proc *home, const struct episode *e)
 {
-	uint32_t i;
-
 	if (e->nested)
 		return;
 	if (!e->object->shared) {
 		count_met_by(home, e);
 		return;
 	}
-	for (i = 0; i < e->n; i++)
-		count_met_by(proc_at(m, e->members[i].thread->pub.proc), e);
+	array_for_each (member, e->members, e->n)
+		count_met_by(proc_at(m, member->thread->pub.proc), e);
 }
 
 static void count_state(struct model *m, struct proc *p, struct row *r, const struct episode *e)
@@ -268,13 +264,12 @@ static void count_state(struct model *m, struct proc *p, struct row *r, const st
 static int count_crossings(struct proc *p, struct row *r, const struct episode *e)
 {
 	struct model_barrier_thread *bt;
-	uint32_t i;
 	int err;
 
 	r->pub.crossings += e->n;
 	p->pub.arrivals_unseen += e->waits_unseen ? e->n : 0;
-	for (i = 0; i < e->n; i++) {
-		err = barrier_thread(r, e->members[i].thread, &bt);
+	array_for_each (m, e->members, e->n) {
+		err = barrier_thread(r, m->thread, &bt);
 		if (err)
 			return err;
 		bt->crossings++;
@@ -282,14 +277,14 @@ static int count_crossings(struct proc *p, struct row *r, const struct episode *
 		 * If only the process's own threads have crossed, the object belongs to this
 		 * process.
 		 */
-		if (e->members[i].pub.flags & MODEL_CROSSING_UNMET && e->state != MODEL_COMPLETE &&
+		if (m->pub.flags & MODEL_CROSSING_UNMET && e->state != MODEL_COMPLETE &&
 		    !e->object->nmet) {
 			r->pub.unmet++;
 			p->pub.unmet++;
 		}
-		if (e->members[i].place)
-			bt->place = e->members[i].place - 1u;
-		if (e->members[i].thread->pub.proc != e->proc)
+		if (m->place)
+			bt->place = m->place - 1u;
+		if (m->thread->pub.proc != e->proc)
 			r->pub.shared = true;
 	}
 	if (r->pub.object != e->object->addr) {
@@ -399,10 +394,9 @@ static void number_members(struct model *m, const struct episode *e)
 		return;
 	for (;;) {
 		struct thread *first = NULL;
-		uint32_t i;
 
-		for (i = 0; i < e->n; i++) {
-			struct thread *t = e->members[i].thread;
+		array_for_each (member, e->members, e->n) {
+			struct thread *t = member->thread;
 
 			if (t->pub.ordinal != MODEL_NONE)
 				continue;
@@ -474,10 +468,9 @@ static int hand_out(struct model *m, const struct episode *e, struct model_episo
 static void expect_members(const struct row *r, const struct episode *e)
 {
 	const struct model_barrier_thread *bt;
-	uint32_t i;
 
-	for (i = 0; i < e->n; i++) {
-		bt = barrier_thread_known(r, e->members[i].thread);
+	array_for_each (m, e->members, e->n) {
+		bt = barrier_thread_known(r, m->thread);
 		if (!bt)
 			continue;
 		__builtin_prefetch(bt, 1);

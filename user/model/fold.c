@@ -7,15 +7,15 @@
  */
 #include "model/internal.h"
 
+#include "base/array.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 static void mark_members(const struct member *members, uint32_t n)
 {
-	uint32_t i;
-
-	for (i = 0; i < n; i++)
-		members[i].thread->busy = true;
+	array_for_each (m, members, n)
+		m->thread->busy = true;
 }
 
 /* Mark the threads that are members of anything unfinished. They must stay. */

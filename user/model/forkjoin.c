@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/hash.h"
 #include "sbt/record.h"
 
@@ -363,15 +364,13 @@ static struct thread *creator_of(struct process *p, const struct forkjoin_episod
 static void episode_close(struct forkjoin *f, struct process *p, struct thread *creator)
 {
 	struct forkjoin_episode *episode = creator->open;
-	uint32_t i;
 
 	if (!episode)
 		return;
 	creator->open = NULL;
 	episode->open = false;
-	for (i = 0; i < episode->n; i++)
-		episode->members[i].arrive_ns =
-			earlier(episode->members[i].arrive_ns, episode->depart_ns);
+	array_for_each (m, episode->members, episode->n)
+		m->arrive_ns = earlier(m->arrive_ns, episode->depart_ns);
 	if (!episode->missing)
 		rounds_tell(f, p, episode->site);
 }

@@ -226,10 +226,8 @@ static void uncertainty_again(struct object *o, struct episode *e)
 
 static uint32_t uncertainty_why(const struct episode *e)
 {
-	uint32_t i;
-
-	for (i = 0; i < e->n; i++)
-		if (e->members[i].uncertain && e->members[i].thread->pub.lost)
+	array_for_each (m, e->members, e->n)
+		if (m->uncertain && m->thread->pub.lost)
 			return MODEL_WHY_LOST;
 	return MODEL_WHY_BEFORE;
 }
@@ -239,14 +237,14 @@ static void note_open(struct object *o, const struct episode *e)
 {
 	const struct episode *later;
 	struct slot *s;
-	uint32_t i, j;
+	uint32_t i;
 
 	for (i = 0; i < o->nopen; i++) {
 		later = o->open[i];
-		for (j = 0; j < later->n; j++) {
-			s = slot_find(o, later->members[j].thread);
-			if (s && later->members[j].pub.arrive_ns >= e->arrive_max)
-				slot_note_next(s, e, &later->members[j]);
+		array_for_each (m, later->members, later->n) {
+			s = slot_find(o, m->thread);
+			if (s && m->pub.arrive_ns >= e->arrive_max)
+				slot_note_next(s, e, m);
 		}
 	}
 }
@@ -279,7 +277,7 @@ int object_classify(struct model *m, struct object *o, bool final)
 static void doubt_older(const struct model *m, struct object *o, struct episode *e)
 {
 	const struct episode *older;
-	uint32_t i, j;
+	uint32_t i;
 
 	for (i = 0; i < o->nopen; i++) {
 		older = o->open[i];
@@ -287,8 +285,8 @@ static void doubt_older(const struct model *m, struct object *o, struct episode 
 		    episode_detached_before(m, older, e->arrive_min) ||
 		    episode_others_were_inside(o, older))
 			continue;
-		for (j = 0; j < older->n; j++)
-			slot_mark_uncertain(o, older->members[j].thread, older->members[j].seq);
+		array_for_each (member, older->members, older->n)
+			slot_mark_uncertain(o, member->thread, member->seq);
 	}
 	uncertainty_again(o, e);
 }
@@ -472,12 +470,10 @@ static bool is_numbered(const struct member *mem, bool ordinal)
  */
 static bool comes_again(const struct episode *e, const struct member *mem)
 {
-	uint32_t i;
-
 	if (e->count || !e->nabandoned || e->depart_min != MODEL_UNKNOWN)
 		return false;
-	for (i = 0; i < e->n; i++)
-		if (e->members[i].thread == mem->thread)
+	array_for_each (m, e->members, e->n)
+		if (m->thread == mem->thread)
 			return true;
 	return false;
 }
@@ -493,12 +489,10 @@ static bool of_team(uint8_t flags)
  */
 static bool team_agrees(const struct episode *e, const struct member *mem)
 {
-	uint32_t i;
-
 	if (!of_team(mem->pub.flags))
 		return true;
-	for (i = 0; i < e->n; i++)
-		if (e->members[i].pub.kind != mem->pub.kind || e->members[i].thread == mem->thread)
+	array_for_each (m, e->members, e->n)
+		if (m->pub.kind != mem->pub.kind || m->thread == mem->thread)
 			return false;
 	return true;
 }

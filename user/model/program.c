@@ -7,6 +7,8 @@
  */
 #include "model/internal.h"
 
+#include "base/array.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -404,8 +406,8 @@ static int fold_all(struct model *m, struct loss *all, uint32_t n)
 		if (may_fold(m, proc_at(m, all[i].proc)))
 			all[kept++] = all[i];
 	n = kept;
-	for (i = 0; i < n; i++)
-		proc_at(m, all[i].proc)->folding = true;
+	array_for_each (x, all, n)
+		proc_at(m, x->proc)->folding = true;
 	err = close_objects(m);
 	thread_mark_busy(m);
 	for (i = 0; i < n && !err; i++)

@@ -172,10 +172,9 @@ void slot_clear(struct object *o, struct thread *t, uint32_t seq)
 bool slots_settled(const struct model *m, const struct object *o, uint64_t until)
 {
 	const struct thread *t;
-	uint32_t i;
 
-	for (i = 0; i < o->nslots; i++) {
-		t = thread_at(m, o->slots[i].thread);
+	array_for_each (slot, o->slots, o->nslots) {
+		t = thread_at(m, slot->thread);
 		if (t->seen_ns < until && !t->pub.exited)
 			return false;
 	}
@@ -184,10 +183,8 @@ bool slots_settled(const struct model *m, const struct object *o, uint64_t until
 
 static bool is_member(const struct episode *e, const struct thread *t)
 {
-	uint32_t i;
-
-	for (i = 0; i < e->n; i++)
-		if (e->members[i].thread == t)
+	array_for_each (m, e->members, e->n)
+		if (m->thread == t)
 			return true;
 	return false;
 }
@@ -197,10 +194,10 @@ uint32_t slots_missing_why(const struct model *m, const struct object *o, const 
 {
 	uint64_t to = e->depart_min == MODEL_UNKNOWN ? e->arrive_max : e->depart_min;
 	const struct thread *t;
-	uint32_t i, why = 0, n = m->gaps || m->npending ? o->nslots : 0;
+	uint32_t why = 0, n = m->gaps || m->npending ? o->nslots : 0;
 
-	for (i = 0; i < n; i++) {
-		t = thread_at(m, o->slots[i].thread);
+	array_for_each (slot, o->slots, n) {
+		t = thread_at(m, slot->thread);
 		if (thread_gap_covers(t, e->arrive_max, to) && !is_member(e, t))
 			why |= MODEL_WHY_LOST;
 		else if (t->pub.pending_ns != MODEL_UNKNOWN && t->pub.pending_ns <= to &&

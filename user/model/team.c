@@ -7,6 +7,8 @@
  */
 #include "model/internal.h"
 
+#include "base/array.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,10 +27,9 @@ struct team {
 static uint64_t key_of(const struct episode *e)
 {
 	uint64_t key = e->n;
-	uint32_t i;
 
-	for (i = 0; i < e->n; i++)
-		key += e->members[i].thread->mix;
+	array_for_each (m, e->members, e->n)
+		key += m->thread->mix;
 	return hash_mix(key);
 }
 
@@ -164,7 +165,6 @@ static int team_new(struct model *m, const struct episode *e, uint64_t key, stru
 int team_met(struct model *m, const struct episode *e, struct team *before, uint32_t row, bool sure)
 {
 	struct team *team;
-	uint32_t i;
 	int err;
 
 	/* In cyclic use, any threads may share an episode. */
@@ -193,7 +193,7 @@ int team_met(struct model *m, const struct episode *e, struct team *before, uint
 	team->release_ns = e->arrive_max;
 	team->row = row;
 	team->sure = sure;
-	for (i = 0; i < e->n; i++)
-		remember(m, e->members[i].thread, team);
+	array_for_each (member, e->members, e->n)
+		remember(m, member->thread, team);
 	return 0;
 }

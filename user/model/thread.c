@@ -3,6 +3,8 @@
 /* Threads and processes, and the figures that each crossing adds to its thread. */
 #include "model/internal.h"
 
+#include "base/array.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -422,12 +424,11 @@ int take_detached_part(struct model *m, const struct model_input *in)
 	struct proc *p = proc_find(m, in->tgid, in->inc);
 	uint64_t probe_groups = in->detached.probe_groups;
 	struct model_detached *more;
-	uint32_t i;
 
 	if (!p || p->pub.detached.t_ns != MODEL_UNKNOWN)
 		return 0;
-	for (i = 0; i < p->pub.nparts; i++)
-		probe_groups &= ~p->pub.parts[i].probe_groups;
+	array_for_each (part, p->pub.parts, p->pub.nparts)
+		probe_groups &= ~part->probe_groups;
 	if (!probe_groups)
 		return 0;
 	more = realloc(p->pub.parts, (p->pub.nparts + 1) * sizeof(*more));

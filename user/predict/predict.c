@@ -36,12 +36,9 @@ static bool sleeps(const struct predict_step *s)
 
 static bool has_steps(const struct predict_input *in, bool (*is)(const struct predict_step *s))
 {
-	uint64_t k;
-	uint32_t i;
-
-	for (i = 0; i < in->nthreads; i++)
-		for (k = 0; k < in->threads[i].n; k++)
-			if (is(&in->threads[i].steps[k]))
+	array_for_each (t, in->threads, in->nthreads)
+		array_for_each (step, t->steps, t->n)
+			if (is(step))
 				return true;
 	return false;
 }
@@ -104,14 +101,13 @@ static void set_mean_delay(struct predict_input *in, struct predict_step *steps,
 			   double delay, double *mean)
 {
 	double wanted = mean[steps[n - 1].what];
-	uint64_t k;
 
 	(void)in;
 	(void)delay;
-	for (k = 0; k < n; k++) {
-		if (!sleeps(&steps[k]))
+	array_for_each (s, steps, n) {
+		if (!sleeps(s))
 			continue;
-		steps[k].ns = (uint64_t)llround(wanted);
+		s->ns = (uint64_t)llround(wanted);
 		wanted = 0;
 	}
 }
@@ -145,8 +141,6 @@ static int copy_steps(const struct predict_thread *from, bool room, struct predi
 /* Copy @in and its steps with copy_steps(). Return 0 or -ENOMEM. */
 static int copy_input(const struct predict_input *in, bool room, struct predict_input *out)
 {
-	uint32_t i;
-
 	*out = (struct predict_input){ .nsites = in->nsites,
 				       .nepisodes = in->nepisodes,
 				       .before_ns = in->before_ns,
@@ -157,8 +151,8 @@ static int copy_input(const struct predict_input *in, bool room, struct predict_
 		return -ENOMEM;
 	if (in->nepisodes)
 		memcpy(out->episodes, in->episodes, in->nepisodes * sizeof(*out->episodes));
-	for (i = 0; i < in->nthreads; i++)
-		if (copy_steps(&in->threads[i], room, &out->threads[out->nthreads++]))
+	array_for_each (t, in->threads, in->nthreads)
+		if (copy_steps(t, room, &out->threads[out->nthreads++]))
 			return -ENOMEM;
 	return 0;
 }
@@ -377,10 +371,8 @@ int predict_run_all(const struct predict_input *in, const struct predict_machine
 
 void predict_result_free(struct predict_result *r)
 {
-	uint32_t i;
-
-	for (i = 0; i < r->n; i++)
-		predict_run_free(&r->points[i].run);
+	array_for_each (p, r->points, r->n)
+		predict_run_free(&p->run);
 	free(r->points);
 	memset(r, 0, sizeof(*r));
 }

@@ -11,6 +11,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/grow.h"
 #include "base/msg.h"
 #include "base/number.h"
@@ -202,11 +203,8 @@ static void write_names(struct predict_as_recording *p)
 /* Return whether another thread of its process comes before the thread. */
 static bool is_later(const struct predict_as_recording *p, uint32_t i)
 {
-	uint32_t k;
-
-	for (k = 0; k < i; k++)
-		if (p->threads[k].tgid == p->threads[i].tgid &&
-		    p->threads[k].inc == p->threads[i].inc)
+	array_for_each (t, p->threads, i)
+		if (t->tgid == p->threads[i].tgid && t->inc == p->threads[i].inc)
 			return true;
 	return false;
 }
@@ -318,8 +316,8 @@ static void write_ending(struct predict_as_recording *p)
 	struct model_input in = { 0 };
 	uint32_t i;
 
-	for (i = 0; i < p->in->nthreads; i++)
-		write_end(p, &p->threads[i]);
+	array_for_each (t, p->threads, p->in->nthreads)
+		write_end(p, t);
 	in.t_ns = e.end_ns = p->start_ns + p->all_ns;
 	in.type = MODEL_INPUT_END_PROCESS;
 	for (i = 0; i < p->in->nthreads; i++) {

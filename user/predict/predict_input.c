@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/grow.h"
 #include "base/hash.h"
 #include "base/number.h"
@@ -72,13 +73,11 @@ void predict_feed_window(struct predict_feed *f, uint64_t from_ns, uint64_t to_n
 
 void predict_feed_free(struct predict_feed *f)
 {
-	uint32_t i;
-
 	if (!f)
 		return;
 	predict_input_free(&f->in);
-	for (i = 0; i < f->nqueues; i++)
-		free(f->queues[i].messages);
+	array_for_each (q, f->queues, f->nqueues)
+		free(q->messages);
 	free(f->queues);
 	free(f->threads);
 	free(f->origins);
@@ -696,14 +695,13 @@ static void take_out_cost(struct predict_feed *f, const struct model *model, uin
 static void add_alone(struct predict_feed *f, const struct model *model)
 {
 	uint64_t start = MODEL_UNKNOWN, end = 0;
-	uint32_t i;
 
-	for (i = 0; i < f->in.nthreads; i++) {
+	array_for_each (origin, f->origins, f->in.nthreads) {
 		const struct model_proc *p;
 
-		if (f->origins[i].proc == MODEL_NONE)
+		if (origin->proc == MODEL_NONE)
 			continue;
-		p = model_proc(model, f->origins[i].proc);
+		p = model_proc(model, origin->proc);
 		if (!p->start_seen || !p->exited || p->end_ns == MODEL_UNKNOWN ||
 		    p->detached.t_ns != MODEL_UNKNOWN)
 			return;
@@ -729,9 +727,9 @@ int predict_feed_finish(struct predict_feed *f, const struct model *model)
 		take_out_cost(f, model, i);
 	f->facts.computing_ns = number_less(f->facts.computing_ns, f->facts.cost_ns);
 	f->in.nsites = nbarriers + (f->facts.forks > 0);
-	for (i = 0; i < f->in.nepisodes; i++)
-		if (f->in.episodes[i].site == FORK)
-			f->in.episodes[i].site = nbarriers;
+	array_for_each (e, f->in.episodes, f->in.nepisodes)
+		if (e->site == FORK)
+			e->site = nbarriers;
 	f->start_ns = f->start_ns < f->from_ns ? f->from_ns : f->start_ns;
 	f->end_ns = smaller(f->end_ns, f->to_ns);
 	f->facts.recorded_ns = number_less(f->end_ns, f->start_ns);

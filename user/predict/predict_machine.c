@@ -3,6 +3,8 @@
 /* Parameters of machines: their names, the built-in machines, and files. */
 #include "predict/predict.h"
 
+#include "base/array.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
@@ -135,13 +137,12 @@ static void machine_init(struct predict_machine *m, const char *name)
 int predict_machine_find(const char *name, struct predict_machine *out)
 {
 	char why[256];
-	size_t i;
 
-	for (i = 0; i < NMACHINES; i++) {
-		if (strcmp(name, machines[i].name) != 0)
+	array_for_each (machine, machines, NMACHINES) {
+		if (strcmp(name, machine->name) != 0)
 			continue;
 		machine_init(out, name);
-		return predict_machine_parse(out, machines[i].text, why, sizeof(why)) ? -EINVAL : 0;
+		return predict_machine_parse(out, machine->text, why, sizeof(why)) ? -EINVAL : 0;
 	}
 	return -ENOENT;
 }

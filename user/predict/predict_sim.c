@@ -237,10 +237,8 @@ static uint32_t home_of(const struct sim *s, uint32_t thread)
 
 static int check_steps(const struct predict_input *in)
 {
-	uint32_t i;
-
-	for (i = 0; i < in->nthreads; i++) {
-		array_for_each (s, in->threads[i].steps, in->threads[i].n) {
+	array_for_each (t, in->threads, in->nthreads) {
+		array_for_each (s, t->steps, t->n) {
 			if ((s->op == PREDICT_READ || s->op == PREDICT_WRITE) &&
 			    s->what >= in->nthreads)
 				return -EINVAL;
@@ -320,11 +318,9 @@ static void run_alone(struct sim *s, uint64_t ns)
 
 static void sum_phases(struct predict_run *out)
 {
-	uint32_t i;
-
-	for (i = 0; i < out->nphases; i++) {
-		out->work_ns += out->phases[i].work_ns;
-		out->access_ns += out->phases[i].access_ns;
+	array_for_each (p, out->phases, out->nphases) {
+		out->work_ns += p->work_ns;
+		out->access_ns += p->access_ns;
 	}
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/grow.h"
 
 int predict_add_thread(struct predict_input *in)
@@ -65,10 +66,8 @@ int predict_add_step(struct predict_input *in, uint32_t thread, enum predict_op 
 
 void predict_input_free(struct predict_input *in)
 {
-	uint32_t i;
-
-	for (i = 0; i < in->nthreads; i++)
-		free(in->threads[i].steps);
+	array_for_each (t, in->threads, in->nthreads)
+		free(t->steps);
 	free(in->threads);
 	free(in->episodes);
 	memset(in, 0, sizeof(*in));

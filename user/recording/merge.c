@@ -82,10 +82,9 @@ static int note_team(struct source *s, const struct model_input *in)
 static uint32_t team_of(const struct merge *m, uint64_t shared)
 {
 	uint64_t sum = 0, n;
-	uint32_t i;
 
-	for (i = 0; i < m->n; i++)
-		if (hash_get(&m->sources[i].teams, shared, &n))
+	array_for_each (s, m->sources, m->n)
+		if (hash_get(&s->teams, shared, &n))
 			sum += n;
 	return sum < UINT32_MAX ? (uint32_t)sum : 0;
 }
@@ -210,15 +209,13 @@ int merge_new(struct contents **contents, uint32_t n, struct merge **out)
 
 void merge_free(struct merge *m)
 {
-	uint32_t i;
-
 	if (!m)
 		return;
-	for (i = 0; i < m->n; i++) {
-		contents_free(m->sources[i].contents);
-		hash_free(&m->sources[i].sites);
-		hash_free(&m->sources[i].teams);
-		ordinals_free(&m->sources[i].ordinals);
+	array_for_each (s, m->sources, m->n) {
+		contents_free(s->contents);
+		hash_free(&s->sites);
+		hash_free(&s->teams);
+		ordinals_free(&s->ordinals);
 	}
 	ordinal_order_free(&m->order);
 	align_free(m->align);
@@ -231,11 +228,9 @@ void merge_free(struct merge *m)
 uint64_t merge_start(const struct merge *m)
 {
 	uint64_t first = UINT64_MAX;
-	uint32_t i;
 
-	for (i = 0; i < m->n; i++) {
-		uint64_t t = by_first(m, &m->sources[i],
-				      contents_began(m->sources[i].contents)->model_start_ns);
+	array_for_each (s, m->sources, m->n) {
+		uint64_t t = by_first(m, s, contents_began(s->contents)->model_start_ns);
 
 		first = t < first ? t : first;
 	}
@@ -383,15 +378,14 @@ static int translate(struct merge *m, struct source *s)
 {
 	struct contents_item *item = &s->item;
 	struct report_hang *h = item->own_hang;
-	uint32_t i;
 
 	if (!m->align)
 		return 0;
 	if (item->kind == CONTENTS_ITEM_HANG) {
 		h->t_ns = by_first(m, s, h->t_ns);
 		h->since_ns = by_first(m, s, h->since_ns);
-		for (i = 0; i < h->narrived; i++)
-			h->arrived[i].arrive_ns = by_first(m, s, h->arrived[i].arrive_ns);
+		array_for_each (a, h->arrived, h->narrived)
+			a->arrive_ns = by_first(m, s, a->arrive_ns);
 		return 0;
 	}
 	switch (item->input.type) {
@@ -590,10 +584,9 @@ void merge_clock(const struct merge *m, uint32_t i, struct merge_clock *out)
 enum contents_state merge_state(const struct merge *m)
 {
 	enum contents_state worst = CONTENTS_INTACT, state;
-	uint32_t i;
 
-	for (i = 0; i < m->n; i++) {
-		state = contents_state(m->sources[i].contents);
+	array_for_each (s, m->sources, m->n) {
+		state = contents_state(s->contents);
 		worst = state > worst ? state : worst;
 	}
 	return worst;

@@ -263,10 +263,8 @@ static int take_ending(struct run_facts_file *r, const struct contents_ending *e
 /* Return whether probes were in all processes that ran the probed files. */
 static bool was_for_all(const struct session *s)
 {
-	uint32_t i;
-
-	for (i = 0; i < s->nprobes; i++)
-		if (s->probes[i].scope && !strcmp(s->probes[i].scope, "inode"))
+	array_for_each (probe, s->probes, s->nprobes)
+		if (probe->scope && !strcmp(probe->scope, "inode"))
 			return true;
 	return false;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/grow.h"
 #include "base/hash.h"
 #include "base/number.h"
@@ -126,17 +127,15 @@ static void learn_cut(void *ctx, const struct model *model, const struct model_e
 {
 	struct time_window *w = ctx;
 	const struct model_proc *p;
-	uint32_t i;
 
 	if (!e->n || e->members[0].arrive_ns >= w->from_ns)
 		return;
-	for (i = 0; i < e->n; i++) {
-		if (e->members[i].arrive_ns < w->from_ns)
+	array_for_each (m, e->members, e->n) {
+		if (m->arrive_ns < w->from_ns)
 			continue;
-		p = model_proc(model, model_thread(model, e->members[i].thread)->proc);
+		p = model_proc(model, model_thread(model, m->thread)->proc);
 		/* Without memory, the crossing counts as inside the window. */
-		(void)!hash_put(&w->cut, key_of(p->inc, e->members[i].tid),
-				e->members[i].arrive_ns);
+		(void)!hash_put(&w->cut, key_of(p->inc, m->tid), m->arrive_ns);
 	}
 }
 

@@ -302,14 +302,13 @@ struct address_space_facts address_spaces_classify(struct address_spaces *s, int
 						   const struct maps *maps, bool partial)
 {
 	struct classified classified = { .beyond = false };
-	size_t i;
 
-	for (i = 0; i < maps->n; i++) {
+	array_for_each (e, maps->entries, maps->n) {
 		const struct module *m;
 
-		if (!maps->entries[i].exec)
+		if (!e->exec)
 			continue;
-		m = modules_get(s->modules, pid, &maps->entries[i]);
+		m = modules_get(s->modules, pid, e);
 		if (m && m->is_elf)
 			classify_module(&classified, m);
 	}
@@ -440,12 +439,10 @@ int address_space_read(struct address_spaces *s, struct address_space *space)
 /* Find the lowest linked address of code. The kernel reports where that lies in the process. */
 static bool lowest_code(const struct module *m, uint64_t *vaddr)
 {
-	uint32_t i;
-
 	*vaddr = UINT64_MAX;
-	for (i = 0; i < m->nsegments; i++)
-		if (m->segments[i].exec && m->segments[i].vaddr < *vaddr)
-			*vaddr = m->segments[i].vaddr;
+	array_for_each (s, m->segments, m->nsegments)
+		if (s->exec && s->vaddr < *vaddr)
+			*vaddr = s->vaddr;
 	return *vaddr != UINT64_MAX;
 }
 
@@ -680,12 +677,11 @@ void address_spaces_tasks_unseen(struct address_spaces *s)
 static void mark_maps(const struct address_spaces *s, const struct maps *maps)
 {
 	struct module *m;
-	size_t i;
 
-	for (i = 0; i < maps->n; i++) {
-		if (!maps->entries[i].exec || !maps->entries[i].ino)
+	array_for_each (e, maps->entries, maps->n) {
+		if (!e->exec || !e->ino)
 			continue;
-		m = modules_find(s->modules, maps->entries[i].dev, maps->entries[i].ino);
+		m = modules_find(s->modules, e->dev, e->ino);
 		if (m)
 			m->used = true;
 	}

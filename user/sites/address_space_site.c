@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/grow.h"
 #include "base/text.h"
@@ -376,13 +377,12 @@ uint64_t address_spaces_function(struct address_spaces *s, uint32_t site, bool *
 {
 	const struct site_name *n = address_spaces_site(s, site);
 	const struct site_frame *f = NULL;
-	uint32_t i;
 
 	*exact = n && n->nframes && n->frames[0].line;
 	if (!n || !n->module)
 		return 0;
-	for (i = 0; i < n->nframes; i++) {
-		f = &n->frames[i];
+	array_for_each (frame, n->frames, n->nframes) {
+		f = frame;
 		if (!f->function || !is_wrapper(f))
 			break;
 	}

@@ -2,6 +2,8 @@
 // Copyright (c) 2026 The sbt-trace authors
 #include "sites/family.h"
 
+#include "base/array.h"
+
 #include <stdio.h>
 #include <elf.h>
 #include <errno.h>
@@ -464,21 +466,17 @@ const struct family_function *family_mark(const char *name)
 
 const struct family_mark_args *family_mark_args(const struct family_function *mark)
 {
-	size_t i;
-
-	for (i = 0; i < FAMILY_MARKS; i++)
-		if (&family_marks[i].function == mark)
-			return &family_marks[i].args;
+	array_for_each (family_mark, family_marks, FAMILY_MARKS)
+		if (&family_mark->function == mark)
+			return &family_mark->args;
 	return NULL;
 }
 
 const struct family_function *family_outlined(uint8_t family)
 {
-	size_t i;
-
-	for (i = 0; i < FAMILY_ROWS; i++)
-		if (family_rows[i].role == SBT_ROLE_OUTLINED && family_rows[i].family == family)
-			return &family_rows[i];
+	array_for_each (family_row, family_rows, FAMILY_ROWS)
+		if (family_row->role == SBT_ROLE_OUTLINED && family_row->family == family)
+			return family_row;
 	return NULL;
 }
 

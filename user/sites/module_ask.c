@@ -258,11 +258,10 @@ bool module_imports(const struct module *module, const char *name)
 static void add_outlined(struct module *m, const struct module_probe_site *found)
 {
 	struct module_probe_site *probe_site;
-	uint32_t i;
 
-	for (i = 0; i < m->nplaces; i++)
-		if (m->places[i].start == found->start && !m->places[i].end &&
-		    m->places[i].function->role == found->function->role)
+	array_for_each (p, m->places, m->nplaces)
+		if (p->start == found->start && !p->end &&
+		    p->function->role == found->function->role)
 			return;
 	probe_site = module_probe_site_new(m);
 	if (probe_site)

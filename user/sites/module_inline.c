@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "elf/exits.h"
+#include "base/array.h"
 #include "elf/inline_wait.h"
 #include "sites/module_internal.h"
 
@@ -20,10 +21,8 @@
 
 static bool has_std(const struct module *m)
 {
-	uint32_t i;
-
-	for (i = 0; i < m->nplaces; i++)
-		if (m->places[i].spec.family == SBT_FAMILY_STD)
+	array_for_each (p, m->places, m->nplaces)
+		if (p->spec.family == SBT_FAMILY_STD)
 			return true;
 	return false;
 }
@@ -67,11 +66,9 @@ static int note_name(void *ctx, const char *name, const struct elf_symbol *symbo
 static bool is_known(const struct module *m, const struct elf_symbol *function)
 {
 	struct named n = { .vaddr = function->vaddr };
-	uint32_t i;
 
-	for (i = 0; i < m->nplaces; i++)
-		if (m->places[i].spec.family == SBT_FAMILY_STD &&
-		    m->places[i].start == function->offset)
+	array_for_each (p, m->places, m->nplaces)
+		if (p->spec.family == SBT_FAMILY_STD && p->start == function->offset)
 			return true;
 	elf_each_function(m->elf, note_name, &n);
 	return n.skip;

@@ -203,10 +203,8 @@ static void drop_endless(struct module *m)
 
 static bool has_begin(const struct module *m, uint32_t rule)
 {
-	uint32_t i;
-
-	for (i = 0; i < m->nplaces; i++)
-		if (!m->places[i].end && m->places[i].spec.rule == rule)
+	array_for_each (p, m->places, m->nplaces)
+		if (!p->end && p->spec.rule == rule)
 			return true;
 	return false;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "elf/exits.h"
+#include "base/array.h"
 #include "sites/module_internal.h"
 
 static bool read_name(void *ctx, const char *raw, char *name, size_t size)
@@ -38,10 +39,9 @@ static void add_user_probe_site(struct module_names *n, struct rule *rule, bool 
 	struct module_probe_site *probe_site;
 	const uint8_t *bytes;
 	size_t len;
-	uint32_t i;
 
-	for (i = 0; i < m->nplaces; i++) {
-		probe_site = &m->places[i];
+	array_for_each (p, m->places, m->nplaces) {
+		probe_site = p;
 		if (probe_site->start == symbol->offset && probe_site->end == end &&
 		    (!end || probe_site->function->rule == rule->by_argument.rule)) {
 			rule->at[end].found += probe_site->function->rule != rule->by_argument.rule;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "sites/module_internal.h"
+#include "base/array.h"
 #include "sites/outlined.h"
 #include "elf/sdt.h"
 #include "elf/signature.h"
@@ -205,12 +206,11 @@ static void add_mark(struct module *m, const struct sdt_note *note)
 static void find_marks(struct module *m)
 {
 	struct sdt_list notes;
-	size_t i;
 
 	if (sdt_read(m->elf, "sbt", &notes))
 		return;
-	for (i = 0; i < notes.n; i++)
-		add_mark(m, &notes.notes[i]);
+	array_for_each (note, notes.notes, notes.n)
+		add_mark(m, note);
 	sdt_free(&notes);
 }
 
@@ -241,16 +241,16 @@ static void find_returns(struct module *m)
 	uint64_t regions[RETURNS_MAX];
 	struct elf_symbol invoke;
 	struct returns found;
-	uint32_t i, n = 0;
+	uint32_t n = 0;
 
-	for (i = 0; i < m->nplaces; i++) {
-		const struct family_function *f = m->places[i].function;
+	array_for_each (p, m->places, m->nplaces) {
+		const struct family_function *f = p->function;
 
 		if (f->role != SBT_ROLE_REGION)
 			continue;
 		m->regions |= 1u << f->family;
 		if (f->family == SBT_FAMILY_GOMP && n < RETURNS_MAX &&
-		    !elf_offset_to_vaddr(m->elf, m->places[i].start, &regions[n]))
+		    !elf_offset_to_vaddr(m->elf, p->start, &regions[n]))
 			n++;
 	}
 	if (n) {

@@ -157,21 +157,17 @@ static void wire_traits(struct wire *w, struct elf_traits *t)
 
 static void wire_segments(struct wire *w, struct module *m)
 {
-	uint32_t i;
-
 	WIRE(w, m->nsegments, MODULE_SEGMENTS_MAX);
-	for (i = 0; i < m->nsegments; i++) {
-		WIRE(w, m->segments[i].vaddr, UINT64_MAX);
-		WIRE(w, m->segments[i].offset, UINT64_MAX);
-		WIRE(w, m->segments[i].size, UINT64_MAX);
-		WIRE_BOOL(w, m->segments[i].exec);
+	array_for_each (s, m->segments, m->nsegments) {
+		WIRE(w, s->vaddr, UINT64_MAX);
+		WIRE(w, s->offset, UINT64_MAX);
+		WIRE(w, s->size, UINT64_MAX);
+		WIRE_BOOL(w, s->exec);
 	}
 }
 
 static void wire_needs(struct wire *w, struct module_needs *needs)
 {
-	uint32_t i;
-
 	WIRE(w, needs->n, LIBRARIES_MAX);
 	if (w->reads) {
 		needs->names = calloc(needs->n + 1, sizeof(*needs->names));
@@ -180,8 +176,8 @@ static void wire_needs(struct wire *w, struct module_needs *needs)
 			w->bad = true;
 		}
 	}
-	for (i = 0; i < needs->n; i++)
-		wire_long_text(w, &needs->names[i], NAME_MAX_BYTES);
+	array_for_each (name, needs->names, needs->n)
+		wire_long_text(w, name, NAME_MAX_BYTES);
 	wire_long_text(w, &needs->path, PATH_BYTES);
 	WIRE_BOOL(w, needs->path_first);
 }
@@ -292,11 +288,9 @@ void module_wire(struct wire *w, struct module *m, const struct module_names *na
 static bool is_code(const struct module *m, uint64_t offset)
 {
 	uint64_t vaddr;
-	uint32_t i;
 
-	for (i = 0; i < m->nsegments; i++)
-		if (m->segments[i].exec && offset >= m->segments[i].offset &&
-		    offset - m->segments[i].offset < m->segments[i].size)
+	array_for_each (s, m->segments, m->nsegments)
+		if (s->exec && offset >= s->offset && offset - s->offset < s->size)
 			return !module_offset_to_vaddr(m, offset, &vaddr);
 	return false;
 }
@@ -339,14 +333,12 @@ static bool waits_are_sound(const struct module *m, const struct module_waits *w
 
 bool module_is_sound(struct module *m, uint64_t size)
 {
-	uint32_t i;
-
 	array_for_each (s, m->segments, m->nsegments) {
 		if (s->offset > size || s->size > size - s->offset || s->vaddr + s->size < s->vaddr)
 			return false;
 	}
-	for (i = 0; i < m->nplaces; i++)
-		if (!module_probe_site_is_sound(m, &m->places[i]))
+	array_for_each (p, m->places, m->nplaces)
+		if (!module_probe_site_is_sound(m, p))
 			return false;
 	return waits_are_sound(m, &m->waits, SBT_ROLE_COND_WAIT) &&
 	       waits_are_sound(m, &m->wakes, SBT_ROLE_COND_WAKE) &&

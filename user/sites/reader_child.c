@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "elf/exits.h"
+#include "base/array.h"
 #include "elf/held_args.h"
 #include "sites/module_internal.h"
 #include "sites/reader_wire.h"
@@ -290,7 +291,7 @@ static int answer_outlined(const struct reader_child *c, const struct file *f,
 {
 	struct module *m = calloc(1, sizeof(*m));
 	const struct module_names names = { .rules = c->life->rules, .known = c->life->known };
-	uint32_t i, nothing;
+	uint32_t nothing;
 	int err;
 
 	if (!m)
@@ -302,8 +303,8 @@ static int answer_outlined(const struct reader_child *c, const struct file *f,
 	nothing = err != 0;
 	WIRE_BOOL(w, nothing);
 	WIRE(w, m->nplaces, MODULE_PLACES_MAX);
-	for (i = 0; i < m->nplaces; i++)
-		module_wire_probe_site(w, &m->places[i], &names);
+	array_for_each (p, m->places, m->nplaces)
+		module_wire_probe_site(w, p, &names);
 	free(m->places);
 	free(m);
 	return err == -ENOENT ? 0 : err;

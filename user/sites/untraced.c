@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/array.h"
 #include "base/in_line.h"
 #include "sites/family.h"
 
@@ -255,12 +256,11 @@ static bool has_role(const char *symbol, uint8_t role)
 
 bool untraced_jumps(const char *symbol, const struct untraced *probed)
 {
-	size_t i, len = strcspn(symbol, "@");
+	size_t len = strcspn(symbol, "@");
 
-	for (i = 0; i < sizeof(openmp_jumps) / sizeof(openmp_jumps[0]); i++)
-		if (strlen(openmp_jumps[i].from) == len &&
-		    !strncmp(openmp_jumps[i].from, symbol, len) &&
-		    probed->openmp & openmp_bit(openmp_jumps[i].to))
+	array_for_each (openmp_jump, openmp_jumps, sizeof(openmp_jumps) / sizeof(openmp_jumps[0]))
+		if (strlen(openmp_jump->from) == len && !strncmp(openmp_jump->from, symbol, len) &&
+		    probed->openmp & openmp_bit(openmp_jump->to))
 			return true;
 	return false;
 }

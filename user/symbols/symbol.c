@@ -119,13 +119,11 @@ bool symbol_server_is_later(const struct symbol_server *server)
 
 void symbol_server_free(struct symbol_server *server)
 {
-	uint32_t i;
-
 	if (!server)
 		return;
 	child_stop(&server->child);
-	for (i = 0; i < SYMBOL_FILES_MAX; i++)
-		free(server->files[i].path);
+	array_for_each (f, server->files, SYMBOL_FILES_MAX)
+		free(f->path);
 	hash_free(&server->owners);
 	free(server->debug_path);
 	free(server);
@@ -180,11 +178,11 @@ static void symbol_sanitise(struct symbol_reply *reply)
 static struct symbol_file *symbol_find_file(struct symbol_server *server,
 					    const struct child_file *id)
 {
-	uint32_t i, n = server->nfiles < SYMBOL_FILES_MAX ? server->nfiles : SYMBOL_FILES_MAX;
+	uint32_t n = server->nfiles < SYMBOL_FILES_MAX ? server->nfiles : SYMBOL_FILES_MAX;
 
-	for (i = 0; i < n; i++)
-		if (!memcmp(&server->files[i].identity, id, sizeof(*id)))
-			return &server->files[i];
+	array_for_each (f, server->files, n)
+		if (!memcmp(&f->identity, id, sizeof(*id)))
+			return f;
 	return NULL;
 }
 

@@ -14,6 +14,7 @@
 #include <libiberty/demangle.h>
 #endif
 
+#include "base/array.h"
 #include "base/function_name.h"
 #include "base/plugin.h"
 #include "base/text.h"
@@ -546,10 +547,9 @@ out:
 static Dwfl_Module *symbol_module(struct symbol_child *c, int fd, const struct symbol_request *req)
 {
 	struct symbol_module *m, *oldest = &c->modules[0];
-	size_t i;
 
-	for (i = 0; i < SYMBOL_MODULES_MAX; i++) {
-		m = &c->modules[i];
+	array_for_each (module, c->modules, SYMBOL_MODULES_MAX) {
+		m = module;
 		if (m->dwfl && !memcmp(&m->identity, &req->identity, sizeof(m->identity))) {
 			close(fd);
 			goto out;
@@ -567,12 +567,10 @@ out:
 
 static void symbol_forget_module(struct symbol_child *c, const struct symbol_request *req)
 {
-	size_t i;
-
-	for (i = 0; i < SYMBOL_MODULES_MAX; i++)
-		if (c->modules[i].dwfl &&
-		    !memcmp(&c->modules[i].identity, &req->identity, sizeof(req->identity)))
-			symbol_close_module(&c->modules[i]);
+	array_for_each (module, c->modules, SYMBOL_MODULES_MAX)
+		if (module->dwfl &&
+		    !memcmp(&module->identity, &req->identity, sizeof(req->identity)))
+			symbol_close_module(module);
 }
 
 static void symbol_answer(struct symbol_child *c, int fd, const struct symbol_request *req,

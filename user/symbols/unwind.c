@@ -2,6 +2,8 @@
 // Copyright (c) 2026 The sbt-trace authors
 #include "symbols/unwind.h"
 
+#include "base/array.h"
+
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
@@ -194,12 +196,11 @@ static enum unwind_outcome unwind_evaluate(const struct unwind_frame *f, const D
 {
 	struct unwind_machine m = { .n = 0 };
 	enum unwind_outcome outcome;
-	size_t i;
 
 	if (nops > UNWIND_OPS_MAX)
 		return UNWIND_BAD;
-	for (i = 0; i < nops; i++) {
-		outcome = unwind_operation(f, &m, &ops[i]);
+	array_for_each (op, ops, nops) {
+		outcome = unwind_operation(f, &m, op);
 		if (outcome != UNWIND_OK)
 			return outcome;
 	}

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/array.h"
 #include "target/look.h"
 #include "target/proc.h"
 
@@ -50,7 +51,7 @@ static int dynamic_find(int pid, uint64_t *address, uint64_t *bytes)
 {
 	Elf64_Phdr segments[SEGMENTS_MAX];
 	struct headers headers = { 0 };
-	uint64_t bias = 0, i;
+	uint64_t bias = 0;
 	bool placed = false, found = false;
 	int err = headers_read(pid, &headers);
 
@@ -58,13 +59,13 @@ static int dynamic_find(int pid, uint64_t *address, uint64_t *bytes)
 		err = look_read(pid, headers.address, segments, headers.n * sizeof(segments[0]));
 	if (err)
 		return err;
-	for (i = 0; i < headers.n; i++) {
-		if (segments[i].p_type == PT_PHDR) {
-			bias = headers.address - segments[i].p_vaddr;
+	array_for_each (segment, segments, headers.n) {
+		if (segment->p_type == PT_PHDR) {
+			bias = headers.address - segment->p_vaddr;
 			placed = true;
-		} else if (segments[i].p_type == PT_DYNAMIC) {
-			*address = segments[i].p_vaddr;
-			*bytes = segments[i].p_memsz;
+		} else if (segment->p_type == PT_DYNAMIC) {
+			*address = segment->p_vaddr;
+			*bytes = segment->p_memsz;
 			found = true;
 		}
 	}

@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/text.h"
 #include "target/proc.h"
 
@@ -339,11 +340,10 @@ void look_file_words(const char *link, char *words, size_t size)
 		{ "anon_inode:inotify", "an inotify instance" },
 		{ "anon_inode:", "an anonymous file" },
 	};
-	size_t i;
 
-	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		if (!strncmp(link, kinds[i].begin, strlen(kinds[i].begin))) {
-			snprintf(words, size, "%s", kinds[i].words);
+	array_for_each (kind, kinds, sizeof(kinds) / sizeof(kinds[0])) {
+		if (!strncmp(link, kind->begin, strlen(kind->begin))) {
+			snprintf(words, size, "%s", kind->words);
 			return;
 		}
 	}

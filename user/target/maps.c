@@ -71,7 +71,7 @@ static void pack(struct maps *maps)
 {
 	struct maps_entry *entries;
 	const char *last = NULL;
-	size_t i, len, used = 0;
+	size_t len, used = 0;
 	char *text = maps->text, *packed;
 
 	array_for_each (e, maps->entries, maps->n) {
@@ -87,8 +87,8 @@ static void pack(struct maps *maps)
 	packed = malloc(used + 1);
 	if (packed) {
 		memcpy(packed, text, used);
-		for (i = 0; i < maps->n; i++)
-			maps->entries[i].path = packed + (maps->entries[i].path - text);
+		array_for_each (entry, maps->entries, maps->n)
+			entry->path = packed + (entry->path - text);
 		free(text);
 		maps->text = packed;
 	}

@@ -32,8 +32,6 @@ uint64_t live_rates_settle(struct live_rates_credit *c, uint64_t ended, uint64_t
 void live_rates_take_sums(const struct model_barrier *b, const struct causes *causes,
 			  uint32_t index, struct live_rates_sums *s)
 {
-	uint32_t i;
-
 	*s = (struct live_rates_sums){
 		.episodes = b->episodes,
 		.incomplete = b->incomplete,
@@ -44,9 +42,9 @@ void live_rates_take_sums(const struct model_barrier *b, const struct causes *ca
 		.release_n = b->release.n,
 		.release_ns = b->release.sum,
 	};
-	for (i = 0; i < b->nphases; i++) {
-		s->phase_wait_ns += b->phases[i].wait_ns;
-		s->phase_thread_ns += b->phases[i].thread_ns;
+	array_for_each (p, b->phases, b->nphases) {
+		s->phase_wait_ns += p->wait_ns;
+		s->phase_thread_ns += p->thread_ns;
 	}
 	if (causes && !b->nested)
 		causes_weights(causes, index, s->weight, &s->weighed, &s->weighed_thread_ns);

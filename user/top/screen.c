@@ -47,11 +47,9 @@ uint64_t screen_opened(const struct screen *s, enum screen_kind *kind)
 
 const struct screen_item *screen_opened_item(const struct screen *s)
 {
-	uint32_t i;
-
-	for (i = 0; i < s->n; i++)
-		if (s->items[i].kind == s->opened_kind && s->items[i].key == s->opened)
-			return &s->items[i];
+	array_for_each (item, s->items, s->n)
+		if (item->kind == s->opened_kind && item->key == s->opened)
+			return item;
 	return NULL;
 }
 
@@ -234,7 +232,7 @@ int screen_arrange(struct screen *s)
 	const struct screen_item **rows =
 		reallocarray(s->rows, s->n + 1, sizeof(const struct screen_item *));
 	struct hash at = { 0 };
-	uint32_t i, n = 0;
+	uint32_t n = 0;
 	int err;
 
 	if (rows)
@@ -245,9 +243,9 @@ int screen_arrange(struct screen *s)
 		goto out;
 	mark_seen(s, places, n, &at);
 	qsort(places, n, sizeof(*places), place_cmp);
-	for (i = 0; i < n; i++)
-		if (places[i].seen)
-			s->rows[s->nrows++] = places[i].item;
+	array_for_each (p, places, n)
+		if (p->seen)
+			s->rows[s->nrows++] = p->item;
 	find_chosen(s);
 out:
 	hash_free(&at);

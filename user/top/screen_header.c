@@ -28,11 +28,11 @@ static void format_seconds(char out[TEXTOUT_CELL], uint64_t ns)
 void screen_draw_title(struct clip *p, const struct screen *s)
 {
 	char text[TEXTOUT_CELL], time[64], right[160], number[TEXTOUT_CELL];
-	uint32_t i, n[SCREEN_THREAD + 1] = { 0 };
+	uint32_t n[SCREEN_THREAD + 1] = { 0 };
 	unsigned len;
 
-	for (i = 0; i < s->n; i++)
-		n[s->items[i].kind]++;
+	array_for_each (item, s->items, s->n)
+		n[item->kind]++;
 	textout_plural(number, n[SCREEN_BARRIER], "barrier");
 	if (n[SCREEN_PROCESS] == 1)
 		snprintf(right, sizeof(right), "1 process, %s", number);
