@@ -9,7 +9,7 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* Write what the current thread, which ends, did after its last departure. */
+/* Write what the current thread did after its last departure. The thread is exiting. */
 static __noinline int tail_write(struct sbt_thread *t, struct sbt_account *a, __u32 index,
 				 __u64 now)
 {
@@ -151,14 +151,14 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 		}
 		return 0;
 	}
-	/* With -a --comm the child's name may differ: it is found at its first crossing. */
+	/* With -a --comm the child's name may differ: the child is found at its first crossing. */
 	if (!config.follow || config.by_comm)
 		return 0;
 	several_tgids = 1;
 	fresh.inc = incarnation(now);
 	fresh.flags = flags & (SBT_PROC_BY_EXIT | SBT_PROC_FRESH);
 	if (bpf_map_update_elem(&procs, &ctgid, &fresh, BPF_ANY))
-		return 0; /* counted at its first crossing */
+		return 0; /* the loss is counted at the child's first crossing */
 	thread_begin(child, ctid, ctgid, ACCOUNT_RUNNABLE, now);
 	e = event_new(SBT_REC_FORK, now);
 	if (e) {
@@ -264,8 +264,8 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_pid, struct linux_binprm
 		if (config.system &&
 		    (config.by_comm || (proc_flags(p, tgid) & SBT_PROC_EXCLUDED))) {
 			/*
-			 * Another program, perhaps with another name: decided at its first
-			 * crossing.
+			 * The process now runs another program, perhaps with another name. Its
+			 * first crossing decides whether it is traced.
 			 */
 			bpf_map_delete_elem(&procs, &tgid);
 			p = NULL;
@@ -331,7 +331,10 @@ int loader_state(struct pt_regs *ctx)
 		return 0;
 	__sync_fetch_and_add(&p->mappings, 1);
 	if (config.aggregate) {
-		/* In this order: a program that sees the new epoch checks the mappings. */
+		/*
+		 * Increment `mappings` first: a BPF program that sees the new epoch checks the
+		 * mappings.
+		 */
 		__sync_fetch_and_add(&mappings, 1);
 		__sync_fetch_and_add(&epoch, 1);
 	}

@@ -75,8 +75,8 @@ struct {
 } owners SEC(".maps") __weak;
 
 /*
- * One entry if no times are accounted for, else as many as `threads`. Mapped by user space, to
- * read.
+ * One entry if no times are accounted for, else as many as `threads`. User space maps it to read
+ * it.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -86,7 +86,7 @@ struct {
 	__type(value, struct sbt_account);
 } accounts SEC(".maps") __weak;
 
-/* As `accounts`, for counters. */
+/* One entry if no counters are used, else as many as `threads`. User space maps it to read it. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -142,7 +142,7 @@ struct {
 	__type(value, struct sbt_forked);
 } forked SEC(".maps") __weak;
 
-/* How to find the caller. */
+/* How to find the caller of a frame. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1);
@@ -166,7 +166,7 @@ struct {
 	__type(value, struct sbt_spec);
 } specs SEC(".maps") __weak;
 
-/* Without cookies: the index in `specs`, by the last bits of the probe's address. */
+/* Without cookies: the index in `specs`, by the offset of the probe in its page. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, SBT_PAGE_PROBE_SITES);
@@ -174,7 +174,7 @@ struct {
 	__type(value, __u32);
 } page_places SEC(".maps") __weak;
 
-/* Where these bits are ambiguous: the index in `specs`. */
+/* The index in `specs` where several probes have the same offset. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, SBT_SPECS);
@@ -204,7 +204,7 @@ struct {
 	__type(value, __u32);
 } outlined SEC(".maps") __weak;
 
-/* The labels that user space was sent. */
+/* The labels that were sent to user space. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 4096);
@@ -433,10 +433,7 @@ static __always_inline void thread_release(struct sbt_thread *t)
 	}
 }
 
-/*
- * Reserve room for a record in this CPU's ring, or, before the record counts as lost, in the next
- * CPU's.
- */
+/* Reserve room for a record in this CPU's ring or, if that ring is full, in the next CPU's ring. */
 static __always_inline void *ring_reserve(__u32 cpu, __u64 size)
 {
 	__u32 i = cpu < config.nrings ? cpu : 0;
@@ -454,9 +451,9 @@ static __always_inline void *ring_reserve(__u32 cpu, __u64 size)
 }
 
 /*
- * Return the flag that wakes the reader if the ring is filling up. The reader polls on a timer,
- * rarely where little arrives. A quarter full is early enough for stack samples, which leave half
- * of a ring to the crossings.
+ * Return the flag that wakes the reader if the ring is filling up. The reader polls on a timer, and
+ * rarely if few records arrive. It is woken when the ring is a quarter full, which is early enough
+ * for stack samples: they use up to half of a ring.
  */
 static __always_inline __u64 wake_if_full(void *ring)
 {
@@ -568,8 +565,9 @@ static __always_inline struct file *file_at(struct task_struct *task, __u64 fd)
 
 /*
  * Return the inode that /proc/PID/maps shows for a mapped file. A file of a stacked file system
- * (overlayfs) is a struct backing_file, and CO-RE has no type information to tell. But only there a
- * path follows the file, and the path's two halves agree.
+ * (overlayfs) is a struct backing_file, but nothing in struct file says so. Only in a backing_file,
+ * a struct path follows the file, and the dentry and the mount of this path have the same
+ * superblock.
  */
 static __always_inline struct inode *mapped_inode(struct file *file)
 {
@@ -638,7 +636,7 @@ static __always_inline void event_program(struct sbt_event *e, struct task_struc
  */
 static __always_inline void mappings_changed(struct sbt_proc *p, __u32 tgid, __u32 tid, bool hold)
 {
-	/* The event first: never stop a process without an event. */
+	/* Reserve the event first: never stop a process without an event. */
 	struct sbt_event *e = event_new(SBT_REC_MAP, bpf_ktime_get_ns());
 
 	if (!e)

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* The first crossing of a thread, and nested functions: for the programs on threads' own paths. */
+/*
+ * Handle the first crossing of a thread, and functions called within functions. For programs that
+ * run in the thread itself.
+ */
 #ifndef BPF_THREAD_H
 #define BPF_THREAD_H
 
 #include "account.h"
 #include "team.h"
 
-/* Possible crossings are counted separately. */
+/* Count a crossing, or a possible crossing (a candidate), that is not recorded. */
 #define count_refused(field, cpu, crossing)         \
 	do {                                        \
 		if (crossing) {                     \
