@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
  * Named barriers and phases for programs that sbt-trace may trace. C99 or C++11, POSIX threads.
- * This file is all: nothing needs to be linked but the threads. The interface is that of the SBT
+ * This header is all that a program needs, besides POSIX threads. The interface is that of the SBT
  * library (E. Novillo, 2002, appendix B and section 4.2); sbt-trace does the measuring:
  *
  *	#define SBT_BARRIER  my_barrier		// the barrier that the macros use
@@ -47,22 +47,22 @@
  *	init		argc, argv, object, count
  *	finalize	(none)
  *
- *	object	8	address of the sbt_barrier_t, which is that of the pthread_barrier_t in it
+ *	object	8	address of the sbt_barrier_t, and of the pthread_barrier_t at its start
  *	thread	-4	SBT_THREADID of the calling thread
  *	file	8	address of a string: __FILE__, as the compiler was given it
  *	line	-4	__LINE__
  *	name	8	address of a string, or 0: without a name. The string may change.
  *	loop	-4	not 0: a loop barrier
  *	count	-4	number of threads that wait at the barrier
- *	owner	-4	number of another thread, as thread is of the calling one
+ *	owner	-4	number of the thread that owns the data
  *	bytes	-4	number of bytes
  *	argc	-4	as given to sbt_init()
  *	argv	8	address of argc pointers to strings, not yet sorted by sbt_init()
  *
- * The number after the name is the size as notes have it: bytes, negative if signed. Operands are
- * registers and constants. The exception is count in enter: memory at the register of object plus
- * a constant. After enter, the next marker that a thread hits is leave, unless it never returns;
- * pthread_barrier_wait() on the same object is between the two.
+ * The number after the name is the size in bytes, negative if signed, as notes state it. Operands
+ * are registers and constants. The exception is count in enter, which is in memory, at a constant
+ * offset from the register of object. After enter, the next marker that a thread hits is leave,
+ * unless the thread never returns. pthread_barrier_wait() on the same object is between the two.
  * A literal that was never read may not be in memory yet. A probe that must not sleep cannot read
  * it then, and has to take the string at its address from the file.
  */
@@ -215,9 +215,9 @@ enum sbt_access_kind { SBT_ACCESS_READ = 1, SBT_ACCESS_WRITE = 2 };
 
 /*
  * Here the calling thread reads (writes) @bytes that belong to thread number @owner. Threads are
- * numbered by SBT_THREAD or by the barriers. Without shared memory it would have to request them
- * from that thread (send them to it). Each use is one message on the predicted machine, be it for
- * an element, a row or a whole boundary.
+ * numbered by SBT_THREAD or by the barriers. Without shared memory the calling thread would have
+ * to request them from that thread (send them to it). Each use is one message on the predicted
+ * machine, be it for an element, a row or a whole boundary.
  */
 #define SBT_READ(owner, bytes)	SBT_PRIV_ACCESS(owner, bytes, SBT_ACCESS_READ)
 #define SBT_WRITE(owner, bytes) SBT_PRIV_ACCESS(owner, bytes, SBT_ACCESS_WRITE)

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Cyclic use means more threads than the barrier counts. A thread of the next episode may arrive
- * before all threads have left the last episode, so the count decides: the crossings are cut into
- * chunks of n by order of arrival. Each chunk is checked against its departures: its last arrival
- * comes before its first departure. This check also corrects the cut after a lost record. The order
- * that the probes saw can differ from the barrier's own. A thread that left before the next episode
- * was released was in this episode. If this rule does not decide, both episodes are ambiguous.
+ * In cyclic use, more threads use the barrier than it counts. A thread of the next episode may
+ * arrive before all threads have left the last episode, so the count decides: the crossings are cut
+ * into chunks of n by order of arrival. Each chunk is checked against its departures: its last
+ * arrival comes before its first departure. This check also corrects the cut after a lost record.
+ * The order of arrivals that the probes saw can differ from the barrier's own order. A thread that
+ * left before the next episode was released was in this episode. If this rule does not decide, both
+ * episodes are ambiguous.
  */
 #include "model/internal.h"
 
@@ -40,7 +41,7 @@ static int buf_reserve(struct cyclic *c)
 }
 
 /*
- * Of the first @upto members, remove those that are marked in @gone. Keep all other members, in
+ * Among the first @upto members, remove those that are marked in @gone. Keep all other members, in
  * order.
  */
 static void buf_leave(struct cyclic *c, const uint64_t *gone, uint32_t upto)
@@ -112,7 +113,10 @@ int cyclic_enter(struct model *m, struct object *o)
 	o->is_cyclic = true;
 	o->cyclic.nprev = 0;
 	o->cyclic.swap = false;
-	/* Earlier episodes were matched on another assumption. */
+	/*
+	 * Earlier episodes were matched on the assumption that no more threads use the barrier than
+	 * it counts.
+	 */
 	o->cyclic.blind = o->nclosed;
 	o->cyclic.unsure = o->nclosed ? MODEL_WHY_SWAP : 0;
 	if (o->pending && episode_is_former(o->pending)) {
@@ -155,7 +159,7 @@ static void set_bound(struct model *m, struct object *o)
 struct chunk {
 	uint32_t n; /* at most the count */
 	uint32_t surplus; /* further members that arrived before the earliest departure */
-	uint64_t depart_min; /* of the n */
+	uint64_t depart_min; /* earliest departure of these n members; MODEL_UNKNOWN if none left */
 };
 
 static struct chunk cut(const struct object *o)

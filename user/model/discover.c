@@ -13,7 +13,7 @@
 #define ANEW_MAX    256
 /*
  * If a futex call finds another value within this time (ns) after the waking, the call belongs to
- * the previous round, whatever value it expected.
+ * the round of that waking, whatever value it expected.
  */
 #define LATE_NS	    1000000ULL
 
@@ -32,7 +32,7 @@ static void pending_remove(struct object *o, struct pending *p)
 	*p = o->pending[--o->npending];
 }
 
-/* Return whether the second waking of the last episode ended the wait. */
+/* Return whether the second waking of the last episode ended this wait. */
 static bool by_echo(const struct object *o, const struct discover_record *r)
 {
 	return o->echo_ns && r->arrive_ns <= o->echo_ns && o->echo_ns <= r->depart_ns;
@@ -191,8 +191,8 @@ static uint64_t take_again(struct discover *d, struct object *o, uint64_t wake_n
 }
 
 /*
- * A round of a barrier breaks the rule. After too many such rounds it is reclassified as no
- * barrier.
+ * Count a round of a barrier that breaks the rule. After too many such rounds the object is
+ * classified as no barrier.
  */
 static int wrong(struct discover *d, struct object *o, uint64_t cookie)
 {
@@ -352,7 +352,7 @@ static int add_wait_known(struct discover *d, struct object *o, const struct dis
 
 	if (!o->open)
 		return pending_add(d, o, r);
-	/* The thread may be slow to leave, so the next waking may have come meanwhile. */
+	/* The thread may be slow to leave, so the next waking may already have happened. */
 	if (wake > r->depart_ns || (arrive <= before && before)) {
 		wake = before;
 		before = 0;

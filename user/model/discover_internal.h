@@ -36,7 +36,7 @@ struct values {
 /* A pending record. It is not yet known whether the record belongs to an episode. */
 struct held {
 	uint64_t cookie, arrive_ns, depart_ns;
-	uint32_t wake_site; /* of its round */
+	uint32_t wake_site; /* wake site of the record's round */
 	bool wake, merged;
 };
 
@@ -64,8 +64,8 @@ struct echo {
 	/* number of wakings among `seen` so long after the wait that the thread did other work */
 	uint32_t away;
 	/*
-	 * Number of waits that these wakings ended, by threads that had left such another wait
-	 * before.
+	 * Number of waits that these wakings ended, by threads that had left another wait of the
+	 * same function before.
 	 */
 	uint32_t waits;
 	/* number of waits among `waits` that began directly after that other wait */
@@ -130,7 +130,7 @@ struct object {
 		/* in one function, and all functions that were inlined there are known */
 		bool exact;
 		bool apart; /* in one function of the machine code only; see discover_same_code() */
-	} places[PLACES_MAX]; /* of the streak */
+	} places[PLACES_MAX]; /* pairs of call sites of the streak */
 	bool places_full;
 	uint32_t nheld, cap_held;
 	/* index in `held` where the streak, and the current round, begins */
@@ -162,7 +162,7 @@ struct object {
 	uint64_t short_sum; /* the threads of the short rounds, as a sum */
 	/* Second wakings of an episode ("echoes"): discover_echo.c. */
 	uint64_t echo_ns; /* time of the last echo */
-	uint32_t echoes; /* in a row */
+	uint32_t echoes; /* number of echoes in a row */
 	uint32_t nechoed; /* number of waits and wakings that were dropped as echoes */
 	uint32_t echo_waits; /* number of waits among `nechoed` that an echo ended */
 	uint64_t echo_wait_ns; /* total time of these waits */

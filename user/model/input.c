@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/*
- * The model has a single entrance: every input passes through model_take(), where a recorder can
- * listen.
- */
+/* All input of the model passes through model_take(), so a recorder can get it there. */
 #include <errno.h>
 
 #include "model/internal.h"

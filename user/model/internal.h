@@ -150,7 +150,7 @@ struct thread {
 	} slots[THREAD_CACHE];
 	/*
 	 * Every crossing uses the first lines of `pub`, and every episode uses the next lines. The
-	 * rest is used only if it is known.
+	 * other lines are used only if their values are known.
 	 */
 	struct model_thread pub;
 	/* Used by every episode. */
@@ -161,7 +161,7 @@ struct thread {
 	/* Used rarely. */
 	uint32_t next; /* next thread of the same process, or MODEL_NONE */
 	bool busy; /* scratch of thread_fold() */
-	bool summed; /* the thread's crossings came as sums */
+	bool summed; /* the thread's crossings were added as sums */
 	uint64_t pending_object;
 	uint64_t team_start_ns; /* for the current phase; see struct model_member */
 	/* time since the thread's last crossing that it waited for threads to end */
@@ -170,7 +170,7 @@ struct thread {
 	/* address at which the thread waited when tracing began; 0 if none, or MODEL_UNKNOWN */
 	uint64_t inside;
 	struct gap gaps[THREAD_GAPS];
-	/* fed before a record with a smaller seq; the thread owns the details */
+	/* records that arrived before a record with a smaller seq; the thread owns their details */
 	struct model_crossing *parked;
 	uint64_t tail_ns; /* end of the tail; 0 if there is no tail */
 	/* owned by the thread; NULL if the thread was always on a CPU */
@@ -187,7 +187,7 @@ _Static_assert(offsetof(struct model_thread, depart_ns) == TABLE_ALIGN, "its fir
 struct proc {
 	struct model_proc pub;
 	uint32_t index;
-	uint32_t threads; /* list */
+	uint32_t threads; /* index of the first thread in the list of its threads, or MODEL_NONE */
 	uint64_t next_number;
 	uint32_t next_ordinal;
 	uint32_t rows; /* index of the process's last barrier, or MODEL_NONE */
@@ -202,7 +202,7 @@ struct proc {
  * other in memory.
  */
 struct queued {
-	uint64_t release_ns; /* its arrive_max */
+	uint64_t release_ns; /* arrive_max of the episode */
 	struct episode *episode;
 };
 
@@ -237,8 +237,8 @@ struct member {
 	uint64_t outside_ns; /* the thread's time outside barriers, up to this arrival */
 	uint32_t seq;
 	uint32_t gaps; /* number of the thread's gaps so far */
-	uint32_t round; /* of the crossing */
-	bool ordinal; /* of the crossing */
+	uint32_t round; /* round of the crossing; 0 if not known */
+	bool ordinal; /* `round` is an ordinal: struct model_crossing */
 	uint16_t rest, place; /* of the crossing */
 	uint8_t depth;
 	uint8_t probe_group;
@@ -248,7 +248,10 @@ struct member {
 	 * episode again
 	 */
 	bool was_inside;
-	/* a record of this thread is missing between its last certain place and this place */
+	/*
+	 * a record of this thread is missing since its last crossing that is certainly in the right
+	 * episode
+	 */
 	bool uncertain;
 };
 
@@ -261,14 +264,14 @@ struct episode {
 	uint32_t count;
 	uint32_t round; /* 0: no member has a round */
 	bool ordinal; /* a member has an ordinal */
-	uint64_t probe_groups; /* of its members */
+	uint64_t probe_groups; /* probe groups of its members */
 	uint32_t n, cap;
 	uint32_t nuncertain;
 	uint32_t nabandoned;
 	bool nested;
 	bool cyclic; /* cut from a sequence of more threads than the count */
-	bool first; /* of its object */
-	uint32_t made; /* value of object.made at that time */
+	bool first; /* the first episode of its object */
+	uint32_t made; /* value of object.made when the episode began */
 	bool detailed; /* a member has a detail */
 	bool waits_unseen; /* members waited for threads that arrived without a trace */
 	uint64_t arrive_min;
@@ -297,7 +300,7 @@ struct slot {
 	uint32_t thread;
 	uint32_t clear_seq; /* records of the thread up to this number are in the right episodes */
 	bool clear;
-	/* the thread's place on the object was not certain at record uncertain_seq */
+	/* record uncertain_seq of the thread may be in the wrong episode */
 	bool uncertain;
 	uint32_t uncertain_seq;
 	uint64_t arrive_ns; /* last arrival; kept only in cyclic use */
@@ -321,7 +324,8 @@ struct cyclic {
 	uint32_t cap_prev;
 	struct passed *prev; /* the last members of former chunks, ordered by arrival */
 	uint64_t warm_ns; /* no chunk is decided before the watermark reaches this time */
-	bool blind; /* some members were in episodes before; prev does not contain them */
+	/* episodes were closed before cyclic use began; prev does not contain their members */
+	bool blind;
 	bool swap; /* the first member of the next chunk could belong to the last chunk */
 	/* the reason why the last chunk was not certain; the next chunk may be shifted */
 	uint32_t unsure;
@@ -346,10 +350,10 @@ struct object {
 	uint64_t arrived_ns; /* time of the newest arrival with the current count */
 	uint8_t family;
 	bool seen_episode;
-	uint32_t nuncertain; /* uncertain slots */
+	uint32_t nuncertain; /* number of uncertain slots */
 	bool is_cyclic;
 	bool partial; /* MODEL_CROSSING_PARTIAL */
-	uint32_t unfinished; /* number of episodes that point to this row */
+	uint32_t unfinished; /* number of episodes of this object that are not freed yet */
 	uint64_t depart_max; /* last departure of all episodes closed so far */
 	uint64_t team; /* key of the last team that is certain */
 	uint64_t full_arrive_ns; /* last arrival of the newest full episode; 0 if none */
@@ -377,7 +381,7 @@ struct object {
 struct row {
 	struct model_barrier pub;
 	uint32_t index;
-	uint32_t hash_next; /* MODEL_NONE */
+	uint32_t hash_next; /* next row with the same hash, or MODEL_NONE */
 	uint32_t joins; /* scratch of programs_fold(): the row to which this row is added */
 	uint32_t *sites;
 	uint32_t cap_threads, cap_phases;
@@ -416,7 +420,7 @@ struct model {
 	uint32_t *free_threads;
 	uint32_t *free_procs, *free_rows; /* empty entries */
 	uint32_t *exited; /* processes that may be folded into their programs; see program.c */
-	struct hash programs; /* program -> the process into which others are folded */
+	struct hash programs; /* program -> the process into which other processes are folded */
 	uint64_t fold_ns; /* time of the next folding */
 	uint32_t keep; /* number of exited processes that are not folded */
 	bool folds;
@@ -443,7 +447,7 @@ struct model {
 	bool gaps; /* a thread has missing records */
 	uint32_t npending; /* number of threads that were inside a barrier at the end */
 	bool finished;
-	bool summed; /* by model_add_summed() */
+	bool summed; /* model_add_summed() was called */
 	void (*tap)(void *ctx, const struct model_input *input);
 	void *tap_ctx;
 };
@@ -588,8 +592,8 @@ int episode_certain(struct model *m, struct object *o, struct episode *e, bool f
 		    bool *certain);
 int episode_close(struct model *m, struct episode *e, enum model_state state, uint32_t why);
 /*
- * Return whether its members' probe groups had been detached by @t_ns (model_detached()). Later
- * arrivals belong to other episodes.
+ * Return whether the probe groups of the episode's members had been detached by @t_ns
+ * (model_detached()). Later arrivals belong to other episodes.
  */
 bool episode_detached_before(const struct model *m, const struct episode *e, uint64_t t_ns);
 bool episode_others_were_inside(const struct object *o, const struct episode *e);
@@ -618,7 +622,7 @@ void queue_unopen(struct queue *q, struct open *o);
 /* finish.c: the figures that an episode adds to threads, processes and barriers */
 int episode_emit(struct model *m, struct episode *e);
 
-/* The key of a row apart from its call sites, and the first values of a new row. */
+/* The key of a row without its call sites, and the first values of a new row. */
 struct row_id {
 	uint32_t proc;
 	uint8_t family;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Crossings -> episodes -> phases -> barriers. Pure: no I/O, no kernel, no clock of its own. Times
- * are nanoseconds of CLOCK_MONOTONIC.
+ * Crossings -> episodes -> phases -> barriers. This code does no I/O, calls no kernel interface and
+ * reads no clock. Times are nanoseconds of CLOCK_MONOTONIC.
  *
  * Crossings are fed in the order of their departures, as far as the stream knows this order. Events
  * of threads and processes are fed in the order of time. Within a process, finished episodes are
@@ -76,8 +76,8 @@ enum model_blocked {
 };
 
 /*
- * Activity of the holder of a lock, or of the waker, during the wait. From MODEL_DOING_BLOCKED on:
- * + enum model_blocked.
+ * Activity of the holder of a lock, or of the waker, during the wait. For a block, the value is
+ * MODEL_DOING_BLOCKED + enum model_blocked.
  */
 enum model_doing {
 	MODEL_DOING_UNKNOWN,
@@ -270,9 +270,9 @@ struct model_thread {
 	uint32_t barrier; /* index of the barrier of its last episode, or MODEL_NONE */
 	bool start_seen; /* created while tracing */
 	bool exited;
-	uint64_t crossings; /* depth 0, seen */
+	uint64_t crossings; /* number of crossings of depth 0 that were seen */
 	uint64_t outside_ns; /* u_i: time outside barriers, including phase 0 and the tail */
-	uint64_t idle_ns; /* inside barriers */
+	uint64_t idle_ns; /* time inside barriers */
 	uint64_t wait_ns;
 	uint64_t last; /* number of episodes in which the thread was the last arriver */
 	uint64_t release_ns; /* release of its last episode, or MODEL_UNKNOWN if there is none */
@@ -282,8 +282,8 @@ struct model_thread {
 	struct model_sums sums;
 
 	/*
-	 * Number within the process, by creation among threads that are first shown together, or
-	 * MODEL_NONE if it has no number yet.
+	 * Number within the process, or MODEL_NONE if the thread has no number yet. Threads that
+	 * are first shown together are numbered in the order of their creation.
 	 */
 	uint32_t ordinal;
 	/*
@@ -293,7 +293,8 @@ struct model_thread {
 	uint32_t place;
 	uint64_t start_ns; /* its creation, or the start of tracing */
 	/*
-	 * Its exit. MODEL_UNKNOWN while the thread lives. After model_finish(), the end of tracing.
+	 * Time of its exit. While the thread lives: MODEL_UNKNOWN or, after model_finish(), the end
+	 * of tracing.
 	 */
 	uint64_t end_ns;
 	char comm[16]; /* "" unknown; untrusted */
@@ -321,7 +322,7 @@ struct model_phase {
 	uint32_t from;
 	struct model_stat time; /* phase times */
 	uint64_t wait_ns; /* time lost at the end of these phases */
-	uint64_t thread_ns; /* sum of phase time x members, the total of which wait_ns is a share */
+	uint64_t thread_ns; /* sum of phase time x members; wait_ns is a share of it */
 };
 
 struct model_barrier_thread {
@@ -341,7 +342,7 @@ struct model_barrier_thread {
 	/* time outside barriers since the previous episode of all members */
 	uint64_t team_work_ns;
 	uint64_t last;
-	struct model_sums sums; /* sums of those phases and these crossings */
+	struct model_sums sums; /* sums of these phases and crossings */
 };
 
 struct model_longest {
@@ -380,8 +381,8 @@ struct model_barrier {
 	uint64_t ambiguous;
 	uint64_t crossings;
 	/*
-	 * Number of such crossings, as in struct model_summed. With MODEL_CROSSING_UNMET they count
-	 * if no threads ever crossed together there.
+	 * Number of crossings at barriers with unknown members, as in struct model_summed.
+	 * Crossings with MODEL_CROSSING_UNMET count only if no threads ever crossed together there.
 	 */
 	uint64_t unmet;
 	uint32_t team_min, team_max; /* number of members of complete episodes */
@@ -389,7 +390,8 @@ struct model_barrier {
 	struct model_stat barrier; /* barrier time */
 	struct model_stat wait; /* one value for each member; the sum is the lost time, ns */
 	struct model_stat release; /* release latency, one value for each member, ns */
-	uint64_t max_work_ns; /* sum over episodes of the longest team_work: sum_k max_i w_ik */
+	/* sum over episodes of the longest work of a member: sum_k max_i w_ik */
+	uint64_t max_work_ns;
 	uint64_t margin_ns; /* sum over episodes of the last arrival minus the previous arrival */
 	/* if `summed`: sum of phase time x members; if not, this sum is in phases[] */
 	uint64_t summed_thread_ns;
@@ -430,7 +432,11 @@ struct model_member {
 	uint16_t depart_cpu;
 	uint64_t arrive_ns;
 	uint64_t depart_ns; /* or MODEL_UNKNOWN */
-	uint64_t wait_ns; /* W_i = max(0, min(L, l_i) - e_i) */
+	/*
+	 * W_i = max(0, min(L, l_i) - e_i): from the arrival e_i to the release L or the departure
+	 * l_i
+	 */
+	uint64_t wait_ns;
 	uint64_t latency_ns; /* release latency, or MODEL_UNKNOWN */
 	/* the thread's phase; MODEL_UNKNOWN after a loss or an unseen departure */
 	uint64_t work_ns;
@@ -512,9 +518,9 @@ struct model_proc {
 	uint64_t incomplete;
 	uint64_t ambiguous;
 	/*
-	 * The same counts for episodes in which threads of the process took part. The counts above
-	 * include an episode at a shared barrier only for the process that was seen there first.
-	 * These counts include it for each process.
+	 * Counts of the complete, incomplete and ambiguous episodes in which threads of the process
+	 * took part. The counts above include an episode at a shared barrier only for the process
+	 * that was seen there first. These counts include it for each process.
 	 */
 	uint64_t met, met_incomplete, met_ambiguous;
 	uint32_t nthreads_crossed; /* n: number of threads that crossed a barrier */
@@ -538,7 +544,8 @@ struct model_proc {
 	 */
 	uint64_t elapsed_ns;
 	uint64_t ideal_ns; /* MODEL_UNKNOWN if `summed` */
-	bool summed; /* crossings of the process's threads came as sums; see model_add_summed() */
+	/* crossings of the process's threads were added as sums; see model_add_summed() */
+	bool summed;
 	/*
 	 * If the whole process was detached, `exited` is set, and end_ns is the time when it was
 	 * detached.
@@ -728,8 +735,8 @@ struct model_summed {
 	uint32_t tgid, inc, tid;
 	uint32_t site;
 	uint8_t family, kind;
-	bool several; /* objects */
-	uint64_t object; /* the last one */
+	bool several; /* the crossings were at several objects */
+	uint64_t object; /* the object used last */
 	uint64_t born_ns; /* a time in the life of the thread, because tids are reused */
 	/*
 	 * Arrival of the thread's very first crossing, if it was at this site and its episode was
@@ -750,7 +757,7 @@ struct model_summed {
 	uint64_t thread_ns; /* phase times x members */
 	/* members of episodes with this thread as last arriver; team_max is 0 if there are none */
 	uint32_t team_min, team_max;
-	struct model_stat wait, release; /* its own */
+	struct model_stat wait, release; /* waits and release latencies of this thread */
 	/* values of episodes with this thread as last arriver; barrier.n is their number */
 	struct model_stat barrier, phase;
 };
@@ -800,8 +807,8 @@ struct model_met {
 
 struct model_team {
 	uint32_t n; /* number of members of the last episode; 0 if none is known */
-	uint64_t release_ns; /* its release */
-	/* index of the barrier of the newest finished episode there, or MODEL_NONE */
+	uint64_t release_ns; /* release of that episode */
+	/* index of the barrier of the newest finished episode at the object, or MODEL_NONE */
 	uint32_t barrier;
 	/* more threads use the barrier than its count, so the next members may differ */
 	bool changes;
@@ -818,7 +825,7 @@ const struct model_totals *model_totals(const struct model *model);
 uint64_t model_start(const struct model *model);
 uint32_t model_nprocs(const struct model *model);
 const struct model_proc *model_proc(const struct model *model, uint32_t index);
-/* Some entries may be empty. Their proc is MODEL_NONE. */
+/* Return the number of thread entries. In empty entries proc is MODEL_NONE. */
 uint32_t model_nthreads(const struct model *model);
 /* Return the index of the last thread with this number, or MODEL_NONE if none is known. */
 uint32_t model_find_thread(const struct model *model, uint32_t tgid, uint32_t inc, uint32_t tid);
