@@ -32,7 +32,7 @@ static __always_inline struct cfs_rq *queue_of(struct task_struct *task)
 
 	if (bpf_core_field_exists(task->se.cfs_rq))
 		queue = task->se.cfs_rq;
-	barrier_var(queue); /* this barrier must be here, not at the use of `queue` */
+	barrier_var(queue); /* this compiler barrier must be here, not where `queue` is used */
 	return queue;
 }
 
@@ -86,7 +86,7 @@ static __always_inline void occupancy_watch(__u32 cpu, struct task_struct *runs,
 	watched[cpu & (SBT_WATCHED - 1)] = 1;
 }
 
-/* Note a switch on a CPU that a thread waits for, or did a moment ago. */
+/* Note a switch on a CPU that a thread waits for, or waited for a moment ago. */
 static __noinline int occupancy_switch(__u32 cpu, struct task_struct *next, __u64 now)
 {
 	struct sbt_occupancy *t = bpf_map_lookup_elem(&cpu_turns, &cpu);
@@ -140,7 +140,7 @@ static __always_inline __u64 throttled_of(const struct sbt_account *a, struct cf
 	if ((__s64)throttled < 0)
 		throttled = 0;
 	/*
-	 * The kernel does not count the time of a task that was preempted when its cgroup's time
+	 * The kernel counts no throttled time for a task that was preempted when its cgroup's time
 	 * was used up.
 	 */
 	if (!throttled && a->was_throttled)
@@ -263,8 +263,8 @@ static __noinline bool rest_begin(struct sbt_account *a, __u64 now)
 }
 
 /*
- * Return the time for a resting thread, by the kernel's ticks: a few ms late at most, and never
- * early. Reading the clock takes longer than all other work for a resting thread.
+ * Return the present time as the kernel's ticks show it: a few ms late at most, and never early.
+ * For a resting thread, reading the clock would take longer than all other work.
  */
 static __always_inline __u64 rest_clock(const struct sbt_account *a)
 {
@@ -302,7 +302,7 @@ static __noinline int rest_blocked(struct sbt_account *a, struct task_struct *ta
 	return 0;
 }
 
-/* A resting thread leaves its CPU: only this is noted. */
+/* Note only that a resting thread leaves its CPU. */
 static __always_inline void rest_switch_out(struct sbt_account *a)
 {
 	__u64 now = rest_clock(a);

@@ -15,8 +15,8 @@
 extern int past_begin(__u32 index);
 
 /*
- * Maximum number of faults in a phase for which the mapping at the address is looked up: the lock
- * for a look-up may be taken.
+ * Maximum number of faults in a phase for which the mapping at the address is looked up. A look-up
+ * fails if another thread has the lock.
  */
 #define FAULT_TRIES 16
 
@@ -398,7 +398,7 @@ static __always_inline void counters_phase(struct sbt_account *a, __u32 index)
 	}
 }
 
-/* Add the running thread's own time, up to @own. */
+/* Add the running thread's time on a CPU, up to @own (own time: the time less away_ns). */
 static __always_inline void account_run(struct sbt_account *a, __u64 own)
 {
 	a->times[SBT_TIME_ONCPU] += own - a->run_ns;

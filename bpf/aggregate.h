@@ -115,7 +115,7 @@ static __always_inline __u32 count_in(__u64 words, const struct sbt_spec *spec)
 		return 0;
 	if (!fourth)
 		return third <= COUNT_MAX ? third : 0;
-	/* Before glibc 2.25: left, init_count. */
+	/* Before glibc 2.25 the two words are `left` and `init_count`. */
 	return third <= fourth && fourth <= COUNT_MAX ? fourth : 0;
 }
 
@@ -280,7 +280,7 @@ static __always_inline __u32 sums_find(const struct sbt_thread *t, bool *seen)
 	sum->kind = t->kind;
 	sum->team_min = SBT_SUM_NONE;
 	bpf_map_update_elem(&sums_at, &key, &at, BPF_NOEXIST);
-	/* Last, because the key makes the entry valid. */
+	/* Write the key last, because it makes the entry valid. */
 	sum->key = key;
 	return at;
 }
@@ -375,7 +375,7 @@ static __noinline int open_episodes_count_again(struct sbt_open_episodes *m, __u
 	}
 	if (now - m->off_ns < DIFFERENCE_LASTS_NS)
 		return 0;
-	/* The arrivals so far then belong to no episode. */
+	/* The arrivals so far mix this episode with the next one, so neither counts as complete. */
 	m->torn = number / m->count + 1;
 	if (__sync_val_compare_and_swap(&m->arrivals, number + 1, number + 1 + m->count - off) ==
 	    number + 1)

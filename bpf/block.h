@@ -351,7 +351,8 @@ static __always_inline __u32 owner_of(__u64 addr, __u32 op, __u32 value)
 
 	if (op == FUTEX_LOCK_PI || op == FUTEX_LOCK_PI2 || value & FUTEX_WAITERS) {
 		/*
-		 * The word itself: PI and robust mutexes, and all locks of musl that have an owner.
+		 * The word itself holds the owner: PI and robust mutexes, and all locks of musl
+		 * that have an owner.
 		 */
 		bpf_probe_read_user(&owner, sizeof(owner), (void *)addr);
 		return owner & FUTEX_TID_MASK;
@@ -700,7 +701,7 @@ block_reason(struct sbt_account *a, struct task_struct *task, struct user_call *
 		if (reason == SBT_BLOCKED_LOCK)
 			a->waited = SBT_WAITED_LOCK;
 		else if (reason == SBT_BLOCKED_OTHER && iowait)
-			/* A system call that is not in the list, which waits for a disk. */
+			/* The system call is not in the list, and the task waits for a disk. */
 			a->reason = SBT_BLOCKED_IO;
 	}
 	return regs;
@@ -725,7 +726,7 @@ __noinline int unprobed_wait(__u32 tid, __u64 now)
 
 	if (!a || !t || t->tid != tid || a->unprobed >= UNPROBED_MAX || armed != ARMED_ALL)
 		return 0;
-	/* A probe has seen its arrival. */
+	/* A probe has seen this wait. */
 	if (t->arrive_ns || (t->waiting.since_ns && t->waiting.family != SBT_FAMILY_FUTEX))
 		return 0;
 	tgid = a->tgid;
@@ -759,7 +760,10 @@ static __noinline int block_begin(struct sbt_account *a, struct task_struct *pre
 		a->holder = holder_of(a, &call, now);
 		if (a->holder && a->waited != SBT_WAITED_JOIN)
 			lock_wait_begin(a, now);
-		/* A condition variable has two words, which are used alternately. */
+		/*
+		 * A condition variable has two words, which are used alternately: use one address
+		 * for both.
+		 */
 		if (a->waited == SBT_WAITED_EVENT)
 			a->block_addr &= ~7ULL;
 	}

@@ -145,7 +145,7 @@ __noinline __u64 callers_walk(__u32 index)
 	t->walk.left = t->walk.want;
 	chain.ip[0] = name = t->walk.from.ip;
 	chain.n = 1;
-	/* Too much to be unrolled; Linux 5.3 supports loops. */
+	/* The loop is too large to be unrolled. Linux supports loops from 5.3 on. */
 	for (i = 1; i < SBT_CHAIN_MAX; i++) {
 		step = callers_step(index, i);
 		if (step == STEP_UNKNOWN)

@@ -28,7 +28,7 @@ struct sbt_occupancy {
 	struct sbt_occupant occupant[SBT_OCCUPANTS];
 };
 
-/* By CPU. */
+/* Key: the CPU. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);

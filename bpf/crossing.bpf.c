@@ -429,7 +429,7 @@ int barrier_exit(struct pt_regs *ctx)
 	return depart(ctx, BY_EXIT);
 }
 
-/* On the ret instructions of the second function of a pair. */
+/* Attached to the ret instructions of the second function of a pair. */
 SEC("?uprobe")
 int barrier_end(struct pt_regs *ctx)
 {
@@ -460,8 +460,8 @@ static long shared_found(struct task_struct *task, struct vm_area_struct *vma, v
 }
 
 /*
- * Report the mapping of a shared barrier. A child that arrives at it may exit before user space
- * could read the child's mappings.
+ * Report the mapping of a shared barrier. A child that arrives at this barrier may exit before user
+ * space could read the child's mappings.
  */
 static __noinline int report_shared(struct sbt_proc *p, __u32 tgid, __u64 address)
 {
@@ -523,7 +523,7 @@ static __always_inline int barrier_init_note(struct pt_regs *ctx, bool report)
 	return 0;
 }
 
-/* On pthread_barrier_init: an address may now hold another barrier. */
+/* Attached to pthread_barrier_init(): the address may now hold another barrier. */
 SEC("?uprobe")
 int barrier_made(struct pt_regs *ctx)
 {
@@ -676,7 +676,10 @@ static __always_inline void mark_access(struct pt_regs *ctx, __u32 number, struc
 		   owner << 32 | (__u32)bytes);
 }
 
-/* One program for all markers: their shared code takes the kernel longest to verify. */
+/*
+ * One program serves all markers, because the code that they share takes the kernel longest to
+ * verify.
+ */
 SEC("?uprobe")
 int mark(struct pt_regs *ctx)
 {

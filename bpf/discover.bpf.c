@@ -54,9 +54,9 @@ static __noinline int object_waits(struct sbt_thread *t)
 }
 
 /*
- * The first process that waited or woke. A second such process, or a fork, sets several_tgids.
- * Processes may share the objects on which they wait, at different addresses. It is then not known
- * whether a thread waits there.
+ * The first process in which a thread waited, or woke others. A second such process, or a fork,
+ * sets several_tgids. Processes may share the objects on which they wait, at different addresses.
+ * It is then not known whether a thread waits on an object.
  */
 static volatile __u32 first_tgid;
 volatile __u32 several_tgids;
@@ -382,9 +382,9 @@ int cond_wait(struct pt_regs *ctx)
 }
 
 /*
- * A wait on a semaphore. Threads may synchronize by several semaphores, and the report mentions
- * that. Nothing is written if the thread need not wait. The value is the first member in glibc and
- * in musl; musl keeps a flag in the uppermost bit.
+ * Note a wait on a semaphore. Threads may synchronize by several semaphores, and the report
+ * mentions that. Nothing is written if the thread need not wait. The value is the first member in
+ * glibc and in musl; musl keeps a flag in the uppermost bit.
  */
 SEC("?uprobe")
 int sem_wait(struct pt_regs *ctx)
@@ -408,7 +408,7 @@ int sem_wait(struct pt_regs *ctx)
 	return 0;
 }
 
-/* On the ret instructions of functions that wait. */
+/* Attached to the ret instructions of functions that wait. */
 SEC("?uprobe")
 int cond_waited(struct pt_regs *ctx)
 {
@@ -490,7 +490,7 @@ int cond_wake(struct pt_regs *ctx)
 #define NR_FUTEX_WAIT	 455
 #define NR_FUTEX_REQUEUE 456
 
-/* As in <linux/futex.h>, which may be older. */
+/* The values are those of <linux/futex.h>. The installed header may be too old to have them. */
 #define OP_MASK	       (~(128 | 256)) /* the flags FUTEX_PRIVATE_FLAG and FUTEX_CLOCK_REALTIME */
 #define OP_WAIT	       0
 #define OP_WAKE	       1
@@ -520,7 +520,7 @@ static __always_inline __u64 syscall_arg(struct pt_regs___kernel *regs, __u32 n)
 #if defined(__TARGET_ARCH_arm64)
 	__u64 all[4] = {};
 
-	/* The first register has been overwritten only if the call is restarted. */
+	/* regs[0] still holds the first argument, except in a restarted call. */
 	bpf_probe_read_kernel(all, sizeof(all), &regs->regs);
 	return all[n & 3];
 #else

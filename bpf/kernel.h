@@ -164,7 +164,7 @@ struct task_struct {
 	unsigned long nvcsw, nivcsw; /* voluntary and involuntary context switches */
 };
 
-/* Before 5.14. */
+/* Before Linux 5.14. */
 struct task_struct___before_5_14 {
 	volatile long state;
 };

@@ -99,7 +99,8 @@ static __always_inline void note_forked(const struct task_struct *parent,
 	struct sbt_forked *f, fresh = {};
 
 	if (ctgid != ptgid) {
-		bpf_map_delete_elem(&forked, &ctgid); /* of an earlier process with this number */
+		/* the entry of an earlier process with this number */
+		bpf_map_delete_elem(&forked, &ctgid);
 		/* vfork(): the parent waits until the child has exited or executed a program. */
 		if (child->mm == parent->mm)
 			return;
@@ -142,8 +143,8 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 			e->creator = parent->pid;
 			e->thread_pointer = thread_pointer(child);
 			/*
-			 * The first thread that the process creates: its waits must be seen from
-			 * now on.
+			 * This is the first thread that the process creates, so the process's waits
+			 * must be seen from now on.
 			 */
 			bpf_ringbuf_submit(e, config.discover && parent->signal->nr_threads <= 2
 						      ? BPF_RB_FORCE_WAKEUP

@@ -134,7 +134,10 @@ struct {
 	__type(value, __u32);
 } early SEC(".maps") __weak;
 
-/* -a: by process, also after it has exited, until another process has its number. */
+/*
+ * -a: by process. The entry stays after the process has exited, until another process has its
+ * number.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1);
@@ -182,7 +185,7 @@ struct {
 	__type(value, __u32);
 } place_codes SEC(".maps") __weak;
 
-/* At the index of the thread's slot in `threads`. */
+/* The regions of each thread, at the index of the thread's slot in `threads`. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -254,8 +257,8 @@ struct {
 } meetings SEC(".maps") __weak;
 
 /*
- * Slots of `sums` and of `meetings` of threads and processes that have exited. User space has read
- * and cleared them.
+ * Slots of `sums` and `meetings` that belonged to threads and processes that have exited. User
+ * space has read and cleared them.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_QUEUE);
@@ -387,7 +390,7 @@ static __always_inline struct sbt_thread *thread_find(__u32 tid, __u32 *index)
 	return NULL;
 }
 
-/* Take a free slot for a thread. Return it, or NULL. */
+/* Take a free slot for a thread. Return the slot, or NULL. */
 static __always_inline struct sbt_thread *thread_claim(__u32 tid, __u32 tgid, __u32 *index)
 {
 	struct sbt_thread *t;
@@ -584,7 +587,10 @@ static __always_inline struct inode *mapped_inode(struct file *file)
 	return BPF_CORE_READ(file, f_inode);
 }
 
-/* Attempts while other threads change the mappings; a change takes about a microsecond. */
+/*
+ * Number of attempts to read the mappings while other threads change them. A change takes about a
+ * microsecond.
+ */
 #define MAPPING_TRIES 32
 
 /*

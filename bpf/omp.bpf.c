@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Parallel regions. The thread that begins a region calls the runtime (region_*), and all the
- * runtime's threads run the outlined function (outlined_*). A thread that enters the function is a
- * member of the team, and a thread that leaves it has arrived at the join. The departure from the
- * join is seen only for the thread that began the region. Workers count as inside until they enter
- * the next region.
+ * Handle parallel regions. The thread that begins a region calls the runtime (region_*), and all
+ * the runtime's threads run the outlined function (outlined_*). A thread that enters the function
+ * is a member of the team, and a thread that leaves it has arrived at the join. The departure from
+ * the join is seen only for the thread that began the region. Workers count as inside until they
+ * enter the next region.
  */
 #include "probe.h"
 #include "team.h"
@@ -26,7 +26,7 @@ struct here {
 	__u64 sp;
 	__u32 tgid, tid;
 	__u32 index;
-	__u32 number; /* of the spec */
+	__u32 number; /* number of `spec` */
 };
 
 static __always_inline bool here_find(struct here *h, struct pt_regs *ctx)
@@ -97,8 +97,8 @@ static __always_inline void teams_trim(struct sbt_teams *own_teams, __u64 sp)
 }
 
 /*
- * Write that a worker at the end of a region continues, in a region that was begun at @begun_ns; 0:
- * not known.
+ * Record that a worker at the end of a region continues, in a region that was begun at @begun_ns;
+ * 0: not known.
  */
 static __noinline int team_resume(struct sbt_thread *t, struct sbt_teams *own_teams, __u32 index,
 				  __u64 begun_ns)
@@ -120,8 +120,8 @@ static __noinline int team_resume(struct sbt_thread *t, struct sbt_teams *own_te
 /*
  * Begin the wait of a thread that has begun a region: until it runs the region's function it waits
  * for its workers, spinning or not. The wait is kept in the fields for waits for a turn, because a
- * thread cannot wait for a turn at that time. The programs themselves call this, to save stack:
- * Linux before 6.13 adds up the stacks of all calls.
+ * thread cannot wait for a turn at that time. The BPF programs call this function directly, to save
+ * stack: Linux before 6.13 adds up the stacks of all calls.
  */
 static __noinline int team_await_begin(void)
 {
@@ -354,8 +354,8 @@ static __noinline int region_leave_at(struct pt_regs *ctx, int by)
 /* --- tasks ------------------------------------------------------------------------------------ */
 
 /*
- * Report that the process has tasks. The probe that saw it is no longer needed. Return 0 if it was
- * reported.
+ * Report that the process has tasks. The probe that was hit is no longer needed. Return 0 if the
+ * tasks were reported.
  */
 static __noinline int report_tasks(struct pt_regs *ctx, struct sbt_proc *p)
 {
@@ -647,7 +647,7 @@ int outlined_exit(struct pt_regs *ctx)
 	return outlined_leave_at(ctx, BY_EXIT);
 }
 
-/* At the return address of the call of the outlined function. */
+/* Attached to the return address of the call of the outlined function. */
 SEC("?uprobe")
 int outlined_returned(struct pt_regs *ctx)
 {

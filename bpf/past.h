@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * The recent past of traced threads. It is needed because a thread knows only at the end of its
- * wait for which thread it waited. At each change of a thread's state, the sums of its times are
- * kept. All sums of the last few changes are kept. The older the changes, the fewer of them are
+ * Keep the recent past of traced threads. It is needed because a thread knows only at the end of
+ * its wait for which thread it waited. At each change of a thread's state, the sums of its times
+ * are kept. All sums of the last few changes are kept. The older the changes, the fewer of them are
  * kept. So the sums at any moment are known: exactly in the recent past, and by interpolation
  * before that.
  */
@@ -43,7 +43,7 @@ struct sbt_past {
 };
 
 /*
- * By the thread's slot, modulo SBT_PASTS. If two threads share an entry, the second has no past
+ * Index: the thread's slot, modulo SBT_PASTS. If two threads share an entry, the second has no past
  * until the first has not changed its state for PAST_REST_NS.
  */
 struct {

@@ -48,8 +48,8 @@ struct sbt_proc {
 	__u32 reported_inc;
 	__u64 reported_start, reported_end, reported_offset, reported_ino;
 	/*
-	 * Hits of probes on condition variables and turns that were no crossing, in steps of
-	 * SBT_LOOKS_STEP.
+	 * Number of probe hits on condition variables and turns that were no crossings, counted in
+	 * steps of SBT_LOOKS_STEP.
 	 */
 	__u64 looks;
 	struct sbt_idle conds, turns;
@@ -227,8 +227,8 @@ struct sbt_thread {
 		struct sbt_summing summing;
 	};
 	/*
-	 * time when the thread last lost its CPU outside barriers, while its time is not accounted
-	 * for; 0: it lost none
+	 * runs without accounting: when the thread last lost its CPU outside barriers; 0: it lost
+	 * none
 	 */
 	__u64 out_ns;
 	struct sbt_walk walk; /* scratch memory of bpf/callers.bpf.c */
@@ -249,15 +249,15 @@ struct sbt_object {
 };
 
 /*
- * Value in `objects`: what user space has found out, and whether a thread may wait there without a
- * wake-up.
+ * Value in `objects`: what user space has found out, and whether a thread may have begun to wait
+ * since the last wake-up.
  */
 struct sbt_object_state {
 	__u32 verdict; /* SBT_OBJECT_* */
 	__u32 waits;
 };
 
-#define SBT_OBJECT_OPEN	   0 /* not classified: handled as if it had no entry */
+#define SBT_OBJECT_OPEN	   0 /* not classified: handled as if the object had no entry */
 #define SBT_OBJECT_BARRIER 1 /* a barrier: whole crossings are written */
 #define SBT_OBJECT_OTHER   2 /* no barrier: nothing is written */
 
@@ -412,7 +412,7 @@ struct sbt_account {
 	/* The longest fault since the mark. */
 	__u64 fault_max_ns;
 	__u64 fault_max_addr;
-	__u64 capture_ns; /* when its stack was copied last */
+	__u64 capture_ns; /* when the thread's stack was copied last */
 	/* Key of the stack last found in the map, and when it was found. */
 	__u64 stack_seen, stack_ns;
 	/*
@@ -550,7 +550,7 @@ struct sbt_region {
 	__u16 pad;
 };
 
-/* The regions that a thread is in, outermost first. */
+/* One of the regions that a thread is in. In sbt_teams.stack the outermost region is first. */
 struct sbt_team {
 	__u64 object; /* 0: no team, or it is not known which */
 	__u64 fn, data;
@@ -740,7 +740,7 @@ struct sbt_sums_key {
 	 * because they are reused; 0: no file.
 	 */
 	__u64 ino;
-	__u64 offset; /* of ip, in the file */
+	__u64 offset; /* offset of `ip` in the file */
 	__u32 tgid, inc, tid;
 	__u32 dev;
 };
@@ -785,12 +785,16 @@ struct sbt_sums {
 	 */
 	__u64 ambiguous;
 	/*
-	 * Time inside the barrier in incomplete episodes; for complete episodes it is in `wait` and
-	 * `release`.
+	 * Time inside the barrier in incomplete episodes; for complete episodes that time is in
+	 * `wait` and `release`.
 	 */
 	__u64 idle_other_ns;
 	__u64 unknown_ns; /* time in abandoned crossings */
-	__u64 work_ns, work_n; /* of phases that ended here in complete episodes */
+	/*
+	 * work (ns) in phases that ended here with a complete episode, and the number of these
+	 * phases
+	 */
+	__u64 work_ns, work_n;
 	__u64 thread_ns; /* phase times x members, for the episodes in `phase` */
 	/* Sum of sbt_crossing.handler_ns where it is known, and the number of these crossings. */
 	__u64 handler_ns, spent;
@@ -839,8 +843,8 @@ struct sbt_open_episodes {
 	__u64 address;
 	__u32 count;
 	/*
-	 * Number of threads that were inside when it was first seen: they are not in its first
-	 * episode.
+	 * Number of threads that were inside when the object was first seen: they are not in its
+	 * first episode.
 	 */
 	__u32 begun;
 	__u64 arrivals;

@@ -59,7 +59,7 @@ int turn_begin(struct pt_regs *ctx)
 	return 0;
 }
 
-/* On the ret instructions of these functions. */
+/* Attached to the ret instructions of the functions that wait for a turn. */
 SEC("?uprobe")
 int turn_end(struct pt_regs *ctx)
 {

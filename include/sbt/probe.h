@@ -124,8 +124,8 @@ enum sbt_reduce {
 #define SBT_FRAME_LAST	   0x10 /* no caller is known, or none is wanted */
 
 /*
- * How to find the caller of a frame, for the code at one address. It is the part of DWARF 5,
- * section 6.4, that nearly all code needs. Offsets are in bytes.
+ * How to find the caller of a frame, for the code at one address. The struct has the parts of DWARF
+ * 5, section 6.4, that nearly all code needs. Offsets are in bytes.
  */
 struct sbt_frame_rule {
 	__s32 cfa; /* relative to the stack pointer */
@@ -138,10 +138,10 @@ struct sbt_frame_rule {
 
 /*
  * OpenMP. SBT_ROLE_REGION: object is the outlined function, words its argument, index the number of
- * its arguments (gomp: none, there is one). SBT_ROLE_OUTLINED: object is the argument of the
- * function, index the thread's number, words a constant: the bytes from the function's start to the
- * probe. A barrier with SBT_ARG_TEAM as its object: words are the flags of libomp's location, in
- * the upper half.
+ * its arguments (gomp: not set, because there is always one). SBT_ROLE_OUTLINED: object is the
+ * argument of the function, index the thread's number, words a constant: the bytes from the
+ * function's start to the probe. A barrier with SBT_ARG_TEAM as its object: words are the flags of
+ * libomp's location, in the upper half.
  */
 
 /* Description of a probe, in `specs` at the index that the probe's cookie gives. */

@@ -174,7 +174,11 @@ struct sbt_crossing {
 		__u64 object; /* address of the barrier or candidate in the process */
 		__u64 joined; /* FORKJOIN: pthread_t of the joined thread, or SBT_JOIN_ALL */
 		__u64 begun_ns; /* SBT_REC_RESUME: when the region was begun; 0 unknown */
-		__u64 owner; /* SBT_REC_MARK without a label: tid of the owner of the data */
+		/*
+		 * SBT_REC_MARK without a label: number of the thread that owns the data, as the
+		 * program counts
+		 */
+		__u64 owner;
 		__u64 sample; /* SBT_REC_CALLERS: name of the sample */
 	};
 	__u64 ip; /* return address of the call: its call site */
@@ -216,14 +220,14 @@ struct sbt_crossing {
 		__u32 made; /* SBT_CROSSING_MAKES: which of the objects that one call created */
 		/*
 		 * SBT_REC_CANDIDATE. FUTEX: the value that the wait expected. COND: number of
-		 * earlier waits there, as glibc counts them (SBT_CROSSING_NO_WORDS: it could not be
-		 * read).
+		 * earlier waits on the object, as glibc counts them (SBT_CROSSING_NO_WORDS: it
+		 * could not be read).
 		 */
 		__u32 value;
 		/*
-		 * SBT_CROSSING_ROUND: number of the team's episode. Upper half: regions begun by
-		 * the creator of this one. Lower half: barriers in the region; SBT_ROUND_JOIN: its
-		 * end.
+		 * SBT_CROSSING_ROUND: number of the team's episode. Upper half: number of regions
+		 * that the creator of this region has begun. Lower half: number of the barrier in
+		 * the region; SBT_ROUND_JOIN: the region's end.
 		 */
 		__u32 round;
 	};
@@ -281,7 +285,8 @@ enum sbt_other {
 enum sbt_waited {
 	SBT_WAITED_UNKNOWN,
 	SBT_WAITED_LOCK, /* a mutex or read-write lock, as its word shows; a lock of a file */
-	SBT_WAITED_JOIN, /* the end of thread `holder`, which the kernel announces at its word */
+	/* the end of thread `holder`: the kernel wakes the waiters at that thread's word */
+	SBT_WAITED_JOIN,
 	SBT_WAITED_EVENT, /* glibc's semaphores and condition variables */
 	SBT_WAITED_SEMAPHORE, /* System V's */
 	/* SBT_BLOCKED_IO: `waker` certainly ended the wait, as the other end of a pipe does */
@@ -313,7 +318,7 @@ struct sbt_block {
 struct sbt_inside {
 	__u64 oncpu_ns; /* time on a CPU, spinning */
 	__u64 runq_ns; /* released, but waiting for a CPU */
-	__u64 ran_ns; /* of runq_ns: while `ran` had the CPU */
+	__u64 ran_ns; /* part of runq_ns while `ran` had the CPU */
 	__u32 ran; /* the task that had the CPU for most of runq_ns; 0 none */
 	__u32 switches;
 };
@@ -324,9 +329,9 @@ struct sbt_parts {
 	__u64 runq_ns; /* runnable, not running */
 	__u64 blocked_ns[SBT_BLOCKED_REASONS];
 	SBT_PART_TIMES(SBT_PART_MEMBER, __u64)
-	__u64 fault_addr; /* of the longest page fault */
+	__u64 fault_addr; /* address of the longest page fault */
 	__u64 turn_oncpu_ns; /* part of turn_ns and begin_ns: spinning */
-	__u64 ran_ns; /* of runq_ns: while `ran` had the CPU */
+	__u64 ran_ns; /* part of runq_ns while `ran` had the CPU */
 	SBT_PART_COUNTS(SBT_PART_MEMBER, __u32)
 	__u32 ran;
 	__u32 cpus_allowed;
@@ -400,7 +405,7 @@ struct sbt_event {
 	__u32 tgid;
 	__u32 tid;
 	__u32 inc;
-	__u32 parent_tgid; /* SBT_REC_FORK */
+	__u32 parent_tgid; /* SBT_REC_FORK: the process that forked */
 	__u32 parent_inc;
 	__u32 creator; /* SBT_REC_THREAD: the thread that created it */
 	union {
@@ -420,20 +425,21 @@ struct sbt_event {
 		 * just below it.
 		 */
 		__u64 thread_pointer;
-		__u64 function; /* SBT_REC_OUTLINED */
+		__u64 function; /* SBT_REC_OUTLINED: address of the function */
 		__u64 probe; /* SBT_REC_TASKS: address of the probe */
 		/* SBT_REC_JOINED with --aggregate: the thread's last departure; else 0 */
 		__u64 departed_ns;
 	};
 	union {
-		__u64 inode; /* SBT_REC_EXEC, _SEEN: of the program; _SHARED: of the mapped file */
+		/* SBT_REC_EXEC, _SEEN: inode of the program; _SHARED: of the mapped file */
+		__u64 inode;
 		__u64 return_ip; /* SBT_REC_OUTLINED: return address of the region's beginning */
 		__u64 looks; /* SBT_REC_EXIT of the process: sbt_proc.looks */
 		__u64 replaces; /* SBT_REC_COPY: 1 if the range replaced other memory */
 	};
 	union {
 		__u64 code_end; /* SBT_REC_EXEC, _SEEN: end of the program's code */
-		__u64 range_end; /* SBT_REC_SHARED, _COPY */
+		__u64 range_end; /* SBT_REC_SHARED, _COPY: end of the range */
 	};
 	union {
 		__u64 stack_start; /* SBT_REC_EXEC, _SEEN: start of the first thread's stack */
@@ -447,11 +453,11 @@ struct sbt_event {
 		__u32 role; /* SBT_REC_HOT: enum sbt_role */
 	};
 	union {
-		__u32 crossings; /* SBT_REC_EXIT: of the thread */
+		__u32 crossings; /* SBT_REC_EXIT: number of the thread's crossings */
 		__u32 refused; /* SBT_REC_SEEN: crossings of the process that were refused before */
 		__u32 change; /* SBT_REC_MAP: number of the change in its process; 0 unknown */
 	};
-	__u32 cpu; /* SBT_REC_EXIT */
+	__u32 cpu; /* SBT_REC_EXIT: CPU on which the thread ended */
 	__u32 pad;
 	char comm[SBT_COMM_LEN];
 };
@@ -474,7 +480,7 @@ struct sbt_label {
 	__u64 ip; /* address of the marker */
 	__u64 file_at, name_at; /* addresses of the texts; 0 none */
 	char file[SBT_LABEL_LEN]; /* truncated; "" if its page was not in memory */
-	char name[SBT_LABEL_LEN]; /* the same */
+	char name[SBT_LABEL_LEN]; /* like `file` */
 };
 
 #endif /* SBT_RECORD_H */
