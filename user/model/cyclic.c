@@ -155,7 +155,10 @@ static void set_bound(struct model *m, struct object *o)
 	c->open.bound = c->buf[i].pub.arrive_ns;
 }
 
-/* A cut of the buffer: its first members that arrived before the earliest departure among them. */
+/*
+ * A possible episode, cut from the buffer: the first members, which all arrived before the earliest
+ * departure among them.
+ */
 struct chunk {
 	uint32_t n; /* at most the count */
 	uint32_t surplus; /* further members that arrived before the earliest departure */
@@ -248,7 +251,10 @@ static int remember_passed(struct cyclic *c, const struct episode *e)
 	return 0;
 }
 
-/* Close an episode with the chosen members (marked in m->prefix, of the first @upto). */
+/*
+ * Close an episode with the chosen members: those among the first @upto that are marked in
+ * m->prefix.
+ */
 static int chunk_close(struct model *m, struct object *o, uint32_t upto, enum model_state state,
 		       uint32_t why)
 {
@@ -322,8 +328,8 @@ static int decide_short(struct model *m, struct object *o, const struct chunk *c
 
 /*
  * Choose the members among the first @pool. Threads that left before the next release must be
- * members. The rest is chosen by order of arrival and is not certain. Return the number of threads
- * that must be members.
+ * members. The other members are chosen by order of arrival and are not certain. Return the number
+ * of threads that must be members.
  */
 static uint32_t choose(struct model *m, const struct object *o, uint32_t n, uint32_t pool,
 		       uint64_t next_release)
@@ -478,7 +484,10 @@ int cyclic_add(struct model *m, struct object *o, const struct member *mem)
 	if (!o->cyclic.warm_ns)
 		o->cyclic.warm_ns = mem->pub.arrive_ns + MODEL_WARM_NS;
 	set_bound(m, o);
-	/* This saves time: a chunk can rarely be decided before the next chunk has arrived. */
+	/*
+	 * Do not try earlier, to save time: a chunk can rarely be decided before the next chunk has
+	 * arrived.
+	 */
 	if (o->cyclic.n < full)
 		return 0;
 	return cyclic_decide(m, o, false);

@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-#define OVER_MAX    65536 /* consecutive waits that timed out before the object is no barrier */
+#define OVER_MAX    65536 /* consecutive timed-out waits after which the object is no barrier */
 #define MEMBERS_MAX 4096
 /*
  * Maximum number of processes that can restart an object's classification by using it for the first
@@ -139,10 +139,10 @@ static void take_late(struct discover *d, struct object *o, const struct pending
 }
 
 /*
- * Some threads found the futex changed since the last waking. Add to that round the threads that
- * were late for it. One is the thread that now wakes the others, and so has waited for nothing
- * since. The others are the threads that expected the same value as all other members of that
- * round.
+ * Some threads found the futex changed since the last waking. Add to the round of that waking the
+ * threads that were late for it. One is the thread that now wakes the others, and so has waited for
+ * nothing since. The others are the threads that expected the same value as all other members of
+ * that round.
  */
 static void take_all_late(struct discover *d, struct object *o, uint32_t waker)
 {
@@ -205,7 +205,7 @@ static int wrong(struct discover *d, struct object *o, uint64_t cookie)
 	return 0;
 }
 
-/* Consecutive second wakings, without other wakings, before the object is no barrier. */
+/* Consecutive second wakings, without other wakings, after which the object is no barrier. */
 #define ECHOES_MAX 8
 
 /* Take the second waking of an episode, after all threads have left: it ends no round. */
@@ -275,7 +275,7 @@ static bool was_late(const struct object *o, const struct discover_record *r)
 	       (r->arrive_ns - o->wake_ns < LATE_NS || expected(o, r->value));
 }
 
-/* Return whether @r continues the wait @p: no waking of all threads came between them. */
+/* Return whether @r continues the wait @p: no waking of all threads happened between them. */
 static bool continues(const struct object *o, const struct pending *p,
 		      const struct discover_record *r, uint64_t wake_ns, uint64_t before_ns)
 {

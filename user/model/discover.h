@@ -72,7 +72,7 @@ enum discover_verdict {
 
 #define DISCOVER_INNERMOST UINT32_MAX /* discover_ops.line */
 
-/* A wait or a waking at a candidate, in the order of depart_ns. */
+/* A wait or a waking at a candidate. Records are added in the order of depart_ns. */
 struct discover_record {
 	uint64_t cookie; /* chosen by the caller; increases with each record */
 	uint32_t tgid, inc, tid;
@@ -105,7 +105,7 @@ struct discover_object {
 	uint32_t split;
 	uint32_t led; /* like `split`, but the same member always woke the others */
 	uint32_t uneven; /* rounds in one function with other members than the previous round */
-	uint32_t most; /* the largest number of members of an uneven round */
+	uint32_t most; /* the largest number of members of a round in one function */
 	/*
 	 * Number of groups of waits that no waking of all threads ended. All waits of a group began
 	 * before the first of them ended, and all ended before the next group began.
@@ -161,7 +161,10 @@ struct discover_ops {
 	 * inlined there.
 	 */
 	uint64_t (*function)(void *ctx, uint32_t site, bool *exact);
-	/* Return the function into which all others were inlined, or 0 if not known. Optional. */
+	/*
+	 * Return the function into which all other functions were inlined, or 0 if not known.
+	 * Optional.
+	 */
 	uint64_t (*outer)(void *ctx, uint32_t site);
 	/*
 	 * Return the source line of the call. @depth is 0 for the outermost function, 1 for the

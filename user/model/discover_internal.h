@@ -12,7 +12,7 @@
 #include "model/discover.h"
 
 #define TEAM_LEAST	 3
-/* number of times that an object may break the rule before it is no barrier */
+/* number of times that an object may break the rule before it is classified as no barrier */
 #define BREAKS_MAX	 16
 #define ALONE_BREAKS_MAX 64 /* the same limit for a condition variable that was never broadcast */
 #define PLACES_MAX	 4 /* maximum number of pairs of call sites (wait, wake) of one barrier */
@@ -52,8 +52,8 @@ struct echo {
 	/* number of wakings by threads that have not woken others since their last wait */
 	uint32_t seen;
 	/*
-	 * Number of later wakings by other threads. On a busy machine these are late second
-	 * wakings.
+	 * Number of wakings by threads that have already woken others since their last wait. On a
+	 * busy machine these are late second wakings.
 	 */
 	uint32_t seen_woke;
 	/*
@@ -108,7 +108,7 @@ struct visitor {
 struct object {
 	struct discover_object pub;
 	uint64_t id;
-	uint32_t slot; /* in discover.objects */
+	uint32_t slot; /* index in discover.objects */
 	uint32_t breaks, empty, over, wrong;
 	uint32_t streak; /* number of consecutive rounds that kept the rule */
 	bool rotated; /* the rounds of the streak did not all have the same waker */
@@ -147,7 +147,7 @@ struct object {
 		uint32_t streak;
 		bool rotated, apart;
 	} split;
-	uint32_t alone[ALONE_MAX]; /* pub.alone thread ids */
+	uint32_t alone[ALONE_MAX]; /* the ids of the pub.alone threads */
 	struct {
 		/* time when the first and the last wait of the group ended */
 		uint64_t first_ns, last_ns;

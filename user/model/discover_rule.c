@@ -11,7 +11,8 @@
 #define PAIR_ROUNDS_MAX	 8 /* maximum number of pending rounds of two threads */
 /* maximum number of consecutive rounds with waits and waking possibly in one function */
 #define APART_ROUNDS_MAX 8
-#define EMPTY_MAX	 64 /* wakings without waiters before the object is no barrier */
+/* number of wakings without waiters after which the object is no barrier */
+#define EMPTY_MAX	 64
 /* Consecutive rounds with the same waker that are needed if the inlined functions are not known. */
 #define SEVERAL_ROUNDS	 8
 

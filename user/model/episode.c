@@ -9,7 +9,7 @@
 
 #define EPISODES_KEPT 1024
 #define SORT_FEW      64
-/* If the barrier's count is no larger, allocate all members at once. A count is untrusted. */
+/* Allocate at most this many members in advance, because the count is untrusted. */
 #define MEMBERS_READY 64
 
 int episode_new(struct model *m, struct object *o, uint32_t count, struct episode **out)

@@ -363,8 +363,8 @@ static struct thread *creator_of(struct process *p, const struct forkjoin_episod
 }
 
 /*
- * End the wait for an open round, because its creator does other work. Drop the round if some
- * members had not ended by then.
+ * End the wait for an open round, because its creator does other work. Members that end later count
+ * as arrived when the creator departed. Report the round if all members have ended.
  */
 static void episode_close(struct forkjoin *f, struct process *p, struct thread *creator)
 {

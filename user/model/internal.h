@@ -122,7 +122,8 @@ struct thread {
 	uint64_t last_arrive_ns;
 	uint64_t seen_ns; /* last departure of depth 0; all earlier records have been fed */
 	uint64_t outside_joined; /* the part of outside_ns that is in the ideal clock */
-	uint64_t ideal; /* absolute: the thread's start, then the longest path so far */
+	/* end of the longest path to this thread so far, as an absolute time; at first its start */
+	uint64_t ideal;
 	uint32_t index;
 	uint32_t next_seq;
 	uint32_t ngaps; /* number of all gaps; only the last few are kept */
@@ -133,7 +134,9 @@ struct thread {
 	bool known_sure;
 	bool release_sure; /* pub.release_ns is certain */
 	bool placed; /* pub.place is the place among the threads of the same process */
-	/* the thread is at a barrier since known_ns: MODEL_CROSSING_STAYS was its last record */
+	/*
+	 * the thread has been at a barrier since known_ns: its last record had MODEL_CROSSING_STAYS
+	 */
 	bool stays;
 	bool has_gap; /* a record was missing; gap_seq is the first record after the last gap */
 	bool tail_done; /* the tail is in the sums */
@@ -216,7 +219,7 @@ struct queue {
 	uint32_t nopen;
 	uint32_t into; /* index of the queue that this queue was merged into, or MODEL_NONE */
 	bool joined; /* merged into another queue, or another queue was merged into this queue */
-	struct list open; /* struct open */
+	struct list open; /* list of struct open */
 	struct list waiting; /* linked while the heap is not empty */
 };
 
@@ -239,13 +242,13 @@ struct member {
 	uint32_t gaps; /* number of the thread's gaps so far */
 	uint32_t round; /* round of the crossing; 0 if not known */
 	bool ordinal; /* `round` is an ordinal: struct model_crossing */
-	uint16_t rest, place; /* of the crossing */
+	uint16_t rest, place; /* rest and place of the crossing */
 	uint8_t depth;
 	uint8_t probe_group;
 	bool late; /* fed after later records of the same thread */
 	/*
-	 * the thread was inside when tracing began, and so is not a member of the object's first
-	 * episode again
+	 * the thread was inside the object's first episode when tracing began, so this crossing
+	 * belongs to a later episode
 	 */
 	bool was_inside;
 	/*
@@ -269,7 +272,7 @@ struct episode {
 	uint32_t nuncertain;
 	uint32_t nabandoned;
 	bool nested;
-	bool cyclic; /* cut from a sequence of more threads than the count */
+	bool cyclic; /* cut from the crossings of more threads than the count (cyclic use) */
 	bool first; /* the first episode of its object */
 	uint32_t made; /* value of object.made when the episode began */
 	bool detailed; /* a member has a detail */
@@ -316,8 +319,8 @@ struct passed {
 
 struct cyclic {
 	struct open open;
-	struct member *room; /* owned */
-	uint32_t cap; /* of room */
+	struct member *room; /* owned by this struct */
+	uint32_t cap; /* capacity of room */
 	uint32_t n;
 	struct member *buf; /* n members by arrival, in room, behind the members that have left */
 	uint32_t nprev;
@@ -342,7 +345,7 @@ struct object {
 	uint64_t addr;
 	uint64_t shared;
 	uint32_t proc;
-	uint32_t count; /* last known */
+	uint32_t count; /* the last known count */
 	/* number of threads that waited here when tracing began and have crossed since */
 	uint32_t nwere_inside;
 	uint32_t made; /* how often the count of the object changed */
@@ -352,7 +355,7 @@ struct object {
 	bool seen_episode;
 	uint32_t nuncertain; /* number of uncertain slots */
 	bool is_cyclic;
-	bool partial; /* MODEL_CROSSING_PARTIAL */
+	bool partial; /* a crossing had MODEL_CROSSING_PARTIAL */
 	uint32_t unfinished; /* number of episodes of this object that are not freed yet */
 	uint64_t depart_max; /* last departure of all episodes closed so far */
 	uint64_t team; /* key of the last team that is certain */
@@ -652,7 +655,7 @@ void barrier_free(struct row *r);
 
 /* summed.c: sums from the kernel side, added before the tails */
 int summed_finish(struct model *m);
-/* Return the time outside barriers of a thread if its crossings came as sums. */
+/* Return the time outside barriers of a thread with crossings that were added as sums. */
 uint64_t summed_outside(const struct thread *t);
 
 /* The functions that model_take() calls, one for each function with the same name in model.h. */

@@ -50,7 +50,7 @@ int table_add(struct table *t)
 				return -ENOMEM;
 			t->chunks = chunks;
 		}
-		/* Elements begin at a cache line. */
+		/* Align the chunk, so that elements begin at a cache line. */
 		t->chunks[t->nchunks] = aligned_alloc(TABLE_ALIGN, TABLE_CHUNK * t->elem);
 		if (!t->chunks[t->nchunks])
 			return -ENOMEM;

@@ -137,14 +137,14 @@ struct model_detail {
 	uint64_t runq_ns;
 	uint64_t blocked_ns[MODEL_BLOCKED_REASONS];
 	SBT_PART_TIMES(SBT_PART_MEMBER, uint64_t)
-	/* spinning time, which is part of turn_ns and begin_ns, and of oncpu_ns */
+	/* spinning time during turn_ns and begin_ns; also part of oncpu_ns */
 	uint64_t turn_oncpu_ns;
 	uint64_t fault_addr;
 	uint64_t ran_ns; /* part of runq_ns during which the task `ran` had the CPU */
 	uint32_t ran;
 	SBT_PART_COUNTS(SBT_PART_MEMBER, uint32_t)
 	uint32_t cpus_allowed; /* 0: unknown */
-	uint64_t inside_oncpu_ns; /* spinning */
+	uint64_t inside_oncpu_ns; /* time on a CPU inside the barrier, spinning */
 	uint64_t inside_runq_ns; /* time between the release and running on a CPU */
 	uint32_t inside_ran; /* the task that had the CPU during inside_runq_ns */
 	/*
@@ -157,7 +157,7 @@ struct model_detail {
 	uint8_t unknown; /* one bit for each counter that was not counted for part of the time */
 	/* longest block for the reason with the highest cost, and for the next reason */
 	struct model_block block, second;
-	uint64_t counters[MODEL_COUNTERS_MAX]; /* of the phase */
+	uint64_t counters[MODEL_COUNTERS_MAX]; /* counts in the phase */
 	uint64_t inside_counters[MODEL_COUNTERS_MAX];
 };
 
@@ -248,7 +248,7 @@ struct model_sums {
 	/* part of runq_ns and inside_runq_ns during which the tracer had the CPU */
 	uint64_t interference_ns;
 	uint64_t slept; /* number of crossings in which the thread was switched out inside */
-	uint64_t counters[MODEL_COUNTERS_MAX]; /* phases */
+	uint64_t counters[MODEL_COUNTERS_MAX]; /* counts in phases */
 	uint64_t inside_counters[MODEL_COUNTERS_MAX];
 	uint64_t counted; /* number of crossings and tails with counters */
 	uint8_t scaled, unknown; /* one bit for each counter */
@@ -354,8 +354,8 @@ struct model_longest {
 #define MODEL_LONGEST 3
 
 /*
- * A site within a process, which is one row of the report. Only complete episodes of depth 0 are in
- * the sums.
+ * A call site within a process, which is one row of the report. Only complete episodes of depth 0
+ * are in the sums.
  */
 struct model_barrier {
 	uint32_t proc; /* for a process-shared object, the process that was seen first */
@@ -415,7 +415,7 @@ struct model_barrier {
 #define MODEL_WHY_COUNT	    0x10 /* the number of members and the count disagree */
 /* the order of two arrivals at an episode boundary may be reversed */
 #define MODEL_WHY_SWAP	    0x20
-#define MODEL_WHY_END	    0x40 /* tracing ended first */
+#define MODEL_WHY_END	    0x40 /* tracing ended before the episode was over */
 #define MODEL_WHY_OTHERS    0x80 /* further members exist, but are not known */
 /* The following flags occur in complete episodes, too. */
 #define MODEL_WHY_BOUND	    0x100 /* the last arrival is an upper bound; see MODEL_CROSSING_BOUND */
@@ -438,7 +438,7 @@ struct model_member {
 	 */
 	uint64_t wait_ns;
 	uint64_t latency_ns; /* release latency, or MODEL_UNKNOWN */
-	/* the thread's phase; MODEL_UNKNOWN after a loss or an unseen departure */
+	/* length of the thread's phase; MODEL_UNKNOWN after a loss or an unseen departure */
 	uint64_t work_ns;
 	/*
 	 * Start of the team: from the beginning of the region to the thread's first instruction in
@@ -463,7 +463,7 @@ struct model_episode {
 	uint64_t number;
 	uint64_t release_ns; /* the last arrival that was seen */
 	uint64_t phase_ns; /* or MODEL_UNKNOWN */
-	uint32_t phase_from; /* barrier, or MODEL_NONE */
+	uint32_t phase_from; /* barrier at which the phase began, or MODEL_NONE */
 	uint64_t barrier_ns;
 	uint32_t count; /* 0 unknown */
 	uint32_t n;
@@ -480,7 +480,7 @@ struct model_episode {
  * groups.
  */
 struct model_detached {
-	uint64_t t_ns; /* end of tracing, ns; MODEL_UNKNOWN if nothing was detached */
+	uint64_t t_ns; /* when tracing of them ended (ns); MODEL_UNKNOWN if nothing was detached */
 	/* estimated cost at that time, in millionths of the process's thread time */
 	uint32_t cost_ppm;
 	uint32_t limit_ppm; /* the limit, in the same unit */
@@ -509,12 +509,12 @@ struct model_proc {
 	uint32_t processes;
 	/* for a sum, the sum of the processes' lives; MODEL_UNKNOWN if some starts were not seen */
 	uint64_t life_ns;
-	uint64_t crossings; /* all depths */
-	uint64_t unmet; /* number of these crossings as in model_barrier.unmet */
+	uint64_t crossings; /* number of crossings of all depths */
+	uint64_t unmet; /* number of these crossings that are in model_barrier.unmet */
 	uint64_t arrivals_unseen; /* number of waits for threads that arrived without a trace */
 	uint64_t lost;
 	uint64_t abandoned;
-	uint64_t episodes; /* complete, depth 0 */
+	uint64_t episodes; /* number of complete episodes of depth 0 */
 	uint64_t incomplete;
 	uint64_t ambiguous;
 	/*
@@ -532,7 +532,7 @@ struct model_proc {
 	struct {
 		uint64_t threads, crossings, last;
 		uint64_t outside_ns, outside_max_ns, idle_ns, wait_ns, unknown_ns;
-		uint64_t life_ns; /* without away_ns */
+		uint64_t life_ns; /* sum of the threads' lives, without away_ns */
 		struct model_sums sums;
 	} folded;
 	/*
@@ -560,7 +560,7 @@ struct model_proc {
 };
 
 struct model_totals {
-	uint64_t crossings; /* fed */
+	uint64_t crossings; /* number of crossings that were fed */
 	uint64_t episodes; /* complete episodes of depth 0 of all processes */
 	uint64_t incomplete;
 	uint64_t ambiguous;
@@ -657,7 +657,7 @@ struct model_input {
 			uint64_t object;
 		} pending;
 		struct {
-			uint64_t for_ns, after_ns; /* t_ns is until_ns */
+			uint64_t for_ns, after_ns; /* until_ns is t_ns above */
 		} joined;
 		/* The members of struct model_detached, except t_ns, which is above. */
 		struct {

@@ -9,7 +9,10 @@
 
 #include <stdlib.h>
 
-/* With more open episodes than this, model_advance() searches them, not each finished episode. */
+/*
+ * If a queue has more open episodes than this, model_advance() searches them, and the end of an
+ * episode does not.
+ */
 #define QUEUE_LOOK 64
 
 void queue_open(struct queue *q, struct open *o, uint64_t bound)

@@ -32,7 +32,10 @@ struct episode {
 	uint64_t first_depart_ns; /* MODEL_UNKNOWN if no thread has left */
 	uint32_t count; /* 0 unknown */
 	uint32_t value;
-	/* for a latch, missing arrivals at the last wait before the release, or MODEL_NONE */
+	/*
+	 * for a latch, number of missing arrivals at the last wait before the release; MODEL_NONE
+	 * if there was no such wait
+	 */
 	uint32_t rest;
 	uint32_t late; /* number of members that arrived after the release */
 	uint32_t n, cap; /* n is 0 if there is no episode */
