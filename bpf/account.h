@@ -11,7 +11,10 @@
 
 #include "maps.h"
 
-/* Begin the past of thread @index, which has just been created. In account.bpf.c. */
+/*
+ * Begin the past of thread @index, which has just been created. Defined in past.h, which
+ * account.bpf.c includes.
+ */
 extern int past_begin(__u32 index);
 
 /*

@@ -446,7 +446,7 @@ static __noinline int open_episodes_partial(struct sbt_open_episodes *m, __u64 e
 	return PARTIAL_INCOMPLETE;
 }
 
-/* Return the return address of the function at whose entry the thread is; 0: not known. */
+/* Return the return address of the function that the thread is entering; 0: not known. */
 static __always_inline __u64 sums_caller(struct pt_regs *ctx)
 {
 	__u64 ip = 0;

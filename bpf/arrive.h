@@ -16,7 +16,10 @@
  */
 enum { BY_SESSION, BY_EXIT, BY_END };
 
-/* Return 1 + the slot of a thread that may be new, or 0 if it is not traced. In crossing.bpf.c. */
+/*
+ * Return 1 + the slot of a thread that may be new, or 0 if it is not traced. Defined in
+ * crossing.bpf.c.
+ */
 extern int thread_admit(__u32 tgid, __u32 tid);
 
 /*

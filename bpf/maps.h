@@ -223,8 +223,8 @@ struct {
 } objects SEC(".maps") __weak;
 
 /*
- * For --aggregate; otherwise one entry each. `lately` is at the index of the thread's slot; `sums`
- * is mapped by user space.
+ * For --aggregate; otherwise these maps have one entry each. `lately` is indexed like `threads`.
+ * User space maps `sums`.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

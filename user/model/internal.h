@@ -658,7 +658,7 @@ int summed_finish(struct model *m);
 /* Return the time outside barriers of a thread with crossings that were added as sums. */
 uint64_t summed_outside(const struct thread *t);
 
-/* The functions that model_take() calls, one for each function with the same name in model.h. */
+/* The functions that model_take() calls: one for each function of model.h that adds input. */
 int take_crossing(struct model *m, const struct model_crossing *crossing);
 int take_advance(struct model *m, uint64_t t_ns);
 int take_finish(struct model *m, uint64_t end_ns);

@@ -376,7 +376,7 @@ struct model_barrier {
 	/* probe groups of all crossings, one bit each, as in struct model_detached */
 	uint64_t probe_groups;
 
-	uint64_t episodes; /* complete */
+	uint64_t episodes; /* number of complete episodes */
 	uint64_t incomplete;
 	uint64_t ambiguous;
 	uint64_t crossings;
@@ -786,7 +786,10 @@ int model_advance(struct model *model, uint64_t t_ns);
  */
 int model_detached(struct model *model, uint32_t tgid, uint32_t inc,
 		   const struct model_detached *detached);
-/* End the run: close all open episodes, and add the tails. Nothing may be fed afterwards. */
+/*
+ * End the run: close all open episodes, and add the tails (each thread's time after its last
+ * departure). Nothing may be fed afterwards.
+ */
 int model_finish(struct model *model, uint64_t end_ns);
 
 /*
