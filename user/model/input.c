@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* All input of the model passes through model_take(), so a recorder can get it there. */
+/*
+ * While a tap is set, all input of the model except sums passes through model_take(), so a recorder
+ * gets it there.
+ */
 #include <errno.h>
 
 #include "model/internal.h"

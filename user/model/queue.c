@@ -10,8 +10,8 @@
 #include <stdlib.h>
 
 /*
- * If a queue has more open episodes than this, model_advance() searches them, and the end of an
- * episode does not.
+ * If a queue has more open episodes than this, only model_advance() searches them, not each
+ * finished episode.
  */
 #define QUEUE_LOOK 64
 
