@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The sbt-trace authors
 /*
  * Handle the scheduler's events of traced threads: on a CPU, waiting for a CPU, blocked, with the
- * reason. Other threads pay for one look-up in `marks`. If an event is missed, the time that it
- * would have explained stays unattributed.
+ * reason. Events of other threads cost one look-up in `marks`. If an event is missed, the time that
+ * it would have explained stays unattributed.
  */
 #include <linux/bpf_perf_event.h>
 
@@ -32,7 +32,7 @@ static __always_inline struct cfs_rq *queue_of(struct task_struct *task)
 
 	if (bpf_core_field_exists(task->se.cfs_rq))
 		queue = task->se.cfs_rq;
-	barrier_var(queue); /* this barrier must be here, not at the use of `queue` */
+	barrier_var(queue); /* this compiler barrier must be here, not where `queue` is used */
 	return queue;
 }
 
@@ -57,7 +57,7 @@ static __always_inline __u64 throttled_time(struct cfs_rq *queue)
 	return sum;
 }
 
-/* The thread waits for a CPU from now on, or for its cgroup's next share of time. */
+/* Note that the thread waits from now on: for a CPU, or for its cgroup's next share of time. */
 static __always_inline void wait_begin(struct sbt_account *a, struct cfs_rq *queue, __u32 cpu,
 				       __u64 now)
 {
@@ -86,7 +86,7 @@ static __always_inline void occupancy_watch(__u32 cpu, struct task_struct *runs,
 	watched[cpu & (SBT_WATCHED - 1)] = 1;
 }
 
-/* Note a switch on a CPU that a thread waits for, or did a moment ago. */
+/* Note a switch on a CPU that a thread waits for, or waited for a moment ago. */
 static __noinline int occupancy_switch(__u32 cpu, struct task_struct *next, __u64 now)
 {
 	struct sbt_occupancy *t = bpf_map_lookup_elem(&cpu_turns, &cpu);
@@ -128,7 +128,7 @@ static __always_inline __u32 woken_to(struct sbt_account *a, struct cfs_rq *queu
 	return cpu;
 }
 
-/* Return for how much of the @ns that a task waited its cgroup was throttled. */
+/* A task has waited for @ns. Return for how much of that time its cgroup was throttled. */
 static __always_inline __u64 throttled_of(const struct sbt_account *a, struct cfs_rq *queue,
 					  __u64 ns)
 {
@@ -136,12 +136,12 @@ static __always_inline __u64 throttled_of(const struct sbt_account *a, struct cf
 
 	if (a->throttled_mark != THROTTLED_UNKNOWN)
 		throttled = throttled_time(queue) - a->throttled_mark;
-	/* The task has moved to another cgroup meanwhile. */
+	/* The task has moved to another cgroup since then. */
 	if ((__s64)throttled < 0)
 		throttled = 0;
 	/*
-	 * If a task was preempted when its cgroup's time was used up, the kernel does not count
-	 * that.
+	 * The kernel counts no throttled time for a task that was preempted when its cgroup's time
+	 * was used up.
 	 */
 	if (!throttled && a->was_throttled)
 		throttled = ns;
@@ -167,8 +167,8 @@ static __always_inline void fault_stop(struct sbt_account *a, __u64 now)
 }
 
 /*
- * A thread in a page fault leaves its CPU. If the program is at another location by now, the fault
- * has failed, and the time after that was no fault.
+ * Handle a thread in a page fault that leaves its CPU. If the program is at another location by
+ * now, the fault has failed, and the time after that was no fault.
  */
 static __noinline int fault_out(struct sbt_account *a, struct task_struct *prev, __u64 now)
 {
@@ -185,9 +185,9 @@ static __noinline int fault_out(struct sbt_account *a, struct task_struct *prev,
 }
 
 /*
- * A thread leaves a CPU, and no event showed that it had got a CPU: sometimes no event is delivered
- * for a switch. The kernel knows how long the thread ran since it was switched out. For the
- * remaining time, its account's state holds.
+ * Handle a thread that leaves a CPU although no event showed that it had got one: sometimes no
+ * event is delivered for a switch. The kernel knows how long the thread ran since it was switched
+ * out. For the remaining time it was in the state that its account shows.
  */
 static __always_inline void missed_in(struct sbt_account *a, struct task_struct *prev, __u64 now)
 {
@@ -204,9 +204,9 @@ static __always_inline void missed_in(struct sbt_account *a, struct task_struct 
 }
 
 /*
- * A thread gets a CPU, and no event showed that it had lost one. If it was woken meanwhile it had
- * blocked, else it was preempted. Its registers show what it waited for; its memory cannot be read
- * from here.
+ * Handle a thread that gets a CPU although no event showed that it had lost one. If it was woken
+ * meanwhile, it had blocked; else it was preempted. Its registers show what it waited for; its
+ * memory cannot be read from here.
  */
 static __noinline int missed_out(struct sbt_account *a, __u32 index, struct task_struct *next,
 				 __u64 now)
@@ -253,7 +253,7 @@ static __noinline bool rest_begin(struct sbt_account *a, __u64 now)
 		return false;
 	a->state = ACCOUNT_RESTING;
 	a->rest_ns = a->recent_from_ns + SBT_REST_NS;
-	/* The tick under way may be over at once. */
+	/* One tick more, because the tick under way may end at once. */
 	a->ticks_from = now - (bpf_jiffies64() + 1) * config.tick_ns;
 	a->off = 1;
 	a->holder = 0;
@@ -263,8 +263,8 @@ static __noinline bool rest_begin(struct sbt_account *a, __u64 now)
 }
 
 /*
- * Return the time for a resting thread, by the kernel's ticks: a few ms late at most, and never
- * early. Reading the clock takes longer than all other work for a resting thread.
+ * Return the present time as the kernel's ticks show it: a few ms late at most, and never early.
+ * For a resting thread, reading the clock would take longer than all other work.
  */
 static __always_inline __u64 rest_clock(const struct sbt_account *a)
 {
@@ -276,7 +276,7 @@ static __always_inline bool is_resting(const struct sbt_account *a)
 	return a->state == ACCOUNT_RESTING && rest_clock(a) < a->rest_ns;
 }
 
-/* A thread leaves a CPU after its rest. The kernel's own notes say since when it had that CPU. */
+/* A thread leaves a CPU after its rest. The kernel's own data show since when it had that CPU. */
 static __noinline int rest_ran(struct sbt_account *a, struct task_struct *prev, __u64 now)
 {
 	__u64 from;
@@ -302,7 +302,7 @@ static __noinline int rest_blocked(struct sbt_account *a, struct task_struct *ta
 	return 0;
 }
 
-/* A resting thread leaves its CPU: only this is noted. */
+/* Note only that a resting thread leaves its CPU. */
 static __always_inline void rest_switch_out(struct sbt_account *a)
 {
 	__u64 now = rest_clock(a);
@@ -642,7 +642,10 @@ static long mapping_name(struct task_struct *task, struct vm_area_struct *vma, v
 	return 0;
 }
 
-/* At once: programs that touch fresh pages often return them soon. */
+/*
+ * Note the name of the mapping at @addr. This is done at once, because programs that touch fresh
+ * pages often return them soon.
+ */
 static __always_inline bool name_mapping(__u32 tgid, __u64 addr)
 {
 	__u64 key = SBT_MAPPING_KEY(tgid, addr);
@@ -703,7 +706,10 @@ int on_fault_done(struct bpf_perf_event_data *ctx)
 	return fault_done(true);
 }
 
-/* A kernel that does not know the helper refuses a program with a callback, used or not. */
+/*
+ * A kernel without bpf_find_vma() refuses a program with a callback, even if the callback is never
+ * used.
+ */
 SEC("?perf_event")
 int on_fault_done_nameless(struct bpf_perf_event_data *ctx)
 {

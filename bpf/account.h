@@ -11,12 +11,15 @@
 
 #include "maps.h"
 
-/* Begin the past of thread @index, which has just been created. In account.bpf.c. */
+/*
+ * Begin the past of thread @index, which has just been created. Defined in past.h, which
+ * account.bpf.c includes.
+ */
 extern int past_begin(__u32 index);
 
 /*
- * Maximum number of faults in a phase for which the mapping at the address is looked up: the lock
- * for a look-up may be taken.
+ * Maximum number of faults in a phase for which the mapping at the address is looked up. A look-up
+ * fails if another thread has the lock.
  */
 #define FAULT_TRIES 16
 
@@ -60,7 +63,7 @@ static __always_inline bool counter_is_plain(__u32 i)
 	return config.plain_counters >> i & 1;
 }
 
-/* The account knows some counts anyway, so their counters are not read. */
+/* Return whether the account keeps this count anyway, so that the counter need not be read. */
 static __always_inline bool counter_is_kept(__u32 i)
 {
 	return (config.switch_counters | config.fault_counters) >> i & 1;
@@ -70,7 +73,7 @@ static __always_inline bool counter_is_kept(__u32 i)
 static __always_inline bool counter_read(__u32 i, struct bpf_perf_event_value *v)
 {
 	if (counter_is_plain(i)) {
-		/* Costs half as much. */
+		/* This helper costs half as much. */
 		v->counter = bpf_perf_event_read(&counter_events, counter_key(i));
 		v->enabled = v->running = 0;
 		/* Other values are error codes. */
@@ -80,14 +83,14 @@ static __always_inline bool counter_read(__u32 i, struct bpf_perf_event_value *v
 }
 
 /*
- * If loops over counters were unrolled eight times, they would be most of every program, and the
- * kernel would have to remove that code again where no counters are used.
+ * Do not unroll loops over counters: unrolled eight times, they would be the largest part of every
+ * program. Where no counters are used, the kernel would have to remove that code again.
  */
 #define NOT_UNROLLED _Pragma("clang loop unroll(disable)")
 
 /*
  * Read counter @i for the thread alone, without the counts of other threads while it was away. Read
- * again if it was switched out meanwhile.
+ * again if the thread was switched out meanwhile.
  */
 static __always_inline bool counter_own(const volatile struct sbt_account *a,
 					const struct sbt_counting *c, __u32 i,
@@ -281,7 +284,9 @@ static __always_inline void account_start(__u32 index, struct task_struct *task,
 
 	if (!a)
 		return;
-	/* Two calls, kept apart: for more than 1 KiB at once clang would call a function. */
+	/*
+	 * Two calls, separated by barrier(): for more than 1 KiB at once clang would call memset().
+	 */
 	__builtin_memset(a, 0, offsetof(struct sbt_account, blocks));
 	barrier();
 	__builtin_memset(a->blocks, 0, sizeof(*a) - offsetof(struct sbt_account, blocks));
@@ -396,7 +401,7 @@ static __always_inline void counters_phase(struct sbt_account *a, __u32 index)
 	}
 }
 
-/* Add the running thread's own time, up to @own. */
+/* Add the running thread's time on a CPU, up to @own (own time: the time less away_ns). */
 static __always_inline void account_run(struct sbt_account *a, __u64 own)
 {
 	a->times[SBT_TIME_ONCPU] += own - a->run_ns;
@@ -413,7 +418,7 @@ static __noinline MAYBE_UNUSED int rest_end(struct sbt_account *a, __u64 now)
 	return 0;
 }
 
-/* Count the thread's switches from here: it crosses a barrier. */
+/* Count the thread's switches anew: it crosses a barrier. */
 static __always_inline void rest_reset(struct sbt_account *a)
 {
 	a->recent_switches = 0;
@@ -421,8 +426,8 @@ static __always_inline void rest_reset(struct sbt_account *a)
 
 /*
  * Handle a thread that runs although no event announced it: the kernel sometimes delivers no event
- * for a switch. The kernel's own data show since when it runs. Until then its account's state
- * holds. If the kernel has no such data, that time stays unattributed.
+ * for a switch. The kernel's own data show since when it runs. Until then it was in the state that
+ * its account shows. If the kernel has no such data, that time stays unattributed.
  */
 static __noinline int found_running(struct sbt_account *a)
 {
@@ -520,8 +525,8 @@ static __always_inline void fill_parts(struct sbt_parts *p, const struct sbt_acc
 	if (longest < SBT_BLOCKED_REASONS)
 		p->block = a->blocks[longest];
 	/*
-	 * A long block that delays all threads makes none of them late: the second longest block
-	 * may.
+	 * The longest block may delay all threads equally, and then makes no thread late. In that
+	 * case the second longest block may be the reason.
 	 */
 	if (next && second < SBT_BLOCKED_REASONS)
 		p->second = a->blocks[second];
@@ -595,8 +600,8 @@ static __always_inline void fill_counters_so_far(struct sbt_counters *out, struc
 extern __u64 crossing_arrive(__u32 index, __u32 tid);
 /*
  * Write one crossing of the running thread @tid in slot @index (--aggregate: count one without a
- * departure). The slot is free for the next crossing afterwards. @depart_ns 0: it never departed,
- * as was found out @now. Return 0, because a global function must return something.
+ * departure). The slot is free for the next crossing afterwards. @depart_ns 0: the thread never
+ * departed, which was detected at @now. Return 0, because a global function must return something.
  */
 extern int crossing_write(__u32 index, __u32 tid, __u64 depart_ns, __u64 now);
 

@@ -15,7 +15,10 @@
 #define SUM_TRIES	    16
 /* After this many partial episodes in a row the count of arrivals must be wrong. */
 #define PARTIAL_IN_A_ROW    4
-/* Longer (ns) than a thread is kept from a CPU between the probe and glibc's count. */
+/*
+ * If the counts differ for longer (ns), the reason is not a thread that is between the probe and
+ * glibc's count.
+ */
 #define DIFFERENCE_LASTS_NS 100000000ULL
 #define GLIBC_SHARED	    128
 #define COUNT_MAX	    0x7fffffff
@@ -64,8 +67,8 @@ static __always_inline void sum_add(struct sbt_sum *s, __u64 v)
 		s->bucket = bucket;
 	}
 	/*
-	 * The same for a value between the smallest and the largest, of which there are none at
-	 * first.
+	 * One jump is also enough if the value is between the smallest and the largest so far. At
+	 * first there are none.
 	 */
 	if (UNLIKELY(v - s->min > s->max - s->min)) {
 		if (!s->n || v < s->min)
@@ -112,12 +115,13 @@ static __always_inline __u32 count_in(__u64 words, const struct sbt_spec *spec)
 		return 0;
 	if (!fourth)
 		return third <= COUNT_MAX ? third : 0;
-	/* Before glibc 2.25: left, init_count. */
+	/* Before glibc 2.25 the two words are `left` and `init_count`. */
 	return third <= fourth && fourth <= COUNT_MAX ? fourth : 0;
 }
 
 /*
- * Take a slot that was returned, or a slot that was never used. SBT_SUM_NONE: all @most are in use.
+ * Take a slot that was returned, or a slot that was never used. Return SBT_SUM_NONE if all @most
+ * slots are in use.
  */
 static __always_inline __u32 slot_take(void *returned, __u32 *used, __u32 most)
 {
@@ -249,8 +253,8 @@ static __always_inline void code_find(struct sbt_sums_key *key, __u32 now)
 }
 
 /*
- * Find or create the thread's sums for its call site. Return the index or SBT_SUM_NONE. Not *seen:
- * the mappings could not be read, so the result may differ another time.
+ * Find or create the thread's sums for its call site. Return the index or SBT_SUM_NONE. If *seen is
+ * false, the mappings could not be read, and a later call may find another result.
  */
 static __always_inline __u32 sums_find(const struct sbt_thread *t, bool *seen)
 {
@@ -276,7 +280,7 @@ static __always_inline __u32 sums_find(const struct sbt_thread *t, bool *seen)
 	sum->kind = t->kind;
 	sum->team_min = SBT_SUM_NONE;
 	bpf_map_update_elem(&sums_at, &key, &at, BPF_NOEXIST);
-	/* Last, because the key makes the entry valid. */
+	/* Write the key last, because it makes the entry valid. */
 	sum->key = key;
 	return at;
 }
@@ -345,9 +349,9 @@ static __always_inline __u64 episode_of(__u64 number, const struct sbt_open_epis
 }
 
 /*
- * Correct the count of arrivals by glibc's own count, after some were not counted. Threads between
- * the probe and glibc's count change the difference each time. The part that stays the same is the
- * number of arrivals not counted.
+ * Correct the count of arrivals by glibc's own count, after some arrivals were not counted. Threads
+ * between the probe and glibc's count change the difference from one check to the next. A
+ * difference that lasts is the number of arrivals that were not counted.
  */
 static __noinline int open_episodes_count_again(struct sbt_open_episodes *m, __u64 number,
 						__u64 now)
@@ -371,7 +375,7 @@ static __noinline int open_episodes_count_again(struct sbt_open_episodes *m, __u
 	}
 	if (now - m->off_ns < DIFFERENCE_LASTS_NS)
 		return 0;
-	/* The arrivals so far then belong to no episode. */
+	/* The arrivals so far mix this episode with the next one, so neither counts as complete. */
 	m->torn = number / m->count + 1;
 	if (__sync_val_compare_and_swap(&m->arrivals, number + 1, number + 1 + m->count - off) ==
 	    number + 1)
@@ -380,9 +384,10 @@ static __noinline int open_episodes_count_again(struct sbt_open_episodes *m, __u
 }
 
 /*
- * Count the arrival, and then read the clock: *now. So the threads that are counted first and last
- * know when the episode begins and ends. The other threads only check whether they have read the
- * clock out of order. Return true if all have arrived, so that the thread will not wait.
+ * Count the arrival, and then read the clock: *now. So the thread counted first knows when the
+ * episode begins, and the thread counted last when it ends. The other threads only check whether
+ * they have read the clock out of order. Return true if all have arrived, so that the thread will
+ * not wait.
  */
 static __always_inline bool open_episodes_join(struct sbt_summing *s, struct sbt_open_episodes *m,
 					       __u64 *now)
@@ -415,7 +420,10 @@ static __always_inline bool open_episodes_join(struct sbt_summing *s, struct sbt
 
 enum { PARTIAL_REPORTED, PARTIAL_INCOMPLETE, PARTIAL_AMBIGUOUS };
 
-/* Return how to count a partial episode. Each is counted once. */
+/*
+ * Decide how to count an episode that a thread left before all members had arrived. Only the first
+ * such thread counts it; for the others return PARTIAL_REPORTED.
+ */
 static __noinline int open_episodes_partial(struct sbt_open_episodes *m, __u64 episode)
 {
 	__u64 known;
@@ -428,8 +436,8 @@ static __noinline int open_episodes_partial(struct sbt_open_episodes *m, __u64 e
 		return PARTIAL_REPORTED;
 	m->row = known == episode ? m->row + 1 : 1;
 	/*
-	 * With more threads than members, two may have arrived in another order than they were
-	 * counted in.
+	 * If more threads than members use the barrier, two threads may have arrived in another
+	 * order than they were counted in.
 	 */
 	if (m->whole && m->row < PARTIAL_IN_A_ROW)
 		return PARTIAL_AMBIGUOUS;
@@ -438,7 +446,7 @@ static __noinline int open_episodes_partial(struct sbt_open_episodes *m, __u64 e
 	return PARTIAL_INCOMPLETE;
 }
 
-/* Return the return address of the call at its entry; 0: not known. */
+/* Return the return address of the function that the thread is entering; 0: not known. */
 static __always_inline __u64 sums_caller(struct pt_regs *ctx)
 {
 	__u64 ip = 0;
@@ -486,7 +494,10 @@ static __always_inline void sums_arrived(struct pt_regs *ctx, struct sbt_thread 
 static __always_inline void sums_close(struct sbt_sums *sum, struct sbt_summing *s,
 				       struct sbt_open_episodes *m, __u64 last, __u64 first)
 {
-	/* Only 48 bits of the times are known: they lie less than three days apart. */
+	/*
+	 * Only 48 bits of the times are known, which is enough because they differ by less than
+	 * three days.
+	 */
 	__u64 barrier = (last + first + 1) & SBT_SUM_NS_MASK, phase;
 
 	/* Write only on a change: other threads are about to read words of the same cache line. */
@@ -560,8 +571,9 @@ static __always_inline void sums_crossed(struct sbt_sums *sum, struct sbt_summin
 			if ((__s64)(early - first) > 0)
 				first = early;
 			/*
-			 * All threads that may raise it have arrived. The entry must not be found
-			 * here when later episodes have these numbers again.
+			 * All threads that may raise this word have arrived. Clear it, so that it
+			 * is not taken for the word of a later episode that has the same number
+			 * modulo 2^16.
 			 */
 			m->episodes[way].early = SBT_SUM_EPISODE(episode);
 		}
@@ -598,10 +610,7 @@ static __always_inline void sums_departed(struct sbt_thread *t, __u32 index, __u
 	sum->depart_ns = s->depart_ns = now;
 	t->arrive_ns = 0;
 	if (UNLIKELY(t->handler_ns)) {
-		/*
-		 * The handler time of the departure belongs to the crossing: it has most of the
-		 * cache misses.
-		 */
+		/* Add the handler time of the departure: most of the cache misses are there. */
 		t->handler_last = t->handler_ns + (bpf_ktime_get_ns() - now);
 		sum->handler_ns += t->handler_last;
 		sum->spent++;

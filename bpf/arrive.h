@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * What all programs that see an arrival have in common: whether the thread is traced or already
- * inside, and the team's size.
+ * Functions for all programs that see an arrival: whether the thread is traced or already inside a
+ * barrier, and the team's size.
  */
 #ifndef BPF_ARRIVE_H
 #define BPF_ARRIVE_H
@@ -16,7 +16,10 @@
  */
 enum { BY_SESSION, BY_EXIT, BY_END };
 
-/* Return 1 + the slot of a thread that may be new, or 0 if it is not traced. In crossing.bpf.c. */
+/*
+ * Return 1 + the slot of a thread that may be new, or 0 if it is not traced. Defined in
+ * crossing.bpf.c.
+ */
 extern int thread_admit(__u32 tgid, __u32 tid);
 
 /*
@@ -62,7 +65,7 @@ static __noinline MAYBE_UNUSED int still_inside(struct pt_regs *ctx, const struc
 	/* An inlined wait of C++ calls no barrier. */
 	if (t->marked)
 		return t->family != SBT_FAMILY_STD && PT_REGS_SP(ctx) <= t->sp;
-	/* At the end of a region all calls are the runtime's. */
+	/* At the end of a region, only the OpenMP runtime calls functions. */
 	if (t->team == TEAM_JOIN)
 		return PT_REGS_SP(ctx) < t->sp;
 	return called_within(ctx, t->entry, t->sp, t->ip);
@@ -90,7 +93,7 @@ static __always_inline __u16 read_words(struct sbt_thread *t, __u64 object, __u3
 	return 0;
 }
 
-/* Find the size of the team, from where the family has it. */
+/* Find the size of the team in the barrier object or in an argument, depending on the family. */
 static __always_inline __u16 words_of(struct pt_regs *ctx, struct sbt_thread *t,
 				      const struct sbt_spec *spec, __u32 number, __u64 object)
 {

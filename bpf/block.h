@@ -61,9 +61,9 @@ static __always_inline bool comm_differs(const char *a, const char *b)
 }
 
 /*
- * The task that was named last, by its number modulo the size. Its name is read again only after a
- * while: most tasks that delay other tasks delay them repeatedly, and reading a name costs more
- * than all other work in a switch.
+ * The task that was named last among the tasks with the same number modulo NAMED. Its name is read
+ * again only after a while: most tasks that delay other tasks delay them repeatedly, and reading a
+ * name costs more than all other work in a switch.
  */
 #define NAMED	  256
 /* Read the name of a task or a file, or look up a stack, again after this time (ns). */
@@ -181,8 +181,8 @@ enum {
 };
 
 /*
- * Return why a system call with these first arguments blocks: enum sbt_blocked and CALL_*. Global:
- * otherwise the verifier follows all that comes after once for each of the numbers.
+ * Return why a system call with these first arguments blocks: enum sbt_blocked and CALL_*. A global
+ * function, because the verifier would otherwise follow all later code once for each call number.
  */
 __noinline __u32 reason_of(__s64 nr, __u64 first, __u64 second)
 {
@@ -206,7 +206,7 @@ __noinline __u32 reason_of(__s64 nr, __u64 first, __u64 second)
 #endif
 	case __NR_pselect6:
 	case __NR_ppoll:
-		/* With no descriptors and a time-out: how programs slept before nanosleep. */
+		/* Without descriptors the call only sleeps, as programs did before nanosleep(). */
 		if (nr == __NR_ppoll
 #ifdef __NR_poll
 		    || nr == __NR_poll
@@ -289,8 +289,8 @@ static __always_inline __u64 file_of_call(struct sbt_account *a, struct task_str
 		return 0;
 	dentry = BPF_CORE_READ(file, f_path.dentry);
 	/*
-	 * Files outside any folder share an inode with all other files of their kind, and their
-	 * memory is reused at once.
+	 * Files that are in no directory share an inode with all other files of their kind, and
+	 * their memory is reused at once.
 	 */
 	seen = (__u64)dentry ^ (__u64)BPF_CORE_READ(file, f_inode) << 16 ^
 	       (__u64)BPF_CORE_READ(file, f_op) << 32;
@@ -351,7 +351,8 @@ static __always_inline __u32 owner_of(__u64 addr, __u32 op, __u32 value)
 
 	if (op == FUTEX_LOCK_PI || op == FUTEX_LOCK_PI2 || value & FUTEX_WAITERS) {
 		/*
-		 * The word itself: PI and robust mutexes, and all locks of musl that have an owner.
+		 * The word itself holds the owner: PI and robust mutexes, and all locks of musl
+		 * that have an owner.
 		 */
 		bpf_probe_read_user(&owner, sizeof(owner), (void *)addr);
 		return owner & FUTEX_TID_MASK;
@@ -408,7 +409,10 @@ static __always_inline __u32 holder_of(struct sbt_account *a, const struct user_
 		owner = tid ? *tid : 0;
 	}
 	h = account_find(owner, &index);
-	/* A word that is no lock rarely holds the number of a thread of this process. */
+	/*
+	 * A futex word that is no lock may hold any number, but rarely the number of a thread of
+	 * this process.
+	 */
 	if (!h || owner == a->tid || (h->tgid != a->tgid && word & FUTEX_PRIVATE))
 		return 0;
 	if (join) {
@@ -501,7 +505,7 @@ static __always_inline void holder_activity(struct sbt_block *b, struct sbt_acco
 
 	b->holder = a->holder;
 	/*
-	 * A thread inside the barrier does not delay this thread either: it waits for this thread.
+	 * A holder that is inside the barrier does not delay this thread: it waits for this thread.
 	 */
 	if (!h || h->inside || h->rest_ns > a->since_ns)
 		return;
@@ -550,7 +554,7 @@ __noinline int waker_activity(__u32 index, __u32 waker, __u64 now)
 		return 0;
 	}
 	p = past_at(of);
-	/* Nothing is known either about a thread that rests, or did since. */
+	/* For a thread that rests, or has rested since then, nothing is known. */
 	if (!since || !p || h->inside || h->busy || h->rest_ns > since)
 		return 0;
 	/* The waker runs: sometimes the kernel delivers no event for a switch. */
@@ -566,7 +570,7 @@ __noinline int waker_activity(__u32 index, __u32 waker, __u64 now)
 	past_grow(of, since);
 	for (i = 0; i < SBT_TIMES; i++)
 		activity_note(b, i, p->grew[i]);
-	/* Scale it to the reported block, of which it is a part. */
+	/* Scale the time from the whole wait to the reported block, which is a part of it. */
 	since = (now - since) >> PAST_SHIFT;
 	b->doing_ns = since ? b->doing_ns * b->ns / since : 0;
 	activity_set(b, a, h);
@@ -610,8 +614,8 @@ static __always_inline __u64 stack_key(struct sbt_account *a, struct pt_regs___k
 	__u64 above = 0;
 
 	/*
-	 * Several paths lead to the same depth: the topmost word of the stack distinguishes some of
-	 * them.
+	 * Several call paths lead to the same depth: the topmost word of the stack distinguishes
+	 * some of them.
 	 */
 	bpf_probe_read_user(&above, sizeof(above), (void *)sp);
 	key ^= above * 0xff51afd7ed558ccdULL;
@@ -697,7 +701,7 @@ block_reason(struct sbt_account *a, struct task_struct *task, struct user_call *
 		if (reason == SBT_BLOCKED_LOCK)
 			a->waited = SBT_WAITED_LOCK;
 		else if (reason == SBT_BLOCKED_OTHER && iowait)
-			/* A system call that is not in the list, which waits for a disk. */
+			/* The system call is not in the list, and the task waits for a disk. */
 			a->reason = SBT_BLOCKED_IO;
 	}
 	return regs;
@@ -708,8 +712,8 @@ block_reason(struct sbt_account *a, struct task_struct *task, struct user_call *
 
 /*
  * Report a wait that no probe has seen. User space puts probes into the waiting functions of a new
- * process when it creates a thread. The same is due when its only thread sleeps as on a condition
- * variable, which it may share with other processes.
+ * process when it creates a thread. It should do the same when the only thread of a process sleeps
+ * as on a condition variable, because processes may share that variable.
  */
 __noinline int unprobed_wait(__u32 tid, __u64 now)
 {
@@ -722,7 +726,7 @@ __noinline int unprobed_wait(__u32 tid, __u64 now)
 
 	if (!a || !t || t->tid != tid || a->unprobed >= UNPROBED_MAX || armed != ARMED_ALL)
 		return 0;
-	/* A probe has seen its arrival. */
+	/* A probe has seen this wait. */
 	if (t->arrive_ns || (t->waiting.since_ns && t->waiting.family != SBT_FAMILY_FUTEX))
 		return 0;
 	tgid = a->tgid;
@@ -756,7 +760,10 @@ static __noinline int block_begin(struct sbt_account *a, struct task_struct *pre
 		a->holder = holder_of(a, &call, now);
 		if (a->holder && a->waited != SBT_WAITED_JOIN)
 			lock_wait_begin(a, now);
-		/* A condition variable has two words, which are used alternately. */
+		/*
+		 * A condition variable has two words, which are used alternately: use one address
+		 * for both.
+		 */
 		if (a->waited == SBT_WAITED_EVENT)
 			a->block_addr &= ~7ULL;
 	}
@@ -826,12 +833,12 @@ __noinline int block_end(__u32 index, __u64 now, __u32 waker)
 	ns = now - a->since_ns;
 	a->times[(SBT_TIME_BLOCKED + reason) & 7] += ns;
 	/*
-	 * The thread was woken while it went to sleep, after the clock was read here. The sum is
-	 * right, but no block was this long.
+	 * The waker read the clock before the thread went to sleep. The sum is right, but no block
+	 * was this long.
 	 */
 	if (a->inside || now < a->since_ns)
 		return 0;
-	/* A thread that was waited for until its end holds no lock. */
+	/* A thread that was joined holds no lock. */
 	if (reason == SBT_BLOCKED_LOCK)
 		waited_longest(&a->for_lock, a->waited == SBT_WAITED_JOIN ? 0 : a->holder, ns, now);
 	b = &a->blocks[reason];

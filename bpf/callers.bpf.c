@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Find the callers of the caller. The code at an address determines the location of the caller's
- * address. User space reads this location from the unwind tables, and passes it to this program
- * once for each return address. Until then a piece of the stack is sent with the crossing, in which
- * user space finds the same callers. So the first crossings have the same call site as later
- * crossings.
+ * Find the callers of the caller. For each return address, the unwind tables say where the caller's
+ * return address is. User space reads this rule from the tables, and passes it to this program.
+ * Until then a copy of part of the stack is sent with the crossing, and user space finds the same
+ * callers in it. So the first crossings have the same call site as later crossings.
  */
 #include "callers.h"
 
@@ -146,7 +145,7 @@ __noinline __u64 callers_walk(__u32 index)
 	t->walk.left = t->walk.want;
 	chain.ip[0] = name = t->walk.from.ip;
 	chain.n = 1;
-	/* Too much to be unrolled; Linux 5.3 supports loops. */
+	/* The loop is too large to be unrolled. Linux supports loops from 5.3 on. */
 	for (i = 1; i < SBT_CHAIN_MAX; i++) {
 		step = callers_step(index, i);
 		if (step == STEP_UNKNOWN)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* The callers of a caller: where a walk up the stack begins. */
+/* Set where a walk up the stack begins, to find the callers of a caller. */
 #ifndef BPF_CALLERS_H
 #define BPF_CALLERS_H
 
@@ -9,7 +9,7 @@
 static __always_inline __u64 code_address(__u64 address)
 {
 #if defined(__TARGET_ARCH_arm64)
-	/* Pointer authentication may have signed it, in the unused upper bits. */
+	/* Pointer authentication may have signed the address, in the unused upper bits. */
 	return address & ((1ULL << 48) - 1);
 #else
 	return address;

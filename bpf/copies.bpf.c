@@ -25,7 +25,7 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 #define COPY_SAME_NS 100000
 
 /*
- * Probes may be for all processes. Of processes that are not traced, at most COPY_STRANGERS_MAX
+ * Probes may be in all processes. Of the processes that are not traced, at most COPY_STRANGERS_MAX
  * calls are reported in COPY_STRANGERS_NS.
  */
 #define COPY_STRANGERS_MAX 64
@@ -56,7 +56,10 @@ static __always_inline bool makes_code(struct task_struct *task, struct copy_ran
 	return false;
 }
 #else
-/* Has the file been deleted, or did it never have a name (memfd_create())? Libraries have names. */
+/*
+ * Return whether the file has been deleted or never had a name (memfd_create()). Libraries have
+ * names.
+ */
 static __always_inline bool is_nameless(struct task_struct *task, __u64 fd)
 {
 	struct file *file = file_at(task, fd);
@@ -65,8 +68,8 @@ static __always_inline bool is_nameless(struct task_struct *task, __u64 fd)
 }
 
 /*
- * Is the task in a system call that makes memory executable, or that replaces memory in which its
- * code may be? Memory that was never touched causes no flush; it holds no copy.
+ * Return whether the task is in a system call that makes memory executable, or that replaces memory
+ * in which its code may be. Memory that was never touched causes no flush, but it holds no copy.
  */
 static __always_inline bool makes_code(struct task_struct *task, struct copy_range *out)
 {
@@ -125,8 +128,8 @@ static __always_inline bool is_due(struct sbt_proc *p, __u32 tgid, const struct 
 }
 
 /*
- * As is_due(), for a process that is not traced. Only calls that replace memory count: just-in-time
- * compilers only add code.
+ * Like is_due(), for a process that is not traced. Only calls that replace memory count:
+ * just-in-time compilers only add code.
  */
 static __always_inline bool stranger_is_due(const struct copy_range *range, __u64 now)
 {
@@ -143,9 +146,9 @@ static __always_inline bool stranger_is_due(const struct copy_range *range, __u6
 }
 
 /*
- * When memory becomes executable or goes away, the kernel flushes its address translations. The
- * event for this comes while the system call is still running, so the process can be stopped before
- * the copy runs.
+ * When memory becomes executable or goes away, the kernel flushes its address translations. This
+ * event occurs while the system call is still running, so the process can be stopped before the
+ * copy runs.
  */
 SEC("?tp_btf/tlb_flush")
 int BPF_PROG(on_code_flushed, int reason)

@@ -20,12 +20,15 @@ struct sbt_occupant {
 
 struct sbt_occupancy {
 	__u32 last; /* the newest entry, modulo SBT_OCCUPANTS */
-	/* Of a CPU: number of entries still to be written, unless another thread waits. */
+	/*
+	 * CPUs only: number of entries still to be written; set again whenever a thread begins to
+	 * wait.
+	 */
 	__u32 left;
 	struct sbt_occupant occupant[SBT_OCCUPANTS];
 };
 
-/* By CPU. */
+/* Key: the CPU. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -54,8 +57,8 @@ static __always_inline struct sbt_occupancy *occupancy_of_lock(const struct sbt_
 }
 
 /*
- * Note that thread @tid has it from @now on. If two CPUs do this at once, one entry may be lost:
- * its time then counts for the other thread.
+ * Note that thread @tid has the CPU or lock from @now on. If two CPUs do this at once, one entry
+ * may be lost: its time then counts for the other thread.
  */
 static __always_inline void occupancy_push(struct sbt_occupancy *t, __u32 tid, __u64 now)
 {
@@ -79,8 +82,8 @@ static __always_inline void waited_longest(struct sbt_waited_for *w, __u32 for_t
 
 /*
  * Charge @ns to task @tid, which had the CPU that thread @index waited for. A global function,
- * because the verifier checks these once and not for each caller. State is kept in the account,
- * because the verifier would follow registers along each path through a loop.
+ * because the verifier checks global functions once and not for each caller. State is kept in the
+ * account, because the verifier would follow registers along each path through a loop.
  */
 __noinline int runs_add(__u32 index, __u32 tid, __u64 ns)
 {

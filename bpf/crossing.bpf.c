@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * The hot path: a thread arrives at a barrier, a thread leaves it. The arrival is kept in the
- * thread's slot, and one record is written at the departure. The attach method selects the
- * programs. barrier_session sees both ends. Where there are no sessions, or a return probe could do
- * harm, barrier_enter does the same together with barrier_exit, on the ret instructions.
+ * The hot path: threads arrive at barriers and leave them. The arrival is kept in the thread's
+ * slot, and one record is written at the departure. The attach method selects the programs.
+ * barrier_session sees both the arrival and the departure. Where there are no sessions, or where a
+ * return probe could do harm, barrier_enter sees the arrival, and barrier_exit on the ret
+ * instructions sees the departure.
  */
 #include "account.h"
 #include "arrive.h"
@@ -24,7 +25,8 @@ volatile __u32 epoch = 1;
  */
 volatile __u32 mappings;
 volatile __u32 keep_words; /* set where every initialization of a barrier is seen */
-volatile __u32 armed; /* 0 until everything is attached: all data begins at the same moment */
+/* 0 until everything is attached, so that all data begins at the same moment */
+volatile __u32 armed;
 struct sbt_counts counts[SBT_COUNT_SLOTS];
 __u32 marks[SBT_MARKS];
 volatile __u32 ended; /* accounts do not change any more after the end of tracing */
@@ -59,8 +61,8 @@ struct std_barrier {
 
 /*
  * Return the address of the barrier with this phase; 0: not found. The type of the completion
- * function is not known here, but the words before it can hardly be anything else. Global for the
- * same reason as thread_admit().
+ * function, and so its size, is not known here. Words that look like the members before it can
+ * hardly be anything else. Global for the same reason as thread_admit().
  */
 __noinline __u64 std_begin(__u64 phase)
 {
@@ -81,8 +83,8 @@ __noinline __u64 std_begin(__u64 phase)
 
 /*
  * Return whether an object that looks like a barrier is a barrier. The first ticket of a barrier's
- * tree equals the phase, half of a pair, or the next phase. The type is not known in an inlined
- * wait, and other objects also wait for a byte to change.
+ * tree is the phase, the phase + 1 (one thread of a pair has arrived), or the next phase. In an
+ * inlined wait the type is not known, and threads also wait for bytes of other objects to change.
  */
 static __noinline int has_ticket(__u64 begin, __u8 old)
 {
@@ -119,7 +121,7 @@ static __noinline int passed_read(struct pt_regs *ctx, struct sbt_thread *t,
 						       : SBT_RESULT_VALUE;
 		return 0;
 	}
-	/* The same address twice: otherwise the predicate has another layout. */
+	/* Both arguments hold the same address; otherwise the predicate has another layout. */
 	twin = t->words;
 	t->words = 0;
 	old = twin == t->object ? arg_fetch(ctx, number, what) : ARG_UNREAD;
@@ -216,8 +218,8 @@ static __noinline int phase_inside(struct pt_regs *ctx, struct sbt_thread *t, __
 
 /*
  * Set the call site of a region's function that ends by a jump to the barrier. There is no call at
- * that jump, so the function is the call site, at an address that differs from the address of its
- * end.
+ * that jump, so the function itself is the call site: its address + 2, because its address + 1
+ * stands for its end.
  */
 static __noinline int tail_of_region(struct pt_regs *ctx, struct sbt_thread *t, __u32 index)
 {
@@ -230,7 +232,7 @@ static __noinline int tail_of_region(struct pt_regs *ctx, struct sbt_thread *t, 
 	return 1;
 }
 
-/* Note an arrival. Return 0 if the departure shall be seen by the return probe, 1 if not. */
+/* Note an arrival. Return 0 if the return probe is to see the departure, else 1. */
 static __always_inline int arrive(struct pt_regs *ctx)
 {
 	__u64 object = PT_REGS_PARM1(ctx), team_index = 0, began, paused;
@@ -250,7 +252,10 @@ static __always_inline int arrive(struct pt_regs *ctx)
 	if (is_detached(t, spec))
 		return 1;
 	if (t->arrive_ns) {
-		/* Already inside: called from there, or the first call never returned. */
+		/*
+		 * The thread is already inside: that function called this one, or the first call
+		 * never returned.
+		 */
 		if (still_inside(ctx, t)) {
 			if (spec->flags & SBT_SPEC_PHASE && t->family == SBT_FAMILY_STD)
 				phase_inside(ctx, t, number);
@@ -269,7 +274,10 @@ static __always_inline int arrive(struct pt_regs *ctx)
 		flags |= SBT_CROSSING_NO_IP;
 	}
 #endif
-	/* If the function that jumped here has a return probe, its trampoline begins a page. */
+	/*
+	 * If the function that jumped here has a return probe, the return address is the
+	 * trampoline, which begins a page.
+	 */
 	if (t->ip && !(t->ip & 0xfff) && is_trampoline(t->ip)) {
 		t->ip = 0;
 		flags |= SBT_CROSSING_NO_IP;
@@ -308,7 +316,7 @@ static __always_inline int arrive(struct pt_regs *ctx)
 	return (t->proc_flags & SBT_PROC_BY_EXIT) || (t->how & SBT_SPEC_RETS) ? 1 : 0;
 }
 
-/* Offset of the count in pthread_barrier_t, in all known layouts: 8 bytes from here. */
+/* Offset in pthread_barrier_t of the 8 bytes that hold the count in all known layouts. */
 #define PTHREAD_WORDS 8
 
 /* Read the words that can be read only at the departure. */
@@ -379,7 +387,7 @@ static __always_inline int depart(struct pt_regs *ctx, int by)
 	if (by == BY_END ? !(t->how & SBT_SPEC_PAIR) || t->spec != spec_index(ctx)
 			 : t->how & SBT_SPEC_PAIR)
 		return 0;
-	/* The end of the inner function is not the end of the outer one. */
+	/* A function inside the barrier has ended, not the barrier's function itself. */
 	if (by == BY_EXIT && PT_REGS_SP(ctx) != t->sp)
 		return 0;
 	if (t->team) {
@@ -421,7 +429,7 @@ int barrier_exit(struct pt_regs *ctx)
 	return depart(ctx, BY_EXIT);
 }
 
-/* On the ret instructions of the second function of a pair. */
+/* Attached to the ret instructions of the second function of a pair. */
 SEC("?uprobe")
 int barrier_end(struct pt_regs *ctx)
 {
@@ -452,8 +460,8 @@ static long shared_found(struct task_struct *task, struct vm_area_struct *vma, v
 }
 
 /*
- * Report the mapping of a shared barrier. A child that arrives at it may exit before user space
- * could read the child's mappings.
+ * Report the mapping of a shared barrier. A child that arrives at this barrier may exit before user
+ * space could read the child's mappings.
  */
 static __noinline int report_shared(struct sbt_proc *p, __u32 tgid, __u64 address)
 {
@@ -491,7 +499,7 @@ static __noinline int report_shared(struct sbt_proc *p, __u32 tgid, __u64 addres
 	return 0;
 }
 
-/* Note that a barrier is initialized. @report: report shared ones, from Linux 5.17 on. */
+/* Note that a barrier is initialized. @report: report shared barriers, from Linux 5.17 on. */
 static __always_inline int barrier_init_note(struct pt_regs *ctx, bool report)
 {
 	/*
@@ -515,7 +523,7 @@ static __always_inline int barrier_init_note(struct pt_regs *ctx, bool report)
 	return 0;
 }
 
-/* On pthread_barrier_init: an address may now hold another barrier. */
+/* Attached to pthread_barrier_init(): the address may now hold another barrier. */
 SEC("?uprobe")
 int barrier_made(struct pt_regs *ctx)
 {
@@ -539,8 +547,8 @@ static __always_inline bool in_inlined_wait(struct pt_regs *ctx, const struct sb
 }
 
 /*
- * Return 0 if the thread is not inside a crossing, else -1. A crossing that it has left unseen is
- * abandoned.
+ * Return 0 if the thread is not inside a crossing, else -1. If it has left a crossing unseen,
+ * abandon that crossing.
  */
 static __noinline int mark_outside(struct pt_regs *ctx, struct sbt_thread *t, __u32 index)
 {
@@ -548,7 +556,7 @@ static __noinline int mark_outside(struct pt_regs *ctx, struct sbt_thread *t, __
 		return -1;
 	if (!t->arrive_ns)
 		return 0;
-	/* The loop of such a wait may pass its beginning again. */
+	/* The loop of an inlined wait may pass its beginning again. */
 	if (in_inlined_wait(ctx, t) ? t->entry == PT_REGS_IP(ctx) : still_inside(ctx, t))
 		return -1;
 	crossing_write(index, t->tid, 0, bpf_ktime_get_ns());
@@ -572,7 +580,7 @@ static __always_inline bool mark_arrive(struct pt_regs *ctx, struct sbt_thread *
 	if (spec->flags & (SBT_SPEC_PHASE | SBT_SPEC_LATCH)) {
 		t->words = object;
 		passed_read(ctx, t, spec, number);
-		/* Not only barriers wait for a byte to change. */
+		/* This is no barrier: threads also wait for bytes of other objects to change. */
 		if (spec->flags & SBT_SPEC_PHASE && !t->words)
 			return false;
 	} else {
@@ -668,7 +676,10 @@ static __always_inline void mark_access(struct pt_regs *ctx, __u32 number, struc
 		   owner << 32 | (__u32)bytes);
 }
 
-/* One program for all markers: their shared code takes the kernel longest to verify. */
+/*
+ * One program serves all markers, because the code that they share takes the kernel longest to
+ * verify.
+ */
 SEC("?uprobe")
 int mark(struct pt_regs *ctx)
 {
@@ -698,7 +709,7 @@ int mark(struct pt_regs *ctx)
 		mark_access(ctx, number, t, index);
 		return 0;
 	}
-	/* A thread inside a crossing leaves it as usual. */
+	/* Detached probes record no more arrivals. Departures were handled above. */
 	if (is_detached(t, spec))
 		return 0;
 	phase = spec->role == SBT_ROLE_MARK_PHASE;
@@ -710,7 +721,7 @@ int mark(struct pt_regs *ctx)
 			mark_write(t, index, label_of(ctx, number, t), value, 0);
 		return 0;
 	}
-	/* A phase's end without a kind is a barrier of one thread: its object is the thread. */
+	/* SBT_PHASE has no kind. It is a barrier of one thread: its object is the thread. */
 	if (!mark_arrive(ctx, t, index, spec, number, phase ? 1ULL << 63 | t->tid : value))
 		return 0;
 	if (phase) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Barriers without a name: threads wait on a condition variable or a futex, and one thread wakes
- * them all. Each wait and each wake-up is a candidate, which user space classifies. From then on,
- * an object that is a barrier is crossed like any barrier, and an object that is none costs only a
- * check. There are no return probes here: pthread_cond_wait is a cancellation point, and unwinding
- * through a return probe breaks the process.
+ * Find barriers without a name: threads wait on a condition variable or a futex, and one thread
+ * wakes them all. Each wait and each wake-up is a candidate, which user space classifies. From then
+ * on, crossings of a barrier are recorded like those of any barrier, and waits on other objects
+ * cost only a check. There are no return probes here: pthread_cond_wait is a cancellation point,
+ * and unwinding through a return probe breaks the process.
  */
 #include "account.h"
 #include "callers.h"
@@ -54,9 +54,9 @@ static __noinline int object_waits(struct sbt_thread *t)
 }
 
 /*
- * The first process that waited or woke. A second such process, or a fork, sets several_tgids.
- * Processes may share the objects on which they wait, at different addresses. It is then not known
- * whether a thread waits there.
+ * The first process in which a thread waited, or woke others. A second such process, or a fork,
+ * sets several_tgids. Processes may share the objects on which they wait, at different addresses.
+ * It is then not known whether a thread waits on an object.
  */
 static volatile __u32 first_tgid;
 volatile __u32 several_tgids;
@@ -286,8 +286,8 @@ static __noinline int note_callers(struct pt_regs *ctx, struct sbt_thread *t, __
 }
 
 /*
- * The same for a semaphore, with one caller more: functions that only wait for their callers are
- * usual.
+ * Do the same for a semaphore, with one more caller: often a function only waits on behalf of its
+ * caller.
  */
 static __noinline int note_sem_callers(struct pt_regs *ctx, struct sbt_thread *t, __u32 index)
 {
@@ -306,8 +306,8 @@ static __noinline int note_sem_callers(struct pt_regs *ctx, struct sbt_thread *t
 /* --- condition variables, and threads that are joined ----------------------------------------- */
 
 /*
- * Read the condition variable's own count of waits. glibc keeps it in the first eight bytes, from
- * the second bit on. It includes waits that were not seen, before the process had its probes.
+ * Read the condition variable's own count of waits. glibc keeps it in the first eight bytes, above
+ * the lowest bit. It includes waits that began before the process had its probes.
  */
 static __always_inline void cond_count(struct sbt_thread *t)
 {
@@ -382,9 +382,9 @@ int cond_wait(struct pt_regs *ctx)
 }
 
 /*
- * A wait on a semaphore. Threads may synchronize by several semaphores, and the report mentions
- * that. Nothing is written if the thread need not wait. The value is the first member in glibc and
- * in musl; musl keeps a flag in the uppermost bit.
+ * Note a wait on a semaphore. Threads may synchronize by several semaphores, and the report
+ * mentions that. Nothing is written if the thread need not wait. The value is the first member in
+ * glibc and in musl; musl keeps a flag in the uppermost bit.
  */
 SEC("?uprobe")
 int sem_wait(struct pt_regs *ctx)
@@ -408,7 +408,7 @@ int sem_wait(struct pt_regs *ctx)
 	return 0;
 }
 
-/* On the ret instructions of functions that wait. */
+/* Attached to the ret instructions of functions that wait. */
 SEC("?uprobe")
 int cond_waited(struct pt_regs *ctx)
 {
@@ -449,7 +449,7 @@ int cond_wake(struct pt_regs *ctx)
 	struct sbt_thread *t = traced_thread(&index);
 	__u64 ip;
 
-	/* The same wake-up again, one level deeper. */
+	/* The function that woke the threads has called this function: it is the same wake-up. */
 	if (!t || called_within(ctx, t->waiting.wake_entry, t->waiting.wake_sp, t->waiting.wake_ip))
 		return 0;
 	t = cond_begin(ctx, &index, &state);
@@ -457,7 +457,7 @@ int cond_wake(struct pt_regs *ctx)
 		return 0;
 	if (state != SBT_OBJECT_BARRIER) {
 		count_hit(t);
-		/* A wake-up without waiting threads is not written either. */
+		/* A wake-up for which no thread waits is not written either. */
 		if (state == SBT_OBJECT_OTHER || object_empty(t))
 			return 0;
 	}
@@ -484,14 +484,14 @@ int cond_wake(struct pt_regs *ctx)
 #else
 #define NR_FUTEX 202
 #endif
-/* The same numbers on all architectures. */
+/* These numbers are the same on all architectures. */
 #define NR_FUTEX_WAITV	 449
 #define NR_FUTEX_WAKE	 454
 #define NR_FUTEX_WAIT	 455
 #define NR_FUTEX_REQUEUE 456
 
-/* As in <linux/futex.h>, which may be older. */
-#define OP_MASK	       (~(128 | 256)) /* private; selection of the clock */
+/* The values are those of <linux/futex.h>. The installed header may be too old to have them. */
+#define OP_MASK	       (~(128 | 256)) /* the flags FUTEX_PRIVATE_FLAG and FUTEX_CLOCK_REALTIME */
 #define OP_WAIT	       0
 #define OP_WAKE	       1
 #define OP_REQUEUE     3
@@ -520,7 +520,7 @@ static __always_inline __u64 syscall_arg(struct pt_regs___kernel *regs, __u32 n)
 #if defined(__TARGET_ARCH_arm64)
 	__u64 all[4] = {};
 
-	/* The first register has been overwritten only if the call is restarted. */
+	/* regs[0] still holds the first argument, except in a restarted call. */
 	bpf_probe_read_kernel(all, sizeof(all), &regs->regs);
 	return all[n & 3];
 #else
@@ -650,7 +650,7 @@ int BPF_PROG(futex_enter, struct pt_regs *user, long nr)
 	if (nr != NR_FUTEX && nr != NR_FUTEX_WAITV && nr != NR_FUTEX_WAIT && nr != NR_FUTEX_WAKE &&
 	    nr != NR_FUTEX_REQUEUE)
 		return 0;
-	/* Where time is accounted for, every traced thread has left a mark. */
+	/* Where time is accounted for, every traced thread is counted in `marks`. */
 	if (config.account && !marks[(__u32)bpf_get_current_pid_tgid() & (SBT_MARKS - 1)])
 		return 0;
 #if !defined(__TARGET_ARCH_arm64)
@@ -659,7 +659,8 @@ int BPF_PROG(futex_enter, struct pt_regs *user, long nr)
 #endif
 	t = traced_thread(&index);
 	/*
-	 * The call itself cannot be avoided. Return at once for a process without this probe group.
+	 * This program cannot be detached from a single process. Return at once for a process
+	 * without this probe group.
 	 */
 	if (!t || t->detached & SBT_PROBE_GROUP(SBT_FAMILY_FUTEX))
 		return 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Waits for other threads' ends where threads' time is not accounted for. With accounting,
- * account.bpf.c knows since when a thread has been blocked; here it is noted for threads that are
- * in no barrier.
+ * Find waits for the end of other threads where threads' time is not accounted for. With
+ * accounting, account.bpf.c knows since when a thread has been blocked. Here the time is noted for
+ * threads that are in no barrier.
  */
 #include "join.h"
 

@@ -112,17 +112,17 @@ struct rq {
 struct cfs_rq {
 	struct rq *rq;
 	struct task_group *tg;
-	int throttle_count; /* it or a group above it is throttled on this CPU */
+	int throttle_count; /* this group or a group above it is throttled on this CPU */
 };
 
 struct sched_entity {
 	__u64 sum_exec_runtime;
-	__u64 prev_sum_exec_runtime; /* the same when it got its CPU */
+	__u64 prev_sum_exec_runtime; /* sum_exec_runtime when the task got its CPU */
 	struct cfs_rq *cfs_rq;
 };
 
 struct sched_info {
-	unsigned long long run_delay; /* time spent waiting for a CPU */
+	unsigned long long run_delay; /* total time (ns) that the task waited for a CPU */
 	unsigned long long last_arrival; /* when it got its CPU, by the scheduler's clock */
 };
 
@@ -164,7 +164,7 @@ struct task_struct {
 	unsigned long nvcsw, nivcsw; /* voluntary and involuntary context switches */
 };
 
-/* Before 5.14. */
+/* Before Linux 5.14. */
 struct task_struct___before_5_14 {
 	volatile long state;
 };
@@ -270,7 +270,7 @@ struct linux_binprm;
 #define LIKELY(x)   __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
-/* A file that includes a header does not call all of its functions. */
+/* For functions in headers: a file may include the header without calling all of them. */
 #define MAYBE_UNUSED __attribute__((unused))
 
 #define SIG_DFL 0
@@ -288,7 +288,7 @@ struct linux_binprm;
 #define VM_SHARED 0x8
 
 #define TASK_RUNNING 0
-#define TASK_WAKING  0x0200 /* its wake-up came before its switch */
+#define TASK_WAKING  0x0200 /* woken before it was switched out */
 #define TASK_STOPPED 0x0004 /* by a signal */
 #define TASK_TRACED  0x0008 /* by a debugger */
 #define PF_EXITING   0x00000004

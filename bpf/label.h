@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
  * Barriers and phases that a program names with the markers of include/sbt/sbt.h. Each name gets a
- * number. User space gets number and name once, while the thread is at the marker, because the text
- * may be gone a moment later.
+ * number. User space gets the number and the name once, while the thread is at the marker, because
+ * the text may be gone a moment later.
  */
 #ifndef BPF_LABEL_H
 #define BPF_LABEL_H
@@ -78,7 +78,7 @@ static __noinline __u32 label_of(struct pt_regs *ctx, __u32 number, const struct
 		bpf_probe_read_user_str(key.text, sizeof(key.text), (void *)key.name);
 	label = label_number(&key);
 	known = bpf_map_lookup_elem(&labels, &key);
-	/* Threads that arrive at the same time may send it twice, which is harmless. */
+	/* Threads that arrive at the same time may send the label twice, which is harmless. */
 	if (!known && !label_send(&key, label, t->tid, PT_REGS_IP(ctx)))
 		bpf_map_update_elem(&labels, &key, &reported, BPF_ANY);
 	return label;

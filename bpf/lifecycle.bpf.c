@@ -9,7 +9,7 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* Write what the current thread, which ends, did after its last departure. */
+/* Write what the current thread did after its last departure. The thread is exiting. */
 static __noinline int tail_write(struct sbt_thread *t, struct sbt_account *a, __u32 index,
 				 __u64 now)
 {
@@ -99,7 +99,8 @@ static __always_inline void note_forked(const struct task_struct *parent,
 	struct sbt_forked *f, fresh = {};
 
 	if (ctgid != ptgid) {
-		bpf_map_delete_elem(&forked, &ctgid); /* of an earlier process with this number */
+		/* the entry of an earlier process with this number */
+		bpf_map_delete_elem(&forked, &ctgid);
 		/* vfork(): the parent waits until the child has exited or executed a program. */
 		if (child->mm == parent->mm)
 			return;
@@ -142,8 +143,8 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 			e->creator = parent->pid;
 			e->thread_pointer = thread_pointer(child);
 			/*
-			 * The first thread that the process creates: its waits must be seen from
-			 * now on.
+			 * This is the first thread that the process creates, so the process's waits
+			 * must be seen from now on.
 			 */
 			bpf_ringbuf_submit(e, config.discover && parent->signal->nr_threads <= 2
 						      ? BPF_RB_FORCE_WAKEUP
@@ -151,14 +152,14 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 		}
 		return 0;
 	}
-	/* With -a --comm the child's name may differ: it is found at its first crossing. */
+	/* With -a --comm the child's name may differ: the child is found at its first crossing. */
 	if (!config.follow || config.by_comm)
 		return 0;
 	several_tgids = 1;
 	fresh.inc = incarnation(now);
 	fresh.flags = flags & (SBT_PROC_BY_EXIT | SBT_PROC_FRESH);
 	if (bpf_map_update_elem(&procs, &ctgid, &fresh, BPF_ANY))
-		return 0; /* counted at its first crossing */
+		return 0; /* the loss is counted at the child's first crossing */
 	thread_begin(child, ctid, ctgid, ACCOUNT_RUNNABLE, now);
 	e = event_new(SBT_REC_FORK, now);
 	if (e) {
@@ -264,8 +265,8 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_pid, struct linux_binprm
 		if (config.system &&
 		    (config.by_comm || (proc_flags(p, tgid) & SBT_PROC_EXCLUDED))) {
 			/*
-			 * Another program, perhaps with another name: decided at its first
-			 * crossing.
+			 * The process now runs another program, perhaps with another name. Its
+			 * first crossing decides whether it is traced.
 			 */
 			bpf_map_delete_elem(&procs, &tgid);
 			p = NULL;
@@ -331,7 +332,10 @@ int loader_state(struct pt_regs *ctx)
 		return 0;
 	__sync_fetch_and_add(&p->mappings, 1);
 	if (config.aggregate) {
-		/* In this order: a program that sees the new epoch checks the mappings. */
+		/*
+		 * Increment `mappings` first: a BPF program that sees the new epoch checks the
+		 * mappings.
+		 */
 		__sync_fetch_and_add(&mappings, 1);
 		__sync_fetch_and_add(&epoch, 1);
 	}

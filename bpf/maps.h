@@ -75,8 +75,8 @@ struct {
 } owners SEC(".maps") __weak;
 
 /*
- * One entry if no times are accounted for, else as many as `threads`. Mapped by user space, to
- * read.
+ * One entry if no times are accounted for, else as many as `threads`. User space maps it to read
+ * it.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -86,7 +86,7 @@ struct {
 	__type(value, struct sbt_account);
 } accounts SEC(".maps") __weak;
 
-/* As `accounts`, for counters. */
+/* One entry if no counters are used, else as many as `threads`. User space maps it to read it. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -134,7 +134,10 @@ struct {
 	__type(value, __u32);
 } early SEC(".maps") __weak;
 
-/* -a: by process, also after it has exited, until another process has its number. */
+/*
+ * -a: by process. The entry stays after the process has exited, until another process has its
+ * number.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1);
@@ -142,7 +145,7 @@ struct {
 	__type(value, struct sbt_forked);
 } forked SEC(".maps") __weak;
 
-/* How to find the caller. */
+/* How to find the caller of a frame. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1);
@@ -166,7 +169,7 @@ struct {
 	__type(value, struct sbt_spec);
 } specs SEC(".maps") __weak;
 
-/* Without cookies: the index in `specs`, by the last bits of the probe's address. */
+/* Without cookies: the index in `specs`, by the offset of the probe in its page. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, SBT_PAGE_PROBE_SITES);
@@ -174,7 +177,7 @@ struct {
 	__type(value, __u32);
 } page_places SEC(".maps") __weak;
 
-/* Where these bits are ambiguous: the index in `specs`. */
+/* The index in `specs` where several probes have the same offset. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, SBT_SPECS);
@@ -182,7 +185,7 @@ struct {
 	__type(value, __u32);
 } place_codes SEC(".maps") __weak;
 
-/* At the index of the thread's slot in `threads`. */
+/* The regions of each thread, at the index of the thread's slot in `threads`. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -204,7 +207,7 @@ struct {
 	__type(value, __u32);
 } outlined SEC(".maps") __weak;
 
-/* The labels that user space was sent. */
+/* The labels that were sent to user space. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 4096);
@@ -220,8 +223,8 @@ struct {
 } objects SEC(".maps") __weak;
 
 /*
- * For --aggregate; otherwise one entry each. `lately` is at the index of the thread's slot; `sums`
- * is mapped by user space.
+ * For --aggregate; otherwise these maps have one entry each. `lately` is indexed like `threads`.
+ * User space maps `sums`.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -254,8 +257,8 @@ struct {
 } meetings SEC(".maps") __weak;
 
 /*
- * Slots of `sums` and of `meetings` of threads and processes that have exited. User space has read
- * and cleared them.
+ * Slots of `sums` and `meetings` that belonged to threads and processes that have exited. User
+ * space has read and cleared them.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_QUEUE);
@@ -387,7 +390,7 @@ static __always_inline struct sbt_thread *thread_find(__u32 tid, __u32 *index)
 	return NULL;
 }
 
-/* Take a free slot for a thread. Return it, or NULL. */
+/* Take a free slot for a thread. Return the slot, or NULL. */
 static __always_inline struct sbt_thread *thread_claim(__u32 tid, __u32 tgid, __u32 *index)
 {
 	struct sbt_thread *t;
@@ -433,10 +436,7 @@ static __always_inline void thread_release(struct sbt_thread *t)
 	}
 }
 
-/*
- * Reserve room for a record in this CPU's ring, or, before the record counts as lost, in the next
- * CPU's.
- */
+/* Reserve room for a record in this CPU's ring or, if that ring is full, in the next CPU's ring. */
 static __always_inline void *ring_reserve(__u32 cpu, __u64 size)
 {
 	__u32 i = cpu < config.nrings ? cpu : 0;
@@ -454,9 +454,9 @@ static __always_inline void *ring_reserve(__u32 cpu, __u64 size)
 }
 
 /*
- * Return the flag that wakes the reader if the ring is filling up. The reader polls on a timer,
- * rarely where little arrives. A quarter full is early enough for stack samples, which leave half
- * of a ring to the crossings.
+ * Return the flag that wakes the reader if the ring is filling up. The reader polls on a timer, and
+ * rarely if few records arrive. It is woken when the ring is a quarter full, which is early enough
+ * for stack samples: they use up to half of a ring.
  */
 static __always_inline __u64 wake_if_full(void *ring)
 {
@@ -568,8 +568,9 @@ static __always_inline struct file *file_at(struct task_struct *task, __u64 fd)
 
 /*
  * Return the inode that /proc/PID/maps shows for a mapped file. A file of a stacked file system
- * (overlayfs) is a struct backing_file, and CO-RE has no type information to tell. But only there a
- * path follows the file, and the path's two halves agree.
+ * (overlayfs) is a struct backing_file, but nothing in struct file says so. Only in a backing_file,
+ * a struct path follows the file, and the dentry and the mount of this path have the same
+ * superblock.
  */
 static __always_inline struct inode *mapped_inode(struct file *file)
 {
@@ -586,7 +587,10 @@ static __always_inline struct inode *mapped_inode(struct file *file)
 	return BPF_CORE_READ(file, f_inode);
 }
 
-/* Attempts while other threads change the mappings; a change takes about a microsecond. */
+/*
+ * Number of attempts to read the mappings while other threads change them. A change takes about a
+ * microsecond.
+ */
 #define MAPPING_TRIES 32
 
 /*
@@ -638,7 +642,7 @@ static __always_inline void event_program(struct sbt_event *e, struct task_struc
  */
 static __always_inline void mappings_changed(struct sbt_proc *p, __u32 tgid, __u32 tid, bool hold)
 {
-	/* The event first: never stop a process without an event. */
+	/* Reserve the event first: never stop a process without an event. */
 	struct sbt_event *e = event_new(SBT_REC_MAP, bpf_ktime_get_ns());
 
 	if (!e)

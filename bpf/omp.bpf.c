@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Parallel regions. The thread that begins a region calls the runtime (region_*), and all the
- * runtime's threads run the outlined function (outlined_*). A thread that enters the function is a
- * member of the team, and a thread that leaves it has arrived at the join. The departure from the
- * join is seen only for the thread that began the region. Workers count as inside until they enter
- * the next region.
+ * Handle parallel regions. The thread that begins a region calls the runtime (region_*), and all
+ * the runtime's threads run the outlined function (outlined_*). A thread that enters the function
+ * is a member of the team, and a thread that leaves it has arrived at the join. The departure from
+ * the join is seen only for the thread that began the region. Workers count as inside until they
+ * enter the next region.
  */
 #include "probe.h"
 #include "team.h"
@@ -18,7 +18,7 @@ extern int thread_admit(__u32 tgid, __u32 tid);
 
 enum { BY_SESSION, BY_EXIT, BY_CALLER };
 
-/* What the programs here work with. */
+/* The data that the programs in this file look up at each hit. */
 struct here {
 	struct sbt_thread *t;
 	struct sbt_teams *own_teams;
@@ -26,7 +26,7 @@ struct here {
 	__u64 sp;
 	__u32 tgid, tid;
 	__u32 index;
-	__u32 number; /* of the spec */
+	__u32 number; /* number of `spec` */
 };
 
 static __always_inline bool here_find(struct here *h, struct pt_regs *ctx)
@@ -43,7 +43,7 @@ static __always_inline bool here_find(struct here *h, struct pt_regs *ctx)
 	return h->own_teams != NULL;
 }
 
-/* As here_find(), at an entry, where the thread may be new. */
+/* Like here_find(), at an entry, where the thread may be new. */
 static __always_inline bool here_enter(struct here *h, struct pt_regs *ctx)
 {
 	int slot;
@@ -63,19 +63,22 @@ static __always_inline bool here_enter(struct here *h, struct pt_regs *ctx)
 	}
 	h->number = spec_index(ctx);
 	h->spec = bpf_map_lookup_elem(&specs, &h->number);
-	/* Of an outlined function the entry alone is useful: it shows the members of a team. */
+	/*
+	 * For an outlined function the entry alone is useful, because it shows the members of a
+	 * team.
+	 */
 	return h->spec && !is_detached(h->t, h->spec) &&
 	       (h->spec->role == SBT_ROLE_OUTLINED ||
 		!((h->t->proc_flags & SBT_PROC_BY_EXIT) && (h->spec->flags & SBT_SPEC_NO_EXITS)));
 }
 
-/* Return the return value of a program at an entry: 0 if the return probe shall see the end. */
+/* Return the value that a program returns at an entry: 0 if the return probe is to see the end. */
 static __always_inline int here_end(const struct here *h)
 {
 	return h->t->proc_flags & SBT_PROC_BY_EXIT ? 1 : 0;
 }
 
-/* End the regions that the stack has left unseen (longjmp). */
+/* End the regions that the thread left unseen by longjmp(), as its stack pointer shows. */
 static __always_inline void teams_trim(struct sbt_teams *own_teams, __u64 sp)
 {
 	__u32 i;
@@ -94,8 +97,8 @@ static __always_inline void teams_trim(struct sbt_teams *own_teams, __u64 sp)
 }
 
 /*
- * Write that a worker at the end of a region continues, in a region that was begun at @begun_ns; 0:
- * not known.
+ * Record that a worker at the end of a region continues, in a region that was begun at @begun_ns;
+ * 0: not known.
  */
 static __noinline int team_resume(struct sbt_thread *t, struct sbt_teams *own_teams, __u32 index,
 				  __u64 begun_ns)
@@ -116,9 +119,9 @@ static __noinline int team_resume(struct sbt_thread *t, struct sbt_teams *own_te
 
 /*
  * Begin the wait of a thread that has begun a region: until it runs the region's function it waits
- * for its workers, spinning or not. The wait is kept in the fields for waits for a turn, because
- * there can be no such wait at that time. The programs themselves call this, to save stack: Linux
- * before 6.13 adds up the stacks of all calls.
+ * for its workers, spinning or not. The wait is kept in the fields for waits for a turn, because a
+ * thread cannot wait for a turn at that time. The BPF programs call this function directly, to save
+ * stack: Linux before 6.13 adds up the stacks of all calls.
  */
 static __noinline int team_await_begin(void)
 {
@@ -159,8 +162,8 @@ static __noinline int team_await_end(void)
 /* --- the thread that begins a region ---------------------------------------------------------- */
 
 /*
- * Return whether the function is the program's own and has had a probe in another process: probes
- * by file are in all processes.
+ * Return whether the function is the program's own and has had a probe in another process. Such a
+ * probe is attached to the file, so all processes have it.
  */
 static __always_inline bool outlined_in_program(struct task_struct *task, __u64 fn)
 {
@@ -176,7 +179,8 @@ static __always_inline bool outlined_in_program(struct task_struct *task, __u64 
 }
 
 /*
- * Request a probe on a region's function from user space, once. Return whether it exists already.
+ * Ask user space, once, for a probe on a region's function. Return whether the probe already
+ * exists.
  */
 static __noinline int outlined_known(struct pt_regs *ctx, const struct here *h, __u64 fn)
 {
@@ -251,7 +255,7 @@ static __noinline int region_begin(struct sbt_region_key *key, __u64 object, __u
 	return 0;
 }
 
-/* Return 0 if the region's end shall be seen, else 1. */
+/* Return 0 if the region's end is to be seen, else 1. */
 static __noinline int region_enter_at(struct pt_regs *ctx)
 {
 	struct sbt_region_key key = {}, unknown = {};
@@ -350,8 +354,8 @@ static __noinline int region_leave_at(struct pt_regs *ctx, int by)
 /* --- tasks ------------------------------------------------------------------------------------ */
 
 /*
- * Report that the process has tasks. The probe that saw it is no longer needed. Return 0 if it was
- * reported.
+ * Report that the process has tasks. The probe that was hit is no longer needed. Return 0 if the
+ * tasks were reported.
  */
 static __noinline int report_tasks(struct pt_regs *ctx, struct sbt_proc *p)
 {
@@ -389,7 +393,7 @@ static __noinline int outlined_alone(struct pt_regs *ctx, __u64 fn)
 	/* A task hits the probes at its beginning and its end. */
 	if (p && p->tasks_inc == p->inc)
 		__sync_fetch_and_add(&p->looks, 2);
-	/* Threads that do so at the same time may count only once. */
+	/* Entries at the same time may be counted only once, because this is not atomic. */
 	*known += SBT_OUTLINED_ALONE;
 	/*
 	 * The function is reported again if the probe is still there after the same number of
@@ -465,14 +469,14 @@ static __noinline int outlined_enter_at(struct pt_regs *ctx)
 	key.data = arg_or(ctx, h.number, object, 0);
 	r = bpf_map_lookup_elem(&regions, &key);
 	if (!r && h.spec->family == SBT_FAMILY_LIBOMP) {
-		/* A region without an argument. */
+		/* Perhaps a region without an argument. */
 		key.data = 0;
 		r = bpf_map_lookup_elem(&regions, &key);
 	}
 	level = h.own_teams->depth;
 	/*
-	 * No region: a task, or begun before tracing, or run by its thread alone because of an if
-	 * clause.
+	 * Without a region this is a task, or a region that began before tracing, or a region that
+	 * its thread runs alone because of an if clause.
 	 */
 	alone = !r || (top && top->fn == key.fn && top->data == key.data);
 	/* GCC runs no region without its runtime, and a task contains no barrier. */
@@ -557,7 +561,7 @@ static __noinline int outlined_leave_at(struct pt_regs *ctx, int by)
 		h.sp -= RETURN_POPS;
 	if (!top || top->outlined_sp != h.sp)
 		return 0;
-	/* Its exit was seen already. */
+	/* The exit of this function was seen already. */
 	if (top->region_sp && h.t->arrive_ns && h.t->team == TEAM_JOIN && h.t->sp == top->region_sp)
 		return 0;
 	if (!top->region_sp)
@@ -643,7 +647,7 @@ int outlined_exit(struct pt_regs *ctx)
 	return outlined_leave_at(ctx, BY_EXIT);
 }
 
-/* At the return address of the call of the outlined function. */
+/* Attached to the return address of the call of the outlined function. */
 SEC("?uprobe")
 int outlined_returned(struct pt_regs *ctx)
 {

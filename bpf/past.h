@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * The recent past of traced threads. It is needed because a thread knows only at the end of its
- * wait for which thread it waited. At each change of a thread's state, the sums of its times are
- * kept. The sums of the last few changes are all kept; of older changes, fewer are kept the older
- * they are. So the sums at any moment are known: exactly in the recent past, and by interpolation
+ * Keep the recent past of traced threads. It is needed because a thread knows only at the end of
+ * its wait for which thread it waited. At each change of a thread's state, the sums of its times
+ * are kept. All sums of the last few changes are kept. The older the changes, the fewer of them are
+ * kept. So the sums at any moment are known: exactly in the recent past, and by interpolation
  * before that.
  */
 #ifndef BPF_PAST_H
@@ -29,8 +29,8 @@ struct sbt_past {
 	__u64 from_ns; /* older sums belong to another thread */
 	__u64 noted_ns; /* time of the last change */
 	/*
-	 * Results of past_around(), kept here because of the verifier: the last change up to a
-	 * moment, and the first after it.
+	 * Results of past_around(): the last change up to a moment, and the first change after it.
+	 * They are kept here because of the verifier.
 	 */
 	__u32 before, after; /* PAST_NONE: none is kept */
 	__u64 before_ns, after_ns;
@@ -43,8 +43,8 @@ struct sbt_past {
 };
 
 /*
- * By the thread's slot, modulo SBT_PASTS. If two threads share an entry, the second has no past
- * until the first is at rest.
+ * Index: the thread's slot, modulo SBT_PASTS. If two threads share an entry, the second has no past
+ * until the first has not changed its state for PAST_REST_NS.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -78,7 +78,7 @@ static __always_inline void sums_now(struct past_sums *s, const __u64 times[SBT_
 }
 
 /*
- * Return the number of the lowest bit that is set, of PAST_LEVELS bits. BPF has no instruction for
+ * Return the position of the lowest of PAST_LEVELS bits that is set. BPF has no instruction for
  * this.
  */
 static __always_inline __u32 lowest_bit(__u32 n)
@@ -104,7 +104,7 @@ static __always_inline void past_write(struct sbt_past *p, struct sbt_account *a
 	p->noted_ns = now;
 	n = ++p->changes;
 	level = lowest_bit(n | 1U << (PAST_LEVELS - 1));
-	/* The number without the bits that are the same throughout a level. */
+	/* Leave out the bits of the number that are the same for all changes of a level. */
 	at = level * PAST_KEPT + (n >> (level + (level < PAST_LEVELS - 1)) & (PAST_KEPT - 1));
 	barrier_var(at); /* without this, older verifiers lose track of the value of `at` */
 	if (at < PAST_NONE)
@@ -121,7 +121,7 @@ __noinline int past_note(__u32 index)
 	struct sbt_past *p = past_at(index);
 
 	/*
-	 * While one of the thread's own programs updates the account, its sums are not up to date.
+	 * While one of the thread's own programs updates the account, the sums are not up to date.
 	 */
 	if (a && p && !a->busy && a->state != ACCOUNT_RESTING)
 		past_write(p, a);
@@ -154,7 +154,9 @@ __noinline int past_begin(__u32 index)
 	return 0;
 }
 
-/* Find the kept changes around @since, for `before` and `after`. */
+/*
+ * Set `before` to the last kept change up to @since, and `after` to the first kept change after it.
+ */
 __noinline int past_around(__u32 index, __u64 since)
 {
 	struct sbt_past *p = past_at(index);

@@ -10,8 +10,8 @@
 #include "maps.h"
 
 /*
- * Return the number of the spec, where several probes have the same offset in their pages. Return
- * SBT_SPECS, which is no spec's number, if there is no such spec.
+ * Return the number of the probe's spec where several probes have the same offset in their pages.
+ * Return SBT_SPECS, which is no spec's number, if there is no spec.
  */
 static __noinline __attribute__((unused)) __u32 spec_by_code(__u64 ip)
 {
@@ -40,7 +40,7 @@ static __always_inline __u32 spec_index(struct pt_regs *ctx)
 /* A value that cannot be read. No address, count or number has this value. */
 #define ARG_UNREAD 0x8000000000000001ULL
 
-/* The kernel's name of a probe's context, as a global function must declare it. */
+/* The type that a global function must declare for the context of a probe. */
 struct bpf_user_pt_regs_t;
 
 /*
@@ -53,7 +53,7 @@ extern __u64 arg_at(struct bpf_user_pt_regs_t *ctx, __u32 number, __u32 member);
 #define arg_fetch(ctx, number, member) \
 	arg_at((struct bpf_user_pt_regs_t *)(ctx), number, offsetof(struct sbt_spec, member))
 
-/* The same, or @other if it cannot be read. */
+/* Like arg_fetch(), or @other if the value cannot be read. */
 #define arg_or(ctx, number, member, other) arg_known(arg_fetch(ctx, number, member), other)
 
 static __always_inline __u64 arg_known(__u64 value, __u64 other)
@@ -62,8 +62,8 @@ static __always_inline __u64 arg_known(__u64 value, __u64 other)
 }
 
 /*
- * Return whether this is the end of a session. There the instruction is the caller's, and the
- * helper still returns that of the probe. The kernel has a function for this
+ * Return whether this is the end of a session. At the end the instruction pointer is in the caller,
+ * while the helper still returns the address of the probe. The kernel has a function for this
  * (bpf_session_is_return), but Linux 7.2 has changed its arguments: libbpf then refuses all
  * programs of an object that declares it differently.
  */

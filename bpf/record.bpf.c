@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * The change of a thread's account at its arrival, and the record that its departure writes: the
- * same for all programs that see threads arrive and depart.
+ * Update a thread's account at its arrival, and write the record at its departure. The same
+ * functions serve all programs that see threads arrive and depart.
  */
 #include "account.h"
 
@@ -145,8 +145,8 @@ static __always_inline void account_leave(struct sbt_account *a)
 }
 
 /*
- * --aggregate: abandon a crossing that was never left, or left unseen. Without atomics that return
- * a value: an exiting thread is handled here on all kernels.
+ * --aggregate: abandon a crossing that was never left, or left unseen. This function uses no
+ * atomics that return a value, because all kernels run it for exiting threads.
  */
 static __noinline int sums_abandon(struct sbt_thread *t, __u64 now)
 {
@@ -167,7 +167,7 @@ static __noinline int sums_abandon(struct sbt_thread *t, __u64 now)
 	if (s->site_known)
 		sum = bpf_map_lookup_elem(&sums, &at);
 	if (!s->site_known) {
-		/* Its stack is gone by now. */
+		/* The call site is not known, and the thread's stack is gone by now. */
 		count(lost_untold, bpf_get_smp_processor_id());
 	} else if (!sum) {
 		count(lost_sum, bpf_get_smp_processor_id());

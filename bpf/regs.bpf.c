@@ -40,7 +40,10 @@ static __always_inline void note_returns(struct task_struct *task, struct sbt_re
 		return;
 	at = BPF_CORE_READ(t, utask, return_instances);
 	for (i = 0; i < 2 * SBT_REGS_RETURNS && at; i++) {
-		/* Of instances with a shared location the last one has the caller's address. */
+		/*
+		 * Several instances may share a return location. Only the last of these has the
+		 * caller's address.
+		 */
 		if (!BPF_CORE_READ(at, chained) && n < SBT_REGS_RETURNS)
 			regs->returns[n++] = BPF_CORE_READ(at, orig_ret_vaddr);
 		at = BPF_CORE_READ(at, next);
@@ -86,12 +89,14 @@ int thread_regs(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* By the cookie of the probe: the thread that is watched, and how often it has hit the probe. */
+/*
+ * Index: the cookie of the probe. The thread that is watched, and how often it has hit the probe.
+ */
 __u32 watched[SBT_REGS_RETURNED];
 __u64 returned[SBT_REGS_RETURNED];
 
 /*
- * Linux 5.15: cookies. If this program can be loaded as a multi-probe program, it needs no more
+ * Cookies need Linux 5.15. If this program can be loaded as a multi-probe program, it needs no more
  * privileges than tracing.
  */
 SEC("?uprobe")

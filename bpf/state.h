@@ -22,16 +22,16 @@
 /* No return probes in this process: departures are seen at the ret instructions. */
 #define SBT_PROC_BY_EXIT  0x04
 
-/* Runs a program not seen before: its mappings are not examined yet. */
+/* The process runs a program that was not seen before: its mappings are not examined yet. */
 #define SBT_PROC_FRESH 0x08
-#define SBT_PROC_KNOWN 0x10 /* in a verdict: the program was examined */
+#define SBT_PROC_KNOWN 0x10 /* in struct sbt_verdict: the program was examined */
 /*
  * The functions in which the process's threads wait for other threads have probes, where probes are
  * possible.
  */
 #define SBT_PROC_WAITS 0x20
 
-/* Counts the hits without any use of one kind of probe, within one second. */
+/* Number of useless hits of one kind of probe within one second. */
 struct sbt_idle {
 	__u64 since_ns;
 	__u32 looks;
@@ -48,13 +48,17 @@ struct sbt_proc {
 	__u32 reported_inc;
 	__u64 reported_start, reported_end, reported_offset, reported_ino;
 	/*
-	 * Hits of probes on condition variables and turns that were no crossing, in steps of
-	 * SBT_LOOKS_STEP.
+	 * Number of probe hits on condition variables and turns that were no crossings, counted in
+	 * steps of SBT_LOOKS_STEP.
 	 */
 	__u64 looks;
 	struct sbt_idle conds, turns;
-	__u32 tasks_inc; /* SBT_REC_TASKS was reported for this program (`inc`); 0: for none */
-	/* Both are small because process_admit() keeps a struct sbt_proc on its stack. */
+	/* SBT_REC_TASKS was reported for this program (`inc`); 0: for no program */
+	__u32 tasks_inc;
+	/*
+	 * `copies` and `copied` have 16 bits because process_admit() keeps a struct sbt_proc on its
+	 * stack.
+	 */
 	__u16 copies; /* number of SBT_REC_COPY reported for this program */
 	__u16 copied; /* SBT_COPIED_AT() of the last copy */
 };
@@ -69,7 +73,8 @@ struct sbt_proc {
 
 /*
  * Examine at most this many pieces of code outside any file in a process: just-in-time compilers
- * make many such pieces. At the former address of the program's own code, the second limit holds.
+ * make many such pieces. For memory where the program's own code is or was, SBT_COPIES_OWN_MAX
+ * applies.
  */
 #define SBT_COPIES_MAX	   64
 #define SBT_COPIES_OWN_MAX 1024
@@ -87,8 +92,8 @@ struct sbt_classified {
 };
 
 /*
- * A wait that may turn out to be a barrier crossing. It is separate from the crossing under way and
- * from the thread's account, so that it does not disturb crossings of known barriers.
+ * A wait that may turn out to be a barrier crossing. It is kept separately from the crossing under
+ * way and from the thread's account, so that a wait does not disturb crossings of known barriers.
  */
 struct sbt_waiting {
 	/* Start of the wait on a condition variable or a futex; 0: the thread does not wait. */
@@ -127,12 +132,12 @@ struct sbt_turn_wait {
 	__u32 idle; /* number of hits in `looks` that hardly waited */
 };
 
-/* In place of a stack pointer: the thread has begun a region and does not run its function yet. */
+/* sbt_turn_wait.sp: the thread has begun a region and does not run the region's function yet. */
 #define SBT_TURN_REGION 1
 
-/* In a shorter wait (ns) the turn came at once: most of the wait would be the cost of the probe. */
+/* A shorter wait (ns) counts as no wait: most of it would be the cost of the probe. */
 #define SBT_TURN_NS	  3000
-/* In a shorter wait (ns) the cost of the probe matters. */
+/* After a shorter wait (ns) the hit counts as useless, because the cost of the probe matters. */
 #define SBT_TURN_WORTH_NS 50000
 
 /* --aggregate: the state that a thread's sums need at each of its crossings. */
@@ -164,7 +169,7 @@ struct sbt_walk {
 	__u64 link; /* arm64, in a system call: the return address of its function */
 	__u32 want; /* number of callers wanted, wrappers not counted */
 	__u32 left; /* number of callers still wanted */
-	__u32 plain; /* a single caller is its own name and needs no chain */
+	__u32 plain; /* a single caller is named by its address and needs no chain */
 	__u32 pad;
 };
 
@@ -185,7 +190,7 @@ struct sbt_thread {
 	__u64 sp; /* stack pointer at that probe */
 	__u64 words;
 	__u64 words_object; /* the object that `words` were read from; 0: not read yet */
-	__u32 words_epoch; /* value of `epoch` when they were read */
+	__u32 words_epoch; /* value of `epoch` when `words` were read */
 	__u32 inc;
 	__u32 seq;
 	__u32 proc_flags; /* flags of its process at its first crossing, updated by user space */
@@ -201,18 +206,19 @@ struct sbt_thread {
 	__u16 spec;
 	__u16 index;
 	__u16 own_index; /* index that its program has stated; 0: none */
-	__u16 result; /* COND, FUTEX, STD: struct sbt_crossing */
+	__u16 result; /* COND, FUTEX, STD: sbt_crossing.result */
 	__u16 pad;
+	/* These members have the same meaning as in struct sbt_crossing. */
 	union {
 		__u32 label;
 		__u32 made;
-		__u32 round; /* all these members as in struct sbt_crossing */
+		__u32 round;
 	};
 	__u8 marked; /* it arrived by a marker, in the middle of a function */
 	__u8 team; /* enum sbt_team_use */
-	__u8 how; /* SBT_SPEC_* of that probe */
+	__u8 how; /* SBT_SPEC_* of the probe at `entry` */
 	__u8 pad2;
-	__u32 handler_ns; /* handler time of the crossing under way: struct sbt_crossing */
+	__u32 handler_ns; /* handler time of the crossing under way: sbt_crossing.handler_ns */
 	__u32 handler_last; /* handler time of the last crossing */
 	struct sbt_turn_wait turn;
 	/* Discovery is off where crossings are summed, so the two share memory. */
@@ -221,8 +227,8 @@ struct sbt_thread {
 		struct sbt_summing summing;
 	};
 	/*
-	 * time when the thread last lost its CPU outside barriers, while its time is not accounted
-	 * for; 0: it lost none
+	 * runs without accounting: when the thread last lost its CPU outside barriers; 0: it lost
+	 * none
 	 */
 	__u64 out_ns;
 	struct sbt_walk walk; /* scratch memory of bpf/callers.bpf.c */
@@ -243,15 +249,15 @@ struct sbt_object {
 };
 
 /*
- * Value in `objects`: what user space has found out, and whether a thread may wait there without a
- * wake-up.
+ * Value in `objects`: what user space has found out, and whether a thread may have begun to wait
+ * since the last wake-up.
  */
 struct sbt_object_state {
 	__u32 verdict; /* SBT_OBJECT_* */
 	__u32 waits;
 };
 
-#define SBT_OBJECT_OPEN	   0 /* not classified: handled as if it had no entry */
+#define SBT_OBJECT_OPEN	   0 /* not classified: handled as if the object had no entry */
 #define SBT_OBJECT_BARRIER 1 /* a barrier: whole crossings are written */
 #define SBT_OBJECT_OTHER   2 /* no barrier: nothing is written */
 
@@ -262,7 +268,10 @@ struct sbt_object_state {
  * both in common.
  */
 #define SBT_PAGE_PROBE_SITES  4096
-/* Used instead of a spec's number: the code must be compared. */
+/*
+ * In `page_places`, instead of a spec's number: several probes have this offset, so the code must
+ * be compared.
+ */
 #define SBT_PROBE_SITE_SHARED 0xffffffff
 #define SBT_CODE_BYTES	      8
 #if defined(__TARGET_ARCH_arm64) || defined(__aarch64__)
@@ -303,8 +312,8 @@ enum sbt_account_state {
 #define SBT_REST_NS	  1000000000ULL
 
 /*
- * At most this many threads that ran instead of a thread are distinguished in one phase. A power of
- * two.
+ * Number of tasks that are distinguished, in one phase, among the tasks that ran while the thread
+ * waited for a CPU. A power of two.
  */
 #define SBT_RUNS 4
 
@@ -324,17 +333,17 @@ struct sbt_run {
 #define SBT_TIMES	 (SBT_TIME_BLOCKED + SBT_BLOCKED_REASONS)
 
 /*
- * The thread that had a CPU or a lock for most of a time, as far as a log shows: occupancy_sum().
+ * The thread that had a CPU or a lock for most of a wait, as far as the log shows: occupancy_sum().
  */
 struct sbt_most {
 	__u32 tid; /* 0: not known */
 	__u32 pad;
 	__u64 ns;
 	__u64 seen_ns; /* sum over all threads */
-	__u64 votes, end_ns; /* used while they are added up */
+	__u64 votes, end_ns; /* used while occupancy_sum() runs */
 };
 
-/* The longest recent wait. A wait counts for less the longer ago it ended. */
+/* The longest recent wait. A wait counts for less the longer ago it ended: waited_longest(). */
 struct sbt_waited_for {
 	__u64 ns, end_ns;
 	__u32 tid; /* 0: not known */
@@ -356,9 +365,10 @@ struct sbt_account {
 	__u32 tgid;
 	__u8 state; /* enum sbt_account_state */
 	__u8 reason; /* ACCOUNT_BLOCKED: enum sbt_blocked */
-	__u8 inside; /* it is inside a barrier, so the reason of a block is known */
+	__u8 inside; /* the thread is inside a barrier, so the reason of a block is known */
 	__u8 changed; /* the thread was switched out or had a page fault since the mark */
-	__u8 phase_changed; /* the same for the phase: `phase` holds its parts */
+	/* the thread was switched out or had a page fault in the phase: `phase` holds its parts */
+	__u8 phase_changed;
 	__u8 blocks_changed;
 	__u8 was_throttled; /* its cgroup was throttled when it became runnable */
 	__u8 busy; /* one of the thread's own programs is updating the account */
@@ -388,8 +398,8 @@ struct sbt_account {
 	__u64 since_ns; /* when `state` began */
 	__u64 clock_ns; /* how far the scheduler's clock is behind; 0: not known */
 	__u64 exec_ns; /* the kernel's sum of its CPU time when it was switched out last */
-	__u64 woken_ns; /* when it was woken although it seemed to run */
-	__u64 run_ns; /* running: accounted for up to this time, less away_ns */
+	__u64 woken_ns; /* when it was woken although it seemed to run; 0: it was not */
+	__u64 run_ns; /* ACCOUNT_RUNNING: accounted for up to this time, less away_ns */
 	__u64 away_ns; /* total time that it was away while `busy` */
 	__u64 away_at_ns; /* start of the present time away; 0: it is not away */
 	__u64 recent_from_ns; /* start of the time in which `recent_switches` counts its switches */
@@ -402,11 +412,12 @@ struct sbt_account {
 	/* The longest fault since the mark. */
 	__u64 fault_max_ns;
 	__u64 fault_max_addr;
-	__u64 capture_ns; /* when its stack was copied last */
+	__u64 capture_ns; /* when the thread's stack was copied last */
 	/* Key of the stack last found in the map, and when it was found. */
 	__u64 stack_seen, stack_ns;
 	/*
-	 * Number of the file that it last waited for, when its name was read, and the name's key.
+	 * Identifies the file that the thread waited for last; when the file's name was read; the
+	 * name's key.
 	 */
 	__u64 file_seen, file_ns;
 	__u64 file_key;
@@ -430,18 +441,24 @@ struct sbt_account {
 	} mark, phase;
 	__u64 phase_ran_ns;
 	__u32 phase_ran;
-	__u32 holder; /* of the block under way */
-	/* PID namespace in which its program knows its threads' numbers; 0: the initial one */
+	__u32 holder; /* the holder in the block under way; 0: not known */
+	/* PID namespace of the thread's program; 0: the initial one */
 	__u32 pidns;
 	__u32 waited; /* enum sbt_waited */
 	__u64 block_addr;
 	__u64 block_stack;
-	/* Start of its attempts for block_addr, begun again after each time-out; 0: none. */
+	/*
+	 * When the thread began to wait for block_addr. A wait that is repeated after a time-out
+	 * does not change this. 0: it does not wait.
+	 */
 	__u64 tried_ns;
 	__u64 holder_times[SBT_TIMES]; /* times of the holder when the block began */
-	/* The longest waits that this thread caused: for a lock, and for a CPU. */
+	/* The longest recent waits of this thread: for a lock, and for a CPU. */
 	struct sbt_waited_for for_lock, for_cpu;
-	/* The longest blocks of the phase, each with the thread that caused most of the loss. */
+	/*
+	 * For each reason, the longest block at the object that the phase lost most time to:
+	 * block_leads().
+	 */
 	struct sbt_block blocks[SBT_BLOCKED_REASONS];
 	__u64 votes[SBT_BLOCKED_REASONS]; /* votes for `blocks`: block_end() */
 };
@@ -487,11 +504,14 @@ static inline __u64 sbt_count_scale(const struct sbt_counted *c, enum sbt_scaled
 struct sbt_counting {
 	struct sbt_counted sum[SBT_COUNTERS_MAX];
 	struct sbt_counted mark[SBT_COUNTERS_MAX]; /* the sums at the last arrival or departure */
-	/* Its CPU's counts, less away, when it began to run there or was examined last. */
+	/*
+	 * The CPU's counts, less `away`, when the thread began to run there or was examined last.
+	 */
 	struct sbt_counted base[SBT_COUNTERS_MAX];
 	__u64 phase[SBT_COUNTERS_MAX];
-	__u64 away[SBT_COUNTERS_MAX]; /* counts of other threads while it was away and `busy` */
-	__u64 out[SBT_COUNTERS_MAX]; /* its CPU's counts when it was switched out */
+	/* counts of other threads while this thread was away and `busy` */
+	__u64 away[SBT_COUNTERS_MAX];
+	__u64 out[SBT_COUNTERS_MAX]; /* the CPU's counts when the thread was switched out */
 	__u8 scaled, unknown; /* one bit per counter, since the last departure */
 	__u8 pad[6];
 };
@@ -530,7 +550,7 @@ struct sbt_region {
 	__u16 pad;
 };
 
-/* The regions that a thread is in, outermost first. */
+/* One of the regions that a thread is in. In sbt_teams.stack the outermost region is first. */
 struct sbt_team {
 	__u64 object; /* 0: no team, or it is not known which */
 	__u64 fn, data;
@@ -595,8 +615,8 @@ struct sbt_outlined {
 };
 
 /*
- * Object of a team, made of the thread that begins it and the level; of the process where teams are
- * not known.
+ * Object of a team, made of the number of the thread that begins the team and the nesting level.
+ * Where teams are not known, it is made of the process's number and SBT_TEAM_UNKNOWN.
  */
 #define SBT_TEAM_OBJECT(tid, level) (1ULL << 63 | (__u64)(tid) << 8 | (level))
 #define SBT_TEAM_UNKNOWN	    0xff
@@ -604,8 +624,8 @@ struct sbt_outlined {
 /* The largest number of callers for --frames. */
 #define SBT_FRAMES_MAX	8
 /*
- * This includes the function of a hand-written barrier, the function in which it waits, and
- * wrappers.
+ * The largest number of addresses in a chain. In addition to the callers, a chain may have the
+ * function of a hand-written barrier, the function in which it waits, and wrappers.
  */
 #define SBT_CHAIN_MAX	(SBT_FRAMES_MAX + 5)
 /*
@@ -615,7 +635,7 @@ struct sbt_outlined {
 #define SBT_CHAIN_NAME	(1ULL << 63)
 #define SBT_SAMPLE_NAME (1ULL << 62)
 
-/* Return addresses. Only the first is certain to be one. */
+/* Return addresses. Only the first is certain to be a return address. */
 struct sbt_chain {
 	__u64 n;
 	__u64 ip[SBT_CHAIN_MAX];
@@ -629,8 +649,8 @@ struct sbt_frame_key {
 };
 
 /*
- * Slots of `marks`: they count the traced threads by the low bits of their numbers. One look-up is
- * enough for untraced threads.
+ * Number of slots of `marks`, which count the traced threads by the low bits of their numbers. For
+ * an untraced thread this look-up is mostly the only one.
  */
 #define SBT_MARKS 16384
 
@@ -666,8 +686,11 @@ struct sbt_file {
 
 /* What user space has found out about a program. */
 struct sbt_verdict {
-	__u64 ns; /* when */
-	/* SBT_PROC_KNOWN, SBT_PROC_EXCLUDED, SBT_PROC_BY_EXIT; 0: only requested so far */
+	__u64 ns; /* when the flags were written */
+	/*
+	 * SBT_PROC_KNOWN, SBT_PROC_EXCLUDED, SBT_PROC_BY_EXIT; 0: the examination was only
+	 * requested so far
+	 */
 	__u32 flags;
 	__u32 pad;
 };
@@ -679,7 +702,7 @@ struct sbt_verdict {
 struct sbt_forked {
 	__u64 exec_ns; /* the first exec is not noted */
 	__u64 thread_ns; /* before exec_ns: the previous program created it */
-	__u64 child_ns; /* as thread_ns */
+	__u64 child_ns; /* the same for the child */
 };
 
 /* For this long (ns) a program that was examined is assumed to run with the same libraries. */
@@ -693,14 +716,14 @@ struct sbt_forked {
 #define SBT_SUM_PLACES	 16384 /* threads x call sites */
 /* Barrier objects that a thread finds without a look-up; a power of two. */
 #define SBT_SUM_KEPT	 4
-#define SBT_SUM_NEAR	 8 /* the same for call sites */
+#define SBT_SUM_NEAR	 8 /* call sites that a thread finds without a look-up; a power of two */
 /* Episodes of one object for which times are kept at the same time; a power of two. */
 #define SBT_SUM_OPEN	 8
 #define SBT_SUM_NONE	 0xffffffff
 
 /* Sums of a quantity in ns. */
 struct sbt_sum {
-	__u64 zero; /* number of values that were 0; they are in none of the following */
+	__u64 zero; /* number of values that were 0; the other members do not include them */
 	__u64 n, sum, min, max; /* min: 0 while n is 0 */
 	__u64 squares, squares_high; /* sum of the squares, 128 bits */
 	__u32 hist[SBT_SUM_BUCKETS];
@@ -717,7 +740,7 @@ struct sbt_sums_key {
 	 * because they are reused; 0: no file.
 	 */
 	__u64 ino;
-	__u64 offset; /* of ip, in the file */
+	__u64 offset; /* offset of `ip` in the file */
 	__u32 tgid, inc, tid;
 	__u32 dev;
 };
@@ -734,8 +757,8 @@ struct sbt_sums_key {
  */
 struct sbt_sums {
 	struct sbt_sums_key key;
-	__u64 object; /* the last one */
-	__u64 objects; /* 1: one; 2: several */
+	__u64 object; /* the object used last */
+	__u64 objects; /* number of objects used; 2: two or more */
 	/* first arrival of the thread, if it was at this call site; else 0 */
 	__u64 first_arrive_ns;
 	/*
@@ -746,8 +769,8 @@ struct sbt_sums {
 	__u64 depart_ns; /* the last departure */
 	__u64 abandoned;
 	/*
-	 * Crossings of episodes with members that were not seen, abandoned ones included; crossings
-	 * of other episodes are in `wait`.
+	 * Crossings of episodes with members that were not seen, abandoned crossings included;
+	 * crossings of other episodes are in `wait`.
 	 */
 	__u64 partial;
 	/*
@@ -762,16 +785,21 @@ struct sbt_sums {
 	 */
 	__u64 ambiguous;
 	/*
-	 * Time inside in incomplete episodes; the time of complete episodes is in `wait` and
-	 * `release`.
+	 * Time inside the barrier in incomplete episodes; for complete episodes that time is in
+	 * `wait` and `release`.
 	 */
 	__u64 idle_other_ns;
 	__u64 unknown_ns; /* time in abandoned crossings */
-	__u64 work_ns, work_n; /* of phases that ended here in complete episodes */
+	/*
+	 * work (ns) in phases that ended here with a complete episode, and the number of these
+	 * phases
+	 */
+	__u64 work_ns, work_n;
 	__u64 thread_ns; /* phase times x members, for the episodes in `phase` */
 	/* Sum of sbt_crossing.handler_ns where it is known, and the number of these crossings. */
 	__u64 handler_ns, spent;
-	__u32 team_min, team_max, team; /* the last one */
+	/* sizes of the barrier's team: smallest, largest and last */
+	__u32 team_min, team_max, team;
 	__u8 family, kind;
 	__u8 pad[2];
 	struct sbt_sum wait, release, barrier, phase;
@@ -807,15 +835,16 @@ struct sbt_recent {
 
 /*
  * A barrier object. The thread with arrival number `arrivals` belongs to episode arrivals / count.
- * Of each episode the latest and the earliest arrival are kept, with the episode's number in the
- * upper bits: these words only grow and are never reset. `early` is not written in every episode.
+ * For each episode, the latest and the earliest arrival are kept in words with the episode's number
+ * in the upper bits. So these words only grow and need no reset. `early` is written only if a
+ * thread that was counted later read the clock earlier.
  */
 struct sbt_open_episodes {
 	__u64 address;
 	__u32 count;
 	/*
-	 * Number of threads that were inside when it was first seen: they are not in its first
-	 * episode.
+	 * Number of threads that were inside when the object was first seen: they are not in its
+	 * first episode.
 	 */
 	__u32 begun;
 	__u64 arrivals;
@@ -823,10 +852,10 @@ struct sbt_open_episodes {
 	__u32 row; /* number of such episodes in a row */
 	__u32 whole; /* an episode was seen from its first arrival to its last */
 	__u32 shift; /* log2 of count; SBT_SUM_NONE: count is no power of two */
-	__u32 counts; /* its first word is the number of threads that have arrived */
-	__u32 look; /* compare it with `arrivals`, which may be wrong */
-	__u32 off; /* difference */
-	__u64 off_ns; /* since when they differ (ns) */
+	__u32 counts; /* the object's first word is the number of threads that have arrived */
+	__u32 look; /* compare that word with `arrivals`, which may be wrong */
+	__u32 off; /* by how much `arrivals` and that word differ */
+	__u64 off_ns; /* since when they differ by that much (ns) */
 	__u64 torn; /* 1 + the first of two episodes that were merged; 0: none */
 	__u32 doubted; /* a thread arrived and never left: the apparent last arriver may wait */
 	__u32 pad;
@@ -848,7 +877,10 @@ struct sbt_open_episodes {
 /* Never equal to a word that was not written yet. */
 #define SBT_SUM_EPISODE(episode)   ((__u64)((episode) + 1) << SBT_SUM_NS_BITS)
 #define SBT_SUM_LAST(episode, ns)  (SBT_SUM_EPISODE(episode) | ((__u64)(ns)&SBT_SUM_NS_MASK))
-/* The earlier the arrival, the larger; and larger for a later episode than for any before. */
+/*
+ * The word is larger for an earlier arrival of an episode, and larger for a later episode than for
+ * any earlier one.
+ */
 #define SBT_SUM_FIRST(episode, ns) (SBT_SUM_EPISODE(episode) | (~(__u64)(ns)&SBT_SUM_NS_MASK))
 
 /* Configuration, set before the programs are loaded. */
@@ -899,7 +931,7 @@ struct sbt_counts {
 	__u64 lost_process; /* crossings in `refused` without a slot for the process */
 	__u64 lost_early; /* crossings in `refused` of programs not examined yet (-a) */
 	__u64 lost_tail; /* no room in any ring tried for an SBT_REC_TAIL, which is no crossing */
-	__u64 lost_mark; /* the same for an SBT_REC_MARK */
+	__u64 lost_mark; /* no room in any ring tried for an SBT_REC_MARK */
 	__u64 events; /* events that should reach user space */
 	__u64 lost_event; /* no room in the event ring */
 	__u64 lost_team; /* barriers of OpenMP teams that cannot be distinguished: not crossings */

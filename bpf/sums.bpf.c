@@ -55,13 +55,13 @@ static __noinline int sums_look_up(struct pt_regs *ctx, struct sbt_thread *t, __
 
 /*
  * The handler time measured here does not include the time before and after the two programs. If
- * nothing is in the caches, it grows by a larger factor than the cost of a crossing. With this
- * constant (ns) added, it grows by the same factor (tests/bench/run.py table.cold).
+ * nothing is in the caches, the measured time grows by a larger factor than the cost of a crossing.
+ * With this constant (ns) added, both grow by the same factor (tests/bench/run.py table.cold).
  */
 #define HANDLER_UNSEEN_NS 60
 
 /*
- * As arrive(), for a function with the object as its first argument, where the object holds the
+ * Like arrive(), for a function with the object as its first argument, where the object holds the
  * number of members. @t: the result of thread_find() for the thread of @id.
  */
 static __always_inline int sums_arrive(struct pt_regs *ctx, __u64 id, struct sbt_thread *t,
@@ -114,9 +114,9 @@ static __always_inline int sums_depart(struct pt_regs *ctx, struct sbt_thread *t
 }
 
 /*
- * As session_is_return(), mostly without a call. If a thread is inside and its stack pointer is as
- * after the return of the function of its arrival, that function has returned: at the entry of a
- * function the stack is never aligned like that.
+ * Like session_is_return(), but mostly without a call. If a thread is inside and its stack pointer
+ * is as after the return of the function of its arrival, that function has returned: at the entry
+ * of a function the stack is never aligned like that.
  */
 static __always_inline bool sums_is_return(struct pt_regs *ctx, const struct sbt_thread *t)
 {

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
  * Find the OpenMP team of a thread. Runtimes have no reliable name for a team. A team is identified
- * by the thread that began the region and by its nesting level at that time. Both are found by the
- * outlined function and its argument.
+ * by the thread that began the region and by that thread's nesting level at that time. The outlined
+ * function and its argument are the key to find both.
  */
 #ifndef BPF_TEAM_H
 #define BPF_TEAM_H
@@ -17,7 +17,7 @@
 #define RETURN_POPS 8
 #endif
 
-/* struct ident_t of libomp, in the upper half of its first 8 bytes. */
+/* Flags in struct ident_t of libomp, in the upper half of its first 8 bytes. */
 #define IDENT_FLAGS(words)     ((__u32)((words) >> 32))
 #define IDENT_BARRIER_EXPLICIT 0x20
 #define IDENT_BARRIER_MASK     0x1c0

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* The first crossing of a thread, and nested functions: for the programs on threads' own paths. */
+/*
+ * Handle the first crossing of a thread, and functions called within functions. For programs that
+ * run in the thread itself.
+ */
 #ifndef BPF_THREAD_H
 #define BPF_THREAD_H
 
 #include "account.h"
 #include "team.h"
 
-/* Possible crossings are counted separately. */
+/* Count a crossing, or a possible crossing (a candidate), that is not recorded. */
 #define count_refused(field, cpu, crossing)         \
 	do {                                        \
 		if (crossing) {                     \
@@ -124,7 +127,10 @@ static __always_inline bool process_admit(__u32 tgid, __u64 now, __u32 cpu, bool
 	if (!bpf_map_update_elem(&procs, &tgid, &proc, BPF_NOEXIST)) {
 		teams_lost(tgid);
 	} else if (!bpf_map_lookup_elem(&procs, &tgid)) {
-		/* The map is full. If it is not, another thread of the process was faster. */
+		/*
+		 * There is no entry, so the map is full. With an entry, another thread of the
+		 * process was faster.
+		 */
 		count_refused(lost_process, cpu, crossing);
 		return false;
 	}
@@ -170,7 +176,8 @@ static __noinline MAYBE_UNUSED struct sbt_thread *thread_new(__u32 tgid, __u32 t
 	}
 	t = thread_find(tid, index);
 	if (t && (t->tgid != tgid || t->inc)) {
-		thread_release(t); /* of an earlier thread with this number: its end was not seen */
+		/* the slot of an earlier thread with this number: its end was not seen */
+		thread_release(t);
 		t = NULL;
 	}
 	if (!t) {
@@ -188,7 +195,7 @@ static __noinline MAYBE_UNUSED struct sbt_thread *thread_new(__u32 tgid, __u32 t
 	t->proc_flags = flags;
 	t->detached = proc_detached(p, tgid);
 	if (!(flags & SBT_PROC_SEEN)) {
-		/* Two threads may both report it, which is harmless. */
+		/* Two threads may both report the process, which is harmless. */
 		p->flags |= SBT_PROC_SEEN;
 		e = event_new(SBT_REC_SEEN, now);
 		if (e) {

@@ -47,8 +47,8 @@ int turn_begin(struct pt_regs *ctx)
 	if (!t || t->arrive_ns)
 		return 0;
 	/*
-	 * Another function of this kind has called this function. If the stack is above the
-	 * caller's frame, the caller's wait is over.
+	 * Another waiting function has called this function, so the outer wait goes on. If the
+	 * stack pointer is above the outer function's frame, that wait is over.
 	 */
 	if (t->turn.sp && sp < t->turn.sp)
 		return 0;
@@ -59,7 +59,7 @@ int turn_begin(struct pt_regs *ctx)
 	return 0;
 }
 
-/* On the ret instructions of these functions. */
+/* Attached to the ret instructions of the functions that wait for a turn. */
 SEC("?uprobe")
 int turn_end(struct pt_regs *ctx)
 {

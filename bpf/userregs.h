@@ -13,7 +13,10 @@ static __always_inline struct pt_regs___kernel *user_regs(struct task_struct *ta
 
 	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs))
 		return (struct pt_regs___kernel *)bpf_task_pt_regs(task);
-	/* Before 5.15: at the top of its kernel stack, without padding. */
+	/*
+	 * Before Linux 5.15: the registers are at the top of the task's kernel stack, without
+	 * padding.
+	 */
 	stack = BPF_CORE_READ(task, stack);
 	return stack ? stack + THREAD_SIZE - bpf_core_type_size(struct pt_regs___kernel) : NULL;
 }
@@ -56,7 +59,7 @@ static __always_inline void user_call(struct pt_regs___kernel *regs, struct user
 
 	call->nr = BPF_CORE_READ(regs, syscallno);
 	REGS_READ(call->arg, regs, regs);
-	/* The register itself holds the return value of the call. */
+	/* regs[0] holds the return value of the call. */
 	call->arg[0] = BPF_CORE_READ(regs, orig_x0);
 	REGS_READ(where, regs, sp);
 	call->ip = where.pc;

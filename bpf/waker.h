@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Find the thread that ends a wait, if that is certain: an interrupt may occur while any task is
- * current.
+ * Find the thread that ends a wait, if that is certain. The current task may have nothing to do
+ * with the wait: an interrupt may occur in any task.
  */
 #ifndef BPF_WAKER_H
 #define BPF_WAKER_H
@@ -44,8 +44,8 @@ static __always_inline struct sock *socket_at(struct task_struct *task, __u64 fd
 #define SOCK(sk, field) BPF_CORE_READ(sk, __sk_common.field)
 
 /*
- * Return whether these are the two ends of one connection on this machine. The waiting one may
- * still listen.
+ * Return whether these sockets are the two ends of one connection on this machine. The socket
+ * @waits may still be listening.
  */
 static __always_inline bool are_connected(struct sock *waits, struct sock *wakes)
 {

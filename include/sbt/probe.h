@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * The ABI between user space and the BPF programs: what a probe is for. Both sides are built from
- * this header.
+ * The ABI between user space and the BPF programs: what a probe is for. Both are built from this
+ * header.
  */
 #ifndef SBT_PROBE_H
 #define SBT_PROBE_H
@@ -12,12 +12,12 @@
 #endif
 
 /*
- * Where a value is when a probe is hit. A table gives it for each family, by the calling
- * convention, and a marker's note gives it for the marker. User space translates both.
+ * Where a value is when a probe is hit. For a function, the table of its family gives the location,
+ * by the calling convention. For a marker, the marker's note gives it. User space translates both.
  */
 enum sbt_arg_how {
 	SBT_ARG_NONE, /* there is no such value: 0 */
-	SBT_ARG_FIRST, /* the first argument of a function: the fast way */
+	SBT_ARG_FIRST, /* the first argument of a function, which is read fastest */
 	SBT_ARG_REG, /* the register at @reg */
 	SBT_ARG_MEM, /* in user memory, at that register's value plus @disp */
 	SBT_ARG_CONST, /* @disp itself */
@@ -47,7 +47,7 @@ enum sbt_role {
 	SBT_ROLE_BARRIER, /* a function: its entry is the arrival, its end the departure */
 	SBT_ROLE_MAKER, /* creates objects */
 	SBT_ROLE_REGION, /* begins and ends a parallel region: object, words, index as below */
-	/* What the threads of a region run: its end is their arrival at the join. */
+	/* The function that the threads of a region run: its end is their arrival at the join. */
 	SBT_ROLE_OUTLINED,
 	SBT_ROLE_MARK_ENTER, /* a marker of include/sbt/sbt.h: the arrival */
 	SBT_ROLE_MARK_LEAVE, /* a marker: the departure */
@@ -69,11 +69,14 @@ enum sbt_role {
 };
 
 /* sbt_spec.flags */
-/* Only a return probe sees its end: no probe in processes that a return probe could harm. */
+/*
+ * Only a return probe sees the function's end, so processes that a return probe could harm get no
+ * probe.
+ */
 #define SBT_SPEC_NO_EXITS 0x01
 /*
- * It creates an object (a communicator) as well: `words` is the address for it, `what` its number
- * among the objects created by one call. See SBT_CROSSING_MAKES.
+ * The call also creates an object (a communicator): `words` is the address where the call stores
+ * it, `what` its number among the objects created by one call. See SBT_CROSSING_MAKES.
  */
 #define SBT_SPEC_MAKES	  0x08
 
@@ -81,14 +84,14 @@ enum sbt_role {
 #define SBT_WHAT_UNKNOWN 0x80000001u
 
 /*
- * Its end is seen at ret instructions, in every process: an exception or a longjmp may leave the
- * function.
+ * The function's end is seen at ret instructions, in every process: an exception or a longjmp may
+ * leave the function.
  */
 #define SBT_SPEC_RETS	0x02
 #define SBT_SPEC_PAIR	0x04 /* a crossing from the entry of one function to the end of another */
 /*
  * The wait of libstdc++'s std::barrier: `object` is the address of its phase, `words` the same
- * address, `what` the phase that the thread arrived in. The arrival itself was before: see
+ * address, `what` the phase that the thread arrived in. The arrival itself was earlier: see
  * SBT_RESULT_OVER.
  */
 #define SBT_SPEC_PHASE	0x10
@@ -99,12 +102,13 @@ enum sbt_role {
 
 /*
  * libomp reduces in one of three ways. In a tree, all threads synchronize in the first call: it
- * returns 1 to the team's first thread and 0 to the others. By atomics (2) and in a critical
- * section (1), all threads synchronize in the second call, if there is one.
+ * returns 1 to the team's first thread and 0 to the others. With atomics (the first call returns 2)
+ * and in a critical section (it returns 1), all threads synchronize in the second call, if there is
+ * one.
  */
 enum sbt_reduce {
-	SBT_REDUCE_BEGIN, /* the first call; the thread that gets 1 makes the second, too */
-	SBT_REDUCE_ONLY, /* the first call, and no second one synchronizes: nowait */
+	SBT_REDUCE_BEGIN, /* the first call; the thread that gets 1 also makes the second call */
+	SBT_REDUCE_ONLY, /* the first call with nowait: no second call synchronizes */
 	SBT_REDUCE_END, /* the second call */
 };
 
@@ -113,14 +117,15 @@ enum sbt_reduce {
 
 /* sbt_frame_rule.flags */
 #define SBT_FRAME_BY_FP	   0x01 /* the CFA is relative to the frame pointer */
-#define SBT_FRAME_SAVES_FP 0x02 /* else the caller's frame pointer is the same */
+/* the frame saves the caller's frame pointer; else the register still has it */
+#define SBT_FRAME_SAVES_FP 0x02
 #define SBT_FRAME_LINK	   0x04 /* arm64: the return address is in the link register */
 #define SBT_FRAME_THROUGH  0x08 /* a wrapper: it is not counted as a caller */
 #define SBT_FRAME_LAST	   0x10 /* no caller is known, or none is wanted */
 
 /*
- * How to find the caller of a frame, for the code at one address. Of DWARF 5, section 6.4, it has
- * what nearly all code needs. In bytes.
+ * How to find the caller of a frame, for the code at one address. The struct has the parts of DWARF
+ * 5, section 6.4, that nearly all code needs. Offsets are in bytes.
  */
 struct sbt_frame_rule {
 	__s32 cfa; /* relative to the stack pointer */
@@ -133,13 +138,13 @@ struct sbt_frame_rule {
 
 /*
  * OpenMP. SBT_ROLE_REGION: object is the outlined function, words its argument, index the number of
- * its arguments (gomp: none, there is one). SBT_ROLE_OUTLINED: object is the argument of the
- * function, index the thread's number, words a constant: the bytes from the function's start to the
- * probe. A barrier with SBT_ARG_TEAM as its object: words are the flags of libomp's location, in
- * the upper half.
+ * its arguments (gomp: not set, because there is always one). SBT_ROLE_OUTLINED: object is the
+ * argument of the function, index the thread's number, words a constant: the bytes from the
+ * function's start to the probe. A barrier with SBT_ARG_TEAM as its object: words are the flags of
+ * libomp's location, in the upper half.
  */
 
-/* Describes a probe. At the index that its cookie gives. */
+/* Description of a probe, in `specs` at the index that the probe's cookie gives. */
 struct sbt_spec {
 	__u8 family; /* enum sbt_family */
 	__u8 kind; /* enum sbt_kind */
@@ -153,11 +158,14 @@ struct sbt_spec {
 	struct sbt_arg words; /* size of the team, or its meaning for the roles and flags above */
 	struct sbt_arg index; /* number of the thread in its team */
 	struct sbt_arg file, line, name; /* markers: the name of the location in the program */
-	/* Markers: loop; of a phase: begin, end or neither; SBT_SPEC_MAKES, SBT_SPEC_REDUCE. */
+	/*
+	 * Markers: `loop`; for a phase: begin, end or neither. Also used by SBT_SPEC_MAKES and
+	 * SBT_SPEC_REDUCE.
+	 */
 	struct sbt_arg what;
 	/* Number of the user's rule, from 1: it distinguishes pairs with the same arguments. */
 	__u32 rule;
-	__u32 less_one; /* pthread: the object has the number of members less one, as musl's */
+	__u32 less_one; /* pthread: the object holds the number of members minus one, as in musl */
 };
 
 #endif /* SBT_PROBE_H */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * The records that BPF programs pass to user space in the rings. Both sides are built from this
- * header. Times are nanoseconds of CLOCK_MONOTONIC (bpf_ktime_get_ns()).
+ * The records that BPF programs pass to user space in the rings. Both are built from this header.
+ * Times are nanoseconds of CLOCK_MONOTONIC (bpf_ktime_get_ns()).
  */
 #ifndef SBT_RECORD_H
 #define SBT_RECORD_H
@@ -35,7 +35,8 @@ enum sbt_family {
 /*
  * Probe groups: what --cost-limit can detach separately, by number. From SBT_PROBE_GROUPS_NAMED on:
  * functions named in sites/family.c. From SBT_PROBE_GROUPS_USER on: functions that the user named.
- * All other functions of a family share the family's number. Sets of groups have a bit each.
+ * All other functions of a family share the family's number. A set of groups has one bit for each
+ * group.
  */
 #define SBT_PROBE_GROUPS	64
 #define SBT_PROBE_GROUPS_NAMED	16
@@ -51,14 +52,15 @@ enum sbt_kind {
 	SBT_KIND_TASK,
 	SBT_KIND_JOIN, /* the end of a parallel region */
 	SBT_KIND_COLLECTIVE, /* an operation of all ranks */
-	SBT_KIND_PHASE, /* a mark of the program ends a phase: no thread waits */
+	SBT_KIND_PHASE, /* a marker in the program ends a phase: no thread waits */
 	SBT_KIND_SEMAPHORE, /* a candidate of family COND that is a semaphore */
 	SBT_KINDS
 };
 
 enum sbt_record_type {
 	SBT_REC_CROSSING = 1, /* struct sbt_crossing, in the per-CPU rings */
-	SBT_REC_SEEN = 2, /* this and the rest: struct sbt_event, in the event ring */
+	/* struct sbt_event in the event ring, like all types below that name no other struct */
+	SBT_REC_SEEN = 2,
 	SBT_REC_FORK = 3, /* a traced process created a process */
 	SBT_REC_THREAD = 4, /* a traced process created a thread */
 	SBT_REC_EXEC = 5, /* a traced process replaced its program */
@@ -122,8 +124,8 @@ enum sbt_record_type {
 
 /*
  * sbt_crossing.passed of a wait that follows the arrival (SBT_SPEC_PHASE, SBT_SPEC_LATCH); 0:
- * nothing is known. Without OVER the episode was not released yet, and the count is of this
- * episode. With OVER the thread arrived last or late, and the count is of a later episode.
+ * nothing is known. Without OVER the episode was not released yet, and `team` belongs to this
+ * episode. With OVER the thread arrived last or late, and `team` belongs to a later episode.
  */
 #define SBT_RESULT_PASSED 0x8000
 #define SBT_RESULT_LATCH  0x4000
@@ -152,9 +154,9 @@ enum sbt_record_type {
  */
 #define SBT_CROSSING_NO_DEPART 0x80
 /*
- * The call also created an object, which `handle` names. SBT_CROSSING_NO_WORDS: it could not be
- * read. The handle is invalid if the call never returned. `made` distinguishes the objects that one
- * call created, or is SBT_WHAT_UNKNOWN.
+ * The call also created an object, which `handle` names. SBT_CROSSING_NO_WORDS: the handle could
+ * not be read. The handle is invalid if the call never returned. `made` distinguishes the objects
+ * that one call created, or is SBT_WHAT_UNKNOWN.
  */
 #define SBT_CROSSING_MAKES     0x100
 /* `round` is known: GOMP, LIBOMP. */
@@ -172,7 +174,11 @@ struct sbt_crossing {
 		__u64 object; /* address of the barrier or candidate in the process */
 		__u64 joined; /* FORKJOIN: pthread_t of the joined thread, or SBT_JOIN_ALL */
 		__u64 begun_ns; /* SBT_REC_RESUME: when the region was begun; 0 unknown */
-		__u64 owner; /* SBT_REC_MARK without a label: tid of the owner of the data */
+		/*
+		 * SBT_REC_MARK without a label: number of the thread that owns the data, as the
+		 * program counts
+		 */
+		__u64 owner;
 		__u64 sample; /* SBT_REC_CALLERS: name of the sample */
 	};
 	__u64 ip; /* return address of the call: its call site */
@@ -184,7 +190,7 @@ struct sbt_crossing {
 		 * name of a chain or of a struct sbt_callers; 0 unknown.
 		 */
 		__u64 callers;
-		__u64 handle; /* SBT_CROSSING_MAKES: of the created object */
+		__u64 handle; /* SBT_CROSSING_MAKES: handle of the created object */
 		__u64 bytes; /* SBT_REC_MARK without a label: size of the access */
 		__u64 wanted; /* SBT_REC_CALLERS: number of callers to find */
 	};
@@ -199,7 +205,7 @@ struct sbt_crossing {
 	__u8 kind; /* enum sbt_kind */
 	__u8 depth; /* 0: outermost; counts nested waits */
 	__u16 flags;
-	__u16 spec; /* of the probe: struct sbt_spec */
+	__u16 spec; /* number of the probe's struct sbt_spec */
 	__u16 index; /* rank, OpenMP thread number or the program's own number, plus 1; 0 unknown */
 	union {
 		__u16 result; /* 0, or one of the following */
@@ -214,21 +220,21 @@ struct sbt_crossing {
 		__u32 made; /* SBT_CROSSING_MAKES: which of the objects that one call created */
 		/*
 		 * SBT_REC_CANDIDATE. FUTEX: the value that the wait expected. COND: number of
-		 * earlier waits there, as glibc counts them (SBT_CROSSING_NO_WORDS: it could not be
-		 * read).
+		 * earlier waits on the object, as glibc counts them (SBT_CROSSING_NO_WORDS: it
+		 * could not be read).
 		 */
 		__u32 value;
 		/*
-		 * SBT_CROSSING_ROUND: number of the team's episode. Upper half: regions begun by
-		 * the creator of this one. Lower half: barriers in the region; SBT_ROUND_JOIN: its
-		 * end.
+		 * SBT_CROSSING_ROUND: number of the team's episode. Upper half: number of regions
+		 * that the creator of this region has begun. Lower half: number of the barrier in
+		 * the region; SBT_ROUND_JOIN: the region's end.
 		 */
 		__u32 round;
 	};
 	/*
-	 * Handler time of our program at the arrival, up to arrive_ns, without what differs between
-	 * families. Measured for some crossings only, and never at joins, condition variables,
-	 * futexes and marks; 0: not measured.
+	 * Handler time of the BPF program at the arrival, up to arrive_ns, without the parts that
+	 * differ between families. Measured for some crossings only, and never at joins, condition
+	 * variables, futexes and marks; 0: not measured.
 	 */
 	__u32 handler_ns;
 };
@@ -279,7 +285,8 @@ enum sbt_other {
 enum sbt_waited {
 	SBT_WAITED_UNKNOWN,
 	SBT_WAITED_LOCK, /* a mutex or read-write lock, as its word shows; a lock of a file */
-	SBT_WAITED_JOIN, /* the end of thread `holder`, which the kernel announces at its word */
+	/* the end of thread `holder`: the kernel wakes the waiters at that thread's word */
+	SBT_WAITED_JOIN,
 	SBT_WAITED_EVENT, /* glibc's semaphores and condition variables */
 	SBT_WAITED_SEMAPHORE, /* System V's */
 	/* SBT_BLOCKED_IO: `waker` certainly ended the wait, as the other end of a pipe does */
@@ -292,23 +299,26 @@ struct sbt_block {
 	/* lock: address of the futex; fault: address; I/O: inode; other: enum sbt_other */
 	__u64 addr;
 	__u64 stack; /* key of the user stack (struct sbt_stack); 0 none */
-	__u64 doing_ns; /* how long the holder, or else the waker, did `doing` */
+	__u64 doing_ns; /* how long the holder, or else the waker, was in the state `doing` */
 	__u32 waker; /* the thread that ended it; 0: none, but a timer or a device */
 	/* lock: the thread that held it longest, or that had to end; 0 unknown */
 	__u32 holder;
-	/* the thread that ran instead of that one, or held what it waited for; 0 none */
+	/*
+	 * the thread that ran instead of the holder or waker, or held what that thread waited for;
+	 * 0 none
+	 */
 	__u32 culprit;
 	__u8 reason; /* enum sbt_blocked */
 	__u8 doing; /* enum sbt_doing */
-	__u8 among; /* other threads held it, too */
+	__u8 among; /* other threads also held the lock */
 	__u8 waited; /* enum sbt_waited */
 };
 
 /* Between arrival and departure. Times in ns. */
 struct sbt_inside {
-	__u64 oncpu_ns; /* spinning */
+	__u64 oncpu_ns; /* time on a CPU, spinning */
 	__u64 runq_ns; /* released, but waiting for a CPU */
-	__u64 ran_ns; /* of runq_ns: while `ran` had the CPU */
+	__u64 ran_ns; /* part of runq_ns while `ran` had the CPU */
 	__u32 ran; /* the task that had the CPU for most of runq_ns; 0 none */
 	__u32 switches;
 };
@@ -319,13 +329,14 @@ struct sbt_parts {
 	__u64 runq_ns; /* runnable, not running */
 	__u64 blocked_ns[SBT_BLOCKED_REASONS];
 	SBT_PART_TIMES(SBT_PART_MEMBER, __u64)
-	__u64 fault_addr; /* of the longest page fault */
+	__u64 fault_addr; /* address of the longest page fault */
 	__u64 turn_oncpu_ns; /* part of turn_ns and begin_ns: spinning */
-	__u64 ran_ns; /* of runq_ns: while `ran` had the CPU */
+	__u64 ran_ns; /* part of runq_ns while `ran` had the CPU */
 	SBT_PART_COUNTS(SBT_PART_MEMBER, __u32)
 	__u32 ran;
 	__u32 cpus_allowed;
-	struct sbt_block block, second; /* of the reason that took longest, and of the next one */
+	/* the longest blocks of the reason that took longest, and of the next one */
+	struct sbt_block block, second;
 };
 
 #define SBT_COUNTERS_MAX 8
@@ -335,7 +346,7 @@ struct sbt_counters {
 	__u64 phase[SBT_COUNTERS_MAX];
 	__u64 inside[SBT_COUNTERS_MAX];
 	__u8 scaled; /* bit set: multiplexed, scaled by enabled / running time */
-	__u8 unknown; /* bit set: not counted for part of the time */
+	__u8 unknown; /* bit set: not counted for part of the time, so the value is unknown */
 	__u8 n;
 	__u8 pad[5];
 };
@@ -352,9 +363,9 @@ struct sbt_crossing_full {
 #define SBT_CALLERS_DEEP  2048 /* with --frames */
 
 /*
- * A sample of a thread's stack, at a call from which it is not known yet how to find the caller. It
- * precedes the crossing that has its name. Of `head` only the process, `ip`, `wanted` and `sample`
- * are set.
+ * A sample of a thread's stack. It is sent for a call if it is not known yet how to find the
+ * caller. It precedes the crossing that has its name. Of `head` only the process, `ip`, `wanted`
+ * and `sample` are set.
  */
 struct sbt_callers {
 	struct sbt_crossing head;
@@ -394,13 +405,13 @@ struct sbt_event {
 	__u32 tgid;
 	__u32 tid;
 	__u32 inc;
-	__u32 parent_tgid; /* SBT_REC_FORK */
+	__u32 parent_tgid; /* SBT_REC_FORK: the process that forked */
 	__u32 parent_inc;
 	__u32 creator; /* SBT_REC_THREAD: the thread that created it */
 	union {
 		/*
-		 * SBT_REC_SEEN: when the process was created; _EXIT, _THREAD: the thread (0: at
-		 * t_ns)
+		 * SBT_REC_SEEN: when the process was created; _EXIT, _THREAD: when the thread was
+		 * created (0: at t_ns)
 		 */
 		__u64 start_ns;
 		__u64 since_ns; /* SBT_REC_JOINED: when the wait began */
@@ -408,31 +419,33 @@ struct sbt_event {
 	__u64 busy_ns; /* SBT_REC_EXIT: time on a CPU or waiting for one; 0 unknown */
 	union {
 		__u64 code_start; /* SBT_REC_EXEC, _SEEN: start of the program's code; 0 unknown */
-		__u64 range_start; /* SBT_REC_SHARED: of the mapping; _COPY: of the code */
+		__u64 range_start; /* SBT_REC_SHARED: start of the mapping; _COPY: of the code */
 		/*
 		 * SBT_REC_THREAD: the thread pointer. The thread's pthread_t is equal to it, or
 		 * just below it.
 		 */
 		__u64 thread_pointer;
-		__u64 function; /* SBT_REC_OUTLINED */
+		__u64 function; /* SBT_REC_OUTLINED: address of the function */
 		__u64 probe; /* SBT_REC_TASKS: address of the probe */
 		/* SBT_REC_JOINED with --aggregate: the thread's last departure; else 0 */
 		__u64 departed_ns;
 	};
 	union {
-		__u64 inode; /* SBT_REC_EXEC, _SEEN: of the program; _SHARED: of the mapped file */
+		/* SBT_REC_EXEC, _SEEN: inode of the program; _SHARED: of the mapped file */
+		__u64 inode;
 		__u64 return_ip; /* SBT_REC_OUTLINED: return address of the region's beginning */
 		__u64 looks; /* SBT_REC_EXIT of the process: sbt_proc.looks */
-		__u64 replaces; /* SBT_REC_COPY: 1 where other memory was before */
+		__u64 replaces; /* SBT_REC_COPY: 1 if the range replaced other memory */
 	};
 	union {
 		__u64 code_end; /* SBT_REC_EXEC, _SEEN: end of the program's code */
-		__u64 range_end; /* SBT_REC_SHARED, _COPY */
+		__u64 range_end; /* SBT_REC_SHARED, _COPY: end of the range */
 	};
 	union {
 		__u64 stack_start; /* SBT_REC_EXEC, _SEEN: start of the first thread's stack */
 		__u64 file_offset; /* SBT_REC_SHARED: offset of the mapping */
-		__u64 own_code; /* SBT_REC_COPY: 1 where the program's own code is */
+		/* SBT_REC_COPY: 1 if the range is where the program's own code is */
+		__u64 own_code;
 	};
 	union {
 		__u32 family; /* SBT_REC_OUTLINED: enum sbt_family */
@@ -440,11 +453,11 @@ struct sbt_event {
 		__u32 role; /* SBT_REC_HOT: enum sbt_role */
 	};
 	union {
-		__u32 crossings; /* SBT_REC_EXIT: of the thread */
+		__u32 crossings; /* SBT_REC_EXIT: number of the thread's crossings */
 		__u32 refused; /* SBT_REC_SEEN: crossings of the process that were refused before */
 		__u32 change; /* SBT_REC_MAP: number of the change in its process; 0 unknown */
 	};
-	__u32 cpu; /* SBT_REC_EXIT */
+	__u32 cpu; /* SBT_REC_EXIT: CPU on which the thread ended */
 	__u32 pad;
 	char comm[SBT_COMM_LEN];
 };
@@ -455,7 +468,7 @@ _Static_assert(sizeof(struct sbt_event) == 120, "the same");
 #define SBT_LABEL_LEN 128
 
 /*
- * The name that a program gives to a barrier. Sent once, before the first crossing there.
+ * The name that a program gives to a barrier. Sent once, before the first crossing at that marker.
  * Untrusted.
  */
 struct sbt_label {
@@ -464,10 +477,10 @@ struct sbt_label {
 	__u32 line; /* 0 unknown */
 	__u32 loop; /* nonzero: a loop barrier */
 	__u32 pad;
-	__u64 ip; /* of the mark */
+	__u64 ip; /* address of the marker */
 	__u64 file_at, name_at; /* addresses of the texts; 0 none */
 	char file[SBT_LABEL_LEN]; /* truncated; "" if its page was not in memory */
-	char name[SBT_LABEL_LEN]; /* the same */
+	char name[SBT_LABEL_LEN]; /* like `file` */
 };
 
 #endif /* SBT_RECORD_H */

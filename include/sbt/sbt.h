@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
  * Named barriers and phases for programs that sbt-trace may trace. C99 or C++11, POSIX threads.
- * This file is all: nothing needs to be linked but the threads. The interface is that of the SBT
+ * This header is all that a program needs, besides POSIX threads. The interface is that of the SBT
  * library (E. Novillo, 2002, appendix B and section 4.2); sbt-trace does the measuring:
  *
  *	#define SBT_BARRIER  my_barrier		// the barrier that the macros use
@@ -47,22 +47,22 @@
  *	init		argc, argv, object, count
  *	finalize	(none)
  *
- *	object	8	address of the sbt_barrier_t, which is that of the pthread_barrier_t in it
+ *	object	8	address of the sbt_barrier_t, and of the pthread_barrier_t at its start
  *	thread	-4	SBT_THREADID of the calling thread
  *	file	8	address of a string: __FILE__, as the compiler was given it
  *	line	-4	__LINE__
  *	name	8	address of a string, or 0: without a name. The string may change.
  *	loop	-4	not 0: a loop barrier
  *	count	-4	number of threads that wait at the barrier
- *	owner	-4	number of another thread, as thread is of the calling one
+ *	owner	-4	number of the thread that owns the data
  *	bytes	-4	number of bytes
  *	argc	-4	as given to sbt_init()
  *	argv	8	address of argc pointers to strings, not yet sorted by sbt_init()
  *
- * The number after the name is the size as notes have it: bytes, negative if signed. Operands are
- * registers and constants. The exception is count in enter: memory at the register of object plus
- * a constant. After enter, the next marker that a thread hits is leave, unless it never returns;
- * pthread_barrier_wait() on the same object is between the two.
+ * The number after the name is the size in bytes, negative if signed, as notes state it. Operands
+ * are registers and constants. The exception is count in enter, which is in memory, at a constant
+ * offset from the register of object. After enter, the next marker that a thread hits is leave,
+ * unless the thread never returns. pthread_barrier_wait() on the same object is between the two.
  * A literal that was never read may not be in memory yet. A probe that must not sleep cannot read
  * it then, and has to take the string at its address from the file.
  */
@@ -99,7 +99,10 @@ enum sbt_access_kind { SBT_ACCESS_READ = 1, SBT_ACCESS_WRITE = 2 };
 #define SBT_PRIV_MARKS 0
 #endif
 
-/* Else a compiler that decides what to inline would count the many lines of a note as code. */
+/*
+ * With __inline__, compilers take a note for a single instruction. Otherwise its many lines would
+ * count as code when they decide what to inline.
+ */
 #if (defined(__clang__) && __clang_major__ >= 11) || (!defined(__clang__) && __GNUC__ >= 9)
 #define SBT_PRIV_ASM __asm__ __volatile__ __inline__
 #else
@@ -201,31 +204,31 @@ enum sbt_access_kind { SBT_ACCESS_READ = 1, SBT_ACCESS_WRITE = 2 };
 /* A point in the calling thread: a phase with this name ends here, and the next one begins. */
 #define SBT_PHASE(name)	      SBT_PRIV_PHASE(name, SBT_PHASE_KIND_POINT)
 /*
- * A conceptual phase of the calling thread, from here ... What its threads begin together is one
+ * A conceptual phase of the calling thread begins here. Phases that threads begin together are one
  * occurrence, with any barriers inside. Phases of different names may nest and overlap.
  */
 #define SBT_PHASE_BEGIN(name) SBT_PRIV_PHASE(name, SBT_PHASE_KIND_BEGIN)
-/* ... to here. The names are compared, not their addresses. */
+/* The conceptual phase ends here. The names are compared, not their addresses. */
 #define SBT_PHASE_END(name)   SBT_PRIV_PHASE(name, SBT_PHASE_KIND_END)
 
 /* --- ownership of data (for predictions) ------------------------------------------------------ */
 
 /*
- * Here the calling thread reads (writes) @bytes that belong to thread number @owner, as SBT_THREAD
- * or the barriers number it. Without shared memory it would have to request them from that thread
- * (send them to it). An element, a row, or a whole boundary at once: each is one message on the
- * predicted machine.
+ * Here the calling thread reads (writes) @bytes that belong to thread number @owner. Threads are
+ * numbered by SBT_THREAD or by the barriers. Without shared memory the calling thread would have
+ * to request them from that thread (send them to it). Each use is one message on the predicted
+ * machine, be it for an element, a row or a whole boundary.
  */
 #define SBT_READ(owner, bytes)	SBT_PRIV_ACCESS(owner, bytes, SBT_ACCESS_READ)
 #define SBT_WRITE(owner, bytes) SBT_PRIV_ACCESS(owner, bytes, SBT_ACCESS_WRITE)
 
 /* --- barriers --------------------------------------------------------------------------------- */
 
-/* The same with and without SBT_OFF, in C and in C++. */
+/* The layout is the same with and without SBT_OFF, in C and in C++. */
 typedef struct sbt_barrier_s {
-	pthread_barrier_t barrier; /* first: both have one address */
+	pthread_barrier_t barrier; /* first, so that both structs have the same address */
 	int thread_count; /* number of threads that wait at it */
-	struct sbt_barrier_s *next; /* list of all that sbt_finalize() will release */
+	struct sbt_barrier_s *next; /* list of the barriers that sbt_finalize() will release */
 } sbt_barrier_t;
 
 struct sbt_priv_env {
@@ -239,8 +242,8 @@ __attribute__((weak, visibility("hidden"))) struct sbt_priv_env sbt_priv_env = {
 };
 
 /*
- * Create a barrier for @count threads. Return NULL, with errno, if @count is below 1 or there is no
- * memory.
+ * Create a barrier for @count threads. Return NULL and set errno if @count is below 1 or there is
+ * no memory.
  */
 static inline sbt_barrier_t *sbt_barrier_create(int count)
 {
@@ -269,9 +272,9 @@ static inline sbt_barrier_t *sbt_barrier_create(int count)
 }
 
 /*
- * Release a barrier. pthread_barrier_destroy() waits for threads that are leaving it, and these do
- * not touch b: the last arriver may release the barrier at once. If the C library reports that the
- * barrier is still in use, it is kept.
+ * Release a barrier. pthread_barrier_destroy() waits for threads that are leaving it, and these
+ * threads do not touch b: the last arriver may release the barrier at once. If the C library
+ * reports that the barrier is still in use, it is kept.
  */
 static inline void sbt_priv_release(sbt_barrier_t *b)
 {
@@ -312,7 +315,7 @@ SBT_PRIV_ONE_COPY static void sbt_barrier(sbt_barrier_t *b, int thd_id, const ch
 	SBT_PRIV_LEAVE(b);
 }
 
-/* Macros, so that each has its own line. */
+/* These are macros so that each use has its own line number. */
 #define BARRIER		 sbt_barrier(SBT_BARRIER, SBT_THREADID, __FILE__, __LINE__, NULL, 0)
 #define N_BARRIER(name)	 sbt_barrier(SBT_BARRIER, SBT_THREADID, __FILE__, __LINE__, (name), 0)
 #define L_BARRIER	 sbt_barrier(SBT_BARRIER, SBT_THREADID, __FILE__, __LINE__, NULL, 1)
@@ -364,8 +367,8 @@ static inline int sbt_args(int argc, char **argv)
 /*
  * Create the barrier for @count threads; call it before they begin. Options for sbt-trace on the
  * command line are moved behind the program's own arguments. A program that counts its arguments
- * sets argc = sbt_args(argc, argv) after this. argc may be 0. Return NULL, with errno, as
- * sbt_barrier_create().
+ * sets argc = sbt_args(argc, argv) after this. argc may be 0. On failure, return NULL and set
+ * errno, like sbt_barrier_create().
  */
 static inline sbt_barrier_t *sbt_init(int count, int argc, char **argv)
 {
@@ -376,7 +379,9 @@ static inline sbt_barrier_t *sbt_init(int count, int argc, char **argv)
 	return b;
 }
 
-/* End what sbt-trace sums up, and release every barrier; no thread may be waiting at one. */
+/*
+ * Release every barrier. No thread may be waiting at a barrier. Tracers see the marker "finalize".
+ */
 static inline void sbt_finalize(void)
 {
 	sbt_barrier_t *b, *next;
@@ -415,7 +420,7 @@ static inline void sbt_time(struct timeval t)
 		       (int)(t.tv_usec / 1000));
 }
 
-/* From t1 to t2, struct timeval: whole milliseconds, an int; seconds, a double. */
+/* The time from t1 to t2 (struct timeval): in whole milliseconds (int), or in seconds (double). */
 #define SBT_MSEC(t1, t2) sbt_msec((t1), (t2))
 #define SBT_SEC(t1, t2)	 sbt_sec((t1), (t2))
 /* Print the local time t and a line break to stdout: 11:09:44.469 */

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Cyclic use means more threads than the barrier counts. A thread of the next episode may arrive
- * before all threads have left the last episode, so the count decides: the crossings are cut into
- * chunks of n by order of arrival. Each chunk is checked against its departures: its last arrival
- * comes before its first departure. This check also corrects the cut after a lost record. The order
- * that the probes saw can differ from the barrier's own. A thread that left before the next episode
- * was released was in this episode. If this rule does not decide, both episodes are ambiguous.
+ * In cyclic use, more threads use the barrier than it counts. A thread of the next episode may
+ * arrive before all threads have left the last episode, so the count decides: the crossings are cut
+ * into chunks of n by order of arrival. Each chunk is checked against its departures: its last
+ * arrival comes before its first departure. This check also corrects the cut after a lost record.
+ * The order of arrivals that the probes saw can differ from the barrier's own order. A thread that
+ * left before the next episode was released was in this episode. If this rule does not decide, both
+ * episodes are ambiguous.
  */
 #include "model/internal.h"
 
@@ -42,7 +43,7 @@ static int buf_reserve(struct cyclic *c)
 }
 
 /*
- * Of the first @upto members, remove those that are marked in @gone. Keep all other members, in
+ * Among the first @upto members, remove those that are marked in @gone. Keep all other members, in
  * order.
  */
 static void buf_leave(struct cyclic *c, const uint64_t *gone, uint32_t upto)
@@ -113,7 +114,10 @@ int cyclic_enter(struct model *m, struct object *o)
 	o->is_cyclic = true;
 	o->cyclic.nprev = 0;
 	o->cyclic.swap = false;
-	/* Earlier episodes were matched on another assumption. */
+	/*
+	 * Earlier episodes were matched on the assumption that no more threads use the barrier than
+	 * it counts.
+	 */
 	o->cyclic.blind = o->nclosed;
 	o->cyclic.unsure = o->nclosed ? MODEL_WHY_SWAP : 0;
 	if (o->pending && episode_is_former(o->pending)) {
@@ -152,11 +156,14 @@ static void set_bound(struct model *m, struct object *o)
 	c->open.bound = c->buf[i].pub.arrive_ns;
 }
 
-/* A cut of the buffer: its first members that arrived before the earliest departure among them. */
+/*
+ * A possible episode, cut from the buffer: the first members, which all arrived before the earliest
+ * departure among them.
+ */
 struct chunk {
 	uint32_t n; /* at most the count */
 	uint32_t surplus; /* further members that arrived before the earliest departure */
-	uint64_t depart_min; /* of the n */
+	uint64_t depart_min; /* earliest departure of these n members; MODEL_UNKNOWN if none left */
 };
 
 static struct chunk cut(const struct object *o)
@@ -244,7 +251,10 @@ static int remember_passed(struct cyclic *c, const struct episode *e)
 	return 0;
 }
 
-/* Close an episode with the chosen members (marked in m->prefix, of the first @upto). */
+/*
+ * Close an episode with the chosen members: those among the first @upto that are marked in
+ * m->prefix.
+ */
 static int chunk_close(struct model *m, struct object *o, uint32_t upto, enum model_state state,
 		       uint32_t why)
 {
@@ -318,8 +328,8 @@ static int decide_short(struct model *m, struct object *o, const struct chunk *c
 
 /*
  * Choose the members among the first @pool. Threads that left before the next release must be
- * members. The rest is chosen by order of arrival and is not certain. Return the number of threads
- * that must be members.
+ * members. The other members are chosen by order of arrival and are not certain. Return the number
+ * of threads that must be members.
  */
 static uint32_t choose(struct model *m, const struct object *o, uint32_t n, uint32_t pool,
 		       uint64_t next_release)
@@ -474,7 +484,10 @@ int cyclic_add(struct model *m, struct object *o, const struct member *mem)
 	if (!o->cyclic.warm_ns)
 		o->cyclic.warm_ns = mem->pub.arrive_ns + MODEL_WARM_NS;
 	set_bound(m, o);
-	/* This saves time: a chunk can rarely be decided before the next chunk has arrived. */
+	/*
+	 * Do not try earlier, to save time: a chunk can rarely be decided before the next chunk has
+	 * arrived.
+	 */
 	if (o->cyclic.n < full)
 		return 0;
 	return cyclic_decide(m, o, false);

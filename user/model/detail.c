@@ -70,7 +70,7 @@ void details_free(struct model *m)
 	}
 }
 
-/* Subtract a part from the remaining time. MODEL_UNKNOWN takes all of it. */
+/* Subtract a part from the remaining time. A part of MODEL_UNKNOWN takes all of it. */
 static void take(uint64_t *part, uint64_t *left)
 {
 	if (*part > *left)

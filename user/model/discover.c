@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-#define OVER_MAX    65536 /* consecutive waits that timed out before the object is no barrier */
+#define OVER_MAX    65536 /* consecutive timed-out waits after which the object is no barrier */
 #define MEMBERS_MAX 4096
 /*
  * Maximum number of processes that can restart an object's classification by using it for the first
@@ -15,7 +15,7 @@
 #define ANEW_MAX    256
 /*
  * If a futex call finds another value within this time (ns) after the waking, the call belongs to
- * the previous round, whatever value it expected.
+ * the round of that waking, whatever value it expected.
  */
 #define LATE_NS	    1000000ULL
 
@@ -34,7 +34,7 @@ static void pending_remove(struct object *o, struct pending *p)
 	*p = o->pending[--o->npending];
 }
 
-/* Return whether the second waking of the last episode ended the wait. */
+/* Return whether the second waking of the last episode ended this wait. */
 static bool by_echo(const struct object *o, const struct discover_record *r)
 {
 	return o->echo_ns && r->arrive_ns <= o->echo_ns && o->echo_ns <= r->depart_ns;
@@ -141,10 +141,10 @@ static void take_late(struct discover *d, struct object *o, const struct pending
 }
 
 /*
- * Some threads found the futex changed since the last waking. Add to that round the threads that
- * were late for it. One is the thread that now wakes the others, and so has waited for nothing
- * since. The others are the threads that expected the same value as all other members of that
- * round.
+ * Some threads found the futex changed since the last waking. Add to the round of that waking the
+ * threads that were late for it. One is the thread that now wakes the others, and so has waited for
+ * nothing since. The others are the threads that expected the same value as all other members of
+ * that round.
  */
 static void take_all_late(struct discover *d, struct object *o, uint32_t waker)
 {
@@ -193,8 +193,8 @@ static uint64_t take_again(struct discover *d, struct object *o, uint64_t wake_n
 }
 
 /*
- * A round of a barrier breaks the rule. After too many such rounds it is reclassified as no
- * barrier.
+ * Count a round of a barrier that breaks the rule. After too many such rounds the object is
+ * classified as no barrier.
  */
 static int wrong(struct discover *d, struct object *o, uint64_t cookie)
 {
@@ -207,7 +207,7 @@ static int wrong(struct discover *d, struct object *o, uint64_t cookie)
 	return 0;
 }
 
-/* Consecutive second wakings, without other wakings, before the object is no barrier. */
+/* Consecutive second wakings, without other wakings, after which the object is no barrier. */
 #define ECHOES_MAX 8
 
 /* Take the second waking of an episode, after all threads have left: it ends no round. */
@@ -277,7 +277,7 @@ static bool was_late(const struct object *o, const struct discover_record *r)
 	       (r->arrive_ns - o->wake_ns < LATE_NS || expected(o, r->value));
 }
 
-/* Return whether @r continues the wait @p: no waking of all threads came between them. */
+/* Return whether @r continues the wait @p: no waking of all threads happened between them. */
 static bool continues(const struct object *o, const struct pending *p,
 		      const struct discover_record *r, uint64_t wake_ns, uint64_t before_ns)
 {
@@ -354,7 +354,7 @@ static int add_wait_known(struct discover *d, struct object *o, const struct dis
 
 	if (!o->open)
 		return pending_add(d, o, r);
-	/* The thread may be slow to leave, so the next waking may have come meanwhile. */
+	/* The thread may be slow to leave, so the next waking may already have happened. */
 	if (wake > r->depart_ns || (arrive <= before && before)) {
 		wake = before;
 		before = 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Find the barriers among the objects that threads wait on. Pure: only behaviour decides.
+ * Find the barriers among the objects that threads wait on. Only the recorded behaviour of the
+ * threads decides.
  *
  * A round ends with one waking of all waiters (pthread_cond_broadcast, FUTEX_WAKE). Its members are
  * the threads that were waiting at that moment, and the waker, which arrived last. An object is a
@@ -71,12 +72,12 @@ enum discover_verdict {
 
 #define DISCOVER_INNERMOST UINT32_MAX /* discover_ops.line */
 
-/* A wait or a waking at a candidate, in the order of depart_ns. */
+/* A wait or a waking at a candidate. Records are added in the order of depart_ns. */
 struct discover_record {
 	uint64_t cookie; /* chosen by the caller; increases with each record */
 	uint32_t tgid, inc, tid;
 	uint32_t flags;
-	uint32_t wakes; /* maximum number of threads to wake */
+	uint32_t wakes; /* maximum number of threads to wake; only for a waking */
 	uint32_t site; /* call site: an opaque number, equal for the same call */
 	uint64_t object; /* address in the process */
 	uint64_t shared; /* identifies memory that processes share; 0 if not shared */
@@ -104,7 +105,7 @@ struct discover_object {
 	uint32_t split;
 	uint32_t led; /* like `split`, but the same member always woke the others */
 	uint32_t uneven; /* rounds in one function with other members than the previous round */
-	uint32_t most; /* the largest number of members of an uneven round */
+	uint32_t most; /* the largest number of members of a round in one function */
 	/*
 	 * Number of groups of waits that no waking of all threads ended. All waits of a group began
 	 * before the first of them ended, and all ended before the next group began.
@@ -160,7 +161,10 @@ struct discover_ops {
 	 * inlined there.
 	 */
 	uint64_t (*function)(void *ctx, uint32_t site, bool *exact);
-	/* Return the function into which all others were inlined, or 0 if not known. Optional. */
+	/*
+	 * Return the function into which all other functions were inlined, or 0 if not known.
+	 * Optional.
+	 */
 	uint64_t (*outer)(void *ctx, uint32_t site);
 	/*
 	 * Return the source line of the call. @depth is 0 for the outermost function, 1 for the
@@ -211,8 +215,8 @@ bool discover_waited_unseen(const struct discover *d, uint32_t tgid, uint32_t in
 /* Return whether this object is known. The object may not be shared by processes. */
 bool discover_has(const struct discover *d, uint32_t tgid, uint32_t inc, uint64_t object);
 /*
- * Return the number of threads that have crossed there, or 0 if there were only wakings without
- * waiters.
+ * Return the number of threads that have crossed at the object, or 0 if there were only wakings
+ * without waiters.
  */
 uint32_t discover_team(const struct discover *d, uint64_t id);
 /* Drop the pending records of this object, because its verdict would come too late. */
@@ -221,7 +225,7 @@ void discover_give_up(struct discover *d, uint64_t id);
 enum discover_hope {
 	DISCOVER_HOPE_NONE,
 	DISCOVER_HOPE_SOME, /* rounds of three or more threads that keep the rule so far */
-	DISCOVER_HOPE_BARRIER, /* one is known */
+	DISCOVER_HOPE_BARRIER, /* a barrier is known */
 };
 
 /* Return whether a condition variable of the process is known to be a barrier. */
@@ -233,7 +237,10 @@ enum discover_hope discover_hope(const struct discover *d, uint32_t tgid, uint32
 void discover_pause(struct discover *d, uint32_t tgid, uint32_t inc);
 /* Forget the objects of a process that has ended, and drop their pending records. */
 void discover_end_process(struct discover *d, uint32_t tgid, uint32_t inc);
-/* Forget only its futexes, or only its condition variables, and drop their pending records. */
+/*
+ * Forget only the futexes of a process, or only its condition variables, and drop their pending
+ * records.
+ */
 void discover_end_kind(struct discover *d, uint32_t tgid, uint32_t inc, bool futex);
 /* Drop all pending records. */
 void discover_finish(struct discover *d);

@@ -2,9 +2,9 @@
 // Copyright (c) 2026 The sbt-trace authors
 /*
  * Count the unseen waits at a barrier on a condition variable. A forked process gets its probes
- * while it already runs. A round may be over by then, although none of its threads slept. glibc's
- * condition variables number the waits. The count is exact, because glibc updates it under the
- * mutex. Missing numbers belong to unseen waits.
+ * while it already runs. By then a round may be over, and if none of its threads slept, nothing has
+ * reported it. glibc's condition variables number the waits. The count is exact, because glibc
+ * updates it under the mutex. Missing numbers belong to unseen waits.
  */
 #include "model/discover_internal.h"
 

@@ -6,16 +6,17 @@
  * thread to leave then wakes the threads that have returned meanwhile, or the threads that wait
  * until all have left. This second waking is called an echo of the first, and ends no round. The
  * call is another call in the same function, by a thread that left a wait there a moment before.
- * Between two different barriers of one function a thread works, or they are on different lines of
- * the source.
+ * Between two different barriers of one function a thread works, or the two barriers are on
+ * different lines of the source.
  *
- * On a busy machine, the thread that makes the second waking was preempted, so its own times prove
- * little. The threads that it wakes are evidence, too: most of them go directly from the first wait
- * to the second. If they go from the second to the first as fast, it is not known which waking ends
- * an episode, and the object is a candidate. If threads arrive late at the second wait, the wait is
- * over by then and is rarely recorded. Of two waits, the far more frequent wait is therefore the
- * first. The thread that makes a second waking also comes directly from the first wait. If it comes
- * a millisecond later nearly each time, it has worked, and there are two barriers.
+ * On a busy machine, the thread that makes the second waking may be preempted before it, so its own
+ * times prove little. The threads that it wakes are evidence, too: most of them go directly from
+ * the first wait to the second. If they go from the second to the first as fast, it is not known
+ * which waking ends an episode, and the object is a candidate. If threads arrive late at the second
+ * wait, the wait is over by then and is rarely recorded. Of two waits, the far more frequent wait
+ * is therefore the first. The thread that makes a second waking also does so directly after the
+ * first wait. If it nearly always wakes a millisecond later, it has worked in between, and there
+ * are two barriers.
  */
 #include "model/discover_internal.h"
 
@@ -29,14 +30,13 @@
 #define WAITS_LEAST    4 /* waits that are enough to decide */
 #define WAITS_ENOUGH   12 /* waits that prove two barriers */
 /*
- * Before the second waking, its thread does nothing else. It is rarely preempted for this long
- * (ns).
+ * The thread that makes the second waking does nothing else before it. It is rarely preempted for
+ * this long (ns).
  */
 #define AWAY_NS	       1000000ULL
 #define AWAY_ENOUGH    4 /* wakings after AWAY_NS that prove that the thread does other work */
 /*
- * A waking is rare if the other waking is RARE_TIMES as frequent, and at least RARE_BESIDE more
- * frequent.
+ * A waking is rare if the other waking is more than RARE_TIMES times as frequent, plus RARE_BESIDE.
  */
 #define RARE_TIMES     4
 #define RARE_BESIDE    8
@@ -249,7 +249,10 @@ bool discover_echo_note(struct discover *d, const struct discover_record *r)
 	echo->away += !woke && last && r->arrive_ns >= last->depart_ns + AWAY_NS;
 	if (soon)
 		echo->after = last->wake_site;
-	/* A site that is known for echoes stays known, even if the thread slept in between. */
+	/*
+	 * A site that is known for echoes stays known, even if the thread was off its CPU in
+	 * between.
+	 */
 	return soon || discover_echo_is(d, r->site);
 }
 

@@ -12,7 +12,7 @@
 #include "model/discover.h"
 
 #define TEAM_LEAST	 3
-/* number of times that an object may break the rule before it is no barrier */
+/* number of times that an object may break the rule before it is classified as no barrier */
 #define BREAKS_MAX	 16
 #define ALONE_BREAKS_MAX 64 /* the same limit for a condition variable that was never broadcast */
 #define PLACES_MAX	 4 /* maximum number of pairs of call sites (wait, wake) of one barrier */
@@ -36,7 +36,7 @@ struct values {
 /* A pending record. It is not yet known whether the record belongs to an episode. */
 struct held {
 	uint64_t cookie, arrive_ns, depart_ns;
-	uint32_t wake_site; /* of its round */
+	uint32_t wake_site; /* wake site of the record's round */
 	bool wake, merged;
 };
 
@@ -52,8 +52,8 @@ struct echo {
 	/* number of wakings by threads that have not woken others since their last wait */
 	uint32_t seen;
 	/*
-	 * Number of later wakings by other threads. On a busy machine these are late second
-	 * wakings.
+	 * Number of wakings by threads that have already woken others since their last wait. On a
+	 * busy machine these are late second wakings.
 	 */
 	uint32_t seen_woke;
 	/*
@@ -64,8 +64,8 @@ struct echo {
 	/* number of wakings among `seen` so long after the wait that the thread did other work */
 	uint32_t away;
 	/*
-	 * Number of waits that these wakings ended, by threads that had left such another wait
-	 * before.
+	 * Number of waits that these wakings ended, by threads that had left another wait of the
+	 * same function before.
 	 */
 	uint32_t waits;
 	/* number of waits among `waits` that began directly after that other wait */
@@ -108,7 +108,7 @@ struct visitor {
 struct object {
 	struct discover_object pub;
 	uint64_t id;
-	uint32_t slot; /* in discover.objects */
+	uint32_t slot; /* index in discover.objects */
 	uint32_t breaks, empty, over, wrong;
 	uint32_t streak; /* number of consecutive rounds that kept the rule */
 	bool rotated; /* the rounds of the streak did not all have the same waker */
@@ -130,7 +130,7 @@ struct object {
 		/* in one function, and all functions that were inlined there are known */
 		bool exact;
 		bool apart; /* in one function of the machine code only; see discover_same_code() */
-	} places[PLACES_MAX]; /* of the streak */
+	} places[PLACES_MAX]; /* pairs of call sites of the streak */
 	bool places_full;
 	uint32_t nheld, cap_held;
 	/* index in `held` where the streak, and the current round, begins */
@@ -147,7 +147,7 @@ struct object {
 		uint32_t streak;
 		bool rotated, apart;
 	} split;
-	uint32_t alone[ALONE_MAX]; /* pub.alone thread ids */
+	uint32_t alone[ALONE_MAX]; /* the ids of the pub.alone threads */
 	struct {
 		/* time when the first and the last wait of the group ended */
 		uint64_t first_ns, last_ns;
@@ -162,7 +162,7 @@ struct object {
 	uint64_t short_sum; /* the threads of the short rounds, as a sum */
 	/* Second wakings of an episode ("echoes"): discover_echo.c. */
 	uint64_t echo_ns; /* time of the last echo */
-	uint32_t echoes; /* in a row */
+	uint32_t echoes; /* number of echoes in a row */
 	uint32_t nechoed; /* number of waits and wakings that were dropped as echoes */
 	uint32_t echo_waits; /* number of waits among `nechoed` that an echo ended */
 	uint64_t echo_wait_ns; /* total time of these waits */

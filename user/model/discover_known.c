@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Rounds at a condition variable that is known to belong to a barrier. Their records stay pending
- * until the usual number of threads has arrived, or until the next waking. Then it is known whether
- * the waits and the waking are an episode, and whether all members took part. A barrier in a macro
- * waits and wakes in many functions, so the functions of one round are compared with each other.
+ * Handle rounds at a condition variable that is known to belong to a barrier. Their records stay
+ * pending until the usual number of threads has arrived, or until the next waking. Then it is known
+ * whether the waits and the waking are an episode, and whether all members took part. A barrier in
+ * a macro waits and wakes in many functions, so the functions of one round are compared with each
+ * other.
  */
 #include "model/discover_internal.h"
 
@@ -80,8 +81,8 @@ static uint64_t members_sum(const struct object *o)
 }
 
 /*
- * Note a round with fewer threads than before. If the same threads cross without the rest for many
- * rounds, they are all members from then on.
+ * Note a round with fewer threads than before. If the same threads cross without the others for
+ * many rounds, only these threads are members from then on.
  */
 static void note_short(struct object *o)
 {
@@ -112,7 +113,7 @@ static void more_meet(struct object *o)
 /* Take a round with the usual number of threads. */
 static void take_complete(struct discover *d, struct object *o)
 {
-	/* The thread that makes a second waking may have been preempted for long. */
+	/* This may be a second waking, by a thread that was preempted for long. */
 	if (discover_echo_late(d, o)) {
 		discover_drop_from(d, o, 0);
 		o->reported = o->bad = true;
@@ -130,7 +131,7 @@ void discover_known_end(struct discover *d, struct object *o)
 		return;
 	/*
 	 * The number of threads is as usual, but the threads differ, as in each round at the upper
-	 * nodes of a tree.
+	 * nodes of a tree barrier.
 	 */
 	if (o->nnow && o->nnow + 1 == o->nset && !discover_all_known(o)) {
 		discover_set_members(o);

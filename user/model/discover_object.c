@@ -132,8 +132,8 @@ void discover_drop_before(struct discover *d, struct object *o, uint32_t to)
 
 /*
  * Begin a new streak, because a round had other members. The earlier rounds can no longer make the
- * object a barrier. If its call sites turn out to be those of a known barrier, they still count as
- * its rounds.
+ * object a barrier. If the object's call sites turn out to be those of a known barrier, these
+ * rounds still count.
  */
 void discover_streak_restart(struct discover *d, struct object *o)
 {

@@ -7,13 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROUNDS_ENOUGH	 3 /* in a row */
+#define ROUNDS_ENOUGH	 3 /* number of consecutive rounds that are enough */
 /* additional rounds for each round with other members than its predecessor */
 #define EVEN_ROUNDS	 4
 #define PAIR_ROUNDS_MAX	 8 /* maximum number of pending rounds of two threads */
 /* maximum number of consecutive rounds with waits and waking possibly in one function */
 #define APART_ROUNDS_MAX 8
-#define EMPTY_MAX	 64 /* wakings without waiters before the object is no barrier */
+/* number of wakings without waiters after which the object is no barrier */
+#define EMPTY_MAX	 64
 /* Consecutive rounds with the same waker that are needed if the inlined functions are not known. */
 #define SEVERAL_ROUNDS	 8
 
@@ -83,7 +84,7 @@ static bool places_exact(const struct object *o)
 	return true;
 }
 
-/* Remember the first pair of call sites of a possible barrier, for its remark. */
+/* Remember the first pair of call sites of a possible barrier, for the remark about it. */
 static void note_split(struct object *o, uint32_t wait, uint32_t wake)
 {
 	if (o->split.apart)
@@ -176,7 +177,7 @@ void discover_take_held(struct discover *d, struct object *o, uint32_t team)
 
 static void is_barrier(struct discover *d, struct object *o, uint32_t team)
 {
-	/* Pending rounds are reported now. The rest of the rounds has been dropped. */
+	/* Pending rounds are reported now. The other rounds have been dropped. */
 	o->pub.untold = o->pub.rounds - o->older - o->streak;
 	d->unseen.given_up += o->pub.untold * o->pub.members;
 	o->pub.rounds = 0;
@@ -292,9 +293,9 @@ static bool is_compact(const struct discover *d, const struct object *o)
 }
 
 /*
- * Return whether several small functions both wait and wake there, as with a barrier in a macro. A
- * single such function may be a step of all threads, in which one thread starts the others by
- * inlined functions.
+ * Return whether several small functions both wait and wake at this object, as with a barrier in a
+ * macro. A single such function may be a step of all threads, in which one thread starts the others
+ * by inlined functions.
  */
 static bool in_several(const struct discover *d, const struct object *o)
 {
@@ -369,8 +370,8 @@ void discover_round_end(struct discover *d, struct object *o)
 	if (!o->open || o->bad)
 		return;
 	/*
-	 * The round follows directly after an episode and lacks members: leaving threads wake those
-	 * that return.
+	 * The round follows directly after an episode and lacks members: threads that leave wake
+	 * the threads that have already returned.
 	 */
 	if (o->now_soon && o->nnow + 1 < o->nset) {
 		discover_drop_from(d, o, o->held_now);

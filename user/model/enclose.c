@@ -139,8 +139,8 @@ int enclose_note(struct enclose *e, const struct enclose_step *steps, uint32_t n
 }
 
 /*
- * Return whether the function both waits and wakes by different calls. A single call would be a
- * helper's.
+ * Return whether the function both waits and wakes by different calls. With a single call site for
+ * both, the call is of a helper that waits and wakes.
  */
 static bool waits_and_wakes(const struct function *f)
 {

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
  * Find the call site of a hand-written barrier. Among the calls on the way up from a wait, this is
- * the call that the program would name as its barrier. Pure.
+ * the call that the program would name as its barrier.
  *
  * Let F be the innermost function that contains both the waits and the waking. The barrier is
  * written in F. Its call sites are in the callers of F, unless one of these conditions holds:
@@ -25,8 +25,9 @@
 struct enclose_step {
 	uint64_t function; /* the function that contains the call; 0 if not known */
 	uint32_t site; /* opaque number, equal for the same call site */
-	bool through; /* in a library's wrapper, not in a function of the program */
-	bool outer; /* in the runtime, which calls the first function of a thread or similar */
+	bool through; /* the call is in a library's wrapper, not in a function of the program */
+	/* the call is in the runtime, which calls the first function of a thread or similar */
+	bool outer;
 	bool inlined; /* a call of a function that was inlined there */
 	bool large; /* the function has more code than a barrier */
 	uint64_t line; /* source line, opaque; 0 if not known */
@@ -48,7 +49,7 @@ int enclose_note(struct enclose *e, const struct enclose_step *steps, uint32_t n
 		 bool helpers);
 /*
  * Return the index of the step that is the call site, from the waits and wakings noted so far.
- * *through is the step of the function F plus 1, or 0 if the call site is in F itself.
+ * *through is true if the call site is in the caller of F, false if it is in F itself.
  */
 uint32_t enclose_site(struct enclose *e, const struct enclose_step *steps, uint32_t n, bool helpers,
 		      bool *through);

@@ -11,7 +11,7 @@
 
 #define EPISODES_KEPT 1024
 #define SORT_FEW      64
-/* If the barrier's count is no larger, allocate all members at once. A count is untrusted. */
+/* Allocate at most this many members in advance, because the count is untrusted. */
 #define MEMBERS_READY 64
 
 int episode_new(struct model *m, struct object *o, uint32_t count, struct episode **out)
@@ -258,9 +258,10 @@ static uint32_t bounds(const struct episode *e)
 }
 
 /*
- * Return whether threads arrived without a trace. The last arriver before the release knew the
- * number of missing threads: they must be the members that were seen after it. If there are none,
- * the object may have been open for long. *@waited: whether members waited for the missing threads.
+ * Return whether threads arrived without a trace. The last member with a known arrival also knew
+ * how many threads were missing then. This must be the number of members with an arrival that is
+ * only a bound. If all arrivals are bounds, the object may have been open for long. *@waited:
+ * whether members waited for the missing threads.
  */
 static bool others_came(const struct episode *e, bool *waited)
 {
@@ -306,7 +307,7 @@ bool episode_others_were_inside(const struct object *o, const struct episode *e)
 	return e->first && e->n + o->nwere_inside == e->count;
 }
 
-/* Mark the slots of the members: from now on their place in the order is known, or uncertain. */
+/* Mark in the slots of the members whether this crossing is certainly in the right episode. */
 static void mark_places(struct object *o, const struct episode *e)
 {
 	if (episode_is_former(e) ||
@@ -346,7 +347,7 @@ bool episode_detached_before(const struct model *m, const struct episode *e, uin
 
 bool episode_was_cut(const struct model *m, const struct episode *e)
 {
-	/* True for MODEL_UNKNOWN, too. */
+	/* This is also true if depart_min is MODEL_UNKNOWN. */
 	return episode_detached_before(m, e, e->depart_min);
 }
 
@@ -369,7 +370,10 @@ int episode_close(struct model *m, struct episode *e, enum model_state state, ui
 	if (o->first == e)
 		o->first = NULL;
 	remember(o, e);
-	/* After a cut-off, no slot is uncertain: later crossings belong to another episode. */
+	/*
+	 * After probes were detached, no slot is uncertain: later crossings belong to another
+	 * episode.
+	 */
 	if (e->state == MODEL_COMPLETE || !episode_was_cut(m, e))
 		mark_places(o, e);
 	if (e->state == MODEL_COMPLETE && e->arrive_max >= o->met_ns)

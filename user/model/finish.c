@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Add a closed episode to its threads, processes and barriers when its place in the order is known.
+ * Add a closed episode to its threads, processes and barriers when its position in the order of
+ * releases is known.
  */
 #include "model/internal.h"
 
@@ -9,7 +10,10 @@
 
 #include <string.h>
 
-/* Return W_i = max(0, min(L, l_i) - e_i). A thread that never left waited until the release. */
+/*
+ * Return the wait of a member, max(0, min(release, departure) - arrival). A thread that never left
+ * waited until the release.
+ */
 static uint64_t wait_of(const struct model_member *mem, uint64_t release)
 {
 	uint64_t until = mem->depart_ns < release ? mem->depart_ns : release;
@@ -54,8 +58,8 @@ static uint64_t all_began(const struct episode *e)
  * last arriver's previous release on any object is earlier, the phase begins there. Without a
  * previous release it begins when the last arriver started, if that is earlier. In cyclic use, any
  * threads may share an episode, so the phase always begins with the last arriver's previous
- * release. If this time is unknown, the phase time is unknown. @team: the threads of that previous
- * episode, or NULL.
+ * release. If this time is unknown, the phase time is unknown. Set *@team to the team of that
+ * previous episode, or NULL.
  */
 static void fill_phase(const struct model *m, struct episode *e, struct model_episode *out,
 		       struct team **team)
@@ -129,7 +133,8 @@ static int add_phase(struct row *r, const struct episode *e, const struct model_
 
 /*
  * Return the work of a member since the last episode of all members, without its waits in between.
- * @whole: since its start. @team: since the last episode of that team.
+ * @whole: there is no such episode, so return the work since the thread's start. @team: the team of
+ * that episode, or NULL.
  */
 static uint64_t work_since(const struct model *m, const struct member *mem, const struct team *team,
 			   bool whole)
@@ -274,8 +279,8 @@ static int count_crossings(struct proc *p, struct row *r, const struct episode *
 			return err;
 		bt->crossings++;
 		/*
-		 * If only the process's own threads have crossed, the object belongs to this
-		 * process.
+		 * If an episode was ever complete with the known threads, no unknown process shares
+		 * the object.
 		 */
 		if (m->pub.flags & MODEL_CROSSING_UNMET && e->state != MODEL_COMPLETE &&
 		    !e->object->nmet) {
@@ -325,9 +330,9 @@ static void leave_out_joiner(struct model *m, struct episode *e, struct member *
 }
 
 /*
- * Advance the clocks of the ideal program (T_ideal in the model). Each clock runs through its
- * thread's intervals outside barriers. An episode sets the clocks of all members to the latest of
- * them, at no cost.
+ * Advance the clocks of the ideal program (T_ideal of struct model_proc). Each clock runs through
+ * its thread's intervals outside barriers. An episode sets the clocks of all members to the latest
+ * of them, at no cost.
  */
 static int join_clocks(struct model *m, struct episode *e, const struct member *joiner,
 		       struct team *before, uint32_t row)
@@ -367,8 +372,8 @@ static int join_clocks(struct model *m, struct episode *e, const struct member *
 }
 
 /*
- * Return whether @a was created before @b. A later start may be recorded for the first thread of a
- * process, which nevertheless always is the first.
+ * Return whether @a was created before @b. The first thread of a process is always the first,
+ * although a later start may be recorded for it.
  */
 static bool made_before(const struct model *m, const struct thread *a, const struct thread *b)
 {
@@ -382,8 +387,8 @@ static bool made_before(const struct model *m, const struct thread *a, const str
 }
 
 /*
- * Number the members that have no number yet, in the order of their creation. The thread that
- * programs usually call thread 0 then gets the number 0.
+ * Number the members that have no number yet, in the order of their creation. So the thread that
+ * programs usually call thread 0 gets the number 0.
  */
 static void number_members(struct model *m, const struct episode *e)
 {

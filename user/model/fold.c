@@ -18,7 +18,7 @@ static void mark_members(const struct member *members, uint32_t n)
 		m->thread->busy = true;
 }
 
-/* Mark the threads that are members of anything unfinished. They must stay. */
+/* Mark the threads that are members of unfinished episodes. These threads must not be folded. */
 void thread_mark_busy(struct model *m)
 {
 	const struct object *o;

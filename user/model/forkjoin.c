@@ -75,9 +75,15 @@ struct thread {
 struct process {
 	uint32_t tgid, inc;
 	struct hash threads; /* living threads: tid -> struct thread */
-	/* call -> rounds; the upper half holds the members of rounds that were given up */
+	/*
+	 * call -> number of rounds; the upper half is the number of members of rounds that were
+	 * given up
+	 */
 	struct hash sites;
-	/* call -> members of the smallest round in which the creator waited for all threads */
+	/*
+	 * call -> number of members of the smallest round in which the creator waited for all
+	 * threads
+	 */
 	struct hash least;
 	struct hash parts; /* call -> PARTS_* */
 };
@@ -303,8 +309,8 @@ static int note_part(struct process *p, const struct thread *creator)
 }
 
 /*
- * Return whether an earlier round was probably over when its creator arrived, so that no thread
- * waited for it.
+ * Return whether the episode probably includes an earlier round, which was over when its creator
+ * arrived, so that no thread waited for it.
  */
 static bool is_several(const struct process *p, const struct forkjoin_episode *episode)
 {
@@ -315,8 +321,8 @@ static bool is_several(const struct process *p, const struct forkjoin_episode *e
 }
 
 /*
- * Report the waiting rounds of a call site if there are known to be several, and report how they
- * ended.
+ * Report the waiting rounds of a call site that have ended, if the call site is known to have
+ * several rounds.
  */
 static void rounds_tell(struct forkjoin *f, struct process *p, uint32_t site)
 {
@@ -358,8 +364,8 @@ static struct thread *creator_of(struct process *p, const struct forkjoin_episod
 }
 
 /*
- * End the wait for an open round, because its creator does other work. Drop the round if some
- * members had not ended by then.
+ * End the wait for an open round, because its creator does other work. Members that end later count
+ * as arrived when the creator departed. Report the round if all members have ended.
  */
 static void episode_close(struct forkjoin *f, struct process *p, struct thread *creator)
 {
@@ -527,7 +533,7 @@ static int note_least(struct process *p, const struct forkjoin_episode *episode)
 	return episode->n < least ? hash_put(&p->least, episode->site, episode->n) : 0;
 }
 
-/* Make a round from a batch if all of its threads are joined. */
+/* Make a round from the creator's current batch. All of its threads are joined. */
 static int episode_new(struct forkjoin *f, struct process *p, struct thread *creator,
 		       uint64_t cookie)
 {
@@ -613,8 +619,8 @@ static void wait_again(struct forkjoin *f, struct forkjoin_episode *episode,
 }
 
 /*
- * Return the end of a thread. If the end was not seen yet, assume that it is late, unless the
- * thread lives on.
+ * Return the end of a thread. If the end was not seen yet, return @now_ns: its record is late, or
+ * the thread still runs.
  */
 static uint64_t end_of(const struct thread *t, uint64_t now_ns)
 {
@@ -676,7 +682,7 @@ static int join_all(struct forkjoin *f, struct process *p, struct thread *creato
 		wait_again(f, creator->open, j);
 		return 0;
 	}
-	/* The creator waits for another purpose. */
+	/* The creator has no threads to join, so it waits for another purpose. */
 	if (!creator->n) {
 		f->ops.drop(f->ops.ctx, j->cookie);
 		return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Rounds of fork and join: a thread creates others and joins all of them. Pure.
+ * Find rounds of fork and join: a thread creates others and joins all of them.
  *
  * A batch is the set of threads that one thread, the creator, makes between joins. A batch is a
  * round if it has two or more threads, all were made before the first join, and the creator joins
@@ -16,9 +16,8 @@
  * result.
  *
  * A creator may also wait for all threads of a batch at once, as Rust's thread::scope() does: it
- * waits several times, until all threads have ended. Such a round is known to be over when the last
- * thread ended at about the time when the creator continued, or when the creator does something
- * else.
+ * waits several times, until all threads have ended. Such a round is over if the last thread ended
+ * at about the time when the creator continued, or if the creator then does something else.
  *
  * Three cases are left out. The first is a round with a thread that is not joined, because it is
  * detached or lives longer, or that another thread joins; later rounds are reported. The second is
@@ -46,9 +45,9 @@ struct forkjoin_member {
 struct forkjoin_episode {
 	struct forkjoin_episode *next; /* in the list of rounds that wait */
 	uint64_t cookie;
-	uint32_t tgid, inc, tid; /* the creator's */
+	uint32_t tgid, inc, tid; /* ids of the creator */
 	uint32_t site;
-	uint64_t arrive_ns, depart_ns; /* the creator's */
+	uint64_t arrive_ns, depart_ns; /* arrival and departure of the creator */
 	/*
 	 * In the rounds of this call site the creator only makes threads and waits for them to end:
 	 * it is no member of the team.
@@ -78,7 +77,7 @@ struct forkjoin_join {
 	uint64_t cookie; /* chosen by the caller; increases with each join */
 	uint32_t tgid, inc, tid; /* the thread that joins */
 	uint32_t site; /* call site: opaque number, equal for the same call */
-	uint64_t handle; /* pthread_t; SBT_JOIN_ALL */
+	uint64_t handle; /* pthread_t of the joined thread, or SBT_JOIN_ALL */
 	uint64_t enter_ns, leave_ns;
 	int result; /* an errno */
 };
@@ -87,15 +86,15 @@ struct forkjoin_join {
 struct forkjoin *forkjoin_new(const struct forkjoin_ops *ops);
 void forkjoin_free(struct forkjoin *f);
 
-/* The following functions are called in the order of time. They return 0 or -ENOMEM. */
+/* Call the following functions in the order of time. They return 0 or -ENOMEM. */
 /*
  * Note a thread that no traced thread made and that has not made any thread: the first thread of a
  * new program.
  */
 int forkjoin_begin(struct forkjoin *f, uint32_t tgid, uint32_t inc, uint32_t tid);
 /*
- * Note that @creator made @tid at @t_ns. @pointer is its thread pointer. Its handle equals @pointer
- * or lies just below.
+ * Note that @creator made @tid at @t_ns. @pointer is its thread pointer. The thread's handle
+ * (pthread_t) equals @pointer or is just below it.
  */
 int forkjoin_made(struct forkjoin *f, uint32_t tgid, uint32_t inc, uint32_t creator, uint32_t tid,
 		  uint64_t pointer, uint64_t t_ns);

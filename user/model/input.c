@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * The model has a single entrance: every input passes through model_take(), where a recorder can
- * listen.
+ * While a tap is set, all input of the model except sums passes through model_take(), so a recorder
+ * gets it there.
  */
 #include <errno.h>
 

@@ -122,7 +122,8 @@ struct thread {
 	uint64_t last_arrive_ns;
 	uint64_t seen_ns; /* last departure of depth 0; all earlier records have been fed */
 	uint64_t outside_joined; /* the part of outside_ns that is in the ideal clock */
-	uint64_t ideal; /* absolute: the thread's start, then the longest path so far */
+	/* end of the longest path to this thread so far, as an absolute time; at first its start */
+	uint64_t ideal;
 	uint32_t index;
 	uint32_t next_seq;
 	uint32_t ngaps; /* number of all gaps; only the last few are kept */
@@ -133,7 +134,9 @@ struct thread {
 	bool known_sure;
 	bool release_sure; /* pub.release_ns is certain */
 	bool placed; /* pub.place is the place among the threads of the same process */
-	/* the thread is at a barrier since known_ns: MODEL_CROSSING_STAYS was its last record */
+	/*
+	 * the thread has been at a barrier since known_ns: its last record had MODEL_CROSSING_STAYS
+	 */
 	bool stays;
 	bool has_gap; /* a record was missing; gap_seq is the first record after the last gap */
 	bool tail_done; /* the tail is in the sums */
@@ -150,7 +153,7 @@ struct thread {
 	} slots[THREAD_CACHE];
 	/*
 	 * Every crossing uses the first lines of `pub`, and every episode uses the next lines. The
-	 * rest is used only if it is known.
+	 * other lines are used only if their values are known.
 	 */
 	struct model_thread pub;
 	/* Used by every episode. */
@@ -161,7 +164,7 @@ struct thread {
 	/* Used rarely. */
 	uint32_t next; /* next thread of the same process, or MODEL_NONE */
 	bool busy; /* scratch of thread_fold() */
-	bool summed; /* the thread's crossings came as sums */
+	bool summed; /* the thread's crossings were added as sums */
 	uint64_t pending_object;
 	uint64_t team_start_ns; /* for the current phase; see struct model_member */
 	/* time since the thread's last crossing that it waited for threads to end */
@@ -170,7 +173,7 @@ struct thread {
 	/* address at which the thread waited when tracing began; 0 if none, or MODEL_UNKNOWN */
 	uint64_t inside;
 	struct gap gaps[THREAD_GAPS];
-	/* fed before a record with a smaller seq; the thread owns the details */
+	/* records that arrived before a record with a smaller seq; the thread owns their details */
 	struct model_crossing *parked;
 	uint64_t tail_ns; /* end of the tail; 0 if there is no tail */
 	/* owned by the thread; NULL if the thread was always on a CPU */
@@ -187,7 +190,7 @@ _Static_assert(offsetof(struct model_thread, depart_ns) == TABLE_ALIGN, "its fir
 struct proc {
 	struct model_proc pub;
 	uint32_t index;
-	uint32_t threads; /* list */
+	uint32_t threads; /* index of the first thread in the list of its threads, or MODEL_NONE */
 	uint64_t next_number;
 	uint32_t next_ordinal;
 	uint32_t rows; /* index of the process's last barrier, or MODEL_NONE */
@@ -202,7 +205,7 @@ struct proc {
  * other in memory.
  */
 struct queued {
-	uint64_t release_ns; /* its arrive_max */
+	uint64_t release_ns; /* arrive_max of the episode */
 	struct episode *episode;
 };
 
@@ -216,7 +219,7 @@ struct queue {
 	uint32_t nopen;
 	uint32_t into; /* index of the queue that this queue was merged into, or MODEL_NONE */
 	bool joined; /* merged into another queue, or another queue was merged into this queue */
-	struct list open; /* struct open */
+	struct list open; /* list of struct open */
 	struct list waiting; /* linked while the heap is not empty */
 };
 
@@ -237,18 +240,21 @@ struct member {
 	uint64_t outside_ns; /* the thread's time outside barriers, up to this arrival */
 	uint32_t seq;
 	uint32_t gaps; /* number of the thread's gaps so far */
-	uint32_t round; /* of the crossing */
-	bool ordinal; /* of the crossing */
-	uint16_t rest, place; /* of the crossing */
+	uint32_t round; /* round of the crossing; 0 if not known */
+	bool ordinal; /* `round` is an ordinal: struct model_crossing */
+	uint16_t rest, place; /* rest and place of the crossing */
 	uint8_t depth;
 	uint8_t probe_group;
 	bool late; /* fed after later records of the same thread */
 	/*
-	 * the thread was inside when tracing began, and so is not a member of the object's first
-	 * episode again
+	 * the thread was inside the object's first episode when tracing began, so this crossing
+	 * belongs to a later episode
 	 */
 	bool was_inside;
-	/* a record of this thread is missing between its last certain place and this place */
+	/*
+	 * a record of this thread is missing since its last crossing that is certainly in the right
+	 * episode
+	 */
 	bool uncertain;
 };
 
@@ -261,14 +267,14 @@ struct episode {
 	uint32_t count;
 	uint32_t round; /* 0: no member has a round */
 	bool ordinal; /* a member has an ordinal */
-	uint64_t probe_groups; /* of its members */
+	uint64_t probe_groups; /* probe groups of its members */
 	uint32_t n, cap;
 	uint32_t nuncertain;
 	uint32_t nabandoned;
 	bool nested;
-	bool cyclic; /* cut from a sequence of more threads than the count */
-	bool first; /* of its object */
-	uint32_t made; /* value of object.made at that time */
+	bool cyclic; /* cut from the crossings of more threads than the count (cyclic use) */
+	bool first; /* the first episode of its object */
+	uint32_t made; /* value of object.made when the episode began */
 	bool detailed; /* a member has a detail */
 	bool waits_unseen; /* members waited for threads that arrived without a trace */
 	uint64_t arrive_min;
@@ -297,7 +303,7 @@ struct slot {
 	uint32_t thread;
 	uint32_t clear_seq; /* records of the thread up to this number are in the right episodes */
 	bool clear;
-	/* the thread's place on the object was not certain at record uncertain_seq */
+	/* record uncertain_seq of the thread may be in the wrong episode */
 	bool uncertain;
 	uint32_t uncertain_seq;
 	uint64_t arrive_ns; /* last arrival; kept only in cyclic use */
@@ -313,15 +319,16 @@ struct passed {
 
 struct cyclic {
 	struct open open;
-	struct member *room; /* owned */
-	uint32_t cap; /* of room */
+	struct member *room; /* owned by this struct */
+	uint32_t cap; /* capacity of room */
 	uint32_t n;
 	struct member *buf; /* n members by arrival, in room, behind the members that have left */
 	uint32_t nprev;
 	uint32_t cap_prev;
 	struct passed *prev; /* the last members of former chunks, ordered by arrival */
 	uint64_t warm_ns; /* no chunk is decided before the watermark reaches this time */
-	bool blind; /* some members were in episodes before; prev does not contain them */
+	/* episodes were closed before cyclic use began; prev does not contain their members */
+	bool blind;
 	bool swap; /* the first member of the next chunk could belong to the last chunk */
 	/* the reason why the last chunk was not certain; the next chunk may be shifted */
 	uint32_t unsure;
@@ -338,7 +345,7 @@ struct object {
 	uint64_t addr;
 	uint64_t shared;
 	uint32_t proc;
-	uint32_t count; /* last known */
+	uint32_t count; /* the last known count */
 	/* number of threads that waited here when tracing began and have crossed since */
 	uint32_t nwere_inside;
 	uint32_t made; /* how often the count of the object changed */
@@ -346,10 +353,10 @@ struct object {
 	uint64_t arrived_ns; /* time of the newest arrival with the current count */
 	uint8_t family;
 	bool seen_episode;
-	uint32_t nuncertain; /* uncertain slots */
+	uint32_t nuncertain; /* number of uncertain slots */
 	bool is_cyclic;
-	bool partial; /* MODEL_CROSSING_PARTIAL */
-	uint32_t unfinished; /* number of episodes that point to this row */
+	bool partial; /* a crossing had MODEL_CROSSING_PARTIAL */
+	uint32_t unfinished; /* number of episodes of this object that are not freed yet */
 	uint64_t depart_max; /* last departure of all episodes closed so far */
 	uint64_t team; /* key of the last team that is certain */
 	uint64_t full_arrive_ns; /* last arrival of the newest full episode; 0 if none */
@@ -377,7 +384,7 @@ struct object {
 struct row {
 	struct model_barrier pub;
 	uint32_t index;
-	uint32_t hash_next; /* MODEL_NONE */
+	uint32_t hash_next; /* next row with the same hash, or MODEL_NONE */
 	uint32_t joins; /* scratch of programs_fold(): the row to which this row is added */
 	uint32_t *sites;
 	uint32_t cap_threads, cap_phases;
@@ -416,7 +423,7 @@ struct model {
 	uint32_t *free_threads;
 	uint32_t *free_procs, *free_rows; /* empty entries */
 	uint32_t *exited; /* processes that may be folded into their programs; see program.c */
-	struct hash programs; /* program -> the process into which others are folded */
+	struct hash programs; /* program -> the process into which other processes are folded */
 	uint64_t fold_ns; /* time of the next folding */
 	uint32_t keep; /* number of exited processes that are not folded */
 	bool folds;
@@ -443,7 +450,7 @@ struct model {
 	bool gaps; /* a thread has missing records */
 	uint32_t npending; /* number of threads that were inside a barrier at the end */
 	bool finished;
-	bool summed; /* by model_add_summed() */
+	bool summed; /* model_add_summed() was called */
 	void (*tap)(void *ctx, const struct model_input *input);
 	void *tap_ctx;
 };
@@ -588,8 +595,8 @@ int episode_certain(struct model *m, struct object *o, struct episode *e, bool f
 		    bool *certain);
 int episode_close(struct model *m, struct episode *e, enum model_state state, uint32_t why);
 /*
- * Return whether its members' probe groups had been detached by @t_ns (model_detached()). Later
- * arrivals belong to other episodes.
+ * Return whether the probe groups of the episode's members had been detached by @t_ns
+ * (model_detached()). Later arrivals belong to other episodes.
  */
 bool episode_detached_before(const struct model *m, const struct episode *e, uint64_t t_ns);
 bool episode_others_were_inside(const struct object *o, const struct episode *e);
@@ -618,7 +625,7 @@ void queue_unopen(struct queue *q, struct open *o);
 /* finish.c: the figures that an episode adds to threads, processes and barriers */
 int episode_emit(struct model *m, struct episode *e);
 
-/* The key of a row apart from its call sites, and the first values of a new row. */
+/* The key of a row without its call sites, and the first values of a new row. */
 struct row_id {
 	uint32_t proc;
 	uint8_t family;
@@ -648,10 +655,10 @@ void barrier_free(struct row *r);
 
 /* summed.c: sums from the kernel side, added before the tails */
 int summed_finish(struct model *m);
-/* Return the time outside barriers of a thread if its crossings came as sums. */
+/* Return the time outside barriers of a thread with crossings that were added as sums. */
 uint64_t summed_outside(const struct thread *t);
 
-/* The functions that model_take() calls, one for each function with the same name in model.h. */
+/* The functions that model_take() calls: one for each function of model.h that adds input. */
 int take_crossing(struct model *m, const struct model_crossing *crossing);
 int take_advance(struct model *m, uint64_t t_ns);
 int take_finish(struct model *m, uint64_t end_ns);

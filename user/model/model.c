@@ -11,10 +11,10 @@
 #include <string.h>
 
 /*
- * Checking everything that is open takes time in proportion to its number, and a hostile recording
- * can advance the time with three bytes. Each advance therefore earns credit, and the check is made
- * when the credit suffices. A thousand threads are checked each time. A million threads are checked
- * once in a thousand advances.
+ * Checking all open episodes and their threads takes time in proportion to their number, and a
+ * hostile recording can advance the time with three bytes. Each advance therefore earns credit, and
+ * the check is made when the credit suffices. A thousand threads are checked each time. A million
+ * threads are checked once in a thousand advances.
  */
 #define ADVANCE_CREDIT 1024
 
@@ -50,7 +50,7 @@ int table_add(struct table *t)
 				return -ENOMEM;
 			t->chunks = chunks;
 		}
-		/* Elements begin at a cache line. */
+		/* Align the chunk, so that elements begin at a cache line. */
 		t->chunks[t->nchunks] = aligned_alloc(TABLE_ALIGN, TABLE_CHUNK * t->elem);
 		if (!t->chunks[t->nchunks])
 			return -ENOMEM;
@@ -243,7 +243,9 @@ static int feed(struct model *m, struct thread *t, const struct model_crossing *
 	return object_add(m, c, &mem);
 }
 
-/* Feed @c as the next record of @t. Records between them are lost. */
+/*
+ * Feed @c as the next record of @t. Records that should precede it and are missing count as lost.
+ */
 static int feed_in_order(struct model *m, struct thread *t, const struct model_crossing *c)
 {
 	uint32_t missing = c->seq - t->next_seq;
@@ -457,7 +459,7 @@ int take_advance(struct model *m, uint64_t t_ns)
 	if (t_ns <= m->watermark)
 		return 0;
 	m->watermark = t_ns;
-	/* The credit does not suffice, so a later advance makes the check. */
+	/* If the credit does not suffice, a later advance makes the check. */
 	m->credit += ADVANCE_CREDIT;
 	if (m->credit < 0)
 		return 0;

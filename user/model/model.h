@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Crossings -> episodes -> phases -> barriers. Pure: no I/O, no kernel, no clock of its own. Times
- * are nanoseconds of CLOCK_MONOTONIC.
+ * Crossings -> episodes -> phases -> barriers. This code does no I/O, calls no kernel interface and
+ * reads no clock. Times are nanoseconds of CLOCK_MONOTONIC.
  *
  * Crossings are fed in the order of their departures, as far as the stream knows this order. Events
  * of threads and processes are fed in the order of time. Within a process, finished episodes are
@@ -77,8 +77,8 @@ enum model_blocked {
 };
 
 /*
- * Activity of the holder of a lock, or of the waker, during the wait. From MODEL_DOING_BLOCKED on:
- * + enum model_blocked.
+ * Activity of the holder of a lock, or of the waker, during the wait. For a block, the value is
+ * MODEL_DOING_BLOCKED + enum model_blocked.
  */
 enum model_doing {
 	MODEL_DOING_UNKNOWN,
@@ -138,14 +138,14 @@ struct model_detail {
 	uint64_t runq_ns;
 	uint64_t blocked_ns[MODEL_BLOCKED_REASONS];
 	SBT_PART_TIMES(SBT_PART_MEMBER, uint64_t)
-	/* spinning time, which is part of turn_ns and begin_ns, and of oncpu_ns */
+	/* spinning time during turn_ns and begin_ns; also part of oncpu_ns */
 	uint64_t turn_oncpu_ns;
 	uint64_t fault_addr;
 	uint64_t ran_ns; /* part of runq_ns during which the task `ran` had the CPU */
 	uint32_t ran;
 	SBT_PART_COUNTS(SBT_PART_MEMBER, uint32_t)
 	uint32_t cpus_allowed; /* 0: unknown */
-	uint64_t inside_oncpu_ns; /* spinning */
+	uint64_t inside_oncpu_ns; /* time on a CPU inside the barrier, spinning */
 	uint64_t inside_runq_ns; /* time between the release and running on a CPU */
 	uint32_t inside_ran; /* the task that had the CPU during inside_runq_ns */
 	/*
@@ -158,7 +158,7 @@ struct model_detail {
 	uint8_t unknown; /* one bit for each counter that was not counted for part of the time */
 	/* longest block for the reason with the highest cost, and for the next reason */
 	struct model_block block, second;
-	uint64_t counters[MODEL_COUNTERS_MAX]; /* of the phase */
+	uint64_t counters[MODEL_COUNTERS_MAX]; /* counts in the phase */
 	uint64_t inside_counters[MODEL_COUNTERS_MAX];
 };
 
@@ -249,7 +249,7 @@ struct model_sums {
 	/* part of runq_ns and inside_runq_ns during which the tracer had the CPU */
 	uint64_t interference_ns;
 	uint64_t slept; /* number of crossings in which the thread was switched out inside */
-	uint64_t counters[MODEL_COUNTERS_MAX]; /* phases */
+	uint64_t counters[MODEL_COUNTERS_MAX]; /* counts in phases */
 	uint64_t inside_counters[MODEL_COUNTERS_MAX];
 	uint64_t counted; /* number of crossings and tails with counters */
 	uint8_t scaled, unknown; /* one bit for each counter */
@@ -271,9 +271,9 @@ struct model_thread {
 	uint32_t barrier; /* index of the barrier of its last episode, or MODEL_NONE */
 	bool start_seen; /* created while tracing */
 	bool exited;
-	uint64_t crossings; /* depth 0, seen */
+	uint64_t crossings; /* number of crossings of depth 0 that were seen */
 	uint64_t outside_ns; /* u_i: time outside barriers, including phase 0 and the tail */
-	uint64_t idle_ns; /* inside barriers */
+	uint64_t idle_ns; /* time inside barriers */
 	uint64_t wait_ns;
 	uint64_t last; /* number of episodes in which the thread was the last arriver */
 	uint64_t release_ns; /* release of its last episode, or MODEL_UNKNOWN if there is none */
@@ -283,8 +283,8 @@ struct model_thread {
 	struct model_sums sums;
 
 	/*
-	 * Number within the process, by creation among threads that are first shown together, or
-	 * MODEL_NONE if it has no number yet.
+	 * Number within the process, or MODEL_NONE if the thread has no number yet. Threads that
+	 * are first shown together are numbered in the order of their creation.
 	 */
 	uint32_t ordinal;
 	/*
@@ -294,7 +294,8 @@ struct model_thread {
 	uint32_t place;
 	uint64_t start_ns; /* its creation, or the start of tracing */
 	/*
-	 * Its exit. MODEL_UNKNOWN while the thread lives. After model_finish(), the end of tracing.
+	 * Time of its exit. While the thread lives: MODEL_UNKNOWN or, after model_finish(), the end
+	 * of tracing.
 	 */
 	uint64_t end_ns;
 	char comm[16]; /* "" unknown; untrusted */
@@ -322,7 +323,7 @@ struct model_phase {
 	uint32_t from;
 	struct model_stat time; /* phase times */
 	uint64_t wait_ns; /* time lost at the end of these phases */
-	uint64_t thread_ns; /* sum of phase time x members, the total of which wait_ns is a share */
+	uint64_t thread_ns; /* sum of phase time x members; wait_ns is a share of it */
 };
 
 struct model_barrier_thread {
@@ -342,7 +343,7 @@ struct model_barrier_thread {
 	/* time outside barriers since the previous episode of all members */
 	uint64_t team_work_ns;
 	uint64_t last;
-	struct model_sums sums; /* sums of those phases and these crossings */
+	struct model_sums sums; /* sums of these phases and crossings */
 };
 
 struct model_longest {
@@ -354,8 +355,8 @@ struct model_longest {
 #define MODEL_LONGEST 3
 
 /*
- * A site within a process, which is one row of the report. Only complete episodes of depth 0 are in
- * the sums.
+ * A call site within a process, which is one row of the report. Only complete episodes of depth 0
+ * are in the sums.
  */
 struct model_barrier {
 	uint32_t proc; /* for a process-shared object, the process that was seen first */
@@ -376,13 +377,13 @@ struct model_barrier {
 	/* probe groups of all crossings, one bit each, as in struct model_detached */
 	uint64_t probe_groups;
 
-	uint64_t episodes; /* complete */
+	uint64_t episodes; /* number of complete episodes */
 	uint64_t incomplete;
 	uint64_t ambiguous;
 	uint64_t crossings;
 	/*
-	 * Number of such crossings, as in struct model_summed. With MODEL_CROSSING_UNMET they count
-	 * if no threads ever crossed together there.
+	 * Number of crossings at barriers with unknown members, as in struct model_summed.
+	 * Crossings with MODEL_CROSSING_UNMET count only if no threads ever crossed together there.
 	 */
 	uint64_t unmet;
 	uint32_t team_min, team_max; /* number of members of complete episodes */
@@ -390,7 +391,8 @@ struct model_barrier {
 	struct model_stat barrier; /* barrier time */
 	struct model_stat wait; /* one value for each member; the sum is the lost time, ns */
 	struct model_stat release; /* release latency, one value for each member, ns */
-	uint64_t max_work_ns; /* sum over episodes of the longest team_work: sum_k max_i w_ik */
+	/* sum over episodes of the longest work of a member: sum_k max_i w_ik */
+	uint64_t max_work_ns;
 	uint64_t margin_ns; /* sum over episodes of the last arrival minus the previous arrival */
 	/* if `summed`: sum of phase time x members; if not, this sum is in phases[] */
 	uint64_t summed_thread_ns;
@@ -414,7 +416,7 @@ struct model_barrier {
 #define MODEL_WHY_COUNT	    0x10 /* the number of members and the count disagree */
 /* the order of two arrivals at an episode boundary may be reversed */
 #define MODEL_WHY_SWAP	    0x20
-#define MODEL_WHY_END	    0x40 /* tracing ended first */
+#define MODEL_WHY_END	    0x40 /* tracing ended before the episode was over */
 #define MODEL_WHY_OTHERS    0x80 /* further members exist, but are not known */
 /* The following flags occur in complete episodes, too. */
 #define MODEL_WHY_BOUND	    0x100 /* the last arrival is an upper bound; see MODEL_CROSSING_BOUND */
@@ -431,9 +433,13 @@ struct model_member {
 	uint16_t depart_cpu;
 	uint64_t arrive_ns;
 	uint64_t depart_ns; /* or MODEL_UNKNOWN */
-	uint64_t wait_ns; /* W_i = max(0, min(L, l_i) - e_i) */
+	/*
+	 * W_i = max(0, min(L, l_i) - e_i): from the arrival e_i to the release L or the departure
+	 * l_i
+	 */
+	uint64_t wait_ns;
 	uint64_t latency_ns; /* release latency, or MODEL_UNKNOWN */
-	/* the thread's phase; MODEL_UNKNOWN after a loss or an unseen departure */
+	/* length of the thread's phase; MODEL_UNKNOWN after a loss or an unseen departure */
 	uint64_t work_ns;
 	/*
 	 * Start of the team: from the beginning of the region to the thread's first instruction in
@@ -458,7 +464,7 @@ struct model_episode {
 	uint64_t number;
 	uint64_t release_ns; /* the last arrival that was seen */
 	uint64_t phase_ns; /* or MODEL_UNKNOWN */
-	uint32_t phase_from; /* barrier, or MODEL_NONE */
+	uint32_t phase_from; /* barrier at which the phase began, or MODEL_NONE */
 	uint64_t barrier_ns;
 	uint32_t count; /* 0 unknown */
 	uint32_t n;
@@ -475,7 +481,7 @@ struct model_episode {
  * groups.
  */
 struct model_detached {
-	uint64_t t_ns; /* end of tracing, ns; MODEL_UNKNOWN if nothing was detached */
+	uint64_t t_ns; /* when tracing of them ended (ns); MODEL_UNKNOWN if nothing was detached */
 	/* estimated cost at that time, in millionths of the process's thread time */
 	uint32_t cost_ppm;
 	uint32_t limit_ppm; /* the limit, in the same unit */
@@ -504,18 +510,18 @@ struct model_proc {
 	uint32_t processes;
 	/* for a sum, the sum of the processes' lives; MODEL_UNKNOWN if some starts were not seen */
 	uint64_t life_ns;
-	uint64_t crossings; /* all depths */
-	uint64_t unmet; /* number of these crossings as in model_barrier.unmet */
+	uint64_t crossings; /* number of crossings of all depths */
+	uint64_t unmet; /* number of these crossings that are in model_barrier.unmet */
 	uint64_t arrivals_unseen; /* number of waits for threads that arrived without a trace */
 	uint64_t lost;
 	uint64_t abandoned;
-	uint64_t episodes; /* complete, depth 0 */
+	uint64_t episodes; /* number of complete episodes of depth 0 */
 	uint64_t incomplete;
 	uint64_t ambiguous;
 	/*
-	 * The same counts for episodes in which threads of the process took part. The counts above
-	 * include an episode at a shared barrier only for the process that was seen there first.
-	 * These counts include it for each process.
+	 * Counts of the complete, incomplete and ambiguous episodes in which threads of the process
+	 * took part. The counts above include an episode at a shared barrier only for the process
+	 * that was seen there first. These counts include it for each process.
 	 */
 	uint64_t met, met_incomplete, met_ambiguous;
 	uint32_t nthreads_crossed; /* n: number of threads that crossed a barrier */
@@ -527,7 +533,7 @@ struct model_proc {
 	struct {
 		uint64_t threads, crossings, last;
 		uint64_t outside_ns, outside_max_ns, idle_ns, wait_ns, unknown_ns;
-		uint64_t life_ns; /* without away_ns */
+		uint64_t life_ns; /* sum of the threads' lives, without away_ns */
 		struct model_sums sums;
 	} folded;
 	/*
@@ -539,7 +545,8 @@ struct model_proc {
 	 */
 	uint64_t elapsed_ns;
 	uint64_t ideal_ns; /* MODEL_UNKNOWN if `summed` */
-	bool summed; /* crossings of the process's threads came as sums; see model_add_summed() */
+	/* crossings of the process's threads were added as sums; see model_add_summed() */
+	bool summed;
 	/*
 	 * If the whole process was detached, `exited` is set, and end_ns is the time when it was
 	 * detached.
@@ -554,7 +561,7 @@ struct model_proc {
 };
 
 struct model_totals {
-	uint64_t crossings; /* fed */
+	uint64_t crossings; /* number of crossings that were fed */
 	uint64_t episodes; /* complete episodes of depth 0 of all processes */
 	uint64_t incomplete;
 	uint64_t ambiguous;
@@ -665,7 +672,7 @@ struct model_input {
 			uint64_t object;
 		} pending;
 		struct {
-			uint64_t for_ns, after_ns; /* t_ns is until_ns */
+			uint64_t for_ns, after_ns; /* until_ns is t_ns above */
 		} joined;
 		/* The members of struct model_detached, except t_ns, which is above. */
 		struct {
@@ -746,8 +753,8 @@ struct model_summed {
 	uint32_t tgid, inc, tid;
 	uint32_t site;
 	uint8_t family, kind;
-	bool several; /* objects */
-	uint64_t object; /* the last one */
+	bool several; /* the crossings were at several objects */
+	uint64_t object; /* the object used last */
 	uint64_t born_ns; /* a time in the life of the thread, because tids are reused */
 	/*
 	 * Arrival of the thread's very first crossing, if it was at this site and its episode was
@@ -768,7 +775,7 @@ struct model_summed {
 	uint64_t thread_ns; /* phase times x members */
 	/* members of episodes with this thread as last arriver; team_max is 0 if there are none */
 	uint32_t team_min, team_max;
-	struct model_stat wait, release; /* its own */
+	struct model_stat wait, release; /* waits and release latencies of this thread */
 	/* values of episodes with this thread as last arriver; barrier.n is their number */
 	struct model_stat barrier, phase;
 };
@@ -797,7 +804,10 @@ int model_advance(struct model *model, uint64_t t_ns);
  */
 int model_detached(struct model *model, uint32_t tgid, uint32_t inc,
 		   const struct model_detached *detached);
-/* End the run: close all open episodes, and add the tails. Nothing may be fed afterwards. */
+/*
+ * End the run: close all open episodes, and add the tails (each thread's time after its last
+ * departure). Nothing may be fed afterwards.
+ */
 int model_finish(struct model *model, uint64_t end_ns);
 
 /*
@@ -818,8 +828,8 @@ struct model_met {
 
 struct model_team {
 	uint32_t n; /* number of members of the last episode; 0 if none is known */
-	uint64_t release_ns; /* its release */
-	/* index of the barrier of the newest finished episode there, or MODEL_NONE */
+	uint64_t release_ns; /* release of that episode */
+	/* index of the barrier of the newest finished episode at the object, or MODEL_NONE */
 	uint32_t barrier;
 	/* more threads use the barrier than its count, so the next members may differ */
 	bool changes;
@@ -836,7 +846,7 @@ const struct model_totals *model_totals(const struct model *model);
 uint64_t model_start(const struct model *model);
 uint32_t model_nprocs(const struct model *model);
 const struct model_proc *model_proc(const struct model *model, uint32_t index);
-/* Some entries may be empty. Their proc is MODEL_NONE. */
+/* Return the number of thread entries. In empty entries proc is MODEL_NONE. */
 uint32_t model_nthreads(const struct model *model);
 /* Return the index of the last thread with this number, or MODEL_NONE if none is known. */
 uint32_t model_find_thread(const struct model *model, uint32_t tgid, uint32_t inc, uint32_t tid);

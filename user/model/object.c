@@ -131,7 +131,8 @@ static int object_get(struct model *m, const struct model_crossing *c, uint32_t 
 }
 
 /*
- * Return true if @e is over, or if it has all members and a departure. Its members are then known.
+ * Return true if the members of @e are known: a thread has left it, no member abandoned it, and all
+ * members have arrived if the count is known.
  */
 static bool has_met(const struct episode *e)
 {
@@ -148,7 +149,7 @@ static uint32_t copy_members(const struct episode *e, struct model_met *met, uin
 	return e->n;
 }
 
-/* The index of a thread that exited long ago may be reused. */
+/* Return @met, without the index if the thread exited long ago and its index may be reused. */
 static struct model_met still_there(const struct model *m, struct model_met met)
 {
 	const struct thread *t = thread_at(m, met.thread);
@@ -259,7 +260,10 @@ int object_classify(struct model *m, struct object *o, bool final)
 	int err = 0;
 
 	o->pending = NULL;
-	/* For a former barrier, the slots are no evidence, so the earlier knowledge stays. */
+	/*
+	 * For a former barrier, the slots are no evidence, so the uncertainty that was noted
+	 * earlier stays.
+	 */
 	if (!episode_is_former(e))
 		uncertainty_again(o, e);
 	if (e->nuncertain)
@@ -294,7 +298,7 @@ static void doubt_older(const struct model *m, struct object *o, struct episode 
 /*
  * Close a full episode of a former barrier. Its last member was slow to leave. The slots of the
  * present barrier are no evidence about this episode. No later episode shows whether a member that
- * never left is a left-over.
+ * never left is left over from an earlier barrier.
  */
 static int former_full(struct model *m, struct object *o, struct episode *e)
 {
@@ -313,8 +317,8 @@ static int former_full(struct model *m, struct object *o, struct episode *e)
 
 /*
  * Handle an episode with as many members as the count. It is complete unless there is contrary
- * evidence. A member that never left may be a left-over from before the barrier was created again.
- * A member with a missing record may belong to the next episode. Episodes with such members are
+ * evidence. A member that never left may be left over from before the barrier was created again. A
+ * member with a missing record may belong to the next episode. Episodes with such members are
  * pending until the next episode is full.
  */
 static int object_full(struct model *m, struct object *o, struct episode *e)
@@ -419,7 +423,10 @@ static bool oldest_is_over(const struct model *m, const struct object *o, bool o
 			return true;
 		return m->watermark > left + MODEL_DECIDE_NS;
 	}
-	/* The missing members of the episode are not in the slots. */
+	/*
+	 * The slots belong to the present barrier, so the missing members of the episode are not
+	 * among them.
+	 */
 	if (episode_is_former(e))
 		return m->watermark > left + MODEL_DECIDE_NS;
 	if (o->full_arrive_ns > e->arrive_max && o->full_arrive_ns >= left)
@@ -456,8 +463,8 @@ static bool in_time(const struct member *mem, uint64_t arrive_max, uint64_t depa
 }
 
 /*
- * Return true if both know the number of their call on the object. This number then decides,
- * because clocks may differ.
+ * Return true if both @mem and the episode know the number of the call on the object. This number
+ * then decides, because clocks may differ.
  */
 static bool is_numbered(const struct member *mem, bool ordinal)
 {
@@ -558,7 +565,10 @@ static enum fit fit_closed(const struct object *o, const struct member *mem, uin
 	return FIT_NEW;
 }
 
-/* Return the creation of @o (by number) to which an episode with this count belongs. */
+/*
+ * Return the value of object.made for an episode with this count: the present value if the count
+ * fits, else the previous value.
+ */
 static uint32_t made_of(const struct object *o, uint32_t count)
 {
 	return counts_agree(count, o->count) ? o->made : o->made - 1;
@@ -612,7 +622,7 @@ static int object_open_new(struct model *m, struct object *o, const struct membe
 
 /*
  * Replace a member that never left in the pending full episode, which has one member too many. That
- * member is a left-over, and @mem is the real member.
+ * member is left over from an earlier barrier, and @mem is the real member.
  */
 static int pending_replace(struct model *m, struct object *o, const struct member *mem)
 {
@@ -731,7 +741,7 @@ static int object_remade(struct model *m, struct object *o, const struct model_c
 	 */
 	if (!err && o->pending && (o->pending->nabandoned || episode_is_former(o->pending)))
 		err = object_classify(m, o, false);
-	/* The count may have been unknown before. */
+	/* If the count was unknown before, the barrier is the same. */
 	if (o->count) {
 		slots_reset(o);
 		o->made++;
@@ -764,8 +774,8 @@ static bool fits_former(const struct model *m, const struct object *o, const str
 }
 
 /*
- * The count of a hand-written barrier is only inferred from observed crossings, so it may be too
- * low.
+ * Return true if the count of the barrier was only inferred from observed crossings, as for a
+ * hand-written barrier. The count may then be too low.
  */
 static bool is_found_out(const struct model_crossing *c)
 {

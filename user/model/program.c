@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The sbt-trace authors
 /*
  * If more processes have exited than the model keeps, they are folded into their program. Their
- * sums are added to those of the program's first process, and their indices are reused. The
+ * sums are added to the sums of the program's first process, and their indices are reused. The
  * processes with the largest losses are kept.
  */
 #include "model/internal.h"
@@ -23,7 +23,7 @@
 struct loss {
 	uint64_t wait_ns;
 	uint32_t proc; /* index */
-	uint32_t at; /* in the order of exits */
+	uint32_t at; /* position in the order of exits */
 };
 
 void model_keep(struct model *m, uint32_t exited)
@@ -290,7 +290,7 @@ static void join_proc(struct proc *to, const struct proc *from)
 	join_folded(to, from);
 }
 
-/* Keep only the sums of its threads. */
+/* Keep only the sums of the process's threads. */
 static int fold_threads(struct model *m, struct proc *p)
 {
 	uint32_t i, list = MODEL_NONE;

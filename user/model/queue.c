@@ -9,7 +9,10 @@
 
 #include <stdlib.h>
 
-/* If there are more open episodes, model_advance() searches them, instead of every episode. */
+/*
+ * If a queue has more open episodes than this, only model_advance() searches them, not each
+ * finished episode.
+ */
 #define QUEUE_LOOK 64
 
 void queue_open(struct queue *q, struct open *o, uint64_t bound)
@@ -79,8 +82,8 @@ static int heap_add(struct model *m, struct queue *q, struct episode *e)
 
 /*
  * Return the earliest release that may still follow. Episodes far behind the watermark delay
- * nothing. An episode without a known count is decided long before that, with its present release,
- * and delays later episodes until then.
+ * nothing. An episode without a known count delays later episodes for longer, until it is decided
+ * (MODEL_DECIDE_NS).
  */
 static uint64_t earliest_open(const struct model *m, const struct queue *q)
 {
@@ -98,9 +101,9 @@ static uint64_t earliest_open(const struct model *m, const struct queue *q)
 }
 
 /*
- * Return true if the first episode after tracing attached in its middle is still open. It stays
- * open for a phase, until a second episode shows that no more threads arrive. The phase of the
- * second episode began with the first.
+ * Return true if the object's first episode is still open and earlier than @e. Tracing began in the
+ * middle of that episode. It stays open for a phase, until a second episode shows that no more
+ * threads arrive. The phase of the second episode began with the first.
  */
 static bool waits_for_first(const struct episode *e)
 {
@@ -145,7 +148,7 @@ int queue_push(struct model *m, struct queue *q, struct episode *e)
 	return queue_flush(m, q, false);
 }
 
-/* Return the queue that @i was joined into. Halve the paths on the way. */
+/* Return the index of the queue that queue @i was joined into. Halve the paths on the way. */
 static uint32_t find_root(struct model *m, uint32_t i)
 {
 	struct queue *q = m->queues[i];
@@ -164,7 +167,10 @@ struct queue *queue_of(struct model *m, uint32_t proc)
 	return m->queues[find_root(m, proc)];
 }
 
-/* Join the queues of two processes that share a barrier. Move the smaller queue. */
+/*
+ * Join the queues of two processes that share a barrier, by moving the entries of the smaller
+ * queue.
+ */
 int queue_join(struct model *m, uint32_t a, uint32_t b)
 {
 	uint32_t keep = find_root(m, a), drop = find_root(m, b), i;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * The threads known at an object: the records that may still follow, and the records that are
- * missing.
+ * The threads that use an object: which of their records may still follow, and which are missing.
  */
 #include "model/internal.h"
 
@@ -15,7 +14,7 @@
 /* Up to this many slots are searched one by one. More slots use a hash. */
 #define SLOTS_LOOK 32
 
-/* File new slots, or all slots if they were moved. Return false when out of memory. */
+/* Add new slots, or all slots if they were moved, to the hash. Return false when out of memory. */
 static bool file_slots(struct object *o)
 {
 	for (; o->nfiled < o->nslots; o->nfiled++)
@@ -87,7 +86,7 @@ int slot_get(struct model *m, struct object *o, struct thread *t, struct slot **
 
 /*
  * Forget threads that exited. If @idle_before is not 0, also forget threads that have not used the
- * object since then, nor in many of its episodes.
+ * object since then, while many other crossings followed.
  */
 void slots_purge(struct model *m, struct object *o, uint64_t idle_before)
 {
@@ -127,7 +126,8 @@ void slot_note_next(struct slot *s, const struct episode *pending, const struct 
 
 /*
  * Return true if the thread's next crossing may belong to another episode: a record is missing
- * since its last certain place on the object, or that place itself was uncertain.
+ * since the thread's last crossing that was certainly in the right episode, or a later crossing was
+ * uncertain.
  */
 bool slot_uncertain(const struct slot *s, const struct thread *t)
 {
@@ -166,8 +166,8 @@ void slot_clear(struct object *o, struct thread *t, uint32_t seq)
 }
 
 /*
- * Return true if each thread left a barrier at or after @until. None of its earlier records can
- * follow.
+ * Return true if each thread has exited, or has left a barrier at or after @until. Then no record
+ * of an earlier departure can follow.
  */
 bool slots_settled(const struct model *m, const struct object *o, uint64_t until)
 {

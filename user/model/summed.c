@@ -30,7 +30,9 @@ static int thread_of(struct model *m, const struct model_summed *in, struct proc
 {
 	struct thread *t = thread_find(m, in->tgid, in->inc, in->tid);
 
-	/* A tid is rarely reused. */
+	/*
+	 * The last thread with this tid is mostly the right thread, because tids are rarely reused.
+	 */
 	if (!t || t->pub.start_ns > in->born_ns)
 		t = lived(m, p, in->tid, in->born_ns);
 	*out = t;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * The last episodes of teams. The phase of an episode begins at the last episode of all its members
- * (the design's model, "Phase"). Episodes of only some of the members with other threads lie within
- * that phase.
+ * The last episodes of teams. The phase of an episode begins at the last episode of all its
+ * members. Episodes of some of these members with other threads lie within that phase.
  */
 #include "model/internal.h"
 
@@ -16,7 +15,7 @@
 /* A set of threads. */
 struct team {
 	uint64_t key;
-	uint64_t release_ns; /* release of their last episode */
+	uint64_t release_ns; /* release of the team's last episode */
 	uint32_t row; /* the barrier of that episode */
 	bool sure; /* no later episode of the team can be missing */
 	uint32_t n;
@@ -158,9 +157,9 @@ static int team_new(struct model *m, const struct episode *e, uint64_t key, stru
 }
 
 /*
- * Note that the team of @e has crossed, after its members' clocks were joined. @sure: the release
- * is known. The members of an incomplete episode are unknown: they may have been the team of the
- * previous episode on this object.
+ * Note that the team of @e has crossed, after the clocks of its members were joined
+ * (join_clocks()). @sure: the release is known. The members of an incomplete episode are unknown:
+ * they may have been the team of the previous episode on this object.
  */
 int team_met(struct model *m, const struct episode *e, struct team *before, uint32_t row, bool sure)
 {

@@ -418,7 +418,10 @@ static struct model_detached detached_of(const struct model_input *in, uint64_t 
 					.probe_groups = probe_groups };
 }
 
-/* The threads continue. The feeding code omits their crossings of the detached groups. */
+/*
+ * Note that probe groups of the process were detached. Its threads continue, and the caller feeds
+ * no more crossings of these groups.
+ */
 int take_detached_part(struct model *m, const struct model_input *in)
 {
 	struct proc *p = proc_find(m, in->tgid, in->inc);
@@ -531,8 +534,8 @@ static void account_late(struct thread *t, const struct model_crossing *c)
 }
 
 /*
- * Add the interval before the crossing, and the crossing, to the sums of its thread (u_i and the
- * idle time of the design's model). @late: the record had been counted as lost.
+ * Add the interval before the crossing, and the crossing, to the sums of its thread (outside_ns and
+ * idle_ns). @late: the record had been counted as lost.
  */
 void thread_account(struct model *m, struct thread *t, const struct model_crossing *c, bool late,
 		    struct member *mem)

@@ -7,7 +7,7 @@
 #include "base/hash.h"
 
 #define OBJECTS_MAX   4096
-#define THREADS_MAX   64 /* in a batch */
+#define THREADS_MAX   64 /* maximum number of threads in a batch */
 #define WAITS_MAX     256 /* maximum number of waits on one semaphore, until enough is known */
 #define BATCHES_LEAST 4
 #define BATCHES_PAIR  8 /* number of batches for two threads, which may share a queue by chance */
@@ -15,10 +15,10 @@
 struct object {
 	struct turnstile pub;
 	uint32_t waits;
-	uint32_t n; /* threads in the current batch */
-	uint32_t tid[THREADS_MAX]; /* of the current batch */
+	uint32_t n; /* number of threads in the current batch */
+	uint32_t tid[THREADS_MAX]; /* threads of the current batch */
 	uint64_t first_ns, last_ns; /* departures of the first and last thread of the batch */
-	uint32_t seen; /* threads in seen_tid */
+	uint32_t seen; /* number of threads in seen_tid */
 	uint32_t seen_tid[THREADS_MAX]; /* the first threads that waited */
 };
 
@@ -63,7 +63,10 @@ static void sweep(struct turnstiles *t)
 	t->by_key = kept;
 }
 
-/* Return NULL if there are too many objects, or when out of memory. */
+/*
+ * Return the object of the wait, or a new object. Return NULL if there are too many objects, or
+ * when out of memory.
+ */
 static struct object *object_get(struct turnstiles *t, const struct turnstile_wait *w)
 {
 	uint64_t key = hash_mix(hash_mix((uint64_t)w->tgid << 32 | w->inc) ^ w->object);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Semaphores that may be barriers, like the turnstiles in text books. Pure. Posts are not examined,
- * so no semaphore counts as a barrier: a pool that starts its threads one by one looks the same.
- * Only threads that wait together are known. At a turnstile all threads wait at once, and all leave
+ * Find semaphores that may be barriers ("turnstiles" in textbooks). Posts are not examined, so no
+ * semaphore counts as a barrier: a pool that starts its threads one by one looks the same. Only the
+ * threads that waited together are recorded. At a turnstile all threads wait at once, and all leave
  * before any returns. At a lock or a queue, one thread leaves at a time and returns while others
  * wait.
  */
@@ -22,7 +22,7 @@ struct turnstiles;
 struct turnstile_wait {
 	uint32_t tgid, inc, tid;
 	uint32_t site; /* the innermost call that is not in a wrapper function */
-	uint32_t above; /* the call of the function that contains `site` */
+	uint32_t above; /* call site of the function that contains `site` */
 	uint64_t object; /* address in the process */
 	uint64_t arrive_ns, depart_ns;
 };
@@ -33,13 +33,13 @@ struct turnstile {
 	uint64_t object;
 	uint32_t site, above; /* sites of the last wait */
 	uint32_t threads; /* number of threads that waited, counted only up to a few */
-	const uint32_t *tid; /* their tids */
+	const uint32_t *tid; /* tids of these threads */
 	/* Groups of at least two overlapping waits that all end before the next wait begins. */
 	uint32_t batches;
 	uint32_t loose; /* waits outside such groups */
 };
 
-/* Return NULL when out of memory. */
+/* Return a new instance, or NULL when out of memory. */
 struct turnstiles *turnstiles_new(void);
 void turnstiles_free(struct turnstiles *turnstiles);
 /* Add a wait. Return false if no more waits of this semaphore are needed. */

@@ -14,7 +14,10 @@
  * episode of the others.
  */
 #define WAITS_MAX  4096
-/* A latch stays open. A thread that arrives later than this was not on its way at the release. */
+/*
+ * A latch stays open. A thread that begins its wait later than this (ns) after the first departure
+ * is no member of the episode.
+ */
 #define LATE_NS	   20000000ULL
 /*
  * A thread that begins its wait this long after the release did other work in between: arrive(),
@@ -29,7 +32,10 @@ struct episode {
 	uint64_t first_depart_ns; /* MODEL_UNKNOWN if no thread has left */
 	uint32_t count; /* 0 unknown */
 	uint32_t value;
-	/* for a latch, missing arrivals at the last wait before the release, or MODEL_NONE */
+	/*
+	 * for a latch, number of missing arrivals at the last wait before the release; MODEL_NONE
+	 * if there was no such wait
+	 */
 	uint32_t rest;
 	uint32_t late; /* number of members that arrived after the release */
 	uint32_t n, cap; /* n is 0 if there is no episode */
@@ -182,8 +188,8 @@ static uint32_t count_between(const struct waited *o, const struct episode *g,
 }
 
 /*
- * The thread had arrived when the first thread left. Its time until the wait was work, and it did
- * not wait.
+ * Correct the times of a thread that had arrived when the first thread left, but began its wait
+ * later. Its time until the wait was work, and it did not wait.
  */
 static void take_late(const struct episode *g, struct model_crossing *c)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Waits after the arrival. In g++'s std::barrier and in std::latch, only the wait is a function.
- * The arrival of a thread before the release is, in effect, the beginning of its wait. A thread
- * that begins its wait after the release was the last arriver, or was late for its wait. The phase
- * in which it arrived identifies its episode. Pure.
+ * Handle waits that follow the arrival. In g++'s std::barrier and in std::latch, only the wait is a
+ * function. If a thread begins its wait before the release, that time counts as its arrival. A
+ * thread that begins its wait after the release was the last arriver, or was late for its wait. The
+ * phase in which it arrived identifies its episode.
  */
 #ifndef MODEL_WAITS_H
 #define MODEL_WAITS_H
@@ -25,14 +25,14 @@ struct waits_seen {
 	uint32_t words;
 };
 
-/* Return NULL when out of memory. */
+/* Return a new instance, or NULL when out of memory. */
 struct waits *waits_new(void);
 void waits_free(struct waits *waits);
 /*
  * Complete the crossing of the next wait, in the order of departures, before the model gets it. Set
  * its number of participants. If the thread arrived before its wait began (MODEL_CROSSING_BOUND),
  * also set the latest possible arrival. If the thread did other work in between, its departure is
- * that of the first thread. Return 0 or -ENOMEM.
+ * set to the departure of the first thread. Return 0 or -ENOMEM.
  */
 int waits_add(struct waits *waits, const struct waits_seen *wait, struct model_crossing *crossing);
 
