@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Conceptual phases (section 6.2 of the thesis; the design's model): from a release of one barrier
+ * Conceptual phases (see "conceptual phase" in docs/glossary.md): from a release of one barrier
  * that the user names to the next release of another, with all barriers inside. Pure.
  *
  * An occurrence begins at the first release of its start barrier after the previous occurrence has
@@ -11,10 +11,10 @@
  *
  * The program marks other phases (include/sbt/sbt.h). An occurrence begins when the first thread
  * begins it and ends when all threads that began it have ended it. A thread that has ended the
- * phase and begins again begins another occurrence, even if other threads are still in the last
- * occurrence. A thread's share is its activity between its own two marks, exact to the nanosecond.
- * For a thread that never marks this phase, the share is its activity at barriers during the
- * occurrence.
+ * phase and begins it again begins another occurrence, even if other threads are still in the
+ * previous occurrence. A thread's share is its activity between its own two marks, exact to the
+ * nanosecond. For a thread that never marks this phase, the share is its activity at barriers
+ * during the occurrence.
  */
 #ifndef ANALYSE_CONCEPTUAL_H
 #define ANALYSE_CONCEPTUAL_H
@@ -59,8 +59,8 @@ int conceptual_mark(struct conceptual *conceptual, const struct conceptual_mark 
 /* End all phases, after the last episode and mark. Return 0 or -ENOMEM. */
 int conceptual_finish(struct conceptual *conceptual);
 /*
- * Return the number of marks of a process of the model. Each mark has its price. If @conceptual is
- * NULL, return 0.
+ * Return the number of marks of a process, by its index in the model, or 0 if @conceptual is NULL.
+ * The cost estimate charges each mark.
  */
 uint64_t conceptual_marks(const struct conceptual *conceptual, uint32_t proc);
 /*

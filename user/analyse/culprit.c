@@ -149,8 +149,8 @@ static bool function_words(const struct culprit_env *env, const struct culprit *
 }
 
 /*
- * Describe a wait for several files, or for a file that stands for several files. The kernel side
- * names the file only for calls that take a single file. For other calls, the function of the C
+ * Describe a wait for several files, or for a file that stands for several files. The BPF programs
+ * name the file only for calls that take a single file. For other calls, the function of the C
  * library identifies the wait.
  */
 static const char *many_files(const struct culprit_env *env, const struct culprit *c)
@@ -267,8 +267,9 @@ static void lock_name(const struct culprit_env *env, const struct culprit *c, ch
 
 /*
  * If the futex word does not show what the thread waited for, identify the object by the functions
- * on the thread's stack. Debian's C library has only exported symbols. The waits of condition
- * variables have a symbol. The inner functions of sem_wait() have none.
+ * on the thread's stack. Debian's C library has only exported symbols: the waits of condition
+ * variables have a symbol, but the inner functions of sem_wait() have none. A stack inside the C
+ * library without a known function is therefore taken for a semaphore.
  */
 static enum culprit_waited waited_for(const struct culprit_env *env, const struct culprit *c)
 {
@@ -403,7 +404,7 @@ static void lock_words(const struct culprit_env *env, const struct culprit *c,
 		snprintf(w->clause, sizeof(w->clause), "it waited for the lock%s%s held by %s%s",
 			 gap, lock, thread, among);
 	} else if (!coarse && b->waker) {
-		/* The waker may not have held anything. */
+		/* The waker may not have held the lock. */
 		task_words(env, c, b->waker, false, thread, sizeof(thread));
 		note_doing(env, c, false, true, w);
 		if (w->doing)

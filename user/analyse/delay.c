@@ -35,7 +35,7 @@ struct origin {
 
 /* The time from one episode to the next, or a run of several episodes at the same barrier. */
 struct segment {
-	uint64_t first, last; /* serial numbers of the episodes that end the segment */
+	uint64_t first, last; /* serial numbers of its first and last episode */
 	uint64_t work_ns, wait_ns, latency_ns;
 	uint32_t barrier;
 	uint32_t norigins;
@@ -331,8 +331,8 @@ static struct charge *charge_to(struct charges *c, uint32_t barrier)
 }
 
 /*
- * The last thread itself had waited during @ns of the wait. Charge @ns to the phases where those
- * waits began.
+ * @ns of the wait exist because the last thread itself had waited before, for @waited in total.
+ * Charge @ns to the phases in which these earlier waits began. Return the charged part.
  */
 static uint64_t pass_on(struct charges *c, struct history *hl, uint32_t nl, uint64_t waited,
 			uint64_t ns)
@@ -356,7 +356,10 @@ static uint64_t pass_on(struct charges *c, struct history *hl, uint32_t nl, uint
 				largest = to;
 		}
 	}
-	/* Add the rest to the largest origin if only rounding causes it. */
+	/*
+	 * If all origins are known, the rest is only a rounding error. Add it to the largest
+	 * origin.
+	 */
 	if (largest && known == waited) {
 		largest->passed_ns += ns - given;
 		given = ns;
@@ -364,7 +367,10 @@ static uint64_t pass_on(struct charges *c, struct history *hl, uint32_t nl, uint
 	return given;
 }
 
-/* Charge @wait_ns by the excess. Return the charged part. */
+/*
+ * Charge @wait_ns to phases in proportion to the last thread's excess in them. Return the charged
+ * part.
+ */
 static uint64_t distribute(const struct excess *x, struct history *hl, uint32_t nl,
 			   uint64_t wait_ns, struct charges *out)
 {
@@ -504,8 +510,8 @@ int delay_episode(struct delay *d, const struct model_episode *ep)
 		charges.n = 0;
 		given = 0;
 		/*
-		 * Other episodes are in no sum of waits, so nothing is charged or known to be
-		 * passed on.
+		 * Waits in incomplete or ambiguous episodes are in no sum. They are not charged,
+		 * and their origins stay unknown.
 		 */
 		if (ep->state == MODEL_COMPLETE && m->wait_ns)
 			given = charge_wait(hl, h, l, m, ep->barrier, &charges);

@@ -128,7 +128,7 @@ static unsigned by_doing(const struct culprit_dids *dids, struct did *out)
 		out[k].ns += d->ns;
 		out[k].episodes += d->episodes;
 		out[k].among |= d->among;
-		/* An entry without a name cannot name the object. */
+		/* Prefer an entry that names what the awaited thread waited for. */
 		if (d->awaits[0] && (!out[k].top->awaits[0] || d->ns > out[k].top->ns))
 			out[k].top = d;
 	}

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /*
- * Up to this many CPUs that hit one uprobe did not delay each other. This was measured on another
+ * Number of CPUs that can hit one uprobe at once without delaying each other, as measured on one
  * machine.
  */
 #define CPUS_SERIALISE 8

@@ -14,11 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Mean number of threads that were ready to run without a CPU. */
+/* Minimum mean number of threads that were ready to run but had no CPU. */
 #define OVERSUBSCRIBED	0.25
 /*
- * Share of the time between the first and last release in which spinning took CPU time from the
- * last thread.
+ * Minimum share of the time between the first and last release in which threads spun while the last
+ * thread waited for a CPU.
  */
 #define SPINNING	0.02
 /*
@@ -37,7 +37,7 @@
 #define SLOW_CPU	0.8
 #define SLOW_CPU_PHASES 20
 #define SLOW_CPU_NS	10000000
-/* A process that was stopped for less than one quota period is no finding. */
+/* A shorter throttled time is no finding. The kernel's shortest quota period is this long. */
 #define THROTTLED_NS	1000000
 
 struct findings {
@@ -49,8 +49,8 @@ struct findings {
 	uint32_t cap;
 	uint32_t *start, *order; /* threads_by_process() */
 	/*
-	 * Indexed by process: crossings of barriers with a call site of which only the address is
-	 * known.
+	 * crossings of barriers with a call site that is known only by its address; indexed by
+	 * process
 	 */
 	uint64_t *bare;
 };
@@ -140,8 +140,8 @@ static int detached_parts(struct findings *f, const struct report_process *p)
 }
 
 /*
- * Return the largest number of CPUs on which any of its threads may run, or all CPUs if that is
- * unknown.
+ * Return the number of CPUs on which the least restricted thread of the process may run, or the
+ * number of all CPUs if unknown.
  */
 static uint32_t cpus_for(const struct findings *f, const struct report_process *p)
 {
@@ -153,7 +153,10 @@ static uint32_t cpus_for(const struct findings *f, const struct report_process *
 	return most && most < f->env->ncpus ? most : f->env->ncpus;
 }
 
-/* Set *@out to the largest number of its barrier-crossing threads that existed at one time. */
+/*
+ * Set *@out to the largest number of barrier-crossing threads of the process that existed at the
+ * same time.
+ */
 static int at_once(const struct findings *f, const struct report_process *p, uint32_t *out)
 {
 	uint32_t i, j = 0, now, first = f->start[p->index], n = f->start[p->index + 1] - first;
@@ -216,7 +219,7 @@ static int spinning(struct findings *f, const struct report_process *p)
 	const struct cause_proc *c = f->env->causes ? causes_proc(f->env->causes, p->index) : NULL;
 	char spun[32];
 
-	/* A thread on a CPU inside a barrier may run tasks. */
+	/* A thread that is on a CPU inside a barrier may run OpenMP tasks instead of spinning. */
 	if (!c || p->tasks || !c->spun_episodes || c->last_ns <= c->first_ns ||
 	    (double)c->spun_ns < SPINNING * (double)(c->last_ns - c->first_ns))
 		return 0;
@@ -264,7 +267,10 @@ static int pinned(struct findings *f, const struct report_process *p)
 		   most, p->threads, cpu, f->env->ncpus);
 }
 
-/* Return the CPU migrations of its threads per second of their known lives. */
+/*
+ * Return the CPU migrations of the process's threads per second of thread time, or 0 if there were
+ * fewer than MIGRATIONS_MIN.
+ */
 static double migrations(const struct report_process *p)
 {
 	uint64_t moves = 0, time = 0;
@@ -320,7 +326,8 @@ static int throttled(struct findings *f, const struct report_process *p)
 }
 
 /*
- * Return true if only the address is known, because it was in no file that the process had mapped.
+ * Return true if only the address of a call site is known, because it was in no file that the
+ * process had mapped.
  */
 static bool is_bare(const struct report_callsite *c)
 {
@@ -354,8 +361,8 @@ static int bare_by_process(struct findings *f)
 }
 
 /*
- * Report call sites that cannot be found again in another process or run. Their ids cannot be
- * found, either.
+ * Report call sites that are known only by an address. Neither such a call site nor its id can be
+ * found again in another process or run.
  */
 static int site_unknown(struct findings *f, const struct report_process *p)
 {
@@ -370,7 +377,10 @@ static int site_unknown(struct findings *f, const struct report_process *p)
 		   (unsigned long long)crossings);
 }
 
-/* Report each group once, because its processes usually run the same program. */
+/*
+ * Skip a process that belongs to a group. The group is reported once, because its processes usually
+ * run the same program.
+ */
 static int untraced(struct findings *f, const struct report_process *p)
 {
 	if (!p->untraced || p->meets_others)

@@ -16,7 +16,7 @@ struct share *share_of(struct shares *s, uint32_t thread, uint32_t tid)
 	if (grow_zeroed(s->places, s->nplaces, thread + 1))
 		return NULL;
 	t = s->places[thread] ? &s->all[s->places[thread] - 1] : NULL;
-	/* Another thread with the same index does not count. */
+	/* Ignore the share of an earlier thread that had the same index. */
 	if (t && t->tid == tid)
 		return t;
 	if (grow_zeroed(s->all, s->cap, s->n + 1))
