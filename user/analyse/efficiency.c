@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* The POP efficiencies, by the formulas of the design's model ("Efficiencies"). */
+/* The POP efficiencies. docs/reference/report.md explains them. */
 #include "analyse/internal.h"
 
 #include <math.h>

@@ -154,7 +154,7 @@ void observer_show_only(struct observer *w, const struct observer_rows *rows)
 	w->rows = *rows;
 }
 
-/* --- which ----------------------------------------------------------------------------------- */
+/* --- selection of barriers ------------------------------------------------------------------- */
 
 static bool is_number(const char *s)
 {
@@ -416,7 +416,7 @@ void observer_unmet(const struct observer *w)
 	}
 }
 
-/* --- what ------------------------------------------------------------------------------------ */
+/* --- output of episodes ---------------------------------------------------------------------- */
 
 #define COPY_PART(member, ...) parts->member = d->member;
 

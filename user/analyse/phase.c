@@ -145,8 +145,8 @@ void phase_free(struct phase *p)
 /* --- results --- */
 
 /*
- * Return the parts. If a phase begins inside a period with a known total only, that period's parts
- * are unknown.
+ * Return the parts of the share's time. If a thread's work began before the phase, only its total
+ * is known. That time counts as unattributed.
  */
 static struct report_parts parts_within(const struct share *s)
 {

@@ -136,8 +136,9 @@ static int shared_cmp(const void *a, const void *b)
 }
 
 /*
- * Return the smallest share of its time that any position loses, or NAN if there is none. Positions
- * that are used for less than half of the median time are too short a sample.
+ * Return the smallest share of its time that any position loses, or NAN if there is no position.
+ * Leave out positions that are used for less than half of the median time, because the sample is
+ * too small.
  */
 static double least_lost(struct position *all, uint32_t n)
 {
@@ -201,7 +202,7 @@ int positions_efficiency(const struct report_thread *threads, uint32_t n, uint32
 		life_ns += life;
 		if (t->position == MODEL_NONE)
 			continue;
-		/* If a thread is always alone, no other thread causes its loss. */
+		/* If no two threads ever lived at the same time, use the complete life. */
 		if (!several)
 			beside = life;
 		single_ns += life;
@@ -212,8 +213,8 @@ int positions_efficiency(const struct report_thread *threads, uint32_t n, uint32
 	}
 	if (!err)
 		/*
-		 * Threads that are kept as a sum are assumed to overlap other threads as the rest
-		 * does.
+		 * Assume that threads that are kept as a sum overlapped other threads as much as
+		 * the single threads did.
 		 */
 		*out = product(sums, life_ns, least_lost(all, positions),
 			       single_ns ? (double)shared_ns / (double)single_ns : 0,

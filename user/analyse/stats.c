@@ -116,8 +116,8 @@ static struct stats_test test_of(double difference, double variance, double df, 
 	double half;
 
 	/*
-	 * Nothing varies, as with counters of one instruction path, so any difference is
-	 * significant.
+	 * If nothing varies, any difference is significant. Counters of one instruction path are an
+	 * example.
 	 */
 	if (variance <= 0) {
 		r.t = difference ? copysign(INFINITY, difference) : 0;
@@ -168,8 +168,8 @@ static double median(const double *values, uint32_t n)
 }
 
 /*
- * Return a robust deviation, which equals the standard deviation of a normal distribution (Hampel
- * 1974).
+ * Return a robust deviation, which equals the standard deviation if the values are normally
+ * distributed (Hampel 1974).
  */
 static double robust_deviation(const double *values, uint32_t n, double centre)
 {
