@@ -12,9 +12,9 @@
 
 struct compare_recording {
 	struct report report;
-	struct batches batches; /* of its barriers */
-	const char *command; /* recorded command line; NULL: unknown */
-	void *owner; /* of the data of .report and .command */
+	struct batches batches; /* batches of its barriers */
+	const char *command; /* recorded command line; NULL if unknown */
+	void *owner; /* owns the data of .report and .command */
 };
 
 /*

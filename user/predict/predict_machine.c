@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Parameters of machines: their names, the built-in machines, and files. */
+/* Parameters of machines: their names, the built-in machines, and the parser of parameter files. */
 #include "predict/predict.h"
 
 #include <errno.h>
@@ -150,7 +150,7 @@ int predict_machine_find(const char *name, struct predict_machine *out)
 
 struct unit {
 	const char *name;
-	double ns; /* factor; for a bandwidth: ns per byte, times the number */
+	double ns; /* factor to ns; for a bandwidth, ns per byte at a value of 1 */
 };
 
 static const struct unit times[] = { { "ns", 1 },     { "us", 1e3 }, { "\302\265s", 1e3 },
@@ -223,7 +223,7 @@ static int parse_number(const struct predict_param *p, const char *value, double
 	const struct unit *unit, *bandwidth = NULL;
 	char *end;
 
-	/* No hexadecimal, no inf, no nan. */
+	/* Refuse hexadecimal numbers, inf and nan. */
 	if (strspn(value, "0123456789.") == 0 || value[strspn(value, "0")] == 'x')
 		return complain(why, size, "%s is %s, not \"%.40s\"", p->name,
 				kinds[p->unit].expected, value);

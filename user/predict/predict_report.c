@@ -12,8 +12,8 @@
 #include "analyse/internal.h"
 
 #define NOTES_MAX 24
-#define AS_FAST	  1.02 /* up to this multiple of the least time is about as fast */
-#define LITTLE	  0.001 /* less than this share of the recorded time gets no note */
+#define AS_FAST	  1.02 /* a time up to this multiple of the shortest time is about as fast */
+#define LITTLE	  0.001 /* a time below this share of the recorded time gets no note */
 
 /* --- figures ---------------------------------------------------------------------------------- */
 
@@ -149,7 +149,7 @@ static void note(struct notes *n, const char *kind, const char *fmt, ...)
 #define WARN(n, ...)   note(n, "warning", __VA_ARGS__)
 #define ASSUME(n, ...) note(n, "assumption", __VA_ARGS__)
 
-/* Return whether the time is a share of all threads' recorded time that is worth a note. */
+/* Return whether @ns is large enough for a note, compared with the recorded time of all threads. */
 static bool counts(const struct predict_facts *f, uint64_t ns)
 {
 	return (double)ns >
@@ -257,8 +257,8 @@ static void assume_threads(struct notes *n, const struct prediction_source *s)
 	       "shared caches and memory, and hardware threads of one core, are not modelled.",
 	       m->mips_ratio);
 	/*
-	 * Only times were recorded, perhaps on few processors: the owner of a cache line is
-	 * unknown.
+	 * Only times were recorded, perhaps on few processors, so it is unknown which processor
+	 * owned a cache line.
 	 */
 	ASSUME(n, "Shared memory costs no more on the target: the time to move cache lines between "
 		  "processors is unknown from a recording.");
@@ -461,7 +461,10 @@ static void join_notes(struct notes *n, const struct predictions *of, const char
 				join_note(n, of, names, count, i, &of[i].notes[k]);
 }
 
-/* Join the points. Their speedup is against one processor with the fewest threads. */
+/*
+ * Join the points. Their speedup is relative to one processor in the recording with the fewest
+ * threads.
+ */
 static void join_points(const struct predictions *of, const char *const *names, uint32_t n,
 			struct predictions *out)
 {
