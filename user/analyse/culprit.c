@@ -423,7 +423,7 @@ static void released_words(const struct culprit_env *env, const struct culprit *
 			   struct culprit_words *w)
 {
 	const char *late = c->began	  ? "it began later"
-			   : c->elsewhere ? "it came from another episode, which ended later"
+			   : c->elsewhere ? "it took part in another episode, which ended later"
 					  : "it left the preceding barrier later";
 
 	if (c->elsewhere && !c->began)

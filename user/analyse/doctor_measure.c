@@ -14,7 +14,7 @@ static void add_accounts(struct doctor *d, const struct doctor_facts *x)
 	struct doctor_feature *f;
 
 	f = doctor_row(d, "where time goes", "scheduler events", doctor_known(x->accounts), "%s",
-		       x->accounts == 1	  ? "on a CPU, waiting for one, blocked and on what; stacks"
+		       x->accounts == 1	  ? "time on a CPU, ready, blocked and on what; stacks"
 		       : x->accounts == 0 ? x->accounts_why
 					  : "not tried");
 	if (x->accounts == 0) {

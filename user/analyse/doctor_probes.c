@@ -175,7 +175,7 @@ static void add_perf(struct doctor *d, const struct doctor_facts *x)
 			       "a perf uprobe carries no number (%s)", doctor_said(x->cookies));
 		doctor_instead(
 			f, "probes are identified by their offset in the page and the code there: "
-			   "of two that agree in both, one is left out, with a warning");
+			   "if two probes have the same, one is left out, with a warning");
 		doctor_remedy(f, "Linux 5.15 or later");
 	} else {
 		doctor_row(d, "probes", "attach cookies", DOCTOR_UNKNOWN,
@@ -211,7 +211,7 @@ static void add_ends(struct doctor *d, const struct doctor_facts *x)
 
 	/* At a perf return probe, a stopped thread sees a changed stack; see attach/load.c. */
 	f = doctor_row(d, "probes", "return probes", doctor_state_of(x->session), "%s",
-		       !x->session ? "only of sessions, where nothing can unwind through them"
+		       !x->session ? "only with sessions, where nothing can unwind through them"
 				   : "none without sessions");
 	if (doctor_state_of(x->session) == DOCTOR_NO && !exit) {
 		f->state = DOCTOR_INSTEAD;

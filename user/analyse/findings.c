@@ -226,8 +226,8 @@ static int spinning(struct findings *f, const struct report_process *p)
 	text_time((int64_t)c->spun_ns, spun);
 	return add(
 		f, "spinning", p->pid, seconds(c->spun_ns),
-		"Threads spun in barriers while the last thread waited for a CPU: %s of each, in "
-		"%llu of %llu episodes.",
+		"While the last thread waited for a CPU, other threads spun in barriers: for %s, "
+		"in %llu of %llu episodes.",
 		spun, (unsigned long long)c->spun_episodes, (unsigned long long)c->episodes);
 }
 

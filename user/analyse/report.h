@@ -322,7 +322,7 @@ struct report_process {
 	double lost_static, lost_rotating, lost_transfer;
 	bool meets_others; /* processes share some of its barriers; see report.groups */
 	bool ranked; /* for a group: threads are identified by their ranks */
-	/* each of its barriers has its own late threads, which are the same each time */
+	/* each of its barriers has its own late threads, which do not change */
 	bool by_barrier;
 	bool hung; /* some of its threads wait until the end, and that time is in no sum */
 	enum report_pattern pattern;

@@ -392,8 +392,8 @@ static const char *await_advice(enum model_doing doing)
 		return ADVICE_AWAIT "sleeps: let it wait for the event instead, or remove the "
 				    "sleep.";
 	case MODEL_DOING_BLOCKED + MODEL_BLOCKED_LOCK:
-		return ADVICE_AWAIT "waits for a lock or a third thread: look at what delays that "
-				    "one.";
+		return ADVICE_AWAIT "waits for a lock or a third thread: look at the lock's "
+				    "holder, or at the third thread.";
 	case MODEL_DOING_BLOCKED + MODEL_BLOCKED_IO:
 		return ADVICE_AWAIT "waits for I/O: start the I/O earlier, or look at its other "
 				    "end.";
@@ -455,7 +455,8 @@ static const char *cause_advice(const struct report_cause *cause)
 	};
 	static const char *const waits[] = {
 		[WAITED_JOIN] = "The late threads wait for other threads to end inside the phase: "
-				"create those earlier, give them less work, or join them later.",
+				"create those threads earlier, give them less work, or join them "
+				"later.",
 		[WAITED_BARRIER] = "The late threads wait at another barrier inside the phase: "
 				   "look at the last arrivers there.",
 	};
@@ -467,8 +468,8 @@ static const char *cause_advice(const struct report_cause *cause)
 	    waits[cause->waited])
 		return waits[cause->waited];
 	if (cause_is(cause, CAUSE_RELEASED_LATE) && cause->waited == WAITED_ELSEWHERE)
-		return "The late threads come from other episodes, which ended later: look at the "
-		       "phases that end there.";
+		return "The late threads took part in other episodes, which ended later: look at "
+		       "the phases that end there.";
 	for (i = 0; i < sizeof(advices) / sizeof(advices[0]); i++) {
 		if (cause_is(cause, advices[i].kind))
 			return advices[i].advice;
@@ -948,8 +949,9 @@ static void verdict_pattern(const struct report_process *p, const struct report_
 		break;
 	case REPORT_ROTATING:
 		add_lost(t, p, top, share);
-		add(t, p->by_barrier ? ": each barrier has its own late threads, the same each time"
-				     : ": another thread is late each time");
+		add(t, p->by_barrier
+			       ? ": each barrier has its own late threads, which do not change"
+			       : ": another thread is late each time");
 		break;
 	case REPORT_STATIC:
 		add_lost(t, p, top, share);
@@ -962,7 +964,7 @@ static void verdict_pattern(const struct report_process *p, const struct report_
 	case REPORT_MIXED_LOSS:
 		add_lost(t, p, top, share);
 		if (p->by_barrier) {
-			add(t, ": each barrier has its own late threads, the same each time");
+			add(t, ": each barrier has its own late threads, which do not change");
 			break;
 		}
 		add(t, ": some threads %s, and the late threads change as well",

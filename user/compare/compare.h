@@ -88,7 +88,7 @@ struct compare_row {
 	bool counter;
 	enum compare_unit unit;
 	uint32_t runs_a, runs_b; /* number of recordings in which the quantity is known */
-	double a, b, stddev_a, stddev_b; /* over recordings */
+	double a, b, stddev_a, stddev_b; /* mean and standard deviation over recordings */
 	double difference, ratio; /* b - a, b / a */
 	double low, high; /* confidence interval of the difference */
 	double t, df, p, p_holm;

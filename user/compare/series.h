@@ -4,25 +4,26 @@
  * Put many recordings of one program (sizes, versions, thread counts, repeated runs) into one
  * table. This code does no I/O.
  *
- * Recordings with the same label are runs of one point, which has means and deviations over them. A
- * user's label with a slash, ROW/COLUMN, puts its point into a two-way table. These labels and
- * options give the tables and figures of the thesis (SERIES_ROW is --base row, and so on):
+ * Recordings with the same label are the runs of one point, with means and deviations over these
+ * runs. A user's label with a slash, ROW/COLUMN, puts its point into a two-way table. These labels
+ * and options give the tables and figures of the SBT thesis (Novillo, University of Alberta, 2002).
+ * SERIES_ROW is --base row, and so on:
  *
  *   figure 5.2        labels SIZE-DISTRIBUTION/RADIX: time
  *   figure 5.4        labels BLOCK/ALLOCATION: time
  *   table 5.2         labels SIZE/VERSION, five runs each: time; figure 5.7: SERIES_ROW, normalised
  *   table 3.3         labels PROCESSORS/DISTRIBUTION, SERIES_LABEL with the sequential program's:
  *                     speedup
- *   table 5.4         labels SIZE/ALLOCATION, SERIES_ROW: normalised, less 1; its average is
+ *   table 5.4         labels SIZE/ALLOCATION, SERIES_ROW: normalised, minus 1; its average is
  *                     series_average()
  *   table 5.5         labels BLOCK, with counters: time, and counters per thread
- *   figure 5.21       as table 5.5, SERIES_FASTEST: normalised
+ *   figure 5.21       labels as for table 5.5, SERIES_FASTEST: normalised
  *   table 5.3         labels SIZE: each site's phase_ns and barrier_ns
- *   figure 5.8        as table 5.3: work_ns and barrier_ns stacked, and as shares
+ *   figure 5.8        labels as for table 5.3: work_ns and barrier_ns stacked, and as shares
  *   figure 5.14       labels SIZE, five runs each: each site's idle
  *
- * The thesis's idle time is our wait. Its phase times begin at the previous barrier, as ours do, so
- * they include the barrier time. work_ns is the time before the first arrival.
+ * Idle time in the thesis is the wait here. In the thesis and here, phase times begin at the
+ * previous barrier, so they include the barrier time. work_ns is the time before the first arrival.
  */
 #ifndef COMPARE_SERIES_H
 #define COMPARE_SERIES_H

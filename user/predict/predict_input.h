@@ -8,14 +8,14 @@
  *
  * The parts of a phase are used as follows:
  *   on a CPU             computing, without the cost of a crossing and steal time
- *   ready, not running   dropped: there were not enough CPUs here
- *   asleep, I/O, pages   a delay without a processor, as long on the target
+ *   ready, not running   dropped: the recorded machine had too few CPUs
+ *   asleep, I/O, page faults   a delay without a processor, equally long on the target
  *   waiting for a lock, throttled   dropped, with a note
  *   not accounted for    counted as computing, with a note
  *   computing of a thread before it started its workers, or before it began a parallel region
  *                        (up to the call that begins it, if known)
  *                        a serial part, for which the workers wait (a guess)
- *   the process before the first and after the last barrier thread
+ *   a process before its first thread in episodes begins, and after the last one ends
  *                        serial parts, by the clock
  * Incomplete episodes are not used: their members' computing is added to the members' next phase.
  */

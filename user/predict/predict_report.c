@@ -175,10 +175,8 @@ static void warn_of_input(struct notes *n, const struct predict_facts *f)
 	if (counts(f, f->lock_ns))
 		WARN(n,
 		     "Threads waited %s for locks (%.0f %% of their computing time), which is left "
-		     "out. "
-		     "The predicted times are too short by their lock waits on the target, and the "
-		     "order "
-		     "of events could change.",
+		     "out. The predicted times are too short by their lock waits on the target, "
+		     "and the order of events could change.",
 		     time_of(t, f->lock_ns),
 		     100 * (double)f->lock_ns / fmax((double)f->computing_ns, 1));
 	if (f->tasks)
@@ -247,9 +245,9 @@ static void assume_threads(struct notes *n, const struct prediction_source *s)
 	char quantum[32];
 
 	ASSUME(n,
-	       "%u thread%s, those that met at barriers. Each does on the target what it did here, "
-	       "in the "
-	       "same order. Work that is distributed at run time may go to other threads there.",
+	       "The prediction is for the %u thread%s that met at barriers. Each does on the "
+	       "target what it did here, in the same order. Work that is distributed at run time "
+	       "may go to other threads there.",
 	       s->in->nthreads, plural(s->in->nthreads));
 	ASSUME(n,
 	       "Computing takes %g times as long as here (MipsRatio), whatever runs at the same "
@@ -260,8 +258,8 @@ static void assume_threads(struct notes *n, const struct prediction_source *s)
 	 * Only times were recorded, perhaps on few processors, so it is unknown which processor
 	 * owned a cache line.
 	 */
-	ASSUME(n, "Shared memory costs no more on the target: the time to move cache lines between "
-		  "processors is unknown from a recording.");
+	ASSUME(n, "Shared memory costs no more on the target: a recording does not show the time "
+		  "to move cache lines between processors.");
 	if (m->quantum > 0)
 		ASSUME(n,
 		       "With fewer processors than threads, %s, in turns of %s. A thread that "
@@ -295,14 +293,12 @@ static void assume_times(struct notes *n, const struct predict_facts *f)
 	if (f->before_ns + f->after_ns > 0)
 		ASSUME(n,
 		       "%s before the threads that meet began, and %s after they had ended, one "
-		       "thread was "
-		       "alone: all of it counts as computing, which no second processor shares.",
+		       "thread was alone: all of that time counts as computing on one processor.",
 		       time_of(t, f->before_ns), time_of(u, f->after_ns));
 	if (f->windowed)
 		ASSUME(n,
-		       "Only a part of the recording: what %u thread%s did before the first "
-		       "episode in it, "
-		       "and everything after the last, is left out.",
+		       "Only a part of the recording is used: what %u thread%s did before its "
+		       "first episode, and everything after its last episode, is left out.",
 		       f->cut, plural(f->cut));
 	if (f->detached)
 		ASSUME(n,
@@ -313,9 +309,8 @@ static void assume_times(struct notes *n, const struct predict_facts *f)
 		       f->detached == 1 ? "its" : "their");
 	if (f->detached_parts)
 		ASSUME(n,
-		       "Of %u process%s some barriers were not traced to the end (--cost-limit): "
-		       "later "
-		       "work and waits there count as computing.",
+		       "Some barriers of %u process%s were not traced to the end (--cost-limit): "
+		       "later work and waits there count as computing.",
 		       f->detached_parts, f->detached_parts == 1 ? "" : "es");
 	if (f->forks)
 		ASSUME(n,
@@ -340,9 +335,9 @@ static void assume_machine(struct notes *n, const struct prediction_source *s)
 		       "SBT_WRITE).",
 		       (unsigned long long)s->facts->messages);
 	if (data)
-		ASSUME(n,
-		       "Data are where a fixed distribution puts their thread. Messages share the "
-		       "network by a factor (Contention): no link is simulated.");
+		ASSUME(n, "Data are at the processor that a fixed distribution gives their thread. "
+			  "Messages share the network by a factor (Contention): no link is "
+			  "simulated.");
 	else
 		ASSUME(n, "The recording has no remote data (the program has no SBT_READ and "
 			  "SBT_WRITE): "
