@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Phase and barrier times of each barrier in batches of consecutive episodes. They show how much a
- * run varies within itself if there is no second run to compare. Episodes are correlated, because a
- * delay of one episode also delays the next. Means of batches are less correlated. Pure. Constant
- * size per barrier.
+ * Phase and barrier times of each barrier in batches of consecutive episodes. They show how much
+ * times vary within one run, if there is no second run to compare. Episodes are correlated, because
+ * a delay of one episode also delays the next. Means of batches are less correlated. This code does
+ * no I/O, and takes constant memory per barrier.
  */
 #ifndef ANALYSE_BATCHES_H
 #define ANALYSE_BATCHES_H
@@ -14,7 +14,7 @@
 #include "model/model.h"
 
 #define BLOCKS	      64 /* maximum number of batches; when all are full, pairs are merged */
-#define BATCHES_PARTS 16 /* number of parts by which runs are compared */
+#define BATCHES_PARTS 16 /* number of parts into which runs are cut for a comparison */
 #define BATCHES_LEAST 8 /* minimum number of parts; with fewer parts, their variation is unknown */
 
 struct batches_times {

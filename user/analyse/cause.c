@@ -590,7 +590,7 @@ static void note_spinning(struct causes *c, const struct model_episode *ep)
 	p->spun_ns += spun < waited ? spun : waited;
 }
 
-/* Return true if both threads began their phases at the same time, within @within. */
+/* Return true if both threads began their phases within @within ns of each other. */
 static bool began_with(const struct model_member *a, const struct model_member *b, uint64_t within)
 {
 	uint64_t x, y;

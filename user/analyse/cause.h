@@ -2,8 +2,9 @@
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
  * Finds why the last thread of an episode was late. Also finds the phases in which waits began that
- * were passed on from barrier to barrier (delay costs, delay.c). Pure. Takes every finished episode
- * in the order of model_ops.episode. Memory use does not depend on the number of episodes.
+ * were passed on from barrier to barrier (delay costs, delay.c). This code does no I/O. It takes
+ * every finished episode in the order of model_ops.episode. Memory use does not depend on the
+ * number of episodes.
  */
 #ifndef ANALYSE_CAUSE_H
 #define ANALYSE_CAUSE_H
@@ -20,7 +21,7 @@
  * reference). The sum of the parts is exactly the lateness.
  */
 enum cause_kind {
-	CAUSE_WORK, /* more time on a CPU; more work and slower work cannot be distinguished */
+	CAUSE_WORK, /* more time on a CPU, if more work and slower work cannot be distinguished */
 	CAUSE_MORE_WORK, /* more instructions, at the reference's pace */
 	CAUSE_SLOWER_WORK, /* the rest of the time on a CPU */
 	CAUSE_CPU, /* runnable, but waiting for a CPU */

@@ -2,7 +2,8 @@
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
  * --cost-limit: if tracing costs too much, choose the processes, or the barriers of processes, that
- * are no longer traced. Choose how to remove the probes that they pay for. Pure.
+ * are no longer traced. Choose how to remove the probes that these processes hit. This code does no
+ * I/O.
  */
 #ifndef ANALYSE_CEILING_H
 #define ANALYSE_CEILING_H
@@ -29,8 +30,8 @@ struct ceiling_process {
 	/* Processes of one group share barriers: either all of them are traced, or none. */
 	uint32_t group;
 	/*
-	 * groups that the process crosses, with all groups that are detached only together with
-	 * these
+	 * groups that the process crosses, and all groups that can only be detached together with
+	 * them
 	 */
 	uint64_t probe_groups;
 	uint64_t own; /* groups among `probe_groups` with probes of this process alone */

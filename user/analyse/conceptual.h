@@ -2,7 +2,8 @@
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
  * Conceptual phases (see "conceptual phase" in docs/glossary.md): from a release of one barrier
- * that the user names to the next release of another, with all barriers inside. Pure.
+ * that the user names to the next release of another, with all barriers inside. This code does no
+ * I/O.
  *
  * An occurrence begins at the first release of its start barrier after the previous occurrence has
  * ended; further releases of the start barrier inside it are ignored. Several phases may be open at
@@ -33,7 +34,7 @@ struct conceptual;
  */
 struct conceptual *conceptual_new(const char *const *names, uint32_t n);
 void conceptual_free(struct conceptual *conceptual);
-/* Begin the phase with this index at the start of its process, once. */
+/* In each process, begin the phase with this index once, at the start of the process. */
 void conceptual_from_start(struct conceptual *conceptual, uint32_t phase);
 /* Set the phases that begin and end at a barrier, one bit each. Return 0 or -ENOMEM. */
 int conceptual_barrier(struct conceptual *conceptual, uint32_t barrier, uint32_t begins,
@@ -51,7 +52,8 @@ struct conceptual_mark {
 	/* number of the thread's crossings before the mark, as counted by the kernel */
 	uint32_t seq;
 	uint64_t t_ns;
-	const struct model_detail *detail; /* detail of its phase so far; copied; NULL if unknown */
+	/* how the thread spent its phase up to the mark; copied; NULL if unknown */
+	const struct model_detail *detail;
 };
 
 /* Add a mark, in the order of time. Marks may be ahead of episodes. Return 0 or -ENOMEM. */

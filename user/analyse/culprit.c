@@ -39,7 +39,10 @@ int tally_add(struct tally *t, uint64_t key, uint64_t ns, bool *fresh)
 			least = t->ns[i];
 	}
 	if (place < 0) {
-		/* Subtract the smallest sum from all entries. */
+		/*
+		 * All entries are in use. Subtract the smallest sum from all of them, which frees
+		 * at least one.
+		 */
 		for (i = 0; i < CULPRIT_TALLY; i++) {
 			t->ns[i] -= least;
 			if (!t->ns[i])

@@ -33,7 +33,9 @@ struct origin {
 	uint32_t barrier;
 };
 
-/* The time from one episode to the next, or a run of several episodes at the same barrier. */
+/*
+ * A thread's time from one episode to its next, or over several successive episodes at one barrier.
+ */
 struct segment {
 	uint64_t first, last; /* serial numbers of its first and last episode */
 	uint64_t work_ns, wait_ns, latency_ns;
@@ -45,7 +47,7 @@ struct segment {
 
 struct history {
 	uint32_t tid;
-	bool dropped; /* older segments existed */
+	bool dropped; /* older segments were dropped */
 	uint32_t head, n; /* ring buffer, oldest segment first */
 	struct segment segments[SEGMENTS];
 };
@@ -59,11 +61,11 @@ struct delay {
 	struct history **threads; /* by index */
 	struct row *rows; /* by barrier */
 	uint32_t nthreads, nrows;
-	uint64_t serial; /* serial number of episodes, from 1 */
+	uint64_t serial; /* serial number of the latest episode, from 1 */
 	uint64_t unknown_ns;
 };
 
-/* Parts of one wait, by the barrier to which they are charged. */
+/* The part of one wait that is charged to the phases that end at one barrier. */
 struct charge {
 	uint32_t barrier;
 	uint64_t direct_ns, passed_ns;

@@ -25,7 +25,8 @@ struct did {
 	uint64_t ns, episodes;
 	uint8_t doing;
 	bool among;
-	const struct culprit_did *top; /* the entry that names the object of the longest waits */
+	/* of the entries that name what was waited for, the entry with the most time */
+	const struct culprit_did *top;
 };
 
 static const char *blocked_words(unsigned reason)

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
  * Diagnose from the results of trials what works on this machine, what replaces missing features,
- * and what the user can do. Pure.
+ * and what the user can do. This code does no I/O.
  */
 #ifndef ANALYSE_DOCTOR_H
 #define ANALYSE_DOCTOR_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* Shared by the files of the doctor only. */
+/* Shared only by the files of the doctor. */
 #ifndef ANALYSE_DOCTOR_INTERNAL_H
 #define ANALYSE_DOCTOR_INTERNAL_H
 

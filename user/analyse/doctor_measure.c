@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Features that can be measured in traced programs. */
+/* What sbt-trace can measure in traced programs. */
 #include "analyse/doctor_internal.h"
 
 #include <errno.h>
@@ -102,7 +102,7 @@ static void add_counters(struct doctor *d, const struct doctor_facts *x)
 		doctor_remedy(f, "a kernel with CONFIG_PERF_EVENTS");
 	if (*x->pfm) {
 		doctor_row(d, "counters", "names of events", DOCTOR_YES,
-			   "of the kernel, of PAPI presets, and of libpfm4 (%s)", x->pfm);
+			   "kernel names, PAPI presets and names of libpfm4 (%s)", x->pfm);
 	} else {
 		f = doctor_row(d, "counters", "names of events", DOCTOR_INSTEAD, "%s",
 			       x->is_static ? "this static program cannot load libpfm4"
@@ -166,7 +166,8 @@ static void add_other(struct doctor *d, const struct doctor_facts *x)
 		       outcome ? doctor_said(outcome) : "");
 	if (doctor_state_of(outcome) == DOCTOR_NO)
 		doctor_remedy(f, "%s",
-			      doctor_lacks(x, "CAP_SYS_PTRACE") ? "CAP_SYS_PTRACE, or be that user"
+			      doctor_lacks(x, "CAP_SYS_PTRACE")
+				      ? "CAP_SYS_PTRACE, or run it as that user"
 			      : doctor_lacks(x, "CAP_CHECKPOINT_RESTORE")
 				      ? "CAP_CHECKPOINT_RESTORE"
 				      : "run sbt-trace where that user exists: outside the "

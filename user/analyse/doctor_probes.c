@@ -190,10 +190,10 @@ static void add_mappings(struct doctor *d, const struct doctor_facts *x)
 
 	f = doctor_row(d, "probes", "mapped code", doctor_state_of(x->mappings), "%s",
 		       !x->mappings
-			       ? "reported by the kernel: no probe in the dynamic linkers of "
-				 "processes that were not named, nor of any with -a (with -a "
-				 "--discover, condition variables and joins have probes: programs "
-				 "that call them under an emulator die)"
+			       ? "reported by the kernel: only named processes have a probe in "
+				 "their dynamic linker, and none with -a (with -a --discover, "
+				 "condition variables and joins have probes: programs that call "
+				 "them under an emulator die)"
 			       : doctor_said(x->mappings));
 	if (doctor_state_of(x->mappings) != DOCTOR_NO)
 		return;
@@ -209,7 +209,7 @@ static void add_ends(struct doctor *d, const struct doctor_facts *x)
 	int exit = x->multi_exit ? x->perf_exit : 0;
 	struct doctor_feature *f;
 
-	/* At a perf return probe, a stopped thread sees a changed stack; see attach/load.c. */
+	/* Only sessions use return probes; attach/load.c explains why. */
 	f = doctor_row(d, "probes", "return probes", doctor_state_of(x->session), "%s",
 		       !x->session ? "only with sessions, where nothing can unwind through them"
 				   : "none without sessions");

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* Match the processes and sites of several reports of a program, or of versions of it. Pure. */
+/*
+ * Match the processes and sites of several reports of a program, or of versions of it. This code
+ * does no I/O.
+ */
 #ifndef ANALYSE_EPISODE_MATCH_H
 #define ANALYSE_EPISODE_MATCH_H
 
@@ -11,7 +14,7 @@
 
 #define EPISODE_MATCH_NONE UINT32_MAX
 
-/* How a site was matched. For several matches, the weakest counts. */
+/* How a site was matched. If reports were matched in different ways, the weakest way counts. */
 enum episode_match_how {
 	EPISODE_MATCH_ID, /* all reports have the same id */
 	EPISODE_MATCH_NAME, /* the name that the program or the user gave it */
@@ -26,9 +29,9 @@ enum episode_match_how {
 };
 
 /*
- * Processes of one name are matched by rank if they have ranks, and otherwise by the order in which
- * they began. If no name matches and both reports have the same number of processes (two versions
- * of a program), only the order counts.
+ * Processes with the same name are matched by rank if they have ranks, and otherwise by the order
+ * in which they began. If no name matches and both reports have the same number of processes (two
+ * versions of a program), only the order counts.
  */
 struct episode_match_process {
 	const char *comm; /* name in the first report that has the process */

@@ -22,17 +22,17 @@
  */
 #define SPINNING	0.02
 /*
- * Moves of a thread to another CPU per second of its life, and in total. Load balancing alone
- * causes a few moves.
+ * Minimum number of moves of threads to another CPU, per second of thread time and in total. The
+ * scheduler's load balancing alone causes a few moves.
  */
 #define MIGRATING	50.0
 #define MIGRATIONS_MIN	20
-/* Moves of a process's threads to another NUMA node per second, and in total. */
+/* Minimum number of moves of a process's threads to another NUMA node, per second and in total. */
 #define NODE_MOVES	10.0
 #define NODE_MOVES_MIN	20
 /*
- * Clock rate of a slow CPU as a share of the median of all CPUs, measured over at least this many
- * phases and ns.
+ * A CPU is slow if its clock rate is below this share of the median of all CPUs. The rate is
+ * measured over at least this many phases and ns.
  */
 #define SLOW_CPU	0.8
 #define SLOW_CPU_PHASES 20
@@ -90,7 +90,7 @@ static double seconds(uint64_t ns)
 	return (double)ns / 1e9;
 }
 
-/* --cost-limit: the finding shows that a process was not traced to its end. */
+/* Report a process that --cost-limit detached. */
 static int detached(struct findings *f, const struct report_process *p)
 {
 	char why[112];
@@ -113,7 +113,7 @@ static int detached(struct findings *f, const struct report_process *p)
 		p->detached_probed ? " Its probes are still attached and cost it some time." : "");
 }
 
-/* Like detached(), for some barriers of the process. */
+/* Report barriers of a process that --cost-limit detached. */
 static int detached_parts(struct findings *f, const struct report_process *p)
 {
 	uint32_t i;

@@ -243,7 +243,8 @@ struct cause_proc {
 	 * the barrier.
 	 */
 	uint64_t spun_episodes;
-	uint64_t spun_ns; /* sum of the smaller of the two times in these episodes, ns */
+	/* in these episodes, the smaller of the spinning and the waiting time; sum, ns */
+	uint64_t spun_ns;
 	uint64_t node_moves; /* moves of threads to a CPU of another NUMA node */
 	uint64_t first_ns, last_ns; /* first and last release */
 };
@@ -262,7 +263,7 @@ int causes_site(const struct causes *causes, uint32_t barrier, struct arena *a,
 /* Like causes_site(), for any blame that causes_episode() filled. */
 int causes_blame(const struct causes *causes, const struct blame *blame, struct arena *a,
 		 struct report_cause *out);
-/* Return the sums of a process or a CPU, or NULL if unknown. */
+/* Return the delay costs, or the sums of a process or of a CPU (NULL if unknown). */
 const struct delay *causes_delay(const struct causes *causes);
 const struct cause_proc *causes_proc(const struct causes *causes, uint32_t proc);
 const struct cause_cpu *causes_cpu(const struct causes *causes, uint32_t cpu);
@@ -297,7 +298,7 @@ struct culprit {
 	/* what the awaited thread waited for: a thread, or all threads with one name; 0 if none */
 	uint64_t did;
 	uint32_t ran; /* the task that had the CPU; 0 if unknown */
-	bool among; /* the task had the CPU for less than half of that time */
+	bool among; /* `ran` had the CPU for less than half of the wait */
 	/* CAUSE_RELEASED_LATE: the thread that the late thread waited for at that episode */
 	uint32_t awaited;
 	uint64_t fault_addr;
@@ -539,7 +540,7 @@ struct report_counter *counters_of(struct arena *a, const struct report_env *env
 void verdict_barrier(struct report_barrier *b);
 /* Return true if most of the lost time is known to be caused by late threads with more work. */
 bool verdict_by_work(const struct report_barrier *b);
-/* Shares of the waits of a process, or NAN if it has no waits. */
+/* Shares of a process's waits; NAN if it has no waits. */
 struct verdict_shares {
 	double top; /* at the barrier with the largest loss of the process */
 	double work; /* at barriers where the late threads have more work */
@@ -551,7 +552,7 @@ struct verdict_shares {
  * is reliable. Replace @advice by advice on that cost.
  */
 void verdict_costs(const struct report_process *p, char *advice, size_t size);
-/* Add the share of @wait_ns that @b has. */
+/* Add @b's lost time, as a share of @wait_ns, to each of the shares that applies to @b. */
 void verdict_share(struct verdict_shares *shares, const struct report_barrier *b, uint64_t wait_ns);
 /*
  * Write the verdict of a process. @top is the barrier with its largest loss, or NULL if there is

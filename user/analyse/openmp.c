@@ -50,7 +50,7 @@ struct omp_thread {
 
 struct omp_proc {
 	uint64_t imbalance_ns, scheduling_ns, start_ns;
-	/* number of workers that began in a region; start_ns is the sum of their times */
+	/* number of times that a worker began in a region; start_ns is the sum over them */
 	uint64_t starts;
 	uint64_t regions; /* number of all regions */
 	uint64_t partial; /* number of regions that were not recorded completely */

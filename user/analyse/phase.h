@@ -42,7 +42,7 @@ struct phase {
 	/* elapsed time and longest path, summed over occurrences with completely known work */
 	uint64_t whole_ns, ideal_ns;
 	struct shares shares;
-	struct blame blame; /* every episode inside */
+	struct blame blame; /* blame of every episode inside */
 };
 
 struct phase_build {

@@ -27,7 +27,7 @@ struct build {
 	struct model_proc *procs; /* at the end of the report, by index */
 	struct model_thread *threads; /* at the end of the report, by index */
 	uint32_t *position; /* indexed by thread; MODEL_NONE if not assigned yet */
-	uint32_t npositions; /* of all processes */
+	uint32_t npositions; /* number of positions of all processes */
 	struct efficiency_work *scratch; /* indexed by position, zeroed between uses */
 };
 
@@ -472,8 +472,8 @@ static int process_folded(struct build *b, const struct model_proc *p, struct re
 }
 
 /*
- * Return the cost of @n events, or 0 for an unknown price. In the latter case either no event has
- * this price, or the rest of the cost is still valid.
+ * Return the cost of @n events. An unknown price counts as 0: either no event has this price, or
+ * the rest of the cost is still valid.
  */
 static double cost_of(double price, uint64_t n)
 {

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
  * The report: the model's figures in the order in which people read them, each with a verdict and
- * advice. Pure. Everything that emit/ prints is a member of one of these structs. emit/fields.c
- * lists each member once for all formats.
+ * advice. This code does no I/O. Everything that emit/ prints is a member of one of these structs.
+ * emit/fields.c lists each member once for all formats.
  *
  * Conventions: times are in ns. REPORT_UNKNOWN (u64) and NAN (double) mean unknown, and are printed
  * as unknown. Strings are untrusted bytes unless stated otherwise. NULL means unknown.
@@ -65,7 +65,7 @@ struct report_parts {
 /* A performance counter of the thread, barrier or process that contains this struct. */
 struct report_counter {
 	const char *name;
-	/* value in phases; REPORT_UNKNOWN if it did not count for part of the time */
+	/* value in phases; REPORT_UNKNOWN if the counter did not count all the time */
 	uint64_t value;
 	uint64_t inside; /* value inside barriers; REPORT_UNKNOWN in the same case */
 	bool scaled; /* the value is an estimate, because the counter was multiplexed */
@@ -209,7 +209,7 @@ struct report_barrier {
 
 	struct report_times phase_ns, barrier_ns, wait_ns, release_ns;
 	uint64_t lost_ns; /* sum of all waits */
-	uint64_t gain_ns; /* potential gain: lost / n */
+	uint64_t gain_ns; /* potential gain: lost / members */
 	double share; /* phase time over the process's elapsed time */
 	/*
 	 * Share of the thread time in the barrier's phases that is lost to waiting: lost / (phase
@@ -348,8 +348,8 @@ struct report_process {
 	 */
 	double wait_share;
 	/*
-	 * Waits over phase time x members, over all barriers that are not nested. NAN if unknown or
-	 * shared.
+	 * Waits over phase time x members, over all barriers that are not nested. NAN if unknown,
+	 * or if processes share its barriers.
 	 */
 	double imbalance;
 	uint64_t phase_wait_ns, phase_thread_ns; /* dividend and divisor of imbalance */

@@ -75,7 +75,7 @@ static double beta_regularised(double a, double b, double x, double y)
 		return 1;
 	front = exp(lgamma_r(a + b, &sign) - lgamma_r(a, &sign) - lgamma_r(b, &sign) + a * log(x) +
 		    b * log(y));
-	/* Beyond the mean the fraction converges slowly. */
+	/* Beyond the mean the fraction converges slowly. Use I_x(a, b) = 1 - I_y(b, a) there. */
 	if (x < (a + 1) / (a + b + 2))
 		return front * beta_fraction(a, b, x) / a;
 	return 1 - front * beta_fraction(b, a, y) / b;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Means, deviations, and tests whether two means differ by more than noise. Pure. NAN means
- * unknown.
+ * Means, deviations, and tests whether two means differ by more than noise. This code does no I/O.
+ * NAN means unknown.
  */
 #ifndef ANALYSE_STATS_H
 #define ANALYSE_STATS_H
@@ -48,8 +48,8 @@ struct stats_test stats_single(double difference, const struct stats *sample, do
  * with n - 1 degrees of freedom. The changes are parts of one pair of runs, and complete runs are
  * assumed to differ by as much as their parts. The deviation is therefore not divided by the number
  * of changes. For parts that vary independently, the test errs far less often than the level
- * allows. @changes are sorted. All results are NAN for fewer than two changes. low and high bound
- * median - @from.
+ * allows. @changes are sorted. All results are NAN for fewer than two changes. low and high are the
+ * confidence interval of median - @from.
  */
 struct stats_test stats_spread(double *changes, uint32_t n, double from, double confidence);
 /* Return the one-sided p-value of the hypothesis that the difference is at most 0. */

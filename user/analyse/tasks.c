@@ -18,8 +18,8 @@ void tasks_process(struct report_process *p, const struct model_sums *spent)
 	if (!p->tasks)
 		return;
 	/*
-	 * At most, all time inside barriers is tasks. Even a thread that sleeps may sleep in a
-	 * task.
+	 * The upper bound counts all time inside barriers as tasks, because even a sleeping thread
+	 * may sleep in a task.
 	 */
 	for (i = 0; i < p->nmembers; i++)
 		inside += (double)p->members[i].idle_ns;

@@ -715,9 +715,7 @@ static enum report_pattern process_pattern(const struct report_process *p, doubl
 	return split(p->lost_static, rotating);
 }
 
-/*
- * Append the barrier at which most of the time is lost, if a single barrier has such a large share.
- */
+/* Append the barrier with the largest share of the lost time, if this share is large enough. */
 static void add_where(struct text *t, const struct report_barrier *top, double share)
 {
 	if (!top || isnan(share) || share < 0.4)
@@ -745,8 +743,8 @@ static bool verdict_unknown(struct report_process *p, struct text *t)
 		    (unsigned long long)p->unmet, (unsigned long long)p->crossings);
 		add(t, p->summed ? "Sums kept in the kernel do not show the waits there. Trace "
 				   "without --aggregate."
-				 : "The waits there are unknown, because it exited before "
-				   "sbt-trace could identify the shared memory.");
+				 : "The waits there are unknown, because the process exited "
+				   "before sbt-trace could identify the shared memory.");
 		return true;
 	}
 	return false;
@@ -896,7 +894,7 @@ static void verdict_unseen(const struct report_process *p, struct text *t)
 		    text_percent(inside / all));
 	add(t,
 	    "%s there for threads that leave no trace, such as threads that only count down a "
-	    "std::latch: which of them is late is unknown",
+	    "std::latch: it is unknown which of them is late",
 	    p->threads == 1 ? "It waits" : "Its threads wait");
 }
 
@@ -1025,8 +1023,8 @@ static void classify_process(struct report_process *p, const struct report_barri
 	if (verdict_openmp(p, &t))
 		return;
 	/*
-	 * If each barrier has its own late threads, the cause is not chance, though in the whole
-	 * process no thread is late more often than others.
+	 * If each barrier has its own late threads, the cause is not chance, even if no thread of
+	 * the process is late more often than others.
 	 */
 	p->by_barrier = (p->pattern == REPORT_ROTATING || p->pattern == REPORT_MIXED_LOSS) &&
 			shares->fixed >= 2.0 / 3 && (isnan(share) || share < 0.9);

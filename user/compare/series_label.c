@@ -6,7 +6,7 @@
 
 #include "compare/series_internal.h"
 
-#define WORDS 64 /* a command with more words is used unchanged as a label */
+#define WORDS 64 /* a command with more words than this is used unchanged as a label */
 
 uint32_t series_threads(const struct report *r)
 {

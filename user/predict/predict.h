@@ -116,32 +116,32 @@ struct predict_machine {
 	double mips_ratio; /* factor of computing times: 2 is a processor half as fast */
 	double scheduler; /* enum predict_scheduler: assigns threads to fewer processors */
 	double quantum; /* time after which another ready thread runs; 0: unlimited */
-	double switch_time; /* for a processor to switch to another thread */
+	double switch_time; /* time for a processor to switch to another thread */
 	/* number of processors that share memory; 1: no memory is shared */
 	double cores_per_cluster;
 
 	/* Barriers. */
 	double barrier; /* enum predict_barrier */
-	double arity; /* of the combining tree */
+	double arity; /* arity of the combining tree */
 	double entry_time, exit_time, check_time, exit_check_time, model_time;
 	double by_msgs; /* 1: members send messages; 0: they share memory */
-	double msg_size; /* of these messages, bytes */
+	double msg_size; /* size of these messages, bytes */
 	/* central: time to update the counter, by one thread after the other */
 	double counter_time;
 	/* central: time of the last arriver to wake one thread on another processor */
 	double wake_time;
-	double flag_time; /* from writing a flag until another processor sees it */
+	double flag_time; /* time from writing a flag until another processor sees it */
 
 	/* Remote data. */
 	double service; /* enum predict_service */
 	double poll_interval; /* computing time between two polls for messages */
-	double poll_time; /* of one poll */
-	double interrupt_time; /* to interrupt a computation and to resume it */
-	double receive_time; /* to take one message from the queue */
-	double build_time; /* to build one message */
-	double startup_time; /* to send one message */
+	double poll_time; /* time of one poll */
+	double interrupt_time; /* time to interrupt a computation and to resume it */
+	double receive_time; /* time to take one message from the queue */
+	double build_time; /* time to build one message */
+	double startup_time; /* time to send one message */
 	double byte_time; /* time per byte on the network */
-	double request_size; /* bytes of a request for data */
+	double request_size; /* size of a request for data, bytes */
 	/* time per access to data in shared memory, and per byte */
 	double cluster_startup, cluster_byte;
 	double topology; /* enum predict_topology: network between the clusters */
@@ -215,7 +215,7 @@ struct predict_phase {
 
 /* One simulation. */
 struct predict_run {
-	double time_ns; /* until the last thread ends */
+	double time_ns; /* time until the last thread ends */
 	uint64_t events; /* number of simulated events */
 	double work_ns, access_ns; /* summed over all processors */
 	/* time to serve messages of other processors, summed over all processors */
@@ -239,7 +239,10 @@ struct predict_crossed {
 	double inside_queue_ns; /* waiting for a processor after the thread was allowed to leave */
 };
 
-/* Called for each crossing as threads continue, nearly in the order of departures. Optional. */
+/*
+ * Called for each crossing when its thread continues, nearly in the order of departures. May be
+ * NULL.
+ */
 typedef void predict_crossing(void *ctx, const struct predict_crossed *crossed);
 
 /*
@@ -300,8 +303,8 @@ int predict_run_all(const struct predict_input *in, const struct predict_machine
 void predict_result_free(struct predict_result *r);
 
 /*
- * Put the default numbers of processors into @out: 1, 2, 4, ... to beyond @threads, and @threads
- * itself, sorted. Return how many, at most @max.
+ * Put the default numbers of processors into @out: 1, 2, 4, ... up to the first number above
+ * @threads, and @threads itself, sorted. Return how many, at most @max.
  */
 uint32_t predict_counts(uint32_t threads, uint32_t *out, uint32_t max);
 /* Parse "1,2,4-8" into sorted, distinct numbers. Return how many, or -EINVAL, -E2BIG. */

@@ -49,7 +49,8 @@ struct predict_as_recording {
 	/* by episode: its member with the lowest index, which distinguishes teams */
 	uint32_t *first;
 	uint64_t start_ns;
-	uint64_t begin_ns; /* begin of the threads, after the serial part, since .start_ns */
+	/* time from .start_ns to the begin of the threads, after the serial part */
+	uint64_t begin_ns;
 	uint64_t all_ns; /* time of the run */
 	struct contents_writer *contents;
 	int err; /* the first error */

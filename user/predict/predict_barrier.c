@@ -201,7 +201,10 @@ static void tree(const struct predict_net *net, struct predict_arrival *a, uint3
 	}
 }
 
-/* In round r, member i signals member i + 2^r, and waits for member i - 2^r (modulo @n). */
+/*
+ * In each round, member i signals member i + r, and waits for member i - r (modulo @n). The
+ * distance r doubles from round to round.
+ */
 static void dissemination(const struct predict_net *net, struct predict_arrival *a, uint32_t n,
 			  double *scratch)
 {

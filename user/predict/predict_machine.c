@@ -96,11 +96,12 @@ static const struct {
 	  "ClusterStartupTime = 0.1 us\nClusterByteTime = 12 GB/s\n"
 	  "HopTime = 0.15 us\nCommStartupTime = 0.2 us\nByteTransferTime = 8 GB/s\n"
 	  "ServicePolicy = interrupt\n" },
-	{ "cm5", "table 3 of the paper: a CM-5, from recordings of a Sun 4",
+	{ "cm5", "a CM-5, from recordings of a Sun 4 (Shanmugam et al. 1995, table 3)",
 	  "MipsRatio = 0.41\nScheduler = block\nBarrierModel = linear\nBarrierModelTime = 5 us\n"
 	  "CommStartupTime = 10 us\nByteTransferTime = 0.118 us/B\nServicePolicy = interrupt\n"
 	  "Topology = fattree\n" },
-	{ "distributed", "table 1 of the paper: 20 MB/s, and messages that are expensive to start",
+	{ "distributed",
+	  "20 MB/s, and messages that are expensive to start (Shanmugam et al. 1995, table 1)",
 	  "Scheduler = block\nBarrierModel = linear\nEntryTime = 5 us\nExitTime = 5 us\n"
 	  "CheckTime = 2 us\nExitCheckTime = 2 us\nModelTime = 10 us\nBarrierByMsgs = 1\n"
 	  "BarrierMsgSize = 128 B\nServicePolicy = interrupt\nInterruptTime = 5 us\n"

@@ -285,15 +285,17 @@ static void assume_times(struct notes *n, const struct predict_facts *f)
 		ASSUME(n, "The cost of tracing is unknown, and still in the computing times.");
 	ASSUME(n, "Waiting for a CPU here (%s) is dropped.", time_of(t, f->runq_ns));
 	if (f->delay_ns)
-		ASSUME(n, "Sleep, I/O and page waits (%s) take as long there, without a processor.",
+		ASSUME(n,
+		       "Sleep, I/O and page faults (%s) take as long on the target, without a "
+		       "processor.",
 		       time_of(t, f->delay_ns));
 	if (f->steal_ns || f->throttled_ns)
 		ASSUME(n, "Steal time (%s) and cgroup throttling (%s) are dropped.",
 		       time_of(t, f->steal_ns), time_of(u, f->throttled_ns));
 	if (f->before_ns + f->after_ns > 0)
 		ASSUME(n,
-		       "%s before the threads that meet began, and %s after they had ended, one "
-		       "thread was alone: all of that time counts as computing on one processor.",
+		       "For %s before the threads that meet began, and %s after they had ended, "
+		       "one thread was alone: all of that time counts as computing on one processor.",
 		       time_of(t, f->before_ns), time_of(u, f->after_ns));
 	if (f->windowed)
 		ASSUME(n,

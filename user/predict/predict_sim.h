@@ -17,11 +17,11 @@
 
 /* Kinds of events, and the meaning of their subject. */
 enum sim_kind {
-	SIM_RUN_END, /* a processor ends its slice; void if its generation has changed */
+	SIM_RUN_END, /* a processor ends its slice; ignored if its generation has changed */
 	SIM_READY, /* a thread stops waiting */
 	SIM_ARRIVED, /* a message arrives */
 	SIM_SERVED, /* a processor has served its message */
-	SIM_LOOKS, /* a processor polls for messages; void if its generation has changed */
+	SIM_LOOKS, /* a processor polls for messages; ignored if its generation has changed */
 };
 
 enum sim_message_kind { SIM_REQUEST, SIM_ANSWER, SIM_DATA };
@@ -83,7 +83,7 @@ struct sim {
 	predict_crossing *crossing;
 	void *ctx;
 	double now;
-	bool fixed; /* threads stay on their homes */
+	bool fixed; /* each thread stays at its home */
 	bool shared; /* there are more threads than processors */
 	uint32_t nprocessors, nidle, ended;
 	struct sim_queue ready; /* ready threads; unused if `fixed` is set */
