@@ -40,8 +40,8 @@ int tally_add(struct tally *t, uint64_t key, uint64_t ns, bool *fresh)
 	}
 	if (place < 0) {
 		/*
-		 * All entries are in use. Subtract the smallest sum from all of them, which frees
-		 * at least one.
+		 * All entries are in use. Subtract the smallest sum from all of them, or the new
+		 * sum if that is smaller.
 		 */
 		for (i = 0; i < CULPRIT_TALLY; i++) {
 			t->ns[i] -= least;

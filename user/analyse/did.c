@@ -25,7 +25,9 @@ struct did {
 	uint64_t ns, episodes;
 	uint8_t doing;
 	bool among;
-	/* of the entries that name what was waited for, the entry with the most time */
+	/*
+	 * the entry with the most time among the entries with `awaits`; any entry if there are none
+	 */
 	const struct culprit_did *top;
 };
 

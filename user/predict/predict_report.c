@@ -295,7 +295,8 @@ static void assume_times(struct notes *n, const struct predict_facts *f)
 	if (f->before_ns + f->after_ns > 0)
 		ASSUME(n,
 		       "For %s before the threads that meet began, and %s after they had ended, "
-		       "one thread was alone: all of that time counts as computing on one processor.",
+		       "one thread was alone: all of that time counts as computing on one "
+		       "processor.",
 		       time_of(t, f->before_ns), time_of(u, f->after_ns));
 	if (f->windowed)
 		ASSUME(n,

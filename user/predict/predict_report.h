@@ -56,7 +56,7 @@ struct predictions {
 	uint32_t n, recordings;
 	/* ordered by processors; with several recordings, first by threads */
 	struct prediction *all;
-	/* index of the entry with the fewest processors that is about as fast as the fastest */
+	/* index of the first entry that is about as fast as the fastest */
 	uint32_t best;
 	uint32_t nnotes;
 	struct prediction_note *notes; /* warnings first */
