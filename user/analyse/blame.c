@@ -96,8 +96,8 @@ static int blame_did(struct culprit_dids **dids, enum culprit_level level, uint6
 }
 
 /*
- * Add to a tally entry and describe the entry. The words are written again each time the sum has
- * doubled, because a new thread often has its creator's name until it sets its own name.
+ * Add to a tally entry and describe the entry. Write the words again each time the sum has doubled.
+ * A new thread often has its creator's name until it sets its own name.
  */
 static int blame_named(struct kind_state *k, enum culprit_level level, uint64_t key, uint64_t ns,
 		       const struct culprit_env *env, const struct culprit *q)

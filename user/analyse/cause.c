@@ -23,7 +23,7 @@
 
 /* State of a thread that is kept from one crossing to the next. */
 struct thread_state {
-	uint32_t tid; /* 0: none */
+	uint32_t tid; /* 0 if the entry is unused */
 	uint32_t proc;
 	uint64_t serial; /* serial number of its previous episode; 0 if none */
 	uint64_t wait_ns;
@@ -605,8 +605,8 @@ static bool began_with(const struct model_member *a, const struct model_member *
 /*
  * Return the member with which to compare the last thread: the median by arrival. In an OpenMP
  * team, the thread that began the region has worked since the previous region, but the other
- * threads only since this region began. In that case return the median of the members that began at
- * the same time as the last thread, so that serial work is not compared with waiting for the
+ * threads only since this region began. In that case, return the median of the members that began
+ * at the same time as the last thread. Serial work is then not compared with waiting for the
  * region.
  */
 static const struct model_member *typical(const struct model_episode *ep)

@@ -71,8 +71,8 @@ struct ceiling_verdict {
 /* Return the cost of tracing a process as a share of its thread time, or NAN if unknown. */
 double ceiling_share(const struct ceiling_process *p);
 /*
- * Return the cost share of a process if @probe_groups are no longer recorded but their probes stay,
- * with the same work between crossings, or NAN if unknown.
+ * Return the cost share of a process if @probe_groups are no longer recorded but their probes stay.
+ * The work between crossings is assumed to stay the same. Return NAN if unknown.
  */
 double ceiling_share_excluded(const struct ceiling_process *p, uint64_t probe_groups);
 /*

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The sbt-trace authors
 /*
  * Delay costs (Boehme, Geimer, Wolf et al., "Identifying the root causes of wait states", 2010;
- * Scalasca): every wait is charged to the phases in which it began. For the last thread l of an
+ * Scalasca). Every wait is charged to the phases in which it began. For the last thread l of an
  * episode and a waiting thread i, the wait is the time by which l took longer than i since their
  * last common episode. The time that l took longer in its own phases is a direct cost of these
  * phases. The time that l itself waited longer is charged to the phases in which that wait began,

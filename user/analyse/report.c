@@ -688,9 +688,9 @@ static int process_fill(struct build *b, uint32_t index, const uint32_t *members
 	process_openmp(b, p, index, members, n, out);
 	/*
 	 * Count an OpenMP team as complete from the start, because serial parts also lose the time
-	 * of threads that do not exist yet. The team's size is the largest number of threads that
-	 * existed at the same time, because GCC's runtime ends and creates threads when teams
-	 * shrink and grow.
+	 * of threads that do not exist yet. GCC's runtime ends and creates threads when teams
+	 * shrink and grow. The team's size is therefore the largest number of threads that existed
+	 * at the same time.
 	 */
 	if (isfinite(out->omp_serialisation)) {
 		if (p->processes <= 1)

@@ -624,10 +624,11 @@ void report_counter_add(struct report_counter *sum, const struct report_counter 
 uint32_t report_met(const struct model_proc *p);
 
 /*
- * Return the thread time that tracing cost, in ns. It has three parts: @crossings at @crossing_ns
- * each, the switches of threads that slept in episodes and between barriers, at the prices in @env,
- * and the time in which the tracer had the CPU of one of the @met members. All members then waited
- * for this thread. NAN if @crossing_ns is NAN.
+ * Return the thread time that tracing cost, in ns. It has three parts. The first is @crossings at
+ * @crossing_ns each. The second is the switches of threads that slept in episodes and between
+ * barriers, at the prices in @env. The third is the time in which the tracer had the CPU of one of
+ * the @met members, because all members then waited for this thread. Return NAN if @crossing_ns is
+ * NAN.
  */
 double report_cost(const struct report_env *env, double crossing_ns, uint64_t crossings,
 		   const struct model_sums *sums, uint32_t met);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * The network: distances and transit times of messages. They are computed from the bytes, the hops,
- * and a factor for the messages already on the network, as in section 3.3.2 of the paper (see
- * predict.h). No link is simulated.
+ * The network: distances and transit times of messages. As in section 3.3.2 of the paper (see
+ * predict.h), they are computed from the bytes, the hops, and a factor for the messages already on
+ * the network. No link is simulated.
  */
 #include "predict/predict_internal.h"
 

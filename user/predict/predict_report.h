@@ -80,10 +80,10 @@ struct prediction_source {
 /* Fill *out, which predictions_free() frees. Return 0 or -ENOMEM. */
 int predictions_build(const struct prediction_source *s, struct predictions *out);
 /*
- * Join the predictions from several recordings of a program with different numbers of threads into
- * one curve, with the points and notes of all of them. A note that does not apply to all recordings
- * begins with the name of its recording. @of and @names must outlive *out. Return the same as
- * predictions_build().
+ * Join the predictions from recordings of a program with different numbers of threads into one
+ * curve. It has the points and notes of all predictions. A note that does not apply to all
+ * recordings begins with the name of its recording. @of and @names must outlive *out. Return the
+ * same as predictions_build().
  */
 int predictions_join(const struct predictions *of, const char *const *names, uint32_t n,
 		     struct predictions *out);
