@@ -608,8 +608,8 @@ static void test_held_up_elsewhere(void **state)
 	assert_cause(b, TEXT(dominant->name, "released late"),
 		     HAS(text, "Thread 1 arrived 9.0 ms after thread 2"),
 		     HAS(text,
-			 "it came from another episode, which ended later, after waiting there for "
-			 "thread 3."));
+			 "it took part in another episode, which ended later, after waiting there "
+			 "for thread 3."));
 }
 
 /* --- several at once ------------------------------------------------------------------------- */

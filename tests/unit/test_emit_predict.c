@@ -153,7 +153,7 @@ static void test_joined(void **state)
 	}
 	for (uint32_t i = 0; i < all.nnotes; i++) {
 		moved += strstr(all.notes[i].text, "Barriers follow the model") != NULL;
-		threads += strstr(all.notes[i].text, "those that met at barriers") != NULL;
+		threads += strstr(all.notes[i].text, "that met at barriers") != NULL;
 		locks +=
 			!strncmp(all.notes[i].text, "eight.sbt: Threads waited 7 ns for locks", 40);
 	}

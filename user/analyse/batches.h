@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Phase and barrier times of each barrier in batches of consecutive episodes. They show how much a
- * run varies within itself if there is no second run to compare. Episodes are correlated, because a
- * delay of one episode also delays the next. Means of batches are less correlated. Pure. Constant
- * size per barrier.
+ * Phase and barrier times of each barrier in batches of consecutive episodes. They show how much
+ * times vary within one run, if there is no second run to compare. Episodes are correlated, because
+ * a delay of one episode also delays the next. Means of batches are less correlated. This code does
+ * no I/O, and takes constant memory per barrier.
  */
 #ifndef ANALYSE_BATCHES_H
 #define ANALYSE_BATCHES_H
@@ -14,8 +14,8 @@
 #include "model/model.h"
 
 #define BLOCKS	      64 /* maximum number of batches; when all are full, pairs are merged */
-#define BATCHES_PARTS 16 /* number of parts by which runs are compared */
-#define BATCHES_LEAST 8 /* minimum number of parts; fewer parts do not show how much they vary */
+#define BATCHES_PARTS 16 /* number of parts into which runs are cut for a comparison */
+#define BATCHES_LEAST 8 /* minimum number of parts; with fewer parts, their variation is unknown */
 
 struct batches_times {
 	uint32_t n; /* full batches */
@@ -33,7 +33,7 @@ struct batches_barrier {
 struct batches {
 	uint32_t n;
 	struct batches_barrier *barriers; /* by the model's index */
-	int err; /* if -ENOMEM, the batches are incomplete and empty */
+	int err; /* -ENOMEM after a failed allocation, which also frees all batches; otherwise 0 */
 };
 
 /* Add an episode if it is complete. */
@@ -43,7 +43,7 @@ void batches_free(struct batches *b);
 /*
  * Cut both runs into the same number of parts with equal numbers of episodes. Write the change of
  * each part from @a to @b to out[BATCHES_PARTS], in the order of time, as the logarithm of the
- * ratio. Return the number of parts, without empty parts.
+ * ratio. Parts that take no time in @a or @b are skipped. Return the number of written changes.
  */
 uint32_t batches_changes(const struct batches_times *a, const struct batches_times *b, double *out);
 

@@ -10,18 +10,23 @@
 #include <string.h>
 
 /*
- * A culprit represents a site if its share of the cause's time is at least this. A tally may miss a
- * ninth.
+ * Minimum share of a cause's lost time at which a site names a culprit. A tally may understate a
+ * culprit's time by up to a ninth of the total.
  */
 #define CULPRIT_SHARE 0.4
 
 /* State of a cause that occurred at the site. */
 struct kind_state {
 	struct tally culprits[CULPRIT_LEVELS], stacks; /* in ns of lost time */
-	/* Words of each tally entry that was ever used, usually one or two entries. Owned. */
+	/*
+	 * Descriptions of the tally entries. Owned, and allocated when an entry is first used.
+	 * Usually one or two entries are used.
+	 */
 	struct culprit_words *words[CULPRIT_LEVELS][CULPRIT_TALLY];
-	uint64_t worded[CULPRIT_LEVELS][CULPRIT_TALLY]; /* ns when words[] was written */
-	struct culprit_dids *dids[CULPRIT_LEVELS][CULPRIT_TALLY]; /* NULL unknown. Owned */
+	/* the entry's sum when its words[] were last written, ns */
+	uint64_t worded[CULPRIT_LEVELS][CULPRIT_TALLY];
+	/* activities of the awaited threads; NULL if unknown. Owned */
+	struct culprit_dids *dids[CULPRIT_LEVELS][CULPRIT_TALLY];
 	struct stack_ref refs[CULPRIT_TALLY];
 };
 
@@ -91,8 +96,8 @@ static int blame_did(struct culprit_dids **dids, enum culprit_level level, uint6
 }
 
 /*
- * Add to a tally entry and describe the entry. The words are written again each time the sum has
- * doubled, because a new thread often has its creator's name until it sets its own name.
+ * Add to a tally entry and describe the entry. Write the words again each time the sum has doubled.
+ * A new thread often has its creator's name until it sets its own name.
  */
 static int blame_named(struct kind_state *k, enum culprit_level level, uint64_t key, uint64_t ns,
 		       const struct culprit_env *env, const struct culprit *q)
@@ -240,7 +245,7 @@ int blame_join(struct blame *to, const struct blame *from)
 /* The culprit that represents one cause of a site. */
 struct site_culprit {
 	const struct culprit_words *words; /* NULL if no culprit has a large enough share */
-	const struct culprit_dids *dids; /* NULL unknown */
+	const struct culprit_dids *dids; /* NULL if unknown */
 	uint64_t ns;
 };
 

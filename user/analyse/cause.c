@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Find out why the last thread of an episode was late: compare its phase with the reference's, part
- * by part (the design's model, "Why a thread was late"). The results are summed by site.
+ * Find out why the last thread of an episode was late: compare its phase with the phase of a
+ * typical member, part by part. The results are summed by site.
  */
 #include "analyse/internal.h"
 #include "base/array.h"
@@ -16,19 +16,20 @@
 #include <string.h>
 
 /*
- * A lateness is noise, and no cause is named, if it is below CAUSE_LITTLE of the phase or below the
- * usual time of waking up and a timer tick. Among several equal threads, the last thread is random.
+ * A lateness is noise, and gets no cause, if it is below CAUSE_LITTLE of the phase or below this
+ * time. A wake-up and a timer tick usually take about as long. Among threads with equal work,
+ * chance decides which thread arrives last.
  */
 #define NOISE_NS 20000
 
 /* State of a thread that is kept from one crossing to the next. */
 struct thread_state {
-	uint32_t tid; /* 0: none */
+	uint32_t tid; /* 0 if the entry is unused */
 	uint32_t proc;
 	uint64_t serial; /* serial number of its previous episode; 0 if none */
 	uint64_t wait_ns;
 	uint64_t inside_runq_ns;
-	/* Tid of the last arriver of its previous episode; 0 if this is the thread itself */
+	/* tid of the last arriver of its previous episode; 0 if the thread itself arrived last */
 	uint32_t awaited;
 	uint32_t inside_ran;
 	uint32_t cpu; /* at its departure */
@@ -46,11 +47,12 @@ struct causes {
 	struct cause_proc *procs; /* by index */
 	struct cause_cpu *cpus;
 	uint32_t nthreads, nsites, nprocs, ncpus;
-	uint64_t serial; /* serial number of episodes, from 1 */
+	uint64_t serial; /* serial number of the latest episode, from 1 */
 	struct hash by_tid; /* process << 32 | tid -> index */
 	struct delay *delay;
-	struct arena *arena; /* owns the frames that were returned last */
-	struct culprit_words words; /* returned last */
+	struct arena *arena; /* owns the frames that causes_episode() last returned */
+	/* owns the culprit's name that causes_episode() last returned */
+	struct culprit_words words;
 };
 
 struct causes *causes_new(const struct cause_env *env, const struct report_env *report_env)
@@ -232,7 +234,7 @@ static void culprit_lock(const struct causes *c, struct culprit *q)
 	const struct model_block *b = &q->block;
 	uint64_t addr = b->addr, waker;
 
-	/* A condition variable uses its two words in turn. */
+	/* A condition variable alternates between two adjacent futex words. */
 	if (b->waited == MODEL_WAITED_EVENT)
 		addr &= ~7ULL;
 	/* If there is a holder, it does not matter which thread woke this one. */
@@ -242,7 +244,7 @@ static void culprit_lock(const struct causes *c, struct culprit *q)
 	waker = b->holder ? 0 : waker_key(c, b);
 	if (waker)
 		q->named = culprit_key(addr, waker);
-	/* Each new thread has its own word for a join, so joins share only the stack. */
+	/* Each joined thread has its own futex word, so joins have only the stack in common. */
 	if (b->waited == MODEL_WAITED_JOIN)
 		q->coarse = b->stack;
 }
@@ -251,7 +253,10 @@ static void culprit_io(const struct causes *c, struct culprit *q)
 {
 	const struct model_block *b = &q->block;
 	const char *name = b->addr && c->env->file ? c->env->file(c->env->ctx, b->addr) : NULL;
-	/* A pipe may be created for each wait. Without a file, the stack identifies the wait. */
+	/*
+	 * Prefer the file's name to its number, because a program may create a pipe for each wait.
+	 * If the file is unknown, the stack identifies the wait.
+	 */
 	uint64_t what = name_key(name), waker;
 
 	if (!what)
@@ -272,7 +277,7 @@ static void culprit_released(const struct causes *c, const struct model_member *
 	const struct thread_state *t = &c->threads[l->thread], *r = &c->threads[ref->thread];
 
 	q->began = !t->serial;
-	/* The wait for a CPU explains the part only if its size is similar. */
+	/* The wait for a CPU explains the part only if it is longer than half of the part. */
 	if (t->inside_ran && t->inside_runq_ns > (uint64_t)part / 2) {
 		q->ran = t->inside_ran;
 		q->key = culprit_key(1, q->ran);
@@ -321,7 +326,10 @@ static void culprit_of(const struct causes *c, const struct model *model,
 		break;
 	case CAUSE_FAULT:
 		culprit_block(d, MODEL_BLOCKED_FAULT, q);
-		/* This is the longest fault of all. Its mapping was looked up at once. */
+		/*
+		 * fault_addr is the address of the longest page fault. The block's address is used
+		 * if it is unknown.
+		 */
 		q->fault_addr = d && d->fault_addr ? d->fault_addr : q->block.addr;
 		if (q->fault_addr && c->env->mapping)
 			q->key = name_key(
@@ -557,7 +565,10 @@ static void note_spinning(struct causes *c, const struct model_episode *ep)
 		p->first_ns = ep->release_ns;
 	p->last_ns = ep->release_ns;
 	waited = l->detail ? l->detail->runq_ns : 0;
-	/* A thread that yields its CPU until its turn comes is runnable, but has no work. */
+	/*
+	 * A thread that yields its CPU until its turn (OpenMP's `critical` or `ordered`) is
+	 * runnable, but has nothing to do.
+	 */
 	turn = l->detail ? l->detail->turn_ns + l->detail->begin_ns : 0;
 	turn = turn ? number_less(turn, l->detail->turn_oncpu_ns) : 0;
 	if (waited <= turn)
@@ -576,7 +587,7 @@ static void note_spinning(struct causes *c, const struct model_episode *ep)
 	p->spun_ns += spun < waited ? spun : waited;
 }
 
-/* Return true if both threads began their phases at the same time, within @within. */
+/* Return true if both threads began their phases within @within ns of each other. */
 static bool began_with(const struct model_member *a, const struct model_member *b, uint64_t within)
 {
 	uint64_t x, y;
@@ -591,9 +602,9 @@ static bool began_with(const struct model_member *a, const struct model_member *
 /*
  * Return the member with which to compare the last thread: the median by arrival. In an OpenMP
  * team, the thread that began the region has worked since the previous region, but the other
- * threads have worked only since this region. In that case it is the median of the members that
- * began at the same time as the last thread. No thread is then late because it had no part in
- * serial work.
+ * threads only since this region began. In that case, return the median of the members that began
+ * at the same time as the last thread. Serial work is then not compared with waiting for the
+ * region.
  */
 static const struct model_member *typical(const struct model_episode *ep)
 {
@@ -658,7 +669,7 @@ int causes_episode(struct causes *c, const struct model *model, const struct mod
 		if (!c->arena)
 			return -ENOMEM;
 	}
-	/* A nested episode lies within the time of another barrier. */
+	/* A nested episode lies inside the wait at another barrier and is in no sum. */
 	if (ep->nested || !ep->n)
 		return 0;
 	err = prepare(c, model, ep);

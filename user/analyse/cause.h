@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Why the last thread of an episode was late (the design's model, "Why a thread was late"), and
- * where the waits began that were passed on from barrier to barrier (delay costs). Pure. Takes
+ * Finds why the last thread of an episode was late. Also finds the phases in which waits began that
+ * were passed on from barrier to barrier (delay costs, delay.c). This code does no I/O. It takes
  * every finished episode in the order of model_ops.episode. Memory use does not depend on the
  * number of episodes.
  */
@@ -17,11 +17,11 @@
 #include "model/model.h"
 
 /*
- * The parts of a lateness. Each part is the last thread's value minus the reference's. Their sum is
- * exact.
+ * The parts of a lateness. Each part is the last thread's value minus that of a typical member (the
+ * reference). The sum of the parts is exactly the lateness.
  */
 enum cause_kind {
-	CAUSE_WORK, /* more time on a CPU; more work and slower work cannot be distinguished */
+	CAUSE_WORK, /* more time on a CPU, if more work and slower work cannot be distinguished */
 	CAUSE_MORE_WORK, /* more instructions, at the reference's pace */
 	CAUSE_SLOWER_WORK, /* the rest of the time on a CPU */
 	CAUSE_CPU, /* runnable, but waiting for a CPU */
@@ -30,7 +30,7 @@ enum cause_kind {
 	CAUSE_FAULT, /* page faults: blocked, or handling them on a CPU */
 	CAUSE_SLEEP,
 	CAUSE_THROTTLED,
-	CAUSE_STEAL, /* the host of this guest ran other tasks on its CPU */
+	CAUSE_STEAL, /* the host took the CPU away from this virtual machine */
 	CAUSE_OTHER, /* blocked for another reason */
 	CAUSE_RELEASED_LATE, /* the thread left the preceding barrier later */
 	CAUSE_UNATTRIBUTED,
@@ -51,7 +51,7 @@ const char *cause_name(enum cause_kind kind);
 /* Return true if this is the dominant cause. */
 bool cause_is(const struct report_cause *cause, enum cause_kind kind);
 
-/* The questions that causes ask about a run, as REPORT_QUESTIONS: X(member of struct cause_env). */
+/* The look-ups in struct cause_env: X(member). See REPORT_QUESTIONS. */
 #define CAUSE_QUESTIONS(X) X(task) X(lock) X(mapping) X(file) X(stack)
 
 /*
@@ -73,8 +73,8 @@ struct cause_env {
 	 */
 	const char *(*file)(void *ctx, uint64_t inode);
 	/*
-	 * Write the call sites of a stack, innermost first, for report_env.site. Return their
-	 * number.
+	 * Write the call sites of a stack, innermost first, as numbers for report_env.site. Return
+	 * their number.
 	 */
 	uint32_t (*stack)(void *ctx, uint32_t tgid, uint32_t inc, uint64_t key, uint32_t *sites,
 			  uint32_t max);
@@ -97,8 +97,8 @@ int causes_fold_process(struct causes *causes, uint32_t from, uint32_t into);
 /*
  * Add one episode to the blame of its site and to @more[@nmore] (conceptual_blames()). If @out is
  * not NULL, write the cause of this episode to it. The culprit and the frames are valid until the
- * next call. nparts is 0 if nothing is known, for example for an incomplete episode. Return 0 or
- * -ENOMEM.
+ * next call. out->nparts is 0 if nothing is known, for example for an incomplete episode. Return 0
+ * or -ENOMEM.
  */
 int causes_episode(struct causes *causes, const struct model *model,
 		   const struct model_episode *episode, struct blame *const *more, uint32_t nmore,
@@ -106,15 +106,15 @@ int causes_episode(struct causes *causes, const struct model *model,
 
 /*
  * Set weight[] to the lost time of a barrier by cause, in ns. Set *lost to all of its lost time,
- * including episodes without a named cause. Set *thread_ns to the time of the threads. All values
- * are 0 if nothing is known.
+ * including episodes without a named cause. Set *thread_ns to the sum of phase time x members. All
+ * values are 0 if nothing is known.
  */
 void causes_weights(const struct causes *causes, uint32_t barrier, double weight[CAUSE_KINDS],
 		    double *lost, double *thread_ns);
 
 /*
- * Write one sentence about the reason why a barrier's threads are late, over all its episodes.
- * Write "" if unknown.
+ * Write one sentence that says why threads are late at a barrier, over all its episodes. Write ""
+ * if unknown.
  */
 void causes_sentence(const struct causes *causes, uint32_t barrier, char *out, size_t size);
 

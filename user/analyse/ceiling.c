@@ -36,7 +36,10 @@ static uint64_t crossings_of(const struct ceiling_process *p, uint64_t probe_gro
 	return sum < p->crossings ? sum : p->crossings;
 }
 
-/* Without the saved time, the process crosses more often: the same crossings take less time. */
+/*
+ * The process makes the same crossings in less time, so divide the remaining cost by the time
+ * without the saving.
+ */
 double ceiling_share_excluded(const struct ceiling_process *p, uint64_t probe_groups)
 {
 	double saved = (double)crossings_of(p, probe_groups) * (p->price_ns - p->excluded_ns) +
@@ -70,9 +73,9 @@ static const struct ceiling_set *dearest(const struct ceiling_process *p, uint64
 
 /*
  * Return the cost share of all groups except @probe_groups, at the current rate of crossings.
- * Without the saved time the process may cross the other groups more often. This cannot be
- * predicted: the saving may be nearly all of the time, with an error of a similar size. A share of
- * the remaining time would consist of that error.
+ * Without the saved time the process may cross the other groups more often. This function does not
+ * predict how often: the estimated saving may be nearly all of the time, and then most of the small
+ * remainder is error.
  */
 static double share_of_rest(const struct ceiling_process *p, uint64_t probe_groups)
 {
@@ -97,7 +100,10 @@ uint64_t ceiling_choose(const struct ceiling_process *p, double limit)
 	return CEILING_WHOLE;
 }
 
-/* Return true if the process works without these groups, or has no others. */
+/*
+ * Return true if these groups can be detached from the process separately, or if it has no other
+ * groups.
+ */
 static bool is_apart(const struct ceiling_process *p, uint64_t probe_groups)
 {
 	uint64_t lost = p->probe_groups & probe_groups, apart = 0;
@@ -108,7 +114,7 @@ static bool is_apart(const struct ceiling_process *p, uint64_t probe_groups)
 	return lost == p->probe_groups || !(lost & ~apart);
 }
 
-/* Return true if this holds for all processes of a group. */
+/* Return true if is_apart() is true for all processes of a group. */
 static bool all_apart(const struct ceiling_process *p, uint32_t n, uint32_t group,
 		      uint64_t probe_groups)
 {
@@ -122,7 +128,7 @@ static bool all_apart(const struct ceiling_process *p, uint32_t n, uint32_t grou
 
 /*
  * Return all groups that the process loses together with these groups. Return CEILING_WHOLE if it
- * has no others.
+ * has no other groups.
  */
 static uint64_t loss_of(const struct ceiling_process *p, uint64_t probe_groups)
 {
@@ -133,7 +139,7 @@ static uint64_t loss_of(const struct ceiling_process *p, uint64_t probe_groups)
 
 static bool is_over(const struct ceiling_process *p, double limit)
 {
-	/* False if unknown. */
+	/* An unknown share is NAN, and the comparison is then false. */
 	return ceiling_share(p) > limit;
 }
 
@@ -169,7 +175,10 @@ static uint64_t shared_of(const struct ceiling_process *p)
 	return p->probe_groups & ~p->own;
 }
 
-/* Return true if a process outside the group crosses the barriers that the group loses. */
+/*
+ * Return true if a process outside the group is still traced and hits the probes of these probe
+ * groups.
+ */
 static bool has_company(const struct ceiling_process *p, uint32_t n, uint32_t group,
 			uint64_t probe_groups, const struct ceiling_verdict *v)
 {
@@ -183,8 +192,9 @@ static bool has_company(const struct ceiling_process *p, uint32_t n, uint32_t gr
 }
 
 /*
- * Take @probe_groups from all processes of a group that have them, because the other processes
- * would wait for an untraced process. If one process can only be dropped as a whole, drop all.
+ * Stop tracing @probe_groups in all processes of a group that have them. Otherwise the traced
+ * processes would wait for an untraced process. If one process can only be dropped as a whole, drop
+ * all processes of the group as a whole.
  */
 static void decide_group(const struct ceiling_process *p, uint32_t n, uint32_t group,
 			 uint64_t probe_groups, enum ceiling_way way, uint32_t culprit,

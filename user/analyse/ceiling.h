@@ -2,7 +2,8 @@
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
  * --cost-limit: if tracing costs too much, choose the processes, or the barriers of processes, that
- * are no longer traced. Choose how to remove the probes that they pay for. Pure.
+ * are no longer traced. Choose how to remove the probes that these processes hit. This code does no
+ * I/O.
  */
 #ifndef ANALYSE_CEILING_H
 #define ANALYSE_CEILING_H
@@ -11,7 +12,7 @@
 #include <stdint.h>
 
 #define CEILING_SETS  64
-/* as probe groups: all groups that the process crosses, now and later */
+/* value for a set of probe groups: all groups that the process crosses, now and later */
 #define CEILING_WHOLE UINT64_MAX
 
 /*
@@ -19,7 +20,8 @@
  */
 struct ceiling_set {
 	uint64_t probe_groups;
-	uint64_t crossings; /* crossings in the interval, counted in one set of the process only */
+	/* crossings in the interval; each crossing is counted in one set only */
+	uint64_t crossings;
 };
 
 /* A live, traced process over an interval. */
@@ -28,8 +30,8 @@ struct ceiling_process {
 	/* Processes of one group share barriers: either all of them are traced, or none. */
 	uint32_t group;
 	/*
-	 * groups that the process crosses, with all groups that are detached only together with
-	 * these
+	 * groups that the process crosses, and all groups that can only be detached together with
+	 * them
 	 */
 	uint64_t probe_groups;
 	uint64_t own; /* groups among `probe_groups` with probes of this process alone */
@@ -40,7 +42,7 @@ struct ceiling_process {
 	struct ceiling_set sets[CEILING_SETS];
 	/* price of a crossing, ns; if NAN (unknown), the process never costs too much */
 	double price_ns;
-	/* Cost in the interval besides crossings, ns. It ends only with the whole process. */
+	/* Cost in the interval besides crossings, ns. Only dropping the whole process saves it. */
 	double other_ns;
 	/* Price of a crossing that hits probes but is not recorded, ns; NAN if unknown. */
 	double excluded_ns;
@@ -61,23 +63,23 @@ struct ceiling_verdict {
 	 * or probes.
 	 */
 	uint32_t culprit;
-	double share; /* cost of that process */
+	double share; /* cost of tracing that process, as a share of its thread time */
 	/* groups that are no longer traced; CEILING_WHOLE for all; 0 with CEILING_KEEP */
 	uint64_t probe_groups;
 };
 
-/* Return the cost of tracing as a share of the time of its threads, or NAN if unknown. */
+/* Return the cost of tracing a process as a share of its thread time, or NAN if unknown. */
 double ceiling_share(const struct ceiling_process *p);
 /*
- * Return the cost share of a process if @probe_groups are no longer recorded but their probes stay,
- * with the same work between crossings, or NAN if unknown.
+ * Return the cost share of a process if @probe_groups are no longer recorded but their probes stay.
+ * The work between crossings is assumed to stay the same. Return NAN if unknown.
  */
 double ceiling_share_excluded(const struct ceiling_process *p, uint64_t probe_groups);
 /*
- * Choose the probe groups to detach: sets, the most expensive first, and as few as reduce the cost
- * to @limit or below. This assumes that the remaining groups are crossed as often as now. If they
- * are then crossed more often, the next interval shows this. A detached group is not attached
- * again. Return CEILING_WHOLE if nothing less suffices.
+ * Choose the probe groups to detach. Take sets, the most expensive first, until the cost is at most
+ * @limit. This assumes that the remaining groups are crossed as often as now. If they are crossed
+ * more often afterwards, the next interval shows it. A detached group is not attached again. Return
+ * CEILING_WHOLE if nothing less suffices.
  */
 uint64_t ceiling_choose(const struct ceiling_process *p, double limit);
 

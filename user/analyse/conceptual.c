@@ -123,7 +123,8 @@ static int take(struct occurrence *o, const struct model_episode *ep)
 			longest = t->ideal_ns;
 	}
 	/*
-	 * An episode joins the paths of its members. The path of the last arriver is the longest.
+	 * An episode joins the paths of its members: after it, each member continues the longest
+	 * path.
 	 */
 	array_for_each (m, ep->members, ep->n) {
 		t = share_of(&o->shares, m->thread, m->tid);
@@ -185,7 +186,7 @@ int conceptual_episode(struct conceptual *c, const struct model *model,
 	int err = 0;
 
 	c->nblames = 0;
-	/* A nested episode lies within the time of another barrier. */
+	/* A nested episode lies inside the wait at another barrier and is in no sum. */
 	if (ep->nested || !ep->n)
 		return 0;
 	if (c->n)
@@ -245,7 +246,10 @@ int conceptual_report(const struct conceptual *c, const struct report_env *env,
 				continue;
 			row = &out->conceptuals[out->nconceptuals++];
 			row->name = c->names[k];
-			/* An open occurrence counts, unless nothing followed its start barrier. */
+			/*
+			 * Count an open occurrence as unfinished, unless no episode followed its
+			 * start.
+			 */
 			err = phase_out(&b, &p->phase, p->open && p->now.shares.n, &procs[i], row);
 		}
 	}

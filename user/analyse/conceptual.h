@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Conceptual phases (section 6.2 of the thesis; the design's model): from a release of one barrier
- * that the user names to the next release of another, with all barriers inside. Pure.
+ * Conceptual phases (see "conceptual phase" in docs/glossary.md): from a release of one barrier
+ * that the user names to the next release of another, with all barriers inside. This code does no
+ * I/O.
  *
  * An occurrence begins at the first release of its start barrier after the previous occurrence has
  * ended; further releases of the start barrier inside it are ignored. Several phases may be open at
@@ -11,10 +12,10 @@
  *
  * The program marks other phases (include/sbt/sbt.h). An occurrence begins when the first thread
  * begins it and ends when all threads that began it have ended it. A thread that has ended the
- * phase and begins again begins another occurrence, even if other threads are still in the last
- * occurrence. A thread's share is its activity between its own two marks, exact to the nanosecond.
- * For a thread that never marks this phase, the share is its activity at barriers during the
- * occurrence.
+ * phase and begins it again begins another occurrence, even if other threads are still in the
+ * previous occurrence. A thread's share is its activity between its own two marks, exact to the
+ * nanosecond. For a thread that never marks this phase, the share is its activity at barriers
+ * during the occurrence.
  */
 #ifndef ANALYSE_CONCEPTUAL_H
 #define ANALYSE_CONCEPTUAL_H
@@ -33,7 +34,7 @@ struct conceptual;
  */
 struct conceptual *conceptual_new(const char *const *names, uint32_t n);
 void conceptual_free(struct conceptual *conceptual);
-/* Begin the phase with this index at the start of its process, once. */
+/* In each process, begin the phase with this index once, at the start of the process. */
 void conceptual_from_start(struct conceptual *conceptual, uint32_t phase);
 /* Set the phases that begin and end at a barrier, one bit each. Return 0 or -ENOMEM. */
 int conceptual_barrier(struct conceptual *conceptual, uint32_t barrier, uint32_t begins,
@@ -51,8 +52,8 @@ int conceptual_mark(struct conceptual *conceptual, const struct model *model, ui
 /* End all phases, after the last episode and mark. Return 0 or -ENOMEM. */
 int conceptual_finish(struct conceptual *conceptual);
 /*
- * Return the number of marks of a process of the model. Each mark has its price. If @conceptual is
- * NULL, return 0.
+ * Return the number of marks of a process, by its index in the model, or 0 if @conceptual is NULL.
+ * The cost estimate charges each mark.
  */
 uint64_t conceptual_marks(const struct conceptual *conceptual, uint32_t proc);
 /*

@@ -39,7 +39,10 @@ int tally_add(struct tally *t, uint64_t key, uint64_t ns, bool *fresh)
 			least = t->ns[i];
 	}
 	if (place < 0) {
-		/* Subtract the smallest sum from all entries. */
+		/*
+		 * All entries are in use. Subtract the smallest sum from all of them, or the new
+		 * sum if that is smaller.
+		 */
 		for (i = 0; i < CULPRIT_TALLY; i++) {
 			t->ns[i] -= least;
 			if (!t->ns[i])
@@ -149,8 +152,8 @@ static bool function_words(const struct culprit_env *env, const struct culprit *
 }
 
 /*
- * Describe a wait for several files, or for a file that stands for several files. The kernel side
- * names the file only for calls that take a single file. For other calls, the function of the C
+ * Describe a wait for several files, or for a file that stands for several files. The BPF programs
+ * name the file only for calls that take a single file. For other calls, the function of the C
  * library identifies the wait.
  */
 static const char *many_files(const struct culprit_env *env, const struct culprit *c)
@@ -267,8 +270,9 @@ static void lock_name(const struct culprit_env *env, const struct culprit *c, ch
 
 /*
  * If the futex word does not show what the thread waited for, identify the object by the functions
- * on the thread's stack. Debian's C library has only exported symbols. The waits of condition
- * variables have a symbol. The inner functions of sem_wait() have none.
+ * on the thread's stack. Debian's C library has only exported symbols: the waits of condition
+ * variables have a symbol, but the inner functions of sem_wait() have none. A stack inside the C
+ * library without a known function is therefore taken for a semaphore.
  */
 static enum culprit_waited waited_for(const struct culprit_env *env, const struct culprit *c)
 {
@@ -403,7 +407,7 @@ static void lock_words(const struct culprit_env *env, const struct culprit *c,
 		snprintf(w->clause, sizeof(w->clause), "it waited for the lock%s%s held by %s%s",
 			 gap, lock, thread, among);
 	} else if (!coarse && b->waker) {
-		/* The waker may not have held anything. */
+		/* The waker may not have held the lock. */
 		task_words(env, c, b->waker, false, thread, sizeof(thread));
 		note_doing(env, c, false, true, w);
 		if (w->doing)
@@ -422,7 +426,7 @@ static void released_words(const struct culprit_env *env, const struct culprit *
 			   struct culprit_words *w)
 {
 	const char *late = c->began	  ? "it began later"
-			   : c->elsewhere ? "it came from another episode, which ended later"
+			   : c->elsewhere ? "it took part in another episode, which ended later"
 					  : "it left the preceding barrier later";
 
 	if (c->elsewhere && !c->began)

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The sbt-trace authors
 /*
  * Delay costs (Boehme, Geimer, Wolf et al., "Identifying the root causes of wait states", 2010;
- * Scalasca): every wait is charged to the phases in which it began. For the last thread l of an
+ * Scalasca). Every wait is charged to the phases in which it began. For the last thread l of an
  * episode and a waiting thread i, the wait is the time by which l took longer than i since their
  * last common episode. The time that l took longer in its own phases is a direct cost of these
  * phases. The time that l itself waited longer is charged to the phases in which that wait began,
@@ -34,9 +34,11 @@ struct origin {
 	uint32_t barrier;
 };
 
-/* The time from one episode to the next, or a run of several episodes at the same barrier. */
+/*
+ * A thread's time from one episode to its next, or over several successive episodes at one barrier.
+ */
 struct segment {
-	uint64_t first, last; /* serial numbers of the episodes that end the segment */
+	uint64_t first, last; /* serial numbers of its first and last episode */
 	uint64_t work_ns, wait_ns, latency_ns;
 	uint32_t barrier;
 	uint32_t norigins;
@@ -46,7 +48,7 @@ struct segment {
 
 struct history {
 	uint32_t tid;
-	bool dropped; /* older segments existed */
+	bool dropped; /* older segments were dropped */
 	uint32_t head, n; /* ring buffer, oldest segment first */
 	struct segment segments[SEGMENTS];
 };
@@ -60,11 +62,11 @@ struct delay {
 	struct history **threads; /* by index */
 	struct row *rows; /* by barrier */
 	uint32_t nthreads, nrows;
-	uint64_t serial; /* serial number of episodes, from 1 */
+	uint64_t serial; /* serial number of the latest episode, from 1 */
 	uint64_t unknown_ns;
 };
 
-/* Parts of one wait, by the barrier to which they are charged. */
+/* The part of one wait that is charged to the phases that end at one barrier. */
 struct charge {
 	uint32_t barrier;
 	uint64_t direct_ns, passed_ns;
@@ -330,8 +332,8 @@ static struct charge *charge_to(struct charges *c, uint32_t barrier)
 }
 
 /*
- * The last thread itself had waited during @ns of the wait. Charge @ns to the phases where those
- * waits began.
+ * @ns of the wait exist because the last thread itself had waited before, for @waited in total.
+ * Charge @ns to the phases in which these earlier waits began. Return the charged part.
  */
 static uint64_t pass_on(struct charges *c, struct history *hl, uint32_t nl, uint64_t waited,
 			uint64_t ns)
@@ -355,7 +357,10 @@ static uint64_t pass_on(struct charges *c, struct history *hl, uint32_t nl, uint
 				largest = to;
 		}
 	}
-	/* Add the rest to the largest origin if only rounding causes it. */
+	/*
+	 * If all origins are known, the rest is only a rounding error. Add it to the largest
+	 * origin.
+	 */
 	if (largest && known == waited) {
 		largest->passed_ns += ns - given;
 		given = ns;
@@ -363,7 +368,10 @@ static uint64_t pass_on(struct charges *c, struct history *hl, uint32_t nl, uint
 	return given;
 }
 
-/* Charge @wait_ns by the excess. Return the charged part. */
+/*
+ * Charge @wait_ns to phases in proportion to the last thread's excess in them. Return the charged
+ * part.
+ */
 static uint64_t distribute(const struct excess *x, struct history *hl, uint32_t nl,
 			   uint64_t wait_ns, struct charges *out)
 {
@@ -501,8 +509,8 @@ int delay_episode(struct delay *d, const struct model_episode *ep)
 		charges.n = 0;
 		given = 0;
 		/*
-		 * Other episodes are in no sum of waits, so nothing is charged or known to be
-		 * passed on.
+		 * Waits in incomplete or ambiguous episodes are in no sum. They are not charged,
+		 * and their origins stay unknown.
 		 */
 		if (ep->state == MODEL_COMPLETE && m->wait_ns)
 			given = charge_wait(hl, h, l, m, ep->barrier, &charges);

@@ -27,7 +27,10 @@ struct did {
 	uint64_t ns, episodes;
 	uint8_t doing;
 	bool among;
-	const struct culprit_did *top; /* the entry that names the object of the longest waits */
+	/*
+	 * the entry with the most time among the entries with `awaits`; any entry if there are none
+	 */
+	const struct culprit_did *top;
 };
 
 static const char *blocked_words(unsigned reason)
@@ -128,7 +131,7 @@ static unsigned by_doing(const struct culprit_dids *dids, struct did *out)
 		out[k].ns += d->ns;
 		out[k].episodes += d->episodes;
 		out[k].among |= d->among;
-		/* An entry without a name cannot name the object. */
+		/* Prefer an entry that names what the awaited thread waited for. */
 		if (d->awaits[0] && (!out[k].top->awaits[0] || d->ns > out[k].top->ns))
 			out[k].top = d;
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * From facts found by trying: what works on this machine, what is used instead of missing features,
- * and the remedies. Pure.
+ * Diagnose from the results of trials what works on this machine, what replaces missing features,
+ * and what the user can do. This code does no I/O.
  */
 #ifndef ANALYSE_DOCTOR_H
 #define ANALYSE_DOCTOR_H
@@ -44,8 +44,8 @@ struct doctor {
 void doctor_diagnose(const struct doctor_facts *facts, struct doctor *out);
 
 /*
- * Write the last reason in a libbpf log why programs were refused: the verifier's last message and
- * the program, or libbpf's own message. Write "" if there is none.
+ * Write the last reason that a libbpf log gives for refusing a program: the verifier's last message
+ * and the program's name, or libbpf's own message. Write "" if there is none.
  */
 void doctor_read_log(const char *log, char *out, size_t len);
 
@@ -56,9 +56,9 @@ void doctor_read_log(const char *log, char *out, size_t len);
 bool doctor_release_from(const char *release, unsigned major, unsigned minor);
 
 /*
- * Return true if the kernel release and the number of CPUs show that CPUs that hit one probe at the
- * same time wait for each other on this machine. In that case write a sentence without a full stop
- * to @out. Return false if unknown.
+ * Return true if CPUs that hit one probe at the same time wait for each other on this machine, by
+ * its kernel release and number of CPUs. In that case write a sentence without a full stop to @out.
+ * Return false if unknown.
  */
 bool doctor_cpus_wait(const struct doctor_facts *facts, char *out, size_t len);
 

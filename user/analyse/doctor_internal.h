@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* Shared by the files of the doctor only. */
+/* Shared only by the files of the doctor. */
 #ifndef ANALYSE_DOCTOR_INTERNAL_H
 #define ANALYSE_DOCTOR_INTERNAL_H
 
@@ -8,7 +8,7 @@
 
 #include "analyse/doctor.h"
 
-/* enough descriptors: examined programs and their libraries stay open */
+/* a sufficient limit of open files, because examined programs and their libraries stay open */
 #define DOCTOR_FILES_ENOUGH 1024
 
 #define DOCTOR_SUDO "run it as root: sudo sbt-trace ..."
@@ -20,8 +20,8 @@
 
 /* doctor_row.c */
 /*
- * Add a row. @fmt is what was found. Never return NULL: the row after DOCTOR_FEATURES overwrites
- * the last row.
+ * Add a row. @fmt and the arguments are the text of doctor_feature.found. Never return NULL: if
+ * there are too many rows, the last row is overwritten.
  */
 DOCTOR_PRINTF(5, 6)
 struct doctor_feature *doctor_row(struct doctor *d, const char *group, const char *name,
@@ -30,7 +30,7 @@ struct doctor_feature *doctor_row(struct doctor *d, const char *group, const cha
 #define doctor_instead(f, ...) snprintf((f)->instead, sizeof((f)->instead), __VA_ARGS__)
 /* Set what the user can do. */
 #define doctor_remedy(f, ...)  snprintf((f)->remedy, sizeof((f)->remedy), __VA_ARGS__)
-/* Return the state of an outcome: 0, -errno, DOCTOR_UNTRIED, DOCTOR_UNSEEN. */
+/* Return the state for an outcome, which is 0, -errno, DOCTOR_UNTRIED or DOCTOR_UNSEEN. */
 enum doctor_state doctor_state_of(int outcome);
 /* Return the text of an outcome. */
 const char *doctor_said(int outcome);

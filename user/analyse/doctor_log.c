@@ -30,7 +30,10 @@ static bool is_summary(const char *line)
 	       !strncmp(line, "verification time", 17) || !strncmp(line, "stack depth", 11);
 }
 
-/* Find the program of the log before @at: "prog 'x': BPF program load failed". */
+/*
+ * Write the name of the program to which the log before @at belongs. It is in the line "prog 'x':
+ * BPF program load failed".
+ */
 static void program_of_log(const char *log, const char *at, char *out, size_t len)
 {
 	char line[256], *end;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Features that can be measured in traced programs. */
+/* What sbt-trace can measure in traced programs. */
 #include "analyse/doctor_internal.h"
 
 #include "base/array.h"
@@ -16,7 +16,7 @@ static void add_accounts(struct doctor *d, const struct doctor_facts *x)
 	struct doctor_feature *f;
 
 	f = doctor_row(d, "where time goes", "scheduler events", doctor_known(x->accounts), "%s",
-		       x->accounts == 1	  ? "on a CPU, waiting for one, blocked and on what; stacks"
+		       x->accounts == 1	  ? "time on a CPU, ready, blocked and on what; stacks"
 		       : x->accounts == 0 ? x->accounts_why
 					  : "not tried");
 	if (x->accounts == 0) {
@@ -104,7 +104,7 @@ static void add_counters(struct doctor *d, const struct doctor_facts *x)
 		doctor_remedy(f, "a kernel with CONFIG_PERF_EVENTS");
 	if (*x->pfm) {
 		doctor_row(d, "counters", "names of events", DOCTOR_YES,
-			   "of the kernel, of PAPI presets, and of libpfm4 (%s)", x->pfm);
+			   "kernel names, PAPI presets and names of libpfm4 (%s)", x->pfm);
 	} else {
 		f = doctor_row(d, "counters", "names of events", DOCTOR_INSTEAD, "%s",
 			       x->is_static ? "this static program cannot load libpfm4"
@@ -168,7 +168,8 @@ static void add_other(struct doctor *d, const struct doctor_facts *x)
 		       outcome ? doctor_said(outcome) : "");
 	if (doctor_state_of(outcome) == DOCTOR_NO)
 		doctor_remedy(f, "%s",
-			      doctor_lacks(x, "CAP_SYS_PTRACE") ? "CAP_SYS_PTRACE, or be that user"
+			      doctor_lacks(x, "CAP_SYS_PTRACE")
+				      ? "CAP_SYS_PTRACE, or run it as that user"
 			      : doctor_lacks(x, "CAP_CHECKPOINT_RESTORE")
 				      ? "CAP_CHECKPOINT_RESTORE"
 				      : "run sbt-trace where that user exists: outside the "

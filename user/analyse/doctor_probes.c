@@ -9,7 +9,7 @@
 #include <string.h>
 
 /*
- * Up to this many CPUs that hit one uprobe did not delay each other. This was measured on another
+ * Number of CPUs that can hit one uprobe at once without delaying each other, as measured on one
  * machine.
  */
 #define CPUS_SERIALISE 8
@@ -175,7 +175,7 @@ static void add_perf(struct doctor *d, const struct doctor_facts *x)
 			       "a perf uprobe carries no number (%s)", doctor_said(x->cookies));
 		doctor_instead(
 			f, "probes are identified by their offset in the page and the code there: "
-			   "of two that agree in both, one is left out, with a warning");
+			   "if two probes have the same, one is left out, with a warning");
 		doctor_remedy(f, "Linux 5.15 or later");
 	} else {
 		doctor_row(d, "probes", "attach cookies", DOCTOR_UNKNOWN,
@@ -190,10 +190,10 @@ static void add_mappings(struct doctor *d, const struct doctor_facts *x)
 
 	f = doctor_row(d, "probes", "mapped code", doctor_state_of(x->mappings), "%s",
 		       !x->mappings
-			       ? "reported by the kernel: no probe in the dynamic linkers of "
-				 "processes that were not named, nor of any with -a (with -a "
-				 "--discover, condition variables and joins have probes: programs "
-				 "that call them under an emulator die)"
+			       ? "reported by the kernel: only named processes have a probe in "
+				 "their dynamic linker, and none with -a (with -a --discover, "
+				 "condition variables and joins have probes: programs that call "
+				 "them under an emulator die)"
 			       : doctor_said(x->mappings));
 	if (doctor_state_of(x->mappings) != DOCTOR_NO)
 		return;
@@ -209,9 +209,9 @@ static void add_ends(struct doctor *d, const struct doctor_facts *x)
 	int exit = x->multi_exit ? x->perf_exit : 0;
 	struct doctor_feature *f;
 
-	/* At a perf return probe, a stopped thread sees a changed stack; see attach/load.c. */
+	/* Only sessions use return probes; attach/load.c explains why. */
 	f = doctor_row(d, "probes", "return probes", doctor_state_of(x->session), "%s",
-		       !x->session ? "only of sessions, where nothing can unwind through them"
+		       !x->session ? "only with sessions, where nothing can unwind through them"
 				   : "none without sessions");
 	if (doctor_state_of(x->session) == DOCTOR_NO && !exit) {
 		f->state = DOCTOR_INSTEAD;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* The POP efficiencies, by the formulas of the design's model ("Efficiencies"). */
+/* The POP efficiencies. docs/reference/report.md explains them. */
 #include "analyse/internal.h"
 
 #include "base/array.h"
@@ -30,7 +30,7 @@ struct report_efficiency efficiency_of(const struct efficiency_sums *s)
 
 	e.load_balance = ratio(mean, (double)s->max_ns);
 	if (s->ideal_ns == MODEL_UNKNOWN) {
-		/* Sums have no longest path, so their serialisation and transfer are unknown. */
+		/* Without the time of the longest path, serialisation and transfer are unknown. */
 		e.serialisation = e.transfer = NAN;
 		e.communication = ratio((double)s->max_ns, (double)s->elapsed_ns);
 		e.parallel = ratio(mean, (double)s->elapsed_ns);
@@ -43,7 +43,10 @@ struct report_efficiency efficiency_of(const struct efficiency_sums *s)
 	return e;
 }
 
-/* Subtract the losses in this order. The remainder is the parallel efficiency. */
+/*
+ * Each loss is what its factor takes from the product of the factors before it. 1 minus all losses
+ * is the parallel efficiency.
+ */
 void efficiency_losses(const struct report_efficiency *e, double *lost_static,
 		       double *lost_rotating, double *lost_transfer)
 {
@@ -65,7 +68,7 @@ void efficiency_barrier(const struct model_barrier *b, const uint32_t *position,
 		struct efficiency_work *w;
 		uint64_t ns;
 
-		/* Threads kept only as a sum have no maximum of their own. */
+		/* If threads are kept only as a sum, their maximum is unknown. */
 		folded |= t->work_n && t->thread == MODEL_NONE;
 		if (!t->work_n || t->thread == MODEL_NONE)
 			continue;
@@ -85,8 +88,8 @@ void efficiency_barrier(const struct model_barrier *b, const uint32_t *position,
 			continue;
 		w = &scratch[position[b->threads[i].thread]];
 		/*
-		 * If the team changes, extrapolate as if each position had arrived each time. A
-		 * position with few arrivals is too short a sample.
+		 * If the team changes, extrapolate as if each position had arrived in every
+		 * episode. Leave out positions with few arrivals, because the sample is too small.
 		 */
 		rate = w->n && w->n >= often / 2 ? (double)w->ns / (double)w->n : 0;
 		if (rate > most)

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* Match the processes and sites of several reports of a program, or of versions of it. Pure. */
+/*
+ * Match the processes and sites of several reports of a program, or of versions of it. This code
+ * does no I/O.
+ */
 #ifndef ANALYSE_EPISODE_MATCH_H
 #define ANALYSE_EPISODE_MATCH_H
 
@@ -11,26 +14,28 @@
 
 #define EPISODE_MATCH_NONE UINT32_MAX
 
-/* How a site was matched. For several matches, the weakest counts. */
+/* How a site was matched. If reports were matched in different ways, the weakest way counts. */
 enum episode_match_how {
 	EPISODE_MATCH_ID, /* all reports have the same id */
 	EPISODE_MATCH_NAME, /* the name that the program or the user gave it */
 	/*
-	 * Function, file without directories, and line: the module differs, or the tree was moved.
+	 * same function, file name without directories, and line; the module differs, or the source
+	 * tree was moved
 	 */
 	EPISODE_MATCH_PLACE,
-	EPISODE_MATCH_FUNCTION, /* function, and the rank among its sites: lines have moved */
+	/* same function, and same rank among the function's sites; line numbers have changed */
+	EPISODE_MATCH_FUNCTION,
 	EPISODE_MATCH_NOTHING, /* not matched, or not a site */
 };
 
 /*
- * Processes of one name are matched by rank if they have ranks, and otherwise by the order in which
- * they began. If no name matches and both reports have the same number of processes (two versions
- * of a program), only the order counts.
+ * Processes with the same name are matched by rank if they have ranks, and otherwise by the order
+ * in which they began. If no name matches and both reports have the same number of processes (two
+ * versions of a program), only the order counts.
  */
 struct episode_match_process {
 	const char *comm; /* name in the first report that has the process */
-	bool by_order; /* its names differ */
+	bool by_order; /* matched by order only, because the names differ */
 	/* indexed by report; NULL if the report lacks the process */
 	const struct report_process **in;
 };
@@ -52,7 +57,8 @@ struct episode_match_group {
 struct episode_match {
 	uint32_t nreports;
 	uint32_t nprocesses, nsites, ngroups;
-	struct episode_match_process *processes; /* in the order of the reports */
+	/* in the order in which the reports first list them */
+	struct episode_match_process *processes;
 	struct episode_match_site *sites;
 	struct episode_match_group *groups;
 	void *arena; /* owns all memory; the reports must outlive it */

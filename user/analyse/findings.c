@@ -15,30 +15,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Mean number of threads that were ready to run without a CPU. */
+/* Minimum mean number of threads that were ready to run but had no CPU. */
 #define OVERSUBSCRIBED	0.25
 /*
- * Share of the time between the first and last release in which spinning took CPU time from the
- * last thread.
+ * Minimum share of the time between the first and last release in which threads spun while the last
+ * thread waited for a CPU.
  */
 #define SPINNING	0.02
 /*
- * Moves of a thread to another CPU per second of its life, and in total. Load balancing alone
- * causes a few moves.
+ * Minimum number of moves of threads to another CPU, per second of thread time and in total. The
+ * scheduler's load balancing alone causes a few moves.
  */
 #define MIGRATING	50.0
 #define MIGRATIONS_MIN	20
-/* Moves of a process's threads to another NUMA node per second, and in total. */
+/* Minimum number of moves of a process's threads to another NUMA node, per second and in total. */
 #define NODE_MOVES	10.0
 #define NODE_MOVES_MIN	20
 /*
- * Clock rate of a slow CPU as a share of the median of all CPUs, measured over at least this many
- * phases and ns.
+ * A CPU is slow if its clock rate is below this share of the median of all CPUs. The rate is
+ * measured over at least this many phases and ns.
  */
 #define SLOW_CPU	0.8
 #define SLOW_CPU_PHASES 20
 #define SLOW_CPU_NS	10000000
-/* A process that was stopped for less than one quota period is no finding. */
+/* A shorter throttled time is no finding. The kernel's shortest quota period is this long. */
 #define THROTTLED_NS	1000000
 
 struct findings {
@@ -50,8 +50,8 @@ struct findings {
 	uint32_t cap;
 	uint32_t *start, *order; /* threads_by_process() */
 	/*
-	 * Indexed by process: crossings of barriers with a call site of which only the address is
-	 * known.
+	 * crossings of barriers with a call site that is known only by its address; indexed by
+	 * process
 	 */
 	uint64_t *bare;
 };
@@ -91,7 +91,7 @@ static double seconds(uint64_t ns)
 	return (double)ns / 1e9;
 }
 
-/* --cost-limit: the finding shows that a process was not traced to its end. */
+/* Report a process that --cost-limit detached. */
 static int detached(struct findings *f, const struct report_process *p)
 {
 	char why[112];
@@ -114,7 +114,7 @@ static int detached(struct findings *f, const struct report_process *p)
 		p->detached_probed ? " Its probes are still attached and cost it some time." : "");
 }
 
-/* Like detached(), for some barriers of the process. */
+/* Report barriers of a process that --cost-limit detached. */
 static int detached_parts(struct findings *f, const struct report_process *p)
 {
 	uint32_t i;
@@ -141,8 +141,8 @@ static int detached_parts(struct findings *f, const struct report_process *p)
 }
 
 /*
- * Return the largest number of CPUs on which any of its threads may run, or all CPUs if that is
- * unknown.
+ * Return the number of CPUs on which the least restricted thread of the process may run, or the
+ * number of all CPUs if unknown.
  */
 static uint32_t cpus_for(const struct findings *f, const struct report_process *p)
 {
@@ -154,7 +154,10 @@ static uint32_t cpus_for(const struct findings *f, const struct report_process *
 	return most && most < f->env->ncpus ? most : f->env->ncpus;
 }
 
-/* Set *@out to the largest number of its barrier-crossing threads that existed at one time. */
+/*
+ * Set *@out to the largest number of barrier-crossing threads of the process that existed at the
+ * same time.
+ */
 static int at_once(const struct findings *f, const struct report_process *p, uint32_t *out)
 {
 	uint32_t i, j = 0, now, first = f->start[p->index], n = f->start[p->index + 1] - first;
@@ -217,15 +220,15 @@ static int spinning(struct findings *f, const struct report_process *p)
 	const struct cause_proc *c = f->env->causes ? causes_proc(f->env->causes, p->index) : NULL;
 	char spun[32];
 
-	/* A thread on a CPU inside a barrier may run tasks. */
+	/* A thread that is on a CPU inside a barrier may run OpenMP tasks instead of spinning. */
 	if (!c || p->tasks || !c->spun_episodes || c->last_ns <= c->first_ns ||
 	    (double)c->spun_ns < SPINNING * (double)(c->last_ns - c->first_ns))
 		return 0;
 	text_time((int64_t)c->spun_ns, spun);
 	return add(
 		f, "spinning", p->pid, seconds(c->spun_ns),
-		"Threads spun in barriers while the last thread waited for a CPU: %s of each, in "
-		"%llu of %llu episodes.",
+		"While the last thread waited for a CPU, other threads spun in barriers: for %s, "
+		"in %llu of %llu episodes.",
 		spun, (unsigned long long)c->spun_episodes, (unsigned long long)c->episodes);
 }
 
@@ -265,7 +268,10 @@ static int pinned(struct findings *f, const struct report_process *p)
 		   most, p->threads, cpu, f->env->ncpus);
 }
 
-/* Return the CPU migrations of its threads per second of their known lives. */
+/*
+ * Return the CPU migrations of the process's threads per second of thread time, or 0 if there were
+ * fewer than MIGRATIONS_MIN.
+ */
 static double migrations(const struct report_process *p)
 {
 	uint64_t moves = 0, time = 0;
@@ -318,7 +324,8 @@ static int throttled(struct findings *f, const struct report_process *p)
 }
 
 /*
- * Return true if only the address is known, because it was in no file that the process had mapped.
+ * Return true if only the address of a call site is known, because it was in no file that the
+ * process had mapped.
  */
 static bool is_bare(const struct report_callsite *c)
 {
@@ -350,8 +357,8 @@ static int bare_by_process(struct findings *f)
 }
 
 /*
- * Report call sites that cannot be found again in another process or run. Their ids cannot be
- * found, either.
+ * Report call sites that are known only by an address. Neither such a call site nor its id can be
+ * found again in another process or run.
  */
 static int site_unknown(struct findings *f, const struct report_process *p)
 {
@@ -366,7 +373,10 @@ static int site_unknown(struct findings *f, const struct report_process *p)
 		   (unsigned long long)crossings);
 }
 
-/* Report each group once, because its processes usually run the same program. */
+/*
+ * Skip a process that belongs to a group. The group is reported once, because its processes usually
+ * run the same program.
+ */
 static int untraced(struct findings *f, const struct report_process *p)
 {
 	if (!p->untraced || p->meets_others)

@@ -15,8 +15,8 @@
 #include "base/number.h"
 
 /*
- * Part of a group's time that may be missing because processes were not recorded from their start
- * on.
+ * The efficiencies of a group are unknown if more than 1/UNSEEN_PART of its time is missing because
+ * processes were not recorded from their start on.
  */
 #define UNSEEN_PART 50
 
@@ -27,7 +27,10 @@ struct groups {
 	const struct model_thread *threads; /* by index */
 	struct report *out;
 	struct member_of { /* by model_proc index */
-		uint32_t head; /* another process of its group, or this process */
+		/*
+		 * union-find: another process of its group, or the process itself if it is the head
+		 */
+		uint32_t head;
 		uint32_t size; /* for a head: number of its processes in the report */
 		uint32_t processes; /* for a head: the first of its processes in the report */
 		uint32_t barriers; /* for a head: the first of its barriers in the report */
@@ -82,8 +85,8 @@ static void span_of(const struct groups *g, uint32_t head, uint64_t *start, uint
 		if (own < *start)
 			*start = own;
 		/*
-		 * This is the end of its longest path, which episodes joined with the paths of the
-		 * other processes.
+		 * The process's longest path ends here. Episodes have joined it with the paths of
+		 * the other processes.
 		 */
 		if (own + p->ideal_ns > *ideal)
 			*ideal = own + p->ideal_ns;
@@ -94,7 +97,7 @@ static void span_of(const struct groups *g, uint32_t head, uint64_t *start, uint
 }
 
 /*
- * Set last_share to the share in the thread's own episodes, because ranks need not take part in all
+ * Set last_share as a share of the thread's own episodes, because ranks need not take part in all
  * episodes.
  */
 static void share_of_own(struct report_thread *t)
@@ -102,7 +105,10 @@ static void share_of_own(struct report_thread *t)
 	t->last_share = t->crossings ? (double)t->last / (double)t->crossings : NAN;
 }
 
-/* @model counts each episode once, for the first process at the barrier. */
+/*
+ * Add a process to its group. Take the episodes from @model, which counts each episode once, for
+ * the first process at the barrier.
+ */
 static void add_process(struct report_process *all, const struct report_process *p,
 			const struct model_proc *model, struct efficiency_sums *sums)
 {
@@ -161,20 +167,24 @@ static struct verdict_shares shares_of(const struct groups *g, uint32_t head,
 	return shares;
 }
 
-/* Set ranked of a member. The members are sorted. */
+/*
+ * Set `ranked` of the members that are this thread. The members are sorted by threads_by_index().
+ */
 static void rank_member(struct report_process *all, const struct report_thread *t)
 {
 	struct report_thread *at =
 		bsearch(t, all->members, all->nmembers, sizeof(*all->members), threads_by_index);
 
-	/* Several processes in succession had the same pid. */
+	/*
+	 * Several members may be equal, because several processes had the same pid in succession.
+	 */
 	while (at && at > all->members && !threads_by_index(at - 1, t))
 		at--;
 	for (; at && at < all->members + all->nmembers && !threads_by_index(at, t); at++)
 		at->ranked = true;
 }
 
-/* Mark the members with a rank as number at a barrier of the group. */
+/* Mark the members that are numbered by their MPI rank at a barrier of the group. */
 static void note_ranks(const struct groups *g, uint32_t head, struct report_process *all)
 {
 	uint32_t i, j;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * The report of a barrier that does not fill. hang/ fills in the report, recordings store it, and
- * emit/ prints it.
+ * The report of a hang: a barrier at which threads wait because other threads do not arrive. hang/
+ * fills in the report, recordings store it, and emit/ prints it.
  */
 #ifndef ANALYSE_HANG_REPORT_H
 #define ANALYSE_HANG_REPORT_H
@@ -17,7 +17,7 @@ enum hang_verdict {
 	HANG_DEADLOCK, /* a proven cycle of waits */
 	HANG_NEVER_FILLS, /* a missing thread exited, or waits forever */
 	HANG_LONG_PHASE, /* the missing thread runs on a CPU, or waits for a CPU */
-	HANG_OUTSIDE, /* the missing thread waits for a file, a child process, or a time */
+	HANG_OUTSIDE, /* the missing thread waits for a file, a child process or a timeout */
 };
 
 enum hang_state {
@@ -41,7 +41,7 @@ enum hang_known {
 /* A frame of a stack. Strings are untrusted; NULL if unknown. */
 struct hang_frame {
 	const char *function, *file, *module;
-	uint32_t line; /* 0 unknown */
+	uint32_t line; /* 0 if unknown */
 	const char *inlined; /* the function into which it was inlined; NULL if none */
 	uint64_t address; /* address in the process; 0 if unknown */
 };
@@ -88,21 +88,21 @@ struct report_hang {
 	uint32_t pid;
 	const char *function, *file, *module;
 	uint32_t line;
-	uint32_t count; /* 0 unknown */
+	uint32_t count; /* 0 if unknown */
 	uint64_t t_ns; /* time when the hang was found */
 	uint64_t since_ns; /* first arrival */
-	uint64_t waited_ns; /* since then */
+	uint64_t waited_ns; /* time since the first arrival */
 	uint32_t reported; /* number of earlier reports */
 	bool over; /* the hang has been resolved, and this is the last report */
 	enum hang_verdict verdict;
 	bool guess; /* the missing threads are a guess */
 	uint32_t narrived;
-	struct report_hang_arrived *arrived; /* by arrival */
+	struct report_hang_arrived *arrived; /* in the order of arrival */
 	uint32_t nmissing;
 	struct report_hang_missing *missing; /* ordered by importance */
 	uint32_t ncycle;
 	struct report_hang_link *cycle;
-	char text[1024]; /* one sentence */
+	char text[1024]; /* the verdict in one sentence */
 	void *arena; /* owns strings and arrays */
 };
 

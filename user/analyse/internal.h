@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* Shared by the files of this room and their tests only. */
+/* Shared only by the files of this directory and their tests. */
 #ifndef ANALYSE_INTERNAL_H
 #define ANALYSE_INTERNAL_H
 
@@ -21,7 +21,9 @@
 
 struct arena;
 
-/* arena.c: zeroed memory of a report, released at once. Return NULL when out of memory. */
+/*
+ * arena.c: memory of a report. It is zeroed, and freed all at once. Return NULL when out of memory.
+ */
 struct arena *arena_new(void);
 void arena_free(struct arena *a);
 void *arena_alloc(struct arena *a, size_t size);
@@ -50,11 +52,14 @@ void name_copy(char *dst, size_t size, const char *src);
  */
 void name_function(char *dst, size_t size, const char *function, size_t limit);
 /*
- * End the text that fills dst[size] (8 or more) in "...". If a word ends in the second half of the
- * text, cut after this word. Return the new length.
+ * Replace the end of the text in dst[size] (at least 8 bytes, all in use) by "...". If a word ends
+ * in the second half of the text, cut after this word. Return the new length.
  */
 size_t name_cut(char *dst, size_t size);
-/* Append to the string in dst[size] (8 or more), and cut the string as name_cut() does. */
+/*
+ * Append to the string in dst[size] (at least 8 bytes). If the result does not fit, cut it as
+ * name_cut() does.
+ */
 void name_append(char *dst, size_t size, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 /*
@@ -64,29 +69,29 @@ void name_append(char *dst, size_t size, const char *fmt, ...)
 int name_callsite(struct arena *a, const struct report_env *env, uint32_t site,
 		  struct report_callsite *out);
 
-/* The values of figures that are unknown. */
+/* Values of structs in which all figures are unknown. */
 #define EFFICIENCY_UNKNOWN ((struct report_efficiency){ NAN, NAN, NAN, NAN, NAN })
 #define TIMES_UNKNOWN \
 	((struct report_times){ 0, REPORT_UNKNOWN, REPORT_UNKNOWN, REPORT_UNKNOWN, NAN, NAN, NULL })
 
 /* tasks.c */
 /*
- * Replace the efficiencies of a process that runs tasks by bounds. @spent is the sums of its
- * threads.
+ * Replace the efficiencies of a process that runs OpenMP tasks by bounds. @spent holds the sums
+ * over its threads.
  */
 void tasks_process(struct report_process *p, const struct model_sums *spent);
 /*
- * Replace the verdict of an OpenMP barrier in such a process, and the figures that are based on
- * lost time.
+ * For an OpenMP barrier in a process that runs tasks, replace the verdict and the figures that are
+ * based on lost time.
  */
 void tasks_barrier(struct report_barrier *b);
-/* Reset the figures of such processes that are sums over barriers. */
+/* In processes that run tasks, reset the figures that are sums over barriers. */
 void tasks_forget(struct report *report);
 
 /* efficiency.c */
 struct efficiency_sums {
 	uint64_t n;
-	uint64_t sum_ns, max_ns; /* of u_i */
+	uint64_t sum_ns, max_ns; /* sum and maximum of the threads' useful times */
 	uint64_t ideal_ns, elapsed_ns;
 };
 
@@ -132,7 +137,9 @@ int positions_sums(const struct report_thread *threads, uint32_t n, uint32_t pos
  */
 double efficiency_oncpu(const struct model_sums *s);
 
-/* Times in ns, summed over the threads of an OpenMP program. Their sum is all of its time. */
+/*
+ * Times in ns, summed over the threads of an OpenMP program. They add up to all of its thread time.
+ */
 struct efficiency_omp {
 	/* in outlined functions, and in the single running thread of serial parts */
 	uint64_t useful_ns;
@@ -146,7 +153,7 @@ struct efficiency_omp {
 	uint64_t start_ns;
 	/* Threads are idle while one thread runs a serial part, or are not created yet. */
 	uint64_t serialisation_ns;
-	uint64_t turns_ns; /* waits for a turn, because threads run one after another */
+	uint64_t turns_ns; /* waits for a turn (`critical`, `ordered`, locks) */
 };
 
 /* Ratios of at most 1, or NAN if the divisor is 0. */
@@ -168,9 +175,10 @@ struct efficiency_omp_ratios efficiency_openmp(const struct efficiency_omp *t);
 
 /*
  * openmp.c: set @out to the times of process @proc. of_proc[@n] holds the indices of its threads in
- * @threads. The times add up to @elapsed_ns times @at_once, which is the largest number of threads
- * at one time. The product of the efficiencies is then PE, because the times count from the start
- * of the process or of tracing. Return false if there are no teams or if too little is known.
+ * @threads. The times add up to @elapsed_ns times @at_once, the largest number of threads that
+ * existed at the same time. The product of the efficiencies is then PE, because the times count
+ * from the start of the process or of tracing. Return false if there are no teams or if too little
+ * is known.
  */
 bool openmp_times(const struct openmp *openmp, uint32_t proc, const struct model_thread *threads,
 		  const uint32_t *of_proc, uint32_t n, uint32_t at_once, uint64_t elapsed_ns,
@@ -235,12 +243,13 @@ struct cause_proc {
 	 * the barrier.
 	 */
 	uint64_t spun_episodes;
-	uint64_t spun_ns; /* sum of the smaller of the two times in these episodes, ns */
+	/* in these episodes, the smaller of the spinning and the waiting time; sum, ns */
+	uint64_t spun_ns;
 	uint64_t node_moves; /* moves of threads to a CPU of another NUMA node */
 	uint64_t first_ns, last_ns; /* first and last release */
 };
 
-/* Sums over phases in which one thread had a CPU without a switch. */
+/* Sums over phases that ran on one CPU without a context switch. */
 struct cause_cpu {
 	uint64_t cycles, oncpu_ns, phases;
 };
@@ -254,7 +263,7 @@ int causes_site(const struct causes *causes, uint32_t barrier, struct arena *a,
 /* Like causes_site(), for any blame that causes_episode() filled. */
 int causes_blame(const struct causes *causes, const struct blame *blame, struct arena *a,
 		 struct report_cause *out);
-/* Return the sums of a process or a CPU, or NULL if unknown. */
+/* Return the delay costs, or the sums of a process or of a CPU (NULL if unknown). */
 const struct delay *causes_delay(const struct causes *causes);
 const struct cause_proc *causes_proc(const struct causes *causes, uint32_t proc);
 const struct cause_cpu *causes_cpu(const struct causes *causes, uint32_t cpu);
@@ -277,19 +286,19 @@ uint32_t causes_pinned(const struct causes *causes, uint32_t thread, uint32_t ti
 /* Keys identify a culprit. Words describe it only when needed. */
 struct culprit {
 	enum cause_kind kind;
-	uint64_t key; /* exact; 0 unknown */
+	uint64_t key; /* exact identity; 0 if unknown */
 	/* The object of the wait, and the name of the threads that ended such waits; 0 if none. */
 	uint64_t named;
-	uint64_t coarse; /* the lock with any holder, or all tasks of a name; 0 if none */
+	uint64_t coarse; /* the lock with any holder, or all tasks with one name; 0 if none */
 	uint32_t proc, tgid, inc;
 	bool shared; /* processes share the barrier, so numbers of threads are ambiguous */
 	bool began; /* CAUSE_RELEASED_LATE: the thread had not been at any barrier before */
 	/* CAUSE_RELEASED_LATE: the thread was at another episode than the reference */
 	bool elsewhere;
-	/* what the awaited thread waited for: a thread, or all threads of a name; 0 if none */
+	/* what the awaited thread waited for: a thread, or all threads with one name; 0 if none */
 	uint64_t did;
 	uint32_t ran; /* the task that had the CPU; 0 if unknown */
-	bool among; /* the task had the CPU for less than half of that time */
+	bool among; /* `ran` had the CPU for less than half of the wait */
 	/* CAUSE_RELEASED_LATE: the thread that the late thread waited for at that episode */
 	uint32_t awaited;
 	uint64_t fault_addr;
@@ -302,7 +311,7 @@ static inline uint64_t culprit_key(uint64_t a, uint64_t b)
 	return hash_mix(a ^ hash_mix(b + 1));
 }
 
-/* The object of a wait at a futex, as far as the word and the stack show the object. */
+/* What a thread waited for at a futex, as far as the futex word and the stack show it. */
 enum culprit_waited {
 	WAITED_LOCK, /* also if unknown */
 	WAITED_JOIN, /* the end of a thread */
@@ -328,7 +337,7 @@ struct culprit_words {
 	uint8_t waited; /* enum culprit_waited, for CAUSE_LOCK, CAUSE_IO, CAUSE_RELEASED_LATE */
 	uint8_t doing; /* main activity of the awaited thread; enum model_doing */
 	bool doing_matters; /* advice depends on `doing` */
-	char name[CULPRIT_NAME]; /* "" unknown */
+	char name[CULPRIT_NAME]; /* "" if unknown */
 	/* What the awaited thread waited for; "" if unknown or nothing. */
 	char awaits[CULPRIT_THREAD_NAME];
 	/* text after "because", without the activity of the awaited thread */
@@ -337,7 +346,7 @@ struct culprit_words {
 
 /* One activity of the awaited thread, over several episodes. */
 struct culprit_did {
-	uint64_t key; /* what the awaited thread waited for: all threads of a name */
+	uint64_t key; /* what the awaited thread waited for: all threads with one name */
 	uint32_t tid; /* tid of the first of these threads */
 	bool several; /* several threads have that name */
 	uint64_t ns; /* lost time, ns; 0 if the entry is free */
@@ -381,18 +390,22 @@ struct culprit_env {
 	const struct hash *by_tid; /* process << 32 | tid -> index */
 };
 
-/* Return the activity, for at least half of the time, of the thread that @b waited for. */
+/*
+ * Return the activity of the awaited thread for at least half of the wait @b, or
+ * MODEL_DOING_UNKNOWN if there is none.
+ */
 enum model_doing culprit_doing(const struct model_block *b);
 void culprit_words(const struct culprit_env *env, const struct culprit *c, enum culprit_level level,
 		   struct culprit_words *out);
 /*
- * Append the activity of the awaited thread ("was asleep"). @awaits is what it waited for, or "" if
- * unknown.
+ * Append the activity of the awaited thread ("was asleep"). @awaits is what the awaited thread
+ * itself waited for, or "" if unknown.
  */
 void culprit_append_did(uint8_t doing, const char *awaits, bool among, char *out, size_t size);
 /*
- * Add @from's time and episodes to the entry of its kind. Return the entry, or NULL if none is
- * free.
+ * Add @from's time and episodes to the entry with the same activity and key. Without such an entry,
+ * use a free entry, or another entry with the same activity. Return the entry, or NULL if there is
+ * none.
  */
 struct culprit_did *dids_add(struct culprit_dids *dids, const struct culprit_did *from);
 /*
@@ -401,10 +414,11 @@ struct culprit_did *dids_add(struct culprit_dids *dids, const struct culprit_did
  */
 void dids_append(const struct culprit_dids *dids, uint64_t all_ns, char *out, size_t size);
 /*
- * Return its activity for most of the time, or MODEL_DOING_UNKNOWN if there is no single activity.
+ * Return the activity of the awaited thread for most of @all_ns, or MODEL_DOING_UNKNOWN if there is
+ * none.
  */
 uint8_t dids_most(const struct culprit_dids *dids, uint64_t all_ns);
-/* Write the name of a thread: by its number within the process, or by tid. */
+/* Write the name of a thread, with its number within the process or with its tid. */
 void culprit_thread(const struct culprit_env *env, uint32_t thread, uint32_t tid, bool shared,
 		    char *out, size_t size);
 /* Return the clause of a cause without a named culprit. */
@@ -423,14 +437,15 @@ double lateness_positive(const int64_t *parts);
 /* Return the largest positive part other than @but, or CAUSE_NONE if there is none. */
 enum cause_kind lateness_largest(const int64_t *parts, enum cause_kind but);
 
-/* blame.c: a site over all its episodes. All members are zero initially. */
+/* blame.c: the causes of a site, summed over all its episodes. All members are zero initially. */
 struct kind_state;
 
 struct blame {
 	uint64_t episodes;
 	int64_t parts[CAUSE_KINDS];
 	int64_t lateness_ns;
-	double weight[CAUSE_KINDS]; /* lost time, indexed by cause, by the shares of the causes */
+	/* lost time, split by the shares of the causes; indexed by cause */
+	double weight[CAUSE_KINDS];
 	double noise_ns; /* lost time of episodes without a named cause */
 	double thread_ns; /* phase time x members */
 	uint64_t dominated[CAUSE_KINDS];
@@ -451,8 +466,8 @@ int blame_out(const struct blame *s, const struct cause_env *env,
 	      const struct report_env *report_env, struct arena *a, struct report_cause *out);
 void blame_free(struct blame *s);
 /*
- * Add @from to @to, without its stacks, because the process of the stacks is folded. Return 0 or
- * -ENOMEM.
+ * Add @from to @to, but not @from's stacks, because the process to which they belong is folded.
+ * Return 0 or -ENOMEM.
  */
 int blame_join(struct blame *to, const struct blame *from);
 
@@ -467,11 +482,12 @@ struct stack_ref {
 /* A second cause is reported if it has at least this share of the positive parts. */
 #define CAUSE_SECOND 0.2
 /*
- * A lateness below this share of a phase is noise. A site below this share of its time is balanced.
+ * A lateness below this share of a phase is noise. A site that loses less than this share of its
+ * thread time is balanced.
  */
 #define CAUSE_LITTLE VERDICT_LITTLE
 
-/* Return whole per cent, or 0 for NAN. */
+/* Return @share in whole per cent, or 0 for NAN. */
 int text_percent(double share);
 void text_time(int64_t ns, char out[32]);
 /* Set the parts that are not 0, with the largest first. */
@@ -524,7 +540,7 @@ struct report_counter *counters_of(struct arena *a, const struct report_env *env
 void verdict_barrier(struct report_barrier *b);
 /* Return true if most of the lost time is known to be caused by late threads with more work. */
 bool verdict_by_work(const struct report_barrier *b);
-/* Shares of the waits of a process, or NAN if it has no waits. */
+/* Shares of a process's waits; NAN if it has no waits. */
 struct verdict_shares {
 	double top; /* at the barrier with the largest loss of the process */
 	double work; /* at barriers where the late threads have more work */
@@ -536,7 +552,7 @@ struct verdict_shares {
  * is reliable. Replace @advice by advice on that cost.
  */
 void verdict_costs(const struct report_process *p, char *advice, size_t size);
-/* Add the share of @wait_ns that @b has. */
+/* Add @b's lost time, as a share of @wait_ns, to each of the shares that applies to @b. */
 void verdict_share(struct verdict_shares *shares, const struct report_barrier *b, uint64_t wait_ns);
 /*
  * Write the verdict of a process. @top is the barrier with its largest loss, or NULL if there is

@@ -42,7 +42,7 @@ const char *report_family(const struct report_env *env, uint8_t family)
 
 static uint64_t hash_string(uint64_t h, const char *s)
 {
-	/* Include the NUL, because "ab" "c" differs from "a" "bc". */
+	/* Include the NUL, so that "ab" "c" and "a" "bc" have different hashes. */
 	return text_hash(h, s ? s : "", s ? strlen(s) + 1 : 1);
 }
 
@@ -127,7 +127,10 @@ static int id_of(const struct report_env *env, const struct model_barrier *b, st
 			return err;
 		id = fold32(h);
 	}
-	/* The id is still taken, by a collision or by call sites of which nothing is known. */
+	/*
+	 * If the id is still taken, by a hash collision or by unknown call sites, use the next free
+	 * id.
+	 */
 	first = id;
 	while (hash_get(taken, of_proc | id, &next))
 		id = (uint32_t)next;
@@ -418,7 +421,10 @@ static void fill_object(const struct report_env *env, const struct model_barrier
 	const char *name = env->object_name ? env->object_name(env->ctx, mb) : NULL;
 	char addr[32], own[112];
 
-	/* This is no address. sbt-trace made it for a thread or a team. */
+	/*
+	 * An object with this bit is no address, but a number that sbt-trace gave to a thread or a
+	 * team.
+	 */
 	if (mb->object >> 63)
 		snprintf(addr, sizeof(addr), "none");
 	else
@@ -516,7 +522,10 @@ int report_barrier_name(const struct model *model, const struct report_env *env,
 	return err ? err : name_known(model, env, id, index, out, arena);
 }
 
-/* Ids stay valid, because a barrier's call sites never change. */
+/*
+ * The ids of barriers that were named so far. They stay valid, because a barrier's call sites never
+ * change.
+ */
 struct report_namer {
 	struct hash taken;
 	uint32_t *ids; /* ids of the first n barriers */

@@ -24,7 +24,7 @@
 #define WATCH_NAMED	 0x2u
 #define WATCH_LOOP	 0x4u /* summed up at the end, not reported for each episode */
 #define WATCH_OTHER	 0x8u /* not among the barriers of observer_show_only() */
-#define WATCH_NAME_SHIFT 8 /* bits above: index of --name, plus one */
+#define WATCH_NAME_SHIFT 8 /* the bits from here on: index of the --name option, plus one */
 
 #define LABEL_BYTES 192
 
@@ -48,20 +48,20 @@ struct observer {
 	struct report_namer *namer;
 	struct named *named; /* by barrier */
 	uint32_t nnamed;
-	bool *met_watch; /* by -w */
-	bool *met_name; /* by --name */
-	/* phases of --phase that begin and end at the barrier, one bit each */
+	bool *met_watch; /* by -w option: a barrier matched */
+	bool *met_name; /* by --name option: a barrier matched */
+	/* phases of --phase with a matching begin (end) barrier, one bit each */
 	uint32_t met_begin, met_end;
 	struct observed_member *members;
 	/* counters of each member, then the sums over all members */
 	struct report_counter *counters;
 	uint32_t cap_members;
 	size_t cap_counters;
-	observer_folded folded; /* also called for processes that are folded; may be NULL */
+	observer_folded folded; /* called for each process that is folded; may be NULL */
 	void *folded_ctx;
 	/*
-	 * Labels by call site, created when first needed. This is a hash, because recordings may
-	 * use any numbers.
+	 * Labels by call site, created when first needed. A hash, because recordings may use any
+	 * numbers for call sites.
 	 */
 	struct hash labels;
 };
@@ -155,7 +155,7 @@ void observer_show_only(struct observer *w, const struct observer_rows *rows)
 	w->rows = *rows;
 }
 
-/* --- which ----------------------------------------------------------------------------------- */
+/* --- selection of barriers ------------------------------------------------------------------- */
 
 static bool is_number(const char *s)
 {
@@ -320,7 +320,10 @@ void observer_barrier(void *ctx, const struct model *model, uint32_t index, stru
 			break;
 	if (w->rows.nsites && i == w->rows.nsites)
 		b->flags |= WATCH_OTHER;
-	/* The barrier was named without its new name, so name it again. */
+	/*
+	 * n->barrier was filled before the --name option was known. Drop it, so that the next use
+	 * fills it anew.
+	 */
 	report_arena_free(n->arena);
 	memset(n, 0, sizeof(*n));
 }
@@ -347,7 +350,7 @@ bool observer_may_fold(void *ctx, const struct model *model, uint32_t proc)
 	const struct observer *w = ctx;
 
 	(void)model;
-	/* The phases of the process need single threads. */
+	/* Phases need the figures of single threads, which folding sums up. */
 	return !w->options->nphases && !conceptual_marks(w->conceptual, proc);
 }
 
@@ -361,7 +364,7 @@ void observer_barrier_folded(void *ctx, const struct model *model, uint32_t from
 		memset(&w->named[from], 0, sizeof(w->named[from]));
 	}
 	report_namer_forget(w->namer);
-	/* Without memory, the causes of the program lack this lateness. */
+	/* If memory runs out, the program's causes lack the lateness of this barrier. */
 	if (w->env->causes)
 		causes_fold_barrier(w->env->causes, from, into);
 }
@@ -414,7 +417,7 @@ void observer_unmet(const struct observer *w)
 	}
 }
 
-/* --- what ------------------------------------------------------------------------------------ */
+/* --- output of episodes ---------------------------------------------------------------------- */
 
 #define COPY_PART(member, ...) parts->member = d->member;
 
@@ -464,8 +467,8 @@ static void fill_counters(const struct report_env *env, const struct model_detai
 }
 
 /*
- * Return the counters of the @i-th member. After the last member, return those of all members.
- * Return NULL if there are none.
+ * Return the counters of member @i, or the sums over all members if @i is the number of members.
+ * Return NULL if there are no counters.
  */
 static struct report_counter *member_counters(const struct observer *w, uint32_t i)
 {
@@ -482,7 +485,7 @@ static bool wanted_thread(const struct observer *w, uint32_t tid)
 	return !w->rows.nthreads;
 }
 
-/* Return true if a row of the episode is shown. */
+/* Return true if at least one row of the episode is shown. */
 static bool wanted(const struct observer *w, uint32_t flags, const struct model_episode *e)
 {
 	if (flags & WATCH_OTHER)
@@ -493,7 +496,10 @@ static bool wanted(const struct observer *w, uint32_t flags, const struct model_
 	return false;
 }
 
-/* Omit rows after all rows were summed up. Return the number of remaining rows. */
+/*
+ * Remove the rows of threads that are not shown. The sums already include them. Return the number
+ * of remaining rows.
+ */
 static uint32_t keep_members(struct observer *w, uint32_t n)
 {
 	uint32_t i, kept = 0;

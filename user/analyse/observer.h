@@ -22,7 +22,7 @@ struct observer;
 /* One thread of an observed episode. Times are absolute, in ns; MODEL_UNKNOWN if unknown. */
 struct observed_member {
 	uint32_t tid, index;
-	const char *comm; /* NULL: unknown */
+	const char *comm; /* NULL if unknown */
 	const char *site; /* label of the call site; NULL if the barrier has a single call site */
 	uint32_t order; /* rank by arrival, from 0 */
 	uint64_t arrive_ns, inter_ns, wait_ns, depart_ns, work_ns;
@@ -44,14 +44,14 @@ struct observed_episode {
 	bool nested;
 	uint32_t nmembers;
 	const struct observed_member *members; /* by arrival */
-	struct report_cause cause; /* nparts 0: unknown */
+	struct report_cause cause; /* unknown if its nparts is 0 */
 	uint32_t ncounters; /* counters, summed over the members */
 	const struct report_counter *counters;
 };
 
 /*
- * Output while the program runs. Episodes are valid during the call. If a function is NULL, it
- * shows nothing.
+ * Output while the program runs. Episodes are valid during the call. A function that is NULL is not
+ * called.
  */
 struct observer_output {
 	void (*watched)(void *ctx, const struct observed_episode *episode); /* -w */
@@ -67,7 +67,10 @@ struct observer_output {
 struct observer_rows {
 	char *const *sites; /* barriers, in the form that -w takes */
 	size_t nsites;
-	/* tids; of each episode at which one of these threads arrived, only their rows are shown */
+	/*
+	 * tids; only episodes with one of these threads are shown, and only the rows of these
+	 * threads
+	 */
 	const uint32_t *threads;
 	size_t nthreads;
 };
@@ -80,27 +83,28 @@ void observer_free(struct observer *observer);
 void observer_name_threads(struct observer *observer, struct model *model);
 /* Set the filter. Call it before the first episode. */
 void observer_show_only(struct observer *observer, const struct observer_rows *rows);
-/* OpenMP teams, for report_env. The observer owns them. */
+/* Return the OpenMP teams, for report_env. The observer owns them. */
 struct openmp *observer_openmp(const struct observer *observer);
 /*
- * The phases that --phase and the program's markers name, for report_env. The observer owns them.
+ * Return the phases that --phase and the program's markers name, for report_env. The observer owns
+ * them.
  */
 struct conceptual *observer_conceptual(const struct observer *observer);
-/* For model_ops, with the observer as ctx. */
+/* Callbacks for model_ops, with the observer as ctx. */
 void observer_barrier(void *ctx, const struct model *model, uint32_t index,
 		      struct model_barrier *barrier);
 void observer_episode(void *ctx, const struct model *model, const struct model_episode *episode);
 int observer_mark(void *ctx, const struct model *model, uint32_t thread,
 		  const struct model_mark *mark);
-/* For model_ops: processes that are folded into the sum of their program. */
+/* Callbacks for model_ops about processes that are folded into the sum of their program. */
 bool observer_may_fold(void *ctx, const struct model *model, uint32_t proc);
 void observer_barrier_folded(void *ctx, const struct model *model, uint32_t from, uint32_t into);
 void observer_process_folded(void *ctx, const struct model *model, uint32_t from, uint32_t into);
-/* Also call @folded for each process that is folded, with its program. */
+/* Called for each process that is folded, with the sum of its program. */
 typedef void (*observer_folded)(void *ctx, const struct model_proc *from,
 				const struct model_proc *into);
 void observer_on_folded(struct observer *observer, observer_folded folded, void *ctx);
-/* Return the name that --name gave a barrier, or NULL; for report_env. */
+/* Return the name that --name or the program gave a barrier, or NULL. For report_env. */
 const char *observer_barrier_name(const struct observer *observer,
 				  const struct model_barrier *barrier);
 /* Return true if @spec, in the form that -w takes, names the barrier with this id. */

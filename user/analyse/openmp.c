@@ -25,8 +25,8 @@
 #include "sites/family.h"
 
 /*
- * There are no figures if a larger share of the regions is incomplete, or if a larger share of the
- * time is unknown.
+ * Figures are reported only if at least this share of the regions is complete and at least this
+ * share of the time is known.
  */
 #define KNOWN_LEAST 0.95
 
@@ -51,9 +51,9 @@ struct omp_thread {
 
 struct omp_proc {
 	uint64_t imbalance_ns, scheduling_ns, start_ns;
-	/* number of workers that began in a region; start_ns is the sum of their times */
+	/* number of times that a worker began in a region; start_ns is the sum over them */
 	uint64_t starts;
-	uint64_t regions; /* all */
+	uint64_t regions; /* number of all regions */
 	uint64_t partial; /* number of regions that were not recorded completely */
 };
 
@@ -189,7 +189,7 @@ static struct waited *region_thread(struct region *r, struct omp_thread *t, uint
 	return w;
 }
 
-/* Add the time until the workers began. */
+/* Add the times until the workers began in the region. */
 static void region_start(struct omp_proc *p, const struct model_episode *ep)
 {
 	array_for_each (m, ep->members, ep->n) {
@@ -270,7 +270,7 @@ int openmp_episode(struct openmp *o, const struct model *model, const struct mod
 	bool join;
 	int err;
 
-	/* A nested episode lies within the time of another barrier. */
+	/* A nested episode lies inside the wait at another barrier and is in no sum. */
 	if (ep->nested || !ep->n)
 		return 0;
 	err = prepare(o, ep);

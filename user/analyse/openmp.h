@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* Losses of OpenMP threads by kind, from the episodes of their teams, for efficiency.c. Pure. */
+/*
+ * Losses of OpenMP threads by kind, from the episodes of their teams, for efficiency.c. This code
+ * does no I/O.
+ */
 #ifndef ANALYSE_OPENMP_H
 #define ANALYSE_OPENMP_H
 

@@ -17,7 +17,7 @@ struct share *share_of(struct shares *s, uint32_t thread, uint32_t tid)
 	if (grow_zeroed(s->places, s->nplaces, thread + 1))
 		return NULL;
 	t = s->places[thread] ? &s->all[s->places[thread] - 1] : NULL;
-	/* Another thread with the same index does not count. */
+	/* Ignore the share of an earlier thread that had the same index. */
 	if (t && t->tid == tid)
 		return t;
 	if (grow_zeroed(s->all, s->cap, s->n + 1))
@@ -144,8 +144,8 @@ void phase_free(struct phase *p)
 /* --- results --- */
 
 /*
- * Return the parts. If a phase begins inside a period with a known total only, that period's parts
- * are unknown.
+ * Return the parts of the share's time. If a thread's work began before the phase, only its total
+ * is known. That time counts as unattributed.
  */
 static struct report_parts parts_within(const struct share *s)
 {

@@ -14,7 +14,7 @@ struct share {
 	uint32_t tid; /* tid, because another thread may get the index */
 	uint64_t crossings, last;
 	uint64_t work_ns, wait_ns, wait_max_ns, idle_ns;
-	uint64_t ideal_ns; /* for one occurrence: the thread's end on the longest path */
+	uint64_t ideal_ns; /* for one occurrence: time of the longest path up to here */
 	uint64_t whole_ns; /* for all occurrences: work in occurrences with completely known work */
 	struct model_sums sums;
 };
@@ -26,7 +26,7 @@ struct shares {
 	uint32_t *places; /* indexed by thread: index in `all` plus 1; 0 if not in `all` */
 };
 
-/* One occurrence, from its begin to its end. */
+/* One occurrence of a phase. */
 struct occurrence {
 	bool unknown; /* the work of a thread is unknown */
 	uint64_t start_ns;
@@ -39,10 +39,10 @@ struct phase {
 	struct model_stat time;
 	uint64_t unfinished; /* occurrences without a recorded end */
 	uint64_t episodes, incomplete;
-	/* T and T_ideal of occurrences with completely known work. */
+	/* elapsed time and longest path, summed over occurrences with completely known work */
 	uint64_t whole_ns, ideal_ns;
 	struct shares shares;
-	struct blame blame; /* every episode inside */
+	struct blame blame; /* blame of every episode inside */
 };
 
 struct phase_build {
@@ -69,8 +69,8 @@ void shares_free(struct shares *s);
 
 void occurrence_begin(struct occurrence *o, uint64_t start_ns);
 /*
- * Add the thread's work up to @m. If a phase began before the occurrence and the thread did not
- * wait in between, its parts are unknown.
+ * Add the thread's work up to @m. If this work began before the occurrence, add only the time
+ * inside the occurrence. How the thread spent that time is then unknown.
  */
 void occurrence_work(struct occurrence *o, const struct model_member *m, struct share *t);
 /* Add the wait of member @i. */

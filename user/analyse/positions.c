@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Efficiencies of threads that live for only a part of the run. A thread that does not exist loses
- * nothing, so its work is compared with its life. Threads with disjoint lives run one after another
- * at one position. The workers of consecutive fork-join rounds are therefore compared as one
- * permanent team.
+ * Efficiencies of threads that live for only a part of the run. A thread loses nothing before its
+ * start and after its end, so its work is compared with its life. Threads with disjoint lives run
+ * one after another at one position. The workers of consecutive fork-join rounds are therefore
+ * compared as one permanent team.
  */
 #include "analyse/internal.h"
 #include "base/array.h"
@@ -15,8 +15,8 @@
 #include <stdlib.h>
 
 /*
- * A thread may begin in the last such part of another thread's life, because ends are recorded
- * late.
+ * A thread may take over another thread's position in the last 1/FOLLOWS_PART of that thread's
+ * life, because ends are recorded late.
  */
 #define FOLLOWS_PART 16
 
@@ -43,8 +43,8 @@ static int moment_cmp(const void *a, const void *b)
 }
 
 /*
- * Write the sorted begins and ends of single threads to @m. Each end is earlier by one @part of the
- * life. Return the number of moments.
+ * Write the sorted begins and ends of single threads to @m. Each end is written 1/@part of the
+ * thread's life too early. Return the number of moments.
  */
 static uint32_t moments_of(const struct report_thread *threads, uint32_t n, uint64_t part,
 			   struct moment *m)
@@ -97,8 +97,8 @@ int positions_assign(struct report_thread *threads, uint32_t n, uint32_t *positi
 }
 
 /*
- * Set @shared to the time that each life overlaps others, and *several_ns to the time with several
- * threads. Return 0 or -ENOMEM.
+ * Set shared[i] to the time for which thread i lived at the same time as other threads. Set
+ * *several_ns to the time with at least two threads. Return 0 or -ENOMEM.
  */
 static int share_lives(const struct report_thread *threads, uint32_t n, uint64_t *shared,
 		       uint64_t *several_ns)
@@ -137,8 +137,9 @@ static int shared_cmp(const void *a, const void *b)
 }
 
 /*
- * Return the smallest share of its time that any position loses, or NAN if there is none. Positions
- * that are used for less than half of the median time are too short a sample.
+ * Return the smallest share of its time that any position loses, or NAN if there is no position.
+ * Leave out positions that are used for less than half of the median time, because the sample is
+ * too small.
  */
 static double least_lost(struct position *all, uint32_t n)
 {
@@ -202,7 +203,7 @@ int positions_efficiency(const struct report_thread *threads, uint32_t n, uint32
 		life_ns += life;
 		if (t->position == MODEL_NONE)
 			continue;
-		/* If a thread is always alone, no other thread causes its loss. */
+		/* If no two threads ever lived at the same time, use the complete life. */
 		if (!several)
 			beside = life;
 		single_ns += life;
@@ -213,8 +214,8 @@ int positions_efficiency(const struct report_thread *threads, uint32_t n, uint32
 	}
 	if (!err)
 		/*
-		 * Threads that are kept as a sum are assumed to overlap other threads as the rest
-		 * does.
+		 * Assume that threads that are kept as a sum overlapped other threads as much as
+		 * the single threads did.
 		 */
 		*out = product(sums, life_ns, least_lost(all, positions),
 			       single_ns ? (double)shared_ns / (double)single_ns : 0,

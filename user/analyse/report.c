@@ -28,7 +28,7 @@ struct build {
 	struct model_proc *procs; /* at the end of the report, by index */
 	struct model_thread *threads; /* at the end of the report, by index */
 	uint32_t *position; /* indexed by thread; MODEL_NONE if not assigned yet */
-	uint32_t npositions; /* of all processes */
+	uint32_t npositions; /* number of positions of all processes */
 	struct efficiency_work *scratch; /* indexed by position, zeroed between uses */
 };
 
@@ -138,7 +138,10 @@ static int barrier_threads(struct build *b, const struct model_barrier *mb,
 		if (bt->thread != MODEL_NONE) {
 			t = &b->threads[bt->thread];
 			rt->tid = t->tid;
-			/* The threads of a rank may have other numbers at their own barriers. */
+			/*
+			 * Prefer the number at this barrier. The threads of an MPI rank may have
+			 * other numbers at their own barriers.
+			 */
 			rt->index = bt->place != MODEL_NONE  ? bt->place
 				    : t->place != MODEL_NONE ? t->place
 							     : t->ordinal;
@@ -163,7 +166,7 @@ static int barrier_threads(struct build *b, const struct model_barrier *mb,
 
 /*
  * Return phase time x members, summed over the episodes that end at this barrier and have a known
- * phase.
+ * phase. Set *wait to the waits in these episodes.
  */
 static uint64_t thread_time(const struct model_barrier *mb, uint64_t *wait)
 {
@@ -249,7 +252,7 @@ static int barrier_fill(struct build *b, uint32_t index, struct report_barrier *
 		err = barrier_threads(b, mb, out);
 	if (err)
 		return err;
-	/* A wait of any member delays all members. */
+	/* Without the waits, each member would be faster by their mean. */
 	out->gain_ns = mb->team_max ? mb->wait.sum / mb->team_max : 0;
 	out->share = mb->phase.n ? share_of((double)mb->phase.sum, (double)elapsed) : NAN;
 	time = thread_time(mb, &wait);
@@ -285,8 +288,8 @@ static int build_barriers(struct build *b)
 	int err = 0;
 
 	/*
-	 * A thread has its own position if it crossed only nested barriers, or if its life has
-	 * length 0.
+	 * Threads without a position crossed only nested barriers, or have a life of length 0. Give
+	 * each of them its own position.
 	 */
 	for (i = 0; i < model_nthreads(b->model); i++)
 		if (b->position[i] == MODEL_NONE)
@@ -333,7 +336,10 @@ static int phase_fill(struct build *b, uint32_t *where, const struct report_barr
 	memcpy(out->to_id, to->id, sizeof(out->to_id));
 	memcpy(out->to, to->label, sizeof(out->to));
 	if (ph->from == MODEL_NONE) {
-		/* The first phase in a part of a run begins at its time window. */
+		/*
+		 * In a report on part of a run, the first phase begins at the start of the time
+		 * window.
+		 */
 		snprintf(out->from, sizeof(out->from), "%s",
 			 b->env->extent.window ? "window" : "start");
 	} else {
@@ -378,8 +384,8 @@ static int build_phases(struct build *b)
 /* --- processes ------------------------------------------------------------------------------- */
 
 /*
- * Return how long a thread waits after its end, if its end is its arrival. This wait is in no time
- * inside barriers.
+ * If a thread's end is its arrival (fork-join), return how long the thread waits after its end. The
+ * time inside barriers does not include this wait.
  */
 static uint64_t waits_after_end(uint64_t wait_ns, uint64_t inside_ns)
 {
@@ -462,8 +468,8 @@ static int process_folded(struct build *b, const struct model_proc *p, struct re
 }
 
 /*
- * Return 0 for an unknown price: either no crossing has this price, or the rest of the cost is
- * still valid.
+ * Return the cost of @n events. An unknown price counts as 0: either no event has this price, or
+ * the rest of the cost is still valid.
  */
 static double cost_of(double price, uint64_t n)
 {
@@ -471,8 +477,8 @@ static double cost_of(double price, uint64_t n)
 }
 
 /*
- * Return the number of crossings with a cost that includes sleep. The last arriver does not sleep,
- * and the other threads then wait for the woken thread and its probes.
+ * Return the number of crossings that cost more because a thread slept. Count two for each sleep,
+ * because other threads then wait for the woken thread and its probes.
  */
 static uint64_t with_sleepers(uint64_t crossings, const struct model_sums *sums)
 {
@@ -515,7 +521,7 @@ static void process_cost(struct build *b, const struct model_proc *p,
 	uint64_t time = out->outside_ns;
 
 	out->looks = env->looks ? env->looks(env->ctx, p, &out->paused_ns) : 0;
-	/* A price is that of a crossing, which hits two probes. */
+	/* The price is for a crossing, which hits two probes. A look hits one probe. */
 	if (out->looks)
 		cost += price * (double)out->looks / 2;
 	out->cost_ns = REPORT_UNKNOWN;
@@ -551,7 +557,8 @@ static void process_facts(struct build *b, const struct model_proc *p, uint32_t 
 {
 	const struct report_env *env = b->env;
 	/*
-	 * The times of a process that already ran before tracing count from the start of tracing.
+	 * If a process ran before tracing and start_ns is later than the start of tracing, start_ns
+	 * is its first recorded crossing.
 	 */
 	bool late = !p->start_seen && p->processes == 1 && p->start_ns > model_start(b->model);
 
@@ -606,7 +613,10 @@ static void process_openmp(const struct build *b, const struct model_proc *p, ui
 		out->omp_turns = ratios.turns;
 }
 
-/* @members holds threads in the order of out->members. Positions are unique among all processes. */
+/*
+ * @members holds thread indices in the order of out->members. b->position[] is unique among all
+ * processes.
+ */
 static int process_positions(struct build *b, const uint32_t *members, uint32_t n,
 			     struct report_process *out)
 {
@@ -621,8 +631,8 @@ static int process_positions(struct build *b, const uint32_t *members, uint32_t 
 }
 
 /*
- * Return true if all barriers of the process are user rules with one thread each, which are no
- * barriers.
+ * Return true if all barriers of the process come from user rules and have one thread each, so that
+ * they are no barriers.
  */
 static bool is_alone(const struct model *m, uint32_t process)
 {
@@ -672,9 +682,10 @@ static int process_fill(struct build *b, uint32_t index, const uint32_t *members
 	qsort(out->members, out->nmembers, sizeof(*out->members), thread_cmp);
 	process_openmp(b, p, index, members, n, out);
 	/*
-	 * An OpenMP team is complete from the start: serial parts also lose the time of threads
-	 * that do not exist yet. Its size is the largest number of threads at one time, because
-	 * GCC's runtime ends and creates threads when teams shrink and grow.
+	 * Count an OpenMP team as complete from the start, because serial parts also lose the time
+	 * of threads that do not exist yet. GCC's runtime ends and creates threads when teams
+	 * shrink and grow. The team's size is therefore the largest number of threads that existed
+	 * at the same time.
 	 */
 	if (isfinite(out->omp_serialisation)) {
 		if (p->processes <= 1)
@@ -687,8 +698,8 @@ static int process_fill(struct build *b, uint32_t index, const uint32_t *members
 	if (err)
 		return err;
 	/*
-	 * Without a complete episode, no thread's path is known. Waits at untraced barriers are
-	 * unknown, as are waits without known participants.
+	 * The efficiencies are unknown without a complete episode, if barriers were detached, if
+	 * participants are unknown, or if there is no real barrier.
 	 */
 	if (!out->episodes || out->detached_some || out->unmet ||
 	    (out->nmembers > 1 && is_alone(b->model, index)))
@@ -792,7 +803,8 @@ static void add_longest_waits(struct report_process *p, const struct report_barr
 		uint32_t j;
 
 		/*
-		 * Usually the index of a thread equals its array position. Ranks and gaps are few.
+		 * Usually the index of a thread is its array position. If not, search the first
+		 * members.
 		 */
 		for (j = 0; (!to || to->tid != from->tid) && j < p->nmembers && j < 64; j++)
 			to = &p->members[j];
@@ -868,7 +880,7 @@ out:
 	return err;
 }
 
-/* --- the whole ------------------------------------------------------------------------------- */
+/* --- the complete report --------------------------------------------------------------------- */
 
 static int build_losses(struct build *b)
 {

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
  * The report: the model's figures in the order in which people read them, each with a verdict and
- * advice. Pure. Everything that emit/ prints is a member of one of these structs. emit/fields.c
- * lists each member once for all formats.
+ * advice. This code does no I/O. Everything that emit/ prints is a member of one of these structs.
+ * emit/fields.c lists each member once for all formats.
  *
  * Conventions: times are in ns. REPORT_UNKNOWN (u64) and NAN (double) mean unknown, and are printed
  * as unknown. Strings are untrusted bytes unless stated otherwise. NULL means unknown.
@@ -24,15 +24,15 @@
  */
 #define REPORT_ROUGH_NS 5000
 
-/* Statistics of a quantity in ns. If n is 0, all are unknown. */
+/* Statistics of a quantity in ns. If n is 0, all other members are unknown. */
 struct report_times {
 	uint64_t n;
 	uint64_t sum, min, max;
 	double mean, stddev;
-	const uint32_t *hist; /* 64 log-2 buckets, or NULL */
+	const uint32_t *hist; /* 64 buckets by powers of two, or NULL */
 };
 
-/* POP efficiencies from 0 to 1; NAN if unknown (the design's model, "Efficiencies"). */
+/* POP efficiencies from 0 to 1; NAN if unknown. See docs/reference/report.md. */
 struct report_efficiency {
 	double parallel, load_balance, serialisation, transfer, communication;
 };
@@ -48,12 +48,12 @@ struct report_callsite {
 };
 
 /*
- * How time was spent (the design's model). All are REPORT_UNKNOWN if the time was not accounted
+ * How thread time was spent, in ns. All members are REPORT_UNKNOWN if the time was not accounted
  * for.
  */
 struct report_parts {
-	uint64_t oncpu_ns; /* fault_ns included */
-	uint64_t runq_ns; /* runnable, not running */
+	uint64_t oncpu_ns; /* includes fault_ns */
+	uint64_t runq_ns; /* runnable, but waiting for a CPU */
 	uint64_t blocked_ns[MODEL_BLOCKED_REASONS];
 	uint64_t unattributed_ns;
 	SBT_PART_TIMES(SBT_PART_MEMBER, uint64_t)
@@ -62,13 +62,13 @@ struct report_parts {
 	SBT_PART_COUNTS(SBT_PART_MEMBER, uint64_t)
 };
 
-/* A counter of the struct that contains it. */
+/* A performance counter of the thread, barrier or process that contains this struct. */
 struct report_counter {
 	const char *name;
-	/* value in phases; REPORT_UNKNOWN if it did not count for part of the time */
+	/* value in phases; REPORT_UNKNOWN if the counter did not count all the time */
 	uint64_t value;
 	uint64_t inside; /* value inside barriers; REPORT_UNKNOWN in the same case */
-	bool scaled; /* multiplexed: an estimate */
+	bool scaled; /* the value is an estimate, because the counter was multiplexed */
 	/* The counted part if value and inside are unknown; 0 if they are known. */
 	uint64_t least, inside_least;
 };
@@ -118,9 +118,10 @@ struct report_thread {
 	uint64_t waits; /* number of complete episodes in wait_ns */
 	double wait_squares; /* sum of the squared waits of these episodes, ns^2 */
 	/*
-	 * Only for threads of a process. Start and end of the thread's life: if its end is its
-	 * arrival, the end is the release. Then the time in which it belonged to no team but waited
-	 * for other threads to end. A sum of threads has start_ns 0.
+	 * Only for threads of a process. start_ns and until_ns are the start and end of the
+	 * thread's life. If the thread's end is its arrival, until_ns is the release. away_ns is
+	 * the time in which the thread belonged to no team but waited for other threads to end. A
+	 * sum of threads has start_ns 0.
 	 */
 	uint64_t start_ns, until_ns, away_ns;
 	/*
@@ -129,7 +130,7 @@ struct report_thread {
 	 */
 	uint32_t position;
 	uint64_t last; /* number of episodes in which the thread arrived last */
-	double last_share; /* of all episodes */
+	double last_share; /* `last` as a share of all episodes */
 	struct report_parts parts;
 	uint32_t ncounters;
 	struct report_counter *counters;
@@ -140,7 +141,7 @@ enum report_pattern {
 	REPORT_STATIC, /* the same threads always arrive late; advice: repartition */
 	/* another thread is late each time; advice: fewer barriers, dynamic scheduling */
 	REPORT_ROTATING,
-	REPORT_MIXED_LOSS, /* both */
+	REPORT_MIXED_LOSS, /* static and rotating */
 	REPORT_COSTLY, /* the barrier itself is expensive */
 	REPORT_FEW, /* too few complete episodes for a verdict */
 	REPORT_UNTOLD, /* threads are known only as a sum, so the late threads are unknown */
@@ -159,16 +160,17 @@ struct report_detached {
 	/* cost of all tracing of the process at that time, as a share of thread time */
 	double cost;
 	double limit; /* maximum allowed share */
-	uint32_t because; /* as report_process.detached_because */
+	uint32_t because; /* see report_process.detached_because */
 	bool probed;
 };
 
 struct report_barrier {
-	char id[17]; /* "#" and hexadecimal digits: from family, module, function, line or offset */
+	/* "#" and hexadecimal digits, made from family, module, function, line or offset */
+	char id[17];
 	uint32_t index; /* in the model */
 	uint32_t pid;
 	const char *comm;
-	uint32_t processes; /* as report_process.processes */
+	uint32_t processes; /* see report_process.processes */
 	/*
 	 * Time when the barrier was detached, alone or with its process (--cost-limit).
 	 * REPORT_UNKNOWN if it was traced to the end.
@@ -186,7 +188,10 @@ struct report_barrier {
 	const char *function, *file, *module;
 	uint32_t line;
 	uint64_t offset;
-	/* Its name in text: the name, or function file:line, or module+0xoffset. Printable. */
+	/*
+	 * How text names the barrier: its name, or function file:line, or module+0xoffset.
+	 * Printable.
+	 */
 	char label[192];
 	char object[128]; /* the symbol or the address of the object */
 	uint32_t ncallsites; /* > 1: mixed */
@@ -203,15 +208,17 @@ struct report_barrier {
 	bool loop; /* the program declares it a loop barrier, so only its sum is of interest */
 
 	struct report_times phase_ns, barrier_ns, wait_ns, release_ns;
-	uint64_t lost_ns; /* sum of wait */
-	uint64_t gain_ns; /* potential gain: lost / n */
+	uint64_t lost_ns; /* sum of all waits */
+	uint64_t gain_ns; /* potential gain: lost / members */
 	double share; /* phase time over the process's elapsed time */
 	/*
-	 * Lost / (phase time x members): the share of its phases' thread time that is lost waiting.
+	 * Share of the thread time in the barrier's phases that is lost to waiting: lost / (phase
+	 * time x members).
 	 */
 	double imbalance;
-	double load_balance; /* mean / max of W_i */
-	double serialisation; /* max W_i / sum_k max w_ik */
+	double load_balance; /* mean / maximum of the threads' work */
+	/* maximum of the threads' work / sum of the longest work in each episode */
+	double serialisation;
 	double release_share; /* release latencies / (phase time x members) */
 	uint32_t last_tid; /* the thread that most often arrives last; 0 if none */
 	const char *last_comm;
@@ -234,14 +241,14 @@ struct report_barrier {
 	uint32_t nthreads;
 	struct report_thread *threads; /* by index */
 	uint32_t nlongest;
-	/* longest phases; release_ns counts from the clock's start */
+	/* longest phases; their release_ns counts from report.start_ns */
 	struct model_longest longest[MODEL_LONGEST];
 };
 
 struct report_phase {
 	uint32_t pid;
 	char from_id[17], to_id[17]; /* "" stands for the start */
-	char from[192], to[192]; /* labels; "start" */
+	char from[192], to[192]; /* labels; "start" or "window" if from_id is "" */
 	uint64_t occurrences;
 	struct report_times phase_ns;
 	uint64_t lost_ns;
@@ -251,7 +258,7 @@ struct report_phase {
 
 /* All finished occurrences of a conceptual phase in one process (analyse/conceptual.h). */
 struct report_conceptual {
-	const char *name; /* the user's */
+	const char *name; /* given by the user or the program */
 	uint32_t pid;
 	const char *comm;
 	uint64_t occurrences;
@@ -280,40 +287,42 @@ struct report_process {
 	 * life_ns and ideal_ns are sums, and only the parallel efficiency is known. 0 for a group.
 	 */
 	uint32_t processes;
-	uint32_t parent; /* pid, 0 unknown */
+	uint32_t parent; /* pid; 0 if unknown */
 	bool exited;
-	bool start_seen; /* if false, T and the efficiencies count from the start of tracing */
+	/* if false, elapsed_ns and the efficiencies count from the start of tracing */
+	bool start_seen;
 	/*
-	 * Time of the first recorded crossing, if earlier crossings were not recorded. T counts
-	 * from this time. For a group, the latest such time. REPORT_UNKNOWN if all crossings were
-	 * recorded.
+	 * Time of the first recorded crossing, if earlier crossings were not recorded. elapsed_ns
+	 * counts from this time. For a group, the latest such time. REPORT_UNKNOWN if all crossings
+	 * were recorded.
 	 */
 	uint64_t counted_from_ns;
-	uint64_t elapsed_ns; /* T */
+	uint64_t elapsed_ns; /* T in the formulas of the efficiencies */
 	/*
 	 * Time from the start to the end of the process; REPORT_UNKNOWN (0 in a group) if either
 	 * was not seen.
 	 */
 	uint64_t life_ns;
-	uint64_t ideal_ns; /* T_ideal */
+	uint64_t ideal_ns; /* T_ideal in the formulas: time of the longest path */
 	uint32_t threads; /* number of threads that crossed a barrier */
 	/*
-	 * Largest number of those threads at one time, see report_thread.position; 0 for a group.
+	 * Largest number of these threads that existed at the same time, see
+	 * report_thread.position; 0 for a group.
 	 */
 	uint32_t positions;
 	uint64_t episodes, incomplete, ambiguous, crossings, abandoned, lost;
 	uint64_t unmet; /* sum over its barriers; if not 0, wait_ns is unknown */
 	/* Crossings that wait for threads that leave no trace. These waits are in no loss. */
 	uint64_t arrivals_unseen;
-	bool summed; /* as for its barriers */
-	uint64_t outside_ns; /* sum of u_i */
+	bool summed; /* see report_barrier.summed */
+	uint64_t outside_ns; /* time outside barriers, summed over all threads */
 	uint64_t wait_ns, release_ns; /* sums over threads; may be REPORT_UNKNOWN */
 	struct report_efficiency efficiency;
 	/* Shares of its threads' lives, subtracted in this order: PE = 1 - their sum. */
 	double lost_static, lost_rotating, lost_transfer;
 	bool meets_others; /* processes share some of its barriers; see report.groups */
 	bool ranked; /* for a group: threads are identified by their ranks */
-	/* each of its barriers has its own late threads, which are the same each time */
+	/* each of its barriers has its own late threads, which do not change */
 	bool by_barrier;
 	bool hung; /* some of its threads wait until the end, and that time is in no sum */
 	enum report_pattern pattern;
@@ -330,7 +339,8 @@ struct report_process {
 	 */
 	bool tasks;
 	double parallel_least, parallel_most; /* NAN if not needed, or unknown */
-	double inside_oncpu; /* if tasks: share of the time in barriers on a CPU; NAN if unknown */
+	/* share of the time in barriers that was on a CPU; NAN if unknown, or without tasks */
+	double inside_oncpu;
 	const char *exit_detection; /* "return probe", "ret instructions", ...; NULL if unknown */
 	/*
 	 * wait_ns over the time of its threads, each from its start to its end. This share is in
@@ -338,8 +348,8 @@ struct report_process {
 	 */
 	double wait_share;
 	/*
-	 * Waits over phase time x members, over all barriers that are not nested. NAN if unknown or
-	 * shared.
+	 * Waits over phase time x members, over all barriers that are not nested. NAN if unknown,
+	 * or if processes share its barriers.
 	 */
 	double imbalance;
 	uint64_t phase_wait_ns, phase_thread_ns; /* dividend and divisor of imbalance */
@@ -354,7 +364,7 @@ struct report_process {
 	double omp_turns;
 	uint32_t ncounters; /* counters of all threads, over the whole run */
 	struct report_counter *counters;
-	uint64_t cost_ns; /* estimated: report_cost(); REPORT_UNKNOWN */
+	uint64_t cost_ns; /* estimated by report_cost(); REPORT_UNKNOWN if unknown */
 	double crossing_cost_ns; /* cost of one of its crossings, ns; NAN if unknown */
 	/* probe hits that are no crossings (report_env.looks); included in cost_ns */
 	uint64_t looks;
@@ -367,10 +377,10 @@ struct report_process {
 	uint64_t cost_interference_ns;
 	double cost_share; /* cost as a share of its threads' time, limited by the number of CPUs */
 	/*
-	 * Its threads do little work between barriers and sleep there, so that a wait is mostly
-	 * waking up. The mean work, with their starts and ends, is below REPORT_ROUGH_NS. Tracing
-	 * may change the CPUs on which the scheduler wakes the threads. This effect exceeds the
-	 * cost of tracing.
+	 * Its threads do little work between barriers and sleep inside barriers, so that a wait is
+	 * mostly the wake-up. The mean work per crossing is below REPORT_ROUGH_NS. Tracing may
+	 * change the CPUs on which the scheduler wakes the threads. This effect exceeds the cost of
+	 * tracing.
 	 */
 	bool cost_rough;
 	/*
@@ -385,7 +395,7 @@ struct report_process {
 	bool detached_probed; /* its probes were left attached and still take time */
 	/* sheds is not empty, for this process or for a process of this group */
 	bool detached_some;
-	uint32_t nsheds; /* number of sheds, in the order of time */
+	uint32_t nsheds; /* number of `sheds`, which are ordered by time */
 	struct report_detached *sheds;
 	uint32_t nmembers;
 	struct report_thread *members; /* threads over all barriers, by index */
@@ -398,7 +408,7 @@ struct report_group_process {
 
 /* Processes that share barriers, as one team. */
 struct report_group {
-	/* pid belongs to the first process; no OpenMP, counters or cost */
+	/* pid belongs to the first process; OpenMP efficiencies, counters and cost are not set */
 	struct report_process all;
 	uint32_t nprocesses;
 	struct report_group_process *processes; /* ordered by lost time, the largest first */
@@ -411,20 +421,20 @@ struct report_finding {
 	 * "cost_limit", "site_unknown", "untraced", "counted_from", "tasks", "arrivals_unseen"
 	 */
 	const char *kind;
-	uint32_t pid; /* 0: the machine */
+	uint32_t pid; /* 0 for the machine */
 	double figure; /* the number in the sentence */
 	char text[768];
 };
 
 /* A requested counter that is not available. */
 struct report_uncounted {
-	const char *name; /* as asked for */
+	const char *name; /* as the user gave it */
 	const char *reason; /* a sentence without its full stop */
 };
 
 struct report_loss {
 	const char *cause; /* trusted name in lower_snake: "ring_full", ... */
-	const char *text; /* for people, ours */
+	const char *text; /* trusted text for people */
 	uint64_t count;
 };
 
@@ -454,7 +464,7 @@ struct report {
 	uint32_t nbarriers;
 	struct report_barrier *barriers; /* ordered by lost time, the largest first */
 	uint32_t nphases;
-	struct report_phase *phases; /* most time first */
+	struct report_phase *phases; /* ordered by time, the longest first */
 	uint32_t nconceptuals;
 	/* in the order of the user's options, then by process */
 	struct report_conceptual *conceptuals;
@@ -470,7 +480,8 @@ struct report {
 	const struct report_hang *hangs; /* hangs that have not ended; not owned */
 	uint32_t nremarks;
 	const struct remark *remarks; /* not owned */
-	uint32_t ndetached_parts; /* number of the other processes with report_process.sheds */
+	/* number of processes with `sheds` that were not detached completely */
+	uint32_t ndetached_parts;
 	/* number of processes that were not traced to their end; see report_process.detached_ns */
 	uint32_t ndetached;
 	uint32_t ntasks; /* number of processes that run OpenMP tasks; see report_process.tasks */
@@ -480,7 +491,7 @@ struct report {
 	bool waits_unseen;
 	bool complete; /* nothing was lost or left out */
 	bool cut; /* read from a recording that ends before the end of the run */
-	/* cost of crossings of all processes, as their mean, ns; NAN if unknown */
+	/* mean cost of a crossing over all processes, ns; NAN if unknown */
 	double crossing_cost_ns;
 	double switch_cost_ns; /* as in report_env */
 	uint64_t switches_cost_ns, rested_ns; /* as in report_env */
@@ -489,15 +500,15 @@ struct report {
 	/* thread time was accounted for, so page faults cost more in every process */
 	bool accounted;
 	bool aggregate; /* all data are sums made in the kernel, so single episodes are unknown */
-	uint64_t unmet, arrivals_unseen; /* of all processes */
+	uint64_t unmet, arrivals_unseen; /* summed over all processes */
 	const char *left_out; /* families of barriers that exist but are in no sum; NULL if none */
 	void *arena; /* owns all strings and arrays */
 };
 
 /*
- * The questions that the report asks about a run: X(member of struct report_env). Both providers,
- * live runs and recordings, answer all of them, and a recording stores each answer. Their tables
- * are made from this list, so a question without an answer does not compile.
+ * The look-ups in struct report_env: X(member). Live runs and recordings both provide all of them,
+ * and a recording stores each result. Their tables are made from this list, so a missing look-up
+ * does not compile.
  */
 #define REPORT_QUESTIONS(X) \
 	X(site)             \
@@ -559,9 +570,9 @@ struct report_env {
 	/* cost of recording a switch off a CPU and back, ns; NAN if unknown */
 	double switch_cost_ns;
 	/*
-	 * Cost of recording all switches, including those of processes that crossed no barrier.
-	 * Then the thread time for which no causes were recorded because the threads switched too
-	 * often. REPORT_UNKNOWN if not known.
+	 * switches_cost_ns is the cost of recording all switches, including switches of processes
+	 * that crossed no barrier. rested_ns is the thread time for which no causes were recorded,
+	 * because the threads switched too often. REPORT_UNKNOWN if unknown.
 	 */
 	uint64_t switches_cost_ns, rested_ns;
 	uint64_t tracer_cpu_ns;
@@ -588,8 +599,8 @@ struct report_env {
 	bool interim;
 	bool cut; /* see struct report */
 	struct report_extent extent; /* its text must outlive the report */
-	bool aggregate; /* the same */
-	const char *left_out; /* as report.left_out; must outlive the report */
+	bool aggregate; /* see struct report */
+	const char *left_out; /* see report.left_out; must outlive the report */
 };
 
 /*
@@ -613,10 +624,11 @@ void report_counter_add(struct report_counter *sum, const struct report_counter 
 uint32_t report_met(const struct model_proc *p);
 
 /*
- * Return the thread time that tracing cost, in ns. It has three parts: @crossings at @crossing_ns
- * each, the switches of threads that slept in episodes and between barriers, at the prices in @env,
- * and the time in which the tracer had the CPU of one of the @met members. All members then waited
- * for this thread. NAN if @crossing_ns is NAN.
+ * Return the thread time that tracing cost, in ns. It has three parts. The first is @crossings at
+ * @crossing_ns each. The second is the switches of threads that slept in episodes and between
+ * barriers, at the prices in @env. The third is the time in which the tracer had the CPU of one of
+ * the @met members, because all members then waited for this thread. Return NAN if @crossing_ns is
+ * NAN.
  */
 double report_cost(const struct report_env *env, double crossing_ns, uint64_t crossings,
 		   const struct model_sums *sums, uint32_t met);
@@ -635,9 +647,15 @@ struct report_openmp_losses {
 	double serial; /* one thread works, and the rest of its team has no region */
 	double waiting; /* waits for other threads, in regions */
 	double runtime;
-	/* a region has begun without its workers; if NAN (unknown), this loss is in serial */
+	/*
+	 * time from the start of a region until its workers begin; if NAN (unknown), this loss is
+	 * in `serial`
+	 */
 	double start;
-	/* waits for a turn in critical, ordered, locks; if NAN (unknown), this loss is in none */
+	/*
+	 * waits for a turn (`critical`, `ordered`, locks); if NAN (unknown), no other loss includes
+	 * them
+	 */
 	double turns;
 };
 
@@ -663,7 +681,8 @@ int report_barrier_names(const struct model *model, const struct report_env *env
 			 int (*each)(void *ctx, const struct report_barrier *barrier), void *ctx);
 /*
  * Name a barrier that may be unknown to the model by family, call sites (each once) and the user's
- * @name (NULL if none). The model's barrier later has the same id, unless two barriers are alike.
+ * @name (NULL if none). If the model adds the barrier later, its id is the same, unless two
+ * barriers are alike.
  */
 int report_place_name(const struct report_env *env, uint8_t family, const uint32_t *sites,
 		      uint32_t nsites, const char *name, struct report_barrier *out, void **arena);

@@ -22,7 +22,9 @@ struct session_probe {
 	const char *why; /* reason for this probe site and this method */
 };
 
-/* One option by its name in the thesis, for the banner. */
+/*
+ * One option by its name in the SBT thesis (Novillo, University of Alberta, 2002), for the banner.
+ */
 struct session_setting {
 	const char *name, *value;
 };

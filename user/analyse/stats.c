@@ -75,7 +75,7 @@ static double beta_regularised(double a, double b, double x, double y)
 		return 1;
 	front = exp(lgamma_r(a + b, &sign) - lgamma_r(a, &sign) - lgamma_r(b, &sign) + a * log(x) +
 		    b * log(y));
-	/* Beyond the mean the fraction converges slowly. */
+	/* Beyond the mean the fraction converges slowly. Use I_x(a, b) = 1 - I_y(b, a) there. */
 	if (x < (a + 1) / (a + b + 2))
 		return front * beta_fraction(a, b, x) / a;
 	return 1 - front * beta_fraction(b, a, y) / b;
@@ -116,8 +116,8 @@ static struct stats_test test_of(double difference, double variance, double df, 
 	double half;
 
 	/*
-	 * Nothing varies, as with counters of one instruction path, so any difference is
-	 * significant.
+	 * If nothing varies, any difference is significant. Counters of one instruction path are an
+	 * example.
 	 */
 	if (variance <= 0) {
 		r.t = difference ? copysign(INFINITY, difference) : 0;
@@ -168,8 +168,8 @@ static double median(const double *values, uint32_t n)
 }
 
 /*
- * Return a robust deviation, which equals the standard deviation of a normal distribution (Hampel
- * 1974).
+ * Return a robust deviation, which equals the standard deviation if the values are normally
+ * distributed (Hampel 1974).
  */
 static double robust_deviation(const double *values, uint32_t n, double centre)
 {

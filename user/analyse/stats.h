@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Means, deviations, and tests whether two means differ by more than noise. Pure. NAN means
- * unknown.
+ * Means, deviations, and tests whether two means differ by more than noise. This code does no I/O.
+ * NAN means unknown.
  */
 #ifndef ANALYSE_STATS_H
 #define ANALYSE_STATS_H
@@ -21,7 +21,7 @@ struct stats {
 struct stats stats_of(const double *values, uint32_t n);
 
 struct stats_test {
-	double t; /* infinite if the sides differ but neither varies */
+	double t; /* infinite if the values differ but do not vary */
 	double df; /* degrees of freedom */
 	double p; /* two-sided */
 	double low, high; /* confidence interval of the difference */
@@ -43,13 +43,13 @@ struct stats_test stats_welch(double difference, double var_a, double na, double
 struct stats_test stats_single(double difference, const struct stats *sample, double confidence);
 
 /*
- * Test whether paired changes differ from @from by more than they vary among themselves: their
- * median against a robust deviation (1.4826 times the median distance from it), by Student's t with
- * n - 1 degrees of freedom. The deviation is not divided by the number of changes, because they are
- * parts of one pair of runs: whole runs are assumed to differ by as much as their parts. The test
- * is therefore cautious: for parts that vary independently, it errs far less often than the level
- * allows. @changes are sorted. All results are NAN for fewer than two changes. low and high bound
- * median - @from.
+ * Test whether paired changes differ from @from by more than they vary among themselves. Compare
+ * their median with a robust deviation (1.4826 times the median distance from it), by Student's t
+ * with n - 1 degrees of freedom. The changes are parts of one pair of runs, and complete runs are
+ * assumed to differ by as much as their parts. The deviation is therefore not divided by the number
+ * of changes. For parts that vary independently, the test errs far less often than the level
+ * allows. @changes are sorted. All results are NAN for fewer than two changes. low and high are the
+ * confidence interval of median - @from.
  */
 struct stats_test stats_spread(double *changes, uint32_t n, double from, double confidence);
 /* Return the one-sided p-value of the hypothesis that the difference is at most 0. */

@@ -19,7 +19,10 @@ void tasks_process(struct report_process *p, const struct model_sums *spent)
 	p->parallel_least = p->parallel_most = p->inside_oncpu = NAN;
 	if (!p->tasks)
 		return;
-	/* A sleeping thread may sleep in a task. */
+	/*
+	 * The upper bound counts all time inside barriers as tasks, because even a sleeping thread
+	 * may sleep in a task.
+	 */
 	for (i = 0; i < p->nmembers; i++)
 		inside += (double)p->members[i].idle_ns;
 	if (all > 0 && isfinite(p->efficiency.parallel)) {

@@ -10,8 +10,8 @@
 #include <string.h>
 
 /*
- * Marks stay in a queue until the preceding episodes arrive. The limit is for programs without
- * episodes.
+ * Maximum number of queued marks. A mark stays in the queue until the episodes before it are
+ * finished. The limit matters for programs without episodes.
  */
 #define QUEUE_MAX 65536
 
@@ -21,14 +21,14 @@ struct mark {
 	bool begins, known;
 	uint32_t thread, tid, seq;
 	uint64_t t_ns;
-	struct model_detail detail; /* if known */
+	struct model_detail detail; /* valid if `known` is set */
 };
 
 /* An occurrence with threads inside. */
 struct open {
-	struct open *next; /* older */
+	struct open *next; /* the next older occurrence */
 	uint64_t serial;
-	uint32_t inside; /* threads */
+	uint32_t inside; /* number of threads inside */
 	bool met; /* the current episode has members in this occurrence */
 	struct occurrence now;
 };
@@ -36,22 +36,22 @@ struct open {
 /* A thread that has marked the phase. */
 struct member {
 	uint32_t thread, tid;
-	struct open *in; /* NULL: none */
+	struct open *in; /* the occurrence that the thread is in; NULL if none */
 	uint64_t serial; /* serial number of its last occurrence; 0 if none */
-	uint32_t depth; /* nested begins */
+	uint32_t depth; /* number of nested begins */
 	/* Its current interval began at its mark or, if `crossed` is set, at a departure. */
 	bool crossed;
 	struct mark begin;
 	uint64_t depart_ns; /* if `crossed`; MODEL_UNKNOWN if not seen */
 };
 
-/* The phase of one name in one process. */
+/* A phase with one name in one process. */
 struct user_phases_phase {
 	char *name;
 	uint32_t proc;
 	struct phase phase;
 	uint64_t serial;
-	struct open *open; /* latest first */
+	struct open *open; /* open occurrences, the latest first */
 	uint32_t n, cap;
 	struct member *members;
 };
@@ -178,8 +178,8 @@ static uint64_t fit(uint64_t ns, uint64_t *left)
 #define LESS_PART(member, ...) out->member = (uint32_t)number_less(all->member, head->member);
 
 /*
- * Subtract @head from @all. Both begin at the phase's start, and end at the earlier and the later
- * point, which are @ns apart.
+ * Set @out to @all minus @head. Both begin at the start of the phase, and @head ends @ns before
+ * @all.
  */
 static void between(const struct model_detail *all, const struct model_detail *head, uint64_t ns,
 		    struct model_detail *out)
@@ -209,8 +209,8 @@ static void between(const struct model_detail *all, const struct model_detail *h
 }
 
 /*
- * Add @ns of work since the thread's mark or departure. @all is its phase up to that time; NULL if
- * unknown.
+ * Add @ns of work since the thread's mark or departure. @all is the detail of its phase up to the
+ * end of this work; NULL if unknown.
  */
 static void add_work(struct share *s, const struct member *t, const struct model_detail *all,
 		     uint64_t ns, uint64_t inside_ns)
@@ -386,7 +386,7 @@ static void take_marked(struct member *t, const struct model_member *m, struct s
 	struct model_detail busy = { 0 };
 	const struct model_detail *all = m->detail;
 
-	/* The thread was on a CPU all the time. */
+	/* If there is no detail, the thread was on a CPU all the time. */
 	if (!all && m->flags & MODEL_CROSSING_ACCOUNTED && work != MODEL_UNKNOWN) {
 		busy.oncpu_ns = work;
 		busy.inside_oncpu_ns = inside != MODEL_UNKNOWN ? inside : 0;
@@ -428,7 +428,7 @@ static int take_member(struct user_phases_phase *p, const struct model_episode *
 	return 0;
 }
 
-/* Join the paths of the members in this occurrence. The path of the last arriver is the longest. */
+/* Join the paths of the members in this occurrence. Each member continues the longest path. */
 static void join_paths(struct open *o, const struct model_episode *ep)
 {
 	struct shares *s = &o->now.shares;

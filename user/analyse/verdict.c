@@ -42,9 +42,9 @@ static void add(struct text *t, const char *fmt, ...)
 }
 
 /*
- * Return the known time of a thread: in phases that end at a barrier, or in its life. All views
- * take their shares of this time. If a thread ends on arrival, the wait for its team is in no time
- * of its own.
+ * Return the known time of a thread, in phases that end at a barrier or in its life. All shares of
+ * thread time are shares of this time. If a thread ends when it arrives, its idle_ns lacks the wait
+ * for its team.
  */
 static uint64_t time_of(const struct report_thread *t)
 {
@@ -53,7 +53,7 @@ static uint64_t time_of(const struct report_thread *t)
 	return t->work_ns == REPORT_UNKNOWN ? 0 : t->work_ns + inside;
 }
 
-/* Return a thread's number within its process. In several processes only the tid is unique. */
+/* Return a thread's number within its process. Across several processes, only the tid is unique. */
 static uint32_t number_of(const struct report_thread *t, bool shared)
 {
 	return shared || t->index == MODEL_NONE ? t->tid : t->index;
@@ -87,7 +87,7 @@ static void add_threads(struct text *t, uint32_t *tids, uint32_t n)
 
 struct waiter {
 	uint32_t number;
-	double share; /* of its time */
+	double share; /* wait_ns as a share of all_ns */
 	double wait_ns, all_ns; /* time_of() */
 	double waits; /* number of complete episodes in wait_ns; 0 if unknown */
 	double squares; /* sum of the squared waits of these episodes */
@@ -104,7 +104,7 @@ static int waiter_cmp(const void *a, const void *b)
 /*
  * Return the index that splits the sorted waiters into the two groups that differ most: the
  * variance between the groups is greatest (Otsu 1979). One thread that differs from a thousand
- * others then forms its own group. Return 0 if all are alike.
+ * others then forms its own group. Return 0 if all shares are equal.
  */
 static uint32_t divide(const struct waiter *w, uint32_t n)
 {
@@ -179,7 +179,7 @@ static bool follow_each_other(const struct report_process *p)
 	return p->positions && p->positions < p->threads;
 }
 
-/* The threads, or positions of threads that run one after another, to compare. */
+/* The threads to compare, or the positions of threads that run one after another. */
 struct team {
 	const struct report_thread *threads;
 	uint32_t n;
@@ -235,8 +235,8 @@ static double squared_error(const struct waiting *w)
 
 /*
  * Return true if the waiters from d->at on wait more than the waiters before them. The difference
- * must be at least VERDICT_LITTLE of their time, and more than STANDARD_ERRORS. If single waits are
- * unknown, the first test is enough.
+ * must be at least VERDICT_LITTLE of their time, and more than STANDARD_ERRORS standard errors. If
+ * single waits are unknown, the first test is enough.
  */
 static bool differ(const struct divided *d)
 {
@@ -314,7 +314,8 @@ static void add_idlers(struct text *t, struct team team, const char *where)
 
 /*
  * Return true if most crossings are by threads that take part only a few times: threads created per
- * task, or one team after another. Such a thread is always or never late. This predicts nothing.
+ * task, or one team after another. A thread with few episodes may be late in all or none of them,
+ * which predicts nothing.
  */
 static bool come_and_go(const struct report_barrier *b)
 {
@@ -390,8 +391,8 @@ static const char *await_advice(enum model_doing doing)
 		return ADVICE_AWAIT "sleeps: let it wait for the event instead, or remove the "
 				    "sleep.";
 	case MODEL_DOING_BLOCKED + MODEL_BLOCKED_LOCK:
-		return ADVICE_AWAIT "waits for a lock or a third thread: look at what delays that "
-				    "one.";
+		return ADVICE_AWAIT "waits for a lock or a third thread: look at the lock's "
+				    "holder, or at the third thread.";
 	case MODEL_DOING_BLOCKED + MODEL_BLOCKED_IO:
 		return ADVICE_AWAIT "waits for I/O: start the I/O earlier, or look at its other "
 				    "end.";
@@ -401,7 +402,10 @@ static const char *await_advice(enum model_doing doing)
 	}
 }
 
-/* Return true if the late threads wait for another thread, and not for an object that it holds. */
+/*
+ * Return true if the late threads wait for another thread, and not for an object that a thread
+ * holds.
+ */
 static bool await_thread(const struct report_cause *cause)
 {
 	switch (cause->waited) {
@@ -450,7 +454,8 @@ static const char *cause_advice(const struct report_cause *cause)
 	};
 	static const char *const waits[] = {
 		[WAITED_JOIN] = "The late threads wait for other threads to end inside the phase: "
-				"create those earlier, give them less work, or join them later.",
+				"create those threads earlier, give them less work, or join them "
+				"later.",
 		[WAITED_BARRIER] = "The late threads wait at another barrier inside the phase: "
 				   "look at the last arrivers there.",
 	};
@@ -462,8 +467,8 @@ static const char *cause_advice(const struct report_cause *cause)
 	    waits[cause->waited])
 		return waits[cause->waited];
 	if (cause_is(cause, CAUSE_RELEASED_LATE) && cause->waited == WAITED_ELSEWHERE)
-		return "The late threads come from other episodes, which ended later: look at the "
-		       "phases that end there.";
+		return "The late threads took part in other episodes, which ended later: look at "
+		       "the phases that end there.";
 	for (i = 0; i < sizeof(advices) / sizeof(advices[0]); i++) {
 		if (cause_is(cause, advices[i].kind))
 			return advices[i].advice;
@@ -487,7 +492,7 @@ bool verdict_by_work(const struct report_barrier *b)
 
 /*
  * Return true if one thread is nearly always last. It may have no more work than the others, but
- * the last turn.
+ * always get the last turn.
  */
 static bool same_last(const struct report_barrier *b)
 {
@@ -512,7 +517,10 @@ static enum report_pattern barrier_pattern(const struct report_barrier *b)
 		return REPORT_MIXED_LOSS;
 	if (alike(team_at(b)))
 		return REPORT_ROTATING;
-	/* Sums have no longest path. The static loss is known, and the rest counts as rotating. */
+	/*
+	 * For sums, the longest path is unknown. The static loss is known, and the rest counts as
+	 * rotating.
+	 */
 	if (isnan(b->serialisation))
 		pattern = split(1 - b->load_balance, fmax(0, lost - (1 - b->load_balance)));
 	else
@@ -531,7 +539,7 @@ static uint32_t last_number(const struct report_barrier *b)
 
 static void add_last(struct text *t, const struct report_barrier *b)
 {
-	/* One of several equal threads is this often last by chance. */
+	/* Up to this share, one of several equal threads may be last by chance. */
 	if (b->last_tid && b->episodes >= VERDICT_FEW && b->participants &&
 	    b->last_share * b->participants > 1.5)
 		add(t, "; %s %u arrives last most often, in %d %% of the episodes", t->one,
@@ -588,7 +596,7 @@ void verdict_barrier(struct report_barrier *b)
 	b->pattern = barrier_pattern(b);
 	switch (b->pattern) {
 	case REPORT_TASKS:
-		break; /* tasks.c writes it */
+		break; /* tasks.c writes this verdict */
 	case REPORT_UNTOLD:
 		add(&t, "%d %% of phase time is lost waiting", lost);
 		break;
@@ -681,7 +689,10 @@ static double rotating_share(const struct report_process *p)
 	return fmax(0, waiting_share(p) - p->lost_static);
 }
 
-/* @fixed is the share of its waits at barriers where the same threads are known to arrive late. */
+/*
+ * @fixed is the share of the process's waits at barriers where the same threads are known to arrive
+ * late.
+ */
 static enum report_pattern process_pattern(const struct report_process *p, double fixed)
 {
 	double rotating = rotating_share(p), imbalance = p->lost_static + rotating;
@@ -699,9 +710,7 @@ static enum report_pattern process_pattern(const struct report_process *p, doubl
 	return split(p->lost_static, rotating);
 }
 
-/*
- * Append the barrier at which most of the time is lost, if a single barrier has such a large share.
- */
+/* Append the barrier with the largest share of the lost time, if this share is large enough. */
 static void add_where(struct text *t, const struct report_barrier *top, double share)
 {
 	if (!top || isnan(share) || share < 0.4)
@@ -729,8 +738,8 @@ static bool verdict_unknown(struct report_process *p, struct text *t)
 		    (unsigned long long)p->unmet, (unsigned long long)p->crossings);
 		add(t, p->summed ? "Sums kept in the kernel do not show the waits there. Trace "
 				   "without --aggregate."
-				 : "The waits there are unknown, because it exited before "
-				   "sbt-trace could identify the shared memory.");
+				 : "The waits there are unknown, because the process exited "
+				   "before sbt-trace could identify the shared memory.");
 		return true;
 	}
 	return false;
@@ -758,7 +767,7 @@ static bool verdict_special(struct report_process *p, const struct report_barrie
 	if (verdict_unknown(p, t))
 		return true;
 	if (p->threads == 1 && !p->meets_others && !p->incomplete && !p->ambiguous) {
-		/* No thread waits in phases that markers end, or at barriers of one thread. */
+		/* Its barriers are markers, or have one member, so no thread waits there. */
 		p->pattern = REPORT_BALANCED;
 		add(t, "It has one thread, which waits for no other thread.");
 		return true;
@@ -799,7 +808,7 @@ static bool verdict_special(struct report_process *p, const struct report_barrie
 }
 
 /*
- * Losses of OpenMP programs other than waits for late threads. Each has a verdict for the case that
+ * Losses of OpenMP programs other than waits for late threads. Each has a verdict, which is used if
  * it is the largest loss.
  */
 static const struct openmp_verdict {
@@ -808,7 +817,7 @@ static const struct openmp_verdict {
 	double weight;
 	enum report_pattern pattern;
 	const char *where; /* continues "... is lost" */
-	bool sentence; /* where ends the sentence */
+	bool sentence; /* the text after `where` begins a new sentence */
 	const char *advice;
 } openmp_verdicts[] = {
 	{ offsetof(struct report_openmp_losses, start), 1, REPORT_COSTLY,
@@ -817,7 +826,8 @@ static const struct openmp_verdict {
 	  "between regions (OMP_WAIT_POLICY=active)." },
 	/*
 	 * The thread with the first turn waits at the barrier for as long as the last thread waits
-	 * for its turn. That wait at the barrier is a consequence.
+	 * for its turn. The wait at the barrier is a consequence of the turns, so the turns count
+	 * double.
 	 */
 	{ offsetof(struct report_openmp_losses, turns), 2, REPORT_ROTATING,
 	  "because threads work one after another: each waits for its turn in a critical or "
@@ -845,7 +855,8 @@ static bool verdict_openmp(struct report_process *p, struct text *t)
 
 	if (p->pattern == REPORT_FEW || !report_openmp_losses(p, &l))
 		return false;
-	largest = fmax(fmax(l.start, l.turns), fmax(l.serial, l.runtime)); /* NAN: not known */
+	/* fmax() ignores NAN (unknown) */
+	largest = fmax(fmax(l.start, l.turns), fmax(l.serial, l.runtime));
 	for (i = 0; i < sizeof(openmp_verdicts) / sizeof(*openmp_verdicts) && !v; i++) {
 		v = &openmp_verdicts[i];
 		if (!(openmp_loss(&l, v) >= VERDICT_LITTLE && openmp_loss(&l, v) >= largest &&
@@ -878,7 +889,7 @@ static void verdict_unseen(const struct report_process *p, struct text *t)
 		    text_percent(inside / all));
 	add(t,
 	    "%s there for threads that leave no trace, such as threads that only count down a "
-	    "std::latch: which of them is late is unknown",
+	    "std::latch: it is unknown which of them is late",
 	    p->threads == 1 ? "It waits" : "Its threads wait");
 }
 
@@ -931,8 +942,9 @@ static void verdict_pattern(const struct report_process *p, const struct report_
 		break;
 	case REPORT_ROTATING:
 		add_lost(t, p, top, share);
-		add(t, p->by_barrier ? ": each barrier has its own late threads, the same each time"
-				     : ": another thread is late each time");
+		add(t, p->by_barrier
+			       ? ": each barrier has its own late threads, which do not change"
+			       : ": another thread is late each time");
 		break;
 	case REPORT_STATIC:
 		add_lost(t, p, top, share);
@@ -945,7 +957,7 @@ static void verdict_pattern(const struct report_process *p, const struct report_
 	case REPORT_MIXED_LOSS:
 		add_lost(t, p, top, share);
 		if (p->by_barrier) {
-			add(t, ": each barrier has its own late threads, the same each time");
+			add(t, ": each barrier has its own late threads, which do not change");
 			break;
 		}
 		add(t, ": some threads %s, and the late threads change as well",
@@ -995,7 +1007,7 @@ static void classify_process(struct report_process *p, const struct report_barri
 		.size = sizeof(p->verdict),
 		.one = p->ranked ? "rank" : "thread",
 	};
-	/* The barrier with most of the lost time, if there is one. */
+	/* The barrier with at least half of the lost time; NULL if there is none. */
 	const struct report_barrier *most = top && share >= 0.5 ? top : NULL;
 
 	if (verdict_special(p, top, share, &t)) {
@@ -1006,8 +1018,8 @@ static void classify_process(struct report_process *p, const struct report_barri
 	if (verdict_openmp(p, &t))
 		return;
 	/*
-	 * If each barrier has its own late threads, the cause is not chance, though in the whole
-	 * process no thread is late more often than others.
+	 * If each barrier has its own late threads, the cause is not chance, even if no thread of
+	 * the process is late more often than others.
 	 */
 	p->by_barrier = (p->pattern == REPORT_ROTATING || p->pattern == REPORT_MIXED_LOSS) &&
 			shares->fixed >= 2.0 / 3 && (isnan(share) || share < 0.9);

@@ -16,11 +16,11 @@
 struct comparing {
 	struct compare *c;
 	const struct compare_options *o;
-	const void **in; /* by report: the row's report, process or barrier; NULL: none */
-	double *values; /* by report; NAN: unknown */
-	const struct batches_times **batches; /* by report; NULL: none */
-	bool *found; /* by options.quantities: a row has it */
-	uint32_t cap; /* of c->rows */
+	const void **in; /* by report: the row's report, process or barrier; NULL if none */
+	double *values; /* by report; NAN if unknown */
+	const struct batches_times **batches; /* by report; NULL if none */
+	bool *found; /* by options.quantities: a row has this quantity */
+	uint32_t cap; /* capacity of c->rows */
 };
 
 /* What several rows have in common. */
@@ -64,7 +64,7 @@ static uint32_t first_known(const struct comparing *k, uint32_t from, uint32_t n
 	return i;
 }
 
-/* Add the row of k->values if it is wanted, and known for a recording. Return 0 or -ENOMEM. */
+/* Add the row of k->values if it is wanted and at least one value is known. Return 0 or -ENOMEM. */
 static int row_make(struct comparing *k, const struct subject *s, const char *name,
 		    enum compare_unit unit, bool counter)
 {
@@ -314,7 +314,7 @@ static double sum_phases(const struct episode_match_site *s, uint32_t from, uint
 	return known > 0 ? sum / known : 0;
 }
 
-/* A site, and the change of its phase time; on one side only: its phase time. */
+/* A site, and the change of its phase time (its phase time, if only one side has the site). */
 struct weighted {
 	double by;
 	uint32_t slot;

@@ -2,24 +2,25 @@
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
  * Compare two sets of recordings, A and B: what changed, by how much, and whether that is more than
- * noise. This code does no I/O. Table 5.4 of the thesis is the ratio of the rows phase_ns.
+ * noise. This code does no I/O. Table 5.4 of the SBT thesis (Novillo, University of Alberta, 2002)
+ * shows the ratio of the rows phase_ns.
  *
  * The value of a quantity on a side is its mean over the recordings in which it is known.
  *
  * The test depends on the number of recordings. With at least two on both sides, it is Welch's t on
- * the recordings' values. With one on one side, that value is tested against the other side's
- * spread (stats_single()). With one on both sides, phase time and barrier time are tested by how
- * much the change varies along the runs (stats_spread() of batches_changes()). That does not show
- * differences between whole runs, which the report notes. No other quantity is tested then, and its
- * significance is unknown.
+ * the recordings' values. If one side has a single recording, its value is tested against the other
+ * side's spread (stats_single()). If both sides have a single recording, phase time and barrier
+ * time are tested by how much the change varies along the runs (stats_spread() of
+ * batches_changes()). This test does not see differences between complete runs, and the report says
+ * so. No other quantity is tested then, and its significance is unknown.
  *
  * Several rows are several chances for an error. Holm's method adjusts the p values over all rows
- * of one quantity and one scope. So the whole answer to "which sites' phase time changed?" has the
- * requested confidence.
+ * of one quantity and one scope. The complete answer to "which sites' phase time changed?" then has
+ * the requested confidence.
  *
- * A regression is a row that is proven to be worse by more than fail_above. That is the same test,
- * one-sided, against A's value made worse by that much. Holm's method adjusts the p values over all
- * rows that count, because a single one fails the comparison.
+ * A regression is a row that is proven to be worse by more than fail_above. It is found by the same
+ * test, one-sided, against A's value made worse by fail_above. Holm's method adjusts the p values
+ * over all rows that count, because a single regression fails the comparison.
  */
 #ifndef COMPARE_COMPARE_H
 #define COMPARE_COMPARE_H
@@ -40,7 +41,7 @@ struct compare_input {
 };
 
 enum compare_scope {
-	COMPARE_RUN, /* the longest of its processes and groups */
+	COMPARE_RUN, /* a run, by its longest process or group */
 	COMPARE_GROUP, /* processes with common barriers */
 	COMPARE_PROCESS,
 	COMPARE_BARRIER,
@@ -59,7 +60,7 @@ enum compare_change {
 	COMPARE_NO_CHANGE, /* not significant, or not tested */
 	COMPARE_WORSE, /* more time, less efficiency */
 	COMPARE_BETTER,
-	COMPARE_MORE, /* of counters and episodes, where more is neither worse nor better */
+	COMPARE_MORE, /* for counters and episodes, where more is neither worse nor better */
 	COMPARE_LESS,
 };
 
@@ -68,52 +69,56 @@ enum compare_only { COMPARE_BOTH, COMPARE_ONLY_A, COMPARE_ONLY_B };
 #define COMPARE_UNKNOWN 2 /* for fields that are otherwise 0 or 1 */
 
 /*
- * One quantity of a run, process, group or site. Values are in ns, ratios or counts; NAN: unknown.
+ * One quantity of a run, process, group or site. Values are in ns, ratios or counts; NAN if
+ * unknown.
  */
 struct compare_row {
 	enum compare_scope scope;
-	uint32_t site, process; /* slots of the match; EPISODE_MATCH_NONE: none */
-	uint32_t pid_a, pid_b; /* in the first recording that has the process; UINT32_MAX: none */
+	uint32_t site, process; /* slots of the match; EPISODE_MATCH_NONE if none */
+	/* pid in the first recording that has the process; UINT32_MAX if none */
+	uint32_t pid_a, pid_b;
 	const char *comm;
-	const char *id; /* of the barrier in A, or in B if A has no such barrier */
-	const char *id_b; /* of the barrier in B if it differs from that in A; NULL */
+	const char *id; /* id of the barrier in A, or in B if A has no such barrier */
+	/* id of the barrier in B if it differs from the id in A; otherwise NULL */
+	const char *id_b;
 	const char *label;
 	enum episode_match_how how; /* how a barrier was matched */
 	enum compare_only only; /* the side that has such a barrier or process */
 	const char *quantity; /* "phase_ns", ..., or a counter's name */
 	bool counter;
 	enum compare_unit unit;
-	uint32_t runs_a, runs_b; /* number of recordings in which it is known */
-	double a, b, stddev_a, stddev_b; /* over recordings */
+	uint32_t runs_a, runs_b; /* number of recordings in which the quantity is known */
+	double a, b, stddev_a, stddev_b; /* mean and standard deviation over recordings */
 	double difference, ratio; /* b - a, b / a */
 	double low, high; /* confidence interval of the difference */
 	double t, df, p, p_holm;
-	double p_worse; /* of being worse by at most fail_above; adjusted if the row counts */
+	double p_worse; /* p value of "worse by at most fail_above"; adjusted if the row counts */
 	enum compare_test test;
 	uint8_t significant; /* 0, 1 or COMPARE_UNKNOWN */
 	enum compare_change change;
-	uint8_t regression; /* 0, 1, or COMPARE_UNKNOWN: no fail_above, or the row does not count */
+	/* 0 or 1; COMPARE_UNKNOWN without fail_above, or if the row does not count */
+	uint8_t regression;
 };
 
 struct compare_options {
 	double confidence; /* 0.95 */
-	uint32_t nquantities; /* 0: all */
+	uint32_t nquantities; /* 0 for all */
 	/* Names with or without "_ns"; "counters" and "efficiency" stand for all of these. */
 	const char *const *quantities;
 	/*
-	 * A proven change for the worse by more than this share is a regression; NAN: no
-	 * regressions. The rows that count are the sites' phase time and the run's elapsed time.
-	 * With .quantities, all chosen ones count that can be worse, and counters, where more is
-	 * worse.
+	 * A proven change for the worse by more than this share is a regression. If NAN, there are
+	 * no regressions. The rows that count are the sites' phase time and the run's elapsed time.
+	 * With .quantities, the chosen quantities that can be worse count, and the chosen counters,
+	 * for which more is worse.
 	 */
 	double fail_above;
-	const struct batches *const *batches; /* by report, A's then B's, or NULL; NULL: none */
+	const struct batches *const *batches; /* by report, A's then B's; NULL if unknown */
 };
 
 struct compare_side {
 	uint32_t n; /* number of recordings */
 	uint32_t lossy; /* recordings that lost records */
-	double elapsed_ns; /* of the run; mean */
+	double elapsed_ns; /* elapsed time of the run, mean over the recordings */
 };
 
 struct compare {
@@ -123,10 +128,10 @@ struct compare {
 	/* Run, groups, processes, then sites with the greatest difference of phase time first. */
 	struct compare_row *rows;
 	uint32_t tested, significant, regressions;
-	uint32_t suspects; /* rows worse by more than fail_above, unproven */
+	uint32_t suspects; /* rows that are worse by more than fail_above, but not provably */
 	uint32_t moved; /* sites not matched by their id */
-	uint32_t only_a, only_b; /* sites */
-	const char *unknown; /* the first of options.quantities that no row has; NULL */
+	uint32_t only_a, only_b; /* number of sites that only A (only B) has */
+	const char *unknown; /* the first of options.quantities that no row has; NULL if none */
 	struct episode_match match; /* A's reports, then B's */
 };
 
@@ -139,8 +144,8 @@ int compare_reports(const struct report *const *a, uint32_t na, const struct rep
 void compare_free(struct compare *c);
 
 /*
- * Return the elapsed time T of a recording, that of its longest process or group, in ns. NAN: no
- * thread crossed a barrier, or a process was not traced to its end.
+ * Return the elapsed time of a recording, which is the time of its longest process or group, in ns.
+ * Return NAN if no thread crossed a barrier, or if a process was not traced to its end.
  */
 double compare_elapsed(const struct report *r);
 

@@ -12,15 +12,15 @@
 
 /* --- compare_value.c: the quantities */
 
-/* The batches of a barrier that add up to a quantity. */
+/* Which batches of a barrier add up to a quantity. */
 enum compare_batches { COMPARE_NO_BATCHES, COMPARE_PHASE_BATCHES, COMPARE_BARRIER_BATCHES };
 
 struct compare_quantity {
-	const char *name; /* NULL: after the last one */
+	const char *name; /* NULL after the last entry */
 	enum compare_unit unit;
 	bool gate; /* --fail-above checks it by default */
-	double (*of)(const void *in); /* value for a report, process or barrier; NAN: unknown */
-	enum compare_batches batches; /* for a barrier */
+	double (*of)(const void *in); /* value for a report, process or barrier; NAN if unknown */
+	enum compare_batches batches; /* the barrier's batches with this quantity */
 };
 
 extern const struct compare_quantity compare_run_quantities[], compare_process_quantities[],
@@ -31,7 +31,7 @@ extern const struct compare_quantity compare_run_quantities[], compare_process_q
 /* The data of a row's test. */
 struct compare_evidence {
 	struct stats a, b; /* over the recordings of each side */
-	/* Batches of the only recording of each side; NULL: its spread is unknown. */
+	/* Batches of the only recording of each side; NULL if its spread is unknown. */
 	const struct batches_times *batches_a, *batches_b;
 };
 

@@ -25,7 +25,10 @@ static struct stats_test over_runs(const struct compare_evidence *e, double time
 	return stats_welch(e->b.mean - times * e->a.mean, vb, e->b.n, va, e->a.n, confidence);
 }
 
-/* Test a side's only recording, which is assumed to vary as those of the other side do. */
+/*
+ * Test the only recording of one side. It is assumed to vary as the recordings of the other side
+ * do.
+ */
 static struct stats_test over_others(const struct compare_evidence *e, double times,
 				     double confidence)
 {
@@ -36,7 +39,10 @@ static struct stats_test over_others(const struct compare_evidence *e, double ti
 	return stats_single(e->b.mean - times * e->a.mean, &sample, confidence);
 }
 
-/* Test parts of two runs. They are compared as ratios, so that long parts have no more weight. */
+/*
+ * Test parts of two runs. They are compared as ratios, so that long parts have no more weight than
+ * short parts.
+ */
 static struct stats_test over_batches(const struct compare_evidence *e, double times,
 				      double confidence)
 {
@@ -81,7 +87,7 @@ void compare_test_row(struct compare_row *row, const struct compare_evidence *e,
 	r = test_by(row->test, e, 1, confidence);
 	if (isnan(r.p))
 		row->test = COMPARE_UNTESTED;
-	/* The interval of batches is that of a logarithm. */
+	/* For batches, the interval is of the logarithm of the ratio. */
 	if (row->test == COMPARE_EPISODES) {
 		r.low = row->a * expm1(r.low);
 		r.high = row->a * expm1(r.high);

@@ -17,7 +17,10 @@ static double of_times(const struct report_times *t)
 	return t->n && t->sum != REPORT_UNKNOWN ? (double)t->sum : NAN;
 }
 
-/* Return whether the barrier was traced for a part of the run only: its sums cannot be compared. */
+/*
+ * Return whether the barrier was traced for only a part of the run. Its sums cannot be compared
+ * then.
+ */
 static bool is_part(const struct report_barrier *b)
 {
 	return b->detached_ns != REPORT_UNKNOWN;
@@ -130,7 +133,7 @@ double compare_elapsed(const struct report *r)
 
 	if (r->ndetached)
 		return NAN;
-	/* A process's run includes the time before its first and after its last crossing. */
+	/* life_ns includes the time before a process's first and after its last crossing. */
 	array_for_each (p, r->processes, r->nprocesses) {
 		if (p->life_ns && p->life_ns != REPORT_UNKNOWN)
 			longest = fmax(longest, (double)p->life_ns);

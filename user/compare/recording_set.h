@@ -12,9 +12,9 @@
 
 struct compare_recording {
 	struct report report;
-	struct batches batches; /* of its barriers */
-	const char *command; /* recorded command line; NULL: unknown */
-	void *owner; /* of the data of .report and .command */
+	struct batches batches; /* batches of its barriers */
+	const char *command; /* recorded command line; NULL if unknown */
+	void *owner; /* owns the data of .report and .command */
 };
 
 /*
@@ -27,9 +27,9 @@ void compare_recording_free(struct compare_recording *r);
 struct recording_set {
 	uint32_t n;
 	struct compare_recording *all; /* in the order of the files */
-	const struct report **reports; /* of .all */
-	const struct batches **batches; /* of .all */
-	struct compare_input *inputs; /* of .all */
+	const struct report **reports; /* by recording */
+	const struct batches **batches; /* by recording */
+	struct compare_input *inputs; /* by recording */
 };
 
 /*

@@ -4,25 +4,26 @@
  * Put many recordings of one program (sizes, versions, thread counts, repeated runs) into one
  * table. This code does no I/O.
  *
- * Recordings with the same label are runs of one point, which has means and deviations over them. A
- * user's label with a slash, ROW/COLUMN, puts its point into a two-way table. These labels and
- * options give the tables and figures of the thesis (SERIES_ROW is --base row, and so on):
+ * Recordings with the same label are the runs of one point, with means and deviations over these
+ * runs. A user's label with a slash, ROW/COLUMN, puts its point into a two-way table. These labels
+ * and options give the tables and figures of the SBT thesis (Novillo, University of Alberta, 2002).
+ * SERIES_ROW is --base row, and so on:
  *
  *   figure 5.2        labels SIZE-DISTRIBUTION/RADIX: time
  *   figure 5.4        labels BLOCK/ALLOCATION: time
  *   table 5.2         labels SIZE/VERSION, five runs each: time; figure 5.7: SERIES_ROW, normalised
  *   table 3.3         labels PROCESSORS/DISTRIBUTION, SERIES_LABEL with the sequential program's:
  *                     speedup
- *   table 5.4         labels SIZE/ALLOCATION, SERIES_ROW: normalised, less 1; its average is
+ *   table 5.4         labels SIZE/ALLOCATION, SERIES_ROW: normalised, minus 1; its average is
  *                     series_average()
  *   table 5.5         labels BLOCK, with counters: time, and counters per thread
- *   figure 5.21       as table 5.5, SERIES_FASTEST: normalised
+ *   figure 5.21       labels as for table 5.5, SERIES_FASTEST: normalised
  *   table 5.3         labels SIZE: each site's phase_ns and barrier_ns
- *   figure 5.8        as table 5.3: work_ns and barrier_ns stacked, and as shares
+ *   figure 5.8        labels as for table 5.3: work_ns and barrier_ns stacked, and as shares
  *   figure 5.14       labels SIZE, five runs each: each site's idle
  *
- * The thesis's idle time is our wait. Its phase times begin at the previous barrier, as ours do, so
- * they include the barrier time. work_ns is the time before the first arrival.
+ * Idle time in the thesis is the wait here. In the thesis and here, phase times begin at the
+ * previous barrier, so they include the barrier time. work_ns is the time before the first arrival.
  */
 #ifndef COMPARE_SERIES_H
 #define COMPARE_SERIES_H
@@ -54,8 +55,8 @@ enum series_base {
 
 struct series_input {
 	const struct report *report;
-	const char *label; /* given by the user; NULL: none */
-	const char *file, *command; /* NULL: unknown */
+	const char *label; /* given by the user; NULL if none */
+	const char *file, *command; /* NULL if unknown */
 };
 
 struct series_options {
@@ -64,7 +65,7 @@ struct series_options {
 	const char *base_label; /* for SERIES_LABEL */
 };
 
-/* Times in ns, over recordings or threads; REPORT_UNKNOWN. */
+/* Statistics of times over recordings or threads, ns; REPORT_UNKNOWN if unknown. */
 struct series_time {
 	uint32_t n;
 	uint64_t mean, stddev, min, max;
@@ -72,36 +73,43 @@ struct series_time {
 
 struct series_counter {
 	const char *name;
-	double mean, stddev; /* of the sum over all threads; over recordings */
+	double mean, stddev; /* over recordings, of the sum over all threads */
 	double per_thread; /* .mean per thread that crossed barriers */
-	double normalised; /* of a point: .mean over that of its base */
+	double normalised; /* for a point: .mean divided by its base's mean */
 };
 
 /* A site in the runs of a point. */
 struct series_site {
 	const char *id, *label;
-	uint32_t slot; /* of the match */
-	struct series_time phase, barrier, lost; /* of a whole run */
-	uint64_t work_ns; /* phase time less barrier time */
-	double share, barrier_share; /* of the point's sum of phase times */
-	/* Threads' total waits, each averaged over the runs; .stddev is the population's. */
+	uint32_t slot; /* slot in series.match */
+	struct series_time phase, barrier, lost; /* sum over a run; statistics over the runs */
+	uint64_t work_ns; /* phase time minus barrier time */
+	/* phase and barrier time as shares of the sum of the point's phase times */
+	double share, barrier_share;
+	/*
+	 * Total wait of each thread, averaged over the runs. The statistics are over the threads,
+	 * which are the complete population, not a sample.
+	 */
 	struct series_time idle;
 	uint32_t ncounters;
 	struct series_counter *counters;
 };
 
 struct series_point {
-	const char *label, *row, *column; /* column NULL: none */
+	const char *label, *row, *column; /* column is NULL if there is none */
 	uint32_t runs;
 	uint32_t lossy; /* runs that lost records */
 	uint32_t detached; /* runs with a process not traced to its end: their time is unknown */
 	uint32_t detached_parts; /* runs with some barriers of a process not traced to its end */
-	/* Threads that crossed barriers; SERIES_NONE: none, or not the same number in all runs. */
+	/* Number of threads that crossed barriers; SERIES_NONE if none, or if the runs differ. */
 	uint32_t threads;
-	/* Of the longest process, from its begin to its end where both were seen, or group. */
+	/*
+	 * Time of the longest process or group. For a process with a recorded start and end, from
+	 * start to end.
+	 */
 	struct series_time time;
-	bool whole; /* a run without crossings has the recording's length as its time */
-	uint32_t base; /* the point it is normalised to; SERIES_NONE: none */
+	bool whole; /* a run had no crossings, so the length of its recording is its time */
+	uint32_t base; /* the point it is normalised to; SERIES_NONE if none */
 	double normalised; /* its time over the base's */
 	double speedup; /* the base's time over its own */
 	double efficiency; /* speedup over the ratio of its threads to the base's */
@@ -114,9 +122,9 @@ struct series_point {
 struct series {
 	uint32_t ninputs, npoints, nrows, ncolumns;
 	struct series_point *points; /* in the order of their first recordings */
-	const char **rows, **columns; /* in the same order; columns only of a two-way table */
-	uint32_t fastest, slowest; /* indexes of points; SERIES_NONE */
-	const char *base_label; /* requested label that no point has; NULL */
+	const char **rows, **columns; /* in the same order; columns exist only in a two-way table */
+	uint32_t fastest, slowest; /* indexes of points; SERIES_NONE if none */
+	const char *base_label; /* requested label that no point has; otherwise NULL */
 	struct episode_match match;
 	void *arena;
 };
@@ -128,7 +136,7 @@ void series_free(struct series *s);
 
 /* Return the point in this row and column of the two-way table, or NULL. */
 const struct series_point *series_at(const struct series *s, uint32_t row, uint32_t column);
-/* Return the mean of a column's normalised times, less 1; NAN: none is known. */
+/* Return the mean of a column's normalised times, minus 1, or NAN if none is known. */
 double series_average(const struct series *s, uint32_t column);
 
 #endif /* COMPARE_SERIES_H */

@@ -8,7 +8,7 @@
 
 #include "base/array.h"
 
-#define WORDS 64 /* longer commands are labels as a whole */
+#define WORDS 64 /* a command with more words than this is used unchanged as a label */
 
 uint32_t series_threads(const struct report *r)
 {
@@ -148,7 +148,7 @@ static bool differs(const struct series_making *k, uint32_t word)
 	return word < k->words && !(k->same >> word & 1);
 }
 
-/* Return the program, and the words that differ, each with the option before it. */
+/* Return a label of the program and the words that differ, each with the option before it. */
 static const char *label_differing(struct series_making *k, const struct series_input *in)
 {
 	const char *command = label_command(k, in), *word;

@@ -42,7 +42,7 @@ static uint32_t collect_values(struct series_making *k, uint32_t p,
 
 /* --- counters --------------------------------------------------------------------------------- */
 
-/* Return the *n counters of process @i of a recording, or of a site (@i is 0). */
+/* Return the counters of process @i of a report, or of a site (@i is 0). Set *n to their number. */
 typedef const struct report_counter *counters_fn(const void *in, uint32_t i, uint32_t *n);
 
 static const struct report_counter *run_counters(const void *in, uint32_t i, uint32_t *n)
@@ -70,7 +70,8 @@ struct summing {
 };
 
 /*
- * Return the sum of a counter over all processes; NAN: none has it, or its value is unknown in one.
+ * Return the sum of a counter over all processes. Return NAN if no process has the counter, or if
+ * its value is unknown in one of them.
  */
 static double counter_sum(const void *in, const void *ctx)
 {
@@ -115,8 +116,8 @@ static int counter_add(struct series_making *k, struct series_counter **counters
 }
 
 /*
- * Fill the counters of the runs of point @p. @in has its reports or sites by input. Return 0 or
- * -ENOMEM.
+ * Fill the counters of the runs of point @p. @in holds the point's reports or sites, indexed by
+ * input. Return 0 or -ENOMEM.
  */
 static int counters_make(struct series_making *k, uint32_t p, const void *const *in,
 			 counters_fn *of, uint32_t nprocesses_max, struct series_counter **counters,
@@ -169,7 +170,7 @@ int series_counters(struct series_making *k, uint32_t index)
 
 /* --- sites ------------------------------------------------------------------------------------ */
 
-/* Return the sum of the times at offset *@ctx of a barrier; NAN: unknown. */
+/* Return the sum of the times at offset *@ctx of a barrier, or NAN if unknown. */
 static double site_sum(const void *in, const void *ctx)
 {
 	const struct report_times *t = (const void *)((const char *)in + *(const size_t *)ctx);
@@ -196,7 +197,7 @@ static double thread_wait(const void *in, const void *ctx)
 }
 
 /*
- * Fill *out from the threads' waits, each averaged over the runs. The threads are the whole
+ * Fill *out from the threads' waits, each averaged over the runs. The threads are the complete
  * population, not a sample. Return 0 or -ENOMEM.
  */
 static int site_idle(struct series_making *k, uint32_t p, const void *const *in,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* For each number of processors: the simulation, the what-ifs, and the limit. */
+/*
+ * For each number of processors, simulate the run and its variants (what-ifs), and find the limit.
+ */
 #include "predict/predict_internal.h"
 
 #include "base/array.h"
@@ -10,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A gain of less than this share of a phase is not a limit. */
+/* A change that gains less than this share of a phase does not show the phase's limit. */
 #define LITTLE 0.02
 /* A phase that would be shorter by more than this share without sleep is limited by sleep. */
 #define MOST   0.5
@@ -44,8 +46,9 @@ static bool has_steps(const struct predict_input *in, bool (*is)(const struct pr
 }
 
 /*
- * Call @each for the steps of every thread between two episodes, with the step that arrives at the
- * second episode, and with the sum of the times of the steps for which @counts returns true.
+ * For every thread and every interval between two of its episodes, call @each. @steps[@n] are the
+ * steps of the interval, including the arrival at the second episode. @sum is the time of the steps
+ * for which @counts returns true.
  */
 static void each_interval(struct predict_input *in, double *mean,
 			  void (*each)(struct predict_input *in, struct predict_step *steps,
@@ -94,8 +97,8 @@ static void set_mean(struct predict_input *in, struct predict_step *steps, uint6
 }
 
 /*
- * Do the same as set_mean() for delays. The first delay, for which copy_steps() made room, gets the
- * whole mean.
+ * Do the same as set_mean() for delays. The first delay of the interval gets the mean, and the
+ * others get 0. copy_steps() has made sure that there is a delay.
  */
 static void set_mean_delay(struct predict_input *in, struct predict_step *steps, uint64_t n,
 			   double delay, double *mean)
@@ -113,8 +116,8 @@ static void set_mean_delay(struct predict_input *in, struct predict_step *steps,
 }
 
 /*
- * Copy a thread's steps. With @room, add a delay of 0 before each episode that no sleep precedes,
- * so that set_mean_delay() can set that delay. Return 0 or -ENOMEM.
+ * Copy a thread's steps. With @room, add a delay of 0 to each interval without one, so that
+ * set_mean_delay() can set it. Return 0 or -ENOMEM.
  */
 static int copy_steps(const struct predict_thread *from, bool room, struct predict_thread *to)
 {
@@ -158,8 +161,8 @@ static int copy_input(const struct predict_input *in, bool room, struct predict_
 }
 
 /*
- * Make a copy in which all members of an episode compute, and sleep, for the same time before it.
- * Return 0 or -ENOMEM.
+ * Make a copy in which all members of an episode compute for the same time, and sleep for the same
+ * time, before the episode. Return 0 or -ENOMEM.
  */
 static int balance(const struct predict_input *in, struct predict_input *out)
 {
@@ -200,14 +203,14 @@ static int awaken(const struct predict_input *in, struct predict_input *out)
 
 struct what_if {
 	const struct predict_input *in, *balanced;
-	const struct predict_input *awake; /* NULL: no thread sleeps in .in */
+	const struct predict_input *awake; /* NULL if no thread sleeps in `in` */
 	struct predict_machine barrier_free, access_free;
 	bool accesses;
 };
 
 /*
- * Return the site where most processor time is lost or, where hardly any is lost, the site that
- * takes longest.
+ * Return the site where most processor time is lost. If hardly any is lost, return the site with
+ * the longest phases.
  */
 static uint32_t limiting(const struct predict_run *run, uint32_t processors)
 {
@@ -229,8 +232,8 @@ static uint32_t limiting(const struct predict_run *run, uint32_t processors)
 }
 
 /*
- * Simulate a changed input or machine. Fill *time_ns with the whole time, and *gain with the time
- * that the limiting phase gains. Return as predict_simulate().
+ * Simulate a changed input or machine. Set *time_ns to the time of the run, and *gain to the time
+ * by which the limiting phase is shorter. Return the same as predict_simulate().
  */
 static int gain_of(const struct predict_input *in, const struct predict_machine *m,
 		   const struct predict_point *pt, uint64_t *events, double *time_ns, double *gain)
@@ -255,7 +258,7 @@ static void note_gain(struct predict_point *pt, double gain, double *best, enum 
 	pt->why = why;
 }
 
-/* Return the limit of a phase for which no change is a gain. */
+/* Return the limit of a phase that no change makes faster. */
 static enum predict_limit by_itself(const struct predict_point *pt, const struct what_if *w,
 				    bool delay)
 {

@@ -35,7 +35,7 @@ enum predict_op {
 struct predict_step {
 	uint64_t ns; /* PREDICT_DELAY: the delay; otherwise recorded CPU time before the op */
 	uint32_t what; /* index of the episode, or of the other thread */
-	uint32_t bytes : 29; /* of a read's answer or a write */
+	uint32_t bytes : 29; /* size of a read's answer, or of a write */
 	uint32_t op : 3; /* enum predict_op */
 };
 
@@ -47,18 +47,21 @@ struct predict_thread {
 };
 
 struct predict_episode {
-	uint32_t site; /* the caller's index, below .nsites, of the phase that ends here */
+	uint32_t site; /* site of the phase that ends here: the caller's index, below .nsites */
 	uint32_t n; /* number of members: threads with a step that has this episode */
 };
 
-/* Zeroed at first; freed by predict_input_free(). */
+/* All zero initially; freed by predict_input_free(). */
 struct predict_input {
 	uint32_t nthreads, cap_threads;
 	struct predict_thread *threads;
 	uint32_t nepisodes, cap_episodes;
 	struct predict_episode *episodes;
 	uint32_t nsites;
-	/* Computing of one processor before and after all threads (Amdahl's serial part). */
+	/*
+	 * Computing of one processor before the threads begin and after they end (Amdahl's serial
+	 * part), ns.
+	 */
 	uint64_t before_ns, after_ns;
 };
 
@@ -67,8 +70,8 @@ int predict_add_thread(struct predict_input *in);
 /* Add an episode at @site, without members. *@out is its index. Return 0, -ENOMEM or -E2BIG. */
 int predict_add_episode(struct predict_input *in, uint32_t site, uint32_t *out);
 /*
- * Add a step of @thread; PREDICT_MEET makes it a member of the episode. Return 0, -EINVAL (no such
- * thread or episode) or -ENOMEM.
+ * Add a step of @thread; PREDICT_MEET makes @thread a member of the episode. Return 0, -EINVAL (no
+ * such thread or episode) or -ENOMEM.
  */
 int predict_add_step(struct predict_input *in, uint32_t thread, enum predict_op op, uint64_t ns,
 		     uint32_t what, uint32_t bytes);
@@ -78,7 +81,7 @@ void predict_input_free(struct predict_input *in);
  * Compute the ideal parallel time (section 3.2): each thread has its own processor, barriers and
  * data cost nothing, and all members leave an episode at its last arrival. Put each episode's
  * release time into @released, which may be NULL, and the end of the last thread into *@total_ns.
- * Return 0, -ENOMEM, or -EDEADLK: threads wait for each other in a cycle.
+ * Return 0, -ENOMEM, or -EDEADLK if threads wait for each other in a cycle.
  */
 int predict_translate(const struct predict_input *in, double *released, double *total_ns);
 
@@ -103,8 +106,8 @@ enum predict_topology {
 };
 
 /*
- * All parameters. predict_params has their names; parameters of table 1 and of the figures have the
- * paper's names. Times are in ns, transfer times in ns per byte.
+ * All parameters of a machine. predict_params[] lists their names. Parameters from the paper's
+ * table 1 and figures have the paper's names. Times are in ns, transfer times in ns per byte.
  */
 struct predict_machine {
 	char name[64];
@@ -113,36 +116,39 @@ struct predict_machine {
 	double mips_ratio; /* factor of computing times: 2 is a processor half as fast */
 	double scheduler; /* enum predict_scheduler: assigns threads to fewer processors */
 	double quantum; /* time after which another ready thread runs; 0: unlimited */
-	double switch_time; /* for a processor to switch to another thread */
+	double switch_time; /* time for a processor to switch to another thread */
 	/* number of processors that share memory; 1: no memory is shared */
 	double cores_per_cluster;
 
 	/* Barriers. */
 	double barrier; /* enum predict_barrier */
-	double arity; /* of the combining tree */
+	double arity; /* arity of the combining tree */
 	double entry_time, exit_time, check_time, exit_check_time, model_time;
-	double by_msgs; /* 1: with messages */
-	double msg_size; /* of these messages, bytes */
-	double counter_time; /* central: for an arrival to update the counter; serialized */
-	double wake_time; /* central: for the last arriver to wake a thread elsewhere; serialized */
-	double flag_time; /* from writing a flag until another processor sees it */
+	double by_msgs; /* 1: members send messages; 0: they share memory */
+	double msg_size; /* size of these messages, bytes */
+	/* central: time to update the counter, by one thread after the other */
+	double counter_time;
+	/* central: time of the last arriver to wake one thread on another processor */
+	double wake_time;
+	double flag_time; /* time from writing a flag until another processor sees it */
 
 	/* Remote data. */
 	double service; /* enum predict_service */
 	double poll_interval; /* computing time between two polls for messages */
-	double poll_time; /* of one poll */
-	double interrupt_time; /* to interrupt a computation and to resume it */
-	double receive_time; /* to take one message from the queue */
-	double build_time; /* to build one message */
-	double startup_time; /* to send one message */
-	double byte_time; /* on the network */
-	double request_size; /* bytes of a request for data */
-	double cluster_startup, cluster_byte; /* to access data in shared memory */
-	double topology; /* enum predict_topology, of the clusters */
+	double poll_time; /* time of one poll */
+	double interrupt_time; /* time to interrupt a computation and to resume it */
+	double receive_time; /* time to take one message from the queue */
+	double build_time; /* time to build one message */
+	double startup_time; /* time to send one message */
+	double byte_time; /* time per byte on the network */
+	double request_size; /* size of a request for data, bytes */
+	/* time per access to data in shared memory, and per byte */
+	double cluster_startup, cluster_byte;
+	double topology; /* enum predict_topology: network between the clusters */
 	double hop_time;
 	double contention; /* 0: none; 1: messages share the links of the bisection */
 
-	bool access_free; /* compute as if remote data cost nothing; not a parameter */
+	bool access_free; /* not a parameter, but a what-if: remote data cost nothing */
 };
 
 enum predict_unit {
@@ -156,11 +162,12 @@ enum predict_unit {
 
 struct predict_param {
 	const char *name; /* "MipsRatio" */
-	const char *also; /* second name; NULL */
-	size_t offset; /* of the double in struct predict_machine */
+	const char *also; /* second name; NULL if none */
+	size_t offset; /* offset of its double in struct predict_machine */
 	enum predict_unit unit;
 	double least, most;
-	const char *const *words; /* of PREDICT_WORD, by value, with a final NULL */
+	/* words of a PREDICT_WORD, by value, with a final NULL; otherwise NULL */
+	const char *const *words;
 	const char *help;
 };
 
@@ -178,9 +185,11 @@ int predict_machine_find(const char *name, struct predict_machine *out);
  * without its full stop in why[@size].
  */
 int predict_machine_parse(struct predict_machine *m, const char *text, char *why, size_t size);
-/* As predict_machine_parse(), with one "NAME=VALUE[ ]UNIT". */
+/* Like predict_machine_parse(), for one "NAME=VALUE[ ]UNIT". */
 int predict_machine_set(struct predict_machine *m, const char *assignment, char *why, size_t size);
-/* Check whether the parameters are possible together. Return as predict_machine_parse(). */
+/*
+ * Check whether the parameters are possible together. Return the same as predict_machine_parse().
+ */
 int predict_machine_check(const struct predict_machine *m, char *why, size_t size);
 /* Print a parameter's value in the format of a parameter file, "5 us", into out[@size]. */
 void predict_param_print(const struct predict_machine *m, const struct predict_param *p, char *out,
@@ -190,58 +199,67 @@ double predict_param_get(const struct predict_machine *m, const struct predict_p
 /* --- output ----------------------------------------------------------------------------------- */
 
 /*
- * Sums over the phases that end at one site. The sums of one team's barriers, and the tail, add up
- * to the whole time.
+ * Sums over the phases that end at one site. For one team, the phase times of its barriers and of
+ * the tail add up to the time of the run.
  */
 struct predict_phase {
 	uint64_t episodes;
-	double time_ns; /* phase times */
-	double work_ns; /* computing, of all threads */
-	double wait_ns; /* waiting for the last arriver, of all members */
-	double barrier_ns; /* entering, and last arrival to departure, of all members */
-	double access_ns; /* accessing remote data, of all threads */
-	double queue_ns; /* ready without a free processor, of all threads */
+	double time_ns; /* sum of the phase times */
+	double work_ns; /* computing time of all threads */
+	double wait_ns; /* waits of all members for the last arriver */
+	/* time of all members to enter, and from the last arrival to their departure */
+	double barrier_ns;
+	double access_ns; /* time of all threads to access remote data */
+	double queue_ns; /* time in which threads were ready, but no processor was free */
 };
 
 /* One simulation. */
 struct predict_run {
-	double time_ns; /* until the last thread ends */
-	uint64_t events; /* of the simulator */
-	double work_ns, access_ns; /* of all processors */
-	double service_ns; /* serving messages of other processors, of all processors */
+	double time_ns; /* time until the last thread ends */
+	uint64_t events; /* number of simulated events */
+	double work_ns, access_ns; /* summed over all processors */
+	/* time to serve messages of other processors, summed over all processors */
+	double service_ns;
 	uint64_t messages;
-	/* .nsites, then the time after the last episode, then the serial parts before and after. */
+	/*
+	 * The phases of .nsites sites, then the time after the last episode, then the serial parts.
+	 */
 	uint32_t nphases;
 	struct predict_phase *phases;
 };
 
-/* A predicted crossing, or the end of a thread; times since the start. */
+/* A predicted crossing, or the end of a thread. Times count from the start of the run. */
 struct predict_crossed {
 	uint32_t thread;
-	uint32_t episode; /* PREDICT_NONE: the end of the thread, when both times are the same */
-	uint32_t processor; /* where the thread continues */
+	uint32_t episode; /* PREDICT_NONE for the end of the thread, which has two equal times */
+	uint32_t processor; /* processor on which the thread continues */
 	double arrive_ns, depart_ns;
-	double work_ns; /* computing since the previous departure, including entering */
-	double queue_ns; /* waiting for a processor since then; not that after .depart_ns */
+	double work_ns; /* computing since the previous departure, including entering the barrier */
+	double queue_ns; /* waiting for a processor from the previous departure to the arrival */
 	double inside_queue_ns; /* waiting for a processor after the thread was allowed to leave */
 };
 
-/* Called for each crossing as threads continue, nearly in the order of departures. Optional. */
+/*
+ * Called for each crossing when its thread continues, nearly in the order of departures. May be
+ * NULL.
+ */
 typedef void predict_crossing(void *ctx, const struct predict_crossed *crossed);
 
 /*
- * Simulate @in on @processors of @m. Free *@out with predict_run_free(). Return 0, -ENOMEM, -EINVAL
- * (number of processors, parameters) or -EDEADLK.
+ * Simulate @in on @processors of @m. Free *@out with predict_run_free(). Return 0, -ENOMEM,
+ * -EDEADLK, or -EINVAL for an impossible number of processors or impossible parameters.
  */
 int predict_simulate(const struct predict_input *in, const struct predict_machine *m,
 		     uint32_t processors, predict_crossing *crossing, void *ctx,
 		     struct predict_run *out);
 void predict_run_free(struct predict_run *run);
 
-/* What limits the speed of a phase: the change with the largest gain, if that is worth naming. */
+/*
+ * What limits the speed of a phase: the change with the largest gain, if the gain is large enough.
+ */
 enum predict_limit {
-	PREDICT_BY_WORK, /* no change helps: it computes */
-	PREDICT_BY_DELAY, /* no change helps: it sleeps, or waits for I/O */
+	PREDICT_BY_WORK, /* no change helps, because the phase computes */
+	PREDICT_BY_DELAY, /* no change helps, because the phase sleeps or waits for I/O */
 	PREDICT_BY_SERIAL, /* hardly more than one thread computes */
 	PREDICT_BY_THREADS, /* there are fewer threads than processors */
 	PREDICT_BY_BALANCE, /* its threads compute for different times */
@@ -261,9 +279,10 @@ struct predict_point {
 	 */
 	uint32_t limit;
 	enum predict_limit why;
-	double balanced_ns; /* time if all members of each episode computed the same before it */
+	/* time if all members of an episode computed for the same time before it */
+	double balanced_ns;
 	double barrier_free_ns; /* time if barriers cost nothing */
-	double access_free_ns; /* time if remote data cost nothing; NAN: there are none */
+	double access_free_ns; /* time if remote data cost nothing; NAN if there are none */
 };
 
 struct predict_result {
@@ -272,17 +291,20 @@ struct predict_result {
 	double serial_ns; /* time on one processor */
 	double ideal_ns; /* time with a processor per thread, without costs */
 	double work_ns; /* recorded computing of all threads */
-	uint64_t events; /* of all simulations */
+	uint64_t events; /* number of events of all simulations */
 };
 
-/* Simulate each of @n numbers of processors, with the what-ifs. Return as predict_simulate(). */
+/*
+ * Simulate each of @n numbers of processors, with the what-ifs. Return the same as
+ * predict_simulate().
+ */
 int predict_run_all(const struct predict_input *in, const struct predict_machine *m,
 		    const uint32_t *processors, uint32_t n, struct predict_result *out);
 void predict_result_free(struct predict_result *r);
 
 /*
- * Put the default numbers of processors into @out: 1, 2, 4, ... to beyond @threads, and @threads
- * itself, sorted. Return how many, at most @max.
+ * Put the default numbers of processors into @out: 1, 2, 4, ... up to the first number above
+ * @threads, and @threads itself, sorted. Return how many, at most @max.
  */
 uint32_t predict_counts(uint32_t threads, uint32_t *out, uint32_t max);
 /* Parse "1,2,4-8" into sorted, distinct numbers. Return how many, or -EINVAL, -E2BIG. */

@@ -18,21 +18,22 @@
 #include "base/output.h"
 #include "recording/contents.h"
 
-#define MODE	"prediction" /* of the session */
-#define ADVANCE 1000 /* crossings between two MODEL_INPUT_ADVANCE */
+#define MODE	"prediction" /* mode of the session */
+#define ADVANCE 1000 /* number of crossings from one MODEL_INPUT_ADVANCE to the next */
 
 struct crossed {
 	uint32_t thread, episode, processor, seq;
-	uint64_t arrive_ns, depart_ns; /* since the start */
+	uint64_t arrive_ns, depart_ns; /* since the start of the run */
 	uint64_t oncpu_ns, runq_ns, inside_runq_ns;
 };
 
 struct thread {
 	uint32_t tid, tgid, inc;
-	uint32_t place; /* as in struct model_crossing */
-	const char *comm; /* the model's; NULL: unknown */
+	uint32_t place; /* see struct model_crossing */
+	const char *comm; /* owned by the model; NULL if unknown */
 	uint32_t seq;
-	double work_ns, queue_ns; /* before begins of parallel parts, which are no crossings */
+	/* since the last crossing; the begin of a parallel part is no crossing */
+	double work_ns, queue_ns;
 	uint64_t depart_ns;
 	uint64_t end_ns, tail_ns, tail_runq_ns;
 };
@@ -46,12 +47,14 @@ struct predict_as_recording {
 	struct thread *threads;
 	struct crossed *crossed;
 	uint64_t n, cap;
-	uint32_t *first; /* by episode: the first of its threads, which distinguishes teams */
+	/* by episode: its member with the lowest index, which distinguishes teams */
+	uint32_t *first;
 	uint64_t start_ns;
-	uint64_t begin_ns; /* begin of the threads, after the serial part, since .start_ns */
-	uint64_t all_ns; /* of the run */
+	/* time from .start_ns to the begin of the threads, after the serial part */
+	uint64_t begin_ns;
+	uint64_t all_ns; /* time of the run */
 	struct contents_writer *contents;
-	int err; /* the first one */
+	int err; /* the first error */
 };
 
 /* --- the simulation --------------------------------------------------------------------------- */
@@ -200,7 +203,7 @@ static void write_names(struct predict_as_recording *p)
 	}
 }
 
-/* Return whether another thread of its process comes before the thread. */
+/* Return whether a thread with a lower index belongs to the same process. */
 static bool is_later(const struct predict_as_recording *p, uint32_t i)
 {
 	array_for_each (t, p->threads, i)
@@ -234,7 +237,7 @@ static void write_thread(struct predict_as_recording *p, uint32_t i)
 	}
 }
 
-/* Divide the time @all into computing, waiting for a processor, and blocked for the rest. */
+/* Divide the time @all into computing, waiting for a processor, and blocked time (the rest). */
 static void fill_detail(struct model_detail *d, uint64_t all, uint64_t oncpu, uint64_t runq)
 {
 	d->oncpu_ns = oncpu < all ? oncpu : all;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Write a prediction as a recording. report and diff read it as if the program had run on that
- * machine.
+ * Write a prediction as a recording. report and diff read the recording as if the program had run
+ * on that machine.
  */
 #ifndef PREDICT_PREDICT_AS_RECORDING_H
 #define PREDICT_PREDICT_AS_RECORDING_H
@@ -15,16 +15,16 @@
 
 /*
  * Simulate @feed, which was fed from the finished @replay, on @processors of @m, and write the
- * result to @path. In the result, the threads' time is computing, waiting for a processor, and
- * blocked for the rest (sleep, remote data, a parallel part that has not begun). Return 0, or
- * -errno after an error message.
+ * result to @path. In the result, a thread computes, waits for a processor, or is blocked for the
+ * rest of its time (sleep, remote data, a parallel part that has not begun). Return 0, or -errno
+ * after an error message.
  */
 int predict_as_recording_record(const char *path, const struct replay *replay,
 				const struct predict_feed *feed, const struct predict_machine *m,
 				uint32_t processors);
 
 /*
- * Return the number of processors of a recording by predict_as_recording_record(), or 0 if the
+ * Return the number of processors if predict_as_recording_record() wrote the recording, or 0 if the
  * recording was measured.
  */
 uint32_t predict_as_recording_processors(const struct replay *replay);

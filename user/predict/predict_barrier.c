@@ -12,7 +12,7 @@
 
 /* The cost of a signal to another member. */
 struct signal {
-	double send; /* time of the sender */
+	double send; /* time that the sender spends */
 	double transit;
 };
 
@@ -21,7 +21,9 @@ static struct signal signal_between(const struct predict_net *net, const struct 
 {
 	const struct predict_machine *m = net->m;
 
-	/* The signal stays on the processor, which only switches threads: that costs SwitchTime. */
+	/*
+	 * On the same processor, a signal costs only the switch to the other thread (SwitchTime).
+	 */
 	if (a->home == b->home)
 		return (struct signal){ 0, 0 };
 	if (m->by_msgs != 0 && predict_net_distance(net, a->home, b->home) == PREDICT_CLUSTER)
@@ -54,7 +56,7 @@ static int compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Sort few times, which are mostly nearly sorted, by insertion. */
+/* Sort times. If they are few, use insertion sort, because they are usually nearly sorted. */
 static void sort(double *t, uint32_t n)
 {
 	uint32_t i, j;
@@ -83,9 +85,10 @@ static double last_of(const struct predict_arrival *m, uint32_t n)
 }
 
 /*
- * The paper's linear barrier (section 3.3.3), in memory. The master checks every CheckTime whether
- * all threads have arrived, and takes ModelTime to lower the barrier. Each slave checks every
- * ExitCheckTime since its arrival whether the barrier is lowered.
+ * The linear barrier of the paper (see predict.h), section 3.3.3, with flags in memory. The master
+ * checks every CheckTime whether all threads have arrived, and takes ModelTime to lower the
+ * barrier. From its arrival on, each slave checks every ExitCheckTime whether the barrier is
+ * lowered.
  */
 static void linear_flags(const struct predict_machine *m, struct predict_arrival *a, uint32_t n)
 {
@@ -98,8 +101,8 @@ static void linear_flags(const struct predict_machine *m, struct predict_arrival
 }
 
 /*
- * The linear barrier with messages. The master receives them one by one, each in CheckTime. Then it
- * sends a message to each slave in turn, and the slave checks once more.
+ * The linear barrier with messages. The master receives the slaves' messages one by one, each in
+ * CheckTime. Then it sends a message to each slave in turn, and the slave checks once more.
  */
 static void linear_msgs(const struct predict_net *net, struct predict_arrival *a, uint32_t n,
 			double *arrivals)
@@ -162,8 +165,8 @@ static void central(const struct predict_net *net, struct predict_arrival *a, ui
 }
 
 /*
- * A combining tree. The parent of member i is (i - 1) / arity. Each member receives its children's
- * signals one by one on the way up, and sends them one by one on the way down.
+ * A combining tree. The parent of member i is (i - 1) / arity. Each member first receives its
+ * children's signals one by one. After the release it signals its children one by one.
  */
 static void tree(const struct predict_net *net, struct predict_arrival *a, uint32_t n,
 		 double *scratch)
@@ -198,7 +201,10 @@ static void tree(const struct predict_net *net, struct predict_arrival *a, uint3
 	}
 }
 
-/* In round r, each member signals the one 2^r further, and waits for the one 2^r before it. */
+/*
+ * In each round, member i signals member i + r, and waits for member i - r (modulo @n). The
+ * distance r doubles from round to round.
+ */
 static void dissemination(const struct predict_net *net, struct predict_arrival *a, uint32_t n,
 			  double *scratch)
 {
@@ -232,7 +238,8 @@ void predict_barrier_leave(const struct predict_net *net, struct predict_arrival
 	uint32_t i;
 
 	if (n == 1) {
-		a[0].leave_ns = last; /* a single member waits for no thread: no model has a cost */
+		/* a single member waits for no thread, so no model adds a cost */
+		a[0].leave_ns = last;
 		return;
 	}
 	switch ((enum predict_barrier)m->barrier) {

@@ -17,21 +17,22 @@
 
 struct feed_thread {
 	uint32_t tid;
-	uint32_t thread; /* index in the input; PREDICT_NONE: none yet */
-	uint32_t episode; /* its last one; PREDICT_NONE */
-	uint64_t release_ns; /* of that episode */
-	uint64_t pending_ns, pending_delay; /* of phases that ended in no episode */
+	uint32_t thread; /* index in the input; PREDICT_NONE if none yet */
+	uint32_t episode; /* its last episode; PREDICT_NONE if none yet */
+	uint64_t release_ns; /* release of that episode */
+	/* computing and delay in phases that ended in no episode */
+	uint64_t pending_ns, pending_delay;
 	uint64_t oncpu_ns; /* total of its phases so far */
 	bool stays; /* it stays in its last episode until another thread starts it again */
 };
 
-/* The model's thread of a thread of the input. */
+/* The model's thread for a thread of the input. */
 struct origin {
 	uint32_t thread, tid;
-	uint32_t proc; /* MODEL_NONE: it does not exist any more */
+	uint32_t proc; /* MODEL_NONE if the thread does not exist any more */
 };
 
-/* Messages of a thread during its current phase; by the model's index. */
+/* Messages of a thread during its current phase. Indexed by the model's threads. */
 struct queue {
 	uint32_t tid;
 	uint32_t n, cap, taken;
@@ -120,9 +121,8 @@ static int grow_threads(struct predict_feed *f, uint32_t need)
 }
 
 /*
- * Find or add the thread of a member. The model's index may have belonged to another thread before.
- * Return 0 or
- * -errno.
+ * Find or add the thread of a member. Another thread may have had the same index in the model
+ * before. Return 0 or -errno.
  */
 static int thread_of(struct predict_feed *f, const struct model *model,
 		     const struct model_member *m, struct feed_thread **out)
@@ -168,7 +168,7 @@ static struct phase phase_parts(struct predict_feed *f, const struct model_detai
 {
 	static const uint8_t delays[] = { MODEL_BLOCKED_IO, MODEL_BLOCKED_FAULT,
 					  MODEL_BLOCKED_SLEEP, MODEL_BLOCKED_OTHER };
-	/* Spinning for its turn counts as waiting for a lock. */
+	/* If a thread spins for its turn, that time counts as waiting for a lock. */
 	uint64_t computing = number_less(d->oncpu_ns, d->turn_oncpu_ns);
 	struct phase p = { .computing_ns = computing, .oncpu_ns = computing };
 	uint64_t all = d->oncpu_ns + d->runq_ns;
@@ -232,8 +232,8 @@ static int new_episode(struct predict_feed *f, uint32_t site, uint64_t release_n
 
 /*
  * Move the thread's last steps, from @first on, to where their episode belongs. Within a process,
- * episodes are fed in the order of their releases. Where processes share barriers, one may be fed
- * late. All threads must have their episodes in the same order.
+ * episodes are fed in the order of their releases. If processes share barriers, an episode may be
+ * fed late. All threads must have their episodes in the same order.
  */
 static void put_in_order(struct predict_feed *f, struct feed_thread *ft, uint64_t first,
 			 uint64_t release_ns)
@@ -303,7 +303,10 @@ int predict_feed_message(struct predict_feed *f, const struct model *model, uint
 	return 0;
 }
 
-/* Return the computing of @p before the message, without @done, that before earlier messages. */
+/*
+ * Return the computing of phase @p before the message, minus @done, the computing before earlier
+ * messages.
+ */
 static uint64_t before_message(const struct phase *p, const struct model_message *m,
 			       uint64_t begin_ns, uint64_t end_ns, uint64_t done)
 {
@@ -311,7 +314,7 @@ static uint64_t before_message(const struct phase *p, const struct model_message
 
 	if (m->oncpu_ns != MODEL_UNKNOWN)
 		return number_less(m->oncpu_ns, done);
-	/* Only the time is known: assume that the thread computed evenly. */
+	/* Only the time of the message is known: assume that the thread computed evenly. */
 	if (m->t_ns <= begin_ns || end_ns <= begin_ns)
 		return 0;
 	share = (double)(m->t_ns - begin_ns) / (double)(end_ns - begin_ns);
@@ -319,9 +322,9 @@ static uint64_t before_message(const struct phase *p, const struct model_message
 }
 
 /*
- * Make steps of the messages of a phase from @begin_ns to @end_ns, with the computing before each,
- * which is subtracted from @p. A delay is put before all of them, because its time is unknown.
- * Return 0 or -errno.
+ * Make a step of each message in a phase from @begin_ns to @end_ns, with the computing before the
+ * message. Subtract that computing from @p. Put a delay before all messages, because it is unknown
+ * when the delay occurred. Return 0 or -errno.
  */
 static int add_messages(struct predict_feed *f, struct feed_thread *t, uint32_t index,
 			uint64_t begin_ns, uint64_t end_ns, struct phase *p)
@@ -348,7 +351,10 @@ static int add_messages(struct predict_feed *f, struct feed_thread *t, uint32_t 
 			t->pending_ns = ns;
 			continue;
 		}
-		/* This is the program's number for now: the thread is known only at the end. */
+		/*
+		 * For now, store the program's number of the thread. name_owners() replaces it at
+		 * the end.
+		 */
 		err = predict_add_step(&f->in, t->thread, m->write ? PREDICT_WRITE : PREDICT_READ,
 				       ns, m->owner,
 				       (uint32_t)smaller(m->bytes, PREDICT_BYTES_MAX));
@@ -430,7 +436,7 @@ static uint64_t begin_of(const struct model_member *m)
 }
 
 /*
- * Return when its creator started the member: a worker's own start-up time is not the creator's
+ * Return when the member's creator started it. The worker's own start-up time is not the creator's
  * work.
  */
 static uint64_t started_at(const struct model_member *m)
@@ -439,8 +445,8 @@ static uint64_t started_at(const struct model_member *m)
 }
 
 /*
- * Return whether another thread started the member: in its first phase, or after the end of a
- * region.
+ * Return whether another thread started the member for this phase: the member was just created, or
+ * has been idle since the end of a region.
  */
 static bool was_started(const struct model *model, const struct model_member *m,
 			const struct feed_thread *t)
@@ -456,7 +462,7 @@ static bool was_started(const struct model *model, const struct model_member *m,
 
 /*
  * Return whether the member can have started @started: it is in the same process, has the same last
- * episode, and was started by no thread.
+ * episode, and no other thread started it.
  */
 static bool may_have_started(const struct model *model, const struct model_member *m,
 			     const struct feed_thread *t, const struct model_member *started,
@@ -501,10 +507,9 @@ static uint32_t find_started(struct predict_feed *f, const struct model *model,
 }
 
 /*
- * Add an episode where a region begins, or where workers are created: they cannot begin before
- * their creator gets there. Its computing up to then is unknown. Assume that it had a CPU for
- * itself while the workers waited. Return 0 or
- * -errno.
+ * Add an episode where a region begins, or where workers are created. The workers cannot begin
+ * before their creator arrives there. The creator's computing up to then is unknown. Assume that
+ * the creator had a CPU for itself while the workers waited. Return 0 or -errno.
  */
 static int add_fork(struct predict_feed *f, const struct model *model,
 		    const struct model_episode *ep, struct phase *phases)
@@ -605,7 +610,10 @@ int predict_feed_episode(struct predict_feed *f, const struct model *model,
 
 /* --- the end ---------------------------------------------------------------------------------- */
 
-/* Return the computing after the thread's last episode: its total less that of its phases. */
+/*
+ * Return the computing after the thread's last episode: its total minus the computing in its
+ * phases.
+ */
 static uint64_t tail_of(struct predict_feed *f, const struct feed_thread *t,
 			const struct model_thread *mt)
 {
@@ -647,7 +655,7 @@ static int add_tail(struct predict_feed *f, const struct model *model, uint32_t 
 	return predict_add_step(&f->in, t->thread, PREDICT_END, t->pending_ns + tail, 0, 0);
 }
 
-/* Return the cost of a crossing of this process, ns; 0: unknown. */
+/* Return the cost of a crossing of this process in ns, or 0 if unknown. */
 static uint64_t crossing_cost(struct predict_feed *f, const struct model_proc *proc)
 {
 	double cost = NAN;
@@ -681,7 +689,7 @@ static void take_out_cost(struct predict_feed *f, const struct model *model, uin
 		if (!message && (s->op != PREDICT_MEET || f->in.episodes[s->what].site == FORK))
 			continue;
 		ns = s->ns;
-		/* A marker has one probe and a crossing two: it costs about half. */
+		/* A marker has one probe and a crossing has two, so a marker costs about half. */
 		f->facts.cost_ns += take_out(&ns, message ? cost / 2 : cost);
 		t->steps[k].ns = ns;
 	}

@@ -8,14 +8,14 @@
  *
  * The parts of a phase are used as follows:
  *   on a CPU             computing, without the cost of a crossing and steal time
- *   ready, not running   dropped: there were not enough CPUs here
- *   asleep, I/O, pages   a delay without a processor, as long on the target
+ *   ready, not running   dropped: the recorded machine had too few CPUs
+ *   asleep, I/O, page faults   a delay without a processor, equally long on the target
  *   waiting for a lock, throttled   dropped, with a note
  *   not accounted for    counted as computing, with a note
  *   computing of a thread before it started its workers, or before it began a parallel region
  *                        (up to the call that begins it, if known)
  *                        a serial part, for which the workers wait (a guess)
- *   the process before the first and after the last barrier thread
+ *   a process before its first thread in episodes begins, and after the last one ends
  *                        serial parts, by the clock
  * Incomplete episodes are not used: their members' computing is added to the members' next phase.
  */
@@ -30,23 +30,26 @@
 /* Sums over all threads, in ns unless a comment says otherwise. */
 struct predict_facts {
 	uint64_t recorded_ns; /* from the first start to the last end of threads in episodes */
-	/* Time before and after that with another thread of their processes: the serial parts. */
+	/*
+	 * Time before and after recorded_ns with only another thread of these processes: the serial
+	 * parts.
+	 */
 	uint64_t before_ns, after_ns;
 	bool windowed; /* only a time window is used, without tails and serial parts */
-	uint32_t cut; /* threads with a first phase that began before the window: it is left out */
-	uint64_t crossings, episodes; /* used */
+	uint32_t cut; /* threads with a first phase that began before the window, and is left out */
+	uint64_t crossings, episodes; /* number of crossings and episodes that are used */
 	uint64_t left_out; /* incomplete episodes, which are not used */
 	uint64_t ambiguous; /* episodes with guessed members */
 	uint64_t rivals; /* episodes with an uncertain last arriver */
 	uint64_t unknown; /* crossings after a phase of unknown duration, which counts as 0 */
 	uint64_t messages; /* remote reads and writes that are used */
-	uint64_t strangers; /* remote reads and writes of unknown threads' data: left out */
-	uint64_t forks; /* derived begins of parallel parts */
+	uint64_t strangers; /* remote accesses to data of unknown threads, which are left out */
+	uint64_t forks; /* begins of parallel parts, which are derived (a guess) */
 	uint64_t computing_ns;
 	uint64_t wall_ns; /* part of .computing_ns that is wall-clock time */
 	uint64_t delay_ns;
-	uint64_t runq_ns, lock_ns, throttled_ns, unattributed_ns; /* dropped */
-	uint64_t steal_ns, cost_ns; /* subtracted */
+	uint64_t runq_ns, lock_ns, throttled_ns, unattributed_ns; /* left out of the input */
+	uint64_t steal_ns, cost_ns; /* subtracted from the computing */
 	bool cost_known;
 	uint32_t detached_parts; /* processes with some barriers detached by --cost-limit */
 	uint32_t tasks; /* processes with OpenMP tasks: computing in their barriers is left out */
@@ -77,16 +80,16 @@ int predict_feed_episode(struct predict_feed *f, const struct model *model,
 int predict_feed_message(struct predict_feed *f, const struct model *model, uint32_t thread,
 			 const struct model_message *message);
 /*
- * Feed the tails after model_finish(), which completes the input. Its sites are the model's
- * barriers and, if there are parallel parts, one more for their begins (model_nbarriers()). Return
- * as predict_feed_episode().
+ * After model_finish(), feed the time after each thread's last episode. This completes the input.
+ * Its sites are the model's barriers. If there are parallel parts, one more site,
+ * model_nbarriers(), is for their begins. Return the same as predict_feed_episode().
  */
 int predict_feed_finish(struct predict_feed *f, const struct model *model);
 const struct predict_input *predict_feed_input(const struct predict_feed *f);
 const struct predict_facts *predict_feed_facts(const struct predict_feed *f);
 /*
- * Return the model's index of a thread of the input, and its tid then: the index may belong to
- * another thread since.
+ * Return the model's index of a thread of the input, and set *tid to the thread's tid. By now, the
+ * index may belong to another thread.
  */
 uint32_t predict_feed_thread(const struct predict_feed *f, uint32_t thread, uint32_t *tid);
 

@@ -12,8 +12,8 @@ enum predict_distance { PREDICT_SAME, PREDICT_CLUSTER, PREDICT_FAR };
 
 struct predict_net {
 	const struct predict_machine *m;
-	uint32_t clusters; /* number of clusters of the processors */
-	uint32_t side; /* of the mesh */
+	uint32_t clusters; /* number of clusters */
+	uint32_t side; /* side length of the mesh, in clusters */
 	double links; /* links that cross the bisection */
 	uint32_t inflight; /* messages on the network */
 };
@@ -30,7 +30,7 @@ double predict_net_transit(const struct predict_net *net, uint32_t a, uint32_t b
 
 struct predict_arrival {
 	uint32_t thread;
-	uint32_t home; /* its processor */
+	uint32_t home; /* the thread's home: see predict_sim.h */
 	double arrive_ns;
 	double leave_ns; /* output: when the thread may continue, without its own cost of leaving */
 };
@@ -46,7 +46,7 @@ void predict_barrier_leave(const struct predict_net *net, struct predict_arrival
 
 struct predict_event {
 	double t;
-	uint64_t seq; /* events of the same time come out in the order in which they were added */
+	uint64_t seq; /* number of the event; events with the same time are popped in this order */
 	uint32_t kind, subject, generation;
 };
 

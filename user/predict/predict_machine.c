@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Parameters of machines: their names, the built-in machines, and files. */
+/* Parameters of machines: their names, the built-in machines, and the parser of parameter files. */
 #include "predict/predict.h"
 
 #include "base/array.h"
@@ -30,7 +30,7 @@ const struct predict_param predict_params[] = {
 	{ "MipsRatio", NULL, P(mips_ratio), PREDICT_NUMBER, 1e-6, 1e6, NULL,
 	  "factor of computing times: 2 is a processor half as fast as the recorded one" },
 	{ "Scheduler", NULL, P(scheduler), PREDICT_WORD, 0, 2, schedulers,
-	  "threads to processors: global (any free one), block, cyclic (both fixed)" },
+	  "how threads get processors: global (any free one), block, cyclic (both fixed)" },
 	TIME("Quantum", quantum, "time after which another ready thread runs; 0: unlimited"),
 	TIME("SwitchTime", switch_time, "time for a processor to switch to another thread"),
 	{ "CoresPerCluster", NULL, P(cores_per_cluster), PREDICT_WHOLE,
@@ -54,7 +54,7 @@ const struct predict_param predict_params[] = {
 	TIME("WakeTime", wake_time, "central: time to wake a thread on another processor"),
 	TIME("FlagTime", flag_time, "time from writing a flag until another processor goes on"),
 	{ "ServicePolicy", NULL, P(service), PREDICT_WORD, 0, 2, services,
-	  "of messages to a thread that computes: none (served when it waits), interrupt, poll" },
+	  "for messages to a computing thread: none (served when it waits), interrupt, poll" },
 	TIME("PollInterval", poll_interval, "computing time between two polls for messages"),
 	TIME("PollTime", poll_time, "time of one poll"),
 	TIME("InterruptTime", interrupt_time, "time to interrupt a computation and to resume it"),
@@ -69,7 +69,7 @@ const struct predict_param predict_params[] = {
 	{ "ClusterByteTime", NULL, P(cluster_byte), PREDICT_TIME_A_BYTE, 0, SECOND, NULL,
 	  "time to read one byte of shared memory" },
 	{ "Topology", NULL, P(topology), PREDICT_WORD, 0, 5, topologies,
-	  "of the clusters: crossbar, bus, ring, mesh, hypercube, fattree (of four branches)" },
+	  "network of the clusters: crossbar, bus, ring, mesh, hypercube, fattree (4 branches)" },
 	TIME("HopTime", hop_time, "time from one cluster to the next"),
 	{ "Contention", NULL, P(contention), PREDICT_NUMBER, 0, 1000, NULL,
 	  "0: none; 1: messages share the links of the bisection evenly" },
@@ -98,11 +98,12 @@ static const struct {
 	  "ClusterStartupTime = 0.1 us\nClusterByteTime = 12 GB/s\n"
 	  "HopTime = 0.15 us\nCommStartupTime = 0.2 us\nByteTransferTime = 8 GB/s\n"
 	  "ServicePolicy = interrupt\n" },
-	{ "cm5", "table 3 of the paper: a CM-5, from recordings of a Sun 4",
+	{ "cm5", "a CM-5, from recordings of a Sun 4 (Shanmugam et al. 1995, table 3)",
 	  "MipsRatio = 0.41\nScheduler = block\nBarrierModel = linear\nBarrierModelTime = 5 us\n"
 	  "CommStartupTime = 10 us\nByteTransferTime = 0.118 us/B\nServicePolicy = interrupt\n"
 	  "Topology = fattree\n" },
-	{ "distributed", "table 1 of the paper: 20 MB/s, and messages that are expensive to start",
+	{ "distributed",
+	  "20 MB/s, and messages that are expensive to start (Shanmugam et al. 1995, table 1)",
 	  "Scheduler = block\nBarrierModel = linear\nEntryTime = 5 us\nExitTime = 5 us\n"
 	  "CheckTime = 2 us\nExitCheckTime = 2 us\nModelTime = 10 us\nBarrierByMsgs = 1\n"
 	  "BarrierMsgSize = 128 B\nServicePolicy = interrupt\nInterruptTime = 5 us\n"
@@ -151,7 +152,7 @@ int predict_machine_find(const char *name, struct predict_machine *out)
 
 struct unit {
 	const char *name;
-	double ns; /* factor; for a bandwidth: ns per byte, times the number */
+	double ns; /* factor to ns; for a bandwidth, ns per byte at a value of 1 */
 };
 
 static const struct unit times[] = { { "ns", 1 },     { "us", 1e3 }, { "\302\265s", 1e3 },
@@ -224,7 +225,7 @@ static int parse_number(const struct predict_param *p, const char *value, double
 	const struct unit *unit, *bandwidth = NULL;
 	char *end;
 
-	/* No hexadecimal, no inf, no nan. */
+	/* Refuse hexadecimal numbers, inf and nan. */
 	if (strspn(value, "0123456789.") == 0 || value[strspn(value, "0")] == 'x')
 		return complain(why, size, "%s is %s, not \"%.40s\"", p->name,
 				kinds[p->unit].expected, value);

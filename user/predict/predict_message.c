@@ -49,7 +49,7 @@ void sim_interrupt(struct sim *s, uint32_t processor, double before)
 	sim_serve_next(s, processor, before);
 }
 
-/* A message has arrived at a busy processor: serve it now, at the next poll, or when it waits. */
+/* Serve a message at a busy processor: now, at the next poll, or when its thread waits. */
 static void arrived_busy(struct sim *s, uint32_t processor)
 {
 	struct sim_processor *p = &s->processors[processor];

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * The network: distances and transit times of messages. They are computed, as in the paper (section
- * 3.3.2), from the bytes, the hops, and a factor for the messages already on the network. No link
- * is simulated.
+ * The network: distances and transit times of messages. As in section 3.3.2 of the paper (see
+ * predict.h), they are computed from the bytes, the hops, and a factor for the messages already on
+ * the network. No link is simulated.
  */
 #include "predict/predict_internal.h"
 
 #include <math.h>
 
-/* Return the links that cross the bisection, which messages to any destination share. */
+/*
+ * Return the number of links between the two halves of the network. All messages share these links.
+ */
 static double bisection(enum predict_topology topology, uint32_t n)
 {
 	double half = n > 1 ? n / 2.0 : 1;
@@ -21,7 +23,7 @@ static double bisection(enum predict_topology topology, uint32_t n)
 		return n > 2 ? 2 : 1;
 	case PREDICT_MESH:
 		return fmax(1, floor(sqrt(n)));
-	default: /* all other topologies have a link for each pair of nodes across */
+	default: /* in other topologies, each node has a link to the other half */
 		return fmax(1, floor(half));
 	}
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Processors run the bursts of threads, and serve messages, in turn. */
+/* Processors run bursts of threads and serve messages, one at a time. */
 #include "predict/predict_sim.h"
 
 #include <errno.h>

@@ -13,8 +13,8 @@
 #include "analyse/internal.h"
 
 #define NOTES_MAX 24
-#define AS_FAST	  1.02 /* up to this multiple of the least time is about as fast */
-#define LITTLE	  0.001 /* less than this share of the recorded time gets no note */
+#define AS_FAST	  1.02 /* a time up to this multiple of the shortest time is about as fast */
+#define LITTLE	  0.001 /* a time below this share of the recorded time gets no note */
 
 /* --- figures ---------------------------------------------------------------------------------- */
 
@@ -150,7 +150,7 @@ static void note(struct notes *n, const char *kind, const char *fmt, ...)
 #define WARN(n, ...)   note(n, "warning", __VA_ARGS__)
 #define ASSUME(n, ...) note(n, "assumption", __VA_ARGS__)
 
-/* Return whether the time is a share of all threads' recorded time that is worth a note. */
+/* Return whether @ns is large enough for a note, compared with the recorded time of all threads. */
 static bool counts(const struct predict_facts *f, uint64_t ns)
 {
 	return (double)ns >
@@ -176,10 +176,8 @@ static void warn_of_input(struct notes *n, const struct predict_facts *f)
 	if (counts(f, f->lock_ns))
 		WARN(n,
 		     "Threads waited %s for locks (%.0f %% of their computing time), which is left "
-		     "out. "
-		     "The predicted times are too short by their lock waits on the target, and the "
-		     "order "
-		     "of events could change.",
+		     "out. The predicted times are too short by their lock waits on the target, "
+		     "and the order of events could change.",
 		     time_of(t, f->lock_ns),
 		     100 * (double)f->lock_ns / fmax((double)f->computing_ns, 1));
 	if (f->tasks)
@@ -248,9 +246,9 @@ static void assume_threads(struct notes *n, const struct prediction_source *s)
 	char quantum[32];
 
 	ASSUME(n,
-	       "%u thread%s, those that met at barriers. Each does on the target what it did here, "
-	       "in the "
-	       "same order. Work that is distributed at run time may go to other threads there.",
+	       "The prediction is for the %u thread%s that met at barriers. Each does on the "
+	       "target what it did here, in the same order. Work that is distributed at run time "
+	       "may go to other threads there.",
 	       s->in->nthreads, plural(s->in->nthreads));
 	ASSUME(n,
 	       "Computing takes %g times as long as here (MipsRatio), whatever runs at the same "
@@ -258,11 +256,11 @@ static void assume_threads(struct notes *n, const struct prediction_source *s)
 	       "shared caches and memory, and hardware threads of one core, are not modelled.",
 	       m->mips_ratio);
 	/*
-	 * Only times were recorded, perhaps on few processors: the owner of a cache line is
-	 * unknown.
+	 * Only times were recorded, perhaps on few processors, so it is unknown which processor
+	 * owned a cache line.
 	 */
-	ASSUME(n, "Shared memory costs no more on the target: the time to move cache lines between "
-		  "processors is unknown from a recording.");
+	ASSUME(n, "Shared memory costs no more on the target: a recording does not show the time "
+		  "to move cache lines between processors.");
 	if (m->quantum > 0)
 		ASSUME(n,
 		       "With fewer processors than threads, %s, in turns of %s. A thread that "
@@ -288,22 +286,23 @@ static void assume_times(struct notes *n, const struct predict_facts *f)
 		ASSUME(n, "The cost of tracing is unknown, and still in the computing times.");
 	ASSUME(n, "Waiting for a CPU here (%s) is dropped.", time_of(t, f->runq_ns));
 	if (f->delay_ns)
-		ASSUME(n, "Sleep, I/O and page waits (%s) take as long there, without a processor.",
+		ASSUME(n,
+		       "Sleep, I/O and page faults (%s) take as long on the target, without a "
+		       "processor.",
 		       time_of(t, f->delay_ns));
 	if (f->steal_ns || f->throttled_ns)
 		ASSUME(n, "Steal time (%s) and cgroup throttling (%s) are dropped.",
 		       time_of(t, f->steal_ns), time_of(u, f->throttled_ns));
 	if (f->before_ns + f->after_ns > 0)
 		ASSUME(n,
-		       "%s before the threads that meet began, and %s after they had ended, one "
-		       "thread was "
-		       "alone: all of it counts as computing, which no second processor shares.",
+		       "For %s before the threads that meet began, and %s after they had ended, "
+		       "one thread was alone: all of that time counts as computing on one "
+		       "processor.",
 		       time_of(t, f->before_ns), time_of(u, f->after_ns));
 	if (f->windowed)
 		ASSUME(n,
-		       "Only a part of the recording: what %u thread%s did before the first "
-		       "episode in it, "
-		       "and everything after the last, is left out.",
+		       "Only a part of the recording is used: what %u thread%s did before its "
+		       "first episode, and everything after its last episode, is left out.",
 		       f->cut, plural(f->cut));
 	if (f->detached)
 		ASSUME(n,
@@ -314,9 +313,8 @@ static void assume_times(struct notes *n, const struct predict_facts *f)
 		       f->detached == 1 ? "its" : "their");
 	if (f->detached_parts)
 		ASSUME(n,
-		       "Of %u process%s some barriers were not traced to the end (--cost-limit): "
-		       "later "
-		       "work and waits there count as computing.",
+		       "Some barriers of %u process%s were not traced to the end (--cost-limit): "
+		       "later work and waits there count as computing.",
 		       f->detached_parts, f->detached_parts == 1 ? "" : "es");
 	if (f->forks)
 		ASSUME(n,
@@ -341,9 +339,9 @@ static void assume_machine(struct notes *n, const struct prediction_source *s)
 		       "SBT_WRITE).",
 		       (unsigned long long)s->facts->messages);
 	if (data)
-		ASSUME(n,
-		       "Data are where a fixed distribution puts their thread. Messages share the "
-		       "network by a factor (Contention): no link is simulated.");
+		ASSUME(n, "Data are at the processor that a fixed distribution gives their thread. "
+			  "Messages share the network by a factor (Contention): no link is "
+			  "simulated.");
 	else
 		ASSUME(n, "The recording has no remote data (the program has no SBT_READ and "
 			  "SBT_WRITE): "
@@ -462,7 +460,10 @@ static void join_notes(struct notes *n, const struct predictions *of, const char
 				join_note(n, of, names, count, i, &of[i].notes[k]);
 }
 
-/* Join the points. Their speedup is against one processor with the fewest threads. */
+/*
+ * Join the points. Their speedup is relative to one processor in the recording with the fewest
+ * threads.
+ */
 static void join_points(const struct predictions *of, const char *const *names, uint32_t n,
 			struct predictions *out)
 {

@@ -13,7 +13,7 @@
 
 /* The name of a site of the input. */
 struct prediction_site {
-	const char *id; /* of a barrier; NULL: it is none */
+	const char *id; /* id of a barrier; NULL if the site is no barrier */
 	const char *label;
 };
 
@@ -21,14 +21,15 @@ struct prediction_site {
 struct prediction_phase {
 	const char *id, *label;
 	uint64_t episodes;
-	uint64_t time_ns; /* phase time; the times of one team's phases add up to the whole time */
-	double share; /* of the predicted time */
-	/* Of all threads: see struct predict_phase. */
+	/* phase time; for one team, the phase times add up to the predicted time */
+	uint64_t time_ns;
+	double share; /* time_ns as a share of the predicted time */
+	/* Summed over all threads; see struct predict_phase. */
 	uint64_t work_ns, wait_ns, barrier_ns, access_ns, queue_ns;
 };
 
 struct prediction {
-	const char *recording; /* the name of the recording; NULL: there is only one */
+	const char *recording; /* name of the recording; NULL if there is only one */
 	const char *machine, *barrier_model;
 	uint32_t processors, threads;
 	uint64_t time_ns;
@@ -40,7 +41,8 @@ struct prediction {
 	double efficiency; /* speedup over processors */
 	const char *limit, *limit_label; /* the phase that loses most processor time */
 	const char *because; /* "imbalance", "barriers", ... */
-	uint64_t balanced_ns, barrier_free_ns, access_free_ns; /* predicted time if ... */
+	/* times of the what-ifs, see predict_point */
+	uint64_t balanced_ns, barrier_free_ns, access_free_ns;
 	uint32_t nphases; /* phases that took time, longest first */
 	struct prediction_phase *phases;
 };
@@ -52,8 +54,10 @@ struct prediction_note {
 
 struct predictions {
 	uint32_t n, recordings;
-	struct prediction *all; /* by processors; of several recordings first by their threads */
-	uint32_t best; /* index of the fewest processors that are about as fast as any */
+	/* ordered by processors; with several recordings, first by threads */
+	struct prediction *all;
+	/* index of the first entry that is about as fast as the fastest */
+	uint32_t best;
 	uint32_t nnotes;
 	struct prediction_note *notes; /* warnings first */
 	uint64_t serial_ns; /* time on one processor */
@@ -62,13 +66,13 @@ struct predictions {
 	void *arena;
 };
 
-/* The input of predictions_build(), which keeps only pointers to the site names. */
+/* The input of predictions_build(). Only the site names must outlive the result. */
 struct prediction_source {
 	const struct predict_input *in;
 	const struct predict_facts *facts;
 	const struct predict_machine *machine;
 	const struct predict_result *result;
-	/* By site of the input, without that of parallel parts. */
+	/* Indexed by site of the input, without the site for begins of parallel parts. */
 	const struct prediction_site *sites;
 	uint32_t nsites;
 };
@@ -76,10 +80,10 @@ struct prediction_source {
 /* Fill *out, which predictions_free() frees. Return 0 or -ENOMEM. */
 int predictions_build(const struct prediction_source *s, struct predictions *out);
 /*
- * Join the predictions from several recordings of a program with different numbers of threads into
- * one curve, with the points and notes of all of them. A note that does not apply to all recordings
- * begins with the name of its recording. @of and @names must outlive *out. Return as
- * predictions_build().
+ * Join the predictions from recordings of a program with different numbers of threads into one
+ * curve. It has the points and notes of all predictions. A note that does not apply to all
+ * recordings begins with the name of its recording. @of and @names must outlive *out. Return the
+ * same as predictions_build().
  */
 int predictions_join(const struct predictions *of, const char *const *names, uint32_t n,
 		     struct predictions *out);

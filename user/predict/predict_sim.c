@@ -118,7 +118,7 @@ static void end_thread(struct sim *s, struct sim_thread *t)
 	if (s->now < s->out->time_ns)
 		return;
 	s->out->time_ns = s->now;
-	tail->time_ns = s->now - t->released; /* of the thread that ends last */
+	tail->time_ns = s->now - t->released; /* tail of the thread that ends last */
 	tail->episodes = 1;
 }
 
@@ -181,7 +181,7 @@ static void run_end(struct sim *s, uint32_t processor)
 	p->generation++;
 	p->looks = false;
 	if (t->left > 0) {
-		/* The thread's turn is over: run the next ready thread, if there is one. */
+		/* The thread's quantum is over: run the next ready thread, if there is one. */
 		if (sim_queue_of(s, processor)->head != PREDICT_NONE) {
 			t->since = s->now;
 			sim_put_thread(s, sim_queue_of(s, processor), thread);
@@ -269,7 +269,7 @@ static int sim_init(struct sim *s, uint32_t processors)
 	if (!s->threads || !s->processors || !s->episodes || !s->idle || !s->order || !s->members ||
 	    !s->scratch || !s->out->phases)
 		return -ENOMEM;
-	/* The first idle processor to be used is 0. */
+	/* The list is used from its end, so processor 0 is used first. */
 	for (i = 0; i < processors; i++) {
 		s->idle[i] = processors - 1 - i;
 		s->processors[i] = (struct sim_processor){
@@ -302,7 +302,7 @@ static void sim_free(struct sim *s)
 	free(s->heap.events);
 }
 
-/* Compute for @ns on one processor, before or after all threads. */
+/* Compute for @ns on one processor, before the threads begin or after all have ended. */
 static void run_alone(struct sim *s, uint64_t ns)
 {
 	struct predict_phase *ph = &s->out->phases[s->in->nsites + 1];

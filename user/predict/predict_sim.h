@@ -2,13 +2,13 @@
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
  * The simulation: threads compute on processors, wait at barriers and request data from each other
- * (section 3.3 of the paper).
+ * (section 3.3 of the paper, see predict.h).
  *
  * A thread computes in bursts. A burst is its recorded computing, times MipsRatio, plus the
  * thread's own cost of its next op. A processor runs one thread, or serves one message. Waiting
  * messages are served before ready threads. A thread that waits for a barrier or for data leaves
- * its processor to other threads. Data belong to a thread's home: the processor that a fixed
- * distribution gives it, even where threads run on any free processor.
+ * its processor to other threads. Each thread has a home: the processor that a fixed distribution
+ * gives it, even if threads run on any free processor. A thread's data are at its home.
  */
 #ifndef PREDICT_PREDICT_SIM_H
 #define PREDICT_PREDICT_SIM_H
@@ -17,60 +17,61 @@
 
 /* Kinds of events, and the meaning of their subject. */
 enum sim_kind {
-	SIM_RUN_END, /* a processor ends its slice, if it still has that generation */
+	SIM_RUN_END, /* a processor ends its slice; ignored if its generation has changed */
 	SIM_READY, /* a thread stops waiting */
 	SIM_ARRIVED, /* a message arrives */
 	SIM_SERVED, /* a processor has served its message */
-	SIM_LOOKS, /* a processor polls for messages, if it still has that generation */
+	SIM_LOOKS, /* a processor polls for messages; ignored if its generation has changed */
 };
 
 enum sim_message_kind { SIM_REQUEST, SIM_ANSWER, SIM_DATA };
 
 struct sim_message {
 	enum sim_message_kind kind;
-	uint32_t thread; /* that sent the request */
-	uint32_t to; /* processor */
+	uint32_t thread; /* thread that requests or sends data */
+	uint32_t to; /* processor that serves the message */
 	uint32_t back; /* processor of the request's sender */
-	uint32_t bytes; /* of the answer */
-	uint32_t next; /* in a processor's queue, or in the list of unused messages */
+	uint32_t bytes; /* size of the data */
+	uint32_t next; /* next message in a processor's queue, or in the list of unused messages */
 };
 
 struct sim_queue {
-	uint32_t head, tail; /* head PREDICT_NONE: empty */
+	uint32_t head, tail; /* head is PREDICT_NONE if the queue is empty */
 };
 
 struct sim_thread {
 	uint64_t next; /* index of the next step */
-	double left; /* rest of the burst */
-	double arrive; /* at its last episode */
+	double left; /* rest of the burst, ns */
+	double arrive; /* arrival at its last episode */
 	double since; /* it has been ready, or waited for data, since this time */
 	double released; /* release of its last episode */
-	/* Since then, for the sums of the current phase. */
+	/* Sums of the current phase, since `released`. */
 	double work, access, queued, entered;
-	double waited; /* for a processor, since its last departure */
-	double past_work, past_waited; /* of the phase before its last episode */
-	uint32_t home, last; /* processors */
-	uint32_t link; /* next thread in a queue, or at the episode */
-	uint32_t left_episode; /* the episode with a departure not yet reported; PREDICT_NONE */
+	double waited; /* waiting for a processor since its last departure */
+	double past_work, past_waited; /* sums of the phase before its last episode */
+	uint32_t home, last; /* processors: the home, and where the thread ran last */
+	uint32_t link; /* next thread in a queue, or in the list of an episode's arrived threads */
+	/* the episode with a departure not yet reported; PREDICT_NONE if none */
+	uint32_t left_episode;
 	enum predict_op op;
 	uint32_t what, bytes;
 	bool ended;
 };
 
 struct sim_processor {
-	uint32_t thread; /* that it runs, or will resume; PREDICT_NONE */
-	uint32_t last; /* thread that it ran before; PREDICT_NONE */
-	uint32_t serving; /* message; PREDICT_NONE */
-	uint32_t generation; /* of its current SIM_RUN_END and SIM_LOOKS */
-	uint32_t idle; /* its index in the list of idle processors; PREDICT_NONE */
+	uint32_t thread; /* thread that it runs or will resume; PREDICT_NONE if none */
+	uint32_t last; /* thread that it ran last; PREDICT_NONE if none */
+	uint32_t serving; /* message that it serves; PREDICT_NONE if none */
+	uint32_t generation; /* generation of its valid SIM_RUN_END and SIM_LOOKS events */
+	uint32_t idle; /* its index in the list of idle processors; PREDICT_NONE if busy */
 	bool looks; /* a SIM_LOOKS is queued */
-	double since, slice; /* begin of the run, and computing until SIM_RUN_END */
+	double since, slice; /* begin of the slice, and computing until SIM_RUN_END, ns */
 	struct sim_queue threads, messages;
 };
 
 struct sim_episode {
 	uint32_t narrived;
-	uint32_t first; /* thread; valid if .narrived is not 0 */
+	uint32_t first; /* head of the list of arrived threads; valid if .narrived is not 0 */
 };
 
 struct sim {
@@ -82,10 +83,10 @@ struct sim {
 	predict_crossing *crossing;
 	void *ctx;
 	double now;
-	bool fixed; /* threads stay on their homes */
+	bool fixed; /* each thread stays at its home */
 	bool shared; /* there are more threads than processors */
 	uint32_t nprocessors, nidle, ended;
-	struct sim_queue ready; /* used unless .fixed */
+	struct sim_queue ready; /* ready threads; unused if `fixed` is set */
 	struct sim_thread *threads;
 	struct sim_processor *processors;
 	struct sim_episode *episodes;
@@ -109,11 +110,11 @@ struct sim_queue *sim_queue_of(struct sim *s, uint32_t processor);
 /* Return the number of polls during @computing: one after each interval but the last. */
 double sim_looks_in(const struct sim *s, double computing);
 /*
- * Run the processor's thread to the end of its burst or turn. @overhead is the part of the burst
- * that does not count for its turn.
+ * Run the processor's thread to the end of its burst or quantum. @overhead is the part of the burst
+ * that does not count for the quantum.
  */
 void sim_run_on(struct sim *s, uint32_t processor, double overhead);
-/* Return what the processor has computed of the burst by now, without polls for messages. */
+/* Return the computing time of the slice up to now, without polls for messages. */
 double sim_computed(const struct sim *s, const struct sim_processor *p);
 /* Begin the thread's next step, after @before ns of its own work. */
 void sim_next_step(struct sim *s, struct sim_thread *t, const struct predict_thread *steps,
@@ -123,7 +124,9 @@ void sim_start_thread(struct sim *s, uint32_t processor, uint32_t thread);
 void sim_serve_next(struct sim *s, uint32_t processor, double before);
 /* Choose what the processor does next: messages, then its own thread, then a ready thread. */
 void sim_go_on(struct sim *s, uint32_t processor);
-/* Run a ready thread on its last processor if that is idle, otherwise on any, or queue it. */
+/*
+ * Run a ready thread on its last processor if that is idle, otherwise on any idle one, or queue it.
+ */
 void sim_ready(struct sim *s, uint32_t thread);
 
 /* --- predict_message.c: remote data ----------------------------------------------------------- */

@@ -80,11 +80,11 @@ struct translate {
 	struct {
 		uint64_t next; /* index of the next step */
 		double t;
-		uint32_t waits; /* next thread waiting at the same episode; PREDICT_NONE: none */
+		uint32_t waits; /* next thread waiting at the same episode; PREDICT_NONE if none */
 	} * threads;
 	struct {
 		uint32_t narrived;
-		uint32_t first; /* waiting thread */
+		uint32_t first; /* first waiting thread */
 		double last; /* time of the last arrival */
 	} * episodes;
 	uint32_t *ready, nready;
@@ -120,8 +120,8 @@ static void translate_arrive(struct translate *tr, uint32_t i, uint32_t episode)
 }
 
 /*
- * Run a thread up to its next episode: each event keeps its distance from the one before it. Return
- * whether the thread has ended.
+ * Run a thread up to its next episode. Each event keeps its recorded distance from the event before
+ * it. Return whether the thread has ended.
  */
 static bool translate_thread(struct translate *tr, uint32_t i)
 {

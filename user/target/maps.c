@@ -260,7 +260,8 @@ int maps_stat(int pid, const struct maps_entry *e, struct stat *st)
 	link_name(path, pid, e);
 	if (!stat(path, st))
 		return 0;
-	if (errno != ENOENT)
+	/* Without CAP_CHECKPOINT_RESTORE the links are not permitted. */
+	if (errno != ENOENT && errno != EPERM && errno != EACCES)
 		return -errno;
 	fd = open_by_name(pid, e);
 	if (fd < 0)
