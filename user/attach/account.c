@@ -247,7 +247,7 @@ static int compare(const void *a, const void *b)
 /*
  * Measure how long a page fault takes outside its handler, on new pages of sbt-trace itself. This
  * time is added for each fault: the kernel's timestamps are inside the handler and exclude entering
- * and leaving the kernel. On a virtual machine that is a large part.
+ * and leaving the kernel, which takes long on a virtual machine.
  */
 void account_calibrate_faults(struct attach *a, const struct sbt_account *self)
 {

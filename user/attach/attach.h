@@ -166,7 +166,7 @@ enum attach_waits_kind {
 	ATTACH_WAITS_SEMS, /* attach_sems() */
 };
 
-/* Do the same for joins of one process whose other waits are not probed. */
+/* Do the same for the joins of one process, if probes on its other waits are not wanted. */
 int attach_joins(struct attach *attach, const struct attach_group *joins, int pid);
 /* Do the same for functions that return when it is a thread's turn (SBT_ROLE_TURN). */
 int attach_turns(struct attach *attach, const struct attach_group *turns, int pid);
@@ -332,7 +332,7 @@ int attach_exclude(struct attach *attach, uint32_t tgid, uint32_t inc, uint64_t 
  */
 uint64_t attach_probe_groups_with(const struct attach *attach, uint32_t tgid,
 				  uint64_t probe_groups);
-/* Return those of @probe_groups whose probes are all for this process, or that have no probes. */
+/* Return those of @probe_groups that have probes only for this process, or no probes. */
 uint64_t attach_own_probe_groups(const struct attach *attach, uint32_t tgid, uint64_t probe_groups);
 /* Return whether the thread's present barrier, or its whole process, is no longer recorded. */
 bool attach_is_detached(const struct attach *attach, const struct sbt_thread *thread);

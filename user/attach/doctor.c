@@ -247,7 +247,7 @@ static void try_bpf(struct doctor_facts *f)
 		goto out;
 	close(program);
 	f->signal = libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_send_signal, NULL) == 1;
-	/* The same test as in account_prepare(). */
+	/* Make the same test as account_prepare(). */
 	f->vma = libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, BPF_FUNC_find_vma, NULL) == 1;
 	if (!calibrate_probe_site(false, &t.probe_site, t.exits))
 		try_probes(f, &t);

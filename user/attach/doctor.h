@@ -45,7 +45,7 @@ struct doctor_facts {
 	uint32_t nrights;
 	struct doctor_right rights[DOCTOR_RIGHTS];
 	bool root; /* the user id is root; capabilities that are missing were removed */
-	/* 1: the first namespace; 0: another namespace; DOCTOR_UNTRIED */
+	/* 1: the first namespace; 0: another namespace; DOCTOR_UNTRIED: unknown */
 	int first_pidns, first_userns;
 	int bpf_sysctl, paranoid, yama; /* values of the sysctls */
 	int seccomp; /* as in /proc/self/status: 0, 1, 2: a filter */
@@ -120,7 +120,7 @@ void doctor_look_machine(struct doctor_facts *facts);
 /* Collect facts that need no BPF: the machine, rights, limits, cgroups, processes. May fork. */
 void doctor_look(struct doctor_facts *facts);
 /*
- * Try BPF, the attach methods, and counters. Best called in a separate process, whose exit removes
+ * Try BPF, the attach methods, and counters. Best called in a separate process: its exit removes
  * everything.
  */
 void doctor_try(struct doctor_facts *facts);

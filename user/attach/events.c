@@ -111,7 +111,7 @@ static int raw_event(struct event_spec *spec, const char *name)
 }
 
 /*
- * Resolve a name of any kind except libpfm4's. Return 0, -ENOENT, or -EINVAL with a sentence in
+ * Resolve a name of any kind except libpfm4 names. Return 0, -ENOENT, or -EINVAL with a sentence in
  * r->error.
  */
 static int resolve(struct reader *r, struct event_spec *spec, const char *name)
@@ -362,7 +362,8 @@ static int read_item(struct reader *r, char *text)
 	}
 	for (i = 0; i < item.n;) {
 		if (!*item.part[i])
-			return event_fail(r->why, r->len, "an event without a name in the list");
+			return event_fail(r->why, r->len,
+					  "the list contains an event without a name");
 		err = read_event(r, &item, &i);
 		if (err)
 			return err;

@@ -120,7 +120,9 @@ static void forget_stack(struct state *s)
 	forget_based(s, REGISTER_SP);
 }
 
-/* Set the register's contents, and forget the slots whose address is relative to its old value. */
+/*
+ * Set the register's contents, and forget the slots that are addressed relative to its old value.
+ */
 static void set_register(struct state *s, int reg, int arg)
 {
 	s->reg[reg] = (int8_t)arg;

@@ -288,7 +288,7 @@ static bool x86_drops_q(unsigned int id)
 /* Classify by fixed bits. On arm64, uprobes simulate branches, literal loads and nop. */
 static void arm64_step(uint32_t w, int64_t at, struct insn_step *step)
 {
-	/* The first entry applies whose `bits` equal the word under its `mask`. */
+	/* Of the entries with the word's value under `mask` in `bits`, the first one applies. */
 	static const struct {
 		uint32_t mask, bits;
 		enum insn_class class;
@@ -693,7 +693,7 @@ static int insn_walk_body(struct insn_decoder *d, struct insn_walk *w)
 	if (err)
 		return err;
 	if (runs_on) {
-		snprintf(w->why, w->why_len, "its last instruction does not end it");
+		snprintf(w->why, w->why_len, "it continues past its end");
 		return -ENOTSUP;
 	}
 	if (!w->found && !w->ntails) {

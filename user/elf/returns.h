@@ -23,13 +23,13 @@ struct returns {
 
 /*
  * Find the addresses to which the function of a parallel region returns. @regions are the linked
- * addresses of @nregions functions that begin a region. These functions call the region's function
- * through a pointer. So do functions whose address they or their callees pass as an argument (such
- * as the worker's code for pthread_create). @invoke is a function that is known to call the
- * region's function; 0: none. Other calls through pointers in all these functions are included,
- * because the stack pointer distinguishes them at run time. The result is empty unless addresses
- * for both the beginning thread and the workers are found. x86-64 and arm64. Overwrites the bytes
- * from elf_bytes().
+ * addresses of @nregions functions that begin a region. Calls through pointers are searched in
+ * these functions, and in functions that they or their callees pass as an argument (such as the
+ * worker's code for pthread_create). @invoke is a function that is known to call the region's
+ * function; 0: none. Calls of other functions through pointers are included, because the stack
+ * pointer distinguishes them at run time. The result is empty unless addresses for both the
+ * beginning thread and the workers are found. x86-64 and arm64. Overwrites the bytes from
+ * elf_bytes().
  */
 void returns_find(const struct elf_file *elf, uint16_t machine, const uint64_t *regions,
 		  uint32_t nregions, uint64_t invoke, struct returns *out);

@@ -547,7 +547,7 @@ static bool unwind_one(struct address_spaces *s, const struct address_space *spa
 }
 
 /*
- * Return the address whose name the frame gets: that of the instruction itself, or an address in
+ * Return the address by which the frame is named: that of the instruction itself, or an address in
  * the call before the return address.
  */
 static uint64_t unwind_named(const struct sbt_stack *sample, const struct stack_regs *regs,

@@ -86,11 +86,11 @@ struct address_space {
 	bool young;
 	uint32_t parent_tgid, parent_inc; /* both are 0 after exec */
 	const struct address_space_note *notes; /* from address_space_note_memory(), newest first */
-	/* Functions that the process's code calls and whose waits are not traced. */
+	/* Functions that the process's code calls and that may wait, but are not traced. */
 	struct untraced untraced;
 	enum address_space_turns turns;
 	bool runs; /* temporary mark while the mappings are examined */
-	/* functions whose waits for a turn are not traced, because they could get no probe */
+	/* functions in `turns` that could get no probe, so that waits in them are not traced */
 	struct untraced turns_unseen;
 	bool tasks; /* a probe has seen the process create or run OpenMP tasks */
 	/* The process ran for a while before probes were attached where its threads wait. */
@@ -206,7 +206,7 @@ void address_space_see_inherited(struct address_space *space);
 int address_space_assume(struct address_spaces *spaces, struct address_space *space);
 
 /*
- * Return the call site whose call returns to @ip. Read the mappings again if no known mapping
+ * Return the call site of the call that returns to @ip. Read the mappings again if no known mapping
  * contains the address. If the module at the address is unknown or uncertain, the address becomes a
  * call site of its own.
  */
@@ -287,8 +287,9 @@ const char *address_space_mapping_name(struct address_spaces *spaces, struct add
 uint64_t address_space_shared_key(struct address_spaces *spaces, struct address_space *space,
 				  uint64_t addr, bool *known);
 /*
- * Return whether it is unknown if the memory at @addr is shared: a forked process exited before its
- * mappings were read, and the mappings of its parents do not contain @addr either.
+ * Return true if it cannot be found out whether the memory at @addr is shared: a forked process
+ * exited before its mappings were read, and the mappings of its parents do not contain @addr
+ * either.
  */
 bool address_space_shared_unknown(struct address_spaces *spaces, struct address_space *space,
 				  uint64_t addr);

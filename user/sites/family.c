@@ -342,7 +342,7 @@ static const struct {
 #define FAMILY_PROBE_GROUPS (sizeof(family_probe_groups) / sizeof(family_probe_groups[0]))
 
 _Static_assert(FAMILY_PROBE_GROUPS <= SBT_PROBE_GROUPS_USER - SBT_PROBE_GROUPS_NAMED,
-	       "the user's come behind them");
+	       "the groups of the user's rules follow them");
 
 uint8_t family_probe_group(const struct family_function *f)
 {

@@ -199,8 +199,8 @@ const char *family_list(uint32_t bits, char *out, size_t size);
 const char *family_kind_name(uint8_t kind);
 
 /*
- * The C library whose layout barrier objects have. It is found by struct elf_traits of the file
- * that contains the probed function.
+ * The C library that determines the layout of barrier objects. It is found by struct elf_traits of
+ * the file that contains the probed function.
  */
 enum family_libc {
 	FAMILY_LIBC_UNKNOWN = 0,

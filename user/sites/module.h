@@ -86,7 +86,7 @@ struct module_needs {
 	bool path_first;
 };
 
-/* Variables of Open MPI whose addresses are handles of the predefined communicators. */
+/* Variables of Open MPI. Their addresses are the handles of the predefined communicators. */
 enum module_handle { MODULE_WORLD, MODULE_SELF, MODULE_NULL, MODULE_HANDLES };
 
 struct module {
@@ -124,7 +124,7 @@ struct module {
 	bool mpi; /* the file has functions of MPI */
 	/* Linked addresses of these variables. 0: not in this file. */
 	uint64_t handles[MODULE_HANDLES];
-	/* Functions that the file's code calls and whose waits are not traced. */
+	/* Functions that the file's code calls and that may wait, but are not traced. */
 	struct untraced untraced;
 	/*
 	 * The file is an OpenMP library. Waits of its threads inside are not barriers of the
@@ -139,7 +139,7 @@ struct module {
 	 */
 	bool tbb;
 	bool inlined_waits; /* the file has inlined waits of C++20 that could not be found */
-	/* Families whose parallel regions the file begins, as bits 1 << number. */
+	/* Families of the parallel regions that the file begins, as bits 1 << number. */
 	uint32_t regions;
 	struct returns returns; /* addresses to which the functions of these regions return */
 	uint32_t returned; /* families for which `returns` is known, as such bits */

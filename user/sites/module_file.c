@@ -81,7 +81,10 @@ bool module_is_behind(struct module *m, int pid, const struct maps_entry *e)
 
 	if (m->fd >= 0 || !m->identified)
 		return true;
-	/* If the process has exited, assume that its file is the one that was examined. */
+	/*
+	 * If the mapped file cannot be checked, as after the process's exit, assume that it is the
+	 * file that was examined.
+	 */
 	if (maps_stat(pid, e, &st))
 		return true;
 	if (!is_identity(m, &st))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Waits of std::barrier and std::latch that the compiler inlined: each wait gets probes at its
- * begin and its ends, inside a function.
+ * Waits of std::barrier and std::latch that the compiler inlined. Each wait gets probes inside a
+ * function: at its beginning and at each of its ends.
  */
 #include <elf.h>
 #include <stdio.h>

@@ -184,7 +184,7 @@ void module_add_probe_site(struct module *m, const struct family_function *funct
 }
 
 /*
- * Give an error to first functions of a pair whose second function is missing or has no known
+ * Give an error to the first function of a pair if the second function is missing or has no known
  * exits: threads would never be seen to leave.
  */
 static void drop_endless(struct module *m)
@@ -207,8 +207,8 @@ static void drop_endless(struct module *m)
 			continue;
 		p->error = -ENOTSUP;
 		snprintf(p->entry.why, sizeof(p->entry.why),
-			 ends ? "it is unknown where the function that ends it returns"
-			      : "the function that ends it was inlined");
+			 ends ? "the exits of the function that ends the wait are unknown"
+			      : "the function that ends the wait was inlined");
 	}
 }
 

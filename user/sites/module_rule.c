@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Find probe sites that the user has named, and functions whose names match built-in patterns. */
+/*
+ * Find probe sites that the user has named, and functions with names that match built-in patterns.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -76,8 +78,8 @@ static void add_user_probe_site(struct module_names *n, struct rule *rule, bool 
 }
 
 /*
- * Return whether the name belongs to a part of a function, or to a copy whose arguments differ from
- * those in the source.
+ * Return whether the name belongs to a part of a function, or to a copy with other arguments than
+ * in the source.
  */
 static bool is_clone(const char *name)
 {

@@ -288,9 +288,9 @@ static int take_linked(void *ctx, const char *name, const struct elf_symbol *sym
 }
 
 /*
- * Find calls whose waits are not traced. Calls inside an MPI library say nothing about the program.
- * If a program is linked with a static MPI library, linkers take only functions that it calls from
- * the archive. So functions in the program count as calls.
+ * Find calls of functions that may wait, but are not traced. Calls inside an MPI library say
+ * nothing about the program. If a program is linked with a static MPI library, linkers take only
+ * functions that it calls from the archive. So functions in the program count as calls.
  */
 static void find_untraced(struct module *m)
 {

@@ -15,7 +15,10 @@
 #define CODE_MAX    (256u << 20)
 #define CHUNK	    (1u << 20)
 #define CALL_LEN    5 /* e8 rel32 */
-/* How many bytes before a call are searched for its function's beginning, across chunks. */
+/*
+ * How many bytes before a call are searched for the start of its function. They may be in the
+ * previous chunk.
+ */
 #define LOOK_BACK   65536
 
 /* The functions of a file, by address. */
@@ -136,7 +139,7 @@ static void look_around(struct table *t, const uint8_t *code, size_t len, uint64
 }
 
 /*
- * Find all instructions whose last four bytes are the distance to a target: a call or jump, or an
+ * Find all instructions that end with the distance to a target in four bytes: a call or jump, or an
  * indirect one through a word. Four bytes may match by chance. That costs a useless probe.
  */
 static void scan_bytes(struct table *t, const uint8_t *code, size_t from, size_t len,

@@ -18,7 +18,7 @@
 #include "elf/sdt.h"
 #include "symbols/wire.h"
 
-#define FILES_MAX    64 /* files whose tables are kept in memory; their descriptors are closed */
+#define FILES_MAX    64 /* files with tables that are kept in memory; the files are closed */
 #define FUNCTION_MAX 16384 /* bytes of one function that are decoded */
 #define INSN_BYTES   16
 

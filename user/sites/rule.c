@@ -14,8 +14,8 @@
 #define RULE_ARGUMENTS_MAX 64
 #define RULE_COUNT_MAX	   0x7fffffffu
 /*
- * The object for a rule whose callers all share one barrier: an address that no object of a program
- * can have.
+ * The object of a rule with @all, for which all callers share one barrier: an address that no
+ * object of a program can have.
  */
 #define RULE_EVERYBODY	   0x7fff000000000000LL
 
@@ -176,8 +176,8 @@ static char *find_between(char *s)
 
 /*
  * Return the identifier that a mangled name of the function must contain: the last identifier
- * outside templates and parameters. Operators are mangled in another way, so they have none. A
- * piece of an identifier next to a wildcard must also be contained.
+ * outside templates and parameters. If a wildcard is next to it, return the known piece. Operators
+ * are mangled in another way: return NULL.
  */
 static char *needle_of(const char *name)
 {
@@ -319,7 +319,7 @@ int rules_add(struct rules *rules, const char *spec, char *why, size_t len)
 	if (len)
 		*why = 0;
 	if (rules->n == RULES_MAX) {
-		snprintf(why, len, "there are %d already, and there cannot be more", RULES_MAX);
+		snprintf(why, len, "there are %d rules already, which is the limit", RULES_MAX);
 		return -E2BIG;
 	}
 	if (strlen(spec) > RULE_SPEC_MAX)
@@ -430,8 +430,8 @@ static bool name_is(const struct rule_point *point, const char *name)
 }
 
 /*
- * Return where the parameters of a name begin: at the last parenthesis outside all others, as
- * before "int) const" in "f<int(*)()>::g(int) const".
+ * Return where the parameters of a name begin: at the last opening parenthesis that is not inside
+ * brackets. In "f<int(*)()>::g(int) const", that is the parenthesis before the last "int".
  */
 static char *find_parameters(char *name)
 {

@@ -13,12 +13,12 @@
 
 /*
  * Calls of MPI that may wait for another rank: all functions of MPI 4.1 except those that the
- * standard calls local or nonblocking. Some more are not listed. Operations that every rank must
- * enter before any rank leaves are barriers (sites/family.c) and are traced. Calls that only start
- * a transfer (MPI_Isend) return at once. MPI_Init and MPI_Finalize are called by every program.
- * MPI_Comm_free and MPI_Comm_set_info must be called by all ranks, but no library waits in them.
- * The most telling names are first, because a report shows only a few. A poll (MPI_Test) in a loop
- * is also a wait.
+ * standard calls local or nonblocking. Operations that every rank must enter before any rank leaves
+ * are barriers (sites/family.c) and are traced. Calls that only start a transfer (MPI_Isend) return
+ * at once. Also not listed are MPI_Init and MPI_Finalize, which every program calls, and
+ * MPI_Comm_free and MPI_Comm_set_info, which all ranks must call but in which no library waits. The
+ * most telling names are first, because a report shows only a few. A poll (MPI_Test) in a loop is
+ * also a wait.
  */
 static const char *const mpi_functions[] = {
 	"Recv",

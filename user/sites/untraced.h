@@ -16,8 +16,9 @@
 struct untraced {
 	uint64_t mpi[UNTRACED_WORDS]; /* functions of MPI */
 	uint64_t openmp; /* functions of an OpenMP runtime */
-	bool tasks; /* any function that creates OpenMP tasks */
-	bool semaphores; /* any function that waits on semaphores, for an unknown purpose */
+	bool tasks; /* at least one function that creates OpenMP tasks */
+	/* at least one function that waits on semaphores, for an unknown purpose */
+	bool semaphores;
 	/*
 	 * Inlined waits of C++20 in code that could not be analysed. They may be waits of a
 	 * std::barrier.
@@ -33,8 +34,7 @@ void untraced_add(struct untraced *calls, const char *symbol);
 /* Return whether the function jumps to another function that waits and is in @probed. */
 bool untraced_jumps(const char *symbol, const struct untraced *probed);
 /*
- * Return whether @calls contains functions whose waits are traced if they have probes
- * (SBT_ROLE_TURN).
+ * Return whether @calls contains functions that are traced where they have probes (SBT_ROLE_TURN).
  */
 bool untraced_has_turns(const struct untraced *calls);
 /* Drop these functions, except those in @unseen, which have no probes. */

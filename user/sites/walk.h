@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Find all callers of a stopped thread from its registers and its memory. Use the unwind tables of
- * files, and frame pointers for code without tables. Rules that are found for an address are used
- * for all threads.
+ * Find all callers of a thread from its registers and its memory. Use the unwind tables of files,
+ * and frame pointers for code without tables. Rules that are found for an address are used for all
+ * threads.
  */
 #ifndef SITES_WALK_H
 #define SITES_WALK_H
@@ -23,7 +23,7 @@ struct walk; /* opaque; contains the rules for known addresses */
  */
 typedef long (*walk_read_fn)(void *ctx, uint64_t address, void *to, size_t size);
 
-/* The stack and registers of a stopped thread. */
+/* The registers of a thread, and how to read its stack. */
 struct walk_thread {
 	/* Registers of the innermost frame. They are exact, and at least pc and sp are known. */
 	struct stack_regs regs;

@@ -388,8 +388,8 @@ static int symbol_question(struct symbol_server *server, enum symbol_question qu
 }
 
 /*
- * Ask a question whose answer may be unknown. Return the reply, to be freed, or NULL if the answer
- * is unknown.
+ * Ask a question that may have no answer. Return the reply, to be freed, or NULL if the answer is
+ * unknown.
  */
 static struct symbol_reply *symbol_known(struct symbol_server *server,
 					 enum symbol_question question, int fd, const char *path,

@@ -97,7 +97,7 @@ enum symbol_unnamed {
 };
 
 /*
- * Call @each for files whose names are missing, with the reason. Return the number of further such
+ * Call @each for files with missing names, and with the reason. Return the number of further such
  * files.
  */
 uint32_t symbol_unnamed(const struct symbol_server *server,

@@ -383,7 +383,7 @@ static void poll_words(int pid, const char *name, const struct look *look, char 
 	char file[256];
 
 	if (!n) {
-		snprintf(words, size, "%s() of no files, as a sleep", name);
+		snprintf(words, size, "%s() of no files, used as a sleep", name);
 		return;
 	}
 	if (look_read(pid, look->args[0], &first, sizeof(first))) {
@@ -496,7 +496,7 @@ void look_words(int pid, const struct look *look, char *words, size_t size)
 		poll_words(pid, call->name, look, words, size);
 		break;
 	case SELECT:
-		snprintf(words, size, look->args[0] ? "%s()" : "%s() of no files, as a sleep",
+		snprintf(words, size, look->args[0] ? "%s()" : "%s() of no files, used as a sleep",
 			 call->name);
 		break;
 	case SLEEP:
