@@ -103,7 +103,7 @@ int calibrate_probe_site(bool stepped, struct attach_probe_site *probe_site, uin
 	if (probe_site->fd < 0)
 		return -errno;
 	probe_site->spec = (struct sbt_spec){
-		/* Not SBT_FAMILY_TEST: the cost of a pthread barrier's probe is to be measured. */
+		/* This sets a family and tests none: the probe of a pthread barrier is measured. */
 		.family = SBT_FAMILY_PTHREAD,
 		.role = SBT_ROLE_BARRIER,
 		.words_offset = 8,
