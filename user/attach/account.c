@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* User space's side of the accounting: its programs, and the maps that they fill. */
+/* Load and attach the accounting programs, and read the maps that they fill. */
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
@@ -213,7 +213,7 @@ int attach_account_found(struct attach *a)
 	if (fd < 0) {
 		err = -errno;
 	} else {
-		/* Reading runs the program over all tasks. The program writes nothing. */
+		/* Reading runs the program over all tasks. The program writes no output. */
 		while (read(fd, buf, sizeof(buf)) > 0)
 			;
 		close(fd);
@@ -245,9 +245,9 @@ static int compare(const void *a, const void *b)
 }
 
 /*
- * Measure the cost of a page fault outside its handler on our own new pages, to be added for each
- * fault. The kernel's timestamps are inside its handler and exclude entering and leaving the
- * kernel, which is a large part on a virtual machine.
+ * Measure how long a page fault takes outside its handler, on new pages of sbt-trace itself. This
+ * time is added for each fault: the kernel's timestamps are inside the handler and exclude entering
+ * and leaving the kernel, which takes long on a virtual machine.
  */
 void account_calibrate_faults(struct attach *a, const struct sbt_account *self)
 {
@@ -303,7 +303,10 @@ static void tail_counters(const struct attach *a, const struct sbt_account *acc,
 		else if (a->fault_counters >> i & 1)
 			since.counter = acc->faults_begun - (uint32_t)c->mark[i].counter;
 		key = i * a->nrings + acc->cpu;
-		/* A thread that ran when tracing ended has counted on since its last update. */
+		/*
+		 * If the thread was on a CPU when tracing ended, add its count since the last
+		 * update.
+		 */
 		if (acc->state == ACCOUNT_RUNNING && acc->cpu < a->nrings &&
 		    a->counter_end[key] > c->base[i].counter + c->away[i])
 			since.counter += a->counter_end[key] - c->base[i].counter - c->away[i];
@@ -360,7 +363,7 @@ void attach_each_tail(const struct attach *a, uint64_t end_ns,
 	uint32_t i;
 
 	for (i = 0; a->accounts && i < a->nthreads; i++) {
-		/* There is no tail inside a barrier, and none for a thread without crossings. */
+		/* A thread inside a barrier, or without crossings, has no tail. */
 		if (!a->threads[i].tid || a->accounts[i].tid != a->threads[i].tid ||
 		    !a->threads[i].seq || a->threads[i].arrive_ns || a->accounts[i].inside)
 			continue;
@@ -369,7 +372,7 @@ void attach_each_tail(const struct attach *a, uint64_t end_ns,
 	}
 }
 
-/* Look up what the accounting has noted. Return 0 or -errno. */
+/* Look up @key in a map of the accounting programs. Return 0 or -errno. */
 static int look_up(const struct attach *a, const struct bpf_map *map, const void *key, void *out)
 {
 	if (!a->account)

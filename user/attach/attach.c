@@ -11,7 +11,10 @@
 #include "attach/link.h"
 #include "base/grow.h"
 
-/* Return the number of a spec, new or known, or -ENOSPC, -errno. */
+/*
+ * Return the number of @spec in the map of specs. Add the spec if the map lacks it. Return -ENOSPC
+ * if the map is full, or -errno.
+ */
 static int spec_number(struct attach *a, const struct sbt_spec *spec)
 {
 	struct sbt_spec full = *spec;
@@ -30,7 +33,10 @@ static int spec_number(struct attach *a, const struct sbt_spec *spec)
 	return (int)i;
 }
 
-/* Publish the probes at @offset, where the code must be compared to distinguish them. */
+/*
+ * Write all probes with the page offset of @offset to the map in which programs look them up by
+ * their code.
+ */
 static int share_probe_site(struct attach *a, uint64_t offset)
 {
 	int fd = bpf_map__fd(a->skel->maps.place_codes);
@@ -48,8 +54,9 @@ static int share_probe_site(struct attach *a, uint64_t offset)
 }
 
 /*
- * Record the probe at @offset. Without cookies, the programs identify it by its offset in the page,
- * and by the code there. @number is PROBE_SITES_NONE if its program needs no number.
+ * Record the probe at @offset. Without cookies, a program identifies the probe by its offset in the
+ * page, and if necessary by the code there. @number is PROBE_SITES_NONE if the probe's program
+ * needs no number.
  */
 static int claim_probe_site(struct attach *a, int fd, uint64_t offset, uint32_t number)
 {
@@ -104,8 +111,8 @@ static int add_link(struct attach *a, int fd, int file, int pid, uint64_t probe_
 }
 
 /*
- * If one of several attachments failed, remove all links beyond the first @before links. Return
- * @err.
+ * If @err is set, one of several attachments failed: remove all links beyond the first @before
+ * links. Return @err.
  */
 static int all_or_none(struct attach *a, uint32_t before, int err)
 {
@@ -136,16 +143,16 @@ static uint64_t probe_groups_of(const struct attach_probe_site *p, uint32_t n)
 }
 
 /*
- * Return the process that a link of many probe sites is for, if the kernel can filter by process. A
- * session is for all processes: for processes that are filtered out, the kernel skips its program
- * but still installs the return probe.
+ * Return the process to which a link of many probe sites is limited; 0: all processes. The kernel
+ * may be unable to filter by process. A session is always for all processes: the kernel would skip
+ * its program in other processes, but still install the return probe there.
  */
 static int pid_of(const struct attach *a, int type, int pid)
 {
 	return a->filters_process && type != LINK_ATTACH_SESSION ? pid : 0;
 }
 
-/* Attach one program to @n offsets, with the same @number for all. */
+/* Attach one program to @n offsets, with the same @number for all offsets. */
 static int put(struct attach *a, struct bpf_program *program, int fd, const uint64_t *offsets,
 	       uint32_t n, int pid, uint32_t number, uint64_t probe_groups)
 {
@@ -263,11 +270,13 @@ int attach_probe_site(struct attach *a, const struct attach_probe_site *p, int p
 	/* Never use a return probe instead: the probed functions may unwind. */
 	if (exits && !pair && !p->nexits && p->spec.role != SBT_ROLE_OUTLINED)
 		return -ENOTSUP;
-	/* The exits first: each arrival must find its departure probe attached. */
+	/*
+	 * Attach the exits first, so that each arrival finds the probe of its departure attached.
+	 */
 	if (pair || (exits && !p->nexits))
 		/*
-		 * the exits are attached by attach_end(), or are unknown: team membership is useful
-		 * without them
+		 * The exits are attached by attach_end(), or are unknown. Without them, the probe
+		 * still shows team membership.
 		 */
 		err = 0;
 	else if (exits)
@@ -384,7 +393,8 @@ bool attach_filters_process(const struct attach *a)
 }
 
 /*
- * Attach the probes of the groups with two links, as each takes time: all exits, then all entries.
+ * Attach the probes of all groups with two links, because each link takes time: first all exits,
+ * then all entries.
  */
 static int put_waits(struct attach *a, const struct attach_group *g, uint32_t n, int pid,
 		     const uint32_t *numbers)
@@ -496,7 +506,10 @@ int attach_joins(struct attach *a, const struct attach_group *joins, int pid)
 
 int attach_turns(struct attach *a, const struct attach_group *turns, int pid)
 {
-	/* Probes may have been removed before, during a wait: its end was not seen. */
+	/*
+	 * If earlier probes were removed during a wait, that wait still counts as present: clear
+	 * it.
+	 */
 	forget_turns(a, (uint32_t)pid);
 	return attach_alone(a, turns, pid, ATTACH_WAITS_TURNS);
 }
@@ -526,7 +539,7 @@ int attach_classify(struct attach *a, uint32_t tgid, uint32_t inc, uint64_t obje
 		    uint32_t verdict)
 {
 	struct sbt_object key = { .address = object, .tgid = tgid, .inc = inc };
-	/* A thread may be waiting there now. */
+	/* A thread may already be waiting at the object. */
 	struct sbt_object_state state = { .verdict = verdict, .waits = 1 };
 
 	return bpf_map_update_elem(bpf_map__fd(a->skel->maps.objects), &key, &state, BPF_ANY)
@@ -567,8 +580,8 @@ int attach_loader(struct attach *a, int fd, uint64_t offset, int pid)
 		return put(a, program, fd, &offset, 1, pid, 0, 0);
 	copies_note(&a->copies, fd, &offset, 1);
 	/*
-	 * Also if the kernel filters by thread: the thread that starts the program is the filtered
-	 * one.
+	 * Pass @pid even if the kernel filters by thread instead of process: only the thread that
+	 * starts the program, which has the number @pid, must be seen.
 	 */
 	return add_link(
 		a, link_multi(bpf_program__fd(program), LINK_ATTACH_MULTI, fd, &offset, 1, pid, 0),

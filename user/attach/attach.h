@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Attach probes: the BPF object, the attach methods in their order, the input of the programs and
- * their results. Data begins at one instant, with attach_arm().
+ * Load the BPF programs, choose the attach method, attach probes, write the programs' input and
+ * read their results. All probes begin to record at the same instant, with attach_arm().
  */
 #ifndef ATTACH_ATTACH_H
 #define ATTACH_ATTACH_H
@@ -23,7 +23,7 @@ struct attach_options {
 	bool discover; /* find unnamed barriers: attach_waits() will be used */
 	bool discover_futex; /* the same for attach_futexes() */
 	bool account; /* account for the time of threads */
-	uint32_t ncounters; /* per thread and phase; their fds follow by attach_set_counter() */
+	uint32_t ncounters; /* per thread and phase; set their fds with attach_set_counter() */
 	uint32_t plain_counters; /* bit mask: software events, which are never multiplexed */
 	/* Bit masks of plain counters that the accounting itself counts. They need no fds. */
 	uint32_t switch_counters, fault_counters;
@@ -43,7 +43,7 @@ struct copies;
 int attach_new(const struct attach_options *options, struct attach **out, char *why, size_t len);
 /* Remove every probe and free all memory. */
 void attach_free(struct attach *attach);
-/* Remove the probes from all targets. What was counted can still be read. */
+/* Remove the probes from all targets. Counts collected so far can still be read. */
 void attach_remove_probes(struct attach *attach);
 
 /*
@@ -52,7 +52,7 @@ void attach_remove_probes(struct attach *attach);
 void attach_stop(struct attach *attach);
 
 enum attach_method attach_method(const struct attach *attach);
-/* Return why it is not a better method; "" if there is no reason. */
+/* Return why no better attach method is used; "" if there is no reason. */
 const char *attach_reason(const struct attach *attach);
 
 /* The entry and exits of a function in a file. */
@@ -68,9 +68,9 @@ struct attach_probe_site {
 
 /*
  * Attach the probes for one function of one file. The probes are for every process that runs the
- * file (@pid 0), or for one process if the attach method supports that: a session is always for all
- * processes. @by_exit: probe the exits instead of using return probes (always the case unless the
- * attach method is session). Return 0 or -errno; -ENOTSUP: the exits are needed but unknown;
+ * file (@pid 0), or only for process @pid if the attach method supports that: a session is always
+ * for all processes. @by_exit: probe the exits instead of using return probes. All methods except
+ * session always probe the exits. Return 0 or -errno; -ENOTSUP: the exits are needed but unknown;
  * -EADDRINUSE: this kernel cannot distinguish the probe from another probe; -ENOSPC: too many
  * different probes.
  */
@@ -109,24 +109,24 @@ const char *attach_user_probe_group_name(const struct attach *attach, uint8_t pr
  */
 uint8_t attach_probe_group(const struct attach *attach, uint8_t family, uint16_t spec);
 /*
- * Do the same as attach_probe_site() for many functions of one file at once. Each attachment takes
- * tens of milliseconds to make and undo, whatever its size. Attach all of them or none; -ENOTSUP:
- * attach them one by one.
+ * Do the same as attach_probe_site() for many functions of one file at once, because each
+ * attachment takes tens of milliseconds to make and undo, whatever its size. Attach all functions
+ * or none; -ENOTSUP: attach them one by one.
  */
 int attach_probe_sites(struct attach *attach, const struct attach_probe_site *probe_sites,
 		       uint32_t n, int pid);
 /*
- * Return whether attach_probe_site() can attach to one process. If not, its probes are for all
- * processes.
+ * Return whether attach_probe_site() can limit probes to one process. If not, its probes are for
+ * all processes.
  */
 bool attach_for_one(const struct attach *attach);
-/* Return whether attach_probe_site() always uses the exits. Then the caller must know them. */
+/* Return whether attach_probe_site() always probes the exits. Then the caller must know them. */
 bool attach_only_exits(const struct attach *attach);
 
 /*
  * Add probes at the exits of functions of one file that already have probes at their entries, for
- * every process that runs the file (@pid 0) or for one process. Some of these functions must not
- * have return probes.
+ * every process that runs the file (@pid 0) or for one process. Such exits are needed where return
+ * probes must not be used.
  */
 int attach_exits(struct attach *attach, const struct attach_probe_site *probe_sites, uint32_t n,
 		 int pid);
@@ -152,45 +152,46 @@ struct attach_group {
 
 /*
  * Attach probes to functions in which threads wait for other threads, and to functions that wake
- * them (@wakes; NULL: none), for one process, or for all processes that run the file (@pid 0). All
- * groups belong to one file. Attach all or none, never as return probes. Return 0 or -errno as
- * attach_probe_site().
+ * such threads (@wakes; NULL: none), for one process, or for all processes that run the file (@pid
+ * 0). All groups belong to one file. Attach all groups or none, never as return probes. Return 0 or
+ * -errno as attach_probe_site().
  */
 int attach_waits(struct attach *attach, const struct attach_group *groups, uint32_t n,
 		 const struct attach_group *wakes, int pid);
 /* Kinds of probes on waits, to remove them from one process. */
 enum attach_waits_kind {
-	ATTACH_WAITS_ALL = 1, /* on condition variables, and joins with them */
+	ATTACH_WAITS_ALL = 1, /* on condition variables, and joins attached together with them */
 	ATTACH_WAITS_JOINS, /* only joins: attach_joins() */
 	ATTACH_WAITS_TURNS, /* attach_turns() */
 	ATTACH_WAITS_SEMS, /* attach_sems() */
 };
 
-/* The same for joins of one process, while its other waits are not probed. */
+/* Do the same for the joins of one process, if probes on its other waits are not wanted. */
 int attach_joins(struct attach *attach, const struct attach_group *joins, int pid);
-/* The same for functions that return when it is a thread's turn (SBT_ROLE_TURN). */
+/* Do the same for functions that return when it is a thread's turn (SBT_ROLE_TURN). */
 int attach_turns(struct attach *attach, const struct attach_group *turns, int pid);
 /*
- * The same for functions that wait on a semaphore (SBT_ROLE_SEM_WAIT); -ENOTSUP before Linux 5.15.
+ * Do the same for functions that wait on a semaphore (SBT_ROLE_SEM_WAIT); -ENOTSUP before Linux
+ * 5.15.
  */
 int attach_sems(struct attach *attach, const struct attach_group *sems, int pid);
 /*
- * Remove these probes from @n processes, and clear the present waits of their threads. The
- * breakpoints are gone soon after the return. Return 0 or -ENOMEM.
+ * Remove the probes of @kind from @n processes, and clear the present waits of their threads. The
+ * kernel removes the breakpoints soon after this function returns. Return 0 or -ENOMEM.
  */
 int attach_waits_remove(struct attach *attach, const uint32_t *tgids, uint32_t n,
 			enum attach_waits_kind kind);
 /* Return whether the process is traced, and set *@inc to its incarnation. */
 bool attach_traces(const struct attach *attach, uint32_t tgid, uint32_t *inc);
 /*
- * Return how often probes of the living process were hit without a crossing (sbt_proc.looks), or 0
- * if unknown.
+ * Return how often the process hit probes without a crossing (sbt_proc.looks), or 0 if unknown or
+ * if the process has exited.
  */
 uint64_t attach_looks(const struct attach *attach, uint32_t tgid, uint32_t inc);
 /*
  * Remove the probes with this tag (attach_probe_site.tag) that the process hits. Set *@for_all if
- * other processes also hit some of these probes. The breakpoints are gone soon after the return.
- * Return 0 or -ENOMEM.
+ * other processes also hit some of these probes. The kernel removes the breakpoints soon after this
+ * function returns. Return 0 or -ENOMEM.
  */
 int attach_remove_tagged(struct attach *attach, uint64_t tag, uint32_t tgid, bool *for_all);
 /*
@@ -199,8 +200,8 @@ int attach_remove_tagged(struct attach *attach, uint64_t tag, uint32_t tgid, boo
  */
 int attach_futexes(struct attach *attach);
 /*
- * Return whether probes can be attached to one process. If not, attach_waits() attaches to all
- * processes.
+ * Return whether the kernel can limit many probes to one process. If not, attach_waits() attaches
+ * to all processes.
  */
 bool attach_filters_process(const struct attach *attach);
 /* Set whether a traced process uses @object as a barrier: SBT_OBJECT_*. Return 0 or -errno. */
@@ -219,11 +220,11 @@ const struct copies *attach_copies(const struct attach *attach);
 /* --aggregate: report that a traced process has mapped code without its dynamic linker. */
 void attach_code_changed(struct attach *attach);
 
-/* Probe the function that creates barriers, in the same file. */
+/* Probe the function at @offset that creates barriers. @fd is the open file. */
 int attach_made(struct attach *attach, int fd, uint64_t offset, int pid);
 /*
- * Set whether the creation of every barrier is seen. Then words read from a barrier stay valid
- * until it is created anew.
+ * Set whether every creation of a barrier is probed. If so, words read from a barrier stay valid
+ * until a barrier is created there again.
  */
 void attach_keep_words(struct attach *attach, bool on);
 
@@ -241,31 +242,32 @@ int attach_flag_process(struct attach *attach, uint32_t tgid, uint32_t inc, uint
  */
 int attach_mappings(const struct attach *attach, uint32_t tgid, uint32_t inc, uint32_t *n);
 /*
- * Set whether the function at @fn of a process, which parallel regions run, has its probe. If not,
- * do not report it again.
+ * Record whether the outlined function at @fn of a process, which runs a parallel region, has its
+ * probe. In both cases, the programs do not report the function again.
  */
 int attach_outlined(struct attach *attach, uint32_t tgid, uint64_t fn, bool known);
 /*
- * The same for all processes that will run the program. @probe_site is the function's address
- * relative to the program's code. Not @known: its probe was removed.
+ * Record the same for all processes that will run the program. @probe_site is the function's
+ * address relative to the program's code. Not @known: the function's probe was removed.
  */
 int attach_outlined_program(struct attach *attach, uint32_t dev, uint64_t ino, uint64_t probe_site,
 			    bool known);
 /*
- * Mark the process as possibly inside parallel regions: their teams are unknown until the next
- * regions.
+ * Mark the process as possibly inside parallel regions: teams are unknown until the next regions
+ * begin.
  */
 int attach_teams_unknown(struct attach *attach, uint32_t tgid);
 /*
- * -a: get the times at which the process first created a thread, and a child with its own memory.
- * These may be before it executed its program. It may have exited. 0: never.
+ * -a: get the times at which the process first created a thread, and a child with its own memory;
+ * 0: never. These times may be before the process executed its program. The process may have
+ * exited.
  */
 void attach_forked(const struct attach *attach, uint32_t tgid, uint64_t *thread_ns,
 		   uint64_t *child_ns);
 /*
- * Record that the program in this file was examined: no process that runs it need be stopped for
- * the examination, and -a may trace it. @flags: SBT_PROC_EXCLUDED, SBT_PROC_BY_EXIT. @settled: its
- * libraries were also examined; else they are still reported.
+ * Record that the program in this file was examined: processes that run it need not be stopped for
+ * the examination, and -a may trace them. @flags: SBT_PROC_EXCLUDED, SBT_PROC_BY_EXIT. @settled:
+ * the program's libraries were also examined; otherwise they are still reported.
  */
 int attach_know_program(struct attach *attach, uint32_t dev, uint64_t ino, uint32_t flags,
 			bool settled);
@@ -275,7 +277,8 @@ void attach_forget_program(struct attach *attach, uint32_t dev, uint64_t ino);
 void attach_arm(struct attach *attach, bool on);
 void attach_counts(const struct attach *attach, struct sbt_counts *out);
 /*
- * Return the number of crossings that should have reached user space, by each thread's own count.
+ * Return the number of crossings that should have reached user space. Each thread counts its own
+ * crossings.
  */
 uint64_t attach_produced(const struct attach *attach, const struct sbt_counts *counts);
 
@@ -298,8 +301,9 @@ void attach_each_pending(const struct attach *attach,
 			 void *ctx);
 
 /*
- * Call @each for every thread of the process that crossed a barrier or a region, with its present
- * OpenMP team (0: none) and the number of threads that have entered its region so far (0: unknown).
+ * Call @each for every thread of the process that crossed a barrier or a region. @team: the
+ * thread's present OpenMP team; 0: none. @entered: the number of threads that have entered the
+ * team's region so far; 0: unknown.
  */
 void attach_each_member(const struct attach *attach, uint32_t tgid,
 			void (*each)(void *ctx, uint32_t tid, uint64_t team, uint32_t entered),
@@ -314,20 +318,21 @@ bool attach_is_inside(const struct attach *attach, uint32_t tid);
 
 /*
  * Stop recording arrivals of the process at barriers of these probe groups (SBT_PROBE_GROUP()).
- * With ATTACH_ALL_PROBE_GROUPS, stop recording all arrivals, and the accounting of its threads.
- * Departures of threads that are inside a barrier may still be recorded. Valid until it executes
- * another program. Return -ENOENT if it has exited or been replaced.
+ * With ATTACH_ALL_PROBE_GROUPS, stop recording all its arrivals, and accounting for its threads.
+ * Departures of threads that are inside a barrier may still be recorded. This holds until the
+ * process executes another program. Return -ENOENT if it has exited or been replaced.
  */
 int attach_exclude(struct attach *attach, uint32_t tgid, uint32_t inc, uint64_t probe_groups);
 /*
- * Return all probe groups that must be detached with these. Probes shared by several groups cannot
- * be removed for one of them. The functions of a family are useless without its other probes
- * (OpenMP regions, MPI communicators). Where futexes are traced, waits that use futexes would look
- * like barriers on futexes. Considers probes that the process hits.
+ * Return @probe_groups and all probe groups that must be detached with them. Probes shared by
+ * several groups cannot be removed for one group only. The functions of a family are useless
+ * without its other probes (OpenMP regions, MPI communicators). Where futexes are traced, detached
+ * barriers that wait on futexes would look like barriers of their own. Only probes that the process
+ * hits are considered.
  */
 uint64_t attach_probe_groups_with(const struct attach *attach, uint32_t tgid,
 				  uint64_t probe_groups);
-/* Return the subset of these probe groups that has probes only for this process, or no probes. */
+/* Return those of @probe_groups that have probes only for this process, or no probes. */
 uint64_t attach_own_probe_groups(const struct attach *attach, uint32_t tgid, uint64_t probe_groups);
 /* Return whether the thread's present barrier, or its whole process, is no longer recorded. */
 bool attach_is_detached(const struct attach *attach, const struct sbt_thread *thread);
@@ -337,9 +342,15 @@ struct attach_removal {
 	uint64_t probe_groups; /* groups to remove; ATTACH_ALL_PROBE_GROUPS: all probes */
 };
 
-/* Remove probes: soon, not at once. Return 0, or -ENOMEM with all probes still attached. */
+/*
+ * Begin to remove probes, and return before all are removed. Return 0, or -ENOMEM with all probes
+ * still attached.
+ */
 int attach_remove(struct attach *attach, const struct attach_removal *removals, uint32_t n);
-/* The same for all probes in the file @dev, @ino (fstat()), which keep its file system busy. */
+/*
+ * Do the same for all probes in the file @dev, @ino (fstat()), because they keep its file system
+ * busy.
+ */
 int attach_remove_file(struct attach *attach, dev_t dev, ino_t ino);
 
 /* --- accounting of threads' time (account.c) -------------------------------------------------- */
@@ -347,8 +358,8 @@ int attach_remove_file(struct attach *attach, dev_t dev, ino_t ino);
 /* Return whether threads' time is accounted for: requested, and supported by the kernel. */
 bool attach_accounts(const struct attach *attach);
 /*
- * Return a sentence about the parts that the accounting cannot provide, and why; "" if it provides
- * all.
+ * Return a sentence that names what the accounting cannot provide, and why; "" if nothing is
+ * missing.
  */
 const char *attach_account_reason(const struct attach *attach);
 /*
@@ -359,20 +370,20 @@ int attach_set_counter(struct attach *attach, uint32_t number, uint32_t cpu, int
 /* Begin to account for the existing threads of traced processes. Return 0 or -errno. */
 int attach_account_found(struct attach *attach);
 /*
- * After attach_stop(): call @each with what each living thread did from its last departure to
- * @end_ns.
+ * After attach_stop(): for each living thread, call @each with its time and counts from its last
+ * departure to @end_ns.
  */
 void attach_each_tail(const struct attach *attach, uint64_t end_ns,
 		      void (*each)(void *ctx, const struct sbt_crossing_full *tail), void *ctx);
 /*
- * Return the time that a page fault takes outside its measured handler, ns: entering and leaving
- * the kernel, measured on sbt-trace itself. 0: unknown.
+ * Return the time that a page fault takes outside its timed handler, ns: entering and leaving the
+ * kernel, measured on sbt-trace itself. 0: unknown.
  */
 uint64_t attach_fault_outside_ns(const struct attach *attach);
-/* Get the name, at that time, of a task that blocked a thread. Return 0 or -errno. */
+/* Get the name that a task had when it blocked a thread. Return 0 or -errno. */
 int attach_task_name(const struct attach *attach, uint32_t tid, struct sbt_name *out);
 int attach_file_name(const struct attach *attach, uint64_t inode, struct sbt_file_name *out);
-/* The same for the mapping of a page fault; its mode is SBT_MAPPING_*. */
+/* Get the file name of the mapping in which a page fault occurred; its mode is SBT_MAPPING_*. */
 int attach_mapping_name(const struct attach *attach, uint32_t tgid, uint64_t addr,
 			struct sbt_file_name *out);
 /*
@@ -383,7 +394,7 @@ int attach_stack(const struct attach *attach, uint64_t key, struct sbt_stack *ou
 
 /* --- sums in the kernel (sums.c), with config.aggregate --------------------------------------- */
 
-/* Call @each with the sums of each thread at each call site, unless it has no crossings. */
+/* Call @each with the sums of each thread at each call site that has crossings. */
 void attach_each_sums(const struct attach *attach,
 		      void (*each)(void *ctx, const struct sbt_sums *sums), void *ctx);
 /*
@@ -395,12 +406,12 @@ int attach_return_sums(struct attach *attach, void (*each)(void *ctx, const stru
 		       void *ctx);
 /*
  * For a slot without a known call site (SBT_SUM_UNSEEN): return whether no library was mapped or
- * unmapped since.
+ * unmapped since the slot was created.
  */
 bool attach_sums_mapped(const struct attach *attach, const struct sbt_sums *sums);
 /*
- * Return the number of crossings in all slots, present and freed, without the crossings of
- * sbt-trace itself.
+ * Return the number of crossings in all slots, present and freed, except the crossings of sbt-trace
+ * itself.
  */
 uint64_t attach_summed(const struct attach *attach);
 
@@ -408,8 +419,8 @@ uint64_t attach_summed(const struct attach *attach);
 struct attach_price {
 	double ns; /* NAN: unknown */
 	/*
-	 * the part of this price that is in sbt_crossing.handler_ns or sbt_sums.handler_ns; NAN:
-	 * unknown
+	 * The part of `ns` that is also in sbt_crossing.handler_ns or sbt_sums.handler_ns. NAN:
+	 * unknown.
 	 */
 	double handler_ns;
 };
@@ -417,20 +428,20 @@ struct attach_price {
 /*
  * Measure the cost of one crossing for a traced thread on sbt-trace's own code. Programs, attach
  * method and kind of instruction are the same as for the traced program. The result is the lower
- * quartile of several runs. @drain is called between them to empty the rings.
+ * quartile of several runs. @drain is called between runs to empty the rings.
  */
 struct attach_price attach_calibrate(struct attach *attach, bool stepped, bool by_exit,
 				     void (*drain)(void *ctx), void *ctx);
 
 /*
- * Measure the same for a process that hits probes but is not recorded: its remaining cost. This is
- * allowed whenever attach_calibrate_quick() is allowed.
+ * Return the remaining cost of one crossing for a process that hits probes but is not recorded, ns.
+ * May be called whenever attach_calibrate_quick() may be called.
  */
 double attach_calibrate_excluded(struct attach *attach, void (*drain)(void *ctx), void *ctx);
 
 /*
- * The same for the most common case, with the probe that attach_new() left on ourselves. Takes a
- * few milliseconds and is always allowed.
+ * Measure the cost of one crossing for the most common instruction, with the probe that
+ * attach_new() left on sbt-trace itself. This takes a few milliseconds and is always allowed.
  */
 struct attach_price attach_calibrate_quick(struct attach *attach, void (*drain)(void *ctx),
 					   void *ctx);

@@ -15,8 +15,9 @@
 #define CALLS 200
 
 /*
- * The object's address is in the first argument and is not accessed. Only the first instruction
- * matters: the kernel emulates push, but not mov.
+ * Two functions that look like barriers to a probe. Their first argument is the object's address,
+ * which they do not access. Only the first instruction differs: the kernel emulates push, but must
+ * single-step mov.
  */
 #if defined(__x86_64__)
 __asm__(".text\n"
@@ -66,7 +67,10 @@ struct find {
 	bool found;
 };
 
-/* Convert our address to a file offset by the segments of the executable, which comes first. */
+/*
+ * Convert our address to a file offset by the segments of the executable, which is the first
+ * object.
+ */
 static int find_offset(struct dl_phdr_info *info, size_t size, void *data)
 {
 	struct find *find = data;
@@ -99,7 +103,7 @@ int calibrate_probe_site(bool stepped, struct attach_probe_site *probe_site, uin
 	if (probe_site->fd < 0)
 		return -errno;
 	probe_site->spec = (struct sbt_spec){
-		/* Not a test: the probe that is measured is that of a pthread barrier. */
+		/* This sets a family and tests none: the probe of a pthread barrier is measured. */
 		.family = SBT_FAMILY_PTHREAD,
 		.role = SBT_ROLE_BARRIER,
 		.words_offset = 8,
@@ -119,7 +123,7 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Return the lower quartile: other load lengthens some runs. */
+/* Return the lower quartile, because other load on the machine lengthens some runs. */
 static double quartile(double *values, int n)
 {
 	qsort(values, (size_t)n, sizeof(values[0]), compare);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* Our own functions that look like a barrier to a probe, and the time of a probed call. */
+/*
+ * Functions of our own that look like a barrier to a probe, and the time that a probed call takes.
+ */
 #ifndef ATTACH_CALIBRATE_H
 #define ATTACH_CALIBRATE_H
 
@@ -24,9 +26,9 @@ void calibrate_call(bool stepped);
 double calibrate_run(bool stepped, void (*drain)(void *ctx), void *ctx);
 
 /*
- * Return the handler time of a call in ns, from *@last_ns, where the programs put it: the lower
- * quartile of the means of several runs. NAN: the programs reported nothing. This uses separate
- * calls, because reading *@last_ns takes time.
+ * Return the handler time of a call in ns: the lower quartile of the means of several runs. The
+ * programs store each call's handler time in *@last_ns. NAN: the programs reported nothing. The
+ * calls are separate from those of calibrate_run(), because reading *@last_ns takes time.
  */
 double calibrate_handler(bool stepped, void (*drain)(void *ctx), void *ctx, uint32_t *last_ns);
 

@@ -94,8 +94,8 @@ bool copies_in_file(const struct copies *c, const uint64_t *dev, uint64_t inode)
 }
 
 /*
- * Return whether the copy has a breakpoint of the same file at @at, which is byte @i of p->code in
- * the file.
+ * Return whether @at in the copy is a breakpoint of another probe of the same file. @i: the index
+ * in p->code of the byte that corresponds to @at.
  */
 static bool is_breakpoint(const struct copies *c, const struct copies_probe *p, const uint8_t *at,
 			  size_t room, size_t i)
@@ -105,7 +105,10 @@ static bool is_breakpoint(const struct copies *c, const struct copies_probe *p, 
 	       is_probed(c, p, p->offset + i - COPIES_AROUND);
 }
 
-/* Return how many bytes after the breakpoint at @at equal the file's, without other breakpoints. */
+/*
+ * Return how many bytes after the breakpoint at @at equal the file's bytes. Other breakpoints are
+ * skipped.
+ */
 static size_t same_after(const struct copies *c, const struct copies_probe *p, const uint8_t *bytes,
 			 size_t n, size_t at)
 {
@@ -165,7 +168,8 @@ const uint8_t *copies_at(const struct copies *c, const uint8_t *bytes, size_t n,
 		same = same_after(c, p, bytes, n, at) + same_before(c, p, bytes, at);
 		original = p->code + COPIES_AROUND;
 		/*
-		 * Two probes match equally well but for the bytes under the breakpoint: ambiguous.
+		 * Two probes match equally well, but have different bytes under their breakpoints:
+		 * ambiguous.
 		 */
 		if (same == most && found && memcmp(found, original, SBT_BREAKPOINT_BYTES) != 0)
 			found = NULL;

@@ -17,16 +17,19 @@
 
 /* Bytes of the file that are kept before and after a breakpoint. */
 #define COPIES_AROUND 32
-/* Bytes around a breakpoint that must equal the file's. With fewer it is not considered a copy. */
+/*
+ * Bytes around a breakpoint that must equal the file's. With fewer equal bytes, the breakpoint is
+ * not considered a copy.
+ */
 #define COPIES_SAME   15
 #define COPIES_MAX    65536
 
 /* A probe and the code around it. */
 struct copies_probe {
-	uint64_t dev, ino, offset; /* file, and offset in it */
-	/* next probe with the same byte after the breakpoint; COPIES_NONE: the last */
+	uint64_t dev, ino, offset; /* the file, and the offset in it */
+	/* next probe with the same byte after the breakpoint; COPIES_NONE: this is the last */
 	uint32_t next;
-	uint8_t before, after; /* number of valid bytes of `code` on each side */
+	uint8_t before, after; /* number of valid bytes of `code` before and after the breakpoint */
 	uint8_t code[COPIES_AROUND + SBT_BREAKPOINT_BYTES + COPIES_AROUND];
 };
 
@@ -42,7 +45,10 @@ struct copies {
 };
 
 void copies_free(struct copies *copies);
-/* Record probes at @offsets of a file. If out of memory, their copies are not found later. */
+/*
+ * Record probes at @offsets of a file. If memory runs out, copies of these probes are not found
+ * later.
+ */
 void copies_note(struct copies *copies, int fd, const uint64_t *offsets, uint32_t n);
 /*
  * Return whether breakpoints in mappings of this file may be ours. @dev: its device, as in
@@ -51,10 +57,13 @@ void copies_note(struct copies *copies, int fd, const uint64_t *offsets, uint32_
 bool copies_in_file(const struct copies *copies, const uint64_t *dev, uint64_t inode);
 /*
  * Return the original bytes of the copied breakpoint at @bytes[@at] (SBT_BREAKPOINT_BYTES), or NULL
- * if there is none, or it is not certainly ours.
+ * if there is no breakpoint, or if it may not be ours.
  */
 const uint8_t *copies_at(const struct copies *copies, const uint8_t *bytes, size_t n, size_t at);
-/* Return the first such breakpoint at or after @at, or @n. */
+/*
+ * Return the index of the first copied breakpoint at or after @at, with its *@original bytes, or @n
+ * if there is none.
+ */
 size_t copies_next(const struct copies *copies, const uint8_t *bytes, size_t n, size_t at,
 		   const uint8_t **original);
 

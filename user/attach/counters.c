@@ -15,7 +15,7 @@
 #include "attach/rights.h"
 
 #define REASON_MAX  256
-#define SPARE_FILES 64 /* descriptors reserved for other uses meanwhile */
+#define SPARE_FILES 64 /* descriptors reserved for other uses while counters are opened */
 
 struct counters {
 	uint32_t n, ncpus, nonline;
@@ -44,7 +44,7 @@ static int open_event(const struct event_spec *spec, uint32_t cpu)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Return whether any online CPU can count cycles. Otherwise the kernel knows no PMU. */
+/* Return whether any online CPU can count cycles. If none can, the kernel knows no PMU. */
 static bool has_pmu(const struct counters *c)
 {
 	const struct event_spec cycles = { .type = PERF_TYPE_HARDWARE,
@@ -76,7 +76,7 @@ static void explain_missing(const struct counters *c, const struct event_spec *s
 		snprintf(reason, REASON_MAX, "the PMU of this CPU has no such event");
 }
 
-/* Write a sentence for the user. */
+/* Write into @reason why the event could not be opened: a sentence for the user. */
 static void explain(const struct counters *c, const struct event_spec *spec, int err, char *reason)
 {
 	int paranoid = rights_sysctl(RIGHTS_PARANOID);
@@ -119,7 +119,8 @@ static void explain(const struct counters *c, const struct event_spec *spec, int
 }
 
 /*
- * Return whether the error is the same on every CPU: counting on some would give partial results.
+ * Return whether the error does not depend on the CPU. Then count on no CPU, because counts of some
+ * CPUs only would be partial.
  */
 static bool is_general(int err)
 {
@@ -250,8 +251,8 @@ static int find_cpus(struct counters *c)
 }
 
 /*
- * Raise the limit of open files for the counters. The caller restores the limit at once, because
- * the traced program would inherit it.
+ * Raise the limit of open files for the counters. The caller restores the limit as soon as they are
+ * open, because the traced program would inherit it.
  */
 static bool raise_files(const struct counters *c, struct rlimit *before)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Open counters: one perf event per event and CPU, which counts everything that runs there. The
- * programs that read them attribute the counts to threads.
+ * Open counters: one perf event per event and CPU, which counts everything that runs on the CPU.
+ * The programs that read the perf events attribute the counts to threads.
  */
 #ifndef ATTACH_COUNTERS_H
 #define ATTACH_COUNTERS_H
@@ -23,14 +23,15 @@ struct counters; /* opaque */
 int counters_open(const struct event_spec *specs, uint32_t n, struct counters **out);
 void counters_free(struct counters *c);
 
-uint32_t counters_n(const struct counters *c); /* as given, including dropped ones */
+/* the number given to counters_open(), including dropped events */
+uint32_t counters_n(const struct counters *c);
 const struct event_spec *counters_spec(const struct counters *c, uint32_t event);
 /*
  * Return the number in perf_sw_ids of a software event that the accounting counts anyway, or
  * -ENOENT. No perf event stays open for such an event, because it would slow the whole machine.
  */
 int counters_kept(const struct event_spec *spec);
-/* Return whether it is counted on at least one CPU. */
+/* Return whether the event is counted on at least one CPU. */
 bool counters_has(const struct counters *c, uint32_t event);
 uint32_t counters_nopen(const struct counters *c);
 
@@ -40,15 +41,17 @@ uint32_t counters_nopen(const struct counters *c);
  */
 const char *counters_reason(const struct counters *c, uint32_t event);
 
-/* Return an upper bound of CPU numbers. */
+/* Return a number above all CPU numbers. */
 uint32_t counters_ncpus(const struct counters *c);
 /*
- * Return the perf event, or -1 if not on this CPU (offline, or a CPU of another kind). Owned by @c.
+ * Return the perf event for this CPU, or -1 if there is none (the CPU is offline, or of another
+ * kind). @c owns it.
  */
 int counters_fd(const struct counters *c, uint32_t event, uint32_t cpu);
 
 /*
- * Report which of the names of events_each() are available here. Each is opened once to find out.
+ * Call @each for all names of events_each(), and say whether the event is available here. Each
+ * event is opened once to find out.
  */
 int counters_list(int (*each)(void *ctx, const struct event_spec *spec, bool available,
 			      const char *reason),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Closing a link waits until no CPU runs its program any more: about 50 ms each, and there are a
- * dozen. Closing several at the same time overlaps these waits.
+ * Closing a link waits until no CPU runs the link's program any more. That takes about 50 ms, and
+ * there are about a dozen links. Closing several links at the same time overlaps these waits.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -26,7 +26,7 @@ static void *close_some(void *ctx)
 	struct closing *c = ctx;
 	uint32_t n = c->nown + c->nlinks, i;
 
-	/* Last attached, first closed. */
+	/* Close in reverse order of attachment. */
 	while ((i = __atomic_fetch_add(&c->taken, 1, __ATOMIC_RELAXED)) < n) {
 		i = n - 1 - i;
 		if (i < c->nown)
@@ -43,7 +43,7 @@ static void close_all(struct closing *c)
 	pthread_t threads[HANDS];
 	sigset_t all, old;
 
-	/* Signals are for the main thread. */
+	/* Signals must reach the main thread. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	while (hands < HANDS && hands + 1 < n &&

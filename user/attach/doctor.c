@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Try BPF and probes with the smallest program that shows whether they work: it counts its hits. */
+/*
+ * Try BPF and probes with the smallest program that shows whether they work. The program counts its
+ * hits.
+ */
 #include "attach/doctor.h"
 
 #include <bpf/bpf.h>
@@ -30,8 +33,8 @@
 
 #define COOKIE	      4711u
 #define RING_BYTES    (1u << 20)
-#define BLOCKED_LOOKS 1500 /* intervals of 2 ms */
-#define SAMPLE_MS     5000 /* until a running thread has had a CPU */
+#define BLOCKED_LOOKS 1500 /* attempts at 2 ms intervals */
+#define SAMPLE_MS     5000 /* longest wait for a running thread to get a CPU */
 
 void doctor_begin(struct doctor_facts *f)
 {
@@ -55,7 +58,7 @@ void doctor_begin(struct doctor_facts *f)
 
 /* --- a program that counts -------------------------------------------------------------------- */
 
-/* The contents of its map. */
+/* Contents of the counting program's map. */
 struct hits {
 	uint64_t hits;
 	uint64_t pid_tgid;
@@ -78,7 +81,7 @@ static int load_counting(int map, int type, bool cookie)
 		OP(BPF_LD | BPF_DW | BPF_IMM, BPF_REG_1, BPF_PSEUDO_MAP_FD, 0, map),
 		OP(0, 0, 0, 0, 0),
 		CALL(BPF_FUNC_map_lookup_elem),
-		/* To the last two instructions. */
+		/* No entry: jump to the last two instructions. */
 		OP(BPF_JMP | BPF_JEQ | BPF_K, BPF_REG_0, 0, 8, 0),
 		OP(BPF_ALU64 | BPF_MOV | BPF_X, BPF_REG_7, BPF_REG_0, 0, 0),
 		OP(BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_1, 0, 0, 1),
@@ -133,7 +136,8 @@ struct trying {
 };
 
 /*
- * Call the probed function, and check for at least @times hits. Return 0, DOCTOR_UNSEEN, or -errno.
+ * Call the probed function, and check for at least @times hits. Return 0, DOCTOR_UNSEEN (too few
+ * hits), or -errno.
  */
 static int call_probed(const struct trying *t, uint64_t times, struct hits *out)
 {
@@ -165,7 +169,7 @@ static int try_probe(const struct trying *t, int type, enum where where, bool co
 	close(program);
 	if (link < 0)
 		return link;
-	/* A session also sees the return. */
+	/* A session also hits at the return. */
 	err = call_probed(t, type == LINK_ATTACH_SESSION ? 2 : 1, out);
 	link_close(link);
 	return err;
@@ -183,9 +187,9 @@ static int try_filter(const struct trying *t)
 }
 
 /*
- * Return whether programs see our process by the number that we know. The last hit may be of
- * another sbt-trace that tries its probes at the same time. In a pid namespace of our own, the
- * numbers never agree.
+ * Return whether programs see our process under the number that we know. Repeat the call if
+ * necessary, because the last hit may be of another sbt-trace that tries its probes at the same
+ * time. In a pid namespace of our own, the numbers never agree.
  */
 static bool has_our_number(const struct trying *t, const struct hits *last)
 {
@@ -210,7 +214,7 @@ static void try_probes(struct doctor_facts *f, struct trying *t)
 	f->multi = try_probe(t, LINK_ATTACH_MULTI, ENTRY, true, &hits);
 	f->multi_exit = try_probe(t, LINK_ATTACH_MULTI, EXIT, false, &hits);
 	f->session = try_probe(t, LINK_ATTACH_SESSION, ENTRY, false, &hits);
-	/* From any hit: our number, as programs see it. */
+	/* Any hit shows which number programs see for our process. */
 	if (hits.hits)
 		f->numbers = has_our_number(t, &hits);
 	if (!f->multi)
@@ -243,7 +247,7 @@ static void try_bpf(struct doctor_facts *f)
 		goto out;
 	close(program);
 	f->signal = libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_send_signal, NULL) == 1;
-	/* The same test as in account.c. */
+	/* Make the same test as account_prepare(). */
 	f->vma = libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, BPF_FUNC_find_vma, NULL) == 1;
 	if (!calibrate_probe_site(false, &t.probe_site, t.exits))
 		try_probes(f, &t);
@@ -276,10 +280,10 @@ static void try_btf(struct doctor_facts *f)
 	f->btf = btf ? 0 : -errno;
 	if (!btf)
 		return;
-	/* Choose as bpf/account.bpf.c does. */
+	/* Make the same test as bpf/account.bpf.c. */
 	f->throttle = has_member(btf, "cfs_rq", "throttle_count") ||
 		      has_member(btf, "task_group", "cfs_bandwidth");
-	/* As libbpf does for tp_btf/sys_enter. */
+	/* libbpf looks up the same type for tp_btf/sys_enter. */
 	f->syscalls = btf__find_by_name_kind(btf, "btf_trace_sys_enter", BTF_KIND_TYPEDEF) >= 0;
 	btf__free(btf);
 }
@@ -287,8 +291,8 @@ static void try_btf(struct doctor_facts *f)
 /* --- counters --------------------------------------------------------------------------------- */
 
 /*
- * Try a list of events. Return 1: some are available, 0: none. Write their names, and why the first
- * unavailable event is not available.
+ * Try a list of events. Return 1 if some are available, else 0. Write the names of the available
+ * events, and why the first unavailable event is unavailable.
  */
 static int try_counters(const char *list, char *names, size_t size, char *why, size_t len)
 {
@@ -331,7 +335,7 @@ static void try_pfm(struct doctor_facts *f)
 
 /* --- analysis of hangs ------------------------------------------------------------------------ */
 
-/* Read the registers of a child that waits. */
+/* Read the registers of a child that is blocked. */
 static int read_blocked(struct regs *regs, pid_t pid)
 {
 	struct regs_thread *threads = NULL;
@@ -375,7 +379,7 @@ static void try_registers(struct doctor_facts *f)
 	regs_free(regs);
 }
 
-/* Sample the stack of a child that runs. */
+/* Sample the stack of a running child. */
 static void try_samples(struct doctor_facts *f)
 {
 	struct sample sample = { 0 };

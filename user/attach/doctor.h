@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * What this kernel, our rights and this machine allow, found by trying. Each way to attach a probe
- * is tried on a function of our own, and works if the probe was hit. analyse/doctor.h draws the
- * conclusions.
+ * What this kernel, our rights and this machine allow, found by trying. Each attach method is tried
+ * on a function of our own, and works if the probe was hit. analyse/doctor.h draws the conclusions.
  */
 #ifndef ATTACH_DOCTOR_H
 #define ATTACH_DOCTOR_H
@@ -12,9 +11,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Value of an outcome (0: works; -errno: fails) that was not tried, and of an unknown number. */
+/*
+ * Value of an outcome that was not tried, and of an unknown number. (Other values of an outcome: 0:
+ * it works; -errno: it fails.)
+ */
 #define DOCTOR_UNTRIED INT_MIN
-/* Value of outcomes: the probe was attached but never hit. */
+/* Value of an outcome: the probe was attached but never hit. */
 #define DOCTOR_UNSEEN  (INT_MIN + 1)
 
 #define DOCTOR_RIGHTS	 8
@@ -24,16 +26,16 @@
 struct doctor_library {
 	char name[24]; /* "libc", "libgomp" */
 	char path[160]; /* untrusted */
-	bool lines; /* it has debug information, so functions have lines */
+	bool lines; /* the library has debug information, so its functions have lines */
 };
 
 /* A capability. */
 struct doctor_right {
 	const char *name, *why; /* read-only strings of the program */
-	bool there, needed; /* needed: nothing can be traced without */
+	bool there, needed; /* needed: without it, nothing can be traced */
 };
 
-/* After doctor_begin(), all is 0 or DOCTOR_UNTRIED: unknown. */
+/* After doctor_begin(), all facts are 0 or DOCTOR_UNTRIED: unknown. */
 struct doctor_facts {
 	/* the machine */
 	char release[65], arch[65];
@@ -42,71 +44,73 @@ struct doctor_facts {
 	/* rights */
 	uint32_t nrights;
 	struct doctor_right rights[DOCTOR_RIGHTS];
-	bool root; /* by user id: missing capabilities were removed */
-	int first_pidns, first_userns; /* 1, or 0: another namespace; DOCTOR_UNTRIED */
+	bool root; /* the user id is root; capabilities that are missing were removed */
+	/* 1: the first namespace; 0: another namespace; DOCTOR_UNTRIED: unknown */
+	int first_pidns, first_userns;
 	int bpf_sysctl, paranoid, yama; /* values of the sysctls */
 	int seccomp; /* as in /proc/self/status: 0, 1, 2: a filter */
 	char lockdown
 		[32]; /* "none", "integrity", "confidentiality"; "": a kernel without lockdown */
 
 	/* BPF */
-	/* bpf() creates a map, loads a program for probes, creates a ring */
+	/* outcomes: bpf() creates a map, loads a program for probes, creates a ring */
 	int map, program, ring;
 	int btf; /* the kernel's types can be read */
-	int throttle; /* 1: the kernel's types include its throttling counts; 0 */
-	int syscalls; /* 1: system calls can be traced, as --discover needs; 0 */
-	int perf, perf_exit; /* perf uprobe at an entry, at a ret instruction */
+	int throttle; /* 1: the kernel's types include its throttling counts; else 0 */
+	int syscalls; /* 1: system calls can be traced, as --discover needs; else 0 */
+	int perf, perf_exit; /* outcomes: perf uprobe at an entry, at a ret instruction */
 	int cookies; /* perf uprobes carry a number */
 	int multi, multi_exit, session;
 	int mappings; /* perf events for code that processes map */
-	int filters; /* 1: uprobe.multi filters by process; 0: by thread */
-	int numbers; /* 1: programs see the process number that we see; 0 */
-	int signal; /* 1: programs can send signals; 0 */
-	int vma; /* 1: programs can look up mappings; 0 */
+	int filters; /* 1: uprobe.multi filters by process; 0: only by thread */
+	int numbers; /* 1: programs see the same process number as we do; else 0 */
+	int signal; /* 1: programs can send signals; else 0 */
+	int vma; /* 1: programs can look up mappings; else 0 */
 
 	/* sbt-trace's own programs, loaded as for a trace */
 	int trial;
-	int trial_signal; /* signal that killed the trial; 0: none */
-	char trial_why[256]; /* results of the methods */
-	char trial_log[256]; /* last message of the kernel (the verifier) or libbpf; "" */
-	char method[16]; /* method in use; "" */
-	char method_why[256]; /* why it is not a better one */
-	int accounts; /* 1: threads' time can be accounted for; 0 */
+	int trial_signal; /* signal that killed the trial process; 0: none */
+	char trial_why[256]; /* result of each attach method */
+	char trial_log[256]; /* last message of the kernel (the verifier) or libbpf; "": none */
+	char method[16]; /* attach method in use; "": none */
+	char method_why[256]; /* why no better attach method is in use */
+	int accounts; /* 1: threads' time can be accounted for; else 0 */
 	char accounts_why[256]; /* the parts that cannot be accounted for, and why */
 	int iterator; /* outcome of iterating over all tasks */
 	double crossing_ns; /* cost of a crossing; NAN: unknown */
 
 	/* analysis of hangs */
-	int registers; /* of a blocked thread */
+	int registers; /* outcome of reading the registers of a blocked thread */
 	char registers_why[160];
-	int samples; /* stack of a running thread */
+	int samples; /* outcome of sampling the stack of a running thread */
 
 	/* counters */
-	int hardware, software; /* 1: some are available; 0: none */
+	int hardware, software; /* 1: some events are available; 0: none */
 	char hardware_names[96], software_names[160];
-	char hardware_why[256]; /* why one or all of them are not available */
+	char hardware_why[256]; /* why one or all hardware events are unavailable */
 	char software_why[256];
 	char pfm[64]; /* libpfm4's library; "": none */
 
 	/* processes */
 	int other; /* process of another user that was examined; DOCTOR_UNTRIED: none */
-	int other_maps, other_files, other_memory; /* its mappings, the mapped files, its memory */
-	int child_memory; /* memory of our own child */
-	int stop; /* a child can be stopped and continued */
+	/* outcomes of reading that process's mappings, mapped files and memory */
+	int other_maps, other_files, other_memory;
+	int child_memory; /* outcome of reading the memory of our own child */
+	int stop; /* outcome of stopping and continuing a child */
 	uint64_t files; /* hard limit of open files */
-	char cgroup2[160]; /* mount point of version 2; "" */
-	int cgroup_id; /* its number can be read */
+	char cgroup2[160]; /* mount point of cgroup version 2; "": none */
+	int cgroup_id; /* outcome of reading a cgroup's number */
 	bool cgroup1;
 
 	/* names */
-	char libdw[32]; /* version */
+	char libdw[32]; /* version of libdw */
 	bool is_static; /* this program cannot load libraries */
-	bool debuginfod; /* its library can be loaded */
+	bool debuginfod; /* debuginfod's library can be loaded */
 	bool debuginfod_urls; /* DEBUGINFOD_URLS is set */
 	uint32_t nlibraries;
 	struct doctor_library libraries[DOCTOR_LIBRARIES];
 	uint32_t nmpi; /* libraries found; 0: none found, but there may be some elsewhere */
-	char mpi[160]; /* paths of the first libraries */
+	char mpi[160]; /* paths of the first libraries found */
 };
 
 /* Set all facts to unknown. */
@@ -116,7 +120,7 @@ void doctor_look_machine(struct doctor_facts *facts);
 /* Collect facts that need no BPF: the machine, rights, limits, cgroups, processes. May fork. */
 void doctor_look(struct doctor_facts *facts);
 /*
- * Try BPF, the ways to attach probes, and counters. Best in a separate process: its exit removes
+ * Try BPF, the attach methods, and counters. Best called in a separate process: its exit removes
  * everything.
  */
 void doctor_try(struct doctor_facts *facts);

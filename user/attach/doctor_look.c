@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Facts about the machine, and what we may do to other processes. */
+/* Find facts about the machine, and what we may do to other processes. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -114,7 +114,10 @@ static void look_cgroups(struct doctor_facts *f)
 
 /* --- processes -------------------------------------------------------------------------------- */
 
-/* Read some bytes at the beginning of a readable mapping, as for stacks and locks. */
+/*
+ * Read some bytes at the beginning of a readable mapping, as the analysis of hangs does for stacks
+ * and locks.
+ */
 static int read_memory(int pid, const struct maps *maps)
 {
 	char bytes[16] = "";
@@ -206,7 +209,7 @@ static void look_other(struct doctor_facts *f)
 		kill(pid, SIGKILL);
 		waitpid(pid, NULL, 0);
 	} else if (getpid() != 1 && getuid()) {
-		/* Process 1 belongs to another user. */
+		/* Process 1 belongs to another user than ours. */
 		look_into(f, 1);
 	}
 }

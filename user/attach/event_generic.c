@@ -60,7 +60,7 @@ struct word {
 	const char *what;
 };
 
-/* The first name of each id is listed. */
+/* Only the first name of each id is listed for users. */
 static const struct word caches[] = {
 	{ "L1-dcache", PERF_COUNT_HW_CACHE_L1D, "L1D" },
 	{ "l1d", PERF_COUNT_HW_CACHE_L1D, "L1D" },
@@ -92,7 +92,10 @@ static const struct word results[] = {
 	{ "access", PERF_COUNT_HW_CACHE_RESULT_ACCESS, "ACCESS" },
 };
 
-/* Parse one word and the '-' before it. Return NULL if none of these words follows. */
+/*
+ * Parse one of @words, and the '-' before it unless @first. Return NULL if none of the words
+ * follows.
+ */
 static const struct word *take(const char **name, const struct word *words, size_t n, bool first)
 {
 	const char *p = *name;
@@ -178,7 +181,7 @@ static int cache_each(int (*each)(void *ctx, const char *name), void *ctx)
 			    !cache_makes_sense(caches[c].id, ops[o].id))
 				continue;
 			for (r = 0; r < 2; r++) {
-				/* The plural follows the singular in the table. */
+				/* In `ops`, the plural form follows the singular form. */
 				snprintf(name, sizeof(name), "%s-%s%s", caches[c].text,
 					 ops[r ? o : o + 1].text, r ? "-misses" : "");
 				err = each(ctx, name);

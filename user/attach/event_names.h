@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Parsers for the kinds of event names, only for this room. @spec->name is the name to resolve; why
- * is a sentence for the user.
+ * Parsers for each kind of event name, only for this room. @spec->name is the name to resolve; @why
+ * receives a sentence for the user.
  */
 #ifndef ATTACH_EVENT_NAMES_H
 #define ATTACH_EVENT_NAMES_H
 
 #include "attach/events.h"
 
-/* All return 0, -ENOENT for a name of another kind, or -EINVAL with a sentence in @why. */
+/* All parsers return 0, -ENOENT for a name of another kind, or -EINVAL with a sentence in @why. */
 
 /* The kernel's generic hardware, software and cache events. */
 int event_generic(struct event_spec *spec, const char *name);
@@ -31,7 +31,9 @@ int event_papi(const struct events_host *host, struct event_spec *spec, const ch
 	       size_t len);
 int event_papi_each(int (*each)(void *ctx, const char *name), void *ctx);
 
-/* libpfm4, loaded with the first name that is of no other kind. All zero: ready for use. */
+/*
+ * libpfm4, which is loaded for the first name that is of no other kind. All zero: not loaded yet.
+ */
 struct event_pfm {
 	bool tried;
 	void *lib; /* NULL: not available */

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * PAPI presets as events of the kernel. papiStdEventDefs.h defines a preset; papi_events.csv gives
- * its event on each CPU; the kernel's drivers (arch/x86/events, drivers/perf/arm_pmuv3.c) define
- * the generic events. A preset is mapped only where these agree.
+ * PAPI presets as events of the kernel. papiStdEventDefs.h defines what each preset counts.
+ * papi_events.csv gives its event on each CPU. The kernel's drivers (arch/x86/events,
+ * drivers/perf/arm_pmuv3.c) define the generic events. A preset is mapped only where all three
+ * agree.
  */
 #include "attach/event_names.h"
 
@@ -22,17 +23,18 @@ enum where {
 	INTEL_L2, /* Intel CPUs with two cache levels */
 	INTEL_L3,
 	AMD,
-	ARM, /* by the architecture's event names in the PMU's directory */
+	ARM, /* a name in the directory of the PMU, as the architecture defines it */
 };
 
 struct preset {
 	const char *name;
 	enum where where;
 	const char *event; /* the kernel's name; NULL: none */
-	const char *note; /* how it differs; without an event, why there is none */
+	/* how the event differs from the preset; if `event` is NULL, why there is none */
+	const char *note;
 };
 
-/* For each name, the first entry counts that fits the machine and exists there. */
+/* If a name has several entries, the first entry that fits the machine and exists there is used. */
 static const struct preset presets[] = {
 	{ "PAPI_TOT_CYC", ANY, "cycles", NULL },
 	{ "PAPI_TOT_INS", ANY, "instructions", NULL },
@@ -44,7 +46,8 @@ static const struct preset presets[] = {
 	{ "PAPI_L1_DCM", ANY, "L1-dcache-load-misses", "approximate: loads only" },
 	{ "PAPI_L1_ICM", ARM, "l1i_cache_refill", NULL },
 	{ "PAPI_L1_ICM", ANY, "L1-icache-load-misses", NULL },
-	{ "PAPI_L1_LDM", ANY, "L1-dcache-load-misses", "approximate: on some CPUs stores too" },
+	{ "PAPI_L1_LDM", ANY, "L1-dcache-load-misses",
+	  "approximate: on some CPUs also counts stores" },
 	{ "PAPI_L1_STM", ANY, "L1-dcache-store-misses", NULL },
 	{ "PAPI_L1_DCA", ARM, "l1d_cache", NULL },
 	{ "PAPI_L1_DCR", ANY, "L1-dcache-loads", NULL },
@@ -80,7 +83,7 @@ static const struct preset presets[] = {
 	  "approximate: as the CPU's driver defines it" },
 };
 
-/* The remaining names of papiStdEventDefs.h, without PAPI_: no kernel event corresponds to them. */
+/* Names of papiStdEventDefs.h, without PAPI_, to which no kernel event corresponds. */
 static const char *const others[] = {
 	"L2_ICM",  "L3_DCM",  "L3_ICM",	 "CA_SNP",  "CA_SHR",  "CA_CLN",  "CA_INV",  "CA_ITV",
 	"L3_LDM",  "L3_STM",  "BRU_IDL", "FXU_IDL", "FPU_IDL", "LSU_IDL", "L2_LDM",  "L2_STM",

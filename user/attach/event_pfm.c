@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * libpfm4, loaded at run time: without it, only its names are missing. Its types are declared here,
- * as in pfm_get_os_event_encoding(3), so that building does not need its headers.
+ * libpfm4, loaded at run time: without the library, only its event names are missing. Its types are
+ * declared here, as in pfm_get_os_event_encoding(3), so that building needs no libpfm4 headers.
  */
 #include "attach/event_names.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * PMUs as the kernel describes them, one directory each: type, format/TERM ("config:0-7,32-35"),
- * events/NAME ("event=0x3c,umask=0x0"), and cpumask for a PMU of several CPUs. See the kernel's
- * Documentation/ABI/testing/sysfs-bus-event_source-devices*.
+ * PMUs as the kernel describes them. Each PMU has a directory with type, format/TERM
+ * ("config:0-7,32-35") and events/NAME ("event=0x3c,umask=0x0"), and with cpumask if the PMU counts
+ * for several CPUs. See the kernel's Documentation/ABI/testing/sysfs-bus-event_source-devices*.
  */
 #include "attach/event_names.h"
 
@@ -18,7 +18,7 @@
 
 #define WORD_MAX 64
 
-/* Return whether it is a plain file name without special meaning in a path. */
+/* Return whether @s is a plain file name without special meaning in a path. */
 static bool is_word(const char *s, size_t n)
 {
 	size_t i;
@@ -81,8 +81,8 @@ static int read_type(const struct events_host *host, const char *pmu, uint32_t *
 }
 
 /*
- * Return whether it is a PMU of the CPUs: x86's, a part of a hybrid (it has a list of CPUs), or
- * arm's.
+ * Return whether @pmu belongs to CPU cores: x86's PMU, a PMU of a hybrid machine (which has a list
+ * of CPUs), or arm's PMU.
  */
 static bool is_core(const struct events_host *host, const char *pmu)
 {
@@ -113,8 +113,8 @@ static uint64_t *config_word(struct event_spec *spec, const char *name, size_t n
 }
 
 /*
- * Store @value in the bits that a format names, the lowest first. Return -ERANGE if it has more
- * bits.
+ * Store @value in the bits that a format names, the lowest bit first. Return -ERANGE if the value
+ * has more bits than the format.
  */
 static int put_bits(struct event_spec *spec, const char *format, uint64_t value)
 {
@@ -142,7 +142,8 @@ static int put_bits(struct event_spec *spec, const char *format, uint64_t value)
 }
 
 /*
- * Parsing of one TERM[=VALUE] of @n bytes. @pmu is valid; @alias: the text is from an event's file.
+ * State for parsing a TERM[=VALUE] of @pmu, which is a valid name. @alias: the text is from an
+ * event's file.
  */
 struct term {
 	const struct events_host *host;
@@ -236,7 +237,8 @@ static int terms(const struct term *t, const char *s)
 }
 
 /*
- * Report the scale of an event. Counts are shown unscaled; perf would multiply them by the scale.
+ * Add the scale of an event to its description. Counts are shown unscaled; perf would multiply them
+ * by the scale.
  */
 static void note_scale(const struct events_host *host, struct event_spec *spec, const char *pmu,
 		       const char *event)
@@ -265,7 +267,7 @@ static int pmu_event(const struct events_host *host, struct event_spec *spec, co
 		snprintf(spec->why, sizeof(spec->why), "this machine has no PMU '%s'", pmu);
 		return 0;
 	}
-	/* Their configuration contains addresses in this process, or of code that they stop. */
+	/* The configuration of these PMUs contains addresses of code or data that they watch. */
 	if (spec->type == PERF_TYPE_BREAKPOINT || !strcmp(pmu, "uprobe") || !strcmp(pmu, "kprobe"))
 		return event_fail(why, len, "'%s' is a probe, not a counter", pmu);
 	if (spec->type == PERF_TYPE_SOFTWARE || spec->type == PERF_TYPE_TRACEPOINT)
@@ -298,7 +300,7 @@ int event_pmu(const struct events_host *host, struct event_spec *spec, const cha
 	return pmu_event(host, spec, pmu, body, why, len);
 }
 
-/* Call @each for every PMU until it returns other than 0. Return that. */
+/* Call @each for every PMU until it returns a value other than 0. Return that value. */
 static int each_pmu(const struct events_host *host, int (*each)(void *ctx, const char *pmu),
 		    void *ctx)
 {
@@ -327,7 +329,7 @@ struct bare {
 	size_t len;
 };
 
-/* Look for the event in one PMU. Return 0: not there, 1: found, 2: found but invalid. */
+/* Look for the event in one PMU. Return 0: not found, 1: found, 2: found but invalid. */
 static int bare_in(void *ctx, const char *pmu)
 {
 	const struct bare *b = ctx;

@@ -18,7 +18,7 @@
 #define DEVICES	  "/sys/bus/event_source/devices"
 #define LIBPFM	  "libpfm.so.4"
 #define PARTS_MAX 32
-#define HYGON_EBX 0x6f677948u /* "Hygo" in CPUID: gcc 12 has no name for it */
+#define HYGON_EBX 0x6f677948u /* "Hygo" in CPUID, for which gcc 12 has no name */
 
 const char *event_source_name(enum event_source source)
 {
@@ -111,7 +111,7 @@ static int raw_event(struct event_spec *spec, const char *name)
 }
 
 /*
- * Resolve a name by everything but libpfm4. Return 0, -ENOENT, or -EINVAL with a sentence in
+ * Resolve a name of any kind except libpfm4 names. Return 0, -ENOENT, or -EINVAL with a sentence in
  * r->error.
  */
 static int resolve(struct reader *r, struct event_spec *spec, const char *name)
@@ -131,8 +131,8 @@ static int resolve(struct reader *r, struct event_spec *spec, const char *name)
 }
 
 /*
- * Apply the letters of a modifier: modes that are not named are excluded. p is for samples, which
- * are not used here.
+ * Apply the letters of a modifier: modes that the modifier does not name are excluded. The letter p
+ * is for samples, which are not used here.
  */
 static void modify(struct event_spec *spec, const char *letters)
 {
@@ -190,7 +190,7 @@ struct item {
 	uint32_t n;
 };
 
-/* Join @n parts from @first on with colons. Return -EINVAL if that is too long for a name. */
+/* Join @n parts from @first on with colons. Return -EINVAL if the result is too long for a name. */
 static int join(const struct item *item, uint32_t first, uint32_t n, char *name, size_t len)
 {
 	size_t used = 0;
@@ -208,8 +208,8 @@ static int join(const struct item *item, uint32_t first, uint32_t n, char *name,
 }
 
 /*
- * Resolve a libpfm4 name, which may contain colons: take the longest name that libpfm4 knows. Set
- * *@n to the number of its parts. Return -ENOENT if there is none, with libpfm4's message in
+ * Resolve a libpfm4 name. It may contain colons, so take the longest name that libpfm4 knows. Set
+ * *@n to the number of its parts. Return -ENOENT if libpfm4 knows none, with its message in
  * spec->why.
  */
 static int resolve_pfm(struct reader *r, struct event_spec *spec, const struct item *item,
@@ -241,8 +241,8 @@ static bool is_known(struct reader *r, const struct item *item, uint32_t part)
 }
 
 /*
- * Return the number of parts of an unknown name. It may contain colons (a tracepoint, or a libpfm4
- * name without the library), so it extends to the next known name.
+ * Return the number of parts of an unknown name. Such a name may contain colons (a tracepoint, or a
+ * libpfm4 name without the library), so it extends to the next known name.
  */
 static uint32_t unknown_parts(struct reader *r, const struct item *item, uint32_t first)
 {
@@ -362,7 +362,8 @@ static int read_item(struct reader *r, char *text)
 	}
 	for (i = 0; i < item.n;) {
 		if (!*item.part[i])
-			return event_fail(r->why, r->len, "an event without a name in the list");
+			return event_fail(r->why, r->len,
+					  "the list contains an event without a name");
 		err = read_event(r, &item, &i);
 		if (err)
 			return err;
@@ -386,7 +387,7 @@ static int read_list(struct reader *r, char *text)
 	}
 	if (!*trimmed(text))
 		return event_fail(r->why, r->len, "no event is named");
-	/* Everything up to the missing slash would be part of a name. */
+	/* Otherwise the rest of the list would be taken for a part of the name. */
 	if (slashes & 1)
 		return event_fail(r->why, r->len, "the second slash is missing: PMU/event/");
 	for (; !last; text = end + 1) {
@@ -446,7 +447,7 @@ static int list_name(void *ctx, const char *name)
 	if (err == -ENOENT)
 		return 0;
 	snprintf(spec.name, sizeof(spec.name), "%s", name);
-	/* A kernel name that needs a value is still worth listing. */
+	/* List a kernel name that needs a value, too. */
 	if (err)
 		snprintf(spec.why, sizeof(spec.why), "%s", r.error);
 	event_pmu_check(l->host, &spec);

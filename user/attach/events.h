@@ -36,8 +36,8 @@ const char *event_source_name(enum event_source source);
 struct event_spec {
 	char name[64]; /* as in the list, with modifiers: printable ASCII */
 	char what[96]; /* description: "raw 0x1a2"; notes approximations */
-	char why[192]; /* why it is not available here; or "" */
-	uint32_t type; /* fields of struct perf_event_attr, like the following members */
+	char why[192]; /* why the event is not available here; or "" */
+	uint32_t type; /* this and the next members: fields of struct perf_event_attr */
 	uint64_t config, config1, config2;
 	bool exclude_user, exclude_kernel, exclude_hv;
 	enum event_source source;
@@ -58,20 +58,20 @@ struct events_host {
 void events_host_here(struct events_host *host);
 
 /*
- * Parse a list into @out (room for @max) and set *@n. An unavailable event remains in the list,
- * with why: its name is unknown, or it equals an earlier event of another name. The same name twice
- * counts once. Return 0, -ENOMEM, or -EINVAL with a sentence in @why for an invalid list (an empty
- * name, too many events); then *@n is 0.
+ * Parse a list into @out (room for @max) and set *@n. An unavailable event remains in the list with
+ * the reason in `why`: its name is unknown, or it is the same event as an earlier one with another
+ * name. If a name occurs twice, the event is counted once. Return 0, -ENOMEM, or -EINVAL with a
+ * sentence in @why for an invalid list (an empty name, too many events); then *@n is 0.
  */
 int events_parse(const char *list, struct event_spec *out, uint32_t max, uint32_t *n, char *why,
 		 size_t len);
-/* The same for a given machine. */
+/* Parse a list in the same way for a given machine. */
 int events_parse_on(const struct events_host *host, const char *list, struct event_spec *out,
 		    uint32_t max, uint32_t *n, char *why, size_t len);
 
 /*
  * Call @each for every name in a table or in the PMUs' directory (not for raw numbers and libpfm4's
- * names) until it returns other than 0. Return that.
+ * names) until @each returns a value other than 0. Return that value.
  */
 int events_each(const struct events_host *host,
 		int (*each)(void *ctx, const struct event_spec *spec), void *ctx);

@@ -20,14 +20,14 @@
 #define HIGH_FD	    1000
 #define LOOKS	    50
 #define LOOK_US	    20000
-/* How long to wait for its exit, each time: a second. */
+/* Wait for the guard's exit for up to END_LOOKS intervals of END_LOOK_US: 1 s in all. */
 #define END_LOOKS   1000
 #define END_LOOK_US 1000
 
-/* Processes stopped because of copied code are resumed much sooner. */
+/* Processes that were stopped because of copied code are normally resumed much sooner than this. */
 #define COPY_NS 10000000000u
 
-/* Return whether the process is stopped, and a child of @parent (0: of any process). */
+/* Return whether the process is stopped, and a child of @parent (0: of any parent). */
 static bool stopped(uint32_t pid, int parent)
 {
 	char buf[512], state = 0;
@@ -44,8 +44,8 @@ static bool stopped(uint32_t pid, int parent)
 }
 
 /*
- * Return whether our programs may have stopped the process: it is not examined yet, or may have
- * copied code.
+ * Return whether our programs may have stopped the process: it was not examined yet, or it may have
+ * copied code recently.
  */
 static bool may_be_stopped(const struct sbt_proc *proc)
 {
@@ -74,12 +74,12 @@ static void resume_stopped(int procs, int parent)
 }
 
 /*
- * Close all descriptors except these two: the fd of a probe that stays open here would keep the
- * probe in its target.
+ * Close all descriptors except @procs and @parent. The fd of a probe that stayed open here would
+ * keep the probe in its target.
  */
 static int keep_two(int *procs, int *parent)
 {
-	/* First to numbers that cannot collide, then to 0 and 1. */
+	/* Duplicate both to high numbers that cannot collide, then to 0 and 1. */
 	*procs = fcntl(*procs, F_DUPFD, 10);
 	*parent = fcntl(*parent, F_DUPFD, 10);
 	if (*procs < 0 || *parent < 0 || dup2(*procs, 0) < 0 || dup2(*parent, 1) < 0)
@@ -109,16 +109,18 @@ static void __attribute__((noreturn)) guard(int procs, int parent)
 	while (n < 0 && errno == EINTR);
 	if (n == 1) {
 		/*
-		 * sbt-trace ends normally, and its caller may wait for COMMAND. Look once, because
-		 * the event that reports the stop of COMMAND may not have been read. Only COMMAND,
-		 * our sibling, can be stopped.
+		 * sbt-trace ends normally, and its caller may wait for COMMAND. Look once for
+		 * stopped processes, because sbt-trace may have ended before it read the event that
+		 * reports that COMMAND was stopped. Only COMMAND, which is our sibling, can be
+		 * stopped.
 		 */
 		resume_stopped(procs, getppid());
 		_exit(0);
 	}
 	/*
-	 * The kernel closes the pipe among the last of sbt-trace's files, after the links of the
-	 * programs. A process that was stopped at the last moment appears a little later.
+	 * Look several times. The kernel closes the pipe among the last of sbt-trace's files, after
+	 * the links of the programs, but a process that was stopped at the last moment appears a
+	 * little later.
 	 */
 	for (i = 0; i < LOOKS; i++) {
 		resume_stopped(procs, 0);
@@ -147,9 +149,9 @@ int guard_start(const struct attach *attach, struct guard *out)
 	}
 	close(fds[0]);
 	/*
-	 * The write end stays open while sbt-trace lives; closing it is the signal. Files are
-	 * closed in the order of their numbers, and links take time: a high number comes after
-	 * them.
+	 * The write end stays open while sbt-trace lives, and its closing is the signal. The kernel
+	 * closes files in the order of their numbers, and closing links takes time. So give the
+	 * pipe a high number: it is then closed after the links.
 	 */
 	high = fcntl(fds[1], F_DUPFD_CLOEXEC, HIGH_FD);
 	if (high >= 0)
@@ -176,8 +178,8 @@ void guard_stop(struct guard *guard)
 	if (!guard->pid)
 		return;
 	/*
-	 * If it has already exited, there is no reader. Resume it if it was stopped, and kill it if
-	 * it still does not exit.
+	 * If the guard has already exited, the pipe has no reader. If the guard was stopped, resume
+	 * it. If it still does not exit, kill it.
 	 */
 	if (write(guard->fd, "q", 1) == 1 && !has_ended(guard->pid)) {
 		kill(guard->pid, SIGCONT);

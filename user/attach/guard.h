@@ -19,7 +19,7 @@ struct guard {
 int guard_start(const struct attach *attach, struct guard *out);
 /*
  * After attach_stop() and the last events: let the guard resume COMMAND if it is still stopped, and
- * exit. May be called again.
+ * wait for the guard's exit. May be called again.
  */
 void guard_stop(struct guard *guard);
 

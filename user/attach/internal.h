@@ -17,18 +17,22 @@
 
 #define ATTACH_KERNEL_LINKS 9
 #define EVENTS_BYTES	    (1u << 20)
-/* Limit of removals under way; further removals wait for the first of them. */
+/*
+ * Limit of removals in progress. At the limit, a removal waits until an earlier one has finished.
+ */
 #define ATTACH_CLOSING	    8
 
 /* One attachment: probes that are attached and removed together. */
 struct attach_link {
 	int fd;
-	int pid; /* only for this process; 0: for all that run the file */
-	/* SBT_PROBE_GROUP(); 0: no barrier's probes, such as the dynamic linker's */
+	int pid; /* only for this process; 0: for all processes that run the file */
+	/*
+	 * SBT_PROBE_GROUP(); 0: the probes belong to no barrier, such as the dynamic linker's probe
+	 */
 	uint64_t probe_groups;
-	uint8_t waits; /* enum attach_waits_kind; 0: not on waits */
+	uint8_t waits; /* enum attach_waits_kind; 0: the probes are not on waits */
 	uint64_t tag; /* attach_probe_site.tag */
-	dev_t dev; /* of the file, as in fstat(); ino 0: unknown */
+	dev_t dev; /* device of the file, as in fstat(); ino 0: unknown */
 	ino_t ino;
 };
 
@@ -36,10 +40,10 @@ struct attach {
 	struct sbt_bpf *skel;
 	enum attach_method method;
 	bool filters_process;
-	bool only_exits; /* only sessions use return probes */
-	bool cookies; /* probes can carry a number */
+	bool only_exits; /* return probes are only used in sessions */
+	bool cookies; /* probes can carry a number (cookie) */
 	bool account; /* threads' time is accounted for */
-	/* waits for the exit of other threads are reported without probes: bpf/join.h */
+	/* Exits of threads that other threads wait for are reported without probes: bpf/join.h */
 	bool joins;
 	bool futexes; /* futex calls are traced */
 	char reason[256];
@@ -52,31 +56,34 @@ struct attach {
 	int rings_error;
 	struct sbt_thread *threads; /* the map that the programs use */
 	size_t nthreads;
-	/* the accounts, at the indices of `threads`; NULL: none */
+	/* the map of accounts, with the same indices as `threads`; NULL: none */
 	const struct sbt_account *accounts;
-	const struct sbt_counting *countings; /* the same; NULL: none */
+	/* the map of counts, with the same indices; NULL: none */
+	const struct sbt_counting *countings;
 	const struct sbt_sums *sums; /* the map of sums, with --aggregate; else NULL */
-	const struct sbt_open_episodes *open_episodes; /* the same */
-	bool *sums_unowned; /* by slot: at the last look, no thread owned it */
+	/* the map of open episodes, with --aggregate; else NULL */
+	const struct sbt_open_episodes *open_episodes;
+	/* for each slot of `sums`: at the last look, no thread owned the slot */
+	bool *sums_unowned;
 	uint64_t summed_returned; /* crossings in slots that were freed */
 	uint32_t ncounters, plain_counters, switch_counters, fault_counters;
 	int *counter_fds; /* number x CPUs + CPU; -1: none; owned by the caller */
 	uint64_t *counter_end; /* values at the end of tracing */
-	/* the specs of the probes, as the BPF programs have them */
+	/* the specs of the probes; the map `specs` has the same contents */
 	struct sbt_spec specs[SBT_SPECS];
 	uint32_t nspecs;
 	char *user_probe_groups[SBT_PROBE_GROUPS - SBT_PROBE_GROUPS_USER]; /* names */
 	uint32_t nuser_probe_groups;
-	struct probe_sites probe_sites; /* of the present probes, without cookies */
+	struct probe_sites probe_sites; /* the present probes, if they have no cookies */
 	struct copies copies; /* code around present and former probes */
 	struct attach_link *links;
 	uint32_t nlinks, links_cap;
-	struct closing_links *closing[ATTACH_CLOSING]; /* being closed; NULL: none */
+	struct closing_links *closing[ATTACH_CLOSING]; /* links being closed; NULL: a free entry */
 	struct bpf_link *kernel_links[ATTACH_KERNEL_LINKS];
 	int nkernel_links;
 	struct bpf_link **fault_links;
 	uint32_t nfault_links;
-	/* part of a page fault outside its handler's timestamps; 0: unknown */
+	/* ns of a page fault that are outside its handler's timestamps; 0: unknown */
 	uint64_t fault_outside_ns;
 };
 
@@ -87,9 +94,12 @@ struct program_ends {
 };
 
 struct program_ends program_ends(const struct sbt_bpf *skel, uint8_t role);
-/* Return the program for functions with only one probe, by role, or NULL. */
+/* Return the program for a role that needs only one probe per function, or NULL. */
 struct bpf_program *program_of(const struct sbt_bpf *skel, uint8_t role);
-/* Return the program for the exits of such functions, or NULL if their exits are not probed. */
+/*
+ * Return the program for the exits of functions with that role, or NULL if their exits are not
+ * probed.
+ */
 struct bpf_program *program_end(const struct sbt_bpf *skel, uint8_t role);
 /* Choose the programs to load, before load. */
 void programs_prepare(struct sbt_bpf *skel, enum attach_method method, bool discover, bool futex);
@@ -99,7 +109,7 @@ void programs_prepare(struct sbt_bpf *skel, enum attach_method method, bool disc
 void rings_size(struct attach *attach, size_t bytes);
 /* Before load: create the rings, and begin to store them in their map. Return 0 or -errno. */
 int rings_begin(struct attach *attach);
-/* After load: wait until they are stored. Return 0 or -errno. */
+/* After load: wait until the rings are stored. Return 0 or -errno. */
 int rings_end(struct attach *attach);
 void rings_close(struct attach *attach);
 
@@ -110,40 +120,45 @@ void forget_turns(struct attach *attach, uint32_t tgid);
 void detached_wait(struct attach *attach);
 
 /* state.c */
-/* Findings about a process: flags to set and clear, probe groups to detach. */
+/* What was found out about a process: flags to set and clear, probe groups to detach. */
 struct classification {
 	uint32_t set, clear;
 	uint64_t detached;
 };
 
-/* Classify a process, for its future threads. Return -ENOENT if it has exited or been replaced. */
+/*
+ * Store the classification of a process. The programs use it for threads that they see later.
+ * Return -ENOENT if the process has exited or been replaced.
+ */
 int classify_process(struct attach *attach, uint32_t tgid, uint32_t inc,
 		     const struct classification *classification);
 /* Return the slot of the thread, or NULL. */
 struct sbt_thread *find_thread(const struct attach *attach, uint32_t tid);
-/* Call @each with every slot that a thread uses, as the programs noted. */
+/* Call @each with every slot that is in use by a thread. */
 void each_thread(const struct attach *attach, void (*each)(void *ctx, struct sbt_thread *thread),
 		 void *ctx);
 
 /* account.c */
 /* Set the sizes of the maps and enable programs, before load. */
 void account_prepare(struct attach *attach, uint32_t max_threads);
-/* After load: map what user space reads. Return 0 or -errno. */
+/* After load: map the accounts for reading. Return 0 or -errno. */
 int account_map(struct attach *attach);
 /* Attach the programs for the scheduler and page faults. Return 0 or -errno. */
 int account_attach(struct attach *attach);
 void account_unmap(struct attach *attach);
-/* Freeze the accounts. */
+/* Stop all accounting, and read the counters a last time. */
 void account_end(struct attach *attach);
 /* Clear the account of a thread. */
 void account_forget(const struct attach *attach, uint32_t slot);
-/* Calibrate page faults. @self must be the account of this thread. */
+/* Measure the cost of page faults. @self must be the account of the calling thread. */
 void account_calibrate_faults(struct attach *attach, const struct sbt_account *self);
 
 /* sums.c */
 /* Return whether this kernel's BPF supports sums. */
 bool sums_possible(void);
-/* Before load: set sizes. After load: map what user space reads. Return 0 or -errno. */
+/*
+ * Before load: set the sizes of the maps. After load: map the sums for reading. Return 0 or -errno.
+ */
 void sums_prepare(struct attach *attach, uint32_t max_threads);
 int sums_map(struct attach *attach);
 void sums_unmap(struct attach *attach);
@@ -151,7 +166,7 @@ void sums_unmap(struct attach *attach);
 /* load.c */
 /* Return the first @bytes of a map for reading, or NULL with errno set. */
 const void *map_array(const struct bpf_map *map, size_t bytes);
-/* Attach programs at their own hooks until tracing ends. Return 0 or -errno. */
+/* Attach programs to the hooks that they name, until tracing ends. Return 0 or -errno. */
 int attach_programs(struct attach *a, struct bpf_program *const programs[], size_t n);
 
 /* detach.c */

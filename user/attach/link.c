@@ -49,15 +49,15 @@ void link_close(int fd)
 }
 
 /*
- * Write the path of the magic link to the open file. The path also works if the file was deleted or
- * replaced, or is in another mount namespace.
+ * Write the path of the magic link to the open file. This path works even if the file was deleted
+ * or replaced, or is in another mount namespace.
  */
 static void fd_path(int fd, char path[32])
 {
 	snprintf(path, 32, "/proc/self/fd/%d", fd);
 }
 
-/* Return an array with @n times the cookie. */
+/* Return an array that contains @n times the cookie. */
 static uint64_t *repeat(uint64_t cookie, uint32_t n)
 {
 	uint64_t *all = calloc(n, sizeof(*all));
@@ -136,8 +136,8 @@ static int read_number(const char *path, const char *prefix, unsigned int *out)
 }
 
 /*
- * Run the program at the event's hits. Return the fd that must stay open, which replaces @event, or
- * -errno.
+ * Run the program whenever @event occurs. Return the fd that must stay open, which replaces @event,
+ * or -errno.
  */
 static int run_at(int event, int prog_fd, uint64_t cookie)
 {

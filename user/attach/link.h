@@ -29,12 +29,12 @@ int link_multi_each(int prog_fd, int attach_type, int fd, const uint64_t *offset
  */
 int link_perf(int prog_fd, int fd, uint64_t offset, int pid, uint64_t cookie);
 
-/* Close a link. Its probes are then removed, even if the caller is killed meanwhile. */
+/* Close a link. The kernel then removes its probes, even if the caller is killed meanwhile. */
 void link_close(int fd);
 
 /*
- * Return whether this kernel filters a uprobe.multi by process (Linux 6.12) instead of thread.
- * Found by trying.
+ * Return whether this kernel filters a uprobe.multi by process (Linux 6.12) instead of thread. Try
+ * it to find out.
  */
 bool link_multi_filters_process(int prog_fd);
 

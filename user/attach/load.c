@@ -14,7 +14,7 @@
 #include "attach/internal.h"
 #include "attach/link.h"
 
-#define CHAINS	    16384u /* of callers */
+#define CHAINS	    16384u /* chains of callers */
 #define FRAME_RULES 16384u /* return addresses */
 #define FORKED	    16384u /* processes with several threads, or with children */
 
@@ -63,7 +63,7 @@ static int map_threads(struct attach *a, uint32_t n)
 	return 0;
 }
 
-/* Return the kernel's tick period, which is the resolution of its coarse clocks. */
+/* Return the kernel's tick period, ns. Its coarse clocks have this resolution. */
 static uint32_t tick_ns(void)
 {
 	struct timespec tick = { 0 };
@@ -85,9 +85,9 @@ static int try_load(struct attach *a, const struct attach_options *o, enum attac
 	a->nspecs = 0;
 	probe_sites_free(&a->probe_sites);
 	/*
-	 * Only sessions use return probes, because their program decides about each return probe.
-	 * Otherwise the kernel installs the return probe in every process that any probe stops
-	 * there, even if the return probe is for another process.
+	 * Only sessions use return probes, because a session's program decides about each return
+	 * probe. In other methods, the kernel installs the return probe in every process that hits
+	 * any probe there, even if the return probe is for another process.
 	 */
 	a->only_exits = method != ATTACH_SESSION;
 	config = (struct sbt_config *)&skel->rodata->config;
@@ -173,7 +173,7 @@ static int attach_kernel(struct attach *a)
 
 /*
  * Try one attach method: load the programs, then attach a probe to our own code. If that works, the
- * method works everywhere.
+ * method is usable.
  */
 static int try_method(struct attach *a, const struct attach_options *o, enum attach_method method)
 {

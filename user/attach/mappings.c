@@ -18,8 +18,8 @@
 #include "base/grow.h"
 
 /*
- * Per CPU: about 1600 mappings, and below the locked memory limit of a user
- * (kernel.perf_event_mlock_kb).
+ * Size of each CPU's ring: room for about 1600 mappings, and below the locked memory limit of a
+ * user (kernel.perf_event_mlock_kb).
  */
 #define RING_BYTES (256u << 10)
 
@@ -198,7 +198,7 @@ static void take_mmap(struct mappings *m, const struct cpu *cpu, uint64_t at, ui
 	if (size < sizeof(r.bytes) + sizeof(e->t_ns))
 		return;
 	copy(m, cpu, at, r.bytes, sizeof(r.bytes));
-	/* "[vdso]" is the same everywhere. */
+	/* Ignore "[vdso]" and the like, which are the same in every process. */
 	if (r.record.name[0] != '/')
 		return;
 	len = size - sizeof(e->t_ns) - sizeof(r.record);
@@ -213,7 +213,7 @@ static void take_mmap(struct mappings *m, const struct cpu *cpu, uint64_t at, ui
 		.offset = r.record.pgoff,
 		.ino = r.record.ino,
 		.dev = r.record.maj << 20 | (r.record.min & 0xfffff),
-		.file = r.record.name[1] != '/', /* else "//anon" */
+		.file = r.record.name[1] != '/', /* false for "//anon" */
 		.text = m->ntext,
 	};
 	copy(m, cpu, at + sizeof(r.record), m->text + m->ntext, len);
@@ -237,7 +237,7 @@ static void take_exec(struct mappings *m, const struct cpu *cpu, uint64_t at, ui
 	if (size < offsetof(struct record_comm, comm) + sizeof(e->t_ns))
 		return;
 	copy(m, cpu, at, &r, len < sizeof(r) ? len : sizeof(r));
-	/* Ignore names that threads give themselves. */
+	/* Ignore names that threads give themselves, instead of executing a program. */
 	e = r.header.misc & PERF_RECORD_MISC_COMM_EXEC ? event_new(m, 0) : NULL;
 	if (!e)
 		return;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Executable mappings of the machine's processes, as perf reports them. Needs no probe in programs:
- * a breakpoint in the dynamic linker, which every process has, would end each program that runs in
- * an emulator.
+ * Executable mappings of the machine's processes, as perf reports them. No probe in programs is
+ * needed. A probe in the dynamic linker would be a breakpoint in every process, and would kill
+ * programs that run in an emulator.
  */
 #ifndef ATTACH_MAPPINGS_H
 #define ATTACH_MAPPINGS_H
@@ -15,8 +15,8 @@
 struct mappings;
 
 /*
- * A process has mapped code, or made a mapping executable; or it executes a program (@exec), to
- * which later mappings belong.
+ * A process has mapped code, or has made a mapping executable; or it executes a program (@exec).
+ * Later mappings of the process then belong to that program.
  */
 struct mappings_event {
 	uint64_t t_ns; /* CLOCK_MONOTONIC */
@@ -25,12 +25,14 @@ struct mappings_event {
 	uint64_t offset; /* file offset, bytes */
 	uint64_t ino;
 	uint32_t dev; /* as in struct maps_entry */
-	bool exec; /* exec: only the process and its name are known */
+	/* the process executed a program: only `t_ns`, `tgid`, `tid` and `comm` are known */
+	bool exec;
 	char comm[16]; /* name of the process, if @exec */
 	bool file; /* a mapping of a file; else anonymous */
 	bool deleted; /* the file was deleted */
-	const char *path; /* path of the file, else ""; valid during the call; untrusted */
-	size_t text; /* offset of the path: only for mappings_read() */
+	/* path of the file, else ""; valid only during the call of @each; untrusted */
+	const char *path;
+	size_t text; /* offset of the path in a buffer; used only by mappings_read() */
 };
 
 /*
@@ -39,11 +41,11 @@ struct mappings_event {
  */
 int mappings_open(bool execs, struct mappings **out);
 void mappings_enable(struct mappings *mappings, bool on);
-/* Return the fd to poll for CPU number @i, or -1 after the last. */
+/* Return the fd to poll for the CPU @i, or -1 if @i is beyond the last CPU. */
 int mappings_fd(const struct mappings *mappings, uint32_t i);
 /*
- * Call @each for the events since the last call, in order of time, except events that are still
- * arriving. Return how many the kernel lost.
+ * Call @each for the events since the last call, in order of time. Events that may still be
+ * overtaken by others are kept for the next call. Return how many events the kernel lost.
  */
 uint64_t mappings_read(struct mappings *mappings,
 		       void (*each)(void *ctx, const struct mappings_event *event), void *ctx);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Measure the cost of a crossing on ourselves, with the same programs. */
+/*
+ * Measure the cost of a crossing on sbt-trace itself, with the same programs as for traced
+ * processes.
+ */
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
@@ -20,7 +23,7 @@ static const struct sbt_account *own_account(const struct attach *a, uint32_t ti
 	return NULL;
 }
 
-/* Remove all traces of our own calibration. */
+/* Clear everything that the calibration left in the maps for our thread. */
 static void forget_thread(const struct attach *a, uint32_t tid)
 {
 	struct sbt_thread *t = find_thread(a, tid);
@@ -35,7 +38,7 @@ static void forget_thread(const struct attach *a, uint32_t tid)
 	account_forget(a, slot);
 }
 
-/* Measure on ourselves. The probes must be attached. */
+/* Measure the cost of a crossing on ourselves. The probes must be attached. */
 static struct attach_price calibrate_self(struct attach *a, bool stepped, bool by_exit,
 					  void (*drain)(void *ctx), void *ctx)
 {
@@ -50,7 +53,7 @@ static struct attach_price calibrate_self(struct attach *a, bool stepped, bool b
 	if (attach_add_process(a, self, 1, SBT_PROC_SEEN | (by_exit ? SBT_PROC_BY_EXIT : 0)))
 		return price;
 	__atomic_store_n(&a->skel->bss->armed, ARMED_SELF, __ATOMIC_SEQ_CST);
-	/* The first call assigns the slot. */
+	/* The first call assigns the thread its slot. */
 	calibrate_call(stepped);
 	slot = find_thread(a, self);
 	price.ns = calibrate_run(stepped, drain, ctx);
@@ -96,7 +99,7 @@ double attach_calibrate_excluded(struct attach *a, void (*drain)(void *ctx), voi
 	if (attach_add_process(a, self, 1, SBT_PROC_SEEN))
 		return NAN;
 	__atomic_store_n(&a->skel->bss->armed, ARMED_SELF, __ATOMIC_SEQ_CST);
-	/* The first call assigns the slot, as threads have one before they are excluded. */
+	/* The first call assigns the slot: threads have one before they are excluded. */
 	calibrate_call(false);
 	slot = find_thread(a, self);
 	if (slot)
@@ -118,7 +121,7 @@ double attach_switch_ns(const struct sbt_counts *from, const struct sbt_counts *
 {
 	uint64_t n = to->timed - from->timed;
 
-	/* Leaving a CPU and getting one are timed separately. */
+	/* Leaving a CPU and getting one are timed separately, so one wait is timed twice. */
 	return n ? 2 * (double)(to->timed_ns - from->timed_ns) / (double)n : NAN;
 }
 

@@ -30,7 +30,7 @@ static bool same_file(const struct probe_sites_probe *a, const struct probe_site
 	return a->dev == b->dev && a->ino == b->ino;
 }
 
-/* Return whether the breakpoint of @other is in the code that identifies @known. */
+/* Return whether the breakpoint of @other changes the code that identifies @known. */
 static bool disturbs(const struct probe_sites_probe *known, const struct probe_sites_probe *other)
 {
 	uint64_t end = known->offset + SBT_BREAKPOINT_BYTES + SBT_CODE_BYTES;
@@ -60,7 +60,7 @@ const struct probe_sites_probe *probe_sites_next(const struct probe_sites *p, ui
 }
 
 /*
- * Return whether the breakpoint of @probe leaves the code unchanged that identifies other probes.
+ * Return whether the breakpoint of @probe leaves the code that identifies other probes unchanged.
  */
 static bool leaves_others(const struct probe_sites *p, const struct probe_sites_probe *probe)
 {
@@ -74,8 +74,8 @@ static bool leaves_others(const struct probe_sites *p, const struct probe_sites_
 }
 
 /*
- * Return whether @probe can be distinguished from other probes at its probe site. Set *@shared if
- * only the code distinguishes it.
+ * Return whether @probe can be distinguished from all other probes at its page offset. Set *@shared
+ * if only the code distinguishes it.
  */
 static bool can_distinguish(const struct probe_sites *p, const struct probe_sites_probe *probe,
 			    bool *shared)
@@ -100,8 +100,8 @@ static bool can_distinguish(const struct probe_sites *p, const struct probe_site
 }
 
 /*
- * Return whether the probe is recorded already. A second probe at an address is not recorded again
- * if its program needs no number.
+ * Return whether the probe is recorded already. If its program needs no number, any recorded probe
+ * at its address counts as the same.
  */
 static bool is_kept(const struct probe_sites *p, const struct probe_sites_probe *probe)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Probes before Linux 5.15, which carry no number: a program only knows the address, and its offset
- * in the page is the same in every process. Probes for different purposes at the same page offset
- * are distinguished by the code there. Decides which probes can be combined. Pure.
+ * Probes before Linux 5.15, which carry no number. A program only knows the address of a hit, and
+ * its offset in the page is the same in every process. Probes for different purposes at the same
+ * page offset are distinguished by the code there. This file decides which probes can be combined.
+ * Pure.
  */
 #ifndef ATTACH_PROBE_SITES_H
 #define ATTACH_PROBE_SITES_H
@@ -17,7 +18,7 @@
 struct probe_sites_probe {
 	uint64_t dev, ino, offset; /* file, and offset in it */
 	uint64_t code; /* the SBT_CODE_BYTES that follow SBT_BREAKPOINT_BYTES */
-	bool has_code; /* code could be read, and is in the probe's page */
+	bool has_code; /* the code could be read, and is in the same page as the probe */
 	uint32_t number; /* number of its spec; PROBE_SITES_NONE: its program does not need it */
 };
 
@@ -31,7 +32,7 @@ struct probe_sites {
 };
 
 void probe_sites_free(struct probe_sites *probe_sites);
-/* Return whether the code that identifies a probe at @offset is all in one page. */
+/* Return whether all of the code that identifies a probe at @offset is in one page. */
 bool probe_sites_code_fits(uint64_t offset);
 /*
  * Record the probe. Set *@shared if the probes at its page offset are now identified by their code;

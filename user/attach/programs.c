@@ -103,7 +103,7 @@ void programs_prepare(struct sbt_bpf *skel, enum attach_method method, bool disc
 	bpf_program__set_autoload(
 		skel->progs.barrier_made,
 		libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_find_vma, NULL) == 1);
-	/* arm64 has no such event. */
+	/* Only x86 has the event to which this program is attached. */
 #if defined(__x86_64__)
 	bpf_program__set_autoload(skel->progs.on_code_flushed, true);
 #endif

@@ -28,7 +28,7 @@ struct regs {
 	bool counts; /* count_return() is loaded */
 };
 
-/* Load the programs. Include the program that counts returns if the kernel supports it. */
+/* Load the programs, including the program that counts returns if the kernel supports it. */
 static int load(struct regs *r)
 {
 	int err;

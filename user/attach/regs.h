@@ -19,8 +19,8 @@ struct regs; /* opaque */
 
 struct regs_thread {
 	uint32_t tid;
-	bool on_cpu; /* regs are outdated: from its last entry into the kernel */
-	uint64_t switches; /* context switches until the registers were read */
+	bool on_cpu; /* regs are outdated: they are from the thread's last entry into the kernel */
+	uint64_t switches; /* number of context switches when the registers were read */
 	struct stack_regs regs; /* regs.known 0: unknown */
 	/* Return addresses of calls with a pending return probe, innermost first. */
 	uint64_t returns[REGS_RETURNS];
@@ -35,15 +35,15 @@ int regs_new(struct regs **out, char *why, size_t len);
 void regs_free(struct regs *regs);
 /*
  * Get all threads of @pid, sorted by tid: *@n threads in *@out, which the caller frees. This
- * iterates over all tasks of the machine, about 1 us each.
+ * iterates over all tasks of the machine and takes about 1 us per task.
  */
 int regs_read(struct regs *regs, uint32_t pid, struct regs_thread **out, uint32_t *n);
 
 /*
- * Count how often the thread @tid returns from a call. The probe is in the process @pid, where the
- * call returns to: at @offset of the file open as @fd. @slot is below REGS_SLOTS, and in use until
- * the returned descriptor is closed with link_close(). Return -errno; -ENOTSUP if the kernel has no
- * such probes (Linux before 6.6).
+ * Count how often the thread @tid of the process @pid returns from a call. The probe is at the
+ * instruction to which the call returns: at @offset of the file open as @fd. @slot is below
+ * REGS_SLOTS, and is in use until the returned descriptor is closed with link_close(). Return that
+ * descriptor or -errno; -ENOTSUP if the kernel has no such probes (Linux before 6.6).
  */
 #define REGS_SLOTS 64
 int regs_count_returns(struct regs *regs, uint32_t slot, int fd, uint64_t offset, uint32_t pid,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Stop tracing a process, or some of its barriers: stop recording them, and remove probes that only
- * it hits.
+ * Stop tracing a process, or some of its barriers: stop recording them, and remove the probes that
+ * only this process hits.
  */
 #include <errno.h>
 #include <signal.h>
@@ -21,8 +21,9 @@ struct excluded {
 };
 
 /*
- * Mark the thread for its next arrival. The thread keeps its slot, because a BPF program may be
- * using the slot now. A thread inside a barrier leaves it as a traced thread.
+ * Mark the thread: the mark takes effect at its next arrival. The thread keeps its slot, because a
+ * BPF program may be using the slot now. If the thread is inside a barrier, it departs as a traced
+ * thread.
  */
 static void exclude_thread(void *ctx, struct sbt_thread *thread)
 {
@@ -82,8 +83,8 @@ uint64_t attach_probe_groups_with(const struct attach *a, uint32_t tgid, uint64_
 	uint64_t before;
 
 	/*
-	 * The detached barriers wait by futexes. Without their probes, the futexes would look like
-	 * other barriers.
+	 * The detached barriers wait on futexes. Without the barriers' probes, these futexes would
+	 * look like other barriers.
 	 */
 	if (probe_groups && a->futexes)
 		probe_groups |= family_probe_groups_with(FAMILY_FUTEX_WORD);
@@ -109,8 +110,8 @@ uint64_t attach_own_probe_groups(const struct attach *a, uint32_t tgid, uint64_t
 			own |= a->links[i].probe_groups;
 	}
 	/*
-	 * Futex calls are seen as system calls, for every process. Other groups without a link had
-	 * a shared one.
+	 * Futex calls are traced as system calls, without a link. Any other group without a link
+	 * was part of a shared link that was removed.
 	 */
 	own |= family_probe_groups_with(FAMILY_FUTEX_WORD);
 	return probe_groups & own & ~shared;
@@ -134,8 +135,8 @@ static bool is_detached_link(const struct attach_link *link, const void *ctx)
 		if (!link->pid && link->probe_groups & x->probe_groups)
 			return true;
 		/*
-		 * A link of the process only: remove it if all of its probes go (also the
-		 * loader's), or all of its groups.
+		 * A link for this process only: remove it if all probes of the process are removed
+		 * (including the loader's), or all probe groups of the link.
 		 */
 		if (link->pid && (x->probe_groups == ATTACH_ALL_PROBE_GROUPS ||
 				  (link->probe_groups && !(link->probe_groups & ~x->probe_groups))))
@@ -145,7 +146,8 @@ static bool is_detached_link(const struct attach_link *link, const void *ctx)
 }
 
 /*
- * Links that one thread closes: closing may take a second, and later removals need not wait for it.
+ * Links that a thread closes in the background: closing may take a second, and later removals need
+ * not wait for it.
  */
 struct closing_links {
 	pthread_t thread;
@@ -161,7 +163,7 @@ static void *run_closing(void *ctx)
 	return NULL;
 }
 
-/* Return a free entry for links to be closed. Wait only if all are in use. */
+/* Return a free entry for links to be closed. If all entries are in use, wait for one. */
 static struct closing_links **free_entry(struct attach *a)
 {
 	uint32_t i;
@@ -287,7 +289,7 @@ int attach_remove_tagged(struct attach *a, uint64_t tag, uint32_t tgid, bool *fo
 	return remove_links(a, has_tag, &tagged);
 }
 
-/* --- waits, for some time --------------------------------------------------------------------- */
+/* --- probes on waits, removed for some time --------------------------------------------------- */
 
 static bool is_among(const uint32_t *tgids, uint32_t n, uint32_t tgid)
 {
@@ -311,7 +313,7 @@ static bool rests(const struct attach_link *link, const void *ctx)
 	return link->waits == r->kind && link->pid && is_among(r->tgids, r->n, (uint32_t)link->pid);
 }
 
-/* Clear the thread's wait, as its end will not be seen. */
+/* Clear the thread's wait, because the probe at its end is removed. */
 static void forget_wait(void *ctx, struct sbt_thread *thread)
 {
 	const struct resting *r = ctx;

@@ -50,11 +50,8 @@ bool rights_have(int capability)
 
 uint64_t rights_for_report(void)
 {
-	/*
-	 * Symbol names are read by a child with another user id, which is forked when they are
-	 * needed.
-	 */
-	/* To kill a child that does not answer, which has another user id, takes CAP_KILL. */
+	/* A child with another user id reads symbol names. It is forked when names are needed. */
+	/* CAP_KILL: such a child is killed if it does not answer. */
 	return BIT(CAP_SETUID) | BIT(CAP_SETGID) | BIT(CAP_DAC_READ_SEARCH) | BIT(CAP_KILL);
 }
 
@@ -62,7 +59,7 @@ uint64_t rights_while_tracing(bool perf)
 {
 	uint64_t keep = rights_for_report() | BIT(CAP_NUMBER_BPF) | BIT(CAP_NUMBER_PERFMON) |
 			BIT(CAP_SYS_PTRACE) | BIT(CAP_NUMBER_RESTORE) | BIT(CAP_KILL) |
-			/* rings of samples beyond a user's limit of locked memory */
+			/* rings of samples may exceed a user's limit of locked memory */
 			BIT(CAP_IPC_LOCK);
 
 	/*
@@ -80,7 +77,7 @@ uint64_t rights_while_looking(bool output)
 
 	/*
 	 * Without this capability, we may only examine processes that have no more rights than we
-	 * have: drop none.
+	 * have. So drop none.
 	 */
 	if (!rights_have(CAP_SYS_PTRACE))
 		keep |= rights_effective();

@@ -19,7 +19,7 @@ struct right {
 	int number;
 	const char *name;
 	const char *why; /* completes "needed ...": "to load its programs" */
-	/* nothing can be traced without this right; else only what @why says is missing */
+	/* without this right nothing can be traced; else only what @why names is missing */
 	bool needed;
 };
 
@@ -36,23 +36,23 @@ uint64_t rights_effective(void);
 bool rights_have(int capability);
 
 /*
- * Return the capabilities needed during tracing: for probes of libraries that are loaded later,
- * reading of processes, and unprivileged children. @perf: for perf uprobes, which need more. They
- * include the capabilities needed to look up names for the report, after the last probe was
- * removed, and the capabilities of the guard.
+ * Return the capabilities needed during tracing: to probe libraries that are loaded later, to read
+ * processes, and to make children unprivileged. @perf: for perf uprobes, which need more. The
+ * result includes the capabilities of the guard and those needed for the report: to look up names
+ * after the last probe was removed.
  */
 uint64_t rights_while_tracing(bool perf);
 uint64_t rights_for_report(void);
 uint64_t rights_for_guard(void);
 /*
- * Return the capabilities needed only to look at processes; @output: and to open the output file
- * later.
+ * Return the capabilities needed only to examine processes; @output: also those to open the output
+ * file later.
  */
 uint64_t rights_while_looking(bool output);
 
 /*
- * Drop all other capabilities for good: neither this process nor programs that it executes can
- * regain them. No capability is added. Return 0 or -errno.
+ * Drop all capabilities except @keep for good: neither this process nor programs that it executes
+ * can regain them. No capability is added. Return 0 or -errno.
  */
 int rights_reduce(uint64_t keep);
 

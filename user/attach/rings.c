@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * One ring per CPU. The kernel waits for a grace period, 10 ms or more, whenever a ring is stored
- * in its map. So a separate thread stores the rings while the programs are verified.
+ * One ring per CPU. Whenever a ring is stored in its map, the kernel waits for a grace period of 10
+ * ms or more. So a separate thread stores the rings while the programs are verified.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -67,7 +67,7 @@ int rings_begin(struct attach *a)
 
 	if (err)
 		return err;
-	/* Signals must reach the main thread, to wake it from its wait. */
+	/* Signals must reach the main thread, to wake it when it waits. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	err = -pthread_create(&a->rings_thread, NULL, fill, a);

@@ -122,7 +122,7 @@ static int ring_open(struct ring *ring, uint32_t tid)
 	ring->fd =
 		(int)syscall(SYS_perf_event_open, &attr, (pid_t)tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
 	if (ring->fd < 0 && (errno == EACCES || errno == EPERM)) {
-		/* A user may sample its own threads, but not the kernel on their behalf. */
+		/* A user may sample its own threads, but not their time in the kernel. */
 		attr.exclude_kernel = 1;
 		ring->fd = (int)syscall(SYS_perf_event_open, &attr, (pid_t)tid, -1, -1,
 					PERF_FLAG_FD_CLOEXEC);
@@ -158,7 +158,7 @@ static void copy_out(const uint8_t *data, uint64_t at, void *to, size_t size)
 	memcpy((uint8_t *)to + first, data, size - first);
 }
 
-/* Take the first record that is a sample. */
+/* Take the first sample from the ring. Other records are skipped. */
 static bool ring_take(const struct ring *ring, struct sample *out)
 {
 	struct perf_event_mmap_page *page = ring->pages;
@@ -245,7 +245,7 @@ int sample_take(struct sample *samples, uint32_t n, int wait_ms)
 	}
 	free(rings);
 	free(polls);
-	/* ESRCH: that thread has exited meanwhile. */
+	/* ESRCH: the thread of the last failed attempt has exited meanwhile. */
 	return opened || !err || err == -ESRCH ? taken : err;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Input of the programs, and the results in their maps. */
+/* Write the input of the programs, and read the results in their maps. */
 #include <errno.h>
 #include <string.h>
 
@@ -75,8 +75,8 @@ static void flag_thread(void *ctx, struct sbt_thread *thread)
 	const struct flag *flag = ctx;
 
 	/*
-	 * Inside a barrier, a thread keeps the flags of its arrival, which have determined its
-	 * departure.
+	 * A thread inside a barrier keeps the flags of its arrival, which also determine how it
+	 * departs.
 	 */
 	if (thread->tgid == flag->tgid && !thread->arrive_ns)
 		__atomic_store_n(&thread->proc_flags,
@@ -84,8 +84,8 @@ static void flag_thread(void *ctx, struct sbt_thread *thread)
 }
 
 /*
- * Return the flags that the programs use, by the same rule: SBT_PROC_* of a process except
- * SBT_PROC_SEEN.
+ * Return the flags of a process as the programs see them: its classification, or else SBT_PROC_*
+ * from @proc without SBT_PROC_SEEN.
  */
 static struct sbt_classified classified_now(const struct attach *a, uint32_t tgid,
 					    const struct sbt_proc *proc)
@@ -125,7 +125,7 @@ int classify_process(struct attach *a, uint32_t tgid, uint32_t inc, const struct
 		return -errno;
 	if (proc.inc != inc)
 		return -ENOENT;
-	/* The process may execute another program at any moment: then this call has no effect. */
+	/* The process may execute another program at any moment. Then this call has no effect. */
 	classified = classified_now(a, tgid, &proc);
 	classified.word = (uint64_t)inc << 32 | (((uint32_t)classified.word | j->set) & ~j->clear);
 	classified.detached |= j->detached;
@@ -143,13 +143,16 @@ int attach_flag_process(struct attach *a, uint32_t tgid, uint32_t inc, uint32_t 
 	int err = classify_process(a, tgid, inc,
 				   &(struct classification){ .set = set, .clear = clear });
 
-	/* Flags of which threads have no copy need not be changed in their slots. */
+	/* Threads' slots have no copies of these two flags. */
 	if (!err && (set | clear) & ~(SBT_PROC_FRESH | SBT_PROC_WAITS))
 		each_thread(a, flag_thread, &flag);
 	return err;
 }
 
-/* Get the BPF programs' entry of a process. Return false if it has exited or been replaced. */
+/*
+ * Read the programs' entry of a process into *@out. Return false if the process has exited or been
+ * replaced.
+ */
 static bool find_process(const struct attach *a, uint32_t tgid, uint32_t inc, struct sbt_proc *out)
 {
 	return !bpf_map_lookup_elem(bpf_map__fd(a->skel->maps.procs), &tgid, out) &&
@@ -189,7 +192,7 @@ void attach_forked(const struct attach *a, uint32_t tgid, uint64_t *thread_ns, u
 {
 	struct sbt_forked forked = { 0 };
 
-	/* If there is no entry, the process has created none. */
+	/* If there is no entry, the process has created no thread and no child. */
 	(void)bpf_map_lookup_elem(bpf_map__fd(a->skel->maps.forked), &tgid, &forked);
 	*thread_ns = forked.thread_ns;
 	*child_ns = forked.child_ns;
@@ -240,7 +243,7 @@ void attach_each_process(const struct attach *a, void (*each)(void *ctx, uint32_
 	struct sbt_proc proc;
 	bool first = true;
 
-	/* A process that exits meanwhile restarts the walk. The limit ends it. */
+	/* If a process exits meanwhile, the walk may restart. The limit ends it. */
 	while (seen++ < 65536 && !bpf_map_get_next_key(procs, first ? NULL : &key, &next)) {
 		key = next;
 		first = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Sums that the programs keep in maps instead of writing records. */
+/* Sums that the programs keep in maps (--aggregate), instead of writing records. */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -11,9 +11,9 @@
 #include "base/array.h"
 
 /*
- * Return whether the kernel has the newest features that sums need: to count arrivals (atomic
- * fetch-and-add), and to find call sites (find_vma). Ask the kernel, as distributions backport
- * features.
+ * Return whether the kernel has the newest features that sums need: atomic fetch-and-add, to count
+ * arrivals, and find_vma, to find call sites. Try them instead of comparing versions, because
+ * distributions backport features.
  */
 bool sums_possible(void)
 {
@@ -37,7 +37,7 @@ bool sums_possible(void)
 
 	if (fd >= 0)
 		close(fd);
-	/* Without the right to load programs, other code reports that. */
+	/* EPERM: the right to load programs is missing, which other code reports. */
 	if (fd < 0)
 		return fd == -EPERM;
 	return libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_find_vma, NULL) != 0;
@@ -98,7 +98,7 @@ void attach_each_sums(const struct attach *a, void (*each)(void *ctx, const stru
 	if (n > SBT_SUM_PLACES)
 		n = SBT_SUM_PLACES;
 	array_for_each (s, a->sums, n) {
-		/* Our own crossings are from the calibration. */
+		/* Crossings of sbt-trace itself are from the calibration. */
 		if (sbt_sums_crossings(s) && s->key.tgid != a->skel->rodata->config.self)
 			each(ctx, s);
 	}
@@ -161,13 +161,13 @@ static int return_sums(struct attach *a, uint32_t at,
 	return return_slot(a->skel->maps.sums, a->skel->maps.sums_free, at, &zero);
 }
 
-/* Return whether the process that owns a barrier is still the one with this number. */
+/* Return whether the process that owned a barrier still exists: its number was not reused. */
 static bool has_process(const struct attach *a, uint64_t owner)
 {
 	uint32_t tgid = (uint32_t)owner;
 	struct sbt_proc p;
 
-	/* Processes that are not traced any more, and sbt-trace itself, are not in the map. */
+	/* The map has no entries for processes that are not traced any more, and for sbt-trace. */
 	return !bpf_map_lookup_elem(bpf_map__fd(a->skel->maps.procs), &tgid, &p) &&
 	       p.inc == (uint32_t)(owner >> 32);
 }
@@ -211,7 +211,10 @@ int attach_return_sums(struct attach *a, void (*each)(void *ctx, const struct sb
 		const struct sbt_sums *s = &a->sums[i];
 		bool unowned = s->key.tgid && !has_thread(a, &s->key);
 
-		/* The key of a new slot may be half written: look twice. */
+		/*
+		 * The key of a new slot may be half written. So free a slot only if it has no
+		 * thread at two calls.
+		 */
 		if (unowned && a->sums_unowned[i]) {
 			err = return_sums(a, i, each, ctx);
 			unowned = false;

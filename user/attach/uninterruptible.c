@@ -29,7 +29,7 @@ static int make_call(void *ctx)
 {
 	struct call *call = ctx;
 
-	/* SIGKILL may be sent to our process group, or by the process name. */
+	/* Escape a SIGKILL that is sent to our process group, or to processes with our name. */
 	(void)setpgid(0, 0);
 	(void)prctl(PR_SET_NAME, "sbt-apart");
 	__atomic_store_n(&call->pid, (pid_t)syscall(SYS_getpid), __ATOMIC_RELEASE);
@@ -39,15 +39,16 @@ static int make_call(void *ctx)
 }
 
 /*
- * The calling thread is suspended meanwhile, as in vfork(), and receives no signals. So this runs
- * in a thread of its own, and the main thread receives signals that ask it to end.
+ * Call in a process that shares our memory. The calling thread is suspended meanwhile, as in
+ * vfork(), and receives no signals. So this runs in a thread of its own, and the main thread
+ * receives signals that ask sbt-trace to end.
  */
 static void *call_in_process(void *ctx)
 {
 	struct call *call = ctx;
 	pid_t pid;
 
-	/* No signal is sent at its exit. */
+	/* No signal is sent to us when the process exits. */
 	pid = clone(make_call, call->stack + STACK_BYTES, CLONE_VM | CLONE_FILES | CLONE_VFORK,
 		    call);
 	if (pid < 0)
@@ -58,7 +59,7 @@ static void *call_in_process(void *ctx)
 	return NULL;
 }
 
-/* Wait until the kernel is done. Resume the process if it was stopped. */
+/* Wait until the call is finished. Resume the process if it was stopped. */
 static void wait_for(pthread_t thread, const struct call *call)
 {
 	struct timespec until;
@@ -84,7 +85,7 @@ int uninterruptible(int (*fn)(void *arg), void *arg)
 			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
 	if (call.stack == MAP_FAILED)
 		return fn(arg);
-	/* Block signals: its handlers would run in our memory. */
+	/* Block signals, because the new process would run its signal handlers in our memory. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	err = pthread_create(&thread, NULL, call_in_process, &call);

@@ -4,18 +4,19 @@
  * System calls that must not be interrupted. The kernel inserts breakpoints into processes, and
  * removes them, one by one. If the caller is killed (SIGKILL) meanwhile, the kernel gives up: it
  * reports "failed to unregister, leaking uprobe", and breakpoints remain in the code of running
- * processes. So a separate process, which is not killed together with us, makes the call with the
- * same memory and files. Its attachments are removed with its files when it exits. On busy CPUs, a
- * new process waits for its turn: a tenth of a second more per start if eight other tasks compete
+ * processes. So a separate process makes the call with the same memory and files: it is not killed
+ * together with us. Its attachments are removed with its files when it exits. On busy CPUs, the new
+ * process waits for a CPU: a start takes a tenth of a second longer if eight other tasks compete
  * for each CPU.
  */
 #ifndef ATTACH_UNINTERRUPTIBLE_H
 #define ATTACH_UNINTERRUPTIBLE_H
 
 /*
- * Call @fn with @arg and return its result, however long the kernel takes; -EINTR if that process
- * was also killed. The calling process receives signals meanwhile. Several threads may call this at
- * once. @fn may only make system calls. If no process can be created, @fn is called directly.
+ * Call @fn with @arg and return its result, however long the kernel takes; -EINTR if the separate
+ * process was also killed. The calling process receives signals meanwhile. Several threads may call
+ * this function at once. @fn may only make system calls. If no process can be created, @fn is
+ * called directly.
  */
 int uninterruptible(int (*fn)(void *arg), void *arg);
 

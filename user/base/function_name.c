@@ -9,8 +9,8 @@
 #define BRACKETS 64
 
 /*
- * Return the length in bytes of "operator" and its sign at @s, or 0 if @s is not an operator. @from
- * is the beginning of the name.
+ * If there is an operator at @s, such as "operator<<", return its length in bytes, else 0. @from is
+ * the beginning of the name.
  */
 static size_t operator_length(const char *from, const char *s)
 {
@@ -29,9 +29,10 @@ static size_t operator_length(const char *from, const char *s)
 }
 
 /*
- * Remove all that is between < and >, and between ( and ) except "(anonymous namespace)", and all
- * before the last blank outside brackets. Work in place, as the name never gets longer. Return
- * false if the brackets do not match: then @name is unusable.
+ * Remove everything between < and >, everything between ( and ) except "(anonymous namespace)", and
+ * everything before the last blank outside brackets. The name never gets longer, so this works in
+ * place. Return false if the name has another form, such as brackets that do not match: then @name
+ * is unusable.
  */
 static bool leave_out(char *name)
 {
@@ -57,7 +58,9 @@ static bool leave_out(char *name)
 				return false;
 			params |= !depth && *s == ')';
 		} else if (!depth && *s == ' ') {
-			/* Only " const" may follow the parameters. Give up on anything else. */
+			/*
+			 * Only " const" may follow the parameters. Give up if anything else does.
+			 */
 			if (params && strncmp(s, " const", 6) != 0)
 				return false;
 			if (params) {
@@ -96,7 +99,7 @@ static char *closing(char *s)
 	return NULL;
 }
 
-/* Return the " as " of a trait outside brackets, or NULL. */
+/* Return the " as " between a type and a trait, outside brackets, or NULL. */
 static char *find_as(char *s)
 {
 	unsigned depth = 0;
@@ -118,9 +121,9 @@ static char *put(char *to, const char *s, size_t n)
 }
 
 /*
- * Shorten Rust's "<type as trait>::function". Keep what is in its outer brackets, as it
- * distinguishes the function from others of the same name. Work in place, as the name never gets
- * longer.
+ * Shorten Rust's "<type as trait>::function". Keep the text in the outer brackets, because it
+ * distinguishes the function from others with the same name. The name never gets longer, so this
+ * works in place.
  */
 static bool leave_out_of_trait(char *name)
 {

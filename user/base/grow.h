@@ -8,8 +8,8 @@
 #include <stddef.h>
 
 /*
- * Return @array, or its copy at another address, with room for at least @n elements of @size bytes.
- * Put the number of elements that fit into *@cap. Return NULL if out of memory, with both
+ * Return @array, or a copy of it at another address, with room for at least @n elements of @size
+ * bytes. Set *@cap to the number of elements that fit. If out of memory, return NULL and leave both
  * unchanged. Only for grow() and grow_zeroed().
  */
 void *grow_array(void *array, size_t *cap, size_t n, size_t size, int zeroed);
@@ -27,11 +27,11 @@ void *grow_array(void *array, size_t *cap, size_t n, size_t size, int zeroed);
 	})
 
 /*
- * Make room for @n elements in @array, which now has room for @cap. Double the size when the array
- * must grow. Return 0 or -ENOMEM.
+ * Make room for @n elements in @array, which now has room for @cap elements. If the array must
+ * grow, double its size. Return 0 or -ENOMEM.
  */
 #define grow(array, cap, n)	   GROW(array, cap, n, 0)
-/* The same as grow(), but set the new elements to zero. */
+/* Do the same as grow(), but set the new elements to zero. */
 #define grow_zeroed(array, cap, n) GROW(array, cap, n, 1)
 
 #endif /* BASE_GROW_H */

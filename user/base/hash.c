@@ -19,7 +19,10 @@ void hash_free(struct hash *h)
 	hash_init(h);
 }
 
-/* Return the index of the key, or of the free entry where it belongs. The table is never full. */
+/*
+ * Return the index of the key's entry, or of the free entry where the key belongs. The table is
+ * never full.
+ */
 static size_t find(const struct hash *h, uint64_t key)
 {
 	size_t mask = h->size - 1, i = hash_mix(key) & mask;
@@ -74,7 +77,7 @@ int hash_put(struct hash *h, uint64_t key, uint64_t value)
 		h->zero = value;
 		return 0;
 	}
-	/* Grow at three quarters full, which keeps linear probing short. */
+	/* Grow the table when it is three quarters full. This keeps searches short. */
 	if (h->used + 1 > h->size / 4 * 3 && grow(h))
 		return -ENOMEM;
 	i = find(h, key);
@@ -99,7 +102,10 @@ bool hash_del(struct hash *h, uint64_t key)
 	hole = find(h, key);
 	if (!h->entries[hole].key)
 		return false;
-	/* Move an entry into the hole if the hole would cut it off from its home position. */
+	/*
+	 * If the hole lies between an entry and its home position, searches would not find the
+	 * entry: move it into the hole.
+	 */
 	for (i = (hole + 1) & mask; h->entries[i].key; i = (i + 1) & mask) {
 		home = hash_mix(h->entries[i].key) & mask;
 		if (((i - home) & mask) >= ((i - hole) & mask)) {

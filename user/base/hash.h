@@ -9,14 +9,14 @@
 #include <stdint.h>
 
 struct hash_entry {
-	uint64_t key; /* 0: free; the key 0 itself is stored outside the table */
+	uint64_t key; /* 0: the entry is free; the key 0 itself is stored outside the table */
 	uint64_t value;
 };
 
 struct hash {
 	struct hash_entry *entries;
 	size_t size; /* 0 or a power of two */
-	size_t used; /* entries, without the key 0 */
+	size_t used; /* number of used entries, without the key 0 */
 	bool has_zero;
 	uint64_t zero;
 };
@@ -31,12 +31,12 @@ int hash_put(struct hash *h, uint64_t key, uint64_t value);
 bool hash_del(struct hash *h, uint64_t key);
 size_t hash_count(const struct hash *h);
 /*
- * Return the next entry at or after *@pos, or NULL at the end. Neither put nor delete during the
+ * Return the next entry at or after *@pos, or NULL at the end. The hash must not change during the
  * walk.
  */
 const struct hash_entry *hash_next(const struct hash *h, size_t *pos, struct hash_entry *zero);
 
-/* Spread the bits of a key. Also useful to combine several numbers into one. */
+/* Spread the bits of a key. This is also useful to combine several numbers into one. */
 static inline uint64_t hash_mix(uint64_t x)
 {
 	x ^= x >> 32;
@@ -62,7 +62,8 @@ static inline int hash_put_ptr(struct hash *h, uint64_t key, void *ptr)
 /* Free the hash, and its values, which are pointers to allocated memory. */
 void hash_free_ptrs(struct hash *h);
 /*
- * Allocate @size zeroed bytes as the value of @key, which has none. Return NULL if out of memory.
+ * Allocate @size zeroed bytes as the value of @key, which must have no value yet. Return NULL if
+ * out of memory.
  */
 void *hash_new_ptr(struct hash *h, uint64_t key, size_t size);
 

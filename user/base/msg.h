@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Messages about sbt-trace itself, to stderr: one sentence per line, with control characters
+ * Print messages about sbt-trace itself to stderr: one sentence per line, with control characters
  * escaped.
  */
 #ifndef BASE_MSG_H
@@ -9,10 +9,12 @@
 
 #include <stdarg.h>
 
-/* Print "sbt-trace: " and the sentence. Bytes that a terminal could act on are printed as \xNN. */
+/*
+ * Print "sbt-trace: " and the sentence. Bytes that could control the terminal are printed as \xNN.
+ */
 void msg_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void msg_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* The same as msg_error(), but only if @verbose is not 0 (-v). */
+/* Do the same as msg_error(), but only if @verbose is not 0 (-v). */
 void msg_verbose(int verbose, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif /* BASE_MSG_H */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* Arithmetic on numbers that may be wrong: a damaged recording can produce any sum or product. */
+/*
+ * Arithmetic on numbers that may be wrong: with a damaged recording, any sum or product may occur.
+ */
 #ifndef BASE_NUMBER_H
 #define BASE_NUMBER_H
 
@@ -19,13 +21,13 @@ static inline int64_t number_signed(double x)
 	return isnan(x) ? 0 : (int64_t)fmax(-0x1p62, fmin(x, 0x1p62));
 }
 
-/* Return @a - @b, or 0 if that is negative. */
+/* Return @a - @b, or 0 if the difference is negative. */
 static inline uint64_t number_less(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : 0;
 }
 
-/* Return -1, 0 or 1 as @a is less than, equal to or greater than @b. */
+/* Return -1, 0 or 1 if @a is less than, equal to or greater than @b. */
 #define NUMBER_COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
 
 /* Compare two numbers for qsort(). */

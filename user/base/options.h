@@ -14,10 +14,10 @@ struct rules;
 #define EXIT_FAILED 1
 #define EXIT_USAGE  2
 
-/* Output formats of data. EMIT_MARKDOWN is the text with Markdown tables. */
+/* Output formats of data. EMIT_MARKDOWN is the text format with Markdown tables. */
 enum emit_format { EMIT_TEXT, EMIT_JSON, EMIT_CSV, EMIT_MARKDOWN };
 
-/* The kernel's ways to attach probes, the best one first. */
+/* The attach methods, the best one first. */
 enum attach_method { ATTACH_SESSION, ATTACH_MULTI, ATTACH_PERF, ATTACH_METHODS };
 
 enum options_mode { OPTIONS_COMMAND, OPTIONS_PIDS, OPTIONS_SYSTEM };
@@ -46,13 +46,13 @@ struct options {
 	enum emit_format format;
 	bool quiet;
 	int verbose;
-	bool banner; /* SBT_OPTIONS */
+	bool banner; /* print a banner with the options; SBT_OPTIONS=0: do not */
 	bool no_debug; /* SBT_NO_DEBUG */
 	bool only_record; /* sbt-trace record: print no report */
 
 	const char **watch;
 	size_t nwatch;
-	bool watch_from_env; /* @watch is from the environment: the first -w replaces it */
+	bool watch_from_env; /* `watch` is from the environment, so the first -w replaces it */
 	bool watch_all;
 	struct options_name *names;
 	size_t nnames;
@@ -75,11 +75,11 @@ struct options {
 	bool discover_futex; /* also find barriers built on futexes */
 	bool discover_given;
 	const char *events; /* counters to read in each phase; NULL: none */
-	const char *events_from; /* origin of @events: -e, or the name of a variable */
-	uint8_t frames; /* attribute a barrier to its Nth caller */
+	const char *events_from; /* where `events` is from: -e, or the name of a variable */
+	uint8_t frames; /* --frames N: attribute a barrier to its Nth caller */
 	bool causes; /* account for the time of the threads */
 	bool aggregate; /* sum crossings in the kernel */
-	uint32_t keep; /* --keep-processes: exited processes to keep in full */
+	uint32_t keep; /* --keep-processes: number of exited processes to keep in full */
 	double cost_limit; /* --cost-limit, as a share; 0: no limit */
 	bool debuginfod;
 	enum attach_method method;

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 /*
- * A new file is readable only by its owner, as it names other users' programs. A file that exists
+ * Only the owner can read a new file, because it names other users' programs. A file that exists
  * keeps its mode.
  */
 #define OUTPUT_MODE 0600

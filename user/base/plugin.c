@@ -15,7 +15,7 @@ bool plugin_possible(void)
 }
 
 #ifdef SBT_STATIC
-/* Replace the C library's dlopen(): libdw would load libraries, too. */
+/* Replace the C library's dlopen(), because libdw would otherwise load libraries. */
 void *dlopen(const char *name, int flags)
 {
 	(void)name;

@@ -12,7 +12,7 @@ bool plugin_possible(void);
 /*
  * Load the library @name for use with dlsym() and dlclose(). Return NULL if that fails, and always
  * in the static program: a loaded library brings its own C library, which breaks unless it is
- * exactly the version that we were linked with.
+ * exactly the version with which sbt-trace was linked.
  */
 void *plugin_open(const char *name);
 

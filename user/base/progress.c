@@ -28,10 +28,10 @@ struct progress {
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	/* Protected by the lock. */
+	/* The following members are protected by `lock`. */
 	bool quit, shown;
-	uint32_t depth; /* number of nested works; 0: none */
-	uint64_t since_ns; /* start of the outermost work */
+	uint32_t depth; /* how many works are in progress, nested in one another; 0: none */
+	uint64_t since_ns; /* start of the outermost work, CLOCK_MONOTONIC */
 	char text[DEPTH_MAX][TEXT_MAX];
 };
 
@@ -55,7 +55,7 @@ struct progress *progress_new(int fd)
 	return p;
 }
 
-/* Write, and ignore errors: a lost progress line is not worth a second attempt. */
+/* Write, and ignore errors, because a lost progress line does no harm. */
 static void put(const struct progress *p, const char *s, size_t len)
 {
 	if (write(p->fd, s, len) < 0)
@@ -72,7 +72,7 @@ static uint32_t columns(const struct progress *p)
 }
 
 /*
- * Return how many bytes of @s fit into @columns. Each character counts as one column. The last
+ * Return how many bytes of @s fit into @columns, if each character takes one column. The last
  * column stays free so that the line does not wrap.
  */
 static size_t fitting(const char *s, uint32_t columns)
@@ -135,8 +135,8 @@ static void *run(void *arg)
 }
 
 /*
- * Start the thread, with all signals blocked so that other threads handle them. Without the thread
- * there is no progress line.
+ * Start the thread with all signals blocked, so that other threads handle signals. If the thread
+ * cannot be started, there is no progress line.
  */
 static void start(struct progress *p)
 {
@@ -168,7 +168,7 @@ void progress_begin(struct progress *p, const char *fmt, ...)
 	if (p->depth < DEPTH_MAX)
 		snprintf(p->text[p->depth], TEXT_MAX, "%s", printable ? printable : "");
 	p->depth++;
-	/* A nested work appears when the line is next redrawn. */
+	/* Draw a nested work only when the line is next redrawn. */
 	if (p->depth == 1)
 		pthread_cond_signal(&p->changed);
 	pthread_mutex_unlock(&p->lock);

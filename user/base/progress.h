@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Progress of long work: one line on a terminal, shown after half a second and erased at the end. A
- * thread draws it, so the work itself is not interrupted.
+ * Show the progress of long work: one line on a terminal, shown after half a second and erased at
+ * the end. A separate thread draws the line, so the work itself is not interrupted.
  */
 #ifndef BASE_PROGRESS_H
 #define BASE_PROGRESS_H
@@ -10,16 +10,16 @@
 struct progress;
 
 /*
- * Create a progress line on @fd, which remains the caller's. Return NULL if @fd is not a terminal
- * that can erase a line; all functions below then do nothing.
+ * Create a progress line on @fd, which still belongs to the caller. Return NULL if @fd is not a
+ * terminal that can erase a line. With NULL, all functions below do nothing.
  */
 struct progress *progress_new(int fd);
-/* Erase the line and free all. */
+/* Erase the line and free everything. */
 void progress_free(struct progress *progress);
 /*
- * Begin a work, as "reading x". Unprintable bytes are shown as \xNN, and a line that is too wide is
- * cut. Inside other work, show this text until its progress_end(); the seconds count from the start
- * of the outermost work. For one thread only.
+ * Begin a piece of work, described as "reading x". Unprintable bytes are shown as \xNN, and a line
+ * that is too wide is cut. Calls can be nested: an inner text is shown until its progress_end(),
+ * and the seconds count from the start of the outermost work. For one thread only.
  */
 void progress_begin(struct progress *progress, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

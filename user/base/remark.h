@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Remarks that a reader needs beside the figures: what was requested but not found, and what was
- * seen only in part or not at all. One list per run, in the order of time. Every report format and
- * the recording contain it.
+ * Remarks: what a reader must know besides the numbers, such as what was requested but not found,
+ * and what was traced only partly or not at all. There is one list per run, in the order of time.
+ * Every report format and the recording contain it.
  */
 #ifndef BASE_REMARK_H
 #define BASE_REMARK_H
@@ -11,11 +11,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define REMARKS_MAX 512 /* later ones are counted, and the last remark gives their number */
+/* limit; later remarks are counted, and the last remark gives their number */
+#define REMARKS_MAX 512
 
 struct remark {
-	const char *kind; /* lower_snake, defined by us: fields.c lists them */
-	uint32_t pid; /* process that the remark is about; 0: no particular one */
+	const char *kind; /* lower_snake; fields.c lists all kinds */
+	uint32_t pid; /* process that the remark is about; 0: no particular process */
 	const char *text; /* a sentence without its full stop; printable */
 };
 
@@ -25,17 +26,21 @@ enum remark_say {
 	REMARK_HINT, /* print it as a warning, but not with -q */
 };
 
-/* Record a remark and print it at once as a warning. For findings during the run. */
+/* Record a remark and print it at once as a warning. For remarks that arise during the run. */
 void remark_warn(const char *kind, uint32_t pid, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 /* Record a remark without printing it. remarks_say() prints it. */
 void remark_note(enum remark_say how, const char *kind, uint32_t pid, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
-/* Return whether the remark is an item of the list that the remark before it begins. */
+/* Return whether the remark is an item of a list. The remark before the items begins the list. */
 bool remark_is_item(const struct remark *remark);
-/* Return all remarks: valid until the next one is recorded, and until remarks_forget(). */
+/*
+ * Return all remarks. They are valid until the next remark is recorded and until remarks_forget().
+ */
 const struct remark *remarks_all(uint32_t *n);
-/* Print the remarks from index @from on that remark_note() recorded. */
+/*
+ * Print the remarks from index @from on that remark_note() recorded. Remarks are printed only once.
+ */
 void remarks_say(uint32_t from, bool quiet);
 /* Delete the remarks from index @from on. */
 void remarks_forget(uint32_t from);

@@ -9,7 +9,10 @@
 
 size_t text_utf8(const uint8_t *s, size_t len, uint32_t *codepoint)
 {
-	/* Sequences of 1 to 4 bytes: fixed bits of the first byte, and the least code point. */
+	/*
+	 * Sequences of 1 to 4 bytes: mask and fixed bits of the first byte, and the smallest code
+	 * point.
+	 */
 	static const struct {
 		uint8_t mask, bits;
 		uint32_t least;
@@ -40,7 +43,7 @@ size_t text_utf8(const uint8_t *s, size_t len, uint32_t *codepoint)
 	return n;
 }
 
-/* Return whether a terminal shows the character in place and does nothing else. */
+/* Return whether a terminal shows the character in its place and does nothing else. */
 static bool codepoint_printable(uint32_t cp)
 {
 	if (cp < 0x20 || (cp >= 0x7f && cp < 0xa0))

@@ -10,16 +10,15 @@
 #include <string.h>
 
 /*
- * Return a copy of @s, to be freed, with everything that is not a printable character of
- * well-formed UTF-8 written as \xNN: control characters, DEL, C1 controls, stray bytes, overlong
- * forms, surrogates, and the bidirectional and zero-width format characters. Return NULL if out of
- * memory.
+ * Return a copy of @s, to be freed. Everything that is not a printable character of well-formed
+ * UTF-8 is written as \xNN: control characters, DEL, C1 controls, stray bytes, overlong forms,
+ * surrogates, and the bidirectional and zero-width format characters. Return NULL if out of memory.
  */
 char *text_printable(const char *s);
 /* Return whether text_printable(@s) would equal @s. */
 bool text_is_printable(const char *s);
 
-/* Return the last component of a path: what follows its last slash. */
+/* Return the last component of a path, which follows its last slash. */
 static inline const char *text_base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -33,7 +32,7 @@ static inline const char *text_base_name(const char *path)
  */
 size_t text_utf8(const uint8_t *s, size_t len, uint32_t *codepoint);
 
-/* Return FNV-1a, 64 bits, over @len bytes, continued from @seed (TEXT_HASH_INIT to begin). */
+/* Return the 64-bit FNV-1a hash of @len bytes, continued from @seed (TEXT_HASH_INIT to begin). */
 #define TEXT_HASH_INIT 0xcbf29ce484222325ULL
 uint64_t text_hash(uint64_t seed, const void *bytes, size_t len);
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ELF_BYTES_MAX (1UL << 20) /* largest read of one elf_bytes() */
+#define ELF_BYTES_MAX (1UL << 20) /* largest read by one call of elf_bytes() */
 
 void elf_part_free(struct elf_part *part)
 {
@@ -40,7 +40,8 @@ void elf_suspend(struct elf_file *elf, int (*reopen)(void *ctx), void *ctx)
 }
 
 /*
- * Read up to @len bytes at @offset. Return the number of bytes read, less at the end of the file.
+ * Read up to @len bytes at @offset. Return the number of bytes read, which is smaller at the end of
+ * the file.
  */
 size_t elf_pread(const struct elf_file *elf, void *buf, size_t len, uint64_t offset)
 {
@@ -63,7 +64,10 @@ size_t elf_pread(const struct elf_file *elf, void *buf, size_t len, uint64_t off
 	return done;
 }
 
-/* Load all of [offset, offset + len) into @part, or nothing: -EBADMSG, -ENOMEM. */
+/*
+ * Load all of [offset, offset + len) into @part. Return 0, or -EBADMSG or -ENOMEM if nothing was
+ * loaded.
+ */
 int elf_load(const struct elf_file *elf, uint64_t offset, uint64_t len, uint64_t max,
 	     struct elf_part *part)
 {
@@ -89,10 +93,7 @@ size_t elf_phnum(const struct elf_file *elf)
 	return elf->phdrs.len / sizeof(Elf64_Phdr);
 }
 
-/*
- * Return a copy: the tables come from malloc() and are aligned, but notes and other tables may not
- * be.
- */
+/* Return a copy. Program headers are aligned in memory, but notes and other tables may not be. */
 Elf64_Phdr elf_phdr(const struct elf_file *elf, size_t i)
 {
 	Elf64_Phdr phdr;
@@ -115,8 +116,8 @@ Elf64_Shdr elf_shdr(const struct elf_file *elf, size_t i)
 }
 
 /*
- * Return the string at @offset of a string table. The NUL behind every part ends it within the
- * part.
+ * Return the string at @offset of a string table. It ends within the table, because a NUL follows
+ * every part.
  */
 const char *elf_string(const struct elf_part *strs, uint64_t offset)
 {
@@ -132,8 +133,8 @@ void elf_copy_string(char *to, size_t size, const char *from)
 }
 
 /*
- * Find the file offset of @vaddr in a PT_LOAD with all of @flags, and how many bytes follow it
- * there.
+ * Find the file offset of @vaddr in a PT_LOAD with all of @flags. Set *@room to the number of bytes
+ * from there to the end of the PT_LOAD.
  */
 int elf_locate(const struct elf_file *elf, uint64_t vaddr, uint32_t flags, uint64_t *offset,
 	       uint64_t *room)
@@ -248,7 +249,7 @@ bool elf_loaded(const struct elf_file *elf, size_t i, struct elf_range *out, boo
 	return loaded(elf, i, 0, out, exec);
 }
 
-/* Get the @i-th section of that name that has all of @flags and bytes in the file. */
+/* Get the @i-th section named @name that has all of @flags and bytes in the file. */
 static bool elf_find_section(const struct elf_file *elf, const char *name, uint64_t flags, size_t i,
 			     struct elf_range *out)
 {

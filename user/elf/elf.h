@@ -19,12 +19,14 @@
 
 struct elf_file; /* opaque; not to be shared between threads */
 
-/* A function found by name. Several versions of a symbol at one address give one entry. */
+/*
+ * A function found by name. If several versions of a symbol have one address, they give one entry.
+ */
 struct elf_symbol {
-	uint64_t vaddr; /* as linked */
-	uint64_t offset; /* in the file, as a uprobe needs it */
+	uint64_t vaddr; /* linked address */
+	uint64_t offset; /* offset in the file, as a uprobe needs it */
 	uint64_t size; /* bytes; 0: unknown */
-	bool from_symtab; /* else .dynsym */
+	bool from_symtab; /* found in .symtab; else in .dynsym */
 };
 
 /* Properties of a file that decide how it may be probed. */
@@ -32,7 +34,7 @@ struct elf_traits {
 	uint16_t machine; /* EM_X86_64, EM_AARCH64, ... */
 	bool executable; /* a program, not a library: ET_EXEC, or a PIE */
 	bool dynamic; /* has a dynamic section with DT_NEEDED, or an interpreter */
-	bool stripped; /* no .symtab */
+	bool stripped; /* the file has no .symtab */
 	bool go; /* built by the Go toolchain */
 	bool glibc; /* defines or contains glibc */
 	bool musl; /* defines or contains musl */
@@ -52,11 +54,12 @@ struct elf_traits {
  * neither program nor library. -EBADMSG: malformed.
  */
 int elf_open(int fd, struct elf_file **out);
-/* The same for a regular file of a known size, which is not queried again. */
+/* Open a regular file of a known size, which is not queried again. */
 int elf_open_sized(int fd, uint64_t size, struct elf_file **out);
 /*
- * Close the file descriptor but keep the tables in memory. Later reads use the descriptor that
- * @reopen returns, which remains the caller's, or fail if it returns -1.
+ * Close the file descriptor but keep the tables in memory. Later reads use a duplicate of the
+ * descriptor that @reopen returns, or fail if it returns -1. The caller keeps the returned
+ * descriptor.
  */
 void elf_suspend(struct elf_file *elf, int (*reopen)(void *ctx), void *ctx);
 /* Release everything, including the bytes from elf_bytes(). NULL is allowed. */
@@ -73,10 +76,10 @@ void elf_traits(const struct elf_file *elf, struct elf_traits *traits);
 uint16_t elf_machine(const struct elf_file *elf);
 
 /*
- * Find all distinct addresses of the function @name: defined, STT_FUNC, in .dynsym and .symtab, in
- * every symbol version. STT_GNU_IFUNC is ignored, because it names a resolver and not the function.
- * Write up to @max entries to @out. Return the number found (0: none), or -EBADMSG if no address
- * was found and a symbol table could not be read.
+ * Find all distinct addresses of the function @name: every defined STT_FUNC symbol in .dynsym and
+ * .symtab, in every symbol version. STT_GNU_IFUNC is ignored, because it names a resolver and not
+ * the function. Write up to @max entries to @out. Return the number found (0: none; may exceed
+ * @max), or -EBADMSG if no address was found and a symbol table could not be read.
  */
 int elf_find_function(const struct elf_file *elf, const char *name, struct elf_symbol *out,
 		      int max);
@@ -91,30 +94,33 @@ int elf_find_object(const struct elf_file *elf, const char *name, uint64_t *vadd
 /*
  * Call @each for every defined function and each of its names. Names are untrusted and may contain
  * a version ("name@@GLIBC_2.34"). A name in both tables is reported twice. Stop at the first result
- * other than 0 and return it.
+ * of @each other than 0, and return that result.
  */
 int elf_each_function(const struct elf_file *elf,
 		      int (*each)(void *ctx, const char *name, const struct elf_symbol *symbol),
 		      void *ctx);
 
 /*
- * Convert @vaddr to a file offset, through a PT_LOAD with PF_X and only within the file, or
- * -ENOENT.
+ * Convert @vaddr to a file offset, only through an executable PT_LOAD and only within the file.
+ * Return 0, or -ENOENT if there is none.
  */
 int elf_vaddr_to_offset(const struct elf_file *elf, uint64_t vaddr, uint64_t *offset);
 /*
- * Convert a file offset to an address, through a PT_LOAD with PF_X if possible, else through any
- * other PT_LOAD; -ENOENT: there is none.
+ * Convert a file offset to an address, through an executable PT_LOAD if possible, else through any
+ * other PT_LOAD. Return 0, or -ENOENT if there is none.
  */
 int elf_offset_to_vaddr(const struct elf_file *elf, uint64_t offset, uint64_t *vaddr);
 
 /*
- * Read bytes at a file offset. Return how many of @len were read (0 if none, at most 1 MiB). *@out
- * belongs to @elf and is valid until the next elf_bytes() or elf_close().
+ * Read bytes at a file offset. Return how many of the @len bytes were read: at most 1 MiB, 0 if
+ * none. *@out belongs to @elf and is valid until the next elf_bytes() or elf_close().
  */
 size_t elf_bytes(const struct elf_file *elf, uint64_t offset, size_t len, const uint8_t **out);
 
-/* A range of bytes that lies within the file. The range is loaded at vaddr; 0: it is not loaded. */
+/*
+ * A range of bytes that lies within the file. `vaddr` is where the range is loaded; 0: it is not
+ * loaded.
+ */
 struct elf_range {
 	uint64_t vaddr;
 	uint64_t offset;
@@ -127,7 +133,7 @@ bool elf_code(const struct elf_file *elf, size_t i, struct elf_range *out);
 /* Get the @i-th loaded segment, and whether it is executable. Return false if there are no more. */
 bool elf_loaded(const struct elf_file *elf, size_t i, struct elf_range *out, bool *exec);
 /*
- * Get the @i-th section of that name that lies within the file. Return false if there are no more.
+ * Get the @i-th section named @name that lies within the file. Return false if there are no more.
  */
 bool elf_section(const struct elf_file *elf, const char *name, size_t i, struct elf_range *out);
 /*
@@ -137,13 +143,14 @@ bool elf_section(const struct elf_file *elf, const char *name, size_t i, struct 
 int elf_frames(const struct elf_file *elf, struct elf_range *out);
 
 /*
- * Get the names of the libraries that the file itself needs (DT_NEEDED), untrusted. Return their
- * number.
+ * Get the names of the libraries that the file itself needs (DT_NEEDED). The names are untrusted.
+ * Return their number.
  */
 size_t elf_libraries(const struct elf_file *elf, const char **out, size_t max);
 /*
  * Return the file's library search path: directories separated by colons, "" if none; untrusted.
- * Set *@first if it precedes LD_LIBRARY_PATH and also applies to libraries of libraries (DT_RPATH).
+ * Set *@first if this path precedes LD_LIBRARY_PATH and also applies to libraries that the file's
+ * libraries need (DT_RPATH).
  */
 const char *elf_library_path(const struct elf_file *elf, bool *first);
 /* Return whether the file uses a function of this name from another file. */
@@ -152,9 +159,9 @@ bool elf_imports(const struct elf_file *elf, const char *name);
 void elf_each_import(const struct elf_file *elf, void (*each)(void *ctx, const char *name),
 		     void *ctx);
 /*
- * Call @each for every word that the dynamic linker fills with the address of a function or
- * variable: its name, which is untrusted, and the word's linked address @vaddr. Uses the
- * relocations in sections .rela.plt and .rela.dyn.
+ * Call @each for every word that the dynamic linker sets to the address of a function or variable.
+ * @name: the name of that function or variable, untrusted. @vaddr: the linked address of the word.
+ * Uses the relocations in sections .rela.plt and .rela.dyn.
  */
 void elf_each_slot(const struct elf_file *elf,
 		   void (*each)(void *ctx, const char *name, uint64_t vaddr), void *ctx);

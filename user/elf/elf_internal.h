@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * An open file, shared by the files of this room: elf_open.c reads its tables with the functions of
- * elf.c.
+ * An open file, shared by the files of this room: elf_open.c reads its tables, elf.c accesses them.
  */
 #ifndef ELF_ELF_INTERNAL_H
 #define ELF_ELF_INTERNAL_H
@@ -31,7 +30,11 @@ struct elf_dynamic {
 		runpath;
 	uint64_t libraries[ELF_LIBRARIES_MAX]; /* offsets of names in the string table */
 	uint32_t nlibraries; /* ELF_LIBRARIES_MAX + 1 if there are more */
-	uint64_t after_symtab; /* the lowest address above symtab in any entry */
+	/*
+	 * lowest address above symtab in any entry: the symbol table ends there at the latest; 0:
+	 * none
+	 */
+	uint64_t after_symtab;
 	bool needed;
 };
 
@@ -39,7 +42,7 @@ struct elf_file {
 	int fd; /* -1: suspended */
 	int (*reopen)(void *ctx); /* from elf_suspend(); NULL: cannot be reopened */
 	void *reopen_ctx;
-	uint64_t size; /* at the time of opening */
+	uint64_t size; /* size when the file was opened */
 	Elf64_Ehdr ehdr;
 	struct elf_part phdrs;
 	struct elf_part shdrs;

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define ELF_TABLE_MAX (128ULL << 20) /* bytes of one table; longer symbol tables are not read */
+#define ELF_TABLE_MAX (128ULL << 20) /* largest table that is read, in bytes */
 #define ELF_PHDRS_MAX 65536 /* bytes of program headers: the limit of exec() in Linux */
 
 static int elf_load_header(struct elf_file *elf)
@@ -68,8 +68,8 @@ static int elf_load_segments(struct elf_file *elf)
 }
 
 /*
- * Record addresses that bound the symbol table. The symbol table has no size here, so it ends at
- * the latest where another table begins.
+ * Record the lowest address of another table above the symbol table. The dynamic section does not
+ * give the size of the symbol table, but the symbol table ends there at the latest.
  */
 static void elf_note_address(struct elf_dynamic *dyn, int64_t tag, uint64_t value)
 {
@@ -95,7 +95,10 @@ static void elf_note_address(struct elf_dynamic *dyn, int64_t tag, uint64_t valu
 		dyn->after_symtab = value;
 }
 
-/* Store the value of an entry of the dynamic section. The last entry of each kind counts. */
+/*
+ * Store the value of an entry of the dynamic section. If there are several entries of a kind, the
+ * last one counts.
+ */
 static void elf_take_dynamic(struct elf_dynamic *dyn, const Elf64_Dyn *entry)
 {
 	const struct {
@@ -148,7 +151,7 @@ static void elf_load_dynamic(struct elf_file *elf)
 	}
 }
 
-/* Read @n 32-bit words at a linked address. Return false unless all can be read. */
+/* Read @n 32-bit words at a linked address. Return false unless all words can be read. */
 static bool elf_words_at(const struct elf_file *elf, uint64_t vaddr, uint32_t *words, size_t n)
 {
 	uint64_t offset, room;
@@ -184,8 +187,9 @@ static uint64_t elf_end_of_chain(const struct elf_file *elf, uint64_t vaddr, uin
 }
 
 /*
- * Return the number of symbols by the DT_GNU_HASH table: the end of its last chain. Return 0 if the
- * table hashes no symbol: it then does not show how many imports precede.
+ * Return the number of symbols according to the DT_GNU_HASH table: the end of its last chain.
+ * Return 0 if the table hashes no symbol. It then does not show how many imported symbols, which
+ * are not hashed, the symbol table has.
  */
 static uint64_t elf_count_gnu_hash(const struct elf_file *elf)
 {

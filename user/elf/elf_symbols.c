@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define ELF_MATCH_MAX 4096 /* symbols of one name that are read: more would be an attack */
+#define ELF_MATCH_MAX 4096 /* symbols with one name that are read; more would be an attack */
 
 Elf64_Sym elf_symbol(const struct elf_symbols *t, size_t i)
 {
@@ -50,7 +50,10 @@ static bool elf_next_symbol(const struct elf_file *elf, unsigned char type, stru
 	return false;
 }
 
-/* Add an address of the function, or enlarge the size of a known one. Return the new number. */
+/*
+ * Add an address of the function, or enlarge the size of a known address. Return the new number of
+ * addresses.
+ */
 static int elf_add_function(const struct elf_file *elf, const Elf64_Sym *sym, bool from_symtab,
 			    struct elf_symbol *out, int max, int found)
 {
@@ -83,7 +86,10 @@ int elf_find_function(const struct elf_file *elf, const char *name, struct elf_s
 	while (elf_next_symbol(elf, STT_FUNC, &w)) {
 		if (!elf_name_is(w.name, name))
 			continue;
-		/* Only @max addresses are stored, so duplicates beyond are not detected: stop. */
+		/*
+		 * Only @max addresses are stored, so duplicates of further addresses would not be
+		 * detected: stop.
+		 */
 		if (found > max || ++matches > ELF_MATCH_MAX)
 			return found;
 		found = elf_add_function(elf, &w.sym, w.table == 1, out, max, found);

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #define ELF_NOTES_MAX (1ULL << 20) /* bytes of one note segment */
-#define ELF_NOTES_TRY 64 /* note segments, and note sections, that are read */
+#define ELF_NOTES_TRY 64 /* limit on the note segments, and on the note sections, that are read */
 #define ELF_GO_SCAN   (64ULL << 10) /* Go's build info is at the start of the data segment */
 
-/* Take one note. Return true to end the walk. */
+/* Take one note. Return true to stop reading notes. */
 typedef bool (*elf_note_fn)(uint32_t type, const char *name, size_t name_len, const uint8_t *desc,
 			    size_t desc_len, void *ctx);
 
@@ -82,7 +82,7 @@ static bool elf_take_note(uint32_t type, const char *name, size_t name_len, cons
 	return false;
 }
 
-/* Return whether section names identify Go. Needed for files without notes. */
+/* Return whether section names identify Go. Needed for Go programs without Go's note. */
 static bool elf_has_go_sections(const struct elf_file *elf)
 {
 	const char *name;
@@ -99,7 +99,7 @@ static bool elf_has_go_sections(const struct elf_file *elf)
 
 /*
  * Return whether the magic bytes of Go's build information are where Go's own tools look for them.
- * strip does not remove them.
+ * The strip command does not remove these bytes.
  */
 static bool elf_has_go_magic(const struct elf_file *elf)
 {
@@ -133,7 +133,8 @@ static bool elf_defines_glibc(const struct elf_file *elf)
 	if (!at)
 		return false;
 	/*
-	 * vd_next only leads forward, so this ends. The limit guards against a chain of tiny steps.
+	 * vd_next only leads forward, so this loop ends. The limit guards against a long chain of
+	 * small steps.
 	 */
 	if (n > 4096)
 		n = 4096;
@@ -172,8 +173,8 @@ static bool elf_is_signal_call(const char *name)
 }
 
 /*
- * Mark the functions that a symbol table mentions. @carried: definitions also count as uses,
- * because a static program has no imports.
+ * Mark the functions that a symbol table mentions. @carried: also count definitions as uses,
+ * because a static program contains these functions and imports none.
  */
 static void elf_mark_symbols(const struct elf_symbols *t, bool carried, struct elf_marks *marks)
 {
@@ -283,12 +284,14 @@ void elf_traits(const struct elf_file *elf, struct elf_traits *traits)
 			     (traits->interp[0] && !traits->soname[0]);
 	elf_for_each_note(elf, elf_take_note, &find);
 	elf_mark_symbols(&elf->dynsym, false, &marks);
-	/* Local definitions in a dynamic program do not count as uses, except exceptions. */
+	/*
+	 * In a dynamic program, only exceptions count as used if they are defined but not imported.
+	 */
 	elf_mark_symbols(&elf->symtab, !traits->dynamic && traits->executable, &marks);
 
 	traits->go = traits->go || marks.go || elf_has_go_sections(elf) || elf_has_go_magic(elf);
 	/*
-	 * The ABI note is in glibc's start-up code: a static program with that note contains all of
+	 * The ABI note is in glibc's start-up code. So a static program with that note contains
 	 * glibc.
 	 */
 	traits->glibc =

@@ -12,7 +12,7 @@
 
 #define PARTS_MAX 24
 #define TAILS_MAX 32
-/* The longest part that is decoded, in bytes. */
+/* longest part that is decoded, in bytes */
 #define PART_MAX  (64u << 10)
 
 /* The parts of one function and of the functions that it jumps to. */
@@ -22,7 +22,8 @@ struct parts {
 	enum exits_follow follow;
 	struct elf_symbol part[PARTS_MAX];
 	uint32_t n;
-	uint32_t outside; /* exits that are jumps to another file */
+	/* exits that are jumps to functions of other files, which may take time */
+	uint32_t outside;
 };
 
 struct search {
@@ -55,7 +56,7 @@ bool exits_function_around(const struct elf_file *elf, uint64_t vaddr, struct el
 {
 	struct search s = { .vaddr = vaddr };
 
-	/* The unwind table also describes cold parts and stripped functions. */
+	/* The unwind table also describes cold parts, and functions of stripped files. */
 	if (frames_each(elf, find_in_frames, &s) <= 0 &&
 	    elf_each_function(elf, find_in_symbols, &s) <= 0)
 		return false;
@@ -98,8 +99,9 @@ struct slot {
 };
 
 /*
- * Check whether the slot belongs to a function that returns at once. A function that ends by a jump
- * to such a function, for example to unlock a mutex, has already done its work.
+ * Set slot->quick if the word at slot->vaddr holds the address of a function that returns at once.
+ * A function that ends by a jump to such a function, for example to unlock a mutex, has already
+ * done its work.
  */
 static void note_slot(void *ctx, const char *name, uint64_t vaddr)
 {
@@ -142,14 +144,17 @@ static bool is_quick(const struct parts *p, uint64_t vaddr)
 	return slot.quick;
 }
 
-/* Follow a jump out of a part, unless it leads to another file. Return 0 or -ENOTSUP. */
+/*
+ * Follow a jump out of a part: add the code at its target as a part. If the target is in another
+ * file, the jump may count as an exit. Return 0 or -ENOTSUP.
+ */
 static int take_tail(struct parts *p, const struct elf_symbol *part, const struct insn_tail *tail,
 		     struct exits *out)
 {
 	uint64_t vaddr = part->vaddr + (uint64_t)tail->target;
 	bool all = p->follow >= EXITS_FOLLOW_ALL, outside = all && is_linkage(p, vaddr);
 
-	/* A cold part jumps back. */
+	/* The target is in a known part: a cold part jumps back, for example. */
 	if (has_part(p, vaddr))
 		return 0;
 	if (outside && p->follow == EXITS_FOLLOW_OUTSIDE && !tail->conditional &&
@@ -172,7 +177,10 @@ static int take_tail(struct parts *p, const struct elf_symbol *part, const struc
 	return -ENOTSUP;
 }
 
-/* Collect the exits of one part. Jumps out of it become parts. Return 0 or -ENOTSUP. */
+/*
+ * Collect the exits of one part. Targets of jumps out of the part are added as parts. Return 0 or
+ * -ENOTSUP.
+ */
 static int take_part(struct parts *p, uint32_t which, struct exits *out)
 {
 	const struct elf_symbol part = p->part[which];
@@ -190,7 +198,10 @@ static int take_part(struct parts *p, uint32_t which, struct exits *out)
 	n = insn_find_ends(p->machine, bytes, len, exits, EXITS_MAX,
 			   p->follow != EXITS_FOLLOW_NONE ? tails : NULL, &ntails, out->why,
 			   sizeof(out->why));
-	/* A cold part may end by throwing an exception. */
+	/*
+	 * A part other than the first may have no ret: a cold part may end by throwing an
+	 * exception.
+	 */
 	if (n < 0 && !(n == -ENOENT && which))
 		return -ENOTSUP;
 	if (n > EXITS_MAX - (int)out->n) {
@@ -224,8 +235,8 @@ void exits_find(const struct elf_file *elf, uint16_t machine, const struct elf_s
 	out->parts = p.n;
 	if (!err && out->n == p.outside) {
 		/*
-		 * If a function only calls another function, any wait is inside the called
-		 * function.
+		 * The function has no exit of its own. If it only calls another function, any wait
+		 * is inside that function.
 		 */
 		snprintf(out->why, sizeof(out->why), "it has no ret%s",
 			 p.outside ? ", it ends by a jump to another library" : "");

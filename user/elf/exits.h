@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Find all exits of a function, for use where no return probe is allowed: the ret instructions of
- * the function, of its parts that lie elsewhere, and of functions to which it jumps at its end. At
- * an exit, the stack pointer shows which call returns.
+ * Find all exits of a function, for use where no return probe is allowed. Exits are the ret
+ * instructions of the function, of its parts that lie elsewhere, and of functions to which it jumps
+ * at its end. At an exit, the stack pointer shows which call returns.
  */
 #ifndef ELF_EXITS_H
 #define ELF_EXITS_H
@@ -15,15 +15,20 @@
 
 #define EXITS_MAX 48
 
-/* How to handle jumps out of the function. Each value follows more jumps than the value before. */
+/*
+ * How to handle jumps out of the function. Each value follows more jumps than the previous value.
+ */
 enum exits_follow {
-	EXITS_FOLLOW_NONE, /* none: a function with such jumps has unknown exits */
-	EXITS_FOLLOW_COLD, /* conditional jumps to a cold part of the same function */
-	/* all within the file; a jump to a quick function of another file is an exit */
+	EXITS_FOLLOW_NONE, /* follow no jump: a function with such jumps has unknown exits */
+	/* follow conditional jumps, which lead to a cold part of the same function */
+	EXITS_FOLLOW_COLD,
+	/*
+	 * Follow all jumps within the file. A jump to a quick function of another file is an exit.
+	 */
 	EXITS_FOLLOW_ALL,
 	/*
-	 * Also treat every jump to another file as an exit, as if the function there took no time.
-	 * For functions that wait by themselves and also return.
+	 * Also treat every other jump to another file as an exit, as if the function there took no
+	 * time. For functions that wait by themselves and also return.
 	 */
 	EXITS_FOLLOW_OUTSIDE,
 };
@@ -32,7 +37,7 @@ struct exits {
 	uint32_t n; /* 0: unknown, for the reason in why */
 	uint64_t at[EXITS_MAX]; /* file offsets */
 	uint32_t parts; /* number of pieces of code that were searched */
-	char why[128]; /* half a sentence about the function */
+	char why[128]; /* reason as the second half of a sentence: "it ..." */
 };
 
 /*
@@ -43,8 +48,8 @@ void exits_find(const struct elf_file *elf, uint16_t machine, const struct elf_s
 		enum exits_follow follow, struct exits *out);
 
 /*
- * Find the function, or part of one, that contains @vaddr, by the unwind table or by symbols.
- * Return false if its bounds are unknown. out->offset is the file offset.
+ * Find the function or the part of a function that contains @vaddr, in the unwind table or among
+ * symbols. Return false if its bounds are unknown.
  */
 bool exits_function_around(const struct elf_file *elf, uint64_t vaddr, struct elf_symbol *out);
 

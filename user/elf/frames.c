@@ -6,18 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FRAMES_MAX (64u << 20) /* bytes of a table that are read */
+#define FRAMES_MAX (64u << 20) /* largest part of a table that is read, in bytes */
 
 /*
- * The table .eh_frame. The table is untrusted: before a record is read, check that it lies inside
- * the table.
+ * The unwind table .eh_frame. It is untrusted: before a record is read, check that the record lies
+ * inside the table.
  */
 struct frames {
 	const uint8_t *bytes;
 	size_t len;
 	uint64_t vaddr;
 	bool open;
-	/* Encoding of addresses in the common record (CIE) that was used last. */
+	/* Position of the common record (CIE) that was used last, and its encoding of addresses. */
 	size_t cie;
 	int cie_encoding;
 	frames_fn each;
@@ -40,9 +40,7 @@ static bool skip_leb(const uint8_t *bytes, size_t end, size_t *pos)
 	return false;
 }
 
-/*
- * Return the size in bytes of a number of this encoding, or 0 if it is not used for code addresses.
- */
+/* Return the size in bytes of a number in this encoding, or 0 if code addresses do not use it. */
 static size_t encoding_size(int encoding)
 {
 	switch (encoding & ~0x10) {
@@ -114,7 +112,7 @@ static int cie_encoding(const struct frames *f, size_t pos, size_t end)
 	return 0;
 }
 
-/* Find the contents of the record at @pos. Return false if there is none. */
+/* Find the contents of the record at @pos. Return false if there is no record. */
 static bool frames_record(const struct frames *f, size_t pos, size_t *body, size_t *end)
 {
 	uint32_t len;

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* Bounds of functions in a file without symbols, from .eh_frame, which unwinding needs. */
+/*
+ * Find the bounds of functions in a file without symbols, in .eh_frame, which is needed for
+ * unwinding.
+ */
 #ifndef ELF_FRAMES_H
 #define ELF_FRAMES_H
 

@@ -16,20 +16,23 @@
 #define BYTES_MAX    65536
 #define SLOTS	     48 /* words in memory that may hold an argument */
 #define REGISTERS    16
-#define REGISTER_SP  7 /* in DWARF's numbering, as all registers here */
+/* DWARF's number of the stack pointer; all registers here have DWARF's numbers */
+#define REGISTER_SP  7
 #define IN_REGISTERS 6 /* arguments that are passed in registers */
 #define NOTHING	     (-1)
 #define PASSES_MAX   64
 
 /* A word in memory that holds an argument. */
 struct slot {
-	int32_t offset; /* from the CFA, or from the address in register .base */
+	int32_t offset; /* offset from the CFA, or from the address in register `base` */
 	int8_t base; /* REGISTER_SP: the CFA */
 	uint8_t size; /* bytes */
 	int8_t arg; /* NOTHING: the slot is free */
 };
 
-/* What is known before one instruction: the argument in each place, NOTHING if none. */
+/*
+ * The state before one instruction: which argument each register and memory word holds, or NOTHING.
+ */
 struct state {
 	bool reached;
 	bool lost; /* paths disagree about the stack pointer: nothing on the stack is known */
@@ -40,17 +43,17 @@ struct state {
 
 struct flow {
 	struct x86_code code;
-	struct state *before; /* by number of the instruction */
+	struct state *before; /* by the number of the instruction */
 	bool changed;
 };
 
-/* Return whether a call may change the register, by the System V ABI. */
+/* Return whether a call may change the register, according to the System V ABI. */
 static bool is_callers(int reg)
 {
 	return reg == 0 || reg == 1 || reg == 2 || reg == 4 || reg == 5 || (reg >= 8 && reg <= 11);
 }
 
-/* The registers of the first arguments. */
+/* The registers that pass the first arguments, in order. */
 static const uint8_t in[IN_REGISTERS] = { 5, 4, 1, 2, 8, 9 };
 
 static void at_entry(struct state *s)
@@ -83,7 +86,8 @@ static int slot_find(const struct state *s, int base, int32_t offset)
 }
 
 /*
- * Forget the slots that a write of @size bytes overlaps. If @arg is not NOTHING, record it there.
+ * Record that @size bytes are written at an address: forget the slots that they overlap. If @arg is
+ * not NOTHING, record that the address holds it.
  */
 static void slot_put(struct state *s, int base, int32_t offset, unsigned int size, int arg)
 {
@@ -117,14 +121,16 @@ static void forget_stack(struct state *s)
 	forget_based(s, REGISTER_SP);
 }
 
-/* Set the register's contents, and forget the slots at its old address. */
+/*
+ * Set the register's contents, and forget the slots that are addressed relative to its old value.
+ */
 static void set_register(struct state *s, int reg, int arg)
 {
 	s->reg[reg] = (int8_t)arg;
 	forget_based(s, reg);
 }
 
-/* Find the slot that a memory operand names. Return false if that is unknown. */
+/* Find the slot that a memory operand names. Return false if its address is unknown. */
 static bool slot_of(const struct state *s, const cs_x86_op *op, int *base, int32_t *offset)
 {
 	bool wide = false;
@@ -152,7 +158,7 @@ static void move_stack_pointer(struct state *s, const cs_insn *ci)
 		forget_stack(s);
 }
 
-/* Execute a copy between registers and slots. Return false if it is another instruction. */
+/* Execute a copy between registers and slots. Return false if the instruction is no copy. */
 static bool copies(struct state *s, const cs_insn *ci)
 {
 	const cs_x86 *x = &ci->detail->x86;
@@ -245,7 +251,7 @@ static void execute(struct flow *f, struct state *s, const cs_insn *ci)
 
 /* --- all paths -------------------------------------------------------------------------------- */
 
-/* Keep only what both states agree about. */
+/* Keep only what both states agree about: merge @from into @to. */
 static void merge(struct flow *f, struct state *to, const struct state *from)
 {
 	int i, at;
@@ -285,8 +291,8 @@ static void merge_at(struct flow *f, int64_t offset, const struct state *from)
 }
 
 /*
- * Carry the states along all edges until nothing changes. The targets of a jump through a register
- * are unknown: only other paths can reach them.
+ * Carry the states along all edges of the control flow until nothing changes. The targets of a jump
+ * through a register are unknown, so no state is carried along it.
  */
 static void spread(struct flow *f)
 {
@@ -334,7 +340,10 @@ static void hold(struct held_arg *arg, enum held_how how, uint8_t reg, int32_t o
 	arg->offset = offset;
 }
 
-/* Fill @out from the state before the call, reduced to what callees preserve. */
+/*
+ * Fill @out from the state before the call, without the registers and memory that the callee may
+ * change.
+ */
 static int answer(struct flow *f, uint32_t after, struct held_arg *out)
 {
 	const cs_insn *insn = f->code.insn;
@@ -354,7 +363,7 @@ static int answer(struct flow *f, uint32_t after, struct held_arg *out)
 			out[s->reg[in[k]]].passed = (int8_t)k;
 	kept = *s;
 	clobber(&kept);
-	/* The most reliable places are searched last: their results replace earlier results. */
+	/* Search the most reliable places last, because their results replace earlier results. */
 	for (k = 0; k < 2 * SLOTS; k++) {
 		i = (size_t)k % SLOTS;
 		if (kept.slot[i].arg != NOTHING &&

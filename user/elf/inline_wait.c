@@ -19,11 +19,11 @@
 
 struct code {
 	struct x86_code x86;
-	uint8_t *seen; /* by instruction: reached by the present walk */
-	uint8_t *target; /* by instruction: the target of a jump */
+	uint8_t *seen; /* by instruction: the present walk has reached it */
+	uint8_t *target; /* by instruction: a jump leads to it */
 };
 
-/* The instructions of a wait, in the order in which they are reached. */
+/* The instructions of a wait, in the order in which a walk reaches them. */
 struct region {
 	size_t at[REGION_MAX];
 	uint32_t n;
@@ -39,8 +39,8 @@ static bool is_locked(const cs_insn *ci)
 }
 
 /*
- * Return by how much an atomic instruction changes four bytes in memory, or 0 if it does something
- * else.
+ * Return by how much an atomic instruction changes four bytes in memory, or 0 if the instruction
+ * does something else.
  */
 static int64_t changes_by(const cs_insn *ci)
 {
@@ -84,8 +84,8 @@ static void reach(const struct code *c, struct region *r, int64_t offset)
 
 /*
  * Walk from the instruction after @enter up to the subtractions. @calls: also continue after calls.
- * The code after a call that does not return is another part of the function. So only instructions
- * that are reached without following calls prove a wait.
+ * A call may not return, and then the code after it is another part of the function. So only
+ * instructions that are reached without continuing after calls prove a wait.
  */
 static void walk(const struct code *c, size_t enter, bool calls, struct region *r)
 {
@@ -123,7 +123,7 @@ static void walk(const struct code *c, size_t enter, bool calls, struct region *
 
 enum value_how { VALUE_UNKNOWN, VALUE_REGISTER, VALUE_STACK, VALUE_CODE };
 
-/* Contents of a register or a stack slot, in terms of the registers at the probe. */
+/* Contents of a register or a stack slot, in terms of the registers' values at the probe. */
 struct value {
 	uint8_t how;
 	uint8_t reg; /* VALUE_REGISTER: its contents plus @add; VALUE_STACK: base of the slot */
@@ -198,7 +198,7 @@ static struct value address_in(const struct path *p, const cs_insn *ci, const cs
 	if (reg < 0)
 		return v;
 	v = p->reg[reg];
-	/* A probe cannot add to a value that it loads from memory. */
+	/* The argument of a probe cannot be a value loaded from memory plus a number. */
 	if (v.how == VALUE_STACK && op->mem.disp)
 		v.how = VALUE_UNKNOWN;
 	else if (v.how == VALUE_REGISTER || v.how == VALUE_CODE)
@@ -238,7 +238,7 @@ static void execute(struct path *p, const cs_insn *ci)
 		v = value_of(p, &x->operands[1]);
 	else if (ci->id == X86_INS_LEA)
 		v = address_in(p, ci, &x->operands[1]);
-	/* The result of any other instruction is unknown. */
+	/* For any other instruction, v is unknown. */
 	if (cs_regs_access(p->c->x86.handle, ci, read, &nread, written, &nwritten)) {
 		p->lost = true;
 		return;
@@ -259,8 +259,8 @@ static void execute(struct path *p, const cs_insn *ci)
 }
 
 /*
- * Describe the value for the probe at @at. @size is the size of the value in bytes. Return false if
- * it is unknown.
+ * Describe the value as an argument of the probe at @at. @size is the size of the value in bytes.
+ * Return false if the value is unknown.
  */
 static bool describe_value(const struct value *v, uint32_t at, uint8_t size, struct sbt_arg *out)
 {
@@ -286,7 +286,10 @@ static bool describe_value(const struct value *v, uint32_t at, uint8_t size, str
 	}
 }
 
-/* A load into a register, the comparison right after it, and the jump after that. */
+/*
+ * The test whether a wait ends: a load into a register, a comparison right after it, and a
+ * conditional jump after that.
+ */
 struct test {
 	const cs_insn *load, *compare, *jump;
 	const cs_x86_op *other; /* operand with which the register is compared */
@@ -323,7 +326,10 @@ static bool test_at(const struct code *c, size_t i, struct test *t)
 	return true;
 }
 
-/* Return whether the wait ends when the test finds equality, by the jump or the code after it. */
+/*
+ * Return whether the wait ends when the test finds equality. The code for equality is the target of
+ * the jump or follows the jump.
+ */
 static bool equal_leaves(const struct code *c, const struct region *r, const struct test *t)
 {
 	int64_t taken = t->jump->detail->x86.operands[0].imm,
@@ -349,7 +355,7 @@ static bool equal_leaves(const struct code *c, const struct region *r, const str
 	return false;
 }
 
-/* Classify the wait by its test, and find what it waits for. */
+/* Find what the wait waits for, by its test, and classify the wait. */
 static void take_test(const struct path *p, const struct region *r, const struct test *t,
 		      struct inline_wait *out)
 {
@@ -410,7 +416,7 @@ static bool may_probe(const struct code *c, const cs_insn *ci)
 	return insn.class == INSN_EMULATED || insn.class == INSN_STEPPED;
 }
 
-/* Find the next instruction after number @i that may have a probe. Skip only nops. */
+/* Find the next instruction after number @i that may be probed. Skip only nops. */
 static bool probe_after(const struct code *c, size_t i, uint32_t *out)
 {
 	while (++i < c->x86.n) {
@@ -438,10 +444,10 @@ static bool moves_stack(const struct code *c, const cs_insn *ci)
 }
 
 /*
- * Return whether the probe can be on the instruction before the addition. It is executed once in
- * each wait if no jump leads to the addition; the instruction after the addition may be in the loop
- * of the wait. The stack pointer must be the same at the probe and at the end of the wait, because
- * it identifies the departure.
+ * Return whether the probe can be on the instruction before the addition. If no jump leads to the
+ * addition, that instruction is executed once in each wait, while the instruction after the
+ * addition may be in the loop of the wait. The instruction must not change the stack pointer,
+ * because the stack pointer at the probe identifies the departure.
  */
 static bool is_before(const struct code *c, size_t enter)
 {
@@ -526,7 +532,7 @@ int inline_waits_find(uint16_t machine, const uint8_t *bytes, size_t len, struct
 	return err ? err : n;
 }
 
-/* Return whether @b begins with a lock add of $1 or a lock inc of four bytes. */
+/* Return whether @b begins with an atomic addition of 1: a lock add or a lock inc of four bytes. */
 static bool is_enter(const uint8_t *b, size_t len)
 {
 	size_t at = 1;

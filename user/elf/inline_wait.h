@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Inlined waits of libstdc++'s std::barrier and std::latch. An inlined wait is no function. But
- * each wait begins with an atomic addition, which counts the thread as a waiter, and ends with the
- * matching subtraction. Between them the thread only spins, yields and sleeps. Probes next to both
- * instructions see every arrival and departure. The kernel refuses probes on the two instructions
- * themselves because of their lock prefix.
+ * Inlined waits of libstdc++'s std::barrier and std::latch. An inlined wait is not a function, but
+ * its code has a known form. It begins with an atomic addition, which counts the thread as a
+ * waiter, and ends with the matching subtraction. Between the two, the thread only spins, yields
+ * and sleeps. Probes next to both instructions see every arrival and departure. The kernel refuses
+ * probes on the two instructions themselves because of their lock prefix.
  */
 #ifndef ELF_INLINE_WAIT_H
 #define ELF_INLINE_WAIT_H
@@ -30,13 +30,15 @@ enum inline_wait_kind {
 struct inline_wait {
 	enum inline_wait_kind kind;
 	/*
-	 * Offset of the probe next to the addition. A thread may hit it several times in one wait.
+	 * Offset of the probe next to the addition. A thread may hit this probe several times in
+	 * one wait.
 	 */
 	uint32_t enter;
 	uint32_t nleaves;
 	uint32_t leaves[INLINE_WAIT_LEAVES]; /* offsets of the probes after the subtractions */
-	struct sbt_arg object; /* at @enter: the address of the object that it waits for */
-	struct sbt_arg old; /* barrier: the value that it waits to change from */
+	struct sbt_arg object; /* at `enter`: the address of the object that the thread waits for */
+	/* barrier: the old value of the byte; the thread waits until it changes */
+	struct sbt_arg old;
 };
 
 /*

@@ -14,7 +14,7 @@
 #include "elf/insn_group.h"
 
 #define X86_INSN_MAX  15
-#define INSN_AHEAD    64 /* bytes searched for an emulated instruction */
+#define INSN_AHEAD    64 /* how far to search for an emulated instruction, in bytes */
 #define INSN_BODY_MAX (1UL << 20) /* largest function that is decoded, in bytes */
 
 static const uint8_t insn_endbr64[4] = { 0xf3, 0x0f, 0x1e, 0xfa };
@@ -23,11 +23,11 @@ static const uint8_t insn_nop5[5] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 };
 /* How an instruction affects the flow of control. */
 enum insn_flow {
 	FLOW_NEXT, /* continues with the next instruction */
-	FLOW_NOP, /* like the previous kind, but without effect: padding */
-	FLOW_CALL, /* may not return, if the called function does not */
-	FLOW_BRANCH, /* to target, or to the next instruction */
-	FLOW_JUMP, /* to target */
-	FLOW_INDIRECT, /* to an address in a register or memory */
+	FLOW_NOP, /* FLOW_NEXT without an effect: padding */
+	FLOW_CALL, /* continues with the next instruction if the called function returns */
+	FLOW_BRANCH, /* continues at `target` or with the next instruction */
+	FLOW_JUMP, /* continues at `target` */
+	FLOW_INDIRECT, /* continues at an address in a register or memory */
 	FLOW_RET,
 	FLOW_STOP, /* traps */
 };
@@ -35,7 +35,7 @@ enum insn_flow {
 struct insn_step {
 	struct insn insn;
 	enum insn_flow flow;
-	int64_t target; /* offset from the first byte; FLOW_BRANCH, FLOW_JUMP */
+	int64_t target; /* FLOW_BRANCH, FLOW_JUMP: offset of the target from the first byte */
 };
 
 struct insn_decoder {
@@ -86,14 +86,14 @@ static void decoder_close(struct insn_decoder *d)
 
 /* --- x86-64 ---------------------------------------------------------------------------------- */
 
-/* An instruction split up in the same way as in the kernel: prefixes, REX, opcode. */
+/* The parts of an instruction, as the kernel distinguishes them: prefixes, REX, opcode. */
 struct x86_parts {
 	bool bad_prefix; /* a prefix that uprobes refuse */
 	bool opsize; /* 66 */
 	uint8_t rex; /* 0: none */
-	uint8_t opcode[2]; /* [1] is of the 0f map only */
+	uint8_t opcode[2]; /* opcode[1] is only used for the 0f map */
 	bool two; /* 0f xx; also set for longer maps */
-	bool vex; /* vector encodings, which are never special cases */
+	bool vex; /* vector encodings, to which no special case applies */
 };
 
 static void x86_take_apart(const uint8_t *b, size_t len, struct x86_parts *p)
@@ -137,7 +137,7 @@ static void x86_take_apart(const uint8_t *b, size_t len, struct x86_parts *p)
 }
 
 /*
- * Return whether the one-byte opcode needs privilege, traps by itself, or is not supported by
+ * Return whether the one-byte opcode is privileged, traps by itself, or is not supported by
  * uprobes.
  */
 static bool x86_refused_one(uint8_t op)
@@ -234,8 +234,8 @@ static enum insn_class x86_class(const uint8_t *b, size_t len)
 	if (!p.two && (p.opcode[0] & 0xf8) == 0x50)
 		return len == 1 || (len == 2 && p.rex == 0x41) ? INSN_EMULATED : INSN_STEPPED;
 	/*
-	 * With REX.B this is an xchg. But the kernel would take it for a nop, by the opcode, and
-	 * skip it.
+	 * With REX.B, this instruction is an xchg. But the kernel would take it for a nop because
+	 * of its opcode, and skip it.
 	 */
 	if (!p.two && p.opcode[0] == 0x90)
 		return p.rex & 1 ? INSN_REFUSED : INSN_EMULATED;
@@ -275,7 +275,9 @@ static void x86_flow(const cs_insn *ci, enum insn_class class, struct insn_step 
 		step->flow = FLOW_INDIRECT;
 }
 
-/* Return whether binutils omit the suffix: in 64-bit code these have only one size. */
+/*
+ * Return whether binutils omit the suffix q. In 64-bit code, these instructions have only one size.
+ */
 static bool x86_drops_q(unsigned int id)
 {
 	return id == X86_INS_PUSH || id == X86_INS_POP || id == X86_INS_RET || id == X86_INS_CALL ||
@@ -287,7 +289,7 @@ static bool x86_drops_q(unsigned int id)
 /* Classify by fixed bits. On arm64, uprobes simulate branches, literal loads and nop. */
 static void arm64_step(uint32_t w, int64_t at, struct insn_step *step)
 {
-	/* The first entry that equals the word under its mask applies. */
+	/* Of the entries with the word's value under `mask` in `bits`, the first one applies. */
 	static const struct {
 		uint32_t mask, bits;
 		enum insn_class class;
@@ -326,7 +328,7 @@ static void arm64_step(uint32_t w, int64_t at, struct insn_step *step)
 
 /* --- both ------------------------------------------------------------------------------------ */
 
-/* Decode at @at of @bytes. step->insn.length is 0 if that fails. */
+/* Decode the instruction at @at of @bytes. If that fails, set step->insn.length to 0. */
 static void decoder_step(struct insn_decoder *d, const uint8_t *bytes, size_t len, size_t at,
 			 struct insn_step *step)
 {
@@ -339,7 +341,7 @@ static void decoder_step(struct insn_decoder *d, const uint8_t *bytes, size_t le
 	memset(step, 0, sizeof(*step));
 	step->insn.class = INSN_UNKNOWN;
 	step->flow = FLOW_STOP;
-	/* Limit the decoder to the length of one instruction, against hostile runs of prefixes. */
+	/* Decode one instruction at most: a hostile file may contain long runs of prefixes. */
 	if (left > X86_INSN_MAX)
 		left = X86_INSN_MAX;
 	if (!left || !cs_disasm_iter(d->handle, &code, &left, &address, ci))
@@ -375,8 +377,8 @@ void insn_decode(uint16_t machine, const uint8_t *bytes, size_t len, struct insn
 }
 
 /*
- * Return whether a branch within the function leads to (0, @at]. Then execution passes @at again
- * without a call. Decode until something does not decode.
+ * Return whether a branch within the function leads to an offset in (0, @at]. If so, execution may
+ * pass @at without a new call. The search ends where the bytes do not decode.
  */
 static bool insn_is_branched_to(struct insn_decoder *d, const uint8_t *bytes, size_t len, size_t at)
 {
@@ -394,7 +396,10 @@ static bool insn_is_branched_to(struct insn_decoder *d, const uint8_t *bytes, si
 	return false;
 }
 
-/* Find an emulated instruction after nops only. Return its offset, or 0 if there is none nearby. */
+/*
+ * Find an emulated instruction that follows only nops. Return its offset, or 0 if there is none
+ * nearby.
+ */
 static size_t insn_look_ahead(struct insn_decoder *d, const uint8_t *bytes, size_t len, size_t at,
 			      struct insn_step *step)
 {
@@ -411,7 +416,7 @@ static size_t insn_look_ahead(struct insn_decoder *d, const uint8_t *bytes, size
 	return 0;
 }
 
-/* Return whether it only changes registers other than the stack pointer. */
+/* Return whether the instruction only changes registers other than the stack pointer. */
 static bool x86_is_in_registers(const struct insn_decoder *d, const struct insn_step *step)
 {
 	const cs_x86 *x86 = &d->scratch->detail->x86;
@@ -439,7 +444,7 @@ static bool x86_is_in_registers(const struct insn_decoder *d, const struct insn_
 	}
 }
 
-/* Find an emulated instruction after changes of registers only. Return its offset, or 0. */
+/* Find an emulated instruction that follows only changes of registers. Return its offset, or 0. */
 static size_t insn_past_registers(struct insn_decoder *d, const uint8_t *bytes, size_t len,
 				  struct insn_step *step)
 {
@@ -562,7 +567,7 @@ struct insn_walk {
 	uint32_t *out;
 	int max;
 	int found;
-	struct insn_tail *tails; /* NULL: a jump out of the function is an error */
+	struct insn_tail *tails; /* NULL: jumps out of the function are errors */
 	uint32_t max_tails, ntails;
 	char before[sizeof(((struct insn *)0)->text)]; /* the previous instruction */
 	char *why;
@@ -570,9 +575,9 @@ struct insn_walk {
 };
 
 /*
- * Return whether a jump uses the table of a switch. Such a jump has one of three forms: its address
- * was just computed from the table's address; the address is loaded from the table; or a prefix
- * shows that the target needs no endbr. Tail calls have none of these forms.
+ * Return whether a jump goes through the table of a switch. Such a jump has one of three forms. Its
+ * address was just computed from the table's address; or the address is loaded from the table; or a
+ * prefix shows that the target needs no endbr. Tail calls have none of these forms.
  */
 static bool insn_by_table(const struct insn_walk *w, const char *text)
 {
@@ -645,8 +650,8 @@ static int insn_take_step(struct insn_walk *w, size_t at, const struct insn_step
 }
 
 /*
- * Check that every branch leads to a decoded instruction. Otherwise other code is executed than was
- * decoded. A branch past a lock prefix is a known idiom.
+ * Check that every branch leads to the start of a decoded instruction. Otherwise the executed code
+ * differs from the decoded code. A branch past a lock prefix is a known idiom, and is allowed.
  */
 static int insn_check_targets(struct insn_walk *w)
 {
@@ -687,7 +692,7 @@ static int insn_walk_body(struct insn_decoder *d, struct insn_walk *w)
 	if (err)
 		return err;
 	if (runs_on) {
-		snprintf(w->why, w->why_len, "its last instruction does not end it");
+		snprintf(w->why, w->why_len, "it continues past its end");
 		return -ENOTSUP;
 	}
 	if (!w->found && !w->ntails) {
@@ -737,7 +742,9 @@ int insn_find_ends(uint16_t machine, const uint8_t *bytes, size_t len, uint32_t 
 	return err;
 }
 
-/* Find the reference of an x86-64 instruction to another function. Return false if it has none. */
+/*
+ * Find out whether an x86-64 instruction refers to another function. Return false if it does not.
+ */
 static bool insn_refers(const struct insn_decoder *d, const struct insn_step *step, size_t at,
 			struct insn_ref *ref)
 {
@@ -763,15 +770,18 @@ static bool insn_refers(const struct insn_decoder *d, const struct insn_step *st
 
 #define ARM64_REGS 32
 
-/* Page addresses in registers. A compiler adds the offset a few instructions later. */
+/*
+ * Page addresses in registers, from adrp. A compiler adds the offset in the page a few instructions
+ * later.
+ */
 struct arm64_pages {
 	uint64_t page[ARM64_REGS];
 	bool known[ARM64_REGS];
 };
 
 /*
- * Find the reference of an arm64 instruction to another function. A register may have been
- * overwritten since adrp. A wrong address does no harm, because no function begins there.
+ * Find out whether an arm64 instruction refers to another function. A register may have been
+ * overwritten since adrp, but a wrong address does no harm, because no function begins there.
  */
 static bool arm64_refers(struct arm64_pages *p, uint32_t w, uint64_t vaddr, size_t at,
 			 const struct insn_step *step, struct insn_ref *ref)
@@ -836,7 +846,7 @@ int insn_each_ref(uint16_t machine, uint64_t vaddr, const uint8_t *bytes, size_t
 			waits = insn_refers(&d, &step, at, &ref);
 		}
 	}
-	/* A call at the end of a function does not return: it has no next instruction. */
+	/* A call at the end of a function has no next instruction. It does not return. */
 	decoder_close(&d);
 	return err;
 }
@@ -855,8 +865,8 @@ bool insn_is_linkage(uint16_t machine, const uint8_t *code, size_t len)
 			memcpy(word, code, len < sizeof(word) ? len : sizeof(word));
 		}
 		/*
-		 * adrp x16, ...; ldr x17, [x16, ...]. An add instead of the ldr leads to an address
-		 * in the same file.
+		 * adrp x16, ...; ldr x17, [x16, ...]. With an add instead of the ldr, the entry
+		 * would lead to an address in the same file.
 		 */
 		return (word[0] & 0x9f00001f) == 0x90000010 &&
 		       (len < sizeof(word) || (word[1] & 0xffc003ff) == 0xf9400211);

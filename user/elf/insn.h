@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Choice of the instruction for a probe. Pure: bytes in, decision out. Capstone decodes; which
- * instructions the kernel emulates is coded here (from arch/x86/kernel/uprobes.c).
+ * Choose the instruction for a probe. Pure: the input is code bytes, the output is a decision.
+ * Capstone decodes the instructions. Which of them the kernel emulates is coded here (from
+ * arch/x86/kernel/uprobes.c).
  */
 #ifndef ELF_INSN_H
 #define ELF_INSN_H
@@ -14,9 +15,10 @@
 enum insn_class {
 	INSN_EMULATED, /* emulated by the kernel: a cheap probe */
 	INSN_STEPPED, /* single-stepped out of line: six to ten times as expensive */
-	INSN_NOP5, /* 0f 1f 44 00 00: never probed, because of a fault in Linux 6.18 to 7.1 */
+	INSN_NOP5, /* 0f 1f 44 00 00: never probed, because of a bug in Linux 6.18 to 7.1 */
 	INSN_ENDBR, /* endbr64: single-stepped, but may be skipped */
-	INSN_REFUSED, /* the kernel refuses it, or must not probe it (int3, privileged, ...) */
+	/* the kernel refuses a probe there, or a probe is not safe (int3, privileged, ...) */
+	INSN_REFUSED,
 	INSN_UNKNOWN, /* does not decode */
 };
 
@@ -25,7 +27,7 @@ const char *insn_class_name(enum insn_class class);
 struct insn {
 	enum insn_class class;
 	uint8_t length; /* bytes */
-	char text[48]; /* readable, as "push %r13" */
+	char text[48]; /* as in an assembler: "push %r13" */
 };
 
 /* Decode the first instruction of @bytes for @machine (EM_X86_64, EM_AARCH64). */
@@ -40,42 +42,44 @@ struct insn_entry {
 /*
  * Choose the instruction for the entry probe of a function. The stack pointer and the argument
  * registers must still be as at the call, so only endbr64 and nops are skipped. A five-byte nop is
- * always skipped. Other nops and endbr64 are skipped if an emulated instruction follows and no
- * branch within @len leads back there (pass the whole function). Return 0, -ENOTSUP with the reason
- * in why (nothing safe to probe, or another machine), -EINVAL for no bytes, or -ENOMEM.
+ * always skipped. Other nops and endbr64 are skipped if an emulated instruction follows, and if no
+ * branch within @len bytes leads back to the skipped code or the probe (so pass the whole
+ * function). Return 0, -ENOTSUP with the reason in why (no instruction is safe to probe, or another
+ * machine), -EINVAL if @len is 0, or -ENOMEM.
  */
 int insn_choose_entry(uint16_t machine, const uint8_t *bytes, size_t len, struct insn_entry *out);
 
 /*
- * The same for a function if its arguments are not read. If the probe would be single-stepped, also
- * skip instructions that only change registers, up to an emulated instruction that every call
- * executes. Single-stepping would add to the wait: 4 us of each GOMP_barrier.
+ * Choose the instruction for the entry probe of a function if the probe does not read arguments. If
+ * the probe would be single-stepped, also skip instructions that only change registers, up to an
+ * emulated instruction that every call executes. Single-stepping would lengthen the wait: by 4 us
+ * in each GOMP_barrier.
  */
 int insn_choose_late(uint16_t machine, const uint8_t *bytes, size_t len, struct insn_entry *out);
 
 /*
  * Find the offsets of all ret instructions of a function. Decode @len bytes (the symbol's size) in
- * sequence, without following jumps. Return the number found (at most @max are written), or
- * -ENOTSUP if the exits are not all known: an instruction does not decode, a jump leaves the
- * function (tail call or cold part) or goes through a register, or the size is 0 or above 1 MiB.
- * Return -ENOENT if there is no ret, or -ENOMEM. Then @why (may be NULL if @why_len is 0) gets half
- * a sentence about the function.
+ * sequence, without following jumps. Return the number found (at most @max are written), or a
+ * negative value with @why set. -ENOTSUP: the exits are not all known, because an instruction does
+ * not decode, a jump leaves the function (tail call or cold part) or goes through a register, or
+ * the size is 0 or above 1 MiB. -ENOENT: there is no ret. -ENOMEM. @why receives the second half of
+ * a sentence about the function ("it has no ret"); it may be NULL if @why_len is 0.
  */
 int insn_find_exits(uint16_t machine, const uint8_t *bytes, size_t len, uint32_t *out, int max,
 		    char *why, size_t why_len);
 
 /* A jump out of a function. */
 struct insn_tail {
-	int64_t target; /* from the function's start */
+	int64_t target; /* offset of the target from the function's start */
 	uint32_t at; /* offset of the jump */
 	bool conditional;
 };
 
 /*
- * Find the same for a function that may end by jumping to another function. Write up to *@ntails
- * such jumps to @tails and set *@ntails to their number. If there is such a jump, a function
- * without ret is no error. A jump through the table of a switch, as compilers write it, stays
- * within the function.
+ * Find the ret instructions as insn_find_exits() does, in a function that may end by jumping to
+ * another function. Write up to *@ntails such jumps to @tails and set *@ntails to their number. If
+ * there is such a jump, a function without ret is no error. A jump through the table of a switch,
+ * as compilers generate it, stays within the function.
  */
 int insn_find_ends(uint16_t machine, const uint8_t *bytes, size_t len, uint32_t *out, int max,
 		   struct insn_tail *tails, uint32_t *ntails, char *why, size_t why_len);
@@ -89,22 +93,22 @@ enum insn_ref_how {
 
 struct insn_ref {
 	enum insn_ref_how how;
-	int64_t target; /* from the function's start */
-	uint32_t after; /* offset of the next instruction */
-	enum insn_class next; /* and its class, if it got a probe */
+	int64_t target; /* offset of the target from the function's start */
+	uint32_t after; /* offset of the instruction after the reference */
+	enum insn_class next; /* class of that instruction */
 };
 
 /*
- * Call @each for all references, in sequence. @vaddr is the function's address. Return 0, -ENOTSUP
- * if not all of it can be decoded or for another machine, -EINVAL for no bytes or more than 1 MiB,
- * or -ENOMEM.
+ * Call @each for all references in a function, in sequence. @vaddr is the function's address.
+ * Return 0, -ENOTSUP if part of the function does not decode or for another machine, -EINVAL if
+ * @len is 0 or more than 1 MiB, or -ENOMEM.
  */
 int insn_each_ref(uint16_t machine, uint64_t vaddr, const uint8_t *bytes, size_t len,
 		  void (*each)(void *ctx, const struct insn_ref *ref), void *ctx);
 
 /*
  * Return whether @code is an entry of the procedure linkage table, which jumps to a function in
- * another file. x86-64 and arm64. Code that is too short to decide counts as such.
+ * another file. x86-64 and arm64. If the code is too short to decide, return true.
  */
 bool insn_is_linkage(uint16_t machine, const uint8_t *code, size_t len);
 /*

@@ -7,7 +7,7 @@
 #include <capstone/capstone.h>
 #include <stdbool.h>
 
-/* Return whether @ci, decoded with its details, is of @group (enum cs_group_type). */
+/* Return whether @ci, which was decoded with its details, is in @group (enum cs_group_type). */
 static inline bool insn_in_group(const cs_insn *ci, uint8_t group)
 {
 	uint8_t i;

@@ -25,7 +25,7 @@ struct look {
 	uint32_t ncalled, nmade;
 	uint32_t sites[RETURNS_MAX];
 	uint32_t nsites;
-	bool bad; /* no probe may sit after one of its calls */
+	bool bad; /* no probe may follow one of its calls through a pointer */
 };
 
 static void take_ref(void *ctx, const struct insn_ref *ref)
@@ -45,7 +45,10 @@ static void take_ref(void *ctx, const struct insn_ref *ref)
 		l->sites[l->nsites++] = ref->after;
 }
 
-/* Search @function. Return false unless it is a complete function that can be decoded. */
+/*
+ * Search @function for its references. Return false if its end is unknown or its code does not
+ * decode.
+ */
 static bool look_at(struct look *l, const struct elf_symbol *function)
 {
 	const uint8_t *bytes;
@@ -77,7 +80,7 @@ static void add_functions(const struct elf_file *elf, struct functions *f, const
 	}
 }
 
-/* Add the sites that @l has found. Return false if they do not fit or cannot be probed. */
+/* Add the probe sites that @l has found. Return false if they do not fit or cannot be probed. */
 static bool take_sites(const struct look *l, struct returns *out)
 {
 	uint32_t i;
@@ -89,7 +92,10 @@ static bool take_sites(const struct look *l, struct returns *out)
 	return true;
 }
 
-/* Add the sites in all of @f. Clear *@ok if some cannot be used. Return how many were added. */
+/*
+ * Add the probe sites in all functions of @f. Clear *@ok if some cannot be used. Return how many
+ * were added.
+ */
 static uint32_t take_all(struct look *l, const struct functions *f, struct returns *out, bool *ok)
 {
 	uint32_t before = out->n, i;

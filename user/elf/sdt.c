@@ -13,15 +13,15 @@
 
 #define SDT_OWNER	 "stapsdt"
 #define SDT_TYPE	 3
-#define SDT_ADDRESSES	 3 /* of the marker, the base and the semaphore; the strings follow */
-#define SDT_SECTIONS_MAX 16 /* sections of that name that are read */
+#define SDT_ADDRESSES	 3 /* addresses in a note: marker, base and semaphore; the strings follow */
+#define SDT_SECTIONS_MAX 16 /* sections .note.stapsdt that are read */
 #define SDT_NOTES_MAX	 65536 /* notes that are stored */
-/* symbols looked up in one file: each look-up walks through all symbols */
+/* symbols that are looked up in one file: each look-up walks through all symbols */
 #define SDT_RESOLVE_MAX	 64
 
 struct sdt_reader {
 	const struct elf_file *elf;
-	const char *provider; /* NULL: all */
+	const char *provider; /* NULL: all providers */
 	struct elf_range base; /* .stapsdt.base; its size is 0 if there is none */
 	uint16_t machine;
 	uint32_t resolved;
@@ -29,7 +29,7 @@ struct sdt_reader {
 	struct sdt_list *out;
 };
 
-/* Split @len bytes into three strings. Return false if one does not end within them. */
+/* Split @len bytes into three strings. Return false if a string does not end within these bytes. */
 static bool sdt_strings(const char *at, size_t len, const char *out[3])
 {
 	size_t i, n;
@@ -107,7 +107,10 @@ static size_t sdt_align(size_t n)
 	return (n + 3) & ~(size_t)3;
 }
 
-/* Parse the notes in @bytes, which must live as long as the list: the notes point into it. */
+/*
+ * Parse the notes in @bytes. The bytes must live as long as the list, because its strings point
+ * into them.
+ */
 static int sdt_walk(struct sdt_reader *r, const char *bytes, size_t len)
 {
 	size_t at = 0, name, desc;
@@ -132,7 +135,7 @@ static int sdt_walk(struct sdt_reader *r, const char *bytes, size_t len)
 	return err;
 }
 
-/* Load all sections .note.stapsdt one after another. Store where each ends in @ends. */
+/* Load all sections .note.stapsdt one after another. Store the end of each section in @ends. */
 static int sdt_load(struct sdt_reader *r, size_t *ends, size_t *n)
 {
 	struct elf_range range;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Arguments of markers in the text of a compiler's assembler: SIZE@OPERAND, separated by blanks.
- * Pure. An unknown form becomes an unknown argument, never a wrong one.
+ * Parse the arguments of markers: SIZE@OPERAND, separated by blanks, as the compiler writes
+ * operands for the assembler. Pure. An unknown form becomes an unknown argument, never a wrong one.
  */
 #include "elf/sdt.h"
 
@@ -15,7 +15,10 @@
 #define SDT_OPERAND_MAX 256 /* bytes of one operand; longer operands count as unknown */
 #define SDT_NUMBER_MAX	20 /* characters */
 
-/* By DWARF's numbers (System V ABI for x86-64, figure 3.36): names of 64, 32, 16 and 8 bits. */
+/*
+ * Names of the registers with 64, 32, 16 and 8 bits, by DWARF's numbers (System V ABI for x86-64,
+ * figure 3.36).
+ */
 static const char *const x86_names[][4] = {
 	{ "rax", "eax", "ax", "al" },	   { "rdx", "edx", "dx", "dl" },
 	{ "rcx", "ecx", "cx", "cl" },	   { "rbx", "ebx", "bx", "bl" },
@@ -29,7 +32,10 @@ static const char *const x86_names[][4] = {
 
 #define SDT_X86_NREGS (sizeof(x86_names) / sizeof(x86_names[0]))
 
-/* Offsets in the kernel's struct pt_regs (arch/x86/include/uapi/asm/ptrace.h), in words. */
+/*
+ * Offsets of the registers in the kernel's struct pt_regs (arch/x86/include/uapi/asm/ptrace.h), in
+ * words.
+ */
 static const uint8_t x86_words[SDT_X86_NREGS] = { 10, 12, 11, 5, 13, 14, 4, 19,
 						  9,  8,  7,  6, 3,  2,	 1, 0 };
 
@@ -39,7 +45,7 @@ int sdt_regs_offset(uint16_t machine, int reg)
 		return -1;
 	if (machine == EM_X86_64)
 		return reg < (int)SDT_X86_NREGS ? 8 * x86_words[reg] : -1;
-	if (machine == EM_AARCH64) /* x0 to x30, then sp */
+	if (machine == EM_AARCH64) /* the order is x0 to x30, then sp */
 		return reg <= 31 ? 8 * reg : -1;
 	return -1;
 }
@@ -50,7 +56,10 @@ static int pc_offset(uint16_t machine)
 	return machine == EM_X86_64 ? 8 * 16 : machine == EM_AARCH64 ? 8 * 32 : -1;
 }
 
-/* Return false if there is a register but it is not in struct pt_regs. */
+/*
+ * Set *@out to the offset of the register in struct pt_regs, or to SBT_ARG_NO_REG. Return false if
+ * @reg is a register that is not in struct pt_regs.
+ */
 static bool reg_offset(uint16_t machine, int reg, __u16 *out)
 {
 	int offset = sdt_regs_offset(machine, reg);
@@ -88,7 +97,7 @@ int sdt_probe_arg(uint16_t machine, const struct sdt_note *note, uint32_t i, str
 	return 0;
 }
 
-/* Move *@at past @c and the blanks behind it, if @c is there. */
+/* If @c is at *@at, move *@at past @c and the blanks after it. Return whether it was there. */
 static bool take(const char **at, char c)
 {
 	if (**at != c)
@@ -99,8 +108,8 @@ static bool take(const char **at, char c)
 }
 
 /*
- * Parse a number with an optional sign, decimal or 0x. Return false if there is none, or it needs
- * more than 64 bits.
+ * Parse a number with an optional sign, decimal or 0x. Return false if there is no number, or if it
+ * needs more than 64 bits.
  */
 static bool take_number(const char **at, int64_t *value)
 {
@@ -111,7 +120,7 @@ static bool take_number(const char **at, int64_t *value)
 
 	if (!isdigit((unsigned char)*start))
 		return false;
-	/* Only digits remain for strtoull(), which would also accept signs and octal numbers. */
+	/* strtoull() would also accept signs and octal numbers: only digits may remain for it. */
 	errno = 0;
 	n = strtoull(start, &end, start[0] == '0' && (start[1] | 0x20) == 'x' ? 16 : 10);
 	if (errno || end == start || end - start > SDT_NUMBER_MAX)
@@ -121,7 +130,7 @@ static bool take_number(const char **at, int64_t *value)
 	return true;
 }
 
-/* Return the length of a name of letters, digits, underscores and dots. */
+/* Return the length of a name, which consists of letters, digits, underscores and dots. */
 static size_t name_length(const char *at)
 {
 	size_t n = 0;
@@ -133,7 +142,7 @@ static size_t name_length(const char *at)
 	return n;
 }
 
-/* The sum before a parenthesis: numbers, and at most one symbol's address. */
+/* The sum before a parenthesis: numbers, and the address of at most one symbol. */
 struct sdt_sum {
 	int64_t value;
 	bool number; /* contains a number */
@@ -186,7 +195,7 @@ static bool take_sum(const struct sdt_parser *p, const char **at, struct sdt_sum
 
 /* --- x86-64 ----------------------------------------------------------------------------------- */
 
-/* Parse a register. Set *@width to the kind of its name: 0 is the 64-bit one. */
+/* Parse a register. Set *@width to the kind of its name: 0 is the 64-bit name. */
 static int x86_take_reg(const char **at, size_t *width)
 {
 	const char *start = *at + (**at == '%');
@@ -213,7 +222,7 @@ static bool x86_take_address_reg(const char **at, int8_t *out)
 	return reg != SDT_NO_REG && width == 0;
 }
 
-/* Parse "(base,index,scale)" up to the end. Each of them may be missing. */
+/* Parse "(base,index,scale)" up to the end of the text. Each of the three may be missing. */
 static bool x86_take_address(const char *at, struct sdt_arg *arg)
 {
 	int64_t scale = 1;
@@ -238,7 +247,7 @@ static bool x86_memory(const struct sdt_sum *sum, const char *at, struct sdt_arg
 {
 	arg->value = sum->value;
 	if (sum->symbol) {
-		/* Relative to the code or not, this is the symbol's address. */
+		/* The operand is at the symbol's address, with or without the base register rip. */
 		arg->kind = SDT_STATIC;
 		return !*at || !strcmp(at, "(%rip)") || !strcmp(at, "(rip)");
 	}
@@ -246,7 +255,7 @@ static bool x86_memory(const struct sdt_sum *sum, const char *at, struct sdt_arg
 	return x86_take_address(at, arg);
 }
 
-/* Parse an operand. Without % and $, the text is from -masm=intel. */
+/* Parse an operand. If it has no % or $, the compiler used -masm=intel. */
 static bool x86_operand(const struct sdt_parser *p, const char *at, struct sdt_arg *arg)
 {
 	const char *start = at;
@@ -280,7 +289,7 @@ static bool x86_operand(const struct sdt_parser *p, const char *at, struct sdt_a
 #define SDT_ARM_SP   31
 #define SDT_ARM_ZERO 32
 
-/* Parse x0 to x30, sp, or xzr as SDT_ARM_ZERO. Clear *@wide for the 32-bit names. */
+/* Parse x0 to x30 and sp. xzr gives SDT_ARM_ZERO. Clear *@wide for the 32-bit names. */
 static int arm_take_reg(const char **at, bool *wide)
 {
 	size_t n = name_length(*at);
@@ -319,7 +328,10 @@ static bool arm_take_constant(const char **at, int64_t *value)
 	return take_number(at, value);
 }
 
-/* Parse "[base]", "[base, 16]", "[base, index]" or "[base, index, lsl 3]" up to the end. */
+/*
+ * Parse "[base]", "[base, 16]", "[base, index]" or "[base, index, lsl 3]" up to the end of the
+ * text.
+ */
 static bool arm_address(const char *at, struct sdt_arg *arg)
 {
 	int64_t shift;
@@ -364,7 +376,9 @@ static bool arm_operand(const char *at, struct sdt_arg *arg)
 
 /* --- all arguments ---------------------------------------------------------------------------- */
 
-/* Parse "-4@" before an operand: 4 bytes, signed. Without it the size is 8 bytes. */
+/*
+ * Parse the size before an operand, such as "-4@": 4 bytes, signed. Without it the size is 8 bytes.
+ */
 static bool take_size(const char **at, struct sdt_arg *arg)
 {
 	size_t minus = **at == '-', digits = strspn(*at + minus, "0123456789");
@@ -384,7 +398,7 @@ static bool take_size(const char **at, struct sdt_arg *arg)
 	return true;
 }
 
-/* Truncate or extend the value as if stored in a variable of that size. */
+/* Truncate or extend the value as if it were stored in a variable of the argument's size. */
 static int64_t sized(int64_t value, const struct sdt_arg *arg)
 {
 	unsigned int unused = 64 - 8 * (unsigned int)arg->size;
@@ -413,7 +427,7 @@ static void parse_arg(const struct sdt_parser *p, const char *at, struct sdt_arg
 		arg->value = sized(arg->value, arg);
 }
 
-/* Return the length of the argument at @at: up to a blank outside brackets. */
+/* Return the length of the argument at @at: it ends at a blank outside brackets. */
 static size_t arg_length(const char *at)
 {
 	bool inside = false;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Narrow down step by step. First, search all code for bytes that the functions must contain: the
- * number of the futex call, and the greatest allowed count. Around them, find functions by the
- * unwind table, or as targets of calls. Decode only these few functions, and follow the barrier
- * from the first argument through the registers.
+ * The search has three steps. First, search all code for bytes that the functions must contain: the
+ * number of the futex call, and the greatest allowed count. Then find the functions around these
+ * bytes by the unwind table, or as targets of calls. Finally, decode only these few functions, and
+ * follow the barrier's address from the first argument through the registers.
  */
 #include "elf/signature.h"
 
@@ -19,15 +19,16 @@
 #include "elf/insn_group.h"
 #include "elf/x86_register.h"
 
-#define BODY_MAX      2048u /* bytes of a function; the longest known is musl's, 1145 */
+#define BODY_MAX      2048u /* longest function, in bytes; the longest known is musl's with 1145 */
 #define BODY_MIN      32u
-#define MAKER_MAX     256u /* bytes of pthread_barrier_init */
+#define MAKER_MAX     256u /* longest pthread_barrier_init, in bytes */
 #define CHUNK	      (1u << 20) /* bytes of code searched at a time: the limit of elf_bytes() */
-/* bytes searched in total; segments of a hostile file may overlap */
+/* bytes searched in total: segments of a hostile file may overlap */
 #define CODE_MAX      (1ull << 30)
-#define ANCHORS_MAX   (1u << 16) /* far above the number in real programs */
+/* limit on matching bytes, far above the number in real programs */
+#define ANCHORS_MAX   (1u << 16)
 #define FUNCTIONS_MAX (1u << 14)
-#define DECODED_MAX   512 /* functions decoded */
+#define DECODED_MAX   512 /* functions that are decoded */
 #define INSN_MAX      15
 
 /* A candidate function. */
@@ -36,7 +37,10 @@ struct body {
 	uint64_t size; /* 0: unknown */
 };
 
-/* Offset of a register's value from the barrier, in bytes. */
+/*
+ * Value of regs.at: the register does not point into the barrier. Other values: its distance in
+ * bytes from the start of the barrier.
+ */
 #define NOWHERE INT16_MIN
 #define REGS	16 /* in DWARF's numbering */
 #define REG_RDI 5
@@ -50,18 +54,21 @@ struct point {
 	struct regs regs;
 };
 
-#define WORDS	   8 /* words of four bytes: musl's barrier; glibc's has five */
+#define WORDS	   8 /* words of four bytes in musl's barrier; glibc's has five */
 #define WORD(n)	   (1u << (n))
 #define FIRST_NONE UINT32_MAX
 
-/* What a function does: sets of words of the barrier, and facts about all of its code. */
+/* What a function does: which words of the barrier it accesses, and facts about all of its code. */
 struct actions {
-	uint32_t reads, writes; /* plain ones */
-	uint32_t xadds, cmpxchgs, xchgs; /* with a lock */
-	uint32_t first; /* the word that is accessed first, before any branch is taken */
+	uint32_t reads, writes; /* words with plain accesses */
+	uint32_t xadds, cmpxchgs, xchgs; /* words with locked instructions */
+	/* the word that is accessed first, before any branch is taken; FIRST_NONE: none yet */
+	uint32_t first;
 	uint32_t divs, syscalls, calls, rets;
-	bool elsewhere; /* accesses memory around the barrier, or at a variable distance */
-	bool int_max, futex, einval, limit, spins, pause; /* constants, and an instruction */
+	/* accesses memory around the barrier, or the barrier at a variable offset */
+	bool elsewhere;
+	/* contains these constants, or a pause instruction */
+	bool int_max, futex, einval, limit, spins, pause;
 	bool unclear; /* does not decode, or jumps through a register */
 };
 
@@ -70,9 +77,11 @@ struct walk {
 	cs_insn *insn;
 	const uint8_t *bytes;
 	uint32_t len;
-	bool whole; /* len is the length of the whole function */
+	bool whole; /* `len` is the length of the whole function */
 	uint8_t seen[BODY_MAX];
-	/* Each instruction is visited once and adds at most one point. */
+	/*
+	 * Room for one point per byte: each instruction is visited once and adds at most one point.
+	 */
 	struct point ahead[BODY_MAX], behind_calls[BODY_MAX];
 	uint32_t nahead, nbehind;
 	uint32_t extent;
@@ -82,7 +91,7 @@ struct walk {
 
 struct hunt {
 	const struct elf_file *elf;
-	uint64_t *anchors; /* addresses, ascending */
+	uint64_t *anchors; /* addresses of matching bytes, ascending */
 	uint32_t nanchors, cap_anchors, tried;
 	uint64_t looked; /* bytes searched so far */
 	struct body *bodies;
@@ -103,7 +112,7 @@ static const uint8_t bytes_pause[] = { 0xf3, 0x90 };
 
 /* --- a function, decoded ---------------------------------------------------------------------- */
 
-/* Return the index of a register by any of its names, or -1. */
+/* Return the index of a register by its Capstone name of any width, or -1. */
 static int reg_index(unsigned int reg)
 {
 	static const uint16_t second_bytes[][2] = { { X86_REG_AH, X86_REG_AL },
@@ -177,7 +186,7 @@ static void note_constant(struct actions *d, uint64_t value)
 	d->limit |= value == 0x7ffffffd || value == 0x7ffffffe;
 	d->futex |= value == 202;
 	d->einval |= value == EINVAL;
-	/* 200, decremented before or after the test. */
+	/* musl spins 200 times and decrements before or after the test. */
 	d->spins |= value >= 199 && value <= 201;
 }
 
@@ -200,7 +209,10 @@ static void note_actions(struct actions *d, const cs_insn *ci, const struct regs
 	}
 }
 
-/* Return the offset of the first operand after the instruction, if it is a whole register. */
+/*
+ * If the instruction computes a pointer into the barrier in a whole register, return its offset,
+ * else NOWHERE.
+ */
 static int16_t result_place(const cs_x86 *x86, unsigned int id, const struct regs *regs)
 {
 	const cs_x86_op *to = &x86->operands[0], *from = &x86->operands[1];
@@ -232,7 +244,7 @@ static void forget_many(struct regs *regs, const uint16_t *list, size_t n)
 		forget(regs, list[n]);
 }
 
-/* Forget the registers that a call, or the kernel, may change. */
+/* Forget the registers that a call (@call), or else the kernel, may change. */
 static void forget_callers(struct regs *regs, bool call)
 {
 	static const uint16_t list[] = { X86_REG_RAX, X86_REG_RCX, X86_REG_R11,
@@ -257,7 +269,7 @@ static void move_places(struct walk *w, struct regs *regs)
 		return;
 	}
 	forget_many(regs, writes, nwrites);
-	/* There are 64-bit registers beyond these sixteen. */
+	/* There are 64-bit registers other than these sixteen. */
 	to = place == NOWHERE ? -1 : reg_index(x86->operands[0].reg);
 	if (to >= 0)
 		regs->at[to] = place;
@@ -265,7 +277,7 @@ static void move_places(struct walk *w, struct regs *regs)
 
 static void walk_push(struct walk *w, int64_t pos, const struct regs *regs)
 {
-	/* Outside: a tail call, or a cold part of the function. */
+	/* The target is outside the function: a tail call, or a cold part. */
 	if (pos < 0 || pos >= w->len || w->seen[pos] || w->nahead == BODY_MAX)
 		return;
 	w->ahead[w->nahead++] = (struct point){ .pos = (uint32_t)pos, .regs = *regs };
@@ -285,8 +297,8 @@ static bool walk_flow(struct walk *w, uint32_t next, const struct regs *regs)
 		return false;
 	case X86_INS_CALL:
 		/*
-		 * The call may not return. Then the code behind it is reached otherwise, or is
-		 * another function.
+		 * The call may not return. Then the code after it is reached by a jump, or is
+		 * another function. So visit it last.
 		 */
 		if (w->nbehind < BODY_MAX)
 			w->behind_calls[w->nbehind++] =
@@ -311,7 +323,7 @@ static bool walk_decode(struct walk *w, uint32_t pos)
 	size_t left = w->len - pos;
 	uint64_t address = pos;
 
-	/* Limit the decoder to the length of one instruction, against hostile runs of prefixes. */
+	/* Decode one instruction at most: a hostile file may contain long runs of prefixes. */
 	if (left > INSN_MAX)
 		left = INSN_MAX;
 	return cs_disasm_iter(w->handle, &code, &left, &address, w->insn);
@@ -369,9 +381,9 @@ static bool sane(const struct actions *d)
 }
 
 /*
- * Since 2.25: in (0), current_round (1), count (2), shared (3), out (4). An arriving thread adds 1
- * to "in". A round ends when current_round advances. A departing thread adds 1 to "out", and the
- * last departing thread resets in, current_round and out.
+ * glibc since 2.25 has the words in (0), current_round (1), count (2), shared (3), out (4). An
+ * arriving thread adds 1 to "in". A round ends when current_round advances. A departing thread adds
+ * 1 to "out", and the last departing thread resets in, current_round and out.
  */
 static bool is_glibc_wait(const struct actions *d)
 {
@@ -391,9 +403,9 @@ static bool is_glibc_init(const struct actions *d)
 }
 
 /*
- * _b_lock (0), _b_waiters (1), _b_limit (2), _b_count (3), _b_waiters2 (4), _b_inst (6 and 7): the
- * first arriver shares a structure on its stack with the other threads, spins for a while and
- * sleeps. Every thread begins by reading the limit.
+ * musl has the words _b_lock (0), _b_waiters (1), _b_limit (2), _b_count (3), _b_waiters2 (4),
+ * _b_inst (6 and 7). The first arriver shares a structure on its stack with the other threads,
+ * spins for a while and sleeps. Every thread begins by reading the limit.
  */
 static bool is_musl_wait(const struct actions *d)
 {
@@ -415,9 +427,9 @@ static bool is_known(const struct actions *d)
 /* --- walking a function ----------------------------------------------------------------------- */
 
 /*
- * Return whether the function ends before @pos, which follows a call. It ends if padding follows,
- * because the call then does not return. Without padding the end is unknown: end if the function is
- * already recognised, else continue.
+ * Return whether the function ends before @pos, which follows a call. If padding follows the call,
+ * it does not return and the function ends. Without padding the end is unknown: assume the end if
+ * the function is already recognised.
  */
 static bool walk_ends_at(struct walk *w, uint32_t pos)
 {
@@ -432,7 +444,7 @@ static bool walk_ends_at(struct walk *w, uint32_t pos)
 }
 
 /*
- * Walk through @len bytes of a function from its start; @whole: @bytes are the complete function.
+ * Walk through @len bytes of a function from its start. @whole: @bytes are the complete function.
  */
 static void walk_body(struct walk *w, const uint8_t *bytes, uint32_t len, bool whole)
 {
@@ -463,7 +475,7 @@ static bool contains(const uint8_t *bytes, size_t len, const uint8_t *what, size
 	return memmem(bytes, len, what, what_len);
 }
 
-/* Return whether there is a lock xadd of 32 bits, with or without REX. */
+/* Return whether the bytes contain a lock xadd of 32 bits, with or without REX. */
 static bool contains_xadd(const uint8_t *bytes, size_t len)
 {
 	size_t at;
@@ -529,7 +541,7 @@ static int hunt_bytes(struct hunt *h, const uint8_t *bytes, size_t len, uint64_t
 static int hunt_anchors(struct hunt *h, const uint8_t *bytes, size_t len, uint64_t vaddr,
 			size_t from, size_t to)
 {
-	/* Bytes that begin before @to may end a little after it. */
+	/* A match that begins before @to may end a little after it. */
 	size_t end = len - to < 3 ? len : to + 3;
 	int err;
 
@@ -543,7 +555,7 @@ static int hunt_anchors(struct hunt *h, const uint8_t *bytes, size_t len, uint64
 	return err;
 }
 
-/* Call @fn for all code in pieces, which include the adjacent bytes on both sides. */
+/* Call @fn for all code, in chunks that include the adjacent bytes before and after. */
 static int each_chunk(struct hunt *h, chunk_fn fn)
 {
 	struct elf_range code;
@@ -558,7 +570,8 @@ static int each_chunk(struct hunt *h, chunk_fn fn)
 			to = code.size - at + margin < CHUNK ? code.size - at + margin : CHUNK;
 			len = elf_bytes(h->elf, code.offset + at - margin, to, &bytes);
 			if (len < to)
-				code.size = at - margin + len; /* the file has shrunk */
+				/* fewer bytes than expected: the file has shrunk */
+				code.size = at - margin + len;
 			to = len == CHUNK ? CHUNK - BODY_MAX : len;
 			if (to <= margin)
 				break;
@@ -581,7 +594,7 @@ static int compare_vaddr(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* Return whether the first anchor at or above @vaddr is within @size of it. */
+/* Return whether there is an anchor in [@vaddr, @vaddr + @size). */
 static bool hunt_has_anchor(const struct hunt *h, uint64_t vaddr, uint64_t size)
 {
 	uint32_t low = 0, high = h->nanchors, mid;
@@ -615,7 +628,10 @@ static int hunt_add_body(struct hunt *h, uint64_t vaddr, uint64_t size)
 {
 	if (h->nbodies == FUNCTIONS_MAX) {
 		hunt_unique(h);
-		/* Removing only a few duplicates at a time would take forever. */
+		/*
+		 * If removing duplicates frees only a few entries each time, the search would take
+		 * very long.
+		 */
 		if (h->nbodies > FUNCTIONS_MAX / 2)
 			return -E2BIG;
 	}
@@ -737,8 +753,8 @@ static int hunt_run(struct hunt *h)
 	if (h->waits != 1)
 		return h->waits ? -ENOTUNIQ : -ENOENT;
 	/*
-	 * Tracing pthread_barrier_init is unsafe unless it is certain: a missed one would leave the
-	 * old count.
+	 * Tracing pthread_barrier_init is only safe if the function is certain: if its calls were
+	 * missed, an old count would stay in use.
 	 */
 	if (h->inits != 1 || h->out->musl)
 		memset(&h->out->init, 0, sizeof(h->out->init));

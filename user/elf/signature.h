@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Find the barrier functions in static and stripped programs, which have no symbols. They are
- * recognised by the words of the barrier that their code reads, writes and locks. x86-64, glibc
- * since 2.25 and musl.
+ * Find the barrier functions in static and stripped programs, which have no symbols. A barrier
+ * function is recognised by the words of the barrier that its code reads, writes and locks. x86-64;
+ * glibc since 2.25 and musl.
  */
 #ifndef ELF_SIGNATURE_H
 #define ELF_SIGNATURE_H
@@ -15,7 +15,7 @@
 
 struct signature {
 	struct elf_symbol wait; /* pthread_barrier_wait; size 0: its end is unknown */
-	struct elf_symbol init; /* pthread_barrier_init; all 0: not found, as always with musl */
+	struct elf_symbol init; /* pthread_barrier_init; all 0: not found, or musl */
 	bool musl; /* the barrier has musl's layout; else glibc's */
 };
 

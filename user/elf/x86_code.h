@@ -14,13 +14,14 @@ struct x86_code {
 	size_t len;
 	cs_insn *insn; /* addresses are offsets in @bytes */
 	size_t n;
-	/* by offset: 1 + the number of the instruction that begins there; 0: none */
+	/* by offset in `bytes`: 1 + the number of the instruction that begins there; 0: none */
 	uint32_t *index;
 };
 
 /*
- * Decode .bytes and .len, which are set; the rest is 0. Bytes that do not decode end the list.
- * Return 0 or -ENOMEM. x86_code_free() is needed in both cases.
+ * Decode code->bytes, which are code->len bytes; the caller sets both, and the rest of @code to 0.
+ * Bytes that do not decode end the list. Return 0 or -ENOMEM. In both cases, call x86_code_free()
+ * later.
  */
 int x86_code_decode(struct x86_code *code);
 void x86_code_free(struct x86_code *code);

@@ -10,7 +10,7 @@
 int x86_register(unsigned int reg, bool *wide)
 {
 	static const struct {
-		uint16_t part[4]; /* 64, 32, 16 and 8 bits */
+		uint16_t part[4]; /* names with 64, 32, 16 and 8 bits */
 	} names[REGISTERS] = {
 		{ { X86_REG_RAX, X86_REG_EAX, X86_REG_AX, X86_REG_AL } },
 		{ { X86_REG_RDX, X86_REG_EDX, X86_REG_DX, X86_REG_DL } },

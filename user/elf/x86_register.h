@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* General registers of x86-64 by Capstone's names. */
+/* Numbers of x86-64's general registers, by Capstone's names. */
 #ifndef ELF_X86_REGISTER_H
 #define ELF_X86_REGISTER_H
 
 #include <stdbool.h>
 
 /*
- * Return DWARF's number of the register that @reg (enum x86_reg) is or is a part of; -1: no general
- * register. Set *@wide if @reg has 32 bits or more.
+ * Return DWARF's number of the general register that @reg (enum x86_reg) is, or is a part of; -1:
+ * @reg is no such register. Set *@wide if @reg has 32 bits or more.
  */
 int x86_register(unsigned int reg, bool *wide);
 

@@ -20,7 +20,7 @@
 struct object_name {
 	const struct module *module;
 	uint64_t vaddr;
-	char *name; /* NULL: looked up and not found */
+	char *name; /* NULL: looked up, but not found */
 };
 
 /* --- address spaces --------------------------------------------------------------------------- */
@@ -152,8 +152,8 @@ void address_spaces_forget(struct address_spaces *s, uint32_t tgid, uint32_t inc
 }
 
 /*
- * Return the file of the program, or NULL if unknown. The file of a static program is found by its
- * mappings alone.
+ * Return the file of the program, or NULL if it is unknown. If the kernel did not report the file,
+ * find it among the mappings.
  */
 static const struct module *program_of(const struct address_spaces *s,
 				       const struct address_space *space)
@@ -186,8 +186,8 @@ uint64_t address_space_program_key(struct address_spaces *s, const struct addres
 		h = text_hash(h, &m->ino, sizeof(m->ino));
 	}
 	/*
-	 * A report merges processes with one key, so all that it says about a process goes into the
-	 * key.
+	 * A report merges processes with the same key, so the key includes everything that a report
+	 * says about a process.
 	 */
 	h = hash_text(h, space->refusal);
 	h = hash_text(h, address_space_untraced(s, space));
@@ -213,7 +213,7 @@ int address_space_inherit(struct address_space *child, const struct address_spac
 }
 
 /*
- * Return whether this library uses signals in every program. Its use of signals then says nothing
+ * Return whether the library uses signals in every program. If so, its use of signals says nothing
  * about this program.
  */
 static bool runtime_library(const struct module *m)
@@ -235,10 +235,10 @@ static bool runtime_library(const struct module *m)
 }
 
 /*
- * Return why return probes could break the process, or NULL. The kernel replaces the return address
- * with an address of its own, and an unwinder that finds this address gives up. Threads that can be
- * cancelled at any instant unwind out of a wait. An exception that a signal handler throws does the
- * same. Go moves its stacks.
+ * Return why return probes could break the process, or NULL. A return probe replaces the return
+ * address on the stack by an address of the kernel. An unwinder that finds this address gives up.
+ * Three cases are dangerous: threads that can be cancelled at any instant unwind out of a wait; an
+ * exception that a signal handler throws also unwinds; Go moves its stacks.
  */
 static const char *return_probe_refusal(bool go, bool setcanceltype, bool throws, bool signals)
 {
@@ -252,13 +252,13 @@ static const char *return_probe_refusal(bool go, bool setcanceltype, bool throws
 	return NULL;
 }
 
-/* What is known of the files that a process has mapped, added up file by file. */
+/* What the files that a process has mapped show, added up file by file. */
 struct classified {
 	struct address_space_facts facts;
 	bool go, setcanceltype, throws, signals, interp;
 	/*
-	 * More is mapped than the program and its dynamic linker, or the linker is the C library
-	 * (musl).
+	 * More files are mapped than the program and its dynamic linker, or the linker is also the
+	 * C library (musl).
 	 */
 	bool beyond;
 };
@@ -282,7 +282,7 @@ static void classify_module(struct classified *j, const struct module *m)
 		j->signals |= m->traits.imports_signal;
 	}
 	j->interp |= m->traits.executable && m->traits.interp[0];
-	/* The libraries that will be mapped are known. */
+	/* These libraries are known, although they may not be mapped yet. */
 	j->facts.decided |= m->traits.executable && m->traits.plain_libraries;
 	j->beyond |= (!m->loader && !m->traits.executable) || (m->loader && m->c_library);
 }
@@ -293,7 +293,7 @@ static struct address_space_facts classify_end(struct classified *j, bool partia
 
 	facts->settled = !j->interp || (j->beyond && !partial);
 	facts->refusal = return_probe_refusal(j->go, j->setcanceltype, j->throws, j->signals);
-	/* Where exits get probes, the libraries that contain them must be mapped. */
+	/* If exits get probes, the libraries that contain the exits must be mapped first. */
 	facts->decided = facts->settled || (facts->decided && !facts->refusal);
 	return *facts;
 }
@@ -327,8 +327,8 @@ struct address_space_facts address_spaces_classify_files(struct module *const fi
 }
 
 /*
- * Return whether the process still runs the program of the address space. True if the kernel has
- * not reported where that program lies.
+ * Return whether the process still runs the program of the address space. Return true if the kernel
+ * did not report the program's addresses.
  */
 static bool still_runs(const struct address_space *space)
 {
@@ -346,7 +346,7 @@ static bool still_runs(const struct address_space *space)
 
 int address_space_look(struct address_spaces *s, struct address_space *space)
 {
-	/* In this order: once the linker is done, all files are mapped. */
+	/* Check the linker before reading: if it was done, all files are in the mappings. */
 	bool partial = linker_busy((int)space->tgid) == 1;
 	struct maps maps;
 	int err = maps_read((int)space->tgid, &maps);
@@ -354,14 +354,14 @@ int address_space_look(struct address_spaces *s, struct address_space *space)
 	if (err)
 		return err;
 	if (!maps.n) {
-		/* The mappings of a zombie are empty: keep the known mappings. */
+		/* A zombie has no mappings: keep the known mappings. */
 		maps_free(&maps);
 		return -ESRCH;
 	}
 	if (!still_runs(space)) {
 		/*
-		 * Addresses mean something else in the new program: a missing name is better than a
-		 * wrong name.
+		 * Addresses have another meaning in the new program, and a missing name is better
+		 * than a wrong name.
 		 */
 		maps_free(&maps);
 		space->gone = true;
@@ -371,8 +371,8 @@ int address_space_look(struct address_spaces *s, struct address_space *space)
 	space->looked = maps;
 	space->partial = partial;
 	/*
-	 * Read the count last. It may then include changes that are not in the mappings, but it
-	 * never misses a change that is in them.
+	 * Read the count of changes last. It may then include changes that are not in the mappings,
+	 * but it never misses a change that is in them.
 	 */
 	if (!s->changes ||
 	    s->changes(s->changes_ctx, space->tgid, space->inc, &space->looked_changes))
@@ -381,9 +381,9 @@ int address_space_look(struct address_spaces *s, struct address_space *space)
 }
 
 /*
- * Mark the mappings that came after the program was completely loaded. Libraries that the program
- * was linked with stay in place until it exits. A later one may go, and another may take its place
- * before the mappings are read.
+ * Mark the mappings that were added after the program was completely loaded. Libraries that the
+ * program was linked with stay mapped until it exits. A library that was loaded later may be
+ * unloaded, and another one may be mapped there before the mappings are read.
  */
 static void mark_late_mappings(struct address_space *space)
 {
@@ -436,7 +436,10 @@ int address_space_read(struct address_spaces *s, struct address_space *space)
 	return 0;
 }
 
-/* Find the lowest linked address of code. The kernel reports where that lies in the process. */
+/*
+ * Find the lowest linked address of code. The kernel reports its address in the process
+ * (image.code).
+ */
 static bool lowest_code(const struct module *m, uint64_t *vaddr)
 {
 	*vaddr = UINT64_MAX;
@@ -461,7 +464,7 @@ int address_space_assume(struct address_spaces *s, struct address_space *space)
 		maps_free(&maps);
 		return -ENOMEM;
 	}
-	/* In the file, segments are also in the order of their addresses. */
+	/* The mappings are in the order of their addresses, as segments in the file are. */
 	array_for_each (part, m->segments, m->nsegments) {
 		below = part->vaddr % page;
 		if (part->offset < below)
@@ -512,7 +515,10 @@ struct symbol_server *address_spaces_symbols(const struct address_spaces *s)
 
 /* --- stacks ----------------------------------------------------------------------------------- */
 
-/* Step from one frame to its caller. Return false if there is no caller, or if it is unknown. */
+/*
+ * Step from one frame to its caller. Return false if there is no caller, or if the caller is
+ * unknown.
+ */
 static bool unwind_one(struct address_spaces *s, const struct address_space *space,
 		       const struct maps_entry *e, const struct sbt_stack *sample,
 		       const struct stack_regs *regs, uint64_t call, struct unwind_step *step)
@@ -530,8 +536,8 @@ static bool unwind_one(struct address_spaces *s, const struct address_space *spa
 }
 
 /*
- * Return the address that names the frame: the instruction itself, or the call before the return
- * address.
+ * Return the address by which the frame is named: that of the instruction itself, or an address in
+ * the call before the return address.
  */
 static uint64_t unwind_named(const struct sbt_stack *sample, const struct stack_regs *regs,
 			     const struct unwind_step *step, bool first)
@@ -539,7 +545,7 @@ static uint64_t unwind_named(const struct sbt_stack *sample, const struct stack_
 	uint64_t pc = regs->value[STACK_PC];
 	bool stands = regs->exact || step->signal;
 
-	/* During a system call the pc is already behind it, perhaps on the next line. */
+	/* During a system call, the pc is after the system call, perhaps on the next line. */
 	if (first && stack_in_syscall(sample))
 		stands = false;
 	return stands ? pc : pc - 1;
@@ -644,8 +650,8 @@ const char *address_space_object_name(struct address_spaces *s, const struct add
 	size_t i;
 
 	/*
-	 * The variables of a module lie in a separate mapping behind its code, at the linked
-	 * distance. Ask each module whether the address is one of its variables.
+	 * The variables of a module lie in a separate mapping after its code, at the linked
+	 * distance. So ask each module whether the address belongs to one of its variables.
 	 */
 	for (i = 0; i < space->maps.n && !name; i++) {
 		const struct maps_entry *e = &space->maps.entries[i];
@@ -694,7 +700,7 @@ void address_spaces_mark_used(struct address_spaces *s)
 	for (i = 0; i < s->nspaces; i++) {
 		struct address_space *space = s->spaces[i];
 
-		/* The event of its exit may have been lost. */
+		/* The event that reports its exit may have been lost. */
 		if (!space->gone && kill((pid_t)space->tgid, 0) && errno == ESRCH)
 			space->gone = true;
 		if (space->gone)

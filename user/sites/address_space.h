@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Find the call site and its name for an address in a process. An address space describes one
- * process: its mappings are kept after the process has exited. A call site is an offset in a
- * module. Two processes of one program share their call sites, and the call site of a library keeps
- * its name after dlclose().
+ * Find the call site that belongs to an address in a process, and its name. An address space
+ * describes one process. Its mappings are kept after the process has exited. A call site is an
+ * offset in a module. So processes of one program share their call sites, and a call site in a
+ * library keeps its name after dlclose().
  */
 #ifndef SITES_ADDRESS_SPACE_H
 #define SITES_ADDRESS_SPACE_H
@@ -24,24 +24,26 @@
 #define ADDRESS_SPACE_SITE_NONE	 UINT32_MAX
 #define ADDRESS_SPACE_UNWIND_MAX 64 /* frames of one stack */
 
-/* The program of a process: its file, and where the kernel put it in the process. */
+/* The program of a process: its file, and where the kernel mapped it in the process. */
 struct address_space_program {
 	uint32_t dev;
 	uint64_t ino;
 	struct proc_image image;
 };
 
-/* A mapping: memory at @offset of a file. If ino is 0, other processes cannot share it. */
+/*
+ * A mapping: memory that maps a file from @offset on. If ino is 0, other processes cannot share it.
+ */
 struct address_space_memory {
 	uint64_t start, end; /* addresses in the process */
 	uint64_t offset, ino;
 	uint32_t dev; /* as in struct maps_entry */
-	bool unknown; /* the kernel could not see what the mapping is */
+	bool unknown; /* the kernel could not determine what is mapped */
 };
 
-/* How completely the turns that threads wait for (SBT_ROLE_TURN) are seen. */
+/* How completely waits in which threads wait for their turn (SBT_ROLE_TURN) are traced. */
 enum address_space_turns {
-	/* No mapped file has such functions, or they get no probes. */
+	/* No mapped file has functions for such waits, or they get no probes. */
 	ADDRESS_SPACE_TURNS_NONE,
 	ADDRESS_SPACE_TURNS_SEEN,
 	/* Probes could not be attached, or were detached for a time. */
@@ -51,45 +53,46 @@ enum address_space_turns {
 struct address_space {
 	uint32_t tgid;
 	uint32_t inc;
-	/* The program that runs; image.code is 0 if unknown. */
+	/* The program that the process runs. image.code is 0 if unknown. */
 	struct address_space_program program;
 	struct maps maps;
-	/* Read by address_space_look() for the next address_space_read(). Otherwise empty. */
+	/* Mappings that address_space_look() read for the next address_space_read(); else empty. */
 	struct maps looked;
 	/*
-	 * Numbers of changes of the mappings: up to the reading of `looked`, up to the reading of
-	 * `maps`, and up to the latest event.
+	 * Numbers of changes of the mappings: when `looked` was read, when `maps` was read, and
+	 * according to the latest event.
 	 */
 	uint32_t looked_changes, maps_changes, changes;
 	/* `looked` was read while the dynamic linker was still mapping files. */
 	bool partial;
-	bool read; /* `maps` was read from this program, not inherited */
+	bool read; /* `maps` was read while this program ran, and was not inherited */
 	/* The C library that decides the layout of barrier objects. */
 	enum family_libc libc;
 	bool has_probe_site; /* a file with a barrier function is mapped */
 	bool settled; /* all libraries of the program are mapped */
-	bool by_exit; /* return probes could break this process */
-	/* A probe needs the kernel to single-step an instruction. */
+	bool by_exit; /* return probes could break this process, so exits get probes */
+	/* At a probe of this process, the kernel must single-step an instruction. */
 	bool stepped;
 	/*
-	 * Sums of sbt_crossing.handler_ns and sbt_sums.handler_ns, and the number of measurements
-	 * in them.
+	 * Sum of sbt_crossing.handler_ns and sbt_sums.handler_ns, and the number of measurements in
+	 * it.
 	 */
 	uint64_t handler_ns, spent;
 	const char *exit_detection; /* how exits are detected, in words; not freed */
-	/* Why there are no return probes, or NULL; not freed. */
+	/* Why return probes could break this process, or NULL; not freed. */
 	const char *refusal;
 	uint32_t reads; /* number of times that the mappings were read */
-	/* The process began while it was traced: by exec, or forked by the process parent_tgid. */
+	/* The process began while it was traced: by exec, or by a fork of process parent_tgid. */
 	bool young;
-	uint32_t parent_tgid, parent_inc; /* 0 after exec */
+	uint32_t parent_tgid, parent_inc; /* both are 0 after exec */
 	const struct address_space_note *notes; /* from address_space_note_memory(), newest first */
-	/* Functions that the code calls and in which waits are not traced. */
+	/* Functions that the process's code calls and that may wait, but are not traced. */
 	struct untraced untraced;
 	enum address_space_turns turns;
-	bool runs; /* set while the mappings are examined */
-	struct untraced turns_unseen; /* functions of `turns` that could get no probe */
-	bool tasks; /* a probe has seen it create or run OpenMP tasks */
+	bool runs; /* temporary mark while the mappings are examined */
+	/* functions in `turns` that could get no probe, so that waits in them are not traced */
+	struct untraced turns_unseen;
+	bool tasks; /* a probe has seen the process create or run OpenMP tasks */
 	/* The process ran for a while before probes were attached where its threads wait. */
 	bool blind;
 	bool gone; /* the process has exited or runs another program */
@@ -99,7 +102,7 @@ struct address_space {
 struct address_space_facts {
 	bool has_probe_site;
 	bool settled;
-	/* Files that are mapped later cannot change the refusal. */
+	/* Files that are mapped later cannot change `refusal`. */
 	bool decided;
 	enum family_libc libc;
 	const char *refusal;
@@ -120,26 +123,26 @@ const char *address_space_untraced(struct address_spaces *spaces,
 const char *address_spaces_keep(struct address_spaces *spaces, const char *text);
 /*
  * Return whether the process is known to run OpenMP tasks. After address_spaces_tasks_unseen(),
- * return whether the functions that it calls allow tasks.
+ * return instead whether the process calls functions that create tasks.
  */
 bool address_space_tasks(const struct address_spaces *spaces, const struct address_space *space);
-/* Note that from now on not every process is watched for tasks. */
+/* Note that from now on, probes do not watch all processes for tasks. */
 void address_spaces_tasks_unseen(struct address_spaces *spaces);
 int address_spaces_new(struct modules *modules, struct symbol_server *symbols,
 		       struct address_spaces **out);
 void address_spaces_free(struct address_spaces *spaces);
 /*
- * Set the function that returns how often the dynamic linker of a process has reported a change so
- * far. It returns 0, or another value if that is unknown. Without this function, mappings count as
- * current when they are read.
+ * Set the function that gets how often the dynamic linker of a process has reported a change so
+ * far. It returns 0, or another value if the number is unknown. If no function is set, mappings
+ * count as current when they are read.
  */
 void address_spaces_set_changes(struct address_spaces *spaces,
 				int (*changes)(void *ctx, uint32_t tgid, uint32_t inc, uint32_t *n),
 				void *ctx);
 
 /*
- * Return the address space of a process. A new one is empty until address_space_read(). NULL: out
- * of memory.
+ * Return the address space of a process, and create it if necessary. A new one has no mappings
+ * until address_space_read(). NULL: out of memory.
  */
 struct address_space *address_space_get(struct address_spaces *spaces, uint32_t tgid, uint32_t inc);
 struct address_space *address_space_find(const struct address_spaces *spaces, uint32_t tgid,
@@ -150,14 +153,14 @@ struct address_space *address_space_find(const struct address_spaces *spaces, ui
  */
 void address_spaces_forget(struct address_spaces *spaces, uint32_t tgid, uint32_t inc);
 /*
- * Return a number that processes share if they run the same program and a report says the same
- * about them. Never 0.
+ * Return a number that two processes share if they run the same program and a report says the same
+ * about both. Never 0.
  */
 uint64_t address_space_program_key(struct address_spaces *spaces,
 				   const struct address_space *space);
 /*
- * Classify a process by its mappings, which need not be those of an address space.
- * @partial: the mappings were read while the dynamic linker was still mapping files.
+ * Classify a process by @maps, which need not be the mappings of an address space. @partial: the
+ * mappings were read while the dynamic linker was still mapping files.
  */
 struct address_space_facts address_spaces_classify(struct address_spaces *spaces, int pid,
 						   const struct maps *maps, bool partial);
@@ -166,76 +169,80 @@ struct address_space_facts address_spaces_classify_files(struct module *const fi
 /* Give a forked child the mappings of its parent. */
 int address_space_inherit(struct address_space *child, const struct address_space *parent);
 /*
- * Note the mapping in which a process made a barrier that it declared as shared. Calls are in time
- * order. Return 1, 0 if nothing is new, or -ENOMEM: then all notes of this process are dropped.
+ * Note the mapping in which a process initialized a barrier that it declared as process-shared.
+ * Calls must be in time order. Return 1, or 0 if the mapping is noted already, or -ENOMEM: then all
+ * notes of this process are dropped.
  */
 int address_space_note_memory(struct address_spaces *spaces, struct address_space *space,
 			      const struct address_space_memory *memory);
-/* Give a forked child the notes of its parent. Calls come in time order. */
+/* Give a forked child the notes of its parent. Calls must be in time order. */
 void address_space_inherit_notes(struct address_space *child, const struct address_space *parent);
 /*
- * Read the current mappings into space->looked. address_space_read() makes them current after all
- * earlier addresses have been looked up in the old mappings, so the process need not wait for these
- * look-ups. Return as address_space_read() does.
+ * Read the current mappings into space->looked. The address space keeps its old mappings until
+ * address_space_read(), so that earlier addresses can still be looked up in them. The process need
+ * not wait for these look-ups. Return as address_space_read() does.
  */
 int address_space_look(struct address_spaces *spaces, struct address_space *space);
 /*
- * Make the mappings that address_space_look() read the current ones, or read them now, and classify
- * the process again. The old mappings are forgotten; call sites that were found in them are kept.
- * Return 0, -ESRCH, -ESTALE (the process now runs another program; the address space is marked as
- * gone) or another -errno. On failure, the old mappings stay.
+ * Replace the mappings by those that address_space_look() read, or read them now. Then classify the
+ * process again. Call sites that were found in the old mappings are kept. Return 0, -ESRCH, -ESTALE
+ * (the process now runs another program; the address space is marked as gone) or another -errno. On
+ * failure, the old mappings stay.
  */
 int address_space_read(struct address_spaces *spaces, struct address_space *space);
 /*
- * Read the current mappings of a forked process that has not been read yet. What is known of its
- * parent may be older than the fork, and the process may exit before it is read.
+ * Read the current mappings of a forked process if they have not been read yet. The known mappings
+ * are its parent's: they may be older than the fork. The process may exit before the normal
+ * reading.
  */
 void address_space_see_inherited(struct address_space *space);
 
 /*
- * Assume that the program of a process lay at the address that the kernel reported. This is for a
- * process that exited, or executed another program, before its mappings were read: calls from the
- * program then have names, calls from its libraries do not. Do nothing if mappings are known or the
- * file has never been examined. Return 0 or -ENOMEM.
+ * Assume that the program of a process was mapped at the address that the kernel reported. This is
+ * for a process that exited, or executed another program, before its mappings were read. Calls from
+ * the program then have names, but calls from its libraries do not. Do nothing if mappings are
+ * known or the file has never been examined. Return 0 or -ENOMEM.
  */
 int address_space_assume(struct address_spaces *spaces, struct address_space *space);
 
 /*
- * Return the call site that returns to @ip. Read the mappings again if no known mapping contains
- * the address. An address in no module, or in an uncertain module, becomes a separate call site.
+ * Return the call site of the call that returns to @ip. Read the mappings again if no known mapping
+ * contains the address. If the module at the address is unknown or uncertain, the address becomes a
+ * call site of its own.
  */
 uint32_t address_space_site(struct address_spaces *spaces, struct address_space *space,
 			    uint64_t ip);
 
-/* A return address as the kernel saw it at the call, with the file that contains it. */
+/* A return address, and the file that the kernel found there at the time of the call. */
 struct address_space_return {
 	uint64_t ip;
-	uint64_t ino; /* 0: in no file */
-	uint64_t offset; /* of ip, in the file */
+	uint64_t ino; /* 0: not in a file */
+	uint64_t offset; /* of `ip`, in the file */
 	uint32_t dev;
-	/* The kernel could not look; the other members are 0. */
+	/* The kernel could not read the mappings; the other members are 0. */
 	bool unseen;
 };
 
 /*
- * Return the call site as address_space_site() does, but independent of what is mapped at the
- * address now. If the file has not been examined, and the address is in no mapping from the start
- * of the program, the address becomes a separate call site.
+ * Return the call site as address_space_site() does, but by the file in @ret instead of the present
+ * mapping of the address. If that file has not been examined, only mappings that were there when
+ * the program started count. If none contains the address, the address becomes a call site of its
+ * own.
  */
 uint32_t address_space_return_site(struct address_spaces *spaces, const struct address_space *space,
 				   const struct address_space_return *ret);
 /*
- * Return the call site that a marker of the program names. Its strings are untrusted, and are
- * copied. Strings that the kernel could not read from memory are read from the mapped file.
- * Processes of one program share the site. ADDRESS_SPACE_SITE_NONE: out of memory.
+ * Return the call site that a marker of the program names. The marker's strings are untrusted, and
+ * are copied. Strings that the kernel could not read from memory are read from the mapped file.
+ * Processes of one program share the call site. ADDRESS_SPACE_SITE_NONE: out of memory.
  */
 uint32_t address_space_label_site(struct address_spaces *spaces, struct address_space *space,
 				  const struct sbt_label *label);
-/* The position in a file of the call in front of the return address @ip. */
+/* The position in a file of the call before the return address @ip. */
 struct address_space_code {
 	const struct module *module;
 	uint64_t offset; /* of the return address, in the file */
-	uint64_t vaddr; /* of the call (one less), as linked */
+	uint64_t vaddr; /* linked address in the call: one less than the return address */
 };
 
 /* Return the file behind a mapping of the process, or NULL. */
@@ -243,45 +250,46 @@ const struct module *address_space_module(struct address_spaces *spaces,
 					  const struct address_space *space,
 					  const struct maps_entry *entry);
 /*
- * Return the mapping of code at @addr, or NULL. "[uprobes]" does not count: an address there has
- * replaced the real return address.
+ * Return the mapping of code at @addr, or NULL. "[uprobes]" does not count as code: an address
+ * there has replaced the real return address.
  */
 const struct maps_entry *address_space_find_code(const struct address_space *space, uint64_t addr);
 /*
- * Find the code at @ip. Return false if it is in no known file. Read the mappings again if
- * necessary.
+ * Find the code before the return address @ip. Return false if it is in no known file. Read the
+ * mappings again if necessary.
  */
 bool address_space_code(struct address_spaces *spaces, struct address_space *space, uint64_t ip,
 			struct address_space_code *out);
 struct symbol_server *address_spaces_symbols(const struct address_spaces *spaces);
 /*
- * Unwind @sample, a stack of a thread of this process, by the unwind tables of its files, and by
- * frame pointers through code without tables. Write *n <= @max call sites for
- * address_spaces_site(): [0] is the thread's current instruction, followed by its callers. *n may
- * be 0: unwinding ends without an error where the stack, the sample or the known code ends. The
- * mappings are read again at most once. Each frame costs a question to the symboliser's child: tens
- * of microseconds, far more for a new file. Return 0, -ENOTSUP on machines with unknown registers,
- * or -ENOMEM.
+ * Unwind @sample, which is a stack of a thread of this process. Use the unwind tables of the mapped
+ * files, and frame pointers for code without tables. Write *n <= @max call sites for
+ * address_spaces_site(): [0] is the thread's current instruction, followed by its callers.
+ * Unwinding ends without an error where the stack, the sample or the known code ends, so *n may be
+ * 0. The mappings are read again at most once. Each frame costs a question to the symboliser's
+ * child: tens of microseconds, but far more for a new file. Return 0, -ENOTSUP on machines with
+ * unknown registers, or -ENOMEM.
  */
 int address_space_unwind(struct address_spaces *spaces, struct address_space *space,
 			 const struct sbt_stack *sample, uint32_t *sites, uint32_t max,
 			 uint32_t *n);
 /*
- * Return what is mapped at @addr, in words: the path of the file, the kernel's name ("[heap]",
- * "[vdso]", "[stack]" of the main thread) or "anonymous memory". NULL if nothing is known to be
- * mapped there, or out of memory. A path is untrusted. Valid until address_spaces_free().
+ * Return text that names the mapping at @addr: the path of the file, the kernel's name ("[heap]",
+ * "[vdso]", "[stack]" of the main thread) or "anonymous memory". NULL if no mapping is known there,
+ * or out of memory. A path is untrusted. Valid until address_spaces_free().
  */
 const char *address_space_mapping_name(struct address_spaces *spaces, struct address_space *space,
 				       uint64_t addr);
 /*
- * Return a key for the memory that processes share at @addr. 0 if it is not shared, or if that is
- * unknown, which *known distinguishes (@known may be NULL).
+ * Return a key for the memory that processes share at @addr. Return 0 if the memory is not shared,
+ * or if that is unknown; *@known distinguishes these cases (@known may be NULL).
  */
 uint64_t address_space_shared_key(struct address_spaces *spaces, struct address_space *space,
 				  uint64_t addr, bool *known);
 /*
- * Return whether a forked process exited before its mapping at @addr was read, and the mappings of
- * its parents do not show it either.
+ * Return true if it cannot be found out whether the memory at @addr is shared: a forked process
+ * exited before its mappings were read, and the mappings of its parents do not contain @addr
+ * either.
  */
 bool address_space_shared_unknown(struct address_spaces *spaces, struct address_space *space,
 				  uint64_t addr);
@@ -292,72 +300,72 @@ const char *address_space_object_name(struct address_spaces *spaces,
 /* Mark the modules that running processes map, for modules_close_unused(). */
 void address_spaces_mark_used(struct address_spaces *spaces);
 /*
- * Look up the names of the module's call sites that have none yet, and make the symboliser close
- * the file, which is about to be closed. Return false if that takes too long: call it again later.
+ * Look up the names of the module's call sites that have no name yet, and make the symboliser close
+ * the file, which is about to be closed. Return false if that takes too long: then call this
+ * function again later.
  */
 bool address_spaces_settle_module(struct address_spaces *spaces, struct module *module);
 /*
- * Return the name of a call site, which is looked up on first use. Valid until
- * address_spaces_free().
+ * Return the name of a call site. It is looked up on first use. Valid until address_spaces_free().
  */
 const struct site_name *address_spaces_site(struct address_spaces *spaces, uint32_t site);
 
 /*
  * Return a number for the source function that contains a call site: equal for all call sites in
- * one function of one file, 0 if unknown. Inlined functions, and parts that a compiler split off,
- * have their own source function's number. Wrappers of C++ condition variables are skipped. In a
+ * one function of one file, 0 if unknown. An inlined function, and parts that a compiler split off,
+ * have the number of their source function. Wrappers of C++ condition variables are skipped. In a
  * file without names, the start address stands for the function. The name is looked up as by
  * address_spaces_site(). *exact is false without debug information: another function may have been
  * inlined there.
  */
 uint64_t address_spaces_function(struct address_spaces *spaces, uint32_t site, bool *exact);
 /*
- * Return the same kind of number for the outermost function, into which all other functions were
- * inlined.
+ * Return a number of the same kind for the outermost function at a call site, into which the others
+ * were inlined.
  */
 uint64_t address_spaces_outer_function(struct address_spaces *spaces, uint32_t site);
 /*
- * Return a number for the source line of a call site: at @depth 0 in the outermost function, at 1
- * in the function that was inlined there, and so on, at ADDRESS_SPACE_INNERMOST in the innermost.
- * Wrappers of the C++ library do not count. 0: unknown, or no such depth.
+ * Return a number for the source line of a call site. @depth 0: the line in the outermost function;
+ * 1: in the function that was inlined there, and so on; ADDRESS_SPACE_INNERMOST: in the innermost
+ * function. Wrappers of the C++ library are skipped. 0: unknown, or no such depth.
  */
 #define ADDRESS_SPACE_INNERMOST UINT32_MAX
 uint64_t address_spaces_line(struct address_spaces *spaces, uint32_t site, uint32_t depth);
 /*
- * Return whether both call sites are on one source line, or each is in a separate function that is
- * too small for more than a barrier. Wrappers of C++ condition variables do not count as inlined
- * functions.
+ * Return whether both call sites are on one source line, or in functions that were not inlined and
+ * are so small that each can contain no more than a barrier. Wrappers of C++ condition variables do
+ * not count as inlined functions.
  */
 bool address_spaces_compact(struct address_spaces *spaces, uint32_t a, uint32_t b);
 /*
- * Return whether the function around a call site is as small as a barrier. True if its size is
- * unknown.
+ * Return whether the function around a call site is small enough to contain nothing but a barrier.
+ * Return true if its size is unknown.
  */
 bool address_spaces_small(struct address_spaces *spaces, uint32_t site);
 /*
- * Return whether the function around a call site is so small that it does nothing but this call and
- * a check of its result.
+ * Return whether the function around a call site is so small that it does nothing but make this
+ * call and check the result.
  */
 bool address_spaces_tiny(struct address_spaces *spaces, uint32_t site);
 /*
- * Return the name by which a rule of -b finds the function around a call site. NULL if it was
- * inlined, if its symbol has another name, or if its exits are unknown. Valid until
+ * Return the name by which a rule of -b finds the function around a call site. NULL if the function
+ * was inlined, if its symbol has another name, or if its exits are unknown. Valid until
  * address_spaces_free().
  */
 const char *address_spaces_rule_name(struct address_spaces *spaces, uint32_t site);
 /*
- * Return the same name for a call site where exactly one function was inlined: that of the function
- * around it.
+ * Return such a name for a call site in a function that was inlined: the name of the function into
+ * which it was inlined. NULL unless exactly one function was inlined there.
  */
 const char *address_spaces_rule_name_around(struct address_spaces *spaces, uint32_t site);
 /*
- * Return how much of a name is that of the whole function: "f.cold", "f.part.0" and "f(int) [clone
- * .cold]" are parts of f.
+ * Return the length of the part of @name that names the whole function: "f.cold", "f.part.0" and
+ * "f(int) [clone .cold]" are parts of f.
  */
 size_t site_function_len(const char *name);
 /*
- * Note that the call at @site is of @function, which contains the barrier. The first note for a
- * site stays.
+ * Note that the call at @site calls @function, which contains the barrier. Later notes for the same
+ * site are ignored.
  */
 void address_spaces_set_through(struct address_spaces *spaces, uint32_t site, const char *function);
 

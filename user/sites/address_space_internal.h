@@ -8,16 +8,16 @@
 
 struct site {
 	uint32_t id;
-	struct module *module; /* NULL: in no known module */
-	uint64_t offset; /* in the file; without a module the address itself */
-	/* Without a module: the process that the address is of. */
+	struct module *module; /* NULL: the call site is in no known module */
+	uint64_t offset; /* offset in the file; without a module, the address in the process */
+	/* Without a module: the process in which the address lies. */
 	uint64_t space;
 	/* File, line and name from a marker, as one text. NULL: no marker. */
 	const char *label;
 	bool named;
-	bool later; /* a better name may be available at the end */
+	bool later; /* a better name may be available at the end of the run */
 	struct site_name name;
-	/* Earlier frames of the name, to which a caller may still point. */
+	/* Frames of an earlier name. They are kept because a caller may still point to them. */
 	const struct site_frame *before;
 	uint32_t nbefore;
 };
@@ -40,7 +40,7 @@ struct address_spaces {
 };
 
 /*
- * Return the site of the call at @call, which lies in mapping @e (may be NULL).
+ * Return the call site of the call at @call, which lies in mapping @e (may be NULL).
  * ADDRESS_SPACE_SITE_NONE: out of memory.
  */
 uint32_t site_at(struct address_spaces *s, const struct address_space *space,

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Find the memory that processes share, by their mappings and by the kernel's reports of barriers
- * that they made there. The reports also cover processes that exit before their mappings are read.
+ * Find the memory that processes share, by two sources: their mappings, and the kernel's reports of
+ * barriers that they initialized there. The reports also cover processes that exit before their
+ * mappings are read.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,22 +12,22 @@
 #include "sites/address_space_internal.h"
 
 /*
- * Limit of the notes of one process, inherited notes included. Beyond it, all are dropped and
- * noting starts again.
+ * Limit of the notes of one process, including inherited notes. When a process reaches the limit,
+ * all its notes are dropped and new ones are collected.
  */
 #define NOTES_MOST 4096
 
-#define PARENTS_MOST 8 /* parents that are searched */
+#define PARENTS_MOST 8 /* generations of parents that are searched */
 
 /*
- * One report of the kernel. A note is never changed, because a forked child points to the notes of
- * its parent.
+ * One report of the kernel. A note is never changed, because a forked child points to its parent's
+ * notes.
  */
 struct address_space_note {
 	const struct address_space_note *older;
-	uint32_t n; /* including older notes */
+	uint32_t n; /* number of notes from this one on, including older ones */
 	struct address_space_memory memory;
-	struct address_space_note *next; /* in the list of all, to be freed */
+	struct address_space_note *next; /* in the list of all notes, which is used to free them */
 };
 
 static uint64_t key_of(const struct address_space_memory *m, uint64_t addr)
@@ -66,7 +67,10 @@ int address_space_note_memory(struct address_spaces *s, struct address_space *sp
 
 	if (was && same_memory(was, memory))
 		return 0;
-	/* If no memory is left, no note is better than an outdated one. */
+	/*
+	 * If there is no memory for this note, drop all notes: no note is better than an outdated
+	 * one.
+	 */
 	space->notes = NULL;
 	n = malloc(sizeof(*n));
 	if (!n)
@@ -106,8 +110,8 @@ static uint64_t key_at(const struct maps_entry *e, uint64_t addr)
 }
 
 /*
- * Find the key by the mappings that were read. If the mappings are inherited, only shared mappings
- * count: other memory may have been mapped since.
+ * Find the key by the process's mappings. If these are inherited, only shared mappings count: other
+ * memory may have been mapped in their place since the fork.
  */
 static bool read_key(const struct address_space *space, uint64_t addr, uint64_t *key)
 {
@@ -120,9 +124,9 @@ static bool read_key(const struct address_space *space, uint64_t addr, uint64_t 
 }
 
 /*
- * Return the mapping at @addr in memory that was copied by fork, according to the mappings of the
- * parents, or NULL. This is for a process that exited before its mappings were read. The answer may
- * be newer than the mappings that the process inherited.
+ * Return the mapping at @addr that the process inherited by fork, according to its own mappings or
+ * those of its parents, or NULL. This is for a process that exited before its mappings were read.
+ * The parents' mappings may be newer than what the process inherited.
  */
 static const struct maps_entry *inherited_at(struct address_spaces *s,
 					     const struct address_space *space, uint64_t addr)
@@ -176,7 +180,7 @@ uint64_t address_space_shared_key(struct address_spaces *s, struct address_space
 		is_read = read_key(space, addr, &key);
 	if (!is_read && !is_noted)
 		is_read = inherited_key(s, space, addr, &key);
-	/* Inherited mappings are older than the note, and add nothing to it. */
+	/* Inherited mappings are older than the note, so they cannot confirm it. */
 	if (is_noted && !space->read)
 		is_read = false;
 	if (known)

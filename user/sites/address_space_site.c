@@ -15,9 +15,12 @@
 #include "base/text.h"
 #include "sites/address_space_internal.h"
 
-#define SETTLE_NS     20000000u /* work at a time: records are waiting to be read */
+#define SETTLE_NS     20000000u /* limit on the time of one call, because records wait to be read */
 #define TINY_BYTES    64
-/* Bytes of code: a barrier's function is smaller, even with the code that C++ adds. */
+/*
+ * Largest function, in bytes of code, that may contain nothing but a barrier. Code that C++ adds is
+ * included.
+ */
 #define COMPACT_BYTES 768
 
 static int compare_sites(const void *a, const void *b)
@@ -88,7 +91,10 @@ static uint32_t site_get(struct address_spaces *s, const struct site *key)
 	return s->nsites++;
 }
 
-/* Find the file and offset of the instruction at @addr, which lies in mapping @e (may be NULL). */
+/*
+ * Find the file and offset of the instruction at @addr. @e (may be NULL) is the mapping that
+ * contains it.
+ */
 static void site_locate(struct site *key, struct address_spaces *s,
 			const struct address_space *space, const struct maps_entry *e,
 			uint64_t addr)
@@ -113,12 +119,13 @@ uint32_t site_at(struct address_spaces *s, const struct address_space *space,
 }
 
 /*
- * The linker reports two changes when it unmaps a library and two when it maps one. A mapping from
- * the second of these may lie where another file was at the time of the event.
+ * The linker reports two changes when it unmaps a library and two when it maps one. After more than
+ * two changes, the mapping may be a new library, in the place of another file that was mapped at
+ * the time of the event.
  */
 #define CHANGES_SURE 2
 
-/* Return whether the mappings are too old or too new for events after the last reported change. */
+/* Return whether the mappings may differ from those at the time of the last reported change. */
 static bool is_late(const struct address_space *space)
 {
 	return space->maps_changes - space->changes > CHANGES_SURE;
@@ -131,7 +138,7 @@ static bool is_file(const struct maps_entry *e)
 
 uint32_t address_space_site(struct address_spaces *s, struct address_space *space, uint64_t ip)
 {
-	/* The call is before the address that it returns to. */
+	/* The call is before its return address. */
 	uint64_t call = ip ? ip - 1 : 0;
 	const struct maps_entry *e = maps_find(&space->maps, call);
 
@@ -164,8 +171,8 @@ static const char *keep(const char *text)
 }
 
 /*
- * Copy a text that a marker names: as the kernel read it or, if its page was not in memory, from
- * the mapped file.
+ * Copy a text of a marker: as the kernel read it or, if its page was not in memory, from the mapped
+ * file.
  */
 static void label_text(struct address_spaces *s, struct address_space *space, const char *read,
 		       uint64_t addr, char out[SBT_LABEL_LEN + 1])
@@ -179,8 +186,8 @@ static void label_text(struct address_spaces *s, struct address_space *space, co
 		return;
 	e = address_space_find_mapping(s, space, addr);
 	/*
-	 * Only constants of a program: memory that the program may have written to differs from the
-	 * file.
+	 * Read only constants of a program: other memory may differ from the file, because the
+	 * program may have written to it.
 	 */
 	if (e && e->ino && !e->shared)
 		m = modules_get(s->modules, (int)space->tgid, e);
@@ -229,8 +236,8 @@ uint32_t address_space_label_site(struct address_spaces *s, struct address_space
 }
 
 /*
- * Return whether this is a function of the C++ library. The name of a template begins with its
- * result: "void std::wait<...>(...)".
+ * Return whether @function is in namespace std. The name of a template begins with its result type:
+ * "void std::wait<...>(...)".
  */
 static bool is_of_std(const char *function)
 {
@@ -239,7 +246,7 @@ static bool is_of_std(const char *function)
 	return !strncmp(space ? space + 1 : function, "std::", 5);
 }
 
-/* Return the first frame that is not an inlined function of the C++ library. */
+/* Return the index of the first frame that is not a function of the C++ library. */
 static int first_of_user(const struct symbol *symbol)
 {
 	int i;
@@ -299,7 +306,7 @@ bool address_spaces_settle_module(struct address_spaces *s, struct module *m)
 	uint64_t begin = now_ns();
 	uint32_t i;
 
-	/* The file is needed to ask a debuginfod server for missing names. */
+	/* The file will be needed to ask a debuginfod server for missing names. */
 	if (s->symbols && symbol_server_fetches_later(s->symbols))
 		return false;
 	for (i = 0; i < s->nsites; i++) {
@@ -333,8 +340,8 @@ size_t site_function_len(const char *name)
 }
 
 /*
- * Return whether this is a function of the C++ library or Boost that waits for its caller, inlined
- * or not.
+ * Return whether this is a function of the C++ library or of Boost that waits for its caller. It
+ * may be inlined.
  */
 static bool is_wrapper(const struct site_frame *f)
 {
@@ -424,7 +431,7 @@ uint64_t address_spaces_line(struct address_spaces *s, uint32_t site, uint32_t d
 	return h ? h : 1;
 }
 
-/* Return whether the call is in a function that was inlined into another. */
+/* Return whether the call is in a function that was inlined into another function. */
 static bool is_inlined(struct address_spaces *s, uint32_t site)
 {
 	const struct site_name *n = address_spaces_site(s, site);
@@ -435,7 +442,7 @@ static bool is_inlined(struct address_spaces *s, uint32_t site)
 	return n && i + 1 < n->nframes;
 }
 
-/* Find the start, as linked, and the size of the function around a call site. */
+/* Find the function around a call site: its linked address and its size. */
 static bool extent(const struct site *site, struct elf_symbol *around)
 {
 	uint64_t vaddr;
@@ -483,7 +490,10 @@ static const char *rule_name(const struct address_spaces *s, uint32_t site,
 
 	if (!at || !at->module || !at->module->is_elf)
 		return NULL;
-	/* Functions like syscall(): all waits go through them. */
+	/*
+	 * A rule for a function such as syscall() would trace all waits, not only those of this
+	 * barrier.
+	 */
 	if (at->module->c_library || module_offset_to_vaddr(at->module, at->offset, &vaddr) ||
 	    module_is_wrapper(at->module, vaddr))
 		return NULL;

@@ -17,8 +17,8 @@
 struct code {
 	struct caller_code pub;
 	struct address_space_code at;
-	bool named; /* the name, and the facts that follow from it, are known */
-	/* Linked address of the function that the call names. 0: none, or in another file. */
+	bool named; /* the name is known, and everything that depends on it */
+	/* Linked address of the function that the call calls. 0: unknown, or in another file. */
 	uint64_t target;
 	char *why;
 };
@@ -68,7 +68,9 @@ static bool keeps_frame_x86(const uint8_t *code, size_t len)
 		code += 4;
 		len -= 4;
 	}
-	/* push %rbp, and mov %rsp,%rbp, which compilers may put a few instructions later. */
+	/*
+	 * Look for push %rbp and mov %rsp,%rbp. Compilers may put the mov a few instructions later.
+	 */
 	return len && code[0] == 0x55 && memmem(code, len, move, sizeof(move));
 }
 
@@ -80,7 +82,10 @@ static bool keeps_frame_arm64(const uint8_t *code, size_t len)
 
 	for (i = 0; i + 4 <= len; i += 4) {
 		memcpy(&word, code + i, 4);
-		/* stp x29, x30, [sp, ...] with or without !; mov x29, sp or add x29, sp, #n */
+		/*
+		 * first stp x29, x30, [sp, ...] with or without !, then mov x29, sp or add x29, sp,
+		 * #n
+		 */
 		stored |= (word & 0xff407fff) == 0xa9007bfd;
 		if (stored && (word & 0xffc003ff) == 0x910003fd)
 			return true;
@@ -123,8 +128,8 @@ const char *callers_no_call(struct callers *c, struct address_space *space, uint
 }
 
 /*
- * Return the linked address that the call leads to. 0: the code does not say, or it is in another
- * file.
+ * Return the linked address of the function that the call calls. 0: the call is indirect, or the
+ * function is in another file.
  */
 static uint64_t call_target(const struct address_space_code *at)
 {
@@ -171,7 +176,7 @@ static bool keeps_frame(const struct address_space_code *at)
 					       : keeps_frame_x86(code, len);
 }
 
-/* Return whether functions of this C++ library wait and wake for their callers. */
+/* Return whether this is a C++ library that has functions that wait or wake for their callers. */
 static bool is_wrapper_library(const struct module *m)
 {
 	return !strncmp(m->traits.soname, "libstdc++.so", 12) ||
@@ -202,7 +207,7 @@ static void code_name(struct callers *c, struct code *code)
 	free(symbol);
 }
 
-/* Make a rule by frame pointers, for code without unwind tables that keeps one. */
+/* Make a rule that uses the frame pointer, if code without an unwind table keeps one. */
 static bool rule_by_frame_pointer(const struct address_space_code *at, struct sbt_frame_rule *rule)
 {
 	if (!keeps_frame(at))
@@ -210,8 +215,8 @@ static bool rule_by_frame_pointer(const struct address_space_code *at, struct sb
 	memset(rule, 0, sizeof(*rule));
 	rule->flags = SBT_FRAME_BY_FP | SBT_FRAME_SAVES_FP;
 	/*
-	 * On arm64 the frame continues above the pair, for an unknown distance. Values relative to
-	 * the stack pointer are not found.
+	 * On arm64 the frame extends above the saved pair, by an unknown distance. So values
+	 * relative to the stack pointer cannot be found.
 	 */
 	rule->cfa = 16;
 	rule->fp = -16;
@@ -264,8 +269,8 @@ static struct code *code_get(struct callers *c, struct address_space *space, uin
 		memset(&at, 0, sizeof(at));
 	code = hash_get_ptr(&c->codes, code_key(&at));
 	/*
-	 * Two probe sites with one 64-bit key are very unlikely; if it happens, the first site's
-	 * rule is used.
+	 * Two addresses of code with the same 64-bit key are very unlikely. If it happens, the rule
+	 * of the first address is used.
 	 */
 	if (code)
 		return code;
@@ -296,7 +301,7 @@ static bool is_runtime(const struct module *m)
 					     "libgcc_s.so", "libtbb.so", "libpthread.so" };
 	size_t i;
 
-	/* A static program contains its C library. */
+	/* A static program contains its C library, but is not a runtime. */
 	if (((m->loader || m->c_library) && *m->traits.soname) || is_wrapper_library(m))
 		return true;
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
@@ -306,7 +311,8 @@ static bool is_runtime(const struct module *m)
 }
 
 /*
- * Return whether this function starts threads or programs, by its name in programs that contain it.
+ * Return whether a function with this name starts threads or programs. The function may be linked
+ * into a program.
  */
 static bool starts_threads(const char *name)
 {
@@ -410,7 +416,10 @@ uint64_t callers_between(struct callers *c, struct address_space *space, uint64_
 		    other == start)) {
 		return 0;
 	}
-	/* As if its first instruction had made the call. */
+	/*
+	 * Return an address just after the function's start, as if its first instruction had made
+	 * the call.
+	 */
 	return ip + (start - (code->at.vaddr + 1)) + 1;
 }
 
@@ -426,7 +435,10 @@ static bool sample_read(const struct sbt_callers *s, uint64_t addr, uint64_t *va
 	return true;
 }
 
-/* Step to the caller's frame. Return false if it is unknown or not in the sample. */
+/*
+ * Step to the caller's frame. Return false if the caller is unknown or its frame is not in the
+ * sample.
+ */
 static bool step_up(const struct sbt_callers *s, const struct sbt_frame_rule *rule, bool first,
 		    uint64_t *ip, uint64_t *sp, uint64_t *fp)
 {

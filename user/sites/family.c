@@ -11,8 +11,8 @@
 #include <string.h>
 #include <strings.h>
 
-#define GLIBC_PROCESS_SHARED 128u /* FUTEX_PRIVATE_FLAG, stored inverted */
-#define GLIBC_COUNT_MAX	     0x7fffffffu /* pthread_barrier_init() refuses more */
+#define GLIBC_PROCESS_SHARED 128u /* FUTEX_PRIVATE_FLAG, which glibc stores inverted */
+#define GLIBC_COUNT_MAX	     0x7fffffffu /* pthread_barrier_init() refuses larger counts */
 #define MUSL_PROCESS_SHARED  0x80000000u
 
 const struct family family_table[SBT_FAMILIES] = {
@@ -60,9 +60,12 @@ static const char *const family_kinds[SBT_KINDS] = {
 	{                           \
 		.how = SBT_ARG_TEAM \
 	}
-/* In the upper half: the flags of struct ident_t, with which a location begins. */
+/*
+ * The first 8 bytes of argument 0, a struct ident_t, which describes a source location. The upper
+ * half contains its flags.
+ */
 #define IDENT FAMILY_ARGUMENT_AS(0, .flags = SBT_ARG_POINTED)
-/* fn, data, ... */
+/* The first two arguments are the region's function and its data. */
 #define GOMP_REGION                                                                    \
 	SBT_FAMILY_GOMP, SBT_KIND_JOIN, SBT_ROLE_REGION, .object = FAMILY_ARGUMENT(0), \
 							 .words = FAMILY_ARGUMENT(1)
@@ -70,7 +73,10 @@ static const char *const family_kinds[SBT_KINDS] = {
 #define GOMP_TASK SBT_FAMILY_GOMP, SBT_KIND_TASK, SBT_ROLE_TASK, .words_offset = 0
 #define KMPC_TASK SBT_FAMILY_LIBOMP, SBT_KIND_TASK, SBT_ROLE_TASK, .words_offset = 0
 
-/* In either runtime. What a thread waits for there is not a barrier, so it has no family. */
+/*
+ * Used for both runtimes. A thread that waits for its turn is not at a barrier, so there is no
+ * family.
+ */
 #define TURN SBT_FAMILY_NONE, SBT_KIND_EXPLICIT, SBT_ROLE_TURN, .words_offset = 0
 
 #define KMPC_REDUCE(what_)                                                          \
@@ -87,12 +93,12 @@ static const char *const family_kinds[SBT_KINDS] = {
 #define SEMAPHORE \
 	SBT_FAMILY_COND, SBT_KIND_SEMAPHORE, SBT_ROLE_SEM_WAIT, .object = FAMILY_ARGUMENT(0)
 
-/* clang-format off: one row a function */
+/* clang-format off: one function per row */
 /*
  * MPI: the operations that no rank leaves before all ranks have arrived. Operations that some ranks
  * leave earlier (MPI_Bcast, MPI_Reduce, MPI_Gather, MPI_Scatter, MPI_Scan and similar) are not in
- * the table: time in them is not a wait for the last arriver. A function has two names in C; the
- * PMPI_ name is at the same address in most libraries. In Fortran a function has the names that
+ * the table: time in them is not a wait for the last arriver. In C, a function has two names; the
+ * PMPI_ name has the same address in most libraries. In Fortran, a function has the names that
  * compilers and the module mpi_f08 derive, and its arguments are references. A library's Fortran
  * functions call its C functions; both calls together are one crossing. Where MPI_Comm is an int
  * (MPICH), user space drops the upper half of the register.
@@ -130,8 +136,8 @@ static const char *const family_kinds[SBT_KINDS] = {
 		MPI_F("mpi_" lower "_f08ts_large_", SBT_KIND_COLLECTIVE, comm,              \
 		      .probe_group = "MPI_" name)
 /*
- * These make a communicator of all ranks (ONE), of the ranks of each colour (COLOURS), or of
- * unknown ranks (PARTS).
+ * These functions make a communicator of all ranks (ONE), of the ranks of each colour (COLOURS), or
+ * of unknown ranks (PARTS).
  */
 #define MPI_MAKES_ONE(name, upper, lower, made)                                \
 	MPI_IN_C(name, SBT_KIND_COLLECTIVE, 0, .words = FAMILY_ARGUMENT(made), \
@@ -172,8 +178,9 @@ static const struct family_function family_rows[] = {
 	{ "GOMP_sections_end_cancel", SBT_FAMILY_GOMP, SBT_KIND_SECTIONS, SBT_ROLE_BARRIER,
 	  .object = TEAM, .probe_group = "GOMP_sections_end" },
 	/*
-	 * A single with copyprivate. In the first call the thread that executes it gets NULL; that
-	 * thread waits for the other threads in the second call.
+	 * The two calls of a single construct with copyprivate. The thread that executes the
+	 * construct gets NULL from the first call, without waiting. It waits for the other threads
+	 * in the second call.
 	 */
 	{ "GOMP_single_copy_start", SBT_FAMILY_GOMP, SBT_KIND_SINGLE, SBT_ROLE_BARRIER,
 	  .object = TEAM, .flags = SBT_SPEC_WAITED, .probe_group = "GOMP_single_copy" },
@@ -212,7 +219,7 @@ static const struct family_function family_rows[] = {
 	{ "*.omp_outlined*", SBT_FAMILY_LIBOMP, SBT_KIND_JOIN, SBT_ROLE_OUTLINED,
 	  .object = FAMILY_ARGUMENT(2),
 	  .index = FAMILY_ARGUMENT_AS(1, .size = 4, .flags = SBT_ARG_POINTED | SBT_ARG_SIGNED) },
-	/* The Fortran versions call these. */
+	/* The Fortran versions of these functions call the C versions. */
 	{ "GOMP_critical_start", TURN },
 	{ "GOMP_critical_name_start", TURN },
 	{ "GOMP_ordered_start", TURN },
@@ -242,19 +249,19 @@ static const struct family_function family_rows[] = {
 	{ "pthread_timedjoin_np", FORKJOIN, .object = FAMILY_ARGUMENT(0) },
 	{ "pthread_clockjoin_np", FORKJOIN, .object = FAMILY_ARGUMENT(0) },
 	{ "thrd_join", FORKJOIN, .object = FAMILY_ARGUMENT(0) },
-	/* std::thread::join(): the first member of the object is the pthread_t. */
+	/* std::thread::join(): the first member of std::thread is the pthread_t. */
 	{ "_ZNSt6thread4joinEv", FORKJOIN,
 	  .object = FAMILY_ARGUMENT_AS(0, .flags = SBT_ARG_POINTED) },
 	/*
-	 * std::thread::park(), by which Rust's thread::scope() waits for its threads. It gets
-	 * probes only in programs that use scopes.
+	 * std::thread::park(), in which Rust's thread::scope() waits for its threads. This function
+	 * gets probes only in programs that use scopes.
 	 */
 	{ "_RN*3std6thread*4park", FORKJOIN, .object = JOIN_ALL },
 	{ "_ZN3std6thread*4park17h*", FORKJOIN, .object = JOIN_ALL },
 	/*
-	 * absl::Barrier::Block(), in any inline namespace. Two numbers follow the mutex: the
-	 * threads still to arrive and, at byte 12, the threads still to leave. The second number is
-	 * the team's size while threads are still arriving.
+	 * absl::Barrier::Block(), in any inline namespace. Two numbers follow the mutex in the
+	 * object: the threads still to arrive, and at byte 12 the threads still to leave. While
+	 * threads are still arriving, the second number is the team's size.
 	 */
 	{ "_ZN4absl*7Barrier5BlockEv", SBT_FAMILY_ABSL, SBT_KIND_EXPLICIT, SBT_ROLE_BARRIER,
 	  .object = FAMILY_ARGUMENT(0),
@@ -291,14 +298,14 @@ static bool row_matches(const struct family_function *row, const char *symbol)
 
 	if (row->role == SBT_ROLE_OUTLINED) {
 		/*
-		 * Quicker than a pattern. clang -g splits the function in two; the outer one is
-		 * called.
+		 * strstr() is faster than a pattern. clang -g splits the function in two; only the
+		 * outer one is called, so skip the inner one.
 		 */
 		if (!strstr(symbol, row->family == SBT_FAMILY_GOMP ? "._omp_fn." : ".omp_outlined"))
 			return false;
 		return !strstr(symbol, "_debug__") && !strstr(symbol, ".cold");
 	}
-	/* Most names differ in the first letter. */
+	/* Fast path: most names differ in the first letter. */
 	if (row->symbol[0] != symbol[0] && row->symbol[0] != '*')
 		return false;
 	if (strchr(row->symbol, '*'))
@@ -308,7 +315,10 @@ static bool row_matches(const struct family_function *row, const char *symbol)
 	return !strncmp(row->symbol, symbol, len) && (!symbol[len] || symbol[len] == '@');
 }
 
-/* By number, from SBT_PROBE_GROUPS_NAMED on. Append only: recordings contain the numbers. */
+/*
+ * Names of probe groups, by number from SBT_PROBE_GROUPS_NAMED on. Append only, because recordings
+ * contain the numbers.
+ */
 static const struct {
 	const char *name;
 	uint8_t family;
@@ -334,7 +344,7 @@ static const struct {
 #define FAMILY_PROBE_GROUPS (sizeof(family_probe_groups) / sizeof(family_probe_groups[0]))
 
 _Static_assert(FAMILY_PROBE_GROUPS <= SBT_PROBE_GROUPS_USER - SBT_PROBE_GROUPS_NAMED,
-	       "the user's come behind them");
+	       "the groups of the user's rules follow them");
 
 uint8_t family_probe_group(const struct family_function *f)
 {
@@ -362,8 +372,8 @@ uint8_t family_of_probe_group(uint8_t probe_group)
 }
 
 /*
- * Return whether this can be a name of MPI. Most rows are for MPI and stand last, but few symbols
- * belong to MPI.
+ * Return whether @symbol may belong to MPI. Most rows are for MPI, and they are last in the table.
+ * Few symbols belong to MPI, so most look-ups can skip these rows.
  */
 static bool may_be_mpi(const char *symbol)
 {
@@ -480,7 +490,7 @@ const struct family_function *family_outlined(uint8_t family)
 	return NULL;
 }
 
-/* Offsets in struct pt_regs of the registers that contain arguments. */
+/* Offsets in struct pt_regs of the registers that pass arguments. */
 static const uint16_t x86_arguments[] = { 112, 104, 96, 88, 72, 64 };
 #define X86_SP	      152
 #define ARM_ARGUMENTS 8
@@ -501,7 +511,7 @@ static int argument_of(const struct family_arg *from, uint16_t machine, struct s
 		if (n < sizeof(x86_arguments) / sizeof(x86_arguments[0])) {
 			to->reg = x86_arguments[n];
 		} else {
-			/* Above the return address. */
+			/* Further arguments are above the return address. */
 			to->how = SBT_ARG_MEM;
 			to->reg = X86_SP;
 			to->disp = 8 * (int64_t)(n - 6 + 1);
@@ -582,8 +592,9 @@ enum family_libc family_libc_of(bool glibc, bool musl)
 }
 
 /*
- * Since 2.25: in, current_round, count, shared, out. Before: curr_event, lock, left, init_count,
- * private. The fourth word distinguishes them, except for an old barrier of exactly 128 threads.
+ * Words of glibc's barrier. Since 2.25: in, current_round, count, shared, out. Before: curr_event,
+ * lock, left, init_count, private. The fourth word distinguishes these layouts, except for an old
+ * barrier of exactly 128 threads.
  */
 static struct family_team family_read_glibc(uint32_t third, uint32_t fourth)
 {
@@ -604,15 +615,18 @@ static struct family_team family_read_glibc(uint32_t third, uint32_t fourth)
 	return team;
 }
 
-/* lock, waiters, limit: one less than the count, with the top bit for sharing. */
+/*
+ * Words of musl's barrier: lock, waiters, limit. The limit is one less than the count; its top bit
+ * means process-shared.
+ */
 static struct family_team family_read_musl(uint32_t limit)
 {
 	struct family_team team = { 0 };
 	uint32_t less_one = limit & ~MUSL_PROCESS_SHARED;
 
 	/*
-	 * pthread_barrier_init() refuses the count that would give this value: count - 1 > INT_MAX
-	 * - 1.
+	 * No initialized barrier has this value: pthread_barrier_init() refuses such a count (count
+	 * - 1 > INT_MAX - 1).
 	 */
 	if (less_one == 0x7fffffffu)
 		return team;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Barrier families, and the functions at which threads wait for each other: the functions that get
- * probes, the location of the barrier object, and the condition for a release. A new function is a
- * row of the table in family.c.
+ * Barrier families and their functions. For each function at which threads wait for each other, the
+ * table says how it is probed, where the barrier object is, and what releases the threads. To add a
+ * function, add a row to the table in family.c.
  */
 #ifndef SITES_FAMILY_H
 #define SITES_FAMILY_H
@@ -16,16 +16,16 @@
 #include "sbt/record.h"
 
 /*
- * Where an argument of a function is, by the calling convention. family_spec() translates it for a
- * machine.
+ * Where a function's argument is, as its number in the calling convention. family_spec() translates
+ * the number to registers or stack slots of a machine.
  */
 struct family_arg {
-	/* SBT_ARG_NONE, _CONST, _TEAM, _SP; SBT_ARG_REG: argument @number. */
+	/* SBT_ARG_NONE, _CONST, _TEAM or _SP; SBT_ARG_REG: it is argument @number. */
 	uint8_t how;
 	uint8_t number; /* from 0 */
 	uint8_t size; /* bytes; 0 means 8 */
 	uint8_t flags; /* SBT_ARG_* */
-	int64_t value; /* of SBT_ARG_CONST; offset with SBT_ARG_ADDS */
+	int64_t value; /* constant for SBT_ARG_CONST; offset with SBT_ARG_ADDS */
 };
 
 #define FAMILY_ARGUMENT(n)                        \
@@ -39,7 +39,7 @@ struct family_arg {
 
 /* One function that gets probes. */
 struct family_function {
-	/* Name of the function; a pattern if it contains '*'. */
+	/* Name of the function. A name with '*' is a pattern. */
 	const char *symbol;
 	uint8_t family; /* enum sbt_family */
 	uint8_t kind; /* enum sbt_kind */
@@ -49,8 +49,8 @@ struct family_function {
 	/* Number of the user's rule, from 1; 0: a row of the table. */
 	uint32_t rule;
 	/*
-	 * Name of the probe group that can be detached separately. NULL: the function is in the
-	 * group of its family.
+	 * Name of the probe group, if the function can be detached separately. NULL: the function
+	 * is in the probe group of its family.
 	 */
 	const char *probe_group;
 	struct family_arg object;
@@ -60,9 +60,9 @@ struct family_function {
 };
 
 /*
- * Return the next function with this name, in the order of the table. @after is the previous
- * result, or NULL for the first one. NULL: no more. The function is called for every symbol of
- * every file, so it is fast for names without a row.
+ * Return the next row for a function with this name, in the order of the table. @after is the
+ * previous result, or NULL for the first row. NULL: there are no more rows. The function is called
+ * for every symbol of every file, so it is fast for names without a row.
  */
 const struct family_function *family_function(const char *symbol,
 					      const struct family_function *after);
@@ -74,11 +74,11 @@ const struct family_function *family_function(const char *symbol,
 const struct family_function *family_inline_wait(bool latch, bool end);
 
 /*
- * Return the marker @name of provider "sbt" (include/sbt/sbt.h), or NULL. The marker's note says
- * where its values are.
+ * Return the row for the marker @name of provider "sbt" (include/sbt/sbt.h), or NULL. The marker's
+ * note in the file says where its arguments are.
  */
 const struct family_function *family_mark(const char *name);
-/* Numbers of the marker's arguments that go into a spec. */
+/* Numbers of the marker's arguments that provide the members of a spec. */
 struct family_mark_args {
 	int8_t object, index, file, line, name, what, words; /* -1: none */
 };
@@ -86,43 +86,48 @@ struct family_mark_args {
 const struct family_mark_args *family_mark_args(const struct family_function *mark);
 
 /*
- * Return the row of the functions that parallel regions of this family run, whatever their names.
- * NULL: none.
+ * Return the row for functions that a parallel region of this family runs (outlined functions),
+ * which may have any name. NULL: none.
  */
 const struct family_function *family_outlined(uint8_t family);
 
 /*
- * Return the row of any of these tables with this number, which another process can pass on. NULL:
- * no such number. The second function returns the number of a row; false: not a row of the tables.
+ * Find a row of any of these tables by its number, which can be sent to another process. NULL: no
+ * such number. family_number() gets the number of a row and returns false if the row is not in the
+ * tables.
  */
 const struct family_function *family_numbered(uint32_t number);
 bool family_number(const struct family_function *function, uint32_t *number);
 
 /*
- * Fill in what the probe at this function is given. Return 0, or -ENOTSUP on an unsupported
- * machine.
+ * Fill in the spec of the probe at this function. Return 0, or -ENOTSUP on an unsupported machine.
  */
 int family_spec(const struct family_function *function, uint16_t machine, struct sbt_spec *out);
 
 /*
- * Return the number of the probe group (SBT_PROBE_GROUPS) of a row: that of its family if it has no
- * other.
+ * Return the number of a row's probe group (SBT_PROBE_GROUPS): the group that the row names, or
+ * else the group of its family.
  */
 uint8_t family_probe_group(const struct family_function *function);
-/* Return "MPI_Barrier". NULL: the group is that of a family, or of a rule of the user's. */
+/*
+ * Return the name of a probe group that the table names, such as "MPI_Barrier". NULL: the group
+ * belongs to a family or to a rule of the user.
+ */
 const char *family_probe_group_name(uint8_t probe_group);
 /* Return the family of any probe group. */
 uint8_t family_of_probe_group(uint8_t probe_group);
 
 /*
- * Special properties of a family. Other rooms ask for a trait and do not compare family numbers, so
- * that a new family only needs a row of family_table. scripts/rooms counts the comparisons that
- * remain.
+ * Special properties of a family. Other rooms ask for a trait and do not compare family numbers. So
+ * a new family only needs a row of family_table. scripts/rooms counts the comparisons that remain.
  */
 enum family_trait {
-	/* A pthread_barrier_t of the C library: family_read_words() knows its layouts. */
+	/*
+	 * The object is a pthread_barrier_t of the C library. family_read_words() knows its
+	 * layouts.
+	 */
 	FAMILY_LIBC_OBJECT = 1u << 0,
-	/* Teams of the parallel regions of an OpenMP runtime. */
+	/* Barriers of the teams of parallel regions in an OpenMP runtime. */
 	FAMILY_OPENMP = 1u << 1,
 	/* Collective operations of processes on a communicator. */
 	FAMILY_RANKS = 1u << 2,
@@ -135,23 +140,26 @@ enum family_trait {
 	/* Condition variables and semaphores: model/discover finds the barriers among them. */
 	FAMILY_COND_VAR = 1u << 6,
 	/*
-	 * Futex words: model/discover finds the barriers among them. A result is that of the system
-	 * call.
+	 * Futex words: model/discover finds the barriers among them. Results are results of the
+	 * futex call.
 	 */
 	FAMILY_FUTEX_WORD = 1u << 7,
-	/* A thread waits for the end of threads that it created. */
+	/* A thread waits for the exit of threads that it created. */
 	FAMILY_JOINS = 1u << 8,
 	/*
-	 * Threads arrive by a plain call: the return address is at the stack pointer of the
+	 * Threads arrive by a plain call. So the return address is at the stack pointer of the
 	 * arrival.
 	 */
 	FAMILY_PLAIN_CALL = 1u << 9,
 	/*
-	 * Waiting threads sleep on a futex word. The 32-bit word before it holds the number of
-	 * threads.
+	 * Waiting threads sleep on a futex word. The 32-bit word before that word holds the number
+	 * of threads.
 	 */
 	FAMILY_COUNT_BEFORE_FUTEX = 1u << 10,
-	/* The program itself, not the runtime, calls a region that one thread runs alone. */
+	/*
+	 * The program itself, not the runtime, calls the function of a region that one thread runs
+	 * alone.
+	 */
 	FAMILY_SERIAL_REGIONS = 1u << 11,
 
 	FAMILY_DISCOVERED = FAMILY_COND_VAR | FAMILY_FUTEX_WORD,
@@ -171,25 +179,28 @@ static inline bool family_has(uint8_t family, unsigned int traits)
 	return family < SBT_FAMILIES && family_table[family].traits & traits;
 }
 
-/* Return the probe groups of all families with any of these traits, as bits SBT_PROBE_GROUP(). */
+/*
+ * Return the probe groups of all families with any of these traits, as a set of bits
+ * SBT_PROBE_GROUP().
+ */
 uint64_t family_probe_groups_with(unsigned int traits);
 
-/* Return "pthread"; NULL if there is no such family. */
+/* Return the name of a family, such as "pthread"; NULL if there is no such family. */
 const char *family_name(uint8_t family);
 /* Return the family with this name; SBT_FAMILY_NONE if there is none. */
 uint8_t family_by_name(const char *name);
 #define FAMILY_NAMES 256 /* room for the names of all families */
 /*
- * Write the names of the families in @bits (1 << number), "gomp, mpi", as far as there is room.
- * Return @out.
+ * Write the names of the families in @bits (1 << number), such as "gomp, mpi", as far as there is
+ * room. Return @out.
  */
 const char *family_list(uint32_t bits, char *out, size_t size);
-/* Return "explicit"; NULL if there is no such kind. */
+/* Return the name of a kind, such as "explicit"; NULL if there is no such kind. */
 const char *family_kind_name(uint8_t kind);
 
 /*
- * The C library that decides the layout of a barrier object, by struct elf_traits of the file with
- * the probed function.
+ * The C library that determines the layout of barrier objects. It is found by struct elf_traits of
+ * the file that contains the probed function.
  */
 enum family_libc {
 	FAMILY_LIBC_UNKNOWN = 0,
@@ -200,7 +211,7 @@ enum family_libc {
 enum family_libc family_libc_of(bool glibc, bool musl);
 
 struct family_team {
-	bool known; /* else the other members are not valid */
+	bool known; /* if false, the other members are not valid */
 	uint32_t count; /* threads that must arrive */
 	bool sharing_known;
 	bool process_shared; /* valid if sharing_known */
@@ -208,7 +219,7 @@ struct family_team {
 
 /*
  * Return what the raw barrier word of a crossing (sbt_crossing.raw_word) says about the barrier.
- * For an unknown libc variant, or values that no initialized barrier has, `known` is false.
+ * `known` is false for an unknown libc variant, and for values that no initialized barrier has.
  */
 struct family_team family_read_words(uint8_t family, enum family_libc libc, uint64_t words);
 

@@ -111,8 +111,8 @@ void modules_only_pthread(struct modules *modules)
 }
 
 /*
- * Keep only pthread barriers. The rest is of no use: regions and waits belong to the dropped
- * barriers.
+ * Keep only pthread barriers. Regions and waits are dropped as well, because they belong to the
+ * other barriers.
  */
 static void keep_pthread(struct module *m)
 {
@@ -140,7 +140,7 @@ static const char *base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-/* Add a module. @fd is an open file (>= 0) or the error. */
+/* Add a module. @fd is an open file, or a negative error. */
 static struct module *module_add(struct modules *modules, int fd, const char *path, uint32_t dev,
 				 uint64_t ino)
 {
@@ -179,8 +179,8 @@ fail:
 }
 
 /*
- * Find the file's name as seen from the root of the tracer; @path may be as seen from another root.
- * Return @name, or @path if unknown.
+ * Find the file's name as seen from the tracer's root; @path may be as seen from another root.
+ * Return @name, or @path if the name is unknown.
  */
 static const char *visible_name(int fd, const char *path, char name[PATH_MAX])
 {
@@ -209,7 +209,7 @@ struct module *modules_get(struct modules *modules, int pid, const struct maps_e
 	if (m && m->fd < 0 && m->checked != modules->round) {
 		m->checked = modules->round;
 		if (!module_is_behind(m, pid, e)) {
-			/* What was found in the other file keeps its name. */
+			/* Call sites that were found in the other file keep their names. */
 			tdelete(m, &modules->tree, compare);
 			m = NULL;
 		}
@@ -217,8 +217,8 @@ struct module *modules_get(struct modules *modules, int pid, const struct maps_e
 	if (!m) {
 		fd = maps_open(pid, e);
 		/*
-		 * The process has exited, so the file cannot be opened through it. Another process
-		 * may still map the file.
+		 * The process has exited, so the file cannot be opened through it. Return no module
+		 * yet, because another process may still map the file.
 		 */
 		if (fd == -ENOENT || fd == -ESRCH)
 			return NULL;
@@ -234,7 +234,7 @@ struct module *modules_get(struct modules *modules, int pid, const struct maps_e
 
 void modules_forget(struct modules *modules, const struct module *m)
 {
-	/* Call sites that were found in it keep their names. */
+	/* Call sites that were found in the module keep their names. */
 	if (modules_find(modules, m->dev, m->ino) == m)
 		tdelete(m, &modules->tree, compare);
 }
@@ -265,8 +265,8 @@ void modules_close_unused(struct modules *modules, bool (*before)(void *ctx, str
 }
 
 /*
- * Open a regular file. A program may say that it needs a device, and opening one can have effects.
- * Return the descriptor or -errno.
+ * Open a regular file. A program may name a device as a library, and opening a device can have
+ * effects. Return the descriptor or -errno.
  */
 static int open_regular(const char *path, struct stat *st)
 {

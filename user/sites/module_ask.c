@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Questions about a module after it was examined. Addresses are computed here, and raw bytes are
- * read here. All questions about the meaning of bytes go to the reader's child.
+ * Questions about a module after it was examined. Conversions of addresses, and reads of raw bytes,
+ * are done here. All questions about the meaning of bytes go to the reader's child.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -171,7 +171,7 @@ bool module_around(const struct module *module, uint64_t vaddr, struct elf_symbo
 	bool known = false;
 
 	memset(out, 0, sizeof(*out));
-	/* An unknown function is kept as one without an address in the file. */
+	/* An unknown function is kept with size 0, so that it is not asked about again. */
 	if (kept) {
 		*out = *kept;
 		return out->size != 0;
@@ -220,7 +220,10 @@ static void read_imports(struct module *m)
 	m->imports_len = 0;
 	if (!m->imports || reader_ask_module(m, &asks, &answer))
 		return;
-	/* Each text is shorter than its length field. */
+	/*
+	 * The texts need less room than the answer, because each text is preceded by its length
+	 * there.
+	 */
 	all = realloc(m->imports, answer.len + 1);
 	if (all)
 		m->imports = all;
@@ -254,7 +257,7 @@ bool module_imports(const struct module *module, const char *name)
 
 /* --- parallel regions ------------------------------------------------------------------------- */
 
-/* Add a function, unless it is known. */
+/* Add a function, unless it is known already. */
 static void add_outlined(struct module *m, const struct module_probe_site *found)
 {
 	struct module_probe_site *probe_site;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* All searches in a module, in the order that they need. */
+/* Run all searches in a module. Later searches need the results of earlier ones. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@ void module_examine(struct module_names *names)
 
 	elf_traits(m->elf, &m->traits);
 	module_find_known(m);
-	/* After the rows of the table: a function that both name gets the row of the table. */
+	/* Search by rules after the table: a function that both name gets the row of the table. */
 	module_find_ruled(names);
 	module_drop_halves(m);
 	module_find_rest(m);

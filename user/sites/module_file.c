@@ -25,7 +25,10 @@ static bool is_identity(const struct module *m, const struct stat *st)
 	       st->st_mtim.tv_nsec == was->st_mtim.tv_nsec;
 }
 
-/* Keep and return the descriptor if it is that file in that state, or return -1. */
+/*
+ * If @fd is the file that was examined, and unchanged, keep and return it. Otherwise close it and
+ * return -1.
+ */
 static int keep_if_same(struct module *m, int fd)
 {
 	struct stat st;
@@ -49,7 +52,7 @@ int module_fd(const struct module *module)
 		return m->fd;
 	if (keep_if_same(m, open(m->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)) >= 0)
 		return m->fd;
-	/* In the mount namespace of a process that had it. */
+	/* Try the mount namespace of a process that had mapped the file. */
 	if (m->pid > 0 &&
 	    (size_t)snprintf(path, sizeof(path), "/proc/%d/root%s", m->pid, m->path) < sizeof(path))
 		keep_if_same(m, open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
@@ -78,7 +81,10 @@ bool module_is_behind(struct module *m, int pid, const struct maps_entry *e)
 
 	if (m->fd >= 0 || !m->identified)
 		return true;
-	/* The process has exited: nothing says otherwise. */
+	/*
+	 * If the mapped file cannot be checked, as after the process's exit, assume that it is the
+	 * file that was examined.
+	 */
 	if (maps_stat(pid, e, &st))
 		return true;
 	if (!is_identity(m, &st))

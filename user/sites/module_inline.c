@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Waits of std::barrier and std::latch that the compiler inlined: two probes inside a function for
- * each wait.
+ * Waits of std::barrier and std::latch that the compiler inlined. Each wait gets probes inside a
+ * function: at its beginning and at each of its ends.
  */
 #include <elf.h>
 #include <stdio.h>
@@ -13,10 +13,10 @@
 #include "elf/inline_wait.h"
 #include "sites/module_internal.h"
 
-#define WAITS_MAX     64 /* in one function */
-#define FUNCTIONS_MAX 1024 /* that are decoded */
+#define WAITS_MAX     64 /* waits in one function */
+#define FUNCTIONS_MAX 1024 /* functions that are decoded */
 #define CHUNK	      (1UL << 20)
-/* Bytes that two chunks share: an instruction with its loop. */
+/* Bytes that two chunks share: enough for an instruction with its loop. */
 #define OVERLAP	      1024
 
 static bool has_std(const struct module *m)
@@ -28,8 +28,8 @@ static bool has_std(const struct module *m)
 }
 
 /*
- * Return whether the program has the objects on which threads sleep in libstdc++, for std::barrier,
- * std::latch, std::atomic::wait() and semaphores.
+ * Return whether the program contains the objects on which threads sleep in libstdc++, in
+ * std::barrier, std::latch, std::atomic::wait() and semaphores.
  */
 static bool has_waiter_pool(const struct module *m)
 {
@@ -39,7 +39,7 @@ static bool has_waiter_pool(const struct module *m)
 				&vaddr);
 }
 
-/* Return whether a program without names may have such waits. */
+/* Return whether a program without names may contain such waits. */
 static bool may_wait(const struct module *m)
 {
 	return m->traits.stripped && elf_imports(m->elf, "syscall") &&
@@ -52,7 +52,7 @@ struct named {
 	bool skip;
 };
 
-/* Note the functions of libstdc++ that wait for one value. No barrier calls them. */
+/* Set skip for the function of libstdc++ that waits for one value, because no barrier calls it. */
 static int note_name(void *ctx, const char *name, const struct elf_symbol *symbol)
 {
 	struct named *n = ctx;
@@ -62,7 +62,7 @@ static int note_name(void *ctx, const char *name, const struct elf_symbol *symbo
 	return n->skip;
 }
 
-/* Return whether this function is traced as a whole, or is known not to be a barrier's. */
+/* Return whether this function is traced as a whole, or is known to belong to no barrier. */
 static bool is_known(const struct module *m, const struct elf_symbol *function)
 {
 	struct named n = { .vaddr = function->vaddr };
@@ -91,7 +91,8 @@ static void add_probe(struct module *m, const struct inline_wait *w, uint64_t of
 }
 
 /*
- * Take the waits of one function. Return how many are not traced although they may be a barrier's.
+ * Add the waits of one function. Return how many waits are not traced although they may belong to a
+ * barrier.
  */
 static uint32_t take_function(struct module *m, const struct elf_symbol *function)
 {
@@ -109,7 +110,10 @@ static uint32_t take_function(struct module *m, const struct elf_symbol *functio
 		unknown += waits[i].kind == INLINE_WAIT_UNKNOWN;
 		if (waits[i].kind != INLINE_WAIT_BARRIER && waits[i].kind != INLINE_WAIT_LATCH)
 			continue;
-		/* The ends first: the probe for a departure must exist before an arrival. */
+		/*
+		 * Add the ends first: when a thread arrives, the probe for its departure must
+		 * exist.
+		 */
 		for (k = 0; k < waits[i].nleaves; k++)
 			add_probe(m, &waits[i], function->offset + waits[i].leaves[k], true);
 		add_probe(m, &waits[i], function->offset + waits[i].enter, false);
@@ -117,7 +121,10 @@ static uint32_t take_function(struct module *m, const struct elf_symbol *functio
 	return n < 0 ? 1 : unknown;
 }
 
-/* Search a segment. *last: the function that was decoded last. */
+/*
+ * Search a segment. *last: the function that was decoded last. Return the number of waits as
+ * take_function() does.
+ */
 static uint32_t take_segment(struct module *m, const struct elf_range *code,
 			     struct elf_symbol *last, uint32_t *decoded)
 {
@@ -145,7 +152,7 @@ static uint32_t take_segment(struct module *m, const struct elf_range *code,
 		}
 		(*decoded)++;
 		unknown += take_function(m, last);
-		/* The whole function is known. */
+		/* Continue after the function, because all of it was searched. */
 		from = last->vaddr + last->size - code->vaddr;
 	}
 	return unknown + (*decoded == FUNCTIONS_MAX);
@@ -161,7 +168,7 @@ void module_find_inline(struct module *m)
 
 	if (!pool && !may_wait(m))
 		return;
-	/* The waits of other machines begin with other bytes. */
+	/* Only the code of x86-64 is known. */
 	for (i = 0; m->traits.machine == EM_X86_64 && elf_code(m->elf, i, &code); i++)
 		unknown += take_segment(m, &code, &last, &decoded);
 	m->inlined_waits = unknown || (pool && !has_std(m) && m->nplaces == before && !decoded);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* How a module is examined. Shared by the files that do it. */
+/* How a module is examined. Shared by the files that examine it. */
 #ifndef SITES_MODULE_INTERNAL_H
 #define SITES_MODULE_INTERNAL_H
 
@@ -12,8 +12,8 @@ struct module_names {
 	struct rules *known; /* the built-in rules */
 	struct module *module;
 	/*
-	 * Return the source name of a mangled name, and the number of parameters of a function, as
-	 * in symbol.h. NULL: unknown.
+	 * source_name() gets the source name of a mangled name, parameters() the number of
+	 * parameters of a function: see symbol.h. NULL: unknown.
 	 */
 	bool (*source_name)(void *ctx, const char *raw, char *name, size_t size);
 	bool (*parameters)(void *ctx, uint64_t vaddr, uint32_t *n);
@@ -22,12 +22,15 @@ struct module_names {
 
 /*
  * Fill in the module from its open file (module.elf). The contents are untrusted, so only the
- * reader's child calls this function.
+ * reader's child may call this function.
  */
 void module_examine(struct module_names *names);
-/* Add the functions of parallel regions: module_find_outlined(). Addresses are as linked. */
+/*
+ * Add the functions of parallel regions as module_find_outlined() does. Addresses are linked
+ * addresses.
+ */
 int module_add_outlined(struct module *m, uint8_t family, uint64_t vaddr, uint64_t caller);
-/* Return whether the code at @vaddr is in a wrapper. See module_is_wrapper(). */
+/* Return whether the code at @vaddr is in a wrapper: see module_is_wrapper(). */
 bool module_has_wrapper(const struct elf_file *elf, bool c_library, uint64_t vaddr);
 
 /* --- to bytes and back (module_wire.c) -------------------------------------------------------- */
@@ -35,8 +38,8 @@ bool module_has_wrapper(const struct elf_file *elf, bool c_library, uint64_t vad
 struct wire;
 
 /*
- * Transfer all that was found in a file, with the probe sites. Their rows belong to the tables or
- * to these rules.
+ * Transfer everything that was found in a file, including the probe sites. The rows of probe sites
+ * must be in the tables or in the rules of @names.
  */
 void module_wire(struct wire *w, struct module *m, const struct module_names *names);
 /* Transfer one probe site. */
@@ -46,8 +49,8 @@ void module_wire_held(struct wire *w, struct held_arg *held);
 /* Transfer a function. */
 void module_wire_symbol(struct wire *w, struct elf_symbol *symbol);
 /*
- * Check and complete the module that was read: all probe sites must be in executable segments, and
- * all segments within the @size bytes of the file. Return false if they are not.
+ * Check and complete a module that was received: all probe sites must be in executable segments,
+ * and all segments within the @size bytes of the file. Return false if they are not.
  */
 bool module_is_sound(struct module *m, uint64_t size);
 bool module_probe_site_is_sound(const struct module *m, struct module_probe_site *probe_site);
@@ -57,26 +60,26 @@ void module_forget_answers(struct module *m);
 
 /* --- its file (module_file.c) ----------------------------------------------------------------- */
 
-/* Note which file in which state is open. */
+/* Remember which file is open, and its state. */
 void module_identify(struct module *m);
 /* Close the descriptor. module_fd() opens it again. */
 void module_close(struct module *m);
 /*
- * Return whether the process maps the contents that were examined, as far as is known. A file may
- * have been rewritten in place.
+ * Return whether the contents that the process maps are the contents that were examined, as far as
+ * is known. A file may have been rewritten in place.
  */
 bool module_is_unchanged(const struct module *m, int pid, const struct maps_entry *entry);
 /*
- * Return whether the file that the process maps is still the one that was examined. Inode numbers
- * are reused once a file is closed. On success the file is open.
+ * Return whether the file that the process maps is the file that was examined: once a file is
+ * closed, its inode number may be reused. If so, also try to open the file.
  */
 bool module_is_behind(struct module *m, int pid, const struct maps_entry *entry);
 
 /* --- probe sites ------------------------------------------------------------------------------ */
 
 /*
- * Read the code of the function, as far as it is needed to find branches to where a probe may go.
- * Return the number of bytes.
+ * Read enough of the function's code to find branches to the instruction that may be probed. Return
+ * the number of bytes.
  */
 size_t module_function_bytes(const struct module *m, const struct elf_symbol *symbol,
 			     const uint8_t **bytes);
@@ -84,19 +87,22 @@ void module_find_exits(struct module *m, const struct elf_symbol *symbol,
 		       struct module_probe_site *probe_site);
 /*
  * Return a new probe site. Pointers to other probe sites become invalid. NULL: out of memory, or
- * too many.
+ * too many probe sites.
  */
 struct module_probe_site *module_probe_site_new(struct module *m);
 /*
  * Add a probe site inside a function, at the instruction at @offset, for @row. @what: text that
- * describes the instruction. Return the probe site, or NULL as above.
+ * describes the instruction. Return the probe site, or NULL as module_probe_site_new() does.
  */
 struct module_probe_site *module_add_inside(struct module *m, const struct family_function *row,
 					    uint64_t offset, const char *what);
 /* Add the probe site of a row of the table, unless it is known under another name. */
 void module_add_probe_site(struct module *m, const struct family_function *function,
 			   const char *name, const struct elf_symbol *symbol);
-/* Remove starts without a visible end, with the reason, and ends without a start. */
+/*
+ * Of pairs of functions, give starts without a usable end an error with the reason, and remove ends
+ * without a start.
+ */
 void module_drop_halves(struct module *m);
 
 /* --- searches, in this order ------------------------------------------------------------------ */
@@ -106,15 +112,15 @@ void module_find_known(struct module *m);
 /* Find functions that rules name. */
 void module_find_ruled(struct module_names *names);
 /*
- * Return how much of a symbol's name is the function's, if the symbol is a whole function, or a
- * copy of one for certain arguments.
+ * Return the length of the part of a symbol's name that names the whole function. A copy that a
+ * compiler made for certain arguments counts as the function.
  */
 size_t module_whole_len(const char *name);
 /* Find inlined waits of C++20. */
 void module_find_inline(struct module *m);
 /*
- * Find probe sites without a name: functions known by their code, returns of regions, the dynamic
- * linker's debugger function.
+ * Find probe sites without a name: functions known by their code, addresses to which region
+ * functions return, and the dynamic linker's function for debuggers.
  */
 void module_find_rest(struct module *m);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* The probe sites of a module: one function each. */
+/* The probe sites of a module. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,11 +25,11 @@ size_t module_function_bytes(const struct module *m, const struct elf_symbol *sy
 }
 
 /*
- * Decide which jumps out of a function are followed to find its exits.
- * Functions of a runtime often end by a jump into another function. The BPF programs recognise a
- * return from there by the stack pointer. The body of a parallel region may jump into a function
- * that is called a million times, so only conditional jumps are followed there: they lead to a cold
- * part of the same function. Jumps out of the C library's functions are not followed.
+ * Decide which jumps out of a function are followed to find its exits. Functions of a runtime often
+ * end by a jump to another function. The BPF programs recognise a return from that function by the
+ * stack pointer. The body of a parallel region may jump to a function that is called a million
+ * times. So only conditional jumps are followed there: they lead to a cold part of the same
+ * function. Jumps out of the C library's functions are not followed.
  */
 static enum exits_follow follow_of(const struct family_function *function)
 {
@@ -59,7 +59,10 @@ void module_find_exits(struct module *m, const struct elf_symbol *symbol,
 	probe_site->nexits = exits.n;
 	memcpy(probe_site->exits, exits.at, exits.n * sizeof(exits.at[0]));
 	snprintf(probe_site->exits_why, sizeof(probe_site->exits_why), "%s", exits.why);
-	/* The end of the second of two functions is recognised by its address alone. */
+	/*
+	 * The exits of the second function of a pair are recognised only by their address, so they
+	 * must all be in that function.
+	 */
 	if (probe_site->end && exits.parts > 1) {
 		probe_site->nexits = 0;
 		snprintf(probe_site->exits_why, sizeof(probe_site->exits_why),
@@ -71,7 +74,7 @@ static int fill_spec(const struct module *m, struct module_probe_site *probe_sit
 {
 	int err = family_spec(probe_site->function, m->traits.machine, &probe_site->spec);
 
-	/* Regions are distinguished by where their function begins. */
+	/* Regions are distinguished by the address where their function begins. */
 	if (probe_site->spec.role == SBT_ROLE_OUTLINED)
 		probe_site->spec.words =
 			(struct sbt_arg){ .how = SBT_ARG_CONST, .disp = probe_site->entry.skip };
@@ -79,8 +82,8 @@ static int fill_spec(const struct module *m, struct module_probe_site *probe_sit
 }
 
 /*
- * Return whether the probe site is known under another name. The name that comes first in the table
- * is shown.
+ * Return whether the probe site is known under another name. If so, keep the name that is first in
+ * the table.
  */
 static bool probe_site_known(struct module *m, const struct family_function *function,
 			     const struct elf_symbol *symbol)
@@ -88,7 +91,7 @@ static bool probe_site_known(struct module *m, const struct family_function *fun
 	array_for_each (p, m->places, m->nplaces) {
 		if (p->start != symbol->offset || p->end || p->function->role != function->role)
 			continue;
-		/* Rows of the user are not in the table. */
+		/* Rows of the user's rules are not in the table. */
 		if (!function->rule && !p->function->rule && function < p->function) {
 			p->function = function;
 			p->error = fill_spec(m, p);
@@ -136,7 +139,7 @@ struct module_probe_site *module_add_inside(struct module *m, const struct famil
 }
 
 /*
- * Return whether the probe reads arguments. For a barrier of the thread's team it reads only the
+ * Return whether the probe reads arguments. For a barrier of the thread's team, it reads only the
  * return address.
  */
 static bool reads_arguments(const struct family_function *f)
@@ -177,7 +180,10 @@ void module_add_probe_site(struct module *m, const struct family_function *funct
 						function->family == SBT_FAMILY_LIBOMP);
 }
 
-/* Drop first functions of a pair without the second: their threads would never be seen to leave. */
+/*
+ * Give an error to the first function of a pair if the second function is missing or has no known
+ * exits: threads would never be seen to leave.
+ */
 static void drop_endless(struct module *m)
 {
 	uint32_t j, ends, known;
@@ -191,13 +197,13 @@ static void drop_endless(struct module *m)
 			ends++;
 			known += m->places[j].nexits > 0;
 		}
-		/* A pair of the user may end in another file. */
+		/* The second function of a user's pair may be in another file. */
 		if (known || (!ends && p->function->family == SBT_FAMILY_USER))
 			continue;
 		p->error = -ENOTSUP;
 		snprintf(p->entry.why, sizeof(p->entry.why),
-			 ends ? "it is unknown where the function that ends it returns"
-			      : "the function that ends it was inlined");
+			 ends ? "the exits of the function that ends the wait are unknown"
+			      : "the function that ends the wait was inlined");
 	}
 }
 
@@ -210,8 +216,8 @@ static bool has_begin(const struct module *m, uint32_t rule)
 }
 
 /*
- * Drop second functions of a pair without the first. Where compilers inlined the first, the
- * second's probe has a cost and no use.
+ * Drop second functions of a pair if the file lacks the first. If the compiler inlined the first
+ * function, a probe on the second has a cost but no use.
  */
 static void drop_beginless(struct module *m)
 {

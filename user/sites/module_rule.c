@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Probe sites that the user has named, and functions that are known by patterns. */
+/*
+ * Find probe sites that the user has named, and functions with names that match built-in patterns.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -15,7 +17,7 @@ static bool read_name(void *ctx, const char *raw, char *name, size_t size)
 	return n->source_name && n->source_name(n->ctx, raw, name, size);
 }
 
-/* Return whether the function is known to have no argument, and so no object. */
+/* Return whether the function is known to have no argument. Then it has no object. */
 static bool has_no_argument(struct module_names *n, const char *name,
 			    const struct elf_symbol *symbol)
 {
@@ -25,7 +27,7 @@ static bool has_no_argument(struct module_names *n, const char *name,
 
 	if (n->parameters && n->parameters(n->ctx, symbol->vaddr, &parameters))
 		return !parameters;
-	/* The name of a C++ function outside all classes shows it. */
+	/* The source name of a C++ function outside all classes shows its parameters. */
 	if (strncmp(name, "_Z", 2) != 0 || !read_name(n, name, source, sizeof(source)))
 		return false;
 	len = strlen(source);
@@ -76,7 +78,8 @@ static void add_user_probe_site(struct module_names *n, struct rule *rule, bool 
 }
 
 /*
- * Return whether this is a part of a function, or a copy with other arguments than its name says.
+ * Return whether the name belongs to a part of a function, or to a copy with other arguments than
+ * in the source.
  */
 static bool is_clone(const char *name)
 {
@@ -97,8 +100,8 @@ size_t module_whole_len(const char *name)
 }
 
 /*
- * Return whether copies of the function count. If all callers cross one barrier, arguments do not
- * matter, and a copy for certain arguments counts as the function.
+ * Return whether @name is a copy of a function that the rule means. Copies count only if all
+ * callers cross one barrier, because then arguments do not matter.
  */
 static bool takes_clone(struct module_names *n, const struct rule *rule, int end, const char *name)
 {
@@ -134,7 +137,9 @@ static void take_ruled(struct module_names *n, struct rules *rules, const char *
 	}
 }
 
-/* Take the addresses in rules. They need no symbol: a stripped function has none. */
+/*
+ * Take the addresses in rules. No symbol is needed, because a function in a stripped file has none.
+ */
 static void take_addresses(struct module_names *n)
 {
 	struct rules *rules = n->rules;
@@ -154,7 +159,10 @@ static void take_addresses(struct module_names *n)
 			    !rule_takes_file(rule, m->path, m->traits.soname) ||
 			    elf_vaddr_to_offset(m->elf, symbol.vaddr, &symbol.offset))
 				continue;
-			/* Inside a function the stack is not as at a call. */
+			/*
+			 * An address inside a function is not usable: the stack is not as at a call
+			 * there.
+			 */
 			if (exits_function_around(m->elf, symbol.vaddr, &around)) {
 				if (around.vaddr != symbol.vaddr)
 					continue;

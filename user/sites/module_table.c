@@ -17,7 +17,8 @@
 #include "sites/untraced.h"
 
 /*
- * Return where a probe may go at the start of a function. 0: nowhere, or there is no such function.
+ * Return the file offset of the entry probe of a function. 0: no instruction is safe to probe, or
+ * there is no such function.
  */
 static uint64_t find_entry(const struct module *m, const struct elf_symbol *symbol)
 {
@@ -79,7 +80,10 @@ static void find_by_code(struct module *m)
 	if (!m->c_library)
 		return;
 	note_found_by_code(&m->places[m->nplaces - 1]);
-	/* The code shows the C library more reliably than a note, which may have been removed. */
+	/*
+	 * The code shows the C library more reliably than the ABI note, which may have been
+	 * removed.
+	 */
 	m->traits.glibc = !found.musl;
 	m->traits.musl = found.musl;
 	if (found.init.vaddr)
@@ -99,9 +103,9 @@ static struct module_waits *waits_of(struct module *m, const struct family_funct
 
 /*
  * Add a function in which threads wait. Return probes cannot be used, because each of these threads
- * may be cancelled: without known exits there is no probe. Versions of one function may share an
- * address. A function that jumps into another function has no exits, and is seen as the other
- * function.
+ * may be cancelled. So a function without known exits gets no probe. Versions of one function may
+ * share an address. A function that jumps to another function has no exits of its own, and is
+ * traced as that function.
  */
 static void add_wait(struct module *m, const struct family_function *function, const char *name,
 		     const struct elf_symbol *symbol)
@@ -122,7 +126,8 @@ static void add_wait(struct module *m, const struct family_function *function, c
 	    family_spec(function, m->traits.machine, &spec))
 		return;
 	/*
-	 * A function that gets its thread in another way calls one of the functions already found.
+	 * Other functions need another spec. They are not needed: they call one of the functions
+	 * already found.
 	 */
 	if (w->nentries && memcmp(&spec, &w->spec, sizeof(spec)) != 0)
 		return;
@@ -139,15 +144,15 @@ static void add_wait(struct module *m, const struct family_function *function, c
 	if (turns)
 		untraced_add(&m->turns_seen, name);
 	w->entries[w->nentries++] = entry;
-	/* Functions may share exits. */
+	/* Functions may share exits: add each exit once. */
 	for (i = 0; i < probe_site.nexits; i++)
 		add_offset(w->exits, &w->nexits, MODULE_WAITS_MAX * MODULE_EXITS_MAX,
 			   probe_site.exits[i]);
 }
 
 /*
- * Return whether this is the method of Rust's ScopeData that each thread of a scope calls at its
- * end.
+ * Return whether this is the method of Rust's ScopeData that each thread of a scope calls when it
+ * ends.
  */
 static bool ends_in_scope(const char *name)
 {
@@ -214,7 +219,7 @@ static void find_marks(struct module *m)
 	sdt_free(&notes);
 }
 
-/* Find the function where debuggers stop; only dynamic linkers have it. */
+/* Find the function where debuggers set a breakpoint; only dynamic linkers have it. */
 static void find_loader(struct module *m)
 {
 	struct elf_symbol symbol;
@@ -223,7 +228,7 @@ static void find_loader(struct module *m)
 		m->loader = find_entry(m, &symbol);
 }
 
-/* Add to the addresses where calls of region functions by a runtime return to. */
+/* Add the addresses to which region functions of a runtime return. */
 static void add_returns(struct module *m, uint8_t family, const struct returns *found)
 {
 	uint32_t i;
@@ -235,7 +240,7 @@ static void add_returns(struct module *m, uint8_t family, const struct returns *
 	m->returned |= 1u << family;
 }
 
-/* libomp also has the functions of GCC's runtime. */
+/* Search libomp for GCC's runtime as well: it also has the functions of that runtime. */
 static void find_returns(struct module *m)
 {
 	uint64_t regions[RETURNS_MAX];
@@ -258,8 +263,8 @@ static void find_returns(struct module *m)
 		add_returns(m, SBT_FAMILY_GOMP, &found);
 	}
 	/*
-	 * All threads of libomp run regions in one function, which gets a pointer that was passed
-	 * on many times.
+	 * All threads of libomp run regions in one function. It gets the region's function as a
+	 * pointer that was passed through many functions, so search it by name.
 	 */
 	if ((m->regions & 1u << SBT_FAMILY_LIBOMP) &&
 	    elf_find_function(m->elf, "__kmp_invoke_microtask", &invoke, 1) > 0) {
@@ -283,13 +288,15 @@ static int take_linked(void *ctx, const char *name, const struct elf_symbol *sym
 }
 
 /*
- * Find calls that are not traced. An MPI library's calls of its own functions say nothing about the
- * program. A program that is linked with a static library contains only functions that it calls:
- * linkers take nothing else from an archive.
+ * Find calls of functions that may wait, but are not traced. Calls inside an MPI library say
+ * nothing about the program. If a program is linked with a static MPI library, linkers take only
+ * functions that it calls from the archive. So functions in the program count as calls.
  */
 static void find_untraced(struct module *m)
 {
-	/* If a runtime is linked in, it is unknown which of its functions are called. */
+	/*
+	 * If a runtime is linked in, it is unknown which of its functions are called: assume all.
+	 */
 	if (m->traits.executable) {
 		m->untraced.semaphores |= m->sems.nentries > 0;
 		untraced_join(&m->untraced, &m->turns_seen);
@@ -327,7 +334,10 @@ static bool has_scope_text(const struct module *m)
 	return false;
 }
 
-/* A function without known exits may wait inside another function. */
+/*
+ * A function without known exits may wait inside another function that has probes. If so, mark it
+ * as traced.
+ */
 static int take_jump(void *ctx, const char *name, const struct elf_symbol *symbol)
 {
 	struct module *m = ctx;
@@ -367,8 +377,8 @@ static bool is_task_function(const struct module *m, const struct module_probe_s
 }
 
 /*
- * Drop functions of tasks. GCC names them like the functions of regions, but they run a million
- * times, and there is no barrier at their end.
+ * Drop functions of tasks. GCC gives them names like those of region functions, but they run a
+ * million times, and there is no barrier at their end.
  */
 static void drop_task_functions(struct module *m)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * All that is known of a module, to bytes and back. The reader's child writes it; the tracer checks
- * that it is consistent.
+ * Convert everything that is known about a module to bytes and back. The reader's child writes the
+ * bytes; the tracer reads them and checks that the result is consistent.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,12 +16,12 @@
 #define NAME_MAX_BYTES 1024
 #define PATH_BYTES     16384
 #define ERROR_MAX      4095
-/* The kernel's struct pt_regs is smaller on all machines. */
+/* The kernel's struct pt_regs is smaller than this on all machines. */
 #define REGS_BYTES     512
 
 /*
- * Rows of the tables are transferred by number. Rows of rules have higher numbers, made of the
- * rule's number and a bit that selects one of its two rows.
+ * Rows of the tables are transferred by number. Rows of rules have higher numbers: one of these two
+ * bits, the number of the rule, and a bit that selects one of its two rows.
  */
 #define OF_RULES       0x10000u
 #define OF_KNOWN_RULES 0x20000u
@@ -310,13 +310,16 @@ bool module_probe_site_is_sound(const struct module *m, struct module_probe_site
 
 	if (p->offset - p->start != p->entry.skip && p->offset != p->start)
 		return false;
-	/* The spec must equal the row's spec. A probe site with an error has no spec. */
+	/* The spec must match the row. A probe site with an error has no spec. */
 	if (!p->error && (p->spec.family != f->family || p->spec.kind != f->kind ||
 			  p->spec.role != f->role || p->spec.rule != f->rule))
 		return false;
 	if (!is_code(m, p->start) || !is_code(m, p->offset))
 		return false;
-	/* The size of a function may reach beyond its segment. */
+	/*
+	 * According to its size, a function may reach beyond its segment. Then its exits are not
+	 * known.
+	 */
 	if (!all_code(m, p->exits, p->nexits)) {
 		p->nexits = 0;
 		p->spec.flags |= SBT_SPEC_NO_EXITS;

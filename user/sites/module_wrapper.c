@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Functions that wait, or wake threads, for their callers. */
+/* Recognise functions that wait, or wake threads, on behalf of their callers. */
 #include <string.h>
 
 #include "sites/module_internal.h"
 
 /*
- * Return whether a function of the C library waits or wakes for its caller. Only symbols are used,
- * because this is asked for every wait.
+ * Return whether a function of the C library waits or wakes on behalf of its caller. Only symbols
+ * are used, because this question is asked for every wait.
  */
 static bool is_wrapper_function(const struct elf_file *elf, uint64_t vaddr)
 {
@@ -56,7 +56,10 @@ static int is_wrapper_symbol(void *ctx, const char *name, const struct elf_symbo
 	return 1;
 }
 
-/* Return whether this is a template of the C++ library that was compiled into the program. */
+/*
+ * Return whether the function at @vaddr is a template of the C++ library that was compiled into the
+ * program.
+ */
 static bool is_wrapper_template(const struct elf_file *elf, uint64_t vaddr)
 {
 	struct around a = { .vaddr = vaddr };

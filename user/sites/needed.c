@@ -16,10 +16,10 @@
 #define CACHE_PATH    "/etc/ld.so.cache"
 #define CACHE_MAGIC   "glibc-ld.so.cache1.1"
 #define CACHE_MAX     (16u << 20)
-/* Magic, number of entries, bytes of strings, flags, unused. */
+/* Bytes of the header: magic, number of entries, bytes of strings, flags, unused. */
 #define CACHE_HEADER  48
-#define CACHE_ENTRY   24 /* flags, name, path, version, processor */
-#define CACHE_TYPE    0x0003 /* of a library for glibc */
+#define CACHE_ENTRY   24 /* bytes of an entry: flags, name, path, version, processor */
+#define CACHE_TYPE    0x0003 /* flag of a library for glibc */
 #define CACHE_X86_64  0x0300
 #define CACHE_AARCH64 0x0a00
 
@@ -72,15 +72,18 @@ static uint32_t cache_u32(const struct cache *cache, size_t at)
 	return value;
 }
 
-/* Return the string at an offset of the cache. A NUL after the cache ends it at the latest. */
+/*
+ * Return the string at an offset of the cache. It ends within the cache, because a NUL follows the
+ * cache.
+ */
 static const char *cache_string(const struct cache *cache, uint32_t at)
 {
 	return at < cache->len ? (const char *)cache->bytes + at : "";
 }
 
 /*
- * Find a library. The best libraries stand first, and the linker takes the first library that this
- * machine can run. Libraries for certain processors are skipped.
+ * Find a library in the cache. The linker takes the first library that this machine can run, and
+ * the best libraries are first. Libraries for certain processors are skipped.
  */
 static const char *cache_find(const struct cache *cache, const char *name, uint16_t machine)
 {
@@ -103,7 +106,10 @@ static const char *cache_find(const struct cache *cache, const char *name, uint1
 
 /* --- directories ------------------------------------------------------------------------------ */
 
-/* Return the module of this file if the program could load it, or NULL. */
+/*
+ * Return the module of this file if the file is readable and made for the program's machine, or
+ * NULL.
+ */
 static struct module *try_file(struct needed *s, const char *path)
 {
 	struct module *m;
@@ -115,8 +121,8 @@ static struct module *try_file(struct needed *s, const char *path)
 }
 
 /*
- * Expand "$ORIGIN/../lib" to the folder of the file that names it. Return false if the result is
- * too long.
+ * Write the directory to @path. Replace $ORIGIN at its start by the folder of @owner, the file that
+ * names the directory. Return false if the result is too long.
  */
 static bool expand(const char *dir, size_t len, const char *owner, char path[PATH_MAX])
 {
@@ -180,7 +186,7 @@ static struct module *find_library(struct needed *s, const struct module *owner,
 
 	if (strchr(name, '/'))
 		return try_file(s, name);
-	/* musl's library is its linker. */
+	/* musl's C library is also its dynamic linker. */
 	if (is_musl && (!strcmp(name, "libc.so") || !strncmp(name, "libc.musl", 9)))
 		return try_file(s, s->program->traits.interp);
 	if (first)

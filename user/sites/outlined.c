@@ -15,7 +15,10 @@
 #define CODE_MAX    (256u << 20)
 #define CHUNK	    (1u << 20)
 #define CALL_LEN    5 /* e8 rel32 */
-/* Bytes before a call: how far back its function is searched across chunks. */
+/*
+ * How many bytes before a call are searched for the start of its function. They may be in the
+ * previous chunk.
+ */
 #define LOOK_BACK   65536
 
 /* The functions of a file, by address. */
@@ -54,14 +57,15 @@ static bool table_want(struct table *t, uint64_t vaddr)
 }
 
 /*
- * Where calls of some functions of the runtime lead: to the functions, their entries in the linkage
- * table, or the words that it reads.
+ * Addresses that show calls of certain functions of the runtime: the functions themselves, their
+ * entries in the linkage table, and the words that hold their addresses.
  */
 struct targets {
 	uint64_t at[TARGETS_MAX];
 	size_t n;
-	uint8_t filter[512]; /* one bit for the low twelve bits of each target */
-	/* True: functions that create tasks; false: functions that begin regions. */
+	/* one bit for the low twelve bits of each target, to reject most addresses quickly */
+	uint8_t filter[512];
+	/* True: targets are functions that create tasks; false: functions that begin regions. */
 	bool tasks;
 };
 
@@ -111,9 +115,9 @@ static const struct elf_symbol *table_around(const struct table *t, uint64_t vad
 }
 
 /*
- * Collect all function addresses that the caller of @call makes: lea fn(%rip), %REG; mov $fn, %REG.
- * These instructions may be long before the call, so the function that is actually passed is not
- * determined.
+ * Collect all function addresses that the function around @call computes: lea fn(%rip), %REG; mov
+ * $fn, %REG. These instructions may be long before the call, so it is not determined which function
+ * is actually passed.
  */
 static void look_around(struct table *t, const uint8_t *code, size_t len, uint64_t vaddr,
 			uint64_t call)
@@ -135,8 +139,8 @@ static void look_around(struct table *t, const uint8_t *code, size_t len, uint64
 }
 
 /*
- * Find all instructions that end with four bytes that lead to a target: a call or jump, or an
- * indirect one through a word. Four bytes that match by chance cost a useless probe, or keep one.
+ * Find all instructions that end with the distance to a target in four bytes: a call or jump, or an
+ * indirect one through a word. Four bytes may match by chance. That costs a useless probe.
  */
 static void scan_bytes(struct table *t, const uint8_t *code, size_t from, size_t len,
 		       uint64_t vaddr, const struct targets *targets)
@@ -148,7 +152,10 @@ static void scan_bytes(struct table *t, const uint8_t *code, size_t from, size_t
 			look_around(t, code, len, vaddr, vaddr + at);
 }
 
-/* Scan a segment in chunks that overlap by a call and its arguments. */
+/*
+ * Scan a segment in chunks. They overlap, so that each call is in one chunk together with the code
+ * before it.
+ */
 static void scan_range(struct table *t, const struct elf_file *elf, const struct elf_range *range,
 		       const struct targets *targets)
 {
@@ -176,7 +183,7 @@ static void scan_file(struct table *t, const struct elf_file *elf, const struct 
 		scan_range(t, elf, &range, targets);
 }
 
-/* Return where the call before @caller leads. */
+/* Return the target of the call that ends at @caller. */
 static uint64_t call_target(const struct elf_file *elf, uint64_t caller)
 {
 	const uint8_t *code;
@@ -253,9 +260,9 @@ out:
 /* --- tasks ------------------------------------------------------------------------------------ */
 
 /*
- * Return whether this function begins regions, or creates tasks. Any function of GCC's runtime that
- * may be given a function to run counts as beginning regions, so the function that it runs keeps
- * its probes.
+ * Return whether this function creates tasks, or else begins regions. Any function of GCC's runtime
+ * that may run a function, and creates no task, counts as beginning regions. So the functions that
+ * it runs keep their probes.
  */
 static bool is_target(const struct targets *targets, const char *name)
 {
@@ -290,7 +297,10 @@ static int take_function(void *ctx, const char *name, const struct elf_symbol *s
 	return 0;
 }
 
-/* jmp *slot(%rip), with what compilers put before it, where the entry begins. */
+/*
+ * Find entries of the linkage table: jmp *slot(%rip). An entry may begin with the prefix and the
+ * endbr64 that compilers put before the jump.
+ */
 static void take_entries(struct targets *targets, const struct elf_file *elf,
 			 const struct elf_range *range, size_t slots)
 {
@@ -354,8 +364,8 @@ int outlined_of_tasks(const struct elf_file *elf, uint16_t machine, struct outli
 	memcpy(tasks, t.wanted, t.n);
 	memset(t.wanted, 0, t.n);
 	/*
-	 * If not all functions that begin regions are known, no function is certain to belong to
-	 * tasks only.
+	 * If not all functions that begin regions are known, no function certainly belongs to tasks
+	 * only.
 	 */
 	if (targets[1].n == TARGETS_MAX)
 		goto out;

@@ -16,8 +16,8 @@
 #include "sites/reader_wire.h"
 #include "symbols/wire.h"
 
-#define SILENT_MS  5000 /* see struct child_patience */
-/* After this many children in a row that hung, no more questions are asked. */
+#define SILENT_MS  5000 /* when a silent child counts as hung: see struct child_patience */
+/* After this many children in a row have hung, no more questions are asked. */
 #define SILENT_MAX 3
 #define FILE_NS	   (READER_FILE_S * 1000000000ULL)
 #define ERROR_MAX  4095
@@ -27,7 +27,7 @@ struct reader {
 	struct reader_life life;
 	struct symbol_server *symbols;
 	uint32_t serial;
-	uint32_t answers; /* number of answers of this child */
+	uint32_t answers; /* number of answers that the present child gave */
 	uint32_t silent;
 	void (*idle)(void *ctx);
 	void *idle_ctx;
@@ -97,7 +97,7 @@ static int send_question(const struct reader *r, struct reader_request *req, con
 	return child_send(r->child.sock, parts, req->text_len ? 2 : 1, fd);
 }
 
-/* Answer a question that the child asks while it works, about the same file. */
+/* Answer a question that the child asks while it works. The question is about the same file. */
 static int answer_child(struct reader *r, int fd, const char *path, size_t len)
 {
 	const struct reader_head *head = &r->message.head;
@@ -140,7 +140,7 @@ static int take_part(const struct reader_message *message, size_t len, struct wi
 	return answer->len == head->total;
 }
 
-/* Take the answer of a running child. *error is that of the answer itself. */
+/* Receive the answer of a running child. *error is the error in the answer. */
 static int receive_answer(struct reader *r, const struct reader_request *req, int fd,
 			  const char *path, uint64_t most_ns, struct wire *answer, int *error)
 {
@@ -186,7 +186,10 @@ static int try_once(struct reader *r, struct reader_request *req, const char *te
 	before = child_cpu_ns(&r->child);
 	err = send_question(r, req, text, fd);
 	if (err) {
-		/* The child exited between two questions, so this file is not the reason. */
+		/*
+		 * The child exited between two questions. So this file is not the reason: start
+		 * another child.
+		 */
 		child_stop(&r->child);
 		err = start_child(r);
 		before = 0;
@@ -230,7 +233,10 @@ int reader_ask(struct reader *r, int fd, const struct reader_asks *asks, uint64_
 		child_stop(&r->child);
 		wire_free(answer);
 		r->silent = err == -ETIMEDOUT ? r->silent + 1 : 0;
-		/* Its memory may have been full of other files. */
+		/*
+		 * The child's memory may have been full of other files. Ask a new child, unless
+		 * this child had read no other file.
+		 */
 		if (fresh || (err && err != -EPIPE))
 			break;
 	}
@@ -286,7 +292,9 @@ int reader_examine(struct reader *r, struct module *m)
 	module_wire(&answer, m, &names);
 	if (answer.bad || answer.at != answer.len ||
 	    !module_is_sound(m, m->identified ? (uint64_t)m->identity.st_size : 0)) {
-		/* A child that gives such an answer cannot be trusted with the next file. */
+		/*
+		 * A child that gives an inconsistent answer cannot be trusted with the next file.
+		 */
 		child_stop(&r->child);
 		module_forget_facts(m);
 		err = -EPIPE;

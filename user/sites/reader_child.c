@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * The child of the reader. It parses the files that processes run, except for names in the source.
+ * The child of the reader. It parses the files that processes run, but asks the tracer for names in
+ * the source.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -18,7 +19,7 @@
 #include "elf/sdt.h"
 #include "symbols/wire.h"
 
-#define FILES_MAX    64 /* files with tables in memory; none is kept open */
+#define FILES_MAX    64 /* files with tables that are kept in memory; the files are closed */
 #define FUNCTION_MAX 16384 /* bytes of one function that are decoded */
 #define INSN_BYTES   16
 
@@ -26,7 +27,7 @@ struct file {
 	struct child_file identity;
 	struct elf_file *elf; /* NULL: free */
 	struct elf_traits traits;
-	/* Number of the last question about it, to find the least recently used. */
+	/* Number of the last question about this file, to find the least recently used file. */
 	uint64_t used;
 };
 
@@ -60,7 +61,7 @@ static int open_file(struct reader_child *c, struct file *f, const struct reader
 		return err;
 	f->identity = req->file;
 	elf_traits(f->elf, &f->traits);
-	/* From now on use the descriptor that comes with the question. */
+	/* From now on, use the descriptor that is sent with each question. */
 	elf_suspend(f->elf, reopen, c);
 	return 0;
 }
@@ -88,7 +89,9 @@ out:
 	return 0;
 }
 
-/* Close the file. The file system can then be unmounted when no process runs a program from it. */
+/*
+ * Close the file, so that its file system can be unmounted when no process runs a program from it.
+ */
 static void close_file(struct reader_child *c)
 {
 	if (c->asked && c->asked->elf)
@@ -172,7 +175,7 @@ static void forget_found(const struct rules *rules)
 }
 
 /*
- * Read these values now: they are needed for each rank that maps the file, and questions at that
+ * Find these variables now: they are needed for each rank that maps the file, and asking at that
  * time would take too long.
  */
 static void take_handles(struct module *m)
@@ -212,7 +215,7 @@ static int examine(struct reader_child *c, const struct file *f, const char *pat
 	if (err)
 		goto out;
 	take_needs(m, libraries, sizeof(libraries) / sizeof(libraries[0]));
-	/* Hits in other files have been reported already. */
+	/* Count only the hits in this file: hits in other files have been reported already. */
 	forget_found(names.rules);
 	module_examine(&names);
 	take_handles(m);
@@ -265,7 +268,10 @@ static int take_ends(void *ctx, const char *name, const struct elf_symbol *symbo
 	return 0;
 }
 
-/* Take the function, and the copies of it that compilers make for certain arguments. */
+/*
+ * Answer whether the function has exactly one address and known exits. Copies that compilers make
+ * for certain arguments count as the function.
+ */
 static int answer_ends(const struct file *f, const char *name, struct wire *w)
 {
 	struct ends e = { .f = f, .name = name };
@@ -299,7 +305,7 @@ static int answer_outlined(const struct reader_child *c, const struct file *f,
 	m->elf = f->elf;
 	m->traits = f->traits;
 	err = module_add_outlined(m, (uint8_t)req->family, req->a, req->b);
-	/* There may be other functions with ends. */
+	/* Even without a function there, other functions may have been found. */
 	nothing = err != 0;
 	WIRE_BOOL(w, nothing);
 	WIRE(w, m->nplaces, MODULE_PLACES_MAX);
@@ -407,7 +413,7 @@ static void send_answer(const struct reader_child *c, const struct wire *w, int 
 	} while (at < head.total);
 }
 
-/* Return false if there will be no more questions. */
+/* Receive a question. Return false if there will be no more questions. */
 static bool receive(struct reader_child *c, struct reader_request *req, char text[READER_TEXT_MAX])
 {
 	const struct iovec parts[] = { { .iov_base = req, .iov_len = sizeof(*req) },
@@ -437,7 +443,10 @@ void reader_child_run(void *life, int sock)
 		child_limit_cpu(READER_FILE_S);
 		w.len = 0;
 		err = answer(c, &req, text, &w);
-		/* Close the file before the tracer learns that the answer is complete. */
+		/*
+		 * Close the file before the answer is sent: after that, the tracer assumes that the
+		 * file is closed.
+		 */
 		close_file(c);
 		if (w.bad || w.len > READER_ANSWER)
 			err = -ENOMEM;

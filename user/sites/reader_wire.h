@@ -10,9 +10,9 @@
 
 #define READER_TEXT_MAX 4096
 #define READER_PART	(32u << 10) /* bytes of an answer in one message */
-#define READER_ANSWER	(16u << 20) /* bytes of a whole answer */
+#define READER_ANSWER	(16u << 20) /* bytes of a complete answer */
 
-/* A text without a final NUL follows. */
+/* A question. Its text follows, without a final NUL. */
 struct reader_request {
 	uint32_t question;
 	uint32_t serial;
@@ -23,30 +23,30 @@ struct reader_request {
 };
 
 enum reader_sends {
-	READER_SENDS_ANSWER, /* a part of it follows */
-	READER_SENDS_NAME, /* what is this mangled name in the source? */
-	READER_SENDS_PARAMETERS, /* how many has the function at `value`? */
+	READER_SENDS_ANSWER, /* a part of the answer follows */
+	READER_SENDS_NAME, /* question: the source name of the mangled name that follows */
+	READER_SENDS_PARAMETERS, /* question: the number of parameters of the function at `value` */
 };
 
 struct reader_head {
 	uint32_t serial;
 	uint32_t sends; /* enum reader_sends */
-	uint32_t error; /* of an answer: positive */
+	uint32_t error; /* error of an answer, as a positive number */
 	uint32_t total; /* bytes of all parts */
 	uint64_t value;
 };
 
-/* Answer of the tracer to the last two. */
+/* The tracer's reply to a question of the child. */
 struct reader_reply {
 	uint32_t known;
 	uint32_t parameters;
 	char text[2048];
 };
 
-/* What the child is started with. */
+/* What the child gets when it is started. */
 struct reader_life {
 	struct rules *rules, *known;
-	bool names; /* the tracer knows names in the source */
+	bool names; /* the tracer can find names in the source */
 };
 
 /* Run the child. @life is a struct reader_life. */

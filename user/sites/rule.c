@@ -14,13 +14,14 @@
 #define RULE_ARGUMENTS_MAX 64
 #define RULE_COUNT_MAX	   0x7fffffffu
 /*
- * The object that all callers of one rule share: an address that no object of a program can have.
+ * The object of a rule with @all, for which all callers share one barrier: an address that no
+ * object of a program can have.
  */
 #define RULE_EVERYBODY	   0x7fff000000000000LL
 
 /* --- patterns -------------------------------------------------------------------------------- */
 
-/* Match * and ? only: brackets and backslashes are parts of names. */
+/* Match a pattern with * and ? only, because brackets and backslashes are parts of names. */
 static bool glob_matches(const char *pattern, const char *s)
 {
 	const char *star = NULL, *back = NULL;
@@ -162,7 +163,7 @@ static char *take_file(char *s, char **file)
 	return s;
 }
 
-/* Find the ".." between two functions: not that of a path, and not part of three dots. */
+/* Find the ".." between two functions. A ".." in a path, or in three dots, does not count. */
 static char *find_between(char *s)
 {
 	char *at;
@@ -175,8 +176,8 @@ static char *find_between(char *s)
 
 /*
  * Return the identifier that a mangled name of the function must contain: the last identifier
- * outside templates and parameters. Operators are mangled in another way. Part of an identifier
- * next to a wildcard is still contained.
+ * outside templates and parameters. If a wildcard is next to it, return the known piece. Operators
+ * are mangled in another way: return NULL.
  */
 static char *needle_of(const char *name)
 {
@@ -318,7 +319,7 @@ int rules_add(struct rules *rules, const char *spec, char *why, size_t len)
 	if (len)
 		*why = 0;
 	if (rules->n == RULES_MAX) {
-		snprintf(why, len, "there are %d already, and there cannot be more", RULES_MAX);
+		snprintf(why, len, "there are %d rules already, which is the limit", RULES_MAX);
 		return -E2BIG;
 	}
 	if (strlen(spec) > RULE_SPEC_MAX)
@@ -339,19 +340,19 @@ int rules_add(struct rules *rules, const char *spec, char *why, size_t len)
 }
 
 /*
- * libstdc++: arrive_and_wait() is a function of its own only without optimization. With
- * optimization only the wait is left: g++ calls std::__atomic_wait_address(), and clang calls the
+ * In libstdc++, arrive_and_wait() is a separate function only without optimization. With
+ * optimization only the wait remains: g++ calls std::__atomic_wait_address(), and clang calls the
  * function inside that. The last arriver also calls it, after it has released the other threads;
- * the arguments show the phase in which it arrived. Where arrive() is a function, it gets no probe:
- * the time between arrive() and the wait is work. A latch has only the wait in every program. A
- * thread that arrives without waiting leaves no trace. A wait that g++ inlines is found by its code
- * (module_inline.c). Boost's wait is inlined with optimization. Rust's wait is always a function of
- * its library.
+ * the arguments show the phase in which a thread arrived. If arrive() is a function, it gets no
+ * probe, because the time between arrive() and the wait is work. For a latch, only the wait is
+ * traced in every program, so a thread that arrives without waiting is not seen. A wait that g++
+ * inlines is found by its code (module_inline.c). Boost's wait is inlined with optimization. Rust's
+ * wait is always a function of its library.
  */
 static const struct {
 	const char *spec;
 	uint8_t flags; /* SBT_SPEC_* */
-	uint8_t object; /* number of the argument */
+	uint8_t object; /* number of the argument that is the object */
 } known_rules[] = {
 	{ .spec = "_ZNSt7barrierI*E15arrive_and_waitEv" },
 	{ .spec = "_ZSt21__atomic_wait_addressISt17__barrier_phase_tZNKSt14__tree_barrierI*"
@@ -429,8 +430,8 @@ static bool name_is(const struct rule_point *point, const char *name)
 }
 
 /*
- * Return where the parameters of a name begin: in "f<int(*)()>::g(int) const", at the last outer
- * parenthesis.
+ * Return where the parameters of a name begin: at the last opening parenthesis that is not inside
+ * brackets. In "f<int(*)()>::g(int) const", that is the parenthesis before the last "int".
  */
 static char *find_parameters(char *name)
 {
@@ -448,7 +449,7 @@ static char *find_parameters(char *name)
 	return last;
 }
 
-/* Skip the result type, which names of template functions begin with. */
+/* Skip the result type, with which names of template functions begin. */
 static char *skip_result(char *name)
 {
 	char *at, *begin = name;

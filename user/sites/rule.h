@@ -24,54 +24,56 @@
 #define RULES_MAX 64
 
 enum rule_object {
-	/* The first argument, or as @all if the function is known to have none. */
+	/* The first argument; if the function is known to have none, as RULE_OBJECT_ALL. */
 	RULE_OBJECT_AUTO,
 	RULE_OBJECT_ARGUMENT,
 	RULE_OBJECT_ALL, /* all callers cross one barrier */
 };
 
-/* One function, or several by a pattern. */
+/* One function, or with a pattern several functions. */
 struct rule_point {
 	char *name; /* as given; NULL for an address */
-	/* What a mangled name must contain to be the name. NULL: unknown. */
+	/* Text that a mangled name must contain to match. NULL: unknown. */
 	char *needle;
 	bool pattern;
-	uint64_t vaddr; /* if it is an address */
+	uint64_t vaddr; /* the address, if `name` is NULL */
 	uint32_t found; /* number of probe sites found for this rule */
 };
 
 struct rule {
 	char *text; /* as given */
 	char *file; /* NULL: any file */
-	bool raw; /* its names are mangled: they are never demangled */
-	bool pair; /* from the entry of at[0] to the return from at[1] */
+	bool raw; /* its names are mangled: symbols are compared without demangling */
+	bool pair; /* the wait is from the entry of at[0] to the return from at[1] */
 	struct rule_point at[2];
 	enum rule_object object;
-	struct family_function by_argument; /* the row that it becomes */
-	struct family_function for_all; /* the row for a function without arguments */
+	struct family_function by_argument; /* the row that the rule becomes */
+	/* the row that it becomes for a function without arguments */
+	struct family_function for_all;
 };
 
 struct rules {
-	struct rule *all[RULES_MAX]; /* allocated one by one: pointers to rows stay valid */
+	struct rule *all[RULES_MAX]; /* allocated one by one, so that pointers to rows stay valid */
 	size_t n;
 };
 
 /*
- * Add a rule. Return 0, -EINVAL with a clause in @why about what is wrong, -E2BIG (too many rules)
- * or -ENOMEM.
+ * Add a rule. Return 0, -EINVAL with a clause in @why that says what is wrong, -E2BIG (too many
+ * rules) or -ENOMEM.
  */
 int rules_add(struct rules *rules, const char *spec, char *why, size_t why_len);
 /*
- * Add the known functions of C++, Boost and Rust by mangled names (family std). Compilers inline
- * most of these functions: only the remaining ones are seen, see rule.c. Return 0 or -ENOMEM.
+ * Add rules for known functions of C++, Boost and Rust, by mangled names (family std). Compilers
+ * inline most of these functions, and only those that remain can be traced: see rule.c. Return 0 or
+ * -ENOMEM.
  */
 int rules_add_known(struct rules *rules);
 void rules_free(struct rules *rules);
 
-/* Return whether this address stands for all callers of a function. */
+/* Return whether this object stands for all callers of a function (RULE_EVERYBODY). */
 bool rule_is_everybody(uint64_t object);
 
-/* Return whether the rule means this file, by its path or name. @soname may be "". */
+/* Return whether the rule applies to the file with this path or name. @soname may be "". */
 bool rule_takes_file(const struct rule *rule, const char *path, const char *soname);
 
 /*
@@ -81,8 +83,8 @@ bool rule_takes_file(const struct rule *rule, const char *path, const char *sona
 typedef bool (*rule_demangle_fn)(void *ctx, const char *raw, char *name, size_t size);
 
 /*
- * Return whether the rule means the function with this name in the symbol table. A demangler is
- * slow, so it is called only where the name could match.
+ * Return whether the rule means the function with this name in the symbol table. Demangling is
+ * slow, so @demangle is called only if the name could match.
  */
 bool rule_takes_symbol(const struct rule_point *point, const char *raw, rule_demangle_fn demangle,
 		       void *ctx);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* The name of a call site: plain facts that all later rooms share. Strings are untrusted. */
+/* The name of a call site: plain facts that several rooms share. Strings are untrusted. */
 #ifndef SITES_SITE_H
 #define SITES_SITE_H
 
@@ -8,16 +8,16 @@
 #include <stdint.h>
 
 /*
- * One frame of a call site: [0] contains the call, the others are the functions into which the call
- * was inlined.
+ * One frame of a call site: [0] is the function that contains the call, and the next frames are the
+ * functions into which it was inlined.
  */
 struct site_frame {
 	const char *function; /* NULL: unknown */
 	const char *file; /* NULL: unknown */
 	uint32_t line; /* 0: unknown */
 	/*
-	 * Number for where the function is declared, because all lambdas have the same name. 0:
-	 * unknown.
+	 * Number for the place of the function's declaration, to distinguish lambdas, which all
+	 * have the same name. 0: unknown.
 	 */
 	uint32_t declared;
 };
@@ -26,13 +26,18 @@ struct site_name {
 	uint32_t nframes;
 	const struct site_frame *frames;
 	const char *module; /* path as mapped; NULL: unknown */
-	/* Of the call in the module's file. If module is NULL, the address in the process. */
+	/*
+	 * Offset of the call in the module's file. If `module` is NULL: its address in the process.
+	 */
 	uint64_t offset;
 	const char *build_id; /* hexadecimal; NULL: unknown */
 	const char *label; /* name that the program gave it, or NULL */
-	/* The function called there that contains the barrier, or NULL. */
+	/* The called function that contains the barrier, or NULL. */
 	const char *through;
-	/* The program says that it is in a loop: only its sum is of interest. */
+	/*
+	 * The program says that the call site is in a loop. Then only the sum of its episodes is of
+	 * interest.
+	 */
 	bool loop;
 };
 

@@ -16,9 +16,10 @@
  * Calls of MPI that may wait for another rank: all functions of MPI 4.1 except those that the
  * standard calls local or nonblocking. Operations that every rank must enter before any rank leaves
  * are barriers (sites/family.c) and are traced. Calls that only start a transfer (MPI_Isend) return
- * at once. Left out are MPI_Init and MPI_Finalize, which every program calls, and MPI_Comm_free and
- * MPI_Comm_set_info: all ranks have to call them, but no library waits in them. The most telling
- * names come first, because a report shows only a few. A poll (MPI_Test) in a loop is also a wait.
+ * at once. Also not listed are MPI_Init and MPI_Finalize, which every program calls, and
+ * MPI_Comm_free and MPI_Comm_set_info, which all ranks must call but in which no library waits. The
+ * most telling names are first, because a report shows only a few. A poll (MPI_Test) in a loop is
+ * also a wait.
  */
 static const char *const mpi_functions[] = {
 	"Recv",
@@ -150,8 +151,8 @@ static const char *const mpi_functions[] = {
 };
 
 /*
- * Calls of OpenMP in which a thread waits for its turn. GCC's runtime has some of these names, and
- * LLVM's has all of them. The Fortran names end with an underscore. A poll (omp_test_lock) in a
+ * Calls of OpenMP in which a thread waits for its turn. GCC's runtime has some of these functions,
+ * and LLVM's has all of them. The Fortran names end with an underscore. A poll (omp_test_lock) in a
  * loop is also a wait.
  */
 static const char *const openmp_functions[] = {
@@ -173,7 +174,10 @@ static const char *const openmp_functions[] = {
 	"__kmpc_set_nest_lock",
 };
 
-/* LLVM's runtime leaves the first function by a jump to the second, where a probe works as well. */
+/*
+ * LLVM's runtime leaves the function `from` by a jump to the function `to`, so a probe on `to` also
+ * traces `from`.
+ */
 static const struct {
 	const char *from, *to;
 } openmp_jumps[] = {
@@ -187,8 +191,8 @@ static const struct {
 _Static_assert(MPI_FUNCTIONS <= 64 * UNTRACED_WORDS && OPENMP_FUNCTIONS <= 64, "one bit each");
 
 /*
- * Return whether @rest may follow the name of a function: large counts in C, Fortran's underscores,
- * the module mpi_f08.
+ * Return whether @rest is a known ending after the name of a function: for large counts in C, for
+ * Fortran, or for the module mpi_f08.
  */
 static bool is_ending(const char *rest, size_t len)
 {
@@ -213,8 +217,8 @@ static void mpi_add(struct untraced *calls, const char *symbol)
 		return;
 	symbol += 3;
 	/*
-	 * Names of the module mpi_f08 in some libraries, and functions that are not in the standard
-	 * yet.
+	 * Some libraries add a letter to names of the module mpi_f08, and to functions that are not
+	 * in the standard yet.
 	 */
 	symbol += *symbol == 'r' || *symbol == 'x' || *symbol == 'X';
 	if (*symbol++ != '_')
@@ -288,7 +292,7 @@ void untraced_drop_turns(struct untraced *calls, const struct untraced *unseen)
 
 void untraced_add(struct untraced *calls, const char *symbol)
 {
-	/* Compilers call these under one name only. */
+	/* These functions have only one name each, without variants. */
 	calls->tasks |= has_role(symbol, SBT_ROLE_TASK);
 	calls->semaphores |= has_role(symbol, SBT_ROLE_SEM_WAIT);
 	mpi_add(calls, symbol);

@@ -14,32 +14,38 @@
 
 /* Functions that a program's code calls, one bit each. */
 struct untraced {
-	uint64_t mpi[UNTRACED_WORDS]; /* of MPI */
-	uint64_t openmp; /* of an OpenMP runtime */
-	bool tasks; /* some functions that create OpenMP tasks */
-	bool semaphores; /* waits on semaphores; their purpose is unknown */
-	/* Inlined waits of C++20 in unknown code. Waits of a std::barrier may be among them. */
+	uint64_t mpi[UNTRACED_WORDS]; /* functions of MPI */
+	uint64_t openmp; /* functions of an OpenMP runtime */
+	bool tasks; /* at least one function that creates OpenMP tasks */
+	/* at least one function that waits on semaphores, for an unknown purpose */
+	bool semaphores;
+	/*
+	 * Inlined waits of C++20 in code that could not be analysed. They may be waits of a
+	 * std::barrier.
+	 */
 	bool in_line;
 };
 
 /*
- * Add the function that @symbol names, if it is one of MPI (in C, or in any Fortran spelling) or of
+ * Add the function @symbol if it is a function of MPI (in C, or in any Fortran spelling) or of
  * OpenMP. @symbol is untrusted and may have a version ("name@VERSION").
  */
 void untraced_add(struct untraced *calls, const char *symbol);
-/* Return whether the function waits inside another function, which is in @probed. */
+/* Return whether the function jumps to another function that waits and is in @probed. */
 bool untraced_jumps(const char *symbol, const struct untraced *probed);
-/* Return whether some of the functions are measured where they have probes (SBT_ROLE_TURN). */
+/*
+ * Return whether @calls contains functions that are traced where they have probes (SBT_ROLE_TURN).
+ */
 bool untraced_has_turns(const struct untraced *calls);
-/* Drop those functions, except those in @unseen, which have no probes. */
+/* Drop these functions, except those in @unseen, which have no probes. */
 void untraced_drop_turns(struct untraced *calls, const struct untraced *unseen);
-/* Return whether some of the functions are MPI's. */
+/* Return whether @calls contains functions of MPI. */
 bool untraced_has_mpi(const struct untraced *calls);
 void untraced_join(struct untraced *to, const struct untraced *from);
 
 /*
  * Write a few names of the functions to @out: "MPI_Recv, MPI_Send and 3 more", or "" for none.
- * Inlined waits come first, as IN_LINE_NAMES. Return @out.
+ * Inlined waits are first, as IN_LINE_NAMES. Return @out.
  */
 #define UNTRACED_NAMES 256
 const char *untraced_names(const struct untraced *calls, char out[UNTRACED_NAMES]);

@@ -11,7 +11,7 @@
 
 #define LINK_REGISTER 30 /* arm64 */
 
-/* How to get from the code at an address of a file to its caller. */
+/* The rule for one address in a file: how to get from the code there to its caller. */
 struct learned {
 	bool known;
 	struct sbt_frame_rule rule;
@@ -20,7 +20,7 @@ struct learned {
 struct walk {
 	struct address_spaces *spaces;
 	struct hash rules; /* (module, offset) -> struct learned */
-	struct sbt_stack window; /* the part of a stack that the symboliser is shown */
+	struct sbt_stack window; /* the part of a stack that is sent to the symboliser */
 };
 
 /* The state of one walk. */
@@ -28,7 +28,7 @@ struct way {
 	struct walk *walk;
 	struct address_space *space;
 	const struct walk_thread *thread;
-	uint32_t nreturns; /* number of `returns` that were used */
+	uint32_t nreturns; /* how many of thread->returns were used */
 };
 
 int walk_new(struct address_spaces *spaces, struct walk **out)
@@ -63,7 +63,7 @@ static const struct learned *learn(struct walk *w, const struct address_space_co
 	uint64_t key = hash_mix((uint64_t)(uintptr_t)at->module ^ hash_mix(at->offset));
 	struct learned *l = hash_get_ptr(&w->rules, key);
 
-	/* Two addresses with one 64-bit key are unlikely enough. */
+	/* Two addresses with the same 64-bit key are very unlikely. */
 	if (l)
 		return l;
 	l = calloc(1, sizeof(*l));
@@ -83,7 +83,7 @@ static bool read_word(const struct way *way, uint64_t address, uint64_t *value)
 	       (long)sizeof(*value);
 }
 
-/* Read where a leaf function of arm64 returns to. */
+/* Read the return address of a leaf function on arm64. */
 static bool link_register(const struct stack_regs *regs, uint64_t *value)
 {
 #if defined(__aarch64__)
@@ -97,8 +97,8 @@ static bool link_register(const struct stack_regs *regs, uint64_t *value)
 }
 
 /*
- * Step to the caller by a rule. Registers that functions save are unknown from here on, except the
- * frame pointer: rules of this kind do not need them.
+ * Step to the caller by a rule. Then the registers that functions save are unknown, except the
+ * frame pointer. Such rules do not need the others.
  */
 static bool step_by_rule(const struct way *way, const struct sbt_frame_rule *rule,
 			 const struct stack_regs *regs, struct stack_regs *caller)
@@ -149,7 +149,10 @@ static bool ask(const struct way *way, const struct address_space_code *at,
 	return step->result == UNWIND_CALLER;
 }
 
-/* For code without a simple rule: signal frames, realigned stacks, code without tables. */
+/*
+ * Step to the caller by the unwind tables, for code without a simple rule: signal frames, realigned
+ * stacks, code without tables.
+ */
 static bool step_by_file(const struct way *way, const struct address_space_code *at,
 			 const struct stack_regs *regs, struct unwind_step *step)
 {
@@ -160,7 +163,7 @@ static bool step_by_file(const struct way *way, const struct address_space_code 
 		return true;
 	if (!stack_knows(regs, STACK_FP) || fp < sp)
 		return false;
-	/* In a large frame, the values are near its other end. */
+	/* In a large frame, the saved values are near its other end. */
 	if (fp - sp > SBT_STACK_BYTES / 2) {
 		window_at(way, fp - SBT_STACK_BYTES / 2);
 		if (ask(way, at, regs, step))
@@ -174,20 +177,23 @@ static bool step_by_file(const struct way *way, const struct address_space_code 
 /* --- the walk --------------------------------------------------------------------------------- */
 
 /*
- * Replace a return probe's own address by the address to which the call really returns, if known.
+ * If the return address was replaced by a return probe's address, set the real return address, if
+ * it is known.
  */
 static void undo_probe(struct way *way, struct stack_regs *regs)
 {
 	const struct maps_entry *e = maps_find(&way->space->maps, regs->value[STACK_PC]);
 
-	/* In the innermost frame it is an instruction that is being single-stepped. */
+	/*
+	 * In the innermost frame, such an address is an instruction that is being single-stepped.
+	 */
 	if (e && !regs->exact && !strcmp(e->path, "[uprobes]") &&
 	    way->nreturns < way->thread->nreturns)
 		stack_set(regs, STACK_PC, way->thread->returns[way->nreturns++]);
 }
 
 /*
- * Find the location of the frame's code, which may be in a file or not. Return false if the address
+ * Find the code of the frame. It may be in no file: then @at is zero. Return false if the address
  * is not code.
  */
 static bool code_at(const struct way *way, const struct stack_regs *regs,
@@ -236,7 +242,9 @@ int walk_up(struct walk *w, struct address_space *space, const struct walk_threa
 			       (l && l->known && step_by_rule(&way, &l->rule, &regs, &step.caller));
 		}
 		more = more && stack_grows(&regs, &step.caller);
-		/* During a system call the pc is already behind it, perhaps on the next line. */
+		/*
+		 * During a system call, the pc is after the system call, perhaps on the next line.
+		 */
 		stands = (regs.exact || step.signal) && !(!*n && thread->in_call);
 		frames[*n].address = regs.value[STACK_PC] - !stands;
 		frames[*n].site = address_space_site(w->spaces, space, frames[*n].address + 1);

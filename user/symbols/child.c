@@ -22,13 +22,13 @@
 #define P_PIDFD 3
 #endif
 
-/* longest wait for an answer: the child shares its CPU with other processes */
+/* longest wait for an answer: a child may get little of its CPU */
 #define LONGEST_MS 60000
 #define SLICE_MS   2 /* interval between two checks of the child's CPU time */
-#define STEP_NS	   100000 /* CPU time since the last progress that counts as progress */
+#define STEP_NS	   100000 /* CPU time since the last progress that counts as new progress */
 /*
- * A killed child exits at once. A child that this process may not kill exits together with it
- * (PR_SET_PDEATHSIG).
+ * Longest wait for a child to exit. A killed child exits at once. A child that this process may not
+ * kill exits together with this process (PR_SET_PDEATHSIG).
  */
 #define END_MS	   1000
 
@@ -119,7 +119,7 @@ int child_send(int sock, const struct iovec *parts, size_t n, int fd)
 	return 0;
 }
 
-/* Return whether the wait must end: -EDQUOT, -ETIMEDOUT, or 0 to continue. */
+/* Return -EDQUOT or -ETIMEDOUT if a limit is reached, or 0 to continue waiting. */
 static int impatience(const struct child *child, struct child_patience *p)
 {
 	int64_t now = now_ms();
@@ -146,7 +146,10 @@ int child_wait(const struct child *child, struct child_patience *p)
 		p->begun = true;
 	}
 	for (;;) {
-		/* Check before waiting, because a child with many messages would never be idle. */
+		/*
+		 * Check the limits even if a message is ready, because a child may send messages
+		 * without end.
+		 */
 		err = impatience(child, p);
 		if (err)
 			return err;

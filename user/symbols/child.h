@@ -3,8 +3,9 @@
 /*
  * Unprivileged children that read untrusted files for the tracer and answer over a socket. They run
  * with user id 65534, without capabilities, with few system calls, limited memory and CPU time, and
- * without the tracer's descriptors and shared memory. Their answers are untrusted, too: a file may
- * have taken over the child. Used by the symboliser and the reader of modules.
+ * without the tracer's descriptors and shared memory. A file may take over the child that reads it,
+ * so a child's answers are untrusted, too. The symboliser and the reader of modules use such
+ * children.
  */
 #ifndef SYMBOLS_CHILD_H
 #define SYMBOLS_CHILD_H
@@ -27,20 +28,23 @@ struct child {
 		.sock = -1, .pidfd = -1 \
 	}
 
-/* What a kind of child may do, and its code. */
+/* The code of a kind of child, and what the child may do. */
 struct child_kind {
 	const char *name; /* name in ps */
-	/* keep the tracer's priority: stopped processes or missed events depend on its answers */
+	/*
+	 * Keep the tracer's priority: processes are stopped, or events are missed, until this child
+	 * answers.
+	 */
 	bool first;
 	bool opens; /* may open files for reading */
-	bool network; /* may also contact servers: its system calls are not filtered */
-	uint64_t data; /* limit of its private memory, bytes */
-	/* Runs in the child, which begins with a copy of all of the tracer's memory. */
+	bool network; /* may also contact servers; then its system calls are not filtered */
+	uint64_t data; /* limit of the child's private memory, bytes */
+	/* Runs in the child, which begins with a copy of the tracer's private memory. */
 	void (*run)(void *ctx, int sock);
 	void *ctx;
 };
 
-/* Start the child, unless it runs already. Return 0 or -errno. */
+/* Start the child, unless it is already running. Return 0 or -errno. */
 int child_start(struct child *child, const struct child_kind *kind);
 /* Kill the child and wait for its exit, at most a second. Do nothing if there is none. */
 void child_stop(struct child *child);
@@ -51,24 +55,27 @@ int child_send(int sock, const struct iovec *parts, size_t n, int fd);
 
 /* Limits for the wait for an answer. */
 struct child_patience {
-	/* longest time without answer or CPU use: the child was stopped, or waits for a disk */
+	/*
+	 * Longest time without an answer and without CPU use. Then the child was probably stopped,
+	 * or waits for a disk.
+	 */
 	int silent_ms;
-	uint64_t most_ns; /* limit of CPU time */
+	uint64_t most_ns; /* limit of CPU time for the answer */
 	void (*idle)(void *ctx); /* called repeatedly during the wait; NULL: none */
 	void *idle_ctx;
-	/* Used by child_wait(). */
+	/* Internal to child_wait(). */
 	bool begun;
 	int64_t begin_ms, progress_ms;
 	uint64_t begin_ns, seen_ns;
 };
 
 /*
- * Wait for a message from the child, or for its exit. Return 0, -ETIMEDOUT, or -EDQUOT if it uses
- * too much CPU time. Pass the same @patience for all messages of one answer.
+ * Wait for a message from the child, or for its exit. Return 0, -ETIMEDOUT, or -EDQUOT if the child
+ * uses too much CPU time. Pass the same @patience for all messages of one answer.
  */
 int child_wait(const struct child *child, struct child_patience *patience);
 
-/* The identity and state of a file: a rebuilt program is another file. */
+/* The identity and state of a file. A program that is built anew counts as another file. */
 struct child_file {
 	uint64_t dev;
 	uint64_t ino;
@@ -87,10 +94,13 @@ int child_identify(int fd, struct child_file *out, uid_t *owner);
 
 /*
  * Receive the next message. Return its length, or 0 if the tracer has closed the socket. Set *@fd
- * to the descriptor in it, or -1.
+ * to the descriptor that was sent with it, or -1.
  */
 size_t child_receive(int sock, const struct iovec *parts, size_t n, int *fd);
-/* Limit the next answer to @seconds of CPU time. SIGXCPU ends a child that exceeds them. */
+/*
+ * Limit the next answer to @seconds of CPU time. A child that exceeds this limit is ended by
+ * SIGXCPU.
+ */
 void child_limit_cpu(unsigned int seconds);
 
 #endif /* SYMBOLS_CHILD_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* Shared by the two files of children. */
+/* Shared by child.c and child_live.c. */
 #ifndef SYMBOLS_CHILD_INTERNAL_H
 #define SYMBOLS_CHILD_INTERNAL_H
 

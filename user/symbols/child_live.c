@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* An unprivileged child: how it drops its privileges. */
+/* The start of an unprivileged child, which drops its privileges. */
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -22,9 +22,10 @@
 #include "symbols/child_internal.h"
 
 #define NOBODY	 65534
-#define MEMORY	 (4ULL << 30) /* bytes of address space in addition to that of the tracer */
+/* bytes of address space that the child may have beyond the tracer's */
+#define MEMORY	 (4ULL << 30)
 #define SOCKET	 3
-#define MAPS_MAX (8u << 20) /* bytes of the list of mappings */
+#define MAPS_MAX (8u << 20) /* limit on the list of mappings, bytes */
 
 static void limit(int resource, uint64_t value)
 {
@@ -40,7 +41,8 @@ static void limit(int resource, uint64_t value)
 }
 
 /*
- * Limit the memory. Mappings of the tracer (programs, debug information) are inherited and count.
+ * Limit the memory. The child inherits the tracer's mappings (programs, debug information), so
+ * allow for them.
  */
 static void limit_memory(uint64_t data)
 {
@@ -123,9 +125,9 @@ static size_t allow(struct sock_filter *code, size_t n, const int *calls, size_t
 }
 
 /*
- * Allow only the listed system calls; all others fail. A file that takes over the child must not
+ * Allow only the listed system calls; all others fail. If a file takes over the child, it must not
  * reach the network, another process, or more of the kernel than reading needs. System calls of
- * another architecture have other numbers: none is allowed.
+ * another architecture have other numbers, so none of them is allowed.
  */
 static int filter_calls(bool opens)
 {
@@ -139,7 +141,7 @@ static int filter_calls(bool opens)
 		REFUSED_ORDERS,
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
 	};
-	/* Only for reading. */
+	/* Allow openat() only for reading. */
 	static const struct sock_filter open_to_read[] = {
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_openat, 0, 4),
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[2])),
@@ -173,7 +175,10 @@ static void reset_signals(void)
 
 	for (sig = 1; sig < NSIG; sig++)
 		signal(sig, SIG_DFL);
-	/* ^C is sent to the whole foreground group, but the tracer still needs answers then. */
+	/*
+	 * ^C is sent to the whole foreground process group, but the tracer still needs answers
+	 * after ^C.
+	 */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGQUIT, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
@@ -193,7 +198,7 @@ static int close_descriptors(int sock)
 	null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	if (null < 0)
 		return -errno;
-	/* Move both to high numbers first: they may have numbers that are about to be replaced. */
+	/* First move both to high numbers: their present numbers may be about to be replaced. */
 	sock = fcntl(sock, F_DUPFD, 16);
 	null = fcntl(null, F_DUPFD, 16);
 	if (sock < 0 || null < 0)
@@ -210,9 +215,9 @@ static int close_descriptors(int sock)
 }
 
 /*
- * Unmap all shared memory. BPF rings and maps are shared with the kernel, and must not be
- * accessible to the child. Keep files that are mapped read-only, as the C library continues to use
- * its tables of character sets. Read the whole list first: it changes with each munmap().
+ * Unmap all shared memory. BPF rings and maps are shared with the kernel, and the child must have
+ * no access to them. Keep files that are mapped read-only, because the C library continues to use
+ * its tables of character sets. Read the whole list first: each munmap() changes it.
  */
 static int unmap_shared(void)
 {
@@ -247,8 +252,8 @@ static int drop_privileges(void)
 	struct __user_cap_data_struct none[2] = { { 0 } };
 
 	/*
-	 * Root without CAP_SETUID and CAP_SETGID, or in a user namespace without this user id,
-	 * stays root. Its capabilities are removed below.
+	 * Root stays root if it lacks CAP_SETUID and CAP_SETGID, or is in a user namespace without
+	 * this user id. Its capabilities are removed below.
 	 */
 	if (geteuid() == 0 &&
 	    (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) ||
@@ -256,7 +261,8 @@ static int drop_privileges(void)
 	    errno != EPERM && errno != EINVAL)
 		return -errno;
 	/*
-	 * Remove capabilities that come from other sources than root, such as the executable file.
+	 * Also remove capabilities that do not come from root, but for example from the executable
+	 * file.
 	 */
 	if (syscall(SYS_capset, &head, none))
 		return -errno;
@@ -270,8 +276,8 @@ static int drop_privileges(void)
 _Noreturn void child_live(const struct child_kind *kind, int sock, pid_t parent)
 {
 	/*
-	 * This is repeated below, because a change of user clears it. It is also set here in case
-	 * the child is stopped before.
+	 * In case the child is stopped before the second such call below. That call is needed
+	 * because a change of user clears this setting.
 	 */
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	prctl(PR_SET_NAME, kind->name, 0, 0, 0);
@@ -280,8 +286,8 @@ _Noreturn void child_live(const struct child_kind *kind, int sock, pid_t parent)
 	if (close_descriptors(sock) || unmap_shared())
 		_exit(1);
 	/*
-	 * Only the reader of records has priority. Symbol names must not disturb traced programs
-	 * more than necessary.
+	 * Usually, only the code that reads records keeps a raised priority. Symbol look-ups must
+	 * not disturb traced programs more than necessary.
 	 */
 	if (!kind->first && getpriority(PRIO_PROCESS, 0) < 0)
 		(void)setpriority(PRIO_PROCESS, 0, 0);
@@ -294,13 +300,13 @@ _Noreturn void child_live(const struct child_kind *kind, int sock, pid_t parent)
 	}
 	if (drop_privileges())
 		_exit(1);
-	/* Set again after the change of user. The parent may have exited before. */
+	/* Set this again after the change of user. The parent may have exited in between. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	if (getppid() != parent)
 		_exit(0);
 	/*
-	 * A kernel without seccomp filters returns EINVAL. debuginfod needs the network and
-	 * threads.
+	 * EINVAL: the kernel has no seccomp filters. debuginfod needs the network and threads, so
+	 * there is no filter for it.
 	 */
 	if (!kind->network && filter_calls(kind->opens) && errno != EINVAL)
 		_exit(1);

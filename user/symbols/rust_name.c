@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define HASH_LEN   17 /* "h" and 16 digits */
-#define DIFFERENT  5 /* different digits of a hash */
+#define DIFFERENT  5 /* a hash has at least this many different digits */
 #define ESCAPE_MAX 10 /* bytes between two $ */
 
 struct out {
@@ -16,7 +16,10 @@ struct out {
 
 static void put(struct out *o, const char *s, size_t n)
 {
-	/* Never write a part of a character. */
+	/*
+	 * If @s does not fit, write nothing of it and nothing after it, so that no character is
+	 * cut.
+	 */
 	if (o->n + n + 1 > o->size) {
 		o->size = o->n + 1;
 		return;
@@ -43,13 +46,13 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* Return the value of a digit of a hash or an escape, which are lower case, or -1. */
+/* Return the value of a lower-case hexadecimal digit of a hash or an escape, or -1. */
 static int hex(char c)
 {
 	return is_digit(c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Decode an escape between two $. Return 0 if it is unknown. */
+/* Decode an escape, the text between two $. Return 0 if it is unknown. */
 static uint32_t unescape(const char *s, size_t n)
 {
 	static const struct {
@@ -84,7 +87,7 @@ static void put_part(struct out *o, const char *s, size_t n)
 	size_t i = 0, len;
 	uint32_t c;
 
-	/* An underscore precedes a part that begins with an escape. */
+	/* If a part begins with an escape, an underscore precedes it. Skip the underscore. */
 	if (n > 1 && s[0] == '_' && s[1] == '$')
 		i = 1;
 	while (i < n) {
@@ -122,8 +125,8 @@ static bool is_hash(const char *s, size_t n)
 }
 
 /*
- * Return the next part at *@s, which follows its length, and set *@len. Return NULL if there is
- * none.
+ * Return the next part, which follows its decimal length at *@s. Set *@len. Return NULL if there is
+ * no part.
  */
 static const char *next_part(const char **s, size_t *len)
 {

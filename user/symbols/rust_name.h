@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Function names in Rust's older mangling scheme: _ZN, the parts of the path with their lengths
- * (the last part is a hash), and E. C++ demanglers accept them, but leave the escapes in them.
- * Pure.
+ * Function names in Rust's older mangling scheme: _ZN, each part of the path after its length, and
+ * E. The last part is a hash. C++ demanglers accept such names, but do not decode the escapes in
+ * them. Pure.
  */
 #ifndef SYMBOLS_RUST_NAME_H
 #define SYMBOLS_RUST_NAME_H
@@ -12,8 +12,8 @@
 #include <stddef.h>
 
 /*
- * Write the path without its hash, cut to @size with its NUL. Return false if @raw is no such name;
- * @name is then unchanged.
+ * Write the path without its hash to @name, cut to @size bytes including the NUL. If @raw is no
+ * such name, return false and leave @name unchanged.
  */
 bool rust_name_legacy(const char *raw, char *name, size_t size);
 

@@ -7,7 +7,7 @@
 
 #if defined(__x86_64__)
 
-/* The word in struct pt_regs (arch/x86/include/asm/ptrace.h) of each DWARF register. */
+/* For each DWARF register, its word in struct pt_regs (arch/x86/include/asm/ptrace.h). */
 static const uint8_t pt_regs_word[STACK_NREGS] = { 10, 12, 11, 5, 13, 14, 4, 19, 9,
 						   8,  7,  6,  3, 2,  1,  0, 16 };
 #define PT_REGS_ORIG_AX 15
@@ -23,7 +23,7 @@ int stack_first_of(const __u64 words[SBT_STACK_REGS], struct stack_regs *regs)
 	return 0;
 }
 
-/* The kernel sets orig_ax to -1 except in system calls. */
+/* Outside system calls, orig_ax is -1. */
 bool stack_in_syscall(const struct sbt_stack *stack)
 {
 	return stack->regs[PT_REGS_ORIG_AX] != UINT64_MAX;
@@ -48,7 +48,7 @@ int stack_first_of(const __u64 words[SBT_STACK_REGS], struct stack_regs *regs)
 	return 0;
 }
 
-/* The registers do not show it. */
+/* The registers do not show whether the thread is in a system call. */
 bool stack_in_syscall(const struct sbt_stack *stack)
 {
 	(void)stack;
@@ -105,7 +105,10 @@ bool stack_frame_pointer_step(const struct sbt_stack *stack, const struct stack_
 	uint64_t fp = regs->value[STACK_FP], next, pc;
 
 	memset(caller, 0, sizeof(*caller));
-	/* The caller's frame pointer, and above it the return address, on both architectures. */
+	/*
+	 * On both architectures, the frame pointer points to the caller's frame pointer, and the
+	 * return address is above it.
+	 */
 	if (!stack_knows(regs, STACK_FP) || fp % sizeof(fp) || fp < regs->value[STACK_SP] ||
 	    !stack_read(stack, fp, sizeof(next), &next) ||
 	    !stack_read(stack, fp + sizeof(next), sizeof(pc), &pc))
@@ -117,7 +120,7 @@ bool stack_frame_pointer_step(const struct sbt_stack *stack, const struct stack_
 	stack_set(caller, STACK_PC, pc);
 	stack_set(caller, STACK_SP, fp + 2 * sizeof(fp));
 #if defined(__aarch64__)
-	/* Locals lie above the pair on arm64: this is only a lower bound. */
+	/* On arm64, locals lie above this pair. So the value is only a lower bound. */
 	caller->known &= ~(1ull << STACK_SP);
 #endif
 	return true;
@@ -125,7 +128,9 @@ bool stack_frame_pointer_step(const struct sbt_stack *stack, const struct stack_
 
 bool stack_grows(const struct stack_regs *regs, const struct stack_regs *caller)
 {
-	/* On arm64, a leaf function may have no frame at all. */
+	/*
+	 * On arm64, a leaf function may have no frame. Its caller's stack pointer is then the same.
+	 */
 	return caller->value[STACK_SP] > regs->value[STACK_SP] ||
 	       (regs->exact && caller->value[STACK_SP] == regs->value[STACK_SP] && !caller->exact);
 }

@@ -26,14 +26,14 @@
 
 /* The registers of one frame. */
 struct stack_regs {
-	uint64_t value[STACK_NREGS]; /* a lower bound for an unknown stack pointer */
+	uint64_t value[STACK_NREGS]; /* if the stack pointer is not known, a lower bound for it */
 	uint64_t known; /* bit r is set: value[r] is known */
 	uint64_t exact; /* 1: the pc is the thread's position; 0: it is a return address */
 };
 
 /* Get the registers of the innermost frame. Return 0, or -ENOTSUP on other architectures. */
 int stack_first(const struct sbt_stack *stack, struct stack_regs *regs);
-/* The same, from registers only, as in struct sbt_stack. */
+/* Get the same registers from @words, which are registers as in struct sbt_stack. */
 int stack_first_of(const __u64 words[SBT_STACK_REGS], struct stack_regs *regs);
 /*
  * Return whether the thread is in a system call, so that the pc is immediately after the system
@@ -52,20 +52,27 @@ static inline void stack_set(struct stack_regs *regs, unsigned int reg, uint64_t
 	regs->known |= 1ull << reg;
 }
 
-/* Return the address without arm64's signature of return addresses (48 bits are in use). */
+/*
+ * Return the address without arm64's pointer authentication code (only 48 bits of an address are in
+ * use).
+ */
 uint64_t stack_pc_of(uint64_t value);
 /*
- * Read @size (1 to 8) bytes at @addr, little-endian. Return false if the sample lacks any of them.
+ * Read @size (1 to 8) bytes at @addr, little-endian. Return false if the sample does not contain
+ * all of them.
  */
 bool stack_read(const struct sbt_stack *stack, uint64_t addr, unsigned int size, uint64_t *value);
 /*
- * Get the caller by the frame pointer, for code without unwind tables. Return false if the frame
- * pointer is outside the sample, or there is no caller. In code without frame pointers the result
- * may be wrong.
+ * Find the caller by the frame pointer, for code without unwind tables. Return false if the frame
+ * pointer is outside the sample, or if there is no caller. If the code keeps no frame pointer, the
+ * result may be wrong.
  */
 bool stack_frame_pointer_step(const struct sbt_stack *stack, const struct stack_regs *regs,
 			      struct stack_regs *caller);
-/* Return whether @caller can be the caller of @regs: stacks grow downwards, so every chain ends. */
+/*
+ * Return whether @caller can be the caller of @regs. Its stack pointer must be higher, so every
+ * walk ends.
+ */
 bool stack_grows(const struct stack_regs *regs, const struct stack_regs *caller);
 
 #endif /* SYMBOLS_STACK_H */

@@ -16,12 +16,12 @@
 #include "symbols/symbol_wire.h"
 
 /*
- * How long to wait for a child that neither answers nor uses CPU time, because it was stopped or
- * waits for a disk. With debuginfod the child may be downloading.
+ * How long to wait for a child that neither answers nor uses CPU time. It may have been stopped, or
+ * waits for a disk. With debuginfod, it may be downloading.
  */
 #define SYMBOL_TIMEOUT_MS	5000
 #define SYMBOL_FETCH_TIMEOUT_MS 60000
-/* CPU time limit for the names of one file. */
+/* CPU time limit for the names of one file, ns. */
 #define SYMBOL_FILE_NS		(SYMBOL_FILE_S * 1000000000ULL)
 #define SYMBOL_NOTED_NS		10000000ULL /* faster answers are not recorded */
 #define SYMBOL_FILES_MAX	512 /* files with a recorded cost or failure */
@@ -29,25 +29,26 @@
 struct symbol_file {
 	struct child_file identity;
 	uint64_t cpu_ns;
-	bool plain; /* use its symbol table only, not its debug information */
-	int err; /* not 0: do not ask about this file */
-	bool owner; /* skipped because of the CPU time of other files of its owner */
-	char *path; /* of a file to be reported; NULL: none */
+	bool plain; /* use only the file's symbol table, not its debug information */
+	int err; /* not 0: do not ask about this file any more, and return this error */
+	bool owner; /* skipped, because all files of its owner have used too much CPU time */
+	char *path; /* path of the file, if it is to be reported; NULL: it is not */
 };
 
 struct symbol_server {
 	bool debuginfod; /* debuginfod may be used */
 	bool fetch_at_once;
 	bool fetches; /* the present child uses debuginfod */
-	bool fetch_failed; /* a download timed out; debuginfod is not used any more */
-	char *debug_path; /* in libdwfl's format */
+	bool fetch_failed; /* a download timed out, so debuginfod is not used any more */
+	char *debug_path; /* directories for debug files, in libdwfl's format */
 	struct child child;
 	uint32_t serial;
-	uint32_t answers; /* of the present child */
+	uint32_t answers; /* number of answers of the present child */
 	struct symbol_file files[SYMBOL_FILES_MAX];
-	uint32_t nfiles; /* in total; the oldest entry is overwritten */
-	uint32_t nlost; /* overwritten files that should have been reported */
-	struct hash owners; /* user -> CPU time for answers about the user's files, ns */
+	/* number of all files so far; beyond the limit, the oldest entry is overwritten */
+	uint32_t nfiles;
+	uint32_t nlost; /* overwritten entries of files that should have been reported */
+	struct hash owners; /* user id -> CPU time for answers about files that the user owns, ns */
 	uint64_t begin_ns;
 	void (*idle)(void *ctx);
 	void *idle_ctx;
@@ -83,7 +84,8 @@ int symbol_server_new(const struct symbol_options *options, struct symbol_server
 	server->fetch_at_once = options && options->fetch_at_once;
 	server->begin_ns = now_ns();
 	/*
-	 * Search next to the file, in .debug next to it, then in the directory, also by build id.
+	 * Search the directory of the file, its subdirectory .debug, and then @dir, there also by
+	 * build id.
 	 */
 	if (asprintf(&server->debug_path, ":.debug:%s", dir) < 0) {
 		free(server);
@@ -95,7 +97,7 @@ int symbol_server_new(const struct symbol_options *options, struct symbol_server
 
 void symbol_server_idle(struct symbol_server *server, void (*idle)(void *ctx), void *ctx)
 {
-	/* The next child may use debuginfod. */
+	/* The next child may use debuginfod, so end this child. */
 	if (server->idle && !idle && server->debuginfod && !server->fetches)
 		child_stop(&server->child);
 	server->idle = idle;
@@ -141,7 +143,7 @@ static int symbol_send(const struct symbol_server *server, struct symbol_request
 
 /*
  * Wait for the answer. Return 0, -ETIMEDOUT, -EDQUOT, or -EPIPE if the child has exited or sent
- * something else.
+ * anything else.
  */
 static int symbol_wait(const struct symbol_server *server, uint32_t serial, uint64_t most_ns,
 		       struct symbol_reply *reply)
@@ -160,7 +162,9 @@ static int symbol_wait(const struct symbol_server *server, uint32_t serial, uint
 	return n == sizeof(*reply) && reply->serial == serial ? 0 : -EPIPE;
 }
 
-/* Make strings and counts of the answer valid: a file may have taken over the child. */
+/*
+ * Make strings and counts of the answer valid: a file may have taken over the child that sent it.
+ */
 static void symbol_sanitise(struct symbol_reply *reply)
 {
 	reply->data[sizeof(reply->data) - 1] = 0;
@@ -186,7 +190,7 @@ static struct symbol_file *symbol_find_file(struct symbol_server *server,
 	return NULL;
 }
 
-/* Return the entry of the file. A new one replaces the oldest. */
+/* Return the entry of the file. If it has none, create one, which may replace the oldest entry. */
 static struct symbol_file *symbol_note_file(struct symbol_server *server,
 					    const struct child_file *id)
 {
@@ -202,7 +206,8 @@ static struct symbol_file *symbol_note_file(struct symbol_server *server,
 }
 
 /*
- * Ask one question, and start a child if necessary. Set *@handler_ns to the CPU time of the answer.
+ * Ask one question, and start a child if necessary. Set *@handler_ns to the CPU time that the child
+ * used for the answer.
  */
 static int symbol_try(struct symbol_server *server, struct symbol_request *req,
 		      const struct symbol_unwind *unwind, int fd, uint64_t most_ns,
@@ -219,8 +224,8 @@ static int symbol_try(struct symbol_server *server, struct symbol_request *req,
 	err = symbol_send(server, req, unwind, fd);
 	if (err) {
 		/*
-		 * The child exited between two questions, so this file is not the cause. Try once
-		 * more.
+		 * The child exited between two questions, so this file is not the cause. Ask a new
+		 * child.
 		 */
 		child_stop(&server->child);
 		err = symbol_start(server);
@@ -235,16 +240,16 @@ static int symbol_try(struct symbol_server *server, struct symbol_request *req,
 	return err;
 }
 
-/* Return whether the child failed at the file. */
+/* Return whether the error means that the child failed at the file. */
 static bool symbol_is_failure(int err)
 {
 	return err == -EPIPE || err == -ETIMEDOUT || err == -EDQUOT;
 }
 
 /*
- * Record the cost of a file, and whether it exceeds the limit. Then use only its symbol table and
- * unwind tables, which are small. If that fails, too, or the child stands still, do not ask about
- * the file any more. Return whether to ask once more.
+ * Record the cost of a file after an answer or a failure. After the first failure, use only the
+ * file's symbol table and unwind tables, which are small. If that fails, too, or if the child does
+ * not respond, do not ask about the file any more. Return whether to ask again.
  */
 static bool symbol_charge(struct symbol_server *server, const struct symbol_request *req,
 			  uint64_t handler_ns, int err)
@@ -269,8 +274,8 @@ static bool symbol_charge(struct symbol_server *server, const struct symbol_requ
 }
 
 /*
- * Return whether the owner's files may use more CPU time. Guards against many files that are each
- * just below the limit.
+ * Return whether the files of @owner may use more CPU time. This guards against many files that are
+ * each just below the limit for one file.
  */
 static bool symbol_owner_may(const struct symbol_server *server, uid_t owner)
 {
@@ -288,7 +293,7 @@ static void symbol_charge_owner(struct symbol_server *server, uid_t owner, uint6
 	uint64_t before = 0;
 
 	hash_get(&server->owners, owner, &before);
-	/* Out of memory: not charged. */
+	/* If out of memory, the time is not recorded. */
 	(void)hash_put(&server->owners, owner, before + ns);
 }
 
@@ -316,7 +321,7 @@ static int symbol_ask(struct symbol_server *server, struct symbol_request *req,
 
 	while (more) {
 		file = symbol_find_file(server, &req->identity);
-		/* Such a file is not open in the child. */
+		/* If the file failed before, the child does not have it open. */
 		if (file && file->err)
 			return req->question == SYMBOL_FORGET ? 0 : file->err;
 		if (req->question != SYMBOL_FORGET && !symbol_owner_may(server, owner))
@@ -333,13 +338,18 @@ static int symbol_ask(struct symbol_server *server, struct symbol_request *req,
 		symbol_charge_owner(server, owner, handler_ns);
 		if (err)
 			child_stop(&server->child);
-		/* A failed download is not the file's fault: still read local files. */
+		/*
+		 * If a download fails, the file is not the cause. Ask again, with local files only.
+		 */
 		if (err == -ETIMEDOUT && fetches) {
 			server->debuginfod = false;
 			server->fetch_failed = true;
 			continue;
 		}
-		/* The child's memory may have been full of other files. */
+		/*
+		 * The child's memory may have been full of other files. Ask a new child before the
+		 * file counts as the cause.
+		 */
 		if (err == -EPIPE && !fresh)
 			continue;
 		more = symbol_charge(server, req, handler_ns, err);
@@ -372,7 +382,10 @@ static int symbol_question(struct symbol_server *server, enum symbol_question qu
 	return err;
 }
 
-/* Ask for what may be unknown. Return the reply, to be freed, or NULL if it is unknown. */
+/*
+ * Ask a question that may have no answer. Return the reply, to be freed, or NULL if the answer is
+ * unknown.
+ */
 static struct symbol_reply *symbol_known(struct symbol_server *server,
 					 enum symbol_question question, int fd, const char *path,
 					 uint64_t vaddr)
@@ -408,7 +421,7 @@ void symbol_forget(struct symbol_server *server, int fd)
 {
 	struct symbol_reply *reply;
 
-	/* Without a running child, no file is open. */
+	/* If no child is running, no file is open. */
 	if (!server || server->child.sock < 0)
 		return;
 	reply = calloc(1, sizeof(*reply));

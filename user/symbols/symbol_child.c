@@ -21,8 +21,8 @@
 #include "symbols/rust_name.h"
 #include "symbols/symbol_wire.h"
 
-#define SYMBOL_MODULES_MAX 64 /* files the child keeps open */
-#define SYMBOL_DEPTH_MAX   64 /* nested scopes */
+#define SYMBOL_MODULES_MAX 64 /* files that the child keeps open */
+#define SYMBOL_DEPTH_MAX   64 /* limit on nested scopes */
 #define SYMBOL_MANGLED_MAX 4096 /* longer names are not demangled */
 
 /* --- names --------------------------------------------------------------------- */
@@ -33,7 +33,8 @@ struct symbol_module {
 	struct child_file identity;
 	Dwfl *dwfl;
 	Dwfl_Module *mod;
-	uint64_t used; /* clock of requests, to find the least recently used */
+	/* value of the request counter at the last use, to find the least recently used file */
+	uint64_t used;
 };
 
 struct symbol_child {
@@ -47,8 +48,8 @@ struct symbol_child {
 };
 
 /*
- * Load the demangler of libstdc++ with the first mangled name. The library is large and not always
- * installed.
+ * Load the demangler of libstdc++ when the first mangled name is seen. The library is large and not
+ * always installed.
  */
 static symbol_demangle_fn symbol_demangler(struct symbol_child *c)
 {
@@ -66,7 +67,7 @@ static symbol_demangle_fn symbol_demangler(struct symbol_child *c)
 
 #ifdef HAVE_LIBIBERTY
 /*
- * Demangle Rust's newer names, which libstdc++ does not know. Suffixes of compiler passes are
+ * Demangle Rust's newer names, which libstdc++ does not know. Suffixes that compiler passes add are
  * dropped.
  */
 static char *symbol_demangle_rust(const char *raw)
@@ -74,7 +75,7 @@ static char *symbol_demangle_rust(const char *raw)
 	return rust_demangle(raw, 0);
 }
 
-/* Demangle with the same code as libstdc++. */
+/* Demangle with the code that libstdc++ uses, too. */
 static char *symbol_demangle_cxx(const char *raw)
 {
 	return cplus_demangle_v3(raw, DMGL_PARAMS | DMGL_TYPES);
@@ -94,8 +95,8 @@ static char *symbol_demangle_cxx(const char *raw)
 #endif
 
 /*
- * Copy a name. If it is too long, drop template arguments first; if that is not enough, end it in
- * "...".
+ * Copy a name. If it is too long, leave out template arguments first. If it is still too long, cut
+ * it and end it in "...".
  */
 static void symbol_copy_name(char *to, size_t size, const char *from)
 {
@@ -117,7 +118,7 @@ static void symbol_copy_name(char *to, size_t size, const char *from)
 	free(own);
 }
 
-/* Demangle @raw into @name. Return false if it is not mangled or cannot be demangled. */
+/* Demangle @raw into @name. Return false if @raw is not mangled or cannot be demangled. */
 static bool symbol_demangle_into(struct symbol_child *c, const char *raw, char *name, size_t size)
 {
 	char rust[SYMBOL_MANGLED_MAX];
@@ -152,7 +153,8 @@ static bool symbol_demangle(struct symbol_child *c, const char *raw, char *name)
 }
 
 /*
- * Write a name from a symbol table: without the version that linkers append, demangled if possible.
+ * Write a name from a symbol table. Drop the version that linkers append, and demangle the name if
+ * possible.
  */
 static void symbol_table_name(struct symbol_child *c, const char *raw, char *name)
 {
@@ -180,12 +182,12 @@ static void symbol_die_name(struct symbol_child *c, Dwarf_Die *die, char *name)
 	if (raw && symbol_demangle(c, raw, name))
 		return;
 	raw = dwarf_diename(die);
-	/* GCC's code for a C++ parallel region only has the mangled name. */
+	/* The code that GCC generates for a parallel region in C++ has only the mangled name. */
 	if (raw && !symbol_demangle(c, raw, name))
 		symbol_copy_name(name, SYMBOL_NAME_MAX, raw);
 }
 
-/* Return the declaration that @die is a copy or a part of. */
+/* Return the declaration of which @die is a copy or a part. */
 static Dwarf_Die symbol_origin(Dwarf_Die die)
 {
 	static const unsigned int ways[] = { DW_AT_abstract_origin, DW_AT_specification };
@@ -205,8 +207,8 @@ static Dwarf_Die symbol_origin(Dwarf_Die die)
 }
 
 /*
- * Return the last part of the name of the file that declares @die, or NULL. Does not use
- * dwarf_decl_file(), which ends the process at split units.
+ * Return the last part of the name of the file that declares @die, or NULL. dwarf_decl_file() is
+ * not used, because it ends the process at split units.
  */
 static const char *symbol_declared_file(Dwarf_Die *die)
 {
@@ -227,8 +229,9 @@ static const char *symbol_declared_file(Dwarf_Die *die)
 }
 
 /*
- * Return the same number for the same place: the last part of the file's name, line and column.
- * Without them, as for lambdas, use the entry in the debug information.
+ * Return a number for the place of the function's declaration. It is made from the last part of the
+ * file's name, the line and the column. If these are unknown, it is made from the function's entry
+ * in the debug information.
  */
 static uint32_t symbol_declared(Dwarf_Die *die)
 {
@@ -251,8 +254,8 @@ static uint32_t symbol_declared(Dwarf_Die *die)
 /* --- code ---------------------------------------------------------------------- */
 
 /*
- * Find the unit at @addr. Compilers other than gcc write no .debug_aranges, so libdwfl may find
- * none: search all units.
+ * Find the unit that contains @addr. Compilers other than gcc write no .debug_aranges, so libdwfl
+ * may find none. Then search all units.
  */
 static Dwarf_Die *symbol_find_unit(Dwfl_Module *mod, Dwarf_Addr addr, Dwarf_Addr *bias)
 {
@@ -273,7 +276,7 @@ static void symbol_set_line(struct symbol_frame *frame, const char *file, int li
 	frame->line = line > 0 ? (uint32_t)line : 0;
 }
 
-/* Set the position of the call of the inlined function @die, which is that of the outer frame. */
+/* Set the position in the outer function at which the inlined function @die was called. */
 static void symbol_call_site(Dwarf_Die *unit, Dwarf_Die *die, struct symbol_frame *frame)
 {
 	Dwarf_Attribute attr;
@@ -290,7 +293,9 @@ static void symbol_call_site(Dwarf_Die *unit, Dwarf_Die *die, struct symbol_fram
 	symbol_set_line(frame, name, line <= INT32_MAX ? (int)line : 0);
 }
 
-/* Get the full unit. With -gsplit-dwarf the unit in the file is a skeleton without functions. */
+/*
+ * Get the complete unit. With -gsplit-dwarf, the unit in the file is a skeleton without functions.
+ */
 static void symbol_full_unit(Dwarf_Die *unit, Dwarf_Die *full)
 {
 	Dwarf_Die sub;
@@ -303,7 +308,10 @@ static void symbol_full_unit(Dwarf_Die *unit, Dwarf_Die *full)
 		*full = sub;
 }
 
-/* Return the next frame to fill. If there are too many, the outermost replaces the last. */
+/*
+ * Return the next frame to fill. If all frames are in use, return the last one, so that it will
+ * hold the outermost function.
+ */
 static struct symbol_frame *symbol_next_frame(struct symbol *out)
 {
 	struct symbol_frame *frame;
@@ -330,7 +338,7 @@ static bool symbol_may_hold(int tag, bool thorough)
 	case DW_TAG_class_type:
 	case DW_TAG_union_type:
 		return true;
-	/* although it does not contain the address: outlined parts may be inside */
+	/* Search these even if they do not contain the address: outlined parts may be inside. */
 	case DW_TAG_subprogram:
 	case DW_TAG_lexical_block:
 		return thorough;
@@ -340,8 +348,9 @@ static bool symbol_may_hold(int tag, bool thorough)
 }
 
 /*
- * Descend from @parent to the scopes that contain @pc. dwarf_getscopes() does not search
- * namespaces, where clang puts functions. Return whether a scope was found.
+ * Find the scopes below @parent that contain @pc. dwarf_getscopes() does not search namespaces,
+ * where clang puts functions. @thorough: also search functions that do not contain @pc. Return
+ * whether a scope was found.
  */
 static bool symbol_find_scopes(Dwarf_Die *parent, Dwarf_Addr pc, bool thorough, int depth,
 			       struct symbol_scopes *scopes)
@@ -370,8 +379,8 @@ static bool symbol_find_scopes(Dwarf_Die *parent, Dwarf_Addr pc, bool thorough, 
 }
 
 /*
- * Fill the frames from the scopes around @pc, innermost first. @at is the position by the line
- * table. Return whether the real function was reached.
+ * Fill the frames from the scopes around @pc, innermost first. @at is the position according to the
+ * line table. Return whether the real function was reached.
  */
 static bool symbol_walk_scopes(struct symbol_child *c, Dwarf_Die *unit, Dwarf_Addr pc,
 			       struct symbol_frame at, struct symbol *out)
@@ -399,7 +408,7 @@ static bool symbol_walk_scopes(struct symbol_child *c, Dwarf_Die *unit, Dwarf_Ad
 			symbol_call_site(&full, &scopes.dies[scopes.n], &at);
 			continue;
 		}
-		/* A cold part may precede the entry: then the distance is meaningless. */
+		/* A cold part may lie before the entry. Then there is no meaningful offset. */
 		if (!dwarf_entrypc(&scopes.dies[scopes.n], &entry) && pc >= entry)
 			out->function_offset = pc - entry;
 		return true;
@@ -407,7 +416,10 @@ static bool symbol_walk_scopes(struct symbol_child *c, Dwarf_Die *unit, Dwarf_Ad
 	return false;
 }
 
-/* Find the frames by DWARF. Leave nframes 0 if there is nothing for the address. */
+/*
+ * Find the frames by DWARF. Return whether the real function was found. Leave nframes 0 if DWARF
+ * says nothing about the address.
+ */
 static bool symbol_by_dwarf(struct symbol_child *c, Dwfl_Module *mod, uint64_t addr,
 			    struct symbol *out)
 {
@@ -428,7 +440,9 @@ static bool symbol_by_dwarf(struct symbol_child *c, Dwfl_Module *mod, uint64_t a
 	}
 	if (symbol_walk_scopes(c, unit, addr - bias, at, out))
 		return true;
-	/* A line without a function (assembler): keep it for the symbol table's name. */
+	/*
+	 * There is a line but no function (assembler). Keep the line for the symbol table's name.
+	 */
 	if (line && !out->nframes)
 		*symbol_next_frame(out) = at;
 	return false;
@@ -450,7 +464,9 @@ static void symbol_code(struct symbol_child *c, Dwfl_Module *mod, uint64_t addr,
 	name = dwfl_module_addrinfo(mod, addr, &offset, &sym, NULL, NULL, NULL);
 	if (!name || !name[0] || GELF_ST_TYPE(sym.st_info) == STT_OBJECT)
 		return;
-	/* Frames without a real function (a damaged tree) would be misread: keep only lines. */
+	/*
+	 * The outermost frame is missing (a damaged tree): add the function from the symbol table.
+	 */
 	if (!last || (!real && last->function[0]))
 		last = symbol_next_frame(out);
 	symbol_table_name(c, name, last->function);
@@ -475,7 +491,7 @@ static bool symbol_data(struct symbol_child *c, Dwfl_Module *mod, uint64_t addr,
 	return false;
 }
 
-/* Count the parameters of a function, or return -1 if unknown. */
+/* Count the parameters of a function. Return -1 if the number is unknown. */
 static int symbol_count_parameters(Dwarf_Die *function)
 {
 	Dwarf_Die die;
@@ -503,7 +519,10 @@ static bool symbol_find_parameters(Dwfl_Module *mod, uint64_t addr, uint32_t *ou
 	symbol_full_unit(unit, &full);
 	scopes.n = 0;
 	symbol_find_scopes(&full, addr - bias, false, 0, &scopes);
-	/* Use the outermost scope: a function inlined at the very beginning is another one. */
+	/*
+	 * Use the outermost scope. An inner scope may be a function that was inlined at the very
+	 * beginning.
+	 */
 	if (!scopes.n || dwarf_tag(&scopes.dies[0]) != DW_TAG_subprogram)
 		return false;
 	n = symbol_count_parameters(&scopes.dies[0]);
@@ -520,7 +539,10 @@ static void symbol_close_module(struct symbol_module *m)
 	memset(m, 0, sizeof(*m));
 }
 
-/* Open a file at a bias of 0, so that addresses are as linked. Consumes @fd. */
+/*
+ * Open a file at a bias of 0, so that its addresses are linked addresses. Always closes @fd in the
+ * end.
+ */
 static int symbol_open_module(struct symbol_child *c, struct symbol_module *m, int fd,
 			      const struct symbol_request *req)
 {
@@ -606,7 +628,7 @@ static void symbol_answer(struct symbol_child *c, int fd, const struct symbol_re
 		reply->known = symbol_data(c, mod, req->vaddr, reply->data);
 }
 
-/* Receive a request. Return its descriptor, or -EPIPE. */
+/* Receive a request. Return the descriptor that was sent with it, or -EPIPE. */
 static int symbol_receive(int sock, struct symbol_request *req, struct symbol_unwind *unwind)
 {
 	const struct iovec parts[] = { { .iov_base = req, .iov_len = sizeof(*req) },

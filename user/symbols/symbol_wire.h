@@ -25,7 +25,7 @@ enum symbol_question {
 	SYMBOL_ASK_NAME = 4, /* no file: demangle the name in `path` */
 	SYMBOL_ASK_PARAMETERS = 5,
 	SYMBOL_ASK_RULE = 6,
-	SYMBOL_FORGET = 7, /* no question: close the file */
+	SYMBOL_FORGET = 7, /* not a question: close the file */
 };
 
 struct symbol_request {

@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define UNWIND_STACK_MAX 32 /* operands of an expression */
+#define UNWIND_STACK_MAX 32 /* limit on the operands of an expression */
 #define UNWIND_OPS_MAX	 256
 
-/* Input of an expression. */
+/* The values that an expression may use. */
 struct unwind_frame {
 	const struct stack_regs *regs;
 	const struct sbt_stack *stack;
@@ -22,17 +22,18 @@ struct unwind_frame {
 	bool has_cfa;
 };
 
-/* State of an expression. */
+/* State during the evaluation of an expression. */
 struct unwind_machine {
 	uint64_t operand[UNWIND_STACK_MAX];
 	unsigned int n;
-	bool is_value; /* DW_OP_stack_value or a register: the top is not an address */
+	/* DW_OP_stack_value or a register: the topmost operand is a value, not an address */
+	bool is_value;
 };
 
 enum unwind_outcome {
 	UNWIND_OK,
-	UNWIND_BAD, /* invalid, or memory outside the sample */
-	UNWIND_UNKNOWN, /* depends on an unknown register */
+	UNWIND_BAD, /* the expression is invalid, or uses memory outside the sample */
+	UNWIND_UNKNOWN, /* the expression depends on an unknown register */
 };
 
 static enum unwind_outcome unwind_push(struct unwind_machine *m, uint64_t value)
@@ -136,8 +137,8 @@ static enum unwind_outcome unwind_operate(struct unwind_machine *m, unsigned int
 }
 
 /*
- * Execute an operation. There are no jumps, so every expression ends; compilers use none in unwind
- * tables.
+ * Execute an operation. Jumps are not supported, so every expression ends. Compilers do not use
+ * them in unwind tables.
  */
 static enum unwind_outcome unwind_operation(const struct unwind_frame *f, struct unwind_machine *m,
 					    const Dwarf_Op *op)
@@ -190,7 +191,10 @@ static enum unwind_outcome unwind_operation(const struct unwind_frame *f, struct
 	}
 }
 
-/* Evaluate an expression: to the value of a register, or to an address if @address is set. */
+/*
+ * Evaluate an expression. The result is an address if @address is set, else the value of a
+ * register.
+ */
 static enum unwind_outcome unwind_evaluate(const struct unwind_frame *f, const Dwarf_Op *ops,
 					   size_t nops, bool address, uint64_t *out)
 {
@@ -212,7 +216,7 @@ static enum unwind_outcome unwind_evaluate(const struct unwind_frame *f, const D
 	return UNWIND_OK;
 }
 
-/* Get one register of the caller. Return false if its value is unknown. */
+/* Get one register of the caller. Return false if the register's value is unknown. */
 static bool unwind_register(const struct unwind_frame *f, Dwarf_Frame *rules, unsigned int reg,
 			    uint64_t *out)
 {
@@ -224,8 +228,8 @@ static bool unwind_register(const struct unwind_frame *f, Dwarf_Frame *rules, un
 	if (nops)
 		return unwind_evaluate(f, ops, nops, false, out) == UNWIND_OK;
 	if (ops)
-		return false; /* undefined */
-	*out = f->regs->value[reg]; /* unchanged */
+		return false; /* the register is undefined in the caller */
+	*out = f->regs->value[reg]; /* the function leaves the register unchanged */
 	return stack_knows(f->regs, reg);
 }
 
@@ -246,8 +250,9 @@ static void unwind_registers(struct unwind_frame *f, Dwarf_Frame *rules, int ra,
 		if (unwind_register(f, rules, reg, &value))
 			stack_set(caller, reg, value);
 	/*
-	 * At a signal handler, use the rule, because the handler may run on another stack.
-	 * Otherwise the CFA is the caller's stack pointer by definition.
+	 * In the frame of a signal handler, use the table's rule for the stack pointer, because the
+	 * handler may run on another stack. Otherwise the CFA is the caller's stack pointer by
+	 * definition.
 	 */
 	if (!signal)
 		stack_set(caller, STACK_SP, f->cfa);
@@ -264,7 +269,7 @@ static Dwarf_Frame *unwind_rules(Dwfl_Module *module, uint64_t vaddr)
 	cfi = dwfl_module_eh_cfi(module, &bias);
 	if (cfi && !dwarf_cfi_addrframe(cfi, vaddr - bias, &rules))
 		return rules;
-	/* .debug_frame: used with -fno-asynchronous-unwind-tables, and by Go. */
+	/* The section .debug_frame is used with -fno-asynchronous-unwind-tables, and by Go. */
 	cfi = dwfl_module_dwarf_cfi(module, &bias);
 	if (cfi && !dwarf_cfi_addrframe(cfi, vaddr - bias, &rules))
 		return rules;
@@ -336,7 +341,7 @@ static bool rule_cfa(Dwarf_Frame *rules, struct sbt_frame_rule *rule)
 
 enum saved { SAVED_NOWHERE, SAVED_SAME, SAVED_AT, SAVED_ELSE };
 
-/* Find where the caller's register is saved: *@at bytes from the CFA. */
+/* Find where the caller's value of @reg is saved: *@at bytes from the CFA. */
 static enum saved saved_at(Dwarf_Frame *rules, unsigned int reg, int32_t *at)
 {
 	Dwarf_Op own[3], *ops;

@@ -7,7 +7,10 @@
 
 #include "base/grow.h"
 
-/* Return the space for the next @len bytes to write, or the next @len bytes to read, or NULL. */
+/*
+ * Return a pointer to write the next @len bytes to, or to read them from. Return NULL if there is
+ * no room, or if fewer bytes are left to read.
+ */
 static uint8_t *room_for(struct wire *w, size_t len)
 {
 	if (w->bad)
@@ -51,7 +54,7 @@ void wire_text(struct wire *w, char *text, size_t size)
 	if (!w->reads)
 		return;
 	memset(text, 0, size);
-	/* A text that contains a NUL is cut there. */
+	/* If the text contains a NUL, it ends there. */
 	if (at)
 		memcpy(text, at, (size_t)len);
 }

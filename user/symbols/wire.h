@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Serialisation in both directions with the same calls: wire_number() writes the variable or reads
- * it. Input is untrusted: a value out of bounds makes the whole input bad, and everything after it
- * reads as 0.
+ * Write or read a sequence of values with the same calls: wire_number() writes the variable, or
+ * reads it if wire.reads is set. Input is untrusted: if a value is out of bounds, the whole input
+ * is bad, and everything after the value reads as 0.
  */
 #ifndef SYMBOLS_WIRE_H
 #define SYMBOLS_WIRE_H
@@ -21,16 +21,18 @@ struct wire {
 };
 
 void wire_number(struct wire *w, uint64_t *value, uint64_t max);
-/* Transfer a text that fits into @size bytes with its NUL. A longer text is cut when written. */
+/*
+ * Transfer a text. It fits into @size bytes with its NUL; a longer text is cut when it is written.
+ */
 void wire_text(struct wire *w, char *text, size_t size);
 /*
- * Transfer a text of up to @max bytes. When read, it is malloc'ed, and NULL only if the input is
- * bad.
+ * Transfer a text of up to @max bytes. A text that is read is allocated by malloc(); it is NULL
+ * only if the input is bad.
  */
 void wire_long_text(struct wire *w, char **text, size_t max);
 void wire_free(struct wire *w);
 
-/* Transfer a variable of any integer type, or bool. */
+/* Transfer a variable of any integer type or of type bool. @max: the greatest valid value. */
 #define WIRE(w, variable, max)                                 \
 	do {                                                   \
 		uint64_t wire_value = (uint64_t)(variable);    \

@@ -12,13 +12,13 @@
 #include "base/text.h"
 #include "target/proc.h"
 
-/* Longer environments are cut. The kernel itself limits them to the size of an argument list. */
+/* Longer environments are cut. The kernel limits an environment to the size of an argument list. */
 #define ENVIRONMENT_MAX (4u << 20)
 #define ANCESTORS_MAX	16
 
 /*
- * Return the value of the variable @name, which includes the '='. Return NULL if it is missing or
- * has no terminating 0.
+ * Return the value of the variable @name, which must include the '='. Return NULL if the variable
+ * is missing or is not terminated by a 0.
  */
 static const char *value_of(const char *env, size_t len, const char *name)
 {
@@ -78,8 +78,8 @@ void job_parse(const char *env, size_t len, struct job *out)
 	for (i = 0; i < sizeof(names) / sizeof(names[0]) && !value; i++)
 		value = value_of(env, len, names[i]);
 	/*
-	 * Several mpiruns share one Slurm job, so the number of the Slurm job does not identify
-	 * one.
+	 * A process of Hydra (PMI_FD) in a Slurm job. The number of the Slurm job does not identify
+	 * the parallel job, because several mpiruns may share one Slurm job.
 	 */
 	if (!value || (i == 4 && value_of(env, len, "PMI_FD="))) {
 		out->by_proxy = true;
@@ -93,7 +93,7 @@ void job_parse(const char *env, size_t len, struct job *out)
 		out->key = 1;
 }
 
-/* Read all of a file of /proc into *@out, to be freed. Leave *@out unchanged on errors. */
+/* Read a file of /proc/PID completely into *@out, to be freed. Leave *@out unchanged on errors. */
 static int read_file(int pid, const char *name, char **out, size_t *len)
 {
 	char path[48];
@@ -137,7 +137,7 @@ bool job_links_as_we(int pid)
 	return same;
 }
 
-/* Read the parent of @pid, and when @pid started, in clock ticks. */
+/* Read the parent of @pid, and the time when @pid started, in clock ticks. */
 static int parent_of(int pid, int *parent, unsigned long long *start)
 {
 	char text[1024], *rest;
@@ -145,7 +145,7 @@ static int parent_of(int pid, int *parent, unsigned long long *start)
 
 	if (n < 0)
 		return (int)n;
-	/* The name, in brackets, may contain brackets and blanks. */
+	/* The name is in parentheses, and may itself contain parentheses and blanks. */
 	rest = strrchr(text, ')');
 	if (!rest || sscanf(rest,
 			    ") %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d "

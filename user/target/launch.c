@@ -18,7 +18,7 @@
 
 #include "target/users.h"
 
-/* How long to wait for the child of an aborted launch: two seconds. */
+/* Wait for the child of an aborted launch for up to ABORT_LOOKS intervals of ABORT_LOOK_US: 2 s. */
 #define ABORT_LOOKS   2000
 #define ABORT_LOOK_US 1000
 
@@ -68,7 +68,7 @@ int launch_find_user(const char *name, struct launch_user *out)
 	return pw ? fill_user(pw, out) : -ENOENT;
 }
 
-/* Become the user for good, in the child: no privilege can be regained. */
+/* In the child: become the user for good. No privilege can be regained. */
 static int become(const struct launch_user *user)
 {
 	int err;
@@ -79,8 +79,8 @@ static int become(const struct launch_user *user)
 	if (err)
 		return err;
 	/*
-	 * Drop the ambient capabilities for tracing: they are not for the other user. Since Linux
-	 * 4.3.
+	 * Drop the ambient capabilities for tracing, because the other user must not have them.
+	 * Since Linux 4.3.
 	 */
 	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
 	if (setresgid(user->gid, user->gid, user->gid) ||
@@ -93,8 +93,8 @@ static int become(const struct launch_user *user)
 }
 
 /*
- * The same as execvp() without its last resort: a file that is not a program is never passed to a
- * shell, least of all as root. Return -errno.
+ * Do the same as execvp(), except that a file that is not a program is never passed to a shell,
+ * which would be dangerous as root. Return -errno.
  */
 static int execute(char *const argv[])
 {
@@ -136,7 +136,8 @@ child(char *const argv[], const struct launch_user *user, int go, int status)
 	char c = 0;
 
 	/*
-	 * The parent writes a byte to start the command. End of file without that byte cancels it.
+	 * The parent writes a byte to start the command. If it closes the pipe without this byte,
+	 * the start is cancelled.
 	 */
 	while (read(go, &c, 1) < 0) {
 		if (errno != EINTR)
@@ -213,7 +214,7 @@ int launch_result(struct launch *l)
 	n = read(l->status, &err, sizeof(err));
 	close(l->status);
 	l->status = -1;
-	/* The pipe closes on exec: end of file without data means that the command runs. */
+	/* An exec closes the pipe. So end of file without data means that the command runs. */
 	l->result = n == (ssize_t)sizeof(err) ? err : 1;
 	return l->result;
 }
@@ -228,7 +229,10 @@ void launch_abort(struct launch *l)
 		close(l->status);
 	l->go = -1;
 	l->status = -1;
-	/* The child exits by itself when it reads end of file, unless it was stopped. */
+	/*
+	 * The child exits by itself when it reads end of file. If it was stopped, it must be
+	 * killed.
+	 */
 	for (i = 0; i < ABORT_LOOKS && !waitpid(l->pid, NULL, WNOHANG); i++) {
 		if (i == ABORT_LOOKS / 2)
 			kill(l->pid, SIGKILL);

@@ -9,9 +9,9 @@
 
 struct launch {
 	pid_t pid;
-	int go; /* a byte and a close start the command; -1 afterwards */
+	int go; /* pipe: a byte starts the command, and then the pipe is closed; -1: closed */
 	int status; /* pipe for the negative errno of a failed exec; -1 after it was read */
-	int result; /* of the exec: 1 runs, -errno; 0: not known yet */
+	int result; /* result of the exec: 1: the command runs; -errno; 0: not known yet */
 	int pidfd; /* readable when the command has exited; -1 if the kernel has no pidfds */
 };
 
@@ -21,7 +21,7 @@ struct launch_user {
 	char name[256];
 	char home[4096];
 	char shell[4096];
-	bool change; /* false: keep the present user */
+	bool change; /* change to this user; false: keep the present user */
 };
 
 /*

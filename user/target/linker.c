@@ -12,12 +12,12 @@
 #include "target/look.h"
 #include "target/proc.h"
 
-/* No program has more. These limits guard against untrusted memory. */
+/* No program has more. These limits guard against untrusted contents of memory. */
 #define SEGMENTS_MAX 64
 #define DYNAMIC_MAX  256
 #define AUXV_MAX     64
 
-/* The program headers in memory, from the auxiliary vector. */
+/* Where the program headers are in memory, and their number, from the auxiliary vector. */
 struct headers {
 	uint64_t address;
 	uint64_t n;
@@ -25,7 +25,7 @@ struct headers {
 
 static int headers_read(int pid, struct headers *out)
 {
-	/* One more: proc_read() ends what it has read with a NUL. */
+	/* One more element, because proc_read() appends a NUL. */
 	Elf64_auxv_t auxv[AUXV_MAX + 1];
 	ssize_t len = proc_read(auxv, sizeof(auxv), "/proc/%d/auxv", pid);
 	uint64_t size = 0;
@@ -46,7 +46,7 @@ static int headers_read(int pid, struct headers *out)
 	return 0;
 }
 
-/* Find the program's dynamic section in memory: *@bytes of it at *@address. */
+/* Find the program's dynamic section in memory: *@address and its size *@bytes. */
 static int dynamic_find(int pid, uint64_t *address, uint64_t *bytes)
 {
 	Elf64_Phdr segments[SEGMENTS_MAX];
@@ -94,7 +94,7 @@ int linker_busy(int pid)
 	for (i = 0; i < (size_t)len / sizeof(dynamic[0]) && dynamic[i].d_tag != DT_NULL; i++) {
 		if (dynamic[i].d_tag != DT_DEBUG)
 			continue;
-		/* The linker sets this before it maps anything. */
+		/* The linker sets this pointer before it maps any file. */
 		if (!dynamic[i].d_un.d_ptr)
 			return 1;
 		err = look_read(pid, dynamic[i].d_un.d_ptr, &debug, sizeof(debug));

@@ -32,7 +32,10 @@ bool look_parse_stat(const char *text, struct look *out)
 
 	if (!open || !close || close < open)
 		return false;
-	/* Numbers follow the name. The last parenthesis ends the name, which may contain others. */
+	/*
+	 * Numbers follow the name, which ends at the last parenthesis: the name may contain other
+	 * parentheses.
+	 */
 	if (sscanf(close + 1,
 		   " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*u %*u %*u %*u %*u %*u "
 		   "%llu",
@@ -60,7 +63,8 @@ bool look_parse_syscall(const char *text, struct look *out)
 	n = sscanf(text, "%lld %llx %llx %llx %llx %llx %llx %llx %llx", &nr, &v[0], &v[1], &v[2],
 		   &v[3], &v[4], &v[5], &v[6], &v[7]);
 	if (n == 9 && !v[6]) {
-		nr = LOOK_NO_CALL; /* a kernel thread: it has no user stack, and all is 0 */
+		/* a kernel thread: it has no user stack, and all numbers are 0 */
+		nr = LOOK_NO_CALL;
 	} else if (n == 9 && nr >= 0) {
 		for (i = 0; i < 6; i++)
 			out->args[i] = v[i];
@@ -102,7 +106,7 @@ bool look_parse_status(const char *text, struct look *out)
 
 /*
  * Read a file of /proc/PID/task/TID as text. Return its length, -ESRCH if the thread has exited, or
- * -errno.
+ * another -errno.
  */
 static ssize_t read_text(int pid, int tid, const char *name, char *text, size_t size)
 {
@@ -138,7 +142,7 @@ int look_thread(int pid, int tid, struct look *out)
 		return err;
 	if (read_text(pid, tid, "syscall", text, sizeof(text)) > 0)
 		look_parse_syscall(text, out);
-	/* "0": it is not in the kernel, or we have no permission. */
+	/* "0": the thread is not in the kernel, or we have no permission. */
 	if (read_text(pid, tid, "wchan", text, sizeof(text)) > 0 && strcmp(text, "0") != 0)
 		snprintf(out->wchan, sizeof(out->wchan), "%.*s", (int)strcspn(text, "\n"), text);
 	return 0;
@@ -166,14 +170,14 @@ int look_read(int pid, uint64_t address, void *to, size_t size)
 
 /* --- system calls ----------------------------------------------------------------------------- */
 
-/* How to describe in words what the call waits for. */
+/* How to describe in words what a call waits for. */
 enum shape {
 	PLAIN, /* "name()" */
 	OF_FILE, /* "name() of FILE": the first argument is a file descriptor */
 	TO_FILE,
 	ON_FILE,
 	OF_PATH, /* the second argument is a path */
-	OF_ID, /* "name() of NUMBER" */
+	OF_ID, /* "name() of the semaphores NUMBER" or "of the message queue NUMBER" */
 	POLL,
 	SELECT,
 	SLEEP, /* the first argument is the duration */
@@ -303,7 +307,7 @@ enum look_wait look_call_wait(const struct look *look)
 
 	if (!call)
 		return look->syscall >= 0 ? LOOK_OTHER : LOOK_NOTHING;
-	/* Programs sleep by waiting for an empty set of files. */
+	/* Programs may sleep by waiting for an empty set of files. */
 	if (call->shape == POLL && !look->args[1])
 		return LOOK_SLEEP;
 	if (call->shape == SELECT && !look->args[0])
@@ -379,7 +383,7 @@ static void poll_words(int pid, const char *name, const struct look *look, char 
 	char file[256];
 
 	if (!n) {
-		snprintf(words, size, "%s() of no files, as a sleep", name);
+		snprintf(words, size, "%s() of no files, used as a sleep", name);
 		return;
 	}
 	if (look_read(pid, look->args[0], &first, sizeof(first))) {
@@ -492,7 +496,7 @@ void look_words(int pid, const struct look *look, char *words, size_t size)
 		poll_words(pid, call->name, look, words, size);
 		break;
 	case SELECT:
-		snprintf(words, size, look->args[0] ? "%s()" : "%s() of no files, as a sleep",
+		snprintf(words, size, look->args[0] ? "%s()" : "%s() of no files, used as a sleep",
 			 call->name);
 		break;
 	case SLEEP:

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * The state of one thread, read without disturbing it: /proc/PID/task/TID and the process's memory.
- * All of it may be out of date when it is returned, and every text is untrusted.
+ * The state of one thread, read without disturbing the thread, from /proc/PID/task/TID and the
+ * process's memory. Everything may be out of date when it is returned, and all texts are untrusted.
  */
 #ifndef TARGET_LOOK_H
 #define TARGET_LOOK_H
@@ -11,44 +11,54 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LOOK_NO_CALL	  (-1) /* in no system call, or running */
+#define LOOK_NO_CALL	  (-1) /* the thread is in no system call, or runs */
 #define LOOK_UNKNOWN_CALL (-2)
 #define LOOK_WCHAN_LEN	  64
 
 struct look {
 	char comm[16];
-	char state; /* as in /proc: R S D T t Z X I; 0: exited */
+	char state; /* letter as in /proc: R S D T t Z X I; 0: the thread has exited */
 	uint64_t start_ticks; /* clock ticks after boot; 0: unknown */
-	uint64_t cpu_ns, runq_ns; /* so far; UINT64_MAX: unknown */
-	uint64_t switches; /* context switches of both kinds so far; UINT64_MAX: unknown */
-	int64_t syscall; /* or LOOK_*_CALL */
+	uint64_t cpu_ns, runq_ns; /* total so far; UINT64_MAX: unknown */
+	/* total of voluntary and involuntary context switches so far; UINT64_MAX: unknown */
+	uint64_t switches;
+	int64_t syscall; /* number of the system call, LOOK_NO_CALL or LOOK_UNKNOWN_CALL */
 	uint64_t args[6];
 	uint64_t sp, pc; /* 0: unknown */
 	char wchan[LOOK_WCHAN_LEN]; /* "": unknown */
 };
 
 /*
- * Read the state of a thread. Return 0, -ESRCH if the thread has exited, or -errno. What we may not
- * read is unknown: without rights that is syscall, sp, pc and wchan.
+ * Read the state of a thread. Return 0, -ESRCH if the thread has exited, or another -errno. What we
+ * may not read is unknown: without rights, these are syscall, sp, pc and wchan.
  */
 int look_thread(int pid, int tid, struct look *out);
-/* Read only what a second look needs: state, switches, CPU time. */
+/* Read only what may have changed since look_thread(): state, switches, CPU time. */
 int look_again(int pid, int tid, struct look *out);
 
-/* Pure. The texts are NUL-terminated. Return false if they cannot be parsed. */
-/* "TID (comm) S ..."; comm may contain anything, also ") " and newlines. */
+/*
+ * Parsers of the files in /proc/PID/task/TID. Pure. The texts are NUL-terminated. They return false
+ * if a text cannot be parsed.
+ */
+/* The file stat: "TID (comm) S ...". comm may contain any characters, also ") " and newlines. */
 bool look_parse_stat(const char *text, struct look *out);
-/* "running", "NR ARGS... SP PC" or "-1 SP PC". */
+/* The file syscall: "running", "NR ARGS... SP PC" or "-1 SP PC". */
 bool look_parse_syscall(const char *text, struct look *out);
-/* "CPU RUNQ SLICES", ns. */
+/* The file schedstat: "CPU RUNQ SLICES". CPU and RUNQ are in ns. */
 bool look_parse_schedstat(const char *text, struct look *out);
-/* Both kinds of context switches. The name comes first, but the kernel escapes it. */
+/*
+ * The file status: both kinds of context switches. The name is before them, but the kernel escapes
+ * it.
+ */
 bool look_parse_status(const char *text, struct look *out);
 
-/* Copy @size bytes at @address in @pid. Return 0 or -errno (-EFAULT: not all of it is mapped). */
+/*
+ * Copy @size bytes at @address in @pid. Return 0 or -errno (-EFAULT: some of the bytes are not
+ * mapped).
+ */
 int look_read(int pid, uint64_t address, void *to, size_t size);
 /*
- * Copy up to @size bytes, as far as memory is mapped from @address on. Return the number of bytes
+ * Copy up to @size bytes at @address, as far as memory is mapped there. Return the number of bytes
  * or -errno.
  */
 long look_read_some(int pid, uint64_t address, void *to, size_t size);
@@ -65,20 +75,20 @@ enum look_wait {
 };
 
 /*
- * Return the name of a system call of this architecture, NULL if unknown; and what a thread that is
- * blocked in it waits for.
+ * Return the name of a system call of this architecture, or NULL if it is unknown. look_call_wait()
+ * returns what a thread that is blocked in the call waits for.
  */
 const char *look_call_name(int64_t nr);
 enum look_wait look_call_wait(const struct look *look);
 /*
  * Describe in printable words what the thread is blocked in: "read() of a pipe", "poll() of 3
- * files, the first a socket", "its child 123". Reads /proc/PID/fd and the process's memory. "" if
- * the thread is in no system call.
+ * files, the first a socket", "its child 123". "" if the thread is in no system call. Reads
+ * /proc/PID/fd and the process's memory.
  */
 void look_words(int pid, const struct look *look, char *words, size_t size);
 /*
- * Describe the target of a link of /proc/PID/fd: "pipe:[3]" is "a pipe". A path is made printable.
- * Pure.
+ * Describe the target of a link in /proc/PID/fd: for "pipe:[3]", write "a pipe". A path is made
+ * printable. Pure.
  */
 void look_file_words(const char *link, char *words, size_t size);
 

@@ -63,9 +63,9 @@ static bool parse_line(char *line, struct maps_entry *e)
 }
 
 /*
- * Keep only the paths of the text, equal neighbours once, and trim both arrays: the mappings of a
- * process stay in memory after it has exited. Without memory for the copies, leave the arrays as
- * they are.
+ * Save memory, because the mappings of a process are kept after it has exited. Keep only the paths
+ * of the text, with one copy for neighbours that are equal, and trim both arrays. If there is no
+ * memory for the copies, leave the arrays as they are.
  */
 static void pack(struct maps *maps)
 {
@@ -75,7 +75,7 @@ static void pack(struct maps *maps)
 	char *text = maps->text, *packed;
 
 	array_for_each (e, maps->entries, maps->n) {
-		/* A path lies behind everything that was kept of the paths before it. */
+		/* Paths move to the front of the text, so a path never overwrites a later one. */
 		if (!last || strcmp(last, e->path)) {
 			len = strlen(e->path) + 1;
 			last = memmove(text + used, e->path, len);
@@ -83,7 +83,10 @@ static void pack(struct maps *maps)
 		}
 		e->path = last;
 	}
-	/* Copy, because shrinking in place leaves a hole that nothing of this size fits into. */
+	/*
+	 * Copy the text: shrinking it in place would leave a hole that no other text of this size
+	 * fits into.
+	 */
 	packed = malloc(used + 1);
 	if (packed) {
 		memcpy(packed, text, used);
@@ -122,8 +125,8 @@ int maps_parse(char *text, struct maps *maps)
 
 /*
  * Return whether the process exited while its mappings were read. The text then stops in the
- * middle, which looks like its end. Once the memory is gone, nothing can be read from the beginning
- * either.
+ * middle, which looks like a normal end. But once the process's memory is gone, nothing can be read
+ * at the beginning either.
  */
 static bool ended_meanwhile(int fd, size_t len)
 {
@@ -154,8 +157,8 @@ int maps_read(int pid, struct maps *maps)
 }
 
 /*
- * Return whether the path is another one than that of the mapping before. Equal neighbours share
- * one string.
+ * Return whether the path differs from that of the mapping before. Neighbours with equal paths
+ * share one string.
  */
 static bool is_new_path(const struct maps *maps, size_t i)
 {
@@ -217,8 +220,8 @@ const struct maps_entry *maps_find(const struct maps *maps, uint64_t addr)
 }
 
 /*
- * Open by name where the link of map_files may not be used (CAP_CHECKPOINT_RESTORE) or is gone.
- * Fail unless the name still means the mapped file.
+ * Open the file by its name, if the link in map_files is gone or we may not use it
+ * (CAP_CHECKPOINT_RESTORE). Fail unless the name still means the mapped file.
  */
 static int open_by_name(int pid, const struct maps_entry *e)
 {
@@ -231,7 +234,7 @@ static int open_by_name(int pid, const struct maps_entry *e)
 		return -ENOENT;
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	err = errno;
-	/* The process has exited: most likely it had the same root directory as we have. */
+	/* The process has exited. Most likely, it had the same root directory as we have. */
 	if (fd < 0 && err == ENOENT)
 		fd = open(e->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (fd < 0)
@@ -244,8 +247,8 @@ static int open_by_name(int pid, const struct maps_entry *e)
 }
 
 /*
- * Write the path of the link to the mapped inode. It is right even if the file was renamed, deleted
- * or replaced.
+ * Write the path of the link to the mapped inode. The link works even if the file was renamed,
+ * deleted or replaced.
  */
 static void link_name(char path[96], int pid, const struct maps_entry *e)
 {
@@ -266,7 +269,7 @@ int maps_stat(int pid, const struct maps_entry *e, struct stat *st)
 	fd = open_by_name(pid, e);
 	if (fd < 0)
 		return fd;
-	/* open_by_name() has called fstat() already: this cannot fail. */
+	/* This cannot fail, because fstat() succeeded in open_by_name(). */
 	(void)fstat(fd, st);
 	close(fd);
 	return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* What a process has mapped: a snapshot of /proc/PID/maps. */
+/* The mappings of a process: a snapshot of /proc/PID/maps. */
 #ifndef TARGET_MAPS_H
 #define TARGET_MAPS_H
 
@@ -11,15 +11,15 @@
 
 struct maps_entry {
 	uint64_t start, end; /* addresses in the process */
-	uint64_t offset; /* in the file, bytes */
+	uint64_t offset; /* offset in the file, bytes */
 	uint64_t ino; /* 0: no file */
 	uint32_t dev; /* the kernel's device number: major << 20 | minor */
 	bool exec;
 	bool shared;
 	bool writable;
 	bool deleted; /* the file was deleted */
-	bool added; /* set by other rooms: mapped after the start */
-	const char *path; /* octal escapes decoded; "": none; untrusted */
+	bool added; /* mapped after the program's start; set by other rooms */
+	const char *path; /* path, with octal escapes decoded; "": none; untrusted */
 };
 
 struct maps {
@@ -29,17 +29,17 @@ struct maps {
 };
 
 /*
- * Read all mappings of @pid, or none if it exits meanwhile. Return 0 (zombies and kernel threads
- * have no mappings), -ESRCH if the process has exited, or -errno.
+ * Read all mappings of @pid, or none if the process exits meanwhile. Return 0 (zombies and kernel
+ * threads have no mappings), -ESRCH if the process has exited, or another -errno.
  */
 int maps_read(int pid, struct maps *maps);
-/* Parse @text. It belongs to @maps afterwards, also on failure. */
+/* Parse @text, and take ownership of it, also on failure. */
 int maps_parse(char *text, struct maps *maps);
 int maps_copy(const struct maps *from, struct maps *to);
 void maps_free(struct maps *maps);
 /* Return the mapping that contains @addr, or NULL. */
 const struct maps_entry *maps_find(const struct maps *maps, uint64_t addr);
-/* Get the status of the file behind a mapping. Return 0 or -errno. */
+/* Get the status (stat) of the file behind a mapping. Return 0 or -errno. */
 int maps_stat(int pid, const struct maps_entry *entry, struct stat *st);
 /* Open the mapped file itself, even if it was renamed or deleted. Return an fd or -errno. */
 int maps_open(int pid, const struct maps_entry *entry);

@@ -81,7 +81,7 @@ int proc_read_all(int fd, size_t max, char **out, size_t *len)
 	int err;
 
 	do {
-		/* A file of /proc does not know its size. */
+		/* The size of a file in /proc is not known in advance. */
 		err = grow(text, cap, n + 4096 + 1);
 		got = err ? 0 : read(fd, text + n, cap - n - 1);
 		if (got < 0)
@@ -141,7 +141,7 @@ int proc_image(int pid, struct proc_image *image)
 
 	if (n < 0)
 		return (int)n;
-	/* Numbers follow the name, which may contain anything. */
+	/* Numbers follow the name, which may contain any characters. */
 	close = strrchr(buf, ')');
 	if (!close || sscanf(close + 1,
 			     " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*u %*u %*u %*u "
@@ -164,7 +164,7 @@ int proc_tgid(int pid, int *tgid)
 
 	if (n < 0)
 		return (int)n;
-	/* The name comes first and contains no newline: the kernel escapes it. */
+	/* The name is before this line, but contains no newline: the kernel escapes it. */
 	line = strstr(buf, "\nTgid:");
 	if (!line || sscanf(line, "\nTgid: %d", tgid) != 1)
 		return -ESRCH;
@@ -199,7 +199,7 @@ bool proc_was_alone(int pid)
 	char stat[512];
 	long threads;
 
-	/* The process first: the faults of its remaining thread only grow. */
+	/* Read the process's sum first: the faults of its remaining thread only grow. */
 	if (!proc_alive(pid) || proc_read(stat, sizeof(stat), "/proc/%d/stat", pid) < 0 ||
 	    !parse_faults(stat, &all, &threads) || threads != 1)
 		return false;
@@ -217,7 +217,10 @@ int proc_waits_at(int pid, int tid, uint64_t *address)
 	*address = 0;
 	if (n < 0)
 		return (int)n;
-	/* "running", or the number and arguments of the system call that it is blocked in. */
+	/*
+	 * The text is "running", or the number and arguments of the system call in which the thread
+	 * is blocked.
+	 */
 	if (!strncmp(buf, "running", 7))
 		*address = UINT64_MAX;
 	else if (sscanf(buf, "%ld 0x%llx", &nr, &word) == 2 && nr == SYS_futex)
@@ -288,7 +291,7 @@ int proc_may_look(int pid)
 {
 	char path[32], target[8];
 
-	/* The kernel requires the same permission as for the mappings. */
+	/* The kernel requires the same permission for this link as for the mappings. */
 	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
 	if (readlink(path, target, sizeof(target)) >= 0)
 		return 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * In a static program, the C library's look-up of users loads the modules named in
- * /etc/nsswitch.conf. They are built for another C library and may crash. So the static program
+ * Look up users. In a static program, the C library's functions would load the modules named in
+ * /etc/nsswitch.conf. These are built for another C library and may crash. So the static program
  * reads the files itself.
  */
 #include "target/users.h"
