@@ -65,7 +65,10 @@ static bool csv_nested(const struct emit_field *f)
 
 static void csv_name(char *out, const char *prefix, const char *name)
 {
-	/* All names are ours and short. A truncated name would not be found among the columns. */
+	/*
+	 * All names are in the list of fields, and short. A truncated name would not be found among
+	 * the columns.
+	 */
 	if (snprintf(out, CSV_NAME, "%s%s%s", prefix, *prefix ? "." : "", name) >= CSV_NAME)
 		*out = '\0';
 }
@@ -300,7 +303,10 @@ static void csv_end(struct csv *csv, struct buf *buf)
 	csv_eol(buf);
 }
 
-/* A record and the records around it. Rows nested below it repeat their keys. */
+/*
+ * A record and the records that contain it. Rows nested below it repeat the keys of all these
+ * records.
+ */
 struct csv_above {
 	const struct csv_above *above; /* NULL: the outermost */
 	const struct emit_record *record;

@@ -32,7 +32,7 @@ const struct emit_names fields_why[] = {
 	{ MODEL_WHY_ABANDONED, "abandoned", "a thread never returned from the barrier" },
 	{ MODEL_WHY_CAUSALITY, "causality", "a thread left before the last one arrived" },
 	{ MODEL_WHY_COUNT, "count", "the number of threads differs from the barrier's count" },
-	{ MODEL_WHY_SWAP, "swap", "two arrivals at its edge may be in the wrong order" },
+	{ MODEL_WHY_SWAP, "swap", "the order of two arrivals at its start or end is uncertain" },
 	{ MODEL_WHY_END, "end", "tracing ended during the episode" },
 	{ MODEL_WHY_OTHERS, "others", "the expected number of threads is not known" },
 	{ MODEL_WHY_BOUND, "bound", "the last arrival was not seen: it was no later than shown" },
@@ -163,7 +163,7 @@ static const struct emit_field member_fields[] = {
 	{ "comm", EMIT_STRING, M(comm), .heading = "thread", .look = EMIT_NAME,
 	  .views = FIELDS_EACH, .help = "name of the thread" },
 	{ "site", EMIT_STRING, M(site), .heading = "from", .look = EMIT_NAME,
-	  .help = "call site, if the threads of the episode have different ones" },
+	  .help = "call site, if it is not the same for all threads of the episode" },
 	{ "order", EMIT_U32, M(order), .help = "order of arrival, from 0" },
 	{ "arrive_ns", EMIT_T_NS, M(arrive_ns), .help = "time of arrival, from clock_start_ns" },
 	{ "inter_ns", EMIT_NS, M(inter_ns), .heading = "inter", .look = EMIT_MEAN,
@@ -223,7 +223,7 @@ const struct emit_record fields_rec_thread = {
 
 #define S2(m) AT(report_callsite, m)
 static const struct emit_field callsite_fields[] = {
-	FIELDS_SOURCE_OF(report_callsite, "function of the waiting call"),
+	FIELDS_SOURCE_OF(report_callsite, "function that contains the call site"),
 	{ "offset", EMIT_U64, S2(offset), .flags = FIELDS_ZERO,
 	  .help = "offset of the call in the module" },
 	{ "inlined", EMIT_STRING, S2(inlined),
@@ -243,7 +243,7 @@ static const struct emit_field detached_fields[] = {
 	  .help = "function through which threads cross these barriers; null: all barriers of "
 		  "the family that are not listed separately" },
 	{ "shed_ns", EMIT_T_NS, SH(t_ns),
-	  .help = "when tracing them stopped, from clock_start_ns" },
+	  .help = "when tracing of these barriers stopped, from clock_start_ns" },
 	{ "shed_cost", EMIT_RATIO, SH(cost),
 	  .help = "estimated cost of tracing the whole process at that time, as a share of "
 		  "thread time" },
@@ -359,7 +359,7 @@ static const struct emit_field episode_fields[] = {
 	{ "why", EMIT_SET, EP(why), .names = fields_why,
 	  .help = "why it is incomplete or ambiguous" },
 	{ "nested", EMIT_BOOL, EP(nested),
-	  .help = "inside another barrier's wait: part of no sum" },
+	  .help = "inside another barrier's wait: not in any sum" },
 	{ "threads", EMIT_ARRAY, LIST(observed_episode, members, nmembers),
 	  .sub = &fields_rec_member, .help = "its threads, in order of arrival" },
 	FIELDS_COUNTERS_OF(observed_episode),
@@ -404,7 +404,7 @@ static const struct emit_field barrier_fields[] = {
 	  .look = EMIT_NUMBER, .help = "process id" },
 	{ "comm", EMIT_STRING, B(comm), .help = "name of the process" },
 	{ "processes", EMIT_U32, B(processes),
-	  .help = "1, or the number of exited processes of one program summed here" },
+	  .help = "1, or the number of exited processes of one program that this record sums up" },
 	{ "shed_ns", EMIT_T_NS, B(detached_ns),
 	  .help = "when tracing it stopped because of --cost-limit, from clock_start_ns; null: "
 		  "traced to the end" },
@@ -419,7 +419,7 @@ static const struct emit_field barrier_fields[] = {
 	{ "name", EMIT_STRING, B(name), .help = "name given by the program or the user" },
 	{ "label", EMIT_CHARS, B(label), .heading = "barrier", .look = EMIT_NAME,
 	  .help = "its label in text output" },
-	FIELDS_SOURCE_OF(report_barrier, "function of the waiting call"),
+	FIELDS_SOURCE_OF(report_barrier, "function that contains the call site"),
 	{ "offset", EMIT_U64, B(offset), .flags = FIELDS_ZERO,
 	  .help = "offset of the call in the module" },
 	{ "object", EMIT_CHARS, B(object),
@@ -436,13 +436,13 @@ static const struct emit_field barrier_fields[] = {
 	{ "crossings", EMIT_U64, B(crossings),
 	  .help = "crossings: one thread passing the barrier once" },
 	{ "unmet", EMIT_U64, B(unmet),
-	  .help = "crossings without a known episode, as processes share the barrier" },
+	  .help = "crossings without a known episode, because processes share the barrier" },
 	{ "participants", EMIT_U32, B(participants), .flags = FIELDS_ZERO,
 	  .help = "largest number of threads in a complete episode" },
 	{ "participants_min", EMIT_U32, B(participants_min), .flags = FIELDS_ZERO,
 	  .help = "smallest number of threads in a complete episode" },
 	{ "shared", EMIT_BOOL, B(shared), .help = "its threads belong to several processes" },
-	{ "nested", EMIT_BOOL, B(nested), .help = "inside another barrier's wait: part of no sum" },
+	{ "nested", EMIT_BOOL, B(nested), .help = "inside another barrier's wait: not in any sum" },
 	{ "loop", EMIT_BOOL, B(loop), .help = "the program calls it a loop barrier" },
 	{ "phase_ns", EMIT_TIMES, B(phase_ns), .heading = "phase\nmean", .look = EMIT_MEAN,
 	  .help = "phase times" },
@@ -467,7 +467,7 @@ static const struct emit_field barrier_fields[] = {
 	  .help = "1 minus the share of thread time lost to rotating imbalance (a different "
 		  "thread is late each time)" },
 	{ "release_share", EMIT_RATIO, B(release_share),
-	  .help = "share of its phases' thread time that is spent on releases" },
+	  .help = "share of its phases' thread time that is release latency" },
 	{ "last_tid", EMIT_U32, B(last_tid), .flags = FIELDS_ZERO, .heading = "most often\nlast",
 	  .look = EMIT_NUMBER,
 	  .cell = cell_last, .help = "the thread that arrives last most often" },
@@ -477,17 +477,17 @@ static const struct emit_field barrier_fields[] = {
 	{ "last_share", EMIT_RATIO, B(last_share),
 	  .help = "last_count divided by the number of complete episodes" },
 	{ "pattern", EMIT_ENUM, B(pattern), .names = pattern_names,
-	  .help = "balanced, static, rotating, mixed, costly, few (too few episodes to tell), "
+	  .help = "balanced, static, rotating, mixed, costly, few (too few episodes to classify), "
 		  "unknown (only sums over threads exist) or tasks (lost time is not known)" },
 	{ "verdict", EMIT_CHARS, B(verdict), .help = "what the figures mean, in a sentence" },
 	{ "advice", EMIT_CHARS, B(advice), .help = "what to do about it" },
 	{ "cause", EMIT_OBJECT, LIST(report_barrier, cause, cause.nparts), .sub = &fields_rec_cause,
 	  .help = "why the last arrivers were late, over all episodes" },
 	{ "delay_direct_ns", EMIT_NS, B(delay_direct_ns),
-	  .help = "waits at all barriers that began as an imbalance in phases that end here" },
+	  .help = "waits, at all barriers, caused directly by imbalance in phases that end here" },
 	{ "delay_passed_ns", EMIT_NS, B(delay_passed_ns),
-	  .help = "such waits that were passed on by threads that were late because they had "
-		  "waited themselves" },
+	  .help = "waits, at all barriers, caused by that imbalance indirectly: passed on by "
+		  "threads that were late because they had waited themselves" },
 	FIELDS_COUNTERS_OF(report_barrier),
 	{ "threads", EMIT_ARRAY, LIST(report_barrier, threads, nthreads), .sub = &fields_rec_thread,
 	  .help = "its threads, by index" },
@@ -542,12 +542,12 @@ static const struct emit_field omp_fields[] = {
 	  .help = "1 minus the share that the runtime uses inside regions" },
 	{ "start", EMIT_RATIO, PR(omp_start),
 	  .help = "1 minus the share that workers need from the call that begins a region to "
-		  "their first instruction in it; null: not known, and part of serialisation" },
+		  "their first instruction in it; null: unknown, and included in serialisation" },
 	{ "serialisation", EMIT_RATIO, PR(omp_serialisation),
 	  .help = "1 minus the share lost outside parallel regions" },
 	{ "turns", EMIT_RATIO, PR(omp_turns),
 	  .help = "1 minus the share lost to waiting for a turn in critical, ordered and "
-		  "locks; null: not known, and counted as work" },
+		  "locks; null: unknown, and counted as work" },
 	END
 };
 static const struct emit_record rec_omp = {
@@ -561,8 +561,8 @@ static const struct emit_field process_fields[] = {
 	{ "comm", EMIT_STRING, PR(comm), .heading = "process", .look = EMIT_NAME,
 	  .help = "name of the process" },
 	{ "processes", EMIT_U32, PR(processes),
-	  .help = "1, or the number of exited processes of one program summed here; "
-		  "pid is that of the first" },
+	  .help = "1, or the number of exited processes of one program that this record sums "
+		  "up; pid is that of the first of them" },
 	{ "interim", EMIT_INTERIM, .help = "true in an interim report" },
 	{ "parent", EMIT_U32, PR(parent), .flags = FIELDS_ZERO, .help = "pid of its parent" },
 	{ "exited", EMIT_BOOL, PR(exited), .help = "whether it exited while it was traced" },
@@ -583,8 +583,8 @@ static const struct emit_field process_fields[] = {
 	{ "nthreads", EMIT_U32, PR(threads), .heading = "threads", .look = EMIT_NUMBER,
 	  .help = "number of threads that crossed a barrier" },
 	{ "positions", EMIT_U32, PR(positions),
-	  .help = "largest number of them that existed at one time: threads that did not "
-		  "overlap in time share a position, and efficiencies compare positions" },
+	  .help = "largest number of these threads that existed at one time: threads that did "
+		  "not overlap in time share a position, and efficiencies compare positions" },
 	{ "episodes", EMIT_U64, PR(episodes), .heading = "episodes", .look = EMIT_NUMBER,
 	  .help = "complete episodes" },
 	{ "incomplete", EMIT_U64, PR(incomplete),
@@ -605,8 +605,8 @@ static const struct emit_field process_fields[] = {
 	{ "wait_ns", EMIT_NS, PR(wait_ns), .heading = "lost", .look = EMIT_COMMON,
 	  .help = "waits for the last arriver, summed over threads" },
 	{ "wait_share", EMIT_RATIO, PR(wait_share),
-	  .help = "wait_ns divided by the lifetimes of its threads: the share lost to waiting "
-		  "that the verdict states" },
+	  .help = "wait_ns divided by the sum of its threads' lifetimes: the share lost to "
+		  "waiting that the verdict states" },
 	{ "imbalance", EMIT_RATIO, PR(imbalance),
 	  .help = "share of its phases' thread time that is lost to waiting, over all its "
 		  "barriers; null if it shares barriers with other processes" },
@@ -629,14 +629,14 @@ static const struct emit_field process_fields[] = {
 	  .help = "share of outside_ns that was on a CPU" },
 	{ "lost_static", EMIT_RATIO, PR(lost_static),
 	  .help = "share of its threads' lifetimes (OpenMP: of elapsed_ns times nthreads) lost "
-		  "to static imbalance, as the same threads always take longer; the next two "
-		  "add up with it to 1 minus the parallel efficiency" },
+		  "to static imbalance (the same threads always take longer). lost_static, "
+		  "lost_rotating and lost_transfer add up to 1 minus the parallel efficiency" },
 	{ "lost_rotating", EMIT_RATIO, PR(lost_rotating),
-	  .help = "share lost to rotating imbalance, as a different thread is late each time" },
+	  .help = "share lost to rotating imbalance (a different thread is late each time)" },
 	{ "lost_transfer", EMIT_RATIO, PR(lost_transfer),
 	  .help = "share lost to barrier overhead" },
 	{ "pattern", EMIT_ENUM, PR(pattern), .names = pattern_names,
-	  .help = "balanced, static, rotating, mixed, costly, few (too few episodes to tell), "
+	  .help = "balanced, static, rotating, mixed, costly, few (too few episodes to classify), "
 		  "unknown (only sums over threads exist) or tasks (lost time is not known)" },
 	{ "verdict", EMIT_CHARS, PR(verdict), .help = "what the figures mean, in a sentence" },
 	{ "advice", EMIT_CHARS, PR(advice), .help = "what to do about it" },
@@ -651,7 +651,8 @@ static const struct emit_field process_fields[] = {
 	  .help = "for a process that runs tasks: lower limit of the parallel efficiency "
 		  "(nothing done inside barriers is work)" },
 	{ "parallel_efficiency_most", EMIT_RATIO, PR(parallel_most),
-	  .help = "upper limit of it (everything done inside barriers is work)" },
+	  .help = "for a process that runs tasks: upper limit of the parallel efficiency "
+		  "(everything done inside barriers is work)" },
 	{ "barriers_oncpu", EMIT_RATIO, PR(inside_oncpu),
 	  .help = "for a process that runs tasks: share of its threads' time inside barriers "
 		  "that was on a CPU, in tasks or waiting" },
@@ -660,23 +661,24 @@ static const struct emit_field process_fields[] = {
 	  .help = "estimated cost of tracing: of its crossings, of its threads' switches, and "
 		  "of sbt-trace running instead of its threads" },
 	{ "crossing_cost_ns", EMIT_DOUBLE, PR(crossing_cost_ns),
-	  .help = "estimated cost of one crossing: its price back to back, multiplied by the "
-		  "slowdown of the BPF program in this process" },
+	  .help = "estimated cost of one crossing: the cost measured without pauses between "
+		  "crossings, times the slowdown of the BPF program in this process" },
 	{ "cost_taken_ns", EMIT_NS, PR(cost_interference_ns),
 	  .help = "time that its threads waited for a CPU that sbt-trace used for reading; "
 		  "cost_ns includes it for each thread that takes part in episodes" },
 	{ "discovery_hits", EMIT_U64, PR(looks),
-	  .help = "hits of probes that were no crossing: probes that look for barriers on "
-		  "condition variables, watch threads wait for their turn, or report OpenMP "
-		  "tasks; included in cost_ns" },
+	  .help = "hits of probes that are not crossings: of probes that look for barriers on "
+		  "condition variables, measure waits for a turn, or report OpenMP tasks; "
+		  "included in cost_ns" },
 	{ "discovery_paused_ns", EMIT_NS, PR(paused_ns),
-	  .help = "time without looking for barriers on condition variables, because those in "
-		  "use were hot and no barriers" },
+	  .help = "time without looking for barriers on condition variables, because the "
+		  "condition variables in use were used often and were not barriers" },
 	{ "cost_share", EMIT_RATIO, PR(cost_share),
-	  .help = "cost_ns divided by its threads' time, as far as there are CPUs for them" },
+	  .help = "cost_ns divided by its threads' time, which counts up to elapsed_ns times "
+		  "the number of CPUs" },
 	{ "cost_rough", EMIT_BOOL, PR(cost_rough),
-	  .help = "its threads work less than 5 us between barriers: where they sleep there, "
-		  "tracing may cost nothing, or many times this" },
+	  .help = "cost_ns is uncertain: the threads work less than 5 us between barriers. If "
+		  "they sleep at barriers, tracing may cost nothing, or many times cost_ns" },
 	{ "shed_ns", EMIT_T_NS, PR(detached_ns),
 	  .help = "when tracing it stopped because of --cost-limit, from clock_start_ns; null: "
 		  "traced to the end" },
@@ -689,9 +691,9 @@ static const struct emit_field process_fields[] = {
 	{ "shed_probed", EMIT_BOOL, PR(detached_probed),
 	  .help = "the probes were left in place and still cost the process some time" },
 	{ "sheds", EMIT_ARRAY, LIST(report_process, sheds, nsheds), .sub = &rec_detached,
-	  .help = "barriers of this process that stopped being traced because of --cost-limit, "
-		  "while others were traced: its sums lack what happened there later, and no "
-		  "efficiency is known" },
+	  .help = "barriers of this process that were no longer traced because of --cost-limit, "
+		  "while other barriers still were: its sums lack what happened there later, "
+		  "and no efficiency is known" },
 	FIELDS_COUNTERS_OF(report_process),
 	{ "threads", EMIT_ARRAY, LIST(report_process, members, nmembers), .sub = &fields_rec_thread,
 	  .help = "its threads over all barriers, by index" },
@@ -740,25 +742,25 @@ static const struct emit_field group_fields[] = {
 	{ "efficiency", EMIT_OBJECT, GR(all.efficiency), .sub = &rec_efficiency,
 	  .help = "POP efficiencies of all processes as one team" },
 	{ "lost_static", EMIT_RATIO, GR(all.lost_static),
-	  .help = "share of elapsed_ns times nthreads lost to static imbalance, as the same "
-		  "threads always take longer; the next two add up with it to 1 minus the "
-		  "parallel efficiency" },
+	  .help = "share of elapsed_ns times nthreads lost to static imbalance (the same "
+		  "threads always take longer). lost_static, lost_rotating and lost_transfer "
+		  "add up to 1 minus the parallel efficiency" },
 	{ "lost_rotating", EMIT_RATIO, GR(all.lost_rotating),
-	  .help = "share lost to rotating imbalance, as a different thread is late each time" },
+	  .help = "share lost to rotating imbalance (a different thread is late each time)" },
 	{ "lost_transfer", EMIT_RATIO, GR(all.lost_transfer),
 	  .help = "share lost to barrier overhead" },
 	{ "pattern", EMIT_ENUM, GR(all.pattern), .names = pattern_names,
-	  .help = "balanced, static, rotating, mixed, costly, few (too few episodes to tell), "
+	  .help = "balanced, static, rotating, mixed, costly, few (too few episodes to classify), "
 		  "unknown (only sums over threads exist) or tasks (lost time is not known)" },
 	{ "verdict", EMIT_CHARS, GR(all.verdict), .help = "what the figures mean, in a sentence" },
 	{ "advice", EMIT_CHARS, GR(all.advice), .help = "what to do about it" },
 	{ "counted_from_ns", EMIT_T_NS, GR(all.counted_from_ns),
-	  .help = "as in a process record: the latest of its processes. The efficiencies are "
+	  .help = "as in a process record, the latest of its processes. The efficiencies are "
 		  "null if much of its time is missing" },
 	{ "untraced", EMIT_STRING, GR(all.untraced),
-	  .help = "as in a process record, for one of these" },
+	  .help = "as in a process record, for one of its processes" },
 	{ "tasks", EMIT_BOOL, GR(all.tasks),
-	  .help = "as in a process record: at least one of these does" },
+	  .help = "at least one of its processes runs OpenMP tasks; see a process record" },
 	{ "threads", EMIT_ARRAY, LIST(report_group, all.members, all.nmembers),
 	  .sub = &fields_rec_thread, .help = "their threads over all barriers, by index" },
 	END
@@ -827,7 +829,7 @@ static const struct emit_field finding_fields[] = {
 	{ "kind", EMIT_STRING, F(kind),
 	  .help = "oversubscribed, spinning, pinned, migrating, slow_cpu, throttled, cost_limit, "
 		  "site_unknown, untraced, counted_from, tasks or arrivals_unseen" },
-	{ "pid", EMIT_U32, F(pid), .flags = FIELDS_ZERO, .help = "process id; null: the machine" },
+	{ "pid", EMIT_U32, F(pid), .flags = FIELDS_ZERO, .help = "process id; null: the finding is about the machine" },
 	{ "interim", EMIT_INTERIM, .help = "true in an interim report" },
 	{ "figure", EMIT_DOUBLE, F(figure), .help = "the number in the sentence" },
 	{ "text", EMIT_CHARS, F(text), .help = "what the data prove, in a sentence" },
@@ -878,7 +880,7 @@ static const struct emit_field end_fields[] = {
 	{ "crossings", EMIT_U64, RE(crossings),
 	  .help = "crossings: one thread passing a barrier once" },
 	{ "hangs", EMIT_U32, RE(nhangs),
-	  .help = "barriers at which threads waited and that had not opened" },
+	  .help = "barriers that had not opened and at which threads still waited" },
 	{ "elapsed_ns", EMIT_NS, AT(fields_end, elapsed_ns), .help = "traced time" },
 	{ "from_ns", EMIT_NS, RE(extent.from_ns), .flags = FIELDS_ZERO,
 	  .help = "start of the part of the run that is covered, from clock_start_ns; null: "
@@ -909,7 +911,7 @@ static const struct emit_field end_fields[] = {
 	  .help = "processes that run OpenMP tasks, so their efficiencies are not known" },
 	{ "cut", EMIT_BOOL, RE(cut), .help = "the recording ends before the run did" },
 	{ "aggregate", EMIT_BOOL, RE(aggregate),
-	  .help = "the kernel made sums (--aggregate): single episodes are not known" },
+	  .help = "the kernel kept only sums (--aggregate): single episodes are not known" },
 	{ "left_out", EMIT_STRING, RE(left_out),
 	  .help = "barrier families in the traced processes that the kernel cannot sum" },
 	{ "unmet", EMIT_U64, RE(unmet),
@@ -922,7 +924,8 @@ static const struct emit_field end_fields[] = {
 	  .help = "cost of accounting each time a traced thread loses a CPU, is woken and gets "
 		  "a CPU again" },
 	{ "switches_cost_ns", EMIT_NS, RE(switches_cost_ns),
-	  .help = "estimated total cost of that, including processes that crossed no barrier" },
+	  .help = "estimated total cost of this accounting, including processes that crossed no "
+		  "barrier" },
 	{ "rested_ns", EMIT_NS, RE(rested_ns),
 	  .help = "time of threads that switched 2,000 times in a second without crossing a "
 		  "barrier: accounting skips them for the rest of that second, and the time is "
@@ -934,7 +937,7 @@ static const struct emit_field end_fields[] = {
 const struct emit_record fields_rec_end = {
 	"end", sizeof(struct fields_end), end_fields, "The end of the output"
 };
-/* A separate type, so that "end" is always the last line. */
+/* The last line of the output always has the type "end", so interim reports need another. */
 const struct emit_record fields_rec_interim = {
 	"interim", sizeof(struct fields_end), end_fields, "The end of an interim report"
 };

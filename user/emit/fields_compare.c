@@ -16,7 +16,7 @@ static void cell_quantity(const void *rec, char *out, size_t size)
 	const struct compare_row *r = rec;
 	size_t n = strlen(r->quantity);
 
-	/* The cells have the units. */
+	/* The cells show the unit, so leave it out of the name. */
 	if (!r->counter && n > 3 && !strcmp(r->quantity + n - 3, "_ns"))
 		n -= 3;
 	snprintf(out, size, "%.*s", (int)n, r->quantity);
@@ -127,7 +127,7 @@ static const struct emit_field comparison_fields[] = {
 	{ "confidence", EMIT_RATIO, CM(confidence),
 	  .help = "confidence level of the tests and intervals" },
 	{ "fail_above", EMIT_DOUBLE, CM(fail_above),
-	  .help = "allowed share by which a value may be worse; null: not requested" },
+	  .help = "share by which a value may become worse (--fail-above); null: not given" },
 	{ "differences", EMIT_U32, CM(nrows), .help = "number of differences that follow" },
 	{ "tested", EMIT_U32, CM(tested), .help = "number of differences that were tested" },
 	{ "significant_count", EMIT_U32, CM(significant),
@@ -194,9 +194,9 @@ static const struct emit_field difference_fields[] = {
 	{ "only", EMIT_ENUM, R(only), .names = sides,
 	  .help = "a or b: present only in A or only in B" },
 	{ "pid_a", EMIT_U32, R(pid_a),
-	  .help = "process id in the first recording of A that has it" },
+	  .help = "process id in the first recording of A that has the process" },
 	{ "pid_b", EMIT_U32, R(pid_b),
-	  .help = "process id in the first recording of B that has it" },
+	  .help = "process id in the first recording of B that has the process" },
 	{ "comm", EMIT_STRING, R(comm), .help = "name of the process" },
 	{ "quantity", EMIT_STRING, R(quantity), .heading = "quantity", .look = EMIT_ID,
 	  .cell = cell_quantity,
@@ -237,11 +237,12 @@ static const struct emit_field difference_fields[] = {
 	  .help = "standard deviation of the sample of side B's recordings" },
 	{ "change", EMIT_ENUM, R(change), .names = changes, .heading = "", .look = EMIT_ID,
 	  .cell = cell_verdict,
-	  .help = "of a significant difference: worse, better, or more or less if neither" },
+	  .help = "for a significant difference: worse, better, or, if it is neither, more or "
+		  "less" },
 	{ "regression", EMIT_MAYBE, R(regression),
 	  .help = "proven to be worse by more than fail_above; null: not requested" },
 	{ "p_worse", EMIT_DOUBLE, R(p_worse),
-	  .help = "one-sided p that it is not worse by more than fail_above, adjusted (Holm) "
+	  .help = "one-sided p that the value is not worse by more than fail_above, adjusted (Holm) "
 		  "over all requested rows" },
 	END
 };

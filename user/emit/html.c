@@ -251,7 +251,10 @@ static void put_curves(struct html *h, const struct html_curve *curves, uint32_t
 
 /* --- the timeline ----------------------------------------------------------------------------- */
 
-/* Draw the times outside episodes: each thread's time after its last departure. */
+/*
+ * Draw the times that no episode covers: a thread's work after its last departure, and a wait that
+ * lasted to the end.
+ */
 static void add_last(struct html *h, const struct model *model, const struct report *r)
 {
 	uint32_t i;
@@ -354,7 +357,10 @@ static void put_points(struct html *h, const char *name, const struct grid_point
 	free(all);
 }
 
-/* Add the report's id and label of a barrier. The report may lack barriers of the model. */
+/*
+ * Add an object with the report's id and label of a barrier, without its closing brace. The report
+ * may lack barriers of the model.
+ */
 static void put_barrier_name(struct html *h, const struct report *r, uint32_t barrier)
 {
 	uint32_t i;

@@ -20,7 +20,10 @@ static void page_put(struct html_page *page, const char *s)
 	page_write(page, s, strlen(s));
 }
 
-/* Only "<" could end or change the script element around the JSON, and only strings contain it. */
+/*
+ * Escape "<", the only character that could end or change the script element around the JSON. Only
+ * strings contain it.
+ */
 void html_page_flush(struct html_page *page)
 {
 	const char *at = page->buf.s, *end;
