@@ -335,7 +335,7 @@ static void barrier_episodes(struct textout *t, const struct report_barrier *b)
 	else if (b->participants)
 		buf_printf(&s, " of %u thread%s", b->participants, b->participants == 1 ? "" : "s");
 	if (b->incomplete)
-		buf_printf(&s, ", %s incomplete (in no figure here)",
+		buf_printf(&s, ", %s incomplete (not in any figure here)",
 			   textout_count(n, b->incomplete));
 	if (b->ambiguous)
 		buf_printf(&s, ", %s ambiguous", textout_count(n, b->ambiguous));

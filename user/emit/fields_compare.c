@@ -242,8 +242,8 @@ static const struct emit_field difference_fields[] = {
 	{ "regression", EMIT_MAYBE, R(regression),
 	  .help = "proven to be worse by more than fail_above; null: not requested" },
 	{ "p_worse", EMIT_DOUBLE, R(p_worse),
-	  .help = "one-sided p that the value is not worse by more than fail_above, adjusted (Holm) "
-		  "over all requested rows" },
+	  .help = "one-sided p that the value is not worse by more than fail_above, adjusted "
+		  "(Holm) over all requested rows" },
 	END
 };
 const struct emit_record fields_rec_difference = {

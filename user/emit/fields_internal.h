@@ -67,7 +67,8 @@ extern const struct emit_record fields_rec_frame, fields_rec_blocked, fields_rec
 	{ NULL, EMIT_NS, AT(s, parts.blocked_ns[MODEL_BLOCKED_OTHER]), \
 	  .heading = "blocked\nelse", PART, .help = "blocked for another reason" }, \
 	{ "unattributed_ns", EMIT_NS, AT(s, parts.unattributed_ns), \
-	  .heading = "unattri-\nbuted", PART, .help = "part of work_ns that is in no other part" }, \
+	  .heading = "unattri-\nbuted", PART, \
+	  .help = "part of work_ns that is in no other part" }, \
 	SBT_PART_TIMES(FIELDS_PART_TIME, s) \
 	{ "spin_ns", EMIT_NS, AT(s, parts.spin_ns), .heading = "spins in\nbarrier", PART, \
 	  .help = "on a CPU inside the barrier: not part of work_ns" }, \

@@ -27,7 +27,8 @@ static const struct emit_field phase_fields[] = {
 	{ "access_ns", EMIT_NS, PH(access_ns), .heading = "remote\ndata", .look = EMIT_COMMON,
 	  .flags = FIELDS_DROP, .help = "time to access remote data, summed over threads" },
 	{ "queue_ns", EMIT_NS, PH(queue_ns), .heading = "waits for\nprocessor", .look = EMIT_COMMON,
-	  .flags = FIELDS_DROP, .help = "time ready to run without a free processor, summed over threads" },
+	  .flags = FIELDS_DROP,
+	  .help = "time ready to run without a free processor, summed over threads" },
 	END
 };
 const struct emit_record fields_rec_prediction_phase = {

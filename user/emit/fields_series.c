@@ -65,7 +65,8 @@ static const struct emit_field counter_fields[] = {
 	{ "stddev", EMIT_DOUBLE, CO(stddev), .help = "standard deviation of the sample of runs" },
 	{ "per_thread", EMIT_DOUBLE, CO(per_thread),
 	  .help = "mean divided by the number of threads that crossed barriers" },
-	{ "to_base", EMIT_DOUBLE, CO(normalised), .help = "mean divided by the mean of the point that is the base" },
+	{ "to_base", EMIT_DOUBLE, CO(normalised),
+	  .help = "mean divided by the mean of the point that is the base" },
 	END
 };
 static const struct emit_record rec_counter = {
@@ -144,7 +145,8 @@ static const struct emit_field series_fields[] = {
 	{ "recording_time", EMIT_BOOL, PO(whole),
 	  .help = "no barrier was crossed in one of the recordings: its time is the length of "
 		  "the recording" },
-	{ "base", EMIT_STRING, AT(fields_series, base), .help = "label of the point that the ratios compare with" },
+	{ "base", EMIT_STRING, AT(fields_series, base),
+	  .help = "label of the point that the ratios compare with" },
 	{ "normalised", EMIT_DOUBLE, PO(normalised), .heading = "to\nbase", .look = EMIT_NUMBER,
 	  .cell = cell_normalised, .help = "time_ns divided by time_ns of the base" },
 	{ "speedup", EMIT_DOUBLE, PO(speedup), .heading = "speedup", .look = EMIT_FRACTION,

@@ -84,7 +84,8 @@ static const char *part_key(unsigned k)
 
 static const struct emit_field cause_fields[] = {
 	CAUSE_WHAT,
-	{ "episodes", EMIT_U64, C(episodes), .help = "number of episodes from which the cause was computed" },
+	{ "episodes", EMIT_U64, C(episodes),
+	  .help = "number of episodes from which the cause was computed" },
 	{ "dominated", EMIT_U64, C(dominated),
 	  .help = "number of those episodes in which the dominant part was the largest" },
 	CAUSE_CULPRIT,
