@@ -129,9 +129,9 @@ BARRIER SPEC SIGNALS
 "They form one curve, each at its number of threads.\n",
 	.notes =
 "Without --processors: 1, 2, 4, ..., up to the first number above the number of "
-"threads. --record-to needs one number of processors. The result includes the assumptions, such as that "
-"the program does the same work in the same order on the target. Warnings say which "
-"of them may not hold.\n",
+"threads. --record-to needs one number of processors. The result includes the "
+"assumptions, such as that the program does the same work in the same order on "
+"the target. Warnings say which assumptions may not hold.\n",
 },
 [COMMAND_DIFF] = {
 	.name = "diff",

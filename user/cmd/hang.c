@@ -455,7 +455,7 @@ static int add_pid(struct hang *h, int pid)
 	int tgid;
 
 	if (proc_tgid(pid, &tgid))
-		tgid = pid; /* look() reports it */
+		tgid = pid; /* look() reports that the process does not exist */
 	if (is_given(h, (uint32_t)tgid))
 		return 0;
 	if (grow(h->pids, h->cap_pids, h->npids + 1))

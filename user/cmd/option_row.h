@@ -32,7 +32,7 @@ enum option_kind {
 	OPTION_INTEGER, /* uint8_t, uint32_t or uint64_t: the value times @scale */
 	OPTION_DECIMAL, /* double: the value times @scale */
 	OPTION_SECONDS, /* uint64_t: the value in nanoseconds */
-	OPTION_CALL, /* @take stores it */
+	OPTION_CALL, /* stored by @take */
 	OPTION_HELP, /* answered at once, like the two options below */
 	OPTION_VERSION,
 	OPTION_SCHEMA,
@@ -42,10 +42,10 @@ struct command_line;
 
 struct option_row {
 	const char *name; /* without dashes */
-	const char *argument; /* NULL: takes no value */
-	const char *help; /* begins in lower case, has no full stop */
+	const char *argument; /* name of the value in the help; NULL: the option takes no value */
+	const char *help; /* the help; begins in lower case, has no full stop */
 	const char *choices; /* possible values, separated by spaces; NULL: any */
-	const char *expected; /* "a number of ...": for the message about a wrong value */
+	const char *expected; /* what the value must be ("a number of ..."), for messages */
 	char letter; /* 0: none */
 	enum option_group group;
 	enum option_kind kind;

@@ -146,7 +146,7 @@ static int by_processors(const void *a, const void *b)
 
 /* One curve: measured runs by number of threads, or predictions by processors. */
 struct drawn {
-	struct html_point *points; /* with room for all runs */
+	struct html_point *points; /* points, with room for all runs */
 	uint32_t n;
 	char name[64];
 };

@@ -24,7 +24,7 @@
 #include "recording/replay.h"
 
 #define COUNTS_MAX  256
-#define MACHINE_MAX (1u << 20) /* bytes of a file of parameters */
+#define MACHINE_MAX (1u << 20) /* largest size in bytes of a file of parameters */
 #define WHY	    512
 
 /* --- the machine ------------------------------------------------------------------------------ */
@@ -130,11 +130,11 @@ struct one {
 	const char *path;
 	const struct command_line *line;
 	struct replay *replay;
-	struct report report; /* the predictions point to its labels */
+	struct report report; /* the report; the predictions point to its labels */
 	struct predict_feed *feed;
 	struct predictions predictions;
 	bool predicted;
-	int err; /* the first error of feeding; 0: none */
+	int err; /* the first error of on_episode() and on_message(); 0: none */
 };
 
 static struct predict_feed *new_feed(const struct one *one)

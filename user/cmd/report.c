@@ -91,7 +91,7 @@ static uint64_t key_of(uint32_t pid, const char *id)
 	return text_hash(TEXT_HASH_INIT + pid, id, strlen(id));
 }
 
-/* Keep the phases that end at a barrier that is printed. */
+/* Keep only the phases that end at a barrier that is printed. */
 static int choose_phases(struct report *report)
 {
 	struct hash shown = { 0 };
@@ -272,7 +272,7 @@ struct reporting {
 	const struct command_line *line;
 	struct which which;
 	struct replay *replay;
-	struct pictures *pictures; /* NULL: none are wanted */
+	struct pictures *pictures; /* NULL: no picture is wanted */
 	struct beside *beside;
 	struct emit *emit;
 	char *rows; /* the chosen rows, in words; NULL: all rows */
@@ -289,7 +289,7 @@ static int open_recordings(struct reporting *r, const struct replay_options *opt
 	if (err)
 		return err;
 	o.episode = r->pictures ? pictures_episode : NULL;
-	o.folds = !r->pictures; /* a picture has a line for each thread */
+	o.folds = !r->pictures; /* pictures show each thread, so threads must not be folded */
 	o.ctx = r->pictures;
 	return replay_open_all((const char *const *)line->files.words, (uint32_t)line->files.n, &o,
 			       &r->replay);

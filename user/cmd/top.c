@@ -21,7 +21,7 @@
 #include "sbt/record.h"
 #include "target/proc.h"
 
-/* How long a warning stays above the table. */
+/* How long the last warning stays above the table. */
 #define SAID_NS	     15000000000ULL
 /*
  * The tracer keeps data of exited processes. If it uses this much more memory than after the first
@@ -45,8 +45,8 @@ static void note_waiting(void *ctx, uint32_t tid, const struct sbt_thread *threa
 	struct address_space *space;
 
 	/*
-	 * These are no waits: a thread at a marker, a worker of OpenMP that idles between regions,
-	 * and a thread that has departed meanwhile.
+	 * Skip threads that do not wait: at a marker, as an idle OpenMP worker between regions, or
+	 * departed meanwhile.
 	 */
 	if (thread->kind == SBT_KIND_PHASE || thread->flags & SBT_CROSSING_NO_DEPART ||
 	    !w.arrive_ns || t->error)

@@ -30,7 +30,7 @@ struct chrome_run {
  * slices. A slice that would overlap because of corrupt times is cut.
  */
 struct chrome_track {
-	uint32_t tid; /* the slot may be reused for another thread */
+	uint32_t tid; /* tid of the thread; the slot may be reused for another thread */
 	/* bit i: part i in the track of put_shares() was not 0 when last written */
 	uint32_t shares;
 	bool reported; /* all parts in that track were written once */
@@ -60,10 +60,10 @@ struct chrome {
 	/* number of slices that were cut or left out because they would overlap */
 	uint64_t clipped;
 	uint32_t ntracks;
-	struct chrome_track *tracks; /* by the index of the thread */
+	struct chrome_track *tracks; /* tracks, by index of the thread */
 	struct report_namer *namer;
 	uint32_t nlabels;
-	char **labels; /* by barrier; NULL: not looked up yet */
+	char **labels; /* labels, by index of the barrier; NULL: not looked up yet */
 };
 
 static const char *const blocked_names[MODEL_BLOCKED_REASONS] = {
@@ -766,7 +766,7 @@ static void put_names(struct chrome *c, const struct model *model, uint64_t end_
 	}
 }
 
-/* Write the metadata: from when on the trace was thinned, and by how much. */
+/* Write the metadata: since when details were left out, and how many crossings share slices. */
 static void put_left_out(struct chrome *c)
 {
 	buf_printf(&c->buf, "\n],\n\"metadata\":{\"slices_cut\":%" PRIu64, c->clipped);

@@ -40,9 +40,9 @@ struct chrome_thinned {
 };
 
 /*
- * Begin a trace in @file, which stays the caller's. @env names barriers and counters and must
- * outlive the trace; @start_ns is the start of tracing. Return 0, or -ENOMEM or the error of the
- * first write, and no trace.
+ * Begin a trace in @file, which the caller owns. @env names barriers and counters and must outlive
+ * the trace; @start_ns is the start of tracing. Return 0 and the trace in *out, or -ENOMEM or the
+ * error of the first write.
  */
 int chrome_begin(struct chrome **out, FILE *file, const struct report_env *env, uint64_t start_ns);
 /*

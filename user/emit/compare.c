@@ -10,7 +10,7 @@
 #include "emit/table.h"
 
 #define PLACES 20 /* largest number of call sites in the table */
-#define FILES  8 /* files listed per side */
+#define FILES  8 /* largest number of files listed per side */
 
 /* --- values ----------------------------------------------------------------------------------- */
 

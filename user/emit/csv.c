@@ -16,7 +16,7 @@
 struct csv {
 	unsigned ncolumns, cap;
 	char (*columns)[CSV_NAME];
-	struct buf *cells; /* one per column, for the current row */
+	struct buf *cells; /* cells of the current row, one per column */
 	bool failed;
 };
 
@@ -308,7 +308,7 @@ static void csv_end(struct csv *csv, struct buf *buf)
  * records.
  */
 struct csv_above {
-	const struct csv_above *above; /* NULL: the outermost */
+	const struct csv_above *above; /* the record that contains this one; NULL: none */
 	const struct emit_record *record;
 	const void *rec;
 	char type[CSV_NAME]; /* "barrier.thread" */

@@ -19,7 +19,7 @@
 #define WEIGHTY 0.01
 #define CAP	40 /* limit of the table of barriers including such rows */
 #define CROWD	32 /* up to this many threads, all are shown */
-#define FRAMES	6 /* frames shown of a stack */
+#define FRAMES	6 /* largest number of frames shown of a stack */
 /* number of rows in each list of extreme threads, if there are more than CROWD */
 #define EXTREME 6
 
@@ -77,8 +77,8 @@ void detail_barriers(struct textout *t, const struct report *r,
 	textout_wrap(t, TEXTOUT_DIM, "  ", 2,
 		     "lost: waits for the last arriver, summed over threads. of run: time of its "
 		     "phases / elapsed time. imbalance: lost share of its phases' thread time. "
-		     "Shares in the answers above, also that of one thread's wait, are of thread "
-		     "time: from the start of a thread to its end.");
+		     "Shares in the answers above, also that of one thread's wait, refer to "
+		     "thread time: from the start of a thread to its end.");
 	textout_blank(t);
 }
 
@@ -271,7 +271,7 @@ static void thread_extremes(struct textout *t, const struct report_thread *threa
 	thread_outliers(t, threads, n, shown, 2 * EXTREME, context);
 }
 
-/* Print below the table of waits what the threads did in their phases. */
+/* Print what the threads did in their phases, below the table of waits. */
 static void thread_accounts(struct textout *t, const struct account *account,
 			    const struct fields_context *context)
 {

@@ -31,7 +31,7 @@
 
 struct emit_options {
 	enum emit_format format;
-	/* text only; the caller has checked the terminal and NO_COLOR */
+	/* text: use colour; the caller has checked the terminal and NO_COLOR */
 	bool colour;
 	unsigned width; /* columns; 0: 100 */
 	bool ascii; /* text: ASCII only ("us", "~", "#") */

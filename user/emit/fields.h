@@ -21,15 +21,15 @@
 #define FIELDS_SCHEMA_VERSION 1
 
 enum emit_type {
-	EMIT_STRING, /* const char *, NULL unknown */
-	EMIT_CHARS, /* char[] inside the struct, "" unknown */
-	EMIT_U32, /* UINT32_MAX unknown */
-	EMIT_U64, /* UINT64_MAX unknown */
-	EMIT_I64, /* INT64_MIN unknown */
-	EMIT_NS, /* uint64_t, a length of time; UINT64_MAX unknown */
+	EMIT_STRING, /* const char *, NULL: unknown */
+	EMIT_CHARS, /* char[] inside the struct, "": unknown */
+	EMIT_U32, /* UINT32_MAX: unknown */
+	EMIT_U64, /* UINT64_MAX: unknown */
+	EMIT_I64, /* INT64_MIN: unknown */
+	EMIT_NS, /* uint64_t, a length of time; UINT64_MAX: unknown */
 	EMIT_T_NS, /* uint64_t, absolute: printed relative to clock_start_ns */
-	EMIT_DOUBLE, /* NAN unknown */
-	EMIT_RATIO, /* double from 0 to 1; NAN unknown */
+	EMIT_DOUBLE, /* NAN: unknown */
+	EMIT_RATIO, /* double from 0 to 1; NAN: unknown */
 	EMIT_BOOL, /* bool */
 	EMIT_MAYBE, /* uint8_t, 0 or 1; other values unknown */
 	/* bool, from fields_context.interim: whether the report is an interim report */
@@ -46,7 +46,7 @@ enum emit_type {
 	 * {first field: field .value}
 	 */
 	EMIT_MAP,
-	EMIT_HIST, /* const uint32_t *, 64 log-2 buckets; NULL unknown */
+	EMIT_HIST, /* const uint32_t *, 64 log-2 buckets; NULL: unknown */
 };
 
 /* How a column looks in a table for people. */
@@ -127,7 +127,7 @@ struct emit_record {
 struct fields_session {
 	uint32_t schema;
 	const struct session *session;
-	int64_t realtime_offset_ns; /* INT64_MIN unknown */
+	int64_t realtime_offset_ns; /* INT64_MIN: unknown */
 };
 
 struct fields_warning {
@@ -144,7 +144,7 @@ struct fields_comparison {
 
 struct fields_series {
 	const struct series_point *point;
-	const char *base; /* label of the base of its ratios; NULL unknown */
+	const char *base; /* label of the base of its ratios; NULL: unknown */
 };
 
 struct fields_end {
@@ -179,7 +179,7 @@ extern const struct emit_names *const fields_hang_known, *const fields_hang_stat
 
 struct fields_context {
 	uint64_t clock_start_ns;
-	int64_t realtime_offset_ns; /* CLOCK_REALTIME - CLOCK_MONOTONIC; 0 unknown */
+	int64_t realtime_offset_ns; /* CLOCK_REALTIME - CLOCK_MONOTONIC; 0: unknown */
 	bool interim;
 	bool many; /* the report covers several processes */
 	bool no_bars; /* text: no bars in this table */
@@ -222,7 +222,9 @@ const char *fields_key(const struct emit_field *map, const void *rec,
 const struct emit_field *fields_map_value(const struct emit_field *map);
 /* Return a value's text for people, NULL if it has no name. */
 const char *fields_text(const struct emit_names *names, uint32_t value);
-/* Return the record in an object, an array or a set of times; NULL for other fields. */
+/*
+ * Return the type of the records in an object, an array or a set of times; NULL for other fields.
+ */
 const struct emit_record *fields_sub(const struct emit_field *field);
 /* Return the field called @name, NULL if there is none. */
 const struct emit_field *fields_find(const struct emit_record *record, const char *name);

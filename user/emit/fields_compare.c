@@ -52,7 +52,10 @@ static void cell_interval(const void *rec, char *out, size_t size)
 	int decimals = high - low < 9.95 ? 1 : 0;
 
 	*out = '\0';
-	/* With two recordings the interval can be too wide to be useful. */
+	/*
+	 * Print nothing for an unknown interval. With two recordings, an interval can be too wide
+	 * to be useful.
+	 */
 	if (!isfinite(low) || !isfinite(high) || !(r->a > 0) || low == high)
 		return;
 	if (high - low > 2000)
@@ -185,9 +188,9 @@ static const struct emit_field difference_fields[] = {
 	{ "barrier", EMIT_STRING, R(id),
 	  .help = "id of the barrier, in A if it exists there; null: the row is not about a "
 		  "barrier" },
-	{ "barrier_b", EMIT_STRING, R(id_b), .help = "id in B, if it differs" },
+	{ "barrier_b", EMIT_STRING, R(id_b), .help = "id of the barrier in B, if it differs" },
 	{ "label", EMIT_STRING, R(label), .heading = "where", .look = EMIT_NAME,
-	  .help = "its label in text output" },
+	  .help = "label of the row in text output" },
 	{ "matched", EMIT_ENUM, R(how), .names = hows,
 	  .help = "how the barrier was matched: id, name, place (function, file and line) or "
 		  "function" },

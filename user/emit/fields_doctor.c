@@ -21,7 +21,7 @@ static const struct emit_field doctor_fields[] = {
 	{ "needed", EMIT_BOOL, D(needed), .help = "nothing can be traced without it" },
 	{ "found", EMIT_CHARS, D(found), .help = "what is available, or why it is not" },
 	{ "instead", EMIT_CHARS, D(instead), .help = "what is used instead" },
-	{ "remedy", EMIT_CHARS, D(remedy), .help = "what to do about it" },
+	{ "remedy", EMIT_CHARS, D(remedy), .help = "how to get the feature" },
 	END
 };
 const struct emit_record fields_rec_doctor = {

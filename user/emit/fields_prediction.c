@@ -10,7 +10,7 @@ static const struct emit_field phase_fields[] = {
 	{ "barrier", EMIT_STRING, PH(id),
 	  .help = "id of the barrier at which these phases end; null: none" },
 	{ "label", EMIT_STRING, PH(label), .heading = "phases that end at", .look = EMIT_NAME,
-	  .help = "its label in text output" },
+	  .help = "label of this barrier in text output" },
 	{ "meetings", EMIT_U64, PH(episodes), .heading = "times", .look = EMIT_NUMBER,
 	  .help = "number of these phases" },
 	{ "time_ns", EMIT_NS, PH(time_ns), .heading = "time", .look = EMIT_COMMON,

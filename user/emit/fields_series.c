@@ -77,7 +77,7 @@ static const struct emit_record rec_counter = {
 static const struct emit_field site_fields[] = {
 	{ "barrier", EMIT_STRING, SI(id), .flags = FIELDS_KEY, .help = "id of the barrier" },
 	{ "where", EMIT_STRING, SI(label), .heading = "site", .look = EMIT_NAME,
-	  .help = "its label in text output" },
+	  .help = "label of the call site in text output" },
 	{ "phase_ns", EMIT_NS, SI(phase.mean), .heading = "phase", .look = EMIT_MEAN,
 	  .help = "phase time of a run, mean over the runs" },
 	{ "phase_stddev_ns", EMIT_NS, SI(phase.stddev),

@@ -43,7 +43,8 @@ const struct emit_record fields_rec_value = {
 static const struct emit_field frame_fields[] = {
 	FIELDS_SOURCE_OF(report_callsite, "name of the function"),
 	{ "offset", EMIT_U64, S(offset), .flags = FIELDS_ZERO, .help = "offset in the module" },
-	{ "inlined", EMIT_STRING, S(inlined), .help = "functions into which it was inlined" },
+	{ "inlined", EMIT_STRING, S(inlined),
+	  .help = "functions into which this function was inlined" },
 	END
 };
 static const struct emit_record rec_frame = {

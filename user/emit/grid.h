@@ -37,7 +37,7 @@ struct grid_lane {
 };
 
 struct grid_point {
-	float min, max; /* ns; undefined while n is 0 */
+	float min, max; /* smallest and largest value in ns; undefined while n is 0 */
 	double sum;
 	uint32_t n;
 };

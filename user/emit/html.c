@@ -23,7 +23,8 @@
 struct crossing {
 	uint32_t lane, episode;
 	uint8_t kind; /* GRID_WAIT, or GRID_INSIDE */
-	double arrive_ns, work_ns, wait_ns, depart_ns; /* from the start; NAN unknown */
+	/* ns from the start of tracing; NAN: unknown */
+	double arrive_ns, work_ns, wait_ns, depart_ns;
 };
 
 struct episode {
@@ -293,7 +294,7 @@ static void put_lane_name(struct html *h, const struct model *model, const struc
 	buf_char(&h->page.buf, '}');
 }
 
-/* Add the shares of each bucket in 255ths. A share above 0 is at least 1. */
+/* Add the shares of each bucket in 255ths. A share above 0 is written as 1 at least. */
 static int put_shares(struct html *h, const struct grid_lane *lane, uint32_t n)
 {
 	uint8_t *bytes = malloc((size_t)n * GRID_KINDS);

@@ -25,7 +25,7 @@ struct html_run {
 struct html_point {
 	uint32_t processors; /* or threads */
 	uint64_t time_ns;
-	double speedup; /* NAN unknown */
+	double speedup; /* NAN: unknown */
 };
 
 /* A curve of the speedup by number of processors. */
@@ -37,9 +37,9 @@ struct html_curve {
 };
 
 struct html_options {
-	const char *title; /* a command or a file; NULL unknown; untrusted */
-	const char *name; /* of this run among others; NULL: the title; untrusted */
-	uint64_t start_ns; /* start of tracing */
+	const char *title; /* a command or a file; NULL: unknown; untrusted */
+	const char *name; /* name of this run among others; NULL: the title; untrusted */
+	uint64_t start_ns; /* time at which tracing started */
 };
 
 struct html; /* opaque */

@@ -40,7 +40,7 @@ void html_page_flush(struct html_page *page)
 	buf_clear(&page->buf);
 }
 
-/* The policy: the page may load nothing, not even from its own folder. */
+/* The head of the page. Its policy: the page may load nothing, not even from its own folder. */
 static const char head[] =
 	"<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
 	"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src "

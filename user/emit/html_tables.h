@@ -16,8 +16,8 @@
 #include "emit/emit.h"
 
 /*
- * These return 0, -ENOSYS (no charting library), -ENOMEM, or the error of a write. @title is
- * untrusted.
+ * The functions return 0, -ENOSYS (no charting library), -ENOMEM, or the error of a write. @title
+ * is untrusted.
  */
 int html_series(FILE *file, const struct series *series, const char *title);
 /* @inputs has A's recordings, then B's. */

@@ -12,7 +12,7 @@
 
 #define LIVE_ALL    32 /* up to this many threads, all are shown */
 #define LIVE_PLACE  60 /* largest width of a place, so that the rest of its line fits */
-#define LIVE_FRAMES 3 /* frames shown of a stack */
+#define LIVE_FRAMES 3 /* largest number of frames shown of a stack */
 /* with more threads than LIVE_ALL: number of first and of last arrivers shown */
 #define LIVE_ENDS   8
 

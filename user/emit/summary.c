@@ -13,7 +13,7 @@
 #include "emit/table.h"
 
 #define MOST	   10 /* processes shown */
-#define PIDS	   8 /* pids listed for a group */
+#define PIDS	   8 /* largest number of pids listed for a group */
 #define FOUND	   64 /* largest number of processes of a group for which findings are shown */
 #define CROWD	   32 /* up to this many threads, all are shown */
 #define ADVICE_MIN 0.05 /* share of the threads' time from which a loss deserves advice */
@@ -610,7 +610,7 @@ static void summary_losses(struct textout *t, const struct report *r)
 	for (i = 0; i < r->nprocesses && i < MOST; i++)
 		lost_of(t, &r->processes[i]);
 	if (r->incomplete)
-		textout_line(t, TEXTOUT_PLAIN, "  %s incomplete: part of no figure of imbalance.",
+		textout_line(t, TEXTOUT_PLAIN, "  %s incomplete: not in any figure of imbalance.",
 			     textout_plural(a, r->incomplete, "episode"));
 	if (r->ntasks)
 		textout_line(t, TEXTOUT_PLAIN,

@@ -16,7 +16,7 @@ struct table_cell {
 	/* offset of its text in table.text; SIZE_MAX: the text is made from ns before printing */
 	size_t at;
 	unsigned columns; /* width of its text */
-	uint64_t ns; /* for EMIT_COMMON and EMIT_BAR; UINT64_MAX unknown */
+	uint64_t ns; /* for EMIT_COMMON and EMIT_BAR; UINT64_MAX: unknown */
 };
 
 struct table {

@@ -42,7 +42,7 @@ static size_t step(const char *s, unsigned *columns)
 	uint32_t cp;
 	size_t n;
 
-	/* ASCII is by far the most common. */
+	/* Handle ASCII first: it is by far the most common. */
 	if (*s >= ' ' && *s <= '~') {
 		*columns = 1;
 		return 1;

@@ -11,7 +11,7 @@
 
 struct textout;
 
-/* Where a thread is. Strings are untrusted; NULL is unknown. */
+/* Where a thread is. Strings are untrusted; NULL: unknown. */
 struct emit_thread {
 	uint32_t pid, tid;
 	const char *comm;

@@ -38,7 +38,8 @@ struct live_rates_place {
 	struct live_rates_row row;
 	struct live_rates_sums was;
 	struct live_rates_credit credit;
-	struct live_rates_thread_was *threads_was; /* in the model's order */
+	/* sums at the last look, in the order of the model's threads */
+	struct live_rates_thread_was *threads_was;
 	uint32_t nwas, cap_was;
 	struct live_rates_thread *threads;
 	uint32_t nthreads, cap_threads;
@@ -56,11 +57,12 @@ struct live_rates_wait {
 };
 
 struct live_rates {
-	struct live_rates_place **places; /* by barrier; NULL: not looked at yet */
+	/* places by index of the barrier; NULL: not looked at yet */
+	struct live_rates_place **places;
 	uint32_t nplaces, cap_places;
 	struct live_rates_place **unmet; /* barriers without departures yet */
 	uint32_t nunmet, cap_unmet;
-	struct live_rates_place **procs; /* by process; NULL: no row */
+	struct live_rates_place **procs; /* places by index of the process; NULL: no row */
 	uint32_t nprocs, cap_procs;
 	const struct live_rates_row **shown, **shown_procs;
 	uint32_t nshown, cap_shown, nshown_procs, cap_shown_procs;

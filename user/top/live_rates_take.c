@@ -161,8 +161,8 @@ static int take_thread(struct live_rates *r, struct live_rates_place *p,
 }
 
 /*
- * Return the thread's sums at the last look, or NULL. Its index may have changed, because the model
- * adds exited threads to one sum. @moved maps threads to indices then.
+ * Return the thread's sums at the last look, or NULL. Usually they have the same index. They have
+ * another if the model has folded exited threads: then look the thread up in @moved.
  */
 static const struct live_rates_thread_was *find_was(const struct live_rates_place *p, uint32_t i,
 						    uint32_t thread, struct hash *moved)

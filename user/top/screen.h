@@ -30,7 +30,7 @@ struct screen_item {
 	const char *id; /* id of the barrier, such as "#1a2b3c4d" */
 	double lost_ns;
 	double rate; /* episodes per second; for a thread: crossings per second */
-	double imbalance; /* 0 to 1; NAN: no phase ended */
+	double imbalance; /* lost share of thread time, 0 to 1; NAN: no phase ended */
 	double phase_ns; /* mean phase time; NAN: no phase ended */
 	uint32_t team; /* largest number of threads in an episode; 0: unknown */
 	const char *last; /* the thread that arrived last most often; NULL: none */
@@ -38,7 +38,7 @@ struct screen_item {
 	 * share of episodes in which that thread arrived last; in the row of a thread: this thread
 	 */
 	double last_share;
-	const char *cause; /* NULL: none to show */
+	const char *cause; /* dominant cause; NULL: none to show */
 	double cause_share;
 	bool balanced; /* too little time is lost for it to have a cause */
 	uint32_t waiting; /* number of threads that wait there now */
@@ -49,14 +49,14 @@ struct screen_item {
 	uint64_t waiting_ns;
 	bool exited, nested;
 	/* Only for threads: */
-	uint32_t tid, index; /* UINT32_MAX: without a number */
+	uint32_t tid, index; /* index: UINT32_MAX if the thread has no number */
 	double oncpu, runq, blocked; /* shares of the time of its phases; NAN: unknown */
 };
 
 /* What the text around the rows shows. */
 struct screen_facts {
 	const char *what; /* what is traced, such as "the whole machine" */
-	uint64_t elapsed_ns, interval_ns; /* since tracing began; between two looks */
+	uint64_t elapsed_ns, interval_ns; /* ns since tracing began, and between two looks */
 	int64_t realtime_ns; /* CLOCK_REALTIME of the look; negative: unknown */
 	const char *alert; /* something that went wrong; NULL: nothing */
 	const char *nothing; /* text to show if there are no rows */

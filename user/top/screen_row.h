@@ -36,7 +36,7 @@ struct screen_layout {
 	unsigned n;
 	struct {
 		enum screen_column column;
-		unsigned width; /* 0: the rest of the line */
+		unsigned width; /* width in columns; 0: the rest of the line */
 	} cols[COLUMNS];
 };
 
