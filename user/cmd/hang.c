@@ -471,8 +471,7 @@ static int hang(struct command_line *line)
 	size_t i;
 
 	if (!line->options.npids || line->files.n) {
-		msg_error(
-			"hang: -p PID, and no other word, is expected (see sbt-trace hang --help)");
+		msg_error("hang: -p PID and no other word is expected (see sbt-trace hang --help)");
 		return EXIT_USAGE;
 	}
 	signal(SIGPIPE, SIG_IGN);

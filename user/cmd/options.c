@@ -62,7 +62,7 @@ static void print_variables(void)
 	      "SBT_WARN_TIME    warn of barrier times of this many milliseconds (default 1000)\n"
 	      "SBT_WARNINGS     0: no warnings (default 1)\n"
 	      "SBT_PHASE_TIMES  1: print the time of every phase (default 0)\n"
-	      "SBT_NO_DEBUG     1: run the command, trace and print nothing (default 0)\n"
+	      "SBT_NO_DEBUG     1: only run the command, without tracing (default 0)\n"
 	      "SBT_OPTIONS      0: no banner with the options (default 1)\n"
 	      "SBT_VERBOSE      1: print this list (default 0)\n"
 	      "SBT_EVENTS       counters by phase, as with -e (default none)\n",
@@ -138,9 +138,7 @@ static int check_aggregate(const struct options *o)
 		{ o->frames, "--frames" },
 		{ o->rules, "-b" },
 		{ o->discover_given && o->discover, "--discover" },
-		/*
-		 * Sums are read at the end, so the overhead of a process is unknown while it runs.
-		 */
+		/* Sums are read at the end, so the overhead of a running process is unknown. */
 		{ o->cost_limit > 0, "--cost-limit" },
 	};
 	size_t i;
@@ -167,7 +165,7 @@ static int check_together(const struct options *o)
 	else if (!command && !pids && !system)
 		what = "nothing to trace: give -- COMMAND, -p PID or -a (see sbt-trace --help)";
 	else if ((o->cgroup || o->comm) && !system)
-		what = "--cgroup and --comm select among the processes of -a";
+		what = "--cgroup and --comm need -a: they select among all processes";
 	else if (o->user && !command)
 		what = "-u selects the user that COMMAND runs as: there is no COMMAND";
 	else if (system && !o->follow)
@@ -182,8 +180,9 @@ static int check_together(const struct options *o)
 		return -EINVAL;
 	}
 	if (o->comm && strlen(o->comm) >= SBT_COMM_LEN) {
-		msg_error("--comm %s: the kernel keeps %d characters of a name; give those",
-			  o->comm, SBT_COMM_LEN - 1);
+		msg_error(
+			"--comm %s: the kernel keeps only %d characters of a name: give only those",
+			o->comm, SBT_COMM_LEN - 1);
 		return -EINVAL;
 	}
 	return 0;

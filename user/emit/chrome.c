@@ -31,9 +31,9 @@ struct chrome_run {
  */
 struct chrome_track {
 	uint32_t tid; /* tid of the thread; the slot may be reused for another thread */
-	/* bit i: part i in the track of put_shares() was not 0 when last written */
+	/* bit i: part i of the phase was not 0 when put_shares() last wrote it */
 	uint32_t shares;
-	bool reported; /* all parts in that track were written once */
+	bool reported; /* put_shares() has written all parts once */
 	uint64_t end_ns;
 	struct chrome_run run;
 };

@@ -676,8 +676,8 @@ static const struct emit_field process_fields[] = {
 		  "condition variables, measure waits for a turn, or report OpenMP tasks; "
 		  "included in cost_ns" },
 	{ "discovery_paused_ns", EMIT_NS, PR(paused_ns),
-	  .help = "time without looking for barriers on condition variables, because the "
-		  "condition variables in use were used often and were not barriers" },
+	  .help = "time without looking for barriers on condition variables, because they were "
+		  "busy and were not barriers" },
 	{ "cost_share", EMIT_RATIO, PR(cost_share),
 	  .help = "cost_ns divided by its threads' time, which counts up to elapsed_ns times "
 		  "the number of CPUs" },

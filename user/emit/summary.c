@@ -646,12 +646,11 @@ static void cost_of(struct textout *t, const struct report_process *p)
 		     p->exit_detection ? "; exit detection by " : "",
 		     p->exit_detection ? p->exit_detection : "");
 	if (p->paused_ns)
-		textout_wrap(
-			t, TEXTOUT_PLAIN, "    ", 4,
-			"The condition variables in use were used often and were not barriers, "
-			"so they were not watched for %s in all. A hand-written barrier that "
-			"was used only then is not found.",
-			textout_time(had, p->paused_ns));
+		textout_wrap(t, TEXTOUT_PLAIN, "    ", 4,
+			     "The program's condition variables were busy and were not barriers, "
+			     "so they were not watched for %s in all. A hand-written barrier that "
+			     "was used only then is not found.",
+			     textout_time(had, p->paused_ns));
 	if (p->cost_rough)
 		textout_wrap(t, high ? TEXTOUT_RED : TEXTOUT_PLAIN, "    ", 4,
 			     "Its threads work less than %u µs between barriers. If they sleep "

@@ -50,10 +50,7 @@ struct live_rates_thread {
 
 /* A barrier, or a process with the sums over its barriers except nested ones. */
 struct live_rates_row {
-	/*
-	 * index in the model; MODEL_NONE: no thread has departed from it yet, or the row is a
-	 * process
-	 */
+	/* index in the model; MODEL_NONE: there are no departures yet, or the row is a process */
 	uint32_t barrier;
 	uint32_t proc; /* index in the model */
 	/* call site, only set for a barrier without departures; MODEL_NONE: unknown */

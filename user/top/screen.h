@@ -34,18 +34,13 @@ struct screen_item {
 	double phase_ns; /* mean phase time; NAN: no phase ended */
 	uint32_t team; /* largest number of threads in an episode; 0: unknown */
 	const char *last; /* the thread that arrived last most often; NULL: none */
-	/*
-	 * share of episodes in which that thread arrived last; in the row of a thread: this thread
-	 */
+	/* share of episodes in which that thread (in the row of a thread: this one) arrived last */
 	double last_share;
 	const char *cause; /* dominant cause; NULL: none to show */
 	double cause_share;
 	bool balanced; /* too little time is lost for it to have a cause */
 	uint32_t waiting; /* number of threads that wait there now */
-	/*
-	 * ns of the longest current wait; for a thread: of its wait, UINT64_MAX if it is not
-	 * waiting
-	 */
+	/* ns of the longest current wait; for a thread: its own, UINT64_MAX: not waiting */
 	uint64_t waiting_ns;
 	bool exited, nested;
 	/* Only for threads: */
