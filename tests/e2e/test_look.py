@@ -265,7 +265,7 @@ def test_look_without_root(t):
 
     result = own_look(looked.pid, another_user)
     check_equal("another's status", result.rc, 1)
-    check_in("another's message", "may not be looked at", result.err)
+    check_in("another's message", "no permission to examine process", result.err)
     looked.end()
 
 

@@ -497,7 +497,7 @@ def test_rows_are_said(t):
                 whole.all("process")[0]["efficiency"])
     tid = whole.barrier(function="lu_block")["threads"][1]["tid"]
     part = report_trace(t, recording, "--thread", str(tid), "--thread", "1")
-    check_in("not there", "--thread 1: no thread with this number came to a barrier", part.result.err)
+    check_in("not there", "--thread 1: no thread with this number crossed a barrier", part.result.err)
     check_equal("said", part.end["rows"], f"threads {tid}, 1")
     check_equal("rows", {x["tid"] for b in part.barriers() for x in b["threads"]}, {tid})
     empty = report_trace(t, recording, "--thread", "1")

@@ -100,7 +100,7 @@ def text_agrees(t, recording, trace):
         if said:
             check_between("in words", int(said[1]), 100 * b["imbalance"] - 0.51, 100 * b["imbalance"] + 0.51)
     check_in("stated", "imbalance: lost share of its phases' thread time. Shares in the answers above, also that of one "
-             "thread's wait, are of thread time: from the start of a thread to its end.", " ".join(text.split()))
+             "thread's wait, refer to thread time: from the start of a thread to its end.", " ".join(text.split()))
 
 
 def page_agrees(t, recording, trace):

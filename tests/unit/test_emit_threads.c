@@ -82,7 +82,7 @@ static void test_states(void **unused)
 	assert_string_equal(out, "prog (pid 10): 3 threads\n"
 				 "    thread 1: running, stack is one sample\n"
 				 "        at f, inlined into g\n"
-				 "        and the callers of that\n"
+				 "        and the callers of that function\n"
 				 "    thread 2 \"\\x1b[2J\\x0a\": has exited\n"
 				 "    thread 3: in an unknown state\n"
 				 "\n");

@@ -274,7 +274,7 @@ static void test_opened_goes(void **state)
 	assert_true(screen_key(s, SCREEN_ENTER));
 	assert_int_equal(screen_set(s, &facts, items, 3), 0);
 	draw(s, 80, 24, &l);
-	assert_says(l.text.s, "It has exited.");
+	assert_says(l.text.s, "This row no longer exists.");
 }
 
 static void test_order(void **state)

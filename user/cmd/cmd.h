@@ -3,9 +3,9 @@
 #ifndef CMD_CMD_H
 #define CMD_CMD_H
 
-/* Run a command with its words, argv[1] and on. Return the exit status. */
+/* Run a command. Its arguments are argv[1] and on. Return the exit status. */
 int cmd_trace(int argc, char **argv);
-int cmd_bare(int argc, char **argv); /* trace, where no command is named */
+int cmd_bare(int argc, char **argv); /* trace, if no command is named */
 int cmd_list(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_top(int argc, char **argv);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* What the words of a command line say. */
+/* The contents of a command line, after parsing. */
 #ifndef CMD_COMMAND_LINE_H
 #define CMD_COMMAND_LINE_H
 
@@ -19,18 +19,19 @@ struct option_list {
 
 struct command_line {
 	enum command command;
-	bool bare; /* no command was named: it is trace */
-	struct options options; /* of trace, record and top; the other commands share some */
+	bool bare; /* no command was named, which means trace */
+	/* options of trace, record and top; other commands use some of them */
+	struct options options;
 	struct option_list files; /* the words that are not options; NULL-terminated */
-	struct option_list labels; /* series: of each file; NULL: none */
-	size_t before_dashes; /* files before "--"; all of them without "--" */
+	struct option_list labels; /* series: the label of each file; NULL: no label */
+	size_t before_dashes; /* number of files before "--", or of all files if there is no "--" */
 	/* report, predict */
 	double from_s;
 	double to_s; /* NAN: to the end */
 	struct option_list sites;
 	struct option_list with;
 	struct option_list threads; /* numbers, as text */
-	const char *html; /* NULL: no page, as for the following two */
+	const char *html; /* NULL: do not write this file; also for chrome and folded */
 	const char *chrome;
 	const char *folded;
 	/* predict */
@@ -46,7 +47,7 @@ struct command_line {
 	double fail_above; /* a share; NAN: not given */
 	double confidence; /* a share */
 	/* series */
-	char *label; /* of the files that follow */
+	char *label; /* label of the files that follow */
 	uint32_t by; /* enum series_by */
 	const char *base;
 	/* top */

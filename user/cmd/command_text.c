@@ -48,9 +48,10 @@ BARRIER SPEC SIGNALS
 	.summary = "trace programs into a file, without a report",
 	.about =
 "Writes everything that trace would report into a recording. report, diff, series "
-"and predict read it, here or on another machine. After a crash or on a full disk "
-"it can be read up to a second before the end. If COMMAND cannot be run, FILE "
-"stays as it was. Under mpirun, the first rank on a machine records all its ranks.\n",
+"and predict read the recording, here or on another machine. After a crash or on a "
+"full disk, the recording can be read up to a second before the end. If COMMAND "
+"cannot be run, FILE stays as it was. Under mpirun, the first rank on a machine "
+"records all ranks of this machine.\n",
 	.notes = SPEC
 "SIGUSR1: complete the recording up to now. SIGINT, SIGTERM: stop tracing; the "
 "traced programs run on.\n"
@@ -64,10 +65,10 @@ BARRIER SPEC SIGNALS
 	.summary = "print the report of a recording",
 	.about =
 "Prints what trace would have printed, with the same figures. Options choose what "
-"to print, differently each time. Several files are recordings of one run on "
-"several nodes: their common episodes align them.\n",
+"to print, and can be different each time. Several files are taken for "
+"recordings of one run on several nodes, and are aligned by their common episodes.\n",
 	.notes = BARRIER
-"With --from and --to, all times, sums and shares are those of that part. --site "
+"With --from and --to, all times, sums and shares refer to that part. --site "
 "and --thread leave out rows and change no figure.\n"
 "Exit status: 0; 1 if FILE cannot be read; 2 for wrong usage.\n",
 },
@@ -79,10 +80,11 @@ BARRIER SPEC SIGNALS
 		 "list --events [--json]\n",
 	.summary = "list the barriers of a program, or the counters of this machine",
 	.about =
-"Lists where barriers can be traced in a program and its libraries, or in a "
-"process: by family, with the instruction at the probe site, whether the kernel "
-"emulates it or single-steps it (six to ten times as expensive), and how the end "
-"of a crossing is seen; and what cannot be traced. Nothing is run or probed.\n",
+"Lists the probe sites of barriers in a program and its libraries, or in a "
+"process, by family. Shows the instruction at each site, whether the kernel "
+"emulates the instruction or single-steps it (six to ten times as expensive), and "
+"how the end of a crossing is seen. Also lists barriers that cannot be traced. Nothing "
+"is run or probed.\n",
 	.notes = SPEC,
 },
 [COMMAND_HANG] = {
@@ -91,9 +93,9 @@ BARRIER SPEC SIGNALS
 	.usage = "hang [OPTIONS] -p PID[,PID...]\n",
 	.summary = "show where a process that already hangs is stuck",
 	.about =
-"Reports the barriers that threads wait at, the missing threads and why they are "
-"missing; then, for each thread, its stack and what it waits for. Nothing needs "
-"to be traced beforehand, and no thread is stopped.\n",
+"Reports the barriers that threads wait at, the missing threads, and why they are "
+"missing. Then shows the stack of each thread, and what the thread waits for. "
+"Nothing needs to be traced beforehand, and no thread is stopped.\n",
 	.notes = SPEC,
 },
 [COMMAND_TOP] = {
@@ -110,8 +112,8 @@ BARRIER SPEC SIGNALS
 	.notes = SPEC
 "Keys: Up and Down select a row, Enter shows its threads, Esc goes back; s, or one "
 "of l r i w n, sorts; / filters; t hides processes; Space pauses; ? explains keys "
-"and columns; q quits. Traced programs run on after top ends. Output of COMMAND "
-"to the terminal is shown after that; COMMAND has no input.\n",
+"and columns; q quits. Traced programs run on after top ends. What COMMAND writes "
+"to the terminal is shown after top ends; COMMAND has no input.\n",
 },
 [COMMAND_PREDICT] = {
 	.name = "predict",
@@ -124,13 +126,13 @@ BARRIER SPEC SIGNALS
 	.about =
 "Simulates the computing and the barriers of each recorded thread on another "
 "number of processors or another machine. Threads may have shared a CPU while they "
-"were recorded. Several files are recordings with different numbers of threads: "
-"they make one curve, each at its number of threads.\n",
+"were recorded. Several files are recordings with different numbers of threads. "
+"They form one curve, each at its number of threads.\n",
 	.notes =
-"Without --processors: 1, 2, 4, ... to beyond the number of threads. --record-to "
-"needs one number of processors. The assumptions are printed with the result: on "
-"the target the program does the same work in the same order; a warning says where "
-"that may not hold.\n",
+"Without --processors: 1, 2, 4, ..., up to the first number above the number of "
+"threads. --record-to needs one number of processors. The result includes the "
+"assumptions, such as that the program does the same work in the same order on "
+"the target. Warnings say which assumptions may not hold.\n",
 },
 [COMMAND_DIFF] = {
 	.name = "diff",
@@ -144,18 +146,19 @@ BARRIER SPEC SIGNALS
 "Sites are matched by id, then by name, by function and line, or by their order in "
 "a function with moved lines.\n",
 	.notes =
-"--fail-above looks at the phase time of each site and the elapsed time of the "
-"run; with --quantity, at those quantities of every site and process (more of a "
+"--fail-above checks the phase time of each site and the elapsed time of the run; "
+"with --quantity, it checks those quantities of every site and process (more of a "
 "counter is worse). efficiency means parallel, load_balance, serialisation and "
 "transfer; a counter may be given by its name.\n"
 "\n"
-"With two or more recordings a side, changes are tested by Welch's t test; with "
-"one on one side, against the spread of the other. With one each, only phase and "
-"barrier times can be tested: both runs are cut into 16 parts, and the median "
-"change of a part is compared with the spread of these changes. This misses what "
-"differs between whole runs, so record several. p values are adjusted by Holm's "
-"method over all sites of a quantity; --fail-above makes the same tests one-sided, "
-"against A made worse by PERCENT, and adjusts over everything it looks at.\n"
+"With two or more recordings per side, changes are tested by Welch's t test; with "
+"one on one side, against the spread of the other side. With one recording per "
+"side, only phase and barrier times can be tested: both runs are cut into 16 "
+"parts, and the median change of a part is compared with the spread of these "
+"changes. This misses differences between whole runs, so record several runs. p "
+"values are adjusted by Holm's method over all sites of a quantity. --fail-above "
+"makes the same tests one-sided, against A made worse by PERCENT, and adjusts over "
+"everything that it checks.\n"
 "\n"
 "Exit status: 0, whatever differs; 1 if a recording cannot be read, or for "
 "--fail-above if a side has no episode or A and B have no barrier in common; 2 for "
@@ -178,8 +181,8 @@ BARRIER SPEC SIGNALS
 "--base row and column: the first point of the same row or column.\n"
 "\n"
 "The time of a recording is that of its longest process, or group of processes "
-"with common barriers, from begin to end where both were seen. A recording without "
-"barriers, such as of a sequential program, counts with its length.\n"
+"with common barriers, from start to end if both were seen. For a recording "
+"without barriers, such as of a sequential program, it is the recording's length.\n"
 "Exit status: 0; 1 if a recording cannot be read; 2 for wrong usage.\n",
 },
 [COMMAND_DOCTOR] = {
@@ -188,9 +191,9 @@ BARRIER SPEC SIGNALS
 	.usage = "doctor [--json] [-o FILE]\n",
 	.summary = "show what works on this machine, and what to do about the rest",
 	.about =
-"Tries each feature of the kernel, the rights and the machine on sbt-trace itself, "
-"and shows what works, what is used instead of what is missing, and what to do "
-"about it. With --json, the first object (\"trace\") is the verdict.\n",
+"Tries each feature of the kernel, the rights and the machine on sbt-trace itself. "
+"Shows which features work, what is used instead of missing features, and how to "
+"get them. With --json, the first object (\"trace\") is the verdict.\n",
 	.notes = "Exit status: 0 if programs can be traced here, 1 if not.\n",
 },
 };

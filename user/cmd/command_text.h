@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* The commands: their names, and what help says of them. */
+/* The commands: their names, and their texts in the help. */
 #ifndef CMD_COMMAND_TEXT_H
 #define CMD_COMMAND_TEXT_H
 
@@ -20,17 +20,17 @@ enum command {
 	COMMANDS
 };
 
-/* What the words that are not options are. */
+/* The kind of the words that are not options. */
 enum operands {
-	OPERANDS_COMMAND, /* a command and its arguments: the first ends the options */
-	OPERANDS_FILES, /* files, among the options */
+	OPERANDS_COMMAND, /* a command and its arguments; no option follows the first of them */
+	OPERANDS_FILES, /* files, before, between and after the options */
 };
 
 struct command_text {
 	const char *name;
 	const char *usage; /* lines without "sbt-trace ", separated by \n */
 	const char *summary; /* one line */
-	const char *about, *notes; /* above and below the options; NULL: nothing */
+	const char *about, *notes; /* texts above and below the options; NULL: none */
 	enum operands operands;
 	bool variables; /* the environment variables of the SBT library are read */
 };

@@ -65,8 +65,8 @@ static int diff_comparable(const struct command_line *line, const struct recordi
 }
 
 /*
- * What --fail-above looks at must be in both recordings. Programs with different names may be
- * different programs. Return 0 or -ENODATA, after a message.
+ * For --fail-above, check that A and B have a barrier in common, and warn if their programs have
+ * different names. Return 0, or -ENODATA after a message.
  */
 static int diff_common(const struct compare *c)
 {
@@ -89,7 +89,7 @@ static int diff_common(const struct compare *c)
 	return 0;
 }
 
-/* Return how many of the files are of side A; 0: the sides are not clear, which was printed. */
+/* Return the number of files on side A. Return 0 after a message if the sides are not clear. */
 static uint32_t diff_side_a(const struct command_line *line)
 {
 	size_t na = line->before_dashes;

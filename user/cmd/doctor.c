@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* sbt-trace doctor: try each feature on this machine, and say what to do about missing ones. */
+/*
+ * sbt-trace doctor: try each feature on this machine, and print what to do about missing features.
+ */
 #include <errno.h>
 #include <math.h>
 #include <signal.h>
@@ -25,11 +27,11 @@
 #include "emit/emit.h"
 
 #define TRY_SECONDS 120 /* emulated machines are slow */
-#define LOG_BYTES   (1u << 20) /* of libbpf's messages; the last ones are kept */
+#define LOG_BYTES   (1u << 20) /* bytes of libbpf's messages that are kept, from their end */
 
 /* --- in a process of its own ------------------------------------------------------------------ */
 
-/* Make the file that takes messages about failures. */
+/* Make a file in memory for messages about failures. */
 static int make_log(void)
 {
 	return memfd_create("sbt-doctor", MFD_CLOEXEC);
@@ -70,8 +72,8 @@ static int wait_for(pid_t pid)
 }
 
 /*
- * Run @job in a child process, which takes down with it whatever the job leaves behind, and which
- * is killed if it hangs. Return 0, the signal that killed the child, or -errno.
+ * Run @job in a child process. Whatever the job leaves open ends with the child. If the child
+ * hangs, it is killed. Return 0, the signal that killed the child, or -errno.
  */
 static int run_in_child(void (*job)(struct doctor_facts *facts), struct doctor_facts *shared,
 			int log)
@@ -158,7 +160,7 @@ static void try_main(struct doctor_facts *f)
 	int log = make_log(), ended;
 	char *text;
 
-	/* A trace would be refused too. */
+	/* Without these rights, a trace would be refused, too. */
 	if (!has_rights(f))
 		goto out;
 	ended = run_in_child(trial, f, log);
@@ -169,7 +171,10 @@ static void try_main(struct doctor_facts *f)
 	text = log >= 0 ? read_log(log) : NULL;
 	if (text)
 		doctor_read_log(text, f->trial_log, sizeof(f->trial_log));
-	/* libbpf then goes on without the file, and fails with another error. */
+	/*
+	 * If a file could not be opened because too many were open, libbpf goes on and fails later
+	 * with another error. Report the first.
+	 */
 	if (text && f->trial && strstr(text, strerror(EMFILE))) {
 		f->trial = -EMFILE;
 		snprintf(f->trial_log, sizeof(f->trial_log), "%s", strerror(EMFILE));

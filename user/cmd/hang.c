@@ -42,7 +42,7 @@ struct hang {
 	struct address_spaces *spaces;
 	struct snapshots *snapshots;
 	struct hang_collect *hang_collect;
-	struct snapshot **snapshots_taken; /* by process */
+	struct snapshot **snapshots_taken; /* by index in pids */
 	uint32_t nhangs;
 };
 
@@ -161,7 +161,10 @@ static int question_of(const struct hang *h, const struct stack_waiters_barrier 
 	return 0;
 }
 
-/* Add the ranks of the processes, and to barriers on MPI_COMM_WORLD the number of its ranks. */
+/*
+ * Add the MPI ranks of the processes. For barriers on MPI_COMM_WORLD, set the number of threads
+ * that must arrive to the number of ranks.
+ */
 static int add_ranks(const struct hang *h, struct hang_collect_question *q)
 {
 	struct job job;
@@ -191,11 +194,11 @@ static int classify(struct hang *h, struct hang_collect_question *q)
 	uint32_t i;
 	int err = hang_collect_look(h->hang_collect, q, &answer);
 
-	/* The last one is a cycle of messages. */
+	/* After the barriers, look for a cycle of ranks that wait for messages. */
 	for (i = 0; !err && i < q->nbarriers + (q->npids > 0); i++) {
 		err = hang_collect_classify(answer, i < q->nbarriers ? i : HANG_NONE, &report);
 		if (err == -ENOENT) {
-			err = 0; /* the barrier has filled meanwhile */
+			err = 0; /* all threads have arrived meanwhile */
 			continue;
 		}
 		if (!err)
@@ -207,7 +210,7 @@ static int classify(struct hang *h, struct hang_collect_question *q)
 	return err;
 }
 
-/* Return whether a thread waits in MPI. */
+/* Return whether a thread waits in an MPI call. */
 static bool is_job(const struct hang *h)
 {
 	uint32_t i, k;
@@ -247,7 +250,7 @@ static int print_hangs(struct hang *h)
 }
 
 /*
- * Return how many processes have a thread that waits for a message of an unknown rank, as in
+ * Return the number of processes with a thread that waits for a message from an unknown rank, as in
  * MPI_Wait().
  */
 static uint32_t waits_for_any(const struct hang *h)
@@ -273,7 +276,7 @@ static int print(struct hang *h)
 
 	/* No process is read from here on. */
 	preflight_drop(rights_for_report(), h->options->verbose);
-	/* All processes have exited meanwhile: print where they were. */
+	/* All processes have exited meanwhile: print what was read before. */
 	if (err == -ESRCH)
 		err = 0;
 	if (!err && !h->nhangs)
@@ -293,12 +296,13 @@ static void explain(uint32_t pid, int err)
 		break;
 	case -EACCES:
 	case -EPERM:
-		msg_error("hang: process %u may not be looked at: that takes root, "
-			  "CAP_SYS_PTRACE, or its owner if kernel.yama.ptrace_scope is 0",
+		msg_error("hang: no permission to examine process %u: this takes root, "
+			  "CAP_SYS_PTRACE, or the owner of the process if "
+			  "kernel.yama.ptrace_scope is 0",
 			  pid);
 		break;
 	default:
-		msg_error("hang: process %u cannot be looked at: %s", pid, strerror(-err));
+		msg_error("hang: cannot examine process %u: %s", pid, strerror(-err));
 	}
 }
 
@@ -349,9 +353,9 @@ static int look(struct hang *h)
 	int err = 0;
 
 	for (i = 0; !err && i < h->npids; i++) {
-		progress_begin(h->progress, "looking at process %u", h->pids[i]);
+		progress_begin(h->progress, "examining process %u", h->pids[i]);
 		err = proc_may_look((int)h->pids[i]);
-		/* A zombie has no program any more, but can be looked at. */
+		/* -ESRCH: a zombie has no program any more, but can be examined. */
 		if (!err || err == -ESRCH)
 			err = snapshot_take(h->snapshots, h->pids[i], NULL, 0,
 					    &h->snapshots_taken[i]);
@@ -408,11 +412,13 @@ static int run(struct hang *h)
 
 	if (err)
 		msg_error("hang: %s", strerror(-err));
-	/* The files to read are untrusted: keep only the rights that looking takes. */
+	/*
+	 * The files to read are untrusted: keep only the rights that are needed to read processes.
+	 */
 	if (!err)
 		preflight_drop(rights_while_looking(h->options->output != NULL),
 			       h->options->verbose);
-	/* Look first: if that fails, no file is made. */
+	/* Look before the output is opened: if looking fails, no file is made. */
 	if (!err)
 		err = look(h);
 	if (!err)
@@ -448,7 +454,7 @@ static int add_pid(struct hang *h, int pid)
 	int tgid;
 
 	if (proc_tgid(pid, &tgid))
-		tgid = pid; /* look() reports it */
+		tgid = pid; /* look() reports that the process does not exist */
 	if (is_given(h, (uint32_t)tgid))
 		return 0;
 	if (grow(h->pids, h->cap_pids, h->npids + 1))
@@ -464,8 +470,7 @@ static int hang(struct command_line *line)
 	size_t i;
 
 	if (!line->options.npids || line->files.n) {
-		msg_error(
-			"hang: -p PID, and no other word, is expected (see sbt-trace hang --help)");
+		msg_error("hang: -p PID and no other word is expected (see sbt-trace hang --help)");
 		return EXIT_USAGE;
 	}
 	signal(SIGPIPE, SIG_IGN);

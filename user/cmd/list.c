@@ -18,14 +18,14 @@
 #include "emit/json.h"
 
 #define COLUMNS	  100
-#define NAME_MOST 40 /* columns; a longer name has a line of its own */
+#define NAME_MOST 40 /* columns for names; a longer name has a line of its own */
 #define GAP	  2
 
 struct counter {
 	struct event_spec spec;
 	bool available;
 	char *reason;
-	size_t note; /* number of the reason, from 1; 0: no reason */
+	size_t note; /* number of the note with the reason, from 1; 0: no reason */
 };
 
 struct list {
@@ -48,7 +48,10 @@ static int keep(void *ctx, const struct event_spec *spec, bool available, const 
 	return 0;
 }
 
-/* Add the words of @s, wrapped, from column @indent on, where the first line is already. */
+/*
+ * Add the words of @s, wrapped. All lines begin at column @indent, which the first line has already
+ * reached.
+ */
 static void add_wrapped(struct buf *buf, const char *s, size_t indent)
 {
 	size_t column = indent;
@@ -100,7 +103,10 @@ static bool same_reason(const struct counter *a, const struct counter *b)
 	return named_a == named_b && !strcmp(of_a, of_b);
 }
 
-/* Number the reasons: many counters share a few, which are printed once, below the table. */
+/*
+ * Number the reasons. Many counters share a few reasons, and each reason is printed once, below the
+ * table.
+ */
 static void number_notes(struct list *l)
 {
 	size_t i, j, n = 0;

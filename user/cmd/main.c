@@ -16,7 +16,8 @@ static int (*const commands[COMMANDS])(int argc, char **argv) = {
 };
 
 /*
- * Open what is closed of standard input, output and error: other files must not take their place.
+ * Open /dev/null for each standard descriptor that is closed, so that no other file gets its
+ * number.
  */
 static void fill_standard_files(void)
 {
@@ -28,7 +29,7 @@ static void fill_standard_files(void)
 		close(fd);
 }
 
-/* Run the command of the first word, each in its own file; trace if it is no command. */
+/* Run the command that the first word names, or trace if it names no command. */
 int main(int argc, char **argv)
 {
 	size_t i;

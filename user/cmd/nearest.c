@@ -14,9 +14,8 @@ static unsigned least(unsigned a, unsigned b)
 
 unsigned nearest_distance(const char *a, const char *b)
 {
-	unsigned rows[3]
-		     [LENGTH_MAX +
-		      1]; /* for the current character of @a, and for the two before it, in turn */
+	/* rows of the distance matrix for the current character of @a and for the two before it */
+	unsigned rows[3][LENGTH_MAX + 1];
 	size_t la = strlen(a), lb = strlen(b), i, j;
 
 	if (la > LENGTH_MAX || lb > LENGTH_MAX)

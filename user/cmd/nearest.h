@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* The known word that a mistyped one was probably meant to be. */
+/* Find the known word that a mistyped word was probably meant to be. */
 #ifndef CMD_NEAREST_H
 #define CMD_NEAREST_H
 
 struct nearest {
 	const char *word;
-	const char *best; /* NULL: no word tried is similar enough */
-	unsigned distance; /* of best; before that, the first distance that is too large */
+	const char *best; /* NULL: no candidate is similar enough */
+	/* distance of best; while there is none, the smallest distance that is too large */
+	unsigned distance;
 };
 
 /*
- * Return the number of characters to insert, delete, replace or swap with their neighbour to make
- * @b of @a. Words longer than 63 characters are UINT_MAX from any other.
+ * Return the number of characters to insert, delete, replace or swap with their neighbour to turn
+ * @a into @b. Return UINT_MAX if a word is longer than 63 characters.
  */
 unsigned nearest_distance(const char *a, const char *b);
 
 /*
- * Begin a search: words are similar if at most every third character of @word differs, one at
- * least.
+ * Begin a search. A candidate is similar if it differs from @word in at most one character, or in a
+ * third of the characters of @word if that is more.
  */
 struct nearest nearest_to(const char *word);
-/* Take @candidate if it is nearer than those before. */
+/* Take @candidate if it is nearer than all candidates before. */
 void nearest_try(struct nearest *nearest, const char *candidate);
 
 #endif /* CMD_NEAREST_H */

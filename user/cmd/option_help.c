@@ -21,7 +21,7 @@ static void left_of(const struct option_row *row, char *out, size_t size)
 		 row->argument ? row->argument : "");
 }
 
-/* Print the words of @text from @column on, where the cursor is. A \n in it ends a paragraph. */
+/* Print the words of @text from @column on, where the cursor is. A \n in @text ends a paragraph. */
 static void print_wrapped(const char *text, size_t column)
 {
 	size_t at = column;
@@ -48,7 +48,7 @@ static void print_wrapped(const char *text, size_t column)
 		putchar('\n');
 }
 
-/* Write ": a, b or c" into @out: the values that an option takes. */
+/* Write the values that an option takes into @out, as ": a, b or c". */
 static void choices_of(const char *choices, char *out, size_t size)
 {
 	const char *separator = ": ";
@@ -75,7 +75,10 @@ static void print_row(const struct option_row *row, size_t width, const char *su
 	print_wrapped(text, width + 4);
 }
 
-/* Return whether the row is on the page of the @commands, or among the common ones. */
+/*
+ * Return whether to print the row: @commands have the option, and it is a common option or @common
+ * is false.
+ */
 static bool shown(const struct option_row *row, unsigned commands, bool common)
 {
 	return row->commands & commands && (row->common || !common);
@@ -96,7 +99,7 @@ static size_t left_width(unsigned commands, bool common)
 	return width;
 }
 
-/* Write " (report, predict)" into @out: the commands of a row. */
+/* Write the commands of a row into @out, as " (report, predict)". */
 static void commands_of(const struct option_row *row, char *out, size_t size)
 {
 	size_t at = 0, i;

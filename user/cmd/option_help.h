@@ -6,7 +6,10 @@
 
 #include "cmd/command_text.h"
 
-/* Print --help of a command; of sbt-trace; --help=all; --help=table, for scripts/options. */
+/*
+ * Print the help of a command, of sbt-trace itself, of all commands (--help=all), or as a table for
+ * scripts/options (--help=table).
+ */
 void option_help_command(enum command command);
 void option_help_short(void);
 void option_help_all(void);

@@ -21,19 +21,19 @@ enum option_group {
 	OPTION_GROUPS
 };
 
-/* What is done with an option, and the type of the member that its value goes to. */
+/* How an option is handled, and the type of the member that takes its value. */
 enum option_kind {
 	OPTION_TRUE, /* bool: set */
 	OPTION_FALSE, /* bool: cleared */
-	OPTION_COUNT, /* int: one more */
+	OPTION_COUNT, /* int: incremented */
 	OPTION_TEXT, /* const char *: the value */
-	OPTION_LIST, /* struct option_list: the value added */
-	OPTION_CHOICE, /* an enum: the position of the value among the choices */
+	OPTION_LIST, /* struct option_list: the value is appended */
+	OPTION_CHOICE, /* an enum: the index of the value among the choices */
 	OPTION_INTEGER, /* uint8_t, uint32_t or uint64_t: the value times @scale */
 	OPTION_DECIMAL, /* double: the value times @scale */
 	OPTION_SECONDS, /* uint64_t: the value in nanoseconds */
-	OPTION_CALL, /* @take stores it */
-	OPTION_HELP, /* answered at once, as the following two */
+	OPTION_CALL, /* stored by @take */
+	OPTION_HELP, /* answered at once, like the two options below */
 	OPTION_VERSION,
 	OPTION_SCHEMA,
 };
@@ -42,20 +42,20 @@ struct command_line;
 
 struct option_row {
 	const char *name; /* without dashes */
-	const char *argument; /* NULL: takes no value */
-	const char *help; /* begins in lower case, has no full stop */
+	const char *argument; /* name of the value in the help; NULL: the option takes no value */
+	const char *help; /* the help; begins in lower case, has no full stop */
 	const char *choices; /* possible values, separated by spaces; NULL: any */
-	const char *expected; /* "a number of ...": for the message about a wrong value */
+	const char *expected; /* what the value must be ("a number of ..."), for messages */
 	char letter; /* 0: none */
 	enum option_group group;
 	enum option_kind kind;
-	uint16_t commands; /* that take it: a bit each, 1 << enum command */
-	uint16_t silent; /* that accept it too, without effect and without showing it */
+	uint16_t commands; /* commands that take the option, as bits 1 << enum command */
+	uint16_t silent; /* commands that ignore the option and do not show it in their help */
 	bool common; /* shown by sbt-trace --help */
-	size_t offset, size; /* of the member of struct command_line */
-	double least, most, scale; /* of numbers; the limits are inclusive */
-	int value; /* what @take stores, where options differ in that alone */
-	bool percent_sign; /* a number may end with one */
+	size_t offset, size; /* offset and size of the member of struct command_line */
+	double least, most, scale; /* for numbers: the limits, inclusive, and the factor */
+	int value; /* value for @take, if several options share the function */
+	bool percent_sign; /* a number may end with "%" */
 	int (*take)(struct command_line *line, const struct option_row *row, char *value);
 };
 

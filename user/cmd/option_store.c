@@ -94,7 +94,7 @@ static int store_decimal(const struct option_row *row, void *to, const char *val
 	return 0;
 }
 
-/* Return the position of @value among the words of @choices; -EINVAL: it is none of them. */
+/* Return the index of @value among the words of @choices, -EINVAL if it is not among them. */
 static int choice(const char *choices, const char *value)
 {
 	size_t len;
@@ -259,7 +259,7 @@ int option_take_watch(struct command_line *line, const struct option_row *row, c
 	return options_add_watch(&line->options, value);
 }
 
-/* Cut the value at its '=', in place: argv may be changed. */
+/* Cut the value at its '=', in place: programs may change argv. */
 int option_take_name(struct command_line *line, const struct option_row *row, char *value)
 {
 	struct options *o = &line->options;
@@ -278,7 +278,10 @@ int option_take_name(struct command_line *line, const struct option_row *row, ch
 	return 0;
 }
 
-/* Return the dots between two barriers, which are not those of a path; NULL: there are none. */
+/*
+ * Return the ".." that separates two barriers, but not ".." as the parent folder in a path; NULL:
+ * there is none.
+ */
 static char *find_dots(char *s)
 {
 	char *at;
@@ -289,7 +292,7 @@ static char *find_dots(char *s)
 	return NULL;
 }
 
-/* Cut the value in three, in place. */
+/* Cut the value into three, in place. */
 int option_take_phase(struct command_line *line, const struct option_row *row, char *value)
 {
 	char *equals = strchr(value, '='), *dots = equals ? find_dots(equals + 1) : NULL;
@@ -323,7 +326,7 @@ int option_take_format(struct command_line *line, const struct option_row *row, 
 
 	(void)value;
 	if (o->format != EMIT_TEXT && o->format != format) {
-		msg_error("give one of --json, --csv and --markdown, not both");
+		msg_error("give one of --json, --csv and --markdown, not several");
 		return -EINVAL;
 	}
 	o->format = format;

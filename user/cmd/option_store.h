@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* Values of options: checked, and stored in struct command_line. */
+/* Check the values of options, and store them in struct command_line. */
 #ifndef CMD_OPTION_STORE_H
 #define CMD_OPTION_STORE_H
 
@@ -8,7 +8,10 @@ struct command_line;
 struct option_row;
 struct options;
 
-/* Store the value of one option each. Return 0, -EINVAL (a message was printed) or -ENOMEM. */
+/*
+ * Each function stores the value of one option. Return 0, -ENOMEM, or -EINVAL. If the row has no
+ * .expected, a message was printed for -EINVAL.
+ */
 int option_take_pids(struct command_line *line, const struct option_row *row, char *value);
 int option_take_all(struct command_line *line, const struct option_row *row, char *value);
 int option_take_discover(struct command_line *line, const struct option_row *row, char *value);
@@ -24,14 +27,14 @@ int option_take_quantities(struct command_line *line, const struct option_row *r
 int option_take_label(struct command_line *line, const struct option_row *row, char *value);
 
 /*
- * Store @value by the kind of @row. @given: the option as the user wrote it, for messages. Return
- * as the functions above.
+ * Store @value as the kind of @row requires. @given: the option as the user wrote it, for messages.
+ * Return 0, -ENOMEM, or -EINVAL after a message.
  */
 int option_store(struct command_line *line, const struct option_row *row, const char *given,
 		 char *value);
 
-/* Add a file among the words, with the label of now. Return 0 or -ENOMEM. */
+/* Add a file with the label that now applies, or a barrier to watch. Return 0 or -ENOMEM. */
 int option_add_file(struct command_line *line, char *file);
-int options_add_watch(struct options *options, const char *barrier); /* the same */
+int options_add_watch(struct options *options, const char *barrier);
 
 #endif /* CMD_OPTION_STORE_H */

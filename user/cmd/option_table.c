@@ -30,7 +30,7 @@
 	.offset = offsetof(struct command_line, member), \
 	.size = sizeof(((struct command_line *)NULL)->member)
 #define CALL(function)	  .kind = OPTION_CALL, .take = function
-/* A number of seconds from @from to @to, in the member as it is. */
+/* A number of seconds from @from to @to, stored as a double in seconds. */
 #define SECONDS(from, to) .kind = OPTION_DECIMAL, .least = (from), .most = (to), .scale = 1
 
 const char *const option_group_titles[OPTION_GROUPS] = {
@@ -47,7 +47,7 @@ const struct option_row option_table[] = {
 { "pid", "LIST", "trace these running processes and their children",
   .letter = 'p', .group = GROUP_TARGET, .commands = CAPTURE, .common = true, CALL(option_take_pids),
   .expected = "a list of process numbers" },
-{ "pid", "LIST", "look at these processes; for MPI, at all local ranks",
+{ "pid", "LIST", "examine these processes; for MPI, give all local ranks",
   .letter = 'p', .group = GROUP_TARGET, .commands = HANG, CALL(option_take_pids),
   .expected = "a list of process numbers" },
 { "pid", "PID", "list the barriers of this process as it is loaded",
@@ -93,7 +93,7 @@ const struct option_row option_table[] = {
   TO(options.hang_ns), .expected = "a number of seconds" },
 { "no-causes", NULL, "do not measure where the time of threads goes",
   .group = GROUP_MEASURE, .commands = CAPTURE, .kind = OPTION_FALSE, TO(options.causes) },
-{ "aggregate", NULL, "keep only sums in the kernel, of pthread barriers",
+{ "aggregate", NULL, "keep only sums, in the kernel, for pthread barriers",
   .group = GROUP_MEASURE, .commands = TRACE, .kind = OPTION_TRUE, TO(options.aggregate) },
 
 /* --- what to print while it runs -------------------------------------------------------------- */
@@ -163,7 +163,7 @@ const struct option_row option_table[] = {
   .group = GROUP_COMPARE, .commands = DIFF, .kind = OPTION_DECIMAL, .least = 50,
   .most = 100 - 64 * DBL_EPSILON, .scale = 0.01, TO(confidence), .percent_sign = true,
   .expected = "a number of per cent from 50 to below 100" },
-{ "label", "LABEL", "label the files that follow; ROW/COLUMN: two ways",
+{ "label", "LABEL", "label the files that follow; ROW/COLUMN: 2-way table",
   .letter = 'l', .group = GROUP_COMPARE, .commands = SERIES, CALL(option_take_label) },
 { "by", "WHAT", "label the other files by",
   .choices = "run command threads file",
@@ -183,7 +183,7 @@ const struct option_row option_table[] = {
   .letter = 'o', .group = GROUP_OUTPUT,
   .commands = REPORT | HANG | PREDICT | DIFF | SERIES | DOCTOR, .kind = OPTION_TEXT,
   TO(options.output) },
-{ "json", NULL, "write JSON Lines, one object a line",
+{ "json", NULL, "write JSON Lines, one object per line",
   .group = GROUP_OUTPUT, .commands = ANY & ~(RECORD | TOP), .common = true,
   CALL(option_take_format), .value = EMIT_JSON },
 { "csv", NULL, "write CSV: the fields of --json in one table",
@@ -202,7 +202,7 @@ const struct option_row option_table[] = {
 { "html", "FILE", "also write a page for a browser, with pictures",
   .group = GROUP_OUTPUT, .commands = REPORT | PREDICT | DIFF | SERIES, .kind = OPTION_TEXT,
   TO(html) },
-{ "with", "RECORDING", "compare with this one on that page; repeatable",
+{ "with", "RECORDING", "also show this recording on that page; repeatable",
   .group = GROUP_OUTPUT, .commands = REPORT, .kind = OPTION_LIST, TO(with) },
 { "chrome", "FILE", "also write a timeline for Perfetto",
   .group = GROUP_OUTPUT, .commands = REPORT, .kind = OPTION_TEXT, TO(chrome) },
@@ -223,7 +223,7 @@ const struct option_row option_table[] = {
   .group = GROUP_TRACING, .commands = WRITE, .kind = OPTION_DECIMAL, .least = DBL_MIN, .most = 1e5,
   .scale = 0.01, TO(options.cost_limit),
   .expected = "a number of per cent over 0, up to 100000, without a sign" },
-{ "attach", "METHOD", "first attach method",
+{ "attach", "METHOD", "attach method to try first",
   .choices = "session multi perf",
   .group = GROUP_TRACING, .commands = CAPTURE, CALL(option_take_attach) },
 { "ring-size", "KIB", "buffer size of each CPU in KiB (default 2048)",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * The options of all commands in one table. Command lines are parsed by it. Help, completion and
+ * The options of all commands in one table. Command lines are parsed with it. Help, completion and
  * the OPTIONS sections of the man pages are made from it.
  */
 #ifndef CMD_OPTION_TABLE_H
@@ -14,7 +14,10 @@ extern const char *const option_group_titles[OPTION_GROUPS];
 extern const struct option_row option_table[];
 extern const size_t noptions;
 
-/* Return the row of @command with this name, or letter; NULL: the command does not take it. */
+/*
+ * Return the row of @command with this name, or with this letter; NULL: the command does not take
+ * it.
+ */
 const struct option_row *option_by_name(enum command command, const char *name);
 const struct option_row *option_by_letter(enum command command, char letter);
 /* Return the option of @command with the name nearest to @word; NULL: none is similar. */

@@ -19,13 +19,13 @@
 #define RING_BYTES     (2u << 20)
 #define SECOND_NS      1000000000ULL
 #define KEEP_PROCESSES 256
-#define LONG_BASE      256 /* getopt's value of a long option: this, and the number of its row */
+#define LONG_BASE      256 /* getopt's value of a long option is this plus the index of its row */
 
 /* --- the variables of the SBT library --------------------------------------------------------- */
 
 /*
- * Where their values are: in the environment, or among words of a command line, each followed by
- * its value.
+ * Where the values are: in the environment, or among the words of a command line, in which each
+ * name is followed by its value.
  */
 struct variables {
 	char *const *words; /* NULL: the environment */
@@ -46,7 +46,7 @@ static const char *variable(const struct variables *v, const char *name)
 	return NULL;
 }
 
-/* Appendix A of the thesis: 0 is off, any other value is on. */
+/* The thesis (see emit/emit.h) defines this in appendix A: 0 is off, any other value is on. */
 static void take_bool(const struct variables *v, const char *name, bool *out)
 {
 	const char *value = variable(v, name);
@@ -62,7 +62,7 @@ static void print_variables(void)
 	      "SBT_WARN_TIME    warn of barrier times of this many milliseconds (default 1000)\n"
 	      "SBT_WARNINGS     0: no warnings (default 1)\n"
 	      "SBT_PHASE_TIMES  1: print the time of every phase (default 0)\n"
-	      "SBT_NO_DEBUG     1: run the command, trace and print nothing (default 0)\n"
+	      "SBT_NO_DEBUG     1: only run the command, without tracing (default 0)\n"
 	      "SBT_OPTIONS      0: no banner with the options (default 1)\n"
 	      "SBT_VERBOSE      1: print this list (default 0)\n"
 	      "SBT_EVENTS       counters by phase, as with -e (default none)\n",
@@ -121,7 +121,7 @@ int options_read_words(struct options *o)
 
 /* --- checks of what was given together -------------------------------------------------------- */
 
-/* Sums have no single episodes. */
+/* Refuse options that need single episodes, which --aggregate does not keep. */
 static int check_aggregate(const struct options *o)
 {
 	const struct {
@@ -138,7 +138,7 @@ static int check_aggregate(const struct options *o)
 		{ o->frames, "--frames" },
 		{ o->rules, "-b" },
 		{ o->discover_given && o->discover, "--discover" },
-		/* Sums are read at the end: the overhead of a process is unknown before. */
+		/* Sums are read at the end, so the overhead of a running process is unknown. */
 		{ o->cost_limit > 0, "--cost-limit" },
 	};
 	size_t i;
@@ -165,7 +165,7 @@ static int check_together(const struct options *o)
 	else if (!command && !pids && !system)
 		what = "nothing to trace: give -- COMMAND, -p PID or -a (see sbt-trace --help)";
 	else if ((o->cgroup || o->comm) && !system)
-		what = "--cgroup and --comm select among the processes of -a";
+		what = "--cgroup and --comm need -a: they select among all processes";
 	else if (o->user && !command)
 		what = "-u selects the user that COMMAND runs as: there is no COMMAND";
 	else if (system && !o->follow)
@@ -180,8 +180,9 @@ static int check_together(const struct options *o)
 		return -EINVAL;
 	}
 	if (o->comm && strlen(o->comm) >= SBT_COMM_LEN) {
-		msg_error("--comm %s: the kernel keeps %d characters of a name; give those",
-			  o->comm, SBT_COMM_LEN - 1);
+		msg_error(
+			"--comm %s: the kernel keeps only %d characters of a name: give only those",
+			o->comm, SBT_COMM_LEN - 1);
 		return -EINVAL;
 	}
 	return 0;
@@ -205,10 +206,10 @@ static enum options_result complete_capture(struct command_line *line)
 		return OPTIONS_WRONG;
 	if (o->npids)
 		o->mode = OPTIONS_PIDS;
-	/* With -a, all processes of the machine would pay for it. */
+	/* With -a, discovery would slow down all processes of the machine. */
 	if (!o->discover_given)
 		o->discover = o->mode != OPTIONS_SYSTEM && !o->aggregate;
-	/* A session is for all processes, other methods can be for one alone. */
+	/* A session probe is hit by all processes. Other methods can probe single processes. */
 	if (!o->follow && !o->method_given)
 		o->method = ATTACH_MULTI;
 	if (o->aggregate)
@@ -248,7 +249,7 @@ static enum options_result print_answer(const struct command_line *line,
 	return OPTIONS_FAILED;
 }
 
-/* Return "sbt-trace COMMAND" for messages; @out has room for it. */
+/* Write "sbt-trace COMMAND" into @out, for messages. Return @out. */
 static const char *help_of(const struct command_line *line, char *out, size_t size)
 {
 	snprintf(out, size, "sbt-trace%s%s", line->bare ? "" : " ",
@@ -257,8 +258,8 @@ static const char *help_of(const struct command_line *line, char *out, size_t si
 }
 
 /*
- * Write the commands that have the option @name, or else @letter, into @out. Return false: there
- * are none.
+ * Write the commands that have the option @name, or, if that is NULL, @letter, into @out. Return
+ * whether there are any.
  */
 static bool commands_with(const char *name, char letter, char *out, size_t size)
 {
@@ -275,7 +276,7 @@ static bool commands_with(const char *name, char letter, char *out, size_t size)
 	return at > 0;
 }
 
-/* Write the options that begin with @name into @out. Return false: there are none. */
+/* Write the options that begin with @name into @out. Return whether there are any. */
 static bool options_from(enum command command, const char *name, char *out, size_t size)
 {
 	size_t at = 0, i;
@@ -289,8 +290,8 @@ static bool options_from(enum command command, const char *name, char *out, size
 }
 
 /*
- * Print what is wrong with the option @given, which getopt_long() refused; @name: NULL if it is a
- * letter.
+ * Print what is wrong with the option @given, which getopt_long() refused. @name is NULL for an
+ * option of one letter.
  */
 static void explain(const struct command_line *line, const char *given, const char *name)
 {
@@ -330,7 +331,7 @@ static enum options_result wrong_option(const struct command_line *line, int c, 
 	return OPTIONS_WRONG;
 }
 
-/* What getopt_long() is given for a command. */
+/* The arguments of getopt_long() for a command. */
 struct getopt_tables {
 	struct option *longs; /* to be freed */
 	char letters[128];
@@ -343,7 +344,10 @@ static int make_tables(enum command command, struct getopt_tables *t)
 	t->longs = calloc(noptions + 1, sizeof(*t->longs));
 	if (!t->longs)
 		return -ENOMEM;
-	/* A file's label is that of the options before it: files are returned in order. */
+	/*
+	 * '-' makes getopt_long() return files in their place among the options: the label of a
+	 * file is that of the last --label before it.
+	 */
 	at = (size_t)snprintf(t->letters, sizeof(t->letters),
 			      "%c:", command_texts[command].operands == OPERANDS_FILES ? '-' : '+');
 	for (i = 0; i < noptions; i++) {
@@ -362,7 +366,7 @@ static int make_tables(enum command command, struct getopt_tables *t)
 	return 0;
 }
 
-/* Return what an error of storing a value means; of -EINVAL the user was told. */
+/* Return the result for an error of storing a value. For -EINVAL, a message was printed before. */
 static enum options_result result_of(int err)
 {
 	if (err == -ENOMEM)
@@ -372,7 +376,7 @@ static enum options_result result_of(int err)
 
 /*
  * Return whether @word is the name of another command's option, which getopt_long() took for an
- * abbreviation of @row. Print that.
+ * abbreviation of @row. If so, print a message.
  */
 static bool is_mistaken(const struct command_line *line, const struct option_row *row,
 			const char *word)
@@ -418,7 +422,7 @@ static enum options_result read_options(struct command_line *line, int argc, cha
 	if (make_tables(line->command, &tables))
 		return result_of(-ENOMEM);
 	opterr = 0;
-	optind = 0; /* getopt begins anew */
+	optind = 0; /* makes getopt start again */
 	while (result == OPTIONS_GO) {
 		at = optind ? optind : 1;
 		c = getopt_long(argc, argv, tables.letters, tables.longs, NULL);

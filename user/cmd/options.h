@@ -9,21 +9,21 @@
 enum options_result { OPTIONS_GO, OPTIONS_DONE, OPTIONS_WRONG, OPTIONS_FAILED };
 
 /*
- * Read the environment, then the words argv[1] and on, into @line, with command and bare set, to be
- * freed with options_free(). The command line overrides the environment. OPTIONS_DONE: --help or
- * the like was answered. OPTIONS_WRONG and OPTIONS_FAILED: wrong usage, and a failure; a message
- * was printed.
+ * Read the environment and then the words argv[1] and on into @line, which is to be freed with
+ * options_free(). The caller has set command and bare. The command line overrides the environment.
+ * Return OPTIONS_DONE if --help or the like was answered, OPTIONS_WRONG after a message about wrong
+ * usage, and OPTIONS_FAILED after a message about a failure.
  */
 enum options_result options_parse(struct command_line *line, int argc, char **argv);
 void options_free(struct command_line *line);
-/* Parse, call @run and free. Return the exit status: that of @run if it was called. */
+/* Parse, call @run if there is something to run, and free. Return the exit status. */
 int options_run(struct command_line line, int argc, char **argv,
 		int (*run)(struct command_line *line));
 
 /*
  * Read the variables of the SBT library among COMMAND's own arguments, such as "SBT_WATCH NAME",
- * for programs that take them there. They override everything else. Return 0, -EINVAL (a message
- * was printed) or -ENOMEM.
+ * for programs that take the variables as arguments. They override everything else. Return 0,
+ * -ENOMEM, or -EINVAL after a message.
  */
 int options_read_words(struct options *options);
 

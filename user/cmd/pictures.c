@@ -26,9 +26,11 @@ struct pictures {
 	struct html *html;
 	int errors[FILES]; /* the first error of each file; 0: none */
 	struct html_run *beside;
-	uint32_t *processors; /* by recording beside: what it is predicted for; 0: measured */
+	/* number of processors that each of @beside is predicted for; 0: measured */
+	uint32_t *processors;
 	uint32_t nbeside;
-	uint32_t predicted; /* processors that the run itself is predicted for; 0: measured */
+	/* number of processors that the run itself is predicted for; 0: measured */
+	uint32_t predicted;
 	bool ended;
 };
 
@@ -145,7 +147,7 @@ static int by_processors(const void *a, const void *b)
 
 /* One curve: measured runs by number of threads, or predictions by processors. */
 struct drawn {
-	struct html_point *points; /* with room for all runs */
+	struct html_point *points; /* points, with room for all runs */
 	uint32_t n;
 	char name[64];
 };
@@ -161,7 +163,7 @@ static void add_point(struct drawn *d, uint32_t processors, const struct report 
 	array_for_each (p, d->points, d->n) {
 		if (p->processors != processors)
 			continue;
-		/* Of several runs with the same number, the fastest counts. */
+		/* Of several runs with the same number of processors, take the fastest. */
 		if (team->elapsed_ns < p->time_ns)
 			p->time_ns = team->elapsed_ns;
 		return;
@@ -190,9 +192,10 @@ static void make_curve(struct drawn *d, bool predicted, struct html_point base,
 }
 
 /*
- * Compute speedups over the run with the fewest threads. The base of predictions is the one for one
- * processor if there is one, else the measured run. Return the number of curves; a single point
- * makes a curve only beside another.
+ * Compute a curve of the measured runs and a curve of the predicted runs. Measured speedups are
+ * relative to the run with the fewest threads. Predicted speedups are relative to the prediction
+ * for one processor, or else to that measured run, or else to the prediction for the fewest
+ * processors. Return the number of curves, 0 if there are fewer than two points.
  */
 static uint32_t draw_curves(const struct pictures *p, const struct report *r, struct drawn drawn[2],
 			    struct html_curve curves[2])
@@ -256,12 +259,12 @@ static void warn_thinned(const struct pictures *p)
 	if (t.together_ns)
 		msg_warn("%s: the run is too long to draw in full: counters and parts of phases "
 			 "end at %.3f s, and from %.3f s on many crossings are drawn as one "
-			 "(%" PRIu64 " of them): report --from and --to draw a part in full",
+			 "(%" PRIu64 " of them): use report --from and --to to draw a part in full",
 			 p->paths[CHROME], (double)t.lean_ns / 1e9, (double)t.together_ns / 1e9,
 			 t.crossings);
 	else
 		msg_warn("%s: the run is too long to draw in full: counters and parts of phases "
-			 "end at %.3f s: report --from and --to draw a part in full",
+			 "end at %.3f s: use report --from and --to to draw a part in full",
 			 p->paths[CHROME], (double)t.lean_ns / 1e9);
 }
 

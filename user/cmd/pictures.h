@@ -38,7 +38,7 @@ void pictures_episode(void *ctx, const struct model *model, const struct model_e
  */
 int pictures_beside(struct pictures *pictures, const char *name, const struct report *report,
 		    uint32_t predicted);
-/* Draw what takes the finished model. Return 0, or the first error after a message. */
+/* Draw what needs the finished model. Return 0, or the first error after a message. */
 int pictures_end(struct pictures *pictures, const struct model *model, const struct report *report);
 /*
  * Close the files. Regular files that are not complete are removed. @pictures may be NULL.
@@ -46,9 +46,9 @@ int pictures_end(struct pictures *pictures, const struct model *model, const str
 void pictures_free(struct pictures *pictures);
 
 /*
- * Write a page that the one call of @draw writes, which returns 0 or a negative errno. A regular
- * file that is not complete is removed. @path NULL: no page is wanted. Return 0, or a negative
- * errno after a message.
+ * Write a page with one call of @draw, which returns 0 or a negative errno. A regular file that is
+ * not complete is removed. @path NULL: no page is wanted. Return 0, or a negative errno after a
+ * message.
  */
 int pictures_page(const char *path, int (*draw)(FILE *file, const void *ctx), const void *ctx);
 /*

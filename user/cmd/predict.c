@@ -24,12 +24,12 @@
 #include "recording/replay.h"
 
 #define COUNTS_MAX  256
-#define MACHINE_MAX (1u << 20) /* bytes of a file of parameters */
+#define MACHINE_MAX (1u << 20) /* largest size in bytes of a file of parameters */
 #define WHY	    512
 
 /* --- the machine ------------------------------------------------------------------------------ */
 
-/* Return the content of a file, to be freed; NULL: *err is the error. */
+/* Return the contents of a file, to be freed, or NULL and the error in *err. */
 static char *read_text(const char *path, int *err)
 {
 	FILE *f = fopen(path, "re");
@@ -75,7 +75,7 @@ static int read_machine(const char *path, struct predict_machine *m)
 		msg_error("cannot read %s: %s", path, strerror(-err));
 		return err;
 	}
-	/* The file's name is the machine's, unless the file names it. */
+	/* The machine is named after the file, unless the file contains a name. */
 	memset(m, 0, sizeof(*m));
 	snprintf(m->name, sizeof(m->name), "%s", basename(path));
 	err = predict_machine_parse(m, text, why, sizeof(why));
@@ -125,16 +125,16 @@ static bool has_window(const struct command_line *p)
 	return p->from_s > 0 || !isnan(p->to_s);
 }
 
-/* One recording, and what is computed from it. */
+/* A recording, and what is computed from it. */
 struct one {
 	const char *path;
 	const struct command_line *line;
 	struct replay *replay;
-	struct report report; /* the predictions point to its labels */
+	struct report report; /* the report; the predictions point to its labels */
 	struct predict_feed *feed;
 	struct predictions predictions;
 	bool predicted;
-	int err; /* the first error of feeding; 0: none */
+	int err; /* the first error of on_episode() and on_message(); 0: none */
 };
 
 static struct predict_feed *new_feed(const struct one *one)
@@ -176,7 +176,10 @@ static int on_message(void *ctx, const struct model *model, uint32_t thread,
 	return one->err;
 }
 
-/* Return names by the model's index of the barrier, to be freed. They point into the report. */
+/*
+ * Return the names of barriers by their index in the model, to be freed. The strings belong to the
+ * report.
+ */
 static struct prediction_site *name_sites(const struct report *report, uint32_t n)
 {
 	struct prediction_site *sites = calloc((size_t)n + 1, sizeof(*sites));
@@ -205,12 +208,14 @@ static const char *explain(int err)
 	}
 }
 
-/* At most one part in this many of the computing time may be elapsed time. */
+/*
+ * Elapsed time may stand in for on-CPU time in at most this fraction (1/10) of the computing time.
+ */
 #define WALL_MOST 10
 
 /*
- * Choose the numbers of processors. @several: of several recordings, each has its number of
- * threads.
+ * Choose the numbers of processors. If there are several recordings (@several), the default for
+ * each is its number of threads.
  */
 static int choose_counts(const struct command_line *p, bool several, uint32_t threads,
 			 uint32_t *counts)
@@ -281,9 +286,9 @@ static int record_prediction(const struct command_line *p, const struct predict_
 }
 
 /*
- * Check that the on-CPU time of the threads is known. It is unknown for threads that others only
- * join, and before a hand-written barrier is found. Elapsed time in its place would overstate what
- * such threads computed by any factor.
+ * Check that the on-CPU time of the threads is known. It is unknown for threads that other threads
+ * only join, and before a hand-written barrier is found. Elapsed time in its place could overstate
+ * the computing of such threads by any factor.
  */
 static int check_known(const struct predict_feed *feed, const struct replay *replay,
 		       const char *path)
@@ -293,7 +298,7 @@ static int check_known(const struct predict_feed *feed, const struct replay *rep
 	if (!replay_session(replay)->accounted || f->wall_ns <= f->computing_ns / WALL_MOST)
 		return 0;
 	msg_error("cannot predict from %s: its threads were outside barriers for %.1f ms, and for "
-		  "%.1f ms of these it is unknown how much was on a CPU. That is so for threads "
+		  "%.1f ms of these it is unknown how much was on a CPU. This happens with threads "
 		  "that work until others join them (fork and join), and before a hand-written "
 		  "barrier is found (record for longer, or name its function with -b). With "
 		  "elapsed time instead, threads that share a CPU would count several times",
@@ -485,7 +490,7 @@ static int print_result(FILE *out, void *ctx)
 	return err ? err : failed;
 }
 
-/* Return what is wrong with the options together; NULL: nothing is. */
+/* Return a message about options that contradict each other, or NULL. */
 static const char *wrong_together(const struct command_line *p)
 {
 	bool machine = p->calibrate || p->parameters;

@@ -21,7 +21,7 @@
 #include "recording/replay.h"
 #include "analyse/observer.h"
 
-/* The rows that are printed; all of them if nothing is chosen. */
+/* The rows to print; all rows if nothing is chosen. */
 struct which {
 	const struct option_list *sites;
 	uint32_t *threads;
@@ -68,8 +68,8 @@ static bool wanted_site(const struct which *w, const struct replay *r,
 }
 
 /*
- * Keep the chosen ones of @threads. Return how many; @seen, by number of --thread, is set for
- * these.
+ * Remove threads that are not chosen from @threads. Return the number of threads that remain. Set
+ * @seen[i] if the i-th number of --thread is among them.
  */
 static uint32_t keep_threads(const struct which *w, struct report_thread *threads, uint32_t n,
 			     bool *seen)
@@ -92,7 +92,7 @@ static uint64_t key_of(uint32_t pid, const char *id)
 	return text_hash(TEXT_HASH_INIT + pid, id, strlen(id));
 }
 
-/* Keep the phases that end at a barrier that is printed. */
+/* Keep only the phases that end at a barrier that is printed. */
 static int choose_phases(struct report *report)
 {
 	struct hash shown = { 0 };
@@ -119,7 +119,7 @@ static int choose_barriers(const struct which *w, const struct replay *r, struct
 		if (wanted_site(w, r, &report->barriers[i]))
 			report->barriers[kept++] = report->barriers[i];
 	if (report->nbarriers && !kept)
-		msg_warn("no barrier is called as --site says");
+		msg_warn("no barrier matches --site");
 	report->nbarriers = kept;
 	return choose_phases(report);
 }
@@ -137,18 +137,18 @@ static int choose_threads(const struct which *w, struct report *report)
 	}
 	array_for_each (b, report->barriers, report->nbarriers) {
 		b->nthreads = keep_threads(w, b->threads, b->nthreads, seen);
-		/* A barrier that none of the threads came to is not printed. */
+		/* Leave out barriers that none of the chosen threads crossed. */
 		if (b->nthreads)
 			report->barriers[kept++] = *b;
 	}
 	if (any && report->nbarriers && !kept)
-		msg_warn("no thread of --thread came to the barriers of --site");
+		msg_warn("no thread of --thread crossed the barriers of --site");
 	report->nbarriers = kept;
 	array_for_each (c, report->conceptuals, report->nconceptuals)
 		c->nthreads = keep_threads(w, c->threads, c->nthreads, seen);
 	for (i = 0; i < w->nthreads; i++)
 		if (!seen[i])
-			msg_warn("--thread %u: no thread with this number came to a barrier%s",
+			msg_warn("--thread %u: no thread with this number crossed a barrier%s",
 				 w->threads[i], report->extent.window ? " in that time" : "");
 	free(seen);
 	return 0;
@@ -183,7 +183,9 @@ static char *describe(const struct which *w)
 	return text;
 }
 
-/* Leave out rows. Sums over all rows do not change, which the report says. */
+/*
+ * Leave out the rows that are not chosen. Sums over all rows do not change, and the report says so.
+ */
 static int choose(const struct which *w, const struct replay *r, char **rows, struct report *report)
 {
 	int err = 0;
@@ -266,11 +268,11 @@ struct reporting {
 	const struct command_line *line;
 	struct which which;
 	struct replay *replay;
-	struct pictures *pictures; /* NULL: none are wanted */
+	struct pictures *pictures; /* NULL: no picture is wanted */
 	struct beside *beside;
 	struct emit *emit;
-	char *rows; /* what was chosen, in words; NULL: everything */
-	int pictured; /* the error of the pictures, which does not stop the text */
+	char *rows; /* the chosen rows, in words; NULL: all rows */
+	int pictured; /* error of the pictures, which does not stop the text */
 };
 
 static int open_recordings(struct reporting *r, const struct replay_options *options)
@@ -283,13 +285,13 @@ static int open_recordings(struct reporting *r, const struct replay_options *opt
 	if (err)
 		return err;
 	o.episode = r->pictures ? pictures_episode : NULL;
-	o.folds = !r->pictures; /* a picture has a line for each thread */
+	o.folds = !r->pictures; /* pictures show each thread, so threads must not be folded */
 	o.ctx = r->pictures;
 	return replay_open_all((const char *const *)line->files.words, (uint32_t)line->files.n, &o,
 			       &r->replay);
 }
 
-/* Begin the text and the pictures. What is printed depends on the recording, which is open. */
+/* Begin the text and the pictures. The recording is open, because what is printed depends on it. */
 static int begin(struct reporting *r, FILE *out)
 {
 	const struct options *o = &r->line->options;
@@ -329,7 +331,7 @@ static int print_report(struct reporting *r, struct report *report)
 		return err;
 	if (r->line->with.n)
 		r->pictured = put_beside(r->line, r->pictures, &r->beside);
-	/* Before the text: a pager may not read that to the end. */
+	/* Finish the pictures before the text: a pager may stop reading the text. */
 	if (r->pictures && !r->pictured)
 		r->pictured = pictures_end(r->pictures, replay_model(r->replay), report);
 	emit_report(r->emit, report);
@@ -349,7 +351,10 @@ static int run(struct reporting *r, const struct replay_options *options, FILE *
 		err = begin(r, out);
 	if (!err)
 		err = replay_run(r->replay);
-	/* Text has this in the report itself. */
+	/*
+	 * Warn on standard error, too, unless the user sees the text of the report, which has these
+	 * remarks.
+	 */
 	if (!err)
 		err = replay_unmet(r->replay, o->output || o->format != EMIT_TEXT);
 	if (!err)
@@ -387,13 +392,13 @@ static int print(FILE *out, void *ctx)
 	return err ? err : r->pictured;
 }
 
-/* Return what is wrong with the options together; NULL: nothing is. */
+/* Return a message about options that contradict each other, or NULL. */
 static const char *wrong_together(const struct command_line *line)
 {
 	if (!line->files.n)
 		return "report: no recording is given (see sbt-trace report --help)";
 	if (line->with.n && !line->html)
-		return "--with is for the page of --html";
+		return "report: --with adds a recording to the page of --html, which is missing";
 	if (line->options.output && line->html && !strcmp(line->options.output, line->html))
 		return "report: -o and --html are the same file";
 	if (line->to_s <= line->from_s)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* sbt-trace top: a live table of the time that processes lose at barriers, on top of a trace. */
+/* sbt-trace top: trace, and show a live table of the time that processes lose at barriers. */
 #include <errno.h>
 #include <langinfo.h>
 #include <locale.h>
@@ -25,8 +25,8 @@
 /* How long the last warning stays above the table. */
 #define SAID_NS	     15000000000ULL
 /*
- * The tracer keeps what it knows of exited processes. When it takes this much more memory than at
- * first, tracing starts anew: rates need no history.
+ * The tracer keeps data of exited processes. If it uses this much more memory than after the first
+ * look, tracing is started again: rates need no history.
  */
 #define MEMORY_BYTES (192ULL << 20)
 
@@ -46,8 +46,8 @@ static void note_waiting(void *ctx, uint32_t tid, const struct sbt_thread *threa
 	struct address_space *space;
 
 	/*
-	 * Threads do not wait at a marker, and OpenMP's workers idle between regions. A thread may
-	 * have left.
+	 * Skip threads that do not wait: at a marker, as an idle OpenMP worker between regions, or
+	 * departed meanwhile.
 	 */
 	if (thread->kind == SBT_KIND_PHASE || thread->flags & SBT_CROSSING_NO_DEPART ||
 	    !w.arrive_ns || t->error)
@@ -81,7 +81,7 @@ static uint64_t lost_records(const struct top *t)
 	return counts.lost_ring + counts.refused;
 }
 
-/* Set what the table shows beside its rows. */
+/* Set what the table shows above its rows. */
 static void set_facts(struct top *t)
 {
 	uint64_t lost = lost_records(t) - t->lost_base;
@@ -193,7 +193,7 @@ static int begin(void *ctx, const struct capture_view *view)
 	return err ? err : draw(t);
 }
 
-/* Take the keys that were pressed. Return whether to draw; *go false: quit. */
+/* Handle the keys that were pressed. Return whether to draw. Set *go to false if the user quits. */
 static bool take_keys(struct top *t, bool *go)
 {
 	bool any = false;
@@ -224,7 +224,7 @@ static int tick(void *ctx, uint64_t now_ns)
 	if (now_ns >= t->next_ns && !(t->drawn && screen_paused(t->screen))) {
 		t->now_ns = now_ns;
 		t->next_ns += t->interval_ns;
-		/* sbt-trace was stopped for a while. */
+		/* sbt-trace was stopped for a while: do not catch up. */
 		if (t->next_ns <= now_ns)
 			t->next_ns = now_ns + t->interval_ns;
 		err = look(t);
@@ -253,7 +253,7 @@ static void forget(struct top *t)
 	t->nitems = 0;
 	t->memory = 0;
 	t->begun = false;
-	/* The screen's strings belong to the tracer. */
+	/* The strings of the screen's items belong to the tracer, so remove the items. */
 	if (t->screen)
 		screen_set(t->screen, &t->facts, NULL, 0);
 }
@@ -271,7 +271,7 @@ static void end(void *ctx)
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-/* Draw on a terminal if there is one, with one for keys; print lines otherwise. */
+/* Draw if both the output and standard input are terminals. Otherwise print lines. */
 static int choose_output(struct top *t)
 {
 	int out = t->command ? STDERR_FILENO : STDOUT_FILENO;
@@ -315,7 +315,7 @@ static void set_nothing(struct top *t)
 			 "on condition variables or futexes, are only looked for with --discover.");
 }
 
-/* Warn, where the table has gone, that all processes of -p have exited. */
+/* After the table has gone, print that all processes of -p have exited. */
 static void warn_exited(const struct top *t, const struct options *o)
 {
 	size_t i;
@@ -328,7 +328,7 @@ static void warn_exited(const struct top *t, const struct options *o)
 	msg_warn("%s ended", t->what);
 }
 
-/* Write what is traced, for the head of the table. */
+/* Write what is traced into t->what, for the title of the table. */
 static void describe(struct top *t, const struct options *o)
 {
 	size_t i, at;

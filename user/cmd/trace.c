@@ -46,7 +46,7 @@ static bool has_marks(const struct options *o)
 	       reader_file_has_marks(file, "sbt");
 }
 
-/* Set @o up for record: nothing is printed, and what would be the output is the recording. */
+/* Set up @o for record: print nothing, and write the recording to the file of -o. */
 static int record_only(struct options *o)
 {
 	o->only_record = true;

@@ -7,8 +7,8 @@ struct capture_hook;
 struct options;
 
 /*
- * Trace as @options say, with the variables of the SBT library among the words of a COMMAND that
- * takes them. @hook, which may be NULL, shows the results for another command. Return the exit
+ * Trace as @options say. If COMMAND takes the variables of the SBT library among its words, read
+ * them there, too. @hook, which may be NULL, shows the results for another command. Return the exit
  * status.
  */
 int trace_run(struct options *options, const struct capture_hook *hook);

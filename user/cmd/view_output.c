@@ -12,7 +12,9 @@
 #include "base/msg.h"
 #include "base/output.h"
 
-/* Check that @output, which may be NULL or missing, is none of the files. */
+/*
+ * Return -EINVAL after a message if @output is one of the files. @output may be NULL or not exist.
+ */
 static int spare(const char *output, const struct option_list *files)
 {
 	struct stat out, in;

@@ -14,7 +14,7 @@
  * a message. Return the exit status; a message was printed for all but 0.
  */
 int view_write(const struct options *o, int (*print)(FILE *out, void *ctx), void *ctx);
-/* The same with a printer of the format of @o. */
+/* Like view_write(), but @print prints with @emit, in the format of @o. */
 int view_print(const struct options *o, void (*print)(struct emit *emit, const void *ctx),
 	       const void *ctx);
 

@@ -10,16 +10,16 @@
 #include "emit/table.h"
 
 #define NAME	 22 /* columns for a counter's name */
-/* there are never more */
+/* largest number of counters in a table */
 #define COUNTERS MODEL_COUNTERS_MAX
 
-/* The counters of a table, in the order in which all its threads have them. */
+/* The counters of a table. All its threads have the same counters in the same order. */
 struct counted {
 	uint32_t n;
 	char *names[COUNTERS];
-	/* indices of the counters that make IPC; n if there are none */
+	/* indices of the two counters for instructions per cycle (IPC); n: there are none */
 	uint32_t cycles, instructions;
-	/* some value is scaled; is unknown; is only a lower limit */
+	/* some value in the table is scaled, unknown, or only a lower limit */
 	bool scaled, unknown, least;
 	bool inside; /* the table has a row for counts inside barriers */
 };
@@ -32,7 +32,8 @@ char *account_name(const struct report_counter *counter)
 }
 
 /*
- * Return the modifiers after the counter's name (such as ":u"), or NULL if it has none of @names.
+ * Return the modifiers after the counter's name (such as ":u"), or NULL if the name is not in
+ * @names.
  */
 static const char *modifiers_of(const char *name, const char *const names[])
 {

@@ -7,22 +7,26 @@
 #include "emit/fields.h"
 #include "emit/textout.h"
 
-/* Threads to show: structs of fields_rec_thread or of fields_rec_member. */
+/*
+ * The threads to show: an array of the structs that @record describes (fields_rec_thread or
+ * fields_rec_member).
+ */
 struct account {
 	const struct emit_record *record;
 	const void *rows;
 	uint32_t n;
 	/* show only this many of the first and of the last threads; 0: show all */
 	uint32_t ends;
-	uint32_t ncounters; /* counters of all threads together */
+	uint32_t ncounters; /* number of @counters, which are sums over all threads; 0: not given */
 	const struct report_counter *counters;
 };
 
 /* Return whether anything is known about how the threads spent their time. */
 bool account_known(const struct account *account, const struct fields_context *context);
 /*
- * Print the parts of the threads' time, the counters (outside barriers, and a row for inside), or
- * both, in one table if it fits. Print nothing if nothing is known.
+ * Print the parts of the threads' time (account_parts), the counters (account_counters), or both
+ * (account_both, in one table if it fits). Counters count outside barriers; an extra row has the
+ * counts inside. Nothing is printed if nothing is known.
  */
 void account_parts(struct textout *t, const struct account *account, unsigned indent,
 		   const struct fields_context *context);
@@ -30,7 +34,7 @@ void account_counters(struct textout *t, const struct account *account, unsigned
 		      const struct fields_context *context);
 void account_both(struct textout *t, const struct account *account, unsigned indent,
 		  const struct fields_context *context);
-/* Return the number of counters of one thread, and the counters in *counters. */
+/* Return the number of counters of the thread at @row, and set *counters to these counters. */
 uint32_t account_values(const struct emit_record *record, const void *row,
 			const struct report_counter **counters,
 			const struct fields_context *context);

@@ -86,12 +86,12 @@ void buf_printf(struct buf *buf, const char *fmt, ...)
 	va_list args;
 	int n;
 
-	/* The text mostly fits without growing, and is then formatted once. */
+	/* Usually the text fits without growing, so it is formatted only once. */
 	if (!buf_room(buf, 0))
 		return;
 	room = buf->cap - buf->len;
 	va_start(args, fmt);
-	/* clang-tidy 14 loses sight of va_start() when it is given several files. */
+	/* clang-tidy 14 does not see va_start() when it checks several files at once. */
 	// NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized)
 	n = vsnprintf(buf->s + buf->len, room, fmt, args);
 	va_end(args);

@@ -22,10 +22,10 @@ void buf_str(struct buf *buf, const char *s);
 void buf_char(struct buf *buf, char c);
 /* Add @n blanks. */
 void buf_pad(struct buf *buf, size_t n);
-#define BUF_DIGITS 20 /* as many digits as UINT64_MAX has */
+#define BUF_DIGITS 20 /* number of digits of UINT64_MAX */
 /*
- * Write @u with at least @n digits to @out. Return their end. JSON and tables consist mostly of
- * numbers, and printf() would take most of the time.
+ * Write @u with at least @n digits to @out. Return the end of the digits. printf() would be too
+ * slow: JSON and tables consist mostly of numbers.
  */
 char *buf_digits(char *out, uint64_t u, unsigned n);
 /* Add a number in decimal. */
@@ -34,7 +34,10 @@ void buf_int(struct buf *buf, int64_t i);
 void buf_printf(struct buf *buf, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Add a finite number with @digits significant digits and a decimal point in every locale. */
 void buf_real(struct buf *buf, double d, int digits);
-/* Write the string to @file and empty it. Return 0, -ENOMEM if it failed, or the write's error. */
+/*
+ * Write the string to @file and empty it. Return 0, -ENOMEM if @failed is set, or the error of the
+ * write.
+ */
 int buf_write(struct buf *buf, FILE *file);
 /* Flush @file. Return 0, or the first error of its writes. */
 int buf_flush(FILE *file);

@@ -13,8 +13,8 @@
 #include "emit/json.h"
 
 /*
- * From LEAN bytes on, counters and arguments are left out. From LEAN * TIMES bytes on, crossings
- * are drawn together.
+ * From LEAN bytes on, counters and parts of phases are left out. From LEAN * TIMES bytes on,
+ * several crossings of a thread are drawn as one slice.
  */
 #define LEAN  (64ull << 20)
 #define TIMES 3
@@ -25,12 +25,15 @@ struct chrome_run {
 	uint64_t from, to, work_ns, wait_ns, leave_ns;
 };
 
-/* The filled part of a thread's track. Viewers need nested slices; corrupt times would overlap. */
+/*
+ * How far a thread's track is filled. Slices must not overlap, because viewers expect nested
+ * slices. A slice that would overlap because of corrupt times is cut.
+ */
 struct chrome_track {
-	uint32_t tid; /* the slot may be reused for another thread */
-	/* Bit i: share i of the shares counter was not 0 when last written. */
+	uint32_t tid; /* tid of the thread; the slot may be reused for another thread */
+	/* bit i: part i of the phase was not 0 when put_shares() last wrote it */
 	uint32_t shares;
-	bool reported; /* all shares were written once */
+	bool reported; /* put_shares() has written all parts once */
 	uint64_t end_ns;
 	struct chrome_run run;
 };
@@ -44,9 +47,10 @@ struct chrome {
 	int err; /* first error */
 	uint64_t flows; /* number of flow ids used */
 	uint64_t crossings; /* number of ids used for nested crossings */
-	uint64_t lean; /* limit in bytes: see LEAN */
+	uint64_t lean; /* size in bytes from which less is drawn; see LEAN */
 	uint64_t written; /* bytes written */
-	uint64_t lean_ns, together_ns; /* when thinning began; 0: not yet */
+	/* time since start_ns at which counters were left out, and crossings joined; 0: not yet */
+	uint64_t lean_ns, together_ns;
 	/* number of crossings per slice; 0: each crossing has its own slice */
 	uint32_t together;
 	/* size in bytes at which @together doubles */
@@ -56,10 +60,10 @@ struct chrome {
 	/* number of slices that were cut or left out because they would overlap */
 	uint64_t clipped;
 	uint32_t ntracks;
-	struct chrome_track *tracks; /* by the index of the thread */
+	struct chrome_track *tracks; /* tracks, by index of the thread */
 	struct report_namer *namer;
 	uint32_t nlabels;
-	char **labels; /* by barrier; NULL: not looked up yet */
+	char **labels; /* labels, by index of the barrier; NULL: not looked up yet */
 };
 
 static const char *const blocked_names[MODEL_BLOCKED_REASONS] = {
@@ -138,7 +142,7 @@ static void put_string(struct chrome *c, struct buf *s)
 	buf_free(s);
 }
 
-/* Begin an event, up to its time. The caller adds the closing brace. */
+/* Write an event up to its time. The caller adds other members and the closing brace. */
 static void event(struct chrome *c, char ph, uint32_t pid, uint32_t tid, uint64_t t_ns)
 {
 	event_begin(c, ph, pid);
@@ -206,7 +210,8 @@ static const char *label_of(struct chrome *c, const struct model *model, uint32_
 /* --- slices ----------------------------------------------------------------------------------- */
 
 /*
- * Cut the slice from *from to @to to the free part of the track. Return whether anything is left.
+ * Move *from to the end of the filled part of the track if the slice from *from to @to would
+ * overlap it. Return whether anything is left of the slice.
  */
 static bool slice_fits(struct chrome *c, struct chrome_track *t, uint64_t *from, uint64_t to)
 {
@@ -229,8 +234,8 @@ struct slice {
 
 /*
  * Begin a slice. The caller adds its arguments and calls slice_end(). Begin and end are separate
- * events, not an "X" with a duration: in readers that use floating point, slices could then overlap
- * the next.
+ * events, not an "X" with a duration: a reader that adds up start and duration in floating point
+ * could see a slice overlap the next one.
  */
 static void slice(struct chrome *c, const struct slice *s)
 {
@@ -249,8 +254,8 @@ static void slice_end(struct chrome *c, const struct slice *s)
 {
 	args_end(c);
 	/*
-	 * An end event closes the open slice. The slices of a track do not nest, and viewers ignore
-	 * the name, so it is left out: that saves a tenth of the file.
+	 * An end event closes the open slice, whatever its name. Leaving out the name saves a tenth
+	 * of the file.
 	 */
 	event(c, 'E', s->pid, s->tid, s->to);
 	buf_char(&c->buf, '}');
@@ -353,8 +358,8 @@ static void put_wait(struct chrome *c, const struct model_episode *e, const stru
 }
 
 /*
- * Write the rest of the time inside the barrier. In an incomplete episode the last arrival is
- * unknown, so it is all of the time inside.
+ * Write the slice from the last arrival to the thread's departure. In an incomplete episode the
+ * last arrival is unknown, so the slice begins at the thread's own arrival.
  */
 static void put_leave(struct chrome *c, const struct model_episode *e, const struct model_member *m,
 		      uint32_t pid, uint64_t from, const char *label)
@@ -377,7 +382,7 @@ static void put_leave(struct chrome *c, const struct model_episode *e, const str
 		arg(c, &comma, "order", (uint64_t)(m - e->members));
 	}
 	if (d && d->inside_oncpu_ns != MODEL_UNKNOWN && !c->lean_ns) {
-		/* These times include the wait, because only the sums are known. */
+		/* These times include the wait: only the sum over all time inside is known. */
 		arg_more(c, &comma, "inside_oncpu_ns", d->inside_oncpu_ns);
 		arg_more(c, &comma, "inside_runq_ns", d->inside_runq_ns);
 		put_counters(c, d, true, &comma);
@@ -401,9 +406,9 @@ static void counter(struct chrome *c, uint32_t pid, uint32_t tid, uint64_t t_ns,
 }
 
 /*
- * Write the parts of a phase of @work_ns in per cent; 0: there is no phase. The first call writes
- * all parts, because viewers take the list of parts from there. Later calls leave out parts that
- * were 0 in the last call and still are 0.
+ * Write the parts of a phase of @work_ns in per cent; with @work_ns 0, all parts are 0. The first
+ * call for a track writes all parts, because viewers take the list of parts from it. Later calls
+ * leave out parts that were 0 in the last call and still are 0.
  */
 static void put_shares(struct chrome *c, struct chrome_track *t, uint32_t pid, uint64_t t_ns,
 		       const struct model_detail *d, uint64_t work_ns)
@@ -430,7 +435,10 @@ static void put_shares(struct chrome *c, struct chrome_track *t, uint32_t pid, u
 	t->shares = now;
 }
 
-/* Write each counter as a rate over the phase, so that its area is the count; 0 between phases. */
+/*
+ * Write each counter as a rate over the phase, so that the area under it is the count. With
+ * @work_ns 0, write 0.
+ */
 static void put_rates(struct chrome *c, uint32_t pid, uint32_t tid, uint64_t t_ns,
 		      const struct model_detail *d, uint64_t work_ns)
 {
@@ -451,8 +459,8 @@ static void put_rates(struct chrome *c, uint32_t pid, uint32_t tid, uint64_t t_n
 }
 
 /*
- * Write the parts and rates of a phase from its begin to the arrival, if they are known, and then
- * 0.
+ * Write the parts and rates of a phase at its beginning @from, and 0 at the arrival, if they are
+ * known.
  */
 static void put_phase(struct chrome *c, struct chrome_track *t, const struct model_member *m,
 		      uint32_t pid, uint64_t from)
@@ -510,8 +518,8 @@ static void add_run(struct chrome *c, struct chrome_track *t, const struct model
 /* --- episodes --------------------------------------------------------------------------------- */
 
 /*
- * A nested crossing gets its own track: it can begin in one slice of the outer one and end in the
- * next.
+ * Write a crossing inside the wait of another. It gets a track of its own, because it can begin in
+ * one slice of the outer crossing and end in the next.
  */
 static void put_nested(struct chrome *c, const struct model_episode *e,
 		       const struct model_member *m, uint32_t pid, const char *label)
@@ -531,8 +539,8 @@ static void put_nested(struct chrome *c, const struct model_episode *e,
 }
 
 /*
- * Write the slices of one thread. Return the begin of the slice after its wait, MODEL_UNKNOWN if
- * there is none.
+ * Write the slices of one thread. Return the time at which the slice after its wait begins,
+ * MODEL_UNKNOWN if there is no such slice.
  */
 static uint64_t put_member(struct chrome *c, const struct model_episode *e,
 			   const struct model_member *m, uint32_t pid, const char *label)
@@ -654,12 +662,13 @@ int chrome_begin(struct chrome **out, FILE *file, const struct report_env *env, 
 	buf_printf(&c->buf,
 		   "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"producer\":\"sbt-trace "
 		   "%s\",\"clock_start_ns\":\"%" PRIu64
-		   "\",\"note\":\"Slices and arrows have the times that were measured. Only sums "
-		   "are known of the parts of a phase (run queue, blocked, ...) and of counters. "
-		   "They are arguments of the slice, and counter tracks show them level from the "
-		   "begin of the phase to its end. Such a track is 0 where there is no phase or "
-		   "nothing is known. A null argument is unknown, a missing one is 0. The metadata "
-		   "say what was left out of a long run.\"},\n\"traceEvents\":[\n",
+		   "\",\"note\":\"Slices and arrows have the times that were measured. For the "
+		   "parts of a phase (run queue, blocked, ...) and for counters, only sums are "
+		   "known. The sums are arguments of the slice, and counter tracks show them as "
+		   "constant from the beginning of the phase to its end. A counter track is 0 "
+		   "where there is no phase or nothing is known. A null argument is unknown, a "
+		   "missing argument is 0. The metadata state what was left out of a long "
+		   "run.\"},\n\"traceEvents\":[\n",
 		   SBT_VERSION, start_ns);
 	err = chrome_put(c);
 	if (err) {
@@ -757,7 +766,7 @@ static void put_names(struct chrome *c, const struct model *model, uint64_t end_
 	}
 }
 
-/* Write the metadata: from when on the trace was thinned, and by how much. */
+/* Write the metadata: since when details were left out, and how many crossings share slices. */
 static void put_left_out(struct chrome *c)
 {
 	buf_printf(&c->buf, "\n],\n\"metadata\":{\"slices_cut\":%" PRIu64, c->clipped);

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * A trace for Chrome's and Perfetto's viewers (JSON, the "Trace Event Format"), written as episodes
- * arrive: its memory grows with threads and barriers, not with episodes.
+ * A trace for Chrome's and Perfetto's viewers (JSON, the "Trace Event Format"). It is written
+ * episode by episode, so its memory grows with threads and barriers, not with episodes.
  *
  * The track of a thread has the slices "work", from its departure to its next arrival; "wait", from
  * its arrival to the last arrival; and "leave", from the last arrival to its departure. They never
  * overlap. An arrow leads from the last arrival to each thread that it released. For the parts of a
  * phase (run queue, blocked, ...) and for its counters, only sums are known. The sums are arguments
  * of the slice. Separate tracks show them as shares of the phase, constant from its beginning to
- * its end. Parts that are 0 are left out of both. Times are microseconds with three decimals, from
- * the start of tracing.
+ * its end. Parts that are 0 are left out. Times are microseconds with three decimals, from the
+ * start of tracing.
  *
  * A crossing takes about 600 bytes. From 64 MiB on, counters and parts of phases are left out. From
- * 192 MiB on, several crossings of a thread become one slice with their sums, and their number
- * grows with the file, so that viewers can still open it. The file's metadata and chrome_thinned()
- * report this.
+ * 192 MiB on, several crossings of a thread become one slice with their sums. The number of
+ * crossings per slice grows with the file, so that viewers can still open it. The file's metadata
+ * and chrome_thinned() report what was left out.
  */
 #ifndef EMIT_CHROME_H
 #define EMIT_CHROME_H
@@ -29,27 +29,30 @@
 
 struct chrome; /* opaque */
 
-/* What was left out, and since when: ns from the start of tracing, 0 if nothing was left out. */
+/*
+ * What was left out, and since when. Times are ns from the start of tracing; 0: nothing was left
+ * out.
+ */
 struct chrome_thinned {
-	uint64_t lean_ns; /* from here without counters and parts of phases */
-	uint64_t together_ns; /* from here with several crossings in one slice */
-	uint64_t crossings; /* crossings in such slices */
+	uint64_t lean_ns; /* from then on without counters and parts of phases */
+	uint64_t together_ns; /* from then on with several crossings in one slice */
+	uint64_t crossings; /* number of crossings in such slices */
 };
 
 /*
- * Begin a trace in @file, which stays the caller's. @env names barriers and counters and must
- * outlive the trace; @start_ns is the start of tracing. Return 0, or -ENOMEM or the error of the
- * first write, and no trace.
+ * Begin a trace in @file, which the caller owns. @env names barriers and counters and must outlive
+ * the trace; @start_ns is the start of tracing. Return 0 and the trace in *out, or -ENOMEM or the
+ * error of the first write.
  */
 int chrome_begin(struct chrome **out, FILE *file, const struct report_env *env, uint64_t start_ns);
 /*
- * Write an episode. Episodes come in the model's order. Return 0 or the first error, after which
- * nothing is written.
+ * Write an episode. Call this in the model's order of episodes. Return 0 or the first error, after
+ * which nothing is written.
  */
 int chrome_episode(struct chrome *c, const struct model *model, const struct model_episode *e);
 /*
- * Reduce the detail from @bytes on, and further from three times @bytes on, instead of 64 MiB. Call
- * it after chrome_begin().
+ * Leave out details from @bytes on instead of 64 MiB, and more from three times @bytes on. Call it
+ * after chrome_begin().
  */
 void chrome_limit(struct chrome *c, uint64_t bytes);
 /* Return whether anything was left out so far. */

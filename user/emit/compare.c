@@ -10,8 +10,8 @@
 #include "compare/compare.h"
 #include "emit/table.h"
 
-#define PLACES 20 /* call sites with rows, largest changes first */
-#define FILES  8 /* files listed per side */
+#define PLACES 20 /* largest number of call sites in the table */
+#define FILES  8 /* largest number of files listed per side */
 
 /* --- values ----------------------------------------------------------------------------------- */
 
@@ -240,8 +240,8 @@ static void print_remarks(struct textout *t, const struct compare *c)
 /* --- the changes ------------------------------------------------------------------------------ */
 
 /*
- * Return whether the row shows nothing: 0 on both sides, or an unchanged number of episodes or
- * threads.
+ * Return whether the row is not worth printing: both values are 0, or the number of episodes or
+ * threads is unchanged or exists on one side only.
  */
 static bool is_idle(const struct compare_row *r)
 {
@@ -269,7 +269,7 @@ static void print_rows(struct textout *t, const struct compare *c, bool sites,
 			continue;
 		places += !same_place(before, r);
 		row = *r;
-		/* Print a name once, above its rows. */
+		/* Print a name only in the first of its rows. */
 		row.label = same_place(before, r) ? "" : where_of(r);
 		before = r;
 		if (places <= PLACES)

@@ -17,7 +17,7 @@
 struct csv {
 	unsigned ncolumns, cap;
 	char (*columns)[CSV_NAME];
-	struct buf *cells; /* one per column, for the current row */
+	struct buf *cells; /* cells of the current row, one per column */
 	bool failed;
 };
 
@@ -66,7 +66,10 @@ static bool csv_nested(const struct emit_field *f)
 
 static void csv_name(char *out, const char *prefix, const char *name)
 {
-	/* All names are ours and short. A truncated name would not be found among the columns. */
+	/*
+	 * All names are in the list of fields, and short. A truncated name would not be found among
+	 * the columns.
+	 */
 	if (snprintf(out, CSV_NAME, "%s%s%s", prefix, *prefix ? "." : "", name) >= CSV_NAME)
 		*out = '\0';
 }
@@ -299,9 +302,12 @@ static void csv_end(struct csv *csv, struct buf *buf)
 	csv_eol(buf);
 }
 
-/* A record and the records around it. Rows nested below it repeat their keys. */
+/*
+ * A record and the records that contain it. Rows nested below it repeat the keys of all these
+ * records.
+ */
 struct csv_above {
-	const struct csv_above *above; /* NULL: the outermost */
+	const struct csv_above *above; /* the record that contains this one; NULL: none */
 	const struct emit_record *record;
 	const void *rec;
 	char type[CSV_NAME]; /* "barrier.thread" */

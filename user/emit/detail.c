@@ -14,13 +14,14 @@
 #include "emit/why.h"
 #include "sites/family.h"
 
-#define MOST	10 /* rows and details shown regardless of their weight */
-/* share of the lost time from which a barrier is shown regardless of its position */
+/* limit of the lists; this many barriers have a row, however little time they lose */
+#define MOST	10
+/* a barrier that loses at least this share of the lost time has a row even after the first MOST */
 #define WEIGHTY 0.01
-#define CAP	40 /* upper limit for such rows */
+#define CAP	40 /* limit of the table of barriers including such rows */
 #define CROWD	32 /* up to this many threads, all are shown */
-#define FRAMES	6 /* frames shown of a stack */
-/* for more threads than CROWD: how many of the worst are shown */
+#define FRAMES	6 /* largest number of frames shown of a stack */
+/* number of rows in each list of extreme threads, if there are more than CROWD */
 #define EXTREME 6
 
 static uint64_t lost_of(const struct report_barrier *b)
@@ -76,8 +77,8 @@ void detail_barriers(struct textout *t, const struct report *r,
 	textout_wrap(t, TEXTOUT_DIM, "  ", 2,
 		     "lost: waits for the last arriver, summed over threads. of run: time of its "
 		     "phases / elapsed time. imbalance: lost share of its phases' thread time. "
-		     "Shares in the answers above, also that of one thread's wait, are of thread "
-		     "time: from the start of a thread to its end.");
+		     "Shares in the answers above, also that of one thread's wait, refer to "
+		     "thread time: from the start of a thread to its end.");
 	textout_blank(t);
 }
 
@@ -99,7 +100,7 @@ static int by_last(const void *a, const void *b)
 	return by_wait(b, a);
 }
 
-/* Add quantiles of @known values, which this sorts. */
+/* Add the cells for the quantiles of @known values. This sorts @values. */
 static void quantile_cells(struct table *table, uint64_t *values, uint32_t known, bool time)
 {
 	static const unsigned percent[] = { 0, 10, 50, 90, 100 };
@@ -217,8 +218,8 @@ static bool is_among(const struct report_thread *thread, const struct report_thr
 }
 
 /*
- * Print outlier threads that are in neither of the two lists. For example, if two threads are late,
- * the second late thread never arrives last.
+ * Print outlier threads that are in neither of the two lists in @shown. For example, if two threads
+ * are late, the second late thread never arrives last.
  */
 static void thread_outliers(struct textout *t, const struct report_thread *threads, uint32_t n,
 			    const struct report_thread *shown, uint32_t nshown,
@@ -242,7 +243,10 @@ static void thread_outliers(struct textout *t, const struct report_thread *threa
 	thread_rows(t, rows, others, context);
 }
 
-/* Print single threads of many: the worst arrivers, the longest waits, and other outliers. */
+/*
+ * Print some of many threads: those that arrived last most often, those that waited longest, and
+ * other outliers.
+ */
 static void thread_extremes(struct textout *t, const struct report_thread *threads, uint32_t n,
 			    const struct fields_context *context)
 {
@@ -265,7 +269,7 @@ static void thread_extremes(struct textout *t, const struct report_thread *threa
 	thread_outliers(t, threads, n, shown, 2 * EXTREME, context);
 }
 
-/* Print below the table of waits what the threads did in their phases. */
+/* Print what the threads did in their phases, below the table of waits. */
 static void thread_accounts(struct textout *t, const struct account *account,
 			    const struct fields_context *context)
 {
@@ -296,8 +300,8 @@ void detail_threads(struct textout *t, const struct report_thread *threads, uint
 		thread_quantiles(t, threads, n, context);
 		thread_extremes(t, threads, n, context);
 		/*
-		 * The quantiles cover single threads. The rest of the table has the counters of all
-		 * threads together.
+		 * The quantiles are those of single threads. Print only the sums of the counters
+		 * below them.
 		 */
 		account.n = 0;
 		thread_accounts(t, &account, context);
@@ -308,7 +312,8 @@ void detail_threads(struct textout *t, const struct report_thread *threads, uint
 }
 
 /*
- * Return whether the barrier has no known function: it was found by the behaviour of its threads.
+ * Return whether the barrier was found by the behaviour of its threads, and not by a known
+ * function.
  */
 static bool is_found(const struct report_barrier *b)
 {
@@ -328,7 +333,7 @@ static void barrier_episodes(struct textout *t, const struct report_barrier *b)
 	else if (b->participants)
 		buf_printf(&s, " of %u thread%s", b->participants, b->participants == 1 ? "" : "s");
 	if (b->incomplete)
-		buf_printf(&s, ", %s incomplete (in no figure here)",
+		buf_printf(&s, ", %s incomplete (not in any figure here)",
 			   textout_count(n, b->incomplete));
 	if (b->ambiguous)
 		buf_printf(&s, ", %s ambiguous", textout_count(n, b->ambiguous));
@@ -340,7 +345,7 @@ static void barrier_episodes(struct textout *t, const struct report_barrier *b)
 	if (b->shared)
 		buf_str(&s, ", shared by several processes");
 	if (b->nested)
-		buf_str(&s, ", inside another barrier's wait: part of no sum of the process");
+		buf_str(&s, ", inside another barrier's wait: not in any sum of the process");
 	if (s.s)
 		textout_wrap(t, TEXTOUT_DIM, "    ", 4, "%s", s.s);
 	t->buf->failed |= s.failed;
@@ -361,7 +366,7 @@ static void barrier_quantities(struct textout *t, const struct report_barrier *b
 	struct table table = { 0 };
 	struct fields_value v;
 
-	/* The table of barriers already shows all of a single episode. */
+	/* For a single episode, the table of barriers already shows everything. */
 	if (b->episodes < 2)
 		return;
 	table_column(&table, "", EMIT_ID);
@@ -488,7 +493,10 @@ void detail_each(struct textout *t, const struct report *r, const struct fields_
 	char n[TEXTOUT_CELL];
 
 	for (i = 0; i < r->nbarriers; i++) {
-		/* Show the first barrier always: a balanced program has no other. */
+		/*
+		 * Always show the first barrier: in a balanced program, there may be no other to
+		 * show.
+		 */
 		if (!i || (i < MOST && weighty(&r->barriers[i], total)))
 			detail_one(t, r, &r->barriers[i], context);
 		else
@@ -514,11 +522,12 @@ static void conceptual_one(struct textout *t, const struct report_conceptual *p,
 		     p->comm ? p->comm : "?", p->pid);
 	free(name);
 	if (p->unfinished)
-		textout_wrap(t, TEXTOUT_PLAIN, "    ", 4, "%s without a traced end, in no figure.",
+		textout_wrap(t, TEXTOUT_PLAIN, "    ", 4,
+			     "%s without a traced end: not in any figure.",
 			     textout_plural(n, p->unfinished, "occurrence"));
 	if (p->incomplete)
 		textout_wrap(t, TEXTOUT_PLAIN, "    ", 4,
-			     "%s inside incomplete: part of the times, but not of lost time.",
+			     "Incomplete inside: %s, included in the times but not in lost time.",
 			     textout_plural(n, p->incomplete, "episode"));
 	why_sentence(t, TEXTOUT_PLAIN, &p->cause, 4);
 	why_parts(t, &p->cause, 6);

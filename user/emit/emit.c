@@ -30,7 +30,7 @@ struct emit {
 	struct buf buf;
 	struct textout text;
 	struct csv *csv;
-	bool header; /* CSV: printed */
+	bool header; /* CSV: the header was printed */
 	int err; /* first error */
 };
 

@@ -2,10 +2,13 @@
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
  * Data output: text for people, JSON Lines, CSV. The list of fields in emit/fields.c drives all
- * three. A writer keeps the first failed write of its stream, returns it from emit_flush() and
- * emit_free(), and writes nothing after that failure. Only emit_report(), emit_flush() and
- * emit_free() flush. With live output the caller flushes, as often as a reader may look. The caller
- * ignores SIGPIPE.
+ * three. A writer remembers the first error of its stream, returns it from emit_flush() and
+ * emit_free(), and writes nothing after that error. Only emit_report(), emit_flush() and
+ * emit_free() flush. With live output, the caller flushes whenever a reader should see the output.
+ * The caller ignores SIGPIPE.
+ *
+ * "Figure" below means a figure of Ernesto Novillo's thesis on the SBT library (University of
+ * Alberta, 2002). Text output has the same format.
  */
 #ifndef EMIT_EMIT_H
 #define EMIT_EMIT_H
@@ -28,12 +31,12 @@
 
 struct emit_options {
 	enum emit_format format;
-	/* text only; the caller has checked the terminal and NO_COLOR */
+	/* text: use colour; the caller has checked the terminal and NO_COLOR */
 	bool colour;
 	unsigned width; /* columns; 0: 100 */
 	bool ascii; /* text: ASCII only ("us", "~", "#") */
 	bool verbose; /* text: print the probes below the banner */
-	/* text: no banner and no live reports, but the report at the end */
+	/* text: print only the report at the end, no banner and no live reports */
 	bool quiet;
 	int64_t realtime_offset_ns; /* CLOCK_REALTIME - CLOCK_MONOTONIC; 0: no time of day */
 	/* Called for every hang, whether it is printed or not. Optional. */
@@ -43,24 +46,30 @@ struct emit_options {
 
 struct emit; /* opaque */
 
-/* @out stays the caller's: it is flushed but not closed. Return NULL when out of memory. */
+/* The caller owns @out, which is flushed but not closed. Return NULL when out of memory. */
 struct emit *emit_new(FILE *out, const struct emit_options *options);
 /* Print the start: the session record, or the banner of options (figure 3.6, lines 1 to 10). */
 void emit_session(struct emit *emit, const struct session *session);
-/* Print a watched barrier in full (figure 3.6, lines 15 to 24; figure 3.10, lines 16 to 30). */
+/*
+ * Print an episode of a watched barrier in full (figure 3.6, lines 15 to 24; figure 3.10, lines 16
+ * to 30).
+ */
 void emit_watched(struct emit *emit, const struct observed_episode *episode);
 /*
- * Print two short lines for a named barrier that is not watched (figure 3.6, lines 12 and 13). Text
- * only.
+ * Print two short lines for an episode of a named barrier that is not watched (figure 3.6, lines 12
+ * and 13). Text only.
  */
 void emit_named(struct emit *emit, const struct observed_episode *episode);
-/* Print a barrier time above the threshold (figure 3.10, lines 12 and 13). */
+/* Print a warning about a barrier time above the threshold (figure 3.10, lines 12 and 13). */
 void emit_warning(struct emit *emit, const struct observed_episode *episode, uint64_t threshold_ns);
-/* Print a barrier that does not fill, or that has filled after all (hang->over). */
+/*
+ * Print a barrier at which threads are still missing, or, if hang->over, that all threads have
+ * arrived after all.
+ */
 void emit_hang(struct emit *emit, const struct report_hang *hang);
 /*
- * For hang: print that no thread waits at a barrier, and that @ranks wait for messages of unknown
- * MPI ranks. Text only.
+ * For hang: print that no thread waits at a barrier, and that @ranks processes wait for messages
+ * from MPI ranks that are not known. Text only.
  */
 void emit_no_hang(struct emit *emit, uint32_t ranks);
 /*

@@ -32,7 +32,7 @@ const struct emit_names fields_why[] = {
 	{ MODEL_WHY_ABANDONED, "abandoned", "a thread never returned from the barrier" },
 	{ MODEL_WHY_CAUSALITY, "causality", "a thread left before the last one arrived" },
 	{ MODEL_WHY_COUNT, "count", "the number of threads differs from the barrier's count" },
-	{ MODEL_WHY_SWAP, "swap", "two arrivals at its edge may be in the wrong order" },
+	{ MODEL_WHY_SWAP, "swap", "the order of two arrivals at its start or end is uncertain" },
 	{ MODEL_WHY_END, "end", "tracing ended during the episode" },
 	{ MODEL_WHY_OTHERS, "others", "the expected number of threads is not known" },
 	{ MODEL_WHY_BOUND, "bound", "the last arrival was not seen: it was no later than shown" },
@@ -108,7 +108,7 @@ static const struct emit_field probe_fields[] = {
 	  .help = "probed function" },
 	{ "offset", EMIT_U64, P(offset), .help = "file offset of the probe" },
 	{ "method", EMIT_STRING, P(method), .heading = "method", .look = EMIT_ID,
-	  .help = "how the probe is attached: session, multi or perf" },
+	  .help = "attach method: session, multi or perf" },
 	{ "scope", EMIT_STRING, P(scope), .heading = "scope", .look = EMIT_ID,
 	  .help = "processes that hit the probe: inode (all processes that run the file) or "
 	  	  "process" },
@@ -124,7 +124,7 @@ const struct emit_record fields_rec_probe = {
 #define UN(m) AT(report_uncounted, m)
 static const struct emit_field uncounted_fields[] = {
 	{ "name", EMIT_STRING, UN(name), .help = "name as requested" },
-	{ "reason", EMIT_STRING, UN(reason), .help = "why it is not available" },
+	{ "reason", EMIT_STRING, UN(reason), .help = "why the counter is not available" },
 	END
 };
 static const struct emit_record rec_uncounted = {
@@ -136,7 +136,7 @@ static const struct emit_record rec_uncounted = {
 static const struct emit_field counter_fields[] = {
 	{ "name", EMIT_STRING, C(name), .help = "name as requested" },
 	{ "source", EMIT_STRING, C(source), .help = "hardware or software" },
-	{ "unit", EMIT_STRING, C(unit), .help = "unit of its values" },
+	{ "unit", EMIT_STRING, C(unit), .help = "unit of the values" },
 	END
 };
 static const struct emit_record rec_counter = {
@@ -146,7 +146,7 @@ static const struct emit_record rec_counter = {
 #define S(m) AT(session_setting, m)
 static const struct emit_field setting_fields[] = {
 	{ "name", EMIT_STRING, S(name), .help = "name of the option" },
-	{ "value", EMIT_STRING, S(value), .help = "its value in this run" },
+	{ "value", EMIT_STRING, S(value), .help = "value of the option in this run" },
 	END
 };
 static const struct emit_record rec_setting = {
@@ -157,21 +157,22 @@ static const struct emit_record rec_setting = {
 static const struct emit_field member_fields[] = {
 	{ "tid", EMIT_U32, M(tid), .flags = FIELDS_KEY, .help = "thread id" },
 	{ "index", EMIT_U32, M(index), .heading = "id", .look = EMIT_NUMBER, .views = FIELDS_EACH,
-	  .help = "number within the process, by first crossing" },
+	  .help = "number of the thread in its process, in order of first crossings" },
 	{ NULL, EMIT_U32, M(tid), .heading = "tid", .look = EMIT_NUMBER, .views = FIELDS_EACH,
 	  .help = "thread id" },
 	{ "comm", EMIT_STRING, M(comm), .heading = "thread", .look = EMIT_NAME,
 	  .views = FIELDS_EACH, .help = "name of the thread" },
 	{ "site", EMIT_STRING, M(site), .heading = "from", .look = EMIT_NAME,
-	  .help = "call site, if the threads of the episode have different ones" },
-	{ "order", EMIT_U32, M(order), .help = "order of arrival, from 0" },
+	  .help = "call site, if it is not the same for all threads of the episode" },
+	{ "order", EMIT_U32, M(order),
+	  .help = "position of the thread in the order of arrival, from 0" },
 	{ "arrive_ns", EMIT_T_NS, M(arrive_ns), .help = "time of arrival, from clock_start_ns" },
 	{ "inter_ns", EMIT_NS, M(inter_ns), .heading = "inter", .look = EMIT_MEAN,
 	  .help = "time since the previous arrival" },
 	{ "wait_ns", EMIT_NS, M(wait_ns), .heading = "wait", .look = EMIT_MEAN,
-	  .help = "time from its arrival to the last arrival" },
+	  .help = "time from the thread's arrival to the last arrival" },
 	{ "depart_ns", EMIT_T_NS, M(depart_ns), .help = "time of departure, from clock_start_ns" },
-	{ "cpu", EMIT_U32, M(cpu), .help = "CPU on which it arrived" },
+	{ "cpu", EMIT_U32, M(cpu), .help = "CPU on which the thread arrived" },
 	{ "work_ns", EMIT_NS, M(work_ns), .heading = "work", .look = EMIT_MEAN,
 	  .help = "the thread's phase: time from its previous departure to this arrival" },
 	{ NULL, EMIT_NS, M(work_ns), .heading = "work", .look = EMIT_COMMON, .views = FIELDS_PARTS,
@@ -191,7 +192,7 @@ const struct emit_record fields_rec_member = {
 #define H(m) AT(report_thread, m)
 static const struct emit_field thread_fields[] = {
 	{ "index", EMIT_U32, H(index), .heading = "id", .look = EMIT_NUMBER, .views = FIELDS_EACH,
-	  .help = "number within the process, by first crossing" },
+	  .help = "number of the thread in its process, in order of first crossings" },
 	{ "tid", EMIT_U32, H(tid), .flags = FIELDS_KEY, .heading = "tid", .look = EMIT_NUMBER,
 	  .views = FIELDS_EACH, .help = "thread id" },
 	{ "comm", EMIT_STRING, H(comm), .heading = "thread", .look = EMIT_NAME,
@@ -207,7 +208,7 @@ static const struct emit_field thread_fields[] = {
 	{ "wait_max_ns", EMIT_NS, H(wait_max_ns), .heading = "longest\nwait", .look = EMIT_MEAN,
 	  .help = "longest wait" },
 	{ "last", EMIT_U64, H(last), .heading = "arrived\nlast", .look = EMIT_NUMBER,
-	  .cell = cell_thread_last, .help = "number of episodes in which it arrived last" },
+	  .cell = cell_thread_last, .help = "number of episodes in which the thread arrived last" },
 	{ "last_share", EMIT_RATIO, H(last_share),
 	  .help = "last divided by the number of complete episodes" },
 	{ NULL, EMIT_NS, H(wait_ns), .heading = "wait", .look = EMIT_BAR,
@@ -223,7 +224,7 @@ const struct emit_record fields_rec_thread = {
 
 #define S2(m) AT(report_callsite, m)
 static const struct emit_field callsite_fields[] = {
-	FIELDS_SOURCE_OF(report_callsite, "function of the waiting call"),
+	FIELDS_SOURCE_OF(report_callsite, "function that contains the call site"),
 	{ "offset", EMIT_U64, S2(offset), .flags = FIELDS_ZERO,
 	  .help = "offset of the call in the module" },
 	{ "inlined", EMIT_STRING, S2(inlined),
@@ -243,7 +244,7 @@ static const struct emit_field detached_fields[] = {
 	  .help = "function through which threads cross these barriers; null: all barriers of "
 		  "the family that are not listed separately" },
 	{ "shed_ns", EMIT_T_NS, SH(t_ns),
-	  .help = "when tracing them stopped, from clock_start_ns" },
+	  .help = "when tracing of these barriers stopped, from clock_start_ns" },
 	{ "shed_cost", EMIT_RATIO, SH(cost),
 	  .help = "estimated cost of tracing the whole process at that time, as a share of "
 		  "thread time" },
@@ -319,13 +320,13 @@ static const struct emit_field session_fields[] = {
 	  .help = "time from the start of sbt-trace until crossings could be recorded" },
 	{ "probes", EMIT_ARRAY, SV, LIST(session, probes, nprobes),
 	  .sub = &fields_rec_probe,
-	  .help = "probes: where they are, how they were attached, and why there" },
+	  .help = "probe sites, why these sites, and how the probes were attached" },
 	{ "counters", EMIT_ARRAY, SV, LIST(session, counters, ncounters),
 	  .sub = &rec_counter, .help = "counters that were read" },
 	{ "counters_unavailable", EMIT_ARRAY, SV, LIST(session, uncounted, nuncounted),
 	  .sub = &rec_uncounted, .help = "counters that were requested but are not available" },
 	{ "settings", EMIT_ARRAY, SV, LIST(session, settings, nsettings),
-	  .sub = &rec_setting, .help = "options, by the names of their SBT_ variables" },
+	  .sub = &rec_setting, .help = "values of options, by the names of the SBT_ variables" },
 	END
 };
 const struct emit_record fields_rec_session = {
@@ -338,11 +339,11 @@ const struct emit_record fields_rec_session = {
 #define EB(m) VIA(observed_episode, barrier), AT(report_barrier, m)
 static const struct emit_field episode_fields[] = {
 	{ "barrier", EMIT_CHARS, EB(id), .flags = FIELDS_KEY, .help = "id of the barrier" },
-	{ "label", EMIT_CHARS, EB(label), .help = "its label in text output" },
+	{ "label", EMIT_CHARS, EB(label), .help = "label of the barrier in text output" },
 	{ "kind", EMIT_STRING, EB(kind),
 	  .help = "explicit, loop, sections, single, task, join or collective" },
 	{ "team", EMIT_CHARS, EB(object),
-	  .help = "the barrier object on which its threads synchronise: symbol or address" },
+	  .help = "the barrier object on which the threads synchronise: symbol or address" },
 	{ "pid", EMIT_U32, EP(pid), .flags = FIELDS_KEY, .help = "process id" },
 	{ "seq", EMIT_U64, EP(seq), .flags = FIELDS_KEY,
 	  .help = "number of the episode at this barrier, from 0" },
@@ -357,14 +358,15 @@ static const struct emit_field episode_fields[] = {
 	{ "state", EMIT_ENUM, EP(state), .names = state_names,
 	  .help = "complete, incomplete or ambiguous" },
 	{ "why", EMIT_SET, EP(why), .names = fields_why,
-	  .help = "why it is incomplete or ambiguous" },
+	  .help = "why the episode is incomplete or ambiguous" },
 	{ "nested", EMIT_BOOL, EP(nested),
-	  .help = "inside another barrier's wait: part of no sum" },
+	  .help = "inside another barrier's wait: not in any sum" },
 	{ "threads", EMIT_ARRAY, LIST(observed_episode, members, nmembers),
-	  .sub = &fields_rec_member, .help = "its threads, in order of arrival" },
+	  .sub = &fields_rec_member, .help = "threads of the episode, in order of arrival" },
 	FIELDS_COUNTERS_OF(observed_episode),
 	{ "cause", EMIT_OBJECT, LIST(observed_episode, cause, cause.nparts),
-	  .sub = &fields_rec_episode_cause, .help = "why its last arriver was late" },
+	  .sub = &fields_rec_episode_cause,
+	  .help = "why the last arriver of the episode was late" },
 	END
 };
 const struct emit_record fields_rec_episode = {
@@ -376,7 +378,7 @@ const struct emit_record fields_rec_episode = {
 #define WB(m) VIA(fields_warning, barrier), AT(report_barrier, m)
 static const struct emit_field warning_fields[] = {
 	{ "barrier", EMIT_CHARS, WB(id), .flags = FIELDS_KEY, .help = "id of the barrier" },
-	{ "label", EMIT_CHARS, WB(label), .help = "its label in text output" },
+	{ "label", EMIT_CHARS, WB(label), .help = "label of the barrier in text output" },
 	{ "pid", EMIT_U32, WE(pid), .flags = FIELDS_KEY, .help = "process id" },
 	{ "phase", EMIT_U64, WE(number), .flags = FIELDS_KEY, .help = "phase number" },
 	{ "t_ns", EMIT_T_NS, WE(release_ns), .help = "time of the release, from clock_start_ns" },
@@ -386,7 +388,7 @@ static const struct emit_field warning_fields[] = {
 	  .help = "barrier times above this cause a warning" },
 	{ "cause", EMIT_OBJECT, VIA(fields_warning, episode),
 	  LIST(observed_episode, cause, cause.nparts), .sub = &fields_rec_episode_cause,
-	  .help = "why its last arriver was late" },
+	  .help = "why the last arriver of the episode was late" },
 	END
 };
 const struct emit_record fields_rec_warning = {
@@ -404,7 +406,7 @@ static const struct emit_field barrier_fields[] = {
 	  .look = EMIT_NUMBER, .help = "process id" },
 	{ "comm", EMIT_STRING, B(comm), .help = "name of the process" },
 	{ "processes", EMIT_U32, B(processes),
-	  .help = "1, or the number of exited processes of one program summed here" },
+	  .help = "1, or the number of exited processes of one program that this record sums up" },
 	{ "shed_ns", EMIT_T_NS, B(detached_ns),
 	  .help = "when tracing it stopped because of --cost-limit, from clock_start_ns; null: "
 		  "traced to the end" },
@@ -418,12 +420,12 @@ static const struct emit_field barrier_fields[] = {
 	  .help = "explicit, loop, sections, single, task, join or collective" },
 	{ "name", EMIT_STRING, B(name), .help = "name given by the program or the user" },
 	{ "label", EMIT_CHARS, B(label), .heading = "barrier", .look = EMIT_NAME,
-	  .help = "its label in text output" },
-	FIELDS_SOURCE_OF(report_barrier, "function of the waiting call"),
+	  .help = "label of the barrier in text output" },
+	FIELDS_SOURCE_OF(report_barrier, "function that contains the call site"),
 	{ "offset", EMIT_U64, B(offset), .flags = FIELDS_ZERO,
 	  .help = "offset of the call in the module" },
 	{ "object", EMIT_CHARS, B(object),
-	  .help = "the barrier object on which its threads synchronise: symbol or address" },
+	  .help = "the barrier object on which the threads synchronise: symbol or address" },
 	{ "callsites", EMIT_ARRAY, LIST(report_barrier, callsites, ncallsites),
 	  .sub = &rec_callsite,
 	  .help = "call sites; more than one if the threads of an episode call from different "
@@ -431,19 +433,20 @@ static const struct emit_field barrier_fields[] = {
 	{ "episodes", EMIT_U64, B(episodes), .heading = "epi-\nsodes", .look = EMIT_NUMBER,
 	  .help = "complete episodes" },
 	{ "incomplete", EMIT_U64, B(incomplete),
-	  .help = "incomplete episodes, which are in no figure of imbalance" },
+	  .help = "incomplete episodes, which no figure of imbalance includes" },
 	{ "ambiguous", EMIT_U64, B(ambiguous), .help = "episodes with uncertain membership" },
 	{ "crossings", EMIT_U64, B(crossings),
 	  .help = "crossings: one thread passing the barrier once" },
 	{ "unmet", EMIT_U64, B(unmet),
-	  .help = "crossings without a known episode, as processes share the barrier" },
+	  .help = "crossings without a known episode, because processes share the barrier" },
 	{ "participants", EMIT_U32, B(participants), .flags = FIELDS_ZERO,
 	  .help = "largest number of threads in a complete episode" },
 	{ "participants_min", EMIT_U32, B(participants_min), .flags = FIELDS_ZERO,
 	  .help = "smallest number of threads in a complete episode" },
-	{ "shared", EMIT_BOOL, B(shared), .help = "its threads belong to several processes" },
-	{ "nested", EMIT_BOOL, B(nested), .help = "inside another barrier's wait: part of no sum" },
-	{ "loop", EMIT_BOOL, B(loop), .help = "the program calls it a loop barrier" },
+	{ "shared", EMIT_BOOL, B(shared),
+	  .help = "the threads of the barrier belong to several processes" },
+	{ "nested", EMIT_BOOL, B(nested), .help = "inside another barrier's wait: not in any sum" },
+	{ "loop", EMIT_BOOL, B(loop), .help = "the program marked the barrier as a loop barrier" },
 	{ "phase_ns", EMIT_TIMES, B(phase_ns), .heading = "phase\nmean", .look = EMIT_MEAN,
 	  .help = "phase times" },
 	{ "barrier_ns", EMIT_TIMES, B(barrier_ns), .heading = "barrier\nmean", .look = EMIT_MEAN,
@@ -467,30 +470,31 @@ static const struct emit_field barrier_fields[] = {
 	  .help = "1 minus the share of thread time lost to rotating imbalance (a different "
 		  "thread is late each time)" },
 	{ "release_share", EMIT_RATIO, B(release_share),
-	  .help = "share of its phases' thread time that is spent on releases" },
+	  .help = "share of its phases' thread time that is release latency" },
 	{ "last_tid", EMIT_U32, B(last_tid), .flags = FIELDS_ZERO, .heading = "most often\nlast",
 	  .look = EMIT_NUMBER,
 	  .cell = cell_last, .help = "the thread that arrives last most often" },
-	{ "last_comm", EMIT_STRING, B(last_comm), .help = "name of that thread" },
+	{ "last_comm", EMIT_STRING, B(last_comm),
+	  .help = "name of the thread that arrives last most often" },
 	{ "last_count", EMIT_U64, B(last_count),
-	  .help = "number of episodes in which that thread arrived last" },
+	  .help = "number of episodes in which the thread last_tid arrived last" },
 	{ "last_share", EMIT_RATIO, B(last_share),
 	  .help = "last_count divided by the number of complete episodes" },
 	{ "pattern", EMIT_ENUM, B(pattern), .names = pattern_names,
-	  .help = "balanced, static, rotating, mixed, costly, few (too few episodes to tell), "
+	  .help = "balanced, static, rotating, mixed, costly, few (too few episodes to classify), "
 		  "unknown (only sums over threads exist) or tasks (lost time is not known)" },
 	{ "verdict", EMIT_CHARS, B(verdict), .help = "what the figures mean, in a sentence" },
-	{ "advice", EMIT_CHARS, B(advice), .help = "what to do about it" },
+	{ "advice", EMIT_CHARS, B(advice), .help = "what to do about the lost time" },
 	{ "cause", EMIT_OBJECT, LIST(report_barrier, cause, cause.nparts), .sub = &fields_rec_cause,
 	  .help = "why the last arrivers were late, over all episodes" },
 	{ "delay_direct_ns", EMIT_NS, B(delay_direct_ns),
-	  .help = "waits at all barriers that began as an imbalance in phases that end here" },
+	  .help = "waits, at all barriers, caused directly by imbalance in phases that end here" },
 	{ "delay_passed_ns", EMIT_NS, B(delay_passed_ns),
-	  .help = "such waits that were passed on by threads that were late because they had "
-		  "waited themselves" },
+	  .help = "waits, at all barriers, caused by that imbalance indirectly: passed on by "
+		  "threads that were late because they had waited themselves" },
 	FIELDS_COUNTERS_OF(report_barrier),
 	{ "threads", EMIT_ARRAY, LIST(report_barrier, threads, nthreads), .sub = &fields_rec_thread,
-	  .help = "its threads, by index" },
+	  .help = "threads that crossed the barrier, by index" },
 	{ "longest", EMIT_EMBEDDED, LIST(report_barrier, longest, nlongest), .sub = &rec_longest,
 	  .help = "longest phases that ended here" },
 	END
@@ -507,12 +511,12 @@ static const struct emit_field transition_fields[] = {
 	  .help = "process id" },
 	{ "interim", EMIT_INTERIM, .help = "true in an interim report" },
 	{ "from", EMIT_CHARS, PH(from_id),
-	  .help = "id of the barrier at which it begins; null: the start" },
+	  .help = "id of the barrier at which the phases begin; null: the start" },
 	{ "from_label", EMIT_CHARS, PH(from), .heading = "from", .look = EMIT_NAME,
-	  .help = "label of that barrier in text output" },
-	{ "to", EMIT_CHARS, PH(to_id), .help = "id of the barrier at which it ends" },
+	  .help = "label of the barrier at which the phases begin, in text output" },
+	{ "to", EMIT_CHARS, PH(to_id), .help = "id of the barrier at which the phases end" },
 	{ "to_label", EMIT_CHARS, PH(to), .heading = "to", .look = EMIT_NAME,
-	  .help = "label of that barrier in text output" },
+	  .help = "label of the barrier at which the phases end, in text output" },
 	{ "occurrences", EMIT_U64, PH(occurrences), .heading = "times", .look = EMIT_NUMBER,
 	  .help = "number of occurrences" },
 	{ "phase_ns", EMIT_TIMES, PH(phase_ns), .heading = "mean", .look = EMIT_MEAN,
@@ -522,7 +526,7 @@ static const struct emit_field transition_fields[] = {
 	{ "share", EMIT_RATIO, PH(share), .heading = "of\nrun", .look = EMIT_NUMBER,
 	  .help = "share of the process's elapsed time" },
 	{ "lost_ns", EMIT_NS, PH(lost_ns), .heading = "lost at\nits end", .look = EMIT_COMMON,
-	  .help = "sum of the waits at its end" },
+	  .help = "sum of the waits at the ends of these phases" },
 	{ "imbalance", EMIT_RATIO, PH(imbalance), .heading = "imba-\nlance", .look = EMIT_NUMBER,
 	  .help = "share of its thread time that is lost to waiting" },
 	END
@@ -542,12 +546,12 @@ static const struct emit_field omp_fields[] = {
 	  .help = "1 minus the share that the runtime uses inside regions" },
 	{ "start", EMIT_RATIO, PR(omp_start),
 	  .help = "1 minus the share that workers need from the call that begins a region to "
-		  "their first instruction in it; null: not known, and part of serialisation" },
+		  "their first instruction in it; null: unknown, and included in serialisation" },
 	{ "serialisation", EMIT_RATIO, PR(omp_serialisation),
 	  .help = "1 minus the share lost outside parallel regions" },
 	{ "turns", EMIT_RATIO, PR(omp_turns),
 	  .help = "1 minus the share lost to waiting for a turn in critical, ordered and "
-		  "locks; null: not known, and counted as work" },
+		  "locks; null: unknown, and counted as work" },
 	END
 };
 static const struct emit_record rec_omp = {
@@ -561,21 +565,21 @@ static const struct emit_field process_fields[] = {
 	{ "comm", EMIT_STRING, PR(comm), .heading = "process", .look = EMIT_NAME,
 	  .help = "name of the process" },
 	{ "processes", EMIT_U32, PR(processes),
-	  .help = "1, or the number of exited processes of one program summed here; "
-		  "pid is that of the first" },
+	  .help = "1, or the number of exited processes of one program that this record sums "
+		  "up; pid is that of the first of them" },
 	{ "interim", EMIT_INTERIM, .help = "true in an interim report" },
-	{ "parent", EMIT_U32, PR(parent), .flags = FIELDS_ZERO, .help = "pid of its parent" },
+	{ "parent", EMIT_U32, PR(parent), .flags = FIELDS_ZERO, .help = "pid of the parent" },
 	{ "exited", EMIT_BOOL, PR(exited), .help = "whether it exited while it was traced" },
 	{ "start_seen", EMIT_BOOL, PR(start_seen),
-	  .help = "whether its start was traced; if not, elapsed_ns and all efficiencies count "
-		  "from the start of tracing or from counted_from_ns" },
+	  .help = "whether the start of the process was traced; if not, elapsed_ns and all "
+		  "efficiencies count from the start of tracing or from counted_from_ns" },
 	{ "counted_from_ns", EMIT_T_NS, PR(counted_from_ns),
 	  .help = "time of the first recorded crossing, from clock_start_ns, if earlier "
 		  "crossings were not recorded (lost: not_examined, probed_late): elapsed_ns "
 		  "and all efficiencies count from here; null: they count from where "
 		  "start_seen says" },
 	{ "elapsed_ns", EMIT_NS, PR(elapsed_ns), .heading = "elapsed", .look = EMIT_MEAN,
-	  .help = "elapsed time T" },
+	  .help = "elapsed time" },
 	{ "life_ns", EMIT_NS, PR(life_ns),
 	  .help = "time from the start of the process to its end, if both were seen" },
 	{ "ideal_ns", EMIT_NS, PR(ideal_ns),
@@ -583,20 +587,21 @@ static const struct emit_field process_fields[] = {
 	{ "nthreads", EMIT_U32, PR(threads), .heading = "threads", .look = EMIT_NUMBER,
 	  .help = "number of threads that crossed a barrier" },
 	{ "positions", EMIT_U32, PR(positions),
-	  .help = "largest number of them that existed at one time: threads that did not "
-		  "overlap in time share a position, and efficiencies compare positions" },
+	  .help = "largest number of these threads that existed at one time: threads that did "
+		  "not overlap in time share a position, and efficiencies compare positions" },
 	{ "episodes", EMIT_U64, PR(episodes), .heading = "episodes", .look = EMIT_NUMBER,
 	  .help = "complete episodes" },
 	{ "incomplete", EMIT_U64, PR(incomplete),
-	  .help = "incomplete episodes, which are in no figure of imbalance" },
+	  .help = "incomplete episodes, which no figure of imbalance includes" },
 	{ "ambiguous", EMIT_U64, PR(ambiguous), .help = "episodes with uncertain membership" },
 	{ "crossings", EMIT_U64, PR(crossings),
 	  .help = "crossings: one thread passing a barrier once" },
 	{ "unmet", EMIT_U64, PR(unmet),
 	  .help = "crossings of barriers shared by processes, without a known episode" },
 	{ "arrivals_unseen", EMIT_U64, PR(arrivals_unseen),
-	  .help = "crossings that waited for arrivals that are not traced, such as those that "
-		  "only count down a std::latch: in no figure of lost time" },
+	  .help = "crossings that waited for arrivals that are not traced, such as arrivals "
+		  "that only count down a std::latch; no figure of lost time includes these "
+		  "crossings" },
 	{ "abandoned", EMIT_U64, PR(abandoned),
 	  .help = "crossings from which the thread never returned" },
 	{ "lost", EMIT_U64, PR(lost), .help = "crossings known to be missing" },
@@ -605,8 +610,8 @@ static const struct emit_field process_fields[] = {
 	{ "wait_ns", EMIT_NS, PR(wait_ns), .heading = "lost", .look = EMIT_COMMON,
 	  .help = "waits for the last arriver, summed over threads" },
 	{ "wait_share", EMIT_RATIO, PR(wait_share),
-	  .help = "wait_ns divided by the lifetimes of its threads: the share lost to waiting "
-		  "that the verdict states" },
+	  .help = "wait_ns divided by the sum of its threads' lifetimes: the share lost to "
+		  "waiting that the verdict states" },
 	{ "imbalance", EMIT_RATIO, PR(imbalance),
 	  .help = "share of its phases' thread time that is lost to waiting, over all its "
 		  "barriers; null if it shares barriers with other processes" },
@@ -623,35 +628,36 @@ static const struct emit_field process_fields[] = {
 	{ NULL, EMIT_RATIO, PR(efficiency.transfer), .heading = "TE", .look = EMIT_FRACTION,
 	  .help = "transfer efficiency" },
 	{ "omp_efficiency", EMIT_OBJECT, .offset = 0, .sub = &rec_omp, .flags = FIELDS_ANY,
-	  .help = "efficiencies for OpenMP as in TALP, scheduling first, from the start of the "
-		  "process: their product is the parallel efficiency" },
+	  .help = "efficiencies for OpenMP as in TALP (scheduling first), from the start of the "
+		  "process; their product is the parallel efficiency" },
 	{ "useful_oncpu", EMIT_RATIO, PR(useful_oncpu),
 	  .help = "share of outside_ns that was on a CPU" },
 	{ "lost_static", EMIT_RATIO, PR(lost_static),
 	  .help = "share of its threads' lifetimes (OpenMP: of elapsed_ns times nthreads) lost "
-		  "to static imbalance, as the same threads always take longer; the next two "
-		  "add up with it to 1 minus the parallel efficiency" },
+		  "to static imbalance (the same threads always take longer). lost_static, "
+		  "lost_rotating and lost_transfer add up to 1 minus the parallel efficiency" },
 	{ "lost_rotating", EMIT_RATIO, PR(lost_rotating),
-	  .help = "share lost to rotating imbalance, as a different thread is late each time" },
+	  .help = "share lost to rotating imbalance (a different thread is late each time)" },
 	{ "lost_transfer", EMIT_RATIO, PR(lost_transfer),
 	  .help = "share lost to barrier overhead" },
 	{ "pattern", EMIT_ENUM, PR(pattern), .names = pattern_names,
-	  .help = "balanced, static, rotating, mixed, costly, few (too few episodes to tell), "
+	  .help = "balanced, static, rotating, mixed, costly, few (too few episodes to classify), "
 		  "unknown (only sums over threads exist) or tasks (lost time is not known)" },
 	{ "verdict", EMIT_CHARS, PR(verdict), .help = "what the figures mean, in a sentence" },
-	{ "advice", EMIT_CHARS, PR(advice), .help = "what to do about it" },
+	{ "advice", EMIT_CHARS, PR(advice), .help = "what to do about the lost time" },
 	{ "untraced", EMIT_STRING, PR(untraced),
-	  .help = "functions called by its code that may wait and are not traced, or were not "
-		  "traced all the time. Waits in them count as work, so the efficiencies are "
-		  "upper limits; null: none is known" },
+	  .help = "functions that its code calls, that may wait, and that are not traced or were "
+		  "not traced all the time. Waits in these functions count as work, so the "
+		  "efficiencies are upper limits; null: no such function is known" },
 	{ "tasks", EMIT_BOOL, PR(tasks),
-	  .help = "it runs OpenMP tasks, which are not traced: work in tasks inside barriers "
-		  "counts as lost time, so its efficiencies are not known" },
+	  .help = "the process runs OpenMP tasks, which are not traced: work in tasks inside "
+		  "barriers counts as lost time, so the efficiencies are not known" },
 	{ "parallel_efficiency_least", EMIT_RATIO, PR(parallel_least),
 	  .help = "for a process that runs tasks: lower limit of the parallel efficiency "
 		  "(nothing done inside barriers is work)" },
 	{ "parallel_efficiency_most", EMIT_RATIO, PR(parallel_most),
-	  .help = "upper limit of it (everything done inside barriers is work)" },
+	  .help = "for a process that runs tasks: upper limit of the parallel efficiency "
+		  "(everything done inside barriers is work)" },
 	{ "barriers_oncpu", EMIT_RATIO, PR(inside_oncpu),
 	  .help = "for a process that runs tasks: share of its threads' time inside barriers "
 		  "that was on a CPU, in tasks or waiting" },
@@ -660,23 +666,24 @@ static const struct emit_field process_fields[] = {
 	  .help = "estimated cost of tracing: of its crossings, of its threads' switches, and "
 		  "of sbt-trace running instead of its threads" },
 	{ "crossing_cost_ns", EMIT_DOUBLE, PR(crossing_cost_ns),
-	  .help = "estimated cost of one crossing: its price back to back, multiplied by the "
-		  "slowdown of the BPF program in this process" },
+	  .help = "estimated cost of one crossing: the cost measured without pauses between "
+		  "crossings, times the slowdown of the BPF program in this process" },
 	{ "cost_taken_ns", EMIT_NS, PR(cost_interference_ns),
 	  .help = "time that its threads waited for a CPU that sbt-trace used for reading; "
 		  "cost_ns includes it for each thread that takes part in episodes" },
 	{ "discovery_hits", EMIT_U64, PR(looks),
-	  .help = "hits of probes that were no crossing: probes that look for barriers on "
-		  "condition variables, watch threads wait for their turn, or report OpenMP "
-		  "tasks; included in cost_ns" },
+	  .help = "hits of probes that are not crossings: of probes that look for barriers on "
+		  "condition variables, measure waits for a turn, or report OpenMP tasks; "
+		  "included in cost_ns" },
 	{ "discovery_paused_ns", EMIT_NS, PR(paused_ns),
-	  .help = "time without looking for barriers on condition variables, because those in "
-		  "use were hot and no barriers" },
+	  .help = "time without looking for barriers on condition variables, because they were "
+		  "busy and were not barriers" },
 	{ "cost_share", EMIT_RATIO, PR(cost_share),
-	  .help = "cost_ns divided by its threads' time, as far as there are CPUs for them" },
+	  .help = "cost_ns divided by its threads' time, which counts up to elapsed_ns times "
+		  "the number of CPUs" },
 	{ "cost_rough", EMIT_BOOL, PR(cost_rough),
-	  .help = "its threads work less than 5 us between barriers: where they sleep there, "
-		  "tracing may cost nothing, or many times this" },
+	  .help = "cost_ns is uncertain: the threads work less than 5 us between barriers. If "
+		  "they sleep at barriers, tracing may cost nothing, or many times cost_ns" },
 	{ "shed_ns", EMIT_T_NS, PR(detached_ns),
 	  .help = "when tracing it stopped because of --cost-limit, from clock_start_ns; null: "
 		  "traced to the end" },
@@ -689,9 +696,9 @@ static const struct emit_field process_fields[] = {
 	{ "shed_probed", EMIT_BOOL, PR(detached_probed),
 	  .help = "the probes were left in place and still cost the process some time" },
 	{ "sheds", EMIT_ARRAY, LIST(report_process, sheds, nsheds), .sub = &rec_detached,
-	  .help = "barriers of this process that stopped being traced because of --cost-limit, "
-		  "while others were traced: its sums lack what happened there later, and no "
-		  "efficiency is known" },
+	  .help = "barriers of this process that were no longer traced because of --cost-limit, "
+		  "while other barriers still were: its sums lack what happened there later, "
+		  "and no efficiency is known" },
 	FIELDS_COUNTERS_OF(report_process),
 	{ "threads", EMIT_ARRAY, LIST(report_process, members, nmembers), .sub = &fields_rec_thread,
 	  .help = "its threads over all barriers, by index" },
@@ -721,7 +728,7 @@ static const struct emit_field group_fields[] = {
 	  .help = "processes that share barriers, most lost time first" },
 	{ "interim", EMIT_INTERIM, .help = "true in an interim report" },
 	{ "elapsed_ns", EMIT_NS, GR(all.elapsed_ns),
-	  .help = "elapsed time T: first start to last end" },
+	  .help = "elapsed time, from the first start to the last end" },
 	{ "ideal_ns", EMIT_NS, GR(all.ideal_ns),
 	  .help = "elapsed time if barriers took no time: the longest path outside barriers" },
 	{ "nthreads", EMIT_U32, GR(all.threads),
@@ -729,7 +736,7 @@ static const struct emit_field group_fields[] = {
 	{ "ranked", EMIT_BOOL, GR(all.ranked), .help = "the indices of its threads are MPI ranks" },
 	{ "episodes", EMIT_U64, GR(all.episodes), .help = "complete episodes" },
 	{ "incomplete", EMIT_U64, GR(all.incomplete),
-	  .help = "incomplete episodes, which are in no figure of imbalance" },
+	  .help = "incomplete episodes, which no figure of imbalance includes" },
 	{ "outside_ns", EMIT_NS, GR(all.outside_ns),
 	  .help = "time outside barriers, summed over threads" },
 	{ "wait_ns", EMIT_NS, GR(all.wait_ns),
@@ -740,25 +747,25 @@ static const struct emit_field group_fields[] = {
 	{ "efficiency", EMIT_OBJECT, GR(all.efficiency), .sub = &rec_efficiency,
 	  .help = "POP efficiencies of all processes as one team" },
 	{ "lost_static", EMIT_RATIO, GR(all.lost_static),
-	  .help = "share of elapsed_ns times nthreads lost to static imbalance, as the same "
-		  "threads always take longer; the next two add up with it to 1 minus the "
-		  "parallel efficiency" },
+	  .help = "share of elapsed_ns times nthreads lost to static imbalance (the same "
+		  "threads always take longer). lost_static, lost_rotating and lost_transfer "
+		  "add up to 1 minus the parallel efficiency" },
 	{ "lost_rotating", EMIT_RATIO, GR(all.lost_rotating),
-	  .help = "share lost to rotating imbalance, as a different thread is late each time" },
+	  .help = "share lost to rotating imbalance (a different thread is late each time)" },
 	{ "lost_transfer", EMIT_RATIO, GR(all.lost_transfer),
 	  .help = "share lost to barrier overhead" },
 	{ "pattern", EMIT_ENUM, GR(all.pattern), .names = pattern_names,
-	  .help = "balanced, static, rotating, mixed, costly, few (too few episodes to tell), "
+	  .help = "balanced, static, rotating, mixed, costly, few (too few episodes to classify), "
 		  "unknown (only sums over threads exist) or tasks (lost time is not known)" },
 	{ "verdict", EMIT_CHARS, GR(all.verdict), .help = "what the figures mean, in a sentence" },
-	{ "advice", EMIT_CHARS, GR(all.advice), .help = "what to do about it" },
+	{ "advice", EMIT_CHARS, GR(all.advice), .help = "what to do about the lost time" },
 	{ "counted_from_ns", EMIT_T_NS, GR(all.counted_from_ns),
-	  .help = "as in a process record: the latest of its processes. The efficiencies are "
+	  .help = "as in a process record, the latest of its processes. The efficiencies are "
 		  "null if much of its time is missing" },
 	{ "untraced", EMIT_STRING, GR(all.untraced),
-	  .help = "as in a process record, for one of these" },
+	  .help = "as in a process record, for one of its processes" },
 	{ "tasks", EMIT_BOOL, GR(all.tasks),
-	  .help = "as in a process record: at least one of these does" },
+	  .help = "at least one of its processes runs OpenMP tasks; see a process record" },
 	{ "threads", EMIT_ARRAY, LIST(report_group, all.members, all.nmembers),
 	  .sub = &fields_rec_thread, .help = "their threads over all barriers, by index" },
 	END
@@ -781,7 +788,7 @@ static const struct emit_field conceptual_fields[] = {
 	{ "occurrences", EMIT_U64, CO(occurrences), .heading = "times", .look = EMIT_NUMBER,
 	  .help = "number of occurrences, from its start barrier to its end barrier" },
 	{ "unfinished", EMIT_U64, CO(unfinished),
-	  .help = "occurrences without a traced end, which are in no figure" },
+	  .help = "occurrences without a traced end, which no figure includes" },
 	{ "episodes", EMIT_U64, CO(episodes), .heading = "epi-\nsodes", .look = EMIT_NUMBER,
 	  .help = "complete episodes inside, including the end barrier's" },
 	{ "incomplete", EMIT_U64, CO(incomplete), .help = "incomplete episodes inside" },
@@ -812,7 +819,8 @@ static const struct emit_field conceptual_fields[] = {
 	  .help = "why the last arrivers were late, over all episodes inside" },
 	FIELDS_COUNTERS_OF(report_conceptual),
 	{ "threads", EMIT_ARRAY, LIST(report_conceptual, threads, nthreads),
-	  .sub = &fields_rec_thread, .help = "what its threads did inside, by index" },
+	  .sub = &fields_rec_thread,
+	  .help = "threads, and what they did inside the phase, by index" },
 	END
 };
 const struct emit_record fields_rec_conceptual = {
@@ -827,7 +835,8 @@ static const struct emit_field finding_fields[] = {
 	{ "kind", EMIT_STRING, F(kind),
 	  .help = "oversubscribed, spinning, pinned, migrating, slow_cpu, throttled, cost_limit, "
 		  "site_unknown, untraced, counted_from, tasks or arrivals_unseen" },
-	{ "pid", EMIT_U32, F(pid), .flags = FIELDS_ZERO, .help = "process id; null: the machine" },
+	{ "pid", EMIT_U32, F(pid), .flags = FIELDS_ZERO,
+	  .help = "process id; null: the finding is about the machine" },
 	{ "interim", EMIT_INTERIM, .help = "true in an interim report" },
 	{ "figure", EMIT_DOUBLE, F(figure), .help = "the number in the sentence" },
 	{ "text", EMIT_CHARS, F(text), .help = "what the data prove, in a sentence" },
@@ -851,11 +860,11 @@ static const struct emit_field remark_fields[] = {
 		  "in calls that are not traced), frames, left_out, unread (files), "
 		  "still_running, not_traced, not_probed, regions_unseen (parallel regions "
 		  "without a probe at their end), copied (a process ran a copy of code that holds "
-		  "probes), trapped (a process died of that), processes_made (their cost is in "
-		  "no estimate), not_looked_for, unattributed, unnamed (files), clocks (of "
-		  "several recordings) or more" },
+		  "probes), trapped (such a copy killed a process), processes_made (no estimate "
+		  "includes the cost of making processes), not_looked_for, unattributed, unnamed "
+		  "(files), clocks (of several recordings) or more" },
 	{ "pid", EMIT_U32, RM(pid), .flags = FIELDS_ZERO,
-	  .help = "process that it is about; null: no particular process" },
+	  .help = "process that the remark is about; null: no particular process" },
 	{ "interim", EMIT_INTERIM, .help = "true in an interim report" },
 	{ "text", EMIT_STRING, RM(text),
 	  .help = "what was not seen, or was seen only in part, in a sentence" },
@@ -873,12 +882,12 @@ const struct emit_record fields_rec_remark = {
 static const struct emit_field end_fields[] = {
 	{ "episodes", EMIT_U64, RE(episodes), .help = "complete episodes of all processes" },
 	{ "incomplete", EMIT_U64, RE(incomplete),
-	  .help = "incomplete episodes, which are in no figure of imbalance" },
+	  .help = "incomplete episodes, which no figure of imbalance includes" },
 	{ "ambiguous", EMIT_U64, RE(ambiguous), .help = "episodes with uncertain membership" },
 	{ "crossings", EMIT_U64, RE(crossings),
 	  .help = "crossings: one thread passing a barrier once" },
 	{ "hangs", EMIT_U32, RE(nhangs),
-	  .help = "barriers at which threads waited and that had not opened" },
+	  .help = "barriers that had not opened and at which threads still waited" },
 	{ "elapsed_ns", EMIT_NS, AT(fields_end, elapsed_ns), .help = "traced time" },
 	{ "from_ns", EMIT_NS, RE(extent.from_ns), .flags = FIELDS_ZERO,
 	  .help = "start of the part of the run that is covered, from clock_start_ns; null: "
@@ -892,7 +901,7 @@ static const struct emit_field end_fields[] = {
 	{ "consumed", EMIT_U64, RE(consumed), .help = "records consumed" },
 	{ "lost_total", EMIT_U64, RE(lost), .help = "records lost" },
 	{ "lost", EMIT_MAP, RV, LIST(report, losses, nlosses), .sub = &rec_loss,
-	  .help = "lost records, by cause" },
+	  .help = "lost records: {cause: number}" },
 	{ "complete", EMIT_BOOL, RE(complete),
 	  .help = "nothing is missing: no records were lost; every process was traced to its "
 		  "end; unmet, arrivals_unseen and left_out are 0 or null; every file was read "
@@ -900,16 +909,16 @@ static const struct emit_field end_fields[] = {
 		  "(remark untraced), or ran a copy of code that holds probes (remarks copied, "
 		  "trapped). Every MPI rank was identified (ranks_gone)" },
 	{ "shed", EMIT_U32, RE(ndetached),
-	  .help = "processes that were not traced to their end because of --cost-limit: see "
-		  "their shed_ns" },
+	  .help = "number of processes that were not traced to their end because of "
+		  "--cost-limit: see shed_ns in their records" },
 	{ "shed_parts", EMIT_U32, RE(ndetached_parts),
-	  .help = "other processes with barriers that were not traced to the end because of "
-		  "--cost-limit: see their sheds" },
+	  .help = "number of other processes with barriers that were not traced to the end "
+		  "because of --cost-limit: see sheds in their records" },
 	{ "tasks", EMIT_U32, RE(ntasks),
-	  .help = "processes that run OpenMP tasks, so their efficiencies are not known" },
+	  .help = "number of processes that run OpenMP tasks and so have unknown efficiencies" },
 	{ "cut", EMIT_BOOL, RE(cut), .help = "the recording ends before the run did" },
 	{ "aggregate", EMIT_BOOL, RE(aggregate),
-	  .help = "the kernel made sums (--aggregate): single episodes are not known" },
+	  .help = "the kernel kept only sums (--aggregate): single episodes are not known" },
 	{ "left_out", EMIT_STRING, RE(left_out),
 	  .help = "barrier families in the traced processes that the kernel cannot sum" },
 	{ "unmet", EMIT_U64, RE(unmet),
@@ -922,7 +931,8 @@ static const struct emit_field end_fields[] = {
 	  .help = "cost of accounting each time a traced thread loses a CPU, is woken and gets "
 		  "a CPU again" },
 	{ "switches_cost_ns", EMIT_NS, RE(switches_cost_ns),
-	  .help = "estimated total cost of that, including processes that crossed no barrier" },
+	  .help = "estimated total cost of this accounting, including processes that crossed no "
+		  "barrier" },
 	{ "rested_ns", EMIT_NS, RE(rested_ns),
 	  .help = "time of threads that switched 2,000 times in a second without crossing a "
 		  "barrier: accounting skips them for the rest of that second, and the time is "
@@ -934,7 +944,7 @@ static const struct emit_field end_fields[] = {
 const struct emit_record fields_rec_end = {
 	"end", sizeof(struct fields_end), end_fields, "The end of the output"
 };
-/* A separate type, so that "end" is always the last line. */
+/* The last line of the output always has the type "end", so interim reports need another. */
 const struct emit_record fields_rec_interim = {
 	"interim", sizeof(struct fields_end), end_fields, "The end of an interim report"
 };

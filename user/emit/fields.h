@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * The list of fields. fields.c describes once which fields an output record has. JSON, its schema,
+ * The list of fields. fields.c describes the fields of each output record once. JSON, its schema,
  * CSV and the tables for people are all made from this list, so a new metric is one more row.
  */
 #ifndef EMIT_FIELDS_H
@@ -17,22 +17,22 @@
 #include "compare/compare.h"
 #include "compare/series.h"
 
-/* Raised when a name or a meaning changes, but not for additions. */
+/* Increased when a name or a meaning changes, but not for additions. */
 #define FIELDS_SCHEMA_VERSION 1
 
 enum emit_type {
-	EMIT_STRING, /* const char *, NULL unknown */
-	EMIT_CHARS, /* char[] inside the struct, "" unknown */
-	EMIT_U32, /* UINT32_MAX unknown */
-	EMIT_U64, /* UINT64_MAX unknown */
-	EMIT_I64, /* INT64_MIN unknown */
-	EMIT_NS, /* uint64_t, a length of time; UINT64_MAX unknown */
+	EMIT_STRING, /* const char *, NULL: unknown */
+	EMIT_CHARS, /* char[] inside the struct, "": unknown */
+	EMIT_U32, /* UINT32_MAX: unknown */
+	EMIT_U64, /* UINT64_MAX: unknown */
+	EMIT_I64, /* INT64_MIN: unknown */
+	EMIT_NS, /* uint64_t, a length of time; UINT64_MAX: unknown */
 	EMIT_T_NS, /* uint64_t, absolute: printed relative to clock_start_ns */
-	EMIT_DOUBLE, /* NAN unknown */
-	EMIT_RATIO, /* double from 0 to 1; NAN unknown */
+	EMIT_DOUBLE, /* NAN: unknown */
+	EMIT_RATIO, /* double from 0 to 1; NAN: unknown */
 	EMIT_BOOL, /* bool */
 	EMIT_MAYBE, /* uint8_t, 0 or 1; other values unknown */
-	/* whether the report is an interim one: only the writer knows */
+	/* bool, from fields_context.interim: whether the report is an interim report */
 	EMIT_INTERIM,
 	EMIT_ENUM, /* enum, named by .names; unnamed values are unknown */
 	EMIT_SET, /* uint32_t of bits, named by .names */
@@ -41,9 +41,12 @@ enum emit_type {
 	EMIT_OBJECT,
 	EMIT_ARRAY, /* pointer to structs, and a uint32_t count */
 	EMIT_EMBEDDED, /* structs inside the struct, and a uint32_t count */
-	/* structs as in an array or embedded, as {first field: field .value} */
+	/*
+	 * structs as for EMIT_ARRAY, or with FIELDS_HERE as for EMIT_EMBEDDED, printed as an object
+	 * {first field: field .value}
+	 */
 	EMIT_MAP,
-	EMIT_HIST, /* const uint32_t *, 64 log-2 buckets; NULL unknown */
+	EMIT_HIST, /* const uint32_t *, 64 log-2 buckets; NULL: unknown */
 };
 
 /* How a column looks in a table for people. */
@@ -79,20 +82,19 @@ struct emit_field {
 	uint16_t offset;
 	uint16_t count; /* offset of the count of an array, a map or an object */
 	uint8_t flags;
-	/* tables for people that have this column; 0: only the main one */
+	/* views with this column (FIELDS_MAIN, ...); 0: FIELDS_MAIN */
 	uint8_t views;
-	/* for a map: index of the value's field in .sub; 0: 1 */
+	/* for a map: index of the value's field in .sub; 0 means 1 */
 	uint8_t value;
 	const struct emit_record *sub; /* for objects, arrays and maps */
 	/* For a map: all possible keys, then NULL. CSV has a column for each. */
 	const char *(*keys)(unsigned k);
 	const struct emit_names *names; /* ends with a NULL name */
-	/* Heading of its column in tables for people, two lines with \n; NULL: it has no column. */
-	const char *heading;
 	/*
-	 * Write the cell, if it shows more than the value. The heading and the column stay the
-	 * same.
+	 * Heading of the column in tables for people, with \n between two lines; NULL: no column.
 	 */
+	const char *heading;
+	/* Write the text of the cell. NULL: the cell shows the value. */
 	void (*cell)(const void *rec, char *out, size_t size);
 	const char *help;
 };
@@ -104,13 +106,14 @@ struct emit_field {
 #define FIELDS_DROP 0x08 /* text: no column if it is negligible everywhere */
 #define FIELDS_ANY  0x10 /* an object: unknown if all its fields are */
 #define FIELDS_HERE 0x20 /* a map: the structs are inside the struct */
-#define FIELDS_MORE 0x40 /* a map of the same structs as an earlier map, which has the CSV rows */
-#define FIELDS_HAS  0x80 /* JSON: a map without its unknown values */
+/* a map of the same structs as an earlier map: CSV has rows only for the earlier map */
+#define FIELDS_MORE 0x40
+#define FIELDS_HAS  0x80 /* JSON: the map leaves out unknown values */
 
-/* emit_field.views, and the view that a table has */
+/* Views of a table: bits of emit_field.views, and fields_context.view. */
 #define FIELDS_MAIN	0x01
 #define FIELDS_PARTS	0x02 /* how time was spent */
-#define FIELDS_COUNTERS 0x04 /* counters; these columns are not in the list of fields */
+#define FIELDS_COUNTERS 0x04 /* counters (their own columns are not in the list of fields) */
 #define FIELDS_EACH	0x07
 
 struct emit_record {
@@ -124,7 +127,7 @@ struct emit_record {
 struct fields_session {
 	uint32_t schema;
 	const struct session *session;
-	int64_t realtime_offset_ns; /* INT64_MIN unknown */
+	int64_t realtime_offset_ns; /* INT64_MIN: unknown */
 };
 
 struct fields_warning {
@@ -141,7 +144,7 @@ struct fields_comparison {
 
 struct fields_series {
 	const struct series_point *point;
-	const char *base; /* label of the base of its ratios; NULL unknown */
+	const char *base; /* label of the base of its ratios; NULL: unknown */
 };
 
 struct fields_end {
@@ -161,8 +164,8 @@ extern const struct emit_record fields_rec_session, fields_rec_episode, fields_r
 /* The lists of a report, in the order of printing; ends with a NULL help. */
 extern const struct emit_field fields_of_report[];
 /*
- * Records that only diff, series or predict print. CSV of other commands has no columns for them.
- * Each list ends with NULL.
+ * Records that only diff, series or predict prints. CSV of other commands has no columns for these
+ * records. Each list ends with NULL.
  */
 extern const struct emit_record *const fields_of_diff[], *const fields_of_series[],
 								 *const fields_of_predict[];
@@ -171,12 +174,12 @@ extern const struct emit_record fields_rec_member, fields_rec_thread, fields_rec
 	fields_rec_probe, fields_rec_series_site;
 /* Why an episode is not complete. */
 extern const struct emit_names fields_why[];
-/* Why a thread is expected at a barrier, and what it does. */
+/* Why a thread is expected at a barrier, and the states of threads. */
 extern const struct emit_names *const fields_hang_known, *const fields_hang_states;
 
 struct fields_context {
 	uint64_t clock_start_ns;
-	int64_t realtime_offset_ns; /* CLOCK_REALTIME - CLOCK_MONOTONIC; 0 unknown */
+	int64_t realtime_offset_ns; /* CLOCK_REALTIME - CLOCK_MONOTONIC; 0: unknown */
 	bool interim;
 	bool many; /* the report covers several processes */
 	bool no_bars; /* text: no bars in this table */
@@ -190,7 +193,7 @@ enum fields_kind {
 	FIELDS_REAL,
 	FIELDS_TRUTH,
 	FIELDS_TEXT,
-	FIELDS_BITS, /* u, by .names */
+	FIELDS_BITS, /* u: bits, with the names in .names */
 	FIELDS_OBJECT, /* base */
 	FIELDS_LIST, /* base, n elements of sub->size */
 	FIELDS_BUCKETS, /* base: uint32_t[64] */
@@ -198,7 +201,7 @@ enum fields_kind {
 
 struct fields_value {
 	enum fields_kind kind;
-	uint64_t u; /* also of FIELDS_TRUTH */
+	uint64_t u; /* also for FIELDS_TRUTH and FIELDS_BITS */
 	int64_t i;
 	double d;
 	const char *s;
@@ -212,15 +215,16 @@ struct fields_value {
  */
 struct fields_value fields_get(const struct emit_field *field, const void *rec,
 			       const struct fields_context *context);
-/*
- * Return the key of a struct of a map, or NULL if it has none. Set the field that holds its value.
- */
+/* Return the key of the struct at @rec in a map, or NULL if it has none. */
 const char *fields_key(const struct emit_field *map, const void *rec,
 		       const struct fields_context *context);
+/* Return the field of a map's structs that holds the value. */
 const struct emit_field *fields_map_value(const struct emit_field *map);
 /* Return a value's text for people, NULL if it has no name. */
 const char *fields_text(const struct emit_names *names, uint32_t value);
-/* Return the record in an object, an array or a set of times; NULL for other fields. */
+/*
+ * Return the type of the records in an object, an array or a set of times; NULL for other fields.
+ */
 const struct emit_record *fields_sub(const struct emit_field *field);
 /* Return the field called @name, NULL if there is none. */
 const struct emit_field *fields_find(const struct emit_record *record, const char *name);

@@ -16,7 +16,7 @@ static void cell_quantity(const void *rec, char *out, size_t size)
 	const struct compare_row *r = rec;
 	size_t n = strlen(r->quantity);
 
-	/* The cells have the units. */
+	/* The cells show the unit, so leave it out of the name. */
 	if (!r->counter && n > 3 && !strcmp(r->quantity + n - 3, "_ns"))
 		n -= 3;
 	snprintf(out, size, "%.*s", (int)n, r->quantity);
@@ -52,7 +52,10 @@ static void cell_interval(const void *rec, char *out, size_t size)
 	int decimals = high - low < 9.95 ? 1 : 0;
 
 	*out = '\0';
-	/* With two recordings the interval can be too wide to be useful. */
+	/*
+	 * Print nothing for an unknown interval. With two recordings, an interval can be too wide
+	 * to be useful.
+	 */
 	if (!isfinite(low) || !isfinite(high) || !(r->a > 0) || low == high)
 		return;
 	if (high - low > 2000)
@@ -127,7 +130,7 @@ static const struct emit_field comparison_fields[] = {
 	{ "confidence", EMIT_RATIO, CM(confidence),
 	  .help = "confidence level of the tests and intervals" },
 	{ "fail_above", EMIT_DOUBLE, CM(fail_above),
-	  .help = "allowed share by which a value may be worse; null: not requested" },
+	  .help = "share by which a value may become worse (--fail-above); null: not given" },
 	{ "differences", EMIT_U32, CM(nrows), .help = "number of differences that follow" },
 	{ "tested", EMIT_U32, CM(tested), .help = "number of differences that were tested" },
 	{ "significant_count", EMIT_U32, CM(significant),
@@ -185,18 +188,18 @@ static const struct emit_field difference_fields[] = {
 	{ "barrier", EMIT_STRING, R(id),
 	  .help = "id of the barrier, in A if it exists there; null: the row is not about a "
 		  "barrier" },
-	{ "barrier_b", EMIT_STRING, R(id_b), .help = "id in B, if it differs" },
+	{ "barrier_b", EMIT_STRING, R(id_b), .help = "id of the barrier in B, if it differs" },
 	{ "label", EMIT_STRING, R(label), .heading = "where", .look = EMIT_NAME,
-	  .help = "its label in text output" },
+	  .help = "label of the row in text output" },
 	{ "matched", EMIT_ENUM, R(how), .names = hows,
 	  .help = "how the barrier was matched: id, name, place (function, file and line) or "
 		  "function" },
 	{ "only", EMIT_ENUM, R(only), .names = sides,
 	  .help = "a or b: present only in A or only in B" },
 	{ "pid_a", EMIT_U32, R(pid_a),
-	  .help = "process id in the first recording of A that has it" },
+	  .help = "process id in the first recording of A that has the process" },
 	{ "pid_b", EMIT_U32, R(pid_b),
-	  .help = "process id in the first recording of B that has it" },
+	  .help = "process id in the first recording of B that has the process" },
 	{ "comm", EMIT_STRING, R(comm), .help = "name of the process" },
 	{ "quantity", EMIT_STRING, R(quantity), .heading = "quantity", .look = EMIT_ID,
 	  .cell = cell_quantity,
@@ -237,12 +240,13 @@ static const struct emit_field difference_fields[] = {
 	  .help = "standard deviation of the sample of side B's recordings" },
 	{ "change", EMIT_ENUM, R(change), .names = changes, .heading = "", .look = EMIT_ID,
 	  .cell = cell_verdict,
-	  .help = "of a significant difference: worse, better, or more or less if neither" },
+	  .help = "for a significant difference: worse, better, or, if it is neither, more or "
+		  "less" },
 	{ "regression", EMIT_MAYBE, R(regression),
 	  .help = "proven to be worse by more than fail_above; null: not requested" },
 	{ "p_worse", EMIT_DOUBLE, R(p_worse),
-	  .help = "one-sided p that it is not worse by more than fail_above, adjusted (Holm) "
-		  "over all requested rows" },
+	  .help = "one-sided p that the value is not worse by more than fail_above, adjusted "
+		  "(Holm) over all requested rows" },
 	END
 };
 const struct emit_record fields_rec_difference = {

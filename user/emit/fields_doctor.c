@@ -13,15 +13,15 @@ static const struct emit_names states[] = {
 #define D(m) AT(doctor_feature, m)
 static const struct emit_field doctor_fields[] = {
 	{ "feature", EMIT_STRING, D(name),
-	  .help = "a feature of the kernel or the machine, or trace: the main task, and the "
-		  "verdict" },
+	  .help = "name of a feature of the kernel or the machine; trace: the verdict, whether "
+		  "programs can be traced" },
 	{ "group", EMIT_STRING, D(group), .help = "rights, kernel, probes, ..." },
 	{ "state", EMIT_ENUM, D(state), .names = states,
-	  .help = "yes; instead: something else is used; no; null: it could not be tried" },
+	  .help = "yes, no, instead (something else is used), or null (it could not be tried)" },
 	{ "needed", EMIT_BOOL, D(needed), .help = "nothing can be traced without it" },
 	{ "found", EMIT_CHARS, D(found), .help = "what is available, or why it is not" },
 	{ "instead", EMIT_CHARS, D(instead), .help = "what is used instead" },
-	{ "remedy", EMIT_CHARS, D(remedy), .help = "what to do about it" },
+	{ "remedy", EMIT_CHARS, D(remedy), .help = "how to get the feature" },
 	END
 };
 const struct emit_record fields_rec_doctor = {

@@ -40,7 +40,8 @@ const struct emit_names *const fields_hang_states = thread_state_names;
 #define F(m) AT(hang_frame, m)
 static const struct emit_field frame_fields[] = {
 	FIELDS_SOURCE_OF(hang_frame, "name of the function"),
-	{ "inlined", EMIT_STRING, F(inlined), .help = "function into which it was inlined" },
+	{ "inlined", EMIT_STRING, F(inlined),
+	  .help = "function into which this function was inlined" },
 	{ "address", EMIT_U64, F(address), .flags = FIELDS_ZERO, .help = "address in the process" },
 	END
 };
@@ -52,8 +53,8 @@ const struct emit_record fields_rec_frame = {
 static const struct emit_field arrived_fields[] = {
 	FIELDS_THREAD_OF(report_hang_arrived),
 	{ "arrive_ns", EMIT_T_NS, A(arrive_ns), .help = "time of arrival, from clock_start_ns" },
-	{ "waited_ns", EMIT_NS, A(waited_ns), .help = "time waited since then" },
-	FIELDS_SOURCE_OF(report_hang_arrived, "function of the waiting call"),
+	{ "waited_ns", EMIT_NS, A(waited_ns), .help = "time waited since the arrival" },
+	FIELDS_SOURCE_OF(report_hang_arrived, "function that contains the call site"),
 	END
 };
 static const struct emit_record rec_arrived = {
@@ -65,18 +66,23 @@ static const struct emit_record rec_arrived = {
 static const struct emit_field missing_fields[] = {
 	FIELDS_THREAD_OF(report_hang_missing),
 	{ "why", EMIT_ENUM, M(why), .names = known_names,
-	  .help = "why it is expected: past (it took part in the last episode), call, team, "
-		  "count or process (a guess)" },
+	  .help = "why the thread is expected: past (it took part in the last episode), call "
+		  "(the call names it), team (the runtime lists it), count (the barrier's count "
+		  "equals the number of threads) or process (a guess: it is a thread of the "
+		  "process)" },
 	{ "state", EMIT_ENUM, M(state), .names = thread_state_names,
 	  .help = "running, runnable, blocked, stopped or exited" },
-	{ "blocked_on", EMIT_STRING, M(blocked_on), .help = "what it is blocked on, in words" },
+	{ "blocked_on", EMIT_STRING, M(blocked_on),
+	  .help = "what the thread is blocked on, in words" },
 	{ "holder", EMIT_U32, M(holder), .flags = FIELDS_ZERO,
-	  .help = "thread that holds what it waits for, or the thread that it waits to end" },
-	{ "syscall", EMIT_STRING, M(syscall), .help = "system call that it is in" },
-	{ "wchan", EMIT_STRING, M(wchan), .help = "kernel function in which it waits" },
-	{ "sampled", EMIT_BOOL, M(sampled), .help = "it was running: the stack is a sample" },
+	  .help = "tid of the thread that holds what this thread waits for, or of the thread "
+		  "that must exit first" },
+	{ "syscall", EMIT_STRING, M(syscall), .help = "system call that the thread is in" },
+	{ "wchan", EMIT_STRING, M(wchan), .help = "kernel function in which the thread waits" },
+	{ "sampled", EMIT_BOOL, M(sampled),
+	  .help = "the thread was running: its stack is a sample" },
 	{ "stack", EMIT_ARRAY, LIST(report_hang_missing, frames, nframes), .sub = &fields_rec_frame,
-	  .help = "frames of its stack, innermost first" },
+	  .help = "frames of the thread's stack, innermost first" },
 	END
 };
 static const struct emit_record rec_missing = {
@@ -88,9 +94,9 @@ static const struct emit_record rec_missing = {
 static const struct emit_field link_fields[] = {
 	FIELDS_THREAD_OF(report_hang_link),
 	{ "waits_for", EMIT_STRING, L(waits_for),
-	  .help = "what it waits for: a lock, a barrier, a thread's end" },
+	  .help = "what the thread waits for: a lock, a barrier, a thread's end" },
 	{ "next", EMIT_U32, L(next),
-	  .help = "thread that holds it, or that is missing at that barrier" },
+	  .help = "tid of the thread that holds the lock, is missing at the barrier, or must end" },
 	END
 };
 static const struct emit_record rec_link = {
@@ -101,11 +107,11 @@ static const struct emit_record rec_link = {
 #define H(m) AT(report_hang, m)
 static const struct emit_field hang_fields[] = {
 	{ "barrier", EMIT_CHARS, H(id), .flags = FIELDS_KEY, .help = "id of the barrier" },
-	{ "label", EMIT_CHARS, H(label), .help = "its label in text output" },
+	{ "label", EMIT_CHARS, H(label), .help = "label of the barrier in text output" },
 	{ "pid", EMIT_U32, H(pid), .flags = FIELDS_KEY, .help = "process of the first arrival" },
 	{ "comm", EMIT_STRING, H(comm), .help = "name of the process" },
 	{ "family", EMIT_STRING, H(family), .help = "pthread, gomp, ..." },
-	FIELDS_SOURCE_OF(report_hang, "function of the waiting call"),
+	FIELDS_SOURCE_OF(report_hang, "function that contains the call site"),
 	{ "count", EMIT_U32, H(count), .flags = FIELDS_ZERO,
 	  .help = "number of threads that must arrive" },
 	{ "t_ns", EMIT_T_NS, H(t_ns), .flags = FIELDS_KEY,
@@ -129,7 +135,7 @@ static const struct emit_field hang_fields[] = {
 };
 const struct emit_record fields_rec_hang = {
 	"hang", sizeof(struct report_hang), hang_fields,
-	"A barrier that threads have waited at for long, with missing threads"
+	"A barrier at which threads have waited for long, with the missing threads"
 };
 
 #define T(m) AT(emit_thread, m)
@@ -139,23 +145,25 @@ static const struct emit_field thread_fields[] = {
 	{ "comm", EMIT_STRING, T(comm), .help = "name of the thread" },
 	{ "state", EMIT_ENUM, T(state), .names = thread_state_names,
 	  .help = "running, runnable, blocked, stopped or exited" },
-	{ "blocked_on", EMIT_STRING, T(blocked_on), .help = "what it is blocked on, in words" },
-	{ "syscall", EMIT_STRING, T(syscall), .help = "system call that it is in" },
-	{ "wchan", EMIT_STRING, T(wchan), .help = "kernel function in which it waits" },
+	{ "blocked_on", EMIT_STRING, T(blocked_on),
+	  .help = "what the thread is blocked on, in words" },
+	{ "syscall", EMIT_STRING, T(syscall), .help = "system call that the thread is in" },
+	{ "wchan", EMIT_STRING, T(wchan), .help = "kernel function in which the thread waits" },
 	{ "oncpu_ns", EMIT_NS, T(oncpu_ns), .help = "time on a CPU since its start" },
 	{ "runq_ns", EMIT_NS, T(runq_ns),
 	  .help = "time ready to run without a CPU since its start" },
 	{ "registers", EMIT_STRING, T(registers),
 	  .help = "how its registers were read: iterator, proc (only stack pointer and "
 		  "instruction pointer) or sample" },
-	{ "sampled", EMIT_BOOL, T(sampled), .help = "it was running: the stack is a sample" },
+	{ "sampled", EMIT_BOOL, T(sampled),
+	  .help = "the thread was running: its stack is a sample" },
 	{ "truncated", EMIT_BOOL, T(truncated), .help = "the stack lacks the outermost function" },
 	{ "stack", EMIT_ARRAY, LIST(emit_thread, frames, nframes), .sub = &fields_rec_frame,
-	  .help = "frames of its stack, innermost first" },
+	  .help = "frames of the thread's stack, innermost first" },
 	END
 };
 const struct emit_record fields_rec_where = {
 	"thread", sizeof(struct emit_thread), thread_fields,
-	"hang: where one thread of a process is"
+	"sbt-trace hang: where one thread of a process is"
 };
 /* clang-format on */

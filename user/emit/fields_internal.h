@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* How to write a row of the list of fields, and rows that several records share. */
+/* Macros for rows of the list of fields, and rows that several records share. */
 #ifndef EMIT_FIELDS_INTERNAL_H
 #define EMIT_FIELDS_INTERNAL_H
 
@@ -17,8 +17,8 @@ extern const struct emit_record fields_rec_frame, fields_rec_blocked, fields_rec
 	fields_rec_cause, fields_rec_episode_cause;
 
 /*
- * A place in a program: .function, .file, .line and .module of struct s; @what describes the
- * function.
+ * Rows for a place in a program: .function, .file, .line and .module of struct s. @what is the help
+ * of the function.
  */
 #define FIELDS_SOURCE_OF(s, what) \
 	{ "function", EMIT_STRING, AT(s, function), .help = (what) }, \
@@ -26,7 +26,7 @@ extern const struct emit_record fields_rec_frame, fields_rec_blocked, fields_rec
 	{ "line", EMIT_U32, AT(s, line), .flags = FIELDS_ZERO, .help = "source line" }, \
 	{ "module", EMIT_STRING, AT(s, module), .help = "program or library" }
 
-/* A thread: .tid, .pid, .index and .comm of struct s. */
+/* Rows for a thread: .tid, .pid, .index and .comm of struct s. */
 #define FIELDS_THREAD_OF(s) \
 	{ "tid", EMIT_U32, AT(s, tid), .flags = FIELDS_KEY, .help = "thread id" }, \
 	{ "pid", EMIT_U32, AT(s, pid), .help = "process id" }, \
@@ -35,13 +35,16 @@ extern const struct emit_record fields_rec_frame, fields_rec_blocked, fields_rec
 
 #define PART .look = EMIT_COMMON, .views = FIELDS_PARTS, .flags = FIELDS_DROP
 
-/* Rows for the parts in include/sbt/parts.h, of struct s. */
+/*
+ * A row for one part of time, or count, that include/sbt/parts.h lists. It is in .parts of struct
+ * s.
+ */
 #define FIELDS_PART_TIME(member, s, name_, heading_, help_) \
 	{ name_, EMIT_NS, AT(s, parts.member), .heading = heading_, PART, .help = help_ },
 #define FIELDS_PART_COUNT(member, s, name_, heading_, help_) \
 	{ name_, EMIT_U64, AT(s, parts.member), .heading = heading_, PART, .help = help_ },
 
-/* Rows for struct report_parts parts, of struct s. */
+/* Rows for .parts of struct s, a struct report_parts. */
 #define FIELDS_PARTS_OF(s) \
 	{ "oncpu_ns", EMIT_NS, AT(s, parts.oncpu_ns), .heading = "on CPU", PART, \
 	  .help = "part of work_ns: on a CPU, including fault_ns" }, \
@@ -64,7 +67,8 @@ extern const struct emit_record fields_rec_frame, fields_rec_blocked, fields_rec
 	{ NULL, EMIT_NS, AT(s, parts.blocked_ns[MODEL_BLOCKED_OTHER]), \
 	  .heading = "blocked\nelse", PART, .help = "blocked for another reason" }, \
 	{ "unattributed_ns", EMIT_NS, AT(s, parts.unattributed_ns), \
-	  .heading = "unattri-\nbuted", PART, .help = "part of work_ns: the rest" }, \
+	  .heading = "unattri-\nbuted", PART, \
+	  .help = "part of work_ns that is in no other part" }, \
 	SBT_PART_TIMES(FIELDS_PART_TIME, s) \
 	{ "spin_ns", EMIT_NS, AT(s, parts.spin_ns), .heading = "spins in\nbarrier", PART, \
 	  .help = "on a CPU inside the barrier: not part of work_ns" }, \
@@ -72,7 +76,7 @@ extern const struct emit_record fields_rec_frame, fields_rec_blocked, fields_rec
 	  .help = "ready to run inside the barrier: not part of work_ns" }, \
 	SBT_PART_COUNTS(FIELDS_PART_COUNT, s)
 
-/* Rows for struct report_counter *counters, of struct s. */
+/* Rows for .counters and .ncounters of struct s, an array of struct report_counter. */
 #define FIELDS_COUNTERS_OF(s) \
 	{ "counters", EMIT_MAP, LIST(s, counters, ncounters), .sub = &fields_rec_value, \
 	  .help = "counters outside barriers: {name: value}" }, \
@@ -80,10 +84,10 @@ extern const struct emit_record fields_rec_frame, fields_rec_blocked, fields_rec
 	  .value = 2, .flags = FIELDS_MORE, .help = "counters inside barriers" }, \
 	{ "counters_scaled", EMIT_MAP, LIST(s, counters, ncounters), .sub = &fields_rec_value, \
 	  .value = 3, .flags = FIELDS_MORE, \
-	  .help = "whether each was multiplexed and is an estimate" }, \
+	  .help = "whether each counter was multiplexed, so that its count is an estimate" }, \
 	{ "counters_least", EMIT_MAP, LIST(s, counters, ncounters), .sub = &fields_rec_value, \
 	  .value = 4, .flags = FIELDS_MORE | FIELDS_HAS, \
-	  .help = "for each that is null: the count in the time for which it is known" }
+	  .help = "for each counter that is null: its count in the time for which it is known" }
 
 /* clang-format on */
 #endif /* EMIT_FIELDS_INTERNAL_H */

@@ -10,24 +10,25 @@ static const struct emit_field phase_fields[] = {
 	{ "barrier", EMIT_STRING, PH(id),
 	  .help = "id of the barrier at which these phases end; null: none" },
 	{ "label", EMIT_STRING, PH(label), .heading = "phases that end at", .look = EMIT_NAME,
-	  .help = "its label in text output" },
+	  .help = "label of this barrier in text output" },
 	{ "meetings", EMIT_U64, PH(episodes), .heading = "times", .look = EMIT_NUMBER,
 	  .help = "number of these phases" },
 	{ "time_ns", EMIT_NS, PH(time_ns), .heading = "time", .look = EMIT_COMMON,
-	  .help = "sum of their phase times; those of one team add up to the predicted time" },
+	  .help = "sum of their phase times; the sums of one team add up to the predicted time" },
 	{ "share", EMIT_RATIO, PH(share), .heading = "of\nrun", .look = EMIT_NUMBER,
 	  .help = "share of the predicted time; can exceed 1 with several teams" },
 	{ "work_ns", EMIT_NS, PH(work_ns), .heading = "com-\nputing", .look = EMIT_COMMON,
-	  .help = "computing in these phases, all threads" },
+	  .help = "computing time in these phases, summed over threads" },
 	{ "wait_ns", EMIT_NS, PH(wait_ns), .heading = "waits\nfor last", .look = EMIT_COMMON,
-	  .help = "waiting for the last arriver, all threads" },
+	  .help = "time waiting for the last arriver, summed over threads" },
 	{ "barrier_ns", EMIT_NS, PH(barrier_ns), .heading = "barrier\nitself", .look = EMIT_COMMON,
-	  .help = "entering the barrier, and from the last arrival to the departures, all "
-		  "threads" },
+	  .help = "time to enter the barrier, and from the last arrival to the departures, "
+		  "summed over threads" },
 	{ "access_ns", EMIT_NS, PH(access_ns), .heading = "remote\ndata", .look = EMIT_COMMON,
-	  .flags = FIELDS_DROP, .help = "access to remote data, all threads" },
+	  .flags = FIELDS_DROP, .help = "time to access remote data, summed over threads" },
 	{ "queue_ns", EMIT_NS, PH(queue_ns), .heading = "waits for\nprocessor", .look = EMIT_COMMON,
-	  .flags = FIELDS_DROP, .help = "ready to run but no processor free, all threads" },
+	  .flags = FIELDS_DROP,
+	  .help = "time ready to run without a free processor, summed over threads" },
 	END
 };
 const struct emit_record fields_rec_prediction_phase = {
@@ -58,16 +59,16 @@ static const struct emit_field prediction_fields[] = {
 	  .heading = "limited by the\nphase that ends at", .look = EMIT_NAME,
 	  .help = "label of that barrier in text output" },
 	{ "limit_cause", EMIT_STRING, P(because), .heading = "because of", .look = EMIT_ID,
-	  .help = "imbalance, barriers or remote data: removing it gains most in that phase. "
-		  "If it gains little, the activity: sleep or I/O, a serial part, too few "
-		  "threads, or work" },
+	  .help = "what limits that phase: imbalance, barriers or remote data, if removing it "
+		  "gains much; otherwise what the threads do: sleep or I/O, a serial part, too "
+		  "few threads, or work" },
 	{ "balanced_ns", EMIT_NS, P(balanced_ns), .heading = "if bal-\nanced", .look = EMIT_COMMON,
-	  .help = "predicted time if all threads of an episode computed equally long" },
+	  .help = "predicted time if all threads of an episode computed for the same time" },
 	{ "barrier_free_ns", EMIT_NS, P(barrier_free_ns), .heading = "if barriers\nwere free",
 	  .look = EMIT_COMMON, .help = "predicted time if barriers cost nothing" },
 	{ "access_free_ns", EMIT_NS, P(access_free_ns), .heading = "if data\nwere free",
 	  .look = EMIT_COMMON, .flags = FIELDS_DROP,
-	  .help = "predicted time if remote data cost nothing; null: there are none" },
+	  .help = "predicted time if remote data cost nothing; null: there is no remote data" },
 	{ "recording", EMIT_STRING, P(recording),
 	  .help = "path of the recording, if there are several; null: there is one" },
 	{ "phases", EMIT_ARRAY, LIST(prediction, phases, nphases),
@@ -76,7 +77,7 @@ static const struct emit_field prediction_fields[] = {
 };
 const struct emit_record fields_rec_prediction = {
 	"prediction", sizeof(struct prediction), prediction_fields,
-	"sbt-trace predict: the program on a number of processors of a machine"
+	"sbt-trace predict: the predicted run on one number of processors"
 };
 
 #define N(m) AT(prediction_note, m)

@@ -65,7 +65,8 @@ static const struct emit_field counter_fields[] = {
 	{ "stddev", EMIT_DOUBLE, CO(stddev), .help = "standard deviation of the sample of runs" },
 	{ "per_thread", EMIT_DOUBLE, CO(per_thread),
 	  .help = "mean divided by the number of threads that crossed barriers" },
-	{ "to_base", EMIT_DOUBLE, CO(normalised), .help = "mean divided by the mean of the base" },
+	{ "to_base", EMIT_DOUBLE, CO(normalised),
+	  .help = "mean divided by the mean of the point that is the base" },
 	END
 };
 static const struct emit_record rec_counter = {
@@ -76,7 +77,7 @@ static const struct emit_record rec_counter = {
 static const struct emit_field site_fields[] = {
 	{ "barrier", EMIT_STRING, SI(id), .flags = FIELDS_KEY, .help = "id of the barrier" },
 	{ "where", EMIT_STRING, SI(label), .heading = "site", .look = EMIT_NAME,
-	  .help = "its label in text output" },
+	  .help = "label of the call site in text output" },
 	{ "phase_ns", EMIT_NS, SI(phase.mean), .heading = "phase", .look = EMIT_MEAN,
 	  .help = "phase time of a run, mean over the runs" },
 	{ "phase_stddev_ns", EMIT_NS, SI(phase.stddev),
@@ -94,15 +95,16 @@ static const struct emit_field site_fields[] = {
 	{ "share", EMIT_RATIO, SI(share), .heading = "of\nall", .look = EMIT_NUMBER,
 	  .help = "phase_ns divided by the sum of phase_ns over all sites" },
 	{ "barrier_share", EMIT_RATIO, SI(barrier_share), .heading = "of it\nbarrier",
-	  .look = EMIT_NUMBER, .help = "barrier_ns divided by the same sum" },
+	  .look = EMIT_NUMBER, .help = "barrier_ns divided by the sum of phase_ns over all sites" },
 	{ "idle_min_ns", EMIT_NS, SI(idle.min), .heading = "threads'\nwait: min", .look = EMIT_MEAN,
-	  .help = "waits of each thread in a run, mean over the runs: minimum over the threads" },
+	  .help = "waits of a thread in a run, mean over the runs: minimum over the threads" },
 	{ "idle_mean_ns", EMIT_NS, SI(idle.mean), .heading = "mean", .look = EMIT_MEAN,
-	  .help = "the same: mean over the threads" },
+	  .help = "waits of a thread in a run, mean over the runs: mean over the threads" },
 	{ "idle_max_ns", EMIT_NS, SI(idle.max), .heading = "max", .look = EMIT_MEAN,
-	  .help = "the same: maximum over the threads" },
+	  .help = "waits of a thread in a run, mean over the runs: maximum over the threads" },
 	{ "idle_stddev_ns", EMIT_NS, SI(idle.stddev), .heading = "stddev", .look = EMIT_MEAN,
-	  .help = "the same: standard deviation over all threads" },
+	  .help = "waits of a thread in a run, mean over the runs: standard deviation over all "
+		  "threads" },
 	{ "counters", EMIT_ARRAY, LIST(series_site, counters, ncounters), .sub = &rec_counter,
 	  .help = "counters of its phases" },
 	END
@@ -116,7 +118,7 @@ const struct emit_record fields_rec_series_site = {
 static const struct emit_field series_fields[] = {
 	{ "label", EMIT_STRING, PO(label), .flags = FIELDS_KEY, .heading = "point",
 	  .look = EMIT_NAME,
-	  .help = "label given by the user, or what distinguishes the recordings" },
+	  .help = "label given by the user; otherwise what distinguishes these recordings" },
 	{ "row", EMIT_STRING, PO(row), .help = "ROW of a label ROW/COLUMN; otherwise the label" },
 	{ "column", EMIT_STRING, PO(column), .help = "COLUMN of a label ROW/COLUMN" },
 	{ "runs", EMIT_U32, PO(runs), .heading = "runs", .look = EMIT_NUMBER,
@@ -132,8 +134,8 @@ static const struct emit_field series_fields[] = {
 	  .cell = cell_threads,
 	  .help = "number of threads that crossed barriers, if it is the same in all runs" },
 	{ "time_ns", EMIT_NS, PO(time.mean), .heading = "time", .look = EMIT_MEAN,
-	  .help = "time of the longest process (its whole life, if traced from start to end) "
-		  "or group, mean over the runs" },
+	  .help = "mean over the runs of the time of the longest process or group; a process "
+		  "that was traced from start to end counts with its whole life" },
 	{ "time_stddev_ns", EMIT_NS, PO(time.stddev), .heading = "stddev", .look = EMIT_NUMBER,
 	  .cell = cell_stddev, .help = "standard deviation of the sample of runs" },
 	{ "time_min_ns", EMIT_NS, PO(time.min), .heading = "min", .look = EMIT_NUMBER,
@@ -143,7 +145,8 @@ static const struct emit_field series_fields[] = {
 	{ "recording_time", EMIT_BOOL, PO(whole),
 	  .help = "no barrier was crossed in one of the recordings: its time is the length of "
 		  "the recording" },
-	{ "base", EMIT_STRING, AT(fields_series, base), .help = "label of the base of the ratios" },
+	{ "base", EMIT_STRING, AT(fields_series, base),
+	  .help = "label of the point that the ratios compare with" },
 	{ "normalised", EMIT_DOUBLE, PO(normalised), .heading = "to\nbase", .look = EMIT_NUMBER,
 	  .cell = cell_normalised, .help = "time_ns divided by time_ns of the base" },
 	{ "speedup", EMIT_DOUBLE, PO(speedup), .heading = "speedup", .look = EMIT_FRACTION,

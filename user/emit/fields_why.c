@@ -43,7 +43,8 @@ const struct emit_record fields_rec_value = {
 static const struct emit_field frame_fields[] = {
 	FIELDS_SOURCE_OF(report_callsite, "name of the function"),
 	{ "offset", EMIT_U64, S(offset), .flags = FIELDS_ZERO, .help = "offset in the module" },
-	{ "inlined", EMIT_STRING, S(inlined), .help = "functions into which it was inlined" },
+	{ "inlined", EMIT_STRING, S(inlined),
+	  .help = "functions into which this function was inlined" },
 	END
 };
 static const struct emit_record rec_frame = {
@@ -84,9 +85,10 @@ static const char *part_key(unsigned k)
 
 static const struct emit_field cause_fields[] = {
 	CAUSE_WHAT,
-	{ "episodes", EMIT_U64, C(episodes), .help = "number of episodes behind it" },
+	{ "episodes", EMIT_U64, C(episodes),
+	  .help = "number of episodes from which the cause was computed" },
 	{ "dominated", EMIT_U64, C(dominated),
-	  .help = "number of those episodes in which this part was the largest" },
+	  .help = "number of those episodes in which the dominant part was the largest" },
 	CAUSE_CULPRIT,
 	END
 };

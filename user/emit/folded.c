@@ -18,7 +18,7 @@ enum part {
 	RUNQ,
 	BLOCKED,
 	UNATTRIBUTED = BLOCKED + MODEL_BLOCKED_REASONS,
-	WORK, /* its parts are not known */
+	WORK, /* work of which the parts are not known */
 	WAIT,
 	LEAVE,
 	PARTS
@@ -39,7 +39,7 @@ static const char *const part_names[PARTS] = {
 	[LEAVE] = "leave",
 };
 
-/* A thread, and its time that has no line yet. */
+/* A thread, and the part of its time that has no line yet. */
 struct left {
 	const struct report_process *process;
 	const struct report_thread *thread;
@@ -143,7 +143,10 @@ static int take_threads(struct folded *f, const struct report *r)
 	return err;
 }
 
-/* A thread that is not in its process's list any more is known only from the barrier. */
+/*
+ * Write the lines of a barrier. A thread that is no longer in its process's list is known only from
+ * the barrier.
+ */
 static void put_barrier(struct folded *f, const struct report_barrier *b)
 {
 	struct report_process process = { .pid = b->pid, .comm = b->comm };

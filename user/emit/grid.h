@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * A run drawn into a grid of bounded size: what each thread did in each bucket of time, and the
- * phase and barrier times of each barrier by bucket. Buckets are as narrow as memory allows and
- * grow with the run: when time passes the last bucket, neighbours are joined and all buckets become
- * twice as wide.
+ * A grid of bounded size, into which a run is drawn: what each thread did in each bucket of time,
+ * and the phase and barrier times of each barrier by bucket. Buckets are as narrow as memory allows
+ * and grow with the run: when time passes the last bucket, neighbours are joined and all buckets
+ * become twice as wide.
  */
 #ifndef EMIT_GRID_H
 #define EMIT_GRID_H
@@ -33,11 +33,11 @@ enum grid_kind {
 
 struct grid_lane {
 	uint32_t thread, tid; /* thread's index and tid, as in the model */
-	float *ns[GRID_KINDS]; /* by bucket; one allocation, owned by the first */
+	float *ns[GRID_KINDS]; /* time in each bucket; one allocation, which ns[0] points to */
 };
 
 struct grid_point {
-	float min, max; /* ns; undefined while n is 0 */
+	float min, max; /* smallest and largest value in ns; undefined while n is 0 */
 	double sum;
 	uint32_t n;
 };
@@ -62,7 +62,7 @@ void grid_init(struct grid *g);
 void grid_free(struct grid *g);
 /* Put the lane of a thread into *lane, GRID_LANES if it has none. Return 0 or -ENOMEM. */
 int grid_lane(struct grid *g, uint32_t thread, uint32_t tid, uint32_t *lane);
-/* Add that a thread did @kind from @from to @to, in ns from the start. */
+/* Add the time in which a thread did @kind, from @from to @to in ns from the start. */
 void grid_add(struct grid *g, uint32_t lane, enum grid_kind kind, uint64_t from, uint64_t to);
 /*
  * Add an episode of @barrier that was released @t_ns after the start. UINT64_MAX is an unknown

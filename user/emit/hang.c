@@ -8,9 +8,9 @@
 
 #include "emit/fields.h"
 
-#define NAMED  12 /* threads listed per place */
-#define STACKS 8 /* different stacks shown */
-#define FRAMES 16 /* frames shown per stack */
+#define NAMED  12 /* largest number of threads listed for a call site or stack */
+#define STACKS 8 /* largest number of different stacks shown */
+#define FRAMES 16 /* largest number of frames shown per stack */
 #define PLACE  208
 
 /* Add "3 (tid 77)", or the tid alone if the thread has no index, after @n others. */

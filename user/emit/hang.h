@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * A hang for people: the answer, the threads that have arrived, then the missing threads with their
- * stacks.
+ * Print a hang for people: the verdict, the threads that have arrived, then the missing threads
+ * with their stacks.
  */
 #ifndef EMIT_HANG_H
 #define EMIT_HANG_H

@@ -24,7 +24,8 @@
 struct crossing {
 	uint32_t lane, episode;
 	uint8_t kind; /* GRID_WAIT, or GRID_INSIDE */
-	double arrive_ns, work_ns, wait_ns, depart_ns; /* from the start; NAN unknown */
+	/* ns from the start of tracing; NAN: unknown */
+	double arrive_ns, work_ns, wait_ns, depart_ns;
 };
 
 struct episode {
@@ -252,7 +253,10 @@ static void put_curves(struct html *h, const struct html_curve *curves, uint32_t
 
 /* --- the timeline ----------------------------------------------------------------------------- */
 
-/* Draw the times outside episodes: each thread's time after its last departure. */
+/*
+ * Draw the times that no episode covers: a thread's work after its last departure, and a wait that
+ * lasted to the end.
+ */
 static void add_last(struct html *h, const struct model *model, const struct report *r)
 {
 	uint32_t i;
@@ -291,7 +295,7 @@ static void put_lane_name(struct html *h, const struct model *model, const struc
 	buf_char(&h->page.buf, '}');
 }
 
-/* Add the shares of each bucket in 255ths. A share above 0 is at least 1. */
+/* Add the shares of each bucket in 255ths. A share above 0 is written as 1 at least. */
 static int put_shares(struct html *h, const struct grid_lane *lane, uint32_t n)
 {
 	uint8_t *bytes = malloc((size_t)n * GRID_KINDS);
@@ -355,7 +359,10 @@ static void put_points(struct html *h, const char *name, const struct grid_point
 	free(all);
 }
 
-/* Add the report's id and label of a barrier. The report may lack barriers of the model. */
+/*
+ * Add an object with the report's id and label of a barrier, without its closing brace. The report
+ * may lack barriers of the model.
+ */
 static void put_barrier_name(struct html *h, const struct report *r, uint32_t barrier)
 {
 	buf_printf(&h->page.buf, "{\"index\":%u", barrier);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * The report as one HTML file with pictures, which a browser draws without a network. The file has
- * its data as JSON (the records of --json, and the timeline), a charting library with its licence,
- * and a page that may load nothing else. Episodes are drawn into a grid as they arrive
- * (emit/grid.h). While there are few crossings, each crossing is also kept.
+ * The report as one HTML file with pictures, which a browser draws without a network. The file
+ * contains its data as JSON (the records of --json, and the timeline), a charting library with its
+ * licence, and a script. The page may load nothing else. Episodes are drawn into a grid as they are
+ * reported (emit/grid.h). As long as there are few crossings, each crossing is also kept.
  */
 #ifndef EMIT_HTML_H
 #define EMIT_HTML_H
@@ -25,10 +25,10 @@ struct html_run {
 struct html_point {
 	uint32_t processors; /* or threads */
 	uint64_t time_ns;
-	double speedup; /* NAN unknown */
+	double speedup; /* NAN: unknown */
 };
 
-/* Speed by number of processors. */
+/* A curve of the speedup by number of processors. */
 struct html_curve {
 	const char *name; /* untrusted */
 	bool predicted; /* predicted, not measured */
@@ -37,9 +37,9 @@ struct html_curve {
 };
 
 struct html_options {
-	const char *title; /* a command or a file; NULL unknown; untrusted */
-	const char *name; /* of this run among others; NULL: the title; untrusted */
-	uint64_t start_ns; /* start of tracing */
+	const char *title; /* a command or a file; NULL: unknown; untrusted */
+	const char *name; /* name of this run among others; NULL: the title; untrusted */
+	uint64_t start_ns; /* time at which tracing started */
 };
 
 struct html; /* opaque */
@@ -52,7 +52,7 @@ bool html_available(void);
 /* Return a sentence that says why the library is missing, and what to do. */
 const char *html_missing(void);
 /*
- * Begin a page. @file and the strings of @options stay the caller's until html_end(). Return 0,
+ * Begin a page. The caller keeps @file and the strings of @options until html_end(). Return 0,
  * -ENOSYS or -ENOMEM.
  */
 int html_begin(struct html **out, FILE *file, const struct html_options *options);

@@ -20,7 +20,10 @@ static void page_put(struct html_page *page, const char *s)
 	page_write(page, s, strlen(s));
 }
 
-/* Only "<" could end or change the script element around the JSON, and only strings contain it. */
+/*
+ * Escape "<", the only character that could end or change the script element around the JSON. Only
+ * strings contain it.
+ */
 void html_page_flush(struct html_page *page)
 {
 	const char *at = page->buf.s, *end;
@@ -37,7 +40,7 @@ void html_page_flush(struct html_page *page)
 	buf_clear(&page->buf);
 }
 
-/* The policy: the page may load nothing, not even from its own folder. */
+/* The head of the page. Its policy: the page may load nothing, not even from its own folder. */
 static const char head[] =
 	"<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
 	"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src "

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Pages without a timeline: for many recordings, for the two sides of diff, and for a prediction.
- * Each has the records of --json and the sentences of text output, and its own script draws it.
- * Like html_begin(), these functions need the charting library: see html_available().
+ * Pages without a timeline: for series, diff and predict. Each page has the records of --json and
+ * the sentences of text output, and a script of its own that draws them. Like html_begin(), these
+ * functions need the charting library: see html_available().
  */
 #ifndef EMIT_HTML_TABLES_H
 #define EMIT_HTML_TABLES_H
@@ -16,8 +16,8 @@
 #include "emit/emit.h"
 
 /*
- * These return 0, -ENOSYS (no charting library), -ENOMEM, or the error of a write. @title is
- * untrusted.
+ * The functions return 0, -ENOSYS (no charting library), -ENOMEM, or the error of a write. @title
+ * is untrusted.
  */
 int html_series(FILE *file, const struct series *series, const char *title);
 /* @inputs has A's recordings, then B's. */

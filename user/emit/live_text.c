@@ -12,9 +12,10 @@
 #include "emit/why.h"
 
 #define LIVE_ALL    32 /* up to this many threads, all are shown */
-#define LIVE_PLACE  60 /* columns of a place, so that the rest of its line fits */
-#define LIVE_FRAMES 3 /* frames shown of a stack */
-#define LIVE_ENDS   8 /* for more threads: how many of the first and of the last are shown */
+#define LIVE_PLACE  60 /* largest width of a place, so that the rest of its line fits */
+#define LIVE_FRAMES 3 /* largest number of frames shown of a stack */
+/* with more threads than LIVE_ALL: number of first and of last arrivers shown */
+#define LIVE_ENDS   8
 
 void live_banner(struct textout *t, const struct session *session)
 {
@@ -54,8 +55,8 @@ void live_probes(struct textout *t, const struct session *session,
 }
 
 /*
- * Return FILE:LINE "name" as in the thesis, with the function if there is no name, or the report's
- * label.
+ * Return FILE:LINE "name" as in the thesis; without a name, FILE:LINE (function); without a line,
+ * the report's label. The result is to be freed; NULL: out of memory.
  */
 static char *live_place(const struct report_barrier *b)
 {
@@ -130,8 +131,8 @@ static void live_members(struct textout *t, const struct observed_episode *e,
 }
 
 /*
- * Print the counters and how the phase was spent, for the same threads (figure 3.10, lines 32 to
- * 41).
+ * Print the counters and how the phase was spent, by thread (figure 3.10, lines 32 to 41). If there
+ * are many threads, show fewer of them than live_members().
  */
 static void live_accounts(struct textout *t, const struct observed_episode *e,
 			  const struct fields_context *context)
@@ -159,7 +160,7 @@ void live_watched(struct textout *t, const struct observed_episode *e,
 	textout_line(t, TEXTOUT_BOLD, "SBT barrier watch in %s", place ? place : b->id);
 	textout_line(t, TEXTOUT_DIM, "    %s, %s (pid %u), episode %llu of this barrier%s", b->id,
 		     b->comm ? b->comm : "?", e->pid, (unsigned long long)e->seq,
-		     e->nested ? ", inside another barrier's wait: part of no sum" : "");
+		     e->nested ? ", inside another barrier's wait: not in any sum" : "");
 	live_state(t, e);
 	textout_line(t, TEXTOUT_PLAIN, "    %-18s %s",
 		     "Barrier time:", textout_time(s, e->barrier_ns));

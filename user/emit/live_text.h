@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* Output while the program runs, in the format of the thesis's figures 3.6, 3.10 and 5.12. */
+/*
+ * Output while the program runs, in the format of figures 3.6, 3.10 and 5.12 of the thesis that
+ * emit/emit.h names.
+ */
 #ifndef EMIT_LIVE_TEXT_H
 #define EMIT_LIVE_TEXT_H
 

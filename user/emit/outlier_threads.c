@@ -7,11 +7,11 @@
 
 #define FENCE  3.0
 #define LITTLE 0.1 /* smallest spread, as a share of the median */
-#define FEW    4 /* smallest spread, as a number of ns or of anything else */
+#define FEW    4 /* smallest spread, in the unit of the values */
 
 struct score {
 	uint32_t place;
-	double far; /* in multiples of the spread; 0: no outlier */
+	double far; /* distance from the median in multiples of the spread; 0: no outlier */
 };
 
 struct fences {
@@ -47,7 +47,9 @@ static struct fences fences_of(uint64_t *values, uint32_t n)
 	margin = FENCE * (high - low);
 	f.low = low - margin;
 	f.high = high + margin;
-	/* If nearly all values are equal, the smallest difference would make an outlier. */
+	/*
+	 * If nearly all values are equal, the smallest difference would otherwise make an outlier.
+	 */
 	f.spread = high - low > LITTLE * f.median ? high - low : LITTLE * f.median;
 	if (f.spread < FEW)
 		f.spread = FEW;

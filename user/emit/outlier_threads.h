@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* Find outliers among threads that are too many to show. */
+/* Find outliers among threads, for output that cannot show all threads. */
 #ifndef EMIT_OUTLIER_THREADS_H
 #define EMIT_OUTLIER_THREADS_H
 

@@ -10,9 +10,9 @@
 #include "emit/table.h"
 
 #define CURVE_WIDTH 60 /* columns of the longest bar */
-#define PHASES_MOST 12 /* rows of the phase tables */
+#define PHASES_MOST 12 /* largest number of rows in tables of phases */
 #define MATRIX_MOST 8 /* columns */
-/* rows for numbers of processors, unless all are requested */
+/* largest number of predictions that are all shown; of more, see is_shown() */
 #define POINTS_MOST 16
 #define SHOWN_MOST  64
 
@@ -24,7 +24,10 @@ struct shown {
 	uint32_t left_out;
 };
 
-/* Of many predictions, show the powers of two, the number of threads, the best and the last. */
+/*
+ * Return whether to show prediction @i of many: those for powers of two and for the number of
+ * threads, the best and the last.
+ */
 static bool is_shown(const struct predictions *p, uint32_t i)
 {
 	uint32_t processors = p->all[i].processors;
@@ -168,8 +171,8 @@ static void print_phases(struct textout *t, const struct predictions *p,
 }
 
 /*
- * Return the time of the phases that end at the same barrier. Equal places share one label, by
- * address.
+ * Return the time of the phases of @p that end at the same barrier as those of @like; 0: there are
+ * none. Labels and ids are compared by address, because the predictions share them.
  */
 static uint64_t phase_time(const struct prediction *p, const struct prediction_phase *like)
 {

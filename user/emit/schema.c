@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* The list of fields as a JSON Schema (draft 2020-12) of what json.c writes. */
+/* Print the list of fields as a JSON Schema (draft 2020-12), which describes what json.c writes. */
 #include <errno.h>
 #include <stdio.h>
 

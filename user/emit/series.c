@@ -12,13 +12,13 @@
 #include "emit/compare.h"
 #include "emit/table.h"
 
-#define COUNTERS 12 /* columns for counters */
-#define ACROSS	 24 /* columns of a two-way table */
+#define COUNTERS 12 /* largest number of columns for counters */
+#define ACROSS	 24 /* largest number of columns of a two-way table */
 #define NAME	 22 /* columns for a counter's name */
-#define SITES	 12 /* call sites shown per point */
+#define SITES	 12 /* largest number of call sites shown per point */
 /* columns that a table can spare for a point's label */
 #define LABEL	 26
-#define BESIDE	 18 /* the same in a table that also shows call sites */
+#define BESIDE	 18 /* columns for a label if there is also a table of call sites */
 
 struct fields_series fields_series_of(const struct series *s, uint32_t point)
 {
@@ -90,8 +90,8 @@ static void print_remarks(struct textout *t, const struct series *s)
 /* --- names of points in tables ---------------------------------------------------------------- */
 
 /*
- * Points are named by labels, or by numbers if a label would be cut too short. A list above then
- * has the full labels.
+ * How tables name points: by label, or by number if a label would be cut too short. A list above
+ * the tables then has the full labels.
  */
 struct point_names {
 	bool numbers;
@@ -252,7 +252,10 @@ static void print_across(struct textout *t, const struct series *s, enum shown s
 	for (r = 0; r < s->nrows; r++) {
 		for (c = 0; c < columns && !series_at(s, r, c); c++)
 			;
-		/* A row without columns: a one-way label, such as the sequential program. */
+		/*
+		 * Skip a row without columns: a label without "/", such as that of the sequential
+		 * program.
+		 */
 		if (c == columns)
 			continue;
 		table_text(&table, s->rows[r]);
@@ -276,7 +279,7 @@ static void print_across(struct textout *t, const struct series *s, enum shown s
 
 /* --- call sites ------------------------------------------------------------------------------- */
 
-/* Return whether the call site is among the SITES of its point with most phase time. */
+/* Return whether the call site is among the SITES call sites of its point with most phase time. */
 static bool site_counts(const struct series_point *p, uint32_t site)
 {
 	uint32_t i, more = 0;

@@ -14,11 +14,11 @@
 #include "emit/table.h"
 
 #define MOST	   10 /* processes shown */
-#define PIDS	   8 /* pids listed for a group */
-#define FOUND	   64 /* processes of a group with findings shown */
+#define PIDS	   8 /* largest number of pids listed for a group */
+#define FOUND	   64 /* largest number of processes of a group for which findings are shown */
 #define CROWD	   32 /* up to this many threads, all are shown */
-#define ADVICE_MIN 0.05 /* share of the threads' time from which a loss is worth advice */
-#define COST_MAX   0.05 /* share of the phases from which tracing distorts them */
+#define ADVICE_MIN 0.05 /* share of the threads' time from which a loss deserves advice */
+#define COST_MAX   0.05 /* share of the phase times from which the cost of tracing is a warning */
 
 static const char *name_of(const char *comm)
 {
@@ -52,7 +52,7 @@ static void summary_missing(struct textout *t, const struct report *r, uint32_t 
 }
 
 /*
- * Print counters that were requested but are in no table, so that the reader does not search for
+ * Print the counters that were requested but are in no table, so that the reader does not look for
  * them.
  */
 static void summary_uncounted(struct textout *t, const struct report *r)
@@ -163,7 +163,7 @@ static void summary_bounds(struct textout *t, const struct report_process *p)
 			 " Its threads were on a CPU for %s of their time in barriers.",
 			 textout_percent(oncpu, p->inside_oncpu));
 	textout_wrap(t, TEXTOUT_PLAIN, "  ", 2,
-		     "PE %s to %s: between none and all of the time in barriers is work.%s",
+		     "PE %s to %s: between none and all of the time in barriers may be work.%s",
 		     textout_fraction(least, p->parallel_least),
 		     textout_fraction(most, p->parallel_most), more);
 }
@@ -198,8 +198,8 @@ static void summary_answer(struct textout *t, const struct report_process *p,
 	const struct report_efficiency *e = &p->efficiency;
 	const char *at_most = p->untraced ? "at most " : "";
 	/*
-	 * What PE is a share of: see positions_efficiency(). A group and an OpenMP team exist
-	 * throughout.
+	 * The time that PE is a share of (see positions_efficiency()). A group and an OpenMP team
+	 * count with all threads for the whole elapsed time.
 	 */
 	const char *of =
 		g || isfinite(p->omp_serialisation) ? "elapsed time × threads" : "thread time";
@@ -347,7 +347,10 @@ static void summary_processes(struct textout *t, const struct report *r,
 	textout_blank(t);
 }
 
-/* Print the threads over all barriers, if this is not just the table of a single barrier. */
+/*
+ * Print the table of threads over all barriers, unless it would repeat the table of a single
+ * barrier.
+ */
 static void summary_threads(struct textout *t, const struct report *r,
 			    const struct fields_context *context)
 {
@@ -397,8 +400,8 @@ static uint32_t pick_counted(struct textout *t, const struct report_process *p,
 }
 
 /*
- * Print counters of the whole run, with the time before the first and after the last barrier
- * (figure 3.6).
+ * Print the counters of the whole run, including the time before the first barrier and after the
+ * last one. The thesis (see emit/emit.h) shows them in figure 3.6.
  */
 static void summary_counters(struct textout *t, const struct report *r,
 			     const struct fields_context *context)
@@ -484,7 +487,7 @@ static void efficiency_more(struct textout *t, const struct report_process *p)
 #define DISTRIBUTE     "If they have more work, distribute it differently: by cost, or cyclically."
 #define FEWER_BARRIERS "Use fewer barriers (join phases), or distribute the work dynamically."
 
-/* The causes of lost time and the advice for it, for load balance and serialisation. */
+/* Texts for load balance and serialisation: what time is lost to, and advice. */
 struct efficiency_text {
 	const char *lb, *lb_advice, *ser, *ser_advice;
 };
@@ -601,7 +604,7 @@ static void summary_losses(struct textout *t, const struct report *r)
 	for (i = 0; i < r->nprocesses && i < MOST; i++)
 		lost_of(t, &r->processes[i]);
 	if (r->incomplete)
-		textout_line(t, TEXTOUT_PLAIN, "  %s incomplete: part of no figure of imbalance.",
+		textout_line(t, TEXTOUT_PLAIN, "  %s incomplete: not in any figure of imbalance.",
 			     textout_plural(a, r->incomplete, "episode"));
 	if (r->ntasks)
 		textout_line(t, TEXTOUT_PLAIN,
@@ -614,7 +617,7 @@ static void summary_losses(struct textout *t, const struct report *r)
 	textout_blank(t);
 }
 
-/* Interference below this fraction of the cost is not reported. */
+/* Tracer interference is reported if it exceeds this fraction (1/20) of the cost. */
 #define INTERFERENCE_REPORTED 20
 
 static void cost_of(struct textout *t, const struct report_process *p)
@@ -638,9 +641,9 @@ static void cost_of(struct textout *t, const struct report_process *p)
 		     p->exit_detection ? p->exit_detection : "");
 	if (p->paused_ns)
 		textout_wrap(t, TEXTOUT_PLAIN, "    ", 4,
-			     "The condition variables in use were hot and no barriers. They were "
-			     "not watched for %s in all. A hand-written barrier that was used only "
-			     "then is not found.",
+			     "The program's condition variables were busy and were not barriers, "
+			     "so they were not watched for %s in all. A hand-written barrier that "
+			     "was used only then is not found.",
 			     textout_time(had, p->paused_ns));
 	if (p->cost_rough)
 		textout_wrap(t, high ? TEXTOUT_RED : TEXTOUT_PLAIN, "    ", 4,
@@ -654,7 +657,7 @@ static void cost_of(struct textout *t, const struct report_process *p)
 			     "the barriers, not their figures.");
 }
 
-/* Print the prices behind the estimate. */
+/* Print the costs of single events, on which the estimate is based. */
 static void cost_prices(struct textout *t, const struct report *r)
 {
 	char cpu[TEXTOUT_CELL], one[TEXTOUT_CELL], away[TEXTOUT_CELL];
@@ -671,11 +674,11 @@ static void cost_prices(struct textout *t, const struct report *r)
 		     textout_time(cpu, r->tracer_cpu_ns));
 }
 
-/* Shares of one CPU from which the cost is reported, and from which it is a warning. */
+/* Shares of one CPU from which the cost of accounting is reported, and is a warning. */
 #define SWITCHES_REPORTED 0.01
 #define SWITCHES_MAX	  0.1
 
-/* Print the cost of accounting, also for threads that cross no barrier. */
+/* Print the cost of accounting. It includes threads that cross no barrier. */
 static void cost_switches(struct textout *t, const struct report *r)
 {
 	double share = (double)r->switches_cost_ns / (double)(r->end_ns - r->start_ns);
@@ -685,11 +688,12 @@ static void cost_switches(struct textout *t, const struct report *r)
 	if (r->switches_cost_ns == REPORT_UNKNOWN)
 		return;
 	if (share > SWITCHES_REPORTED)
-		textout_wrap(t, high ? TEXTOUT_RED : TEXTOUT_PLAIN, "  ", 4,
-			     "%sRecording when threads sleep and wake, also those that cross no "
-			     "barrier, took %s in all: %s of one CPU.",
-			     high ? "WARNING: " : "", textout_time(cost, r->switches_cost_ns),
-			     textout_percent(part, share));
+		textout_wrap(
+			t, high ? TEXTOUT_RED : TEXTOUT_PLAIN, "  ", 4,
+			"%sRecording when threads sleep and wake, including threads that cross "
+			"no barrier, took %s in all: %s of one CPU.",
+			high ? "WARNING: " : "", textout_time(cost, r->switches_cost_ns),
+			textout_percent(part, share));
 	if (r->rested_ns && r->rested_ns != REPORT_UNKNOWN)
 		textout_wrap(
 			t, TEXTOUT_PLAIN, "  ", 4,
@@ -717,13 +721,14 @@ static void summary_cost(struct textout *t, const struct report *r)
 		textout_wrap(t, TEXTOUT_DIM, "  ", 2,
 			     "Probes on barrier functions, and with -a --discover on condition "
 			     "variables and thread joins, were in every process that ran the "
-			     "probed files. Each call there took longer, too, and a program that "
+			     "probed files. Each call of these functions took longer there, too, "
+			     "and a program that "
 			     "reached a probe under an emulator (valgrind, qemu-user) died of "
 			     "SIGTRAP. With --no-children probes affect only the traced processes, "
 			     "if the kernel supports it (see sbt-trace doctor).");
 	/*
-	 * As measured by tests/bench. The processes that pay this price are not in the tables
-	 * above.
+	 * tests/bench measured these numbers. The processes that pay this cost are not in the
+	 * tables above.
 	 */
 	if (r->accounted)
 		textout_wrap(t, TEXTOUT_DIM, "  ", 2,
@@ -732,8 +737,8 @@ static void summary_cost(struct textout *t, const struct report *r)
 }
 
 /*
- * Print loop barriers as the SBT library does at the end (figure 5.15). The library's idle time is
- * our wait.
+ * Print loop barriers as the SBT library prints them at the end (figure 5.15 of the thesis that
+ * emit/emit.h names). The library calls the waits idle times.
  */
 static void summary_loops(struct textout *t, const struct report *r)
 {
@@ -765,8 +770,8 @@ static void summary_loops(struct textout *t, const struct report *r)
 }
 
 /*
- * Return lost records that are not crossings: starts and ends of threads and phases, and time after
- * the last barrier.
+ * Return the number of lost records that are not crossings: starts and ends of threads and phases,
+ * and time after the last barrier.
  */
 static uint64_t lost_other(const struct report *r)
 {
@@ -824,7 +829,7 @@ static void summary_incomplete(struct textout *t, const struct report *r)
 		INCOMPLETE(t, "%s lost%s; the figures above lack them.",
 			   n_lost ? textout_plural(n, n_lost, "record")
 				  : "an unknown number of records",
-			   !r->lost && n_lost ? ", none of a crossing" : "");
+			   !r->lost && n_lost ? ", none of them a crossing" : "");
 }
 
 void summary_print(struct textout *t, const struct report *r, const struct fields_context *context)

@@ -12,10 +12,11 @@
 #include "base/text.h"
 
 #define GAP    2 /* blanks between columns */
-#define LEAST  8 /* columns to which names are shortened */
+#define LEAST  8 /* columns to which a name is shortened at most */
 #define BAR    12 /* columns of a full bar */
-#define UNMADE SIZE_MAX /* table_cell.at of a time without a known unit yet */
-#define LITTLE 1000 /* a time below the greatest one divided by this is negligible */
+/* table_cell.at of a time that has no text yet, because its unit is not known */
+#define UNMADE SIZE_MAX
+#define LITTLE 1000 /* a column of times is negligible below the greatest time divided by this */
 
 /* --- filling ---------------------------------------------------------------------------------- */
 
@@ -274,7 +275,7 @@ static void common_time(char out[TEXTOUT_CELL], uint64_t ns, uint64_t max)
 
 static void bar(char out[TEXTOUT_CELL], uint64_t ns, uint64_t max)
 {
-	/* U+258F is one eighth, U+2589 seven. */
+	/* Block characters from U+258F, one eighth wide, to U+2589, seven eighths wide. */
 	char part[] = "\xe2\x96\x90";
 	unsigned eighths, i;
 
@@ -344,7 +345,8 @@ static unsigned heading_columns(const char *heading)
 }
 
 /*
- * Set the width of the column, and whether it is shown. @greatest is the maximum time in the table.
+ * Set the width of the column and whether to leave it out. @greatest is the longest time in the
+ * table.
  */
 static void column_measure(struct table *table, unsigned c, uint64_t greatest)
 {
@@ -420,7 +422,7 @@ static void table_put(struct table *table, unsigned c, const char *s, unsigned c
 	unsigned width = table->columns[c].width;
 	struct buf *line = &table->line;
 
-	/* Only names are wider than their column. */
+	/* Only a name can be wider than its column. */
 	if (columns > width) {
 		columns = textout_elide(line, s, width);
 		buf_pad(line, GAP + width - columns);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Tables for people. Columns are as wide as their cells, and names are shortened until the table
- * fits.
+ * Tables for people. Columns are as wide as their widest cell, and names are shortened until the
+ * table fits.
  */
 #ifndef EMIT_TABLE_H
 #define EMIT_TABLE_H
@@ -13,10 +13,10 @@
 #define TABLE_COLUMNS 32
 
 struct table_cell {
-	/* offset of its text in table.text; SIZE_MAX: text still to be made from ns */
+	/* offset of its text in table.text; SIZE_MAX: the text is made from ns before printing */
 	size_t at;
 	unsigned columns; /* width of its text */
-	uint64_t ns; /* for EMIT_COMMON and EMIT_BAR; UINT64_MAX unknown */
+	uint64_t ns; /* for EMIT_COMMON and EMIT_BAR; UINT64_MAX: unknown */
 };
 
 struct table {
@@ -25,37 +25,43 @@ struct table {
 		const char *heading;
 		enum emit_look look;
 		unsigned width;
-		uint64_t max; /* maximum of its cells' ns; 0: none is known */
-		bool drop; /* not shown if it is negligible */
-		bool omitted; /* not shown: it is empty or negligible */
-		/* shown in another part of a table that is cut up */
+		uint64_t max; /* largest ns of its cells; 0: none is known */
+		bool drop; /* leave the column out if it is negligible */
+		bool omitted; /* the column is left out, because it is empty or negligible */
+		/* the column is not in the part of the table that is being printed */
 		bool hidden;
 	} columns[TABLE_COLUMNS];
 	/*
-	 * A table that is too wide is cut into parts, printed below each other, which all have the
-	 * first nkeys columns; 0: it is not cut.
+	 * A table that is too wide is printed in parts below each other. All parts have the first
+	 * nkeys columns. 0: do not divide the table.
 	 */
 	unsigned nkeys;
 	struct table_cell *cells;
 	unsigned ncells, cap;
-	struct buf text; /* of all cells, each with a NUL */
+	struct buf text; /* texts of all cells, each with a NUL */
 	struct buf line; /* the line being printed */
 	bool measured;
 	bool failed;
 };
 
 void table_column(struct table *table, const char *heading, enum emit_look look);
-/* Put a heading of two lines into one. */
+/* Write a heading of two lines as one line. */
 void table_heading(const char *heading, char out[TEXTOUT_CELL]);
-/* Add the next cell, row by row. */
+/* Add the next cell. Cells are added row by row. */
 void table_text(struct table *table, const char *s);
 void table_ns(struct table *table, uint64_t ns);
-/* Add columns for all fields of @record that have a heading, or add one row with these columns. */
+/*
+ * Add columns for all fields of @record that have a heading (table_fields), or add a row with the
+ * fields of @rec (table_row).
+ */
 void table_fields(struct table *table, const struct emit_record *record,
 		  const struct fields_context *context);
 void table_row(struct table *table, const struct emit_record *record, const void *rec,
 	       const struct fields_context *context);
-/* Add a row with the sums of the times in @n structs at @rows; "?" if one is unknown. */
+/*
+ * Add a row with @name and the sums of the times in the @n structs at @rows; "?" if a time is
+ * unknown.
+ */
 void table_total(struct table *table, const struct emit_record *record, const void *rows,
 		 uint32_t n, const char *name, const struct fields_context *context);
 /* Add a row with @name and no values. */

@@ -42,7 +42,7 @@ static size_t step(const char *s, unsigned *columns)
 	uint32_t cp;
 	size_t n;
 
-	/* ASCII is by far the most common. */
+	/* Handle ASCII first: it is by far the most common. */
 	if (*s >= ' ' && *s <= '~') {
 		*columns = 1;
 		return 1;
@@ -97,7 +97,10 @@ static const char *tail(const char *s, unsigned columns)
 	return s;
 }
 
-/* Elide the middle, but nearer to the front: paths differ at their end, where file and line are. */
+/*
+ * Elide the middle. Keep more of the end than of the front: paths differ at their end, where file
+ * and line are.
+ */
 unsigned textout_elide(struct buf *buf, const char *s, unsigned columns)
 {
 	unsigned all = textout_columns(s), front;
@@ -220,7 +223,7 @@ void textout_markdown(struct buf *buf, const char *s)
 	free(safe);
 }
 
-/* Add a paragraph. A bullet in text stays a bullet. */
+/* Add a paragraph in Markdown. A bullet of text output stays a bullet. */
 static void put_markdown(struct textout *t, enum textout_style style, const char *raw)
 {
 	bool strong = style == TEXTOUT_BOLD || style == TEXTOUT_RED;
@@ -258,7 +261,7 @@ static void put_styled(struct textout *t, enum textout_style style, const char *
 	buf_char(t->buf, '\n');
 }
 
-/* Print a line. @good: it is known to be printable and to fit. */
+/* Print a line. If @good, the caller knows that it is printable and fits. */
 static void put(struct textout *t, enum textout_style style, char *raw, bool good)
 {
 	size_t n = strlen(raw);
@@ -447,8 +450,8 @@ void textout_decimal(char out[TEXTOUT_CELL], double v, int decimals, const char 
 	int i;
 
 	/*
-	 * Tables consist mostly of these numbers, and printf() would take most of the time. At a
-	 * tie, printf() decides.
+	 * Tables consist mostly of these numbers, and printf() would take most of the time. Leave
+	 * only ties to printf(), so that rounding is the same.
 	 */
 	whole = scaled >= 0 && scaled < 1e15 ? (uint64_t)scaled : UINT64_MAX;
 	rest = scaled - (double)whole;

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
  * Lines for people. All text output goes through textout_line() or textout_wrap(), which make it
- * printable, keep it within the width, and colour it. No other code needs to.
+ * printable, keep it within the width, and colour it. Callers need not do that.
  */
 #ifndef EMIT_TEXTOUT_H
 #define EMIT_TEXTOUT_H
@@ -32,7 +32,10 @@ void textout_line(struct textout *t, enum textout_style style, const char *fmt, 
  */
 void textout_wrap(struct textout *t, enum textout_style style, const char *first, unsigned indent,
 		  const char *fmt, ...) __attribute__((format(printf, 5, 6)));
-/* Print a printable line, which may be changed. @columns is at least its width. */
+/*
+ * Print @s as one line. It must be printable, and at most @columns wide. Trailing blanks are
+ * removed from @s.
+ */
 void textout_string(struct textout *t, enum textout_style style, struct buf *s, unsigned columns);
 void textout_blank(struct textout *t);
 
@@ -52,24 +55,24 @@ void textout_ascii(struct buf *buf, const char *s);
 
 /* Return whether two strings are equal, or both NULL. */
 bool textout_same(const char *a, const char *b);
-/* Return the file's name without its folder; NULL for NULL. */
+/* Return the name of a file without its folder; NULL for NULL. */
 const char *textout_base_name(const char *path);
 
-#define TEXTOUT_CELL 48 /* enough for any of the following */
+#define TEXTOUT_CELL 48 /* enough for the results of all functions below */
 
 /* Format @v, not negative, as "%.*f unit" with 0 to 3 decimals. */
 void textout_decimal(char out[TEXTOUT_CELL], double v, int decimals, const char *unit);
 /* Format a length of time with three digits in its best unit; "?" if unknown (UINT64_MAX). */
 const char *textout_time(char out[TEXTOUT_CELL], uint64_t ns);
-/* Format a time from the start in seconds, with microseconds. */
+/* Format a time since the start in seconds with six decimals; "?" if unknown (UINT64_MAX). */
 const char *textout_clock(char out[TEXTOUT_CELL], uint64_t ns);
-/* Format a CLOCK_REALTIME in ns as time of day. */
+/* Format a time of CLOCK_REALTIME as local time of day. */
 const char *textout_day(char out[TEXTOUT_CELL], int64_t realtime_ns);
 /* Format a ratio as "34 %"; "?" if NAN. */
 const char *textout_percent(char out[TEXTOUT_CELL], double ratio);
 /* Format a ratio as "0.66"; "?" if NAN. */
 const char *textout_fraction(char out[TEXTOUT_CELL], double ratio);
-/* Format a number as 1234567. */
+/* Format a number without separators, as 1234567. */
 const char *textout_number(char out[TEXTOUT_CELL], uint64_t u);
 /* Format a number as 1,234,567. */
 const char *textout_count(char out[TEXTOUT_CELL], uint64_t count);

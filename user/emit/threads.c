@@ -10,8 +10,8 @@
 #include "emit/fields.h"
 #include "emit/textout.h"
 
-#define NAMED  12 /* threads listed per place */
-#define FRAMES 24 /* frames shown per stack */
+#define NAMED  12 /* largest number of threads listed per place */
+#define FRAMES 24 /* largest number of frames shown per stack */
 #define PLACE  320
 
 /*
@@ -93,7 +93,7 @@ static void print_place(struct textout *t, const struct emit_thread *threads, ui
 			     one->truncated ? "more than " : "",
 			     textout_plural(left, one->nframes - FRAMES, "frame"));
 	else if (one->nframes && one->truncated)
-		textout_line(t, TEXTOUT_DIM, "        and the callers of that");
+		textout_line(t, TEXTOUT_DIM, "        and the callers of that function");
 }
 
 void threads_print(struct textout *t, uint32_t pid, const char *comm,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* The value of a field, and whether it is unknown. */
+/* Read the value of a field, and find out whether it is unknown. */
 #include "emit/fields.h"
 
 #include <math.h>

@@ -11,8 +11,8 @@
 #include "emit/table.h"
 
 #define LEAD	"Why: "
-#define PARTS	6 /* rows shown */
-/* parts below this share of the positive parts are not shown */
+#define PARTS	6 /* largest number of rows */
+/* share of the positive parts below which a part is not shown */
 #define LITTLE	0.005
 #define INDENTS 16
 
@@ -71,7 +71,7 @@ void why_parts(struct textout *t, const struct report_cause *cause, unsigned ind
 	char lead[INDENTS];
 	bool below = false;
 
-	/* Without a known cause there are no parts to explain it. */
+	/* If no part explains most of the lateness, the parts are not worth a table. */
 	if (!cause->dominant || !(sum > 0))
 		return;
 	array_for_each (p, cause->parts, cause->nparts)
@@ -150,8 +150,8 @@ void why_stack(struct textout *t, const struct report_cause *cause, unsigned ind
 	while (first < end && inner(&cause->frames[first]))
 		first++;
 	/*
-	 * Print from the call into the library to the thread's start, without the library's inner
-	 * frames.
+	 * Print the frames from the call into the library to the thread's start, without the
+	 * library's inner frames.
 	 */
 	if (first == end)
 		first = 0;

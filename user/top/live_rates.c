@@ -50,7 +50,9 @@ void live_rates_free(struct live_rates *r)
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
-/* Take over what was reported while no thread had departed from the barrier. */
+/*
+ * Take over the lost time that was reported for the barrier before any thread had departed from it.
+ */
 static void inherit(struct live_rates *r, struct live_rates_place *p)
 {
 	struct live_rates_place *u;
@@ -299,7 +301,7 @@ const char *live_rates_cause(const struct live_rates_row *row, double *share, bo
 		if (row->weight[k] > 0 && (top == CAUSE_NONE || row->weight[k] > row->weight[top]))
 			top = k;
 	}
-	/* Waits without a known cause do not count as balance. */
+	/* A row is not balanced if it has waits without a known cause. */
 	*balanced = row->weighed_thread_ns > 0 && named < CAUSE_LITTLE * row->weighed_thread_ns &&
 		    !(live_rates_imbalance(row) >= CAUSE_LITTLE);
 	if (top == CAUSE_NONE || named < CAUSE_LITTLE * row->weighed_thread_ns)

@@ -2,11 +2,12 @@
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
  * Current rates: the differences of the model's sums between two looks at it, by barrier, thread
- * and process. Pure. Memory grows with the barriers of live processes, not with time.
+ * and process. This code reads no clock and no files. Its memory grows with the barriers of live
+ * processes, not with time.
  *
- * The lost time of an interval is the waits of its releases (sum of wait) plus the time in it that
- * waiting threads have waited so far. A long wait thus counts while it lasts, not all at once at
- * its end. A barrier that never fills loses as much each second as threads wait there.
+ * The lost time of an interval is the sum of the waits that ended in it, plus the time in the
+ * interval of waits that still last. A long wait thus counts while it lasts, not all at once at its
+ * end. A barrier that never fills loses one second per second for each thread that waits there.
  */
 #ifndef TOP_LIVE_RATES_H
 #define TOP_LIVE_RATES_H
@@ -19,65 +20,65 @@
 
 struct live_rates;
 
-/* A thread that has arrived and not departed. */
+/* A thread that has arrived and has not departed. */
 struct live_rates_waiting {
 	uint32_t tgid, inc, tid;
-	uint32_t site; /* as model_crossing.site; MODEL_NONE unknown */
+	uint32_t site; /* call site, as model_crossing.site; MODEL_NONE: unknown */
 	uint64_t object;
 	uint64_t arrive_ns;
 };
 
 /*
- * One thread at a barrier, or over all barriers of its process. Times are in ns, within the
- * interval.
+ * One thread at one barrier, or at all barriers of its process. Sums are over the interval, in ns
+ * or numbers.
  */
 struct live_rates_thread {
-	/* index in the model; MODEL_NONE: it has not departed from a barrier yet */
+	/* index in the model; MODEL_NONE: the thread has not departed from a barrier yet */
 	uint32_t thread;
 	uint32_t tid;
-	uint64_t crossings, last; /* number of crossings, and of those in which it arrived last */
-	uint64_t lost_ns; /* waits that ended, and the part of its present wait */
-	uint64_t idle_ns; /* time inside, for crossings that ended */
-	uint64_t work_ns; /* for phases that ended here */
-	uint64_t known_ns; /* the part of work_ns that is split into parts */
+	/* number of crossings, and of crossings in which it arrived last */
+	uint64_t crossings, last;
+	/* waits that ended, and its current wait as far as it is in the interval */
+	uint64_t lost_ns;
+	uint64_t idle_ns; /* time inside barriers, of crossings that ended */
+	uint64_t work_ns; /* work, of phases that ended here */
+	uint64_t known_ns; /* part of work_ns for which the next three are known */
 	uint64_t oncpu_ns, runq_ns, blocked_ns;
-	/* time of its present wait so far; MODEL_UNKNOWN: it is not waiting */
+	/* length of its current wait so far; MODEL_UNKNOWN: it is not waiting */
 	uint64_t waiting_ns;
 };
 
-/* A barrier, or a process with sums over its barriers except nested ones. */
+/* A barrier, or a process with the sums over its barriers except nested ones. */
 struct live_rates_row {
-	/*
-	 * index in the model; MODEL_NONE: no thread has departed from it yet, or the row is a
-	 * process
-	 */
+	/* index in the model; MODEL_NONE: there are no departures yet, or the row is a process */
 	uint32_t barrier;
 	uint32_t proc; /* index in the model */
-	/* of a barrier without departures; MODEL_NONE unknown */
+	/* call site, only set for a barrier without departures; MODEL_NONE: unknown */
 	uint32_t site;
 	uint64_t object;
-	uint64_t key; /* the same in every look, and unique */
+	uint64_t key; /* unique, and the same at every look */
 	bool nested;
 	bool exited; /* its process has exited */
-	uint64_t quiet_ns; /* time without any change; 0: something changed in this interval */
+	uint64_t quiet_ns; /* ns since the last change; 0: something changed in this interval */
 
-	uint64_t episodes, incomplete, crossings; /* in the interval, as all that follow */
+	/* these and the following sums are those of the interval */
+	uint64_t episodes, incomplete, crossings;
 	uint64_t lost_ns;
-	/* complete episodes with a known phase time, and the sum of these times */
+	/* number of complete episodes with a known phase time, and the sum of these times */
 	uint64_t phase_n, phase_ns;
-	/* of these episodes: sum of waits; sum of phase time x threads */
+	/* sums over these episodes: waits; phase time times number of threads */
 	uint64_t phase_wait_ns, phase_thread_ns;
 	uint64_t release_n, release_ns; /* release latencies: number and sum */
-	uint32_t team; /* most threads of an episode so far */
-	uint32_t waiting; /* threads that wait there now */
-	uint64_t waiting_ns; /* longest of their waits so far */
-	/* the thread that arrived last most often, index; MODEL_NONE: none */
+	uint32_t team; /* largest number of threads in an episode so far */
+	uint32_t waiting; /* number of threads that wait there now */
+	uint64_t waiting_ns; /* longest of their current waits, ns so far */
+	/* index of the thread that arrived last most often; MODEL_NONE: none */
 	uint32_t last_thread;
 	uint64_t last_count;
 	double weight[CAUSE_KINDS]; /* lost time by cause; all 0: unknown */
-	double weighed; /* lost time with a classified cause */
+	double weighed; /* lost time of which the cause is classified */
 	double weighed_thread_ns; /* thread time of the same episodes */
-	uint64_t sum_lost_ns; /* since the first look */
+	uint64_t sum_lost_ns; /* lost time since the first look */
 
 	uint32_t nthreads;
 	/* threads with any activity; valid until the next look */
@@ -89,19 +90,19 @@ struct live_rates *live_rates_new(void);
 void live_rates_free(struct live_rates *live_rates);
 
 /*
- * Add a waiting thread. Call this for all of them before each live_rates_look(). Return 0 or
- * -ENOMEM.
+ * Add a waiting thread. Before each live_rates_look(), call this for every thread that waits.
+ * Return 0 or -ENOMEM.
  */
 int live_rates_add_waiting(struct live_rates *live_rates, const struct live_rates_waiting *waiting);
 /*
- * Take a look at @now_ns. @causes may be NULL. The first interval begins with the model. Return 0
- * or -ENOMEM.
+ * Compute the rates of the interval that ends at @now_ns. It begins at the last look, or at first
+ * with the model. @causes may be NULL. Return 0 or -ENOMEM.
  */
 int live_rates_look(struct live_rates *live_rates, const struct model *model,
 		    const struct causes *causes, uint64_t now_ns);
 
 /*
- * Results of the last look, valid until the next one. Rows of exited processes are kept for some
+ * Results of the last look, valid until the next look. Rows of exited processes are kept for some
  * seconds.
  */
 /* Return the length of the interval; 0: no rates exist. */
@@ -114,13 +115,13 @@ const struct live_rates_row *live_rates_process(const struct live_rates *live_ra
 /* Return an amount of the interval as a rate per second; NAN if the interval has no length. */
 double live_rates_per_second(const struct live_rates *live_rates, uint64_t amount);
 /*
- * Return the share of its phases' thread time that was lost to waiting, 0 to 1; NAN if no phase
- * ended.
+ * Return the share of thread time in the row's phases that was lost to waiting, 0 to 1; NAN if no
+ * phase ended.
  */
 double live_rates_imbalance(const struct live_rates_row *row);
 /*
  * Return the cause that explains most of the lost time, and its share of that time. Return NULL if
- * it is unknown, or if too little is lost to have a cause (*balanced).
+ * the cause is unknown, or if too little time is lost to have a cause (*balanced).
  */
 const char *live_rates_cause(const struct live_rates_row *row, double *share, bool *balanced);
 

@@ -33,34 +33,36 @@ struct live_rates_sums {
 	double weight[CAUSE_KINDS], weighed, weighed_thread_ns;
 };
 
-/* A barrier, a barrier without departures yet, or a process. */
+/* A place with a row: a barrier, a barrier without departures yet, or a process. */
 struct live_rates_place {
 	struct live_rates_row row;
 	struct live_rates_sums was;
 	struct live_rates_credit credit;
-	struct live_rates_thread_was *threads_was; /* in the model's order */
+	/* sums at the last look, in the order of the model's threads */
+	struct live_rates_thread_was *threads_was;
 	uint32_t nwas, cap_was;
 	struct live_rates_thread *threads;
 	uint32_t nthreads, cap_threads;
 	uint64_t active_ns; /* time of the last look with any activity */
-	uint64_t open_ns; /* scratch: sum of the present waits so far */
-	bool still; /* all its rates are 0, so they need not be cleared */
+	uint64_t open_ns; /* scratch: sum of the current waits so far */
+	bool still; /* all its rates are 0 already and need not be computed */
 	bool hidden;
 };
 
 /* A thread that waits now. */
 struct live_rates_wait {
 	struct live_rates_waiting w;
-	struct live_rates_place *place; /* where it waits; NULL unknown */
+	struct live_rates_place *place; /* the place where it waits; NULL: unknown */
 	bool shown;
 };
 
 struct live_rates {
-	struct live_rates_place **places; /* by barrier; NULL: not looked at yet */
+	/* places by index of the barrier; NULL: not looked at yet */
+	struct live_rates_place **places;
 	uint32_t nplaces, cap_places;
 	struct live_rates_place **unmet; /* barriers without departures yet */
 	uint32_t nunmet, cap_unmet;
-	struct live_rates_place **procs; /* by process; NULL: no row */
+	struct live_rates_place **procs; /* places by index of the process; NULL: no row */
 	uint32_t nprocs, cap_procs;
 	const struct live_rates_row **shown, **shown_procs;
 	uint32_t nshown, cap_shown, nshown_procs, cap_shown_procs;
@@ -68,7 +70,7 @@ struct live_rates {
 	uint32_t nwaiting, cap_waiting;
 	struct hash by_tid; /* waiting threads: tid -> index + 1 */
 	struct hash by_proc; /* tgid << 32 | incarnation -> index of the process */
-	struct hash by_site, by_object; /* key with the process -> barrier */
+	struct hash by_site, by_object; /* live_rates_place_key() -> barrier */
 	uint32_t known_procs; /* number of processes in by_proc */
 	uint64_t unmet_key;
 	uint64_t begin_ns, now_ns;
@@ -80,35 +82,47 @@ struct live_rates {
 uint64_t live_rates_place_key(uint32_t proc, uint64_t what);
 /* Add new processes to by_proc. */
 int live_rates_know_procs(struct live_rates *r, const struct model *m);
-/* Rebuild by_object, because objects come and go, and addresses are reused. */
+/*
+ * Rebuild by_object, because barrier objects are created and destroyed, and addresses are reused.
+ */
 int live_rates_know_objects(struct live_rates *r);
-/* Find the place of a wait, or add one if the barrier has no departures yet. */
+/* Set the place of a wait. If the barrier has no departures yet, add a place for it. */
 int live_rates_put_waiting(struct live_rates *r, struct live_rates_wait *w);
-/* Count the waits at each place and sum their times so far. @now: CLOCK_MONOTONIC, ns. */
+/* Count the waits at each place, and sum their lengths up to @now (CLOCK_MONOTONIC, ns). */
 void live_rates_count_waiting(struct live_rates *r, uint64_t now);
 void live_rates_clear_waiting(struct live_rates *r);
 
 /* live_rates_take.c */
 /*
- * Return the lost time of an interval: @ended ns of waits that ended in it plus @open ns of
- * unfinished waits, both from the beginning of the waits, minus what @c says was reported before.
+ * Return the lost time of an interval: @ended ns of waits that ended in it, plus @open ns of waits
+ * that still last, minus what @c says was reported before. @ended and @open count from the
+ * beginning of each wait.
  */
 uint64_t live_rates_settle(struct live_rates_credit *c, uint64_t ended, uint64_t open);
 /* Take the current sums of a barrier. @causes may be NULL. */
 void live_rates_take_sums(const struct model_barrier *b, const struct causes *causes,
 			  uint32_t index, struct live_rates_sums *s);
-/* Fill the row with the differences of @now to the last look, and keep @now for the next look. */
+/*
+ * Fill the row with the differences between @now and the last look, and keep @now for the next
+ * look.
+ */
 void live_rates_take_row(struct live_rates_place *p, const struct live_rates_sums *now);
-/* Do the same for the barrier's threads. Return 0 or -ENOMEM. */
+/*
+ * Fill the rows of the barrier's threads with the differences since the last look. Return 0 or
+ * -ENOMEM.
+ */
 int live_rates_take_threads(struct live_rates *r, const struct model *m, struct live_rates_place *p,
 			    const struct model_barrier *b);
-/* Add waiting threads that have not departed from this barrier before. Return 0 or -ENOMEM. */
+/* Add rows for waiting threads that have never departed from the barrier. Return 0 or -ENOMEM. */
 int live_rates_take_newcomers(struct live_rates *r);
 
 /* live_rates_process.c */
 /* Add a barrier's row to the row of its process. Return 0 or -ENOMEM. */
 int live_rates_add_to_process(struct live_rates *r, const struct live_rates_place *p);
-/* Merge the rows of each thread that crossed several barriers. Call this after the last barrier. */
+/*
+ * Merge the rows of each thread that crossed several barriers. Call this after all barriers were
+ * added.
+ */
 void live_rates_merge_threads(struct live_rates_place *p);
 
 #endif /* TOP_LIVE_RATES_INTERNAL_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Rates of processes: sums over their barriers. */
+/* Compute the rates of processes: the sums over their barriers. */
 #include "base/array.h"
 #include "base/grow.h"
 #include "top/live_rates_internal.h"
@@ -65,7 +65,7 @@ int live_rates_add_to_process(struct live_rates *r, const struct live_rates_plac
 		to = r->procs[i] = calloc(1, sizeof(*to));
 	if (!to)
 		return -ENOMEM;
-	/* This is the first of its rows in this look. */
+	/* This is the first barrier of the process in this look. */
 	if (to->active_ns != r->now_ns) {
 		to->active_ns = r->now_ns;
 		to->nthreads = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Differences to the last look, of barriers and of their threads. */
+/* Compute the differences since the last look, for barriers and for their threads. */
 #include "base/array.h"
 #include "base/grow.h"
 #include "top/live_rates_internal.h"
@@ -9,7 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Records of waits that ended may arrive a look later, and dropped records never arrive. */
+/*
+ * Records of waits that ended may arrive one look later, and dropped records never arrive. If more
+ * was reported than has ended, wait one look for the missing records, then forget them.
+ */
 uint64_t live_rates_settle(struct live_rates_credit *c, uint64_t ended, uint64_t open)
 {
 	uint64_t before = c->ns;
@@ -143,7 +146,10 @@ static int take_thread(struct live_rates *r, struct live_rates_place *p,
 	if (w)
 		open = waited(r, w, out);
 	out->lost_ns = live_rates_settle(&was->credit, bt->wait_ns - was->wait_ns, open);
-	/* The part of its first wait before this interval was already reported. */
+	/*
+	 * The part of its first wait before this interval was reported already, when it had no
+	 * departures.
+	 */
 	if (fresh && out->lost_ns > r->now_ns - r->begin_ns)
 		out->lost_ns = r->now_ns - r->begin_ns;
 	if (out->last > p->row.last_count) {
@@ -153,7 +159,10 @@ static int take_thread(struct live_rates *r, struct live_rates_place *p,
 	return 0;
 }
 
-/* Return the thread's sums at the last look. Folded threads may have moved the others. */
+/*
+ * Return the thread's sums at the last look, or NULL. Usually they have the same index. They have
+ * another if the model has folded exited threads: then look the thread up in @moved.
+ */
 static const struct live_rates_thread_was *find_was(const struct live_rates_place *p, uint32_t i,
 						    uint32_t thread, struct hash *moved)
 {
@@ -186,10 +195,10 @@ int live_rates_take_threads(struct live_rates *r, const struct model *m, struct 
 
 		w = &now[i];
 		was = find_was(p, i, bt->thread, &moved);
-		/* Another thread may have its slot now. */
+		/* If the number of crossings decreased, another thread has the slot now. */
 		if (was && was->crossings <= bt->crossings)
 			*w = *was;
-		/* Skip threads that are kept as a sum: other threads join it. */
+		/* Skip the sum of exited threads: threads that exit later are added to it. */
 		if (bt->thread != MODEL_NONE)
 			err = take_thread(r, p, model_thread(m, bt->thread), bt, w);
 		*w = (struct live_rates_thread_was){
@@ -211,7 +220,6 @@ int live_rates_take_threads(struct live_rates *r, const struct model *m, struct 
 	return err;
 }
 
-/* Add waiting threads that have not departed from this barrier before. */
 int live_rates_take_newcomers(struct live_rates *r)
 {
 	struct live_rates_thread *out;
@@ -225,7 +233,7 @@ int live_rates_take_newcomers(struct live_rates *r)
 		out->thread = MODEL_NONE;
 		out->tid = w->w.tid;
 		out->lost_ns = waited(r, w, out);
-		/* Do not count the part of the wait before this interval. */
+		/* Count only the part of the wait in this interval. */
 		if (out->lost_ns > r->now_ns - r->begin_ns)
 			out->lost_ns = r->now_ns - r->begin_ns;
 	}

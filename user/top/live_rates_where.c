@@ -61,7 +61,7 @@ static int add_unmet(struct live_rates *r, uint32_t proc, const struct live_rate
 		.proc = proc,
 		.site = w->site,
 		.object = w->object,
-		/* This range is above the keys of all barriers, and not one of processes. */
+		/* These keys are above those of all barriers, and below those of processes. */
 		.key = 1ULL << 62 | ++r->unmet_key,
 	};
 	*out = r->unmet[r->nunmet++] = p;

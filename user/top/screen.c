@@ -20,7 +20,7 @@ struct screen *screen_new(bool ascii)
 	if (!s)
 		return NULL;
 	s->ascii = ascii;
-	/* Show the latest threads first. */
+	/* Show the threads that arrived last most often first. */
 	s->thread_sort = SCREEN_IMBALANCE;
 	s->page = 1;
 	return s;
@@ -65,7 +65,7 @@ static bool matches(const struct screen_item *it, const char *filter)
 	const char *name = it->kind == SCREEN_THREAD ? it->name : it->comm;
 	char shown[300];
 
-	/* As it is displayed: "gen (123)". */
+	/* the name as it is displayed: "gen (123)" */
 	snprintf(shown, sizeof(shown), "%.256s (%u)", name ? name : "",
 		 it->kind == SCREEN_THREAD ? it->tid : it->pid);
 	return !*filter || contains(shown, filter) || contains(it->name, filter) ||
@@ -75,10 +75,10 @@ static bool matches(const struct screen_item *it, const char *filter)
 
 /* --- order ------------------------------------------------------------------------------------ */
 
-/* An item with all that qsort()'s comparison needs. */
+/* An item, with everything that the comparison function of qsort() needs. */
 struct place {
 	const struct screen_item *item;
-	/* the item's process, or the item if it is one; NULL: not in a tree */
+	/* the item of its process, or the item itself if it is a process; NULL: not in a tree */
 	const struct screen_item *process;
 	enum screen_sort sort;
 	bool seen;
@@ -127,7 +127,7 @@ static int item_cmp(const struct screen_item *a, const struct screen_item *b, en
 	double x = value_of(a, sort), y = value_of(b, sort);
 	int c = 0;
 
-	/* Nested barriers are in no sum: sort them last. */
+	/* Sort nested barriers last: no sum includes them. */
 	if (a->nested != b->nested)
 		return a->nested ? 1 : -1;
 	if (sort == SCREEN_NAME)
@@ -153,8 +153,8 @@ static int place_cmp(const void *a, const void *b)
 }
 
 /*
- * Show a process if any of its barriers matches, and all barriers of a matching process. @at has
- * the index in @places by process key.
+ * Show a process if it or one of its barriers matches, and a barrier if it or its process matches.
+ * @at maps the key of a process to its index in @places.
  */
 static void mark_seen(const struct screen *s, struct place *places, uint32_t n,
 		      const struct hash *at)
@@ -278,7 +278,7 @@ static void open_chosen(struct screen *s)
 {
 	if (s->opened || !s->nrows)
 		return;
-	/* The filter belongs to the list that is left, and applies there again. */
+	/* The filter belongs to the list. It applies again when the user returns to the list. */
 	memcpy(s->filter_before, s->filter, sizeof(s->filter));
 	s->filter[0] = '\0';
 	s->opened = s->rows[s->at]->key;
@@ -301,7 +301,7 @@ static void close_opened(struct screen *s)
 
 static void type(struct screen *s, uint32_t key)
 {
-	/* First bytes of UTF-8, by the number of bytes. */
+	/* high bits of the first byte in UTF-8, by the number of bytes */
 	static const uint8_t lead[] = { 0, 0xc0, 0xe0, 0xf0 };
 	size_t n = strlen(s->filter), bytes, i;
 
@@ -425,7 +425,7 @@ bool screen_key(struct screen *s, uint32_t key)
 	} else {
 		command(s, key);
 	}
-	/* If memory runs out, the old order remains. */
+	/* If memory runs out, no rows are shown until the next call succeeds. */
 	screen_arrange(s);
 	return true;
 }

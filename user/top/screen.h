@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * The live table: makes lines of text from rows, a size and keys. Pure: it uses no terminal and no
+ * The live table: makes lines of text from rows, a size and keys. This code uses no terminal and no
  * clock. Each line is printable and not wider than the screen.
  */
 #ifndef TOP_SCREEN_H
@@ -16,46 +16,46 @@
 enum screen_kind { SCREEN_PROCESS, SCREEN_BARRIER, SCREEN_THREAD };
 
 /*
- * A row. Strings are untrusted and stay the caller's; NULL is unknown. Rates are per second; NAN is
+ * A row. Strings are untrusted and belong to the caller; NULL: unknown. Rates are per second; NAN:
  * unknown.
  */
 struct screen_item {
 	enum screen_kind kind;
-	/* unique among its kind as long as it exists; never 0 */
+	/* unique among the items of its kind as long as the item exists; never 0 */
 	uint64_t key;
 	uint64_t process; /* for a barrier: key of its process */
 	uint32_t pid;
-	const char *comm; /* of the process */
-	const char *name; /* of the barrier or the thread */
-	const char *id; /* of the barrier: "#1a2b3c4d" */
+	const char *comm; /* name of the process */
+	const char *name; /* name of the barrier or the thread */
+	const char *id; /* id of the barrier, such as "#1a2b3c4d" */
 	double lost_ns;
-	double rate; /* of episodes; for a thread: of crossings */
-	double imbalance; /* 0 to 1; NAN: no phase ended */
-	double phase_ns; /* mean; NAN: none ended */
-	uint32_t team; /* most threads of an episode; 0 unknown */
+	double rate; /* episodes per second; for a thread: crossings per second */
+	double imbalance; /* lost share of thread time, 0 to 1; NAN: no phase ended */
+	double phase_ns; /* mean phase time; NAN: no phase ended */
+	uint32_t team; /* largest number of threads in an episode; 0: unknown */
 	const char *last; /* the thread that arrived last most often; NULL: none */
-	/* share of episodes in which that thread, or for a thread this thread, arrived last */
+	/* share of episodes in which that thread (in the row of a thread: this one) arrived last */
 	double last_share;
-	const char *cause; /* NULL: none to show */
+	const char *cause; /* dominant cause; NULL: none to show */
 	double cause_share;
-	bool balanced; /* too little is lost for a cause */
-	uint32_t waiting; /* threads that wait there now */
-	/* Longest present wait; for a thread: its own, UINT64_MAX if it is not waiting. */
+	bool balanced; /* too little time is lost for it to have a cause */
+	uint32_t waiting; /* number of threads that wait there now */
+	/* ns of the longest current wait; for a thread: its own, UINT64_MAX: not waiting */
 	uint64_t waiting_ns;
 	bool exited, nested;
-	/* For a thread. */
-	uint32_t tid, index; /* UINT32_MAX: without a number */
-	double oncpu, runq, blocked; /* shares of its phases; NAN unknown */
+	/* Only for threads: */
+	uint32_t tid, index; /* index: UINT32_MAX if the thread has no number */
+	double oncpu, runq, blocked; /* shares of the time of its phases; NAN: unknown */
 };
 
-/* The text around the rows. */
+/* What the text around the rows shows. */
 struct screen_facts {
-	const char *what; /* "the whole machine" */
-	uint64_t elapsed_ns, interval_ns; /* since tracing began; between two looks */
-	int64_t realtime_ns; /* time of the look; negative: unknown */
+	const char *what; /* what is traced, such as "the whole machine" */
+	uint64_t elapsed_ns, interval_ns; /* ns since tracing began, and between two looks */
+	int64_t realtime_ns; /* CLOCK_REALTIME of the look; negative: unknown */
 	const char *alert; /* something that went wrong; NULL: nothing */
 	const char *nothing; /* text to show if there are no rows */
-	/* Sentence: why time is lost at the opened barrier, over the whole run; NULL: none. */
+	/* sentence: why time was lost at the opened barrier, over the whole run; NULL: none */
 	const char *why;
 };
 
@@ -68,7 +68,7 @@ enum screen_sort {
 	SCREEN_SORTS
 };
 
-/* Keys that are no characters. */
+/* Keys that are not characters. */
 enum screen_key {
 	SCREEN_UP = 0x110000,
 	SCREEN_DOWN,
@@ -93,7 +93,7 @@ enum screen_style {
 	SCREEN_STYLES
 };
 
-/* A part of one line in one style: bytes @from to @to of screen_lines.text. */
+/* A part of a line that has one style: bytes @from to @to of screen_lines.text. */
 struct screen_run {
 	unsigned line;
 	size_t from, to;
@@ -102,7 +102,7 @@ struct screen_run {
 
 struct screen_lines {
 	struct buf text; /* lines, each with a newline */
-	/* in order; together they cover all of the text except newlines */
+	/* in the order of the text; together they cover it except newlines */
 	struct screen_run *runs;
 	unsigned nruns, cap;
 };
@@ -113,23 +113,26 @@ struct screen;
 struct screen *screen_new(bool ascii);
 void screen_free(struct screen *screen);
 
-/* Set the rows to show. They stay the caller's until the next call. Return 0 or -ENOMEM. */
+/*
+ * Set the rows to show. The caller keeps @facts and @items until the next call. Return 0 or
+ * -ENOMEM.
+ */
 int screen_set(struct screen *screen, const struct screen_facts *facts,
 	       const struct screen_item *items, uint32_t n);
-/* Handle a character or one of enum screen_key. Return false if it means quit. */
+/* Handle a key: a character, or one of enum screen_key. Return false if the user quits. */
 bool screen_key(struct screen *screen, uint32_t key);
-/* Return whether the picture is paused. */
+/* Return whether the display is paused. */
 bool screen_paused(const struct screen *screen);
 /*
- * Return the key and the kind of the process or barrier that shows its threads; 0: none. The caller
- * must include these threads in the next items; until then no threads are shown.
+ * Return the key of the process or barrier of which the threads are shown, and its kind; 0: none.
+ * The caller must include these threads in the next items. Until then, no threads are shown.
  */
 uint64_t screen_opened(const struct screen *screen, enum screen_kind *kind);
 /* Draw at most @width columns by @height lines. Return 0 or -ENOMEM. */
 int screen_draw(struct screen *screen, unsigned width, unsigned height, struct screen_lines *out);
 void screen_lines_free(struct screen_lines *lines);
 
-/* For output that is no terminal: print one line for each active process and barrier. */
+/* For output that is not a terminal: print one line for each active process and barrier. */
 void screen_plain(const struct screen_facts *facts, const struct screen_item *items, uint32_t n,
 		  bool ascii, struct buf *out);
 

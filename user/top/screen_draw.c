@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* The lines of the screen. */
+/* Draw the lines of the screen. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -88,7 +88,10 @@ static unsigned draw_paragraph(struct clip *p, enum screen_style style, const ch
 	return n;
 }
 
-/* Draw the row that shows its threads, and its cause. Return the number of lines. */
+/*
+ * Draw the process or barrier of which the threads are shown, with its cause. Return the number of
+ * lines.
+ */
 static unsigned draw_opened(struct clip *p, const struct screen *s, unsigned most)
 {
 	const struct screen_item *it = screen_opened_item(s);
@@ -96,7 +99,7 @@ static unsigned draw_opened(struct clip *p, const struct screen *s, unsigned mos
 	unsigned n = 1;
 
 	if (!it) {
-		clip_put(p, SCREEN_ALARM, "It has exited.");
+		clip_put(p, SCREEN_ALARM, "This row no longer exists.");
 		clip_end_line(p);
 		return 1;
 	}

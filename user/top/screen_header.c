@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* The lines above the rows: what is traced, and the answer. */
+/* Draw the lines above the rows: what is traced, and the answer. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 #include "base/array.h"
 
-/* A process loses little below this share of its thread time. */
+/* below this share of its thread time, a process loses little */
 #define LITTLE 0.05
 
 static void format_seconds(char out[TEXTOUT_CELL], uint64_t ns)
@@ -60,7 +60,7 @@ void screen_draw_title(struct clip *p, const struct screen *s)
 	clip_end_line(p);
 }
 
-/* Return the item of this kind that loses most; only items of @process if that is not 0. */
+/* Return the item of this kind that loses most. If @process is not 0, consider only its items. */
 static const struct screen_item *worst(const struct screen *s, enum screen_kind kind,
 				       uint64_t process)
 {

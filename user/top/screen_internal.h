@@ -18,14 +18,14 @@ struct screen {
 
 	enum screen_sort sort, thread_sort;
 	bool ascii;
-	bool flat; /* barriers without their processes */
+	bool flat; /* show barriers without their processes */
 	bool paused;
 	bool help;
-	bool typing; /* editing the filter */
+	bool typing; /* the user is editing the filter */
 	char filter[SCREEN_FILTER_MAX];
-	char filter_before[SCREEN_FILTER_MAX]; /* the filter outside the opened row */
+	char filter_before[SCREEN_FILTER_MAX]; /* the filter of the list, while threads are shown */
 
-	/* key of the row that shows its threads; 0: none */
+	/* key of the row of which the threads are shown; 0: none */
 	uint64_t opened;
 	enum screen_kind opened_kind;
 	/* Keys of the chosen row now, and before threads were shown; 0: the first row. */
@@ -35,15 +35,15 @@ struct screen {
 	uint32_t page; /* rows that fit on the screen */
 };
 
-/* Return the item that shows its threads, NULL if it is gone. */
+/* Return the item of which the threads are shown, NULL if it is gone. */
 const struct screen_item *screen_opened_item(const struct screen *s);
-/* Find the rows to show and the position of the chosen one. Return 0 or -ENOMEM. */
+/* Choose the rows to show, sort them, and find the chosen row. Return 0 or -ENOMEM. */
 int screen_arrange(struct screen *s);
 
 struct clip;
 /* Draw one line: what is traced, and for how long. */
 void screen_draw_title(struct clip *p, const struct screen *s);
-/* Draw one line: the answer. */
+/* Draw one line: the process that loses most, where and why. */
 void screen_draw_answer(struct clip *p, const struct screen *s);
 
 #endif /* TOP_SCREEN_INTERNAL_H */

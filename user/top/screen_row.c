@@ -191,7 +191,7 @@ static void cause_cell(struct clip *p, const struct screen_item *it, enum screen
 			 it->waiting == 1 ? "s" : "", time);
 		style = it->waiting_ns >= SCREEN_BAD_WAIT_NS ? SCREEN_ALARM : style;
 	} else if (it->cause) {
-		/* Show a whole cause rather than its share. */
+		/* If there is no room for both, show the cause without its share. */
 		screen_format_share(text, sizeof(text), it->cause, it->cause_share);
 		if (textout_columns(text) > width)
 			snprintf(text, sizeof(text), "%s", it->cause);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* Rows of the screen: their columns, and the contents of each cell. */
+/* Draw rows of the screen: their columns, and the contents of each cell. */
 #ifndef TOP_SCREEN_ROW_H
 #define TOP_SCREEN_ROW_H
 
@@ -8,7 +8,7 @@
 #include "top/screen_clip.h"
 #include "emit/textout.h"
 
-/* From here on, an imbalance or an unfinished wait is coloured. */
+/* An imbalance or a current wait is coloured from these values on. */
 #define SCREEN_BAD_IMBALANCE 0.25
 #define SCREEN_BAD_WAIT_NS   5000000000ULL
 
@@ -36,30 +36,30 @@ struct screen_layout {
 	unsigned n;
 	struct {
 		enum screen_column column;
-		unsigned width; /* 0: the rest of the line */
+		unsigned width; /* width in columns; 0: the rest of the line */
 	} cols[COLUMNS];
 };
 
-/* How a row shows the process of its barrier. */
+/* How the row of a barrier shows the process. */
 enum screen_names {
-	NAMES_TREE, /* by the row above it */
+	NAMES_TREE, /* not at all: the row of the process is above */
 	NAMES_FULL, /* in the name */
 	NAMES_LINES, /* by the pid in the same line */
 };
 
-/* Format values for display; values that are not finite are unknown. */
+/* Format values for display: "?" for a value that is not finite. */
 void screen_format_lost(char out[TEXTOUT_CELL], double ns);
 void screen_format_rate(char out[TEXTOUT_CELL], double rate);
-/* Format "a cause 60 %". */
+/* Format @what and @share, such as "lock 60 %". */
 void screen_format_share(char *out, size_t size, const char *what, double share);
-/* Format "name (pid)". */
+/* Format the process as "name (pid)". */
 void screen_format_process(char *out, size_t size, const struct screen_item *it);
-/* Return whether threads wait there and none departs. */
+/* Return whether threads wait there and no episode ended in the interval. */
 bool screen_is_stuck(const struct screen_item *it);
 
 /* Add a column; @width 0: the rest of the line. */
 void screen_lay(struct screen_layout *l, enum screen_column column, unsigned width);
-/* Add the columns of barriers and processes, or those of threads, for which there is room. */
+/* Add the columns for which there is room: those of barriers and processes, or those of threads. */
 void screen_lay_main(struct screen_layout *l, unsigned width);
 void screen_lay_threads(struct screen_layout *l, unsigned width);
 /* Draw the headings and mark the sort column of @s; NULL: mark none. */

@@ -4,7 +4,7 @@
 
 #include "base/grow.h"
 
-/* Otherwise curses.h defines common words as macros. */
+/* Without this, curses.h defines common words as macros. */
 #define NCURSES_NOMACROS 1
 #include <curses.h>
 #include <errno.h>
@@ -23,31 +23,32 @@
 
 #undef lines
 
-/* How long the bytes of one key may take, also over a network. */
+/* How long to wait for the remaining bytes of a key, also over a network. */
 #define ESCAPE_DELAY_MS 50
 
 /*
- * How long to wait at the end for a terminal that takes nothing. No thread reads records meanwhile.
+ * How long to wait at the end for a terminal that takes no output. No thread reads records in this
+ * time.
  */
 #define CLOSE_MS       200
 #define CLOSE_STEP_MS  10
-/* The size of a single write if writing may block, each after the terminal reported room. */
+/* Largest write if writing may block. poll() reports that there is room, but not how much. */
 #define BLOCKING_WRITE 64
 
 static const int crashes[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT };
 #define NCRASHES (sizeof(crashes) / sizeof(crashes[0]))
 
-/* ncurses and signal handlers also know only one terminal. */
+/* There is only one terminal, as for ncurses and for signal handlers. */
 static struct {
 	SCREEN *screen;
 	FILE *in;
-	FILE *out; /* a file in memory, as ncurses waits for its output file */
+	FILE *out; /* a file in memory: ncurses would wait if it wrote to the terminal itself */
 	int fd;
 	bool may_block; /* writing to @fd may block */
 	/* output of ncurses that the terminal has not taken: from @sent to @npending */
 	char *pending;
 	size_t npending, sent, cap;
-	/* a frame was not drawn, because the previous one was still pending */
+	/* a frame was not drawn, because part of the previous frame is still pending */
 	bool dropped;
 	bool garbled; /* output of ncurses was lost */
 	volatile sig_atomic_t pause_asked;
@@ -61,9 +62,9 @@ static struct {
 } terminal;
 
 /*
- * Drop what the terminal has not shown yet, and resume stopped output. The output may have been
- * stopped by ^S, which ends when that key loses its meaning, or by tcflow(). Signal handlers call
- * this, too. The caller sets the modes afterwards.
+ * Drop what the terminal has not shown yet, and resume stopped output. Clearing IXON resumes output
+ * that ^S stopped, and TCOON resumes output that tcflow() stopped. Signal handlers call this, too.
+ * The caller sets the modes afterwards.
  */
 static void make_room(void)
 {
@@ -102,7 +103,7 @@ int terminal_descriptor(int out)
 	return fd < 0 ? fcntl(out, F_DUPFD_CLOEXEC, 3) : fd;
 }
 
-/* Take what ncurses has written since the last time. */
+/* Append what ncurses has written since the last time to the pending output. */
 static void collect(void)
 {
 	int fd = fileno(terminal.out);
@@ -119,7 +120,7 @@ static void collect(void)
 		terminal.garbled = true;
 }
 
-/* Write what the terminal takes now. */
+/* Write as much pending output as the terminal takes now. */
 static void send_pending(void)
 {
 	while (terminal.sent < terminal.npending) {
@@ -144,7 +145,10 @@ static void send_pending(void)
 	terminal.sent = terminal.npending = 0;
 }
 
-/* Write the rest even if the terminal has stopped, by dropping what it has not shown. */
+/*
+ * Write the rest of the output. If the terminal takes nothing for CLOSE_MS, drop what it has not
+ * shown, to make room.
+ */
 static void finish_pending(void)
 {
 	int waited;
@@ -179,11 +183,17 @@ bool terminal_flush(void)
 static void on_crash(int number)
 {
 	terminal_rescue();
-	/* Its handler was reset: the signal now ends the process in the usual way. */
+	/*
+	 * SA_RESETHAND restored the default action: the signal now ends the process in the usual
+	 * way.
+	 */
 	raise(number);
 }
 
-/* Leave out the delays for old terminals: the process cannot wait at that time. */
+/*
+ * Add a terminfo sequence to those that restore the terminal. Leave out the delays for old
+ * terminals ("$<...>"), because a signal handler cannot wait.
+ */
 static void add_back(const char *name)
 {
 	const char *s = tigetstr(name);
@@ -200,7 +210,7 @@ static void add_back(const char *name)
 
 static void on_size(int number)
 {
-	/* The handler only interrupts a wait: the size is checked each time. */
+	/* The handler only interrupts a wait. terminal_key() checks the size each time. */
 	(void)number;
 }
 
@@ -211,8 +221,8 @@ static void on_pause(int number)
 }
 
 /*
- * ncurses has its own handlers for these, which take its output for the terminal. It leaves ours
- * alone.
+ * Handle these signals instead of ncurses: its handlers take its output file for the terminal.
+ * ncurses does not replace handlers that are already set.
  */
 static void handle_signals(void)
 {
@@ -447,7 +457,7 @@ void terminal_size(unsigned *width, unsigned *height)
 	*height = y > 0 ? (unsigned)y : 1;
 }
 
-/* Extend the bars over the whole width. */
+/* Extend headings and the chosen row to the full width. */
 static void fill_line(const struct screen_run *run)
 {
 	int x, y, width = getmaxx(stdscr);
@@ -467,7 +477,7 @@ void terminal_show(const struct screen_lines *lines)
 
 	if (!terminal.screen)
 		return;
-	/* A slow terminal shows fewer frames. No code waits for it. */
+	/* A slow terminal shows fewer frames. Do not wait for it. */
 	terminal.dropped = !terminal_ready();
 	if (terminal.dropped)
 		return;

@@ -12,19 +12,19 @@
 
 #include "top/screen.h"
 
-/* An addition to enum screen_key: the size has changed. */
+/* A key that is not in enum screen_key: draw again, for example because the size has changed. */
 #define TERMINAL_RESIZED 0x120000
 
 /*
- * Open the terminal of @out again, for writes that do not wait. If this is not permitted, use @out
- * itself with small writes. Return a descriptor or -1.
+ * Open the terminal of @out again for non-blocking writes. If this is not permitted, duplicate
+ * @out, which is then written in small pieces. Return a descriptor or -1.
  */
 int terminal_descriptor(int out);
 /* Return whether the terminal with this name (NULL: $TERM) can be drawn on. */
 bool terminal_can(int out, const char *name);
 /*
  * Take over the terminal @in and @out (from terminal_descriptor()): switch to its alternate screen
- * if it has one, and turn off echo. Both descriptors stay the caller's. After this call, a crash
+ * if it has one, and turn off echo. The caller keeps both descriptors. After this call, a crash
  * restores the terminal first. Return 0 or -errno.
  */
 int terminal_open(int in, int out, bool colour);

@@ -16,7 +16,7 @@
 /* Strings made for a row; "": not set. */
 struct top_words {
 	char last[48];
-	char name[192]; /* of a thread, or of a barrier without departures */
+	char name[192]; /* name of a thread, or of a barrier without departures */
 };
 
 struct top_name {
@@ -31,11 +31,11 @@ struct top {
 	char what[128];
 
 	/* Where the output goes. */
-	bool drawn; /* on a terminal; otherwise lines */
+	bool drawn; /* draw on a terminal; otherwise print lines */
 	bool opened;
 	bool ascii;
 	FILE *plain;
-	int in, out; /* of the terminal */
+	int in, out; /* descriptors of the terminal; -1: none */
 	struct tty_capture tty_capture;
 	struct screen *screen;
 	struct screen_lines lines;
@@ -54,9 +54,9 @@ struct top {
 	uint64_t said_ns;
 	uint64_t lost_base;
 	uint64_t first_ns, next_ns, now_ns;
-	uint64_t opened_shown; /* key that screen_opened() returned at the last look */
+	uint64_t opened_shown; /* key that screen_opened() returned when the items were last made */
 	uint64_t looks;
-	uint64_t memory; /* after the first look */
+	uint64_t memory; /* private memory after the first look, in bytes; 0: not known yet */
 
 	bool quit, again;
 	int error;

@@ -26,7 +26,9 @@ static int keep_name(void *ctx, const struct report_barrier *barrier)
 	return name->label && name->id ? 0 : -ENOMEM;
 }
 
-/* Return the name of a thread. It is read when first needed, since most threads are never shown. */
+/*
+ * Return the name of a thread. Read it only when it is needed, since most threads are never shown.
+ */
 static const char *thread_comm(struct top *t, uint32_t index)
 {
 	const struct model_thread *th = model_thread(t->view.model, index);
@@ -73,7 +75,7 @@ static int new_item(struct top *t, struct screen_item **item, struct top_words *
 	return 0;
 }
 
-/* Set the string pointers when no more rows are added, since the strings may move until then. */
+/* Set the string pointers after the last row was added. Until then the strings may move. */
 static void point_at_words(struct top *t)
 {
 	uint32_t i;
@@ -130,7 +132,9 @@ static int add_row(struct top *t, const struct live_rates_row *row, bool process
 	return 0;
 }
 
-/* A barrier without departures has no name in the model yet. */
+/*
+ * Add the row of a barrier without departures. It has no name in the model yet, only a call site.
+ */
 static int add_unmet(struct top *t, const struct live_rates_row *row)
 {
 	struct top_words *w;
