@@ -34,12 +34,14 @@ struct listing {
 	size_t nfiles;
 	struct buf *out;
 	struct buf notes; /* paragraphs, each with a newline at its end */
-	uint32_t places; /* probe sites that are traceable and used */
+	uint32_t places; /* number of probe sites that are traceable and used */
 };
 
 /* --- text ------------------------------------------------------------------------------------- */
 
-/* Append the words of @s from @column on, with @indent before each further line. */
+/*
+ * Append the words of @s, wrapped at COLUMNS. Output begins at @column; further lines get @indent.
+ */
 static void add_wrapped(struct buf *buf, const char *s, size_t column, size_t indent)
 {
 	size_t start = column;
@@ -61,7 +63,7 @@ static void add_wrapped(struct buf *buf, const char *s, size_t column, size_t in
 	buf_char(buf, '\n');
 }
 
-/* Append text from files, in a form that a terminal does not act on. */
+/* Append text from a file without its control characters, cut to @most bytes. */
 static void add_safe(struct buf *buf, const char *s, size_t most)
 {
 	char *safe = text_printable(s);
@@ -102,7 +104,7 @@ static void __attribute__((format(printf, 2, 3))) note(struct listing *l, const 
 
 /* --- properties of a probe site --------------------------------------------------------------- */
 
-/* Return whether the file imports the function, or its other MPI name at the same address. */
+/* Return whether the file imports the function under its MPI_ or its PMPI_ name. */
 static bool is_imported(const struct module *by, const char *symbol)
 {
 	char other[SYMBOL_NAME_MAX];
@@ -115,13 +117,16 @@ static bool is_imported(const struct module *by, const char *symbol)
 	return !strncmp(symbol, "MPI_", 4) && module_imports(by, other);
 }
 
-/* Return whether it is a marker in the source. */
+/* Return whether the probe site is a marker in the source. */
 static bool is_point(const struct module_probe_site *p)
 {
 	return strncmp(p->symbol, "sbt:", 4) == 0;
 }
 
-/* Return whether the function is called by name. Calls within its own file need no import. */
+/*
+ * Return whether a listed file can call the function. Calls within the program need no import, and
+ * a probe site without a plain symbol counts as used.
+ */
 static bool is_used(const struct listing *l, const struct module *m,
 		    const struct module_probe_site *p)
 {
@@ -136,7 +141,7 @@ static bool is_used(const struct listing *l, const struct module *m,
 	return false;
 }
 
-/* Get the name as in the source. */
+/* Copy the function's name, as in the source, to @name. */
 static void name_of(const struct listing *l, const struct module *m,
 		    const struct module_probe_site *p, char name[SYMBOL_NAME_MAX])
 {
@@ -144,13 +149,13 @@ static void name_of(const struct listing *l, const struct module *m,
 		snprintf(name, SYMBOL_NAME_MAX, "%s", p->symbol);
 }
 
-/* Return whether it is an inlined C++ wait within a function. */
+/* Return whether the probe site is in a C++ wait that is inlined into another function. */
 static bool is_in_line(const struct module_probe_site *p)
 {
 	return p->spec.role == SBT_ROLE_MARK_ENTER || p->spec.role == SBT_ROLE_MARK_LEAVE;
 }
 
-/* Describe how the end of a crossing that begins there is seen. */
+/* Describe how the end of a crossing that begins at the probe site is detected. */
 static void end_of(const struct module_probe_site *p, char *text, size_t len)
 {
 	if (family_has(p->spec.family, FAMILY_CXX) && is_in_line(p))
@@ -191,7 +196,7 @@ static void problem_of(const struct module_probe_site *p, char *text, size_t len
 			 p->exits_why);
 }
 
-/* Describe which threads are not seen, though the probe site is traced; "": none. */
+/* Describe the threads that a traced probe site does not see; "" if there are none. */
 static const char *unseen_of(const struct module_probe_site *p)
 {
 	if (p->error || p->end)
@@ -248,7 +253,7 @@ static void add_row(struct listing *l, const struct module *m, const struct modu
 	}
 }
 
-/* Return whether it is no barrier, but creates a task. */
+/* Return whether the probe site creates a task. It is no barrier, and is not listed. */
 static bool is_aside(const struct module_probe_site *p)
 {
 	return p->spec.role == SBT_ROLE_TASK;
@@ -327,7 +332,7 @@ static void add_json(struct listing *l, const struct module *m)
 
 /* --- what cannot be seen ---------------------------------------------------------------------- */
 
-/* Return whether it is a run-time library: its own calls say nothing about the program. */
+/* Return whether the file is a run-time library, whose calls say nothing about the program. */
 static bool is_runtime(const struct module *m)
 {
 	static const char *const names[] = { "libstdc++.so", "libc++.so", "libgcc_s.so", "ld-" };
@@ -339,7 +344,10 @@ static bool is_runtime(const struct module *m)
 	return m->traits.dynamic && (m->traits.glibc || m->traits.musl);
 }
 
-/* Return a file of the program that calls or contains the function, or NULL. */
+/*
+ * Return a file of the program that calls the function, or a static program that contains it; or
+ * NULL. Run-time libraries are ignored.
+ */
 static const struct module *any_uses(const struct listing *l, const char *name)
 {
 	size_t i;

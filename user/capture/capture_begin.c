@@ -53,7 +53,10 @@ int capture_run_untraced(const struct options *o)
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* Warn that @own is not written: its content is in @first, another file. */
+/*
+ * Warn that @own is not written, because another sbt-trace writes @first ("": no file) instead. Do
+ * nothing if both are the same file.
+ */
 static void report_elsewhere(const struct job *job, const char *what, const char *own,
 			     const char *first)
 {
@@ -90,7 +93,10 @@ static int own_files(struct capture *c, uint32_t rank)
 	return 0;
 }
 
-/* Hand this process over. Does not return on success. */
+/*
+ * Let the sbt-trace of the first rank trace this process, and execute COMMAND. Return 0 if that
+ * sbt-trace does not take the process; not 0: exit with *status.
+ */
 static int follow_first(struct capture *c, const struct job *job, int *status)
 {
 	struct handover_events reported;

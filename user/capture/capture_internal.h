@@ -37,7 +37,8 @@ struct capture {
 	struct observer *observer;
 	struct ingest *ingest;
 	struct hang_monitor *hang_monitor;
-	struct hot *hot; /* pauses probes that are hit often without result; NULL: none to pause */
+	/* pauses probes that are hit often and show no barrier; NULL before begin() */
+	struct hot *hot;
 	struct limit *limit; /* --cost-limit; NULL: none */
 	struct recording *recording; /* NULL: none */
 	struct emit *emit;

@@ -61,7 +61,7 @@ static int open_output(struct capture *c)
 	return o->record ? recording_open(o->record, &c->recording) : 0;
 }
 
-/* Warn if probes are slow on so many CPUs: that affects every figure of the report. */
+/* Warn if the machine has so many CPUs that probes are slow, which affects the whole report. */
 static void warn_of_cpus(void)
 {
 	struct doctor_facts machine;
@@ -212,7 +212,10 @@ static int add_words(struct capture *c, int pid)
 {
 	int err = tracker_add_words(c->tracker, pid);
 
-	/* The process has ended or cannot be read: programs are examined when it executes them. */
+	/*
+	 * Other errors mean that the process has ended or cannot be read. If it still runs, a
+	 * program is examined when the process executes it.
+	 */
 	return err == -ENOMEM ? err : 0;
 }
 
@@ -316,7 +319,7 @@ int capture_set_up(struct capture *c)
 	err = preflight_check();
 	if (!err)
 		err = open_output(c);
-	/* First, as COMMAND inherits signals and limits unchanged. */
+	/* Fork COMMAND first: it inherits signals and limits, which are changed below. */
 	if (!err)
 		err = prepare_command(c);
 	if (!err)

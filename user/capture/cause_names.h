@@ -11,7 +11,7 @@
 
 struct cause_names;
 
-/* Return 0 and *out, or -ENOMEM. All arguments must outlive it. */
+/* Return 0 and *out, or -ENOMEM. All arguments must outlive *out. */
 int cause_names_new(const struct attach *attach, struct address_spaces *spaces,
 		    const struct counting *counting, const struct report_env *env,
 		    struct cause_names **out);

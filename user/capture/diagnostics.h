@@ -13,7 +13,7 @@
 /* Processes that COMMAND started and left running. */
 struct diagnostics_left {
 	uint32_t n;
-	uint32_t pid; /* number of one of these processes */
+	uint32_t pid; /* process id of one of them */
 };
 
 /* The sources of the remarks; all of them must outlive this struct. */
@@ -25,7 +25,7 @@ struct diagnostics {
 	const struct tracker *tracker;
 	struct ingest *ingest;
 	const struct model *model;
-	struct diagnostics_left left; /* as of COMMAND's end */
+	struct diagnostics_left left; /* when COMMAND ended */
 	uint64_t elapsed_ns; /* since tracing began */
 	/* Tracing ended early on a write error: an absence of crossings means nothing. */
 	bool cut;

@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
  * Probes on condition variables that are not barriers, and on turns that threads rarely wait for,
- * can be hit very often. A process that hits them more than SBT_LOOKS_MAX times in a second with
- * little result loses these probes. The process gets them back after 1 s; it gets probes of turns
- * back after 1 s, then 2 s, 4 s, ...
+ * can be hit very often. If a process hits them more than SBT_LOOKS_MAX times in a second with
+ * little result, these probes are paused for 1 s. Each further pause of probes on turns and
+ * semaphores is twice as long as the last.
  */
 #ifndef CAPTURE_HOT_H
 #define CAPTURE_HOT_H
@@ -18,7 +18,9 @@
 
 struct hot; /* opaque */
 
-/* Return NULL if out of memory. All arguments must outlive it. @ingest discovers barriers. */
+/*
+ * Return NULL if out of memory. All arguments must outlive the result. @ingest discovers barriers.
+ */
 struct hot *hot_new(struct attach *attach, struct tracker *tracker, struct ingest *ingest,
 		    int verbose);
 void hot_free(struct hot *hot);
