@@ -18,10 +18,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define RUNS   15 /* of each measurement; the median counts */
+#define RUNS   15 /* of each measurement; the median is used */
 #define ROUNDS 300
 #define COPY   (32u << 20) /* bytes: more than caches hold */
-#define SETTLE 20000 /* ns until a thread that goes to sleep sleeps */
+#define SETTLE 20000 /* ns after which a thread that goes to sleep is asleep */
 
 struct pair; /* two threads that run one measurement */
 
@@ -71,7 +71,8 @@ static void futex_wake(_Atomic uint32_t *word, uint32_t value)
 }
 
 /*
- * Each wakes the other and sleeps: half a round is a wake-up, from the call until the other runs.
+ * The threads wake each other in turn. Half a round is the time from the wake-up call until the
+ * other thread runs.
  */
 static void run_wake_ups(struct side *s)
 {
@@ -204,7 +205,7 @@ static int run_once(void (*run)(struct side *s), const int cpus[2], double *ns)
 		if (err)
 			break;
 	}
-	/* A single thread would wait forever; only the end of the process stops it. */
+	/* Do not join: the only thread waits at the barrier forever, and still uses *p. */
 	if (err && n == 1)
 		return err;
 	while (n)
@@ -233,7 +234,10 @@ static int run_median(void (*run)(struct side *s), int a, int b, double *ns)
 
 /* --- measurements with one thread ------------------------------------------------------------- */
 
-/* Cross a barrier alone, without the cost of the wake-up call, which is wake_time. */
+/*
+ * Measure a crossing of a barrier alone, less the wake-up call that it contains: wake_time covers
+ * that call.
+ */
 static int single_thread_barrier(double *ns)
 {
 	_Atomic uint32_t word = 0;

@@ -119,7 +119,7 @@ void preflight_drop(uint64_t keep, int verbose)
 			    strerror(-err));
 }
 
-/* Get the depth below the root of its mount: BPF looks up an ancestor by its level. */
+/* Get the depth of a cgroup below the root of its mount. BPF programs look up an ancestor by it. */
 static int cgroup_level(const char *real, uint8_t *level)
 {
 	char path[PATH_MAX];

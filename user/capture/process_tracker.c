@@ -19,7 +19,10 @@
 #include "target/linker.h"
 #include "target/proc.h"
 
-/* The incarnation of a process that ran before sbt-trace: a number that BPF does not generate. */
+/*
+ * The incarnation of a process that ran before tracing. The BPF programs never generate this
+ * number.
+ */
 #define INC_FOUND 2u
 
 #define WORDS_MAX 64 /* words of a command line that are examined */
@@ -102,8 +105,8 @@ static void refuse(struct tracker *t, struct address_space *space, const char *c
 }
 
 /*
- * Return the result of probes_returns() for all mappings. *runtime: a library that begins regions
- * is mapped; at the start of a program it is not yet.
+ * Return the result of probes_returns() for all mappings. *runtime: set if a library that begins
+ * regions is mapped. At the start of a program there is none yet.
  */
 static uint32_t see_returns(struct tracker *t, int pid, const struct maps *maps, bool *runtime)
 {
@@ -161,7 +164,7 @@ static void choose_exit_detection(struct tracker *t, struct address_space *space
 		refuse(t, space, comm);
 		return;
 	}
-	/* The exit detection was chosen before another library was mapped. */
+	/* An earlier call has chosen it, before another library was mapped. */
 	if (space->by_exit)
 		return;
 	space->by_exit = true;
@@ -191,7 +194,7 @@ static int see_rank(struct tracker *t, const struct address_space *space, const 
 			ranks_find_handles(m, &space->maps.entries[i], &handles);
 	}
 	tracker_job(t, space->tgid, space->inc, &job);
-	/* A child that a rank forked has its code, but takes no part in MPI. */
+	/* A child that a rank forked runs the same code, but takes no part in MPI. */
 	if (!space->parent_tgid)
 		tracker_note_rank(t, space->tgid, &job, &space->untraced, program);
 	return ranks_see(t->ranks, space->tgid, space->inc, &job, &handles);
@@ -318,8 +321,8 @@ static int examine_own(struct tracker *t, bool named, bool ranks)
 }
 
 /*
- * Examine OpenMP libraries without probing them: a child may need them at once, but other processes
- * may run them.
+ * Examine the OpenMP libraries in advance, because a child may need them at once. They are not
+ * probed yet, because untraced processes may run them.
  */
 static void read_openmp(struct tracker *t)
 {
@@ -393,7 +396,10 @@ int tracker_add_pid(struct tracker *t, int pid)
 		err = tracker_examine(t, space);
 	if (err)
 		return err;
-	/* Distinguishes libraries that it loads later from programs that it executes later. */
+	/*
+	 * Needed to distinguish libraries that the process loads later from programs that it
+	 * executes later.
+	 */
 	proc_image(pid, &space->program.image);
 	tracker_examine_waits(t, space, false);
 	return 0;
@@ -580,7 +586,7 @@ static void on_changed(struct tracker *t, const struct sbt_event *event)
 	space = address_space_get(t->spaces, event->tgid, event->inc);
 	if (space)
 		space->runs = !held;
-	/* The linker maps one library after the other: examine them together. */
+	/* The linker maps one library after the other: wait, and examine them together. */
 	if (space && event->type == SBT_REC_MAP && space->read && !space->settled && !held &&
 	    t->mappings && !tracker_starting_add(t, event->tgid, event->inc, true)) {
 		space->changes = event->change;
@@ -608,14 +614,14 @@ static void on_changed(struct tracker *t, const struct sbt_event *event)
 	}
 	if (!err && linker_done_meanwhile(space->partial, (int)event->tgid))
 		err = tracker_examine(t, space);
-	/* Until it is settled, it keeps SBT_PROC_FRESH, and may be stopped again. */
+	/* Until the process is settled, it keeps SBT_PROC_FRESH, and may be stopped again. */
 	if (!err && space->settled)
 		tracker_settled(t, space);
 	if (!err && event->type == SBT_REC_EXEC)
 		tracker_starting_done(t, event->tgid, event->inc);
 	if (!err && !space->settled && !held && t->mappings)
 		tracker_starting_add(t, event->tgid, event->inc, false);
-	/* Nothing is missed while it is stopped. */
+	/* While the process is stopped, it cannot wait: probes attached now miss no wait. */
 	if (space && held)
 		tracker_examine_waits(t, space, false);
 	if (held)
@@ -643,14 +649,12 @@ static void on_fork(struct tracker *t, const struct sbt_event *event)
 		tracker_starting_add(t, event->tgid, event->inc, true);
 	if (child)
 		tracker_examine_forked(t, child);
-	/*
-	 * The parent may have been settled between the fork and now: the child still has its flag.
-	 */
+	/* If the parent was settled between the fork and now, the child still has its flag. */
 	if (parent && parent->settled)
 		attach_flag_process(t->attach, event->tgid, event->inc, 0, SBT_PROC_FRESH);
 }
 
-/* Return the mapping at @addr, and the offset in its file in *offset; or NULL. */
+/* Return the mapping at @addr, or NULL. *offset: the offset of @addr in the mapped file. */
 static const struct maps_entry *mapped_at(const struct address_space *space, uint64_t addr,
 					  uint64_t *offset)
 {
@@ -773,7 +777,7 @@ void tracker_event(struct tracker *t, const struct sbt_event *event)
 		space->runs = true;
 		examine_program(t, space, event);
 		break;
-	/* even of a single thread, if it shares memory with other processes */
+	/* A single thread also gets probes on waits, if it shares memory with other processes. */
 	case SBT_REC_UNPROBED:
 	case SBT_REC_THREAD:
 		space = t->options.discover ? address_space_find(t->spaces, event->tgid, event->inc)
@@ -786,7 +790,7 @@ void tracker_event(struct tracker *t, const struct sbt_event *event)
 		on_changed(t, event);
 		break;
 	case SBT_REC_EXIT:
-		/* Another process may soon have this number. */
+		/* Another process may soon have this process id. */
 		if (event->flags & SBT_EVENT_LEADER && event->flags & SBT_EVENT_TRAPPED)
 			remark_warn("trapped", event->tgid,
 				    "process %u (%.16s) died of SIGTRAP: it probably ran a copy of "
