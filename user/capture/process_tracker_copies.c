@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Programs that run a copy of code: breakpoints that were copied are replaced by the original code,
+ * Handle programs that run a copy of code. Copied breakpoints are replaced by the original code,
  * before the copy runs if possible. Only a breakpoint is overwritten, and only if the bytes around
  * it equal the bytes around a probe of sbt-trace in its file.
  */
@@ -25,8 +25,8 @@
 #include "target/proc.h"
 
 /*
- * Bytes of a process's memory that are searched in total, and in each search at the former location
- * of its own text.
+ * Maximum number of bytes that are searched in the memory of one process, and in each search at the
+ * former location of its own text.
  */
 #define SEARCH_BYTES	 (64u << 20)
 #define SEARCH_OWN_BYTES (256u << 20)
@@ -112,7 +112,9 @@ static int write_there(const struct search *s, const struct maps_entry *e, uint6
 		       : -errno;
 }
 
-/* Replace a breakpoint. The process may have changed the memory: compare it again just before. */
+/*
+ * Replace a breakpoint. The process may have changed the memory: compare it again before writing.
+ */
 static void replace(struct search *s, const struct maps_entry *e, uint64_t start, uint64_t end,
 		    uint64_t address)
 {
@@ -198,7 +200,8 @@ static void search_pages(struct search *s, const struct maps_entry *e, uint64_t 
 }
 
 /*
- * Search the data of a file, read by the process or not. Return false if SEEK_DATA is unsupported.
+ * Search a mapped file, including pages that the process never read. Return false if SEEK_DATA is
+ * unsupported.
  */
 static bool search_file(struct search *s, int fd, const struct maps_entry *e, uint64_t start,
 			uint64_t end)
@@ -246,7 +249,7 @@ static bool search(struct search *s, const struct maps_entry *e, uint64_t start,
 	bool known, probed;
 	struct stat st;
 
-	/* /proc/PID/maps may show another device number. */
+	/* Use the numbers from stat(): /proc/PID/maps may show another device number. */
 	known = fd >= 0 && !fstat(fd, &st);
 	s->dev = known ? st.st_dev : 0;
 	s->ino = known ? st.st_ino : 0;
@@ -292,7 +295,10 @@ static void search_process(struct search *s, const struct sbt_event *event)
 	int times = 0;
 
 	any = search_between(s, SEARCH_ALL, event->range_start, event->range_end);
-	/* The call has not finished, or its memory was moved to its final address. */
+	/*
+	 * Search again if the call has not finished, or if its memory was moved to its final
+	 * address.
+	 */
 	while (!held && !s->replaced && (!any || s->moved) && times++ < SEARCH_TIMES) {
 		s->moved = false;
 		usleep(SEARCH_AGAIN_US);
@@ -345,7 +351,10 @@ static void search_close(struct search *s)
 	free(s->window);
 }
 
-/* Report copies. An untraced process hit a probe for all processes; the report omits it. */
+/*
+ * Report the copies that were found. An untraced process has copied probes that all processes
+ * share; the report does not contain it.
+ */
 static void report_copies(const struct tracker *t, const struct search *s, bool traced)
 {
 	char comm[16] = "?";

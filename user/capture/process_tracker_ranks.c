@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * MPI ranks that may wait for one another in calls that are not traced. A rank that crosses no
- * barrier is in no figure: a remark names it.
+ * MPI ranks that may wait for one another in calls that are not traced. No figure contains a rank
+ * that crosses no barrier, so a remark names it.
  */
 #include "capture/process_tracker_internal.h"
 
@@ -24,7 +24,7 @@ struct silent_rank {
 /* Ranks of one program that call the same functions. */
 struct silent_program {
 	struct silent_rank rank;
-	uint32_t n, pid; /* number of ranks; process number of one rank */
+	uint32_t n, pid; /* number of ranks; process id of one of them */
 };
 
 void tracker_note_rank(struct tracker *t, uint32_t tgid, const struct job *job,

@@ -29,7 +29,7 @@ static void put_back(struct tty_capture *a)
 	}
 }
 
-/* Redirect @fd to @to, and save it. */
+/* Redirect @fd to @to, and keep the original descriptor. */
 static int redirect(struct tty_capture *a, int fd, int to)
 {
 	a->saved[fd] = fcntl(fd, F_DUPFD_CLOEXEC, 3);

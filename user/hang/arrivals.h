@@ -19,7 +19,7 @@ struct arrival {
 	uint32_t pid, inc, tid;
 	uint64_t since_ns, object, ip, sp;
 	uint64_t words; /* raw barrier word; 0: not read */
-	uint64_t shared; /* key that processes share; 0: the object is private */
+	uint64_t shared; /* key of an object that processes share; 0: the object is private */
 	uint8_t family, kind, how;
 	bool marked;
 	uint32_t group; /* index in .groups */

@@ -62,7 +62,7 @@ struct hang_thread {
 	const char *syscall; /* the system call that the thread is in; NULL: none, or unknown */
 	const char *wchan; /* the kernel function that it waits in; NULL: unknown */
 	const char *call; /* the MPI call that it waits in: "MPI_Recv"; NULL: none */
-	uint32_t call_frame; /* index of the program's frame that called it; HANG_NONE */
+	uint32_t call_frame; /* index of the program's frame that makes this call; HANG_NONE */
 	uint32_t peer; /* the rank, in its communicator, that the call waits for; HANG_NONE */
 	bool world; /* the call is on MPI_COMM_WORLD */
 	const char *left; /* the call after which the thread never returns: "MPI_Finalize"; NULL */

@@ -129,7 +129,10 @@ static int name_barrier(struct hang_collect *s, const struct hang_collect_barrie
 	return 0;
 }
 
-/* Return whether the thread arrived before tracing began, as its stack and futex word say. */
+/*
+ * Return whether thread @i waits at the barrier, as its stack and futex word show, although no
+ * arrival was recorded: it arrived before tracing began.
+ */
 static bool arrived_unseen(const struct hang_collect_answer *a,
 			   const struct hang_collect_barrier *b, uint32_t i)
 {
