@@ -13,7 +13,7 @@
 #include "target/job.h"
 #include "target/look.h"
 
-/* What a snapshot's wait is here. At a futex, .on is that of the lock. */
+/* The state for each kind of wait in a snapshot. At a futex, .on is taken from the lock. */
 static const struct {
 	enum hang_state state;
 	enum hang_on on;
@@ -150,7 +150,7 @@ static const struct hang_thread *rank_thread(const struct hang_collect_answer *a
 	return first;
 }
 
-/* Only the ranks of MPI_COMM_WORLD are known processes. */
+/* Processes are only known for the ranks of MPI_COMM_WORLD. */
 void hang_collect_add_peers(struct hang_collect_answer *a)
 {
 	const struct hang_thread *peer;

@@ -96,8 +96,8 @@ static bool can_fill(const struct graph *g, uint32_t barrier)
 }
 
 /*
- * Return the barrier with arrivals on the communicator on which thread @i is in a different
- * collective, if two examinations found the thread there; HANG_NONE: none.
+ * If two examinations found thread @i in an MPI_COMM_WORLD collective other than a barrier, return
+ * the barrier of that communicator at which threads have arrived. Otherwise return HANG_NONE.
  */
 static uint32_t crossed_barrier(const struct graph *g, uint32_t i)
 {

@@ -7,7 +7,7 @@
 #include "hang/hang.h"
 #include "analyse/internal.h"
 
-/* The state of a candidate, in the order of how much it explains, most first. */
+/* The state of a candidate. States that explain more are first. */
 enum { RANK_LOST, RANK_STUCK, RANK_BUSY, RANK_OUTSIDE, RANK_REST, RANK_BARRED };
 
 /* A thread that may be missing at a barrier. */

@@ -16,7 +16,7 @@
 #include "target/proc.h"
 
 #define LOOK_NS	 1000000000ULL /* between two looks at the arrivals */
-#define LOOK_MIN 4 /* looks per --hang, if that is more often */
+#define LOOK_MIN 4 /* minimum number of looks within the time of --hang */
 
 /* A barrier with waiting threads. */
 struct group_state {
@@ -116,7 +116,7 @@ static uint32_t find_known(struct hang_monitor *h, const struct arrival *p)
 	return i;
 }
 
-/* Return whether the records fed so far say that the barrier has opened. */
+/* Return whether the records fed so far show that the barrier has opened. */
 static bool has_opened(const struct hang_monitor *h, const struct known *k)
 {
 	struct model_team team;
@@ -150,7 +150,10 @@ static void close_known(struct hang_monitor *h, uint64_t now)
 
 		if (k->over || k->lasts || k->seen)
 			continue;
-		/* A killed process never left; the records of threads that left may be delayed. */
+		/*
+		 * A killed process never left the barrier. Otherwise the records of threads that
+		 * left may be delayed.
+		 */
 		if (!has_opened(h, k) && !proc_alive((int)k->pid)) {
 			k->lasts = true;
 			k->hang.waited_ns = now - k->since_ns;
@@ -418,7 +421,7 @@ static int look(struct hang_monitor *h, uint64_t now)
 		err = 0;
 	}
 	if (!hang_worker_has(h->hang_worker)) {
-		/* A running job would refer to hangs by their index. */
+		/* Not while a job runs: it refers to hangs by their index. */
 		close_known(h, now);
 		forget_known(h);
 	}

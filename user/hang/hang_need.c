@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* The start time of a thread is in clock ticks. */
+/* Start times have the precision of a clock tick. */
 #define START_SLACK_NS 20000000ULL
 
 static bool may_come(const struct hang_barrier *b, const struct hang_thread *t)
@@ -97,8 +97,8 @@ static bool is_within(const struct hang_barrier *b, const struct hang_thread *t)
 }
 
 /*
- * Return whether the thread joins a thread that has arrived here. Unless the thread was seen at
- * this barrier, it has nothing else to do with the barrier.
+ * Return whether the thread joins a thread that has arrived here, and was never seen at this
+ * barrier. Then the thread is not missing.
  */
 static bool joins_arrived(const struct graph *g, const struct hang_barrier *b, uint32_t i)
 {
@@ -220,9 +220,9 @@ static const char *call_of(const struct graph *g, const struct hang_barrier *b, 
 }
 
 /*
- * Find two ranks in different operations of a communicator. All ranks must call the same operation:
- * otherwise no rank leaves, because none leaves an operation that is a barrier before all have
- * called it. .odd is in the operation that fewer ranks called.
+ * Find two ranks in different operations of a communicator. All ranks must call the same operation.
+ * Otherwise no rank leaves: a rank leaves an operation that acts as a barrier only after all ranks
+ * have called it. .odd is in the operation that fewer ranks called.
  */
 static void find_odd(const struct graph *g, const struct hang_barrier *b, struct need *need)
 {

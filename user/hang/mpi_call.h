@@ -18,7 +18,7 @@ struct mpi_call {
 	const char *name; /* "MPI_Recv", static; NULL: the thread is in no such call */
 	uint32_t caller; /* index of the frame that called it; UINT32_MAX: unknown */
 	uint64_t site; /* address of that call */
-	uint64_t cfa; /* of the function's frame, which identifies the call */
+	uint64_t cfa; /* canonical frame address of the function, which identifies the call */
 	bool collective; /* all ranks of the communicator call it */
 	bool world; /* on MPI_COMM_WORLD; false: another communicator, or unknown */
 	int32_t peer; /* peer rank in the communicator; negative: any, none, or unknown */

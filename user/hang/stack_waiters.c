@@ -15,7 +15,8 @@
 
 #define COUNT_MAX     1000000u /* threads of a team: a larger count is garbage */
 #define LINKAGE_BYTES 32
-#define WORDS_OFFSET  8 /* in glibc's barrier: the raw barrier word for family_read_words() */
+/* offset in glibc's barrier: the raw barrier word for family_read_words() */
+#define WORDS_OFFSET  8
 
 /* The barrier function that a thread is in. */
 struct found {
@@ -169,7 +170,7 @@ static bool is_runtime(const struct module *m, const struct module *barrier_modu
 	return m == barrier_module || m->c_library || m->runtime || m->mpi;
 }
 
-/* Return the next outer frame of another real function. */
+/* Return the index of the next outer frame at another address, which skips inlined functions. */
 static uint32_t next_frame(const struct snapshot_thread *t, uint32_t i)
 {
 	uint64_t address = t->frames[i].address;
@@ -211,8 +212,8 @@ static bool is_library_name(const char *name)
 }
 
 /*
- * As user_frame(), without templates and inline functions of C++ libraries, which are in the
- * program's file.
+ * Do the same as user_frame(), but skip templates and inline functions of C++ libraries. Their code
+ * is in the program's file.
  */
 static uint32_t program_frame(const struct search *s, const struct snapshot_thread *t, uint32_t i,
 			      const struct module *barrier_module)
@@ -262,8 +263,8 @@ static bool find_probe_site(const struct search *s, const struct snapshot_thread
 /* --- objects ---------------------------------------------------------------------------------- */
 
 /*
- * Read a glibc barrier. Threads sleep at its second word, or the first before 2.25. The count must
- * be plausible.
+ * Read a glibc barrier. Threads sleep at its second word, or at its first word before glibc 2.25.
+ * The count must be plausible.
  */
 static uint32_t read_libc_object(const struct search *s, uint8_t family, uint64_t word,
 				 uint64_t *object)
@@ -286,7 +287,7 @@ static uint32_t read_libc_object(const struct search *s, uint8_t family, uint64_
 	return 0;
 }
 
-/* Read a barrier with its count just before the futex word, as libgomp's. */
+/* Read a barrier with its count just before the futex word, such as libgomp's. */
 static uint32_t read_before_futex(const struct search *s, uint64_t word, uint64_t *object)
 {
 	uint32_t total;

@@ -26,7 +26,7 @@ struct stack_waiters_barrier {
 	bool of_processes; /* one thread of each process arrives: MPI */
 	bool world; /* on MPI_COMM_WORLD; false: another communicator, or unknown */
 	uint32_t pid; /* of the first thread */
-	/* Address; 0: unknown, and all threads in this function count as at one barrier. */
+	/* Address; 0: unknown. Then all threads in this function count as being at one barrier. */
 	uint64_t object;
 	uint32_t count; /* threads that must arrive, read from the object; 0: unknown */
 	char function[128]; /* called function, as in the ELF file: untrusted */

@@ -23,7 +23,7 @@ enum snapshot_wait {
 	SNAPSHOT_RUNNING, /* on a CPU when the sample was taken */
 	SNAPSHOT_RUNNABLE, /* wants a CPU, or runs on one and was not sampled */
 	SNAPSHOT_FUTEX, /* args[0] is the word */
-	SNAPSHOT_IO, /* a file, a pipe, a socket, any of several */
+	SNAPSHOT_IO, /* a file, a pipe, a socket, or one of several of these */
 	SNAPSHOT_SLEEP, /* nanosleep(), or poll() and similar without files */
 	SNAPSHOT_CHILD, /* wait4(), waitid() */
 	SNAPSHOT_STOPPED, /* by a signal or a debugger */
@@ -51,7 +51,8 @@ struct snapshot_frame {
 	const char *module; /* path of the file that has the code; NULL: none */
 	uint32_t line; /* 0: unknown */
 	const char *inlined; /* the function into which this function was inlined; NULL: none */
-	uint64_t address; /* in the process: of the call, or where the thread is (innermost) */
+	/* in the process: of the call; in the innermost frame: where the thread is */
+	uint64_t address;
 };
 
 struct snapshot_thread {
@@ -60,7 +61,7 @@ struct snapshot_thread {
 	char state; /* as in /proc: R S D T t Z X I; 0: gone or unknown */
 	int64_t syscall; /* number of the blocking system call; -1: none; -2: unknown */
 	uint64_t args[6]; /* of the system call */
-	char wchan[64]; /* kernel function that waits; "": unknown */
+	char wchan[64]; /* kernel function in which the thread waits; "": unknown */
 	uint64_t cpu_ns,
 		runq_ns; /* total time on a CPU, and waiting for a CPU; UINT64_MAX: unknown */
 	uint64_t start_ticks; /* from /proc/.../stat: detects a reused tid; 0: unknown */
@@ -93,10 +94,10 @@ struct snapshots;
 struct regs;
 
 /*
- * Create the state that snapshots share: the task iterator, and symbols. @spaces must outlive it.
- * snapshot_take() uses @spaces, so do not call that from two threads at once. Return 0 or -ENOMEM.
- * Snapshots also work without an iterator (old kernel, no permission); snapshot_thread.source says
- * what was used.
+ * Create the state that snapshots share: the task iterator, and symbols. @spaces must outlive *out.
+ * snapshot_take() uses @spaces, so do not call it from two threads at once. Snapshots also work
+ * without an iterator (old kernel, no permission); snapshot_thread.source says what was used.
+ * Return 0 or -ENOMEM.
  */
 int snapshots_new(struct address_spaces *spaces, struct snapshots **out);
 void snapshots_free(struct snapshots *snapshots);
