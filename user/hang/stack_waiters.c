@@ -325,7 +325,10 @@ static bool same_barrier(const struct stack_waiters_barrier *b,
 {
 	if (b->family != key->family || (b->kind == SBT_KIND_JOIN) != (key->kind == SBT_KIND_JOIN))
 		return false;
-	/* Ranks in different operations of one communicator belong together: that is the hang. */
+	/*
+	 * Ranks in different operations of one communicator form one group: this mismatch is the
+	 * hang.
+	 */
 	if (key->of_processes)
 		return b->of_processes &&
 		       (!strcmp(b->function, key->function) || (b->world && key->world));

@@ -25,7 +25,7 @@ struct chain {
 };
 
 /*
- * A chain of callers that led to a wait or a waking. Its functions are looked up only after a
+ * A chain of callers that led to a wait or a wake-up. Its functions are looked up only after a
  * barrier has been found there.
  */
 struct way {
@@ -34,7 +34,7 @@ struct way {
 	bool wake, helpers, known;
 };
 
-/* A cache of the sites that were found for a wait or a waking with these callers. */
+/* A cache entry: the sites that were found for a wait or a wake-up with these callers. */
 struct noted {
 	uint64_t ip, callers;
 	uint32_t tgid, inc;
@@ -474,8 +474,8 @@ uint32_t callsites_semaphore(struct callsites *c, struct address_space *space,
 }
 
 /*
- * Return whether the program's own call on this way is @site, and is in the first function of a
- * thread.
+ * Return whether the program's own innermost call in this chain is at @site, and is in the first
+ * function of a thread.
  */
 static bool is_first(struct callsites *c, const struct way *way, uint32_t site)
 {

@@ -134,8 +134,8 @@ int feed_round(struct feed *feed, const struct sbt_crossing *c,
 /* Return the site of @c's call, or NULL when out of memory. */
 const struct feed_site *feed_site(struct feed *feed, const struct sbt_crossing *c);
 /*
- * Return the name of @c's object in all processes that may share the object, or 0 if it is private
- * to the process.
+ * Return a number that names @c's object in all processes that may share the object; 0: the object
+ * is private to the process.
  */
 uint64_t feed_shared(struct feed *feed, const struct sbt_crossing *c, struct address_space *space);
 /* Return whether the process ended before it was known whether it shares @c's object. */
