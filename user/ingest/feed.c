@@ -325,8 +325,8 @@ static uint32_t site_of(struct feed *f, const struct sbt_crossing *c, const stru
 
 /*
  * Return the libc variant of a pthread barrier. If the process ended before its mappings were read,
- * only the probe shows the variant. The other memory with its barriers is then unknown, so its
- * episodes may not count as complete.
+ * only the probe shows the variant. Then the memory that it shared is unknown too, so its episodes
+ * may not count as complete.
  */
 static enum family_libc libc_of(const struct feed *f, const struct sbt_crossing *c,
 				const struct address_space *space)
@@ -749,7 +749,7 @@ static int feed_worker(struct feed *f, const struct forkjoin_episode *round,
 		.depart_ns = MODEL_UNKNOWN,
 		.arrive_cpu = (uint16_t)mem->cpu,
 		.depart_cpu = (uint16_t)mem->cpu,
-		/* Not a test: an episode that model/forkjoin found has this family. */
+		/* Every episode that model/forkjoin found has this family. */
 		.family = SBT_FAMILY_FORKJOIN,
 		.kind = SBT_KIND_JOIN,
 		.flags = MODEL_CROSSING_STAYS | MODEL_CROSSING_TEAM,
@@ -785,7 +785,7 @@ int feed_round(struct feed *f, const struct sbt_crossing *c, const struct forkjo
 		.depart_ns = round->depart_ns,
 		.arrive_cpu = c->arrive_cpu,
 		.depart_cpu = c->depart_cpu,
-		/* Not a test: an episode that model/forkjoin found has this family. */
+		/* Every episode that model/forkjoin found has this family. */
 		.family = SBT_FAMILY_FORKJOIN,
 		.kind = SBT_KIND_JOIN,
 		.flags = round->joins_only ? MODEL_CROSSING_JOINS : MODEL_CROSSING_TEAM,

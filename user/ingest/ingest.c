@@ -37,8 +37,8 @@ struct ingest {
 	struct model *model;
 	struct feed *feed;
 	struct discover *discover; /* NULL if discovery is off */
-	struct forkjoin *forkjoin; /* the same */
-	struct turnstiles *turnstiles; /* the same */
+	struct forkjoin *forkjoin; /* NULL if discovery is off */
+	struct turnstiles *turnstiles; /* NULL if discovery is off */
 	struct reorder reorder;
 	uint64_t unshared; /* see ingest_unshared() */
 	struct ingest_verdict *verdicts; /* not taken yet */
@@ -71,7 +71,7 @@ static uint64_t discover_line(void *ctx, uint32_t site, uint32_t depth)
 }
 
 /*
- * Return whether the wait and the waking are close: on one line, as in a macro, or in a small
+ * Return whether the wait and the wake-up are close: on one line, as in a macro, or in a small
  * function that is not the first function of a thread.
  */
 static bool discover_compact(void *ctx, uint32_t wait, uint32_t wake)
@@ -308,10 +308,7 @@ static int consider_threads(struct ingest *p, const struct sbt_event *e)
 	}
 }
 
-/*
- * --- discovered barriers
- * --------------------------------------------------------------------------
- */
+/* --- discovered barriers ---------------------------------------------------------------------- */
 
 static bool is_candidate(const struct stream_record *r)
 {
@@ -466,8 +463,8 @@ static int consider(struct ingest *p, const struct stream_record *record)
 }
 
 /*
- * Note a wait on a semaphore. Threads may use it as a barrier, which the report mentions, but its
- * waits form no episodes.
+ * Note a wait on a semaphore. If threads use the semaphore as a barrier, the report mentions it,
+ * but the waits form no episodes.
  */
 static int consider_semaphore(struct ingest *p, const struct sbt_crossing *c)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * The order of many sources, each of which is ordered: a tournament tree by key. The time of one
- * step grows with the logarithm of their number.
+ * Merge many sources, each of which is ordered, with a tournament tree. The time of one step grows
+ * with the logarithm of the number of sources.
  */
 #ifndef INGEST_MERGE_ORDER_H
 #define INGEST_MERGE_ORDER_H

@@ -52,7 +52,7 @@ struct process {
 	 * the process abandoned a call, and it is unknown whether the other ranks count that call
 	 */
 	bool left;
-	uint64_t number; /* number from 1, a part of keys */
+	uint64_t number; /* number of the process, from 1; part of hash keys */
 	struct process *next;
 };
 
@@ -181,7 +181,7 @@ static bool is_one_of(const uint64_t addresses[4], uint64_t handle)
 	return false;
 }
 
-/* Reduce *handle to its significant bits, and return whether it is a predefined communicator. */
+/* Reduce *handle to its significant bits. Return which predefined communicator it is, if any. */
 static enum which which_is(const struct process *p, uint64_t *handle)
 {
 	if (!p->handles.addresses) {
@@ -280,7 +280,7 @@ static struct making *making_get(struct ranks *r, uint64_t key, uint32_t of)
 	return m;
 }
 
-/* A rank returned from a call that makes communicators for the ranks of @parent. */
+/* Handle a rank's return from a call that makes communicators for the ranks of @parent. */
 static int take_made(struct ranks *r, struct process *p, const struct sbt_crossing *c,
 		     const struct comm *parent)
 {

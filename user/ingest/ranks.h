@@ -78,7 +78,7 @@ struct ranks_sums {
 	 * could be read
 	 */
 	uint64_t unseen;
-	uint32_t elsewhere; /* number of ranks of such jobs on other machines */
+	uint32_t elsewhere; /* number of ranks of the traced jobs that are on other machines */
 };
 
 void ranks_sums(const struct ranks *ranks, struct ranks_sums *out);

@@ -39,7 +39,7 @@ struct ring {
 	const uint64_t *producer;
 	const uint8_t *data;
 	size_t bytes;
-	uint64_t pos; /* where we read */
+	uint64_t pos; /* position of the next record to read */
 	/* position up to which the kernel may write again, as stored in *consumer */
 	uint64_t given;
 	/* position up to which records were copied; unread records are in the list */
@@ -186,7 +186,7 @@ static void begin_pass(struct ring_stream *s, uint64_t until_ns)
 	merge_order_begin(&s->merge_order);
 }
 
-/* The space of copied records has already been returned. */
+/* Return the space of the records that were read. That of copied records was returned before. */
 static void give_back(struct ring *ring)
 {
 	if (ring->pos <= ring->given)
@@ -339,7 +339,7 @@ static int ring_next(struct stream *stream, uint64_t until_ns, struct stream_rec
 	out->key_ns = ring->key_ns;
 	out->crossing = NULL;
 	out->event = NULL;
-	/* The record of this ring is being returned now. */
+	/* The next record of this ring is the record that is being returned. */
 	if (s->taken == last)
 		out->soon = NULL;
 	if (s->taken == s->n - 1) {
