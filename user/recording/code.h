@@ -57,13 +57,15 @@ void code_known(struct coder *c, uint64_t *v);
 void code_double(struct coder *c, double *v);
 /* Code a string, or NULL. A string that was read is terminated, and contains no other NUL. */
 void code_text(struct coder *c, const char **s);
-/* Do the same for text from the program: when reading, make it printable. */
+/*
+ * Do the same for sbt-trace's own text, which is printed as it is: when reading, make it printable.
+ */
 void code_word(struct coder *c, const char **s);
-/* The same for a string that must not be NULL. */
+/* Do the same as code_word() for a string that must not be NULL. */
 void code_label(struct coder *c, const char **s);
 /* Code the string in @s, which has room for @size bytes with its terminator. */
 void code_name(struct coder *c, char *s, size_t size);
-/* The same for the program's own words. */
+/* Do the same for sbt-trace's own text: when reading, make it printable. */
 void code_sentence(struct coder *c, char *s, size_t size);
 /*
  * Code the number of elements, each of which takes at least one byte. When reading, return zeroed

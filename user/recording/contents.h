@@ -3,8 +3,8 @@
 /*
  * The contents of a recording: all inputs of the model, in order; the questions that were asked
  * meanwhile, with the answers; and the facts of the run. Feeding a model with the inputs, and
- * giving the same answers, results in the same report. Written in chunks (recording/chunks.h).
- * man/sbt-trace-recording.5 describes the format.
+ * giving the same answers, results in the same report. The contents are written in chunks
+ * (recording/chunks.h). man/sbt-trace-recording.5 describes the format.
  */
 #ifndef RECORDING_CONTENTS_H
 #define RECORDING_CONTENTS_H
@@ -30,7 +30,7 @@ struct contents_session {
 	int64_t realtime_offset_ns;
 	bool accounted; /* causes were collected */
 	uint32_t instructions, cycles; /* indices of these counters; MODEL_NONE: none */
-	uint32_t ncpus; /* online; 0 unknown */
+	uint32_t ncpus; /* number of online CPUs; 0: unknown */
 	uint32_t ncpu_node;
 	const uint32_t *cpu_node;
 	uint64_t ids[2]; /* random: identifies the recording */
@@ -49,7 +49,10 @@ struct contents_ending {
 	const struct remark *remarks;
 };
 
-/* Questions about the run. Append only: the numbers are in recordings. */
+/*
+ * Questions about the run. The comments name members of struct contents_question; "the process" is
+ * .tgid and .inc. Append only: the numbers are in recordings.
+ */
 enum contents_asked {
 	CONTENTS_TASK = 1, /* what: tid */
 	CONTENTS_LOCK = 2, /* what: address in the process */
@@ -142,10 +145,7 @@ void contents_free(struct contents *contents);
  */
 const struct contents_session *contents_began(const struct contents *contents);
 const struct contents_ending *contents_ended(const struct contents *contents);
-/*
- * Return the state of all of the recording after contents_next() has returned 0, and of its facts
- * before.
- */
+/* Return the state of the facts; after contents_next() has returned 0, of the whole recording. */
 enum contents_state contents_state(const struct contents *contents);
 /* Return the name of a site, or NULL. It belongs to @contents. */
 const struct site_name *contents_site_name(const struct contents *contents, uint32_t site);

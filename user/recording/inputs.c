@@ -147,7 +147,7 @@ static void bound_detail(struct model_detail *d)
 		d->ncounters = MODEL_COUNTERS_MAX;
 }
 
-/* Computed for each crossing, so without the table. */
+/* Does not use the table, because it runs for each crossing. */
 static uint64_t detail_mask(const struct model_detail *d)
 {
 	uint64_t mask = 0;
@@ -199,7 +199,7 @@ static void code_detail(struct coder *c, struct model_detail *d)
 #define DIFFERS_PLACE	0x040
 #define DIFFERS_REST	0x080
 #define DIFFERS_ARRIVED 0x100 /* the CPU of the arrival */
-#define DIFFERS_LEFT	0x200 /* left on another CPU */
+#define DIFFERS_LEFT	0x200 /* the departure is on another CPU than the arrival */
 #define DIFFERS_SEQ	0x400 /* not the next number */
 #define HAS_DETAIL	0x800
 #define NO_DEPARTURE	0x1000

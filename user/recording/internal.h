@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* Shared by the files of this room. */
+/* Declarations shared by the files of user/recording. */
 #ifndef RECORDING_INTERNAL_H
 #define RECORDING_INTERNAL_H
 

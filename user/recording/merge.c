@@ -18,7 +18,7 @@ struct source {
 	struct contents_item item; /* the next one, if `has` */
 	bool has;
 	uint64_t key_ns; /* its time by the first clock; never decreases */
-	uint64_t known_ns; /* all that departed before this has been read */
+	uint64_t known_ns; /* all items that departed before this time have been read */
 	struct hash sites; /* site of the recording -> site of the merge */
 	struct hash teams; /* communicator of MPI -> number of its ranks in this recording */
 	uint64_t salt; /* distinguishes shared memory of other hosts; 0: on the first host */
@@ -26,7 +26,7 @@ struct source {
 	bool numbered; /* ordinals are right: no lost record can have shifted them */
 	uint64_t ordinal; /* of the next item; 0: none, or unknown */
 	uint64_t unnumbered; /* crossings of MPI without an ordinal */
-	int64_t day_ns; /* to be added to its times, by the time of day */
+	int64_t day_ns; /* added to its times if the clocks are aligned by the time of day */
 	struct align_found found;
 };
 
@@ -138,7 +138,10 @@ static int learn_all(struct merge *m, uint32_t i, bool first)
 	return contents_rewind(s->contents);
 }
 
-/* What was lost is only known at the end of a recording. */
+/*
+ * Learn the ordinals of a recording. Losses are only known at its end. If they make the ordinals
+ * uncertain, undo the learning.
+ */
 static int learn_source(struct merge *m, uint32_t i)
 {
 	struct source *s = &m->sources[i];
@@ -292,8 +295,8 @@ static bool same_answer(const struct contents_answer *a, const struct contents_a
 }
 
 /*
- * Return whether the question is about a process, which pid and start time identify across
- * machines.
+ * Return whether the question is about a process. A tgid and its incarnation identify the process
+ * on all machines.
  */
 static bool is_of_process(const struct contents_question *q)
 {

@@ -258,7 +258,7 @@ static int take_thread(struct contents *t, struct coder *c)
 	if (c->failed || number > t->nthreads)
 		return -EBADMSG;
 	if (number == t->cap) {
-		/* A compressed file can repeat a number for next to nothing. */
+		/* Limit the memory: a small compressed file can define very many threads. */
 		if (((size_t)t->cap * 2 + 64) * sizeof(*more) > t->kept.max / 2)
 			return -EBADMSG;
 		more = realloc(t->threads, ((size_t)t->cap * 2 + 64) * sizeof(*more));

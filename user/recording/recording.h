@@ -50,11 +50,11 @@ void recording_session(struct recording *recording, const struct session *sessio
 		       int64_t realtime_offset_ns);
 /* Write to the file from time to time. Return 0, or the first write error. */
 int recording_step(struct recording *recording, uint64_t now_ns);
-/* The same, at once. */
+/* Write to the file now. Return 0, or the first write error. */
 int recording_now(struct recording *recording);
 /*
- * Name the remaining sites, after the report has been built. What has no name by then never gets
- * one.
+ * Name the remaining sites, after the report has been built. A site without a name by then never
+ * gets one.
  */
 void recording_names(struct recording *recording);
 void recording_ending(struct recording *recording, uint64_t end_ns);

@@ -81,7 +81,7 @@ static int open_file(const char *path, int *fd, struct contents **out)
 		return -errno;
 	if (fstat(*fd, &st))
 		return -errno;
-	/* The file is read twice. */
+	/* The file must be seekable, because it is read twice. */
 	if (S_ISDIR(st.st_mode))
 		return -EISDIR;
 	if (!S_ISREG(st.st_mode))

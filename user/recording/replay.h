@@ -46,7 +46,7 @@ struct replay_options {
  */
 int replay_open_all(const char *const *paths, uint32_t n, const struct replay_options *options,
 		    struct replay **out);
-/* The same for one recording. */
+/* Do the same for one recording. */
 int replay_open(const char *path, const struct replay_options *options, struct replay **out);
 /*
  * Pass the output that the run showed to @output. Call this before replay_run(). Without this call

@@ -11,7 +11,7 @@
 #include "base/hash.h"
 #include "base/number.h"
 
-/* Of the threads that had the same tid one after another, look at no more than this many. */
+/* How many threads with the same tid, one after another, are examined. */
 #define NAMESAKES 64
 
 /* A thread that was shown in the whole run. */
@@ -27,7 +27,7 @@ struct time_window {
 	struct numbered *numbered;
 	uint32_t n, cap;
 	struct hash last; /* (inc, tid) -> index + 1 of the last one */
-	struct hash shown; /* (tgid, inc) -> how many threads of the process */
+	struct hash shown; /* (tgid, inc) -> number of the process's threads that were shown */
 	struct hash cut; /* (inc, tid) -> arrival at an episode that began before the window */
 	/*
 	 * (inc, tid) -> number of its last crossing before the window, << 1; | 1: the next one is
@@ -152,12 +152,12 @@ int time_window_learn(struct time_window *w, uint64_t start_ns, const struct mod
 	return model_take(w->whole, in);
 }
 
-/* --- what is in it ---------------------------------------------------------------------------- */
+/* --- contents of the window ------------------------------------------------------------------- */
 
 /*
- * The thread was waiting when the window began, or at an episode that is left out. It is known to
- * be outside barriers from its departure on. The first such departure begins its history; a second
- * departure is numbered like any other.
+ * Feed the departure of a thread that was waiting when the window began, or was at an episode that
+ * is left out. From this departure on, the thread is known to be outside barriers. The first such
+ * departure begins its history; a second departure is numbered like any other.
  */
 static int come_out(struct time_window *w, struct model *m, const struct model_crossing *x)
 {
@@ -229,8 +229,8 @@ static int take_crossing(struct time_window *w, struct model *m,
 }
 
 /*
- * Threads and processes that start or end after the window do not do so inside it. An end may bring
- * the thread's name.
+ * Handle a start or an end after the window. It is not fed, but the end of a thread may contain the
+ * thread's name.
  */
 static int take_later(struct model *m, const struct model_input *in)
 {

@@ -10,7 +10,8 @@
 #include "recording/internal.h"
 
 /*
- * A chunk is written at this size: large enough to compress, and a small loss if the disk is full.
+ * A chunk is written when it has this size: large enough to compress, and a small loss if the disk
+ * is full.
  */
 #define CHUNK_BYTES (64u << 10)
 
@@ -24,7 +25,7 @@ struct contents_writer {
 	struct hash threads; /* (tgid, inc, tid) -> number */
 	struct contents_thread *known; /* by number */
 	uint32_t nknown, cap;
-	uint32_t *ended; /* numbers for reuse */
+	uint32_t *ended; /* numbers of ended threads, for reuse */
 	uint32_t nended, cap_ended;
 	struct hash answers; /* question -> hash of the last answer */
 	struct hash sites; /* the sites that were used */
@@ -87,7 +88,7 @@ static void commit(struct contents_writer *w, struct coder *chunk, uint16_t kind
 	if (r->failed) {
 		fail(w, -ENOMEM);
 	} else if (r->at + 16 > CHUNKS_MAX) {
-		/* No name or stack is that long. The fact is then unknown. */
+		/* No real record is that long. It is dropped, so its fact is unknown. */
 		coder_write(r);
 		return;
 	}
