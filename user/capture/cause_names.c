@@ -123,8 +123,8 @@ static const char *cause_names_file(void *ctx, uint64_t inode)
 	case S_IFREG: /* anonymous files since Linux 6.16 */
 	case 0:
 		/*
-		 * A user's file may have one of these names, but without brackets it has a file
-		 * type.
+		 * A user's file may be called "inotify", but it has a file type. A name in brackets
+		 * is hardly that of a user's file.
 		 */
 		if (*name == '[' || !w->file.mode)
 			words = anonymous_words(name);

@@ -190,7 +190,7 @@ int hot_event(struct hot *h, const struct sbt_event *e)
 	return 0;
 }
 
-/* Return whether the probes on condition variables of the process must be removed. */
+/* Return whether the process's probes on condition variables must be removed. */
 static bool is_hopeless(struct hot *h, struct hot_process *p)
 {
 	enum discover_hope hope = discover_hope(ingest_discover(h->ingest), p->tgid, p->inc);

@@ -60,9 +60,9 @@ void preload_maps_common(struct preload_maps *preload_maps)
 }
 
 /*
- * Return whether @word is a launcher of MPI ranks. A launcher and its ranks must not be stopped. So
- * without this look, the large MPI libraries would not be examined before a rank's first
- * collective.
+ * Return whether @word is a launcher of MPI ranks. A launcher and its ranks must not be stopped.
+ * Examining the large MPI libraries after the start would take longer than a rank needs until its
+ * first collective.
  */
 static bool launches_ranks(const char *word)
 {
@@ -90,7 +90,7 @@ static void map_pattern(struct preload_maps *preload_maps, const char *pattern)
 	globfree(&found);
 }
 
-/* If the library were examined when it is loaded, the first OpenMP regions would begin earlier. */
+/* The first OpenMP regions begin soon after the library is loaded, so it is examined before. */
 void preload_maps_openmp(struct preload_maps *preload_maps)
 {
 	map_pattern(preload_maps, "/usr/lib/*-linux-gnu/libgomp.so.1");

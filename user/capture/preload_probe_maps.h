@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Map files for a short time that processes may execute soon. The mappings show the device and
+ * Map, for a short time, files that processes may execute soon. The mappings show the device and
  * inode numbers that /proc/PID/maps will show for these processes.
  */
 #ifndef CAPTURE_PRELOAD_PROBE_MAPS_H

@@ -106,7 +106,7 @@ static void refuse(struct tracker *t, struct address_space *space, const char *c
 
 /*
  * Return the result of probes_returns() for all mappings. *runtime: set if a library that begins
- * regions is mapped. At the start of a program there is none yet.
+ * regions is mapped. At the start of a program no such library is mapped yet.
  */
 static uint32_t see_returns(struct tracker *t, int pid, const struct maps *maps, bool *runtime)
 {
@@ -164,7 +164,7 @@ static void choose_exit_detection(struct tracker *t, struct address_space *space
 		refuse(t, space, comm);
 		return;
 	}
-	/* An earlier call has chosen it, before another library was mapped. */
+	/* An earlier call chose the exit detection, before another library was mapped. */
 	if (space->by_exit)
 		return;
 	space->by_exit = true;

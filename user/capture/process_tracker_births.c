@@ -23,7 +23,7 @@
 #define LINKER_LONG 1000000000u
 #define LINKER_PART 8
 
-/* A program that was classified less than this ago is assumed to use the same libraries. */
+/* A program that was classified within this time is assumed to use the same libraries. */
 #define RECENT_NS 50000000u
 
 /* More files than any program maps. */

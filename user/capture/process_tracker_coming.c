@@ -63,9 +63,7 @@ static uint64_t classify_needed(struct tracker *t, const struct module *program)
 	facts = address_spaces_classify_files(c.files, c.n);
 	if (!facts.decided)
 		return 0;
-	/*
-	 * The addresses to which regions return are probed in each process, so wait until it runs.
-	 */
+	/* The addresses to which regions return are probed in each process, after its start. */
 	if (c.regions && (facts.refusal || attach_only_exits(t->attach)))
 		return 0;
 	for (i = 0; i < c.n; i++) {

@@ -186,7 +186,10 @@ static void begin_pass(struct ring_stream *s, uint64_t until_ns)
 	merge_order_begin(&s->merge_order);
 }
 
-/* Return the space of the records that were read. That of copied records was returned before. */
+/*
+ * Return the space of the records that were read to the kernel. The space of copied records has
+ * been returned already.
+ */
 static void give_back(struct ring *ring)
 {
 	if (ring->pos <= ring->given)

@@ -17,7 +17,7 @@
 #include "base/output.h"
 #include "recording/contents.h"
 
-/* A crash loses at most the records of this time. */
+/* A crash loses at most the records of the last STEP_NS. */
 #define STEP_NS 1000000000u
 
 struct recording {
