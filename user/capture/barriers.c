@@ -30,7 +30,7 @@ struct listing {
 	const struct barriers_options *options;
 	struct symbol_server *symbols;
 	struct modules *modules;
-	struct module *files[FILES_MAX]; /* the program first */
+	struct module *files[FILES_MAX]; /* files to list; the program is first */
 	size_t nfiles;
 	struct buf *out;
 	struct buf notes; /* paragraphs, each with a newline at its end */

@@ -45,7 +45,7 @@
  * for 30,000 new threads a second.
  */
 #define RETURN_NS	   200000000u
-/* A terminal's ^C also reaches COMMAND: how long to wait for COMMAND to end. */
+/* How long to wait for COMMAND to end after ^C, which the terminal also sends to COMMAND. */
 #define INTERRUPT_GRACE_MS 300
 
 /* --- signals and other descriptors ------------------------------------------------------------ */
@@ -365,7 +365,7 @@ static void on_event(void *ctx, const struct sbt_event *event)
 {
 	struct capture *c = ctx;
 
-	/* Acting on one event may take longer than the processes of later events live. */
+	/* Handling one event may take so long that the processes of later events exit meanwhile. */
 	ring_glance_events(c->stream, glance, c);
 	/*
 	 * Records before this event refer to the old mappings, so these records are processed
@@ -505,7 +505,10 @@ static void report_now(struct capture *c)
 
 	if (!c->options.only_record) {
 		run_facts_live_hangs(&c->run_facts_live, c->hang_monitor, now);
-		/* Remarks about what was not seen so far are temporary. */
+		/*
+		 * Remarks about what was not seen so far are only for this report, and forgotten
+		 * afterwards.
+		 */
 		remarks_all(&before);
 		find_remarks(c);
 		run_facts_live_report(&c->run_facts_live, c->emit, now, true);
@@ -698,7 +701,10 @@ static int finish(struct capture *c)
 	err = run_facts_live_report(&c->run_facts_live, c->emit, end, false);
 	if (err != -ENOMEM)
 		err = 0;
-	/* The text report contains the remarks already. */
+	/*
+	 * The text report contains the remarks already; other outputs do not show them on the
+	 * terminal.
+	 */
 	if (c->options.only_record || c->options.output || c->options.format != EMIT_TEXT)
 		remarks_say(0, c->options.quiet);
 	return err;

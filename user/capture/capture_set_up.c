@@ -145,7 +145,7 @@ static int build_rooms(struct capture *c)
 				      .discover_all = o->mode == OPTIONS_SYSTEM,
 				      .verbose = o->verbose };
 	struct symbol_options so = { .debuginfod = o->debuginfod,
-				     /* A hook shows names while tracing runs. */
+				     /* A hook shows names during tracing, so fetch them at once. */
 				     .fetch_at_once = c->hook != NULL };
 	int err, fd;
 	uint32_t i;
@@ -353,7 +353,7 @@ int capture_set_up(struct capture *c)
 		recording_listen(c->recording, &c->run_facts_live.env,
 				 c->cause_names ? cause_names_env(c->cause_names) : NULL);
 	}
-	/* Before any other probe is attached. */
+	/* Measure these costs before any other probe is attached. */
 	if (c->options.cost_limit > 0) {
 		c->priced = !run_facts_live_prices_all(&c->run_facts_live, capture_drain, c);
 		capture_drain(c);

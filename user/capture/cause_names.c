@@ -13,7 +13,7 @@
 
 #define STACKS_MOST 4096 /* stacks that are remembered */
 
-/* The stack that was returned last. */
+/* The answer that was returned last for a stack. */
 struct reported_stack {
 	uint32_t tgid, inc, n;
 	uint32_t sites[];
@@ -114,7 +114,7 @@ static const char *cause_names_file(void *ctx, uint64_t inode)
 	case S_IFSOCK:
 		return "a socket";
 	case S_IFCHR:
-		/* Terminals are called 0, 1, 2 in their directory. */
+		/* Pseudo-terminals are named 0, 1, 2, ... in their directory. */
 		if (*name && name[strspn(name, "0123456789")] == '\0') {
 			snprintf(w->device, sizeof(w->device), "the device %s", name);
 			return w->device;

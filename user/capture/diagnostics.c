@@ -57,7 +57,7 @@ static void note_rules(const struct diagnostics *r)
 				    : k		? "the second of its functions"
 						: "the first of its functions");
 		else if (!tracker_probed(r->tracker, (uint32_t)i + 1))
-			continue; /* the reason has been reported */
+			continue; /* the reason has been reported already */
 		else if (!feed_crossings(ingest_feed(r->ingest), (uint32_t)i + 1))
 			remark_note(REMARK_WARN, "user_barrier", 0,
 				    "-b %s: found %u time%s, but it was never called", rule->text,
@@ -85,7 +85,7 @@ static void note_teams(const struct diagnostics *r)
 struct alive {
 	struct feed *feed;
 	uint32_t tgid;
-	uint64_t now_ns, tick_ns; /* time since boot, and the unit of start_ticks */
+	uint64_t now_ns, tick_ns; /* time since boot; ns of one tick of start_ticks */
 };
 
 static void note_thread(void *ctx, int tid)
@@ -233,7 +233,7 @@ static const char *advice_of(const struct diagnostics *r, const struct discover_
 	return text;
 }
 
-/* Describe how to trace @o, which waits in one function and wakes in another. */
+/* Describe how to trace @o, at which threads wait in one function and are woken in another. */
 static const char *advice_split(const struct diagnostics *r, const struct discover_object *o,
 				char text[ADVICE_LEN])
 {

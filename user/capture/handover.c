@@ -32,7 +32,7 @@ bool handover_wanted(const struct job *job)
 	       job->local_rank < job->local_size;
 }
 
-/* Fill in an abstract address: the name disappears with its last user. */
+/* Fill in an abstract socket address. Its name disappears when its last socket is closed. */
 static socklen_t address_of(const struct job *job, struct sockaddr_un *address)
 {
 	int n;

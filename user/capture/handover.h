@@ -16,7 +16,7 @@
 
 #include "target/job.h"
 
-#define HANDOVER_MAX 4096 /* ranks on one machine */
+#define HANDOVER_MAX 4096 /* maximum number of ranks on one machine */
 
 struct handover {
 	int listener; /* -1: none */

@@ -33,8 +33,8 @@ int hot_event(struct hot *hot, const struct sbt_event *event);
  */
 int hot_step(struct hot *hot, uint64_t now_ns, uint64_t fed_ns);
 /*
- * Return the time of the oldest event that hot_step() can act on once all events until then have
- * been processed. 0: none. @hot may be NULL.
+ * Return the time of the oldest report of hot probes that hot_step() has not handled; 0: none.
+ * hot_step() handles a report once all events until then have been processed. @hot may be NULL.
  */
 uint64_t hot_reported_ns(const struct hot *hot);
 

@@ -24,13 +24,13 @@
  */
 #define LEAVE_NS 50000000ULL
 
-/* A process of the model, at the same index. */
+/* What is known about one process of the model. Both have the same index. */
 struct watched {
 	uint32_t inc; /* differs when another process reuses the index */
 	uint64_t crossings; /* number of all crossings at the last look */
 	/* the same members of `sums`, at the last look */
 	uint64_t switches, slept, interference_ns;
-	struct model_sums sums; /* at this look */
+	struct model_sums sums; /* sums at this look */
 	uint64_t by_probe_group[SBT_PROBE_GROUPS]; /* crossings at the last look */
 	uint64_t now[SBT_PROBE_GROUPS]; /* crossings at this look */
 	uint64_t probe_groups;
@@ -342,7 +342,7 @@ static double read_ns(const struct limit *l)
 		struct model_sums since = { .interference_ns = number_less(w->sums.interference_ns,
 									   w->interference_ns) };
 
-		/* A process that is merged into its program's sum has been counted. */
+		/* Skip the sum of a program's merged processes: each of them has been counted. */
 		if (p->processes > 1)
 			continue;
 		crossings += number_less(p->crossings + p->lost, w->crossings);

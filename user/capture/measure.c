@@ -36,7 +36,8 @@ struct side {
 struct pair {
 	void (*run)(struct side *s);
 	pthread_barrier_t barrier;
-	_Alignas(64) _Atomic uint32_t word[2][16]; /* one cache line each */
+	/* futex words of the two threads, one cache line each */
+	_Alignas(64) _Atomic uint32_t word[2][16];
 	_Alignas(64) _Atomic uint64_t counter;
 	struct side sides[2];
 };
@@ -186,7 +187,10 @@ static void *side_main(void *arg)
 	return NULL;
 }
 
-/* Run once on these CPUs, and get the longer of both times. Return 0 or a negative errno. */
+/*
+ * Run a measurement once on these CPUs. *ns: the longer of the two threads' times. Return 0 or a
+ * negative errno.
+ */
 static int run_once(void (*run)(struct side *s), const int cpus[2], double *ns)
 {
 	struct pair *p = aligned_alloc(64, sizeof(*p));

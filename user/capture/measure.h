@@ -9,7 +9,7 @@
 #include "predict/predict.h"
 
 struct measured {
-	uint32_t cpus; /* CPUs that were available */
+	uint32_t cpus; /* number of CPUs that were available */
 	/* Time of an episode of a pthread barrier, 2 threads on 2 CPUs; NAN: only one CPU. */
 	double episode_ns;
 	/* predicted time of that barrier, from the parameters; NAN: only one CPU */

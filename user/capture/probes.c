@@ -203,7 +203,7 @@ int probes_rest(struct probes *p, struct module *m, uint32_t tgid, uint32_t inc,
 	return attach_waits(p->attach, groups, n, &wakes, (int)tgid);
 }
 
-/* How to probe one kind of functions for one process. */
+/* One kind of functions, and how to probe it for one process. */
 struct alone {
 	struct hash *done; /* (module, tgid, inc): 1 attached, 2 impossible */
 	const struct module_waits *waits;

@@ -15,25 +15,33 @@
 struct probes {
 	struct attach *attach;
 	const struct tracker_options *options;
-	struct hash waits; /* (module, tgid, inc) with probes where threads wait */
+	struct hash waits; /* keys (module, tgid, inc): probes where threads wait are attached */
 	int waits_refused; /* last reported error of attaching these probes: -errno; 0: none */
-	/* (module, tgid, inc) with probes on waits for turns: 1 attached, 2 impossible */
-	struct hash turns;
-	/* (module, tgid, inc) with probes on waits for semaphores: 1 attached, 2 impossible */
-	struct hash sems;
 	/*
-	 * (module, tgid) with probes where functions of parallel regions return: 1 attached, 2
+	 * (module, tgid, inc) -> 1: probes on waits for turns are attached; 2: they are impossible
+	 */
+	struct hash turns;
+	/*
+	 * (module, tgid, inc) -> 1: probes on waits on semaphores are attached; 2: they are
 	 * impossible
 	 */
+	struct hash sems;
+	/*
+	 * (module, tgid) -> 1: probes where functions of parallel regions return are attached; 2:
+	 * they are impossible
+	 */
 	struct hash returns;
-	struct hash tasks; /* (module, tgid) with probes where tasks are created */
-	/* (module, leader, tgid) of dynamic linkers with a probe for one process */
+	struct hash tasks; /* keys (module, tgid): probes where tasks are created are attached */
+	/* keys (module, leader, tgid): this dynamic linker has a probe for this process */
 	struct hash loaders;
-	/* (module, tgid) with probes, if each process has its own (options->by_process) */
+	/*
+	 * keys (module, tgid): attached, if each process has its own probes (options->by_process)
+	 */
 	struct hash by_process;
-	struct written written; /* files with probes */
-	uint32_t places; /* probe sites with a probe */
-	uint32_t by_rule[RULES_MAX + 1]; /* probes of the user's rules, by sbt_spec.rule */
+	struct written written; /* watches for writes to files with probes */
+	uint32_t places; /* number of probe sites with a probe */
+	/* number of probes of each rule of the user, by sbt_spec.rule */
+	uint32_t by_rule[RULES_MAX + 1];
 	bool stepped; /* the kernel single-steps at least one probed instruction */
 	/*
 	 * thread counts of barriers are read at each crossing, as some initialisations are not seen

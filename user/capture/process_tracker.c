@@ -25,7 +25,7 @@
  */
 #define INC_FOUND 2u
 
-#define WORDS_MAX 64 /* words of a command line that are examined */
+#define WORDS_MAX 64 /* maximum number of words of a command line that are examined */
 
 int tracker_new(struct attach *attach, struct modules *modules, struct address_spaces *spaces,
 		const struct tracker_options *options, struct tracker **out)
@@ -127,7 +127,7 @@ static uint32_t see_returns(struct tracker *t, int pid, const struct maps *maps,
 	return returns;
 }
 
-/* Choose how departures are seen, once it is known what the process runs. */
+/* Choose how departures are seen, after the files of the process have been examined. */
 static void choose_exit_detection(struct tracker *t, struct address_space *space)
 {
 	bool runtime = false;
@@ -370,7 +370,7 @@ int tracker_add_words(struct tracker *t, int pid)
 	n = proc_words(pid, words, WORDS_MAX);
 	if (n < 0)
 		return n;
-	/* The program that it runs has been examined already. */
+	/* Skip the first word: the program that the process runs has been examined already. */
 	preload_maps_words(&preload_maps, t->modules, n ? words + 1 : words);
 	if (preload_maps.n)
 		err = examine_own(t, true, preload_maps.mpi);
@@ -824,7 +824,7 @@ void tracker_forget(struct tracker *t, uint32_t tgid, uint32_t inc)
 	address_spaces_forget(t->spaces, tgid, inc);
 	ranks_forget(t->ranks, tgid, inc);
 	hash_del(&t->seen, (uint64_t)inc << 32 | tgid);
-	/* Invalidates cached call sites. */
+	/* This invalidates cached call sites. */
 	t->generation++;
 }
 

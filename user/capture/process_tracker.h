@@ -73,7 +73,7 @@ int tracker_rest_sems(struct tracker *tracker, uint32_t tgid, uint32_t inc, bool
  */
 void tracker_mapped(struct tracker *tracker, void (*each)(void *ctx, const struct sbt_event *event),
 		    void *ctx);
-/* Return the file descriptor number @i to poll for such mappings, or -1 after the last. */
+/* Return file descriptor number @i to poll for mapped code, or -1 after the last. */
 int tracker_mapped_fd(const struct tracker *tracker, uint32_t i);
 /* Examine processes in which the dynamic linker was running. Call it at tracker_due(). */
 void tracker_settle(struct tracker *tracker);
@@ -104,7 +104,7 @@ void tracker_unseen(const struct tracker *tracker, uint64_t *late, uint64_t *uns
 void tracker_made(const struct tracker *tracker, uint64_t *made, uint64_t *executed);
 /* Return a descriptor that is readable when a file with probes is written to; -1: not watched. */
 int tracker_written_fd(const struct tracker *tracker);
-/* Handle these writes, before a process runs the new content. */
+/* Handle writes to files with probes, before a process runs the new content. */
 void tracker_written(struct tracker *tracker);
 /* Return the known facts about the traced MPI ranks. */
 struct ranks *tracker_ranks(const struct tracker *tracker);

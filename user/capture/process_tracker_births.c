@@ -38,7 +38,7 @@ struct birth {
 	uint64_t busy_ns; /* when its dynamic linker was last seen running; 0: never */
 	uint64_t due_ns;
 	bool unwanted; /* its name differs from --comm */
-	bool late; /* it is counted as late */
+	bool late; /* the process is counted as late */
 	bool busy, gone; /* at the current look: its linker is running; the process has exited */
 };
 
@@ -104,7 +104,7 @@ void tracker_birth(struct tracker *t, const struct mappings_event *exec)
 			      .unwanted = comm && strcmp(comm, exec->comm) != 0 };
 
 	if (b) {
-		/* The previous program has ended. */
+		/* The process ran another program before, which has ended. */
 		count_late(t, b, exec->t_ns, true);
 		files_free(b);
 		*b = born;
@@ -255,7 +255,8 @@ static bool ran_before_probes(const struct tracker *t, const struct birth *b, ui
 
 		*path = e->path;
 		/*
-		 * Process and file were gone before the file could be opened: it may have barriers.
+		 * The file may have barriers: it was gone, like the process, before it could be
+		 * opened.
 		 */
 		if (!m && thread_ns)
 			return true;
@@ -282,7 +283,7 @@ bool tracker_is_late(const struct tracker *t, uint32_t tgid, uint64_t start_ns)
 {
 	uint64_t found_ns;
 
-	/* A later process may have the same number. */
+	/* A later process may have the same process id. */
 	return hash_get(&t->late_of, tgid, &found_ns) && start_ns < found_ns;
 }
 

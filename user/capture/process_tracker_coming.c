@@ -38,7 +38,7 @@ static void add_file(void *ctx, const char *name, struct module *m)
 	struct coming *c = ctx;
 
 	(void)name;
-	/* Each probe on tasks is for a single process. */
+	/* Each probe on tasks is for a single process, so the program must run first. */
 	c->unknown |= !m || m->error || m->untraced.tasks || (m->traits.executable && m->tasks) ||
 		      c->n == NEEDED_MAX;
 	if (c->unknown)

@@ -42,16 +42,18 @@
 #define WINDOW_BYTES (256u << 10) /* bytes per read */
 #define WINDOW_PAGES 512 /* pages per read of pagemap */
 
-#define PAGE_PRESENT (1ULL << 63 | 1ULL << 62) /* /proc/PID/pagemap: in memory, or swapped */
+/* bits of /proc/PID/pagemap: the page is in memory, or swapped */
+#define PAGE_PRESENT (1ULL << 63 | 1ULL << 62)
 
 struct search {
 	const struct copies *copies;
 	int pid, mem, pagemap;
 	uint64_t page_bytes;
-	uint64_t dev, ino; /* of the searched file, as in stat(); 0: no file */
+	uint64_t dev, ino; /* numbers of the searched file, from stat(); 0: no file */
 	uint64_t budget; /* pages that may still be read */
 	uint8_t *window;
-	uint32_t replaced, left; /* breakpoints that were replaced, and that could not be */
+	/* number of breakpoints that were replaced, and that could not be replaced */
+	uint32_t replaced, left;
 	int error; /* why some breakpoints could not be replaced: -errno */
 	bool moved; /* some memory was gone when it was read */
 };
@@ -216,7 +218,7 @@ static bool search_file(struct search *s, int fd, const struct maps_entry *e, ui
 		hole = lseek(fd, data, SEEK_HOLE);
 		if (hole < 0)
 			return false;
-		/* The last page is mapped completely. */
+		/* Round up: the last page of a file is mapped completely. */
 		start = ((uint64_t)data & ~(s->page_bytes - 1)) + shift;
 		most = (((uint64_t)hole + s->page_bytes - 1) & ~(s->page_bytes - 1)) + shift;
 		most = most < end ? most : end;
@@ -262,7 +264,7 @@ static bool search(struct search *s, const struct maps_entry *e, uint64_t start,
 	return !probed;
 }
 
-/* The mappings to search. */
+/* Which mappings to search. */
 enum search_what { SEARCH_ALL, SEARCH_CODE, SEARCH_DATA };
 
 /* Search mappings between @start and @end. Return whether any of them may be a copy. */

@@ -23,15 +23,18 @@ struct tracker {
 	struct address_spaces *spaces;
 	struct tracker_options options;
 	struct probes probes;
-	struct hash waiting; /* tid -> futex word that it waited on when its probe was attached */
-	struct hash seen; /* inc << 32 | tgid of processes with probes where threads wait */
-	struct mappings *mappings; /* NULL: not needed, or not available */
+	/* tid -> address of the futex word at which the thread waited when probes were attached */
+	struct hash waiting;
+	struct hash seen; /* keys inc << 32 | tgid: processes with probes where threads wait */
+	/* reports of mappings from the kernel; NULL: not needed, or not available */
+	struct mappings *mappings;
 	struct sbt_event *mapped; /* events from mappings that have not been acted on */
 	uint32_t nmapped, mapped_cap;
 	struct hash changes; /* tgid -> number of reports that the process mapped code */
 	/* tgid with a probe on its own dynamic linker -> probes_loader()'s leader */
 	struct hash named;
-	struct hash unnamed; /* tgid of processes that are traced because of their parents */
+	/* tgid of traced processes without a probe on their own dynamic linker */
+	struct hash unnamed;
 	bool watching; /* mappings are requested from the kernel */
 	bool missed; /* the mappings of some processes were not seen */
 	struct birth *births; /* -a: processes with a program that is not decided yet */
@@ -47,7 +50,9 @@ struct tracker {
 	uint64_t unseen; /* reports of mapped code that were lost for lack of space */
 	struct starting *starting;
 	uint32_t nstarting, starting_cap;
-	/* tgid -> pages searched for copies of code << 1 | a remark has reported copies */
+	/*
+	 * tgid -> number of pages searched for copies of code << 1 | 1 if a remark reported copies
+	 */
 	struct hash copied;
 	/* inc << 32 | tgid -> struct job, of ranks that have executed a program */
 	struct hash jobs;
@@ -57,14 +62,14 @@ struct tracker {
 	uint64_t generation;
 	uint64_t closed_ns; /* when unused files were last closed */
 	struct ranks *ranks;
-	struct hash silent_ranks; /* tgid -> entry of process_tracker_ranks.c */
+	struct hash silent_ranks; /* tgid -> struct silent_rank */
 };
 
 /* process_tracker.c */
 /* Return the module of @entry (of mapping @i of @space), or NULL if it is not code of a file. */
 struct module *tracker_mapped_at(struct tracker *t, int pid, const struct maps_entry *entry);
 struct module *tracker_module(struct tracker *t, const struct address_space *space, size_t i);
-/* Read the mappings of the process and probe them. Return 0 or -errno. */
+/* Read the mappings of the process and attach probes to the files. Return 0 or -errno. */
 int tracker_examine(struct tracker *t, struct address_space *space);
 /*
  * Count the crossings of the process from now on: later mappings cannot change how its departures
@@ -172,7 +177,7 @@ int tracker_name(struct tracker *t, int pid);
 int tracker_name_coming(struct tracker *t, int pid);
 int tracker_name_starting(struct tracker *t, struct address_space *space);
 
-/* For feed_processes. */
+/* Functions for struct feed_processes. */
 uint64_t tracker_was_waiting(struct tracker *t, uint32_t tid);
 bool tracker_is_late(const struct tracker *t, uint32_t tgid, uint64_t start_ns);
 

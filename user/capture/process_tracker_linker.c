@@ -208,7 +208,7 @@ static bool starting_look(struct tracker *t, struct starting *s)
 	if (!space || !space->read)
 		return now_ns() - s->since_ns < UNREPORTED_NS;
 	space->runs = true;
-	/* The mappings that were read at the last event are older than the linker's end. */
+	/* Read the mappings again: at the last event, the linker had not finished. */
 	if ((space->settled && !s->changed) || address_space_look(t->spaces, space) ||
 	    tracker_examine(t, space))
 		return false;

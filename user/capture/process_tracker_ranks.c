@@ -18,7 +18,8 @@
 /* A rank with code that calls untraced functions. */
 struct silent_rank {
 	const char *program; /* a path, untrusted */
-	const char *calls; /* the functions; both texts live as long as the address spaces */
+	/* names of the functions; both texts live as long as the address spaces */
+	const char *calls;
 };
 
 /* Ranks of one program that call the same functions. */
@@ -34,7 +35,7 @@ void tracker_note_rank(struct tracker *t, uint32_t tgid, const struct job *job,
 	struct untraced calls = *untraced;
 	char names[UNTRACED_NAMES];
 
-	/* A single rank waits for no other. */
+	/* In a job of one rank, there is no other rank to wait for. */
 	if (job->rank == JOB_NONE || job->size == 1 || !untraced_has_mpi(untraced))
 		return;
 	if (!r && hash_count(&t->silent_ranks) < RANKS_MOST) {

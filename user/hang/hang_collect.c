@@ -19,7 +19,7 @@
 
 /* In a process with up to this many threads, the stacks of arrived threads are also read. */
 #define STACKS_MAX	  128
-#define LOOK_INTERVAL_NS  120000000ULL /* between the two looks */
+#define LOOK_INTERVAL_NS  120000000ULL /* time between the two looks at the threads */
 /* maximum number of threads without an arrival that are examined in a process */
 #define THREADS_MAX	  1024
 /* No traced process has this incarnation: the address space belongs to the snapshot. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Barriers and the threads in them, for hang_classify(). */
+/* Convert barriers and the threads in them to the input of hang_classify(). */
 #include "hang/hang_collect_internal.h"
 
 #include <errno.h>
@@ -70,7 +70,7 @@ static void add_site_frame(struct hang_collect_answer *a, uint32_t tid,
 	for (i = 0; i < a->in.nthreads; i++) {
 		struct hang_thread *t = &a->threads[i];
 
-		/* .frames has room for one more. */
+		/* .frames has room for one more frame. */
 		if (t->tid == tid && !t->nframes && t->frames && site->module)
 			((struct hang_frame *)(uintptr_t)t->frames)[t->nframes++] = *site;
 	}

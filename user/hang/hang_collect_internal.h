@@ -23,7 +23,8 @@ struct hang_collect_process {
 	struct address_space *space;
 	uint32_t n, narrived; /* the first .narrived of .tids have arrived at a barrier */
 	uint32_t *tids;
-	struct snapshot *arrived, *others, *again; /* NULL: no threads */
+	/* snapshots of arrived threads, of others, and of all again; NULL: no threads */
+	struct snapshot *arrived, *others, *again;
 	/* Second stacks of the threads in an MPI call; NULL: no threads. */
 	struct snapshot *calls_again;
 	uint32_t nreturns;
@@ -44,9 +45,13 @@ struct hang_collect_answer {
 	struct hang_barrier *barriers;
 	struct hang_arrival **arrivals; /* by barrier */
 	void **arenas; /* by barrier: memory that holds its names */
-	uint32_t circle; /* barrier of hang_collect_add_circle(), which is an MPI call; HANG_NONE */
-	struct hang_member *both; /* of .circle: the arrived and the missing thread */
-	uint64_t interval_ns; /* between the two looks */
+	/*
+	 * index of the MPI call that hang_collect_add_circle() added as a barrier; HANG_NONE: none
+	 */
+	uint32_t circle;
+	/* members of barrier .circle: the arrived and the missing thread */
+	struct hang_member *both;
+	uint64_t interval_ns; /* time between the two looks */
 };
 
 /* hang_collect_threads.c */

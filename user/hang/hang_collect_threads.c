@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Examined threads, for hang_classify(). */
+/* Convert examined threads to the input of hang_classify(). */
 #include "hang/hang_collect_internal.h"
 
 #include <errno.h>

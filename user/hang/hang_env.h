@@ -13,7 +13,7 @@
 #include "model/model.h"
 #include "sites/address_space.h"
 
-/* All of these must outlive the monitor. */
+/* All pointers must outlive the monitor. */
 struct hang_env {
 	struct attach *attach;
 	struct address_spaces *spaces; /* of the tracer; used only for look-ups */

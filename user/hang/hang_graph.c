@@ -179,7 +179,8 @@ void graph_find_able(struct graph *g)
 /* --- cycles ----------------------------------------------------------------------------------- */
 
 struct search {
-	uint32_t *from; /* by thread: the thread from which it was reached; HANG_NONE: not yet */
+	/* by thread: the thread from which the search reached it; HANG_NONE: not reached yet */
+	uint32_t *from;
 	uint32_t *queue;
 	uint32_t n;
 };

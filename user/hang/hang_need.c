@@ -202,7 +202,7 @@ static void need_others(const struct graph *g, const struct hang_barrier *b, str
 	need->k = b->count ? b->count - b->narrived : 1;
 	if (!b->count || !need_knows_all(g, b))
 		return;
-	/* There are exactly as many threads as are needed. */
+	/* Exactly as many threads are left as the barrier needs, so all of them are missing. */
 	if (need->n == need->k) {
 		for (i = 0; i < need->n; i++)
 			if (need->candidates[i].why == HANG_BY_PROCESS)

@@ -218,7 +218,7 @@ static void add_call(struct sentence *s, const struct hang_thread *t)
 		ADD(s, ", called by %s", f->function);
 }
 
-/* Add what the thread waits for in an MPI call, where the other thread is unknown. */
+/* Add what the thread waits for in an MPI call, if the other thread is unknown. */
 static void add_waits_in_call(struct sentence *s, const struct hang_thread *t)
 {
 	if (t->on == HANG_ON_COLLECTIVE) {

@@ -19,12 +19,12 @@ struct hang_worker;
 /* A question, and its results. */
 struct hang_job {
 	struct hang_collect_question question;
-	uint32_t n; /* barriers to classify */
+	uint32_t n; /* number of barriers to classify */
 	uint32_t *which; /* their indexes in .question */
 	uint32_t *known; /* the caller's own index of each barrier */
 	struct report_hang *out;
 	int *err; /* of each barrier: 0 or -errno */
-	int look_err; /* of hang_collect_look() */
+	int look_err; /* result of hang_collect_look() */
 };
 
 /*

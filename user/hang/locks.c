@@ -36,7 +36,8 @@
 
 struct locks {
 	struct address_spaces *spaces;
-	struct hash inner; /* process, tid in its own namespace -> tid here */
+	/* (process, tid in its pid namespace) -> tid in sbt-trace's pid namespace */
+	struct hash inner;
 	struct hash namespaced; /* process -> whether it is in a separate pid namespace */
 };
 
@@ -126,7 +127,7 @@ static bool is_namespaced(struct locks *l, uint32_t pid)
 	return own;
 }
 
-/* Return the thread with tid @number in the process's own namespace, or 0. */
+/* Return the tid of the thread that has tid @number in the process's pid namespace, or 0. */
 static uint32_t thread_of(struct locks *l, uint32_t pid, uint32_t number)
 {
 	uint64_t tid;

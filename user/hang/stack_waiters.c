@@ -13,7 +13,7 @@
 #include "sites/family.h"
 #include "sites/module.h"
 
-#define COUNT_MAX     1000000u /* threads of a team: a larger count is garbage */
+#define COUNT_MAX     1000000u /* maximum number of threads of a team; a larger count is garbage */
 #define LINKAGE_BYTES 32
 /* offset in glibc's barrier: the raw barrier word for family_read_words() */
 #define WORDS_OFFSET  8
@@ -314,7 +314,7 @@ static uint32_t read_object(const struct search *s, const struct snapshot_thread
 
 /* --- barriers --------------------------------------------------------------------------------- */
 
-/* MPI functions have two names. */
+/* MPI functions have two names: return the name without P. */
 static const char *mpi_name(const char *symbol)
 {
 	return !strncmp(symbol, "PMPI_", 5) ? symbol + 1 : symbol;

@@ -24,8 +24,10 @@
 #define ADDRESS_SPACE_INC UINT32_MAX
 #define ROUNDS		  3 /* attempts to read a thread that runs during the look */
 #define SAMPLE_MS	  50 /* limit of all attempts together */
-#define COPY_BYTES	  16384 /* of each stack: enough for all frames of most stacks */
-#define COPIES_BYTES	  (64u << 20) /* limit of all copied stacks; the rest is read on demand */
+/* bytes copied of each stack: enough for all frames of most stacks */
+#define COPY_BYTES	  16384
+/* maximum number of bytes of all copied stacks; the rest is read on demand */
+#define COPIES_BYTES	  (64u << 20)
 
 /* The frames of one site, without their address. */
 struct site_frames {
@@ -35,22 +37,22 @@ struct site_frames {
 
 struct snapshots {
 	struct address_spaces *spaces;
-	struct regs *regs; /* NULL: no iterator */
+	struct regs *regs; /* the task iterator; NULL: none */
 	char why[160]; /* why there is no iterator */
 	struct walk *walk;
 	struct site_frames *sites; /* by site */
 	uint32_t nsites;
 };
 
-/* A thread during the look. */
+/* A thread while a snapshot is taken. */
 struct subject {
 	struct snapshot_thread *thread;
 	struct look look;
-	uint64_t switches; /* when the registers were read */
+	uint64_t switches; /* number of context switches when the registers were read */
 	uint64_t returns[REGS_RETURNS];
 	uint32_t nreturns;
 	bool done; /* registers and stack are from the same moment */
-	bool running; /* it needs a sample */
+	bool running; /* the thread runs and needs a sample */
 	uint8_t *copy; /* copy of the stack */
 	uint64_t copy_at;
 	size_t copy_len;

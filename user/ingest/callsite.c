@@ -13,7 +13,10 @@
 #include "sites/callers.h"
 #include "sites/family.h"
 
-/* A power of two. Few call sites are in use at one time, and a cache miss costs only a look-up. */
+/*
+ * Size of the cache, a power of two. Few call sites are in use at one time, and a cache miss costs
+ * only a look-up.
+ */
 #define CACHE_SLOTS 1024u
 
 _Static_assert(CALLERS_MAX == SBT_CHAIN_MAX, "one length of chains");
@@ -41,7 +44,7 @@ struct noted {
 	uint32_t mappings; /* value of space.reads when the entry was filled in */
 	bool wake, used;
 	uint32_t own; /* the innermost call of the program itself */
-	uint32_t site; /* ADDRESS_SPACE_SITE_NONE: not found yet */
+	uint32_t site; /* site of the barrier; ADDRESS_SPACE_SITE_NONE: not found yet */
 };
 
 struct callsites {
@@ -56,7 +59,8 @@ struct callsites {
 	uint64_t shorter;
 	uint64_t unsampled;
 	char why[512];
-	struct callsites_frame_rule *rules; /* found since callsites_take_frame_rules() */
+	/* rules found since the last callsites_take_frame_rules() */
+	struct callsites_frame_rule *rules;
 	size_t nrules, cap_rules;
 	struct noted noted[CACHE_SLOTS];
 };
@@ -377,7 +381,7 @@ void callsites_forget(struct callsites *c, const struct address_space *space)
 	}
 }
 
-/* Note all ways of this process, because a barrier has been found there. */
+/* Look up the functions in all chains of this process, because a barrier has been found there. */
 static void ways_look_up(struct callsites *c, const struct address_space *space)
 {
 	struct enclose_step steps[CALLERS_MAX];

@@ -54,11 +54,11 @@ struct feed_options {
 	/* --frames: attribute a barrier to its Nth caller; 0 stands for the call itself */
 	uint32_t frames;
 	/*
-	 * A conceptual phase that the program marks begins or ends at a site with a label. The
-	 * function returns 0 or -errno.
+	 * Called when a conceptual phase that the program marks begins or ends, at a site with a
+	 * label. Return 0 or -errno.
 	 */
 	int (*mark)(void *ctx, uint32_t site, const struct conceptual_mark *mark);
-	/* A thread read or wrote another thread's data. */
+	/* Called when a thread read or wrote another thread's data. */
 	void (*message)(void *ctx, const struct model_message *message);
 	void *mark_ctx; /* for mark and message */
 };

@@ -41,7 +41,7 @@ struct ingest {
 	struct turnstiles *turnstiles; /* NULL if discovery is off */
 	struct reorder reorder;
 	uint64_t unshared; /* see ingest_unshared() */
-	struct ingest_verdict *verdicts; /* not taken yet */
+	struct ingest_verdict *verdicts; /* verdicts that were not taken yet */
 	size_t nverdicts, cap_verdicts;
 	void (*between)(void *ctx);
 	void *between_ctx;
@@ -294,7 +294,7 @@ static int consider_threads(struct ingest *p, const struct sbt_event *e)
 			forkjoin_end_process(p->forkjoin, e->tgid, old);
 		return forkjoin_begin(p->forkjoin, e->tgid, e->inc, e->tgid);
 	case SBT_REC_THREAD:
-		/* The creator of a thread that was found later is unknown. */
+		/* The creator of a thread that was found after its start is unknown. */
 		return e->creator ? forkjoin_made(p->forkjoin, e->tgid, e->inc, e->creator, e->tid,
 						  e->thread_pointer, e->t_ns)
 				  : 0;

@@ -17,7 +17,7 @@
 #define OPENMPI_F_WORLD 0u
 #define OPENMPI_F_SELF	1u
 #define OPENMPI_F_NULL	2u
-#define OPENMPI_F_MAX	0xffffffu /* addresses are larger */
+#define OPENMPI_F_MAX	0xffffffu /* maximum handle of Open MPI in Fortran; addresses are larger */
 /* the colour of a rank that joins no new communicator, in MPICH and Open MPI */
 #define MPI_UNDEFINED_C ((uint32_t)-32766)
 
@@ -46,7 +46,7 @@ struct process {
 	uint32_t tgid, inc;
 	struct job job;
 	struct ranks_handles handles;
-	bool began; /* traced from its beginning */
+	bool began; /* the process was traced from its beginning */
 	bool missed; /* a record was lost, so its number of calls is unknown */
 	/*
 	 * the process abandoned a call, and it is unknown whether the other ranks count that call
@@ -62,8 +62,8 @@ struct ranks {
 	struct hash began; /* (tgid, inc) -> BEGAN_* */
 	struct hash by_handle; /* (process, handle) -> struct comm; 0 if unknown */
 	struct hash by_key; /* key of the communicator -> struct comm */
-	struct hash calls; /* (process, communicator) -> calls that made communicators */
-	struct hash rounds; /* (process, communicator) -> crossings */
+	struct hash calls; /* (process, communicator) -> number of calls that made communicators */
+	struct hash rounds; /* (process, communicator) -> number of crossings */
 	struct hash making_of; /* (communicator, number of the call) -> struct making */
 	struct hash seqs; /* (process, tid) -> number of its last crossing */
 	struct ranks_sums sums;

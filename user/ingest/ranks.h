@@ -3,8 +3,9 @@
 /*
  * MPI: find the communicator that a handle of a process refers to. A handle is local to its
  * process. It is mapped to a key that all ranks share. For MPI_COMM_WORLD, the key is the job. For
- * a communicator made from another communicator, it is that communicator, the ordinal of the call
- * on it, and the colour. MPI requires that all ranks make these calls in the same order.
+ * a communicator that was made from another one, the key combines the other communicator, the
+ * ordinal of the call on it, and the colour. MPI requires that all ranks make these calls in the
+ * same order.
  */
 #ifndef INGEST_RANKS_H
 #define INGEST_RANKS_H

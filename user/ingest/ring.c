@@ -47,7 +47,7 @@ struct ring {
 	struct saved *first, *last;
 	uint64_t end; /* the producer's position at the last check */
 	const void *head; /* the next record, or NULL */
-	uint32_t head_len; /* length with the header, rounded up */
+	uint32_t head_len; /* length of the next record with its header, rounded up */
 	uint64_t key_ns;
 	uint64_t shown; /* events: position up to which events were shown, before their turn */
 	/* events: position up to which events were glanced at, possibly beyond `shown` */
@@ -60,7 +60,7 @@ struct ring_stream {
 	uint32_t n;
 	struct merge_order merge_order; /* merge order of the rings with a record in this pass */
 	uint32_t taken; /* the ring of the record that was returned; n if none */
-	uint64_t until_ns; /* of this pass */
+	uint64_t until_ns; /* this pass returns records up to this time */
 	uint64_t crossings;
 	uint32_t handed; /* number of returned records; wraps around */
 	size_t saved_bytes; /* total bytes of unread copies of all rings */
@@ -239,7 +239,7 @@ static const struct sbt_crossing *release(struct ring_stream *s)
 }
 
 /*
- * Return a piece with room for @len more bytes at position @from, or NULL if there is no memory or
+ * Return a copy with room for @len more bytes at position @from, or NULL if there is no memory or
  * no room.
  */
 static struct saved *saved_room(struct ring_stream *s, struct ring *ring, uint64_t from, size_t len,
@@ -267,7 +267,7 @@ static struct saved *saved_room(struct ring_stream *s, struct ring *ring, uint64
 	return last;
 }
 
-/* Return the end of the complete records. */
+/* Return the position after the last complete record between @from and @end. */
 static uint64_t written_up_to(const struct ring *ring, uint64_t from, uint64_t end)
 {
 	while (from < end) {

@@ -30,11 +30,11 @@ struct chunk_header {
 	uint32_t magic;
 	uint16_t kind;
 	uint16_t flags;
-	uint32_t stored; /* bytes that follow */
-	uint32_t size; /* of the content, uncompressed */
-	uint64_t number; /* of the chunk in the file, from 0 */
-	uint32_t content_crc; /* of the bytes that follow */
-	uint32_t header_crc; /* of the fields above */
+	uint32_t stored; /* number of bytes that follow */
+	uint32_t size; /* size of the uncompressed content */
+	uint64_t number; /* number of the chunk in the file, from 0 */
+	uint32_t content_crc; /* checksum of the bytes that follow */
+	uint32_t header_crc; /* checksum of the fields above */
 };
 
 _Static_assert(sizeof(struct file_header) == 16, "no holes");

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Memory that is freed at once. All zero: empty. */
+/* Memory that is freed all at once. All zero: empty. */
 struct pool {
 	struct pool_chunk *chunks;
 	size_t size, max; /* bytes allocated, and the limit (0: none) */
@@ -28,7 +28,7 @@ struct coder {
 	bool failed; /* reading: the input is invalid; writing: out of memory */
 	uint8_t *bytes; /* writing: owned by the coder; reading: the input */
 	size_t at; /* position in bytes[] */
-	size_t size; /* reading: of the input; writing: of the allocated memory */
+	size_t size; /* reading: size of the input; writing: size of the allocated memory */
 	struct pool *pool; /* reading: holds texts and arrays */
 };
 

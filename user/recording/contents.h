@@ -58,14 +58,14 @@ enum contents_asked {
 	CONTENTS_LOCK = 2, /* what: address in the process */
 	CONTENTS_MAPPING = 3, /* what: address in the process */
 	CONTENTS_FILE = 4, /* what: inode */
-	CONTENTS_STACK = 5, /* what: key, of the process; the answer has sites */
+	CONTENTS_STACK = 5, /* what: key of a stack of the process; the answer has sites */
 	CONTENTS_OBJECT = 6, /* what: address in the process; which: family */
-	CONTENTS_EXIT_DETECTION = 7, /* of the process */
-	CONTENTS_PRICE = 8, /* of the process; the answer is a number */
+	CONTENTS_EXIT_DETECTION = 7, /* exit detection of the process */
+	CONTENTS_PRICE = 8, /* price of a crossing of the process; the answer is a number */
 	CONTENTS_LABEL = 9, /* what: site */
-	CONTENTS_PROBE_GROUP = 10, /* what: probe group, of the process */
+	CONTENTS_PROBE_GROUP = 10, /* what: probe group of the process */
 	/*
-	 * of the process; .which = 0: names of functions in which it waits untraced; 1: whether it
+	 * of the process; .which = 0: names of untraced functions in which it waits; 1: whether it
 	 * runs tasks
 	 */
 	CONTENTS_UNTRACED = 11,
@@ -129,7 +129,8 @@ struct contents; /* opaque */
 
 enum contents_state {
 	CONTENTS_INTACT,
-	CONTENTS_CUT, /* it has no end: its writer was killed, or it was truncated */
+	/* the recording has no end: its writer was killed, or the file was truncated */
+	CONTENTS_CUT,
 	CONTENTS_DAMAGED,
 };
 
@@ -147,9 +148,11 @@ const struct contents_session *contents_began(const struct contents *contents);
 const struct contents_ending *contents_ended(const struct contents *contents);
 /* Return the state of the facts; after contents_next() has returned 0, of the whole recording. */
 enum contents_state contents_state(const struct contents *contents);
-/* Return the name of a site, or NULL. It belongs to @contents. */
+/* Return the name of a site, or NULL. The name belongs to @contents. */
 const struct site_name *contents_site_name(const struct contents *contents, uint32_t site);
-/* Return the last answer so far, or NULL if the question was not asked. It belongs to @contents. */
+/*
+ * Return the last answer so far, or NULL if the question was not asked. @contents owns the answer.
+ */
 const struct contents_answer *contents_find(const struct contents *contents,
 					    const struct contents_question *question);
 

@@ -189,7 +189,7 @@ static void code_detail(struct coder *c, struct model_detail *d)
 
 /* --- crossings -------------------------------------------------------------------------------- */
 
-/* What differs from the thread's last crossing. Append only. */
+/* Bits for the members that differ from the thread's last crossing. Append only. */
 #define DIFFERS_SITE	0x001
 #define DIFFERS_COUNT	0x002
 #define DIFFERS_OBJECT	0x004
@@ -200,7 +200,7 @@ static void code_detail(struct coder *c, struct model_detail *d)
 #define DIFFERS_REST	0x080
 #define DIFFERS_ARRIVED 0x100 /* the CPU of the arrival */
 #define DIFFERS_LEFT	0x200 /* the departure is on another CPU than the arrival */
-#define DIFFERS_SEQ	0x400 /* not the next number */
+#define DIFFERS_SEQ	0x400 /* the crossing's number is not the next one */
 #define HAS_DETAIL	0x800
 #define NO_DEPARTURE	0x1000
 #define DIFFERS_UNIT	0x2000

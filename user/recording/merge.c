@@ -15,17 +15,17 @@
 
 struct source {
 	struct contents *contents;
-	struct contents_item item; /* the next one, if `has` */
+	struct contents_item item; /* the next item, if `has` */
 	bool has;
 	uint64_t key_ns; /* its time by the first clock; never decreases */
 	uint64_t known_ns; /* all items that departed before this time have been read */
 	struct hash sites; /* site of the recording -> site of the merge */
-	struct hash teams; /* communicator of MPI -> number of its ranks in this recording */
+	struct hash teams; /* MPI communicator -> number of its ranks in this recording */
 	uint64_t salt; /* distinguishes shared memory of other hosts; 0: on the first host */
 	struct ordinals ordinals;
 	bool numbered; /* ordinals are right: no lost record can have shifted them */
-	uint64_t ordinal; /* of the next item; 0: none, or unknown */
-	uint64_t unnumbered; /* crossings of MPI without an ordinal */
+	uint64_t ordinal; /* ordinal of the next item; 0: none, or unknown */
+	uint64_t unnumbered; /* number of MPI crossings without an ordinal */
 	int64_t day_ns; /* added to its times if the clocks are aligned by the time of day */
 	struct align_found found;
 };
@@ -35,10 +35,10 @@ struct merge {
 	struct source *sources;
 	struct align *align; /* NULL: a single recording */
 	struct ordinal_order order;
-	struct hash by_place; /* hash of a site's facts -> site of the merge */
-	const struct site_name **names; /* by site of the merge */
+	struct hash by_place; /* place_of() of a site -> site of the merge */
+	const struct site_name **names; /* names of sites, by site of the merge */
 	uint32_t nnames, cap;
-	uint64_t end_ns; /* the latest end */
+	uint64_t end_ns; /* the latest end of any recording */
 	uint64_t advanced_ns;
 	bool finished;
 };

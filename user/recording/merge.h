@@ -19,8 +19,8 @@ struct merge_clock {
 	struct align_found found;
 	const char *host; /* NULL unknown */
 	/*
-	 * Crossings of MPI with an unknown ordinal on the communicator, counted while they are
-	 * read. These crossings are matched by time with the crossings of other recordings.
+	 * Number of MPI crossings with an unknown ordinal on the communicator, counted while they
+	 * are read. These crossings are matched by time with the crossings of other recordings.
 	 */
 	uint64_t unnumbered;
 };

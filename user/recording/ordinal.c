@@ -7,8 +7,8 @@
 #include "sbt/record.h"
 #include "sites/family.h"
 
-#define STATE_COMPLETE 1 /* traced from its beginning */
-#define STATE_LOST     2 /* the ordinal was known, but a record was lost since */
+#define STATE_COMPLETE 1 /* the process was traced from its beginning */
+#define STATE_LOST     2 /* the ordinal was known, but a record has been lost since then */
 
 /* --- counting --------------------------------------------------------------------------------- */
 

@@ -40,14 +40,14 @@ int ordinals_take(struct ordinals *ordinals, const struct model_input *input, ui
  */
 struct ordinal_order {
 	struct hash comms; /* communicator -> struct ordinal_comm */
-	/* (communicator, ordinal) -> processes that make their last call there */
+	/* (communicator, ordinal) -> number of processes that make their last call there */
 	struct hash ended;
 };
 
 struct ordinal_comm {
-	uint64_t members; /* processes with known ordinals */
+	uint64_t members; /* number of processes with known ordinals */
 	uint64_t done; /* calls of all members up to this ordinal were returned */
-	uint64_t left; /* members with later calls */
+	uint64_t left; /* number of members with later calls */
 	uint64_t missing; /* number of `left` members that have not made the next call */
 	bool free; /* order is not kept: recordings are damaged or contradict each other */
 };

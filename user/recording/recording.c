@@ -22,16 +22,16 @@
 
 struct recording {
 	char *path;
-	int file; /* the user's file; -1: fd is that file now */
-	bool made; /* we created the file */
-	int fd; /* where to write: memory, and then the file */
+	int file; /* the user's file; -1: fd refers to that file now */
+	bool made; /* this process created the file */
+	int fd; /* descriptor to write to: first memory, then the file */
 	struct contents_writer *contents;
 	/* the provider in which our functions were installed, and a copy with its own functions */
 	struct report_env *env, asked;
 	struct cause_env *causes, asked_causes;
 	struct model *model;
 	uint64_t step_ns; /* time of the last recording_step() that wrote */
-	int error; /* of writing; it was reported */
+	int error; /* error of writing, which has been reported */
 };
 
 /* Open or create the file. *made: it was created. */

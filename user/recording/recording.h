@@ -21,8 +21,8 @@ struct recording;
  */
 int recording_open(const char *path, struct recording **out);
 /*
- * Record the answers to all questions to @env, and to @causes if not NULL, from now on. Both must
- * outlive the recording.
+ * Record the answers to all questions that are asked through @env, and through @causes if not NULL,
+ * from now on. Both must outlive the recording.
  */
 void recording_listen(struct recording *recording, struct report_env *env,
 		      struct cause_env *causes);

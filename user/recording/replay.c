@@ -25,7 +25,7 @@
 
 struct replay {
 	struct replay_options options;
-	const char *const *paths; /* the caller's, or &one */
+	const char *const *paths; /* the caller's array, or &one */
 	char *one;
 	uint32_t n;
 	int *fds;

@@ -16,13 +16,13 @@
 
 struct run_facts_file {
 	struct merge *merge;
-	const struct model *model; /* to be set before the first question, like observer */
+	const struct model *model; /* set by the caller before the first question, like observer */
 	const struct observer *observer;
 	struct report_env env; /* the facts */
 	struct cause_env cause_env;
 	struct causes *causes;
 	const char *counters[MODEL_COUNTERS_MAX];
-	struct report_loss *losses; /* of all recordings */
+	struct report_loss *losses; /* losses of all recordings */
 	/* hangs of all recordings; the objects to which they point belong to the recordings */
 	struct report_hang *hangs;
 	/* remarks of all recordings; their texts belong to the recordings or to the caller */

@@ -18,20 +18,20 @@
 struct numbered {
 	uint64_t start_ns;
 	uint32_t tgid, number;
-	uint32_t before; /* index + 1 of the previous one with its tid; 0: none */
+	uint32_t before; /* index + 1 of the previous entry with the same tid; 0: none */
 };
 
 struct time_window {
 	uint64_t from_ns, to_ns;
-	struct model *whole; /* for the first pass */
+	struct model *whole; /* model of the whole run, for the first pass */
 	struct numbered *numbered;
 	uint32_t n, cap;
-	struct hash last; /* (inc, tid) -> index + 1 of the last one */
+	struct hash last; /* (inc, tid) -> index + 1 of the last entry */
 	struct hash shown; /* (tgid, inc) -> number of the process's threads that were shown */
 	struct hash cut; /* (inc, tid) -> arrival at an episode that began before the window */
 	/*
-	 * (inc, tid) -> number of its last crossing before the window, << 1; | 1: the next one is
-	 * the first inside
+	 * (inc, tid) -> number of the thread's last crossing before the window << 1; bit 0 is set
+	 * if the next crossing is the first inside
 	 */
 	struct hash left_out;
 };
@@ -171,7 +171,7 @@ static int come_out(struct time_window *w, struct model *m, const struct model_c
 
 	if (!hash_get(&w->left_out, key, &before) || before & 1 || x->seq <= before >> 1) {
 		before = (uint64_t)(x->seq - 1) << 1;
-		/* Its next phase begins here, and is known. */
+		/* The thread's next phase begins here, and is known. */
 		if (hash_put(&w->left_out, key, before))
 			return -ENOMEM;
 	}
@@ -208,7 +208,7 @@ static int take_crossing(struct time_window *w, struct model *m,
 		return hash_put(&w->left_out, key, (uint64_t)x.seq << 1 | 1);
 	}
 	hash_get(&w->left_out, key, &before);
-	/* This is another thread with the same number, which counts from 1. */
+	/* This is another thread with the same tid, which counts its crossings from 1. */
 	if (before && x.seq <= before >> 1) {
 		before = 0;
 		if (hash_put(&w->left_out, key, 0))

@@ -19,8 +19,8 @@
 
 struct contents_writer {
 	struct chunks_writer *chunks;
-	int error; /* the first one */
-	struct coder inputs, facts; /* the next chunks */
+	int error; /* the first error */
+	struct coder inputs, facts; /* the next chunks of inputs and of facts */
 	struct coder record; /* the record that is being made */
 	struct hash threads; /* (tgid, inc, tid) -> number */
 	struct contents_thread *known; /* by number */
@@ -144,7 +144,7 @@ void contents_new_sites(struct contents_writer *w, void (*each)(void *ctx, uint3
 {
 	uint32_t i;
 
-	/* Naming a site may add others. */
+	/* Naming a site may add other sites to `fresh`. */
 	for (i = 0; i < w->nfresh; i++)
 		each(ctx, w->fresh[i]);
 	w->nfresh = 0;
