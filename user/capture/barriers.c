@@ -203,10 +203,10 @@ static const char *unseen_of(const struct module_probe_site *p)
 		return "";
 	if (p->spec.flags & SBT_SPEC_PHASE)
 		return "only waits are seen: the last thread is seen when it has released the "
-		       "others; a thread that arrives without waiting, or drops out, never";
+		       "others; a thread that arrives without waiting, or drops out, is never seen";
 	if (p->spec.flags & SBT_SPEC_LATCH)
 		return "only waits are seen: the last thread is seen when it has released the "
-		       "others; a thread that counts down without waiting, never";
+		       "others; a thread that counts down without waiting is never seen";
 	return "";
 }
 
@@ -230,7 +230,7 @@ static void add_row(struct listing *l, const struct module *m, const struct modu
 	end_of(p, end, sizeof(end));
 	problem_of(p, problem, sizeof(problem));
 	if (!*problem && !is_used(l, m, p))
-		snprintf(problem, sizeof(problem), "nothing here calls it by name");
+		snprintf(problem, sizeof(problem), "no listed file calls it by name");
 	else if (!p->error)
 		l->places++;
 	add_safe(&cell, name, COLUMNS - 12);
@@ -274,10 +274,10 @@ static void add_text(struct listing *l, struct module *m)
 			add_row(l, m, &m->places[i]);
 	if (m->waits.nentries) {
 		buf_printf(l->out, "  %-8s  ", "cond");
-		add_wrapped(l->out,
-			    "condition variables: barriers made of them are found by the threads' "
-			    "behaviour",
-			    12, 12);
+		add_wrapped(
+			l->out,
+			"barriers made of condition variables are found by the threads' behaviour",
+			12, 12);
 	}
 	if (m->joins.nentries) {
 		buf_printf(l->out, "  %-8s  ", "forkjoin");
@@ -332,7 +332,7 @@ static void add_json(struct listing *l, const struct module *m)
 
 /* --- what cannot be seen ---------------------------------------------------------------------- */
 
-/* Return whether the file is a run-time library, whose calls say nothing about the program. */
+/* Return whether the file is a run-time library. Its own calls say nothing about the program. */
 static bool is_runtime(const struct module *m)
 {
 	static const char *const names[] = { "libstdc++.so", "libc++.so", "libgcc_s.so", "ld-" };
@@ -402,16 +402,16 @@ static const struct module *uses_conditions(const struct listing *l)
 static void report_file(struct listing *l, const struct module *m)
 {
 	if (m->error == -ENOTSUP)
-		note(l, "%s: not 64 bits, or of another machine: not examined", m->path);
+		note(l, "%s is not examined: it is not 64-bit, or is for another architecture",
+		     m->path);
 	else if (m->error && m->error != -ENOEXEC)
 		note(l, "%s could not be read: %s", m->path, module_why(m->error));
 	if (!m->is_elf || m->traits.machine == 0)
 		return;
 	if (m->traits.go)
 		note(l,
-		     "%s is a Go program: goroutines that meet are not threads that meet; calls of "
-		     "C "
-		     "code are traced",
+		     "%s is a Go program: barriers between goroutines are not traced, because "
+		     "goroutines are not threads; calls of C code are traced",
 		     m->path);
 	else if (m->tbb)
 		note(l,
@@ -434,8 +434,8 @@ static void report_file(struct listing *l, const struct module *m)
 		     m->path);
 	else if (m->traits.executable && m->traits.stripped)
 		note(l,
-		     "%s is stripped: of its own functions, only exported ones have names; give "
-		     "the address of another one to -b",
+		     "%s is stripped: only its exported functions have names; for another "
+		     "function, give its address to -b",
 		     m->path);
 }
 
@@ -478,16 +478,14 @@ static void report_spinning(struct listing *l)
 		     conds->path);
 	if (calls)
 		note(l,
-		     "%s uses syscall(), perhaps to wait on futexes: that has no name here, but "
-		     "the "
-		     "function around it can be given to -b",
+		     "%s uses syscall(), perhaps to wait on futexes: such a wait has no name here, "
+		     "but the function around it can be given to -b",
 		     calls->path);
 	if (threads)
 		note(l,
-		     "%s creates threads: a barrier that only spins on memory calls nothing; it is "
-		     "traced if it is a separate function that is given to -b, and not at all if "
-		     "it "
-		     "was inlined",
+		     "%s creates threads: a barrier that only spins on memory calls no function; "
+		     "it is traced if it is a separate function that is given to -b, and not "
+		     "traced if it was inlined",
 		     threads->path);
 }
 

@@ -113,8 +113,8 @@ static int follow_first(struct capture *c, const struct job *job, int *status)
 		*status = capture_cannot_run(&c->options, err);
 		return -1;
 	}
-	msg_warn("rank %u is traced on its own: the sbt-trace of the first rank here %s", job->rank,
-		 err == -ECONNABORTED ? "gave up" : "did not answer");
+	msg_warn("rank %u is traced on its own: the sbt-trace of the first rank on this machine %s",
+		 job->rank, err == -ECONNABORTED ? "gave up" : "did not answer");
 	/* Do not write the same file as another rank. */
 	return own_files(c, job->rank);
 }

@@ -276,9 +276,9 @@ static int find_targets(struct capture *c)
 		for (i = 0; i < o->npids && !err; i++)
 			err = add_pid(c, i);
 		if (!err && !tracker_have_places(c->tracker))
-			msg_warn("no barrier function is mapped there yet: every file of the "
-				 "process was searched for pthread_barrier_wait; libraries opened "
-				 "later will be examined");
+			msg_warn("no barrier function was found in the process yet: every file of "
+				 "the process was searched for pthread_barrier_wait; libraries "
+				 "that it opens later will be examined");
 		for (i = 0; i < o->npids && !err; i++)
 			err = add_words(c, o->pids[i]);
 		return err;
@@ -296,7 +296,7 @@ static int prepare_command(struct capture *c)
 	err = launch_find_user(c->options.user, &user);
 	if (err) {
 		msg_error("cannot run the command as user %s: %s",
-			  c->options.user ? c->options.user : "behind sudo",
+			  c->options.user ? c->options.user : "that called sudo",
 			  err == -ENOENT ? "there is no such user" : strerror(-err));
 		return err;
 	}

@@ -29,9 +29,9 @@ static void note_single_thread(const struct diagnostics *r)
 		    b->team_max == 1 && b->objects > 1) {
 			remark_note(REMARK_WARN, "user_barrier", 0,
 				    "-b: barriers of user functions are distinguished by an "
-				    "argument, and no two threads met at one: give @N, the number "
-				    "of the argument that is the barrier, or @all if all callers "
-				    "meet");
+				    "argument, and no two threads met at the same barrier: give "
+				    "@N, the number of the argument that is the barrier, or @all "
+				    "if all callers meet");
 			return;
 		}
 	}
@@ -188,8 +188,8 @@ static const char *advice_named(const char *name, bool several, char text[ADVICE
 			 name, several ? "" : "@all");
 	else
 		snprintf(text, ADVICE_LEN,
-			 "-b cannot name it, as it is no separate function or its end is unknown. "
-			 "If it is a barrier, put the markers of sbt/sbt.h there");
+			 "-b cannot name this code: it is no separate function, or its end is "
+			 "unknown. If it is a barrier, put the markers of sbt/sbt.h there");
 	return text;
 }
 
@@ -495,8 +495,8 @@ static bool note_other(const struct diagnostics *r, const struct discover_object
 		remark_note(
 			REMARK_HINT, "candidate", o->tgid,
 			"process %u: up to %u threads waited for each other at %s, on a condition "
-			"variable, but not the same ones each time, as if threads spin before they "
-			"wait. This is a candidate only; %s",
+			"variable, but not the same threads each time, as if threads spin before "
+			"they wait. This is a candidate only; %s",
 			o->tgid, o->most, text, advice_at(r, o->wait_site, advice));
 	else
 		return false;
@@ -665,7 +665,7 @@ static void note_left_out(const struct diagnostics *r)
 	    *family_list(modules_left_out(r->modules), names, sizeof(names)))
 		remark_note(REMARK_WARN, "left_out", 0,
 			    "--aggregate sums only pthread barriers, which contain their size: "
-			    "those of %s are not in this report",
+			    "barriers of %s are not in this report",
 			    names);
 }
 
@@ -708,8 +708,8 @@ static void note_elsewhere(const struct diagnostics *r)
 	tracker_explain(r->tracker, o->aggregate);
 	if (o->mode == OPTIONS_PIDS)
 		remark_note(REMARK_ERROR, "elsewhere", (uint32_t)o->pids[0],
-			    "threads that already waited when tracing began cross nothing: "
-			    "sbt-trace hang -p %d shows where each thread is",
+			    "threads that were already waiting when tracing began cross no "
+			    "barrier: sbt-trace hang -p %d shows where each thread is",
 			    o->pids[0]);
 	if (o->aggregate)
 		remark_note(REMARK_ERROR, "elsewhere", 0,
@@ -717,7 +717,7 @@ static void note_elsewhere(const struct diagnostics *r)
 	else if (o->discover && !o->discover_futex)
 		remark_note(REMARK_ERROR, "elsewhere", 0,
 			    "barriers that only wait on a futex are found with --discover; without "
-			    "it, only those on condition variables are");
+			    "--discover, only barriers on condition variables are");
 }
 
 /* Report that discovery was off, unless --no-discover was given and crossings were seen. */
@@ -758,10 +758,10 @@ static void note_made(const struct diagnostics *r)
 	if (made < MADE_LEAST || ns < r->elapsed_ns / MADE_PART)
 		return;
 	remark_note(REMARK_HINT, "processes_made", 0,
-		    "traced processes created %llu processes, which executed %llu programs. Cost "
-		    "estimates omit that tracing makes creating a process about 0.1 ms slower, and "
-		    "executing a program 0.3 ms, more on a busy machine; --no-children avoids most "
-		    "of it",
+		    "traced processes created %llu processes, which executed %llu programs. "
+		    "Tracing makes the creation of a process about 0.1 ms slower, and the "
+		    "execution of a program 0.3 ms, more on a busy machine. Cost estimates do not "
+		    "contain this time; --no-children avoids most of it",
 		    (unsigned long long)made, (unsigned long long)executed);
 }
 
@@ -806,12 +806,11 @@ static void note_unnamed(void *ctx, const char *path, enum symbol_unnamed why)
 		return;
 	switch (why) {
 	case SYMBOL_UNNAMED_LINES:
-		remark_note(
-			REMARK_WARN, "unnamed", 0,
-			"%s: lines are not known: reading its debug information takes more than "
-			"%d s of CPU time or %d MiB, or it is damaged. Call sites in it are "
-			"shown by module and offset, and by the symbol table",
-			path, SYMBOL_FILE_S, SYMBOL_MIB);
+		remark_note(REMARK_WARN, "unnamed", 0,
+			    "%s: line numbers are not known: reading its debug information takes "
+			    "more than %d s of CPU time or %d MiB, or it is damaged. Call sites in "
+			    "it are shown by module and offset, and by the symbol table",
+			    path, SYMBOL_FILE_S, SYMBOL_MIB);
 		return;
 	case SYMBOL_UNNAMED_SILENT:
 		remark_note(REMARK_WARN, "unnamed", 0,

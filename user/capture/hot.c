@@ -219,7 +219,7 @@ static int rest(struct hot *h, const struct hot_process *p, enum hot_kind kind, 
 static bool begin_pause(struct hot *h, struct hot_process *p, enum hot_kind kind, uint64_t now_ns)
 {
 	static const char *const why[] = {
-		[HOT_CONDS] = "its condition variables are hot and no barriers",
+		[HOT_CONDS] = "its condition variables are hot, and are no barriers",
 		[HOT_TURNS] = "its waits for turns are frequent and short",
 		[HOT_SEMS] = "its semaphores are hot",
 	};

@@ -454,7 +454,7 @@ static void report_detached(const struct model_proc *p, const struct limit *l,
 	char why[96], what[512] = "";
 
 	if (detached->probe_groups != MODEL_DETACHED_WHOLE) {
-		size_t n = (size_t)snprintf(what, sizeof(what), "of the barriers of ");
+		size_t n = (size_t)snprintf(what, sizeof(what), "at the barriers of ");
 
 		name_probe_groups(l, p, detached->probe_groups, what + n, sizeof(what) - n);
 	}
@@ -467,7 +467,7 @@ static void report_detached(const struct model_proc *p, const struct limit *l,
 		 "%.3g %% of its thread time%s%s",
 		 100 * l->env.limit, p->tgid, p->comm[0] ? p->comm : "?", at, *what ? ", " : "",
 		 what, why, 100 * cost_share(v),
-		 *what ? ", most of it there; its other barriers are still traced" : "",
+		 *what ? ", most of it at these barriers; its other barriers are still traced" : "",
 		 v->way == CEILING_EXCLUDE ? "; its probes stay, as other processes use them" : "");
 }
 
@@ -643,8 +643,8 @@ static int remove_probes(struct limit *l, const struct ceiling_process *all,
 	let_leave(l, all, v, n);
 	err = nremovals ? attach_remove(l->env.attach, removals, nremovals) : 0;
 	if (!err && probe_groups) {
-		msg_warn("--cost-limit: the probes that it hit are removed: processes that start "
-			 "later are not traced there either");
+		msg_warn("--cost-limit: the probes that this process hit are removed, so processes "
+			 "that start later are not traced at these barriers either");
 		err = note_removed(l, all, v, n, probe_groups, t_ns);
 	}
 	free(removals);

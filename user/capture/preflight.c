@@ -47,12 +47,11 @@ int preflight_check(void)
 	}
 	if (missing) {
 		report_sysctls(no_bpf);
-		msg_error(geteuid()
-				  ? "run it as root: sudo sbt-trace ...; or, to trace your own "
-				    "processes, give the program the two capabilities: setcap "
-				    "cap_bpf,cap_perfmon=ep"
-				  : "root of this container or service does not have it: sbt-trace "
-				    "doctor says how to grant it");
+		msg_error(geteuid() ? "run it as root: sudo sbt-trace ...; or, to trace your own "
+				      "processes, give the program the two capabilities: setcap "
+				      "cap_bpf,cap_perfmon=ep"
+				    : "root in this container or service does not have it: "
+				      "sbt-trace doctor says how to grant it");
 		return -EPERM;
 	}
 	if (access(RIGHTS_BTF, R_OK)) {

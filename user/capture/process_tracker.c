@@ -45,10 +45,10 @@ int tracker_new(struct attach *attach, struct modules *modules, struct address_s
 		t->options.all_loaders = err != 0;
 		if (err)
 			remark_warn("all_loaders", 0,
-				    "the libraries that processes open are seen by a probe in the "
-				    "dynamic linker, which all processes share: programs that an "
-				    "emulator (valgrind, qemu-user) runs meanwhile die of SIGTRAP. "
-				    "The kernel cannot report mappings otherwise: %s",
+				    "a probe in the dynamic linker, which all processes share, "
+				    "detects the libraries that processes open. Programs that an "
+				    "emulator (valgrind, qemu-user) runs during tracing die of "
+				    "SIGTRAP. The kernel cannot report mappings in another way: %s",
 				    strerror(-err));
 	}
 	probes_init(&t->probes, attach, &t->options);
@@ -100,8 +100,9 @@ static void refuse(struct tracker *t, struct address_space *space, const char *c
 	attach_flag_process(t->attach, space->tgid, space->inc, SBT_PROC_EXCLUDED, 0);
 	space->exit_detection = "none: not traced";
 	remark_warn("not_traced", space->tgid,
-		    "process %u (%s) is not traced: %s, and there is no other way", space->tgid,
-		    comm, space->refusal);
+		    "process %u (%s) is not traced: %s, and its departures cannot be seen in "
+		    "another way",
+		    space->tgid, comm, space->refusal);
 }
 
 /*

@@ -19,7 +19,7 @@
  */
 #define CACHE_SLOTS 1024u
 
-_Static_assert(CALLERS_MAX == SBT_CHAIN_MAX, "one length of chains");
+_Static_assert(CALLERS_MAX == SBT_CHAIN_MAX, "both have the same maximum length of a chain");
 
 /* Return addresses, innermost first. */
 struct chain {

@@ -61,7 +61,8 @@ static uint64_t discover_outer(void *ctx, uint32_t site)
 	return address_spaces_outer_function(p->spaces, site);
 }
 
-_Static_assert(DISCOVER_INNERMOST == ADDRESS_SPACE_INNERMOST, "one depth for both");
+_Static_assert(DISCOVER_INNERMOST == ADDRESS_SPACE_INNERMOST,
+	       "both use the same number for the innermost frame");
 
 static uint64_t discover_line(void *ctx, uint32_t site, uint32_t depth)
 {

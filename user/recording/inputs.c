@@ -82,7 +82,7 @@ static const struct {
 #define DETAIL_FIELDS (sizeof(detail_fields) / sizeof(detail_fields[0]))
 #define KNOWN_FIELDS  2 /* the first fields are `known`: if absent, they are MODEL_UNKNOWN */
 
-_Static_assert(DETAIL_FIELDS < 64, "a bit each");
+_Static_assert(DETAIL_FIELDS < 64, "a mask has one bit for each field");
 
 #define ONE_BYTE(member, ...) char member;
 struct byte_per_part {

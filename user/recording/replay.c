@@ -60,7 +60,8 @@ static void report_error(const char *path, int err)
 		msg_error("%s is empty: nothing was recorded there", path);
 		break;
 	case -EPROTONOSUPPORT:
-		msg_error("%s has the format of a later sbt-trace: read it with that one", path);
+		msg_error("%s has the format of a later sbt-trace: read it with that version",
+			  path);
 		break;
 	case -EILSEQ:
 		msg_error("%s is from a machine of another byte order: read it on such a machine",
