@@ -187,8 +187,8 @@ static void begin_pass(struct ring_stream *s, uint64_t until_ns)
 }
 
 /*
- * Return the space of the records that were read to the kernel. The space of copied records has
- * been returned already.
+ * Give the space of the records that were read back to the kernel. The space of copied records has
+ * been given back already.
  */
 static void give_back(struct ring *ring)
 {
