@@ -621,7 +621,9 @@ static void add_pending(void *ctx, uint32_t tid, const struct sbt_thread *thread
 {
 	struct capture *c = ctx;
 
-	/* --cost-limit: pending threads of detached probe groups have been handled already. */
+	/*
+	 * --cost-limit: threads inside barriers of detached probe groups have been handled already.
+	 */
 	if (attach_is_detached(c->attach, thread))
 		return;
 	model_add_pending(c->model, thread->tgid, thread->inc, tid, thread->object,

@@ -145,7 +145,10 @@ static int build_rooms(struct capture *c)
 				      .discover_all = o->mode == OPTIONS_SYSTEM,
 				      .verbose = o->verbose };
 	struct symbol_options so = { .debuginfod = o->debuginfod,
-				     /* A hook shows names during tracing, so fetch them at once. */
+				     /*
+				      * A hook shows names during tracing (top), so fetch names at
+				      * once.
+				      */
 				     .fetch_at_once = c->hook != NULL };
 	int err, fd;
 	uint32_t i;

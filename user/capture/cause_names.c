@@ -11,7 +11,7 @@
 #include "base/hash.h"
 #include "target/proc.h"
 
-#define STACKS_MOST 4096 /* stacks that are remembered */
+#define STACKS_MOST 4096 /* maximum number of stacks that are remembered */
 
 /* The answer that was returned last for a stack. */
 struct reported_stack {

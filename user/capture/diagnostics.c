@@ -37,7 +37,7 @@ static void note_single_thread(const struct diagnostics *r)
 	}
 }
 
-/* Warn about rules that matched nothing. */
+/* Warn about -b rules that matched no function, or a function that was never called. */
 static void note_rules(const struct diagnostics *r)
 {
 	const struct rules *rules = r->options->rules;
@@ -81,7 +81,7 @@ static void note_teams(const struct diagnostics *r)
 			    (unsigned long long)counts.lost_team);
 }
 
-/* Add the times of threads that still run. Events report the times of threads that have ended. */
+/* For adding the times of threads that still run. The exit event of a thread contains its times. */
 struct alive {
 	struct feed *feed;
 	uint32_t tgid;

@@ -24,15 +24,16 @@
  */
 #define LEAVE_NS 50000000ULL
 
-/* What is known about one process of the model. Both have the same index. */
+/* Data of one process, at the index that the process has in the model. */
 struct watched {
 	uint32_t inc; /* differs when another process reuses the index */
 	uint64_t crossings; /* number of all crossings at the last look */
 	/* the same members of `sums`, at the last look */
 	uint64_t switches, slept, interference_ns;
 	struct model_sums sums; /* sums at this look */
-	uint64_t by_probe_group[SBT_PROBE_GROUPS]; /* crossings at the last look */
-	uint64_t now[SBT_PROBE_GROUPS]; /* crossings at this look */
+	/* by probe group: number of crossings at the last look */
+	uint64_t by_probe_group[SBT_PROBE_GROUPS];
+	uint64_t now[SBT_PROBE_GROUPS]; /* by probe group: number of crossings at this look */
 	uint64_t probe_groups;
 	uint64_t detached; /* probe groups that are not traced any more */
 	uint32_t group;

@@ -166,7 +166,7 @@ static void run_switches(struct side *s)
 	s->ns = (now_ns() - begin) / ROUNDS / 2;
 }
 
-/* The barrier of the C library, in a loop. */
+/* Cross the C library's barrier in a loop. */
 static void run_barrier(struct side *s)
 {
 	double begin = now_ns();

@@ -69,7 +69,7 @@ int tracker_rest_turns(struct tracker *tracker, uint32_t tgid, uint32_t inc, boo
 int tracker_rest_sems(struct tracker *tracker, uint32_t tgid, uint32_t inc, bool rest);
 /*
  * Call @each with an SBT_REC_MAP event for code that traced processes have mapped, unless a probe
- * reports it. Pass these events to tracker_event().
+ * reports the mapping. Pass these events to tracker_event().
  */
 void tracker_mapped(struct tracker *tracker, void (*each)(void *ctx, const struct sbt_event *event),
 		    void *ctx);

@@ -39,7 +39,8 @@ struct birth {
 	uint64_t due_ns;
 	bool unwanted; /* its name differs from --comm */
 	bool late; /* the process is counted as late */
-	bool busy, gone; /* at the current look: its linker is running; the process has exited */
+	/* at the current look: the linker was running (busy), the process had exited (gone) */
+	bool busy, gone;
 };
 
 static uint64_t program_key(const struct maps_entry *e)

@@ -142,7 +142,7 @@ static void replace(struct search *s, const struct maps_entry *e, uint64_t start
 	}
 }
 
-/* Search memory that is present. */
+/* Search memory that is known to be present. */
 static void search_run(struct search *s, const struct maps_entry *e, uint64_t start, uint64_t end)
 {
 	const uint8_t *original;

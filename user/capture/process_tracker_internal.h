@@ -28,7 +28,7 @@ struct tracker {
 	struct hash seen; /* keys inc << 32 | tgid: processes with probes where threads wait */
 	/* reports of mappings from the kernel; NULL: not needed, or not available */
 	struct mappings *mappings;
-	struct sbt_event *mapped; /* events from mappings that have not been acted on */
+	struct sbt_event *mapped; /* events about mapped code that have not been handled yet */
 	uint32_t nmapped, mapped_cap;
 	struct hash changes; /* tgid -> number of reports that the process mapped code */
 	/* tgid with a probe on its own dynamic linker -> probes_loader()'s leader */
@@ -56,9 +56,9 @@ struct tracker {
 	struct hash copied;
 	/* inc << 32 | tgid -> struct job, of ranks that have executed a program */
 	struct hash jobs;
-	/* struct module of a rank's program -> its class (process_tracker_coming.c) */
+	/* struct module of a rank's program -> CLASSIFIED and flags (process_tracker_coming.c) */
 	struct hash classified;
-	uint32_t child; /* COMMAND before exec: it still runs the image of sbt-trace */
+	uint32_t child; /* process id of COMMAND; until its exec it runs the image of sbt-trace */
 	uint64_t generation;
 	uint64_t closed_ns; /* when unused files were last closed */
 	struct ranks *ranks;
@@ -97,7 +97,8 @@ uint32_t tracker_scan_departures(struct tracker *t, int pid, const struct maps *
 void tracker_classify_coming(struct tracker *t, const struct maps_entry *entry,
 			     struct module *module, bool rank);
 /*
- * Classify a running process after exec: count its crossings now if its later mappings are known.
+ * Classify a running process after exec. If its later mappings are known, count its crossings from
+ * now on.
  */
 void tracker_classify_executed(struct tracker *t, const struct address_space *space);
 

@@ -22,7 +22,7 @@ struct silent_rank {
 	const char *calls;
 };
 
-/* Ranks of one program that call the same functions. */
+/* Ranks of one program that call the same untraced functions. */
 struct silent_program {
 	struct silent_rank rank;
 	uint32_t n, pid; /* number of ranks; process id of one of them */

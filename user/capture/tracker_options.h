@@ -9,7 +9,7 @@
 
 struct tracker_options {
 	bool discover; /* find barriers that were not named (--discover) */
-	bool discover_all; /* find such barriers in all processes (-a) */
+	bool discover_all; /* find unnamed barriers in all processes (-a) */
 	bool waits_reported; /* threads that wait without probes are reported (SBT_REC_UNPROBED) */
 	bool turns; /* measure how long threads wait for their turn */
 	bool accesses; /* attach probes to the markers of remote data, for a recording */

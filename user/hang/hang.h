@@ -45,7 +45,8 @@ struct hang_thread {
 	uint32_t index; /* the thread's number in reports; HANG_NONE: none */
 	bool ranked; /* .index is a rank */
 	const char *comm; /* untrusted; NULL: unknown */
-	uint64_t start_ns; /* CLOCK_MONOTONIC, with the precision of a clock tick; 0: unknown */
+	/* start time (CLOCK_MONOTONIC), with the precision of a clock tick; 0: unknown */
+	uint64_t start_ns;
 	enum hang_state state;
 	enum hang_on on; /* valid for HANG_BLOCKED */
 	/*

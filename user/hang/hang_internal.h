@@ -15,8 +15,9 @@ struct candidate {
 	uint32_t thread; /* index of the thread; HANG_NONE: it does not exist any more */
 	const struct hang_member *member; /* NULL: not in the last episode */
 	enum hang_known why;
-	bool lost; /* it has ended, or has left the team */
-	bool barred; /* it joins a thread that has arrived, and was never seen at this barrier */
+	bool lost; /* the thread has ended, or has left the team */
+	/* the thread joins a thread that has arrived, and was never seen at this barrier */
+	bool barred;
 	uint32_t rank; /* RANK_* */
 };
 
@@ -103,7 +104,7 @@ bool need_thread_may_come(const struct graph *g, const struct hang_barrier *b);
 /* hang_fill.c: these return 0 or -ENOMEM. */
 int hang_fill_barrier(const struct graph *g, const struct hang_barrier *b, struct report_hang *out);
 int hang_fill_arrived(const struct graph *g, const struct hang_barrier *b, struct report_hang *out);
-/* Assign the candidates' ranks, and sort the candidates by them. */
+/* Assign the candidates' ranks, and sort the candidates by rank. */
 int hang_fill_missing(const struct graph *g, uint32_t barrier, struct report_hang *out);
 int hang_fill_cycle(const struct graph *g, struct report_hang *out);
 

@@ -16,7 +16,7 @@
 
 struct hang_worker;
 
-/* A question, and its results. */
+/* A question to the worker, and its results. */
 struct hang_job {
 	struct hang_collect_question question;
 	uint32_t n; /* number of barriers to classify */

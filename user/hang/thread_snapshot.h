@@ -58,7 +58,7 @@ struct snapshot_frame {
 struct snapshot_thread {
 	uint32_t pid, tid;
 	char comm[16]; /* untrusted: from the kernel */
-	char state; /* as in /proc: R S D T t Z X I; 0: gone or unknown */
+	char state; /* thread state as in /proc: R S D T t Z X I; 0: gone or unknown */
 	int64_t syscall; /* number of the blocking system call; -1: none; -2: unknown */
 	uint64_t args[6]; /* arguments of the system call */
 	char wchan[64]; /* kernel function in which the thread waits; "": unknown */
@@ -71,7 +71,8 @@ struct snapshot_thread {
 	 */
 	uint64_t switches;
 	uint64_t sp, pc; /* stack pointer and program counter in user space; 0: unknown */
-	struct stack_regs regs; /* by DWARF number; regs.known has a bit for each valid register */
+	/* registers by DWARF number; regs.known has a bit for each valid register */
+	struct stack_regs regs;
 	enum snapshot_source source;
 	bool sampled; /* the thread ran, and the stack is one sample */
 	bool truncated; /* there are more callers than frames, or they cannot be found */

@@ -179,7 +179,7 @@ void callsites_done(struct callsites *c, const struct sbt_crossing *crossing)
 
 /* --- chains ----------------------------------------------------------------------------------- */
 
-/* Return the chain with this name in *out. Return false if the chain no longer exists. */
+/* Store the chain with this name in *out. Return false if the chain no longer exists. */
 static bool chain_named(struct callsites *c, uint64_t name, struct chain *out)
 {
 	const struct chain *sampled;

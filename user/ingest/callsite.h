@@ -30,7 +30,7 @@ struct callsites_frame_rule {
 	struct sbt_frame_rule rule;
 };
 
-/* Pass each rule that was found since the last call to @apply, in order. */
+/* Pass to @apply, in order, each rule that was found since the last call. */
 void callsites_take_frame_rules(struct callsites *c,
 				void (*apply)(void *ctx, const struct callsites_frame_rule *rule),
 				void *ctx);

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
  * Turn records into inputs of the model: addresses into sites, raw barrier words into counts, and
- * numbers into processes.
+ * process ids into processes.
  */
 #ifndef INGEST_FEED_H
 #define INGEST_FEED_H

@@ -35,7 +35,7 @@ struct ingest_verdict {
 	uint64_t object;
 };
 
-/* Pass each verdict since the last call to @apply, in order. */
+/* Pass to @apply, in order, each verdict since the last call. */
 void ingest_take_verdicts(struct ingest *ingest,
 			  void (*apply)(void *ctx, const struct ingest_verdict *verdict),
 			  void *ctx);

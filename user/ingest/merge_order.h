@@ -10,7 +10,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A key, and in its lower half the number of its player. The smaller value is first. */
+/*
+ * A key, and in its lower half the number of its player, a leaf of the tree. The smaller value is
+ * first.
+ */
 typedef unsigned __int128 merge_key;
 
 /* All zero: there is no room for players. */

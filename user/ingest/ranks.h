@@ -25,9 +25,9 @@ void ranks_free(struct ranks *ranks);
 
 /* Addresses of the predefined communicators of Open MPI in a process; 0 if there are none. */
 struct ranks_handles {
-	/* several addresses, because a program may have copies */
+	/* several addresses, because a program may contain copies of these objects */
 	uint64_t world[4], self[4], null[4];
-	/* handles are these addresses; if not set, handles are numbers, as in MPICH */
+	/* true: handles are these addresses; false: handles are numbers, as in MPICH */
 	bool addresses;
 };
 

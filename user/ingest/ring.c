@@ -64,7 +64,8 @@ struct ring_stream {
 	uint64_t crossings;
 	uint32_t handed; /* number of returned records; wraps around */
 	size_t saved_bytes; /* total bytes of unread copies of all rings */
-	uint8_t *record, *event; /* the record that was returned, and the event that is shown */
+	/* copies of the record that was returned, and of the event that is shown */
+	uint8_t *record, *event;
 };
 
 static int ring_map(struct ring *ring, int fd, size_t bytes)

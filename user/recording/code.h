@@ -65,7 +65,7 @@ void code_word(struct coder *c, const char **s);
 void code_label(struct coder *c, const char **s);
 /* Code the string in @s, which has room for @size bytes with its terminator. */
 void code_name(struct coder *c, char *s, size_t size);
-/* Do the same for sbt-trace's own text: when reading, make it printable. */
+/* Do the same as code_name() for sbt-trace's own text: when reading, make it printable. */
 void code_sentence(struct coder *c, char *s, size_t size);
 /*
  * Code the number of elements, each of which takes at least one byte. When reading, return zeroed

@@ -22,7 +22,7 @@
 
 /* --- facts ------------------------------------------------------------------------------------ */
 
-/* Written once, at the beginning. */
+/* Facts that are written once, at the beginning. */
 struct contents_session {
 	struct session session;
 	const char *host, *machine; /* from uname() */
@@ -36,7 +36,7 @@ struct contents_session {
 	uint64_t ids[2]; /* random: identifies the recording */
 };
 
-/* Written once, at the end: the facts of struct report_env that the session found. */
+/* Facts that are written once, at the end: those of struct report_env that the session found. */
 struct contents_ending {
 	uint64_t end_ns;
 	double crossing_cost_ns, switch_cost_ns;
@@ -55,11 +55,11 @@ struct contents_ending {
  */
 enum contents_asked {
 	CONTENTS_TASK = 1, /* what: tid */
-	CONTENTS_LOCK = 2, /* what: address in the process */
-	CONTENTS_MAPPING = 3, /* what: address in the process */
+	CONTENTS_LOCK = 2, /* what: address of the lock in the process */
+	CONTENTS_MAPPING = 3, /* what: address in the mapping of the process */
 	CONTENTS_FILE = 4, /* what: inode */
 	CONTENTS_STACK = 5, /* what: key of a stack of the process; the answer has sites */
-	CONTENTS_OBJECT = 6, /* what: address in the process; which: family */
+	CONTENTS_OBJECT = 6, /* what: address of the object in the process; which: family */
 	CONTENTS_EXIT_DETECTION = 7, /* exit detection of the process */
 	CONTENTS_PRICE = 8, /* price of a crossing of the process; the answer is a number */
 	CONTENTS_LABEL = 9, /* what: site */

@@ -194,7 +194,7 @@ static void code_detail(struct coder *c, struct model_detail *d)
 #define DIFFERS_COUNT	0x002
 #define DIFFERS_OBJECT	0x004
 #define DIFFERS_SHARED	0x008
-#define DIFFERS_WHAT	0x010 /* family, kind, depth */
+#define DIFFERS_WHAT	0x010 /* the family, kind or depth differs */
 #define DIFFERS_FLAGS	0x020
 #define DIFFERS_PLACE	0x040
 #define DIFFERS_REST	0x080
@@ -390,7 +390,7 @@ void code_input(struct coder *c, struct model_input *in, char comm[16], struct m
 	code_u64(c, &in->t_ns);
 	code_u64(c, &w.number);
 	code_bool(c, &named);
-	/* Writing only reads the string. */
+	/* When writing, the string is only read, so the cast is safe. */
 	if (named)
 		code_name(c, c->writing ? (char *)(uintptr_t)w.comm : comm, 16);
 	code_bool(c, &detailed);

@@ -17,11 +17,11 @@
  * are skipped. Append only.
  */
 enum contents_record {
-	/* in chunks of facts */
+	/* records in chunks of facts */
 	CONTENTS_RECORD_SESSION = 1,
 	CONTENTS_RECORD_SITE = 2,
 	CONTENTS_RECORD_ENDING = 3,
-	/* in chunks of inputs */
+	/* records in chunks of inputs */
 	/* gives a thread its number: the next number, or the number of a thread that has ended */
 	CONTENTS_RECORD_THREAD = 16,
 	CONTENTS_RECORD_CROSSING = 17,

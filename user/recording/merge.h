@@ -13,7 +13,7 @@
 
 struct merge; /* opaque */
 
-/* How a recording's clock was aligned with the first one. */
+/* How a recording's clock was aligned with the first recording's clock. */
 struct merge_clock {
 	/* found.meetings 0: aligned by the time of day, which may be wrong */
 	struct align_found found;

@@ -19,7 +19,7 @@
 struct ordinals {
 	struct hash began; /* (tgid, inc) -> STATE_* */
 	struct hash seqs; /* (inc, tid) -> number of the thread's last record */
-	struct hash counts; /* (tgid, inc, communicator) -> calls so far */
+	struct hash counts; /* (tgid, inc, communicator) -> number of calls so far */
 };
 
 void ordinals_free(struct ordinals *ordinals);
@@ -46,7 +46,7 @@ struct ordinal_order {
 
 struct ordinal_comm {
 	uint64_t members; /* number of processes with known ordinals */
-	uint64_t done; /* calls of all members up to this ordinal were returned */
+	uint64_t done; /* up to this ordinal, the calls of all members have been handed out */
 	uint64_t left; /* number of members with later calls */
 	uint64_t missing; /* number of `left` members that have not made the next call */
 	bool free; /* order is not kept: recordings are damaged or contradict each other */

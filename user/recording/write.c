@@ -280,7 +280,7 @@ static void write_crossing(struct contents_writer *w, const struct model_crossin
 		note_site(w, x.site);
 	c = record(w);
 	code_u32(c, &number);
-	/* Writing only reads the detail. */
+	/* When writing, the detail is only read, so the cast is safe. */
 	code_crossing(c, &w->known[number], &x, (struct model_detail *)(uintptr_t)crossing->detail,
 		      &detailed);
 	commit(w, &w->inputs, CONTENTS_INPUTS, CONTENTS_RECORD_CROSSING);
