@@ -64,8 +64,8 @@ struct capture {
 	bool showing; /* an event is being handled */
 	bool priced; /* the cost of every kind of probe was measured at the start */
 	bool stop;
-	int error; /* of processing events, as negative errno; 0: none */
-	int write_error; /* of writing output, as negative errno; 0: none */
+	int error; /* error of processing events, as negative errno; 0: none */
+	int write_error; /* error of writing output, as negative errno; 0: none */
 };
 
 /* Run COMMAND without tracing (SBT_NO_DEBUG). Return the exit status. */

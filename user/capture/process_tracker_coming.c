@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * How departures are seen in a program that is not stopped when it begins. Crossings are lost until
- * that is known. Examining its mapped libraries and probing the exits of functions may take longer
- * than an MPI rank needs until its first collective, in particular if ranks spin on all CPUs. So
- * programs are examined in advance, as far as possible.
+ * Decide how departures are seen in a program that is not stopped when it begins. Crossings are
+ * lost until that is known. Examining its mapped libraries and probing the exits of functions may
+ * take longer than an MPI rank needs until its first collective, in particular if ranks spin on all
+ * CPUs. So programs are examined in advance, as far as possible.
  */
 #include <stdlib.h>
 #include <string.h>

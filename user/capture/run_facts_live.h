@@ -51,7 +51,7 @@ struct run_facts_live {
 	struct attach_price price_exit; /* price by probes on exits */
 	double price_excluded; /* ns for a hit that records nothing; NAN: not needed */
 	struct attach_price shown; /* the price that the report shows if there are no crossings */
-	char left_out[FAMILY_NAMES]; /* report_env.left_out */
+	char left_out[FAMILY_NAMES]; /* text for report_env.left_out */
 	/* Handler time of all processes (sbt_crossing.handler_ns), when it was last read. */
 	uint64_t handler_ns, spent;
 	bool stepped;

@@ -13,7 +13,8 @@ enum { RANK_LOST, RANK_STUCK, RANK_BUSY, RANK_OUTSIDE, RANK_REST, RANK_BARRED };
 /* A thread that may be missing at a barrier. */
 struct candidate {
 	uint32_t thread; /* index of the thread; HANG_NONE: it does not exist any more */
-	const struct hang_member *member; /* NULL: not in the last episode */
+	/* its entry in the last episode; NULL: it was not in that episode */
+	const struct hang_member *member;
 	enum hang_known why;
 	bool lost; /* the thread has ended, or has left the team */
 	/* the thread joins a thread that has arrived, and was never seen at this barrier */

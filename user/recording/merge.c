@@ -33,7 +33,7 @@ struct source {
 struct merge {
 	uint32_t n;
 	struct source *sources;
-	struct align *align; /* NULL: a single recording */
+	struct align *align; /* offsets of the clocks; NULL: a single recording */
 	struct ordinal_order order;
 	struct hash by_place; /* place_of() of a site -> site of the merge */
 	const struct site_name **names; /* names of sites, by site of the merge */

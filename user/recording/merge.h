@@ -34,15 +34,15 @@ void merge_free(struct merge *merge);
 /* Return the start of the earliest recording, by the first clock. */
 uint64_t merge_start(const struct merge *merge);
 /*
- * Read the next item, as contents_next(). MODEL_INPUT_FINISH is returned once, at the end of the
- * last recording.
+ * Read the next item, as contents_next() does. MODEL_INPUT_FINISH is returned once, at the end of
+ * the last recording.
  */
 int merge_next(struct merge *merge, struct contents_item *out);
-/* Start again, as contents_rewind(). */
+/* Start again, as contents_rewind() does. */
 int merge_rewind(struct merge *merge);
 /*
- * Find an answer, as contents_find(). Return NULL if recordings disagree, because a number means
- * different things on different machines.
+ * Find an answer, as contents_find() does. Return NULL if recordings disagree, because a number
+ * means different things on different machines.
  */
 const struct contents_answer *merge_find(const struct merge *merge,
 					 const struct contents_question *question);

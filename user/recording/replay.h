@@ -35,7 +35,7 @@ struct replay_options {
 	int (*message)(void *ctx, const struct model *model, uint32_t thread,
 		       const struct model_message *message);
 	void *ctx;
-	struct progress *progress; /* NULL: show no progress */
+	struct progress *progress; /* shows the progress of reading; NULL: none */
 	bool folds; /* keep at most --keep-processes exited processes, and fold the others */
 };
 

@@ -222,7 +222,7 @@ static int take_crossing(struct time_window *w, struct model *m,
 			return -ENOMEM;
 	}
 	x.seq -= (uint32_t)(before >> 1);
-	/* Time after the window does not count. */
+	/* Cut the crossing off at the end of the window. */
 	if (x.depart_ns != MODEL_UNKNOWN && x.depart_ns > w->to_ns)
 		x.depart_ns = w->to_ns;
 	return model_add_crossing(m, &x);
