@@ -287,7 +287,7 @@ def test_other_families_are_named(t):
     check_all_in("said", ("are not in this report", "gomp"), trace.result.err)
     check_equal("crossings", trace.end["crossings"], 0)
     check_equal("left out", (trace.end["left_out"], trace.end["complete"]), ("gomp", False))
-    check_in("explained", "has those of gomp, which --aggregate omits", trace.result.err)
+    check_in("explained", "has functions of gomp, which --aggregate omits", trace.result.err)
     check_not_in("hint", "--discover", trace.result.err)
     text = t.text([workload("gen_gomp"), "--threads", "2", "--rounds", "10"], "--aggregate")
     check_in("headline", "No thread crossed a pthread barrier.", text)

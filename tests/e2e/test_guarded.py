@@ -420,7 +420,7 @@ def test_extreme_command(t):
         check(barrier["module"].endswith(kind), f"in {barrier['module']}")
         check(barrier["offset"] and not barrier["line"], f"at {barrier['offset']}, line {barrier['line']}")
         if kind == "entries":
-            check(len(texts) == 1 and ": lines are not known" in texts[0], f"remarks: {texts}")
+            check(len(texts) == 1 and ": line numbers are not known" in texts[0], f"remarks: {texts}")
 
 
 def check_all_kept(trace, what):

@@ -156,7 +156,7 @@ def test_limit_shared_probes(t):
     check(calm["shed_ns"] is not None, f"the other was traced on, by probes that are gone: {calm}")
     check_exact(trace, logs[1], calm)
     check_equal("processes detached", trace.end["shed"], 2)
-    check_in("stderr", "processes that start later are not traced there", trace.result.err)
+    check_in("stderr", "processes that start later are not traced at these barriers", trace.result.err)
 
 
 @paired
@@ -199,7 +199,7 @@ def test_limit_system(t):
     trace = tracer.stop()
     check_exact(trace, genlog.Log(log), check_let_go(trace, 0, pid=first.pid))
     check_equal("of the second", [p["episodes"] for p in trace.processes() if p["pid"] == second.pid], [])
-    check_in("stderr", "processes that start later are not traced there", trace.result.err)
+    check_in("stderr", "processes that start later are not traced at these barriers", trace.result.err)
 
 
 @paired
@@ -328,7 +328,7 @@ def test_limit_part(t):
     for method in ("session", "multi"):
         trace, made = two_ways(t, ROUNDS, "--cost-limit", LIMIT, "--attach", method, "--hang", "0.7")
         at, before = check_part(trace, made, 0.9e9)
-        check_in("stderr", ", of the barriers of pthread: ", trace.result.err)
+        check_in("stderr", ", at the barriers of pthread: ", trace.result.err)
         check_faster(made, before, RECORDED_NS)
 
 
@@ -397,7 +397,7 @@ def check_functions(trace, made, log, names, cut=0):
     trace.nothing_lost()
     check_equal("hangs", false_hangs(trace), [])
     told = " ".join(f["text"] for f in trace.all("finding") if f["kind"] == "cost_limit")
-    check_in("stderr", ", of the barriers of user (", trace.result.err)
+    check_in("stderr", ", at the barriers of user (", trace.result.err)
     for n in names:
         check_in("stderr", f"user ({n})", trace.result.err)
         check_in("findings", f"Barriers of user ({n}) traced only up to ", told)
@@ -442,7 +442,7 @@ def check_allreduce_shed(t, mpi):
     check(sum(b["episodes"] for b in hot) > 350, f"MPI_Allreduce was hardly seen: {hot}")
     check_between("of these cut in two by that moment", sum(b["incomplete"] for b in hot), 0, 1)
     check_equal("abandoned", [p["abandoned"] for p in ranks], [0, 0])
-    check_equal("lines on stderr", made.err.count(", of the barriers of mpi (MPI_Allreduce): "), 2)
+    check_equal("lines on stderr", made.err.count(", at the barriers of mpi (MPI_Allreduce): "), 2)
 
 
 def test_limit_function_mpi(t):
@@ -500,7 +500,7 @@ def two_ways_forever(t):
 
 def until_shed(tracer):
     try:
-        wait_for("the hot ones are detached", lambda: "of the barriers of pthread" in tracer.process.err, 40)
+        wait_for("the hot ones are detached", lambda: "at the barriers of pthread" in tracer.process.err, 40)
     except Failure as failure:
         raise Failure(f"{failure}; stderr: {tracer.process.err}") from failure
 

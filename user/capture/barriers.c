@@ -31,16 +31,18 @@ struct listing {
 	const struct barriers_options *options;
 	struct symbol_server *symbols;
 	struct modules *modules;
-	struct module *files[FILES_MAX]; /* the program first */
+	struct module *files[FILES_MAX]; /* files to list; the program is first */
 	size_t nfiles;
 	struct buf *out;
 	struct buf notes; /* paragraphs, each with a newline at its end */
-	uint32_t places; /* probe sites that are traceable and used */
+	uint32_t places; /* number of probe sites that are traceable and used */
 };
 
 /* --- text ------------------------------------------------------------------------------------- */
 
-/* Append the words of @s from @column on, with @indent before each further line. */
+/*
+ * Append the words of @s, wrapped at COLUMNS. Output begins at @column; further lines get @indent.
+ */
 static void add_wrapped(struct buf *buf, const char *s, size_t column, size_t indent)
 {
 	size_t start = column;
@@ -62,7 +64,7 @@ static void add_wrapped(struct buf *buf, const char *s, size_t column, size_t in
 	buf_char(buf, '\n');
 }
 
-/* Append text from files, in a form that a terminal does not act on. */
+/* Append text from a file without its control characters, cut to @most bytes. */
 static void add_safe(struct buf *buf, const char *s, size_t most)
 {
 	char *safe = text_printable(s);
@@ -103,7 +105,7 @@ static void __attribute__((format(printf, 2, 3))) note(struct listing *l, const 
 
 /* --- properties of a probe site --------------------------------------------------------------- */
 
-/* Return whether the file imports the function, or its other MPI name at the same address. */
+/* Return whether the file imports the function under its MPI_ or its PMPI_ name. */
 static bool is_imported(const struct module *by, const char *symbol)
 {
 	char other[SYMBOL_NAME_MAX];
@@ -116,13 +118,16 @@ static bool is_imported(const struct module *by, const char *symbol)
 	return !strncmp(symbol, "MPI_", 4) && module_imports(by, other);
 }
 
-/* Return whether it is a marker in the source. */
+/* Return whether the probe site is a marker in the source. */
 static bool is_point(const struct module_probe_site *p)
 {
 	return strncmp(p->symbol, "sbt:", 4) == 0;
 }
 
-/* Return whether the function is called by name. Calls within its own file need no import. */
+/*
+ * Return whether a listed file can call the function. Calls within the program need no import, and
+ * a probe site without a plain symbol counts as used.
+ */
 static bool is_used(const struct listing *l, const struct module *m,
 		    const struct module_probe_site *p)
 {
@@ -137,7 +142,7 @@ static bool is_used(const struct listing *l, const struct module *m,
 	return false;
 }
 
-/* Get the name as in the source. */
+/* Copy the function's name, as in the source, to @name. */
 static void name_of(const struct listing *l, const struct module *m,
 		    const struct module_probe_site *p, char name[SYMBOL_NAME_MAX])
 {
@@ -145,13 +150,13 @@ static void name_of(const struct listing *l, const struct module *m,
 		snprintf(name, SYMBOL_NAME_MAX, "%s", p->symbol);
 }
 
-/* Return whether it is an inlined C++ wait within a function. */
+/* Return whether the probe site is in a C++ wait that is inlined into another function. */
 static bool is_in_line(const struct module_probe_site *p)
 {
 	return p->spec.role == SBT_ROLE_MARK_ENTER || p->spec.role == SBT_ROLE_MARK_LEAVE;
 }
 
-/* Describe how the end of a crossing that begins there is seen. */
+/* Describe how the end of a crossing that begins at the probe site is detected. */
 static void end_of(const struct module_probe_site *p, char *text, size_t len)
 {
 	if (family_has(p->spec.family, FAMILY_CXX) && is_in_line(p))
@@ -192,17 +197,17 @@ static void problem_of(const struct module_probe_site *p, char *text, size_t len
 			 p->exits_why);
 }
 
-/* Describe which threads are not seen, though the probe site is traced; "": none. */
+/* Describe the threads that a traced probe site does not see; "" if there are none. */
 static const char *unseen_of(const struct module_probe_site *p)
 {
 	if (p->error || p->end)
 		return "";
 	if (p->spec.flags & SBT_SPEC_PHASE)
 		return "only waits are seen: the last thread is seen when it has released the "
-		       "others; a thread that arrives without waiting, or drops out, never";
+		       "others; a thread that arrives without waiting, or drops out, is never seen";
 	if (p->spec.flags & SBT_SPEC_LATCH)
 		return "only waits are seen: the last thread is seen when it has released the "
-		       "others; a thread that counts down without waiting, never";
+		       "others; a thread that counts down without waiting is never seen";
 	return "";
 }
 
@@ -226,7 +231,7 @@ static void add_row(struct listing *l, const struct module *m, const struct modu
 	end_of(p, end, sizeof(end));
 	problem_of(p, problem, sizeof(problem));
 	if (!*problem && !is_used(l, m, p))
-		snprintf(problem, sizeof(problem), "nothing here calls it by name");
+		snprintf(problem, sizeof(problem), "no listed file calls it by name");
 	else if (!p->error)
 		l->places++;
 	add_safe(&cell, name, COLUMNS - 12);
@@ -249,7 +254,7 @@ static void add_row(struct listing *l, const struct module *m, const struct modu
 	}
 }
 
-/* Return whether it is no barrier, but creates a task. */
+/* Return whether the probe site creates a task. It is no barrier, and is not listed. */
 static bool is_aside(const struct module_probe_site *p)
 {
 	return p->spec.role == SBT_ROLE_TASK;
@@ -268,10 +273,10 @@ static void add_text(struct listing *l, struct module *m)
 			add_row(l, m, p);
 	if (m->waits.nentries) {
 		buf_printf(l->out, "  %-8s  ", "cond");
-		add_wrapped(l->out,
-			    "condition variables: barriers made of them are found by the threads' "
-			    "behaviour",
-			    12, 12);
+		add_wrapped(
+			l->out,
+			"barriers made of condition variables are found by the threads' behaviour",
+			12, 12);
 	}
 	if (m->joins.nentries) {
 		buf_printf(l->out, "  %-8s  ", "forkjoin");
@@ -324,7 +329,7 @@ static void add_json(struct listing *l, const struct module *m)
 
 /* --- what cannot be seen ---------------------------------------------------------------------- */
 
-/* Return whether it is a run-time library: its own calls say nothing about the program. */
+/* Return whether the file is a run-time library. Its own calls say nothing about the program. */
 static bool is_runtime(const struct module *m)
 {
 	static const char *const names[] = { "libstdc++.so", "libc++.so", "libgcc_s.so", "ld-" };
@@ -336,7 +341,10 @@ static bool is_runtime(const struct module *m)
 	return m->traits.dynamic && (m->traits.glibc || m->traits.musl);
 }
 
-/* Return a file of the program that calls or contains the function, or NULL. */
+/*
+ * Return a file of the program that calls the function, or a static program that contains it; or
+ * NULL. Run-time libraries are ignored.
+ */
 static const struct module *any_uses(const struct listing *l, const char *name)
 {
 	size_t i;
@@ -391,16 +399,16 @@ static const struct module *uses_conditions(const struct listing *l)
 static void report_file(struct listing *l, const struct module *m)
 {
 	if (m->error == -ENOTSUP)
-		note(l, "%s: not 64 bits, or of another machine: not examined", m->path);
+		note(l, "%s is not examined: it is not 64-bit, or is for another architecture",
+		     m->path);
 	else if (m->error && m->error != -ENOEXEC)
 		note(l, "%s could not be read: %s", m->path, module_why(m->error));
 	if (!m->is_elf || m->traits.machine == 0)
 		return;
 	if (m->traits.go)
 		note(l,
-		     "%s is a Go program: goroutines that meet are not threads that meet; calls of "
-		     "C "
-		     "code are traced",
+		     "%s is a Go program: barriers between goroutines are not traced, because "
+		     "goroutines are not threads; calls of C code are traced",
 		     m->path);
 	else if (m->tbb)
 		note(l,
@@ -423,8 +431,8 @@ static void report_file(struct listing *l, const struct module *m)
 		     m->path);
 	else if (m->traits.executable && m->traits.stripped)
 		note(l,
-		     "%s is stripped: of its own functions, only exported ones have names; give "
-		     "the address of another one to -b",
+		     "%s is stripped: only its exported functions have names; for another "
+		     "function, give its address to -b",
 		     m->path);
 }
 
@@ -467,16 +475,14 @@ static void report_spinning(struct listing *l)
 		     conds->path);
 	if (calls)
 		note(l,
-		     "%s uses syscall(), perhaps to wait on futexes: that has no name here, but "
-		     "the "
-		     "function around it can be given to -b",
+		     "%s uses syscall(), perhaps to wait on futexes: such a wait has no name here, "
+		     "but the function around it can be given to -b",
 		     calls->path);
 	if (threads)
 		note(l,
-		     "%s creates threads: a barrier that only spins on memory calls nothing; it is "
-		     "traced if it is a separate function that is given to -b, and not at all if "
-		     "it "
-		     "was inlined",
+		     "%s creates threads: a barrier that only spins on memory calls no function; "
+		     "it is traced if it is a separate function that is given to -b, and not "
+		     "traced if it was inlined",
 		     threads->path);
 }
 

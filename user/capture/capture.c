@@ -32,20 +32,20 @@
 #include "ingest/ring.h"
 
 /*
- * How often the rings are read. A wake-up uses a CPU for 0.1 ms, and a team that fills the machine
- * waits for that CPU. So the rings are read rarely, unless they hold much. They wake sbt-trace when
- * they fill up.
+ * How often the rings are read. Each wake-up uses a CPU for 0.1 ms, which delays a team that has a
+ * thread on every CPU. So sbt-trace reads the rings rarely, unless they held MANY_BYTES within the
+ * last IDLE_NS. A ring that fills up wakes sbt-trace earlier.
  */
 #define POLL_MS		   10
 #define POLL_IDLE_MS	   50
 #define MANY_BYTES	   (64u << 10)
 #define IDLE_NS		   100000000u
 /*
- * How often slots of exited threads are freed (--aggregate): 16,384 suffice for 30,000 threads a
- * second.
+ * How often slots of exited threads are freed (--aggregate). With this period, 16,384 slots suffice
+ * for 30,000 new threads a second.
  */
 #define RETURN_NS	   200000000u
-/* A terminal's ^C also reaches COMMAND: how long to wait for COMMAND to end. */
+/* How long to wait for COMMAND to end after ^C, which the terminal also sends to COMMAND. */
 #define INTERRUPT_GRACE_MS 300
 
 /* --- signals and other descriptors ------------------------------------------------------------ */
@@ -57,7 +57,9 @@ int capture_watch_fd(struct capture *c, int fd, uint64_t data, uint32_t events)
 	return epoll_ctl(c->epoll, EPOLL_CTL_ADD, fd, &e) ? -errno : 0;
 }
 
-/* Set by a signal that ends tracing; a handler can use nothing but globals. */
+/*
+ * Number of signals that asked to end tracing. A global, because a signal handler has no context.
+ */
 static volatile sig_atomic_t end_asked;
 static void (*volatile rescue)(void);
 
@@ -343,9 +345,12 @@ static void on_event(void *ctx, const struct sbt_event *event)
 {
 	struct capture *c = ctx;
 
-	/* Acting on one event may take longer than the processes of later events live. */
+	/* Handling one event may take so long that the processes of later events exit meanwhile. */
 	ring_glance_events(c->stream, glance, c);
-	/* Earlier records refer to the mappings before this event. */
+	/*
+	 * Records before this event refer to the old mappings, so these records are processed
+	 * first.
+	 */
 	if ((event->type == SBT_REC_MAP || event->type == SBT_REC_OUTLINED) && event->inc &&
 	    c->ingest && !c->error) {
 		tracker_look(c->tracker, event);
@@ -372,7 +377,7 @@ static void show_events(void *ctx)
 	c->showing = false;
 }
 
-/* Handle mapping events in the same way: no other event interrupts one. */
+/* Handle the kernel's mapping events. While `showing` is set, show_events() does nothing. */
 static void show_mapped(struct capture *c)
 {
 	c->showing = true;
@@ -381,7 +386,7 @@ static void show_mapped(struct capture *c)
 	tracker_settle(c->tracker);
 }
 
-/* Add sums of exited threads to the model: the kernel has a limited number of slots. */
+/* Add the sums of exited threads to the model, because the kernel has few slots for sums. */
 static int return_sums(struct capture *c, uint64_t now)
 {
 	if (!c->options.aggregate || !c->armed || now - c->returned_ns < RETURN_NS)
@@ -390,7 +395,10 @@ static int return_sums(struct capture *c, uint64_t now)
 	return ingest_exited_sums(c->ingest);
 }
 
-/* Keep the recording, unless COMMAND cannot be run: then an existing file stays unchanged. */
+/*
+ * Keep the recording once tracing has begun. If COMMAND cannot be run, an existing file stays
+ * unchanged.
+ */
 static void keep_recording(struct capture *c)
 {
 	if (c->recording && c->armed && (!c->launched || launch_result(&c->launch) > 0))
@@ -458,7 +466,7 @@ static void find_remarks(struct capture *c)
 	diagnostics_find(&remarks);
 }
 
-/* Print an interim report, or, if only a recording is made, that it can be read up to now. */
+/* Print an interim report. If only a recording is made, print up to which time it can be read. */
 static void report_now(struct capture *c)
 {
 	uint64_t now = now_ns();
@@ -466,7 +474,10 @@ static void report_now(struct capture *c)
 
 	if (!c->options.only_record) {
 		run_facts_live_hangs(&c->run_facts_live, c->hang_monitor, now);
-		/* Remarks about what was not seen so far are temporary. */
+		/*
+		 * Remarks about what was not seen so far are only for this report, and forgotten
+		 * afterwards.
+		 */
 		remarks_all(&before);
 		find_remarks(c);
 		run_facts_live_report(&c->run_facts_live, c->emit, now, true);
@@ -512,8 +523,9 @@ static uint64_t timeout_ns(const struct capture *c, uint64_t now)
 	if (due && (!wake || due < wake))
 		wake = due;
 	/*
-	 * A hot process hits its probes all the time. Before they are paused, the process gets as
-	 * much time to prove a barrier as with full rings.
+	 * A hot process hits its probes all the time, so do not wait for POLL_IDLE_MS before its
+	 * probes are paused. POLL_MS is the time that a process also gets to show a barrier while
+	 * the rings are busy.
 	 */
 	if (reported && (!wake || reported + POLL_MS * 1000000ULL < wake))
 		wake = reported + POLL_MS * 1000000ULL;
@@ -575,8 +587,9 @@ static int loop(struct capture *c)
 /* --- the end ---------------------------------------------------------------------------------- */
 
 /*
- * End tracing in any state. Nothing is recorded or stopped from then on. Stopped processes are
- * resumed as their events are handled. Only after that may sbt-trace wait for COMMAND.
+ * End tracing, however far it has got. From then on no event is recorded and no process is stopped.
+ * Handling the remaining events resumes stopped processes. Only then may sbt-trace wait for
+ * COMMAND, which may be one of these processes.
  */
 static void stop_tracing(struct capture *c)
 {
@@ -628,7 +641,7 @@ static int finish(struct capture *c)
 		err = conceptual_finish(observer_conceptual(c->observer));
 	if (err)
 		return err;
-	/* Nothing is recorded any more while names are looked up. */
+	/* Tracing has ended: the rings need not be read while names are looked up. */
 	symbol_server_idle(c->symbols, NULL, NULL);
 	modules_idle(c->modules, NULL, NULL);
 	run_facts_live_hangs(&c->run_facts_live, c->hang_monitor, end);
@@ -639,7 +652,10 @@ static int finish(struct capture *c)
 	err = run_facts_live_report(&c->run_facts_live, c->emit, end, false);
 	if (err != -ENOMEM)
 		err = 0;
-	/* The text report contains the remarks already. */
+	/*
+	 * The text report contains the remarks already; other outputs do not show them on the
+	 * terminal.
+	 */
 	if (c->options.only_record || c->options.output || c->options.format != EMIT_TEXT)
 		remarks_say(0, c->options.quiet);
 	return err;

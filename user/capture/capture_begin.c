@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Steps before tracing: decide whether this sbt-trace traces, and which one traces the ranks of a
- * job.
+ * Steps before tracing: decide whether this sbt-trace traces at all, and which sbt-trace traces the
+ * ranks of a job.
  */
 #include <errno.h>
 #include <signal.h>
@@ -53,7 +53,10 @@ int capture_run_untraced(const struct options *o)
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* Warn that @own is not written: its content is in @first, another file. */
+/*
+ * Warn that @own is not written, because another sbt-trace writes @first ("": no file) instead. Do
+ * nothing if both are the same file.
+ */
 static void report_elsewhere(const struct job *job, const char *what, const char *own,
 			     const char *first)
 {
@@ -90,7 +93,10 @@ static int own_files(struct capture *c, uint32_t rank)
 	return 0;
 }
 
-/* Hand this process over. Does not return on success. */
+/*
+ * Let the sbt-trace of the first rank trace this process, and execute COMMAND. Return 0 if that
+ * sbt-trace does not take the process; not 0: exit with *status.
+ */
 static int follow_first(struct capture *c, const struct job *job, int *status)
 {
 	struct handover_events reported;
@@ -107,8 +113,8 @@ static int follow_first(struct capture *c, const struct job *job, int *status)
 		*status = capture_cannot_run(&c->options, err);
 		return -1;
 	}
-	msg_warn("rank %u is traced on its own: the sbt-trace of the first rank here %s", job->rank,
-		 err == -ECONNABORTED ? "gave up" : "did not answer");
+	msg_warn("rank %u is traced on its own: the sbt-trace of the first rank on this machine %s",
+		 job->rank, err == -ECONNABORTED ? "gave up" : "did not answer");
 	/* Do not write the same file as another rank. */
 	return own_files(c, job->rank);
 }

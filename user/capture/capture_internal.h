@@ -22,7 +22,7 @@ enum { FD_SIGNALS = 1, FD_RINGS, FD_COMMAND, FD_HOOK, FD_WRITTEN, FD_PIDS };
 
 struct capture {
 	struct options options;
-	const struct capture_hook *hook; /* NULL: print the output */
+	const struct capture_hook *hook; /* functions of the caller; NULL: print the output */
 	struct run_facts_live run_facts_live;
 	struct attach *attach;
 	struct counting counting;
@@ -37,7 +37,8 @@ struct capture {
 	struct observer *observer;
 	struct ingest *ingest;
 	struct hang_monitor *hang_monitor;
-	struct hot *hot; /* pauses probes that are hit often without result; NULL: none to pause */
+	/* pauses probes that are hit often and show no barrier; NULL before begin() */
+	struct hot *hot;
 	struct limit *limit; /* --cost-limit; NULL: none */
 	struct recording *recording; /* NULL: none */
 	struct emit *emit;
@@ -45,26 +46,26 @@ struct capture {
 	struct launch launch;
 	struct guard guard;
 	bool launched;
-	int command_status; /* as an exit status; -1: COMMAND has not ended */
+	int command_status; /* exit status of COMMAND; -1: it has not ended */
 	struct diagnostics_left left; /* processes that COMMAND left running */
 	int epoll;
 	int signals;
-	int *pidfds; /* processes of -p, or ranks that were handed over */
+	int *pidfds; /* pidfds of the processes of -p, or of ranks that were handed over */
 	size_t npidfds;
-	size_t nlive; /* number of these processes that have not exited */
+	size_t nlive; /* number of processes in pidfds that have not exited */
 	struct handover handover;
 	char *own_output, *own_record; /* file names of a rank that is traced on its own */
 	uint64_t begin_ns; /* when sbt-trace itself began */
 	uint64_t arm_ns;
-	uint64_t end_ns; /* end by --duration; 0: none */
+	uint64_t end_ns; /* end of tracing by --duration; 0: no limit */
 	uint64_t returned_ns; /* when the sums of exited threads were last read */
 	uint64_t last_many_ns; /* when the rings last held many events */
 	bool armed;
 	bool showing; /* an event is being handled */
 	bool priced; /* the cost of every kind of probe was measured at the start */
 	bool stop;
-	int error; /* of processing events: negative errno */
-	int write_error; /* of writing output: negative errno */
+	int error; /* error of processing events, as negative errno; 0: none */
+	int write_error; /* error of writing output, as negative errno; 0: none */
 };
 
 /* Run COMMAND without tracing (SBT_NO_DEBUG). Return the exit status. */

@@ -61,7 +61,7 @@ static int open_output(struct capture *c)
 	return o->record ? recording_open(o->record, &c->recording) : 0;
 }
 
-/* Warn if probes are slow on so many CPUs: that affects every figure of the report. */
+/* Warn if the machine has so many CPUs that probes are slow, which affects the whole report. */
 static void warn_of_cpus(void)
 {
 	struct doctor_facts machine;
@@ -145,7 +145,10 @@ static int build_rooms(struct capture *c)
 				      .discover_all = o->mode == OPTIONS_SYSTEM,
 				      .verbose = o->verbose };
 	struct symbol_options so = { .debuginfod = o->debuginfod,
-				     /* A hook shows names while tracing runs. */
+				     /*
+				      * A hook shows names during tracing (top), so fetch names at
+				      * once.
+				      */
 				     .fetch_at_once = c->hook != NULL };
 	int err, fd;
 	uint32_t i;
@@ -212,7 +215,10 @@ static int add_words(struct capture *c, int pid)
 {
 	int err = tracker_add_words(c->tracker, pid);
 
-	/* The process has ended or cannot be read: programs are examined when it executes them. */
+	/*
+	 * Other errors mean that the process has ended or cannot be read. If it still runs, a
+	 * program is examined when the process executes it.
+	 */
 	return err == -ENOMEM ? err : 0;
 }
 
@@ -273,9 +279,9 @@ static int find_targets(struct capture *c)
 		for (i = 0; i < o->npids && !err; i++)
 			err = add_pid(c, i);
 		if (!err && !tracker_have_places(c->tracker))
-			msg_warn("no barrier function is mapped there yet: every file of the "
-				 "process was searched for pthread_barrier_wait; libraries opened "
-				 "later will be examined");
+			msg_warn("no barrier function was found in the process yet: every file of "
+				 "the process was searched for pthread_barrier_wait; libraries "
+				 "that it opens later will be examined");
 		for (i = 0; i < o->npids && !err; i++)
 			err = add_words(c, o->pids[i]);
 		return err;
@@ -293,7 +299,7 @@ static int prepare_command(struct capture *c)
 	err = launch_find_user(c->options.user, &user);
 	if (err) {
 		msg_error("cannot run the command as user %s: %s",
-			  c->options.user ? c->options.user : "behind sudo",
+			  c->options.user ? c->options.user : "that called sudo",
 			  err == -ENOENT ? "there is no such user" : strerror(-err));
 		return err;
 	}
@@ -316,7 +322,7 @@ int capture_set_up(struct capture *c)
 	err = preflight_check();
 	if (!err)
 		err = open_output(c);
-	/* First, as COMMAND inherits signals and limits unchanged. */
+	/* Fork COMMAND first: it inherits signals and limits, which are changed below. */
 	if (!err)
 		err = prepare_command(c);
 	if (!err)
@@ -350,7 +356,7 @@ int capture_set_up(struct capture *c)
 		recording_listen(c->recording, &c->run_facts_live.env,
 				 c->cause_names ? cause_names_env(c->cause_names) : NULL);
 	}
-	/* Before any other probe is attached. */
+	/* Measure these costs before any other probe is attached. */
 	if (c->options.cost_limit > 0) {
 		c->priced = !run_facts_live_prices_all(&c->run_facts_live, capture_drain, c);
 		capture_drain(c);

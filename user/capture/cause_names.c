@@ -12,9 +12,9 @@
 #include "base/hash.h"
 #include "target/proc.h"
 
-#define STACKS_MOST 4096 /* stacks that are remembered */
+#define STACKS_MOST 4096 /* maximum number of stacks that are remembered */
 
-/* The stack that was returned last. */
+/* The answer that was returned last for a stack. */
 struct reported_stack {
 	uint32_t tgid, inc, n;
 	uint32_t sites[];
@@ -37,8 +37,8 @@ static const char *cause_names_task(void *ctx, uint32_t tid)
 	struct cause_names *w = ctx;
 
 	/*
-	 * Use the name at that time. The name of a traced thread that took no CPU from other
-	 * threads is only in /proc.
+	 * Prefer the name that the task had when the BPF programs saw it. They keep no name of a
+	 * traced thread that took no CPU from other threads; it is in /proc.
 	 */
 	if (attach_task_name(w->attach, tid, &w->task) &&
 	    proc_comm((int)tid, (int)tid, w->task.comm))
@@ -63,7 +63,10 @@ static const char *cause_names_mapping(void *ctx, uint32_t tgid, uint32_t inc, u
 		return NULL;
 	switch (w->file.mode) {
 	case SBT_MAPPING_FILE:
-		/* This is the kernel's own name for the mapping: no file name contains a slash. */
+		/*
+		 * The kernel's name for shared anonymous memory. A file's own name contains no
+		 * slash.
+		 */
 		if (!strcmp(w->file.name, "dev/zero"))
 			return "shared anonymous memory";
 		return *w->file.name ? w->file.name : NULL;
@@ -74,7 +77,7 @@ static const char *cause_names_mapping(void *ctx, uint32_t tgid, uint32_t inc, u
 	}
 }
 
-/* Describe files that are in no directory, by the names that anon_inode_getfile() gets. */
+/* Describe a file that is in no directory, by the name that anon_inode_getfile() got. */
 static const char *anonymous_words(const char *name)
 {
 	static const struct {
@@ -111,7 +114,7 @@ static const char *cause_names_file(void *ctx, uint64_t inode)
 	case S_IFSOCK:
 		return "a socket";
 	case S_IFCHR:
-		/* Terminals are called 0, 1, 2 in their directory. */
+		/* Pseudo-terminals are named 0, 1, 2, ... in their directory. */
 		if (*name && name[strspn(name, "0123456789")] == '\0') {
 			snprintf(w->device, sizeof(w->device), "the device %s", name);
 			return w->device;
@@ -119,7 +122,10 @@ static const char *cause_names_file(void *ctx, uint64_t inode)
 		break;
 	case S_IFREG: /* anonymous files since Linux 6.16 */
 	case 0:
-		/* No user's file has such a name by chance: in brackets, or without a file type. */
+		/*
+		 * A user's file may be called "inotify", but it has a file type. A name in brackets
+		 * is hardly that of a user's file.
+		 */
 		if (*name == '[' || !w->file.mode)
 			words = anonymous_words(name);
 		if (!words && !w->file.mode && !*name)
@@ -156,7 +162,7 @@ static void forget_stacks(struct cause_names *w)
 	hash_free(&w->stacks);
 }
 
-/* Remember a stack. Without memory, it is looked up again. */
+/* Remember a stack. If memory is short, the stack is looked up again. */
 static void remember_stack(struct cause_names *w, uint64_t at,
 			   const struct reported_stack *reported, const uint32_t *sites)
 {
@@ -175,9 +181,9 @@ static void remember_stack(struct cause_names *w, uint64_t at,
 }
 
 /*
- * Return at least the frames returned before, though the kernel keeps only the last few hundred
- * stacks: a recording contains the last result. A later call may return more frames, after more of
- * the program has been read.
+ * Return at least the frames of the last call, even if the kernel has discarded the stack (it keeps
+ * a few hundred). A recording contains the last answer, so answers must not become shorter. A later
+ * call may return more frames, after more of the program has been read.
  */
 static uint32_t cause_names_stack(void *ctx, uint32_t tgid, uint32_t inc, uint64_t key,
 				  uint32_t *sites, uint32_t max)

@@ -11,14 +11,14 @@
 
 struct cause_names;
 
-/* Return 0 and *out, or -ENOMEM. All arguments must outlive it. */
+/* Return 0 and *out, or -ENOMEM. All arguments must outlive *out. */
 int cause_names_new(const struct attach *attach, struct address_spaces *spaces,
 		    const struct counting *counting, const struct report_env *env,
 		    struct cause_names **out);
 void cause_names_free(struct cause_names *cause_names);
-/* The callbacks of the causes. They must be set before the first episode. */
+/* Return the callbacks. They may only be changed before the first episode. */
 struct cause_env *cause_names_env(struct cause_names *cause_names);
-/* The causes, which must be given every episode. */
+/* Return the causes. Every episode must be passed to them. */
 struct causes *cause_names_causes(const struct cause_names *cause_names);
 
 #endif /* CAPTURE_CAUSE_NAMES_H */

@@ -12,15 +12,16 @@ struct counting {
 	uint32_t nspecs; /* requested counters */
 	struct event_spec specs[COUNTERS_MAX];
 	struct counters *counters;
-	uint32_t n; /* available counters, in the order requested */
+	uint32_t n; /* number of available counters; the arrays are in the order requested */
 	uint32_t at[COUNTERS_MAX]; /* their indices in `counters` */
 	const char *names[COUNTERS_MAX];
-	uint32_t plain; /* bit mask: software events, which count all the time */
+	/* bit mask of the counters that are software events, which count all the time */
+	uint32_t plain;
 	/* bit masks of the counters that are kept with a thread's time */
 	uint32_t switches, faults;
 	struct session_counter shown[COUNTERS_MAX];
 	uint32_t instructions, cycles; /* indices of these counters; MODEL_NONE: not counted */
-	uint32_t nabsent; /* counters that are not available */
+	uint32_t nabsent; /* number of requested counters that are not available */
 	struct report_uncounted absent[COUNTERS_MAX];
 };
 
@@ -34,7 +35,7 @@ int counting_read(const char *option, const char *list, struct counting *out);
  * message.
  */
 int counting_open(struct counting *counting);
-/* Mark all counters as unavailable for @reason, which is borrowed. */
+/* Mark all counters as unavailable for @reason, which is not copied. */
 void counting_drop(struct counting *counting, const char *reason);
 /* Connect the counters to the BPF programs. Return 0, or -errno after a message. */
 int counting_connect(const struct counting *counting, struct attach *attach);

@@ -29,15 +29,15 @@ static void note_single_thread(const struct diagnostics *r)
 		    b->team_max == 1 && b->objects > 1) {
 			remark_note(REMARK_WARN, "user_barrier", 0,
 				    "-b: barriers of user functions are distinguished by an "
-				    "argument, and no two threads met at one: give @N, the number "
-				    "of the argument that is the barrier, or @all if all callers "
-				    "meet");
+				    "argument, and no two threads met at the same barrier: give "
+				    "@N, the number of the argument that is the barrier, or @all "
+				    "if all callers meet");
 			return;
 		}
 	}
 }
 
-/* Warn about rules that matched nothing. */
+/* Warn about -b rules that matched no function, or a function that was never called. */
 static void note_rules(const struct diagnostics *r)
 {
 	const struct rules *rules = r->options->rules;
@@ -57,7 +57,7 @@ static void note_rules(const struct diagnostics *r)
 				    : k		? "the second of its functions"
 						: "the first of its functions");
 		else if (!tracker_probed(r->tracker, (uint32_t)i + 1))
-			continue; /* the reason has been reported */
+			continue; /* the reason has been reported already */
 		else if (!feed_crossings(ingest_feed(r->ingest), (uint32_t)i + 1))
 			remark_note(REMARK_WARN, "user_barrier", 0,
 				    "-b %s: found %u time%s, but it was never called", rule->text,
@@ -66,8 +66,8 @@ static void note_rules(const struct diagnostics *r)
 }
 
 /*
- * Warn about regions that run one function with the same data concurrently, or nest more than four
- * deep.
+ * Warn about arrivals at OpenMP barriers of unknown teams. The team is unknown if several parallel
+ * regions run one function with the same data at once, or if regions nest more than four deep.
  */
 static void note_teams(const struct diagnostics *r)
 {
@@ -81,11 +81,11 @@ static void note_teams(const struct diagnostics *r)
 			    (unsigned long long)counts.lost_team);
 }
 
-/* Add the times of threads that still run. Events report the times of threads that have ended. */
+/* For adding the times of threads that still run. The exit event of a thread contains its times. */
 struct alive {
 	struct feed *feed;
 	uint32_t tgid;
-	uint64_t now_ns, tick_ns; /* time since boot, and the unit of start_ticks */
+	uint64_t now_ns, tick_ns; /* time since boot; ns of one tick of start_ticks */
 };
 
 static void note_thread(void *ctx, int tid)
@@ -126,7 +126,7 @@ static bool note_spinning(const struct diagnostics *r)
 	n = feed_busy(alive.feed, &tgid);
 	if (n < 2)
 		return false;
-	/* With other crossings, this is a side remark. */
+	/* If the run has crossings, this is only a hint. */
 	remark_note(model_totals(r->model)->crossings ? REMARK_HINT : REMARK_ERROR, "spinning_code",
 		    tgid,
 		    "%u threads of process %u were busy nearly all the time and called no barrier "
@@ -139,8 +139,9 @@ static bool note_spinning(const struct diagnostics *r)
 
 #define CANDIDATES_SHOWN 5
 #define BATCHES_LEAST	 2 /* least number of groups of waits that ended together */
-#define BATCHES_PAIR	 8 /* the same for two threads: two users of a queue do so by chance */
-#define UNEVEN_LEAST	 8 /* rounds with other threads than the round before */
+/* the same for two threads: two users of a queue leave together by chance */
+#define BATCHES_PAIR	 8
+#define UNEVEN_LEAST	 8 /* rounds with different threads than the round before */
 
 struct candidates {
 	const struct diagnostics *remarks;
@@ -187,8 +188,8 @@ static const char *advice_named(const char *name, bool several, char text[ADVICE
 			 name, several ? "" : "@all");
 	else
 		snprintf(text, ADVICE_LEN,
-			 "-b cannot name it, as it is no separate function or its end is unknown. "
-			 "If it is a barrier, put the markers of sbt/sbt.h there");
+			 "-b cannot name this code: it is no separate function, or its end is "
+			 "unknown. If it is a barrier, put the markers of sbt/sbt.h there");
 	return text;
 }
 
@@ -213,8 +214,9 @@ static const char *advice_at(const struct diagnostics *r, uint32_t site, char te
 }
 
 /*
- * Describe how to trace @o. Functions that only wait on a futex, or only wake one, for their
- * callers are usual. With -b on such a function, each thread would seem to cross a barrier alone.
+ * Describe how to trace @o. Many programs have a function that only waits on a futex, or only wakes
+ * threads, for its callers. With -b on such a function, each thread would seem to cross a barrier
+ * alone.
  */
 static const char *advice_of(const struct diagnostics *r, const struct discover_object *o,
 			     char text[ADVICE_LEN])
@@ -231,7 +233,7 @@ static const char *advice_of(const struct diagnostics *r, const struct discover_
 	return text;
 }
 
-/* Describe how to trace @o, which waits in one function and wakes in another. */
+/* Describe how to trace @o, at which threads wait in one function and are woken in another. */
 static const char *advice_split(const struct diagnostics *r, const struct discover_object *o,
 				char text[ADVICE_LEN])
 {
@@ -252,8 +254,8 @@ static const char *advice_split(const struct diagnostics *r, const struct discov
 }
 
 /*
- * Describe where the wake-up is: in the same function of machine code, of source code, or
- * elsewhere.
+ * Describe where the wake-up is: in the same machine-code function as the wait, in the same source
+ * function, or in another function.
  */
 static const char *woken_from(const struct diagnostics *r, const struct discover_object *o)
 {
@@ -280,7 +282,10 @@ static void note_split(const struct diagnostics *r, const struct discover_object
 		    advice_split(r, o, text));
 }
 
-/* Return whether the object is a monitor of a Java virtual machine: no barrier of the program. */
+/*
+ * Return whether the object is a monitor of a Java virtual machine. Such a monitor is no barrier of
+ * the program.
+ */
 static bool is_of_machine(const struct diagnostics *r, const struct discover_object *o)
 {
 	const struct site_name *name = address_spaces_site(r->spaces, o->wait_site);
@@ -289,8 +294,8 @@ static bool is_of_machine(const struct diagnostics *r, const struct discover_obj
 }
 
 /*
- * Mention such an object only if nothing else was found: a pool of threads that one thread starts
- * looks the same.
+ * Report an object at which one thread always wakes the others from another function. A thread that
+ * starts a pool of threads looks the same, so call this only if no crossing was seen.
  */
 static void note_led(void *ctx, const struct discover_object *o)
 {
@@ -310,8 +315,8 @@ static void note_led(void *ctx, const struct discover_object *o)
 }
 
 /*
- * Mention such an object only if nothing else was found and the waits ended in groups: at a lock or
- * queue they end one by one.
+ * Report an object that threads leave in groups without a broadcast. At a lock or a queue they
+ * leave one by one. Call this only if no crossing was seen.
  */
 static void note_alone(void *ctx, const struct discover_object *o)
 {
@@ -333,14 +338,14 @@ static void note_alone(void *ctx, const struct discover_object *o)
 struct sems {
 	struct candidates *c;
 	const struct turnstile *one; /* the semaphore with which the others are compared */
-	bool several; /* other threads may wait for each other in the same call */
+	bool several; /* other threads may wait for each other at the same call site */
 	/*
-	 * The same call waits on other semaphores, for callers in the same function or in other
-	 * functions.
+	 * The same call site waits on other semaphores: for callers in the same function (around),
+	 * or for callers in another function (elsewhere).
 	 */
 	bool around, elsewhere;
-	bool lock; /* at least one of the waits elsewhere is no turnstile */
-	bool helper; /* the same inlined line waits at another probe site */
+	bool lock; /* at least one of the other functions' waits is no turnstile */
+	bool helper; /* the same source line is inlined at another call site */
 	const char *names[CANDIDATES_SHOWN]; /* functions that have been reported */
 	uint32_t n;
 };
@@ -375,7 +380,10 @@ static void compare_sem(void *ctx, const struct turnstile *o)
 			     address_spaces_line(spaces, s->one->site, true);
 }
 
-/* Return whether @name was reported already: all turnstiles of one barrier are one candidate. */
+/*
+ * Return whether @name was reported before, and remember it. All turnstiles of one barrier are one
+ * candidate.
+ */
 static bool is_named(struct sems *s, const char *name)
 {
 	uint32_t i;
@@ -401,10 +409,15 @@ static void note_sem(void *ctx, const struct turnstile *o)
 	if (!turnstile_is(o))
 		return;
 	turnstiles_each(ingest_turnstiles(r->ingest), compare_sem, &compared);
-	/* Code that waits for any caller, such as an interpreter's locks, is no barrier. */
+	/*
+	 * A function that waits on semaphores for any caller, such as an interpreter's lock, is no
+	 * barrier.
+	 */
 	if (compared.lock)
 		return;
-	/* A function that calls the waiting function at several call sites. */
+	/*
+	 * One function calls the waiting function at several call sites: name the calling function.
+	 */
 	above = compared.around && !compared.elsewhere &&
 		!callsites_first(feed_callsites(ingest_feed(r->ingest)), o->above);
 	if (above)
@@ -430,7 +443,10 @@ static void note_sem(void *ctx, const struct turnstile *o)
 		advice_named(name, compared.several, advice));
 }
 
-/* Report a barrier that wakes its threads twice in each episode; the episode ends at the first. */
+/*
+ * Report a barrier that wakes its threads twice in each episode. The episode ends at the first
+ * wake-up.
+ */
 static void note_echo(const struct diagnostics *r, const struct discover_object *o)
 {
 	char text[256];
@@ -442,7 +458,10 @@ static void note_echo(const struct diagnostics *r, const struct discover_object 
 		    o->tgid, probe_site_of(r, o->wait_site, text));
 }
 
-/* Report a long second phase of an episode: threads may do something else before it. */
+/*
+ * Report a wait that looks like the second phase of an episode, but lasts long. Threads may do
+ * something else before it.
+ */
 static void note_echo_long(const struct diagnostics *r, const struct discover_object *o)
 {
 	char text[256];
@@ -456,8 +475,7 @@ static void note_echo_long(const struct diagnostics *r, const struct discover_ob
 }
 
 /*
- * Report candidates that have a sentence of their own. Return whether the object is such a
- * candidate.
+ * Report a candidate of a kind that needs its own message. Return whether @o is such a candidate.
  */
 static bool note_other(const struct diagnostics *r, const struct discover_object *o)
 {
@@ -477,8 +495,8 @@ static bool note_other(const struct diagnostics *r, const struct discover_object
 		remark_note(
 			REMARK_HINT, "candidate", o->tgid,
 			"process %u: up to %u threads waited for each other at %s, on a condition "
-			"variable, but not the same ones each time, as if threads spin before they "
-			"wait. This is a candidate only; %s",
+			"variable, but not the same threads each time, as if threads spin before "
+			"they wait. This is a candidate only; %s",
 			o->tgid, o->most, text, advice_at(r, o->wait_site, advice));
 	else
 		return false;
@@ -647,7 +665,7 @@ static void note_left_out(const struct diagnostics *r)
 	    *family_list(modules_left_out(r->modules), names, sizeof(names)))
 		remark_note(REMARK_WARN, "left_out", 0,
 			    "--aggregate sums only pthread barriers, which contain their size: "
-			    "those of %s are not in this report",
+			    "barriers of %s are not in this report",
 			    names);
 }
 
@@ -682,7 +700,7 @@ static void note_unread(const struct diagnostics *r)
 			    n - UNREAD_SHOWN);
 }
 
-/* Say where to look if no thread crossed a barrier. */
+/* Report where to look if no thread crossed a barrier. */
 static void note_elsewhere(const struct diagnostics *r)
 {
 	const struct options *o = r->options;
@@ -690,8 +708,8 @@ static void note_elsewhere(const struct diagnostics *r)
 	tracker_explain(r->tracker, o->aggregate);
 	if (o->mode == OPTIONS_PIDS)
 		remark_note(REMARK_ERROR, "elsewhere", (uint32_t)o->pids[0],
-			    "threads that already waited when tracing began cross nothing: "
-			    "sbt-trace hang -p %d shows where each thread is",
+			    "threads that were already waiting when tracing began cross no "
+			    "barrier: sbt-trace hang -p %d shows where each thread is",
 			    o->pids[0]);
 	if (o->aggregate)
 		remark_note(REMARK_ERROR, "elsewhere", 0,
@@ -699,7 +717,7 @@ static void note_elsewhere(const struct diagnostics *r)
 	else if (o->discover && !o->discover_futex)
 		remark_note(REMARK_ERROR, "elsewhere", 0,
 			    "barriers that only wait on a futex are found with --discover; without "
-			    "it, only those on condition variables are");
+			    "--discover, only barriers on condition variables are");
 }
 
 /* Report that discovery was off, unless --no-discover was given and crossings were seen. */
@@ -721,7 +739,7 @@ static void note_not_looked_for(const struct diagnostics *r)
 						: "without --no-discover they are");
 }
 
-/* How much longer a fork and an exec take, as measured by tests/bench. */
+/* Time in ns that tracing adds to a fork and to an exec, as measured by tests/bench. */
 #define MADE_NS	    100000u
 #define EXECUTED_NS 300000u
 /*
@@ -740,10 +758,10 @@ static void note_made(const struct diagnostics *r)
 	if (made < MADE_LEAST || ns < r->elapsed_ns / MADE_PART)
 		return;
 	remark_note(REMARK_HINT, "processes_made", 0,
-		    "traced processes created %llu processes, which executed %llu programs. Cost "
-		    "estimates omit that tracing makes creating a process about 0.1 ms slower, and "
-		    "executing a program 0.3 ms, more on a busy machine; --no-children avoids most "
-		    "of it",
+		    "traced processes created %llu processes, which executed %llu programs. "
+		    "Tracing makes the creation of a process about 0.1 ms slower, and the "
+		    "execution of a program 0.3 ms, more on a busy machine. Cost estimates do not "
+		    "contain this time; --no-children avoids most of it",
 		    (unsigned long long)made, (unsigned long long)executed);
 }
 
@@ -764,7 +782,8 @@ void diagnostics_find(const struct diagnostics *r)
 		note_elsewhere(r);
 	note_not_looked_for(r);
 	/*
-	 * A thread that also sleeps or waits for a CPU cannot be distinguished from other threads.
+	 * note_spinning() misses spinning threads that also sleep or wait for a CPU, so give the
+	 * advice even if it found none.
 	 */
 	if (!note_spinning(r) && !model_totals(r->model)->crossings)
 		remark_note(
@@ -787,12 +806,11 @@ static void note_unnamed(void *ctx, const char *path, enum symbol_unnamed why)
 		return;
 	switch (why) {
 	case SYMBOL_UNNAMED_LINES:
-		remark_note(
-			REMARK_WARN, "unnamed", 0,
-			"%s: lines are not known: reading its debug information takes more than "
-			"%d s of CPU time or %d MiB, or it is damaged. Call sites in it are "
-			"shown by module and offset, and by the symbol table",
-			path, SYMBOL_FILE_S, SYMBOL_MIB);
+		remark_note(REMARK_WARN, "unnamed", 0,
+			    "%s: line numbers are not known: reading its debug information takes "
+			    "more than %d s of CPU time or %d MiB, or it is damaged. Call sites in "
+			    "it are shown by module and offset, and by the symbol table",
+			    path, SYMBOL_FILE_S, SYMBOL_MIB);
 		return;
 	case SYMBOL_UNNAMED_SILENT:
 		remark_note(REMARK_WARN, "unnamed", 0,

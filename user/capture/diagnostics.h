@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Remarks beside the figures of a report: what was requested but not seen, and what may be missing.
+ * Remarks that a report shows beside its figures: what was requested but not seen, and what may be
+ * missing.
  */
 #ifndef CAPTURE_DIAGNOSTICS_H
 #define CAPTURE_DIAGNOSTICS_H
@@ -13,7 +14,7 @@
 /* Processes that COMMAND started and left running. */
 struct diagnostics_left {
 	uint32_t n;
-	uint32_t pid; /* number of one of these processes */
+	uint32_t pid; /* process id of one of these processes */
 };
 
 /* The sources of the remarks; all of them must outlive this struct. */
@@ -25,7 +26,7 @@ struct diagnostics {
 	const struct tracker *tracker;
 	struct ingest *ingest;
 	const struct model *model;
-	struct diagnostics_left left; /* as of COMMAND's end */
+	struct diagnostics_left left; /* when COMMAND ended */
 	uint64_t elapsed_ns; /* since tracing began */
 	/* Tracing ended early on a write error: an absence of crossings means nothing. */
 	bool cut;

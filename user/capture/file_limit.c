@@ -11,8 +11,8 @@
 #define RING_BYTES_LEAST (256u << 10)
 
 /*
- * Every examined file stays open, so that it can be named after it was deleted. With -a there are
- * many such files.
+ * Every examined file stays open, so that symbols can be read from it after it was deleted. With -a
+ * there are many such files.
  */
 void file_limit_raise_limits(void)
 {

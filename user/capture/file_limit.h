@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* Load the BPF programs as for a trace; doctor does the same. */
+/* Options for loading the BPF programs, used for a trace and by doctor. */
 #ifndef CAPTURE_FILE_LIMIT_H
 #define CAPTURE_FILE_LIMIT_H
 
@@ -11,7 +11,7 @@
 /* Fill @out from @options, without --comm and --cgroup. The strings of @options are not kept. */
 void file_limit_options(const struct options *options, const struct counting *counting,
 			struct attach_options *out);
-/* Raise the limit of open files to its maximum: examined files stay open until they are named. */
+/* Raise the limit of open files to its maximum, because examined files stay open. */
 void file_limit_raise_limits(void);
 
 #endif /* CAPTURE_FILE_LIMIT_H */

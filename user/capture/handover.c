@@ -14,8 +14,8 @@
 #include "base/clock.h"
 
 /*
- * Ranks of a job start within moments of each other. After this time, the first rank is not waited
- * for.
+ * Ranks of a job start within moments of each other. No rank waits longer than this for another
+ * rank to connect or to listen.
  */
 #define COME_MS	 5000
 #define RETRY_MS 20
@@ -32,7 +32,7 @@ bool handover_wanted(const struct job *job)
 	       job->local_rank < job->local_size;
 }
 
-/* Fill in an abstract address: the name disappears with its last user. */
+/* Fill in an abstract socket address. Its name disappears when its last socket is closed. */
 static socklen_t address_of(const struct job *job, struct sockaddr_un *address)
 {
 	int n;
@@ -202,7 +202,7 @@ int handover_follow(const struct job *job, struct handover_events *reported)
 	if (fd < 0)
 		return fd;
 	go = read_all(fd, &c, 1) == 1 && c == 'g';
-	/* Another version sends only that. */
+	/* Another version of sbt-trace sends only this character. */
 	if (go && read_all(fd, reported, sizeof(*reported)) != sizeof(*reported))
 		memset(reported, 0, sizeof(*reported));
 	reported->record[PATH_MAX - 1] = reported->output[PATH_MAX - 1] = '\0';

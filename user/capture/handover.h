@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
  * mpirun sbt-trace COMMAND starts one sbt-trace for each rank. The sbt-trace of the first rank on a
- * machine traces all local ranks. The other ranks' sbt-trace hand their processes over to it, wait
- * until it is ready, and then execute COMMAND. So the process that launched them is still the
- * parent of its ranks. The other ranks connect to a socket that is named after job and user.
+ * machine traces all local ranks. Each other sbt-trace hands its process over to it, waits until it
+ * is ready, and then executes COMMAND. So the launcher is still the parent of its ranks. The other
+ * ranks connect to a socket that is named after job and user.
  */
 #ifndef CAPTURE_HANDOVER_H
 #define CAPTURE_HANDOVER_H
@@ -16,11 +16,11 @@
 
 #include "target/job.h"
 
-#define HANDOVER_MAX 4096 /* ranks on one machine */
+#define HANDOVER_MAX 4096 /* maximum number of ranks on one machine */
 
 struct handover {
 	int listener; /* -1: none */
-	size_t expected; /* ranks that are to connect */
+	size_t expected; /* number of ranks that should connect, without the first rank */
 	size_t n;
 	struct handover_rank {
 		pid_t pid;
@@ -34,7 +34,7 @@ bool handover_wanted(const struct job *job);
 /* Listen for other ranks, as the first rank. Return 0, -EADDRINUSE or -errno. */
 int handover_listen(const struct job *job, struct handover *out);
 /*
- * Wait until all ranks have connected, some seconds at most. Return 0 or -ETIMEDOUT; @h->ranks
+ * Wait until all ranks have connected, for at most a few seconds. Return 0 or -ETIMEDOUT; @h->ranks
  * holds the ranks that connected.
  */
 int handover_collect(struct handover *h);
@@ -45,14 +45,15 @@ int handover_collect(struct handover *h);
 void handover_go(struct handover *h, const char *record, const char *output);
 void handover_close(struct handover *h);
 
-/* File into which the first rank writes its output; "": none. */
+/* Paths of the files that the first rank writes; "": no such file. */
 struct handover_events {
 	char record[PATH_MAX], output[PATH_MAX];
 };
 
 /*
- * Hand this process over, as another rank. Return 0 once it is traced and must execute its command,
- * -ENOENT if the first rank does not listen, or -ECONNABORTED if the first rank gave up.
+ * Hand over this process, which is not the first rank. Return 0 once it is traced and must execute
+ * its command, -ENOENT if the first rank does not listen, or -ECONNABORTED if the first rank gave
+ * up.
  */
 int handover_follow(const struct job *job, struct handover_events *reported);
 

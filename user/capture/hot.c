@@ -10,7 +10,7 @@
 #include "base/msg.h"
 
 #define PAUSE_NS  SBT_LOOKS_NS
-/* A candidate barrier keeps its probes for so many more reports. */
+/* Number of further reports for which a process with a candidate barrier keeps its probes. */
 #define HOPES_MAX 4
 
 /* The kind of probes that are hot. */
@@ -18,16 +18,17 @@ enum hot_kind { HOT_CONDS, HOT_TURNS, HOT_SEMS, HOT_KINDS };
 
 struct hot_probes {
 	uint64_t reported_ns; /* time of the first report that was not acted on; 0: none */
-	uint64_t since_ns; /* when its probes were removed; 0: it has probes */
+	uint64_t since_ns; /* when the probes were removed; 0: they are attached */
 	uint64_t paused_ns; /* sum of earlier pauses */
 	uint64_t pause_ns; /* length of the current pause */
-	bool kept; /* its probes cannot be removed, or it has barriers */
+	bool kept; /* the probes stay: they cannot be removed, or the process has barriers */
 };
 
 struct hot_process {
 	uint32_t tgid, inc;
 	struct hot_probes probes[HOT_KINDS];
-	uint64_t looks; /* hits without a crossing, at its end; 0: it still runs */
+	/* number of hits without a crossing, set when the process ends; 0: it still runs */
+	uint64_t looks;
 	uint32_t hopes;
 };
 
@@ -38,7 +39,7 @@ struct hot {
 	struct hash by_process; /* key_of() -> struct hot_process */
 	struct hot_process **active; /* running processes */
 	uint32_t nactive, cap;
-	uint32_t *tgids; /* scratch memory, of the same capacity */
+	uint32_t *tgids; /* scratch memory of `cap` entries */
 	uint64_t fed_ns; /* all events until then have been processed */
 	int verbose;
 };
@@ -188,7 +189,7 @@ int hot_event(struct hot *h, const struct sbt_event *e)
 	return 0;
 }
 
-/* Return whether its probes on condition variables must be removed. */
+/* Return whether the process's probes on condition variables must be removed. */
 static bool is_hopeless(struct hot *h, struct hot_process *p)
 {
 	enum discover_hope hope = discover_hope(ingest_discover(h->ingest), p->tgid, p->inc);
@@ -217,7 +218,7 @@ static int rest(struct hot *h, const struct hot_process *p, enum hot_kind kind, 
 static bool begin_pause(struct hot *h, struct hot_process *p, enum hot_kind kind, uint64_t now_ns)
 {
 	static const char *const why[] = {
-		[HOT_CONDS] = "its condition variables are hot and no barriers",
+		[HOT_CONDS] = "its condition variables are hot, and are no barriers",
 		[HOT_TURNS] = "its waits for turns are frequent and short",
 		[HOT_SEMS] = "its semaphores are hot",
 	};
@@ -238,7 +239,8 @@ static bool begin_pause(struct hot *h, struct hot_process *p, enum hot_kind kind
 	msg_verbose(h->verbose, "process %u: %s: these probes are paused", p->tgid, why[kind]);
 	of->since_ns = now_ns;
 	/*
-	 * What is known of turns and semaphores stays incomplete after a pause, so pauses double.
+	 * After a pause, the data on turns and semaphores is incomplete anyway, so each pause is
+	 * twice as long as the last.
 	 */
 	of->pause_ns = kind != HOT_CONDS && of->pause_ns ? 2 * of->pause_ns : PAUSE_NS;
 	p->hopes = 0;

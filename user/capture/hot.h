@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
  * Probes on condition variables that are not barriers, and on turns that threads rarely wait for,
- * can be hit very often. A process that hits them more than SBT_LOOKS_MAX times in a second with
- * little result loses these probes. The process gets them back after 1 s; it gets probes of turns
- * back after 1 s, then 2 s, 4 s, ...
+ * can be hit very often. If a process hits them more than SBT_LOOKS_MAX times in a second with
+ * little result, these probes are paused for 1 s. Each further pause of probes on turns and
+ * semaphores is twice as long as the last.
  */
 #ifndef CAPTURE_HOT_H
 #define CAPTURE_HOT_H
@@ -18,7 +18,9 @@
 
 struct hot; /* opaque */
 
-/* Return NULL if out of memory. All arguments must outlive it. @ingest discovers barriers. */
+/*
+ * Return NULL if out of memory. All arguments must outlive the result. @ingest discovers barriers.
+ */
 struct hot *hot_new(struct attach *attach, struct tracker *tracker, struct ingest *ingest,
 		    int verbose);
 void hot_free(struct hot *hot);
@@ -31,8 +33,8 @@ int hot_event(struct hot *hot, const struct sbt_event *event);
  */
 int hot_step(struct hot *hot, uint64_t now_ns, uint64_t fed_ns);
 /*
- * Return the time of the oldest event that hot_step() can act on once all events until then have
- * been processed. 0: none. @hot may be NULL.
+ * Return the time of the oldest report of hot probes that hot_step() has not handled; 0: none.
+ * hot_step() handles a report once all events until then have been processed. @hot may be NULL.
  */
 uint64_t hot_reported_ns(const struct hot *hot);
 

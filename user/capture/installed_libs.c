@@ -40,7 +40,7 @@ static const struct {
 
 static const char *const mpi_files[] = { "libmpi.so*", "libmpich.so*", "libmpi_mt.so*" };
 
-/* Call @each for the files of that name until it returns true. Return whether it returned true. */
+/* Call @each for each installed file of this name, until it returns true. Return whether it did. */
 static bool each_file(const char *file, bool (*each)(void *ctx, const char *path), void *ctx)
 {
 	bool done = false;
@@ -121,7 +121,7 @@ out:
 
 struct mpi {
 	struct doctor_facts *facts;
-	char *real[MPI_MOST]; /* each file once, even if it has several names */
+	char *real[MPI_MOST]; /* real paths: each file once, even if it has several names */
 };
 
 static bool take_mpi(void *ctx, const char *path)

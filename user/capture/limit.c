@@ -17,22 +17,24 @@
 #include "target/proc.h"
 
 #define LOOK_NS	 1000000000ULL
-/* A process with less thread lifetime than this in an interval is examined at the next interval. */
+/* A process with less thread time than this since the last look is skipped at this look. */
 #define LEAST_NS (LOOK_NS / 2)
 /*
- * How long to wait, checking every 0.2 ms, until all threads have left barriers that are detached:
- * a thread inside may have to wait for a CPU. Not longer than the rings may go unread anyway.
+ * The longest wait, with a check every 0.2 ms, until threads have left barriers that are about to
+ * be detached. A thread inside may have to wait for a CPU. The rings may go unread for this long.
  */
 #define LEAVE_NS 50000000ULL
 
-/* A process of the model, at the same index. */
+/* Data of one process, at the index that the process has in the model. */
 struct watched {
-	uint32_t inc; /* tells reuse of the index by another process */
+	uint32_t inc; /* differs when another process reuses the index */
 	uint64_t crossings; /* number of all crossings at the last look */
-	uint64_t switches, slept, interference_ns; /* as in the sums, at the last look */
-	struct model_sums sums; /* at this look */
-	uint64_t by_probe_group[SBT_PROBE_GROUPS]; /* crossings at the last look */
-	uint64_t now[SBT_PROBE_GROUPS]; /* crossings at this look */
+	/* the same members of `sums`, at the last look */
+	uint64_t switches, slept, interference_ns;
+	struct model_sums sums; /* sums at this look */
+	/* by probe group: number of crossings at the last look */
+	uint64_t by_probe_group[SBT_PROBE_GROUPS];
+	uint64_t now[SBT_PROBE_GROUPS]; /* by probe group: number of crossings at this look */
 	uint64_t probe_groups;
 	uint64_t detached; /* probe groups that are not traced any more */
 	uint32_t group;
@@ -41,26 +43,32 @@ struct watched {
 };
 
 /*
- * A process, or some of its probe groups, that was detached while earlier events are unprocessed.
+ * A detached process, or detached probe groups of a process, with earlier events that have not been
+ * processed yet.
  */
 struct leaving {
 	uint32_t tgid, inc;
 	struct model_detached detached;
-	uint64_t known_ns; /* complete when all events until then have been processed */
+	/* the detaching is complete after all events until this time have been processed */
+	uint64_t known_ns;
 };
 
 struct limit {
 	struct limit_env env;
 	uint64_t look_ns; /* time of the last look */
-	double read_ns; /* see read_ns(), since the last look */
+	double read_ns; /* cost of reading in ns per crossing, as returned by read_ns() */
 	struct watched *procs;
 	uint32_t nprocs;
 	struct leaving *leaving;
 	uint32_t nleaving;
 	struct model_detached *removed; /* probes that were removed from all processes, and why */
 	uint32_t nremoved;
-	uint64_t met[SBT_PROBE_GROUPS]; /* probe groups with which this one shares episodes */
-	/* The probe group under which each barrier is counted; SBT_PROBE_GROUPS: none yet. */
+	/* for each probe group: the groups that it shares episodes with */
+	uint64_t met[SBT_PROBE_GROUPS];
+	/*
+	 * The probe group under which each barrier's crossings are counted; SBT_PROBE_GROUPS: none
+	 * yet.
+	 */
 	uint8_t *stands;
 	uint32_t nstands;
 	int error;
@@ -121,7 +129,7 @@ static uint64_t later(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* Add up the time since the last look of threads that cross barriers, working or waiting. */
+/* Add up, for each process, the time since the last look of its threads that cross barriers. */
 static void note_times(struct limit *l, uint64_t until)
 {
 	const struct report_env *env = run_facts_live_env(l->env.run_facts_live);
@@ -193,7 +201,7 @@ static void note_crossings(struct limit *l, uint32_t proc, uint32_t barrier, uin
 	l->procs[proc].now[l->stands[barrier]] += n;
 }
 
-/* Note a barrier that processes share. */
+/* Note a barrier that several processes share. */
 static void note_shared(struct limit *l, uint32_t barrier, const struct model_barrier *b)
 {
 	uint32_t proc;
@@ -230,7 +238,10 @@ static void note_barriers(struct limit *l)
 	}
 }
 
-/* Return all probe groups that must be detached with these: they share probes or episodes. */
+/*
+ * Return all probe groups that must be detached with @probe_groups, because they share probes or
+ * episodes with them.
+ */
 static uint64_t probe_groups_with(const struct limit *l, uint32_t tgid, uint64_t probe_groups)
 {
 	uint64_t before, left;
@@ -245,8 +256,8 @@ static uint64_t probe_groups_with(const struct limit *l, uint32_t tgid, uint64_t
 }
 
 /*
- * Return the probe groups that cannot be detached alone: markers that name phases. The phases would
- * end with the markers, without a trace in the report.
+ * Return the probe groups that are detached only with the whole process: markers, if they name
+ * phases. Without the markers the phases would end, and the report would not show why.
  */
 static uint64_t never_alone(const struct limit *l, uint32_t proc)
 {
@@ -256,9 +267,9 @@ static uint64_t never_alone(const struct limit *l, uint32_t proc)
 }
 
 /*
- * Crossings of a probe group count in one set only. Futexes are detached with any other group or
- * alone, so they come first. Functions are detached with the rest of their family or without it, so
- * they come before the family.
+ * Return the probe group to consider as number @probe_site, because a probe group counts in one set
+ * only. Futexes come first: they can be detached alone or with any other group. Functions come
+ * before their family, because they can be detached with or without the family.
  */
 static uint8_t probe_group_at(uint32_t probe_site)
 {
@@ -291,7 +302,9 @@ static void fill_sets(const struct limit *l, uint32_t proc, struct ceiling_proce
 	}
 }
 
-/* Return the crossings since the last look with a known probe group. */
+/*
+ * Return the number of crossings since the last look that have a known, still traced probe group.
+ */
 static uint64_t known_crossings(const struct watched *w)
 {
 	uint64_t known = 0;
@@ -314,8 +327,9 @@ static void spread_lost(uint64_t known, struct ceiling_process *out)
 }
 
 /*
- * Return what reading events cost per crossing since the last look. sbt-trace reads the events of
- * all processes, and any thread may lose its CPU for that, so all crossings share the cost equally.
+ * Return the cost in ns of reading events, per crossing since the last look. sbt-trace reads the
+ * events of all processes, and any thread may lose its CPU for that. So all crossings share the
+ * cost equally.
  */
 static double read_ns(const struct limit *l)
 {
@@ -330,7 +344,7 @@ static double read_ns(const struct limit *l)
 		struct model_sums since = { .interference_ns = number_less(w->sums.interference_ns,
 									   w->interference_ns) };
 
-		/* A process that is merged into its program's sum has been counted. */
+		/* Skip the sum of a program's merged processes: each of them has been counted. */
 		if (p->processes > 1)
 			continue;
 		crossings += number_less(p->crossings + p->lost, w->crossings);
@@ -339,7 +353,10 @@ static double read_ns(const struct limit *l)
 	return crossings ? cost / (double)crossings : 0;
 }
 
-/* Add the cost of sleeping to the price of a crossing, spread over all crossings. */
+/*
+ * Set the cost of context switches. Add the cost of sleeping, spread over all crossings, to the
+ * price of a crossing.
+ */
 static void fill_switches(const struct limit *l, const struct watched *w,
 			  struct ceiling_process *out)
 {
@@ -360,7 +377,10 @@ static void fill(struct limit *l, uint32_t proc, struct ceiling_process *out)
 	double price = run_facts_live_price(l->env.run_facts_live, p);
 	uint64_t probe_groups =
 		probe_groups_with(l, p->tgid, w->probe_groups & ~w->detached) & ~w->detached;
-	/* Crossings taken for lost may still arrive, and a loss can stand for several. */
+	/*
+	 * An estimate: crossings counted as lost may still arrive, and one loss may stand for
+	 * several.
+	 */
 	uint64_t crossings = number_less(p->crossings + p->lost, w->crossings), gone = 0;
 	uint64_t known = known_crossings(w);
 	uint32_t i;
@@ -402,13 +422,17 @@ static void name_probe_groups(const struct limit *l, const struct model_proc *p,
 	*out = '\0';
 	for (i = 0; i < SBT_PROBE_GROUPS && n < size; i++) {
 		uint8_t family = family_of_probe_group(i);
-		/* Looking the name up here puts it into the recording in any case. */
+		/*
+		 * Look up the name even if it is not printed: the look-up writes it to the
+		 * recording.
+		 */
 		const char *name = probe_groups & SBT_PROBE_GROUP(i)
 					   ? env->probe_group_name(env->ctx, p, i)
 					   : NULL;
 
 		/*
-		 * Skip the probe group if it is not requested, or if its whole family is requested.
+		 * Skip the probe group if it is not in the list, or if its whole family is in the
+		 * list.
 		 */
 		if (!(probe_groups & SBT_PROBE_GROUP(i)) ||
 		    (family != i && probe_groups & SBT_PROBE_GROUP(family)))
@@ -419,7 +443,7 @@ static void name_probe_groups(const struct limit *l, const struct model_proc *p,
 	}
 }
 
-/* Return the share, at most 1: the costs of overlapping crossings are added up. */
+/* Return the cost share, limited to 1: the costs of concurrent crossings are added up. */
 static double cost_share(const struct ceiling_verdict *v)
 {
 	return v->share < 1 ? v->share : 1;
@@ -432,7 +456,7 @@ static void report_detached(const struct model_proc *p, const struct limit *l,
 	char why[96], what[512] = "";
 
 	if (detached->probe_groups != MODEL_DETACHED_WHOLE) {
-		size_t n = (size_t)snprintf(what, sizeof(what), "of the barriers of ");
+		size_t n = (size_t)snprintf(what, sizeof(what), "at the barriers of ");
 
 		name_probe_groups(l, p, detached->probe_groups, what + n, sizeof(what) - n);
 	}
@@ -445,7 +469,7 @@ static void report_detached(const struct model_proc *p, const struct limit *l,
 		 "%.3g %% of its thread time%s%s",
 		 100 * l->env.limit, p->tgid, p->comm[0] ? p->comm : "?", at, *what ? ", " : "",
 		 what, why, 100 * cost_share(v),
-		 *what ? ", most of it there; its other barriers are still traced" : "",
+		 *what ? ", most of it at these barriers; its other barriers are still traced" : "",
 		 v->way == CEILING_EXCLUDE ? "; its probes stay, as other processes use them" : "");
 }
 
@@ -471,7 +495,10 @@ static uint32_t cost_ppm(const struct ceiling_verdict *v)
 	return (uint32_t)(cost_share(v) * 1e6);
 }
 
-/* Detach from now on. Events until now are still to be processed. */
+/*
+ * Stop tracing a process, or some of its probe groups, from @t_ns on. Earlier events are still to
+ * be processed.
+ */
 static int detached(struct limit *l, uint32_t proc, const struct ceiling_process *all,
 		    const struct ceiling_verdict *v, uint64_t t_ns)
 {
@@ -497,7 +524,7 @@ static int detached(struct limit *l, uint32_t proc, const struct ceiling_process
 	l->procs[proc].detached |= v->probe_groups;
 	l->procs[proc].gone = whole;
 	err = attach_exclude(l->env.attach, p->tgid, p->inc, v->probe_groups);
-	/* The process has just ended, or executes another program. */
+	/* The process has just ended or executed another program. */
 	if (err == -ENOENT)
 		return 0;
 	if (!err)
@@ -534,7 +561,7 @@ static void count_inside(void *ctx, uint32_t tid, const struct sbt_thread *threa
 
 /*
  * Wait a moment for threads inside barriers that are about to be detached, so that most departures
- * are seen. The threads continue to barriers that stay traced.
+ * are seen. A process that is no longer traced at all does not need this.
  */
 static void let_leave(struct limit *l, const struct ceiling_process *all,
 		      const struct ceiling_verdict *v, uint32_t n)
@@ -575,7 +602,7 @@ static int note_removed(struct limit *l, const struct ceiling_process *all,
 	return 0;
 }
 
-/* Mark processes that may hit the removed probes later: whether they would is unknown. */
+/* Mark the removed probe groups as detached in all processes that might have hit them later. */
 static int mark_others(struct limit *l)
 {
 	struct model_detached detached;
@@ -618,8 +645,8 @@ static int remove_probes(struct limit *l, const struct ceiling_process *all,
 	let_leave(l, all, v, n);
 	err = nremovals ? attach_remove(l->env.attach, removals, nremovals) : 0;
 	if (!err && probe_groups) {
-		msg_warn("--cost-limit: the probes that it hit are removed: processes that start "
-			 "later are not traced there either");
+		msg_warn("--cost-limit: the probes that this process hit are removed, so processes "
+			 "that start later are not traced at these barriers either");
 		err = note_removed(l, all, v, n, probe_groups, t_ns);
 	}
 	free(removals);
@@ -727,7 +754,7 @@ static int leave(struct limit *l, const struct leaving *leaving)
 	if (!whole)
 		return l->error;
 	err = model_detached(l->env.model, leaving->tgid, leaving->inc, &leaving->detached);
-	/* For readers of the recording that do not know --cost-limit. */
+	/* Readers of the recording that do not know --cost-limit see the process end. */
 	if (!err)
 		err = model_end_process(l->env.model, leaving->tgid, leaving->inc,
 					leaving->detached.t_ns);

@@ -18,10 +18,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define RUNS   15 /* of each measurement; the median counts */
+#define RUNS   15 /* of each measurement; the median is used */
 #define ROUNDS 300
 #define COPY   (32u << 20) /* bytes: more than caches hold */
-#define SETTLE 20000 /* ns until a thread that goes to sleep sleeps */
+#define SETTLE 20000 /* ns after which a thread that goes to sleep is asleep */
 
 struct pair; /* two threads that run one measurement */
 
@@ -36,7 +36,8 @@ struct side {
 struct pair {
 	void (*run)(struct side *s);
 	pthread_barrier_t barrier;
-	_Alignas(64) _Atomic uint32_t word[2][16]; /* one cache line each */
+	/* futex words of the two threads, one cache line each */
+	_Alignas(64) _Atomic uint32_t word[2][16];
 	_Alignas(64) _Atomic uint64_t counter;
 	struct side sides[2];
 };
@@ -71,7 +72,8 @@ static void futex_wake(_Atomic uint32_t *word, uint32_t value)
 }
 
 /*
- * Each wakes the other and sleeps: half a round is a wake-up, from the call until the other runs.
+ * The threads wake each other in turn. Half a round is the time from the wake-up call until the
+ * other thread runs.
  */
 static void run_wake_ups(struct side *s)
 {
@@ -164,7 +166,7 @@ static void run_switches(struct side *s)
 	s->ns = (now_ns() - begin) / ROUNDS / 2;
 }
 
-/* The barrier of the C library, in a loop. */
+/* Cross the C library's barrier in a loop. */
 static void run_barrier(struct side *s)
 {
 	double begin = now_ns();
@@ -185,7 +187,10 @@ static void *side_main(void *arg)
 	return NULL;
 }
 
-/* Run once on these CPUs, and get the longer of both times. Return 0 or a negative errno. */
+/*
+ * Run a measurement once on these CPUs. *ns: the longer of the two threads' times. Return 0 or a
+ * negative errno.
+ */
 static int run_once(void (*run)(struct side *s), const int cpus[2], double *ns)
 {
 	struct pair *p = aligned_alloc(64, sizeof(*p));
@@ -204,7 +209,7 @@ static int run_once(void (*run)(struct side *s), const int cpus[2], double *ns)
 		if (err)
 			break;
 	}
-	/* A single thread would wait forever; only the end of the process stops it. */
+	/* Do not join: the only thread waits at the barrier forever, and still uses *p. */
 	if (err && n == 1)
 		return err;
 	while (n)
@@ -233,7 +238,10 @@ static int run_median(void (*run)(struct side *s), int a, int b, double *ns)
 
 /* --- measurements with one thread ------------------------------------------------------------- */
 
-/* Cross a barrier alone, without the cost of the wake-up call, which is wake_time. */
+/*
+ * Measure a crossing of a barrier alone, less the wake-up call that it contains: wake_time covers
+ * that call.
+ */
 static int single_thread_barrier(double *ns)
 {
 	_Atomic uint32_t word = 0;

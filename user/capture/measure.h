@@ -9,10 +9,13 @@
 #include "predict/predict.h"
 
 struct measured {
-	uint32_t cpus; /* CPUs that were available */
-	/* Time of an episode of a pthread barrier, 2 threads on 2 CPUs; NAN: only one CPU. */
+	uint32_t cpus; /* number of CPUs that were available */
+	/*
+	 * Measured time of an episode of a pthread barrier with 2 threads on 2 CPUs; NAN: there is
+	 * only one CPU.
+	 */
 	double episode_ns;
-	/* predicted time of that barrier, from the parameters; NAN: only one CPU */
+	/* predicted time of such an episode, from the parameters; NAN: there is only one CPU */
 	double predicted_ns;
 };
 

@@ -47,12 +47,11 @@ int preflight_check(void)
 	}
 	if (missing) {
 		report_sysctls(no_bpf);
-		msg_error(geteuid()
-				  ? "run it as root: sudo sbt-trace ...; or, to trace your own "
-				    "processes, give the program the two capabilities: setcap "
-				    "cap_bpf,cap_perfmon=ep"
-				  : "root of this container or service does not have it: sbt-trace "
-				    "doctor says how to grant it");
+		msg_error(geteuid() ? "run it as root: sudo sbt-trace ...; or, to trace your own "
+				      "processes, give the program the two capabilities: setcap "
+				      "cap_bpf,cap_perfmon=ep"
+				    : "root in this container or service does not have it: "
+				      "sbt-trace doctor says how to grant it");
 		return -EPERM;
 	}
 	if (access(RIGHTS_BTF, R_OK)) {
@@ -119,7 +118,7 @@ void preflight_drop(uint64_t keep, int verbose)
 			    strerror(-err));
 }
 
-/* Get the depth below the root of its mount: BPF looks up an ancestor by its level. */
+/* Get the depth of a cgroup below the root of its mount. BPF programs look up an ancestor by it. */
 static int cgroup_level(const char *real, uint8_t *level)
 {
 	char path[PATH_MAX];

@@ -8,7 +8,9 @@
 
 /* Check capabilities, kernel and BTF. Return 0, or -errno after printing a message. */
 int preflight_check(void);
-/* Print why the programs could not be loaded or attached. @why: the messages of each method. */
+/*
+ * Print why the BPF programs could not be loaded or attached. @why: the attach methods' messages.
+ */
 void preflight_explain(int err, const char *why);
 /* Return why the kernel does not let sbt-trace read a process, as text for the user. */
 const char *preflight_why_not(void);

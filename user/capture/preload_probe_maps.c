@@ -60,9 +60,9 @@ void preload_maps_common(struct preload_maps *preload_maps)
 }
 
 /*
- * Return whether @word launches MPI ranks. Launchers must not be stopped, and must not see their
- * ranks stopped. MPI libraries are large and would not be examined before a rank reaches its first
- * collective.
+ * Return whether @word is a launcher of MPI ranks. A launcher and its ranks must not be stopped.
+ * Examining the large MPI libraries after the start would take longer than a rank needs until its
+ * first collective.
  */
 static bool launches_ranks(const char *word)
 {
@@ -90,7 +90,7 @@ static void map_pattern(struct preload_maps *preload_maps, const char *pattern)
 	globfree(&found);
 }
 
-/* The first regions of OpenMP begin before the library could be examined. */
+/* The first OpenMP regions begin soon after the library is loaded, so it is examined before. */
 void preload_maps_openmp(struct preload_maps *preload_maps)
 {
 	map_pattern(preload_maps, "/usr/lib/*-linux-gnu/libgomp.so.1");
@@ -120,7 +120,10 @@ static void map_if_mpi(void *ctx, const char *name, struct module *m)
 		map_file(ctx, m->path, true);
 }
 
-/* Map a program; for a rank, also the MPI library that it needs, in any directory. */
+/*
+ * Map a program. After an MPI launcher, also map the MPI library that the program needs, in any
+ * directory.
+ */
 static void map_program(struct preload_maps *preload_maps, struct modules *modules,
 			const char *path)
 {

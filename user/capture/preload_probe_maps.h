@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Map files that processes may run soon, for a moment: this gives them the device and inode numbers
- * that /proc/PID/maps will show.
+ * Map, for a short time, files that processes may execute soon. The mappings show the device and
+ * inode numbers that /proc/PID/maps will show for these processes.
  */
 #ifndef CAPTURE_PRELOAD_PROBE_MAPS_H
 #define CAPTURE_PRELOAD_PROBE_MAPS_H
@@ -17,7 +17,7 @@ struct modules;
 struct preload_maps {
 	void *at[PRELOAD_MAPS_MAX];
 	size_t n;
-	bool mpi; /* the libraries of MPI are among them */
+	bool mpi; /* the MPI libraries have been mapped */
 };
 
 /* Map C libraries that programs started later may use, even if no process uses them now. */
@@ -26,9 +26,9 @@ void preload_maps_common(struct preload_maps *preload_maps);
 void preload_maps_openmp(struct preload_maps *preload_maps);
 void preload_maps_mpi(struct preload_maps *preload_maps);
 /*
- * Map the programs that a command names: by each word, by each word within an argument (a shell's
- * script is one argument), and by the paths in a script file. After a word that launches ranks,
- * also map the MPI libraries that the ranks need.
+ * Map the programs that a command may execute: each word of each argument (a shell's script is one
+ * argument), and the paths in a script file. After the name of an MPI launcher, also map the MPI
+ * libraries.
  */
 void preload_maps_words(struct preload_maps *preload_maps, struct modules *modules,
 			char *const command[]);

@@ -32,7 +32,10 @@ void probes_free(struct probes *p)
 	written_free(&p->written);
 }
 
-/* Mark the module as probed, for process @tgid if probes are by process. Return whether it was. */
+/*
+ * Mark the module as probed, for process @tgid if probes are by process. Return whether it was
+ * marked before.
+ */
 static bool already(struct probes *p, struct module *m, uint32_t tgid)
 {
 	uint64_t key, value;
@@ -64,7 +67,7 @@ static uint8_t probe_group_of(const struct probes *p, const struct module_probe_
 				       f->flags & SBT_SPEC_PAIR ? f->symbol : probe_site->symbol);
 }
 
-/* Return the tag by which its probes are removed. */
+/* Return the tag by which the probes of this probe site are removed. */
 static uint64_t tag_of(const struct module *m, const struct module_probe_site *probe_site)
 {
 	return hash_mix((uint64_t)(uintptr_t)m) ^ hash_mix(probe_site->offset + 1);
@@ -85,7 +88,7 @@ static void fill_probe_site(const struct probes *p, const struct module *m,
 	probe_site->tag = tag_of(m, from);
 }
 
-/* The most processes with probes where their threads wait; these probes stay until tracing ends. */
+/* Maximum number of processes with probes on waits. These probes stay until tracing ends. */
 #define WAITS_MAX 1024
 #define ENDED	  2 /* value in probes.waits: the process ended before it was probed */
 
@@ -201,7 +204,7 @@ int probes_rest(struct probes *p, struct module *m, uint32_t tgid, uint32_t inc,
 	return attach_waits(p->attach, groups, n, &wakes, (int)tgid);
 }
 
-/* How to probe one kind of functions for one process. */
+/* One kind of functions, and how to probe it for one process. */
 struct alone {
 	struct hash *done; /* (module, tgid, inc): 1 attached, 2 impossible */
 	const struct module_waits *waits;
@@ -292,7 +295,9 @@ static bool has_two_ends(const struct module_probe_site *probe_site)
 	return role == SBT_ROLE_BARRIER || role == SBT_ROLE_REGION || role == SBT_ROLE_OUTLINED;
 }
 
-/* Report that the ends of regions of @n functions, the first of which is @from, are not seen. */
+/*
+ * Report that the ends of parallel regions that run @from, or one of @n - 1 others, are not seen.
+ */
 static void report_no_join(const struct module *m, const struct module_probe_site *from, uint32_t n)
 {
 	char more[48] = "";
@@ -305,14 +310,14 @@ static void report_no_join(const struct module *m, const struct module_probe_sit
 		    from->symbol, more, m->path, from->exits_why);
 }
 
-/* Probe one probe site of a module; @done: its probes are attached already. */
+/* Attach the probes of one probe site. @done: they are attached already, and are only counted. */
 static int attach_one(struct probes *p, struct module *m, const struct module_probe_site *from,
 		      int pid, bool by_exit, bool done)
 {
 	struct attach_probe_site probe_site;
 	int err;
 
-	/* Programs may hit these often: without a recording they stay unprobed. */
+	/* Programs may mark accesses often, and only a recording contains them. */
 	if (from->spec.role == SBT_ROLE_MARK_ACCESS && !p->options->accesses)
 		return 0;
 	if (from->error) {
@@ -328,7 +333,7 @@ static int attach_one(struct probes *p, struct module *m, const struct module_pr
 	else
 		err = attach_probe_site(p->attach, &probe_site, pid, false);
 	if (err == -ENOTSUP && !from->nexits) {
-		/* For a process that needs exits, probes_exits() reports it. */
+		/* If the process needs probes on exits, probes_exits() reports the error. */
 		if (!by_exit || from->function->rule)
 			remark_warn("not_probed", 0,
 				    "%s in %s is not traced: where it returns is unknown (%s), and "
@@ -354,7 +359,7 @@ static int attach_one(struct probes *p, struct module *m, const struct module_pr
 	return 0;
 }
 
-/* Return whether it can be probed together with other probe sites of its file. */
+/* Return whether the probe site can be attached together with other probe sites of its file. */
 static bool is_common(const struct probes *p, const struct module_probe_site *probe_site)
 {
 	return !probe_site->error && probe_site->spec.role == SBT_ROLE_BARRIER &&
@@ -363,8 +368,8 @@ static bool is_common(const struct probes *p, const struct module_probe_site *pr
 }
 
 /*
- * Collect the common probe sites of a file with the probe group of the first one. Return their
- * number; @which: their indices.
+ * Collect the probe sites of a file that can be attached together with @first: all have its probe
+ * group. Return their number; @which gets their indices.
  */
 static uint32_t fill_alike(const struct probes *p, const struct module *m, uint32_t first,
 			   struct attach_probe_site *places, uint32_t *which)
@@ -382,8 +387,8 @@ static uint32_t fill_alike(const struct probes *p, const struct module *m, uint3
 }
 
 /*
- * Probe functions together: MPI libraries have dozens. @done: receives the probe sites that are
- * attached.
+ * Attach the probe sites of a file together, because MPI libraries have dozens. Set @done for each
+ * probe site that is attached.
  */
 static void attach_common(struct probes *p, const struct module *m, int pid, bool *done)
 {
@@ -466,8 +471,8 @@ static void forget_program(struct probes *p, const struct module *m,
 }
 
 /*
- * Note a region's function for all processes that will run this program, if probes are shared:
- * their first regions begin before the processes are examined.
+ * If probes are shared, note a region's function for all future processes of this program. Their
+ * first regions begin before the processes are examined.
  */
 static void note_program(struct probes *p, const struct module *m,
 			 const struct module_probe_site *probe_site)
@@ -498,8 +503,8 @@ void probes_module(struct probes *p, struct module *m, uint32_t tgid, bool by_ex
 		err = attach_made(p->attach, module_fd(m), m->makers[i], pid);
 	if (err) {
 		/*
-		 * Some initialisations are not seen: every barrier's count is read at each
-		 * crossing.
+		 * Some initialisations of barriers are not seen, so the thread count is read at
+		 * each crossing.
 		 */
 		attach_keep_words(p->attach, false);
 		p->reread = true;
@@ -574,7 +579,7 @@ uint32_t probes_returns(struct probes *p, struct module *m, uint32_t tgid)
 	return done == 1 ? m->returned : 0;
 }
 
-/* Return whether the end of this function is seen where it returns to. */
+/* Return whether a probe at the function's return address shows its end. */
 static bool is_returned(const struct module_probe_site *probe_site, uint32_t returns)
 {
 	return probe_site->spec.role == SBT_ROLE_OUTLINED &&
@@ -651,7 +656,10 @@ int probes_exits(struct probes *p, struct module *m, uint32_t returns)
 			continue;
 		}
 		if (!from->nexits && !family_has(from->spec.family, FAMILY_LIBC_OBJECT)) {
-			/* The BPF programs skip it in such processes: see struct sbt_spec. */
+			/*
+			 * The BPF programs skip the function in such processes: see struct
+			 * sbt_spec.
+			 */
 			from->exits_used = true;
 			remark_warn("not_probed", 0,
 				    "%s in %s is not traced in programs that unwind: its exits are "

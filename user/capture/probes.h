@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/*
- * Probes of a file: which probe sites get one, for all processes or for each process, and the
- * message if attaching fails.
- */
+/* Attach the probes of a file, for all processes or for one process, and report failures. */
 #ifndef CAPTURE_PROBES_H
 #define CAPTURE_PROBES_H
 
@@ -18,28 +15,41 @@
 struct probes {
 	struct attach *attach;
 	const struct tracker_options *options;
-	struct hash waits; /* (module, tgid, inc) with probes where threads wait */
-	int waits_refused; /* last reported reason why these were refused: -errno */
-	/* (module, tgid, inc) with probes on waits for turns: 1 attached, 2 impossible */
+	struct hash waits; /* keys (module, tgid, inc): probes where threads wait are attached */
+	int waits_refused; /* last reported error of attaching these probes: -errno; 0: none */
+	/*
+	 * (module, tgid, inc) -> 1: probes on waits for turns are attached; 2: they are impossible
+	 */
 	struct hash turns;
-	/* (module, tgid, inc) with probes on waits for semaphores: 1 attached, 2 impossible */
+	/*
+	 * (module, tgid, inc) -> 1: probes on waits on semaphores are attached; 2: they are
+	 * impossible
+	 */
 	struct hash sems;
 	/*
-	 * (module, tgid) with probes where functions of regions return to: 1 attached, 2 impossible
+	 * (module, tgid) -> 1: probes where functions of parallel regions return are attached; 2:
+	 * they are impossible
 	 */
 	struct hash returns;
-	struct hash tasks; /* (module, tgid) with probes where tasks are created */
-	/* (module, leader, tgid) of dynamic linkers with a probe for one process */
+	struct hash tasks; /* keys (module, tgid): probes where tasks are created are attached */
+	/* keys (module, leader, tgid): this dynamic linker has a probe for this process */
 	struct hash loaders;
-	struct hash by_process; /* (module, tgid) with its own probes, if by_process */
-	struct written written; /* files with probes */
-	uint32_t places; /* probe sites with a probe */
-	uint32_t by_rule[RULES_MAX + 1]; /* probes of the user's rules, by sbt_spec.rule */
-	bool stepped; /* the kernel must single-step the instruction under a probe */
-	bool reread; /* the thread counts of barriers cannot be kept */
+	/*
+	 * keys (module, tgid): attached, if each process has its own probes (options->by_process)
+	 */
+	struct hash by_process;
+	struct written written; /* watches for writes to files with probes */
+	uint32_t places; /* number of probe sites with a probe */
+	/* number of probes of each rule of the user, by sbt_spec.rule */
+	uint32_t by_rule[RULES_MAX + 1];
+	bool stepped; /* the kernel single-steps at least one probed instruction */
+	/*
+	 * thread counts of barriers are read at each crossing, as some initialisations are not seen
+	 */
+	bool reread;
 };
 
-/* @attach and @options must outlive it. */
+/* @attach and @options must outlive @probes. */
 void probes_init(struct probes *probes, struct attach *attach,
 		 const struct tracker_options *options);
 void probes_free(struct probes *probes);
@@ -61,7 +71,8 @@ void probes_tasks(struct probes *probes, struct module *module, uint32_t tgid);
 void probes_remove_file(struct probes *probes, struct module *module);
 /*
  * Probe where threads of one process wait in this file; other processes do not hit these probes.
- * Return -ESRCH if the process has ended, also on later calls; 0 or another error the first time.
+ * Return 0 or -errno; -ESRCH: the process has ended. Later calls return -ESRCH again, but 0 after
+ * other errors.
  */
 int probes_waits(struct probes *probes, struct module *module, uint32_t tgid, uint32_t inc);
 /*
@@ -91,15 +102,15 @@ uint32_t probes_returns(struct probes *probes, struct module *module, uint32_t t
  */
 int probes_exits(struct probes *probes, struct module *module, uint32_t returns);
 /*
- * Report the regions with ends that are not seen, where all probes are on exits and already
- * attached.
+ * Report the functions of parallel regions with unknown exits, if departures are only seen at exits
+ * and the probes are attached already.
  */
 void probes_report_ends(struct probes *probes, struct module *module, uint32_t returns);
 
 /*
  * Probe the function at @offset of the file, which parallel regions run, and all similar functions.
- * @caller of the same file began the region; 0: unknown. Return 0, or -errno if the bounds of the
- * function are unknown.
+ * @caller: offset of the call that began the region; 0: unknown, or in another file. Return 0, or
+ * -errno if the bounds of the function are unknown.
  */
 int probes_find_outlined(struct probes *probes, struct module *module,
 			 const struct address_space *space, uint8_t family, uint64_t offset,
@@ -112,8 +123,8 @@ int probes_find_outlined(struct probes *probes, struct module *module,
 int probes_remove(struct probes *probes, struct module *module, uint32_t tgid, uint64_t offset,
 		  bool *unseen);
 /*
- * Note the region functions that already have probes, so that the first regions of the process
- * count.
+ * Pass the region functions in this mapping that already have probes to the BPF programs, so that
+ * the first regions of the process are complete.
  */
 void probes_note_outlined(struct probes *probes, uint32_t tgid, const struct maps_entry *entry,
 			  const struct module *module);

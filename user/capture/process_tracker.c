@@ -20,10 +20,13 @@
 #include "target/linker.h"
 #include "target/proc.h"
 
-/* The incarnation of a process that ran before sbt-trace: a number that BPF does not generate. */
+/*
+ * The incarnation of a process that ran before tracing. The BPF programs never generate this
+ * number.
+ */
 #define INC_FOUND 2u
 
-#define WORDS_MAX 64 /* words of a command line that are examined */
+#define WORDS_MAX 64 /* maximum number of words of a command line that are examined */
 
 int tracker_new(struct attach *attach, struct modules *modules, struct address_spaces *spaces,
 		const struct tracker_options *options, struct tracker **out)
@@ -43,10 +46,10 @@ int tracker_new(struct attach *attach, struct modules *modules, struct address_s
 		t->options.all_loaders = err != 0;
 		if (err)
 			remark_warn("all_loaders", 0,
-				    "the libraries that processes open are seen by a probe in the "
-				    "dynamic linker, which all processes share: programs that an "
-				    "emulator (valgrind, qemu-user) runs meanwhile die of SIGTRAP. "
-				    "The kernel cannot report mappings otherwise: %s",
+				    "a probe in the dynamic linker, which all processes share, "
+				    "detects the libraries that processes open. Programs that an "
+				    "emulator (valgrind, qemu-user) runs during tracing die of "
+				    "SIGTRAP. The kernel cannot report mappings in another way: %s",
 				    strerror(-err));
 	}
 	probes_init(&t->probes, attach, &t->options);
@@ -98,13 +101,14 @@ static void refuse(struct tracker *t, struct address_space *space, const char *c
 	attach_flag_process(t->attach, space->tgid, space->inc, SBT_PROC_EXCLUDED, 0);
 	space->exit_detection = "none: not traced";
 	remark_warn("not_traced", space->tgid,
-		    "process %u (%s) is not traced: %s, and there is no other way", space->tgid,
-		    comm, space->refusal);
+		    "process %u (%s) is not traced: %s, and its departures cannot be seen in "
+		    "another way",
+		    space->tgid, comm, space->refusal);
 }
 
 /*
- * Return the result of probes_returns() for all mappings. *runtime: a library that begins regions
- * is mapped; at the start of a program it is not yet.
+ * Return the result of probes_returns() for all mappings. *runtime: set if a library that begins
+ * regions is mapped. At the start of a program no such library is mapped yet.
  */
 static uint32_t see_returns(struct tracker *t, int pid, const struct maps *maps, bool *runtime)
 {
@@ -123,7 +127,7 @@ static uint32_t see_returns(struct tracker *t, int pid, const struct maps *maps,
 	return returns;
 }
 
-/* Choose how departures are seen, once it is known what the process runs. */
+/* Choose how departures are seen, after the files of the process have been examined. */
 static void choose_exit_detection(struct tracker *t, struct address_space *space)
 {
 	bool runtime = false;
@@ -160,7 +164,7 @@ static void choose_exit_detection(struct tracker *t, struct address_space *space
 		refuse(t, space, comm);
 		return;
 	}
-	/* The exit detection was chosen before another library was mapped. */
+	/* An earlier call chose the exit detection, before another library was mapped. */
 	if (space->by_exit)
 		return;
 	space->by_exit = true;
@@ -190,7 +194,7 @@ static int see_rank(struct tracker *t, const struct address_space *space, const 
 			ranks_find_handles(m, &space->maps.entries[i], &handles);
 	}
 	tracker_job(t, space->tgid, space->inc, &job);
-	/* A child that a rank forked has its code, but takes no part in MPI. */
+	/* A child that a rank forked runs the same code, but takes no part in MPI. */
 	if (!space->parent_tgid)
 		tracker_note_rank(t, space->tgid, &job, &space->untraced, program);
 	return ranks_see(t->ranks, space->tgid, space->inc, &job, &handles);
@@ -316,8 +320,8 @@ static int examine_own(struct tracker *t, bool named, bool ranks)
 }
 
 /*
- * Examine OpenMP libraries without probing them: a child may need them at once, but other processes
- * may run them.
+ * Examine the OpenMP libraries in advance, because a child may need them at once. They are not
+ * probed yet, because untraced processes may run them.
  */
 static void read_openmp(struct tracker *t)
 {
@@ -364,7 +368,7 @@ int tracker_add_words(struct tracker *t, int pid)
 	n = proc_words(pid, words, WORDS_MAX);
 	if (n < 0)
 		return n;
-	/* The program that it runs has been examined already. */
+	/* Skip the first word: the program that the process runs has been examined already. */
 	preload_maps_words(&preload_maps, t->modules, n ? words + 1 : words);
 	if (preload_maps.n)
 		err = examine_own(t, true, preload_maps.mpi);
@@ -390,7 +394,10 @@ int tracker_add_pid(struct tracker *t, int pid)
 		err = tracker_examine(t, space);
 	if (err)
 		return err;
-	/* Distinguishes libraries that it loads later from programs that it executes later. */
+	/*
+	 * Needed to distinguish libraries that the process loads later from programs that it
+	 * executes later.
+	 */
 	proc_image(pid, &space->program.image);
 	tracker_examine_waits(t, space, false);
 	return 0;
@@ -572,7 +579,7 @@ static void on_changed(struct tracker *t, const struct sbt_event *event)
 	space = address_space_get(t->spaces, event->tgid, event->inc);
 	if (space)
 		space->runs = !held;
-	/* The linker maps one library after the other: examine them together. */
+	/* The linker maps one library after the other: wait, and examine them together. */
 	if (space && event->type == SBT_REC_MAP && space->read && !space->settled && !held &&
 	    t->mappings && !tracker_starting_add(t, event->tgid, event->inc, true)) {
 		space->changes = event->change;
@@ -600,14 +607,14 @@ static void on_changed(struct tracker *t, const struct sbt_event *event)
 	}
 	if (!err && linker_done_meanwhile(space->partial, (int)event->tgid))
 		err = tracker_examine(t, space);
-	/* Until it is settled, it keeps SBT_PROC_FRESH, and may be stopped again. */
+	/* Until the process is settled, it keeps SBT_PROC_FRESH, and may be stopped again. */
 	if (!err && space->settled)
 		tracker_settled(t, space);
 	if (!err && event->type == SBT_REC_EXEC)
 		tracker_starting_done(t, event->tgid, event->inc);
 	if (!err && !space->settled && !held && t->mappings)
 		tracker_starting_add(t, event->tgid, event->inc, false);
-	/* Nothing is missed while it is stopped. */
+	/* While the process is stopped, it cannot wait: probes attached now miss no wait. */
 	if (space && held)
 		tracker_examine_waits(t, space, false);
 	if (held)
@@ -635,14 +642,12 @@ static void on_fork(struct tracker *t, const struct sbt_event *event)
 		tracker_starting_add(t, event->tgid, event->inc, true);
 	if (child)
 		tracker_examine_forked(t, child);
-	/*
-	 * The parent may have been settled between the fork and now: the child still has its flag.
-	 */
+	/* If the parent was settled between the fork and now, the child still has its flag. */
 	if (parent && parent->settled)
 		attach_flag_process(t->attach, event->tgid, event->inc, 0, SBT_PROC_FRESH);
 }
 
-/* Return the mapping at @addr, and the offset in its file in *offset; or NULL. */
+/* Return the mapping at @addr, or NULL. *offset: the offset of @addr in the mapped file. */
 static const struct maps_entry *mapped_at(const struct address_space *space, uint64_t addr,
 					  uint64_t *offset)
 {
@@ -761,7 +766,7 @@ void tracker_event(struct tracker *t, const struct sbt_event *event)
 		space->runs = true;
 		examine_program(t, space, event);
 		break;
-	/* even of a single thread, if it shares memory with other processes */
+	/* A single thread also gets probes on waits, if it shares memory with other processes. */
 	case SBT_REC_UNPROBED:
 	case SBT_REC_THREAD:
 		space = t->options.discover ? address_space_find(t->spaces, event->tgid, event->inc)
@@ -774,7 +779,7 @@ void tracker_event(struct tracker *t, const struct sbt_event *event)
 		on_changed(t, event);
 		break;
 	case SBT_REC_EXIT:
-		/* Another process may soon have this number. */
+		/* Another process may soon have this process id. */
 		if (event->flags & SBT_EVENT_LEADER && event->flags & SBT_EVENT_TRAPPED)
 			remark_warn("trapped", event->tgid,
 				    "process %u (%.16s) died of SIGTRAP: it probably ran a copy of "
@@ -808,7 +813,7 @@ void tracker_forget(struct tracker *t, uint32_t tgid, uint32_t inc)
 	address_spaces_forget(t->spaces, tgid, inc);
 	ranks_forget(t->ranks, tgid, inc);
 	hash_del(&t->seen, (uint64_t)inc << 32 | tgid);
-	/* Invalidates cached call sites. */
+	/* This invalidates cached call sites. */
 	t->generation++;
 }
 

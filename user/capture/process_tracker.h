@@ -24,8 +24,8 @@ int tracker_new(struct attach *attach, struct modules *modules, struct address_s
 void tracker_free(struct tracker *tracker);
 
 /*
- * Probe the files that sbt-trace itself runs: most programs use the same libraries. Also probe the
- * programs that COMMAND names, in its words or within them (sh -c "./a; ./b"), before they run.
+ * Probe the files that sbt-trace itself runs, because most programs use the same libraries. Also
+ * probe the programs that COMMAND names, even within a word (sh -c "./a; ./b"), before they run.
  * @command may be NULL.
  */
 int tracker_add_own(struct tracker *tracker, char *const command[]);
@@ -35,8 +35,8 @@ int tracker_add_own(struct tracker *tracker, char *const command[]);
  */
 int tracker_add_pid(struct tracker *tracker, int pid);
 /*
- * Probe the programs that are named in the command line of a running process, such as a shell: it
- * may execute them. Call it after all processes have been added.
+ * Probe the programs that the command line of a running process names. A shell, for example, may
+ * execute them. Call it after all processes have been added.
  */
 int tracker_add_words(struct tracker *tracker, int pid);
 /* Trace a child of sbt-trace that will execute COMMAND. */
@@ -50,7 +50,7 @@ int tracker_scan_all(struct tracker *tracker);
  * Examine the process of @event before earlier events are processed: its mappings may soon be gone.
  */
 void tracker_look(struct tracker *tracker, const struct sbt_event *event);
-/* Read only data that must be read while the process exists: another event may be in progress. */
+/* Read only the data that vanishes with the process. Another event may be in progress. */
 void tracker_glance(struct tracker *tracker, const struct sbt_event *event);
 /* Act on an event at once. */
 void tracker_event(struct tracker *tracker, const struct sbt_event *event);
@@ -60,17 +60,20 @@ void tracker_event(struct tracker *tracker, const struct sbt_event *event);
  * process is unknown, -ENOTSUP or -errno.
  */
 int tracker_rest(struct tracker *tracker, uint32_t tgid, uint32_t inc, bool rest);
-/* Do the same for probes on turns: its waits for turns are only partly known from then on. */
+/*
+ * Do the same for probes on turns. The process's waits for turns are only partly known from then
+ * on.
+ */
 int tracker_rest_turns(struct tracker *tracker, uint32_t tgid, uint32_t inc, bool rest);
 /* Do the same for probes on semaphores. */
 int tracker_rest_sems(struct tracker *tracker, uint32_t tgid, uint32_t inc, bool rest);
 /*
  * Call @each with an SBT_REC_MAP event for code that traced processes have mapped, unless a probe
- * reports it. Pass these events to tracker_event().
+ * reports the mapping. Pass these events to tracker_event().
  */
 void tracker_mapped(struct tracker *tracker, void (*each)(void *ctx, const struct sbt_event *event),
 		    void *ctx);
-/* Return the file descriptor number @i to poll for such mappings, or -1 after the last. */
+/* Return file descriptor number @i to poll for mapped code, or -1 after the last. */
 int tracker_mapped_fd(const struct tracker *tracker, uint32_t i);
 /* Examine processes in which the dynamic linker was running. Call it at tracker_due(). */
 void tracker_settle(struct tracker *tracker);
@@ -101,7 +104,7 @@ void tracker_unseen(const struct tracker *tracker, uint64_t *late, uint64_t *uns
 void tracker_made(const struct tracker *tracker, uint64_t *made, uint64_t *executed);
 /* Return a descriptor that is readable when a file with probes is written to; -1: not watched. */
 int tracker_written_fd(const struct tracker *tracker);
-/* Handle these writes, before a process runs the new content. */
+/* Handle writes to files with probes, before a process runs the new content. */
 void tracker_written(struct tracker *tracker);
 /* Return the known facts about the traced MPI ranks. */
 struct ranks *tracker_ranks(const struct tracker *tracker);
@@ -117,13 +120,13 @@ void tracker_note_waiting(struct tracker *tracker, int pid);
  * Print what was searched for, and where, if nothing was found. @aggregate: only pthread barriers.
  */
 void tracker_explain(const struct tracker *tracker, bool aggregate);
-/* Report the files that wait in inlined code, of which no function is left. */
+/* Report the files in which waits are inlined, so that there is no function to probe. */
 void tracker_report_inlined(const struct tracker *tracker);
 /* Report the MPI ranks that crossed no barrier but may wait in calls that are not traced. */
 void tracker_report_ranks(const struct tracker *tracker, const struct model *model);
 /* Forget a rank that has ended and is known to cross barriers. */
 void tracker_forget_rank(struct tracker *tracker, uint32_t tgid);
-/* Return whether anything traced has a barrier at all. */
+/* Return whether any probe site has a probe. */
 bool tracker_have_places(const struct tracker *tracker);
 /* Return how many probe sites of the user's rule @rule, counted from 1, have a probe. */
 uint32_t tracker_probed(const struct tracker *tracker, uint32_t rule);

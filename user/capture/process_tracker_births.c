@@ -19,27 +19,29 @@
 #include "target/linker.h"
 #include "target/proc.h"
 
-/* As for a process that already ran (process_tracker_linker.c). */
+/* The same times as in process_tracker_linker.c, for processes that already ran. */
 #define LINKER_NS   500000u
 #define LINKER_LONG 1000000000u
 #define LINKER_PART 8
 
-/* A program that was decided this recently is assumed to use the same libraries. */
+/* A program that was classified within this time is assumed to use the same libraries. */
 #define RECENT_NS 50000000u
 
-/* No program maps more files. */
+/* More files than any program maps. */
 #define FILES_MAX 4096
 
 struct birth {
 	uint32_t tgid;
 	struct maps maps; /* mapped code of files, in order of mapping; owns the paths */
 	size_t cap, examined; /* the first @examined files are probed */
-	uint64_t exec_ns, last_ns; /* times of the exec and of the last mapping */
+	/* when the process executed the program, and when it last mapped a file */
+	uint64_t exec_ns, last_ns;
 	uint64_t busy_ns; /* when its dynamic linker was last seen running; 0: never */
 	uint64_t due_ns;
 	bool unwanted; /* its name differs from --comm */
-	bool late; /* it is counted as late */
-	bool busy, gone; /* as of the current look */
+	bool late; /* the process is counted as late */
+	/* at the current look: the linker was running (busy), the process had exited (gone) */
+	bool busy, gone;
 };
 
 static uint64_t program_key(const struct maps_entry *e)
@@ -104,7 +106,7 @@ void tracker_birth(struct tracker *t, const struct mappings_event *exec)
 			      .unwanted = comm && strcmp(comm, exec->comm) != 0 };
 
 	if (b) {
-		/* The previous program has ended. */
+		/* The process ran another program before, which has ended. */
 		count_late(t, b, exec->t_ns, true);
 		files_free(b);
 		*b = born;
@@ -178,14 +180,14 @@ void tracker_births_examine(struct tracker *t)
 			look_for_changes(t, t->births[i].tgid, &e);
 			if (tracker_probe_file(t, (int)t->births[i].tgid, &e))
 				tracker_note_waiting(t, (int)t->births[i].tgid);
-			/* Before its first region begins. */
+			/* Note these functions before the first region of the process begins. */
 			m = modules_find(t->modules, e.dev, e.ino);
 			if (m)
 				probes_note_outlined(&t->probes, t->births[i].tgid, &e, m);
 		}
 		if (!more)
 			continue;
-		/* If the program has been decided before, its crossings count from here on. */
+		/* If the program has been classified before, its crossings count from here on. */
 		count_late(t, &t->births[i], now_ns(), false);
 		tracker_scan_rank(t, (int)t->births[i].tgid, &t->births[i].maps);
 	}
@@ -208,8 +210,8 @@ static bool calls_barriers(const struct tracker *t, const struct maps *maps,
 }
 
 /*
- * Return whether barriers of @m may have been crossed before it was probed. @began: start of own
- * code.
+ * Return whether barriers of @m may have been crossed before it was probed. @began: when the
+ * process began to run its own code.
  */
 static bool is_late(const struct tracker *t, const struct birth *b, const struct module *m,
 		    uint64_t began)
@@ -252,7 +254,8 @@ static bool ran_before_probes(const struct tracker *t, const struct birth *b, ui
 
 		*path = e->path;
 		/*
-		 * Process and file were gone before the file could be opened: it may have barriers.
+		 * The file may have barriers: it was gone, like the process, before it could be
+		 * opened.
 		 */
 		if (!m && thread_ns)
 			return true;
@@ -279,7 +282,7 @@ bool tracker_is_late(const struct tracker *t, uint32_t tgid, uint64_t start_ns)
 {
 	uint64_t found_ns;
 
-	/* A later process may have the same number. */
+	/* A later process may have the same process id. */
 	return hash_get(&t->late_of, tgid, &found_ns) && start_ns < found_ns;
 }
 
@@ -298,7 +301,7 @@ static void count_late(struct tracker *t, struct birth *b, uint64_t until_ns, bo
 	msg_verbose(t->options.verbose, "process %u ran %s before it was probed", b->tgid, path);
 }
 
-/* Return whether this must be repeated. */
+/* Decide how to trace the program. Return whether to try again later. */
 static bool birth_classify(struct tracker *t, struct birth *b)
 {
 	struct address_space_facts facts = { 0 };
@@ -310,7 +313,7 @@ static bool birth_classify(struct tracker *t, struct birth *b)
 			t->attach, b->maps.entries->dev, b->maps.entries->ino,
 			tracker_scan_departures(t, (int)b->tgid, &b->maps, facts.refusal),
 			facts.settled);
-	/* Before its first recorded crossing. */
+	/* Count the process before its first crossing is recorded. */
 	if (facts.decided && !b->busy)
 		count_late(t, b, now_ns(), true);
 	if (facts.settled)
@@ -331,7 +334,9 @@ void tracker_births_settle(struct tracker *t, void (*read)(struct tracker *t))
 	uint32_t i;
 	int busy;
 
-	/* In this order: once the linker is done, all code is mapped. */
+	/*
+	 * Check the linkers before reading the mappings: once a linker is done, all code is mapped.
+	 */
 	for (i = 0; i < t->nbirths; i++) {
 		b = &t->births[i];
 		if (b->due_ns > now)

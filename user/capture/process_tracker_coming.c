@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * How departures are seen in a program that is not stopped when it begins. Crossings before that is
- * known are lost. Examining its mapped libraries and probing the exits of functions may take longer
- * than an MPI rank needs until its first collective, in particular if ranks spin on all CPUs. So
- * programs are examined in advance, as far as possible.
+ * Decide how departures are seen in a program that is not stopped when it begins. Crossings are
+ * lost until that is known. Examining its mapped libraries and probing the exits of functions may
+ * take longer than an MPI rank needs until its first collective, in particular if ranks spin on all
+ * CPUs. So programs are examined in advance, as far as possible.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,10 @@ struct coming {
 	struct module *files[NEEDED_MAX];
 	size_t n;
 	bool mpi;
-	bool found; /* the program is at its path; in another root it may be another file */
+	/*
+	 * the file at the program's path is this program; it may differ in another root directory
+	 */
+	bool found;
 	bool regions; /* a file of the program begins OpenMP parallel regions */
 	bool unknown; /* a file was not found here, or there may be more files */
 };
@@ -35,7 +38,7 @@ static void add_file(void *ctx, const char *name, struct module *m)
 	struct coming *c = ctx;
 
 	(void)name;
-	/* Each probe on tasks is for a single process. */
+	/* Each probe on tasks is for a single process, so the program must run first. */
 	c->unknown |= !m || m->error || m->untraced.tasks || (m->traits.executable && m->tasks) ||
 		      c->n == NEEDED_MAX;
 	if (c->unknown)
@@ -60,7 +63,7 @@ static uint64_t classify_needed(struct tracker *t, const struct module *program)
 	facts = address_spaces_classify_files(c.files, c.n);
 	if (!facts.decided)
 		return 0;
-	/* The addresses to which regions return are probed in each process. */
+	/* The addresses to which regions return are probed in each process, after its start. */
 	if (c.regions && (facts.refusal || attach_only_exits(t->attach)))
 		return 0;
 	for (i = 0; i < c.n; i++) {
@@ -84,8 +87,8 @@ static bool classify_alone(struct tracker *t, struct maps_entry *e, struct modul
 	if (!facts.decided)
 		return false;
 	/*
-	 * The program's runtime is examined when the program runs; its regions cannot be known
-	 * before that.
+	 * Skip the functions of parallel regions if their runtime is in another file. That file is
+	 * examined when the program runs.
 	 */
 	if (facts.refusal)
 		*flags = probes_exits(&t->probes, m, m->regions ? 0 : UINT32_MAX)
@@ -163,7 +166,7 @@ void tracker_classify_executed(struct tracker *t, const struct address_space *sp
 
 	if (t->options.by_process)
 		return;
-	/* tracker_glance() keeps jobs of ranks only. */
+	/* tracker_glance() keeps a job only if the process is a rank. */
 	if (!hash_get_ptr(&t->jobs, job_key(space->tgid, space->inc)) &&
 	    !job_links_as_we((int)space->tgid))
 		return;

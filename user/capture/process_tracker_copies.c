@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Programs that run a copy of code: breakpoints that were copied are replaced by the original code,
+ * Handle programs that run a copy of code. Copied breakpoints are replaced by the original code,
  * before the copy runs if possible. Only a breakpoint is overwritten, and only if the bytes around
  * it equal the bytes around a probe of sbt-trace in its file.
  */
@@ -26,8 +26,8 @@
 #include "target/proc.h"
 
 /*
- * Bytes of a process's memory that are searched in total, and in each search at the former location
- * of its own text.
+ * Maximum number of bytes that are searched in the memory of one process, and in each search at the
+ * former location of its own text.
  */
 #define SEARCH_BYTES	 (64u << 20)
 #define SEARCH_OWN_BYTES (256u << 20)
@@ -43,16 +43,18 @@
 #define WINDOW_BYTES (256u << 10) /* bytes per read */
 #define WINDOW_PAGES 512 /* pages per read of pagemap */
 
-#define PAGE_PRESENT (1ULL << 63 | 1ULL << 62) /* /proc/PID/pagemap: in memory, or swapped */
+/* bits of /proc/PID/pagemap: the page is in memory, or swapped */
+#define PAGE_PRESENT (1ULL << 63 | 1ULL << 62)
 
 struct search {
 	const struct copies *copies;
 	int pid, mem, pagemap;
 	uint64_t page_bytes;
-	uint64_t dev, ino; /* of the searched file, as in stat(); 0: no file */
+	uint64_t dev, ino; /* numbers of the searched file, from stat(); 0: no file */
 	uint64_t budget; /* pages that may still be read */
 	uint8_t *window;
-	uint32_t replaced, left; /* breakpoints that were replaced, and that could not be */
+	/* number of breakpoints that were replaced, and that could not be replaced */
+	uint32_t replaced, left;
 	int error; /* why some breakpoints could not be replaced: -errno */
 	bool moved; /* some memory was gone when it was read */
 };
@@ -113,7 +115,9 @@ static int write_there(const struct search *s, const struct maps_entry *e, uint6
 		       : -errno;
 }
 
-/* Replace a breakpoint. The process may have changed the memory: compare it again just before. */
+/*
+ * Replace a breakpoint. The process may have changed the memory: compare it again before writing.
+ */
 static void replace(struct search *s, const struct maps_entry *e, uint64_t start, uint64_t end,
 		    uint64_t address)
 {
@@ -139,7 +143,7 @@ static void replace(struct search *s, const struct maps_entry *e, uint64_t start
 	}
 }
 
-/* Search memory that is present. */
+/* Search memory that is known to be present. */
 static void search_run(struct search *s, const struct maps_entry *e, uint64_t start, uint64_t end)
 {
 	const uint8_t *original;
@@ -199,7 +203,8 @@ static void search_pages(struct search *s, const struct maps_entry *e, uint64_t 
 }
 
 /*
- * Search the data of a file, read by the process or not. Return false if SEEK_DATA is unsupported.
+ * Search a mapped file, including pages that the process never read. Return false if SEEK_DATA is
+ * unsupported.
  */
 static bool search_file(struct search *s, int fd, const struct maps_entry *e, uint64_t start,
 			uint64_t end)
@@ -214,7 +219,7 @@ static bool search_file(struct search *s, int fd, const struct maps_entry *e, ui
 		hole = lseek(fd, data, SEEK_HOLE);
 		if (hole < 0)
 			return false;
-		/* The last page is mapped completely. */
+		/* Round up: the last page of a file is mapped completely. */
 		start = ((uint64_t)data & ~(s->page_bytes - 1)) + shift;
 		most = (((uint64_t)hole + s->page_bytes - 1) & ~(s->page_bytes - 1)) + shift;
 		most = most < end ? most : end;
@@ -247,7 +252,7 @@ static bool search(struct search *s, const struct maps_entry *e, uint64_t start,
 	bool known, probed;
 	struct stat st;
 
-	/* /proc/PID/maps may show another device number. */
+	/* Use the numbers from stat(): /proc/PID/maps may show another device number. */
 	known = fd >= 0 && !fstat(fd, &st);
 	s->dev = known ? st.st_dev : 0;
 	s->ino = known ? st.st_ino : 0;
@@ -260,7 +265,7 @@ static bool search(struct search *s, const struct maps_entry *e, uint64_t start,
 	return !probed;
 }
 
-/* The mappings to search. */
+/* Which mappings to search. */
 enum search_what { SEARCH_ALL, SEARCH_CODE, SEARCH_DATA };
 
 /* Search mappings between @start and @end. Return whether any of them may be a copy. */
@@ -290,7 +295,10 @@ static void search_process(struct search *s, const struct sbt_event *event)
 	int times = 0;
 
 	any = search_between(s, SEARCH_ALL, event->range_start, event->range_end);
-	/* The call has not finished, or its memory was moved to its final address. */
+	/*
+	 * Search again if the call has not finished, or if its memory was moved to its final
+	 * address.
+	 */
 	while (!held && !s->replaced && (!any || s->moved) && times++ < SEARCH_TIMES) {
 		s->moved = false;
 		usleep(SEARCH_AGAIN_US);
@@ -343,7 +351,10 @@ static void search_close(struct search *s)
 	free(s->window);
 }
 
-/* Report copies. An untraced process hit a probe for all processes; the report omits it. */
+/*
+ * Report the copies that were found. An untraced process has copied probes that all processes
+ * share; the report does not contain it.
+ */
 static void report_copies(const struct tracker *t, const struct search *s, bool traced)
 {
 	char comm[16] = "?";

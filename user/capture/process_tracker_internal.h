@@ -23,50 +23,58 @@ struct tracker {
 	struct address_spaces *spaces;
 	struct tracker_options options;
 	struct probes probes;
-	struct hash waiting; /* tid -> futex word that it waited on when its probe was attached */
-	struct hash seen; /* inc << 32 | tgid of processes with probes where threads wait */
-	struct mappings *mappings; /* NULL: not needed, or not available */
-	struct sbt_event *mapped; /* events from mappings that have not been acted on */
+	/* tid -> address of the futex word at which the thread waited when probes were attached */
+	struct hash waiting;
+	struct hash seen; /* keys inc << 32 | tgid: processes with probes where threads wait */
+	/* reports of mappings from the kernel; NULL: not needed, or not available */
+	struct mappings *mappings;
+	struct sbt_event *mapped; /* events about mapped code that have not been handled yet */
 	uint32_t nmapped, mapped_cap;
-	struct hash changes; /* tgid -> how often mappings reported that it mapped code */
+	struct hash changes; /* tgid -> number of reports that the process mapped code */
 	/* tgid with a probe on its own dynamic linker -> probes_loader()'s leader */
 	struct hash named;
-	struct hash unnamed; /* tgid of processes that are traced because of their parents */
+	/* tgid of traced processes without a probe on their own dynamic linker */
+	struct hash unnamed;
 	bool watching; /* mappings are requested from the kernel */
 	bool missed; /* the mappings of some processes were not seen */
-	struct birth *births; /* -a: processes that executed a program not decided yet */
+	struct birth *births; /* -a: processes with a program that is not decided yet */
 	uint32_t nbirths, births_cap;
 	struct hash birth_of; /* tgid -> index in births */
 	struct hash decided; /* program -> when it was last decided with all its libraries */
 	/* -a: number of processes that may have crossed barriers before their files were probed */
 	uint64_t late;
-	struct hash late_of; /* tgid of these -> when that was found */
+	struct hash late_of; /* tgid of each such process -> when it was found to be late */
 	uint64_t made; /* number of processes that traced processes created */
 	uint64_t executed; /* programs that traced processes executed, except COMMAND */
-	uint64_t unprobed; /* tracker_unprobed() */
+	uint64_t unprobed; /* returned by tracker_unprobed() */
 	uint64_t unseen; /* reports of mapped code that were lost for lack of space */
 	struct starting *starting;
 	uint32_t nstarting, starting_cap;
-	/* tgid -> pages searched for copies of code << 1 | a remark has reported copies */
+	/*
+	 * tgid -> number of pages searched for copies of code << 1 | 1 if a remark reported copies
+	 */
 	struct hash copied;
 	/* inc << 32 | tgid -> struct job, of ranks that have executed a program */
 	struct hash jobs;
-	/* struct module of a rank's program -> its class (process_tracker_coming.c) */
+	/* struct module of a rank's program -> CLASSIFIED and flags (process_tracker_coming.c) */
 	struct hash classified;
-	uint32_t child; /* COMMAND before exec: it still runs the image of sbt-trace */
+	uint32_t child; /* process id of COMMAND; until its exec it runs the image of sbt-trace */
 	uint64_t generation;
 	uint64_t closed_ns; /* when unused files were last closed */
 	struct ranks *ranks;
-	struct hash silent_ranks; /* tgid -> entry of process_tracker_ranks.c */
+	struct hash silent_ranks; /* tgid -> struct silent_rank */
 };
 
 /* process_tracker.c */
 /* Return the module of @entry (of mapping @i of @space), or NULL if it is not code of a file. */
 struct module *tracker_mapped_at(struct tracker *t, int pid, const struct maps_entry *entry);
 struct module *tracker_module(struct tracker *t, const struct address_space *space, size_t i);
-/* Read the mappings of the process and probe them. Return 0 or -errno. */
+/* Read the mappings of the process and attach probes to the files. Return 0 or -errno. */
 int tracker_examine(struct tracker *t, struct address_space *space);
-/* Count its crossings from now on: later mappings cannot change how its departures are seen. */
+/*
+ * Count the crossings of the process from now on: later mappings cannot change how its departures
+ * are seen.
+ */
 void tracker_settled(struct tracker *t, struct address_space *space);
 /* -a: probe the mappings of a process that is not traced yet. */
 struct tracker_scan {
@@ -82,18 +90,19 @@ uint32_t tracker_scan_departures(struct tracker *t, int pid, const struct maps *
 
 /* process_tracker_coming.c */
 /*
- * Classify a program that a traced process will run when it may not be stopped, and pass the result
- * to the BPF programs. @entry: sbt-trace's own mapping of it. @rank: search all files that it
- * needs, as for OpenMP programs.
+ * Classify a program that a traced process will run without being stopped, and pass the result to
+ * the BPF programs. @entry: sbt-trace's own mapping of the program. @rank: search all files that
+ * the program needs, as for OpenMP programs.
  */
 void tracker_classify_coming(struct tracker *t, const struct maps_entry *entry,
 			     struct module *module, bool rank);
 /*
- * Classify a running process after exec: count its crossings now if its later mappings are known.
+ * Classify a running process after exec. If its later mappings are known, count its crossings from
+ * now on.
  */
 void tracker_classify_executed(struct tracker *t, const struct address_space *space);
 
-/* Note that a rank has ended or runs another program. Its job is known if it was glanced at. */
+/* Note a rank that ended before it was examined, if tracker_glance() kept its job. */
 void tracker_rank_gone(struct tracker *t, const struct sbt_event *exec);
 /* Get the job of a process, as tracker_glance() saw it or as it is now. */
 void tracker_job(struct tracker *t, uint32_t tgid, uint32_t inc, struct job *out);
@@ -104,7 +113,9 @@ void tracker_free_coming(struct tracker *t);
 /* Note that a process has executed a program. */
 void tracker_birth(struct tracker *t, const struct mappings_event *exec);
 bool tracker_is_birth(const struct tracker *t, uint32_t tgid);
-/* Note mapped code. Return false if the process executed no program, or it is already decided. */
+/*
+ * Note mapped code. Return false if the process executed no program, or if it is decided already.
+ */
 bool tracker_birth_maps(struct tracker *t, const struct mappings_event *m);
 /* Probe the files that were mapped since the last call. */
 void tracker_births_examine(struct tracker *t);
@@ -127,12 +138,12 @@ void tracker_births_free(struct tracker *t);
 /* process_tracker_copies.c */
 /* Handle SBT_REC_COPY: restore the code under copied breakpoints and resume the process. */
 void tracker_copied(struct tracker *t, const struct sbt_event *event);
-/* Forget processes that have ended: the end of untraced ones is not reported. */
+/* Forget processes that have ended, because the end of untraced processes is not reported. */
 void tracker_copied_forget(struct tracker *t);
 
 /* process_tracker_waits.c */
 void tracker_examine_turns(struct tracker *t, struct address_space *space);
-/* @running: it was not stopped, so its threads may already wait. */
+/* @running: the process was not stopped, so its threads may already wait. */
 int tracker_examine_waits(struct tracker *t, struct address_space *space, bool running);
 /* Handle a fork. */
 void tracker_examine_forked(struct tracker *t, struct address_space *child);
@@ -153,7 +164,7 @@ void tracker_free_ranks(struct tracker *t);
 int tracker_changes(void *ctx, uint32_t tgid, uint32_t inc, uint32_t *n);
 /* Ask the kernel to report mapping changes. Return whether it does. */
 bool tracker_watch(struct tracker *t);
-/* Return whether the process has executed a program that is not decided, as far as known by now. */
+/* Return whether the process is known to have executed a program that is not decided yet. */
 bool tracker_follows(struct tracker *t, uint32_t tgid);
 /* Queue a process; @changed: examine it after the next read of events. Return 0 or -ENOMEM. */
 int tracker_starting_add(struct tracker *t, uint32_t tgid, uint32_t inc, bool changed);
@@ -167,7 +178,7 @@ int tracker_name(struct tracker *t, int pid);
 int tracker_name_coming(struct tracker *t, int pid);
 int tracker_name_starting(struct tracker *t, struct address_space *space);
 
-/* For feed_processes. */
+/* Functions for struct feed_processes. */
 uint64_t tracker_was_waiting(struct tracker *t, uint32_t tid);
 bool tracker_is_late(const struct tracker *t, uint32_t tgid, uint64_t start_ns);
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Determine when the mappings of a process are complete. The dynamic linker of a named process has
- * a probe that reports them; for other processes, the kernel reports them a moment later.
+ * Determine when the mappings of a process are complete. A "named" process has a probe on its own
+ * dynamic linker that reports mappings. For other processes, the kernel reports mappings a moment
+ * later.
  */
 #include "capture/process_tracker_internal.h"
 
@@ -21,14 +22,14 @@
 
 /*
  * How often to check whether the dynamic linker of a process is done. A check takes some
- * microseconds; crossings before the end is known are lost. A linker that takes long, because the
- * process was stopped, is checked after a fraction of the time so far.
+ * microseconds; until the linker is known to be done, crossings are lost. After LINKER_LONG,
+ * perhaps because the process was stopped, the interval is 1/LINKER_PART of the time so far.
  */
 #define LINKER_NS   500000u
 #define LINKER_LONG 1000000000u
 #define LINKER_PART 8
 
-/* How long a process that maps code before its start was reported is remembered. */
+/* How long to keep a process that mapped code before its start was reported. */
 #define UNREPORTED_NS 1000000000u
 
 /* The maximum number of processes with a probe on their own dynamic linker. */
@@ -77,7 +78,9 @@ static void on_mapped(void *ctx, const struct mappings_event *m)
 
 static void read_mappings(struct tracker *t)
 {
-	/* If reports were lost, the processes are unknown: examine all. */
+	/*
+	 * If reports were lost, their processes are unknown, so all processes are examined later.
+	 */
 	uint64_t unseen = t->mappings ? mappings_read(t->mappings, on_mapped, t) : 0;
 
 	t->unseen += unseen;
@@ -96,9 +99,9 @@ int tracker_mapped_fd(const struct tracker *t, uint32_t i)
 }
 
 /*
- * Mappings of any process wake sbt-trace up. So they are requested only while some traced processes
- * have no probe on their own linker, and for a while afterwards (tracker_step()): starting and
- * stopping the reports interrupts all CPUs. Return whether they are requested from now on.
+ * Each mapping of any process wakes sbt-trace up. So reports are requested only while a traced
+ * process has no probe on its own linker, and until the next tracker_step() afterwards: starting
+ * and stopping the reports interrupts all CPUs. Return true if this call starts them.
  */
 bool tracker_watch(struct tracker *t)
 {
@@ -111,7 +114,7 @@ bool tracker_watch(struct tracker *t)
 	return wanted;
 }
 
-/* Get how often the process has changed its mappings, with changes that were not acted on yet. */
+/* Get how often the process has changed its mappings, including changes not handled yet. */
 int tracker_changes(void *ctx, uint32_t tgid, uint32_t inc, uint32_t *n)
 {
 	struct tracker *t = ctx;
@@ -203,7 +206,7 @@ static bool starting_look(struct tracker *t, struct starting *s)
 	if (!space || !space->read)
 		return now_ns() - s->since_ns < UNREPORTED_NS;
 	space->runs = true;
-	/* The mappings that were read at the last event are older than the linker's end. */
+	/* Read the mappings again: at the last event, the linker had not finished. */
 	if ((space->settled && !s->changed) || address_space_look(t->spaces, space) ||
 	    tracker_examine(t, space))
 		return false;
@@ -329,8 +332,8 @@ int tracker_name_coming(struct tracker *t, int pid)
 
 /*
  * Crossings are lost until the mappings of a new program are complete and examined, and until then
- * its rank is unknown. A probe on its own dynamic linker reports that sooner. Only the first
- * processes get one: each probe stays until tracing ends.
+ * its rank is unknown. A probe on the program's own dynamic linker makes this known sooner. Only
+ * the first processes get such a probe, because each probe stays until tracing ends.
  */
 int tracker_name_starting(struct tracker *t, struct address_space *space)
 {

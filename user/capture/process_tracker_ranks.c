@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * MPI ranks that may wait for one another in calls that are not traced. A rank that crosses no
- * barrier is in no figure: a remark names it.
+ * MPI ranks that may wait for one another in calls that are not traced. No figure contains a rank
+ * that crosses no barrier, so a remark names it.
  */
 #include "capture/process_tracker_internal.h"
 
@@ -19,13 +19,14 @@
 /* A rank with code that calls untraced functions. */
 struct silent_rank {
 	const char *program; /* a path, untrusted */
-	const char *calls; /* the functions; both texts live as long as the address spaces */
+	/* names of the functions; both texts live as long as the address spaces */
+	const char *calls;
 };
 
-/* Ranks of one program that call the same functions. */
+/* Ranks of one program that call the same untraced functions. */
 struct silent_program {
 	struct silent_rank rank;
-	uint32_t n, pid; /* number of ranks; process number of one rank */
+	uint32_t n, pid; /* number of ranks; process id of one of them */
 };
 
 void tracker_note_rank(struct tracker *t, uint32_t tgid, const struct job *job,
@@ -35,7 +36,7 @@ void tracker_note_rank(struct tracker *t, uint32_t tgid, const struct job *job,
 	struct untraced calls = *untraced;
 	char names[UNTRACED_NAMES];
 
-	/* A single rank waits for no other. */
+	/* In a job of one rank, there is no other rank to wait for. */
 	if (job->rank == JOB_NONE || job->size == 1 || !untraced_has_mpi(untraced))
 		return;
 	if (!r && hash_count(&t->silent_ranks) < RANKS_MOST) {

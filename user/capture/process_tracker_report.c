@@ -24,16 +24,17 @@ static void explain_module(void *ctx, struct module *m)
 		return;
 	if (m->left_out)
 		remark_note(REMARK_ERROR, "looked_at", 0,
-			    "%s: has those of %s, which --aggregate omits", m->path,
+			    "%s: has functions of %s, which --aggregate omits", m->path,
 			    family_list(m->left_out, names, sizeof(names)));
 	if (m->error && m->error != -ENOEXEC) {
 		e->unread++;
 		remark_note(REMARK_ERROR, "looked_at", 0, "%s: not read: %s", m->path,
 			    module_why(m->error));
 	} else if (m->nplaces) {
-		remark_note(REMARK_ERROR, "looked_at", 0, "%s: has %u of them, %s", m->path,
-			    m->nplaces,
-			    m->probed ? "probed, but no threads met there" : "not probed");
+		remark_note(REMARK_ERROR, "looked_at", 0, "%s: has %u of these functions, %s",
+			    m->path, m->nplaces,
+			    m->probed ? "probed, but no thread crossed a barrier there"
+				      : "not probed");
 	} else if (m->is_elf && m->traits.executable && !m->traits.dynamic && m->traits.stripped) {
 		e->hidden++;
 		remark_note(REMARK_ERROR, "looked_at", 0,
@@ -46,7 +47,8 @@ static void explain_module(void *ctx, struct module *m)
 			    "that run them pass through no common function",
 			    m->path);
 	} else if (m->is_elf && !m->left_out && e->shown++ < 12) {
-		remark_note(REMARK_ERROR, "looked_at", 0, "%s: has none", m->path);
+		remark_note(REMARK_ERROR, "looked_at", 0, "%s: has none of these functions",
+			    m->path);
 	}
 }
 
@@ -93,6 +95,6 @@ void tracker_explain(const struct tracker *t, bool aggregate)
 		    aggregate ? "the others there" : "them");
 	modules_each(t->modules, explain_module, &e);
 	if (e.shown > 12)
-		remark_note(REMARK_ERROR, "looked_at", 0, "and %d more files that have none",
-			    e.shown - 12);
+		remark_note(REMARK_ERROR, "looked_at", 0,
+			    "and %d more files that have none of these functions", e.shown - 12);
 }

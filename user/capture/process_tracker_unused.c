@@ -11,7 +11,7 @@
 
 #define CLOSE_NS 2000000000u /* how often unused files are closed */
 
-#define UNUSED_MAX 64 /* most files to remove probes from at a time */
+#define UNUSED_MAX 64 /* maximum number of files that lose their probes at a time */
 
 struct unused {
 	struct tracker *t;
@@ -84,7 +84,7 @@ static void find_unused(void *ctx, struct module *m)
 		u->modules[u->n++] = m;
 }
 
-/* -a: probes of ended programs would keep their file systems busy, and accumulate. */
+/* -a: remove probes of ended programs, because they keep file systems busy and accumulate. */
 static void remove_unused(struct tracker *t)
 {
 	struct unused u = { .t = t };

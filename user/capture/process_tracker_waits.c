@@ -49,7 +49,7 @@ static int probe_again(struct tracker *t, struct address_space *space,
 	for (i = 0; !err && i < space->maps.n; i++) {
 		struct module *m = tracker_module(t, space, i);
 
-		/* A file has several mappings, but its probes only once. */
+		/* A file may have several mappings, but its probes are attached once. */
 		if (m && !is_earlier(t, space, i, m))
 			err = again(&t->probes, m, space->tgid, space->inc);
 	}
@@ -165,7 +165,7 @@ int tracker_rest(struct tracker *t, uint32_t tgid, uint32_t inc, bool rest)
 	for (i = 0; !err && i < space->maps.n; i++) {
 		struct module *m = tracker_module(t, space, i);
 
-		/* A file has several mappings, but its probes only once. */
+		/* A file may have several mappings, but its probes are attached once. */
 		if (m && !is_earlier(t, space, i, m))
 			err = probes_rest(&t->probes, m, tgid, inc, rest);
 	}

@@ -107,14 +107,14 @@ static const struct attach_price *price_of(const struct run_facts_live *p,
 	return p->stepped && (!space || space->stepped) ? &p->price_stepped : &p->price;
 }
 
-/* The least number of crossings with a handler time for a mean. */
+/* The least number of handler times that give a usable mean. */
 #define SPENT_LEAST 8
 
 /*
- * Return how much more a crossing costs than in the calibration. Between crossings, a program fills
- * the caches, other threads share the core, and the host runs other machines. So the handler time
- * of real crossings is compared with that of the calibration. Processes with too few crossings use
- * the mean of all processes. 1: unknown.
+ * Return the cost of a crossing relative to the calibration; 1: unknown. Between crossings, a
+ * program fills the caches, other threads share the core, and the host runs other machines. So the
+ * handler time of real crossings is compared with that of the calibration. Processes with too few
+ * crossings use the mean of all processes.
  */
 static double dearer(const struct run_facts_live *p, const struct address_space *space)
 {
@@ -152,7 +152,7 @@ double run_facts_live_price_excluded(struct run_facts_live *p, const struct mode
 	return (p->price_excluded + (stepping > 0 ? stepping : 0)) * dearer(p, space);
 }
 
-/* Indexed by the numbers in struct run_facts_live; the counts are filled in later. */
+/* In the order of the counts in count_losses(), which fills them in. */
 static const struct report_loss losses[RUN_FACTS_LIVE_LOSSES] = {
 	{ "ring_full", "the buffers were full: the reader did not get the CPU in time", 0 },
 	{ "no_thread_slot", "more threads than there are slots for", 0 },
@@ -285,7 +285,9 @@ int run_facts_live_prices_all(struct run_facts_live *p, void (*drain)(void *ctx)
 		p->price_stepped = attach_calibrate(p->attach, true, false, drain, ctx);
 		p->price_exit = attach_calibrate(p->attach, false, true, drain, ctx);
 	}
-	/* Possibly nothing is stepped; until that is known, each process has its own flag. */
+	/*
+	 * Until it is known whether any probe is stepped, price_of() uses the flag of each process.
+	 */
 	p->stepped = true;
 	return 0;
 }
@@ -372,7 +374,7 @@ void run_facts_live_calibrate(struct run_facts_live *p, bool stepped, void (*dra
 		p->price_exit = attach_calibrate(p->attach, stepped, true, drain, ctx);
 }
 
-/* Fill in the counts, in the order of the table. @late, @unseen: of tracker_unseen(). */
+/* Fill in the counts, in the order of the table. @late and @unseen are from tracker_unseen(). */
 static void count_losses(struct run_facts_live *p, uint64_t late, uint64_t unseen)
 {
 	const struct sbt_counts *b = &p->base, *n = &p->last;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* Collect from other rooms the facts that a report needs in addition to the model. */
+/* Collect the facts that a report needs in addition to the model. */
 #ifndef CAPTURE_RUN_FACTS_LIVE_H
 #define CAPTURE_RUN_FACTS_LIVE_H
 
@@ -38,19 +38,21 @@ struct run_facts_live {
 	struct recording *recording; /* NULL: none */
 	int64_t realtime_offset_ns; /* CLOCK_REALTIME - CLOCK_MONOTONIC */
 	struct report_loss losses[RUN_FACTS_LIVE_LOSSES];
-	struct sbt_counts base; /* counts that the calibration produced: subtracted */
+	struct sbt_counts base; /* counts when tracing began, after calibration: subtracted */
 	uint64_t produced_base, consumed_base;
 	uint64_t late_base, unseen_base;
-	struct sbt_counts last; /* counts at the end; before the end: as of the last reading */
+	/* counts when they were last read; at the end of tracing for the last time */
+	struct sbt_counts last;
 	bool ended;
-	struct attach_price price; /* of a crossing, by return probe on an emulated instruction */
-	/* The same on a single-stepped instruction; unknown: not needed. */
+	/* price of a crossing, by return probe on an emulated instruction */
+	struct attach_price price;
+	/* price by return probe on a single-stepped instruction; unknown: not needed */
 	struct attach_price price_stepped;
-	struct attach_price price_exit; /* by probes on exits */
+	struct attach_price price_exit; /* price by probes on exits */
 	double price_excluded; /* ns for a hit that records nothing; NAN: not needed */
 	struct attach_price shown; /* the price that the report shows if there are no crossings */
-	char left_out[FAMILY_NAMES]; /* report_env.left_out */
-	/* Handler time of all processes (sbt_crossing.handler_ns), as of the last reading. */
+	char left_out[FAMILY_NAMES]; /* text for report_env.left_out */
+	/* Handler time of all processes (sbt_crossing.handler_ns), when it was last read. */
 	uint64_t handler_ns, spent;
 	bool stepped;
 };
@@ -85,7 +87,7 @@ double run_facts_live_price(struct run_facts_live *run_facts_live, const struct 
 /* Return the cost in ns of a hit that records nothing, for this process; NAN: unknown. */
 double run_facts_live_price_excluded(struct run_facts_live *run_facts_live,
 				     const struct model_proc *proc);
-/* Start counting here. */
+/* Start counting: subtract the present counts from all later ones. */
 void run_facts_live_base(struct run_facts_live *run_facts_live);
 /* Read the counters for the last time. */
 void run_facts_live_counts(struct run_facts_live *run_facts_live);
@@ -95,7 +97,7 @@ void run_facts_live_calibrate(struct run_facts_live *run_facts_live, bool steppe
 /* Merge the figures of @from into @into, which sums processes of the same program. */
 void run_facts_live_folded(struct run_facts_live *run_facts_live, const struct model_proc *from,
 			   const struct model_proc *into);
-/* Add the hangs that have not ended to the report. @hang_monitor must outlive it. */
+/* Add the hangs that have not ended to the report. @hang_monitor must outlive @run_facts_live. */
 void run_facts_live_hangs(struct run_facts_live *run_facts_live, struct hang_monitor *hang_monitor,
 			  uint64_t now_ns);
 /* Read the names of running threads. */

@@ -9,13 +9,13 @@
 
 struct tracker_options {
 	bool discover; /* find barriers that were not named (--discover) */
-	bool discover_all; /* in all processes (-a) */
-	bool waits_reported; /* threads that wait without probes are reported: SBT_REC_UNPROBED */
+	bool discover_all; /* find unnamed barriers in all processes (-a) */
+	bool waits_reported; /* threads that wait without probes are reported (SBT_REC_UNPROBED) */
 	bool turns; /* measure how long threads wait for their turn */
-	bool accesses; /* attach markers of remote data: something records their events */
+	bool accesses; /* attach probes to the markers of remote data, for a recording */
 	const char *comm; /* -a: only processes of this name; NULL all */
 	bool children; /* trace the children of traced processes */
-	/* the dynamic linkers of all processes are probed: set by tracker_new() */
+	/* set by tracker_new(): the dynamic linkers of all processes are probed */
 	bool all_loaders;
 	bool by_process; /* probes for each process: other processes do not hit them */
 	bool apart; /* each probe group can be removed on its own (--cost-limit) */

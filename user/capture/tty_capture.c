@@ -29,7 +29,7 @@ static void put_back(struct tty_capture *a)
 	}
 }
 
-/* Redirect @fd to @to, and save it. */
+/* Redirect @fd to @to, and keep the original descriptor. */
 static int redirect(struct tty_capture *a, int fd, int to)
 {
 	a->saved[fd] = fcntl(fd, F_DUPFD_CLOEXEC, 3);
@@ -101,7 +101,7 @@ static void keep(struct tty_capture *a, const char *s, size_t n)
 	a->len += n;
 }
 
-/* Note the last line. With a COMMAND, the line may be COMMAND's. */
+/* Note the last line of the output, unless it may be COMMAND's. */
 static void note_line(struct tty_capture *a)
 {
 	size_t end = a->len, from;
@@ -146,7 +146,7 @@ static void write_all(int fd, const char *s, size_t n)
 	}
 }
 
-/* Copy until the last writer closes the pipe. Signals that interrupt COMMAND are ignored. */
+/* Copy output until the last writer closes the pipe. Signals that interrupt COMMAND are ignored. */
 static void __attribute__((noreturn)) relay(int from, int to)
 {
 	char bytes[4096];

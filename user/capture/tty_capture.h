@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#define TTY_CAPTURE_BYTES 65536 /* number of last bytes that are kept */
+#define TTY_CAPTURE_BYTES 65536 /* maximum number of bytes that are kept; older bytes are dropped */
 
 struct tty_capture {
 	bool begun;
@@ -21,8 +21,9 @@ struct tty_capture {
 	pid_t relay;
 	char *kept;
 	size_t len;
-	size_t dropped; /* bytes before the kept ones */
-	char line[160]; /* last complete line of sbt-trace's own that was not read yet; "": none */
+	size_t dropped; /* number of older bytes that were dropped */
+	/* last complete line of sbt-trace's own output, if not read yet; "": none */
+	char line[160];
 };
 
 /*
@@ -31,7 +32,7 @@ struct tty_capture {
  * changed.
  */
 int tty_capture_begin(struct tty_capture *tty_capture, bool command);
-/* Read what has been written. */
+/* Read the output that was written since the last call. */
 void tty_capture_read(struct tty_capture *tty_capture);
 /*
  * Restore the descriptors and print what was kept. If COMMAND still runs, a relay process forwards

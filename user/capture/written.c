@@ -55,7 +55,7 @@ void written_forget(struct written *w, const struct module *m)
 
 struct module *written_next(struct written *w)
 {
-	/* Reads one event at a time: a watch of a file reports no names. */
+	/* Large enough for one event: events of a watched file carry no name. */
 	struct inotify_event e;
 	struct module *m;
 

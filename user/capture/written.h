@@ -24,4 +24,4 @@ void written_forget(struct written *written, const struct module *module);
 /* Return the next file that was written to, or NULL. The file is not watched any more. */
 struct module *written_next(struct written *written);
 
-#endif /* CMD_WRITTEN_H */
+#endif /* CAPTURE_WRITTEN_H */

@@ -45,7 +45,7 @@ static void note_pending(void *ctx, uint32_t tid, const struct sbt_thread *t)
 	struct arrivals *s = ctx;
 	uint64_t since = __atomic_load_n(&t->arrive_ns, __ATOMIC_ACQUIRE);
 
-	/* A thread without probes may have left since, or tracing stopped while it was inside. */
+	/* If the probe group is detached, the thread may have left since, without an event. */
 	if (!since || !is_at_barrier(t) || attach_is_detached(s->attach, t) ||
 	    arrivals_is_stale(s, tid, since))
 		return;
@@ -67,7 +67,7 @@ static void note_pending(void *ctx, uint32_t tid, const struct sbt_thread *t)
 		.how = t->how,
 		.marked = t->marked,
 	};
-	/* The thread left during the copy, which may mix two arrivals. */
+	/* If the thread left during the copy, the copy may mix two arrivals. */
 	if (__atomic_load_n(&t->arrive_ns, __ATOMIC_ACQUIRE) != since)
 		s->n--;
 }

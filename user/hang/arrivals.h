@@ -19,7 +19,7 @@ struct arrival {
 	uint32_t pid, inc, tid;
 	uint64_t since_ns, object, ip, sp;
 	uint64_t words; /* raw barrier word; 0: not read */
-	uint64_t shared; /* key that processes share; 0: the object is private */
+	uint64_t shared; /* key of an object that processes share; 0: the object is private */
 	uint8_t family, kind, how;
 	bool marked;
 	uint32_t group; /* index in .groups */
@@ -32,31 +32,31 @@ struct arrival_group {
 };
 
 struct arrivals {
-	struct arrival *all; /* after arrivals_group(): by time */
+	struct arrival *all; /* after arrivals_group(): sorted by time */
 	uint32_t n, cap;
 	struct arrival_group *groups;
 	uint32_t ngroups;
-	const struct attach *attach; /* during arrivals_look() */
+	const struct attach *attach; /* set during arrivals_look() */
 	struct hash stale; /* tid -> time of an arrival that is over without a departure */
 	bool failed; /* out of memory */
 };
 
 void arrivals_free(struct arrivals *arrivals);
-/* Copy all arrivals at barriers that are not stale, without groups. Return 0 or -ENOMEM. */
+/* Copy all arrivals at barriers, except stale arrivals. Do not group them. Return 0 or -ENOMEM. */
 int arrivals_look(struct arrivals *arrivals, const struct hang_env *env);
 /* Return whether an arrival is at least @after_ns old. */
 bool arrivals_old(const struct arrivals *arrivals, uint64_t now_ns, uint64_t after_ns);
 /* Group the arrivals by barrier. Return 0 or -errno. */
 int arrivals_group(struct arrivals *arrivals, const struct hang_env *env);
 /*
- * Mark the thread's arrival as stale: it left unseen, and is at no barrier until it arrives again.
- * Return 0 or -ENOMEM.
+ * Mark the thread's arrival as stale: the thread left unseen, and is at no barrier until it arrives
+ * again. Return 0 or -ENOMEM.
  */
 int arrivals_set_stale(struct arrivals *arrivals, uint32_t tid, uint64_t since_ns);
 bool arrivals_is_stale(const struct arrivals *arrivals, uint32_t tid, uint64_t since_ns);
 /* Return the team that the object's raw barrier word describes. */
 struct family_team arrival_team(const struct hang_env *env, const struct arrival *arrival);
-/* Return the arrival as the model represents it. */
+/* Convert the arrival to the model's form. */
 struct model_crossing arrival_crossing(const struct arrival *arrival);
 
 #endif /* HANG_ARRIVALS_H */

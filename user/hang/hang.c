@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* The verdict about a barrier, from the graph of waiting threads. */
+/* Derive the verdict about a barrier from the graph of waiting threads. */
 #include "hang/hang_internal.h"
 
 #include "base/array.h"

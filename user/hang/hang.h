@@ -45,7 +45,8 @@ struct hang_thread {
 	uint32_t index; /* the thread's number in reports; HANG_NONE: none */
 	bool ranked; /* .index is a rank */
 	const char *comm; /* untrusted; NULL: unknown */
-	uint64_t start_ns; /* CLOCK_MONOTONIC, with the precision of a clock tick; 0: unknown */
+	/* start time (CLOCK_MONOTONIC), with the precision of a clock tick; 0: unknown */
+	uint64_t start_ns;
 	enum hang_state state;
 	enum hang_on on; /* valid for HANG_BLOCKED */
 	/*
@@ -53,16 +54,17 @@ struct hang_thread {
 	 * holder, and it did not run in between. Without this, its wait proves nothing.
 	 */
 	bool still;
-	uint64_t cpu_ns; /* CPU time between these looks; MODEL_UNKNOWN */
-	uint64_t interval_ns; /* time between these looks; 0: there was only one */
+	uint64_t cpu_ns; /* CPU time between the two looks; MODEL_UNKNOWN: unknown */
+	uint64_t interval_ns; /* time between the two looks; 0: there was only one */
 	uint32_t holder; /* tid; 0: unknown */
-	uint32_t barrier; /* index, for HANG_ON_BARRIER; HANG_NONE */
-	const char *object; /* the lock in words: "the mutex `lock_a`"; NULL */
-	const char *waits_for; /* any other object in words: "read() of a pipe"; NULL */
+	uint32_t barrier; /* index of the barrier, for HANG_ON_BARRIER; HANG_NONE: none */
+	const char *object; /* description of the lock: "the mutex `lock_a`"; NULL: unknown */
+	/* description of any other object: "read() of a pipe"; NULL: unknown */
+	const char *waits_for;
 	const char *syscall; /* the system call that the thread is in; NULL: none, or unknown */
 	const char *wchan; /* the kernel function that it waits in; NULL: unknown */
 	const char *call; /* the MPI call that it waits in: "MPI_Recv"; NULL: none */
-	uint32_t call_frame; /* index of the program's frame that called it; HANG_NONE */
+	uint32_t call_frame; /* index of the program's frame that makes this call; HANG_NONE */
 	uint32_t peer; /* the rank, in its communicator, that the call waits for; HANG_NONE */
 	bool world; /* the call is on MPI_COMM_WORLD */
 	const char *left; /* the call after which the thread never returns: "MPI_Finalize"; NULL */
@@ -74,7 +76,7 @@ struct hang_thread {
 
 struct hang_arrival {
 	uint32_t tid;
-	uint64_t since_ns; /* CLOCK_MONOTONIC; MODEL_UNKNOWN */
+	uint64_t since_ns; /* time of the arrival, CLOCK_MONOTONIC; MODEL_UNKNOWN: unknown */
 	struct hang_frame site; /* call site */
 };
 
@@ -89,14 +91,14 @@ struct hang_member {
 };
 
 struct hang_barrier {
-	uint32_t pid; /* of the first arrival */
+	uint32_t pid; /* process of the first arrival */
 	const char *comm;
 	char id[17];
 	char label[192];
-	const char *name; /* given by the program or the user; NULL */
+	const char *name; /* given by the program or the user; NULL: none */
 	const char *family;
 	const char *call; /* not a barrier, but a call that waits for one rank: "MPI_Recv"; NULL */
-	struct hang_frame site; /* of the first arrival */
+	struct hang_frame site; /* call site of the first arrival */
 	uint32_t count; /* number of threads that must arrive; 0: unknown */
 	uint32_t narrived;
 	const struct hang_arrival *arrived;
@@ -106,13 +108,13 @@ struct hang_barrier {
 	 */
 	uint32_t nteam;
 	const struct hang_member *team;
-	bool team_declared; /* by the runtime: HANG_BY_TEAM */
+	bool team_declared; /* the runtime declares the team: HANG_BY_TEAM */
 	uint64_t team_ns; /* time of the last episode; 0: unknown */
 	bool of_regions; /* only threads in a parallel region arrive: OpenMP */
 	bool of_processes; /* one thread of each process arrives: MPI */
 	bool world; /* the communicator is MPI_COMM_WORLD */
 	bool open; /* unknown processes may arrive as well */
-	uint32_t npids; /* processes with threads that may arrive */
+	uint32_t npids; /* number of processes with threads that may arrive */
 	const uint32_t *pids;
 };
 

@@ -20,8 +20,9 @@
 
 /* In a process with up to this many threads, the stacks of arrived threads are also read. */
 #define STACKS_MAX	  128
-#define LOOK_INTERVAL_NS  120000000ULL /* between the two looks */
-#define THREADS_MAX	  1024 /* limit of threads of one process that have not arrived */
+#define LOOK_INTERVAL_NS  120000000ULL /* time between the two looks at the threads */
+/* maximum number of threads without an arrival that are examined in a process */
+#define THREADS_MAX	  1024
 /* No traced process has this incarnation: the address space belongs to the snapshot. */
 #define ADDRESS_SPACE_INC UINT32_MAX
 
@@ -354,7 +355,7 @@ static int look_twice(struct hang_collect *s, struct hang_collect_answer *a,
 	uint64_t begun;
 	int err = 0, one;
 
-	/* Only its stack says which MPI operation a rank is in. */
+	/* Only the stack shows which MPI operation a rank is in. */
 	array_for_each (b, q->barriers, q->nbarriers)
 		stacks |= b->of_processes;
 	locks_forget(s->locks);
@@ -365,7 +366,7 @@ static int look_twice(struct hang_collect *s, struct hang_collect_answer *a,
 		one = list_threads(q, p);
 		if (!one)
 			one = look_first(s, p, stacks);
-		/* A single process may have ended, but not all of them. */
+		/* Some processes may have ended: fail only if no process could be examined. */
 		if (!one)
 			nprocesses++;
 		else
@@ -399,7 +400,10 @@ static int look_twice(struct hang_collect *s, struct hang_collect_answer *a,
 	return each_thread(a, hang_collect_add_thread, s, q);
 }
 
-/* Return whether all relevant threads are known: a process not examined may hold a lock. */
+/*
+ * Return whether all relevant threads are known. A thread of a process that was not examined may
+ * hold a lock.
+ */
 static bool is_all(const struct hang_collect_answer *a)
 {
 	uint32_t j;

@@ -20,7 +20,7 @@
 /* An arrival without a departure. */
 struct hang_collect_arrival {
 	uint32_t pid, tid;
-	uint64_t since_ns; /* CLOCK_MONOTONIC; MODEL_UNKNOWN */
+	uint64_t since_ns; /* time of the arrival, CLOCK_MONOTONIC; MODEL_UNKNOWN: unknown */
 	uint64_t ip; /* return address of the call; 0: unknown */
 	uint64_t sp; /* stack pointer on arrival; 0: unknown */
 	bool returns; /* the word at .sp is .ip, or the address of a return probe's trampoline */
@@ -29,13 +29,13 @@ struct hang_collect_arrival {
 };
 
 struct hang_collect_barrier {
-	uint32_t pid; /* of the first arrival */
+	uint32_t pid; /* process of the first arrival */
 	uint8_t family;
-	uint64_t object; /* its address in .pid */
+	uint64_t object; /* address of the barrier object in process .pid */
 	uint32_t count; /* 0: unknown */
 	char comm[16];
-	const char *name; /* given by the user or the program; NULL; borrowed */
-	/* A better name than that of the call site; NULL. Its strings are in .named_arena. */
+	const char *name; /* given by the user or the program, not copied; NULL: none */
+	/* A better name than the call site's; NULL: none. Its strings are in .named_arena. */
 	struct report_barrier *named;
 	void *named_arena; /* for report_arena_free() */
 	bool of_processes, world, team_declared, open; /* as in struct hang_barrier */
@@ -44,7 +44,8 @@ struct hang_collect_barrier {
 	struct hang_collect_arrival *arrived;
 	uint32_t nteam, team_cap;
 	struct hang_member *team; /* owns each .comm */
-	uint32_t npids, pids_cap; /* processes with threads that may arrive; 0: only .pid */
+	/* number of processes with threads that may arrive; 0: only .pid */
+	uint32_t npids, pids_cap;
 	uint32_t *pids;
 };
 

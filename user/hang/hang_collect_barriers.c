@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Barriers and the threads in them, for hang_classify(). */
+/* Convert barriers and the threads in them to the input of hang_classify(). */
 #include "hang/hang_collect_internal.h"
 
 #include <errno.h>
@@ -65,7 +65,7 @@ static void add_site_frame(struct hang_collect_answer *a, uint32_t tid,
 			   const struct hang_frame *site)
 {
 	array_for_each (t, a->threads, a->in.nthreads) {
-		/* .frames has room for one more. */
+		/* .frames has room for one more frame. */
 		if (t->tid == tid && !t->nframes && t->frames && site->module)
 			((struct hang_frame *)(uintptr_t)t->frames)[t->nframes++] = *site;
 	}
@@ -124,7 +124,10 @@ static int name_barrier(struct hang_collect *s, const struct hang_collect_barrie
 	return 0;
 }
 
-/* Return whether the thread arrived before tracing began, as its stack and futex word say. */
+/*
+ * Return whether thread @i waits at the barrier, as its stack and futex word show, although no
+ * arrival was recorded: it arrived before tracing began.
+ */
 static bool arrived_unseen(const struct hang_collect_answer *a,
 			   const struct hang_collect_barrier *b, uint32_t i)
 {

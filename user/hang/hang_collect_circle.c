@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Find ranks that wait for messages from each other in a cycle. No barrier is involved. The first
- * rank's MPI call takes the place of a barrier, and its peer is the only missing thread.
+ * Find ranks that wait for messages from each other in a cycle. No barrier is involved. The MPI
+ * call of one of these ranks is treated as a barrier, at which only its peer is missing.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -56,10 +56,7 @@ static struct hang_member member_of(const struct hang_thread *t)
 
 int hang_collect_add_circle(struct hang_collect *s, struct hang_collect_answer *a)
 {
-	/*
-	 * This is no comparison of families: only MPI ranks wait for each other's messages in a
-	 * cycle.
-	 */
+	/* Only MPI ranks wait for each other's messages, so the family is fixed. */
 	const uint8_t family = SBT_FAMILY_MPI;
 	uint32_t first = find_first(a), index = a->in.nbarriers, site = ADDRESS_SPACE_SITE_NONE;
 	const struct hang_collect_process *p;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* Shared by the files of hang_collect only. */
+/* Declarations shared by the hang_collect*.c files. */
 #ifndef HANG_HANG_COLLECT_INTERNAL_H
 #define HANG_HANG_COLLECT_INTERNAL_H
 
@@ -23,12 +23,13 @@ struct hang_collect_process {
 	struct address_space *space;
 	uint32_t n, narrived; /* the first .narrived of .tids have arrived at a barrier */
 	uint32_t *tids;
-	struct snapshot *arrived, *others, *again; /* NULL: no threads */
+	/* snapshots of arrived threads, of others, and of all again; NULL: no threads */
+	struct snapshot *arrived, *others, *again;
 	/* Second stacks of the threads in an MPI call; NULL: no threads. */
 	struct snapshot *calls_again;
 	uint32_t nreturns;
 	int *returns; /* by thread of .calls_again: result of regs_count_returns(), or -errno */
-	uint32_t slot; /* of the first of .returns */
+	uint32_t slot; /* slot of the first of .returns */
 	/*
 	 * by thread of .calls_again: true if the thread has, or may have, returned from that call
 	 */
@@ -43,16 +44,20 @@ struct hang_collect_answer {
 	struct lock_wait *locks; /* by thread */
 	struct hang_barrier *barriers;
 	struct hang_arrival **arrivals; /* by barrier */
-	void **arenas; /* by barrier: its names */
-	uint32_t circle; /* barrier of hang_collect_add_circle(), which is an MPI call; HANG_NONE */
-	struct hang_member *both; /* of .circle: the arrived and the missing thread */
-	uint64_t interval_ns; /* between the two looks */
+	void **arenas; /* by barrier: memory that holds its names */
+	/*
+	 * index of the MPI call that hang_collect_add_circle() added as a barrier; HANG_NONE: none
+	 */
+	uint32_t circle;
+	/* members of barrier .circle: the arrived and the missing thread */
+	struct hang_member *both;
+	uint64_t interval_ns; /* time between the two looks */
 };
 
 /* hang_collect_threads.c */
 /*
- * Append a thread of an examined process. @first holds its stack, if there is one; its entry of
- * a->locks was filled with @first. Return 0 or -ENOMEM.
+ * Append a thread of an examined process. @first holds its stack, if there is one; its entry in
+ * a->locks was filled from @first. Return 0 or -ENOMEM.
  */
 int hang_collect_add_thread(struct hang_collect *s, struct hang_collect_answer *a,
 			    const struct hang_collect_question *q,

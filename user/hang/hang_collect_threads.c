@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Examined threads, for hang_classify(). */
+/* Convert examined threads to the input of hang_classify(). */
 #include "hang/hang_collect_internal.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include "target/job.h"
 #include "target/look.h"
 
-/* What a snapshot's wait is here. At a futex, .on is that of the lock. */
+/* The state for each kind of wait in a snapshot. At a futex, .on is taken from the lock. */
 static const struct {
 	enum hang_state state;
 	enum hang_on on;
@@ -145,7 +145,7 @@ static const struct hang_thread *rank_thread(const struct hang_collect_answer *a
 	return first;
 }
 
-/* Only the ranks of MPI_COMM_WORLD are known processes. */
+/* Processes are only known for the ranks of MPI_COMM_WORLD. */
 void hang_collect_add_peers(struct hang_collect_answer *a)
 {
 	const struct hang_thread *peer;

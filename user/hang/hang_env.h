@@ -13,14 +13,14 @@
 #include "model/model.h"
 #include "sites/address_space.h"
 
-/* All of these must outlive the monitor. */
+/* All pointers must outlive the monitor. */
 struct hang_env {
 	struct attach *attach;
-	struct address_spaces *spaces; /* the tracer's own; only searched */
+	struct address_spaces *spaces; /* of the tracer; used only for look-ups */
 	struct ranks *ranks;
 	struct model *model;
 	const struct report_env *report_env;
-	/* Called with each hang that is found, and with each that is over (hang->over). */
+	/* Called with each hang that is found, and again when it is over (hang->over). */
 	void (*report)(void *ctx, const struct report_hang *hang);
 	void *report_ctx;
 	uint64_t after_ns; /* --hang */

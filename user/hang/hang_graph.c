@@ -97,8 +97,8 @@ static bool can_fill(const struct graph *g, uint32_t barrier)
 }
 
 /*
- * Return the barrier with arrivals on the communicator on which thread @i is in a different
- * collective, if two examinations found the thread there; HANG_NONE: none.
+ * If two examinations found thread @i in an MPI_COMM_WORLD collective other than a barrier, return
+ * the barrier of that communicator at which threads have arrived. Otherwise return HANG_NONE.
  */
 static uint32_t crossed_barrier(const struct graph *g, uint32_t i)
 {
@@ -180,7 +180,8 @@ void graph_find_able(struct graph *g)
 /* --- cycles ----------------------------------------------------------------------------------- */
 
 struct search {
-	uint32_t *from; /* by thread: the thread from which it was reached; HANG_NONE: not yet */
+	/* by thread: the thread from which the search reached it; HANG_NONE: not reached yet */
+	uint32_t *from;
 	uint32_t *queue;
 	uint32_t n;
 };

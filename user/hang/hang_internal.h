@@ -7,16 +7,18 @@
 #include "hang/hang.h"
 #include "analyse/internal.h"
 
-/* The state of a candidate, in the order of how much it explains, most first. */
+/* The state of a candidate. States that explain more are first. */
 enum { RANK_LOST, RANK_STUCK, RANK_BUSY, RANK_OUTSIDE, RANK_REST, RANK_BARRED };
 
 /* A thread that may be missing at a barrier. */
 struct candidate {
-	uint32_t thread; /* index; HANG_NONE: the thread does not exist any more */
-	const struct hang_member *member; /* NULL: not in the last episode */
+	uint32_t thread; /* index of the thread; HANG_NONE: it does not exist any more */
+	/* its entry in the last episode; NULL: it was not in that episode */
+	const struct hang_member *member;
 	enum hang_known why;
-	bool lost; /* it has ended, or has left the team */
-	bool barred; /* it joins a thread that has arrived, and was never seen at this barrier */
+	bool lost; /* the thread has ended, or has left the team */
+	/* the thread joins a thread that has arrived, and was never seen at this barrier */
+	bool barred;
 	uint32_t rank; /* RANK_* */
 };
 
@@ -49,7 +51,7 @@ struct graph {
 	struct need *needs; /* by barrier */
 	bool *can; /* by thread: the thread may eventually continue */
 	bool strict; /* any thread may replace a thread of the last episode */
-	uint32_t *at; /* by thread: the barrier that it has arrived at; HANG_NONE */
+	uint32_t *at; /* by thread: index of the barrier at which it has arrived; HANG_NONE: none */
 	bool several; /* there are threads of more than one process */
 	uint32_t nsteps;
 	struct step *steps; /* the cycle, if there is one */
@@ -91,7 +93,7 @@ int graph_find_cycle(struct graph *g, uint32_t barrier);
 void graph_cross_ranks(struct graph *g, uint32_t barrier);
 
 /* hang_need.c */
-/* Fill what this barrier waits for. Return 0 or -ENOMEM. */
+/* Find the threads that this barrier waits for, and fill its need. Return 0 or -ENOMEM. */
 int need_find(struct graph *g, uint32_t barrier);
 /* Return whether .threads has all threads that may arrive at the barrier. */
 bool need_knows_all(const struct graph *g, const struct hang_barrier *b);
@@ -103,7 +105,7 @@ bool need_thread_may_come(const struct graph *g, const struct hang_barrier *b);
 /* hang_fill.c: these return 0 or -ENOMEM. */
 int hang_fill_barrier(const struct graph *g, const struct hang_barrier *b, struct report_hang *out);
 int hang_fill_arrived(const struct graph *g, const struct hang_barrier *b, struct report_hang *out);
-/* Assign the candidates' ranks, and sort the candidates by them. */
+/* Assign the candidates' ranks, and sort the candidates by rank. */
 int hang_fill_missing(const struct graph *g, uint32_t barrier, struct report_hang *out);
 int hang_fill_cycle(const struct graph *g, struct report_hang *out);
 

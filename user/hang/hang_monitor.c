@@ -16,24 +16,24 @@
 #include "hang/arrivals.h"
 #include "target/proc.h"
 
-#define LOOK_NS	 1000000000ULL /* between two looks at the arrivals */
-#define LOOK_MIN 4 /* looks per --hang, if that is more often */
+#define LOOK_NS	 1000000000ULL /* time between two looks at the arrivals */
+#define LOOK_MIN 4 /* minimum number of looks within the time of --hang */
 
 /* A barrier with waiting threads. */
 struct group_state {
-	uint32_t known; /* index of its hang in .known; HANG_NONE */
+	uint32_t known; /* index of its hang in .known; HANG_NONE: none */
 	bool due; /* it is time to examine and report the hang */
 };
 
 /* A hang that has been reported, or is about to be. */
 struct known {
-	uint32_t pid, inc, tid; /* of the first arrival */
+	uint32_t pid, inc, tid; /* process and thread of the first arrival */
 	uint64_t since_ns;
 	struct model_crossing at; /* for model_team() */
 	uint32_t reported; /* number of reports */
 	uint64_t next_ns; /* time of the next report */
-	bool seen; /* in the current look */
-	bool circle; /* ranks that wait for messages of each other: no barrier */
+	bool seen; /* found in the current look */
+	bool circle; /* ranks wait for messages from each other, and not at a barrier */
 	bool over; /* the barrier has opened */
 	bool lasts; /* the process ended before the barrier opened */
 	struct report_hang hang; /* the last report, if .reported is not 0 */
@@ -115,7 +115,7 @@ static uint32_t find_known(struct hang_monitor *h, const struct arrival *p)
 	return i;
 }
 
-/* Return whether the records fed so far say that the barrier has opened. */
+/* Return whether the records fed so far show that the barrier has opened. */
 static bool has_opened(const struct hang_monitor *h, const struct known *k)
 {
 	struct model_team team;
@@ -145,7 +145,10 @@ static void close_known(struct hang_monitor *h, uint64_t now)
 	array_for_each (k, h->known, h->nknown) {
 		if (k->over || k->lasts || k->seen)
 			continue;
-		/* A killed process never left; the records of threads that left may be delayed. */
+		/*
+		 * A killed process never left the barrier. Otherwise the records of threads that
+		 * left may be delayed.
+		 */
 		if (!has_opened(h, k) && !proc_alive((int)k->pid)) {
 			k->lasts = true;
 			k->hang.waited_ns = now - k->since_ns;
@@ -371,7 +374,7 @@ static void take_job(struct hang_monitor *h, struct hang_job *job)
 		struct known *k = &h->known[job->known[i]];
 
 		if (arrivals_is_stale(&h->arrivals, k->tid, k->since_ns))
-			k->over = true; /* its other arrivals are a new hang */
+			k->over = true; /* the other arrivals at the barrier are a new hang */
 		else if (!job->err[i])
 			report_found(h, k, &job->out[i]);
 		else
@@ -409,7 +412,7 @@ static int look(struct hang_monitor *h, uint64_t now)
 		err = 0;
 	}
 	if (!hang_worker_has(h->hang_worker)) {
-		/* A running job would refer to hangs by their index. */
+		/* Not while a job runs: it refers to hangs by their index. */
 		close_known(h, now);
 		forget_known(h);
 	}

@@ -17,7 +17,7 @@ struct hang_monitor;
 
 /* Return 0 or -ENOMEM. */
 int hang_monitor_new(const struct hang_env *env, struct hang_monitor **out);
-/* Finishes the running look first. */
+/* Free the monitor, after the running look has finished. */
 void hang_monitor_free(struct hang_monitor *hang_monitor);
 /*
  * Report the hangs that were found. Call this often: it rarely has work to do. Return 0 or -ENOMEM.
@@ -29,8 +29,8 @@ int hang_monitor_step(struct hang_monitor *hang_monitor, uint64_t now_ns);
  */
 void hang_monitor_settle(struct hang_monitor *hang_monitor);
 /*
- * Return the *n hangs that are not over, when all records have been fed. They are valid until
- * @hang_monitor is freed.
+ * Return the *n hangs that are not over. Call this after all records have been fed. The result is
+ * valid until the next call, or until @hang_monitor is freed.
  */
 const struct report_hang *hang_monitor_last(struct hang_monitor *hang_monitor, uint64_t now_ns,
 					    uint32_t *n);

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* The start time of a thread is in clock ticks. */
+/* Start times have the precision of a clock tick. */
 #define START_SLACK_NS 20000000ULL
 
 static bool may_come(const struct hang_barrier *b, const struct hang_thread *t)
@@ -91,8 +91,8 @@ static bool is_within(const struct hang_barrier *b, const struct hang_thread *t)
 }
 
 /*
- * Return whether the thread joins a thread that has arrived here. Unless the thread was seen at
- * this barrier, it has nothing else to do with the barrier.
+ * Return whether the thread joins a thread that has arrived here, and was never seen at this
+ * barrier. Then the thread is not missing.
  */
 static bool joins_arrived(const struct graph *g, const struct hang_barrier *b, uint32_t i)
 {
@@ -192,7 +192,7 @@ static void need_others(const struct graph *g, const struct hang_barrier *b, str
 	need->k = b->count ? b->count - b->narrived : 1;
 	if (!b->count || !need_knows_all(g, b))
 		return;
-	/* There are exactly as many threads as are needed. */
+	/* Exactly as many threads are left as the barrier needs, so all of them are missing. */
 	if (need->n == need->k) {
 		array_for_each (c, need->candidates, need->n)
 			if (c->why == HANG_BY_PROCESS)
@@ -210,9 +210,9 @@ static const char *call_of(const struct graph *g, const struct hang_barrier *b, 
 }
 
 /*
- * Find two ranks in different operations of a communicator. All ranks must call the same operation:
- * otherwise no rank leaves, because none leaves an operation that is a barrier before all have
- * called it. .odd is in the operation that fewer ranks called.
+ * Find two ranks in different operations of a communicator. All ranks must call the same operation.
+ * Otherwise no rank leaves: a rank leaves an operation that acts as a barrier only after all ranks
+ * have called it. .odd is in the operation that fewer ranks called.
  */
 static void find_odd(const struct graph *g, const struct hang_barrier *b, struct need *need)
 {

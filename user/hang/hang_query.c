@@ -169,7 +169,8 @@ static int add_ranks(const struct hang_env *env, const struct arrival *p,
 }
 
 /*
- * Add the processes of the last episode of a shared barrier. Others may arrive: they are unknown.
+ * Add the processes of the arrivals at a shared barrier, and of its last episode. If that episode
+ * is unknown, unknown processes may also arrive.
  */
 static int add_sharers(struct hang_collect_barrier *b)
 {
@@ -214,7 +215,9 @@ static int add_name(const struct hang_env *env, const struct arrival *p,
 	return err;
 }
 
-/* Return whether the return address of the call is still at the stack pointer of the arrival. */
+/*
+ * Return whether the call's return address is at the stack pointer that the thread had on arrival.
+ */
 static bool is_plain_call(const struct arrival *p)
 {
 	return !p->marked && !(p->how & SBT_SPEC_PAIR) && p->kind != SBT_KIND_JOIN &&

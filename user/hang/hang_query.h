@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
  * Build the question about a barrier that hangs: its arrivals, the threads of the last episode, the
- * team that its runtime declares, and the names of all in reports.
+ * team that its runtime declares, and the threads' numbers in reports.
  */
 #ifndef HANG_HANG_QUERY_H
 #define HANG_HANG_QUERY_H

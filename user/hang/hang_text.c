@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* The sentence of a hang's report. */
+/* Build the sentence of a hang's report. */
 #include "hang/hang_internal.h"
 
 #include "base/array.h"
@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define CHAIN_MAX 4 /* reported links of a chain of waits */
-#define NAMED_MAX 3 /* threads that are reported by name */
+#define CHAIN_MAX 4 /* maximum number of links of a chain of waits in the sentence */
+#define NAMED_MAX 3 /* maximum number of threads that are named */
 
-/* A part of the sentence: not yet printable. */
+/* A part of the sentence. It may still contain unprintable characters. */
 struct words {
 	char text[256];
 };
@@ -59,7 +59,7 @@ const struct hang_frame *hang_user_frame(const struct hang_frame *frames, uint32
 	return n ? &frames[0] : NULL;
 }
 
-/* With @numbers, add the pid or tid to the number that reports use. */
+/* Name a thread by the number that reports use. With @numbers, add its pid or tid. */
 static struct words number_words(const struct graph *g, uint32_t pid, uint32_t tid, uint32_t index,
 				 bool is_rank, bool numbers)
 {
@@ -138,7 +138,7 @@ static struct words barrier_words(const struct hang_barrier *b)
 	return w;
 }
 
-/* Return the lock in words, or words that fit any lock. */
+/* Return the lock's description, or words that fit any lock of its kind. */
 static const char *object_of(const struct hang_thread *t)
 {
 	if (t->object && *t->object)
@@ -195,7 +195,7 @@ const char *text_step(const struct graph *g, const struct step *step, const stru
 
 /* --- the sentence ----------------------------------------------------------------------------- */
 
-/* The sentence so far: not yet printable. */
+/* The sentence so far. It may still contain unprintable characters. */
 struct sentence {
 	const struct graph *g;
 	const struct hang_barrier *b;
@@ -218,7 +218,7 @@ static void add_call(struct sentence *s, const struct hang_thread *t)
 		ADD(s, ", called by %s", f->function);
 }
 
-/* Add what the thread waits for in an MPI call, where the other thread is unknown. */
+/* Add what the thread waits for in an MPI call, if the other thread is unknown. */
 static void add_waits_in_call(struct sentence *s, const struct hang_thread *t)
 {
 	if (t->on == HANG_ON_COLLECTIVE) {

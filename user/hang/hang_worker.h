@@ -16,15 +16,15 @@
 
 struct hang_worker;
 
-/* A question, and its results. */
+/* A question to the worker, and its results. */
 struct hang_job {
 	struct hang_collect_question question;
-	uint32_t n; /* barriers to classify */
+	uint32_t n; /* number of barriers to classify */
 	uint32_t *which; /* their indexes in .question */
-	uint32_t *known; /* the caller's own index of each */
+	uint32_t *known; /* the caller's own index of each barrier */
 	struct report_hang *out;
-	int *err; /* of each: 0 or -errno */
-	int look_err; /* of hang_collect_look() */
+	int *err; /* of each barrier: 0 or -errno */
+	int look_err; /* result of hang_collect_look() */
 };
 
 /*
@@ -34,9 +34,12 @@ int hang_job_new(uint32_t nbarriers, struct hang_job **out);
 /* Free the job with its question and results; NULL is allowed. */
 void hang_job_free(struct hang_job *job);
 
-/* The thread starts with the first job. @debuginfod: allow it for names. Return 0 or -ENOMEM. */
+/*
+ * The thread starts with the first job. @debuginfod: ask its servers for names. Return 0 or
+ * -ENOMEM.
+ */
 int hang_worker_new(bool debuginfod, struct hang_worker **out);
-/* Finishes the running job first. */
+/* Free the worker, after the running job has finished. */
 void hang_worker_free(struct hang_worker *hang_worker);
 /*
  * Start @job, which the worker then owns. The worker must have no other job. Return 0, or -errno if

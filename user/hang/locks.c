@@ -13,7 +13,7 @@
 #include "base/hash.h"
 #include "target/proc.h"
 
-/* The C library function that waits is among so many innermost frames. */
+/* how many innermost frames are searched for the waiting function of the C library */
 #define LOCK_FRAMES 8
 
 /* glibc, struct __pthread_mutex_s: lock, count, owner, nusers, kind. */
@@ -36,7 +36,8 @@
 
 struct locks {
 	struct address_spaces *spaces;
-	struct hash inner; /* process, tid in its own namespace -> tid here */
+	/* (process, tid in its pid namespace) -> tid in sbt-trace's pid namespace */
+	struct hash inner;
 	struct hash namespaced; /* process -> whether it is in a separate pid namespace */
 };
 
@@ -66,8 +67,8 @@ void locks_forget(struct locks *l)
 /* --- tids in pid namespaces ------------------------------------------------------------------- */
 
 /*
- * Return the tid in the thread's innermost namespace, or 0 if there is no such thread. *own is set
- * to whether it is in more than one namespace.
+ * Return the tid in the thread's innermost namespace, or 0 if there is no such thread. Set *own to
+ * whether the thread is in more than one namespace.
  */
 static uint32_t inner_number(uint32_t pid, uint32_t tid, bool *own)
 {
@@ -126,7 +127,7 @@ static bool is_namespaced(struct locks *l, uint32_t pid)
 	return own;
 }
 
-/* Return the thread with tid @number in the process's own namespace, or 0. */
+/* Return the tid of the thread that has tid @number in the process's pid namespace, or 0. */
 static uint32_t thread_of(struct locks *l, uint32_t pid, uint32_t number)
 {
 	uint64_t tid;
@@ -162,7 +163,7 @@ static const struct {
 	{ "pthread_barrier_wait", HANG_ON_BARRIER },
 };
 
-/* Return the function's public name: that of __GI___pthread_mutex_lock is pthread_mutex_lock. */
+/* Return the function's public name: pthread_mutex_lock for __GI___pthread_mutex_lock. */
 static const char *plain(const char *function)
 {
 	const char *before;
@@ -239,7 +240,8 @@ static bool read_mutex(struct locks *l, const struct word *w, uint32_t *holder)
 		return false;
 	*holder = thread_of(l, w->pid, owner);
 	/*
-	 * The owner has ended and still holds the mutex, or is in another process that shares it.
+	 * The owner has ended and still holds the mutex, or is in another process that shares the
+	 * mutex.
 	 */
 	if (!*holder && !is_namespaced(l, w->pid))
 		*holder = owner;

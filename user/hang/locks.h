@@ -2,8 +2,7 @@
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
  * Find what a thread at a futex waits for, and the holder. The thread's C library function and the
- * memory of the lock show both. Contents of memory count only if the process's threads confirm
- * them.
+ * memory of the lock show both. Contents of memory count only if they match the process's threads.
  */
 #ifndef HANG_LOCKS_H
 #define HANG_LOCKS_H
@@ -28,12 +27,12 @@ struct locks;
 /* @spaces must outlive *out: its symbols name locks. Return 0 or -ENOMEM. */
 int locks_new(struct address_spaces *spaces, struct locks **out);
 void locks_free(struct locks *locks);
-/* Forget the namespaced thread numbers, so that they are read again. */
+/* Forget the tids in pid namespaces, so that they are read again. */
 void locks_forget(struct locks *locks);
 /*
- * Find what @thread waits for. @stack has its frames, perhaps from an earlier look. @space, that of
- * its process, names the lock; NULL: no name. Reads the target's memory, which takes microseconds,
- * except for the first name from a file.
+ * Find what @thread waits for. @stack: the same thread with its frames, perhaps from an earlier
+ * look. @space: the address space that names the lock; NULL: no name. Reading the target's memory
+ * takes microseconds. The first name from a file takes longer.
  */
 void locks_read(struct locks *locks, const struct address_space *space,
 		const struct snapshot_thread *thread, const struct snapshot_thread *stack,

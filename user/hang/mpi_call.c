@@ -10,7 +10,7 @@
 #include "elf/held_args.h"
 #include "sites/module.h"
 
-#define PASSED_ON    3 /* functions that may pass one argument on */
+#define PASSED_ON    3 /* how many functions may pass one argument on */
 #define INNER_FRAMES 8
 #define MPICH_WORLD  0x44000000u
 #define NO_ARGUMENT  -1
@@ -136,7 +136,8 @@ static bool held_by(const struct mpi_stack *s, uint32_t i, struct held_arg held[
 }
 
 /*
- * Read argument @n of the function of frame @i. If it only passes it on, search the inner frames.
+ * Read argument @n of the function of frame @i. If the function only passes the argument on, search
+ * the inner frames.
  */
 static bool argument(const struct mpi_stack *s, uint32_t i, int n, uint64_t *value)
 {

@@ -15,12 +15,12 @@
 #include "sites/walk.h"
 
 struct mpi_call {
-	const char *name; /* "MPI_Recv", static; NULL: the thread is in no such call */
-	uint32_t caller; /* index of the frame that called it; UINT32_MAX: unknown */
-	uint64_t site; /* address of that call */
-	uint64_t cfa; /* of the function's frame, which identifies the call */
+	const char *name; /* such as "MPI_Recv", never freed; NULL: the thread is in no such call */
+	uint32_t caller; /* index of the frame that made the call; UINT32_MAX: unknown */
+	uint64_t site; /* address of the call */
+	uint64_t cfa; /* canonical frame address of the function, which identifies the call */
 	bool collective; /* all ranks of the communicator call it */
-	bool world; /* on MPI_COMM_WORLD; false: another communicator, or unknown */
+	bool world; /* the call is on MPI_COMM_WORLD; false: on another communicator, or unknown */
 	int32_t peer; /* peer rank in the communicator; negative: any, none, or unknown */
 };
 
@@ -34,7 +34,7 @@ struct mpi_stack {
 	void *ctx; /* for .read */
 };
 
-/* Return whether a frame is in an MPI library. Without one, mpi_call_find() finds nothing. */
+/* Return whether a frame is in an MPI library. Otherwise mpi_call_find() finds nothing. */
 bool mpi_call_likely(const struct mpi_stack *stack);
 /*
  * Find the MPI call in which the thread waits. @out->name is NULL if the thread is in no call that

@@ -14,9 +14,10 @@
 #include "sites/family.h"
 #include "sites/module.h"
 
-#define COUNT_MAX     1000000u /* threads of a team: a larger count is garbage */
+#define COUNT_MAX     1000000u /* maximum number of threads of a team; a larger count is garbage */
 #define LINKAGE_BYTES 32
-#define WORDS_OFFSET  8 /* in glibc's barrier: the raw barrier word for family_read_words() */
+/* offset in glibc's barrier: the raw barrier word for family_read_words() */
+#define WORDS_OFFSET  8
 
 /* The barrier function that a thread is in. */
 struct found {
@@ -168,7 +169,7 @@ static bool is_runtime(const struct module *m, const struct module *barrier_modu
 	return m == barrier_module || m->c_library || m->runtime || m->mpi;
 }
 
-/* Return the next outer frame of another real function. */
+/* Return the index of the next outer frame at another address, which skips inlined functions. */
 static uint32_t next_frame(const struct snapshot_thread *t, uint32_t i)
 {
 	uint64_t address = t->frames[i].address;
@@ -210,8 +211,8 @@ static bool is_library_name(const char *name)
 }
 
 /*
- * As user_frame(), without templates and inline functions of C++ libraries, which are in the
- * program's file.
+ * Do the same as user_frame(), but skip templates and inline functions of C++ libraries. Their code
+ * is in the program's file.
  */
 static uint32_t program_frame(const struct search *s, const struct snapshot_thread *t, uint32_t i,
 			      const struct module *barrier_module)
@@ -261,8 +262,8 @@ static bool find_probe_site(const struct search *s, const struct snapshot_thread
 /* --- objects ---------------------------------------------------------------------------------- */
 
 /*
- * Read a glibc barrier. Threads sleep at its second word, or the first before 2.25. The count must
- * be plausible.
+ * Read a glibc barrier. Threads sleep at its second word, or at its first word before glibc 2.25.
+ * The count must be plausible.
  */
 static uint32_t read_libc_object(const struct search *s, uint8_t family, uint64_t word,
 				 uint64_t *object)
@@ -285,7 +286,7 @@ static uint32_t read_libc_object(const struct search *s, uint8_t family, uint64_
 	return 0;
 }
 
-/* Read a barrier with its count just before the futex word, as libgomp's. */
+/* Read a barrier with its count just before the futex word, such as libgomp's. */
 static uint32_t read_before_futex(const struct search *s, uint64_t word, uint64_t *object)
 {
 	uint32_t total;
@@ -312,7 +313,7 @@ static uint32_t read_object(const struct search *s, const struct snapshot_thread
 
 /* --- barriers --------------------------------------------------------------------------------- */
 
-/* MPI functions have two names. */
+/* MPI functions have two names: return the name without P. */
 static const char *mpi_name(const char *symbol)
 {
 	return !strncmp(symbol, "PMPI_", 5) ? symbol + 1 : symbol;
@@ -323,7 +324,10 @@ static bool same_barrier(const struct stack_waiters_barrier *b,
 {
 	if (b->family != key->family || (b->kind == SBT_KIND_JOIN) != (key->kind == SBT_KIND_JOIN))
 		return false;
-	/* Ranks in different operations of one communicator belong together: that is the hang. */
+	/*
+	 * Ranks in different operations of one communicator form one group: this mismatch is the
+	 * hang.
+	 */
 	if (key->of_processes)
 		return b->of_processes &&
 		       (!strcmp(b->function, key->function) || (b->world && key->world));

@@ -24,12 +24,12 @@ struct stack_waiters_barrier {
 	uint8_t family; /* enum sbt_family */
 	uint8_t kind; /* enum sbt_kind */
 	bool of_processes; /* one thread of each process arrives: MPI */
-	bool world; /* on MPI_COMM_WORLD; false: another communicator, or unknown */
-	uint32_t pid; /* of the first thread */
-	/* Address; 0: unknown, and all threads in this function count as at one barrier. */
+	bool world; /* the call is on MPI_COMM_WORLD; false: on another communicator, or unknown */
+	uint32_t pid; /* process of the first thread */
+	/* Address; 0: unknown. Then all threads in this function count as being at one barrier. */
 	uint64_t object;
-	uint32_t count; /* threads that must arrive, read from the object; 0: unknown */
-	char function[128]; /* called function, as in the ELF file: untrusted */
+	uint32_t count; /* number of threads that must arrive, read from the object; 0: unknown */
+	char function[128]; /* name of the called function, from the ELF file: untrusted */
 	uint32_t n, cap;
 	struct stack_waiters_arrival *arrivals;
 };

@@ -24,9 +24,11 @@
 /* No traced process has this incarnation: the address space belongs to the snapshot. */
 #define ADDRESS_SPACE_INC UINT32_MAX
 #define ROUNDS		  3 /* attempts to read a thread that runs during the look */
-#define SAMPLE_MS	  50 /* of all attempts */
-#define COPY_BYTES	  16384 /* of each stack: enough for all frames of most stacks */
-#define COPIES_BYTES	  (64u << 20) /* limit of all copied stacks; the rest is read on demand */
+#define SAMPLE_MS	  50 /* limit of all attempts together */
+/* bytes copied of each stack: enough for all frames of most stacks */
+#define COPY_BYTES	  16384
+/* maximum number of bytes of all copied stacks; the rest is read on demand */
+#define COPIES_BYTES	  (64u << 20)
 
 /* The frames of one site, without their address. */
 struct site_frames {
@@ -36,23 +38,23 @@ struct site_frames {
 
 struct snapshots {
 	struct address_spaces *spaces;
-	struct regs *regs; /* NULL: no iterator */
-	char why[160]; /* there is no iterator */
+	struct regs *regs; /* the task iterator; NULL: none */
+	char why[160]; /* why there is no iterator */
 	struct walk *walk;
 	struct site_frames *sites; /* by site */
 	uint32_t nsites;
 };
 
-/* A thread during the look. */
+/* A thread while a snapshot is taken. */
 struct subject {
 	struct snapshot_thread *thread;
 	struct look look;
-	uint64_t switches; /* when the registers were read */
+	uint64_t switches; /* number of context switches when the registers were read */
 	uint64_t returns[REGS_RETURNS];
 	uint32_t nreturns;
 	bool done; /* registers and stack are from the same moment */
-	bool running; /* it needs a sample */
-	uint8_t *copy; /* of the stack */
+	bool running; /* the thread runs and needs a sample */
+	uint8_t *copy; /* copy of the stack */
 	uint64_t copy_at;
 	size_t copy_len;
 };
@@ -282,7 +284,7 @@ static void take_registers(struct subject *u, const struct regs_thread *r)
 	u->switches = r->switches;
 }
 
-/* Take sp and pc, which suffice where frames are found from the stack pointer. */
+/* Take sp and pc from /proc. They suffice if frames are found from the stack pointer. */
 static void take_proc_registers(struct subject *u)
 {
 	struct snapshot_thread *t = u->thread;
@@ -437,7 +439,10 @@ static int look_at_all(struct taking *k)
 		now = now_ns();
 		if (!end)
 			end = now + SAMPLE_MS * 1000000ull;
-		/* Use most of the time now. A thread that blocks meanwhile needs another round. */
+		/*
+		 * Use three quarters of the time now: a thread that blocks meanwhile needs another
+		 * round.
+		 */
 		err = sample_running(k, now >= end ? 0 : (int)((end - now) * 3 / 4000000u));
 		if (all_done(k))
 			break;
@@ -536,7 +541,9 @@ static int add_frames(struct snapshots *s, struct snapshot_thread *t,
 	return 0;
 }
 
-/* Find the thread's MPI call. Its arguments need all registers of the frames: walk again. */
+/*
+ * Find the thread's MPI call. To read its arguments, walk again with all registers of the frames.
+ */
 static int take_call(struct taking *k, struct walk_thread *walk, struct walk_frame *frames,
 		     uint32_t *n, bool *whole, struct snapshot_thread *t)
 {
@@ -641,7 +648,7 @@ struct address_space *snapshot_address_space(struct snapshots *s, uint32_t pid)
 	return address_space_find(s->spaces, pid, ADDRESS_SPACE_INC);
 }
 
-/* Return whether nothing could be read of any thread, except that it exists. */
+/* Return whether no thread could be read, although all of them exist. */
 static bool nothing_known(const struct snapshot *s)
 {
 	array_for_each (t, s->threads, s->n)

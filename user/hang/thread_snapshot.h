@@ -20,13 +20,13 @@
 /* What a thread waits for, by its state and its system call. */
 enum snapshot_wait {
 	SNAPSHOT_UNKNOWN, /* nothing could be read: no permission */
-	SNAPSHOT_RUNNING, /* on a CPU when the sample was taken */
-	SNAPSHOT_RUNNABLE, /* wants a CPU, or runs on one and was not sampled */
+	SNAPSHOT_RUNNING, /* the thread was on a CPU when the sample was taken */
+	SNAPSHOT_RUNNABLE, /* the thread wants a CPU, or runs on one and was not sampled */
 	SNAPSHOT_FUTEX, /* args[0] is the word */
-	SNAPSHOT_IO, /* a file, a pipe, a socket, any of several */
+	SNAPSHOT_IO, /* a file, a pipe, a socket, or one of several of these */
 	SNAPSHOT_SLEEP, /* nanosleep(), or poll() and similar without files */
 	SNAPSHOT_CHILD, /* wait4(), waitid() */
-	SNAPSHOT_STOPPED, /* by a signal or a debugger */
+	SNAPSHOT_STOPPED, /* stopped by a signal or a debugger */
 	SNAPSHOT_DISK, /* uninterruptible: D */
 	SNAPSHOT_ZOMBIE, /* the process has ended, and its parent has not waited for it */
 	SNAPSHOT_GONE, /* the thread does not exist any more */
@@ -51,16 +51,17 @@ struct snapshot_frame {
 	const char *module; /* path of the file that has the code; NULL: none */
 	uint32_t line; /* 0: unknown */
 	const char *inlined; /* the function into which this function was inlined; NULL: none */
-	uint64_t address; /* in the process: of the call, or where the thread is (innermost) */
+	/* in the process: of the call; in the innermost frame: where the thread is */
+	uint64_t address;
 };
 
 struct snapshot_thread {
 	uint32_t pid, tid;
 	char comm[16]; /* untrusted: from the kernel */
-	char state; /* as in /proc: R S D T t Z X I; 0: gone or unknown */
+	char state; /* thread state as in /proc: R S D T t Z X I; 0: gone or unknown */
 	int64_t syscall; /* number of the blocking system call; -1: none; -2: unknown */
-	uint64_t args[6]; /* of the system call */
-	char wchan[64]; /* kernel function that waits; "": unknown */
+	uint64_t args[6]; /* arguments of the system call */
+	char wchan[64]; /* kernel function in which the thread waits; "": unknown */
 	uint64_t cpu_ns,
 		runq_ns; /* total time on a CPU, and waiting for a CPU; UINT64_MAX: unknown */
 	uint64_t start_ticks; /* from /proc/.../stat: detects a reused tid; 0: unknown */
@@ -69,15 +70,19 @@ struct snapshot_thread {
 	 * UINT64_MAX: unknown.
 	 */
 	uint64_t switches;
-	uint64_t sp, pc; /* of user space; 0: unknown */
-	struct stack_regs regs; /* by DWARF number; regs.known has a bit for each valid register */
+	uint64_t sp, pc; /* stack pointer and program counter in user space; 0: unknown */
+	/* registers by DWARF number; regs.known has a bit for each valid register */
+	struct stack_regs regs;
 	enum snapshot_source source;
 	bool sampled; /* the thread ran, and the stack is one sample */
 	bool truncated; /* there are more callers than frames, or they cannot be found */
 	uint32_t nframes;
 	const struct snapshot_frame *frames; /* innermost first */
-	struct mpi_call call; /* the MPI call that it waits in; .name NULL: none */
-	/* Printable: "read() of a pipe", "its child 123"; "": it does not wait, or unknown. */
+	struct mpi_call call; /* the MPI call in which the thread waits; .name NULL: none */
+	/*
+	 * What the thread waits for, printable: "read() of a pipe", "its child 123"; "": it does
+	 * not wait, or unknown.
+	 */
 	const char *waits_for;
 	enum snapshot_wait wait;
 };
@@ -93,10 +98,10 @@ struct snapshots;
 struct regs;
 
 /*
- * Create the state that snapshots share: the task iterator, and symbols. @spaces must outlive it.
- * snapshot_take() uses @spaces, so do not call that from two threads at once. Return 0 or -ENOMEM.
- * Snapshots also work without an iterator (old kernel, no permission); snapshot_thread.source says
- * what was used.
+ * Create the state that snapshots share: the task iterator, and symbols. @spaces must outlive *out.
+ * snapshot_take() uses @spaces, so do not call it from two threads at once. Snapshots also work
+ * without an iterator (old kernel, no permission); snapshot_thread.source says what was used.
+ * Return 0 or -ENOMEM.
  */
 int snapshots_new(struct address_spaces *spaces, struct snapshots **out);
 void snapshots_free(struct snapshots *snapshots);

@@ -13,10 +13,13 @@
 #include "sites/callers.h"
 #include "sites/family.h"
 
-/* A power of two. Few call sites are in use at one time, and a cache miss costs only a look-up. */
+/*
+ * Size of the cache, a power of two. Few call sites are in use at one time, and a cache miss costs
+ * only a look-up.
+ */
 #define CACHE_SLOTS 1024u
 
-_Static_assert(CALLERS_MAX == SBT_CHAIN_MAX, "one length of chains");
+_Static_assert(CALLERS_MAX == SBT_CHAIN_MAX, "both have the same maximum length of a chain");
 
 /* Return addresses, innermost first. */
 struct chain {
@@ -25,7 +28,7 @@ struct chain {
 };
 
 /*
- * A chain of callers that led to a wait or a waking. Its functions are looked up only after a
+ * A chain of callers that led to a wait or a wake-up. Its functions are looked up only after a
  * barrier has been found there.
  */
 struct way {
@@ -34,14 +37,14 @@ struct way {
 	bool wake, helpers, known;
 };
 
-/* A cache of the sites that were found for a wait or a waking with these callers. */
+/* A cache entry: the sites that were found for a wait or a wake-up with these callers. */
 struct noted {
 	uint64_t ip, callers;
 	uint32_t tgid, inc;
 	uint32_t mappings; /* value of space.reads when the entry was filled in */
 	bool wake, used;
 	uint32_t own; /* the innermost call of the program itself */
-	uint32_t site; /* ADDRESS_SPACE_SITE_NONE: not found yet */
+	uint32_t site; /* site of the barrier; ADDRESS_SPACE_SITE_NONE: not found yet */
 };
 
 struct callsites {
@@ -56,7 +59,8 @@ struct callsites {
 	uint64_t shorter;
 	uint64_t unsampled;
 	char why[512];
-	struct callsites_frame_rule *rules; /* found since callsites_take_frame_rules() */
+	/* rules found since the last callsites_take_frame_rules() */
+	struct callsites_frame_rule *rules;
 	size_t nrules, cap_rules;
 	struct noted noted[CACHE_SLOTS];
 };
@@ -175,7 +179,7 @@ void callsites_done(struct callsites *c, const struct sbt_crossing *crossing)
 
 /* --- chains ----------------------------------------------------------------------------------- */
 
-/* Return the chain with this name in *out. Return false if the chain no longer exists. */
+/* Store the chain with this name in *out. Return false if the chain no longer exists. */
 static bool chain_named(struct callsites *c, uint64_t name, struct chain *out)
 {
 	const struct chain *sampled;
@@ -377,7 +381,7 @@ void callsites_forget(struct callsites *c, const struct address_space *space)
 	}
 }
 
-/* Note all ways of this process, because a barrier has been found there. */
+/* Look up the functions in all chains of this process, because a barrier has been found there. */
 static void ways_look_up(struct callsites *c, const struct address_space *space)
 {
 	struct enclose_step steps[CALLERS_MAX];
@@ -474,8 +478,8 @@ uint32_t callsites_semaphore(struct callsites *c, struct address_space *space,
 }
 
 /*
- * Return whether the program's own call on this way is @site, and is in the first function of a
- * thread.
+ * Return whether the program's own innermost call in this chain is at @site, and is in the first
+ * function of a thread.
  */
 static bool is_first(struct callsites *c, const struct way *way, uint32_t site)
 {

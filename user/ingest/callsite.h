@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Turn the callers that a crossing reports into its site. This is needed with --frames, and for
+ * Turn the callers in a crossing's record into its call site. This is needed with --frames, and for
  * hand-written barriers, which are named by the function that calls them.
  */
 #ifndef INGEST_CALLSITE_H
@@ -30,7 +30,7 @@ struct callsites_frame_rule {
 	struct sbt_frame_rule rule;
 };
 
-/* Pass each rule that was found since the last call to @apply, in order. */
+/* Pass to @apply, in order, each rule that was found since the last call. */
 void callsites_take_frame_rules(struct callsites *c,
 				void (*apply)(void *ctx, const struct callsites_frame_rule *rule),
 				void *ctx);
@@ -49,8 +49,8 @@ uint32_t callsites_function(struct callsites *c, struct address_space *space, ui
 int callsites_consider(struct callsites *c, struct address_space *space,
 		       const struct sbt_crossing *crossing, bool wake, uint32_t *site);
 /*
- * Return the corresponding site for a wait on a semaphore, above functions that only wrap the wait.
- * Store the site of their caller in *above, or ADDRESS_SPACE_SITE_NONE if it is unknown.
+ * Return the site of a wait on a semaphore, above functions that only wrap the wait. Store the site
+ * of the caller in *above, or ADDRESS_SPACE_SITE_NONE if it is unknown.
  */
 uint32_t callsites_semaphore(struct callsites *c, struct address_space *space,
 			     const struct sbt_crossing *crossing, uint32_t *above);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Times when --cost-limit stopped tracing processes, or some of their barriers. When the kernel
- * side stopped, records of later crossings were already in the buffers. These records are not fed.
- * Pure.
+ * Times when --cost-limit stopped tracing processes, or some of their barriers. Before the kernel
+ * side stops, it may still write records of later crossings. These records are not fed. This code
+ * does no I/O.
  */
 #ifndef INGEST_CUTOFFS_H
 #define INGEST_CUTOFFS_H
@@ -37,8 +37,8 @@ int cutoffs_add(struct cutoffs *cutoffs, uint32_t tgid, uint32_t inc, uint64_t p
 bool cutoffs_any(const struct cutoffs *cutoffs, const struct sbt_crossing *c);
 enum cutoff_fate cutoffs_fate(const struct cutoffs *cutoffs, const struct sbt_crossing *c);
 /*
- * Return whether the crossing is later than the cutoff of its probe group. The kernel side has then
- * numbered the crossing, but it is not fed.
+ * Return whether the crossing is later than the cutoff of its probe group. The kernel side has
+ * numbered such a crossing, but the crossing is not fed.
  */
 bool cutoffs_is_detached(const struct cutoffs *cutoffs, const struct sbt_crossing *c,
 			 uint8_t probe_group);

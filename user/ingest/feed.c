@@ -16,10 +16,13 @@
 #include "model/waits.h"
 #include "sites/family.h"
 
-/* A power of two. Few call sites are in use at one time, and a cache miss costs only a look-up. */
+/*
+ * Size of the caches, a power of two. Few call sites are in use at one time, and a cache miss costs
+ * only a look-up.
+ */
 #define CACHE_SLOTS 1024u
 
-/* no record of a thread arrives later than this after the thread's end */
+/* no record of a thread arrives more than this time after the thread's end */
 #define FORGET_NS    3000000000ULL
 #define FORGET_LEAST 1024
 
@@ -37,7 +40,7 @@ struct shared_slot {
  * crossings.
  */
 struct renumbered {
-	uint32_t shift; /* offset of the numbers of its crossings; wraps around */
+	uint32_t shift; /* added to the kernel's numbers of the thread's crossings; wraps around */
 	uint64_t ended_ns; /* time when the thread ended; 0 if it is alive */
 	bool reaches_back; /* the next record's parts begin before the thread's last departure */
 };
@@ -231,7 +234,7 @@ int feed_tail(struct feed *f, const struct sbt_crossing_full *tail)
 			      tail->crossing.arrive_ns, apart ? &detail : NULL);
 }
 
-/* Return whether the arriving threads are the team, whatever its former size was. */
+/* Return whether the threads that arrive now are the team, whatever team earlier episodes had. */
 static bool of_team(const struct sbt_crossing *c)
 {
 	return family_has(c->family, FAMILY_OPENMP);
@@ -319,8 +322,8 @@ static uint32_t site_of(struct feed *f, const struct sbt_crossing *c, const stru
 
 /*
  * Return the libc variant of a pthread barrier. If the process ended before its mappings were read,
- * only the probe shows the variant. The other memory with its barriers is then unknown, so its
- * episodes may not count as complete.
+ * only the probe shows the variant. Then the memory that it shared is unknown too, so its episodes
+ * may not count as complete.
  */
 static enum family_libc libc_of(const struct feed *f, const struct sbt_crossing *c,
 				const struct address_space *space)
@@ -471,7 +474,7 @@ static void end_renumbered(struct feed *f, const struct sbt_event *e)
 		forget_renumbered(f, e->t_ns);
 }
 
-/* The program of a process ended, because the process exited or executed another program. */
+/* End the program of a process that exited or executed another program. */
 static int end_process(struct feed *f, uint32_t tgid, uint32_t inc, uint64_t t_ns)
 {
 	struct address_space *space = address_space_find(f->spaces, tgid, inc);
@@ -485,7 +488,7 @@ static int end_process(struct feed *f, uint32_t tgid, uint32_t inc, uint64_t t_n
 	return err ? err : model_end_process(f->model, tgid, inc, t_ns);
 }
 
-/* A child inherits the facts that were noted of its parent up to the fork. */
+/* Let a child inherit the facts that were noted about its parent up to the fork. */
 static void feed_fork(struct feed *f, const struct sbt_event *e)
 {
 	const struct address_space *parent =
@@ -736,7 +739,7 @@ static int feed_worker(struct feed *f, const struct forkjoin_episode *round,
 		.depart_ns = MODEL_UNKNOWN,
 		.arrive_cpu = (uint16_t)mem->cpu,
 		.depart_cpu = (uint16_t)mem->cpu,
-		/* Not a test: an episode that model/forkjoin found has this family. */
+		/* Every episode that model/forkjoin found has this family. */
 		.family = SBT_FAMILY_FORKJOIN,
 		.kind = SBT_KIND_JOIN,
 		.flags = MODEL_CROSSING_STAYS | MODEL_CROSSING_TEAM,
@@ -772,7 +775,7 @@ int feed_round(struct feed *f, const struct sbt_crossing *c, const struct forkjo
 		.depart_ns = round->depart_ns,
 		.arrive_cpu = c->arrive_cpu,
 		.depart_cpu = c->depart_cpu,
-		/* Not a test: an episode that model/forkjoin found has this family. */
+		/* Every episode that model/forkjoin found has this family. */
 		.family = SBT_FAMILY_FORKJOIN,
 		.kind = SBT_KIND_JOIN,
 		.flags = round->joins_only ? MODEL_CROSSING_JOINS : MODEL_CROSSING_TEAM,

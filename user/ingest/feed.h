@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
  * Turn records into inputs of the model: addresses into sites, raw barrier words into counts, and
- * numbers into processes.
+ * process ids into processes.
  */
 #ifndef INGEST_FEED_H
 #define INGEST_FEED_H
@@ -124,8 +124,8 @@ int feed_round(struct feed *feed, const struct sbt_crossing *c,
 /* Return the site of @c's call, or NULL when out of memory. */
 const struct feed_site *feed_site(struct feed *feed, const struct sbt_crossing *c);
 /*
- * Return the name of @c's object in all processes that may share the object, or 0 if it is private
- * to the process.
+ * Return a number that names @c's object in all processes that may share the object; 0: the object
+ * is private to the process.
  */
 uint64_t feed_shared(struct feed *feed, const struct sbt_crossing *c, struct address_space *space);
 /* Return whether the process ended before it was known whether it shares @c's object. */

@@ -50,11 +50,15 @@ static void fill_parts(struct model_detail *d, const struct sbt_parts *p, uint64
 	d->second = block_of(&p->second);
 }
 
-_Static_assert((int)MODEL_BLOCKED_REASONS == (int)SBT_BLOCKED_REASONS, "one list of reasons");
-_Static_assert(MODEL_COUNTERS_MAX == SBT_COUNTERS_MAX, "one number of counters");
-_Static_assert((int)MODEL_WAITED_WAKER == (int)SBT_WAITED_WAKER, "one list of waits");
-_Static_assert((int)MODEL_OTHER_SIGNAL == (int)SBT_OTHER_SIGNAL, "one list of others");
-_Static_assert((int)MODEL_DOING_BLOCKED == (int)SBT_DOING_BLOCKED, "one list of doings");
+_Static_assert((int)MODEL_BLOCKED_REASONS == (int)SBT_BLOCKED_REASONS,
+	       "both enums list the same reasons");
+_Static_assert(MODEL_COUNTERS_MAX == SBT_COUNTERS_MAX,
+	       "both have the same maximum number of counters");
+_Static_assert((int)MODEL_WAITED_WAKER == (int)SBT_WAITED_WAKER, "both enums list the same waits");
+_Static_assert((int)MODEL_OTHER_SIGNAL == (int)SBT_OTHER_SIGNAL,
+	       "both enums list the same other reasons");
+_Static_assert((int)MODEL_DOING_BLOCKED == (int)SBT_DOING_BLOCKED,
+	       "both enums list the same activities");
 
 bool feed_parts(const struct sbt_crossing *c, uint64_t fault_outside_ns, uint32_t self,
 		struct model_detail *d)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* The parts of a phase, from the kernel's record to the model's form. */
+/* Convert the parts of a phase from the kernel's record to the model's form. */
 #ifndef INGEST_FEED_PARTS_H
 #define INGEST_FEED_PARTS_H
 

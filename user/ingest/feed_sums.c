@@ -31,8 +31,8 @@ static struct model_stat stat_of(const struct sbt_sum *s)
 }
 
 /*
- * Return the site by the mapping at the time of the call, because another library, or none, may now
- * be at the address.
+ * Return the call site. Use the mapping at the time of the call, because another library, or none,
+ * may now be at the address.
  */
 static uint32_t site_of(struct attach *attach, struct address_spaces *spaces,
 			struct address_space *space, const struct sbt_sums *s)

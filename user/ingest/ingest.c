@@ -39,11 +39,11 @@ struct ingest {
 	struct model *model;
 	struct feed *feed;
 	struct discover *discover; /* NULL if discovery is off */
-	struct forkjoin *forkjoin; /* the same */
-	struct turnstiles *turnstiles; /* the same */
+	struct forkjoin *forkjoin; /* NULL if discovery is off */
+	struct turnstiles *turnstiles; /* NULL if discovery is off */
 	struct reorder reorder;
 	uint64_t unshared; /* see ingest_unshared() */
-	struct ingest_verdict *verdicts; /* not taken yet */
+	struct ingest_verdict *verdicts; /* verdicts that were not taken yet */
 	size_t nverdicts, cap_verdicts;
 	void (*between)(void *ctx);
 	void *between_ctx;
@@ -63,7 +63,8 @@ static uint64_t discover_outer(void *ctx, uint32_t site)
 	return address_spaces_outer_function(p->spaces, site);
 }
 
-_Static_assert(DISCOVER_INNERMOST == ADDRESS_SPACE_INNERMOST, "one depth for both");
+_Static_assert(DISCOVER_INNERMOST == ADDRESS_SPACE_INNERMOST,
+	       "both use the same number for the innermost frame");
 
 static uint64_t discover_line(void *ctx, uint32_t site, uint32_t depth)
 {
@@ -73,7 +74,7 @@ static uint64_t discover_line(void *ctx, uint32_t site, uint32_t depth)
 }
 
 /*
- * Return whether the wait and the waking are close: on one line, as in a macro, or in a small
+ * Return whether the wait and the wake-up are close: on one line, as in a macro, or in a small
  * function that is not the first function of a thread.
  */
 static bool discover_compact(void *ctx, uint32_t wait, uint32_t wake)
@@ -297,7 +298,7 @@ static int consider_threads(struct ingest *p, const struct sbt_event *e)
 			forkjoin_end_process(p->forkjoin, e->tgid, old);
 		return forkjoin_begin(p->forkjoin, e->tgid, e->inc, e->tgid);
 	case SBT_REC_THREAD:
-		/* The creator of a thread that was found later is unknown. */
+		/* The creator of a thread that was found after its start is unknown. */
 		return e->creator ? forkjoin_made(p->forkjoin, e->tgid, e->inc, e->creator, e->tid,
 						  e->thread_pointer, e->t_ns)
 				  : 0;
@@ -311,10 +312,7 @@ static int consider_threads(struct ingest *p, const struct sbt_event *e)
 	}
 }
 
-/*
- * --- discovered barriers
- * --------------------------------------------------------------------------
- */
+/* --- discovered barriers ---------------------------------------------------------------------- */
 
 static bool is_candidate(const struct stream_record *r)
 {
@@ -469,8 +467,8 @@ static int consider(struct ingest *p, const struct stream_record *record)
 }
 
 /*
- * Note a wait on a semaphore. Threads may use it as a barrier, which the report mentions, but its
- * waits form no episodes.
+ * Note a wait on a semaphore. If threads use the semaphore as a barrier, the report mentions it,
+ * but the waits form no episodes.
  */
 static int consider_semaphore(struct ingest *p, const struct sbt_crossing *c)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * From the stream of records to the model, in order. Records that may belong to a discovered
+ * Pass the stream of records to the model, in order. Records that may belong to a discovered
  * barrier wait in the reorder queue until the barrier is classified.
  */
 #ifndef INGEST_INGEST_H
@@ -35,7 +35,7 @@ struct ingest_verdict {
 	uint64_t object;
 };
 
-/* Pass each verdict since the last call to @apply, in order. */
+/* Pass to @apply, in order, each verdict since the last call. */
 void ingest_take_verdicts(struct ingest *ingest,
 			  void (*apply)(void *ctx, const struct ingest_verdict *verdict),
 			  void *ctx);
@@ -71,7 +71,7 @@ const struct discover *ingest_discover(const struct ingest *ingest);
 /* Return the numbers of unseen waits at condition-variable barriers. @ingest may be NULL. */
 struct discover_unseen ingest_unseen(const struct ingest *ingest);
 /*
- * Return the number of waits and wakings for which it is unknown whether other processes share the
+ * Return the number of waits and wake-ups for which it is unknown whether other processes share the
  * object. @ingest may be NULL.
  */
 uint64_t ingest_unshared(const struct ingest *ingest);

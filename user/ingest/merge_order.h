@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * The order of many sources, each of which is ordered: a tournament tree by key. The time of one
- * step grows with the logarithm of their number.
+ * Merge many sources, each of which is ordered, with a tournament tree. The time of one step grows
+ * with the logarithm of the number of sources.
  */
 #ifndef INGEST_MERGE_ORDER_H
 #define INGEST_MERGE_ORDER_H
@@ -10,7 +10,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A key and its player. The smaller value is first. */
+/*
+ * A key, and in its lower half the number of its player, a leaf of the tree. The smaller value is
+ * first.
+ */
 typedef unsigned __int128 merge_key;
 
 /* All zero: there is no room for players. */

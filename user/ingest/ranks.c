@@ -17,7 +17,7 @@
 #define OPENMPI_F_WORLD 0u
 #define OPENMPI_F_SELF	1u
 #define OPENMPI_F_NULL	2u
-#define OPENMPI_F_MAX	0xffffffu /* addresses are larger */
+#define OPENMPI_F_MAX	0xffffffu /* maximum handle of Open MPI in Fortran; addresses are larger */
 /* the colour of a rank that joins no new communicator, in MPICH and Open MPI */
 #define MPI_UNDEFINED_C ((uint32_t)-32766)
 
@@ -46,13 +46,13 @@ struct process {
 	uint32_t tgid, inc;
 	struct job job;
 	struct ranks_handles handles;
-	bool began; /* traced from its beginning */
+	bool began; /* the process was traced from its beginning */
 	bool missed; /* a record was lost, so its number of calls is unknown */
 	/*
 	 * the process abandoned a call, and it is unknown whether the other ranks count that call
 	 */
 	bool left;
-	uint64_t number; /* number from 1, a part of keys */
+	uint64_t number; /* number of the process, from 1; part of hash keys */
 	struct process *next;
 };
 
@@ -62,8 +62,8 @@ struct ranks {
 	struct hash began; /* (tgid, inc) -> BEGAN_* */
 	struct hash by_handle; /* (process, handle) -> struct comm; 0 if unknown */
 	struct hash by_key; /* key of the communicator -> struct comm */
-	struct hash calls; /* (process, communicator) -> calls that made communicators */
-	struct hash rounds; /* (process, communicator) -> crossings */
+	struct hash calls; /* (process, communicator) -> number of calls that made communicators */
+	struct hash rounds; /* (process, communicator) -> number of crossings */
 	struct hash making_of; /* (communicator, number of the call) -> struct making */
 	struct hash seqs; /* (process, tid) -> number of its last crossing */
 	struct ranks_sums sums;
@@ -181,7 +181,7 @@ static bool is_one_of(const uint64_t addresses[4], uint64_t handle)
 	return false;
 }
 
-/* Reduce *handle to its significant bits, and return whether it is a predefined communicator. */
+/* Reduce *handle to its significant bits. Return which predefined communicator it is, if any. */
 static enum which which_is(const struct process *p, uint64_t *handle)
 {
 	if (!p->handles.addresses) {
@@ -280,7 +280,7 @@ static struct making *making_get(struct ranks *r, uint64_t key, uint32_t of)
 	return m;
 }
 
-/* A rank returned from a call that makes communicators for the ranks of @parent. */
+/* Handle a rank's return from a call that makes communicators for the ranks of @parent. */
 static int take_made(struct ranks *r, struct process *p, const struct sbt_crossing *c,
 		     const struct comm *parent)
 {

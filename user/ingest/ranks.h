@@ -3,8 +3,9 @@
 /*
  * MPI: find the communicator that a handle of a process refers to. A handle is local to its
  * process. It is mapped to a key that all ranks share. For MPI_COMM_WORLD, the key is the job. For
- * a communicator made from another communicator, it is that communicator, the ordinal of the call
- * on it, and the colour. MPI requires that all ranks make these calls in the same order.
+ * a communicator that was made from another one, the key combines the other communicator, the
+ * ordinal of the call on it, and the colour. MPI requires that all ranks make these calls in the
+ * same order.
  */
 #ifndef INGEST_RANKS_H
 #define INGEST_RANKS_H
@@ -24,9 +25,9 @@ void ranks_free(struct ranks *ranks);
 
 /* Addresses of the predefined communicators of Open MPI in a process; 0 if there are none. */
 struct ranks_handles {
-	/* several addresses, because a program may have copies */
+	/* several addresses, because a program may contain copies of these objects */
 	uint64_t world[4], self[4], null[4];
-	/* handles are these addresses; if not set, handles are numbers, as in MPICH */
+	/* true: handles are these addresses; false: handles are numbers, as in MPICH */
 	bool addresses;
 };
 
@@ -78,7 +79,7 @@ struct ranks_sums {
 	 * could be read
 	 */
 	uint64_t unseen;
-	uint32_t elsewhere; /* number of ranks of such jobs on other machines */
+	uint32_t elsewhere; /* number of ranks of the traced jobs that are on other machines */
 };
 
 void ranks_sums(const struct ranks *ranks, struct ranks_sums *out);

@@ -26,7 +26,7 @@ enum reorder_fate {
 struct reorder_item {
 	struct stream_record record;
 	enum reorder_fate fate;
-	/* for a REORDER_PLAIN crossing: `site` is set, from the time when its library was mapped */
+	/* for a REORDER_PLAIN crossing: `site` is set; it was found while the library was mapped */
 	bool plain_site;
 	uint32_t site;
 	uint64_t id; /* id from discover_add(); 0 if none */

@@ -40,7 +40,7 @@ struct ring {
 	const uint64_t *producer;
 	const uint8_t *data;
 	size_t bytes;
-	uint64_t pos; /* where we read */
+	uint64_t pos; /* position of the next record to read */
 	/* position up to which the kernel may write again, as stored in *consumer */
 	uint64_t given;
 	/* position up to which records were copied; unread records are in the list */
@@ -48,7 +48,7 @@ struct ring {
 	struct saved *first, *last;
 	uint64_t end; /* the producer's position at the last check */
 	const void *head; /* the next record, or NULL */
-	uint32_t head_len; /* length with the header, rounded up */
+	uint32_t head_len; /* length of the next record with its header, rounded up */
 	uint64_t key_ns;
 	uint64_t shown; /* events: position up to which events were shown, before their turn */
 	/* events: position up to which events were glanced at, possibly beyond `shown` */
@@ -61,11 +61,12 @@ struct ring_stream {
 	uint32_t n;
 	struct merge_order merge_order; /* merge order of the rings with a record in this pass */
 	uint32_t taken; /* the ring of the record that was returned; n if none */
-	uint64_t until_ns; /* of this pass */
+	uint64_t until_ns; /* this pass returns records up to this time */
 	uint64_t crossings;
 	uint32_t handed; /* number of returned records; wraps around */
 	size_t saved_bytes; /* total bytes of unread copies of all rings */
-	uint8_t *record, *event; /* the record that was returned, and the event that is shown */
+	/* copies of the record that was returned, and of the event that is shown */
+	uint8_t *record, *event;
 };
 
 static int ring_map(struct ring *ring, int fd, size_t bytes)
@@ -187,7 +188,10 @@ static void begin_pass(struct ring_stream *s, uint64_t until_ns)
 	merge_order_begin(&s->merge_order);
 }
 
-/* The space of copied records has already been returned. */
+/*
+ * Give the space of the records that were read back to the kernel. The space of copied records has
+ * been given back already.
+ */
 static void give_back(struct ring *ring)
 {
 	if (ring->pos <= ring->given)
@@ -237,7 +241,7 @@ static const struct sbt_crossing *release(struct ring_stream *s)
 }
 
 /*
- * Return a piece with room for @len more bytes at position @from, or NULL if there is no memory or
+ * Return a copy with room for @len more bytes at position @from, or NULL if there is no memory or
  * no room.
  */
 static struct saved *saved_room(struct ring_stream *s, struct ring *ring, uint64_t from, size_t len,
@@ -265,7 +269,7 @@ static struct saved *saved_room(struct ring_stream *s, struct ring *ring, uint64
 	return last;
 }
 
-/* Return the end of the complete records. */
+/* Return the position after the last complete record between @from and @end. */
 static uint64_t written_up_to(const struct ring *ring, uint64_t from, uint64_t end)
 {
 	while (from < end) {
@@ -338,7 +342,7 @@ static int ring_next(struct stream *stream, uint64_t until_ns, struct stream_rec
 	out->key_ns = ring->key_ns;
 	out->crossing = NULL;
 	out->event = NULL;
-	/* The record of this ring is being returned now. */
+	/* The next record of this ring is the record that is being returned. */
 	if (s->taken == last)
 		out->soon = NULL;
 	if (s->taken == s->n - 1) {

@@ -12,7 +12,7 @@
 #include "base/hash.h"
 #include "model/model.h"
 
-/* All zero: none. */
+/* All zero: no threads. */
 struct spin_suspects {
 	struct hash threads; /* (tgid, tid) */
 };

@@ -29,7 +29,7 @@ int start_adjust_fed(struct start_adjust *b, struct model *model, const struct s
 	uint64_t start;
 	int err;
 
-	/* The start of the process has not been fed yet, and `held` waits for it. */
+	/* Wait until both the start of the process and the time of its stop are known. */
 	if (thread == MODEL_NONE || !hash_get(&b->held, e->tgid, &ns))
 		return 0;
 	hash_del(&b->held, e->tgid);

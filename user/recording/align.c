@@ -24,18 +24,18 @@
 
 /* An episode as one clock sees it. */
 struct meeting {
-	uint64_t key; /* from the communicator and the ordinal */
-	uint64_t last_ns, first_ns; /* last arrival, first departure */
+	uint64_t key; /* hash of the communicator and the ordinal */
+	uint64_t last_ns, first_ns; /* the last arrival, and the first departure */
 };
 
-/* The offset to the first clock. */
+/* The offset of a clock to the first clock, in one part of the run. */
 struct part {
 	uint64_t at_ns; /* the middle of the part, by this clock */
 	int64_t offset_ns;
 };
 
 struct clock {
-	struct hash by_key; /* -> index in meetings[] */
+	struct hash by_key; /* key -> index in meetings[] */
 	struct meeting *meetings;
 	uint32_t n, cap;
 	bool solved;
@@ -51,7 +51,7 @@ struct align {
 
 /* Bounds of the offset of the second clock, from one episode that two clocks saw. */
 struct bound {
-	uint64_t at_ns; /* by the second clock */
+	uint64_t at_ns; /* time of the episode by the second clock */
 	int64_t low_ns, high_ns;
 };
 
@@ -192,7 +192,7 @@ static int64_t max_of(int64_t a, int64_t b)
 
 /* Bounds of the offset from one part of the episodes. */
 struct span {
-	uint64_t from_ns, to_ns; /* from the first to the last episode */
+	uint64_t from_ns, to_ns; /* times of the first and the last episode */
 	int64_t low_ns, high_ns;
 };
 

@@ -4,7 +4,7 @@
  * Compute the offsets between the clocks of several machines, from the episodes that their ranks
  * share. No rank on any machine leaves an episode before the last rank has arrived, so each episode
  * bounds the offset from both sides. Clocks drift, so the offset is computed for up to ALIGN_PARTS
- * parts of the run, and interpolated between their middles. Pure.
+ * parts of the run, and interpolated between their middles. This code does no I/O.
  */
 #ifndef RECORDING_ALIGN_H
 #define RECORDING_ALIGN_H
@@ -22,8 +22,8 @@ struct align; /* opaque */
 struct align *align_new(uint32_t n);
 void align_free(struct align *align);
 /*
- * Add a crossing of MPI by this clock. @ordinal is the ordinal of the call on its communicator,
- * from 1. Return 0 or -ENOMEM.
+ * Add an MPI crossing with times of this clock. @ordinal is the ordinal of the call on its
+ * communicator, from 1. Return 0 or -ENOMEM.
  */
 int align_crossing(struct align *align, uint32_t clock, const struct model_crossing *crossing,
 		   uint64_t ordinal);
@@ -31,7 +31,7 @@ int align_crossing(struct align *align, uint32_t clock, const struct model_cross
 void align_drop(struct align *align, uint32_t clock);
 
 struct align_found {
-	/* episodes shared with clocks that are known; 0: this clock is unknown */
+	/* number of episodes shared with solved clocks; 0: the offset of this clock is unknown */
 	uint64_t meetings;
 	uint64_t uncertain_ns; /* the largest possible error of the offset */
 	bool contradicts; /* no offset fits: a clock jumped, or records were lost */

@@ -15,7 +15,7 @@ static const uint8_t magic[8] = { 0x93, 'S', 'B', 'T', '\r', '\n', 0x1a, '\n' };
 
 #define CHUNK_MAGIC   0x42544253u /* "SBTB" */
 #define CHUNK_ZSTD    0x1u
-#define LEVEL	      1 /* of zstd: the CPU time is better left to the traced program */
+#define LEVEL	      1 /* of zstd: low, to leave CPU time to the traced program */
 #define SAME_ORDER    0x01020304u
 #define ANOTHER_ORDER 0x04030201u
 
@@ -30,11 +30,11 @@ struct chunk_header {
 	uint32_t magic;
 	uint16_t kind;
 	uint16_t flags;
-	uint32_t stored; /* bytes that follow */
-	uint32_t size; /* of the content, uncompressed */
-	uint64_t number; /* of the chunk in the file, from 0 */
-	uint32_t content_crc; /* of the bytes that follow */
-	uint32_t header_crc; /* of the fields above */
+	uint32_t stored; /* number of bytes that follow */
+	uint32_t size; /* size of the uncompressed content */
+	uint64_t number; /* number of the chunk in the file, from 0 */
+	uint32_t content_crc; /* checksum of the bytes that follow */
+	uint32_t header_crc; /* checksum of the fields above */
 };
 
 _Static_assert(sizeof(struct file_header) == 16, "no holes");
@@ -120,7 +120,7 @@ int chunks_write(struct chunks_writer *w, uint16_t kind, const void *content, si
 	header.content_crc = checksum(to, stored);
 	header.header_crc = checksum(&header, offsetof(struct chunk_header, header_crc));
 	memcpy(w->buffer, &header, sizeof(header));
-	/* Write the chunk in one call, as far as the system does that. */
+	/* Write the chunk with one system call, unless the kernel writes only a part. */
 	w->error = write_all(w, w->buffer, sizeof(header) + stored);
 	if (!w->error)
 		w->number++;
@@ -211,7 +211,10 @@ int chunks_open(int fd, struct chunks_reader **out)
 	return 0;
 }
 
-/* A fuzzer cannot compute checksums. The code behind them must be correct without them. */
+/*
+ * A fuzzer cannot compute checksums, so fuzzing builds accept any. The code after a check must not
+ * rely on it.
+ */
 static bool sums_right(const void *bytes, size_t size, uint32_t crc)
 {
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
@@ -269,7 +272,7 @@ int chunks_next(struct chunks_reader *r, uint64_t kinds, struct chunk *out)
 		if (!header_right(r, &h))
 			return ended(r, CHUNKS_DAMAGED);
 		wanted = h.kind < 64 && kinds >> h.kind & 1;
-		/* Of a skipped chunk, check only that its last byte exists. */
+		/* For a skipped chunk, check only that its last byte exists. */
 		n = wanted ? read_some(r->fd, r->at + sizeof(h), r->stored, h.stored)
 			   : read_some(r->fd, r->at + sizeof(h) + h.stored - 1, &last, 1);
 		if (n < 0)

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #define CHUNKS_VERSION 1 /* files of a higher version are refused */
-#define CHUNKS_MAX     (1u << 20) /* bytes of content in one chunk */
+#define CHUNKS_MAX     (1u << 20) /* maximum number of bytes of content in one chunk */
 
 struct chunks_writer;
 

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Memory that is freed at once. All zero: empty. */
+/* Memory that is freed all at once. All zero: empty. */
 struct pool {
 	struct pool_chunk *chunks;
 	size_t size, max; /* bytes allocated, and the limit (0: none) */
@@ -28,7 +28,7 @@ struct coder {
 	bool failed; /* reading: the input is invalid; writing: out of memory */
 	uint8_t *bytes; /* writing: owned by the coder; reading: the input */
 	size_t at; /* position in bytes[] */
-	size_t size; /* reading: of the input; writing: of the allocated memory */
+	size_t size; /* reading: size of the input; writing: size of the allocated memory */
 	struct pool *pool; /* reading: holds texts and arrays */
 };
 
@@ -57,13 +57,15 @@ void code_known(struct coder *c, uint64_t *v);
 void code_double(struct coder *c, double *v);
 /* Code a string, or NULL. A string that was read is terminated, and contains no other NUL. */
 void code_text(struct coder *c, const char **s);
-/* Do the same for text from the program: when reading, make it printable. */
+/*
+ * Do the same for sbt-trace's own text, which is printed as it is: when reading, make it printable.
+ */
 void code_word(struct coder *c, const char **s);
-/* The same for a string that must not be NULL. */
+/* Do the same as code_word() for a string that must not be NULL. */
 void code_label(struct coder *c, const char **s);
 /* Code the string in @s, which has room for @size bytes with its terminator. */
 void code_name(struct coder *c, char *s, size_t size);
-/* The same for the program's own words. */
+/* Do the same as code_name() for sbt-trace's own text: when reading, make it printable. */
 void code_sentence(struct coder *c, char *s, size_t size);
 /*
  * Code the number of elements, each of which takes at least one byte. When reading, return zeroed

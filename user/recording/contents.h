@@ -3,8 +3,8 @@
 /*
  * The contents of a recording: all inputs of the model, in order; the questions that were asked
  * meanwhile, with the answers; and the facts of the run. Feeding a model with the inputs, and
- * giving the same answers, results in the same report. Written in chunks (recording/chunks.h).
- * man/sbt-trace-recording.5 describes the format.
+ * giving the same answers, results in the same report. The contents are written in chunks
+ * (recording/chunks.h). man/sbt-trace-recording.5 describes the format.
  */
 #ifndef RECORDING_CONTENTS_H
 #define RECORDING_CONTENTS_H
@@ -22,7 +22,7 @@
 
 /* --- facts ------------------------------------------------------------------------------------ */
 
-/* Written once, at the beginning. */
+/* Facts that are written once, at the beginning. */
 struct contents_session {
 	struct session session;
 	const char *host, *machine; /* from uname() */
@@ -30,13 +30,13 @@ struct contents_session {
 	int64_t realtime_offset_ns;
 	bool accounted; /* causes were collected */
 	uint32_t instructions, cycles; /* indices of these counters; MODEL_NONE: none */
-	uint32_t ncpus; /* online; 0 unknown */
+	uint32_t ncpus; /* number of online CPUs; 0: unknown */
 	uint32_t ncpu_node;
 	const uint32_t *cpu_node;
 	uint64_t ids[2]; /* random: identifies the recording */
 };
 
-/* Written once, at the end: the facts of struct report_env that the session found. */
+/* Facts that are written once, at the end: those of struct report_env that the session found. */
 struct contents_ending {
 	uint64_t end_ns;
 	double crossing_cost_ns, switch_cost_ns;
@@ -49,20 +49,23 @@ struct contents_ending {
 	const struct remark *remarks;
 };
 
-/* Questions about the run. Append only: the numbers are in recordings. */
+/*
+ * Questions about the run. The comments name members of struct contents_question; "the process" is
+ * .tgid and .inc. Append only: the numbers are in recordings.
+ */
 enum contents_asked {
 	CONTENTS_TASK = 1, /* what: tid */
-	CONTENTS_LOCK = 2, /* what: address in the process */
-	CONTENTS_MAPPING = 3, /* what: address in the process */
+	CONTENTS_LOCK = 2, /* what: address of the lock in the process */
+	CONTENTS_MAPPING = 3, /* what: address in the mapping of the process */
 	CONTENTS_FILE = 4, /* what: inode */
-	CONTENTS_STACK = 5, /* what: key, of the process; the answer has sites */
-	CONTENTS_OBJECT = 6, /* what: address in the process; which: family */
-	CONTENTS_EXIT_DETECTION = 7, /* of the process */
-	CONTENTS_PRICE = 8, /* of the process; the answer is a number */
+	CONTENTS_STACK = 5, /* what: key of a stack of the process; the answer has sites */
+	CONTENTS_OBJECT = 6, /* what: address of the object in the process; which: family */
+	CONTENTS_EXIT_DETECTION = 7, /* exit detection of the process */
+	CONTENTS_PRICE = 8, /* price of a crossing of the process; the answer is a number */
 	CONTENTS_LABEL = 9, /* what: site */
-	CONTENTS_PROBE_GROUP = 10, /* what: probe group, of the process */
+	CONTENTS_PROBE_GROUP = 10, /* what: probe group of the process */
 	/*
-	 * of the process; .which = 0: names of functions in which it waits untraced; 1: whether it
+	 * of the process; .which = 0: names of untraced functions in which it waits; 1: whether it
 	 * runs tasks
 	 */
 	CONTENTS_UNTRACED = 11,
@@ -121,7 +124,8 @@ struct contents; /* opaque */
 
 enum contents_state {
 	CONTENTS_INTACT,
-	CONTENTS_CUT, /* it has no end: its writer was killed, or it was truncated */
+	/* the recording has no end: its writer was killed, or the file was truncated */
+	CONTENTS_CUT,
 	CONTENTS_DAMAGED,
 };
 
@@ -137,14 +141,13 @@ void contents_free(struct contents *contents);
  */
 const struct contents_session *contents_began(const struct contents *contents);
 const struct contents_ending *contents_ended(const struct contents *contents);
-/*
- * Return the state of all of the recording after contents_next() has returned 0, and of its facts
- * before.
- */
+/* Return the state of the facts; after contents_next() has returned 0, of the whole recording. */
 enum contents_state contents_state(const struct contents *contents);
-/* Return the name of a site, or NULL. It belongs to @contents. */
+/* Return the name of a site, or NULL. The name belongs to @contents. */
 const struct site_name *contents_site_name(const struct contents *contents, uint32_t site);
-/* Return the last answer so far, or NULL if the question was not asked. It belongs to @contents. */
+/*
+ * Return the last answer so far, or NULL if the question was not asked. @contents owns the answer.
+ */
 const struct contents_answer *contents_find(const struct contents *contents,
 					    const struct contents_question *question);
 

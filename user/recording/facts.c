@@ -5,7 +5,7 @@
 
 #include "recording/internal.h"
 
-#define FRAMES_MAX   1024 /* of a site or stack; no real stack is deeper */
+#define FRAMES_MAX   1024 /* maximum number of frames of a site or stack; no real stack is deeper */
 #define PRICE_MAX_NS 1e12
 
 /* --- the session ------------------------------------------------------------------------------ */
@@ -124,7 +124,7 @@ void code_ending(struct coder *c, struct contents_ending *e)
 	code_u64(c, &e->consumed);
 	CODE_ARRAY(c, e->nlosses, e->losses, code_loss);
 	CODE_ARRAY(c, e->nhangs, e->hangs, code_hang);
-	/* Written by a version without the fields that follow. */
+	/* The version that wrote the recording had no fields after these. */
 	if (coder_at_end(c)) {
 		e->switch_cost_ns = NAN;
 		return;

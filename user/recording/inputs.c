@@ -82,7 +82,7 @@ static const struct {
 #define DETAIL_FIELDS (sizeof(detail_fields) / sizeof(detail_fields[0]))
 #define KNOWN_FIELDS  2 /* the first fields are `known`: if absent, they are MODEL_UNKNOWN */
 
-_Static_assert(DETAIL_FIELDS < 64, "a bit each");
+_Static_assert(DETAIL_FIELDS < 64, "a mask has one bit for each field");
 
 #define ONE_BYTE(member, ...) char member;
 struct byte_per_part {
@@ -147,7 +147,7 @@ static void bound_detail(struct model_detail *d)
 		d->ncounters = MODEL_COUNTERS_MAX;
 }
 
-/* Computed for each crossing, so without the table. */
+/* Does not use the table, because it runs for each crossing. */
 static uint64_t detail_mask(const struct model_detail *d)
 {
 	uint64_t mask = 0;
@@ -189,18 +189,18 @@ static void code_detail(struct coder *c, struct model_detail *d)
 
 /* --- crossings -------------------------------------------------------------------------------- */
 
-/* What differs from the thread's last crossing. Append only. */
+/* Bits for the members that differ from the thread's last crossing. Append only. */
 #define DIFFERS_SITE	0x001
 #define DIFFERS_COUNT	0x002
 #define DIFFERS_OBJECT	0x004
 #define DIFFERS_SHARED	0x008
-#define DIFFERS_WHAT	0x010 /* family, kind, depth */
+#define DIFFERS_WHAT	0x010 /* the family, kind or depth differs */
 #define DIFFERS_FLAGS	0x020
 #define DIFFERS_PLACE	0x040
 #define DIFFERS_REST	0x080
 #define DIFFERS_ARRIVED 0x100 /* the CPU of the arrival */
-#define DIFFERS_LEFT	0x200 /* left on another CPU */
-#define DIFFERS_SEQ	0x400 /* not the next number */
+#define DIFFERS_LEFT	0x200 /* the departure is on another CPU than the arrival */
+#define DIFFERS_SEQ	0x400 /* the crossing's number is not the next one */
 #define HAS_DETAIL	0x800
 #define NO_DEPARTURE	0x1000
 #define DIFFERS_UNIT	0x2000
@@ -390,7 +390,7 @@ void code_input(struct coder *c, struct model_input *in, char comm[16], struct m
 	code_u64(c, &in->t_ns);
 	code_u64(c, &w.number);
 	code_bool(c, &named);
-	/* Writing only reads the string. */
+	/* When writing, the string is only read, so the cast is safe. */
 	if (named)
 		code_name(c, c->writing ? (char *)(uintptr_t)w.comm : comm, 16);
 	code_bool(c, &detailed);

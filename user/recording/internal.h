@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* Shared by the files of this room. */
+/* Declarations shared by the files of user/recording. */
 #ifndef RECORDING_INTERNAL_H
 #define RECORDING_INTERNAL_H
 
@@ -17,11 +17,11 @@
  * are skipped. Append only.
  */
 enum contents_record {
-	/* in chunks of facts */
+	/* records in chunks of facts */
 	CONTENTS_RECORD_SESSION = 1,
 	CONTENTS_RECORD_SITE = 2,
 	CONTENTS_RECORD_ENDING = 3,
-	/* in chunks of inputs */
+	/* records in chunks of inputs */
 	/* gives a thread its number: the next number, or the number of a thread that has ended */
 	CONTENTS_RECORD_THREAD = 16,
 	CONTENTS_RECORD_CROSSING = 17,
@@ -58,11 +58,11 @@ void code_message(struct coder *c, struct model_message *m);
  * Writing does not use them.
  */
 void code_input(struct coder *c, struct model_input *in, char comm[16], struct model_detail *d);
-/* Code a crossing of thread @t, which becomes its last one. */
+/* Code a crossing of thread @t, and keep it as the thread's last crossing. */
 void code_crossing(struct coder *c, struct contents_thread *t, struct model_crossing *x,
 		   struct model_detail *d, bool *detailed);
 
-/* Return a hash of the question. Different questions may share it. */
+/* Return a hash of the question. Different questions may have the same hash. */
 static inline uint64_t question_key(const struct contents_question *q)
 {
 	uint64_t key = hash_mix(q->what + (uint64_t)q->kind * 0x9e3779b97f4a7c15ULL);

@@ -16,30 +16,30 @@
 
 struct source {
 	struct contents *contents;
-	struct contents_item item; /* the next one, if `has` */
+	struct contents_item item; /* the next item, if `has` */
 	bool has;
 	uint64_t key_ns; /* its time by the first clock; never decreases */
-	uint64_t known_ns; /* all that departed before this has been read */
+	uint64_t known_ns; /* all items that departed before this time have been read */
 	struct hash sites; /* site of the recording -> site of the merge */
-	struct hash teams; /* communicator of MPI -> number of its ranks in this recording */
+	struct hash teams; /* MPI communicator -> number of its ranks in this recording */
 	uint64_t salt; /* distinguishes shared memory of other hosts; 0: on the first host */
 	struct ordinals ordinals;
 	bool numbered; /* ordinals are right: no lost record can have shifted them */
-	uint64_t ordinal; /* of the next item; 0: none, or unknown */
-	uint64_t unnumbered; /* crossings of MPI without an ordinal */
-	int64_t day_ns; /* to be added to its times, by the time of day */
+	uint64_t ordinal; /* ordinal of the next item; 0: none, or unknown */
+	uint64_t unnumbered; /* number of MPI crossings without an ordinal */
+	int64_t day_ns; /* added to its times if the clocks are aligned by the time of day */
 	struct align_found found;
 };
 
 struct merge {
 	uint32_t n;
 	struct source *sources;
-	struct align *align; /* NULL: a single recording */
+	struct align *align; /* offsets of the clocks; NULL: a single recording */
 	struct ordinal_order order;
-	struct hash by_place; /* hash of a site's facts -> site of the merge */
-	const struct site_name **names; /* by site of the merge */
+	struct hash by_place; /* place_of() of a site -> site of the merge */
+	const struct site_name **names; /* names of sites, by site of the merge */
 	uint32_t nnames, cap;
-	uint64_t end_ns; /* the latest end */
+	uint64_t end_ns; /* the latest end of any recording */
 	uint64_t advanced_ns;
 	bool finished;
 };
@@ -138,7 +138,10 @@ static int learn_all(struct merge *m, uint32_t i, bool first)
 	return contents_rewind(s->contents);
 }
 
-/* What was lost is only known at the end of a recording. */
+/*
+ * Learn the ordinals of a recording. Losses are only known at its end. If they make the ordinals
+ * uncertain, undo the learning.
+ */
 static int learn_source(struct merge *m, uint32_t i)
 {
 	struct source *s = &m->sources[i];
@@ -288,8 +291,8 @@ static bool same_answer(const struct contents_answer *a, const struct contents_a
 }
 
 /*
- * Return whether the question is about a process, which pid and start time identify across
- * machines.
+ * Return whether the question is about a process. A tgid and its incarnation identify the process
+ * on all machines.
  */
 static bool is_of_process(const struct contents_question *q)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Read several recordings of one run, of the nodes or ranks of a job, as one. Times are converted
- * to the first clock, and sites are the same if they are at the same place in the same file. A
- * single recording is read unchanged.
+ * Read several recordings of one run, made on the nodes or by the ranks of a job, as one. Times are
+ * converted to the first clock. Sites are the same if they are at the same place in the same file.
+ * A single recording is read unchanged.
  */
 #ifndef RECORDING_MERGE_H
 #define RECORDING_MERGE_H
@@ -13,14 +13,14 @@
 
 struct merge; /* opaque */
 
-/* How a recording's clock was aligned with the first one. */
+/* How a recording's clock was aligned with the first recording's clock. */
 struct merge_clock {
 	/* found.meetings 0: aligned by the time of day, which may be wrong */
 	struct align_found found;
 	const char *host; /* NULL unknown */
 	/*
-	 * Crossings of MPI with an unknown ordinal on the communicator, counted while they are
-	 * read. These crossings are matched by time with the crossings of other recordings.
+	 * Number of MPI crossings with an unknown ordinal on the communicator, counted while they
+	 * are read. These crossings are matched by time with the crossings of other recordings.
 	 */
 	uint64_t unnumbered;
 };
@@ -34,15 +34,15 @@ void merge_free(struct merge *merge);
 /* Return the start of the earliest recording, by the first clock. */
 uint64_t merge_start(const struct merge *merge);
 /*
- * Read the next item, as contents_next(). MODEL_INPUT_FINISH is returned once, at the end of the
- * last recording.
+ * Read the next item, as contents_next() does. MODEL_INPUT_FINISH is returned once, at the end of
+ * the last recording.
  */
 int merge_next(struct merge *merge, struct contents_item *out);
-/* Start again, as contents_rewind(). */
+/* Start again, as contents_rewind() does. */
 int merge_rewind(struct merge *merge);
 /*
- * Find an answer, as contents_find(). Return NULL if recordings disagree, because a number means
- * different things on different machines.
+ * Find an answer, as contents_find() does. Return NULL if recordings disagree, because a number
+ * means different things on different machines.
  */
 const struct contents_answer *merge_find(const struct merge *merge,
 					 const struct contents_question *question);

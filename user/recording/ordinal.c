@@ -7,8 +7,8 @@
 #include "sbt/record.h"
 #include "sites/family.h"
 
-#define STATE_COMPLETE 1 /* traced from its beginning */
-#define STATE_LOST     2 /* the ordinal was known, but a record was lost since */
+#define STATE_COMPLETE 1 /* the process was traced from its beginning */
+#define STATE_LOST     2 /* the ordinal was known, but a record has been lost since then */
 
 /* --- counting --------------------------------------------------------------------------------- */
 
@@ -84,7 +84,7 @@ int ordinals_take(struct ordinals *o, const struct model_input *in, uint64_t *or
 	case MODEL_INPUT_PROCESS:
 		if (in->process.seen)
 			return hash_put(&o->began, process_of(in->tgid, in->inc), STATE_COMPLETE);
-		/* Its first calls were not seen. */
+		/* The first calls of the process were not seen. */
 		hash_del(&o->began, process_of(in->tgid, in->inc));
 		return 0;
 	case MODEL_INPUT_THREAD:
@@ -114,7 +114,7 @@ static struct ordinal_comm *comm_of(const struct ordinal_order *o, uint64_t shar
 	return hash_get_ptr(&o->comms, shared);
 }
 
-/* Add @by to the number of processes that make their last call there. */
+/* Add @by to the number of processes that make their last call on @shared with this ordinal. */
 static int add_ended(struct ordinal_order *o, uint64_t shared, uint64_t ordinal, uint64_t by)
 {
 	uint64_t key = ended_key(shared, ordinal), n = 0;

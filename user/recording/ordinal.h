@@ -4,7 +4,7 @@
  * The ordinal of a call on its communicator. All ranks of MPI call the collectives of a
  * communicator in the same order: the n-th calls of all ranks form one episode, whatever their
  * clocks say. The ordinal is known if the process was traced from its beginning and no record was
- * lost before. Pure.
+ * lost before. This code does no I/O.
  */
 #ifndef RECORDING_ORDINAL_H
 #define RECORDING_ORDINAL_H
@@ -19,7 +19,7 @@
 struct ordinals {
 	struct hash began; /* (tgid, inc) -> STATE_* */
 	struct hash seqs; /* (inc, tid) -> number of the thread's last record */
-	struct hash counts; /* (tgid, inc, communicator) -> calls so far */
+	struct hash counts; /* (tgid, inc, communicator) -> number of calls so far */
 };
 
 void ordinals_free(struct ordinals *ordinals);
@@ -35,20 +35,20 @@ bool ordinal_is_due(const struct model_input *input);
 int ordinals_take(struct ordinals *ordinals, const struct model_input *input, uint64_t *ordinal);
 
 /*
- * Keeps calls in order: the n-th calls on a communicator follow all known (n-1)-th calls. With
- * inexact clocks some would be earlier.
+ * Keeps calls in order: the n-th calls on a communicator follow all known (n-1)-th calls. By
+ * inexact clocks, some of these calls would seem earlier.
  */
 struct ordinal_order {
 	struct hash comms; /* communicator -> struct ordinal_comm */
-	/* (communicator, ordinal) -> processes that make their last call there */
+	/* (communicator, ordinal) -> number of processes that make their last call there */
 	struct hash ended;
 };
 
 struct ordinal_comm {
-	uint64_t members; /* processes with known ordinals */
-	uint64_t done; /* calls of all members up to this ordinal were returned */
-	uint64_t left; /* members with later calls */
-	uint64_t missing; /* threads of `left` that have not made the next call */
+	uint64_t members; /* number of processes with known ordinals */
+	uint64_t done; /* up to this ordinal, the calls of all members have been handed out */
+	uint64_t left; /* number of members with later calls */
+	uint64_t missing; /* number of `left` members that have not made the next call */
 	bool free; /* order is not kept: recordings are damaged or contradict each other */
 };
 

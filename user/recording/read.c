@@ -13,7 +13,7 @@
  * not take up all memory.
  */
 #define KEEP_LEAST    (64u << 20)
-#define KEEP_PER_BYTE 64 /* per byte of the file */
+#define KEEP_PER_BYTE 64 /* bytes kept per byte of the file */
 
 /* An answer. Answers with the same question_key() are linked. */
 struct kept {
@@ -25,7 +25,7 @@ struct kept {
 struct contents {
 	struct chunks_reader *chunks;
 	struct pool pool; /* for facts */
-	struct pool kept; /* for answers; freed by contents_rewind() */
+	struct pool kept; /* memory for answers; freed by contents_rewind() */
 	bool began;
 	struct contents_session session;
 	struct contents_ending *ending;
@@ -35,7 +35,7 @@ struct contents {
 	uint32_t nthreads, cap;
 	struct coder chunk; /* the rest of the chunk that is being read */
 	bool damaged, facts_damaged;
-	/* What the last item points to. */
+	/* The objects to which the last item points. */
 	struct model_crossing crossing;
 	struct model_mark mark;
 	struct model_message message;
@@ -260,7 +260,7 @@ static int take_thread(struct contents *t, struct coder *c)
 	if (c->failed || number > t->nthreads)
 		return -EBADMSG;
 	if (number == t->cap) {
-		/* A compressed file can repeat a number for next to nothing. */
+		/* Limit the memory: a small compressed file can define very many threads. */
 		if (((size_t)t->cap * 2 + 64) * sizeof(*more) > t->kept.max / 2)
 			return -EBADMSG;
 		more = realloc(t->threads, ((size_t)t->cap * 2 + 64) * sizeof(*more));
@@ -300,7 +300,7 @@ static int take_input(struct contents *t, struct coder *c, struct contents_item 
 	code_input(c, in, t->comm, &t->detail);
 	if (c->failed)
 		return -EBADMSG;
-	/* Written by a later version. */
+	/* Skip an input that a later version wrote. */
 	if (in->type == MODEL_INPUT_CROSSING || in->type > MODEL_INPUT_PROGRAM)
 		return 0;
 	out->kind = CONTENTS_ITEM_INPUT;

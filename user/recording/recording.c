@@ -17,21 +17,21 @@
 #include "base/output.h"
 #include "recording/contents.h"
 
-/* A crash loses at most this much. */
+/* A crash loses at most the records of the last STEP_NS. */
 #define STEP_NS 1000000000u
 
 struct recording {
 	char *path;
-	int file; /* the user's file; -1: fd is that file now */
-	bool made; /* we created the file */
-	int fd; /* where to write: memory, and then the file */
+	int file; /* the user's file; -1: fd refers to that file now */
+	bool made; /* this process created the file */
+	int fd; /* descriptor to write to: first memory, then the file */
 	struct contents_writer *contents;
-	/* the provider that was given our functions, and its own functions */
+	/* the provider in which our functions were installed, and a copy with its own functions */
 	struct report_env *env, asked;
 	struct cause_env *causes, asked_causes;
 	struct model *model;
 	uint64_t step_ns; /* time of the last recording_step() that wrote */
-	int error; /* of writing; it was reported */
+	int error; /* error of writing, which has been reported */
 };
 
 /* Open or create the file. *made: it was created. */
@@ -40,7 +40,7 @@ static int open_file(const char *path, bool *made)
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, OUTPUT_MODE);
 
 	*made = fd >= 0;
-	/* Without O_EXCL, also through a link to a file that does not exist. */
+	/* Without O_EXCL, open() also follows a link to a file that does not exist. */
 	if (fd < 0 && errno == EEXIST)
 		fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, OUTPUT_MODE);
 	return fd < 0 ? -errno : fd;
@@ -151,7 +151,7 @@ static const char *record_barrier_name(void *ctx, const struct model_barrier *ba
 {
 	struct recording *r = ctx;
 
-	/* The name comes from the command line or the site. The reader asks these itself. */
+	/* Not recorded: the reader gets the name from its own command line, or from the site. */
 	return r->asked.barrier_name(r->asked.ctx, barrier);
 }
 

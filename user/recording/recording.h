@@ -21,8 +21,8 @@ struct recording;
  */
 int recording_open(const char *path, struct recording **out);
 /*
- * Record the answers to all questions to @env, and to @causes if not NULL, from now on. Both must
- * outlive the recording.
+ * Record the answers to all questions that are asked through @env, and through @causes if not NULL,
+ * from now on. Both must outlive the recording.
  */
 void recording_listen(struct recording *recording, struct report_env *env,
 		      struct cause_env *causes);
@@ -46,11 +46,11 @@ void recording_session(struct recording *recording, const struct session *sessio
 		       int64_t realtime_offset_ns);
 /* Write to the file from time to time. Return 0, or the first write error. */
 int recording_step(struct recording *recording, uint64_t now_ns);
-/* The same, at once. */
+/* Write to the file now. Return 0, or the first write error. */
 int recording_now(struct recording *recording);
 /*
- * Name the remaining sites, after the report has been built. What has no name by then never gets
- * one.
+ * Name the remaining sites, after the report has been built. A site without a name by then never
+ * gets one.
  */
 void recording_names(struct recording *recording);
 void recording_ending(struct recording *recording, uint64_t end_ns);

@@ -25,7 +25,7 @@
 
 struct replay {
 	struct replay_options options;
-	const char *const *paths; /* the caller's, or &one */
+	const char *const *paths; /* the caller's array, or &one */
 	char *one;
 	uint32_t n;
 	int *fds;
@@ -60,7 +60,8 @@ static void report_error(const char *path, int err)
 		msg_error("%s is empty: nothing was recorded there", path);
 		break;
 	case -EPROTONOSUPPORT:
-		msg_error("%s has the format of a later sbt-trace: read it with that one", path);
+		msg_error("%s has the format of a later sbt-trace: read it with that version",
+			  path);
 		break;
 	case -EILSEQ:
 		msg_error("%s is from a machine of another byte order: read it on such a machine",
@@ -81,7 +82,7 @@ static int open_file(const char *path, int *fd, struct contents **out)
 		return -errno;
 	if (fstat(*fd, &st))
 		return -errno;
-	/* The file is read twice. */
+	/* The file must be seekable, because it is read twice. */
 	if (S_ISDIR(st.st_mode))
 		return -EISDIR;
 	if (!S_ISREG(st.st_mode))

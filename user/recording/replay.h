@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Feed a model from a recording in the same way as during the run. Other rooms do not see a
- * difference.
+ * Feed a model from a recording in the same way as during the run. For the rest of sbt-trace there
+ * is no difference.
  */
 #ifndef RECORDING_REPLAY_H
 #define RECORDING_REPLAY_H
@@ -35,7 +35,7 @@ struct replay_options {
 	int (*message)(void *ctx, const struct model *model, uint32_t thread,
 		       const struct model_message *message);
 	void *ctx;
-	struct progress *progress; /* NULL: show no progress */
+	struct progress *progress; /* shows the progress of reading; NULL: none */
 	bool folds; /* keep at most --keep-processes exited processes, and fold the others */
 };
 
@@ -46,7 +46,7 @@ struct replay_options {
  */
 int replay_open_all(const char *const *paths, uint32_t n, const struct replay_options *options,
 		    struct replay **out);
-/* The same for one recording. */
+/* Do the same for one recording. */
 int replay_open(const char *path, const struct replay_options *options, struct replay **out);
 /*
  * Pass the output that the run showed to @output. Call this before replay_run(). Without this call

@@ -11,7 +11,7 @@
 #include "base/grow.h"
 #include "sites/family.h"
 
-/* The program has fewer, but a file may claim more. */
+/* sbt-trace has fewer kinds of losses, but an invalid file may claim more. */
 #define LOSSES_MOST 64
 
 /* --- what the report asks --------------------------------------------------------------------- */
@@ -183,7 +183,7 @@ int run_facts_file_begin(struct run_facts_file *r, struct merge *merge)
 
 /* --- the end ---------------------------------------------------------------------------------- */
 
-/* All recordings have the same list, except if another version wrote them. */
+/* All recordings have the same list of losses, except if another version wrote them. */
 static int add_losses(struct run_facts_file *r, const struct contents_ending *e)
 {
 	uint32_t k;
@@ -233,7 +233,7 @@ int run_facts_file_remarks(struct run_facts_file *r, const struct remark *more, 
 	return 0;
 }
 
-/* Add up what only some recordings know. */
+/* Add a number that only some recordings know. */
 static void add_known(uint64_t *sum, uint64_t more)
 {
 	if (more != REPORT_UNKNOWN)

@@ -16,16 +16,17 @@
 
 struct run_facts_file {
 	struct merge *merge;
-	const struct model *model; /* to be set before the first question, like observer */
+	const struct model *model; /* set by the caller before the first question, like observer */
 	const struct observer *observer;
 	struct report_env env; /* the facts */
 	struct cause_env cause_env;
 	struct causes *causes;
 	const char *counters[MODEL_COUNTERS_MAX];
-	struct report_loss *losses; /* of all recordings */
+	struct report_loss *losses; /* losses of all recordings */
 	/* hangs of all recordings; the objects to which they point belong to the recordings */
 	struct report_hang *hangs;
-	struct remark *remarks; /* the same */
+	/* remarks of all recordings; their texts belong to the recordings or to the caller */
+	struct remark *remarks;
 	size_t cap_losses, cap_hangs, cap_remarks;
 };
 
@@ -40,7 +41,7 @@ int run_facts_file_begin(struct run_facts_file *run_facts_file, struct merge *me
  */
 int run_facts_file_end(struct run_facts_file *run_facts_file, uint64_t end_ns, uint64_t crossings,
 		       uint64_t to_ns);
-/* Add @n remarks, which must outlive it. Return 0 or -ENOMEM. */
+/* Add @n remarks, which must outlive @run_facts_file. Return 0 or -ENOMEM. */
 int run_facts_file_remarks(struct run_facts_file *run_facts_file, const struct remark *more,
 			   uint32_t n);
 void run_facts_file_free(struct run_facts_file *run_facts_file);

@@ -12,27 +12,27 @@
 #include "base/hash.h"
 #include "base/number.h"
 
-/* Of the threads that had the same tid one after another, look at no more than this many. */
+/* How many threads with the same tid, one after another, are examined. */
 #define NAMESAKES 64
 
 /* A thread that was shown in the whole run. */
 struct numbered {
 	uint64_t start_ns;
 	uint32_t tgid, number;
-	uint32_t before; /* index + 1 of the previous one with its tid; 0: none */
+	uint32_t before; /* index + 1 of the previous entry with the same tid; 0: none */
 };
 
 struct time_window {
 	uint64_t from_ns, to_ns;
-	struct model *whole; /* for the first pass */
+	struct model *whole; /* model of the whole run, for the first pass */
 	struct numbered *numbered;
 	uint32_t n, cap;
-	struct hash last; /* (inc, tid) -> index + 1 of the last one */
-	struct hash shown; /* (tgid, inc) -> how many threads of the process */
+	struct hash last; /* (inc, tid) -> index + 1 of the last entry */
+	struct hash shown; /* (tgid, inc) -> number of the process's threads that were shown */
 	struct hash cut; /* (inc, tid) -> arrival at an episode that began before the window */
 	/*
-	 * (inc, tid) -> number of its last crossing before the window, << 1; | 1: the next one is
-	 * the first inside
+	 * (inc, tid) -> number of the thread's last crossing before the window << 1; bit 0 is set
+	 * if the next crossing is the first inside
 	 */
 	struct hash left_out;
 };
@@ -151,12 +151,12 @@ int time_window_learn(struct time_window *w, uint64_t start_ns, const struct mod
 	return model_take(w->whole, in);
 }
 
-/* --- what is in it ---------------------------------------------------------------------------- */
+/* --- contents of the window ------------------------------------------------------------------- */
 
 /*
- * The thread was waiting when the window began, or at an episode that is left out. It is known to
- * be outside barriers from its departure on. The first such departure begins its history; a second
- * departure is numbered like any other.
+ * Feed the departure of a thread that was waiting when the window began, or was at an episode that
+ * is left out. From this departure on, the thread is known to be outside barriers. The first such
+ * departure begins its history; a second departure is numbered like any other.
  */
 static int come_out(struct time_window *w, struct model *m, const struct model_crossing *x)
 {
@@ -170,7 +170,7 @@ static int come_out(struct time_window *w, struct model *m, const struct model_c
 
 	if (!hash_get(&w->left_out, key, &before) || before & 1 || x->seq <= before >> 1) {
 		before = (uint64_t)(x->seq - 1) << 1;
-		/* Its next phase begins here, and is known. */
+		/* The thread's next phase begins here, and is known. */
 		if (hash_put(&w->left_out, key, before))
 			return -ENOMEM;
 	}
@@ -207,7 +207,7 @@ static int take_crossing(struct time_window *w, struct model *m,
 		return hash_put(&w->left_out, key, (uint64_t)x.seq << 1 | 1);
 	}
 	hash_get(&w->left_out, key, &before);
-	/* This is another thread with the same number, which counts from 1. */
+	/* This is another thread with the same tid, which counts its crossings from 1. */
 	if (before && x.seq <= before >> 1) {
 		before = 0;
 		if (hash_put(&w->left_out, key, 0))
@@ -221,15 +221,15 @@ static int take_crossing(struct time_window *w, struct model *m,
 			return -ENOMEM;
 	}
 	x.seq -= (uint32_t)(before >> 1);
-	/* Time after the window does not count. */
+	/* Cut the crossing off at the end of the window. */
 	if (x.depart_ns != MODEL_UNKNOWN && x.depart_ns > w->to_ns)
 		x.depart_ns = w->to_ns;
 	return model_add_crossing(m, &x);
 }
 
 /*
- * Threads and processes that start or end after the window do not do so inside it. An end may bring
- * the thread's name.
+ * Handle a start or an end after the window. It is not fed, but the end of a thread may contain the
+ * thread's name.
  */
 static int take_later(struct model *m, const struct model_input *in)
 {

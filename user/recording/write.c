@@ -10,7 +10,8 @@
 #include "recording/internal.h"
 
 /*
- * A chunk is written at this size: large enough to compress, and a small loss if the disk is full.
+ * A chunk is written when it has this size: large enough to compress, and a small loss if the disk
+ * is full.
  */
 #define CHUNK_BYTES (64u << 10)
 
@@ -18,13 +19,13 @@
 
 struct contents_writer {
 	struct chunks_writer *chunks;
-	int error; /* the first one */
-	struct coder inputs, facts; /* the next chunks */
+	int error; /* the first error */
+	struct coder inputs, facts; /* the next chunks of inputs and of facts */
 	struct coder record; /* the record that is being made */
 	struct hash threads; /* (tgid, inc, tid) -> number */
 	struct contents_thread *known; /* by number */
 	uint32_t nknown, cap;
-	uint32_t *ended; /* numbers for reuse */
+	uint32_t *ended; /* numbers of ended threads, for reuse */
 	uint32_t nended, cap_ended;
 	struct hash answers; /* question -> hash of the last answer */
 	struct hash sites; /* the sites that were used */
@@ -87,7 +88,7 @@ static void commit(struct contents_writer *w, struct coder *chunk, uint16_t kind
 	if (r->failed) {
 		fail(w, -ENOMEM);
 	} else if (r->at + 16 > CHUNKS_MAX) {
-		/* No name or stack is that long. The fact is then unknown. */
+		/* No real record is that long. It is dropped, so its fact is unknown. */
 		coder_write(r);
 		return;
 	}
@@ -143,7 +144,7 @@ void contents_new_sites(struct contents_writer *w, void (*each)(void *ctx, uint3
 {
 	uint32_t i;
 
-	/* Naming a site may add others. */
+	/* Naming a site may add other sites to `fresh`. */
 	for (i = 0; i < w->nfresh; i++)
 		each(ctx, w->fresh[i]);
 	w->nfresh = 0;
@@ -279,7 +280,7 @@ static void write_crossing(struct contents_writer *w, const struct model_crossin
 		note_site(w, x.site);
 	c = record(w);
 	code_u32(c, &number);
-	/* Writing only reads the detail. */
+	/* When writing, the detail is only read, so the cast is safe. */
 	code_crossing(c, &w->known[number], &x, (struct model_detail *)(uintptr_t)crossing->detail,
 		      &detailed);
 	commit(w, &w->inputs, CONTENTS_INPUTS, CONTENTS_RECORD_CROSSING);
