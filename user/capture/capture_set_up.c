@@ -10,7 +10,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "analyse/doctor.h"
 #include "attach/rights.h"
 #include "base/clock.h"
 #include "base/msg.h"
@@ -23,6 +22,7 @@
 #include "capture/process_tracker.h"
 #include "capture/capture_internal.h"
 #include "capture/cause_names.h"
+#include "doctor/doctor.h"
 #include "ingest/ring.h"
 #include "target/proc.h"
 

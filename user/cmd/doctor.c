@@ -15,15 +15,15 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "analyse/doctor.h"
 #include "attach/attach.h"
-#include "attach/doctor.h"
 #include "base/msg.h"
 #include "capture/file_limit.h"
-#include "capture/installed_libs.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "cmd/view_output.h"
+#include "doctor/doctor.h"
+#include "doctor/doctor_facts.h"
+#include "doctor/installed_libs.h"
 #include "emit/emit.h"
 
 #define TRY_SECONDS 120 /* emulated machines are slow */

@@ -4,7 +4,7 @@
 #ifndef EMIT_DOCTOR_H
 #define EMIT_DOCTOR_H
 
-#include "analyse/doctor.h"
+#include "doctor/doctor.h"
 #include "emit/textout.h"
 
 void doctor_print(struct textout *out, const struct doctor *doctor);

@@ -19,7 +19,7 @@
 
 #include "base/options.h"
 #include "compare/compare.h"
-#include "analyse/doctor.h"
+#include "doctor/doctor.h"
 #include "analyse/observer.h"
 #include "hang/hang.h"
 #include "predict/predict_report.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /* The list of fields: the record of doctor. */
-#include "analyse/doctor.h"
+#include "doctor/doctor.h"
 #include "emit/fields_internal.h"
 
 /* clang-format off */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /* Shared only by the files of the doctor. */
-#ifndef ANALYSE_DOCTOR_INTERNAL_H
-#define ANALYSE_DOCTOR_INTERNAL_H
+#ifndef DOCTOR_DOCTOR_INTERNAL_H
+#define DOCTOR_DOCTOR_INTERNAL_H
 
 #include <stdio.h>
 
-#include "analyse/doctor.h"
+#include "doctor/doctor.h"
 
 /* a sufficient limit of open files, because examined programs and their libraries stay open */
 #define DOCTOR_FILES_ENOUGH 1024
@@ -55,4 +55,4 @@ void doctor_add_rights(struct doctor *d, const struct doctor_facts *x);
 void doctor_add_probes(struct doctor *d, const struct doctor_facts *x);
 void doctor_add_measures(struct doctor *d, const struct doctor_facts *x);
 
-#endif /* ANALYSE_DOCTOR_INTERNAL_H */
+#endif /* DOCTOR_DOCTOR_INTERNAL_H */

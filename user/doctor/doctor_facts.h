@@ -2,10 +2,10 @@
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
  * What this kernel, our rights and this machine allow, found by trying. Each attach method is tried
- * on a function of our own, and works if the probe was hit. analyse/doctor.h draws the conclusions.
+ * on a function of our own, and works if the probe was hit. doctor/doctor.h draws the conclusions.
  */
-#ifndef ATTACH_DOCTOR_H
-#define ATTACH_DOCTOR_H
+#ifndef DOCTOR_DOCTOR_FACTS_H
+#define DOCTOR_DOCTOR_FACTS_H
 
 #include <limits.h>
 #include <stdbool.h>
@@ -125,4 +125,4 @@ void doctor_look(struct doctor_facts *facts);
  */
 void doctor_try(struct doctor_facts *facts);
 
-#endif /* ATTACH_DOCTOR_H */
+#endif /* DOCTOR_DOCTOR_FACTS_H */

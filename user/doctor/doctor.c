@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-#include "analyse/doctor_internal.h"
+#include "doctor/doctor_internal.h"
 
 #include "base/array.h"
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/doctor.h"
+#include "doctor/doctor.h"
 
 /* Copy the line that ends at @end, without libbpf's prefix. Return the beginning of the line. */
 static const char *line_before(const char *log, const char *end, char *out, size_t len)

@@ -3,12 +3,12 @@
 /*
  * For doctor: find the installed libraries that are probed, and whether their functions have names.
  */
-#ifndef CAPTURE_INSTALLED_LIBS_H
-#define CAPTURE_INSTALLED_LIBS_H
+#ifndef DOCTOR_INSTALLED_LIBS_H
+#define DOCTOR_INSTALLED_LIBS_H
 
-#include "attach/doctor.h"
+#include "doctor/doctor_facts.h"
 
 /* Fill in the library names of @facts. Only the usual directories are searched. */
 void installed_libs_look(struct doctor_facts *facts);
 
-#endif /* CAPTURE_INSTALLED_LIBS_H */
+#endif /* DOCTOR_INSTALLED_LIBS_H */

@@ -4,14 +4,14 @@
  * Diagnose from the results of trials what works on this machine, what replaces missing features,
  * and what the user can do. This code does no I/O.
  */
-#ifndef ANALYSE_DOCTOR_H
-#define ANALYSE_DOCTOR_H
+#ifndef DOCTOR_DOCTOR_H
+#define DOCTOR_DOCTOR_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "attach/doctor.h"
+#include "doctor/doctor_facts.h"
 
 #define DOCTOR_FEATURES 48
 
@@ -62,4 +62,4 @@ bool doctor_release_from(const char *release, unsigned major, unsigned minor);
  */
 bool doctor_cpus_wait(const struct doctor_facts *facts, char *out, size_t len);
 
-#endif /* ANALYSE_DOCTOR_H */
+#endif /* DOCTOR_DOCTOR_H */

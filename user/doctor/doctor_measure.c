@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /* What sbt-trace can measure in traced programs. */
-#include "analyse/doctor_internal.h"
+#include "doctor/doctor_internal.h"
 
 #include "base/array.h"
 

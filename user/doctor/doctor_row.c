@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /* Rows of the diagnosis, and texts of outcomes. */
-#include "analyse/doctor_internal.h"
+#include "doctor/doctor_internal.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "test_check.h"
-#include "analyse/doctor.h"
+#include "doctor/doctor.h"
 
 static const char *const capabilities[] = { "CAP_BPF", "CAP_PERFMON", "CAP_SYS_PTRACE",
 					    "CAP_CHECKPOINT_RESTORE", "CAP_SYS_ADMIN" };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-#include "capture/installed_libs.h"
+#include "doctor/installed_libs.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
