@@ -16,6 +16,7 @@
 #include "base/remark.h"
 #include "base/output.h"
 #include "capture/file_limit.h"
+#include "capture/load_options.h"
 #include "capture/preflight.h"
 #include "capture/run_facts_live.h"
 #include "recording/recording.h"
@@ -81,7 +82,7 @@ static int load(struct capture *c)
 	uint64_t cgroup;
 	int err;
 
-	file_limit_options(o, &c->counting, &a);
+	load_options_fill(o, &c->counting, &a);
 	if (o->comm) {
 		a.config.by_comm = 1;
 		memcpy(a.config.comm, o->comm, strlen(o->comm));
@@ -328,7 +329,7 @@ int capture_set_up(struct capture *c)
 	if (!err)
 		err = capture_set_up_signals(c);
 	if (!err)
-		file_limit_raise_limits();
+		file_limit_raise();
 	if (!err)
 		err = counting_open(&c->counting);
 	if (!err)

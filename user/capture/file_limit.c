@@ -3,18 +3,12 @@
 #include "capture/file_limit.h"
 
 #include <sys/resource.h>
-#include <unistd.h>
-
-#define MAX_THREADS	 32768
-#define MAX_PROCESSES	 16384
-#define RINGS_BYTES_ALL	 (64u << 20) /* limit of all rings together, unless a size was given */
-#define RING_BYTES_LEAST (256u << 10)
 
 /*
  * Every examined file stays open, so that symbols can be read from it after it was deleted. With -a
  * there are many such files.
  */
-void file_limit_raise_limits(void)
+void file_limit_raise(void)
 {
 	struct rlimit files;
 
@@ -22,39 +16,4 @@ void file_limit_raise_limits(void)
 		files.rlim_cur = files.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &files);
 	}
-}
-
-static size_t ring_bytes(const struct options *o)
-{
-	long cpus = sysconf(_SC_NPROCESSORS_CONF);
-	size_t bytes = o->ring_bytes;
-
-	while (!o->ring_given && bytes > RING_BYTES_LEAST && cpus > 0 &&
-	       bytes * (size_t)cpus > RINGS_BYTES_ALL)
-		bytes /= 2;
-	return bytes;
-}
-
-void file_limit_options(const struct options *o, const struct counting *counting,
-			struct attach_options *out)
-{
-	*out = (struct attach_options){
-		.config = { .system = o->mode == OPTIONS_SYSTEM,
-			    .follow = o->follow,
-			    .hold = 1,
-			    .frames = o->frames,
-			    .aggregate = o->aggregate },
-		.first = o->method,
-		.discover = o->discover,
-		.discover_futex = o->discover_futex,
-		.account = o->causes,
-		.ncounters = counting->n,
-		.plain_counters = counting->plain,
-		.switch_counters = counting->switches,
-		.fault_counters = counting->faults,
-		.ring_bytes = o->aggregate ? RING_BYTES_LEAST : ring_bytes(o),
-		.max_threads = MAX_THREADS,
-		.max_processes = MAX_PROCESSES,
-		.verbose = o->verbose,
-	};
 }

@@ -18,6 +18,7 @@
 #include "attach/attach.h"
 #include "base/msg.h"
 #include "capture/file_limit.h"
+#include "capture/load_options.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "cmd/view_output.h"
@@ -131,7 +132,7 @@ static void trial(struct doctor_facts *f)
 	f->trial = -EINVAL;
 	if (default_options(&line) != OPTIONS_GO)
 		return;
-	file_limit_options(&line.options, &none, &ao);
+	load_options_fill(&line.options, &none, &ao);
 	ao.verbose = 2; /* libbpf prints its messages */
 	err = attach_new(&ao, &attach, f->trial_why, sizeof(f->trial_why));
 	options_free(&line);
@@ -190,7 +191,7 @@ static void examine(struct doctor_facts *f)
 	int log = make_log();
 
 	doctor_begin(f);
-	file_limit_raise_limits();
+	file_limit_raise();
 	run_in_child(doctor_look, f, log);
 	run_in_child(doctor_try, f, log);
 	run_in_child(installed_libs_look, f, log);
