@@ -151,7 +151,7 @@ PURE := $(shell sed -n 's/^\([a-z]\+\) *pure .*/\1/p' user/ROOMS)
 PURE_SRC := $(foreach r,$(PURE),$(wildcard user/$(r)/*.c)) $(wildcard user/attach/event*.c) \
 	$(patsubst %,user/%.c,attach/sample attach/probe_sites attach/mappings attach/copies ingest/ring ingest/merge_order \
 	hang/hang hang/hang_fill hang/hang_graph hang/hang_need hang/hang_text) $(wildcard user/top/live_rates*.c user/top/screen*.c) \
-	$(filter-out user/doctor/doctor_try.c,$(wildcard user/doctor/doctor*.c)) $(wildcard user/cmd/option*.c) \
+	$(filter-out user/doctor/doctor_try.c user/doctor/doctor_examine.c,$(wildcard user/doctor/doctor*.c)) $(wildcard user/cmd/option*.c) \
 	user/cmd/command_text.c user/cmd/nearest.c
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(B)/unit/%)

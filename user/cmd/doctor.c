@@ -10,10 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "attach/attach.h"
 #include "base/msg.h"
@@ -23,79 +19,7 @@
 #include "cmd/options.h"
 #include "cmd/view_output.h"
 #include "doctor/doctor.h"
-#include "doctor/doctor_facts.h"
-#include "doctor/installed_libs.h"
 #include "emit/emit.h"
-
-#define TRY_SECONDS 120 /* emulated machines are slow */
-#define LOG_BYTES   (1u << 20) /* bytes of libbpf's messages that are kept, from their end */
-
-/* --- in a process of its own ------------------------------------------------------------------ */
-
-/* Make a file in memory for messages about failures. */
-static int make_log(void)
-{
-	return memfd_create("sbt-doctor", MFD_CLOEXEC);
-}
-
-static char *read_log(int fd)
-{
-	off_t size = lseek(fd, 0, SEEK_END), from = size > LOG_BYTES ? size - LOG_BYTES : 0;
-	char *log = malloc(LOG_BYTES + 1);
-	ssize_t n;
-
-	if (!log)
-		return NULL;
-	n = size > 0 ? pread(fd, log, LOG_BYTES, from) : 0;
-	log[n > 0 ? n : 0] = '\0';
-	return log;
-}
-
-static int wait_for(pid_t pid)
-{
-	struct timespec pause = { .tv_nsec = 2000000 };
-	struct timespec begin, now;
-	int status;
-
-	clock_gettime(CLOCK_MONOTONIC, &begin);
-	for (;;) {
-		pid_t got = waitpid(pid, &status, WNOHANG);
-
-		if (got == pid)
-			return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-		if (got < 0 && errno != EINTR)
-			return SIGKILL;
-		clock_gettime(CLOCK_MONOTONIC, &now);
-		if (now.tv_sec - begin.tv_sec > TRY_SECONDS)
-			kill(pid, SIGKILL);
-		nanosleep(&pause, NULL);
-	}
-}
-
-/*
- * Run @job in a child process. Whatever the job leaves open ends with the child. If the child
- * hangs, it is killed. Return 0, the signal that killed the child, or -errno.
- */
-static int run_in_child(void (*job)(struct doctor_facts *facts), struct doctor_facts *shared,
-			int log)
-{
-	pid_t pid;
-
-	fflush(NULL);
-	pid = fork();
-	if (pid < 0)
-		return -errno;
-	if (!pid) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-		if (log >= 0)
-			dup2(log, STDERR_FILENO);
-		job(shared);
-		_exit(0);
-	}
-	return wait_for(pid);
-}
-
-/* --- the main job ----------------------------------------------------------------------------- */
 
 static void drain_nothing(void *ctx)
 {
@@ -147,61 +71,6 @@ static void trial(struct doctor_facts *f)
 	attach_free(attach);
 }
 
-static bool has_rights(const struct doctor_facts *f)
-{
-	uint32_t i;
-
-	for (i = 0; i < f->nrights && (f->rights[i].there || !f->rights[i].needed); i++)
-		;
-	return i == f->nrights;
-}
-
-static void try_main(struct doctor_facts *f)
-{
-	int log = make_log(), ended;
-	char *text;
-
-	/* Without these rights, a trace would be refused, too. */
-	if (!has_rights(f))
-		goto out;
-	ended = run_in_child(trial, f, log);
-	if (ended) {
-		f->trial = ended < 0 ? ended : -EINTR;
-		f->trial_signal = ended > 0 ? ended : 0;
-	}
-	text = log >= 0 ? read_log(log) : NULL;
-	if (text)
-		doctor_read_log(text, f->trial_log, sizeof(f->trial_log));
-	/*
-	 * If a file could not be opened because too many were open, libbpf goes on and fails later
-	 * with another error. Report the first.
-	 */
-	if (text && f->trial && strstr(text, strerror(EMFILE))) {
-		f->trial = -EMFILE;
-		snprintf(f->trial_log, sizeof(f->trial_log), "%s", strerror(EMFILE));
-	}
-	free(text);
-out:
-	if (log >= 0)
-		close(log);
-}
-
-static void examine(struct doctor_facts *f)
-{
-	int log = make_log();
-
-	doctor_begin(f);
-	file_limit_raise();
-	run_in_child(doctor_look, f, log);
-	run_in_child(doctor_try, f, log);
-	run_in_child(installed_libs_look, f, log);
-	try_main(f);
-	if (log >= 0)
-		close(log);
-}
-
-/* --- the command ------------------------------------------------------------------------------ */
-
 static void print(struct emit *emit, const void *ctx)
 {
 	emit_doctor(emit, ctx);
@@ -226,7 +95,8 @@ static int diagnose(struct command_line *line)
 		msg_error("%s", strerror(ENOMEM));
 		goto out;
 	}
-	examine(facts);
+	file_limit_raise();
+	doctor_examine(facts, trial);
 	doctor_diagnose(facts, doctor);
 	status = view_print(&line->options, print, doctor);
 	if (doctor->verdict.state != DOCTOR_YES)

@@ -49,8 +49,8 @@ struct doctor_facts {
 	int first_pidns, first_userns;
 	int bpf_sysctl, paranoid, yama; /* values of the sysctls */
 	int seccomp; /* as in /proc/self/status: 0, 1, 2: a filter */
-	char lockdown
-		[32]; /* "none", "integrity", "confidentiality"; "": a kernel without lockdown */
+	/* "none", "integrity", "confidentiality"; "": a kernel without lockdown */
+	char lockdown[32];
 
 	/* BPF */
 	/* outcomes: bpf() creates a map, loads a program for probes, creates a ring */
@@ -117,12 +117,11 @@ struct doctor_facts {
 void doctor_begin(struct doctor_facts *facts);
 /* Collect facts about the machine: release, architecture, CPUs. */
 void doctor_look_machine(struct doctor_facts *facts);
-/* Collect facts that need no BPF: the machine, rights, limits, cgroups, processes. May fork. */
-void doctor_look(struct doctor_facts *facts);
 /*
- * Try BPF, the attach methods, and counters. Best called in a separate process: its exit removes
- * everything.
+ * Fill *@facts, which is memory shared with child processes. Each group of facts is collected in a
+ * child; its exit removes everything. @trial loads the BPF programs as for a trace, and runs in a
+ * child too.
  */
-void doctor_try(struct doctor_facts *facts);
+void doctor_examine(struct doctor_facts *facts, void (*trial)(struct doctor_facts *facts));
 
 #endif /* DOCTOR_DOCTOR_FACTS_H */

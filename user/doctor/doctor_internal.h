@@ -18,6 +18,14 @@
 
 #define DOCTOR_PRINTF(a, b) __attribute__((format(printf, a, b)))
 
+/* doctor_look.c */
+/* Collect facts that need no BPF: the machine, rights, limits, cgroups, processes. May fork. */
+void doctor_look(struct doctor_facts *facts);
+
+/* doctor_try.c */
+/* Try BPF, the attach methods, and counters. */
+void doctor_try(struct doctor_facts *facts);
+
 /* doctor_row.c */
 /*
  * Add a row. @fmt and the arguments are the text of doctor_feature.found. Never return NULL: if

@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "doctor/doctor_facts.h"
+#include "doctor/doctor_internal.h"
 #include "base/array.h"
 #include "attach/rights.h"
 #include "target/maps.h"

@@ -4,7 +4,7 @@
  * Try BPF and probes with the smallest program that shows whether they work. The program counts its
  * hits.
  */
-#include "doctor/doctor_facts.h"
+#include "doctor/doctor_internal.h"
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
