@@ -65,8 +65,8 @@ static uint32_t first_known(const struct comparing *k, uint32_t from, uint32_t n
 }
 
 /* Add the row of k->values if it is wanted and at least one value is known. Return 0 or -ENOMEM. */
-static int row_make(struct comparing *k, const struct subject *s, const char *name,
-		    enum compare_unit unit, bool counter)
+static int row_make(struct comparing *k, const struct subject *s, const struct compare_quantity *q,
+		    bool counter)
 {
 	struct compare *c = k->c;
 	struct compare_evidence e = { .a = stats_of(k->values, c->a.n),
@@ -77,9 +77,11 @@ static int row_make(struct comparing *k, const struct subject *s, const char *na
 		e.batches_a = k->batches[first_known(k, 0, c->a.n)];
 		e.batches_b = k->batches[first_known(k, c->a.n, c->b.n)];
 	}
-	row.quantity = name;
-	row.unit = unit;
+	row.quantity = q->name;
+	row.words = q->words ? q->words : q->name;
+	row.unit = q->unit;
 	row.counter = counter;
+	row.gate = q->gate;
 	if ((!e.a.n && !e.b.n) || !is_wanted(k, &row))
 		return 0;
 	row.runs_a = e.a.n;
@@ -120,7 +122,7 @@ static int rows_quantities(struct comparing *k, const struct subject *s,
 			k->values[i] = k->in[i] ? q->of(k->in[i]) : NAN;
 			k->batches[i] = k->in[i] ? batches_of(k, i, q->batches) : NULL;
 		}
-		err = row_make(k, s, q->name, q->unit, false);
+		err = row_make(k, s, q, false);
 	}
 	return err;
 }
@@ -193,7 +195,10 @@ static int rows_counters(struct comparing *k, const struct subject *s)
 				k->values[j] = counter_value(s, k->in[j], c[i].name);
 				k->batches[j] = NULL;
 			}
-			err = row_make(k, s, c[i].name, COMPARE_COUNT, true);
+			err = row_make(k, s,
+				       &(struct compare_quantity){ .name = c[i].name,
+								   .unit = COMPARE_COUNT },
+				       true);
 		}
 	}
 	return err;

@@ -85,7 +85,9 @@ struct compare_row {
 	enum episode_match_how how; /* how a barrier was matched */
 	enum compare_only only; /* the side that has such a barrier or process */
 	const char *quantity; /* "phase_ns", ..., or a counter's name */
+	const char *words; /* the quantity in a sentence: "phase time" */
 	bool counter;
+	bool gate; /* --fail-above checks the quantity by default */
 	enum compare_unit unit;
 	uint32_t runs_a, runs_b; /* number of recordings in which the quantity is known */
 	double a, b, stddev_a, stddev_b; /* mean and standard deviation over recordings */

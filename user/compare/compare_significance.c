@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "compare/compare_internal.h"
 
 /* --- one row ---------------------------------------------------------------------------------- */
@@ -109,72 +110,55 @@ void compare_test_row(struct compare_row *row, const struct compare_evidence *e,
 
 /* --- all rows --------------------------------------------------------------------------------- */
 
-struct family {
-	enum compare_scope scope;
-	const char *quantity;
-	uint32_t row;
-};
+/* Compare the families of two rows: their scopes and quantities. */
+static int family_compare(const struct compare_row *a, const struct compare_row *b)
+{
+	return a->scope != b->scope ? NUMBER_COMPARE(a->scope, b->scope)
+				    : strcmp(a->quantity, b->quantity);
+}
 
 static int by_family(const void *x, const void *y)
 {
-	const struct family *a = x, *b = y;
-	int order = strcmp(a->quantity, b->quantity);
+	const struct compare_row *a = *(struct compare_row *const *)x;
+	const struct compare_row *b = *(struct compare_row *const *)y;
+	int order = family_compare(a, b);
 
-	if (a->scope != b->scope)
-		return a->scope < b->scope ? -1 : 1;
-	if (order)
-		return order;
-	return a->row < b->row ? -1 : a->row > b->row;
+	return order ? order : NUMBER_COMPARE(a, b);
 }
 
 /* Adjust the p values of one family: @n rows from @f on. Return 0 or -ENOMEM. */
-static int adjust(struct compare *c, const struct family *f, uint32_t n, double *p)
+static int adjust(struct compare_row **f, uint32_t n, double *p)
 {
 	uint32_t i;
 	int err;
 
 	for (i = 0; i < n; i++)
-		p[i] = c->rows[f[i].row].p;
+		p[i] = f[i]->p;
 	err = stats_holm(p, n);
 	for (i = 0; !err && i < n; i++)
-		c->rows[f[i].row].p_holm = p[i];
+		f[i]->p_holm = p[i];
 	return err;
 }
 
 /* Adjust the p values of all rows, by family. @p has room for all rows. Return 0 or -ENOMEM. */
 static int adjust_all(struct compare *c, double *p)
 {
-	struct family *f = calloc(c->nrows, sizeof(*f));
+	struct compare_row **f = calloc(c->nrows, sizeof(struct compare_row *));
 	uint32_t i, n;
 	int err = 0;
 
 	if (!f)
 		return -ENOMEM;
 	for (i = 0; i < c->nrows; i++)
-		f[i] = (struct family){ c->rows[i].scope, c->rows[i].quantity, i };
+		f[i] = &c->rows[i];
 	qsort(f, c->nrows, sizeof(*f), by_family);
 	for (i = 0; !err && i < c->nrows; i += n) {
-		for (n = 1; i + n < c->nrows && f[i + n].scope == f[i].scope &&
-			    !strcmp(f[i + n].quantity, f[i].quantity);
-		     n++)
+		for (n = 1; i + n < c->nrows && !family_compare(f[i + n], f[i]); n++)
 			;
-		err = adjust(c, f + i, n, p);
+		err = adjust(f + i, n, p);
 	}
 	free(f);
 	return err;
-}
-
-static bool is_gate(const struct compare_row *row)
-{
-	const struct compare_quantity *q = row->scope == COMPARE_RUN ? compare_run_quantities
-					   : row->scope == COMPARE_BARRIER
-						   ? compare_site_quantities
-						   : compare_process_quantities;
-
-	for (; !row->counter && q->name; q++)
-		if (!strcmp(q->name, row->quantity))
-			return q->gate;
-	return false;
 }
 
 /*
@@ -184,7 +168,7 @@ static bool is_gate(const struct compare_row *row)
 static bool counts(const struct compare_row *row, const struct compare_options *o)
 {
 	if (!o->nquantities)
-		return is_gate(row);
+		return row->gate;
 	return row->unit != COMPARE_COUNT || row->counter;
 }
 

@@ -99,31 +99,33 @@ static double run_elapsed(const void *in)
 }
 
 const struct compare_quantity compare_run_quantities[] = {
-	{ "elapsed_ns", COMPARE_NS, true, run_elapsed, COMPARE_NO_BATCHES },
-	{ NULL, COMPARE_NS, false, NULL, COMPARE_NO_BATCHES },
+	{ "elapsed_ns", "elapsed time", COMPARE_NS, true, run_elapsed, COMPARE_NO_BATCHES },
+	{ 0 },
 };
 
 const struct compare_quantity compare_process_quantities[] = {
-	{ "elapsed_ns", COMPARE_NS, false, process_elapsed, COMPARE_NO_BATCHES },
-	{ "lost_ns", COMPARE_NS, false, process_lost, COMPARE_NO_BATCHES },
-	{ "parallel", COMPARE_RATIO, false, process_parallel, COMPARE_NO_BATCHES },
-	{ "load_balance", COMPARE_RATIO, false, process_load_balance, COMPARE_NO_BATCHES },
-	{ "serialisation", COMPARE_RATIO, false, process_serialisation, COMPARE_NO_BATCHES },
-	{ "transfer", COMPARE_RATIO, false, process_transfer, COMPARE_NO_BATCHES },
-	{ "communication", COMPARE_RATIO, false, process_communication, COMPARE_NO_BATCHES },
-	{ "nthreads", COMPARE_COUNT, false, process_threads, COMPARE_NO_BATCHES },
-	{ NULL, COMPARE_NS, false, NULL, COMPARE_NO_BATCHES },
+	{ "elapsed_ns", "elapsed time", COMPARE_NS, false, process_elapsed, COMPARE_NO_BATCHES },
+	{ "lost_ns", "lost time", COMPARE_NS, false, process_lost, COMPARE_NO_BATCHES },
+	{ "parallel", NULL, COMPARE_RATIO, false, process_parallel, COMPARE_NO_BATCHES },
+	{ "load_balance", "load balance", COMPARE_RATIO, false, process_load_balance,
+	  COMPARE_NO_BATCHES },
+	{ "serialisation", NULL, COMPARE_RATIO, false, process_serialisation, COMPARE_NO_BATCHES },
+	{ "transfer", NULL, COMPARE_RATIO, false, process_transfer, COMPARE_NO_BATCHES },
+	{ "communication", NULL, COMPARE_RATIO, false, process_communication, COMPARE_NO_BATCHES },
+	{ "nthreads", NULL, COMPARE_COUNT, false, process_threads, COMPARE_NO_BATCHES },
+	{ 0 },
 };
 
 const struct compare_quantity compare_site_quantities[] = {
-	{ "phase_ns", COMPARE_NS, true, site_phase, COMPARE_PHASE_BATCHES },
-	{ "barrier_ns", COMPARE_NS, false, site_barrier, COMPARE_BARRIER_BATCHES },
-	{ "lost_ns", COMPARE_NS, false, site_lost, COMPARE_NO_BATCHES },
-	{ "release_ns", COMPARE_NS, false, site_release, COMPARE_NO_BATCHES },
-	{ "load_balance", COMPARE_RATIO, false, site_load_balance, COMPARE_NO_BATCHES },
-	{ "serialisation", COMPARE_RATIO, false, site_serialisation, COMPARE_NO_BATCHES },
-	{ "episodes", COMPARE_COUNT, false, site_episodes, COMPARE_NO_BATCHES },
-	{ NULL, COMPARE_NS, false, NULL, COMPARE_NO_BATCHES },
+	{ "phase_ns", "phase time", COMPARE_NS, true, site_phase, COMPARE_PHASE_BATCHES },
+	{ "barrier_ns", "barrier time", COMPARE_NS, false, site_barrier, COMPARE_BARRIER_BATCHES },
+	{ "lost_ns", "lost time", COMPARE_NS, false, site_lost, COMPARE_NO_BATCHES },
+	{ "release_ns", "release latency", COMPARE_NS, false, site_release, COMPARE_NO_BATCHES },
+	{ "load_balance", "load balance", COMPARE_RATIO, false, site_load_balance,
+	  COMPARE_NO_BATCHES },
+	{ "serialisation", NULL, COMPARE_RATIO, false, site_serialisation, COMPARE_NO_BATCHES },
+	{ "episodes", NULL, COMPARE_COUNT, false, site_episodes, COMPARE_NO_BATCHES },
+	{ 0 },
 };
 
 double compare_elapsed(const struct report *r)

@@ -63,10 +63,11 @@ const char *compare_percent(char out[TEXTOUT_CELL], double ratio)
 
 /* --- the answer ------------------------------------------------------------------------------- */
 
+/* Return the row of the elapsed time, the only quantity of a run. */
 static const struct compare_row *find_run(const struct compare *c)
 {
 	array_for_each (r, c->rows, c->nrows)
-		if (r->scope == COMPARE_RUN && !strcmp(r->quantity, "elapsed_ns"))
+		if (r->scope == COMPARE_RUN)
 			return r;
 	return NULL;
 }
@@ -105,24 +106,6 @@ static void print_headline(struct textout *t, const struct compare *c)
 		     b, a, run ? "; " : "", run ? proof_of(run) : "");
 }
 
-/* Return the quantity in words: "phase time" for "phase_ns". */
-static const char *words_of(const struct compare_row *r)
-{
-	static const struct {
-		const char *name, *words;
-	} known[] = {
-		{ "phase_ns", "phase time" },	  { "barrier_ns", "barrier time" },
-		{ "lost_ns", "lost time" },	  { "release_ns", "release latency" },
-		{ "elapsed_ns", "elapsed time" }, { "load_balance", "load balance" },
-	};
-	size_t i;
-
-	for (i = 0; !r->counter && i < sizeof(known) / sizeof(known[0]); i++)
-		if (!strcmp(known[i].name, r->quantity))
-			return known[i].words;
-	return r->quantity;
-}
-
 static const char *where_of(const struct compare_row *r)
 {
 	return r->scope == COMPARE_RUN ? "the whole run"
@@ -146,7 +129,7 @@ static void print_regressions(struct textout *t, const struct compare *c)
 		textout_wrap(
 			t, TEXTOUT_RED, "", 2,
 			"SBT REGRESSION: %s of %s is %s (%s against %s): more than %s is proven",
-			words_of(r), where_of(r), compare_percent(change, r->ratio),
+			r->words, where_of(r), compare_percent(change, r->ratio),
 			compare_value(b, r->b, r->unit), compare_value(a, r->a, r->unit), limit);
 	}
 	if (c->suspects)
