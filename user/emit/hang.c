@@ -170,7 +170,7 @@ static void missing_line(struct textout *t, const struct report_hang *h, uint32_
 		     m->comm ? " \"" : "", m->comm ? m->comm : "", m->comm ? "\"" : "",
 		     state ? state : "in an unknown state",
 		     m->blocked_on && m->state == HANG_BLOCKED
-			     ? (*hang_preposition(m->blocked_on) == 'i' ? " in " : " on ")
+			     ? hang_is_call(m->blocked_on) ? " in " : " on "
 		     : m->blocked_on ? ", in "
 				     : "",
 		     m->blocked_on ? m->blocked_on : "", m->wchan ? " (kernel: " : "",

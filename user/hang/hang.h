@@ -139,8 +139,11 @@ int hang_classify(const struct hang_input *in, uint32_t barrier, struct report_h
  * library, a language runtime, or an MPI library.
  */
 bool hang_is_runtime(const char *module);
-/* Return "in" or "on": a thread is blocked in a call, but on an object. */
-const char *hang_preposition(const char *words);
+/*
+ * Return whether these words describe a call ("read() of a pipe", "sleep of 5 s"), not an object:
+ * a thread is blocked in a call, but on an object. Recordings contain only the words.
+ */
+bool hang_is_call(const char *words);
 /*
  * Return the innermost frame that is neither in the C library nor in another runtime, the innermost
  * frame if all frames are in such libraries, or NULL if there is no frame.

@@ -42,12 +42,10 @@ bool hang_is_runtime(const char *module)
 	return false;
 }
 
-const char *hang_preposition(const char *words)
+bool hang_is_call(const char *words)
 {
 	return strstr(words, "()") || !strncmp(words, "sleep", 5) ||
-			       !strncmp(words, "system call", 11)
-		       ? "in"
-		       : "on";
+	       !strncmp(words, "system call", 11);
 }
 
 const struct hang_frame *hang_user_frame(const struct hang_frame *frames, uint32_t n)
@@ -374,8 +372,7 @@ static void add_doing(struct sentence *s, uint32_t i)
 				ADD(s, " waits for %s: its holder, thread %u, has ended",
 				    object_of(t), t->holder);
 			else
-				ADD(s, " waits %s %s",
-				    what && !strcmp(hang_preposition(what), "in") ? "in" : "for",
+				ADD(s, " waits %s %s", what && hang_is_call(what) ? "in" : "for",
 				    what ? what : "something unknown");
 			add_place(s, ",", t);
 			return;
