@@ -88,9 +88,10 @@ static const char *mapping(void *ctx, uint32_t tgid, uint32_t inc, uint64_t addr
 	return addr == PAGE ? "[heap]" : NULL;
 }
 
-static const char *file(void *ctx, uint64_t inode)
+static const char *file(void *ctx, uint64_t inode, bool *has_ends)
 {
-	return inode == INODE ? "/var/log/out" : inode == INODE + 1 ? "a pipe" : NULL;
+	*has_ends |= inode == INODE + 1;
+	return inode == INODE ? "/var/log/out" : inode <= INODE + 2 ? CAUSE_PIPE : NULL;
 }
 
 static uint32_t stack(void *ctx, uint32_t tgid, uint32_t inc, uint64_t key, uint32_t *sites,
@@ -880,6 +881,9 @@ static void test_other_end(void **state)
 	take(b);
 	assert_fields(b, HAS(out.text, "connected to thread 3, which was asleep."),
 		      IS(out.doing, MODEL_DOING_BLOCKED + MODEL_BLOCKED_SLEEP));
+	/* A file of that name is not a pipe. */
+	k->addr = INODE + 2;
+	assert_cause(b, HAS(text, "I/O on a pipe, woken by thread 3, which was asleep."));
 	k->addr = INODE;
 	assert_cause(b, HAS(text, "I/O on /var/log/out, woken by thread 3, which was asleep."));
 	/* Only the name of the untraced program is known. */

@@ -115,10 +115,11 @@ static const char *live_mapping(void *ctx, uint32_t tgid, uint32_t inc, uint64_t
 	return tgid == PID && inc == INC && addr == 0x20 ? "[heap]" : NULL;
 }
 
-static const char *live_file(void *ctx, uint64_t inode)
+static const char *live_file(void *ctx, uint64_t inode, bool *has_ends)
 {
 	(void)ctx;
-	return inode == 30 ? "a pipe" : NULL;
+	*has_ends |= inode <= 31;
+	return inode == 30 ? CAUSE_PIPE : inode == 31 ? CAUSE_SOCKET : inode == 32 ? "log" : NULL;
 }
 
 static uint32_t live_stack(void *ctx, uint32_t tgid, uint32_t inc, uint64_t key, uint32_t *sites,
@@ -302,7 +303,16 @@ static void same_mapping(const struct both *b)
 
 static void same_file(const struct both *b)
 {
-	assert_string_equal(b->file_causes.file(b->file_causes.ctx, 30), "a pipe");
+	static const char *const names[] = { "a pipe", "a socket", "log" };
+	uint64_t i;
+
+	for (i = 0; i < 3; i++) {
+		bool has_ends = false;
+
+		assert_string_equal(b->file_causes.file(b->file_causes.ctx, 30 + i, &has_ends),
+				    names[i]);
+		assert_int_equal(has_ends, i < 2);
+	}
 }
 
 static void same_stack(const struct both *b)
@@ -421,6 +431,8 @@ static void ask(struct report_env *env, struct cause_env *causes, struct recordi
 		const struct model *model)
 {
 	uint32_t sites[4];
+	bool has_ends;
+	uint64_t i;
 
 	env->site(env->ctx, 9);
 	env->object_name(env->ctx, &barrier);
@@ -429,7 +441,8 @@ static void ask(struct report_env *env, struct cause_env *causes, struct recordi
 	causes->task(causes->ctx, 4);
 	causes->lock(causes->ctx, PID, INC, 0x10);
 	causes->mapping(causes->ctx, PID, INC, 0x20);
-	causes->file(causes->ctx, 30);
+	for (i = 30; i < 33; i++)
+		causes->file(causes->ctx, i, &has_ends);
 	causes->stack(causes->ctx, PID, INC, 40, sites, 4);
 }
 

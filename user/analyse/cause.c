@@ -252,7 +252,9 @@ static void culprit_lock(const struct causes *c, struct culprit *q)
 static void culprit_io(const struct causes *c, struct culprit *q)
 {
 	const struct model_block *b = &q->block;
-	const char *name = b->addr && c->env->file ? c->env->file(c->env->ctx, b->addr) : NULL;
+	bool has_ends = false;
+	const char *name =
+		b->addr && c->env->file ? c->env->file(c->env->ctx, b->addr, &has_ends) : NULL;
 	/*
 	 * Prefer the file's name to its number, because a program may create a pipe for each wait.
 	 * If the file is unknown, the stack identifies the wait.

@@ -51,6 +51,10 @@ const char *cause_name(enum cause_kind kind);
 /* Return true if this is the dominant cause. */
 bool cause_is(const struct report_cause *cause, enum cause_kind kind);
 
+/* Names of files that connect threads. A recording contains only the name. */
+#define CAUSE_PIPE   "a pipe" /* without a name in a directory */
+#define CAUSE_SOCKET "a socket"
+
 /* The look-ups in struct cause_env: X(member). See REPORT_QUESTIONS. */
 #define CAUSE_QUESTIONS(X) X(task) X(lock) X(mapping) X(file) X(stack)
 
@@ -69,9 +73,11 @@ struct cause_env {
 	 */
 	const char *(*mapping)(void *ctx, uint32_t tgid, uint32_t inc, uint64_t addr);
 	/*
-	 * Return the name of the file with this inode number, on which a thread blocked: "a pipe".
+	 * Return the name of the file with this inode number, on which a thread blocked:
+	 * CAUSE_PIPE. Set *@has_ends if the file connects threads, as an unnamed pipe and a socket
+	 * do; otherwise leave it unchanged.
 	 */
-	const char *(*file)(void *ctx, uint64_t inode);
+	const char *(*file)(void *ctx, uint64_t inode, bool *has_ends);
 	/*
 	 * Write the call sites of a stack, innermost first, as numbers for report_env.site. Return
 	 * their number.

@@ -473,19 +473,17 @@ static bool waker_is_ours(const struct culprit_env *env, const struct culprit *c
 static void other_end_words(const struct culprit_env *env, const struct culprit *c,
 			    enum culprit_level level, struct culprit_words *w)
 {
-	bool ends = !strcmp(w->name, "a pipe") || !strcmp(w->name, "a socket");
-
 	if (level == CULPRIT_COARSE)
 		return;
 	if (c->block.waited != MODEL_WAITED_WAKER) {
-		if (ends)
+		if (w->has_ends)
 			name_append(w->clause, sizeof(w->clause),
 				    ", connected to an unknown thread");
 		return;
 	}
 	if (waker_is_ours(env, c))
 		w->waited = WAITED_THREAD;
-	waker_words(env, c, level, ends ? "connected to" : "woken by", w);
+	waker_words(env, c, level, w->has_ends ? "connected to" : "woken by", w);
 }
 
 static void place_words(const struct culprit_env *env, const struct culprit *c,
@@ -499,7 +497,7 @@ static void place_words(const struct culprit_env *env, const struct culprit *c,
 
 	if (c->kind == CAUSE_IO) {
 		if (c->block.addr && e->file)
-			name = e->file(e->ctx, c->block.addr);
+			name = e->file(e->ctx, c->block.addr, &w->has_ends);
 		if (!name || !*name)
 			name = many_files(env, c);
 	} else if (c->kind == CAUSE_FAULT && c->fault_addr && e->mapping) {
@@ -526,7 +524,7 @@ void culprit_words(const struct culprit_env *env, const struct culprit *c, enum 
 	out->name[0] = out->awaits[0] = '\0';
 	out->waited = WAITED_LOCK;
 	out->doing = MODEL_DOING_UNKNOWN;
-	out->doing_matters = false;
+	out->doing_matters = out->has_ends = false;
 	snprintf(out->clause, sizeof(out->clause), "%s", culprit_clause(c->kind));
 	switch (c->kind) {
 	case CAUSE_CPU:

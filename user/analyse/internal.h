@@ -337,6 +337,7 @@ struct culprit_words {
 	uint8_t waited; /* enum culprit_waited, for CAUSE_LOCK, CAUSE_IO, CAUSE_RELEASED_LATE */
 	uint8_t doing; /* main activity of the awaited thread; enum model_doing */
 	bool doing_matters; /* advice depends on `doing` */
+	bool has_ends; /* the file connects threads: an unnamed pipe, or a socket */
 	char name[CULPRIT_NAME]; /* "" if unknown */
 	/* What the awaited thread waited for; "" if unknown or nothing. */
 	char awaits[CULPRIT_THREAD_NAME];

@@ -101,7 +101,7 @@ static const char *anonymous_words(const char *name)
 	return NULL;
 }
 
-static const char *cause_names_file(void *ctx, uint64_t inode)
+static const char *cause_names_file(void *ctx, uint64_t inode, bool *has_ends)
 {
 	struct cause_names *w = ctx;
 	const char *name = w->file.name, *words = NULL;
@@ -110,9 +110,11 @@ static const char *cause_names_file(void *ctx, uint64_t inode)
 		return NULL;
 	switch (w->file.mode) {
 	case S_IFIFO:
-		return *name ? name : "a pipe";
+		*has_ends |= !*name;
+		return *name ? name : CAUSE_PIPE;
 	case S_IFSOCK:
-		return "a socket";
+		*has_ends = true;
+		return CAUSE_SOCKET;
 	case S_IFCHR:
 		/* Pseudo-terminals are named 0, 1, 2, ... in their directory. */
 		if (*name && name[strspn(name, "0123456789")] == '\0') {

@@ -266,10 +266,10 @@ static const char *record_mapping(void *ctx, uint32_t tgid, uint32_t inc, uint64
 	return name;
 }
 
-static const char *record_file(void *ctx, uint64_t inode)
+static const char *record_file(void *ctx, uint64_t inode, bool *has_ends)
 {
 	struct recording *r = ctx;
-	const char *name = r->asked_causes.file(r->asked_causes.ctx, inode);
+	const char *name = r->asked_causes.file(r->asked_causes.ctx, inode, has_ends);
 
 	note_text(r, (struct contents_question){ CONTENTS_FILE, 0, 0, 0, inode }, name);
 	return name;

@@ -119,9 +119,13 @@ static const char *find_mapping(void *ctx, uint32_t tgid, uint32_t inc, uint64_t
 	return find_text(ctx, (struct contents_question){ CONTENTS_MAPPING, 0, tgid, inc, addr });
 }
 
-static const char *find_file(void *ctx, uint64_t inode)
+static const char *find_file(void *ctx, uint64_t inode, bool *has_ends)
 {
-	return find_text(ctx, (struct contents_question){ CONTENTS_FILE, 0, 0, 0, inode });
+	const char *name =
+		find_text(ctx, (struct contents_question){ CONTENTS_FILE, 0, 0, 0, inode });
+
+	*has_ends |= name && (!strcmp(name, CAUSE_PIPE) || !strcmp(name, CAUSE_SOCKET));
+	return name;
 }
 
 static uint32_t find_stack(void *ctx, uint32_t tgid, uint32_t inc, uint64_t key, uint32_t *sites,
