@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <pthread.h>
 
+#include "base/array.h"
 #include "sites/family.h"
 
 static uint64_t words_of(uint32_t third, uint32_t fourth)
@@ -43,6 +44,42 @@ static void test_table(void **state)
 	assert_null(family_name(SBT_FAMILIES));
 	assert_string_equal(family_kind_name(SBT_KIND_COLLECTIVE), "collective");
 	assert_null(family_kind_name(SBT_KINDS));
+}
+
+/* A library is known by the beginning of its file name, also where a package renamed it. */
+static void test_libraries(void **state)
+{
+	static const struct {
+		const char *file;
+		bool known;
+		unsigned int traits; /* of the family whose functions it has */
+	} files[] = {
+		{ "libgomp.so.1", true, FAMILY_OPENMP },
+		{ "libgomp-a34b3233.so.1.0.0", true, FAMILY_OPENMP },
+		{ "libgomp-plugin-nvptx.so.1", true, 0 },
+		{ "libomp.so.5", true, FAMILY_OPENMP },
+		{ "libiomp5.so", true, FAMILY_OPENMP },
+		{ "libomptarget.so.14", true, 0 },
+		{ "libompitrace.so.40", true, 0 },
+		{ "libmpi_mpifh.so.40", true, FAMILY_RANKS },
+		{ "libmpich.so.12", true, FAMILY_RANKS },
+		{ "libopen-pal.so.40", true, 0 },
+		{ "libc.so.6", true, FAMILY_LIBC_OBJECT },
+		{ "libc++.so.1", true, FAMILY_CXX },
+		{ "libc++abi.so.1", true, 0 },
+		{ "libboost_thread.so.1.74.0", true, FAMILY_COND_VAR },
+		{ "libcrypto.so.3", false, 0 },
+		{ "", false, 0 },
+	};
+
+	array_for_each (f, files, sizeof(files) / sizeof(files[0])) {
+		assert_int_equal(family_library(f->file) != NULL, f->known);
+		assert_int_equal(family_library_has(f->file, FAMILY_OPENMP | FAMILY_RANKS |
+								     FAMILY_LIBC_OBJECT |
+								     FAMILY_CXX | FAMILY_COND_VAR),
+				 f->traits != 0);
+		assert_int_equal(family_library_has(f->file, f->traits), f->traits != 0);
+	}
 }
 
 /* Abseil's names contain the version of its inline namespace, which is arbitrary. */
@@ -259,12 +296,12 @@ static void test_probe_groups(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_probe_groups), cmocka_unit_test(test_table),
-		cmocka_unit_test(test_absl),	     cmocka_unit_test(test_arguments),
-		cmocka_unit_test(test_glibc_now),    cmocka_unit_test(test_glibc_before_2_25),
-		cmocka_unit_test(test_musl),	     cmocka_unit_test(test_unknown),
-		cmocka_unit_test(test_live_barrier), cmocka_unit_test(test_live_musl),
-		cmocka_unit_test(test_mpi),
+		cmocka_unit_test(test_probe_groups),	  cmocka_unit_test(test_table),
+		cmocka_unit_test(test_libraries),	  cmocka_unit_test(test_absl),
+		cmocka_unit_test(test_arguments),	  cmocka_unit_test(test_glibc_now),
+		cmocka_unit_test(test_glibc_before_2_25), cmocka_unit_test(test_musl),
+		cmocka_unit_test(test_unknown),		  cmocka_unit_test(test_live_barrier),
+		cmocka_unit_test(test_live_musl),	  cmocka_unit_test(test_mpi),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);

@@ -332,13 +332,12 @@ static void add_json(struct listing *l, const struct module *m)
 /* Return whether the file is a run-time library. Its own calls say nothing about the program. */
 static bool is_runtime(const struct module *m)
 {
-	static const char *const names[] = { "libstdc++.so", "libc++.so", "libgcc_s.so", "ld-" };
-	size_t i;
+	const char *soname = m->traits.soname;
 
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (!strncmp(m->traits.soname, names[i], strlen(names[i])))
-			return true;
-	return m->traits.dynamic && (m->traits.glibc || m->traits.musl);
+	return family_library_has(soname, FAMILY_CXX) ||
+	       !strncmp(soname, "libgcc_s.so", strlen("libgcc_s.so")) ||
+	       !strncmp(soname, "ld-", strlen("ld-")) ||
+	       (m->traits.dynamic && (m->traits.glibc || m->traits.musl));
 }
 
 /*

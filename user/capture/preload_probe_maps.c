@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
+#include "sites/family.h"
 #include "sites/needed.h"
 
 /* How many bytes of a script are searched for programs, and how many paths in it are used. */
@@ -78,11 +80,15 @@ static bool launches_ranks(const char *word)
 	return false;
 }
 
-static void map_pattern(struct preload_maps *preload_maps, const char *pattern)
+/* Map the files in @folder that match @name and @suffix together. All are glob() patterns. */
+static void map_pattern(struct preload_maps *preload_maps, const char *folder, const char *name,
+			const char *suffix)
 {
+	char pattern[256];
 	glob_t found;
 	size_t i;
 
+	snprintf(pattern, sizeof(pattern), "%s/%s%s", folder, name, suffix);
 	if (glob(pattern, 0, NULL, &found))
 		return;
 	for (i = 0; i < found.gl_pathc; i++)
@@ -93,24 +99,33 @@ static void map_pattern(struct preload_maps *preload_maps, const char *pattern)
 /* The first OpenMP regions begin soon after the library is loaded, so it is examined before. */
 void preload_maps_openmp(struct preload_maps *preload_maps)
 {
-	map_pattern(preload_maps, "/usr/lib/*-linux-gnu/libgomp.so.1");
-	map_pattern(preload_maps, "/usr/lib64/libgomp.so.1");
-	map_pattern(preload_maps, "/usr/lib/*-linux-gnu/libomp.so.5");
-	map_pattern(preload_maps, "/usr/lib64/libomp.so");
+	size_t i;
+
+	array_for_each (library, family_libraries, family_nlibraries) {
+		if (!family_has(library->family, FAMILY_OPENMP))
+			continue;
+		for (i = 0; i < FAMILY_LIBRARY_FILES && library->files[i]; i++) {
+			map_pattern(preload_maps, "/usr/lib/*-linux-gnu", library->files[i], "");
+			map_pattern(preload_maps, "/usr/lib64", library->files[i], "");
+		}
+	}
 }
 
 void preload_maps_mpi(struct preload_maps *preload_maps)
 {
-	static const char *const patterns[] = { "/usr/lib/*-linux-gnu/libmpi*.so.[0-9]*",
-						"/usr/lib64/*/lib/libmpi*.so.[0-9]*",
-						"/usr/local/lib/libmpi*.so.[0-9]*" };
+	static const char *const folders[] = { "/usr/lib/*-linux-gnu", "/usr/lib64/*/lib",
+					       "/usr/local/lib" };
 	size_t i;
 
 	if (preload_maps->mpi)
 		return;
 	preload_maps->mpi = true;
-	for (i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++)
-		map_pattern(preload_maps, patterns[i]);
+	/* The functions for Fortran are in files of their own. */
+	array_for_each (library, family_libraries, family_nlibraries)
+		for (i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
+			if (library->files[0] && family_has(library->family, FAMILY_RANKS))
+				map_pattern(preload_maps, folders[i], library->begin,
+					    "*.so.[0-9]*");
 }
 
 static void map_if_mpi(void *ctx, const char *name, struct module *m)

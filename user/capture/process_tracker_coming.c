@@ -12,6 +12,7 @@
 
 #include "capture/process_tracker_internal.h"
 #include "sites/needed.h"
+#include "sites/family.h"
 
 #define NEEDED_MAX 256
 
@@ -114,14 +115,11 @@ static uint64_t classify_once(struct tracker *t, const struct maps_entry *e, str
 /* Return whether the program is linked with an OpenMP runtime. */
 static bool needs_openmp(const struct module *program)
 {
-	static const char *const runtimes[] = { "libgomp.so", "libomp.so", "libiomp5.so" };
 	uint32_t i;
-	size_t k;
 
 	for (i = 0; i < program->needs.n; i++)
-		for (k = 0; k < sizeof(runtimes) / sizeof(runtimes[0]); k++)
-			if (!strncmp(program->needs.names[i], runtimes[k], strlen(runtimes[k])))
-				return true;
+		if (family_library_has(program->needs.names[i], FAMILY_OPENMP))
+			return true;
 	return false;
 }
 

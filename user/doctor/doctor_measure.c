@@ -4,6 +4,7 @@
 #include "doctor/doctor_internal.h"
 
 #include "base/array.h"
+#include "sites/family.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -254,13 +255,7 @@ static void add_cgroups(struct doctor *d, const struct doctor_facts *x)
 
 static void add_library(struct doctor *d, const struct doctor_library *lib)
 {
-	static const char *const packages[][2] = {
-		{ "libc", "libc6-dbg" },
-		{ "libgomp", "libgomp1-dbgsym" },
-		{ "libomp", "libomp5-14-dbgsym" },
-	};
 	struct doctor_feature *f;
-	size_t i;
 
 	if (lib->lines) {
 		doctor_row(d, "names", lib->name, DOCTOR_YES, "%s, with functions and lines",
@@ -270,10 +265,10 @@ static void add_library(struct doctor *d, const struct doctor_library *lib)
 	f = doctor_row(d, "names", lib->name, DOCTOR_INSTEAD, "%s, without debug information",
 		       lib->path);
 	doctor_instead(f, "names of exported functions, but no lines inside it");
-	for (i = 0; i < sizeof(packages) / sizeof(packages[0]); i++)
-		if (!strcmp(lib->name, packages[i][0]))
+	array_for_each (library, family_libraries, family_nlibraries)
+		if (library->name && !strcmp(lib->name, library->name))
 			doctor_remedy(f, "for stacks inside it, install %s or use --debuginfod",
-				      packages[i][1]);
+				      library->debug_package);
 }
 
 static void add_names(struct doctor *d, const struct doctor_facts *x)

@@ -10,7 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/plugin.h"
+#include "sites/family.h"
 #include "symbols/libdw.h"
 #include "sites/reader.h"
 #include "symbols/symbol.h"
@@ -29,18 +31,10 @@ static const char *const folders[] = {
 	"/opt/*/lib",
 };
 
-/* Libraries, one function of each, and possible file names. */
-static const struct {
-	const char *name, *function, *files[3];
-} wanted[] = {
-	{ "libc", "pthread_barrier_wait", { "libc.so.6", "ld-musl-*.so.1", NULL } },
-	{ "libgomp", "GOMP_barrier", { "libgomp.so.1", NULL } },
-	{ "libomp", "__kmpc_barrier", { "libomp.so.5", "libomp.so", NULL } },
-};
-
-static const char *const mpi_files[] = { "libmpi.so*", "libmpich.so*", "libmpi_mt.so*" };
-
-/* Call @each for each installed file of this name, until it returns true. Return whether it did. */
+/*
+ * Call @each for each installed file of this name, a glob() pattern, until it returns true. Return
+ * whether it did.
+ */
 static bool each_file(const char *file, bool (*each)(void *ctx, const char *path), void *ctx)
 {
 	bool done = false;
@@ -57,6 +51,18 @@ static bool each_file(const char *file, bool (*each)(void *ctx, const char *path
 		globfree(&found);
 	}
 	return done;
+}
+
+/* Do the same for each file name of the library. */
+static bool each_file_of(const struct family_library *library,
+			 bool (*each)(void *ctx, const char *path), void *ctx)
+{
+	size_t i;
+
+	for (i = 0; i < FAMILY_LIBRARY_FILES && library->files[i]; i++)
+		if (each_file(library->files[i], each, ctx))
+			return true;
+	return false;
 }
 
 /* --- libraries that are probed ---------------------------------------------------------------- */
@@ -93,21 +99,19 @@ static bool take_library(void *ctx, const char *path)
 static void look_libraries(struct doctor_facts *f)
 {
 	struct search s = { 0 };
-	size_t i, j;
 
 	if (symbol_server_new(NULL, &s.server) || reader_new(NULL, NULL, NULL, &s.reader))
 		goto out;
-	for (i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+	array_for_each (library, family_libraries, family_nlibraries) {
 		struct doctor_library *lib = &f->libraries[f->nlibraries];
 
-		s.function = wanted[i].function;
-		s.out = lib;
-		for (j = 0; wanted[i].files[j]; j++)
-			if (each_file(wanted[i].files[j], take_library, &s))
-				break;
-		if (!*lib->path)
+		if (!library->name || f->nlibraries == DOCTOR_LIBRARIES)
 			continue;
-		snprintf(lib->name, sizeof(lib->name), "%s", wanted[i].name);
+		s.function = library->function;
+		s.out = lib;
+		if (!each_file_of(library, take_library, &s))
+			continue;
+		snprintf(lib->name, sizeof(lib->name), "%s", library->name);
 		f->nlibraries++;
 	}
 out:
@@ -152,8 +156,9 @@ static void look_mpi(struct doctor_facts *f)
 	struct mpi m = { .facts = f };
 	size_t i;
 
-	for (i = 0; i < sizeof(mpi_files) / sizeof(mpi_files[0]); i++)
-		if (each_file(mpi_files[i], take_mpi, &m))
+	array_for_each (library, family_libraries, family_nlibraries)
+		if (family_has(library->family, FAMILY_RANKS) &&
+		    each_file_of(library, take_mpi, &m))
 			break;
 	for (i = 0; i < f->nmpi; i++)
 		free(m.real[i]);

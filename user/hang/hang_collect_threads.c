@@ -13,6 +13,8 @@
 #include "base/number.h"
 #include "target/job.h"
 #include "target/look.h"
+#include "base/text.h"
+#include "sites/family.h"
 
 /* The state for each kind of wait in a snapshot. At a futex, .on is taken from the lock. */
 static const struct {
@@ -224,8 +226,7 @@ void hang_collect_mark_idle(struct hang_collect_answer *a)
 
 			if (!m || !hang_is_runtime(m))
 				break;
-			omp |= strstr(m, "/libgomp") || strstr(m, "/libomp") ||
-			       strstr(m, "/libiomp");
+			omp |= family_library_has(text_base_name(m), FAMILY_OPENMP);
 		}
 		t->idle = omp && k == t->nframes;
 	}

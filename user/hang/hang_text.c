@@ -4,6 +4,7 @@
 #include "hang/hang_internal.h"
 
 #include "base/array.h"
+#include "sites/family.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -25,21 +26,15 @@ static const char *base_of(const char *path)
 
 bool hang_is_runtime(const char *module)
 {
-	static const char *const begins[] = {
-		"libc.so",     "libc-",		 "ld-",	    "libpthread", "libstdc++",
-		"libc++",      "mca_",		 "libpmi",  "libpmix",	  "libhwloc",
-		"libgomp",     "libomp",	 "libiomp", "libmpi",	  "libopen-pal",
-		"libopen-rte", "libucs",	 "libucp",  "libuct",	  "libfabric",
-		"libevent",    "libgcc_s",	 "ld.so",   "ld-musl",	  "[vdso]",
-		"[uprobes]",   "libboost_thread"
-	};
+	/* Libraries of all programs, and what the kernel maps. */
+	static const char *const begins[] = { "ld-", "ld.so", "libgcc_s", "[vdso]", "[uprobes]" };
 	size_t i;
 
 	module = base_of(module);
 	for (i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
 		if (!strncmp(module, begins[i], strlen(begins[i])))
 			return true;
-	return false;
+	return family_library(module) != NULL;
 }
 
 bool hang_is_call(const char *words)

@@ -16,6 +16,7 @@
 #include "sites/address_space_internal.h"
 #include "sites/untraced.h"
 #include "target/linker.h"
+#include "sites/family.h"
 
 struct object_name {
 	const struct module *module;
@@ -218,14 +219,13 @@ int address_space_inherit(struct address_space *child, const struct address_spac
  */
 static bool runtime_library(const struct module *m)
 {
-	static const char *const names[] = { "libc.so",	     "libpthread.so", "libstdc++.so",
-					     "libc++.so",    "libgcc_s.so",   "libm.so",
-					     "libc++abi.so", "libc.musl",     "libunwind.so",
-					     "libasan.so",   "libtsan.so",    "libgomp.so",
-					     "libomp.so",    "libiomp5.so" };
+	static const char *const names[] = { "libgcc_s.so", "libm.so",	    "libc++abi.so",
+					     "libc.musl",   "libunwind.so", "libasan.so",
+					     "libtsan.so" };
 	size_t i;
 
-	if (m->loader && !m->traits.interp[0])
+	if ((m->loader && !m->traits.interp[0]) ||
+	    family_library_has(m->traits.soname, FAMILY_LIBC_OBJECT | FAMILY_OPENMP | FAMILY_CXX))
 		return true;
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		if (!strncmp(m->traits.soname, names[i], strlen(names[i])))

@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "elf/insn.h"
+#include "sites/family.h"
 
 #define PROLOGUE_BYTES 48
 
@@ -179,9 +180,7 @@ static bool keeps_frame(const struct address_space_code *at)
 /* Return whether this is a C++ library that has functions that wait or wake for their callers. */
 static bool is_wrapper_library(const struct module *m)
 {
-	return !strncmp(m->traits.soname, "libstdc++.so", 12) ||
-	       !strncmp(m->traits.soname, "libc++.so", 9) ||
-	       !strncmp(m->traits.soname, "libboost_thread", 15);
+	return family_library_has(m->traits.soname, FAMILY_CXX | FAMILY_COND_VAR);
 }
 
 static void code_name(struct callers *c, struct code *code)
@@ -297,17 +296,13 @@ const struct caller_code *callers_rule(struct callers *c, struct address_space *
 
 static bool is_runtime(const struct module *m)
 {
-	static const char *const names[] = { "libgomp.so",  "libomp.so", "libiomp5.so",
-					     "libgcc_s.so", "libtbb.so", "libpthread.so" };
-	size_t i;
+	const char *soname = m->traits.soname;
 
 	/* A static program contains its C library, but is not a runtime. */
-	if (((m->loader || m->c_library) && *m->traits.soname) || is_wrapper_library(m))
-		return true;
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (!strncmp(m->traits.soname, names[i], strlen(names[i])))
-			return true;
-	return false;
+	return ((m->loader || m->c_library) && *soname) || is_wrapper_library(m) ||
+	       family_library_has(soname, FAMILY_LIBC_OBJECT | FAMILY_OPENMP) ||
+	       !strncmp(soname, "libgcc_s.so", strlen("libgcc_s.so")) ||
+	       !strncmp(soname, "libtbb.so", strlen("libtbb.so"));
 }
 
 /*

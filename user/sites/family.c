@@ -3,6 +3,7 @@
 #include "sites/family.h"
 
 #include "base/array.h"
+#include "elf/exits.h"
 
 #include <stdio.h>
 #include <elf.h>
@@ -16,20 +17,80 @@
 #define MUSL_PROCESS_SHARED  0x80000000u
 
 const struct family family_table[SBT_FAMILIES] = {
-	[SBT_FAMILY_PTHREAD] = { "pthread", FAMILY_LIBC_OBJECT | FAMILY_PLAIN_CALL },
-	[SBT_FAMILY_GOMP] = { "gomp",
-			      FAMILY_OPENMP | FAMILY_PLAIN_CALL | FAMILY_COUNT_BEFORE_FUTEX },
-	[SBT_FAMILY_LIBOMP] = { "libomp",
-				FAMILY_OPENMP | FAMILY_PLAIN_CALL | FAMILY_SERIAL_REGIONS },
-	[SBT_FAMILY_MPI] = { "mpi", FAMILY_RANKS | FAMILY_PLAIN_CALL },
-	[SBT_FAMILY_STD] = { "std", FAMILY_CXX },
-	[SBT_FAMILY_USDT] = { "usdt", FAMILY_MARKERS },
-	[SBT_FAMILY_USER] = { "user", FAMILY_RULES },
-	[SBT_FAMILY_COND] = { "cond", FAMILY_COND_VAR },
-	[SBT_FAMILY_FUTEX] = { "futex", FAMILY_FUTEX_WORD },
-	[SBT_FAMILY_FORKJOIN] = { "forkjoin", FAMILY_JOINS },
-	[SBT_FAMILY_ABSL] = { "absl", FAMILY_PLAIN_CALL },
+	/* The functions of TURN. */
+	[SBT_FAMILY_NONE] = { NULL, 0, EXITS_FOLLOW_ALL },
+	[SBT_FAMILY_PTHREAD] = { "pthread", FAMILY_LIBC_OBJECT | FAMILY_PLAIN_CALL,
+				 EXITS_FOLLOW_NONE },
+	[SBT_FAMILY_GOMP] = { "gomp", FAMILY_OPENMP | FAMILY_PLAIN_CALL | FAMILY_COUNT_BEFORE_FUTEX,
+			      EXITS_FOLLOW_OUTSIDE },
+	[SBT_FAMILY_LIBOMP] = { "libomp", FAMILY_OPENMP | FAMILY_PLAIN_CALL | FAMILY_SERIAL_REGIONS,
+				EXITS_FOLLOW_OUTSIDE },
+	[SBT_FAMILY_MPI] = { "mpi", FAMILY_RANKS | FAMILY_PLAIN_CALL, EXITS_FOLLOW_OUTSIDE },
+	[SBT_FAMILY_STD] = { "std", FAMILY_CXX, EXITS_FOLLOW_ALL },
+	[SBT_FAMILY_USDT] = { "usdt", FAMILY_MARKERS, EXITS_FOLLOW_ALL },
+	[SBT_FAMILY_USER] = { "user", FAMILY_RULES, EXITS_FOLLOW_ALL },
+	[SBT_FAMILY_COND] = { "cond", FAMILY_COND_VAR, EXITS_FOLLOW_NONE },
+	[SBT_FAMILY_FUTEX] = { "futex", FAMILY_FUTEX_WORD, EXITS_FOLLOW_ALL },
+	[SBT_FAMILY_FORKJOIN] = { "forkjoin", FAMILY_JOINS, EXITS_FOLLOW_ALL },
+	[SBT_FAMILY_ABSL] = { "absl", FAMILY_PLAIN_CALL, EXITS_FOLLOW_ALL },
 };
+
+#define LIBRARY(begin_, family_, ...)                               \
+	{                                                           \
+		.begin = (begin_), .family = (family_), __VA_ARGS__ \
+	}
+
+/* The first row that fits a file name holds. */
+const struct family_library family_libraries[] = {
+	LIBRARY("libc.so", SBT_FAMILY_PTHREAD, .files = { "libc.so.6", "ld-musl-*.so.1" },
+		.name = "libc", .function = "pthread_barrier_wait", .debug_package = "libc6-dbg"),
+	LIBRARY("libc-", SBT_FAMILY_PTHREAD),
+	LIBRARY("ld-musl", SBT_FAMILY_PTHREAD),
+	LIBRARY("libpthread", SBT_FAMILY_PTHREAD),
+	LIBRARY("libgomp-plugin", SBT_FAMILY_GOMP, .helper = true),
+	/* Python packages contain copies with other names: "libgomp-a34b3233.so.1.0.0". */
+	LIBRARY("libgomp", SBT_FAMILY_GOMP, .files = { "libgomp.so.1" }, .name = "libgomp",
+		.function = "GOMP_barrier", .debug_package = "libgomp1-dbgsym"),
+	LIBRARY("libompi", SBT_FAMILY_MPI, .helper = true), /* Open MPI */
+	LIBRARY("libomptarget", SBT_FAMILY_LIBOMP, .helper = true),
+	LIBRARY("libomp", SBT_FAMILY_LIBOMP, .files = { "libomp.so.5", "libomp.so" },
+		.name = "libomp", .function = "__kmpc_barrier",
+		.debug_package = "libomp5-14-dbgsym"),
+	LIBRARY("libiomp", SBT_FAMILY_LIBOMP),
+	LIBRARY("libmpi", SBT_FAMILY_MPI,
+		.files = { "libmpi.so*", "libmpich.so*", "libmpi_mt.so*" }),
+	LIBRARY("libopen-pal", SBT_FAMILY_MPI, .helper = true),
+	LIBRARY("libopen-rte", SBT_FAMILY_MPI, .helper = true),
+	LIBRARY("mca_", SBT_FAMILY_MPI, .helper = true),
+	LIBRARY("libpmi", SBT_FAMILY_MPI, .helper = true),
+	LIBRARY("libhwloc", SBT_FAMILY_MPI, .helper = true),
+	LIBRARY("libucs", SBT_FAMILY_MPI, .helper = true),
+	LIBRARY("libucp", SBT_FAMILY_MPI, .helper = true),
+	LIBRARY("libuct", SBT_FAMILY_MPI, .helper = true),
+	LIBRARY("libfabric", SBT_FAMILY_MPI, .helper = true),
+	LIBRARY("libevent", SBT_FAMILY_MPI, .helper = true),
+	LIBRARY("libstdc++.so", SBT_FAMILY_STD),
+	LIBRARY("libc++.so", SBT_FAMILY_STD),
+	LIBRARY("libc++abi", SBT_FAMILY_STD, .helper = true),
+	LIBRARY("libboost_thread", SBT_FAMILY_COND),
+};
+
+const uint32_t family_nlibraries = sizeof(family_libraries) / sizeof(family_libraries[0]);
+
+const struct family_library *family_library(const char *file)
+{
+	array_for_each (library, family_libraries, family_nlibraries)
+		if (!strncmp(file, library->begin, strlen(library->begin)))
+			return library;
+	return NULL;
+}
+
+bool family_library_has(const char *file, unsigned int traits)
+{
+	const struct family_library *library = family_library(file);
+
+	return library && !library->helper && family_has(library->family, traits);
+}
 
 uint64_t family_probe_groups_with(unsigned int traits)
 {

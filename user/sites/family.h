@@ -169,9 +169,39 @@ enum family_trait {
 struct family {
 	const char *name; /* "pthread" */
 	unsigned int traits; /* enum family_trait */
+	uint8_t follow; /* enum exits_follow: how the exits of its functions are found */
 };
 
 extern const struct family family_table[SBT_FAMILIES];
+
+#define FAMILY_LIBRARY_FILES 3
+
+/* A library that belongs to a family: a hang in such a library belongs to the caller. */
+struct family_library {
+	const char *begin; /* the beginning of its file names: "libgomp" */
+	uint8_t family; /* enum sbt_family */
+	bool helper; /* the family's functions are in another library, which uses this one */
+	/* Glob patterns of the file names, preferred first, where the file may be looked for. */
+	const char *files[FAMILY_LIBRARY_FILES];
+	/* For doctor; NULL: it does not look for names in the library. */
+	const char *name; /* "libgomp" */
+	const char *function; /* one of its functions */
+	const char *debug_package; /* Debian's package with its debug information */
+};
+
+extern const struct family_library family_libraries[];
+extern const uint32_t family_nlibraries;
+
+/*
+ * Return the row for a library with this file name, which has no directory; NULL if the library
+ * belongs to no family.
+ */
+const struct family_library *family_library(const char *file);
+/*
+ * Return whether the library with this file name has the functions of a family with any of these
+ * traits.
+ */
+bool family_library_has(const char *file, unsigned int traits);
 
 /* Return whether the family has any of these traits. False for a number without a family. */
 static inline bool family_has(uint8_t family, unsigned int traits)

@@ -33,21 +33,12 @@ size_t module_function_bytes(const struct module *m, const struct elf_symbol *sy
  */
 static enum exits_follow follow_of(const struct family_function *function)
 {
-	switch (function->family) {
-	case SBT_FAMILY_PTHREAD:
-		return EXITS_FOLLOW_NONE;
-	case SBT_FAMILY_COND:
-		/* glibc's sem_wait() jumps to another function, which waits. */
-		return function->role == SBT_ROLE_SEM_WAIT ? EXITS_FOLLOW_ALL : EXITS_FOLLOW_NONE;
-	case SBT_FAMILY_GOMP:
-	case SBT_FAMILY_LIBOMP:
-		return function->role == SBT_ROLE_OUTLINED ? EXITS_FOLLOW_COLD
-							   : EXITS_FOLLOW_OUTSIDE;
-	case SBT_FAMILY_MPI:
-		return EXITS_FOLLOW_OUTSIDE;
-	default:
+	if (function->role == SBT_ROLE_OUTLINED)
+		return EXITS_FOLLOW_COLD;
+	/* glibc's sem_wait() jumps to another function, which waits. */
+	if (function->role == SBT_ROLE_SEM_WAIT)
 		return EXITS_FOLLOW_ALL;
-	}
+	return (enum exits_follow)family_table[function->family].follow;
 }
 
 void module_find_exits(struct module *m, const struct elf_symbol *symbol,

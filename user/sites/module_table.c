@@ -15,6 +15,7 @@
 #include "elf/sdt.h"
 #include "elf/signature.h"
 #include "sites/untraced.h"
+#include "sites/family.h"
 
 /*
  * Return the file offset of the entry probe of a function. 0: no instruction is safe to probe, or
@@ -304,7 +305,7 @@ static void find_untraced(struct module *m)
 	}
 	if (m->mpi && m->traits.executable)
 		elf_each_function(m->elf, take_linked, m);
-	else if (!m->mpi && strncmp(m->traits.soname, "libmpi", strlen("libmpi")) != 0)
+	else if (!m->mpi && !family_library_has(m->traits.soname, FAMILY_RANKS))
 		elf_each_import(m->elf, take_import, m);
 }
 
