@@ -39,7 +39,7 @@ bool ordinal_is_due(const struct model_input *in)
 
 /*
  * Return whether the process was traced from its beginning and this is the next record of its
- * thread. *err is -ENOMEM or 0.
+ * thread. *err is set to -ENOMEM if out of memory; the result is then not valid.
  */
 static bool is_next(struct ordinals *o, const struct model_crossing *x, int *err)
 {
@@ -50,7 +50,7 @@ static bool is_next(struct ordinals *o, const struct model_crossing *x, int *err
 		return false;
 	hash_get(&o->seqs, thread, &seq);
 	*err = hash_put(&o->seqs, thread, x->seq);
-	if (x->seq == seq + 1)
+	if (*err || x->seq == seq + 1)
 		return true;
 	*err = hash_put(&o->began, process, STATE_LOST);
 	return false;
