@@ -126,18 +126,21 @@ static int name_barrier(struct hang_collect *s, const struct hang_collect_barrie
 
 /*
  * Return whether thread @i waits at the barrier, as its stack and futex word show, although no
- * arrival was recorded: it arrived before tracing began.
+ * arrival was recorded: it arrived before tracing began. Such threads are not looked for in a
+ * process with too many threads to examine.
  */
 static bool arrived_unseen(const struct hang_collect_answer *a,
 			   const struct hang_collect_barrier *b, uint32_t i)
 {
+	const struct hang_collect_process *p = hang_collect_find_process(a, b->pid);
 	uint32_t k;
 
 	for (k = 0; k < b->narrived; k++)
 		if (b->arrived[k].tid == a->threads[i].tid)
 			return false;
-	return family_has(b->family, FAMILY_LIBC_OBJECT) && a->threads[i].on == HANG_ON_BARRIER &&
-	       a->threads[i].pid == b->pid && a->locks[i].object == b->object;
+	return p && !p->incomplete && family_has(b->family, FAMILY_LIBC_OBJECT) &&
+	       a->threads[i].on == HANG_ON_BARRIER && a->threads[i].pid == b->pid &&
+	       a->locks[i].object == b->object;
 }
 
 /* Return whether the team is unknown and may contain threads of unknown processes. */
@@ -208,7 +211,7 @@ int hang_collect_add_barrier(struct hang_collect *s, struct hang_collect_answer 
 		add_site_frame(a, at->tid, &arrived[to->narrived - 1].site);
 	}
 	for (i = 0; to->narrived && i < a->in.nthreads; i++)
-		if (arrived_unseen(a, from, i) && !a->processes[0].incomplete)
+		if (arrived_unseen(a, from, i))
 			arrived[to->narrived++] = (struct hang_arrival){
 				.tid = a->threads[i].tid,
 				.since_ns = MODEL_UNKNOWN,
