@@ -66,19 +66,19 @@ static int open_output(struct capture *c)
 static void warn_of_cpus(void)
 {
 	struct doctor_facts machine;
-	char cause_names[200];
+	char why[200];
 
 	doctor_begin(&machine);
 	doctor_look_machine(&machine);
-	if (doctor_cpus_wait(&machine, cause_names, sizeof(cause_names)))
-		msg_warn("%s", cause_names);
+	if (doctor_cpus_wait(&machine, why, sizeof(why)))
+		msg_warn("%s", why);
 }
 
 static int load(struct capture *c)
 {
 	const struct options *o = &c->options;
 	struct attach_options a;
-	char cause_names[512] = "";
+	char why[512] = "";
 	uint64_t cgroup;
 	int err;
 
@@ -94,9 +94,9 @@ static int load(struct capture *c)
 		a.config.cgroup_id = cgroup;
 		a.config.by_cgroup = 1;
 	}
-	err = attach_new(&a, &c->attach, cause_names, sizeof(cause_names));
+	err = attach_new(&a, &c->attach, why, sizeof(why));
 	if (err) {
-		preflight_explain(err, cause_names);
+		preflight_explain(err, why);
 		return err;
 	}
 	warn_of_cpus();

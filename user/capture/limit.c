@@ -267,14 +267,14 @@ static uint64_t never_alone(const struct limit *l, uint32_t proc)
 }
 
 /*
- * Return the probe group to consider as number @probe_site, because a probe group counts in one set
- * only. Futexes come first: they can be detached alone or with any other group. Functions come
- * before their family, because they can be detached with or without the family.
+ * Return the probe group to consider as number @n, because a probe group counts in one set only.
+ * Futexes come first: they can be detached alone or with any other group. Functions come before
+ * their family, because they can be detached with or without the family.
  */
-static uint8_t probe_group_at(uint32_t probe_site)
+static uint8_t probe_group_at(uint32_t n)
 {
-	return probe_site ? (uint8_t)(SBT_PROBE_GROUPS - probe_site)
-			  : (uint8_t)__builtin_ctzll(family_probe_groups_with(FAMILY_FUTEX_WORD));
+	return n ? (uint8_t)(SBT_PROBE_GROUPS - n)
+		 : (uint8_t)__builtin_ctzll(family_probe_groups_with(FAMILY_FUTEX_WORD));
 }
 
 static void fill_sets(const struct limit *l, uint32_t proc, struct ceiling_process *out)
