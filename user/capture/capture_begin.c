@@ -99,14 +99,14 @@ static int own_files(struct capture *c, uint32_t rank)
  */
 static int follow_first(struct capture *c, const struct job *job, int *status)
 {
-	struct handover_events reported;
+	struct handover_files files;
 	struct launch_user user;
-	int err = handover_follow(job, &reported);
+	int err = handover_follow(job, &files);
 
 	if (!err) {
-		report_elsewhere(job, "recorded", c->options.record, reported.record);
+		report_elsewhere(job, "recorded", c->options.record, files.record);
 		if (!c->options.only_record)
-			report_elsewhere(job, "reported on", c->options.output, reported.output);
+			report_elsewhere(job, "reported on", c->options.output, files.output);
 		err = launch_find_user(c->options.user, &user);
 		if (!err)
 			err = launch_here(c->options.command, &user);

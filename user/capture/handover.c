@@ -103,6 +103,7 @@ static void take_one(struct handover *h)
 int handover_collect(struct handover *h)
 {
 	uint64_t end = now_ms() + COME_MS, now;
+	int n;
 
 	while (h->n < h->expected) {
 		struct pollfd p = { .fd = h->listener, .events = POLLIN };
@@ -110,10 +111,11 @@ int handover_collect(struct handover *h)
 		now = now_ms();
 		if (now >= end)
 			return -ETIMEDOUT;
-		if (poll(&p, 1, (int)(end - now)) > 0)
+		n = poll(&p, 1, (int)(end - now));
+		if (n < 0)
+			return -errno;
+		if (n)
 			take_one(h);
-		else if (errno == EINTR)
-			return -EINTR;
 	}
 	return 0;
 }
@@ -130,12 +132,12 @@ void handover_go(struct handover *h, const char *record, const char *output)
 {
 	struct {
 		char go;
-		struct handover_events reported;
+		struct handover_files files;
 	} message = { .go = 'g' };
 	size_t i;
 
-	put_path(record, message.reported.record);
-	put_path(output, message.reported.output);
+	put_path(record, message.files.record);
+	put_path(output, message.files.output);
 	for (i = 0; i < h->n; i++) {
 		/* A rank that has ended meanwhile needs no message. */
 		if (send(h->ranks[i].fd, &message, sizeof(message), MSG_NOSIGNAL) < 0)
@@ -192,20 +194,20 @@ static size_t read_all(int fd, void *to, size_t size)
 	return have;
 }
 
-int handover_follow(const struct job *job, struct handover_events *reported)
+int handover_follow(const struct job *job, struct handover_files *files)
 {
 	int fd = connect_first(job);
 	char c = 0;
 	bool go;
 
-	memset(reported, 0, sizeof(*reported));
+	memset(files, 0, sizeof(*files));
 	if (fd < 0)
 		return fd;
 	go = read_all(fd, &c, 1) == 1 && c == 'g';
 	/* Another version of sbt-trace sends only this character. */
-	if (go && read_all(fd, reported, sizeof(*reported)) != sizeof(*reported))
-		memset(reported, 0, sizeof(*reported));
-	reported->record[PATH_MAX - 1] = reported->output[PATH_MAX - 1] = '\0';
+	if (go && read_all(fd, files, sizeof(*files)) != sizeof(*files))
+		memset(files, 0, sizeof(*files));
+	files->record[PATH_MAX - 1] = files->output[PATH_MAX - 1] = '\0';
 	close(fd);
 	return go ? 0 : -ECONNABORTED;
 }

@@ -34,8 +34,8 @@ bool handover_wanted(const struct job *job);
 /* Listen for other ranks, as the first rank. Return 0, -EADDRINUSE or -errno. */
 int handover_listen(const struct job *job, struct handover *out);
 /*
- * Wait until all ranks have connected, for at most a few seconds. Return 0 or -ETIMEDOUT; @h->ranks
- * holds the ranks that connected.
+ * Wait until all ranks have connected, for at most a few seconds. Return 0, -ETIMEDOUT, or -EINTR
+ * after a signal; @h->ranks holds the ranks that connected.
  */
 int handover_collect(struct handover *h);
 /*
@@ -46,7 +46,7 @@ void handover_go(struct handover *h, const char *record, const char *output);
 void handover_close(struct handover *h);
 
 /* Paths of the files that the first rank writes; "": no such file. */
-struct handover_events {
+struct handover_files {
 	char record[PATH_MAX], output[PATH_MAX];
 };
 
@@ -55,6 +55,6 @@ struct handover_events {
  * its command, -ENOENT if the first rank does not listen, or -ECONNABORTED if the first rank gave
  * up.
  */
-int handover_follow(const struct job *job, struct handover_events *reported);
+int handover_follow(const struct job *job, struct handover_files *files);
 
 #endif /* CAPTURE_HANDOVER_H */
