@@ -253,12 +253,7 @@ struct sbt_crossing {
 
 /* Why a thread was blocked. Append only. */
 enum sbt_blocked {
-	SBT_BLOCKED_LOCK, /* futexes and other locks */
-	SBT_BLOCKED_IO, /* files, pipes, sockets, and waits for them */
-	SBT_BLOCKED_FAULT, /* a page was read in */
-	SBT_BLOCKED_SLEEP, /* it asked to sleep */
-	SBT_BLOCKED_THROTTLED, /* its cgroup had used its CPU time */
-	SBT_BLOCKED_OTHER,
+	SBT_PART_REASONS(SBT_PART_REASON, SBT_BLOCKED_)
 	SBT_BLOCKED_REASONS
 };
 
@@ -325,8 +320,7 @@ struct sbt_inside {
 
 /* Between the last departure (or the start) and the arrival. Times in ns. */
 struct sbt_parts {
-	__u64 oncpu_ns; /* includes fault_ns */
-	__u64 runq_ns; /* runnable, not running */
+	SBT_PART_STATES(SBT_PART_MEMBER, __u64)
 	__u64 blocked_ns[SBT_BLOCKED_REASONS];
 	SBT_PART_TIMES(SBT_PART_MEMBER, __u64)
 	__u64 fault_addr; /* address of the longest page fault */

@@ -66,11 +66,8 @@ struct chrome {
 	char **labels; /* labels, by index of the barrier; NULL: not looked up yet */
 };
 
-static const char *const blocked_names[MODEL_BLOCKED_REASONS] = {
-	[MODEL_BLOCKED_LOCK] = "lock",		 [MODEL_BLOCKED_IO] = "io",
-	[MODEL_BLOCKED_FAULT] = "fault",	 [MODEL_BLOCKED_SLEEP] = "sleep",
-	[MODEL_BLOCKED_THROTTLED] = "throttled", [MODEL_BLOCKED_OTHER] = "other",
-};
+#define NAME(suffix, arg, name, ...) [MODEL_BLOCKED_##suffix] = name,
+static const char *const blocked_names[MODEL_BLOCKED_REASONS] = { SBT_PART_REASONS(NAME, ) };
 
 /* --- writing ---------------------------------------------------------------------------------- */
 

@@ -67,12 +67,7 @@ static inline bool model_bound(uint8_t flags)
 
 /* Reasons why a thread was blocked: indices, in the order of include/sbt/record.h. */
 enum model_blocked {
-	MODEL_BLOCKED_LOCK,
-	MODEL_BLOCKED_IO,
-	MODEL_BLOCKED_FAULT,
-	MODEL_BLOCKED_SLEEP,
-	MODEL_BLOCKED_THROTTLED,
-	MODEL_BLOCKED_OTHER,
+	SBT_PART_REASONS(SBT_PART_REASON, MODEL_BLOCKED_)
 	MODEL_BLOCKED_REASONS
 };
 
@@ -134,8 +129,7 @@ struct model_block {
  * (of the time inside) are then 0 and have no meaning.
  */
 struct model_detail {
-	uint64_t oncpu_ns; /* fault_ns included */
-	uint64_t runq_ns;
+	SBT_PART_STATES(SBT_PART_MEMBER, uint64_t)
 	uint64_t blocked_ns[MODEL_BLOCKED_REASONS];
 	SBT_PART_TIMES(SBT_PART_MEMBER, uint64_t)
 	/* spinning time during turn_ns and begin_ns; also part of oncpu_ns */
@@ -237,14 +231,11 @@ double model_stat_stddev(const struct model_stat *s);
  */
 struct model_sums {
 	uint64_t known_ns;
-	uint64_t oncpu_ns;
 	uint64_t inside_known_ns; /* time inside barriers with known parts */
 	uint64_t inside_oncpu_ns; /* part of inside_known_ns that the thread spun on a CPU */
-	uint64_t runq_ns;
-	SBT_PART_TIMES(SBT_PART_MEMBER, uint64_t)
+	SBT_PARTS_ALL(SBT_PART_MEMBER, uint64_t)
 	uint64_t blocked_ns[MODEL_BLOCKED_REASONS];
 	uint64_t inside_runq_ns;
-	SBT_PART_COUNTS(SBT_PART_MEMBER, uint64_t)
 	uint64_t inside_switches;
 	/* part of runq_ns and inside_runq_ns during which the tracer had the CPU */
 	uint64_t interference_ns;
