@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Check causes: the parts of a cause add up, the right cause is named, and none is named without
- * one.
+ * Check causes: the parts of a cause add up to the lateness, and the right cause is named. If there
+ * is no cause, none is named.
  */
 #include "test_analyse_util.h"
 
@@ -170,7 +170,7 @@ static void meet_with(struct bench *b, const uint64_t *work)
 	b->now = b->m.ep.release_ns;
 }
 
-/* The same, but thread 2 takes @late longer than the 10 ms of the other threads. */
+/* Add an episode in which thread 2 takes @late longer than the 10 ms of the other threads. */
 static void late_one(struct bench *b, uint64_t late)
 {
 	uint64_t work[4] = { 10 * MS, 10 * MS, 10 * MS + late, 10 * MS };
@@ -305,7 +305,7 @@ static void test_instructions(void **state)
 	assert_true(part(&b->out, CAUSE_MORE_WORK) == -2 * (int64_t)MS);
 	assert_int_equal(part(&b->out, CAUSE_SLOWER_WORK), 22 * MS);
 	assert_near(b->out.share, 1, 1e-12);
-	/* The counter did not run all the time: the excess is not split. */
+	/* The counter did not run all the time, so the excess is not split. */
 	detail_of(&b->m, 2)->unknown = 2;
 	assert_cause(b, TEXT(dominant->name, "work"));
 	/* Absurd counts do no harm. */
@@ -358,7 +358,7 @@ static void test_places(void **state)
 
 	late_one(b, 12 * MS);
 	blocked(&b->m, 2, MODEL_BLOCKED_FAULT, 2 * MS)->addr = PAGE;
-	detail_of(&b->m, 2)->fault_ns = 10 * MS; /* on a CPU */
+	detail_of(&b->m, 2)->fault_ns = 10 * MS; /* not blocked: on a CPU */
 	assert_cause(b, TEXT(dominant->name, "page faults"));
 	assert_int_equal(part(&b->out, CAUSE_FAULT), 12 * MS);
 	assert_string_equal(b->out.culprit, "[heap]");
@@ -467,7 +467,7 @@ static void test_no_lock(void **state)
 		      HAS(out.text, "woken by thread 0, which itself was waiting for a CPU that "
 				    "stress-ng (4711) had."),
 		      TEXT(out.culprit, "the condition variable `m`, woken by thread 0"));
-	/* Recordings can lack this field. */
+	/* Recordings can lack the activity of the holder. */
 	k->doing = MODEL_DOING_UNKNOWN;
 	k->doing_ns = 0;
 	k->culprit = 0;
@@ -624,7 +624,7 @@ static void test_mixed(void **state)
 	blocked(&b->m, 2, MODEL_BLOCKED_IO, 6 * MS)->addr = INODE;
 	d->runq_ns = 5 * MS;
 	d->ran = STRESS;
-	d->oncpu_ns -= 5 * MS; /* thread 1 also had less work: 9 ms instead of 10 */
+	d->oncpu_ns -= 5 * MS; /* thread 2 also had less work: 9 ms instead of 10 */
 	assert_cause(b, TEXT(dominant->name, "i/o"), NEAR(share, 6.0 / 11, 1e-12));
 	assert_int_equal(part(&b->out, CAUSE_IO), 6 * MS);
 	assert_int_equal(part(&b->out, CAUSE_CPU), 5 * MS);
@@ -855,7 +855,7 @@ static void test_many_files(void **state)
 	assert_cause(b, HAS(text, "because it waited for a signal in snooze."));
 }
 
-/* Report the thread at the other end of a pipe, its activity, and its process. */
+/* The report names the thread at the other end of a pipe, its activity, and its process. */
 static void test_other_end(void **state)
 {
 	struct bench *b CLEANUP_PTR(bench_free) = bench_new(4);
@@ -948,7 +948,7 @@ static void test_doings_differ(void **state)
 		HAS(text, "was asleep in 16"), HAS(text, "was on a CPU in 16"),
 		HAS(text, "and itself was waiting for a CPU that stress-ng (4711) had in 8 (20 %)"),
 		IS(doing, MODEL_DOING_UNKNOWN));
-	/* From then on it sleeps. */
+	/* From then on the waker sleeps. */
 	for (unsigned i = 0; i < 60; i++) {
 		k->doing = MODEL_DOING_BLOCKED + MODEL_BLOCKED_SLEEP;
 		k->culprit = 0;
@@ -1041,7 +1041,7 @@ static void test_reuse(void **state)
 	left_late(b);
 	b->m.members[3].tid = 9999;
 	take(b);
-	/* The earlier thread at this position waited for a CPU. This thread did not. */
+	/* The earlier thread at this position waited for a CPU. The new thread did not. */
 	assert_fields(&b->out, TEXT(dominant->name, "released late"), IS(culprit, NULL));
 	late_one(b, 12 * MS);
 	d = detail_of(&b->m, 2);

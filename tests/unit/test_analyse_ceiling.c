@@ -147,7 +147,7 @@ static void test_groups(void **state)
 	assert_int_equal(ceiling_decide(p, N, 0.05, v), MPI | GOMP);
 	for (uint32_t i = 0; i < N; i++)
 		assert_int_equal(v[i].way, CEILING_ALL);
-	/* Each process with its own probes. */
+	/* Each process has its own probes. */
 	for (uint32_t i = 0; i < N; i++)
 		p[i].own = p[i].probe_groups;
 	assert_int_equal(ceiling_decide(p, N, 0.05, v), 0);
@@ -213,9 +213,9 @@ static void test_choice(void **state)
 }
 
 /*
- * This is the first look on a machine with expensive traps: traps take nearly all of the time. So
- * little time would remain that the cold probes, with an unchanged hit rate, seemed too expensive
- * as well. The whole process was excluded.
+ * On a machine with expensive traps, traps take nearly all of the time at the first check. An
+ * earlier version assumed that the cold probes keep their hit rate in the little time that remains.
+ * They seemed too expensive as well, and the whole process was excluded.
  */
 static void test_dear_traps(void **state)
 {
@@ -236,7 +236,7 @@ static void test_dear_traps(void **state)
 	p.price_ns *= 3;
 	assert_int_equal(ceiling_decide(&p, 1, 0.05, &v), PTHREAD);
 	assert_verdict(&v, CEILING_ALL, PTHREAD);
-	/* The probes are already too expensive: 0.34 %, three times. */
+	/* The cold probes alone exceed this limit: three times 0.34 %. */
 	assert_int_equal(ceiling_choose(&p, 0.01), CEILING_WHOLE);
 }
 
@@ -266,7 +266,7 @@ static void test_part(void **state)
 	assert_verdict(&v[1], CEILING_ALL, PTHREAD);
 	assert_int_equal(v[1].culprit, 0);
 	assert_verdict(&v[2], CEILING_KEEP, 0);
-	/* Not recording is enough: 0.4 of 1.4. */
+	/* It is enough not to record the process: 0.4 of 1.4 remains. */
 	assert_int_equal(ceiling_decide(p, 3, 0.35, v), 0);
 	assert_verdict(&v[0], CEILING_EXCLUDE, PTHREAD);
 	assert_verdict(&v[1], CEILING_KEEP, 0);
@@ -341,7 +341,10 @@ static void test_part_of_group(void **state)
 #define HOT  (1ULL << 33)
 #define COLD (1ULL << 62)
 
-/* Functions of one family can be detached alone; the rest of the family only together with them. */
+/*
+ * Some functions of a family can be detached alone. The rest of the family can only be detached
+ * together with them.
+ */
 static void test_functions(void **state)
 {
 	const struct part parts[] = {

@@ -131,7 +131,7 @@ static void is_absent(struct machine *m, const char *name, const char *says)
 		fail_msg("%s: '%s' does not say '%s'", name, m->spec[0].why, says);
 }
 
-/* The same, for event @i of a list that is already parsed. */
+/* Check the same for event @i of a list that is already parsed. */
 static void absent_at(struct machine *m, uint32_t i, const char *name, const char *says)
 {
 	assert_true(i < m->n);
