@@ -293,8 +293,8 @@ static void test_papi(void **state)
 	preset(m, other, 0, "PAPI_RES_STL", PERF_TYPE_HARDWARE,
 	       PERF_COUNT_HW_STALLED_CYCLES_BACKEND);
 	/*
-	 * A miss in the second-level cache accesses the third level. The preset exists only with a
-	 * third level.
+	 * A miss in the second-level cache accesses the third level. The preset exists only if
+	 * there is a third level.
 	 */
 	preset(m, intel, 3, "PAPI_L2_TCM", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_REFERENCES);
 	preset(m, intel, 2, "PAPI_L2_TCM", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES);
@@ -381,7 +381,7 @@ static void test_unknown(void **state)
 	absent_at(m, 2, "5", "no such event");
 	assert_fields(m, TEXT(spec[3].why, ""), IS(spec[3].config, PERF_COUNT_SW_CONTEXT_SWITCHES));
 	is_good(m, "nosuch,nosuch", 1);
-	/* An unknown name is still a name, and may not be empty. */
+	/* An unknown name is treated as a name, too, and may not be empty. */
 	machine_cases(m, is_bad, { "nosuch,,cycles", "without a name" },
 		      { "nosuch:", "without a name" }, { "nosuch::cycles", "without a name" },
 		      { "cycles,cpu/event=1,cs", "the second slash is missing" });
@@ -508,7 +508,7 @@ static void test_hostile(void **state)
 	is_bad(m, name, "too long");
 	name[63] = '\0';
 	is_absent(m, name, "no such event");
-	/* The same with a modifier. */
+	/* The limit includes a modifier. */
 	memset(name, '0', 64);
 	memcpy(name, "cpu/event=0x", 12);
 	strcpy(name + 58, "01/:u");

@@ -114,7 +114,7 @@ static void test_called_from_one(void **state)
 	site_is(e, "b1 w1", false, 1, true);
 }
 
-/* One thread began in this function. Another thread, the main thread, was called by main. */
+/* One thread began in this function. In the main thread, main() called the function. */
 static void test_where_threads_work(void **state)
 {
 	struct enclose *e CLEANUP_PTR(enclose_free) = enclose_new();

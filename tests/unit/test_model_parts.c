@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The sbt-trace authors
 /*
  * Check the sums of time parts of crossings. Check that a detail stays with its member in all
- * cases. LeakSanitizer checks the dropped details.
+ * cases. LeakSanitizer checks that dropped details are freed.
  */
 #include "test_model_sim.h"
 
@@ -210,13 +210,13 @@ static void test_unaccounted(void **state)
 	assert_memory_equal(&at_barrier(r, 0, 1)->sums, &none, sizeof(none));
 }
 
-/* The parts use other time stamps, and add up to some ns more than the total. */
+/* The parts use other time stamps, so their sum exceeds the total by some ns. */
 static void test_clipped(void **state)
 {
 	struct model_detail d = first;
 	struct run *r = *state;
 
-	cross_with(r, 1, 85, 130, first); /* 90 ns of parts in 85, 48 ns in 45 */
+	cross_with(r, 1, 85, 130, first); /* 90 ns of parts in 85 ns, and 48 ns in 45 ns */
 	cross_whole(r, 2, 90, 131);
 	d.blocked_ns[MODEL_BLOCKED_IO] = UINT64_MAX - 3;
 	d.runq_ns = UINT64_MAX - 5;
@@ -233,7 +233,7 @@ static void test_clipped(void **state)
 	assert_int_equal(phase_parts(detail_of(r, 1, 1)), 100);
 	assert_fields(detail_of(r, 1, 1), IS(oncpu_ns, 0), IS(fault_ns, 0), IS(inside_runq_ns, 11),
 		      IS(inside_oncpu_ns, 0));
-	/* No part of the time in the run queue exceeds that time. */
+	/* No part of the time in the run queue exceeds the whole of it. */
 	assert_fields(detail_of(r, 1, 1), IS(interference_ns, detail_of(r, 1, 1)->runq_ns),
 		      IS(inside_interference_ns, 11), IS(ncounters, MODEL_COUNTERS_MAX),
 		      IS(block.reason, MODEL_BLOCKED_OTHER),
@@ -303,7 +303,7 @@ static void test_abandoned(void **state)
 		      IS(sums.inside_known_ns, 10), IS(sums.inside_counters[0], 201));
 }
 
-/* Nested crossings are in no sum. */
+/* Nested crossings are not included in any sum. */
 static void test_nested(void **state)
 {
 	struct model_crossing c = crossing(1, A + 64, 1, 110, 120);
