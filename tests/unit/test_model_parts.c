@@ -437,7 +437,7 @@ static void test_pending(void **state)
 	assert_tids(ep(r, 1), "1 2");
 	assert_int_equal(detail_of(r, 1, 2)->counters[0], 40);
 	run_free(r);
-	/* Free the model before the replacement is complete. */
+	/* Free the model before the replacement has arrived. */
 	r = run_new(0);
 	run_launched(r, 0);
 	cross_tagged(r, 1, 10, NEVER);
@@ -469,7 +469,7 @@ static void test_stray(void **state)
 
 /*
  * There are more threads than the count, first with an open episode, then with single crossings,
- * and back.
+ * and again with an open episode.
  */
 static void test_cyclic(void **state)
 {
@@ -560,7 +560,7 @@ static void test_folded(void **state)
 		all.inside_known_ns += t->sums.inside_known_ns;
 		all.counted += t->sums.counted;
 	}
-	assert_fields(&all, IS(known_ns, 19ULL * n), /* 10 ns, and 9 of tail */
+	assert_fields(&all, IS(known_ns, 19ULL * n), /* 10 ns, and 9 ns of the tail */
 		      IS(oncpu_ns, 12ULL * n), IS(runq_ns, 3ULL * n),
 		      IS(inside_known_ns, 21ULL * n), IS(counted, 2ULL * n),
 		      IS(counters[0], 50ULL * n * (n - 1) + 11ULL * n));
@@ -607,11 +607,11 @@ static void test_tail(void **state)
 		      IS(inside_known_ns, 70), IS(counted, 3));
 	th = *thread_of(r, 2);
 	assert_fields(&th.sums, IS(known_ns, 200 + 80), IS(oncpu_ns, 280));
-	/* A tail belongs to no barrier. */
+	/* A tail does not belong to a barrier. */
 	assert_int_equal(at_barrier(r, 0, 1)->sums.known_ns, 140);
 }
 
-/* The last crossing of a thread comes after the report of its tail, and nothing counts twice. */
+/* The last crossing of a thread is reported after its tail, and no time counts twice. */
 static void test_tail_first(void **state)
 {
 	struct model_crossing c = crossing(1, A, 2, 200, 210);
@@ -733,7 +733,7 @@ static void invent(uint64_t *seed, struct rec *rec, uint64_t work)
 		d->inside_oncpu_ns = part(seed, &wait);
 		rec->parts = *d;
 		/*
-		 * The same parts appear in another form, or were measured with other time stamps.
+		 * The same time parts have another form, or were measured with other time stamps.
 		 */
 		if (phase_parts(d) == work)
 			d->oncpu_ns =
