@@ -81,7 +81,7 @@ static void test_refused(void **state)
 		       { INSN_REFUSED, 1, BYTES(0xec) }, { INSN_REFUSED, 2, BYTES(0x0f, 0x0b) },
 		       { INSN_REFUSED, 2, BYTES(0x0f, 0x30) },
 		       { INSN_REFUSED, 4, BYTES(0xf0, 0x0f, 0xb1, 0x17) },
-		       { INSN_REFUSED, 3, BYTES(0x66, 0x74, 0x10) }); /* a branch with 66 */
+		       { INSN_REFUSED, 3, BYTES(0x66, 0x74, 0x10) }); /* branch with prefix 66 */
 	/* A nop with a segment prefix, which assemblers use as padding. */
 	expect_classes({ INSN_REFUSED, 10,
 			 BYTES(0x66, 0x2e, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00) },

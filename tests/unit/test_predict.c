@@ -251,7 +251,7 @@ static void test_fixed(void **state)
 	assert_close(time_on(&in, &m, 2), 5e6);
 	m = MACHINE("ideal", "Scheduler=cyclic");
 	assert_close(time_on(&in, &m, 2), 5e6);
-	m = MACHINE("ideal", "Scheduler=global"); /* the other processor does all the rest */
+	m = MACHINE("ideal", "Scheduler=global"); /* the other processor does 1, 2 and 3 */
 	assert_close(time_on(&in, &m, 2), 4e6);
 }
 

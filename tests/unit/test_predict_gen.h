@@ -287,7 +287,7 @@ enum gen_dist { GEN_BLOCK, GEN_CYCLIC, GEN_WHOLE };
 
 struct gen_matmul {
 	enum gen_dist row, column;
-	uint32_t size, rows, columns; /* threads that rows and columns are distributed to */
+	uint32_t size, rows, columns; /* threads that share the rows, and the columns */
 };
 
 static inline uint32_t gen_deal(enum gen_dist d, uint32_t size, uint32_t n, uint32_t i)

@@ -28,8 +28,9 @@ static void *back_to_back(void *arg)
 	word_wait(&gate, 1);
 	for (round = 0;; round++) {
 		/*
-		 * The leader looks at the clock now and then, and names the last round before it
-		 * arrives there: no thread departs from that round without knowing.
+		 * The leader reads the clock in some of the rounds. It stores the number of the
+		 * last round before it arrives there, so each thread that departs from that round
+		 * sees the number.
 		 */
 		if (leader && round % 16 == 0 && last_round == FOREVER &&
 		    now_ns() - start_ns >= seconds * NSEC_PER_SEC)
@@ -83,7 +84,7 @@ static void bench_single(uint64_t calls, uint64_t repetitions)
 	free(sample);
 }
 
-/* What it needs after it has slept is fetched first. */
+/* After the process has slept, these calls fill the caches before the measurement. */
 #define WARM_CALLS 30
 
 static void bench_turns(uint64_t calls)

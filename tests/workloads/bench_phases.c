@@ -50,8 +50,8 @@ static void meet(void)
 }
 
 /*
- * Which round is the last, the first thread says before it arrives there: all others see it when
- * they have left.
+ * The first thread stores the number of the last round before it arrives there. The other threads
+ * see the number when they have departed from that round.
  */
 static void *body(void *arg)
 {

@@ -57,7 +57,10 @@ int main(void)
 		pthread_t thread;
 		void *result;
 
-		/* Make it anew: a barrier is unusable after a thread was cancelled in it. */
+		/*
+		 * Initialise the barrier again, because it is unusable after a thread was cancelled
+		 * in it.
+		 */
 		must(pthread_barrier_init(&alone, NULL, 2), "pthread_barrier_init");
 		must(pthread_create(&thread, NULL, victim, (void *)(uintptr_t)turn),
 		     "pthread_create");

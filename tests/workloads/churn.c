@@ -27,7 +27,7 @@ static void *member(void *arg)
 	return NULL;
 }
 
-/* The next thread gets the id after this one, if that is free. */
+/* Give the next thread the id after @tid, if that id is free. */
 static int set_last_tid(pid_t tid)
 {
 	char text[16];

@@ -10,11 +10,11 @@
 #include <getopt.h>
 
 #define MOST_NS 50000
-#define STEPS	64 /* between looks at the clock */
+#define STEPS	64 /* between reads of the clock */
 
 static volatile uint64_t sink;
 
-/* Here and there in @bytes, which is a power of two, until @ns have gone by. */
+/* Access scattered bytes of @memory until @ns have passed. @bytes is a power of two. */
 static void work(unsigned char *memory, uint64_t bytes, uint64_t ns, uint64_t *at)
 {
 	uint64_t begin = now_ns();

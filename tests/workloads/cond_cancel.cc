@@ -116,7 +116,7 @@ int main(int argc, char **argv)
 		cancelled += result == PTHREAD_CANCELED;
 		counter = 0;
 	}
-	/* It would wait for ever if a cancelled thread had kept it. */
+	/* The lock would block forever if a cancelled thread still held the mutex. */
 	pthread_mutex_lock(&mutex);
 	bool ok = destroyed - before == TURNS && cancelled == (throws ? 0 : TURNS) &&
 		  before == MEMBERS * MEETINGS;

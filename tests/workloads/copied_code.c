@@ -16,13 +16,16 @@
 #include <sys/mman.h>
 
 #define ROUNDS	  10
-#define CODE_SIZE 128 /* more than the function has */
+#define CODE_SIZE 128 /* more than the size of leaf() */
 #define MADE	  200
 
 static pthread_barrier_t barrier;
 static size_t page;
 
-/* Calls nothing and reads nothing from where it lies: it runs wherever it is. */
+/*
+ * This function calls nothing, and reads nothing relative to its own address. So a copy of it works
+ * at any address.
+ */
 ONE_COPY int leaf(int *number);
 ONE_COPY int leaf(int *number)
 {
@@ -50,8 +53,8 @@ static void protect(void *at, size_t bytes)
 }
 
 /*
- * The page in which the function begins and the next one, of which the rest of the library is left
- * as it is.
+ * Replace the page in which pthread_barrier_wait() begins, and the next page. The rest of the
+ * library stays.
  */
 static void replace(const char *how)
 {
@@ -88,7 +91,10 @@ static void call_copy(void)
 		copied(numbers);
 }
 
-/* What is between is filled with breakpoints, as compilers do. */
+/*
+ * Write one ret at a different offset of each page. The other bytes are breakpoints, as compilers
+ * fill gaps.
+ */
 static void make_code(void)
 {
 	int i;

@@ -46,8 +46,8 @@ static uintptr_t use(const char *library, const char *function)
 	must(pthread_join(thread, NULL), "pthread_join");
 	wait_function = NULL;
 	/*
-	 * A tracer looks at what is mapped a moment after it was: what is unmapped sooner it may
-	 * not have seen.
+	 * A tracer reads the mappings a moment after they change. It may miss a library that is
+	 * unmapped sooner.
 	 */
 	usleep(pause_us);
 	dlclose(handle);

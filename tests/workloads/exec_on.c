@@ -53,8 +53,8 @@ int main(int argc, char **argv)
 	if (n == 1)
 		return 0;
 	/*
-	 * Of another length each time: so its stack begins elsewhere even without ASLR, as a
-	 * program's does when it runs again.
+	 * The argument has another length each time. So the stack begins at another address even
+	 * without ASLR, as it does in a program that is run again.
 	 */
 	snprintf(left, sizeof(left), "%*llu", (int)(n % 60 * 16 + 8), (unsigned long long)n - 1);
 	execl(argv[2], argv[2], left, argv[3], argv[2], NULL);

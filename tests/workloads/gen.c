@@ -11,7 +11,7 @@
 
 static pthread_barrier_t barriers[GEN_MAX_OBJECTS];
 
-/* One line a site. */
+/* Each site has its own line. */
 #define SITE(n) GEN_SITE(n, serial(pthread_barrier_wait((pthread_barrier_t *)object)))
 SITE(0)
 SITE(1)

@@ -28,7 +28,7 @@ static const char *const kinds[] = { "order", "reverse", "busy", "exit", NULL };
 
 static uint64_t this_round;
 
-/* Arrives with its last instruction that can be written down. */
+/* The arrival is read as late as possible before the worker ends. */
 static void *worker(void *arg)
 {
 	uint32_t index = (uint32_t)(uintptr_t)arg;

@@ -19,7 +19,7 @@
 #define MAX_RANKS 64
 
 static struct {
-	MPI_Comm comm; /* the team's */
+	MPI_Comm comm; /* communicator of this rank's team */
 	int size;
 	int in[MAX_RANKS], out[MAX_RANKS], ones[MAX_RANKS], places[MAX_RANKS];
 } mpi;
@@ -148,7 +148,7 @@ static gen_site *const sites[] = { site_0,  site_1,  site_2,  site_3,  site_4,
 
 #endif
 
-/* All crossings come to rank 0, which writes the log. */
+/* Send all crossings to rank 0, which writes the log. */
 static void gather(uint32_t rank, uint32_t ranks)
 {
 	uint32_t first = rank ? rank : 1, end = rank ? rank + 1 : ranks;

@@ -130,7 +130,7 @@ ONE_COPY static int site_copyprivate(void *object, uint32_t member, struct gen_e
 static gen_site *const sites[] = { site_barrier, site_for,   site_dynamic,    site_sections,
 				   site_single,	 site_tasks, site_copyprivate };
 
-/* A nested team, or the only one. */
+/* Run a nested team, or the only team. */
 static void run_team(uint32_t first, uint32_t n)
 {
 #pragma omp parallel num_threads((int)n)
@@ -150,7 +150,7 @@ static void run(uint32_t n)
 	run_team((uint32_t)omp_get_thread_num() * (n / teams), n / teams);
 }
 
-/* The thread's part in a round that ends with the region; its departure from the one before. */
+/* Work for a round that ends with the region. Also log the departure from the previous round. */
 static void part(uint64_t round)
 {
 	uint32_t index = (uint32_t)omp_get_thread_num();

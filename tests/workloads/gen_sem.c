@@ -65,7 +65,7 @@ static inline int meet(struct bar *b, uint32_t member)
 	return gen.kind == DISSEMINATION ? meet_dissemination(b, member) : meet_turnstiles(b);
 }
 
-/* One line a site. */
+/* Each site has its own line. */
 #define SITE(n) GEN_SITE(n, meet((struct bar *)object, member))
 SITE(0)
 SITE(1)

@@ -33,7 +33,7 @@ struct bar {
 	uint32_t count;
 	uint32_t arrived;
 	uint32_t generation;
-	uint32_t crossings; /* throws, jumps */
+	uint32_t crossings; /* kinds throws and jumps */
 	char line[48];
 };
 
@@ -49,7 +49,7 @@ static struct {
 	uint32_t rounds;
 } hot;
 
-/* Its caller is to be the function with a name. */
+/* Always inlined, so that its caller is the function that has the barrier's name. */
 static inline __attribute__((always_inline)) uint32_t arrive_at(struct bar *b, int *last)
 {
 	uint32_t mine = __atomic_load_n(&b->generation, __ATOMIC_ACQUIRE);
@@ -171,7 +171,7 @@ struct unwound {
 	}
 };
 
-/* Between the barrier and the catch there is something to unwind. */
+/* A frame with a destructor, which the exception unwinds between the barrier and the catch. */
 ONE_COPY static int guarded(struct bar *b)
 {
 	unwound u;
@@ -226,7 +226,7 @@ ONE_COPY static void go_hot(uint32_t member, uint64_t until)
 		for (int i = 0; i < 50; i++)
 			my_hot_barrier(&own);
 		n += 50;
-		/* The last of a meeting reads it. */
+		/* The last arriver of an episode reads this number. */
 		__atomic_store_n(&hot.calls[member], n, __ATOMIC_RELAXED);
 	} while (now_ns() < until);
 }
@@ -247,8 +247,8 @@ ONE_COPY static void go_mixed(uint32_t member, uint64_t until)
 }
 
 /*
- * Called by the last arriver, before any of them goes on to the next episode: none can end that
- * without it.
+ * Record the end of an episode. The last arriver calls this before any member can arrive at the
+ * next episode.
  */
 static void note_round(void)
 {
@@ -287,7 +287,7 @@ static void print_list(const char *name, const uint64_t *values)
 	printf("]");
 }
 
-/* Calls of my_barrier; one line a kind. */
+/* The calls of the barrier functions, with one line for each kind. */
 GEN_SITE(0, my_barrier(of(object)))
 GEN_SITE(1, my_barrier_on(1, of(object)))
 GEN_SITE(2, my_global_barrier())

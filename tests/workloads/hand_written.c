@@ -32,7 +32,7 @@ struct bar {
 	pthread_mutex_t mutex;
 	pthread_cond_t changed, all_out;
 	unsigned n, arrived, generation;
-	int arrival; /* phases: the counter goes up */
+	int arrival; /* kind phases: the counter increases */
 };
 
 static struct bar bar = { .mutex = PTHREAD_MUTEX_INITIALIZER,
@@ -43,7 +43,7 @@ static unsigned long episodes;
 static int late = -1, rounds;
 static int spins, slow;
 
-/* One line per use, as in programs that are preprocessed with m4. */
+/* The whole barrier is on one line per use, as in programs that are preprocessed with m4. */
 #define BARRIER(b)                                                           \
 	do {                                                                 \
 		pthread_mutex_lock(&(b).mutex);                              \
@@ -189,7 +189,7 @@ static void wait_while(struct bar *b, int arrival)
 	}
 }
 
-/* As in the benchmark suites of multi-core machines. */
+/* As in benchmark suites for multi-core machines. */
 __attribute__((noinline)) static void meet_phases(struct bar *b)
 {
 	pthread_mutex_lock(&b->mutex);

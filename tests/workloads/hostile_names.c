@@ -10,7 +10,7 @@
 
 #define ROUNDS 100
 
-/* 15 bytes each at most. */
+/* Each name has at most 15 bytes. */
 static const char *const name[] = {
 	"\033[31mred\033[0m",
 	"\033]0;title\007",
@@ -33,7 +33,7 @@ static const char *const name[] = {
 static pthread_barrier_t barrier;
 static uint32_t serials;
 
-/* The assembler takes a quoted name as it is. */
+/* The assembler accepts any character in a quoted name. */
 void hostile_function(void) __asm__("\"bar<script>;\x1b[31m'rier\"");
 
 __attribute__((noinline)) void hostile_function(void)

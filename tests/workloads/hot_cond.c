@@ -70,7 +70,7 @@ static __attribute__((noinline)) void meet(unsigned n)
 	pthread_mutex_unlock(&lock);
 }
 
-/* All together put in and take out as much: no thread is left waiting. */
+/* All threads together put in as many items as they take out, so no thread waits forever. */
 static void queue(long me)
 {
 	long i;

@@ -25,9 +25,9 @@
 
 static pthread_barrier_t barrier;
 static unsigned workers = 4, rounds = 10;
-static unsigned turn; /* of the round */
-static uint64_t worked[MOST], began[MOST], ended[MOST]; /* of the round */
-static double lost[MOST + 1], life[MOST + 1]; /* by worker, over all rounds; main's are the last */
+static unsigned turn; /* of the current round */
+static uint64_t worked[MOST], began[MOST], ended[MOST]; /* of the current round */
+static double lost[MOST + 1], life[MOST + 1]; /* by worker, over all rounds; the last is main's */
 
 static void sleep_for(uint64_t ns)
 {
@@ -112,7 +112,7 @@ ONE_COPY static void join_others(pthread_t *threads)
 		pthread_join(threads[i], NULL);
 }
 
-/* What the workers did, and could have done up to the end of the last of them. */
+/* Add what the workers did, and could have done until the last of them ended. */
 static void account(void)
 {
 	uint64_t end = 0;
@@ -133,7 +133,7 @@ static void one_round(pthread_t *threads, void *(*body)(void *))
 	account();
 }
 
-/* Main has as much to do as the first worker. */
+/* Main has as much work as the first worker. */
 static void round_with_main(pthread_t *threads, void (*join)(pthread_t *))
 {
 	uint64_t begin = now_ns(), end = 0, main_work;

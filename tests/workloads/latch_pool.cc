@@ -157,7 +157,7 @@ static void mixed(pool &p)
 
 static void beside(pool &p)
 {
-	/* Workers may be in it yet when the creator goes on. */
+	/* Workers may still be in the barrier when the creator goes on. */
 	static std::barrier<> all(WORKERS + 1);
 
 	down(p);

@@ -11,7 +11,7 @@
 #define BLOCK 16
 
 static double *a;
-static uint32_t blocks; /* in a row of blocks */
+static uint32_t blocks; /* number of blocks in a row */
 
 static double element(uint32_t row, uint32_t column)
 {
@@ -42,7 +42,7 @@ static void factor(double *d)
 	}
 }
 
-/* A block right of the diagonal: with the unit lower triangle of d. */
+/* Solve a block right of the diagonal with the unit lower triangle of @d. */
 static void solve_row(const double *d, double *b)
 {
 	for (uint32_t k = 0; k < BLOCK; k++)
@@ -52,7 +52,7 @@ static void solve_row(const double *d, double *b)
 					d[i * splash.size + k] * b[k * splash.size + j];
 }
 
-/* A block below the diagonal: with the upper triangle of d. */
+/* Solve a block below the diagonal with the upper triangle of @d. */
 static void solve_column(const double *d, double *b)
 {
 	for (uint32_t i = 0; i < BLOCK; i++) {
@@ -117,7 +117,7 @@ ONE_COPY static void *slave(void *arg)
 	return NULL;
 }
 
-/* Some elements of L U against those of A. */
+/* Compare some elements of L U with those of A. */
 static int right(void)
 {
 	uint32_t n = splash.size;

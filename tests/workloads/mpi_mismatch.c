@@ -11,7 +11,7 @@
 #include <mpi.h>
 
 #define ROUNDS 10
-#define WORLD  MPI_COMM_WORLD /* short, for lines with marks */
+#define WORLD  MPI_COMM_WORLD /* a short name, for lines with marks */
 
 static void nap(long ns)
 {
@@ -21,7 +21,7 @@ static void nap(long ns)
 		;
 }
 
-/* Tests look for these lines by their marks. */
+/* Tests look for these lines by the HERE marks. */
 /* clang-format off */
 ONE_COPY static void odd_one(const char *kind, int size)
 {
@@ -45,7 +45,10 @@ ONE_COPY static void circle(const char *kind, int rank, int size)
 		MPI_Ssend(&mine, 1, MPI_INT, next, 7, WORLD); /* HERE: ssend */
 		MPI_Recv(&theirs, 1, MPI_INT, before, 7, WORLD, MPI_STATUS_IGNORE);
 	} else if (!strcmp(kind, "sendrecv")) {
-		/* Each sends to the next, and waits for what the next one sends to another. */
+		/*
+		 * Each rank sends to the next, and waits for a message that the next rank sends to
+		 * another one.
+		 */
 		MPI_Sendrecv(&mine, 1, MPI_INT, next, 7, /* HERE: sendrecv */
 			     &theirs, 1, MPI_INT, next, 7,
 			     WORLD, MPI_STATUS_IGNORE);

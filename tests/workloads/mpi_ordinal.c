@@ -17,7 +17,7 @@ static unsigned int microseconds;
 	{                                                                               \
 		usleep(microseconds *(unsigned int)((rank * 5 + i * 3) % 7) / 7);       \
 		MPI_Barrier(comm);                                                      \
-		__asm__ volatile("# " #name); /* no two are the same code */            \
+		__asm__ volatile("# " #name); /* makes each function different code */            \
 	}
 
 ON(world)
@@ -53,7 +53,7 @@ int main(int argc, char **argv)
 			MPI_Comm_split(dup, rank / 2, -rank, &anew);
 		}
 		on_anew(anew, rank, i);
-		/* Rank 0 more often than others: it is alone. */
+		/* Rank 0 crosses its own communicator more often than the other ranks do. */
 		for (one = 0; one < (rank ? 1 : 3); one++)
 			on_self(MPI_COMM_SELF, rank, i);
 	}

@@ -42,13 +42,13 @@ static inline void run_threads(uint32_t n, void *(*body)(void *))
 	join_threads(start_threads(n, body), n);
 }
 
-/* Some work, a little different for everyone. */
+/* Do some work, of a different length for each key. */
 static inline void work_us(uint64_t key, uint64_t most)
 {
 	spin_until(now_ns() + mix64(key) % (most * 1000));
 }
 
-/* The result, held against what is expected. */
+/* Print the result, and return whether it differs from the expected value. */
 static inline int report(const char *name, const char *what, uint64_t got, uint64_t expected)
 {
 	printf("%s: %s=%llu episodes=0 %s\n", name, what, (unsigned long long)got,

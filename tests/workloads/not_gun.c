@@ -38,7 +38,10 @@ static void start(uint32_t index)
 	pthread_mutex_unlock(&gun.mutex);
 }
 
-/* The first thread to ask makes it, the last to have used it frees it. */
+/*
+ * Return the event of this round. The first thread that asks allocates it, and the last user frees
+ * it.
+ */
 static struct event *future(uint32_t round)
 {
 	struct event *e;

@@ -7,7 +7,7 @@
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static uint32_t word;
-static uint64_t count, own_count; /* one each: threads may be at different locks */
+static uint64_t count, own_count; /* one for each lock: threads may hold different locks */
 
 static void lock(void)
 {

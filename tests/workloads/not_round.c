@@ -23,7 +23,7 @@
 //   abandoned the joiner is cancelled in it, and its threads are joined by another
 #include "not.h"
 
-static uint64_t told; /* rounds as they should be told */
+static uint64_t told; /* number of rounds that should be reported */
 
 static void *short_work(void *arg)
 {
@@ -157,7 +157,7 @@ static void logger(pthread_t *threads)
 	}
 	word_set(&stop, 1);
 	join(other);
-	told = rounds - 1; /* of the first it could not be known */
+	told = rounds - 1; /* the first round could not be recognised */
 }
 
 static void shuffled(pthread_t *threads)

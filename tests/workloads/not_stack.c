@@ -79,7 +79,10 @@ int main(int argc, char **argv)
 
 	parse_arguments(argc, argv);
 	servers = start_threads(1, server);
-	/* Detached, so that nothing joins; the next generation gets the stacks of the last. */
+	/*
+	 * The threads are detached, so that nothing joins them. The next generation reuses their
+	 * stacks.
+	 */
 	for (int generation = 0; generation < 10; generation++) {
 		pthread_attr_t attr;
 

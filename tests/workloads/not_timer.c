@@ -45,7 +45,7 @@ int main(int argc, char **argv)
 	parse_arguments(argc, argv);
 	begin_ns = now_ns();
 	run_threads(thread_count, body);
-	/* The others may have been stopped in their last period. */
+	/* The other threads may have been stopped in their last period. */
 	bad = ticks < rounds || ticks > (uint64_t)rounds * thread_count;
 	printf("not_timer: ticks=%llu episodes=0 %s\n", (unsigned long long)ticks,
 	       bad ? "bad" : "ok");

@@ -29,13 +29,13 @@ static double neighbours(double *g, uint32_t i, uint32_t j)
 	return *at(g, i - 1, j) + *at(g, i + 1, j) + *at(g, i, j - 1) + *at(g, i, j + 1);
 }
 
-/* Rows of the interior. */
+/* Return the first interior row of a thread's share. */
 static uint32_t first_row(uint32_t id)
 {
 	return 1 + share(id, splash.size - 2);
 }
 
-/* Wind, and something of the flow that was. */
+/* Compute the right-hand side from the wind and the previous flow. */
 static void right_hand_side(uint32_t id, uint32_t step)
 {
 	for (uint32_t i = first_row(id); i < first_row(id + 1); i++)

@@ -12,7 +12,7 @@ struct barrier {
 	uint32_t in;
 	uint32_t round;
 	uint32_t count;
-	int32_t shared; /* 0: private, 128: shared, as glibc's futex flags */
+	int32_t shared; /* 0: private, 128: shared, like glibc's futex flags */
 	uint32_t out;
 };
 

@@ -9,7 +9,10 @@
 
 #include <sched.h>
 
-/* Pin the calling thread to the last CPU that it may use: the first has most of the other work. */
+/*
+ * Pin the calling thread to the last CPU that it may use, because the first CPU has most of the
+ * other work.
+ */
 static inline void pin_to_last(void)
 {
 	cpu_set_t set;

@@ -88,7 +88,7 @@ int main(int argc, char **argv)
 	threads = (pthread_t *)must_alloc(thread_count, sizeof(*threads));
 	must(pthread_barrier_init(&barrier, NULL, thread_count), "pthread_barrier_init");
 
-	/* As in the thesis, main is thread 0. */
+	/* Main is thread 0, as in the thesis. */
 	for (uint32_t i = 1; i < thread_count; i++)
 		must(pthread_create(&threads[i], NULL, work, (void *)(uintptr_t)i),
 		     "pthread_create");

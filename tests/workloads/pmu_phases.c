@@ -75,7 +75,7 @@ static void counters_close(const struct worker *w)
 		close(w->fds[i]);
 }
 
-/* Exactly two instructions a round; @rounds is not 0. */
+/* Execute exactly two instructions in each round. @rounds must not be 0. */
 static void execute(uint64_t rounds)
 {
 #if defined(__aarch64__)
@@ -95,7 +95,7 @@ static void execute(uint64_t rounds)
 #endif
 }
 
-/* Threads differ in a phase, and a thread's phases from each other; some sleep in between. */
+/* Return a number that differs between threads in a phase, and between phases of a thread. */
 static uint64_t rounds_of(uint32_t index, uint32_t phase)
 {
 	return 40000 + 20000 * (uint64_t)((index * 5 + phase * 3) % 13);

@@ -40,7 +40,7 @@ ONE_COPY static void factor_diagonal(const struct member *me, int iteration)
 		sleep_ns(work_ns);
 }
 
-/* "Any number": lines of their own that no file has. */
+/* Add any number of barriers. Their line numbers are constructed, and in no file. */
 ONE_COPY static void more_barriers(const struct member *me)
 {
 	for (int i = 1; i <= extras; i++)
@@ -81,7 +81,10 @@ int main(int argc, char **argv)
 	const char *rest;
 	int o, all = argc;
 
-	/* SBT's own options are not for getopt; sbt_init() is to see them all the same. */
+	/*
+	 * Remove SBT's own options before getopt_long() parses the rest. sbt_init() still sees
+	 * them.
+	 */
 	argc = sbt_args(argc, argv);
 	while ((o = getopt_long(argc, argv, "t:i:w:e:a", options, NULL)) != -1) {
 		if (o == 't') {

@@ -54,7 +54,7 @@ static void touch(char *pages, size_t size)
 		pages[i * size] = 1;
 }
 
-/* One a line: each is a barrier of its own. */
+/* Each use has its own line, and so is a barrier of its own. */
 #define MEET serial(pthread_barrier_wait(&barrier))
 
 static void one_round(uint32_t me, char *pages, size_t size)
@@ -99,7 +99,7 @@ static void *member(void *arg)
 
 	if (pages == MAP_FAILED)
 		die("mmap: %s", strerror(errno));
-	/* A page a fault. */
+	/* Without huge pages, each page causes one fault. */
 	madvise(pages, all, MADV_NOHUGEPAGE);
 	SBT_THREAD((int)me);
 	for (uint64_t i = 0; i < rounds; i++)

@@ -25,7 +25,7 @@ static uint64_t steps;
 static int cyclic;
 static struct {
 	uint64_t reads, writes, bytes, hash;
-	uint64_t apart[4]; /* a cache line each */
+	uint64_t apart[4]; /* one cache line for each element */
 } did[MAX_THREADS];
 
 static void compute(uint32_t me, uint32_t units)

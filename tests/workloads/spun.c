@@ -62,7 +62,10 @@ static void *run(void *arg)
 {
 	unsigned me = (unsigned)(size_t)arg, round = 0;
 
-	/* The first one says which round is the last: all leave after the same. */
+	/*
+	 * The first thread decides which round is the last, so that all threads leave after the
+	 * same round.
+	 */
 	do {
 		round++;
 		if (!me && now() > until)

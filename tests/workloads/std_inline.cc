@@ -79,7 +79,7 @@ static void thread(int i)
 #endif
 
 #ifdef MIXED
-/* All that it calls is put in line, whatever the level. */
+/* All calls in this function are inlined, at any optimisation level. */
 __attribute__((flatten)) static void other(int i)
 {
 	arrivals[i].push_back(now_ns());

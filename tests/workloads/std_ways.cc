@@ -76,7 +76,10 @@ static void drop()
 				meet.arrive_and_drop();
 				return;
 			}
-			/* Two callers: of one alone g++ leaves no function. */
+			/*
+			 * With two calls, g++ keeps the function. With a single call it would
+			 * inline it.
+			 */
 			if (phase & 1)
 				meet.arrive_and_wait();
 			else

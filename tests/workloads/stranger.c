@@ -61,7 +61,7 @@ int main(int argc, char **argv)
 	must(pthread_barrier_init(&barrier, NULL, 1), "pthread_barrier_init");
 	loop = (double *)must_alloc(repetitions, sizeof(*loop));
 	wait = (double *)must_alloc(repetitions, sizeof(*wait));
-	/* In turn, so that a busy moment touches both. */
+	/* Alternate between the two, so that a busy moment affects both. */
 	for (uint64_t i = 0; i < repetitions; i++) {
 		loop[i] = loop_ns(calls);
 		wait[i] = wait_ns(calls, &barrier);

@@ -25,7 +25,7 @@ ONE_COPY static void *team_member(void *arg)
 	return NULL;
 }
 
-/* Starts the threads, joins them and returns the number of episodes. */
+/* Start the threads, join them, and return the number of episodes. */
 static inline uint32_t run_team(uint32_t threads, uint32_t rounds)
 {
 	pthread_t *t = (pthread_t *)must_alloc(threads, sizeof(*t));

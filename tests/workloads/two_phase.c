@@ -63,7 +63,7 @@ static void work(int me, int round, unsigned *seed)
 		usleep((*seed >> 16) % 500);
 }
 
-/* Looks for a while whether it has changed, with the mutex given back meanwhile. */
+/* Poll for a while whether *@leaving has changed, and unlock the mutex meanwhile. */
 static inline void spin(const int *leaving, int value)
 {
 	for (int i = 0; i < spins && *(const volatile int *)leaving == value; i++) {
@@ -258,7 +258,7 @@ __attribute__((noinline)) static void meet_turnstile(void)
 	sem_wait(&b.second);
 }
 
-/* The second turnstile is open at first. */
+/* The second turnstile is open initially. */
 __attribute__((noinline)) static void meet_same(void)
 {
 	sem_wait(&b.lock);

@@ -34,7 +34,7 @@ static const char *const kinds[] = { "own", "cond", "phase", "named", "team" };
 static enum hot kind;
 static uint64_t ended[ROUNDS_MAX], cpu_ns[ROUNDS_MAX];
 static uint64_t hot[ROUNDS_MAX];
-static uint64_t *made; /* by thread */
+static uint64_t *made; /* number of crossings, by thread */
 static uint32_t rounds = 400, threads = 2;
 static uint64_t every_ns = 10 * NSEC_PER_SEC / 1000;
 static volatile sig_atomic_t terminated;
@@ -96,7 +96,7 @@ static void go_through(pthread_barrier_t *own, uint64_t until, uint64_t *n)
 		for (uint32_t i = 0; i < some; i++)
 			go_once(own);
 		count += some;
-		/* Others read it at the end of a round. */
+		/* Another thread reads this number at the end of a round. */
 		__atomic_store_n(n, count, __ATOMIC_RELAXED);
 		/* Threads that share a barrier cross it equally often. */
 	} while (kind != COND && now_ns() < until);
@@ -181,7 +181,7 @@ static void member(uint32_t self)
 				rounds = round + 1;
 		}
 		round++;
-		/* No thread goes on before it is known whether it is over. */
+		/* No thread may continue before it is known whether the program ends. */
 		MEET_COLD();
 	}
 }

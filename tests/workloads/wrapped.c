@@ -10,7 +10,7 @@
 
 static pthread_barrier_t b;
 
-/* The empty statements keep the calls from becoming jumps. */
+/* The empty statements prevent tail calls. */
 __attribute__((noinline)) static int inner(void)
 {
 	int r = pthread_barrier_wait(&b); /* HERE: inner */
