@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Runs a program of splash.h again and again in one process, for each byte on stdin once, and says
-// on a line how many ns that took. The memory is the same each time, so that what differs from run
-// to run is not where it came to lie. The program's main is program_main here; what it says is
-// dropped. Exit status: 1 if any run's was not 0.
+// Runs a program of splash.h repeatedly in one process: once for each byte on stdin. Prints the
+// time of each run in ns, on a line. Each run gets the same memory, so runs do not differ by the
+// location of their data. The program's main is called program_main here, and its output is
+// discarded. Exit status: 1 if a run failed.
 #include "common.h"
 
 #include <malloc.h>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// What every workload needs: clocks, work of a known length, arguments, a stopgap against hanging.
-// Clean as C and as C++; no header beyond libc, because musl-gcc sees no kernel headers.
+// Common code of the workloads: clocks, work of a known length, arguments, a stopgap against
+// hanging. Valid as C and as C++. It includes only libc headers, because musl-gcc finds no kernel
+// headers.
 #ifndef WORKLOADS_COMMON_H
 #define WORKLOADS_COMMON_H
 

@@ -2,15 +2,15 @@
 // Copyright (c) 2026 The sbt-trace authors
 //
 // copied_code library|rewritten|hugepages|function|compiler [--wait]: runs copies of code, or code
-// that it makes.
+// that the program makes.
 //   library     the C library's code of pthread_barrier_wait is replaced by a copy of it
-//   rewritten   the same, where the copy is written into memory that is code already
-//   hugepages   the same, which then may be written no longer, as programs do for code in large
-//               pages
-//   function    a function of its own is copied, and called in the copy
-//   compiler    nothing is copied: code is made, as compilers do that run in a program
-// Then two threads meet ten times. With --wait it says "ready" before, says "copied" after, and
-// waits for a line each time.
+//   rewritten   as `library`, but the copy is written into memory that is already executable
+//   hugepages   as `rewritten`, and the memory is then write-protected, as in programs that move
+//               their code to huge pages
+//   function    a function of this program is copied, and the copy is called
+//   compiler    nothing is copied; the program makes code at run time, like a just-in-time compiler
+// Then two threads cross a barrier ten times. With --wait the program prints "ready" before and
+// "copied" after this step, and waits for a line each time.
 #include "common.h"
 
 #include <sys/mman.h>

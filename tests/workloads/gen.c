@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// The generator of known answers for pthread_barrier_wait; with --processes, of barriers that
-// processes share. The options and the log: gen_core.c.
+// The generator of known answers for pthread_barrier_wait. With --processes, processes share the
+// barriers. gen_core.c describes the options and the log.
 #include "gen_core.h"
 
 #ifndef GEN_FLAVOUR

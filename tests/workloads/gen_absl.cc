@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The sbt-trace authors
 //
 // Known answers for absl::Barrier, which serves one episode. --kind:
-//   place  two barriers that take turns, each constructed again in the same memory
-//   heap   the same with new and delete, as Abseil's documentation has it
+//   place  two barriers alternate, each constructed again in the same memory
+//   heap   as `place`, with new and delete, as in Abseil's documentation
 #include "gen_core.h"
 
 #include <absl/synchronization/barrier.h>

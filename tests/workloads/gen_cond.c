@@ -4,14 +4,14 @@
 // Known answers for barriers written by hand with a mutex and a condition variable. --kind:
 //   generation  a central counter and a generation; broadcast under the mutex
 //   thesis      figure 4.5 of the thesis, with the predicate loop that it lacks
-//   after       the same as generation, but broadcast after the mutex is released
+//   after       as `generation`, but broadcast after the mutex is released
 //   signals     N - 1 signals instead of one broadcast
-//   timed       pthread_cond_timedwait in turns of --timeout (1ms)
-//   clock       pthread_cond_clockwait, the same
-//   two-phase   no thread leaves before all have seen the first phase's end: every episode is two
-//               meetings, on two condition variables; the log's departure is that of the second
+//   timed       repeated calls of pthread_cond_timedwait, with --timeout (1ms)
+//   clock       repeated calls of pthread_cond_clockwait, with --timeout (1ms)
+//   two-phase   no thread leaves before all have seen the end of the first phase. Every episode has
+//               two waits, on two condition variables. The log has the departure from the second.
 //   tree        a combining tree: nodes of at most three, each a barrier of its own. The last
-//               arriver at a node goes up, and wakes the node on its way down; so a node's wake is
+//               arriver at a node goes up, and wakes the node on its way down. So a node's wake is
 //               later than its last arrival. Episodes of all nodes together: rounds * nodes
 //               (printed)
 #include "gen_core.h"

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// The generators of known answers: N threads, a chosen work for each thread and round, and their
-// own log of every arrival and departure by their own clock. tests/e2e/genlog.py reads the log. How
-// they meet is for gen.c (pthread_barrier_wait), gen_cond.c and the others to say.
+// The engine of the generators of known answers: N threads, selectable work for each thread and
+// round, and a log of every arrival and departure by the program's own clock. tests/e2e/genlog.py
+// reads the log. gen.c (pthread_barrier_wait), gen_cond.c and the others define the barriers.
 //
-// Log: lines "thread tid pid round object site arrive_ns depart_ns serial cpu_enter_ns
-// cpu_leave_ns enter_ns leave_ns", where arrive and depart are CLOCK_MONOTONIC immediately before
-// and after the call, serial is 1 for one thread of each episode (that which got
-// PTHREAD_BARRIER_SERIAL_THREAD, or the last to arrive, or where none can know, the team's first),
-// and cpu_ are the thread's own CPU time, read between enter_ns and arrive_ns, and between
-// depart_ns and leave_ns. Lines that begin with # state the options and, for each process, the
-// addresses of its barriers. With several teams, object is team * barriers + barrier.
+// Log: lines "thread tid pid round object site arrive_ns depart_ns serial cpu_enter_ns cpu_leave_ns
+// enter_ns leave_ns". arrive and depart are CLOCK_MONOTONIC immediately before and after the call.
+// serial is 1 for one thread of each episode: the thread that got PTHREAD_BARRIER_SERIAL_THREAD, or
+// the last arriver, or if neither is known, the team's first. cpu_ are the thread's own CPU time,
+// read between enter_ns and arrive_ns, and between depart_ns and leave_ns. Lines that begin with #
+// have the options and, for each process, the addresses of its barriers. With several teams, object
+// is team * barriers + barrier.
 #include "gen_core.h"
 
 #include <fcntl.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// The engine of the generators of known answers: options, threads or processes, work, the log. What
-// a family of barriers adds is a place to meet: struct gen_family, and one function for each site.
-// Clean as C and as C++.
+// The engine of the generators of known answers: options, threads or processes, work, the log. A
+// family of barriers adds its barriers: a struct gen_family, and one function for each site. Valid
+// as C and as C++.
 #ifndef WORKLOADS_GEN_CORE_H
 #define WORKLOADS_GEN_CORE_H
 
@@ -39,7 +39,7 @@ enum {
 	GEN_CAN_RECREATE = 2,
 	GEN_CAN_SHARE = 4, /* processes can share the memory of objects */
 	GEN_CAN_TEAM = 8, /* several teams at the same time */
-	GEN_SITE_BY_KIND = 16, /* each kind has its own site; the kind "all" takes them in turn */
+	GEN_SITE_BY_KIND = 16, /* each kind has its own site; the kind "all" uses all of them */
 };
 
 /* A family of barriers. A callback is NULL if the family lacks it. */

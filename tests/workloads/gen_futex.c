@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Known answers for barriers written by hand with the futex system call. Private to the process, or
-// with --shared or --processes not; with --timeout every wait gives up after so long (ETIMEDOUT)
-// and begins again. Waits that come too late end with EAGAIN. --kind:
+// Known answers for barriers written by hand with the futex system call. Futexes are private to the
+// process, unless --shared or --processes is given. With --timeout every wait ends after that time
+// (ETIMEDOUT), and is repeated. Waits that begin too late end with EAGAIN. --kind:
 //   wait      FUTEX_WAIT and FUTEX_WAKE on a sense that is reversed in every episode
 //   bitset    FUTEX_WAIT_BITSET and FUTEX_WAKE_BITSET
-//   waitv     futex_waitv, of one word (Linux 5.16)
-//   waitv2    futex_waitv, of two words: the second is never woken
-//   requeue   one is woken, the others are requeued to a second word and woken there in turn, by
-//             each that leaves
-//   spin      2000 turns of a loop before the wait
+//   waitv     futex_waitv, with one word (Linux 5.16)
+//   waitv2    futex_waitv, with two words: the second is never woken
+//   requeue   one thread is woken, and the others are requeued to a second word. Each thread that
+//             leaves wakes the next there.
+//   spin      2000 iterations of a loop before the wait
 #include "gen_core.h"
 
 #include <limits.h>

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Known answers for OpenMP: gen_gomp is this by GCC, gen_libomp by clang. Each kind has a pragma
-// and so a line of its own; the log's site is the kind's number. --kind:
+// Known answers for OpenMP: GCC builds gen_gomp from this file, and clang builds gen_libomp. Each
+// kind has its own pragma, on a line of its own. In the log, the site is the kind's number. --kind:
 //   barrier       #pragma omp barrier
-//   for           the end of a loop with one turn for each thread, static
-//   dynamic       the end of a loop handed out in turn: a thread without a turn arrived at its
-//                 start
+//   for           the end of a loop with one iteration for each thread, static
+//   dynamic       the end of a loop with a dynamic schedule: a thread without an iteration arrived
+//                 at the loop's start
 //   sections      the end of sections
-//   single        the end of a single; its executor arrives after it
+//   single        the end of a single; the thread that executes it arrives after it
 //   tasks         a barrier at which each thread's two tasks wait to be executed
-//   copyprivate   the end of a single that hands a value to the others; GCC puts a barrier behind
-//   all           of these, one after the other
-//   region        the end of a parallel region, a new one every round
-//   parallel-for  the end of a parallel for, a new one every round
-// With --teams K, K nested teams, each in a parallel region of its own, inside one of K threads.
-// At the end of a region only the master can see itself leave: the log's departure of the others
-// is where the next region finds them, for the last round the master's.
+//   copyprivate   the end of a single that passes a value to the others; GCC adds a barrier after
+//                 it
+//   all           these kinds, one after the other
+//   region        the end of a parallel region, a new one in every round
+//   parallel-for  the end of a parallel for, a new one in every round
+// With --teams K there are K nested teams, each in a parallel region of its own inside one of K
+// threads. At the end of a region only the master can see its own departure. For the other threads,
+// the log has the start of the next region, or in the last round, the master's departure.
 #include "gen_core.h"
 
 #include <omp.h>

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Known answers for what C++20 has. --kind:
+// Known answers for the barriers of C++20. --kind:
 //   barrier     std::barrier::arrive_and_wait
-//   completion  the same, with a completion function of its own
-//   split       arrive(), 20 us of work, wait(token): the log's arrival is that of arrive()
-//   drop        a member more than there are threads, which has left by arrive_and_drop at the
-//               start
-//   latch       std::latch::arrive_and_wait; three latches in turn, each made anew for its next use
-//   countdown   all but the first member only count_down, which leaves no trace and does not wait;
-//               the first waits. No --log
+//   completion  as `barrier`, with a completion function
+//   split       arrive(), 20 us of work, wait(token); the log has the arrival of arrive()
+//   drop        the barrier counts one more member, which left by arrive_and_drop at the start
+//   latch       std::latch::arrive_and_wait; three latches alternate, each constructed anew for its
+//               next use
+//   countdown   all members but the first only call count_down, which leaves no trace and does not
+//               wait; the first waits. No --log
 #include "gen_core.h"
 
 #include <barrier>

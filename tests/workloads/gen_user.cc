@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Known answers for a user's own barrier functions: atomics and sched_yield, so that nothing but
-// their symbols can show them. --kind, and what is to be named to a tracer:
+// Known answers for a user's own barrier functions. They use atomics and sched_yield, so that only
+// their symbols identify them. --kind, and the functions to name to a tracer:
 //   one        int my_barrier(struct bar *b)
 //   second     int my_barrier_on(int colour, struct bar *b): the object is the second argument
 //   global     int my_global_barrier(): no argument, one object for all
 //   pair       int my_barrier_begin(struct bar *b), void my_barrier_end(struct bar *b)
 //   method     int team::barrier::wait(unsigned), mangled
-//   throws     int my_throwing_barrier(struct bar *b): every fourth crossing of a thread ends in a
-//              C++ exception, thrown after the meeting and caught by the caller
-//   jumps      the same with longjmp: int my_jumping_barrier(struct bar *b, jmp_buf)
-//   two        my_barrier, and for 5 ms before each meeting int my_hot_barrier(struct bar *b), as
-//              often as it goes, at one of the thread's own, which counts 1
-//   mixed      my_barrier, and before each meeting a hundred others at one object, to which every
-//              other thread comes by my_hot_barrier, the rest by int my_second_barrier(struct bar
-//              *b); there is one each 5 ms
-// At the end of two and mixed one JSON object: when each meeting was over (CLOCK_MONOTONIC), how
-// often my_hot_barrier had been called by then, and the CPU time of the process. At the end of
-// throws and jumps: how many exceptions were caught, destructors run, jumps made.
+//   throws     int my_throwing_barrier(struct bar *b): every fourth crossing of a thread ends with
+//              a C++ exception, thrown after the episode and caught by the caller
+//   jumps      as `throws`, with longjmp: int my_jumping_barrier(struct bar *b, jmp_buf)
+//   two        my_barrier; for 5 ms before each crossing, each thread repeats int
+//              my_hot_barrier(struct bar *b) on an object of its own, which counts 1
+//   mixed      my_barrier, every 5 ms. Before each crossing, all threads cross one other object a
+//              hundred times: every other thread by my_hot_barrier, the rest by int
+//              my_second_barrier(struct bar *b)
+// At the end, `two` and `mixed` print one JSON object. For each episode of my_barrier it has its
+// end (CLOCK_MONOTONIC), the number of calls of the hot barriers so far, and the CPU time of the
+// process. `throws` and `jumps` print how many exceptions were caught, destructors run, and jumps
+// made.
 #include "gen_core.h"
 
 #include <sched.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Two threads meet at a barrier; the second, "late", is delayed by another thread before each: in
-// ways in which it is easy to blame the wrong one. "held MODE [ROUNDS]" prints "# NAME TID" of each
-// thread that may be named.
+// Two threads cross a barrier. Before each crossing, another thread delays the second one, "late",
+// in a way that easily misleads a tracer about the culprit. "held MODE [ROUNDS]" prints "# NAME
+// TID" for each thread that a report may name.
 #include "common.h"
 
 #include <sched.h>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Names that do harm when printed as they are: escape sequences, line breaks, quotes, markup,
-// separators, format strings, broken UTF-8; in every thread's name, in the process's and in that of
-// the function that waits. Copy the program to a path as bad to complete the set.
+// Names that do harm when they are printed unchanged: escape sequences, line breaks, quotes,
+// markup, separators, format strings, broken UTF-8. They are the names of every thread, of the
+// process and of the function that waits. To complete the set, copy the program to a path with such
+// a name.
 //
 // Known answer: 100 episodes of as many threads as there are names.
 #include "common.h"

@@ -2,13 +2,13 @@
 // Copyright (c) 2026 The sbt-trace authors
 //
 // A team that hangs at a barrier in a known way: hung --kind KIND [--threads N] [--rounds N |
-// --no-past] [--missing N] [--depth N] [--seconds N]. After some good rounds (--no-past: none) it
-// goes wrong as `kinds` says. A missing thread prints "# missing TID"; the line it is at then has
-// "HERE: KIND" in it. All print "# member NUMBER TID" first, and "# hung" is printed when each is
-// where it stays until the program is killed (or its stopgap is over).
+// --no-past] [--missing N] [--depth N] [--seconds N]. After some good rounds (--no-past: none), the
+// threads hang as `kinds` defines. First, each member prints "# member NUMBER TID". A missing
+// thread prints "# missing TID", and stays on the line with "HERE: KIND". "# hung" follows when
+// each thread is where it stays until the program is killed (or its stopgap ends it).
 //
-// A thread of a "healthy" kind arrives after --seconds, and the program ends: nothing hung. eintr
-// ends at the end of its standard input, and prints how often system calls were interrupted.
+// A thread of a "healthy" kind arrives after --seconds, and the program ends. eintr ends at the end
+// of stdin, and prints how often system calls were interrupted.
 #include "common.h"
 
 #include <getopt.h>
@@ -271,10 +271,7 @@ static bool slow_lock(uint32_t member)
 	return false;
 }
 
-/*
- * Two threads take two locks in opposite order. A thread that does not get the second lock releases
- * the first.
- */
+/* Two threads lock in opposite order. Without the second lock, each one releases the first. */
 ONE_COPY static bool give_way(uint32_t member)
 {
 	uint64_t until = now_ns() + seconds * NSEC_PER_SEC;

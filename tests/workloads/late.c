@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Threads of which one comes late to every barrier, for one known reason (or two). All do the same
-// work, as long by the clock that stands still while a thread does not run; the late one is delayed
-// in addition, and measures by its own clocks for how long. Each is pinned to a CPU.
+// A team in which one thread is late at every barrier, for one known reason (or two). All threads
+// do the same work, measured by their own CPU time. The late thread is delayed in addition, and
+// measures the delay by its own clocks. Each thread is pinned to a CPU.
 //
-// Log: "cross THREAD TID ROUND ARRIVE_NS DEPART_NS CPU_ENTER_NS CPU_LEAVE_NS ENTER_NS
-// LEAVE_NS" for every crossing (CPU: the thread's own CPU time, read between ENTER and ARRIVE, and
-// between DEPART and LEAVE), "late ROUND TID REASON NS" for what was injected, and lines that begin
-// with # for other threads.
+// Log: "cross THREAD TID ROUND ARRIVE_NS DEPART_NS CPU_ENTER_NS CPU_LEAVE_NS ENTER_NS LEAVE_NS" for
+// every crossing (CPU: the thread's own CPU time, read between ENTER and ARRIVE, and between DEPART
+// and LEAVE), "late ROUND TID REASON NS" for each injected delay, and lines that begin with # for
+// other threads.
 #include "common.h"
 
 #include <fcntl.h>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Threads that stand at places that are known, without frame pointers: each prints "# PLACE TID" on
-// its way there. Ends at the end of stdin, and prints how often epoll_wait() and semtimedop() were
-// interrupted: "# eintr COUNT". "looked TIMES": as many threads at each place.
+// Threads that stay at known positions in the code, without frame pointers. Each prints "# PLACE
+// TID" on its way there. "looked TIMES" runs TIMES threads at each position. The program ends at
+// the end of stdin, and prints how often epoll_wait() and semtimedop() were interrupted: "# eintr
+// COUNT".
 #include "common.h"
 
 #include <linux/futex.h>

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// LU decomposition without pivoting, rows distributed in blocks or cyclically, in the image of
-// figures 3.8 and 3.9 of the thesis: one barrier before the loop, in run(), and one in every
-// iteration, at one line of lu_block() or lu_cyclic().
+// LU decomposition without pivoting, modelled on figures 3.8 and 3.9 of E. Novillo's thesis
+// (University of Alberta, 2002). Rows are distributed in blocks or cyclically. There is one barrier
+// before the loop, in run(), and one in every iteration, at one line of lu_block() or lu_cyclic().
 //
-// Known answers, for an N x N matrix: 1 + (N - 1) episodes. Under block partitioning the last
-// thread has the most to do in every iteration, so the imbalance is static (SerE 1), and shares of
-// the work tend to (23, 65, 101, 131, 155, 173, 185, 191)/1024 with 8 threads; load balance
-// (mean/maximum) to 8/11, 32/47 and 128/191 with 2, 4 and 8. Under cyclic partitioning it tends to
-// 1; "cyclic" deals the rows out anew in every iteration, as the thesis does, "kept" leaves each
-// where it was. The exact figures for this N are printed. The checksum of the factors depends on N
-// alone: neither partitioning nor the number of threads changes an operation. With --sleep-work NS
-// no arithmetic is done: updating a row in m columns takes m * NS asleep, in one sleep an
-// iteration, so that 8 threads on 2 CPUs have exactly proportional work.
+// Known answers, for an N x N matrix: 1 + (N - 1) episodes. With block partitioning the last thread
+// has most work in every iteration, so the imbalance is static (SerE 1). With 8 threads the shares
+// of work tend to (23, 65, 101, 131, 155, 173, 185, 191)/1024. Load balance (mean/maximum) tends to
+// 8/11, 32/47 and 128/191 with 2, 4 and 8 threads, and with cyclic partitioning to 1. "cyclic"
+// distributes the rows anew in every iteration, as the thesis does; "kept" does not. The exact
+// figures for this N are printed. The checksum of the factors depends on N alone. With --sleep-work
+// NS no arithmetic is done: updating a row in m columns takes m * NS asleep, in one sleep per
+// iteration, so 8 threads on 2 CPUs have exactly proportional work.
 #include "common.h"
 
 #include <getopt.h>

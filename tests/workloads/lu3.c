@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Blocked LU decomposition in the image of SPLASH-2's: a SIZE x SIZE matrix in blocks of BLOCK x
-// BLOCK, dealt out to the threads in turn. In every iteration the thesis's three barriers: after
-// the diagonal block, after the perimeter, after the interior. Episodes: 1 + 3 * SIZE / BLOCK.
+// Blocked LU decomposition modelled on SPLASH-2's: a SIZE x SIZE matrix in blocks of BLOCK x BLOCK,
+// distributed to the threads cyclically. Every iteration has the three barriers of the thesis:
+// after the diagonal block, after the perimeter, after the interior. Episodes: 1 + 3 * SIZE /
+// BLOCK.
 #include "splash.h"
 
 #include <math.h>

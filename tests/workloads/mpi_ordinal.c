@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// ROUNDS episodes on each of several communicators, one after the other in every round: the world,
-// a duplicate, halves of the ranks, a communicator of two that are made anew for each quarter of
-// the rounds, and each rank alone. Nonblocking collectives lie in between. The phases differ, and
-// last up to MICROSECONDS.
+// ROUNDS episodes on each of several communicators, one after the other in every round. They are
+// the world, a duplicate, halves of the ranks, a communicator of two ranks, and each rank alone.
+// The communicator of two is made anew for each quarter of the rounds. Nonblocking collectives are
+// in between. The phases differ, and last up to MICROSECONDS.
 #include <mpi.h>
 
 #include <stdlib.h>

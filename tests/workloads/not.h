@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// For the programs not_*.c. Their threads wait for one another and never meet: no barrier is in
-// them, so none must be found. All take [THREADS [ROUNDS]] and print what they did. That main
-// creates threads and joins them at the end is a meeting of the family forkjoin, the only one.
+// For the programs not_*.c. Their threads wait for each other, but cross no barrier, so a tracer
+// must find none. All take [THREADS [ROUNDS]] and print what they did. main creates threads and
+// joins them at the end, which is the only episode, of the family forkjoin.
 #ifndef WORKLOADS_NOT_H
 #define WORKLOADS_NOT_H
 

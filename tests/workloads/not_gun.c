@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// One-shot events: a start gun, for which all threads wait and one of them, in the same function,
-// wakes the others, once; then futures, each an object of its own on the heap, often at an address
-// that was used before: a thread sets it, in its turn, and the others wait until it is set.
+// One-shot events. The first is a start signal: all threads wait for it, and one of them, in the
+// same function, wakes the others once. Then there are futures, each an object of its own on the
+// heap, often at an address that was used before. One thread, which changes, sets a future, and the
+// others wait until it is set.
 #include "not.h"
 
 struct event {

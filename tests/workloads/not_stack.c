@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Condition variables of many objects at few addresses: each request has its own, on the stack of
-// the thread that asks, which waits there until the one server has answered and woken it. Now and
-// then the whole stack belongs to another thread than before.
+// Condition variables of many objects at few addresses. Each request has its own condition
+// variable, on the stack of the requesting thread, which waits there until the one server has
+// answered and woken it. From time to time a whole stack passes to another thread.
 #include "not.h"
 
 struct request {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Work stealing: a deque for each thread; a thread with none left steals, and one that finds
-// nothing sleeps on one condition variable. A task in five makes more tasks, and then all that
-// sleep are woken at once: often that is everyone else. ROUNDS is how many trees of tasks are
-// worked off.
+// Work stealing with a deque for each thread. A thread without tasks steals one, and a thread that
+// finds none sleeps on one condition variable. One task in five makes more tasks, and then wakes
+// all sleeping threads at once, often all others. ROUNDS is the number of trees of tasks.
 #include "not.h"
 
 #define DEQUE 4096

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Periodic waiters: every thread waits on one condition variable until its next time, all for the
-// same times, and none wakes another, but the first thread at the very end.
+// Periodic waits: every thread waits on one condition variable until its next time. All have the
+// same times, and no thread wakes another, except the first thread at the very end.
 #include "not.h"
 
 #define PERIOD_NS 500000

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Currents in an ocean basin in the image of SPLASH-2's ocean: a SIZE x SIZE grid, STEPS time
-// steps, in each a right-hand side from the stream function, then red-black relaxation until the
-// largest change, for which there is a lock, is small. Episodes in a time step: 1 after the
-// right-hand side, then 4 for each sweep (red, black, the change known, the change read); 1 at the
-// start. The number of sweeps depends on SIZE and STEPS alone.
+// Currents in an ocean basin, modelled on SPLASH-2's ocean: a SIZE x SIZE grid and STEPS time
+// steps. Each time step computes a right-hand side from the stream function. Then red-black
+// relaxation runs until the largest change, which a lock protects, is small. Episodes in a time
+// step: 1 after the right-hand side, then 4 for each sweep (red, black, the change known, the
+// change read); 1 at the start. The number of sweeps depends on SIZE and STEPS alone.
 #include "splash.h"
 
 #include <math.h>

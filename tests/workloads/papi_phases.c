@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Threads that count their own phases: a team crosses one barrier PHASES + 1 times, does between
-// two crossings work that depends on the thread and the phase alone, and reads its own counters
-// before and after it.
+// Threads that count events in their own phases: a team crosses one barrier PHASES + 1 times.
+// Between two crossings each thread does work that depends on the thread and the phase alone, and
+// reads its own counters before and after the work.
 //
-//   papi_phases LOG [EVENT...]      by PAPI
-//   perf_phases LOG [EVENT...]      by perf_event_open(), for where there is no PAPI
+//   papi_phases LOG [EVENT...]      counts with PAPI
+//   perf_phases LOG [EVENT...]      counts with perf_event_open(), for machines without PAPI
 //
-// LOG gets one line "tid,phase,event,count" for each thread, phase and event. Phase n is the one
-// that ends with episode n of the barrier (the first is 0); phase 0, in which the counters are set
-// up, is not in it. Two more "events" are known without counting: known-pages, the fresh pages
-// touched, and known-sleeps. Times are in ns.
+// LOG gets one line "tid,phase,event,count" for each thread, phase and event. Phase n ends with
+// episode n of the barrier (the first is 0). LOG has no phase 0, in which the counters are set up.
+// Two more "events" are known without counting: known-pages, the number of fresh pages touched, and
+// known-sleeps. Times are in ns.
 //
-// Counting from departure to arrival finds more than that by one reading (a system call of 0.3 us
-// here): from leaving the barrier to the end of the first, from the start of the second to the
-// arrival. That is in task-clock, cycles and instructions; no page fault is in it, for all that is
-// read and written there was touched before.
+// A tracer that counts from departure to arrival also counts one reading (a system call of 0.3 us
+// here): from leaving the barrier to the end of the first reading, and from the start of the second
+// reading to the arrival. This affects task-clock, cycles and instructions. It causes no page
+// faults, because all of that memory was touched before.
 #include "common.h"
 
 #include <linux/perf_event.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// A thread on one CPU.
+// Run a thread on one CPU.
 #ifndef WORKLOADS_PIN_H
 #define WORKLOADS_PIN_H
 

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Threads that count their own phases' instructions: a team crosses one barrier PHASES + 1 times
-// and executes between two crossings a number of instructions that depends on the thread and the
-// phase alone, with what its own counters of user space say before and after.
+// Threads that count the instructions of their own phases: a team crosses one barrier PHASES + 1
+// times. Between two crossings each thread executes a number of instructions that depends on the
+// thread and the phase alone, and reads its own user-space counters before and after.
 //
 //   pmu_phases LOG
 //
 // LOG gets one line "tid,phase,event,count" for each thread, phase and event: instructions:u,
 // cycles:u, and known-instructions, which were not counted. Phase n ends with episode n of the
-// barrier (the first is 0); phase 0, in which the counters are set up, is not in it. Without
-// hardware counters the program says so and fails.
+// barrier (the first is 0). LOG has no phase 0, in which the counters are set up. Without hardware
+// counters the program fails with a message.
 //
-// Counting from departure to arrival finds more than that: the ends of two readings and the calls
-// around, some hundred instructions.
+// A tracer that counts from departure to arrival also counts parts of two readings and the calls
+// around them, some hundred instructions.
 #include "common.h"
 
 #include <linux/perf_event.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// A parallel radix sort in the image of SPLASH-2's: SIZE 32-bit keys, DIGITS digits. Episodes: 1
-// at the start, 3 for each digit, 1 at the end; with STEPS sorts of new keys, that many times more.
+// A parallel radix sort modelled on SPLASH-2's: SIZE 32-bit keys, DIGITS digits. Episodes: 1 at the
+// start, 3 for each digit, 1 at the end; with STEPS sorts of new keys, that many times more.
 #include "splash.h"
 
 #define DIGIT_BITS 8

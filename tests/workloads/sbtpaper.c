@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Programs in the image of the pC++ benchmarks that Shanmugam and Malony extrapolate (section 4,
-// table 2), each with its data dealt out to the threads as theirs are, and telling the owner of the
-// data that it reads (SBT_READ). They compute what they are named after, with the same result
-// whatever the number of threads.
+// Programs modelled on the pC++ benchmarks that Shanmugam, Malony and Mohr extrapolate (Performance
+// Extrapolation of Parallel Programs, 1995, section 4, table 2). Each distributes its data to the
+// threads as the original does, and reports the owner of the data that it reads (SBT_READ). They
+// compute what they are named after. The result does not depend on the number of threads.
 //
-//	embar	pairs of random numbers, counted by how far from the middle they fall
-//	cyclic	a block tridiagonal system by cyclic reduction; each level's equations are dealt out
-//		anew
-//	sparse	a random sparse system by conjugate gradients
-//	grid	Poisson's equation on a plane dealt out (BLOCK, BLOCK), by Jacobi's iteration
-//	mgrid	the same by V-cycles over planes of half the size each time
-//	poisson	the same by sine transforms: of rows, a transposition, tridiagonal systems, and back
-//	sort	bitonic; the number of threads must be a power of 2
+//   embar    pairs of random numbers, counted by their distance from the middle
+//   cyclic   a block tridiagonal system by cyclic reduction; the equations of each level are
+//            distributed anew
+//   sparse   a random sparse system by conjugate gradients
+//   grid     Poisson's equation on a plane with (BLOCK, BLOCK) distribution, by Jacobi's iteration
+//   mgrid    as `grid`, by V-cycles over planes of half the size each time
+//   poisson  Poisson's equation by sine transforms of rows and columns, with transpositions between
+//   sort     bitonic sort; the number of threads must be a power of 2
 //
-// sbtpaper NAME THREADS: prints a checksum that does not depend on THREADS (sums are made in one
-// order).
+// sbtpaper NAME THREADS prints a checksum that does not depend on THREADS, because sums are
+// computed in a fixed order.
 #include "common.h"
 #include "sbt.h"
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// For programs in the image of SPLASH-2 (radix, lu3, ocean, water): threads that meet at
-// BARRIER(id), in one of three ways, chosen by -DFLAVOUR=PTHREAD, COND or SPIN. The last is
-// inlined: nothing is called, and nothing can be seen from outside. Arguments: [THREADS [SIZE
-// [STEPS]]]. At the end a line for every BARRIER in the source with its exact number of episodes,
-// then one with the sum of them and a checksum of the results, which depends neither on the variant
-// nor on the number of threads.
+// For programs modelled on SPLASH-2 (radix, lu3, ocean, water). Their threads cross BARRIER(id),
+// which has three variants, chosen by -DFLAVOUR=PTHREAD, COND or SPIN. SPIN is inlined and calls
+// nothing, so a tracer cannot see it. Arguments: [THREADS [SIZE [STEPS]]]. At the end the program
+// prints a line for every BARRIER in the source with its exact number of episodes. Then it prints a
+// line with the sum and a checksum of the results, which depends neither on the variant nor on the
+// number of threads.
 #ifndef WORKLOADS_SPLASH_H
 #define WORKLOADS_SPLASH_H
 

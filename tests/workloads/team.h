@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// A team of threads that crosses one barrier so many times, for programs that test
-// something else (fork, exec, exit).
+// A team of threads that crosses one barrier ROUNDS times, for programs that test something else
+// (fork, exec, exit).
 #ifndef WORKLOADS_TEAM_H
 #define WORKLOADS_TEAM_H
 

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Two kinds of barrier in one program: some as fast as they go, and every some milliseconds all
-// meet at one of OpenMP's. The hot ones, by --hot:
+// Two kinds of barrier in one program. Threads repeat the hot ones as fast as they can, and after a
+// fixed time all threads cross an OpenMP barrier. The hot ones, by --hot:
 //   own    each thread's own pthread barrier, which counts 1
-//   cond   all threads meet on a condition variable, CONDS times a round and no more
+//   cond   all threads cross on a condition variable, CONDS times per round and no more
 //   phase  each thread ends a phase of its own, by a marker
-//   named  the same, in a conceptual phase that each round begins and ends
-//   team   all meet at OpenMP's own barrier, TEAMS times a round and no more, and each round is a
-//          region of its own
-// At the end one JSON object on stdout: how often they met there, and
-// for each round when it was over (CLOCK_MONOTONIC), how often the threads had gone through the
-// others by then, and their CPU time.
-// With --forever until SIGTERM. Built without OpenMP (two_ways-posix) they all meet at a pthread
-// barrier in its place: a program with fewer functions to be probed.
+//   named  as `phase`, in a conceptual phase that begins and ends in each round
+//   team   all threads cross OpenMP's own barrier, TEAMS times per round and no more; each round is
+//          a region of its own
+// At the end prints one JSON object: the number of rounds; and for each round its end
+// (CLOCK_MONOTONIC), the number of hot crossings so far, and the CPU time of the threads. With
+// --forever the program runs until SIGTERM. Built without OpenMP (two_ways-posix), all threads
+// cross a pthread barrier instead: a program with fewer functions to probe.
 #include "common.h"
 #include "sbt.h"
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Two threads meet at a barrier; the second, "late", waits before each for a thread of this or of
-// another process, "waker", which for most of that time does one known thing. "waker MEANS DOING
-// [thread|process] [ROUNDS]" prints "# NAME TID" of the threads that a report may name. All that
-// takes part comes before threads of normal priority, so that what another program does is not what
-// a thread waits for.
+// Two threads cross a barrier. Before each crossing, the second thread, "late", waits for a thread
+// "waker" of this or another process, which does one known thing for most of that time. "waker
+// MEANS DOING [thread|process] [ROUNDS]" prints "# NAME TID" for the threads that a report may
+// name. All of these threads have priority over normal threads, so that other programs do not delay
+// them.
 #include "common.h"
 #include "pin.h"
 

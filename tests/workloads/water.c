@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Molecular dynamics in the image of SPLASH-2's water-n^2: SIZE molecules in a box, STEPS time
-// steps, forces between all pairs, each pair computed once into a copy of the thread's own, then
-// added to the common ones under a lock for each molecule. Episodes: 1 at the start, and in each
-// time step 3: after predicting the positions, after the forces, after the energies; and 1 more in
-// each third step, for the potential energy. Sums are of whole numbers, so that the order of the
-// threads changes nothing.
+// Molecular dynamics modelled on SPLASH-2's water-n^2: SIZE molecules in a box, STEPS time steps,
+// forces between all pairs. Each force is computed once, into the thread's own copy, and then added
+// to the common ones under a lock for each molecule. Episodes: 1 at the start, and in each time
+// step 3: after predicting the positions, after the forces, after the energies; and 1 more in each
+// third step, for the potential energy. Sums are integers, so that the order of the threads does
+// not affect them.
 #include "splash.h"
 
 #include <math.h>
