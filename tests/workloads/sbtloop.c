@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Loop barriers, in the image of figure 5.15 of the thesis: phase 1 of each iteration is done by
-// the first thread or by the last, in turn, while the others arrive at once; phase 2 is
-// done by all. Nothing is computed: work is sleep of a known length.
+// Loop barriers, modelled on figure 5.15 of E. Novillo's thesis (University of Alberta, 2002).
+// Phase 1 of each iteration is done by the first thread and by the last thread alternately, while
+// the others arrive at once. All threads do phase 2. Work is sleep of a known length.
 //
 // Known answer, with N threads, I iterations, work of W and E more loop barriers (defaults 4, 32,
 // 6ms, 0):
