@@ -259,7 +259,10 @@ static void set_instructions(struct bench *b, uint32_t who, uint64_t n)
  * Twice the instructions in three times the time: half of the excess is more work, the rest is
  * slower execution.
  */
-/* The data of a barrier move to the barrier of its program, and none remain. */
+/*
+ * When a process is combined with its program, the cause data of its barrier move to the program's
+ * barrier, and none remain.
+ */
 static void test_folded(void **state)
 {
 	struct bench *b CLEANUP_PTR(bench_free) = bench_new(4);
@@ -308,7 +311,7 @@ static void test_instructions(void **state)
 	/* The counter did not run all the time, so the excess is not split. */
 	detail_of(&b->m, 2)->unknown = 2;
 	assert_cause(b, TEXT(dominant->name, "work"));
-	/* Absurd counts do no harm. */
+	/* Impossible counts do no harm. */
 	set_instructions(b, 1, 1);
 	set_instructions(b, 2, UINT64_MAX);
 	detail_of(&b->m, 2)->unknown = 0;
@@ -519,7 +522,7 @@ static void test_chain(void **state)
 	assert_cause(b, HAS(text, "held by thread 3, which was waiting for I/O."));
 	k->doing = 255;
 	assert_cause(b, HAS(text, "held by thread 3."));
-	/* An activity that takes less than half of the time is not the reason. */
+	/* An activity of the holder that takes less than half of the time is not the reason. */
 	k->doing = MODEL_DOING_RUNQ;
 	k->doing_ns = 5 * MS;
 	assert_cause(b, HAS(text, "held by thread 3."));
@@ -554,7 +557,7 @@ static void test_released_late(void **state)
 	assert_cause(b, TEXT(dominant->name, "released late"), TEXT(culprit, "stress-ng (4711)"),
 		     HAS(text, "it left the preceding barrier later, after waiting for a CPU that "
 			       "stress-ng (4711) had at its release."));
-	/* The delay was two episodes ago. */
+	/* The late departure was two episodes ago, so its culprit is not named. */
 	left_late(b);
 	assert_cause(b, IS(culprit, NULL));
 }
@@ -678,11 +681,11 @@ static void test_largest_part(void **state)
 	struct report_cause c;
 
 	for (uint32_t i = 0; i < 20; i++) {
-		/* All three threads wait for the last arriver, ... */
+		/* In this episode, all three other threads wait for the last arriver. */
 		meet_with(b, one);
 		blocked(&b->m, 3, MODEL_BLOCKED_SLEEP, 10 * MS);
 		take(b);
-		/* ... and here only two of them, but for longer. */
+		/* In this episode, only two threads wait, but for longer. */
 		meet_with(b, two);
 		detail_of(&b->m, 2)->oncpu_ns = detail_of(&b->m, 3)->oncpu_ns = 50 * MS;
 		detail_of(&b->m, 2)->runq_ns = detail_of(&b->m, 3)->runq_ns = 12 * MS;
@@ -721,7 +724,7 @@ static void test_site_coarse(void **state)
 	bench_free(b2);
 }
 
-/* Threads get their names after they started, and the first episodes have other names. */
+/* Threads get their names after they have started. In the first episodes they have other names. */
 static void test_site_renamed(void **state)
 {
 	struct bench *b CLEANUP_PTR(bench_free) = bench_new(4);
@@ -809,7 +812,7 @@ static void test_unknown(void **state)
 	assert_cause(b, IS(nparts, 0));
 	site_cause(b, a, &c);
 	assert_fields(&c, IS(episodes, 0), IS(dominant, NULL));
-	/* "All of it": the thread spent the rest of its time on a CPU. */
+	/* If the time on a CPU is MODEL_UNKNOWN, it is all the rest of the thread's time. */
 	late_one(b, 12 * MS);
 	blocked(&b->m, 2, MODEL_BLOCKED_IO, 12 * MS);
 	detail_of(&b->m, 2)->oncpu_ns = MODEL_UNKNOWN;
@@ -819,7 +822,7 @@ static void test_unknown(void **state)
 }
 
 /*
- * Calls that take many files, or a file of files, are named by the thread's position in the code.
+ * A wait for many files, or for an epoll descriptor, is named by the thread's position in the code.
  */
 static void test_many_files(void **state)
 {
@@ -835,8 +838,8 @@ static void test_many_files(void **state)
 	site_cause(b, a, &c);
 	assert_string_equal(c.culprit, "an epoll instance");
 	/*
-	 * A thread in other code waits for a file of unknown name: the position in the code is
-	 * known.
+	 * A thread waits in other code for a file of unknown name. It is named by its position in
+	 * the code.
 	 */
 	late_one(b, 12 * MS);
 	k = blocked(&b->m, 2, MODEL_BLOCKED_IO, 12 * MS);
@@ -866,7 +869,10 @@ static void test_other_end(void **state)
 	k->addr = INODE + 1;
 	k->waker = TID(3);
 	take(b);
-	/* The waker happened to run on the CPU that got the interrupt. */
+	/*
+	 * The recorded waker was only the thread that ran on the CPU of the interrupt, so it is not
+	 * named.
+	 */
 	assert_fields(
 		b, TEXT(out.culprit, "a pipe"),
 		HAS(out.text, "it waited for I/O on a pipe, connected to an unknown thread."));
@@ -890,7 +896,7 @@ static void test_other_end(void **state)
 		      IS(out.waited, WAITED_LOCK));
 }
 
-/* Threads that are created for one wait each share a name. */
+/* Each waker is created for one wait only, and all wakers have the same name. */
 static void test_wakers_of_one_name(void **state)
 {
 	struct bench *b CLEANUP_PTR(bench_free) = bench_new(4);

@@ -36,7 +36,7 @@ static void test_shares(void **state)
 	struct ceiling_process p = process(0, PTHREAD, 0.5);
 
 	assert_true(fabs(ceiling_share(&p) - 0.5) < 1e-9);
-	/* The same million crossings are 0.6 us shorter each: 0.4 s of 1.4 s. */
+	/* The same million crossings are 0.6 us shorter each, so they take 0.4 s of 1.4 s. */
 	assert_true(fabs(ceiling_share_excluded(&p, CEILING_WHOLE) - 0.4 / 1.4) < 1e-9);
 	p.excluded_ns = NAN;
 	assert_true(isnan(ceiling_share_excluded(&p, CEILING_WHOLE)));
@@ -187,7 +187,7 @@ static void test_choice(void **state)
 	struct ceiling_process p =
 		of_parts(0, 0.5, PARTS({ GOMP, 20 }, { PTHREAD, 900 }, { USER, 80 }));
 
-	/* The remaining crossings of a million take 0.1 s of 2 s. */
+	/* A million crossings less the detached part take 0.1 s of 2 s. */
 	assert_int_equal(ceiling_choose(&p, 0.051), PTHREAD);
 	/* A limit of 0.02 s: detach the two hottest parts, and not the third. */
 	assert_int_equal(ceiling_choose(&p, 0.049), PTHREAD | USER);
@@ -200,10 +200,10 @@ static void test_choice(void **state)
 	p = of_parts(0, 0.5, PARTS({ PTHREAD, 100 }));
 	p.probe_groups |= USDT;
 	assert_int_equal(ceiling_choose(&p, 0.1), CEILING_WHOLE);
-	/* There are no other probes. */
+	/* The process has no other probes, so the whole process is detached. */
 	p = of_parts(0, 0.5, PARTS({ PTHREAD, 1000 }));
 	assert_int_equal(ceiling_choose(&p, 0.1), CEILING_WHOLE);
-	/* By a too high estimate, tracing costs more than the total time. */
+	/* The estimate is too high: tracing seems to cost more than the total time. */
 	p = of_parts(0, 1.2, PARTS({ PTHREAD, 999 }, { GOMP, 1 }));
 	assert_int_equal(ceiling_choose(&p, 0.05), PTHREAD);
 	/* This is the cost if the probes stay. */

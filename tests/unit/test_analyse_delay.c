@@ -266,7 +266,7 @@ static void test_unknown_work(void **state)
 	end(&p);
 }
 
-/* A wait in an incomplete episode is in no sum; its origin is unknown. */
+/* A wait in an incomplete episode is not included in any sum, and its origin is unknown. */
 static void test_incomplete(void **state)
 {
 	static const uint32_t threads[2] = { 0, 1 };

@@ -249,8 +249,8 @@ static void test_headline_by_cause(void **state)
 }
 
 /*
- * A thread that hangs to the end is in no sum. The headline says so, and does not call the load
- * balanced.
+ * A thread that hangs until the end is not included in any sum. The headline says so, and does not
+ * call the load balanced.
  */
 static void test_hung(void **state)
 {
@@ -365,7 +365,7 @@ static void test_come_and_go(void **state)
 
 /*
  * Return work that makes thread 0 late in 7 of 12 rounds and thread 1 in the other 5, by the same
- * time.
+ * amount.
  */
 static uint64_t by_chance(uint32_t i, uint32_t k)
 {
@@ -569,7 +569,7 @@ static void test_balanced_and_few(void **state)
 
 /*
  * Block partitioning with 8 threads: a thread works on the rows of its block below k. The work per
- * row is the length right of k.
+ * row is the number of columns right of k.
  */
 static uint64_t lu_block(uint32_t i, uint32_t k)
 {
@@ -860,7 +860,8 @@ static void test_phases(void **state)
 	build(r, t, &rep);
 	assert_int_equal(rep.nphases, 3);
 	/*
-	 * The phase from the first to the second barrier takes 150, and the phase back takes 100.
+	 * The phase from the first barrier to the second takes 150, and the phase from the second
+	 * to the first takes 100.
 	 */
 	assert_fields(&rep, TEXT(phases[0].from, "lu lu.c:42"),
 		      TEXT(phases[0].to, "libx.so.1+0x3456"), IS(phases[0].occurrences, 10),
@@ -988,7 +989,10 @@ static bool is_rough(uint32_t threads, uint64_t (*work)(uint32_t i, uint32_t k))
 	return rough;
 }
 
-/* If several threads cross after little work, the order of wake-ups determines the cost. */
+/*
+ * If several threads cross after little work, the order of wake-ups determines the cost, so the
+ * cost is only a rough estimate.
+ */
 static void test_cost_rough(void **state)
 {
 	assert_true(is_rough(4, little));
@@ -1083,8 +1087,8 @@ static void test_empty(void **state)
 }
 
 /*
- * The run has incomplete episodes only. The report shows and counts them, but they are in no
- * figure.
+ * The run has incomplete episodes only. The report shows and counts them, but no figure includes
+ * them.
  */
 static void test_only_incomplete(void **state)
 {

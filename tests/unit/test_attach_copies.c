@@ -89,7 +89,7 @@ static void test_copies_short(void **state)
 	struct code c CLEANUP(code_free) = code_new();
 
 	code_probe(&c, &offset, 1);
-	/* A function was copied alone. Fifteen of its bytes suffice, fourteen do not. */
+	/* If only one function was copied, fifteen equal bytes identify it, but fourteen do not. */
 	memcpy(copy, c.bytes + 200, sizeof(breakpoint) + COPIES_SAME);
 	put_breakpoint(copy);
 	copy[sizeof(breakpoint) + COPIES_SAME] ^= copy[sizeof(breakpoint) + COPIES_SAME] ==

@@ -321,7 +321,7 @@ static void test_pmu(void **state)
 
 	are_events(m, { "cpu/event=0x3c,umask=0x12/", PERF_TYPE_RAW, 0x123c },
 		   { "cpu/event=60/", PERF_TYPE_RAW, 0x3c });
-	/* The upper bits go into the second range. */
+	/* The upper bits of a term's value go into the second bit range of the term. */
 	are_events(m, { "cpu/event=0xf3c,inv/", PERF_TYPE_RAW, 0xf0080003cULL },
 		   { "cpu/config=0xfedcba9876543210/", PERF_TYPE_RAW, 0xfedcba9876543210ULL },
 		   { "cpu/cpu-cycles/", PERF_TYPE_RAW, 0x3c },
@@ -366,7 +366,7 @@ static void test_unknown(void **state)
 	is_good(m, "cs:nosuch:cycles:u", 3);
 	absent_at(m, 1, "nosuch", "no such event");
 	assert_fields(m, TEXT(spec[2].name, "cycles:u"), IS(spec[2].exclude_kernel, true));
-	/* The name has colons, up to the known modifiers. */
+	/* A name may contain colons. It ends before the known modifiers. */
 	is_good(m, "sched:sched_switch,cs", 2);
 	absent_at(m, 0, "sched:sched_switch", "no such event");
 	is_good(m, "snb::nosuch:nomask:u:cs", 2);

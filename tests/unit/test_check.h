@@ -52,8 +52,8 @@ struct field_check {
 	const char *name;
 	bool ok;
 	const char *text, *text_expected; /* NULL unless the field is text */
-	double real, real_expected; /* with @is_real */
-	uintmax_t number, number_expected; /* without @is_real */
+	double real, real_expected; /* used if @is_real */
+	uintmax_t number, number_expected; /* used unless @is_real */
 	bool is_real;
 };
 

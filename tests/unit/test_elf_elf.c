@@ -47,7 +47,7 @@ static void traits_of(const struct fixture *f, const char *name, struct elf_trai
 	elf_traits(elf, t);
 }
 
-/* A copy of the file without section headers, as some tools ship them. */
+/* Copy the file without section headers, as some tools ship them. */
 static void drop_sections(const struct fixture *f, const char *from, const char *to)
 {
 	char path[512];

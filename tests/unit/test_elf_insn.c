@@ -175,8 +175,8 @@ static void test_entry_late(void **state)
 	/* The position that insn_choose_entry() returns is good enough. */
 	expect_late(4, INSN_EMULATED, BYTES(0xf3, 0x0f, 0x1e, 0xfa, 0x55, 0xc3));
 	/*
-	 * The stack pointer moves, memory is written, a ret or a pop comes first, or the loop leads
-	 * back.
+	 * No later position is safe: the stack pointer moves, memory is written, a ret or a pop
+	 * comes first, or a loop jumps back.
 	 */
 	expect_late(0, INSN_STEPPED, BYTES(0x48, 0x83, 0xec, 0x08, 0x55, 0xc3));
 	expect_late(0, INSN_STEPPED, BYTES(0x48, 0x89, 0xfc, 0x55, 0xc3));
@@ -246,7 +246,10 @@ static void test_exits_unknown(void **state)
 {
 	uint32_t out[4];
 
-	/* Tail jumps leave at the end, before the start, conditionally, or through a register. */
+	/*
+	 * The function leaves by a tail jump: at its end, to before its start, conditionally, or
+	 * through a register.
+	 */
 	assert_int_equal(exits_of(BYTES(0x31, 0xff, 0xe9, 0x00, 0x10, 0x00, 0x00), out, 4),
 			 -ENOTSUP);
 	assert_int_equal(exits_of(BYTES(0xe9, 0xf0, 0xff, 0xff, 0xff, 0xc3), out, 4), -ENOTSUP);

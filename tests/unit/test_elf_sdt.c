@@ -810,7 +810,10 @@ static void test_made(void **state)
 	struct elf_file *elf;
 
 	add_good(&m, CODE_VADDR + 0x10);
-	/* The note was made with another base, so it moves with its semaphore. */
+	/*
+	 * The note was linked with another base address, so its address and that of its semaphore
+	 * are corrected.
+	 */
 	add_note(&m, 0x10020, BASE_VADDR - CODE_VADDR + 0x10000, 0x13000, GOOD, sizeof(GOOD));
 	add_note(&m, CODE_VADDR, 0, 0, "other\0x\0", 9);
 	/* Another owner or another type: sbt-trace ignores the note. */

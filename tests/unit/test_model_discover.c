@@ -273,7 +273,7 @@ static void test_pair_of_known_code(void **state)
 	}
 	p->object = 0x1000;
 	meet_often(p, 3, 4, 1, 100, 101);
-	/* The last four of the twelve rounds are still stored. */
+	/* The last four of the twelve rounds before are still stored. */
 	assert_int_equal(p->taken, 3 * 2 + 4 * 2 + 3 * 4);
 	p->object = 0x2000 + 64;
 	meet(p, 2, 1, 100, 101);
@@ -1459,7 +1459,7 @@ static void test_some_unseen(void **state)
 	uint32_t count = 0;
 
 	meet_counted(p, 4, 4, 3, &count); /* threads 1 and 2 wait unseen */
-	/* 1 waits unseen, and 2 wakes; 3 and 4 do not see the wait */
+	/* thread 1 waits unseen, and thread 2 wakes; threads 3 and 4 do not see the wait */
 	meet_counted(p, 4, 2, 3, &count);
 	meet_often_counted(p, 10, &count);
 	check_unseen(p, 2 + 1 + 2, 0);

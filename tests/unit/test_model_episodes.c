@@ -553,7 +553,9 @@ static void test_process_shared(void **state)
 	assert_int_equal(thread_of(r, 10)->wait_ns, 20);
 	assert_int_equal(thread_of(r, 20)->wait_ns, 15);
 	assert_int_equal(model_proc(r->model, 1)->parent, 0);
-	/* T_ideal joins both processes: thread 10 works 30 + 8, then thread 20 joins at 38... */
+	/*
+	 * The ideal time covers both processes: thread 10 works 30 + 8, and thread 20 joins at 38.
+	 */
 	assert_int_equal(model_nprocs(r->model), 2);
 }
 
@@ -938,7 +940,7 @@ static void test_pending_at_the_end(void **state)
 	assert_fields(thread_of(r, 3), IS(outside_ns, 30 + (130 - 36)), IS(pending_ns, 130));
 }
 
-/* Fewer threads arrived than the barrier counts, for no known reason. The report shows this. */
+/* Fewer threads arrived than the barrier counts, for no known reason. The episode shows this. */
 static void test_count_mismatch(void **state)
 {
 	struct run *r = *state;

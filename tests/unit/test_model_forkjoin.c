@@ -434,7 +434,7 @@ static void test_works_between_joins(void **state)
 		}
 	}
 	assert_int_equal(p->taken, 0);
-	/* The thread was preempted once. */
+	/* The creator was preempted between two joins. */
 	make(p, 210, 4);
 	stop(p, 210, 4);
 	join(p, 210, 2);
@@ -442,7 +442,7 @@ static void test_works_between_joins(void **state)
 	join(p, 212, 2);
 	episode_of(p, 220, 3);
 	assert_int_equal(p->taken, 2);
-	/* Now that the site is known, the thread may be preempted there. */
+	/* Now that the site is known, the creator may be preempted there. */
 	make(p, 200, 3);
 	stop(p, 200, 3);
 	join(p, 200, 1);

@@ -151,7 +151,10 @@ static const struct model_detail second = {
 	.switches = 1,
 };
 
-/* Thread 1: 0 - 100 - (160) - 200 - (210); thread 2: 0 - 150 - (155) - 205 - (220). */
+/*
+ * Thread 1 begins at 0, arrives at 100, leaves at 160, arrives at 200 and leaves at 210. For thread
+ * 2 these times are 0, 150, 155, 205 and 220.
+ */
 static void feed_by_hand(struct run *r)
 {
 	run_launched(r, 0);
@@ -517,7 +520,7 @@ static void test_evicted(void **state)
 	assert_tags(r, r->nkept);
 }
 
-/* The sums of the process and of the barrier include the folded threads. */
+/* The sums of the process and of the barrier include threads that are only stored as a sum. */
 static void test_folded(void **state)
 {
 	const uint32_t n = 100000;

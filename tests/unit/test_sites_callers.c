@@ -42,7 +42,7 @@ static const char rules_source[] = "	.text\n"
 				   "	function outermost\n"
 				   "	.cfi_undefined %rip\n"
 				   "	finish outermost\n"
-				   /* DW_CFA_def_cfa_expression, which no rule can express */
+				   /* DW_CFA_def_cfa_expression, which no frame rule can express */
 				   "	function expression\n"
 				   "	.cfi_escape 0x0f, 3, 0x77, 16, 0x06\n"
 				   "	finish expression\n"

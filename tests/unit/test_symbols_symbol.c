@@ -511,7 +511,7 @@ static void test_interrupt(void **state)
 	assert_int_equal(look(server, f, "two", fixture_nm(f, "two", "work"), &s), 0);
 	assert_int_equal(s.nframes, 1);
 	assert_int_equal(child_pid(), child);
-	/* signals from the terminal do not reach the child */
+	/* Signals from the terminal do not reach the child. */
 	assert_true(getpgid(child) != getpgid(0));
 }
 
