@@ -3,8 +3,8 @@
 /*
  * Measure the cost of the prediction: events per second of the simulator. Usage: bench_predict
  * [THREADS [MEETINGS]]; prints one line for each kind of load. "bench_predict shapes" prints the
- * speedups of the programs that imitate those of the paper, so that people can compare them with
- * its figures.
+ * speedups of the programs in tests/unit/test_predict_gen.h, so that people can compare them with
+ * the figures of the paper that is named there.
  */
 #include <stdio.h>
 #include <stdlib.h>

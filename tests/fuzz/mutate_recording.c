@@ -19,7 +19,7 @@ size_t LLVMFuzzerCustomCrossOver(const uint8_t *a, size_t na, const uint8_t *b, 
 #define RECORDS_MAX  8192
 #define ROOM	     64 /* maximum growth of a record in one mutation */
 #define TYPES	     24
-#define FACT_TYPES   16 /* types below this one are in blocks of facts */
+#define FACT_TYPES   16 /* types below this one are in chunks of facts */
 #define BLOCK_FACTS  1
 #define BLOCK_INPUTS 2
 
@@ -36,7 +36,7 @@ struct record {
 	const uint8_t *bytes;
 	size_t size;
 	uint32_t block;
-	uint16_t kind; /* kind of the block that contains the record */
+	uint16_t kind; /* kind of the chunk that contains the record */
 	uint8_t type;
 };
 

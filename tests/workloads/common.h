@@ -176,8 +176,8 @@ static inline int serial(int rc)
 }
 
 /*
- * Wait without a barrier, for programs that may have no other barriers than the measured ones. The
- * 32-bit word only grows, and threads or processes share it.
+ * Wait without a barrier, for programs in which only the measured barriers may exist. The 32-bit
+ * word only grows, and threads or processes share it.
  */
 static inline void word_wait(uint32_t *word, uint32_t at_least)
 {

@@ -57,9 +57,9 @@ enum pattern { WORK_NONE, WORK_FIXED, WORK_STAIR, WORK_ROTATE, WORK_RANDOM };
 struct gen_options gen = { .threads = 4, .teams = 1 };
 
 static struct {
-	uint32_t barriers; /* threads that each barrier counts */
+	uint32_t barriers; /* number of barriers in each team */
 	uint32_t sites;
-	uint32_t count; /* of each barrier */
+	uint32_t count; /* threads that each barrier counts */
 	uint32_t recreate;
 	uint64_t capacity; /* log entries kept for each worker */
 	uint64_t duration_ns;

@@ -190,7 +190,7 @@ static void wait_while(struct bar *b, int arrival)
 	}
 }
 
-/* As in benchmark suites for multi-core machines. */
+/* The form of benchmark suites for multi-core machines. */
 __attribute__((noinline)) static void meet_phases(struct bar *b)
 {
 	pthread_mutex_lock(&b->mutex);

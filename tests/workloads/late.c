@@ -68,7 +68,7 @@ struct worker {
 	uint32_t index, cpu;
 	pid_t tid;
 	struct entry *entry;
-	char *map; /* touched in the last round, and unmapped in the next */
+	char *map; /* touched in the last round; unmapped in the next round */
 	size_t mapped;
 };
 

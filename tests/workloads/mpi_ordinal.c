@@ -17,7 +17,7 @@ static unsigned int microseconds;
 	{                                                                               \
 		usleep(microseconds *(unsigned int)((rank * 5 + i * 3) % 7) / 7);       \
 		MPI_Barrier(comm);                                                      \
-		__asm__ volatile("# " #name); /* makes each function different code */  \
+		__asm__ volatile("# " #name); /* gives each function different code */  \
 	}
 
 ON(world)

@@ -77,8 +77,7 @@ static void drop()
 				return;
 			}
 			/*
-			 * With two calls, g++ keeps the function. With a single call it would
-			 * inline it.
+			 * With two calls, g++ keeps the function. A single call would be inlined.
 			 */
 			if (phase & 1)
 				meet.arrive_and_wait();
