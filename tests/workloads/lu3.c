@@ -2,9 +2,9 @@
 // Copyright (c) 2026 The sbt-trace authors
 //
 // Blocked LU decomposition modelled on SPLASH-2's: a SIZE x SIZE matrix in blocks of BLOCK x BLOCK,
-// distributed to the threads cyclically. Every iteration has the three barriers of the thesis:
-// after the diagonal block, after the perimeter, after the interior. Episodes: 1 + 3 * SIZE /
-// BLOCK.
+// distributed to the threads cyclically. Every iteration has the three barriers of E. Novillo's
+// thesis (University of Alberta, 2002): after the diagonal block, after the perimeter, after the
+// interior. Episodes: 1 + 3 * SIZE / BLOCK.
 #include "splash.h"
 
 #include <math.h>
