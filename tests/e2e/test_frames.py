@@ -123,7 +123,7 @@ def test_hand_written_stripped(t):
 
 
 def test_hand_written_where_threads_work(t):
-    """The barrier is inlined into the threads' function, whose caller is no call site."""
+    """The barrier is inlined into the threads' function. The caller of that function is no call site."""
     at = lines_of("hand.c")
     for flags in ([], ["-g0"]):
         trace, found = hand(t, "hand.c", "-O2", "-DINLINED", *flags, key="offset")

@@ -271,7 +271,7 @@ def test_children_have_no_rights(t):
 
 
 def many_symbols(t, n):
-    """Make a program with a symbol table of @n functions whose names are like those of barriers. Examining all of them takes a
+    """Make a program with a symbol table of @n functions with names like those of barriers. Examining all of them takes a
     while."""
     path = t.path(f"symbols-{n}")
     os.chmod(t.dir, 0o755)

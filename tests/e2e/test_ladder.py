@@ -181,7 +181,7 @@ def test_plain_programs_get_return_probes(t):
     check(trace.session["probes"], "no probes in the session record")
 
 
-# A user's own barrier function of unknown size, whose ends cannot be determined. The program notices if its return address is
+# A user's own barrier function of unknown size. Its ends cannot be determined. The program notices if its return address is
 # changed.
 NO_SIZE = r"""
 #define _GNU_SOURCE
@@ -222,7 +222,7 @@ int main(void)
 
 
 def build_without_size(t, *options):
-    """Return the program, whose library is in the same folder."""
+    """Return the program. Its library is in the same folder."""
     folder = t.path()
     os.mkdir(folder)
     lib, program = os.path.join(folder, "libnosize.so"), os.path.join(folder, "program")

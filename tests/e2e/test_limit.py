@@ -484,7 +484,7 @@ def test_limit_part_named(t):
 
 
 def test_limit_part_futexes(t):
-    """With probes on futexes, barriers whose probes were detached are not discovered again as futex barriers."""
+    """With probes on futexes, barriers with detached probes are not discovered again as futex barriers."""
     limit = limit_for(t, "--discover")
     trace, made = two_ways(t, ROUNDS, "--discover", "--cost-limit", limit, hot="cond", threads=3)
     check_part(trace, made, 0.9e9, "cond", ["forkjoin", "futex"], cut=1)

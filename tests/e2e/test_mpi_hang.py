@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""MPI ranks whose calls do not match. Check which rank is in which call, and what it waits for. A program that exchanges
+"""MPI ranks with calls that do not match. Check which rank is in which call, and what it waits for. A program that exchanges
 messages all the time is not reported as hanging."""
 
 import json

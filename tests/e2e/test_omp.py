@@ -170,7 +170,7 @@ def test_stripped(t):
 
 def test_stripped_that_throws(t):
     """If return probes could do harm, the end of a region is detected where its function returns to, in the runtime. This also
-    holds for the region around 300 barriers, whose function ends with a jump into another function."""
+    holds for the region around 300 barriers. The function of that region ends with a jump into another function."""
     throws = [p for p in glob.glob("/usr/lib/*/libboost_thread.so*") if os.path.isfile(p)]
     if not throws:
         raise Skip("no library of Boost")

@@ -146,7 +146,7 @@ def held_against_log(trace, log, pid, meetings):
 
 
 def test_joins_alone(t):
-    """Regions whose only barrier is their end."""
+    """Regions with no barrier but their end."""
     for _ in range(20 if LONG else 2):
         attached(t, build(t, "gcc", "-O2"))
 

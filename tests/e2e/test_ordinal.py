@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""Recordings of the ranks of one MPI job, as from separate nodes, are matched by the ordinal of each call on its communicator.
-Each episode is found, even if little is known about the clocks."""
+"""Recordings of the ranks of one MPI job, as if made on separate nodes, are matched by the ordinal of each call on its
+communicator. Each episode is found, even if little is known about the clocks."""
 
 import shutil
 

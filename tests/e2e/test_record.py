@@ -137,7 +137,8 @@ def test_same_numbers_of_hostile_names(t):
 
 
 def test_read_without_rights(t):
-    """A user who may read the file may print the report: unprivileged, without capabilities, and without the traced program."""
+    """The right to read the file is enough to print the report: unprivileged, without capabilities, and without the traced
+    program."""
     recording, program, sbt = t.path(), t.path(), t.path()
     shutil.copy(workload("gen"), program)
     shutil.copy(SBT, sbt)
@@ -340,7 +341,7 @@ def test_hang_is_on_record(t):
 
 @paired
 def test_ranks_recorded_apart(t):
-    """Each rank has its own recording, as from separate nodes. They are read as one run: every episode has both ranks."""
+    """Each rank has its own recording, as if made on separate nodes. They are read as one run: every episode has both ranks."""
     name = t.path("rank")
     t.run([*MPIRUN["openmpi"], "-n", "2", "sh", "-c",
                     f"OMPI_COMM_WORLD_LOCAL_SIZE=1 exec {SBT} record -q -o {name}.$OMPI_COMM_WORLD_RANK -- "

@@ -71,7 +71,7 @@ SYSTEM = {"pthread": LADDER["pthread"]}
 ITERATIONS = 12  # iterations of sbtloop
 LATE = {"lock-sleep": 30, "sleep": 30}  # rounds
 WANDERING = ("wander", "stay")
-# Families whose barrier identifies the last arriver, by its serial thread or its leader.
+# Families with a barrier that identifies the last arriver, by its serial thread or its leader.
 SAY_LAST = ("pthread", "busy", "many", "processes", "static", "stripped", "cond", "user", "rust", "futex", "uneven", "sem",
             "boost")
 # In these families only waits can be seen, not arrivals. If a thread sees the word change before its system call, it leaves no
@@ -96,7 +96,7 @@ def program_of(command):
 
 
 def there(machine, rows):
-    """Return the rows whose programs exist. Some need a compiler that may not be installed here. For another machine,
+    """Return the rows with existing programs. Some need a compiler that may not be installed here. For another machine,
     everything else is downloaded."""
     return {name: row for name, row in rows.items() if name not in OPTIONAL or
             (machine.arch != "amd64" and name not in HERE_TOO) or

@@ -51,8 +51,8 @@ class Left:
         return known[self.suite, name]
 
     def trace(self, name):
-        """Return a trace that must have no losses. Waits at a barrier on a futex, whose arrivals cannot be seen, may still fit
-        no episode."""
+        """Return a trace that must have no losses. Waits at a barrier on a futex may still fit no episode, because arrivals
+        there cannot be seen."""
         trace = self.counted(name)
         alone = any(b["family"] == "futex" for b in trace.barriers())
         return trace.nothing_lost(("barrier_given_up",) if alone else ())

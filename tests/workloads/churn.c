@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The sbt-trace authors
 //
 // Thousands of teams of short-lived threads, one after the other. All cross a barrier at the same
-// address, whose count cycles through 2 to THREADS. With --same-tids the kernel is asked to give
+// address. Its count cycles through 2 to THREADS. With --same-tids the kernel is asked to give
 // every team the same thread ids (needs /proc/sys/kernel/ns_last_pid and the right to write it).
 //
 // Known answer: teams * rounds episodes; crossings as printed.
