@@ -140,7 +140,7 @@ WRITTEN = r"""
 #include <stdio.h>
 static pthread_barrier_t barrier;
 #ifdef LONG
-/* Lies where the other program has meet(): a breakpoint that is left there is inside these instructions. */
+/* At the address of meet() in the other program: a breakpoint that is left there is inside these instructions. */
 __attribute__((noinline)) static unsigned int work(void)
 {
 	unsigned int x;

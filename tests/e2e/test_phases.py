@@ -185,7 +185,7 @@ def check_marked_counters(phases):
 
 
 def check_marked_cause(trace, phases):
-    """Only the outer phase also contains the barrier inside."""
+    """The barrier inside "step" gives this phase its cause. Of the other phases, only "outer" contains this barrier."""
     (line, *_) = source_lines("sbtmarks.c", "\tMEET;")
     barrier = trace.barrier(line=line)
     for key in ("parts", "lateness_ns", "episodes", "dominant", "share"):

@@ -152,7 +152,7 @@ static void test_copies_file(void **state)
 	assert_int_equal(c.copies.n, 1);
 }
 
-/* The maximum number of equal probes is reached. A copy is not compared with all of them. */
+/* The maximum number of equal probes is reached. A new probe is not compared with all of them. */
 static void test_copies_many(void **state)
 {
 	uint64_t *offsets CLEANUP_PTR(free) = calloc(COPIES_MAX + 8, sizeof(*offsets));

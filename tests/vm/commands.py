@@ -105,7 +105,7 @@ def command_script(machine):
 READ = f"""
 grep '"type":"episode"' all.json | grep "\\"pid\\":$(cat all-uneven.pid)," | \\
 	sed 's/.*"t_ns":\\([0-9]*\\).*"barrier_ns":\\([0-9]*\\).*/\\1 \\2/' >moments
-# Before the first of the first meeting, and before the last of another.
+# From before the first arrival of the first episode to before the last arrival of a later one.
 window=$(awk 'NR == 1 {{ from = $1 - $2 }} NR == {TO + 1} {{ to = $1 }}
 	END {{ printf "--from %.6f --to %.6f", (from - 500000) / 1e9, (to - 200000) / 1e9 }}' moments)
 {sbt("again", "report -q --json -W all.tape")}

@@ -21,7 +21,7 @@ def script(machine):
     return f"""
 timeout 250 sbt-trace --json -W -o all.json -- {gen} --rounds {ROUNDS} --work random:1us:200ms:5 --work-by sleep \
 	--log all.log >all.out 2>all.err; echo $? >all.rc
-# A reader that does not read for a while loses some.
+# A tracer that does not read for a while loses some records.
 sbt-trace --json -W --ring-size 4 -o lossy.json -- {gen} --rounds 60 --log lossy.log \
 	>lossy.out 2>lossy.err & sbt=$!
 n=0; until [ -s lossy.json -o $n = 600 ]; do sleep 0.1; n=$((n+1)); done
