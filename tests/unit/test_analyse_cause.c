@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Check causes: the parts of a cause add up, the right cause is named, and none is named without
- * one.
+ * Check causes: the parts of a cause add up to the lateness, and the right cause is named. If there
+ * is no cause, none is named.
  */
 #include "test_analyse_util.h"
 
@@ -170,7 +170,7 @@ static void meet_with(struct bench *b, const uint64_t *work)
 	b->now = b->m.ep.release_ns;
 }
 
-/* The same, but thread 2 takes @late longer than the 10 ms of the other threads. */
+/* Add an episode in which thread 2 takes @late longer than the 10 ms of the other threads. */
 static void late_one(struct bench *b, uint64_t late)
 {
 	uint64_t work[4] = { 10 * MS, 10 * MS, 10 * MS + late, 10 * MS };
@@ -259,7 +259,10 @@ static void set_instructions(struct bench *b, uint32_t who, uint64_t n)
  * Twice the instructions in three times the time: half of the excess is more work, the rest is
  * slower execution.
  */
-/* The data of a barrier move to the barrier of its program, and none remain. */
+/*
+ * When a process is combined with its program, the cause data of its barrier move to the program's
+ * barrier, and none remain.
+ */
 static void test_folded(void **state)
 {
 	struct bench *b CLEANUP_PTR(bench_free) = bench_new(4);
@@ -305,10 +308,10 @@ static void test_instructions(void **state)
 	assert_true(part(&b->out, CAUSE_MORE_WORK) == -2 * (int64_t)MS);
 	assert_int_equal(part(&b->out, CAUSE_SLOWER_WORK), 22 * MS);
 	assert_near(b->out.share, 1, 1e-12);
-	/* The counter did not run all the time: the excess is not split. */
+	/* The counter did not run all the time, so the excess is not split. */
 	detail_of(&b->m, 2)->unknown = 2;
 	assert_cause(b, TEXT(dominant->name, "work"));
-	/* Absurd counts do no harm. */
+	/* Impossible counts do no harm. */
 	set_instructions(b, 1, 1);
 	set_instructions(b, 2, UINT64_MAX);
 	detail_of(&b->m, 2)->unknown = 0;
@@ -358,7 +361,7 @@ static void test_places(void **state)
 
 	late_one(b, 12 * MS);
 	blocked(&b->m, 2, MODEL_BLOCKED_FAULT, 2 * MS)->addr = PAGE;
-	detail_of(&b->m, 2)->fault_ns = 10 * MS; /* on a CPU */
+	detail_of(&b->m, 2)->fault_ns = 10 * MS; /* not blocked: on a CPU */
 	assert_cause(b, TEXT(dominant->name, "page faults"));
 	assert_int_equal(part(&b->out, CAUSE_FAULT), 12 * MS);
 	assert_string_equal(b->out.culprit, "[heap]");
@@ -467,7 +470,7 @@ static void test_no_lock(void **state)
 		      HAS(out.text, "woken by thread 0, which itself was waiting for a CPU that "
 				    "stress-ng (4711) had."),
 		      TEXT(out.culprit, "the condition variable `m`, woken by thread 0"));
-	/* Recordings can lack this field. */
+	/* Recordings can lack the activity of the holder. */
 	k->doing = MODEL_DOING_UNKNOWN;
 	k->doing_ns = 0;
 	k->culprit = 0;
@@ -519,7 +522,7 @@ static void test_chain(void **state)
 	assert_cause(b, HAS(text, "held by thread 3, which was waiting for I/O."));
 	k->doing = 255;
 	assert_cause(b, HAS(text, "held by thread 3."));
-	/* An activity that takes less than half of the time is not the reason. */
+	/* An activity of the holder that takes less than half of the time is not the reason. */
 	k->doing = MODEL_DOING_RUNQ;
 	k->doing_ns = 5 * MS;
 	assert_cause(b, HAS(text, "held by thread 3."));
@@ -554,7 +557,7 @@ static void test_released_late(void **state)
 	assert_cause(b, TEXT(dominant->name, "released late"), TEXT(culprit, "stress-ng (4711)"),
 		     HAS(text, "it left the preceding barrier later, after waiting for a CPU that "
 			       "stress-ng (4711) had at its release."));
-	/* The delay was two episodes ago. */
+	/* The late departure was two episodes ago, so its culprit is not named. */
 	left_late(b);
 	assert_cause(b, IS(culprit, NULL));
 }
@@ -624,7 +627,7 @@ static void test_mixed(void **state)
 	blocked(&b->m, 2, MODEL_BLOCKED_IO, 6 * MS)->addr = INODE;
 	d->runq_ns = 5 * MS;
 	d->ran = STRESS;
-	d->oncpu_ns -= 5 * MS; /* thread 1 also had less work: 9 ms instead of 10 */
+	d->oncpu_ns -= 5 * MS; /* thread 2 also had less work: 9 ms instead of 10 */
 	assert_cause(b, TEXT(dominant->name, "i/o"), NEAR(share, 6.0 / 11, 1e-12));
 	assert_int_equal(part(&b->out, CAUSE_IO), 6 * MS);
 	assert_int_equal(part(&b->out, CAUSE_CPU), 5 * MS);
@@ -678,11 +681,11 @@ static void test_largest_part(void **state)
 	struct report_cause c;
 
 	for (uint32_t i = 0; i < 20; i++) {
-		/* All three threads wait for the last arriver, ... */
+		/* In this episode, all three other threads wait for the last arriver. */
 		meet_with(b, one);
 		blocked(&b->m, 3, MODEL_BLOCKED_SLEEP, 10 * MS);
 		take(b);
-		/* ... and here only two of them, but for longer. */
+		/* In this episode, only two threads wait, but for longer. */
 		meet_with(b, two);
 		detail_of(&b->m, 2)->oncpu_ns = detail_of(&b->m, 3)->oncpu_ns = 50 * MS;
 		detail_of(&b->m, 2)->runq_ns = detail_of(&b->m, 3)->runq_ns = 12 * MS;
@@ -721,7 +724,7 @@ static void test_site_coarse(void **state)
 	bench_free(b2);
 }
 
-/* Threads get their names after they started, and the first episodes have other names. */
+/* Threads get their names after they have started. In the first episodes they have other names. */
 static void test_site_renamed(void **state)
 {
 	struct bench *b CLEANUP_PTR(bench_free) = bench_new(4);
@@ -809,7 +812,7 @@ static void test_unknown(void **state)
 	assert_cause(b, IS(nparts, 0));
 	site_cause(b, a, &c);
 	assert_fields(&c, IS(episodes, 0), IS(dominant, NULL));
-	/* "All of it": the thread spent the rest of its time on a CPU. */
+	/* If the time on a CPU is MODEL_UNKNOWN, it is all the rest of the thread's time. */
 	late_one(b, 12 * MS);
 	blocked(&b->m, 2, MODEL_BLOCKED_IO, 12 * MS);
 	detail_of(&b->m, 2)->oncpu_ns = MODEL_UNKNOWN;
@@ -819,7 +822,7 @@ static void test_unknown(void **state)
 }
 
 /*
- * Calls that take many files, or a file of files, are named by the thread's position in the code.
+ * A wait for many files, or for an epoll descriptor, is named by the thread's position in the code.
  */
 static void test_many_files(void **state)
 {
@@ -835,8 +838,8 @@ static void test_many_files(void **state)
 	site_cause(b, a, &c);
 	assert_string_equal(c.culprit, "an epoll instance");
 	/*
-	 * A thread in other code waits for a file of unknown name: the position in the code is
-	 * known.
+	 * A thread waits in other code for a file of unknown name. It is named by its position in
+	 * the code.
 	 */
 	late_one(b, 12 * MS);
 	k = blocked(&b->m, 2, MODEL_BLOCKED_IO, 12 * MS);
@@ -855,7 +858,7 @@ static void test_many_files(void **state)
 	assert_cause(b, HAS(text, "because it waited for a signal in snooze."));
 }
 
-/* Report the thread at the other end of a pipe, its activity, and its process. */
+/* The report names the thread at the other end of a pipe, its activity, and its process. */
 static void test_other_end(void **state)
 {
 	struct bench *b CLEANUP_PTR(bench_free) = bench_new(4);
@@ -866,7 +869,10 @@ static void test_other_end(void **state)
 	k->addr = INODE + 1;
 	k->waker = TID(3);
 	take(b);
-	/* The waker happened to run on the CPU that got the interrupt. */
+	/*
+	 * The recorded waker was only the thread that ran on the CPU of the interrupt, so it is not
+	 * named.
+	 */
 	assert_fields(
 		b, TEXT(out.culprit, "a pipe"),
 		HAS(out.text, "it waited for I/O on a pipe, connected to an unknown thread."));
@@ -890,7 +896,7 @@ static void test_other_end(void **state)
 		      IS(out.waited, WAITED_LOCK));
 }
 
-/* Threads that are created for one wait each share a name. */
+/* Each waker is created for one wait only, and all wakers have the same name. */
 static void test_wakers_of_one_name(void **state)
 {
 	struct bench *b CLEANUP_PTR(bench_free) = bench_new(4);
@@ -948,7 +954,7 @@ static void test_doings_differ(void **state)
 		HAS(text, "was asleep in 16"), HAS(text, "was on a CPU in 16"),
 		HAS(text, "and itself was waiting for a CPU that stress-ng (4711) had in 8 (20 %)"),
 		IS(doing, MODEL_DOING_UNKNOWN));
-	/* From then on it sleeps. */
+	/* From then on the waker sleeps. */
 	for (unsigned i = 0; i < 60; i++) {
 		k->doing = MODEL_DOING_BLOCKED + MODEL_BLOCKED_SLEEP;
 		k->culprit = 0;
@@ -1041,7 +1047,7 @@ static void test_reuse(void **state)
 	left_late(b);
 	b->m.members[3].tid = 9999;
 	take(b);
-	/* The earlier thread at this position waited for a CPU. This thread did not. */
+	/* The earlier thread at this position waited for a CPU. The new thread did not. */
 	assert_fields(&b->out, TEXT(dominant->name, "released late"), IS(culprit, NULL));
 	late_one(b, 12 * MS);
 	d = detail_of(&b->m, 2);

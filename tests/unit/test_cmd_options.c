@@ -427,7 +427,7 @@ int main(void)
 		cmocka_unit_test(test_help_commands), cmocka_unit_test(test_help_all),
 	};
 
-	/* The environment variables of the SBT library would count as options. */
+	/* Clear the environment, because variables of the SBT library count as options. */
 	clearenv();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

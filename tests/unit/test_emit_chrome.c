@@ -87,7 +87,7 @@ static void begin(struct drawn *d)
 }
 
 /*
- * @tid works until @arrive: 60 % on a CPU, 10 % in the run queue and 20 % at a lock. The rest is
+ * Let @tid work until @arrive: 60 % on a CPU, 10 % in the run queue and 20 % at a lock. The rest is
  * unattributed.
  */
 static void meet(struct drawn *d, uint32_t tid, uint64_t object, uint32_t count, uint64_t arrive,
@@ -202,7 +202,10 @@ static void check_slices(json_t *events, uint64_t end_ns)
 	}
 }
 
-/* Return the number of slices of thread @tid / 1000 that begin at @ts and last longer than 0. */
+/*
+ * Return the number of slices of a thread that begin at @ts and last longer than 0. @tid is 1000
+ * times the thread's number, as number() returns it.
+ */
 static unsigned slices_at(json_t *events, uint64_t tid, uint64_t ts)
 {
 	unsigned n = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Check that a model, and a second model that is fed from a recording of its input, give the same
- * results.
+ * Check that a model and a second model, which is fed from a recording of the first one's input,
+ * give the same results.
  */
 #include "test_model_sim.h"
 
@@ -56,7 +56,7 @@ struct sink {
 	struct model *model;
 	struct contents *contents;
 	uint32_t marks, messages, hangs, inputs;
-	const char *task; /* the name of task 7 at the last input */
+	const char *task; /* name of task 7 when the last input was read */
 };
 
 static void see_message(struct sink *s, const struct model_message *m)
@@ -246,7 +246,8 @@ static void test_random_runs(void **unused)
 }
 
 /*
- * A process is no longer traced. Check the report, and the end for a reader that knows only ends.
+ * A process is no longer traced. Check the report, and the end as seen by a reader that knows only
+ * ends.
  */
 static void test_detached(void **unused)
 {
@@ -538,7 +539,7 @@ static void test_absurd(void **unused)
 	assert_int_equal(n, 0);
 }
 
-/* A small file that unpacks to more than the kept amount does not use all memory. */
+/* A small file that unpacks to much more data does not use all memory. */
 static void test_the_same_over_and_over(void **unused)
 {
 	struct model_ops nothing = { 0 };
