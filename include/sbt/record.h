@@ -293,11 +293,19 @@ enum sbt_waited {
 	SBT_WAITED_WAKER,
 };
 
+/* The object that a thread was blocked at. The reason (enum sbt_blocked) is the tag. */
+union sbt_blocked_at {
+	__u64 key; /* any of the following, to be copied or compared; 0 unknown */
+	__u64 futex; /* SBT_BLOCKED_LOCK: address of the futex */
+	__u64 file; /* SBT_BLOCKED_IO: key of the file's name, from its inode */
+	__u64 fault_addr; /* SBT_BLOCKED_FAULT: address that the thread accessed */
+	__u64 other; /* SBT_BLOCKED_OTHER: enum sbt_other */
+};
+
 /* The longest block of one reason in a phase. */
 struct sbt_block {
 	__u64 ns; /* 0: none */
-	/* lock: address of the futex; fault: address; I/O: inode; other: enum sbt_other */
-	__u64 addr;
+	union sbt_blocked_at at; /* `reason` is the tag */
 	__u64 stack; /* key of the user stack (struct sbt_stack); 0 none */
 	__u64 doing_ns; /* how long the holder, or else the waker, was in the state `doing` */
 	__u32 waker; /* the thread that ended it; 0: none, but a timer or a device */

@@ -110,11 +110,14 @@ enum model_waited {
 /* The longest block of a phase among the blocks with one reason. */
 struct model_block {
 	uint64_t ns; /* 0: none */
-	/*
-	 * For a lock, the address of the futex. For a fault, the address that was touched. For I/O,
-	 * the file. For other reasons, enum model_other.
-	 */
-	uint64_t addr;
+	/* The object that the thread was blocked at. `reason` is the tag. */
+	union {
+		uint64_t key; /* any of the following, to be copied or compared; 0: unknown */
+		uint64_t futex; /* MODEL_BLOCKED_LOCK: address of the futex */
+		uint64_t file; /* MODEL_BLOCKED_IO: key of the file's name */
+		uint64_t fault_addr; /* MODEL_BLOCKED_FAULT: address that the thread accessed */
+		uint64_t other; /* MODEL_BLOCKED_OTHER: enum model_other */
+	} at;
 	uint64_t stack; /* opaque; 0: none */
 	uint64_t doing_ns; /* how long the activity `doing` of the holder or waker took */
 	uint32_t waker, holder, culprit; /* tids; 0 if none or unknown */

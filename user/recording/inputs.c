@@ -37,7 +37,7 @@
 	X(cpus_allowed, false)                        \
 	X(inside_ran, false)                          \
 	X(block.ns, false)                            \
-	X(block.addr, false)                          \
+	X(block.at.key, false)                        \
 	X(block.stack, false)                         \
 	X(block.doing_ns, false)                      \
 	X(block.waker, false)                         \
@@ -51,7 +51,7 @@
 	X(unknown, false)                             \
 	X(inside_switches, false)                     \
 	X(second.ns, false)                           \
-	X(second.addr, false)                         \
+	X(second.at.key, false)                       \
 	X(second.stack, false)                        \
 	X(second.doing_ns, false)                     \
 	X(second.waker, false)                        \
