@@ -632,6 +632,27 @@ static void write_numbers(struct coder *c, const uint64_t *values, size_t n)
 	}
 }
 
+/*
+ * In a recording, the flags are one byte. The bits of TEAM (0x20) and BOUND (0x80) together mean
+ * that the thread only joins the others.
+ */
+static void test_bytes_of_flags(void **unused)
+{
+	struct coder old CLEANUP(coder_free) = { .writing = true };
+	struct model_detail d;
+	struct model_crossing x;
+
+	for (uint16_t byte = 1; byte <= UINT8_MAX; byte++) {
+		bool joins = (byte & 0xa0) == 0xa0;
+
+		/* which fields follow; the arrival and the time inside, twice their values */
+		write_numbers(&old, (const uint64_t[]){ 0x20, 2 * 50, 2 * 7, byte }, 4);
+		same_bytes(&old, &x, &d);
+		assert_fields(&x, IS(flags, joins ? (byte & ~0x80) | MODEL_CROSSING_JOINS : byte),
+			      IS(arrive_ns, 50), IS(depart_ns, 57));
+	}
+}
+
 /* In a recording, the object at which a thread was blocked is one field for all reasons. */
 static void test_bytes_of_blocks(void **unused)
 {
@@ -666,6 +687,7 @@ int main(void)
 		cmocka_unit_test(test_absurd),
 		cmocka_unit_test(test_the_same_over_and_over),
 		cmocka_unit_test(test_prices),
+		cmocka_unit_test(test_bytes_of_flags),
 		cmocka_unit_test(test_bytes_of_blocks),
 	};
 

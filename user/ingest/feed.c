@@ -778,7 +778,7 @@ int feed_round(struct feed *f, const struct sbt_crossing *c, const struct forkjo
 		/* Every episode that model/forkjoin found has this family. */
 		.family = SBT_FAMILY_FORKJOIN,
 		.kind = SBT_KIND_JOIN,
-		.flags = round->joins_only ? MODEL_CROSSING_JOINS : MODEL_CROSSING_TEAM,
+		.flags = MODEL_CROSSING_TEAM | (round->joins_only ? MODEL_CROSSING_JOINS : 0),
 	};
 	struct renumbered *r = renumber(f, c);
 	uint32_t i;

@@ -391,8 +391,7 @@ int take_crossing(struct model *m, const struct model_crossing *crossing)
 {
 	struct model_crossing c;
 
-	m->totals.crossings +=
-		!(crossing->flags & MODEL_CROSSING_RESUMES) && !model_joins(crossing->flags);
+	m->totals.crossings += !(crossing->flags & (MODEL_CROSSING_RESUMES | MODEL_CROSSING_JOINS));
 	if (!needs_mending(crossing))
 		return take_thread_crossing(m, crossing);
 	c = *crossing;

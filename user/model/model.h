@@ -48,22 +48,11 @@ struct model;
 /* The thread arrived at arrive_ns or earlier. The exact time was not seen. */
 #define MODEL_CROSSING_BOUND	 0x80
 /*
- * A thread that only waits for other threads to end, such as a creator that joins them. The thread
- * is no member, and its time inside does not count. Its departure is the end of the episode.
- * (Arrivals of a team are never bounds, so this combination of the two flags is free.)
+ * A thread that only waits for other threads of its team to end, such as a creator that joins them.
+ * The thread is no member, and its time inside does not count. Its departure is the end of the
+ * episode. MODEL_CROSSING_TEAM is also set.
  */
-#define MODEL_CROSSING_JOINS	 (MODEL_CROSSING_TEAM | MODEL_CROSSING_BOUND)
-
-static inline bool model_joins(uint8_t flags)
-{
-	return (flags & MODEL_CROSSING_JOINS) == MODEL_CROSSING_JOINS;
-}
-
-/* Return whether arrive_ns is an upper bound. */
-static inline bool model_bound(uint8_t flags)
-{
-	return flags & MODEL_CROSSING_BOUND && !model_joins(flags);
-}
+#define MODEL_CROSSING_JOINS	 0x100
 
 /* Reasons why a thread was blocked: indices, in the order of include/sbt/record.h. */
 enum model_blocked {
@@ -179,9 +168,9 @@ struct model_crossing {
 	uint64_t depart_ns; /* or MODEL_UNKNOWN */
 	uint16_t arrive_cpu;
 	uint16_t depart_cpu;
+	uint16_t flags; /* MODEL_CROSSING_* */
 	uint8_t family;
 	uint8_t kind; /* the program's construct, enum sbt_kind; opaque */
-	uint8_t flags; /* MODEL_CROSSING_* */
 	uint8_t depth; /* above 0 if nested; a nested crossing is in no sum */
 	uint8_t probe_group; /* number of the probe group, below 64; 0 for the group of `family` */
 	/* number of the thread in its team in the program's numbering, plus 1; 0 if not known */
@@ -450,7 +439,7 @@ struct model_member {
 	 * region, or if not known.
 	 */
 	uint64_t team_start_ns;
-	uint8_t flags; /* MODEL_CROSSING_* */
+	uint16_t flags; /* MODEL_CROSSING_* */
 	uint8_t kind;
 	const struct model_detail *detail; /* NULL if unknown; valid only during the callback */
 };

@@ -542,7 +542,7 @@ void thread_account(struct model *m, struct thread *t, const struct model_crossi
 {
 	struct proc *p = proc_at(m, t->pub.proc);
 	uint64_t before = number_less(c->arrive_ns, t->known_ns);
-	bool left = c->depart_ns != MODEL_UNKNOWN, joins = model_joins(c->flags);
+	bool left = c->depart_ns != MODEL_UNKNOWN, joins = c->flags & MODEL_CROSSING_JOINS;
 
 	mem->gaps = t->ngaps;
 	mem->pub.work_ns = MODEL_UNKNOWN;

@@ -226,6 +226,20 @@ static uint64_t differences(const struct model_crossing *last, const struct mode
 	       (x->round != last->round ? DIFFERS_ROUND : 0);
 }
 
+/* Arrivals of a team are never bounds, so both flags together mean MODEL_CROSSING_JOINS. */
+#define FLAGS_JOINS (MODEL_CROSSING_TEAM | MODEL_CROSSING_BOUND)
+
+/* In a recording, the flags are one byte. All flags but MODEL_CROSSING_JOINS have the same bits. */
+static void code_flags(struct coder *c, uint16_t *flags)
+{
+	uint8_t byte = (uint8_t)(*flags | (*flags & MODEL_CROSSING_JOINS ? FLAGS_JOINS : 0));
+
+	code_u8(c, &byte);
+	*flags = byte;
+	if ((byte & FLAGS_JOINS) == FLAGS_JOINS)
+		*flags ^= MODEL_CROSSING_JOINS | MODEL_CROSSING_BOUND;
+}
+
 void code_crossing(struct coder *c, struct contents_thread *t, struct model_crossing *x,
 		   struct model_detail *d, bool *detailed)
 {
@@ -259,7 +273,7 @@ void code_crossing(struct coder *c, struct contents_thread *t, struct model_cros
 		code_u8(c, &x->depth);
 	}
 	if (differs & DIFFERS_FLAGS)
-		code_u8(c, &x->flags);
+		code_flags(c, &x->flags);
 	if (differs & DIFFERS_PLACE)
 		code_u16(c, &x->place);
 	if (differs & DIFFERS_REST)

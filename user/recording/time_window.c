@@ -215,7 +215,7 @@ static int take_crossing(struct time_window *w, struct model *m,
 	}
 	if (before & 1) {
 		x.detail = NULL;
-		x.flags &= (uint8_t)~MODEL_CROSSING_ACCOUNTED;
+		x.flags &= (uint16_t)~MODEL_CROSSING_ACCOUNTED;
 		before &= ~(uint64_t)1;
 		if (hash_put(&w->left_out, key, before))
 			return -ENOMEM;
