@@ -54,6 +54,8 @@ enum sbt_kind {
 	SBT_KIND_COLLECTIVE, /* an operation of all ranks */
 	SBT_KIND_PHASE, /* a marker in the program ends a phase: no thread waits */
 	SBT_KIND_SEMAPHORE, /* a candidate of family COND that is a semaphore */
+	/* a join of family FORKJOIN that waits for all threads that the thread has created */
+	SBT_KIND_JOIN_ALL,
 	SBT_KINDS
 };
 
@@ -172,7 +174,7 @@ struct sbt_crossing {
 	__u64 depart_ns;
 	union {
 		__u64 object; /* address of the barrier or candidate in the process */
-		__u64 joined; /* FORKJOIN: pthread_t of the joined thread, or SBT_JOIN_ALL */
+		__u64 joined; /* FORKJOIN, SBT_KIND_JOIN: pthread_t of the joined thread */
 		__u64 begun_ns; /* SBT_REC_RESUME: when the region was begun; 0 unknown */
 		/*
 		 * SBT_REC_MARK without a label: number of the thread that owns the data, as the
@@ -238,9 +240,6 @@ struct sbt_crossing {
 	 */
 	__u32 handler_ns;
 };
-
-/* The thread waits for all threads that it has created. */
-#define SBT_JOIN_ALL 1
 
 /* The lower half of sbt_crossing.round at the end of a region. */
 #define SBT_ROUND_JOIN 0xffff
