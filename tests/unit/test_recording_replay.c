@@ -649,7 +649,7 @@ static void test_bytes_of_flags(void **unused)
 		write_numbers(&old, (const uint64_t[]){ 0x20, 2 * 50, 2 * 7, byte }, 4);
 		same_bytes(&old, &x, &d);
 		assert_fields(&x, IS(flags, joins ? (byte & ~0x80) | MODEL_CROSSING_JOINS : byte),
-			      IS(arrive_ns, 50), IS(depart_ns, 57));
+			      IS(arrive_ns, 50), IS(begun_ns, 50), IS(depart_ns, 57));
 	}
 }
 

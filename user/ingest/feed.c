@@ -247,7 +247,7 @@ static int feed_resume(struct feed *f, const struct sbt_crossing *c)
 		.inc = c->inc,
 		.tid = c->tid,
 		.seq = c->seq,
-		.arrive_ns = c->begun_ns && c->begun_ns < c->depart_ns ? c->begun_ns : c->depart_ns,
+		.begun_ns = c->begun_ns && c->begun_ns < c->depart_ns ? c->begun_ns : c->depart_ns,
 		.depart_ns = c->depart_ns,
 		.flags = MODEL_CROSSING_RESUMES |
 			 (c->flags & SBT_CROSSING_ACCOUNTED ? MODEL_CROSSING_ACCOUNTED : 0),

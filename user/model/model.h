@@ -36,8 +36,7 @@ struct model;
  * The departure cannot be seen, because the thread is a worker at the end of a parallel region.
  * depart_ns is MODEL_UNKNOWN, but the crossing is not abandoned. The next record of the thread
  * (MODEL_CROSSING_RESUMES) gives the time when it continued. That record is no crossing: only
- * depart_ns, the parts of the time inside, and arrive_ns are valid. If arrive_ns is earlier, it is
- * the time when the region began in which the thread continues. The thread was idle in between.
+ * depart_ns, begun_ns and the parts of the time inside are valid. The thread was idle before.
  */
 #define MODEL_CROSSING_STAYS	 0x08
 #define MODEL_CROSSING_RESUMES	 0x10
@@ -164,7 +163,15 @@ struct model_crossing {
 	uint32_t count; /* number of threads that the barrier waits for; 0 if unknown */
 	uint64_t object; /* address in the process */
 	uint64_t shared; /* identifies memory that processes share; 0 if private to the process */
-	uint64_t arrive_ns;
+	union {
+		uint64_t first_ns; /* time at which the record begins, for records of both kinds */
+		uint64_t arrive_ns;
+		/*
+		 * MODEL_CROSSING_RESUMES: when the region began in which the thread continues;
+		 * depart_ns if unknown
+		 */
+		uint64_t begun_ns;
+	};
 	uint64_t depart_ns; /* or MODEL_UNKNOWN */
 	uint16_t arrive_cpu;
 	uint16_t depart_cpu;
@@ -176,9 +183,9 @@ struct model_crossing {
 	/* number of the thread in its team in the program's numbering, plus 1; 0 if not known */
 	uint16_t place;
 	/*
-	 * Number of threads that were still missing after the thread had arrived, plus 1; 0 if not
-	 * known. With MODEL_CROSSING_BOUND, 1 means that no thread was missing. Missing threads
-	 * that leave no record make the episode incomplete.
+	 * Number of threads that were still missing when the thread began to wait, plus 1; 0 if not
+	 * known. A wait that is over at once (MODEL_CROSSING_BOUND) begins when no thread is
+	 * missing. Missing threads that leave no record make the episode incomplete.
 	 */
 	uint16_t rest;
 	/*

@@ -252,11 +252,11 @@ void code_crossing(struct coder *c, struct contents_thread *t, struct model_cros
 		x->seq++;
 		x->detail = NULL;
 	}
-	code_delta(c, &x->arrive_ns, t->left_ns);
+	code_delta(c, &x->first_ns, t->left_ns);
 	if (differs & NO_DEPARTURE)
 		x->depart_ns = MODEL_UNKNOWN;
 	else
-		code_delta(c, &x->depart_ns, x->arrive_ns);
+		code_delta(c, &x->depart_ns, x->first_ns);
 	if (differs & DIFFERS_SEQ)
 		code_u32(c, &x->seq);
 	if (differs & DIFFERS_SITE)
@@ -295,7 +295,7 @@ void code_crossing(struct coder *c, struct contents_thread *t, struct model_cros
 	}
 	t->last = *x;
 	t->last.detail = NULL;
-	t->left_ns = x->depart_ns == MODEL_UNKNOWN ? x->arrive_ns : x->depart_ns;
+	t->left_ns = x->depart_ns == MODEL_UNKNOWN ? x->first_ns : x->depart_ns;
 }
 
 /* --- the rest --------------------------------------------------------------------------------- */
